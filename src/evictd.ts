@@ -13,8 +13,8 @@ const args = process.argv.slice(2);
 const [command] = args;
 /** A write to standard output failed, other than with EPIPE. */
 let outputLost = false;
-/** Standard output takes nothing more: its reader has gone, or its disk is full. */
-let readerGone = false;
+/** Standard output takes nothing more: its reader has closed it, or its disk is full. */
+let readerClosed = false;
 
 /** Lost output makes a success a failure, except for `admit`, whose exit code is its answer. */
 function setExitCode(code: number): void {
@@ -27,7 +27,7 @@ function setExitCode(code: number): void {
  * to remove what it created.
  */
 function outputFailed(error: NodeJS.ErrnoException): void {
-  readerGone = true;
+  readerClosed = true;
   if (error.code === 'EPIPE' || outputLost) return;
   const reason = error.errno === undefined ? error.message : errnoText(-error.errno);
   outputLost = true;
@@ -39,7 +39,7 @@ const io: Io = {
   stdout: (text) => process.stdout.write(text),
   stderr: (text) => process.stderr.write(text),
   stdoutTaken: async () => {
-    if (process.stdout.writableNeedDrain && !readerGone) {
+    if (process.stdout.writableNeedDrain && !readerClosed) {
       await new Promise<void>((resolve) => {
         const done = (): void => {
           process.stdout.off('drain', done).off('error', done);
@@ -48,7 +48,7 @@ const io: Io = {
         process.stdout.on('drain', done).on('error', done);
       });
     }
-    return !readerGone;
+    return !readerClosed;
   },
   isTTY: process.stdout.isTTY,
   env: process.env,

@@ -2,10 +2,16 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
 import { describe, expect, test } from 'vitest';
-import { condemnedWords } from './support/language.js';
+import { condemnedWords, personWords } from './support/language.js';
 
 /** The longest line of a comment. */
 const LONGEST = 140;
+
+/** The Unix user. */
+const USER = /^(?:--reuid=)?nobody$/;
+
+/** The list itself, and this file. */
+const WITH_THE_WORDS = new Set([join('test', 'support', 'language.ts'), join('test', 'language.test.ts')]);
 
 interface SourceText {
   readonly path: string;
@@ -35,6 +41,25 @@ test('no line of a comment is longer than 140 characters', () => {
   expect([...inScripts, ...inNative]).toEqual([]);
 });
 
+test('no comment has a pronoun for a person', () => {
+  const suspects = commented.map(readText).filter(({ text }) => personWords(text).length > 0);
+  const inScripts = suspects.flatMap(({ path, text }) => persons(path, commentTextsOf(text)));
+  const inNative = native.map(readText).flatMap(({ path, text }) => persons(path, linesOf(text)));
+  expect([...inScripts, ...inNative]).toEqual([]);
+});
+
+test('no name of a test, and no other text of one, has a pronoun for a person', () => {
+  const files = filesBelow('test', ['.ts']).filter((path) => !WITH_THE_WORDS.has(path));
+  const suspects = files.map(readText).filter(({ text }) => personWords(text).length > 0);
+  const texts = suspects.flatMap(({ path, text: whole }) =>
+    persons(
+      path,
+      stringsOf(whole).filter(({ text }) => !USER.test(text)),
+    ),
+  );
+  expect(texts).toEqual([]);
+});
+
 describe('what is looked at', () => {
   test.each<[what: string, text: string, found: Piece[]]>([
     ['a string', "f('a b');", [{ line: 1, text: 'a b' }]],
@@ -45,16 +70,24 @@ describe('what is looked at', () => {
     expect(stringsOf(text).sort((a, b) => (a.text < b.text ? -1 : 1))).toEqual(found);
   });
 
-  test('comments of every kind, with the text before them', () => {
+  test('comments of every kind, with and without the code before them', () => {
     expect(commentsOf("const a = 'b // c'; // d\n/**\n * e\n */\n").map(({ line, text }) => [line, text])).toEqual([
       [1, "const a = 'b // c'; // d"],
       [2, '/**'],
       [3, ' * e'],
       [4, ' */'],
     ]);
+    expect(commentTextsOf("const a = 'b // c'; // d\n/**\n * e\n */\n").map(({ line, text }) => [line, text])).toEqual([
+      [1, '// d'],
+      [2, '/**\n * e\n */'],
+    ]);
     expect(nativeCommentsOf('int a;  // b\nint c;\n/* d\n   e */\n').map(({ line }) => line)).toEqual([1, 3, 4]);
   });
 });
+
+function persons(path: string, texts: readonly Piece[]): string[] {
+  return texts.flatMap(({ line, text }) => personWords(text).map((word) => `${path}:${String(line)}: ${word}`));
+}
 
 /** The lines of comments that are too long. A file without a long line is not parsed. */
 function tooLong({ path, text: whole }: SourceText, comments: (text: string) => readonly Piece[]): string[] {
@@ -81,20 +114,31 @@ function stringsOf(text: string): Piece[] {
   return found;
 }
 
-/** The lines that a comment stands in. */
+/** The lines that a comment stands in, with the code before it. */
 function commentsOf(text: string): Piece[] {
   const file = parse(text);
   const lines = new Set<number>();
-  const add = (from: number, to: number): void => {
-    for (let line = lineOf(file, from); line <= lineOf(file, to); line += 1) lines.add(line);
-  };
+  for (const [pos, end] of commentRangesOf(file, text)) {
+    for (let line = lineOf(file, pos); line <= lineOf(file, end); line += 1) lines.add(line);
+  }
+  return linesAt(text, [...lines]);
+}
+
+/** The comments without the code before them. */
+function commentTextsOf(text: string): Piece[] {
+  const file = parse(text);
+  return [...commentRangesOf(file, text)].map(([pos, end]) => ({ line: lineOf(file, pos), text: text.slice(pos, end) }));
+}
+
+function commentRangesOf(file: ts.SourceFile, text: string): ReadonlyMap<number, number> {
+  const ranges = new Map<number, number>();
   const visit = (node: ts.Node): void => {
-    for (const { pos, end } of ts.getLeadingCommentRanges(text, node.getFullStart()) ?? []) add(pos, end);
-    for (const { pos, end } of ts.getTrailingCommentRanges(text, node.getEnd()) ?? []) add(pos, end);
+    for (const { pos, end } of ts.getLeadingCommentRanges(text, node.getFullStart()) ?? []) ranges.set(pos, end);
+    for (const { pos, end } of ts.getTrailingCommentRanges(text, node.getEnd()) ?? []) ranges.set(pos, end);
     for (const child of node.getChildren(file)) visit(child);
   };
   visit(file);
-  return linesAt(text, [...lines]);
+  return ranges;
 }
 
 /** The lines of C++ with a comment: a simple scan, which takes the `//` of an address in a string for one, too. */
@@ -107,6 +151,10 @@ function nativeCommentsOf(text: string): Piece[] {
     if (begins || isInside) isInside = line.lastIndexOf('*/') < (begins ? line.lastIndexOf('/*') : 0);
   }
   return linesAt(text, lines);
+}
+
+function linesOf(text: string): Piece[] {
+  return text.split('\n').map((line, index) => ({ line: index + 1, text: line }));
 }
 
 function linesAt(text: string, numbers: readonly number[]): Piece[] {

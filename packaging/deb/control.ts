@@ -14,7 +14,7 @@ Description: node-pressure eviction monitor
  is woken by the kernel's own signals and evicts the least important workload
  before the kernel's OOM killer picks an arbitrary process, and it records why.
  .
- As installed it watches, exports metrics and evicts nobody: workloads are
+ As installed it watches, exports metrics and evicts nothing: workloads are
  named in /etc/evictd/config.yaml. It brings a Node.js of its own.
 `;
 }

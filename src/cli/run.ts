@@ -38,16 +38,16 @@ export const run: MakeCommand = (edge) => {
   }).action(async (options: RunOptions) => {
     // First, because these signals end a process without a handler.
     let stop: () => void = () => undefined;
-    const stopAsked = new Promise<void>((resolve) => {
+    const stopRequested = new Promise<void>((resolve) => {
       stop = resolve;
       edge.onStop(stop);
     });
-    const started: { guard?: Guard; reloadAsked?: true } = {};
-    const reloadAsked = (): void => {
+    const started: { guard?: Guard; reloadRequested?: true } = {};
+    const reloadRequested = (): void => {
       if (started.guard) reload(started.guard, options);
-      else started.reloadAsked = true;
+      else started.reloadRequested = true;
     };
-    edge.onReload(reloadAsked);
+    edge.onReload(reloadRequested);
     const { logFile } = options;
     const { guard, exitNow } = await loggedFailure(logFile, async () => {
       const loaded = configFromOptions(options);
@@ -62,15 +62,15 @@ export const run: MakeCommand = (edge) => {
         env: edge.io.env,
         logFile,
         recording,
-        requests: { reload: reloadAsked, stop },
+        requests: { reload: reloadRequested, stop },
         whenIdle: collectYoung,
       });
       collectAll();
       return { guard, exitNow };
     });
     started.guard = guard;
-    if (started.reloadAsked) reload(guard, options);
-    await stopAsked;
+    if (started.reloadRequested) reload(guard, options);
+    await stopRequested;
     await guard.stop();
     exitNow(0); // does not wait for a hanging state directory or log reader
   });

@@ -3,7 +3,7 @@ import manifest from '../../package.json' with { type: 'json' };
 import type { Config, ConfigNotice, LoadedConfig } from '../config/config.js';
 import { DEPARTURES, departuresOf } from '../core/decide/kubelet-differences.js';
 import { formatDuration } from '../core/quantity/duration.js';
-import { askedText, inhibitDelaySetting, suffices } from '../core/systemd/inhibit-delay.js';
+import { requestedText, inhibitDelaySetting, suffices } from '../core/systemd/inhibit-delay.js';
 import { shutdownRequestedNs, type ShutdownConfig } from '../core/workload/shutdown-config.js';
 import { thresholdKind, valueText, whenText } from '../core/threshold/threshold.js';
 import { sourceText } from '../workloads/kinds/source-spec.js';
@@ -150,7 +150,7 @@ export async function warnOfInhibitDelay(log: Log, shutdown: ShutdownConfig, rea
   if (suffices({ kind: 'known', maxNs }, requestedNs) === true) return;
   const waits = `logind lets a shutdown wait for ${formatDuration(maxNs)} (InhibitDelayMaxSec): then systemd ends the workloads that are left`;
   log.warn(
-    `${askedText(requestedNs)}; ${waits} (evictd install --logind-drop-in, or ${inhibitDelaySetting(requestedNs)} in /etc/systemd/logind.conf.d/)`,
+    `${requestedText(requestedNs)}; ${waits} (evictd install --logind-drop-in, or ${inhibitDelaySetting(requestedNs)} in /etc/systemd/logind.conf.d/)`,
     {
       code: 'EVICTD_SHUTDOWN_DELAY',
     },

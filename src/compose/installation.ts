@@ -18,7 +18,7 @@ const LOADED = ['dist/program.cjs', 'dist/program.cache', 'dist/cri.cjs'];
 const MANIFEST = 'package.json';
 
 /** For a directory that may not respond. */
-const PATIENCE_MS = 5_000;
+const TIMEOUT_MS = 5_000;
 
 /** This machine, and this program with all links resolved: a service must not depend on them. */
 export function thisInstallation(): ThisInstallation {
@@ -26,14 +26,14 @@ export function thisInstallation(): ThisInstallation {
   const { os, isAdministrator, lockHoldersIn } = selectHost();
   const isWindows = os === 'windows';
   let hangs = false;
-  const patience = new Timeouts();
+  const timeouts = new Timeouts();
   const machine: Machine = {
     places: isWindows ? { ...PLACES, runtimeDirectory: windowsPlaces(process.env).runtimeDirectory } : PLACES,
     uid: isWindows && isAdministrator() ? 0 : process.getuid?.(),
     systemctl: runProgram,
     running: lockHoldersIn,
     isThere: (path) =>
-      patience.within(PATIENCE_MS, () =>
+      timeouts.within(TIMEOUT_MS, () =>
         access(path).then(
           () => true,
           () => false,
@@ -56,7 +56,7 @@ export function thisInstallation(): ThisInstallation {
       documentation: beside('docs/operations.md'),
     },
     end: (exitCode) => {
-      if (hangs || patience.expired) native.exitNow(exitCode);
+      if (hangs || timeouts.expired) native.exitNow(exitCode);
     },
   };
 }

@@ -21,9 +21,9 @@ import { foundFilePath } from '../features/oom-score-adj/open.js';
 import { stateFilePath } from './saved-state.js';
 
 /** Timeout for systemd and for the state directory. */
-const PATIENCE_MS = 5_000;
+const TIMEOUT_MS = 5_000;
 
-const NOTHING: Restoration = { restored: [], owed: [], hangs: false };
+const NOTHING: Restoration = { restored: [], unrestored: [], hangs: false };
 
 /**
  * Restores what ended evictds have left in the runtime directory: oom_score_adj, units that are kept stopped, journal
@@ -39,11 +39,11 @@ export async function restore(directories: EvictdDirectories, forget: ReadonlySe
     if (lock === undefined) continue;
     try {
       for (const restoreSome of [restoreScores, startUnits, drainRecords]) {
-        const { restored, owed, hangs } = await orOwed(
+        const { restored, unrestored, hangs } = await orUnrestored(
           async () => restoreSome(directories, instance, forget),
           directories.runtimeDirectory,
         );
-        all = { restored: [...all.restored, ...restored], owed: [...all.owed, ...owed], hangs: all.hangs || hangs };
+        all = { restored: [...all.restored, ...restored], unrestored: [...all.unrestored, ...unrestored], hangs: all.hangs || hangs };
       }
     } finally {
       lock.close();
@@ -52,12 +52,12 @@ export async function restore(directories: EvictdDirectories, forget: ReadonlySe
   return all;
 }
 
-/** An error becomes an owed item, and the rest is restored all the same. */
-async function orOwed(act: () => Promise<Restoration>, runtimeDirectory: string): Promise<Restoration> {
+/** An error becomes an unrestored item, and the rest is restored all the same. */
+async function orUnrestored(act: () => Promise<Restoration>, runtimeDirectory: string): Promise<Restoration> {
   try {
     return await act();
   } catch (error) {
-    return { ...NOTHING, owed: [`files of evictd in ${runtimeDirectory}: ${reasonOf(error)}; ${AGAIN}`] };
+    return { ...NOTHING, unrestored: [`files of evictd in ${runtimeDirectory}: ${reasonOf(error)}; ${AGAIN}`] };
   }
 }
 
@@ -90,19 +90,20 @@ function restoreScores({ runtimeDirectory }: EvictdDirectories, instance: string
     file.load();
   } catch (error) {
     const why = `oom_score_adj of processes: cannot read ${file.path}: ${reasonOf(error)}`;
-    return { ...NOTHING, owed: [`${why}; restart the workloads, then: rm ${file.path}`] };
+    return { ...NOTHING, unrestored: [`${why}; restart the workloads, then: rm ${file.path}`] };
   }
   const hierarchy = selectHost().readHierarchies().memory;
-  if (hierarchy === undefined) return { ...NOTHING, owed: [`oom_score_adj in ${file.path}: no memory controller is mounted; ${AGAIN}`] };
+  if (hierarchy === undefined)
+    return { ...NOTHING, unrestored: [`oom_score_adj in ${file.path}: no memory controller is mounted; ${AGAIN}`] };
   const warnings: string[] = [];
   const adjuster = new OomScoreAdj(native, hierarchy, file, collecting(warnings));
   adjuster.takeOver();
   const { processes, failed } = adjuster.restore();
-  const isOwed = existsSync(file.path);
+  const isUnrestored = existsSync(file.path);
   return {
     ...NOTHING,
     restored: processes > 0 ? [what(processes)] : [],
-    owed: isOwed ? [`${failed > 0 ? what(failed) : 'oom_score_adj'}: ${warnings.join('; ')}; ${AGAIN}`] : [],
+    unrestored: isUnrestored ? [`${failed > 0 ? what(failed) : 'oom_score_adj'}: ${warnings.join('; ')}; ${AGAIN}`] : [],
   };
 }
 
@@ -111,21 +112,21 @@ async function startUnits({ runtimeDirectory }: EvictdDirectories, instance: str
   const path = stateFilePath(runtimeDirectory, instance);
   const { text } = readStateFile(path);
   if (text === undefined) return NOTHING;
-  let left;
+  let saved;
   try {
-    left = heldIn(text, host.readBootId());
+    saved = heldIn(text, host.readBootId());
   } catch (error) {
     const why = `units that are kept stopped, if any: cannot parse ${path}: ${reasonOf(error)}`;
-    return { ...NOTHING, owed: [`${why}; start them (evictd history --since today), then: rm ${path}`] };
+    return { ...NOTHING, unrestored: [`${why}; start them (evictd history --since today), then: rm ${path}`] };
   }
-  const { node, holds } = left;
+  const { node, holds } = saved;
   if (holds.length === 0) return NOTHING;
   const forgotten = holds.filter(({ unit }) => forget.has(unit));
   const units = host.openUnitManager();
   const released = await startHeldUnits(
     units,
     holds.filter((hold) => !forgotten.includes(hold)),
-    PATIENCE_MS,
+    TIMEOUT_MS,
   ).finally(() => {
     units.close();
   });
@@ -148,7 +149,7 @@ async function startUnits({ runtimeDirectory }: EvictdDirectories, instance: str
       ...started.map(({ unit, start }) => `${unit}, which was kept stopped: started ${start.join(', ')}`),
       ...forgotten.map(({ unit }) => `${unit}, which was kept stopped: left stopped`),
     ],
-    owed: [
+    unrestored: [
       ...stopped.map(stillStoppedText),
       ...(unrecorded === undefined ? [] : [`the journal has no record for ${holds.map(({ unit }) => unit).join(', ')}: ${unrecorded}`]),
     ],
@@ -158,11 +159,11 @@ async function startUnits({ runtimeDirectory }: EvictdDirectories, instance: str
 async function drainRecords(directories: EvictdDirectories, instance: string): Promise<Restoration> {
   const { runtimeDirectory, stateDirectory } = directories;
   const path = ringPath(runtimeDirectory, instance);
-  const { records, failure, hangs } = await drainRing(path, openJournalFiles(directories), PATIENCE_MS);
+  const { records, failure, hangs } = await drainRing(path, openJournalFiles(directories), TIMEOUT_MS);
   if (records === 0) return NOTHING;
   const what = `${String(records)} journal record${records === 1 ? '' : 's'}`;
   if (failure === undefined) return { ...NOTHING, restored: [`${what} to ${stateDirectory}`] };
-  return { restored: [], owed: [`${what} that could not be written to ${stateDirectory}: ${failure}; ${AGAIN}`], hangs };
+  return { restored: [], unrestored: [`${what} that could not be written to ${stateDirectory}: ${failure}; ${AGAIN}`], hangs };
 }
 
 const AGAIN = 'remove the cause, then: evictd restore';

@@ -16,7 +16,7 @@ const RELEASED_MS = 8_000;
 export interface EndingParts extends Omit<LastReleaseParts, 'journal'> {
   /** Stopped. */
   readonly monitor: Pick<Monitor, 'terminating' | 'remaining'>;
-  readonly removals: Pick<Removals, 'left'>;
+  readonly removals: Pick<Removals, 'unfinished'>;
   readonly journal: Journal;
   readonly recorder: Recorder | undefined;
   readonly kernelKills: Pick<KernelKills, 'counted'>;
@@ -35,7 +35,7 @@ export async function endOrderly(parts: EndingParts): Promise<void> {
       { decision: serial },
     );
   }
-  for (const { name } of removals.left) {
+  for (const { name } of removals.unfinished) {
     log.warn(`${name} was evicted, but its container runtime has not removed it: remove it by hand`, { code: 'EVICTD_CRI_REMOVE' });
   }
   if (!shutdown.lasts) await releaseHeldUnits(monitor.remaining, parts, RELEASED_MS);

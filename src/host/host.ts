@@ -64,7 +64,7 @@ export interface Host {
    */
   readonly openServiceManager: (native: Binding, env: NodeJS.ProcessEnv, onStop: () => void) => ServiceManager | undefined;
   /** Asks a running evictd to read its configuration again. Throws where that is not permitted. */
-  readonly askToReload: (native: Binding, asked: ReloadTarget) => void;
+  readonly askToReload: (native: Binding, target: ReloadTarget) => void;
   /** Receives, as the holder of a lock file, requests that do not come as signals. */
   readonly listenToRequests: (lock: string, requests: Requests) => { close(): void };
   readonly openUnitManager: typeof openUnitManager;

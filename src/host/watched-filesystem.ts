@@ -18,14 +18,14 @@ export function missingAnswer(
 }
 
 /** A filesystem that the addon asks on a thread of its own. */
-interface AskedFilesystem {
+interface RequestedFilesystem {
   /** false: an answer is pending, and `onDone` is dropped. */
   request(onDone?: () => void): boolean;
   close(): void;
 }
 
 /** A path whose filesystem is asked repeatedly, and may not answer. */
-export class WatchedFilesystem<Stats extends AskedFilesystem> {
+export class WatchedFilesystem<Stats extends RequestedFilesystem> {
   readonly path: string;
   readonly stats: Stats;
   readonly #onAnswer: () => void;
@@ -43,7 +43,7 @@ export class WatchedFilesystem<Stats extends AskedFilesystem> {
   }
 
   /** An answer is pending. */
-  get isAsked(): boolean {
+  get isRequested(): boolean {
     return this.#request !== undefined;
   }
 
@@ -67,13 +67,13 @@ export class WatchedFilesystem<Stats extends AskedFilesystem> {
 
 /** @param onAnswer  called at each answer, with the number still pending */
 export function requestAll(
-  watched: () => readonly Pick<WatchedFilesystem<AskedFilesystem>, 'request' | 'isAsked'>[],
+  watched: () => readonly Pick<WatchedFilesystem<RequestedFilesystem>, 'request' | 'isRequested'>[],
   onAnswer?: (outstanding: number) => void,
 ): void {
   const onDone =
     onAnswer &&
     ((): void => {
-      onAnswer(watched().filter(({ isAsked }) => isAsked).length);
+      onAnswer(watched().filter(({ isRequested }) => isRequested).length);
     });
   for (const one of watched()) one.request(onDone);
 }

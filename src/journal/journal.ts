@@ -81,7 +81,7 @@ export class Journal {
     if (this.#ring.problem !== undefined) options.onRing(this.#ring.problem);
   }
 
-  /** Never throws: an eviction goes on without a journal. */
+  /** Never throws: an eviction continues without a journal. */
   record(record: JournalRecord): void {
     const text = journalLine(record, this.#options);
     this.#guarded(() => {

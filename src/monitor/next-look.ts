@@ -35,7 +35,7 @@ export function awaitedLookNs(nowNs: bigint, sinceNs: bigint): bigint {
   return nowNs + (tenthNs < 5_000_000n ? 5_000_000n : tenthNs < 100_000_000n ? tenthNs : 100_000_000n);
 }
 
-/** When to look again at ending victims: often at first, then less, because most are gone within milliseconds. */
+/** When to look again at ending victims: often at first, then less, because most end within milliseconds. */
 export function victimLookNs(nowNs: bigint, lastSignalNs: bigint): bigint {
   const sinceMs = Number(nowNs - lastSignalNs) / 1e6;
   return nowNs + BigInt(sinceMs < 50 ? 1_000_000 : sinceMs < 1_000 ? 10_000_000 : 50_000_000);

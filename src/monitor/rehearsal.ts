@@ -12,7 +12,7 @@ const ROUNDS = 20;
 
 /**
  * Runs an eviction without performing it, as if nothing were available: up to the journal record, the saved state, and
- * opening the victim. What an eviction needs must not be loaded for the first time when memory is gone.
+ * opening the victim. What an eviction needs must not be loaded for the first time when memory is exhausted.
  */
 export function rehearse(policy: Policy, workloads: WorkloadSource, evictor: Evictor, keeper: Pick<StateKeeper, 'text'>): void {
   const nothing: Observation = { available: 0n, capacity: 1n << 40n, timeNs: 1n, source: 'rehearsal' };
@@ -44,6 +44,6 @@ function look(evictor: Evictor, workload: Parameters<Evictor['begin']>[0]): void
     kill.read();
     kill.close();
   } catch {
-    // It is gone, or protected: an eviction would report that.
+    // It has ended, or is protected: an eviction would report that.
   }
 }

@@ -20,7 +20,7 @@ export class Reporter {
   readonly #log: Log;
   readonly #metrics: Metrics;
   /** Lasting problems that were logged, by key. */
-  #said = new Map<string, string>();
+  #logged = new Map<string, string>();
   #stepFailed = false;
   #listenerFailed = false;
 
@@ -85,8 +85,8 @@ export class Reporter {
     this.#metrics.observe(observations, thresholds);
     if (!this.#stepFailed) this.#lasting(STEP, new Map(), STEPS_AGAIN);
     this.#stepFailed = false;
-    const asked = new Set(thresholds.flatMap(operandsOf).map(({ signal }) => signal));
-    const missing = [...observations.missing].filter(([signal]) => asked.has(signal));
+    const configured = new Set(thresholds.flatMap(operandsOf).map(({ signal }) => signal));
+    const missing = [...observations.missing].filter(([signal]) => configured.has(signal));
     this.#lasting(
       'signal ',
       new Map(missing.map(([signal, reason]) => [signal, `${signal} cannot be read: ${reason}`])),
@@ -118,12 +118,12 @@ export class Reporter {
   /** Logs new problems and those that are over. */
   #lasting(prefix: string, troubles: ReadonlyMap<string, string>, over: string): void {
     for (const [key, message] of troubles) {
-      if (!this.#said.has(prefix + key)) this.#log.warn(message);
-      this.#said.set(prefix + key, message);
+      if (!this.#logged.has(prefix + key)) this.#log.warn(message);
+      this.#logged.set(prefix + key, message);
     }
-    for (const [key, message] of this.#said) {
+    for (const [key, message] of this.#logged) {
       if (!key.startsWith(prefix) || troubles.has(key.slice(prefix.length))) continue;
-      this.#said.delete(key);
+      this.#logged.delete(key);
       this.#log.info(`${over}: ${message}`);
     }
   }

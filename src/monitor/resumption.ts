@@ -39,18 +39,18 @@ function isUndecided(evictions: readonly EvictionInFlight[], { usages, awaitedRu
   return evictions.some(({ decision: { victim } }) => {
     const { id, runtime } = victim.workload;
     if (runtime && awaitedRuntimes.includes(runtime.endpoint)) return true;
-    return usages.some(({ workload }) => workload.id === id && workload.protection?.kind === 'untold');
+    return usages.some(({ workload }) => workload.id === id && workload.protection?.kind === 'unreported');
   });
 }
 
 /**
  * Why the workload may not be evicted any more: it may have become critical, or its source may have left the
- * configuration. A workload that is gone needs no objection.
+ * configuration. A workload that has ended needs no objection.
  */
 function objectionTo({ id, path, runtime }: Workload, { usages, unreadable, vacant, awaitedRuntimes }: Candidates): string | undefined {
   const found = [...usages, ...(vacant?.() ?? [])].find(({ workload }) => workload.id === id);
   const protection = found?.workload.protection;
-  if (protection && protection.kind !== 'untold') return `it may not be evicted any more: ${protectionText(protection)}`;
+  if (protection && protection.kind !== 'unreported') return `it may not be evicted any more: ${protectionText(protection)}`;
   if (found !== undefined || unreadable.some((workload) => workload.path === path)) return undefined;
   if (runtime && awaitedRuntimes?.includes(runtime.endpoint)) return undefined;
   return 'no workload source includes it any more';

@@ -18,7 +18,7 @@ const KNOWN_WITHIN_NS = 10_000_000_000n;
 const EVER_NS = 1n << 62n;
 const LOST: SystemdAnswer = { units: [], errors: [], lost: true };
 
-interface Asked {
+interface StartRequest {
   readonly hold: Hold;
   /** The conflicts did not become known in time, and no start was requested. */
   unknown?: true;
@@ -40,7 +40,7 @@ export class Releases {
   readonly #units: Pick<UnitManager, 'connect' | 'unit' | 'watch' | 'awaited' | 'request' | 'problem'>;
   readonly #onRefused: (hold: Hold, why: NotStarted) => void;
   readonly #knownWithinNs: bigint;
-  readonly #asked = new Map<string, Asked>();
+  readonly #requested = new Map<string, StartRequest>();
   readonly #started = new Map<string, bigint>();
   /** By unit: the decision whose stop job systemd has refused. */
   readonly #notStopped = new Map<string, number>();
@@ -76,7 +76,7 @@ export class Releases {
     this.#units.watch([...held.values()].flatMap((hold) => startsOf(hold, (name) => this.#units.unit(name))));
     return new Map(
       [...held.values()].flatMap((hold) => {
-        const news = hold.asked ? this.#answered(hold) : this.#changed(hold);
+        const news = hold.startRequested ? this.#answered(hold) : this.#changed(hold);
         return news === undefined ? [] : [[hold.unit, news] as const];
       }),
     );
@@ -118,27 +118,27 @@ export class Releases {
 
   #begin(hold: Hold, knownWithinNs: bigint, inAnyCase: boolean): boolean {
     if (!this.#units.connect()) return false;
-    const asked: Asked = { hold };
-    this.#asked.set(hold.unit, asked);
-    void this.#ask(asked, knownWithinNs, inAnyCase);
+    const request: StartRequest = { hold };
+    this.#requested.set(hold.unit, request);
+    void this.#ask(request, knownWithinNs, inAnyCase);
     return true;
   }
 
-  async #ask(asked: Asked, knownWithinNs: bigint, inAnyCase: boolean): Promise<void> {
-    const { hold } = asked;
+  async #ask(request: StartRequest, knownWithinNs: bigint, inAnyCase: boolean): Promise<void> {
+    const { hold } = request;
     const beganNs = process.hrtime.bigint();
     const isUnsure = (): boolean => this.#isUnsure(hold, beganNs);
     while (isUnsure() && process.hrtime.bigint() - beganNs < knownWithinNs) await pause(LOOK_MS, undefined, { ref: false });
-    if (this.#asked.get(hold.unit) !== asked) return;
+    if (this.#requested.get(hold.unit) !== request) return;
     if (!inAnyCase && isUnsure()) {
-      asked.unknown = true;
+      request.unknown = true;
       return;
     }
     const plan = planUnitStart(hold, (name) => this.#unit(name));
     const jobs = plan.start.map((unit) => ({ type: 'start', unit }) as const);
     const atNs = process.hrtime.bigint();
     const answer = jobs.length > 0 ? this.#units.request(jobs) : () => ({ units: [], errors: [] });
-    asked.begun = { plan, atNs, answer: answer ?? (() => LOST) };
+    request.begun = { plan, atNs, answer: answer ?? (() => LOST) };
   }
 
   /** After evictd has started, no unit is known yet. */
@@ -152,8 +152,8 @@ export class Releases {
   #unit(name: string): LoadedUnit | undefined {
     const unit = this.#units.unit(name);
     if (unit === undefined) return undefined;
-    const isAsked = [...this.#asked.values()].some(({ begun }) => begun?.plan.start.includes(name));
-    return isAsked || unit.readAtNs <= (this.#started.get(name) ?? -1n) ? { ...unit, activeState: 'activating' } : unit;
+    const isRequested = [...this.#requested.values()].some(({ begun }) => begun?.plan.start.includes(name));
+    return isRequested || unit.readAtNs <= (this.#started.get(name) ?? -1n) ? { ...unit, activeState: 'activating' } : unit;
   }
 
   #answered(hold: Hold): HoldNews | undefined {
@@ -167,16 +167,16 @@ export class Releases {
    * unknown.
    */
   #outcome(hold: Hold): ReleaseResult | undefined {
-    const asked = this.#asked.get(hold.unit);
-    if (asked?.unknown) {
-      this.#asked.delete(hold.unit);
+    const request = this.#requested.get(hold.unit);
+    if (request?.unknown) {
+      this.#requested.delete(hold.unit);
       return { kind: 'open', hold, reason: 'systemd did not answer in time which units conflict with it' };
     }
-    const answer = asked ? asked.begun?.answer() : LOST;
+    const answer = request ? request.begun?.answer() : LOST;
     if (answer === undefined) return undefined;
-    this.#asked.delete(hold.unit);
-    if (asked?.begun === undefined || answer.lost) return { kind: 'open', hold, reason: 'the connection to systemd was lost' };
-    const { plan, atNs } = asked.begun;
+    this.#requested.delete(hold.unit);
+    if (request?.begun === undefined || answer.lost) return { kind: 'open', hold, reason: 'the connection to systemd was lost' };
+    const { plan, atNs } = request.begun;
     for (const name of plan.start) if (answer.units.includes(name)) this.#started.set(name, atNs);
     const why = notStarted(plan, answer.errors);
     return why ? { kind: 'refused', hold, why } : { kind: 'started', hold };
@@ -187,7 +187,7 @@ export class Releases {
   }
 
   #changed({ unit, decision }: Hold): HoldNews | undefined {
-    this.#asked.delete(unit);
+    this.#requested.delete(unit);
     if (this.#notStopped.get(unit) === decision) {
       this.#notStopped.delete(unit);
       return 'not stopped';

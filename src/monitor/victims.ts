@@ -16,7 +16,7 @@ import {
 type Handle = Pick<SignalResult, 'error' | 'passing'> & {
   /** undefined: it could not be opened. */
   readonly kill: KillInProgress | undefined;
-  /** It was gone, or replaced, before it could be opened. */
+  /** It had ended, or was replaced, before it could be opened. */
   readonly vanished: boolean;
 };
 
@@ -37,7 +37,7 @@ interface Victim<D extends Ending> {
 
 const NONE: ReadonlyMap<number, SentSignals> = new Map();
 
-/** errno of a workload that is gone, or was replaced by another one of the same name. */
+/** errno of a workload that has ended, or was replaced by another one of the same name. */
 const GONE = new Set(['ENOENT', 'ENODEV', 'ESTALE', 'ESRCH']);
 
 /** The kills under way. Repeats SIGKILL until no process is left, and knows which signals were sent. */
@@ -90,7 +90,7 @@ export class Victims<D extends Ending = Decision> {
     const victim: Victim<D> = { decision, handle: this.#open(decision), wanted: phase === 'dying' ? 'killNs' : 'signalNs', signals };
     this.#victims.set(decision.serial, victim);
     const { sent } = signals;
-    const hasGone = isGone(victim);
+    const hasGone = hasExited(victim);
     if (hasGone || objection === undefined) resumeKill(victim);
     if (hasGone) {
       if (sent === undefined) victim.abandoned = 'it is gone, and whether evictd had signalled it is not known';
@@ -108,10 +108,10 @@ export class Victims<D extends Ending = Decision> {
     return new Map([...this.#victims].map(([serial, { signals }]) => [serial, signals]));
   }
 
-  /** Stops the eviction, and the next reading says why. A victim that is gone already keeps its outcome. */
+  /** Stops the eviction, and the next reading says why. A victim that has ended already keeps its outcome. */
   abandon(serial: number, objection: string): void {
     const victim = this.#victims.get(serial);
-    if (victim !== undefined && !isGone(victim)) victim.abandoned = objection;
+    if (victim !== undefined && !hasExited(victim)) victim.abandoned = objection;
   }
 
   escalate(decision: Pick<D, 'serial'>): void {
@@ -147,7 +147,7 @@ export class Victims<D extends Ending = Decision> {
       return { kill: this.#evictor.begin(workload, unit, graceNs), vanished: false, error: undefined };
     } catch (error) {
       const passing = isShortage(error) ? 'unsent' : undefined;
-      return { kill: undefined, vanished: isGoneError(error), error: error instanceof Error ? error.message : String(error), passing };
+      return { kill: undefined, vanished: isEndedError(error), error: error instanceof Error ? error.message : String(error), passing };
     }
   }
 
@@ -196,16 +196,16 @@ function resumeKill({ handle, signals: { sent } }: Pick<Victim<Ending>, 'handle'
   if (sent !== undefined) handle.kill?.resume?.(sent === 'killNs');
 }
 
-function isGone({ handle: { kill, vanished } }: Pick<Victim<Ending>, 'handle'>): boolean {
+function hasExited({ handle: { kill, vanished } }: Pick<Victim<Ending>, 'handle'>): boolean {
   return vanished || kill?.read().processes === 0;
 }
 
-function isGoneError(error: unknown): boolean {
+function isEndedError(error: unknown): boolean {
   return error instanceof HostError && error.errno !== undefined && GONE.has(error.errno);
 }
 
 /** Whether no process of the workload is left. Sends no signal. false also where that cannot be found out. */
-export function hasGone(evictor: Evictor, workload: Workload): boolean {
+export function hasWorkloadEnded(evictor: Evictor, workload: Workload): boolean {
   try {
     const kill = evictor.begin(workload);
     try {
@@ -214,7 +214,7 @@ export function hasGone(evictor: Evictor, workload: Workload): boolean {
       kill.close();
     }
   } catch (error) {
-    return isGoneError(error);
+    return isEndedError(error);
   }
 }
 

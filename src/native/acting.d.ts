@@ -6,7 +6,7 @@ export interface CgroupHandle {
   /**
    * One pass over cgroup.procs of the cgroup and its descendants: pidfd_open, read the membership again, signal the
    * members. `found`: processes in the first reading. `signalled`: signals delivered. `errno` (positive): the first
-   * failure other than ESRCH, want of descriptors or memory first, else 0 (ENODEV, found = 0: the cgroup is gone).
+   * failure other than ESRCH, want of descriptors or memory first, else 0 (ENODEV, found = 0: the cgroup was removed).
    * EPERM also for processes that are never signalled: pid 1, this process, and those outside this pid namespace
    * (listed as 0). EOPNOTSUPP: a threaded cgroup, whose processes its domain lists. `atNs`: when the last signal was
    * sent, monotonic; 0n: none was. `reaper`: takes the memory of the signalled processes, as far as it has room.
@@ -26,7 +26,7 @@ export interface CgroupHandle {
    */
   freeze(limitMs: number): boolean;
   /**
-   * Thaws the cgroup and its descendants, whatever froze them. No failure where the cgroup is gone. Throws where a part
+   * Thaws the cgroup and its descendants, whatever froze them. No failure where the cgroup was removed. Throws where a part
    * may still be frozen: call again.
    */
   thaw(): void;
@@ -42,11 +42,11 @@ export interface CgroupHandleConstructor {
 }
 
 export interface Pidfd {
-  /** Throws ESRCH when the process is gone. */
+  /** Throws ESRCH when the process has exited. */
   signal(signal: number): void;
   /**
    * process_mrelease (Linux 5.15): frees the memory of a dying process without waiting for it to be scheduled. Blocks
-   * meanwhile (5 ms for 100 MiB) and for its mmap lock. Throws ESRCH: no memory left; EINVAL: not dying, or it shares
+   * meanwhile (5 ms for 100 MiB) and for its mmap lock. Throws ESRCH: it has freed its memory; EINVAL: not dying, or it shares
    * its memory with a process that is not; ENOSYS.
    */
   release(): void;

@@ -8,14 +8,14 @@ const WITHIN_MS = 5_000;
  * hangs blocks nothing else.
  */
 export async function readFilesystem(filesystem: FilesystemStats): Promise<FilesystemReading | undefined> {
-  const said = await withinTime<FilesystemReading | undefined>(WITHIN_MS, (onDone) => {
-    const isAsked = filesystem.request(() => {
+  const reading = await withinTime<FilesystemReading | undefined>(WITHIN_MS, (onDone) => {
+    const isRequested = filesystem.request(() => {
       onDone(filesystem.read());
     });
-    if (!isAsked) onDone(undefined); // it hangs already
+    if (!isRequested) onDone(undefined); // it hangs already
     return { close: () => undefined };
   });
-  return typeof said === 'string' ? undefined : said;
+  return typeof reading === 'string' ? undefined : reading;
 }
 
 /** The existing paths with their devices; paths without an answer in time are left out. */

@@ -1,7 +1,7 @@
 import { withinTime } from './bounded-answer.js';
 
 /**
- * Background reads of the addon that may hang for ever (a dead mount). A read that was given up goes on, and is not
+ * Background reads of the addon that may hang for ever (a dead mount). A read that was given up continues, and is not
  * started again before it has answered.
  */
 export class BackgroundReads {

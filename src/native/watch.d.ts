@@ -140,7 +140,7 @@ export interface CgroupTreeChanges {
 
 /**
  * The end of many processes, held by pidfds: FIRED when some have exited (coalesced), GONE when all have. Processes
- * that are gone at the start count as exited. A pid may have been reused when it is opened: verify afterwards.
+ * that do not exist at the start count as exited. A pid may have been reused when it is opened: verify afterwards.
  */
 export interface ProcessExitConstructor {
   /** Throws EMFILE and the like where none of the existing processes could be held. */

@@ -90,7 +90,7 @@ export interface FilesystemStats {
 export interface FilesystemReading {
   readonly totalBytes: bigint;
   readonly freeBytes: bigint;
-  /** For the caller, who may have a quota. */
+  /** For the calling user, whose quota may be smaller than the disk. */
   readonly availableBytes: bigint;
   readonly errno: number;
   readonly atNs: bigint;

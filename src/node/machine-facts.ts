@@ -105,8 +105,8 @@ function presentWorkloads(source: WorkloadSource, rules: readonly Rule[]): Prese
 
 /** An empty workload counts as such, whatever else prevents its eviction. */
 function hindranceOf(protection: Protection | undefined, veto: Protection | undefined): Hindrance | undefined {
-  const decisive = veto?.kind === 'vacant' || veto?.kind === 'gone' ? veto : (protection ?? veto);
+  const decisive = veto?.kind === 'vacant' || veto?.kind === 'removed' ? veto : (protection ?? veto);
   if (decisive === undefined) return undefined;
-  const kind = decisive.kind === 'critical' ? 'critical' : decisive.kind === 'vacant' || decisive.kind === 'gone' ? 'vacant' : 'other';
+  const kind = decisive.kind === 'critical' ? 'critical' : decisive.kind === 'vacant' || decisive.kind === 'removed' ? 'vacant' : 'other';
   return { kind, text: protectionText(decisive) };
 }

@@ -137,10 +137,10 @@ export class RecordingReading {
       unreadable: listOf(unreadable ?? []) as readonly UnreadableWorkload[],
       timeNs: integer(at),
     };
-    const asked = listOf(vetoes ?? []).map((pair) => listOf(pair) as [string, unknown]);
+    const pairs = listOf(vetoes ?? []).map((pair) => listOf(pair) as [string, unknown]);
     return {
       candidates,
-      vetoes: new Map(asked.map(([id, protection]) => [id, protection ?? undefined])) as Vetoes,
+      vetoes: new Map(pairs.map(([id, protection]) => [id, protection ?? undefined])) as Vetoes,
       awaited: listOf(awaited ?? []).map(String),
     };
   }

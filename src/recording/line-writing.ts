@@ -72,13 +72,13 @@ export class RecordingWriting {
     return [...values, source];
   }
 
-  #withDefinitions(asked: readonly RecordedCandidates[], write: (candidates: readonly unknown[]) => string): string {
+  #withDefinitions(recorded: readonly RecordedCandidates[], write: (candidates: readonly unknown[]) => string): string {
     const lines: string[] = [];
     if (this.#workloads.size > KNOWN_AT_MOST) {
       this.#workloads.clear();
       lines.push(line({ kind: 'forget' }));
     }
-    const candidates = asked.map((each) => this.#candidates(each, lines));
+    const candidates = recorded.map((each) => this.#candidates(each, lines));
     return lines.join('') + write(candidates);
   }
 

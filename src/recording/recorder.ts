@@ -6,7 +6,7 @@ import { RecordingQueue, type RecordingQueueOptions } from './recording-queue.js
 import type { RecordedCandidates, RecordedConfig, RecordedStep, Vetoes } from './recording-format.js';
 
 /** The answers about candidates, by workload id. */
-interface Asked {
+interface Questions {
   readonly vetoes: Map<string, Protection | undefined>;
   readonly awaited: Set<string>;
   /** undefined: processes were not counted. */
@@ -29,7 +29,7 @@ export interface RecorderOptions extends RecordingQueueOptions {
 export class Recorder implements StepListener {
   readonly #queue: RecordingQueue;
   readonly #sampleEveryNs: bigint;
-  readonly #asked = new WeakMap<Candidates, Asked>();
+  readonly #questions = new WeakMap<Candidates, Questions>();
   #source: WorkloadSource | undefined;
   #config: RecordedConfig;
   #sampledAtNs: bigint | undefined;
@@ -111,30 +111,30 @@ export class Recorder implements StepListener {
   #remembering(candidates: Candidates): Candidates {
     const { veto, awaited, processes } = candidates;
     if (veto === undefined && awaited === undefined && processes === undefined) return candidates;
-    const asked: Asked = { vetoes: new Map(), awaited: new Set(), processes: undefined };
+    const questions: Questions = { vetoes: new Map(), awaited: new Set(), processes: undefined };
     const remembering: Candidates = {
       ...candidates,
       veto: (workload: Workload) => {
         const protection = veto?.(workload);
-        asked.vetoes.set(workload.id, protection);
+        questions.vetoes.set(workload.id, protection);
         return protection;
       },
       awaited: (...asking: Parameters<NonNullable<typeof awaited>>) => {
         const [workload] = asking;
         const isAwaited = awaited?.(...asking) ?? false;
-        if (isAwaited) asked.awaited.add(workload.id);
+        if (isAwaited) questions.awaited.add(workload.id);
         return isAwaited;
       },
-      ...(processes && { processes: () => (asked.processes = processes()) }),
+      ...(processes && { processes: () => (questions.processes = processes()) }),
     };
-    this.#asked.set(remembering, asked);
+    this.#questions.set(remembering, questions);
     return remembering;
   }
 
   /** A copy of the answers: other listeners may ask these candidates later, when the victim is dead. */
   #recorded(candidates: Candidates): RecordedCandidates {
     const { usages, unreadable, timeNs, holdings } = candidates;
-    const { vetoes, awaited, processes } = this.#asked.get(candidates) ?? { vetoes: NO_VETOES, awaited: [], processes: undefined };
+    const { vetoes, awaited, processes } = this.#questions.get(candidates) ?? { vetoes: NO_VETOES, awaited: [], processes: undefined };
     return {
       candidates: { usages: withHoldings(withProcesses(usages, processes), holdings), unreadable, timeNs },
       vetoes: new Map(vetoes),

@@ -181,10 +181,10 @@ function hold(): z.ZodMiniType {
     unit: z.string(),
     decision: z.number(),
     start: z.array(z.string()),
-    owed: z.array(z.string()),
+    unstarted: z.array(z.string()),
     condition: z.enum(CONDITION_TYPES),
     untilNs: z.optional(z.bigint()),
-    asked: z.optional(z.boolean()),
+    startRequested: z.optional(z.boolean()),
   });
 }
 
@@ -204,8 +204,8 @@ function cause(): z.ZodMiniType {
 function decision(): z.ZodMiniType {
   const names = z.array(z.string());
   const stop = kinds({
-    stop: { dependants: names, triggers: names, timers: names, running: names, along: names, restarts: z.boolean() },
-    signal: { along: names },
+    stop: { dependants: names, triggers: names, timers: names, running: names, affected: names, restarts: z.boolean() },
+    signal: { affected: names },
   });
   return object({
     serial: z.number(),
@@ -239,13 +239,13 @@ function eviction(): z.ZodMiniType {
     peakUsageBytes: z.bigint(),
     usageBytes: z.bigint(),
     usageStillSinceNs: z.bigint(),
-    goneSinceNs: z.optional(z.bigint()),
+    exitedSinceNs: z.optional(z.bigint()),
     risen: z.optional(object({ available: z.bigint(), atNs: z.bigint() })),
   });
 }
 
-function phaseText({ decision: { serial }, phase, phaseSinceNs, goneSinceNs }: EvictionInFlight): string {
-  return `${String(serial)} ${goneSinceNs === undefined ? phase : 'gone'} ${String(phaseSinceNs)}`;
+function phaseText({ decision: { serial }, phase, phaseSinceNs, exitedSinceNs }: EvictionInFlight): string {
+  return `${String(serial)} ${exitedSinceNs === undefined ? phase : 'exited'} ${String(phaseSinceNs)}`;
 }
 
 /** The rankings are in the journal, and too long to be written twice. */

@@ -26,7 +26,7 @@ export interface SavedSection {
   keep(value: unknown): void;
 }
 
-/** Saves the state whenever it has changed. Never throws: an eviction goes on without it. */
+/** Saves the state whenever it has changed. Never throws: an eviction continues without it. */
 export class StateKeeper {
   readonly #options: StateKeeperOptions;
   readonly #sections: Map<string, unknown>;

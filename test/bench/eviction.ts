@@ -62,7 +62,7 @@ export const eviction: Benchmark = {
         { what: 'crossing → wake', unit: 'ms', measured: span('crossingToWake') },
         { what: 'wake → decision', unit: 'ms', measured: span('wakeToDecision') },
         { what: 'decision → signal sent', unit: 'ms', measured: span('decisionToSignal') },
-        { what: 'signal sent → no process left', unit: 'ms', measured: span('signalToGone') },
+        { what: 'signal sent → no process left', unit: 'ms', measured: span('signalToExit') },
         { what: "crossing → the victim's last sign of life", unit: 'ms', measured: new Distribution(toDeath) },
       ],
       notes: [

@@ -74,7 +74,7 @@ function records(serial: number, ranking: readonly object[]): string {
     available: 66_682_880,
     capacity: 268_435_456,
   };
-  const spansMs = { crossingToSignal: 5.37, signalToGone: 18.324 };
+  const spansMs = { crossingToSignal: 5.37, signalToExit: 18.324 };
   const list = [
     { type: 'threshold', met: true, ...reading, message: 'memory.available 63.5MiB < 64Mi (hard)' },
     {

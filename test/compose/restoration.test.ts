@@ -10,13 +10,13 @@ import { savedParts } from '../../src/state/saved-parts.js';
 import { StateFile } from '../../src/state/state-file.js';
 import { scratch } from '../config/scratch.js';
 
-test('a forgotten unit is not started and no longer owed, and the journal has a record that it is left stopped', async () => {
+test('a forgotten unit is not started and no longer reported as unrestored, and the journal has a record that it stays stopped', async () => {
   const directory = scratch();
   const held = {
     unit: 'evictd-test-b.service',
     decision: 1,
     start: ['evictd-test-b.service'],
-    owed: [],
+    unstarted: [],
     condition: 'MemoryPressure',
     untilNs: undefined,
   } as const;
@@ -34,10 +34,10 @@ test('a forgotten unit is not started and no longer owed, and the journal has a 
 
   expect(await restore(directories, new Set([held.unit]))).toEqual({
     restored: [`${held.unit}, which was kept stopped: left stopped`, `1 journal record to ${directories.stateDirectory}`],
-    owed: [],
+    unrestored: [],
     hangs: false,
   });
   const [line = ''] = readFileSync(join(directories.stateDirectory, 'journal.jsonl'), 'utf8').split('\n');
   expect(JSON.parse(line)).toMatchObject({ type: 'release', unit: held.unit, errors: ['it is left stopped (evictd restore --forget)'] });
-  expect(await restore(directories, new Set())).toEqual({ restored: [], owed: [], hangs: false });
+  expect(await restore(directories, new Set())).toEqual({ restored: [], unrestored: [], hangs: false });
 });

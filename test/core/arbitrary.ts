@@ -111,7 +111,7 @@ const anyReading: fc.Arbitrary<VictimReading> = fc.record({
   signalledAtNs: fc.option(fc.bigInt(0n, 1000n * SECOND), { nil: undefined }),
 });
 
-/** One step as it is told; victims get one reading each, whoever they are. */
+/** The input of one step; each victim gets one reading. */
 export interface Told {
   readonly afterNs: bigint;
   readonly layout: StepInput['layout'];

@@ -112,7 +112,7 @@ export function candidates(...usages: [Workload, bigint][]): Candidates {
   };
 }
 
-/** What a step is told at `nowNs`; nobody is in flight and nobody may be evicted unless it is said. */
+/** The input of a step at `nowNs`; by default no eviction is in flight and there are no candidates. */
 export function input(nowNs: bigint, observed: Observations | undefined, rest: Partial<StepInput> = {}): StepInput {
   return {
     nowNs,

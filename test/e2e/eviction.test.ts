@@ -79,7 +79,7 @@ describe(`a hard eviction (${ON})`, () => {
     expect(outcome.freedBytes).toBeGreaterThan(40 * MIB);
     expect(outcome.nodeAvailableAfter).toBeGreaterThan(384 * MIB);
     const spans = outcome.spansMs as Record<string, number>;
-    expect(Object.keys(spans)).toEqual(['crossingToWake', 'wakeToDecision', 'decisionToSignal', 'crossingToSignal', 'signalToGone']);
+    expect(Object.keys(spans)).toEqual(['crossingToWake', 'wakeToDecision', 'decisionToSignal', 'crossingToSignal', 'signalToExit']);
     for (const span of Object.values(spans)) expect(span).toBeGreaterThanOrEqual(0);
     expect(WATCHES).toContain(decision?.wake);
     expect(await evictd.stop()).toBe(0);
@@ -96,7 +96,7 @@ describe(`a hard eviction (${ON})`, () => {
     ['of equal priority the one further above its request', { a: {}, b: { requests: { memory: '60Mi' } } }, { a: 40, b: 70 }, 'a'],
     ['the next one if the first is critical', { a: { priority: -5, critical: true }, b: {} }, { a: 60, b: 20 }, 'b'],
     [
-      'nobody over: the lower priority',
+      'no workload over its request: the lower priority',
       { a: { priority: 2, requests: { memory: '200Mi' } }, b: { priority: 1, requests: { memory: '200Mi' } } },
       { a: 60, b: 20 },
       'b',

@@ -113,7 +113,7 @@ test(`after SIGKILL during a shutdown the next evictd continues it; after SIGTER
   const phases = (await second.history('shutdown')).map(({ phase }) => phase);
   expect(phases).toEqual(['begins', 'begins', 'interrupted']);
   const [interrupted] = (await second.history('shutdown')).slice(-1);
-  expect(interrupted).toMatchObject({ told: [{ name: 'slow' }], ended: [] });
+  expect(interrupted).toMatchObject({ signalled: [{ name: 'slow' }], ended: [] });
 });
 
 test(`a dry run, and an evictd without shutdown grace periods, signal no workload at a shutdown (${ON})`, async () => {

@@ -137,7 +137,7 @@ test.runIf(readable())(
     const evictd = await new Evictd({ config: { ...guarding(node), monitoringInterval: '1s' } }).guarding();
     const recorded = () => kernelOoms(evictd).reduce((sum, { count = 1 }) => sum + count, 0);
     await killedIn(a, 16);
-    // kills in two cgroups between two readings cannot be told apart
+    // kills in two cgroups between two readings cannot be distinguished
     await evictd.until('those of a are in the journal', () => recorded() >= 16);
     await killedIn(b, 4);
     await evictd.until('all are in the journal', () => recorded() >= 20);

@@ -79,7 +79,7 @@ describe(`evictd reload (${ON})`, () => {
     const other = await command('reload', '--config', draft, '--pid', '1');
     expect([other.code, other.stderr]).toEqual([
       78,
-      expect.stringMatching(/EVICTD_RELOAD_NOBODY: process 1 .*[^]*EVICTD_CONFIG_UNKNOWN_KEY/),
+      expect.stringMatching(/EVICTD_RELOAD_NO_INSTANCE: process 1 .*[^]*EVICTD_CONFIG_UNKNOWN_KEY/),
     ]);
   });
 
@@ -101,13 +101,13 @@ describe(`evictd reload (${ON})`, () => {
     const meant = await command('reload', '--config', evictd.configFile, '--pid', '1');
     expect([meant.code, meant.stderr]).toEqual([
       75,
-      expect.stringContaining('EVICTD_RELOAD_NOBODY: process 1 is no evictd that guards this node'),
+      expect.stringContaining('EVICTD_RELOAD_NO_INSTANCE: process 1 is no evictd that guards this node'),
     ]);
     const right = await command('reload', '--config', evictd.configFile, '--pid', String(evictd.pid));
     expect(right.code).toBe(0);
     await evictd.stop('SIGKILL'); // its lock file stays, with its process id
     const later = await command('reload', '--config', evictd.configFile);
-    expect([later.code, later.stderr]).toEqual([75, expect.stringContaining('EVICTD_RELOAD_NOBODY: no evictd guards this node')]);
+    expect([later.code, later.stderr]).toEqual([75, expect.stringContaining('EVICTD_RELOAD_NO_INSTANCE: no evictd guards this node')]);
   });
 
   test('crossings are seen and grace periods continue during many reloads', async () => {

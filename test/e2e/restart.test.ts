@@ -67,8 +67,8 @@ describe(`a restart in the middle of a grace period (${ON})`, () => {
       });
       expect(journal.filter(({ type }) => type === 'escalation')).toMatchObject([{ decision: 1, reason: 'grace period over' }]);
       // Times are those of the first evictd: one whole grace period lies between the signals.
-      const { signalToGone = 0, killToGone = 0 } = outcome.spansMs as Record<string, number>;
-      expect(signalToGone - killToGone).toBeGreaterThanOrEqual(GRACE_S * 1_000 - 0.01);
+      const { signalToExit = 0, killToExit = 0 } = outcome.spansMs as Record<string, number>;
+      expect(signalToExit - killToExit).toBeGreaterThanOrEqual(GRACE_S * 1_000 - 0.01);
       expect(await evictd.metric('evictd_evictions_total{eviction_signal="memory.available"}')).toBe(1);
     },
   );
@@ -249,7 +249,7 @@ describe(`a full runtime directory (${ON})`, () => {
     const evictd = await new Evictd({ config, directory }).guarding();
     expect(await evictd.logged(/EVICTD_JOURNAL_ROOM/)).toMatchObject({ level: 'error' });
     await evictd.logged(/EVICTD_STATE_WRITE/);
-    await evictd.logged(/EVICTD_INSTANCE_UNTOLD/);
+    await evictd.logged(/EVICTD_INSTANCE_UNRECORDED/);
     batch.grow();
     expect(await batch.ended).toBe('SIGKILL');
     expect(await evictd.recorded('outcome')).toMatchObject({ decision: 1, result: 'killed' });

@@ -62,8 +62,8 @@ describe(`a soft eviction (${ON})`, () => {
     expect(outcome).toMatchObject({ result: 'killed' });
     const escalation = await evictd.recorded('escalation');
     expect(escalation).toMatchObject({ decision: 1, reason: 'grace period over', victim: { name: 'batch' } });
-    const { decisionToSignal = 0, signalToGone = 0, killToGone = 0 } = outcome.spansMs as Record<string, number>;
-    expect(decisionToSignal + signalToGone - killToGone).toBeGreaterThanOrEqual(graceSeconds * 1000 - 0.01); // rounded to microseconds
+    const { decisionToSignal = 0, signalToExit = 0, killToExit = 0 } = outcome.spansMs as Record<string, number>;
+    expect(decisionToSignal + signalToExit - killToExit).toBeGreaterThanOrEqual(graceSeconds * 1000 - 0.01); // rounded to microseconds
   });
 
   test('kills at once when a hard threshold is met during the grace period', async () => {

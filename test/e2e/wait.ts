@@ -2,14 +2,14 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { eventually } from '../support/eventually.js';
 
 /** A test that waits longer has failed, however busy the machine is. */
-const PATIENCE_MS = 30_000;
+const TIMEOUT_MS = 30_000;
 
 /** Waits until `happened` is true. Throws with `circumstances` after the time limit. */
 export async function until(
   what: string,
   happened: () => boolean | Promise<boolean>,
   circumstances: () => string = () => '',
-  ms = PATIENCE_MS,
+  ms = TIMEOUT_MS,
 ): Promise<void> {
   await eventually(what, happened, { ms, circumstances });
 }

@@ -220,7 +220,7 @@ test('a failed kill is not counted, and the next candidate is evicted at once', 
   expect(status.count('evictd_evictions_failed_total', 'memory.available')).toBe(1);
 });
 
-test('a victim that was gone before the signal is neither an eviction nor a failure', async () => {
+test('a victim that ended before the signal is neither an eviction nor a failure', async () => {
   const node = new PlayedNode();
   const evictor: Evictor = {
     begin: ({ name }) => {
@@ -589,8 +589,8 @@ function before(decided: Partial<Decision>): RestoredState {
 
 test('a unit that the evictd before was killing and kept stopped stays held though systemd cannot be reached yet', async () => {
   const name = 'batch.service';
-  const hold = { unit: name, decision: 1, start: [name], owed: [], condition: 'MemoryPressure', untilNs: undefined } as const;
-  const stop = { kind: 'stop', dependants: [], triggers: [], timers: [], running: [name], restarts: true, along: [] } as const;
+  const hold = { unit: name, decision: 1, start: [name], unstarted: [], condition: 'MemoryPressure', untilNs: undefined } as const;
+  const stop = { kind: 'stop', dependants: [], triggers: [], timers: [], running: [name], restarts: true, affected: [] } as const;
   const found = candidates([workload(name, { unit: { name, manager: 'system' } }), 300n * Mi]);
   const inherited = before({ victim: found.usages[0] as Decision['victim'], unit: { evictions: 3, stop, hold } });
   let left = 1;
@@ -599,7 +599,7 @@ test('a unit that the evictd before was killing and kept stopped stays held thou
     kill: () => ({ atNs: process.hrtime.bigint(), processes: (left = 0), error: undefined }),
     read: () => ({ processes: left, usageBytes: 0n, removed: false }),
   };
-  const units = new SystemdUnits([{ path: join(directory, 'nobody'), daemon: false }]);
+  const units = new SystemdUnits([{ path: join(directory, 'absent'), daemon: false }]);
   onTestFinished(() => {
     units.close();
   });
@@ -616,7 +616,7 @@ test('a unit that the evictd before was killing and kept stopped stays held thou
 
 test.each<[rule: string, then: () => Candidates, came: RegExp | undefined]>([
   ['is critical', () => candidates([evicted({ protection: { kind: 'critical' } }), Mi]), /abandoned: it may not be evicted any more/],
-  ['is not told of', () => candidates([workload('web'), Mi]), /abandoned: no workload source includes it any more/],
+  ['is not reported', () => candidates([workload('web'), Mi]), /abandoned: no workload source includes it any more/],
   ['is what it was', () => candidates([evicted(), Mi]), undefined],
 ])('a pod that got SIGTERM before a restart is not abandoned before its runtime reports that it %s', (_rule, then, came) => {
   let found: () => Candidates = () => ({ ...candidates([workload('web'), Mi]), awaitedRuntimes: [RUNTIME.endpoint] });

@@ -7,8 +7,8 @@ import { Releases } from '../../src/monitor/unit-releases.js';
 import { BusPeer, reply } from '../host/linux/systemd/bus-peer.js';
 import { eventually } from '../support/eventually.js';
 
-const hold: Hold = { unit: 'b.service', decision: 1, start: ['b.service'], owed: [], condition: 'MemoryPressure', untilNs: undefined };
-const asked = new Map([['b.service', { ...hold, asked: true as const }]]);
+const hold: Hold = { unit: 'b.service', decision: 1, start: ['b.service'], unstarted: [], condition: 'MemoryPressure', untilNs: undefined };
+const asked = new Map([['b.service', { ...hold, startRequested: true as const }]]);
 const refused: string[] = [];
 const hints: string[] = [];
 
@@ -123,9 +123,9 @@ test('what conflicts with a unit that runs is not started, nor what would start 
   });
   await new Promise((resolve) => setTimeout(resolve, 100));
   it.begin(whole);
-  expect(await eventually('it is answered', () => it.news(new Map([['b.service', { ...whole, asked: true }]])).get('b.service'))).toBe(
-    'started',
-  );
+  expect(
+    await eventually('it is answered', () => it.news(new Map([['b.service', { ...whole, startRequested: true }]])).get('b.service')),
+  ).toBe('started');
   expect(peer.calls.filter(({ member }) => member === 'EnqueueUnitJob').map(({ body }) => body?.[0])).toEqual(['other.service']);
   expect(refused).toEqual([
     'b.socket would start b.service, which conflicts with fallback.service, which is running',

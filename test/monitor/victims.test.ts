@@ -124,8 +124,8 @@ const gone = (): never => {
 };
 
 test.each<[rule: string, phase: 'terminating' | 'dying', sent: 'signalNs' | 'killNs' | undefined, signals: string[]]>([
-  ['who is known to have had SIGTERM does not get it again', 'terminating', 'signalNs', ['resume']],
-  ['who may not have had it does', 'terminating', undefined, ['TERM']],
+  ['a victim that is known to have had SIGTERM does not get it again', 'terminating', 'signalNs', ['resume']],
+  ['a victim that may not have had SIGTERM gets it', 'terminating', undefined, ['TERM']],
   ['SIGKILL is repeated', 'dying', 'killNs', ['resume killed', 'KILL']],
   ['an escalation that may not have been sent is', 'dying', 'signalNs', ['resume', 'KILL']],
   ['a SIGKILL that may not have been sent is', 'dying', undefined, ['KILL', 'KILL']],

@@ -123,7 +123,7 @@ describe.each(hierarchies)('cgroups of %s', (_name, mount) => {
     await until('GONE', () => wakes.length > 0);
     expect(wakes).toEqual([{ bits: native.WAKE.GONE, detail: 0 }]);
     expect([tree.live, tree.changes()]).toEqual([false, GONE]);
-    // Nobody waited here: it is known when it is asked.
+    // No watch was armed here: the change is known at the next query.
     expect(asked.live).toBe(true);
     expect(asked.changes()).toEqual(GONE);
     expect(asked.live).toBe(false);
@@ -253,7 +253,7 @@ describe.each(hierarchies)('cgroups of %s', (_name, mount) => {
 });
 
 describe.runIf(hasMemoryV1)('cgroups of v1 that are renamed', () => {
-  test('vanish and appear; two that swap their names are told both', () => {
+  test('vanish and appear; for two that swap their names both are reported', () => {
     const root = makeCgroup(memoryV1);
     for (const name of ['a', 'b']) mkdirSync(join(root, name));
     const tree = quiet(root, 'all');

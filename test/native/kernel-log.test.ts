@@ -254,7 +254,7 @@ describe.runIf(refused === '' && memoryController() !== undefined)('/dev/kmsg', 
     expect(native.watchCount()).toBe(0);
   });
 
-  test('who may not read it is told so', async () => {
+  test('without permission to read it the error says so', async () => {
     const { status, output } = await runNode(`
       process.setgroups([]); process.setgid(65534); process.setuid(65534);
       try { new native.KernelLog(() => undefined); console.log('read'); }

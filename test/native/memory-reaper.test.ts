@@ -40,7 +40,7 @@ describe.runIf(!isEmulated)('the memory of dying processes', () => {
     // 1 ms in each second: to free 100 MiB by itself it needs many of them.
     writeFileSync(`${starved}/cpu.cfs_period_us`, '1000000');
     writeFileSync(`${starved}/cpu.cfs_quota_us`, '1000');
-    // Somebody else uses it all up, so that the victim does not run at all.
+    // Another process uses all of it, so that the victim does not run at all.
     await startIn(starved, 'while :; do :; done');
     const throttled = () => Number(/^nr_throttled (\d+)$/m.exec(readFileSync(`${starved}/cpu.stat`, 'utf8'))?.[1]);
     await until('the quota to be used up', () => throttled() > 0);

@@ -59,7 +59,7 @@ describe('the service manager’s socket', () => {
 
   test('is closed once; then EBADF', () => {
     const before = openDescriptors();
-    const socket = new native.NotifySocket('@evictd-test-nobody');
+    const socket = new native.NotifySocket('@evictd-test-absent');
     expect(openDescriptors()).toBe(before + 1);
     socket.close();
     socket.close();

@@ -19,7 +19,7 @@ function inOrder(down: WentDown): void {
   const [plan, over] = down.journal.filter(({ type }) => type === 'shutdown');
   const groups = plan?.groups as { workloads: { name: string; path: string }[] }[];
   expect(groups.map(({ workloads }) => workloads.map((workload) => nameOf({ type: '', workload })).sort())).toEqual(ORDER);
-  expect(over).toMatchObject({ left: [], late: [] });
+  expect(over).toMatchObject({ survived: [], late: [] });
 
   // By the journal of evictd.
   const ended = down.journal.filter(({ type }) => type === 'ended');

@@ -8,7 +8,7 @@ import { holdMemory } from '../support/hold-memory.js';
 export const NODE_BYTES = 512n << 20n;
 const WORKLOADS = 100;
 const HOG_MIB = 160;
-const PATIENCE_MS = 60_000;
+const TIMEOUT_MS = 60_000;
 const LOOK_MS = 50;
 
 /** The activity of a node, each part at its own rate until it is stopped. */
@@ -62,7 +62,7 @@ export class Load {
     const cgroup = this.#node.child(`hog${String(++this.counts.hogs)}`);
     const { child } = await holdMemory(cgroup, HOG_MIB);
     const over = (): boolean => child.exitCode !== null || child.signalCode !== null;
-    for (let left = PATIENCE_MS; left > 0 && !over() && !this.#abort.signal.aborted; left -= LOOK_MS) await pause(LOOK_MS);
+    for (let left = TIMEOUT_MS; left > 0 && !over() && !this.#abort.signal.aborted; left -= LOOK_MS) await pause(LOOK_MS);
     const evicted = over();
     await cgroup.cleanup();
     if (!evicted && !this.#abort.signal.aborted)

@@ -124,14 +124,14 @@ describe('a part of it that is something else is noticed, whatever it is, and ev
 });
 
 test('every state that a step can return is restored', () => {
-  const hold = { unit: 'a.service', decision: 1, start: ['a.socket'], owed: [], condition: 'MemoryPressure', untilNs: 5n } as const;
+  const hold = { unit: 'a.service', decision: 1, start: ['a.socket'], unstarted: [], condition: 'MemoryPressure', untilNs: 5n } as const;
   const stop = {
     kind: 'stop',
     dependants: ['b.service'],
     triggers: [],
     timers: [],
     running: [],
-    along: ['c.service'],
+    affected: ['c.service'],
     restarts: true,
   } as const;
   fc.assert(
@@ -161,7 +161,14 @@ test('every state that a step can return is restored', () => {
 });
 
 describe('the units that are kept stopped, read without the rest of the state', () => {
-  const hold = (unit: string): Hold => ({ unit, decision: 1, start: [unit], owed: [], condition: 'MemoryPressure', untilNs: undefined });
+  const hold = (unit: string): Hold => ({
+    unit,
+    decision: 1,
+    start: [unit],
+    unstarted: [],
+    condition: 'MemoryPressure',
+    untilNs: undefined,
+  });
   const { state: known, ...rest } = bequest();
   const held = new Map(['a.service', 'b.service'].map((unit) => [unit, hold(unit)]));
   const text = savedStateText(owner, at(101), { ...rest, state: { ...known, held } });

@@ -122,7 +122,7 @@ const SERVER = `
     ...Object.fromEntries([RELEASE, FSYNC, FLUSH, FALLOCATE, RELEASEDIR].map((op) => [op, () => done])),
   };
   const buffer = Buffer.alloc(1 << 20);
-  let [taking, answering, reading, owed, hangingAt] = [true, true, false, [], []];
+  let [taking, answering, reading, unanswered, hangingAt] = [true, true, false, [], []];
   const reply = ([op, unique, request]) => {
     const made = bodies[op]?.(request) ?? -38;
     const body = typeof made === 'number' ? undefined : made;
@@ -142,7 +142,7 @@ const SERVER = `
         [answering, hangingAt] = [false, []];
         console.log('stuck');
       }
-      if (![FORGET, INTERRUPT, BATCH_FORGET].includes(request[0])) { if (answering) reply(request); else owed.push(request); }
+      if (![FORGET, INTERRUPT, BATCH_FORGET].includes(request[0])) { if (answering) reply(request); else unanswered.push(request); }
       if (!taking) console.log('last');
       serve();
       if (request[0] === INIT) console.log('mounted'); // not before: mount(2) does not wait for it
@@ -152,11 +152,11 @@ const SERVER = `
     const word = String(text).trim();
     hangingAt = calls[word] ?? [];
     [taking, answering] = [word !== 'untaken', word !== 'unanswered'];
-    if (answering) for (const request of owed.splice(0)) reply(request);
+    if (answering) for (const request of unanswered.splice(0)) reply(request);
     serve();
     console.log(word);
   });
-  // Whoever started it is gone, however that went: nothing is left behind.
+  // The process that started it has ended, whatever the reason: nothing is left behind.
   process.stdin.on('end', () => {
     require('node:child_process').spawnSync('umount', ['-l', directory], { stdio: 'ignore' });
     process.exit(0);

@@ -7,3 +7,11 @@ const PATTERN = new RegExp(`\\b(?:${CONDEMNED.join('|')})\\b`, 'gi');
 export function condemnedWords(text: string): string[] {
   return (text.match(PATTERN) ?? []).map((word) => word.toLowerCase());
 }
+
+/** Pronouns for people. Comments and names of tests do not have them either. */
+const PRONOUNS = /\b(?:whoever|whom|nobody|somebody)\b/gi;
+
+/** Every pronoun for a person in `text`, in lower case. */
+export function personWords(text: string): string[] {
+  return (text.match(PRONOUNS) ?? []).map((word) => word.toLowerCase());
+}

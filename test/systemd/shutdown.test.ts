@@ -128,7 +128,7 @@ describe.skipIf(!hasSystemd)('a shutdown that logind calls off', () => {
     const [deaf, later] = [mainPid(DEAF), mainPid(LATER)];
     powerOff();
     const calledOff = await eventually('the shutdown is called off', () => phases('called-off')[1], { ms: 60_000 });
-    expect(calledOff).toMatchObject({ ended: [], told: [expect.objectContaining({ name: DEAF })] });
+    expect(calledOff).toMatchObject({ ended: [], signalled: [expect.objectContaining({ name: DEAF })] });
     await pause(3_000);
     expect([mainPid(DEAF), mainPid(LATER)]).toEqual([deaf, later]);
     expect(property(LATER, 'ActiveState')).toBe('active');

@@ -127,7 +127,7 @@ describe.skipIf(!hasSystemd)('a soft eviction of a systemd unit (needs systemd)'
     expect(decision.unit).toMatchObject({ signalledBecause: expect.stringContaining(dear) as string });
     expect((decision.ranking as { name: string; protected?: string; protectedBecause?: string }[])[0]).toMatchObject({
       name: bound,
-      protected: 'takes-along',
+      protected: 'protected-dependant',
       protectedBecause: expect.stringContaining(dearer) as string,
     });
     expect(await evictd.recorded('outcome')).toMatchObject({ result: 'killed', victim: { name: LEAK } });

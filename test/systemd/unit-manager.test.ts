@@ -176,7 +176,7 @@ describe.skipIf(!hasSystemd)('systemd as evictd sees it (needs systemd)', () => 
   });
 
   test('without a listener the problem is reported', async () => {
-    const opened = manager({ path: '/run/evictd-test-nobody', daemon: false });
+    const opened = manager({ path: '/run/evictd-test-absent', daemon: false });
     opened.follow(['evictd-test-a.service']);
     await eventually('the problem is reported', () => opened.problem() !== undefined);
     expect(opened.problem()).toMatchObject({ code: 'EVICTD_SYSTEMD_UNREACHABLE', message: expect.stringContaining('ENOENT') as string });

@@ -94,7 +94,7 @@ function isSame(expected: JsonObject, threshold: Threshold): boolean {
 }
 
 /**
- * `text`, what was written, is not there where it cannot be told. A quantity keeps how it prints; what was written has
+ * `text`, what was written, is missing where it cannot be reconstructed. A quantity keeps how it prints; what was written has
  * to mean the same.
  */
 function isSameValue(expected: Json | undefined, got: Record<string, JsonObject>, value: ThresholdValue): boolean {

@@ -18,7 +18,7 @@ let passed = 0;
 let failed = 0;
 for (const version of chosen) {
   const { binary } = nodeBinary(version, 'x64');
-  // Whoever builds the addon is not asked here: it is the same one on all of them.
+  // How the addon was built does not matter here: all of them use the same one.
   const run = spawnSync(
     binary,
     [resolve('node_modules/vitest/vitest.mjs'), 'run', '--project', 'core', '--project', 'proof', '-t', '^(?!cmake-js)', 'test/native'],

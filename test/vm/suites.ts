@@ -96,13 +96,13 @@ const v1Only = [
 /** Evictions from beginning to end. */
 const evictions = ['test/e2e/eviction', 'test/systemd/leaking-unit'];
 const withSwap = ['test/e2e/swap', 'test/systemd/leaking-unit'];
-/** Who is chosen, what a great many do, and what systemd does with a service, is the same everywhere. */
+/** The choice of the victim, the cost of many workloads, and how systemd treats a service are the same everywhere. */
 const notTwice = notNamed(
   'over its request',
   'over their request',
   'of equal priority',
   'first is critical',
-  'nobody over',
+  'no workload over its request',
   'only protected',
   'a workload that forks all the time',
   'tells of changes since its own watch',

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { eventually, type Patience } from '../support/eventually.js';
+import { eventually, type WaitOptions } from '../support/eventually.js';
 
 // Wine reads the /proc/meminfo of the machine (Z:\proc\meminfo): its values lie between two readings of that file.
 
@@ -36,7 +36,7 @@ export async function liesBetween(
   of: (read: Meminfo) => bigint,
   read: () => bigint,
   slack = SLACK,
-  patience: Patience = {},
+  patience: WaitOptions = {},
 ): Promise<void> {
   let seen = '';
   await eventually(

@@ -65,7 +65,7 @@ describe('name and path', () => {
 
 describe('rules combined', () => {
   const all = { name: '**' };
-  const none = { name: 'nobody' };
+  const none = { name: 'absent' };
   const base = {
     directories: [],
     critical: false,

@@ -52,7 +52,7 @@ export function lock(loaded: LoadedConfig, options: GuardOptions, closers: Close
   const held = closers.addLast(holdInstance(config.runtimeDirectory, node.identity, dryRun, requests));
   const log = createLog({ ...config.log, isTTY, env, ...(logFile !== undefined && { sink: rotatingFile(logFile) }) });
   if (held.recordError) {
-    log.warn(`evictd reload cannot find this process: ${held.recordError.message}`, { code: 'EVICTD_INSTANCE_UNTOLD' });
+    log.warn(`evictd reload cannot find this process: ${held.recordError.message}`, { code: 'EVICTD_INSTANCE_UNRECORDED' });
   }
   if (!dryRun) lockText(log);
   startThreadPool();
@@ -67,10 +67,10 @@ export function lock(loaded: LoadedConfig, options: GuardOptions, closers: Close
  *
  * @throws UnavailableError if another process holds it; HostError if the runtime directory cannot be used
  */
-function holdInstance(runtimeDirectory: string, node: NodeIdentity, dryRun: boolean, asked: OperatorRequests): InstanceLock {
+function holdInstance(runtimeDirectory: string, node: NodeIdentity, dryRun: boolean, operatorRequests: OperatorRequests): InstanceLock {
   const host = selectHost();
   const held = host.lockInstance(runtimeDirectory, node, native, dryRun);
-  const requests = host.listenToRequests(join(runtimeDirectory, `${held.instance}.lock`), asked);
+  const requests = host.listenToRequests(join(runtimeDirectory, `${held.instance}.lock`), operatorRequests);
   return {
     ...held,
     close: () => {

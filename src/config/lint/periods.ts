@@ -42,14 +42,14 @@ function transitionPeriod({ thresholds, pressureTransitionPeriodNs, monitoringIn
 /** Only soft evictions have a termination grace period. */
 function terminationGraces({ thresholds, rules, maxPodGracePeriodNs }: LintSubject): Finding[] {
   if (!thresholds.some((threshold) => thresholdKind(threshold) === 'soft')) return [];
-  return rules.flatMap(({ terminationGracePeriodNs: asked }, index): Finding[] => {
-    if (asked === undefined || asked <= maxPodGracePeriodNs) return [];
+  return rules.flatMap(({ terminationGracePeriodNs: configured }, index): Finding[] => {
+    if (configured === undefined || configured <= maxPodGracePeriodNs) return [];
     const key = `rules[${String(index)}].terminationGracePeriodSeconds`;
     return [
       {
         level: 'warn',
         code: 'EVICTD_LINT_TERMINATION_GRACE',
-        message: `${key}: ${formatDuration(asked)} is limited to ${formatDuration(maxPodGracePeriodNs)} by evictionMaxPodGracePeriod`,
+        message: `${key}: ${formatDuration(configured)} is limited to ${formatDuration(maxPodGracePeriodNs)} by evictionMaxPodGracePeriod`,
         hint: 'raise evictionMaxPodGracePeriod',
         key,
       },

@@ -88,7 +88,7 @@ function act(context: ChoiceContext, chosen: Chosen, threshold: ResourceThreshol
   return waitsFor(yielding.reclaiming, threshold, context) ? yielding : evictIfPossible(context, yielding, reading, context.candidates);
 }
 
-/** A hard threshold waits this long for a reclaim, even if the reclaim goes on. */
+/** A hard threshold waits this long for a reclaim, even if the reclaim continues. */
 const RECLAIM_PATIENCE_NS = 60_000_000_000n;
 
 function waitsFor({ observation }: Reclaim, threshold: ResourceThreshold, { nowNs }: Pick<ChoiceContext, 'nowNs'>): boolean {
@@ -156,16 +156,16 @@ function evict<C extends Choice>(
   const id = thresholdId(threshold);
   let found: Candidates | undefined;
   const read = (): Candidates => (found = candidates());
-  const owed = repaying.some((other) => thresholdId(other) === id);
-  const cause = { kind: 'threshold', ...reading, limit: limitOf(threshold, observation.capacity, owed) } as const;
+  const minReclaimOwed = repaying.some((other) => thresholdId(other) === id);
+  const cause = { kind: 'threshold', ...reading, limit: limitOf(threshold, observation.capacity, minReclaimOwed) } as const;
   const selected = selectVictim(policy, layout, cause, read, failedKills, nowNs);
   if (selected === 'awaited') return { ...given, awaiting: true };
   if (selected === 'measuring') return given;
-  const heldUpSinceNs = selected?.isHeldUp ? (given.heldUpSince.get(id) ?? nowNs) : undefined;
-  const before = withHeldUp(given, id, heldUpSinceNs);
-  if (heldUpSinceNs !== undefined && nowNs - heldUpSinceNs < MEASURED_WITHIN_NS) return before;
+  const waitsSinceNs = selected?.awaitsMeasurement ? (given.measurementAwaitedSince.get(id) ?? nowNs) : undefined;
+  const before = withMeasurementWait(given, id, waitsSinceNs);
+  if (waitsSinceNs !== undefined && nowNs - waitsSinceNs < MEASURED_WITHIN_NS) return before;
   const attempting = { ...before, effects: attempted ? before.effects : [...before.effects, attempt(reading)] };
-  if (policy.departures['last-look'] && isOver(threshold, owed, lastLook?.()))
+  if (policy.departures['last-look'] && isOver(threshold, minReclaimOwed, lastLook?.()))
     return { ...before, awaiting: true, over: [...before.over, id] };
   if (selected === undefined) {
     const holders = holdersOn(threshold.signal, found?.holders, nowNs);
@@ -174,7 +174,7 @@ function evict<C extends Choice>(
       ...(holders && { holders }),
     });
   }
-  const free = withHeldUp(attempting, id, undefined);
+  const free = withMeasurementWait(attempting, id, undefined);
   const decided = withStormAlert({ ...free, ...decide(policy, free, cause, selected, nowNs) }, before.decisions, reading);
   return policy.dryRun ? { ...decided, settled: new Map([...decided.settled, [`decided ${id}`, id]]) } : decided;
 }
@@ -182,18 +182,18 @@ function evict<C extends Choice>(
 /** An eviction is delayed this long while a workload that may rank before the victim is being measured. */
 const MEASURED_WITHIN_NS = 60_000_000_000n;
 
-function withHeldUp<C extends Choice>(before: C, id: string, sinceNs: bigint | undefined): C {
-  if (before.heldUpSince.get(id) === sinceNs) return before;
-  const others = [...before.heldUpSince].filter(([other]) => other !== id);
-  return { ...before, heldUpSince: new Map(sinceNs === undefined ? others : [...others, [id, sinceNs]]) };
+function withMeasurementWait<C extends Choice>(before: C, id: string, sinceNs: bigint | undefined): C {
+  if (before.measurementAwaitedSince.get(id) === sinceNs) return before;
+  const others = [...before.measurementAwaitedSince].filter(([other]) => other !== id);
+  return { ...before, measurementAwaitedSince: new Map(sinceNs === undefined ? others : [...others, [id, sinceNs]]) };
 }
 
 /**
  * The largest workload may have ended since the signal was read; evicting the next one would be pointless. An
  * unreadable signal is not over.
  */
-function isOver(threshold: Threshold, owed: boolean, observations: Observations | undefined): boolean {
-  return observations !== undefined && allMet(threshold, observations, owed) === false;
+function isOver(threshold: Threshold, minReclaimOwed: boolean, observations: Observations | undefined): boolean {
+  return observations !== undefined && allMet(threshold, observations, minReclaimOwed) === false;
 }
 
 /** A reading of a threshold that can evict, with those of its other operands. */

@@ -67,7 +67,7 @@ export interface EvictionInFlight {
   readonly usageBytes: bigint;
   readonly usageStillSinceNs: bigint;
   /** No process is left; the yield on a disk or of process ids is not known yet. */
-  readonly goneSinceNs?: bigint;
+  readonly exitedSinceNs?: bigint;
   /** The highest value since, and when it was first read. Left out: it has not risen. */
   readonly risen?: { readonly available: bigint; readonly atNs: bigint };
 }
@@ -84,7 +84,7 @@ export interface VictimReading {
   readonly vanished: boolean;
   /** Of the last attempt to open or signal it. */
   readonly error: string | undefined;
-  /** The eviction goes on despite the error: the call is repeated, or SIGKILL follows. */
+  /** The eviction continues despite the error: the call is repeated, or SIGKILL follows. */
   readonly passing?: true | undefined;
   /** When the last signal was sent; undefined: none was. */
   readonly signalledAtNs: bigint | undefined;

@@ -2,23 +2,28 @@
  * Where `compatibility: evictd` decides otherwise than the kubelet v1.36.2 does; docs/decisions.md explains each with
  * the example that goes wrong.
  *
- * inode-ranking       inodes are compared with inodes, not with an ephemeral-storage request in bytes failed-kill
- * a failed kill is no eviction; the next candidate follows in the step that the outcome triggers unknown-usage       a
- * workload without statistics goes after those known to exceed their request, not before everybody total-order
- * ties are broken: youngest first, then by name reclaim-scope       whether reclaim was enough is judged on the signal
- * that was reclaimed, not on every threshold merge-defaults      setting one hard threshold keeps the defaults of the
- * others hard-preempts-soft  a hard threshold that is met ends the grace of an eviction in progress image-usage
- * split image filesystem: what a workload uses there is measured, not taken for 0 hard-grace          a hard eviction
- * gives no grace instead of 1 s soft-default-grace  an evictionMaxPodGracePeriod that is not set means 10 s instead of
- * 0 allocatable         hard memory thresholds are copied to allocatableMemory.available only with `allocatable:
- * {cgroup, capacity}` no-yield            after an eviction that gave nothing back, its signal evicts nobody more until
- * its value has moved by a twentieth of the threshold each-resource       one eviction per resource, not one at a time:
- * a full disk does not wait for a dying memory hog missing-signal      a threshold whose signal cannot be read stays as
- * it is, and is not forgotten grace-restart       a clock that jumps, or a gap of more than three intervals, restarts
- * soft grace periods instead of ending them last-look           the signal is read once more after the candidates: a
- * shortage that somebody else has ended costs nobody his life layout-change       the layout follows the devices at
- * every step, so that a filesystem that is mounted later counts restart-memory      an evictd that is started again
- * knows since when thresholds are met, and when conditions were last seen
+ * - inode-ranking: inodes are compared with inodes, not with an ephemeral-storage request in bytes.
+ * - failed-kill: a failed kill is no eviction; the next candidate follows in the step that the outcome triggers.
+ * - unknown-usage: a workload without statistics ranks after those known to exceed their request, not before all others.
+ * - total-order: ties are broken: youngest first, then by name.
+ * - reclaim-scope: whether reclaim was enough is judged on the signal that was reclaimed, not on every threshold.
+ * - merge-defaults: setting one hard threshold keeps the defaults of the others.
+ * - hard-preempts-soft: a hard threshold that is met ends the grace of an eviction in progress.
+ * - image-usage: split image filesystem: what a workload uses there is measured, not taken for 0.
+ * - hard-grace: a hard eviction gives no grace instead of 1 s.
+ * - soft-default-grace: an evictionMaxPodGracePeriod that is not set means 10 s instead of 0.
+ * - allocatable: hard memory thresholds are copied to allocatableMemory.available only with
+ *   `allocatable: {cgroup, capacity}`.
+ * - no-yield: after an eviction that freed nothing, its signal evicts no other workload until its value has moved by a
+ *   twentieth of the threshold.
+ * - each-resource: one eviction per resource, not one at a time: a full disk does not wait for a dying memory hog.
+ * - missing-signal: a threshold whose signal cannot be read stays as it is, and is not forgotten.
+ * - grace-restart: a clock that jumps, or a gap of more than three intervals, restarts soft grace periods instead of
+ *   ending them.
+ * - last-look: the signal is read once more after the candidates: no workload is evicted for a shortage that has ended.
+ * - layout-change: the layout follows the devices at every step, so that a filesystem that is mounted later counts.
+ * - restart-memory: an evictd that is started again knows since when thresholds are met, and when conditions were last
+ *   seen.
  */
 export const DEPARTURES = [
   'inode-ranking',

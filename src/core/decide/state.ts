@@ -66,8 +66,8 @@ export interface State {
   /**
    * By threshold id: since when an eviction is delayed because a workload is being measured. Not kept over a restart.
    */
-  readonly heldUpSince: ReadonlyMap<string, bigint>;
-  /** When the last victim was gone; undefined: none was. */
+  readonly measurementAwaitedSince: ReadonlyMap<string, bigint>;
+  /** When the last victim had ended; undefined: none has. */
   readonly relievedNs: bigint | undefined;
   /** By workload id: passed over until then. */
   readonly failedKills: ReadonlyMap<string, bigint>;
@@ -95,7 +95,7 @@ export const initialState: State = {
   reclaiming: undefined,
   collectedAt: new Map(),
   evictions: [],
-  heldUpSince: new Map(),
+  measurementAwaitedSince: new Map(),
   relievedNs: undefined,
   failedKills: new Map(),
   withoutYield: new Map(),

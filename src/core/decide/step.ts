@@ -125,7 +125,7 @@ function synchronize(
     thresholdsMet: due,
     lastObservations: observations,
     settled: new Map([...state.settled].filter(([key, id]) => key === id || firstObservedAt.has(id))),
-    heldUpSince: new Map([...state.heldUpSince].filter(([id]) => firstObservedAt.has(id))),
+    measurementAwaitedSince: new Map([...state.measurementAwaitedSince].filter(([id]) => firstObservedAt.has(id))),
   };
   const effects = [...episodeEffects(state.episodes, next.episodes, observations), ...conditionEffects(state.conditions, next.conditions)];
   const context = {
@@ -147,7 +147,9 @@ function withReleases({ shuttingDown }: Policy, state: State, { nowNs, unitsOutO
   if (chosen.held.size === 0 || unitsOutOfReach || shuttingDown) return chosen;
   const over = released({ ...state, held: chosen.held }, chosen.evictions, nowNs);
   if (over.length === 0) return chosen;
-  const held = new Map([...chosen.held].map(([unit, hold]) => [unit, over.includes(hold) ? { ...hold, asked: true as const } : hold]));
+  const held = new Map(
+    [...chosen.held].map(([unit, hold]) => [unit, over.includes(hold) ? { ...hold, startRequested: true as const } : hold]),
+  );
   return { ...chosen, held, effects: [...chosen.effects, ...over.map((hold) => ({ kind: 'release', hold }) as const)] };
 }
 
@@ -174,7 +176,7 @@ function continued(policy: Policy, state: State, layout: Layout, input: StepInpu
 }
 
 function begin(
-  { settled, decisions, reclaiming, collectedAt, heldUpSince }: State,
+  { settled, decisions, reclaiming, collectedAt, measurementAwaitedSince }: State,
   { evictions, withoutYield, unitEvictions, held }: VictimsNow,
 ): Chosen {
   return {
@@ -184,7 +186,7 @@ function begin(
     decisions,
     reclaiming,
     collectedAt,
-    heldUpSince,
+    measurementAwaitedSince,
     withoutYield,
     unitEvictions,
     held,

@@ -76,7 +76,7 @@ export function advanceEvictions(
     } else {
       const outcome = outcomeOf(now.result, now.eviction, reading, observations, departures['failed-kill'], nowNs);
       effects.push({ kind: 'outcome', outcome });
-      if (isGone(outcome)) relievedNs = nowNs;
+      if (isEnded(outcome)) relievedNs = nowNs;
       if (outcome.result === 'failed' && !departures['failed-kill']) notBeforeNs = nowNs + CLEANUP_NS;
       // A vanished workload should not be listed again. If it were, it would be chosen for ever.
       else if (outcome.result === 'failed' || outcome.result === 'vanished') {
@@ -124,7 +124,7 @@ function outcomeOf(
 }
 
 /** No process is left, whatever ended it. */
-function isGone({ result, processesLeft }: Outcome): boolean {
+function isEnded({ result, processesLeft }: Outcome): boolean {
   return result === 'abandoned' ? processesLeft === 0 : result !== 'failed';
 }
 

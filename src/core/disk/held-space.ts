@@ -48,11 +48,11 @@ function namedDirectories(
   const known = new Set(below.map(({ path }) => path));
   const deepestFirst = [...below].sort((a, b) => b.path.length - a.path.length);
   for (const { path, amount } of [...deepestFirst, root]) {
-    const told = explained.get(path);
-    const holds = told ? { bytes: amount.bytes - told.bytes, inodes: amount.inodes - told.inodes } : amount;
+    const explainedHere = explained.get(path);
+    const holds = explainedHere ? { bytes: amount.bytes - explainedHere.bytes, inodes: amount.inodes - explainedHere.inodes } : amount;
     const isNamed = ofResource(resource, holds) * NAMED_PART >= total && total > 0n;
-    if (isNamed) named.push({ kind: 'directory', path, holds, besidesNamed: told !== undefined, ageNs: nowNs - atNs, isPartial });
-    const accounted = isNamed ? amount : told;
+    if (isNamed) named.push({ kind: 'directory', path, holds, besidesNamed: explainedHere !== undefined, ageNs: nowNs - atNs, isPartial });
+    const accounted = isNamed ? amount : explainedHere;
     if (accounted === undefined || path === root.path) continue;
     const parent = parentOf(path, root.path, known);
     const before = explained.get(parent);

@@ -11,8 +11,8 @@ import type { UnitStop } from '../systemd/unit-stop.js';
  */
 export function meansText({ graceNs, unit, victim }: Pick<Decision, 'graceNs' | 'unit' | 'victim'>): string {
   const { ask, kill } = meansOf(victim.workload);
-  const asked = graceNs > 0n;
-  if (asked) return `${unit?.stop?.kind === 'stop' ? 'systemd' : ask}, ${kill} after ${formatDuration(graceNs)}`;
+  const isGraceful = graceNs > 0n;
+  if (isGraceful) return `${unit?.stop?.kind === 'stop' ? 'systemd' : ask}, ${kill} after ${formatDuration(graceNs)}`;
   return unit?.hold ? `${kill} and systemd` : kill;
 }
 
@@ -21,15 +21,15 @@ export function meansText({ graceNs, unit, victim }: Pick<Decision, 'graceNs' | 
  */
 export function unitText({ graceNs, unit }: Pick<Decision, 'graceNs' | 'unit'>): string {
   if (unit === undefined) return '';
-  const gone = goesWith(unit, graceNs > 0n);
-  const along = gone.length === 0 ? '' : `; systemd also stops ${gone.join(', ')}`;
+  const stopped = stoppedUnits(unit, graceNs > 0n);
+  const alsoStopped = stopped.length === 0 ? '' : `; systemd also stops ${stopped.join(', ')}`;
   const not = unit.stop?.kind === 'signal' ? `; by signals, because ${signalReason(unit.stop)}` : '';
-  return `${along}${not}${unit.hold ? `; it is kept stopped ${untilText(unit.hold, unit)}` : ''}`;
+  return `${alsoStopped}${not}${unit.hold ? `; it is kept stopped ${untilText(unit.hold, unit)}` : ''}`;
 }
 
 /** What systemd stops besides the unit, as known at the decision. Timers only if the unit is held. */
-export function goesWith({ stop, hold }: UnitDecision, asked: boolean): readonly string[] {
-  if (stop?.kind !== 'stop' || (!asked && hold === undefined)) return [];
+export function stoppedUnits({ stop, hold }: UnitDecision, isGraceful: boolean): readonly string[] {
+  if (stop?.kind !== 'stop' || (!isGraceful && hold === undefined)) return [];
   return [...stop.dependants, ...stop.triggers, ...(hold ? stop.timers : [])];
 }
 

@@ -51,10 +51,10 @@ export function killsBetween(before: OomTally, now: OomTally): readonly CountedK
   return grown.flatMap(({ cgroup, kills, own }): CountedKills[] => {
     const below = now.hierarchical ? sum(grown.filter((other) => isChild(other.cgroup.path, cgroup.path)).map((other) => other.kills)) : 0;
     // The rest happened in removed descendants, perhaps because of their own limits.
-    const gone = kills - own - below;
+    const removed = kills - own - below;
     return [
       ...(own > 0 ? [{ cgroup: cgroup.path, count: own, limit: limitOf(cgroup, limited) }] : []),
-      ...(gone > 0 ? [{ cgroup: cgroup.path, count: gone, limit: { kind: 'unknown' } as const }] : []),
+      ...(removed > 0 ? [{ cgroup: cgroup.path, count: removed, limit: { kind: 'unknown' } as const }] : []),
     ];
   });
 }

@@ -144,7 +144,7 @@ export function protectionText(protection: Protection): string {
       return 'static: its manifest would start it again';
     case 'kubelet':
       return 'a kubelet manages it, and would start it again';
-    case 'untold':
+    case 'unreported':
       return protection.what === 'name' ? 'its name is being looked up' : 'no container runtime has reported it';
     case 'unlisted':
       return 'its processes, or the units in it, cannot be listed';
@@ -156,7 +156,7 @@ export function protectionText(protection: Protection): string {
       return 'it asks never to be evicted (ManagedOOMPreference=omit)';
     case 'changed':
       return 'its ManagedOOMPreference has just changed';
-    case 'gone':
+    case 'removed':
       return 'it has ended';
     case 'vacant':
       return 'it has no process';
@@ -173,7 +173,7 @@ export function protectionText(protection: Protection): string {
       return `evicting it would free ${protection.little ? 'next to nothing' : 'nothing'} on ${protection.filesystem}`;
     case 'measuring':
       return `what it holds on ${protection.filesystem} is being measured`;
-    case 'takes-along':
+    case 'protected-dependant':
       return `systemd also ${protection.how} ${protection.unit}, which is protected`;
     case 'emergency-action':
       return `its end may reboot the machine: ${protection.unit} has ${protection.setting}`;

@@ -36,7 +36,7 @@ export interface Choice {
   readonly decisions: number;
   readonly unitEvictions: State['unitEvictions'];
   readonly held: State['held'];
-  readonly heldUpSince: State['heldUpSince'];
+  readonly measurementAwaitedSince: State['measurementAwaitedSince'];
   /** A step is due soon: facts about the victim are outstanding, or the shortage was over at the last look. */
   readonly awaiting: boolean;
   /** Ids of thresholds whose shortage was over at the last look. They evicted nothing and owe no min reclaim. */
@@ -52,7 +52,7 @@ export interface Victim {
   /** undefined: not a systemd unit, or its processes get signals. */
   readonly unitStop?: UnitStop | undefined;
   /** A workload that may rank before it is being measured. */
-  readonly isHeldUp?: boolean;
+  readonly awaitsMeasurement?: boolean;
 }
 
 export function decide(
@@ -64,7 +64,7 @@ export function decide(
 ): Choice {
   const serial = choice.decisions + 1;
   const grace = graceNs(policy, cause, victim);
-  const unit = unitDecision(choice, cause, victim, { serial, stop: unitStop, asked: grace > 0n }, nowNs);
+  const unit = unitDecision(choice, cause, victim, { serial, stop: unitStop, isGraceful: grace > 0n }, nowNs);
   const decision: Decision = {
     serial,
     resource: resourceOf(cause),
@@ -92,7 +92,7 @@ function unitDecision(
   choice: Choice,
   cause: ThresholdCause | StorageLimitCause,
   { workload: { unit, path } }: RankedWorkload,
-  { serial, stop, asked }: { readonly serial: number; readonly stop: UnitStop | undefined; readonly asked: boolean },
+  { serial, stop, isGraceful }: { readonly serial: number; readonly stop: UnitStop | undefined; readonly isGraceful: boolean },
   nowNs: bigint,
 ): UnitDecision | undefined {
   if (unit === undefined) return undefined;
@@ -102,7 +102,7 @@ function unitDecision(
     decision: serial,
     stop,
     evictions,
-    asked,
+    isGraceful,
     condition: conditionOf(cause),
   };
   return { evictions, stop, hold: holdOf(stopped, choice.held, nowNs) };
@@ -160,21 +160,21 @@ export function selectVictim(
     return { victim: undefined, ranking, unreadable: found.unreadable };
   };
   let choice = ranked();
-  if (choice.ranking.some(({ protection }) => protection?.kind === 'gone' || protection?.kind === 'changed')) choice = ranked();
+  if (choice.ranking.some(({ protection }) => protection?.kind === 'removed' || protection?.kind === 'changed')) choice = ranked();
   const { victim } = choice;
   if (victim === undefined) {
-    if (choice.ranking.some(({ protection }) => protection?.kind === 'untold' && protection.what === 'name')) return 'awaited';
+    if (choice.ranking.some(({ protection }) => protection?.kind === 'unreported' && protection.what === 'name')) return 'awaited';
     return choice.ranking.some(({ protection }) => protection?.kind === 'measuring') ? 'measuring' : undefined;
   }
   if (found.awaited?.(victim.workload, awaitsNs)) return 'awaited';
-  const isHeldUp = choice.ranking.some(
+  const awaitsMeasurement = choice.ranking.some(
     (item) =>
       item.protection?.kind === 'measuring' &&
       mayComeBefore(threshold.signal, layout, policy.departures, item, victim) &&
       passedOverBy(item) === undefined,
   );
   const holders = holdersOn(threshold.signal, found.holders, nowNs);
-  return { ...choice, victim, isHeldUp, unitStop: found.stop?.(victim.workload), holders };
+  return { ...choice, victim, awaitsMeasurement, unitStop: found.stop?.(victim.workload), holders };
 }
 
 const NO_CANDIDATES: Candidates = { usages: [], unreadable: [], timeNs: 0n };

@@ -24,7 +24,7 @@ const WITHIN_NS = 60_000_000_000n;
 /** An eviction whose workload has no process left, with what has become available since. */
 export function withYield(eviction: EvictionInFlight, observations: Observations | undefined, nowNs: bigint): EvictionInFlight {
   const { cause } = eviction.decision;
-  const gone = { ...eviction, goneSinceNs: eviction.goneSinceNs ?? nowNs };
+  const gone = { ...eviction, exitedSinceNs: eviction.exitedSinceNs ?? nowNs };
   if (cause.kind !== 'threshold') return gone;
   const available = nodeAfter(eviction.decision, observations)?.available;
   const most = eviction.risen?.available ?? cause.observation.available;
@@ -32,12 +32,12 @@ export function withYield(eviction: EvictionInFlight, observations: Observations
 }
 
 /** When waiting for the yield ends; undefined: processes are left. */
-export function yieldClosesNs({ decision, goneSinceNs, risen }: EvictionInFlight): bigint | undefined {
-  if (goneSinceNs === undefined) return undefined;
-  const mostNs = goneSinceNs + WITHIN_NS;
+export function yieldClosesNs({ decision, exitedSinceNs, risen }: EvictionInFlight): bigint | undefined {
+  if (exitedSinceNs === undefined) return undefined;
+  const mostNs = exitedSinceNs + WITHIN_NS;
   if (isRemoved(decision)) return mostNs; // A runtime may take its time.
-  const patienceNs = decision.resource === 'pids' ? SLOWLY_STILL_NS : FILES_STILL_NS;
-  const stillNs = (risen?.atNs ?? goneSinceNs) + patienceNs;
+  const timeoutNs = decision.resource === 'pids' ? SLOWLY_STILL_NS : FILES_STILL_NS;
+  const stillNs = (risen?.atNs ?? exitedSinceNs) + timeoutNs;
   return stillNs < mostNs ? stillNs : mostNs;
 }
 

@@ -104,10 +104,10 @@ function agedFiles({ directories, names, except, times }: AgedFiles, minutes: bi
 
 /** All paths that `stepCommands` may ask for. */
 export function pathsOfStep(step: ReclaimStep): readonly string[] {
-  const asked = new Set<string>();
+  const paths = new Set<string>();
   stepCommands(step, (path) => {
-    asked.add(path);
+    paths.add(path);
     return true;
   });
-  return [...asked];
+  return [...paths];
 }

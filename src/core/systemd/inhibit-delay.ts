@@ -20,7 +20,7 @@ export function neededDelayNs(requestedNs: bigint): bigint {
 }
 
 /** 'the configuration needs 30s, and evictd 2s more' */
-export function askedText(requestedNs: bigint): string {
+export function requestedText(requestedNs: bigint): string {
   return `the configuration needs ${formatDuration(requestedNs)}, and evictd ${formatDuration(OWN_NS)} more`;
 }
 

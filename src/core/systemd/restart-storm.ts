@@ -20,7 +20,7 @@ export type HoldNews = 'started' | 'lost' | 'not stopped' | 'started elsewhere';
 /** The holds after this news. If something else started a unit, evictd still starts its sockets, paths and timers. */
 export function afterNews(held: State['held'], news: ReadonlyMap<string, HoldNews>): State['held'] {
   const left = [...held.values()].flatMap((hold): Hold[] => {
-    const { asked: _, ...stopped } = hold;
+    const { startRequested: _, ...stopped } = hold;
     switch (news.get(hold.unit)) {
       case undefined:
         return [hold];
@@ -29,9 +29,9 @@ export function afterNews(held: State['held'], news: ReadonlyMap<string, HoldNew
       case 'lost':
         return [stopped];
       case 'not stopped':
-        return [{ ...stopped, start: hold.owed }];
+        return [{ ...stopped, start: hold.unstarted }];
       case 'started elsewhere':
-        return [{ ...stopped, start: hold.start.filter((name) => /\.(socket|path|timer)$/.test(name)), owed: [] }];
+        return [{ ...stopped, start: hold.start.filter((name) => /\.(socket|path|timer)$/.test(name)), unstarted: [] }];
     }
   });
   return new Map(left.filter(({ start }) => start.length > 0).map((hold) => [hold.unit, hold]));
@@ -64,7 +64,7 @@ export interface StoppedUnit {
   /** This one included. */
   readonly evictions: number;
   /** systemd stops it. Else its processes are killed at once. */
-  readonly asked: boolean;
+  readonly isGraceful: boolean;
   readonly condition: ConditionType;
 }
 
@@ -75,26 +75,26 @@ export interface StoppedUnit {
  * on until the condition has cleared.
  */
 export function holdOf(
-  { unit, decision, stop, evictions, asked, condition }: StoppedUnit,
+  { unit, decision, stop, evictions, isGraceful, condition }: StoppedUnit,
   held: State['held'],
   nowNs: bigint,
 ): Hold | undefined {
   const before = held.get(unit);
-  const owed = before?.start ?? [];
+  const unstarted = before?.start ?? [];
   if (stop?.kind !== 'stop') return undefined;
   const storm = isStorm(evictions);
-  const comesBack = stop.restarts || stop.triggers.length > 0 || owed.length > 0 || (storm && stop.timers.length > 0);
-  if (!comesBack || (!asked && evictions < 2)) return undefined;
+  const comesBack = stop.restarts || stop.triggers.length > 0 || unstarted.length > 0 || (storm && stop.timers.length > 0);
+  if (!comesBack || (!isGraceful && evictions < 2)) return undefined;
   const runs = (name: string): boolean => stop.running.includes(name);
   const start = [...[...stop.triggers, ...stop.timers].filter(runs), ...(stop.restarts ? [unit] : []), ...stop.dependants.filter(runs)];
-  if (start.length + owed.length === 0) return undefined;
+  if (start.length + unstarted.length === 0) return undefined;
   return {
     unit,
     decision,
-    start: [...new Set([...owed, ...start])],
-    owed,
+    start: [...new Set([...unstarted, ...start])],
+    unstarted: unstarted,
     condition,
-    untilNs: asked || storm ? undefined : nowNs + BACK_OFF_NS,
+    untilNs: isGraceful || storm ? undefined : nowNs + BACK_OFF_NS,
   };
 }
 
@@ -103,8 +103,8 @@ export function withoutHold(held: State['held'], unit: string, decision: number)
   const hold = held.get(unit);
   if (hold?.decision !== decision) return held;
   const rest = new Map(held);
-  if (hold.owed.length === 0) rest.delete(unit);
-  else rest.set(unit, { ...hold, start: hold.owed });
+  if (hold.unstarted.length === 0) rest.delete(unit);
+  else rest.set(unit, { ...hold, start: hold.unstarted });
   return rest;
 }
 
@@ -114,8 +114,8 @@ export function released(
   evictions: readonly EvictionInFlight[],
   nowNs: bigint,
 ): Hold[] {
-  return [...held.values()].filter(({ unit, condition, untilNs, asked }) => {
-    if (asked) return false;
+  return [...held.values()].filter(({ unit, condition, untilNs, startRequested }) => {
+    if (startRequested) return false;
     if (evictions.some(({ decision }) => decision.victim.workload.unit?.name === unit)) return false;
     if ([...episodes.values()].some(({ signal }) => SIGNAL_FACTS[signal].condition === condition)) return false;
     return untilNs === undefined ? !conditions.includes(condition) : nowNs >= untilNs;

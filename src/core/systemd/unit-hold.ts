@@ -11,10 +11,10 @@ export interface Hold {
    */
   readonly start: readonly string[];
   /** The part that an earlier decision stopped and that was never started, because something else started the unit. */
-  readonly owed: readonly string[];
+  readonly unstarted: readonly string[];
   readonly condition: ConditionType;
   /** Earliest start, and only without a met threshold of the condition; undefined: when the condition has cleared. */
   readonly untilNs: bigint | undefined;
   /** systemd was asked to start it, and has not answered yet. */
-  readonly asked?: true;
+  readonly startRequested?: true;
 }

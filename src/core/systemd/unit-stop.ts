@@ -19,21 +19,21 @@ export type UnitStop = (
   | { readonly kind: 'signal'; readonly because: SignalReason; readonly unit: string }
 ) & {
   /** What systemd stops or restarts even if only its processes end. */
-  readonly along: readonly string[];
+  readonly affected: readonly string[];
 };
 
 /**
  * `protected`: systemd would stop a protected unit too. `unknown`: `unit` is not loaded. `unsure`: more units may
  * depend on it than known. `unreachable`: no connection to systemd. `elsewhere`: systemd knows another cgroup by this
  * name. `inactive`: systemd reports the unit as inactive, and would leave the processes in its cgroup. `transient`: it
- * would be gone for good, though it restarts. `emergency-action`: systemd would stop a unit whose end reboots the
+ * would be removed for good, though it restarts. `emergency-action`: systemd would stop a unit whose end reboots the
  * machine.
  */
 export type SignalReason = 'protected' | 'unknown' | 'unsure' | 'unreachable' | 'elsewhere' | 'inactive' | 'transient' | 'emergency-action';
 
 /** The unit may not be evicted: systemd stops or restarts the protected `unit` with it in any case. */
-export interface TakesAlong {
-  readonly kind: 'takes-along';
+export interface ProtectedDependant {
+  readonly kind: 'protected-dependant';
   readonly unit: string;
   readonly how: 'stops' | 'restarts';
 }
@@ -56,52 +56,57 @@ export interface KnownUnits {
 }
 
 /**
- * Decides how a unit is ended. A stop takes along all of `stopsWith`, what depends on these, and units that are then
- * unneeded. A signal takes along only `endsWith`, what depends on these, and units that are then unneeded. But systemd
+ * Decides how a unit is ended. A stop also stops all of `stopsWith`, what depends on these, and units that are then
+ * unneeded. A signal also ends only `endsWith`, what depends on these, and units that are then unneeded. But systemd
  * restarts a service with Restart= by a restart job, which restarts all of `stopsWith` and keeps what it needs (seen
  * with 252: test/systemd/unit-manager.test.ts).
  *
  * @param cgroup  the workload's; another cgroup may have the same name
  * @param forGood  the unit need not come back
  */
-export function planUnitStop(name: string, cgroup: string, known: KnownUnits, forGood = false): UnitStop | TakesAlong | EmergencyAction {
+export function planUnitStop(
+  name: string,
+  cgroup: string,
+  known: KnownUnits,
+  forGood = false,
+): UnitStop | ProtectedDependant | EmergencyAction {
   const unit = known.unit(name);
-  const signal = (because: SignalReason, other = name, along: readonly string[] = []): UnitStop => ({
+  const signal = (because: SignalReason, other = name, affected: readonly string[] = []): UnitStop => ({
     kind: 'signal',
     because,
     unit: other,
-    along,
+    affected,
   });
   if (unit === undefined) return signal('unknown');
   if (unit.controlGroup === '' || !isRunning(unit)) return signal('inactive');
   if (unit.controlGroup !== cgroup) return signal('elsewhere');
   const restarts = restartsWhenEnded(unit.restart) && unit.activeState !== 'deactivating';
   const restarted = restarts ? stoppedWith(unit.stopsWith, known, name) : new Set<string>();
-  const ended = restarts ? stoppedWith(unit.endsWith, known, name) : goneWith(unit.endsWith, known, name);
+  const ended = restarts ? stoppedWith(unit.endsWith, known, name) : endedWith(unit.endsWith, known, name);
   const protectedOne = (names: Iterable<string>): string | undefined => sorted(names).find((other) => isGuarded(other, known));
   const actionOf = (names: Iterable<string>): EmergencyAction | undefined =>
     [...names].map((other) => emergencyAction(known.unit(other))).find((action) => action !== undefined);
   const action = actionOf([name, ...sorted(ended), ...sorted(restarted)]);
   if (action !== undefined) return action;
-  const alongWithSignal = protectedOne(ended);
-  if (alongWithSignal !== undefined) return { kind: 'takes-along', unit: alongWithSignal, how: 'stops' };
-  const alongWithRestart = protectedOne(restarted);
-  if (alongWithRestart !== undefined) return { kind: 'takes-along', unit: alongWithRestart, how: 'restarts' };
+  const protectedBySignal = protectedOne(ended);
+  if (protectedBySignal !== undefined) return { kind: 'protected-dependant', unit: protectedBySignal, how: 'stops' };
+  const protectedByRestart = protectedOne(restarted);
+  if (protectedByRestart !== undefined) return { kind: 'protected-dependant', unit: protectedByRestart, how: 'restarts' };
 
-  const along = sorted(restarts ? restarted : ended).filter((other) => isRunning(known.unit(other)));
+  const affected = sorted(restarts ? restarted : ended).filter((other) => isRunning(known.unit(other)));
   const triggers = unit.triggeredBy.filter((trigger) => isRunning(known.unit(trigger)) && known.unit(trigger)?.acceptsEach !== true);
-  const all = goneWith([...unit.stopsWith, ...triggers], known, name);
+  const all = endedWith([...unit.stopsWith, ...triggers], known, name);
   const guarded = protectedOne(all);
-  if (guarded !== undefined) return signal('protected', guarded, along);
+  if (guarded !== undefined) return signal('protected', guarded, affected);
   const acting = actionOf(sorted(all));
-  if (acting !== undefined) return signal('emergency-action', acting.unit, along);
+  if (acting !== undefined) return signal('emergency-action', acting.unit, affected);
   const unknown = sorted(all).find((other) => known.unit(other) === undefined);
-  if (unknown !== undefined) return signal('unknown', unknown, along);
+  if (unknown !== undefined) return signal('unknown', unknown, affected);
   const unsure = sorted([name, ...all]).find((other) => known.unit(other)?.unsure);
-  if (unsure !== undefined) return signal('unsure', unsure, along);
-  if (unit.transient && restarts && !forGood) return signal('transient', name, along);
+  if (unsure !== undefined) return signal('unsure', unsure, affected);
+  if (unit.transient && restarts && !forGood) return signal('transient', name, affected);
   const isTimer = (trigger: string): boolean => trigger.endsWith('.timer');
-  const dependants = sorted(goneWith([...unit.stopsWith, ...triggers.filter((trigger) => !isTimer(trigger))], known, name)).filter(
+  const dependants = sorted(endedWith([...unit.stopsWith, ...triggers.filter((trigger) => !isTimer(trigger))], known, name)).filter(
     (other) => isRunning(known.unit(other)) && !triggers.includes(other),
   );
   return {
@@ -111,7 +116,7 @@ export function planUnitStop(name: string, cgroup: string, known: KnownUnits, fo
     timers: sorted(triggers.filter(isTimer)),
     running: [...dependants, ...triggers].filter((other) => isRunningForSure(known.unit(other))).sort(),
     restarts,
-    along,
+    affected,
   };
 }
 
@@ -122,7 +127,7 @@ export function planUnitStop(name: string, cgroup: string, known: KnownUnits, fo
  */
 export function unsettled(name: string, known: Pick<KnownUnits, 'unit'>, sinceNs = 0n): string[] {
   const { stopsWith = [], triggeredBy = [] } = known.unit(name) ?? {};
-  const all = new Set([name, ...goneWith([...stopsWith, ...triggeredBy], known, name)]);
+  const all = new Set([name, ...endedWith([...stopsWith, ...triggeredBy], known, name)]);
   const needs = [...all].flatMap((other) => known.unit(other)?.needs ?? []).filter((other) => !all.has(other));
   const neededBy = needs.flatMap((other) => known.unit(other)?.neededBy ?? []);
   const isUnsettled = (unit: LoadedUnit | undefined): boolean =>
@@ -154,7 +159,7 @@ function stoppedWith(names: readonly string[], { unit }: Pick<KnownUnits, 'unit'
  * These, all that systemd stops with them, and units that nothing needs then (StopWhenUnneeded=), with all that stops
  * with those.
  */
-function goneWith(names: readonly string[], known: Pick<KnownUnits, 'unit'>, name: string): Set<string> {
+function endedWith(names: readonly string[], known: Pick<KnownUnits, 'unit'>, name: string): Set<string> {
   const found = stoppedWith(names, known, name);
   for (;;) {
     const gone = new Set([name, ...found]);
@@ -192,7 +197,7 @@ function isRunning(unit: LoadedUnit | undefined): boolean {
   return unit === undefined || unit.stale || (unit.activeState !== 'inactive' && unit.activeState !== 'failed');
 }
 
-/** systemd reported it as running, and no change since. Targets stand for other units, and transient units are gone. */
+/** systemd reported it as running, and no change since. Targets stand for other units, and transient units are removed. */
 function isRunningForSure(unit: LoadedUnit | undefined): boolean {
   if (unit === undefined || unit.stale || unit.transient || unit.name.endsWith('.target')) return false;
   return unit.activeState === 'active' || unit.activeState === 'reloading' || unit.activeState === 'activating';

@@ -10,7 +10,7 @@ export type Episodes = ReadonlyMap<string, Threshold>;
 /**
  * The thresholds met now, and earlier ones whose min reclaim is still owed (kubelet: synchronize).
  *
- * @param configured  a threshold that left the configuration owes nothing
+ * @param configured  the min reclaim of a threshold that was removed from the configuration is not owed
  * @param keepsSinceNs  an unreadable threshold stays if it was read since then (departure missing-signal); undefined:
  *   it is dropped, as in the kubelet
  */
@@ -25,13 +25,13 @@ export function thresholdsMetOrOwed(
   if (before.length === 0 && episodes.size === 0) return met;
   const ids = new Set(configured.map(thresholdId));
   const still = (threshold: Threshold): boolean => ids.has(thresholdId(threshold));
-  const owed = thresholdsMet(before.filter(still), observations, true);
-  if (keepsSinceNs === undefined) return mergeThresholds(met, owed);
+  const unreclaimed = thresholdsMet(before.filter(still), observations, true);
+  if (keepsSinceNs === undefined) return mergeThresholds(met, unreclaimed);
   const seen = (threshold: Threshold): boolean => (lastSeenAt.get(thresholdId(threshold)) ?? keepsSinceNs) >= keepsSinceNs;
   const unread = [...episodes.values()].filter(
     (threshold) => allMet(threshold, observations, false) === undefined && still(threshold) && seen(threshold),
   );
-  return mergeThresholds(mergeThresholds(met, owed), unread);
+  return mergeThresholds(mergeThresholds(met, unreclaimed), unread);
 }
 
 export function episodeEffects(before: Episodes, after: Episodes, observations: Observations): Effect[] {

@@ -98,9 +98,9 @@ function resolveNano(value: ThresholdValue, capacity: bigint): bigint {
 }
 
 /** The value that `available` is compared with, in units of the signal, with the min reclaim if it is owed. */
-export function limitOf(threshold: Pick<Threshold, 'value' | 'minReclaim'>, capacity: bigint, owed: boolean): bigint {
+export function limitOf(threshold: Pick<Threshold, 'value' | 'minReclaim'>, capacity: bigint, minReclaimOwed: boolean): bigint {
   const { value, minReclaim } = threshold;
-  if (!owed || minReclaim === undefined) return resolve(value, capacity);
+  if (!minReclaimOwed || minReclaim === undefined) return resolve(value, capacity);
   const nano = resolveNano(value, capacity) + resolveNano(minReclaim, capacity);
   return nano / NANO + (nano % NANO > 0n ? 1n : 0n);
 }
@@ -109,10 +109,10 @@ export function limitOf(threshold: Pick<Threshold, 'value' | 'minReclaim'>, capa
  * Reports whether the threshold is met. Strictly: an amount equal to the limit does not trigger (kubelet:
  * eviction/helpers.go, thresholdsMet).
  *
- * @param owed  adds the min reclaim to the limit: an earlier breach is not repaid yet
+ * @param minReclaimOwed  adds the min reclaim to the limit: an earlier breach is not repaid yet
  */
-export function thresholdMet(threshold: Threshold, observed: Observation, owed: boolean): boolean {
-  const limit = limitOf(threshold, observed.capacity, owed);
+export function thresholdMet(threshold: Threshold, observed: Observation, minReclaimOwed: boolean): boolean {
+  const limit = limitOf(threshold, observed.capacity, minReclaimOwed);
   return operatorOf(threshold.signal) === '>' ? observed.available > limit : observed.available < limit;
 }
 
@@ -123,9 +123,9 @@ export function operandMet({ signal, value }: Operand, { available, capacity }: 
 }
 
 /** undefined: an operand could not be read, and no other operand is known not to be met. */
-export function allMet(threshold: Threshold, { observed }: Observations, owed: boolean): boolean | undefined {
+export function allMet(threshold: Threshold, { observed }: Observations, minReclaimOwed: boolean): boolean | undefined {
   const own = observed.get(threshold.signal);
-  let met = own === undefined ? undefined : thresholdMet(threshold, own, owed);
+  let met = own === undefined ? undefined : thresholdMet(threshold, own, minReclaimOwed);
   for (const operand of threshold.also ?? []) {
     if (met === false) return false;
     const other = observed.get(operand.signal);

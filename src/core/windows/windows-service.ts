@@ -5,10 +5,10 @@ export interface ServiceStatus {
 }
 
 /**
- * Whether a service would end if asked: 'now', 'later' (it is starting and does not accept a stop yet), 'unasked' (it
+ * Whether a service ends on a stop request: 'now', 'later' (it is starting and does not accept a stop yet), 'ending' (it
  * is ending), or 'never'.
  */
-export type ServiceStop = 'now' | 'later' | 'unasked' | 'never';
+export type ServiceStop = 'now' | 'later' | 'ending' | 'never';
 
 /**
  * In a pending state a service accepts nothing unless it reports otherwise (SERVICE_STATUS, dwControlsAccepted:
@@ -18,7 +18,7 @@ export function serviceStop({ state, acceptsStop }: ServiceStatus): ServiceStop 
   switch (state) {
     case 'stopped':
     case 'stop-pending':
-      return 'unasked';
+      return 'ending';
     case 'start-pending':
     case 'continue-pending':
     case 'pause-pending':

@@ -24,11 +24,11 @@ function isExempt({ kind }: Protection): boolean {
     case 'kubelet':
     case 'contains':
     case 'outside':
-    case 'untold':
+    case 'unreported':
     case 'unlisted':
-    case 'gone':
+    case 'removed':
     case 'vacant':
-    case 'takes-along':
+    case 'protected-dependant':
     case 'emergency-action':
       return true;
     case 'critical':

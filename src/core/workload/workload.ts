@@ -4,7 +4,7 @@ import type { FilesystemRole } from '../signal/layout.js';
 import type { RuntimePart } from './pod-sandbox.js';
 import type { Quantity } from '../quantity/quantity.js';
 import type { Toleration } from './toleration.js';
-import type { EmergencyAction, TakesAlong, UnitStop } from '../systemd/unit-stop.js';
+import type { EmergencyAction, ProtectedDependant, UnitStop } from '../systemd/unit-stop.js';
 import type { WorkloadDirectory } from './workload-directory.js';
 
 /** The system's own priority classes begin here (scheduling.SystemCriticalPriority). */
@@ -29,11 +29,11 @@ export type Protection =
   /** Its preference changed after the ranking. The candidates are read again. */
   | { readonly kind: 'changed' }
   /** It ended or was renamed. The candidates are read again. */
-  | { readonly kind: 'gone' }
+  | { readonly kind: 'removed' }
   /** It has no process. */
   | { readonly kind: 'vacant' }
   /** A container whose name or pod is not known yet, so rules cannot be applied to it. */
-  | { readonly kind: 'untold'; readonly what: 'name' | 'pod' }
+  | { readonly kind: 'unreported'; readonly what: 'name' | 'pod' }
   /** Its processes or units cannot be listed: evictd or a protected unit may be among them. */
   | { readonly kind: 'unlisted' }
   /** It contains a protected workload. */
@@ -49,7 +49,7 @@ export type Protection =
   | { readonly kind: 'frees-nothing'; readonly filesystem?: FilesystemRole; readonly little?: true }
   /** Its usage of the filesystem is being measured. */
   | { readonly kind: 'measuring'; readonly filesystem: FilesystemRole }
-  | TakesAlong
+  | ProtectedDependant
   | EmergencyAction;
 
 /** systemd's ManagedOOMPreference. */

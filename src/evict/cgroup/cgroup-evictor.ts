@@ -25,7 +25,7 @@ export function openCgroupEvictor(native: Binding, hierarchies: VictimHierarchie
       if (workload.protection) {
         throw new HostError('EVICTD_KILL_PROTECTED', `${workload.name} is protected (${workload.protection.kind}) and must not be evicted`);
       }
-      if (hierarchies.memory === undefined) throw gone(workload, new Error('this machine has no cgroup memory controller'));
+      if (hierarchies.memory === undefined) throw noWorkload(workload, new Error('this machine has no cgroup memory controller'));
       return begin(native, reaper, { ...hierarchies, memory: hierarchies.memory }, workload);
     },
   };
@@ -59,11 +59,11 @@ function begin(
     });
   } catch (cause) {
     files?.close();
-    throw gone(workload, cause);
+    throw noWorkload(workload, cause);
   }
 }
 
-function gone(workload: Workload, cause: unknown): HostError {
+function noWorkload(workload: Workload, cause: unknown): HostError {
   const errno = errnoName(cause);
   const why = errno === 'ESTALE' ? 'another cgroup has its name now' : cause instanceof Error ? cause.message : String(cause);
   return new HostError('EVICTD_KILL_GONE', `${workload.name} (${workload.path}) cannot be evicted: ${why}`, {

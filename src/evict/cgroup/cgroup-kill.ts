@@ -72,7 +72,7 @@ export class CgroupKill implements KillInProgress {
     const usage = files.usage();
     // On v2 a memory controller that was disabled above looks the same.
     const removed = usage === 'removed' && (!files.unified || files.populated() === false);
-    return { processes: removed ? 0 : this.#left(), usageBytes: usage === 'removed' ? undefined : usage, removed };
+    return { processes: removed ? 0 : this.#remaining(), usageBytes: usage === 'removed' ? undefined : usage, removed };
   }
 
   onExit(callback: (atNs: bigint) => void): void {
@@ -91,7 +91,7 @@ export class CgroupKill implements KillInProgress {
    * during a reading and escape it, so only two empty readings in a row count as empty. An unreadable list counts as
    * one process.
    */
-  #left(): number {
+  #remaining(): number {
     const populated = this.#parts.files.populated();
     if (populated === false) return 0;
     const count = (): number => this.#processes()?.length ?? 1;

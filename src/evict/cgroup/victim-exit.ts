@@ -24,7 +24,7 @@ export class VictimExit {
   watch(handle: CgroupHandle, files: VictimFiles, onExit: (atNs: bigint) => void): void {
     this.close();
     try {
-      this.#watch = files.unified ? this.#whenEmpty(files, onExit) : this.#whenGone(handle, onExit);
+      this.#watch = files.unified ? this.#whenEmpty(files, onExit) : this.#whenRemoved(handle, onExit);
     } catch {
       // Usually descriptors are used up by the fork bomb that is being ended. The loop then sees the end some
       // milliseconds later.
@@ -37,13 +37,13 @@ export class VictimExit {
   }
 
   #whenEmpty(files: VictimFiles, onExit: (atNs: bigint) => void): Watch {
-    const gone = this.#native.WAKE.GONE;
+    const removedBit = this.#native.WAKE.GONE;
     const exited = (atNs: bigint): void => {
       this.close();
       onExit(atNs);
     };
     const watch = new this.#native.MemcgEvents(this.#directory, 'cgroup.events', (wake, atNs) => {
-      if ((wake & gone) !== 0 || files.populated() === false) exited(atNs);
+      if ((wake & removedBit) !== 0 || files.populated() === false) exited(atNs);
     });
     // Events begin here: the processes may have exited before.
     if (files.populated() === false) {
@@ -54,10 +54,10 @@ export class VictimExit {
     return watch;
   }
 
-  #whenGone(handle: CgroupHandle, onExit: (atNs: bigint) => void): Watch {
-    const gone = this.#native.WAKE.GONE;
+  #whenRemoved(handle: CgroupHandle, onExit: (atNs: bigint) => void): Watch {
+    const removedBit = this.#native.WAKE.GONE;
     return new this.#native.ProcessExit(handle.processes().slice(0, MOST_PROCESSES), (wake, atNs) => {
-      if ((wake & gone) !== 0) onExit(atNs);
+      if ((wake & removedBit) !== 0) onExit(atNs);
     });
   }
 }

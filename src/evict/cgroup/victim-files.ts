@@ -29,7 +29,7 @@ export class VictimFiles {
     return this.#events !== undefined;
   }
 
-  /** In bytes; 'removed': the cgroup is gone; undefined: unreadable. */
+  /** In bytes; 'removed': the cgroup was removed; undefined: unreadable. */
   usage(): bigint | 'removed' | undefined {
     const text = this.#read(this.#usage);
     return text === undefined || text === 'removed' ? text : BigInt(text.trim());

@@ -38,15 +38,15 @@ export class Removals {
     for (const removal of this.#open) if (!removal.asking) this.#ask(removal);
   }
 
-  get left(): readonly Workload[] {
+  get unfinished(): readonly Workload[] {
     return [...this.#open].map(({ workload }) => workload);
   }
 
   #ask(removal: Removal): void {
     removal.asking = true;
     const runtime = this.#runtimeOf(removal.part.endpoint);
-    const asked = runtime?.remove(removal.part) ?? Promise.resolve('its container runtime is no workload source any more');
-    void asked.then((error) => {
+    const removed = runtime?.remove(removal.part) ?? Promise.resolve('its container runtime is no workload source any more');
+    void removed.then((error) => {
       removal.asking = false;
       if (error === undefined) this.#open.delete(removal);
       else if (removal.failed) return;

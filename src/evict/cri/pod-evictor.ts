@@ -36,7 +36,7 @@ interface PodKillParts {
 
 class PodKill extends DelegatedKill {
   readonly #parts: PodKillParts;
-  #stop: { readonly known: () => 'asked' | 'alive' | 'refused'; readonly atNs: bigint } | undefined;
+  #stop: { readonly known: () => 'requested' | 'alive' | 'refused'; readonly atNs: bigint } | undefined;
   /** SIGKILL has reached a process. A pod that contains evictd is not killed, and so not removed. */
   #killed = false;
   #removing = false;

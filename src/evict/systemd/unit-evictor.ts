@@ -51,7 +51,7 @@ class UnitKill extends DelegatedKill {
   /** The last job's. */
   readonly #unit: string;
   #answer: (() => SystemdAnswer | undefined) | undefined;
-  #askedAtNs: bigint | undefined;
+  #requestedAtNs: bigint | undefined;
   #resumed = false;
 
   constructor(parts: UnitKillParts) {
@@ -77,7 +77,7 @@ class UnitKill extends DelegatedKill {
     if (left.processes === 0) return this.#isStopping() ? { ...left, stopping: true } : left;
     if (this.isTakenOver) return left;
     const isQueued = this.#isQueued();
-    if (!(this.#isRefused() || this.#isLeftOver() || (isQueued && this.#hasBeenAskedFor(this.#parts.queuesNs)))) {
+    if (!(this.#isRefused() || this.#isLeftOver() || (isQueued && this.#hasBeenRequested(this.#parts.queuesNs)))) {
       return isQueued ? { ...left, queued: true } : left;
     }
     this.signal();
@@ -93,22 +93,22 @@ class UnitKill extends DelegatedKill {
    * the state is unknown: a previous evictd may have asked.
    */
   protected ask(): boolean {
-    if (this.#askedAtNs === undefined) {
+    if (this.#requestedAtNs === undefined) {
       const { units: manager, jobs, hold, onNotStopped } = this.#parts;
       const name = this.#unit;
       this.#answer = manager.request(jobs, ({ units, errors, lost }) => {
         if (hold && lost !== true && !units.includes(name)) onNotStopped(hold, errors);
       });
-      if (this.#answer !== undefined) this.#askedAtNs = process.hrtime.bigint();
+      if (this.#answer !== undefined) this.#requestedAtNs = process.hrtime.bigint();
     }
-    return this.#askedAtNs !== undefined;
+    return this.#requestedAtNs !== undefined;
   }
 
   /** A failed stop of a trigger does not count. */
   #isRefused(): boolean {
-    if (this.#askedAtNs === undefined) return false;
+    if (this.#requestedAtNs === undefined) return false;
     const answer = this.#answer?.();
-    if (answer === undefined) return this.#hasBeenAskedFor(this.answeredWithinNs);
+    if (answer === undefined) return this.#hasBeenRequested(this.answeredWithinNs);
     return !answer.units.includes(this.#unit);
   }
 
@@ -127,13 +127,13 @@ class UnitKill extends DelegatedKill {
     return unit !== undefined && !unit.stale && !hasStopped(unit) && unit.activeState !== 'deactivating';
   }
 
-  #hasBeenAskedFor(ns: bigint): boolean {
-    return this.#askedAtNs !== undefined && process.hrtime.bigint() - this.#askedAtNs >= ns;
+  #hasBeenRequested(ns: bigint): boolean {
+    return this.#requestedAtNs !== undefined && process.hrtime.bigint() - this.#requestedAtNs >= ns;
   }
 
   /** systemd is between two processes of the unit: ExecStopPost= or the next ExecStop= follows. */
   #isStopping(): boolean {
-    if (this.#askedAtNs === undefined || this.#isRefused()) return false;
+    if (this.#requestedAtNs === undefined || this.#isRefused()) return false;
     const unit = this.#parts.units.unit(this.#unit);
     return unit !== undefined && !hasStopped(unit);
   }

@@ -37,8 +37,8 @@ export class HeldProcesses {
     this.#native = native;
   }
 
-  /** 'gone': the process has ended. A process that cannot be opened counts as known. */
-  hold(process: ProcessEntry): 'new' | 'known' | 'gone' {
+  /** 'exited': the process has ended. A process that cannot be opened counts as known. */
+  hold(process: ProcessEntry): 'new' | 'known' | 'exited' {
     const { pid, createdAt } = process;
     const known = this.#held.get(pid);
     if (known?.handle !== undefined && known.process.createdAt === createdAt) return 'known';
@@ -48,7 +48,7 @@ export class HeldProcesses {
       });
       this.#held.set(pid, { process, handle, refused: undefined });
     } catch (error) {
-      if (errnoName(error) === 'ERROR_INVALID_PARAMETER') return 'gone';
+      if (errnoName(error) === 'ERROR_INVALID_PARAMETER') return 'exited';
       this.#held.set(pid, { process, handle: undefined, refused: refusal(process, error) });
     }
     return known === undefined ? 'new' : 'known';

@@ -44,7 +44,7 @@ export class TreeKill implements KillInProgress {
    */
   static of(native: TreeNative, root: ProcessEntry, spared: Spared): TreeKill | undefined {
     const held = new HeldProcesses(native);
-    return held.hold(root) === 'gone' ? undefined : new TreeKill(native, root, spared, held);
+    return held.hold(root) === 'exited' ? undefined : new TreeKill(native, root, spared, held);
   }
 
   /** Why the tree must not be ended, from its current processes; undefined: nothing forbids it. */

@@ -58,7 +58,7 @@ export class ServiceKill implements KillInProgress {
       const service = this.#native.services().find(({ name }) => name === this.#name);
       if (service?.pid !== this.#pid) return result();
       const stop = serviceStop(service);
-      if (stop === 'unasked') return result();
+      if (stop === 'ending') return result();
       if (stop === 'later') return this.#wait(result(`service ${this.#name} does not take a stop yet: ${service.state}`, 'unsent'));
       this.#native.stopService(this.#name);
       return result();

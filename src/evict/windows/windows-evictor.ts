@@ -24,7 +24,7 @@ export function openWindowsEvictor(native: Native, isCritical: Spared['isCritica
         throw new HostError('EVICTD_KILL_PROTECTED', `${workload.name} is protected (${workload.protection.kind}) and must not be evicted`);
       }
       const target = targetOf(workload.id);
-      if (target === undefined) throw gone(workload, 'it is no workload of Windows');
+      if (target === undefined) throw noWorkload(workload, 'it is no workload of Windows');
       return begin(native, workload, target, spared);
     },
   };
@@ -34,9 +34,9 @@ function begin(native: Native, workload: Workload, target: WindowsTarget, spared
   if (target.kind === 'job') return new JobKill(native, openJob(native, workload, target.name), spared);
   const { pid, createdAt } = target;
   const root = native.processes().find((entry) => entry.pid === pid && entry.createdAt === createdAt);
-  if (root === undefined) throw gone(workload, 'its process has ended');
+  if (root === undefined) throw noWorkload(workload, 'its process has ended');
   const tree = TreeKill.of(native, root, spared);
-  if (tree === undefined) throw gone(workload, 'its process has just ended');
+  if (tree === undefined) throw noWorkload(workload, 'its process has just ended');
   return target.kind === 'tree' ? tree : new ServiceKill(native, target, tree);
 }
 
@@ -44,7 +44,7 @@ function openJob(native: Native, workload: Workload, name: string): InstanceType
   try {
     return new native.Job(name);
   } catch (error) {
-    if (errnoName(error) === 'ERROR_FILE_NOT_FOUND') throw gone(workload, 'the job does not exist any more', error);
+    if (errnoName(error) === 'ERROR_FILE_NOT_FOUND') throw noWorkload(workload, 'the job does not exist any more', error);
     const errno = errnoName(error);
     throw new HostError('EVICTD_KILL_GONE', `${workload.name} (${workload.path}) cannot be evicted: ${thrownText(error)}`, {
       cause: error,
@@ -53,8 +53,8 @@ function openJob(native: Native, workload: Workload, name: string): InstanceType
   }
 }
 
-/** ESRCH tells the monitor that the workload is gone. */
-function gone(workload: Workload, why: string, cause?: unknown): HostError {
+/** ESRCH tells the monitor that the workload has ended. */
+function noWorkload(workload: Workload, why: string, cause?: unknown): HostError {
   return new HostError('EVICTD_KILL_GONE', `${workload.name} (${workload.path}) cannot be evicted: ${why}`, {
     errno: 'ESRCH',
     path: workload.path,

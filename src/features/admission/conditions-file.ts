@@ -4,7 +4,7 @@ import { replaceFileSync } from '../../storage/directory.js';
 import { EvictdError, errnoName } from '../../errors.js';
 import type { Log } from '../../log/log.js';
 import type { StepListener, StepReport } from '../../monitor/ports/ports.js';
-import { conditionsText, presentConditions, type Asked, type PublishedConditions } from './published-conditions.js';
+import { conditionsText, presentConditions, type NodeQuery, type PublishedConditions } from './published-conditions.js';
 
 /** A valid file has some hundred bytes; a larger one is not read to its end. */
 const MAX_BYTES = 64 * 1024;
@@ -104,9 +104,9 @@ export class ConditionsFile implements StepListener {
  *
  * @throws EvictdError  absent, unreadable, malformed, of another node or too old
  */
-export function readConditions(path: string, asked: Omit<Asked, 'nowNs'>): PublishedConditions {
-  const text = readFile(path, asked.node);
-  return presentConditions(text, { ...asked, nowNs: process.hrtime.bigint() });
+export function readConditions(path: string, query: Omit<NodeQuery, 'nowNs'>): PublishedConditions {
+  const text = readFile(path, query.node);
+  return presentConditions(text, { ...query, nowNs: process.hrtime.bigint() });
 }
 
 function readFile(path: string, node: string): string {

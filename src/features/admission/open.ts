@@ -50,15 +50,15 @@ export function presentConditionsOf(config: Pick<Config, 'node' | 'runtimeDirect
  */
 export function applicantByRules(
   { rules, workloads }: Pick<Config, 'rules' | 'workloads'>,
-  asked: NamedWorkload,
+  pod: NamedWorkload,
   os: OperatingSystem = selectHost().os,
 ): Applicant {
-  const names = os === 'windows' ? [windowsName(asked)] : namesOf(asked, workloads);
+  const names = os === 'windows' ? [windowsName(pod)] : namesOf(pod, workloads);
   const effects = names.map(compileRules(rules, patternsOf(os)));
   const requests = effects.some(({ requestsMemory }) => requestsMemory !== undefined && requestsMemory > 0n);
   return {
     critical: effects.some(({ critical }) => critical),
-    qosClass: asked.qosClass ?? (requests ? 'Burstable' : 'BestEffort'),
+    qosClass: pod.qosClass ?? (requests ? 'Burstable' : 'BestEffort'),
     tolerations: [],
   };
 }

@@ -24,7 +24,7 @@ export interface PublishedCondition {
   readonly since: string;
 }
 
-export interface Asked {
+export interface NodeQuery {
   readonly node: string;
   readonly bootId: string;
   /** The monotonic clock, read after the file was. */
@@ -51,17 +51,17 @@ export function conditionsText(published: PublishedConditions): string {
  * @throws EvictdError  not such a file, of another node, or older than three monitoring intervals (exactly three are
  * not)
  */
-export function presentConditions(text: string, { node, bootId, nowNs }: Asked): PublishedConditions {
+export function presentConditions(text: string, { node, bootId, nowNs }: NodeQuery): PublishedConditions {
   const published = parse(text);
   if (published === undefined) throw malformed('its format is not that of this version of evictd');
   if (published.node !== node) throw malformed(`it is about the node ${published.node}, not ${node}`);
   const { updatedNs, monitoringIntervalNs, updated, pid } = published;
-  const said = `the last update by evictd (process ${String(pid)}) is from ${updated}`;
-  if (bootId === '' || published.bootId !== bootId) throw stale(`${said}, before the machine was booted`);
+  const lastUpdate = `the last update by evictd (process ${String(pid)}) is from ${updated}`;
+  if (bootId === '' || published.bootId !== bootId) throw stale(`${lastUpdate}, before the machine was booted`);
   const ageNs = nowNs - updatedNs;
-  if (ageNs < 0n) throw stale(`${said}, by a clock that is ahead of this one (another time namespace)`);
+  if (ageNs < 0n) throw stale(`${lastUpdate}, by a clock that is ahead of this one (another time namespace)`);
   if (ageNs > INTERVALS * monitoringIntervalNs) {
-    throw stale(`${said}: ${seconds(ageNs)} ago, and evictd reads the node every ${seconds(monitoringIntervalNs)}`);
+    throw stale(`${lastUpdate}: ${seconds(ageNs)} ago, and evictd reads the node every ${seconds(monitoringIntervalNs)}`);
   }
   return published;
 }

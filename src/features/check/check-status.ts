@@ -66,8 +66,8 @@ export interface PressureCheck {
  * unreadable signal. A met soft threshold does not: the unreadable signal may hide a hard one.
  */
 export function checkPressure(observations: Observations, thresholds: readonly Threshold[]): PressureCheck {
-  const asked = new Set(thresholds.flatMap(operandsOf).map(({ signal }) => signal));
-  const signals = SIGNALS.filter((signal) => observations.observed.has(signal) || asked.has(signal)).map((signal) =>
+  const configured = new Set(thresholds.flatMap(operandsOf).map(({ signal }) => signal));
+  const signals = SIGNALS.filter((signal) => observations.observed.has(signal) || configured.has(signal)).map((signal) =>
     checkSignal(signal, observations, thresholds),
   );
   const entries = thresholds.filter(isListed).map((threshold) => checkEntry(threshold, observations));

@@ -36,10 +36,10 @@ export class DiskWatch implements StepListener {
   #failure: SourceProblem | undefined;
   /**
    * The last time at which a victim was ending for a disk, or ended for another resource: older measurements may
-   * include it, or a workload that now has another's name.
+   * include it, or a workload that now has the name of another one.
    */
   #lastEndingNs = 0n;
-  #askedNs = 0n;
+  #requestedNs = 0n;
   /** Serials of evictions for other resources whose victims lived at the last step. */
   #others: ReadonlySet<number> = new Set();
   /** Disk thresholds that are met, by id, and since when. */
@@ -70,12 +70,12 @@ export class DiskWatch implements StepListener {
     const { evictions } = report.state;
     const isGoing = evictions.some(endsForDisk);
     const others = new Set(
-      evictions.filter((one) => !endsForDisk(one) && one.goneSinceNs === undefined).map(({ decision }) => decision.serial),
+      evictions.filter((one) => !endsForDisk(one) && one.exitedSinceNs === undefined).map(({ decision }) => decision.serial),
     );
     if (isGoing || [...this.#others].some((serial) => !others.has(serial))) this.#lastEndingNs = nowNs;
     this.#others = others;
-    if (evictions.some(({ goneSinceNs }) => goneSinceNs !== undefined) && nowNs - this.#askedNs >= ASKED_NS) {
-      this.#askedNs = nowNs;
+    if (evictions.some(({ exitedSinceNs }) => exitedSinceNs !== undefined) && nowNs - this.#requestedNs >= ASKED_NS) {
+      this.#requestedNs = nowNs;
       this.#parts.onNews();
     }
     this.#short = new Map(
@@ -141,8 +141,8 @@ const nothingKnown = (): DiskHoldings => ({});
 const measuring = (): DiskHoldings => MEASURING;
 
 /** A victim in its grace period still holds its files. */
-function endsForDisk({ decision, phase, goneSinceNs }: EvictionInFlight): boolean {
-  if (phase === 'terminating' && goneSinceNs === undefined) return false;
+function endsForDisk({ decision, phase, exitedSinceNs }: EvictionInFlight): boolean {
+  if (phase === 'terminating' && exitedSinceNs === undefined) return false;
   return relieved(decision).some((resource) => resource === 'ephemeral-storage' || resource === 'inodes');
 }
 

@@ -30,13 +30,13 @@ async function examineLinux(loaded: LoadedConfig, filesystemsRead: FilesystemsRe
   const timeouts = new Timeouts();
   const { native, facts: runtime } = await loadAddon();
   // First and alone: it loads gRPC, which would make other answers look late.
-  const asked = await askRuntimes(loaded.config, native);
+  const opened = await askRuntimes(loaded.config, native);
   try {
-    const facts = linuxFacts({ loaded, filesystemsRead, doctor, native, runtime, asked, timeouts });
+    const facts = linuxFacts({ loaded, filesystemsRead, doctor, native, runtime, opened, timeouts });
     const checks = await examine(LINUX_CHECKS, facts);
     return { checks, exitNow: timeouts.expired && native ? (code) => native.exitNow(code) : undefined };
   } finally {
-    asked.close();
+    opened.close();
   }
 }
 

@@ -19,7 +19,7 @@ export class ForwardJoining implements Joining {
   readonly #queue: (OpenEviction | Single)[] = [];
   readonly #open = new Map<string, OpenEviction>();
   /** Evictions that their evictd left open when it ended. The next evictd writes their outcomes around its `start`. */
-  #left: readonly OpenEviction[] = [];
+  #abandoned: readonly OpenEviction[] = [];
 
   take(record: JournalRecord): readonly HistoryEvent[] {
     if (record.type !== 'outcome' && record.type !== 'start') this.#giveUp();
@@ -28,7 +28,7 @@ export class ForwardJoining implements Joining {
     } else {
       const resumed = runEdge(record);
       if (resumed)
-        this.#left = [...this.#open.values()].filter(({ node, decision }) => node === record.node && !resumed.has(decision?.decision));
+        this.#abandoned = [...this.#open.values()].filter(({ node, decision }) => node === record.node && !resumed.has(decision?.decision));
       this.#queue.push({ kind: 'record', record });
     }
     return this.#whole();
@@ -50,12 +50,12 @@ export class ForwardJoining implements Joining {
   }
 
   #giveUp(): void {
-    for (const eviction of this.#left) {
+    for (const eviction of this.#abandoned) {
       if (this.#open.get(eviction.key) !== eviction) continue;
       eviction.seen = 'unseen';
       this.#open.delete(eviction.key);
     }
-    this.#left = [];
+    this.#abandoned = [];
   }
 
   #whole(): HistoryEvent[] {

@@ -59,8 +59,8 @@ export class Summary {
 
   #killed(event: HistoryEvent, record: JournalRecord, time: string): void {
     const processes = Number(integerIn(record, 'count') ?? 1n);
-    const said = record.limit;
-    const limit = OOM_LIMITS.find((each) => each === said) ?? 'unknown';
+    const recorded = record.limit;
+    const limit = OOM_LIMITS.find((each) => each === recorded) ?? 'unknown';
     this.oomKills[limit] += processes;
     this.#workload(event, time).oomKills[limit] += processes;
   }

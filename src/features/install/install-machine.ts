@@ -15,7 +15,7 @@ export interface Restoration {
   /** 'oom_score_adj of 3 processes' */
   readonly restored: readonly string[];
   /** What could not be restored, with the reason and what to do. */
-  readonly owed: readonly string[];
+  readonly unrestored: readonly string[];
   /** A directory does not answer and blocks a thread. */
   readonly hangs: boolean;
 }

@@ -9,8 +9,8 @@ import type { Io } from '../../cli/output/io.js';
 export type InstallStep =
   | { readonly action: 'write'; readonly path: string; readonly text: string }
   | { readonly action: 'make' | 'remove'; readonly path: string }
-  /** `owed`: it contains changes of evictd that are not restored. */
-  | { readonly action: 'keep'; readonly path: string; readonly why: string; readonly owed?: true }
+  /** `unrestored`: it contains changes of evictd that are not restored. */
+  | { readonly action: 'keep'; readonly path: string; readonly why: string; readonly unrestored?: true }
   /** Done already. */
   | { readonly action: 'restore'; readonly path: string; readonly what: string }
   | { readonly action: 'run'; readonly command: readonly string[]; readonly mayFail?: true };
@@ -115,11 +115,11 @@ export async function runSteps(
     if (output === 'text') io.stdout(`${stepLine(step)}\n`);
     taken.push(step);
   }
-  const isOwed = taken.some((step) => step.action === 'keep' && step.owed === true);
+  const isUnrestored = taken.some((step) => step.action === 'keep' && step.unrestored === true);
   if (output === 'json') io.stdout(stepsJson(taken, { dryRun, next }));
-  else if (!isOwed && taken.every(({ action }) => action === 'keep')) io.stdout(`${nothing}\n`);
+  else if (!isUnrestored && taken.every(({ action }) => action === 'keep')) io.stdout(`${nothing}\n`);
   else if (next.length > 0) io.stdout(`\n${next.map((line) => `${line}\n`).join('')}`);
-  return isOwed ? 1 : 0;
+  return isUnrestored ? 1 : 0;
 }
 
 /** 'write   /etc/systemd/system/evictd.service' */

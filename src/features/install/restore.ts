@@ -19,7 +19,7 @@ export function restoreSteps(
       yield* restored({ ...directories, runtimeDirectory: path }, machine, forget);
       const running = machine.running(path);
       const why = `${usedBy(running)}: it restores what it has changed when it stops`;
-      if (running.length > 0) yield { action: 'keep', path, why, owed: true };
+      if (running.length > 0) yield { action: 'keep', path, why, unrestored: true };
     }
   })();
 }
@@ -31,9 +31,9 @@ export async function* restored(
   forget: ReadonlySet<string> = new Set(),
 ): AsyncGenerator<InstallStep> {
   const path = directories.runtimeDirectory;
-  const { restored: given, owed } = await restore(directories, forget);
+  const { restored: given, unrestored } = await restore(directories, forget);
   for (const what of given) yield { action: 'restore', path, what };
-  for (const why of owed) yield { action: 'keep', path, why, owed: true };
+  for (const why of unrestored) yield { action: 'keep', path, why, unrestored: true };
 }
 
 export function usedBy(processes: readonly number[]): string {

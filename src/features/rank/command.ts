@@ -121,9 +121,9 @@ async function ranking(loaded: LoadedConfig, signal: ResourceSignal, open: OpenR
 }
 
 /** Adds protected workloads, which `run` omits, and separates workloads without processes. */
-function divided({ usages, veto, vacant: leftOut }: Candidates): Record<'inhabited' | 'vacant', readonly WorkloadUsage[]> {
+function divided({ usages, veto, vacant: readVacant }: Candidates): Record<'inhabited' | 'vacant', readonly WorkloadUsage[]> {
   const inhabited: WorkloadUsage[] = [];
-  const vacant: WorkloadUsage[] = [...(leftOut?.() ?? [])];
+  const vacant: WorkloadUsage[] = [...(readVacant?.() ?? [])];
   for (const usage of usages) {
     const { workload } = usage;
     const found = veto?.(workload);

@@ -100,7 +100,7 @@ export function kernelJson(report: KernelReport): string {
     {
       domain: {
         cgroup: oom.domain.cgroup ?? null,
-        askedFor: oom.instead ?? oom.domain.cgroup ?? null,
+        requested: oom.instead ?? oom.domain.cgroup ?? null,
         cgroupVersion: oom.cgroupVersion ?? null,
         totalBytes: jsonInteger(oom.domain.totalBytes),
       },

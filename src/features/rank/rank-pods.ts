@@ -87,7 +87,7 @@ function podRanking({ pods, summary, layout = 'single', signal }: RankPodsOption
     nodeName,
     observation: observations.observed.get(signal) ?? observations.missing.get(signal) ?? 'unknown',
     ranked: rank(signal, layout, usagesFor(found.pods), DEPARTURES),
-    leftOut: found,
+    omitted: found,
   };
 }
 
@@ -105,7 +105,7 @@ export interface PodRankReport {
   /** Value of the signal, or why it is unknown. */
   readonly observation: Observation | string;
   readonly ranked: readonly RankedWorkload[];
-  readonly leftOut: Omit<NodePods, 'pods'>;
+  readonly omitted: Omit<NodePods, 'pods'>;
 }
 
 const COLUMNS: readonly Column[] = [
@@ -123,7 +123,7 @@ const NANO = 1_000_000_000n;
 
 /** Pods in eviction order, the conclusion, and the pods that were left out. */
 export function podRankText(report: PodRankReport, style: Style): string {
-  const { signal, ranked, leftOut } = report;
+  const { signal, ranked, omitted: leftOut } = report;
   const { resource } = SIGNAL_FACTS[signal];
   const amount = (nano: bigint): string => (nano > 0n ? amountOfResource(resource, nano / NANO) : '-');
   const rows = ranked.map(({ place, workload, usage, requestNano, aboveRequestNano, priority, protection }) => [
@@ -137,7 +137,7 @@ export function podRankText(report: PodRankReport, style: Style): string {
     protection ? `never evicted: ${protectionText(protection)}` : '',
   ]);
   const paint = (cell: string, row: number): string => (row === -1 || ranked[row]?.protection ? style('dim', cell) : cell);
-  const others = leftOutText(leftOut);
+  const others = omittedText(leftOut);
   const lines = [...(rows.length > 0 ? [...table(COLUMNS, rows, paint), ''] : []), stateText(report), conclusion(report)];
   return `${[...lines, ...(others === '' ? [] : [`left out: ${others}`])].join('\n')}\n`;
 }
@@ -155,7 +155,7 @@ function conclusion({ signal, ranked }: PodRankReport): string {
   return ranked.length > 0 ? 'nothing is evictable: every pod is protected' : 'nothing is evictable: there is no pod';
 }
 
-function leftOutText({ onOtherNodes, ended, unscheduled, repeated }: PodRankReport['leftOut']): string {
+function omittedText({ onOtherNodes, ended, unscheduled, repeated }: PodRankReport['omitted']): string {
   const counts: readonly (readonly [count: number, what: string])[] = [
     [onOtherNodes, 'on other nodes'],
     [ended, 'ended'],
@@ -169,7 +169,7 @@ function leftOutText({ onOtherNodes, ended, unscheduled, repeated }: PodRankRepo
 }
 
 export function podRankJson(report: PodRankReport): string {
-  const { signal, layout, nodeName, observation, ranked, leftOut } = report;
+  const { signal, layout, nodeName, observation, ranked, omitted: leftOut } = report;
   const { resource, unit } = SIGNAL_FACTS[signal];
   const seen = typeof observation === 'string' ? undefined : observation;
   return `${JSON.stringify(

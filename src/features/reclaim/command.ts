@@ -42,9 +42,9 @@ export function reclaimCommand({ io, setExitCode, gains, names, reclaim: run }: 
     about: ['Runs the steps under the key reclaim (docs/reclaim.md) as transient systemd units.'],
     examples: ['evictd reclaim --dry-run', 'evictd reclaim --step journald'],
     exit: { 0: 'done', 1: 'a step failed', ...USAGE_AND_CONFIG },
-  }).action(async ({ dryRun, step: asked, signal, output, ...options }: ReclaimOptions) => {
+  }).action(async ({ dryRun, step: requested, signal, output, ...options }: ReclaimOptions) => {
     const { config } = configFromOptions(options);
-    const wanted = chosen(await names(config), asked);
+    const wanted = chosen(await names(config), requested);
     if (dryRun) {
       const found = (await whileWaiting(gains(config))).filter(({ name }) => wanted.includes(name));
       io.stdout(output === 'json' ? gainJson(found) : gainText(found));
@@ -67,10 +67,10 @@ async function whileWaiting<T>(answer: Promise<T>): Promise<T> {
   }
 }
 
-function chosen(names: readonly string[], asked: readonly string[] | undefined): readonly string[] {
-  if (asked === undefined) return names;
-  const unknown = asked.find((name) => !names.includes(name));
-  if (unknown === undefined) return names.filter((name) => asked.includes(name));
+function chosen(names: readonly string[], requested: readonly string[] | undefined): readonly string[] {
+  if (requested === undefined) return names;
+  const unknown = requested.find((name) => !names.includes(name));
+  if (unknown === undefined) return names.filter((name) => requested.includes(name));
   throw new UsageError('EVICTD_USAGE', `no reclaim step has the name ${unknown}`, {
     hint: names.length === 0 ? 'no step is configured: docs/reclaim.md' : `use one of ${names.join(', ')}`,
   });

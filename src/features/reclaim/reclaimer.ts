@@ -73,7 +73,7 @@ export class StepReclaimer implements Reclaimer {
   async #carryOut(step: ReclaimStep, device: bigint): Promise<string[]> {
     const errors: string[] = [];
     const devices = await devicesOf(this.#native, pathsOfStep(step));
-    for (const { argv, path } of stepCommands(step, (asked) => devices.has(asked))) {
+    for (const { argv, path } of stepCommands(step, (candidate) => devices.has(candidate))) {
       if (path !== undefined && devices.get(path) !== device) continue;
       const { name, timeoutNs, memoryMaxBytes } = step;
       const error = await this.#runner.run({ name, argv, timeoutNs, memoryMaxBytes });

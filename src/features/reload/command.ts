@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { Command, InvalidArgumentError } from 'commander';
-import type { AskedReload } from './open.js';
+import type { RequestedReload } from './open.js';
 import type { Config } from '../../config/config.js';
 import type { ReloadAnswer } from '../../state/reload-answer.js';
 import { EvictdError, UnavailableError } from '../../errors.js';
@@ -13,15 +13,15 @@ import { addConfigOptions, configDespiteErrors, type ConfigOptions } from '../..
 export interface ReloadDeps {
   readonly io: Io;
   /** @param guessed  the configuration has errors, so node and directory are the defaults and may be wrong */
-  readonly ask: (config: Config, pid: number | undefined, guessed: boolean) => Promise<AskedReload>;
-  readonly patienceMs?: number;
+  readonly ask: (config: Config, pid: number | undefined, guessed: boolean) => Promise<RequestedReload>;
+  readonly timeoutMs?: number;
 }
 
-const PATIENCE_MS = 20_000;
+const TIMEOUT_MS = 20_000;
 const LOOK_MS = 10;
 
 /** Sends SIGHUP (or the request file of Windows) and reports the answer. */
-export function reloadCommand({ io, ask, patienceMs = PATIENCE_MS }: ReloadDeps): Command {
+export function reloadCommand({ io, ask, timeoutMs = TIMEOUT_MS }: ReloadDeps): Command {
   const command = new Command('reload')
     .description('make the running evictd reload its configuration')
     .option('--pid <pid>', 'process ID of the running evictd, e.g. $MAINPID in a systemd unit', parsePid);
@@ -39,9 +39,9 @@ export function reloadCommand({ io, ask, patienceMs = PATIENCE_MS }: ReloadDeps)
   }).action(async ({ pid, ...options }: ConfigOptions & { readonly pid?: number }) => {
     const { config, errors } = configDespiteErrors(options);
     try {
-      const asked = await ask(config, pid, errors !== undefined);
-      const evictd = `evictd (process ${String(asked.pid)})`;
-      const { refused, warnings } = await answerTo(asked, evictd, patienceMs);
+      const request = await ask(config, pid, errors !== undefined);
+      const evictd = `evictd (process ${String(request.pid)})`;
+      const { refused, warnings } = await answerTo(request, evictd, timeoutMs);
       if (errors)
         io.stderr(`${evictd} ${refused ? 'keeps its present configuration' : 'was started with other files and reloaded those'}\n`);
       else if (refused) throw refusal(evictd, refused);
@@ -55,15 +55,15 @@ export function reloadCommand({ io, ask, patienceMs = PATIENCE_MS }: ReloadDeps)
   });
 }
 
-async function answerTo(asked: AskedReload, evictd: string, patienceMs: number): Promise<ReloadAnswer> {
-  const untilMs = performance.now() + patienceMs;
-  let answer = asked.answer();
+async function answerTo(request: RequestedReload, evictd: string, timeoutMs: number): Promise<ReloadAnswer> {
+  const untilMs = performance.now() + timeoutMs;
+  let answer = request.answer();
   while (answer === undefined && performance.now() < untilMs) {
     await setTimeout(LOOK_MS);
-    answer = asked.answer();
+    answer = request.answer();
   }
   if (answer) return answer;
-  throw new UnavailableError('EVICTD_RELOAD_UNANSWERED', `${evictd} did not answer within ${String(patienceMs / 1_000)} s`, {
+  throw new UnavailableError('EVICTD_RELOAD_UNANSWERED', `${evictd} did not answer within ${String(timeoutMs / 1_000)} s`, {
     hint: 'it hangs or is an older version; see journalctl -u evictd',
   });
 }

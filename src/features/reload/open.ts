@@ -8,7 +8,7 @@ import { readReloadAnswer, reloadAnswerPath, type ReloadAnswer } from '../../sta
 import { native } from '../../native/index.js';
 
 /** A reload that was requested. */
-export interface AskedReload {
+export interface RequestedReload {
   readonly pid: number;
   /** undefined: there is none yet. Throws if evictd has ended. */
   answer(): ReloadAnswer | undefined;
@@ -26,7 +26,7 @@ export function askToReload(
   { node, runtimeDirectory }: Pick<Config, 'node' | 'runtimeDirectory'>,
   only: number | undefined,
   guessed: boolean,
-): AskedReload {
+): RequestedReload {
   const host = selectHost();
   const cgroup = node.cgroup === undefined ? undefined : normalCgroupPath(node.cgroup);
   const locks = [
@@ -75,7 +75,7 @@ function allowed<T>(target: string, act: () => T): T {
 
 function noInstance(node: string, runtimeDirectory: string, only: number | undefined): UnavailableError {
   const subject = only === undefined ? 'no evictd' : `process ${String(only)} is no evictd that`;
-  return new UnavailableError('EVICTD_RELOAD_NOBODY', `${subject} guards this node (${node}) from ${runtimeDirectory}`, {
+  return new UnavailableError('EVICTD_RELOAD_NO_INSTANCE', `${subject} guards this node (${node}) from ${runtimeDirectory}`, {
     hint: 'start evictd; if it runs with another node or runtimeDirectory, restart it: a reload cannot change them',
   });
 }

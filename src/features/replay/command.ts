@@ -28,10 +28,10 @@ export function replayCommand({ io }: { readonly io: Io }): Command {
     exit: { 0: 'replayed', ...USAGE_AND_CONFIG, 65: 'the file is damaged or no recording', 66: 'the file cannot be read' },
   }).action(async (file: string, { output, ...options }: ReplayOptions) => {
     const [{ replay: replayFile }, { replayJson, replayText }] = await Promise.all([import('./replay.js'), import('./replay-output.js')]);
-    const said = new Set<string>();
+    const printed = new Set<string>();
     const warn = (message: string): void => {
-      if (!said.has(message)) io.stderr(`evictd: ${message}\n`);
-      said.add(message);
+      if (!printed.has(message)) io.stderr(`evictd: ${message}\n`);
+      printed.add(message);
     };
     const report = await replayFile(file, otherConfig(options, warn));
     io.stdout(output === 'json' ? replayJson(report) : replayText(report, styleFor(io)));

@@ -129,13 +129,13 @@ export class OtherRun {
         const { id } = victim.workload;
         const recorded = this.#node.hasEnded(id) ? undefined : byId.get(id);
         if (recorded === undefined) this.#node.end(id);
-        return [serial, recorded ?? goneSince(decidedAtNs)];
+        return [serial, recorded ?? exitedAfter(decidedAtNs)];
       }),
     );
   }
 }
 
-function goneSince(signalledAtNs: bigint): VictimReading {
+function exitedAfter(signalledAtNs: bigint): VictimReading {
   return { processes: 0, usageBytes: 0n, removed: true, vanished: false, error: undefined, signalledAtNs };
 }
 

@@ -65,7 +65,7 @@ export function workloadsUnder(
       const effect = effectOf({ name, path, labels: runtime?.labels });
       const listed = listedProtection({ path, effect });
       const byKubelet = runtime?.byKubelet ?? protectedAs(workload, 'kubelet') !== undefined;
-      const pending = protectedAs(workload, 'untold');
+      const pending = protectedAs(workload, 'unreported');
       return [{ name, path, effect, listed, oomPreference, byKubelet, pending, runtime, workload, stats }];
     });
     const holdsEvictd = new Set(usages.flatMap(({ workload }) => (protectedAs(workload, 'self') ? withAncestors(workload.path) : [])));

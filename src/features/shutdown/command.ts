@@ -1,13 +1,13 @@
 import { Command } from 'commander';
 import type { LoadedConfig } from '../../config/config.js';
-import { type InhibitDelay, askedText, inhibitDelaySetting, neededDelayNs, suffices } from '../../core/systemd/inhibit-delay.js';
+import { type InhibitDelay, requestedText, inhibitDelaySetting, neededDelayNs, suffices } from '../../core/systemd/inhibit-delay.js';
 import { shutdownGracePeriods, shutdownRequestedNs } from '../../core/workload/shutdown-config.js';
 import {
   groupByPriority,
   shutdownGroupIndexes,
-  stoppedAlong,
+  workloadsStoppedWith,
   type ShutdownGroup,
-  type StoppedAlong,
+  type WorkloadsStoppedWith,
   workloadsAtShutdown,
   latestTimeline,
   type ShutdownPhase,
@@ -61,7 +61,7 @@ async function planShutdown(
   try {
     const candidates = reading.workloads.candidates();
     const { ended, leftAlone } = workloadsAtShutdown(candidates);
-    const along = stoppedAlong(candidates, { sinceNs: 0n });
+    const along = workloadsStoppedWith(candidates, { sinceNs: 0n });
     const all = candidates.usages.map(({ workload }) => workload);
     return {
       timeline: latestTimeline(groupByPriority(periods, ended, shutdownGroupIndexes(periods, all, undefined, along))),
@@ -89,7 +89,7 @@ export const shutdown: MakeCommand = ({ io }) =>
 export interface ShutdownReport {
   /** The latest times. Empty: no grace period is configured. */
   readonly timeline: readonly ShutdownPhase[];
-  readonly along: StoppedAlong;
+  readonly along: WorkloadsStoppedWith;
   /** Sum of all groups, with or without workloads. */
   readonly requestedNs: bigint;
   /** Whether a workload source is configured. */
@@ -129,7 +129,7 @@ export function shutdownText(report: ShutdownReport, style: Style): string {
   return `${lines.join('\n')}\n`;
 }
 
-function rowsOf({ group, startsAtNs }: ShutdownPhase, along: StoppedAlong): string[][] {
+function rowsOf({ group, startsAtNs }: ShutdownPhase, along: WorkloadsStoppedWith): string[][] {
   const of = [formatDuration(startsAtNs), String(group.priority), formatDuration(group.gracePeriodNs)];
   if (group.workloads.length === 0) return [[...of, '-', '', '', '']];
   return group.workloads.map(({ workload, gracePeriodNs }) => [
@@ -163,7 +163,7 @@ function conclusion({ timeline, requestedNs, configured, inhibitDelay }: Shutdow
     'no workload would be ended: no workload source is configured (set workloads in the configuration, or use --workload-cgroup or --workload-slice)';
   const isUntimed = timeline.some(({ group }) => group.gracePeriodNs <= 0n && group.workloads.length > 0);
   const all = isUntimed ? 'all awaited workloads' : 'all workloads';
-  const needed = `${all} end within ${formatDuration(neededNs(timeline))}; ${askedText(requestedNs)}`;
+  const needed = `${all} end within ${formatDuration(neededNs(timeline))}; ${requestedText(requestedNs)}`;
   return [configured ? needed : source, delayText(inhibitDelay, requestedNs)];
 }
 

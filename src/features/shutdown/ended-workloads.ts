@@ -3,7 +3,7 @@ import { type ShutdownGroup, unprotected, workloadsAtShutdown } from './shutdown
 import type { EndedWorkload } from './shutdown-progress.js';
 import type { Candidates, Workload } from '../../core/workload/workload.js';
 import type { Evictor } from '../../monitor/ports/ports.js';
-import { hasGone } from '../../monitor/victims.js';
+import { hasWorkloadEnded } from '../../monitor/victims.js';
 
 /**
  * Workloads of a plan that have ended before they were signalled: by themselves, or with another workload. Workloads
@@ -12,7 +12,7 @@ import { hasGone } from '../../monitor/victims.js';
  * @param planned  the groups that have begun
  * @param isKnown  by workload id: its result is known already
  */
-export function goneBeforeSignal(
+export function endedBeforeSignal(
   planned: readonly ShutdownGroup[],
   candidates: Candidates,
   evictor: Evictor,
@@ -22,12 +22,12 @@ export function goneBeforeSignal(
   const there = new Set([...ended, ...leftAlone.map(({ workload }) => workload)].map(({ id }) => id));
   const holding = ancestorPaths(planned.flatMap(({ workloads }) => workloads));
   // A workload that is in no source any more may still run.
-  const isGone = (one: Workload): boolean =>
-    !there.has(one.id) && !isKnown(one.id) && !holding.has(one.path) && hasGone(evictor, unprotected(one));
+  const hasVanished = (one: Workload): boolean =>
+    !there.has(one.id) && !isKnown(one.id) && !holding.has(one.path) && hasWorkloadEnded(evictor, unprotected(one));
   const nowNs = process.hrtime.bigint();
-  const seen = { askedAtNs: nowNs, killsAtNs: nowNs, killedAtNs: undefined, result: 'gone', afterNs: 0n } as const;
+  const seen = { requestedAtNs: nowNs, killsAtNs: nowNs, killedAtNs: undefined, result: 'already-ended', afterNs: 0n } as const;
   return planned.flatMap(({ workloads }, group) =>
-    workloads.filter(({ workload }) => isGone(workload)).map((member) => ({ ...member, ...seen, group })),
+    workloads.filter(({ workload }) => hasVanished(workload)).map((member) => ({ ...member, ...seen, group })),
   );
 }
 

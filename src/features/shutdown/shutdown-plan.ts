@@ -45,20 +45,20 @@ export function groupByPriority(
  * Index of the shutdown group per workload. A parent, or a unit that stops others, belongs to the last group of those
  * that would end with it.
  *
- * @param along  from {@link stoppedAlong}
+ * @param stoppedWith  from {@link workloadsStoppedWith}
  * @param before  from an earlier look: no workload moves to an earlier group, even if its children have ended
  */
 export function shutdownGroupIndexes(
   periods: readonly ShutdownGracePeriod[],
   workloads: readonly Workload[],
   before: ReadonlyMap<string, number> = new Map(),
-  along: StoppedAlong = new Map(),
+  stoppedWith: WorkloadsStoppedWith = new Map(),
 ): ReadonlyMap<string, number> {
   let turns: ReadonlyMap<string, number> = new Map(
     workloads.map((one) => [one.id, Math.max(groupIndex(periods, shutdownPriority(one)), before.get(one.id) ?? 0)]),
   );
   for (;;) {
-    const later = withOthers(workloads, turns, along);
+    const later = withOthers(workloads, turns, stoppedWith);
     if (workloads.every(({ id }) => later.get(id) === turns.get(id))) return turns;
     turns = later;
   }
@@ -68,30 +68,37 @@ export function shutdownGroupIndexes(
  * One round. A unit that stops others may have a parent, and the other way round, so rounds repeat until nothing
  * changes.
  */
-function withOthers(workloads: readonly Workload[], turns: ReadonlyMap<string, number>, along: StoppedAlong): ReadonlyMap<string, number> {
+function withOthers(
+  workloads: readonly Workload[],
+  turns: ReadonlyMap<string, number>,
+  stoppedWith: WorkloadsStoppedWith,
+): ReadonlyMap<string, number> {
   const turnOf = ({ id }: Workload): number => turns.get(id) ?? 0;
   const lastBelow = new Map<string, number>();
   for (const one of workloads) {
     for (const above of withAncestors(one.path).slice(1)) lastBelow.set(above, Math.max(turnOf(one), lastBelow.get(above) ?? 0));
   }
   const turnWith = (one: Workload): number =>
-    Math.max(turnOf(one), lastBelow.get(one.path) ?? 0, ...(along.get(one.id) ?? []).map((other) => turnOf(other)));
+    Math.max(turnOf(one), lastBelow.get(one.path) ?? 0, ...(stoppedWith.get(one.id) ?? []).map((other) => turnOf(other)));
   return new Map(workloads.map((one) => [one.id, turnWith(one)]));
 }
 
 /** By workload id: the workloads that systemd stops with a unit. */
-export type StoppedAlong = ReadonlyMap<string, readonly Workload[]>;
+export type WorkloadsStoppedWith = ReadonlyMap<string, readonly Workload[]>;
 
 /** As far as known. */
-export function stoppedAlong({ usages, stop }: Pick<Candidates, 'usages' | 'stop'>, turn: ShutdownGroupStart): StoppedAlong {
+export function workloadsStoppedWith(
+  { usages, stop }: Pick<Candidates, 'usages' | 'stop'>,
+  turn: ShutdownGroupStart,
+): WorkloadsStoppedWith {
   const units = usages.flatMap(({ workload }) => (workload.unit?.manager === 'system' ? [{ workload, name: workload.unit.name }] : []));
   const byName = new Map(units.map(({ workload, name }) => [name, workload]));
   return new Map(
     units.flatMap(({ workload }) => {
       const found = stop?.(workload, turn);
-      const names = found?.kind === 'stop' ? found.dependants : (found?.along ?? []);
-      const along = names.flatMap((name) => byName.get(name) ?? []);
-      return along.length === 0 ? [] : [[workload.id, along]];
+      const names = found?.kind === 'stop' ? found.dependants : (found?.affected ?? []);
+      const members = names.flatMap((name) => byName.get(name) ?? []);
+      return members.length === 0 ? [] : [[workload.id, members]];
     }),
   );
 }
@@ -122,7 +129,7 @@ export interface ShutdownWorkloads {
 export function workloadsAtShutdown({ usages, veto }: Pick<Candidates, 'usages' | 'veto'>): ShutdownWorkloads {
   const looked = usages
     .map(({ workload }) => ({ workload, found: veto?.(workload) }))
-    .filter(({ found }) => found?.kind !== 'vacant' && found?.kind !== 'gone')
+    .filter(({ found }) => found?.kind !== 'vacant' && found?.kind !== 'removed')
     .map(({ workload, found }) => ({ workload, why: exemptFromShutdown(workload, found) }))
     .sort((a, b) => (a.workload.path < b.workload.path ? -1 : 1));
   return {

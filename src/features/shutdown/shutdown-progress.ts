@@ -5,13 +5,13 @@ import type { Workload } from '../../core/workload/workload.js';
 const LINGERS_NS = 1_000_000_000n;
 const LEAST_GRACE_NS = 1_000_000_000n;
 
-/** A workload that was asked to end. Times are monotonic. */
+/** A workload that got the request to end. Times are monotonic. */
 export interface EndingWorkload {
   readonly serial: number;
   readonly workload: Workload;
   /** Index of its group. */
   readonly group: number;
-  readonly askedAtNs: bigint;
+  readonly requestedAtNs: bigint;
   /** The smaller of its own and its group's; at least {@link leastGraceNs} if the group has that. */
   readonly gracePeriodNs: bigint;
   /** When SIGKILL is due. */
@@ -21,17 +21,17 @@ export interface EndingWorkload {
 }
 
 /**
- * ended: after SIGTERM or a stop. killed: its time was over. gone: it ended before it was asked. evicted: an eviction
- * chose it. told: its group has no time, so evictd does not wait for it. left: processes are left, or cannot be
+ * ended: after SIGTERM or a stop. killed: its time was over. already-ended: it ended before the request. evicted: an eviction
+ * chose it. signalled: its group has no time, so evictd does not wait for it. survived: processes are left, or cannot be
  * signalled.
  */
-export type ShutdownResult = 'ended' | 'killed' | 'gone' | 'evicted' | 'told' | 'left';
+export type ShutdownResult = 'ended' | 'killed' | 'already-ended' | 'evicted' | 'signalled' | 'survived';
 
 export interface EndedWorkload extends EndingWorkload {
   readonly result: ShutdownResult;
-  /** Since it was asked. */
+  /** Since the request. */
   readonly afterNs: bigint;
-  /** Of `left`; undefined: not known. */
+  /** Of `survived`; undefined: not known. */
   readonly processesLeft?: number | undefined;
   readonly error?: string | undefined;
 }
@@ -56,7 +56,7 @@ export interface ShutdownProgress {
 }
 
 /**
- * Advances the workloads that were asked to end (kubelet: nodeshutdown_manager.go, killPods, v1.36.2). A group is over
+ * Advances the workloads that got the request to end (kubelet: nodeshutdown_manager.go, killPods, v1.36.2). A group is over
  * when its last workload has ended, or with its time. Killed workloads are watched while the next group ends.
  *
  * @param isEvicted  by workload id: an eviction has chosen it
@@ -70,7 +70,7 @@ export function advanceShutdown(
 ): ShutdownProgress {
   const isDue = (one: EndingWorkload): boolean => one.killedAtNs === undefined && nowNs >= one.killsAtNs;
   const seen = before
-    .map((told) => inQueue(told, readings.get(told.serial), group, nowNs))
+    .map((ending) => inQueue(ending, readings.get(ending.serial), group, nowNs))
     .map((one) => ({ one, end: endOf(one, readings.get(one.serial), isEvicted(one.workload.id), nowNs) }));
   const still = seen.filter(({ end }) => end === undefined).map(({ one }) => one);
   const kill = still.filter(isDue);
@@ -86,23 +86,23 @@ export function advanceShutdown(
 }
 
 /**
- * When a workload that is asked now will be killed.
+ * When a workload that gets the request now will be killed.
  *
  * @param gracePeriodNs  the smaller of its own and its group's
  * @param group  `gracePeriodNs`: the whole time of the group
  */
 export function killTimeNs(
-  askedAtNs: bigint,
+  requestedAtNs: bigint,
   gracePeriodNs: bigint,
   group: { readonly gracePeriodNs: bigint; readonly endsAtNs: bigint },
 ): bigint {
-  const ownNs = askedAtNs + leastGraceNs(gracePeriodNs);
+  const ownNs = requestedAtNs + leastGraceNs(gracePeriodNs);
   return group.gracePeriodNs > 0n ? earlier(ownNs, group.endsAtNs) : ownNs;
 }
 
 /** How long systemd may stop other units first. The unit needs the rest to end. */
-export function queueTimeNs(askedAtNs: bigint, killsAtNs: bigint, groupEndsAtNs: bigint): bigint {
-  return ((later(killsAtNs, groupEndsAtNs) - askedAtNs) * 3n) / 4n;
+export function queueTimeNs(requestedAtNs: bigint, killsAtNs: bigint, groupEndsAtNs: bigint): bigint {
+  return ((later(killsAtNs, groupEndsAtNs) - requestedAtNs) * 3n) / 4n;
 }
 
 /**
@@ -125,31 +125,31 @@ function awaitedUntilNs({ group, killedAtNs }: EndingWorkload, { index, isLast, 
 }
 
 /** evictd stops waiting for it. */
-export function leftOver(one: EndingWorkload, reading: VictimReading | undefined, nowNs: bigint): EndedWorkload {
-  const result = one.killedAtNs === undefined && reading?.error === undefined ? 'told' : 'left';
-  return { ...one, result, afterNs: nowNs - one.askedAtNs, processesLeft: reading?.processes, error: reading?.error };
+export function notAwaited(one: EndingWorkload, reading: VictimReading | undefined, nowNs: bigint): EndedWorkload {
+  const result = one.killedAtNs === undefined && reading?.error === undefined ? 'signalled' : 'survived';
+  return { ...one, result, afterNs: nowNs - one.requestedAtNs, processesLeft: reading?.processes, error: reading?.error };
 }
 
 /** It ended before its time was over, or had none. */
 export function isInTime({ result }: Pick<EndedWorkload, 'result'>): boolean {
-  return result !== 'killed' && result !== 'left';
+  return result !== 'killed' && result !== 'survived';
 }
 
 export function hasEnded({ result }: Pick<EndedWorkload, 'result'>): boolean {
-  return result !== 'told' && result !== 'left';
+  return result !== 'signalled' && result !== 'survived';
 }
 
 /** undefined: it has not ended, and evictd can still act. */
 function endOf(one: EndingWorkload, reading: VictimReading | undefined, isEvicted: boolean, nowNs: bigint): EndedWorkload | undefined {
   if (reading === undefined) return undefined;
   const { processes, vanished, error, passing, stopping } = reading;
-  const end = (result: ShutdownResult): EndedWorkload => ({ ...one, result, afterNs: nowNs - one.askedAtNs });
-  if (vanished) return end('gone');
+  const end = (result: ShutdownResult): EndedWorkload => ({ ...one, result, afterNs: nowNs - one.requestedAtNs });
+  if (vanished) return end('already-ended');
   // Its ExecStopPost= may need workloads of later groups.
   if (processes === 0 && stopping && one.killedAtNs === undefined && nowNs < one.killsAtNs) return undefined;
   if (processes === 0) return end(one.killedAtNs !== undefined ? 'killed' : isEvicted ? 'evicted' : 'ended');
   const isFinal = error !== undefined && passing === undefined && (processes === undefined || one.killedAtNs !== undefined);
-  return isFinal ? leftOver(one, reading, nowNs) : undefined;
+  return isFinal ? notAwaited(one, reading, nowNs) : undefined;
 }
 
 function later(a: bigint, b: bigint): bigint {

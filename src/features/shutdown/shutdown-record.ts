@@ -72,14 +72,14 @@ function endedText({ workload: { name }, result, afterNs, gracePeriodNs, process
     case 'ended':
       return `${name} ended after ${after} of ${time}`;
     case 'killed':
-      return `${name} did not end within ${time}: killed, gone after ${after}`;
-    case 'gone':
+      return `${name} did not end within ${time}: killed, ended after ${after}`;
+    case 'already-ended':
       return `${name} had ended before SIGTERM`;
     case 'evicted':
-      return `${name} was evicted while it was ending; gone after ${after} of ${time}`;
-    case 'told':
+      return `${name} was evicted while it was ending; ended after ${after} of ${time}`;
+    case 'signalled':
       return `${name} got SIGTERM, and is not waited for`;
-    case 'left': {
+    case 'survived': {
       const left = processesLeft === undefined ? '' : `: ${counted(BigInt(processesLeft), 'processes')} left`;
       return `${name} did not end within ${time}, and could not be killed${left}${error === undefined ? '' : ` (${error})`}`;
     }
@@ -90,14 +90,14 @@ function endedText({ workload: { name }, result, afterNs, gracePeriodNs, process
 export function shutdownOver({ tookNs, ended }: ShutdownCourse, late: readonly Workload[]): JournalRecord {
   const tooLong = ended.filter((one) => !isInTime(one));
   const gone = ended.filter(hasEnded);
-  const signalled = ended.filter(({ result }) => result === 'told');
-  const left = ended.filter(({ result }) => result === 'left');
+  const signalled = ended.filter(({ result }) => result === 'signalled');
+  const survivors = ended.filter(({ result }) => result === 'survived');
   const inTime = tooLong.length === 0;
   const parts = [
     `${String(gone.length)} ended in ${roundly(tookNs)}`,
     tooLong.length === 0 ? 'all in time' : `not in time: ${names(tooLong)}`,
     ...(signalled.length === 0 ? [] : [`got SIGTERM, not waited for: ${names(signalled)}`]),
-    ...(left.length === 0 ? [] : [`left: ${names(left)}`]),
+    ...(survivors.length === 0 ? [] : [`still running: ${names(survivors)}`]),
     ...(late.length === 0 ? [] : [`started too late to get SIGTERM: ${late.map(({ name }) => name).join(', ')}`]),
   ];
   return {
@@ -107,8 +107,8 @@ export function shutdownOver({ tookNs, ended }: ShutdownCourse, late: readonly W
     tookSeconds: seconds(tookNs),
     ended: gone.length,
     notInTime: tooLong.map(({ workload }) => identity(workload)),
-    told: signalled.map(({ workload }) => identity(workload)),
-    left: left.map(({ workload }) => identity(workload)),
+    signalled: signalled.map(({ workload }) => identity(workload)),
+    survived: survivors.map(({ workload }) => identity(workload)),
     late: late.map(identity),
     message: `the machine may go down: ${ended.length === 0 ? 'no workload was ended' : parts.slice(0, 2).join(', ')}${parts
       .slice(2)
@@ -123,7 +123,7 @@ export type ShutdownAbort =
 /** The rest of the plan is dropped. Workloads that were signalled may still end, and none is started again. */
 export function shutdownAborted(by: ShutdownAbort, { tookNs, ended, ending }: ShutdownCourse): JournalRecord {
   const gone = ended.filter(hasEnded);
-  const signalled = [...ended.filter(({ result }) => result === 'told'), ...ending];
+  const signalled = [...ended.filter(({ result }) => result === 'signalled'), ...ending];
   const parts = [
     gone.length === 0 ? 'no workload has ended' : `ended, and not started again: ${names(gone)}`,
     ...(signalled.length === 0 ? [] : [`got SIGTERM, still running: ${names(signalled)}`]),
@@ -133,7 +133,7 @@ export function shutdownAborted(by: ShutdownAbort, { tookNs, ended, ending }: Sh
     ...by,
     tookSeconds: seconds(tookNs),
     ended: gone.map(({ workload }) => identity(workload)),
-    told: signalled.map(({ workload }) => identity(workload)),
+    signalled: signalled.map(({ workload }) => identity(workload)),
     message: `${ABORTED[by.phase]}${by.phase === 'failed' ? ` (${by.error})` : ''}: ${parts.join('; ')}`,
   };
 }

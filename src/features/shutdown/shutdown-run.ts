@@ -3,7 +3,7 @@ import { periodRequestedNs, type ShutdownGracePeriod } from '../../core/workload
 import {
   groupByPriority,
   shutdownGroupIndexes,
-  stoppedAlong,
+  workloadsStoppedWith,
   type ShutdownGroup,
   type ShutdownWorkload,
   unprotected,
@@ -14,13 +14,13 @@ import {
   earlier,
   killTimeNs,
   leastGraceNs,
-  leftOver,
+  notAwaited,
   queueTimeNs,
   type EndedWorkload,
   type EndingWorkload,
 } from './shutdown-progress.js';
 import type { Candidates, ShutdownGroupStart, Workload } from '../../core/workload/workload.js';
-import { goneBeforeSignal, ancestorPaths } from './ended-workloads.js';
+import { endedBeforeSignal, ancestorPaths } from './ended-workloads.js';
 import type { ShutdownRunEvents, ShutdownRunParts, ShutdownCourse, ShutdownPlan } from './shutdown-record.js';
 import { awaitedLookNs, awaitAnswerNs, victimLookNs } from '../../monitor/next-look.js';
 import { Victims, type Ending } from '../../monitor/victims.js';
@@ -103,7 +103,7 @@ export class ShutdownRun {
   #candidates(): Candidates {
     const candidates = this.#parts.workloads.candidates();
     const all = candidates.usages.map(({ workload }) => workload);
-    const along = stoppedAlong(candidates, { sinceNs: this.#group < 0 ? this.#beganNs : this.#groupBeganNs });
+    const along = workloadsStoppedWith(candidates, { sinceNs: this.#group < 0 ? this.#beganNs : this.#groupBeganNs });
     this.#turns = shutdownGroupIndexes(this.#periods, all, this.#turns, along);
     return candidates;
   }
@@ -173,7 +173,7 @@ export class ShutdownRun {
    */
   #signalGroup(): void {
     const candidates = this.#candidates();
-    if (this.#awaited === undefined) this.#noteGone(candidates);
+    if (this.#awaited === undefined) this.#noteExit(candidates);
     const isMeant = ({ id }: Workload): boolean => !this.#signalled.has(id) && this.#awaited?.has(id) !== false;
     const usages = candidates.usages.filter(({ workload }) => isMeant(workload));
     const { ended } = workloadsAtShutdown({ ...candidates, usages });
@@ -190,9 +190,9 @@ export class ShutdownRun {
     this.#signalsAtNs = unsure.length > 0 ? awaitedLookNs(process.hrtime.bigint(), this.#groupBeganNs) : this.#endsAtNs;
   }
 
-  #noteGone(candidates: Candidates): void {
+  #noteExit(candidates: Candidates): void {
     const isKnown = (id: string): boolean => this.#signalled.has(id) || this.#gone.has(id);
-    for (const gone of goneBeforeSignal(this.#planned.slice(0, this.#group + 1), candidates, this.#parts.evictor, isKnown)) {
+    for (const gone of endedBeforeSignal(this.#planned.slice(0, this.#group + 1), candidates, this.#parts.evictor, isKnown)) {
       this.#gone.add(gone.workload.id);
       this.#haveEnded([{ ...gone, serial: this.#signalled.size + this.#gone.size }]);
     }
@@ -218,7 +218,7 @@ export class ShutdownRun {
     const unit = workload.unit && { evictions: 0, stop: candidates.stop?.(workload, turn), hold: undefined, queuesNs };
     this.#victims.begin({ ...ending, ...(unit && { unit }), victim: { workload: unprotected(workload) } }, { atNs: nowNs }, nowNs);
     this.#signalled.add(workload.id);
-    return { serial, workload, group: this.#group, askedAtNs: nowNs, gracePeriodNs, killsAtNs, killedAtNs: undefined };
+    return { serial, workload, group: this.#group, requestedAtNs: nowNs, gracePeriodNs, killsAtNs, killedAtNs: undefined };
   }
 
   get #graceNs(): bigint {
@@ -264,7 +264,7 @@ export class ShutdownRun {
   #finish(): void {
     const readings = this.#victims.readings();
     const nowNs = process.hrtime.bigint();
-    const left = this.#ending.map((one) => leftOver(one, readings.get(one.serial), nowNs));
+    const left = this.#ending.map((one) => notAwaited(one, readings.get(one.serial), nowNs));
     this.#ending = [];
     this.#haveEnded(left);
     const late = this.#late();
@@ -276,7 +276,7 @@ export class ShutdownRun {
   #late(): readonly Workload[] {
     try {
       const candidates = this.#parts.workloads.candidates();
-      this.#noteGone(candidates);
+      this.#noteExit(candidates);
       return workloadsAtShutdown(candidates).ended.filter(({ id }) => !this.#signalled.has(id));
     } catch {
       return [];

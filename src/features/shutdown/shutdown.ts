@@ -31,7 +31,7 @@ const FAILED = { code: 'EVICTD_SHUTDOWN_FAILED' } as const;
 export class Shutdown implements Pick<StepListener, 'stepped'> {
   readonly #parts: ShutdownParts;
   #run: ShutdownRun | undefined;
-  /** Of a shutdown whose groups are over while the machine still goes down. */
+  /** Of a shutdown whose groups are over while the machine still shuts down. */
   #course: ShutdownCourse | undefined;
   /** By workload id: evictions in flight; during a shutdown also those since it began. */
   #evicted: ReadonlySet<string> = new Set();

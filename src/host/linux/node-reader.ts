@@ -62,10 +62,10 @@ export class LinuxNodeReader implements LinuxNode {
   #seenFilesystems: FilesystemsSeen;
   #asksAllocatable = false;
   /** Not configured, but a threshold asks for them. */
-  readonly #askedRoles = new Set<FilesystemRole>();
+  readonly #requestedRoles = new Set<FilesystemRole>();
   readonly #samplers: SignalSamplers;
   /** Kept to arm a filesystem's thresholds when it has answered. */
-  #asked: { readonly operands: readonly Operand[]; readonly onWake: (wake: Wake) => void } | undefined;
+  #armed: { readonly operands: readonly Operand[]; readonly onWake: (wake: Wake) => void } | undefined;
 
   constructor(parts: NodeParts) {
     this.identity = parts.identity;
@@ -80,7 +80,7 @@ export class LinuxNodeReader implements LinuxNode {
     );
     this.#placed = parts.filesystems;
     this.#filesystems = new Filesystems(parts.native, parts.filesystems, () => {
-      if (this.#asked) this.#armSamplers(this.#asked.operands, this.#asked.onWake);
+      if (this.#armed) this.#armSamplers(this.#armed.operands, this.#armed.onWake);
     });
     this.#seenFilesystems = this.#filesystems.look(process.hrtime.bigint());
     this.#samplers = new SignalSamplers(parts.native);
@@ -121,7 +121,7 @@ export class LinuxNodeReader implements LinuxNode {
   place(filesystems: FilesystemPaths): void {
     this.#placed = filesystems;
     const unused = this.#filesystems.place(filesystems);
-    if (this.#asked) this.#armSamplers(this.#asked.operands, this.#asked.onWake);
+    if (this.#armed) this.#armSamplers(this.#armed.operands, this.#armed.onWake);
     for (const watched of unused) watched.close();
   }
 
@@ -134,21 +134,21 @@ export class LinuxNodeReader implements LinuxNode {
     this.#readPass();
     const { memory, notifiers, allocatable } = this.#parts;
     const operands = thresholds.flatMap(operandsOf);
-    const asked = (signal: Signal): Operand[] => distinct(operands.filter((operand) => operand.signal === signal));
-    this.#asked = { operands, onWake };
+    const operandsFor = (signal: Signal): Operand[] => distinct(operands.filter((operand) => operand.signal === signal));
+    this.#armed = { operands, onWake };
     this.#ask(operands);
     const own = this.#parts.own.arm(thresholds, onWake);
     const sampled = this.#armSamplers(operands, onWake);
-    const armed = this.#arm(memory, notifiers, asked('memory.available'), onWake) || sampled || own;
-    this.#asksAllocatable = asked('allocatableMemory.available').length > 0;
+    const armed = this.#arm(memory, notifiers, operandsFor('memory.available'), onWake) || sampled || own;
+    this.#asksAllocatable = operandsFor('allocatableMemory.available').length > 0;
     if ('missing' in allocatable) return armed;
-    return this.#arm(allocatable.memory, allocatable.notifiers, asked('allocatableMemory.available'), onWake) || armed;
+    return this.#arm(allocatable.memory, allocatable.notifiers, operandsFor('allocatableMemory.available'), onWake) || armed;
   }
 
   #ask(operands: readonly Operand[]): void {
     for (const { signal } of operands) {
       const role = filesystemOf(signal);
-      if (role !== undefined) this.#askedRoles.add(role);
+      if (role !== undefined) this.#requestedRoles.add(role);
     }
   }
 
@@ -186,7 +186,7 @@ export class LinuxNodeReader implements LinuxNode {
   }
 
   close(): void {
-    this.#asked = undefined;
+    this.#armed = undefined;
     this.#samplers.close();
     this.#parts.notifiers.close();
     this.#parts.own.close();
@@ -228,7 +228,7 @@ export class LinuxNodeReader implements LinuxNode {
   #disks({ devices, unsupported }: FilesystemsSeen): [Signal, Observation | Missing][] {
     return devices.flatMap(({ roles, available, inodesFree }) =>
       roles.flatMap((role): [Signal, Observation | Missing][] => {
-        if (role !== 'nodefs' && this.#parts.filesystems[role] === undefined && !this.#askedRoles.has(role)) return [];
+        if (role !== 'nodefs' && this.#parts.filesystems[role] === undefined && !this.#requestedRoles.has(role)) return [];
         const missing = this.#isAwaited(role)
           ? AWAITED
           : role === 'containerfs' && unsupported !== undefined
@@ -265,7 +265,7 @@ export class LinuxNodeReader implements LinuxNode {
 
   #arm(source: MemorySource, notifiers: MemoryNotifiers, operands: readonly Operand[], onWake: (wake: Wake) => void): boolean {
     const memory = this.#memoryOf(source);
-    if ('missing' in memory) return false; // the cgroup is gone: no limit can be computed
+    if ('missing' in memory) return false; // the cgroup was removed: no limit can be computed
     const limits = operands
       .map((operand) => ({ id: operandText(operand), bytes: resolve(operand.value, memory.capacity) }))
       .filter(({ bytes }) => bytes > 0n); // less than 0 is never available

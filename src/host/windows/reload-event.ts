@@ -34,11 +34,11 @@ export function listenToRequests(lock: string, { reload, stop }: Requests): { cl
   let heard = '';
   let closed = false;
   const look = async (): Promise<void> => {
-    const asked = await readRequest(path);
+    const request = await readRequest(path);
     if (closed) return;
-    if (asked?.pid === process.pid && asked.id !== heard) {
-      heard = asked.id;
-      if (asked.what === 'reload') reload();
+    if (request?.pid === process.pid && request.id !== heard) {
+      heard = request.id;
+      if (request.what === 'reload') reload();
       else stop();
     }
     timer.refresh();

@@ -41,7 +41,7 @@ class WindowsNodeReader implements WindowsNode {
   readonly #low: LowMemory;
   #seen: VolumesSeen;
   /** Since a threshold has asked for them. */
-  readonly #asked = new Set<Signal>();
+  readonly #requested = new Set<Signal>();
 
   constructor({ filesystems, thresholds = [] }: WindowsNodeConfig, native: WindowsBinding) {
     this.#native = native;
@@ -49,7 +49,7 @@ class WindowsNodeReader implements WindowsNode {
     this.#filesystems = new WindowsFilesystems(native, filesystems);
     this.#low = new LowMemory(native);
     this.#seen = this.#filesystems.look(process.hrtime.bigint());
-    for (const { signal } of thresholds.flatMap(operandsOf)) this.#asked.add(signal);
+    for (const { signal } of thresholds.flatMap(operandsOf)) this.#requested.add(signal);
     this.requestFilesystems();
   }
 
@@ -74,7 +74,7 @@ class WindowsNodeReader implements WindowsNode {
 
   arm(thresholds: readonly Threshold[], onWake: (wake: Wake) => void): boolean {
     const operands = thresholds.flatMap(operandsOf);
-    for (const { signal } of operands) this.#asked.add(signal);
+    for (const { signal } of operands) this.#requested.add(signal);
     const moved = this.#looks.arm(operands, process.hrtime.bigint());
     if (this.#looks.atNs !== undefined) return this.#low.arm(onWake) || moved;
     this.#low.close();
@@ -111,7 +111,7 @@ class WindowsNodeReader implements WindowsNode {
 
   #memory(): [Signal, Observation | Missing][] {
     const readers = Object.entries(MACHINE_READERS) as [keyof typeof MACHINE_READERS, typeof commitAvailable][];
-    const signals = readers.filter(([signal]) => isKubeletSignal(signal) || this.#asked.has(signal));
+    const signals = readers.filter(([signal]) => isKubeletSignal(signal) || this.#requested.has(signal));
     try {
       const info = this.#native.performanceInfo();
       const timeNs = process.hrtime.bigint();
@@ -124,8 +124,8 @@ class WindowsNodeReader implements WindowsNode {
 
   /** nodefs, and the others where they are configured or asked for. */
   #disk(role: FilesystemRole): [Signal, Observation | Missing][] {
-    const isAsked = this.#configured[role] !== undefined || [...this.#asked].some((signal) => filesystemOf(signal) === role);
-    if (!isAsked) return [];
+    const isRequested = this.#configured[role] !== undefined || [...this.#requested].some((signal) => filesystemOf(signal) === role);
+    if (!isRequested) return [];
     const isAwaited = role !== 'nodefs' && this.#placed.isAwaited === true;
     const { available, unsupported } = this.#seen;
     const missing = isAwaited ? AWAITED : role === 'containerfs' && unsupported !== undefined ? { missing: unsupported } : undefined;
@@ -134,7 +134,7 @@ class WindowsNodeReader implements WindowsNode {
 
   /** pid.available, and what a threshold asks for although Windows does not have it. */
   #absent(): [Signal, Missing][] {
-    const signals = [...this.#asked].filter((signal) => filesystemOf(signal) === undefined);
+    const signals = [...this.#requested].filter((signal) => filesystemOf(signal) === undefined);
     return [...new Set<Signal>(['pid.available', ...signals])].flatMap(absence);
   }
 }

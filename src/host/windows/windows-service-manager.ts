@@ -19,18 +19,18 @@ export function openServiceManager(native: Pick<WindowsBinding, 'ServiceDispatch
 class ServiceControl implements ServiceManager {
   readonly watchdogMs = undefined;
   readonly #dispatcher: ServiceDispatcher;
-  #state: 'uncalled' | 'called' | 'gone' = 'uncalled';
+  #state: 'uncalled' | 'called' | 'ended' = 'uncalled';
   /** The last state, reported as soon as the manager calls. */
-  #told: 'start-pending' | 'running' | 'stop-pending' = 'start-pending';
+  #reported: 'start-pending' | 'running' | 'stop-pending' = 'start-pending';
 
   constructor(native: Pick<WindowsBinding, 'ServiceDispatcher'>, onStop: () => void) {
     this.#dispatcher = new native.ServiceDispatcher(SERVICE, (control) => {
       if (control === 'start') {
         this.#state = 'called';
         this.#report();
-      } else if (control === 'failed') this.#state = 'gone';
+      } else if (control === 'failed') this.#state = 'ended';
       else {
-        this.#told = 'stop-pending';
+        this.#reported = 'stop-pending';
         this.#report();
         onStop();
       }
@@ -39,8 +39,8 @@ class ServiceControl implements ServiceManager {
 
   notify(...lines: readonly string[]): boolean {
     const next = lines.includes('STOPPING=1') ? 'stop-pending' : lines.includes('READY=1') ? 'running' : undefined;
-    if (next === undefined || this.#told === 'stop-pending') return true;
-    this.#told = next;
+    if (next === undefined || this.#reported === 'stop-pending') return true;
+    this.#reported = next;
     this.#report();
     return true;
   }
@@ -52,7 +52,7 @@ class ServiceControl implements ServiceManager {
         this.#dispatcher.report('stopped', { exitCode: 0 });
       });
     }
-    this.#state = 'gone';
+    this.#state = 'ended';
     this.#dispatcher.close();
   }
 
@@ -63,9 +63,9 @@ class ServiceControl implements ServiceManager {
 
   #report(): void {
     if (this.#state !== 'called') return;
-    const options = this.#told === 'running' ? {} : { waitHintMs: ENDS_WITHIN_MS };
+    const options = this.#reported === 'running' ? {} : { waitHintMs: ENDS_WITHIN_MS };
     this.#attempt(() => {
-      this.#dispatcher.report(this.#told, options);
+      this.#dispatcher.report(this.#reported, options);
     });
   }
 
@@ -74,7 +74,7 @@ class ServiceControl implements ServiceManager {
     try {
       report();
     } catch {
-      this.#state = 'gone';
+      this.#state = 'ended';
     }
   }
 }

@@ -1,6 +1,6 @@
 import type { Decision, Outcome } from '../../core/decide/eviction.js';
 import { meansOf } from '../../core/message/stop-method.js';
-import { goesWith, signalReason } from '../../core/message/unit-message.js';
+import { stoppedUnits, signalReason } from '../../core/message/unit-message.js';
 import { victimOf } from './ranking-row.js';
 import type { Workload } from '../../core/workload/workload.js';
 import type { JournalRecord } from './record.js';
@@ -27,8 +27,8 @@ export function unitOf({ victim: { workload }, graceNs, unit }: Decision): Recor
       name: workload.unit.name,
       manager: workload.unit.manager,
       evictions,
-      ...(stop?.kind === 'stop' ? { stopsWith: goesWith(unit, graceNs > 0n) } : {}),
-      ...(stop !== undefined && stop.along.length > 0 && graceNs === 0n ? { takesAlong: stop.along } : {}),
+      ...(stop?.kind === 'stop' ? { stopsWith: stoppedUnits(unit, graceNs > 0n) } : {}),
+      ...(stop !== undefined && stop.affected.length > 0 && graceNs === 0n ? { affected: stop.affected } : {}),
       ...(stop?.kind === 'signal' ? { signalledBecause: signalReason(stop) } : {}),
       ...(hold ? { keptStopped: hold.untilNs === undefined ? `until ${hold.condition} has cleared` : 'back-off', start: hold.start } : {}),
     },

@@ -40,7 +40,7 @@ export function startRecord({ version, dryRun, recovered, state, discarded }: St
     ...conditions,
     ...state.evictions.map(({ decision: { victim } }) => `the eviction of ${victim.workload.name}`),
   ];
-  const goesOn = names.length === 0 ? '' : `; it continues ${names.join(', ')}`;
+  const continued = names.length === 0 ? '' : `; it continues ${names.join(', ')}`;
   const lost = discarded === undefined ? '' : `; the saved state was discarded: ${discarded}`;
   return {
     type: 'start',
@@ -48,7 +48,7 @@ export function startRecord({ version, dryRun, recovered, state, discarded }: St
     recovered,
     ...(names.length === 0 ? {} : { resumed }),
     ...(discarded === undefined ? {} : { discarded }),
-    message: `evictd ${version} starts${dryRun ? ' a dry run' : ''}${kept}${goesOn}${lost}`,
+    message: `evictd ${version} starts${dryRun ? ' a dry run' : ''}${kept}${continued}${lost}`,
   };
 }
 

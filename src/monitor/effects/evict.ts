@@ -14,7 +14,7 @@ import type { JournalRecord } from '../../journal/records/record.js';
 import { actionOf, unitOf } from '../../journal/records/node-records.js';
 import type { EffectHandler } from './handler.js';
 
-/** A workload is evicted; in a dry run that is only said. */
+/** A workload is evicted; in a dry run that is only recorded. */
 export const evict: EffectHandler<Extract<Effect, { kind: 'evict' }>> = {
   record: ({ decision }, { wake }) => decisionRecord(decision, wake),
   isRecordedFirst: true,

@@ -60,15 +60,15 @@ export function outcomeRecord(over: Outcome, times: EvictionTimes | undefined): 
   };
 }
 
-/** Milliseconds with microseconds: crossing → wake → decision → signal → kill → gone. */
-function spansMs(times: EvictionTimes, goneNs: bigint): Record<string, number> {
+/** Milliseconds with microseconds: crossing → wake → decision → signal → kill → exit. */
+function spansMs(times: EvictionTimes, exitedNs: bigint): Record<string, number> {
   const ms = (from: bigint, to: bigint): number => Math.round(Number(to - from) / 1e3) / 1e3;
   const { crossingNs, wakeNs, decisionNs, signalNs, killNs } = times;
   return {
     ...(wakeNs === undefined ? {} : { crossingToWake: ms(crossingNs, wakeNs), wakeToDecision: ms(wakeNs, decisionNs) }),
     ...(signalNs === undefined
       ? {}
-      : { decisionToSignal: ms(decisionNs, signalNs), crossingToSignal: ms(crossingNs, signalNs), signalToGone: ms(signalNs, goneNs) }),
-    ...(killNs === undefined || killNs === signalNs ? {} : { killToGone: ms(killNs, goneNs) }),
+      : { decisionToSignal: ms(decisionNs, signalNs), crossingToSignal: ms(crossingNs, signalNs), signalToExit: ms(signalNs, exitedNs) }),
+    ...(killNs === undefined || killNs === signalNs ? {} : { killToExit: ms(killNs, exitedNs) }),
   };
 }

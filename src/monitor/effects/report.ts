@@ -7,7 +7,7 @@ export interface EffectLine {
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
-/** What the log and the metrics say of one kind of effect. What is left out is not said. */
+/** The log line and the metrics of one kind of effect. What is omitted is not reported. */
 export interface EffectReport<E> {
   readonly log?: (effect: E, record: JournalRecord) => EffectLine;
   readonly metric?: (effect: E, metrics: Metrics) => void;

@@ -44,10 +44,10 @@ export interface ContainerRuntime {
    * the pod, where the workload is a whole pod. The returned function reports the state of the request: 'alive': the
    * runtime has answered something since; 'refused': it has refused.
    */
-  stop(part: RuntimePart, graceNs: bigint): () => 'asked' | 'alive' | 'refused';
+  stop(part: RuntimePart, graceNs: bigint): () => 'requested' | 'alive' | 'refused';
   /**
    * Removes a workload that has ended, with what it has written: a pod with all its containers, or a container, and its
-   * pod where that has no other. A workload that is gone already is fine. Resolves with the error; undefined: it was
+   * pod where that has no other. A workload that was removed already is fine. Resolves with the error; undefined: it was
    * removed. Never rejects.
    */
   remove(part: RuntimePart): Promise<string | undefined>;

@@ -11,7 +11,7 @@ import type { Threshold } from '../../core/threshold/threshold.js';
 import type { SourceProblem } from './source-problem.js';
 import type { Candidates, Workload } from '../../core/workload/workload.js';
 
-export type { ContainerFiles, ContainerRuntime, ReportedFilesystems as ToldFilesystems } from './container-runtime.js';
+export type { ContainerFiles, ContainerRuntime, ReportedFilesystems } from './container-runtime.js';
 export type { ServiceManager } from './service-manager.js';
 export type { SourceProblem } from './source-problem.js';
 export type { UnitJob, UnitManager } from './unit-port.js';
@@ -102,7 +102,7 @@ export interface WorkloadSource {
    */
   refresh(): void;
   /**
-   * The workload that a cgroup is, or is inside of, by its path alone: it may be gone already, or protected. The
+   * The workload that a cgroup is, or is inside of, by its path alone: it may be removed already, or protected. The
    * innermost where workloads are nested. undefined: none.
    */
   holding(cgroup: string): { readonly name: string; readonly path: string } | undefined;
@@ -140,7 +140,7 @@ export interface KillInProgress {
   /**
    * What is left. `processes` is 0 only when no process is left, so one such reading is enough (on v1, where a reading
    * can miss a process that moves, it means two empty readings in a row). What cannot be read counts as one process.
-   * `usageBytes` is undefined where the cgroup is gone or cannot be read.
+   * `usageBytes` is undefined where the cgroup is removed or cannot be read.
    */
   read(): VictimSample;
   /**
@@ -177,7 +177,7 @@ export interface VictimSample {
 
 export interface Evictor {
   /**
-   * Opens the workload's cgroup. Throws HostError if it is gone, or replaced by another one of the same name.
+   * Opens the workload's cgroup. Throws HostError if it was removed, or replaced by another one of the same name.
    *
    * @param unit  the decision for a systemd unit; undefined: the workload is none, and is ended by signals
    * @param graceNs  its grace period

@@ -56,10 +56,10 @@ export function openWorkloads(
   native: Binding,
   node: WorkloadsNode,
   watched = true,
-  told: FactSources = {},
+  facts: FactSources = {},
 ): WorkloadSource {
   if (node.hierarchy === undefined) return noWorkloads(config.workloads);
-  const source = new CgroupWorkloads(config, native, { ...node, hierarchy: node.hierarchy }, watched, told);
+  const source = new CgroupWorkloads(config, native, { ...node, hierarchy: node.hierarchy }, watched, facts);
   source.candidates();
   return source;
 }
@@ -222,8 +222,8 @@ class CgroupWorkloads implements WorkloadSource {
   }
 
   #pending(path: string): Protection | undefined {
-    if (this.#matchesNames && this.#containerNames.isPending(path)) return { kind: 'untold', what: 'name' };
-    return this.#reported.isAwaited(path) ? { kind: 'untold', what: 'pod' } : undefined;
+    if (this.#matchesNames && this.#containerNames.isPending(path)) return { kind: 'unreported', what: 'name' };
+    return this.#reported.isAwaited(path) ? { kind: 'unreported', what: 'pod' } : undefined;
   }
 
   problems(): readonly SourceProblem[] {
@@ -256,9 +256,9 @@ class CgroupWorkloads implements WorkloadSource {
     if (pids.length === 0) {
       const found = statSync(cgroupDirectory(this.#hierarchy, path), { bigint: true, throwIfNoEntry: false });
       // Removed, or (v1) renamed: the name then belongs to another cgroup.
-      const gone = found === undefined || (member !== undefined && found.ino !== member.id);
-      if (gone && member) this.#members.forget(member);
-      return { kind: gone ? 'gone' : 'vacant' };
+      const isRemoved = found === undefined || (member !== undefined && found.ino !== member.id);
+      if (isRemoved && member) this.#members.forget(member);
+      return { kind: isRemoved ? 'removed' : 'vacant' };
     }
     if (this.#ownProcesses.some(({ pid }) => pids.includes(pid))) return { kind: 'self' };
     // Before `changed`, which only postpones an eviction.

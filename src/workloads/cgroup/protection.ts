@@ -24,7 +24,7 @@ const EXTENDS_UPWARDS: ReadonlySet<Protection['kind'] | undefined> = new Set([
   'unit',
   'omit',
   'kubelet',
-  'untold',
+  'unreported',
 ] as const);
 
 /**

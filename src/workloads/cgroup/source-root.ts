@@ -66,9 +66,9 @@ export class SourceRoot implements MemberRoot {
 
   /** @param known  the number of known children, called only if nothing is watched */
   changes(known: () => number): MembersChange {
-    const told = this.#reported();
+    const reported = this.#reported();
     if (!this.#listed) return 'unknown';
-    if (told) return told.length === 0 ? 'none' : this.#ofMembers(told);
+    if (reported) return reported.length === 0 ? 'none' : this.#ofMembers(reported);
     if (this.shape) return 'unknown';
     // kernfs counts subdirectories in the link count. If no known child was removed, an equal count means the same
     // children, except for a rename (v1).
@@ -149,10 +149,10 @@ export class SourceRoot implements MemberRoot {
   }
 
   /** Children of a vanished holder vanish without events, so all are listed. */
-  #ofMembers(told: CgroupTreeChanges['list']): MembersChange {
+  #ofMembers(reported: CgroupTreeChanges['list']): MembersChange {
     const { shape } = this;
     const last = new Map<string, 'appeared' | 'vanished'>();
-    for (const { path, kind } of told) {
+    for (const { path, kind } of reported) {
       const place = shape?.place(path) ?? 'member';
       if (place === 'member') last.set(path, kind);
       else if (place === 'holder' && kind === 'vanished') {

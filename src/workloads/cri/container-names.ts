@@ -32,7 +32,7 @@ export class ContainerNames {
   readonly #waits: boolean;
   /** By container id. */
   readonly #known = new Map<string, Known>();
-  #asked: Promise<void> = Promise.resolve();
+  #lastRequest: Promise<void> = Promise.resolve();
   #found: string[] = [];
 
   /**
@@ -89,7 +89,7 @@ export class ContainerNames {
       known.sinceNs = undefined;
       return;
     }
-    this.#asked = this.#asked.then(async () => {
+    this.#lastRequest = this.#lastRequest.then(async () => {
       for (const file of files) {
         const text = await readFile(file, 'utf8').catch(() => '');
         if (learn(known, () => text)) this.#found.push(path);

@@ -16,7 +16,7 @@ interface ContainersOnDisk {
   readonly logs: readonly MeasuredDirectory[];
 }
 
-type Asked = Pick<ContainerRuntime, 'endpoint' | 'files'>;
+type FilesReporter = Pick<ContainerRuntime, 'endpoint' | 'files'>;
 
 /** How long a measurement waits for runtimes. */
 const AWAITED_MS = 1_000;
@@ -28,7 +28,7 @@ const NOTHING: ContainersOnDisk = { layers: [], logs: [] };
 /** Disk usage of containers as reported by runtimes, in the background. */
 export class ContainerMeasurement {
   readonly #native: Pick<Binding, 'FilesystemStats'>;
-  readonly #runtimes: () => readonly Asked[];
+  readonly #runtimes: () => readonly FilesReporter[];
   /** By cgroup path of the workload. */
   #parts: ReadonlyMap<string, RuntimePart> = new Map();
   /** By endpoint and container id. Values that are not refreshed stay and grow old. */
@@ -38,7 +38,7 @@ export class ContainerMeasurement {
   readonly #logs = new Map<string, LogFiles>();
   readonly #newLogs: () => LogFiles;
 
-  constructor(native: Pick<Binding, 'FilesystemStats'>, runtimes: () => readonly Asked[], newLogs = () => new LogFiles()) {
+  constructor(native: Pick<Binding, 'FilesystemStats'>, runtimes: () => readonly FilesReporter[], newLogs = () => new LogFiles()) {
     this.#native = native;
     this.#runtimes = runtimes;
     this.#newLogs = newLogs;
@@ -59,8 +59,8 @@ export class ContainerMeasurement {
     for (const known of [this.#reported, this.#problems]) {
       for (const endpoint of known.keys()) if (!endpoints.has(endpoint)) known.delete(endpoint);
     }
-    const asked = this.#runtimes().filter(({ endpoint }) => endpoints.has(endpoint));
-    const answers = Promise.all(asked.map((runtime) => this.#asked(runtime)));
+    const runtimes = this.#runtimes().filter(({ endpoint }) => endpoints.has(endpoint));
+    const answers = Promise.all(runtimes.map((runtime) => this.#answerOf(runtime)));
     await withinTime<undefined>(AWAITED_MS, (onDone) => {
       void answers.then(() => {
         onDone(undefined);
@@ -78,8 +78,8 @@ export class ContainerMeasurement {
     const part = this.#parts.get(path);
     if (part === undefined) return NOTHING;
     const nowNs = process.hrtime.bigint();
-    const told = this.#reported.get(part.endpoint);
-    const found = part.containers.map((id) => told?.get(id) ?? NOTHING);
+    const reported = this.#reported.get(part.endpoint);
+    const found = part.containers.map((id) => reported?.get(id) ?? NOTHING);
     const sinceNs = shortSinceNs ?? 0n;
     const oldestNs = nowNs - KNOWN_NS > sinceNs ? nowNs - KNOWN_NS : sinceNs;
     const layers = found.flatMap((container) => container.layers.filter(({ atNs }) => atNs >= oldestNs));
@@ -88,7 +88,7 @@ export class ContainerMeasurement {
     return { layers, logs: found.flatMap(({ logs }) => logs) };
   }
 
-  #asked(runtime: Asked): Promise<void> {
+  #answerOf(runtime: FilesReporter): Promise<void> {
     const { endpoint } = runtime;
     const asking =
       this.#asking.get(endpoint) ??
@@ -100,7 +100,7 @@ export class ContainerMeasurement {
   }
 
   /** Never rejects. */
-  async #ask(runtime: Asked): Promise<void> {
+  async #ask(runtime: FilesReporter): Promise<void> {
     const { endpoint } = runtime;
     const logs = this.#logs.get(endpoint) ?? this.#newLogs();
     this.#logs.set(endpoint, logs);

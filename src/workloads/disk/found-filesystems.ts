@@ -1,9 +1,9 @@
 import type { FilesystemPaths } from '../../core/signal/layout.js';
-import type { ContainerRuntime, StepListener, StepReport, ToldFilesystems } from '../../monitor/ports/ports.js';
+import type { ContainerRuntime, StepListener, StepReport, ReportedFilesystems } from '../../monitor/ports/ports.js';
 import type { Binding } from '../../native/binding.js';
 import { devicesOf } from '../../native/filesystem-answer.js';
 
-type Asked = Pick<ContainerRuntime, 'endpoint' | 'filesystems'>;
+type FilesystemsReporter = Pick<ContainerRuntime, 'endpoint' | 'filesystems'>;
 
 /** The least time between two looks at a path that is missing or does not answer. */
 const AGAIN_NS = 60_000_000_000n;
@@ -16,9 +16,9 @@ export class FoundFilesystems implements FilesystemPaths, StepListener {
   readonly nodefs: string;
   readonly #configured: FilesystemPaths;
   readonly #native: Pick<Binding, 'FilesystemStats'>;
-  readonly #runtimes: () => readonly Asked[];
-  readonly #onFound: (found: ToldFilesystems | undefined, isApart: boolean) => void;
-  #found: ToldFilesystems | undefined;
+  readonly #runtimes: () => readonly FilesystemsReporter[];
+  readonly #onFound: (found: ReportedFilesystems | undefined, isApart: boolean) => void;
+  #found: ReportedFilesystems | undefined;
   #looking = false;
   #dueNs = 0n;
   #closed = false;
@@ -27,8 +27,8 @@ export class FoundFilesystems implements FilesystemPaths, StepListener {
   constructor(
     configured: FilesystemPaths,
     native: Pick<Binding, 'FilesystemStats'>,
-    runtimes: () => readonly Asked[],
-    onFound: (found: ToldFilesystems | undefined, isApart: boolean) => void,
+    runtimes: () => readonly FilesystemsReporter[],
+    onFound: (found: ReportedFilesystems | undefined, isApart: boolean) => void,
   ) {
     this.nodefs = configured.nodefs;
     this.#configured = configured;
@@ -46,7 +46,7 @@ export class FoundFilesystems implements FilesystemPaths, StepListener {
   }
 
   get isAwaited(): boolean {
-    return this.#found === undefined && isAsked(this.#configured) && this.#runtimes().length > 0;
+    return this.#found === undefined && isRequested(this.#configured) && this.#runtimes().length > 0;
   }
 
   stepped({ input }: Pick<StepReport, 'input'>): void {
@@ -56,17 +56,17 @@ export class FoundFilesystems implements FilesystemPaths, StepListener {
 
   /** Takes over what the runtimes report, if it exists. Never rejects. */
   async look(nowNs: bigint): Promise<void> {
-    const told = toldOf(this.#configured, this.#runtimes());
-    if (isSame(told, this.#found)) return;
-    const paths = told === undefined ? [] : [told.imagefs, ...(told.containerfs === undefined ? [] : [told.containerfs])];
+    const reported = reportedFilesystems(this.#configured, this.#runtimes());
+    if (isSame(reported, this.#found)) return;
+    const paths = reported === undefined ? [] : [reported.imagefs, ...(reported.containerfs === undefined ? [] : [reported.containerfs])];
     this.#looking = true;
     this.#dueNs = nowNs + AGAIN_NS;
     const devices = await devicesOf(this.#native, [...new Set([this.nodefs, ...paths])]);
     this.#looking = false;
     if (this.#closed || paths.some((path) => !devices.has(path))) return;
     this.#dueNs = nowNs;
-    this.#found = told;
-    this.#onFound(told, told !== undefined && devices.get(told.imagefs) !== devices.get(this.nodefs));
+    this.#found = reported;
+    this.#onFound(reported, reported !== undefined && devices.get(reported.imagefs) !== devices.get(this.nodefs));
   }
 
   close(): void {
@@ -75,19 +75,19 @@ export class FoundFilesystems implements FilesystemPaths, StepListener {
 }
 
 /** Whether runtimes are asked. */
-function isAsked({ imagefs, containerfs }: FilesystemPaths): boolean {
+function isRequested({ imagefs, containerfs }: FilesystemPaths): boolean {
   return imagefs === undefined && containerfs === undefined;
 }
 
-function toldOf(configured: FilesystemPaths, runtimes: readonly Asked[]): ToldFilesystems | undefined {
-  if (!isAsked(configured)) return undefined;
+function reportedFilesystems(configured: FilesystemPaths, runtimes: readonly FilesystemsReporter[]): ReportedFilesystems | undefined {
+  if (!isRequested(configured)) return undefined;
   for (const runtime of runtimes) {
-    const told = runtime.filesystems();
-    if (told !== undefined) return { endpoint: runtime.endpoint, ...told };
+    const filesystems = runtime.filesystems();
+    if (filesystems !== undefined) return { endpoint: runtime.endpoint, ...filesystems };
   }
   return undefined;
 }
 
-function isSame(a: ToldFilesystems | undefined, b: ToldFilesystems | undefined): boolean {
+function isSame(a: ReportedFilesystems | undefined, b: ReportedFilesystems | undefined): boolean {
   return a?.endpoint === b?.endpoint && a?.imagefs === b?.imagefs && a?.containerfs === b?.containerfs;
 }

@@ -1,15 +1,15 @@
 import type { ImageHolder } from '../../core/disk/filesystem-holders.js';
 import type { ContainerRuntime } from '../../monitor/ports/ports.js';
 
-type Asked = Pick<ContainerRuntime, 'endpoint' | 'usedImages'>;
+type ImagesReporter = Pick<ContainerRuntime, 'endpoint' | 'usedImages'>;
 
 /** Images that containers use, as runtimes last reported. */
 export class ImagesInUse {
-  readonly #runtimes: () => readonly Asked[];
+  readonly #runtimes: () => readonly ImagesReporter[];
   /** By endpoint. */
   #reported: ReadonlyMap<string, readonly ImageHolder[]> = new Map();
 
-  constructor(runtimes: () => readonly Asked[]) {
+  constructor(runtimes: () => readonly ImagesReporter[]) {
     this.#runtimes = runtimes;
   }
 
@@ -19,7 +19,7 @@ export class ImagesInUse {
 
   /** Asks all runtimes. Never rejects: without an answer the last one stays, and the source reports the problem. */
   async refresh(): Promise<void> {
-    const asked = this.#runtimes().map(async (runtime): Promise<[string, readonly ImageHolder[]]> => {
+    const answers = this.#runtimes().map(async (runtime): Promise<[string, readonly ImageHolder[]]> => {
       const { endpoint } = runtime;
       try {
         return [endpoint, (await runtime.usedImages()).map(holderOf)];
@@ -27,10 +27,10 @@ export class ImagesInUse {
         return [endpoint, this.#reported.get(endpoint) ?? []];
       }
     });
-    this.#reported = new Map(await Promise.all(asked));
+    this.#reported = new Map(await Promise.all(answers));
   }
 }
 
-function holderOf({ id, repoTags, repoDigests, size }: Awaited<ReturnType<Asked['usedImages']>>[number]): ImageHolder {
+function holderOf({ id, repoTags, repoDigests, size }: Awaited<ReturnType<ImagesReporter['usedImages']>>[number]): ImageHolder {
   return { kind: 'image', name: [...repoTags, ...repoDigests, id][0] ?? id, holds: { bytes: BigInt(size), inodes: 0n } };
 }

@@ -3,7 +3,7 @@ import {
   unsettled,
   type EmergencyAction,
   type KnownUnits,
-  type TakesAlong,
+  type ProtectedDependant,
   type UnitStop,
 } from '../../core/systemd/unit-stop.js';
 import type { Candidates, ShutdownGroupStart, Workload, WorkloadUsage } from '../../core/workload/workload.js';
@@ -54,7 +54,7 @@ export function withUnitStops(source: WorkloadSource, units: UnitManager, isProt
   };
 }
 
-type UnitStopPlan = (workload: Workload, shutdown?: ShutdownGroupStart) => UnitStop | TakesAlong | EmergencyAction | undefined;
+type UnitStopPlan = (workload: Workload, shutdown?: ShutdownGroupStart) => UnitStop | ProtectedDependant | EmergencyAction | undefined;
 
 function withStops(found: Candidates, units: UnitManager, planOf: UnitStopPlan, budget: WaitBudget): Candidates {
   return {
@@ -74,7 +74,7 @@ function withStops(found: Candidates, units: UnitManager, planOf: UnitStopPlan, 
       const plan = planOf(workload, shutdown);
       if (plan === undefined || isVeto(plan)) return undefined;
       return plan.kind === 'stop' && !units.connect()
-        ? { kind: 'signal', because: 'unreachable', unit: workload.unit?.name ?? workload.name, along: plan.along }
+        ? { kind: 'signal', because: 'unreachable', unit: workload.unit?.name ?? workload.name, affected: plan.affected }
         : plan;
     },
   };
@@ -94,8 +94,8 @@ function ask(units: UnitManager, name: string, withinNs?: bigint, shutdown?: Shu
   );
 }
 
-function isVeto(plan: UnitStop | TakesAlong | EmergencyAction): plan is TakesAlong | EmergencyAction {
-  return plan.kind === 'takes-along' || plan.kind === 'emergency-action';
+function isVeto(plan: UnitStop | ProtectedDependant | EmergencyAction): plan is ProtectedDependant | EmergencyAction {
+  return plan.kind === 'protected-dependant' || plan.kind === 'emergency-action';
 }
 
 /** Later questions about a workload belong to a new decision. Exceeds every wait. */

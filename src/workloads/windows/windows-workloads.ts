@@ -81,7 +81,7 @@ class WindowsWorkloads implements WorkloadSource {
   #veto({ id }: Workload): Protection | undefined {
     const { members, protections, unreadable } = this.#look();
     const member = members.find(({ target }) => targetId(target) === id);
-    if (member === undefined) return unreadable.length > 0 ? { kind: 'unlisted' } : { kind: 'gone' };
+    if (member === undefined) return unreadable.length > 0 ? { kind: 'unlisted' } : { kind: 'removed' };
     return protections.get(member.path);
   }
 

@@ -31,7 +31,7 @@ describe('while the runtime removes it', () => {
     return begun;
   };
 
-  test('nobody else goes, neither for bytes nor for inodes', () => {
+  test('no other workload is evicted, neither for bytes nor for inodes', () => {
     const begun = loop();
     expect(begun.said(1, full, gone)).toEqual([]);
     expect(begun.said(8, full, gone)).toEqual([]);

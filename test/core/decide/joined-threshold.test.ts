@@ -135,7 +135,7 @@ describe('a step', () => {
     ['io.pressure.full>40%', { 'io.pressure.full': 90 }],
     ['cpu.pressure.some.avg10>40% & swap.available<10%', { 'cpu.pressure.some.avg10': 90, 'swap.available': 10 }],
     ['swap.available<10%', { 'swap.available': 10 }],
-  ])('%s alerts once per episode, sets no condition, and evicts nobody', (when, readings) => {
+  ])('%s alerts once per episode, sets no condition, and evicts no workload', (when, readings) => {
     const loop = new Loop(policy([listed(when, 'hard', 2)]));
     const calm = Object.fromEntries(Object.keys(readings).map((signal) => [signal, isPressure(signal as Signal) ? 1 : 900]));
     expect(loop.said(0, readings)).toEqual(['met']);
@@ -175,7 +175,7 @@ describe('a step', () => {
     const loop = new Loop(policy([listed(THRASHING, 'soft', 10)], { departures: departuresOf('evictd') }));
     loop.said(0, BOTH);
     for (let second = 1; second <= 40; second += 1) expect(loop.said(second, { 'memory.available': 50 })).toEqual([]);
-    expect(loop.said(41, BOTH)).toEqual([]); // what nobody saw was no waiting
+    expect(loop.said(41, BOTH)).toEqual([]); // time without a reading does not count as grace
     for (let second = 42; second <= 50; second += 1) expect(loop.said(second, BOTH)).toEqual([]);
     expect(loop.said(51, BOTH)).toEqual(['evict batch grace 10']);
   });

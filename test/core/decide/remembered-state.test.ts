@@ -110,9 +110,12 @@ describe('an evictd that is started again', () => {
     const timeline = new Timeline(policy([hard]), all);
     timeline.memory(0, 50n);
     takenOver(timeline, 100, away(100));
-    const effects = timeline.at(100, { 'memory.available': 50n * Mi }, { 1: { abandoned: 'nobody looked' } });
+    const effects = timeline.at(100, { 'memory.available': 50n * Mi }, { 1: { abandoned: 'the unit was not read' } });
     expect(effects).toMatchObject([
-      { kind: 'outcome', outcome: { result: 'abandoned', abandoned: 'nobody looked', counted: false, freedBytes: 0n, processesLeft: 1 } },
+      {
+        kind: 'outcome',
+        outcome: { result: 'abandoned', abandoned: 'the unit was not read', counted: false, freedBytes: 0n, processesLeft: 1 },
+      },
       { kind: 'attempt' },
       { kind: 'evict', decision: { serial: 2, victim: { workload: { name: 'batch' } } } },
     ]);
@@ -124,7 +127,7 @@ test.each([true, false])('what is kept stopped stays known, whatever a kubelet w
     unit: 'a.service',
     decision: 1,
     start: ['a.service'],
-    owed: [],
+    unstarted: [],
     condition: 'MemoryPressure',
     untilNs: 90n * SECOND,
   } as const;

@@ -57,7 +57,7 @@ test('… no unit that is kept stopped is started', () => {
     timers: [],
     restarts: true,
     running: [],
-    along: [],
+    affected: [],
   };
   const batch = workload('batch', { unit: { name: 'batch', manager: 'system' } });
   const timeline = new Timeline(policy([hard]), { ...candidates([batch, 300n * Mi]), stop: () => restarting });

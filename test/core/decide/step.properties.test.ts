@@ -52,7 +52,7 @@ const everyStep = (check: (made: Made, policy: Policy) => void): void => {
 };
 const decisions = ({ effects }: Made) => effects.flatMap((effect) => (effect.kind === 'evict' ? [effect.decision] : []));
 
-describe('whatever it is told', () => {
+describe('for any input', () => {
   test('a step never throws', () => {
     everyStep(() => undefined);
   });
@@ -72,7 +72,7 @@ describe('whatever it is told', () => {
     });
   });
 
-  test('nobody is evicted for a resource whose victim is dying or whose collections run', () => {
+  test('no workload is evicted for a resource whose victim is dying or whose collections run', () => {
     everyStep((made) => {
       const still = new Set(
         made.after.evictions.filter(({ decision }) => decision.serial <= made.before.decisions).map(({ decision }) => decision.resource),
@@ -81,7 +81,7 @@ describe('whatever it is told', () => {
     });
   });
 
-  test('whoever is evicted is evicted for a threshold that is below its limit, by what was read', () => {
+  test('every eviction is for a threshold whose reading is below its limit', () => {
     everyStep((made) => {
       for (const { cause } of decisions(made)) {
         // a share of a negative capacity, or one that no int64 holds, is negative, and lowers the limit
@@ -91,7 +91,7 @@ describe('whatever it is told', () => {
     });
   });
 
-  test('nobody is evicted for joined operands of which one is not met, or for pressure of io or cpu', () => {
+  test('no workload is evicted for joined operands of which one is not met, or for pressure of io or cpu', () => {
     everyStep((made) => {
       for (const { cause } of decisions(made)) {
         if (cause.kind !== 'threshold') continue;
@@ -110,7 +110,7 @@ describe('whatever it is told', () => {
     );
   });
 
-  test('a dry run has nobody in flight and collects nothing', () => {
+  test('a dry run has no eviction in flight and collects nothing', () => {
     everyStep(({ after }, drawn) => {
       if (drawn.dryRun) expect([after.evictions, after.reclaiming]).toEqual([[], undefined]);
     });
@@ -131,7 +131,7 @@ describe('whatever it is told', () => {
 /** The threshold is met (true) or not at each of these seconds. */
 const mets = fc.array(fc.tuple(fc.integer({ min: 1, max: 25 }), fc.boolean()), { minLength: 1, maxLength: 40 });
 
-test('nobody is evicted before a soft threshold has been met for its whole grace period, without a break', () => {
+test('no workload is evicted before a soft threshold has been met for its whole grace period, without a break', () => {
   const graceSeconds = 60;
   const soft = policy([threshold('memory.available', '10', { graceSeconds })]);
   fc.assert(

@@ -35,7 +35,7 @@ describe('hard threshold', () => {
   });
 
   test('the names of the remaining candidates are being looked up: no alert, and a step soon', () => {
-    const unnamed = workload('batch', { protection: { kind: 'untold', what: 'name' } });
+    const unnamed = workload('batch', { protection: { kind: 'unreported', what: 'name' } });
     const loop = new Timeline(policy([hard]), candidates([unnamed, 300n * Mi]));
     expect(loop.memory(0, 99n)).toEqual(['met memory.available', 'MemoryPressure=true']);
     expect(loop.dueAtNs).toBe(5_000_000n);
@@ -291,7 +291,7 @@ test('one without a process is passed over, and only those before the victim are
 
 test('a candidate that ended: the candidates are read once more, and then the step is over', () => {
   const before = candidates([workload('batch'), 300n * Mi], [workload('web'), 50n * Mi]);
-  const loop = new Timeline(policy([hard]), { ...before, veto: ({ name }) => (name === 'batch' ? { kind: 'gone' } : undefined) });
+  const loop = new Timeline(policy([hard]), { ...before, veto: ({ name }) => (name === 'batch' ? { kind: 'removed' } : undefined) });
   expect(evicted(loop.memory(0, 1n))).toEqual(['evict web grace 0']);
   expect(loop.asked).toBe(2);
 });

@@ -4,7 +4,7 @@ import { evicted, Timeline } from '../timeline.js';
 
 /**
  * The kubelet counts a grace period from when the threshold was first seen met, whether or not it looked meanwhile: a
- * node that slept through the grace period with a full memory at both ends evicts at once, though nobody knows what was
+ * node that slept through the grace period with a full memory at both ends evicts at once, though it is not known what was
  * in between.
  */
 const soft = threshold('memory.available', '200Mi', { graceSeconds: 60 });

@@ -6,7 +6,7 @@ import { containerStats, files, pod } from '../usage.js';
 const Gi = 1024n ** 3n;
 
 /**
- * A million files, and 1Gi of storage requested like everybody else should; beside it 12 files, and nothing requested.
+ * A million files with a request for 1Gi of storage; beside it 12 files without a request.
  */
 const usages = [
   pod('million-files', {

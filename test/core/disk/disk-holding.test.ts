@@ -64,7 +64,7 @@ describe('an eviction for a disk', () => {
   const outcomeOf = (effects: ReturnType<Timeline['at']>): Outcome | undefined =>
     effects.flatMap((effect) => (effect.kind === 'outcome' ? [effect.outcome] : []))[0];
 
-  test('waits for what is being measured: nobody goes, and nothing is said to be wanting', () => {
+  test('waits for measurements: no workload is evicted, and no alert is raised', () => {
     const timeline = loop(holders({ a: { nodefs: 'measuring' } }));
     expect(timeline.said(0, full)).toEqual(['met nodefs.available', 'DiskPressure=true']);
     timeline.candidates = holders({ a: { nodefs: holding(300n) }, b: { nodefs: holding(400n, 0n) } });
@@ -78,7 +78,7 @@ describe('an eviction for a disk', () => {
     };
     const measuring: DiskHoldings = { nodefs: 'measuring' };
 
-    test.each([-1000, 0])('nobody goes, and then that one does (priority %d)', (priority) => {
+    test.each([-1000, 0])('no workload is evicted before it is measured, and then it is (priority %d)', (priority) => {
       const timeline = loop(found(measuring, priority));
       expect(timeline.said(0, full)).not.toContain('evict db grace 0');
       expect(timeline.said(59, full)).toEqual([]);
@@ -86,15 +86,15 @@ describe('an eviction for a disk', () => {
       expect(timeline.said(59.5, full)).toEqual(['evict hog grace 0']);
     });
 
-    test('the victim goes after a minute at the latest', () => {
+    test('the victim is evicted after a minute at the latest', () => {
       const timeline = loop(found(measuring, -1000));
       timeline.at(0, full);
       timeline.at(59.9, full);
       expect(timeline.said(60, full)).toEqual(['evict db grace 0']);
-      expect(timeline.state.heldUpSince.size).toBe(0); // whoever is measured anew after it has a minute of his own
+      expect(timeline.state.measurementAwaitedSince.size).toBe(0); // a later measurement has a minute of its own
     });
 
-    test('and could never come before, or be evicted, nobody waits for it', () => {
+    test('and can never rank before the victim, or be evicted, evictd does not wait for it', () => {
       expect(loop(found(measuring, 1)).said(0, full)).toContain('evict db grace 0');
       const gone = {
         ...found(measuring, -1000),
@@ -103,17 +103,17 @@ describe('an eviction for a disk', () => {
       expect(loop(gone).said(0, full)).toContain('evict db grace 0');
     });
 
-    test('a minute is one of waiting: it begins anew when nobody was waited for meanwhile', () => {
+    test('the minute begins anew after a time without waiting', () => {
       const timeline = loop(found(measuring, -1000));
       timeline.at(0, full);
       timeline.at(50, { 'nodefs.available': 500n * Mi });
       timeline.at(61, full);
-      expect(timeline.state.heldUpSince.size).toBe(1);
+      expect(timeline.state.measurementAwaitedSince.size).toBe(1);
       expect(timeline.said(62, full)).toEqual([]);
     });
   });
 
-  test('is told of with what came free on the disk, when its filesystem was read after the victim had gone', () => {
+  test('reports the bytes that came free, once its filesystem was read after the end of the victim', () => {
     const timeline = loop(holders({ a: { nodefs: holding(300n) } }));
     timeline.at(0, full);
     expect(timeline.at(0.1, full, gone)).toEqual([]);
@@ -123,7 +123,7 @@ describe('an eviction for a disk', () => {
     expect(outcome).toMatchObject({ result: 'killed', expectedBytes: 300n * Mi, freedBytes: 290n * Mi });
   });
 
-  test('that yields nothing within a second evicts nobody more', () => {
+  test('that yields nothing within a second is followed by no other', () => {
     const timeline = loop(holders({ a: { nodefs: holding(300n) }, b: { nodefs: holding(200n) } }));
     expect(timeline.said(0, full)).toContain('evict a grace 0');
     expect(timeline.said(0.5, full, gone)).toEqual([]);
@@ -134,7 +134,7 @@ describe('an eviction for a disk', () => {
     expect(timeline.said(30, { 'nodefs.available': 6n * Mi })).toEqual(['evict b grace 0']);
   });
 
-  test('is not over while its files come back one after the other, and nobody else goes meanwhile', () => {
+  test('is not over while its files are freed one after the other, and no other workload is evicted meanwhile', () => {
     const timeline = loop(holders({ a: { nodefs: holding(300n) }, b: { nodefs: holding(200n) } }));
     expect(timeline.said(0, full)).toContain('evict a grace 0');
     expect(timeline.said(0.5, { 'nodefs.available': 20n * Mi }, gone)).toEqual([]);

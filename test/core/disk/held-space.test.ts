@@ -62,7 +62,7 @@ test('by inodes where those are short', () => {
   expect(named({ '/': [100n, 1000n], '/few': [90n, 10n], '/many': [1n, 980n] }, 'nodefs.inodesFree')).toEqual(['/many 1']);
 });
 
-test('images that are in use have bytes, and no inodes that anybody tells', () => {
+test('images that are in use have bytes; their inodes are not reported', () => {
   const images = Array.from({ length: 6 }, (_, i) => ({
     kind: 'image' as const,
     name: `i:${String(i)}`,

@@ -30,7 +30,7 @@ function decision(cause: ThresholdCause | StorageLimitCause, usage: WorkloadUsag
   const signal = cause.kind === 'threshold' ? cause.threshold.signal : 'nodefs.available';
   const ranking = rank(signal, 'single', [usage], departuresOf('evictd'));
   const [victim] = ranking;
-  if (victim === undefined) throw new Error('nobody was ranked');
+  if (victim === undefined) throw new Error('no workload was ranked');
   const { resource } = SIGNAL_FACTS[signal];
   return { serial: 1, resource, cause, victim, graceNs: 0n, ranking, unreadable: [], decidedAtNs: 0n, dryRun: false, ...overrides };
 }

@@ -46,7 +46,7 @@ describe('order', () => {
       [task(10, 4n), task(11, 1n, { memory: { rssBytes: Mi, swapBytes: 2n * Mi, pageTableBytes: 2n * Mi } })],
       [11, 10],
     ],
-    ['nobody', [], []],
+    ['no process', [], []],
   ])('%s', (_rule, tasks, order) => {
     expect(pids(oomReading(tasks))).toEqual(order);
   });

@@ -33,7 +33,7 @@ describe('values by rank', () => {
   test.each<[rule: string, order: OomPlace[], total: bigint, values: Record<string, number>, outOfPlace: string[]]>([
     ['the first place has the highest value', [place('a', holding(MIB))], ALL, { a: 1000 }, []],
     ['no workload: nothing', [], ALL, {}, []],
-    ['memory of less than a thousand pages: nothing can be told apart', [place('a', holding(MIB))], 3n * MIB, {}, []],
+    ['memory of less than a thousand pages: no order is known', [place('a', holding(MIB))], 3n * MIB, {}, []],
     ['a workload without processes gets none', [place('a'), place('b', holding(MIB))], ALL, { b: 1000 }, []],
     ['nor one whose processes are all exempt', [place('a', holding(MIB, -1000)), place('b', holding(MIB))], ALL, { b: 1000 }, []],
     [

@@ -3,7 +3,7 @@ import type { Workload } from '../../../src/core/workload/workload.js';
 import { candidates, Mi, policy, threshold, without, workload } from '../support.js';
 import { evicted, Timeline } from '../timeline.js';
 
-/** Candidates whose processes are counted when somebody asks. The first uses most memory. */
+/** Candidates whose processes are counted on request. The first uses most memory. */
 function counting(...counts: readonly (readonly [Workload, bigint | undefined])[]) {
   let asked = 0;
   const found = candidates(...counts.map(([each], index): [Workload, bigint] => [each, BigInt(900 - index) * Mi]));

@@ -50,7 +50,7 @@ describe('memory', () => {
     ],
     ['no usage and no request does not exceed anything', machine('user', 1n), machine('idle', 0n)],
     [
-      'who asks to be avoided goes after all others, whatever he uses, and among his like as usual',
+      'avoided workloads rank after all others, whatever they use, and among themselves as usual',
       machine('within', 1n, { priority: 5, requests: { memory: 100n * Mi } }),
       machine('avoided', 900n * Mi, { priority: -100, avoid: true }),
       machine('avoided too', 800n * Mi, { priority: -100, avoid: true }),
@@ -76,7 +76,7 @@ describe('memory', () => {
 describe('process ids', () => {
   test.each<[rule: string, ...rows: WorkloadUsage[]]>([
     [
-      'priority alone comes before the number: nobody can request any',
+      'only priority ranks before the number: processes cannot be requested',
       pod('low', { priority: -1, stats: { processes: 1n } }),
       pod('high', { stats: { processes: 500n } }),
     ],

@@ -30,21 +30,33 @@ test.each<[rule: string, limit: bigint, available: bigint, least: bigint]>([
 describe('which workloads help', () => {
   const disks = (nodefs: DiskHolding | 'measuring'): Partial<WorkloadStats> => ({ disks: { nodefs } });
   test.each<[rule: string, signal: ResourceSignal, known: Partial<WorkloadStats>, least: bigint | undefined, because: RegExp | undefined]>([
-    ['who frees something', 'nodefs.available', disks(holding(1n)), undefined, undefined],
-    ['not who frees nothing, whatever it uses', 'nodefs.available', disks(holding(0n, 0n, Gi)), undefined, /free nothing on nodefs/],
-    ['not who has nothing there', 'nodefs.available', { disks: { imagefs: holding(1n) } }, undefined, /free nothing on nodefs/],
-    ['not whom nobody has measured', 'nodefs.available', {}, undefined, /free nothing on nodefs/],
-    ['whoever is being measured is not known yet', 'nodefs.available', disks('measuring'), 5n, /being measured/],
+    ['a workload that frees something', 'nodefs.available', disks(holding(1n)), undefined, undefined],
+    [
+      'not a workload that frees nothing, whatever it uses',
+      'nodefs.available',
+      disks(holding(0n, 0n, Gi)),
+      undefined,
+      /free nothing on nodefs/,
+    ],
+    [
+      'not a workload with nothing on that disk',
+      'nodefs.available',
+      { disks: { imagefs: holding(1n) } },
+      undefined,
+      /free nothing on nodefs/,
+    ],
+    ['not a workload that is not measured', 'nodefs.available', {}, undefined, /free nothing on nodefs/],
+    ['a workload that is being measured is not known yet', 'nodefs.available', disks('measuring'), 5n, /being measured/],
     ['inodes are not bytes', 'nodefs.inodesFree', disks(holding(Mi, 0n)), undefined, /free nothing on nodefs/],
     ['bytes are not inodes', 'nodefs.available', disks(holding(0n, 9n)), undefined, /free nothing on nodefs/],
     ['memory is another matter', 'memory.available', disks(holding(0n)), 5n, undefined],
-    ['who frees just enough', 'nodefs.available', disks(holding(16n)), 16n, undefined],
+    ['a workload that frees just enough', 'nodefs.available', disks(holding(16n)), 16n, undefined],
     ['not a workload that frees less', 'nodefs.available', disks(holding(15n)), 16n, /next to nothing on nodefs/],
     ['inodes likewise', 'nodefs.inodesFree', disks(holding(Gi, 1n)), 2n, /next to nothing/],
-    ['who has enough process ids', 'pid.available', { processes: 3n }, 3n, undefined],
+    ['a workload with enough process ids', 'pid.available', { processes: 3n }, 3n, undefined],
     ['not a workload with fewer', 'pid.available', { processes: 2n }, 3n, /too few process ids/],
-    ['of whom it is not known', 'pid.available', {}, 3n, undefined],
-    ['anybody, where nothing is missing', 'pid.available', { processes: 0n }, undefined, undefined],
+    ['a workload whose process ids are not known', 'pid.available', {}, 3n, undefined],
+    ['any workload, where nothing is missing', 'pid.available', { processes: 0n }, undefined, undefined],
   ])('%s', (_rule, signal, known, least, because) => {
     const protection = withoutRelief(signal, workload('a'), stats(known), least);
     if (because === undefined) expect(protection).toBeUndefined();
@@ -69,7 +81,7 @@ describe('a disk full of files that have names', () => {
   test.each([
     ['full', 0n],
     ['just crossed', 100n * Mi - 4n * KiB],
-  ])('%s: nobody goes for a few KiB', (_rule, available) => {
+  ])('%s: no workload is evicted for a few KiB', (_rule, available) => {
     const found = on({
       mysqld: { nodefs: holding(16n * KiB, 1n, 100n * Gi) },
       apache: { nodefs: holding(8n * KiB) },
@@ -81,7 +93,7 @@ describe('a disk full of files that have names', () => {
     expect(timeline.said(10, full)).toEqual([]);
   });
 
-  test('nobody goes for one inode', () => {
+  test('no workload is evicted for one inode', () => {
     const inodes = threshold('nodefs.inodesFree', '50');
     const timeline = new Timeline(policy([inodes]), on({ mysqld: { nodefs: holding(16n * KiB) } }));
     expect(timeline.said(0, { 'nodefs.inodesFree': 0n })).toContain('alert nothing-evictable');
@@ -97,7 +109,7 @@ describe('a disk full of files that have names', () => {
     expect(new Timeline(policy([disk]), some).said(0, { 'nodefs.available': 50n * Mi })).toContain('evict some grace 0');
   });
 
-  test('a byte that comes back is nothing: nobody else goes', () => {
+  test('one freed byte is no yield: no other workload is evicted', () => {
     const found = on({ a: { nodefs: holding(60n * Mi) }, b: { nodefs: holding(50n * Mi) } });
     const timeline = new Timeline(policy([disk]), found);
     expect(timeline.said(0, { 'nodefs.available': 0n })).toContain('evict a grace 0');
@@ -108,26 +120,26 @@ describe('a disk full of files that have names', () => {
     expect(timeline.said(20, { 'nodefs.available': 6n * Mi }, gone(1))).toEqual(['evict b grace 0']);
   });
 
-  test('who frees most goes first, and not who uses most', () => {
+  test('the workload that frees most is evicted first, and not the one that uses most', () => {
     const found = on({ db: { nodefs: holding(20n * Mi, 1n, 100n * Gi) }, log: { nodefs: holding(60n * Mi) } });
     expect(new Timeline(policy([disk]), found).said(0, { 'nodefs.available': 0n })).toContain('evict log grace 0');
   });
 });
 
-describe('process ids that somebody outside of the sources holds', () => {
+describe('process ids that are held outside of the sources', () => {
   const pids = threshold('pid.available', '400');
   const small: Candidates = { ...candidates([workload('a'), 1n], [workload('b'), 1n]), processes: () => new Map([['id-a', 19n]]) };
   const said = (departures = policy([]).departures): string[] =>
     new Timeline(policy([pids], { departures }), small).said(0, { 'pid.available': 0n });
 
-  test('who has next to none of them does not go for them', () => {
+  test('a workload with next to none of them is not evicted for them', () => {
     const of = { ...small, processes: () => new Map([...['id-a', 'id-b'].map((id): [string, bigint] => [id, 19n])]) };
     expect(new Timeline(policy([pids]), of).said(0, { 'pid.available': 0n })).toContain('alert nothing-evictable');
     const more = { ...small, processes: () => new Map([...['id-a', 'id-b'].map((id): [string, bigint] => [id, 20n])]) };
     expect(new Timeline(policy([pids]), more).said(0, { 'pid.available': 0n })).toContain('evict a grace 0');
   });
 
-  test('whose are not known may; where no-yield is not taken, whoever has most', () => {
+  test('a workload with an unknown number may be; without no-yield, the one with most', () => {
     expect(said()).toContain('evict b grace 0');
     expect(said(without('no-yield'))).toContain('evict a grace 0');
   });

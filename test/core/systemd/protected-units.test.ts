@@ -56,7 +56,7 @@ describe('protected by what it is called', () => {
     else expect(found).toMatch(why);
   });
 
-  // Whoever may name his units could call them what the list protects.
+  // A user who names units could otherwise use a name that the list protects.
   test.each<[unit: string, isProtected: boolean]>([
     ['init.scope', true],
     ['app.slice/dbus.service', true],

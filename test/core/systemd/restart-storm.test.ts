@@ -22,49 +22,49 @@ const stop = ({ dependants = [], triggers = [], timers = [], ...what }: Partial<
   timers,
   restarts: false,
   running: [...dependants, ...triggers, ...timers],
-  along: [],
+  affected: [],
   ...what,
 });
 const restarting = stop({ restarts: true });
 
 describe('which units are kept stopped', () => {
-  type Row = [rule: string, means: 'asked' | 'killed', evictions: number, stop: UnitStop, expected: string | undefined];
+  type Row = [rule: string, means: 'stopped' | 'killed', evictions: number, stop: UnitStop, expected: string | undefined];
   test.each<Row>([
     ['killed, it restarts as it says', 'killed', 1, restarting, undefined],
     ['… the second time after a minute', 'killed', 2, restarting, 'for 60 s: batch'],
     ['… the third time when the condition has cleared', 'killed', 3, restarting, 'until it clears: batch'],
     ['… and so from then on', 'killed', 7, restarting, 'until it clears: batch'],
-    ['systemd stops it, and it would not restart by itself', 'asked', 1, restarting, 'until it clears: batch'],
-    ['… nor does a unit that never restarts, which is left so', 'asked', 1, stop(), undefined],
+    ['systemd stops it, and it would not restart by itself', 'stopped', 1, restarting, 'until it clears: batch'],
+    ['… nor does a unit that never restarts, which is left so', 'stopped', 1, stop(), undefined],
     ['killed for the third time, it never restarts by itself', 'killed', 3, stop(), undefined],
-    ['its socket is stopped with it, and started again', 'asked', 1, stop({ triggers: ['b.socket'] }), 'until it clears: b.socket'],
-    ['a timer starts it some time', 'asked', 1, stop({ timers: ['b.timer'] }), undefined],
-    ['a timer starts it all the time', 'asked', 3, stop({ timers: ['b.timer'] }), 'until it clears: b.timer'],
+    ['its socket is stopped with it, and started again', 'stopped', 1, stop({ triggers: ['b.socket'] }), 'until it clears: b.socket'],
+    ['a timer starts it some time', 'stopped', 1, stop({ timers: ['b.timer'] }), undefined],
+    ['a timer starts it all the time', 'stopped', 3, stop({ timers: ['b.timer'] }), 'until it clears: b.timer'],
     [
       'what was stopped with it comes after it',
-      'asked',
+      'stopped',
       1,
       stop({ restarts: true, dependants: ['web'], triggers: ['b.socket'], timers: ['b.timer'] }),
       'until it clears: b.socket b.timer batch web',
     ],
     [
       'what was not running is not started',
-      'asked',
+      'stopped',
       1,
       stop({ restarts: true, triggers: ['b.socket'], dependants: ['web'], running: [] }),
       'until it clears: batch',
     ],
-    ['nothing of it was', 'asked', 1, stop({ triggers: ['b.socket'], running: [] }), undefined],
-    ['systemd is not asked', 'killed', 3, { kind: 'signal', because: 'protected', unit: 'dear', along: [] }, undefined],
+    ['nothing of it was', 'stopped', 1, stop({ triggers: ['b.socket'], running: [] }), undefined],
+    ['systemd is not asked', 'killed', 3, { kind: 'signal', because: 'protected', unit: 'dear', affected: [] }, undefined],
   ])('%s', (_rule, means, evictions, how, expected) => {
-    expect(inWords(holdOf(stopped({ evictions, stop: how, asked: means === 'asked' }), new Map(), 0n))).toBe(expected);
+    expect(inWords(holdOf(stopped({ evictions, stop: how, isGraceful: means === 'stopped' }), new Map(), 0n))).toBe(expected);
   });
 
   test('what is still to be started of the time before is not forgotten', () => {
-    const first = holdOf(stopped({ stop: stop({ restarts: true, triggers: ['b.socket'] }), asked: true }), new Map(), 0n);
+    const first = holdOf(stopped({ stop: stop({ restarts: true, triggers: ['b.socket'] }), isGraceful: true }), new Map(), 0n);
     const held = new Map(first && [['batch', first] as const]);
-    // Somebody has started the unit without its socket.
-    expect(inWords(holdOf(stopped({ decision: 2, stop: restarting, asked: true }), held, 0n))).toBe('until it clears: b.socket batch');
+    // The unit was started without its socket, and not by evictd.
+    expect(inWords(holdOf(stopped({ decision: 2, stop: restarting, isGraceful: true }), held, 0n))).toBe('until it clears: b.socket batch');
   });
 
   function stopped(what: Partial<StoppedUnit>): StoppedUnit {
@@ -73,7 +73,7 @@ describe('which units are kept stopped', () => {
       decision: 1,
       stop: undefined,
       evictions: 1,
-      asked: false,
+      isGraceful: false,
       condition: 'MemoryPressure',
       ...what,
     };
@@ -171,13 +171,13 @@ describe('a unit that comes back again and again', () => {
   });
 
   test('where it cannot be kept stopped, that is said', () => {
-    const timeline = storm({ kind: 'signal', because: 'protected', unit: 'dear', along: [] });
+    const timeline = storm({ kind: 'signal', because: 'protected', unit: 'dear', affected: [] });
     timeline.memory(11, 500n, gone(2));
     const [, alert] = timeline.at(80, { 'memory.available': 50n * Mi }).filter(({ kind }) => kind === 'alert' || kind === 'evict');
     const decision: Decision | undefined = alert?.kind === 'alert' ? alert.decision : undefined;
     expect(decision?.unit).toEqual({
       evictions: 3,
-      stop: { kind: 'signal', because: 'protected', unit: 'dear', along: [] },
+      stop: { kind: 'signal', because: 'protected', unit: 'dear', affected: [] },
       hold: undefined,
     });
   });
@@ -194,7 +194,7 @@ test.each<[news: HoldNews | undefined, start: string[]]>([
     unit: 'batch',
     decision: 2,
     start: ['b.socket', 'batch', 'web'],
-    owed: ['b.timer'],
+    unstarted: ['b.timer'],
     condition: 'MemoryPressure',
     untilNs: undefined,
   };

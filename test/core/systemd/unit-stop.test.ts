@@ -5,7 +5,7 @@ import {
   unsettled,
   type EmergencyAction,
   type SignalReason,
-  type TakesAlong,
+  type ProtectedDependant,
   type UnitStop,
 } from '../../../src/core/systemd/unit-stop.js';
 
@@ -65,7 +65,7 @@ function plan(
   facts: Facts,
   others: Readonly<Record<string, Facts | null>> = {},
   forGood?: boolean,
-): UnitStop | TakesAlong | EmergencyAction {
+): UnitStop | ProtectedDependant | EmergencyAction {
   const named = new Set(
     [facts, ...Object.values(others)].flatMap((unit) => [
       ...(unit?.stopsWith ?? []),
@@ -105,14 +105,14 @@ const stop = ({ dependants = [], triggers = [], timers = [], restarts = false, .
   ...what,
 });
 const signal = (because: SignalReason, unit: string): Partial<UnitStop> => ({ kind: 'signal', because, unit });
-const takesAlong = (unit: string, how: 'stops' | 'restarts'): TakesAlong => ({ kind: 'takes-along', unit, how });
+const protectedDependant = (unit: string, how: 'stops' | 'restarts'): ProtectedDependant => ({ kind: 'protected-dependant', unit, how });
 
 describe('how a unit is ended', () => {
-  test.each<[rule: string, facts: Facts, others: Record<string, Facts | null>, expected: Partial<UnitStop> | TakesAlong]>([
+  test.each<[rule: string, facts: Facts, others: Record<string, Facts | null>, expected: Partial<UnitStop> | ProtectedDependant]>([
     ['nothing hangs on it', {}, {}, stop()],
     ['what hangs on it is stopped with it', { stopsWith: ['web', 'api'] }, {}, stop({ dependants: ['api', 'web'] })],
     ['… and what hangs on that', { stopsWith: ['web'] }, { web: { stopsWith: ['proxy'] } }, stop({ dependants: ['proxy', 'web'] })],
-    ['who is not running has nothing to lose', { stopsWith: ['web'] }, { web: { activeState: 'inactive' } }, stop()],
+    ['a dependent unit that does not run is not stopped', { stopsWith: ['web'] }, { web: { activeState: 'inactive' } }, stop()],
     [
       '… and the stop goes on through it',
       { stopsWith: ['web'] },
@@ -159,22 +159,32 @@ describe('how a unit is ended', () => {
     ['the protected one does not run', { stopsWith: ['dear'] }, { dear: { activeState: 'inactive' } }, stop()],
     ['… as of a while ago', { stopsWith: ['dear'] }, { dear: { activeState: 'inactive', stale: true } }, signal('protected', 'dear')],
 
-    ['bound to it: systemd stops it however this one ends', { stopsWith: ['dear'], endsWith: ['dear'] }, {}, takesAlong('dear', 'stops')],
+    [
+      'bound to it: systemd stops it however this one ends',
+      { stopsWith: ['dear'], endsWith: ['dear'] },
+      {},
+      protectedDependant('dear', 'stops'),
+    ],
     [
       '… and what hangs on what is bound to it',
       { stopsWith: ['web'], endsWith: ['web'] },
       { web: { stopsWith: ['dear'] } },
-      takesAlong('dear', 'stops'),
+      protectedDependant('dear', 'stops'),
     ],
-    ['a service that restarts takes what needs it along', { restart: 'always', stopsWith: ['dear'] }, {}, takesAlong('dear', 'restarts')],
     [
-      '… but not what its socket takes along',
+      'a service that restarts also restarts the units that need it',
+      { restart: 'always', stopsWith: ['dear'] },
+      {},
+      protectedDependant('dear', 'restarts'),
+    ],
+    [
+      '… but not the units that stop with its socket',
       { restart: 'always', triggeredBy: ['b.socket'] },
       { 'b.socket': { stopsWith: ['dear'] } },
       signal('protected', 'dear'),
     ],
 
-    ['who needs it lives, needed or not', { needs: ['db'] }, { db: { neededBy: ['batch'] } }, stop()],
+    ['a unit that needs it keeps running, needed or not', { needs: ['db'] }, { db: { neededBy: ['batch'] } }, stop()],
     [
       'what was there for this one alone is stopped afterwards, with what hangs on that',
       { needs: ['db'] },
@@ -187,7 +197,7 @@ describe('how a unit is ended', () => {
       { db: { ...unneeded, needs: ['disk'] }, disk: { stopWhenUnneeded: true, neededBy: ['db'] } },
       stop({ dependants: ['db', 'disk'] }),
     ],
-    ['… what somebody else needs is not', { needs: ['db'] }, { db: { stopWhenUnneeded: true, neededBy: ['batch', 'web'] } }, stop()],
+    ['… a unit that another one needs is not', { needs: ['db'] }, { db: { stopWhenUnneeded: true, neededBy: ['batch', 'web'] } }, stop()],
     [
       '… unless he goes, too',
       { needs: ['db'], stopsWith: ['web'] },
@@ -204,9 +214,9 @@ describe('how a unit is ended', () => {
       '… or nothing is known of him',
       { needs: ['dear'] },
       { dear: { stopWhenUnneeded: true, neededBy: ['batch', 'web'] }, web: null },
-      takesAlong('dear', 'stops'),
+      protectedDependant('dear', 'stops'),
     ],
-    ['a protected one was there for this one alone', { needs: ['dear'] }, { dear: unneeded }, takesAlong('dear', 'stops')],
+    ['a protected one was there for this one alone', { needs: ['dear'] }, { dear: unneeded }, protectedDependant('dear', 'stops')],
     [
       '… which systemd needs on where it starts this one again',
       { needs: ['dear'], restart: 'always' },
@@ -241,7 +251,7 @@ describe('how a unit is ended', () => {
     expect(plan({ restart })).toMatchObject(stop({ restarts }));
   });
 
-  test('a transient unit that restarts is stopped where nobody wants it back', () => {
+  test('a transient unit that restarts is stopped if it need not come back', () => {
     expect(plan({ transient: true, restart: 'always' }, {}, true)).toMatchObject(stop({ restarts: true }));
   });
 
@@ -257,7 +267,7 @@ describe('how a unit is ended', () => {
     ['… or it has failed', { activeState: 'failed', controlGroup: '' }, {}, signal('inactive', 'batch')],
     ['it restarts, and would be gone for good', { transient: true, restart: 'always' }, {}, signal('transient', 'batch')],
     ['it would be gone for good, and does not restart anyway', { transient: true }, {}, stop()],
-    ['somebody is stopping it: it would not have restarted', { activeState: 'deactivating', restart: 'always' }, {}, stop()],
+    ['it is being stopped already: it would not have restarted', { activeState: 'deactivating', restart: 'always' }, {}, stop()],
     [
       'a socket that starts one unit for each connection goes on',
       { triggeredBy: ['b.socket'] },
@@ -265,18 +275,23 @@ describe('how a unit is ended', () => {
       stop(),
     ],
     [
-      'of whom it is not known for sure that it runs',
+      'a unit that may not run any more is not started again',
       { stopsWith: ['web'] },
       { web: { stale: true } },
       stop({ dependants: ['web'], running: [] }),
     ],
     ['a target is not started again', { stopsWith: ['web.target'] }, {}, stop({ dependants: ['web.target'], running: [] })],
-    ['killed, it takes along what is bound to it', { stopsWith: ['web', 'api'], endsWith: ['api'] }, {}, { along: ['api'] }],
+    [
+      'if it is killed, systemd also stops the units bound to it',
+      { stopsWith: ['web', 'api'], endsWith: ['api'] },
+      {},
+      { affected: ['api'] },
+    ],
     [
       '… and all that needs it where it restarts',
       { restart: 'always', stopsWith: ['web', 'api'], endsWith: ['api'] },
       {},
-      { along: ['api', 'web'] },
+      { affected: ['api', 'web'] },
     ],
   ])('%s', (_rule, facts, others, expected) => {
     expect(plan(facts, others)).toMatchObject(expected);
@@ -290,10 +305,10 @@ describe('a unit whose end may be the one of the machine', () => {
   test.each<[rule: string, facts: Facts, others: Record<string, Facts | null>, expected: Partial<UnitStop> | EmergencyAction]>([
     ['is never evicted', reboots, {}, action('batch')],
     ['… nor where it restarts by itself', { ...reboots, restart: 'always' }, {}, action('batch')],
-    ['… nor while somebody is stopping it', { ...reboots, activeState: 'deactivating' }, {}, action('batch')],
+    ['… nor while it is being stopped', { ...reboots, activeState: 'deactivating' }, {}, action('batch')],
     ['… nor is what it is bound to', { stopsWith: ['web'], endsWith: ['web'] }, { web: reboots }, action('web')],
     ['… nor what restarts it', { restart: 'always', stopsWith: ['web'] }, { web: reboots }, action('web')],
-    ['… nor whoever it was there for alone', { needs: ['web'] }, { web: { ...unneeded, ...reboots } }, action('web')],
+    ['… nor the unit that it alone needed', { needs: ['web'] }, { web: { ...unneeded, ...reboots } }, action('web')],
     ['only a stop would stop it, too', { stopsWith: ['web'] }, { web: reboots }, signal('emergency-action', 'web')],
     ['it does not run', { stopsWith: ['web'], endsWith: ['web'] }, { web: { ...reboots, activeState: 'failed' } }, stop()],
     ['nothing of it runs any more', { ...reboots, activeState: 'failed' }, {}, signal('inactive', 'batch')],
@@ -302,7 +317,7 @@ describe('a unit whose end may be the one of the machine', () => {
   });
 });
 
-test('what is to be asked for before a unit can be ended', () => {
+test('the units that must be read before a unit can be ended', () => {
   const units = new Map([
     ['batch', loaded('batch', { stopsWith: ['web', 'new'], triggeredBy: ['b.socket'] })],
     ['web', loaded('web', { stopsWith: ['proxy', 'batch'], needs: ['batch', 'db', 'later'] })],
@@ -314,7 +329,7 @@ test('what is to be asked for before a unit can be ended', () => {
   expect(unsettled('batch', { unit: (name) => units.get(name) }).sort()).toEqual(['b.socket', 'later', 'new', 'proxy']);
 });
 
-test('… and what has changed since it was read, where that was before somebody began to decide', () => {
+test('… and a unit that has changed since it was read, if it was read before the decision began', () => {
   const units = new Map([['batch', { ...loaded('batch', { stale: true }), readAtNs: 5n }]]);
   const known = { unit: (name: string) => units.get(name) };
   expect([unsettled('batch', known), unsettled('batch', known, 5n), unsettled('batch', known, 6n)]).toEqual([[], [], ['batch']]);

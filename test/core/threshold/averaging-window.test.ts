@@ -11,7 +11,7 @@ import { candidates, Gi, input, Mi, policy, SECOND, threshold, workload } from '
 const END_S = 30;
 const STEP_NS = SECOND / 10n;
 
-/** Seconds at which somebody is evicted while these values are read: amounts in MiB of 1 GiB, pressure in percent. */
+/** Seconds at which a workload is evicted while these values are read: amounts in MiB of 1 GiB, pressure in percent. */
 function evictionsAt(thresholds: readonly Threshold[], reading: (seconds: number) => Partial<Record<Signal, number>>): number[] {
   const all = candidates(
     ...Array.from({ length: 100 }, (_, index) => [workload(`w${String(index)}`), 300n * Mi] as [ReturnType<typeof workload>, bigint]),
@@ -59,7 +59,7 @@ test('joined with bytes it counts only then, too', () => {
   expect(evictionsAt([listed('memory.available<10% & memory.pressure.full>40%', 'hard')], both)).toEqual([0]);
 });
 
-test('bytes are of the moment: who is short of them does not wait', () => {
+test('bytes are not averaged: a shortage of bytes does not wait', () => {
   const bytes = (seconds: number) => ({ 'memory.available': seconds < 1 ? 50 : 500 });
   expect(evictionsAt([threshold('memory.available', '100Mi')], bytes).length).toBeGreaterThan(3);
 });

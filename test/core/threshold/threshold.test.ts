@@ -10,17 +10,17 @@ import {
 import { resolvedText } from '../../vectors/kubelet/eviction-message.js';
 import { Gi, Mi, observations, threshold, value } from '../support.js';
 
-test.each<[rule: string, available: bigint, owed: boolean, met: boolean]>([
+test.each<[rule: string, available: bigint, minReclaimOwed: boolean, met: boolean]>([
   ['exactly the limit is not below it', 100n * Mi, false, false],
   ['one byte below', 100n * Mi - 1n, false, true],
   ['above the limit, min reclaim owed', 100n * Mi + 1n, true, true],
   ['one byte short of limit plus min reclaim', 150n * Mi - 1n, true, true],
   ['limit plus min reclaim is paid back', 150n * Mi, true, false],
   ['min reclaim does not count before a breach', 100n * Mi, false, false],
-])('thresholdMet: %s', (_rule, available, owed, met) => {
+])('thresholdMet: %s', (_rule, available, minReclaimOwed, met) => {
   const limit = threshold('memory.available', '100Mi', { minReclaim: '50Mi' });
   const observed = { available, capacity: Gi, timeNs: 1n, source: 'test' };
-  expect(thresholdMet(limit, observed, owed)).toBe(met);
+  expect(thresholdMet(limit, observed, minReclaimOwed)).toBe(met);
 });
 
 test.each<[rule: string, text: string, capacity: bigint, expected: bigint, printed: string]>([

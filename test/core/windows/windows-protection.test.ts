@@ -18,16 +18,16 @@ const named = (name: string, given: Partial<EndableProcess> = {}): EndableProces
 const own = new Set([50, 40]);
 
 test.each<[rule: string, processes: readonly EndableProcess[], protection: ReturnType<typeof systemProtection>]>([
-  ['a program of somebody’s', [named('web.exe')], undefined],
+  ['an unknown program', [named('web.exe')], undefined],
   ['evictd', [named('node.exe', { pid: 50 })], { kind: 'self' }],
   ['what evictd descends from, among others', [named('web.exe'), named('cmd.exe', { pid: 40 })], { kind: 'self' }],
   ['the system dies with it', [named('web.exe', { critical: true })], { kind: 'system', why: 'web.exe: the machine stops without it' }],
   ['by name, in large letters', [named('LSASS.EXE')], { kind: 'system', why: 'LSASS.EXE: logins need it' }],
   ['one of several', [named('web.exe'), named('svchost.exe')], { kind: 'system', why: 'svchost.exe: services of Windows live in it' }],
   ['the kernel, whatever its name', [named('', { pid: 4 })], { kind: 'system', why: ': the kernel' }],
-  ['nobody tells who it is', [named('web.exe'), named('odd.exe', { errno: 5 })], { kind: 'unlisted' }],
+  ['a process whose identity cannot be read', [named('web.exe'), named('odd.exe', { errno: 5 })], { kind: 'unlisted' }],
   [
-    'who it is, before that somebody else is not known',
+    'a system process ranks before one that cannot be read',
     [named('odd.exe', { errno: 5 }), named('lsass.exe')],
     { kind: 'system', why: 'lsass.exe: logins need it' },
   ],
@@ -36,7 +36,7 @@ test.each<[rule: string, processes: readonly EndableProcess[], protection: Retur
 });
 
 test.each<[rule: string, service: Parameters<typeof serviceProtection>[0], why: string | undefined]>([
-  ['one of somebody’s', { name: 'web', ownProcess: true }, undefined],
+  ['an unknown service', { name: 'web', ownProcess: true }, undefined],
   ['by name', { name: 'SSHD', ownProcess: true }, 'SSHD: a way into the machine'],
   ['others would end with it', { name: 'web', ownProcess: false }, 'it shares its process with other services'],
 ])('a service: %s', (_rule, service, why) => {

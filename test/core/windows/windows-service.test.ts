@@ -7,8 +7,8 @@ test.each<[state: ServiceStatus['state'], takesIt: ServiceStop, otherwise: Servi
   ['pause-pending', 'now', 'later'],
   ['paused', 'now', 'never'],
   ['continue-pending', 'now', 'later'],
-  ['stop-pending', 'unasked', 'unasked'],
-  ['stopped', 'unasked', 'unasked'],
-])('told to stop, a service that is %s would end', (state, takesIt, otherwise) => {
+  ['stop-pending', 'ending', 'ending'],
+  ['stopped', 'ending', 'ending'],
+])('on a stop request, a service that is %s would end', (state, takesIt, otherwise) => {
   expect([serviceStop({ state, acceptsStop: true }), serviceStop({ state, acceptsStop: false })]).toEqual([takesIt, otherwise]);
 });

@@ -8,7 +8,7 @@ type Why = Protection['kind'] | undefined;
 const CRITICAL = { protection: { kind: 'critical' } } as const;
 
 test.each<[rule: string, overrides: Partial<Workload>, found: Protection | undefined, why: Why]>([
-  ['anybody: ended', {}, undefined, undefined],
+  ['any workload: ended', {}, undefined, undefined],
   ['a critical one: ended', CRITICAL, undefined, undefined],
   ['one that asks never to be evicted: ended', { protection: { kind: 'omit' } }, undefined, undefined],
   ['where evictd lives: not', {}, { kind: 'self' }, 'self'],
@@ -18,12 +18,12 @@ test.each<[rule: string, overrides: Partial<Workload>, found: Protection | undef
   ['a pod of a kubelet: not', { protection: { kind: 'kubelet' } }, undefined, 'kubelet'],
   [
     'a critical one that is protected besides: not',
-    { protection: { kind: 'critical', also: { kind: 'untold', what: 'pod' } } },
+    { protection: { kind: 'critical', also: { kind: 'unreported', what: 'pod' } } },
     undefined,
-    'untold',
+    'unreported',
   ],
   ['what hides two: not', { protection: { kind: 'critical', also: { kind: 'omit', also: { kind: 'outside' } } } }, undefined, 'outside'],
-  ['whom an eviction would not help: ended', { protection: { kind: 'kill-failed' } }, { kind: 'changed' }, undefined],
+  ['a workload whose eviction would not help: ended', { protection: { kind: 'kill-failed' } }, { kind: 'changed' }, undefined],
 ])('%s', (_rule, overrides, found, why) => {
   expect(exemptFromShutdown(workload('w', overrides), found)?.kind).toBe(why);
 });
@@ -48,7 +48,7 @@ const protects = (
 };
 const critical = true;
 const omit = { oomPreference: 'omit' } as const;
-const pending = { pending: { kind: 'untold', what: 'pod' } } as const;
+const pending = { pending: { kind: 'unreported', what: 'pod' } } as const;
 const ssh = '/system.slice/ssh.service';
 
 test.each<[rule: string, found: [Why, Why], protection: Why, exempt: Why]>([
@@ -61,7 +61,7 @@ test.each<[rule: string, found: [Why, Why], protection: Why, exempt: Why]>([
   ['a rule, where another one lifts what the list says', protects([at(ssh, { critical, liftProtection: true })]), 'critical', undefined],
   ['a rule, and the kubelet', protects([at('/w', { critical, byKubelet: true })]), 'critical', 'kubelet'],
   ['that it asks for it, and the kubelet', protects([at('/w', { ...omit, byKubelet: true })]), 'omit', 'kubelet'],
-  ['a rule, where nobody knows yet whose it is', protects([at('/w', { critical, ...pending })]), 'critical', 'untold'],
+  ['a rule, where its pod is not reported yet', protects([at('/w', { critical, ...pending })]), 'critical', 'unreported'],
   ['a rule, outside the node', protects([at('/w', { critical })], [], '/node'), 'critical', 'outside'],
 ])('a workload is protected by %s', (_rule, found, protection, exempt) => {
   expect(found).toEqual([protection, exempt]);
@@ -71,13 +71,13 @@ const containing = (above: Written, below: Written, ...rest: [(readonly string[]
   protects([at('/w', above), at('/w/x', below)], ...rest);
 
 test.each<[rule: string, found: [Why, Why], protection: Why, exempt: Why]>([
-  ['anybody, a pod of a kubelet', containing({}, { byKubelet: true }), 'contains', 'contains'],
-  ['a critical one, anybody', containing({ critical }, {}), 'critical', undefined],
+  ['any workload, a pod of a kubelet', containing({}, { byKubelet: true }), 'contains', 'contains'],
+  ['a critical one, any workload', containing({ critical }, {}), 'critical', undefined],
   ['a critical one, a critical one', containing({ critical }, { critical }), 'critical', undefined],
   ['a critical one, what asks never to be evicted', containing({ critical }, omit), 'critical', undefined],
   ['a critical one, a pod of a kubelet', containing({ critical }, { byKubelet: true }), 'critical', 'contains'],
   ['a critical one, a critical pod of a kubelet', containing({ critical }, { critical, byKubelet: true }), 'critical', 'contains'],
-  ['a critical one, one of which nobody knows yet whose it is', containing({ critical }, pending), 'critical', 'contains'],
+  ['a critical one, one whose pod is not reported yet', containing({ critical }, pending), 'critical', 'contains'],
   ['a critical one, where evictd lives', containing({ critical }, {}, ['/w/x']), 'critical', 'contains'],
   ['a critical one, what is critical by its path', containing({ critical }, {}, [], undefined, ['/w/y']), 'critical', undefined],
   ['one that asks never to be evicted, a critical one', containing(omit, { critical }), 'omit', 'contains'],

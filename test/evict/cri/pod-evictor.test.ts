@@ -73,7 +73,7 @@ function begin(own: Partial<RuntimePart> = {}, graceNs = 30n * SECOND): KillInPr
 const asked = (): string[] =>
   fake.asked.map(([call, { container_id, pod_sandbox_id }]) => [call, container_id ?? pod_sandbox_id].filter(Boolean).join(' '));
 const isGone = (kill: KillInProgress): Promise<unknown> => eventually('it is gone', () => kill.read().processes === 0, { ms: 20_000 });
-const isTold = (count: number): Promise<unknown> => eventually('it is reported', () => told.length === count);
+const isReported = (count: number): Promise<unknown> => eventually('it is reported', () => told.length === count);
 
 describe('softly', () => {
   test('the runtime is asked for each container, with the grace in seconds, and evictd sends no signal', async () => {
@@ -83,7 +83,7 @@ describe('softly', () => {
     expect(asked().sort()).toEqual(['StopContainer a', 'StopContainer b', 'Version']);
     expect(fake.asked.find(([call]) => call === 'StopContainer')?.[1]).toMatchObject({ timeout: 30 });
     expect(kill.read().processes).toBe(1);
-    expect(removals.left).toEqual([]);
+    expect(removals.unfinished).toEqual([]);
   });
 
   test('a part of a second is one: 0 would be SIGKILL', async () => {
@@ -97,7 +97,7 @@ describe('softly', () => {
     const kill = begin();
     kill.terminate();
     await isGone(kill);
-    await isTold(1);
+    await isReported(1);
     expect(told).toEqual([undefined]);
     expect(asked().slice(-2)).toEqual(['StopPodSandbox p', 'RemovePodSandbox p']);
   });
@@ -141,11 +141,11 @@ describe('at once', () => {
     kill.kill();
     await isGone(kill);
     expect(await member.ended).toBe('SIGKILL');
-    await isTold(1);
+    await isReported(1);
     expect(told).toEqual([undefined]);
     expect(asked()).toEqual(['StopPodSandbox p', 'RemovePodSandbox p']);
     kill.close();
-    expect(removals.left).toEqual([]);
+    expect(removals.unfinished).toEqual([]);
   });
 
   test('a container: its pod stays where it has another one', async () => {
@@ -153,7 +153,7 @@ describe('at once', () => {
     const kill = begin({ containers: ['a'], isPod: false });
     kill.kill();
     await isGone(kill);
-    await isTold(1);
+    await isReported(1);
     expect(asked()).toEqual(['RemoveContainer a', 'ListContainers']);
   });
 
@@ -162,7 +162,7 @@ describe('at once', () => {
     const kill = begin({ containers: ['a'], isPod: false });
     kill.kill();
     await isGone(kill);
-    await isTold(1);
+    await isReported(1);
     expect(asked()).toEqual(['RemoveContainer a', 'ListContainers', 'StopPodSandbox p', 'RemovePodSandbox p']);
   });
 
@@ -171,7 +171,7 @@ describe('at once', () => {
     const kill = begin();
     kill.kill();
     await isGone(kill);
-    await isTold(1);
+    await isReported(1);
     expect(told).toEqual([undefined]);
   });
 
@@ -181,15 +181,15 @@ describe('at once', () => {
     const kill = begin();
     kill.kill();
     await isGone(kill);
-    await isTold(1);
+    await isReported(1);
     const removesAsked = (): number => fake.asked.filter(([call]) => call === 'RemovePodSandbox').length;
     removals.retry();
     await eventually('it is asked again', () => removesAsked() === 2);
-    expect(removals.left.map(({ name }) => name)).toEqual(['default/web']);
+    expect(removals.unfinished.map(({ name }) => name)).toEqual(['default/web']);
     fake.handlers = handlers;
     await eventually('it is removed', () => {
       removals.retry();
-      return removals.left.length === 0;
+      return removals.unfinished.length === 0;
     });
     expect(told).toEqual(['broken', undefined]);
   });
@@ -200,7 +200,7 @@ test('a reload takes its runtime away and brings it back: it is removed by the o
   const kill = begin();
   kill.kill();
   await isGone(kill);
-  await isTold(1);
+  await isReported(1);
   runtime.close();
   const again = openContainerRuntime(fake.endpoint);
   onTestFinished(() => {
@@ -208,7 +208,7 @@ test('a reload takes its runtime away and brings it back: it is removed by the o
   });
   source = again;
   removals.retry();
-  await isTold(2);
+  await isReported(2);
   expect(told).toEqual(['its container runtime is no workload source any more', undefined]);
 });
 
@@ -216,7 +216,7 @@ test('a pod that was not signalled is not removed', () => {
   const kill = begin();
   kill.read();
   kill.close();
-  expect(removals.left).toEqual([]);
+  expect(removals.unfinished).toEqual([]);
 });
 
 test('a pod that an earlier evictd killed is removed', async () => {
@@ -224,7 +224,7 @@ test('a pod that an earlier evictd killed is removed', async () => {
   member.child.kill('SIGKILL');
   kill.resume?.(true);
   await isGone(kill);
-  await isTold(1);
+  await isReported(1);
   expect(asked()).toEqual(['StopPodSandbox p', 'RemovePodSandbox p']);
 });
 
@@ -244,8 +244,8 @@ test.each<[rule: string, answer: Pick<SignalResult, 'error' | 'passing'>, isRemo
   const kill = openPodEvictor({ begin: () => cgroup }, () => runtime, removals).begin(workload('default/web', { runtime: part }));
   kill.kill();
   kill.close();
-  expect(removals.left).toHaveLength(isRemoved ? 1 : 0);
-  if (isRemoved) await isTold(1);
+  expect(removals.unfinished).toHaveLength(isRemoved ? 1 : 0);
+  if (isRemoved) await isReported(1);
 });
 
 test("what is no pod's is ended as ever", () => {
@@ -254,7 +254,7 @@ test("what is no pod's is ended as ever", () => {
   const kill = evictor.begin(workload('web', { id: path, path, startOrder: statSync(dir, { bigint: true }).ino }));
   expect(kill.kill()).toMatchObject({ processes: 1, error: undefined });
   kill.close();
-  expect(removals.left).toEqual([]);
+  expect(removals.unfinished).toEqual([]);
 });
 
 test('at a shutdown of the machine nothing is removed', async () => {

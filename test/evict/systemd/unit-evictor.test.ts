@@ -26,9 +26,9 @@ const stop = {
   timers: ['evictd-test.timer'],
   running: [],
   restarts: true,
-  along: [],
+  affected: [],
 } as const;
-const hold = { unit: NAME, decision: 1, start: [NAME], owed: [], condition: 'MemoryPressure', untilNs: undefined } as const;
+const hold = { unit: NAME, decision: 1, start: [NAME], unstarted: [], condition: 'MemoryPressure', untilNs: undefined } as const;
 const decided: UnitDecision = { evictions: 1, stop, hold: undefined };
 
 let victim: TestCgroup;
@@ -246,8 +246,8 @@ test('an earlier evictd has asked systemd, which has finished: the rest gets SIG
 test.each<[what: string, unit: UnitDecision, part: UnitPart]>([
   ["a user's unit", { ...decided, stop: undefined }, { name: NAME, manager: 'user' }],
   [
-    'a unit that would take a protected one along',
-    { ...decided, stop: { kind: 'signal', because: 'protected', unit: 'dear', along: [] } },
+    'a unit whose stop would also stop a protected one',
+    { ...decided, stop: { kind: 'signal', because: 'protected', unit: 'dear', affected: [] } },
     { name: NAME, manager: 'system' },
   ],
 ])('%s gets SIGTERM, and systemd is not asked', async (_what, unit, part) => {

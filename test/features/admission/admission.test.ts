@@ -26,8 +26,8 @@ describe('admission under conditions', () => {
     ['memory and more: no workload', ['MemoryPressure', 'PIDPressure'], applicant('Guaranteed'), '[MemoryPressure PIDPressure]'],
     ['the order is the one given', ['PIDPressure', 'MemoryPressure'], applicant('Burstable'), '[PIDPressure MemoryPressure]'],
     ['memory twice is not memory alone', ['MemoryPressure', 'MemoryPressure'], applicant('Burstable'), '[MemoryPressure MemoryPressure]'],
-  ])('%s', (_rule, conditions, who, refused) => {
-    expect(admit(conditions, who)).toEqual(
+  ])('%s', (_rule, conditions, pod, refused) => {
+    expect(admit(conditions, pod)).toEqual(
       refused === undefined ? { admit: true } : { admit: false, reason: 'Evicted', message: `The node had condition: ${refused}. ` },
     );
   });

@@ -184,7 +184,7 @@ describe('publishing', () => {
       const { readFileSync } = require('node:fs');
       process.stdout.write('reading\\n');
       const seen = { reads: 0, torn: 0, counts: new Set() };
-      const end = Date.now() + 20_000; // nobody is left behind
+      const end = Date.now() + 20_000; // a process that is left over ends by itself
       for (; (seen.reads < 2_000 || seen.counts.size < 2) && Date.now() < end; seen.reads++) {
         try { seen.counts.add(JSON.parse(readFileSync(${JSON.stringify(path)}, 'utf8')).conditions.length); } catch { seen.torn++; }
       }

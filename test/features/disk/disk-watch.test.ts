@@ -10,7 +10,7 @@ const met: Partial<State> = { episodes: new Map([['nodefs', disk]]) };
 const going = (gone: boolean, resource = 'ephemeral-storage', phase = 'dying'): Partial<State> => ({
   ...met,
   evictions: [
-    { decision: { serial: 1, resource, victim: { workload: {} } }, phase, ...(gone && { goneSinceNs: 1n }) },
+    { decision: { serial: 1, resource, victim: { workload: {} } }, phase, ...(gone && { exitedSinceNs: 1n }) },
   ] as unknown as State['evictions'],
 });
 

@@ -51,7 +51,7 @@ const outcome = (clock: string, serial: number, name: string, fields: object = {
     victim: victimOf(name),
     expectedBytes: 109_740_032,
     freedBytes: 111_046_656,
-    spansMs: { crossingToSignal: 5.37, signalToGone: 18.324 },
+    spansMs: { crossingToSignal: 5.37, signalToExit: 18.324 },
     message: `evicted ${name}`,
     ...fields,
   });
@@ -72,7 +72,7 @@ const JOURNAL = [
     signal: 'pid.available',
     processesLeft: 2,
     freedBytes: 0,
-    spansMs: { crossingToSignal: 1, signalToGone: 40_000, killToGone: 10_000 },
+    spansMs: { crossingToSignal: 1, signalToExit: 40_000, killToExit: 10_000 },
   }),
   line('08:40:00.000', 'alert', {
     alert: 'nothing-evictable',
@@ -306,7 +306,7 @@ test('lines that are no records are counted and skipped', async () => {
 
 test('no match is reported and no failure', async () => {
   write(JOURNAL);
-  expect(await history('--workload', 'nobody')).toEqual({
+  expect(await history('--workload', 'absent')).toEqual({
     out: '',
     said: 'evictd: no record of 11 matches\n',
     error: undefined,

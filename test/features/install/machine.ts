@@ -6,7 +6,7 @@ import type { InstallStep } from '../../../src/features/install/install-step.js'
 import type { UninstallRequest } from '../../../src/features/install/systemd/uninstall-steps.js';
 import { scratch } from '../../config/scratch.js';
 
-/** Root's, and nobody else may write there: test files lie in directories that everybody may. */
+/** Only root may write there; the directories of test files are writable for all users. */
 const TRUSTED = '/proc/version';
 
 /**
@@ -38,7 +38,7 @@ export function playedMachine(overrides: Partial<Machine> = {}): { machine: Mach
     },
     running: () => [],
     isThere: (path) => Promise.resolve(existsSync(path)),
-    restore: () => Promise.resolve({ restored: [], owed: [], hangs: false }),
+    restore: () => Promise.resolve({ restored: [], unrestored: [], hangs: false }),
     ...overrides,
   };
   return { machine, ran, at };

@@ -10,7 +10,7 @@ test.each<[rule: string, owner: Owner, writer: string | undefined]>([
   ['another group may write', file(0o100775, 0, 50), 'is writable by group 50'],
   ['all users may write', file(0o100757), 'is writable by all users'],
   ['a sticky directory', file(0o41777), 'is writable by all users'],
-  ['another owner, who can make it writable', file(0o100444, 1000), 'belongs to user 1000'],
+  ['another owner can make it writable', file(0o100444, 1000), 'belongs to user 1000'],
 ])('%s', (_rule, owner, writer) => {
   expect(otherWriter(owner)).toBe(writer);
 });

@@ -150,7 +150,7 @@ describe('by rank', () => {
     if (c === undefined) throw new Error('no third cgroup');
     await holdMemory(c, 64);
     // The process that fills the cgroup ends when it is full: sleep, sh, tail and its sleep stay.
-    await eventually('c is the largest by far, and nobody leaves it any more', () => largestIn(c) > 64 << 20 && pidsIn(c).length === 4);
+    await eventually('c is the largest by far, and no process leaves it any more', () => largestIn(c) > 64 << 20 && pidsIn(c).length === 4);
     for (const pid of [processes[1]?.pid, ...pidsIn(c)]) writeFileSync(`/proc/${String(pid)}/oom_score_adj`, '1000');
     source.usages = source.usages.slice(1);
     await tick();

@@ -331,7 +331,7 @@ never killed: oom_score_adj -1000: sshd (pid 42); init: systemd (pid 1); 1 kerne
     const { out } = await kernel(oomReading(tasks), ...WORKLOADS, '--kernel', '-o', 'json', '--limit', '2');
     const report = JSON.parse(out) as { processes: unknown[]; workloads: unknown[] };
     expect(report).toMatchObject({
-      domain: { cgroup: null, askedFor: null, cgroupVersion: 2, totalBytes: 8 * 1024 ** 3 },
+      domain: { cgroup: null, requested: null, cgroupVersion: 2, totalBytes: 8 * 1024 ** 3 },
       wouldDie: [40],
       processesTotal: 3,
       exemptTotal: 3,

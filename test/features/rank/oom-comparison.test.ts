@@ -22,7 +22,7 @@ const critical = { protection: { kind: 'critical' } } as const;
 describe('places', () => {
   test.each<[rule: string, workloads: Workload[], tasks: OomTask[], places: unknown[], domain?: string]>([
     [
-      'the first process of each counts; those of nobody are passed over',
+      'the first process of each workload counts; processes without a workload are omitted',
       [workload('a'), workload('b')],
       [task(10, 1n, { cgroup: '/a' }), task(11, 9n), task(12, 5n, { cgroup: '/b' }), task(13, 4n, { cgroup: '/a' })],
       [['a', 1, 2, 13], ['b', 2, 1, 12]], // prettier-ignore

@@ -21,10 +21,10 @@ const file = (name: string, content: unknown): string => {
   return path;
 };
 
-const unasked = (): never => expect.unreachable('the machine was read');
+const unread = (): never => expect.unreachable('the machine was read');
 
 /** Nothing of the machine may be asked for. */
-const rank = (...args: string[]): Promise<Ran> => ran((io) => rankCommand({ io, open: unasked, readOomKiller: unasked }), args);
+const rank = (...args: string[]): Promise<Ran> => ran((io) => rankCommand({ io, open: unread, readOomKiller: unread }), args);
 
 const Mi = 1024 ** 2;
 const pod = (name: string, spec: Readonly<Record<string, unknown>>, parts: Parameters<typeof podDocument>[0] = {}) =>
@@ -173,7 +173,7 @@ test('a summary may leave out its pods', async () => {
 });
 
 test('--help sets them apart from the configuration', () => {
-  const help = rankCommand({ io: { stdout: () => 0, stderr: () => 0, isTTY: false, env: {} }, open: unasked, readOomKiller: unasked })
+  const help = rankCommand({ io: { stdout: () => 0, stderr: () => 0, isTTY: false, env: {} }, open: unread, readOomKiller: unread })
     .helpInformation()
     .split('\n\n');
   const part = help.find((text) => text.includes('--pods <file>'));

@@ -97,7 +97,7 @@ test('the recorded run once more: decision, outcome, episode and condition', asy
   const { records, deviations, end } = await json(await recorded());
   expect(records.map(({ type }) => type)).toEqual(['decision', 'threshold', 'condition', 'outcome', 'threshold']);
   expect(records[0]).toMatchObject({ decision: 1, victim: { name: 'batch' }, wake: 'tick', limit: 256 * 1024 * 1024 });
-  expect(records[3]).toMatchObject({ result: 'killed', spansMs: { decisionToSignal: 1_000, signalToGone: 9_000 } });
+  expect(records[3]).toMatchObject({ result: 'killed', spansMs: { decisionToSignal: 1_000, signalToExit: 9_000 } });
   expect({ deviations, end }).toEqual({ deviations: [], end: 'whole' });
 });
 

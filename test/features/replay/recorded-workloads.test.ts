@@ -64,7 +64,7 @@ test.each<[protection: Workload['protection'], kind: string]>([
   [{ kind: 'self' }, 'self'],
   [{ kind: 'critical', also: { kind: 'self' } }, 'self'],
   [{ kind: 'omit', also: { kind: 'kubelet' } }, 'kubelet'],
-  [{ kind: 'critical', also: { kind: 'untold', what: 'pod' } }, 'untold'],
+  [{ kind: 'critical', also: { kind: 'unreported', what: 'pod' } }, 'unreported'],
 ])('what a rule of the recording hid protects where this configuration has none: %o', (protection, kind) => {
   const { usages } = candidates([unit('/x/w', { protection }), Mi]);
   const [found] = workloadsUnder(config([{ cgroup: '/x' }]), recordedWith([{ cgroup: '/x' }]), node)(usages);

@@ -17,7 +17,7 @@ import { eventually } from '../../support/eventually.js';
 
 const hard = threshold('memory.available', '100Mi');
 const owner = { node: 'played', cgroupId: '', bootId: 'this' };
-const hold = (unit: string): Hold => ({ unit, decision: 1, start: [unit], owed: [], condition: 'MemoryPressure', untilNs: undefined });
+const hold = (unit: string): Hold => ({ unit, decision: 1, start: [unit], unstarted: [], condition: 'MemoryPressure', untilNs: undefined });
 const job = { signature: 'uososa(uosos)', body: [1, '/job/1', 'b.service', '/unit/b', 'start', []] };
 
 /** An evictd whose loop has ended, with a played systemd on a real socket. */

@@ -8,7 +8,7 @@ const hold = (unit: string, ...more: string[]): Hold => ({
   unit,
   decision: 1,
   start: [...more, unit],
-  owed: [],
+  unstarted: [],
   condition: 'MemoryPressure',
   untilNs: undefined,
 });

@@ -87,7 +87,15 @@ test('a group without time is not awaited; a parent is in the last group of its 
 
 test('a unit ends with the units that systemd stops with it', async () => {
   const unit = (name: string) => ({ unit: { name, manager: 'system' } }) as const;
-  const stopped = { kind: 'stop', dependants: ['web.service'], triggers: [], timers: [], running: [], restarts: false, along: [] } as const;
+  const stopped = {
+    kind: 'stop',
+    dependants: ['web.service'],
+    triggers: [],
+    timers: [],
+    running: [],
+    restarts: false,
+    affected: [],
+  } as const;
   const members: Candidates = {
     ...candidates([workload('web', { priority: 100, ...unit('web.service') }), 0n], [workload('db', unit('db.service')), 0n]),
     stop: ({ name }) => (name === 'db' ? stopped : undefined),

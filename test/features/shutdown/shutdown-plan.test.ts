@@ -1,6 +1,11 @@
 import { expect, test } from 'vitest';
 import { suffices } from '../../../src/core/systemd/inhibit-delay.js';
-import { groupByPriority, shutdownGroupIndexes, stoppedAlong, latestTimeline } from '../../../src/features/shutdown/shutdown-plan.js';
+import {
+  groupByPriority,
+  shutdownGroupIndexes,
+  workloadsStoppedWith,
+  latestTimeline,
+} from '../../../src/features/shutdown/shutdown-plan.js';
 import type { UnitStop } from '../../../src/core/systemd/unit-stop.js';
 import type { Workload } from '../../../src/core/workload/workload.js';
 import { candidates, SECOND, workload } from '../../core/support.js';
@@ -38,14 +43,14 @@ test.each<[rule: string, inner: Partial<Workload>, outer: Partial<Workload>, gro
 
 test.each<[rule: string, stop: Partial<UnitStop>, ends: readonly (number | undefined)[]]>([
   ['is stopped with it', { kind: 'stop', dependants: ['web.service', 'log.service'] }, [2_000_000_000, 2_000_000_000]],
-  ['ends with it, though it is only signalled', { kind: 'signal', along: ['web.service'] }, [2_000_000_000, 2_000_000_000]],
-  ['does not, because it is only signalled', { kind: 'signal', along: [] }, [0, 2_000_000_000]],
+  ['ends with it, though it is only signalled', { kind: 'signal', affected: ['web.service'] }, [2_000_000_000, 2_000_000_000]],
+  ['does not, because it is only signalled', { kind: 'signal', affected: [] }, [0, 2_000_000_000]],
 ])('a unit ends with the last of those that need it: one that %s', (_rule, stop, ends) => {
   const unit = (name: string, priority: number): Workload =>
     workload(name, { priority, unit: { name: `${name}.service`, manager: 'system' } });
   const all = [unit('db', 0), unit('web', 2_000_000_000)];
   const found = candidates(...all.map((one): [Workload, bigint] => [one, 0n]));
-  const along = stoppedAlong({ ...found, stop: ({ name }) => (name === 'db' ? (stop as UnitStop) : undefined) }, { sinceNs: 0n });
+  const along = workloadsStoppedWith({ ...found, stop: ({ name }) => (name === 'db' ? (stop as UnitStop) : undefined) }, { sinceNs: 0n });
   const turns = shutdownGroupIndexes(PERIODS, all, undefined, along);
   expect(all.map(({ id }) => PERIODS[turns.get(id) ?? -1]?.priority)).toEqual(ends);
 });

@@ -17,7 +17,7 @@ const told = (of: Partial<EndingWorkload> = {}): EndingWorkload => ({
   serial: 1,
   workload: workload('batch'),
   group: 0,
-  askedAtNs: 0n,
+  requestedAtNs: 0n,
   gracePeriodNs: 5n * SECOND,
   killsAtNs: 5n * SECOND,
   killedAtNs: undefined,
@@ -41,11 +41,11 @@ test.each<[rule: string, atNs: bigint, seen: Partial<VictimReading>, rest: Param
   ['no process is left after SIGKILL', 6n * SECOND, { processes: 0 }, { one: told(killed) }, 'killed'],
   ['no process is left, and an eviction has chosen it', SECOND, { processes: 0 }, { evicted: true }, 'evicted'],
   ['… after it was killed all the same', 6n * SECOND, { processes: 0 }, { one: told(killed), evicted: true }, 'killed'],
-  ['it had ended before', SECOND, { processes: undefined, vanished: true }, {}, 'gone'],
-  ['it cannot be taken hold of', SECOND, { processes: undefined, error: 'EACCES' }, {}, 'left'],
+  ['it had ended before', SECOND, { processes: undefined, vanished: true }, {}, 'already-ended'],
+  ['it cannot be taken hold of', SECOND, { processes: undefined, error: 'EACCES' }, {}, 'survived'],
   ['it could not yet be taken hold of', SECOND, { processes: undefined, error: 'EMFILE', passing: true }, {}, undefined],
   ['SIGTERM has failed: SIGKILL is still to come', SECOND, { error: 'EPERM' }, {}, undefined],
-  ['SIGKILL has failed for good', 6n * SECOND, { error: 'EPERM' }, { one: told(killed) }, 'left'],
+  ['SIGKILL has failed for good', 6n * SECOND, { error: 'EPERM' }, { one: told(killed) }, 'survived'],
   ['SIGKILL is repeated', 6n * SECOND, { error: 'EAGAIN', passing: true }, { one: told(killed) }, undefined],
 ])('what has become of it: %s', (_rule, atNs, seen, rest, result) => {
   expect(at(atNs, seen, rest).ended[0]?.result).toBe(result);

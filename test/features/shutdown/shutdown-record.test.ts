@@ -7,7 +7,7 @@ const ended = (name: string, of: Partial<EndedWorkload> = {}): EndedWorkload => 
   serial: 1,
   workload: workload(name),
   group: 0,
-  askedAtNs: 0n,
+  requestedAtNs: 0n,
   gracePeriodNs: 10n * SECOND,
   killsAtNs: 10n * SECOND,
   killedAtNs: undefined,
@@ -15,16 +15,16 @@ const ended = (name: string, of: Partial<EndedWorkload> = {}): EndedWorkload => 
   afterNs: 1_234_567_890n,
   ...of,
 });
-const left: Partial<EndedWorkload> = { result: 'left', killedAtNs: 10n * SECOND, afterNs: 11n * SECOND, processesLeft: 2 };
+const survived: Partial<EndedWorkload> = { result: 'survived', killedAtNs: 10n * SECOND, afterNs: 11n * SECOND, processesLeft: 2 };
 
 test.each<[of: Partial<EndedWorkload>, message: string]>([
   [{}, 'web ended after 1.234s of 10s'],
-  [{ result: 'killed', afterNs: 10n * SECOND }, 'web did not end within 10s: killed, gone after 10s'],
-  [{ result: 'gone' }, 'web had ended before SIGTERM'],
-  [{ result: 'evicted' }, 'web was evicted while it was ending; gone after 1.234s of 10s'],
-  [left, 'web did not end within 10s, and could not be killed: 2 processes left'],
-  [{ ...left, result: 'told', killedAtNs: undefined }, 'web got SIGTERM, and is not waited for'],
-  [{ result: 'left', error: 'EPERM' }, 'web did not end within 10s, and could not be killed (EPERM)'],
+  [{ result: 'killed', afterNs: 10n * SECOND }, 'web did not end within 10s: killed, ended after 10s'],
+  [{ result: 'already-ended' }, 'web had ended before SIGTERM'],
+  [{ result: 'evicted' }, 'web was evicted while it was ending; ended after 1.234s of 10s'],
+  [survived, 'web did not end within 10s, and could not be killed: 2 processes left'],
+  [{ ...survived, result: 'signalled', killedAtNs: undefined }, 'web got SIGTERM, and is not waited for'],
+  [{ result: 'survived', error: 'EPERM' }, 'web did not end within 10s, and could not be killed (EPERM)'],
 ])('%o', (of, message) => {
   expect(workloadEnded(ended('web', of), 0).message).toBe(message);
 });
@@ -48,11 +48,15 @@ test('the workloads that have to end, by group; of many the first ten', () => {
 test.each<[of: readonly EndedWorkload[], late: readonly string[], message: string]>([
   [[], [], 'the machine may go down: no workload was ended'],
   [[ended('a'), ended('b')], [], 'the machine may go down: 2 ended in 3s, all in time'],
-  [[ended('a'), ended('b', { result: 'told' })], [], 'the machine may go down: 1 ended in 3s, all in time; got SIGTERM, not waited for: b'],
   [
-    [ended('a'), ended('b', { result: 'killed' }), ended('c', left)],
+    [ended('a'), ended('b', { result: 'signalled' })],
+    [],
+    'the machine may go down: 1 ended in 3s, all in time; got SIGTERM, not waited for: b',
+  ],
+  [
+    [ended('a'), ended('b', { result: 'killed' }), ended('c', survived)],
     ['d'],
-    'the machine may go down: 2 ended in 3s, not in time: b, c; left: c; started too late to get SIGTERM: d',
+    'the machine may go down: 2 ended in 3s, not in time: b, c; still running: c; started too late to get SIGTERM: d',
   ],
 ])('the end: %#', (of, late, message) => {
   const course = { tookNs: 3n * SECOND, ended: of, ending: [] };
@@ -65,11 +69,11 @@ test.each<[of: readonly EndedWorkload[], late: readonly string[], message: strin
 });
 
 test('aborted: the workloads that ended, and those that got SIGTERM', () => {
-  const course = { tookNs: SECOND, ended: [ended('a'), ended('b', left)], ending: [ended('c')] };
+  const course = { tookNs: SECOND, ended: [ended('a'), ended('b', survived)], ending: [ended('c')] };
   expect(shutdownAborted({ phase: 'called-off' }, course)).toMatchObject({
     message: 'the shutdown was cancelled: ended, and not started again: a; got SIGTERM, still running: c',
     ended: [{ name: 'a' }],
-    told: [{ name: 'c' }],
+    signalled: [{ name: 'c' }],
   });
   expect(shutdownAborted({ phase: 'interrupted' }, { ...course, ended: [], ending: [] }).message).toBe(
     'evictd was stopped and ends no more workloads: no workload has ended',

@@ -134,7 +134,7 @@ test('group by group, the critical one last; the next one as soon as the last of
       { priority: CRITICAL_PRIORITY, workloads: [{ name: 'db', critical: true }] },
     ],
   });
-  expect(phase('over')).toMatchObject({ inTime: true, ended: 3, left: [], late: [] });
+  expect(phase('over')).toMatchObject({ inTime: true, ended: 3, survived: [], late: [] });
   expect(records.at(-1)).toBe(phase('over'));
   expect(told.slice(-2)).toEqual(['over', 'released']);
 });
@@ -200,11 +200,11 @@ test('a group without time gets SIGTERM, and is neither killed nor waited for', 
   shutdown.begin(groups([0, HOUR_NS], [CRITICAL_PRIORITY, 0n]));
   await batch.ended;
   await released();
-  expect(ends()).toEqual(['batch ended', 'db told']);
+  expect(ends()).toEqual(['batch ended', 'db signalled']);
   await eventually('it was told', () => db.said().includes('term'));
   await new Promise((done) => setTimeout(done, 1_300)); // longer than the shortest grace period
   expect(db.alive).toBe(true);
-  expect(phase('over')).toMatchObject({ inTime: true, ended: 1, told: [{ name: 'db' }], left: [] });
+  expect(phase('over')).toMatchObject({ inTime: true, ended: 1, signalled: [{ name: 'db' }], survived: [] });
 });
 
 test('a workload of a group without time is killed after a second, while the next group ends', async () => {
@@ -283,10 +283,10 @@ describe('a workload that contains others', () => {
     shutdown.begin(groups([0, GRACE_NS]));
     expect(await Promise.all([db.ended, lead?.ended ?? 'SIGKILL'])).toEqual(['SIGKILL', 'SIGKILL']);
     await released();
-    expect(phase('over')).toMatchObject({ left: [], late: [] });
+    expect(phase('over')).toMatchObject({ survived: [], late: [] });
   });
 
-  test('gets SIGTERM in its turn where the others are gone before', async () => {
+  test('gets SIGTERM with its group although the others have ended earlier', async () => {
     const team = node.child('team');
     const [batch, db] = [await start('batch', { onTerm: 'say' }), await workload(team.child('db'))];
     if (memoryHierarchy().version === 1) await workload(team);
@@ -298,7 +298,7 @@ describe('a workload that contains others', () => {
     batch.child.kill('SIGKILL');
     await released();
     expect(phase('over')).toMatchObject({ inTime: true, late: [] });
-    expect(ends()).toEqual(['batch ended', 'db gone', ...(memoryHierarchy().version === 1 ? ['team ended'] : [])]);
+    expect(ends()).toEqual(['batch ended', 'db already-ended', ...(memoryHierarchy().version === 1 ? ['team ended'] : [])]);
   });
 });
 
@@ -312,7 +312,7 @@ test('a workload that ended by itself before its group is in the journal when th
   await web.ended;
   batch.child.kill('SIGKILL');
   await released();
-  expect(ends()).toEqual(['batch ended', 'web gone', 'db ended']);
+  expect(ends()).toEqual(['batch ended', 'web already-ended', 'db ended']);
   expect(records.filter(({ type }) => type === 'ended').at(1)).toMatchObject({ group: 10, inTime: true, afterSeconds: 0 });
   expect(phase('over')).toMatchObject({ inTime: true, ended: 3, late: [] });
 });
@@ -326,7 +326,7 @@ test('a critical one that ended by itself before the last group is in the journa
   await db.ended;
   batch.child.kill('SIGKILL');
   await released();
-  expect(ends()).toEqual(['batch ended', 'db gone']);
+  expect(ends()).toEqual(['batch ended', 'db already-ended']);
   expect(records.filter(({ type }) => type === 'ended').at(-1)).toMatchObject({ group: CRITICAL_PRIORITY, inTime: true, afterSeconds: 0 });
   expect(phase('over')).toMatchObject({ inTime: true, ended: 2, late: [] });
 });
@@ -341,7 +341,7 @@ test('cancelled: no further workload is ended or killed, and those that were are
   await eventually('that is seen', () => ends().length === 1);
   await eventually('the other one was told', () => slow.said().includes('term'));
   shutdown.callOff();
-  expect(phase('called-off')).toMatchObject({ ended: [{ name: 'quick' }], told: [{ name: 'slow' }] });
+  expect(phase('called-off')).toMatchObject({ ended: [{ name: 'quick' }], signalled: [{ name: 'slow' }] });
   expect(told.slice(-2)).toEqual(['over', 'called off']);
   expect(shutdown.lasts).toBe(false);
   await beyondGrace();
@@ -358,7 +358,7 @@ test('called off when all have ended', async () => {
   await released();
   expect(shutdown.lasts).toBe(true);
   shutdown.callOff();
-  expect(phase('called-off')).toMatchObject({ ended: [{ name: 'batch' }], told: [] });
+  expect(phase('called-off')).toMatchObject({ ended: [{ name: 'batch' }], signalled: [] });
   expect([shutdown.lasts, told.at(-1)]).toEqual([false, 'called off']);
 });
 
@@ -381,7 +381,7 @@ test('evictd stops during a shutdown: it kills no further workload', async () =>
   await eventually('it was told', () => slow.said().includes('term'));
   shutdown.stop();
   shutdown.stop();
-  expect(records.filter(({ phase }) => phase === 'interrupted')).toMatchObject([{ ended: [], told: [{ name: 'slow' }] }]);
+  expect(records.filter(({ phase }) => phase === 'interrupted')).toMatchObject([{ ended: [], signalled: [{ name: 'slow' }] }]);
   await beyondGrace();
   expect(slow.alive).toBe(true);
 });
@@ -467,7 +467,7 @@ describe('systemd has not yet answered how a workload ends', () => {
     open({
       also: {
         awaited: () => !isKnown,
-        veto: () => (isKnown ? { kind: 'takes-along', unit: 'ssh.service', how: 'stops' } : undefined),
+        veto: () => (isKnown ? { kind: 'protected-dependant', unit: 'ssh.service', how: 'stops' } : undefined),
       },
     });
     shutdown.begin(groups([0, HOUR_NS]));
@@ -535,9 +535,9 @@ test('a workload that cannot be ended delays no other', async () => {
   shutdown.begin(groups([0, HOUR_NS], [CRITICAL_PRIORITY, HOUR_NS]));
   expect(await db.ended).toBe('SIGTERM');
   await released();
-  expect(ends()).toEqual(['batch left', 'db ended']);
+  expect(ends()).toEqual(['batch survived', 'db ended']);
   expect(batch.alive).toBe(true);
-  expect(phase('over')).toMatchObject({ inTime: false, left: [{ name: 'batch' }] });
+  expect(phase('over')).toMatchObject({ inTime: false, survived: [{ name: 'batch' }] });
 });
 
 test('what throws is tried again, and said once: all end in order', async () => {
@@ -559,7 +559,7 @@ test('a lasting error does not delay the machine: no further workload is ended, 
   shutdown.begin(groups([0, HOUR_NS], [CRITICAL_PRIORITY, HOUR_NS]));
   await released();
   expect([await batch.ended, db.alive]).toEqual(['SIGTERM', true]);
-  expect(phase('failed')).toMatchObject({ error: 'EMFILE', ended: [{ name: 'batch' }], told: [] });
+  expect(phase('failed')).toMatchObject({ error: 'EMFILE', ended: [{ name: 'batch' }], signalled: [] });
   expect(records.at(-1)).toBe(phase('failed'));
   expect(told.slice(-3)).toEqual([`warn: ${phase('failed')?.message ?? ''}`, 'over', 'released']);
   shutdown.callOff();

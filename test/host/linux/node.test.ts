@@ -74,14 +74,14 @@ describe('reading', () => {
     node.requestFilesystems(() => told.push('first'));
     // no turn of the event loop
     for (const end = Date.now() + 10_000; answeredNs() === undefined;) if (Date.now() > end) throw new Error('no answer');
-    const askedNs = process.hrtime.bigint();
+    const requestedNs = process.hrtime.bigint();
     const second = new Promise<bigint | undefined>((done) => {
       node.requestFilesystems(() => {
         done(answeredNs());
       });
     });
     expect(told).toEqual([]);
-    expect(await second).toBeGreaterThan(askedNs);
+    expect(await second).toBeGreaterThan(requestedNs);
     expect(told).toEqual(['first']);
   });
 
@@ -168,7 +168,7 @@ describe('arming', () => {
     const node = open();
     const wakes: (Wake & { available: bigint })[] = [];
     const thresholds = [below('64Mi'), below('10%')];
-    // As who watches a node does: what is armed follows each reading.
+    // As the monitor does: the armed thresholds follow each reading.
     const onWake = (wake: Wake) => {
       wakes.push({ ...wake, available: memoryOf(node)?.available ?? 0n });
       node.arm(thresholds, onWake);
@@ -427,7 +427,7 @@ describe('arming', () => {
     node.arm([below('64Mi')], () => undefined);
     const pressure = node.notifiers().find((state) => state.mechanism === 'psi_trigger');
     const measured = existsSync('/proc/pressure/memory');
-    // A window of 2 s is allowed to everybody.
+    // Every user may set a window of 2 s.
     expect(pressure).toMatchObject({ essential: false, live: measured, reason: measured ? undefined : (expect.any(String) as string) });
   });
 

@@ -16,7 +16,7 @@ let directory: string;
 let path: string;
 const listed: Pick<ProcessEntry, 'pid' | 'createdAt'>[] = [];
 
-/** Held by whoever has made one of its name. */
+/** The paths that a lock was made for. */
 const held = new Set<string>();
 const native = {
   processes: () => listed as ProcessEntry[],

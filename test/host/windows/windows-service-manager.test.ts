@@ -5,7 +5,7 @@ import type { ServiceDispatcher, WindowsBinding } from '../../../src/native/wind
 
 type Control = Parameters<ConstructorParameters<WindowsBinding['ServiceDispatcher']>[1]>[0];
 
-/** What the manager is told, played: a real one needs a service. */
+/** Records the reports to the manager: a real one needs a service. */
 class Dispatcher {
   readonly reports: string[] = [];
   refuses = false;

@@ -26,7 +26,7 @@ export function containerOomScoreAdj(workload: Workload, pod: PodParts, containe
   return score === 1000n ? Number(BURSTABLE_MAX) : Number(score);
 }
 
-/** kubelet: IsNodeCriticalPod. The name of the class alone is not enough: anybody may write it. */
+/** kubelet: IsNodeCriticalPod. The name of the class alone is not enough: any pod may name it. */
 function isNodeCritical({ protection }: Workload, { priorityClassName }: PodParts): boolean {
   return (protection?.kind === 'critical' || protection?.kind === 'static') && priorityClassName === NODE_CRITICAL;
 }

@@ -21,7 +21,7 @@ function messageOf(
 ): EvictionMessage {
   const ranking = rank(signal, 'single', [usage], departuresOf('kubelet'));
   const [victim] = ranking;
-  if (victim === undefined) throw new Error('nobody was ranked');
+  if (victim === undefined) throw new Error('no workload was ranked');
   const { resource } = SIGNAL_FACTS[signal];
   const decision: Decision = { serial: 1, resource, cause, victim, graceNs: 0n, ranking, unreadable: [], decidedAtNs: 0n, dryRun: false };
   return evictionMessage(decision);
@@ -139,7 +139,7 @@ test('of inodes no container is blamed', () => {
   });
 });
 
-test('without statistics there is nothing to blame anybody with', () => {
+test('without statistics the message names no container', () => {
   expect(messageOf(memory, pod('p', { stats: null }))).toEqual({ message: low, annotations: {} });
 });
 

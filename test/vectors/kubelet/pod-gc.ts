@@ -16,11 +16,11 @@ export interface GcNode {
   readonly taintKeys: readonly string[];
 }
 
-/** Whoever sets it says that the machine is down and stays so. Value and effect do not count. */
+/** The taint says that the machine is down and stays so. Value and effect do not count. */
 const OUT_OF_SERVICE = 'node.kubernetes.io/out-of-service';
 
 /**
- * The pods that nobody is left to end: they are deleted with grace period 0, and first marked Failed where they had not
+ * The pods that no kubelet can end any more: they are deleted with grace period 0, and first marked Failed where they had not
  * ended (controller: podgc/gc_controller.go, gcTerminating and gcUnscheduledTerminating, v1.36.2). Those of a node that
  * is not known wait for another look there.
  */

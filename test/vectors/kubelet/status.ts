@@ -1,6 +1,6 @@
 import type { PodCondition, PodParts, Workload } from '../../../src/core/workload/workload.js';
 
-/** The status that an evicted pod gets; times are left to who writes it. */
+/** The status that an evicted pod gets; the caller sets the times. */
 export interface EvictedStatus {
   readonly phase: 'Failed';
   readonly reason: 'Evicted';

@@ -105,7 +105,7 @@ describe('candidates', () => {
       const found = source.candidates();
       expect(names(found)).toEqual(['api']);
       renameSync(`${root.dir}/api`, web.dir); // after the pass: no cgroup has its name
-      expect(found.usages.map(({ workload }) => found.veto?.(workload)?.kind)).toEqual(['gone']);
+      expect(found.usages.map(({ workload }) => found.veto?.(workload)?.kind)).toEqual(['removed']);
       expect(names(source.candidates())).toEqual(['web']);
     });
   }

@@ -113,7 +113,8 @@ describe.each<[how: string, binding: Binding, watched: boolean]>([
     }
     const after = source.candidates();
     // Unwatched, nothing shows before the processes are read.
-    if (!watched || binding !== native) for (const { workload } of after.usages) expect(after.veto?.(workload)).toEqual({ kind: 'gone' });
+    if (!watched || binding !== native)
+      for (const { workload } of after.usages) expect(after.veto?.(workload)).toEqual({ kind: 'removed' });
     const { usages, veto } = source.candidates();
     const order = new Map(before.usages.map(({ workload }) => [workload.name, workload.startOrder]));
     expect(usages.map(({ workload }) => [workload.name, workload.startOrder]).sort()).toEqual([

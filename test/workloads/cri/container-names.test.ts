@@ -160,7 +160,7 @@ describe('as a workload', () => {
     const opened = openWorkloads({ workloads: [workload], rules }, native, { identity, hierarchy }, true, told);
     source = opened;
     const seen = () => opened.candidates().usages.map(({ workload: { name, priority, protection } }) => [name, priority, protection?.kind]);
-    expect(seen()).toEqual([[scope, 3, 'untold']]);
+    expect(seen()).toEqual([[scope, 3, 'unreported']]);
     await eventually('its name is known', () => seen()[0]?.[0] === 'web');
     expect(seen()).toEqual([['web', 3, 'critical']]);
     expect(opened.holding(`${top.path}/${scope}/below`)).toEqual({ name: 'web', path: `${top.path}/${scope}` });
@@ -190,7 +190,7 @@ describe('as a workload', () => {
   test('a container without a name may be evicted once that is known', async () => {
     await top.child(`docker-${A}.scope`).spawn('sleep', ['600']);
     const seen = opening(new ContainerNames(false, root), critical);
-    expect(seen()).toEqual([[`docker-${A}.scope`, 'untold']]);
+    expect(seen()).toEqual([[`docker-${A}.scope`, 'unreported']]);
     await eventually('it has none', () => seen()[0]?.[1] === undefined);
     expect(seen()).toEqual([[`docker-${A}.scope`, undefined]]);
   });

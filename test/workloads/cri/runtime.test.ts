@@ -200,7 +200,7 @@ describe('a cgroup that is called like a container or a pod', () => {
     const cgroup = await inhabited(`cri-containerd-${ID}.scope`);
     await inhabited('other');
     open({ parents: [top.path], rules: [{ match: { labels: { app: 'db' } }, critical: true }] });
-    expect(kinds()).toEqual({ [`cri-containerd-${ID}.scope`]: 'untold', other: undefined });
+    expect(kinds()).toEqual({ [`cri-containerd-${ID}.scope`]: 'unreported', other: undefined });
     runtime.list = [told('default/db', cgroup, { labels: { app: 'db' } })];
     expect(kinds()).toEqual({ 'default/db': 'critical', other: undefined });
   });
@@ -208,7 +208,7 @@ describe('a cgroup that is called like a container or a pod', () => {
   test('may be evicted from then on', async () => {
     const cgroup = await inhabited(ID);
     open({ parents: [top.path] });
-    expect(kinds()).toEqual({ [ID]: 'untold' });
+    expect(kinds()).toEqual({ [ID]: 'unreported' });
     runtime.list = [told('default/web', cgroup)];
     expect(kinds()).toEqual({ 'default/web': undefined });
   });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { pathsByRole, type FilesystemPaths } from '../../../src/core/signal/layout.js';
 import { filesystemsRecord } from '../../../src/journal/records/node-records.js';
-import type { StepReport, ToldFilesystems } from '../../../src/monitor/ports/ports.js';
+import type { StepReport, ReportedFilesystems } from '../../../src/monitor/ports/ports.js';
 import { native } from '../../../src/native/index.js';
 import { FoundFilesystems } from '../../../src/workloads/disk/found-filesystems.js';
 import { eventually } from '../../support/eventually.js';
@@ -14,7 +14,7 @@ type Told = { readonly imagefs: string; readonly containerfs: string | undefined
 let nodefs: string;
 let images: string;
 let told: Record<string, Told>;
-let found: [told: ToldFilesystems | undefined, isApart: boolean][];
+let found: [told: ReportedFilesystems | undefined, isApart: boolean][];
 let filesystems: FoundFilesystems;
 
 beforeEach(() => {

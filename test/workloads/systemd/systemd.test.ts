@@ -117,7 +117,7 @@ describe('which cgroups are workloads', () => {
 
   test('named units, wherever they are, and nothing else', async () => {
     await Promise.all([`${sliceName}-b.slice/named.service`, 'web@1.service', 'web@2.service', 'other.service'].map(sleeping));
-    const source = open({ source: { units: ['named.service', 'web@?.service', 'nobody.service'] } });
+    const source = open({ source: { units: ['named.service', 'web@?.service', 'absent.service'] } });
     expect(paths(source.candidates())).toEqual([`${sliceName}-b.slice/named.service`, 'web@1.service', 'web@2.service']);
     expect(source.problems()).toEqual([]);
   });

@@ -67,10 +67,10 @@ test('a unit is awaited until systemd has reported it and its dependents', async
 test('a unit whose end would stop a protected one is not evicted', async () => {
   const wrapped = await withSystemd('BoundBy');
   await eventually('it is known', () => wrapped.candidates().veto?.(batch));
-  expect(wrapped.candidates().veto?.(batch)).toEqual({ kind: 'takes-along', unit: 'web.service', how: 'stops' });
+  expect(wrapped.candidates().veto?.(batch)).toEqual({ kind: 'protected-dependant', unit: 'web.service', how: 'stops' });
 });
 
-test('a critical one, which ends at a shutdown only, may take along what is protected because it is critical, too', async () => {
+test('a critical unit ends at a shutdown only, and may then stop units that are protected as critical', async () => {
   const wrapped = await withSystemd('BoundBy');
   await eventually('it is known', () => wrapped.candidates().veto?.(batch));
   const critical = { ...batch, protection: { kind: 'critical' } } as const;
@@ -109,7 +109,7 @@ test('a unit that has come since may hang on it: systemd is asked once more', as
   const found = wrapped.candidates(); // before it comes: what is asked for ahead is asked for with the next
   peer.signal('UnitNew', '/org/freedesktop/systemd1');
   await eventually('it is known', () => found.awaited?.(batch, SOON_NS) === false && found.veto?.(batch));
-  expect(found.veto?.(batch)).toEqual({ kind: 'takes-along', unit: 'web.service', how: 'stops' });
+  expect(found.veto?.(batch)).toEqual({ kind: 'protected-dependant', unit: 'web.service', how: 'stops' });
 });
 
 test('… and where it does not answer, the unit is signalled', async () => {
@@ -150,7 +150,7 @@ test('a unit whose end would stop a protected one is vetoed even if its preferen
   const wrapped = await withSystemd('BoundBy', true, '/batch.service', ['web.service'], [], changed);
   expect(wrapped.candidates().veto?.(batch)).toEqual({ kind: 'changed' });
   await eventually('it is known', () => wrapped.candidates().veto?.(batch)?.kind !== 'changed');
-  expect(wrapped.candidates().veto?.(batch)).toEqual({ kind: 'takes-along', unit: 'web.service', how: 'stops' });
+  expect(wrapped.candidates().veto?.(batch)).toEqual({ kind: 'protected-dependant', unit: 'web.service', how: 'stops' });
 });
 
 test('at a shutdown it is waited for since the turn of its group came, for as long as was said', async () => {

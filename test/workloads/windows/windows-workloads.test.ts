@@ -253,7 +253,7 @@ test('the veto reads the processes anew', () => {
   expect(veto?.(usage.workload)).toEqual({ kind: 'unlisted' });
   windows.refusals.clear();
   windows.end(root);
-  expect(veto?.(usage.workload)).toEqual({ kind: 'gone' });
+  expect(veto?.(usage.workload)).toEqual({ kind: 'removed' });
 });
 
 test('processes that cannot be listed are unreadable, and there are no candidates', () => {

@@ -71,9 +71,9 @@ function neverRepaid(threshold: Threshold, machine: MachineFacts | undefined): F
   const { signal, value, minReclaim } = threshold;
   const capacity = machine?.capacities.get(signal);
   if (minReclaim === undefined || capacity === undefined) return [];
-  const owed = limitOf(threshold, capacity, true);
-  if (owed < capacity) return [];
-  const sum = `${limitText(signal, value, capacity)} + minimum reclaim ${limitText(signal, minReclaim, capacity)} = ${amountOf(signal, owed)}`;
+  const limitWithReclaim = limitOf(threshold, capacity, true);
+  if (limitWithReclaim < capacity) return [];
+  const sum = `${limitText(signal, value, capacity)} + minimum reclaim ${limitText(signal, minReclaim, capacity)} = ${amountOf(signal, limitWithReclaim)}`;
   return [
     {
       level: 'warn',

@@ -6,7 +6,7 @@ import type { NodeFacts, NotifierFacts } from '../machine-facts.js';
 import type { Signal } from '../../../core/signal/signal.js';
 import { operandsOf, operandText } from '../../../core/threshold/threshold.js';
 import { formatDuration } from '../../../core/quantity/duration.js';
-import { askedText, inhibitDelaySetting, suffices } from '../../../core/systemd/inhibit-delay.js';
+import { requestedText, inhibitDelaySetting, suffices } from '../../../core/systemd/inhibit-delay.js';
 
 export const nodeCheck = defineCheck('node.memory', ['node'], ({ node: { name, missing, capacities } }, id) => {
   if (missing) return broken(id, missing.message, missing.hint ?? 'correct node.cgroup', { node: name });
@@ -87,7 +87,7 @@ export const shutdownDelayCheck = defineCheck('shutdown.delay', ['shutdown'], ({
   const requestedSeconds = Number(requestedNs) / NS_PER_SECOND;
   if (requestedNs <= 0n || delay === undefined)
     return ok(id, 'no graceful shutdown is configured (shutdownGracePeriod)', { requestedSeconds: 0 });
-  const asked = askedText(requestedNs);
+  const asked = requestedText(requestedNs);
   if (delay.kind === 'unknown') {
     const fix = 'systemctl status dbus systemd-logind; without logind systemd stops every unit at once, within its TimeoutStopSec';
     return degraded(id, `at a shutdown ${asked}: ${delay.reason}`, fix, { requestedSeconds, inhibitDelayMaxSeconds: null });

@@ -32,12 +32,12 @@ export async function examineDirectories(
     const path = filesystems[role];
     return path === undefined ? [] : [{ role, path, writes: false, isReported: config.filesystems[role] === undefined }];
   });
-  const asked = [
+  const requested = [
     ...watched,
     { role: 'state' as const, path: config.stateDirectory, writes: true, isReported: false },
     { role: 'runtime' as const, path: config.runtimeDirectory, writes: true, isReported: false, keeps },
   ];
-  const directories = asked.map(async ({ role, path, isReported, ...rest }): Promise<DirectoryFacts> => {
+  const directories = requested.map(async ({ role, path, isReported, ...rest }): Promise<DirectoryFacts> => {
     const answer = await timeouts.within(FILESYSTEM_TIMEOUT_MS, () => readDirectory(native, { path: join(path), ...rest }));
     return { role, path, isReported, answer };
   });

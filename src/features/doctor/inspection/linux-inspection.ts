@@ -13,7 +13,7 @@ import type { Timeouts } from '../../../node/timeouts.js';
 import { examineDirectories } from './directories-inspection.js';
 import { examineNode, type ExaminedNode } from './node-inspection.js';
 import { examineReclaim } from './reclaim-inspection.js';
-import { reloadOf, type AskedRuntimes } from './runtimes-inspection.js';
+import { reloadOf, type ExaminedRuntimes } from './runtimes-inspection.js';
 import { examineShutdown, unitsProblem } from './systemd-inspection.js';
 import { workloadFacts } from './workloads-inspection.js';
 import { selectsUnits } from '../../../workloads/kinds/source-spec.js';
@@ -28,11 +28,11 @@ export interface LinuxSources {
   /** undefined: the addon does not load. */
   readonly native: Binding | undefined;
   readonly runtime: RuntimeFacts;
-  readonly asked: AskedRuntimes;
+  readonly opened: ExaminedRuntimes;
   readonly timeouts: Timeouts;
 }
 
-export function linuxFacts({ loaded, filesystemsRead, doctor, native, runtime, asked, timeouts }: LinuxSources): LazyFacts<LinuxFacts> {
+export function linuxFacts({ loaded, filesystemsRead, doctor, native, runtime, opened, timeouts }: LinuxSources): LazyFacts<LinuxFacts> {
   const { config } = loaded;
   const { instanceName } = selectHost();
   const cgroup = config.node.cgroup === undefined ? undefined : normalCgroupPath(config.node.cgroup);
@@ -51,7 +51,7 @@ export function linuxFacts({ loaded, filesystemsRead, doctor, native, runtime, a
   const examineNodeOnce = async (): Promise<ExaminedNode> => {
     await Promise.resolve(); // by now every check has requested its facts
     await Promise.all(waits);
-    examined ??= examineNode(loaded, native, asked, filesystemsRead);
+    examined ??= examineNode(loaded, native, opened, filesystemsRead);
     return examined;
   };
   const facts: LazyFacts<LinuxFacts> = lazyFacts<LinuxFacts>({
@@ -68,7 +68,7 @@ export function linuxFacts({ loaded, filesystemsRead, doctor, native, runtime, a
         kind: 'unseen',
         unseen: `systemctl did not answer within ${String(TIMEOUT_MS)} ms`,
       },
-    filesystems: () => wait(examineDirectories(config, asked.filesystems, instanceId, native, doctor, timeouts)),
+    filesystems: () => wait(examineDirectories(config, opened.filesystems, instanceId, native, doctor, timeouts)),
     reclaim: () => wait(examineReclaim(config.reclaim, native, timeouts)),
     daemons: () => wait(examineDaemons(doctor, timeouts)),
     shutdown: () => wait(examineShutdown(config.shutdown, timeouts)),

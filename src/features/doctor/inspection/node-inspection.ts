@@ -6,7 +6,7 @@ import type { Node, Wake } from '../../../monitor/ports/ports.js';
 import type { Binding } from '../../../native/binding.js';
 import type { FilesystemsRead } from '../../../node/machine-facts.js';
 import { pause } from '../../../node/timeouts.js';
-import type { AskedRuntimes } from './runtimes-inspection.js';
+import type { ExaminedRuntimes } from './runtimes-inspection.js';
 import { readSources } from './workloads-inspection.js';
 
 /** The kernel takes 8 to 32 ms to register a v1 threshold, one after the other. */
@@ -24,7 +24,7 @@ export interface ExaminedNode {
 export async function examineNode(
   loaded: LoadedConfig,
   native: Binding | undefined,
-  { runtimes, filesystems }: AskedRuntimes,
+  { runtimes, filesystems }: ExaminedRuntimes,
   filesystemsRead: FilesystemsRead,
 ): Promise<ExaminedNode> {
   const { config } = loaded;
@@ -43,10 +43,10 @@ export async function examineNode(
     import('../../../node/node-reading.js'),
     import('../../../node/machine-facts.js'),
   ]);
-  const told = { runtimes };
+  const sources = { runtimes };
   let reading: ReturnType<typeof openReading>;
   try {
-    reading = openReading(loaded, 'arm', told);
+    reading = openReading(loaded, 'arm', sources);
   } catch (error) {
     if (!(error instanceof EvictdError)) throw error;
     return { facts: { ...nothing, missing: { message: error.message, hint: error.hint } }, sources: [], machine: undefined };
@@ -59,7 +59,7 @@ export async function examineNode(
     const machine = machineFactsOf(reading, loaded);
     return {
       facts: { ...facts, missing: undefined, capacities: machine.capacities, absent: machine.absent, notifiers: node.notifiers() },
-      sources: readSources(loaded, (alone) => openSources(alone, node, false, told)),
+      sources: readSources(loaded, (alone) => openSources(alone, node, false, sources)),
       machine,
     };
   } finally {
@@ -76,6 +76,6 @@ async function arm(node: Node, { config }: LoadedConfig): Promise<void> {
   node.arm(config.thresholds, ({ source }: Wake) => {
     if (source === 'memcg_threshold') registered += 1;
   });
-  const asked = node.notifiers().filter(({ mechanism, live }) => mechanism === 'memcg_threshold' && live).length;
-  for (let waited = 0; registered < asked && waited < ARMING_MS; waited += LOOK_MS) await pause(LOOK_MS);
+  const expected = node.notifiers().filter(({ mechanism, live }) => mechanism === 'memcg_threshold' && live).length;
+  for (let waited = 0; registered < expected && waited < ARMING_MS; waited += LOOK_MS) await pause(LOOK_MS);
 }

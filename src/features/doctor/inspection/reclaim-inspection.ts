@@ -26,8 +26,8 @@ export async function examineReclaim(
   timeouts: Timeouts,
 ): Promise<ReclaimFacts> {
   if (native === undefined) return reclaimFacts(steps, existsSync);
-  const asked = new Set(steps.flatMap((step) => [...pathsOfStep(step), ...programsOf(step, () => true)]).concat(SYSTEMD));
-  const answers = await Promise.all([...asked].map((path) => timeouts.within(FILESYSTEM_TIMEOUT_MS, () => devicesOf(native, [path]))));
+  const paths = new Set(steps.flatMap((step) => [...pathsOfStep(step), ...programsOf(step, () => true)]).concat(SYSTEMD));
+  const answers = await Promise.all([...paths].map((path) => timeouts.within(FILESYSTEM_TIMEOUT_MS, () => devicesOf(native, [path]))));
   const there = new Set(answers.flatMap((devices) => [...(devices?.keys() ?? [])]));
   return reclaimFacts(steps, (path) => there.has(path));
 }

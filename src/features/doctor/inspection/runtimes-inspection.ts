@@ -7,7 +7,7 @@ import type { RuntimeFacts, InstanceFacts, ReloadFacts } from '../../../host/fac
 import { EvictdError } from '../../../errors.js';
 import { readReloadAnswer } from '../../../state/reload-answer.js';
 
-export interface AskedRuntimes {
+export interface ExaminedRuntimes {
   /** Those of the sources; each has answered or timed out. */
   readonly runtimes: readonly ContainerRuntime[];
   /** Those that `run` would use. */
@@ -16,16 +16,16 @@ export interface AskedRuntimes {
 }
 
 /** Without the addon nothing can be read, so no runtime is asked. */
-export async function askRuntimes(config: Config, native: Binding | undefined): Promise<AskedRuntimes> {
+export async function askRuntimes(config: Config, native: Binding | undefined): Promise<ExaminedRuntimes> {
   if (native === undefined) return { runtimes: [], filesystems: config.filesystems, close: () => undefined };
   const { foundFilesystems } = await import('../../../node/node-reading.js');
-  const asked = new ContainerRuntimes();
-  const runtimes = await asked.reported(config);
+  const opened = new ContainerRuntimes();
+  const runtimes = await opened.reported(config);
   return {
     runtimes,
     filesystems: await foundFilesystems(config.filesystems, runtimes),
     close: () => {
-      asked.close();
+      opened.close();
     },
   };
 }

@@ -35,13 +35,13 @@ export interface WindowsSources {
 export function windowsFacts({ loaded, filesystemsRead, addon, native, runtime, timeouts }: WindowsSources): LazyFacts<WindowsFacts> {
   const { config } = loaded;
   const { instanceName, isAdministrator } = selectHost();
-  const asked = { runtimes: [], filesystems: config.filesystems, close: () => undefined };
+  const sources = { runtimes: [], filesystems: config.filesystems, close: () => undefined };
   // Before evictd looks at processes, as `run` does.
   const debugPrivilege = enableDebugPrivilege(native);
   let examined: Promise<ExaminedNode> | undefined;
   const examineNodeOnce = async (): Promise<ExaminedNode> => {
     await facts.volumes(); // what blocks comes after what waits
-    examined ??= examineNode(loaded, addon, asked, filesystemsRead);
+    examined ??= examineNode(loaded, addon, sources, filesystemsRead);
     return examined;
   };
   const facts: LazyFacts<WindowsFacts> = lazyFacts<WindowsFacts>({
@@ -96,7 +96,7 @@ function readService(native: WindowsBinding | undefined): WindowsServiceFacts {
 }
 
 function examineVolumes(config: Config, native: WindowsBinding, timeouts: Timeouts): Promise<VolumeFacts[]> {
-  const asked = [
+  const directories = [
     ...FILESYSTEM_ROLES.flatMap((role) => {
       const path = config.filesystems[role];
       return path === undefined ? [] : [{ role, path, writes: false }];
@@ -105,7 +105,7 @@ function examineVolumes(config: Config, native: WindowsBinding, timeouts: Timeou
     { role: 'runtime' as const, path: config.runtimeDirectory, writes: true },
   ];
   return Promise.all(
-    asked.map(async ({ role, path, writes }): Promise<VolumeFacts> => {
+    directories.map(async ({ role, path, writes }): Promise<VolumeFacts> => {
       const answer = await timeouts.within(FILESYSTEM_TIMEOUT_MS, () => readVolume(native, path));
       const refused = writes && answer && 'at' in answer ? await refusalOf(answer.at) : undefined;
       return { role, path, answer, refused };

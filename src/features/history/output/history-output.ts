@@ -112,10 +112,10 @@ function timesText(outcome: JournalRecord | undefined): string {
   const spans = objectIn(outcome, 'spansMs');
   const ms = (span: string): string | undefined =>
     typeof spans[span] === 'number' ? `${String(Math.round(spans[span] * 100) / 100)} ms` : undefined;
-  const [signal, gone, killed] = [ms('crossingToSignal'), ms('signalToGone'), ms('killToGone')];
+  const [signal, exit, killed] = [ms('crossingToSignal'), ms('signalToExit'), ms('killToExit')];
   const parts = [
     ...(signal === undefined ? [] : [`signal after ${signal}`]),
-    ...(gone === undefined ? [] : [`gone ${gone} later`]),
+    ...(exit === undefined ? [] : [`gone ${exit} later`]),
     ...(killed === undefined ? [] : [`${killed} after SIGKILL`]),
   ];
   return parts.join(', ');

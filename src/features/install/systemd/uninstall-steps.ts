@@ -61,10 +61,10 @@ async function* runtimeSteps(
 ): AsyncGenerator<InstallStep> {
   const path = directories.runtimeDirectory;
   if (!existsSync(path)) return;
-  let isOwed = false;
+  let isUnrestored = false;
   if (!dryRun) {
     for await (const step of restored(directories, machine)) {
-      isOwed ||= step.action === 'keep';
+      isUnrestored ||= step.action === 'keep';
       yield step;
     }
   }
@@ -72,7 +72,7 @@ async function* runtimeSteps(
   const others = machine.running(path).filter((pid) => String(pid) !== main);
   if (others.length > 0) yield keep(path, usedBy(others));
   else if (path !== machine.places.runtimeDirectory) yield keep(path, 'configured as runtimeDirectory: remove it if nothing else uses it');
-  else if (!isOwed) yield { action: 'remove', path };
+  else if (!isUnrestored) yield { action: 'remove', path };
 }
 
 function keep(path: string, why: string): InstallStep {

@@ -17,9 +17,9 @@ import {
   VERSION,
   type Call,
   type ListedContainer,
-  isGone,
+  isRemoved,
   runtimeMessage,
-  unlessGone,
+  unlessRemoved,
 } from './runtime-calls.js';
 import type { Encodable, Table } from './protobuf.js';
 import { Kubelet } from '../process/kubelet.js';
@@ -54,10 +54,10 @@ class CriRuntime implements ContainerRuntime {
   readonly #apartNs: bigint;
   #client: Promise<CriClient> | undefined;
   #workloads: readonly RuntimeWorkload[] = [];
-  #hasTold = false;
+  #hasReported = false;
   #failure: Error | undefined;
   #asking: Promise<void> | undefined;
-  #askedAtNs: bigint | undefined;
+  #requestedAtNs: bigint | undefined;
   /** By id, for running containers. */
   #paths: ReadonlyMap<string, ContainerPaths> = new Map();
   readonly #kubelet: Kubelet;
@@ -76,7 +76,7 @@ class CriRuntime implements ContainerRuntime {
   }
 
   get hasReported(): boolean {
-    return this.#hasTold;
+    return this.#hasReported;
   }
 
   workloads(): readonly RuntimeWorkload[] {
@@ -85,8 +85,8 @@ class CriRuntime implements ContainerRuntime {
 
   follow(): void {
     const nowNs = process.hrtime.bigint();
-    if (this.#closed || this.#asking || (this.#askedAtNs !== undefined && nowNs - this.#askedAtNs < this.#apartNs)) return;
-    this.#askedAtNs = nowNs;
+    if (this.#closed || this.#asking || (this.#requestedAtNs !== undefined && nowNs - this.#requestedAtNs < this.#apartNs)) return;
+    this.#requestedAtNs = nowNs;
     this.#asking = this.#ask().then(
       (workloads) => {
         this.#failure = undefined;
@@ -110,21 +110,21 @@ class CriRuntime implements ContainerRuntime {
     await this.#answered((client) => this.#lookAtFilesystems(client)).catch(() => undefined);
   }
 
-  stop({ podId, containers, isPod }: RuntimePart, graceNs: bigint): () => 'asked' | 'alive' | 'refused' {
-    let known: 'asked' | 'alive' | 'refused' = 'asked';
+  stop({ podId, containers, isPod }: RuntimePart, graceNs: bigint): () => 'requested' | 'alive' | 'refused' {
+    let known: 'requested' | 'alive' | 'refused' = 'requested';
     const graceMs = Number(graceNs / 1_000_000n);
     const timeout = Math.ceil(graceMs / 1000); // 0 would be SIGKILL
     const stopAll = async (client: CriClient): Promise<void> => {
       client.ask(VERSION, {}, graceMs).then(
         () => {
-          if (known === 'asked') known = 'alive';
+          if (known === 'requested') known = 'alive';
         },
         () => undefined,
       );
       await Promise.all(
-        containers.map((containerId) => unlessGone(client.ask(STOP_CONTAINER, { containerId, timeout }, graceMs + ANSWERED_WITHIN_MS))),
+        containers.map((containerId) => unlessRemoved(client.ask(STOP_CONTAINER, { containerId, timeout }, graceMs + ANSWERED_WITHIN_MS))),
       );
-      if (isPod) await unlessGone(client.ask(STOP_POD, { podSandboxId: podId }, LAYERS_WITHIN_MS));
+      if (isPod) await unlessRemoved(client.ask(STOP_POD, { podSandboxId: podId }, LAYERS_WITHIN_MS));
     };
     this.#connected()
       .then(stopAll)
@@ -138,7 +138,7 @@ class CriRuntime implements ContainerRuntime {
     try {
       const client = await this.#connected();
       const ask = <I extends Table, O extends Table>(call: Call<I, O>, request: Encodable<I>): Promise<void> =>
-        unlessGone(client.ask(call, request, LAYERS_WITHIN_MS));
+        unlessRemoved(client.ask(call, request, LAYERS_WITHIN_MS));
       if (!isPod) {
         for (const containerId of containers) await ask(REMOVE_CONTAINER, { containerId });
         await deleteRemovedLayers(client);
@@ -226,7 +226,7 @@ class CriRuntime implements ContainerRuntime {
 
   /** Keeps the same value for the same list, so that readers need not compare. */
   #tell(workloads: readonly RuntimeWorkload[]): void {
-    this.#hasTold = true;
+    this.#hasReported = true;
     if (!this.#closed && JSON.stringify(workloads, plain) !== JSON.stringify(this.#workloads, plain)) this.#workloads = workloads;
   }
 
@@ -288,7 +288,7 @@ class CriRuntime implements ContainerRuntime {
         if (paths !== undefined) found.set(containerId, paths);
       });
       const answers = await Promise.allSettled(some);
-      for (const answer of answers) if (answer.status === 'rejected' && !isGone(answer.reason)) throw answer.reason;
+      for (const answer of answers) if (answer.status === 'rejected' && !isRemoved(answer.reason)) throw answer.reason;
     }
     return found;
   }

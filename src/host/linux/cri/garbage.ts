@@ -15,7 +15,7 @@ import {
   type ListedImage,
   type ListedPod,
   runtimeMessage,
-  unlessGone,
+  unlessRemoved,
 } from './runtime-calls.js';
 import type { Kubelet } from '../process/kubelet.js';
 import type { CriClient } from './client.js';
@@ -68,7 +68,7 @@ export class GarbageCollection {
   async collect(client: CriClient, collection: Collection): Promise<readonly string[]> {
     const errors: string[] = [];
     const attempt = async (what: string, removal: Promise<unknown>): Promise<void> => {
-      await unlessGone(removal).catch((error: unknown) => {
+      await unlessRemoved(removal).catch((error: unknown) => {
         errors.push(`${what}: ${runtimeMessage(error)}`);
       });
     };

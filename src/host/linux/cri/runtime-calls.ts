@@ -4,15 +4,15 @@ const NOT_FOUND = 5;
 const DEADLINE_EXCEEDED = 4;
 
 /** Treats "not found" as success: what is gone need not be removed. */
-export async function unlessGone(asked: Promise<unknown>): Promise<void> {
+export async function unlessRemoved(asked: Promise<unknown>): Promise<void> {
   try {
     await asked;
   } catch (error) {
-    if (!isGone(error)) throw error;
+    if (!isRemoved(error)) throw error;
   }
 }
 
-export function isGone(error: unknown): boolean {
+export function isRemoved(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === NOT_FOUND;
 }
 

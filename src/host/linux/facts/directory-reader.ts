@@ -6,7 +6,7 @@ import type { Binding, FilesystemReading } from '../../../native/binding.js';
 import { constants as os } from 'node:os';
 
 /** A directory to examine. Never rejects; never resolves where the filesystem hangs. */
-interface AskedDirectory {
+interface RequestedDirectory {
   readonly path: string;
   /** Whether evictd writes there. */
   readonly writes: boolean;
@@ -17,7 +17,7 @@ interface AskedDirectory {
 /** For a missing directory the nearest existing parent is examined, where it would be created. */
 export async function readDirectory(
   native: Pick<Binding, 'FilesystemStats'>,
-  { path, writes, keeps = [] }: AskedDirectory,
+  { path, writes, keeps = [] }: RequestedDirectory,
 ): Promise<DirectoryAnswer> {
   let at = path;
   let reading = await statfs(native, at);
@@ -61,7 +61,7 @@ async function refusalOf(path: string): Promise<string | undefined> {
 }
 
 /** A file of another size is created again. */
-async function bytesToMake(path: string, keeps: NonNullable<AskedDirectory['keeps']>): Promise<bigint> {
+async function bytesToMake(path: string, keeps: NonNullable<RequestedDirectory['keeps']>): Promise<bigint> {
   const sizes = await Promise.all(keeps.map(({ name }) => sizeOf(join(path, name))));
   return keeps.reduce((sum, { bytes }, index) => (sizes[index] === bytes ? sum : sum + BigInt(bytes)), 0n);
 }

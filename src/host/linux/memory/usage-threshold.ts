@@ -29,7 +29,7 @@ export class UsageThreshold {
   readonly #slot: WatchSlot<ThresholdWatch>;
   readonly #wake: SlotWake;
   /** The last request, unless it was refused. */
-  #asked: UsageAim | undefined;
+  #requested: UsageAim | undefined;
   /** When the requested registration stood; undefined: another wake came since. */
   #settledNs: bigint | undefined;
   /** Why the last move was refused, while the old registration stands. */
@@ -52,12 +52,12 @@ export class UsageThreshold {
     const { watch } = this.#slot;
     if (watch === undefined) {
       const open = this.#slot.open('', (onWake) => new this.#native.MemcgThreshold(this.#directory, aim.usage, onWake), refusal);
-      this.#asked = open ? aim : undefined;
+      this.#requested = open ? aim : undefined;
       this.#unmoved = undefined;
-    } else if (this.#asked?.usage !== aim.usage) {
+    } else if (this.#requested?.usage !== aim.usage) {
       if (this.#settled(aim, nowNs)) return;
       watch.move(aim.usage);
-      this.#asked = aim;
+      this.#requested = aim;
     }
   }
 
@@ -79,7 +79,7 @@ export class UsageThreshold {
    * never end. A crossing or the next tick moves it.
    */
   #settled(aim: UsageAim, nowNs: bigint): boolean {
-    return this.#asked?.base === aim.base && this.#settledNs !== undefined && nowNs - this.#settledNs < SETTLES_NS;
+    return this.#requested?.base === aim.base && this.#settledNs !== undefined && nowNs - this.#settledNs < SETTLES_NS;
   }
 
   #onWake(atNs: bigint, detail: number): void {
@@ -88,8 +88,8 @@ export class UsageThreshold {
     this.#settledNs = undefined;
     if (watch !== undefined && (detail & MOVED) !== 0) {
       this.#unmoved = undefined;
-      if (watch.armed === this.#asked?.usage) this.#settledNs = process.hrtime.bigint();
-      else if ((detail & REFUSED) !== 0) this.#asked = undefined; // it stands at an earlier request, and the newest was refused
+      if (watch.armed === this.#requested?.usage) this.#settledNs = process.hrtime.bigint();
+      else if ((detail & REFUSED) !== 0) this.#requested = undefined; // it stands at an earlier request, and the newest was refused
     } else if (watch !== undefined && (detail & REFUSED) !== 0) {
       this.#refused(watch);
       return; // no wake: it would be tried again at once, and the sampler watches
@@ -99,7 +99,7 @@ export class UsageThreshold {
 
   /** Tried again at the next arming. */
   #refused(watch: ThresholdWatch): void {
-    this.#asked = undefined;
+    this.#requested = undefined;
     const code = getSystemErrorName(-watch.status().errno);
     const error = new Error(`${code}: ${this.#directory}/cgroup.event_control took no registration`);
     const failure = refusal(Object.assign(error, { code, syscall: 'write' }));

@@ -44,7 +44,7 @@ export class PressureAndSwap {
   readonly #plan: PressureAndSwapPlan;
   readonly #mode: NotifierMode;
   readonly #sources: Readonly<Record<StallResource, ReturnType<typeof pressureSource>>>;
-  #asked: readonly Signal[] = [];
+  #requested: readonly Signal[] = [];
   #limits: readonly Operand[] = [];
   #pass: KernelPass | undefined;
   #rings = new Map<PressureSignal, StallRing>();
@@ -70,17 +70,17 @@ export class PressureAndSwap {
   arm(thresholds: readonly Threshold[], onWake: (wake: Wake) => void): boolean {
     this.#onWake = onWake;
     this.#limits = thresholds.flatMap(operandsOf).filter(({ signal }) => isPressureOrAmount(signal));
-    const asked = this.#ask([...new Set(this.#limits.map(({ signal }) => signal))]);
+    const requested = this.#ask([...new Set(this.#limits.map(({ signal }) => signal))]);
     this.#pass?.read();
     const triggers = this.#armTriggers();
     const samplers = this.#samplers.arm(this.#limits, this.#resources(), onWake);
-    return asked || triggers || samplers;
+    return requested || triggers || samplers;
   }
 
   read(timeNs: bigint): [Signal, Observation | Missing][] {
     if (this.#pass === undefined) return [];
     this.#pass.read();
-    const readings = this.#asked.map((signal): [Signal, Observation | Missing] => [signal, this.#read(signal, timeNs)]);
+    const readings = this.#requested.map((signal): [Signal, Observation | Missing] => [signal, this.#read(signal, timeNs)]);
     this.#samplers.seen(this.#resources());
     return readings;
   }
@@ -118,14 +118,14 @@ export class PressureAndSwap {
     this.#samplers.close();
     this.#pass?.close();
     this.#pass = undefined;
-    this.#asked = [];
+    this.#requested = [];
     this.#rings.clear();
   }
 
   /** Opens the sources of these signals, if they changed. */
   #ask(signals: readonly Signal[]): boolean {
-    if (signals.length === this.#asked.length && signals.every((signal) => this.#asked.includes(signal))) return false;
-    this.#asked = signals;
+    if (signals.length === this.#requested.length && signals.every((signal) => this.#requested.includes(signal))) return false;
+    this.#requested = signals;
     this.#pass?.close();
     const pressure = signals.filter(isPressure);
     const resources = [...new Set(pressure.map((signal) => pressureParts(signal).resource))];
@@ -211,7 +211,7 @@ export class PressureAndSwap {
   /** By the last pass; none where it failed. */
   #resources(): SampledResource[] {
     return OWN_AMOUNT_SIGNALS.flatMap((signal) => {
-      const reading = this.#asked.includes(signal) ? this.#pass?.of(this.#plan.amounts[signal]) : undefined;
+      const reading = this.#requested.includes(signal) ? this.#pass?.of(this.#plan.amounts[signal]) : undefined;
       return reading === undefined || 'missing' in reading ? [] : levelResources(signal, 'bytes', reading.levels);
     });
   }

@@ -7,7 +7,7 @@ const DELAY_LOCK = ['--what=shutdown', '--mode=delay', '--who=evictd'];
 const PROVED_WITHIN_MS = 20_000;
 /** For what its children keep open. */
 const CLOSED_WITHIN_MS = 1_000;
-const SAID_AT_MOST = 500;
+const MAX_ERROR_TEXT = 500;
 
 /** A command that takes a lock and holds it while its standard input is open. undefined: not installed. */
 export type InhibitCommand = (why: string) => readonly string[] | undefined;
@@ -32,7 +32,7 @@ export class Inhibitor {
   readonly #child: ChildProcess;
   readonly #events: InhibitorEvents;
   #takenAtNs: bigint | undefined;
-  #said = '';
+  #errorText = '';
   #timer: NodeJS.Timeout | undefined;
   #over = false;
 
@@ -59,13 +59,13 @@ export class Inhibitor {
     child.stdout?.once('data', () => {
       this.#taken();
     });
-    child.stderr?.on('data', (text: Buffer) => (this.#said = (this.#said + text.toString()).slice(0, SAID_AT_MOST)));
+    child.stderr?.on('data', (text: Buffer) => (this.#errorText = (this.#errorText + text.toString()).slice(0, MAX_ERROR_TEXT)));
     child.once('exit', (code, signal) => {
-      const reason = /\S.*/.exec(this.#said)?.[0] ?? `${program} has ended (${signal ?? String(code)})`;
+      const reason = /\S.*/.exec(this.#errorText)?.[0] ?? `${program} has ended (${signal ?? String(code)})`;
       this.#within(CLOSED_WITHIN_MS, reason);
     });
     child.once('close', (code, signal) => {
-      this.#end(/\S.*/.exec(this.#said)?.[0] ?? `${program} has ended (${signal ?? String(code)})`);
+      this.#end(/\S.*/.exec(this.#errorText)?.[0] ?? `${program} has ended (${signal ?? String(code)})`);
     });
     unprotect(this.#pid);
     child.stdin?.write('\n');

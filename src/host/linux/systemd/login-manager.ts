@@ -28,7 +28,7 @@ const PAUSE_MS = 100;
 
 export interface LoginView {
   /** Monotonic, before the call. */
-  readonly askedAtNs: bigint;
+  readonly requestedAtNs: bigint;
   /** The machine is about to go down. */
   readonly preparing: boolean;
   /** The reasons of all locks (delay or block), as their holders gave them. */
@@ -91,11 +91,11 @@ export class LoginManager {
   }
 
   #ask(): void {
-    const askedAtNs = process.hrtime.bigint();
+    const requestedAtNs = process.hrtime.bigint();
     this.#call(GET_PREPARING, ([preparing]) => {
       this.#call({ ...LOGIN_MANAGER, member: 'ListInhibitors' }, ([list]) => {
         this.#end(() => {
-          this.#events.seen({ askedAtNs, preparing: preparing === true, inhibitors: reasonsOf(list) });
+          this.#events.seen({ requestedAtNs, preparing: preparing === true, inhibitors: reasonsOf(list) });
         });
       });
     });

@@ -90,7 +90,7 @@ export class LoginShutdownDelay implements ShutdownDelay {
     this.#letGo();
   }
 
-  #seen({ askedAtNs, preparing, inhibitors }: LoginView): void {
+  #seen({ requestedAtNs, preparing, inhibitors }: LoginView): void {
     this.#loginTrouble = undefined;
     this.#refusals = 0;
     const changed = preparing !== this.#preparing;
@@ -98,7 +98,7 @@ export class LoginShutdownDelay implements ShutdownDelay {
     this.#released &&= preparing;
     const { takenAtNs } = this.#lock ?? {};
     // A lock taken after the question cannot be in the answer; during a shutdown no new lock can be taken.
-    if (!preparing && takenAtNs !== undefined && takenAtNs < askedAtNs && !inhibitors.has(this.#why))
+    if (!preparing && takenAtNs !== undefined && takenAtNs < requestedAtNs && !inhibitors.has(this.#why))
       this.#lost('logind has lost the lock');
     if (changed) this.#events?.prepare(preparing);
     this.#take();

@@ -28,7 +28,7 @@ interface Entry {
   decides: boolean;
   stale: boolean;
   /** Since when an answer is awaited. */
-  askedAtNs: bigint | undefined;
+  requestedAtNs: bigint | undefined;
 }
 
 /** The followed units, as systemd last described them. */
@@ -76,9 +76,9 @@ export class UnitCache {
     if (!this.#entries.has(name)) this.#add(name, true);
     const entry = this.#entries.get(name);
     if (entry === undefined || !(this.#isUnsure(entry, sureSinceNs) || hasChanged(entry, sureSinceNs))) return false;
-    if (entry.askedAtNs === undefined && this.#link.up) this.#read(entry, true);
-    const askedAtNs = entry.askedAtNs ?? (entry.readAtNs === undefined ? entry.wantedAtNs : undefined);
-    const sinceNs = askedAtNs === undefined || (sureSinceNs !== undefined && sureSinceNs > askedAtNs) ? sureSinceNs : askedAtNs;
+    if (entry.requestedAtNs === undefined && this.#link.up) this.#read(entry, true);
+    const requestedAtNs = entry.requestedAtNs ?? (entry.readAtNs === undefined ? entry.wantedAtNs : undefined);
+    const sinceNs = requestedAtNs === undefined || (sureSinceNs !== undefined && sureSinceNs > requestedAtNs) ? sureSinceNs : requestedAtNs;
     return sinceNs !== undefined && nowNs - sinceNs < withinNs;
   }
 
@@ -106,7 +106,7 @@ export class UnitCache {
     if (!this.#link.up) return;
     for (const entry of this.#entries.values()) {
       if (this.#reading >= READING_AT_ONCE) return;
-      if (entry.stale && entry.askedAtNs === undefined) this.#read(entry);
+      if (entry.stale && entry.requestedAtNs === undefined) this.#read(entry);
     }
   }
 
@@ -123,7 +123,7 @@ export class UnitCache {
     let left = calls.length;
     entry.stale = false; // a later change may be missing in the answer
     const atNs = process.hrtime.bigint();
-    entry.askedAtNs = atNs;
+    entry.requestedAtNs = atNs;
     this.#reading += 1;
     const answered = (index: number, reply: BusReply): void => {
       replies[index] = reply;
@@ -140,7 +140,7 @@ export class UnitCache {
 
   #known(entry: Entry, replies: readonly BusReply[], { atNs, decides }: { readonly atNs: bigint; readonly decides: boolean }): void {
     this.#reading -= 1;
-    entry.askedAtNs = undefined;
+    entry.requestedAtNs = undefined;
     if (replies.some((reply) => !reply.ok && reply.name === undefined)) {
       entry.stale = true; // the connection was lost: read again on the next one
       return;
@@ -178,7 +178,7 @@ export class UnitCache {
       readAtNs: undefined,
       decides: false,
       stale: true,
-      askedAtNs: undefined,
+      requestedAtNs: undefined,
     });
     this.#namesByPath.set(unitPath(name), name);
   }
@@ -189,12 +189,14 @@ export class UnitCache {
   }
 
   #isUnanswered(nowNs: bigint): boolean {
-    return [...this.#entries.values()].some(({ askedAtNs }) => askedAtNs !== undefined && nowNs - askedAtNs > ANSWERED_WITHIN_NS);
+    return [...this.#entries.values()].some(
+      ({ requestedAtNs }) => requestedAtNs !== undefined && nowNs - requestedAtNs > ANSWERED_WITHIN_NS,
+    );
   }
 }
 
-function isStale({ stale, askedAtNs }: Entry): boolean {
-  return stale || askedAtNs !== undefined;
+function isStale({ stale, requestedAtNs }: Entry): boolean {
+  return stale || requestedAtNs !== undefined;
 }
 
 /** It has changed since a reading from before then. */

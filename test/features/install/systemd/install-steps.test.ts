@@ -109,7 +109,7 @@ describe('install', () => {
       /systemctl enable/,
     ],
     [
-      'somebody wrote a unit',
+      'a unit that evictd did not write',
       (at) => {
         writeFileSync(at(SERVICE), '[Service]\n');
       },

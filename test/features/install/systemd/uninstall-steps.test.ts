@@ -58,7 +58,7 @@ test('a dry run touches nothing, and does not count the service that it would st
   const restored: string[] = [];
   const restore: Machine['restore'] = ({ runtimeDirectory }) => {
     restored.push(runtimeDirectory);
-    return Promise.resolve({ restored: [], owed: [], hangs: false });
+    return Promise.resolve({ restored: [], unrestored: [], hangs: false });
   };
   const { machine, at } = installed({ running: () => [42], restore });
   expect(told(await uninstalled(machine, { dryRun: true }), at(''))).toContain('remove run/evictd');
@@ -76,7 +76,7 @@ test('the changes of a killed evictd are restored when the service is stopped, t
   const { machine, ran, at } = installed({
     restore: () => {
       ran.push('restore');
-      return Promise.resolve({ restored: ['oom_score_adj of 2 processes'], owed: [], hangs: false });
+      return Promise.resolve({ restored: ['oom_score_adj of 2 processes'], unrestored: [], hangs: false });
     },
   });
   const steps = await uninstalled(machine);
@@ -89,20 +89,20 @@ test('the changes of a killed evictd are restored when the service is stopped, t
   expect(existsSync(at('run/evictd'))).toBe(false);
 });
 
-test('where something is owed still the directory stays, with each reason', async () => {
-  const owed = ['b.service is kept stopped: masked', '3 journal records: No space left'];
-  const { machine, at } = installed({ restore: () => Promise.resolve({ restored: ['…'], owed, hangs: false }) });
+test('the directory stays while anything is not restored, with each reason', async () => {
+  const unrestored = ['b.service is kept stopped: masked', '3 journal records: No space left'];
+  const { machine, at } = installed({ restore: () => Promise.resolve({ restored: ['…'], unrestored, hangs: false }) });
   const steps = await uninstalled(machine);
-  for (const why of owed) expect(steps).toContainEqual({ action: 'keep', path: at('run/evictd'), why, owed: true });
+  for (const why of unrestored) expect(steps).toContainEqual({ action: 'keep', path: at('run/evictd'), why, unrestored: true });
   expect(existsSync(at('run/evictd/machine.lock'))).toBe(true);
 });
 
-test('in a configured runtime directory nothing is owed either; it may be shared, and stays', async () => {
+test('a configured runtime directory may be shared, and stays, though nothing in it is unrestored', async () => {
   const restored: string[] = [];
   const { machine, at } = installed({
     restore: ({ runtimeDirectory }) => {
       restored.push(runtimeDirectory);
-      return Promise.resolve({ restored: [], owed: [], hangs: false });
+      return Promise.resolve({ restored: [], unrestored: [], hangs: false });
     },
   });
   put(at('srv/run/machine.lock'), '');

@@ -132,7 +132,7 @@ test.each([
       symlinkSync(elsewhere, join(data, 'state', 'deep', 'link'));
     },
   ],
-])('a link that somebody has laid is not followed: %s', (_where, lay) => {
+])('a link of another user is not followed: %s', (_where, lay) => {
   const root = mkdtempSync(join(tmpdir(), 'evictd-test-'));
   onTestFinished(() => {
     rmSync(root, { recursive: true });
@@ -150,9 +150,9 @@ describe('where administrators alone may write', () => {
   test.each<[rule: string, path: string, trusted: boolean]>([
     ['Program Files', 'C:\\Program Files\\evictd\\node.exe', true],
     ['in small letters', 'c:\\program files\\evictd\\node.exe', true],
-    ["Windows' own, in which everybody has a place", 'C:\\Windows\\Temp\\node.exe', false],
+    ["Windows' own, in which all users may write", 'C:\\Windows\\Temp\\node.exe', false],
     ['a directory that begins alike', 'C:\\Program Files Extra\\node.exe', false],
-    ["somebody's home", 'C:\\Users\\ann\\AppData\\Roaming\\npm\\evictd.js', false],
+    ["a user's home", 'C:\\Users\\ann\\AppData\\Roaming\\npm\\evictd.js', false],
     ['another drive', 'D:\\Program Files\\node.exe', false],
     ['the way back out', 'C:\\Program Files\\..\\Users\\node.exe', false],
   ])('%s', (_rule, path, trusted) => {

@@ -12,7 +12,7 @@ test.each<[rule: string, holders: readonly number[], facts: ReturnType<typeof in
   ['the file stays behind when its evictd has ended', [], { kind: 'none' }],
   ['another file of that inode is locked, on another device', [17], { kind: 'none' }],
   ['the holder is in another process namespace', [0], { kind: 'unseen', unseen: expect.stringContaining('namespace') as string }],
-])('who guards the node: %s', (_rule, holders, facts) => {
+])('which evictd guards the node: %s', (_rule, holders, facts) => {
   expect(instanceOf({ inode: 5, pid: 4711, version: '1.0.0' }, holders)).toEqual(facts);
 });
 

@@ -4,7 +4,7 @@ import type { Binding } from '../../../../src/native/binding.js';
 
 const THRESHOLD = { MOVED: 1, REFUSED: 2 };
 
-/** Stands where it is told: which answers of the armer come in one wake cannot be chosen with a kernel. */
+/** Has the state that the test sets: which answers of the armer come in one wake cannot be chosen with a kernel. */
 class StandIn {
   static asked: bigint[] = [];
   static armed: bigint | undefined;

@@ -95,7 +95,7 @@ test('it yields at every cgroup; a removed node has no counters', async () => {
   const look = counters.read();
   let yields = 0;
   while (look.next().done !== true) yields += 1;
-  expect(yields).toBeGreaterThanOrEqual(v1 ? 21 : 1); // v2: nobody was killed, so nothing below is looked at
+  expect(yields).toBeGreaterThanOrEqual(v1 ? 21 : 1); // v2: no process was killed, so nothing below is read
   await node.cleanup();
   expect(read(counters).cgroups.size).toBe(0);
 });

@@ -30,7 +30,7 @@ function open(mode: NotifierMode = 'sample', plan: Partial<PressureAndSwapPlan> 
   return own;
 }
 
-const nobody = (): void => undefined;
+const ignoreWake = (): void => undefined;
 const read = (signals: PressureAndSwap, timeNs: bigint): Map<Signal, Observation | Missing> => new Map(signals.read(timeNs));
 
 describe('what is read', () => {
@@ -39,17 +39,17 @@ describe('what is read', () => {
     expect(signals.read(0n)).toEqual([]);
     signals.arm(
       [threshold('memory.available', '1Gi'), listed('memory.available<1% & io.pressure.some.avg60>1% & memory.kernelAvailable<1%', 'hard')],
-      nobody,
+      ignoreWake,
     );
     expect([...read(signals, 1n).keys()].sort()).toEqual(['io.pressure.some.avg60', 'memory.kernelAvailable']);
-    signals.arm([], nobody);
+    signals.arm([], ignoreWake);
     expect(signals.read(2n)).toEqual([]);
     expect(signals.lookAtNs).toBeUndefined();
   });
 
   test('a share needs a window: until then it is pending, and not zero', () => {
     const signals = open();
-    signals.arm([listed('cpu.pressure.some>50%', 'hard')], nobody);
+    signals.arm([listed('cpu.pressure.some>50%', 'hard')], ignoreWake);
     const begin = process.hrtime.bigint();
     expect(read(signals, begin).get('cpu.pressure.some')).toEqual({
       missing: '/proc/pressure/cpu has not been read for 0.5 s yet',
@@ -68,17 +68,17 @@ describe('what is read', () => {
   test('a reload that keeps a signal keeps what is known of it', () => {
     const signals = open();
     const cpu = listed('cpu.pressure.some>50%', 'hard');
-    signals.arm([cpu], nobody);
+    signals.arm([cpu], ignoreWake);
     const begin = process.hrtime.bigint();
     signals.read(begin);
-    signals.arm([cpu, listed('io.pressure.some>50%', 'hard')], nobody);
+    signals.arm([cpu, listed('io.pressure.some>50%', 'hard')], ignoreWake);
     expect(read(signals, begin + WINDOW_NS).get('cpu.pressure.some')).not.toHaveProperty('missing');
     expect(read(signals, begin + WINDOW_NS).get('io.pressure.some')).toHaveProperty('pending');
   });
 
   test('a single look takes avg10 for it, and says so', () => {
     const signals = open('probe');
-    signals.arm([listed('memory.pressure.full>99%', 'hard')], nobody);
+    signals.arm([listed('memory.pressure.full>99%', 'hard')], ignoreWake);
     expect(read(signals, 1n).get('memory.pressure.full')).toMatchObject({
       standIn: 'avg10',
       source: 'full avg10 of /proc/pressure/memory',
@@ -88,7 +88,7 @@ describe('what is read', () => {
 
   test('the source names the machine where the node is a v1 cgroup', () => {
     const signals = open('sample', { pressure: MACHINE_PRESSURE_FOR_V1 });
-    signals.arm([listed('memory.pressure.some.avg300>99%', 'hard')], nobody);
+    signals.arm([listed('memory.pressure.some.avg300>99%', 'hard')], ignoreWake);
     expect(read(signals, 1n).get('memory.pressure.some.avg300')).toMatchObject({
       source: "some avg300 of /proc/pressure/memory (the machine's: a v1 cgroup has none of its own)",
     });
@@ -96,7 +96,7 @@ describe('what is read', () => {
 
   test('a kernel without pressure: missing, with the reason', () => {
     const signals = open('arm', { pressure: { fileOf: (resource) => `/proc/pressure-that-is-not/${resource}`, remark: '' } });
-    signals.arm([listed('memory.pressure.some>99%', 'hard')], nobody);
+    signals.arm([listed('memory.pressure.some>99%', 'hard')], ignoreWake);
     expect(read(signals, 1n).get('memory.pressure.some')).toEqual({
       missing: expect.stringMatching(/^\/proc\/pressure-that-is-not\/memory: this kernel does not measure pressure \(ENOENT/) as string,
     });
@@ -115,7 +115,7 @@ describe('what wakes', () => {
     const signals = open('sample', { windowNs });
     signals.arm(
       thresholds.map((when) => listed(when, 'hard')),
-      nobody,
+      ignoreWake,
     );
     const now = process.hrtime.bigint();
     signals.look(now);
@@ -125,13 +125,13 @@ describe('what wakes', () => {
   test('a trigger for each operand of pressure, for its share of the window, in a window that this machine allows', () => {
     const signals = open('arm', { windowNs: 2_000_000_000n });
     const entries = [listed('memory.pressure.full>40% & memory.available<1%', 'hard'), listed('io.pressure.some.avg60>12.5%', 'soft', 1)];
-    expect(signals.arm(entries, nobody)).toBe(true);
+    expect(signals.arm(entries, ignoreWake)).toBe(true);
     expect(signals.states().map(({ signal, live, target }) => [signal, live, target])).toEqual([
       ['memory.pressure.full', true, 'full 800 ms of 2000 ms in /proc/pressure/memory'],
       ['io.pressure.some.avg60', true, 'some 250 ms of 2000 ms in /proc/pressure/io'],
     ]);
-    expect(signals.arm(entries, nobody)).toBe(false);
-    signals.arm(entries.slice(1), nobody);
+    expect(signals.arm(entries, ignoreWake)).toBe(false);
+    signals.arm(entries.slice(1), ignoreWake);
     expect(signals.states()).toHaveLength(1);
     signals.close();
     expect(native.watchCount()).toBe(0);
@@ -141,32 +141,32 @@ describe('what wakes', () => {
     'without CAP_SYS_RESOURCE a window of 500 ms is one of 2 s to the trigger: rather too early, with the share of 500 ms',
     () => {
       const signals = open('arm', { windowNs: 500_000_000n });
-      signals.arm([listed('memory.pressure.full>40%', 'hard')], nobody);
+      signals.arm([listed('memory.pressure.full>40%', 'hard')], ignoreWake);
       expect(signals.states()).toMatchObject([{ live: true, target: 'full 200 ms of 2000 ms in /proc/pressure/memory' }]);
     },
   );
 
   test.runIf(hasCapSysResource)('with CAP_SYS_RESOURCE a window of 500 ms is that to the trigger, too', () => {
     const signals = open('arm', { windowNs: 500_000_000n });
-    signals.arm([listed('memory.pressure.full>40%', 'hard')], nobody);
+    signals.arm([listed('memory.pressure.full>40%', 'hard')], ignoreWake);
     expect(signals.states()).toMatchObject([{ live: true, target: 'full 200 ms of 500 ms in /proc/pressure/memory' }]);
   });
 
   test('any time at all is a microsecond: the kernel takes no less', () => {
     const signals = open('arm', { windowNs: 2_000_000_000n });
-    signals.arm([listed('memory.pressure.full>0%', 'hard')], nobody);
+    signals.arm([listed('memory.pressure.full>0%', 'hard')], ignoreWake);
     expect(signals.states()).toMatchObject([{ live: true, target: 'full 0.001 ms of 2000 ms in /proc/pressure/memory' }]);
   });
 
   test('no trigger in a dry run, which writes to no pressure file', () => {
     const signals = open('sample');
-    signals.arm([listed('memory.pressure.full>40%', 'hard')], nobody);
+    signals.arm([listed('memory.pressure.full>40%', 'hard')], ignoreWake);
     expect(signals.states()).toEqual([]);
   });
 
   test('the sampler for the kernel’s estimate', () => {
     const signals = open();
-    signals.arm([threshold('memory.kernelAvailable', '1Mi')], nobody);
+    signals.arm([threshold('memory.kernelAvailable', '1Mi')], ignoreWake);
     expect(signals.states()).toMatchObject([{ mechanism: 'sampler', signal: 'memory.kernelAvailable', live: true }]);
   });
 
@@ -208,7 +208,7 @@ describe('what wakes', () => {
 
   test('a look reports a crossing in either direction until a decision; a reading to warm up does not end it', () => {
     const signals = open();
-    signals.arm([listed('memory.pressure.full>99%', 'hard')], nobody);
+    signals.arm([listed('memory.pressure.full>99%', 'hard')], ignoreWake);
     const begin = process.hrtime.bigint();
     const pass = (timeNs: bigint): void => {
       const observed = [...read(signals, timeNs)].flatMap(([signal, reading]) =>

@@ -54,7 +54,7 @@ describe('the shortest PSI window', () => {
 });
 
 describe('the PSI window for a wanted one', () => {
-  test.each([2_000_000, 4_000_000])('of %i µs, which everybody may have, is that one', (wantedUs) => {
+  test.each([2_000_000, 4_000_000])('of %i µs, which every user may set, is that one', (wantedUs) => {
     const { binding, windows } = asking();
     expect(allowedPsiWindow(binding, '/proc/pressure/memory', 'full', wantedUs)).toBe(wantedUs);
     expect(windows).toEqual([wantedUs]);

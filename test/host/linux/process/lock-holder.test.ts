@@ -44,7 +44,7 @@ test('the holder of a node’s lock, while it is held', () => {
   const path = join(directory, 'machine.lock');
   expect(lockHolder(path)).toBeUndefined();
   const lock = lockInstance(directory, { name: 'machine', cgroup: undefined, cgroupVersion: 2 }, native);
-  writeFileSync(join(directory, 'other.lock'), `${String(process.pid)}\n`); // lies there, and nobody holds it
+  writeFileSync(join(directory, 'other.lock'), `${String(process.pid)}\n`); // exists, and no process holds it
   expect([lockHolder(path), lockHoldersIn(directory)]).toEqual([process.pid, [process.pid]]);
   expect([locksHeldBy(process.pid), locksHeldBy(process.ppid)]).toEqual([[path], []]);
   lock.close();

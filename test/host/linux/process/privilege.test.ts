@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { mayEndOthers } from '../../../../src/host/linux/process/own-process.js';
 
-// Lines of /proc/self/status as 6.18 writes them: of root, of nobody, and of root without CAP_KILL (setpriv
+// Lines of /proc/self/status as 6.18 writes them: of root, of an unprivileged user, and of root without CAP_KILL (setpriv
 // --bounding-set -kill).
-test.each<[who: string, capEff: string, may: boolean]>([
+test.each<[user: string, capEff: string, may: boolean]>([
   ['root', '000001ffffffffff', true],
   ['no capability', '0000000000000000', false],
   ['root without CAP_KILL', '000001ffffffffdf', false],

@@ -17,7 +17,7 @@ test.each<[rule: string, env: NodeJS.ProcessEnv]>([
   ['an empty one', { NOTIFY_SOCKET: '' }],
   ['one of a kind that is not known', { NOTIFY_SOCKET: 'vsock:2:1' }],
   ['one that is too long', { NOTIFY_SOCKET: `/${'x'.repeat(200)}` }],
-])('nobody asks: %s', (_rule, env) => {
+])('no service manager asks for notifications: %s', (_rule, env) => {
   expect(openServiceManager(native, env)).toBeUndefined();
 });
 

@@ -24,7 +24,7 @@ const below = (signal: Signal, text: string): Threshold => {
   return { signal, value, gracePeriodNs: 0n, minReclaim: undefined };
 };
 
-/** A node whose nodefs is a filesystem of 8 MiB and 100 inodes that nobody else writes to. */
+/** A node whose nodefs is a filesystem of 8 MiB and 100 inodes that no other process writes to. */
 function openOnDisk(cgroup?: string): { node: LinuxNode; directory: string; wakes: Wake[]; woken: (wake: Wake) => void } {
   const disk = loopFilesystem();
   cleanups.push(() => {

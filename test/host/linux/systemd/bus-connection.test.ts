@@ -134,7 +134,7 @@ test.each<[what: string, happens: (peer: BusPeer) => void, reason: string]>([
     },
     'a D-Bus message of',
   ],
-])('where %s, whoever waits is told, and the connection is over', async (_what, happens, reason) => {
+])('where %s, pending calls fail with the reason, and the connection is over', async (_what, happens, reason) => {
   const peer = await BusPeer.open();
   peer.answer = () => undefined;
   const told = await new Told(peer.path).up();

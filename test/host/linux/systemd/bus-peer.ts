@@ -18,7 +18,7 @@ export class BusPeer {
   answer: (call: DBusMessage) => Answer = () => ({ signature: '', body: [] });
   /** After an answer is on its way. */
   sent: (call: DBusMessage) => void = () => undefined;
-  /** Whether it says OK to who wants to be let in; undefined: it says nothing. */
+  /** Whether it accepts the authentication of a client; undefined: it does not answer. */
   admits: boolean | undefined = true;
   connections = 0;
   readonly #server: Server;
@@ -59,7 +59,7 @@ export class BusPeer {
     return this.#sockets.size;
   }
 
-  /** To everybody who is connected. */
+  /** To all connected clients. */
   send(bytes: Buffer): void {
     for (const socket of this.#sockets) socket.write(bytes);
   }

@@ -64,12 +64,12 @@ describe('how long a shutdown waits', () => {
     peer.answer = (call) => (call.member === 'NameHasOwner' ? there(true) : answer(call));
     peer.signal('NameOwnerChanged', '/org/freedesktop/DBus');
     expect(await told).toBe(7_000_000_000n);
-    await eventually('nobody asks any more', () => peer.connected === 0);
+    await eventually('no client is connected any more', () => peer.connected === 0);
   });
 
   test('waiting for a logind that does not start ends with the timeout, and asks no more', async () => {
     const peer = await bus(() => undefined, false);
     expect(await awaitInhibitDelay(peer.path, 50_000_000n)).toBeUndefined();
-    await eventually('nobody asks any more', () => peer.connections > 0 && peer.connected === 0);
+    await eventually('no client is connected any more', () => peer.connections > 0 && peer.connected === 0);
   });
 });

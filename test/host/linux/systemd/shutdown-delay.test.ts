@@ -157,7 +157,7 @@ test('held until it is released, and taken again when the shutdown was cancelled
   expect(scene.holders()).toHaveLength(1);
   scene.delay.release();
   scene.delay.release();
-  await eventually('nobody holds it', () => scene.holders().length === 0);
+  await eventually('no process holds the lock', () => scene.holders().length === 0);
   await scene.looks();
   expect([scene.delay.state.kind, scene.holders()]).toEqual(['released', []]);
   scene.preparing = false;
@@ -312,7 +312,7 @@ test('the lock is let go where logind refuses for good: no shutdown would be hea
   scene.peer.signal('PrepareForShutdown', LOGIN);
   await scene.hears('off: cannot ask logind: it says no');
   expect(scene.holders()).toHaveLength(1);
-  await eventually('nobody holds it', () => scene.holders().length === 0);
+  await eventually('no process holds the lock', () => scene.holders().length === 0);
   scene.refuses = false;
   await scene.becomes('held');
   expect(scene.holders()).toHaveLength(1);
@@ -328,7 +328,7 @@ test('… but not while the machine goes down', async () => {
   await eventually('it is refused for good', () => scene.asked('Get') >= before + 6);
   expect(scene.holders()).toHaveLength(1);
   scene.delay.release();
-  await eventually('nobody holds it', () => scene.holders().length === 0);
+  await eventually('no process holds the lock', () => scene.holders().length === 0);
 });
 
 test.each<[what: string, command: readonly string[] | undefined, reason: string]>([
@@ -347,7 +347,7 @@ test('after close the lock is free', async () => {
   const scene = await Scene.held();
   scene.delay.close();
   scene.delay.close();
-  await eventually('nobody holds it', () => scene.holders().length === 0);
+  await eventually('no process holds the lock', () => scene.holders().length === 0);
 });
 
 test('there is no bus', async () => {

@@ -5,7 +5,7 @@ import { LoginShutdownDelay } from '../../../../src/host/linux/systemd/shutdown-
 
 // Run by shutdown-delay.test.ts: sh -c 'ulimit -n 64; exec node --import tsx starved-shutdown-delay.ts BUS PROGRAM'.
 // There are no descriptors left when it asks for the lock, until it has said so; nor for one that is closed at once.
-// Says what it is told.
+// Prints each change that it gets.
 
 const [path = '', program = ''] = process.argv.slice(2);
 const taken: number[] = [];
@@ -23,11 +23,11 @@ function giveBack(): void {
   for (const fd of taken.splice(0)) closeSync(fd);
 }
 
-// Where no process was made Node's has a pid that was never written: whoever signals it signals anybody.
+// Where no process was made, Node's handle has a pid that was never written: a signal would reach any process.
 const kill: (this: ChildProcess, signal?: number | NodeJS.Signals) => boolean = Reflect.get(ChildProcess.prototype, 'kill');
 ChildProcess.prototype.kill = function (signal) {
   if (this.pid !== undefined) return kill.call(this, signal);
-  process.stdout.write('signals anybody\n');
+  process.stdout.write('signals a pid that was never written\n');
   return false;
 };
 

@@ -15,7 +15,7 @@ class Link {
     this.asked.push({ call, done });
     return true;
   }
-  /** As the real one does: whoever waits is told. */
+  /** As the real one does: pending calls fail. */
   renew(reason: string): void {
     this.renewed.push(reason);
     this.lose();
@@ -96,7 +96,7 @@ test('a new unit may depend on a known one: earlier readings are unsure, and a d
   expect(cache.awaited('a.target', now())).toBe(true);
   expect(cache.awaited('a.target', now())).toBe(true);
   expect(link.names).toHaveLength(1);
-  cache.unitAppeared(); // machines on which somebody comes all the time are no reason to ask for ever
+  cache.unitAppeared(); // units that appear all the time do not make evictd ask for ever
   link.answer({ RequiredBy: ['b.target'] });
   expect(cache.get('a.target')).toMatchObject({ unsure: false, stopsWith: ['b.target'] });
   expect(cache.awaited('a.target', now())).toBe(false);
