@@ -1,5 +1,5 @@
 /** The library: the pure step with the values that it takes and gives, and the native layer. */
-export { departuresOf, type Departures } from './core/decide/kubelet-differences.js';
+export { departuresOf, type Departures } from './core/decide/departures.js';
 export { DurationError, formatDuration, parseDuration } from './core/quantity/duration.js';
 export type { Effect } from './core/decide/effect.js';
 export type { Decision, Outcome, VictimReading } from './core/decide/eviction.js';

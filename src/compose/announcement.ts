@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import manifest from '../../package.json' with { type: 'json' };
 import type { Config, ConfigNotice, LoadedConfig } from '../config/config.js';
-import { DEPARTURES, departuresOf } from '../core/decide/kubelet-differences.js';
+import { DEPARTURES, departuresOf } from '../core/decide/departures.js';
 import { formatDuration } from '../core/quantity/duration.js';
 import { requestedText, inhibitDelaySetting, suffices } from '../core/systemd/inhibit-delay.js';
 import { shutdownRequestedNs, type ShutdownConfig } from '../core/workload/shutdown-config.js';

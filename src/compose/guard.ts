@@ -10,7 +10,7 @@ import { selectHost } from '../host/select.js';
 import type { Log } from '../log/log.js';
 import { reloadRecord, reloadRefusedRecord, startRecord } from '../journal/records/record.js';
 import { reloadAnswerPath, writeReloadAnswer, type ReloadAnswer } from '../state/reload-answer.js';
-import type { Service } from '../features/service/service-status.js';
+import type { Service } from '../features/service/service-notifications.js';
 import { native } from '../native/index.js';
 import { announceReload, announceStart } from './announcement.js';
 import { Closers } from './closers.js';

@@ -1,4 +1,4 @@
-import type { Compatibility, Departures } from '../core/decide/kubelet-differences.js';
+import type { Compatibility, Departures } from '../core/decide/departures.js';
 import type { Platform } from '../core/signal/operating-system.js';
 import type { ReclaimStep } from '../core/reclaim/reclaim-step.js';
 import type { Rule } from '../core/workload/rule.js';

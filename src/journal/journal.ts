@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { journalLine, tornRecord, type JournalRecord } from './records/record.js';
 import { JournalFiles, type Allocate, type JournalLimits, type RotationLock } from './journal-files.js';
-import { JournalWriter } from './journal-writer.js';
+import { JournalWriter } from './journal-flush.js';
 import { Ring, earlierDecisions, type EarlierDecisions } from './journal-ring.js';
 
 export const RING_BYTES = 4 * 1024 * 1024;

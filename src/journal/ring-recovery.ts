@@ -1,5 +1,5 @@
 import type { JournalFiles } from './journal-files.js';
-import { JournalWriter } from './journal-writer.js';
+import { JournalWriter } from './journal-flush.js';
 import { RING_BYTES } from './journal.js';
 import { journalLine, tornRecord, type JournalRecord } from './records/record.js';
 import { markDrained, Ring, undrainedRecords } from './journal-ring.js';

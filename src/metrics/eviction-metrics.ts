@@ -3,7 +3,7 @@ import { STORAGE_LIMIT_SIGNALS } from '../core/message/eviction-signal.js';
 import { OOM_LIMITS } from '../core/oom/kernel-kill.js';
 import { isResourceSignal, SIGNALS } from '../core/signal/signal.js';
 import { isResourceThreshold, thresholdKind } from '../core/threshold/threshold.js';
-import { eventCounter, gauge, type Latest, type Metric } from './metric.js';
+import { eventCounter, gauge, type Latest, type Metric } from './metric-types.js';
 
 /** Signals whose thresholds evict. */
 function evictingSignals({ thresholds }: Latest): readonly string[][] {

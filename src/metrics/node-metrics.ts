@@ -10,7 +10,7 @@ import {
 } from '../core/signal/signal.js';
 import { ratioOf, stalledSeconds } from '../core/signal/pressure-share.js';
 import { allMet, isListed, resolve, thresholdKind, whenText } from '../core/threshold/threshold.js';
-import { gauge, readCounter, type Definition, type Latest, type ReadMetric } from './metric.js';
+import { gauge, readCounter, type Definition, type Latest, type ReadMetric } from './metric-types.js';
 
 export const SIGNAL_AVAILABLE = gauge(
   'evictd_signal_available',

@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs';
-import { gauge, readCounter, type Metric } from './metric.js';
+import { gauge, readCounter, type Metric } from './metric-types.js';
 
 /** By the wall clock at the start: setting the clock later does not change it. */
 const PROCESS_START_SECONDS = Date.now() / 1000 - process.uptime();

@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
-import type { EventCounter, EventHistogram, Metric, OwnValues, ReadMetric, Sample } from './metric.js';
-import { METRICS } from './metrics.js';
+import type { EventCounter, EventHistogram, Metric, OwnValues, ReadMetric, Sample } from './metric-types.js';
+import { METRICS } from './metric-list.js';
 import type { Status } from './status.js';
 
 /**

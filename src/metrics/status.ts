@@ -7,8 +7,8 @@ import type { ConditionType, Signal } from '../core/signal/signal.js';
 import type { Threshold, ThresholdKind } from '../core/threshold/threshold.js';
 import type { NotifierState, SourceProblem } from '../monitor/ports/ports.js';
 import type { Metrics } from '../monitor/ports/metrics.js';
-import type { EventCounter, Latest, Metric, OnEvent, Sample } from './metric.js';
-import { METRICS } from './metrics.js';
+import type { EventCounter, Latest, Metric, OnEvent, Sample } from './metric-types.js';
+import { METRICS } from './metric-list.js';
 
 /** Joins label values: none contains it. */
 const SEPARATOR = '\0';

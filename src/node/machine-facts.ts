@@ -9,7 +9,7 @@ import { selectHost } from '../host/select.js';
 import type { Hindrance, MachineFacts, PresentWorkload, PresentWorkloads } from '../config/lint/machine.js';
 import type { Node, NotifierState, WorkloadSource } from '../monitor/ports/ports.js';
 import { compileRules, namedOf, patternsOf } from '../workloads/workload-rules.js';
-import type { Reading } from './node-reading.js';
+import type { Reading } from './open-reading.js';
 import { openRuntimeReading } from './runtime-reading.js';
 
 /** Waits until the filesystems of a node have been read or timed out. */

@@ -2,7 +2,7 @@ import type { LoadedConfig } from '../config/config.js';
 import type { ContainerRuntime, UnitManager } from '../monitor/ports/ports.js';
 import type { FactSources } from '../workloads/cgroup/cgroup-workloads.js';
 import { ContainerRuntimes } from './container-runtimes.js';
-import { foundFilesystems, openReading, type Reading } from './node-reading.js';
+import { foundFilesystems, openReading, type Reading } from './open-reading.js';
 
 /**
  * Opens what `run` reads, for a single reading of all workloads. Container runtimes have answered or timed out.

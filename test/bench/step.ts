@@ -1,4 +1,4 @@
-import { departuresOf } from '../../src/core/decide/kubelet-differences.js';
+import { departuresOf } from '../../src/core/decide/departures.js';
 import { rank } from '../../src/core/rank/rank.js';
 import { initialState, type Policy, type State } from '../../src/core/decide/state.js';
 import { step as coreStep } from '../../src/core/decide/step.js';

@@ -2,7 +2,7 @@ import { CommanderError, type Command } from 'commander';
 import type { CommandList } from '../../src/cli/output/command.js';
 import type { Io } from '../../src/cli/output/io.js';
 import { runProgram } from '../../src/cli/program.js';
-import type { Reading } from '../../src/node/snapshot.js';
+import type { Reading } from '../../src/node/reading.js';
 import type { DiskHoldings } from '../../src/core/disk/disk-amount.js';
 import type { DiskHolders } from '../../src/core/disk/filesystem-holders.js';
 import type { Observations } from '../../src/core/signal/observation.js';

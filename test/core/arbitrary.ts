@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { DEPARTURES, departuresOf, type Departures } from '../../src/core/decide/kubelet-differences.js';
+import { DEPARTURES, departuresOf, type Departures } from '../../src/core/decide/departures.js';
 import type { VictimReading } from '../../src/core/decide/eviction.js';
 import type { StepInput } from '../../src/core/decide/step-input.js';
 import type { Collection } from '../../src/core/signal/layout.js';

@@ -1,5 +1,5 @@
 import { withDisks } from '../../src/core/rank/candidate-usages.js';
-import { departuresOf, type Departure } from '../../src/core/decide/kubelet-differences.js';
+import { departuresOf, type Departure } from '../../src/core/decide/departures.js';
 import type { StepInput } from '../../src/core/decide/step-input.js';
 import type { Observations } from '../../src/core/signal/observation.js';
 import { parseQuantity } from '../../src/core/quantity/quantity.js';

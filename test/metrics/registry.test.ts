@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { eventCounter, type Metric } from '../../src/metrics/metric.js';
-import { METRICS } from '../../src/metrics/metrics.js';
+import { eventCounter, type Metric } from '../../src/metrics/metric-types.js';
+import { METRICS } from '../../src/metrics/metric-list.js';
 import { CHECK_EXIT_CODE } from '../../src/metrics/node-metrics.js';
 import { MetricsRegistry } from '../../src/metrics/registry.js';
 import { Status } from '../../src/metrics/status.js';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { openUnitEvictor } from '../../src/evict/systemd/unit-evictor.js';
-import { departuresOf } from '../../src/core/decide/kubelet-differences.js';
+import { departuresOf } from '../../src/core/decide/departures.js';
 import { inFlight, type Decision } from '../../src/core/decide/eviction.js';
 import type { Layout } from '../../src/core/signal/layout.js';
 import type { Observations } from '../../src/core/signal/observation.js';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { policyOf } from '../../src/node/configuration-in-force.js';
-import { departuresOf } from '../../src/core/decide/kubelet-differences.js';
+import { departuresOf } from '../../src/core/decide/departures.js';
 import type { Policy } from '../../src/core/decide/state.js';
 import { thresholdId } from '../../src/core/threshold/threshold.js';
 import { load } from '../config/scratch.js';

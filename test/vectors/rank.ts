@@ -1,4 +1,4 @@
-import { departuresOf } from '../../src/core/decide/kubelet-differences.js';
+import { departuresOf } from '../../src/core/decide/departures.js';
 import type { Layout } from '../../src/core/signal/layout.js';
 import { byRank, rank, type RankedWorkload } from '../../src/core/rank/rank.js';
 import { isKubeletSignal, type ResourceSignal } from '../../src/core/signal/signal.js';

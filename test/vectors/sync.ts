@@ -1,5 +1,5 @@
 import { parseThresholdConfig } from './kubelet/threshold-config.js';
-import { departuresOf } from '../../src/core/decide/kubelet-differences.js';
+import { departuresOf } from '../../src/core/decide/departures.js';
 import { parseDuration } from '../../src/core/quantity/duration.js';
 import type { VictimReading } from '../../src/core/decide/eviction.js';
 import type { StepInput } from '../../src/core/decide/step-input.js';

@@ -30,7 +30,7 @@ export const PACKAGE_TEST = 'test/systemd/package';
 /** Everything that asks a real kernel: what is new in these directories runs without being named here. */
 const kernel = [
   'test/evict/',
-  'test/features/oom-score-adj/held-process',
+  'test/features/oom-score-adj/oom-score-adj-file',
   'test/features/oom-score-adj/process-adjuster',
   'test/features/config/config-machine',
   'test/host/',
@@ -240,7 +240,7 @@ export const suites: readonly Suite[] = [
     proves: 'root without CAP_SYS_RESOURCE',
     machine: { cgroup: 'v2', swap: false },
     files: [
-      'test/features/oom-score-adj/held-process',
+      'test/features/oom-score-adj/oom-score-adj-file',
       'test/features/oom-score-adj/process-adjuster',
       'test/e2e/oom-score-adj',
       'test/host/linux/pressure/pressure-and-swap',

@@ -9,7 +9,7 @@ import type { Configure } from '../../node/configuration-in-force.js';
 import { ContainerRuntimes } from '../../node/container-runtimes.js';
 import { openDisks, type Disks } from '../../features/disk/open.js';
 import { KernelKills } from '../../features/oom/open.js';
-import { openSources } from '../../node/node-reading.js';
+import { openSources } from '../../node/open-reading.js';
 import type { Locked } from './lock.js';
 import type { Published } from './publish.js';
 

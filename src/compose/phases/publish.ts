@@ -9,7 +9,7 @@ import type { Journal } from '../../journal/journal.js';
 import type { StepListener } from '../../monitor/ports/ports.js';
 import type { Recorder } from '../../recording/recorder.js';
 import { Reporter } from '../../monitor/reporter.js';
-import { Service } from '../../features/service/service-status.js';
+import { Service } from '../../features/service/service-notifications.js';
 import { native } from '../../native/index.js';
 import { conditionsFileOf } from '../../features/admission/open.js';
 import type { Configure } from '../../node/configuration-in-force.js';

@@ -1,5 +1,5 @@
 import type { Config, LoadedConfig, Origin } from '../config.js';
-import type { Departures } from '../../core/decide/kubelet-differences.js';
+import type { Departures } from '../../core/decide/departures.js';
 import type { Platform } from '../../core/signal/operating-system.js';
 import type { Threshold } from '../../core/threshold/threshold.js';
 import { readThresholds } from '../resolve/threshold-maps.js';

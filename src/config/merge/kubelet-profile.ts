@@ -1,4 +1,4 @@
-import { DEPARTURES, departuresOf, type Compatibility, type Departures } from '../../core/decide/kubelet-differences.js';
+import { DEPARTURES, departuresOf, type Compatibility, type Departures } from '../../core/decide/departures.js';
 import type { AllocatableConfig, Origin } from '../config.js';
 import type { LayeredSettings } from './layer.js';
 import { enforcesPods } from '../resolve/thresholds.js';

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { COMPATIBILITIES, DEPARTURES } from '../../core/decide/kubelet-differences.js';
+import { COMPATIBILITIES, DEPARTURES } from '../../core/decide/departures.js';
 import type { ShutdownGracePeriod } from '../../core/workload/shutdown-config.js';
 import type { KeyPath } from '../value/report.js';
 import { PRESSURE_WINDOW_NS, thresholdEntry } from '../resolve/listed-thresholds.js';

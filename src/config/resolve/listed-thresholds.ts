@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import type { Compatibility } from '../../core/decide/kubelet-differences.js';
+import type { Compatibility } from '../../core/decide/departures.js';
 import { formatDuration } from '../../core/quantity/duration.js';
 import { QuantityError } from '../../core/quantity/quantity-scan.js';
 import type { Quantity } from '../../core/quantity/quantity.js';

@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { AGED_STEPS, type ReclaimStep } from '../../core/reclaim/reclaim-step.js';
 import { isCollection } from '../../core/signal/layout.js';
 import { DISK_SIGNALS } from '../../core/signal/signal.js';
-import type { Compatibility } from '../../core/decide/kubelet-differences.js';
+import type { Compatibility } from '../../core/decide/departures.js';
 import type { ListItem } from '../value/document.js';
 import type { Report } from '../value/report.js';
 import { parsed, refuse, text } from '../value/scalar.js';

@@ -1,5 +1,5 @@
 import type { ConditionsObserved } from '../threshold/node-condition.js';
-import type { Departures } from './kubelet-differences.js';
+import type { Departures } from './departures.js';
 import type { EvictionInFlight } from './eviction.js';
 import type { FirstObserved } from '../threshold/grace-period.js';
 import type { Collection, Layout } from '../signal/layout.js';

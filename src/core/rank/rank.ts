@@ -1,6 +1,6 @@
 import { countedBy, holdingOn } from './candidate-usages.js';
 import { amountOfResource } from '../quantity/amount.js';
-import type { Departures } from '../decide/kubelet-differences.js';
+import type { Departures } from '../decide/departures.js';
 import { ofResource } from '../disk/disk-holding.js';
 import { type DiskHolding } from '../disk/disk-amount.js';
 import type { Layout } from '../signal/layout.js';

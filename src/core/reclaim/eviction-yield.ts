@@ -1,5 +1,5 @@
 import { countedBy } from '../rank/candidate-usages.js';
-import type { Departures } from '../decide/kubelet-differences.js';
+import type { Departures } from '../decide/departures.js';
 import type { Decision, EvictionInFlight } from '../decide/eviction.js';
 import type { ThresholdCause } from '../threshold/threshold-cause.js';
 import type { Observation, Observations } from '../signal/observation.js';

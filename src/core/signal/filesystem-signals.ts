@@ -1,4 +1,4 @@
-import type { Departures } from '../decide/kubelet-differences.js';
+import type { Departures } from '../decide/departures.js';
 import { ofResource } from '../disk/disk-holding.js';
 import { diskUsage, type DiskPart } from '../disk/disk-usage.js';
 import type { Collection, FilesystemRole, Layout } from './layout.js';

@@ -1,4 +1,4 @@
-import type { Departures } from '../decide/kubelet-differences.js';
+import type { Departures } from '../decide/departures.js';
 import type { Collection, FilesystemRole, Layout } from './layout.js';
 import type { ConditionType, Resource } from './resource.js';
 import type { Workload, WorkloadStats } from '../workload/workload.js';

@@ -14,7 +14,7 @@ import { checkPrometheus } from './prometheus-output.js';
 import { checkReport, failedReport, type CheckReport, type Clock } from './check-report.js';
 import { styleFor } from '../../cli/output/style.js';
 import { checkText } from './text-output.js';
-import { filesystemsRead, type OpenReading } from '../../node/snapshot.js';
+import { filesystemsRead, type OpenReading } from '../../node/reading.js';
 import { selectsPods } from '../../workloads/kinds/source-spec.js';
 
 const FORMATS = ['text', 'json', 'nagios', 'prometheus'] as const;
@@ -74,7 +74,7 @@ export const check: MakeCommand = ({ io, setExitCode }) =>
   checkCommand({
     io,
     setExitCode,
-    open: async (loaded) => (await import('../../node/node-reading.js')).openReading(loaded, 'probe'),
+    open: async (loaded) => (await import('../../node/open-reading.js')).openReading(loaded, 'probe'),
     openPlaced: async (loaded) => (await import('../../node/runtime-reading.js')).openNodeReading(loaded),
   });
 

@@ -1,4 +1,4 @@
-import type { Definition } from '../../metrics/metric.js';
+import type { Definition } from '../../metrics/metric-types.js';
 import * as metrics from '../../metrics/node-metrics.js';
 import { ratioOf, stalledSeconds } from '../../core/signal/pressure-share.js';
 import type { Observation } from '../../core/signal/observation.js';

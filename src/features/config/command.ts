@@ -10,7 +10,7 @@ import type { Io } from '../../cli/output/io.js';
 import { addConfigOptions, configFromOptions, type ConfigOptions } from '../../cli/output/options.js';
 import { checkedJson, checkedText, type Checked, type CheckedMachine } from './checked-config.js';
 import { table } from '../../cli/output/table.js';
-import { filesystemsRead } from '../../node/snapshot.js';
+import { filesystemsRead } from '../../node/reading.js';
 
 export interface ConfigDeps {
   readonly io: Io;

@@ -104,7 +104,7 @@ async function openNode(): Promise<DemoNode> {
   const names = WORKLOADS.map(({ name }) => name);
   const jobs = (await import('./open.js')).openDemoJobs();
   if (jobs) return new JobNode(jobs, names);
-  const memory = (await import('../../node/node-reading.js')).memoryHierarchy();
+  const memory = (await import('../../node/open-reading.js')).memoryHierarchy();
   if (memory === undefined) {
     throw new UnavailableError('EVICTD_DEMO_CGROUP', 'this machine has no cgroup memory controller', {
       hint: 'mount the cgroup filesystem and boot without cgroup_disable=memory',

@@ -15,7 +15,7 @@ import { SpaceWatch } from './space-watch.js';
 import type { ConfigurationInForce } from '../../node/configuration-in-force.js';
 import type { ContainerRuntimes } from '../../node/container-runtimes.js';
 import { lookAtDisks, openDiskParts, type OpenedDiskParts } from '../../node/disk-parts.js';
-import { workloadsOf } from '../../node/node-reading.js';
+import { workloadsOf } from '../../node/open-reading.js';
 
 interface DisksParts {
   readonly node: LinuxNode;

@@ -7,7 +7,7 @@ import { outputOption, USAGE_AND_CONFIG, withHelp } from '../../cli/output/help.
 import type { Io } from '../../cli/output/io.js';
 import { addConfigOptions, configFromOptions, type ConfigOptions } from '../../cli/output/options.js';
 import { styleFor, type Colour, type Style } from '../../cli/output/style.js';
-import { filesystemsRead } from '../../node/snapshot.js';
+import { filesystemsRead } from '../../node/reading.js';
 
 export interface DoctorDeps {
   readonly io: Io;

@@ -1,7 +1,7 @@
 import { UNKILLABLE } from '../../core/oom/oom-badness.js';
 import type { OomScoreAdjTarget } from '../../core/oom/oom-score-adj-target.js';
 import type { FoundProcess } from './original-values-file.js';
-import { withProcess, type HeldProcess } from './held-process.js';
+import { withProcess, type HeldProcess } from './oom-score-adj-file.js';
 
 /** The change of a value since the last look. `drifted`: another program changed a value of evictd's. */
 export type Observed = 'same' | 'changed' | 'drifted';

@@ -2,7 +2,7 @@ import { UNKILLABLE } from '../../core/oom/oom-badness.js';
 import type { Workload } from '../../core/workload/workload.js';
 import { AdjustedProcess } from './adjusted-process.js';
 import type { OomScoreAdjWarnings } from './adjustment-errors.js';
-import type { ProcessListing, SeenProcess } from './held-process.js';
+import type { ProcessListing, SeenProcess } from './oom-score-adj-file.js';
 import type { FoundFile, FoundWorkload } from './original-values-file.js';
 
 /** A workload whose processes evictd writes to. */

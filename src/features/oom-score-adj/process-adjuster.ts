@@ -8,7 +8,7 @@ import type { Binding } from '../../native/binding.js';
 import { OomScoreAdjWarnings } from './adjustment-errors.js';
 import type { FoundFile } from './original-values-file.js';
 import { Ledger, type AdjustedWorkload } from './adjustment-ledger.js';
-import { ProcessListing, type SeenProcess } from './held-process.js';
+import { ProcessListing, type SeenProcess } from './oom-score-adj-file.js';
 import type { AdjustedProcess, Observed, RestoreResult } from './adjusted-process.js';
 
 /** Rounds of searching for children forked while their parents are restored. */

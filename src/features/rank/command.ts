@@ -17,7 +17,7 @@ import { kernelJson, kernelText } from './kernel-ranking.js';
 import { rankJson, rankText, type RankReport } from '../../cli/output/ranking.js';
 import { styleFor } from '../../cli/output/style.js';
 import { addPodOptions, ranksPods, rankPods, type RankPodsOptions } from './rank-pods.js';
-import type { OpenReading } from '../../node/snapshot.js';
+import type { OpenReading } from '../../node/reading.js';
 
 export interface RankDeps {
   readonly io: Io;

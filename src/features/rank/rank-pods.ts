@@ -1,5 +1,5 @@
 import { Option, type Command } from 'commander';
-import { departuresOf } from '../../core/decide/kubelet-differences.js';
+import { departuresOf } from '../../core/decide/departures.js';
 import type { Layout } from '../../core/signal/layout.js';
 import { rank, describeRanked, protectionText, type RankedWorkload } from '../../core/rank/rank.js';
 import { type ResourceSignal, SIGNAL_FACTS } from '../../core/signal/signal.js';

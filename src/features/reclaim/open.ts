@@ -11,7 +11,7 @@ import { native } from '../../native/index.js';
 import { garbageGains, gainOf, type Gain, type NamedGain } from './reclaim-gain.js';
 import { devicesOf } from '../../native/filesystem-answer.js';
 import { policyOf } from '../../node/configuration-in-force.js';
-import { foundFilesystems } from '../../node/node-reading.js';
+import { foundFilesystems } from '../../node/open-reading.js';
 import { ContainerRuntimes } from '../../node/container-runtimes.js';
 import { StepReclaimer } from './reclaimer.js';
 import { pathsOfStep } from '../../core/reclaim/step-command.js';

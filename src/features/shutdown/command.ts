@@ -17,7 +17,7 @@ import { outputOption, USAGE_AND_CONFIG, withHelp } from '../../cli/output/help.
 import type { Io } from '../../cli/output/io.js';
 import { addConfigOptions, configFromOptions, type ConfigOptions } from '../../cli/output/options.js';
 import { styleFor, type Style } from '../../cli/output/style.js';
-import type { OpenReading } from '../../node/snapshot.js';
+import type { OpenReading } from '../../node/reading.js';
 import { isBelow } from '../../core/workload/cgroup.js';
 import { formatDuration } from '../../core/quantity/duration.js';
 import { protectionText } from '../../core/rank/rank.js';

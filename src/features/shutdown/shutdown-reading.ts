@@ -4,7 +4,7 @@ import type { UnitManager, WorkloadSource } from '../../monitor/ports/ports.js';
 import { AWAIT_ANSWER_NS } from '../../monitor/next-look.js';
 import { withUnitStops } from '../../workloads/systemd/unit-stops.js';
 import { pause } from '../../node/timeouts.js';
-import type { Reading } from '../../node/node-reading.js';
+import type { Reading } from '../../node/open-reading.js';
 import { openRuntimeReading } from '../../node/runtime-reading.js';
 import { unitProtection } from '../../node/unit-protection.js';
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { LoadedConfig, Origin } from '../../../src/config/config.js';
 import type { ConfigFlags } from '../../../src/config/merge/flags.js';
-import { DEPARTURES, departuresOf } from '../../../src/core/decide/kubelet-differences.js';
+import { DEPARTURES, departuresOf } from '../../../src/core/decide/departures.js';
 import { thresholdId } from '../../../src/core/threshold/threshold.js';
 import { formatPosition } from '../../../src/cli/output/error-text.js';
 import { load } from '../scratch.js';

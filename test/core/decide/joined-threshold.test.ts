@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { departuresOf } from '../../../src/core/decide/kubelet-differences.js';
+import { departuresOf } from '../../../src/core/decide/departures.js';
 import type { Effect } from '../../../src/core/decide/effect.js';
 import { alertMessage, decisionMessage, thresholdMessage } from '../../../src/core/message/message.js';
 import type { Observation, Observations } from '../../../src/core/signal/observation.js';

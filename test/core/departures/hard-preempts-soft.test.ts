@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { departuresOf } from '../../../src/core/decide/kubelet-differences.js';
+import { departuresOf } from '../../../src/core/decide/departures.js';
 import { candidates, Mi, policy, SECOND, threshold, without, workload } from '../support.js';
 import { Timeline } from '../timeline.js';
 

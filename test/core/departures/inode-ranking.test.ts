@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { departuresOf } from '../../../src/core/decide/kubelet-differences.js';
+import { departuresOf } from '../../../src/core/decide/departures.js';
 import { rank } from '../../../src/core/rank/rank.js';
 import { containerStats, files, pod } from '../usage.js';
 

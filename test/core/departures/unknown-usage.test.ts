@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { departuresOf } from '../../../src/core/decide/kubelet-differences.js';
+import { departuresOf } from '../../../src/core/decide/departures.js';
 import { rank } from '../../../src/core/rank/rank.js';
 import type { ResourceSignal } from '../../../src/core/signal/signal.js';
 import type { WorkloadUsage } from '../../../src/core/workload/workload.js';

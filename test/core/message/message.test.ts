@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { departuresOf } from '../../../src/core/decide/kubelet-differences.js';
+import { departuresOf } from '../../../src/core/decide/departures.js';
 import type { AlertKind } from '../../../src/core/decide/effect.js';
 import type { Decision, Outcome, StorageLimitCause } from '../../../src/core/decide/eviction.js';
 import type { ThresholdCause } from '../../../src/core/threshold/threshold-cause.js';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { departuresOf, type Compatibility } from '../../../src/core/decide/kubelet-differences.js';
+import { departuresOf, type Compatibility } from '../../../src/core/decide/departures.js';
 import type { Layout } from '../../../src/core/signal/layout.js';
 import { byRank, rank, type RankedWorkload } from '../../../src/core/rank/rank.js';
 import { RESOURCE_SIGNALS, type ResourceSignal } from '../../../src/core/signal/signal.js';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { departuresOf } from '../../../src/core/decide/kubelet-differences.js';
+import { departuresOf } from '../../../src/core/decide/departures.js';
 import type { Layout } from '../../../src/core/signal/layout.js';
 import { describeRanked, rank } from '../../../src/core/rank/rank.js';
 import type { Resource, ResourceSignal } from '../../../src/core/signal/signal.js';

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { checkCommand } from '../../../src/features/check/command.js';
-import { filesystemsRead, type OpenReading } from '../../../src/node/snapshot.js';
+import { filesystemsRead, type OpenReading } from '../../../src/node/reading.js';
 import { UnavailableError } from '../../../src/errors.js';
 import type { Observations } from '../../../src/core/signal/observation.js';
 import type { Node } from '../../../src/monitor/ports/ports.js';

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { configCommand } from '../../../src/features/config/command.js';
-import { filesystemsRead } from '../../../src/node/snapshot.js';
+import { filesystemsRead } from '../../../src/node/reading.js';
 import { readMachineFacts } from '../../../src/node/machine-facts.js';
 import type { MachineFacts } from '../../../src/config/lint/machine.js';
 import { load, scratch } from '../../config/scratch.js';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { departuresOf } from '../../../src/core/decide/kubelet-differences.js';
+import { departuresOf } from '../../../src/core/decide/departures.js';
 import { oomOrder } from '../../../src/core/oom/oom-badness.js';
 import { compareWithKernel, type OomComparison } from '../../../src/features/rank/oom-comparison.js';
 import type { OomTask } from '../../../src/core/oom/oom-reading.js';

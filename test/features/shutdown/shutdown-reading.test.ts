@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
-import type { Reading } from '../../../src/node/node-reading.js';
+import type { Reading } from '../../../src/node/open-reading.js';
 import { openShutdownReading } from '../../../src/features/shutdown/shutdown-reading.js';
 import { openRuntimeReading } from '../../../src/node/runtime-reading.js';
 import { loadConfig } from '../../../src/config/load.js';

@@ -6,7 +6,7 @@ import { SIGNAL_FACTS, type ResourceSignal } from '../../../src/core/signal/sign
 import type { StorageBreach } from '../../../src/core/disk/storage-limit.js';
 import { thresholdId } from '../../../src/core/threshold/threshold.js';
 import type { Workload, WorkloadStats } from '../../../src/core/workload/workload.js';
-import { departuresOf } from '../../../src/core/decide/kubelet-differences.js';
+import { departuresOf } from '../../../src/core/decide/departures.js';
 import { alertRecord } from '../../../src/monitor/effects/alert.js';
 import { error } from '../../../src/monitor/effects/error.js';
 import { decisionRecord } from '../../../src/monitor/effects/evict.js';

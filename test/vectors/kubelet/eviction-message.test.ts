@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { departuresOf } from '../../../src/core/decide/kubelet-differences.js';
+import { departuresOf } from '../../../src/core/decide/departures.js';
 import { evictionMessage, type EvictionMessage } from './eviction-message.js';
 import type { Decision, StorageLimitCause } from '../../../src/core/decide/eviction.js';
 import type { ThresholdCause } from '../../../src/core/threshold/threshold-cause.js';

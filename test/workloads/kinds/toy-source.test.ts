@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test, vi } from 'vitest';
-import { openSources } from '../../../src/node/node-reading.js';
+import { openSources } from '../../../src/node/open-reading.js';
 import { unrecordedSources } from '../../../src/features/replay/recorded-workloads.js';
 import { recordedConfig } from '../../../src/recording/open.js';
 import { lintRules } from '../../../src/config/lint/workloads/rules.js';

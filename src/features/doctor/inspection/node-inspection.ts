@@ -40,7 +40,7 @@ export async function examineNode(
     return { facts: { ...nothing, missing }, sources: [], machine: undefined };
   }
   const [{ openReading, openSources }, { machineFactsOf }] = await Promise.all([
-    import('../../../node/node-reading.js'),
+    import('../../../node/open-reading.js'),
     import('../../../node/machine-facts.js'),
   ]);
   const sources = { runtimes };

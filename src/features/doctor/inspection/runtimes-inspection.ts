@@ -18,7 +18,7 @@ export interface ExaminedRuntimes {
 /** Without the addon nothing can be read, so no runtime is asked. */
 export async function askRuntimes(config: Config, native: Binding | undefined): Promise<ExaminedRuntimes> {
   if (native === undefined) return { runtimes: [], filesystems: config.filesystems, close: () => undefined };
-  const { foundFilesystems } = await import('../../../node/node-reading.js');
+  const { foundFilesystems } = await import('../../../node/open-reading.js');
   const opened = new ContainerRuntimes();
   const runtimes = await opened.reported(config);
   return {

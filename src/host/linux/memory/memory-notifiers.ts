@@ -8,7 +8,7 @@ import type { MemoryReading, MemorySource } from './memory.js';
 import { readPageSize } from './memory-reserve.js';
 import { refusal, WatchSlot, type SlotWake } from '../sampling/watch-slot.js';
 import { SamplerNotifier } from '../sampling/sampler-notifier.js';
-import { memoryStallTrigger, type StallTrigger } from '../pressure/stall-trigger.js';
+import { memoryStallTrigger, type StallTrigger } from '../pressure/psi-trigger.js';
 
 /** What to watch on a node. */
 export interface WatchPlan {

@@ -19,7 +19,7 @@ import type { NotifierMode } from '../sampling/notifier-mode.js';
 import { pressureSource, type PressurePlace } from './pressure.js';
 import { SignalSamplers, type SampledResource } from '../sampling/signal-sampler.js';
 import type { SlotWake } from '../sampling/watch-slot.js';
-import { StallRing, thresholdTrigger, type StallTrigger } from './stall-trigger.js';
+import { StallRing, thresholdTrigger, type StallTrigger } from './psi-trigger.js';
 import type { AmountSource } from '../memory/swap.js';
 
 /** Where a node's pressure, swap and kernel-available memory are read. */

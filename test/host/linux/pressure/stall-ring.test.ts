@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { StallRing } from '../../../../src/host/linux/pressure/stall-trigger.js';
+import { StallRing } from '../../../../src/host/linux/pressure/psi-trigger.js';
 
 const MS = 1_000_000n;
 /** Readings as [ms, ms lost so far]; the answers in percent. */

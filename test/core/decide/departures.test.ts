@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { DEPARTURES, departuresOf } from '../../../src/core/decide/kubelet-differences.js';
+import { DEPARTURES, departuresOf } from '../../../src/core/decide/departures.js';
 
 const root = join(import.meta.dirname, '../../..');
 

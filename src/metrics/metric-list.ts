@@ -1,5 +1,5 @@
 import { EVICTION_METRICS } from './eviction-metrics.js';
-import type { Metric } from './metric.js';
+import type { Metric } from './metric-types.js';
 import { NODE_METRICS } from './node-metrics.js';
 import { OWN_METRICS } from './own-metrics.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { withProcess } from '../../../src/features/oom-score-adj/held-process.js';
+import { withProcess } from '../../../src/features/oom-score-adj/oom-score-adj-file.js';
 import { testCgroup } from '../../support/cgroup.js';
 
 describe('a held process', () => {

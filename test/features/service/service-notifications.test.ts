@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openServiceManager } from '../../../src/host/linux/process/service-manager.js';
 import type { ServiceManager, StepReport } from '../../../src/monitor/ports/ports.js';
-import { Service } from '../../../src/features/service/service-status.js';
+import { Service } from '../../../src/features/service/service-notifications.js';
 import { native } from '../../../src/native/index.js';
 import { eventually } from '../../support/eventually.js';
 import { receiveNotifications, type NotifyReceiver } from '../../support/notify-receiver.js';
