@@ -55,7 +55,8 @@ async function run(part: Part, commit: string): Promise<void> {
   const [command = '', ...args] = part.command;
   const child = spawn(command, args, {
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, CI: 'true', NO_COLOR: '1', ...part.environment },
+    // make hands its own arguments on to every make below it: a part would take the names of parts for its tests.
+    env: { ...process.env, ARGS: undefined, MAKEFLAGS: undefined, MFLAGS: undefined, CI: 'true', NO_COLOR: '1', ...part.environment },
   });
   const chunks: Buffer[] = [];
   const file = createWriteStream(log);
