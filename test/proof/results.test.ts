@@ -39,6 +39,7 @@ describe('count', () => {
     ["a suite's own line is not one", 'v2 | 5 passed, 1 failed\n4 passed, 0 failed', 0, 1, [4, 0]],
     ['an error without a failed test is a failure', '7 passed, 0 failed\n', 2, 1, [7, 1]],
     ['killed by a signal before any line', '', null, 1, [0, 1]],
+    ['no test ran: a failure, whatever the status', '0 passed, 0 failed\n', 0, 1, [0, 1]],
     ['no closing line and status 0 is one test', 'nothing grows\n', 0, 1, [1, 0]],
   ])('%s', (_rule, output, status, lines, [passed, failed]) => {
     expect(count(output, status, lines)).toEqual({ passed, failed });

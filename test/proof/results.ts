@@ -36,14 +36,15 @@ export function isProved(result: Result | undefined, commit: string): boolean {
 /**
  * Counts the tests of a run by its closing lines, "N passed, N failed" each.
  *
- * A run that ended with an error has at least one failure; one without a closing line counts as one test.
+ * A run that ended with an error, or in which no test ran, has at least one failure; one without a closing line counts
+ * as one test.
  */
 export function count(output: string, status: number | null, closingLines: number): Pick<Result, 'passed' | 'failed'> {
   const lines = [...output.matchAll(/^(\d+) passed, (\d+) failed\s*$/gm)].slice(-closingLines);
   const sum = (group: 1 | 2): number => lines.reduce((total, line) => total + Number(line[group]), 0);
   const [passed, failed] = [sum(1), sum(2)];
-  if (status !== 0) return { passed, failed: Math.max(failed, 1) };
-  return lines.length === 0 ? { passed: 1, failed } : { passed, failed };
+  if (status === 0 && lines.length === 0) return { passed: 1, failed: 0 };
+  return { passed, failed: status === 0 && passed > 0 ? failed : Math.max(failed, 1) };
 }
 
 /** One row a part; a part without a result has dashes. */
