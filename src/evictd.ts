@@ -65,7 +65,8 @@ async function run(): Promise<void> {
       logsToTerminal: process.stderr.isTTY,
       setExitCode,
       onStop: (stop: () => void) => {
-        for (const name of signals.stop) process.once(name, stop);
+        // Every time: without a handler a second signal would end evictd before its last record.
+        for (const name of signals.stop) process.on(name, stop);
       },
       onReload: (reload: () => void) => {
         for (const name of signals.reload) process.on(name, reload);

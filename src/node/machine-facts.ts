@@ -9,7 +9,7 @@ import { selectHost } from '../host/select.js';
 import type { Hindrance, MachineFacts, PresentWorkload, PresentWorkloads } from '../config/lint/machine.js';
 import type { Node, NotifierState, WorkloadSource } from '../monitor/ports/ports.js';
 import { compileRules, namedOf, patternsOf } from '../workloads/workload-rules.js';
-import type { Reading } from './open-reading.js';
+import type { HostReading } from './open-reading.js';
 import { openRuntimeReading } from './runtime-reading.js';
 
 /** Waits until the filesystems of a node have been read or timed out. */
@@ -32,7 +32,7 @@ export async function readMachineFacts(loaded: LoadedConfig, filesystemsRead: Fi
 }
 
 /** The same for an armed node whose filesystems have been read or timed out. */
-export function machineFactsOf({ node, workloads }: Pick<Reading, 'node' | 'workloads'>, { config }: LoadedConfig): MachineFacts {
+export function machineFactsOf({ node, workloads }: Pick<HostReading, 'node' | 'workloads'>, { config }: LoadedConfig): MachineFacts {
   const { thresholds, rules, allocatable } = config;
   const observations = node.read();
   // Without `allocatable` the signal does not exist, and the configuration has a notice for that.

@@ -13,7 +13,8 @@ import { FoundFilesystems } from '../workloads/disk/found-filesystems.js';
 import { withOtherSources } from '../workloads/kinds/source-spec.js';
 import * as windows from '../workloads/windows/windows-workloads.js';
 
-export interface Reading {
+/** A Reading with the parts that only this host's node has. */
+export interface HostReading {
   readonly node: LinuxNode;
   readonly workloads: WorkloadSource;
   readonly measureDisks: (filesystem: FilesystemRole) => Promise<DiskMeasurement>;
@@ -27,7 +28,7 @@ export interface Reading {
  *
  * @param managers  left out: systemd and container runtimes are not asked
  */
-export function openReading(loaded: LoadedConfig, notifiers: NotifierMode, managers: FactSources = {}): Reading {
+export function openReading(loaded: LoadedConfig, notifiers: NotifierMode, managers: FactSources = {}): HostReading {
   const node = selectHost().openNode(loaded.config, native, notifiers);
   const workloads = openSources(loaded, node, notifiers !== 'probe', managers);
   return {

@@ -2,14 +2,14 @@ import type { LoadedConfig } from '../config/config.js';
 import type { ContainerRuntime, UnitManager } from '../monitor/ports/ports.js';
 import type { FactSources } from '../workloads/cgroup/cgroup-workloads.js';
 import { ContainerRuntimes } from './container-runtimes.js';
-import { foundFilesystems, openReading, type Reading } from './open-reading.js';
+import { foundFilesystems, openReading, type HostReading } from './open-reading.js';
 
 /**
  * Opens what `run` reads, for a single reading of all workloads. Container runtimes have answered or timed out.
  *
  * @param units  left out: systemd is not asked
  */
-export function openRuntimeReading(loaded: LoadedConfig, units?: UnitManager): Promise<Reading> {
+export function openRuntimeReading(loaded: LoadedConfig, units?: UnitManager): Promise<HostReading> {
   return opened(
     loaded,
     (runtime) => runtime.reported(),
@@ -18,7 +18,7 @@ export function openRuntimeReading(loaded: LoadedConfig, units?: UnitManager): P
 }
 
 /** The same for a single reading of the node alone: runtimes only report where their images are. */
-export function openNodeReading(loaded: LoadedConfig): Promise<Reading> {
+export function openNodeReading(loaded: LoadedConfig): Promise<HostReading> {
   return opened(
     loaded,
     (runtime) => runtime.filesystemsReported(),
@@ -30,7 +30,7 @@ async function opened(
   loaded: LoadedConfig,
   ask: (runtime: ContainerRuntime) => Promise<void>,
   managersOf: (runtimes: readonly ContainerRuntime[]) => FactSources,
-): Promise<Reading> {
+): Promise<HostReading> {
   const { config } = loaded;
   const open = new ContainerRuntimes();
   try {

@@ -108,7 +108,7 @@ describe.runIf(await fuseWorks())(`a state directory that stops answering (${ON}
     expect(await evictd.stop()).toBe(0);
   });
 
-  test('while evictd ends: it logs where its last records are, and ends as soon as the kernel lets it', async () => {
+  test('while evictd ends: a second SIGTERM changes nothing, it logs where its last records are, and ends as soon as the kernel lets it', async () => {
     const fuse = await mountFuse();
     onTestFinished(() => fuse.remove());
     await fuse.hangAt('write');
@@ -116,6 +116,7 @@ describe.runIf(await fuseWorks())(`a state directory that stops answering (${ON}
     await fuse.stuck();
     evictd.child.kill('SIGTERM');
     await evictd.logged(/EVICTD_JOURNAL_BEHIND/);
+    evictd.child.kill('SIGTERM');
     await evictd.logged(/^evictd stopped$/);
     await fuse.answer();
     expect(await evictd.exited()).toBe(0);

@@ -4,7 +4,7 @@ import type { UnitManager, WorkloadSource } from '../../monitor/ports/ports.js';
 import { AWAIT_ANSWER_NS } from '../../monitor/next-look.js';
 import { withUnitStops } from '../../workloads/systemd/unit-stops.js';
 import { pause } from '../../node/timeouts.js';
-import type { Reading } from '../../node/open-reading.js';
+import type { HostReading } from '../../node/open-reading.js';
 import { openRuntimeReading } from '../../node/runtime-reading.js';
 import { unitProtection } from '../../node/unit-protection.js';
 
@@ -17,8 +17,8 @@ export async function openShutdownReading(
   loaded: LoadedConfig,
   units: UnitManager = selectHost().openUnitManager(),
   open = openRuntimeReading,
-): Promise<Reading> {
-  let reading: Reading | undefined;
+): Promise<HostReading> {
+  let reading: HostReading | undefined;
   const close = (): void => {
     reading?.close();
     units.close();

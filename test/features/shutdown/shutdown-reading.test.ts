@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
-import type { Reading } from '../../../src/node/open-reading.js';
+import type { HostReading } from '../../../src/node/open-reading.js';
 import { openShutdownReading } from '../../../src/features/shutdown/shutdown-reading.js';
 import { openRuntimeReading } from '../../../src/node/runtime-reading.js';
 import { loadConfig } from '../../../src/config/load.js';
@@ -63,7 +63,7 @@ test('an error closes everything', async () => {
   const closed: string[] = [];
   const units = new SystemdUnits([{ path: '/nonexistent/evictd-bus', daemon: false }]);
   const closeUnits = vi.spyOn(units, 'close');
-  const failing = async (...args: Parameters<typeof openRuntimeReading>): Promise<Reading> => {
+  const failing = async (...args: Parameters<typeof openRuntimeReading>): Promise<HostReading> => {
     const reading = await openRuntimeReading(...args);
     const workloads = Object.assign(Object.create(reading.workloads) as typeof reading.workloads, {
       candidates: () => {
