@@ -92,11 +92,11 @@ test.each<[rule: string, started: string, after: string, codes: readonly string[
 ])('allocatable after a reload: %s', (_rule, started, after, codes, inForce) => {
   const rest = 'evictionHard: {memory.available: 1Gi, nodefs.available: 0%, nodefs.inodesFree: 0%}\nworkloads: [{cgroup: /a}]\n';
   const [before, loaded] = [config(started + rest), config(after + rest)];
-  let told: ReloadAnnouncement | undefined;
+  let reported: ReloadAnnouncement | undefined;
   const quiet = machine();
-  expect(warned((log) => (told = announceReload(log, before.config, before, loaded, quiet)))).toEqual(codes);
-  expect(told?.message).toBe(`evictd reloaded its configuration: ${inForce}`);
-  expect(told?.warnings).toHaveLength(codes.length);
+  expect(warned((log) => (reported = announceReload(log, before.config, before, loaded, quiet)))).toEqual(codes);
+  expect(reported?.message).toBe(`evictd reloaded its configuration: ${inForce}`);
+  expect(reported?.warnings).toHaveLength(codes.length);
   const again = codes.filter((code) => code !== 'EVICTD_CONFIG_ALLOCATABLE');
   expect(warned((log) => announceReload(log, before.config, loaded, loaded, quiet))).toEqual(again);
 });
@@ -112,20 +112,20 @@ test.each<[rule: string, yaml: string, maxNs: bigint | undefined, codes: readonl
 ])('how long logind lets a shutdown wait: %s', async (_rule, yaml, maxNs, codes) => {
   const said: string[] = [];
   const log = { warn: (message: string, fields?: { readonly code?: unknown }) => said.push(`${String(fields?.code)} ${message}`) };
-  let asked = 0;
+  let requested = 0;
   await warnOfInhibitDelay(log as unknown as Log, config(yaml).config.shutdown, () => {
-    asked += 1;
+    requested += 1;
     return Promise.resolve(maxNs);
   });
-  expect(asked).toBe(yaml === PERIOD ? 0 : 1);
+  expect(requested).toBe(yaml === PERIOD ? 0 : 1);
   expect(said.map((line) => line.split(' ')[0])).toEqual(codes);
   if (codes.length > 0) expect(said[0]).toContain('InhibitDelayMaxSec=32');
 });
 
 test('a start reads that, and so does a reload that changes it, without waiting', () => {
-  const asked: bigint[] = [];
+  const requested: bigint[] = [];
   const ask: typeof warnOfInhibitDelay = (_log, { shutdownGracePeriodNs }) => {
-    asked.push(shutdownGracePeriodNs / 1_000_000_000n);
+    requested.push(shutdownGracePeriodNs / 1_000_000_000n);
     return new Promise(() => undefined);
   };
   const [none, thirty, forty] = [PERIOD, THIRTY, `${PERIOD}shutdownGracePeriod: 40s`].map(config) as [
@@ -139,5 +139,5 @@ test('a start reads that, and so does a reload that changes it, without waiting'
   });
   warned((log) => announceReload(log, none.config, thirty, thirty, facts, ask));
   warned((log) => announceReload(log, none.config, thirty, forty, facts, ask));
-  expect(asked).toEqual([30n, 40n]);
+  expect(requested).toEqual([30n, 40n]);
 });

@@ -22,12 +22,12 @@ describe(`SIGKILL of evictd during the records of a hard eviction, and a restart
 });
 
 describe(`SIGKILL of evictd during the records of a soft eviction, and a restart (${ON})`, () => {
-  test.each<[when: Moment['when'], at: Moment['at'], asked: number, results: string[]]>([
+  test.each<[when: Moment['when'], at: Moment['at'], requested: number, results: string[]]>([
     ['after', 'ring:decision', 1, ['abandoned', 'killed']],
     ['after', 'state:decided', 1, ['killed']],
     ['before', 'ring:escalation', 1, ['killed']],
     ['after', 'ring:escalation', 1, ['killed']],
     ['after', 'state:dying', 1, ['killed']],
     ['before', 'ring:outcome', 1, ['killed']],
-  ])('%s %s', (when, at, asked, results) => softAndKilled({ at, when }, asked, results));
+  ])('%s %s', (when, at, requested, results) => softAndKilled({ at, when }, requested, results));
 });

@@ -23,14 +23,14 @@ describe(`SIGKILL of evictd around the signals of a hard eviction, and a restart
 });
 
 describe(`SIGKILL of evictd around the signals of a soft eviction, and a restart (${ON})`, () => {
-  test.each<[when: Moment['when'], at: Moment['at'], asked: number, results: string[]]>([
+  test.each<[when: Moment['when'], at: Moment['at'], requested: number, results: string[]]>([
     ['before', 'TERM', 1, ['killed']],
     // Whether SIGTERM was sent is unknown: a second one is better than SIGKILL without any.
     ['after', 'TERM', 2, ['killed']],
     ['after', 'state:terminating', 1, ['killed']],
     ['before', 'KILL', 1, ['killed']],
     ['after', 'KILL', 1, ['killed']],
-  ])('%s %s', (when, at, asked, results) => softAndKilled({ at, when }, asked, results));
+  ])('%s %s', (when, at, requested, results) => softAndKilled({ at, when }, requested, results));
 });
 
 describe(`a restart in the middle of a grace period (${ON})`, () => {

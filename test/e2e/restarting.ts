@@ -94,6 +94,6 @@ export async function hardAndKilled(moment: Moment, expected: readonly string[])
 }
 
 /** With a soft threshold, and a victim that ignores SIGTERM; `asked`: how often it got SIGTERM. */
-export async function softAndKilled(moment: Moment, asked: number, expected: readonly string[]): Promise<void> {
-  expect(terms(await startedAgain({ soft: true }, moment, expected))).toBe(asked);
+export async function softAndKilled(moment: Moment, requested: number, expected: readonly string[]): Promise<void> {
+  expect(terms(await startedAgain({ soft: true }, moment, expected))).toBe(requested);
 }

@@ -46,7 +46,7 @@ describe(`evictd restore (${ON})`, () => {
     const fuse = await mountFuse();
     onTestFinished(() => fuse.remove());
     const path = join(fuse.directory, 'state');
-    expect(await Promise.all([path, fuse.directory].map((asked) => machine.isThere(asked)))).toEqual([false, true]);
+    expect(await Promise.all([path, fuse.directory].map((requested) => machine.isThere(requested)))).toEqual([false, true]);
     await fuse.hang('untaken');
     expect(await machine.isThere(path)).toBe(undefined);
   });

@@ -15,16 +15,16 @@ test('an answer that came while this process was late is an answer', async () =>
 
 test('work without an answer is given up, and its signal is aborted', async () => {
   const timeouts = new Timeouts();
-  let told: AbortSignal | undefined;
+  let reported: AbortSignal | undefined;
   const answer = await timeouts.within(20, (signal) => {
-    told = signal;
+    reported = signal;
     return new Promise<string>(() => {
       // never
     });
   });
   expect([answer, timeouts.expired]).toEqual([undefined, true]);
   await Promise.resolve();
-  expect(told?.aborted).toBe(true);
+  expect(reported?.aborted).toBe(true);
 });
 
 test('a failure is passed on', async () => {

@@ -138,12 +138,16 @@ test('every state that a step can return is restored', () => {
     fc.property(anyPolicy, fc.array(anyTold, { minLength: 1, maxLength: 8 }), fc.boolean(), (drawn, timeline, isUnit) => {
       let state = initialState;
       let nowNs = 100n * SECOND;
-      for (const told of timeline) {
-        nowNs += told.afterNs;
-        const observed = told.observed && { observed: told.observed, missing: new Map() };
-        const { reading } = told;
+      for (const reported of timeline) {
+        nowNs += reported.afterNs;
+        const observed = reported.observed && { observed: reported.observed, missing: new Map() };
+        const { reading } = reported;
         const victims = new Map(reading ? state.evictions.map(({ decision }) => [decision.serial, reading]) : []);
-        ({ state } = step(drawn, state, input(nowNs, observed, { layout: told.layout, victims, candidates: () => told.candidates })));
+        ({ state } = step(
+          drawn,
+          state,
+          input(nowNs, observed, { layout: reported.layout, victims, candidates: () => reported.candidates }),
+        ));
       }
       if (isUnit) {
         const evictions = state.evictions.map((it) => ({ ...it, decision: { ...it.decision, unit: { evictions: 1, stop, hold } } }));

@@ -168,8 +168,8 @@ describe('labels', () => {
     ['one of several', { app: 'web', tier: 'front' }, false],
     ['none asked for', {}, true],
     ['what every object has is no label', { toString: '**' }, false],
-  ])('%s', (_rule, asked, matched) => {
-    expect(matches({ labels: asked }, { labels })).toBe(matched);
+  ])('%s', (_rule, requested, matched) => {
+    expect(matches({ labels: requested }, { labels })).toBe(matched);
   });
 
   test('a workload without labels matches no rule with labels', () => {

@@ -9,7 +9,7 @@ const image = (id: string, names: readonly string[] = [], rest: Partial<RuntimeI
   pinned: false,
   ...rest,
 });
-const user = (asked: string, made = '') => ({ image: { image: asked }, imageRef: made });
+const user = (requested: string, made = '') => ({ image: { image: requested }, imageRef: made });
 const DIGEST = `sha256:${'a'.repeat(64)}`;
 
 test.each<[rule: string, image: RuntimeImage, users: readonly ReturnType<typeof user>[], stays: boolean]>([

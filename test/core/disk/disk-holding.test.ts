@@ -44,17 +44,17 @@ test('in the order of what each frees there, priority first', () => {
 });
 
 test('what each holds is asked where a disk is short, and for nothing else', () => {
-  const asked: string[] = [];
+  const requested: string[] = [];
   const found = withDisks(candidates([workload('a'), 1n], [workload('b'), 1n]), (path) => {
-    asked.push(path);
+    requested.push(path);
     return { nodefs: holding(300n) };
   });
   const both = [threshold('memory.available', '100Mi'), threshold('pid.available', '100'), threshold('nodefs.available', '100Mi')];
   const timeline = new Timeline(policy(both), found);
   expect(timeline.said(0, { 'memory.available': 0n, 'pid.available': 0n })).toContain('evict a grace 0');
-  expect(asked).toEqual([]);
+  expect(requested).toEqual([]);
   expect(timeline.said(1, { 'nodefs.available': 0n })).toContain('evict a grace 0');
-  expect(asked).toEqual(['/a', '/b']);
+  expect(requested).toEqual(['/a', '/b']);
 });
 
 describe('an eviction for a disk', () => {

@@ -5,13 +5,13 @@ import { evicted, Timeline } from '../timeline.js';
 
 /** Candidates whose processes are counted on request. The first uses most memory. */
 function counting(...counts: readonly (readonly [Workload, bigint | undefined])[]) {
-  let asked = 0;
+  let requested = 0;
   const found = candidates(...counts.map(([each], index): [Workload, bigint] => [each, BigInt(900 - index) * Mi]));
   const processes = (): ReadonlyMap<string, bigint> => {
-    asked += 1;
+    requested += 1;
     return new Map(counts.flatMap(([{ id }, count]) => (count === undefined ? [] : [[id, count] as const])));
   };
-  return { found: { ...found, processes }, asked: () => asked };
+  return { found: { ...found, processes }, requested: () => requested };
 }
 
 const short = [threshold('pid.available', '100')];
@@ -55,10 +55,10 @@ test.each<[rule: string, counts: readonly (readonly [Workload, bigint | undefine
 });
 
 test('processes are not counted for memory, or before an eviction is due', () => {
-  const { found, asked } = counting([workload('hog'), 3n]);
+  const { found, requested } = counting([workload('hog'), 3n]);
   const loop = new Timeline(policy([...short, threshold('memory.available', '100Mi')]), found);
   loop.said(0, { 'pid.available': 100n, 'memory.available': 50n * Mi });
-  expect(asked()).toBe(0);
+  expect(requested()).toBe(0);
 });
 
 describe('after an eviction', () => {

@@ -27,11 +27,11 @@ let runtime: ContainerRuntime;
 /** What a removal asks now. */
 let source: ContainerRuntime | undefined;
 let removals: Removals;
-let told: (string | undefined)[];
+let outcomes: (string | undefined)[];
 
 beforeEach(async () => {
   const own: (string | undefined)[] = []; // removals of an earlier test do not count here
-  told = own;
+  outcomes = own;
   removals = new Removals(
     () => source,
     (_workload, error) => own.push(error),
@@ -48,7 +48,7 @@ beforeEach(async () => {
   runtime = openContainerRuntime(fake.endpoint);
   // Connected, as before every eviction. Connecting alone takes a slow machine seconds.
   await runtime.reported();
-  fake.asked.length = 0;
+  fake.requests.length = 0;
   source = runtime;
   victim = testCgroup();
   member = await victim.spawn('sleep', ['600']);
@@ -70,26 +70,26 @@ function begin(own: Partial<RuntimePart> = {}, graceNs = 30n * SECOND): KillInPr
   return kill;
 }
 
-const asked = (): string[] =>
-  fake.asked.map(([call, { container_id, pod_sandbox_id }]) => [call, container_id ?? pod_sandbox_id].filter(Boolean).join(' '));
+const calls = (): string[] =>
+  fake.requests.map(([call, { container_id, pod_sandbox_id }]) => [call, container_id ?? pod_sandbox_id].filter(Boolean).join(' '));
 const isGone = (kill: KillInProgress): Promise<unknown> => eventually('it is gone', () => kill.read().processes === 0, { ms: 20_000 });
-const isReported = (count: number): Promise<unknown> => eventually('it is reported', () => told.length === count);
+const isReported = (count: number): Promise<unknown> => eventually('it is reported', () => outcomes.length === count);
 
 describe('softly', () => {
   test('the runtime is asked for each container, with the grace in seconds, and evictd sends no signal', async () => {
     const kill = begin();
     expect(kill.terminate()).toMatchObject({ processes: 1, error: undefined });
-    await eventually('it is asked', () => asked().length === 3);
-    expect(asked().sort()).toEqual(['StopContainer a', 'StopContainer b', 'Version']);
-    expect(fake.asked.find(([call]) => call === 'StopContainer')?.[1]).toMatchObject({ timeout: 30 });
+    await eventually('it is asked', () => calls().length === 3);
+    expect(calls().sort()).toEqual(['StopContainer a', 'StopContainer b', 'Version']);
+    expect(fake.requests.find(([call]) => call === 'StopContainer')?.[1]).toMatchObject({ timeout: 30 });
     expect(kill.read().processes).toBe(1);
     expect(removals.unfinished).toEqual([]);
   });
 
   test('a part of a second is one: 0 would be SIGKILL', async () => {
     begin({}, SECOND / 10n).terminate();
-    await eventually('it is asked', () => fake.asked.some(([call]) => call === 'StopContainer'));
-    expect(fake.asked.find(([call]) => call === 'StopContainer')?.[1]).toMatchObject({ timeout: 1 });
+    await eventually('it is asked', () => fake.requests.some(([call]) => call === 'StopContainer'));
+    expect(fake.requests.find(([call]) => call === 'StopContainer')?.[1]).toMatchObject({ timeout: 1 });
   });
 
   test('its containers have ended: the pod is stopped, too, and removed when all of it has', async () => {
@@ -98,8 +98,8 @@ describe('softly', () => {
     kill.terminate();
     await isGone(kill);
     await isReported(1);
-    expect(told).toEqual([undefined]);
-    expect(asked().slice(-2)).toEqual(['StopPodSandbox p', 'RemovePodSandbox p']);
+    expect(outcomes).toEqual([undefined]);
+    expect(calls().slice(-2)).toEqual(['StopPodSandbox p', 'RemovePodSandbox p']);
   });
 
   test.each([
@@ -142,8 +142,8 @@ describe('at once', () => {
     await isGone(kill);
     expect(await member.ended).toBe('SIGKILL');
     await isReported(1);
-    expect(told).toEqual([undefined]);
-    expect(asked()).toEqual(['StopPodSandbox p', 'RemovePodSandbox p']);
+    expect(outcomes).toEqual([undefined]);
+    expect(calls()).toEqual(['StopPodSandbox p', 'RemovePodSandbox p']);
     kill.close();
     expect(removals.unfinished).toEqual([]);
   });
@@ -154,7 +154,7 @@ describe('at once', () => {
     kill.kill();
     await isGone(kill);
     await isReported(1);
-    expect(asked()).toEqual(['RemoveContainer a', 'ListContainers']);
+    expect(calls()).toEqual(['RemoveContainer a', 'ListContainers']);
   });
 
   test('the last container of a pod: the pod goes, too', async () => {
@@ -163,7 +163,7 @@ describe('at once', () => {
     kill.kill();
     await isGone(kill);
     await isReported(1);
-    expect(asked()).toEqual(['RemoveContainer a', 'ListContainers', 'StopPodSandbox p', 'RemovePodSandbox p']);
+    expect(calls()).toEqual(['RemoveContainer a', 'ListContainers', 'StopPodSandbox p', 'RemovePodSandbox p']);
   });
 
   test('a pod that is removed already counts as removed', async () => {
@@ -172,7 +172,7 @@ describe('at once', () => {
     kill.kill();
     await isGone(kill);
     await isReported(1);
-    expect(told).toEqual([undefined]);
+    expect(outcomes).toEqual([undefined]);
   });
 
   test('a removal that fails is reported once, and repeated until it works', async () => {
@@ -182,7 +182,7 @@ describe('at once', () => {
     kill.kill();
     await isGone(kill);
     await isReported(1);
-    const removesAsked = (): number => fake.asked.filter(([call]) => call === 'RemovePodSandbox').length;
+    const removesAsked = (): number => fake.requests.filter(([call]) => call === 'RemovePodSandbox').length;
     removals.retry();
     await eventually('it is asked again', () => removesAsked() === 2);
     expect(removals.unfinished.map(({ name }) => name)).toEqual(['default/web']);
@@ -191,7 +191,7 @@ describe('at once', () => {
       removals.retry();
       return removals.unfinished.length === 0;
     });
-    expect(told).toEqual(['broken', undefined]);
+    expect(outcomes).toEqual(['broken', undefined]);
   });
 });
 
@@ -209,7 +209,7 @@ test('a reload takes its runtime away and brings it back: it is removed by the o
   source = again;
   removals.retry();
   await isReported(2);
-  expect(told).toEqual(['its container runtime is no workload source any more', undefined]);
+  expect(outcomes).toEqual(['its container runtime is no workload source any more', undefined]);
 });
 
 test('a pod that was not signalled is not removed', () => {
@@ -225,7 +225,7 @@ test('a pod that an earlier evictd killed is removed', async () => {
   kill.resume?.(true);
   await isGone(kill);
   await isReported(1);
-  expect(asked()).toEqual(['StopPodSandbox p', 'RemovePodSandbox p']);
+  expect(calls()).toEqual(['StopPodSandbox p', 'RemovePodSandbox p']);
 });
 
 test.each<[rule: string, answer: Pick<SignalResult, 'error' | 'passing'>, isRemoved: boolean]>([
@@ -266,5 +266,5 @@ test('at a shutdown of the machine nothing is removed', async () => {
   await eventually('no process is left', () => kill.read().processes === 0);
   kill.close();
   await new Promise((done) => setTimeout(done, 50));
-  expect(fake.asked.filter(([call]) => call.startsWith('Remove'))).toEqual([]);
+  expect(fake.requests.filter(([call]) => call.startsWith('Remove'))).toEqual([]);
 });

@@ -82,7 +82,7 @@ async function begin(
   return kill;
 }
 
-const asked = (): unknown[] => peer.calls.filter(({ member }) => member === 'EnqueueUnitJob').map(({ body }) => body?.[0]);
+const requested = (): unknown[] => peer.calls.filter(({ member }) => member === 'EnqueueUnitJob').map(({ body }) => body?.[0]);
 /** The unit has come to this state. */
 const becomes = (next: string): void => {
   activeState = next;
@@ -99,7 +99,7 @@ test('systemd is asked, for its sockets first, and evictd sends no signal', asyn
   expect(kill.terminate()).toMatchObject({ processes: 1, error: undefined });
   await eventually('it is answered', () => kill.systemd?.());
   expect(kill.read().processes).toBe(1);
-  expect(asked()).toEqual(['evictd-test.socket', NAME]);
+  expect(requested()).toEqual(['evictd-test.socket', NAME]);
   expect(kill.systemd?.()).toEqual({ units: [NAME, 'evictd-test.socket'], errors: [] });
   expect(readFileSync(`/proc/${String(member.pid)}/stat`, 'utf8')).toContain('(sleep)');
 });
@@ -107,8 +107,8 @@ test('systemd is asked, for its sockets first, and evictd sends no signal', asyn
 test('what is kept stopped is not started by a timer either', async () => {
   const kill = await begin({ ...decided, hold });
   kill.terminate();
-  await eventually('it was asked', () => asked().length === 3);
-  expect(asked()).toEqual(['evictd-test.socket', 'evictd-test.timer', NAME]);
+  await eventually('it was asked', () => requested().length === 3);
+  expect(requested()).toEqual(['evictd-test.socket', 'evictd-test.timer', NAME]);
 });
 
 test('systemd refuses: SIGTERM', async () => {
@@ -173,7 +173,7 @@ test('the connection is lost: SIGTERM', async () => {
   const kill = await begin(decided);
   peer.answer = () => undefined;
   kill.terminate();
-  await eventually('it was asked', () => asked().length === 2);
+  await eventually('it was asked', () => requested().length === 2);
   peer.hangUp();
   await isTerminated(kill);
 });
@@ -240,7 +240,7 @@ test('an earlier evictd has asked systemd, which has finished: the rest gets SIG
   expect(kill.read().processes).toBe(1);
   becomes('inactive');
   await isTerminated(kill);
-  expect(asked()).toEqual([]);
+  expect(requested()).toEqual([]);
 });
 
 test.each<[what: string, unit: UnitDecision, part: UnitPart]>([
@@ -254,7 +254,7 @@ test.each<[what: string, unit: UnitDecision, part: UnitPart]>([
   const kill = await begin(unit, part);
   kill.terminate();
   await isTerminated(kill);
-  expect(asked()).toEqual([]);
+  expect(requested()).toEqual([]);
 });
 
 test('SIGKILL is sent before systemd is asked, which happens only if the unit should stay stopped', async () => {
@@ -262,7 +262,7 @@ test('SIGKILL is sent before systemd is asked, which happens only if the unit sh
   kill.kill();
   await eventually('it is gone', () => kill.read().processes === 0);
   expect(await member.ended).toBe('SIGKILL');
-  expect(asked()).toEqual([]);
+  expect(requested()).toEqual([]);
 });
 
 test('… and where it is, once, however often it is killed', async () => {
@@ -270,7 +270,7 @@ test('… and where it is, once, however often it is killed', async () => {
   kill.kill();
   kill.kill();
   await eventually('it is answered', () => kill.systemd?.());
-  expect(asked()).toEqual(['evictd-test.socket', 'evictd-test.timer', NAME]);
+  expect(requested()).toEqual(['evictd-test.socket', 'evictd-test.timer', NAME]);
 });
 
 test('systemd refuses to stop a unit that should stay stopped: reported even long after the eviction', async () => {

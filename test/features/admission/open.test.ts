@@ -15,7 +15,7 @@ const batch = [{ cgroup: '/batch.slice' }];
 const unnamed: NamedWorkload = { name: undefined, path: undefined, qosClass: undefined };
 
 describe('a workload by the rules', () => {
-  test.each<[rule: string, asked: Partial<NamedWorkload>, expected: string]>([
+  test.each<[rule: string, requested: Partial<NamedWorkload>, expected: string]>([
     ['no rule: best effort', { name: 'batch-1' }, 'BestEffort'],
     ['neither name nor path', {}, 'BestEffort'],
     ['critical by name', { name: 'postgres-14' }, 'critical BestEffort'],
@@ -33,20 +33,20 @@ describe('a workload by the rules', () => {
     ['a request of nothing', { name: 'web-0' }, 'BestEffort'],
     ['a class that is named wins over the rules', { name: 'web-1', qosClass: 'BestEffort' }, 'BestEffort'],
     ['a class does not make it critical', { name: 'postgres-14', qosClass: 'Guaranteed' }, 'critical Guaranteed'],
-  ])('%s', (_rule, asked, expected) => {
-    const { critical, qosClass, tolerations } = applicantByRules({ rules, workloads: batch }, { ...unnamed, ...asked });
+  ])('%s', (_rule, requested, expected) => {
+    const { critical, qosClass, tolerations } = applicantByRules({ rules, workloads: batch }, { ...unnamed, ...requested });
     expect(`${critical ? 'critical ' : ''}${qosClass}`).toBe(expected);
     expect(tolerations).toEqual([]);
   });
 
-  test.each<[rule: string, asked: Partial<NamedWorkload>, critical: boolean]>([
+  test.each<[rule: string, requested: Partial<NamedWorkload>, critical: boolean]>([
     ['a unit by its path', { path: '/batch.slice/batch-b.slice/postgres.service' }, true],
     ['a part of a unit', { path: '/batch.slice/postgres.service/worker' }, true],
     ['a unit by its name, in the slice', { name: 'sshd.service' }, true],
     ['a unit of another slice', { path: '/x.slice/sshd.service' }, false],
-  ])('units: %s', (_rule, asked, critical) => {
+  ])('units: %s', (_rule, requested, critical) => {
     const workloads = [{ systemd: { slices: ['batch.slice'], units: [] } }];
-    expect(applicantByRules({ rules, workloads }, { ...unnamed, ...asked }).critical).toBe(critical);
+    expect(applicantByRules({ rules, workloads }, { ...unnamed, ...requested }).critical).toBe(critical);
   });
 
   test.each<[rule: string, workloads: readonly { cgroup: string }[], critical: boolean]>([
@@ -59,8 +59,8 @@ describe('a workload by the rules', () => {
   });
 
   test('below the root as a source the name is the top-level cgroup', () => {
-    const asked = { ...unnamed, path: '/postgres.slice/a/b' };
-    expect(applicantByRules({ rules, workloads: [{ cgroup: '/' }] }, asked).critical).toBe(true);
+    const requested = { ...unnamed, path: '/postgres.slice/a/b' };
+    expect(applicantByRules({ rules, workloads: [{ cgroup: '/' }] }, requested).critical).toBe(true);
   });
 
   test('a rule for everything matches a workload without name and path', () => {
@@ -68,14 +68,14 @@ describe('a workload by the rules', () => {
   });
 });
 
-test.each<[rule: string, asked: Partial<NamedWorkload>, critical: boolean]>([
+test.each<[rule: string, requested: Partial<NamedWorkload>, critical: boolean]>([
   ['a program in other case', { path: 'c:/apps/DB.exe' }, true],
   ['its name is that of its file', { path: 'D:\\other\\web.exe' }, true],
   ['a job', { name: 'batch', path: 'job:batch' }, true],
   ['none of them', { path: 'D:\\other\\db.exe' }, false],
-])('on Windows a rule matches the program: %s', (_rule, asked, critical) => {
+])('on Windows a rule matches the program: %s', (_rule, requested, critical) => {
   const rules = [{ path: 'C:\\Apps\\**' }, { name: 'web.exe' }, { path: 'job:batch' }].map((match) => ({ match, critical: true }));
-  expect(applicantByRules({ rules, workloads: [] }, { ...unnamed, ...asked }, 'windows').critical).toBe(critical);
+  expect(applicantByRules({ rules, workloads: [] }, { ...unnamed, ...requested }, 'windows').critical).toBe(critical);
 });
 
 test.each<[cgroup: string | undefined, path: string, node: string]>([

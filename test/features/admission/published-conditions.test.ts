@@ -13,10 +13,10 @@ const published: PublishedConditions = {
   monitoringIntervalNs: 10n * SECOND,
   conditions: [{ type: 'MemoryPressure', since: '2026-11-21T16:59:00.000Z' }],
 };
-const asked = { node: 'machine', bootId: 'this-boot', nowNs: published.updatedNs };
+const requested = { node: 'machine', bootId: 'this-boot', nowNs: published.updatedNs };
 
 test('what was written is read, to the nanosecond', () => {
-  expect(presentConditions(conditionsText(published), asked)).toEqual(published);
+  expect(presentConditions(conditionsText(published), requested)).toEqual(published);
 });
 
 describe('how long it holds', () => {
@@ -27,18 +27,18 @@ describe('how long it holds', () => {
     ['a day', 24n * HOUR, false],
     ['from the future: another clock', -1n, false],
   ])('%s', (_rule, ageNs, holds) => {
-    const read = () => presentConditions(conditionsText(published), { ...asked, nowNs: published.updatedNs + ageNs });
+    const read = () => presentConditions(conditionsText(published), { ...requested, nowNs: published.updatedNs + ageNs });
     if (holds) expect(read()).toEqual(published);
     else expect(read).toThrow(expect.objectContaining({ code: 'EVICTD_CONDITIONS_STALE' }));
   });
 
   test('the interval is that of the file', () => {
     const text = conditionsText({ ...published, monitoringIntervalNs: HOUR });
-    expect(presentConditions(text, { ...asked, nowNs: published.updatedNs + 3n * HOUR }).pid).toBe(42);
+    expect(presentConditions(text, { ...requested, nowNs: published.updatedNs + 3n * HOUR }).pid).toBe(42);
   });
 
   test('how old it is is said', () => {
-    expect(() => presentConditions(conditionsText(published), { ...asked, nowNs: published.updatedNs + 312_450_000_000n })).toThrow(
+    expect(() => presentConditions(conditionsText(published), { ...requested, nowNs: published.updatedNs + 312_450_000_000n })).toThrow(
       'the node conditions are not known: the last update by evictd (process 42) is from 2026-11-21T17:00:00.000Z: 312.4s ago, and evictd reads the node every 10.0s',
     );
   });
@@ -49,7 +49,9 @@ describe('how long it holds', () => {
     ['a boot that is not known now', '', ''],
   ])('%s: it does not', (_rule, written, now) => {
     const text = conditionsText({ ...published, bootId: written });
-    expect(() => presentConditions(text, { ...asked, bootId: now })).toThrow(expect.objectContaining({ code: 'EVICTD_CONDITIONS_STALE' }));
+    expect(() => presentConditions(text, { ...requested, bootId: now })).toThrow(
+      expect.objectContaining({ code: 'EVICTD_CONDITIONS_STALE' }),
+    );
   });
 });
 
@@ -70,16 +72,16 @@ describe('what is not such a file', () => {
     ['an interval with more digits than a time has', JSON.stringify({ ...file, monitoringIntervalNs: '1'.repeat(20) })],
     ...Object.keys(file).map((key): [string, string] => [`without ${key}`, JSON.stringify({ ...file, [key]: undefined })]),
   ])('%s', (_rule, text) => {
-    expect(() => presentConditions(text, asked)).toThrow(expect.objectContaining({ code: 'EVICTD_CONDITIONS_MALFORMED' }));
+    expect(() => presentConditions(text, requested)).toThrow(expect.objectContaining({ code: 'EVICTD_CONDITIONS_MALFORMED' }));
   });
 
   test('that of another node', () => {
-    expect(() => presentConditions(conditionsText(published), { ...asked, node: '/demo' })).toThrow(
+    expect(() => presentConditions(conditionsText(published), { ...requested, node: '/demo' })).toThrow(
       'it is about the node machine, not /demo',
     );
   });
 
   test('a field that a later version adds does not matter', () => {
-    expect(presentConditions(JSON.stringify({ ...file, victims: 3 }), asked)).toEqual(published);
+    expect(presentConditions(JSON.stringify({ ...file, victims: 3 }), requested)).toEqual(published);
   });
 });

@@ -94,13 +94,13 @@ describe('every failure is 3, in the chosen format', () => {
 
 describe('a container runtime is asked where images lie', () => {
   const CRI = 'workloads: [{ cri: { endpoint: unix:///run/test.sock } }]';
-  test.each<[rule: string, asked: boolean, yaml: string]>([
+  test.each<[rule: string, requested: boolean, yaml: string]>([
     ['where a threshold of imagefs needs to know it', true, `${CRI}\nevictionHard: { imagefs.available: 5% }`],
     ['where one of the list does', true, `${CRI}\nthresholds: [{ when: 'containerfs.available<1Gi', kind: hard }]`],
     ['not without such a threshold', false, CRI],
     ['not where it is configured', false, `${CRI}\nevictionHard: { imagefs.available: 5% }\nfilesystems: { imagefs: / }`],
     ['not where there is none', false, 'evictionHard: { imagefs.available: 5% }'],
-  ])('%s', async (_rule, asked, yaml) => {
+  ])('%s', async (_rule, requested, yaml) => {
     const file = join(scratch(), 'config.yaml');
     writeFileSync(file, yaml, { mode: 0o600 });
     const opened: string[] = [];
@@ -112,7 +112,7 @@ describe('a container runtime is asked where images lie', () => {
     };
     const deps = { open: open('not asked'), openPlaced: open('asked') };
     await ran((io, setExitCode) => checkCommand({ io, setExitCode, ...deps }), ['--config', file]);
-    expect(opened).toEqual([asked ? 'asked' : 'not asked']);
+    expect(opened).toEqual([requested ? 'asked' : 'not asked']);
   });
 });
 

@@ -66,7 +66,7 @@ const held = (): unknown => watch.on(source).candidates().holdings?.('/a').nodef
 
 test('what is asked of containers is what they have written since the disk is short; before that, since now', async () => {
   const since: (ShortSince | undefined)[] = [];
-  const asked = (role: 'nodefs' | 'imagefs' = 'nodefs'): bigint | undefined => {
+  const requested = (role: 'nodefs' | 'imagefs' = 'nodefs'): bigint | undefined => {
     watch.on(source).candidates().holdings?.('/a');
     return since.at(-1)?.[role];
   };
@@ -83,17 +83,17 @@ test('what is asked of containers is what they have written since the disk is sh
   });
   await Promise.resolve();
   const nowNs = process.hrtime.bigint();
-  expect(asked()).toBeGreaterThanOrEqual(nowNs);
+  expect(requested()).toBeGreaterThanOrEqual(nowNs);
   stepped(1, 1n, met);
   stepped(2, 1n, met);
-  expect(asked()).toBe(startNs + SECOND);
+  expect(requested()).toBe(startNs + SECOND);
   stepped(3, 150n);
   stepped(4, 1n, met);
-  expect(asked()).toBe(startNs + 4n * SECOND);
+  expect(requested()).toBe(startNs + 4n * SECOND);
   stepped(5, 1n, { episodes: new Map([...(met.episodes ?? []), ['imagefs', threshold('imagefs.available', '1Gi')]]) });
-  expect([asked(), asked('imagefs')]).toEqual([startNs + 4n * SECOND, startNs + 5n * SECOND]);
+  expect([requested(), requested('imagefs')]).toEqual([startNs + 4n * SECOND, startNs + 5n * SECOND]);
   stepped(6, 1n, { episodes: new Map([...(met.episodes ?? []), ['soft', threshold('nodefs.available', '1Gi')]]) });
-  expect(asked()).toBe(startNs + 6n * SECOND);
+  expect(requested()).toBe(startNs + 6n * SECOND);
 });
 
 test.each<[rule: string, availableMi: bigint, state: Partial<State>, thresholds: StepReport['policy']['thresholds'], measured: number]>([

@@ -62,17 +62,17 @@ test.each<[rule: string, records: JournalRecord[], events: string[]]>([
 test('what waits for an outcome does not keep everything in memory', () => {
   const joining = new ForwardJoining();
   joining.take(decided(1));
-  let told: string[] = [];
-  for (let n = 0; told.length === 0 && n < 10_000; n++) told = joining.take(record('alert')).map(text);
-  expect(told[0]).toBe('1 in-flight');
-  expect(told).toHaveLength(1001);
+  let reported: string[] = [];
+  for (let n = 0; reported.length === 0 && n < 10_000; n++) reported = joining.take(record('alert')).map(text);
+  expect(reported[0]).toBe('1 in-flight');
+  expect(reported).toHaveLength(1001);
   expect(joining.take(ended(1)).map(text)).toEqual(['1 killed (no decision)']);
   expect(joining.end()).toEqual([]);
 });
 
 test('nor do outcomes without decisions, backwards', () => {
   const joining = new BackwardJoining();
-  const told = Array.from({ length: 1_500 }, (_, n) => joining.take(ended(n))).flat();
-  expect(told).toHaveLength(500);
+  const reported = Array.from({ length: 1_500 }, (_, n) => joining.take(ended(n))).flat();
+  expect(reported).toHaveLength(500);
   expect(joining.end()).toHaveLength(1_000);
 });

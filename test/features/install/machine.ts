@@ -78,6 +78,6 @@ export function put(path: string, text: string): void {
 }
 
 /** 'write etc/evictd/config.yaml', 'run systemctl daemon-reload': short, without the scratch directory. */
-export function told(steps: readonly InstallStep[], root: string): string[] {
+export function reported(steps: readonly InstallStep[], root: string): string[] {
   return steps.map((step) => `${step.action} ${step.action === 'run' ? step.command.join(' ') : step.path.slice(root.length + 1)}`);
 }

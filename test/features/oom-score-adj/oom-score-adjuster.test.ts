@@ -19,11 +19,11 @@ import { adjOf, CollectedLog, freshFile, machineWorkload } from '../../support/o
 /** The candidates, and how often they were read. */
 class FakeSource implements WorkloadSource {
   usages: readonly WorkloadUsage[] = [];
-  asked = 0;
+  requested = 0;
   veto: ((workload: Workload) => Protection | undefined) | undefined;
 
   candidates() {
-    this.asked += 1;
+    this.requested += 1;
     return { usages: this.usages, unreadable: [], timeNs: 0n, ...(this.veto ? { veto: this.veto } : {}) };
   }
   refresh(): void {
@@ -194,37 +194,37 @@ describe('when', () => {
   ])('%s: %s', async (source, written) => {
     const { adjs, tick, source: workloads } = await setUp('rank');
     await tick(source);
-    expect([workloads.asked > 0, adjs()[0]]).toEqual([written, written ? 1000 : 0]);
+    expect([workloads.requested > 0, adjs()[0]]).toEqual([written, written ? 1000 : 0]);
   });
 
   test('off: no process is read and no file is made', async () => {
     const { adjs, tick, source, file, net } = await setUp('off');
     await tick();
     net.close();
-    expect([source.asked, adjs(), existsSync(file)]).toEqual([0, [0, 0, 0], false]);
+    expect([source.requested, adjs(), existsSync(file)]).toEqual([0, [0, 0, 0], false]);
   });
 
   test('nothing is done before the step has returned, nor after the end', async () => {
     const { adjs, net, source } = await setUp('rank');
     net.stepped(report('tick'));
-    expect([source.asked, adjs()]).toEqual([0, [0, 0, 0]]);
+    expect([source.requested, adjs()]).toEqual([0, [0, 0, 0]]);
     net.close();
     for (let turns = 0; turns < 100; turns += 1) await turn();
-    expect([source.asked, adjs()]).toEqual([0, [0, 0, 0]]);
+    expect([source.requested, adjs()]).toEqual([0, [0, 0, 0]]);
   });
 
   test('a tick during the work of the last one begins nothing', async () => {
     const { adjs, net, source } = await setUp('rank');
     for (let tick = 0; tick < 5; tick += 1) net.stepped(report('tick'));
     await eventually('values are written', () => adjs()[0] === 1000);
-    expect(source.asked).toBe(1);
+    expect(source.requested).toBe(1);
   });
 
   test('candidates that the step has read are not read again', async () => {
     const { adjs, net, source } = await setUp('rank');
     net.stepped({ ...report('tick'), candidates: [{ usages: source.usages, unreadable: [], timeNs: 0n }] });
     await eventually('values are written', () => adjs()[0] === 1000);
-    expect(source.asked).toBe(0);
+    expect(source.requested).toBe(0);
   });
 
   test('switched off: given back at once; on again: at the next tick', async () => {

@@ -283,7 +283,7 @@ test.each<[rule: string, given: Candidates, cells: Record<string, unknown>]>([
 });
 
 describe('--kernel', () => {
-  const asked: (string | undefined)[] = [];
+  const cgroupsRead: (string | undefined)[] = [];
   const kernel = (oom: OomReading, ...args: string[]): Promise<Ran> =>
     ran(
       (io) =>
@@ -291,7 +291,7 @@ describe('--kernel', () => {
           io,
           open: () => opened(MEMBERS),
           readOomKiller: (cgroup) => {
-            asked.push(cgroup);
+            cgroupsRead.push(cgroup);
             return oom;
           },
         }),
@@ -438,9 +438,9 @@ never killed: oom_score_adj -1000: sshd (pid 42); init: systemd (pid 1); 1 kerne
     ["the node's cgroup", ['--kernel', '--node-cgroup', '/n'], '/n'],
     ['--memcg wins, and needs no --kernel', ['--memcg', '/w', '--node-cgroup', '/n'], '/w'],
   ])('the OOM of %s', async (_rule, args, cgroup) => {
-    asked.length = 0;
+    cgroupsRead.length = 0;
     expect((await kernel(oomReading(tasks), ...args)).out).toMatch(/^OOM order of/);
-    expect(asked).toEqual([cgroup]);
+    expect(cgroupsRead).toEqual([cgroup]);
   });
 
   test.each<[rule: string, args: string[], error: object]>([

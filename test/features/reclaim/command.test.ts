@@ -11,7 +11,7 @@ const gain = { bytes: 1n << 30n, count: 3n, unit: 'file' as const, commands: [['
 function run(args: readonly string[], yaml = 'reclaim: [{step: journald}, {step: package-cache}]\n', errors: readonly string[] = []) {
   const file = join(scratch(), 'config.yaml');
   writeFileSync(file, yaml, { mode: 0o600 });
-  const asked: string[] = [];
+  const requested: string[] = [];
   const made = (io: Parameters<Parameters<typeof ran>[0]>[0], setExitCode: (code: number) => void) =>
     reclaimCommand({
       io,
@@ -19,17 +19,17 @@ function run(args: readonly string[], yaml = 'reclaim: [{step: journald}, {step:
       gains: ({ reclaim }) => Promise.resolve(reclaim.map(({ name }) => ({ name, gain }))),
       names: ({ reclaim }) => Promise.resolve(reclaim.map(({ name }) => name)),
       reclaim: (_config, names, signal) => {
-        asked.push(...names.map((name) => `${name} ${signal}`));
+        requested.push(...names.map((name) => `${name} ${signal}`));
         return Promise.resolve({ errors, yields: names.map((name) => ({ collection: name, bytes: 2048n, inodes: 1n })) });
       },
     });
-  return ran(made, ['--config', file, ...args]).then((result) => ({ ...result, asked }));
+  return ran(made, ['--config', file, ...args]).then((result) => ({ ...result, requested }));
 }
 
 test('--dry-run shows what there would be to gain, and does nothing', async () => {
-  const { out, asked, exit } = await run(['--dry-run', '--step', 'journald']);
+  const { out, requested, exit } = await run(['--dry-run', '--step', 'journald']);
   expect(out).toBe('STEP               GAIN  COMMAND\njournald  1GiB, 3 files  /usr/bin/a -x\n');
-  expect(asked).toEqual([]);
+  expect(requested).toEqual([]);
   expect(exit).toBeUndefined();
 });
 
@@ -42,7 +42,7 @@ test('as JSON', async () => {
 
 test('the steps are carried out, and what each gave is said; one that failed is an exit code', async () => {
   expect(await run(['--signal', 'nodefs.inodesFree'])).toMatchObject({
-    asked: ['journald nodefs.inodesFree', 'package-cache nodefs.inodesFree'],
+    requested: ['journald nodefs.inodesFree', 'package-cache nodefs.inodesFree'],
     exit: undefined,
     out: 'STEP           FREED  INODES\njournald        2KiB       1\npackage-cache   2KiB       1\n',
   });

@@ -73,10 +73,10 @@ function reclaimer(
   const disk = new Disk();
   const ran: LimitedCommand[] = [];
   const runner = {
-    run: (asked: LimitedCommand) => {
-      ran.push(asked);
-      disk.free += frees[asked.name] ?? 0;
-      return Promise.resolve(errors[asked.name]);
+    run: (requested: LimitedCommand) => {
+      ran.push(requested);
+      disk.free += frees[requested.name] ?? 0;
+      return Promise.resolve(errors[requested.name]);
     },
   };
   return {

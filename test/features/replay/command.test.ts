@@ -249,8 +249,8 @@ test('text: decisions, differences and assumptions', async () => {
   const { out } = await replay(await recorded(), '--config', configuration(hard('400Mi')));
   expect(out).toMatch(/31 steps\n/);
   expect(out).toMatch(/decision +evicting batch with SIGKILL: memory\.available 224MiB < 256Mi \(hard\)/);
-  const told = [...out.matchAll(/^\S+Z {2}(\w+)/gm)].map(([, type]) => type);
-  expect(told.slice(0, 5)).toEqual(['threshold', 'condition', 'decision', 'outcome', 'threshold']);
+  const reported = [...out.matchAll(/^\S+Z {2}(\w+)/gm)].map(([, type]) => type);
+  expect(reported.slice(0, 5)).toEqual(['threshold', 'condition', 'decision', 'outcome', 'threshold']);
   expect(out).toMatch(/with the other configuration:\nTIME +CHANGE +WORKLOAD +REASON\n.* earlier +batch +by 30\.0 s: evicting batch/);
   expect(out).toMatch(/assumptions:\n {2}- the node is sampled/);
 });

@@ -46,7 +46,7 @@ async function ended(peer: BusPeer, state: State) {
   return {
     release: (timeoutMs: number) => releaseHeldUnits(state, parts, timeoutMs),
     said,
-    told: () => records.map(({ type, unit, errors }) => ({ type, unit, errors })),
+    reported: () => records.map(({ type, unit, errors }) => ({ type, unit, errors })),
     left: () => {
       const now = process.hrtime.bigint();
       return restoreState(texts.at(-1) ?? '', owner, policy([hard]), { monotonicNs: now, bootNs: now });
@@ -62,7 +62,7 @@ test('what systemd answers for is not kept stopped any more: a record each, that
   peer.answer = ({ member, body }) => (member === 'EnqueueUnitJob' && body?.[0] === 'b.service' ? job : { error: 'a.b' });
   const it = await ended(peer, holding('b.service', 'masked.service'));
   await it.release(10_000);
-  expect(it.told()).toEqual([
+  expect(it.reported()).toEqual([
     { type: 'release', unit: 'b.service', errors: undefined },
     { type: 'release', unit: 'masked.service', errors: ['masked.service: it says no'] },
   ]);
@@ -75,7 +75,7 @@ test('what systemd does not answer for is left to the next evictd, and said to b
   peer.answer = ({ member }) => (member === 'EnqueueUnitJob' ? undefined : { error: 'a.b' });
   const it = await ended(peer, holding('b.service'));
   await it.release(2_000);
-  expect(it.told()).toEqual([{ type: 'release', unit: 'b.service', errors: ['systemd does not answer'] }]);
+  expect(it.reported()).toEqual([{ type: 'release', unit: 'b.service', errors: ['systemd does not answer'] }]);
   expect(it.said).toEqual([expect.stringMatching(/: systemd does not answer \(the next evictd starts it, or run `evictd restore`\)$/)]);
   expect([...it.left().state.held.keys()]).toEqual(['b.service']);
 });
@@ -88,7 +88,10 @@ test('a connection that is lost before it was asked for, too', async () => {
   await eventually('what conflicts with it is asked', () => peer.calls.some(({ member }) => member === 'GetAll'));
   peer.close(); // permanently
   await released;
-  expect([starts(peer), it.told()]).toEqual([[], [{ type: 'release', unit: 'b.service', errors: ['the connection to systemd was lost'] }]]);
+  expect([starts(peer), it.reported()]).toEqual([
+    [],
+    [{ type: 'release', unit: 'b.service', errors: ['the connection to systemd was lost'] }],
+  ]);
   expect([...it.left().state.held.keys()]).toEqual(['b.service']);
 });
 
@@ -100,12 +103,12 @@ test('units that are being evicted are not started, and their sent signals stay 
     candidates([workload('batch', { unit: { name: 'batch.service', manager: 'system' } }), 300n * Mi]),
   );
   timeline.memory(0, 50n);
-  const asked = { graceNs: 60_000_000_000n, decidedAtNs: process.hrtime.bigint() };
-  const evictions = timeline.state.evictions.map(({ decision }) => inFlight({ ...decision, ...asked }));
+  const requested = { graceNs: 60_000_000_000n, decidedAtNs: process.hrtime.bigint() };
+  const evictions = timeline.state.evictions.map(({ decision }) => inFlight({ ...decision, ...requested }));
   const it = await ended(peer, { ...holding('batch.service', 'b.service'), evictions });
   await it.release(10_000);
   expect(starts(peer)).toEqual(['b.service']);
-  expect(it.told()).toContainEqual({
+  expect(it.reported()).toContainEqual({
     type: 'release',
     unit: 'batch.service',
     errors: ['evictd stops before the eviction of the unit is over'],

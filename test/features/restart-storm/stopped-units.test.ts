@@ -31,10 +31,10 @@ test('each is started with its other units, in order; a refusal is reported for 
     { kind: 'started' },
     { kind: 'refused', hold: { unit: 'c.service' }, why: { reasons: ['c.service: it says no'] } },
   ]);
-  const asked = peer.calls.filter(({ member }) => member === 'EnqueueUnitJob').map(({ body }) => body?.[0]);
+  const requested = peer.calls.filter(({ member }) => member === 'EnqueueUnitJob').map(({ body }) => body?.[0]);
   // The two have no order: each is requested when its conflicts are known.
-  expect(asked.filter((unit) => unit !== 'c.service')).toEqual(['b.socket', 'b.service']);
-  expect(asked).toHaveLength(3);
+  expect(requested.filter((unit) => unit !== 'c.service')).toEqual(['b.socket', 'b.service']);
+  expect(requested).toHaveLength(3);
 });
 
 test('what conflicts with a unit that runs is not started, and named with it', async () => {

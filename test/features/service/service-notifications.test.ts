@@ -33,7 +33,7 @@ const step = (effects: StepReport['effects'] = []): void => {
   service.stepped({ effects } as StepReport);
 };
 const READY = 'READY=1|STATUS=guarding machine';
-const told = () => receiver.messages.filter((line) => !line.startsWith('X='));
+const reported = () => receiver.messages.filter((line) => !line.startsWith('X='));
 
 beforeEach(() => start());
 afterEach(async () => {
@@ -45,8 +45,8 @@ test('a step without an effect sends nothing', async () => {
   service.ready();
   step();
   manager.notify('END=1');
-  await eventually('the last', () => told().includes('END=1'));
-  expect(told()).toEqual([READY, 'END=1']);
+  await eventually('the last', () => reported().includes('END=1'));
+  expect(reported()).toEqual([READY, 'END=1']);
 });
 
 test('READY=1 that a manager which has fallen behind did not get is repeated with a step, once', async () => {
@@ -55,12 +55,12 @@ test('READY=1 that a manager which has fallen behind did not get is repeated wit
   receiver.resume();
   await eventually('it to be told', () => {
     step();
-    return told().length > 0;
+    return reported().length > 0;
   });
   step();
   manager.notify('END=1');
-  await eventually('the last', () => told().includes('END=1'));
-  expect(told()).toEqual([READY, 'END=1']);
+  await eventually('the last', () => reported().includes('END=1'));
+  expect(reported()).toEqual([READY, 'END=1']);
 });
 
 const WATCHDOG_NS = 1_000_000_000n;
@@ -78,8 +78,8 @@ test('… or before a sign of life', async () => {
   service.ready();
   await catchUp();
   service.beat(dueAtNs);
-  await eventually('a sign of life', () => told().includes('WATCHDOG=1'));
-  expect(told()).toEqual([READY, 'WATCHDOG=1']);
+  await eventually('a sign of life', () => reported().includes('WATCHDOG=1'));
+  expect(reported()).toEqual([READY, 'WATCHDOG=1']);
 });
 
 test('WATCHDOG=1 is sent after a pass, and not for one that follows directly', async () => {
@@ -92,8 +92,8 @@ test('WATCHDOG=1 is sent after a pass, and not for one that follows directly', a
   service.beat(dueAtNs + WATCHDOG_NS / 4n);
   expect(service.dueAtNs()).toBe(dueAtNs + (WATCHDOG_NS * 3n) / 4n);
   manager.notify('END=1');
-  await eventually('the last', () => told().includes('END=1'));
-  expect(told()).toEqual(['WATCHDOG=1', 'WATCHDOG=1', 'END=1']);
+  await eventually('the last', () => reported().includes('END=1'));
+  expect(reported()).toEqual(['WATCHDOG=1', 'WATCHDOG=1', 'END=1']);
 });
 
 test('a sign of life that the manager did not get is due again soon, and not at once', async () => {
@@ -108,8 +108,8 @@ test('without a watchdog no pass is due and nothing is sent', async () => {
   expect(service.dueAtNs()).toBeUndefined();
   service.beat(process.hrtime.bigint() + 3600n * WATCHDOG_NS);
   manager.notify('END=1');
-  await eventually('the last', () => told().includes('END=1'));
-  expect(told()).toEqual(['END=1']);
+  await eventually('the last', () => reported().includes('END=1'));
+  expect(reported()).toEqual(['END=1']);
 });
 
 test('a reload that begins takes it back: ready follows', async () => {
@@ -119,20 +119,20 @@ test('a reload that begins takes it back: ready follows', async () => {
   await catchUp();
   step();
   service.ready();
-  await eventually('it to be told', () => told().length > 0);
-  expect(told()).toEqual([READY]);
+  await eventually('it to be told', () => reported().length > 0);
+  expect(reported()).toEqual([READY]);
 });
 
 test('a status that could not be sent is sent with the next step', async () => {
   service.ready();
-  await eventually('it to be ready', () => told().length > 0);
+  await eventually('it to be ready', () => reported().length > 0);
   await fallBehind();
   const condition = { kind: 'condition', type: 'MemoryPressure', status: true } as unknown as StepReport['effects'][number];
   step([condition]);
   receiver.resume();
   await eventually('it to be told', () => {
     step();
-    return told().length > 1;
+    return reported().length > 1;
   });
-  expect(told()).toEqual([READY, 'STATUS=guarding machine, MemoryPressure']);
+  expect(reported()).toEqual([READY, 'STATUS=guarding machine, MemoryPressure']);
 });

@@ -13,7 +13,7 @@ const reading = (of: Partial<VictimReading> = {}): VictimReading => ({
   ...of,
 });
 /** Told at 0, with 5 s of the 20 s of its group. */
-const told = (of: Partial<EndingWorkload> = {}): EndingWorkload => ({
+const reported = (of: Partial<EndingWorkload> = {}): EndingWorkload => ({
   serial: 1,
   workload: workload('batch'),
   group: 0,
@@ -29,7 +29,7 @@ const killed = { killedAtNs: 5n * SECOND };
 const at = (
   atNs: bigint,
   seen: Partial<VictimReading>,
-  { one = told(), group = first, evicted = false }: { one?: EndingWorkload; group?: GroupNow; evicted?: boolean } = {},
+  { one = reported(), group = first, evicted = false }: { one?: EndingWorkload; group?: GroupNow; evicted?: boolean } = {},
 ) => advanceShutdown([one], new Map([[1, reading(seen)]]), group, () => evicted, atNs);
 
 test.each<[rule: string, atNs: bigint, seen: Partial<VictimReading>, rest: Parameters<typeof at>[2], result: string | undefined]>([
@@ -37,24 +37,24 @@ test.each<[rule: string, atNs: bigint, seen: Partial<VictimReading>, rest: Param
   ['no process is left', SECOND, { processes: 0 }, {}, 'ended'],
   ['no process is left, and systemd is still stopping it', SECOND, { processes: 0, stopping: true }, {}, undefined],
   ['… and its time is over', 5n * SECOND, { processes: 0, stopping: true }, {}, 'ended'],
-  ['… and it was killed', 6n * SECOND, { processes: 0, stopping: true }, { one: told(killed) }, 'killed'],
-  ['no process is left after SIGKILL', 6n * SECOND, { processes: 0 }, { one: told(killed) }, 'killed'],
+  ['… and it was killed', 6n * SECOND, { processes: 0, stopping: true }, { one: reported(killed) }, 'killed'],
+  ['no process is left after SIGKILL', 6n * SECOND, { processes: 0 }, { one: reported(killed) }, 'killed'],
   ['no process is left, and an eviction has chosen it', SECOND, { processes: 0 }, { evicted: true }, 'evicted'],
-  ['… after it was killed all the same', 6n * SECOND, { processes: 0 }, { one: told(killed), evicted: true }, 'killed'],
+  ['… after it was killed all the same', 6n * SECOND, { processes: 0 }, { one: reported(killed), evicted: true }, 'killed'],
   ['it had ended before', SECOND, { processes: undefined, vanished: true }, {}, 'already-ended'],
   ['it cannot be taken hold of', SECOND, { processes: undefined, error: 'EACCES' }, {}, 'survived'],
   ['it could not yet be taken hold of', SECOND, { processes: undefined, error: 'EMFILE', passing: true }, {}, undefined],
   ['SIGTERM has failed: SIGKILL is still to come', SECOND, { error: 'EPERM' }, {}, undefined],
-  ['SIGKILL has failed for good', 6n * SECOND, { error: 'EPERM' }, { one: told(killed) }, 'survived'],
-  ['SIGKILL is repeated', 6n * SECOND, { error: 'EAGAIN', passing: true }, { one: told(killed) }, undefined],
+  ['SIGKILL has failed for good', 6n * SECOND, { error: 'EPERM' }, { one: reported(killed) }, 'survived'],
+  ['SIGKILL is repeated', 6n * SECOND, { error: 'EAGAIN', passing: true }, { one: reported(killed) }, undefined],
 ])('what has become of it: %s', (_rule, atNs, seen, rest, result) => {
   expect(at(atNs, seen, rest).ended[0]?.result).toBe(result);
 });
 
 test.each<[rule: string, atNs: bigint, one: EndingWorkload, kills: number]>([
-  ['before its time is over', 5n * SECOND - 1n, told(), 0],
-  ['when it is', 5n * SECOND, told(), 1],
-  ['once', 6n * SECOND, told(killed), 0],
+  ['before its time is over', 5n * SECOND - 1n, reported(), 0],
+  ['when it is', 5n * SECOND, reported(), 1],
+  ['once', 6n * SECOND, reported(killed), 0],
 ])('it is killed %s', (_rule, atNs, one, kills) => {
   const { kill, ending } = at(atNs, {}, { one });
   expect(kill).toHaveLength(kills);
@@ -80,13 +80,13 @@ test("a unit that systemd queues until its group's time is over is killed", () =
 test.each<[rule: string, atNs: bigint, seen: Partial<VictimReading>, rest: Parameters<typeof at>[2], isOver: boolean]>([
   ['not while a workload has time left', 19n * SECOND, {}, {}, false],
   ['when the last has ended', SECOND, { processes: 0 }, {}, true],
-  ['when its time is over, with processes left', 20n * SECOND, {}, { one: told(killed) }, true],
+  ['when its time is over, with processes left', 20n * SECOND, {}, { one: reported(killed) }, true],
   ['processes of an earlier group are left', SECOND, {}, { group: { ...first, index: 1 } }, true],
-  ['the last group waits for these too', 6n * SECOND - 1n, {}, { one: told(killed), group: { ...last, index: 1 } }, false],
-  ['… for a second, even without workloads of its own', 6n * SECOND, {}, { one: told(killed), group: { ...last, index: 1 } }, true],
+  ['the last group waits for these too', 6n * SECOND - 1n, {}, { one: reported(killed), group: { ...last, index: 1 } }, false],
+  ['… for a second, even without workloads of its own', 6n * SECOND, {}, { one: reported(killed), group: { ...last, index: 1 } }, true],
   ['the last group waits for workloads killed at its end', 20n * SECOND, {}, { group: last }, false],
-  ['… and no longer than a second', 21n * SECOND, {}, { one: told({ killedAtNs: 20n * SECOND }), group: last }, true],
-  ["its own killed workload has the group's time", 19n * SECOND, {}, { one: told(killed), group: last }, false],
+  ['… and no longer than a second', 21n * SECOND, {}, { one: reported({ killedAtNs: 20n * SECOND }), group: last }, true],
+  ["its own killed workload has the group's time", 19n * SECOND, {}, { one: reported(killed), group: last }, false],
   ['a group without time does not wait', 0n, {}, { group: { ...first, endsAtNs: 0n } }, true],
   ['the last one without time does not, either', 0n, {}, { group: { ...last, endsAtNs: 0n } }, true],
 ])('a group is over: %s', (_rule, atNs, seen, rest, isOver) => {
@@ -94,9 +94,9 @@ test.each<[rule: string, atNs: bigint, seen: Partial<VictimReading>, rest: Param
 });
 
 test.each<[rule: string, one: EndingWorkload, group: GroupNow, dueAtNs: bigint]>([
-  ['its time is over', told(), first, 5n * SECOND],
-  ['the time of the group is', told(killed), first, 20n * SECOND],
-  ['evictd waits for no workload any more', told({ killedAtNs: 20n * SECOND }), last, 21n * SECOND],
+  ['its time is over', reported(), first, 5n * SECOND],
+  ['the time of the group is', reported(killed), first, 20n * SECOND],
+  ['evictd waits for no workload any more', reported({ killedAtNs: 20n * SECOND }), last, 21n * SECOND],
 ])('a look is due when %s', (_rule, one, group, dueAtNs) => {
   expect(at(SECOND, {}, { one, group }).dueAtNs).toBe(dueAtNs);
 });

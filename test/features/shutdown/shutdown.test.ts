@@ -30,12 +30,12 @@ let source: WorkloadSource;
 let shutdown: Shutdown;
 let records: JournalRecord[];
 /** The signals of the workloads, in order. */
-let told: string[];
+let reported: string[];
 
 beforeEach(() => {
   node = testCgroup();
   records = [];
-  told = [];
+  reported = [];
 });
 afterEach(async () => {
   shutdown.stop();
@@ -84,7 +84,7 @@ function open({
   journal = () => undefined,
 }: Options = {}): void {
   source = sourceOf(rules, node.path, ...beside);
-  const say = (message: string): number => told.push(message);
+  const say = (message: string): number => reported.push(message);
   shutdown = new Shutdown({
     workloads: {
       candidates: () => {
@@ -117,13 +117,13 @@ const ends = (): string[] =>
 const phase = (name: string): JournalRecord | undefined => records.find((record) => record.type === 'shutdown' && record.phase === name);
 /** A workload with an earlier SIGTERM would be dead by now. */
 const beyondGrace = (): Promise<void> => pause(Number(GRACE_NS / 1_000_000n) + 300 * SLOWNESS);
-const released = (): Promise<boolean> => eventually('the machine may go down', () => told.includes('released'));
+const released = (): Promise<boolean> => eventually('the machine may go down', () => reported.includes('released'));
 
 test('group by group, the critical one last; the next one as soon as the last of one has ended', async () => {
   const [db, web, batch] = [await start('db'), await start('web', { onTerm: 'exit' }), await start('batch')];
   open({ rules: [critical('db'), { match: { name: 'web' }, priority: 10 }] });
   shutdown.begin(groups([0, HOUR_NS], [10, HOUR_NS], [CRITICAL_PRIORITY, HOUR_NS]));
-  expect(told[0]).toBe('begins');
+  expect(reported[0]).toBe('begins');
   await released();
   expect(ends()).toEqual(['batch ended', 'web ended', 'db ended']);
   expect(await Promise.all([db, web, batch].map(({ ended }) => ended))).toEqual(['SIGTERM', null, 'SIGTERM']);
@@ -136,7 +136,7 @@ test('group by group, the critical one last; the next one as soon as the last of
   });
   expect(phase('over')).toMatchObject({ inTime: true, ended: 3, survived: [], late: [] });
   expect(records.at(-1)).toBe(phase('over'));
-  expect(told.slice(-2)).toEqual(['over', 'released']);
+  expect(reported.slice(-2)).toEqual(['over', 'released']);
 });
 
 test('a workload that does not end is killed after its own grace period, while the group waits for the others', async () => {
@@ -149,7 +149,7 @@ test('a workload that does not end is killed after its own grace period, while t
   expect(ends()).toEqual(['stubborn killed']);
   expect(records.at(-1)).toMatchObject({ type: 'ended', inTime: false, gracePeriodSeconds: 1, group: 0 });
   await eventually('the other one was told', () => slow.said().includes('term'));
-  expect([slow.alive, told.includes('released')]).toEqual([true, false]);
+  expect([slow.alive, reported.includes('released')]).toEqual([true, false]);
   slow.child.kill('SIGKILL');
   await released();
   expect(phase('over')).toMatchObject({ inTime: false, ended: 2, notInTime: [{ name: 'stubborn' }] });
@@ -342,10 +342,10 @@ test('cancelled: no further workload is ended or killed, and those that were are
   await eventually('the other one was told', () => slow.said().includes('term'));
   shutdown.callOff();
   expect(phase('called-off')).toMatchObject({ ended: [{ name: 'quick' }], signalled: [{ name: 'slow' }] });
-  expect(told.slice(-2)).toEqual(['over', 'called off']);
+  expect(reported.slice(-2)).toEqual(['over', 'called off']);
   expect(shutdown.lasts).toBe(false);
   await beyondGrace();
-  expect([slow.alive, db.alive, told.includes('released')]).toEqual([true, true, false]);
+  expect([slow.alive, db.alive, reported.includes('released')]).toEqual([true, true, false]);
   shutdown.begin(groups([0, SHORT_NS], [CRITICAL_PRIORITY, HOUR_NS])); // the next one has another id
   expect([await slow.ended, await db.ended]).toEqual(['SIGKILL', 'SIGTERM']);
   await released();
@@ -359,7 +359,7 @@ test('called off when all have ended', async () => {
   expect(shutdown.lasts).toBe(true);
   shutdown.callOff();
   expect(phase('called-off')).toMatchObject({ ended: [{ name: 'batch' }], signalled: [] });
-  expect([shutdown.lasts, told.at(-1)]).toEqual([false, 'called off']);
+  expect([shutdown.lasts, reported.at(-1)]).toEqual([false, 'called off']);
 });
 
 test('said twice it begins once; when it is over the machine may go down all the same', async () => {
@@ -369,9 +369,9 @@ test('said twice it begins once; when it is over the machine may go down all the
   shutdown.begin(groups([0, HOUR_NS]));
   await released();
   expect(records.filter(({ type }) => type === 'shutdown').map((record) => record.phase)).toEqual(['begins', 'over']);
-  told = [];
+  reported = [];
   shutdown.begin(groups([0, HOUR_NS]));
-  expect(told).toEqual(['released']);
+  expect(reported).toEqual(['released']);
 });
 
 test('evictd stops during a shutdown: it kills no further workload', async () => {
@@ -390,7 +390,7 @@ test('a dry run decides and records, sends no signal and delays nothing', async 
   const batch = await start('batch');
   open({ dryRun: true });
   shutdown.begin(groups([0, HOUR_NS]));
-  expect([told.includes('released'), shutdown.lasts]).toEqual([true, true]);
+  expect([reported.includes('released'), shutdown.lasts]).toEqual([true, true]);
   expect(records.map((record) => record.phase)).toEqual(['begins']);
   expect(phase('begins')).toMatchObject({ groups: [{ workloads: [{ name: 'batch' }] }] });
   expect(batch.alive).toBe(true);
@@ -421,12 +421,12 @@ describe('systemd has not yet answered how a workload ends', () => {
     ['not at all in a group without time', 0n, 0n],
   ])('no longer than %s, since its turn came', async (_rule, periodNs, withinNs) => {
     await Promise.all([start('batch'), start('db', { onTerm: 'ignore' })]);
-    const asked: { name: string; withinNs: bigint; sinceNs: bigint | undefined }[] = [];
+    const requested: { name: string; withinNs: bigint; sinceNs: bigint | undefined }[] = [];
     open({
       rules: [critical('db')],
       also: {
         awaited: ({ name }, within, turn) => {
-          asked.push({ name, withinNs: within, sinceNs: turn?.sinceNs });
+          requested.push({ name, withinNs: within, sinceNs: turn?.sinceNs });
           return name === 'db' && within < SECOND && process.hrtime.bigint() - (turn?.sinceNs ?? 0n) < within;
         },
       },
@@ -435,11 +435,11 @@ describe('systemd has not yet answered how a workload ends', () => {
     shutdown.begin(groups([0, HOUR_NS], [CRITICAL_PRIORITY, periodNs]));
     await eventually(
       'the critical one is told',
-      () => ends().includes('batch ended') && asked.filter(({ name }) => name === 'db').length > 1,
+      () => ends().includes('batch ended') && requested.filter(({ name }) => name === 'db').length > 1,
     );
     if (periodNs < HOUR_NS) await released();
-    expect(new Set(asked.filter(({ name }) => name === 'db').map((each) => each.withinNs))).toEqual(new Set([withinNs]));
-    const [plan, turn] = ['batch', 'db'].map((name) => asked.findLast((each) => each.name === name)?.sinceNs ?? 0n);
+    expect(new Set(requested.filter(({ name }) => name === 'db').map((each) => each.withinNs))).toEqual(new Set([withinNs]));
+    const [plan, turn] = ['batch', 'db'].map((name) => requested.findLast((each) => each.name === name)?.sinceNs ?? 0n);
     expect(plan).toBeGreaterThanOrEqual(beforeNs);
     expect(turn).toBeGreaterThan(plan ?? 0n);
   });
@@ -453,7 +453,7 @@ describe('systemd has not yet answered how a workload ends', () => {
     });
     shutdown.begin(groups([0, 2n * SECOND]));
     const looks = (): number => pauses.mock.calls.length;
-    await eventually('he is told', () => shutdown.lasts && told.includes('released'));
+    await eventually('he is told', () => shutdown.lasts && reported.includes('released'));
     expect(ends()).toEqual(['stubborn killed']);
     const given = records.find(({ type }) => type === 'ended')?.gracePeriodSeconds as number;
     expect(given).toBeGreaterThan(0);
@@ -471,7 +471,7 @@ describe('systemd has not yet answered how a workload ends', () => {
       },
     });
     shutdown.begin(groups([0, HOUR_NS]));
-    expect(told).not.toContain('released');
+    expect(reported).not.toContain('released');
     isKnown = true;
     await released();
     expect([batch.alive, batch.said().includes('term')]).toEqual([true, false]);
@@ -519,7 +519,7 @@ test('… for a quarter of the time at most, and the first group has its own all
 test('without workloads the machine may go down at once', () => {
   open();
   shutdown.begin(groups([0, HOUR_NS]));
-  expect(told.at(-1)).toBe('released');
+  expect(reported.at(-1)).toBe('released');
   expect(phase('over')).toMatchObject({ inTime: true, ended: 0 });
 });
 
@@ -549,7 +549,7 @@ test('what throws is tried again, and said once: all end in order', async () => 
   await released();
   expect(ends()).toEqual(['batch ended', 'db ended']);
   expect(phase('over')).toMatchObject({ inTime: true, late: [] });
-  expect(told.filter((line) => line.includes('EMFILE'))).toEqual(['warn: cannot continue the shutdown, trying again: EMFILE']);
+  expect(reported.filter((line) => line.includes('EMFILE'))).toEqual(['warn: cannot continue the shutdown, trying again: EMFILE']);
 });
 
 test('a lasting error does not delay the machine: no further workload is ended, and the journal has it', async () => {
@@ -561,9 +561,9 @@ test('a lasting error does not delay the machine: no further workload is ended, 
   expect([await batch.ended, db.alive]).toEqual(['SIGTERM', true]);
   expect(phase('failed')).toMatchObject({ error: 'EMFILE', ended: [{ name: 'batch' }], signalled: [] });
   expect(records.at(-1)).toBe(phase('failed'));
-  expect(told.slice(-3)).toEqual([`warn: ${phase('failed')?.message ?? ''}`, 'over', 'released']);
+  expect(reported.slice(-3)).toEqual([`warn: ${phase('failed')?.message ?? ''}`, 'over', 'released']);
   shutdown.callOff();
-  expect([shutdown.lasts, told.at(-1)]).toEqual([false, 'called off']);
+  expect([shutdown.lasts, reported.at(-1)]).toEqual([false, 'called off']);
 });
 
 test('it is tried again for seconds, whatever ends meanwhile', async () => {
@@ -595,7 +595,7 @@ test('the machine does not wait for a plan that cannot be made', async () => {
   const batch = await start('batch');
   open({ isUnreadable: () => true });
   shutdown.begin(groups([0, HOUR_NS]));
-  expect(told).not.toContain('released');
+  expect(reported).not.toContain('released');
   await released();
   expect([batch.alive, records.map((record) => record.phase)]).toEqual([true, ['failed']]);
 });

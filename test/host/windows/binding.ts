@@ -10,7 +10,7 @@ export class PlayedBinding {
   info: PerformanceInfo | Error = performanceInfo({});
   readonly disks = new Map<string, Partial<FilesystemReading>>();
   /** Answers that are awaited, in the order of the requests. */
-  readonly asked: { readonly path: string; readonly answer: () => void }[] = [];
+  readonly requested: { readonly path: string; readonly answer: () => void }[] = [];
   readonly notifications: { readonly kind: string; live: boolean; readonly fire: () => void }[] = [];
   notificationFailure: Error | undefined;
   /** FilesystemStats that are not closed, and all that there were. */
@@ -46,7 +46,7 @@ export class PlayedBinding {
             this.#pending = false;
             onDone?.();
           };
-          played.asked.push({ path: this.path, answer });
+          played.requested.push({ path: this.path, answer });
           return true;
         }
         close(): void {

@@ -129,9 +129,9 @@ test('a request for the filesystems gets the number still awaited', () => {
   const windows = new PlayedBinding();
   const node = open(windows, { filesystems: { nodefs: 'C:\\', imagefs: 'D:\\' } });
   const outstanding: number[] = [];
-  for (const { answer } of windows.asked.splice(0)) answer(); // of the start
+  for (const { answer } of windows.requested.splice(0)) answer(); // of the start
   node.requestFilesystems((left) => outstanding.push(left));
-  for (const { answer } of windows.asked) answer();
+  for (const { answer } of windows.requested) answer();
   expect(outstanding).toEqual([1, 0]);
 });
 

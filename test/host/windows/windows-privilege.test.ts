@@ -17,13 +17,13 @@ test.each<[rule: string, enable: () => boolean, may: boolean]>([
 });
 
 test('the privilege is enabled with the node, before processes are listed; a node opens without it', () => {
-  let asked = 0;
+  let requested = 0;
   const native = played(() => {
-    asked += 1;
+    requested += 1;
     return false;
   });
   const node = windowsHost.openNode({ filesystems: { nodefs: 'C:\\' } } as Config, native, 'sample');
-  expect(asked).toBe(1);
+  expect(requested).toBe(1);
   expect(node.read().observed.has('memory.available')).toBe(true);
   node.close();
 });

@@ -6,22 +6,22 @@ import type { Member } from '../../../src/workloads/cgroup/source-root.js';
 import { SECOND } from '../../core/support.js';
 
 const sample = { usageBytes: 0n, workingSetBytes: 0n, guaranteedBytes: undefined };
-const asked = (graceNs: bigint | undefined): Member => {
+const requested = (graceNs: bigint | undefined): Member => {
   const effect = { terminationGracePeriodNs: graceNs, directories: [] };
   return { name: 'web', path: '/web', id: 1n, effect, limitBytes: undefined, unit: undefined } as unknown as Member;
 };
 
-test.each<[rule: string, asked: number | undefined, told: number | undefined, unit: number | undefined, has: number | undefined]>([
+test.each<[rule: string, requested: number | undefined, reported: number | undefined, unit: number | undefined, has: number | undefined]>([
   ['a unit has what a rule says', 40, undefined, 90, 40],
   ['… but no more than its TimeoutStopSec=, after which systemd kills it', 150, undefined, 90, 90],
   ['… which is all where no rule says anything', undefined, undefined, 90, 90],
   ['a unit that systemd waits for for ever has what a rule says', 150, undefined, undefined, 150],
   ['a container has what a rule says, however short the time of its scope is', 150, 300, 90, 150],
   ['… or what its runtime tells', undefined, 300, 90, 300],
-])('how long a workload has: %s', (_rule, byRule, told, unit, has) => {
+])('how long a workload has: %s', (_rule, byRule, reported, unit, has) => {
   const seconds = (given: number | undefined): bigint | undefined => (given === undefined ? undefined : BigInt(given) * SECOND);
   const loaded = { timeoutStopNs: seconds(unit) } as LoadedUnit;
-  const runtime = told === undefined ? undefined : ({ terminationGracePeriodNs: seconds(told) } as RuntimePart);
+  const runtime = reported === undefined ? undefined : ({ terminationGracePeriodNs: seconds(reported) } as RuntimePart);
   const known = { oomPreference: undefined, protection: undefined, loaded, runtime };
-  expect(workloadOf(asked(seconds(byRule)), sample, known).terminationGracePeriodNs).toBe(seconds(has));
+  expect(workloadOf(requested(seconds(byRule)), sample, known).terminationGracePeriodNs).toBe(seconds(has));
 });

@@ -156,8 +156,8 @@ describe('as a workload', () => {
       { match: { name: 'web' }, critical: true },
       { match: { name: 'docker-*' }, priority: 3 },
     ];
-    const told = { containerNames: new ContainerNames(false, root) };
-    const opened = openWorkloads({ workloads: [workload], rules }, native, { identity, hierarchy }, true, told);
+    const reported = { containerNames: new ContainerNames(false, root) };
+    const opened = openWorkloads({ workloads: [workload], rules }, native, { identity, hierarchy }, true, reported);
     source = opened;
     const seen = () => opened.candidates().usages.map(({ workload: { name, priority, protection } }) => [name, priority, protection?.kind]);
     expect(seen()).toEqual([[scope, 3, 'unreported']]);

@@ -10,7 +10,7 @@ import { memoryHierarchy, testCgroup, type TestCgroup } from '../../support/cgro
 const hierarchy = memoryHierarchy();
 const ENDPOINT = 'unix:///run/test.sock';
 
-class Told implements ContainerRuntime {
+class ListedRuntime implements ContainerRuntime {
   readonly endpoint = ENDPOINT;
   hasReported = true;
   list: readonly RuntimeWorkload[] = [];
@@ -58,12 +58,12 @@ class Told implements ContainerRuntime {
 }
 
 let top: TestCgroup;
-let runtime: Told;
+let runtime: ListedRuntime;
 let source: WorkloadSource | undefined;
 
 beforeEach(() => {
   top = testCgroup();
-  runtime = new Told();
+  runtime = new ListedRuntime();
 });
 afterEach(async () => {
   source?.close();
@@ -83,7 +83,7 @@ async function inhabited(name: string): Promise<TestCgroup> {
   await cgroup.spawn('sleep', ['600']);
   return cgroup;
 }
-const told = (name: string, { path }: Pick<TestCgroup, 'path'>, part: Partial<RuntimePart> = {}): RuntimeWorkload => {
+const runtimeWorkload = (name: string, { path }: Pick<TestCgroup, 'path'>, part: Partial<RuntimePart> = {}): RuntimeWorkload => {
   return { name, path, runtime: { endpoint: ENDPOINT, podId: 'p', containers: [], isPod: true, labels: {}, byKubelet: false, ...part } };
 };
 const names = (): string[] => source?.candidates().usages.map(({ workload }) => workload.name) ?? [];
@@ -91,7 +91,7 @@ const names = (): string[] => source?.candidates().usages.map(({ workload }) => 
 test('candidates are the reported workloads, with the reported facts', async () => {
   const cgroup = await inhabited('a');
   await inhabited('other');
-  runtime.list = [told('default/web', cgroup, { priority: 7, terminationGracePeriodNs: 5n, labels: { app: 'web' } })];
+  runtime.list = [runtimeWorkload('default/web', cgroup, { priority: 7, terminationGracePeriodNs: 5n, labels: { app: 'web' } })];
   const [usage, ...others] = open().candidates().usages;
   expect(others).toEqual([]);
   expect(usage?.workload).toMatchObject({
@@ -107,17 +107,17 @@ test('candidates are the reported workloads, with the reported facts', async () 
 
 test('the next pass has workloads that were reported later, and none that are no longer reported', async () => {
   const [a, b] = [await inhabited('a'), await inhabited('b')];
-  runtime.list = [told('default/a', a)];
+  runtime.list = [runtimeWorkload('default/a', a)];
   open();
-  runtime.list = [told('default/a', a), told('default/b', b)];
+  runtime.list = [runtimeWorkload('default/a', a), runtimeWorkload('default/b', b)];
   expect(names().sort()).toEqual(['default/a', 'default/b']);
-  runtime.list = [told('default/b', b)];
+  runtime.list = [runtimeWorkload('default/b', b)];
   expect(names()).toEqual(['default/b']);
 });
 
 test('whose cgroup is gone is no candidate, though the runtime still tells of it', async () => {
   const cgroup = await inhabited('a');
-  runtime.list = [told('default/a', cgroup)];
+  runtime.list = [runtimeWorkload('default/a', cgroup)];
   open();
   await cgroup.cleanup();
   expect(names()).toEqual([]);
@@ -133,13 +133,16 @@ test('it is asked at ticks and when candidates are read', () => {
 });
 
 test('a rule wins over what an annotation asks for', async () => {
-  runtime.list = [told('default/web', await inhabited('a'), { priority: 7, terminationGracePeriodNs: 5n })];
+  runtime.list = [runtimeWorkload('default/web', await inhabited('a'), { priority: 7, terminationGracePeriodNs: 5n })];
   const [usage] = open({ rules: [{ match: { name: 'default/*' }, priority: -1, terminationGracePeriodNs: 9n }] }).candidates().usages;
   expect(usage?.workload).toMatchObject({ priority: -1, terminationGracePeriodNs: 9n });
 });
 
 test('labels are matched', async () => {
-  runtime.list = [told('default/a', await inhabited('a'), { labels: { app: 'db' } }), told('default/b', await inhabited('b'))];
+  runtime.list = [
+    runtimeWorkload('default/a', await inhabited('a'), { labels: { app: 'db' } }),
+    runtimeWorkload('default/b', await inhabited('b')),
+  ];
   const { usages } = open({ rules: [{ match: { labels: { app: 'db' } }, critical: true }] }).candidates();
   expect(usages.map(({ workload }) => [workload.name, workload.protection?.kind])).toEqual([
     ['default/a', 'critical'],
@@ -152,14 +155,14 @@ describe('one cgroup is one workload', () => {
     const cgroup = await inhabited('a');
     open({ parents: [top.path], rules: [{ match: { labels: { app: 'web' } }, priority: 3 }] });
     expect(names()).toEqual(['a']);
-    runtime.list = [told('default/web', cgroup, { labels: { app: 'web' } })];
+    runtime.list = [runtimeWorkload('default/web', cgroup, { labels: { app: 'web' } })];
     const { usages } = source?.candidates() ?? { usages: [] };
     expect(usages.map(({ workload }) => [workload.name, workload.priority])).toEqual([['default/web', 3]]);
   });
 
   test('it stays one where the runtime does not tell of it any more', async () => {
     const cgroup = await inhabited('a');
-    runtime.list = [told('default/web', cgroup)];
+    runtime.list = [runtimeWorkload('default/web', cgroup)];
     open({ parents: [top.path] });
     expect(names()).toEqual(['default/web']);
     runtime.list = [];
@@ -170,7 +173,7 @@ describe('one cgroup is one workload', () => {
 
 describe("a kubelet's", () => {
   test('is ranked, and protected', async () => {
-    runtime.list = [told('default/web', await inhabited('a'), { byKubelet: true })];
+    runtime.list = [runtimeWorkload('default/web', await inhabited('a'), { byKubelet: true })];
     expect(
       open()
         .candidates()
@@ -182,7 +185,7 @@ describe("a kubelet's", () => {
     const parent = top.child('kubepods');
     const pod = parent.child('pod');
     await pod.spawn('sleep', ['600']);
-    runtime.list = [told('default/web', pod, { byKubelet: true })];
+    runtime.list = [runtimeWorkload('default/web', pod, { byKubelet: true })];
     const { usages } = open({ parents: [top.path] }).candidates();
     expect(Object.fromEntries(usages.map(({ workload }) => [workload.name, workload.protection?.kind]))).toEqual({
       kubepods: 'contains',
@@ -201,7 +204,7 @@ describe('a cgroup that is called like a container or a pod', () => {
     await inhabited('other');
     open({ parents: [top.path], rules: [{ match: { labels: { app: 'db' } }, critical: true }] });
     expect(kinds()).toEqual({ [`cri-containerd-${ID}.scope`]: 'unreported', other: undefined });
-    runtime.list = [told('default/db', cgroup, { labels: { app: 'db' } })];
+    runtime.list = [runtimeWorkload('default/db', cgroup, { labels: { app: 'db' } })];
     expect(kinds()).toEqual({ 'default/db': 'critical', other: undefined });
   });
 
@@ -209,7 +212,7 @@ describe('a cgroup that is called like a container or a pod', () => {
     const cgroup = await inhabited(ID);
     open({ parents: [top.path] });
     expect(kinds()).toEqual({ [ID]: 'unreported' });
-    runtime.list = [told('default/web', cgroup)];
+    runtime.list = [runtimeWorkload('default/web', cgroup)];
     expect(kinds()).toEqual({ 'default/web': undefined });
   });
 
@@ -229,7 +232,7 @@ describe('a cgroup that is called like a container or a pod', () => {
   ])('is, as a part of a pod, what the pod is: %s', async (_rule, part, rules, kind) => {
     const pod = top.child('pod');
     await pod.child(ID).spawn('sleep', ['600']);
-    runtime.list = [told('default/web', pod, part)];
+    runtime.list = [runtimeWorkload('default/web', pod, part)];
     open({ parents: [pod.path], rules });
     expect(kinds()).toEqual({ 'default/web': kind, [ID]: kind });
   });
@@ -237,7 +240,7 @@ describe('a cgroup that is called like a container or a pod', () => {
 
 test('what a cgroup belongs to: the innermost, also when it is gone', async () => {
   const pod = await inhabited('pod');
-  runtime.list = [told('default/web', pod)];
+  runtime.list = [runtimeWorkload('default/web', pod)];
   const opened = open({ parents: [top.path.slice(0, top.path.lastIndexOf('/')) || '/'] });
   expect(opened.holding(`${pod.path}/gone`)).toEqual({ name: 'default/web', path: pod.path });
   expect(opened.holding(pod.path)).toEqual({ name: 'default/web', path: pod.path });

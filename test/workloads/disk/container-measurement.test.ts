@@ -18,8 +18,8 @@ let directory: string;
 let device: bigint;
 let nowNs: bigint;
 /** What the runtimes say; an Error: that they do not, undefined: nothing yet. */
-let told: Record<string, readonly ContainerFiles[] | Error | undefined>;
-let asked: string[];
+let reported: Record<string, readonly ContainerFiles[] | Error | undefined>;
+let requested: string[];
 let measurement: ContainerMeasurement;
 /** Of logs that are looked at; undefined: as they are. */
 let lookAtLog: ConstructorParameters<typeof LogFiles>[0];
@@ -28,14 +28,14 @@ beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), 'evictd-test-layers-'));
   device = statSync(directory, { bigint: true }).dev;
   nowNs = process.hrtime.bigint();
-  told = { 'unix:///a': [files('one', 3n), files('two', 4n)], 'unix:///b': [files('three', 5n)] };
-  asked = [];
+  reported = { 'unix:///a': [files('one', 3n), files('two', 4n)], 'unix:///b': [files('three', 5n)] };
+  requested = [];
   lookAtLog = undefined;
   const runtime = (endpoint: string) => ({
     endpoint,
     files: () => {
-      asked.push(endpoint);
-      const said = told[endpoint];
+      requested.push(endpoint);
+      const said = reported[endpoint];
       if (said === undefined) return new Promise<never>(() => undefined);
       return said instanceof Error ? Promise.reject(said) : Promise.resolve(said);
     },
@@ -63,20 +63,20 @@ test('all containers of a workload, by the runtime that has them; what is no con
   await measurement.refresh([web, db, cgroup]);
   expect([web, db, cgroup].map((each) => frees(each))).toEqual([[3n, 4n], [5n], []]);
   expect(measurement.of(web.path)).toMatchObject({ layers: [{ device, atNs: nowNs - 5n * SECOND }, {}] });
-  expect(asked).toEqual(['unix:///a', 'unix:///b']);
+  expect(requested).toEqual(['unix:///a', 'unix:///b']);
   expect(measurement.problems).toEqual([]);
 });
 
 test('no runtime is asked about workloads that it did not report', async () => {
   await measurement.refresh([cgroup]);
-  expect(asked).toEqual([]);
+  expect(requested).toEqual([]);
 });
 
 test('a log counts with what it takes on its disk, and does not come back; one that is not there counts nothing', async () => {
   const logPath = join(directory, 'log');
   writeFileSync(logPath, 'x'.repeat(10_000));
   const { blocks } = statSync(logPath, { bigint: true });
-  told['unix:///a'] = [files('one', 3n, 5n, logPath), files('two', 4n, 5n, join(directory, 'none'))];
+  reported['unix:///a'] = [files('one', 3n, 5n, logPath), files('two', 4n, 5n, join(directory, 'none'))];
   await measurement.refresh([web]);
   expect(measurement.of(web.path)).toMatchObject({ logs: [{ device, amount: { bytes: blocks * 512n, inodes: 1n } }] });
 });
@@ -92,7 +92,7 @@ test('a log that hangs does not delay layers, is read once, and is a problem unt
       };
     });
   };
-  told['unix:///a'] = [files('one', 3n, 5n, '/hung/one'), files('two', 4n, 5n, '/hung/two')];
+  reported['unix:///a'] = [files('one', 3n, 5n, '/hung/one'), files('two', 4n, 5n, '/hung/two')];
   await vi.waitUntil(async () => {
     await measurement.refresh([web]);
     return measurement.problems.length > 0;
@@ -105,13 +105,13 @@ test('a log that hangs does not delay layers, is read once, and is a problem unt
   ]);
   answer?.();
   lookAtLog = undefined;
-  told['unix:///a'] = [files('one', 3n), files('two', 4n)];
+  reported['unix:///a'] = [files('one', 3n), files('two', 4n)];
   await measurement.refresh([web]);
   expect(measurement.problems).toEqual([]);
 });
 
 test('a layer counts no more than is used where it lies: the lengths of sparse files may be more', async () => {
-  told['unix:///a'] = [files('one', 1n << 60n), files('two', 4n)];
+  reported['unix:///a'] = [files('one', 1n << 60n), files('two', 4n)];
   await measurement.refresh([web]);
   const { blocks, bsize } = statfsSync(directory, { bigint: true });
   const [sparse = 0n, other] = frees(web) as bigint[];
@@ -128,13 +128,13 @@ describe('what is older than the shortage', () => {
     ['is awaited for a minute, and then not known', 90n, 70n, []],
     ['is not known, either, where the shortage has lasted for longer', 70n, 90n, []],
   ])('%s', async (_rule, secondsAgo, shortForSeconds, expected) => {
-    told['unix:///a'] = [files('one', 3n, secondsAgo), files('two', 4n, secondsAgo)];
+    reported['unix:///a'] = [files('one', 3n, secondsAgo), files('two', 4n, secondsAgo)];
     await measurement.refresh([web]);
     expect(frees(web, shortForSeconds)).toEqual(expected);
   });
 
   test('one that has not been measured is awaited, too', async () => {
-    told['unix:///a'] = [files('one', 3n), { id: 'two', layer: undefined, logPath: undefined }];
+    reported['unix:///a'] = [files('one', 3n), { id: 'two', layer: undefined, logPath: undefined }];
     await measurement.refresh([web]);
     expect(frees(web, 10n)).toBe('measuring');
     expect(frees(web, 70n)).toEqual([3n]);
@@ -143,16 +143,16 @@ describe('what is older than the shortage', () => {
 
 describe('a runtime that does not answer', () => {
   test('is waited for no longer than a moment, not asked on top, and delays no other', async () => {
-    told['unix:///a'] = undefined;
+    reported['unix:///a'] = undefined;
     await measurement.refresh([web, db]);
     expect([frees(web), frees(db)]).toEqual([[], [5n]]);
     await measurement.refresh([web, db]);
-    expect(asked.filter((endpoint) => endpoint === 'unix:///a')).toHaveLength(1);
+    expect(requested.filter((endpoint) => endpoint === 'unix:///a')).toHaveLength(1);
   });
 
   test('loses nothing, and is said until it answers', async () => {
     await measurement.refresh([web, db]);
-    told['unix:///a'] = new Error('no answer in time');
+    reported['unix:///a'] = new Error('no answer in time');
     await measurement.refresh([web, db]);
     expect([frees(web), frees(db)]).toEqual([[3n, 4n], [5n]]);
     expect(measurement.problems).toEqual([
@@ -161,14 +161,14 @@ describe('a runtime that does not answer', () => {
         message: 'cannot measure the disk usage of the containers of unix:///a: no answer in time',
       },
     ]);
-    told['unix:///a'] = [files('one', 30n), files('two', 4n)];
+    reported['unix:///a'] = [files('one', 30n), files('two', 4n)];
     await measurement.refresh([web, db]);
     expect(frees(web)).toEqual([30n, 4n]);
     expect(measurement.problems).toEqual([]);
   });
 
   test('and has no workloads any more is said no more', async () => {
-    told['unix:///a'] = new Error('gone');
+    reported['unix:///a'] = new Error('gone');
     await measurement.refresh([web]);
     await measurement.refresh([db]);
     expect(measurement.problems).toEqual([]);

@@ -29,10 +29,10 @@ test('of a workload’s directories those count that lie on the filesystem', asy
 test('of its containers’ layers and logs those that lie there, of which layers come back', async () => {
   const { dev } = statSync(tmpdir(), { bigint: true });
   const part = (device: bigint, bytes: bigint, atNs: bigint) => ({ device, amount: { bytes, inodes: 1n }, atNs });
-  const asked: unknown[] = [];
+  const requested: unknown[] = [];
   const containers = {
     of: (path: string, shortSinceNs?: bigint) => {
-      asked.push([path, shortSinceNs]);
+      requested.push([path, shortSinceNs]);
       if (path === '/new') return 'measuring' as const;
       return { layers: [part(dev, 100n, 5n), part(dev + 1n, 9000n, 1n)], logs: [part(dev, 20n, 7n), part(dev + 1n, 400n, 2n)] };
     },
@@ -45,7 +45,7 @@ test('of its containers’ layers and logs those that lie there, of which layers
     atNs: 5n,
   });
   expect(of('/new')).toEqual({ nodefs: 'measuring', imagefs: 'measuring', containerfs: 'measuring' });
-  expect(asked).toEqual([['/web', 3n], ['/web', 4n], ['/web', 5n], ...Array.from({ length: 3 }, () => ['/new', undefined])]);
+  expect(requested).toEqual([['/web', 3n], ['/web', 4n], ['/web', 5n], ...Array.from({ length: 3 }, () => ['/new', undefined])]);
   expect(problems).toContainEqual(containers.problems[0]);
 });
 
@@ -55,11 +55,11 @@ afterEach(() => {
 
 test('a filesystem that does not answer delays no other, takes no time, and is left alone until it does', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'hrtime'] });
-  const asked: string[] = [];
+  const requested: string[] = [];
   const answers: (() => void)[] = [];
   class DeletedFiles {
     constructor(path: string, onDone: (result: object) => void) {
-      asked.push(path);
+      requested.push(path);
       const answer = (): void => {
         onDone({ device: 1n, complete: true, groups: [], unreadable: 0 });
       };
@@ -83,10 +83,10 @@ test('a filesystem that does not answer delays no other, takes no time, and is l
   expect(await measure(10)).toEqual([['nodefs'], 10_000_000n, why('still no answer')]);
   vi.advanceTimersByTime(3_600_000);
   await measure(10);
-  expect(asked).toEqual(['/node', '/hung', '/node', '/node']);
+  expect(requested).toEqual(['/node', '/hung', '/node', '/node']);
   answers[0]?.();
   await measure(60_000);
-  expect(asked.slice(4)).toEqual(['/node', '/hung']);
+  expect(requested.slice(4)).toEqual(['/node', '/hung']);
 });
 
 test('images count where the image filesystem is, whatever else lies there', async () => {

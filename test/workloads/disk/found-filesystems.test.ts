@@ -9,18 +9,18 @@ import { native } from '../../../src/native/index.js';
 import { FoundFilesystems } from '../../../src/workloads/disk/found-filesystems.js';
 import { eventually } from '../../support/eventually.js';
 
-type Told = { readonly imagefs: string; readonly containerfs: string | undefined } | undefined;
+type Reported = { readonly imagefs: string; readonly containerfs: string | undefined } | undefined;
 
 let nodefs: string;
 let images: string;
-let told: Record<string, Told>;
-let found: [told: ReportedFilesystems | undefined, isApart: boolean][];
+let reported: Record<string, Reported>;
+let found: [reported: ReportedFilesystems | undefined, isApart: boolean][];
 let filesystems: FoundFilesystems;
 
 beforeEach(() => {
   nodefs = mkdtempSync(join(tmpdir(), 'evictd-test-nodefs-'));
   images = mkdtempSync(join(tmpdir(), 'evictd-test-images-'));
-  told = { 'unix:///a': undefined, 'unix:///b': undefined };
+  reported = { 'unix:///a': undefined, 'unix:///b': undefined };
   found = [];
 });
 afterEach(() => {
@@ -32,7 +32,7 @@ function open(configured: FilesystemPaths = { nodefs }): void {
   filesystems = new FoundFilesystems(
     configured,
     native,
-    () => Object.entries(told).map(([endpoint, said]) => ({ endpoint, filesystems: () => said })),
+    () => Object.entries(reported).map(([endpoint, said]) => ({ endpoint, filesystems: () => said })),
     (...news) => found.push(news),
   );
 }
@@ -46,18 +46,18 @@ test('the configured ones hold until a runtime reports; then those of the first 
   stepped(1);
   expect(pathsByRole(filesystems)).toEqual({ nodefs, imagefs: nodefs, containerfs: nodefs });
   expect(filesystems.isAwaited).toBe(true);
-  told['unix:///b'] = { imagefs: images, containerfs: undefined };
+  reported['unix:///b'] = { imagefs: images, containerfs: undefined };
   stepped(2);
   await eventually('it is taken over', () => found.length === 1);
   expect(filesystems.isAwaited).toBe(false);
   expect(pathsByRole(filesystems)).toEqual({ nodefs, imagefs: images, containerfs: images });
   expect(found).toEqual([[{ endpoint: 'unix:///b', imagefs: images, containerfs: undefined }, false]]);
   stepped(3);
-  told['unix:///a'] = { imagefs: images, containerfs: nodefs };
+  reported['unix:///a'] = { imagefs: images, containerfs: nodefs };
   stepped(4);
   await eventually('another one says otherwise', () => found.length === 2);
   expect(pathsByRole(filesystems)).toEqual({ nodefs, imagefs: images, containerfs: nodefs });
-  told = {};
+  reported = {};
   stepped(5);
   await eventually('none is a source any more', () => found.length === 3);
   expect(found[2]).toEqual([undefined, false]);
@@ -67,7 +67,7 @@ test('the configured ones hold until a runtime reports; then those of the first 
 
 test('reports that images are on another filesystem than nodefs', async () => {
   open({ nodefs: '/proc' });
-  told['unix:///a'] = { imagefs: images, containerfs: undefined };
+  reported['unix:///a'] = { imagefs: images, containerfs: undefined };
   stepped(1);
   await eventually('it is taken over', () => found.length === 1);
   expect(found[0]?.[1]).toBe(true);
@@ -78,7 +78,7 @@ test.each<[rule: string, configured: (directory: string) => FilesystemPaths]>([
   ['containerfs', (directory) => ({ nodefs: directory, containerfs: directory })],
 ])('where %s is configured no runtime is asked', async (_rule, configured) => {
   open(configured(nodefs));
-  told['unix:///a'] = { imagefs: images, containerfs: images };
+  reported['unix:///a'] = { imagefs: images, containerfs: images };
   await filesystems.look(1n);
   expect(found).toEqual([]);
   expect(filesystems.isAwaited).toBe(false);
@@ -88,12 +88,12 @@ test.each<[rule: string, configured: (directory: string) => FilesystemPaths]>([
 test('a path that is not there does not hold; it is looked at again a minute later', async () => {
   open();
   rmSync(images, { recursive: true });
-  told['unix:///a'] = { imagefs: images, containerfs: undefined };
+  reported['unix:///a'] = { imagefs: images, containerfs: undefined };
   await filesystems.look(1_000_000_000n);
   expect(found).toEqual([]);
   expect(filesystems.isAwaited).toBe(true);
   images = nodefs;
-  told['unix:///a'] = { imagefs: nodefs, containerfs: undefined };
+  reported['unix:///a'] = { imagefs: nodefs, containerfs: undefined };
   stepped(60);
   await new Promise(setImmediate);
   expect(found).toEqual([]);

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { installSteps } from '../../../../src/features/install/systemd/install-steps.js';
 import { installedConfigFile } from '../../../../src/features/install/systemd/starter-config.js';
 import { take } from '../../../../src/features/install/install-step.js';
-import { playedMachine, put, request, told } from '../machine.js';
+import { playedMachine, put, request, reported } from '../machine.js';
 
 const SERVICE = 'etc/systemd/system/evictd.service';
 const SLICE = 'etc/systemd/system/evictd.slice';
@@ -13,7 +13,7 @@ describe('install', () => {
   test('writes configuration, slice and service, and lets systemd know them; with --now it is started', () => {
     const { machine, at } = playedMachine();
     const steps = installSteps(request(machine, { now: true }), machine);
-    expect(told(steps, at(''))).toEqual([
+    expect(reported(steps, at(''))).toEqual([
       `write ${CONFIG}`,
       `write ${SLICE}`,
       `write ${SERVICE}`,
@@ -31,7 +31,7 @@ describe('install', () => {
     for (const step of installSteps(request(machine), machine)) take(step, machine.systemctl);
     ran.length = 0;
     const again = installSteps(request(machine, { now: true }), machine);
-    expect(told(again, at(''))).toEqual([
+    expect(reported(again, at(''))).toEqual([
       `keep ${CONFIG}`,
       `keep ${SLICE}`,
       `keep ${SERVICE}`,
@@ -49,9 +49,9 @@ describe('install', () => {
 
   test('with a configuration elsewhere the default one is not made, and its directories may be written to', () => {
     const { machine, at } = playedMachine();
-    const asked = request(machine, { configFile: '/srv/evictd.yaml', stateDirectory: at('srv/journal') });
-    const steps = installSteps(asked, machine);
-    expect(told(steps, at('')).slice(0, 3)).toEqual(['make srv/journal', `write ${SLICE}`, `write ${SERVICE}`]);
+    const requested = request(machine, { configFile: '/srv/evictd.yaml', stateDirectory: at('srv/journal') });
+    const steps = installSteps(requested, machine);
+    expect(reported(steps, at('')).slice(0, 3)).toEqual(['make srv/journal', `write ${SLICE}`, `write ${SERVICE}`]);
     for (const step of steps) take(step, machine.systemctl);
     expect(statSync(at('srv/journal')).isDirectory()).toBe(true);
     const unit = readFileSync(at(SERVICE), 'utf8');
@@ -87,8 +87,8 @@ describe('install', () => {
     const { machine, at } = playedMachine();
     put(at(SERVICE), '# Written by `evictd install` of old\n');
     const steps = installSteps(request(machine, { now: true }), machine);
-    expect(told(steps, at(''))).toContain(`write ${SERVICE}`);
-    expect(told(steps, at('')).at(-1)).toBe('run systemctl restart evictd.service');
+    expect(reported(steps, at(''))).toContain(`write ${SERVICE}`);
+    expect(reported(steps, at('')).at(-1)).toBe('run systemctl restart evictd.service');
   });
 
   test.each<[rule: string, prepare: (at: (path: string) => string) => void, code: string, hint: RegExp]>([
@@ -150,8 +150,8 @@ describe('install', () => {
   test('a program that others can change is refused', () => {
     const { machine, at } = playedMachine();
     put(at('evictd.js'), '');
-    const asked = request(machine, { program: ['/proc/version', at('evictd.js')] });
-    expect(() => installSteps(asked, machine)).toThrow(expect.objectContaining({ code: 'EVICTD_INSTALL_UNSAFE' })); // it lies in /tmp
+    const requested = request(machine, { program: ['/proc/version', at('evictd.js')] });
+    expect(() => installSteps(requested, machine)).toThrow(expect.objectContaining({ code: 'EVICTD_INSTALL_UNSAFE' })); // it lies in /tmp
   });
 
   test('the error contains the output of systemctl', () => {

@@ -4,13 +4,13 @@ import { installSteps } from '../../../../src/features/install/systemd/install-s
 import { logindSteps, type LogindRequest } from '../../../../src/features/install/systemd/logind.js';
 import { take } from '../../../../src/features/install/install-step.js';
 import { uninstallSteps } from '../../../../src/features/install/systemd/uninstall-steps.js';
-import { playedMachine, put, request, told, uninstallRequest } from '../machine.js';
+import { playedMachine, put, request, reported, uninstallRequest } from '../machine.js';
 
 const DROP_IN = 'etc/systemd/logind.conf.d/50-evictd.conf';
 const HUP = 'run systemctl kill --signal=HUP systemd-logind.service';
 const THIRTY = 'InhibitDelayMaxSec=30';
 
-const asked = (change: Partial<LogindRequest> = {}): LogindRequest => ({ wanted: false, setting: THIRTY, suffices: false, ...change });
+const requested = (change: Partial<LogindRequest> = {}): LogindRequest => ({ wanted: false, setting: THIRTY, suffices: false, ...change });
 
 describe('the drop-in of logind', () => {
   test.each<[rule: string, present: string | undefined, change: Partial<LogindRequest>, steps: readonly string[]]>([
@@ -27,13 +27,13 @@ describe('the drop-in of logind', () => {
     const { machine, at } = playedMachine();
     const path = machine.places.logindDropIn;
     if (present !== undefined)
-      for (const step of logindSteps(asked({ wanted: true, setting: present }), path)) take(step, machine.systemctl);
-    expect(told(logindSteps(asked(change), path), at(''))).toEqual(steps);
+      for (const step of logindSteps(requested({ wanted: true, setting: present }), path)) take(step, machine.systemctl);
+    expect(reported(logindSteps(requested(change), path), at(''))).toEqual(steps);
   });
 
   test('written by an installation, and removed with it', async () => {
     const { machine, at, ran } = playedMachine();
-    for (const step of installSteps(request(machine, { logind: asked({ wanted: true }) }), machine)) take(step, machine.systemctl);
+    for (const step of installSteps(request(machine, { logind: requested({ wanted: true }) }), machine)) take(step, machine.systemctl);
     expect(readFileSync(at(DROP_IN), 'utf8')).toMatch(/^# Written by `evictd install`.*\n\[Login]\nInhibitDelayMaxSec=30\n$/);
     ran.length = 0;
     for await (const step of uninstallSteps(uninstallRequest(machine), machine)) take(step, machine.systemctl);
@@ -45,15 +45,15 @@ describe('the drop-in of logind', () => {
     const { machine, at } = playedMachine();
     put(at(DROP_IN), '[Login]\n');
     const path = machine.places.logindDropIn;
-    expect(logindSteps(asked(), path)).toEqual([]);
-    expect(() => logindSteps(asked({ wanted: true }), path)).toThrow(expect.objectContaining({ code: 'EVICTD_INSTALL_FOREIGN' }));
+    expect(logindSteps(requested(), path)).toEqual([]);
+    expect(() => logindSteps(requested({ wanted: true }), path)).toThrow(expect.objectContaining({ code: 'EVICTD_INSTALL_FOREIGN' }));
     for await (const step of uninstallSteps(uninstallRequest(machine), machine)) take(step, machine.systemctl);
     expect(existsSync(at(DROP_IN))).toBe(true);
   });
 
   test('refused if the configuration needs no delay', () => {
     const { machine } = playedMachine();
-    const none = request(machine, { logind: asked({ wanted: true, setting: undefined, suffices: undefined }) });
+    const none = request(machine, { logind: requested({ wanted: true, setting: undefined, suffices: undefined }) });
     expect(() => installSteps(none, machine)).toThrow(expect.objectContaining({ code: 'EVICTD_INSTALL_LOGIND' }));
   });
 });

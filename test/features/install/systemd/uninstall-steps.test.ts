@@ -4,7 +4,7 @@ import { installSteps } from '../../../../src/features/install/systemd/install-s
 import type { Machine } from '../../../../src/features/install/install-machine.js';
 import { take, type InstallStep } from '../../../../src/features/install/install-step.js';
 import { uninstallSteps, type UninstallRequest } from '../../../../src/features/install/systemd/uninstall-steps.js';
-import { playedMachine, put, request, told, uninstallRequest } from '../machine.js';
+import { playedMachine, put, request, reported, uninstallRequest } from '../machine.js';
 
 const UNITS = 'etc/systemd/system';
 
@@ -31,7 +31,7 @@ async function uninstalled(machine: Machine, overrides: Partial<UninstallRequest
 test('stops, removes units and runtime directory, keeps and lists configuration and journal', async () => {
   const { machine, ran, at } = installed();
   put(at(`${UNITS}/evictd.service.d/mine.conf`), '');
-  expect(told(await uninstalled(machine), at(''))).toEqual([
+  expect(reported(await uninstalled(machine), at(''))).toEqual([
     'run systemctl disable --now evictd.service',
     'run systemctl stop evictd.slice',
     `remove ${UNITS}/evictd.service`,
@@ -45,7 +45,11 @@ test('stops, removes units and runtime directory, keeps and lists configuration 
   ]);
   expect(ran[0]).toBe('systemctl disable --now evictd.service'); // stopped before its unit is gone
   expect([`${UNITS}/evictd.service`, `${UNITS}/evictd.slice`, 'run/evictd'].filter((path) => existsSync(at(path)))).toEqual([]);
-  expect(told(await uninstalled(machine), at(''))).toEqual(['keep etc/evictd', `keep ${UNITS}/evictd.service.d`, 'keep var/lib/evictd']);
+  expect(reported(await uninstalled(machine), at(''))).toEqual([
+    'keep etc/evictd',
+    `keep ${UNITS}/evictd.service.d`,
+    'keep var/lib/evictd',
+  ]);
 });
 
 test('a state directory that does not answer is listed, without a wait', async () => {
@@ -61,7 +65,7 @@ test('a dry run touches nothing, and does not count the service that it would st
     return Promise.resolve({ restored: [], unrestored: [], hangs: false });
   };
   const { machine, at } = installed({ running: () => [42], restore });
-  expect(told(await uninstalled(machine, { dryRun: true }), at(''))).toContain('remove run/evictd');
+  expect(reported(await uninstalled(machine, { dryRun: true }), at(''))).toContain('remove run/evictd');
   expect([existsSync(at('run/evictd')), restored]).toEqual([true, []]);
 });
 
@@ -112,7 +116,7 @@ test('a configured runtime directory may be shared, and stays, though nothing in
   const configured = { ...directories, runtimeDirectory: at('srv/run'), stateDirectory: at('srv/state') };
   const steps = await uninstalled(machine, { directories: configured, configFile: at('srv/evictd.yaml') });
   expect(restored).toEqual([at('run/evictd'), at('srv/run')]);
-  expect(told(steps, at('')).slice(-5)).toEqual([
+  expect(reported(steps, at('')).slice(-5)).toEqual([
     'remove run/evictd',
     'keep srv/run',
     'keep etc/evictd',
@@ -125,7 +129,7 @@ test('a configured runtime directory may be shared, and stays, though nothing in
 test('foreign units stay, and nothing is stopped', async () => {
   const { machine, ran, at } = installed();
   put(at(`${UNITS}/evictd.service`), '[Service]\n');
-  expect(told(await uninstalled(machine), at(''))).toEqual([
+  expect(reported(await uninstalled(machine), at(''))).toEqual([
     `remove ${UNITS}/evictd.slice`,
     'run systemctl daemon-reload',
     'run systemctl reset-failed evictd.service',
@@ -156,5 +160,5 @@ test.each([
 test('what `install` wrote before the package came can still be removed', async () => {
   const { machine, at } = installed();
   put(at('usr/lib/systemd/system/evictd.service'), '');
-  expect(told(await uninstalled(machine), at(''))).toContain(`remove ${UNITS}/evictd.service`);
+  expect(reported(await uninstalled(machine), at(''))).toContain(`remove ${UNITS}/evictd.service`);
 });

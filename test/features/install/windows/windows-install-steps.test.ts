@@ -14,7 +14,7 @@ const PROGRAM = ['C:\\Program Files\\evictd\\node.exe', 'C:\\Program Files\\evic
 const LINE =
   '"C:\\Program Files\\evictd\\node.exe" "C:\\Program Files\\evictd\\dist\\evictd.js" "run" "--config" "D:\\Data\\evictd\\config.yaml" "--log-file" "D:\\Data\\evictd\\evictd.log"';
 
-const asked: string[][] = [];
+const requested: string[][] = [];
 
 /** @param line  of the service that is there; undefined: there is none */
 function machine(line: string | undefined, isAdministrator = true): WindowsMachine {
@@ -23,7 +23,7 @@ function machine(line: string | undefined, isAdministrator = true): WindowsMachi
     isAdministrator,
     running: () => [],
     run: (command) => {
-      asked.push([...command]);
+      requested.push([...command]);
       return line === undefined
         ? { status: 1, output: 'ERROR: The system was unable to find the specified registry key or value.' }
         : { status: 0, output: `HKEY_LOCAL_MACHINE\\SYSTEM\\...\r\n    ImagePath    REG_EXPAND_SZ    ${line}\r\n\r\n` };

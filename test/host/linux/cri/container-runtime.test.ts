@@ -25,10 +25,10 @@ const APART_NS = 20_000_000n;
 let fake: FakeRuntime;
 let runtime: ContainerRuntime;
 const names = (): string[] => runtime.workloads().map(({ name }) => name);
-const questions = (): string[] => fake.asked.map(([call]) => call);
+const questions = (): string[] => fake.requests.map(([call]) => call);
 
 /** Asks until it has. */
-const told = async (what: string, is: () => boolean): Promise<void> => {
+const waitUntil = async (what: string, is: () => boolean): Promise<void> => {
   await eventually(what, async () => {
     await runtime.reported();
     return is();
@@ -58,12 +58,12 @@ test('known containers are not asked for again, and an equal list keeps its valu
   await fake.start();
   await runtime.reported();
   const before = runtime.workloads();
-  await told('it is asked again', () => questions().filter((call) => call === 'ListContainers').length > 1);
+  await waitUntil('it is asked again', () => questions().filter((call) => call === 'ListContainers').length > 1);
   expect(runtime.workloads()).toBe(before);
   fake.handlers = pods('b', 'c');
-  await told('it has said otherwise', () => runtime.workloads() !== before);
+  await waitUntil('it has said otherwise', () => runtime.workloads() !== before);
   expect(names()).toEqual(['default/b/app', 'default/c/app']);
-  expect(fake.asked.filter(([call]) => call === 'ContainerStatus').map(([, request]) => request.container_id)).toEqual([
+  expect(fake.requests.filter(([call]) => call === 'ContainerStatus').map(([, request]) => request.container_id)).toEqual([
     id('a'),
     id('b'),
     id('c'),
@@ -80,7 +80,7 @@ test('where a kubelet has made one of them it manages them all', async () => {
     ...others,
     ListPodSandbox: (request) => ({ items: [...(ListPodSandbox?.(request) as { items: object[] }).items, over] }),
   };
-  await told('they are known to be the kubelet’s', () => runtime.workloads().every((workload) => workload.runtime.byKubelet));
+  await waitUntil('they are known to be the kubelet’s', () => runtime.workloads().every((workload) => workload.runtime.byKubelet));
   expect(names()).toEqual(['default/a/app', 'default/b/app']);
 });
 
@@ -103,7 +103,7 @@ describe('what goes wrong loses nothing', () => {
       message: expect.stringMatching(/ENOENT.*none of its pods is a candidate/) as string,
     });
     await fake.start();
-    await told('it is found', () => runtime.problem() === undefined);
+    await waitUntil('it is found', () => runtime.problem() === undefined);
     expect(names()).toEqual(['default/a/app', 'default/b/app']);
   });
 
@@ -111,12 +111,12 @@ describe('what goes wrong loses nothing', () => {
     await fake.start();
     await runtime.reported();
     fake.stop();
-    await told('that is known', () => runtime.problem() !== undefined);
+    await waitUntil('that is known', () => runtime.problem() !== undefined);
     expect(names()).toEqual(['default/a/app', 'default/b/app']);
     expect(runtime.problem()?.message).toContain('the 2 workloads known of it stay candidates');
     fake.handlers = pods('a');
     await fake.start();
-    await told('it is found again', () => runtime.problem() === undefined);
+    await waitUntil('it is found again', () => runtime.problem() === undefined);
     expect(names()).toEqual(['default/a/app']);
   });
 
@@ -124,14 +124,14 @@ describe('what goes wrong loses nothing', () => {
     await fake.start();
     await runtime.reported();
     fake.handlers = { ...pods('a', 'b'), ListPodSandbox: () => 'hang' };
-    const asked = (): number => questions().filter((call) => call === 'ListPodSandbox').length;
+    const listCalls = (): number => questions().filter((call) => call === 'ListPodSandbox').length;
     await eventually('it hangs', () => {
       runtime.follow();
-      return asked() === 2;
+      return listCalls() === 2;
     });
     runtime.follow();
     expect(names()).toEqual(['default/a/app', 'default/b/app']);
-    expect(asked()).toBe(2);
+    expect(listCalls()).toBe(2);
     await runtime.reported();
     expect(runtime.problem()?.message).toContain('no answer in time');
     expect(names()).toEqual(['default/a/app', 'default/b/app']);
@@ -245,7 +245,7 @@ describe('where images and containers lie', () => {
   test('a failed ImageFsInfo is repeated with the next list', async () => {
     expect(await toldWith(() => Promise.reject(new Error()))).toBeUndefined();
     fake.handlers = { ...pods('a'), ImageFsInfo: () => ({ image_filesystems: [on('/images')] }) };
-    await told('it is known', () => runtime.filesystems() !== undefined);
+    await waitUntil('it is known', () => runtime.filesystems() !== undefined);
   });
 
   test('pods are listed although ImageFsInfo hangs or fails', async () => {
@@ -326,6 +326,6 @@ describe('odd answers', () => {
     runtime.close();
     runtime.close();
     await runtime.reported();
-    expect(fake.asked).toEqual([]);
+    expect(fake.requests).toEqual([]);
   });
 });

@@ -15,7 +15,7 @@ export class FakeRuntime {
   readonly endpoint = `unix://${this.directory}/cri.sock`;
   handlers: Handlers;
   /** Calls so far, with their requests. */
-  readonly asked: [call: string, request: Readonly<Record<string, unknown>>][] = [];
+  readonly requests: [call: string, request: Readonly<Record<string, unknown>>][] = [];
   /** By call: for how long the latest one was to be waited for. */
   readonly withinMs = new Map<string, number>();
   #server: Server | undefined;
@@ -31,7 +31,7 @@ export class FakeRuntime {
         name,
         (call, answer) => {
           const { request } = call;
-          this.asked.push([name, request]);
+          this.requests.push([name, request]);
           this.withinMs.set(name, Number(call.getDeadline()) - Date.now());
           Promise.resolve()
             .then(() => this.handlers[name]?.(request))

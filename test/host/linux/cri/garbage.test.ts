@@ -47,7 +47,7 @@ const handlers: Handlers = {
 let fake: FakeRuntime;
 let runtime: ContainerRuntime;
 const removals = (): unknown[] =>
-  fake.asked.filter(([call]) => /^(Remove|Stop)/.test(call)).map(([call, request]) => [call, ...Object.values(request)]);
+  fake.requests.filter(([call]) => /^(Remove|Stop)/.test(call)).map(([call, request]) => [call, ...Object.values(request)]);
 
 beforeEach(async () => {
   fake = await new FakeRuntime(handlers).start();

@@ -43,9 +43,9 @@ function open(filesystems: FilesystemPaths, thresholds: readonly Threshold[] = [
 }
 
 const answered = (node: LinuxNode) =>
-  new Promise<void>((told) => {
+  new Promise<void>((reported) => {
     node.requestFilesystems((outstanding) => {
-      if (outstanding === 0) told();
+      if (outstanding === 0) reported();
     });
   });
 
@@ -82,11 +82,11 @@ describe.runIf(loopWorks())('filesystems (where loop devices can be mounted)', (
 
   test('before a runtime has reported the image filesystem it is neither read nor sampled', async () => {
     const [first, second] = [mounted().directory, mounted().directory];
-    const asked = [below('imagefs.available', '1Mi'), below('containerfs.inodesFree', '1Mi')];
-    const node = open({ nodefs: first }, asked);
+    const requested = [below('imagefs.available', '1Mi'), below('containerfs.inodesFree', '1Mi')];
+    const node = open({ nodefs: first }, requested);
     const found: { isAwaited: boolean; nodefs: string; imagefs?: string } = { nodefs: first, isAwaited: true };
     node.place(found);
-    node.arm(asked, () => undefined);
+    node.arm(requested, () => undefined);
     const untold = expect.stringMatching(/no container runtime has reported/) as string;
     expect(await seen(node)).toEqual({ layout: 'single', nodefs: `statfs of ${first}`, imagefs: untold, containerfs: untold });
     expect(JSON.stringify(node.notifiers())).not.toContain(first);
@@ -178,8 +178,8 @@ describe.runIf(loopWorks())('filesystems (where loop devices can be mounted)', (
     await answered(node);
     const first = node.read().observed.get('imagefs.available')?.timeNs ?? 0n;
     await hanging.hang('untaken');
-    const outstanding = await new Promise<number>((told) => {
-      node.requestFilesystems(told);
+    const outstanding = await new Promise<number>((reported) => {
+      node.requestFilesystems(reported);
     });
     expect(outstanding).toBe(1);
     expect(node.read().observed.get('imagefs.available')?.timeNs).toBeGreaterThan(first);

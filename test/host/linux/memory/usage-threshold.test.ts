@@ -6,19 +6,19 @@ const THRESHOLD = { MOVED: 1, REFUSED: 2 };
 
 /** Has the state that the test sets: which answers of the armer come in one wake cannot be chosen with a kernel. */
 class StandIn {
-  static asked: bigint[] = [];
+  static requested: bigint[] = [];
   static armed: bigint | undefined;
   static wake: (bits: number, atNs: bigint, detail: number) => void;
   readonly live = true;
   constructor(_directory: string, usage: bigint, onWake: typeof StandIn.wake) {
-    StandIn.asked = [usage];
+    StandIn.requested = [usage];
     StandIn.wake = onWake;
   }
   get armed() {
     return StandIn.armed;
   }
   move(usage: bigint) {
-    StandIn.asked.push(usage);
+    StandIn.requested.push(usage);
   }
   close() {
     return undefined;
@@ -27,10 +27,10 @@ class StandIn {
 
 const aim = (usage: bigint) => ({ base: usage, usage });
 
-test.each<[rule: string, armed: bigint, asked: bigint[]]>([
+test.each<[rule: string, armed: bigint, requested: bigint[]]>([
   ['that stands where it was asked to before, and was refused since, is asked for again', 1n, [1n, 2n, 2n]],
   ['that stands where it was asked to last is not', 2n, [1n, 2n]],
-])('a threshold %s', (_rule, armed, asked) => {
+])('a threshold %s', (_rule, armed, requested) => {
   let wakes = 0;
   const native = { MemcgThreshold: StandIn, THRESHOLD, WAKE: { FIRED: 1, GONE: 2 } } as unknown as Binding;
   const threshold = new UsageThreshold(native, '/sys/fs/cgroup/memory', () => (wakes += 1));
@@ -40,6 +40,6 @@ test.each<[rule: string, armed: bigint, asked: bigint[]]>([
   StandIn.wake(1, 2n, THRESHOLD.MOVED | THRESHOLD.REFUSED);
   expect(wakes).toBe(1);
   threshold.arm(aim(2n), 3n);
-  expect(StandIn.asked).toEqual(asked);
+  expect(StandIn.requested).toEqual(requested);
   threshold.close();
 });

@@ -33,9 +33,9 @@ describe('the shortest PSI window', () => {
   test('is asked for once, whatever the file', () => {
     const { binding, windows } = asking();
     const window = shortest(binding, '/proc/pressure/memory');
-    const asked = windows.length;
+    const requested = windows.length;
     expect(shortest(binding, '/proc/pressure/io')).toBe(window);
-    expect(windows).toHaveLength(asked);
+    expect(windows).toHaveLength(requested);
   });
 
   test.runIf(!hasCapSysResource)('is 2 s without CAP_SYS_RESOURCE', () => {
@@ -75,9 +75,9 @@ describe('the PSI window for a wanted one', () => {
     const { binding, windows } = asking();
     const ask = (wantedUs: number) => allowedPsiWindow(binding, '/proc/pressure/memory', 'some', wantedUs);
     const answers = [ask(500_000), ask(4_000_000)];
-    const asked = windows.length;
+    const requested = windows.length;
     expect([ask(500_000), ask(4_000_000)]).toEqual(answers);
-    expect(windows).toHaveLength(asked);
+    expect(windows).toHaveLength(requested);
     expect(answers[1]).toBe(4_000_000);
   });
 });

@@ -42,9 +42,9 @@ function openOnDisk(cgroup?: string): { node: LinuxNode; directory: string; wake
 }
 
 const answered = (node: LinuxNode) =>
-  new Promise<void>((told) => {
+  new Promise<void>((reported) => {
     node.requestFilesystems(() => {
-      told();
+      reported();
     });
   });
 

@@ -6,7 +6,7 @@ import { BusPeer, reply } from './bus-peer.js';
 
 const CALL = { path: '/a', interface: 'a.b', member: 'Ask', signature: 's', body: ['something'] };
 
-class Told {
+class Reported {
   readonly said: string[] = [];
   readonly connection: BusConnection;
 
@@ -40,23 +40,23 @@ class Told {
 test('a call is answered, with numbers of 64 bits as they are', async () => {
   const peer = await BusPeer.open();
   peer.answer = () => ({ signature: 'ta{sv}', body: [2n ** 64n - 1n, [['Name', ['s', 'a']]]] });
-  const told = await new Told(peer.path).up();
-  expect(await told.ask()).toEqual({ ok: true, body: [2n ** 64n - 1n, { Name: 'a' }] });
+  const reported = await new Reported(peer.path).up();
+  expect(await reported.ask()).toEqual({ ok: true, body: [2n ** 64n - 1n, { Name: 'a' }] });
   expect(peer.calls[0]).toMatchObject({ path: '/a', interface: 'a.b', member: 'Ask', body: ['something'] });
 });
 
 test('an answer that comes byte by byte is one answer, and two at once are two', async () => {
   const peer = await BusPeer.open();
   peer.answer = () => undefined;
-  const told = await new Told(peer.path).up();
-  const first = told.ask();
+  const reported = await new Reported(peer.path).up();
+  const first = reported.ask();
   await eventually('it was asked', () => peer.calls.length === 1);
   for (const byte of reply(peer.calls[0] ?? {}, { signature: 's', body: ['slow'] })) {
     peer.send(Buffer.from([byte]));
     await new Promise((resolve) => setImmediate(resolve));
   }
   expect(await first).toEqual({ ok: true, body: ['slow'] });
-  const both = [told.ask(), told.ask()];
+  const both = [reported.ask(), reported.ask()];
   await eventually('it was asked twice more', () => peer.calls.length === 3);
   peer.send(Buffer.concat(peer.calls.slice(1).map((call, index) => reply(call, { signature: 's', body: [String(index)] }))));
   expect(await Promise.all(both)).toEqual([
@@ -68,13 +68,13 @@ test('an answer that comes byte by byte is one answer, and two at once are two',
 test('an error has its name and its sentence', async () => {
   const peer = await BusPeer.open();
   peer.answer = () => ({ error: 'org.freedesktop.DBus.Error.UnknownMethod' });
-  const told = await new Told(peer.path).up();
-  expect(await told.ask()).toEqual({ ok: false, name: 'org.freedesktop.DBus.Error.UnknownMethod', message: 'it says no' });
+  const reported = await new Reported(peer.path).up();
+  expect(await reported.ask()).toEqual({ ok: false, name: 'org.freedesktop.DBus.Error.UnknownMethod', message: 'it says no' });
 });
 
 test('Hello and the match rules come before the connection is up', async () => {
   const peer = await BusPeer.open();
-  await new Told(peer.path, true).up();
+  await new Reported(peer.path, true).up();
   await eventually('it has asked for signals', () => peer.calls.length === 2);
   expect(peer.calls.map(({ member }) => member)).toEqual(['Hello', 'AddMatch']);
 });
@@ -96,20 +96,20 @@ test('own rules replace the rules for systemd', async () => {
 
 test('only wanted signals are delivered, whatever their body', async () => {
   const peer = await BusPeer.open();
-  const told = await new Told(peer.path).up();
+  const reported = await new Reported(peer.path).up();
   peer.signal('UnitNew', '/org/freedesktop/systemd1/unit/a_2eservice');
   peer.signal('PropertiesChanged', '/org/freedesktop/systemd1/unit/b_2eservice');
-  await eventually('one is told', () => told.said.length === 2);
-  expect(told.said).toEqual(['up', 'PropertiesChanged /org/freedesktop/systemd1/unit/b_2eservice']);
+  await eventually('one is told', () => reported.said.length === 2);
+  expect(reported.said).toEqual(['up', 'PropertiesChanged /org/freedesktop/systemd1/unit/b_2eservice']);
 });
 
 test('a signal is of the unit that it names, however long the name', async () => {
   const peer = await BusPeer.open();
-  const told = await new Told(peer.path).up();
+  const reported = await new Reported(peer.path).up();
   const paths = Array.from({ length: 60 }, (_, length) => `/org/freedesktop/systemd1/unit/${'a'.repeat(length + 1)}`);
   for (const path of paths) peer.signal('PropertiesChanged', path);
-  await eventually('all are told', () => told.said.length === 61);
-  expect(told.said.slice(1)).toEqual(paths.map((path) => `PropertiesChanged ${path}`));
+  await eventually('all are told', () => reported.said.length === 61);
+  expect(reported.said.slice(1)).toEqual(paths.map((path) => `PropertiesChanged ${path}`));
 });
 
 test.each<[what: string, happens: (peer: BusPeer) => void, reason: string]>([
@@ -137,13 +137,13 @@ test.each<[what: string, happens: (peer: BusPeer) => void, reason: string]>([
 ])('where %s, pending calls fail with the reason, and the connection is over', async (_what, happens, reason) => {
   const peer = await BusPeer.open();
   peer.answer = () => undefined;
-  const told = await new Told(peer.path).up();
-  const asked = told.ask();
+  const reported = await new Reported(peer.path).up();
+  const requested = reported.ask();
   await eventually('it was asked', () => peer.calls.length === 1);
   happens(peer);
-  expect(await asked).toMatchObject({ ok: false, name: undefined, message: expect.stringContaining(reason) as string });
-  expect(await told.down()).toContain(reason);
-  expect(told.connection.call(CALL, () => undefined)).toBe(false);
+  expect(await requested).toMatchObject({ ok: false, name: undefined, message: expect.stringContaining(reason) as string });
+  expect(await reported.down()).toContain(reason);
+  expect(reported.connection.call(CALL, () => undefined)).toBe(false);
 });
 
 function endless(): Buffer {
@@ -155,22 +155,22 @@ function endless(): Buffer {
 test.each<[what: string, admits: boolean | undefined]>([['refuses', false]])('a peer that %s does not come up', async (_what, admits) => {
   const peer = await BusPeer.open();
   peer.admits = admits;
-  const told = new Told(peer.path);
-  expect(await told.down()).toContain('authentication');
-  expect(told.said).not.toContain('up');
+  const reported = new Reported(peer.path);
+  expect(await reported.down()).toContain('authentication');
+  expect(reported.said).not.toContain('up');
 });
 
 test('no peer listens', async () => {
-  expect(await new Told('/nonexistent/evictd-test').down()).toContain('ENOENT');
+  expect(await new Reported('/nonexistent/evictd-test').down()).toContain('ENOENT');
 });
 
 test('what is not taken off the connection does not pile up', async () => {
   const peer = await BusPeer.open();
-  const told = await new Told(peer.path).up();
+  const reported = await new Reported(peer.path).up();
   // It stops reading: what the kernel holds and what evictd holds is bounded, and the caller hears of it.
   peer.pause();
   const call = { ...CALL, body: ['x'.repeat(60_000)] };
   let sent = 0;
-  while (told.connection.call(call, () => undefined) && sent < 1_000) sent += 1;
+  while (reported.connection.call(call, () => undefined) && sent < 1_000) sent += 1;
   expect(sent).toBeLessThan(100);
 });

@@ -58,12 +58,12 @@ describe('how long a shutdown waits', () => {
 
   test('waiting for logind ends when it starts', async () => {
     const peer = await bus(() => ({ signature: 'v', body: [['t', 7_000_000n]] }), false);
-    const told = awaitInhibitDelay(peer.path);
+    const reported = awaitInhibitDelay(peer.path);
     await eventually('it was looked for', () => peer.calls.some(({ member }) => member === 'NameHasOwner'));
     const answer = peer.answer;
     peer.answer = (call) => (call.member === 'NameHasOwner' ? there(true) : answer(call));
     peer.signal('NameOwnerChanged', '/org/freedesktop/DBus');
-    expect(await told).toBe(7_000_000_000n);
+    expect(await reported).toBe(7_000_000_000n);
     await eventually('no client is connected any more', () => peer.connected === 0);
   });
 

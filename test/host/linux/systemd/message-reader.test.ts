@@ -8,7 +8,7 @@ const PIECE = 64 * 1024;
 
 const signal = (bodyBytes: number, path = PATH) =>
   marshall({ type: 4, serial: 1, path, interface: 'a.b', member: 'Changed', signature: 's', body: ['x'.repeat(bodyBytes)] });
-const told = { type: 4, path: PATH, member: 'Changed' };
+const reported = { type: 4, path: PATH, member: 'Changed' };
 const answer = (text: string) => marshall({ type: 2, serial: 1, replySerial: 1, signature: 's', body: [text] });
 const answered = (text: string) => expect.objectContaining({ type: 2, body: [text] }) as unknown;
 
@@ -24,14 +24,14 @@ function read(bytes: Buffer, size: number): unknown[] {
 describe('what is cut anywhere', () => {
   const all = Buffer.concat([signal(20), answer('one'), signal(0), signal(3), answer('two')]);
   test.each([1, 7, 16, 17, 100, all.length])('in pieces of %i bytes', (size) => {
-    expect(read(all, size)).toEqual([told, answered('one'), told, told, answered('two')]);
+    expect(read(all, size)).toEqual([reported, answered('one'), reported, reported, answered('two')]);
   });
 });
 
 test('a signal is delivered with its header, and its body is skipped', () => {
   const reader = new MessageReader(['Changed']);
   const bytes = signal(2 * MIB);
-  expect(reader.push(bytes.subarray(0, 512))).toEqual([told]);
+  expect(reader.push(bytes.subarray(0, 512))).toEqual([reported]);
   const concat = vi.spyOn(Buffer, 'concat');
   onTestFinished(() => {
     concat.mockRestore();
@@ -42,7 +42,7 @@ test('a signal is delivered with its header, and its body is skipped', () => {
 });
 
 test.each<[what: string, bytes: Buffer, expected: readonly unknown[]]>([
-  ['a signal that is larger than what is kept', signal(17 * MIB), [told]],
+  ['a signal that is larger than what is kept', signal(17 * MIB), [reported]],
   ['a signal with a header that none of systemd has', signal(0, `${PATH}/${'a'.repeat(MIB)}`), []],
   ['a call', marshall({ type: 1, serial: 1, path: PATH, interface: 'a.b', member: 'Changed' }), []],
 ])('%s does not end the connection', (_what, bytes, expected) => {

@@ -16,7 +16,7 @@ const LOGIN = '/org/freedesktop/login1';
  * with another pid than it has here, as to a logind outside of a container.
  */
 class Scene {
-  readonly told: string[] = [];
+  readonly reported: string[] = [];
   runs = true;
   preparing = false;
   forgets = false;
@@ -69,8 +69,8 @@ class Scene {
     const scene = new Scene(await BusPeer.open(), holds);
     change(scene);
     scene.delay.start({
-      prepare: (begins) => scene.told.push(begins ? 'goes down' : 'stays'),
-      changed: (state) => scene.told.push(state.kind === 'off' ? `off: ${state.reason}` : state.kind),
+      prepare: (begins) => scene.reported.push(begins ? 'goes down' : 'stays'),
+      changed: (state) => scene.reported.push(state.kind === 'off' ? `off: ${state.reason}` : state.kind),
     });
     return scene;
   }
@@ -97,19 +97,19 @@ class Scene {
   }
 
   async becomes(kind: string): Promise<void> {
-    await eventually(`it is ${kind}: ${JSON.stringify(this.told)}`, () => this.delay.state.kind === kind);
+    await eventually(`it is ${kind}: ${JSON.stringify(this.reported)}`, () => this.delay.state.kind === kind);
   }
 
-  async hears(told: string): Promise<void> {
-    await eventually(`it is told: ${told}`, () => this.told.some((line) => line.includes(told)));
+  async hears(reported: string): Promise<void> {
+    await eventually(`it is told: ${reported}`, () => this.reported.some((line) => line.includes(reported)));
   }
 
   /** logind was asked, and what it answered was taken in: it is asked once more only then. */
   async looks(): Promise<void> {
     for (let time = 1; time <= 2; time++) {
-      const before = this.asked('ListInhibitors');
+      const before = this.requested('ListInhibitors');
       this.peer.signal('PrepareForShutdown', LOGIN);
-      await eventually('logind was asked', () => this.asked('ListInhibitors') > before);
+      await eventually('logind was asked', () => this.requested('ListInhibitors') > before);
     }
   }
 
@@ -125,7 +125,7 @@ class Scene {
     };
   }
 
-  asked(member: string): number {
+  requested(member: string): number {
     return this.peer.calls.filter((call) => call.member === member).length;
   }
 }
@@ -153,7 +153,7 @@ test('held until it is released, and taken again when the shutdown was cancelled
   scene.preparing = true;
   await scene.looks();
   await scene.looks();
-  expect(scene.told).toEqual(['held', 'goes down']);
+  expect(scene.reported).toEqual(['held', 'goes down']);
   expect(scene.holders()).toHaveLength(1);
   scene.delay.release();
   scene.delay.release();
@@ -163,13 +163,13 @@ test('held until it is released, and taken again when the shutdown was cancelled
   scene.preparing = false;
   await scene.looks();
   await scene.becomes('held');
-  expect(scene.told).toEqual(['held', 'goes down', 'released', 'stays', 'held']);
+  expect(scene.reported).toEqual(['held', 'goes down', 'released', 'stays', 'held']);
 });
 
 test('a forged signal has no effect', async () => {
   const scene = await Scene.held();
   await scene.looks();
-  expect(scene.told).toEqual(['held']);
+  expect(scene.reported).toEqual(['held']);
 });
 
 test('signals, however many, are no reason to ask without a pause', async () => {
@@ -184,9 +184,9 @@ test('signals, however many, are no reason to ask without a pause', async () => 
   scene.peer.signal('PrepareForShutdown', LOGIN);
   for (let time = 1; time <= 3; time++) {
     await pause(200);
-    expect(scene.asked('ListInhibitors')).toBe(time);
+    expect(scene.requested('ListInhibitors')).toBe(time);
     await eventually('logind is asked', () => {
-      if (scene.asked('ListInhibitors') > time) return true;
+      if (scene.requested('ListInhibitors') > time) return true;
       vi.advanceTimersByTime(100);
       return false;
     });
@@ -222,7 +222,7 @@ test('a lock that logind has lost is taken again, and the old one is let go', as
   scene.peer.signal('NameOwnerChanged', '/org/freedesktop/DBus');
   await eventually('another holds it', () => !scene.holders().includes(holder) && scene.holders().length === 1);
   await scene.becomes('held');
-  expect(scene.told).toEqual(['held', 'off: logind has lost the lock', 'held']);
+  expect(scene.reported).toEqual(['held', 'off: logind has lost the lock', 'held']);
 });
 
 test('what is like it is not it', async () => {
@@ -240,7 +240,7 @@ test('while the machine goes down a lock that is not listed is kept: there is no
   scene.forgets = true;
   await scene.looks();
   await scene.looks();
-  expect([scene.told, scene.holders()]).toEqual([['held', 'goes down'], holders]);
+  expect([scene.reported, scene.holders()]).toEqual([['held', 'goes down'], holders]);
 });
 
 test('no descriptors are left for systemd-inhibit: the reason is said, and it is tried again', async () => {
@@ -262,14 +262,14 @@ test('a lock that was taken while logind answered cannot be in its answer', asyn
   const scene = await Scene.open((before) => {
     before.command = ['/bin/sh', '-c', `while ! [ -e ${before.file('go')} ]; do sleep 0.01; done; exec ${before.file('cat')}`];
   });
-  await eventually('logind was asked', () => scene.asked('ListInhibitors') === 1);
+  await eventually('logind was asked', () => scene.requested('ListInhibitors') === 1);
   const answers = await scene.holdsBack();
   writeFileSync(scene.file('go'), '');
   await scene.becomes('held');
   answers([]);
   scene.peer.signal('PrepareForShutdown', LOGIN);
-  await eventually('logind was asked once more', () => scene.asked('ListInhibitors') === 3);
-  expect(scene.told).toEqual(['held']);
+  await eventually('logind was asked once more', () => scene.requested('ListInhibitors') === 3);
+  expect(scene.reported).toEqual(['held']);
 });
 
 test('a change during logind’s answer is asked for, too', async () => {
@@ -284,7 +284,7 @@ test('a change during logind’s answer is asked for, too', async () => {
 test('a logind that does not run gets no call, because the bus would start it; when it comes the lock is taken', async () => {
   const scene = await Scene.open((before) => (before.runs = false));
   await scene.hears('logind does not run');
-  expect([scene.asked('Get'), scene.holders()]).toEqual([0, []]);
+  expect([scene.requested('Get'), scene.holders()]).toEqual([0, []]);
   scene.runs = true;
   scene.peer.signal('NameOwnerChanged', '/org/freedesktop/DBus');
   await scene.becomes('held');
@@ -323,9 +323,9 @@ test('… but not while the machine goes down', async () => {
   scene.preparing = true;
   await scene.looks();
   scene.refuses = true;
-  const before = scene.asked('Get');
+  const before = scene.requested('Get');
   scene.peer.signal('PrepareForShutdown', LOGIN);
-  await eventually('it is refused for good', () => scene.asked('Get') >= before + 6);
+  await eventually('it is refused for good', () => scene.requested('Get') >= before + 6);
   expect(scene.holders()).toHaveLength(1);
   scene.delay.release();
   await eventually('no process holds the lock', () => scene.holders().length === 0);
@@ -351,13 +351,13 @@ test('after close the lock is free', async () => {
 });
 
 test('there is no bus', async () => {
-  const told: string[] = [];
+  const reported: string[] = [];
   const delay = new LoginShutdownDelay('/nonexistent/evictd-bus', () => undefined);
   onTestFinished(() => {
     delay.close();
   });
-  delay.start({ prepare: () => undefined, changed: (state) => told.push(JSON.stringify(state)) });
-  await eventually('it is told', () => told[0]?.includes('ENOENT'));
+  delay.start({ prepare: () => undefined, changed: (state) => reported.push(JSON.stringify(state)) });
+  await eventually('it is told', () => reported[0]?.includes('ENOENT'));
 });
 
 test('a listener learns of a shutdown and takes no lock', async () => {

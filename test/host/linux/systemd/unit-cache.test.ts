@@ -10,9 +10,9 @@ const LOST: BusReply = { ok: false, name: undefined, message: 'lost' };
 class Link {
   up = true;
   renewed: string[] = [];
-  asked: { readonly call: BusCall; readonly done: (reply: BusReply) => void }[] = [];
+  requested: { readonly call: BusCall; readonly done: (reply: BusReply) => void }[] = [];
   call(call: BusCall, done: (reply: BusReply) => void): boolean {
-    this.asked.push({ call, done });
+    this.requested.push({ call, done });
     return true;
   }
   /** As the real one does: pending calls fail. */
@@ -21,17 +21,17 @@ class Link {
     this.lose();
   }
   lose(): void {
-    for (const { done } of this.asked.splice(0)) done(LOST);
+    for (const { done } of this.requested.splice(0)) done(LOST);
   }
   answer(properties: Record<string, unknown> = {}): void {
-    for (const { call, done } of this.asked.splice(0)) {
+    for (const { call, done } of this.requested.splice(0)) {
       done(
         call.member === 'GetAll' ? { ok: true, body: [{ ActiveState: 'active', ...properties }] } : { ok: false, name: 'a.b', message: '' },
       );
     }
   }
   get names(): string[] {
-    return this.asked.flatMap(({ call: { member, path } }) => (member === 'GetAll' ? path.slice(path.lastIndexOf('/') + 1) : []));
+    return this.requested.flatMap(({ call: { member, path } }) => (member === 'GetAll' ? path.slice(path.lastIndexOf('/') + 1) : []));
   }
 }
 
@@ -137,7 +137,7 @@ test('of what a unit needs, what hangs on that matters only where it may be stop
   cache.follow(['a.target'], now());
   link.answer({ Wants: ['everybodys.target', 'own.target', 'a.slice'] });
   expect(link.names).toEqual(['everybodys_2etarget', 'own_2etarget']);
-  const [everybodys, own] = link.asked.splice(0);
+  const [everybodys, own] = link.requested.splice(0);
   const active = (properties: Record<string, unknown>): BusReply => ({ ok: true, body: [{ ActiveState: 'active', ...properties }] });
   everybodys?.done(active({ RequiredBy: ['b.target', 'c.target'], Wants: ['d.target'] }));
   expect(link.names).toEqual([]);

@@ -56,7 +56,7 @@ describe.runIf(loopWorks())('the image filesystem that a container runtime repor
     expect(code).toBe(0);
     const { capacityBytes = 0 } = imagefsOf(stdout) ?? {};
     expect([capacityBytes > 8 * MIB, capacityBytes <= IMAGEFS * MIB]).toEqual([true, true]);
-    expect(new Set(runtime.asked.map(([call]) => call))).toEqual(new Set(['ImageFsInfo']));
+    expect(new Set(runtime.requests.map(([call]) => call))).toEqual(new Set(['ImageFsInfo']));
   });
 
   test('check reports it as unknown if it hangs, and no other filesystem stands in for it', async () => {
