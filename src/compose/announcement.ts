@@ -6,6 +6,7 @@ import { formatDuration } from '../core/quantity/duration.js';
 import { requestedText, inhibitDelaySetting, suffices } from '../core/systemd/inhibit-delay.js';
 import { shutdownRequestedNs, type ShutdownConfig } from '../core/workload/shutdown-config.js';
 import { thresholdKind, valueText, whenText } from '../core/threshold/threshold.js';
+import { COUNTING_DEPARTURES, withNodeOf } from '../node/configuration-in-force.js';
 import { sourceText } from '../workloads/kinds/source-spec.js';
 import { selectHost } from '../host/select.js';
 import type { MachineFacts } from '../config/lint/machine.js';
@@ -72,8 +73,11 @@ export function announceReload(
   machine: MachineFacts,
   warnOfDelay = warnOfInhibitDelay,
 ): ReloadAnnouncement {
-  const config = { ...loaded.config, allocatable: started.allocatable };
-  const fixed = FIXED.filter((key) => !isDeepStrictEqual(started[key], loaded.config[key]));
+  const config = withNodeOf(started, loaded.config);
+  const fixed = [
+    ...FIXED.filter((key) => !isDeepStrictEqual(started[key], loaded.config[key])),
+    ...COUNTING_DEPARTURES.filter((name) => started.departures[name] !== loaded.config.departures[name]),
+  ];
   const known = new Set(noticesAfter(started, before, machine).map(({ message }) => message));
   const isWithout = config.workloads.length === 0 && before.config.workloads.length > 0;
   const notices = [
@@ -88,7 +92,7 @@ export function announceReload(
   return { message, warnings: notices.filter(({ level }) => level === 'warn').map(noticeText) };
 }
 
-function restartNotice(fixed: readonly (typeof FIXED)[number][]): ConfigNotice {
+function restartNotice(fixed: readonly string[]): ConfigNotice {
   const keys = fixed.map((key) => (key === 'pressureWindowNs' ? 'pressureWindow' : key)).join(', ');
   return { level: 'warn', code: 'EVICTD_RELOAD_RESTART', message: `changed, but in force only after a restart: ${keys}` };
 }

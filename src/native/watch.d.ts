@@ -207,9 +207,16 @@ export interface OomRecord {
 export interface SamplerConstructor {
   new (options: SamplerOptions, onWake: OnWake): SamplerWatch;
 }
-export type SampledValue =
-  | { readonly files: readonly FileSpec[]; readonly weights: readonly number[] }
-  | { readonly filesystem: FilesystemStats; readonly field: 'availableBytes' | 'inodesFree' };
+/**
+ * Σ weight × field − Σ reclaimable; one weight per field of the files. A reclaimable is a weighted sum, at least 0, of
+ * which the kernel keeps `kept`, but at most half.
+ */
+export interface FileSum {
+  readonly files: readonly FileSpec[];
+  readonly weights: readonly number[];
+  readonly reclaimable?: readonly { readonly weights: readonly number[]; readonly kept: number }[];
+}
+export type SampledValue = FileSum | { readonly filesystem: FilesystemStats; readonly field: 'availableBytes' | 'inodesFree' };
 export type SamplerOptions = SampledValue & {
   readonly limits: readonly number[];
   /** The assumed rate, before more was seen. */

@@ -1,4 +1,5 @@
 import type { Config, LoadedConfig } from '../config/config.js';
+import type { Departure } from '../core/decide/departures.js';
 import { normalCgroupPath } from '../core/workload/cgroup.js';
 import { COLLECTIONS } from '../core/signal/layout.js';
 import { MACHINE_RESOURCES } from '../core/signal/signal.js';
@@ -43,11 +44,19 @@ export class ConfigurationInForce {
     this.#isProtected = unitProtection(next.config, this.#ownCgroup);
   };
 
-  /** `allocatable` is the one of the start: the node reads no other. */
   policy(isShuttingDown = false): Policy {
-    return policyOf({ ...this.config, allocatable: this.started.allocatable }, this.#dryRun, isShuttingDown);
+    return policyOf(withNodeOf(this.started, this.config), this.#dryRun, isShuttingDown);
   }
 }
+
+/** A reloaded configuration on the node that was opened at the start, which counts memory as it did then. */
+export function withNodeOf({ allocatable, departures: started }: Config, config: Config): Config {
+  const counting = Object.fromEntries(COUNTING_DEPARTURES.map((name) => [name, started[name]]));
+  return { ...config, allocatable, departures: { ...config.departures, ...counting } };
+}
+
+/** Which memory counts as available. A change needs a restart. */
+export const COUNTING_DEPARTURES = ['kernel-memory', 'reclaimable-cache'] as const satisfies readonly Departure[];
 
 /** The part of a configuration that decisions depend on. */
 export function policyOf(config: Config, dryRun: boolean, shuttingDown = false): Policy {

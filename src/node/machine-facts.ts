@@ -53,9 +53,10 @@ export function readStartFacts(node: Node): MachineFacts {
   return startFacts(node, node.read());
 }
 
-function startFacts({ identity }: Node, { observed }: Observations): MachineFacts {
+function startFacts({ identity, countsKernelMemory = false }: Node, { observed }: Observations): MachineFacts {
   const reserve = selectHost().readMemoryReserve();
   return {
+    estimated: identity.cgroup === undefined && countsKernelMemory,
     capacities: new Map([...observed].map(([signal, { capacity }]) => [signal, capacity])),
     unreadable: new Map(),
     absent: new Map(),

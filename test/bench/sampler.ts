@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { assumedFillRate } from '../../src/host/missing-reading.js';
-import { machineMemory } from '../../src/host/linux/memory/memory.js';
+import { departuresOf } from '../../src/core/decide/departures.js';
+import { machineMemory, readMemoryFiles } from '../../src/host/linux/memory/machine-memory.js';
 import { native, type SamplerWatch } from '../../src/native/index.js';
 import { testCgroup } from '../support/cgroup.js';
 import { eventually } from '../support/eventually.js';
@@ -23,11 +24,11 @@ export const sampler: Benchmark = {
   name: 'sampler',
   what: 'processor time of the sampler, and how late it sees a crossing',
   run: async (bench: Bench): Promise<Result> => {
-    const { workingSet } = machineMemory();
+    const { used } = machineMemory(departuresOf('evictd'), undefined, readMemoryFiles());
     const total = /MemTotal:\s+(\d+) kB/.exec(readFileSync('/proc/meminfo', 'utf8'))?.[1];
     const watch = (options: object): SamplerWatch => {
       const limits = [Number(total) * 1024 - THRESHOLD + 1];
-      const opened = new native.Sampler({ ...workingSet, maxRatePerSecond: assumedFillRate('bytes'), limits, ...options }, () => undefined);
+      const opened = new native.Sampler({ ...used, maxRatePerSecond: assumedFillRate('bytes'), limits, ...options }, () => undefined);
       bench.cleanup(() => {
         opened.close();
       });

@@ -58,6 +58,15 @@ test('a reload that removes the last workload source warns once', () => {
   expect(warned((log) => announceReload(log, before.config, after, after, facts))).toEqual([]);
 });
 
+test('which memory counts as available is decided at the start: a change needs a restart', () => {
+  const rest = 'evictionHard: {memory.available: 1Gi, nodefs.available: 0%, nodefs.inodesFree: 0%}\nworkloads: [{cgroup: /a}]\n';
+  const [before, after] = [config(rest), config(`${rest}departures: {kernel-memory: false, hard-grace: false}\n`)];
+  let told: ReloadAnnouncement | undefined;
+  expect(warned((log) => (told = announceReload(log, before.config, before, after, machine())))).toEqual(['EVICTD_RELOAD_RESTART']);
+  expect(told?.warnings[0]).toContain('only after a restart: kernel-memory');
+  expect(told?.message).toBe('evictd reloaded its configuration: memory.available<1Gi; workloads: /a; without hard-grace');
+});
+
 const ALLOCATABLE = 'allocatable: {cgroup: /a, capacity: 4Gi}\n';
 
 test.each<[rule: string, started: string, after: string, codes: readonly string[], inForce: string]>([

@@ -63,6 +63,19 @@ test.each<[rule: string, text: string, values: number[], error: number | undefin
   expect(read({ path: file(text), format: 'keyed', keys: ['anon', 'inactive_file'] })).toEqual({ values, errors: [error] });
 });
 
+const arcstats = '13 1 0x01 123 33456 5231340871 7300218113\nname                            type data\n';
+
+test.each<[rule: string, text: string, values: number[], error: number | undefined]>([
+  ['the type is no part of the value', `${arcstats}c_min    4    1024\nsize     4    4096\n`, [4096, 1024], 0],
+  ['a value that needs no space before it', 'size 4 1\nc_min 3 2\n', [1, 2], 0],
+  ['a key that is not there', `${arcstats}size     4    4096\n`, [4096, NaN], ENODATA],
+  ['a negative value', `${arcstats}c_min    4    1024\nsize     3    -1\n`, [NaN, 1024], EBADMSG],
+  ['a type without a value', `${arcstats}c_min    4    1024\nsize     4\n`, [NaN, 1024], EBADMSG],
+  ['cut off in a number', `${arcstats}c_min    4    1024\nsize     4    40`, [NaN, 1024], EBADMSG],
+])('kstat: %s', (_rule, text, values, error) => {
+  expect(read({ path: file(text), format: 'kstat', keys: ['size', 'c_min'] })).toEqual({ values, errors: [error] });
+});
+
 const some = 'some avg10=1.50 avg60=0.25 avg300=12.34 total=123456\n';
 const full = 'full avg10=0.00 avg60=0.01 avg300=100.00 total=18446744073709551615\n';
 
@@ -164,6 +177,7 @@ describe('the reader', () => {
     ['a path with NUL', [{ path: '/proc\0', format: 'number' }]],
     ['another format', [{ path: '/proc/stat', format: 'json' }]],
     ['keyed without keys', [{ path: '/proc/meminfo', format: 'keyed' }]],
+    ['a kstat without keys', [{ path: '/proc/meminfo', format: 'kstat' }]],
     ['a key that is no string', [{ path: '/proc/meminfo', format: 'keyed', keys: [1] }]],
   ])('%s is a TypeError', (_rule, specs) => {
     expect(thrownBy(() => new native.FileReader(specs as FileSpec[]))).toMatchObject({ name: 'TypeError', code: 'ERR_INVALID_ARG_TYPE' });

@@ -3,6 +3,7 @@ import { rmSync, rmdirSync, writeFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { valueOf } from '../../src/host/linux/sampling/file-sum.js';
 import type { FileSpec, SampledValue, SamplerOptions } from '../../src/native/index.js';
 import { native } from '../../src/native/index.js';
 import {
@@ -46,6 +47,41 @@ async function samples(): Promise<void> {
   }
   witness.owner.close();
 }
+
+describe('reclaimable', () => {
+  /** used − (cache − min(cache / 2, 10)) − (slab − min(slab / 2, 1000)) */
+  test.each<[rule: string, used: number, cache: number, slab: number, value: number]>([
+    ['all but what is kept', 120, 30, 0, 100],
+    ['a half, if that is less', 120, 12, 0, 114],
+    ['half of an odd number, rounded down to what is kept', 120, 7, 0, 116],
+    ['each part for itself', 1000, 30, 60, 950],
+    ['a sum below 0 counts as 0', 120, -50, 0, 120],
+  ])('%s', async (_rule, used, cache, slab, value) => {
+    const files = [makeNumberFile(used), makeNumberFile(Math.max(cache, 0)), makeNumberFile(Math.max(-cache, 0)), makeNumberFile(slab)];
+    const sum = {
+      files: files.map(({ path }) => number(path)),
+      weights: [1, 0, 0, 0],
+      reclaimable: [
+        { weights: [0, 1, -1, 0], kept: 10 },
+        { weights: [0, 0, 0, 1], kept: 1000 },
+      ],
+    };
+    expect(valueOf(sum, Float64Array.of(used, Math.max(cache, 0), Math.max(-cache, 0), slab))).toBe(value);
+    const { wakes } = open({ ...sum, limits: [value], ...STEADY });
+    const beyond = open({ ...sum, limits: [value + 0.5], ...STEADY });
+    await samples();
+    expect([wakes.length, beyond.wakes.length]).toEqual([1, 0]);
+  });
+
+  test('a limit of "max" that has no weight is left out of the sum', async () => {
+    const file = makeNumberFile(100);
+    const none = makeNumberFile(0);
+    writeFileSync(none.path, 'max\n');
+    const { wakes } = open({ files: [number(file.path), number(none.path)], weights: [1, 0], limits: [100], ...STEADY });
+    await samples();
+    expect(wakes).toHaveLength(1);
+  });
+});
 
 describe('the sampler', () => {
   test('beyond a limit at the first sample is a crossing: it may have happened since it was armed', async () => {
@@ -162,6 +198,9 @@ describe('the sampler', () => {
   test.each<[rule: string, options: object, code?: string]>([
     ['a weight too many', { weights: [1, 1] }],
     ['no weight', { weights: [] }],
+    ['a weight too many in a reclaimable', { reclaimable: [{ weights: [1, 1], kept: 0 }] }],
+    ['a reclaimable without what is kept', { reclaimable: [{ weights: [1] }] }, 'ERR_INVALID_ARG_TYPE'],
+    ['reclaimables that are no list', { reclaimable: {} }, 'ERR_INVALID_ARG_TYPE'],
     ['a period below 1 ms', { minPeriodMs: 0.5 }],
     ['a period that is no number', { maxPeriodMs: NaN }],
     ['a shortest period above the longest', { minPeriodMs: 20, maxPeriodMs: 10 }],

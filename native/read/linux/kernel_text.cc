@@ -45,14 +45,19 @@ bool ParseValue(std::string_view text, double* value) {
   return true;
 }
 
+std::string_view SkipSpaces(std::string_view text) {
+  text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
+  return text;
+}
+
 int ParseNumber(std::string_view text, double* value) {
   if (text.empty() || text.back() != '\n') return EBADMSG;
   text.remove_suffix(1);
   return ParseValue(text, value) ? 0 : EBADMSG;
 }
 
-// "key value" and "Key:   value kB". Few keys meet about forty lines, so each line is compared with the keys that are
-// not found yet.
+// "key value" and "Key:   value kB"; in a kstat "key   type   value". Few keys meet about forty lines, so each line is
+// compared with the keys that are not found yet.
 int ParseKeyed(const FileSpec& spec, std::string_view text, double* values) {
   const bool terminated = !text.empty() && text.back() == '\n';
   size_t missing = spec.keys.size();
@@ -68,7 +73,8 @@ int ParseKeyed(const FileSpec& spec, std::string_view text, double* values) {
     if (!key.empty() && key.back() == ':') key.remove_suffix(1);
     for (size_t i = 0; i < spec.keys.size(); i++) {
       if (spec.keys[i] != key || !std::isnan(values[i])) continue;
-      line.remove_prefix(std::min(line.find_first_not_of(' ', key_end), line.size()));
+      line = SkipSpaces(line.substr(key_end));
+      if (spec.format == TextFormat::kKstat && TakeDigits(&line)) line = SkipSpaces(line);
       if (!ParseValue(line, &values[i])) error = EBADMSG;
       missing--;
       break;
@@ -130,6 +136,7 @@ int ParseOccupied(std::string_view text, double* value) {
 size_t FileSpec::fields() const {
   switch (format) {
     case TextFormat::kKeyed:
+    case TextFormat::kKstat:
       return keys.size();
     case TextFormat::kPressure:
       return 2 * kPressureLine;
@@ -149,6 +156,7 @@ int ParseKernelText(const FileSpec& spec, std::string_view text, double* values)
     case TextFormat::kNumber:
       return ParseNumber(text, values);
     case TextFormat::kKeyed:
+    case TextFormat::kKstat:
       return ParseKeyed(spec, text, values);
     case TextFormat::kPressure:
       return ParsePressure(text, values);

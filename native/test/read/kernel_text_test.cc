@@ -62,6 +62,16 @@ TEST("keys are found at any position, and each can be missing alone") {
   CHECK(std::isnan(values[1]));
 }
 
+TEST("a kstat has a type before each value") {
+  const FileSpec spec = {"", TextFormat::kKstat, {"size", "c_min"}};
+  std::vector<double> values;
+  CHECK_EQUAL(Parse(spec, "13 1 0x01 3 816 1 2\nname   type data\nc_min  4    7\nsize   4    12\n", &values), 0);
+  CHECK_EQUAL(values[0], 12);
+  CHECK_EQUAL(values[1], 7);
+  CHECK_EQUAL(Parse(spec, "c_min  4    7\nsize   4\n", &values), EBADMSG);
+  CHECK(std::isnan(values[0]));
+}
+
 TEST("text that was cut off anywhere never gives a number that was not there") {
   const FileSpec spec = {"", TextFormat::kKeyed, {"high", "max"}};
   const std::string whole = "low 0\nhigh 12345\nmax 678\n";

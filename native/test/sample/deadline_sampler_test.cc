@@ -74,6 +74,18 @@ TEST("samplers start and end while others sample") {
   other.join();
 }
 
+TEST("of what can be reclaimed a half is kept, but no more than the given amount") {
+  const TemporaryDirectory directory;
+  const std::string file = directory.File("number");
+  double value = 0;
+  for (const auto& [text, expected] : {std::pair{"0\n", 0.0}, {"7\n", 3.0}, {"8\n", 4.0}, {"30\n", 10.0}}) {
+    CHECK(WriteText(file, text));
+    FileSum sum({NumberIn(file)}, {1}, {{{1}, 10}});
+    CHECK_EQUAL(sum.Take(&value), 0);
+    CHECK_EQUAL(value, expected);
+  }
+}
+
 TEST("a file that cannot be read when the sampler starts") {
   CHECK_EQUAL(ErrorOf([] { FileSum({NumberIn("/proc/none")}, {1}); }), ENOENT);
   CHECK_EQUAL(ErrorOf([] { FileSum({NumberIn("/proc/version")}, {1}); }), EBADMSG);

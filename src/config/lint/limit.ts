@@ -59,8 +59,8 @@ export function floorOf(signal: Signal, machine: MachineFacts | undefined): Floo
   const capacity = machine?.capacities.get(signal);
   const reserve = machine?.reserve;
   // MemAvailable excludes both (mm/show_mem.c, si_mem_available).
-  if (SIGNAL_FACTS[signal].resource !== 'memory' || signal === 'memory.kernelAvailable' || capacity === undefined || reserve === undefined)
-    return NO_FLOOR;
+  const isEstimated = signal === 'memory.kernelAvailable' || (signal === 'memory.available' && machine?.estimated === true);
+  if (SIGNAL_FACTS[signal].resource !== 'memory' || isEstimated || capacity === undefined || reserve === undefined) return NO_FLOOR;
   const { totalBytes, minFreeBytes, hugePagesBytes } = reserve;
   const amount = capacity - (totalBytes - minFreeBytes - hugePagesBytes);
   if (amount <= 0n) return NO_FLOOR;

@@ -9,6 +9,7 @@ import { pressureRule } from './thresholds/pressure.js';
 import { reachRule } from './thresholds/reach.js';
 import { readingsRule } from './thresholds/readings.js';
 import { softAndHardRule } from './thresholds/soft-and-hard.js';
+import { zramRule } from './thresholds/zram.js';
 
 /** In the order of the report. */
 export const LINT_RULES: readonly LintRule[] = [
@@ -17,6 +18,7 @@ export const LINT_RULES: readonly LintRule[] = [
   softAndHardRule,
   reachRule,
   allocationRule,
+  zramRule,
   entriesRule,
   pressureRule,
   periodsRule,

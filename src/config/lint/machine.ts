@@ -28,6 +28,10 @@ export interface MachineFacts {
   /** What pressure signals measure: a v1 cgroup has no pressure of its own. Absent: unknown. */
   readonly pressureOf?: 'machine' | 'cgroup' | 'machine instead of a v1 cgroup';
   readonly reserve: MemoryReserve | undefined;
+  /**
+   * memory.available is the kernel's estimate, which counts neither the reserve nor the kernel's memory. Left out: no.
+   */
+  readonly estimated?: boolean;
   /** Memory signals without a notifier or sampler, with the reason. */
   readonly polled: ReadonlyMap<Signal, string>;
   /** Its filesystems, or which of them did not answer. Absent: not read. */

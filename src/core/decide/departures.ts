@@ -24,6 +24,9 @@
  * - layout-change: the layout follows the devices at every step, so that a filesystem that is mounted later counts.
  * - restart-memory: an evictd that is started again knows since when thresholds are met, and when conditions were last
  *   seen.
+ * - kernel-memory: memory of a machine that the kernel holds for itself is not available: MemAvailable, not MemTotal −
+ *   (anonymous + file pages).
+ * - reclaimable-cache: page cache and slab that the kernel can drop are available and no usage, active or not.
  */
 export const DEPARTURES = [
   'inode-ranking',
@@ -44,6 +47,8 @@ export const DEPARTURES = [
   'last-look',
   'layout-change',
   'restart-memory',
+  'kernel-memory',
+  'reclaimable-cache',
 ] as const;
 export type Departure = (typeof DEPARTURES)[number];
 

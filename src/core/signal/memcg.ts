@@ -1,9 +1,9 @@
 /**
- * The usage above which less than `threshold` is available: capacity − threshold + inactive_file (kubelet:
- * eviction/threshold_notifier_linux.go). In bytes; negative if the threshold exceeds the capacity.
+ * The usage above which less than `threshold` is available: capacity − threshold + reclaimable, which is inactive_file
+ * on a kubelet (eviction/threshold_notifier_linux.go). In bytes; negative if the threshold exceeds the capacity.
  */
-export function usageThreshold(capacity: bigint, threshold: bigint, inactiveFile: bigint): bigint {
-  return capacity - threshold + inactiveFile;
+export function usageThreshold(capacity: bigint, threshold: bigint, reclaimable: bigint): bigint {
+  return capacity - threshold + reclaimable;
 }
 
 /**
@@ -17,10 +17,10 @@ export function registeredUsage(usageThresholdBytes: bigint, pageSize: bigint): 
 }
 
 /**
- * The working set (usage − inactive_file) from which less than `threshold` is available, for the sampler, which wakes
+ * The memory in use (usage − reclaimable) from which less than `threshold` is available, for the sampler, which wakes
  * at `≥`. At least one byte, so that it can be crossed both ways.
  */
-export function workingSetLimit(capacity: bigint, threshold: bigint): bigint {
+export function usedLimit(capacity: bigint, threshold: bigint): bigint {
   const limit = capacity - threshold + 1n;
   return limit < 1n ? 1n : limit;
 }

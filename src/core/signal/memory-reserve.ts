@@ -5,6 +5,8 @@ export interface MemoryReserve {
   readonly minFreeBytes: bigint;
   /** Pools of huge pages of all sizes, used or not. */
   readonly hugePagesBytes: bigint;
-  /** Held by the kernel now; 0n where the node counts it as used (a cgroup). */
+  /** Held by the kernel now, with the pools of zram and zswap; 0n where the node counts it as used (a cgroup). */
   readonly kernelBytes: bigint;
+  /** Swap lies on zram: swapped pages stay in memory that the kernel holds. Left out: no. */
+  readonly zram?: true;
 }

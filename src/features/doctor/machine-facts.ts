@@ -73,6 +73,8 @@ export interface NodeFacts {
   /** undefined: it exists and is readable. */
   readonly missing: { readonly message: string; readonly hint: string | undefined } | undefined;
   readonly isMachine: boolean;
+  /** memory.available is the kernel's estimate; `missing`: it should be, but /proc/meminfo has none. Left out: no. */
+  readonly estimated?: boolean | 'missing';
   readonly thresholds: readonly Threshold[];
   readonly monitoringIntervalNs: bigint;
   /** In units of the signal. */

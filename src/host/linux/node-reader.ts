@@ -51,6 +51,7 @@ const AWAITED: Missing = { missing: 'no container runtime has reported yet where
 export class LinuxNodeReader implements LinuxNode {
   readonly identity: NodeIdentity;
   readonly hierarchy: CgroupHierarchy | undefined;
+  readonly countsKernelMemory: boolean;
   readonly #parts: NodeParts;
   readonly #pass: KernelPass;
   readonly #fresh: ReadonlyMap<MemorySource, CurrentStatistics>;
@@ -70,6 +71,7 @@ export class LinuxNodeReader implements LinuxNode {
   constructor(parts: NodeParts) {
     this.identity = parts.identity;
     this.hierarchy = parts.hierarchy;
+    this.countsKernelMemory = parts.memory.countsKernelMemory ?? false;
     this.#parts = parts;
     const allocatable = 'missing' in parts.allocatable ? [] : [parts.allocatable.memory];
     this.#pass = new KernelPass(parts.native, [parts.memory, parts.pids, ...allocatable]);
@@ -130,7 +132,7 @@ export class LinuxNodeReader implements LinuxNode {
   }
 
   arm(thresholds: readonly Threshold[], onWake: (wake: Wake) => void): boolean {
-    // inactive_file and the limits may have changed since the last pass.
+    // Reclaimable memory and the limits may have changed since the last pass.
     this.#readPass();
     const { memory, notifiers, allocatable } = this.#parts;
     const operands = thresholds.flatMap(operandsOf);

@@ -1,4 +1,5 @@
 import { existsSync, statSync } from 'node:fs';
+import { departuresOf, type Departures } from '../../core/decide/departures.js';
 import { cgroupDirectory, normalCgroupPath } from '../../core/workload/cgroup.js';
 import type { FilesystemPaths } from '../../core/signal/layout.js';
 import type { Threshold } from '../../core/threshold/threshold.js';
@@ -8,7 +9,8 @@ import { openAllocatable } from './memory/allocatable.js';
 import { readPageSize } from './memory/memory-reserve.js';
 import { readHierarchies, showsRootCgroup, type Hierarchies } from './cgroup/hierarchies.js';
 import { cgroupPlan, MemoryNotifiers, type WatchPlan } from './memory/memory-notifiers.js';
-import { cgroupMemory, machineMemory } from './memory/memory.js';
+import { cgroupMemory } from './memory/cgroup-memory.js';
+import { machineMemory, readMemoryFiles } from './memory/machine-memory.js';
 import { LinuxNodeReader, type LinuxNode, type NodeParts } from './node-reader.js';
 import { notifierMode, type NotifierMode } from './sampling/notifier-mode.js';
 import { cgroupOomKills, machineOomKills } from './oom/oom-kills.js';
@@ -30,6 +32,8 @@ export interface NodeConfig {
   readonly pressureWindowNs?: bigint;
   /** The cgroup of all workloads, and their memory in bytes. */
   readonly allocatable?: { readonly cgroup: string; readonly capacity: bigint } | undefined;
+  /** What counts as available memory. Left out: as on a kubelet. */
+  readonly departures?: Departures;
 }
 
 /**
@@ -39,10 +43,13 @@ export interface NodeConfig {
  */
 export function openNode(config: NodeConfig, native: Binding, mode: NotifierMode = 'arm'): LinuxNode {
   const hierarchies = readHierarchies();
-  const { cgroup } = config.node;
-  const parts = cgroup === undefined ? openMachine(hierarchies, native) : openCgroup(hierarchies, normalCgroupPath(cgroup), native);
+  const { node, departures = departuresOf('kubelet') } = config;
+  const parts =
+    node.cgroup === undefined
+      ? openMachine(hierarchies, departures, native)
+      : openCgroup(hierarchies, normalCgroupPath(node.cgroup), departures, native);
   const notifiers = new MemoryNotifiers(...notifierMode(mode, parts.plan, native));
-  const allocatable = openAllocatable(config.allocatable, hierarchies.memory, native, mode);
+  const allocatable = openAllocatable(config.allocatable, hierarchies.memory, departures, native, mode);
   const own = new PressureAndSwap(native, { ...parts.own, windowNs: config.pressureWindowNs ?? WINDOW_NS }, mode);
   return new LinuxNodeReader({
     ...parts,
@@ -62,9 +69,9 @@ type Opened = Omit<NodeParts, 'native' | 'filesystems' | 'thresholds' | 'notifie
   readonly own: Omit<PressureAndSwapPlan, 'windowNs'>;
 };
 
-function openMachine({ memory: hierarchy }: Hierarchies, native: Binding): Opened {
-  const v1Root = hierarchy?.version === 1 && showsRootCgroup(hierarchy) ? cgroupDirectory(hierarchy, '/') : undefined;
-  const memory = hierarchy !== undefined && v1Root !== undefined ? cgroupMemory(hierarchy, '/') : machineMemory();
+function openMachine({ memory: hierarchy }: Hierarchies, departures: Departures, native: Binding): Opened {
+  const v1Root = hierarchy?.version === 1 && showsRootCgroup(hierarchy) ? hierarchy : undefined;
+  const memory = machineMemory(departures, v1Root, readMemoryFiles());
   return {
     hierarchy,
     identity: { name: 'machine', cgroup: undefined, cgroupVersion: hierarchy?.version ?? 2 },
@@ -78,8 +85,8 @@ function openMachine({ memory: hierarchy }: Hierarchies, native: Binding): Opene
     plan: {
       signal: 'memory.available',
       nodeName: 'the machine',
-      thresholdDirectory: v1Root,
-      workingSet: memory.workingSet,
+      thresholdDirectory: v1Root && cgroupDirectory(v1Root, '/'),
+      used: memory.used,
       pressureFile: '/proc/pressure/memory',
       eventsDirectory: undefined,
       oomDirectory: undefined,
@@ -88,7 +95,7 @@ function openMachine({ memory: hierarchy }: Hierarchies, native: Binding): Opene
   };
 }
 
-function openCgroup({ memory: hierarchy, pids }: Hierarchies, path: string, native: Binding): Opened {
+function openCgroup({ memory: hierarchy, pids }: Hierarchies, path: string, departures: Departures, native: Binding): Opened {
   if (hierarchy === undefined) {
     throw new UnavailableError('EVICTD_NODE_MISSING', `node cgroup ${path}: this machine has no cgroup memory controller`, {
       hint: 'mount the cgroup filesystem, and boot without cgroup_disable=memory',
@@ -97,7 +104,7 @@ function openCgroup({ memory: hierarchy, pids }: Hierarchies, path: string, nati
   const directory = cgroupDirectory(hierarchy, path);
   const v1 = hierarchy.version === 1;
   requireMemoryCgroup(path, directory, v1 ? 'memory.usage_in_bytes' : 'memory.current');
-  const memory = cgroupMemory(hierarchy, path);
+  const memory = cgroupMemory(hierarchy, path, departures['reclaimable-cache']);
   return {
     hierarchy,
     identity: { name: path, cgroup: path, cgroupId: statSync(directory, { bigint: true }).ino, cgroupVersion: hierarchy.version },

@@ -59,6 +59,8 @@ export interface NodeIdentity {
 /** The node: the machine or a cgroup. A tick reads nothing else. */
 export interface Node {
   readonly identity: NodeIdentity;
+  /** Memory that the kernel holds for itself is in use by memory.available. Left out: it counts as available. */
+  readonly countsKernelMemory?: boolean;
   /**
    * One pass: memory and process ids as of now, filesystems as of their last reading, each with its own time. Never
    * throws: what could not be read is missing, with a reason.

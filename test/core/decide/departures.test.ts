@@ -15,9 +15,21 @@ test('all are taken for evictd, none for the kubelet, and each can be switched b
 /** Those that change what a configuration means are shown there. */
 const inConfiguration = ['merge-defaults', 'soft-default-grace', 'allocatable'] as const;
 
+/** Those that change what is read. */
+const inReading: Readonly<Record<string, string>> = {
+  'kernel-memory': 'test/host/linux/memory/machine-memory.test.ts',
+  'reclaimable-cache': 'test/host/linux/memory/cgroup-memory.test.ts',
+};
+
 test.each(DEPARTURES)('%s is explained to operators, and shown side by side in a test', (name) => {
   expect(readFileSync(join(root, 'docs/decisions.md'), 'utf8')).toContain(`| \`${name}\` |`);
-  const configured = (inConfiguration as readonly string[]).includes(name);
-  const file = join(root, configured ? 'test/config/merge/kubelet-profile.test.ts' : `test/core/departures/${name}.test.ts`);
-  expect(existsSync(file) && (!configured || readFileSync(file, 'utf8').includes(`('${name}: %s'`))).toBe(true);
+  const shows = (file: string, text: string): boolean => {
+    const path = join(root, file);
+    return existsSync(path) && readFileSync(path, 'utf8').includes(text);
+  };
+  const reading = inReading[name];
+  if (reading !== undefined) expect(shows(reading, `describe('${name}`)).toBe(true);
+  else if ((inConfiguration as readonly string[]).includes(name))
+    expect(shows('test/config/merge/kubelet-profile.test.ts', `('${name}: %s'`)).toBe(true);
+  else expect(shows(`test/core/departures/${name}.test.ts`, '')).toBe(true);
 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { registeredUsage, usageThreshold, workingSetLimit } from '../../../src/core/signal/memcg.js';
+import { registeredUsage, usageThreshold, usedLimit } from '../../../src/core/signal/memcg.js';
 
 const KiB = 1024n;
 const MiB = 1024n * KiB;
@@ -29,8 +29,8 @@ test.each<[rule: string, capacity: bigint, threshold: bigint, expected: bigint]>
   ['one byte more than capacity − threshold', 256n * MiB, 64n * MiB, 192n * MiB + 1n],
   ['a threshold of the whole capacity: from the first byte', 64n * MiB, 64n * MiB, 1n],
   ['a threshold beyond the capacity is always met', 64n * MiB, 65n * MiB, 1n],
-])('working set limit: %s', (_rule, capacity, threshold, expected) => {
-  expect(workingSetLimit(capacity, threshold)).toBe(expected);
+])('limit of memory in use: %s', (_rule, capacity, threshold, expected) => {
+  expect(usedLimit(capacity, threshold)).toBe(expected);
 });
 
 describe('agrees with the definition of available', () => {
@@ -60,7 +60,7 @@ describe('agrees with the definition of available', () => {
     fc.assert(
       fc.property(node, (n) => {
         fc.pre(n.threshold <= n.capacity);
-        expect(n.pages * page - n.inactiveFile >= workingSetLimit(n.capacity, n.threshold)).toBe(met(n));
+        expect(n.pages * page - n.inactiveFile >= usedLimit(n.capacity, n.threshold)).toBe(met(n));
       }),
     );
   });

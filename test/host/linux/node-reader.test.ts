@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { CgroupHierarchy } from '../../../src/core/workload/cgroup.js';
 import { MemoryNotifiers } from '../../../src/host/linux/memory/memory-notifiers.js';
-import { cgroupMemory } from '../../../src/host/linux/memory/memory.js';
+import { cgroupMemory } from '../../../src/host/linux/memory/cgroup-memory.js';
 import { LinuxNodeReader, type NodeParts } from '../../../src/host/linux/node-reader.js';
 import { native } from '../../../src/native/index.js';
 import { eventually } from '../../support/eventually.js';
@@ -21,12 +21,12 @@ function openNode(): { readonly node: LinuxNodeReader; readonly show: (file: str
   };
   show('node/memory.current', '0\n');
   show('node/memory.stat', 'inactive_file 0\nanon 0\nfile 0\n');
-  const memory = cgroupMemory(hierarchy, '/node');
+  const memory = cgroupMemory(hierarchy, '/node', false);
   const plan = {
     signal: 'memory.available',
     nodeName: 'test',
     thresholdDirectory: undefined,
-    workingSet: memory.workingSet,
+    used: memory.used,
     pressureFile: undefined,
     eventsDirectory: undefined,
     oomDirectory: undefined,

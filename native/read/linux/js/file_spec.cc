@@ -14,10 +14,11 @@ TextFormat FormatArgument(const Napi::Value& value) {
   const std::string format = TextArgument(value, "format");
   if (format == "number") return TextFormat::kNumber;
   if (format == "keyed") return TextFormat::kKeyed;
+  if (format == "kstat") return TextFormat::kKstat;
   if (format == "pressure") return TextFormat::kPressure;
   if (format == "loadavg") return TextFormat::kLoadavg;
   if (format == "occupied") return TextFormat::kOccupied;
-  ThrowArgumentError(value.Env(), "format must be number, keyed, pressure, loadavg or occupied, not " + format);
+  ThrowArgumentError(value.Env(), "format must be number, keyed, kstat, pressure, loadavg or occupied, not " + format);
 }
 
 }  // namespace
@@ -29,7 +30,8 @@ std::vector<FileSpec> FileSpecsArgument(const Napi::Value& value, const char* na
   for (uint32_t i = 0; i < array.Length(); i++) {
     const Napi::Object object = ObjectArgument(array.Get(i), name);
     FileSpec spec = {TextArgument(object.Get("path"), "path"), FormatArgument(object.Get("format")), {}, 0};
-    if (spec.format == TextFormat::kKeyed) spec.keys = TextsArgument(object.Get("keys"), "keys");
+    if (spec.format == TextFormat::kKeyed || spec.format == TextFormat::kKstat)
+      spec.keys = TextsArgument(object.Get("keys"), "keys");
     const Napi::Value directory = object.Get("directory");
     if (!directory.IsUndefined())
       spec.directory = static_cast<size_t>(IntegerArgument(directory, "directory", 0, kMaximumDirectory));

@@ -21,15 +21,36 @@ constexpr double kLongestMs = 24.0 * 3600 * 1000;
 constexpr double kMinimumMs = 1;
 constexpr double kMaximumMs = 10'000;
 
+// One number per field of the files.
+std::vector<double> WeightsArgument(const Napi::Object& object, size_t fields) {
+  std::vector<double> weights = NumbersArgument(object.Get("weights"), "weights");
+  if (fields == 0 || fields != weights.size()) {
+    ThrowArgumentError(object.Env(), "weights must have one number per field: " + std::to_string(fields), true);
+  }
+  return weights;
+}
+
+std::vector<FileSum::Reclaimable> ReclaimableArgument(const Napi::Value& value, size_t fields) {
+  if (value.IsUndefined()) return {};
+  if (!value.IsArray()) ThrowArgumentError(value.Env(), "reclaimable must be an array");
+  const Napi::Array array = value.As<Napi::Array>();
+  std::vector<FileSum::Reclaimable> parts;
+  for (uint32_t i = 0; i < array.Length(); i++) {
+    const Napi::Object part = ObjectArgument(array.Get(i), "reclaimable");
+    parts.push_back({WeightsArgument(part, fields), NumberArgument(part.Get("kept"), "kept")});
+  }
+  return parts;
+}
+
 std::unique_ptr<SampledValue> FileSumArgument(const Napi::Object& options) {
   std::vector<FileSpec> files = FileSpecsArgument(options.Get("files"), "files");
-  std::vector<double> weights = NumbersArgument(options.Get("weights"), "weights");
   size_t fields = 0;
   for (const FileSpec& spec : files) fields += spec.fields();
-  if (fields == 0 || fields != weights.size()) {
-    ThrowArgumentError(options.Env(), "weights must have one number per field: " + std::to_string(fields), true);
-  }
-  return Guarded(options.Env(), [&] { return std::make_unique<FileSum>(std::move(files), std::move(weights)); });
+  std::vector<double> weights = WeightsArgument(options, fields);
+  std::vector<FileSum::Reclaimable> reclaimable = ReclaimableArgument(options.Get("reclaimable"), fields);
+  return Guarded(options.Env(), [&] {
+    return std::make_unique<FileSum>(std::move(files), std::move(weights), std::move(reclaimable));
+  });
 }
 
 std::unique_ptr<SampledValue> FilesystemArgument(const Napi::Object& options) {

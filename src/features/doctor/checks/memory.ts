@@ -4,7 +4,7 @@ import type { NodeFacts } from '../machine-facts.js';
 import { jsonInteger } from '../../../core/quantity/integer.js';
 import { degraded, ok, broken } from '../check.js';
 import { defineCheck } from '../check-kind.js';
-import { isPressure } from '../../../core/signal/signal.js';
+import { isPressure, type Signal } from '../../../core/signal/signal.js';
 
 /** The hard threshold of evictd. */
 export interface MemoryLimit {
@@ -52,13 +52,16 @@ export const overcommitCheck = defineCheck(
   },
 );
 
-/** Information only: kernel.watermarks judges it. */
-export const swapCheck = defineCheck('kernel.swap', ['memory'], ({ memory: { swapBytes, swaps, swappiness } }, id) => {
+/** Where memory.available counts zram's memory as available. kernel.watermarks judges other swap. */
+export const swapCheck = defineCheck('kernel.swap', ['memory', 'node'], ({ memory: { swapBytes, swaps, swappiness }, node }, id) => {
   const details = { swapBytes: jsonInteger(swapBytes), swaps, swappiness: swappiness ?? null };
   if (swapBytes === 0n) return ok(id, 'no swap', details);
-  const zram = swaps.some((name) => name.startsWith('/dev/zram'));
-  const remark = zram ? ': zram keeps swapped pages in memory, compressed' : '';
-  return ok(id, `${amountOfBytes(swapBytes)} on ${swaps.join(', ')}, swappiness ${String(swappiness ?? 'unknown')}${remark}`, details);
+  const summary = `${amountOfBytes(swapBytes)} on ${swaps.join(', ')}, swappiness ${String(swappiness ?? 'unknown')}`;
+  if (!swaps.some((name) => name.startsWith('/dev/zram'))) return ok(id, summary, details);
+  const remark = `${summary}: zram keeps swapped pages in memory, compressed`;
+  if (!node.isMachine || node.estimated === true || watches(node, 'memory.kernelAvailable')) return ok(id, remark, details);
+  const fix = 'set departures: {kernel-memory: true}, or with compatibility: evictd a threshold of memory.kernelAvailable';
+  return degraded(id, `${remark}, and memory.available counts that memory as available`, fix, details);
 });
 
 /** One thread that touches page after page (docs/lint.md). */
@@ -69,27 +72,28 @@ const REACTION_MS = 20n;
 /**
  * How far the threshold is above the memory that the kernel keeps free. At the zones' `min` allocations reclaim
  * directly, then the OOM killer runs. With swap, kswapd swaps to keep `high` free: a lower threshold is met only when
- * swap is full (mm/page_alloc.c, mm/vmscan.c).
+ * swap is full (mm/page_alloc.c, mm/vmscan.c). MemAvailable leaves out what the kernel keeps free, `high` included.
  */
 export const watermarksCheck = defineCheck('kernel.watermarks', ['memory', 'node'], ({ memory: { watermarks, swapBytes }, node }, id) => {
   const limit = hardMemoryLimit(node);
   if (!node.isMachine || watermarks === undefined || limit === undefined) return [];
-  const { minBytes, lowBytes, highBytes } = watermarks;
+  const { lowBytes, highBytes } = watermarks;
+  const minBytes = node.estimated === true ? 0n : watermarks.minBytes;
   const details = {
     thresholdBytes: jsonInteger(limit.bytes),
-    minBytes: jsonInteger(minBytes),
+    minBytes: jsonInteger(watermarks.minBytes),
     lowBytes: jsonInteger(lowBytes),
     highBytes: jsonInteger(highBytes),
   };
   const more = `raise evictionHard.memory.available above ${amountOfBytes(minBytes + FILL_BYTES_PER_MS * REACTION_MS)}, or lower vm.min_free_kbytes`;
-  if (limit.bytes <= minBytes) {
+  if (limit.bytes <= minBytes && node.estimated !== true) {
     const summary = `${limit.text} is never met: the kernel keeps ${amountOfBytes(minBytes)} free (min), and its OOM killer runs first`;
     return [broken(id, summary, more, details)];
   }
   const ms = (limit.bytes - minBytes) / FILL_BYTES_PER_MS;
   const margin = `${limit.text} is ${amountOfBytes(limit.bytes - minBytes)} above the kernel's reserve (min): one core allocates that in ${String(ms)} ms (1.5 GB/s)`;
   if (ms < REACTION_MS) return [degraded(id, `${margin}, too short to act before the OOM killer`, more, details)];
-  if (swapBytes > 0n && limit.bytes <= highBytes && !watchesSwapOrPressure(node)) {
+  if (node.estimated !== true && swapBytes > 0n && limit.bytes <= highBytes && !watchesSwapOrPressure(node)) {
     const summary = `${limit.text} is met only when swap is full: until then the kernel swaps to keep ${amountOfBytes(highBytes)} free (high)`;
     const fix = `raise it above ${amountOfBytes(highBytes)}, or add a threshold of swap.available or of memory.pressure.full`;
     return [degraded(id, summary, fix, details)];
@@ -97,6 +101,10 @@ export const watermarksCheck = defineCheck('kernel.watermarks', ['memory', 'node
   return [ok(id, margin, details)];
 });
 
-function watchesSwapOrPressure({ thresholds }: NodeFacts): boolean {
-  return thresholds.flatMap(operandsOf).some(({ signal }) => signal === 'swap.available' || isPressure(signal));
+function watches({ thresholds }: NodeFacts, wanted: Signal): boolean {
+  return thresholds.flatMap(operandsOf).some(({ signal }) => signal === wanted);
+}
+
+function watchesSwapOrPressure(node: NodeFacts): boolean {
+  return watches(node, 'swap.available') || node.thresholds.flatMap(operandsOf).some(({ signal }) => isPressure(signal));
 }

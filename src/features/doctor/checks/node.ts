@@ -8,11 +8,16 @@ import { operandsOf, operandText } from '../../../core/threshold/threshold.js';
 import { formatDuration } from '../../../core/quantity/duration.js';
 import { requestedText, inhibitDelaySetting, suffices } from '../../../core/systemd/inhibit-delay.js';
 
-export const nodeCheck = defineCheck('node.memory', ['node'], ({ node: { name, missing, capacities } }, id) => {
+export const nodeCheck = defineCheck('node.memory', ['node'], ({ node: { name, missing, capacities, estimated } }, id) => {
   if (missing) return broken(id, missing.message, missing.hint ?? 'correct node.cgroup', { node: name });
   const capacity = capacities.get('memory.available');
   if (capacity === undefined) return broken(id, `${name}: cannot read its memory`, 'see evictd check', { node: name });
-  return ok(id, `${name}, ${amountOfBytes(capacity)}`, { node: name, capacityBytes: jsonInteger(capacity) });
+  const details = { node: name, capacityBytes: jsonInteger(capacity) };
+  if (estimated === 'missing') {
+    const summary = `${name}, ${amountOfBytes(capacity)}: /proc/meminfo has no MemAvailable, so that memory that the kernel holds counts as available`;
+    return degraded(id, summary, "show evictd the machine's /proc/meminfo, or raise evictionHard.memory.available", details);
+  }
+  return ok(id, `${name}, ${amountOfBytes(capacity)}`, details);
 });
 
 /** The notifiers of each signal with a threshold. Doctor armed them for this check and closed them again. */

@@ -57,8 +57,16 @@ export async function examineNode(
     await filesystemsRead(node);
     await arm(node, loaded);
     const machine = machineFactsOf(reading, loaded);
+    const estimated = machine.estimated === true || (facts.isMachine && config.departures['kernel-memory'] && 'missing');
     return {
-      facts: { ...facts, missing: undefined, capacities: machine.capacities, absent: machine.absent, notifiers: node.notifiers() },
+      facts: {
+        ...facts,
+        estimated,
+        missing: undefined,
+        capacities: machine.capacities,
+        absent: machine.absent,
+        notifiers: node.notifiers(),
+      },
       sources: readSources(loaded, (alone) => openSources(alone, node, false, sources)),
       machine,
     };

@@ -1,8 +1,10 @@
+import type { Departures } from '../../../core/decide/departures.js';
 import { normalCgroupPath, type CgroupHierarchy } from '../../../core/workload/cgroup.js';
 import type { Binding } from '../../../native/binding.js';
 import type { Missing } from '../sampling/kernel-source.js';
 import { cgroupPlan, MemoryNotifiers } from './memory-notifiers.js';
-import { allocatableMemory, type MemorySource } from './memory.js';
+import { allocatableMemory } from './cgroup-memory.js';
+import type { MemorySource } from './memory.js';
 import { notifierMode, type NotifierMode } from '../sampling/notifier-mode.js';
 
 /** allocatableMemory.available: what is left of the memory that all workloads share. */
@@ -15,6 +17,7 @@ export interface Allocatable {
 export function openAllocatable(
   config: { readonly cgroup: string; readonly capacity: bigint } | undefined,
   hierarchy: CgroupHierarchy | undefined,
+  departures: Departures,
   native: Binding,
   mode: NotifierMode,
 ): Allocatable | Missing {
@@ -22,7 +25,7 @@ export function openAllocatable(
   if (config === undefined) return { missing: 'needs allocatable: {cgroup, capacity}', absent: true };
   if (hierarchy === undefined) return { missing: 'this machine has no cgroup memory controller' };
   const path = normalCgroupPath(config.cgroup);
-  const memory = allocatableMemory(hierarchy, path, config.capacity);
+  const memory = allocatableMemory(hierarchy, path, config.capacity, departures['reclaimable-cache']);
   const plan = cgroupPlan('allocatableMemory.available', hierarchy, path, memory, undefined); // v1: the node watches the machine's pressure
   return { memory, notifiers: new MemoryNotifiers(...notifierMode(mode, plan, native)) };
 }

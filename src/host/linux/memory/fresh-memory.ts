@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { MemoryReading } from './memory.js';
-import type { StatisticsOf } from './memory-reserve.js';
+import type { MemoryReading, Statistics } from './memory.js';
 
 /**
  * A smaller difference is not worth a walk; the kernel's own error is as large (64 pages for each CPU and cgroup, three
@@ -10,7 +9,7 @@ import type { StatisticsOf } from './memory-reserve.js';
 const SLACK = 8n << 20n;
 
 /**
- * Corrects inactive_file of a cgroup with children where memory.stat is behind the usage.
+ * Corrects the reclaimable memory of a cgroup with children where memory.stat is behind the usage.
  *
  * Usage is counted at once. The kernel flushes statistics every 2 s, and when memory.stat is read and enough has
  * changed. A cgroup that has already reported enough does not report more to its parents (memcg_rstat_updated(),
@@ -19,12 +18,12 @@ const SLACK = 8n << 20n;
  * statistics). A cgroup without children has exact statistics.
  */
 export class CurrentStatistics {
-  readonly #cgroup: StatisticsOf;
+  readonly #cgroup: Statistics;
   /** Usage that no statistics explain: at most the kernel's own memory. */
   #unexplained = 0n;
   #isBehind = false;
 
-  constructor(cgroup: StatisticsOf) {
+  constructor(cgroup: Statistics) {
     this.#cgroup = cgroup;
   }
 
@@ -35,16 +34,16 @@ export class CurrentStatistics {
 
   of(reading: MemoryReading): MemoryReading {
     this.#isBehind = false;
-    const { usage, pages, inactiveFile } = reading;
+    const { usage, pages, reclaimable } = reading;
     if (pages === undefined) return reading;
     const unexplained = usage - pages;
     if (unexplained <= this.#unexplained + SLACK) {
       if (unexplained < this.#unexplained) this.#unexplained = unexplained;
       return reading;
     }
-    const below = inactiveFileIn(this.#cgroup);
-    this.#isBehind = below > inactiveFile + SLACK;
-    if (this.#isBehind) return { ...reading, inactiveFile: below };
+    const below = this.#cgroup.reclaimableOf(countsIn(this.#cgroup));
+    this.#isBehind = below > reclaimable + SLACK;
+    if (this.#isBehind) return { ...reading, reclaimable: below };
     this.#unexplained = unexplained;
     return reading;
   }
@@ -54,10 +53,14 @@ export class CurrentStatistics {
  * Sums the cgroups' own counts. On v1 every cgroup can have pages, on v2 only leaves. Pages of removed cgroups are in
  * the parents' statistics alone.
  */
-function inactiveFileIn({ directory, version }: StatisticsOf): bigint {
-  const children = subdirectories(directory);
-  const below = children.reduce((sum, name) => sum + inactiveFileIn({ directory: join(directory, name), version }), 0n);
-  return version === 1 || children.length === 0 ? below + ownInactiveFile(directory) : below;
+function countsIn(cgroup: Statistics): readonly number[] {
+  const { directory, version, keys } = cgroup;
+  const children = subdirectories(directory).map((name) => countsIn({ ...cgroup, directory: join(directory, name) }));
+  const own = version === 1 || children.length === 0 ? [ownCounts(directory, keys)] : [];
+  return [...own, ...children].reduce(
+    (sums, counts) => sums.map((sum, index) => sum + (counts[index] ?? 0)),
+    keys.map(() => 0),
+  );
 }
 
 /** Empty where the cgroup was removed. */
@@ -69,10 +72,11 @@ function subdirectories(directory: string): string[] {
   }
 }
 
-function ownInactiveFile(directory: string): bigint {
+function ownCounts(directory: string, keys: readonly string[]): readonly number[] {
   try {
-    return BigInt(/^inactive_file (\d+)$/m.exec(readFileSync(join(directory, 'memory.stat'), 'utf8'))?.[1] ?? 0);
+    const text = readFileSync(join(directory, 'memory.stat'), 'utf8');
+    return keys.map((key) => Number(new RegExp(`^${key} (\\d+)$`, 'm').exec(text)?.[1] ?? 0));
   } catch {
-    return 0n;
+    return keys.map(() => 0);
   }
 }

@@ -1,5 +1,5 @@
 import { cgroupDirectory, type CgroupHierarchy } from '../../../core/workload/cgroup.js';
-import { workingSetLimit } from '../../../core/signal/memcg.js';
+import { usedLimit } from '../../../core/signal/memcg.js';
 import type { NotifierState, Wake } from '../../../monitor/ports/ports.js';
 import type { Binding, EventsBits, OomBits } from '../../../native/binding.js';
 import { assumedFillRate } from '../../missing-reading.js';
@@ -17,7 +17,7 @@ export interface WatchPlan {
   readonly nodeName: string;
   /** v1: the cgroup whose usage the kernel compares with thresholds; undefined: only the sampler watches. */
   readonly thresholdDirectory: string | undefined;
-  readonly workingSet: MemorySource['workingSet'];
+  readonly used: MemorySource['used'];
   /** undefined: not watched. */
   readonly pressureFile: string | undefined;
   /** v2: the cgroup whose memory.events reports limit hits. */
@@ -32,11 +32,11 @@ export function cgroupPlan(
   signal: WatchPlan['signal'],
   hierarchy: CgroupHierarchy,
   path: string,
-  { workingSet }: MemorySource,
+  { used }: MemorySource,
   v1PressureFile: string | undefined,
 ): WatchPlan {
   const directory = cgroupDirectory(hierarchy, path);
-  const common = { signal, nodeName: path, workingSet, pageSize: readPageSize() };
+  const common = { signal, nodeName: path, used, pageSize: readPageSize() };
   return hierarchy.version === 1
     ? { ...common, thresholdDirectory: directory, pressureFile: v1PressureFile, eventsDirectory: undefined, oomDirectory: directory }
     : {
@@ -50,8 +50,8 @@ export function cgroupPlan(
 
 /**
  * All that wakes on memory. The sampler also runs beside v1 thresholds: they compare usage, evictd compares usage −
- * inactive_file, which rises at the same usage when page cache is reclaimed or used again, so a registration may lie
- * above all memory. A registration also takes the kernel 8 to 32 ms.
+ * reclaimable memory, which rises at the same usage when page cache is reclaimed, used again or written to, so a
+ * registration may lie above all memory. A registration also takes the kernel 8 to 32 ms.
  */
 export class MemoryNotifiers {
   readonly #native: Binding;
@@ -74,7 +74,7 @@ export class MemoryNotifiers {
     if (plan.thresholdDirectory !== undefined) {
       this.#thresholds = new UsageThresholds(native, plan.thresholdDirectory, plan.nodeName, plan.pageSize, wake);
     }
-    this.#sampler = new SamplerNotifier(native, { value: plan.workingSet, assumedRate: assumedFillRate('bytes') }, wake);
+    this.#sampler = new SamplerNotifier(native, { value: plan.used, assumedRate: assumedFillRate('bytes') }, wake);
     this.#pressure = plan.pressureFile === undefined ? undefined : memoryStallTrigger(native, plan.pressureFile, wake);
     this.#events = new WatchSlot('memcg_events', native.WAKE.GONE, wake);
     this.#oom = new WatchSlot('memcg_oom', native.WAKE.GONE, wake);
@@ -100,8 +100,8 @@ export class MemoryNotifiers {
     return sampled || pressure || events || oom;
   }
 
-  seen({ usage, inactiveFile }: MemoryReading): void {
-    this.#sampler.seen(Number(usage - inactiveFile));
+  seen({ usage, reclaimable }: MemoryReading): void {
+    this.#sampler.seen(Number(usage - reclaimable));
   }
 
   states(): NotifierState[] {
@@ -124,8 +124,8 @@ export class MemoryNotifiers {
   }
 
   #armSampler(limits: readonly MemoryLimit[], capacity: bigint): boolean {
-    const values = limits.map(({ bytes }) => Number(workingSetLimit(capacity, bytes)));
-    return this.#sampler.arm(values, `working set ≥ ${values.join(', ')} of ${this.#plan.nodeName}`);
+    const values = limits.map(({ bytes }) => Number(usedLimit(capacity, bytes)));
+    return this.#sampler.arm(values, `memory in use ≥ ${values.join(', ')} of ${this.#plan.nodeName}`);
   }
 
   #armEvents(): boolean {

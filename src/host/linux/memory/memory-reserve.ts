@@ -1,16 +1,24 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import type { MemoryReserve } from '../../../core/signal/memory-reserve.js';
 
+/** The texts of the kernel's files. */
+export interface ReserveFiles {
+  readonly meminfo: string;
+  readonly minFreeKbytes: string;
+  readonly vmstat: string;
+  readonly swaps: string;
+}
+
 /**
- * Memory that no process can have, from /proc/meminfo and /proc/sys/vm/min_free_kbytes.
+ * Memory that no process can have.
  *
  * Hugetlb is the size of all pools; kernels before 4.16 have only HugePages_Total × Hugepagesize, the default pool. The
- * kernel's own memory is SUnreclaim, stacks, page tables and per-CPU areas; pages that a driver took from the page
- * allocator are listed nowhere.
+ * kernel's own memory is SUnreclaim, stacks, page tables, per-CPU areas and zsmalloc's pools (nr_zspages of
+ * /proc/vmstat); pages that a driver took from the page allocator are listed nowhere.
  *
  * @returns undefined where a file is not as expected
  */
-export function parseMemoryReserve(meminfo: string, minFreeKbytes: string): MemoryReserve | undefined {
+export function parseMemoryReserve({ meminfo, minFreeKbytes, vmstat, swaps }: ReserveFiles, pageSize: bigint): MemoryReserve | undefined {
   const fields = new Map([...meminfo.matchAll(/^(\S+):\s+(\d+)/gm)].map(([, key = '', value = '']) => [key, BigInt(value)]));
   const kilobytes = (key: string): bigint => (fields.get(key) ?? 0n) * 1024n;
   const totalBytes = kilobytes('MemTotal');
@@ -20,14 +28,24 @@ export function parseMemoryReserve(meminfo: string, minFreeKbytes: string): Memo
     totalBytes,
     minFreeBytes: BigInt(minFree) * 1024n,
     hugePagesBytes: fields.has('Hugetlb') ? kilobytes('Hugetlb') : (fields.get('HugePages_Total') ?? 0n) * kilobytes('Hugepagesize'),
-    kernelBytes: ['SUnreclaim', 'KernelStack', 'PageTables', 'SecPageTables', 'Percpu'].reduce((sum, key) => sum + kilobytes(key), 0n),
+    kernelBytes: ['SUnreclaim', 'KernelStack', 'PageTables', 'SecPageTables', 'Percpu'].reduce(
+      (sum, key) => sum + kilobytes(key),
+      BigInt(/^nr_zspages (\d+)$/m.exec(vmstat)?.[1] ?? 0) * pageSize,
+    ),
+    ...(/^\/dev\/zram/m.test(swaps) && { zram: true }),
   };
 }
 
 /** undefined: not readable, or not as expected. */
 export function readMemoryReserve(): MemoryReserve | undefined {
   try {
-    return parseMemoryReserve(readFileSync('/proc/meminfo', 'latin1'), readFileSync('/proc/sys/vm/min_free_kbytes', 'latin1'));
+    const files = {
+      meminfo: readFileSync('/proc/meminfo', 'latin1'),
+      minFreeKbytes: readFileSync('/proc/sys/vm/min_free_kbytes', 'latin1'),
+      vmstat: readFileSync('/proc/vmstat', 'latin1'),
+      swaps: existsSync('/proc/swaps') ? readFileSync('/proc/swaps', 'latin1') : '',
+    };
+    return parseMemoryReserve(files, readPageSize());
   } catch {
     return undefined;
   }
@@ -46,10 +64,4 @@ export function parsePageSize(auxv: Buffer): bigint | undefined {
 /** 4 KiB where it is unknown: a page size that is too small registers a little early, never too late. */
 export function readPageSize(): bigint {
   return parsePageSize(readFileSync('/proc/self/auxv')) ?? 4096n;
-}
-
-/** A cgroup with a memory.stat. */
-export interface StatisticsOf {
-  readonly directory: string;
-  readonly version: 1 | 2;
 }

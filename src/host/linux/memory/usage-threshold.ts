@@ -14,7 +14,7 @@ export interface MemoryLimit {
 /** A registration's wake is followed by an arming within this time (the loop throttles wakes to 5 ms). */
 const SETTLES_NS = 100_000_000n;
 
-/** The wanted registration: `usage` = `base` + inactive_file, in bytes. */
+/** The wanted registration: `usage` = `base` + reclaimable memory, in bytes. */
 interface UsageAim {
   readonly base: bigint;
   readonly usage: bigint;
@@ -75,8 +75,8 @@ export class UsageThreshold {
   }
 
   /**
-   * A registration wakes, a wake arms, and inactive_file has mostly changed by some pages: moving it at once would
-   * never end. A crossing or the next tick moves it.
+   * A registration wakes, a wake arms, and reclaimable memory has mostly changed by some pages: moving it at once
+   * would never end. A crossing or the next tick moves it.
    */
   #settled(aim: UsageAim, nowNs: bigint): boolean {
     return this.#requested?.base === aim.base && this.#settledNs !== undefined && nowNs - this.#settledNs < SETTLES_NS;
@@ -108,7 +108,7 @@ export class UsageThreshold {
   }
 }
 
-/** cgroup v1: a registration with the kernel for each memory threshold, moved with inactive_file and the capacity. */
+/** cgroup v1: a registration with the kernel for each memory threshold, moved with reclaimable memory and the capacity. */
 export class UsageThresholds {
   readonly #native: Binding;
   readonly #directory: string;
@@ -126,10 +126,10 @@ export class UsageThresholds {
   }
 
   /** Each registration wakes when it stands. */
-  arm(limits: readonly MemoryLimit[], { capacity, inactiveFile }: MemoryReading, nowNs: bigint): void {
+  arm(limits: readonly MemoryLimit[], { capacity, reclaimable }: MemoryReading, nowNs: bigint): void {
     this.#forgetAllBut(limits);
     for (const { id, bytes } of limits) {
-      const usage = registeredUsage(usageThreshold(capacity, bytes, inactiveFile), this.#pageSize);
+      const usage = registeredUsage(usageThreshold(capacity, bytes, reclaimable), this.#pageSize);
       this.#entry(id, usage).threshold.arm({ base: capacity - bytes, usage }, nowNs);
     }
   }

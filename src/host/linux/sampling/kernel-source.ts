@@ -27,6 +27,7 @@ export function fieldCount(file: FileSpec): number {
     case 'pressure':
       return 8;
     case 'keyed':
+    case 'kstat':
       return file.keys.length;
   }
 }

@@ -63,6 +63,17 @@ describe('what no process can have always counts as available', () => {
     expect(lintReach(subject([threshold(signal, '100Mi')]), facts)).toEqual([]);
   });
 
+  test('the kernel’s estimate leaves out what no process can have', () => {
+    const reserved = reserve({ minFreeBytes: 1n * Gi, hugePagesBytes: 2n * Gi, kernelBytes: Gi });
+    const capacities = new Map<Signal, bigint>([
+      ['memory.available', 8n * Gi],
+      ['allocatableMemory.available', 8n * Gi],
+    ]);
+    const facts = machine({ reserve: reserved, capacities, estimated: true });
+    const found = (signal: Signal) => lintReach(subject([threshold(signal, '100Mi')]), facts).map(({ code }) => code);
+    expect([found('memory.available'), found('allocatableMemory.available')]).toEqual([[], ['EVICTD_LINT_UNREACHABLE']]);
+  });
+
   test.each<[rule: string, limit: string, reported: boolean]>([
     ['0.0% is kept and is nothing on every machine', '0.0%', true],
     ['one byte may be', '1', false],

@@ -55,12 +55,18 @@ describe('kernel.overcommit, of 8 GiB with a threshold of 500 MiB', () => {
   });
 });
 
-test.each<[rule: string, facts: Partial<MemoryFacts>, summary: RegExp]>([
-  ['none', {}, /^no swap$/],
-  ['a disk', { swapBytes: 2n * GIB, swaps: ['/dev/vda2'] }, /^2GiB on \/dev\/vda2, swappiness 60$/],
-  ['zram', { swapBytes: GIB, swaps: ['/dev/zram0'] }, /keeps swapped pages in memory, compressed$/],
-])('kernel.swap: %s', (_rule, facts, summary) => {
-  expectCheck(swapCheck.judge({ memory: memoryFacts(facts) })[0], 'kernel.swap', 'ok', summary);
+const ZRAM = { swapBytes: GIB, swaps: ['/dev/zram0'] };
+const kernelAvailable = hard('memory.available<500Mi,memory.kernelAvailable<10%');
+
+test.each<[rule: string, facts: Partial<MemoryFacts>, node: Partial<NodeFacts>, status: CheckStatus, summary: RegExp]>([
+  ['none', {}, {}, 'ok', /^no swap$/],
+  ['a disk', { swapBytes: 2n * GIB, swaps: ['/dev/vda2'] }, {}, 'ok', /^2GiB on \/dev\/vda2, swappiness 60$/],
+  ['zram, and MemAvailable, which leaves it out', ZRAM, { estimated: true }, 'ok', /keeps swapped pages in memory, compressed$/],
+  ['zram, and the kubelet’s formula', ZRAM, {}, 'degraded', /compressed, and memory.available counts that memory as available$/],
+  ['… with a threshold of what the kernel has', ZRAM, { thresholds: kernelAvailable }, 'ok', /compressed$/],
+  ['… on a node that is a cgroup', ZRAM, { isMachine: false }, 'ok', /compressed$/],
+])('kernel.swap: %s', (_rule, facts, node, status, summary) => {
+  expectCheck(swapCheck.judge({ memory: memoryFacts(facts), node: nodeFacts(node) })[0], 'kernel.swap', status, summary);
 });
 
 describe('kernel.watermarks: min 64, low 80, high 96 MiB', () => {
@@ -84,6 +90,19 @@ describe('kernel.watermarks: min 64, low 80, high 96 MiB', () => {
   ])('%s', (_rule, threshold, facts, status, summary) => {
     const checks = watermarksCheck.judge({ memory: memoryFacts(facts), node: nodeFacts({ thresholds: hard(threshold) }) });
     expectCheck(checks[0], 'kernel.watermarks', status, summary);
+  });
+
+  test.each<[rule: string, threshold: string, status: CheckStatus, summary: RegExp]>([
+    [
+      'below what the kernel keeps free, and below what it swaps for',
+      'memory.available<60Mi',
+      'ok',
+      /^memory.available<60Mi is 60MiB above .* in 41 ms/,
+    ],
+    ['19 ms above nothing', 'memory.available<28Mi', 'degraded', / in 19 ms .*, too short/],
+  ])('MemAvailable leaves out what the kernel keeps free: %s', (_rule, threshold, status, summary) => {
+    const node = nodeFacts({ thresholds: hard(threshold), estimated: true });
+    expectCheck(watermarksCheck.judge({ memory: memoryFacts(swap), node })[0], 'kernel.watermarks', status, summary);
   });
 
   test.each<[rule: string, memory: Partial<MemoryFacts>, node: Partial<NodeFacts>]>([

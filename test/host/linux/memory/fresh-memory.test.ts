@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { CurrentStatistics } from '../../../../src/host/linux/memory/fresh-memory.js';
-import type { MemoryReading } from '../../../../src/host/linux/memory/memory.js';
+import type { MemoryReading, Statistics } from '../../../../src/host/linux/memory/memory.js';
 
 const MIB = 1 << 20;
 let directory: string;
@@ -16,16 +16,24 @@ beforeEach(() => {
 });
 
 /** A cgroup whose memory.stat has this inactive_file; v1 has what lies below in another field. */
-function cgroup(path: string, inactiveMib: number): void {
+function cgroup(path: string, inactiveMib: number, activeMib = 0): void {
   mkdirSync(join(directory, path), { recursive: true });
-  writeFileSync(join(directory, path, 'memory.stat'), `cache 1\ninactive_file ${String(inactiveMib * MIB)}\ntotal_inactive_file 12345\n`);
+  const counts = `inactive_file ${String(inactiveMib * MIB)}\nactive_file ${String(activeMib * MIB)}\n`;
+  writeFileSync(join(directory, path, 'memory.stat'), `cache 1\n${counts}total_inactive_file 12345\n`);
 }
+
+const statistics = (version: 1 | 2, of = directory): Statistics => ({
+  directory: of,
+  version,
+  keys: ['inactive_file', 'active_file'],
+  reclaimableOf: ([inactive = 0, active = 0]) => BigInt(inactive + Math.max(active - 16 * MIB, 0)),
+});
 
 const mib = (count: number): bigint => BigInt(count * MIB);
 
 /** Read of the cgroup, in MiB. */
-const reading = (usage: number, inactiveFile: number, pages: number): MemoryReading => {
-  return { capacity: mib(512), usage: mib(usage), inactiveFile: mib(inactiveFile), pages: mib(pages) };
+const reading = (usage: number, reclaimable: number, pages: number): MemoryReading => {
+  return { capacity: mib(512), usage: mib(usage), reclaimable: mib(reclaimable), pages: mib(pages) };
 };
 
 /** As the kernel was seen: 142 MiB of page cache in the usage, and none in the statistics of the cgroup above. */
@@ -34,7 +42,7 @@ function behind(version: 1 | 2): CurrentStatistics {
   cgroup('pod', version === 1 ? 2 : 20); // v2: of all below, and that may be behind, too
   cgroup('pod/container', 120);
   cgroup('other', 20);
-  return new CurrentStatistics({ directory, version });
+  return new CurrentStatistics(statistics(version));
 }
 
 describe.each([1, 2] as const)('statistics that are behind usage (v%i)', (version) => {
@@ -42,8 +50,15 @@ describe.each([1, 2] as const)('statistics that are behind usage (v%i)', (versio
 
   test('inactive_file is that of the cgroups that have the pages', () => {
     const fresh = behind(version);
-    expect(fresh.of(reading(150, 0, 2))).toEqual({ ...reading(150, 0, 2), inactiveFile: mib(below) });
+    expect(fresh.of(reading(150, 0, 2))).toEqual({ ...reading(150, 0, 2), reclaimable: mib(below) });
     expect(fresh.isBehind).toBe(true);
+  });
+
+  test('what counts is worked out of the sums, not of each cgroup', () => {
+    const fresh = behind(version);
+    cgroup('other', 20, 15);
+    cgroup('pod/container', 120, 15);
+    expect(fresh.of(reading(180, 0, 2)).reclaimable).toBe(mib(below + 14));
   });
 
   test('when they have come up nothing else is read', () => {
@@ -59,7 +74,7 @@ describe.each([1, 2] as const)('statistics that are behind usage (v%i)', (versio
     expect(fresh.of(reading(400, 140, 200))).toEqual(reading(400, 140, 200));
     cgroup('other', 300);
     expect(fresh.of(reading(405, 140, 200))).toEqual(reading(405, 140, 200));
-    expect(fresh.of(reading(420, 140, 200)).inactiveFile).toBeGreaterThan(mib(400));
+    expect(fresh.of(reading(420, 140, 200)).reclaimable).toBeGreaterThan(mib(400));
   });
 
   test('it is walked for again when the kernel has freed memory', () => {
@@ -67,7 +82,7 @@ describe.each([1, 2] as const)('statistics that are behind usage (v%i)', (versio
     fresh.of(reading(400, 140, 200));
     fresh.of(reading(220, 140, 200));
     cgroup('other', 300);
-    expect(fresh.of(reading(400, 140, 200)).inactiveFile).toBeGreaterThan(mib(400));
+    expect(fresh.of(reading(400, 140, 200)).reclaimable).toBeGreaterThan(mib(400));
   });
 });
 
@@ -77,7 +92,7 @@ test('less than 8 MiB is what the kernel leaves open itself', () => {
 });
 
 test('cgroups that go meanwhile have nothing', () => {
-  expect(new CurrentStatistics({ directory: join(directory, 'gone'), version: 1 }).of(reading(150, 0, 2))).toEqual(reading(150, 0, 2));
+  expect(new CurrentStatistics(statistics(1, join(directory, 'gone'))).of(reading(150, 0, 2))).toEqual(reading(150, 0, 2));
 });
 
 test('a reading without its pages is as it is', () => {

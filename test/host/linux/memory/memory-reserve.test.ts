@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import type { MemoryReserve } from '../../../../src/core/signal/memory-reserve.js';
-import { parseMemoryReserve, readMemoryReserve } from '../../../../src/host/linux/memory/memory-reserve.js';
+import { parseMemoryReserve, readMemoryReserve, type ReserveFiles } from '../../../../src/host/linux/memory/memory-reserve.js';
 
 const Ki = 1024n;
 const Mi = 1024n * Ki;
@@ -13,6 +13,9 @@ const meminfo = (fields: Readonly<Record<string, string>>): string =>
     .join('');
 
 const none = { totalBytes: 8192n * Mi, minFreeBytes: 66n * Mi, hugePagesBytes: 0n, kernelBytes: 0n };
+
+const parse = (files: Partial<ReserveFiles>, pageSize = 4096n): MemoryReserve | undefined =>
+  parseMemoryReserve({ meminfo: meminfo({}), minFreeKbytes: '67584\n', vmstat: '', swaps: '', ...files }, pageSize);
 
 test.each<[rule: string, fields: Readonly<Record<string, string>>, minFree: string, expected: MemoryReserve | undefined]>([
   ['kilobytes', {}, '67584\n', none],
@@ -45,7 +48,20 @@ test.each<[rule: string, fields: Readonly<Record<string, string>>, minFree: stri
   ['no number', {}, '', undefined],
   ['no MemTotal', { MemTotal: '' }, '67584', undefined],
 ])('%s', (_rule, fields, minFree, expected) => {
-  expect(parseMemoryReserve(meminfo(fields), minFree)).toEqual(expected);
+  expect(parse({ meminfo: meminfo(fields), minFreeKbytes: minFree })).toEqual(expected);
+});
+
+test('the pools of zram and zswap are pages that the kernel holds', () => {
+  const kernelBytes = (pageSize: bigint) => parse({ vmstat: 'nr_zspages 256\nnr_zspages_other 9\n' }, pageSize)?.kernelBytes;
+  expect([kernelBytes(4096n), kernelBytes(65536n)]).toEqual([Mi, 16n * Mi]);
+});
+
+test.each<[rule: string, swaps: string, zram: true | undefined]>([
+  ['a disk', 'Filename Type Size Used Priority\n/dev/vda2 partition 1 0 -2\n', undefined],
+  ['zram beside a disk', 'Filename Type Size Used Priority\n/dev/vda2 partition 1 0 -2\n/dev/zram0 partition 1 0 100\n', true],
+  ['a file whose name has it', 'Filename Type Size Used Priority\n/swap/dev/zram file 1 0 -2\n', undefined],
+])('swap on %s', (_rule, swaps, zram) => {
+  expect(parse({ swaps })?.zram).toBe(zram);
 });
 
 test('this machine', () => {

@@ -1,0 +1,140 @@
+import { readFileSync } from 'node:fs';
+import { constants, totalmem } from 'node:os';
+import { cgroupDirectory, withAncestors, type CgroupHierarchy } from '../../../core/workload/cgroup.js';
+import type { FileSpec, FileSum } from '../../../native/binding.js';
+import { valueOf } from '../sampling/file-sum.js';
+import { firstError } from '../sampling/kernel-source.js';
+import { lowWatermark, meminfo, type MemoryReading, type MemorySource, type Statistics } from './memory.js';
+
+/**
+ * A cgroup as the node. Its capacity is the smallest visible limit of it and its ancestors, read each time.
+ *
+ * @param countsCache  what the kernel can reclaim counts as available: docs/adr/042
+ */
+export function cgroupMemory(hierarchy: CgroupHierarchy, path: string, countsCache: boolean): MemorySource {
+  const limits = limitFiles(hierarchy, path);
+  const cgroup = usageOf(hierarchy, path, countsCache, capacityOf(hierarchy, path));
+  const required = [...cgroup.used.files, meminfo('MemTotal')];
+  return {
+    ...cgroup,
+    files: [...required, ...limits],
+    read: (values, errors) => {
+      const missing = firstError(required, errors.subarray(0, required.length));
+      if (missing) return missing;
+      // v2's root has no limit file; an unreadable limit (NaN) does not count.
+      const levels = values.subarray(cgroup.used.weights.length);
+      const capacity = levels.reduce((smallest, limit) => (limit < smallest ? limit : smallest), Infinity);
+      return { capacity: BigInt(capacity), ...cgroup.reading(values) };
+    },
+  };
+}
+
+/** The root cgroup of v1. Its usage is the sum of its pages, from the same statistics: no kernel memory is charged to it. */
+export function v1RootMemory(hierarchy: CgroupHierarchy, countsCache: boolean): MemorySource {
+  const memory = cgroupMemory(hierarchy, '/', countsCache);
+  const { description, used, files } = memory;
+  return { description, used, files, read: (values, errors) => memory.read(values, errors) };
+}
+
+/**
+ * The memory that all workloads share: the configured capacity, whatever the limits of their cgroup. Without the cgroup
+ * there is no such signal, as on a kubelet without its pods cgroup.
+ */
+export function allocatableMemory(hierarchy: CgroupHierarchy, path: string, capacity: bigint, countsCache: boolean): MemorySource {
+  const cgroup = usageOf(hierarchy, path, countsCache, Number(capacity));
+  const { files } = cgroup.used;
+  return {
+    ...cgroup,
+    description: `${String(capacity)} − (${cgroup.description})`,
+    files,
+    read: (values, errors) => {
+      if (errors.some((errno) => GONE.has(errno))) return { missing: `${path} does not exist`, absent: true };
+      return firstError(files, errors) ?? { capacity, ...cgroup.reading(values) };
+    },
+  };
+}
+
+export function usageFile(hierarchy: CgroupHierarchy, path: string): FileSpec {
+  const name = hierarchy.version === 1 ? 'memory.usage_in_bytes' : 'memory.current';
+  return { path: `${cgroupDirectory(hierarchy, path)}/${name}`, format: 'number' };
+}
+
+/** The smallest limit of the cgroup and its ancestors now, in bytes; Infinity: none is visible. */
+export function limitNow(hierarchy: CgroupHierarchy, path: string): number {
+  return Math.min(...limitFiles(hierarchy, path).map((file) => numberIn(file.path)));
+}
+
+/** The errno of reading a file of a missing or removed cgroup. */
+const GONE: ReadonlySet<number> = new Set([constants.errno.ENOENT, constants.errno.ENODEV]);
+
+/** All pages, then those that count as available. v1's own numbers leave out the cgroups below, which usage includes. */
+const STATISTICS = {
+  1: {
+    pages: ['total_rss', 'total_cache'],
+    inactive: 'total_inactive_file',
+    cache: ['total_active_file', 'total_dirty', 'total_writeback'],
+  },
+  2: { pages: ['anon', 'file'], inactive: 'inactive_file', cache: ['active_file', 'file_dirty', 'file_writeback', 'slab_reclaimable'] },
+} as const;
+
+type Usage = Pick<MemorySource, 'description' | 'used' | 'statistics' | 'countsKernelMemory'> & {
+  readonly reading: (values: Float64Array) => Omit<MemoryReading, 'capacity'>;
+};
+
+/**
+ * used = usage − inactive file pages − what else the kernel can reclaim: active file pages that are clean, and slab
+ * (v1 does not count slab).
+ */
+function usageOf(hierarchy: CgroupHierarchy, path: string, countsCache: boolean, capacity: number): Usage {
+  const { version } = hierarchy;
+  const directory = cgroupDirectory(hierarchy, path);
+  const { pages, inactive, cache } = STATISTICS[version];
+  const keys = [...pages, inactive, ...(countsCache ? cache : [])];
+  const usage = usageFile(hierarchy, path);
+  const kept = lowWatermark(capacity);
+  const reclaimable = [
+    { weights: [0, 0, 0, 0, 1, -1, -1, ...(version === 1 ? [] : [0])], kept },
+    ...(version === 1 ? [] : [{ weights: [0, 0, 0, 0, 0, 0, 0, 1], kept }]),
+  ];
+  const used: FileSum = {
+    files: [usage, { path: `${directory}/memory.stat`, format: 'keyed', keys }],
+    weights: [1, 0, 0, -1, ...(countsCache ? cache.map(() => 0) : [])],
+    ...(countsCache && { reclaimable }),
+  };
+  const statistics: Statistics = {
+    directory,
+    version,
+    keys: keys.map((key) => key.replace(/^total_/, '')),
+    reclaimableOf: (counts) => BigInt(-valueOf(used, Float64Array.of(0, ...counts))),
+  };
+  return {
+    description: `${usage.path.slice(directory.length + 1)} − ${countsCache ? 'reclaimable memory' : 'inactive_file'} of ${path}`,
+    used,
+    statistics,
+    countsKernelMemory: true,
+    reading: (values) => {
+      const [charged = NaN, anonymous = NaN, file = NaN] = values;
+      const inUse = valueOf(used, values);
+      return { usage: BigInt(charged), reclaimable: BigInt(charged - inUse), pages: BigInt(anonymous + file) };
+    },
+  };
+}
+
+function limitFiles(hierarchy: CgroupHierarchy, path: string): FileSpec[] {
+  const limit = hierarchy.version === 1 ? 'memory.limit_in_bytes' : 'memory.max';
+  return withAncestors(path).map((cgroup) => ({ path: `${cgroupDirectory(hierarchy, cgroup)}/${limit}`, format: 'number' }));
+}
+
+function capacityOf(hierarchy: CgroupHierarchy, path: string): number {
+  return Math.min(limitNow(hierarchy, path), totalmem());
+}
+
+/** Infinity: 'max', or not readable. */
+function numberIn(path: string): number {
+  try {
+    const number = Number.parseInt(readFileSync(path, 'latin1'), 10);
+    return Number.isNaN(number) ? Infinity : number;
+  } catch {
+    return Infinity;
+  }
+}

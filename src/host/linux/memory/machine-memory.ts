@@ -1,0 +1,112 @@
+import { existsSync, readFileSync } from 'node:fs';
+import type { Departures } from '../../../core/decide/departures.js';
+import type { CgroupHierarchy } from '../../../core/workload/cgroup.js';
+import type { FileSpec, FileSum } from '../../../native/binding.js';
+import { valueOf } from '../sampling/file-sum.js';
+import { firstError, type Missing } from '../sampling/kernel-source.js';
+import { usageFile, v1RootMemory } from './cgroup-memory.js';
+import { lowWatermark, meminfo, type MemorySource } from './memory.js';
+
+/** What a machine shows of its memory. */
+export interface MemoryFiles {
+  /** The text of /proc/meminfo. */
+  readonly meminfo: string;
+  /** ZFS' statistics of its cache; undefined: no ZFS. */
+  readonly arcstats: string | undefined;
+}
+
+const ARCSTATS = '/proc/spl/kstat/zfs/arcstats';
+
+export function readMemoryFiles(): MemoryFiles {
+  return { meminfo: readFileSync('/proc/meminfo', 'latin1'), arcstats: existsSync(ARCSTATS) ? ARCSTATS : undefined };
+}
+
+/** Whether /proc/meminfo has the kernel's estimate (Linux 3.14; a container's meminfo may lack it). */
+export function hasMemAvailable(text: string): boolean {
+  return /^MemAvailable: +\d+ kB$/m.test(text);
+}
+
+/**
+ * memory.available of the machine. `kernel-memory`: MemAvailable, and what ZFS can give back. Where the kernel has no
+ * such estimate, memory is counted as the kubelet counts it.
+ *
+ * @param v1Root  the hierarchy where it is cgroup v1 and shows the machine's root
+ */
+export function machineMemory(departures: Departures, v1Root: CgroupHierarchy | undefined, files: MemoryFiles): MemorySource {
+  const { 'kernel-memory': kernel, 'reclaimable-cache': cache } = departures;
+  const estimated = hasMemAvailable(files.meminfo);
+  if (kernel && estimated) return estimatedMemory(cache, v1Root && usageFile(v1Root, '/'), files.arcstats);
+  const countsCache = cache && !kernel;
+  return v1Root ? v1RootMemory(v1Root, countsCache) : pageMemory(countsCache, files.meminfo);
+}
+
+/**
+ * MemAvailable (mm/show_mem.c, si_mem_available): free pages above the kernel's reserve, page cache and reclaimable
+ * slab. ZFS' cache is in neither; ZFS shrinks it to `c_min`. Without `countsCache`, active page cache counts as used.
+ *
+ * @param usage  what a v1 threshold compares; undefined: there is none
+ */
+function estimatedMemory(countsCache: boolean, usage: FileSpec | undefined, arcstats: string | undefined): MemorySource {
+  const estimate = countsCache ? meminfo('MemTotal', 'MemAvailable') : meminfo('MemTotal', 'MemAvailable', 'Active(file)');
+  const weights = countsCache ? [1, -1] : [1, -1, 1];
+  const arc: FileSpec[] = arcstats === undefined ? [] : [{ path: arcstats, format: 'kstat', keys: ['size', 'c_min'] }];
+  const used: FileSum = {
+    files: [estimate, ...arc],
+    weights: [...weights, ...arc.flatMap(() => [0, 0])],
+    reclaimable: arc.map(() => ({ weights: [...weights.map(() => 0), 1, -1], kept: 0 })),
+  };
+  const required = [estimate, ...(usage ? [usage] : [])];
+  const shrinks = arcstats === undefined ? '' : ` + size − c_min of ${arcstats}`;
+  return {
+    description: `MemAvailable${countsCache ? '' : ' − Active(file)'} of /proc/meminfo${shrinks}`,
+    used,
+    countsKernelMemory: true,
+    files: [estimate, ...arc, ...(usage ? [usage] : [])],
+    read: (values, errors) => {
+      const [ofEstimate = 0, ofUsage = 0] = [errors[0], usage && errors[1 + arc.length]];
+      const missing = firstError(required, Int32Array.of(ofEstimate, ofUsage));
+      if (missing) return missing;
+      const inUse = BigInt(valueOf(used, values));
+      const counted = usage === undefined ? inUse : BigInt(values[used.weights.length] ?? NaN);
+      return { capacity: BigInt(values[0] ?? NaN), usage: counted, reclaimable: counted - inUse };
+    },
+  };
+}
+
+/**
+ * AnonPages + Cached + Buffers + SwapCached, the kernel's NR_ANON_MAPPED + NR_FILE_PAGES, less what counts as
+ * available. cgroup v1's root.usage_in_bytes is the same sum. The kubelet's sum on v2 (`anon` + `file` of the root's
+ * memory.stat) counts the same pages, but that file makes the kernel flush the statistics of every cgroup, too slow for
+ * a sampler.
+ */
+function pageMemory(countsCache: boolean, text: string): MemorySource {
+  const total = Number(/^MemTotal: +(\d+) kB$/m.exec(text)?.[1] ?? 0) * 1024;
+  const file = meminfo('MemTotal', ...PAGES, 'Inactive(file)', ...(countsCache ? ['Active(file)', 'Dirty', 'Writeback'] : []));
+  const used: FileSum = {
+    files: [file],
+    weights: [0, 1, 1, 1, 1, -1, ...(countsCache ? [0, 0, 0] : [])],
+    reclaimable: countsCache ? [{ weights: [0, 0, 0, 0, 0, 0, 1, -1, -1], kept: lowWatermark(total) }] : [],
+  };
+  return {
+    description: `anonymous + file pages − ${countsCache ? 'reclaimable page cache' : 'Inactive(file)'} of /proc/meminfo`,
+    used,
+    files: [file],
+    read: (values, errors) => {
+      const missing = firstError([file], errors) ?? impossible(values);
+      if (missing) return missing;
+      const usage = BigInt(values.subarray(1, 1 + PAGES.length).reduce((sum, pages) => sum + pages, 0));
+      return { capacity: BigInt(values[0] ?? NaN), usage, reclaimable: usage - BigInt(valueOf(used, values)) };
+    },
+  };
+}
+
+const PAGES = ['AnonPages', 'Cached', 'Buffers', 'SwapCached'];
+
+/**
+ * lxcfs before version 4 shows a container's MemTotal beside the machine's AnonPages. A page in the swap cache may
+ * count twice, so SwapCached is left out.
+ */
+function impossible([total = NaN, anonymous = NaN, cached = NaN, buffers = NaN]: Float64Array): Missing | undefined {
+  if (anonymous + cached + buffers <= total) return undefined;
+  return { missing: '/proc/meminfo mixes two machines (lxcfs?): AnonPages + Cached + Buffers are more than MemTotal' };
+}

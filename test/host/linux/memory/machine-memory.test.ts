@@ -1,0 +1,209 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { departuresOf, type Departures } from '../../../../src/core/decide/departures.js';
+import type { CgroupHierarchy } from '../../../../src/core/workload/cgroup.js';
+import { machineMemory } from '../../../../src/host/linux/memory/machine-memory.js';
+import { availableOf, lowWatermark, usedOf, type MemoryReading } from '../../../../src/host/linux/memory/memory.js';
+import { KernelPass, type Missing } from '../../../../src/host/linux/sampling/kernel-source.js';
+import { native } from '../../../../src/native/index.js';
+import { eventually } from '../../../support/eventually.js';
+import { readPlayed } from './played-files.js';
+
+const KiB = 1024;
+const MiB = 1024 * KiB;
+
+type Meminfo = Readonly<Record<string, number>>;
+
+/** In kB. */
+const textOf = (fields: Meminfo): string =>
+  Object.entries(fields)
+    .map(([key, kib]) => `${`${key}:`.padEnd(16)}${String(kib).padStart(8)} kB\n`)
+    .join('');
+
+const v1: CgroupHierarchy = { version: 1, controller: 'memory', mountPoint: '/sys/fs/cgroup/memory', root: '/' };
+const kubelet = departuresOf('kubelet');
+const evictd = departuresOf('evictd');
+
+function read(departures: Departures, fields: Meminfo, v1Root?: CgroupHierarchy, others = {}): MemoryReading | Missing {
+  const meminfo = Object.fromEntries(Object.entries(fields).map(([key, kib]) => [key, kib * KiB]));
+  const source = machineMemory(departures, v1Root, { meminfo: textOf(fields), arcstats: undefined });
+  return readPlayed(source, { '/proc/meminfo': meminfo, ...others });
+}
+
+function available(...given: Parameters<typeof read>): number {
+  const reading = read(...given);
+  if ('missing' in reading) throw new Error(reading.missing);
+  return Number(availableOf(reading));
+}
+
+/** Linux 6.12, 1 GiB, cgroup v2. */
+const quiet = {
+  MemTotal: 990300,
+  MemFree: 604604,
+  MemAvailable: 718176,
+  Buffers: 3656,
+  Cached: 133560,
+  SwapCached: 0,
+  'Active(file)': 22888,
+  'Inactive(file)': 108308,
+  AnonPages: 213520,
+  Dirty: 60,
+  Writeback: 0,
+};
+
+test('as on a kubelet: anonymous + file pages − Inactive(file), as the root’s memory.stat has them (Linux 6.12, read at one time: 248233984)', () => {
+  const reading = read(kubelet, quiet) as MemoryReading;
+  expect(usedOf(reading)).toBe(248246272n);
+  expect(availableOf(reading)).toBe(BigInt(990300 * KiB) - 248246272n);
+});
+
+/** Swap of 9.6 GiB on zram is full, at 3:1: 3.2 GiB of pool. 80 MiB are free. Worked out for a machine of 8 GiB. */
+const fullZram = {
+  MemTotal: 8 * 1024 * 1024,
+  MemFree: 80 * 1024,
+  MemAvailable: 40 * 1024,
+  Buffers: 0,
+  Cached: 60 * 1024,
+  SwapCached: 0,
+  'Active(file)': 30 * 1024,
+  'Inactive(file)': 20 * 1024,
+  AnonPages: 4_823_449,
+  Dirty: 0,
+  Writeback: 0,
+};
+
+describe('kernel-memory and reclaimable-cache', () => {
+  const kept = lowWatermark(quiet.MemTotal * KiB);
+  test.each<[kernel: boolean, cache: boolean, expected: number]>([
+    [false, false, (990300 - 213520 - 133560 - 3656 + 108308) * KiB],
+    [false, true, (990300 - 213520 - 133560 - 3656 + 108308 + 22888 - 60) * KiB - kept],
+    [true, true, 718176 * KiB],
+    [true, false, (718176 - 22888) * KiB],
+  ])('kernel memory is in use: %s, active cache is available: %s', (kernel, cache, expected) => {
+    expect(available({ ...kubelet, 'kernel-memory': kernel, 'reclaimable-cache': cache }, quiet)).toBe(expected);
+  });
+
+  test('the pool of a full zram is not available', () => {
+    expect(available(kubelet, fullZram)).toBeGreaterThan(3.2 * 1024 * MiB);
+    expect(available(evictd, fullZram)).toBe(40 * MiB);
+  });
+
+  test.each([
+    { kernel: true, cache: true },
+    { kernel: true, cache: false },
+  ])('a meminfo without MemAvailable: as the kubelet counts (%o)', ({ kernel, cache }) => {
+    const { MemAvailable: _masked, ...masked } = quiet;
+    const departures = { ...kubelet, 'kernel-memory': kernel, 'reclaimable-cache': cache };
+    expect(available(departures, masked)).toBe(available(kubelet, quiet));
+  });
+
+  test('more active cache than the kernel calls available leaves nothing', () => {
+    const busy = { ...quiet, MemAvailable: 20_000 };
+    expect(available({ ...evictd, 'reclaimable-cache': false }, busy)).toBe(0);
+  });
+});
+
+describe('cgroup v1', () => {
+  const usage = '/sys/fs/cgroup/memory/memory.usage_in_bytes';
+
+  test('a threshold of usage is reached when what MemAvailable leaves has been taken', () => {
+    const reading = read(evictd, quiet, v1, { [usage]: 350_000 * KiB }) as MemoryReading;
+    expect(reading.usage).toBe(BigInt(350_000 * KiB));
+    expect(availableOf(reading)).toBe(BigInt(quiet.MemAvailable * KiB));
+    expect(reading.capacity - usedOf(reading)).toBe(BigInt(quiet.MemAvailable * KiB));
+    // capacity − threshold + reclaimable − usage: what may still be taken
+    const threshold = BigInt(100 * MiB);
+    expect(reading.capacity - threshold + reading.reclaimable - reading.usage).toBe(BigInt(quiet.MemAvailable * KiB - 100 * MiB));
+  });
+
+  test('as on a kubelet: the usage and statistics of the root', () => {
+    const stat = { total_rss: 200 * MiB, total_cache: 150 * MiB, total_inactive_file: 50 * MiB };
+    const files = { [usage]: 350 * MiB, '/sys/fs/cgroup/memory/memory.stat': stat };
+    expect(available(kubelet, quiet, v1, files)).toBe(990300 * KiB - 300 * MiB);
+  });
+
+  test('without the usage there is no reading', () => {
+    expect(read(evictd, quiet, v1)).toEqual({ missing: `${usage}: ENOENT (no such file or directory)` });
+  });
+});
+
+/** A container of lxcfs 3: MemTotal is its own, AnonPages the machine's. */
+const mixed = {
+  MemTotal: 2097152,
+  MemFree: 1600000,
+  MemAvailable: 1650000,
+  Buffers: 0,
+  Cached: 80000,
+  SwapCached: 0,
+  'Inactive(file)': 20000,
+  AnonPages: 8000000,
+};
+
+describe('a meminfo of two machines', () => {
+  test('MemAvailable is the container’s', () => {
+    expect(available(evictd, mixed)).toBe(1650000 * KiB);
+  });
+
+  test('pages beyond all memory are no reading, and not 0', () => {
+    const missing = '/proc/meminfo mixes two machines (lxcfs?): AnonPages + Cached + Buffers are more than MemTotal';
+    expect(read(kubelet, mixed)).toEqual({ missing });
+    expect(read(kubelet, { ...mixed, AnonPages: 2097152 - 80000 })).not.toHaveProperty('missing');
+    expect(read(kubelet, { ...mixed, AnonPages: 2097152 - 80000 + 1 })).toEqual({ missing });
+  });
+});
+
+/** The kstat of OpenZFS 2.1, shortened: 3 GiB of cache that can shrink to 1 GiB. */
+const arcstats = (size: number): string =>
+  [
+    '13 1 0x01 123 33456 5231340871 7300218113',
+    'name                            type data',
+    'hits                            4    9117',
+    `c_min                           4    ${String(1024 * MiB)}`,
+    `size                            4    ${String(size)}`,
+    'memory_available_bytes          3    -1',
+    '',
+  ].join('\n');
+
+describe('ZFS', () => {
+  const open = (size: number) => {
+    const directory = mkdtempSync(join(tmpdir(), 'evictd-test-'));
+    onTestFinished(() => {
+      rmSync(directory, { recursive: true });
+    });
+    const file = join(directory, 'arcstats');
+    writeFileSync(file, arcstats(size));
+    const source = machineMemory(evictd, undefined, { meminfo: textOf(quiet), arcstats: file });
+    return { file, source };
+  };
+  const readNow = (source: ReturnType<typeof open>['source']): MemoryReading => {
+    const pass = new KernelPass(native, [source]);
+    pass.read();
+    const reading = pass.of(source);
+    pass.close();
+    if ('missing' in reading) throw new Error(reading.missing);
+    return reading;
+  };
+
+  test('the cache counts as available as far as ZFS can shrink it', async () => {
+    const { source } = open(3072 * MiB);
+    const { source: least } = open(1024 * MiB);
+    const { source: below } = open(100 * MiB);
+    await eventually('two readings of MemAvailable that are near each other', () => {
+      const [without, with2GiB, withNothing] = [least, source, below].map((one) => Number(availableOf(readNow(one)))) as [
+        number,
+        number,
+        number,
+      ];
+      return Math.abs(with2GiB - without - 2048 * MiB) < 64 * MiB && Math.abs(withNothing - without) < 64 * MiB;
+    });
+    expect(source.description).toContain('MemAvailable of /proc/meminfo + size − c_min of ');
+  });
+
+  test('without its statistics the cache does not count', () => {
+    const { source, file } = open(3072 * MiB);
+    rmSync(file);
+    expect(availableOf(readNow(source))).toBeGreaterThan(0n);
+  });
+});
