@@ -64,7 +64,9 @@ test('which memory counts as available is decided at the start: a change needs a
   let told: ReloadAnnouncement | undefined;
   expect(warned((log) => (told = announceReload(log, before.config, before, after, machine())))).toEqual(['EVICTD_RELOAD_RESTART']);
   expect(told?.warnings[0]).toContain('only after a restart: kernel-memory');
-  expect(told?.message).toBe('evictd reloaded its configuration: memory.available<1Gi; workloads: /a; without hard-grace');
+  expect(told?.message).toBe(
+    'evictd reloaded its configuration: memory.available<1Gi, memory.pressure.full>30% & memory.available<10% (soft); workloads: /a; without hard-grace',
+  );
 });
 
 const ALLOCATABLE = 'allocatable: {cgroup: /a, capacity: 4Gi}\n';
@@ -75,28 +77,28 @@ test.each<[rule: string, started: string, after: string, codes: readonly string[
     '',
     ALLOCATABLE,
     ['EVICTD_RELOAD_RESTART', 'EVICTD_CONFIG_ALLOCATABLE'],
-    'allocatableMemory.available<1Gi (not read), memory.available<1Gi; workloads: /a',
+    'allocatableMemory.available<1Gi (not read), memory.available<1Gi, memory.pressure.full>30% & memory.available<10% (soft); workloads: /a',
   ],
   [
     'as at the start: it is read',
     `${ALLOCATABLE}enforceNodeAllocatable: []\n`,
     ALLOCATABLE,
     [],
-    'allocatableMemory.available<1Gi, memory.available<1Gi; workloads: /a',
+    'allocatableMemory.available<1Gi, memory.available<1Gi, memory.pressure.full>30% & memory.available<10% (soft); workloads: /a',
   ],
   [
     'changed: the one of the start is read',
     ALLOCATABLE,
     ALLOCATABLE.replace('4Gi', '5Gi'),
     ['EVICTD_RELOAD_RESTART'],
-    'allocatableMemory.available<1Gi, memory.available<1Gi; workloads: /a',
+    'allocatableMemory.available<1Gi, memory.available<1Gi, memory.pressure.full>30% & memory.available<10% (soft); workloads: /a',
   ],
   [
     'added but not enforced: only the restart is announced',
     '',
     `${ALLOCATABLE}enforceNodeAllocatable: []\n`,
     ['EVICTD_RELOAD_RESTART'],
-    'memory.available<1Gi; workloads: /a',
+    'memory.available<1Gi, memory.pressure.full>30% & memory.available<10% (soft); workloads: /a',
   ],
 ])('allocatable after a reload: %s', (_rule, started, after, codes, inForce) => {
   const rest = 'evictionHard: {memory.available: 1Gi, nodefs.available: 0%, nodefs.inodesFree: 0%}\nworkloads: [{cgroup: /a}]\n';

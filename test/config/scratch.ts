@@ -32,6 +32,9 @@ export function load(
   return loadConfig({ platform, file: join(directory, 'config.yaml'), flags });
 }
 
+/** Id of the default of the departure thrashing, which kubelet-profile.test.ts is about. */
+export const THRASHING = 'memory.pressure.full>30% & memory.available<10%/3000000000 soft';
+
 /** `file:line:column CODE` of everything that is wrong, without the directory. */
 export function issuesOf(read: () => unknown): string[] {
   return errorOf(read).issues.map(({ code, position }) => `${formatPosition(position).replace(/^\/.*evictd-test-[^/]*\/?/, '')} ${code}`);

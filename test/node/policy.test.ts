@@ -9,7 +9,12 @@ const policy = (yaml: string, dryRun = false): Policy => policyOf(load({ 'config
 
 test('the defaults', () => {
   const { thresholds, ...rest } = policy('');
-  expect(thresholds.map(thresholdId)).toEqual(['memory.available<100Mi/0', 'nodefs.available<10%/0', 'nodefs.inodesFree<5%/0']);
+  expect(thresholds.map(thresholdId)).toEqual([
+    'memory.available<100Mi/0',
+    'nodefs.available<10%/0',
+    'nodefs.inodesFree<5%/0',
+    'memory.pressure.full>30% & memory.available<10%/3000000000 soft',
+  ]);
   expect(rest).toEqual({
     pressureTransitionPeriodNs: 300_000_000_000n,
     maxPodGracePeriodNs: 10_000_000_000n,

@@ -11,8 +11,8 @@ export function defaultFile(platform: Platform): string {
  * The defaults, as a configuration.
  *
  * evictionHard: the kubelet's defaults for Linux (v1.36, apis/config/v1beta1/defaults_linux.go); those of imagefs only
- * if one is configured. evictionMaxPodGracePeriod: the kubelet's 0 would make every soft eviction a hard one (departure
- * soft-default-grace).
+ * if one is configured. thresholds: departure thrashing. evictionMaxPodGracePeriod: the kubelet's 0 would make every
+ * soft eviction a hard one (departure soft-default-grace).
  */
 const LINUX = {
   compatibility: 'evictd',
@@ -23,6 +23,7 @@ const LINUX = {
     'imagefs.available': '15%',
     'imagefs.inodesFree': '5%',
   },
+  thresholds: [{ when: 'memory.pressure.full>30% & memory.available<10%', kind: 'soft', for: '3s' }],
   evictionPressureTransitionPeriod: '5m',
   evictionMaxPodGracePeriod: 10,
   enforceNodeAllocatable: ['pods'],
@@ -54,6 +55,7 @@ function windows(programData: string): object {
   return {
     ...LINUX,
     evictionHard: { 'memory.available': '500Mi', 'nodefs.available': '10%', 'imagefs.available': '15%' },
+    thresholds: [],
     filesystems: { nodefs: 'C:\\' },
     stateDirectory: win32.join(programData, 'evictd', 'state'),
     runtimeDirectory: win32.join(programData, 'evictd', 'run'),

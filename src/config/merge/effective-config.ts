@@ -3,11 +3,12 @@ import type { Departures } from '../../core/decide/departures.js';
 import type { Platform } from '../../core/signal/operating-system.js';
 import type { Threshold } from '../../core/threshold/threshold.js';
 import { readThresholds } from '../resolve/threshold-maps.js';
-import { listedThresholds } from '../resolve/listed-thresholds.js';
+import { listedThresholds, type ThresholdEntry } from '../resolve/listed-thresholds.js';
 import { refuseForeign } from './platform-settings.js';
 import { LayeredSettings, type Layer, type Layers, type OriginMap } from './layer.js';
 import { readProfile, type Profile } from './kubelet-profile.js';
 import { distinctSteps } from '../resolve/reclaim-steps.js';
+import type { ListItem } from '../value/document.js';
 import type { Report } from '../value/report.js';
 import type { Settings } from '../parse/schema.js';
 import { readShutdown } from '../resolve/shutdown-grace.js';
@@ -39,11 +40,12 @@ export function effectiveConfig(given: Layers, platform: Platform, report: Repor
     'thresholds',
     (layer) => layer.thresholds,
     (items) => {
-      listed = listedThresholds(items, compatibility, report);
-      return items;
+      const applicable = withThrashing(items, layers, profile, bySignal);
+      listed = listedThresholds(applicable, report);
+      return applicable;
     },
   );
-  refuseWindow(layers, profile, report);
+  refuseOwnKeys(layers, profile, report);
   const config: Config = {
     compatibility,
     departures,
@@ -113,11 +115,15 @@ function readPlaces(settings: LayeredSettings) {
   };
 }
 
-function refuseWindow({ files, flags }: Layers, { compatibility }: Profile, report: Report): void {
+function refuseOwnKeys({ files, flags }: Layers, { compatibility }: Profile, report: Report): void {
   if (compatibility !== 'kubelet') return;
-  for (const layer of [...files, flags].filter(({ settings }) => settings.pressureWindow !== undefined)) {
-    const message = 'pressureWindow: the kubelet has no pressure signals, and compatibility is kubelet';
-    report.issue('EVICTD_CONFIG_PROFILE', message, layer.keyAt(['pressureWindow']), 'remove it, or set compatibility: evictd');
+  const refuse = (layer: Layer, key: string, has: string): void => {
+    const message = `${key}: the kubelet has no ${has}, and compatibility is kubelet`;
+    report.issue('EVICTD_CONFIG_PROFILE', message, layer.keyAt([key]), 'remove it, or set compatibility: evictd');
+  };
+  for (const layer of [...files, flags]) {
+    if ((layer.settings.thresholds ?? []).length > 0) refuse(layer, 'thresholds', 'such list');
+    if (layer.settings.pressureWindow !== undefined) refuse(layer, 'pressureWindow', 'pressure signals');
   }
 }
 
@@ -130,6 +136,28 @@ function unlessRoot(cgroup: string | undefined): string | undefined {
 function withoutImages(defaults: Layer): Layer {
   const hard = Object.entries(defaults.settings.evictionHard ?? {}).filter(([signal]) => !signal.startsWith('imagefs.'));
   return { ...defaults, settings: { ...defaults.settings, evictionHard: Object.fromEntries(hard) } };
+}
+
+/**
+ * Without the default of the departure thrashing where it does not apply: memory evicts no workload, a configured entry
+ * replaces it, or the node is a cgroup, which has no pressure of its own on v1.
+ */
+function withThrashing(
+  items: readonly ListItem<ThresholdEntry>[],
+  { defaults, files, flags }: Layers,
+  { departures }: Profile,
+  bySignal: readonly Threshold[],
+): readonly ListItem<ThresholdEntry>[] {
+  const configured = items.filter(({ layer }) => layer !== defaults);
+  const isMachine = ![...files, flags].some(({ settings }) => unlessRoot(settings.node?.cgroup) !== undefined);
+  const evictsForMemory = bySignal.some(({ signal }) => signal === 'memory.available');
+  const applies = departures.thrashing && isMachine && evictsForMemory && !configured.some(({ value }) => joinsPressure(value));
+  return applies ? items : configured;
+}
+
+function joinsPressure({ when }: ThresholdEntry): boolean {
+  const signals = when.map(({ signal }) => signal);
+  return signals.includes('memory.available') && signals.some((signal) => signal.startsWith('memory.pressure.'));
 }
 
 /**

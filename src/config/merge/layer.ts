@@ -171,13 +171,14 @@ export class LayeredSettings {
     return [...this.layers.files, this.layers.flags].findLast(({ settings }) => get(settings) !== undefined);
   }
 
-  /** The concatenated lists of all files; a flag replaces them. */
+  /** The concatenated lists of the defaults and all files; a flag replaces those of the files. */
   list<T>(
     key: 'thresholds' | 'workloads' | 'rules' | 'reclaim',
     get: (settings: Settings) => readonly T[] | undefined,
     keep: (items: readonly ListItem<T>[]) => readonly ListItem<T>[],
   ): T[] {
-    const from = get(this.layers.flags.settings) === undefined ? this.layers.files : [this.layers.flags];
+    const { defaults, files, flags } = this.layers;
+    const from = [defaults, ...(get(flags.settings) === undefined ? files : [flags])];
     const layers = new Map<ListItem<T>, Layer>(
       from.flatMap((layer) => (get(layer.settings) ?? []).map((value, index) => [{ value, layer, path: [key, index] }, layer] as const)),
     );

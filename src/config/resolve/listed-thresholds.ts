@@ -1,5 +1,4 @@
 import * as z from 'zod/mini';
-import type { Compatibility } from '../../core/decide/departures.js';
 import { formatDuration } from '../../core/quantity/duration.js';
 import { QuantityError } from '../../core/quantity/quantity-scan.js';
 import type { Quantity } from '../../core/quantity/quantity.js';
@@ -157,17 +156,7 @@ export const thresholdEntry = z.pipe(
 export const PRESSURE_WINDOW_NS = { least: 500_000_000n, most: 10_000_000_000n } as const;
 
 /** The thresholds of the valid entries, in the order of the files. Issues of the others go to the report. */
-export function listedThresholds(items: readonly ListItem<ThresholdEntry>[], compatibility: Compatibility, report: Report): Threshold[] {
-  const [first] = items;
-  if (compatibility === 'kubelet' && first !== undefined) {
-    report.issue(
-      'EVICTD_CONFIG_PROFILE',
-      'thresholds: the kubelet has no such list, and compatibility is kubelet',
-      first.layer.keyAt(['thresholds']),
-      'remove it, or set compatibility: evictd',
-    );
-    return [];
-  }
+export function listedThresholds(items: readonly ListItem<ThresholdEntry>[], report: Report): Threshold[] {
   const seen = new Map<string, string>();
   return items.flatMap(({ value, layer, path }): Threshold[] => {
     const threshold = thresholdOf(value);

@@ -27,6 +27,7 @@
  * - kernel-memory: memory of a machine that the kernel holds for itself is not available: MemAvailable, not MemTotal −
  *   (anonymous + file pages).
  * - reclaimable-cache: page cache and slab that the kernel can drop are available and no usage, active or not.
+ * - thrashing: a machine that spends its time on reclaim, with little memory available, has a default threshold.
  */
 export const DEPARTURES = [
   'inode-ranking',
@@ -49,6 +50,7 @@ export const DEPARTURES = [
   'restart-memory',
   'kernel-memory',
   'reclaimable-cache',
+  'thrashing',
 ] as const;
 export type Departure = (typeof DEPARTURES)[number];
 

@@ -4,9 +4,9 @@ import type { ConfigFlags } from '../../../src/config/merge/flags.js';
 import { DEPARTURES, departuresOf } from '../../../src/core/decide/departures.js';
 import { thresholdId } from '../../../src/core/threshold/threshold.js';
 import { formatPosition } from '../../../src/cli/output/error-text.js';
-import { load } from '../scratch.js';
+import { load, THRASHING } from '../scratch.js';
 
-const idsOf = ({ config }: LoadedConfig): string[] => config.thresholds.map(thresholdId);
+const idsOf = ({ config }: LoadedConfig): string[] => config.thresholds.map(thresholdId).filter((id) => id !== THRASHING);
 const noticesOf = ({ notices }: LoadedConfig): string[] =>
   notices.map(({ level, code, message }) => `${level} ${code.replace('EVICTD_CONFIG_', '')} ${message}`);
 
@@ -300,4 +300,35 @@ test('a KubeletConfiguration sets what is enforced and merged; compatibility is 
   expect(idsOf(loaded)).toEqual(['memory.available<1Gi/0']);
   expect(loaded.config.compatibility).toBe('evictd');
   expect(noticesOf(loaded)[0]).toBe('warn KEYS_UNUSED not used by evictd: compatibility');
+});
+
+test.each<[rule: string, yaml: string, has: boolean]>([
+  ['the default', '', true],
+  ['switched off', 'departures: {thrashing: false}\n', false],
+  ['the kubelet has none', KUBELET, false],
+  ['the kubelet with the departure', `${KUBELET}departures: {thrashing: true}\n`, true],
+  ['beside a list of other signals', "thresholds: [{when: 'swap.available<10%', kind: hard}]\n", true],
+  [
+    'replaced by an entry of the same signals',
+    "thresholds: [{when: 'memory.available<5% & memory.pressure.some>50%', kind: hard}]\n",
+    false,
+  ],
+  ['memory evicts no workload', 'evictionHard: {memory.available: 0%}\n', false],
+  [
+    'only a soft threshold of memory',
+    BOTH('0%').replace('1Gi', '0%') + 'evictionSoft: {memory.available: 1Gi}\nevictionSoftGracePeriod: {memory.available: 1m}\n',
+    true,
+  ],
+  ['a cgroup as the node', 'node: {cgroup: /a}\n', false],
+  ['the root cgroup is the machine', 'node: {cgroup: /}\n', true],
+])('thrashing: %s', (_rule, yaml, has) => {
+  const { config, origins } = load({ 'config.yaml': yaml });
+  expect(config.thresholds.map(thresholdId).includes(THRASHING)).toBe(has);
+  const shown = [...origins].filter(([key, { origin }]) => key.startsWith('thresholds[') && origin.kind === 'default');
+  expect(shown.map(([, { value }]) => value)).toEqual(has ? ['memory.pressure.full>30% & memory.available<10%', 'soft', '3s'] : []);
+});
+
+test('thrashing: Windows measures no pressure', () => {
+  const { config } = load({ 'config.yaml': '' }, {}, undefined, { os: 'windows', programData: 'C:\\ProgramData' });
+  expect(config.thresholds.filter(({ also }) => also !== undefined)).toEqual([]);
 });

@@ -2,12 +2,13 @@ import { expect, test } from 'vitest';
 import type { LoadedConfig } from '../../../src/config/config.js';
 import type { ConfigFlags } from '../../../src/config/merge/flags.js';
 import { loadConfig } from '../../../src/config/load.js';
-import { thresholdKind, valueText } from '../../../src/core/threshold/threshold.js';
+import { thresholdId, thresholdKind, valueText } from '../../../src/core/threshold/threshold.js';
 import { formatPosition } from '../../../src/cli/output/error-text.js';
-import { load } from '../scratch.js';
+import { load, THRASHING } from '../scratch.js';
 
 function thresholdsOf({ config }: LoadedConfig): string[] {
-  return config.thresholds.map((threshold) => {
+  const configured = config.thresholds.filter((threshold) => thresholdId(threshold) !== THRASHING);
+  return configured.map((threshold) => {
     const reclaim = threshold.minReclaim ? ` +${valueText(threshold.minReclaim)}` : '';
     return `${thresholdKind(threshold)} ${threshold.signal}<${valueText(threshold.value)}${reclaim}`;
   });

@@ -29,7 +29,7 @@ test('the kind is that of the entry, whatever its grace period', () => {
 
 test('the lists of all files add up, behind the maps', () => {
   const { config, origins } = load({
-    'config.yaml': "thresholds: [{when: 'io.pressure.some>5%', kind: hard}]\n",
+    'config.yaml': "departures: {thrashing: false}\nthresholds: [{when: 'io.pressure.some>5%', kind: hard}]\n",
     'config.d/50.yaml': "thresholds: [{when: 'cpu.pressure.some>5%', kind: soft, for: 1s}]\n",
   });
   expect(config.thresholds.slice(-2).map(({ signal }) => signal)).toEqual(['io.pressure.some', 'cpu.pressure.some']);

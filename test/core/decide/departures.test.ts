@@ -13,7 +13,7 @@ test('all are taken for evictd, none for the kubelet, and each can be switched b
 });
 
 /** Those that change what a configuration means are shown there. */
-const inConfiguration = ['merge-defaults', 'soft-default-grace', 'allocatable'] as const;
+const inConfiguration = ['merge-defaults', 'soft-default-grace', 'allocatable', 'thrashing'] as const;
 
 /** Those that change what is read. */
 const inReading: Readonly<Record<string, string>> = {

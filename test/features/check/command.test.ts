@@ -176,7 +176,9 @@ describe('the reading', () => {
   test('says what could not be armed; that is no reason for a status', async () => {
     const opened = fakeReading(() => available(500n), { notifiers: [dead] });
     const result = json(await check(() => opened, ...FLAGS, '-o', 'json'));
-    expect(opened.armed.map((thresholds) => thresholds.map(({ signal }) => signal))).toEqual([['memory.available']]);
+    expect(opened.armed.map((thresholds) => thresholds.map(({ signal }) => signal))).toEqual([
+      ['memory.available', 'memory.pressure.full'],
+    ]);
     expect(result).toMatchObject({ status: 'ok', exit: 0, notifiers: [{ mechanism: 'psi_trigger', live: false, reason: 'EPERM' }] });
   });
 
@@ -184,7 +186,7 @@ describe('the reading', () => {
     const opened = fakeReading(() => available(500n));
     await check(() => opened, '--eviction-hard', 'memory.available<1,allocatableMemory.available<2,pid.available<3', '-o', 'json');
     expect(opened.armed.map((thresholds) => thresholds.map(({ signal }) => signal))).toEqual([
-      ['memory.available', 'allocatableMemory.available'],
+      ['memory.available', 'allocatableMemory.available', 'memory.pressure.full'],
     ]);
   });
 

@@ -52,7 +52,7 @@ test('check: a line about the configuration, one about the machine, and the noti
     'workloads: [{cgroup: /workload.slice}]\nevictionHard: {memory.available: 1Gi, nodefs.available: 0%, nodefs.inodesFree: 0%}\n';
   expect(await config(['check', '--log-level', 'warn'], yaml, 'rules: [{match: {path: /a}}]\n')).toEqual({
     stdout:
-      'configuration ok: 1 threshold, 1 workload source, 1 rule (from config.yaml, config.d/1.yaml, --log-level)\n' +
+      'configuration ok: 2 thresholds, 1 workload source, 1 rule (from config.yaml, config.d/1.yaml, --log-level)\n' +
       'checked against this machine: 8GiB of memory, 1 workload\n' +
       'warn: config.d/1.yaml:1:9: EVICTD_CONFIG_RULE_EMPTY rules[0] has no effect: it only has match (hint: add critical, priority, requests, terminationGracePeriodSeconds or directories)\n' +
       "warn: config.d/1.yaml:1:24: EVICTD_LINT_RULE_UNREACHABLE rules[0] (path: /a) can never match: its path matches no direct child of /workload.slice (hint: a workload's path is its source and its name: /workload.slice/NAME)\n",
@@ -64,7 +64,7 @@ test('check: a line about the configuration, one about the machine, and the noti
 test('check: nothing set', async () => {
   expect(await config(['check'], '')).toMatchObject({
     stdout:
-      'configuration ok: 3 thresholds, 0 workload sources, 0 rules (from config.yaml)\n' +
+      'configuration ok: 4 thresholds, 0 workload sources, 0 rules (from config.yaml)\n' +
       'checked against this machine: 8GiB of memory, 1 workload\n' +
       'warn: evictd: EVICTD_WORKLOADS_NONE no workload source is configured: evictd exports metrics, but evicts nothing (hint: name one: workloads: [{cgroup: /workload.slice}], or [{systemd: {slices: [batch.slice]}}])\n',
     exit: 0,

@@ -104,7 +104,13 @@ describe('what a machine says', () => {
 
   test('capacities of all signals with a threshold, the disk included, and something that wakes on memory', async () => {
     const { capacities, unreadable, polled, reserve } = await facts('evictionHard: {pid.available: 5%}');
-    expect([...capacities.keys()].sort()).toEqual(['memory.available', 'nodefs.available', 'nodefs.inodesFree', 'pid.available']);
+    expect([...capacities.keys()].sort()).toEqual([
+      'memory.available',
+      'memory.pressure.full',
+      'nodefs.available',
+      'nodefs.inodesFree',
+      'pid.available',
+    ]);
     expect([[...unreadable].filter(([signal]) => signal !== 'allocatableMemory.available'), [...polled]]).toEqual([[], []]);
     expect(reserve?.kernelBytes).toBeGreaterThan(0n);
   });

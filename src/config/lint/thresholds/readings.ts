@@ -51,7 +51,8 @@ export function lintReadings(subject: LintSubject, machine: MachineFacts | undef
 }
 
 function hintOf(signal: Signal, threshold: Threshold): string {
-  if (isPressure(signal)) return 'boot with psi=1, on a kernel with CONFIG_PSI, or remove the entry';
+  if (isPressure(signal))
+    return 'boot with psi=1, on a kernel with CONFIG_PSI, or remove the entry (the default: departures: {thrashing: false})';
   if (isCopied(signal)) return COPY_HINT;
   return isListed(threshold) ? 'remove the entry' : 'set it to 0% to disable its threshold';
 }

@@ -46,6 +46,8 @@ export class PressureAndSwap {
   readonly #sources: Readonly<Record<StallResource, ReturnType<typeof pressureSource>>>;
   #requested: readonly Signal[] = [];
   #limits: readonly Operand[] = [];
+  /** Of each threshold with pressure, the amounts that must be short, too. */
+  #amounts: readonly (readonly Operand[])[] = [];
   #pass: KernelPass | undefined;
   #rings = new Map<PressureSignal, StallRing>();
   #triggers = new Map<string, { readonly signal: PressureSignal; readonly trigger: StallTrigger }>();
@@ -70,6 +72,8 @@ export class PressureAndSwap {
   arm(thresholds: readonly Threshold[], onWake: (wake: Wake) => void): boolean {
     this.#onWake = onWake;
     this.#limits = thresholds.flatMap(operandsOf).filter(({ signal }) => isPressureOrAmount(signal));
+    const withPressure = thresholds.map(operandsOf).filter((operands) => operands.some(({ signal }) => isPressure(signal)));
+    this.#amounts = withPressure.map((operands) => operands.filter(({ signal }) => !isPressure(signal)));
     const requested = this.#ask([...new Set(this.#limits.map(({ signal }) => signal))]);
     this.#pass?.read();
     const triggers = this.#armTriggers();
@@ -104,7 +108,9 @@ export class PressureAndSwap {
   /** A decision was made on these readings. */
   decided(observed: ReadonlyMap<Signal, Observation>, timeNs: bigint): void {
     this.#met = this.#metAmong(observed);
-    this.#looked(timeNs);
+    this.#lookAtNs = undefined;
+    if (this.#mode !== 'probe' && this.#amounts.some((amounts) => !areKnownNotMet(amounts, observed)))
+      this.#lookAtNs = timeNs + this.#lookEveryNs;
   }
 
   states(): NotifierState[] {
@@ -219,6 +225,16 @@ export class PressureAndSwap {
   readonly #wake: SlotWake = (source, atNs, _detail, approaching) => {
     this.#onWake({ source, atNs, approaching });
   };
+}
+
+/**
+ * Then its pressure is not read between ticks: the sampler of the amount wakes when that is met.
+ */
+function areKnownNotMet(amounts: readonly Operand[], observed: ReadonlyMap<Signal, Observation>): boolean {
+  return amounts.some(({ signal, value }) => {
+    const read = observed.get(signal);
+    return read !== undefined && read.available >= resolve(value, read.capacity);
+  });
 }
 
 function isPressureOrAmount(signal: Signal): boolean {

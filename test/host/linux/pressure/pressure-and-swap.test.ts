@@ -65,6 +65,21 @@ describe('what is read', () => {
     });
   });
 
+  test.each<[rule: string, available: bigint | undefined, looks: boolean]>([
+    ['memory is above the limit beside it', 100n, false],
+    ['memory is below the limit beside it', 99n, true],
+    ['memory cannot be read', undefined, true],
+  ])('between ticks only where the other operands allow an eviction: %s', (_rule, available, looks) => {
+    const signals = open();
+    signals.arm([listed('memory.pressure.full>30% & memory.available<10%', 'soft')], ignoreWake);
+    const observation = (of: bigint): Observation => ({ available: of, capacity: 1000n, timeNs: 1n, source: 'test' });
+    const observed = available === undefined ? [] : [['memory.available', observation(available)] as const];
+    signals.decided(new Map(observed), 5n);
+    expect(signals.lookAtNs).toBe(looks ? 5n + WINDOW_NS / 4n : undefined);
+    signals.look(6n);
+    expect(signals.lookAtNs).toBe(looks ? 6n + WINDOW_NS / 4n : undefined);
+  });
+
   test('a reload that keeps a signal keeps what is known of it', () => {
     const signals = open();
     const cpu = listed('cpu.pressure.some>50%', 'hard');
