@@ -1,4 +1,4 @@
-# make [build] | test | proof | vm | lint | fmt | asan | node-asan | tsan | fuzz | tidy | bench | bench-race | soak | demo | versions |
+# make [build] | test | proof | vm | lint | fmt | asan | node-asan | tsan | fuzz | tidy | bench | bench-race | lab | soak | demo | versions |
 # arm64 | windows | prebuild | release | deb | cmake | clean. CI (.ci/run) uses the same words.
 # ARGS goes to the tool behind the word: make test ARGS=test/core, make bench ARGS=wake, make vm ARGS='v1 test/e2e/demo'.
 
@@ -6,7 +6,7 @@ SHELL := /bin/sh
 MAKEFLAGS += --no-builtin-rules
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := build
-.PHONY: build program-code test proof vm lint fmt asan node-asan tsan fuzz tidy bench bench-race soak demo prebuild prebuild-arm64 prebuild-windows release deb versions arm64 windows cmake clean node typecheck bundle
+.PHONY: build program-code test proof vm lint fmt asan node-asan tsan fuzz tidy bench bench-race lab soak demo prebuild prebuild-arm64 prebuild-windows release deb versions arm64 windows cmake clean node typecheck bundle
 
 BIN := node_modules/.bin
 PLATFORM := $(shell node -p 'process.platform + "-" + process.arch' 2>/dev/null)
@@ -209,6 +209,10 @@ ROUNDS ?= 10
 
 bench-race: build
 	@$(BIN)/tsx test/bench/race.ts --rounds=$(ROUNDS) $(ARGS)
+
+# Contestants and a leak in virtual machines: make lab ARGS='race --rounds=3 --rates=50,0 earlyoom evictd' (docs/lab.md)
+lab: build
+	@exec $(BIN)/tsx test/lab/run.ts $(ARGS)
 
 # SOAK_SECONDS=20 make soak: whether it runs; whether anything grows takes its ten minutes.
 soak: build

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Results } from '../reporter.js';
 import { bundleTests, PROJECT } from './bundles.js';
+import { buildPackage } from './package.js';
 import { failuresOf, judged, keepReport, neverRun, onceMore, type Report, saysNothing, summary } from './report.js';
 import { PACKAGE_TEST, type Suite, suites } from './suites.js';
 
@@ -134,13 +135,10 @@ function resultsIn(logs: string): Results | undefined {
 
 const filesOf = ({ files }: Suite): readonly string[] => (forVitest.length > 0 ? forVitest : files);
 
-/** Two versions for the test of the Debian package, without compression, which takes minutes on an emulated machine. */
+/** Two versions for the test of the Debian package. */
 function buildPackages(): boolean {
   if (!chosen.flatMap(filesOf).some((start) => PACKAGE_TEST.startsWith(start) || start.startsWith(PACKAGE_TEST))) return true;
-  return ['1.0', '1.1'].every((version) => {
-    const build = ['packaging/deb/build.ts', '--version', version, '--out', `build/deb/test/${version}.deb`, '--compression', 'none'];
-    return spawnSync('node_modules/.bin/tsx', build, { stdio: ['ignore', 'ignore', 'inherit'] }).status === 0;
-  });
+  return ['1.0', '1.1'].every((version) => buildPackage(`build/deb/test/${version}.deb`, '--version', version));
 }
 
 async function main(): Promise<boolean> {

@@ -1,0 +1,5 @@
+# Nothing but the kernel's OOM killer.
+start() { :; }
+ready() { :; }
+version() { uname -r; }
+log() { :; }

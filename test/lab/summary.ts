@@ -1,0 +1,133 @@
+import { Distribution } from '../bench/distribution.js';
+import { digits, markdown } from '../bench/table.js';
+import { type Fields, fieldsOf, numberOf } from './fields.js';
+import type { Outcome } from './round.js';
+
+/** What others are compared with: in the same run, on the same machine. */
+const BASELINE = 'earlyoom';
+
+const RACE_TITLES = [
+  'memory',
+  'swap',
+  'occupied by',
+  'MiB/s (measured)',
+  'contestant',
+  'rounds',
+  'won',
+  'other ends',
+  'first signal, ms',
+  '÷ earlyoom',
+  'gone after, ms',
+  '÷ earlyoom',
+  'lowest, MiB',
+  'stall, ms',
+] as const;
+
+const IDLE_TITLES = ['workloads', 'contestant', 's', 'processor, ms', '÷ earlyoom', 'RSS, MiB', 'PSS, MiB', 'anonymous, MiB'] as const;
+
+/** A table of the lines of rounds: median and worst. */
+export function raceTable(lines: readonly string[]): string {
+  const groups = latest(lines, ['memory', 'swap', 'occupied', 'rate']);
+  return markdown(RACE_TITLES, groups.flatMap(raceRows), (column) => column >= 5 && column !== 7);
+}
+
+/** A table of the lines of idle contestants. */
+export function idleTable(lines: readonly string[]): string {
+  return markdown(IDLE_TITLES, latest(lines, ['workloads']).flatMap(idleRows), (column) => column >= 2);
+}
+
+/** When the runs of these lines began: the first and the last. */
+export function when(lines: readonly string[]): string {
+  const runs = lines.map((line) => fieldsOf(line).run ?? '').sort();
+  const [first = '', last = ''] = [runs[0], runs.at(-1)];
+  return first === last ? first : `${first} to ${last}`;
+}
+
+/** Lines with the same values of `names`, of the latest run that has these values. Times of two runs are not compared. */
+function latest(lines: readonly string[], names: readonly string[]): Fields[][] {
+  const groups = new Map<string, Fields[]>();
+  for (const fields of lines.filter((line) => line.trim() !== '').map(fieldsOf)) {
+    const key = names.map((name) => fields[name] ?? '').join(' ');
+    const group = groups.get(key) ?? [];
+    const [run = '', known = ''] = [fields.run, group[0]?.run];
+    if (run >= known) groups.set(key, run === known ? [...group, fields] : [fields]);
+  }
+  return [...groups.values()];
+}
+
+function raceRows(group: readonly Fields[]): string[][] {
+  const baseline = byContestant(group).get(BASELINE) ?? [];
+  return [...byContestant(group)].map(([contestant, rounds]) => {
+    const [{ memory = '', swap = '', occupied = '', rate = '' } = {}] = rounds;
+    const compared = (name: string): string[] => {
+      const [of, to] = [spread(rounds, name), spread(baseline, name)];
+      return [
+        medianAndMax(of),
+        contestant === BASELINE || !of || !to ? '' : `${digits(of.median / to.median)} / ${digits(of.max / to.max)}`,
+      ];
+    };
+    const lowest = spread(rounds, 'low_available_kib');
+    const measured = spread(rounds, 'rate_before');
+    return [
+      memory,
+      swap,
+      occupied,
+      `${rate === '0' ? 'unthrottled' : rate}${measured ? ` (${digits(measured.median)})` : ''}`,
+      contestant,
+      String(rounds.length),
+      String(rounds.filter(({ outcome }) => outcome === 'won').length),
+      otherEnds(rounds),
+      ...compared('signal_ms'),
+      ...compared('gone_ms'),
+      lowest ? `${mib(lowest.median)} / ${mib(lowest.quantile(0))}` : '',
+      medianAndMax(spread(rounds, 'stall_ms')),
+    ];
+  });
+}
+
+function otherEnds(rounds: readonly Fields[]): string {
+  const others: readonly Outcome[] = ['kernel', 'wrong', 'early', 'undecided'];
+  return others
+    .map((other) => [other, rounds.filter(({ outcome }) => outcome === other).length] as const)
+    .filter(([, count]) => count > 0)
+    .map(([other, count]) => `${other} ${String(count)}`)
+    .join(', ');
+}
+
+function idleRows(group: readonly Fields[]): string[][] {
+  const baseline = group.find(({ who }) => who === BASELINE);
+  const baselineMs = baseline && numberOf(baseline, 'cpu_ms');
+  return group.map((fields) => {
+    const { who = '', workloads = '', seconds = '' } = fields;
+    const ms = numberOf(fields, 'cpu_ms') ?? 0;
+    const ratio = who === BASELINE || !baselineMs ? '' : digits(ms / baselineMs);
+    return [
+      workloads,
+      who,
+      seconds,
+      String(ms),
+      ratio,
+      ...['rss_kib', 'pss_kib', 'anonymous_kib'].map((name) => mib(numberOf(fields, name) ?? 0)),
+    ];
+  });
+}
+
+function byContestant(group: readonly Fields[]): Map<string, Fields[]> {
+  const found = new Map<string, Fields[]>();
+  for (const fields of group) found.set(fields.who ?? '', [...(found.get(fields.who ?? '') ?? []), fields]);
+  return found;
+}
+
+/** undefined: no round has a value. */
+function spread(rounds: readonly Fields[], name: string): Distribution | undefined {
+  const values = rounds.flatMap((fields) => numberOf(fields, name) ?? []);
+  return values.length > 0 ? new Distribution(values) : undefined;
+}
+
+function medianAndMax(values: Distribution | undefined): string {
+  return values ? `${values.median.toFixed(0)} / ${values.max.toFixed(0)}` : '';
+}
+
+function mib(kib: number): string {
+  return (kib / 1024).toFixed(kib < 100 * 1024 ? 1 : 0);
+}
