@@ -37,7 +37,7 @@ const run = new Date().toISOString();
 
 /** A round takes its patience at most, and half a minute around it. */
 const SECONDS_A_ROUND = 300;
-const SECONDS_TO_START = 300;
+const SECONDS_TO_START = 600;
 
 const INTERRUPTIONS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
@@ -69,7 +69,7 @@ async function race(): Promise<void> {
     const { who, memory, swap, occupied } = each;
     const logs = await boot(Object.values(each).join('-'), memory, limit, ['race.sh', who, values.rounds, swap, occupied, ...rates]);
     const lines = parseRounds(textOf(join(logs, 'rounds')), { run, ...each });
-    appendFileSync(join(out, 'race'), lines.map((line) => `${line}\n`).join(''));
+    appendFileSync(join(out, 'race.lines'), lines.map((line) => `${line}\n`).join(''));
   }
   process.stdout.write(`${raceTable(linesOf('race').filter(ofThisRun))}\n`);
 }
@@ -84,7 +84,7 @@ async function idle(): Promise<void> {
     ...contestants,
   ]);
   const lines = textOf(join(logs, 'costs')).split('\n').filter(Boolean);
-  appendFileSync(join(out, 'idle'), lines.map((line) => `${lineOf({ run })} ${line}\n`).join(''));
+  appendFileSync(join(out, 'idle.lines'), lines.map((line) => `${lineOf({ run })} ${line}\n`).join(''));
   process.stdout.write(`${idleTable(linesOf('idle').filter(ofThisRun))}\n`);
 }
 
@@ -139,7 +139,7 @@ async function boot(name: string, memory: string, limitSeconds: number, [script 
 }
 
 function linesOf(name: string): string[] {
-  return textOf(join(out, name)).split('\n').filter(Boolean);
+  return textOf(join(out, `${name}.lines`)).split('\n').filter(Boolean);
 }
 
 function textOf(file: string): string {

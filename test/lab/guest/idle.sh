@@ -3,31 +3,30 @@
 seconds=$1 who=idle
 contestants=("${@:2}")
 . /project/test/lab/guest/lib.sh
-declare -A service_of used
+declare -A group used
 as() { (who=$1; . "/project/test/lab/contestants/$1.sh"; "${@:2}"); } # CONTESTANT COMMAND...
 
 prepare
 for each in "${contestants[@]}"; do
   as "$each" configure && as "$each" start && within 120 as "$each" ready || { as "$each" log | tail -n 40; exit 1; }
-  service_of[$each]=$(as "$each" eval 'echo $service')
+  group[$each]=/sys/fs/cgroup$(systemctl show -P ControlGroup "$(as "$each" eval 'echo $service')")
 done
 services_up || exit 1
 
-group() { echo "/sys/fs/cgroup$(systemctl show -P ControlGroup "$1")"; }
-usec() { awk '$1 == "usage_usec" { print $2 }' "$(group "$1")/cpu.stat"; }
-memory() { # UNIT
-  find "$(group "$1")" -name cgroup.procs -exec cat {} + | while read -r pid; do cat "/proc/$pid/smaps_rollup"; done |
+processor_ms() { awk '$1 == "usage_usec" { print int($2 / 1000) }' "${group[$1]}/cpu.stat"; }
+memory() {
+  find "${group[$1]}" -name cgroup.procs -exec cat {} + | while read -r pid; do cat "/proc/$pid/smaps_rollup"; done |
     awk '/^Rss:/ { rss += $2 } /^Pss:/ { pss += $2 } /^Anonymous:/ { anonymous += $2 }
       END { printf("rss_kib=%d pss_kib=%d anonymous_kib=%d", rss, pss, anonymous) }'
 }
 measure() { # WORKLOADS
-  local each began=$SECONDS
-  sleep 25 # the cost of a start, and of what was just made
-  for each in "${contestants[@]}"; do used[$each]=$(usec "${service_of[$each]}"); done
-  began=$SECONDS
+  local each
+  sleep 60 # the cost of a start, and of what was just made
+  for each in "${contestants[@]}"; do used[$each]=$(processor_ms "$each"); done
   sleep "$seconds"
+  for each in "${contestants[@]}"; do used[$each]=$(($(processor_ms "$each") - used[$each])); done
   for each in "${contestants[@]}"; do
-    echo "who=$each workloads=$1 seconds=$((SECONDS - began)) cpu_ms=$((($(usec "${service_of[$each]}") - used[$each]) / 1000)) $(memory "${service_of[$each]}")"
+    echo "who=$each workloads=$1 seconds=$seconds cpu_ms=${used[$each]} $(memory "$each")"
   done | tee -a /out/costs
 }
 

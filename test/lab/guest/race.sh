@@ -18,12 +18,18 @@ trace_signals() {
 pids() { local name; for name in "${services[@]}"; do pgrep -nx "$name" || echo none; done; }
 # The services whose process is another than before.
 lost() { paste -d ' ' <(printf '%s\n' "${services[@]}") <(echo "$1") <(pids) | awk '$2 != $3 { printf "%s%s", n++ ? "+" : "", $1 }'; }
+# What occupies the memory, in KiB.
+memory() {
+  awk '$1 == "MemFree:" { printf "free_kib=%d ", $2 } $1 == "Cached:" { printf "cached_kib=%d ", $2 }
+    $1 == "SReclaimable:" { printf "slab_kib=%d ", $2 } $1 == "Hugetlb:" { printf "huge_kib=%d", $2 }' /proc/meminfo
+}
 ready_to_leak() { below $((level + 8)) || ! kill -0 "$pid"; }
 
 race() { # ROUND RATE
-  local before level line='' lost pid pause
+  local before level line='' lost memory pid pause
   services_up || return 1
   occupy "$occupied" || return 1
+  memory=$(memory)
   before=$(pids)
   level=$((limit + ($2 == 0 || $2 > 20 ? 200 : 100)))
   below $((level + 20)) && level=$(($(available) - 20))
@@ -37,7 +43,7 @@ race() { # ROUND RATE
   sleep 1.5
   kill -0 "$pid" 2>/dev/null && line=$($files/referee "$pid" "$limit" "$patience" "$linger" $files/text)
   lost=$(lost "$before")
-  { echo "round=$1 rate=$2 pid=$pid limit_mib=$limit lost=${lost:--} $line"; cat $trace/trace; } >>/out/rounds
+  { echo "round=$1 rate=$2 pid=$pid limit_mib=$limit lost=${lost:--} $memory $line"; cat $trace/trace; } >>/out/rounds
   say "round $1, $2 MiB/s: ${line:-ended before the round began}"
   systemctl kill -s KILL "batch$1.service" 2>/dev/null
   within 20 eval '! pgrep -x batch'
@@ -46,7 +52,7 @@ race() { # ROUND RATE
 
 prepare
 trace_signals
-swap_on "$swap" && configure && start && within 120 ready || { log | tail -n 40; exit 1; }
+swap_on "$swap" && configure && drop_caches && start && within 120 ready || { log | tail -n 40; exit 1; }
 sleep 3
 say "$(version), $(available) of $total MiB available"
 status=0
