@@ -167,6 +167,7 @@ function stats(): z.ZodMiniType {
   const known = z.optional(z.union([z.literal('measuring'), holding()]));
   return object({
     workingSetBytes: z.optional(z.bigint()),
+    swapBytes: z.optional(z.bigint()),
     usageBytes: z.optional(z.bigint()),
     processes: z.optional(z.bigint()),
     ephemeralStorageBytes: z.optional(z.bigint()),

@@ -136,11 +136,12 @@ function amountsOf(signal: ResourceSignal, item: RankedWorkload): Record<string,
   return SIGNAL_FACTS[signal].resource === 'pids' ? { processes: amountOrNull(item.usage) } : inMemory(item);
 }
 
-function inMemory({ aboveRequestNano, usage, stats, requestNano }: RankedWorkload): Record<string, unknown> {
+function inMemory({ aboveRequestNano, usage, stats, requestNano, swapped }: RankedWorkload): Record<string, unknown> {
   return {
     aboveRequestBytes: jsonOfNano(aboveRequestNano),
-    workingSetBytes: amountOrNull(usage),
+    workingSetBytes: amountOrNull(usage === undefined ? undefined : usage - (swapped ?? 0n)),
     usageBytes: amountOrNull(stats?.usageBytes),
+    ...(swapped !== undefined && { swapBytes: amountOrNull(swapped) }),
     requestBytes: jsonOfNano(requestNano),
   };
 }

@@ -9,6 +9,7 @@ import type { Configure } from '../../node/configuration-in-force.js';
 import { ContainerRuntimes } from '../../node/container-runtimes.js';
 import { openDisks, type Disks } from '../../features/disk/open.js';
 import { KernelKills } from '../../features/oom/open.js';
+import { withNodeOf } from '../../node/configuration-in-force.js';
 import { openSources } from '../../node/open-reading.js';
 import type { Locked } from './lock.js';
 import type { Published } from './publish.js';
@@ -29,8 +30,10 @@ export function observe({ node, inForce, log, closers }: Locked, { journal, reco
   const units = closers.add(selectHost().openUnitManager());
   const runtimes = closers.add(new ContainerRuntimes());
   const containerNames = new ContainerNames(false);
-  const open = (loaded: LoadedConfig): WorkloadSource =>
-    openSources(loaded, node, true, { units, runtimes: runtimes.of(loaded.config), containerNames });
+  const open = (loaded: LoadedConfig): WorkloadSource => {
+    const config = withNodeOf(inForce.started, loaded.config);
+    return openSources({ ...loaded, config }, node, true, { units, runtimes: runtimes.of(config), containerNames });
+  };
   const configured = closers.add(new ReplaceableSource(open(inForce.loaded)));
   const disks = openDisks(inForce, { node, workloads: configured, runtimes, log, journal });
   const decorators: readonly CandidateDecorator[] = [

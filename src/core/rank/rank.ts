@@ -26,6 +26,8 @@ export interface RankedWorkload {
    */
   readonly aboveRequestNano: bigint;
   readonly protection: Protection | undefined;
+  /** The part of the usage that is swap. Left out: swap does not count, or it uses none. */
+  readonly swapped?: bigint;
   /** On the signal's disk. Left out: not measured, or not a disk signal. */
   readonly holding?: DiskHolding;
 }
@@ -34,19 +36,22 @@ export type Compare<T> = (a: T, b: T) => number;
 
 const NANO = 1_000_000_000n;
 
-/**
- * All workloads in the order of eviction for this signal. The sort is stable.
- *
- * @param leastYield  passes over machine workloads that would free less; left out: those that would free nothing
- */
+export interface RankOptions {
+  /** Passes over machine workloads that would free less. Left out: those that would free nothing. */
+  readonly leastYield?: bigint | undefined;
+  /** A workload's swap is usage (see `countsSwap`). */
+  readonly countsSwap?: boolean;
+}
+
+/** All workloads in the order of eviction for this signal. The sort is stable. */
 export function rank(
   signal: ResourceSignal,
   layout: Layout,
   usages: readonly WorkloadUsage[],
   departures: Departures,
-  leastYield?: bigint,
+  options: RankOptions = {},
 ): RankedWorkload[] {
-  const ranked = rankUsages(signal, layout, usages, departures, leastYield);
+  const ranked = rankUsages(signal, layout, usages, departures, options);
   ranked.sort(byRank(signal, layout, departures));
   for (const [index, item] of ranked.entries()) item.place = index + 1;
   return ranked;
@@ -60,9 +65,11 @@ function rankUsages(
   layout: Layout,
   usages: readonly WorkloadUsage[],
   departures: Departures,
-  leastYield: bigint | undefined,
+  { leastYield, countsSwap = false }: RankOptions,
 ): Unplaced[] {
-  const measure = SIGNAL_FACTS[signal].measure(layout, departures);
+  const { resource, measure: measureOf } = SIGNAL_FACTS[signal];
+  const measure = measureOf(layout, departures, countsSwap);
+  const showsSwap = countsSwap && resource === 'memory';
   return usages.map(({ workload, stats }) => {
     const usage = stats === undefined ? undefined : measure.usage(workload, stats);
     const requestNano = measure.requestNano(workload);
@@ -79,6 +86,7 @@ function rankUsages(
       priority: workload.priority,
       aboveRequestNano: comparedNano - measure.subtractedNano(workload),
       protection: workload.protection ?? withoutRelief(signal, workload, stats, leastYield),
+      ...(showsSwap && stats?.swapBytes !== undefined && { swapped: stats.swapBytes }),
       ...(holding && { holding }),
     };
   });
@@ -182,7 +190,7 @@ export function protectionText(protection: Protection): string {
 
 /** 'uses 200MiB, 136MiB above its request of 64MiB, priority -10'. */
 export function describeRanked(ranked: RankedWorkload, resource: Resource): string {
-  const { usage, requestNano, exceedsRequest, priority, protection, workload, holding } = ranked;
+  const { usage, requestNano, exceedsRequest, priority, protection, workload, holding, swapped } = ranked;
   const amount = (nano: bigint): string => amountOfResource(resource, nano / NANO);
   const request =
     requestNano === 0n
@@ -192,7 +200,8 @@ export function describeRanked(ranked: RankedWorkload, resource: Resource): stri
         : exceedsRequest
           ? `${amount(usage * NANO - requestNano)} above its request of ${amount(requestNano)}`
           : `within its request of ${amount(requestNano)}`;
-  const uses = usage === undefined ? 'uses an unknown amount' : `uses ${amountOfResource(resource, usage)}`;
+  const ofSwap = swapped === undefined ? '' : ` (${amountOfResource(resource, swapped)} of it swap)`;
+  const uses = usage === undefined ? 'uses an unknown amount' : `uses ${amountOfResource(resource, usage)}${ofSwap}`;
   const frees = holding === undefined ? [] : [`frees ${amountOfResource(resource, ofResource(resource, holding.frees))}`];
   const never = protection ? `; never evicted: ${protectionText(protection)}` : '';
   const avoid = workload.avoid ? ['to be avoided (ManagedOOMPreference=avoid)'] : [];

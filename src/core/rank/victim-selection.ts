@@ -11,7 +11,7 @@ import { SIGNAL_FACTS, type ConditionType, type Resource, type ResourceSignal, f
 import type { Layout } from '../signal/layout.js';
 import { evictionsBefore, holdOf } from '../systemd/restart-storm.js';
 import type { Policy, State } from '../decide/state.js';
-import { thresholdKind } from '../threshold/threshold.js';
+import { countsSwap, thresholdKind } from '../threshold/threshold.js';
 import type { UnitStop } from '../systemd/unit-stop.js';
 import type { Candidates, Protection } from '../workload/workload.js';
 
@@ -142,7 +142,10 @@ export function selectVictim(
   nowNs: bigint,
 ): Victim | 'awaited' | 'measuring' | undefined {
   const { threshold } = shortfall;
-  const least = policy.departures['no-yield'] ? leastYield(shortfall) : undefined;
+  const options = {
+    leastYield: policy.departures['no-yield'] ? leastYield(shortfall) : undefined,
+    countsSwap: countsSwap(threshold),
+  };
   let found = NO_CANDIDATES;
   const isUrgent = thresholdKind(threshold) === 'hard' && filesystemOf(threshold.signal) === undefined;
   const awaitsNs = isUrgent ? HARD_AWAITS_NS : PATIENT_AWAITS_NS;
@@ -150,7 +153,7 @@ export function selectVictim(
     outside(policy, threshold.signal, item) ?? passedOver(item, found, failedKills, nowNs);
   const ranked = (): Omit<Victim, 'victim' | 'unitStop'> & { victim: RankedWorkload | undefined } => {
     found = candidates();
-    const ranking = rank(threshold.signal, layout, usagesFor(threshold.signal, found), policy.departures, least);
+    const ranking = rank(threshold.signal, layout, usagesFor(threshold.signal, found), policy.departures, options);
     for (const [index, item] of ranking.entries()) {
       if (item.protection !== undefined) continue;
       const protection = passedOverBy(item);

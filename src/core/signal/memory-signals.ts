@@ -3,12 +3,16 @@ import type { Measure, ResourceDefinition } from './signal-definition.js';
 
 const request = ({ requests }: Workload): bigint => requests.memory;
 const WORKING_SET: Measure = { usage: (_, stats) => stats.workingSetBytes, requestNano: request, subtractedNano: request };
+const WITH_SWAP: Measure = {
+  ...WORKING_SET,
+  usage: (_, { workingSetBytes, swapBytes = 0n }) => (workingSetBytes === undefined ? undefined : workingSetBytes + swapBytes),
+};
 
 /** What every signal of memory has in common. */
 export const MEMORY = {
   resource: 'memory',
   condition: 'MemoryPressure',
-  measure: () => WORKING_SET,
+  measure: (_layout, _departures, countsSwap) => (countsSwap ? WITH_SWAP : WORKING_SET),
 } as const satisfies Partial<ResourceDefinition>;
 
 const BYTES = { ...MEMORY, operator: '<', unit: 'bytes' } as const;

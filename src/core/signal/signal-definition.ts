@@ -55,7 +55,8 @@ interface AnySignal {
 export interface ResourceDefinition extends AnySignal {
   readonly resource: Resource;
   readonly condition: ConditionType;
-  readonly measure: (layout: Layout, departures: Departures) => Measure;
+  /** @param countsSwap  a workload's swap is usage: the threshold is about swap or pressure, too */
+  readonly measure: (layout: Layout, departures: Departures, countsSwap: boolean) => Measure;
   /** The ranking compares the priority before usage above the request. Left out: after it. */
   readonly priorityFirst?: true;
   /**

@@ -1,6 +1,6 @@
 import { quantityValue, type Quantity } from '../quantity/quantity.js';
 import type { Observation, Observations } from '../signal/observation.js';
-import { isResourceSignal, operatorOf, SIGNALS, type ResourceSignal, type Signal } from '../signal/signal.js';
+import { isPressure, isResourceSignal, operatorOf, SIGNALS, type ResourceSignal, type Signal } from '../signal/signal.js';
 
 /** `fraction`: the number as a 32 bit float, divided by 100 as a 32 bit float, as in the kubelet (0.1 for 10%). */
 export type ThresholdValue =
@@ -52,6 +52,14 @@ export function isListed({ kind }: Threshold): boolean {
 /** The starved operand first. */
 export function operandsOf(threshold: Threshold): readonly Operand[] {
   return threshold.also === undefined ? [threshold] : [threshold, ...threshold.also];
+}
+
+/**
+ * Swap or pressure is an operand: then a workload that is mostly swapped out is part of the shortage, although it holds
+ * little memory.
+ */
+export function countsSwap(threshold: Threshold): boolean {
+  return operandsOf(threshold).some(({ signal }) => signal === 'swap.available' || isPressure(signal));
 }
 
 /** 'memory.available<10% & memory.pressure.full>40%'. */

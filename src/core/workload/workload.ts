@@ -182,8 +182,13 @@ export interface VolumeStats extends FilesystemUsage {
 
 /** undefined: not known, which is not zero. */
 export interface WorkloadStats {
-  /** usage − inactive_file, at least 0. The ranking compares it. */
+  /**
+   * usage − inactive_file, at least 0. The ranking compares it. Of a cgroup with departure `reclaimable-cache` also −
+   * active_file.
+   */
   readonly workingSetBytes: bigint | undefined;
+  /** Swap that it uses. The ranking for swap and pressure adds it. Left out: none, or not known. */
+  readonly swapBytes?: bigint;
   /** Memory statistics without a working set. The kubelet's message calls it 0. */
   readonly memoryWithoutWorkingSet?: true;
   /** Includes the page cache: what a kill may free. */

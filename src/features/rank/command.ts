@@ -6,7 +6,14 @@ import type { OomReading } from '../../core/oom/oom-reading.js';
 import { holdersOn } from '../../core/disk/held-space.js';
 import { usagesFor, withDisks } from '../../core/rank/candidate-usages.js';
 import { rank as rankWorkloads } from '../../core/rank/rank.js';
-import { MACHINE_RESOURCES, RESOURCE_SIGNALS, SIGNAL_FACTS, type ResourceSignal, filesystemOf } from '../../core/signal/signal.js';
+import {
+  isPressure,
+  MACHINE_RESOURCES,
+  RESOURCE_SIGNALS,
+  SIGNAL_FACTS,
+  type ResourceSignal,
+  filesystemOf,
+} from '../../core/signal/signal.js';
 import type { Candidates, WorkloadUsage } from '../../core/workload/workload.js';
 import { UsageError } from '../../errors.js';
 import type { MakeCommand } from '../../cli/output/command.js';
@@ -109,7 +116,7 @@ async function ranking(loaded: LoadedConfig, signal: ResourceSignal, open: OpenR
       node: node.identity,
       evictable,
       configured,
-      ranked: rankWorkloads(signal, 'single', inhabited, loaded.config.departures),
+      ranked: rankWorkloads(signal, 'single', inhabited, loaded.config.departures, { countsSwap: isPressure(signal) }),
       vacant,
       unreadable: candidates.unreadable,
       holders,

@@ -41,12 +41,13 @@ function aboveOf({ aboveRequestNano }: RankedWorkload, resource: Resource): Reco
   }
 }
 
-function usageOf({ stats, usage, requestNano }: RankedWorkload, resource: Resource): Record<string, unknown> {
+function usageOf({ stats, usage, requestNano, swapped }: RankedWorkload, resource: Resource): Record<string, unknown> {
   switch (resource) {
     case 'memory':
       return {
-        ...known('workingSetBytes', usage),
+        ...known('workingSetBytes', usage === undefined ? undefined : usage - (swapped ?? 0n)),
         ...known('usageBytes', stats?.usageBytes),
+        ...known('swapBytes', swapped),
         requestBytes: wholeOrFraction(requestNano),
       };
     case 'ephemeral-storage':

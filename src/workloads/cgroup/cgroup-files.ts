@@ -5,8 +5,10 @@ import { cgroupDirectory, type CgroupHierarchy } from '../../core/workload/cgrou
 /** One row of the table for a cgroup, in bytes. */
 export interface CgroupSample {
   readonly usageBytes: bigint;
-  /** usage − inactive_file, floored at 0. */
+  /** usage − inactive_file, and − active_file where the kernel's cache is no usage; at least 0. */
   readonly workingSetBytes: bigint;
+  /** 0n: none, or the kernel does not count it. */
+  readonly swapBytes: bigint;
   /** The larger of memory.low and memory.min; undefined: v1, which has neither. */
   readonly guaranteedBytes: bigint | undefined;
 }
@@ -15,7 +17,7 @@ export interface CgroupSample {
 export interface CgroupFiles {
   readonly specs: readonly FileSpec[];
   /**
-   * `values[first]` and following are the fields of the specs in order. undefined: usage or inactive_file is unknown.
+   * `values[first]` and following are the fields of the specs in order. undefined: usage or page cache is unknown.
    */
   sample(values: Float64Array, first: number): CgroupSample | undefined;
   /** Whether processes live in it or below; undefined: unknown. */
@@ -28,39 +30,45 @@ export interface CgroupFiles {
 /** The effective value of memory.low = max: the kernel counts bytes in 63 bits. */
 export const ALL_MEMORY = 2n ** 63n - 1n;
 
-const v1: CgroupFiles = {
+const v1 = (countsCache: boolean): CgroupFiles => ({
   usageFile: 'memory.usage_in_bytes',
   limitFile: 'memory.limit_in_bytes',
   specs: [
     { path: 'memory.usage_in_bytes', format: 'number' },
-    { path: 'memory.stat', format: 'keyed', keys: ['total_inactive_file'] },
+    { path: 'memory.stat', format: 'keyed', keys: ['total_inactive_file', 'total_active_file', 'total_swap'] },
   ],
-  sample: (values, first) => sample(values[first], values[first + 1]),
+  sample: (values, first) => {
+    const [usage, inactive, active = NaN, swap] = values.subarray(first, first + 4);
+    return sample(usage, inactive, countsCache ? 0 : active, swap);
+  },
   populated: () => undefined,
-};
+});
 
-const v2: CgroupFiles = {
+const v2 = (countsCache: boolean): CgroupFiles => ({
   usageFile: 'memory.current',
   limitFile: 'memory.max',
   specs: [
     { path: 'memory.current', format: 'number' },
-    { path: 'memory.stat', format: 'keyed', keys: ['inactive_file'] },
+    { path: 'memory.stat', format: 'keyed', keys: ['inactive_file', 'active_file'] },
     { path: 'memory.low', format: 'number' },
     { path: 'memory.min', format: 'number' },
     { path: 'cgroup.events', format: 'keyed', keys: ['populated'] },
+    { path: 'memory.swap.current', format: 'number' },
   ],
   sample: (values, first) => {
-    const [low, min] = [bytes(values[first + 2]), bytes(values[first + 3])];
-    return sample(values[first], values[first + 1], low > min ? low : min);
+    const [usage, inactive, active = NaN, low, min, , swap] = values.subarray(first, first + 7);
+    const [lowBytes, minBytes] = [bytes(low), bytes(min)];
+    return sample(usage, inactive, countsCache ? 0 : active, swap, lowBytes > minBytes ? lowBytes : minBytes);
   },
   populated: (values, first) => {
-    const populated = values[first + 4] ?? NaN;
+    const populated = values[first + 5] ?? NaN;
     return Number.isNaN(populated) ? undefined : populated !== 0;
   },
-};
+});
 
-export function cgroupFiles(version: 1 | 2): CgroupFiles {
-  return version === 1 ? v1 : v2;
+/** @param countsCache  active page cache is usage, as on a kubelet */
+export function cgroupFiles(version: 1 | 2, countsCache: boolean): CgroupFiles {
+  return version === 1 ? v1(countsCache) : v2(countsCache);
 }
 
 /** A limit in bytes; undefined: none, which v1 writes as the largest number of whole pages. */
@@ -74,9 +82,10 @@ export function limitBytes(text: string): bigint | undefined {
 /** Pages have at most 64 KiB. */
 const LARGEST_LIMIT = ALL_MEMORY - 64n * 1024n;
 
-function sample(usage = NaN, inactive = NaN, guaranteedBytes?: bigint): CgroupSample | undefined {
-  if (Number.isNaN(usage) || Number.isNaN(inactive)) return undefined;
-  return { usageBytes: BigInt(usage), workingSetBytes: BigInt(Math.max(usage - inactive, 0)), guaranteedBytes };
+function sample(usage = NaN, inactive = NaN, active: number, swap = NaN, guaranteedBytes?: bigint): CgroupSample | undefined {
+  if (Number.isNaN(usage + inactive + active)) return undefined;
+  const workingSetBytes = BigInt(Math.max(usage - inactive - active, 0));
+  return { usageBytes: BigInt(usage), workingSetBytes, swapBytes: bytes(swap), guaranteedBytes };
 }
 
 function bytes(value = 0): bigint {

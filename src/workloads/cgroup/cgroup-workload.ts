@@ -87,7 +87,7 @@ export function qosClass(requestBytes: bigint, limitBytes: bigint | undefined): 
   return limitBytes !== undefined && requestBytes >= limitBytes ? 'Guaranteed' : 'Burstable';
 }
 
-export function usageOf(workload: Workload, { workingSetBytes, usageBytes }: CgroupSample): WorkloadUsage {
+export function usageOf(workload: Workload, { workingSetBytes, usageBytes, swapBytes }: CgroupSample): WorkloadUsage {
   return {
     workload,
     stats: {
@@ -97,6 +97,7 @@ export function usageOf(workload: Workload, { workingSetBytes, usageBytes }: Cgr
       ephemeralStorageBytes: undefined,
       containers: NO_CONTAINERS,
       volumes: NO_VOLUMES,
+      ...(swapBytes > 0n && { swapBytes }),
     },
   };
 }

@@ -1,3 +1,4 @@
+import type { Departures } from '../../core/decide/departures.js';
 import { statSync } from 'node:fs';
 import { cgroupDirectory, pathBelowMount, withAncestors, type CgroupHierarchy } from '../../core/workload/cgroup.js';
 import { isLiteral } from '../../core/workload/glob.js';
@@ -25,6 +26,8 @@ import { rootsOf } from '../systemd/unit-tree.js';
 interface WorkloadsConfig {
   readonly workloads: readonly WorkloadSourceSpec[];
   readonly rules: readonly Rule[];
+  /** Left out: page cache is usage as on a kubelet. */
+  readonly departures?: Pick<Departures, 'reclaimable-cache'>;
 }
 
 /** Sources of facts besides the kernel. The caller closes them. */
@@ -121,6 +124,7 @@ class CgroupWorkloads implements WorkloadSource {
       hierarchy,
       roots: [...runtimeRoots, ...this.#roots],
       effectOf: this.#effectOf,
+      countsCache: config.departures?.['reclaimable-cache'] !== true,
       preferences: this.#preferences,
       containerNames: this.#containerNames,
     });

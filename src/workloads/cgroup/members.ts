@@ -19,6 +19,8 @@ interface MembersParts {
   /** Without duplicates; roots of runtimes first. */
   readonly roots: readonly MemberRoot[];
   readonly effectOf: EffectOf;
+  /** Active page cache is usage. */
+  readonly countsCache: boolean;
   readonly preferences: OomPreferences;
   readonly containerNames: ContainerNames;
 }
@@ -41,7 +43,7 @@ export class Members {
   constructor(native: Binding, parts: MembersParts) {
     this.#native = native;
     this.#parts = parts;
-    this.#files = cgroupFiles(parts.hierarchy.version);
+    this.#files = cgroupFiles(parts.hierarchy.version, parts.countsCache);
     this.#table = new native.CgroupTable(this.#files.specs);
     this.watch();
   }

@@ -5,7 +5,7 @@ import { workloadOf } from '../../../src/workloads/cgroup/cgroup-workload.js';
 import type { Member } from '../../../src/workloads/cgroup/source-root.js';
 import { SECOND } from '../../core/support.js';
 
-const sample = { usageBytes: 0n, workingSetBytes: 0n, guaranteedBytes: undefined };
+const sample = { usageBytes: 0n, workingSetBytes: 0n, swapBytes: 0n, guaranteedBytes: undefined };
 const requested = (graceNs: bigint | undefined): Member => {
   const effect = { terminationGracePeriodNs: graceNs, directories: [] };
   return { name: 'web', path: '/web', id: 1n, effect, limitBytes: undefined, unit: undefined } as unknown as Member;
