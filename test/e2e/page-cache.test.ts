@@ -1,0 +1,103 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, statfsSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import type { TestCgroup } from '../support/cgroup.js';
+import { Evictd, victimOf } from './evictd.js';
+import { guarding, isV1, MIB, ON, testNode, workload } from './node.js';
+import { aWhile, until } from './wait.js';
+
+// A node of 320 MiB that needs 128 MiB available: evictd acts when 192 MiB are in use.
+
+const LIMIT = { evictionHard: { 'memory.available': '128Mi' }, monitoringInterval: '1h' };
+
+/** A file on a disk, of which nothing is cached: dirty pages, and those of another cgroup, would not count here. */
+function fileOf(mebibytes: number): string {
+  const directory = mkdtempSync('/var/tmp/evictd-test-');
+  onTestFinished(() => {
+    rmSync(directory, { recursive: true });
+  });
+  expect(statfsSync(directory).type, '/var/tmp is a disk, not a tmpfs').not.toBe(0x01021994);
+  const file = join(directory, 'cache');
+  execFileSync('dd', ['if=/dev/zero', `of=${file}`, 'bs=1M', `count=${String(mebibytes)}`, 'conv=fsync', 'status=none']);
+  execFileSync('dd', [`if=${file}`, 'iflag=nocache', 'count=0', 'status=none']);
+  return file;
+}
+
+function statistic(cgroup: TestCgroup, name: string): number {
+  return Number(new RegExp(`^${isV1 ? 'total_' : ''}${name} (\\d+)$`, 'm').exec(cgroup.read('memory.stat'))?.[1]);
+}
+
+/** Reads a file until the kernel has its pages in the list of active ones, and stays. Resolves also if it is killed. */
+async function reader(cgroup: TestCgroup, file: string): Promise<{ readonly alive: boolean }> {
+  const program = `
+    $| = 1;
+    for (1 .. 3) { open my $in, '<', '${file}' or die; 1 while sysread $in, my $block, 1 << 20 }
+    print "ready\\n";
+    sleep while 1;`;
+  const started = await cgroup.spawn('perl', ['-e', program]);
+  let said = '';
+  started.child.stdout?.on('data', (chunk: Buffer) => (said += chunk.toString()));
+  const running = (): boolean => started.child.exitCode === null && started.child.signalCode === null;
+  await until('the file has been read', () => said.includes('ready') || !running());
+  return {
+    get alive() {
+      return running();
+    },
+  };
+}
+
+interface RankingRow {
+  readonly name: string;
+  readonly workingSetBytes: number;
+}
+
+describe(`page cache that is in use (${ON})`, () => {
+  test('a workload that reads much is not evicted, and the one that takes memory is', async () => {
+    const node = testNode(320n << 20n);
+    const file = fileOf(170);
+    const hog = await workload(node.child('hog'), { holdsMib: 40, growsMib: 175 });
+    const evictd = await new Evictd({ config: { ...guarding(node), ...LIMIT } }).guarding();
+    const reading = await reader(node.child('reading'), file);
+    expect(statistic(node, 'active_file')).toBeGreaterThan(150 * MIB);
+    await aWhile();
+    expect(evictd.journal()).toEqual([expect.objectContaining({ type: 'start' })]);
+
+    hog.grow();
+    expect(await hog.ended).toBe('SIGKILL');
+    const decision = await evictd.recorded('decision');
+    const ranking = decision.ranking as RankingRow[];
+    expect(ranking.map(({ name }) => name)).toEqual(['hog', 'reading']);
+    expect(ranking[1]?.workingSetBytes).toBeLessThan(40 * MIB);
+    expect(decision.source).toContain('− reclaimable memory of ');
+    expect(await evictd.recorded('outcome')).toMatchObject({ result: 'killed' });
+    await aWhile();
+    expect(reading.alive).toBe(true);
+    expect(evictd.journal().filter(({ type }) => type === 'decision')).toHaveLength(1);
+    expect(Number(/^oom_kill (\d+)/m.exec(node.read(isV1 ? 'memory.oom_control' : 'memory.events'))?.[1])).toBe(0);
+  });
+
+  test('with reclaimable-cache switched off it is evicted, and frees nothing', async () => {
+    const node = testNode(320n << 20n);
+    const file = fileOf(170);
+    await workload(node.child('other'), { holdsMib: 40 });
+    const config = { ...guarding(node), ...LIMIT, departures: { 'reclaimable-cache': false } };
+    const evictd = await new Evictd({ config }).guarding();
+    await reader(node.child('reading'), file);
+    expect(victimOf(await evictd.recorded('decision'))).toBe('reading');
+    expect((await evictd.recorded('outcome')).freedBytes).toBeLessThan(40 * MIB);
+  });
+
+  test('a workload that writes much is not evicted either: the kernel writes and drops its pages', async () => {
+    const node = testNode(320n << 20n);
+    const file = fileOf(1);
+    const other = await workload(node.child('other'), { holdsMib: 40 });
+    const evictd = await new Evictd({ config: { ...guarding(node), ...LIMIT } }).guarding();
+    const writing = await node.child('writing').spawn('dd', ['if=/dev/zero', `of=${file}`, 'bs=1M', 'count=400', 'status=none']);
+    expect(await writing.ended).toBeNull();
+    expect(writing.child.exitCode).toBe(0);
+    await aWhile();
+    expect(evictd.journal()).toEqual([expect.objectContaining({ type: 'start' })]);
+    expect(other.alive).toBe(true);
+  });
+});
