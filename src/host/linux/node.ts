@@ -1,6 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
+import { totalmem } from 'node:os';
 import { departuresOf, type Departures } from '../../core/decide/departures.js';
-import { cgroupDirectory, normalCgroupPath } from '../../core/workload/cgroup.js';
+import { cgroupDirectory, normalCgroupPath, type CgroupHierarchy } from '../../core/workload/cgroup.js';
 import type { FilesystemPaths } from '../../core/signal/layout.js';
 import type { Threshold } from '../../core/threshold/threshold.js';
 import { UnavailableError } from '../../errors.js';
@@ -9,7 +10,7 @@ import { openAllocatable } from './memory/allocatable.js';
 import { readPageSize } from './memory/memory-reserve.js';
 import { readHierarchies, showsRootCgroup, type Hierarchies } from './cgroup/hierarchies.js';
 import { cgroupPlan, MemoryNotifiers, type WatchPlan } from './memory/memory-notifiers.js';
-import { cgroupMemory } from './memory/cgroup-memory.js';
+import { cgroupMemory, limitNow } from './memory/cgroup-memory.js';
 import { machineMemory, readMemoryFiles } from './memory/machine-memory.js';
 import { LinuxNodeReader, type LinuxNode, type NodeParts } from './node-reader.js';
 import { notifierMode, type NotifierMode } from './sampling/notifier-mode.js';
@@ -70,30 +71,45 @@ type Opened = Omit<NodeParts, 'native' | 'filesystems' | 'thresholds' | 'notifie
 };
 
 function openMachine({ memory: hierarchy }: Hierarchies, departures: Departures, native: Binding): Opened {
-  const v1Root = hierarchy?.version === 1 && showsRootCgroup(hierarchy) ? hierarchy : undefined;
-  const memory = machineMemory(departures, v1Root, readMemoryFiles());
   return {
     hierarchy,
     identity: { name: 'machine', cgroup: undefined, cgroupVersion: hierarchy?.version ?? 2 },
-    memory,
     pids: pidsSource(undefined),
     oomKills: machineOomKills(native),
     own: {
       pressure: MACHINE_PRESSURE,
       amounts: amountSources(undefined),
     },
-    plan: {
-      signal: 'memory.available',
-      nodeName: 'the machine',
-      thresholdDirectory: v1Root && cgroupDirectory(v1Root, '/'),
-      used: memory.used,
-      pressureFile: '/proc/pressure/memory',
-      eventsDirectory: undefined,
-      oomDirectory: undefined,
-      pageSize: readPageSize(),
-    },
+    ...watchedMachine(hierarchy, departures),
   };
 }
+
+/**
+ * In a container the mount shows an ordinary cgroup as the root. If that has a limit which leaves less than the machine
+ * has, its memory is all that the kernel can give.
+ */
+function watchedMachine(hierarchy: CgroupHierarchy | undefined, departures: Departures): Pick<Opened, 'memory' | 'plan'> {
+  const shown = hierarchy && { hierarchy, isRoot: showsRootCgroup(hierarchy) };
+  if (shown?.isRoot === false && departures['kernel-memory'] && limitNow(shown.hierarchy, '/') <= totalmem()) {
+    const memory = cgroupMemory(shown.hierarchy, '/', departures['reclaimable-cache']);
+    return { memory, plan: cgroupPlan('memory.available', shown.hierarchy, '/', memory, MACHINE_STALLS) };
+  }
+  const v1Root = shown?.isRoot === true && shown.hierarchy.version === 1 ? shown.hierarchy : undefined;
+  const memory = machineMemory(departures, v1Root, readMemoryFiles());
+  const plan: WatchPlan = {
+    signal: 'memory.available',
+    nodeName: 'the machine',
+    thresholdDirectory: v1Root && cgroupDirectory(v1Root, '/'),
+    used: memory.used,
+    pressureFile: MACHINE_STALLS,
+    eventsDirectory: undefined,
+    oomDirectory: undefined,
+    pageSize: readPageSize(),
+  };
+  return { memory, plan };
+}
+
+const MACHINE_STALLS = '/proc/pressure/memory';
 
 function openCgroup({ memory: hierarchy, pids }: Hierarchies, path: string, departures: Departures, native: Binding): Opened {
   if (hierarchy === undefined) {
@@ -115,7 +131,7 @@ function openCgroup({ memory: hierarchy, pids }: Hierarchies, path: string, depa
       pressure: v1 ? MACHINE_PRESSURE_FOR_V1 : { fileOf: (resource) => `${directory}/${resource}.pressure`, remark: '' },
       amounts: amountSources({ hierarchy, path }),
     },
-    plan: cgroupPlan('memory.available', hierarchy, path, memory, '/proc/pressure/memory'), // the machine's includes the cgroup's
+    plan: cgroupPlan('memory.available', hierarchy, path, memory, MACHINE_STALLS), // the machine's includes the cgroup's
   };
 }
 

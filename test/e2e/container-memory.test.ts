@@ -1,0 +1,120 @@
+import { execFile } from 'node:child_process';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { memoryController, type TestCgroup } from '../support/cgroup.js';
+import { Evictd, EVICTD, scratchDirectory, victimOf } from './evictd.js';
+import { MIB, ON, testNode, workload } from './node.js';
+
+// What a container sees: a mount of the cgroup filesystem that shows its own cgroup as the root, and another meminfo.
+
+const MOUNT = memoryController()?.mount ?? '';
+
+/** A command that runs its arguments where the mount shows this cgroup as the root. */
+function inside(container: TestCgroup, meminfo?: string): string[] {
+  const masked = meminfo === undefined ? '' : ` && mount --bind ${meminfo} /proc/meminfo`;
+  return ['unshare', '--mount', 'sh', '-c', `mount --bind ${container.dir} ${MOUNT}${masked} && exec "$@"`, 'sh'];
+}
+
+interface Checked {
+  readonly code: number;
+  readonly memory: { readonly availableBytes: number; readonly capacityBytes: number; readonly source: string; readonly reason?: string };
+}
+
+async function run(command: readonly string[]): Promise<{ readonly code: number; readonly stdout: string }> {
+  const [program = '', ...args] = command;
+  return new Promise((resolve) => {
+    execFile(program, args, (error, stdout) => {
+      resolve({ code: Number(error?.code ?? 0), stdout });
+    });
+  });
+}
+
+async function check(container: TestCgroup, meminfo?: string, ...args: string[]): Promise<Checked> {
+  const { code, stdout } = await run([...inside(container, meminfo), process.execPath, EVICTD, 'check', '-o', 'json', ...args]);
+  const { signals } = JSON.parse(stdout) as { signals: [Checked['memory']] };
+  return { code, memory: signals[0] };
+}
+
+const KUBELET = '--compatibility=kubelet';
+
+describe(`in a container with a limit (${ON})`, () => {
+  test('its limit is the capacity, and what it uses is used', async () => {
+    const container = testNode(256n << 20n);
+    await workload(container.child('app'), { holdsMib: 200 });
+    const { code, memory } = await check(container);
+    expect([code, memory.capacityBytes]).toEqual([2, 256 * MIB]);
+    expect(memory.availableBytes).toBeLessThan(56 * MIB);
+    expect(memory.source).toMatch(/ − reclaimable memory of \/$/);
+  });
+
+  test('without a limit, and as on a kubelet, it is the machine', async () => {
+    const container = testNode(256n << 20n);
+    await workload(container.child('app'), { holdsMib: 200 });
+    expect((await check(container, undefined, KUBELET)).memory.capacityBytes).toBeGreaterThan(256 * MIB);
+    container.limit(1n << 60n);
+    const { memory } = await check(container);
+    expect(memory.capacityBytes).toBeGreaterThan(256 * MIB);
+    expect(memory.source).toBe('MemAvailable of /proc/meminfo');
+  });
+
+  test('evictd acts before the kernel does at the limit', async () => {
+    const container = testNode(256n << 20n);
+    const app = await workload(container.child('app'), { holdsMib: 20, growsMib: 200 });
+    const config = { evictionHard: { 'memory.available': '100Mi' }, workloads: [{ cgroup: '/' }], monitoringInterval: '1h' };
+    const evictd = await new Evictd({ config, through: inside(container) }).guarding();
+    app.grow();
+    expect(await app.ended).toBe('SIGKILL');
+    expect(victimOf(await evictd.recorded('decision'))).toBe('app');
+    expect(await evictd.recorded('outcome')).toMatchObject({ result: 'killed' });
+  });
+});
+
+/** In kB, as lxcfs 3 has it: MemTotal of the container beside AnonPages of the machine. */
+const MIXED = {
+  MemTotal: 2097152,
+  MemFree: 1600000,
+  MemAvailable: 1650000,
+  Buffers: 0,
+  Cached: 80000,
+  SwapCached: 0,
+  'Inactive(file)': 20000,
+  AnonPages: 8000000,
+  SwapTotal: 0,
+  SwapFree: 0,
+};
+
+describe(`with another meminfo (${ON})`, () => {
+  const shown = (fields: Partial<typeof MIXED>): string => {
+    const directory = scratchDirectory();
+    onTestFinished(() => {
+      rmSync(directory, { recursive: true });
+    });
+    const file = join(directory, 'meminfo');
+    const lines = Object.entries(fields).map(([key, kib]) => `${`${key}:`.padEnd(16)}${String(kib).padStart(8)} kB\n`);
+    writeFileSync(file, lines.join(''));
+    return file;
+  };
+  const unlimited = (): TestCgroup => testNode(1n << 60n);
+
+  test('MemAvailable is the container’s', async () => {
+    const { code, memory } = await check(unlimited(), shown(MIXED));
+    expect([code, memory]).toMatchObject([0, { availableBytes: 1650000 * 1024, capacityBytes: 2097152 * 1024 }]);
+  });
+
+  test('more anonymous memory than there is memory is unknown, and no shortage', async () => {
+    const { code, memory } = await check(unlimited(), shown(MIXED), KUBELET);
+    expect([code, memory.reason]).toEqual([3, expect.stringContaining('/proc/meminfo mixes two machines')]);
+  });
+
+  test('without MemAvailable doctor says that the kernel’s memory counts as available', async () => {
+    const { MemAvailable: _masked, ...fields } = MIXED;
+    const meminfo = shown({ ...fields, AnonPages: 400000 });
+    const command = [...inside(unlimited(), meminfo), process.execPath, EVICTD, 'doctor', '-o', 'json'];
+    const { checks } = JSON.parse((await run(command)).stdout) as { checks: { id: string; status: string; summary: string }[] };
+    expect(checks.find(({ id }) => id === 'node.memory')).toMatchObject({
+      status: 'degraded',
+      summary: expect.stringContaining('/proc/meminfo has no MemAvailable') as string,
+    });
+  });
+});
