@@ -146,16 +146,14 @@ export class Sandbox implements DemoNode {
     return cgroupDirectory(this.#hierarchy, name === undefined ? this.path : `${this.path}/${name}`);
   }
 
-  /** usage − inactive_file, as evictd computes it; undefined: unreadable. */
+  /** usage − page cache, nearly as evictd computes it; undefined: unreadable. */
   workingSetBytes(name?: string): bigint | undefined {
-    const [usage, stat, key] =
-      this.version === 1
-        ? (['memory.usage_in_bytes', 'memory.stat', 'total_inactive_file'] as const)
-        : (['memory.current', 'memory.stat', 'inactive_file'] as const);
+    const [usage, of] = this.version === 1 ? (['memory.usage_in_bytes', 'total_'] as const) : (['memory.current', ''] as const);
     try {
       const used = BigInt(this.#read(usage, name));
-      const inactive = BigInt(field(this.#read(stat, name), key) ?? 0);
-      return used > inactive ? used - inactive : 0n;
+      const stat = this.#read('memory.stat', name);
+      const cache = BigInt(field(stat, `${of}inactive_file`) ?? 0) + BigInt(field(stat, `${of}active_file`) ?? 0);
+      return used > cache ? used - cache : 0n;
     } catch {
       return undefined;
     }

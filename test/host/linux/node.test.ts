@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, rmdirSync, rmSync, statSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { departuresOf, type Departures } from '../../../src/core/decide/departures.js';
 import { parseQuantity } from '../../../src/core/quantity/quantity.js';
 import type { Threshold } from '../../../src/core/threshold/threshold.js';
 import { openNode, type LinuxNode, type NodeConfig } from '../../../src/host/linux/node.js';
@@ -24,8 +25,8 @@ const below = (text: string): Threshold => {
 
 let cgroup: TestCgroup;
 const opened: LinuxNode[] = [];
-function open(path: string | undefined = cgroup.path, binding: Binding = native): LinuxNode {
-  const node = openNode(config(path), binding);
+function open(path: string | undefined = cgroup.path, binding: Binding = native, departures = departuresOf('kubelet')): LinuxNode {
+  const node = openNode({ ...config(path), departures }, binding);
   opened.push(node);
   return node;
 }
@@ -256,13 +257,18 @@ describe('arming', () => {
       await eventually('the moved one to wake', () => wakes.some(({ source }) => source === 'memcg_threshold'));
     });
 
-    test('reclaimed page cache does not hide growth, although usage never reaches the registration', async () => {
+    test.each<[cache: string, reads: string, departures: Departures]>([
+      ['inactive', '', departuresOf('kubelet')],
+      ['active', 'cat "$0" "$0" "$0" > /dev/null && ', departuresOf('evictd')],
+    ])('reclaimed page cache does not hide growth, although usage never reaches the registration: %s', async (cache, reads, departures) => {
       const file = `/var/tmp/evictd-test-${String(process.pid)}-cache`;
       cgroup.limit(128n * MiB);
-      await cgroup.spawn('/bin/sh', ['-c', 'head -c 80M /dev/zero > "$0" && sync "$0" && echo cached >> "$0" && exec sleep 600', file]);
+      const cached = `head -c 80M /dev/zero > "$0" && sync "$0" && ${reads}echo cached >> "$0" && exec sleep 600`;
+      await cgroup.spawn('/bin/sh', ['-c', cached, file]);
       try {
         await eventually('the page cache', () => existsSync(file) && statSync(file).size > 80 * 2 ** 20);
-        const node = open();
+        expect(Number(new RegExp(`^total_${cache}_file (\\d+)$`, 'm').exec(cgroup.read('memory.stat'))?.[1])).toBeGreaterThan(70 * 2 ** 20);
+        const node = open(cgroup.path, native, departures);
         const wakes: Wake[] = [];
         node.read();
         node.arm([below('32Mi')], (wake) => wakes.push(wake));
