@@ -4,6 +4,7 @@
 //   load leak NAME RATE LEVEL   waits for SIGUSR1, fills at 200 MiB/s until MemAvailable < LEVEL MiB, waits for
 //                               SIGUSR2, then fills at RATE MiB/s (0: as fast as it goes) until it is killed
 //   load dentries DIR MIB       looks up names that are not there until the reclaimable slab has MIB
+//   load map FILE               reads every page of a mapping of FILE: they become active page cache
 //   load pause                  sleeps
 //
 // A third of a page is random, so that a compressed swap keeps it at about 3:1. SIGTERM ends a process at once.
@@ -98,15 +99,25 @@ static int dentries(const char* directory, long mib) {
   }
 }
 
+static int map(const char* path) {
+  const int file = open_or_die(path);
+  const off_t size = lseek(file, 0, SEEK_END);
+  const volatile char* memory = mmap(NULL, size, PROT_READ, MAP_SHARED, file, 0);
+  if (memory == MAP_FAILED) return perror("mmap"), 2;
+  for (off_t at = 0; at < size; at += PAGE) (void)memory[at];
+  return 0;
+}
+
 int main(int argc, char** argv) {
   const char* role = argc > 1 ? argv[1] : "";
   sigaction(SIGTERM, &(struct sigaction){.sa_handler = on_term}, NULL);
   fill_contents();
   if (!strcmp(role, "dentries") && argc == 4) return dentries(argv[2], atol(argv[3]));
+  if (!strcmp(role, "map") && argc == 3) return map(argv[2]);
   if (argc > 2) prctl(PR_SET_NAME, argv[2]);
   if (!strcmp(role, "hold") && argc == 4) hold(atol(argv[3]));
   if (!strcmp(role, "leak") && argc == 5) leak(atof(argv[3]), atol(argv[4]));
   if (!strcmp(role, "pause")) pause();
-  fputs("load: hold NAME MIB | leak NAME RATE LEVEL | dentries DIR MIB | pause\n", stderr);
+  fputs("load: hold NAME MIB | leak NAME RATE LEVEL | dentries DIR MIB | map FILE | pause\n", stderr);
   return 2;
 }

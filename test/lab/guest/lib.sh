@@ -61,9 +61,10 @@ drop_caches() { sync && echo 3 >/proc/sys/vm/drop_caches; }
 occupy() { # nothing|cache|slab|hugepages: before each round
   case $1 in
     nothing) ;;
-    cache) # a file without blocks, which is read twice: part of its pages are active
-      truncate -s $((total * 3 / 4))M $files/read
-      cat $files/read $files/read >/dev/null ;;
+    cache) # files without blocks
+      local left; left=$(available)
+      truncate -s $((left * 5 / 8))M $files/hot && truncate -s $((left / 2))M $files/cold
+      $files/load map $files/hot && cat $files/cold >/dev/null ;;
     slab) mkdir -p $files/empty && $files/load dentries $files/empty $((total / 4)) ;;
     hugepages) echo $((total / 4 / 2)) >/proc/sys/vm/nr_hugepages ;;
     *) say "nothing occupies memory as $1"; return 1 ;;

@@ -20,7 +20,8 @@ pids() { local name; for name in "${services[@]}"; do pgrep -nx "$name" || echo 
 lost() { paste -d ' ' <(printf '%s\n' "${services[@]}") <(echo "$1") <(pids) | awk '$2 != $3 { printf "%s%s", n++ ? "+" : "", $1 }'; }
 # What occupies the memory, in KiB.
 memory() {
-  awk '$1 == "MemFree:" { printf "free_kib=%d ", $2 } $1 == "Cached:" { printf "cached_kib=%d ", $2 }
+  awk '$1 == "MemFree:" { printf "free_kib=%d ", $2 } $1 == "Active(file):" { printf "active_file_kib=%d ", $2 }
+    $1 == "Inactive(file):" { printf "inactive_file_kib=%d ", $2 }
     $1 == "SReclaimable:" { printf "slab_kib=%d ", $2 } $1 == "Hugetlb:" { printf "huge_kib=%d", $2 }' /proc/meminfo
 }
 ready_to_leak() { below $((level + 8)) || ! kill -0 "$pid"; }
@@ -39,7 +40,7 @@ race() { # ROUND RATE
   sleep "$pause"
   echo >$trace/trace
   kill -USR1 "$pid"
-  within 120 ready_to_leak || return 1
+  within $((60 + total / 20)) ready_to_leak || return 1
   sleep 1.5
   kill -0 "$pid" 2>/dev/null && line=$($files/referee "$pid" "$limit" "$patience" "$linger" $files/text)
   lost=$(lost "$before")
