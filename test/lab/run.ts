@@ -9,7 +9,7 @@ import { publish } from '../bench/published.js';
 import { buildPackage } from '../vm/package.js';
 import { lineOf } from './fields.js';
 import { parseRounds } from './round.js';
-import { idleTable, raceTable, when } from './summary.js';
+import { idleSummary, raceSummary } from './summary.js';
 
 /** Those that run unless some are named; test/lab/contestants has a file for each. */
 const RACING = ['kernel', 'earlyoom', 'nohang', 'oomd', 'systemd-oomd', 'evictd'];
@@ -71,7 +71,7 @@ async function race(): Promise<void> {
     const lines = parseRounds(textOf(join(logs, 'rounds')), { run, ...each });
     appendFileSync(join(out, 'race.lines'), lines.map((line) => `${line}\n`).join(''));
   }
-  process.stdout.write(`${raceTable(linesOf('race').filter(ofThisRun))}\n`);
+  process.stdout.write(`${raceSummary(linesOf('race').filter(ofThisRun)).table}\n`);
 }
 
 /** All contestants side by side on one machine: they share what disturbs it. */
@@ -85,21 +85,19 @@ async function idle(): Promise<void> {
   ]);
   const lines = textOf(join(logs, 'costs')).split('\n').filter(Boolean);
   appendFileSync(join(out, 'idle.lines'), lines.map((line) => `${lineOf({ run })} ${line}\n`).join(''));
-  process.stdout.write(`${idleTable(linesOf('idle').filter(ofThisRun))}\n`);
+  process.stdout.write(`${idleSummary(linesOf('idle').filter(ofThisRun)).table}\n`);
 }
 
 /** Prints the tables of everything in `out`, and writes them into docs/benchmarks.md. */
 function summary(): void {
   const accel = execFileSync('test/vm/boot', ['--accel'], { encoding: 'utf8' }).trim();
   const machines = `machines: ${accel === 'tcg' ? 'emulated' : accel}`;
-  for (const [name, table] of [
-    ['race', raceTable],
-    ['idle', idleTable],
-  ] as const) {
+  for (const [name, summaryOf] of Object.entries({ race: raceSummary, idle: idleSummary })) {
     const lines = linesOf(name);
     if (lines.length === 0) continue;
-    process.stdout.write(`${table(lines)}\n\n`);
-    publish(`lab-${name}`, `${hardware()}\n${machines}, ${when(lines)}`, table(lines));
+    const { table, runs } = summaryOf(lines);
+    process.stdout.write(`${table}\n\n`);
+    publish(`lab-${name}`, `${hardware()}\n${machines}, ${runs}`, table);
   }
 }
 

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { idleTable, raceTable, when } from './summary.js';
+import { idleSummary, raceSummary, type Summary } from './summary.js';
 
 const rounds = (who: string, run: string, ...rest: readonly string[]): string[] =>
   rest.map((each) => `run=${run} who=${who} memory=1G swap=none occupied=nothing rate=50 ${each}`);
 
 /** The rows of a table by its titles. */
-function rowsOf(table: string): Record<string, string>[] {
+function rowsOf({ table }: Summary): Record<string, string>[] {
   const [titles = [], , ...rows] = table.split('\n').map((line) =>
     line
       .slice(1, -1)
@@ -37,7 +37,7 @@ const EVICTD = rounds(
 
 describe('a race', () => {
   test('median and worst of each contestant, beside earlyoom', () => {
-    expect(rowsOf(raceTable([...EARLYOOM, ...EVICTD]))).toEqual([
+    expect(rowsOf(raceSummary([...EARLYOOM, ...EVICTD]))).toEqual([
       {
         ...{ memory: '1G', swap: 'none', 'occupied by': 'nothing', 'MiB/s (measured)': '50 (48.0)', contestant: 'earlyoom' },
         ...{ rounds: '3', won: '3', 'other ends': '', 'first signal, ms': '200 / 300', 'first signal, ms ÷': '' },
@@ -58,7 +58,7 @@ describe('a race', () => {
   });
 
   test('without earlyoom in the same run there is nothing to compare with', () => {
-    const [row] = rowsOf(raceTable(EVICTD));
+    const [row] = rowsOf(raceSummary(EVICTD));
     expect([row?.contestant, row?.['first signal, ms ÷'], row?.['gone after, ms ÷']]).toEqual(['evictd', '', '']);
   });
 
@@ -66,7 +66,7 @@ describe('a race', () => {
     const later = rounds('evictd', '2', 'outcome=won signal_ms=7');
     const expected = [['evictd', '1', '7 / 7', '']];
     const shown = (lines: string[]) =>
-      rowsOf(raceTable(lines)).map((row) => [row.contestant, row.rounds, row['first signal, ms'], row['first signal, ms ÷']]);
+      rowsOf(raceSummary(lines)).map((row) => [row.contestant, row.rounds, row['first signal, ms'], row['first signal, ms ÷']]);
     expect([shown([...EARLYOOM, ...later, ...EVICTD]), shown([...later, ...EARLYOOM])]).toEqual([expected, expected]);
   });
 
@@ -75,7 +75,7 @@ describe('a race', () => {
       const [from = '', to = ''] = pair.split(' ');
       return rounds('evictd', '2', 'outcome=won signal_ms=7').map((line) => line.replace(from, to));
     });
-    const rows = rowsOf(raceTable([...EARLYOOM, ...others.flat()]));
+    const rows = rowsOf(raceSummary([...EARLYOOM, ...others.flat()]));
     expect(rows.map((row) => [row.contestant, row.memory, row.swap, row['occupied by'], row['MiB/s (measured)']])).toEqual([
       ['earlyoom', '1G', 'none', 'nothing', '50 (48.0)'],
       ['evictd', '1G', 'none', 'nothing', 'unthrottled'],
@@ -91,13 +91,15 @@ test('idle: processor time beside earlyoom, for each number of workloads, and me
     `run=1 who=${who} workloads=${workloads} seconds=60 cpu_ms=${String(ms)} rss_kib=2048 pss_kib=1536 anonymous_kib=204800`;
   const lines = [line('earlyoom', '20-units', 600), line('evictd', '20-units', 300), line('evictd', '300-cgroups', 900)];
   const memory = { 'RSS, MiB': '2.0', 'PSS, MiB': '1.5', 'anonymous, MiB': '200' };
-  expect(rowsOf(idleTable(lines))).toEqual([
+  expect(rowsOf(idleSummary(lines))).toEqual([
     { workloads: '20-units', contestant: 'earlyoom', s: '60', 'processor, ms': '600', 'processor, ms ÷': '', ...memory },
     { workloads: '20-units', contestant: 'evictd', s: '60', 'processor, ms': '300', 'processor, ms ÷': '0.500', ...memory },
     { workloads: '300-cgroups', contestant: 'evictd', s: '60', 'processor, ms': '900', 'processor, ms ÷': '', ...memory },
   ]);
 });
 
-test('when: one run, or the first and the last', () => {
-  expect([when(['run=b who=x']), when(['run=b', 'run=c', 'run=a'])]).toEqual(['b', 'a to c']);
+test('the runs of a table: one, or the first and the last, without those that do not count', () => {
+  const other = rounds('evictd', '3', 'outcome=won').map((line) => line.replace('rate=50', 'rate=0'));
+  const later = rounds('evictd', '2', 'outcome=won');
+  expect([raceSummary(EARLYOOM).runs, raceSummary([...EARLYOOM, ...other, ...later]).runs]).toEqual(['1', '2 to 3']);
 });

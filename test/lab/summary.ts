@@ -25,20 +25,26 @@ const RACE_TITLES = [
 
 const IDLE_TITLES = ['workloads', 'contestant', 's', 'processor, ms', '÷ earlyoom', 'RSS, MiB', 'PSS, MiB', 'anonymous, MiB'] as const;
 
-/** A table of the lines of rounds: median and worst. */
-export function raceTable(lines: readonly string[]): string {
+export interface Summary {
+  readonly table: string;
+  /** When the runs in the table began: the first and the last. */
+  readonly runs: string;
+}
+
+/** Of the lines of rounds: median and worst of each contestant. */
+export function raceSummary(lines: readonly string[]): Summary {
   const groups = latest(lines, ['memory', 'swap', 'occupied', 'rate']);
-  return markdown(RACE_TITLES, groups.flatMap(raceRows), (column) => column >= 5 && column !== 7);
+  return { table: markdown(RACE_TITLES, groups.flatMap(raceRows), (column) => column >= 5 && column !== 7), runs: runsOf(groups) };
 }
 
-/** A table of the lines of idle contestants. */
-export function idleTable(lines: readonly string[]): string {
-  return markdown(IDLE_TITLES, latest(lines, ['workloads']).flatMap(idleRows), (column) => column >= 2);
+/** Of the lines of idle contestants. */
+export function idleSummary(lines: readonly string[]): Summary {
+  const groups = latest(lines, ['workloads']);
+  return { table: markdown(IDLE_TITLES, groups.flatMap(idleRows), (column) => column >= 2), runs: runsOf(groups) };
 }
 
-/** When the runs of these lines began: the first and the last. */
-export function when(lines: readonly string[]): string {
-  const runs = lines.map((line) => fieldsOf(line).run ?? '').sort();
+function runsOf(groups: readonly (readonly Fields[])[]): string {
+  const runs = groups.map(([fields]) => fields?.run ?? '').sort();
   const [first = '', last = ''] = [runs[0], runs.at(-1)];
   return first === last ? first : `${first} to ${last}`;
 }
