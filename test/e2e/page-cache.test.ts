@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, statfsSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, statfsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { TestCgroup } from '../support/cgroup.js';
@@ -26,6 +26,13 @@ function fileOf(mebibytes: number): string {
 
 function statistic(cgroup: TestCgroup, name: string): number {
   return Number(new RegExp(`^${isV1 ? 'total_' : ''}${name} (\\d+)$`, 'm').exec(cgroup.read('memory.stat'))?.[1]);
+}
+
+/** v1 counts a kill only in the victim's cgroup. */
+function oomKills(node: TestCgroup): number {
+  const below = isV1 ? readdirSync(node.dir, { withFileTypes: true }).filter((entry) => entry.isDirectory()) : [];
+  const files = ['', ...below.map(({ name }) => `${name}/`)].map((child) => `${child}${isV1 ? 'memory.oom_control' : 'memory.events'}`);
+  return files.reduce((sum, file) => sum + Number(/^oom_kill (\d+)/m.exec(node.read(file))?.[1]), 0);
 }
 
 /** Reads a file until the kernel has its pages in the list of active ones, and stays. Resolves also if it is killed. */
@@ -74,7 +81,7 @@ describe(`page cache that is in use (${ON})`, () => {
     await aWhile();
     expect(reading.alive).toBe(true);
     expect(evictd.journal().filter(({ type }) => type === 'decision')).toHaveLength(1);
-    expect(Number(/^oom_kill (\d+)/m.exec(node.read(isV1 ? 'memory.oom_control' : 'memory.events'))?.[1])).toBe(0);
+    expect(oomKills(node)).toBe(0);
   });
 
   test('with reclaimable-cache switched off it is evicted, and frees nothing', async () => {
@@ -99,5 +106,20 @@ describe(`page cache that is in use (${ON})`, () => {
     await aWhile();
     expect(evictd.journal()).toEqual([expect.objectContaining({ type: 'start' })]);
     expect(other.alive).toBe(true);
+  });
+
+  test('beside dirty pages the workload that takes memory is evicted before the kernel kills', async () => {
+    const node = testNode(320n << 20n);
+    const file = fileOf(1);
+    const hog = await workload(node.child('hog'), { holdsMib: 20, growsMib: 200 });
+    const other = await workload(node.child('other'), { holdsMib: 20 });
+    const evictd = await new Evictd({ config: { ...guarding(node), ...LIMIT } }).guarding();
+    await node.child('writing').spawn('dd', ['if=/dev/zero', `of=${file}`, 'bs=1M', 'count=1000', 'status=none']);
+    hog.grow();
+    expect(await hog.ended).toBe('SIGKILL');
+    expect(victimOf(await evictd.recorded('decision'))).toBe('hog');
+    expect(await evictd.recorded('outcome')).toMatchObject({ result: 'killed' });
+    await aWhile();
+    expect([other.alive, oomKills(node)]).toEqual([true, 0]);
   });
 });

@@ -67,14 +67,13 @@ export function limitNow(hierarchy: CgroupHierarchy, path: string): number {
 /** The errno of reading a file of a missing or removed cgroup. */
 const GONE: ReadonlySet<number> = new Set([constants.errno.ENOENT, constants.errno.ENODEV]);
 
-/** All pages, then those that count as available. v1's own numbers leave out the cgroups below, which usage includes. */
+/**
+ * All pages; those that count as available, and those that do but for a part. v1's own numbers leave out the cgroups
+ * below, which usage includes.
+ */
 const STATISTICS = {
-  1: {
-    pages: ['total_rss', 'total_cache'],
-    inactive: 'total_inactive_file',
-    cache: ['total_active_file', 'total_dirty', 'total_writeback'],
-  },
-  2: { pages: ['anon', 'file'], inactive: 'inactive_file', cache: ['active_file', 'file_dirty', 'file_writeback', 'slab_reclaimable'] },
+  1: { pages: ['total_rss', 'total_cache'], inactive: 'total_inactive_file', partly: ['total_active_file'] },
+  2: { pages: ['anon', 'file'], inactive: 'inactive_file', partly: ['active_file', 'slab_reclaimable'] },
 } as const;
 
 type Usage = Pick<MemorySource, 'description' | 'used' | 'statistics' | 'countsKernelMemory'> & {
@@ -82,24 +81,21 @@ type Usage = Pick<MemorySource, 'description' | 'used' | 'statistics' | 'countsK
 };
 
 /**
- * used = usage − inactive file pages − what else the kernel can reclaim: active file pages that are clean, and slab
- * (v1 does not count slab).
+ * used = usage − inactive file pages − what else the kernel can reclaim: active file pages, and slab (v1 does not count
+ * slab). As in MemAvailable, it keeps a part of each of these, and dirty pages count: docs/adr/042.
  */
 function usageOf(hierarchy: CgroupHierarchy, path: string, countsCache: boolean, capacity: number): Usage {
   const { version } = hierarchy;
   const directory = cgroupDirectory(hierarchy, path);
-  const { pages, inactive, cache } = STATISTICS[version];
-  const keys = [...pages, inactive, ...(countsCache ? cache : [])];
+  const { pages, inactive, partly } = STATISTICS[version];
+  const parts = countsCache ? partly : [];
+  const keys = [...pages, inactive, ...parts];
   const usage = usageFile(hierarchy, path);
   const kept = lowWatermark(capacity);
-  const reclaimable = [
-    { weights: [0, 0, 0, 0, 1, -1, -1, ...(version === 1 ? [] : [0])], kept },
-    ...(version === 1 ? [] : [{ weights: [0, 0, 0, 0, 0, 0, 0, 1], kept }]),
-  ];
   const used: FileSum = {
     files: [usage, { path: `${directory}/memory.stat`, format: 'keyed', keys }],
-    weights: [1, 0, 0, -1, ...(countsCache ? cache.map(() => 0) : [])],
-    ...(countsCache && { reclaimable }),
+    weights: [1, 0, 0, -1, ...parts.map(() => 0)],
+    reclaimable: parts.map((part) => ({ weights: [0, ...keys.map((key) => (key === part ? 1 : 0))], kept })),
   };
   const statistics: Statistics = {
     directory,

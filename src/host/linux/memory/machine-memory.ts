@@ -81,11 +81,11 @@ function estimatedMemory(countsCache: boolean, usage: FileSpec | undefined, arcs
  */
 function pageMemory(countsCache: boolean, text: string): MemorySource {
   const total = Number(/^MemTotal: +(\d+) kB$/m.exec(text)?.[1] ?? 0) * 1024;
-  const file = meminfo('MemTotal', ...PAGES, 'Inactive(file)', ...(countsCache ? ['Active(file)', 'Dirty', 'Writeback'] : []));
+  const file = meminfo('MemTotal', ...PAGES, 'Inactive(file)', ...(countsCache ? ['Active(file)'] : []));
   const used: FileSum = {
     files: [file],
-    weights: [0, 1, 1, 1, 1, -1, ...(countsCache ? [0, 0, 0] : [])],
-    reclaimable: countsCache ? [{ weights: [0, 0, 0, 0, 0, 0, 1, -1, -1], kept: lowWatermark(total) }] : [],
+    weights: [0, 1, 1, 1, 1, -1, ...(countsCache ? [0] : [])],
+    reclaimable: countsCache ? [{ weights: [0, 0, 0, 0, 0, 0, 1], kept: lowWatermark(total) }] : [],
   };
   return {
     description: `anonymous + file pages − ${countsCache ? 'reclaimable page cache' : 'Inactive(file)'} of /proc/meminfo`,

@@ -50,8 +50,8 @@ export function cgroupPlan(
 
 /**
  * All that wakes on memory. The sampler also runs beside v1 thresholds: they compare usage, evictd compares usage −
- * reclaimable memory, which rises at the same usage when page cache is reclaimed, used again or written to, so a
- * registration may lie above all memory. A registration also takes the kernel 8 to 32 ms.
+ * reclaimable memory, which rises at the same usage when page cache is reclaimed, so a registration may lie above all
+ * memory. A registration also takes the kernel 8 to 32 ms.
  */
 export class MemoryNotifiers {
   readonly #native: Binding;

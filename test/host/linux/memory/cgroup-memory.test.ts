@@ -108,25 +108,19 @@ describe('reclaimable-cache', () => {
   interface Pages {
     readonly inactive: number;
     readonly active: number;
-    readonly dirty?: number;
-    readonly writeback?: number;
     readonly slab?: number;
   }
-  const ofV1 = ({ inactive, active, dirty = 0, writeback = 0 }: Pages) => ({
+  const ofV1 = ({ inactive, active }: Pages) => ({
     total_rss: 60 * MiB,
     total_cache: 200 * MiB,
     total_inactive_file: inactive * MiB,
     total_active_file: active * MiB,
-    total_dirty: dirty * MiB,
-    total_writeback: writeback * MiB,
   });
-  const ofV2 = ({ inactive, active, dirty = 0, writeback = 0, slab = 0 }: Pages) => ({
+  const ofV2 = ({ inactive, active, slab = 0 }: Pages) => ({
     anon: 60 * MiB,
     file: 200 * MiB,
     inactive_file: inactive * MiB,
     active_file: active * MiB,
-    file_dirty: dirty * MiB,
-    file_writeback: writeback * MiB,
     slab_reclaimable: slab * MiB,
   });
   const reclaimable = (version: 1 | 2, pages: Pages): number => {
@@ -143,12 +137,7 @@ describe('reclaimable-cache', () => {
     ['inactive page cache counts whole, as on a kubelet', { inactive: 170, active: 0 }, 170 * MiB],
     ['active page cache counts but for the low watermark', { inactive: 0, active: 170 }, 170 * MiB - KEPT],
     ['of little active page cache a half counts', { inactive: 0, active: 4 }, 2 * MiB],
-    [
-      'dirty pages and those under writeback are taken off the active ones',
-      { inactive: 0, active: 100, dirty: 40, writeback: 20 },
-      40 * MiB - KEPT,
-    ],
-    ['… and not off the inactive ones: it is never less than the kubelet counts', { inactive: 150, active: 30, dirty: 100 }, 150 * MiB],
+    ['both together', { inactive: 100, active: 60 }, 160 * MiB - KEPT],
   ])('%s', (_rule, pages, expected) => {
     expect([reclaimable(1, pages), reclaimable(2, pages)]).toEqual([expected, expected]);
   });
@@ -176,8 +165,8 @@ describe('reclaimable-cache', () => {
 
   test('of cgroups below whose statistics are newer it counts the same', () => {
     const { statistics } = cgroupMemory(v1, '/a', true);
-    expect(statistics?.keys).toEqual(['rss', 'cache', 'inactive_file', 'active_file', 'dirty', 'writeback']);
-    expect(statistics?.reclaimableOf([1, 2, 40 * MiB, 4 * MiB, 0, 0])).toBe(BigInt(42 * MiB));
+    expect(statistics?.keys).toEqual(['rss', 'cache', 'inactive_file', 'active_file']);
+    expect(statistics?.reclaimableOf([1, 2, 40 * MiB, 4 * MiB])).toBe(BigInt(42 * MiB));
   });
 
   test('the root of v1 has no newer statistics, and no kernel memory in its usage', () => {
