@@ -84,6 +84,22 @@ describe(`page cache that is in use (${ON})`, () => {
     expect(oomKills(node)).toBe(0);
   });
 
+  test('a reload does not change what counts as available: neither of the node nor of its workloads', async () => {
+    const node = testNode(320n << 20n);
+    const file = fileOf(170);
+    const hog = await workload(node.child('hog'), { holdsMib: 40, growsMib: 175 });
+    const config = { ...guarding(node), ...LIMIT };
+    const evictd = await new Evictd({ config }).guarding();
+    await evictd.reloaded({ ...config, departures: { 'reclaimable-cache': false } });
+    await evictd.logged(/only after a restart: reclaimable-cache$/);
+    const reading = await reader(node.child('reading'), file);
+    hog.grow();
+    expect(await hog.ended).toBe('SIGKILL');
+    const ranking = (await evictd.recorded('decision')).ranking as RankingRow[];
+    expect(ranking.find(({ name }) => name === 'reading')?.workingSetBytes).toBeLessThan(40 * MIB);
+    expect(reading.alive).toBe(true);
+  });
+
   test('with reclaimable-cache switched off it is evicted, and frees nothing', async () => {
     const node = testNode(320n << 20n);
     const file = fileOf(170);

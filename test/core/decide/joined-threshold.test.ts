@@ -224,3 +224,17 @@ describe('what is said', () => {
     expect(said(11, 0)).toEqual(['io.pressure.some>12.5% (soft) is over: io.pressure.some 0%']);
   });
 });
+
+test('a workload that is mostly swapped out is evicted for pressure, and not for memory alone', () => {
+  const [resident, swapped] = [workload('resident'), workload('swapped')];
+  const found = candidates([resident, 100n * Mi], [swapped, 20n * Mi]);
+  const usages = found.usages.map((usage) =>
+    usage.workload === swapped && usage.stats ? { ...usage, stats: { ...usage.stats, swapBytes: 500n * Mi } } : usage,
+  );
+  const victim = (limit: ReturnType<typeof listed>): string | undefined => {
+    const readings = read(1, { 'memory.available': 50, 'memory.pressure.full': 41 });
+    const made = step(policy([limit]), initialState, input(SECOND, readings, { candidates: () => ({ ...found, usages }) }));
+    return made.effects.flatMap((effect) => (effect.kind === 'evict' ? effect.decision.victim.workload.name : []))[0];
+  };
+  expect([victim(listed(THRASHING, 'hard')), victim(threshold('memory.available', '10%'))]).toEqual(['swapped', 'resident']);
+});

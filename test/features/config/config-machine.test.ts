@@ -103,7 +103,7 @@ describe('what a machine says', () => {
   const facts = (yaml: string): Promise<MachineFacts> => readMachineFacts(load({ 'config.yaml': yaml }), filesystemsRead);
 
   test('capacities of all signals with a threshold, the disk included, and something that wakes on memory', async () => {
-    const { capacities, unreadable, polled, reserve } = await facts('evictionHard: {pid.available: 5%}');
+    const { capacities, unreadable, polled, reserve, estimated } = await facts('evictionHard: {pid.available: 5%}');
     expect([...capacities.keys()].sort()).toEqual([
       'memory.available',
       'memory.pressure.full',
@@ -113,11 +113,13 @@ describe('what a machine says', () => {
     ]);
     expect([[...unreadable].filter(([signal]) => signal !== 'allocatableMemory.available'), [...polled]]).toEqual([[], []]);
     expect(reserve?.kernelBytes).toBeGreaterThan(0n);
+    expect([estimated, (await facts('compatibility: kubelet')).estimated]).toEqual([true, false]);
   });
 
   test("a cgroup counts the kernel's memory as used", async () => {
     source.limit(64n * 1024n * 1024n);
-    const { capacities, reserve } = await facts(`node: {cgroup: ${source.path}}`);
+    const { capacities, reserve, estimated } = await facts(`node: {cgroup: ${source.path}}`);
+    expect(estimated).toBe(false);
     expect([capacities.get('memory.available'), reserve?.kernelBytes]).toEqual([64n * 1024n * 1024n, 0n]);
   });
 

@@ -70,6 +70,25 @@ left out: odd: EIO
   expect(json.workloads[0]).not.toHaveProperty('workingSetBytes');
 });
 
+test('for pressure, swap is usage', async () => {
+  const [first] = MEMBERS.usages;
+  if (first?.stats === undefined) throw new Error('no statistics');
+  const given = { ...MEMBERS, usages: [{ ...first, stats: { ...first.stats, swapBytes: 100n * Mi } }] };
+  const json = async (signal: string): Promise<unknown> => {
+    const { out } = await rank(opened(given), ...WORKLOADS, '-s', signal, '-o', 'json');
+    return (JSON.parse(out) as { workloads: unknown[] }).workloads[0];
+  };
+  const workingSetBytes = 32 * 1024 * 1024;
+  const swapBytes = 100 * 1024 * 1024;
+  expect(await json('memory.pressure.full')).toMatchObject({
+    workingSetBytes,
+    swapBytes,
+    aboveRequestBytes: workingSetBytes + swapBytes - 64 * 1024 * 1024,
+    reasons: 'uses 132MiB (100MiB of it swap), 68MiB above its request of 64MiB, priority 0',
+  });
+  expect(await json('memory.available')).not.toHaveProperty('swapBytes');
+});
+
 test('as JSON, every comparator of the order', async () => {
   const { out } = await rank(opened(MEMBERS), ...WORKLOADS, '-o', 'json');
   const report = JSON.parse(out) as { workloads: unknown[] };

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { inFlight, type Decision, type Outcome } from '../../../src/core/decide/eviction.js';
 import { parseQuantity } from '../../../src/core/quantity/quantity.js';
 import { rank } from '../../../src/core/rank/rank.js';
-import { SIGNAL_FACTS, type ResourceSignal } from '../../../src/core/signal/signal.js';
+import { isPressure, SIGNAL_FACTS, type ResourceSignal } from '../../../src/core/signal/signal.js';
 import type { StorageBreach } from '../../../src/core/disk/storage-limit.js';
 import { thresholdId } from '../../../src/core/threshold/threshold.js';
 import type { Workload, WorkloadStats } from '../../../src/core/workload/workload.js';
@@ -25,7 +25,7 @@ function decision(
   rest: Partial<Decision> = {},
 ): Decision {
   const usages = [{ workload: workload('batch', of), stats: used && stats(used) }];
-  const ranking = rank(signal, 'single', usages, departuresOf('evictd'));
+  const ranking = rank(signal, 'single', usages, departuresOf('evictd'), { countsSwap: isPressure(signal) });
   const limit = threshold(signal, '100Mi');
   const observation = observations(0n, { [signal]: 50n * Mi }).observed.get(signal);
   const [victim] = ranking;
@@ -67,6 +67,11 @@ test.each<[rule: string, made: Decision, fields: Readonly<Record<string, unknown
       requestBytes: 0,
       aboveRequestBytes: '1152921504606846976',
     },
+  ],
+  [
+    'swap, where pressure is short of memory',
+    decision('memory.pressure.full', {}, { workingSetBytes: 100n, usageBytes: 120n, swapBytes: 30n }),
+    { workingSetBytes: 100, usageBytes: 120, swapBytes: 30, requestBytes: 0, aboveRequestBytes: 130 },
   ],
   ['processes', decision('pid.available', {}, { processes: 7n }), { processes: 7 }],
 ])('a row of the ranking by %s', (_rule, made, fields) => {

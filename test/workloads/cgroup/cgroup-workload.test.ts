@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { LoadedUnit } from '../../../src/core/systemd/loaded-unit.js';
 import type { RuntimePart } from '../../../src/core/workload/pod-sandbox.js';
-import { workloadOf } from '../../../src/workloads/cgroup/cgroup-workload.js';
+import { usageOf, workloadOf } from '../../../src/workloads/cgroup/cgroup-workload.js';
 import type { Member } from '../../../src/workloads/cgroup/source-root.js';
 import { SECOND } from '../../core/support.js';
 
@@ -24,4 +24,15 @@ test.each<[rule: string, requested: number | undefined, reported: number | undef
   const runtime = reported === undefined ? undefined : ({ terminationGracePeriodNs: seconds(reported) } as RuntimePart);
   const known = { oomPreference: undefined, protection: undefined, loaded, runtime };
   expect(workloadOf(requested(seconds(byRule)), sample, known).terminationGracePeriodNs).toBe(seconds(has));
+});
+
+test('swap is known only where it is used', () => {
+  const workload = workloadOf(requested(undefined), sample, {
+    oomPreference: undefined,
+    protection: undefined,
+    loaded: undefined,
+    runtime: undefined,
+  });
+  expect(usageOf(workload, { ...sample, swapBytes: 7n }).stats).toMatchObject({ swapBytes: 7n });
+  expect(usageOf(workload, sample).stats).not.toHaveProperty('swapBytes');
 });
