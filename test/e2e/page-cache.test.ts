@@ -86,9 +86,10 @@ describe(`page cache that is in use (${ON})`, () => {
 
   test('a reload does not change what counts as available: neither of the node nor of its workloads', async () => {
     const node = testNode(320n << 20n);
-    const file = fileOf(170);
-    const hog = await workload(node.child('hog'), { holdsMib: 40, growsMib: 175 });
-    const config = { ...guarding(node), ...LIMIT };
+    const file = fileOf(100);
+    const hog = await workload(node.child('hog'), { holdsMib: 40, growsMib: 100 });
+    // All of it fits: under reclaim the kernel would move the pages to the inactive list.
+    const config = { ...guarding(node), ...LIMIT, evictionHard: { 'memory.available': '200Mi' } };
     const evictd = await new Evictd({ config }).guarding();
     await evictd.reloaded({ ...config, departures: { 'reclaimable-cache': false } });
     await evictd.logged(/only after a restart: reclaimable-cache$/);
