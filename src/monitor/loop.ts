@@ -207,7 +207,7 @@ export class Monitor {
     const { node, journal, keeper, reporter, heartbeat } = this.#parts;
     const victims = this.#victims.readings();
     const observations = node.read();
-    const { answers, given } = answersOf(node, () => this.#candidates());
+    const { answers, given, times } = answersOf(node, () => this.#candidates());
     const input = {
       nowNs: process.hrtime.bigint(),
       layout: node.layout(),
@@ -218,10 +218,11 @@ export class Monitor {
       ...answers,
     } as const;
     const { state, effects, dueAtNs, notBeforeNs } = step(this.#policy, this.#state, input);
+    const chosenNs = process.hrtime.bigint();
     this.#state = state;
     this.#dueAtNs = dueAtNs;
     this.#notBeforeNs = notBeforeNs;
-    runEffects(EFFECTS, effects, wake, wakeNs, {
+    runEffects(EFFECTS, effects, wake, { wakeNs, ...times, chosenNs }, {
       journal,
       reporter,
       actors: this.#actors,

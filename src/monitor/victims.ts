@@ -8,6 +8,7 @@ import {
   lastSignalNs,
   noSignalSent,
   type EvictionTimes,
+  type PassTimes,
   type SentSignal,
   type SentSignals,
 } from './ports/sent-signals.js';
@@ -62,12 +63,12 @@ export class Victims<D extends Ending = Decision> {
   }
 
   /** Sends the first signal. Never throws: the next reading has the error. */
-  begin(decision: D, wake: Pick<Wake, 'atNs'>, wakeNs: bigint): EvictionTimes {
+  begin(decision: D, wake: Pick<Wake, 'atNs'>, times: PassTimes): EvictionTimes {
     const victim: Victim<D> = {
       decision,
       handle: this.#open(decision),
       wanted: decision.graceNs === 0n ? 'killNs' : 'signalNs',
-      signals: noSignalSent({ crossingNs: wake.atNs, wakeNs, decisionNs: decision.decidedAtNs }),
+      signals: noSignalSent({ ...times, crossingNs: wake.atNs, decisionNs: decision.decidedAtNs }),
     };
     this.#victims.set(decision.serial, victim);
     this.#signal(victim);

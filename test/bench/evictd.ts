@@ -17,6 +17,7 @@ export interface JournalLine {
   readonly type: string;
   readonly decision?: number;
   readonly wake?: string;
+  readonly wakeAtNs?: number | string;
   readonly result?: string;
   readonly victim?: { readonly name: string };
   readonly spansMs?: Readonly<Record<string, number>>;

@@ -32,6 +32,7 @@ export const eviction: Benchmark = {
       evictionHard: { 'memory.available': String(CAPACITY - workingSetAt), 'nodefs.available': '0%', 'nodefs.inodesFree': '0%' },
     });
 
+    const toWaiter: number[] = [];
     const toDeath: number[] = [];
     const outcomes: JournalLine[] = [];
     const wakes = new Map<string, number>();
@@ -49,20 +50,25 @@ export const eviction: Benchmark = {
         throw new Error(`round ${String(round)}: not the leaking workload: ${JSON.stringify(outcome)}`);
       }
       outcomes.push(outcome);
-      const source = lineOf(evictd, 'decision', round)?.wake ?? 'unknown';
+      const { wake: source = 'unknown', wakeAtNs = 0 } = lineOf(evictd, 'decision', round) ?? {};
       wakes.set(source, (wakes.get(source) ?? 0) + 1);
       const clock = readFileSync(times);
+      toWaiter.push(ms(clock.readBigUInt64LE(8), BigInt(wakeAtNs)));
       toDeath.push(ms(clock.readBigUInt64LE(0), clock.readBigUInt64LE(16)));
       await fill(workload);
     }
     const span = (name: string): Distribution => new Distribution(outcomes.flatMap(({ spansMs }) => spansMs?.[name] ?? []));
     return {
       figures: [
-        { what: 'crossing → signal sent', unit: 'ms', measured: span('crossingToSignal'), ...atMost(3) },
-        { what: 'crossing → wake', unit: 'ms', measured: span('crossingToWake') },
-        { what: 'wake → decision', unit: 'ms', measured: span('wakeToDecision') },
-        { what: 'decision → signal sent', unit: 'ms', measured: span('decisionToSignal') },
-        { what: 'signal sent → no process left', unit: 'ms', measured: span('signalToExit') },
+        { what: 'waiter awake → signal sent', unit: 'ms', measured: span('crossingToSignal'), ...atMost(1) },
+        { what: 'crossing → waiter awake', unit: 'ms', measured: new Distribution(toWaiter) },
+        { what: '→ JavaScript awake', unit: 'ms', measured: span('crossingToWake') },
+        { what: '→ node read', unit: 'ms', measured: span('wakeToDecision') },
+        { what: '→ candidates read', unit: 'ms', measured: span('decisionToCandidates') },
+        { what: '→ step done, victim chosen', unit: 'ms', measured: span('candidatesToChoice') },
+        { what: '→ record in the ring', unit: 'ms', measured: span('choiceToRecord') },
+        { what: '→ state saved, signal sent', unit: 'ms', measured: span('recordToSignal') },
+        { what: '→ no process left', unit: 'ms', measured: span('signalToExit') },
         { what: "crossing → the victim's last sign of life", unit: 'ms', measured: new Distribution(toDeath) },
       ],
       notes: [

@@ -39,7 +39,7 @@ function played(...answers: Answer[]) {
 }
 const victims = (evictor: Evictor, graceNs: bigint) => {
   const all = new Victims(evictor, () => undefined);
-  all.begin(decision(graceNs), { atNs: 0n }, 0n);
+  all.begin(decision(graceNs), { atNs: 0n }, { wakeNs: 0n });
   return { all, look: () => all.readings().get(1) };
 };
 

@@ -19,9 +19,9 @@ export const evict: EffectHandler<Extract<Effect, { kind: 'evict' }>> = {
   record: ({ decision }, { wake }) => decisionRecord(decision, wake),
   isRecordedFirst: true,
   isSignal: ({ decision }) => !decision.dryRun,
-  perform: ({ decision }, { victims, reporter }, wake, wakeNs) => {
+  perform: ({ decision }, { victims, reporter }, wake, times) => {
     if (decision.dryRun) return;
-    const { crossingNs, signalNs } = victims.begin(decision, wake, wakeNs);
+    const { crossingNs, signalNs } = victims.begin(decision, wake, times);
     if (signalNs !== undefined) reporter.signalled(signalNs - crossingNs);
   },
   log: ({ decision }) => ({
@@ -45,6 +45,7 @@ export function decisionRecord(decision: Decision, wake: Wake): JournalRecord {
     dryRun: decision.dryRun,
     ...causeOf(decision),
     wake: wake.source,
+    wakeAtNs: jsonInteger(wake.atNs),
     ...(wake.counters === undefined ? {} : { wakeCounters: wake.counters }),
     victim: victimOf(victim),
     action: actionOf(decision),

@@ -4,7 +4,7 @@ import type { Reclaims } from '../reclaims.js';
 import type { Releases } from '../unit-releases.js';
 import type { EffectReport } from './report.js';
 import type { Reporter } from '../reporter.js';
-import type { EvictionTimes } from '../ports/sent-signals.js';
+import type { EvictionTimes, PassTimes } from '../ports/sent-signals.js';
 import type { Victims } from '../victims.js';
 
 export interface Actors {
@@ -33,7 +33,7 @@ export interface EffectHandler<E> extends EffectReport<E> {
   readonly isRecordedFirst?: true;
   /** Performing it sends a signal: the state is saved before. */
   readonly isSignal?: (effect: E) => boolean;
-  readonly perform?: (effect: E, actors: Actors, wake: Wake, wakeNs: bigint) => void;
+  readonly perform?: (effect: E, actors: Actors, wake: Wake, times: PassTimes) => void;
 }
 
 export interface AnyEffect {

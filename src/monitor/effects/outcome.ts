@@ -60,15 +60,22 @@ export function outcomeRecord(over: Outcome, times: EvictionTimes | undefined): 
   };
 }
 
-/** Milliseconds with microseconds: crossing → wake → decision → signal → kill → exit. */
+/** Milliseconds with microseconds: crossing → wake → decision (candidates → choice → record) → signal → kill → exit. */
 function spansMs(times: EvictionTimes, exitedNs: bigint): Record<string, number> {
   const ms = (from: bigint, to: bigint): number => Math.round(Number(to - from) / 1e3) / 1e3;
-  const { crossingNs, wakeNs, decisionNs, signalNs, killNs } = times;
+  const span = (name: string, from: bigint | undefined, to: bigint | undefined): Record<string, number> =>
+    from === undefined || to === undefined ? {} : { [name]: ms(from, to) };
+  const { crossingNs, wakeNs, decisionNs, candidatesNs, chosenNs, recordedNs, signalNs, killNs } = times;
   return {
-    ...(wakeNs === undefined ? {} : { crossingToWake: ms(crossingNs, wakeNs), wakeToDecision: ms(wakeNs, decisionNs) }),
-    ...(signalNs === undefined
-      ? {}
-      : { decisionToSignal: ms(decisionNs, signalNs), crossingToSignal: ms(crossingNs, signalNs), signalToExit: ms(signalNs, exitedNs) }),
-    ...(killNs === undefined || killNs === signalNs ? {} : { killToExit: ms(killNs, exitedNs) }),
+    ...span('crossingToWake', crossingNs, wakeNs),
+    ...span('wakeToDecision', wakeNs, decisionNs),
+    ...span('decisionToCandidates', decisionNs, candidatesNs),
+    ...span('candidatesToChoice', candidatesNs, chosenNs),
+    ...span('choiceToRecord', chosenNs, recordedNs),
+    ...span('recordToSignal', recordedNs, signalNs),
+    ...span('decisionToSignal', decisionNs, signalNs),
+    ...span('crossingToSignal', crossingNs, signalNs),
+    ...span('signalToExit', signalNs, exitedNs),
+    ...(killNs === signalNs ? {} : span('killToExit', killNs, exitedNs)),
   };
 }

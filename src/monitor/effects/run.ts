@@ -1,5 +1,6 @@
 import type { Journal } from '../../journal/journal.js';
 import type { Wake } from '../ports/ports.js';
+import type { PassTimes } from '../ports/sent-signals.js';
 import type { JournalRecord } from '../../journal/records/record.js';
 import type { Reporter } from '../reporter.js';
 import type { Actors, AnyEffect, EffectHandler, EffectTable, RecordContext } from './handler.js';
@@ -22,15 +23,16 @@ export function runEffects<E extends AnyEffect>(
   table: EffectTable<E>,
   effects: readonly E[],
   wake: Wake,
-  wakeNs: bigint,
+  times: PassTimes,
   ports: EffectPorts,
 ): void {
   const { journal, reporter, actors, saveState, performed } = ports;
   const context: RecordContext = { wake, timesOf: (serial) => actors.victims.timesOf(serial) };
   const first = recordsOf(table, effects, context, true);
   for (const record of first.values()) journal.record(record);
+  const recorded = { ...times, recordedNs: process.hrtime.bigint() };
   if (effects.some((effect) => handlerOf(table, effect).isSignal?.(effect))) saveState();
-  for (const effect of effects) handlerOf(table, effect).perform?.(effect, actors, wake, wakeNs);
+  for (const effect of effects) handlerOf(table, effect).perform?.(effect, actors, wake, recorded);
   performed();
   const last = recordsOf(table, effects, context, false);
   for (const effect of effects) {

@@ -1,13 +1,23 @@
 import type { SignalResult } from './ports.js';
 
 /** The moments of an eviction, monotonic nanoseconds. The journal has their differences. */
-export interface EvictionTimes {
+export interface EvictionTimes extends PassTimes {
   readonly crossingNs: bigint;
-  /** undefined: not known, in a replay or after a restart. */
-  readonly wakeNs: bigint | undefined;
   readonly decisionNs: bigint;
   readonly signalNs: bigint | undefined;
   readonly killNs: bigint | undefined;
+}
+
+/** The moments of the pass that decided. undefined or left out: not known, in a replay or after a restart. */
+export interface PassTimes {
+  /** JavaScript runs. */
+  readonly wakeNs: bigint | undefined;
+  /** All candidates are read. */
+  readonly candidatesNs?: bigint | undefined;
+  /** The victim is chosen. */
+  readonly chosenNs?: bigint | undefined;
+  /** The decision is in the journal's ring. */
+  readonly recordedNs?: bigint | undefined;
 }
 
 /** The first signal, SIGTERM or SIGKILL; and SIGKILL. By the time that each sets. */
@@ -23,7 +33,7 @@ export interface SentSignals {
   readonly sent: SentSignal | undefined;
 }
 
-export function noSignalSent(times: Pick<EvictionTimes, 'crossingNs' | 'wakeNs' | 'decisionNs'>): SentSignals {
+export function noSignalSent(times: Omit<EvictionTimes, 'signalNs' | 'killNs'>): SentSignals {
   return { times: { ...times, signalNs: undefined, killNs: undefined }, sent: undefined };
 }
 

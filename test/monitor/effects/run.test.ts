@@ -43,7 +43,7 @@ test('a kind of effect is one handler and one line of the table: recorded, perfo
     dropped: 0,
     flush: () => Promise.resolve(),
   };
-  runEffects(table, effects, wake, 0n, {
+  runEffects(table, effects, wake, { wakeNs: 0n }, {
     journal: { record: ({ message }: JournalRecord) => void done.push(`record ${message}`) },
     reporter: new Reporter(log, status),
     actors,
@@ -69,7 +69,7 @@ test('without a signal the state is not saved before', () => {
   let saved = 0;
   const quiet = { ...table, toy: { ...toy, isSignal: () => false } };
   const ports = { journal: { record: () => undefined }, reporter: { effect: () => undefined }, actors, performed: () => undefined };
-  runEffects(quiet, effects, wake, 0n, { ...ports, saveState: () => (saved += 1) });
+  runEffects(quiet, effects, wake, { wakeNs: 0n }, { ...ports, saveState: () => (saved += 1) });
   expect(saved).toBe(0);
 });
 
