@@ -39,6 +39,8 @@ export class Ring {
   #at: number;
   #sequence: bigint;
   #drained: bigint;
+  /** At most this many bytes of records are not in the state directory. */
+  #undrainedBytes: number;
   before: readonly RingRecord[];
   /** Those that the state directory does not have. */
   undrained: readonly RingRecord[];
@@ -59,6 +61,7 @@ export class Ring {
     this.undrained = found.records.filter(({ sequence }) => sequence > found.drained);
     this.#sequence = found.records.at(-1)?.sequence ?? found.drained;
     this.#drained = found.drained;
+    this.#undrainedBytes = this.undrained.reduce((sum, { text }) => sum + recordBytes(text), 0);
     this.#at = FILE_HEADER;
     if (!found.isRing) standing?.file.close();
     const going = found.isRing ? standing : undefined;
@@ -81,8 +84,14 @@ export class Ring {
   /**
    * Appends under the next sequence number, where there is a file. Throws Node's errors; the number is used up all the
    * same.
+   *
+   * @param isDispensable  it is left out, and uses no number, where half of the file is records that the state directory
+   * lacks
    */
-  append(text: string): void {
+  append(text: string, isDispensable = false): void {
+    const undrainedBytes = this.#undrainedBytes + recordBytes(text);
+    if (isDispensable && undrainedBytes > this.#sizeBytes / 2) return;
+    this.#undrainedBytes = undrainedBytes;
     this.#sequence += 1n;
     if (this.#file) this.#put(this.#file, this.#sequence, text);
   }
@@ -90,6 +99,7 @@ export class Ring {
   /** The state directory has every record up to `sequence`. */
   drained(sequence: bigint): void {
     this.#drained = sequence;
+    if (sequence === this.#sequence) this.#undrainedBytes = 0;
     if (this.#file) this.#writeHeader(this.#file);
   }
 
@@ -129,7 +139,7 @@ export class Ring {
     const limit = Math.floor(file.sizeBytes / 2) - RECORD_HEADER_BYTES;
     const fits = Buffer.byteLength(text) <= limit;
     const written = fits ? text : JSON.stringify({ type: 'oversize', beginning: text.slice(0, Math.floor(limit / 8)) });
-    const record = Buffer.alloc(aligned(RECORD_HEADER_BYTES + Buffer.byteLength(written)));
+    const record = Buffer.alloc(recordBytes(written));
     putRecord(record, RECORD, sequence, written);
     if (this.#at + record.length > file.sizeBytes) {
       // Records behind the newest are older than those that are overwritten next. The oldest go first, or an outcome
@@ -177,6 +187,10 @@ function readRing(file: Buffer): FoundRing {
     endBytes: found.at(-1)?.endBytes ?? FILE_HEADER,
     isRing: file.readUInt32LE(4) === file.length && file.length % ALIGN === 0,
   };
+}
+
+function recordBytes(text: string): number {
+  return aligned(RECORD_HEADER_BYTES + Buffer.byteLength(text));
 }
 
 function aligned(bytes: number): number {

@@ -44,6 +44,8 @@ export class Journal {
   readonly earlier: EarlierDecisions;
   #closed = false;
   #unreserved = false;
+  /** Records that wait for their turn. */
+  readonly #later: Iterator<JournalRecord>[] = [];
   errors = 0;
   lost = 0;
 
@@ -83,11 +85,16 @@ export class Journal {
 
   /** Never throws: an eviction continues without a journal. */
   record(record: JournalRecord): void {
-    const text = journalLine(record, this.#options);
-    this.#guarded(() => {
-      this.#ring.append(text);
-    });
-    this.#writer.push({ sequence: this.#ring.sequence, text });
+    this.#write(record, false);
+  }
+
+  /**
+   * Writes records that may be long and many, one in a turn of the event loop. They are in the ring only where they push
+   * out no record that the state directory lacks. Never throws.
+   */
+  recordLater(records: Iterable<JournalRecord>): void {
+    this.#later.push(records[Symbol.iterator]());
+    if (this.#later.length === 1) setImmediate(() => this.#writeNext());
   }
 
   /** Makes the ring where there was no space for it before. Never throws. Not for the path of an eviction. */
@@ -107,10 +114,33 @@ export class Journal {
    * Returns whether everything is in the state directory, after at most `timeoutMs`; false also while a write hangs.
    */
   async close(timeoutMs: number): Promise<boolean> {
+    while (this.#writeOne());
     const written = await this.#writer.flush(timeoutMs);
     this.#closed = true;
     this.#ring.close();
     return written;
+  }
+
+  #write(record: JournalRecord, isDispensable: boolean): void {
+    const text = journalLine(record, this.#options);
+    this.#guarded(() => {
+      this.#ring.append(text, isDispensable);
+    });
+    this.#writer.push({ sequence: this.#ring.sequence, text });
+  }
+
+  #writeNext(): void {
+    if (this.#writeOne()) setImmediate(() => this.#writeNext());
+  }
+
+  /** Returns whether there may be more. */
+  #writeOne(): boolean {
+    const [records] = this.#later;
+    if (records === undefined) return false;
+    const next = records.next();
+    if (next.done === true) this.#later.shift();
+    else this.#write(next.value, true);
+    return this.#later.length > 0;
   }
 
   #guarded(action: () => void): void {

@@ -2,7 +2,7 @@ import { inFlight } from '../core/decide/eviction.js';
 import type { Observation, Observations } from '../core/signal/observation.js';
 import { initialState, type Policy } from '../core/decide/state.js';
 import { step } from '../core/decide/step.js';
-import { decisionRecord } from './effects/evict.js';
+import { decisionRecord } from '../journal/records/decision-record.js';
 import type { Evictor, WorkloadSource } from './ports/ports.js';
 
 import type { StateKeeper } from '../state/state-keeper.js';

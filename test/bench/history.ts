@@ -85,9 +85,11 @@ function records(serial: number, ranking: readonly object[]): string {
       victim,
       action: 'SIGKILL',
       graceSeconds: 0,
-      ranking,
+      counts: { ranking: ranking.length, unreadable: 0 },
+      ranking: ranking.slice(0, 8),
       message: `evicting ${name}`,
     },
+    { type: 'ranking', decision: serial, part: 1, parts: 1, victim, ranking, message: `candidates of ${name}` },
     { type: 'condition', condition: 'MemoryPressure', status: true, message: 'node condition MemoryPressure is now true' },
     {
       type: 'outcome',

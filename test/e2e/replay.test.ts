@@ -37,6 +37,9 @@ async function episodeIn(file: string, evictd: Evictd): Promise<void> {
   });
 }
 
+/** Spans from the crossing to the signal that a recording does not have. */
+const ONLY_LIVE = ['crossingToWake', 'wakeToDecision', 'decisionToCandidates', 'candidatesToChoice', 'choiceToRecord', 'recordToSignal'];
+
 /** Journal records without times, starts, stops, reloads, and spans that depend on when JavaScript ran. */
 function decided(lines: readonly JournalLine[]): unknown[] {
   return lines
@@ -45,7 +48,7 @@ function decided(lines: readonly JournalLine[]): unknown[] {
       expect(Number.isNaN(Date.parse(time))).toBe(false);
       const spans = line.spansMs as Record<string, number> | undefined;
       if (spans === undefined) return line;
-      const known = Object.entries(spans).filter(([span]) => span !== 'crossingToWake' && span !== 'wakeToDecision');
+      const known = Object.entries(spans).filter(([span]) => !ONLY_LIVE.includes(span));
       return { ...line, spansMs: Object.fromEntries(known) };
     });
 }

@@ -73,6 +73,7 @@ export function historyCommand({ io, nowMs = Date.now }: { readonly io: Io; read
       results: options.result,
       types: typesOf(options.type),
       all: options.all ?? false,
+      rankings: options.output === 'json' && options.summary !== true,
     };
     requireOrder(filter, options);
     const journal = files.length > 0 ? await openFiles(files) : await openJournal(placeOf(io, options));

@@ -1,4 +1,5 @@
-import { evictionKey, isPart, type Eviction, type HistoryEvent, objectIn, type JournalRecord } from './history-event.js';
+import { evictionKey, firstOf, isPart, type Eviction, type HistoryEvent, objectIn, type JournalRecord } from './history-event.js';
+import { FullRanking } from './full-ranking.js';
 
 /** Limit of the events that wait for the outcome of an earlier eviction. */
 const MOST_WAITING = 1_000;
@@ -11,7 +12,11 @@ export interface Joining {
   end(): readonly HistoryEvent[];
 }
 
-type OpenEviction = { -readonly [Key in keyof Eviction]: Eviction[Key] } & { readonly key: string; readonly node: unknown };
+type OpenEviction = { -readonly [Key in keyof Eviction]: Eviction[Key] } & {
+  readonly key: string;
+  readonly node: unknown;
+  readonly ranking: FullRanking;
+};
 type Single = Extract<HistoryEvent, { kind: 'record' }>;
 
 /** For records from the oldest to the newest. Events come in the order of their decisions. */
@@ -20,12 +25,19 @@ export class ForwardJoining implements Joining {
   readonly #open = new Map<string, OpenEviction>();
   /** Evictions that their evictd left open when it ended. The next evictd writes their outcomes around its `start`. */
   #abandoned: readonly OpenEviction[] = [];
+  readonly #rankings: boolean;
+
+  /** @param rankings  an eviction is complete when all of its `ranking` records have come */
+  constructor(rankings: boolean) {
+    this.#rankings = rankings;
+  }
 
   take(record: JournalRecord): readonly HistoryEvent[] {
     if (record.type !== 'outcome' && record.type !== 'start') this.#giveUp();
     if (isPart(record.type)) {
       this.#takePart(record);
     } else {
+      if (record.type === 'start') this.#endRankings(record);
       const resumed = runEdge(record);
       if (resumed)
         this.#abandoned = [...this.#open.values()].filter(({ node, decision }) => node === record.node && !resumed.has(decision?.decision));
@@ -42,11 +54,26 @@ export class ForwardJoining implements Joining {
   #takePart(record: JournalRecord): void {
     const key = evictionKey(record);
     const before = record.type === 'decision' ? undefined : this.#open.get(key);
+    if (before === undefined && record.type === 'ranking') return; // the file with its decision was deleted
     const eviction = before ?? openEviction(record, key);
     take(eviction, record);
     if (before === undefined) this.#queue.push(eviction);
-    if (record.type === 'outcome' || record.dryRun === true) this.#open.delete(key);
+    if (this.#isComplete(eviction)) this.#open.delete(key);
     else this.#open.set(key, eviction);
+  }
+
+  #isComplete({ decision, outcome, ranking }: OpenEviction): boolean {
+    if (outcome === undefined && decision?.dryRun !== true) return false;
+    return decision === undefined || !this.#rankings || ranking.isWhole;
+  }
+
+  /** The rest of the rankings of a run that has ended does not come. */
+  #endRankings({ node, dryRun }: JournalRecord): void {
+    for (const [key, eviction] of this.#open) {
+      if (eviction.node !== node || firstOf(eviction)?.dryRun !== dryRun) continue;
+      eviction.ranking.end();
+      if (this.#isComplete(eviction)) this.#open.delete(key);
+    }
   }
 
   #giveUp(): void {
@@ -97,11 +124,11 @@ export class BackwardJoining implements Joining {
     if (this.#ends.size <= MOST_WAITING) return [];
     const [[oldest, orphan] = []] = this.#ends; // the file with its decision was deleted
     if (oldest !== undefined) this.#ends.delete(oldest);
-    return orphan === undefined ? [] : [finished(orphan)];
+    return orphan === undefined || firstOf(orphan) === undefined ? [] : [finished(orphan)];
   }
 
   end(): readonly HistoryEvent[] {
-    const rest = [...this.#ends.values()].map(finished);
+    const rest = [...this.#ends.values()].filter((eviction) => firstOf(eviction) !== undefined).map(finished);
     this.#ends.clear();
     return rest;
   }
@@ -115,10 +142,13 @@ function runEdge(record: JournalRecord): ReadonlySet<unknown> | undefined {
 }
 
 function openEviction({ node }: JournalRecord, key: string): OpenEviction {
-  return { kind: 'eviction', key, node, decision: undefined, escalation: undefined, outcome: undefined, seen: 'in-flight' };
+  const ranking = new FullRanking();
+  return { kind: 'eviction', key, node, decision: undefined, escalation: undefined, outcome: undefined, seen: 'in-flight', ranking };
 }
 
 function take(eviction: OpenEviction, record: JournalRecord): void {
+  if (record.type === 'decision' || record.type === 'ranking') eviction.ranking.take(record);
+  if (record.type === 'ranking') return;
   if (record.type === 'decision') eviction.decision = record;
   else if (record.type === 'escalation') eviction.escalation = record;
   else eviction.outcome = record;
@@ -126,6 +156,6 @@ function take(eviction: OpenEviction, record: JournalRecord): void {
 
 function finished(event: OpenEviction | Single): HistoryEvent {
   if (event.kind === 'record') return event;
-  const { decision, escalation, outcome, seen } = event;
-  return { kind: 'eviction', decision, escalation, outcome, seen };
+  const { decision, escalation, outcome, seen, ranking } = event;
+  return { kind: 'eviction', decision: decision && ranking.of(decision), escalation, outcome, seen };
 }

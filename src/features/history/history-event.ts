@@ -64,7 +64,7 @@ export type HistoryEvent =
     };
 export type Eviction = Extract<HistoryEvent, { kind: 'eviction' }>;
 
-const PARTS: ReadonlySet<string> = new Set(['decision', 'escalation', 'outcome']);
+const PARTS: ReadonlySet<string> = new Set(['decision', 'escalation', 'outcome', 'ranking']);
 
 /** Whether a record of this type is part of an eviction. */
 export function isPart(type: string): boolean {

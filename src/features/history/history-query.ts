@@ -31,6 +31,8 @@ export interface HistoryFilter {
   readonly types: readonly string[];
   /** Also the types of {@link ON_REQUEST}. */
   readonly all: boolean;
+  /** Decisions have all their candidates. false: those near the victim, and the rest is not read. */
+  readonly rankings: boolean;
 }
 
 /** Types that are shown only on request: they are frequent and affect no workload. */
@@ -71,9 +73,9 @@ export function matcherOf({ since, until, workloads, signals, results, types, al
  * Whether to parse a line with this time and type. An outcome after `until` may belong to an earlier decision; starts
  * and stops tell whether an eviction without an outcome was in flight.
  */
-export function relevanceOf({ since, until, types, all }: HistoryFilter): (time: string, type: string) => boolean {
+export function relevanceOf({ since, until, types, all, rankings }: HistoryFilter): (time: string, type: string) => boolean {
   return (time, type) => {
-    if (since !== undefined && time < since) return false;
+    if ((since !== undefined && time < since) || (type === 'ranking' && !rankings)) return false;
     if (type === 'start' || type === 'stop') return true;
     if (until !== undefined && time > until && (type === 'decision' || !isPart(type))) return false;
     if (types.length > 0) return types.includes(isPart(type) ? 'eviction' : type);
@@ -84,11 +86,12 @@ export function relevanceOf({ since, until, types, all }: HistoryFilter): (time:
 /** Results of an eviction, for `--result`. */
 export const RESULTS: readonly string[] = ['killed', 'ineffective', 'failed', 'vanished', 'abandoned', 'unseen', 'in-flight', 'dry-run'];
 
-/** Types of records (docs/journal.md), and 'eviction' for three of them joined. */
+/** Types of records (docs/journal.md), and 'eviction' for four of them joined. */
 export const TYPES: readonly string[] = [
   'eviction',
   ...[
     'decision',
+    'ranking',
     'escalation',
     'outcome',
     'alert',
@@ -151,7 +154,7 @@ export async function* historyOf(
 ): AsyncGenerator<readonly HistoryEvent[], void> {
   const matches = matcherOf(filter);
   const isRelevant = relevanceOf(filter);
-  const joining = backwards ? new BackwardJoining() : new ForwardJoining();
+  const joining = backwards ? new BackwardJoining() : new ForwardJoining(filter.rankings);
   const take = (line: Buffer, path: string): readonly HistoryEvent[] => {
     const record = relevantRecord(line, isRelevant);
     if (record === 'none') tally.unreadable.set(path, (tally.unreadable.get(path) ?? 0) + 1);

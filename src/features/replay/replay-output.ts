@@ -28,7 +28,9 @@ function runText(run: RunReport, name: string, isLast: boolean, style: Style): s
     ...(end.kind === 'open' ? [`the recording has no end: ${isLast ? 'evictd is still writing it, or ' : ''}evictd was killed`] : []),
     ...(lost > 0 ? [style('yellow', `${stepsText(lost)} missing: the disk was full or too slow`)] : []),
     '',
-    ...(records.length > 0 ? inOrder(records).map(line) : [steps === 0 ? 'no step could be replayed' : 'no decisions']),
+    ...(records.length > 0
+      ? inOrder(records.filter(({ record }) => record.type !== 'ranking')).map(line)
+      : [steps === 0 ? 'no step could be replayed' : 'no decisions']),
     ...(deviations.length === 0
       ? []
       : ['', style('yellow', 'this version of evictd decides differently from the one that recorded:'), ...deviations]),

@@ -31,6 +31,8 @@ export interface EffectHandler<E> extends EffectReport<E> {
    * after all are performed.
    */
   readonly isRecordedFirst?: true;
+  /** More records, written one by one when nothing else is due: they may be long. */
+  readonly recordLater?: (effect: E) => Iterable<JournalRecord>;
   /** Performing it sends a signal: the state is saved before. */
   readonly isSignal?: (effect: E) => boolean;
   readonly perform?: (effect: E, actors: Actors, wake: Wake, times: PassTimes) => void;

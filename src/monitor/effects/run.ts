@@ -6,7 +6,7 @@ import type { Reporter } from '../reporter.js';
 import type { Actors, AnyEffect, EffectHandler, EffectTable, RecordContext } from './handler.js';
 
 export interface EffectPorts {
-  readonly journal: Pick<Journal, 'record'>;
+  readonly journal: Pick<Journal, 'record' | 'recordLater'>;
   readonly reporter: Pick<Reporter, 'effect'>;
   readonly actors: Actors;
   /** Called before the first signal is sent. */
@@ -38,6 +38,8 @@ export function runEffects<E extends AnyEffect>(
   for (const effect of effects) {
     const record = last.get(effect);
     if (record) journal.record(record);
+    const { recordLater } = handlerOf(table, effect);
+    if (recordLater) journal.recordLater(recordLater(effect));
     reporter.effect(handlerOf(table, effect), effect, record ?? first.get(effect));
   }
 }
@@ -48,7 +50,9 @@ export function journalRecords<E extends AnyEffect>(
   effects: readonly E[],
   context: RecordContext,
 ): readonly JournalRecord[] {
-  return [true, false].flatMap((isFirst) => [...recordsOf(table, effects, context, isFirst).values()]);
+  const [first, last] = [true, false].map((isFirst) => [...recordsOf(table, effects, context, isFirst).values()]);
+  const later = effects.flatMap((effect) => [...(handlerOf(table, effect).recordLater?.(effect) ?? [])]);
+  return [...(first ?? []), ...(last ?? []), ...later];
 }
 
 function recordsOf<E extends AnyEffect>(

@@ -4,7 +4,7 @@ import { holderJson, holderLine, holderText } from '../../../src/core/disk/disk-
 import { type DeletedFilesHolder, type DirectoryHolder, type ImageHolder } from '../../../src/core/disk/filesystem-holders.js';
 import type { Effect } from '../../../src/core/decide/effect.js';
 import { alertRecord } from '../../../src/monitor/effects/alert.js';
-import { decisionRecord } from '../../../src/monitor/effects/evict.js';
+import { decisionRecord } from '../../../src/journal/records/decision-record.js';
 import { candidates, Mi, policy, SECOND, threshold, workload } from '../support.js';
 import { Timeline } from '../timeline.js';
 

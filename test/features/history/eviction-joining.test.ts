@@ -52,7 +52,7 @@ test.each<[rule: string, records: JournalRecord[], events: string[]]>([
   ],
   ['the decision was in a file that is gone', [ended(1), decided(2), ended(2)], ['1 killed (no decision)', '2 killed']],
 ])('%s', (_rule, records, events) => {
-  expect(all(new ForwardJoining(), records)).toEqual(events);
+  expect(all(new ForwardJoining(true), records)).toEqual(events);
   const seen = all(new BackwardJoining(), records.toReversed());
   // Without its decision an outcome has no place of its own.
   expect(seen.toSorted()).toEqual(events.toSorted());
@@ -60,7 +60,7 @@ test.each<[rule: string, records: JournalRecord[], events: string[]]>([
 });
 
 test('what waits for an outcome does not keep everything in memory', () => {
-  const joining = new ForwardJoining();
+  const joining = new ForwardJoining(true);
   joining.take(decided(1));
   let reported: string[] = [];
   for (let n = 0; reported.length === 0 && n < 10_000; n++) reported = joining.take(record('alert')).map(text);

@@ -6,7 +6,16 @@ import { expect, test } from 'vitest';
 import { type HistoryFilter, historyOf } from '../../../src/features/history/history-query.js';
 import { openJournal } from '../../../src/features/history/journal-reader.js';
 
-const ALL: HistoryFilter = { since: undefined, until: undefined, workloads: [], signals: [], results: [], types: [], all: true };
+const ALL: HistoryFilter = {
+  since: undefined,
+  until: undefined,
+  workloads: [],
+  signals: [],
+  results: [],
+  types: [],
+  all: true,
+  rankings: true,
+};
 const text = (number: number): string =>
   JSON.stringify({
     time: new Date(1_763_712_000_000 + number).toISOString(),

@@ -9,7 +9,7 @@ import type { Workload, WorkloadStats } from '../../../src/core/workload/workloa
 import { departuresOf } from '../../../src/core/decide/departures.js';
 import { alertRecord } from '../../../src/monitor/effects/alert.js';
 import { error } from '../../../src/monitor/effects/error.js';
-import { decisionRecord } from '../../../src/monitor/effects/evict.js';
+import { decisionRecord } from '../../../src/journal/records/decision-record.js';
 import { outcomeRecord } from '../../../src/monitor/effects/outcome.js';
 import { reclaimRecord } from '../../../src/monitor/effects/reclaim.js';
 import { startRecord, unfinishedRecord } from '../../../src/journal/records/record.js';
@@ -98,10 +98,12 @@ test('a decision for a threshold: the reading, the limit, the wake', () => {
     source: 'test',
     limit: 104857600,
     wake: 'tick',
+    wakeAtNs: 0,
     victim: { name: 'batch', path: '/batch', id: 'id-batch' },
     action: 'SIGKILL',
     graceSeconds: 0,
     expectedBytes: 1,
+    counts: { ranking: 1, unreadable: 0 },
     unreadable: [],
   });
 });

@@ -16,6 +16,7 @@ const done: string[] = [];
 const toy: EffectHandler<Toy> = {
   record: ({ name }) => ({ type: 'toy', name, message: `toy ${name}` }),
   isRecordedFirst: true,
+  recordLater: ({ name }) => [{ type: 'more', message: `more of ${name}` }],
   isSignal: () => true,
   perform: ({ name }) => done.push(`perform ${name}`),
   log: ({ name }) => ({ level: 'warn', fields: { name } }),
@@ -43,13 +44,22 @@ test('a kind of effect is one handler and one line of the table: recorded, perfo
     dropped: 0,
     flush: () => Promise.resolve(),
   };
-  runEffects(table, effects, wake, { wakeNs: 0n }, {
-    journal: { record: ({ message }: JournalRecord) => void done.push(`record ${message}`) },
-    reporter: new Reporter(log, status),
-    actors,
-    saveState: () => void done.push('save state'),
-    performed: () => void done.push('performed'),
-  });
+  runEffects(
+    table,
+    effects,
+    wake,
+    { wakeNs: 0n },
+    {
+      journal: {
+        record: ({ message }: JournalRecord) => void done.push(`record ${message}`),
+        recordLater: (records) => void done.push(...[...records].map(({ message }) => `later ${message}`)),
+      },
+      reporter: new Reporter(log, status),
+      actors,
+      saveState: () => void done.push('save state'),
+      performed: () => void done.push('performed'),
+    },
+  );
   expect(done).toEqual([
     'record toy a',
     'record toy b',
@@ -59,7 +69,9 @@ test('a kind of effect is one handler and one line of the table: recorded, perfo
     'performed',
     'record node condition DiskPressure is now true',
     'warn: node condition DiskPressure is now true',
+    'later more of a',
     'warn: toy a',
+    'later more of b',
     'warn: toy b',
   ]);
   expect([status.heldUnits, status.conditions.has('DiskPressure')]).toEqual([7, true]);
@@ -68,12 +80,23 @@ test('a kind of effect is one handler and one line of the table: recorded, perfo
 test('without a signal the state is not saved before', () => {
   let saved = 0;
   const quiet = { ...table, toy: { ...toy, isSignal: () => false } };
-  const ports = { journal: { record: () => undefined }, reporter: { effect: () => undefined }, actors, performed: () => undefined };
+  const ports = {
+    journal: { record: () => undefined, recordLater: () => undefined },
+    reporter: { effect: () => undefined },
+    actors,
+    performed: () => undefined,
+  };
   runEffects(quiet, effects, wake, { wakeNs: 0n }, { ...ports, saveState: () => (saved += 1) });
   expect(saved).toBe(0);
 });
 
 test('a replay has the records in the order of the journal', () => {
   const records = journalRecords(table, effects, { wake, timesOf: () => undefined });
-  expect(records.map(({ message }) => message)).toEqual(['toy a', 'toy b', 'node condition DiskPressure is now true']);
+  expect(records.map(({ message }) => message)).toEqual([
+    'toy a',
+    'toy b',
+    'node condition DiskPressure is now true',
+    'more of a',
+    'more of b',
+  ]);
 });
