@@ -1,4 +1,4 @@
-import type { WorkloadSource } from '../monitor/ports/ports.js';
+import type { CandidateReading, WorkloadSource } from '../monitor/ports/ports.js';
 
 /** Adds to what is known of the candidates of a source, or vetoes some. */
 export type CandidateDecorator = (source: WorkloadSource) => WorkloadSource;
@@ -18,8 +18,8 @@ export class ReplaceableSource implements WorkloadSource {
     return before;
   }
 
-  candidates(): ReturnType<WorkloadSource['candidates']> {
-    return this.#current.candidates();
+  candidates(reading?: CandidateReading): ReturnType<WorkloadSource['candidates']> {
+    return this.#current.candidates(reading);
   }
 
   refresh(): void {

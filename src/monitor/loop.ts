@@ -9,7 +9,17 @@ import { EFFECTS } from './effects/table.js';
 import type { RestoredState } from '../state/saved-state.js';
 import type { Journal } from '../journal/journal.js';
 import { WakeThrottle } from './wake-throttle.js';
-import type { Evictor, Heartbeat, Node, Reclaimer, StepListener, Wake, WakeSource, WorkloadSource } from './ports/ports.js';
+import type {
+  CandidateReading,
+  Evictor,
+  Heartbeat,
+  Node,
+  Reclaimer,
+  StepListener,
+  Wake,
+  WakeSource,
+  WorkloadSource,
+} from './ports/ports.js';
 import { Reclaims } from './reclaims.js';
 import { rehearse } from './rehearsal.js';
 import { heldInput, type Releases } from './unit-releases.js';
@@ -183,7 +193,7 @@ export class Monitor {
     if (nowNs - this.#readNs < COLD_NS) return;
     this.#readNs = nowNs;
     this.#parts.node.read();
-    if (this.#policy.hasWorkloadSource) this.#parts.workloads.candidates();
+    this.#candidates('bounds');
   }
 
   /** A pass by a callback, which may come after the loop has stopped. */
@@ -207,7 +217,7 @@ export class Monitor {
     const { node, journal, keeper, reporter, heartbeat } = this.#parts;
     const victims = this.#victims.readings();
     const observations = node.read();
-    const { answers, given, times } = answersOf(node, () => this.#candidates());
+    const { answers, given, times } = answersOf(node, () => this.#candidates('bounds'));
     const input = {
       nowNs: process.hrtime.bigint(),
       layout: node.layout(),
@@ -222,18 +232,24 @@ export class Monitor {
     this.#state = state;
     this.#dueAtNs = dueAtNs;
     this.#notBeforeNs = notBeforeNs;
-    runEffects(EFFECTS, effects, wake, { wakeNs, ...times, chosenNs }, {
-      journal,
-      reporter,
-      actors: this.#actors,
-      saveState: () => {
-        keeper.keep(state, this.#victims.signals());
+    runEffects(
+      EFFECTS,
+      effects,
+      wake,
+      { wakeNs, ...times, chosenNs },
+      {
+        journal,
+        reporter,
+        actors: this.#actors,
+        saveState: () => {
+          keeper.keep(state, this.#victims.signals());
+        },
+        performed: () => {
+          keeper.follow(state, this.#victims.signals(), input.nowNs);
+          node.decided(observations);
+        },
       },
-      performed: () => {
-        keeper.follow(state, this.#victims.signals(), input.nowNs);
-        node.decided(observations);
-      },
-    });
+    );
     reporter.sampled(observations, this.#policy.thresholds);
     reporter.held(state.held.size);
     const report = { wake, policy: this.#policy, input, observations, ...given, state, effects };
@@ -251,8 +267,8 @@ export class Monitor {
     });
   }
 
-  #candidates(): Candidates {
-    return this.#policy.hasWorkloadSource ? this.#parts.workloads.candidates() : NOTHING;
+  #candidates(reading?: CandidateReading): Candidates {
+    return this.#policy.hasWorkloadSource ? this.#parts.workloads.candidates(reading) : NOTHING;
   }
 
   #schedule(): void {

@@ -27,7 +27,7 @@ export function rehearse(policy: Policy, workloads: WorkloadSource, evictor: Evi
       lastLook: observe,
       victims: new Map(),
       reclaimed: undefined,
-      candidates: () => ({ ...workloads.candidates(), awaited: () => false }),
+      candidates: () => ({ ...workloads.candidates('bounds'), awaited: () => false }),
     });
     for (const effect of effects) {
       if (effect.kind !== 'evict') continue;

@@ -50,7 +50,7 @@ export class Recorder implements StepListener {
   watching(source: WorkloadSource): WorkloadSource {
     this.#source = source;
     return {
-      candidates: () => this.#remembering(source.candidates()),
+      candidates: (reading) => this.#remembering(source.candidates(reading)),
       refresh: () => {
         source.refresh();
       },

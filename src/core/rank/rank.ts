@@ -53,8 +53,40 @@ export function rank(
 ): RankedWorkload[] {
   const ranked = rankUsages(signal, layout, usages, departures, options);
   ranked.sort(byRank(signal, layout, departures));
-  for (const [index, item] of ranked.entries()) item.place = index + 1;
+  numberPlaces(ranked);
   return ranked;
+}
+
+/**
+ * Replaces a workload by what was measured of it since, which is less, and moves it back to where it belongs. Its place
+ * and those of the others are wrong until {@link numberPlaces}.
+ */
+export function moveBack(
+  ranking: RankedWorkload[],
+  at: number,
+  stats: WorkloadStats,
+  signal: ResourceSignal,
+  layout: Layout,
+  departures: Departures,
+  options: RankOptions = {},
+): void {
+  const [before] = ranking.splice(at, 1);
+  if (before === undefined) return;
+  const [item] = rankUsages(signal, layout, [{ workload: before.workload, stats }], departures, options);
+  if (item === undefined) return;
+  const compare = byRank(signal, layout, departures);
+  let [low, high] = [at, ranking.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const other = ranking[middle];
+    if (other !== undefined && compare(other, item) < 0) low = middle + 1;
+    else high = middle;
+  }
+  ranking.splice(low, 0, item);
+}
+
+export function numberPlaces(ranking: readonly RankedWorkload[]): void {
+  for (const [index, item] of (ranking as readonly Unplaced[]).entries()) item.place = index + 1;
 }
 
 /** Written once, after sorting: on the path of an eviction nothing is copied. */

@@ -5,7 +5,7 @@ import type { Effect } from '../decide/effect.js';
 import { usagesFor } from './candidate-usages.js';
 import type { DiskHolder } from '../disk/filesystem-holders.js';
 import { holdersOn } from '../disk/held-space.js';
-import { mayComeBefore, rank, type RankedWorkload } from './rank.js';
+import { mayComeBefore, moveBack, numberPlaces, rank, type RankedWorkload } from './rank.js';
 import { leastYield, type Shortfall } from './shortfall.js';
 import { SIGNAL_FACTS, type ConditionType, type Resource, type ResourceSignal, filesystemOf } from '../signal/signal.js';
 import type { Layout } from '../signal/layout.js';
@@ -13,7 +13,7 @@ import { evictionsBefore, holdOf } from '../systemd/restart-storm.js';
 import type { Policy, State } from '../decide/state.js';
 import { countsSwap, thresholdKind } from '../threshold/threshold.js';
 import type { UnitStop } from '../systemd/unit-stop.js';
-import type { Candidates, Protection } from '../workload/workload.js';
+import type { Candidates, Protection, WorkloadStats } from '../workload/workload.js';
 
 /**
  * The kubelet's grace period for a hard eviction, contrary to its documentation (eviction_manager.go,
@@ -153,14 +153,15 @@ export function selectVictim(
     outside(policy, threshold.signal, item) ?? passedOver(item, found, failedKills, nowNs);
   const ranked = (): Omit<Victim, 'victim' | 'unitStop'> & { victim: RankedWorkload | undefined } => {
     found = candidates();
+    const { unreadable } = found;
+    if (options.countsSwap) measureAll(found);
     const ranking = rank(threshold.signal, layout, usagesFor(threshold.signal, found), policy.departures, options);
-    for (const [index, item] of ranking.entries()) {
-      if (item.protection !== undefined) continue;
-      const protection = passedOverBy(item);
-      if (protection === undefined) return { victim: item, ranking, unreadable: found.unreadable };
-      ranking[index] = { ...item, protection };
-    }
-    return { victim: undefined, ranking, unreadable: found.unreadable };
+    const at = firstEvictable(ranking, passedOverBy, (index, stats) => {
+      const measured = measuredStats(found, stats, ranking[index]);
+      if (measured) moveBack(ranking, index, measured, threshold.signal, layout, policy.departures, options);
+      return measured !== undefined;
+    });
+    return { victim: ranking[at], ranking, unreadable };
   };
   let choice = ranked();
   if (choice.ranking.some(({ protection }) => protection?.kind === 'removed' || protection?.kind === 'changed')) choice = ranked();
@@ -178,6 +179,46 @@ export function selectVictim(
   );
   const holders = holdersOn(threshold.signal, found.holders, nowNs);
   return { ...choice, victim, awaitsMeasurement, unitStop: found.stop?.(victim.workload), holders };
+}
+
+/**
+ * The index of the first workload that may be evicted. Those before it get the reason why not. A workload of which only
+ * a bound is known is measured first, and moves back: no workload behind the result can belong before it.
+ *
+ * @param measure  returns whether the workload was measured, and replaced by another one at this index
+ */
+function firstEvictable(
+  ranking: RankedWorkload[],
+  passedOverBy: (item: RankedWorkload) => Protection | undefined,
+  measure: (index: number, stats: WorkloadStats) => boolean,
+): number {
+  let isMoved = false;
+  let index = 0;
+  for (let [item] = ranking; item !== undefined; item = ranking[index]) {
+    if (item.stats?.workingSetAtMost && measure(index, item.stats)) {
+      isMoved = true;
+      continue;
+    }
+    const protection = item.protection ?? passedOverBy(item);
+    if (protection === undefined) break;
+    if (item.protection === undefined) ranking[index] = { ...item, protection };
+    index += 1;
+  }
+  if (isMoved) numberPlaces(ranking);
+  return index;
+}
+
+/** The usage is no upper bound where swap counts: cgroup v1 has a workload's swap in memory.stat only. */
+function measureAll({ usages, measure }: Candidates): void {
+  if (measure === undefined) return;
+  for (const { workload, stats } of [...usages]) if (stats?.workingSetAtMost) measure(workload);
+}
+
+/** What a pass left out, beside what it has; undefined: it cannot be read. */
+function measuredStats({ measure }: Candidates, { workingSetAtMost: _, ...stats }: WorkloadStats, item: RankedWorkload | undefined) {
+  const measured = item && measure?.(item.workload);
+  const swap = measured?.swapBytes === undefined ? {} : { swapBytes: measured.swapBytes };
+  return measured && { ...stats, workingSetBytes: measured.workingSetBytes, usageBytes: measured.usageBytes, ...swap };
 }
 
 const NO_CANDIDATES: Candidates = { usages: [], unreadable: [], timeNs: 0n };

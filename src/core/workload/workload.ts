@@ -189,6 +189,8 @@ export interface WorkloadStats {
   readonly workingSetBytes: bigint | undefined;
   /** Swap that it uses. The ranking for swap and pressure adds it. Left out: none, or not known. */
   readonly swapBytes?: bigint;
+  /** The working set is at most that: the pass has read only the usage. `Candidates.measure` reads the rest. */
+  readonly workingSetAtMost?: true;
   /** Memory statistics without a working set. The kubelet's message calls it 0. */
   readonly memoryWithoutWorkingSet?: true;
   /** Includes the page cache: what a kill may free. */
@@ -230,6 +232,11 @@ export interface Candidates {
   /** In the given order. */
   readonly usages: readonly WorkloadUsage[];
   readonly unreadable: readonly UnreadableWorkload[];
+  /**
+   * Reads what the pass left out of a workload with `workingSetAtMost`, and puts it into `usages`. undefined: it cannot be
+   * read. Left out: the pass has read all.
+   */
+  readonly measure?: (workload: Workload) => WorkloadStats | undefined;
   /** Checks the victim's processes now; checking all candidates would take long. Left out: no objection. */
   readonly veto?: (workload: Workload) => Protection | undefined;
   /**

@@ -53,7 +53,7 @@ export class DiskWatch implements StepListener {
   /** Adds the holdings on disks to the candidates. */
   on(source: WorkloadSource): WorkloadSource {
     return {
-      candidates: () => withDisks(source.candidates(), this.#holdings(), this.#last?.holders),
+      candidates: (reading) => withDisks(source.candidates(reading), this.#holdings(), this.#last?.holders),
       refresh: () => {
         source.refresh();
       },

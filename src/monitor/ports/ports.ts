@@ -93,11 +93,15 @@ export interface Node {
   close(): void;
 }
 
+export type CandidateReading = 'all' | 'bounds';
+
 export interface WorkloadSource {
   /**
    * Reads all candidates now. cgroups that vanish meanwhile are left out; what cannot be read is named. Never throws.
+   *
+   * @param reading  `bounds`: of many workloads only the usage; `Candidates.measure` reads the rest of one. Default: all
    */
-  candidates(): Candidates;
+  candidates(reading?: CandidateReading): Candidates;
   /**
    * Updates what seldom changes, such as evictd's own cgroup, so that `candidates` need not. Called at every tick.
    * Never throws.

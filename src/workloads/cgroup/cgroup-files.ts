@@ -9,6 +9,8 @@ export interface CgroupSample {
   readonly workingSetBytes: bigint;
   /** 0n: none, or the kernel does not count it. */
   readonly swapBytes: bigint;
+  /** The working set is not read: this is the usage. */
+  readonly workingSetAtMost?: true;
   /** The larger of memory.low and memory.min; undefined: v1, which has neither. */
   readonly guaranteedBytes: bigint | undefined;
 }
@@ -18,8 +20,12 @@ export interface CgroupFiles {
   readonly specs: readonly FileSpec[];
   /**
    * `values[first]` and following are the fields of the specs in order. undefined: usage or page cache is unknown.
+   *
+   * @param isBound  the page cache was not read
    */
-  sample(values: Float64Array, first: number): CgroupSample | undefined;
+  sample(values: Float64Array, first: number, isBound?: boolean): CgroupSample | undefined;
+  /** Bits of the specs without memory.stat, which takes ten times as long to read as all others. */
+  readonly cheap: number;
   /** Whether processes live in it or below; undefined: unknown. */
   populated(values: Float64Array, first: number): boolean | undefined;
   readonly usageFile: string;
@@ -37,10 +43,11 @@ const v1 = (countsCache: boolean): CgroupFiles => ({
     { path: 'memory.usage_in_bytes', format: 'number' },
     { path: 'memory.stat', format: 'keyed', keys: ['total_inactive_file', 'total_active_file', 'total_swap'] },
   ],
-  sample: (values, first) => {
+  sample: (values, first, isBound = false) => {
     const [usage, inactive, active = NaN, swap] = values.subarray(first, first + 4);
-    return sample(usage, inactive, countsCache ? 0 : active, swap);
+    return isBound ? bound(usage, 0) : sample(usage, inactive, countsCache ? 0 : active, swap);
   },
+  cheap: 0b1,
   populated: () => undefined,
 });
 
@@ -55,10 +62,12 @@ const v2 = (countsCache: boolean): CgroupFiles => ({
     { path: 'cgroup.events', format: 'keyed', keys: ['populated'] },
     { path: 'memory.swap.current', format: 'number' },
   ],
-  sample: (values, first) => {
+  cheap: 0b111101,
+  sample: (values, first, isBound = false) => {
     const [usage, inactive, active = NaN, low, min, , swap] = values.subarray(first, first + 7);
     const [lowBytes, minBytes] = [bytes(low), bytes(min)];
-    return sample(usage, inactive, countsCache ? 0 : active, swap, lowBytes > minBytes ? lowBytes : minBytes);
+    const guaranteed = lowBytes > minBytes ? lowBytes : minBytes;
+    return isBound ? bound(usage, swap, guaranteed) : sample(usage, inactive, countsCache ? 0 : active, swap, guaranteed);
   },
   populated: (values, first) => {
     const populated = values[first + 5] ?? NaN;
@@ -86,6 +95,11 @@ function sample(usage = NaN, inactive = NaN, active: number, swap = NaN, guarant
   if (Number.isNaN(usage + inactive + active)) return undefined;
   const workingSetBytes = BigInt(Math.max(usage - inactive - active, 0));
   return { usageBytes: BigInt(usage), workingSetBytes, swapBytes: bytes(swap), guaranteedBytes };
+}
+
+function bound(usage = NaN, swap = NaN, guaranteedBytes?: bigint): CgroupSample | undefined {
+  const all = sample(usage, 0, 0, swap, guaranteedBytes);
+  return all && { ...all, workingSetAtMost: true };
 }
 
 function bytes(value = 0): bigint {

@@ -87,7 +87,7 @@ export function qosClass(requestBytes: bigint, limitBytes: bigint | undefined): 
   return limitBytes !== undefined && requestBytes >= limitBytes ? 'Guaranteed' : 'Burstable';
 }
 
-export function usageOf(workload: Workload, { workingSetBytes, usageBytes, swapBytes }: CgroupSample): WorkloadUsage {
+export function usageOf(workload: Workload, { workingSetBytes, usageBytes, swapBytes, workingSetAtMost }: CgroupSample): WorkloadUsage {
   return {
     workload,
     stats: {
@@ -98,6 +98,7 @@ export function usageOf(workload: Workload, { workingSetBytes, usageBytes, swapB
       containers: NO_CONTAINERS,
       volumes: NO_VOLUMES,
       ...(swapBytes > 0n && { swapBytes }),
+      ...(workingSetAtMost && { workingSetAtMost }),
     },
   };
 }

@@ -7,7 +7,14 @@ import { unitPlace, type UnitCgroup } from '../../core/systemd/unit.js';
 import type { Rule } from '../../core/workload/rule.js';
 import type { Candidates, OomPreference, Protection, UnreadableWorkload, Workload, WorkloadUsage } from '../../core/workload/workload.js';
 import { innermost, type WorkloadSources } from '../../core/workload/workload-source.js';
-import type { ContainerRuntime, NodeIdentity, SourceProblem, UnitManager, WorkloadSource } from '../../monitor/ports/ports.js';
+import type {
+  CandidateReading,
+  ContainerRuntime,
+  NodeIdentity,
+  SourceProblem,
+  UnitManager,
+  WorkloadSource,
+} from '../../monitor/ports/ports.js';
 import type { Binding } from '../../native/binding.js';
 import { type CgroupSample, processCount } from './cgroup-files.js';
 import { ContainerNames } from '../cri/container-names.js';
@@ -66,6 +73,9 @@ export function openWorkloads(
   source.candidates();
   return source;
 }
+
+/** Of so many workloads a pass reads the working sets, even if only the first must be known. */
+const FEW = 16;
 
 type PodFacts<E> = Pick<Protectable, 'byKubelet' | 'pending'> & { readonly effect: E };
 
@@ -132,11 +142,12 @@ class CgroupWorkloads implements WorkloadSource {
     this.#ownProcesses = this.#own.read();
   }
 
-  candidates(): Candidates {
+  candidates(reading: CandidateReading = 'all'): Candidates {
+    const isBounds = reading === 'bounds' && this.#members.count > FEW;
     const unreadable: UnreadableWorkload[] = [];
     this.#reported.follow();
     this.#refreshPreferences();
-    const { occupied, timeNs } = this.#members.read(unreadable);
+    const { occupied, timeNs } = this.#members.read(unreadable, isBounds);
     const closed = unreadable.map(({ name, path }) => {
       const effect = this.#effectOf({ name, path });
       return { name, path, listed: listedProtection({ path, effect }), ...this.#podFacts({ path, effect }) };
@@ -163,9 +174,25 @@ class CgroupWorkloads implements WorkloadSource {
       unreadable,
       timeNs,
       awaitedRuntimes: this.#reported.awaitedRuntimes(),
+      ...(isBounds && { measure: this.#measuring(usages) }),
       veto: (workload) => this.#veto(workload),
       processes: () => this.#processes(usages),
       vacant: () => this.#vacant(),
+    };
+  }
+
+  /** Reads one of them completely, and replaces it. */
+  #measuring(usages: WorkloadUsage[]): NonNullable<Candidates['measure']> {
+    let indices: ReadonlyMap<Workload, number> | undefined;
+    return (workload) => {
+      const member = this.#members.get(workload.path);
+      const sample = member?.id === workload.startOrder ? this.#members.measure(member) : undefined;
+      if (sample === undefined) return undefined;
+      const measured = usageOf(workload, sample);
+      indices ??= new Map(usages.map((usage, index) => [usage.workload, index]));
+      const index = indices.get(workload);
+      if (index !== undefined) usages[index] = measured;
+      return measured.stats;
     };
   }
 

@@ -6,7 +6,7 @@ import { errnoName, errnoText } from '../../errors.js';
 import type { SourceProblem } from '../../monitor/ports/ports.js';
 import type { Binding, CgroupHandle, CgroupTable } from '../../native/binding.js';
 import type { ContainerNames } from '../cri/container-names.js';
-import { cgroupFiles, limitBytes, type CgroupFiles } from './cgroup-files.js';
+import { cgroupFiles, limitBytes, type CgroupFiles, type CgroupSample } from './cgroup-files.js';
 import type { RuleEffect } from '../workload-rules.js';
 import type { OomPreferences } from './oom-preference.js';
 import { type Member, type Sampled, inodeOf, type MemberRoot } from './source-root.js';
@@ -77,18 +77,33 @@ export class Members {
     }
   }
 
-  /** Reads all members with processes in one pass. Adds what could not be opened to `unreadable`. */
-  read(unreadable: UnreadableWorkload[]): { readonly occupied: readonly Sampled[]; readonly timeNs: bigint } {
+  /**
+   * Reads all members with processes in one pass. Adds what could not be opened to `unreadable`.
+   *
+   * @param isBounds  reads no working sets
+   */
+  read(unreadable: UnreadableWorkload[], isBounds = false): { readonly occupied: readonly Sampled[]; readonly timeNs: bigint } {
     this.follow(unreadable);
     const timeNs = process.hrtime.bigint();
-    this.#readTable();
+    this.#readTable(undefined, isBounds ? this.#files.cheap : undefined);
     this.#replaceRemoved(unreadable);
     const occupied: Sampled[] = [];
     for (const member of this.#members.values()) {
-      const found = this.#look(member);
+      const found = this.#look(member, isBounds);
       if (found) occupied.push(found);
     }
     return { timeNs, occupied };
+  }
+
+  /** Reads one again, with its working set; undefined: it cannot be read. */
+  measure(member: Member): CgroupSample | undefined {
+    if (this.#members.get(member.path) !== member) return undefined;
+    this.#readTable(Uint32Array.of(member.row));
+    return this.#look(member, false)?.sample;
+  }
+
+  get count(): number {
+    return this.#members.size;
   }
 
   /** Members without processes in the last pass (v2). */
@@ -236,8 +251,8 @@ export class Members {
     if (added.length > 0) this.#readTable(Uint32Array.from(added));
   }
 
-  /** All rows, or these. */
-  #readTable(rows?: Uint32Array): void {
+  /** All rows, or these; all files, or those of the mask. */
+  #readTable(rows?: Uint32Array, mask?: number): void {
     const { rowCount, columns } = this.#table;
     if (this.#errors.length < rowCount) {
       const [values, errors] = [this.#values, this.#errors];
@@ -246,15 +261,15 @@ export class Members {
       this.#values.set(values);
       this.#errors.set(errors);
     }
-    this.#table.read(this.#values, this.#errors, rows);
+    this.#table.read(this.#values, this.#errors, rows, mask);
   }
 
   /** undefined: removed, or without processes (v2; v1 takes another read). */
-  #look(member: Member): Sampled | undefined {
+  #look(member: Member, isBound: boolean): Sampled | undefined {
     if (this.#errors[member.row] === ENODEV) return undefined;
     const first = member.row * this.#table.columns;
     if (this.#files.populated(this.#values, first) === false) return undefined;
-    return { member, sample: this.#files.sample(this.#values, first) };
+    return { member, sample: this.#files.sample(this.#values, first, isBound) };
   }
 }
 

@@ -31,8 +31,8 @@ export function withUnitStops(source: WorkloadSource, units: UnitManager, isProt
   };
   const budget = new WaitBudget();
   return {
-    candidates: () => {
-      const found = source.candidates();
+    candidates: (reading) => {
+      const found = source.candidates(reading);
       // Asks about new and large units ahead of a decision: candidates are also read while a threshold is near.
       for (const { workload } of found.usages) {
         if (workload.unit?.manager === 'system' && units.unit(workload.unit.name) === undefined) units.awaited(workload.unit.name);

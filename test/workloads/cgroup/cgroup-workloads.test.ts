@@ -77,6 +77,29 @@ describe('candidates', () => {
     expect(found.unreadable).toEqual([]);
   });
 
+  test('of many the usage is a bound, and the working set is measured on request', async () => {
+    await Promise.all(Array.from({ length: 17 }, (_, index) => sleeping(`w${String(index)}`)));
+    const source = open();
+    const all = source.candidates();
+    expect(all.usages.some(({ stats }) => stats?.workingSetAtMost)).toBe(false);
+    expect(all.measure).toBeUndefined();
+    const found = source.candidates('bounds');
+    expect(found.usages.every(({ stats }) => stats?.workingSetAtMost && stats.workingSetBytes === stats.usageBytes)).toBe(true);
+    const { workload } = found.usages[3] ?? {};
+    if (workload === undefined) throw new Error('too few');
+    const measured = found.measure?.(workload);
+    expect(measured?.workingSetAtMost).toBeUndefined();
+    expect(measured?.workingSetBytes).toBeLessThanOrEqual(measured?.usageBytes ?? 0n);
+    expect(found.usages[3]?.stats).toBe(measured); // a recording has what was decided on
+    expect(found.measure?.({ ...workload, startOrder: 1n })).toBeUndefined(); // another cgroup of that name
+  });
+
+  test('of few the working sets are read at once', async () => {
+    await sleeping('web');
+    const [usage] = open().candidates('bounds').usages;
+    expect(usage?.stats?.workingSetAtMost).toBeUndefined();
+  });
+
   test('those that came since, and no longer those that went', async () => {
     const source = open();
     const web = await sleeping('web');

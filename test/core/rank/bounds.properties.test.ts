@@ -1,0 +1,88 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { departuresOf } from '../../../src/core/decide/departures.js';
+import { selectVictim, type Victim } from '../../../src/core/rank/victim-selection.js';
+import type { Candidates, WorkloadUsage } from '../../../src/core/workload/workload.js';
+import { Mi, observations, policy, requesting, stats, threshold, workload } from '../support.js';
+
+const limit = threshold('memory.available', '100Mi');
+const observation = observations(0n, { 'memory.available': 50n * Mi }).observed.get('memory.available');
+
+/** Few values, so that many are equal. */
+const drawn = fc.record({
+  workingSet: fc.bigInt(0n, 6n),
+  inactive: fc.bigInt(0n, 6n),
+  request: fc.bigInt(0n, 4n),
+  priority: fc.integer({ min: 0, max: 1 }),
+  isProtected: fc.boolean(),
+  isVetoed: fc.boolean(),
+});
+type Drawn = typeof drawn extends fc.Arbitrary<infer T> ? T : never;
+
+function usagesOf(all: readonly Drawn[], isBound: boolean): WorkloadUsage[] {
+  return all.map(({ workingSet, inactive, request, priority, isProtected }, index) => ({
+    workload: workload(`w${String(index)}`, {
+      priority,
+      startOrder: BigInt(index),
+      requests: requesting(request),
+      ...(isProtected && { protection: { kind: 'critical' } as const }),
+    }),
+    stats: stats({
+      usageBytes: workingSet + inactive,
+      workingSetBytes: isBound ? workingSet + inactive : workingSet,
+      ...(isBound && { workingSetAtMost: true }),
+    }),
+  }));
+}
+
+function selected(usages: readonly WorkloadUsage[], more: Partial<Candidates>, all: readonly Drawn[]): Victim | undefined {
+  if (observation === undefined) throw new Error('no observation');
+  const veto: Candidates['veto'] = ({ startOrder }) => (all[Number(startOrder)]?.isVetoed ? { kind: 'vacant' } : undefined);
+  const found = { usages, unreadable: [], timeNs: 0n, veto, ...more };
+  const shortfall = { threshold: limit, observation, limit: 100n * Mi };
+  const victim = selectVictim(policy([limit], { departures: departuresOf('evictd') }), 'single', shortfall, () => found, new Map(), 0n);
+  return typeof victim === 'object' ? victim : undefined;
+}
+
+const upTo = ({ ranking, victim }: Victim): unknown[] =>
+  ranking.slice(0, victim.place).map(({ place, workload: { name }, usage, protection }) => [place, name, usage, protection?.kind]);
+
+test('a pass that knows only bounds, and measures what comes first, selects the victim of a pass that knows all', () => {
+  fc.assert(
+    fc.property(fc.array(drawn, { minLength: 1, maxLength: 20 }), (all) => {
+      const exact = usagesOf(all, false);
+      const measured = new Set<number>();
+      const measure: Candidates['measure'] = ({ startOrder }) => {
+        measured.add(Number(startOrder));
+        return exact[Number(startOrder)]?.stats;
+      };
+      const byAll = selected(exact, {}, all);
+      const byBounds = selected(usagesOf(all, true), { measure }, all);
+      expect(byBounds?.victim.workload.name).toBe(byAll?.victim.workload.name);
+      if (byAll === undefined || byBounds === undefined) return;
+      expect(byBounds.victim).toEqual(byAll.victim);
+      expect(upTo(byBounds)).toEqual(upTo(byAll));
+      expect(byBounds.ranking.map(({ place }) => place)).toEqual(byBounds.ranking.map((_, index) => index + 1));
+    }),
+  );
+});
+
+test('only those are measured that could come before the victim', () => {
+  const all = Array.from({ length: 10 }, (_, index): Drawn => {
+    return { workingSet: BigInt(index), inactive: index === 9 ? 0n : 3n, request: 0n, priority: 0, isProtected: false, isVetoed: false };
+  });
+  const exact = usagesOf(all, false);
+  const measured: string[] = [];
+  const measure: Candidates['measure'] = ({ name, startOrder }) => {
+    measured.push(name);
+    return exact[Number(startOrder)]?.stats;
+  };
+  expect(selected(usagesOf(all, true), { measure }, all)?.victim.workload.name).toBe('w9');
+  expect(measured).toEqual(['w8', 'w7', 'w9']); // bounds 11, 10, 9; w6 has 9 too, and is older
+});
+
+test('a workload that cannot be measured counts with its bound', () => {
+  const all = [1n, 2n].map((workingSet) => ({ workingSet, inactive: 0n, request: 0n, priority: 0, isProtected: false, isVetoed: false }));
+  const found = selected(usagesOf(all, true), { measure: () => undefined }, all);
+  expect(found?.victim).toMatchObject({ workload: { name: 'w1' }, usage: 2n });
+});
