@@ -26,8 +26,31 @@ interface CgroupFacts {
   readonly runtime: RuntimePart | undefined;
 }
 
+/** The workloads as they were last. A pass builds only those of which a fact has changed. */
+export class KnownWorkloads {
+  readonly #known = new WeakMap<Member, CgroupFacts & { readonly guaranteedBytes: bigint | undefined; readonly workload: Workload }>();
+
+  of(member: Member, sample: CgroupSample, facts: CgroupFacts): Workload {
+    const known = this.#known.get(member);
+    const { oomPreference, protection, loaded, runtime } = facts;
+    const { guaranteedBytes } = sample;
+    const isSame =
+      known?.oomPreference === oomPreference &&
+      known?.protection === protection &&
+      known?.runtime === runtime &&
+      known?.guaranteedBytes === guaranteedBytes &&
+      known?.loaded?.timeoutStopNs === loaded?.timeoutStopNs &&
+      known?.loaded?.memoryMinBytes === loaded?.memoryMinBytes &&
+      known?.loaded?.memoryLowBytes === loaded?.memoryLowBytes;
+    if (known !== undefined && isSame) return known.workload;
+    const workload = workloadOf(member, sample, facts);
+    this.#known.set(member, { ...facts, guaranteedBytes, workload });
+    return workload;
+  }
+}
+
 /** A cgroup as a workload. Without a rule its request is what the kernel guarantees. */
-export function workloadOf(
+function workloadOf(
   member: Member,
   { guaranteedBytes }: CgroupSample,
   { oomPreference, protection, loaded, runtime }: CgroupFacts,

@@ -18,7 +18,7 @@ import type {
 import type { Binding } from '../../native/binding.js';
 import { type CgroupSample, processCount } from './cgroup-files.js';
 import { ContainerNames } from '../cri/container-names.js';
-import { usageOf, workloadOf } from './cgroup-workload.js';
+import { KnownWorkloads, usageOf } from './cgroup-workload.js';
 import type { Member, Sampled, SourceRoot } from './source-root.js';
 import { Members } from './members.js';
 import { OomPreferences, readOomPreference } from './oom-preference.js';
@@ -99,6 +99,16 @@ class CgroupWorkloads implements WorkloadSource {
   readonly #matchesNames: boolean;
   readonly #own: OwnProcesses;
   #ownProcesses: readonly OwnProcess[];
+  /** Of the last pass: most passes find nothing changed. */
+  #known:
+    | {
+        readonly members: readonly Member[];
+        readonly own: readonly OwnProcess[];
+        readonly version: number;
+        readonly protections: ReadonlyMap<string, Protection>;
+      }
+    | undefined;
+  readonly #workloads = new KnownWorkloads();
 
   constructor(
     config: WorkloadsConfig,
@@ -152,17 +162,7 @@ class CgroupWorkloads implements WorkloadSource {
       const effect = this.#effectOf({ name, path });
       return { name, path, listed: listedProtection({ path, effect }), ...this.#podFacts({ path, effect }) };
     });
-    const protections = protectionsOf(
-      [
-        ...occupied.map(({ member }) => {
-          return { ...member, oomPreference: this.#preferences.of(member), ...this.#podFacts(member) };
-        }),
-        ...closed,
-      ],
-      this.#whatHoldsEvictd(occupied),
-      this.#nodeCgroup,
-      this.#criticalPaths,
-    );
+    const protections = this.#protections(occupied, closed);
     const usages: WorkloadUsage[] = [];
     for (const { member, sample } of occupied) {
       const { name, path } = member;
@@ -179,6 +179,33 @@ class CgroupWorkloads implements WorkloadSource {
       processes: () => this.#processes(usages),
       vacant: () => this.#vacant(),
     };
+  }
+
+  #protections(occupied: readonly Sampled[], closed: readonly Protectable[]): ReadonlyMap<string, Protection> {
+    const known = this.#known;
+    const own = this.#ownProcesses;
+    const { version } = this.#preferences;
+    const isSame =
+      known?.own === own &&
+      known.version === version &&
+      known.members.length === occupied.length &&
+      occupied.every(({ member }, index) => member === known.members[index]);
+    // Other facts may change without notice.
+    const isComplete = closed.length === 0 && this.#reported.areNone && !this.#matchesNames && !own.some(({ cgroup }) => cgroup === undefined);
+    if (isSame && isComplete) return known.protections;
+    const protections = protectionsOf(
+      [
+        ...occupied.map(({ member }) => {
+          return { ...member, oomPreference: this.#preferences.of(member), ...this.#podFacts(member) };
+        }),
+        ...closed,
+      ],
+      this.#whatHoldsEvictd(occupied),
+      this.#nodeCgroup,
+      this.#criticalPaths,
+    );
+    this.#known = { members: occupied.map(({ member }) => member), own, version, protections };
+    return protections;
   }
 
   /** Reads one of them completely, and replaces it. */
@@ -213,7 +240,7 @@ class CgroupWorkloads implements WorkloadSource {
   #usage(member: Member, sample: CgroupSample, protection: Protection | undefined): WorkloadUsage {
     const runtime = this.#reported.at(member.path)?.runtime;
     const known = { oomPreference: this.#preferences.of(member), protection, loaded: this.#loaded(member.unit), runtime };
-    return usageOf(workloadOf(member, sample, known), sample);
+    return usageOf(this.#workloads.of(member, sample, known), sample);
   }
 
   /** Reads all if one has changed, else those that have a preference. */

@@ -13,6 +13,8 @@ interface Cgroup {
  */
 export class OomPreferences {
   readonly #read: (path: string) => OomPreference | undefined;
+  /** Counts the changes. */
+  version = 0;
   readonly #found = new Map<bigint, { readonly path: string; readonly preference: OomPreference }>();
 
   constructor(read: (path: string) => OomPreference | undefined) {
@@ -29,6 +31,7 @@ export class OomPreferences {
     const preference = this.#read(path);
     if (preference === undefined) this.#found.delete(id);
     else this.#found.set(id, { path, preference });
+    if (preference !== before) this.version += 1;
     return preference !== before;
   }
 
@@ -38,7 +41,7 @@ export class OomPreferences {
   }
 
   forget({ id }: Cgroup): void {
-    this.#found.delete(id);
+    if (this.#found.delete(id)) this.version += 1;
   }
 }
 

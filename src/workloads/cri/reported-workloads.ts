@@ -80,6 +80,11 @@ export class ReportedWorkloads {
     this.#roots = roots;
   }
 
+  /** No source is a container runtime. */
+  get areNone(): boolean {
+    return this.#roots.length === 0;
+  }
+
   follow(): void {
     for (const root of this.#roots) root.follow();
   }

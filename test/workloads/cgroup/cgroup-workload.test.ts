@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { LoadedUnit } from '../../../src/core/systemd/loaded-unit.js';
 import type { RuntimePart } from '../../../src/core/workload/pod-sandbox.js';
-import { usageOf, workloadOf } from '../../../src/workloads/cgroup/cgroup-workload.js';
+import { KnownWorkloads, usageOf } from '../../../src/workloads/cgroup/cgroup-workload.js';
 import type { Member } from '../../../src/workloads/cgroup/source-root.js';
 import { SECOND } from '../../core/support.js';
 
@@ -23,11 +23,23 @@ test.each<[rule: string, requested: number | undefined, reported: number | undef
   const loaded = { timeoutStopNs: seconds(unit) } as LoadedUnit;
   const runtime = reported === undefined ? undefined : ({ terminationGracePeriodNs: seconds(reported) } as RuntimePart);
   const known = { oomPreference: undefined, protection: undefined, loaded, runtime };
-  expect(workloadOf(requested(seconds(byRule)), sample, known).terminationGracePeriodNs).toBe(seconds(has));
+  expect(new KnownWorkloads().of(requested(seconds(byRule)), sample, known).terminationGracePeriodNs).toBe(seconds(has));
+});
+
+test('a workload is built again only when a fact about it has changed', () => {
+  const workloads = new KnownWorkloads();
+  const member = requested(undefined);
+  const facts = { oomPreference: undefined, protection: undefined, loaded: undefined, runtime: undefined };
+  const first = workloads.of(member, sample, facts);
+  expect(workloads.of(member, { ...sample, usageBytes: 7n }, { ...facts })).toBe(first);
+  expect(workloads.of(member, sample, { ...facts, oomPreference: 'avoid' })).toMatchObject({ avoid: true });
+  expect(workloads.of(member, sample, { ...facts, protection: { kind: 'critical' } }).protection).toEqual({ kind: 'critical' });
+  expect(workloads.of(member, { ...sample, guaranteedBytes: 5n }, facts).requests.memory).toBe(5_000_000_000n);
+  expect(workloads.of(requested(undefined), sample, facts)).not.toBe(first); // another cgroup
 });
 
 test('swap is known only where it is used', () => {
-  const workload = workloadOf(requested(undefined), sample, {
+  const workload = new KnownWorkloads().of(requested(undefined), sample, {
     oomPreference: undefined,
     protection: undefined,
     loaded: undefined,
