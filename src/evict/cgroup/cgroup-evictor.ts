@@ -1,10 +1,10 @@
-import { cgroupDirectory, type CgroupHierarchy } from '../../core/workload/cgroup.js';
+import { cgroupDirectory, isBelow, membership, pathBelowMount, type CgroupHierarchy } from '../../core/workload/cgroup.js';
 import type { Workload } from '../../core/workload/workload.js';
 import { errnoName, HostError } from '../../errors.js';
 import type { Evictor, KillInProgress } from '../../monitor/ports/ports.js';
 import type { Binding, MemoryReaper } from '../../native/binding.js';
 import { CgroupKill } from './cgroup-kill.js';
-import { openOwnCgroups, openSharedCgroup } from './shared-cgroup.js';
+import { openOwnCgroups, openSharedCgroup, procCgroup } from './shared-cgroup.js';
 import { VictimExit } from './victim-exit.js';
 import { VictimFiles } from './victim-files.js';
 
@@ -51,6 +51,7 @@ function begin(
       files,
       exit: new VictimExit(native, directory),
       reaper,
+      holdsEvictd: () => holdsSelf(path, hierarchy),
       openShared: (name) => {
         const other = hierarchies[name];
         return other && openSharedCgroup(native, victim, other);
@@ -61,6 +62,13 @@ function begin(
     files?.close();
     throw noWorkload(workload, cause);
   }
+}
+
+/** undefined: a namespace or the mount hides evictd's own cgroup. */
+function holdsSelf(path: string, hierarchy: CgroupHierarchy): boolean | undefined {
+  const own = membership(procCgroup('self') ?? '', hierarchy);
+  const place = own === undefined ? undefined : pathBelowMount(own, hierarchy);
+  return place === undefined ? undefined : place === path || isBelow(place, path);
 }
 
 function noWorkload(workload: Workload, cause: unknown): HostError {

@@ -3,16 +3,24 @@ import { errnoName, errnoText, isShortage, isShortageErrno } from '../../errors.
 import type { KillInProgress, SignalResult, VictimSample } from '../../monitor/ports/ports.js';
 import type { MemoryReaper } from '../../native/binding.js';
 import { writeCgroupKill, Freezer, type FreezerParts } from './freezer.js';
+import { attempt } from './shared-cgroup.js';
 import type { VictimExit } from './victim-exit.js';
 import type { VictimFiles } from './victim-files.js';
 
 /** A process that outlives SIGKILL this long, while no new one appears, may be frozen. */
 const STUCK_NS = 100_000_000n;
+/**
+ * cgroup.kill ends every process, also those that are being forked, so it is repeated only after this time: a process
+ * may have moved into the cgroup since. Until then the processes are not counted, either.
+ */
+const KILLED_AGAIN_NS = 1_000_000_000n;
 
 export interface CgroupKillParts extends FreezerParts {
   readonly files: VictimFiles;
   readonly exit: VictimExit;
   readonly reaper: MemoryReaper;
+  /** Whether evictd is in the cgroup or below; undefined: its own cgroup is hidden. */
+  readonly holdsEvictd: () => boolean | undefined;
 }
 
 /**
@@ -24,6 +32,10 @@ export class CgroupKill implements KillInProgress {
   /** The processes at the last SIGKILL; undefined: none was sent. */
   #killed: ReadonlySet<number> | undefined;
   #triedAllAtNs = 0n;
+  /** The result of the last SIGKILL to each process. */
+  #signalled: SignalResult | undefined;
+  /** The last cgroup.kill; undefined: none. `isReleased`: the reaper has the processes. */
+  #ended: { readonly atNs: bigint; isReleased: boolean } | undefined;
 
   constructor(parts: CgroupKillParts) {
     this.#parts = parts;
@@ -39,12 +51,38 @@ export class CgroupKill implements KillInProgress {
 
   /**
    * Writes cgroup.kill, which also ends processes that are being forked. Without it (v1, kernels before 5.14, a
-   * read-only mount) signals each process; if new processes appear after that, freezes the cgroup first.
+   * read-only mount) signals each process; if new processes appear after that, freezes the cgroup first. Call it again
+   * while processes are left: it repeats what can help.
    */
   kill(): SignalResult {
     this.#freezer.thaw(); // a previous thaw may have failed
+    return (this.#parts.files.unified ? this.#killUnified() : undefined) ?? this.#killEach();
+  }
+
+  /** undefined: it cannot. */
+  #killUnified(): SignalResult | undefined {
+    const ended = this.#ended;
+    if (ended !== undefined && this.#isAwaited()) {
+      if (!ended.isReleased) attempt(() => this.#parts.handle.signal(0, this.#parts.reaper));
+      ended.isReleased = true;
+      return { atNs: ended.atNs, processes: undefined, error: undefined };
+    }
+    // cgroup.kill would end evictd, too; signals spare it.
+    const holdsEvictd = this.#parts.holdsEvictd() ?? this.#processes()?.includes(process.pid);
+    if (holdsEvictd) return refused('SIGKILL: evictd itself is in it');
+    if (holdsEvictd === undefined || !writeCgroupKill(this.#parts.handle)) return undefined;
+    const atNs = process.hrtime.bigint();
+    this.#ended = { atNs, isReleased: false };
+    return { atNs, processes: undefined, error: undefined };
+  }
+
+  /** cgroup.kill has ended all of it, and the kernel needs time. */
+  #isAwaited(): boolean {
+    return this.#ended !== undefined && process.hrtime.bigint() - this.#ended.atNs < KILLED_AGAIN_NS;
+  }
+
+  #killEach(): SignalResult {
     const pids = this.#processes();
-    // evictd may be among the processes: cgroup.kill would end it, signals spare it.
     if (pids === undefined) return this.#signal('SIGKILL');
     if (pids.includes(process.pid)) return refused('SIGKILL: evictd itself is in it');
     const before = this.#killed;
@@ -53,15 +91,14 @@ export class CgroupKill implements KillInProgress {
     if (before === undefined) this.#triedAllAtNs = nowNs;
     const isForking = before !== undefined && pids.some((pid) => !before.has(pid));
     const isStuck = nowNs - this.#triedAllAtNs >= STUCK_NS;
-    const isUnified = this.#parts.files.unified && writeCgroupKill(this.#parts.handle);
+    // A second SIGKILL does not help a process that has got one.
+    if (!isForking && !isStuck && before !== undefined && this.#signalled?.error === undefined)
+      return this.#signalled ?? this.#signal('SIGKILL');
     if (isForking || isStuck) this.#triedAllAtNs = nowNs;
     try {
-      if (isUnified) {
-        if (before !== undefined) this.#signal('SIGKILL'); // gives the reaper the processes
-        return { atNs: process.hrtime.bigint(), processes: pids.length, error: undefined };
-      }
       const signal = (): SignalResult => this.#signal('SIGKILL');
-      return isForking || isStuck ? this.#freezer.whileFrozen(signal) : signal();
+      this.#signalled = isForking || isStuck ? this.#freezer.whileFrozen(signal) : signal();
+      return this.#signalled;
     } finally {
       if (isStuck) this.#freezer.thawOwnCgroups();
     }
@@ -87,13 +124,14 @@ export class CgroupKill implements KillInProgress {
   }
 
   /**
-   * On v2 `populated` includes processes outside evictd's pid namespace. On v1 a process can move between cgroups
+   * On v2 `populated` includes processes outside evictd's pid namespace, and is enough while cgroup.kill works. On v1 a process can move between cgroups
    * during a reading and escape it, so only two empty readings in a row count as empty. An unreadable list counts as
    * one process.
    */
   #remaining(): number {
     const populated = this.#parts.files.populated();
     if (populated === false) return 0;
+    if (populated === true && this.#isAwaited()) return 1;
     const count = (): number => this.#processes()?.length ?? 1;
     return populated === true ? Math.max(count(), 1) : count() || count();
   }

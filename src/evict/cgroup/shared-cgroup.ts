@@ -120,7 +120,7 @@ function cgroupOfFirst(pids: readonly number[], hierarchy: CgroupHierarchy): str
 }
 
 /** undefined: ended. On v1 an exiting process is in '/'. */
-function procCgroup(pid: number): string | undefined {
+export function procCgroup(pid: number | 'self'): string | undefined {
   try {
     return readFileSync(`/proc/${String(pid)}/cgroup`, 'latin1');
   } catch {

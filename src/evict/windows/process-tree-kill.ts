@@ -78,7 +78,7 @@ export class TreeKill implements KillInProgress {
       }
       if (pass > 0 && !found.isNew) break;
       const sent = this.#held.terminate();
-      processes += sent.processes;
+      processes += sent.processes ?? 0;
       if (sent.error !== undefined) return { ...sent, processes, passing: processes > 0 ? 'in part' : sent.passing };
     }
     return { atNs: process.hrtime.bigint(), processes, error: undefined };

@@ -134,7 +134,7 @@ export interface KillInProgress {
   terminate(): SignalResult;
   /**
    * Sends SIGKILL to every process: cgroup.kill, or one pass of pidfds. Call again until `read` shows that no process
-   * is left. Never throws.
+   * is left: it sends again what a repetition can help. Never throws.
    */
   kill(): SignalResult;
   /**
@@ -161,7 +161,8 @@ export interface KillInProgress {
 export interface SignalResult {
   /** When all signals of this call were sent, monotonic clock: a latency by it is rather too long than too short. */
   readonly atNs: bigint;
-  readonly processes: number;
+  /** undefined: not counted, because cgroup.kill needs no list. */
+  readonly processes: number | undefined;
   /** The error of the call, as text; undefined: none. */
   readonly error: string | undefined;
   /**
@@ -172,6 +173,7 @@ export interface SignalResult {
   readonly passing?: 'unsent' | 'in part' | undefined;
 }
 export interface VictimSample {
+  /** At least: for a second after cgroup.kill it is not counted. 0: none is left. */
   readonly processes: number;
   readonly usageBytes: bigint | undefined;
   /** The cgroup no longer exists. */

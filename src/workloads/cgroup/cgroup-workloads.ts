@@ -1,6 +1,6 @@
 import type { Departures } from '../../core/decide/departures.js';
 import { statSync } from 'node:fs';
-import { cgroupDirectory, pathBelowMount, withAncestors, type CgroupHierarchy } from '../../core/workload/cgroup.js';
+import { cgroupDirectory, isBelow, pathBelowMount, withAncestors, type CgroupHierarchy } from '../../core/workload/cgroup.js';
 import { isLiteral } from '../../core/workload/glob.js';
 import type { LoadedUnit } from '../../core/systemd/loaded-unit.js';
 import { unitPlace, type UnitCgroup } from '../../core/systemd/unit.js';
@@ -191,7 +191,8 @@ class CgroupWorkloads implements WorkloadSource {
       known.members.length === occupied.length &&
       occupied.every(({ member }, index) => member === known.members[index]);
     // Other facts may change without notice.
-    const isComplete = closed.length === 0 && this.#reported.areNone && !this.#matchesNames && !own.some(({ cgroup }) => cgroup === undefined);
+    const isComplete =
+      closed.length === 0 && this.#reported.areNone && !this.#matchesNames && !own.some(({ cgroup }) => cgroup === undefined);
     if (isSame && isComplete) return known.protections;
     const protections = protectionsOf(
       [
@@ -306,19 +307,20 @@ class CgroupWorkloads implements WorkloadSource {
     for (const { unit } of this.#members.all()) if (unit?.manager === 'system') yield unit.name;
   }
 
-  /** Checks the processes that live in it now. */
+  /** Checks the processes that live in it now. On v2 they need not be listed. */
   #veto({ path }: Workload): Protection | undefined {
     const member = this.#members.get(path);
-    const pids = member ? this.#members.processes(member) : [];
+    const holdsEvictd = member && this.#members.isPopulated(member) ? this.#holdsEvictdNow(path) : undefined;
+    const pids = holdsEvictd === undefined && member ? this.#members.processes(member) : [];
     if (pids === undefined) return { kind: 'unlisted' };
-    if (pids.length === 0) {
+    if (holdsEvictd === undefined && pids.length === 0) {
       const found = statSync(cgroupDirectory(this.#hierarchy, path), { bigint: true, throwIfNoEntry: false });
       // Removed, or (v1) renamed: the name then belongs to another cgroup.
       const isRemoved = found === undefined || (member !== undefined && found.ino !== member.id);
       if (isRemoved && member) this.#members.forget(member);
       return { kind: isRemoved ? 'removed' : 'vacant' };
     }
-    if (this.#ownProcesses.some(({ pid }) => pids.includes(pid))) return { kind: 'self' };
+    if (holdsEvictd || this.#ownProcesses.some(({ pid }) => pids.includes(pid))) return { kind: 'self' };
     // Before `changed`, which only postpones an eviction.
     const below = protectedBelow(path, cgroupDirectory(this.#hierarchy, path), (unit) => {
       const named = { ...unit, name: this.#containerNames.of(unit.path) ?? unit.name };
@@ -328,6 +330,13 @@ class CgroupWorkloads implements WorkloadSource {
     if (!member || !this.#preferences.look(member)) return undefined;
     this.#preferencesChanged = true;
     return { kind: 'changed' };
+  }
+
+  /** Whether evictd or an ancestor is in it or below; undefined: a namespace or the mount hides that. */
+  #holdsEvictdNow(path: string): boolean | undefined {
+    const places = this.#own.read().map(({ cgroup }) => (cgroup === undefined ? undefined : pathBelowMount(cgroup, this.#hierarchy)));
+    if (places.some((place) => place !== undefined && (place === path || isBelow(place, path)))) return true;
+    return places.includes(undefined) ? undefined : false;
   }
 
   /** The cgroups with evictd or one of its ancestors in them or below, as of the last tick. */

@@ -102,6 +102,11 @@ export class Members {
     return this.#look(member, false)?.sample;
   }
 
+  /** Whether processes live in it or below, by the last pass; undefined: unknown (v1). */
+  isPopulated({ row }: Member): boolean | undefined {
+    return this.#errors[row] === 0 ? this.#files.populated(this.#values, row * this.#table.columns) : undefined;
+  }
+
   get count(): number {
     return this.#members.size;
   }

@@ -2,7 +2,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { CgroupKill, type CgroupKillParts } from '../../../src/evict/cgroup/cgroup-kill.js';
 import type { VictimExit } from '../../../src/evict/cgroup/victim-exit.js';
 import type { VictimFiles } from '../../../src/evict/cgroup/victim-files.js';
@@ -21,6 +21,7 @@ const killOf = (directory: string, files: object = {}, parts: Partial<CgroupKill
     files: { usage: () => 0n, populated: () => undefined, unified: false, close: () => undefined, ...files } as unknown as VictimFiles,
     exit: { close: () => undefined } as unknown as VictimExit,
     reaper: new native.MemoryReaper(),
+    holdsEvictd: () => undefined,
     openShared: () => undefined,
     openFreezers: () => [],
     ...parts,
@@ -67,6 +68,72 @@ test('cgroup.kill is not used if the processes are unknown: evictd may be among 
     { processes: 3, error: undefined },
   ]);
   expect(calls).toEqual(['signal 9', 'signal 9']);
+});
+
+describe('SIGKILL is not repeated where a repetition cannot help', () => {
+  /** A handle that notes what it is asked, and lists these processes. */
+  function noting(...lists: number[][]): { calls: string[]; handle: CgroupHandle } {
+    const calls: string[] = [];
+    const handle = {
+      processes: () => {
+        calls.push('list');
+        return (lists.length > 1 ? lists.shift() : lists[0]) ?? [];
+      },
+      kill: () => calls.push('cgroup.kill'),
+      signal: (number: number, reaper: unknown) => {
+        calls.push(`signal ${String(number)}${reaper === undefined ? '' : ', reaped'}`);
+        return { found: 1, signalled: 1, errno: 0, atNs: process.hrtime.bigint() };
+      },
+      close: () => undefined,
+    } as unknown as CgroupHandle;
+    return { calls, handle };
+  }
+  const passes = (ms: number): void => {
+    const now = process.hrtime.bigint();
+    vi.spyOn(process.hrtime, 'bigint').mockReturnValue(now + BigInt(ms) * 1_000_000n);
+  };
+  afterEach(() => {
+    vi.restoreAllMocks();
+  });
+
+  test('after cgroup.kill: the reaper gets the processes once, none is listed, and after a second it is written again', () => {
+    const { calls, handle } = noting([7]);
+    let populated = true;
+    const kill = killOf(victim.dir, { unified: true, populated: () => populated }, { handle, holdsEvictd: () => false });
+    expect([kill.kill(), kill.read(), kill.kill(), kill.read(), kill.kill()]).toMatchObject([
+      { error: undefined },
+      { processes: 1 },
+      { error: undefined },
+      { processes: 1 },
+      { error: undefined },
+    ]);
+    expect(calls).toEqual(['cgroup.kill', 'signal 0, reaped']);
+    passes(1_000);
+    expect(kill.read().processes).toBe(1);
+    kill.kill();
+    expect(calls.slice(2)).toEqual(['list', 'cgroup.kill']);
+    populated = false;
+    expect(kill.read().processes).toBe(0);
+  });
+
+  test('cgroup.kill does not end evictd: a cgroup with evictd in it is refused, and one that may have it is listed', () => {
+    const { calls, handle } = noting([process.pid]);
+    expect(killOf(victim.dir, { unified: true }, { handle, holdsEvictd: () => true }).kill().error).toMatch(/evictd itself/);
+    expect(calls).toEqual([]);
+    expect(killOf(victim.dir, { unified: true }, { handle, holdsEvictd: () => undefined }).kill().error).toMatch(/evictd itself/);
+    expect(calls).toEqual(['list']);
+  });
+
+  test('v1: processes that have got it get no second one, until a new one appears or they do not end', () => {
+    const { calls, handle } = noting([7], [7], [7, 8], [7, 8]);
+    const kill = killOf(victim.dir, {}, { handle });
+    for (let times = 0; times < 4; times += 1) kill.kill();
+    const signals = (): string[] => calls.filter((call) => call.startsWith('signal'));
+    expect(signals()).toEqual(['signal 9, reaped', 'signal 9, reaped']);
+    passes(100);
+    kill.kill();
+    expect(signals()).toHaveLength(3);
+  });
 });
 
 describe('what cannot be signalled', () => {
