@@ -10,11 +10,13 @@ import type { Releases } from '../monitor/unit-releases.js';
 import type { Reporter } from '../monitor/reporter.js';
 import { native } from '../native/index.js';
 import { asWindows } from '../native/windows-addon.js';
+import type { SureStop } from '../workloads/systemd/unit-stops.js';
 import { compileRules, patternsOf, type Named } from '../workloads/workload-rules.js';
 
 export interface EvictorParts {
   readonly hierarchies: VictimHierarchies;
   readonly units: UnitManager;
+  readonly sureStop: SureStop;
   readonly runtimeOf: (endpoint: string) => ContainerRuntime | undefined;
   readonly removals: Removals;
   readonly reporter: Pick<Reporter, 'notStopped'>;
@@ -24,7 +26,7 @@ export interface EvictorParts {
 }
 
 /** Ends workloads. `atShutdown`: does not remove containers, because they may be started after the shutdown. */
-export function openEvictors({ hierarchies, units, runtimeOf, removals, reporter, releases, rules }: EvictorParts): {
+export function openEvictors({ hierarchies, units, sureStop, runtimeOf, removals, reporter, releases, rules }: EvictorParts): {
   readonly evictor: Evictor;
   readonly atShutdown: Evictor;
 } {
@@ -33,7 +35,7 @@ export function openEvictors({ hierarchies, units, runtimeOf, removals, reporter
     return { evictor, atShutdown: evictor };
   }
   const cgroups = openCgroupEvictor(native, hierarchies);
-  const ofUnits = openUnitEvictor(cgroups, units, (hold, errors) => {
+  const ofUnits = openUnitEvictor(cgroups, units, sureStop, (hold, errors) => {
     reporter.notStopped(hold, errors);
     releases.notStopped(hold);
   });

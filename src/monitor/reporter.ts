@@ -63,9 +63,9 @@ export class Reporter {
     this.#log.error(withHint(notStartedText(unit, why), why.hint), { code: 'EVICTD_UNIT_NOT_STARTED', unit });
   }
 
-  /** Its Restart= starts it again. */
+  /** systemd refused to stop it, or was not asked. Its Restart= starts it again. */
   notStopped({ unit, decision }: Hold, errors: readonly string[]): void {
-    this.#log.error(`${unit} is to be kept stopped, but systemd refused to stop it: ${errors.join('; ')}`, {
+    this.#log.error(`${unit} is to be kept stopped, but is not stopped: ${errors.join('; ')}`, {
       code: 'EVICTD_UNIT_NOT_STOPPED',
       decision,
       unit,

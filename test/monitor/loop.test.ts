@@ -604,9 +604,14 @@ test('a unit that the evictd before was killing and kept stopped stays held thou
     units.close();
   });
   const releases = new Releases(units, () => undefined);
-  const evictor = openUnitEvictor({ begin: () => killed }, units, (refused) => {
-    releases.notStopped(refused);
-  });
+  const evictor = openUnitEvictor(
+    { begin: () => killed },
+    units,
+    () => 'awaited',
+    (refused) => {
+      releases.notStopped(refused);
+    },
+  );
   start(new PlayedNode(), evictor, () => found, {}, inherited, releases);
   await vi.waitFor(() => {
     expect(said).toContainEqual(expect.stringMatching(/^evicted batch\.service/));

@@ -8,6 +8,7 @@ import { removalRecord } from '../../journal/records/node-records.js';
 import type { Configure } from '../../node/configuration-in-force.js';
 import { openEvictors } from '../evictors.js';
 import { openReclaimer } from '../../features/reclaim/open.js';
+import { sureStopOf } from '../../workloads/systemd/unit-stops.js';
 import { idleTasks } from '../idle-tasks.js';
 import { openOomScoreAdjuster } from '../../features/oom-score-adj/open.js';
 import { MachineShutdown } from '../../features/shutdown/open.js';
@@ -84,6 +85,7 @@ function openEnders({ node, hierarchies, inForce }: Locked, { journal, reporter 
     hierarchies: { ...hierarchies, memory: node.hierarchy },
     rules: () => inForce.config.rules,
     units,
+    sureStop: sureStopOf(units, inForce.isProtected),
     runtimeOf,
     removals,
     reporter,

@@ -22,11 +22,9 @@ import type { Candidates, Protection, WorkloadStats } from '../workload/workload
 const KUBELET_HARD_GRACE_NS = 1_000_000_000n;
 
 /**
- * For a hard threshold of memory or process ids, which keep falling meanwhile. docs/sizing.md
- * says what to add for that.
+ * For soft thresholds and disks. systemd answers within milliseconds unless it is in trouble itself. A hard threshold of
+ * memory or process ids waits for nothing: these keep falling meanwhile.
  */
-const HARD_AWAITS_NS = 20_000_000n;
-/** For soft thresholds and disks. systemd answers within milliseconds unless it is in trouble itself. */
 const PATIENT_AWAITS_NS = 250_000_000n;
 
 export interface Choice {
@@ -148,7 +146,6 @@ export function selectVictim(
   };
   let found = NO_CANDIDATES;
   const isUrgent = thresholdKind(threshold) === 'hard' && filesystemOf(threshold.signal) === undefined;
-  const awaitsNs = isUrgent ? HARD_AWAITS_NS : PATIENT_AWAITS_NS;
   const passedOverBy = (item: RankedWorkload): Protection | undefined =>
     outside(policy, threshold.signal, item) ?? passedOver(item, found, failedKills, nowNs);
   const ranked = (): Omit<Victim, 'victim' | 'unitStop'> & { victim: RankedWorkload | undefined } => {
@@ -170,7 +167,7 @@ export function selectVictim(
     if (choice.ranking.some(({ protection }) => protection?.kind === 'unreported' && protection.what === 'name')) return 'awaited';
     return choice.ranking.some(({ protection }) => protection?.kind === 'measuring') ? 'measuring' : undefined;
   }
-  if (found.awaited?.(victim.workload, awaitsNs)) return 'awaited';
+  if (!isUrgent && found.awaited?.(victim.workload, PATIENT_AWAITS_NS)) return 'awaited';
   const awaitsMeasurement = choice.ranking.some(
     (item) =>
       item.protection?.kind === 'measuring' &&
@@ -178,7 +175,13 @@ export function selectVictim(
       passedOverBy(item) === undefined,
   );
   const holders = holdersOn(threshold.signal, found.holders, nowNs);
-  return { ...choice, victim, awaitsMeasurement, unitStop: found.stop?.(victim.workload), holders };
+  return {
+    ...choice,
+    victim,
+    awaitsMeasurement,
+    unitStop: found.stop?.(victim.workload, { asKnown: isUrgent && policy.departures['hard-grace'] }),
+    holders,
+  };
 }
 
 /**

@@ -228,6 +228,13 @@ export interface ShutdownGroupStart {
   readonly sinceNs: bigint;
 }
 
+/** When a unit is to be stopped. */
+export interface StopQuestion {
+  readonly shutdown?: ShutdownGroupStart;
+  /** Its processes are killed at once, and systemd is asked later, when it is sure what depends on it: what is known counts. */
+  readonly asKnown?: boolean;
+}
+
 export interface Candidates {
   /** In the given order. */
   readonly usages: readonly WorkloadUsage[];
@@ -245,7 +252,7 @@ export interface Candidates {
    */
   readonly awaited?: (workload: Workload, withinNs: bigint, shutdown?: ShutdownGroupStart) => boolean;
   /** How systemd stops a unit; undefined: not a unit of the system manager. Left out: there are no units. */
-  readonly stop?: (workload: Workload, shutdown?: ShutdownGroupStart) => UnitStop | undefined;
+  readonly stop?: (workload: Workload, when?: StopQuestion) => UnitStop | undefined;
   /** By workload id. Reads now, which takes a while. Left out: the usages have the counts. */
   readonly processes?: () => ReadonlyMap<string, bigint>;
   /** By path. Called only for disk signals. Left out: the usages have all holdings. */

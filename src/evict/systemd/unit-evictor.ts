@@ -1,6 +1,7 @@
 import type { SystemdAnswer, UnitDecision } from '../../core/decide/eviction.js';
 import type { LoadedUnit } from '../../core/systemd/loaded-unit.js';
 import type { Hold } from '../../core/systemd/unit-hold.js';
+import type { UnitStop } from '../../core/systemd/unit-stop.js';
 import type { Workload } from '../../core/workload/workload.js';
 import type { Evictor, KillInProgress, SignalResult, UnitJob, UnitManager, VictimSample } from '../../monitor/ports/ports.js';
 import { DelegatedKill } from '../delegated-kill.js';
@@ -9,7 +10,14 @@ import { DelegatedKill } from '../delegated-kill.js';
  * A stop job that waits for other jobs has sent no signal. In the last quarter of the grace period evictd sends SIGTERM
  * itself, so that SIGKILL is not the first signal.
  */
-const queuesNs = (graceNs: bigint): bigint => (graceNs * 3n) / 4n;
+const queuesOf = (graceNs: bigint): bigint => (graceNs * 3n) / 4n;
+
+/** systemd answers within milliseconds what depends on a unit. After this time a killed unit restarts as it is configured. */
+const SURE_WITHIN_NS = 250_000_000n;
+const LOOK_MS = 2;
+
+/** As in workloads/systemd/unit-stops.ts. */
+type SureStop = (workload: Workload) => UnitStop | { readonly kind: 'protected-dependant' | 'emergency-action' } | 'awaited' | undefined;
 
 /** Called if systemd does not stop a unit that should stay stopped, even long after the eviction. */
 type OnNotStopped = (hold: Hold, errors: readonly string[]) => void;
@@ -18,14 +26,14 @@ type OnNotStopped = (hold: Hold, errors: readonly string[]) => void;
  * Evicts units through systemd if the decision says so. Everything else, and units that systemd does not stop,
  * `cgroups` evicts.
  */
-export function openUnitEvictor(cgroups: Evictor, units: UnitManager, onNotStopped: OnNotStopped): Evictor {
+export function openUnitEvictor(cgroups: Evictor, units: UnitManager, sureStop: SureStop, onNotStopped: OnNotStopped): Evictor {
   return {
     begin: (workload, unit, graceNs = 0n) => {
       const kill = cgroups.begin(workload);
       const jobs = unit && jobsOf(workload, unit);
-      return jobs === undefined
-        ? kill
-        : new UnitKill({ kill, units, jobs, hold: unit?.hold, graceNs, queuesNs: unit?.queuesNs ?? queuesNs(graceNs), onNotStopped });
+      if (unit?.stop === undefined || jobs === undefined) return kill;
+      const { stop, hold, queuesNs = queuesOf(graceNs) } = unit;
+      return new UnitKill({ kill, units, jobs, hold, graceNs, queuesNs, onNotStopped, stop, sureStop: () => sureStop(workload) });
     },
   };
 }
@@ -44,6 +52,9 @@ interface UnitKillParts {
   readonly graceNs: bigint;
   readonly queuesNs: bigint;
   readonly onNotStopped: OnNotStopped;
+  /** What was decided. */
+  readonly stop: UnitStop;
+  readonly sureStop: () => ReturnType<SureStop>;
 }
 
 class UnitKill extends DelegatedKill {
@@ -53,6 +64,8 @@ class UnitKill extends DelegatedKill {
   #answer: (() => SystemdAnswer | undefined) | undefined;
   #requestedAtNs: bigint | undefined;
   #resumed = false;
+  /** Since when it is asked what depends on the unit. */
+  #unsureSinceNs: bigint | undefined;
 
   constructor(parts: UnitKillParts) {
     super(parts.kill, parts.graceNs);
@@ -60,11 +73,36 @@ class UnitKill extends DelegatedKill {
     this.#unit = parts.jobs.at(-1)?.unit ?? '';
   }
 
-  /** The stop request follows SIGKILL at once, before systemd restarts the unit. */
+  /** The stop request follows SIGKILL, before systemd restarts the unit. */
   override kill(): SignalResult {
     const killed = super.kill();
-    if (this.#parts.hold && killed.error === undefined) this.ask();
+    if (this.#parts.hold && killed.error === undefined && this.#unsureSinceNs === undefined) this.#askWhenSure(this.#parts.hold);
     return killed;
+  }
+
+  /**
+   * The unit was killed on what was known. systemd is asked to stop it only when it is sure that this stops nothing else
+   * than was decided: at once if nothing has been loaded since, otherwise after its answer, for which no signal waits.
+   */
+  #askWhenSure(hold: Hold): void {
+    if (this.#requestedAtNs !== undefined) return;
+    const { stop, sureStop, onNotStopped } = this.#parts;
+    const sure = sureStop();
+    const nowNs = process.hrtime.bigint();
+    if (sure === 'awaited' && nowNs - (this.#unsureSinceNs ?? nowNs) < SURE_WITHIN_NS) {
+      this.#unsureSinceNs ??= nowNs;
+      setTimeout(() => {
+        this.#askWhenSure(hold);
+      }, LOOK_MS).unref();
+    } else if (sure !== 'awaited' && stopsNothingElse(sure, stop)) {
+      this.#unsureSinceNs = undefined;
+      this.ask();
+    } else {
+      this.#unsureSinceNs ??= nowNs;
+      onNotStopped(hold, [
+        sure === 'awaited' ? 'systemd did not say in time what depends on it' : 'what depends on it has changed meanwhile',
+      ]);
+    }
   }
 
   resume(isKilled: boolean): void {
@@ -137,6 +175,12 @@ class UnitKill extends DelegatedKill {
     const unit = this.#parts.units.unit(this.#unit);
     return unit !== undefined && !hasStopped(unit);
   }
+}
+
+function stopsNothingElse(sure: Exclude<ReturnType<SureStop>, 'awaited'>, decided: UnitStop): boolean {
+  if (sure?.kind !== 'stop' || decided.kind !== 'stop') return false;
+  const expected = new Set([...decided.dependants, ...decided.triggers, ...decided.timers]);
+  return [...sure.dependants, ...sure.triggers, ...sure.timers].every((name) => expected.has(name));
 }
 
 /** systemd has finished stopping it. */

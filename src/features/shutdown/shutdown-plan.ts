@@ -95,7 +95,7 @@ export function workloadsStoppedWith(
   const byName = new Map(units.map(({ workload, name }) => [name, workload]));
   return new Map(
     units.flatMap(({ workload }) => {
-      const found = stop?.(workload, turn);
+      const found = stop?.(workload, { shutdown: turn });
       const names = found?.kind === 'stop' ? found.dependants : (found?.affected ?? []);
       const members = names.flatMap((name) => byName.get(name) ?? []);
       return members.length === 0 ? [] : [[workload.id, members]];

@@ -215,8 +215,12 @@ export class ShutdownRun {
       decidedAtNs: nowNs,
     };
     const queuesNs = queueTimeNs(nowNs, killsAtNs, this.#endsAtNs);
-    const unit = workload.unit && { evictions: 0, stop: candidates.stop?.(workload, turn), hold: undefined, queuesNs };
-    this.#victims.begin({ ...ending, ...(unit && { unit }), victim: { workload: unprotected(workload) } }, { atNs: nowNs }, { wakeNs: nowNs });
+    const unit = workload.unit && { evictions: 0, stop: candidates.stop?.(workload, { shutdown: turn }), hold: undefined, queuesNs };
+    this.#victims.begin(
+      { ...ending, ...(unit && { unit }), victim: { workload: unprotected(workload) } },
+      { atNs: nowNs },
+      { wakeNs: nowNs },
+    );
     this.#signalled.add(workload.id);
     return { serial, workload, group: this.#group, requestedAtNs: nowNs, gracePeriodNs, killsAtNs, killedAtNs: undefined };
   }

@@ -6,7 +6,8 @@ import {
   type ProtectedDependant,
   type UnitStop,
 } from '../../core/systemd/unit-stop.js';
-import type { Candidates, ShutdownGroupStart, Workload, WorkloadUsage } from '../../core/workload/workload.js';
+import type { LoadedUnit } from '../../core/systemd/loaded-unit.js';
+import type { Candidates, ShutdownGroupStart, StopQuestion, Workload, WorkloadUsage } from '../../core/workload/workload.js';
 import type { UnitManager, WorkloadSource } from '../../monitor/ports/ports.js';
 
 /** The largest units, asked about ahead. Asking about all would keep systemd busy. */
@@ -23,12 +24,7 @@ export type UnitProtection = (unit: Parameters<KnownUnits['isProtected']>[0], be
  * one or the machine.
  */
 export function withUnitStops(source: WorkloadSource, units: UnitManager, isProtected: UnitProtection): WorkloadSource {
-  const planOf: UnitStopPlan = ({ unit, path, protection }, shutdown) => {
-    if (unit?.manager !== 'system') return undefined;
-    const isCritical = protection?.kind === 'critical';
-    const known: KnownUnits = { ...knownSince(units, shutdown), isProtected: (other) => isProtected(other, isCritical) };
-    return planUnitStop(unit.name, path, known, shutdown !== undefined);
-  };
+  const planOf = unitStopPlan(units, isProtected);
   const budget = new WaitBudget();
   return {
     candidates: (reading) => {
@@ -54,7 +50,39 @@ export function withUnitStops(source: WorkloadSource, units: UnitManager, isProt
   };
 }
 
-type UnitStopPlan = (workload: Workload, shutdown?: ShutdownGroupStart) => UnitStop | ProtectedDependant | EmergencyAction | undefined;
+/**
+ * How a unit that has just been killed is stopped, as if it still ran, when systemd has reported all that depends on it
+ * now; 'awaited': it has been asked.
+ */
+export type SureStop = (workload: Workload) => UnitStop | ProtectedDependant | EmergencyAction | 'awaited' | undefined;
+
+export function sureStopOf(units: UnitManager, isProtected: UnitProtection): SureStop {
+  return (workload) => {
+    const { unit, path } = workload;
+    if (unit?.manager === 'system' && ask(units, unit.name)) return 'awaited';
+    const asRunning = (name: string): LoadedUnit | undefined => {
+      const loaded = units.unit(name);
+      return loaded && name === unit?.name ? { ...loaded, activeState: 'active', controlGroup: path } : loaded;
+    };
+    return unitStopPlan({ unit: asRunning }, isProtected)(workload);
+  };
+}
+
+type UnitStopPlan = (workload: Workload, when?: StopQuestion) => UnitStop | ProtectedDependant | EmergencyAction | undefined;
+
+function unitStopPlan(units: Pick<UnitManager, 'unit'>, isProtected: UnitProtection): UnitStopPlan {
+  return ({ unit, path, protection }, { shutdown, asKnown = false } = {}) => {
+    if (unit?.manager !== 'system') return undefined;
+    const isCritical = protection?.kind === 'critical';
+    const since = knownSince(units, shutdown);
+    const unitOf: KnownUnits['unit'] = (name) => {
+      const loaded = since.unit(name);
+      return loaded && asKnown ? { ...loaded, unsure: false } : loaded;
+    };
+    const known: KnownUnits = { unit: unitOf, isProtected: (other) => isProtected(other, isCritical) };
+    return planUnitStop(unit.name, path, known, shutdown !== undefined);
+  };
+}
 
 function withStops(found: Candidates, units: UnitManager, planOf: UnitStopPlan, budget: WaitBudget): Candidates {
   return {
@@ -70,8 +98,8 @@ function withStops(found: Candidates, units: UnitManager, planOf: UnitStopPlan, 
       unit?.manager === 'system' &&
       ask(units, unit.name, withinNs, shutdown) &&
       (shutdown ? process.hrtime.bigint() - shutdown.sinceNs < withinNs : budget.hasTime(id, withinNs)),
-    stop: (workload, shutdown) => {
-      const plan = planOf(workload, shutdown);
+    stop: (workload, when) => {
+      const plan = planOf(workload, when);
       if (plan === undefined || isVeto(plan)) return undefined;
       return plan.kind === 'stop' && !units.connect()
         ? { kind: 'signal', because: 'unreachable', unit: workload.unit?.name ?? workload.name, affected: plan.affected }
@@ -80,7 +108,7 @@ function withStops(found: Candidates, units: UnitManager, planOf: UnitStopPlan, 
   };
 }
 
-function knownSince(units: UnitManager, shutdown: ShutdownGroupStart | undefined): Pick<KnownUnits, 'unit'> {
+function knownSince(units: Pick<UnitManager, 'unit'>, shutdown: ShutdownGroupStart | undefined): Pick<KnownUnits, 'unit'> {
   return { unit: (name) => units.unit(name, shutdown?.sinceNs) };
 }
 

@@ -27,11 +27,12 @@ describe('hard threshold', () => {
   });
 
   test('facts about the victim are outstanding: no alert, no other victim, and a step soon', () => {
-    const loop = new Timeline(policy([hard]), { ...all, awaited: ({ name }) => name === 'batch' });
-    expect(loop.memory(0, 99n)).toEqual(['met memory.available', 'MemoryPressure=true']);
-    expect(loop.dueAtNs).toBe(5_000_000n);
+    const loop = new Timeline(policy([soft]), { ...all, awaited: ({ name }) => name === 'batch' });
+    loop.memory(0, 199n);
+    expect(loop.memory(30, 199n)).toEqual([]);
+    expect(loop.dueAtNs).toBe(30_005_000_000n);
     loop.candidates = all;
-    expect(loop.memory(0.005, 99n)).toEqual(['evict batch grace 0']);
+    expect(loop.memory(30.005, 199n)).toEqual(['evict batch grace 10']);
   });
 
   test('the names of the remaining candidates are being looked up: no alert, and a step soon', () => {
@@ -41,20 +42,26 @@ describe('hard threshold', () => {
     expect(loop.dueAtNs).toBe(5_000_000n);
   });
 
-  test('what decides over the victim is waited for no longer than memory lasts; a soft threshold has the time', () => {
+  test('a hard threshold waits for no facts about the victim, because memory keeps falling; a soft threshold has the time', () => {
     const asked: bigint[] = [];
+    const planned: unknown[] = [];
     const knowing: Candidates = {
       ...all,
       awaited: (_workload, withinNs) => {
         asked.push(withinNs);
         return false;
       },
+      stop: (_workload, when) => {
+        planned.push(when?.asKnown);
+        return undefined;
+      },
     };
     new Timeline(policy([hard]), knowing).memory(0, 99n);
     const loop = new Timeline(policy([soft]), knowing);
     loop.memory(0, 199n);
     loop.memory(30, 199n);
-    expect(asked).toEqual([20_000_000n, 250_000_000n]);
+    expect(asked).toEqual([250_000_000n]);
+    expect(planned).toEqual([true, false]); // a kill may be decided on what is known, a stop may not
   });
 
   test('no second victim while the first is dying; the next one on a reading that still asks for it', () => {

@@ -36,11 +36,14 @@ let member: TestProcess;
 let peer: BusPeer;
 let units: SystemdUnits;
 let notStopped: string[];
+/** What systemd says depends on it. */
+let sure: () => UnitDecision['stop'] | 'awaited';
 /** To systemd. */
 let activeState: string;
 
 beforeEach(async () => {
   notStopped = [];
+  sure = () => stop;
   activeState = 'active';
   victim = testCgroup();
   member = await victim.spawn('sleep', ['600']);
@@ -66,9 +69,14 @@ async function begin(
   };
   units.follow([NAME]);
   await eventually('the unit is known', () => units.unit(NAME) !== undefined);
-  const evictor = openUnitEvictor(openCgroupEvictor(native, readHierarchies()), units, (held, errors) => {
-    notStopped.push(`${held.unit}: ${errors.join()}`);
-  });
+  const evictor = openUnitEvictor(
+    openCgroupEvictor(native, readHierarchies()),
+    units,
+    () => sure(),
+    (held, errors) => {
+      notStopped.push(`${held.unit}: ${errors.join()}`);
+    },
+  );
   const { path, dir } = victim;
   const kill = evictor.begin(
     workload(NAME, { id: path, path, startOrder: statSync(dir, { bigint: true }).ino, unit: part }),
@@ -271,6 +279,32 @@ test('… and where it is, once, however often it is killed', async () => {
   kill.kill();
   await eventually('it is answered', () => kill.systemd?.());
   expect(requested()).toEqual(['evictd-test.socket', 'evictd-test.timer', NAME]);
+});
+
+test('SIGKILL does not wait until it is known what depends on the unit: the stop request follows then', async () => {
+  const kill = await begin({ ...decided, hold });
+  sure = () => 'awaited';
+  kill.kill();
+  await eventually('it is gone', () => kill.read().processes === 0);
+  kill.close();
+  expect(asked()).toEqual([]);
+  sure = () => ({ ...stop, running: ['other.service'] });
+  await eventually('it was asked', () => asked().length === 3);
+  expect(notStopped).toEqual([]);
+});
+
+test.each<[rule: string, answer: ReturnType<typeof sure>, why: RegExp]>([
+  ['more depends on it than was decided', { ...stop, dependants: ['db.service'] }, /has changed meanwhile/],
+  ['it may not be stopped', { kind: 'signal', because: 'protected', unit: 'db.service', affected: [] }, /has changed meanwhile/],
+  ['systemd does not say in time', 'awaited', /did not say in time/],
+])('a killed unit is not stopped, and that is reported, where %s', async (_rule, answer, why) => {
+  const kill = await begin({ ...decided, hold });
+  sure = () => answer;
+  kill.kill();
+  await eventually('it is reported', () => notStopped.length > 0);
+  kill.kill();
+  expect(notStopped).toEqual([expect.stringMatching(why)]);
+  expect(asked()).toEqual([]);
 });
 
 test('systemd refuses to stop a unit that should stay stopped: reported even long after the eviction', async () => {

@@ -1,7 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest';
+import { unitPath } from '../../../src/host/linux/systemd/unit-reading.js';
 import { SystemdUnits } from '../../../src/host/linux/systemd/unit-manager.js';
 import type { WorkloadSource } from '../../../src/monitor/ports/ports.js';
-import { withUnitStops } from '../../../src/workloads/systemd/unit-stops.js';
+import { sureStopOf, withUnitStops } from '../../../src/workloads/systemd/unit-stops.js';
 import { candidates, workload } from '../../core/support.js';
 import { BusPeer } from '../../host/linux/systemd/bus-peer.js';
 import { eventually } from '../../support/eventually.js';
@@ -17,6 +18,7 @@ const source: WorkloadSource = {
 };
 
 let peer: BusPeer;
+let lastUnits: SystemdUnits;
 const SOON_NS = 250_000_000n;
 
 /** systemd has batch.service, and web.service, which hangs on it as it is said. */
@@ -27,12 +29,13 @@ async function withSystemd(
   hanging: readonly string[] = ['web.service'],
   more: readonly unknown[] = [],
   from = source,
+  activeState = () => 'active',
 ): Promise<WorkloadSource> {
   peer = await BusPeer.open();
   const answers = typeof isAnswering === 'boolean' ? () => isAnswering : isAnswering;
   const all = (name: string): readonly unknown[] => [
     ['Id', ['s', name]],
-    ['ActiveState', ['s', 'active']],
+    ['ActiveState', ['s', activeState()]],
     [dependency, ['as', name === 'batch.service' ? [...hanging] : []]],
     ...more,
   ];
@@ -47,6 +50,7 @@ async function withSystemd(
   onTestFinished(() => {
     units.close();
   });
+  lastUnits = units;
   return withUnitStops(from, units, ({ name }, besidesCritical) => besidesCritical !== true && name === 'web.service');
 }
 
@@ -153,6 +157,29 @@ test('a unit whose end would stop a protected one is vetoed even if its preferen
   expect(wrapped.candidates().veto?.(batch)).toEqual({ kind: 'protected-dependant', unit: 'web.service', how: 'stops' });
 });
 
+test('of a unit that was killed it is said what depends on it as if it still ran, when systemd is sure', async () => {
+  let isAnswering = true;
+  let activeState = 'active';
+  await withSystemd(
+    'RequiredBy',
+    () => isAnswering,
+    '/batch.service',
+    [],
+    [],
+    undefined,
+    () => activeState,
+  );
+  const sure = sureStopOf(lastUnits, () => false);
+  await eventually('it is known', () => typeof sure(batch) === 'object');
+  isAnswering = false;
+  peer.signal('UnitNew', '/org/freedesktop/systemd1');
+  await eventually('a unit may depend on it now', () => sure(batch) === 'awaited');
+  [isAnswering, activeState] = [true, 'failed'];
+  peer.signal('PropertiesChanged', unitPath('batch.service'));
+  await eventually('it is read again', () => lastUnits.unit('batch.service')?.activeState === 'failed');
+  expect(sure(batch)).toMatchObject({ kind: 'stop' });
+});
+
 test('at a shutdown it is waited for since the turn of its group came, for as long as was said', async () => {
   let isAnswering = true;
   const wrapped = await withSystemd('BoundBy', () => isAnswering, '/batch.service', []);
@@ -161,7 +188,7 @@ test('at a shutdown it is waited for since the turn of its group came, for as lo
   const turn = { sinceNs: process.hrtime.bigint() };
   const found = wrapped.candidates();
   peer.signal('UnitNew', '/org/freedesktop/systemd1');
-  await eventually('the new unit is known', () => found.stop?.(batch, turn)?.kind === 'signal');
+  await eventually('the new unit is known', () => found.stop?.(batch, { shutdown: turn })?.kind === 'signal');
   await eventually('an eviction does not wait any more', () => !found.awaited?.(batch, SOON_NS));
   expect(found.awaited?.(batch, 1n << 40n, turn)).toBe(true);
   expect(found.awaited?.(batch, 1n, turn)).toBe(false);
@@ -174,6 +201,6 @@ test('… also until systemd can be asked again', async () => {
   const found = wrapped.candidates();
   expect(found.awaited?.(batch, 1n << 40n, turn)).toBe(false);
   peer.close();
-  await eventually('the connection is lost', () => found.stop?.(batch, turn)?.kind === 'signal');
+  await eventually('the connection is lost', () => found.stop?.(batch, { shutdown: turn })?.kind === 'signal');
   expect([found.awaited?.(batch, 1n << 40n, turn), found.awaited?.(batch, 1n, turn)]).toEqual([true, false]);
 });
