@@ -12,8 +12,9 @@ export function toJson(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(toJson);
   if (value instanceof Map) return { map: [...(value as ReadonlyMap<unknown, unknown>)].map(([key, item]) => [toJson(key), toJson(item)]) };
   if (value instanceof Set) return { set: [...(value as ReadonlySet<unknown>)].map(toJson) };
-  // An assignment would set the prototype for a key `__proto__`.
-  const plain = Object.fromEntries(Object.entries(value).flatMap(([key, item]) => (item === undefined ? [] : [[key, toJson(item)]])));
+  // Without a prototype: an assignment would set it for a key `__proto__`. No entries are made: this is on the path of an eviction.
+  const plain = Object.create(null) as Record<string, unknown>;
+  for (const [key, item] of Object.entries(value)) if (item !== undefined) plain[key] = toJson(item);
   return markOf(plain) === undefined ? plain : { object: plain };
 }
 

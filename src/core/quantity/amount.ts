@@ -6,7 +6,8 @@ const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB', 'EiB'] as const;
 export function amountOfBytes(bytes: bigint): string {
   const sign = bytes < 0n ? '-' : '';
   const size = bytes < 0n ? -bytes : bytes;
-  const power = Math.min(Math.floor((size.toString(2).length - 1) / 10), UNITS.length - 1);
+  let power = 0;
+  for (let rest = size >> 10n; rest > 0n && power < UNITS.length - 1; rest >>= 10n) power += 1;
   const hundredths = Number((size * 100n) >> BigInt(10 * power));
   const digits = hundredths >= 10_000 ? 0 : hundredths >= 1_000 ? 1 : 2;
   const scale = 10 ** (2 - digits);

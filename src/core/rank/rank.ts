@@ -86,7 +86,8 @@ export function moveBack(
 }
 
 export function numberPlaces(ranking: readonly RankedWorkload[]): void {
-  for (const [index, item] of (ranking as readonly Unplaced[]).entries()) item.place = index + 1;
+  let place = 0;
+  for (const item of ranking as readonly Unplaced[]) item.place = place += 1;
 }
 
 /** Written once, after sorting: on the path of an eviction nothing is copied. */
@@ -108,7 +109,7 @@ function rankUsages(
     const holding = holdingOn(signal, stats);
     const compared = holding && workload.pod === undefined ? countedBy(signal, holding.frees) : usage;
     const comparedNano = compared === undefined ? 0n : compared * NANO;
-    return {
+    const ranked: Unplaced = {
       place: 0,
       workload,
       stats,
@@ -118,9 +119,10 @@ function rankUsages(
       priority: workload.priority,
       aboveRequestNano: comparedNano - measure.subtractedNano(workload),
       protection: workload.protection ?? withoutRelief(signal, workload, stats, leastYield),
-      ...(showsSwap && stats?.swapBytes !== undefined && { swapped: stats.swapBytes }),
-      ...(holding && { holding }),
     };
+    if (showsSwap && stats?.swapBytes !== undefined) ranked.swapped = stats.swapBytes;
+    if (holding) ranked.holding = holding;
+    return ranked;
   });
 }
 
