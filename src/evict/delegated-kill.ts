@@ -39,6 +39,10 @@ export abstract class DelegatedKill implements KillInProgress {
     return this.cgroup.kill();
   }
 
+  rehearse(): void {
+    this.cgroup.rehearse?.();
+  }
+
   onExit(callback: (atNs: bigint) => void): void {
     this.cgroup.onExit(callback);
   }

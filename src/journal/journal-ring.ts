@@ -96,6 +96,12 @@ export class Ring {
     if (this.#file) this.#put(this.#file, this.#sequence, text);
   }
 
+  /** Writes only the header, which stays the same. Throws Node's errors. */
+  rehearse(text: string): void {
+    putRecord(Buffer.alloc(recordBytes(text)), RECORD, this.#sequence, text);
+    if (this.#file) this.#writeHeader(this.#file);
+  }
+
   /** The state directory has every record up to `sequence`. */
   drained(sequence: bigint): void {
     this.#drained = sequence;

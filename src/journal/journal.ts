@@ -88,6 +88,13 @@ export class Journal {
     this.#write(record, false);
   }
 
+  /** Does all that `record` does before it writes. */
+  rehearse(record: JournalRecord): void {
+    this.#guarded(() => {
+      this.#ring.rehearse(journalLine(record, this.#options));
+    });
+  }
+
   /**
    * Writes records that may be long and many, one in a turn of the event loop. They are in the ring only where they push
    * out no record that the state directory lacks. Never throws.

@@ -21,7 +21,7 @@ import type {
   WorkloadSource,
 } from './ports/ports.js';
 import { Reclaims } from './reclaims.js';
-import { rehearse } from './rehearsal.js';
+import { Rehearsal } from './rehearsal.js';
 import { heldInput, type Releases } from './unit-releases.js';
 import type { Reporter } from './reporter.js';
 import { reconsider, resume } from './resumption.js';
@@ -44,7 +44,7 @@ export interface MonitorParts {
   readonly heartbeat: Heartbeat;
 }
 
-/** After this time without a reading the caches are cold. */
+/** After this time without a decision the caches are cold. */
 const COLD_NS = 200_000_000n;
 
 const NOTHING: Candidates = { usages: [], unreadable: [], timeNs: 0n };
@@ -59,6 +59,7 @@ export class Monitor {
   readonly #reclaims: Reclaims;
   readonly #actors: Actors;
   readonly #throttle = new WakeThrottle();
+  readonly #rehearsal: Rehearsal;
   #policy: Policy;
   #intervalNs: bigint;
   #state: State;
@@ -69,7 +70,8 @@ export class Monitor {
   #notBeforeNs: bigint | undefined;
   /** A wake that WakeThrottle holds back. */
   #waiting: { readonly wake: Wake; readonly atNs: bigint } | undefined;
-  #readNs = 0n;
+  /** When the decision was last rehearsed. */
+  #warmNs = 0n;
   #running = false;
   /** Whether it is still unknown if the configuration permits an eviction in flight. */
   #isUndecided = false;
@@ -87,15 +89,16 @@ export class Monitor {
       reporter: parts.reporter,
       onReclaimed: this.#passOn.bind(this, 'reclaim', undefined),
     };
+    this.#rehearsal = new Rehearsal(parts);
     this.#policy = policy;
     this.#intervalNs = intervalNs;
   }
 
   /** Rehearses an eviction, continues those of the evictd before, arms the notifiers, and makes the first pass. */
   start(): void {
-    const { workloads, evictor, keeper, reporter } = this.#parts;
+    const { reporter } = this.#parts;
     this.#running = true;
-    if (this.#policy.hasWorkloadSource) rehearse(this.#policy, workloads, evictor, keeper);
+    if (this.#policy.hasWorkloadSource) this.#rehearsal.compile(this.#policy);
     reporter.resumed(this.#state);
     if (this.#state.evictions.length > 0) this.#isUndecided = resume(this.#victims, this.#restored, this.#candidates());
     this.#tick('start');
@@ -184,16 +187,15 @@ export class Monitor {
   }
 
   /**
-   * Reads what a pass reads, and drops it: after a second without a reading the caches are cold, and a reading takes
-   * several times as long (the node 0.25 ms instead of 0.03 ms). At most once in COLD_NS, or a value that swings before
-   * its limit would keep the loop busy.
+   * Reads and decides as a pass does, and drops it: after a second the caches are cold, and a decision takes two to three
+   * times as long. At most once in COLD_NS, or a value that swings before its limit would keep the loop busy.
    */
   #warmUp(): void {
     const nowNs = process.hrtime.bigint();
-    if (nowNs - this.#readNs < COLD_NS) return;
-    this.#readNs = nowNs;
+    if (nowNs - this.#warmNs < COLD_NS) return;
+    this.#warmNs = nowNs;
     this.#parts.node.read();
-    this.#candidates('bounds');
+    if (this.#policy.hasWorkloadSource) this.#rehearsal.warmUp(this.#policy);
   }
 
   /** A pass by a callback, which may come after the loop has stopped. */
@@ -204,7 +206,6 @@ export class Monitor {
   /** One pass: read, decide, act, report. Returns whether anything was decided. */
   #pass(wake: Wake): boolean {
     const wakeNs = process.hrtime.bigint();
-    this.#readNs = wakeNs;
     if (this.#notBeforeNs !== undefined && wakeNs < this.#notBeforeNs) {
       if (wake.source === 'tick' || wake.source === 'watchdog') {
         this.#parts.reporter.sampled(this.#parts.node.read(), this.#policy.thresholds); // evictd is alive, though it waits

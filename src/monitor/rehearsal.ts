@@ -2,24 +2,54 @@ import { inFlight } from '../core/decide/eviction.js';
 import type { Observation, Observations } from '../core/signal/observation.js';
 import { initialState, type Policy } from '../core/decide/state.js';
 import { step } from '../core/decide/step.js';
+import type { Journal } from '../journal/journal.js';
 import { decisionRecord } from '../journal/records/decision-record.js';
-import type { Evictor, WorkloadSource } from './ports/ports.js';
-
 import type { StateKeeper } from '../state/state-keeper.js';
+import type { Evictor, KillInProgress, WorkloadSource } from './ports/ports.js';
 
 /** So often that the code of an eviction is compiled before it is needed. */
 const ROUNDS = 20;
+/** A rehearsal that takes longer than this is not repeated: it would delay the eviction that it is for. */
+const SHORT_NS = 5_000_000n;
+
+export interface RehearsalParts {
+  readonly workloads: WorkloadSource;
+  readonly evictor: Evictor;
+  readonly journal: Pick<Journal, 'rehearse'>;
+  readonly keeper: Pick<StateKeeper, 'text'>;
+}
 
 /**
- * Runs an eviction without performing it, as if nothing were available: up to the journal record, the saved state, and
- * opening the victim. What an eviction needs must not be loaded for the first time when memory is exhausted.
+ * Runs an eviction without performing it, as if nothing were available: with the journal record, the saved state, the
+ * opened victim and, at the start, signal 0. What an eviction needs must not be loaded for the first time when memory is
+ * exhausted.
  */
-export function rehearse(policy: Policy, workloads: WorkloadSource, evictor: Evictor, keeper: Pick<StateKeeper, 'text'>): void {
-  const nothing: Observation = { available: 0n, capacity: 1n << 40n, timeNs: 1n, source: 'rehearsal' };
-  const observed = new Map(policy.thresholds.map(({ signal }) => [signal, nothing] as const));
-  const observe = (): Observations => ({ observed, missing: new Map() });
-  const thresholds = policy.thresholds.map((threshold) => ({ ...threshold, gracePeriodNs: 0n }));
-  for (let round = 0; round < ROUNDS; round += 1) {
+export class Rehearsal {
+  readonly #parts: RehearsalParts;
+  /** How long the last one took. */
+  #tookNs = 0n;
+
+  constructor(parts: RehearsalParts) {
+    this.#parts = parts;
+  }
+
+  /** For the start. */
+  compile(policy: Policy): void {
+    for (let round = 0; round < ROUNDS; round += 1) this.#once(policy, (kill) => kill.rehearse?.());
+  }
+
+  /** Once more on the approach to a threshold: the caches of the processor are cold after a second. */
+  warmUp(policy: Policy): void {
+    if (this.#tookNs <= SHORT_NS) this.#once(policy, () => undefined);
+  }
+
+  #once(policy: Policy, signal: (kill: KillInProgress) => void): void {
+    const beganNs = process.hrtime.bigint();
+    const { workloads, journal, keeper } = this.#parts;
+    const nothing: Observation = { available: 0n, capacity: 1n << 40n, timeNs: 1n, source: 'rehearsal' };
+    const observed = new Map(policy.thresholds.map(({ signal: of }) => [of, nothing] as const));
+    const observe = (): Observations => ({ observed, missing: new Map() });
+    const thresholds = policy.thresholds.map((threshold) => ({ ...threshold, gracePeriodNs: 0n }));
     const { state, effects } = step({ ...policy, thresholds, dryRun: true }, initialState, {
       nowNs: 1n,
       layout: 'single',
@@ -31,19 +61,21 @@ export function rehearse(policy: Policy, workloads: WorkloadSource, evictor: Evi
     });
     for (const effect of effects) {
       if (effect.kind !== 'evict') continue;
-      JSON.stringify(decisionRecord(effect.decision, { source: 'start', atNs: 1n }));
+      journal.rehearse(decisionRecord(effect.decision, { source: 'start', atNs: 1n }));
       keeper.text({ ...state, evictions: [inFlight(effect.decision)] }, new Map());
-      look(evictor, effect.decision.victim.workload);
+      this.#look(effect.decision.victim.workload, signal);
     }
+    this.#tookNs = process.hrtime.bigint() - beganNs;
   }
-}
 
-function look(evictor: Evictor, workload: Parameters<Evictor['begin']>[0]): void {
-  try {
-    const kill = evictor.begin(workload);
-    kill.read();
-    kill.close();
-  } catch {
-    // It has ended, or is protected: an eviction would report that.
+  #look(workload: Parameters<Evictor['begin']>[0], signal: (kill: KillInProgress) => void): void {
+    try {
+      const kill = this.#parts.evictor.begin(workload);
+      signal(kill);
+      kill.read();
+      kill.close();
+    } catch {
+      // It has ended, or is protected: an eviction would report that.
+    }
   }
 }

@@ -59,6 +59,11 @@ export class CgroupKill implements KillInProgress {
     return (this.#parts.files.unified ? this.#killUnified() : undefined) ?? this.#killEach();
   }
 
+  rehearse(): void {
+    if (this.#parts.files.unified) this.#parts.holdsEvictd();
+    else attempt(() => (this.#processes(), this.#parts.handle.signal(0)));
+  }
+
   /** undefined: it cannot. */
   #killUnified(): SignalResult | undefined {
     const ended = this.#ended;

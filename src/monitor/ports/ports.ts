@@ -137,6 +137,8 @@ export interface KillInProgress {
    * is left: it sends again what a repetition can help. Never throws.
    */
   kill(): SignalResult;
+  /** Does what `kill` does, as far as that is without effect. Never throws. Left out: it has no such part. */
+  rehearse?(): void;
   /**
    * Instead of `terminate`, where an earlier evictd has called it.
    *

@@ -5,6 +5,7 @@ import type {
   QosClass,
   VolumeStats,
   Workload,
+  WorkloadStats,
   WorkloadUsage,
 } from '../../core/workload/workload.js';
 import type { LoadedUnit } from '../../core/systemd/loaded-unit.js';
@@ -111,17 +112,15 @@ export function qosClass(requestBytes: bigint, limitBytes: bigint | undefined): 
 }
 
 export function usageOf(workload: Workload, { workingSetBytes, usageBytes, swapBytes, workingSetAtMost }: CgroupSample): WorkloadUsage {
-  return {
-    workload,
-    stats: {
-      workingSetBytes,
-      usageBytes,
-      processes: undefined,
-      ephemeralStorageBytes: undefined,
-      containers: NO_CONTAINERS,
-      volumes: NO_VOLUMES,
-      ...(swapBytes > 0n && { swapBytes }),
-      ...(workingSetAtMost && { workingSetAtMost }),
-    },
+  const stats: { -readonly [Key in keyof WorkloadStats]: WorkloadStats[Key] } = {
+    workingSetBytes,
+    usageBytes,
+    processes: undefined,
+    ephemeralStorageBytes: undefined,
+    containers: NO_CONTAINERS,
+    volumes: NO_VOLUMES,
   };
+  if (swapBytes > 0n) stats.swapBytes = swapBytes;
+  if (workingSetAtMost) stats.workingSetAtMost = workingSetAtMost;
+  return { workload, stats };
 }

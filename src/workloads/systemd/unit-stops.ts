@@ -26,14 +26,15 @@ export type UnitProtection = (unit: Parameters<KnownUnits['isProtected']>[0], be
 export function withUnitStops(source: WorkloadSource, units: UnitManager, isProtected: UnitProtection): WorkloadSource {
   const planOf = unitStopPlan(units, isProtected);
   const budget = new WaitBudget();
+  let asking: NodeJS.Immediate | undefined;
   return {
     candidates: (reading) => {
       const found = source.candidates(reading);
-      // Asks about new and large units ahead of a decision: candidates are also read while a threshold is near.
-      for (const { workload } of found.usages) {
-        if (workload.unit?.manager === 'system' && units.unit(workload.unit.name) === undefined) units.awaited(workload.unit.name);
-      }
-      for (const { workload } of largest(found.usages)) if (workload.unit?.manager === 'system') ask(units, workload.unit.name);
+      // Candidates are also read while a threshold is near. In a decision the question would delay the signal.
+      asking ??= setImmediate(() => {
+        asking = undefined;
+        askAhead(units, found.usages);
+      }).unref();
       return withStops(found, units, planOf, budget);
     },
     refresh: () => {
@@ -41,6 +42,7 @@ export function withUnitStops(source: WorkloadSource, units: UnitManager, isProt
     },
     holding: (cgroup) => source.holding(cgroup),
     close: () => {
+      clearImmediate(asking);
       source.close();
     },
     problems: () => {
@@ -147,7 +149,14 @@ class WaitBudget {
   }
 }
 
-function largest(usages: readonly WorkloadUsage[]): readonly WorkloadUsage[] {
+/** Asks about new and large units ahead of a decision. */
+function askAhead(units: UnitManager, usages: readonly WorkloadUsage[]): void {
+  const ofSystem = usages.filter(({ workload: { unit } }) => unit?.manager === 'system');
+  for (const { workload } of ofSystem) {
+    const { name = '' } = workload.unit ?? {};
+    if (units.unit(name) === undefined) units.awaited(name);
+  }
   const used = ({ stats }: WorkloadUsage): number => Number(stats?.workingSetBytes ?? 0n);
-  return [...usages].sort((a, b) => used(b) - used(a)).slice(0, ASKED_AHEAD);
+  const largest = ofSystem.sort((a, b) => used(b) - used(a)).slice(0, ASKED_AHEAD);
+  for (const { workload } of largest) ask(units, workload.unit?.name ?? '');
 }
