@@ -287,9 +287,9 @@ test('SIGKILL does not wait until it is known what depends on the unit: the stop
   kill.kill();
   await eventually('it is gone', () => kill.read().processes === 0);
   kill.close();
-  expect(asked()).toEqual([]);
+  expect(requested()).toEqual([]);
   sure = () => ({ ...stop, running: ['other.service'] });
-  await eventually('it was asked', () => asked().length === 3);
+  await eventually('it was asked', () => requested().length === 3);
   expect(notStopped).toEqual([]);
 });
 
@@ -304,7 +304,7 @@ test.each<[rule: string, answer: ReturnType<typeof sure>, why: RegExp]>([
   await eventually('it is reported', () => notStopped.length > 0);
   kill.kill();
   expect(notStopped).toEqual([expect.stringMatching(why)]);
-  expect(asked()).toEqual([]);
+  expect(requested()).toEqual([]);
 });
 
 test('systemd refuses to stop a unit that should stay stopped: reported even long after the eviction', async () => {
