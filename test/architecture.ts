@@ -32,6 +32,7 @@ const confined: readonly { readonly uses: readonly string[]; readonly to: readon
       'src/host/linux/systemd/login-manager.ts',
       'src/host/linux/systemd/shutdown-delay.ts',
       'src/host/linux/systemd/transient-units.ts',
+      'src/host/linux/systemd/unit-manager.ts',
       'src/host/windows/reload-event.ts',
       'src/journal/',
       'src/log/log-destination.ts',

@@ -3,7 +3,7 @@ import { Command } from 'commander';
 import type { Guard } from '../compose/guard.js';
 import { raisePriority } from '../node/configured-platform.js';
 import { formatError } from './output/error-text.js';
-import { garbage, keepSmall } from './heap-limits.js';
+import { keepSmall, openHeap } from './heap-limits.js';
 import type { MakeCommand } from './output/command.js';
 import { USAGE_AND_CONFIG, withHelp } from './output/help.js';
 import { addConfigOptions, configFromOptions, type ConfigOptions } from './output/options.js';
@@ -55,7 +55,7 @@ export const run: MakeCommand = (edge) => {
       keepSmall();
       raisePriority();
       const { exitNow, startGuard } = await import('../compose/guard.js');
-      const { collectAll, collectYoung } = garbage();
+      const { collectAll, ...heap } = openHeap();
       const guard = startGuard(loaded, {
         dryRun: options.dryRun === true,
         isTTY: edge.logsToTerminal && logFile === undefined,
@@ -63,7 +63,7 @@ export const run: MakeCommand = (edge) => {
         logFile,
         recording,
         requests: { reload: reloadRequested, stop },
-        whenIdle: collectYoung,
+        ...heap,
       });
       collectAll();
       return { guard, exitNow };

@@ -6,6 +6,7 @@ export const noUnits: UnitManager = {
   unit: () => undefined,
   follow: () => undefined,
   awaited: () => false,
+  lookAgain: () => undefined,
   watch: () => undefined,
   request: () => undefined,
   problem: () => undefined,

@@ -9,17 +9,7 @@ import { EFFECTS } from './effects/table.js';
 import type { RestoredState } from '../state/saved-state.js';
 import type { Journal } from '../journal/journal.js';
 import { WakeThrottle } from './wake-throttle.js';
-import type {
-  CandidateReading,
-  Evictor,
-  Heartbeat,
-  Node,
-  Reclaimer,
-  StepListener,
-  Wake,
-  WakeSource,
-  WorkloadSource,
-} from './ports/ports.js';
+import type { Evictor, Heartbeat, Node, Reclaimer, StepListener, Wake, WakeSource, WorkloadSource } from './ports/ports.js';
 import { Reclaims } from './reclaims.js';
 import { Rehearsal } from './rehearsal.js';
 import { heldInput, type Releases } from './unit-releases.js';
@@ -229,28 +219,22 @@ export class Monitor {
       ...answers,
     } as const;
     const { state, effects, dueAtNs, notBeforeNs } = step(this.#policy, this.#state, input);
-    const chosenNs = process.hrtime.bigint();
+    const passTimes = { wakeNs, ...times, chosenNs: process.hrtime.bigint() };
     this.#state = state;
     this.#dueAtNs = dueAtNs;
     this.#notBeforeNs = notBeforeNs;
-    runEffects(
-      EFFECTS,
-      effects,
-      wake,
-      { wakeNs, ...times, chosenNs },
-      {
-        journal,
-        reporter,
-        actors: this.#actors,
-        saveState: () => {
-          keeper.keep(state, this.#victims.signals());
-        },
-        performed: () => {
-          keeper.follow(state, this.#victims.signals(), input.nowNs);
-          node.decided(observations);
-        },
+    runEffects(EFFECTS, effects, wake, passTimes, {
+      journal,
+      reporter,
+      actors: this.#actors,
+      saveState: () => {
+        keeper.keep(state, this.#victims.signals());
       },
-    );
+      performed: () => {
+        keeper.follow(state, this.#victims.signals(), input.nowNs);
+        node.decided(observations);
+      },
+    });
     reporter.sampled(observations, this.#policy.thresholds);
     reporter.held(state.held.size);
     const report = { wake, policy: this.#policy, input, observations, ...given, state, effects };
@@ -268,7 +252,7 @@ export class Monitor {
     });
   }
 
-  #candidates(reading?: CandidateReading): Candidates {
+  #candidates(reading?: 'bounds'): Candidates {
     return this.#policy.hasWorkloadSource ? this.#parts.workloads.candidates(reading) : NOTHING;
   }
 

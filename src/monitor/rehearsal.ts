@@ -9,6 +9,8 @@ import type { Evictor, KillInProgress, WorkloadSource } from './ports/ports.js';
 
 /** So often that the code of an eviction is compiled before it is needed. */
 const ROUNDS = 20;
+/** … or for so long, with thousands of workloads. */
+const COMPILING_NS = 1_000_000_000n;
 /** A rehearsal that takes longer than this is not repeated: it would delay the eviction that it is for. */
 const SHORT_NS = 5_000_000n;
 
@@ -35,7 +37,10 @@ export class Rehearsal {
 
   /** For the start. */
   compile(policy: Policy): void {
-    for (let round = 0; round < ROUNDS; round += 1) this.#once(policy, (kill) => kill.rehearse?.());
+    const beganNs = process.hrtime.bigint();
+    for (let round = 0; round < ROUNDS && process.hrtime.bigint() - beganNs < COMPILING_NS; round += 1) {
+      this.#once(policy, (kill) => kill.rehearse?.());
+    }
   }
 
   /** Once more on the approach to a threshold: the caches of the processor are cold after a second. */
@@ -57,7 +62,7 @@ export class Rehearsal {
       lastLook: observe,
       victims: new Map(),
       reclaimed: undefined,
-      candidates: () => ({ ...workloads.candidates('bounds'), awaited: () => false }),
+      candidates: () => ({ ...workloads.candidates('rehearsal'), awaited: () => false }),
     });
     for (const effect of effects) {
       if (effect.kind !== 'evict') continue;

@@ -63,7 +63,7 @@ export class Victims<D extends Ending = Decision> {
   }
 
   /** Sends the first signal. Never throws: the next reading has the error. */
-  begin(decision: D, wake: Pick<Wake, 'atNs'>, times: PassTimes): EvictionTimes {
+  begin(decision: D, wake: Pick<Wake, 'atNs'>, times: PassTimes = { wakeNs: wake.atNs }): EvictionTimes {
     const victim: Victim<D> = {
       decision,
       handle: this.#open(decision),

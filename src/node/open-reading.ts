@@ -7,7 +7,8 @@ import type { ContainerRuntime, WorkloadSource } from '../monitor/ports/ports.js
 import { native } from '../native/index.js';
 import { asWindows } from '../native/windows-addon.js';
 import { lookAtDisks, openDiskParts } from './disk-parts.js';
-import { openWorkloads, type FactSources } from '../workloads/cgroup/cgroup-workloads.js';
+import { openWorkloads } from '../workloads/cgroup/cgroup-workloads.js';
+import type { FactSources } from '../workloads/cgroup/workloads-node.js';
 import type { DiskMeasurement } from '../workloads/disk/disk-measurement.js';
 import { FoundFilesystems } from '../workloads/disk/found-filesystems.js';
 import { withOtherSources } from '../workloads/kinds/source-spec.js';

@@ -1,6 +1,6 @@
 import type { LoadedConfig } from '../config/config.js';
 import type { ContainerRuntime, UnitManager } from '../monitor/ports/ports.js';
-import type { FactSources } from '../workloads/cgroup/cgroup-workloads.js';
+import type { FactSources } from '../workloads/cgroup/workloads-node.js';
 import { ContainerRuntimes } from './container-runtimes.js';
 import { foundFilesystems, openReading, type HostReading } from './open-reading.js';
 

@@ -325,7 +325,7 @@ test('wakes that decide nothing are handled at the rate of the sampler, and none
   start(node, { begin: () => victim }, two);
   const before = node.reads;
   for (let i = 0; i < 1000; i += 1) node.wake({ source: 'memcg_threshold', atNs: process.hrtime.bigint() });
-  expect(node.reads - before).toBeLessThan(16); // eight at once
+  expect(node.reads - before).toBeLessThan(100); // eight at once, then one every 5 ms
   node.availableMi = 10n;
   await vi.waitFor(() => {
     expect(said).toContainEqual(expect.stringContaining('evicting batch'));

@@ -25,6 +25,9 @@ export interface Acting {
   readonly reload: readonly Configure[];
 }
 
+/** From so many workloads on, a decision takes long because of its code. */
+const MANY = 1_000;
+
 export function act(locked: Locked, published: Published, observed: Observed): Acting {
   const { options, node, inForce, instance, log, closers } = locked;
   const { dryRun, whenIdle } = options;
@@ -41,6 +44,7 @@ export function act(locked: Locked, published: Published, observed: Observed): A
   const own: readonly StepListener[] = [...(adjuster ? [adjuster] : []), idle, shutdown];
   const listeners = [...published.listeners, ...observed.listeners, ...own];
   const parts = { node, workloads, evictor, reclaimer, releases, journal, keeper: saved.keeper, reporter, listeners, heartbeat: service };
+  if (workloads.candidates('bounds').usages.length > MANY) options.whenMany();
   const monitor = new Monitor(parts, inForce.policy(), config.monitoringIntervalNs, saved.restored);
   const reconfigure = (): void => {
     monitor.reconfigure(inForce.policy(shutdown.lasts), inForce.config.monitoringIntervalNs);

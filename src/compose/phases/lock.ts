@@ -23,6 +23,8 @@ export interface GuardOptions {
   readonly requests: OperatorRequests;
   /** Called after a step that a tick caused or that had effects, as soon as evictd is idle. */
   readonly whenIdle: () => void;
+  /** Called before the first decision where there are thousands of workloads. */
+  readonly whenMany: () => void;
 }
 
 /** What an operator can ask of a running evictd by other means than a signal. */

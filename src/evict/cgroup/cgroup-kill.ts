@@ -129,9 +129,9 @@ export class CgroupKill implements KillInProgress {
   }
 
   /**
-   * On v2 `populated` includes processes outside evictd's pid namespace, and is enough while cgroup.kill works. On v1 a process can move between cgroups
-   * during a reading and escape it, so only two empty readings in a row count as empty. An unreadable list counts as
-   * one process.
+   * On v2 `populated` includes processes outside evictd's pid namespace, and is enough while cgroup.kill works. On v1 a
+   * process can move between cgroups during a reading and escape it, so only two empty readings in a row count as
+   * empty. An unreadable list counts as one process.
    */
   #remaining(): number {
     const populated = this.#parts.files.populated();

@@ -14,7 +14,6 @@ const queuesOf = (graceNs: bigint): bigint => (graceNs * 3n) / 4n;
 
 /** systemd answers within milliseconds what depends on a unit. After this time a killed unit restarts as it is configured. */
 const SURE_WITHIN_NS = 250_000_000n;
-const LOOK_MS = 2;
 
 /** As in workloads/systemd/unit-stops.ts. */
 type SureStop = (workload: Workload) => UnitStop | { readonly kind: 'protected-dependant' | 'emergency-action' } | 'awaited' | undefined;
@@ -86,14 +85,14 @@ class UnitKill extends DelegatedKill {
    */
   #askWhenSure(hold: Hold): void {
     if (this.#requestedAtNs !== undefined) return;
-    const { stop, sureStop, onNotStopped } = this.#parts;
+    const { units, stop, sureStop, onNotStopped } = this.#parts;
     const sure = sureStop();
     const nowNs = process.hrtime.bigint();
     if (sure === 'awaited' && nowNs - (this.#unsureSinceNs ?? nowNs) < SURE_WITHIN_NS) {
       this.#unsureSinceNs ??= nowNs;
-      setTimeout(() => {
+      units.lookAgain(() => {
         this.#askWhenSure(hold);
-      }, LOOK_MS).unref();
+      });
     } else if (sure !== 'awaited' && stopsNothingElse(sure, stop)) {
       this.#unsureSinceNs = undefined;
       this.ask();

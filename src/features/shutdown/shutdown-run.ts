@@ -216,11 +216,7 @@ export class ShutdownRun {
     };
     const queuesNs = queueTimeNs(nowNs, killsAtNs, this.#endsAtNs);
     const unit = workload.unit && { evictions: 0, stop: candidates.stop?.(workload, { shutdown: turn }), hold: undefined, queuesNs };
-    this.#victims.begin(
-      { ...ending, ...(unit && { unit }), victim: { workload: unprotected(workload) } },
-      { atNs: nowNs },
-      { wakeNs: nowNs },
-    );
+    this.#victims.begin({ ...ending, ...(unit && { unit }), victim: { workload: unprotected(workload) } }, { atNs: nowNs });
     this.#signalled.add(workload.id);
     return { serial, workload, group: this.#group, requestedAtNs: nowNs, gracePeriodNs, killsAtNs, killedAtNs: undefined };
   }

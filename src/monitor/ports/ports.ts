@@ -93,13 +93,14 @@ export interface Node {
   close(): void;
 }
 
-export type CandidateReading = 'all' | 'bounds';
+export type CandidateReading = 'all' | 'bounds' | 'rehearsal';
 
 export interface WorkloadSource {
   /**
    * Reads all candidates now. cgroups that vanish meanwhile are left out; what cannot be read is named. Never throws.
    *
-   * @param reading  `bounds`: of many workloads only the usage; `Candidates.measure` reads the rest of one. Default: all
+   * @param reading  `bounds`: of many workloads only the usage; `Candidates.measure` reads the rest of one. `rehearsal`:
+   * the same, and asks for facts that a decision may need soon. Default: all, and asks
    */
   candidates(reading?: CandidateReading): Candidates;
   /**

@@ -31,6 +31,8 @@ export interface UnitManager {
    * without a connection.
    */
   awaited(name: string, withinNs?: bigint, sureSinceNs?: bigint): boolean;
+  /** Calls back in a few milliseconds, when what is `awaited` may be known. */
+  lookAgain(callback: () => void): void;
   /**
    * Requests jobs, in this order. The returned function has the answer when all are answered, and undefined before;
    * where the connection is lost meanwhile, it is unknown whether systemd does them. undefined: there is no connection,

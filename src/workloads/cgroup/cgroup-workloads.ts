@@ -1,20 +1,11 @@
-import type { Departures } from '../../core/decide/departures.js';
 import { statSync } from 'node:fs';
-import { cgroupDirectory, isBelow, pathBelowMount, withAncestors, type CgroupHierarchy } from '../../core/workload/cgroup.js';
+import { cgroupDirectory, pathBelowMount, withAncestors, type CgroupHierarchy } from '../../core/workload/cgroup.js';
 import { isLiteral } from '../../core/workload/glob.js';
 import type { LoadedUnit } from '../../core/systemd/loaded-unit.js';
 import { unitPlace, type UnitCgroup } from '../../core/systemd/unit.js';
-import type { Rule } from '../../core/workload/rule.js';
 import type { Candidates, OomPreference, Protection, UnreadableWorkload, Workload, WorkloadUsage } from '../../core/workload/workload.js';
 import { innermost, type WorkloadSources } from '../../core/workload/workload-source.js';
-import type {
-  CandidateReading,
-  ContainerRuntime,
-  NodeIdentity,
-  SourceProblem,
-  UnitManager,
-  WorkloadSource,
-} from '../../monitor/ports/ports.js';
+import type { CandidateReading, SourceProblem, UnitManager, WorkloadSource } from '../../monitor/ports/ports.js';
 import type { Binding } from '../../native/binding.js';
 import { type CgroupSample, processCount } from './cgroup-files.js';
 import { ContainerNames } from '../cri/container-names.js';
@@ -23,38 +14,14 @@ import type { Member, Sampled, SourceRoot } from './source-root.js';
 import { Members } from './members.js';
 import { OomPreferences, readOomPreference } from './oom-preference.js';
 import { missingSources, noWorkloads } from './missing-sources.js';
-import { OwnProcesses, type OwnProcess } from './own-processes.js';
+import type { FactSources, WorkloadsConfig, WorkloadsNode } from './workloads-node.js';
+import { KnownProtections } from './known-protections.js';
+import { holdsAny, OwnProcesses, type OwnProcess } from './own-processes.js';
 import { listedProtection, protectedBelow, protectionsOf, type Protectable } from './protection.js';
 import { compileRules } from '../workload-rules.js';
 import { ReportedWorkloads, RuntimeRoot } from '../cri/reported-workloads.js';
-import { cgroupsOf, type WorkloadSourceSpec } from '../kinds/source-spec.js';
+import { cgroupsOf } from '../kinds/source-spec.js';
 import { rootsOf } from '../systemd/unit-tree.js';
-
-interface WorkloadsConfig {
-  readonly workloads: readonly WorkloadSourceSpec[];
-  readonly rules: readonly Rule[];
-  /** Left out: page cache is usage as on a kubelet. */
-  readonly departures?: Pick<Departures, 'reclaimable-cache'>;
-}
-
-/** Sources of facts besides the kernel. The caller closes them. */
-export interface FactSources {
-  /** undefined: systemd is not asked. */
-  readonly units?: UnitManager | undefined;
-  readonly runtimes?: readonly ContainerRuntime[];
-  /** Left out: the machine's. */
-  readonly containerNames?: ContainerNames;
-}
-
-/** The node of the workloads. `hierarchy`: the memory controller's; undefined: none. */
-interface WorkloadsNode {
-  readonly identity: NodeIdentity;
-  readonly hierarchy: CgroupHierarchy | undefined;
-  /** The pids controller's; undefined: none. */
-  readonly pids?: CgroupHierarchy | undefined;
-  /** v1: other hierarchies in which the service manager may have set preferences for the same cgroups. */
-  readonly beside?: readonly CgroupHierarchy[];
-}
 
 /**
  * Opens the cgroup tree as a source of workloads, and reads it once.
@@ -99,15 +66,7 @@ class CgroupWorkloads implements WorkloadSource {
   readonly #matchesNames: boolean;
   readonly #own: OwnProcesses;
   #ownProcesses: readonly OwnProcess[];
-  /** Of the last pass: most passes find nothing changed. */
-  #known:
-    | {
-        readonly members: readonly Member[];
-        readonly own: readonly OwnProcess[];
-        readonly version: number;
-        readonly protections: ReadonlyMap<string, Protection>;
-      }
-    | undefined;
+  readonly #protections = new KnownProtections();
   readonly #workloads = new KnownWorkloads();
 
   constructor(
@@ -153,7 +112,7 @@ class CgroupWorkloads implements WorkloadSource {
   }
 
   candidates(reading: CandidateReading = 'all'): Candidates {
-    const isBounds = reading === 'bounds' && this.#members.count > FEW;
+    const isBounds = reading !== 'all' && this.#members.count > FEW;
     const unreadable: UnreadableWorkload[] = [];
     this.#reported.follow();
     this.#refreshPreferences();
@@ -162,7 +121,15 @@ class CgroupWorkloads implements WorkloadSource {
       const effect = this.#effectOf({ name, path });
       return { name, path, listed: listedProtection({ path, effect }), ...this.#podFacts({ path, effect }) };
     });
-    const protections = this.#protections(occupied, closed);
+    const facts = {
+      own: this.#ownProcesses,
+      preferences: this.#preferences.version,
+      isComplete: closed.length === 0 && this.#reported.areNone && !this.#matchesNames,
+    };
+    const protections = this.#protections.of(occupied, facts, () => {
+      const all = occupied.map(({ member }) => ({ ...member, oomPreference: this.#preferences.of(member), ...this.#podFacts(member) }));
+      return protectionsOf([...all, ...closed], this.#whatHoldsEvictd(occupied), this.#nodeCgroup, this.#criticalPaths);
+    });
     const usages: WorkloadUsage[] = [];
     for (const { member, sample } of occupied) {
       const { name, path } = member;
@@ -179,34 +146,6 @@ class CgroupWorkloads implements WorkloadSource {
       processes: () => this.#processes(usages),
       vacant: () => this.#vacant(),
     };
-  }
-
-  #protections(occupied: readonly Sampled[], closed: readonly Protectable[]): ReadonlyMap<string, Protection> {
-    const known = this.#known;
-    const own = this.#ownProcesses;
-    const { version } = this.#preferences;
-    const isSame =
-      known?.own === own &&
-      known.version === version &&
-      known.members.length === occupied.length &&
-      occupied.every(({ member }, index) => member === known.members[index]);
-    // Other facts may change without notice.
-    const isComplete =
-      closed.length === 0 && this.#reported.areNone && !this.#matchesNames && !own.some(({ cgroup }) => cgroup === undefined);
-    if (isSame && isComplete) return known.protections;
-    const protections = protectionsOf(
-      [
-        ...occupied.map(({ member }) => {
-          return { ...member, oomPreference: this.#preferences.of(member), ...this.#podFacts(member) };
-        }),
-        ...closed,
-      ],
-      this.#whatHoldsEvictd(occupied),
-      this.#nodeCgroup,
-      this.#criticalPaths,
-    );
-    this.#known = { members: occupied.map(({ member }) => member), own, version, protections };
-    return protections;
   }
 
   /** Reads one of them completely, and replaces it. */
@@ -310,7 +249,7 @@ class CgroupWorkloads implements WorkloadSource {
   /** Checks the processes that live in it now. On v2 they need not be listed. */
   #veto({ path }: Workload): Protection | undefined {
     const member = this.#members.get(path);
-    const holdsEvictd = member && this.#members.isPopulated(member) ? this.#holdsEvictdNow(path) : undefined;
+    const holdsEvictd = member && this.#members.isPopulated(member) ? holdsAny(path, this.#own.read(), this.#hierarchy) : undefined;
     const pids = holdsEvictd === undefined && member ? this.#members.processes(member) : [];
     if (pids === undefined) return { kind: 'unlisted' };
     if (holdsEvictd === undefined && pids.length === 0) {
@@ -330,13 +269,6 @@ class CgroupWorkloads implements WorkloadSource {
     if (!member || !this.#preferences.look(member)) return undefined;
     this.#preferencesChanged = true;
     return { kind: 'changed' };
-  }
-
-  /** Whether evictd or an ancestor is in it or below; undefined: a namespace or the mount hides that. */
-  #holdsEvictdNow(path: string): boolean | undefined {
-    const places = this.#own.read().map(({ cgroup }) => (cgroup === undefined ? undefined : pathBelowMount(cgroup, this.#hierarchy)));
-    if (places.some((place) => place !== undefined && (place === path || isBelow(place, path)))) return true;
-    return places.includes(undefined) ? undefined : false;
   }
 
   /** The cgroups with evictd or one of its ancestors in them or below, as of the last tick. */

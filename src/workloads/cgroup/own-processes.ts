@@ -1,5 +1,5 @@
 import { closeSync, openSync, readSync } from 'node:fs';
-import { membership, type CgroupHierarchy } from '../../core/workload/cgroup.js';
+import { isBelow, membership, pathBelowMount, type CgroupHierarchy } from '../../core/workload/cgroup.js';
 
 /** evictd or one of its ancestors. */
 export interface OwnProcess {
@@ -82,6 +82,13 @@ export class OwnProcesses {
       closeSync(cgroup);
     }
   }
+}
+
+/** Whether one of them is in the cgroup or below; undefined: a namespace or the mount hides that. */
+export function holdsAny(path: string, own: readonly OwnProcess[], hierarchy: CgroupHierarchy): boolean | undefined {
+  const places = own.map(({ cgroup }) => (cgroup === undefined ? undefined : pathBelowMount(cgroup, hierarchy)));
+  if (places.some((place) => place !== undefined && (place === path || isBelow(place, path)))) return true;
+  return places.includes(undefined) ? undefined : false;
 }
 
 /** Field 4 of /proc/PID/stat; field 2, the command in parentheses, may contain anything. 0: no visible parent. */

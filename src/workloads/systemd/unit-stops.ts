@@ -26,15 +26,10 @@ export type UnitProtection = (unit: Parameters<KnownUnits['isProtected']>[0], be
 export function withUnitStops(source: WorkloadSource, units: UnitManager, isProtected: UnitProtection): WorkloadSource {
   const planOf = unitStopPlan(units, isProtected);
   const budget = new WaitBudget();
-  let asking: NodeJS.Immediate | undefined;
   return {
     candidates: (reading) => {
       const found = source.candidates(reading);
-      // Candidates are also read while a threshold is near. In a decision the question would delay the signal.
-      asking ??= setImmediate(() => {
-        asking = undefined;
-        askAhead(units, found.usages);
-      }).unref();
+      if (reading !== 'bounds') askAhead(units, found.usages); // in a decision that would delay the signal
       return withStops(found, units, planOf, budget);
     },
     refresh: () => {
@@ -42,7 +37,6 @@ export function withUnitStops(source: WorkloadSource, units: UnitManager, isProt
     },
     holding: (cgroup) => source.holding(cgroup),
     close: () => {
-      clearImmediate(asking);
       source.close();
     },
     problems: () => {

@@ -11,6 +11,8 @@ import { UnitCache } from './unit-cache.js';
  * whose jobs cannot be replaced. Starting gives way to other jobs.
  */
 const MODE = { stop: 'replace', start: 'fail' } as const;
+/** systemd answers within milliseconds. */
+const LOOK_MS = 2;
 const UNKNOWN_METHOD = 'org.freedesktop.DBus.Error.UnknownMethod';
 
 /** systemd's system manager: one connection, made when the first unit is followed. */
@@ -52,6 +54,10 @@ export class SystemdUnits implements UnitManager {
     if (followed.size === 0 && this.#open === undefined) return;
     this.#open ??= this.#connect();
     this.#open.cache.follow(followed, process.hrtime.bigint());
+  }
+
+  lookAgain(callback: () => void): void {
+    setTimeout(callback, LOOK_MS).unref();
   }
 
   awaited(name: string, withinNs?: bigint, sureSinceNs?: bigint): boolean {
