@@ -44,8 +44,9 @@ const v1 = (countsCache: boolean): CgroupFiles => ({
     { path: 'memory.stat', format: 'keyed', keys: ['total_inactive_file', 'total_active_file', 'total_swap'] },
   ],
   sample: (values, first, isBound = false) => {
+    if (isBound) return bound(values[first], 0n, undefined);
     const [usage, inactive, active = NaN, swap] = values.subarray(first, first + 4);
-    return isBound ? bound(usage, 0) : sample(usage, inactive, countsCache ? 0 : active, swap);
+    return sample(usage, inactive, countsCache ? 0 : active, swap);
   },
   cheap: 0b1,
   populated: () => undefined,
@@ -64,10 +65,11 @@ const v2 = (countsCache: boolean): CgroupFiles => ({
   ],
   cheap: 0b111101,
   sample: (values, first, isBound = false) => {
-    const [usage, inactive, active = NaN, low, min, , swap] = values.subarray(first, first + 7);
-    const [lowBytes, minBytes] = [bytes(low), bytes(min)];
-    const guaranteed = lowBytes > minBytes ? lowBytes : minBytes;
-    return isBound ? bound(usage, swap, guaranteed) : sample(usage, inactive, countsCache ? 0 : active, swap, guaranteed);
+    const [low, min] = [bytes(values[first + 3]), bytes(values[first + 4])];
+    const guaranteed = low > min ? low : min;
+    if (isBound) return bound(values[first], bytes(values[first + 6]), guaranteed);
+    const [usage, inactive, active = NaN, , , , swap] = values.subarray(first, first + 7);
+    return sample(usage, inactive, countsCache ? 0 : active, swap, guaranteed);
   },
   populated: (values, first) => {
     const populated = values[first + 5] ?? NaN;
@@ -97,9 +99,11 @@ function sample(usage = NaN, inactive = NaN, active: number, swap = NaN, guarant
   return { usageBytes: BigInt(usage), workingSetBytes, swapBytes: bytes(swap), guaranteedBytes };
 }
 
-function bound(usage = NaN, swap = NaN, guaranteedBytes?: bigint): CgroupSample | undefined {
-  const all = sample(usage, 0, 0, swap, guaranteedBytes);
-  return all && { ...all, workingSetAtMost: true };
+/** On the path of an eviction: nothing is copied. */
+function bound(usage = NaN, swapBytes: bigint, guaranteedBytes: bigint | undefined): CgroupSample | undefined {
+  if (Number.isNaN(usage)) return undefined;
+  const usageBytes = BigInt(usage);
+  return { usageBytes, workingSetBytes: usageBytes, swapBytes, guaranteedBytes, workingSetAtMost: true };
 }
 
 function bytes(value = 0): bigint {
