@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { departuresOf } from '../../../src/core/decide/departures.js';
 import { selectVictim, type Victim } from '../../../src/core/rank/victim-selection.js';
 import type { Candidates, WorkloadUsage } from '../../../src/core/workload/workload.js';
+import { listed } from '../listed.js';
 import { Mi, observations, policy, requesting, stats, threshold, workload } from '../support.js';
 
 const limit = threshold('memory.available', '100Mi');
@@ -35,12 +36,12 @@ function usagesOf(all: readonly Drawn[], isBound: boolean): WorkloadUsage[] {
   }));
 }
 
-function selected(usages: readonly WorkloadUsage[], more: Partial<Candidates>, all: readonly Drawn[]): Victim | undefined {
+function selected(usages: readonly WorkloadUsage[], more: Partial<Candidates>, all: readonly Drawn[], by = limit): Victim | undefined {
   if (observation === undefined) throw new Error('no observation');
   const veto: Candidates['veto'] = ({ startOrder }) => (all[Number(startOrder)]?.isVetoed ? { kind: 'vacant' } : undefined);
   const found = { usages, unreadable: [], timeNs: 0n, veto, ...more };
-  const shortfall = { threshold: limit, observation, limit: 100n * Mi };
-  const victim = selectVictim(policy([limit], { departures: departuresOf('evictd') }), 'single', shortfall, () => found, new Map(), 0n);
+  const shortfall = { threshold: by, observation, limit: 100n * Mi };
+  const victim = selectVictim(policy([by], { departures: departuresOf('evictd') }), 'single', shortfall, () => found, new Map(), 0n);
   return typeof victim === 'object' ? victim : undefined;
 }
 
@@ -85,4 +86,18 @@ test('a workload that cannot be measured counts with its bound', () => {
   const all = [1n, 2n].map((workingSet) => ({ workingSet, inactive: 0n, request: 0n, priority: 0, isProtected: false, isVetoed: false }));
   const found = selected(usagesOf(all, true), { measure: () => undefined }, all);
   expect(found?.victim).toMatchObject({ workload: { name: 'w1' }, usage: 2n });
+});
+
+test('where swap counts, all are measured: the usage of cgroup v1 is no bound, because swap is not in it', () => {
+  const all = [5n, 1n].map((workingSet) => ({ workingSet, inactive: 0n, request: 0n, priority: 0, isProtected: false, isVetoed: false }));
+  const usages = usagesOf(all, true);
+  const measure: Candidates['measure'] = ({ startOrder }) => {
+    const index = Number(startOrder);
+    const { workingSet = 0n } = all[index] ?? {};
+    const measured = stats({ usageBytes: workingSet, workingSetBytes: workingSet, swapBytes: index === 1 ? 9n : 0n });
+    usages[index] = { workload: usages[index]?.workload ?? workload('none'), stats: measured };
+    return measured;
+  };
+  const thrashing = listed('memory.available<200Mi & memory.pressure.full>40%', 'soft');
+  expect(selected(usages, { measure }, all, thrashing as typeof limit)?.victim.workload.name).toBe('w1');
 });
