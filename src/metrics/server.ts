@@ -7,6 +7,8 @@ import type { Status } from './status.js';
 
 const RETRY_MS = 10_000;
 const CLIENT_TIMEOUT_MS = 5_000;
+/** Node looks for slow connections with a timer that also runs without connections. Here each connection has its own. */
+const NEVER_MS = 2 ** 31 - 1;
 const TEXT = 'text/plain; charset=utf-8';
 const INDEX = `evictd
 /metrics  for Prometheus
@@ -35,8 +37,8 @@ export class MetricsServer {
   readonly #server: Server;
   #retry: NodeJS.Timeout | undefined;
   #problem: string | undefined;
-  /** Connections that sent a request. */
-  readonly #used = new WeakSet<Socket>();
+  /** Connections that sent no request yet, and the timer that ends them. */
+  readonly #unused = new Map<Socket, NodeJS.Timeout>();
   #closed = false;
 
   constructor(options: ServerOptions) {
@@ -44,13 +46,14 @@ export class MetricsServer {
     const timeoutMs = options.clientTimeoutMs ?? CLIENT_TIMEOUT_MS;
     this.#server = createServer(
       {
-        headersTimeout: timeoutMs,
-        requestTimeout: timeoutMs,
-        connectionsCheckingInterval: timeoutMs / 5,
+        connectionsCheckingInterval: NEVER_MS,
         maxHeaderSize: 8_192,
       },
       (request, response) => void this.#answer(request, response),
     );
+    this.#server.on('connection', (socket) => {
+      this.#limit(socket, timeoutMs);
+    });
     this.#server.maxConnections = 32;
     this.#server.timeout = 2 * timeoutMs; // no byte in either direction
     this.#server.on('error', (error: NodeJS.ErrnoException) => {
@@ -91,6 +94,17 @@ export class MetricsServer {
     this.#server.closeAllConnections();
   }
 
+  #limit(socket: Socket, timeoutMs: number): void {
+    const end = (): void => {
+      socket.destroy();
+    };
+    this.#unused.set(socket, setTimeout(end, timeoutMs).unref());
+    socket.once('close', () => {
+      clearTimeout(this.#unused.get(socket));
+      this.#unused.delete(socket);
+    });
+  }
+
   #address(): string {
     const { host, port } = this.#options;
     return `${host.includes(':') ? `[${host}]` : host}:${String(this.port ?? port)}`;
@@ -116,8 +130,10 @@ export class MetricsServer {
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { status, registry } = this.#options;
     // One request a connection: pipelined scrapes would block the loop. The others end with the connection.
-    if (this.#used.has(request.socket)) return;
-    this.#used.add(request.socket);
+    const limit = this.#unused.get(request.socket);
+    if (limit === undefined) return;
+    this.#unused.delete(request.socket);
+    clearTimeout(limit);
     response.shouldKeepAlive = false;
     request.resume(); // ignores a body
     if (request.method !== 'GET' && request.method !== 'HEAD') {
@@ -133,10 +149,12 @@ export class MetricsServer {
         respondProbe(response, liveness(status));
         return;
       case '/readyz':
+        status.renew();
         respondProbe(response, readiness(status));
         return;
       case '/metrics':
         try {
+          status.renew();
           respond(response, 200, await registry.metrics(), registry.contentType);
         } catch (error) {
           respond(response, 500, `${String(error)}\n`);

@@ -29,6 +29,8 @@ export class Status implements Metrics, Latest {
   monitoringIntervalNs = 10_000_000_000n;
   config: { readonly taken: boolean; readonly sinceSeconds: number };
   readonly conditions = new Set<ConditionType>();
+  /** Called before values are read for a client: the last pass may be a minute old. */
+  renew: () => void = () => undefined;
   readonly #nowNs: () => bigint;
   /** Of each counter its values by label values. */
   readonly #counts = new Map<string, Map<string, number>>();
@@ -74,6 +76,12 @@ export class Status implements Metrics, Latest {
     this.thresholds = thresholds;
     this.sampledAtNs = this.#nowNs();
     this.#emit('observe', observations, thresholds);
+  }
+  skipped(): void {
+    this.sampledAtNs = this.#nowNs();
+  }
+  renewed(observations: Observations): void {
+    this.observations = observations;
   }
   condition(type: ConditionType, on: boolean): void {
     if (on) this.conditions.add(type);

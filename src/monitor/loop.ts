@@ -18,6 +18,8 @@ import { reconsider, resume } from './resumption.js';
 import type { StateKeeper } from '../state/state-keeper.js';
 import { notifyListeners } from './step-listeners.js';
 import { nextLookNs, victimLookNs } from './next-look.js';
+import { IdleReadings } from './idle-readings.js';
+import { QuietTicks } from './quiet-ticks.js';
 import { Victims } from './victims.js';
 
 export interface MonitorParts {
@@ -33,9 +35,6 @@ export interface MonitorParts {
   readonly listeners: readonly StepListener[];
   readonly heartbeat: Heartbeat;
 }
-
-/** After this time without a decision the caches are cold. */
-const COLD_NS = 200_000_000n;
 
 const NOTHING: Candidates = { usages: [], unreadable: [], timeNs: 0n };
 
@@ -60,9 +59,9 @@ export class Monitor {
   #notBeforeNs: bigint | undefined;
   /** A wake that WakeThrottle holds back. */
   #waiting: { readonly wake: Wake; readonly atNs: bigint } | undefined;
-  /** When the decision was last rehearsed. */
-  #warmNs = 0n;
   #running = false;
+  readonly #quiet: QuietTicks;
+  readonly #idleReadings: IdleReadings;
   /** Whether it is still unknown if the configuration permits an eviction in flight. */
   #isUndecided = false;
 
@@ -80,6 +79,8 @@ export class Monitor {
       onReclaimed: this.#passOn.bind(this, 'reclaim', undefined),
     };
     this.#rehearsal = new Rehearsal(parts);
+    this.#quiet = new QuietTicks(parts, this.#notify.bind(this));
+    this.#idleReadings = new IdleReadings(parts, this.#rehearsal);
     this.#policy = policy;
     this.#intervalNs = intervalNs;
   }
@@ -140,6 +141,11 @@ export class Monitor {
   #tick(source: 'start' | 'tick' | 'reload'): void {
     const atNs = process.hrtime.bigint();
     this.#tickAtNs = atNs + this.#intervalNs;
+    const isAwaited = this.#dueAtNs !== undefined || this.#notBeforeNs !== undefined || this.#waiting !== undefined || this.#isUndecided;
+    if (source === 'tick' && !isAwaited && this.#quiet.skip(this.#policy, this.#state, atNs)) {
+      this.#schedule();
+      return;
+    }
     this.#reclaims.useLastReadings();
     this.lookAtFilesystems();
     this.#arm();
@@ -154,14 +160,17 @@ export class Monitor {
       this.#woken(wake);
     });
     this.#parts.workloads.refresh();
-    this.#parts.reporter.sources(this.#parts.node.notifiers(), this.#parts.workloads.problems());
+    const notifiers = this.#parts.node.notifiers();
+    const problems = this.#parts.workloads.problems();
+    this.#quiet.armed(this.#policy, notifiers, problems);
+    this.#parts.reporter.sources(notifiers, problems);
     return armed;
   }
 
   #woken(wake: Wake): void {
     if (!this.#running) return;
     if (wake.approaching) {
-      this.#warmUp();
+      this.#idleReadings.warmUp(this.#policy);
       return;
     }
     const nowNs = process.hrtime.bigint();
@@ -176,16 +185,9 @@ export class Monitor {
     this.#throttle.handled(nowNs, decided);
   }
 
-  /**
-   * Reads and decides as a pass does, and drops it: after a second the caches are cold, and a decision takes two to three
-   * times as long. At most once in COLD_NS, or a value that swings before its limit would keep the loop busy.
-   */
-  #warmUp(): void {
-    const nowNs = process.hrtime.bigint();
-    if (nowNs - this.#warmNs < COLD_NS) return;
-    this.#warmNs = nowNs;
-    this.#parts.node.read();
-    if (this.#policy.hasWorkloadSource) this.#rehearsal.warmUp(this.#policy);
+  /** Reads the node for a client of the metrics. */
+  renew(): void {
+    if (this.#running) this.#idleReadings.renew();
   }
 
   /** A pass by a callback, which may come after the loop has stopped. */
@@ -196,9 +198,11 @@ export class Monitor {
   /** One pass: read, decide, act, report. Returns whether anything was decided. */
   #pass(wake: Wake): boolean {
     const wakeNs = process.hrtime.bigint();
+    this.#idleReadings.passed(wakeNs);
     if (this.#notBeforeNs !== undefined && wakeNs < this.#notBeforeNs) {
       if (wake.source === 'tick' || wake.source === 'watchdog') {
         this.#parts.reporter.sampled(this.#parts.node.read(), this.#policy.thresholds); // evictd is alive, though it waits
+        this.#quiet.listenersAgree(wakeNs);
         this.#parts.heartbeat.beat(wakeNs);
       }
       this.#schedule();

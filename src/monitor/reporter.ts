@@ -94,6 +94,15 @@ export class Reporter {
     );
   }
 
+  /** A tick has read the node and made no pass. */
+  skipped(): void {
+    this.#metrics.skipped();
+  }
+
+  renewed(observations: Observations): void {
+    this.#metrics.renewed(observations);
+  }
+
   sources(notifiers: readonly NotifierState[], problems: readonly SourceProblem[]): void {
     this.#metrics.notifiers(notifiers);
     this.#metrics.problems(problems);

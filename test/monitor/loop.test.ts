@@ -406,6 +406,69 @@ test('collections run and the filesystems are read before a workload is evicted 
   expect(begin).toHaveBeenCalledOnce();
 });
 
+/** Ticks every 20 ms until `count` are over. Returns what woke the passes meanwhile. */
+async function ticks(node: PlayedNode, listener: Partial<StepListener>, count = 12): Promise<string[]> {
+  const passes: string[] = [];
+  let skipped = 0;
+  const report = (nowNs: bigint): boolean => {
+    skipped += 1;
+    return listener.skipped?.(nowNs) ?? true;
+  };
+  listeners.push({
+    stepped: ({ wake }) => passes.push(wake.source),
+    close: () => undefined,
+    ...('skipped' in listener && { skipped: report }),
+  });
+  start(node, { begin: () => victim }, two);
+  monitor?.reconfigure(policy([hard]), 20_000_000n);
+  passes.length = 0;
+  await eventually('some ticks', () => passes.length + skipped >= count);
+  return passes;
+}
+
+class SteadyNode extends PlayedNode {
+  steady = true;
+  isSteady = (): boolean => this.steady;
+  override notifiers = (): [] =>
+    [
+      { mechanism: 'sampler', signal: 'memory.available', target: '', live: true, reason: undefined, hint: undefined, essential: true },
+    ] as never;
+}
+
+test('at rest five of six ticks make no pass, and beat all the same', async () => {
+  let beats = 0;
+  heartbeat = { dueAtNs: () => undefined, beat: () => (beats += 1) };
+  const passes = await ticks(new SteadyNode(), { skipped: () => true });
+  expect(passes.length).toBeGreaterThan(0);
+  expect(passes.length).toBeLessThan(4);
+  expect(beats).toBeGreaterThanOrEqual(12);
+});
+
+test.each<[rule: string, change: (node: SteadyNode) => void, listener: Partial<StepListener>]>([
+  ['the limits have moved', (node) => (node.steady = false), { skipped: () => true }],
+  ['a listener needs one now', () => undefined, { skipped: () => false }],
+  ['a listener needs each', () => undefined, {}],
+])('each tick makes a pass where %s', async (_rule, change, listener) => {
+  const node = new SteadyNode();
+  change(node);
+  const passes = await ticks(node, listener, 8);
+  expect(passes.filter((source) => source === 'tick').length).toBeGreaterThanOrEqual(4);
+});
+
+test('a client of the metrics gets a new reading, but no pass is made for it', async () => {
+  const node = new PlayedNode();
+  const stepped = vi.fn();
+  listeners.push({ stepped, close: () => undefined });
+  start(node, { begin: () => victim }, two);
+  stepped.mockClear();
+  node.availableMi = 300n;
+  monitor?.renew();
+  const available = (): bigint | undefined => status.observations.observed.get('memory.available')?.available;
+  expect(available()).toBe(500n * Mi); // less than a second old
+  await eventually('it is old enough', () => (monitor?.renew(), available() === 300n * Mi));
+  expect(stepped).not.toHaveBeenCalled();
+});
+
 test('a timer that is early, as they are by a part of a millisecond, is waited out: a tick comes, and no pass before it', async () => {
   const inTime = setTimeout;
   const timers = vi.spyOn(globalThis, 'setTimeout').mockImplementation((callback: () => void, ms = 0) => inTime(callback, ms - 2));

@@ -46,6 +46,9 @@ export function act(locked: Locked, published: Published, observed: Observed): A
   const parts = { node, workloads, evictor, reclaimer, releases, journal, keeper: saved.keeper, reporter, listeners, heartbeat: service };
   if (workloads.candidates('bounds').usages.length > MANY) options.whenMany();
   const monitor = new Monitor(parts, inForce.policy(), config.monitoringIntervalNs, saved.restored);
+  status.renew = () => {
+    monitor.renew();
+  };
   const reconfigure = (): void => {
     monitor.reconfigure(inForce.policy(shutdown.lasts), inForce.config.monitoringIntervalNs);
   };

@@ -17,8 +17,8 @@ export interface ConditionsFileOptions {
 }
 
 /**
- * Publishes the node conditions: at every change, and at least every one and a half intervals, so that the age of the
- * file shows whether evictd runs. The file is replaced as a whole. It is removed when evictd stops.
+ * Publishes the node conditions at every change and at every tick, so that the age of the file shows whether evictd
+ * runs. The file is replaced as a whole. It is removed when evictd stops.
  */
 export class ConditionsFile implements StepListener {
   readonly #options: ConditionsFileOptions;
@@ -27,7 +27,6 @@ export class ConditionsFile implements StepListener {
   #last: { readonly conditions: readonly ConditionType[]; readonly monitoringIntervalNs: bigint } | undefined;
   #shutdownSince: string | undefined;
   #trouble = false;
-  #timer: NodeJS.Timeout | undefined;
 
   constructor(options: ConditionsFileOptions) {
     this.#options = options;
@@ -39,6 +38,12 @@ export class ConditionsFile implements StepListener {
     if (ticked || changed) this.#publish(state.conditions, policy.monitoringIntervalNs, input.nowNs, changed);
   }
 
+  /** The conditions are still those of the last step. */
+  skipped(nowNs: bigint): boolean {
+    if (this.#last) this.#publish(this.#last.conditions, this.#last.monitoringIntervalNs, nowNs, false);
+    return true;
+  }
+
   shuttingDown(lasts: boolean): void {
     this.#shutdownSince = lasts ? new Date().toISOString() : undefined;
     if (this.#last) this.#publish(this.#last.conditions, this.#last.monitoringIntervalNs, process.hrtime.bigint(), true);
@@ -46,7 +51,6 @@ export class ConditionsFile implements StepListener {
 
   close(): void {
     this.#last = undefined;
-    clearTimeout(this.#timer);
     removeQuietly(this.#options.path);
   }
 
@@ -65,14 +69,6 @@ export class ConditionsFile implements StepListener {
       conditions: conditions.map((type) => ({ type, since: this.#since.get(type) ?? '' })),
       ...(this.#shutdownSince === undefined ? {} : { shutdown: { since: this.#shutdownSince } }),
     });
-    // After a failed kill there may be no step for longer than that. The conditions are still those of the last step.
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(
-      () => {
-        this.#publish(conditions, monitoringIntervalNs, process.hrtime.bigint(), false);
-      },
-      Number(monitoringIntervalNs) * 1.5e-6,
-    ).unref();
   }
 
   #date(conditions: readonly ConditionType[]): void {

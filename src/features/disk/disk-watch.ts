@@ -44,6 +44,8 @@ export class DiskWatch implements StepListener {
   #others: ReadonlySet<number> = new Set();
   /** Disk thresholds that are met, by id, and since when. */
   #short: ReadonlyMap<string, { readonly role: FilesystemRole; readonly sinceNs: bigint }> = new Map();
+  /** A threshold is near or met. */
+  #isNear = false;
   #closed = false;
 
   constructor(parts: DiskWatchParts) {
@@ -85,10 +87,15 @@ export class DiskWatch implements StepListener {
       }),
     );
     const wanted = measuringInterval(report);
+    this.#isNear = wanted !== undefined;
     if (wanted === undefined || this.#measuring || this.#closed || isGoing) return;
     const tookNs = this.#last ? this.#last.endedNs - this.#last.beganNs : 0n;
     const restNs = tookNs * wanted.part > wanted.periodNs ? tookNs * wanted.part : wanted.periodNs;
     if (this.#beganNs === undefined || this.#beganNs <= this.#lastEndingNs || nowNs - this.#beganNs >= restNs) void this.#measure(nowNs);
+  }
+
+  skipped(): boolean {
+    return !this.#isNear;
   }
 
   /** The filesystems have changed: discards past and running measurements. */

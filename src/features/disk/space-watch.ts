@@ -41,6 +41,10 @@ export class SpaceWatch implements StepListener {
     if (due.length > 0) void this.#look(due);
   }
 
+  skipped(): boolean {
+    return this.#met.size === 0;
+  }
+
   close(): void {
     this.#closed = true;
   }

@@ -61,6 +61,10 @@ export class OomScoreAdjuster implements StepListener {
     setImmediate(() => this.#go(pass));
   }
 
+  skipped(): boolean {
+    return this.#mode === 'off';
+  }
+
   close(): void {
     this.#pass = undefined;
     if (this.#mode !== 'off') this.restore();

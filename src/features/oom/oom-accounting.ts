@@ -79,8 +79,13 @@ export class OomAccounting implements StepListener {
   stepped({ wake }: Pick<StepReport, 'wake'>): void {
     if (this.#ledger === undefined) return;
     const isTick = wake.source === 'tick' || wake.source === 'reload';
-    const isDue = isTick && (this.#ledger.open.length > 0 || this.#unplaced.length > 0 || this.#parts.counters.moved);
+    const isDue = isTick && (!this.isSettled || this.#parts.counters.moved);
     if (isDue || wake.counters?.includes('oom_kill') === true) this.#begin();
+  }
+
+  /** No kill that was counted awaits its log line, nor the reverse. */
+  get isSettled(): boolean {
+    return this.#unplaced.length === 0 && (this.#ledger === undefined || this.#ledger.open.length === 0);
   }
 
   close(): void {

@@ -80,6 +80,11 @@ export class KernelKills implements StepListener {
     this.#parts.log.info('reading OOM kills from the kernel log again', CODE);
   }
 
+  /** While the kernel log is read, it reports kills; the counters may wait for the next pass. */
+  skipped(): boolean {
+    return this.#watch === undefined || (this.#watch.live && !this.#troubled && this.#accounting?.isSettled !== false);
+  }
+
   close(): void {
     this.#watch?.close();
     this.#accounting?.close();

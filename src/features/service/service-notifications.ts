@@ -77,6 +77,10 @@ export class Service implements StepListener, Heartbeat {
     if (this.#isReadyDue || this.#status() !== this.#sentStatus) this.#send();
   }
 
+  skipped(): boolean {
+    return !this.#isReadyDue;
+  }
+
   close(): void {
     this.#parts.manager?.notify('STOPPING=1', 'STATUS=stopping');
     this.#parts.manager?.close();

@@ -62,6 +62,10 @@ export class MachineShutdown implements StepListener {
     this.#shutdown.stepped(report);
   }
 
+  skipped(): boolean {
+    return !this.lasts;
+  }
+
   /** evictd stops, and ends no further workload. May be called twice. */
   close(): void {
     this.#shutdown.stop();

@@ -198,6 +198,21 @@ export class LinuxNodeReader implements LinuxNode {
     this.#filesystems.close();
   }
 
+  isSteady(): boolean {
+    const capacities = this.#capacities();
+    this.#readPass();
+    return this.#lookAtNs === undefined && capacities !== undefined && this.#capacities() === capacities;
+  }
+
+  /** What limits are computed from, by the last pass; undefined: a part of it could not be read. */
+  #capacities(): string | undefined {
+    const pids = this.#pass.of(this.#parts.pids);
+    const memories = [this.#parts.memory, ...this.#fresh.keys()].map((source) => this.#memoryOf(source));
+    const capacities = memories.flatMap((memory) => ('missing' in memory ? [] : [memory.capacity]));
+    if ('missing' in pids || capacities.length < memories.length) return undefined;
+    return [...capacities, ...pids.levels.map(({ capacity }) => capacity)].join(' ');
+  }
+
   #readPass(): void {
     this.#pass.read();
     this.#memories.clear();

@@ -14,6 +14,10 @@ import type { NotifierState, SourceProblem } from './ports.js';
 export interface Metrics {
   /** The readings of a pass. They are kept, not copied. */
   observe(observations: Observations, thresholds: readonly Threshold[]): void;
+  /** A tick has read the node and made no pass. */
+  skipped(): void;
+  /** The readings for a scrape: no pass has read them. */
+  renewed(observations: Observations): void;
   condition(type: ConditionType, on: boolean): void;
   thresholdMet(signal: Signal, kind: ThresholdKind): void;
   /** An eviction has ended with no process left. */

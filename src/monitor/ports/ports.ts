@@ -69,6 +69,11 @@ export interface Node {
   /** The layout of the filesystems by their last answers, or which filesystem has not answered yet. */
   layout(): StepInput['layout'];
   /**
+   * Reads again, and reports whether a tick may go without a pass: the limits that notifiers were armed by still hold,
+   * and no reading is due. Left out: it may not.
+   */
+  isSteady?(): boolean;
+  /**
    * Requests new filesystem readings. Calls `onAnswer` with the number of outstanding ones at each answer; one may
    * never come. Never blocks.
    */
@@ -228,6 +233,11 @@ export interface StepReport {
 /** Called after every step, when its effects are performed and reported. Must not throw or wait. */
 export interface StepListener {
   stepped(report: StepReport): void;
+  /**
+   * Called at a tick without a pass. Returns whether it can do without: false leads to a pass at once. Left out: it
+   * needs a pass at every tick.
+   */
+  skipped?(nowNs: bigint): boolean;
   close(): void;
 }
 

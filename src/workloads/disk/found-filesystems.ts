@@ -54,6 +54,10 @@ export class FoundFilesystems implements FilesystemPaths, StepListener {
     void this.look(input.nowNs);
   }
 
+  skipped(): boolean {
+    return this.#runtimes().length === 0;
+  }
+
   /** Takes over what the runtimes report, if it exists. Never rejects. */
   async look(nowNs: bigint): Promise<void> {
     const reported = reportedFilesystems(this.#configured, this.#runtimes());

@@ -1,0 +1,53 @@
+import type { Policy } from '../core/decide/state.js';
+import type { Node } from './ports/ports.js';
+import type { Rehearsal } from './rehearsal.js';
+import type { Reporter } from './reporter.js';
+
+/** After this time without a decision the caches are cold. */
+const COLD_NS = 200_000_000n;
+/** A client of the metrics gets a reading that is no older. */
+const OLD_NS = 1_000_000_000n;
+
+interface IdleReadingsParts {
+  readonly node: Pick<Node, 'read'>;
+  readonly reporter: Pick<Reporter, 'renewed'>;
+}
+
+/** Readings of the node between passes. They decide nothing. */
+export class IdleReadings {
+  readonly #parts: IdleReadingsParts;
+  readonly #rehearsal: Pick<Rehearsal, 'warmUp'>;
+  /** When the decision was last rehearsed. */
+  #warmNs = 0n;
+  #readNs = 0n;
+
+  constructor(parts: IdleReadingsParts, rehearsal: Pick<Rehearsal, 'warmUp'>) {
+    this.#parts = parts;
+    this.#rehearsal = rehearsal;
+  }
+
+  /** A pass reads now. */
+  passed(nowNs: bigint): void {
+    this.#readNs = nowNs;
+  }
+
+  /**
+   * Reads and decides as a pass does, and drops it: after a second the caches are cold, and a decision takes two to three
+   * times as long. At most once in COLD_NS, or a value that swings before its limit would keep the loop busy.
+   */
+  warmUp(policy: Policy): void {
+    const nowNs = process.hrtime.bigint();
+    if (nowNs - this.#warmNs < COLD_NS) return;
+    this.#warmNs = nowNs;
+    this.#parts.node.read();
+    if (policy.hasWorkloadSource) this.#rehearsal.warmUp(policy);
+  }
+
+  /** For a client of the metrics. */
+  renew(): void {
+    const nowNs = process.hrtime.bigint();
+    if (nowNs - this.#readNs < OLD_NS) return;
+    this.#readNs = nowNs;
+    this.#parts.reporter.renewed(this.#parts.node.read());
+  }
+}

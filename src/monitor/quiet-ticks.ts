@@ -1,0 +1,65 @@
+import type { Policy, State } from '../core/decide/state.js';
+import { operandsOf } from '../core/threshold/threshold.js';
+import type { Heartbeat, Node, NotifierState, SourceProblem, StepListener, WorkloadSource } from './ports/ports.js';
+import type { Reporter } from './reporter.js';
+
+/** One tick of so many makes a pass in any case. It moves notifiers and retries what failed. */
+const PASS_EVERY = 6;
+
+interface QuietTicksParts {
+  readonly node: Pick<Node, 'isSteady'>;
+  readonly workloads: Pick<WorkloadSource, 'refresh'>;
+  readonly reporter: Pick<Reporter, 'skipped'>;
+  readonly heartbeat: Pick<Heartbeat, 'beat'>;
+  readonly listeners: readonly StepListener[];
+}
+
+/** Ticks without a pass, while nothing is near to happen: a notifier wakes if that changes. */
+export class QuietTicks {
+  readonly #parts: QuietTicksParts;
+  readonly #notify: (call: (listener: StepListener) => void) => void;
+  #skipped = 0;
+  #isWatched = false;
+
+  /** @param notify  calls every listener */
+  constructor(parts: QuietTicksParts, notify: (call: (listener: StepListener) => void) => void) {
+    this.#parts = parts;
+    this.#notify = notify;
+  }
+
+  /** Called when the notifiers were armed. */
+  armed({ thresholds }: Pick<Policy, 'thresholds'>, notifiers: readonly NotifierState[], problems: readonly SourceProblem[]): void {
+    this.#skipped = 0;
+    const live = new Set(notifiers.filter((notifier) => notifier.live).map(({ signal }) => signal));
+    const isEachLive = notifiers.every((notifier) => notifier.live || !notifier.essential);
+    this.#isWatched = isEachLive && problems.length === 0 && thresholds.flatMap(operandsOf).every(({ signal }) => live.has(signal));
+  }
+
+  /** Does what a tick without a pass does. Returns false if it needs a pass. */
+  skip(policy: Pick<Policy, 'localStorageCapacityIsolation'>, state: State, nowNs: bigint): boolean {
+    if (!this.#isWatched || this.#skipped >= PASS_EVERY - 1 || policy.localStorageCapacityIsolation || !isCalm(state)) return false;
+    const { node, workloads, reporter, heartbeat } = this.#parts;
+    if (node.isSteady?.() !== true) return false;
+    workloads.refresh();
+    if (!this.listenersAgree(nowNs)) return false;
+    this.#skipped += 1;
+    reporter.skipped();
+    heartbeat.beat(nowNs);
+    return true;
+  }
+
+  /** Tells every listener that a tick makes no pass. Returns whether each can do without. */
+  listenersAgree(nowNs: bigint): boolean {
+    let agreeing = 0;
+    this.#notify((listener) => {
+      if (listener.skipped?.(nowNs) === true) agreeing += 1;
+    });
+    return agreeing === this.#parts.listeners.length;
+  }
+}
+
+/** Whether the next step would only repeat the last one. */
+function isCalm({ episodes, conditions, reclaiming, evictions, held, lastObservations }: State): boolean {
+  const isOver = episodes.size === 0 && conditions.length === 0 && evictions.length === 0 && held.size === 0;
+  return isOver && reclaiming === undefined && lastObservations.missing.size === 0;
+}

@@ -1,0 +1,84 @@
+import { expect, test } from 'vitest';
+import { initialState, type State } from '../../src/core/decide/state.js';
+import type { Threshold } from '../../src/core/threshold/threshold.js';
+import type { NotifierState, SourceProblem } from '../../src/monitor/ports/ports.js';
+import { QuietTicks } from '../../src/monitor/quiet-ticks.js';
+import { policy, threshold } from '../core/support.js';
+
+const memory = threshold('memory.available', '200Mi');
+const pids = threshold('pid.available', '10%');
+const sampler: NotifierState = {
+  mechanism: 'sampler',
+  signal: 'memory.available',
+  target: 'x',
+  live: true,
+  reason: undefined,
+  hint: undefined,
+  essential: true,
+};
+/** With a node that is steady and no listener. */
+const quietTicks = (): QuietTicks =>
+  new QuietTicks(
+    {
+      node: { isSteady: () => true },
+      workloads: { refresh: () => undefined },
+      reporter: { skipped: () => undefined },
+      heartbeat: { beat: () => undefined },
+      listeners: [],
+    },
+    () => undefined,
+  );
+const problem: SourceProblem = { code: 'EVICTD_SOURCE_MISSING', message: 'x' };
+
+test.each<[rule: string, mayBe: boolean, thresholds: Threshold[], notifiers: NotifierState[], problems?: SourceProblem[]]>([
+  ['each threshold has a live notifier', true, [memory], [sampler]],
+  ['one has none', false, [memory, pids], [sampler]],
+  ['its notifier is not live', false, [memory], [{ ...sampler, live: false }]],
+  ['an additional one is not live', true, [memory], [sampler, { ...sampler, mechanism: 'psi_trigger', live: false, essential: false }]],
+  [
+    'only an additional one is live',
+    false,
+    [memory],
+    [
+      { ...sampler, live: false },
+      { ...sampler, essential: false },
+    ],
+  ],
+  ['a workload source is missing', false, [memory], [sampler], [problem]],
+])('a tick without a pass: %s', (_rule, mayBe, thresholds, notifiers, problems = []) => {
+  const quiet = quietTicks();
+  quiet.armed({ thresholds }, notifiers, problems);
+  expect(quiet.skip(policy(thresholds), initialState, 0n)).toBe(mayBe);
+});
+
+test.each<[rule: string, state: Partial<State>]>([
+  ['a threshold is met', { episodes: new Map([['m', memory]]) }],
+  ['a condition lasts', { conditions: ['MemoryPressure'] }],
+  ['a victim is ending', { evictions: [{} as never] }],
+  ['a unit is kept stopped', { held: new Map([['u', {} as never]]) }],
+  ['the node is reclaiming', { reclaiming: {} as never }],
+  ['a signal cannot be read', { lastObservations: { observed: new Map(), missing: new Map([['pid.available', 'x']]) } }],
+])('a pass at every tick while %s', (_rule, state) => {
+  const quiet = quietTicks();
+  quiet.armed({ thresholds: [memory] }, [sampler], []);
+  expect(quiet.skip(policy([memory]), { ...initialState, ...state }, 0n)).toBe(false);
+});
+
+test('a pass at every tick where workloads have limits of local storage', () => {
+  const quiet = quietTicks();
+  quiet.armed({ thresholds: [memory] }, [sampler], []);
+  expect(quiet.skip(policy([memory], { localStorageCapacityIsolation: true }), initialState, 0n)).toBe(false);
+});
+
+test('the sixth tick makes a pass; arming counts anew', () => {
+  const quiet = quietTicks();
+  const skipped = (): number => {
+    let ticks = 0;
+    while (quiet.skip(policy([memory]), initialState, 0n)) ticks += 1;
+    return ticks;
+  };
+  quiet.armed({ thresholds: [memory] }, [sampler], []);
+  expect(skipped()).toBe(5);
+  quiet.armed({ thresholds: [memory] }, [sampler], []);
+  expect(skipped()).toBe(5);
+});
