@@ -7,7 +7,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cinttypes>
 #include <cstdint>
+#include <cstdio>
+#include <memory>
 #include <vector>
 
 namespace evictd {
@@ -32,6 +35,30 @@ int CollectText(dl_phdr_info* object, size_t, void* collected) {
   return 0;
 }
 
+// Unmaps pages that can be read again from their file: those of mappings that are not writable and have no page of their
+// own. Relocated data has such pages, and so has the code of a Node that has moved it into huge pages.
+void UnmapFilePages() {
+  const std::unique_ptr<FILE, int (*)(FILE*)> maps(fopen("/proc/self/smaps", "re"), &fclose);
+  if (!maps) return;
+  struct {
+    uintptr_t begin;
+    uintptr_t end;
+    char access[5];
+    unsigned long inode;
+  } mapping = {};
+  unsigned long own_kib = 0;
+  char line[512];
+  while (fgets(line, sizeof line, maps.get()) != nullptr) {
+    if (sscanf(line, "Anonymous: %lu", &own_kib) == 1) {
+      if (own_kib != 0 || mapping.inode == 0 || mapping.access[1] == 'w') continue;
+      madvise(reinterpret_cast<void*>(mapping.begin), mapping.end - mapping.begin, MADV_DONTNEED);
+    } else if (auto next = mapping; sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %4s %*s %*s %lu", &next.begin, &next.end,
+                                           next.access, &next.inode) == 4) {
+      mapping = next;
+    }
+  }
+}
+
 // As a system call: the wrapper is newer than the prebuilt addon's oldest glibc.
 int LockOnFault(const Segment& segment) {
   return static_cast<int>(syscall(SYS_mlock2, segment.begin, segment.length, MLOCK_ONFAULT));
@@ -44,6 +71,7 @@ LockedText LockText() {
   dl_iterate_phdr(&CollectText, &segments);
   // Small segments first (the addon, the C library): a limit may not suffice for all of Node.
   std::sort(segments.begin(), segments.end(), [](const Segment& a, const Segment& b) { return a.length < b.length; });
+  UnmapFilePages();
   LockedText result;
   for (const Segment& segment : segments) {
     if (LockOnFault(segment) == 0) {

@@ -11,7 +11,7 @@ struct LockedText {
 
 // Keeps this process's machine code in memory: mlock2(MLOCK_ONFAULT) on the executable segments of the addon, the
 // program and its libraries. Never V8's memory: freeing or protecting locked pages fails, and V8 aborts then. Loads no
-// page.
+// page, and unmaps those that only the start has used: what is used from now on is locked.
 LockedText LockText();
 
 }  // namespace evictd
