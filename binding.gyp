@@ -40,6 +40,7 @@
             'native/sample/linux/filesystem_value.cc',
             'native/sample/linux/js/deadline_sampler.cc',
             'native/sample/linux/limit_sides.cc',
+            'native/sample/linux/measured_fill.cc',
             'native/system/linux/clock.cc',
             'native/system/linux/error_text.cc',
             'native/system/linux/file_calls.cc',

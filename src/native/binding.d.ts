@@ -82,6 +82,11 @@ export interface Binding {
    * refusal, else 0; ENOMEM or EPERM is RLIMIT_MEMLOCK without CAP_IPC_LOCK.
    */
   lockText(): { bytes: number; errno: number };
+  /**
+   * What one thread fills with fresh 4 KiB pages in a second, in bytes: the best of several attempts, which take 4 MiB
+   * for about 20 ms at most.
+   */
+  measureFill(): number;
   /** _exit(2): for a shutdown that must not wait for a thread that hangs in a dead filesystem. */
   exitNow(code: number): never;
   /** For tests: the kills in these records of /dev/kmsg. */

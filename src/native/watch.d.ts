@@ -198,11 +198,11 @@ export interface OomRecord {
  * two of the shortest periods (APPROACHING: once, until it was twice as far away).
  *
  * The period is a quarter of the time to the nearest limit at the highest rate seen, taken for at least
- * `maxRatePerSecond` and at most eight times that, within [minPeriodMs, maxPeriodMs] (1 and 10,000). It is at least
- * `restPeriodMs` while sixteen times the recent rate would not reach the limit in that time. Beyond a limit it is at
- * most 100 ms. A transient failure (ENOMEM; any of a filesystem) only costs its sample. GONE when a file becomes
- * unreadable or the `filesystem` was closed (EBADF). Throws where a file or key is missing at the start. While a
- * filesystem hangs there are no samples.
+ * `maxRatePerSecond` and at most eight times that, within [minPeriodMs, maxPeriodMs] (1 and 10,000). While sixteen
+ * times the recent rate would not reach the limit in that time, it is at least `restPeriodMs` and a quarter of the time
+ * at `restRatePerSecond`. Beyond a limit it is at most 100 ms. A transient failure (ENOMEM; any of a filesystem) only
+ * costs its sample. GONE when a file becomes unreadable or the `filesystem` was closed (EBADF). Throws where a file or
+ * key is missing at the start. While a filesystem hangs there are no samples.
  */
 export interface SamplerConstructor {
   new (options: SamplerOptions, onWake: OnWake): SamplerWatch;
@@ -224,6 +224,7 @@ export type SamplerOptions = SampledValue & {
   readonly minPeriodMs?: number;
   readonly maxPeriodMs?: number;
   readonly restPeriodMs?: number;
+  readonly restRatePerSecond?: number;
 };
 export interface SamplerWatch extends Watch {
   /** Samples at once. */

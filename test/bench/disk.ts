@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { Workload } from '../../src/core/workload/workload.js';
-import { assumedFillRate, DISK_REST_MS } from '../../src/host/missing-reading.js';
 import { SignalSampler } from '../../src/host/linux/sampling/signal-sampler.js';
 import { native } from '../../src/native/index.js';
 import { DirectoryMeasurement } from '../../src/workloads/disk/directory-measurement.js';
@@ -112,12 +111,12 @@ async function samplersPercent(bench: Bench): Promise<number> {
   const stats = new native.FilesystemStats(filesystem.directory);
   const { blocks, bsize, files } = statfsSync(filesystem.directory);
   const stocks = [
-    { field: 'availableBytes', unit: 'bytes', signal: 'nodefs.available', capacity: blocks * bsize },
+    { field: 'availableBytes', unit: 'disk', signal: 'nodefs.available', capacity: blocks * bsize },
     { field: 'inodesFree', unit: 'inodes', signal: 'nodefs.inodesFree', capacity: files },
   ] as const;
   const samplers = stocks.map(({ field, unit, signal, capacity }) => {
     const value = { filesystem: stats, field };
-    const sampled = { counts: 'free', value, assumedRate: assumedFillRate(unit), restPeriodMs: DISK_REST_MS, name: field } as const;
+    const sampled = { counts: 'free', value, unit, name: field } as const;
     const sampler = new SignalSampler(native, sampled, () => undefined);
     sampler.arm([threshold(signal, '10%')], { capacity: BigInt(capacity) });
     return sampler;

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
-import { assumedFillRate } from '../../src/host/missing-reading.js';
 import { departuresOf } from '../../src/core/decide/departures.js';
 import { machineMemory, readMemoryFiles } from '../../src/host/linux/memory/machine-memory.js';
+import { fillRates } from '../../src/host/linux/sampling/fill-rates.js';
 import { native, type SamplerWatch } from '../../src/native/index.js';
 import { testCgroup } from '../support/cgroup.js';
 import { eventually } from '../support/eventually.js';
@@ -28,7 +28,7 @@ export const sampler: Benchmark = {
     const total = /MemTotal:\s+(\d+) kB/.exec(readFileSync('/proc/meminfo', 'utf8'))?.[1];
     const watch = (options: object): SamplerWatch => {
       const limits = [Number(total) * 1024 - THRESHOLD + 1];
-      const opened = new native.Sampler({ ...used, maxRatePerSecond: assumedFillRate('bytes'), limits, ...options }, () => undefined);
+      const opened = new native.Sampler({ ...used, ...fillRates(native, 'memory'), limits, ...options }, () => undefined);
       bench.cleanup(() => {
         opened.close();
       });
@@ -63,7 +63,7 @@ async function lateness(bench: Bench): Promise<Distribution> {
   const limit = usageOf(cgroup) + BigInt(MARGIN);
   let seenNs: bigint | undefined;
   const options = { files: [{ path: file, format: 'number' }], weights: [1], limits: [Number(limit)] } as const;
-  const watch = new native.Sampler({ ...options, maxRatePerSecond: assumedFillRate('bytes') }, (_wake, atNs, detail) => {
+  const watch = new native.Sampler({ ...options, ...fillRates(native, 'memory') }, (_wake, atNs, detail) => {
     if ((detail & native.SAMPLER.CROSSED) !== 0) seenNs ??= atNs;
   });
   bench.cleanup(() => {

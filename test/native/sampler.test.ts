@@ -206,6 +206,7 @@ describe('the sampler', () => {
     ['a shortest period above the longest', { minPeriodMs: 20, maxPeriodMs: 10 }],
     ['a rest of nothing', { restPeriodMs: 0 }],
     ['a rate of nothing', { maxRatePerSecond: 0 }],
+    ['a rate from a rest of nothing', { restRatePerSecond: 0 }],
     ['a rate without end', { maxRatePerSecond: Infinity }],
     ['no rate', { maxRatePerSecond: undefined }, 'ERR_INVALID_ARG_TYPE'],
     ['a filesystem that is none', { filesystem: {}, field: 'inodesFree' }, 'ERR_INVALID_ARG_TYPE'],
@@ -250,6 +251,9 @@ describe('its period', () => {
     ['… which makes nothing sooner', 0, [4000], 1000, { restPeriodMs: 300 }],
     ['… nor later than the longest', 0, [1], 50, { restPeriodMs: 300, maxPeriodMs: 50 }],
     ['… nor than beyond a limit', 1000, [500, 1001], 100, { restPeriodMs: 300 }],
+    ['what rests may begin to rise at its own rate', 0, [1000], 500, { restRatePerSecond: 500 }],
+    ['… if that is later than its rest', 0, [1000], 600, { restRatePerSecond: 500, restPeriodMs: 600 }],
+    ['… and not sooner than at the assumed rate', 0, [1000], 250, { restRatePerSecond: 5000 }],
   ])('%s', async (_rule, value, limits, periodMs, options) => {
     expect(await periodOf(value, limits, options)).toBe(periodMs);
   });

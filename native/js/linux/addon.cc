@@ -2,10 +2,12 @@
 #include <unistd.h>
 
 #include "js/argument.h"
+#include "js/error.h"
 #include "js/linux/environment.h"
 #include "js/linux/objects.h"
 #include "js/value.h"
 #include "sample/linux/deadline_sampler.h"
+#include "sample/linux/measured_fill.h"
 #include "system/linux/locked_text.h"
 #include "watch/linux/js/watch.h"
 #include "watch/linux/memcg_threshold.h"
@@ -21,6 +23,10 @@ Napi::Value LockMachineCode(const Napi::CallbackInfo& info) {
   const LockedText locked = LockText();
   return ObjectOf(info.Env(),
                   {{"bytes", NumberOf(info.Env(), locked.bytes)}, {"errno", NumberOf(info.Env(), locked.error)}});
+}
+
+Napi::Value MeasuredFill(const Napi::CallbackInfo& info) {
+  return Guarded(info.Env(), [&] { return NumberOf(info.Env(), MeasureFill()); });
 }
 
 Napi::Object Init(Napi::Env env, Napi::Object exports) {
@@ -57,6 +63,7 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
   exports.Set("NotifySocket", DefineNotifySocket(env));
   DefineFileCalls(env, exports);
   exports.Set("lockText", Napi::Function::New(env, LockMachineCode, "lockText"));
+  exports.Set("measureFill", Napi::Function::New(env, MeasuredFill, "measureFill"));
   exports.Set("exitNow", Napi::Function::New(env, ExitNow, "exitNow"));
   exports.Set("parseOomRecords", Napi::Function::New(env, ParseOomRecords, "parseOomRecords"));
   return exports;

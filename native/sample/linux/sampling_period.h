@@ -16,15 +16,18 @@ struct SamplingPeriod {
   uint64_t maximum_ns;
   // The shortest period while the value does not rise, so the longest delay until a rise is seen. 0: none.
   uint64_t rest_ns = 0;
+  // The rate with which a value that does not rise may begin to. 0: the assumed one.
+  double rest_per_second = 0;
 
-  // Seconds to the next limit at the assumed rate and at the recent one; infinity: no limit.
-  uint64_t For(double seconds, double recent_seconds) const {
-    return std::max(Quarter(seconds), std::min(rest_ns, Quarter(recent_seconds)));
+  // `distance` to the next limit, and seconds to it at the assumed rate and at the recent one; infinity: no limit.
+  uint64_t For(double distance, double seconds, double recent_seconds) const {
+    const uint64_t rest = rest_per_second > 0 ? std::max(rest_ns, Quarter(distance / rest_per_second)) : rest_ns;
+    return std::max(Quarter(seconds), std::min(rest, Quarter(recent_seconds)));
   }
 
   // Beyond a limit; another may follow.
-  uint64_t Beyond(double seconds, double recent_seconds) const {
-    return std::min(For(seconds, recent_seconds), std::min(kRecoveryNs, maximum_ns));
+  uint64_t Beyond(double distance, double seconds, double recent_seconds) const {
+    return std::min(For(distance, seconds, recent_seconds), std::min(kRecoveryNs, maximum_ns));
   }
 
   // After a failed sample; `before` is the last successful one's period.

@@ -1,8 +1,8 @@
+import { availableParallelism } from 'node:os';
 import type { Observation } from '../../core/signal/observation.js';
 import type { Signal } from '../../core/signal/signal.js';
 import { resolve, type Operand } from '../../core/threshold/threshold.js';
 import type { NotifierState } from '../../monitor/ports/ports.js';
-import { assumedFillRate } from '../missing-reading.js';
 import { MACHINE_READERS } from './windows-memory.js';
 
 export type Observed = ReadonlyMap<Signal, Observation>;
@@ -13,6 +13,8 @@ export type Observed = ReadonlyMap<Signal, Observation>;
  */
 const LONGEST_NS = 250_000_000n;
 const SHORTEST_NS = 10_000_000n;
+/** What all cores fill in a second. */
+const BYTES_PER_SECOND = 2_500_000_000n * BigInt(availableParallelism());
 
 const WATCHED: ReadonlySet<string> = new Set(Object.keys(MACHINE_READERS));
 
@@ -79,9 +81,8 @@ export class MemoryPolling {
       const distance = read && read.available - resolve(value, read.capacity);
       return distance !== undefined && distance > 0n ? [distance] : [];
     });
-    const perSecond = BigInt(assumedFillRate('bytes'));
     const soonest = distances
-      .map((bytes) => (bytes * 1_000_000_000n) / perSecond / 4n)
+      .map((bytes) => (bytes * 1_000_000_000n) / BYTES_PER_SECOND / 4n)
       .reduce((least, ns) => (ns < least ? ns : least), LONGEST_NS);
     this.#periodNs = soonest < SHORTEST_NS ? SHORTEST_NS : soonest;
     this.#atNs = nowNs + this.#periodNs;

@@ -75,6 +75,14 @@ uint64_t PeriodArgument(const Napi::Object& options, const char* name, double ot
   return static_cast<uint64_t>(std::llround(ms * 1e6));
 }
 
+double RateArgument(const Napi::Object& options, const char* name) {
+  const double rate = NumberArgument(options.Get(name), name);
+  if (!(rate > 0 && std::isfinite(rate))) {
+    ThrowArgumentError(options.Env(), std::string(name) + " must be a finite number above 0", true);
+  }
+  return rate;
+}
+
 class SamplerObject : public WatchObject<SamplerObject> {
  public:
   static constexpr const char* kName = "Sampler";
@@ -82,13 +90,13 @@ class SamplerObject : public WatchObject<SamplerObject> {
 
   explicit SamplerObject(const Napi::CallbackInfo& info) : WatchObject(info) {
     const Napi::Object options = ObjectArgument(info[0], "options");
-    const double rate = NumberArgument(options.Get("maxRatePerSecond"), "maxRatePerSecond");
-    if (!(rate > 0 && std::isfinite(rate))) {
-      ThrowArgumentError(info.Env(), "maxRatePerSecond must be a finite number above 0", true);
-    }
+    const double rate = RateArgument(options, "maxRatePerSecond");
     SamplingPeriod period = {PeriodArgument(options, "minPeriodMs", kMinimumMs),
                              PeriodArgument(options, "maxPeriodMs", kMaximumMs)};
     if (!options.Get("restPeriodMs").IsUndefined()) period.rest_ns = PeriodArgument(options, "restPeriodMs", 0);
+    if (!options.Get("restRatePerSecond").IsUndefined()) {
+      period.rest_per_second = RateArgument(options, "restRatePerSecond");
+    }
     if (period.minimum_ns > period.maximum_ns) {
       ThrowArgumentError(info.Env(), "minPeriodMs must not be above maxPeriodMs", true);
     }

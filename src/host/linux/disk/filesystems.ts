@@ -12,7 +12,6 @@ import {
   type Layout,
 } from '../../../core/signal/layout.js';
 import type { Signal } from '../../../core/signal/signal.js';
-import { assumedFillRate, DISK_REST_MS } from '../../missing-reading.js';
 import type { SampledResource } from '../sampling/signal-sampler.js';
 
 export interface FilesystemObservations {
@@ -181,7 +180,7 @@ function on({ path, stats }: WatchedOne, reading: FilesystemReading, nowNs: bigi
 }
 
 const STOCKS = {
-  available: { unit: 'bytes', field: 'availableBytes', text: 'available bytes' },
+  available: { unit: 'disk', field: 'availableBytes', text: 'available bytes' },
   inodesFree: { unit: 'inodes', field: 'inodesFree', text: 'free inodes' },
 } as const;
 
@@ -198,8 +197,7 @@ function resourceOf(device: FilesystemOnDevice, stock: keyof typeof STOCKS): Sam
     name: `${text} of ${device.path}`,
     counts: 'free',
     value: { filesystem: device.stats, field },
-    assumedRate: assumedFillRate(unit),
-    restPeriodMs: DISK_REST_MS,
+    unit,
     amount: 'missing' in observation ? undefined : observation,
   };
 }

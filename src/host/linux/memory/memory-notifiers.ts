@@ -2,7 +2,6 @@ import { cgroupDirectory, type CgroupHierarchy } from '../../../core/workload/cg
 import { usedLimit } from '../../../core/signal/memcg.js';
 import type { NotifierState, Wake } from '../../../monitor/ports/ports.js';
 import type { Binding, EventsBits, OomBits } from '../../../native/binding.js';
-import { assumedFillRate } from '../../missing-reading.js';
 import { type MemoryLimit, UsageThresholds } from './usage-threshold.js';
 import type { MemoryReading, MemorySource } from './memory.js';
 import { readPageSize } from './memory-reserve.js';
@@ -74,7 +73,7 @@ export class MemoryNotifiers {
     if (plan.thresholdDirectory !== undefined) {
       this.#thresholds = new UsageThresholds(native, plan.thresholdDirectory, plan.nodeName, plan.pageSize, wake);
     }
-    this.#sampler = new SamplerNotifier(native, { value: plan.used, assumedRate: assumedFillRate('bytes') }, wake);
+    this.#sampler = new SamplerNotifier(native, { value: plan.used, unit: 'memory' }, wake);
     this.#pressure = plan.pressureFile === undefined ? undefined : memoryStallTrigger(native, plan.pressureFile, wake);
     this.#events = new WatchSlot('memcg_events', native.WAKE.GONE, wake);
     this.#oom = new WatchSlot('memcg_oom', native.WAKE.GONE, wake);

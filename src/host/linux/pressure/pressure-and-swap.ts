@@ -218,7 +218,7 @@ export class PressureAndSwap {
   #resources(): SampledResource[] {
     return OWN_AMOUNT_SIGNALS.flatMap((signal) => {
       const reading = this.#requested.includes(signal) ? this.#pass?.of(this.#plan.amounts[signal]) : undefined;
-      return reading === undefined || 'missing' in reading ? [] : levelResources(signal, 'bytes', reading.levels);
+      return reading === undefined || 'missing' in reading ? [] : levelResources(signal, 'memory', reading.levels);
     });
   }
 

@@ -1,6 +1,6 @@
 import type { Signal } from '../../../core/signal/signal.js';
 import type { FileSpec } from '../../../native/binding.js';
-import { assumedFillRate } from '../../missing-reading.js';
+import type { FilledUnit } from './fill-rates.js';
 import type { SampledResource } from './signal-sampler.js';
 
 /** A limit of the machine, of the node's cgroup or of one above it. */
@@ -30,7 +30,6 @@ export function narrowestOf(first: Level, others: readonly Level[]): LevelReadin
 }
 
 /** A resource for the sampler of each level: the node runs short where the first of them does. */
-export function levelResources(signal: Signal, unit: Parameters<typeof assumedFillRate>[0], levels: readonly Level[]): SampledResource[] {
-  const assumedRate = assumedFillRate(unit);
-  return levels.map((level) => ({ signals: [signal], name: level.source, counts: 'used', value: level.used, assumedRate, amount: level }));
+export function levelResources(signal: Signal, unit: FilledUnit, levels: readonly Level[]): SampledResource[] {
+  return levels.map((level) => ({ signals: [signal], name: level.source, counts: 'used', value: level.used, unit, amount: level }));
 }

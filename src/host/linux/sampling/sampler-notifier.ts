@@ -1,13 +1,11 @@
 import type { Binding, SampledValue, SamplerWatch } from '../../../native/binding.js';
+import { fillRates, type FilledUnit } from './fill-rates.js';
 import { refusal, WatchSlot, type SlotState, type SlotWake } from './watch-slot.js';
 
 /** A value that rises to its limits; one that falls to them is multiplied by −1. */
 export interface Sampled {
   readonly value: SampledValue;
-  /** Units per second, before more was seen. */
-  readonly assumedRate: number;
-  /** The shortest period while the value does not rise; left out: it may rise at any moment. */
-  readonly restPeriodMs?: number;
+  readonly unit: FilledUnit;
 }
 
 /** The addon samples a value and wakes on a crossing, where the kernel has no thresholds or refuses them. */
@@ -40,19 +38,16 @@ export class SamplerNotifier {
       this.#slot.moved(aim);
       return true;
     }
-    const { value, assumedRate, restPeriodMs } = this.#sampled;
+    const { value, unit } = this.#sampled;
     const { SAMPLER, WAKE } = this.#native;
     return this.#slot.open(
       aim,
       (onWake) =>
-        new this.#native.Sampler(
-          { ...value, maxRatePerSecond: assumedRate, limits, ...(restPeriodMs !== undefined && { restPeriodMs }) },
-          (wake, atNs, detail) => {
-            // GONE may have joined an approach that was not delivered yet: GONE counts.
-            if (wake === WAKE.FIRED && detail === SAMPLER.APPROACHING) this.#wake('sampler', atNs, detail, true);
-            else onWake(wake, atNs, detail);
-          },
-        ),
+        new this.#native.Sampler({ ...value, ...fillRates(this.#native, unit), limits }, (wake, atNs, detail) => {
+          // GONE may have joined an approach that was not delivered yet: GONE counts.
+          if (wake === WAKE.FIRED && detail === SAMPLER.APPROACHING) this.#wake('sampler', atNs, detail, true);
+          else onWake(wake, atNs, detail);
+        }),
       refusal,
     );
   }

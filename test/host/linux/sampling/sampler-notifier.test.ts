@@ -22,10 +22,10 @@ test('an approach and GONE in one wake: GONE counts', async () => {
   cgroup = testCgroup();
   const path = `${cgroup.dir}/${memoryController()?.version === 1 ? 'memory.usage_in_bytes' : 'memory.current'}`;
   const wakes: { readonly detail: number; readonly approaching: true | undefined }[] = [];
-  const sampled = { value: { files: [{ path, format: 'number' }], weights: [1] }, assumedRate: 1e12 } as const; // any limit is near
+  const sampled = { value: { files: [{ path, format: 'number' }], weights: [1] }, unit: 'memory' } as const;
   const sampler = new SamplerNotifier(native, sampled, (_mechanism, _atNs, detail, approaching) => wakes.push({ detail, approaching }));
   notifier = sampler;
-  sampler.arm([1 << 30], 'a test');
+  sampler.arm([1 << 20], 'a test'); // so near that it counts as an approach
   block(200);
   rmdirSync(cgroup.dir);
   block(200);

@@ -1,0 +1,25 @@
+import { availableParallelism } from 'node:os';
+import { expect, test, vi } from 'vitest';
+
+const cores = availableParallelism();
+const fresh = async () => {
+  vi.resetModules(); // it measures once a process
+  const { fillRates } = await import('../../../../src/host/linux/sampling/fill-rates.js');
+  return fillRates;
+};
+
+test('memory: all cores, and one from a rest; measured once', async () => {
+  const fillRates = await fresh();
+  const measureFill = vi.fn(() => 3e9);
+  expect(fillRates({ measureFill }, 'memory')).toEqual({ maxRatePerSecond: 3e9 * cores, restRatePerSecond: 3e9 });
+  expect(fillRates({ measureFill }, 'disk')).toMatchObject({ maxRatePerSecond: 3e9 * cores });
+  expect(measureFill).toHaveBeenCalledOnce();
+});
+
+test.each([
+  ['stood still while it was measured', 1e6, 1e8],
+  ['is faster than any', 1e12, 1e10],
+])('a machine that %s', async (_what, measured, used) => {
+  const fillRates = await fresh();
+  expect(fillRates({ measureFill: () => measured }, 'memory').restRatePerSecond).toBe(used);
+});
