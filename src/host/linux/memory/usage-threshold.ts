@@ -11,8 +11,11 @@ export interface MemoryLimit {
   readonly bytes: bigint;
 }
 
-/** A registration's wake is followed by an arming within this time (the loop throttles wakes to 5 ms). */
-const SETTLES_NS = 100_000_000n;
+/**
+ * A registration's wake is followed by an arming within this time, also where several registrations take turns: each
+ * takes the kernel up to 40 ms.
+ */
+const SETTLES_NS = 1_000_000_000n;
 
 /** The wanted registration: `usage` = `base` + reclaimable memory, in bytes. */
 interface UsageAim {
