@@ -1,3 +1,4 @@
+import { openStandingOrder } from '../evict/cgroup/cgroup-standing-order.js';
 import { openCgroupEvictor, type VictimHierarchies } from '../evict/cgroup/cgroup-evictor.js';
 import type { Removals } from '../evict/cri/container-removals.js';
 import { openPodEvictor } from '../evict/cri/pod-evictor.js';
@@ -6,11 +7,13 @@ import * as windows from '../evict/windows/windows-evictor.js';
 import type { Rule } from '../core/workload/rule.js';
 import { selectHost } from '../host/select.js';
 import type { ContainerRuntime, Evictor, UnitManager } from '../monitor/ports/ports.js';
+import type { StandingOrder } from '../monitor/ports/standing-order.js';
 import type { Releases } from '../monitor/unit-releases.js';
 import type { Reporter } from '../monitor/reporter.js';
 import { native } from '../native/index.js';
 import { asWindows } from '../native/windows-addon.js';
 import type { SureStop } from '../workloads/systemd/unit-stops.js';
+import { workingSetOf } from '../workloads/cgroup/cgroup-files.js';
 import { compileRules, patternsOf, type Named } from '../workloads/workload-rules.js';
 
 export interface EvictorParts {
@@ -23,18 +26,24 @@ export interface EvictorParts {
   readonly releases: Pick<Releases, 'notStopped'>;
   /** The rules in force. */
   readonly rules: () => readonly Rule[];
+  /** Active page cache is usage. */
+  readonly countsCache: boolean;
 }
 
 /** Ends workloads. `atShutdown`: does not remove containers, because they may be started after the shutdown. */
-export function openEvictors({ hierarchies, units, sureStop, runtimeOf, removals, reporter, releases, rules }: EvictorParts): {
+export function openEvictors({ hierarchies, units, sureStop, runtimeOf, removals, reporter, releases, rules, countsCache }: EvictorParts): {
   readonly evictor: Evictor;
   readonly atShutdown: Evictor;
+  /** undefined: nothing can carry out a standing order here. Throws Node's errors. */
+  readonly openOrder: ((file: string, onCarriedOut: (atNs: bigint) => void) => StandingOrder) | undefined;
 } {
   if (selectHost().os === 'windows') {
     const evictor = windows.openWindowsEvictor(asWindows(native), criticalPrograms(rules));
-    return { evictor, atShutdown: evictor };
+    return { evictor, atShutdown: evictor, openOrder: undefined };
   }
-  const cgroups = openCgroupEvictor(native, hierarchies);
+  const reaper = new native.MemoryReaper();
+  const cgroups = openCgroupEvictor(native, hierarchies, reaper);
+  const { memory } = hierarchies;
   const ofUnits = openUnitEvictor(cgroups, units, sureStop, (hold, errors) => {
     reporter.notStopped(hold, errors);
     releases.notStopped(hold);
@@ -42,6 +51,14 @@ export function openEvictors({ hierarchies, units, sureStop, runtimeOf, removals
   return {
     evictor: openPodEvictor(ofUnits, runtimeOf, removals),
     atShutdown: openPodEvictor(ofUnits, runtimeOf, undefined),
+    openOrder:
+      memory &&
+      ((file, onCarriedOut) =>
+        openStandingOrder(
+          native,
+          { hierarchy: memory, reaper, file, workingSetOf: (cgroup) => workingSetOf(cgroup, memory.version, countsCache) },
+          onCarriedOut,
+        )),
   };
 }
 

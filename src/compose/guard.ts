@@ -109,6 +109,7 @@ function guardOf({ locked, published, observed, acting }: Opened): Guard {
         journal.record(reloadRecord(announced.message));
         warnings = announced.warnings;
       };
+      acting.orders?.withdraw(); // the next pass gives another one
       // The workload sources first: if they cannot be opened, nothing has changed.
       for (const configure of [...observed.reload, announce, inForce.configure, ...published.reload, ...acting.reload]) configure(next);
       status.configured(true);

@@ -9,7 +9,8 @@ import type { EvictdDirectories, Restoration } from '../features/install/install
 import type { Log } from '../log/log.js';
 import { heldIn, withoutHeld } from '../state/saved-state.js';
 import { ringPath } from '../journal/journal.js';
-import { addToRing, drainRing } from '../journal/ring-recovery.js';
+import { OrderFile, orderFilePath } from '../journal/order-file.js';
+import { addLinesToRing, addToRing, drainRing } from '../journal/ring-recovery.js';
 import { stillStoppedText, reasonsOf, startHeldUnits } from '../features/restart-storm/stopped-units.js';
 import { releaseRecord } from '../monitor/effects/release.js';
 import { notReleasedRecord } from '../journal/records/record.js';
@@ -159,11 +160,25 @@ async function startUnits({ runtimeDirectory }: EvictdDirectories, instance: str
 async function drainRecords(directories: EvictdDirectories, instance: string): Promise<Restoration> {
   const { runtimeDirectory, stateDirectory } = directories;
   const path = ringPath(runtimeDirectory, instance);
+  takeOrder(orderFilePath(runtimeDirectory, instance), path);
   const { records, failure, hangs } = await drainRing(path, openJournalFiles(directories), TIMEOUT_MS);
   if (records === 0) return NOTHING;
   const what = `${String(records)} journal record${records === 1 ? '' : 's'}`;
   if (failure === undefined) return { ...NOTHING, restored: [`${what} to ${stateDirectory}`] };
   return { restored: [], unrestored: [`${what} that could not be written to ${stateDirectory}: ${failure}; ${AGAIN}`], hangs };
+}
+
+/** A standing order was carried out, and its evictd ended before it knew. */
+function takeOrder(path: string, ring: string): void {
+  if (!existsSync(path)) return;
+  const file = new OrderFile(path);
+  try {
+    if (file.found === undefined) return;
+    addLinesToRing(ring, [file.found.line]);
+    file.clear();
+  } finally {
+    file.close();
+  }
 }
 
 const AGAIN = 'remove the cause, then: evictd restore';

@@ -6,6 +6,9 @@ import { selectHost } from '../host/select.js';
 import type { Log } from '../log/log.js';
 import { restoreState, NOTHING_RESTORED, type RestoredState, type StateOwner } from '../state/saved-state.js';
 import type { Journal } from '../journal/journal.js';
+import type { FoundOrder } from '../journal/order-file.js';
+import type { Decision } from '../core/decide/eviction.js';
+import { foundDecision } from '../monitor/standing-orders.js';
 import type { NodeIdentity } from '../monitor/ports/ports.js';
 import { unfinishedRecord } from '../journal/records/record.js';
 import { StateFile } from '../state/state-file.js';
@@ -31,6 +34,11 @@ export interface SavedStateAccess {
   readonly keeper: StateKeeper;
   /** Records the outcome of decisions that are no longer in the state. To be called after the record of the start. */
   settle(): void;
+  /**
+   * The decision of a standing order that an evictd before did not live to see; undefined: there is none, or it does not
+   * continue.
+   */
+  orderedBefore(found: FoundOrder | undefined): Decision | undefined;
   /** Creates the file if there was no space for it before. Never throws. */
   retry(): void;
   close(): void;
@@ -46,6 +54,7 @@ export function openSavedState({ runtimeDirectory }: Pick<Config, 'runtimeDirect
   const file = openStateFile(stateFilePath(runtimeDirectory, instance));
   const saved = restoredFrom(file, owner, policy, log);
   const restored = withoutRecorded(saved, journal.earlier);
+  const continued = new Set(restored.state.evictions.map(({ decision: { serial } }) => serial));
   const onError = ({ message }: Error): void => {
     log.warn(`cannot save the state for a restart: ${message}; evictd tries again at every change`, {
       code: 'EVICTD_STATE_WRITE',
@@ -56,14 +65,22 @@ export function openSavedState({ runtimeDirectory }: Pick<Config, 'runtimeDirect
     restored,
     keeper,
     settle: () => {
-      const inFlight = new Set(restored.state.evictions.map(({ decision: { serial } }) => serial));
       for (const [serial, decision] of journal.earlier.unfinished) {
-        if (inFlight.has(serial)) continue;
+        if (continued.has(serial)) continue;
         const isStateOlder = file.found.text !== undefined && saved.discarded === undefined && saved.state.decisions < serial;
         const record = unfinishedRecord(decision, isStateOlder);
         journal.record(record);
         log.warn(record.message, { decision: serial });
       }
+    },
+    orderedBefore: (found) => {
+      if (found === undefined) return undefined;
+      const now = { monotonicNs: process.hrtime.bigint(), bootNs: native.bootTimeNs() };
+      const { state, abandoned } = restoreState(found.state, owner, policy, now);
+      const [eviction] = state.evictions;
+      if (eviction === undefined || abandoned.size > 0 || state.decisions <= saved.state.decisions) return undefined;
+      continued.add(state.decisions);
+      return foundDecision(eviction.decision, found);
     },
     retry: () => {
       try {

@@ -43,6 +43,8 @@ export interface Config {
   /** undefined: allocatableMemory.available cannot be read. */
   readonly allocatable: AllocatableConfig | undefined;
   readonly monitoringIntervalNs: bigint;
+  /** Time from a crossing until the native layer carries out the standing order; 0: there is none. */
+  readonly standingOrderAfterNs: bigint;
   /** cgroup undefined: the whole machine. */
   readonly node: { readonly cgroup: string | undefined };
   /** A path on each filesystem. undefined: imagefs is nodefs, containerfs is imagefs. */

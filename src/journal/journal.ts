@@ -83,9 +83,22 @@ export class Journal {
     if (this.#ring.problem !== undefined) options.onRing(this.#ring.problem);
   }
 
+  /** The line of a record, with the time of this call. */
+  line(record: JournalRecord): string {
+    return journalLine(record, this.#options);
+  }
+
   /** Never throws: an eviction continues without a journal. */
   record(record: JournalRecord): void {
-    this.#write(record, false);
+    this.append(this.line(record));
+  }
+
+  /** A line that was made earlier. Never throws. */
+  append(text: string, isDispensable = false): void {
+    this.#guarded(() => {
+      this.#ring.append(text, isDispensable);
+    });
+    this.#writer.push({ sequence: this.#ring.sequence, text });
   }
 
   /** Does all that `record` does before it writes. */
@@ -128,14 +141,6 @@ export class Journal {
     return written;
   }
 
-  #write(record: JournalRecord, isDispensable: boolean): void {
-    const text = journalLine(record, this.#options);
-    this.#guarded(() => {
-      this.#ring.append(text, isDispensable);
-    });
-    this.#writer.push({ sequence: this.#ring.sequence, text });
-  }
-
   #writeNext(): void {
     if (this.#writeOne()) setImmediate(() => this.#writeNext());
   }
@@ -146,7 +151,7 @@ export class Journal {
     if (records === undefined) return false;
     const next = records.next();
     if (next.done === true) this.#later.shift();
-    else this.#write(next.value, true);
+    else this.append(this.line(next.value), true);
     return this.#later.length > 0;
   }
 

@@ -14,10 +14,18 @@ export interface DrainedRing {
 
 /** Adds records to a ring that no evictd uses. Throws Node's errors. */
 export function addToRing(path: string, records: readonly JournalRecord[], node: string): void {
+  addLinesToRing(
+    path,
+    records.map((record) => journalLine(record, { node, dryRun: false })),
+  );
+}
+
+/** Adds lines to a ring that no evictd uses. Throws Node's errors. */
+export function addLinesToRing(path: string, lines: readonly string[]): void {
   const ring = new Ring(path, RING_BYTES);
   try {
     if (ring.problem) throw ring.problem;
-    for (const record of records) ring.append(journalLine(record, { node, dryRun: false }));
+    for (const line of lines) ring.append(line);
   } finally {
     ring.close();
   }

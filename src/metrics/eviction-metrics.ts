@@ -1,4 +1,5 @@
 import { ALERT_KINDS } from '../core/decide/effect.js';
+import { ORDER_OUTCOMES } from '../core/decide/standing-order.js';
 import { STORAGE_LIMIT_SIGNALS } from '../core/message/eviction-signal.js';
 import { OOM_LIMITS } from '../core/oom/kernel-kill.js';
 import { isResourceSignal, SIGNALS } from '../core/signal/signal.js';
@@ -37,6 +38,13 @@ export const EVICTION_METRICS: readonly Metric[] = [
     ['eviction_signal'],
     { ineffective: (signal) => [1, signal] },
     evictingSignals,
+  ),
+  eventCounter(
+    'evictd_standing_orders_total',
+    'Standing orders that came due because the main thread did not react to a crossing in time, by outcome.',
+    ['outcome'],
+    { standingOrder: (outcome) => [1, outcome] },
+    () => ORDER_OUTCOMES.map((outcome) => [outcome]),
   ),
   eventCounter(
     'evictd_alerts_total',

@@ -1,6 +1,7 @@
 import type { DiskAmount } from '../core/disk/disk-amount.js';
 import type { AlertKind } from '../core/decide/effect.js';
 import type { EvictionSignal } from '../core/message/eviction-signal.js';
+import type { OrderOutcome } from '../core/decide/standing-order.js';
 import type { OomLimit } from '../core/oom/kernel-kill.js';
 import type { Observations } from '../core/signal/observation.js';
 import type { ConditionType, Signal } from '../core/signal/signal.js';
@@ -108,6 +109,9 @@ export class Status implements Metrics, Latest {
   }
   oomKilled(limit: OomLimit, processes: number): void {
     this.#emit('oomKilled', limit, processes);
+  }
+  standingOrder(outcome: OrderOutcome): void {
+    this.#emit('standingOrder', outcome);
   }
   held(units: number): void {
     this.heldUnits = units;

@@ -1,3 +1,4 @@
+import type { Observations } from '../core/signal/observation.js';
 import type { Policy } from '../core/decide/state.js';
 import type { Node } from './ports/ports.js';
 import type { Rehearsal } from './rehearsal.js';
@@ -34,13 +35,17 @@ export class IdleReadings {
   /**
    * Reads and decides as a pass does, and drops it: after a second the caches are cold, and a decision takes two to three
    * times as long. At most once in COLD_NS, or a value that swings before its limit would keep the loop busy.
+   *
+   * @param isNeeded  whatever the time of the last one
+   * @returns what was read; undefined: nothing, the last one is too recent
    */
-  warmUp(policy: Policy): void {
+  warmUp(policy: Policy, isNeeded: boolean): Observations | undefined {
     const nowNs = process.hrtime.bigint();
-    if (nowNs - this.#warmNs < COLD_NS) return;
+    if (nowNs - this.#warmNs < COLD_NS && !isNeeded) return undefined;
     this.#warmNs = nowNs;
-    this.#parts.node.read();
+    const observations = this.#parts.node.read();
     if (policy.hasWorkloadSource) this.#rehearsal.warmUp(policy);
+    return observations;
   }
 
   /** For a client of the metrics. */

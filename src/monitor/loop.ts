@@ -1,40 +1,25 @@
 import type { Decision } from '../core/decide/eviction.js';
 import type { Policy, State } from '../core/decide/state.js';
-import { step } from '../core/decide/step.js';
+import type { Observations } from '../core/signal/observation.js';
 import type { Candidates } from '../core/workload/workload.js';
-import { answersOf } from './step-answers.js';
+import { stepOn } from './step-answers.js';
 import type { Actors } from './effects/handler.js';
 import { runEffects } from './effects/run.js';
 import { EFFECTS } from './effects/table.js';
+import type { MonitorParts } from './monitor-parts.js';
 import type { RestoredState } from '../state/saved-state.js';
-import type { Journal } from '../journal/journal.js';
 import { WakeThrottle } from './wake-throttle.js';
-import type { Evictor, Heartbeat, Node, Reclaimer, StepListener, Wake, WakeSource, WorkloadSource } from './ports/ports.js';
+import type { StepListener, Wake, WakeSource } from './ports/ports.js';
 import { Reclaims } from './reclaims.js';
 import { Rehearsal } from './rehearsal.js';
-import { heldInput, type Releases } from './unit-releases.js';
-import type { Reporter } from './reporter.js';
+import { heldInput } from './unit-releases.js';
 import { reconsider, resume } from './resumption.js';
-import type { StateKeeper } from '../state/state-keeper.js';
 import { notifyListeners } from './step-listeners.js';
 import { nextLookNs, victimLookNs } from './next-look.js';
 import { IdleReadings } from './idle-readings.js';
 import { QuietTicks } from './quiet-ticks.js';
 import { Victims } from './victims.js';
 
-export interface MonitorParts {
-  readonly node: Node;
-  readonly workloads: WorkloadSource;
-  readonly evictor: Evictor;
-  readonly reclaimer: Reclaimer;
-  /** Starts units that were kept stopped. Left out: there is no systemd. */
-  readonly releases?: Releases;
-  readonly journal: Journal;
-  readonly keeper: StateKeeper;
-  readonly reporter: Reporter;
-  readonly listeners: readonly StepListener[];
-  readonly heartbeat: Heartbeat;
-}
 
 const NOTHING: Candidates = { usages: [], unreadable: [], timeNs: 0n };
 
@@ -62,6 +47,8 @@ export class Monitor {
   #running = false;
   readonly #quiet: QuietTicks;
   readonly #idleReadings: IdleReadings;
+  readonly #candidates = (reading?: 'bounds'): Candidates =>
+    this.#policy.hasWorkloadSource ? this.#parts.workloads.candidates(reading) : NOTHING;
   /** Whether it is still unknown if the configuration permits an eviction in flight. */
   #isUndecided = false;
 
@@ -95,6 +82,9 @@ export class Monitor {
     this.#tick('start');
   }
 
+  /** The native layer has carried out a standing order. */
+  readonly carriedOut = this.#passOn.bind(this, 'standing_order');
+
   /**
    * Puts another policy in force. Thresholds that stay keep their grace periods; evictions in flight continue as after
    * a restart.
@@ -109,7 +99,7 @@ export class Monitor {
   }
 
   #reconsider(): void {
-    this.#isUndecided = reconsider(this.#victims, this.#state.evictions, () => this.#candidates());
+    this.#isUndecided = reconsider(this.#victims, this.#state.evictions, this.#candidates);
   }
 
   /** Requests new readings of the filesystems, and makes a pass when they arrive. */
@@ -130,6 +120,7 @@ export class Monitor {
   /** Stops deciding. Victims that have got SIGTERM are left to the next evictd. */
   stop(): void {
     this.#running = false;
+    this.#parts.orders?.withdraw();
     clearTimeout(this.#timer);
     this.#parts.keeper.keep(this.#state, this.#victims.signals());
     this.#victims.close();
@@ -170,13 +161,14 @@ export class Monitor {
   #woken(wake: Wake): void {
     if (!this.#running) return;
     if (wake.approaching) {
-      this.#idleReadings.warmUp(this.#policy);
+      this.#approached();
       return;
     }
     const nowNs = process.hrtime.bigint();
     const notBeforeNs = this.#throttle.notBeforeNs(nowNs);
     if (notBeforeNs > nowNs) {
       this.#waiting ??= { wake, atNs: notBeforeNs };
+      this.#parts.orders?.postpone(notBeforeNs);
       this.#schedule();
       return;
     }
@@ -188,6 +180,22 @@ export class Monitor {
   /** Reads the node for a client of the metrics. */
   renew(): void {
     if (this.#running) this.#idleReadings.renew();
+  }
+
+  /** Rehearses a decision and gives a standing order. */
+  #approached(): void {
+    const nowNs = process.hrtime.bigint();
+    const observations = this.#idleReadings.warmUp(this.#policy, this.#parts.orders?.stands === false);
+    if (observations === undefined) return;
+    this.#order(observations, nowNs, false);
+    this.#schedule();
+  }
+
+  #order(observations: Observations, passNs: bigint, hasChanged: boolean): void {
+    const { orders, node } = this.#parts;
+    const pass = { observations, layout: node.layout(), candidates: this.#candidates, passNs, hasChanged };
+    if (this.#notBeforeNs === undefined) orders?.follow(this.#policy, this.#state, pass);
+    else orders?.withdraw();
   }
 
   /** A pass by a callback, which may come after the loop has stopped. */
@@ -209,20 +217,19 @@ export class Monitor {
       return false;
     }
     if (this.#isUndecided && wake.source !== 'victim') this.#reconsider();
-    const { node, journal, keeper, reporter, heartbeat } = this.#parts;
+    const { node, journal, keeper, reporter, heartbeat, orders } = this.#parts;
     const victims = this.#victims.readings();
     const observations = node.read();
-    const { answers, given, times } = answersOf(node, () => this.#candidates('bounds'));
-    const input = {
-      nowNs: process.hrtime.bigint(),
+    const readings = {
       layout: node.layout(),
       observe: () => observations,
       victims,
       reclaimed: this.#reclaims.take(),
       ...heldInput(this.#parts.releases, this.#state.held),
-      ...answers,
     } as const;
-    const { state, effects, dueAtNs, notBeforeNs } = step(this.#policy, this.#state, input);
+    const parts = { node, orders, candidates: this.#candidates.bind(this, 'bounds') };
+    const { input, given, times, result } = stepOn(this.#policy, this.#state, readings, parts);
+    const { state, effects, dueAtNs, notBeforeNs } = result;
     const passTimes = { wakeNs, ...times, chosenNs: process.hrtime.bigint() };
     this.#state = state;
     this.#dueAtNs = dueAtNs;
@@ -236,6 +243,7 @@ export class Monitor {
       },
       performed: () => {
         keeper.follow(state, this.#victims.signals(), input.nowNs);
+        if (input.ordered) orders?.adopted();
         node.decided(observations);
       },
     });
@@ -246,6 +254,7 @@ export class Monitor {
       listener.stepped(report);
     });
     heartbeat.beat(wakeNs);
+    this.#order(observations, wakeNs, effects.length > 0);
     this.#schedule();
     return effects.some(({ kind }) => kind !== 'attempt');
   }
@@ -254,10 +263,6 @@ export class Monitor {
     notifyListeners(this.#parts.listeners, call, (error) => {
       this.#parts.reporter.listenerFailed(error);
     });
-  }
-
-  #candidates(reading?: 'bounds'): Candidates {
-    return this.#policy.hasWorkloadSource ? this.#parts.workloads.candidates(reading) : NOTHING;
   }
 
   #schedule(): void {
@@ -272,6 +277,7 @@ export class Monitor {
       lookAtNs: this.#parts.node.lookAtNs(),
       notBeforeNs: this.#notBeforeNs,
       heartbeatAtNs: this.#parts.heartbeat.dueAtNs(),
+      orderAtNs: this.#parts.orders?.dueNs,
     });
     const delayMs = nextNs <= nowNs ? 0 : Math.ceil(Number(nextNs - nowNs) / 1e6);
     this.#timer = setTimeout(() => {
@@ -293,6 +299,9 @@ export class Monitor {
     } else if ((this.#parts.node.lookAtNs() ?? nowNs + 1n) <= nowNs) {
       if (this.#parts.node.look()) this.#woken({ source: 'look', atNs: nowNs });
       else this.#schedule();
+    } else if ((this.#parts.orders?.dueNs ?? nowNs + 1n) <= nowNs) {
+      this.#order(this.#parts.node.read(), nowNs, false);
+      this.#schedule();
     } else if ((this.#parts.heartbeat.dueAtNs() ?? nowNs + 1n) <= nowNs) {
       this.#pass({ source: 'watchdog', atNs: nowNs });
     } else {

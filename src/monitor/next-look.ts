@@ -18,13 +18,27 @@ export interface Timetable {
   readonly lookAtNs: bigint | undefined;
   /** The watchdog needs a pass, whether or not a decision is allowed. */
   readonly heartbeatAtNs: bigint | undefined;
+  /** A standing order has to be renewed. Left out: none stands. */
+  readonly orderAtNs?: bigint | undefined;
 }
 
-export function nextLookNs({ tickAtNs, dueAtNs, wakeAtNs, victimAtNs, notBeforeNs, lookAtNs, heartbeatAtNs }: Timetable): bigint {
+export function nextLookNs({
+  tickAtNs,
+  dueAtNs,
+  wakeAtNs,
+  victimAtNs,
+  notBeforeNs,
+  lookAtNs,
+  heartbeatAtNs,
+  orderAtNs,
+}: Timetable): bigint {
   const allowed = [dueAtNs, wakeAtNs, victimAtNs].map((time) =>
     time !== undefined && notBeforeNs !== undefined && time < notBeforeNs ? notBeforeNs : time,
   );
-  return [...allowed, lookAtNs, heartbeatAtNs].reduce<bigint>((next, time) => (time !== undefined && time < next ? time : next), tickAtNs);
+  return [...allowed, lookAtNs, heartbeatAtNs, orderAtNs].reduce<bigint>(
+    (next, time) => (time !== undefined && time < next ? time : next),
+    tickAtNs,
+  );
 }
 
 /**

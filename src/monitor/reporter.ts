@@ -72,6 +72,16 @@ export class Reporter {
     });
   }
 
+  /** `unrecorded`: it was carried out, or its record was copied, without a record in the runtime directory. */
+  orderFailed(outcome: 'refused' | 'vanished' | 'unrecorded', message: string): void {
+    if (outcome === 'unrecorded') {
+      this.#log.error(`cannot write the record of a standing order: ${message}`, { code: 'EVICTD_ORDER_RECORD' });
+      return;
+    }
+    this.#metrics.standingOrder(outcome);
+    this.#log.warn(message, { code: 'EVICTD_ORDER_FAILED' });
+  }
+
   removal({ name }: Workload, error: string | undefined): void {
     if (error === undefined) this.#log.info(removalText(name, error));
     else this.#log.warn(removalText(name, error), { code: 'EVICTD_CRI_REMOVE' });

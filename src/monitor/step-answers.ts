@@ -1,8 +1,40 @@
 import type { StepInput } from '../core/decide/step-input.js';
+import type { Policy, State } from '../core/decide/state.js';
+import { step } from '../core/decide/step.js';
 import type { Observations } from '../core/signal/observation.js';
 import type { Candidates } from '../core/workload/workload.js';
+import { sendsSignal } from './effects/run.js';
+import { EFFECTS } from './effects/table.js';
 import type { Node, StepReport } from './ports/ports.js';
 import type { PassTimes } from './ports/sent-signals.js';
+import type { StandingOrders } from './standing-orders.js';
+
+interface Answering {
+  readonly node: Pick<Node, 'read'>;
+  readonly candidates: () => Candidates;
+  readonly orders: Pick<StandingOrders, 'take' | 'withdraw'> | undefined;
+}
+
+/**
+ * Makes a step. Before it sends a signal, the standing order is withdrawn. If that has been carried out meanwhile, the
+ * step is made again with it, so that there is no second victim.
+ */
+export function stepOn(
+  policy: Policy,
+  state: State,
+  readings: Omit<StepInput, 'nowNs' | 'ordered' | 'candidates' | 'lastLook'>,
+  { node, candidates, orders }: Answering,
+) {
+  let ordered = orders?.take();
+  for (;;) {
+    const { answers, given, times } = answersOf(node, candidates);
+    const input = { ...readings, nowNs: process.hrtime.bigint(), ...(ordered && { ordered }), ...answers };
+    const result = step(policy, state, input);
+    if (ordered !== undefined || !sendsSignal(EFFECTS, result.effects) || orders?.withdraw() !== false)
+      return { input, given, times, result };
+    ordered = orders.take();
+  }
+}
 
 /** The answers that a step may ask for while it decides, and those that it was given, in order. */
 export interface Answers {

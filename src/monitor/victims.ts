@@ -1,4 +1,4 @@
-import type { Decision, EvictionInFlight, VictimReading } from '../core/decide/eviction.js';
+import type { Decision, EvictionInFlight, StandingOrderTimes, VictimReading } from '../core/decide/eviction.js';
 import type { Workload } from '../core/workload/workload.js';
 import { HostError, isShortage } from '../errors.js';
 import type { Evictor, KillInProgress, SignalResult, Wake } from './ports/ports.js';
@@ -7,6 +7,7 @@ import {
   isFirstSent,
   lastSignalNs,
   noSignalSent,
+  orderedSignals,
   type EvictionTimes,
   type PassTimes,
   type SentSignal,
@@ -72,6 +73,23 @@ export class Victims<D extends Ending = Decision> {
     };
     this.#victims.set(decision.serial, victim);
     this.#signal(victim);
+    return victim.signals.times;
+  }
+
+  /**
+   * Continues an eviction that the native layer began. Sends SIGKILL again: processes may have started since, and what
+   * follows a kill (systemd is asked to stop the unit, a container is removed) is still to be done. Never throws.
+   */
+  adopt(decision: D, { crossedAtNs, signalledAtNs }: StandingOrderTimes): EvictionTimes {
+    const victim: Victim<D> = {
+      decision,
+      handle: this.#open(decision, true),
+      wanted: 'killNs',
+      signals: orderedSignals(crossedAtNs, signalledAtNs),
+    };
+    this.#victims.set(decision.serial, victim);
+    this.#signal(victim);
+    victim.handle.kill?.onExit(this.#onExit);
     return victim.signals.times;
   }
 
@@ -143,9 +161,9 @@ export class Victims<D extends Ending = Decision> {
     for (const serial of [...this.#victims.keys()]) this.end(serial);
   }
 
-  #open({ victim: { workload }, unit, graceNs }: D): Handle {
+  #open({ victim: { workload }, unit, graceNs }: D, isKilled = false): Handle {
     try {
-      return { kill: this.#evictor.begin(workload, unit, graceNs), vanished: false, error: undefined };
+      return { kill: this.#evictor.begin(workload, unit, graceNs, isKilled), vanished: false, error: undefined };
     } catch (error) {
       const passing = isShortage(error) ? 'unsent' : undefined;
       return { kill: undefined, vanished: isEndedError(error), error: error instanceof Error ? error.message : String(error), passing };

@@ -1,4 +1,5 @@
 // The native contract: acting (see binding.d.ts).
+import type { OnWake, FileSum, Watch } from './watch.js';
 
 /** A cgroup held by its directory, so that a later cgroup of the same name is never meant. */
 export interface CgroupHandle {
@@ -68,6 +69,72 @@ export interface MemoryReaper {
 export interface MemoryReaperConstructor {
   /** Throws EAGAIN where no thread can be made. */
   new (): MemoryReaper;
+}
+
+/**
+ * An eviction that was decided in advance. After a wake of any other watch at which the first condition holds, and
+ * `afterNs` without `place`, `withdraw` or `seen`, the waiter's thread compares the candidates, writes the record of the
+ * largest into the file, and kills it. It wakes then, and `take` has the result. It knows only what `place` gave it.
+ */
+export interface NativeOrder extends Watch {
+  /**
+   * Replaces the order that stands. Opens all files and cgroups, and throws where one cannot be opened; the former order
+   * stays then. Returns false, without effect, while a result waits. `seenNs`: a wake before does not count.
+   */
+  place(plan: NativeOrderPlan, seenNs: bigint): boolean;
+  /** Returns false while a result waits. */
+  withdraw(): boolean;
+  /** A wake before does not count. */
+  seen(seenNs: bigint): void;
+  /** Nothing is carried out before. Until the next `place`. */
+  postpone(untilNs: bigint): void;
+  take(): NativeOrderResult | undefined;
+}
+export interface NativeOrderPlan {
+  /**
+   * The first, which is the node's value, and one of the others must hold. `grownBy`: since `place`. A value that cannot
+   * be read counts as before, ENODEV as none.
+   */
+  readonly conditions: readonly ({ readonly value: FileSum } & ({ readonly atLeast: number } | { readonly grownBy: number }))[];
+  /** From the wake, until the conditions after the first do not count any more. */
+  readonly settlesNs: bigint;
+  /**
+   * The one with the largest sum of value and offset is killed, of equals the first. Nothing is killed where one was
+   * removed, or where the largest has no process. A cgroup with this process is refused (EPERM).
+   */
+  readonly candidates: readonly {
+    readonly cgroup: string;
+    readonly id: bigint;
+    readonly value: FileSum;
+    readonly offset: number;
+    readonly record: Buffer;
+  }[];
+  readonly afterNs: bigint;
+  readonly expiresNs: bigint;
+  /** By cgroup.kill, where that can be written; else by signals. */
+  readonly byFile: boolean;
+}
+export interface NativeOrderResult {
+  /** undefined: one was removed, or the largest has no process. */
+  readonly candidate: number | undefined;
+  readonly node: number;
+  readonly value: number;
+  /** The wake. */
+  readonly crossedNs: bigint;
+  /** The last signal, or the refusal. */
+  readonly atNs: bigint;
+  readonly processes: number;
+  /** Positive: why no process got a signal; 0: at least one did. */
+  readonly errno: number;
+  /** Positive: why the record could not be written; 0: it was. */
+  readonly unrecorded: number;
+}
+export interface StandingOrderConstructor {
+  /**
+   * `file`: exists, with room for the records. The record is written at byte 64; then the bytes before: `crossedNs` and
+   * the time of the decision (u64), `node` and `value` (f64).
+   */
+  new (file: string, reaper: MemoryReaper | undefined, onWake: OnWake): NativeOrder;
 }
 
 /** The service manager's datagram socket (sd_notify(3)). */

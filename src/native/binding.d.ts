@@ -12,6 +12,7 @@ import type {
   MemoryReaperConstructor,
   NotifySocketConstructor,
   PidfdConstructor,
+  StandingOrderConstructor,
 } from './acting.js';
 import type {
   CgroupTableConstructor,
@@ -65,6 +66,7 @@ export interface Binding {
   readonly CgroupHandle: CgroupHandleConstructor;
   readonly Pidfd: PidfdConstructor;
   readonly MemoryReaper: MemoryReaperConstructor;
+  readonly StandingOrder: StandingOrderConstructor;
   readonly NotifySocket: NotifySocketConstructor;
   readonly FileLock: FileLockConstructor;
   /**

@@ -225,6 +225,8 @@ export type SamplerOptions = SampledValue & {
   readonly maxPeriodMs?: number;
   readonly restPeriodMs?: number;
   readonly restRatePerSecond?: number;
+  /** APPROACHING wakes at this distance from a limit, too, in units of the value. Left out: only shortly before it. */
+  readonly noticeDistance?: number;
 };
 export interface SamplerWatch extends Watch {
   /** Samples at once. */

@@ -1,4 +1,5 @@
 import type { Observation, Observations } from '../core/signal/observation.js';
+import type { Decision } from '../core/decide/eviction.js';
 import type { Signal } from '../core/signal/signal.js';
 import { initialState, type State } from '../core/decide/state.js';
 import type { Candidates, UnreadableWorkload, Workload, WorkloadStats, WorkloadUsage } from '../core/workload/workload.js';
@@ -98,6 +99,7 @@ export class RecordingReading {
         layout: json.layout as RecordedStep['input']['layout'],
         victims: json.victims === undefined ? new Map() : (fromJson(json.victims) as RecordedStep['input']['victims']),
         reclaimed: fromJson(json.reclaimed) as RecordedStep['input']['reclaimed'],
+        ...(json.ordered !== undefined && { ordered: fromJson(json.ordered) as Decision }),
       },
       observations: json.read === undefined ? undefined : this.#observations(recordOf(json.read)),
       candidates: listOf(json.candidates ?? []).map((each) => this.#candidates(recordOf(each))),

@@ -39,7 +39,7 @@ export class RecordingWriting {
   }
 
   #step({ wake, input, observations, lastLooks, decisions }: RecordedStep, candidates: readonly unknown[]): string {
-    const { nowNs, layout, victims, reclaimed } = input;
+    const { nowNs, layout, victims, reclaimed, ordered } = input;
     this.#steps += 1;
     return line({
       kind: 'step',
@@ -50,6 +50,7 @@ export class RecordingWriting {
       ...(observations && { read: this.#observations(observations) }),
       ...(victims.size > 0 && { victims: toJson(victims) }),
       ...(reclaimed && { reclaimed: toJson(reclaimed) }),
+      ...(ordered && { ordered: toJson(ordered) }),
       ...(candidates.length > 0 && { candidates }),
       ...(lastLooks.length > 0 && { lastLooks: lastLooks.map((seen) => this.#observations(seen)) }),
       ...(decisions.length > 0 && { decisions: decisions.map(({ serial, victim }) => [serial, victim]) }),

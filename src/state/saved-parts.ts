@@ -228,6 +228,7 @@ function decision(): z.ZodMiniType {
     unreadable: z.array(object({})),
     decidedAtNs: z.bigint(),
     dryRun: z.boolean(),
+    standingOrder: z.optional(object({ preparedAtNs: z.bigint(), crossedAtNs: z.bigint(), signalledAtNs: z.bigint() })),
     unit: z.optional(object({ evictions: z.number(), stop: z.optional(stop), hold: z.optional(hold()) })),
   });
 }

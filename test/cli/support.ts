@@ -103,6 +103,7 @@ export function fakeReading(
         }),
       arm: (thresholds) => armed.push(thresholds) > 0,
       notifiers: () => (armed.length > 0 ? (options.notifiers ?? []) : []),
+      crossing: () => undefined,
       oomKills: () => 0,
       lookAtNs: () => undefined,
       look: () => false,

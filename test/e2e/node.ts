@@ -36,6 +36,8 @@ export interface WorkloadPlan {
   readonly growsMib?: number;
   /** What it does on SIGTERM; by default it ends. `say`: it prints `term` and continues. */
   readonly onTerm?: 'ignore' | 'exit' | 'say';
+  /** As another user than root. */
+  readonly uid?: number;
 }
 
 /**
@@ -44,10 +46,11 @@ export interface WorkloadPlan {
  * a moment earlier (exit_mmap, MMF_OOM_SKIP) and would kill a second one. One thread for the same reason: a process
  * whose threads have all begun to exit is skipped, too (css_task_iter_advance).
  */
-const program = ({ holdsMib = 0, growsMib = 0, onTerm }: WorkloadPlan): string => {
+const program = ({ holdsMib = 0, growsMib = 0, onTerm, uid = 0 }: WorkloadPlan): string => {
   const term = { ignore: '', say: 'print "term\\n"', exit: 'print "bye\\n"; exit 0' };
   return `
     $| = 1;
+    $< = $> = ${String(uid)};
     my @held;
     sub take { push @held, "x" x (1 << 20) for 1 .. shift }
     $SIG{USR2} = sub { ${growsMib === Infinity ? 'take(8) while 1' : `take(${String(growsMib)})`} };

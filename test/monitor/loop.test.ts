@@ -86,6 +86,7 @@ class PlayedNode implements Node {
     return false;
   }
   notifiers = (): [] => [];
+  crossing = (): undefined => undefined;
   oomKills = (): number => 0;
   lookAtNs = (): bigint | undefined => undefined;
   look = (): boolean => false;

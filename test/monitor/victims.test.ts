@@ -216,3 +216,23 @@ test('the sent signals are known until the eviction is over', () => {
   all.end(1);
   expect(all.signals().size).toBe(0);
 });
+
+test('an eviction that the native layer began: SIGKILL is sent again, and its times are those of the native layer', () => {
+  const { kill, sent } = played(fine);
+  const begun: unknown[] = [];
+  const all = new Victims(
+    {
+      begin: (_workload, _unit, _graceNs, isKilled) => {
+        begun.push(isKilled);
+        return kill;
+      },
+    },
+    () => undefined,
+  );
+  const times = all.adopt(decision(0n), { preparedAtNs: 10n, crossedAtNs: 20n, signalledAtNs: 30n });
+  expect(times).toMatchObject({ crossingNs: 20n, signalNs: 30n, killNs: 30n });
+  expect(begun).toEqual([true]);
+  expect(sent).toEqual(['KILL']);
+  expect(all.signals().get(1)?.sent).toBe('killNs');
+  expect(all.readings().get(1)).toMatchObject({ processes: 1, vanished: false, signalledAtNs: 30n });
+});

@@ -59,6 +59,12 @@ export function everything(): Everything {
       (cgroup) =>
         `(() => { const reaper = new native.MemoryReaper(); new native.CgroupHandle(${cgroup}).signal(0, reaper); return reaper; })()`,
     ),
+    StandingOrder: either((cgroup) => {
+      const value = `{ files: [${LOADAVG}], weights: [1] }`;
+      const candidate = `{ cgroup: ${cgroup}, id: new native.CgroupHandle(${cgroup}).id, value: ${value}, offset: 0, record: Buffer.from('x') }`;
+      const plan = `{ conditions: [{ value: ${value}, atLeast: 1e9 }], settlesNs: 1n, candidates: [${candidate}], afterNs: 1n, expiresNs: 2n ** 63n }`;
+      return `(() => { const order = new native.StandingOrder('/dev/null', undefined, wake); order.place(${plan}, 0n); return order; })()`;
+    }),
     NotifySocket: [`new native.NotifySocket('@evictd-test-${randomBytes(4).toString('hex')}')`],
     FileLock: [`new native.FileLock(${lock})`],
   };

@@ -345,6 +345,29 @@ describe('near a limit', () => {
   });
 });
 
+describe('within noticeDistance of a limit', () => {
+  const { APPROACHING, CROSSED } = native.SAMPLER;
+
+  test('it wakes once more than shortly before the limit, and again only from twice the distance', async () => {
+    const file = makeNumberFile(0);
+    const { wakes } = open({ files: [number(file.path)], weights: [1], limits: [1e6], noticeDistance: 1000, ...STEADY });
+    const shown = async (value: number) => {
+      file.show(value);
+      await samples();
+      return wakes.splice(0).map(({ detail }) => detail);
+    };
+    expect(await shown(1e6 - 1001)).toEqual([]);
+    expect(await shown(1e6 - 1000)).toEqual([APPROACHING]);
+    expect(await shown(1e6 - 500)).toEqual([]);
+    expect(await shown(1e6 - 2000)).toEqual([]);
+    expect(await shown(1e6 - 999)).toEqual([]);
+    expect(await shown(1e6 - 2001)).toEqual([]);
+    expect(await shown(1e6 - 998)).toEqual([APPROACHING]);
+    expect(await shown(1e6)).toEqual([CROSSED]);
+    expect(await shown(1e6 - 10)).toEqual([CROSSED]); // the way back is no approach
+  });
+});
+
 describe('seen', () => {
   test('a caller that has read a value below the limit is woken again if it is beyond it', async () => {
     const file = makeNumberFile(150);

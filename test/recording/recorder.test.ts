@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { expect, onTestFinished, test } from 'vitest';
 import { initialState } from '../../src/core/decide/state.js';
+import type { Decision } from '../../src/core/decide/eviction.js';
 import type { DiskHoldings } from '../../src/core/disk/disk-amount.js';
 import type { Protection } from '../../src/core/workload/workload.js';
 import { InputError } from '../../src/errors.js';
@@ -81,6 +82,22 @@ test('every step is read back as recorded: an eviction, its victim, and the othe
   expect(asked).toEqual(run.reports.flatMap(({ candidates: each }) => each.map(({ usages }) => usages)));
   expect(steps.flatMap(({ decisions }) => decisions)).toEqual([{ serial: 1, victim: 'id-batch' }]);
   expect(kinds(entries).filter((kind) => kind !== 'step' && kind !== 'sample')).toEqual(['policy', 'end']);
+});
+
+test('a standing order that was carried out comes back', async () => {
+  const it = recorder();
+  const { input } = report(0);
+  const ordered = {
+    serial: 7,
+    decidedAtNs: 5n,
+    standingOrder: { preparedAtNs: 1n, crossedAtNs: 2n, signalledAtNs: 5n },
+  } as unknown as Decision;
+  it.recorder.stepped(report(0, { input: { ...input, ordered } }));
+  it.recorder.stepped(report(1));
+  it.recorder.close();
+  await it.recorder.flush(5_000);
+  const steps = stepsIn((await read(it.path)).entries);
+  expect(steps.map((step) => step.input.ordered)).toEqual([ordered, undefined]);
 });
 
 test('what a pod has comes back, too, and what is not known stays so', async () => {

@@ -51,6 +51,7 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
   exports.Set("CgroupTree", DefineCgroupTree(env));
   exports.Set("ProcessExit", DefineProcessExit(env));
   exports.Set("KernelLog", DefineKernelLog(env));
+  exports.Set("StandingOrder", DefineStandingOrder(env));
   exports.Set("FileReader", DefineFileReader(env));
   exports.Set("CgroupTable", DefineCgroupTable(env));
   exports.Set("FilesystemStats", DefineFilesystemStats(env));

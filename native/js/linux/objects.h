@@ -8,6 +8,7 @@
 #include "filesystem/filesystem_stats.h"
 #include "kill/linux/memory_reaper.h"
 #include "read/linux/kernel_text.h"
+#include "sample/linux/sampled_value.h"
 
 namespace evictd {
 
@@ -20,6 +21,7 @@ Napi::Function DefineSampler(Napi::Env env);
 Napi::Function DefineCgroupTree(Napi::Env env);
 Napi::Function DefineProcessExit(Napi::Env env);
 Napi::Function DefineKernelLog(Napi::Env env);
+Napi::Function DefineStandingOrder(Napi::Env env);
 
 Napi::Function DefineFileReader(Napi::Env env);
 Napi::Function DefineCgroupTable(Napi::Env env);
@@ -37,11 +39,14 @@ void DefineFileCalls(Napi::Env env, Napi::Object exports);
 Napi::Value ParseOomRecords(const Napi::CallbackInfo& info);
 
 // Returns nullptr for undefined and for a closed reaper. Throws a TypeError for anything else that is no reaper.
-MemoryReaper* MemoryReaperArgument(const Napi::Value& value, const char* name);
+std::shared_ptr<MemoryReaper> MemoryReaperArgument(const Napi::Value& value, const char* name);
 
 // Returns the object behind a JavaScript FilesystemStats; it expires when JavaScript closes it. Throws a TypeError, or
 // EBADF if it is closed.
 std::weak_ptr<FilesystemStats> FilesystemStatsArgument(const Napi::Value& value, const char* name);
+
+// The contract's SampledValue of kernel files. Throws a TypeError, a RangeError, or what reading the files throws.
+std::unique_ptr<SampledValue> FileSumArgument(const Napi::Object& options);
 
 // The contract's FileSpec[]. Throws a TypeError.
 std::vector<FileSpec> FileSpecsArgument(const Napi::Value& value, const char* name);

@@ -22,8 +22,8 @@ constexpr size_t kTimer = 0;
 }  // namespace
 
 DeadlineSampler::DeadlineSampler(std::unique_ptr<SampledValue> value, double rate, SamplingPeriod period,
-                                 const std::vector<double>& limits)
-    : value_(std::move(value)), rate_(rate), period_(period) {
+                                 const std::vector<double>& limits, double notice)
+    : value_(std::move(value)), rate_(rate), period_(period), sides_(notice) {
   // A timerfd is exact whatever the thread's timer slack is.
   timer_.Reset(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
   if (!timer_) throw SystemError(errno, "timerfd_create");

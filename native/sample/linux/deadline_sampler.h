@@ -24,9 +24,10 @@ class DeadlineSampler : public WatchSource {
   static constexpr unsigned kApproaching = 1;
   static constexpr unsigned kCrossed = 2;
 
-  // `rate`: the assumed highest rise per second before a higher one is measured. Throws SystemError.
+  // `rate`: the assumed highest rise per second before a higher one is measured. `notice`: as in LimitSides. Throws
+  // SystemError.
   DeadlineSampler(std::unique_ptr<SampledValue> value, double rate, SamplingPeriod period,
-                  const std::vector<double>& limits);
+                  const std::vector<double>& limits, double notice = 0);
 
   // Any thread. Both sample at once if something changes.
   void SetLimits(const std::vector<double>& limits);

@@ -9,7 +9,7 @@ namespace evictd {
 void LimitSides::Set(const std::vector<double>& limits) {
   std::vector<Limit> fresh;
   fresh.reserve(limits.size());
-  for (const double limit : limits) fresh.push_back({limit, false, false});
+  for (const double limit : limits) fresh.push_back({limit, false, false, false});
   limits_.swap(fresh);
 }
 
@@ -24,14 +24,16 @@ LimitSides::Evaluation LimitSides::Evaluate(double value, const FillRate& rate, 
     limit.beyond = beyond;
     if (beyond) {
       beyond_any = true;
-      limit.reported = true;  // the way back is no approach
+      limit.noticed = limit.reported = true;  // the way back is no approach
       continue;
     }
     const double distance = limit.value - value;
     const double seconds = distance / rate.per_second();
     nearest = std::min(nearest, distance);
     if (period.Distant(seconds)) limit.reported = false;
-    if (!limit.reported && period.Imminent(seconds)) evaluation.approaching = limit.reported = true;
+    if (distance > 2 * notice_) limit.noticed = false;
+    if (!limit.reported && period.Imminent(seconds)) evaluation.approaching = limit.noticed = limit.reported = true;
+    if (!limit.noticed && distance <= notice_) evaluation.approaching = limit.noticed = true;
   }
   const double seconds = nearest / rate.per_second();
   const double per_second = rate.recent_per_second();

@@ -17,6 +17,10 @@ class LimitSides {
     uint64_t period_ns;
   };
 
+  // `notice`: a value this close to a limit approaches it, as one that can reach it in two of the shortest periods
+  // does.
+  explicit LimitSides(double notice = 0) : notice_(notice) {}
+
   // A limit counts as not reached until the first value, so a first value beyond it crosses it.
   void Set(const std::vector<double>& limits);
 
@@ -30,8 +34,11 @@ class LimitSides {
   struct Limit {
     double value;
     bool beyond;
+    bool noticed;   // the value came within `notice`
     bool reported;  // the approach, or the crossing that followed
   };
+
+  const double notice_;
 
   std::vector<Limit> limits_;
 };

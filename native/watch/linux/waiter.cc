@@ -45,6 +45,7 @@ Waiter::~Waiter() {
 uint64_t Waiter::Add(std::shared_ptr<WatchSource> source) {
   const std::lock_guard<std::mutex> lock(mutex_);
   const uint64_t id = ++last_id_;
+  if (source->Follows()) follower_id_ = id;
   const Watches::iterator watch = watches_.emplace(id, std::move(source)).first;
   uint64_t which = 0;
   for (const WatchSource::Descriptor& descriptor : watch->second->Descriptors()) {
@@ -85,7 +86,9 @@ void Waiter::Post(uint64_t id, Wake wake, unsigned detail) {
   if (watch == watches_.end()) return;
   const std::shared_ptr<WatchSource> source = watch->second;
   if (wake == Wake::kGone) Forget(watch);
-  if (source->wakes().Post(wake, detail, MonotonicNs()) && !waker_->Notify()) {
+  const uint64_t now_ns = MonotonicNs();
+  TellFollower(now_ns);
+  if (source->wakes().Post(wake, detail, now_ns) && !waker_->Notify()) {
     unnotified_ = true;
     eventfd_write(wakeup_.get(), 1);
   }
@@ -97,6 +100,11 @@ void Waiter::Forget(Watches::iterator watch) {
     epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, descriptor.fd, nullptr);
   }
   watches_.erase(watch);
+}
+
+void Waiter::TellFollower(uint64_t now_ns) {
+  const Watches::iterator follower = watches_.find(follower_id_);
+  if (follower != watches_.end()) follower->second->OthersWoke(now_ns);
 }
 
 void* Waiter::Run(void* waiter) {
@@ -113,6 +121,7 @@ void Waiter::Loop() {
     bool notify = unnotified_.exchange(false);
     {
       const std::lock_guard<std::mutex> lock(mutex_);
+      bool woke = false;
       for (int i = 0; i < count; i++) {
         const epoll_event& event = events[static_cast<size_t>(i)];
         if (event.data.u64 == kWakeup) {
@@ -128,7 +137,9 @@ void Waiter::Loop() {
         if (wake == Wake::kNothing) continue;
         if (wake == Wake::kGone) Forget(watch);
         if (source->wakes().Post(wake, source->TakeDetail(), now_ns)) notify = true;
+        woke = true;
       }
+      if (woke) TellFollower(now_ns);
     }
     if (notify && !waker_->Notify()) unnotified_ = true;
   }

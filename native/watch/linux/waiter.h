@@ -36,6 +36,11 @@ class WatchSource : public WakeSource {
   // Armer thread, after Armer::Arm: the slow call. `id` is the watch's.
   virtual void Arm(Waiter*, uint64_t /*id*/) {}
 
+  // Whether it hears of the wakes of all other watches. One of a waiter's watches may.
+  virtual bool Follows() const { return false; }
+  // Any thread, after a wake of another watch.
+  virtual void OthersWoke(uint64_t /*now_ns*/) {}
+
   // Whether closing its descriptors is slow, or Arm may be queued: the armer drops it (Armer::Release).
   virtual bool LeftToArmer() const { return false; }
 
@@ -91,6 +96,8 @@ class Waiter {
   static void* Run(void* waiter);
   void Loop();
   void Forget(Watches::iterator watch);
+  // With the mutex held.
+  void TellFollower(uint64_t now_ns);
 
   std::shared_ptr<Waker> waker_;
   UniqueFd epoll_;
@@ -101,6 +108,7 @@ class Waiter {
   std::mutex mutex_;  // guards watches_; held while a batch of events is handled
   Watches watches_;
   uint64_t last_id_ = 0;
+  uint64_t follower_id_ = 0;
   pthread_t thread_;
 };
 

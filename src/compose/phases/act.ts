@@ -1,6 +1,7 @@
 import { Removals } from '../../evict/cri/container-removals.js';
 import { selectHost } from '../../host/select.js';
 import { Monitor } from '../../monitor/loop.js';
+import type { StandingOrders } from '../../monitor/standing-orders.js';
 import type { ContainerRuntime, StepListener } from '../../monitor/ports/ports.js';
 import { notReleasedRecord } from '../../journal/records/record.js';
 import { Releases } from '../../monitor/unit-releases.js';
@@ -10,6 +11,7 @@ import { openEvictors } from '../evictors.js';
 import { openReclaimer } from '../../features/reclaim/open.js';
 import { sureStopOf } from '../../workloads/systemd/unit-stops.js';
 import { idleTasks } from '../idle-tasks.js';
+import { openStandingOrders } from '../standing-orders.js';
 import { openOomScoreAdjuster } from '../../features/oom-score-adj/open.js';
 import { MachineShutdown } from '../../features/shutdown/open.js';
 import type { Locked } from './lock.js';
@@ -22,6 +24,8 @@ export interface Acting {
   readonly releases: Releases;
   readonly shutdown: MachineShutdown;
   readonly monitor: Monitor;
+  /** undefined: there are none. */
+  readonly orders: StandingOrders | undefined;
   readonly reload: readonly Configure[];
 }
 
@@ -36,20 +40,27 @@ export function act(locked: Locked, published: Published, observed: Observed): A
   const { workloads, runtimes, disks } = observed;
   const adjuster = dryRun ? undefined : openOomScoreAdjuster(config, { node, workloads, instance, log });
   if (adjuster) closers.add(adjuster);
-  const { removals, releases, evictor, atShutdown } = openEnders(locked, published, observed);
+  const { removals, releases, evictor, atShutdown, openOrder } = openEnders(locked, published, observed);
   const reclaimer = openReclaimer({ ...config, filesystems: disks.filesystems }, () => runtimes.of(inForce.config));
   const openDelay = () => selectHost().openShutdownDelay(!dryRun);
   const shutdown = new MachineShutdown({ openDelay, workloads, evictor: atShutdown, journal, log, dryRun, status });
   const idle = idleTasks([() => removals.retry(), () => journal.retry(), () => saved.retry(), whenIdle]);
   const own: readonly StepListener[] = [...(adjuster ? [adjuster] : []), idle, shutdown];
   const listeners = [...published.listeners, ...observed.listeners, ...own];
-  const parts = { node, workloads, evictor, reclaimer, releases, journal, keeper: saved.keeper, reporter, listeners, heartbeat: service };
+  const orders =
+    openOrder &&
+    openStandingOrders(openOrder, locked, published, (atNs) => {
+      monitor.carriedOut(atNs);
+    });
+  const kept = { journal, keeper: saved.keeper, reporter, listeners, heartbeat: service };
+  const parts = { node, workloads, evictor, reclaimer, releases, ...kept, ...(orders && { orders }) };
   if (workloads.candidates('bounds').usages.length > MANY) options.whenMany();
-  const monitor = new Monitor(parts, inForce.policy(), config.monitoringIntervalNs, saved.restored);
+  const monitor: Monitor = new Monitor(parts, inForce.policy(), config.monitoringIntervalNs, saved.restored);
   status.renew = () => {
     monitor.renew();
   };
   const reconfigure = (): void => {
+    orders?.configure(inForce.config.standingOrderAfterNs);
     monitor.reconfigure(inForce.policy(shutdown.lasts), inForce.config.monitoringIntervalNs);
   };
   shutdown.onChange((lasts) => {
@@ -64,6 +75,7 @@ export function act(locked: Locked, published: Published, observed: Observed): A
     releases,
     shutdown,
     monitor,
+    orders,
     reload: [
       (next) => adjuster?.configure(next.config.oomScoreAdj),
       (next) => {
@@ -91,6 +103,7 @@ function openEnders({ node, hierarchies, inForce }: Locked, { journal, reporter 
   const evictors = openEvictors({
     hierarchies: { ...hierarchies, memory: node.hierarchy },
     rules: () => inForce.config.rules,
+    countsCache: !inForce.started.departures['reclaimable-cache'],
     units,
     sureStop: sureStopOf(units, inForce.isProtected),
     runtimeOf,

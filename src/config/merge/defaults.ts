@@ -32,6 +32,7 @@ const LINUX = {
   shutdownGracePeriodByPodPriority: [],
   pressureWindow: '2s',
   monitoringInterval: '10s',
+  standingOrder: { after: '5ms' },
   filesystems: { nodefs: '/' },
   workloads: [],
   rules: [],

@@ -89,6 +89,7 @@ function readPeriods(settings: LayeredSettings, departures: Departures, graceOri
 function readNode(settings: LayeredSettings) {
   return {
     monitoringIntervalNs: settings.preset(['monitoringInterval'], (layer) => layer.monitoringInterval),
+    standingOrderAfterNs: settings.preset(['standingOrder', 'after'], (layer) => layer.standingOrder?.after),
     node: { cgroup: unlessRoot(settings.optional(['node', 'cgroup'], (layer) => layer.node?.cgroup)) },
     filesystems: {
       nodefs: settings.preset(['filesystems', 'nodefs'], (layer) => layer.filesystems?.nodefs),

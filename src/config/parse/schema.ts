@@ -72,6 +72,7 @@ export const evictdSchema = z.strictObject({
   pressureWindow: z.optional(parsed((input) => durationText(input, PRESSURE_WINDOW_NS.least, PRESSURE_WINDOW_NS.most))),
   allocatable: z.optional(z.strictObject({ cgroup: parsed(cgroupText), capacity: parsed(capacityText) })),
   monitoringInterval: z.optional(parsed((input) => durationText(input, 100n * NS_PER_MS, NS_PER_HOUR))),
+  standingOrder: z.optional(z.strictObject({ after: z.optional(parsed((input) => durationText(input, 0n, NS_PER_SECOND))) })),
   node: z.optional(z.strictObject({ cgroup: z.optional(parsed(cgroupText)) })),
   filesystems: z.optional(
     z.strictObject({

@@ -42,6 +42,15 @@ export interface Decision {
   readonly holders?: readonly DiskHolder[];
   /** Left out: not a systemd unit. */
   readonly unit?: UnitDecision;
+  /** Left out: decided by a step, not in advance. */
+  readonly standingOrder?: StandingOrderTimes;
+}
+
+/** The native layer carried out a decision that was prepared. Monotonic. */
+export interface StandingOrderTimes {
+  readonly preparedAtNs: bigint;
+  readonly crossedAtNs: bigint;
+  readonly signalledAtNs: bigint;
 }
 
 export interface UnitDecision {

@@ -1,4 +1,4 @@
-import type { VictimReading } from './eviction.js';
+import type { Decision, VictimReading } from './eviction.js';
 import type { Layout } from '../signal/layout.js';
 import type { Observations } from '../signal/observation.js';
 import type { ReclaimReading } from '../reclaim/reclaim.js';
@@ -20,6 +20,8 @@ export interface StepInput {
   readonly victims: ReadonlyMap<number, VictimReading>;
   /** The result of `state.reclaiming`; undefined: no reclaim is in progress, or it has not ended. */
   readonly reclaimed: ReclaimReading | undefined;
+  /** The native layer has carried out a standing order, and no step knows of it yet. Left out: it has not. */
+  readonly ordered?: Decision;
   /** systemd cannot be reached: held units stay stopped. */
   readonly unitsOutOfReach?: boolean;
   /** By unit, for those that are kept stopped. */

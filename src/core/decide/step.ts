@@ -8,6 +8,7 @@ import {
 import { updateContainerFsThresholds } from './containerfs.js';
 import { dueAtNs } from './next-deadline.js';
 import type { Effect } from './effect.js';
+import { inFlight, type Decision } from './eviction.js';
 import { episodeEffects, thresholdsMetOrOwed } from '../threshold/episode.js';
 import { keepsUnreadNs, unseen, wasInterrupted } from '../threshold/observation-gap.js';
 import {
@@ -51,6 +52,24 @@ export interface StepResult {
  * result. Never throws.
  */
 export function step(policy: Policy, before: State, input: StepInput): StepResult {
+  const { ordered, nowNs } = input;
+  if (ordered === undefined) return decideNow(policy, before, input);
+  const { effects, ...result } = decideNow(policy, withOrdered(before, ordered, nowNs), input);
+  return { ...result, effects: [{ kind: 'evict', decision: ordered }, ...effects] };
+}
+
+/** The native layer has sent SIGKILL. The victim gets the whole time of a dying one, because only now it is observed. */
+function withOrdered(state: State, decision: Decision, nowNs: bigint): State {
+  const hold = decision.unit?.hold;
+  return {
+    ...state,
+    evictions: [...state.evictions, { ...inFlight(decision), phaseSinceNs: nowNs, usageStillSinceNs: nowNs }],
+    decisions: Math.max(state.decisions, decision.serial),
+    held: hold ? new Map(state.held).set(hold.unit, hold) : state.held,
+  };
+}
+
+function decideNow(policy: Policy, before: State, input: StepInput): StepResult {
   const state = input.holdNews && input.holdNews.size > 0 ? { ...before, held: afterNews(before.held, input.holdNews) } : before;
   const layout = layoutNow(policy, state, input);
   if (isIdle(policy, state)) return onlyVictims(policy, state, input);

@@ -53,10 +53,17 @@ function operandComparison({ signal, value }: Operand, observation: Observation 
  * -10'.
  */
 export function decisionMessage(decision: Decision): string {
-  const { cause, resource, victim, dryRun } = decision;
+  const { cause, resource, victim, dryRun, standingOrder } = decision;
   const { name } = victim.workload;
   const why = cause.kind === 'threshold' ? comparisonText(cause) : breachText(cause.breach);
-  return `${dryRun ? 'dry run: would evict' : 'evicting'} ${name} with ${meansText(decision)}: ${why}; ${name} ${describeRanked(victim, resource)}${unitText(decision)}`;
+  return `${dryRun ? 'dry run: would evict' : 'evicting'} ${name} with ${meansText(decision)}${standingOrder ? ' by standing order' : ''}: ${why}; ${name} ${describeRanked(victim, resource)}${unitText(decision)}`;
+}
+
+/** Without the values of the moment, which are not known when an order is prepared. */
+export function standingOrderMessage(decision: Decision): string {
+  const { cause, victim } = decision;
+  const why = cause.kind === 'threshold' ? whenText(cause.threshold) : breachText(cause.breach);
+  return `evicting ${victim.workload.name} with ${meansText(decision)} by standing order: ${why}`;
 }
 
 /** 'its emptyDir volume cache is over its limit of 1Gi'. */

@@ -236,7 +236,7 @@ function outside(
   return path === cgroup || isBelow(path, cgroup) || isBelow(cgroup, path) ? undefined : { kind: 'outside', cgroup };
 }
 
-function passedOver(
+export function passedOver(
   { workload }: RankedWorkload,
   found: Candidates,
   failedKills: State['failedKills'],

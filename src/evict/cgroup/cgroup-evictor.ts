@@ -17,19 +17,35 @@ export interface VictimHierarchies {
   readonly freezer: CgroupHierarchy | undefined;
 }
 
-/** Evicts cgroups by ending every process in them. Starts a thread that lives until evictd ends. */
-export function openCgroupEvictor(native: Binding, hierarchies: VictimHierarchies): Evictor {
-  const reaper = new native.MemoryReaper();
+/** Evicts cgroups by ending every process in them. */
+export function openCgroupEvictor(native: Binding, hierarchies: VictimHierarchies, reaper = new native.MemoryReaper()): Evictor {
   return {
-    begin: (workload) => {
+    begin: (workload, _unit, _graceNs, isKilled) => {
       if (workload.protection) {
         throw new HostError('EVICTD_KILL_PROTECTED', `${workload.name} is protected (${workload.protection.kind}) and must not be evicted`);
       }
       if (hierarchies.memory === undefined) throw noWorkload(workload, new Error('this machine has no cgroup memory controller'));
-      return begin(native, reaper, { ...hierarchies, memory: hierarchies.memory }, workload);
+      try {
+        return begin(native, reaper, { ...hierarchies, memory: hierarchies.memory }, workload);
+      } catch (error) {
+        if (isKilled === true && error instanceof HostError && ENDED.has(error.errno ?? '')) return ENDED_KILL;
+        throw error;
+      }
     },
   };
 }
+
+/** errno of a cgroup that was removed, or replaced by another one of the same name. */
+const ENDED = new Set(['ENOENT', 'ENODEV', 'ESTALE']);
+
+/** The kill of a cgroup that is not there any more. */
+const ENDED_KILL: KillInProgress = {
+  terminate: () => ({ atNs: process.hrtime.bigint(), processes: 0, error: undefined }),
+  kill: () => ({ atNs: process.hrtime.bigint(), processes: 0, error: undefined }),
+  read: () => ({ processes: 0, usageBytes: undefined, removed: true }),
+  onExit: () => undefined,
+  close: () => undefined,
+};
 
 function begin(
   native: Binding,

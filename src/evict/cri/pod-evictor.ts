@@ -16,8 +16,8 @@ export function openPodEvictor(
   removals: Removals | undefined,
 ): Evictor {
   return {
-    begin: (workload, unit, graceNs = 0n) => {
-      const kill = others.begin(workload, unit, graceNs);
+    begin: (workload, unit, graceNs = 0n, isKilled) => {
+      const kill = others.begin(workload, unit, graceNs, isKilled);
       const runtime = workload.runtime && runtimeOf(workload.runtime.endpoint);
       if (workload.runtime === undefined || runtime === undefined) return kill;
       return new PodKill({ kill, workload, part: workload.runtime, runtime, graceNs, removals });

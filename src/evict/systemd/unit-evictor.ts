@@ -27,8 +27,8 @@ type OnNotStopped = (hold: Hold, errors: readonly string[]) => void;
  */
 export function openUnitEvictor(cgroups: Evictor, units: UnitManager, sureStop: SureStop, onNotStopped: OnNotStopped): Evictor {
   return {
-    begin: (workload, unit, graceNs = 0n) => {
-      const kill = cgroups.begin(workload);
+    begin: (workload, unit, graceNs = 0n, isKilled) => {
+      const kill = cgroups.begin(workload, unit, graceNs, isKilled);
       const jobs = unit && jobsOf(workload, unit);
       if (unit?.stop === undefined || jobs === undefined) return kill;
       const { stop, hold, queuesNs = queuesOf(graceNs) } = unit;

@@ -3,6 +3,7 @@ import { constants, open, readdir, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errnoName, InputError } from '../../errors.js';
 import { JOURNAL_FILE } from '../../journal/journal-files.js';
+import { orderIn } from '../../journal/order-file.js';
 import { undrainedRecords } from '../../journal/journal-ring.js';
 import { linePieces } from './journal-lines.js';
 
@@ -93,7 +94,7 @@ async function recentTexts(directory: string): Promise<{ texts: string[]; proble
     `the newest records, in ${directory}, are missing: ${errnoName(error) ?? String(error)}; run as root to read them`;
   let names: string[];
   try {
-    names = (await readdir(directory)).filter((name) => name.startsWith('journal-') && !name.endsWith('.new')).sort();
+    names = (await readdir(directory)).filter((name) => /^(journal|order)-/.test(name) && !name.endsWith('.new')).sort();
   } catch (error) {
     return { texts: [], problems: errnoName(error) === 'ENOENT' ? [] : [problem(error)] };
   }
@@ -101,12 +102,22 @@ async function recentTexts(directory: string): Promise<{ texts: string[]; proble
   const problems: string[] = [];
   for (const name of names) {
     try {
-      texts.push(...undrainedRecords(join(directory, name)).map(({ text }) => text));
+      texts.push(...(name.startsWith('order-') ? orderLines(join(directory, name)) : undrainedTexts(join(directory, name))));
     } catch (error) {
       problems.push(problem(error));
     }
   }
   return { texts, problems };
+}
+
+function undrainedTexts(path: string): readonly string[] {
+  return undrainedRecords(path).map(({ text }) => text);
+}
+
+/** The standing order that was carried out while evictd did not know it yet. */
+function orderLines(path: string): readonly string[] {
+  const found = orderIn(path);
+  return found === undefined ? [] : [found.line];
 }
 
 /** The texts that evictd moved to the files meanwhile. Reads only the end of the files. */

@@ -77,8 +77,9 @@ export class OtherRun {
   }
 
   #step(entry: RecordedStep, recordedVictims: ReadonlySet<string | undefined>): readonly Effect[] {
+    const { ordered: _decidedByRecording, ...input } = entry.input;
     const { state, effects, notBeforeNs } = step(this.#policy, this.#state, {
-      ...entry.input,
+      ...input,
       reclaimed: undefined,
       observe: () => this.#node.observations(entry),
       victims: this.#victims(entry),

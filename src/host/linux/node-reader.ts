@@ -4,6 +4,7 @@ import type { Observation, Observations } from '../../core/signal/observation.js
 import { filesystemOf, type DiskSignal, type KubeletSignal, type Signal } from '../../core/signal/signal.js';
 import { operandsOf, operandText, resolve, type Operand, type Threshold } from '../../core/threshold/threshold.js';
 import type { Node, NodeIdentity, NotifierState, Wake } from '../../monitor/ports/ports.js';
+import type { OrderCondition } from '../../monitor/ports/standing-order.js';
 import type { Binding } from '../../native/binding.js';
 import { collect } from '../missing-reading.js';
 import { CurrentStatistics } from './memory/fresh-memory.js';
@@ -171,6 +172,14 @@ export class LinuxNodeReader implements LinuxNode {
 
   decided({ observed }: Observations): void {
     this.#parts.own.decided(observed, process.hrtime.bigint());
+  }
+
+  crossing({ value }: Pick<Threshold, 'value'>): readonly OrderCondition[] | undefined {
+    const { memory: source, notifiers } = this.#parts;
+    const memory = this.#memoryOf(source);
+    const fresh = this.#fresh.get(source);
+    if ('missing' in memory || fresh?.isBehind) return undefined;
+    return [notifiers.crossing(resolve(value, memory.capacity), memory), ...(fresh ? [fresh.condition] : [])];
   }
 
   notifiers(): readonly NotifierState[] {

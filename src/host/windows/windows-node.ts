@@ -93,6 +93,11 @@ class WindowsNodeReader implements WindowsNode {
     this.#looks.decided(observed, process.hrtime.bigint());
   }
 
+  /** There is no standing order on Windows. */
+  crossing(): undefined {
+    return undefined;
+  }
+
   notifiers(): readonly NotifierState[] {
     const looks = this.#looks.states();
     return looks.length === 0 ? [] : [...looks, this.#low.state()];

@@ -49,6 +49,7 @@ export function decisionRecord(decision: Decision, wake: Wake): JournalRecord {
     victim: victimOf(victim),
     action: actionOf(decision),
     graceSeconds: Number(graceNs) / 1e9,
+    ...orderOf(decision),
     ...unit,
     ...(expectedBytes === undefined ? {} : { expectedBytes: jsonInteger(expectedBytes) }),
     counts: { ranking: ranking.length, unreadable: unreadable.length },
@@ -119,6 +120,12 @@ function within<T>(list: readonly T[], bytes: number): T[] {
   let left = bytes;
   const end = list.findIndex((item, index) => (left -= Buffer.byteLength(JSON.stringify(item))) < 0 && index > 0);
   return end === -1 ? [...list] : list.slice(0, end);
+}
+
+function orderOf({ standingOrder }: Decision): Record<string, unknown> {
+  if (standingOrder === undefined) return {};
+  const { preparedAtNs, signalledAtNs } = standingOrder;
+  return { standingOrder: { preparedSecondsBefore: Number((signalledAtNs - preparedAtNs) / 1_000_000n) / 1e3 } };
 }
 
 function causeOf(decision: Decision): Record<string, unknown> {

@@ -1,4 +1,4 @@
-import type { Outcome } from '../../core/decide/eviction.js';
+import type { Decision, Outcome } from '../../core/decide/eviction.js';
 import type { Hold } from '../../core/systemd/unit-hold.js';
 import type { State } from '../../core/decide/state.js';
 import { whenText } from '../../core/threshold/threshold.js';
@@ -74,6 +74,29 @@ export function unfinishedRecord(record: Readonly<Record<string, unknown>>, isSt
     freedBytes: 0,
     abandoned,
     message: `eviction of ${name} abandoned: ${abandoned}`,
+  };
+}
+
+/**
+ * A standing order sent no signal.
+ *
+ * @param decision  undefined: one of its workloads has ended
+ */
+export function orderFailedRecord(
+  outcome: 'refused' | 'vanished',
+  decision: Decision | undefined,
+  error: string | undefined,
+): JournalRecord {
+  const message =
+    decision === undefined
+      ? 'standing order: one of its workloads has ended, so it killed none; evictd decides anew'
+      : `standing order: cannot kill ${decision.victim.workload.name}: ${error ?? 'unknown'}; evictd decides anew`;
+  return {
+    type: 'standing-order',
+    result: outcome,
+    ...(decision && { victim: victimOf(decision.victim) }),
+    ...(error === undefined ? {} : { error }),
+    message,
   };
 }
 

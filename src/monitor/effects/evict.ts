@@ -1,16 +1,19 @@
 import type { Effect } from '../../core/decide/effect.js';
+import type { Decision } from '../../core/decide/eviction.js';
 import { evictionSignal } from '../../core/message/eviction-signal.js';
 import { decisionRecord, rankingRecords } from '../../journal/records/decision-record.js';
+import type { Wake } from '../ports/ports.js';
 import type { EffectHandler } from './handler.js';
 
 /** A workload is evicted; in a dry run that is only recorded. */
 export const evict: EffectHandler<Extract<Effect, { kind: 'evict' }>> = {
-  record: ({ decision }, { wake }) => decisionRecord(decision, wake),
+  record: ({ decision }, { wake }) => decisionRecord(decision, wakeOf(decision) ?? wake),
   isRecordedFirst: true,
   isSignal: ({ decision }) => !decision.dryRun,
   perform: ({ decision }, { victims, reporter }, wake, times) => {
     if (decision.dryRun) return;
-    const { crossingNs, signalNs } = victims.begin(decision, wake, times);
+    const { standingOrder } = decision;
+    const { crossingNs, signalNs } = standingOrder ? victims.adopt(decision, standingOrder) : victims.begin(decision, wake, times);
     if (signalNs !== undefined) reporter.signalled(signalNs - crossingNs);
   },
   recordLater: ({ decision }) => rankingRecords(decision),
@@ -24,4 +27,12 @@ export const evict: EffectHandler<Extract<Effect, { kind: 'evict' }>> = {
       unreadable: decision.unreadable.length,
     },
   }),
+  metric: ({ decision: { standingOrder } }, metrics) => {
+    if (standingOrder) metrics.standingOrder('carried-out');
+  },
 };
+
+/** undefined: the pass has decided, and its wake counts. */
+function wakeOf({ standingOrder }: Decision): Wake | undefined {
+  return standingOrder && { source: 'standing_order', atNs: standingOrder.crossedAtNs };
+}

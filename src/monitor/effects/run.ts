@@ -31,7 +31,7 @@ export function runEffects<E extends AnyEffect>(
   const first = recordsOf(table, effects, context, true);
   for (const record of first.values()) journal.record(record);
   const recorded = { ...times, recordedNs: process.hrtime.bigint() };
-  if (effects.some((effect) => handlerOf(table, effect).isSignal?.(effect))) saveState();
+  if (sendsSignal(table, effects)) saveState();
   for (const effect of effects) handlerOf(table, effect).perform?.(effect, actors, wake, recorded);
   performed();
   const last = recordsOf(table, effects, context, false);
@@ -42,6 +42,10 @@ export function runEffects<E extends AnyEffect>(
     if (recordLater) journal.recordLater(recordLater(effect));
     reporter.effect(handlerOf(table, effect), effect, record ?? first.get(effect));
   }
+}
+
+export function sendsSignal<E extends AnyEffect>(table: EffectTable<E>, effects: readonly E[]): boolean {
+  return effects.some((effect) => handlerOf(table, effect).isSignal?.(effect));
 }
 
 /** The journal records of one step's effects, in the order in which they are written. */

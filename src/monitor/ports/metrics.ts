@@ -1,6 +1,7 @@
 import type { DiskAmount } from '../../core/disk/disk-amount.js';
 import type { AlertKind } from '../../core/decide/effect.js';
 import type { EvictionSignal } from '../../core/message/eviction-signal.js';
+import type { OrderOutcome } from '../../core/decide/standing-order.js';
 import type { OomLimit } from '../../core/oom/kernel-kill.js';
 import type { Observations } from '../../core/signal/observation.js';
 import type { ConditionType, Signal } from '../../core/signal/signal.js';
@@ -37,6 +38,7 @@ export interface Metrics {
   reclaimed(step: string, freed: DiskAmount, failed: boolean): void;
   oomKilled(limit: OomLimit, processes: number): void;
   held(units: number): void;
+  standingOrder(outcome: OrderOutcome): void;
   wakeToSignal(seconds: number): void;
   notifiers(states: readonly NotifierState[]): void;
   /** Workload sources that are missing. Replaces the former list. */

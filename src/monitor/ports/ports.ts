@@ -9,6 +9,7 @@ import type { ResourceSignal, Signal } from '../../core/signal/signal.js';
 import type { Policy, State } from '../../core/decide/state.js';
 import type { Threshold } from '../../core/threshold/threshold.js';
 import type { SourceProblem } from './source-problem.js';
+import type { OrderCondition } from './standing-order.js';
 import type { Candidates, Workload } from '../../core/workload/workload.js';
 
 export type { ContainerFiles, ContainerRuntime, ReportedFilesystems } from './container-runtime.js';
@@ -27,7 +28,17 @@ export interface Wake {
 }
 export type NotifierMechanism = 'memcg_threshold' | 'sampler' | 'psi_trigger' | 'memcg_events' | 'memcg_oom' | 'memory_notification';
 export type WakeSource =
-  NotifierMechanism | 'start' | 'tick' | 'look' | 'deadline' | 'victim' | 'reload' | 'filesystem' | 'reclaim' | 'watchdog';
+  | NotifierMechanism
+  | 'start'
+  | 'tick'
+  | 'look'
+  | 'deadline'
+  | 'victim'
+  | 'reload'
+  | 'filesystem'
+  | 'reclaim'
+  | 'watchdog'
+  | 'standing_order';
 
 /** A source of notifications. `signal`: what it watches. */
 export interface NotifierState {
@@ -92,6 +103,12 @@ export interface Node {
   look(): boolean;
   /** A pass has decided on these observations: a crossing in them needs no further pass. */
   decided(observations: Observations): void;
+  /**
+   * What the native layer can compare to see that this threshold of memory.available is crossed; undefined: nothing
+   * now. The first is the node's value, which has reached `atLeast` when one unit less than the threshold is available,
+   * and rises by what is not available any more.
+   */
+  crossing(threshold: Pick<Threshold, 'value'>): readonly OrderCondition[] | undefined;
   notifiers(): readonly NotifierState[];
   /** The kernel's OOM kills below the node so far; undefined: the kernel has no such count. */
   oomKills(): number | undefined;
@@ -197,8 +214,9 @@ export interface Evictor {
    *
    * @param unit  the decision for a systemd unit; undefined: the workload is none, and is ended by signals
    * @param graceNs  its grace period
+   * @param isKilled  SIGKILL was sent already: a workload that has ended is no error
    */
-  begin(workload: Workload, unit?: UnitDecision, graceNs?: bigint): KillInProgress;
+  begin(workload: Workload, unit?: UnitDecision, graceNs?: bigint, isKilled?: boolean): KillInProgress;
 }
 
 /** Node-level reclaim: frees a resource without ending a workload. */

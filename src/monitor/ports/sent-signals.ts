@@ -37,6 +37,11 @@ export function noSignalSent(times: Omit<EvictionTimes, 'signalNs' | 'killNs'>):
   return { times: { ...times, signalNs: undefined, killNs: undefined }, sent: undefined };
 }
 
+/** The native layer has sent SIGKILL. */
+export function orderedSignals(crossingNs: bigint, signalNs: bigint): SentSignals {
+  return { times: { crossingNs, wakeNs: undefined, decisionNs: signalNs, signalNs, killNs: signalNs }, sent: 'killNs' };
+}
+
 export function isFirstSent({ sent }: SentSignals, signal: SentSignal, { passing }: Pick<SignalResult, 'passing'>): boolean {
   return passing !== 'unsent' && sent !== signal;
 }

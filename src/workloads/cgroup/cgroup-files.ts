@@ -1,4 +1,4 @@
-import type { FileSpec } from '../../native/binding.js';
+import type { FileSpec, FileSum } from '../../native/binding.js';
 import { readFileSync } from 'node:fs';
 import { cgroupDirectory, type CgroupHierarchy } from '../../core/workload/cgroup.js';
 
@@ -80,6 +80,18 @@ const v2 = (countsCache: boolean): CgroupFiles => ({
 /** @param countsCache  active page cache is usage, as on a kubelet */
 export function cgroupFiles(version: 1 | 2, countsCache: boolean): CgroupFiles {
   return version === 1 ? v1(countsCache) : v2(countsCache);
+}
+
+/** The working set of a cgroup as a value for the native layer. It may be below 0. */
+export function workingSetOf(directory: string, version: 1 | 2, countsCache: boolean): FileSum {
+  const all = version === 1 ? 'total_' : '';
+  return {
+    files: [
+      { path: `${directory}/${cgroupFiles(version, countsCache).usageFile}`, format: 'number' },
+      { path: `${directory}/memory.stat`, format: 'keyed', keys: [`${all}inactive_file`, `${all}active_file`] },
+    ],
+    weights: [1, -1, countsCache ? 0 : -1],
+  };
 }
 
 /** A limit in bytes; undefined: none, which v1 writes as the largest number of whole pages. */

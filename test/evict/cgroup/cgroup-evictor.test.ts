@@ -164,3 +164,17 @@ test('closed twice, and used afterwards: no process is affected', async () => {
   for (const file of others) closeSync(file);
   expect(victim.read('cgroup.procs').trim()).toBe(String(pid));
 });
+
+test('a workload that was killed already and has ended is no error; another error is one', async () => {
+  const gone = workload(victim);
+  const replaced = { ...gone, startOrder: gone.startOrder + 1n };
+  for (const of of [replaced, gone]) {
+    if (of === gone) await victim.cleanup();
+    expect(() => evictor.begin(of)).toThrow(HostError);
+    const kill = evictor.begin(of, undefined, 0n, true);
+    expect(kill.kill()).toMatchObject({ processes: 0, error: undefined });
+    expect(kill.read()).toEqual({ processes: 0, usageBytes: undefined, removed: true });
+    kill.close();
+  }
+  expect(() => evictor.begin({ ...gone, protection: { kind: 'critical' } }, undefined, 0n, true)).toThrow('protected');
+});

@@ -57,6 +57,7 @@ async function begin(
   unit: UnitDecision,
   part: UnitPart = { name: NAME, manager: 'system' },
   graceNs = 5n * SECOND,
+  isKilled = false,
 ): Promise<KillInProgress> {
   peer = await BusPeer.open();
   units = new SystemdUnits([{ path: peer.path, daemon: false }]);
@@ -79,9 +80,10 @@ async function begin(
   );
   const { path, dir } = victim;
   const kill = evictor.begin(
-    workload(NAME, { id: path, path, startOrder: statSync(dir, { bigint: true }).ino, unit: part }),
+    workload(NAME, { id: path, path, startOrder: statSync(dir, { bigint: true, throwIfNoEntry: false })?.ino ?? 1n, unit: part }),
     unit,
     graceNs,
+    isKilled,
   );
   onTestFinished(() => {
     kill.close();
@@ -326,3 +328,15 @@ test('without a connection nothing is reported about units that should stay stop
   expect(await member.ended).toBe('SIGKILL');
   expect([notStopped, kill.systemd?.()]).toEqual([[], undefined]);
 });
+
+test.each(['is still there', 'was removed'])(
+  'killed by a standing order, its cgroup %s: systemd is asked to keep it stopped',
+  async (cgroup) => {
+    if (cgroup === 'was removed') await victim.cleanup();
+    const kill = await begin({ ...decided, hold }, undefined, 0n, true);
+    expect(kill.kill()).toMatchObject({ error: undefined });
+    await eventually('it was asked', () => requested().length === 3);
+    expect(requested()).toEqual(['evictd-test.socket', 'evictd-test.timer', NAME]);
+    expect(await member.ended).toBe('SIGKILL');
+  },
+);

@@ -215,6 +215,7 @@ shutdownGracePeriod               0s               default
 shutdownGracePeriodCriticalPods   0s               default
 shutdownGracePeriodByPodPriority  -                default
 monitoringInterval                10s              default
+standingOrder.after               5ms              default
 node.cgroup                       -                default
 filesystems.nodefs                /                default
 filesystems.imagefs               -                default

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { cgroupFiles, type CgroupSample } from '../../../src/workloads/cgroup/cgroup-files.js';
+import { valueOf } from '../../../src/host/linux/sampling/file-sum.js';
+import { cgroupFiles, workingSetOf, type CgroupSample } from '../../../src/workloads/cgroup/cgroup-files.js';
 
 interface Numbers {
   readonly usage: number;
@@ -26,6 +27,16 @@ describe.each([1, 2] as const)('cgroup v%i', (version) => {
     ['nothing is known without the usage', true, { usage: NaN }, undefined],
   ])('%s', (_rule, countsCache, numbers, workingSet) => {
     expect(sampled(version, countsCache, numbers)?.workingSetBytes).toBe(workingSet);
+  });
+
+  test.each([true, false])('the native layer compares the same number (active page cache is usage: %s)', (countsCache) => {
+    const { files, weights } = workingSetOf('/cgroup', version, countsCache);
+    expect(files.flatMap((file) => ('keys' in file ? file.keys : [file.path]))).toEqual(
+      version === 1
+        ? ['/cgroup/memory.usage_in_bytes', 'total_inactive_file', 'total_active_file']
+        : ['/cgroup/memory.current', 'inactive_file', 'active_file'],
+    );
+    expect(BigInt(valueOf({ weights }, Float64Array.of(100, 30, 50)))).toBe(sampled(version, countsCache)?.workingSetBytes);
   });
 
   test('swap, where the kernel counts it', () => {

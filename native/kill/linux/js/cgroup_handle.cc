@@ -41,8 +41,8 @@ class CgroupHandleObject : public Napi::ObjectWrap<CgroupHandleObject> {
   Napi::Value Signal(const Napi::CallbackInfo& info) {
     const Napi::Env env = info.Env();
     const int signal = static_cast<int>(IntegerArgument(info[0], "signal", 0, kMaximumSignal));
-    MemoryReaper* const reaper = MemoryReaperArgument(info[1], "reaper");
-    const CgroupHandle::Signalled outcome = Guarded(env, [&] { return Open(env).Signal(signal, reaper); });
+    const std::shared_ptr<MemoryReaper> reaper = MemoryReaperArgument(info[1], "reaper");
+    const CgroupHandle::Signalled outcome = Guarded(env, [&] { return Open(env).Signal(signal, reaper.get()); });
     return ObjectOf(env, {{"found", NumberOf(env, outcome.found)},
                           {"signalled", NumberOf(env, outcome.signalled)},
                           {"errno", NumberOf(env, outcome.error)},

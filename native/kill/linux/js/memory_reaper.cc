@@ -17,7 +17,7 @@ constexpr napi_type_tag kTag = {0x6576696374642d72, 0x65617065722d7631};
 class MemoryReaperObject : public Napi::ObjectWrap<MemoryReaperObject> {
  public:
   explicit MemoryReaperObject(const Napi::CallbackInfo& info) : ObjectWrap(info) {
-    Guarded(info.Env(), [&] { reaper_ = std::make_unique<MemoryReaper>(); });
+    Guarded(info.Env(), [&] { reaper_ = std::make_shared<MemoryReaper>(); });
     Value().TypeTag(&kTag);
   }
 
@@ -27,7 +27,7 @@ class MemoryReaperObject : public Napi::ObjectWrap<MemoryReaperObject> {
         {InstanceMethod("counts", &MemoryReaperObject::Counts), InstanceMethod("close", &MemoryReaperObject::Close)});
   }
 
-  MemoryReaper* reaper() const { return reaper_.get(); }
+  const std::shared_ptr<MemoryReaper>& reaper() const { return reaper_; }
 
  private:
   Napi::Value Counts(const Napi::CallbackInfo& info) {
@@ -41,13 +41,13 @@ class MemoryReaperObject : public Napi::ObjectWrap<MemoryReaperObject> {
     reaper_.reset();
   }
 
-  std::unique_ptr<MemoryReaper> reaper_;
+  std::shared_ptr<MemoryReaper> reaper_;
   MemoryReaper::Counts last_;
 };
 
 }  // namespace
 
-MemoryReaper* MemoryReaperArgument(const Napi::Value& value, const char* name) {
+std::shared_ptr<MemoryReaper> MemoryReaperArgument(const Napi::Value& value, const char* name) {
   if (value.IsUndefined()) return nullptr;
   if (!value.IsObject() || !value.As<Napi::Object>().CheckTypeTag(&kTag)) {
     ThrowArgumentError(value.Env(), std::string("The \"") + name + "\" argument must be a MemoryReaper");

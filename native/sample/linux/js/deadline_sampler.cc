@@ -42,17 +42,6 @@ std::vector<FileSum::Reclaimable> ReclaimableArgument(const Napi::Value& value, 
   return parts;
 }
 
-std::unique_ptr<SampledValue> FileSumArgument(const Napi::Object& options) {
-  std::vector<FileSpec> files = FileSpecsArgument(options.Get("files"), "files");
-  size_t fields = 0;
-  for (const FileSpec& spec : files) fields += spec.fields();
-  std::vector<double> weights = WeightsArgument(options, fields);
-  std::vector<FileSum::Reclaimable> reclaimable = ReclaimableArgument(options.Get("reclaimable"), fields);
-  return Guarded(options.Env(), [&] {
-    return std::make_unique<FileSum>(std::move(files), std::move(weights), std::move(reclaimable));
-  });
-}
-
 std::unique_ptr<SampledValue> FilesystemArgument(const Napi::Object& options) {
   const std::string field = TextArgument(options.Get("field"), "field");
   if (field != "availableBytes" && field != "inodesFree") {
@@ -101,13 +90,15 @@ class SamplerObject : public WatchObject<SamplerObject> {
       ThrowArgumentError(info.Env(), "minPeriodMs must not be above maxPeriodMs", true);
     }
     const std::vector<double> limits = NumbersArgument(options.Get("limits"), "limits");
+    const Napi::Value distance = options.Get("noticeDistance");
+    const double notice = distance.IsUndefined() ? 0 : NumberArgument(distance, "noticeDistance");
     const Napi::Function on_wake = FunctionArgument(info[1], "onWake");
     const bool files = options.Get("filesystem").IsUndefined();
     std::unique_ptr<SampledValue> value = files ? FileSumArgument(options) : FilesystemArgument(options);
     const std::string target = files ? FileSpecsArgument(options.Get("files"), "files")[0].path
                                      : TextArgument(options.Get("field"), "field") + " of a filesystem";
     Guarded(info.Env(), [&] {
-      Start(info, std::make_shared<DeadlineSampler>(std::move(value), rate, period, limits), on_wake, target);
+      Start(info, std::make_shared<DeadlineSampler>(std::move(value), rate, period, limits, notice), on_wake, target);
     });
   }
 
@@ -137,6 +128,17 @@ class SamplerObject : public WatchObject<SamplerObject> {
 };
 
 }  // namespace
+
+std::unique_ptr<SampledValue> FileSumArgument(const Napi::Object& options) {
+  std::vector<FileSpec> files = FileSpecsArgument(options.Get("files"), "files");
+  size_t fields = 0;
+  for (const FileSpec& spec : files) fields += spec.fields();
+  std::vector<double> weights = WeightsArgument(options, fields);
+  std::vector<FileSum::Reclaimable> reclaimable = ReclaimableArgument(options.Get("reclaimable"), fields);
+  return Guarded(options.Env(), [&] {
+    return std::make_unique<FileSum>(std::move(files), std::move(weights), std::move(reclaimable));
+  });
+}
 
 Napi::Function DefineSampler(Napi::Env env) { return SamplerObject::Define(env); }
 

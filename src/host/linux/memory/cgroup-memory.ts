@@ -101,6 +101,7 @@ function usageOf(hierarchy: CgroupHierarchy, path: string, countsCache: boolean,
     directory,
     version,
     keys: keys.map((key) => key.replace(/^total_/, '')),
+    explained: { files: used.files, weights: used.weights.map((_, field) => (field === 0 ? -1 : field <= pages.length ? 1 : 0)) },
     reclaimableOf: (counts) => BigInt(-valueOf(used, Float64Array.of(0, ...counts))),
   };
   return {

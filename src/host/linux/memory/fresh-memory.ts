@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { OrderCondition } from '../../../monitor/ports/standing-order.js';
 import type { MemoryReading, Statistics } from './memory.js';
 
 /**
@@ -30,6 +31,11 @@ export class CurrentStatistics {
   /** The last reading was corrected: read again soon, because no event may follow. */
   get isBehind(): boolean {
     return this.#isBehind;
+  }
+
+  /** The same for the native layer, which cannot correct: the statistics explain the usage. */
+  get condition(): OrderCondition {
+    return { value: this.#cgroup.explained, atLeast: -Number(this.#unexplained + SLACK) };
   }
 
   of(reading: MemoryReading): MemoryReading {

@@ -1,6 +1,7 @@
 import { cgroupDirectory, type CgroupHierarchy } from '../../../core/workload/cgroup.js';
 import { usedLimit } from '../../../core/signal/memcg.js';
 import type { NotifierState, Wake } from '../../../monitor/ports/ports.js';
+import type { OrderCondition } from '../../../monitor/ports/standing-order.js';
 import type { Binding, EventsBits, OomBits } from '../../../native/binding.js';
 import { type MemoryLimit, UsageThresholds } from './usage-threshold.js';
 import type { MemoryReading, MemorySource } from './memory.js';
@@ -124,7 +125,13 @@ export class MemoryNotifiers {
 
   #armSampler(limits: readonly MemoryLimit[], capacity: bigint): boolean {
     const values = limits.map(({ bytes }) => Number(usedLimit(capacity, bytes)));
-    return this.#sampler.arm(values, `memory in use ≥ ${values.join(', ')} of ${this.#plan.nodeName}`);
+    const noticeDistance = Math.max(...limits.map(({ bytes }) => Number(bytes)));
+    return this.#sampler.arm(values, `memory in use ≥ ${values.join(', ')} of ${this.#plan.nodeName}`, noticeDistance);
+  }
+
+  /** What the sampler compares. */
+  crossing(bytes: bigint, { capacity }: MemoryReading): OrderCondition {
+    return { value: this.#plan.used, atLeast: Number(usedLimit(capacity, bytes)) };
   }
 
   #armEvents(): boolean {

@@ -21,6 +21,8 @@ export interface Statistics {
   /** The numbers of the cgroup itself that `reclaimableOf` needs, in its order. */
   readonly keys: readonly string[];
   readonly reclaimableOf: (counts: readonly number[]) => bigint;
+  /** Pages − usage, for the native layer. */
+  readonly explained: FileSum;
 }
 
 export interface MemorySource extends KernelSource<MemoryReading | Missing> {

@@ -8,6 +8,9 @@ export interface Sampled {
   readonly unit: FilledUnit;
 }
 
+/** How close to a limit the value wakes as approaching it; undefined: shortly before it. */
+type Notice = number | undefined;
+
 /** The addon samples a value and wakes on a crossing, where the kernel has no thresholds or refuses them. */
 export class SamplerNotifier {
   readonly #native: Binding;
@@ -15,6 +18,7 @@ export class SamplerNotifier {
   readonly #wake: SlotWake;
   readonly #slot: WatchSlot<SamplerWatch>;
   #target = '';
+  #noticeDistance: Notice;
 
   constructor(native: Binding, sampled: Sampled, wake: SlotWake) {
     this.#native = native;
@@ -28,26 +32,30 @@ export class SamplerNotifier {
   }
 
   /** @returns whether it was started or its limits changed */
-  arm(limits: readonly number[], target: string): boolean {
+  arm(limits: readonly number[], target: string, noticeDistance?: Notice): boolean {
     const aim = limits.join(', ');
     this.#target = target;
     if (this.#slot.aimsAt(aim)) return false;
     const { watch } = this.#slot;
-    if (watch) {
+    if (watch && noticeDistance === this.#noticeDistance) {
       watch.setLimits(limits);
       this.#slot.moved(aim);
       return true;
     }
+    this.#noticeDistance = noticeDistance;
     const { value, unit } = this.#sampled;
     const { SAMPLER, WAKE } = this.#native;
     return this.#slot.open(
       aim,
       (onWake) =>
-        new this.#native.Sampler({ ...value, ...fillRates(this.#native, unit), limits }, (wake, atNs, detail) => {
-          // GONE may have joined an approach that was not delivered yet: GONE counts.
-          if (wake === WAKE.FIRED && detail === SAMPLER.APPROACHING) this.#wake('sampler', atNs, detail, true);
-          else onWake(wake, atNs, detail);
-        }),
+        new this.#native.Sampler(
+          { ...value, ...fillRates(this.#native, unit), limits, ...(noticeDistance !== undefined && { noticeDistance }) },
+          (wake, atNs, detail) => {
+            // GONE may have joined an approach that was not delivered yet: GONE counts.
+            if (wake === WAKE.FIRED && detail === SAMPLER.APPROACHING) this.#wake('sampler', atNs, detail, true);
+            else onWake(wake, atNs, detail);
+          },
+        ),
       refusal,
     );
   }

@@ -26,6 +26,7 @@ const statistics = (version: 1 | 2, of = directory): Statistics => ({
   directory: of,
   version,
   keys: ['inactive_file', 'active_file'],
+  explained: { files: [], weights: [] },
   reclaimableOf: ([inactive = 0, active = 0]) => BigInt(inactive + Math.max(active - 16 * MIB, 0)),
 });
 

@@ -1,0 +1,182 @@
+#include "kill/linux/standing_order.h"
+
+#include <fcntl.h>
+#include <sys/epoll.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <limits>
+#include <utility>
+
+#include "kill/linux/cgroup_children.h"
+#include "system/clock.h"
+#include "system/system_error.h"
+
+namespace evictd {
+
+namespace {
+
+constexpr uint64_t kNsPerSecond = 1'000'000'000;
+
+// Returns 0 or errno.
+int WriteAll(int file, const void* bytes, size_t length, off_t at) {
+  const ssize_t written = pwrite(file, bytes, length, at);
+  return written == static_cast<ssize_t>(length) ? 0 : written < 0 ? errno : EIO;
+}
+
+// Updates the last value of a condition or candidate. Returns 0 or errno.
+template <typename Valued>
+int Read(Valued* valued) {
+  double value = 0;
+  const int error = valued->value->Take(&value);
+  if (error == 0) valued->last = value;
+  return error;
+}
+
+}  // namespace
+
+StandingOrder::StandingOrder(const std::string& file, std::shared_ptr<MemoryReaper> reaper)
+    : reaper_(std::move(reaper)) {
+  static_assert(kInterest == EPOLLIN);
+  timer_.Reset(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
+  if (!timer_) throw SystemError(errno, "timerfd_create");
+  file_.Reset(open(file.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW));
+  if (!file_) throw SystemError(errno, "open", file);
+}
+
+bool StandingOrder::Place(std::unique_ptr<Plan> plan, uint64_t seen_ns) {
+  // The old plan is freed without the lock: the waiter's thread must not wait for this one.
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (result_) return false;
+  plan_.swap(plan);
+  not_before_ns_ = 0;
+  if (crossed_ns_ < seen_ns || !plan_) crossed_ns_ = 0;
+  return true;
+}
+
+void StandingOrder::Seen(uint64_t seen_ns) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (crossed_ns_ < seen_ns) crossed_ns_ = 0;
+}
+
+void StandingOrder::Postpone(uint64_t until_ns) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  not_before_ns_ = until_ns;
+}
+
+std::optional<StandingOrder::Result> StandingOrder::Take() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return std::exchange(result_, std::nullopt);
+}
+
+void StandingOrder::OthersWoke(uint64_t now_ns) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (!plan_ || crossed_ns_ != 0 || !Holds(&plan_->conditions.front())) return;
+  crossed_ns_ = now_ns;
+  SetTimer(plan_->after_ns);
+}
+
+Wake StandingOrder::OnEvent(size_t, uint32_t) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  uint64_t expirations = 0;
+  static_cast<void>(!read(timer_.get(), &expirations, sizeof expirations));
+  const uint64_t now_ns = MonotonicNs();
+  if (!plan_ || crossed_ns_ == 0 || now_ns >= plan_->expires_ns) return Wake::kNothing;
+  if (now_ns < not_before_ns_) {
+    SetTimer(not_before_ns_ - now_ns);
+    return Wake::kNothing;
+  }
+  if (!Holds(&plan_->conditions.front())) {
+    crossed_ns_ = 0;  // the next wake counts
+    return Wake::kNothing;
+  }
+  if (now_ns - crossed_ns_ < plan_->settles_ns && !OneOfOthersHolds()) {
+    SetTimer(plan_->after_ns);
+    return Wake::kNothing;
+  }
+  result_ = CarryOut();
+  plan_.reset();
+  crossed_ns_ = 0;
+  return Wake::kFired;
+}
+
+bool StandingOrder::Holds(Condition* condition) {
+  return !HasVanished(Read(condition)) && condition->last >= condition->at_least;
+}
+
+bool StandingOrder::OneOfOthersHolds() {
+  const auto others = plan_->conditions.begin() + 1;
+  return others == plan_->conditions.end() ||
+         std::any_of(others, plan_->conditions.end(), [](Condition& condition) { return Holds(&condition); });
+}
+
+StandingOrder::Result StandingOrder::CarryOut() {
+  Result result = {kNone, plan_->conditions.front().last, 0, crossed_ns_, MonotonicNs(), 0, 0, 0};
+  const size_t largest = Largest();
+  if (largest == kNone) return result;
+  const Candidate& candidate = plan_->candidates[largest];
+  int error = 0;
+  const std::vector<pid_t> pids = candidate.cgroup->Processes(&error);
+  if (pids.empty() && error == 0) return result;
+  result.candidate = largest;
+  result.value = candidate.last;
+  result.processes = pids.size();
+  if (std::binary_search(pids.begin(), pids.end(), getpid())) {
+    result.error = EPERM;  // cgroup.kill would end this process, too
+    return result;
+  }
+  result.unrecorded = Record(candidate, result);
+  Kill(candidate, &result);
+  return result;
+}
+
+size_t StandingOrder::Largest() {
+  size_t largest = kNone;
+  double most = -std::numeric_limits<double>::infinity();
+  for (size_t i = 0; i < plan_->candidates.size(); i++) {
+    Candidate& candidate = plan_->candidates[i];
+    if (HasVanished(Read(&candidate))) return kNone;
+    if (!(candidate.last + candidate.offset > most)) continue;
+    most = candidate.last + candidate.offset;
+    largest = i;
+  }
+  return largest;
+}
+
+int StandingOrder::Record(const Candidate& candidate, const Result& result) {
+  const struct {
+    uint64_t crossed_ns;
+    uint64_t decided_ns;
+    double node;
+    double value;
+  } commit = {result.crossed_ns, MonotonicNs(), result.node, result.value};
+  const int error = WriteAll(file_.get(), candidate.record.data(), candidate.record.size(), kRecordAt);
+  return error != 0 ? error : WriteAll(file_.get(), &commit, sizeof commit, 0);
+}
+
+void StandingOrder::Kill(const Candidate& candidate, Result* result) {
+  if (plan_->by_file) {
+    try {
+      candidate.cgroup->Kill();
+      result->at_ns = MonotonicNs();
+      return;
+    } catch (const SystemError&) {
+      // Kernels before 5.14 have no such file, and it may be read-only: signals may still work.
+    }
+  }
+  const CgroupHandle::Signalled sent = candidate.cgroup->Signal(SIGKILL, reaper_.get());
+  result->at_ns = sent.signalled > 0 ? sent.at_ns : MonotonicNs();
+  result->error = sent.signalled > 0 ? 0 : sent.error != 0 ? sent.error : ESRCH;
+}
+
+void StandingOrder::SetTimer(uint64_t ns) {
+  itimerspec once = {};
+  once.it_value.tv_sec = static_cast<time_t>(ns / kNsPerSecond);
+  once.it_value.tv_nsec = static_cast<long>(ns % kNsPerSecond);
+  timerfd_settime(timer_.get(), 0, &once, nullptr);  // EINVAL and EFAULT only
+}
+
+}  // namespace evictd

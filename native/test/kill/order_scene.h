@@ -1,0 +1,121 @@
+#pragma once
+
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cgroup.h"
+#include "check.h"
+#include "kill/linux/standing_order.h"
+#include "sample/linux/file_sum.h"
+#include "waker.h"
+
+namespace evictd::test {
+
+constexpr uint64_t kMillisecond = 1000000;
+constexpr uint64_t kForever = UINT64_MAX;
+constexpr double kLimit = 100;
+
+// A watch that wakes when it is rung.
+class Bell : public WatchSource {
+ public:
+  std::vector<Descriptor> Descriptors() const override { return {{event_.get(), EPOLLIN}}; }
+  Wake OnEvent(size_t, uint32_t) override {
+    eventfd_t count = 0;
+    eventfd_read(event_.get(), &count);
+    rung++;
+    return Wake::kFired;
+  }
+  void Ring() { eventfd_write(event_.get(), 1); }
+
+  std::atomic<int> rung{0};
+
+ private:
+  const UniqueFd event_{eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+};
+
+// A value that a test sets: the number in a file.
+inline std::unique_ptr<SampledValue> NumberIn(const std::string& file) {
+  return std::make_unique<FileSum>(std::vector<FileSpec>{{file, TextFormat::kNumber, {}}}, std::vector<double>{1});
+}
+
+inline ino_t IdOf(const std::string& directory) {
+  struct stat status = {};
+  CHECK(stat(directory.c_str(), &status) == 0);
+  return status.st_ino;
+}
+
+// A standing order with its waiter. Values are files that a test writes; cgroups and processes are real.
+struct OrderScene {
+  OrderScene() {
+    CHECK(WriteText(directory.File("node"), "0\n"));
+    CHECK(WriteText(directory.File("sound"), "1\n"));
+    CHECK(WriteText(directory.File("record"), std::string(4096, '\0')));
+    order = std::make_shared<StandingOrder>(directory.File("record"), nullptr);
+    waiter.Add(bell);
+    waiter.Add(order);
+  }
+
+  void Node(const char* value) { CHECK(WriteText(directory.File("node"), std::string(value) + "\n")); }
+  void Sound(const char* value) { CHECK(WriteText(directory.File("sound"), std::string(value) + "\n")); }
+
+  StandingOrder::Candidate Candidate(const Cgroup& cgroup, const char* name, const char* value, double offset = 0) {
+    const std::string file = directory.File(name);
+    CHECK(WriteText(file, std::string(value) + "\n"));
+    return {std::make_unique<CgroupHandle>(cgroup.path(), IdOf(cgroup.path())), NumberIn(file), offset, 0,
+            std::string("record of ") + name};
+  }
+
+  std::unique_ptr<StandingOrder::Plan> Plan(uint64_t after_ns = 2 * kMillisecond, uint64_t expires_ns = kForever) {
+    auto plan = std::make_unique<StandingOrder::Plan>();
+    plan->conditions.push_back({NumberIn(directory.File("node")), kLimit, 0});
+    plan->conditions.push_back({NumberIn(directory.File("sound")), 1, 0});
+    plan->settles_ns = kForever;
+    plan->after_ns = after_ns;
+    plan->expires_ns = expires_ns;
+    plan->by_file = false;
+    return plan;
+  }
+
+  // The waiter's thread has handled a ring.
+  void Ring() {
+    const int before = bell->rung;
+    bell->Ring();
+    EVENTUALLY(bell->rung > before);
+    waiter.Remove(0);  // waits for the lock that the thread holds until the order has heard of it
+  }
+
+  StandingOrder::Result Done() {
+    std::optional<StandingOrder::Result> result;
+    EVENTUALLY((result = order->Take()).has_value());
+    EVENTUALLY(order->wakes().Take().bits == 1u);
+    return *result;
+  }
+
+  // Rings and gives an order several times its patience.
+  bool NothingHappens() {
+    for (int i = 0; i < 5; i++) {
+      Ring();
+      usleep(3000);
+    }
+    return !order->Take().has_value();
+  }
+
+  const TemporaryDirectory directory;
+  const std::shared_ptr<CountingWaker> waker = std::make_shared<CountingWaker>();
+  Waiter waiter{waker};
+  const std::shared_ptr<Bell> bell = std::make_shared<Bell>();
+  std::shared_ptr<StandingOrder> order;
+};
+
+constexpr char kSleeps[] = "sleep 1000";
+
+}  // namespace evictd::test

@@ -1,0 +1,126 @@
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <thread>
+
+#include "kill/order_scene.h"
+#include "system/clock.h"
+
+namespace evictd::test {
+
+TEST("nothing is killed where a candidate vanished or was replaced, or where the largest has no process") {
+  for (const char* gone : {"vanished", "replaced", "empty"}) {
+    OrderScene scene;
+    Cgroup changed(MemoryV1());
+    const Cgroup other(MemoryV1());
+    const Member spared(other, kSleeps);
+    auto plan = scene.Plan();
+    plan->candidates.push_back(scene.Candidate(changed, "changed", "20"));
+    plan->candidates.push_back(scene.Candidate(other, "other", "10"));
+    // The kernel's own file, which goes with its cgroup.
+    if (gone[0] == 'v') plan->candidates[0].value = NumberIn(changed.File("memory.limit_in_bytes"));
+    CHECK(scene.order->Place(std::move(plan), 0));
+    if (gone[0] == 'v') changed.Remove();
+    if (gone[0] == 'r') changed.Replace();
+    std::optional<Member> newcomer;
+    if (gone[0] == 'r') newcomer.emplace(changed, kSleeps);
+    scene.Node("150");
+    scene.Ring();
+    CHECK(scene.Done().candidate == StandingOrder::kNone);
+    CHECK(kill(spared.pid(), 0) == 0);
+    if (newcomer) CHECK(kill(newcomer->pid(), 0) == 0);
+    CHECK_EQUAL(ReadText(scene.directory.File("record")), std::string(4096, '\0'));
+  }
+}
+
+TEST("a refusal is reported, and no other workload is killed instead") {
+  OrderScene scene;
+  const Cgroup own(MemoryV1()), other(MemoryV1());
+  const Member member(other, kSleeps);
+  CHECK(WriteText(own.File("cgroup.procs"), std::to_string(getpid())));
+  auto plan = scene.Plan();
+  plan->candidates.push_back(scene.Candidate(own, "own", "20"));
+  plan->candidates.push_back(scene.Candidate(other, "other", "10"));
+  plan->by_file = true;
+  CHECK(scene.order->Place(std::move(plan), 0));
+  scene.Node("150");
+  scene.Ring();
+  const StandingOrder::Result result = scene.Done();
+  CHECK(WriteText(std::string(kMemoryV1) + "/cgroup.procs", std::to_string(getpid())));
+  CHECK_EQUAL(result.candidate, 0u);
+  CHECK_EQUAL(result.error, EPERM);
+  CHECK(kill(member.pid(), 0) == 0);
+}
+
+TEST("cgroup.kill ends the candidate where it exists, and signals where it does not") {
+  for (const std::string& parent : {Cgroup2(), MemoryV1()}) {
+    OrderScene scene;
+    const Cgroup cgroup(parent);
+    Member member(cgroup, kSleeps);
+    auto plan = scene.Plan();
+    plan->candidates.push_back(scene.Candidate(cgroup, "one", "10"));
+    plan->by_file = true;
+    CHECK(scene.order->Place(std::move(plan), 0));
+    scene.Node("150");
+    scene.Ring();
+    CHECK_EQUAL(scene.Done().error, 0);
+    CHECK(WIFSIGNALED(member.Wait()));
+  }
+}
+
+TEST("the record cannot be written: the eviction happens, and it is reported") {
+  OrderScene scene;
+  const auto order = std::make_shared<StandingOrder>("/dev/full", nullptr);
+  scene.order = order;
+  scene.waiter.Add(order);  // the last one that follows
+  const Cgroup cgroup(MemoryV1());
+  Member member(cgroup, kSleeps);
+  auto plan = scene.Plan();
+  plan->candidates.push_back(scene.Candidate(cgroup, "one", "10"));
+  CHECK(order->Place(std::move(plan), 0));
+  scene.Node("150");
+  scene.Ring();
+  CHECK_EQUAL(scene.Done().unrecorded, ENOSPC);
+  CHECK(WIFSIGNALED(member.Wait()));
+}
+
+TEST("a file that does not exist") {
+  CHECK_EQUAL(ErrorOf([] { StandingOrder("/proc/none", nullptr); }), ENOENT);
+}
+
+TEST("the node's cgroup is removed: nothing is carried out") {
+  OrderScene scene;
+  Cgroup node(MemoryV1());
+  const Cgroup cgroup(MemoryV1());
+  const Member member(cgroup, kSleeps);
+  auto plan = scene.Plan();
+  plan->conditions[0] = {NumberIn(node.File("memory.usage_in_bytes")), -1, 0};
+  plan->candidates.push_back(scene.Candidate(cgroup, "one", "10"));
+  CHECK(scene.order->Place(std::move(plan), 0));
+  node.Remove();
+  CHECK(scene.NothingHappens());
+}
+
+TEST("orders are placed, withdrawn and taken by one thread while watches wake") {
+  OrderScene scene;
+  const Cgroup cgroup(MemoryV1());
+  scene.Node("150");
+  std::atomic<bool> over{false};
+  std::thread ringing([&] {
+    while (!over) scene.bell->Ring();
+  });
+  for (int i = 0; i < 300; i++) {
+    auto plan = scene.Plan(static_cast<uint64_t>(i % 3) * 100000);
+    plan->candidates.push_back(scene.Candidate(cgroup, "one", "10"));
+    static_cast<void>(scene.order->Place(std::move(plan), MonotonicNs()));
+    scene.order->Postpone(MonotonicNs() + 100000);
+    usleep(static_cast<useconds_t>(i % 7) * 50);
+    scene.order->Seen(MonotonicNs());
+    if (!scene.order->Place(nullptr, 0)) CHECK(scene.order->Take().has_value());
+    scene.order->wakes().Take();
+  }
+  over = true;
+  ringing.join();
+}
+
+}  // namespace evictd::test

@@ -1,0 +1,33 @@
+import { OrderFile, orderFilePath } from '../journal/order-file.js';
+import type { StandingOrder } from '../monitor/ports/standing-order.js';
+import { StandingOrders } from '../monitor/standing-orders.js';
+import type { Locked } from './phases/lock.js';
+import type { Published } from './phases/publish.js';
+
+/**
+ * The standing orders of a node, with the file for their records; undefined: a dry run, or the file cannot be made,
+ * which is logged. Closed with everything else.
+ */
+export function openStandingOrders(
+  openOrder: (file: string, onCarriedOut: (atNs: bigint) => void) => StandingOrder,
+  { options: { dryRun }, node, inForce, instance, log, closers }: Locked,
+  { journal, saved, reporter }: Published,
+  onCarriedOut: (atNs: bigint) => void,
+): StandingOrders | undefined {
+  if (dryRun) return undefined;
+  try {
+    const file = closers.add(new OrderFile(orderFilePath(inForce.started.runtimeDirectory, instance)));
+    const found = saved.orderedBefore(file.found);
+    if (file.found !== undefined && found === undefined) {
+      const { decision } = JSON.parse(file.found.line) as { readonly decision: number };
+      if (decision > journal.earlier.last) journal.append(file.found.line);
+      file.clear();
+    }
+    const order = openOrder(file.path, onCarriedOut);
+    const { keeper } = saved;
+    return closers.add(new StandingOrders({ order, file, found, journal, keeper, node, reporter }, inForce.config.standingOrderAfterNs));
+  } catch (error) {
+    log.warn(`there are no standing orders, evictd evicts only by its main thread: ${String(error)}`, { code: 'EVICTD_ORDER_FILE' });
+    return undefined;
+  }
+}

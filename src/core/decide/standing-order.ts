@@ -1,0 +1,164 @@
+import { decide, passedOver, type Choice } from '../rank/victim-selection.js';
+import type { RankedWorkload } from '../rank/rank.js';
+import type { Layout } from '../signal/layout.js';
+import type { Observation, Observations } from '../signal/observation.js';
+import { isResourceThreshold, limitOf, thresholdKind, type ResourceThreshold } from '../threshold/threshold.js';
+import type { Candidates } from '../workload/workload.js';
+import type { Decision } from './eviction.js';
+import type { Policy, State } from './state.js';
+import { step } from './step.js';
+
+/**
+ * carried-out: SIGKILL was sent. refused: the kernel refused it. vanished: one of its workloads has ended meanwhile, so it
+ * sent none.
+ */
+export const ORDER_OUTCOMES = ['carried-out', 'refused', 'vanished'] as const;
+export type OrderOutcome = (typeof ORDER_OUTCOMES)[number];
+
+/** How many workloads an order has: those that may have become the largest when it is carried out. */
+const CANDIDATES = 8;
+
+/** An order is used this long at most. */
+export const ORDER_LIFE_NS = 10_000_000_000n;
+/** While the value falls, an order is renewed in this part of the time that is left to the threshold. */
+const PART_OF_TIME_LEFT = 4n;
+const RENEWED_AT_MOST_EVERY_NS = 100_000_000n;
+const RENEWED_EVERY_NS = ORDER_LIFE_NS / 2n;
+
+const NANO = 1_000_000_000n;
+
+/** The threshold that a standing order is for: hard, of memory.available alone, the highest of them. */
+export interface OrderedThreshold {
+  readonly threshold: ResourceThreshold;
+  readonly observation: Observation;
+  readonly limit: bigint;
+}
+
+export function orderedThreshold({ thresholds }: Policy, { observed }: Observations): OrderedThreshold | undefined {
+  const observation = observed.get('memory.available');
+  if (observation === undefined) return undefined;
+  const found = thresholds
+    .filter(isResourceThreshold)
+    .filter((threshold) => threshold.signal === 'memory.available' && threshold.also === undefined && isImmediate(threshold))
+    .map((threshold) => ({ threshold, observation, limit: limitOf(threshold, observation.capacity, false) }));
+  return found.reduce<OrderedThreshold | undefined>((most, one) => (most === undefined || one.limit > most.limit ? one : most), undefined);
+}
+
+function isImmediate(threshold: ResourceThreshold): boolean {
+  return thresholdKind(threshold) === 'hard' && threshold.gracePeriodNs === 0n;
+}
+
+/** Less than twice the threshold is available, so that an order has to stand. */
+export function isNear({ observation, limit }: OrderedThreshold): boolean {
+  return observation.available < 2n * limit;
+}
+
+/**
+ * When an order has to be renewed: the sooner, the sooner the value may reach the threshold at its recent rate.
+ *
+ * @param before  the reading that the order before was made from; undefined: there was none
+ */
+export function renewalNs({ observation, limit }: OrderedThreshold, before: Observation | undefined, nowNs: bigint): bigint {
+  const fallen = (before?.available ?? observation.available) - observation.available;
+  const elapsedNs = nowNs - (before?.timeNs ?? nowNs);
+  if (fallen <= 0n || elapsedNs <= 0n) return nowNs + RENEWED_EVERY_NS;
+  const left = observation.available > limit ? observation.available - limit : 0n;
+  const partNs = (left * elapsedNs) / fallen / PART_OF_TIME_LEFT;
+  return nowNs + (partNs < RENEWED_AT_MOST_EVERY_NS ? RENEWED_AT_MOST_EVERY_NS : partNs > RENEWED_EVERY_NS ? RENEWED_EVERY_NS : partNs);
+}
+
+export interface OrderInput {
+  readonly nowNs: bigint;
+  readonly layout: Layout;
+  readonly observations: Observations;
+  readonly candidates: Candidates;
+}
+
+/**
+ * The decisions of which one would be taken if the threshold were crossed now: first the one that a step would take,
+ * then those for the workloads after it that differ from it only in what they use. Empty: a step would evict nothing,
+ * would wait, or would give a grace period.
+ */
+export function standingDecisions(policy: Policy, state: State, ordered: OrderedThreshold, input: OrderInput): readonly Decision[] {
+  const { nowNs, candidates } = input;
+  const first = decisionNow(policy, state, ordered, input);
+  if (first === undefined || first.graceNs > 0n || first.dryRun || first.victim.usage === undefined) return [];
+  const { cause, ranking, unreadable, victim } = first;
+  const others = ranking
+    .slice(ranking.indexOf(victim) + 1)
+    .filter((other) => isAlike(other, victim) && passedOver(other, candidates, state.failedKills, nowNs) === undefined)
+    .filter(({ workload }) => candidates.awaited?.(workload, 0n) !== true)
+    .slice(0, CANDIDATES - 1);
+  const before = choiceOf(state);
+  const decided = others.flatMap((other) => {
+    const unitStop = candidates.stop?.(other.workload);
+    const { effects } = decide(policy, before, cause, { victim: other, ranking, unreadable, unitStop }, nowNs);
+    return effects.flatMap((effect) => (effect.kind === 'evict' ? [effect.decision] : []));
+  });
+  return [first, ...decided];
+}
+
+/** What a step would decide if one byte less than the threshold were available. */
+function decisionNow(policy: Policy, state: State, { threshold, observation, limit }: OrderedThreshold, input: OrderInput) {
+  const { nowNs, layout, observations, candidates } = input;
+  const crossed: Observation = { ...observation, available: limit - 1n, timeNs: nowNs };
+  const observe = (): Observations => ({ ...observations, observed: new Map([[threshold.signal, crossed]]) });
+  const { effects } = step({ ...policy, thresholds: [threshold], localStorageCapacityIsolation: false }, state, {
+    nowNs,
+    layout,
+    observe,
+    lastLook: observe,
+    victims: new Map(),
+    reclaimed: undefined,
+    candidates: () => candidates,
+  });
+  return effects.flatMap((effect) => (effect.kind === 'evict' ? [effect.decision] : []))[0];
+}
+
+/** Whether only their usage decides which of both comes first. */
+function isAlike(other: RankedWorkload, victim: RankedWorkload): boolean {
+  return (
+    other.protection === undefined &&
+    other.usage !== undefined &&
+    other.exceedsRequest === victim.exceedsRequest &&
+    other.priority === victim.priority &&
+    (other.workload.avoid ?? false) === (victim.workload.avoid ?? false)
+  );
+}
+
+function choiceOf({ evictions, settled, decisions, unitEvictions, held, measurementAwaitedSince }: State): Choice {
+  return { effects: [], evictions, settled, decisions, unitEvictions, held, measurementAwaitedSince, awaiting: false, over: [] };
+}
+
+/** What the native layer saw and did. Times are monotonic. */
+export interface OrderFacts {
+  readonly available: bigint;
+  /** The victim's working set. */
+  readonly usage: bigint;
+  readonly crossedAtNs: bigint;
+  readonly signalledAtNs: bigint;
+}
+
+/** A prepared decision with the values by which it was carried out. */
+export function carriedOut(prepared: Decision, { available, usage, crossedAtNs, signalledAtNs }: OrderFacts): Decision {
+  const { victim, cause, decidedAtNs: preparedAtNs } = prepared;
+  const { requestNano, stats } = victim;
+  const usageNano = usage * NANO;
+  return {
+    ...prepared,
+    decidedAtNs: signalledAtNs,
+    cause: cause.kind === 'threshold' ? { ...cause, observation: { ...cause.observation, available, timeNs: crossedAtNs } } : cause,
+    victim: {
+      ...victim,
+      usage,
+      exceedsRequest: usageNano > requestNano,
+      aboveRequestNano: usageNano - requestNano,
+      stats: stats && { ...stats, workingSetBytes: usage, usageBytes: largest(stats.usageBytes ?? 0n, usage) },
+    },
+    standingOrder: { preparedAtNs, crossedAtNs, signalledAtNs },
+  };
+}
+
+function largest(a: bigint, b: bigint): bigint {
+  return a > b ? a : b;
+}

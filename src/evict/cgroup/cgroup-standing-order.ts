@@ -1,0 +1,98 @@
+import { cgroupDirectory, type CgroupHierarchy } from '../../core/workload/cgroup.js';
+import { errnoText } from '../../errors.js';
+import type { OrderPlan, OrderResult, StandingOrder } from '../../monitor/ports/standing-order.js';
+import type { Binding, MemoryReaper, NativeOrder, NativeOrderPlan, FileSum } from '../../native/binding.js';
+
+export interface StandingOrderParts {
+  readonly hierarchy: CgroupHierarchy;
+  readonly reaper: MemoryReaper;
+  /** Takes the record of an order that is carried out. */
+  readonly file: string;
+  /** The value of a cgroup that the ranking compares. */
+  readonly workingSetOf: (directory: string) => FileSum;
+}
+
+/**
+ * @param onCarriedOut  a result waits
+ * @throws Node's errors
+ */
+export function openStandingOrder(native: Binding, parts: StandingOrderParts, onCarriedOut: (atNs: bigint) => void): StandingOrder {
+  return new CgroupStandingOrder(
+    new native.StandingOrder(parts.file, parts.reaper, (_wake, atNs) => {
+      onCarriedOut(atNs);
+    }),
+    parts,
+  );
+}
+
+class CgroupStandingOrder implements StandingOrder {
+  readonly #native: NativeOrder;
+  readonly #parts: StandingOrderParts;
+
+  constructor(native: NativeOrder, parts: StandingOrderParts) {
+    this.#native = native;
+    this.#parts = parts;
+  }
+
+  place(plan: OrderPlan, seenNs: bigint): 'placed' | 'impossible' | 'carried out' {
+    try {
+      return this.#native.place(this.#planOf(plan), seenNs) ? 'placed' : 'carried out';
+    } catch {
+      // A candidate has just ended, or descriptors are used up: the next pass makes another order.
+      return this.withdraw() ? 'impossible' : 'carried out';
+    }
+  }
+
+  withdraw(): boolean {
+    return this.#native.withdraw();
+  }
+
+  seen(seenNs: bigint): void {
+    this.#native.seen(seenNs);
+  }
+
+  postpone(untilNs: bigint): void {
+    this.#native.postpone(untilNs);
+  }
+
+  take(): OrderResult | undefined {
+    const taken = this.#native.take();
+    if (taken === undefined) return undefined;
+    const { candidate, node, value, crossedNs, atNs, errno, unrecorded } = taken;
+    const textOf = (error: number): string | undefined => (error === 0 ? undefined : errnoText(error));
+    return { candidate, node, value, crossedAtNs: crossedNs, atNs, error: textOf(errno), unrecorded: textOf(unrecorded) };
+  }
+
+  close(): void {
+    this.#native.close();
+  }
+
+  #planOf({ conditions, missing, settlesNs, candidates, afterNs, expiresNs }: OrderPlan): NativeOrderPlan {
+    const { hierarchy, workingSetOf } = this.#parts;
+    return {
+      conditions: [
+        ...conditions.map(({ value, atLeast }) => ({ value: value as FileSum, atLeast })),
+        ...(conditions.length > 1 ? [{ value: this.#anonymous(candidates), grownBy: missing }] : []),
+      ],
+      settlesNs,
+      candidates: candidates.map(({ workload, offset, record }) => {
+        const cgroup = cgroupDirectory(hierarchy, workload.path);
+        return { cgroup, id: workload.startOrder, value: workingSetOf(cgroup), offset, record };
+      }),
+      afterNs,
+      expiresNs,
+      byFile: hierarchy.version === 2,
+    };
+  }
+
+  /** The kernel counts it at once in a cgroup without children, where the node's statistics lag. */
+  #anonymous(candidates: OrderPlan['candidates']): FileSum {
+    const { hierarchy } = this.#parts;
+    const keys = [hierarchy.version === 1 ? 'total_rss' : 'anon'];
+    const directories = candidates.map(({ workload }) => cgroupDirectory(hierarchy, workload.path));
+    return {
+      files: directories.map((directory) => ({ path: `${directory}/memory.stat`, format: 'keyed', keys })),
+      weights: directories.map(() => 1),
+    };
+  }
+}

@@ -1,0 +1,97 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { putRecord, RECORD_HEADER_BYTES, recordAt } from '../storage/crc-record.js';
+import { openFixedFile, standingFile, type FixedFile } from '../storage/fixed-file.js';
+
+const RECORD = 0x4f445645; // 'EVDO'
+const SIZE = 64 * 1024;
+/** The native layer writes the record there (native/kill/linux/standing_order.h). */
+const RECORD_AT = 64;
+
+export function orderFilePath(runtimeDirectory: string, instance: string): string {
+  return join(runtimeDirectory, `order-${instance}`);
+}
+
+/** What is written for a candidate of an order. */
+export interface OrderRecord {
+  /** The line of the journal. `available` and `expectedBytes` are those of the native layer when it is found. */
+  readonly line: string;
+  /** The state with the eviction in flight, as the state file has it. */
+  readonly state: string;
+  /** The values to which the node's is compared: the native layer's and the threshold's. */
+  readonly atLeast: number;
+  readonly limit: string;
+}
+
+/** An order that the native layer carried out, and that no journal has yet. Times are monotonic. */
+export interface FoundOrder extends OrderRecord {
+  readonly crossedAtNs: bigint;
+  readonly decidedAtNs: bigint;
+  /** The values that were compared. */
+  readonly node: number;
+  readonly value: number;
+}
+
+/**
+ * The ring of the native layer, with one place: it writes the record of an order there before the signal, because only
+ * one thread may write to the journal's ring. evictd copies it to the journal and clears it.
+ *
+ * 64 bytes (when the threshold was crossed, when the order was carried out, the values of node and victim), then a
+ * record (crc-record.ts). The first 8 bytes are 0: there is none.
+ */
+export class OrderFile {
+  readonly path: string;
+  readonly #file: FixedFile;
+  /** Left by the run before. */
+  readonly found: FoundOrder | undefined;
+
+  /** Throws Node's errors. */
+  constructor(path: string) {
+    this.path = path;
+    const standing = standingFile(path);
+    this.found = standing && foundIn(standing.content);
+    this.#file = openFixedFile(path, SIZE, standing, (file) => {
+      if (this.found && standing) file.write(standing.content, standing.content.length, 0);
+    });
+  }
+
+  /** The bytes of a record; undefined: it is too long. */
+  bytesOf(record: OrderRecord): Buffer | undefined {
+    const text = JSON.stringify(record);
+    const bytes = Buffer.alloc(RECORD_HEADER_BYTES + Buffer.byteLength(text));
+    if (RECORD_AT + bytes.length > SIZE) return undefined;
+    putRecord(bytes, RECORD, 0n, text);
+    return bytes;
+  }
+
+  /** The journal has the record. Throws Node's errors. */
+  clear(): void {
+    this.#file.write(Buffer.alloc(RECORD_AT), RECORD_AT, 0);
+  }
+
+  close(): void {
+    this.#file.close();
+  }
+}
+
+/** Of a file that may be in use. Throws Node's errors. */
+export function orderIn(path: string): FoundOrder | undefined {
+  return existsSync(path) ? foundIn(readFileSync(path)) : undefined;
+}
+
+function foundIn(content: Buffer): FoundOrder | undefined {
+  if (content.length < RECORD_AT || content.readBigUInt64LE(0) === 0n) return undefined;
+  const record = recordAt(content, RECORD_AT, RECORD);
+  if (record === undefined) return undefined;
+  const prepared = JSON.parse(record.text) as OrderRecord;
+  const [node, value] = [content.readDoubleLE(16), content.readDoubleLE(24)];
+  const seen = { available: Number(prepared.limit) - 1 - (node - prepared.atLeast), expectedBytes: value };
+  return {
+    ...prepared,
+    line: JSON.stringify({ ...(JSON.parse(prepared.line) as object), ...seen }),
+    crossedAtNs: content.readBigUInt64LE(0),
+    decidedAtNs: content.readBigUInt64LE(8),
+    node,
+    value,
+  };
+}

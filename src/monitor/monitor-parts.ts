@@ -1,0 +1,23 @@
+import type { Journal } from '../journal/journal.js';
+import type { StateKeeper } from '../state/state-keeper.js';
+import type { Evictor, Heartbeat, Node, Reclaimer, StepListener, WorkloadSource } from './ports/ports.js';
+import type { Reporter } from './reporter.js';
+import type { StandingOrders } from './standing-orders.js';
+import type { Releases } from './unit-releases.js';
+
+/** What the loop reads, acts and reports with. */
+export interface MonitorParts {
+  readonly node: Node;
+  readonly workloads: WorkloadSource;
+  readonly evictor: Evictor;
+  readonly reclaimer: Reclaimer;
+  /** Starts units that were kept stopped. Left out: there is no systemd. */
+  readonly releases?: Releases;
+  readonly journal: Journal;
+  readonly keeper: StateKeeper;
+  readonly reporter: Reporter;
+  readonly listeners: readonly StepListener[];
+  readonly heartbeat: Heartbeat;
+  /** Left out: a dry run, or a system without them. */
+  readonly orders?: StandingOrders;
+}

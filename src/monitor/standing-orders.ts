@@ -1,0 +1,262 @@
+import { carriedOut, isNear, ORDER_LIFE_NS, orderedThreshold, renewalNs, standingDecisions } from '../core/decide/standing-order.js';
+import type { OrderedThreshold } from '../core/decide/standing-order.js';
+import { inFlight, type Decision } from '../core/decide/eviction.js';
+import type { StepInput } from '../core/decide/step-input.js';
+import type { Observation, Observations } from '../core/signal/observation.js';
+import { initialState, type Policy, type State } from '../core/decide/state.js';
+import { standingOrderMessage } from '../core/message/message.js';
+import type { Candidates } from '../core/workload/workload.js';
+import type { Journal } from '../journal/journal.js';
+import type { FoundOrder, OrderFile } from '../journal/order-file.js';
+import { orderFailedRecord } from '../journal/records/record.js';
+import type { StateKeeper } from '../state/state-keeper.js';
+import { decisionRecord } from '../journal/records/decision-record.js';
+import type { Node } from './ports/ports.js';
+import { orderedSignals } from './ports/sent-signals.js';
+import type { OrderPlan, OrderResult, StandingOrder } from './ports/standing-order.js';
+import type { Reporter } from './reporter.js';
+
+/** At most this part of the time goes into orders, however many workloads there are. */
+const PART_OF_TIME = 100n;
+
+/** After this time memory.stat is up to date, whatever it says: the kernel flushes it every 2 s. */
+const SETTLES_NS = 2_500_000_000n;
+
+/** The kernel's statistics are this inexact. */
+const SLACK = 8 * 1024 * 1024;
+
+const NANO = 1_000_000_000n;
+
+export interface StandingOrderParts {
+  readonly order: StandingOrder;
+  readonly file: Pick<OrderFile, 'bytesOf' | 'clear'>;
+  /** Carried out for the evictd before, which ended before it knew. undefined: none. */
+  readonly found: Decision | undefined;
+  readonly journal: Pick<Journal, 'line' | 'record'>;
+  readonly keeper: Pick<StateKeeper, 'text'>;
+  readonly node: Pick<Node, 'crossing'>;
+  readonly reporter: Pick<Reporter, 'orderFailed'>;
+}
+
+/** What a pass knows at its end. */
+export interface OrderedPass {
+  readonly observations: Observations;
+  readonly layout: StepInput['layout'];
+  readonly candidates: () => Candidates;
+  /** When it began. */
+  readonly passNs: bigint;
+  /** Whether something happened that may make the order wrong. */
+  readonly hasChanged: boolean;
+}
+
+/** An order as placed: its decisions, and by which numbers the node's value means an amount. */
+interface Placed {
+  readonly decisions: readonly Decision[];
+  readonly atLeast: number;
+  readonly limit: bigint;
+}
+
+/**
+ * Prepares the decision that would be taken now, while the hard threshold of memory is near, and gives it to the native
+ * layer as a standing order. It is carried out there if this thread does not react to a crossing in time.
+ */
+export class StandingOrders {
+  readonly #parts: StandingOrderParts;
+  #afterNs: bigint;
+  /** undefined: none stands. */
+  #placed: Placed | undefined;
+  #ordered: Decision | undefined;
+  /** The reading that the last order was made from. */
+  #before: Observation | undefined;
+  #renewNs: bigint | undefined;
+  /** No other order before: they would take too much time. */
+  #restsUntilNs = 0n;
+
+  /** @param afterNs  0: none is ever placed */
+  constructor(parts: StandingOrderParts, afterNs: bigint) {
+    this.#parts = parts;
+    this.#afterNs = afterNs;
+    this.#ordered = parts.found;
+  }
+
+  configure(afterNs: bigint): void {
+    this.#afterNs = afterNs;
+  }
+
+  get stands(): boolean {
+    return this.#placed !== undefined;
+  }
+
+  /** When `follow` has to be called with a new reading; undefined: no threshold is near. */
+  get dueNs(): bigint | undefined {
+    return this.#renewNs;
+  }
+
+  /** Withdraws the order. false: it was carried out, and `take` has the decision. */
+  withdraw(): boolean {
+    this.#renewNs = undefined;
+    if (this.#placed === undefined) return this.#ordered === undefined;
+    if (this.#parts.order.withdraw()) {
+      this.#placed = undefined;
+      return this.#ordered === undefined;
+    }
+    return this.take() === undefined;
+  }
+
+  /** The decision that was carried out and that no step knows of yet. It stays until `adopted`. */
+  take(): Decision | undefined {
+    const result = this.#placed && this.#parts.order.take();
+    if (result && this.#placed) this.#ordered = this.#resultOf(result, this.#placed);
+    if (result) this.#placed = undefined;
+    return this.#ordered;
+  }
+
+  /** The journal and the saved state have the decision. */
+  adopted(): void {
+    if (this.#ordered === undefined) return;
+    this.#ordered = undefined;
+    this.#clear();
+  }
+
+  /** The loop looks at a wake later, on purpose. */
+  postpone(untilNs: bigint): void {
+    if (this.#placed) this.#parts.order.postpone(untilNs + this.#afterNs);
+  }
+
+  /** After a pass: renews, keeps or withdraws the order. */
+  follow(policy: Policy, state: State, pass: OrderedPass): void {
+    const { observations, passNs, hasChanged } = pass;
+    const ordered = this.#afterNs > 0n && !policy.dryRun && policy.hasWorkloadSource ? orderedThreshold(policy, observations) : undefined;
+    if (ordered === undefined || !isNear(ordered) || this.#ordered !== undefined) {
+      this.withdraw();
+      return;
+    }
+    const nowNs = process.hrtime.bigint();
+    const isDue = hasChanged || this.#renewNs === undefined || nowNs >= this.#renewNs;
+    if (!isDue || nowNs < this.#restsUntilNs) {
+      if (hasChanged) this.withdraw();
+      else if (this.#placed) this.#parts.order.seen(passNs);
+      this.#renewNs ??= this.#restsUntilNs;
+      return;
+    }
+    this.#renew(policy, state, ordered, pass, nowNs);
+    const endNs = process.hrtime.bigint();
+    this.#restsUntilNs = endNs + (endNs - nowNs) * PART_OF_TIME;
+    const renewNs = renewalNs(ordered, this.#before, nowNs);
+    // The wait for a renewal has to end within the life of the order, however long a renewal takes.
+    this.#renewNs = renewNs > this.#restsUntilNs ? renewNs : this.#restsUntilNs;
+    this.#before = ordered.observation;
+  }
+
+  close(): void {
+    this.withdraw();
+    this.#parts.order.close();
+  }
+
+  #renew(policy: Policy, state: State, ordered: OrderedThreshold, pass: OrderedPass, nowNs: bigint): void {
+    const { observations, layout, candidates, passNs } = pass;
+    const conditions = this.#parts.node.crossing(ordered.threshold);
+    const [first] = conditions ?? [];
+    const decisions =
+      first === undefined || typeof layout === 'object' || state.reclaiming
+        ? []
+        : standingDecisions(policy, state, ordered, { nowNs, layout, observations, candidates: candidates() });
+    const plan = conditions && first && this.#planOf(ordered, decisions, { conditions, afterNs: this.#afterNs, nowNs });
+    if (plan === undefined || first === undefined) {
+      this.withdraw();
+      return;
+    }
+    switch (this.#parts.order.place(plan, passNs)) {
+      case 'placed':
+        this.#placed = { decisions, atLeast: first.atLeast, limit: ordered.limit };
+        return;
+      case 'impossible':
+        this.#placed = undefined;
+        return;
+      case 'carried out': // the native layer wakes the loop
+        return;
+    }
+  }
+
+  /** undefined: there is no decision, or a record is too long. */
+  #planOf(
+    { limit, observation }: OrderedThreshold,
+    decisions: readonly Decision[],
+    { conditions, afterNs, nowNs }: Pick<OrderPlan, 'conditions' | 'afterNs'> & { readonly nowNs: bigint },
+  ): OrderPlan | undefined {
+    const atLeast = conditions[0]?.atLeast ?? 0;
+    const candidates = decisions.flatMap((decision) => {
+      const record = this.#parts.file.bytesOf({ ...this.#recordOf(decision), atLeast, limit: String(limit) });
+      const { workload, requestNano } = decision.victim;
+      return record === undefined ? [] : [{ workload, offset: Number(-(requestNano / NANO)), record }];
+    });
+    if (candidates.length === 0 || candidates.length < decisions.length) return undefined;
+    const missing = Number(observation.available - limit) - SLACK;
+    return { conditions, missing, settlesNs: SETTLES_NS, candidates, afterNs, expiresNs: nowNs + ORDER_LIFE_NS };
+  }
+
+  #recordOf(decision: Decision): { readonly line: string; readonly state: string } {
+    const { serial, decidedAtNs } = decision;
+    const prepared: Decision = {
+      ...decision,
+      ranking: [],
+      unreadable: [],
+      standingOrder: { preparedAtNs: decidedAtNs, crossedAtNs: decidedAtNs, signalledAtNs: decidedAtNs },
+    };
+    const state = { ...initialState, decisions: serial, evictions: [inFlight(prepared)] };
+    const record = decisionRecord(prepared, { source: 'standing_order', atNs: decidedAtNs });
+    return {
+      line: this.#parts.journal.line({ ...record, message: standingOrderMessage(prepared) }),
+      state: this.#parts.keeper.text(state, new Map([[serial, orderedSignals(decidedAtNs, decidedAtNs)]])),
+    };
+  }
+
+  /** The decision that was carried out; undefined: no process got a signal, which is reported. */
+  #resultOf(result: OrderResult, { decisions, atLeast, limit }: Placed): Decision | undefined {
+    const { candidate, error, unrecorded, node, value, crossedAtNs, atNs } = result;
+    const prepared = candidate === undefined ? undefined : decisions[candidate];
+    if (unrecorded !== undefined) this.#parts.reporter.orderFailed('unrecorded', unrecorded);
+    if (prepared !== undefined && error === undefined) {
+      return carriedOut(prepared, {
+        available: availableAt(node, atLeast, limit),
+        usage: BigInt(Math.round(value)),
+        crossedAtNs,
+        signalledAtNs: atNs,
+      });
+    }
+    const outcome = prepared === undefined ? 'vanished' : 'refused';
+    const record = orderFailedRecord(outcome, prepared, error);
+    this.#parts.journal.record(record);
+    this.#parts.reporter.orderFailed(outcome, record.message);
+    this.#clear();
+    return undefined;
+  }
+
+  #clear(): void {
+    try {
+      this.#parts.file.clear();
+    } catch (error) {
+      this.#parts.reporter.orderFailed('unrecorded', String(error));
+    }
+  }
+}
+
+/** The amount that a value of the native layer stands for: at `atLeast` one less than the limit is available. */
+function availableAt(node: number, atLeast: number, limit: bigint): bigint {
+  const available = limit - 1n - BigInt(Math.round(node - atLeast));
+  return available > 0n ? available : 0n;
+}
+
+/**
+ * The decision of an order that an earlier evictd did not live to see.
+ *
+ * @param prepared  as it was saved with the record
+ */
+export function foundDecision(prepared: Decision, { atLeast, limit, node, value, crossedAtNs, decidedAtNs }: FoundOrder): Decision {
+  return carriedOut(prepared, {
+    available: availableAt(node, atLeast, BigInt(limit)),
+    usage: BigInt(Math.round(value)),
+    crossedAtNs,
+    signalledAtNs: decidedAtNs,
+  });
+}

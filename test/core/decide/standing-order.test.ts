@@ -1,0 +1,189 @@
+import { describe, expect, test } from 'vitest';
+import type { Decision } from '../../../src/core/decide/eviction.js';
+import { departuresOf } from '../../../src/core/decide/departures.js';
+import {
+  carriedOut,
+  isNear,
+  orderedThreshold,
+  renewalNs,
+  standingDecisions,
+  type OrderedThreshold,
+} from '../../../src/core/decide/standing-order.js';
+import { initialState, type Policy, type State } from '../../../src/core/decide/state.js';
+import { step } from '../../../src/core/decide/step.js';
+import type { Candidates, Workload } from '../../../src/core/workload/workload.js';
+import { candidates, Mi, observations, policy, requesting, SECOND, threshold, workload } from '../support.js';
+
+const hard = threshold('memory.available', '100Mi');
+const NOW = 50n * SECOND;
+const seen = (available: bigint) => observations(NOW, { 'memory.available': available });
+
+const orderedOf = (of: Policy, available = 150n * Mi): OrderedThreshold => {
+  const ordered = orderedThreshold(of, seen(available));
+  if (ordered === undefined) throw new Error('no threshold has orders');
+  return ordered;
+};
+
+function decisions(found: Candidates, of: Policy = policy([hard]), state: State = initialState): readonly Decision[] {
+  const input = { nowNs: NOW, layout: 'single', observations: seen(150n * Mi), candidates: found } as const;
+  return standingDecisions(of, state, orderedOf(of), input);
+}
+
+const names = (list: readonly Decision[]): readonly string[] => list.map(({ victim }) => victim.workload.name);
+
+const three = candidates([workload('web'), 50n * Mi], [workload('batch'), 300n * Mi], [workload('job'), 200n * Mi]);
+
+describe('the threshold that has orders', () => {
+  test('the highest hard one of memory.available; not a soft, joined or delayed one, nor one of another signal', () => {
+    const soft = threshold('memory.available', '400Mi', { graceSeconds: 30 });
+    const joined = { ...threshold('memory.available', '500Mi'), also: [threshold('memory.kernelAvailable', '1Gi')], kind: 'hard' } as const;
+    const delayed = { ...threshold('memory.available', '600Mi', { graceSeconds: 1 }), kind: 'hard' } as const;
+    const other = threshold('memory.kernelAvailable', '700Mi');
+    const lower = { ...threshold('memory.available', '50Mi'), kind: 'hard' } as const;
+    expect(orderedOf(policy([soft, joined, delayed, other, lower, hard])).threshold).toBe(hard);
+    expect(orderedThreshold(policy([soft, joined, delayed, other]), seen(0n))).toBeUndefined();
+    expect(orderedThreshold(policy([hard]), observations(NOW, {}))).toBeUndefined();
+  });
+
+  test.each([
+    ['below twice the threshold', 200n * Mi - 1n, true],
+    ['at twice the threshold', 200n * Mi, false],
+  ])('near: %s', (_rule, available, near) => {
+    expect(isNear(orderedOf(policy([hard]), available))).toBe(near);
+  });
+
+  test.each<[rule: string, before: bigint | undefined, secondsAgo: bigint, dueNs: bigint]>([
+    ['no reading before: half of the life of an order', undefined, 1n, 5n * SECOND],
+    ['it does not fall', 150n * Mi, 1n, 5n * SECOND],
+    ['it rises', 140n * Mi, 1n, 5n * SECOND],
+    ['it reaches the threshold in 5 s: a quarter of that', 160n * Mi, 1n, (5n * SECOND) / 4n],
+    ['it falls slowly', 151n * Mi, 9n, 5n * SECOND],
+    ['it falls fast: 100 ms at least', 900n * Mi, 1n, SECOND / 10n],
+  ])('renewed: %s', (_rule, available, secondsAgo, dueNs) => {
+    const before = available === undefined ? undefined : { available, capacity: 1n, timeNs: NOW - secondsAgo * SECOND, source: '' };
+    expect(renewalNs(orderedOf(policy([hard])), before, NOW) - NOW).toBe(dueNs);
+  });
+});
+
+describe('its decisions', () => {
+  test('the one that a step would take if the threshold were crossed, and those of the workloads that may become larger', () => {
+    const prepared = decisions(three);
+    expect(names(prepared)).toEqual(['batch', 'job', 'web']);
+    expect(prepared.map(({ serial, graceNs, dryRun }) => [serial, graceNs, dryRun])).toEqual(Array(3).fill([1, 0n, false]));
+    expect(prepared[1]?.ranking).toBe(prepared[0]?.ranking);
+    const { effects } = step(policy([hard]), initialState, {
+      nowNs: NOW,
+      layout: 'single',
+      observe: () => seen(100n * Mi - 1n),
+      victims: new Map(),
+      reclaimed: undefined,
+      candidates: () => three,
+    });
+    expect(effects.flatMap((effect) => (effect.kind === 'evict' ? [effect.decision] : []))).toEqual([prepared[0]]);
+  });
+
+  test('only workloads that differ by their usage alone, and at most eight', () => {
+    const others = candidates(
+      [workload('first'), 300n * Mi],
+      [workload('same'), 200n * Mi],
+      [workload('important', { priority: 1 }), 900n * Mi],
+      [workload('within', { requests: requesting(500n * Mi) }), 400n * Mi],
+      [workload('avoided', { avoid: true }), 900n * Mi],
+      [workload('critical', { protection: { kind: 'critical' } }), 900n * Mi],
+    );
+    const unknown = { workload: workload('unknown'), stats: undefined };
+    expect(names(decisions({ ...others, usages: [...others.usages, unknown] }))).toEqual(['first', 'same']);
+    const many = candidates(
+      ...Array.from({ length: 20 }, (_, index): [Workload, bigint] => [workload(`w${String(index)}`), BigInt(300 - index) * Mi]),
+    );
+    expect(decisions(many)).toHaveLength(8);
+  });
+
+  test('no workload that is vetoed, that could not be killed, or whose facts are outstanding', () => {
+    const veto: Candidates = { ...three, veto: ({ name }) => (name === 'job' ? { kind: 'removed' } : undefined) };
+    expect(names(decisions(veto))).toEqual(['batch', 'web']);
+    expect(names(decisions({ ...three, awaited: ({ name }) => name === 'job' }))).toEqual(['batch', 'web']);
+    // As a step: a hard threshold of memory waits for no answer.
+    expect(names(decisions({ ...three, awaited: ({ name }) => name === 'batch' }))).toEqual(['batch', 'job', 'web']);
+    const failed: State = { ...initialState, failedKills: new Map([['id-job', NOW + SECOND]]) };
+    expect(names(decisions(three, policy([hard]), failed))).toEqual(['batch', 'web']);
+  });
+
+  test.each<[why: string, of: Partial<Policy>]>([
+    ['a dry run', { dryRun: true }],
+    ['no workload source', { hasWorkloadSource: false }],
+    ['a grace period', { departures: departuresOf('evictd', { 'hard-grace': false }) }],
+    ['the profile of the kubelet, which has one', { departures: departuresOf('kubelet') }],
+  ])('none: %s', (_why, of) => {
+    expect(decisions(three, policy([hard], of))).toEqual([]);
+  });
+
+  test('none: a victim for memory is in flight, or all are protected', () => {
+    const [first] = decisions(three);
+    if (first === undefined) throw new Error('none');
+    const ordered = step(policy([hard]), initialState, {
+      nowNs: NOW,
+      layout: 'single',
+      observe: () => seen(99n * Mi),
+      victims: new Map(),
+      reclaimed: undefined,
+      candidates: () => three,
+      ordered: first,
+    });
+    expect(decisions(three, policy([hard]), ordered.state)).toEqual([]);
+    expect(decisions(candidates([workload('db', { protection: { kind: 'critical' } }), 900n * Mi]))).toEqual([]);
+  });
+});
+
+describe('carried out', () => {
+  const times = { crossedAtNs: NOW + SECOND, signalledAtNs: NOW + 2n * SECOND };
+
+  test('the decision has the values of the moment', () => {
+    const [prepared] = decisions(candidates([workload('batch', { requests: requesting(100n * Mi) }), 300n * Mi]));
+    if (prepared === undefined) throw new Error('none');
+    const done = carriedOut(prepared, { available: 7n * Mi, usage: 900n * Mi, ...times });
+    expect(done).toMatchObject({
+      serial: 1,
+      decidedAtNs: times.signalledAtNs,
+      standingOrder: { preparedAtNs: NOW, ...times },
+      cause: { observation: { available: 7n * Mi, timeNs: times.crossedAtNs } },
+      victim: {
+        usage: 900n * Mi,
+        exceedsRequest: true,
+        aboveRequestNano: 800n * Mi * 1_000_000_000n,
+        stats: { workingSetBytes: 900n * Mi, usageBytes: 900n * Mi },
+      },
+    });
+  });
+
+  test('a step has it as an eviction in flight: it is reported first, and no second workload is evicted', () => {
+    const hold = {
+      unit: 'batch.service',
+      decision: 1,
+      start: ['batch.service'],
+      unstarted: [],
+      condition: 'MemoryPressure',
+      untilNs: undefined,
+    } as const;
+    const [prepared] = decisions(three);
+    if (prepared === undefined) throw new Error('none');
+    const unit = { evictions: 1, stop: undefined, hold };
+    const ordered = carriedOut({ ...prepared, serial: 4, unit }, { available: 7n * Mi, usage: 900n * Mi, ...times });
+    const nowNs = NOW + 9n * SECOND;
+    const { state, effects } = step(policy([hard]), initialState, {
+      nowNs,
+      layout: 'single',
+      observe: () => observations(nowNs, { 'memory.available': 7n * Mi }),
+      victims: new Map(),
+      reclaimed: undefined,
+      candidates: () => three,
+      ordered,
+    });
+    expect(effects.map(({ kind }) => kind)).toEqual(['evict', 'threshold', 'condition']);
+    expect(effects[0]).toEqual({ kind: 'evict', decision: ordered });
+    expect(state.decisions).toBe(4);
+    expect(state.held.get('batch.service')).toBe(hold);
+    // Observed only from now on, so that it is not called stuck for the time in which no step was made.
+    expect(state.evictions).toMatchObject([{ decision: ordered, phase: 'dying', phaseSinceNs: nowNs, usageStillSinceNs: nowNs }]);
+  });
+});

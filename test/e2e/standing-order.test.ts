@@ -1,0 +1,193 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { Evictd, evictd as command, victimOf, type JournalLine } from './evictd.js';
+import { guarding, isV1, MIB, ON, testNode, workload } from './node.js';
+import { StalledEvictd, type Stall } from './stalled.js';
+import { aWhile, until } from './wait.js';
+
+// The main thread of a real evictd does not run while a workload fills the node: its waiter thread evicts.
+
+const ORDERS = { standingOrder: { after: '5ms' } } as const;
+
+/** Number, victim, and whether it was a standing order. */
+const decisionsIn = (journal: readonly JournalLine[]) =>
+  journal.filter(({ type }) => type === 'decision').map((line) => [line.decision, victimOf(line), line.standingOrder !== undefined]);
+
+describe(`a standing order (${ON})`, () => {
+  test.each<Stall>(['a busy loop', 'a stopped thread', 'a heap full of garbage'])(
+    'evicts the right workload while the main thread is stalled, once, and is recorded: %s',
+    async (stall) => {
+      const node = testNode();
+      const web = await workload(node.child('web'), { holdsMib: 40 });
+      const batch = await workload(node.child('batch'), { holdsMib: 20, growsMib: 200 });
+      const stalled = new StalledEvictd(stall, { ...guarding(node), ...ORDERS });
+      const evictd = await stalled.evictd.guarding();
+
+      await stalled.begin();
+      batch.grow();
+      expect(await batch.ended).toBe('SIGKILL');
+      expect(stalled.isOver).toBe(false);
+      stalled.end();
+      const outcome = await evictd.recorded('outcome');
+      await aWhile(); // a second victim would be a defect
+
+      expect(web.alive).toBe(true);
+      const decision = evictd.journal().find(({ type }) => type === 'decision');
+      expect(decisionsIn(evictd.journal())).toEqual([[1, 'batch', true]]);
+      expect(decision?.message).toMatch(
+        /^evicting batch with SIGKILL by standing order: memory\.available .* < 384Mi \(hard\); batch uses /,
+      );
+      expect(decision?.available).toBeLessThan(384 * MIB);
+      expect(decision?.expectedBytes).toBeGreaterThan(60 * MIB);
+      expect(outcome).toMatchObject({ decision: 1, result: 'killed', victim: { name: 'batch' } });
+      expect((outcome.spansMs as Record<string, number>).crossingToSignal).toBeGreaterThanOrEqual(5);
+      expect(await evictd.metric('evictd_standing_orders_total{outcome="carried-out"}')).toBe(1);
+      expect(await evictd.metric('evictd_evictions_total{eviction_signal="memory.available"}')).toBe(1);
+      expect(await evictd.stop()).toBe(0);
+    },
+  );
+
+  test('is carried out by a main thread that reacts in time as an eviction of its own', async () => {
+    const node = testNode();
+    const batch = await workload(node.child('batch'), { holdsMib: 20, growsMib: 200 });
+    const evictd = await new Evictd({ config: { ...guarding(node), standingOrder: { after: '1s' } } }).guarding();
+    batch.grow();
+    await evictd.recorded('outcome');
+    expect(decisionsIn(evictd.journal()).map(([, , ordered]) => ordered)).toEqual([false]);
+    expect(await evictd.metric('evictd_standing_orders_total{outcome="carried-out"}')).toBe(0);
+  });
+
+  test('0 disables it', async () => {
+    const node = testNode();
+    const batch = await workload(node.child('batch'), { holdsMib: 20, growsMib: 200 });
+    const stalled = new StalledEvictd('a busy loop', { ...guarding(node), standingOrder: { after: '0s' } });
+    const evictd = await stalled.evictd.guarding();
+    await stalled.begin();
+    batch.grow();
+    expect(await batch.ended).toBe('SIGKILL');
+    expect(stalled.isOver).toBe(true);
+    await evictd.recorded('outcome');
+    expect(decisionsIn(evictd.journal()).map(([, , ordered]) => ordered)).toEqual([false]);
+  });
+
+  test.runIf(isV1)('is carried out when all memory of the node is gone, with evictd itself in it', async () => {
+    const node = testNode();
+    const own = node.child('evictd');
+    const web = await workload(node.child('web'), { holdsMib: 10 });
+    const batch = await workload(node.child('batch'), { growsMib: Infinity });
+    const config = {
+      ...guarding(node),
+      evictionHard: { 'memory.available': '16Mi' },
+      monitoringInterval: '100ms',
+      standingOrder: { after: '1s' },
+    };
+    const stalled = new StalledEvictd('a busy loop', config, { cgroup: own.dir });
+    const evictd = await stalled.evictd.guarding();
+    // A second after the crossing the last 16 MiB are gone, and tasks that need a page sleep: there is no OOM killer.
+    node.write('memory.oom_control', '1');
+    const limit = Number(node.read('memory.usage_in_bytes')) + 28 * MIB;
+    node.limit(BigInt(limit));
+    await aWhile(); // several ticks: the threshold is near
+
+    await stalled.begin();
+    batch.grow();
+    expect(await batch.ended).toBe('SIGKILL');
+    expect(stalled.isOver).toBe(false);
+    expect(Number(node.read('memory.max_usage_in_bytes'))).toBeGreaterThan(limit - MIB);
+    expect(Number(node.read('memory.failcnt'))).toBeGreaterThan(0);
+    const outcome = await evictd.recorded('outcome');
+    await aWhile();
+    expect(web.alive).toBe(true);
+    expect(decisionsIn(evictd.journal())).toEqual([[1, 'batch', true]]);
+    expect(outcome).toMatchObject({ result: 'killed', victim: { name: 'batch' } });
+  });
+
+  test('kills nothing where its workload was replaced by another of the same name', async () => {
+    const node = testNode();
+    const web = await workload(node.child('web'), { holdsMib: 40 });
+    const old = node.child('batch');
+    const batch = await workload(old, { holdsMib: 60 });
+    const stalled = new StalledEvictd('a busy loop', { ...guarding(node), ...ORDERS });
+    const evictd = await stalled.evictd.guarding();
+
+    await stalled.begin();
+    process.kill(batch.pid, 'SIGKILL');
+    await batch.ended;
+    await old.cleanup();
+    const newcomer = await workload(node.child('batch'), { growsMib: 200 });
+    newcomer.grow();
+    await until('the node is short', () => Number(node.read(isV1 ? 'memory.usage_in_bytes' : 'memory.current')) > 200 * MIB);
+    await aWhile();
+    if (!stalled.isOver) expect([web.alive, newcomer.alive]).toEqual([true, true]);
+
+    await evictd.recorded('outcome'); // of the main thread's own decision, when it runs again
+    expect(web.alive).toBe(true);
+    expect(await newcomer.ended).toBe('SIGKILL');
+    expect(decisionsIn(evictd.journal()).map(([, , ordered]) => ordered)).toEqual([false]);
+    expect(await evictd.metric('evictd_standing_orders_total{outcome="vanished"}')).toBe(1);
+    expect(evictd.journal().find(({ type }) => type === 'standing-order')).toMatchObject({ result: 'vanished' });
+  });
+
+  test('is refused by the kernel: that is reported, and the main thread evicts another workload', async () => {
+    const node = testNode();
+    const web = await workload(node.child('web'), { holdsMib: 40 });
+    const batch = await workload(node.child('batch'), { holdsMib: 20, growsMib: 200, uid: 65_534 });
+    const through = ['setpriv', '--bounding-set=-kill', '--inh-caps=-kill'];
+    const stalled = new StalledEvictd('a busy loop', { ...guarding(node), ...ORDERS }, { through });
+    const evictd = await stalled.evictd.guarding();
+
+    await stalled.begin();
+    batch.grow();
+    await evictd.recorded('standing-order');
+    expect(await web.ended).toBe('SIGKILL');
+    expect(batch.alive).toBe(true);
+    expect(evictd.journal().find(({ type }) => type === 'standing-order')).toMatchObject({
+      result: 'refused',
+      victim: { name: 'batch' },
+      error: expect.stringContaining('EPERM') as string,
+    });
+    expect(await evictd.metric('evictd_standing_orders_total{outcome="refused"}')).toBe(1);
+    expect(decisionsIn(evictd.journal()).map(([, victim]) => victim)).toEqual(['batch', 'web']);
+    expect(await evictd.logged(/EVICTD_ORDER_FAILED/)).toMatchObject({ level: 'warn' });
+  });
+
+  test('is continued by the next evictd where this one ended before it knew', async () => {
+    const node = testNode();
+    const web = await workload(node.child('web'), { holdsMib: 40 });
+    const batch = await workload(node.child('batch'), { holdsMib: 20, growsMib: 200 });
+    const config = { ...guarding(node), ...ORDERS };
+    const stalled = new StalledEvictd('a busy loop', config);
+    const { evictd, directory } = stalled;
+    await evictd.guarding();
+    await stalled.begin();
+    batch.grow();
+    expect(await batch.ended).toBe('SIGKILL');
+    expect(await evictd.stop('SIGKILL')).toBe('SIGKILL');
+    expect(stalled.isOver).toBe(false);
+    expect(
+      decisionsIn((await evictd.history('eviction')).flatMap(({ decision }) => (decision === undefined ? [] : [decision as JournalLine]))),
+    ).toEqual([[1, 'batch', true]]);
+
+    const next = await new Evictd({ config, directory }).guarding();
+    await next.recorded('outcome');
+    await aWhile();
+    expect(web.alive).toBe(true);
+    expect(decisionsIn(next.journal())).toEqual([[1, 'batch', true]]);
+    expect(next.journal().filter(({ type }) => type === 'outcome')).toMatchObject([{ decision: 1, result: 'killed' }]);
+  });
+
+  test('its record is drained by evictd restore', async () => {
+    const node = testNode();
+    const batch = await workload(node.child('batch'), { holdsMib: 20, growsMib: 200 });
+    const stalled = new StalledEvictd('a busy loop', { ...guarding(node), ...ORDERS });
+    const { evictd } = stalled;
+    await evictd.guarding();
+    await stalled.begin();
+    batch.grow();
+    expect(await batch.ended).toBe('SIGKILL');
+    await evictd.stop('SIGKILL');
+    expect(await command('restore', '--config', evictd.configFile)).toMatchObject({ code: 0 });
+    expect(decisionsIn(evictd.journal())).toEqual([[1, 'batch', true]]);
+    expect(readFileSync(evictd.journalFile, 'utf8')).toContain('by standing order');
+  });
+});

@@ -1,0 +1,83 @@
+import { mkdtempSync, openSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync, writeSync, closeSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { OrderFile, orderFilePath, orderIn } from '../../src/journal/order-file.js';
+
+let directory: string;
+let path: string;
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'evictd-test-'));
+  path = orderFilePath(directory, 'machine');
+});
+afterEach(() => {
+  rmSync(directory, { recursive: true });
+});
+
+const RECORD = { line: '{"type":"decision","decision":3,"available":99}', state: 'saved', atLeast: 1_000, limit: '100' };
+
+/** What the native layer does. */
+function carryOut(bytes: Buffer | undefined, crossedAtNs = 5n): void {
+  const header = Buffer.alloc(32);
+  header.writeBigUInt64LE(crossedAtNs, 0);
+  header.writeBigUInt64LE(7n, 8);
+  header.writeDoubleLE(1_020, 16);
+  header.writeDoubleLE(40, 24);
+  const fd = openSync(path, 'r+');
+  writeSync(fd, bytes ?? Buffer.alloc(0), 0, bytes?.length ?? 0, 64);
+  writeSync(fd, header, 0, 32, 0);
+  closeSync(fd);
+}
+
+test('a carried out order is found by the next evictd, with the values of the moment, until it is cleared', () => {
+  const file = new OrderFile(path);
+  expect(file.found).toBeUndefined();
+  carryOut(file.bytesOf(RECORD));
+  file.close();
+  const next = new OrderFile(path);
+  expect(next.found).toEqual({
+    ...RECORD,
+    line: '{"type":"decision","decision":3,"available":79,"expectedBytes":40}',
+    crossedAtNs: 5n,
+    decidedAtNs: 7n,
+    node: 1_020,
+    value: 40,
+  });
+  expect(orderIn(path)).toEqual(next.found);
+  next.clear();
+  next.close();
+  expect(orderIn(path)).toBeUndefined();
+});
+
+test('an order that was only prepared, or whose record was cut off, is none', () => {
+  const file = new OrderFile(path);
+  const bytes = file.bytesOf(RECORD);
+  carryOut(bytes, 0n);
+  expect(orderIn(path)).toBeUndefined();
+  const torn = Buffer.from(bytes ?? []);
+  torn.fill(0, 40);
+  carryOut(torn);
+  expect(orderIn(path)).toBeUndefined();
+  file.close();
+});
+
+test('the file has its whole space from the start, and a record that does not fit is refused', () => {
+  const file = new OrderFile(path);
+  const { size, blocks } = statSync(path);
+  expect([size, blocks * 512 >= size]).toEqual([65_536, true]);
+  expect(file.bytesOf({ ...RECORD, state: 'x'.repeat(65_536) })).toBeUndefined();
+  file.close();
+  expect(orderIn(join(directory, 'none'))).toBeUndefined();
+});
+
+test('a file of another size keeps its order, and a link is replaced, not followed', () => {
+  writeFileSync(path, Buffer.alloc(100));
+  new OrderFile(path).close();
+  expect(statSync(path).size).toBe(65_536);
+  const elsewhere = join(directory, 'elsewhere');
+  writeFileSync(elsewhere, 'untouched');
+  rmSync(path);
+  symlinkSync(elsewhere, path);
+  new OrderFile(path).close();
+  expect(readFileSync(elsewhere, 'utf8')).toBe('untouched');
+});

@@ -1,0 +1,282 @@
+import { describe, expect, test } from 'vitest';
+import type { Decision } from '../../src/core/decide/eviction.js';
+import { initialState, type Policy } from '../../src/core/decide/state.js';
+import { StandingOrders, type OrderedPass } from '../../src/monitor/standing-orders.js';
+import type { OrderPlan, OrderResult, StandingOrder } from '../../src/monitor/ports/standing-order.js';
+import { stepOn } from '../../src/monitor/step-answers.js';
+import { candidates, Mi, observations, policy, requesting, threshold, workload } from '../core/support.js';
+
+const hard = threshold('memory.available', '100Mi');
+const three = candidates(
+  [workload('web'), 50n * Mi],
+  [workload('batch', { requests: requesting(10n * Mi) }), 300n * Mi],
+  [workload('job'), 200n * Mi],
+);
+
+const CARRIED_OUT: OrderResult = {
+  candidate: 0,
+  node: 1_000,
+  value: 400,
+  crossedAtNs: 5n,
+  atNs: 9n,
+  error: undefined,
+  unrecorded: undefined,
+};
+
+/** The native layer and the files, played. */
+function orders(afterNs = 5_000_000n, found?: Decision) {
+  const said: string[] = [];
+  const records: unknown[] = [];
+  let result: OrderResult | undefined;
+  let plan: OrderPlan | undefined;
+  let places = true;
+  let limit = 64 * 1024;
+  const order: StandingOrder = {
+    place: (next) => {
+      if (result) return 'carried out';
+      plan = places ? next : undefined;
+      said.push(places ? 'place' : 'impossible');
+      return places ? 'placed' : 'impossible';
+    },
+    withdraw: () => {
+      if (result) return false;
+      plan = undefined;
+      said.push('withdraw');
+      return true;
+    },
+    seen: () => said.push('seen'),
+    postpone: (untilNs) => said.push(`postpone ${String(untilNs)}`),
+    take: () => {
+      const taken = result;
+      result = undefined;
+      return taken;
+    },
+    close: () => said.push('close'),
+  };
+  const all = new StandingOrders(
+    {
+      order,
+      file: {
+        bytesOf: (record) => (JSON.stringify(record).length > limit ? undefined : Buffer.from(JSON.stringify(record))),
+        clear: () => said.push('clear'),
+      },
+      found,
+      journal: { line: (record) => JSON.stringify(record), record: (record) => records.push(record) },
+      keeper: { text: ({ evictions }) => `state with ${evictions.map(({ decision }) => decision.victim.workload.name).join()}` },
+      node: { crossing: () => [{ value: {}, atLeast: 1_000 }] },
+      reporter: { orderFailed: (outcome) => said.push(`failed ${outcome}`) },
+    },
+    afterNs,
+  );
+  return {
+    all,
+    said,
+    records,
+    plan: () => plan,
+    carryOut: (by: Partial<OrderResult> = {}) => {
+      result = { ...CARRIED_OUT, ...by };
+      plan = undefined;
+    },
+    refuse: () => (places = false),
+    shorten: () => (limit = 10),
+  };
+}
+
+const pass = (by: Partial<OrderedPass> = {}): OrderedPass => ({
+  observations: observations(process.hrtime.bigint(), { 'memory.available': 150n * Mi }),
+  layout: 'single',
+  candidates: () => three,
+  passNs: 1n,
+  hasChanged: true,
+  ...by,
+});
+const far = { observations: observations(1n, { 'memory.available': 900n * Mi }) };
+const always: Policy = policy([hard]);
+
+describe('an order stands', () => {
+  test('while the threshold is near: with what each candidate is compared by, and its record', () => {
+    const { all, plan } = orders();
+    all.follow(always, initialState, pass());
+    expect(plan()?.candidates.map(({ workload: { name }, offset }) => [name, offset])).toEqual([
+      ['batch', -10 * Number(Mi)],
+      ['job', 0],
+      ['web', 0],
+    ]);
+    const record = JSON.parse(String(plan()?.candidates[0]?.record)) as { line: string; state: string };
+    expect(JSON.parse(record.line)).toMatchObject({
+      type: 'decision',
+      decision: 1,
+      victim: { name: 'batch' },
+      ranking: [],
+      wake: 'standing_order',
+    });
+    expect(record).toMatchObject({ state: 'state with batch', atLeast: 1_000, limit: String(100n * Mi) });
+    expect(all.stands).toBe(true);
+    expect(all.dueNs).toBeGreaterThan(process.hrtime.bigint());
+  });
+
+  test.each<[why: string, of: Policy, given: Partial<OrderedPass>, afterNs?: bigint]>([
+    ['the threshold is far', always, far],
+    ['a dry run', policy([hard], { dryRun: true }), {}],
+    ['no workload source', policy([hard], { hasWorkloadSource: false }), {}],
+    ['nothing could be evicted', always, { candidates: () => candidates() }],
+    ['the filesystem layout is not known', always, { layout: { error: 'not read yet' } }],
+    ['disabled', always, {}, 0n],
+  ])('not: %s', (_why, of, given, afterNs) => {
+    const { all, said } = orders();
+    all.follow(always, initialState, pass());
+    if (afterNs !== undefined) all.configure(afterNs);
+    const rested = { ...pass(given), hasChanged: true };
+    all.follow(of, initialState, rested);
+    expect(said).toEqual(['place', 'withdraw']);
+    expect(all.stands).toBe(false);
+  });
+
+  test('not: a record is too long, or a candidate cannot be opened', () => {
+    const long = orders();
+    long.shorten();
+    long.all.follow(always, initialState, pass());
+    expect(long.all.stands).toBe(false);
+    const refused = orders();
+    refused.refuse();
+    refused.all.follow(always, initialState, pass());
+    expect([refused.all.stands, refused.said]).toEqual([false, ['impossible']]);
+  });
+
+  test('a pass in which nothing happened keeps it; one after a change withdraws it until there is time for another', () => {
+    const { all, said } = orders();
+    all.follow(always, initialState, pass());
+    all.follow(always, initialState, pass({ hasChanged: false }));
+    expect(said).toEqual(['place', 'seen']);
+    all.follow(always, initialState, pass());
+    expect(said.at(-1)).toBe('withdraw');
+  });
+
+  test('the loop looks later on purpose: so does the native layer', () => {
+    const { all, said } = orders();
+    all.postpone(7n);
+    expect(said).toEqual([]);
+    all.follow(always, initialState, pass());
+    all.postpone(7n);
+    expect(said.at(-1)).toBe('postpone 5000007');
+    all.close();
+    expect(said.slice(-2)).toEqual(['withdraw', 'close']);
+  });
+});
+
+describe('an order that was carried out', () => {
+  test('is a decision with the values of the moment, until it is adopted', () => {
+    const { all, said, carryOut } = orders();
+    all.follow(always, initialState, pass());
+    carryOut({ candidate: 1, node: 1_000 + 4096, value: 5 });
+    const ordered = all.take();
+    expect(ordered).toMatchObject({
+      serial: 1,
+      victim: { workload: { name: 'job' }, usage: 5n },
+      cause: { observation: { available: 100n * Mi - 1n - 4096n } },
+      standingOrder: { crossedAtNs: 5n, signalledAtNs: 9n },
+    });
+    expect(all.take()).toBe(ordered);
+    expect(all.withdraw()).toBe(false);
+    all.follow(always, initialState, pass());
+    expect(all.stands).toBe(false); // no other one before
+    all.adopted();
+    expect(said.at(-1)).toBe('clear');
+    expect(all.take()).toBeUndefined();
+    expect(all.withdraw()).toBe(true);
+  });
+
+  test('of the evictd before: it is adopted first, and no other one stands before', () => {
+    const first = orders();
+    first.all.follow(always, initialState, pass());
+    first.carryOut();
+    const found = first.all.take();
+    const { all, said } = orders(undefined, found);
+    all.follow(always, initialState, pass());
+    expect(said).toEqual([]);
+    expect(all.take()).toBe(found);
+    expect(all.withdraw()).toBe(false);
+    all.adopted();
+    all.follow(always, initialState, pass());
+    expect(said).toEqual(['clear', 'place']);
+  });
+
+  test('is seen when it is withdrawn, renewed or closed', () => {
+    for (const act of [
+      (all: StandingOrders) => all.withdraw(),
+      (all: StandingOrders) => {
+        all.follow(always, initialState, pass(far));
+      },
+    ]) {
+      const { all, carryOut } = orders();
+      all.follow(always, initialState, pass());
+      carryOut();
+      act(all);
+      expect(all.take()?.victim.workload.name).toBe('batch');
+    }
+  });
+
+  test.each<[outcome: string, by: Partial<OrderResult>, record: object]>([
+    [
+      'refused',
+      { error: 'EPERM: not permitted' },
+      { type: 'standing-order', result: 'refused', victim: { name: 'batch' }, error: 'EPERM: not permitted' },
+    ],
+    ['vanished', { candidate: undefined }, { type: 'standing-order', result: 'vanished' }],
+  ])('%s: it is reported, and the loop decides itself', (outcome, by, record) => {
+    const { all, said, records, carryOut } = orders();
+    all.follow(always, initialState, pass());
+    carryOut(by);
+    expect(all.take()).toBeUndefined();
+    expect(records).toMatchObject([record]);
+    expect(said.slice(-2)).toEqual([`failed ${outcome}`, 'clear']);
+    expect(all.withdraw()).toBe(true);
+  });
+
+  test('its record could not be written: that is reported, and it counts all the same', () => {
+    const { all, said, carryOut } = orders();
+    all.follow(always, initialState, pass());
+    carryOut({ unrecorded: 'ENOSPC' });
+    expect(all.take()?.victim.workload.name).toBe('batch');
+    expect(said.at(-1)).toBe('failed unrecorded');
+  });
+});
+
+describe('a step', () => {
+  const short = observations(process.hrtime.bigint(), { 'memory.available': 50n * Mi });
+  const readings = { layout: 'single', observe: () => short, victims: new Map(), reclaimed: undefined } as const;
+  const evictedIn = (all: Pick<StandingOrders, 'take' | 'withdraw'>) => {
+    const { result, given } = stepOn(always, initialState, readings, { node: { read: () => short }, candidates: () => three, orders: all });
+    const evicted = result.effects.flatMap((effect) => (effect.kind === 'evict' ? [effect.decision] : []));
+    return { evicted: evicted.map(({ victim, standingOrder }) => [victim.workload.name, standingOrder !== undefined]), given };
+  };
+
+  test('withdraws the order before its own signal', () => {
+    const { all, said } = orders();
+    all.follow(always, initialState, pass());
+    expect(evictedIn(all).evicted).toEqual([['batch', false]]);
+    expect(said.at(-1)).toBe('withdraw');
+  });
+
+  test('is made again with an order that is carried out while it decides: one victim', () => {
+    const { all, carryOut } = orders();
+    all.follow(always, initialState, pass());
+    const meanwhile: Pick<StandingOrders, 'take' | 'withdraw'> = {
+      take: () => all.take(),
+      withdraw: () => {
+        carryOut({ candidate: 1 });
+        return all.withdraw();
+      },
+    };
+    const { evicted, given } = evictedIn(meanwhile);
+    expect(evicted).toEqual([['job', true]]);
+    expect(given.candidates).toEqual([]); // of the step that counts
+  });
+
+  test('has an order that was carried out before as its input: one victim', () => {
+    const { all, carryOut } = orders();
+    all.follow(always, initialState, pass());
+    carryOut();
+    expect(evictedIn(all).evicted).toEqual([['batch', true]]);
+  });
+});
