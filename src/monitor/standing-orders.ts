@@ -199,8 +199,6 @@ export class StandingOrders {
     const { serial, decidedAtNs } = decision;
     const prepared: Decision = {
       ...decision,
-      ranking: [],
-      unreadable: [],
       standingOrder: { preparedAtNs: decidedAtNs, crossedAtNs: decidedAtNs, signalledAtNs: decidedAtNs },
     };
     const state = { ...initialState, decisions: serial, evictions: [inFlight(prepared)] };

@@ -107,7 +107,7 @@ describe('an order stands', () => {
       type: 'decision',
       decision: 1,
       victim: { name: 'batch' },
-      ranking: [],
+      ranking: [{ name: 'batch' }, { name: 'job' }, { name: 'web' }],
       wake: 'standing_order',
     });
     expect(record).toMatchObject({ state: 'state with batch', atLeast: 1_000, limit: String(100n * Mi) });
