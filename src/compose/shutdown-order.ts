@@ -15,7 +15,7 @@ const RELEASED_MS = 8_000;
 
 export interface EndingParts extends Omit<LastReleaseParts, 'journal'> {
   /** Stopped. */
-  readonly monitor: Pick<Monitor, 'terminating' | 'remaining'>;
+  readonly monitor: Pick<Monitor, 'remaining'>;
   readonly removals: Pick<Removals, 'unfinished'>;
   readonly journal: Journal;
   readonly recorder: Recorder | undefined;
@@ -29,7 +29,9 @@ export interface EndingParts extends Omit<LastReleaseParts, 'journal'> {
 /** What evictd does after its loop has stopped. Resolves within 18 s. */
 export async function endOrderly(parts: EndingParts): Promise<void> {
   const { monitor, removals, journal, recorder, kernelKills, shutdown, log, closers } = parts;
-  for (const { serial, victim } of monitor.terminating) {
+  for (const { phase, decision } of monitor.remaining.evictions) {
+    if (phase !== 'terminating') continue;
+    const { serial, victim } = decision;
     log.warn(
       `SIGTERM sent to ${victim.workload.name}, and its grace period is not over: an evictd that starts within a minute finishes this eviction; until then only systemd sends SIGKILL, if it stops a unit`,
       { decision: serial },

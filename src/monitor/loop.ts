@@ -1,4 +1,3 @@
-import type { Decision } from '../core/decide/eviction.js';
 import type { Policy, State } from '../core/decide/state.js';
 import type { Observations } from '../core/signal/observation.js';
 import type { Candidates } from '../core/workload/workload.js';
@@ -19,7 +18,6 @@ import { nextLookNs, victimLookNs } from './next-look.js';
 import { IdleReadings } from './idle-readings.js';
 import { QuietTicks } from './quiet-ticks.js';
 import { Victims } from './victims.js';
-
 
 const NOTHING: Candidates = { usages: [], unreadable: [], timeNs: 0n };
 
@@ -109,10 +107,6 @@ export class Monitor {
     });
   }
 
-  get terminating(): readonly Decision[] {
-    return this.#state.evictions.filter(({ phase }) => phase === 'terminating').map(({ decision }) => decision);
-  }
-
   get remaining(): Pick<State, 'held' | 'evictions'> {
     return this.#state;
   }
@@ -132,7 +126,7 @@ export class Monitor {
   #tick(source: 'start' | 'tick' | 'reload'): void {
     const atNs = process.hrtime.bigint();
     this.#tickAtNs = atNs + this.#intervalNs;
-    const isAwaited = this.#dueAtNs !== undefined || this.#notBeforeNs !== undefined || this.#waiting !== undefined || this.#isUndecided;
+    const isAwaited = this.#isUndecided || [this.#dueAtNs, this.#notBeforeNs, this.#waiting].some((awaited) => awaited !== undefined);
     if (source === 'tick' && !isAwaited && this.#quiet.skip(this.#policy, this.#state, atNs)) {
       this.#schedule();
       return;
@@ -143,9 +137,7 @@ export class Monitor {
     this.#pass({ source, atNs });
   }
 
-  /**
-   * Returns whether anything was armed. A pass has to follow then: a threshold that is already crossed does not wake.
-   */
+  /** Returns whether anything was armed. A pass must follow then: a threshold that is already crossed does not wake. */
   #arm(): boolean {
     const armed = this.#parts.node.arm(this.#policy.thresholds, (wake) => {
       this.#woken(wake);
@@ -165,10 +157,10 @@ export class Monitor {
       return;
     }
     const nowNs = process.hrtime.bigint();
-    const notBeforeNs = this.#throttle.notBeforeNs(nowNs);
-    if (notBeforeNs > nowNs) {
-      this.#waiting ??= { wake, atNs: notBeforeNs };
-      this.#parts.orders?.postpone(notBeforeNs);
+    const atNs = this.#throttle.notBeforeNs(nowNs);
+    if (atNs > nowNs) {
+      this.#waiting ??= { wake, atNs };
+      this.#parts.orders?.postpone(atNs);
       this.#schedule();
       return;
     }
@@ -235,9 +227,7 @@ export class Monitor {
     this.#dueAtNs = dueAtNs;
     this.#notBeforeNs = notBeforeNs;
     runEffects(EFFECTS, effects, wake, passTimes, {
-      journal,
-      reporter,
-      actors: this.#actors,
+      ...{ journal, reporter, actors: this.#actors },
       saveState: () => {
         keeper.keep(state, this.#victims.signals());
       },
@@ -249,9 +239,8 @@ export class Monitor {
     });
     reporter.sampled(observations, this.#policy.thresholds);
     reporter.held(state.held.size);
-    const report = { wake, policy: this.#policy, input, observations, ...given, state, effects };
     this.#notify((listener) => {
-      listener.stepped(report);
+      listener.stepped({ wake, policy: this.#policy, input, observations, ...given, state, effects });
     });
     heartbeat.beat(wakeNs);
     this.#order(observations, wakeNs, effects.length > 0);

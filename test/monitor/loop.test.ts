@@ -697,11 +697,11 @@ test.each<[rule: string, then: () => Candidates, came: RegExp | undefined]>([
   const inherited = before({ graceNs: 60n * SECOND, victim: candidates([evicted(), Mi]).usages[0] as Decision['victim'] });
   start(node, { begin: () => alive }, () => found(), {}, inherited);
   expect(said.filter((text) => text.includes('abandoned'))).toEqual([]);
-  expect(monitor?.terminating).toHaveLength(1);
+  expect(monitor?.remaining.evictions.filter(({ phase }) => phase === 'terminating')).toHaveLength(1);
   found = then;
   node.wake({ source: 'psi_trigger', atNs: process.hrtime.bigint() });
   expect(said.filter((text) => text.includes('abandoned'))).toEqual(came ? [expect.stringMatching(came)] : []);
-  expect(monitor?.terminating).toHaveLength(came ? 0 : 1);
+  expect(monitor?.remaining.evictions.filter(({ phase }) => phase === 'terminating')).toHaveLength(came ? 0 : 1);
 });
 
 test.each<[now: string, left: number, found: () => Candidates, came: RegExp | undefined]>([
@@ -729,7 +729,7 @@ test.each<[now: string, left: number, found: () => Candidates, came: RegExp | un
   [processes, configured] = [left, found];
   monitor?.reconfigure(policy([hard]), 3600n * SECOND);
   expect(said).toEqual(came ? [expect.stringMatching(came)] : []);
-  expect(monitor?.terminating).toHaveLength(came ? 0 : 1);
+  expect(monitor?.remaining.evictions.filter(({ phase }) => phase === 'terminating')).toHaveLength(came ? 0 : 1);
   expect(sent).toEqual([]);
 });
 
