@@ -2,7 +2,7 @@ import type { CgroupHierarchy } from '../../core/workload/cgroup.js';
 import type { FilesystemPaths, FilesystemRole } from '../../core/signal/layout.js';
 import type { Observation, Observations } from '../../core/signal/observation.js';
 import { filesystemOf, type DiskSignal, type KubeletSignal, type Signal } from '../../core/signal/signal.js';
-import { operandsOf, operandText, resolve, type Operand, type Threshold } from '../../core/threshold/threshold.js';
+import { operandsOf, resolve, type Operand, type Threshold } from '../../core/threshold/threshold.js';
 import type { Node, NodeIdentity, NotifierState, Wake } from '../../monitor/ports/ports.js';
 import type { OrderCondition } from '../../monitor/ports/standing-order.js';
 import type { Binding } from '../../native/binding.js';
@@ -11,7 +11,7 @@ import { CurrentStatistics } from './memory/fresh-memory.js';
 import { filesystemResources, Filesystems, signalOf, type FilesystemsSeen } from './disk/filesystems.js';
 import type { Allocatable } from './memory/allocatable.js';
 import { KernelPass, type KernelSource, type Missing } from './sampling/kernel-source.js';
-import type { MemoryNotifiers } from './memory/memory-notifiers.js';
+import { limitsOf, type MemoryNotifiers } from './memory/memory-notifiers.js';
 import { availableOf, type MemoryReading, type MemorySource } from './memory/memory.js';
 import type { PressureAndSwap } from './pressure/pressure-and-swap.js';
 import type { OomKillCounter } from './oom/oom-kills.js';
@@ -137,15 +137,13 @@ export class LinuxNodeReader implements LinuxNode {
     this.#readPass();
     const { memory, notifiers, allocatable } = this.#parts;
     const operands = thresholds.flatMap(operandsOf);
-    const operandsFor = (signal: Signal): Operand[] => distinct(operands.filter((operand) => operand.signal === signal));
     this.#armed = { operands, onWake };
     this.#ask(operands);
-    const own = this.#parts.own.arm(thresholds, onWake);
-    const sampled = this.#armSamplers(operands, onWake);
-    const armed = this.#arm(memory, notifiers, operandsFor('memory.available'), onWake) || sampled || own;
-    this.#asksAllocatable = operandsFor('allocatableMemory.available').length > 0;
+    const others = [this.#parts.own.arm(thresholds, onWake), this.#armSamplers(operands, onWake)].includes(true);
+    const armed = this.#arm(memory, notifiers, 'memory.available', onWake) || others;
+    this.#asksAllocatable = operands.some(({ signal }) => signal === 'allocatableMemory.available');
     if ('missing' in allocatable) return armed;
-    return this.#arm(allocatable.memory, allocatable.notifiers, operandsFor('allocatableMemory.available'), onWake) || armed;
+    return this.#arm(allocatable.memory, allocatable.notifiers, 'allocatableMemory.available', onWake) || armed;
   }
 
   #ask(operands: readonly Operand[]): void {
@@ -289,21 +287,14 @@ export class LinuxNodeReader implements LinuxNode {
     return [...filesystemResources(this.#seenFilesystems.devices), ...levelResources('pid.available', 'processes', levels)];
   }
 
-  #arm(source: MemorySource, notifiers: MemoryNotifiers, operands: readonly Operand[], onWake: (wake: Wake) => void): boolean {
+  #arm(source: MemorySource, notifiers: MemoryNotifiers, signal: Signal, onWake: (wake: Wake) => void): boolean {
     const memory = this.#memoryOf(source);
     if ('missing' in memory) return false; // the cgroup was removed: no limit can be computed
-    const limits = operands
-      .map((operand) => ({ id: operandText(operand), bytes: resolve(operand.value, memory.capacity) }))
-      .filter(({ bytes }) => bytes > 0n); // less than 0 is never available
-    return notifiers.arm(limits, memory, process.hrtime.bigint(), onWake);
+    const operands = this.#armed?.operands.filter((operand) => operand.signal === signal) ?? [];
+    return notifiers.arm(limitsOf(operands, memory.capacity), memory, process.hrtime.bigint(), onWake);
   }
 }
 
 function observationOf({ available, capacity, source }: Level, timeNs: bigint): Observation {
   return { available, capacity, source, timeNs };
-}
-
-/** A map's threshold and a joined one may have the same value. */
-function distinct(operands: readonly Operand[]): Operand[] {
-  return [...new Map(operands.map((operand) => [operandText(operand), operand])).values()];
 }

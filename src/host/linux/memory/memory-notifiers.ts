@@ -1,5 +1,6 @@
 import { cgroupDirectory, type CgroupHierarchy } from '../../../core/workload/cgroup.js';
 import { usedLimit } from '../../../core/signal/memcg.js';
+import { operandText, resolve, type Operand } from '../../../core/threshold/threshold.js';
 import type { NotifierState, Wake } from '../../../monitor/ports/ports.js';
 import type { OrderCondition } from '../../../monitor/ports/standing-order.js';
 import type { Binding, EventsBits, OomBits } from '../../../native/binding.js';
@@ -125,7 +126,8 @@ export class MemoryNotifiers {
 
   #armSampler(limits: readonly MemoryLimit[], capacity: bigint): boolean {
     const values = limits.map(({ bytes }) => Number(usedLimit(capacity, bytes)));
-    const noticeDistance = Math.max(...limits.map(({ bytes }) => Number(bytes)));
+    // The smallest is that of the hard threshold, for which a standing order is made in time.
+    const noticeDistance = Math.min(...limits.map(({ bytes }) => Number(bytes)));
     return this.#sampler.arm(values, `memory in use ≥ ${values.join(', ')} of ${this.#plan.nodeName}`, noticeDistance);
   }
 
@@ -150,4 +152,10 @@ export class MemoryNotifiers {
 /** Named as in the kernel's files. */
 function counterBits(bits: EventsBits | OomBits): readonly { readonly name: string; readonly bit: number }[] {
   return Object.entries(bits).map(([name, bit]: [string, number]) => ({ name: name.toLowerCase(), bit }));
+}
+
+/** Of a map's threshold and a joined one of the same value only one. Less than 0 is never available. */
+export function limitsOf(operands: readonly Operand[], capacity: bigint): readonly MemoryLimit[] {
+  const byText = new Map(operands.map((operand) => [operandText(operand), operand.value]));
+  return [...byText].map(([id, value]) => ({ id, bytes: resolve(value, capacity) })).filter(({ bytes }) => bytes > 0n);
 }

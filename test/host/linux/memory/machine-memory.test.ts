@@ -6,9 +6,8 @@ import { departuresOf, type Departures } from '../../../../src/core/decide/depar
 import type { CgroupHierarchy } from '../../../../src/core/workload/cgroup.js';
 import { machineMemory } from '../../../../src/host/linux/memory/machine-memory.js';
 import { availableOf, lowWatermark, usedOf, type MemoryReading } from '../../../../src/host/linux/memory/memory.js';
-import { KernelPass, type Missing } from '../../../../src/host/linux/sampling/kernel-source.js';
+import { KernelPass, type KernelSource, type Missing } from '../../../../src/host/linux/sampling/kernel-source.js';
 import { native } from '../../../../src/native/index.js';
-import { eventually } from '../../../support/eventually.js';
 import { readPlayed } from './played-files.js';
 
 const KiB = 1024;
@@ -163,43 +162,52 @@ const arcstats = (size: number): string =>
   ].join('\n');
 
 describe('ZFS', () => {
-  const open = (size: number) => {
+  const open = (): string => {
     const directory = mkdtempSync(join(tmpdir(), 'evictd-test-'));
     onTestFinished(() => {
       rmSync(directory, { recursive: true });
     });
     const file = join(directory, 'arcstats');
-    writeFileSync(file, arcstats(size));
-    const source = machineMemory(evictd, undefined, { meminfo: textOf(quiet), arcstats: file });
-    return { file, source };
-  };
-  const readNow = (source: ReturnType<typeof open>['source']): MemoryReading => {
-    const pass = new KernelPass(native, [source]);
-    pass.read();
-    const reading = pass.of(source);
-    pass.close();
-    if ('missing' in reading) throw new Error(reading.missing);
-    return reading;
+    writeFileSync(file, arcstats(3072 * MiB));
+    return file;
   };
 
-  test('the cache counts as available as far as ZFS can shrink it', async () => {
-    const { source } = open(3072 * MiB);
-    const { source: least } = open(1024 * MiB);
-    const { source: below } = open(100 * MiB);
-    await eventually('two readings of MemAvailable that are near each other', () => {
-      const [without, with2GiB, withNothing] = [least, source, below].map((one) => Number(availableOf(readNow(one)))) as [
-        number,
-        number,
-        number,
-      ];
-      return Math.abs(with2GiB - without - 2048 * MiB) < 64 * MiB && Math.abs(withNothing - without) < 64 * MiB;
-    });
+  test.each<[rule: string, size: number, extra: number]>([
+    ['what it can shrink by is available', 3072 * MiB, 2048 * MiB],
+    ['at its least it gives back nothing', 1024 * MiB, 0],
+    ['below its least, too', 100 * MiB, 0],
+  ])('the cache: %s', (_rule, size, extra) => {
+    const machine = { ...quiet, MemTotal: 8 * 1024 * 1024 };
+    const source = machineMemory(evictd, undefined, { meminfo: textOf(machine), arcstats: '/arcstats' });
+    const meminfo = Object.fromEntries(Object.entries(machine).map(([key, kib]) => [key, kib * KiB]));
+    const reading = readPlayed(source, { '/proc/meminfo': meminfo, '/arcstats': { size, c_min: 1024 * MiB } }) as MemoryReading;
+    expect(availableOf(reading)).toBe(BigInt(quiet.MemAvailable * KiB + extra));
     expect(source.description).toContain('MemAvailable of /proc/meminfo + size − c_min of ');
   });
 
+  test('its file is read in one pass with the others', () => {
+    const source: KernelSource<number[]> = {
+      files: [{ path: open(), format: 'kstat', keys: ['size', 'c_min'] }],
+      read: (values) => [...values],
+    };
+    const pass = new KernelPass(native, [source]);
+    onTestFinished(() => {
+      pass.close();
+    });
+    pass.read();
+    expect(pass.of(source)).toEqual([3072 * MiB, 1024 * MiB]);
+  });
+
   test('without its statistics the cache does not count', () => {
-    const { source, file } = open(3072 * MiB);
+    const file = open();
+    const source = machineMemory(evictd, undefined, { meminfo: textOf(quiet), arcstats: file });
     rmSync(file);
-    expect(availableOf(readNow(source))).toBeGreaterThan(0n);
+    const pass = new KernelPass(native, [source]);
+    onTestFinished(() => {
+      pass.close();
+    });
+    pass.read();
+    const reading = pass.of(source);
+    expect('missing' in reading ? reading.missing : availableOf(reading)).toBeGreaterThan(0n);
   });
 });
