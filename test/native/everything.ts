@@ -61,9 +61,16 @@ export function everything(): Everything {
     ),
     StandingOrder: either((cgroup) => {
       const value = `{ files: [${LOADAVG}], weights: [1] }`;
-      const candidate = `{ cgroup: ${cgroup}, id: new native.CgroupHandle(${cgroup}).id, value: ${value}, offset: 0, record: Buffer.from('x') }`;
+      const candidate = `{ cgroup: ${cgroup}, id, value: ${value}, offset: 0, record: Buffer.from('x') }`;
       const plan = `{ conditions: [{ value: ${value}, atLeast: 1e9 }], settlesNs: 1n, candidates: [${candidate}], afterNs: 1n, expiresNs: 2n ** 63n }`;
-      return `(() => { const order = new native.StandingOrder('/dev/null', undefined, wake); order.place(${plan}, 0n); return order; })()`;
+      return `(() => {
+        const handle = new native.CgroupHandle(${cgroup});
+        const { id } = handle;
+        handle.close();
+        const order = new native.StandingOrder('/dev/null', undefined, wake);
+        try { order.place(${plan}, 0n); } catch (error) { order.close(); throw error; }
+        return order;
+      })()`;
     }),
     NotifySocket: [`new native.NotifySocket('@evictd-test-${randomBytes(4).toString('hex')}')`],
     FileLock: [`new native.FileLock(${lock})`],
