@@ -38,8 +38,7 @@ LimitSides::Evaluation LimitSides::Evaluate(double value, const FillRate& rate, 
   const double seconds = nearest / rate.per_second();
   const double per_second = rate.recent_per_second();
   const double recent = per_second > 0 ? nearest / per_second : std::numeric_limits<double>::infinity();
-  evaluation.period_ns =
-      beyond_any ? period.Beyond(nearest, seconds, recent) : period.For(nearest, seconds, recent);
+  evaluation.period_ns = beyond_any ? period.Beyond(nearest, seconds, recent) : period.For(nearest, seconds, recent);
   return evaluation;
 }
 

@@ -35,8 +35,8 @@ int CollectText(dl_phdr_info* object, size_t, void* collected) {
   return 0;
 }
 
-// Unmaps pages that can be read again from their file: those of mappings that are not writable and have no page of their
-// own. Relocated data has such pages, and so has the code of a Node that has moved it into huge pages.
+// Unmaps pages that can be read again from their file: those of mappings that are not writable and have no page of
+// their own. Relocated data has such pages, and so has the code of a Node that has moved it into huge pages.
 void UnmapFilePages() {
   const std::unique_ptr<FILE, int (*)(FILE*)> maps(fopen("/proc/self/smaps", "re"), &fclose);
   if (!maps) return;

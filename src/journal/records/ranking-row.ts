@@ -45,7 +45,10 @@ function usageOf({ stats, usage, requestNano, swapped }: RankedWorkload, resourc
   switch (resource) {
     case 'memory':
       return {
-        ...known(stats?.workingSetAtMost ? 'workingSetAtMostBytes' : 'workingSetBytes', usage === undefined ? undefined : usage - (swapped ?? 0n)),
+        ...known(
+          stats?.workingSetAtMost ? 'workingSetAtMostBytes' : 'workingSetBytes',
+          usage === undefined ? undefined : usage - (swapped ?? 0n),
+        ),
         ...known('usageBytes', stats?.usageBytes),
         ...known('swapBytes', swapped),
         requestBytes: wholeOrFraction(requestNano),

@@ -350,7 +350,8 @@ describe('arming', () => {
         { mechanism: 'memcg_threshold', essential: false, reason: expect.stringContaining('ENOTSUP') as string },
         { mechanism: 'sampler', live: true, essential: true },
       ]);
-      expect([wakes, opened]).toEqual([[], 1]);
+      // The pressure of a v1 node is the machine's, which others may cause.
+      expect([wakes.filter(({ source }) => source !== 'psi_trigger'), opened]).toEqual([[], 1]);
       node.arm([below('64Mi')], (wake) => wakes.push(wake));
       expect(opened).toBe(2);
     });
