@@ -191,7 +191,7 @@ export function protectionText(protection: Protection): string {
     case 'unlisted':
       return 'its processes, or the units in it, cannot be listed';
     case 'unit':
-      return `protected unit: ${protection.why}`;
+      return `protected unit (${protection.rule}): ${protection.why}`;
     case 'system':
       return `Windows needs it: ${protection.why}`;
     case 'omit':
@@ -238,6 +238,8 @@ export function describeRanked(ranked: RankedWorkload, resource: Resource): stri
   const uses = usage === undefined ? 'uses an unknown amount' : `uses ${amountOfResource(resource, usage)}${ofSwap}`;
   const frees = holding === undefined ? [] : [`frees ${amountOfResource(resource, ofResource(resource, holding.frees))}`];
   const never = protection ? `; never evicted: ${protectionText(protection)}` : '';
-  const avoid = workload.avoid ? ['to be avoided (ManagedOOMPreference=avoid)'] : [];
+  const avoid = workload.avoid
+    ? [`to be avoided (${workload.oomPreference === 'avoid' ? 'ManagedOOMPreference=avoid' : 'a login session'})`]
+    : [];
   return `${[uses, ...frees, ...(resource === 'pids' ? [] : [request]), `priority ${String(priority)}`, ...avoid].join(', ')}${never}`;
 }

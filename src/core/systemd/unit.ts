@@ -90,3 +90,14 @@ export function unitPlace(path: string): UnitPlace {
 }
 
 const USER_MANAGER = /^user@.+\.service$/;
+
+/** The path below the user manager that a cgroup belongs to; undefined: it belongs to none. */
+export function belowUserManager(path: string): string | undefined {
+  return /^(?:\/[^/]+\.slice)*\/user@[^/]+\.service\/(.+)$/s.exec(path)?.[1];
+}
+
+/** The uid of the user whose login session a cgroup is; undefined: it is none. */
+export function loginSessionUser(path: string): number | undefined {
+  const [, uid] = /^\/user\.slice\/user-(\d+)\.slice\/session-[^/]+\.scope$/.exec(path) ?? [];
+  return uid === undefined ? undefined : Number(uid);
+}

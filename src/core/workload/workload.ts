@@ -20,8 +20,8 @@ export type Protection =
   | { readonly kind: 'self' }
   /** A kubelet's pod: the kubelet would start it again. */
   | { readonly kind: 'kubelet' }
-  /** A unit that the machine needs (docs/systemd.md). */
-  | { readonly kind: 'unit'; readonly why: string }
+  /** A unit that the machine needs, by this name or pattern of the list (docs/systemd.md). */
+  | { readonly kind: 'unit'; readonly rule: string; readonly why: string }
   /** It contains a process that Windows needs. */
   | { readonly kind: 'system'; readonly why: string }
   /** ManagedOOMPreference=omit, or user.oomd_omit on its cgroup. */
@@ -138,8 +138,8 @@ export interface Workload {
   /** From its cgroup. Left out: none. */
   readonly oomPreference?: OomPreference;
   /**
-   * It ranks after all workloads without this: ManagedOOMPreference=avoid, and no rule gives it a priority. Left out:
-   * no.
+   * It ranks after all workloads without this: it has ManagedOOMPreference=avoid or is a login session, and no rule
+   * gives it a priority. Left out: no.
    */
   readonly avoid?: true;
   /** Subtracted from its usage. For a pod it includes overhead, init containers and pod-level resources. */

@@ -2,6 +2,7 @@ import type { Config } from '../../config/config.js';
 import { isBelow, withAncestors } from '../../core/workload/cgroup.js';
 import { containerScope } from '../../core/workload/container-scope.js';
 import { isLiteral } from '../../core/workload/glob.js';
+import { isAvoidedSession, type NameFacts } from '../../core/systemd/protected-units.js';
 import { slicePath } from '../../core/systemd/unit.js';
 import { allProtections } from '../../core/workload/shutdown-exempt.js';
 import type { Protection, Workload, WorkloadUsage } from '../../core/workload/workload.js';
@@ -63,7 +64,7 @@ export function workloadsUnder(
       const name = (runtime ?? (source !== undefined && containerScope(path))) ? workload.name : source;
       if (name === undefined) return [];
       const effect = effectOf({ name, path, labels: runtime?.labels });
-      const listed = listedProtection({ path, effect });
+      const listed = listedProtection({ path, effect }, namesOf(workload));
       const byKubelet = runtime?.byKubelet ?? protectedAs(workload, 'kubelet') !== undefined;
       const pending = protectedAs(workload, 'unreported');
       return [{ name, path, effect, listed, oomPreference, byKubelet, pending, runtime, workload, stats }];
@@ -81,7 +82,7 @@ export function workloadsUnder(
             ...workload,
             name,
             priority: effect.priority ?? runtime?.priority ?? 0,
-            ...preferenceParts(oomPreference, effect.priority),
+            ...preferenceParts(oomPreference, isAvoidedSession(path, namesOf(workload)), effect.priority),
             requests: { ...workload.requests, memory },
             terminationGracePeriodNs: effect.terminationGracePeriodNs ?? runtime?.terminationGracePeriodNs,
             protection: protections.get(path),
@@ -94,7 +95,12 @@ export function workloadsUnder(
   };
 }
 
+/** Owners are not recorded: the protection of a login session says that its user was an operator. */
+function namesOf(workload: Pick<Workload, 'protection'>): NameFacts {
+  return { isOperator: () => protectedAs(workload, 'unit') !== undefined, isNamedByRoot: () => true };
+}
+
 /** Also if another protection comes first. */
-function protectedAs({ protection }: Workload, kind: Protection['kind']): Protection | undefined {
+function protectedAs({ protection }: Pick<Workload, 'protection'>, kind: Protection['kind']): Protection | undefined {
   return allProtections(protection).find((each) => each.kind === kind);
 }

@@ -56,14 +56,14 @@ function workloadOf(
   { guaranteedBytes }: CgroupSample,
   { oomPreference, protection, loaded, runtime }: CgroupFacts,
 ): Workload {
-  const { name, path, id, effect, limitBytes, unit } = member;
+  const { name, path, id, effect, limitBytes, unit, isSession } = member;
   const requestBytes = effect.requestsMemory ?? guaranteedBytes ?? guaranteedTo(loaded);
   return {
     id: `${path}#${String(id)}`,
     name,
     path,
     priority: effect.priority ?? runtime?.priority ?? 0,
-    ...preferenceParts(oomPreference, effect.priority),
+    ...preferenceParts(oomPreference, isSession, effect.priority),
     requests: { memory: requestBytes * NANO, ephemeralStorage: 0n, inodes: 0n },
     limits: { memory: limitBytes === undefined ? undefined : limitBytes * NANO, ephemeralStorage: undefined },
     qosClass: qosClass(requestBytes, limitBytes),
@@ -99,10 +99,11 @@ function guaranteedTo(loaded: LoadedUnit | undefined): bigint {
 /** A rule's priority wins over `avoid`. */
 export function preferenceParts(
   oomPreference: OomPreference | undefined,
+  isSession: boolean,
   priority: number | undefined,
 ): Pick<Workload, 'oomPreference' | 'avoid'> {
-  if (oomPreference === undefined) return {};
-  return oomPreference === 'avoid' && priority === undefined ? { oomPreference, avoid: true } : { oomPreference };
+  const isAvoided = (isSession || oomPreference === 'avoid') && priority === undefined;
+  return { ...(oomPreference && { oomPreference }), ...(isAvoided && { avoid: true }) };
 }
 
 /** As for a pod with one container with this request and limit (undefined: none) for every resource. */

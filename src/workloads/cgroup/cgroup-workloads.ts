@@ -9,6 +9,7 @@ import type { CandidateReading, SourceProblem, UnitManager, WorkloadSource } fro
 import type { Binding } from '../../native/binding.js';
 import { type CgroupSample, processCount } from './cgroup-files.js';
 import { ContainerNames } from '../cri/container-names.js';
+import { CgroupNames } from './cgroup-names.js';
 import { KnownWorkloads, usageOf } from './cgroup-workload.js';
 import type { Member, Sampled, SourceRoot } from './source-root.js';
 import { Members } from './members.js';
@@ -54,6 +55,7 @@ class CgroupWorkloads implements WorkloadSource {
   readonly #roots: readonly SourceRoot[];
   readonly #reported: ReportedWorkloads;
   readonly #containerNames: ContainerNames;
+  readonly #names: CgroupNames;
   readonly #members: Members;
   readonly #units: UnitManager | undefined;
   readonly #preferenceOf: (path: string) => OomPreference | undefined;
@@ -74,7 +76,7 @@ class CgroupWorkloads implements WorkloadSource {
     native: Binding,
     { hierarchy, pids, beside = [], identity }: WorkloadsNode & { readonly hierarchy: CgroupHierarchy },
     watched: boolean,
-    { units, runtimes = [], containerNames = new ContainerNames(!watched) }: FactSources,
+    { units, runtimes = [], containerNames = new ContainerNames(!watched), operators }: FactSources,
   ) {
     this.#units = units;
     this.#hierarchy = hierarchy;
@@ -87,6 +89,7 @@ class CgroupWorkloads implements WorkloadSource {
     );
     this.#reported = new ReportedWorkloads(runtimeRoots);
     this.#containerNames = containerNames;
+    this.#names = new CgroupNames(hierarchy, operators);
     const effectOf = compileRules(config.rules);
     this.#effectOf = (named) => effectOf({ ...named, labels: this.#reported.at(named.path)?.runtime.labels });
     this.#criticalPaths = config.rules.flatMap(({ critical, match }) =>
@@ -106,6 +109,7 @@ class CgroupWorkloads implements WorkloadSource {
       countsCache: config.departures?.['reclaimable-cache'] !== true,
       preferences: this.#preferences,
       containerNames: this.#containerNames,
+      names: this.#names,
     });
     this.#own = new OwnProcesses(hierarchy);
     this.#ownProcesses = this.#own.read();
@@ -119,7 +123,7 @@ class CgroupWorkloads implements WorkloadSource {
     const { occupied, timeNs } = this.#members.read(unreadable, isBounds);
     const closed = unreadable.map(({ name, path }) => {
       const effect = this.#effectOf({ name, path });
-      return { name, path, listed: listedProtection({ path, effect }), ...this.#podFacts({ path, effect }) };
+      return { name, path, listed: listedProtection({ path, effect }, this.#names), ...this.#podFacts({ path, effect }) };
     });
     const facts = {
       own: this.#ownProcesses,
@@ -261,7 +265,7 @@ class CgroupWorkloads implements WorkloadSource {
     }
     if (holdsEvictd || this.#ownProcesses.some(({ pid }) => pids.includes(pid))) return { kind: 'self' };
     // Before `changed`, which only postpones an eviction.
-    const below = protectedBelow(path, cgroupDirectory(this.#hierarchy, path), (unit) => {
+    const below = protectedBelow(path, cgroupDirectory(this.#hierarchy, path), this.#names, (unit) => {
       const named = { ...unit, name: this.#containerNames.of(unit.path) ?? unit.name };
       return { oomPreference: this.#preferenceOf(unit.path), ...this.#podFacts({ path: unit.path, effect: this.#effectOf(named) }) };
     });

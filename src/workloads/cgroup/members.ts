@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { cgroupDirectory, type CgroupHierarchy } from '../../core/workload/cgroup.js';
+import { isAvoidedSession, type NameFacts } from '../../core/systemd/protected-units.js';
 import { unitPlace } from '../../core/systemd/unit.js';
 import type { UnreadableWorkload } from '../../core/workload/workload.js';
 import { errnoName, errnoText } from '../../errors.js';
@@ -23,6 +24,7 @@ interface MembersParts {
   readonly countsCache: boolean;
   readonly preferences: OomPreferences;
   readonly containerNames: ContainerNames;
+  readonly names: NameFacts;
 }
 
 /** The members of the sources, with their files open. */
@@ -212,7 +214,8 @@ export class Members {
       const effect = this.#parts.effectOf({ name, path });
       const member: Member = {
         ...{ name, path, root, row, id, effect },
-        listed: listedProtection({ path, effect }),
+        listed: listedProtection({ path, effect }, this.#parts.names),
+        isSession: isAvoidedSession(path, this.#parts.names),
         unit: unit?.path === path ? unit : undefined,
         limitBytes: this.#limit(directory),
       };

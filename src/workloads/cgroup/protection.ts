@@ -1,5 +1,5 @@
 import { isBelow, withAncestors } from '../../core/workload/cgroup.js';
-import { protectedUnit } from '../../core/systemd/protected-units.js';
+import { protectedUnit, type NameFacts } from '../../core/systemd/protected-units.js';
 import { unitNameOf, unitPlace } from '../../core/systemd/unit.js';
 import type { OomPreference, Protection } from '../../core/workload/workload.js';
 import { UnitTree } from '../systemd/unit-tree.js';
@@ -62,15 +62,17 @@ function besides(kind: 'critical' | 'omit', also: Protection | undefined): Prote
 }
 
 /** By the list of units that the machine needs, unless a rule lifts that. */
-export function listedProtection({ path, effect }: Pick<Protectable, 'path' | 'effect'>): Protection | undefined {
-  const listed = protectedUnit(path);
-  return listed === undefined || (effect.liftProtection && !listed.always) ? undefined : { kind: 'unit', why: listed.why };
+export function listedProtection({ path, effect }: Pick<Protectable, 'path' | 'effect'>, names: NameFacts): Protection | undefined {
+  const listed = protectedUnit(path, names);
+  if (listed === undefined || (effect.liftProtection && !listed.always)) return undefined;
+  return { kind: 'unit', rule: listed.rule, why: listed.why };
 }
 
 /** A protected unit in a slice protects the slice. Checked for the victim only, because units in slices come and go. */
 export function protectedBelow(
   path: string,
   directory: string,
+  names: NameFacts,
   lookAt: (unit: {
     readonly name: string;
     readonly path: string;
@@ -86,7 +88,7 @@ export function protectedBelow(
     const unit = { name: unitNameOf(below.slice(below.lastIndexOf('/') + 1)), path: `${path}/${below}` };
     const { effect, oomPreference, byKubelet, pending } = lookAt(unit);
     const isProtected = effect.critical || oomPreference === 'omit' || byKubelet === true || pending !== undefined;
-    if (isProtected || listedProtection({ ...unit, effect })) return { kind: 'contains', name: unit.name };
+    if (isProtected || listedProtection({ ...unit, effect }, names)) return { kind: 'contains', name: unit.name };
   }
   return unlisted > 0 ? { kind: 'unlisted' } : undefined;
 }

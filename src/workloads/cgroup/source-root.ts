@@ -197,6 +197,8 @@ export interface Member {
   readonly effect: RuleEffect;
   /** The protection of a unit that the machine needs. */
   readonly listed: Protection | undefined;
+  /** A login session, which is evicted last. */
+  readonly isSession: boolean;
   /** undefined: not the cgroup of a service or scope. */
   readonly unit: UnitCgroup | undefined;
   /** The memory limit when it was listed; undefined: none, or unreadable. */

@@ -19,6 +19,8 @@ export interface FactSources {
   readonly runtimes?: readonly ContainerRuntime[];
   /** Left out: the machine's. */
   readonly containerNames?: ContainerNames;
+  /** Uids. Left out: the machine's. */
+  readonly operators?: ReadonlySet<number>;
 }
 
 /** The node of the workloads. `hierarchy`: the memory controller's; undefined: none. */

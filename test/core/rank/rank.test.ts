@@ -208,6 +208,24 @@ test.each<[signal: ResourceSignal, resource: Resource, given: WorkloadUsage, wor
     machine('w', 50n * Mi, { protection: { kind: 'contains', name: 'db' } }),
     'uses 50MiB, has no request, priority 0; never evicted: contains db, which is protected',
   ],
+  [
+    'memory.available',
+    'memory',
+    machine('w', 50n * Mi, { protection: { kind: 'unit', rule: 'nut-*.service', why: 'power' } }),
+    'uses 50MiB, has no request, priority 0; never evicted: protected unit (nut-*.service): power',
+  ],
+  [
+    'memory.available',
+    'memory',
+    machine('w', 50n * Mi, { avoid: true }),
+    'uses 50MiB, has no request, priority 0, to be avoided (a login session)',
+  ],
+  [
+    'memory.available',
+    'memory',
+    machine('w', 50n * Mi, { avoid: true, oomPreference: 'avoid' }),
+    'uses 50MiB, has no request, priority 0, to be avoided (ManagedOOMPreference=avoid)',
+  ],
   ['pid.available', 'pids', pod('w', { stats: { processes: 3n } }), 'uses 3 processes, priority 0'],
   [
     'nodefs.inodesFree',

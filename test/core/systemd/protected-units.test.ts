@@ -1,6 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { PROTECTED_UNITS, protectedName, protectedUnit } from '../../../src/core/systemd/protected-units.js';
+import { isAvoidedSession, PROTECTED_UNITS, protectedName, protectedUnit } from '../../../src/core/systemd/protected-units.js';
+
+/** User 1000 administers the machine; /delegated is a user's. */
+const facts = {
+  isOperator: (uid: number) => uid === 0 || uid === 1000,
+  isNamedByRoot: (path: string) => !path.startsWith('/delegated/'),
+};
 
 describe('protected by what it is called', () => {
   test.each<[path: string, why: RegExp | undefined]>([
@@ -31,10 +37,50 @@ describe('protected by what it is called', () => {
     ['/system.slice/libvirtd.service', /virtual machines/],
     ['/system.slice/polkit.service', /authenticates/],
     ['/system.slice/corosync.service', /fenced/],
+    ['/system.slice/watchdog-mux.service', /fenced/],
+    ['/system.slice/pve-cluster.service', /fenced/],
+    ['/system.slice/pve-ha-lrm.service', /fenced/],
+    ['/system.slice/pve-ha-crm.service', /fenced/],
+    ['/system.slice/wdmd.service', /fenced/],
+    ['/system.slice/sanlock.service', /fenced/],
+    ['/system.slice/pacemaker_remote.service', /fenced/],
+    ['/system.slice/dlm.service', /fenced/],
+    ['/system.slice/etcd.service', /state of a cluster/],
+    ['/system.slice/open-vm-tools.service', /hypervisor/],
+    ['/system.slice/vmtoolsd.service', /hypervisor/],
+    ['/system.slice/qemu-guest-agent.service', /hypervisor/],
+    ['/system.slice/sssd-kcm.service', /authenticates/],
+    ['/system.slice/systemd-resolved.service', /part of systemd/],
+    ['/system.slice/unbound.service', /resolves names/],
+    ['/system.slice/system-dnsmasq.slice/dnsmasq@lan.service', /resolves names/],
+    ['/system.slice/named.service', /resolves names/],
+    ['/system.slice/nscd.service', /resolves names/],
+    ['/system.slice/nut-monitor.service', /power/],
+    ['/system.slice/thermald.service', /cooling/],
+    ['/system.slice/teleport.service', /way into/],
+    ['/system.slice/tailscaled.service', /way into/],
+    ['/system.slice/cloudflared.service', /way into/],
+    ['/system.slice/zerotier-one.service', /way into/],
+    ['/system.slice/google-guest-agent.service', /way into/],
+    ['/system.slice/amazon-ssm-agent.service', /way into/],
+    ['/system.slice/walinuxagent.service', /way into/],
+    ['/system.slice/gdm.service', /graphical sessions/],
+    ['/system.slice/sddm.service', /graphical sessions/],
+    ['/user.slice/user-0.slice/session-1.scope', /login session of an operator/],
+    ['/user.slice/user-1000.slice/session-c2.scope', /login session of an operator/],
+    ['/user.slice/user-1000.slice/user@1000.service/session.slice', /desktop/],
+    ['/user.slice/user-1001.slice/user@1001.service/session.slice/org.gnome.Shell@wayland.service', /desktop/],
     ['/evictd.slice/evictd.service', /evictd itself/],
     ['/evictd.slice', /evictd itself/],
     ['/apps/sshd.service', /way into/], // the child of any cgroup
     // Boundary: names that only look alike.
+    ['/user.slice/user-1001.slice/session-3.scope', undefined],
+    ['/user.slice/user-1000.slice/session-3.scope/part', undefined],
+    ['/system.slice/session-3.scope', undefined],
+    ['/session.slice', undefined],
+    ['/user.slice/user-1001.slice/user@1001.service/app.slice/session.slice', undefined],
+    ['/delegated/sshd.service', undefined], // a user named it
+    ['/system.slice/session.slice/web.service', undefined],
     ['/system.slice/sshd', undefined],
     ['/system.slice/sshd.socket', undefined],
     ['/system.slice/my-sshd.service', undefined],
@@ -51,7 +97,7 @@ describe('protected by what it is called', () => {
     ['/machine.slice/systemd-nspawn@web.service', undefined], // a container
     ['/system.slice/sshd.service/worker', undefined], // a part of it has a name of its own
   ])('%s', (path, why) => {
-    const found = protectedUnit(path)?.why;
+    const found = protectedUnit(path, facts)?.why;
     if (why === undefined) expect(found).toBeUndefined();
     else expect(found).toMatch(why);
   });
@@ -64,8 +110,23 @@ describe('protected by what it is called', () => {
     ['app.slice/systemd-hog.service', false],
     ['app.slice/evictd.service', false],
   ])("a user's own unit %s", (unit, isProtected) => {
-    expect(protectedUnit(`/user.slice/user-1000.slice/user@1000.service/${unit}`) !== undefined).toBe(isProtected);
+    expect(protectedUnit(`/user.slice/user-1000.slice/user@1000.service/${unit}`, facts) !== undefined).toBe(isProtected);
   });
+});
+
+test.each<[path: string, isAvoided: boolean]>([
+  ['/user.slice/user-1001.slice/session-3.scope', true],
+  ['/user.slice/user-1000.slice/session-3.scope', false],
+  ['/user.slice/user-1001.slice', false],
+  ['/user.slice/user-1001.slice/user@1001.service/session-3.scope', false],
+  ['/system.slice/session-3.scope', false],
+])('%s is evicted last: %s', (path, isAvoided) => {
+  expect(isAvoidedSession(path, facts)).toBe(isAvoided);
+});
+
+test('the rule of the list that protects a unit is its name or a pattern', () => {
+  expect(protectedUnit('/system.slice/sssd-kcm.service', facts)).toMatchObject({ rule: 'sssd-*.service', why: 'it authenticates users' });
+  expect(protectedUnit('/system.slice/sssd.service', facts)).toMatchObject({ rule: 'sssd.service' });
 });
 
 test('what no rule can lift', () => {

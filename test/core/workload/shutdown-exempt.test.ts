@@ -13,7 +13,7 @@ test.each<[rule: string, overrides: Partial<Workload>, found: Protection | undef
   ['one that asks never to be evicted: ended', { protection: { kind: 'omit' } }, undefined, undefined],
   ['where evictd lives: not', {}, { kind: 'self' }, 'self'],
   ['a critical one where evictd lives: not', CRITICAL, { kind: 'self' }, 'self'],
-  ['a protected unit: not', { protection: { kind: 'unit', why: 'x' } }, undefined, 'unit'],
+  ['a protected unit: not', { protection: { kind: 'unit', rule: 'x', why: 'x' } }, undefined, 'unit'],
   ['what contains a protected one: not', { protection: { kind: 'contains', name: 'x' } }, undefined, 'contains'],
   ['a pod of a kubelet: not', { protection: { kind: 'kubelet' } }, undefined, 'kubelet'],
   [
@@ -34,7 +34,13 @@ interface Written extends Partial<Pick<Protectable, 'oomPreference' | 'byKubelet
 }
 const at = (path: string, { critical = false, liftProtection = false, ...rest }: Written = {}): Protectable => {
   const effect = { critical, liftProtection };
-  return { name: path.slice(path.lastIndexOf('/') + 1), path, effect, listed: listedProtection({ path, effect }), ...rest };
+  return {
+    name: path.slice(path.lastIndexOf('/') + 1),
+    path,
+    effect,
+    listed: listedProtection({ path, effect }, { isOperator: () => false, isNamedByRoot: () => true }),
+    ...rest,
+  };
 };
 /** What protects the first of them at an eviction, and at a shutdown. */
 const protects = (

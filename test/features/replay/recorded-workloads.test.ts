@@ -47,16 +47,16 @@ test('recorded units under another configuration: its sources and rules, the lis
     [unit('/a.slice/omit.service', { oomPreference: 'omit' }), Mi],
     [unit('/a.slice/sshd.service'), Mi],
     [unit('/other.slice/c.service'), Mi],
-    [unit('/other.slice/named.service'), Mi],
+    [unit('/other.slice/chosen.service'), Mi],
   );
-  const sources = [systemd({ slices: ['a.slice'], units: ['named.service'] })];
+  const sources = [systemd({ slices: ['a.slice'], units: ['chosen.service'] })];
   const under = workloadsUnder(config(sources, [{ match: { name: 'b.service' }, priority: 7 }]), recordedWith(sources), node);
   expect(under(usages).map(({ workload: { name, priority, avoid, protection } }) => [name, priority, avoid, protection?.kind])).toEqual([
     ['a.service', 0, true, undefined],
     ['b.service', 7, undefined, undefined],
     ['omit.service', 0, undefined, 'omit'],
     ['sshd.service', 0, undefined, 'unit'],
-    ['named.service', 0, undefined, undefined],
+    ['chosen.service', 0, undefined, undefined],
   ]);
 });
 

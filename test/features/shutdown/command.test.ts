@@ -14,7 +14,7 @@ const MEMBERS: Candidates = {
     [workload('web'), 0n],
     [workload('db', { protection: { kind: 'critical' }, terminationGracePeriodNs: 30n * SECOND }), 0n],
     [workload('batch', { priority: -10, terminationGracePeriodNs: 5n * SECOND }), 0n],
-    [workload('ssh.service', { protection: { kind: 'unit', why: 'a way into the machine' } }), 0n],
+    [workload('ssh.service', { protection: { kind: 'unit', rule: 'ssh.service', why: 'a way into the machine' } }), 0n],
     [workload('empty'), 0n],
   ),
   unreadable: [{ name: 'odd', path: '/w/odd', reason: 'EIO' }],
@@ -54,7 +54,7 @@ START       GROUP  PERIOD  WORKLOAD  PRIORITY  GRACE
 
 all workloads end within 30s; the configuration needs 30s, and evictd 2s more
 InhibitDelayMaxSec of logind is 5s: too short by 27s; run evictd install --logind-drop-in, or set InhibitDelayMaxSec=32 in /etc/systemd/logind.conf.d/
-not ended: ssh.service: protected unit: a way into the machine
+not ended: ssh.service: protected unit (ssh.service): a way into the machine
 left out: odd: EIO
 `);
   expect(closed).toBe(1);
@@ -120,7 +120,7 @@ test('as JSON', async () => {
     inhibitDelayMaxSeconds: null,
     inhibitDelayUnknown: 'no bus',
     suffices: null,
-    leftAlone: [{ name: 'ssh.service', path: '/ssh.service', why: 'protected unit: a way into the machine' }],
+    leftAlone: [{ name: 'ssh.service', path: '/ssh.service', why: 'protected unit (ssh.service): a way into the machine' }],
     unreadable: [{ name: 'odd', path: '/w/odd', reason: 'EIO' }],
     problems: [],
   });

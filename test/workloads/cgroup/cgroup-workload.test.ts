@@ -38,6 +38,14 @@ test('a workload is built again only when a fact about it has changed', () => {
   expect(workloads.of(requested(undefined), sample, facts)).not.toBe(first); // another cgroup
 });
 
+test('a login session is avoided, unless a rule gives it a priority', () => {
+  const facts = { oomPreference: undefined, protection: undefined, loaded: undefined, runtime: undefined };
+  const member = { ...requested(undefined), isSession: true };
+  const ruled = { ...member, effect: { ...member.effect, priority: 0 } };
+  expect(new KnownWorkloads().of(member, sample, facts)).toMatchObject({ avoid: true });
+  expect(new KnownWorkloads().of(ruled, sample, facts)).not.toHaveProperty('avoid');
+});
+
 test('swap is known only where it is used', () => {
   const workload = new KnownWorkloads().of(requested(undefined), sample, {
     oomPreference: undefined,

@@ -5,6 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { OomPreference, Protection } from '../../../src/core/workload/workload.js';
 import { listedProtection, protectedBelow, protectionsOf, type Protectable } from '../../../src/workloads/cgroup/protection.js';
 
+const names = { isOperator: () => false, isNamedByRoot: () => true };
 const at = (path: string, critical = false) => ({
   name: path.slice(1),
   path,
@@ -31,7 +32,7 @@ const unit = (path: string, { liftProtection = false, critical = false, oomPrefe
   name: path.slice(path.lastIndexOf('/') + 1),
   path,
   effect: { critical, liftProtection },
-  listed: listedProtection({ path, effect: { critical, liftProtection } }),
+  listed: listedProtection({ path, effect: { critical, liftProtection } }, names),
   oomPreference,
 });
 interface Written {
@@ -85,6 +86,6 @@ test.each<[what: string, make: (path: string) => void, units: readonly string[],
   });
   for (const name of units) mkdirSync(join(directory, name));
   make(join(directory, 'apps-a.slice'));
-  const below = protectedBelow('/apps.slice', directory, () => ({ effect: { critical: false, liftProtection: false } }));
+  const below = protectedBelow('/apps.slice', directory, names, () => ({ effect: { critical: false, liftProtection: false } }));
   expect(below).toEqual(expected);
 });

@@ -1,6 +1,6 @@
 import { isBelow } from '../../../core/workload/cgroup.js';
 import { isLiteral } from '../../../core/workload/glob.js';
-import { protectedName } from '../../../core/systemd/protected-units.js';
+import { isOfDesktop, protectedName } from '../../../core/systemd/protected-units.js';
 import type { Rule } from '../../../core/workload/rule.js';
 import { cgroupsOf } from '../../../workloads/kinds/source-spec.js';
 import { namesOf } from './evictable.js';
@@ -20,7 +20,7 @@ export function lintRules({ rules, workloads }: LintSubject, machine: MachineFac
   return rules.flatMap((rule, index): Finding[] => {
     const problem =
       (present.some(({ matched }) => matched.includes(index)) ? undefined : neverMatches(rule, reach, roots)) ??
-      liftsNothing(rule) ??
+      liftsNothing(rule, index, present) ??
       matchesNone(rule, index, present) ??
       staysCritical(rules, index, present);
     if (problem === undefined) return [];
@@ -50,8 +50,9 @@ function neverMatches(rule: Rule, reach: Reach, roots: readonly string[]): Probl
 }
 
 /** The name may be mistyped, so that the intended unit is still protected. */
-function liftsNothing({ liftProtection, match: { name } }: Rule): Problem | undefined {
+function liftsNothing({ liftProtection, match: { name } }: Rule, index: number, present: readonly PresentWorkload[]): Problem | undefined {
   if (liftProtection !== true || name === undefined || protectedName(name) !== undefined) return undefined;
+  if (present.some(({ path, matched }) => matched.includes(index) && isOfDesktop(path))) return undefined;
   return {
     code: 'EVICTD_LINT_LIFT_NOTHING',
     message: `lifts the protection of ${name}, which is not on the list of protected units`,

@@ -1,0 +1,54 @@
+import { readFileSync, statSync } from 'node:fs';
+import { cgroupDirectory, withAncestors, type CgroupHierarchy } from '../../core/workload/cgroup.js';
+import type { NameFacts } from '../../core/systemd/protected-units.js';
+import { readOperators } from '../systemd/operators.js';
+
+/** Writable for the group or for others. */
+const WRITABLE_FOR_OTHERS = 0o022;
+/** The owner of files whose owner has no id in this user namespace (fs.overflowuid). */
+const UNMAPPED_UID = 65534;
+
+/**
+ * Whether the names of cgroups mean something. A name is chosen by those who may write to the directory above, so it
+ * counts only where root owns every directory above: the user of a delegated subtree gives any name there.
+ * The owner of the cgroup itself says nothing: container runtimes give it to the user of the container.
+ */
+export class CgroupNames implements NameFacts {
+  readonly #hierarchy: CgroupHierarchy;
+  readonly #operators: ReadonlySet<number>;
+  readonly #trusted: ReadonlySet<number>;
+
+  constructor(hierarchy: CgroupHierarchy, operators = readOperators()) {
+    this.#hierarchy = hierarchy;
+    this.#operators = operators;
+    this.#trusted = new Set([0, process.geteuid?.() ?? 0, ...(hasAllUsers() ? [] : [UNMAPPED_UID])]);
+  }
+
+  isOperator(uid: number): boolean {
+    return this.#operators.has(uid);
+  }
+
+  isNamedByRoot(path: string): boolean {
+    return withAncestors(path)
+      .slice(1)
+      .every((above) => this.#isRoots(cgroupDirectory(this.#hierarchy, above)));
+  }
+
+  #isRoots(directory: string): boolean {
+    try {
+      const found = statSync(directory, { throwIfNoEntry: false });
+      return found === undefined || (this.#trusted.has(found.uid) && (found.mode & WRITABLE_FOR_OTHERS) === 0);
+    } catch {
+      return true; // a protection that cannot be checked protects
+    }
+  }
+}
+
+/** Whether this user namespace has an id for every user of the machine. */
+function hasAllUsers(): boolean {
+  try {
+    return /^\s*0\s+0\s+4294967295\s*$/.test(readFileSync('/proc/self/uid_map', 'utf8'));
+  } catch {
+    return true;
+  }
+}
