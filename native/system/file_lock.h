@@ -13,7 +13,7 @@ class FileLock {
   explicit FileLock(const std::string& path);
 
  private:
-  std::shared_ptr<void> file_;  // the system's owner of the open file
+  std::shared_ptr<void> holder_;  // the system's owner of the open file
 };
 
 }  // namespace evictd

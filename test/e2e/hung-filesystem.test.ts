@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { fuseWorks, mountFuse } from '../support/fuse.js';
+import { fuseWorks, mountFuse, type FuseCall } from '../support/fuse.js';
 import { loopWorks } from '../support/loop-filesystem.js';
+import { stateOf, threadStates } from '../support/process-state.js';
 import { alive, available, disk, holder } from './disk-holder.js';
 import { Evictd, EVICTD, scratchDirectory } from './evictd.js';
 import { guarding, MIB, ON, testNode, workload } from './node.js';
@@ -34,6 +35,33 @@ describe.runIf(await fuseWorks())(`a node filesystem that stops answering (${ON}
 
     await again.hang('untaken');
     expect(await evictd.stop()).toBe(0);
+  });
+
+  test.each<[what: string, config: (directory: string) => object, call: FuseCall]>([
+    ['nodefs', (directory) => ({ filesystems: { nodefs: directory }, evictionHard: { 'nodefs.available': '1%' } }), 'statfs'],
+    ['the state directory', (directory) => ({ stateDirectory: directory }), 'write'],
+  ])('%s has taken a request and never answers: evictd is killed, and the next one guards', async (_what, config, call) => {
+    const fuse = await mountFuse();
+    onTestFinished(() => fuse.remove());
+    const { evictionHard, ...rest } = guarding(testNode());
+    const { evictionHard: more, ...other } = config(fuse.directory) as { evictionHard?: object };
+    const whole = { ...rest, evictionHard: { ...(evictionHard as object), ...more }, ...other, monitoringInterval: '100ms' };
+    await fuse.hangAt(call);
+    const first = new Evictd({ config: whole });
+    onTestFinished(() => {
+      fuse.abort(); // before it is waited for
+    });
+    await fuse.stuck();
+    await first.logged(/^metrics are served/);
+    first.child.kill('SIGKILL');
+    await first.until('evictd is a zombie that a thread keeps', () => stateOf(first.pid) === 'Z');
+    expect(threadStates(first.pid)).toContain('D');
+    expect(readFileSync('/proc/locks', 'utf8')).not.toMatch(new RegExp(`WRITE ${String(first.pid)} `));
+
+    const { stateDirectory: _hangs, filesystems: _hangsToo, ...free } = whole as { stateDirectory?: string; filesystems?: object };
+    const second = await new Evictd({ config: { ...free, runtimeDirectory: join(first.directory, 'run') } }).guarding();
+    expect([stateOf(first.pid), threadStates(first.pid)]).toEqual(['Z', expect.arrayContaining(['D'])]);
+    expect(await second.stop()).toBe(0);
   });
 
   test.each<[command: string, args: readonly string[], said: RegExp]>([

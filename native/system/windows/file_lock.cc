@@ -21,7 +21,7 @@ FileLock::FileLock(const std::string& path) {
   if (!LockFileEx(file.get(), LOCKFILE_EXCLUSIVE_LOCK | LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, &at)) {
     throw SystemError(static_cast<int>(GetLastError()), "LockFileEx", path);
   }
-  file_ = std::make_shared<UniqueHandle>(std::move(file));
+  holder_ = std::make_shared<UniqueHandle>(std::move(file));
 }
 
 }  // namespace evictd

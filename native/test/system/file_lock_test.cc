@@ -10,6 +10,7 @@
 
 #include "cgroup.h"
 #include "check.h"
+#include "system/linux/directory_stream.h"
 
 namespace evictd::test {
 
@@ -47,6 +48,22 @@ TEST("of many threads one at a time has the lock") {
   }
   for (std::thread& thread : threads) thread.join();
   CHECK(taken > 0);
+}
+
+TEST("the process has no descriptor of the file: threads that hang in the kernel would keep it") {
+  const TemporaryDirectory directory;
+  const std::string path = directory.File("lock");
+  const FileLock held(path);
+  const DirectoryStream entries = OpenDirectoryStream(AT_FDCWD, "/proc/self/fd");
+  CHECK(entries != nullptr);
+  int seen = 0;
+  while (const dirent* entry = readdir(entries.get())) {
+    char target[4096] = "";
+    if (readlinkat(dirfd(entries.get()), entry->d_name, target, sizeof target - 1) < 0) continue;
+    CHECK(path != target);
+    seen++;
+  }
+  CHECK(seen >= 3);
 }
 
 TEST("a symbolic link is not followed") {

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { type ServiceFacts, isUnseen, type InstanceFacts, type Unseen } from '../../facts.js';
 import { join } from 'node:path';
 import { errnoName } from '../../../errors.js';
-import { flockHolders, readLockFile, type LockFile } from '../process/lock-files.js';
+import { flockHolders, isZombie, readLockFile, type LockFile } from '../process/lock-files.js';
 import { textOf } from './text-file.js';
 import { execFile } from 'node:child_process';
 
@@ -55,7 +55,12 @@ export function readInstance(runtimeDirectory: string, instance: string): Instan
   }
   if (file === undefined) return { kind: 'none' };
   const locks = textOf('/proc/locks');
-  return typeof locks === 'string' ? instanceOf(file, flockHolders(locks, file.inode)) : { kind: 'unseen', unseen: locks.unseen };
+  return typeof locks === 'string'
+    ? instanceOf(
+        file,
+        flockHolders(locks, file.inode).filter((pid) => !isZombie(pid)),
+      )
+    : { kind: 'unseen', unseen: locks.unseen };
 }
 
 /** The content counts only while the file is locked: it stays when its evictd ends. */

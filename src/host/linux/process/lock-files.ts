@@ -1,19 +1,32 @@
-import { readdirSync, readFileSync, readlinkSync, statSync, closeSync, ftruncateSync, openSync, writeSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync, rmSync, statSync, closeSync, ftruncateSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { errnoName } from '../../../errors.js';
 import manifest from '../../../../package.json' with { type: 'json' };
 import type { NodeIdentity } from '../../../monitor/ports/ports.js';
 import type { Binding } from '../../../native/binding.js';
+import { isLockHeld } from '../../../native/lock-held.js';
 import { takeInstanceLock, type InstanceLock } from '../../instance-lock.js';
 
-/**
- * The process that holds a lock file of evictd; undefined: none, or no such file. Decided by /proc/locks: the pid in
- * the file of a killed evictd may be another process's by now.
- */
+/** The process that holds a lock file of evictd; undefined: none, no such file, or a zombie. */
 export function lockHolder(path: string): number | undefined {
+  const holder = recordedHolder(path);
+  return holder === undefined || isZombie(holder) ? undefined : holder;
+}
+
+/** By /proc/locks: the pid in the file of a killed evictd may be another process's by now. May be a zombie. */
+function recordedHolder(path: string): number | undefined {
   const file = readLockFile(path);
   if (file === undefined) return undefined;
   return flockHolders(readFileSync('/proc/locks', 'latin1'), file.inode).find((pid) => pid === file.pid);
+}
+
+/**
+ * Whether a process runs no more code of its own: its first thread is a zombie, which for Node means that all are
+ * killed. The process stays, with its descriptors and locks, while a thread waits in the kernel for a filesystem.
+ */
+export function isZombie(pid: number): boolean {
+  const stat = whereThere(() => readFileSync(`/proc/${String(pid)}/stat`, 'latin1'));
+  return stat !== undefined && /^\d+ \(.*\) Z /s.test(stat);
 }
 
 /** The content of a lock file: its last holder. */
@@ -43,12 +56,17 @@ export function lockHoldersIn(directory: string): readonly number[] {
   return names.filter((name) => name.endsWith('.lock')).flatMap((name) => lockHolder(join(directory, name)) ?? []);
 }
 
-/** evictd's lock files that a process holds; none where /proc/PID/fd may not be read. */
+/**
+ * evictd's lock files that a process holds; none where its descriptors may not be read. Each lock is held by a thread
+ * with descriptors of its own (native/system/linux/file_lock.cc).
+ */
 export function locksHeldBy(pid: number): readonly string[] {
-  const directory = `/proc/${String(pid)}/fd`;
+  const threads = `/proc/${String(pid)}/task`;
+  const entriesOf = (directory: string): string[] => (whereThere(() => readdirSync(directory)) ?? []).map((name) => join(directory, name));
   try {
-    const paths = readdirSync(directory).flatMap((name) => whereThere(() => readlinkSync(join(directory, name))) ?? []);
-    return paths.filter((path) => path.endsWith('.lock') && lockHolder(path) === pid);
+    const descriptors = entriesOf(threads).flatMap((thread) => entriesOf(join(thread, 'fd')));
+    const paths = new Set(descriptors.flatMap((descriptor) => whereThere(() => readlinkSync(descriptor)) ?? []));
+    return [...paths].filter((path) => path.endsWith('.lock') && lockHolder(path) === pid);
   } catch (error) {
     if (errnoName(error) === undefined) throw error;
     return [];
@@ -70,7 +88,7 @@ function whereThere<T>(read: () => T): T | undefined {
   try {
     return read();
   } catch (error) {
-    if (errnoName(error) === 'ENOENT' || errnoName(error) === 'ENOTDIR') return undefined;
+    if (['ENOENT', 'ENOTDIR', 'ESRCH'].includes(errnoName(error) ?? '')) return undefined;
     throw error;
   }
 }
@@ -80,12 +98,38 @@ export { instanceName, type InstanceLock } from '../../instance-lock.js';
 /** With flock(2); the file contains the holder. */
 export function lockInstance(runtimeDirectory: string, node: NodeIdentity, native: Binding, dryRun = false): InstanceLock {
   const files = {
-    take: (path: string) => new native.FileLock(path),
+    take: (path: string) => takeLock(path, native),
     record: recordHolder,
     recordedPid: (path: string) => readLockFile(path)?.pid,
     hint: 'run evictd as root, or set runtimeDirectory to a directory on tmpfs that it may write to',
   };
   return takeInstanceLock(runtimeDirectory, node, files, dryRun);
+}
+
+/**
+ * Locks a file. Where a zombie still holds it, another file takes its place: what an evictd without a
+ * thread for its lock leaves if it is killed while a filesystem hangs.
+ */
+function takeLock(path: string, native: Pick<Binding, 'FileLock'>): { close(): void } {
+  const isAbandoned = (): boolean => {
+    const holder = recordedHolder(path);
+    return holder !== undefined && isZombie(holder);
+  };
+  try {
+    return new native.FileLock(path);
+  } catch (error) {
+    if (!isLockHeld(error) || !isAbandoned()) throw error;
+  }
+  // One at a time: a second one would remove the file that the first one has locked.
+  const turnPath = `${path}.takeover`;
+  const turn = new native.FileLock(turnPath);
+  try {
+    if (isAbandoned()) rmSync(path);
+    return new native.FileLock(path);
+  } finally {
+    rmSync(turnPath, { force: true });
+    turn.close();
+  }
 }
 
 /** For `reload`, `doctor` and the next evictd. Overwrites in place: a full disk may have no other page. */

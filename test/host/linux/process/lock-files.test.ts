@@ -57,6 +57,19 @@ test('a runtime directory that cannot be made is an error of the host', () => {
   expect(() => lock(machine, join(directory, 'file/run'))).toThrow(expect.objectContaining({ code: 'EVICTD_RUNTIME_DIRECTORY' }));
 });
 
+test('no thread for the lock is an error of the host: no other evictd is running', () => {
+  const error = Object.assign(new Error('EAGAIN: no thread'), { code: 'EAGAIN', syscall: 'pthread_create' });
+  const FileLock = class {
+    readonly close = (): void => undefined;
+    constructor() {
+      throw error;
+    }
+  };
+  expect(() => lockInstance(directory, machine, { ...native, FileLock })).toThrow(
+    expect.objectContaining({ code: 'EVICTD_RUNTIME_DIRECTORY', cause: error }),
+  );
+});
+
 test.each<[rule: string, cgroup: string | undefined, expected: string]>([
   ['the machine', undefined, 'machine'],
   ['a cgroup', '/workload.slice', 'cgroup-%2Fworkload.slice'],
