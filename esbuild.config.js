@@ -28,7 +28,7 @@ const criApart = {
 
 /**
  * Makes `import * as name from './module.js'` below src deferred, as `import defer` is going to be: the module is evaluated when one of its exports is
- * first used. esbuild makes an initialiser of a module that is required.
+ * first used. The same for a module of Node ('node:crypto'), of which some take milliseconds. esbuild makes an initialiser of a module that is required.
  * @type {import('esbuild').Plugin}
  */
 const deferNamespaces = {
@@ -37,7 +37,7 @@ const deferNamespaces = {
     bundling.onLoad({ filter: /\/src\/.*\.ts$/ }, async ({ path }) => {
       const text = await readFile(path, 'utf8');
       const contents = text.replace(
-        /^import \* as (\w+) from ('\.[^']+');$/gm,
+        /^import \* as (\w+) from ('(?:\.|node:)[^']+');$/gm,
         'const $1 = new Proxy({} as any, { get: (kept, name) => (kept.module ??= require($2))[name] }) as typeof import($2);',
       );
       return contents === text ? undefined : { contents, loader: 'ts' };

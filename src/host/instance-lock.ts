@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import * as crypto from 'node:crypto';
 import { join } from 'node:path';
 import { makeDirectorySync } from '../storage/directory.js';
 import { HostError, UnavailableError } from '../errors.js';
@@ -64,7 +64,7 @@ export function instanceName({ cgroup }: Pick<NodeIdentity, 'cgroup'>, dryRun = 
   const ending = dryRun ? '-dry-run' : '';
   if (cgroup === undefined) return `machine${ending}`;
   const name = encodeURIComponent(cgroup);
-  return `cgroup-${name.length <= 200 ? name : createHash('sha256').update(cgroup).digest('hex')}${ending}`;
+  return `cgroup-${name.length <= 200 ? name : crypto.createHash('sha256').update(cgroup).digest('hex')}${ending}`;
 }
 
 function occupied(path: string, node: NodeIdentity, pid: number | undefined, cause: unknown): UnavailableError {

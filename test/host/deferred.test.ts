@@ -20,13 +20,14 @@ beforeAll(() => {
   const noting = program.replace('= (fn, res, err) => function __init() {', (head) => `${head} if (fn) note(__getOwnPropNames(fn)[0]);`);
   expect(noting).not.toBe(program);
   const note = "const note = (path) => require('node:fs').appendFileSync(process.env.NOTED, `${path}\\n`);";
-  writeFileSync(join(directory, 'program.cjs'), `${note}\n${noting}`);
+  const ofNode = "process.on('exit', () => process.moduleLoadList.filter((each) => each.startsWith('NativeModule ')).forEach(note));";
+  writeFileSync(join(directory, 'program.cjs'), `${note}\n${ofNode}\n${noting}`);
   symlinkSync(resolve('dist/prebuilds'), join(directory, 'prebuilds'));
 });
 
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-/** The modules that a command evaluates. */
+/** The modules that a command evaluates: paths, and 'NativeModule crypto'. */
 async function evaluated(config: object, args: readonly string[], follow?: (child: ChildProcess) => void): Promise<string[]> {
   const place = mkdtempSync(join(directory, 'run-'));
   const file = join(place, 'config.json');
@@ -43,19 +44,21 @@ async function evaluated(config: object, args: readonly string[], follow?: (chil
   return [...always, ...readFileSync(join(place, 'noted.txt'), 'utf8').split('\n')];
 }
 
-const WINDOWS = /^src\/(host\/windows|(workloads|actions|compose|install|cli|doctor)\/(.*\/)?windows)/;
+const WINDOWS = /^src\/((host|workloads|evict)\/windows\/|(cli|compose|features)\/(.*\/)?windows)/;
 const SYSTEMD = 'src/host/linux/systemd/';
 const CRI = 'src/host/linux/cri/';
-const DOCTOR = /^src\/(host\/linux\/doctor\/|doctor\/(?!check\.ts)|compose\/doctor\/(?!deadline\.ts))/;
-const OTHER_COMMANDS = /^src\/(install|kubernetes|cli\/(demo|replay|history))\//;
+const DOCTOR = 'src/host/linux/facts/';
+const OTHER_COMMANDS = /^src\/(kubernetes|monitor|evict|journal|metrics|recording|features\/(?!check\/)[^/]+)\//;
 
 test.runIf(process.platform === 'linux')('check evaluates neither Windows nor systemd, CRI, doctor or another command', async () => {
   const modules = await evaluated({}, ['check']);
   expect(modules).toContain('src/host/linux/node.ts');
   const superfluous = modules.filter(
-    (path) => path.startsWith(SYSTEMD) || path.startsWith(CRI) || [WINDOWS, DOCTOR, OTHER_COMMANDS].some((area) => area.test(path)),
+    (path) => [SYSTEMD, CRI, DOCTOR].some((area) => path.startsWith(area)) || WINDOWS.test(path) || OTHER_COMMANDS.test(path),
   );
   expect(superfluous).toEqual([]);
+  expect(modules).toContain('NativeModule fs');
+  expect(modules).not.toContain('NativeModule crypto'); // it takes 3 ms
 });
 
 test.runIf(process.platform === 'linux')('rank evaluates CRI where the configuration names a container runtime', async () => {

@@ -108,8 +108,7 @@ async function checkNode(loaded: LoadedConfig, open: OpenReading): Promise<Check
     const { thresholds } = loaded.config;
     const operands = thresholds.flatMap(operandsOf);
     const filesystems = operands.some(({ signal }) => isDiskSignal(signal)) ? filesystemsRead(node) : undefined;
-    // Armed only to report what can be armed. One threshold per signal shows it, and each costs the kernel an RCU grace
-    // period (15 ms).
+    // Only to report what can be armed, which one threshold per signal shows.
     const first = (wanted: Signal): Threshold[] =>
       thresholds.filter((threshold) => threshold.signal === wanted && !isListed(threshold)).slice(0, 1);
     const others = thresholds.filter((threshold) => isListed(threshold) || isOwnAmount(threshold.signal));

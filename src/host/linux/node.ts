@@ -13,7 +13,7 @@ import { cgroupPlan, MemoryNotifiers, type WatchPlan } from './memory/memory-not
 import { cgroupMemory, limitNow } from './memory/cgroup-memory.js';
 import { machineMemory, readMemoryFiles } from './memory/machine-memory.js';
 import { LinuxNodeReader, type LinuxNode, type NodeParts } from './node-reader.js';
-import { notifierMode, type NotifierMode } from './sampling/notifier-mode.js';
+import { bindingFor, planFor, type NotifierMode } from './sampling/notifier-mode.js';
 import { cgroupOomKills, machineOomKills } from './oom/oom-kills.js';
 import { PressureAndSwap, type PressureAndSwapPlan } from './pressure/pressure-and-swap.js';
 import { pidsSource } from './cgroup/pids.js';
@@ -49,12 +49,13 @@ export function openNode(config: NodeConfig, native: Binding, mode: NotifierMode
     node.cgroup === undefined
       ? openMachine(hierarchies, departures, native)
       : openCgroup(hierarchies, normalCgroupPath(node.cgroup), departures, native);
-  const notifiers = new MemoryNotifiers(...notifierMode(mode, parts.plan, native));
-  const allocatable = openAllocatable(config.allocatable, hierarchies.memory, departures, native, mode);
-  const own = new PressureAndSwap(native, { ...parts.own, windowNs: config.pressureWindowNs ?? WINDOW_NS }, mode);
+  const watching = bindingFor(mode, native);
+  const notifiers = new MemoryNotifiers(watching, planFor(mode, parts.plan));
+  const allocatable = openAllocatable(config.allocatable, hierarchies.memory, departures, watching, mode);
+  const own = new PressureAndSwap(watching, { ...parts.own, windowNs: config.pressureWindowNs ?? WINDOW_NS }, mode);
   return new LinuxNodeReader({
     ...parts,
-    native,
+    native: watching,
     filesystems: config.filesystems,
     thresholds: config.thresholds ?? [],
     notifiers,

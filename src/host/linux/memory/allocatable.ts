@@ -5,7 +5,7 @@ import type { Missing } from '../sampling/kernel-source.js';
 import { cgroupPlan, MemoryNotifiers } from './memory-notifiers.js';
 import { allocatableMemory } from './cgroup-memory.js';
 import type { MemorySource } from './memory.js';
-import { notifierMode, type NotifierMode } from '../sampling/notifier-mode.js';
+import { planFor, type NotifierMode } from '../sampling/notifier-mode.js';
 
 /** allocatableMemory.available: what is left of the memory that all workloads share. */
 export interface Allocatable {
@@ -27,5 +27,5 @@ export function openAllocatable(
   const path = normalCgroupPath(config.cgroup);
   const memory = allocatableMemory(hierarchy, path, config.capacity, departures['reclaimable-cache']);
   const plan = cgroupPlan('allocatableMemory.available', hierarchy, path, memory, undefined); // v1: the node watches the machine's pressure
-  return { memory, notifiers: new MemoryNotifiers(...notifierMode(mode, plan, native)) };
+  return { memory, notifiers: new MemoryNotifiers(native, planFor(mode, plan)) };
 }

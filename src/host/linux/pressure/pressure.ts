@@ -15,18 +15,24 @@ const PRIVILEGED_WINDOWS_US = [100_000, 250_000, 500_000, 1_000_000] as const;
 
 export const SHORTEST_PSI_WINDOW_US = PRIVILEGED_WINDOWS_US[0];
 
+/** Whether every process may set this window: needs no trial. */
+export function isPsiWindowForAll(windowUs: number): boolean {
+  return windowUs % PSI_PERIOD_US === 0;
+}
+
 /** Answers so far. They depend on kernel and capabilities, not on the file, and do not change while a process runs. */
 const answers = new WeakMap<object, Map<number, number>>();
 
 /**
- * The PSI window in microseconds that the kernel accepts: `wantedUs` or the next longer one. Tried once with triggers
- * that are closed again, because the version does not tell.
+ * The PSI window in microseconds that the kernel accepts: `wantedUs` or the next longer one. Unless every process may set
+ * it, it is tried once with triggers that are closed again, because the version does not tell.
  *
  * @param file an existing one: /proc/pressure/* or a cgroup's *.pressure
  * @param kind one that the file has: irq.pressure has `full` only
  * @throws the kernel's error where it accepts none: ENOENT, EACCES, EOPNOTSUPP (PSI is off)
  */
 export function allowedPsiWindow(native: Pick<Binding, 'PsiTrigger'>, file: string, kind: 'some' | 'full', wantedUs: number): number {
+  if (isPsiWindowForAll(wantedUs)) return wantedUs;
   const known = answers.get(native.PsiTrigger) ?? new Map<number, number>();
   answers.set(native.PsiTrigger, known);
   const answer = known.get(wantedUs) ?? ask(native, file, kind, wantedUs);

@@ -28,17 +28,18 @@ const PROCESSES_PER_CORE = 30_000;
 const DISK = { bytesAtRest: 250e6, inodesAtRest: 25_000, periodMs: 1_000 };
 
 const cores = availableParallelism();
-let bytesPerCore: number | undefined;
+/** Of this machine, by what has measured it. */
+const bytesPerCore = new WeakMap<Binding['measureFill'], number>();
 
 export function fillRates(native: Pick<Binding, 'measureFill'>, unit: FilledUnit): FillRates {
   switch (unit) {
     case 'memory': {
-      const one = (bytesPerCore ??= measuredBytes(native));
+      const one = measuredBytes(native);
       // From a rest mostly one process begins to fill; what is seen to rise may do so on all cores.
       return { maxRatePerSecond: one * cores, restRatePerSecond: one };
     }
     case 'disk': {
-      const one = (bytesPerCore ??= measuredBytes(native));
+      const one = measuredBytes(native);
       return { maxRatePerSecond: one * cores, restRatePerSecond: DISK.bytesAtRest, restPeriodMs: DISK.periodMs };
     }
     case 'inodes':
@@ -49,6 +50,8 @@ export function fillRates(native: Pick<Binding, 'measureFill'>, unit: FilledUnit
 }
 
 /** Per second and core. */
-function measuredBytes(native: Pick<Binding, 'measureFill'>): number {
-  return Math.min(Math.max(native.measureFill(), MEASURED.least), MEASURED.most);
+function measuredBytes({ measureFill }: Pick<Binding, 'measureFill'>): number {
+  const bytes = bytesPerCore.get(measureFill) ?? Math.min(Math.max(measureFill(), MEASURED.least), MEASURED.most);
+  bytesPerCore.set(measureFill, bytes);
+  return bytes;
 }

@@ -16,6 +16,12 @@ test('memory: all cores, and one from a rest; measured once', async () => {
   expect(measureFill).toHaveBeenCalledOnce();
 });
 
+test('a rate that was assumed is not that of the machine', async () => {
+  const fillRates = await fresh();
+  expect(fillRates({ measureFill: () => 1e9 }, 'memory').restRatePerSecond).toBe(1e9);
+  expect(fillRates({ measureFill: () => 3e9 }, 'memory').restRatePerSecond).toBe(3e9);
+});
+
 test.each([
   ['stood still while it was measured', 1e6, 1e8],
   ['is faster than any', 1e12, 1e10],
