@@ -6,10 +6,26 @@ import { containerScope } from './container-scope.js';
  * (pkg/kubelet/cm, v1.36.2). Docker's and Podman's do not match. Those of `nerdctl run` and `ctr run` may.
  */
 export function isCriCgroup(path: string): boolean {
-  return containerScope(path) === undefined && (CONTAINER.test(path) || POD.test(path) || PODS.test(path));
+  return containerScope(path) === undefined && (CONTAINER.test(path) || POD.test(path) || isPodsCgroup(path));
+}
+
+/**
+ * Reports whether a kubelet names the cgroup of all its pods, or of a QoS class, like this: `kubepods`, also below a
+ * cgroup root of its own (`--cgroup-root`, kind). It is many workloads, and the kubelet's.
+ */
+export function isPodsCgroup(path: string): boolean {
+  return PODS.test(path);
+}
+
+/** Where a cgroup may have that of all pods right below. */
+export function podsCgroupsBelow(path: string): readonly string[] {
+  const [, slice] = /([^/]+)\.slice$/.exec(path) ?? [];
+  const names = ['kubepods', 'kubepods.slice', ...(slice === undefined ? [] : [`${slice}-kubepods.slice`])];
+  return names.map((name) => `${path === '/' ? '' : path}/${name}`);
 }
 
 const CONTAINER = /\/(?:(?:cri-containerd|crio)-[0-9a-f]{64}\.scope|[0-9a-f]{64}(?:\.scope)?)$/;
 /** The uid of a static pod has no dashes. */
-const POD = /\/(?:kubepods[^/]*-pod[^/]+\.slice|pod[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12})$/;
-const PODS = /\/kubepods(?:[^/]*\.slice|(?:\/burstable|\/besteffort)?)$/;
+const POD = /\/(?:(?:[^/]*-)?kubepods[^/]*-pod[^/]+\.slice|pod[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12})$/;
+const PODS =
+  /\/(?:(?:[^/]*-)?kubepods(?:-(?:guaranteed|burstable|besteffort))?\.slice|kubepods(?:\/(?:guaranteed|burstable|besteffort))?)$/;

@@ -18,7 +18,7 @@ export type Protection =
   | { readonly kind: 'static' }
   /** It contains evictd or an ancestor process of evictd. */
   | { readonly kind: 'self' }
-  /** A kubelet's pod: the kubelet would start it again. */
+  /** A kubelet's pod, or the cgroup of all pods or of a QoS class: the kubelet would start them again. */
   | { readonly kind: 'kubelet' }
   /** A unit that the machine needs, by this name or pattern of the list (docs/systemd.md). */
   | { readonly kind: 'unit'; readonly rule: string; readonly why: string }

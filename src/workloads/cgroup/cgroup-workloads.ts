@@ -1,5 +1,6 @@
-import { statSync } from 'node:fs';
-import { cgroupDirectory, pathBelowMount, withAncestors, type CgroupHierarchy } from '../../core/workload/cgroup.js';
+import { existsSync, statSync } from 'node:fs';
+import { cgroupDirectory, type CgroupHierarchy } from '../../core/workload/cgroup.js';
+import { isPodsCgroup, podsCgroupsBelow } from '../../core/workload/cri-cgroup.js';
 import { isLiteral } from '../../core/workload/glob.js';
 import type { LoadedUnit } from '../../core/systemd/loaded-unit.js';
 import { unitPlace, type UnitCgroup } from '../../core/systemd/unit.js';
@@ -17,7 +18,7 @@ import { OomPreferences, readOomPreference } from './oom-preference.js';
 import { missingSources, noWorkloads } from './missing-sources.js';
 import type { FactSources, WorkloadsConfig, WorkloadsNode } from './workloads-node.js';
 import { KnownProtections } from './known-protections.js';
-import { holdsAny, OwnProcesses, type OwnProcess } from './own-processes.js';
+import { cgroupsHolding, holdsAny, OwnProcesses, type OwnProcess } from './own-processes.js';
 import { listedProtection, protectedBelow, protectionsOf, type Protectable } from './protection.js';
 import { compileRules } from '../workload-rules.js';
 import { ReportedWorkloads, RuntimeRoot } from '../cri/reported-workloads.js';
@@ -132,7 +133,7 @@ class CgroupWorkloads implements WorkloadSource {
     };
     const protections = this.#protections.of(occupied, facts, () => {
       const all = occupied.map(({ member }) => ({ ...member, oomPreference: this.#preferences.of(member), ...this.#podFacts(member) }));
-      return protectionsOf([...all, ...closed], this.#whatHoldsEvictd(occupied), this.#nodeCgroup, this.#criticalPaths);
+      return protectionsOf([...all, ...closed], this.#holdsEvictd(occupied), this.#nodeCgroup, this.#criticalPaths);
     });
     const usages: WorkloadUsage[] = [];
     for (const { member, sample } of occupied) {
@@ -219,13 +220,15 @@ class CgroupWorkloads implements WorkloadSource {
   #podFacts<E extends Protectable['effect']>({ path, effect }: { readonly path: string; readonly effect: E }): PodFacts<E> {
     const above = this.#reported.above(path);
     const isInCritical = above !== undefined && (this.#members.get(above.path)?.effect ?? this.#effectOf(above)).critical;
-    const { byKubelet } = (this.#reported.at(path) ?? above)?.runtime ?? {};
+    const reported = (this.#reported.at(path) ?? above)?.runtime.byKubelet;
+    const byKubelet = reported ?? (isPodsCgroup(path) && this.#names.isNamedByRoot(path));
     return { effect: isInCritical ? { ...effect, critical: true } : effect, byKubelet, pending: this.#pending(path) };
   }
 
   #pending(path: string): Protection | undefined {
     if (this.#matchesNames && this.#containerNames.isPending(path)) return { kind: 'unreported', what: 'name' };
-    return this.#reported.isAwaited(path) ? { kind: 'unreported', what: 'pod' } : undefined;
+    const isAwaited = this.#reported.isAwaited(path) && this.#names.isNamedByRoot(path);
+    return isAwaited ? { kind: 'unreported', what: 'pod' } : undefined;
   }
 
   problems(): readonly SourceProblem[] {
@@ -270,26 +273,24 @@ class CgroupWorkloads implements WorkloadSource {
       return { oomPreference: this.#preferenceOf(unit.path), ...this.#podFacts({ path: unit.path, effect: this.#effectOf(named) }) };
     });
     if (below !== undefined) return below;
+    const pods = this.#podsBelow(path);
+    if (pods !== undefined) return { kind: 'contains', name: pods };
     if (!member || !this.#preferences.look(member)) return undefined;
     this.#preferencesChanged = true;
     return { kind: 'changed' };
   }
 
-  /** The cgroups with evictd or one of its ancestors in them or below, as of the last tick. */
-  #whatHoldsEvictd(occupied: readonly Sampled[]): ReadonlySet<string> {
-    const paths = new Set<string>();
-    const hidden: number[] = [];
-    for (const { pid, cgroup } of this.#ownProcesses) {
-      const path = cgroup === undefined ? undefined : pathBelowMount(cgroup, this.#hierarchy);
-      if (path === undefined) hidden.push(pid);
-      else for (const above of withAncestors(path)) paths.add(above);
-    }
-    // If a namespace or the mount hides their cgroup, the members of each candidate are searched.
-    if (hidden.length > 0) {
-      for (const { member } of occupied) {
-        if (this.#members.processes(member)?.some((pid) => hidden.includes(pid))) paths.add(member.path);
-      }
-    }
-    return paths;
+  /** As of the last tick. */
+  #holdsEvictd(occupied: readonly Sampled[]): ReadonlySet<string> {
+    return cgroupsHolding(this.#ownProcesses, this.#hierarchy, (hidden) =>
+      occupied.flatMap(({ member }) => (this.#members.processes(member)?.some((pid) => hidden.includes(pid)) ? [member.path] : [])),
+    );
+  }
+
+  /** A kubelet's pods, right below a cgroup that is no unit and no part of one. */
+  #podsBelow(path: string): string | undefined {
+    if (unitPlace(path).unit !== undefined || !this.#names.isNamedByRoot(path)) return undefined;
+    const found = podsCgroupsBelow(path).find((below) => existsSync(cgroupDirectory(this.#hierarchy, below)));
+    return found?.slice(found.lastIndexOf('/') + 1);
   }
 }

@@ -1,5 +1,5 @@
 import { closeSync, openSync, readSync } from 'node:fs';
-import { isBelow, membership, pathBelowMount, type CgroupHierarchy } from '../../core/workload/cgroup.js';
+import { isBelow, membership, pathBelowMount, withAncestors, type CgroupHierarchy } from '../../core/workload/cgroup.js';
 
 /** evictd or one of its ancestors. */
 export interface OwnProcess {
@@ -89,6 +89,27 @@ export function holdsAny(path: string, own: readonly OwnProcess[], hierarchy: Cg
   const places = own.map(({ cgroup }) => (cgroup === undefined ? undefined : pathBelowMount(cgroup, hierarchy)));
   if (places.some((place) => place !== undefined && (place === path || isBelow(place, path)))) return true;
   return places.includes(undefined) ? undefined : false;
+}
+
+/**
+ * The cgroups with one of them inside or below.
+ *
+ * @param search  the cgroups with one of these processes, whose place a namespace or the mount hides
+ */
+export function cgroupsHolding(
+  own: readonly OwnProcess[],
+  hierarchy: CgroupHierarchy,
+  search: (hidden: readonly number[]) => readonly string[],
+): ReadonlySet<string> {
+  const paths = new Set<string>();
+  const hidden: number[] = [];
+  for (const { pid, cgroup } of own) {
+    const path = cgroup === undefined ? undefined : pathBelowMount(cgroup, hierarchy);
+    if (path === undefined) hidden.push(pid);
+    else for (const above of withAncestors(path)) paths.add(above);
+  }
+  if (hidden.length > 0) for (const path of search(hidden)) paths.add(path);
+  return paths;
 }
 
 /** Field 4 of /proc/PID/stat; field 2, the command in parentheses, may contain anything. 0: no visible parent. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isCriCgroup } from '../../../src/core/workload/cri-cgroup.js';
+import { isCriCgroup, isPodsCgroup, podsCgroupsBelow } from '../../../src/core/workload/cri-cgroup.js';
 
 const ID = 'f9d27c33e35fb828d72c158fa87c671c501d8059897f2d972fb9a205b009f51a';
 const UID = '1f0c3a52-9d1e-4f57-8f4c-0a4a2b5d7c11';
@@ -24,9 +24,35 @@ test.each<[path: string, isOne: boolean]>([
   [`/system.slice/crio-conmon-${ID}.scope`, false],
   [`/system.slice/cri-containerd-${ID.slice(1)}.scope`, false],
   [`/k8s.io/${ID}/workers`, false],
+  ['/kubelet.slice/kubelet-kubepods.slice', true],
+  [`/kubelet.slice/kubelet-kubepods.slice/kubelet-kubepods-pod${UID.replaceAll('-', '_')}.slice`, true],
   ['/batch/burstable', false],
   ['/pods', false],
   ['/system.slice/web.service', false],
 ])('%s: %s', (path, isOne) => {
   expect(isCriCgroup(path)).toBe(isOne);
+});
+
+test.each<[path: string, isOne: boolean]>([
+  ['/kubepods', true],
+  ['/kubepods/besteffort', true],
+  ['/kubepods/burstable', true],
+  ['/kubelet/kubepods', true],
+  ['/kubepods.slice', true],
+  ['/kubepods.slice/kubepods-burstable.slice', true],
+  ['/kubelet.slice/kubelet-kubepods.slice/kubelet-kubepods-besteffort.slice', true],
+  [SLICE, false],
+  [`/kubepods/besteffort/pod${UID}`, false],
+  ['/kubepods/web', false],
+  ['/besteffort', false],
+  ['/mykubepods', false],
+  ['/kubepods-web.slice', false],
+])('all pods, or a QoS class: %s: %s', (path, isOne) => {
+  expect(isPodsCgroup(path)).toBe(isOne);
+});
+
+test('the cgroup of all pods is looked for right below', () => {
+  expect(podsCgroupsBelow('/')).toEqual(['/kubepods', '/kubepods.slice']);
+  expect(podsCgroupsBelow('/a/kubelet.slice')).toContain('/a/kubelet.slice/kubelet-kubepods.slice');
+  expect(podsCgroupsBelow('/a').concat(podsCgroupsBelow('/b.slice')).every(isPodsCgroup)).toBe(true);
 });

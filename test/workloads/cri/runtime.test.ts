@@ -1,3 +1,4 @@
+import { chownSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import type { RuntimePart, RuntimeWorkload } from '../../../src/core/workload/pod-sandbox.js';
 import type { Rule } from '../../../src/core/workload/rule.js';
@@ -182,13 +183,13 @@ describe("a kubelet's", () => {
   });
 
   test('so is what contains it', async () => {
-    const parent = top.child('kubepods');
+    const parent = top.child('parent');
     const pod = parent.child('pod');
     await pod.spawn('sleep', ['600']);
     runtime.list = [runtimeWorkload('default/web', pod, { byKubelet: true })];
     const { usages } = open({ parents: [top.path] }).candidates();
     expect(Object.fromEntries(usages.map(({ workload }) => [workload.name, workload.protection?.kind]))).toEqual({
-      kubepods: 'contains',
+      parent: 'contains',
       'default/web': 'kubelet',
     });
   });
@@ -206,6 +207,14 @@ describe('a cgroup that is called like a container or a pod', () => {
     expect(kinds()).toEqual({ [`cri-containerd-${ID}.scope`]: 'unreported', other: undefined });
     runtime.list = [runtimeWorkload('default/db', cgroup, { labels: { app: 'db' } })];
     expect(kinds()).toEqual({ 'default/db': 'critical', other: undefined });
+  });
+
+  test('is evicted as any other if a user named it', async () => {
+    const users = top.child('users');
+    await users.child(`cri-containerd-${ID}.scope`).spawn('sleep', ['600']);
+    chownSync(users.dir, 4242, 4242);
+    open({ parents: [users.path] });
+    expect(kinds()).toEqual({ [`cri-containerd-${ID}.scope`]: undefined });
   });
 
   test('may be evicted from then on', async () => {
