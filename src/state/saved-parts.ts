@@ -30,6 +30,7 @@ const integersByText = (): z.ZodMiniType => z.map(z.string(), z.bigint());
 const SAVED_PARTS = {
   lastStepNs: { schema: integer },
   episodes: { schema: () => z.map(z.string(), threshold()) },
+  reported: { schema: () => z.map(z.string(), episode()), change: (reported) => [...reported.keys()].join() },
   firstObservedAt: { schema: integersByText, change: (times) => [...times].join() },
   lastSeenAt: { schema: integersByText },
   conditionsLastObservedAt: { schema: () => z.map(z.enum(CONDITION_TYPES), z.bigint()) },
@@ -134,6 +135,10 @@ function threshold(): z.ZodMiniType {
     also: z.optional(z.array(object(operand()))),
     kind: z.optional(z.enum(['hard', 'soft'])),
   });
+}
+
+function episode(): z.ZodMiniType {
+  return object({ threshold: threshold(), timesMet: z.number(), clearSinceNs: z.optional(z.bigint()) });
 }
 
 function observation(): z.ZodMiniType {

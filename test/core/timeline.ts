@@ -50,9 +50,19 @@ export class Timeline {
     return [...made.effects];
   }
 
-  /** What a step says, in brief. */
+  /**
+   * What a step decides, in brief. Thresholds are those that count (`episodes`): the episodes that are reported end
+   * later (reported-episode.test.ts).
+   */
   said(...step: Parameters<Timeline['at']>): string[] {
-    return this.at(...step).flatMap(brief);
+    const before = this.state.episodes;
+    const effects = this.at(...step);
+    const after = this.state.episodes;
+    const met = [...after].flatMap(([id, { signal }]) => (before.has(id) ? [] : [`met ${signal}`]));
+    const cleared = [...before].flatMap(([id, { signal }]) => (after.has(id) ? [] : [`cleared ${signal}`]));
+    const ofVictims = effects.filter(({ kind }) => kind === 'escalate' || kind === 'outcome');
+    const others = effects.filter((effect) => !ofVictims.includes(effect));
+    return [...ofVictims.flatMap(brief), ...met, ...cleared, ...others.flatMap(brief)];
   }
 
   memory(seconds: number, mebibytes: bigint, victims?: Readonly<Record<number, Partial<VictimReading>>>): string[] {
@@ -79,7 +89,7 @@ function brief(effect: Effect): string[] {
     case 'condition':
       return [`${effect.type}=${String(effect.status)}`];
     case 'threshold':
-      return [`${effect.met ? 'met' : 'cleared'} ${effect.threshold.signal}`];
+      return []; // it is what is reported of the thresholds
     case 'alert':
       return [`alert ${effect.alert}`];
     case 'release':

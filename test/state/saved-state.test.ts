@@ -34,6 +34,7 @@ test('a saved state is restored: the parts, the times of signals, and the sectio
   const { state, signals, sections, abandoned, discarded } = restoreState(left(at(101)), owner, policy([hard]), at(103));
   expect(discarded).toBeUndefined();
   expect(state).toMatchObject({ decisions: 1, conditions: ['MemoryPressure'], lastStepNs: 100n * SECOND, evictions: [{ phase: 'dying' }] });
+  expect([...state.reported.values()]).toEqual([{ threshold: hard, timesMet: 1, clearSinceNs: undefined }]);
   expect(signals).toEqual(bequest().signals);
   expect(sections).toEqual(bequest().sections);
   expect(abandoned.size).toBe(0);

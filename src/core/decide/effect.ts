@@ -37,12 +37,14 @@ export type Effect =
   | { readonly kind: 'escalate'; readonly decision: Decision; readonly reason: EscalationReason }
   | { readonly kind: 'outcome'; readonly outcome: Outcome }
   | { readonly kind: 'condition'; readonly type: ConditionType; readonly status: boolean }
-  /** A threshold was met, or was met and is now repaid. */
+  /** An episode begins (`met`), or is over: its threshold is repaid and has been clear for a while. */
   | ({
       readonly kind: 'threshold';
       readonly threshold: Threshold;
       readonly met: boolean;
       readonly observation: Observation | undefined;
+      /** Only of the end: how often the threshold became met in the episode, and how long it has been clear. */
+      readonly over?: { readonly timesMet: number; readonly clearForNs: bigint };
     } & Joined)
   /** Once per episode. */
   | ({

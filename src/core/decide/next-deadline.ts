@@ -1,5 +1,6 @@
 import { evictionDueNs } from './eviction.js';
 import { yieldClosesNs } from '../reclaim/eviction-yield.js';
+import { episodeEndNs } from '../threshold/reported-episode.js';
 import { graceEndNs } from '../threshold/grace-period.js';
 import { countsFromNs } from '../threshold/averaging-window.js';
 import { SIGNAL_FACTS, type Signal } from '../signal/signal.js';
@@ -21,6 +22,7 @@ export function dueAtNs(policy: Policy, state: State, nowNs: bigint): bigint | u
     if (timeNs > nowNs) wait(timeNs);
   };
   for (const threshold of state.episodes.values()) waitIfAhead(graceEndNs(threshold, state.firstObservedAt, nowNs));
+  for (const episode of state.reported.values()) waitIfAhead(episodeEndNs(episode) ?? nowNs);
   for (const type of state.conditions) {
     waitIfAhead((state.conditionsLastObservedAt.get(type) ?? nowNs) + policy.pressureTransitionPeriodNs);
   }

@@ -60,6 +60,12 @@ function asleep(before: State, sleptNs: bigint): State {
     lastStepNs: lastStepNs === undefined ? undefined : earlier(lastStepNs),
     firstObservedAt: all(before.firstObservedAt),
     lastSeenAt: all(before.lastSeenAt),
+    reported: new Map(
+      [...before.reported].map(([id, { clearSinceNs, ...rest }]) => [
+        id,
+        { ...rest, clearSinceNs: clearSinceNs === undefined ? undefined : earlier(clearSinceNs) },
+      ]),
+    ),
     conditionsLastObservedAt: all(before.conditionsLastObservedAt),
     relievedNs: relievedNs === undefined ? undefined : earlier(relievedNs),
     failedKills: all(before.failedKills),

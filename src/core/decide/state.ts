@@ -1,3 +1,4 @@
+import type { ReportedEpisodes } from '../threshold/reported-episode.js';
 import type { ConditionsObserved } from '../threshold/node-condition.js';
 import type { Departures } from './departures.js';
 import type { EvictionInFlight } from './eviction.js';
@@ -51,6 +52,8 @@ export interface State {
   readonly lastStepNs: bigint | undefined;
   /** By id: thresholds that are met or owe min reclaim. */
   readonly episodes: ReadonlyMap<string, Threshold>;
+  /** What journal, log, alerts and metrics call an episode. Decides nothing. */
+  readonly reported: ReportedEpisodes;
   readonly firstObservedAt: FirstObserved;
   /** By threshold id: the last new reading. */
   readonly lastSeenAt: ReadonlyMap<string, bigint>;
@@ -77,7 +80,7 @@ export interface State {
   readonly unitEvictions: ReadonlyMap<string, readonly bigint[]>;
   /** By unit name: units kept stopped, to be started again. */
   readonly held: ReadonlyMap<string, Hold>;
-  /** What happens once per episode and has happened: alerts, and decisions of a dry run. By kind, the threshold id. */
+  /** What happens once per reported episode and has happened: alerts, and decisions of a dry run. By kind, the threshold id. */
   readonly settled: ReadonlyMap<string, string>;
   readonly decisions: number;
 }
@@ -86,6 +89,7 @@ export const initialState: State = {
   layout: undefined,
   lastStepNs: undefined,
   episodes: new Map(),
+  reported: new Map(),
   firstObservedAt: new Map(),
   lastSeenAt: new Map(),
   conditionsLastObservedAt: new Map(),

@@ -9,7 +9,8 @@ import { updateContainerFsThresholds } from './containerfs.js';
 import { dueAtNs } from './next-deadline.js';
 import type { Effect } from './effect.js';
 import { inFlight, type Decision } from './eviction.js';
-import { episodeEffects, thresholdsMetOrOwed } from '../threshold/episode.js';
+import { thresholdsMetOrOwed } from '../threshold/episode.js';
+import { episodeEffects, reportedEpisodes } from '../threshold/reported-episode.js';
 import { keepsUnreadNs, unseen, wasInterrupted } from '../threshold/observation-gap.js';
 import {
   thresholdsFirstObservedAt,
@@ -104,8 +105,9 @@ function onlyVictims(policy: Policy, state: State, input: StepInput, effects: re
 }
 
 /** There is nothing to decide, and nothing is left of earlier decisions. */
-function isIdle({ thresholds, localStorageCapacityIsolation }: Policy, { episodes, conditions, held }: State): boolean {
-  return thresholds.length === 0 && !localStorageCapacityIsolation && episodes.size === 0 && conditions.length === 0 && held.size === 0;
+function isIdle({ thresholds, localStorageCapacityIsolation }: Policy, { episodes, reported, conditions, held }: State): boolean {
+  const isOver = episodes.size === 0 && reported.size === 0 && conditions.length === 0 && held.size === 0;
+  return thresholds.length === 0 && !localStorageCapacityIsolation && isOver;
 }
 
 /** @param first  the layout became known in this step; derived thresholds do not count yet, as in the kubelet */
@@ -133,9 +135,11 @@ function synchronize(
   const hard = departures['hard-preempts-soft'] ? hardResources(counting(fresh, policy, state, nowNs)) : new Set<string>();
   const victims = advanceEvictions(policy, state, input, observations, hard, resourcesOf(due));
 
+  const reported = reportedEpisodes(state.reported, met, thresholds, nowNs);
   const next: State = {
     ...state,
     lastStepNs: nowNs,
+    reported,
     episodes: new Map(met.map((threshold) => [thresholdId(threshold), threshold])),
     firstObservedAt,
     lastSeenAt: thresholdsLastSeenAt(met, updated, state.lastSeenAt, nowNs),
@@ -143,10 +147,13 @@ function synchronize(
     conditions: nodeConditionsObservedSince(conditionsLastObservedAt, policy.pressureTransitionPeriodNs, nowNs),
     thresholdsMet: due,
     lastObservations: observations,
-    settled: new Map([...state.settled].filter(([key, id]) => key === id || firstObservedAt.has(id))),
+    settled: new Map([...state.settled].filter(([key, id]) => key === id || reported.has(id))),
     measurementAwaitedSince: new Map([...state.measurementAwaitedSince].filter(([id]) => firstObservedAt.has(id))),
   };
-  const effects = [...episodeEffects(state.episodes, next.episodes, observations), ...conditionEffects(state.conditions, next.conditions)];
+  const effects = [
+    ...episodeEffects(state.reported, reported, observations, nowNs),
+    ...conditionEffects(state.conditions, next.conditions),
+  ];
   const context = {
     policy,
     layout,

@@ -138,22 +138,27 @@ export function alertMessage({
   }
 }
 
-/** A threshold may end while it is still met: a reload removed it. */
 export function thresholdMessage(effect: Extract<Effect, { kind: 'threshold' }>): string {
-  const { threshold, met, observation } = effect;
-  const { signal, value, gracePeriodNs } = threshold;
-  if (!met && isListed(threshold)) return endOfListed(effect);
+  const { threshold, met, observation, over } = effect;
+  const { signal, gracePeriodNs } = threshold;
   if (!met) {
-    const limit = `${valueText(value)} (${thresholdKind(threshold)})`;
-    if (observation === undefined) return `${signal} cannot be read any more; it is not known whether it is below ${limit}`;
-    const available = `${amountOf(signal, observation.available)} available`;
-    return thresholdMet(threshold, observation, false)
-      ? `${signal} no longer has the threshold ${limit}: ${available}`
-      : `${signal} is back above ${limit}: ${available}`;
+    const times = over !== undefined && over.timesMet > 1 ? `; it was met ${String(over.timesMet)} times in this episode` : '';
+    return (isListed(threshold) ? endOfListed(effect) : endOfSignal(effect)) + times;
   }
   const acting = isResourceThreshold(threshold) ? 'evicting' : 'alerting';
   const grace = gracePeriodNs > 0n ? `; ${acting} if it holds for ${formatDuration(gracePeriodNs)}` : '';
   return observation ? comparisonText({ ...effect, observation }) + grace : `${signal} cannot be read`;
+}
+
+/** A threshold may end while it is still met: a reload removed it. */
+function endOfSignal({ threshold, observation }: Extract<Effect, { kind: 'threshold' }>): string {
+  const { signal, value } = threshold;
+  const limit = `${valueText(value)} (${thresholdKind(threshold)})`;
+  if (observation === undefined) return `${signal} cannot be read any more; it is not known whether it is below ${limit}`;
+  const available = `${amountOf(signal, observation.available)} available`;
+  return thresholdMet(threshold, observation, false)
+    ? `${signal} no longer has the threshold ${limit}: ${available}`
+    : `${signal} is back above ${limit}: ${available}`;
 }
 
 /**

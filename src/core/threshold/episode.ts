@@ -1,6 +1,4 @@
-import type { Effect } from '../decide/effect.js';
 import type { Observations } from '../signal/observation.js';
-import { joined } from './joined-readings.js';
 import type { State } from '../decide/state.js';
 import { allMet, mergeThresholds, thresholdId, thresholdsMet, type Threshold } from './threshold.js';
 
@@ -32,20 +30,4 @@ export function thresholdsMetOrOwed(
     (threshold) => allMet(threshold, observations, false) === undefined && still(threshold) && seen(threshold),
   );
   return mergeThresholds(mergeThresholds(met, unreclaimed), unread);
-}
-
-export function episodeEffects(before: Episodes, after: Episodes, observations: Observations): Effect[] {
-  if (before.size === 0 && after.size === 0) return [];
-  const effect = (threshold: Threshold, met: boolean): Effect => {
-    return {
-      kind: 'threshold',
-      threshold,
-      met,
-      observation: observations.observed.get(threshold.signal),
-      ...joined(threshold, observations),
-    };
-  };
-  const begun = [...after].filter(([id]) => !before.has(id)).map(([, threshold]) => effect(threshold, true));
-  const ended = [...before].filter(([id]) => !after.has(id)).map(([, threshold]) => effect(threshold, false));
-  return [...begun, ...ended];
 }

@@ -24,7 +24,7 @@ export interface StartFacts {
   readonly dryRun: boolean;
   /** Records of the run before that were not in the state directory yet. */
   readonly recovered: number;
-  readonly state: Pick<State, 'episodes' | 'conditions' | 'evictions'>;
+  readonly state: Pick<State, 'reported' | 'conditions' | 'evictions'>;
   /** Why the saved state was not used; undefined: it was, or there was none. */
   readonly discarded: string | undefined;
 }
@@ -32,7 +32,7 @@ export interface StartFacts {
 export function startRecord({ version, dryRun, recovered, state, discarded }: StartFacts): JournalRecord {
   const kept = recovered === 0 ? '' : `; ${String(recovered)} records of the last run were still in the runtime directory`;
   const evictions = state.evictions.map(({ decision, phase }) => ({ decision: decision.serial, victim: victimOf(decision.victim), phase }));
-  const thresholds = [...state.episodes.values()].map(whenText);
+  const thresholds = [...state.reported.values()].map(({ threshold }) => whenText(threshold));
   const { conditions } = state;
   const resumed = { thresholds, conditions, evictions };
   const names = [

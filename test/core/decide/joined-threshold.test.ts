@@ -73,12 +73,15 @@ class Loop {
   }
 
   said(seconds: number, readings: Readings): string[] {
-    return this.at(seconds, readings).flatMap((effect) => {
+    const before = this.state.episodes;
+    const effects = this.at(seconds, readings);
+    const after = this.state.episodes;
+    const met = [...after.keys()].filter((id) => !before.has(id)).map(() => 'met');
+    const cleared = [...before.keys()].filter((id) => !after.has(id)).map(() => 'cleared');
+    const others = effects.flatMap((effect) => {
       switch (effect.kind) {
         case 'evict':
           return [`evict ${effect.decision.victim.workload.name} grace ${String(effect.decision.graceNs / SECOND)}`];
-        case 'threshold':
-          return [effect.met ? 'met' : 'cleared'];
         case 'condition':
           return [`${effect.type}=${String(effect.status)}`];
         case 'alert':
@@ -87,6 +90,7 @@ class Loop {
           return [];
       }
     });
+    return [...met, ...cleared, ...others];
   }
 }
 
@@ -143,7 +147,8 @@ describe('a step', () => {
     expect(loop.dueAtNs).toBeUndefined();
     expect(loop.said(3, readings)).toEqual([]);
     expect(loop.said(4, calm)).toEqual(['cleared']);
-    expect([loop.said(5, readings), loop.said(7, readings)]).toEqual([['met'], ['alert alert-only']]);
+    loop.said(14, calm);
+    expect([loop.said(15, readings), loop.said(17, readings)]).toEqual([['met'], ['alert alert-only']]);
   });
 
   test('an alert beside an eviction keeps neither from the other', () => {
@@ -221,7 +226,8 @@ describe('what is said', () => {
     expect(said(10, 14.5)).toEqual([
       'io.pressure.some 14.5% > 12.5% (soft): nothing is evicted, because this signal does not identify the workload that causes the pressure',
     ]);
-    expect(said(11, 0)).toEqual(['io.pressure.some>12.5% (soft) is over: io.pressure.some 0%']);
+    expect(said(11, 0)).toEqual([]);
+    expect(said(21, 0)).toEqual(['io.pressure.some>12.5% (soft) is over: io.pressure.some 0%']);
   });
 });
 

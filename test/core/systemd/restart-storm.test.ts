@@ -152,6 +152,7 @@ describe('a unit that comes back again and again', () => {
   test('it is looked at when the minute is over, though nothing happens', () => {
     const timeline = storm();
     timeline.memory(11, 500n, gone(2));
+    timeline.memory(21, 500n);
     expect(timeline.dueAtNs).toBe(70n * SECOND);
   });
 

@@ -180,12 +180,13 @@ test('node-level reclaim: before, and what it came to', () => {
 });
 
 test('a start record has what is continued, or why the saved state was discarded', () => {
-  const nothing = { episodes: new Map(), conditions: [], evictions: [] };
+  const nothing = { reported: new Map(), conditions: [], evictions: [] };
   const start = { version: '1.0.0', dryRun: false, recovered: 0, state: nothing, discarded: undefined };
   expect(startRecord(start)).toEqual({ type: 'start', version: '1.0.0', recovered: 0, message: 'evictd 1.0.0 starts' });
   const limit = threshold('memory.available', '100Mi');
   const eviction = { ...inFlight(decision('memory.available', {}, {}, { serial: 7, graceNs: SECOND })), usageBytes: 1n };
-  const state = { episodes: new Map([[thresholdId(limit), limit]]), conditions: ['MemoryPressure'] as const, evictions: [eviction] };
+  const reported = new Map([[thresholdId(limit), { threshold: limit, timesMet: 1, clearSinceNs: undefined }]]);
+  const state = { reported, conditions: ['MemoryPressure'] as const, evictions: [eviction] };
   expect(startRecord({ ...start, state, recovered: 2 })).toMatchObject({
     resumed: {
       thresholds: ['memory.available<100Mi'],
