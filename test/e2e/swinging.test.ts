@@ -23,7 +23,8 @@ const SWINGING = `
 
 test(`usage that swings around thresholds writes as many records and log lines as one crossing (${ON})`, async () => {
   const node = testNode();
-  const { child, pid } = await node.child('swinging').spawn('env', ['MALLOC_MMAP_THRESHOLD_=65536', 'perl', '-e', SWINGING]); // free() returns it
+  // With this, free() gives every MiB back to the kernel.
+  const { child, pid } = await node.child('swinging').spawn('env', ['MALLOC_MMAP_THRESHOLD_=65536', 'perl', '-e', SWINGING]);
   let said = '';
   child.stdout?.on('data', (text: Buffer) => (said += text.toString()));
   await until('the process holds its memory', () => said.includes('ready'));
