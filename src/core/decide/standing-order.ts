@@ -2,7 +2,7 @@ import { decide, passedOver, type Choice } from '../rank/victim-selection.js';
 import type { RankedWorkload } from '../rank/rank.js';
 import type { Layout } from '../signal/layout.js';
 import type { Observation, Observations } from '../signal/observation.js';
-import { isResourceThreshold, limitOf, thresholdKind, type ResourceThreshold } from '../threshold/threshold.js';
+import { orderedLimit, type OrderedLimit } from '../threshold/ordered-limit.js';
 import type { Candidates } from '../workload/workload.js';
 import type { Decision } from './eviction.js';
 import type { Policy, State } from './state.js';
@@ -27,28 +27,18 @@ const RENEWED_EVERY_NS = ORDER_LIFE_NS / 2n;
 
 const NANO = 1_000_000_000n;
 
-/** The threshold that a standing order is for: hard, of memory.available alone, the highest of them. */
-export interface OrderedThreshold {
-  readonly threshold: ResourceThreshold;
+/** The threshold that a standing order is for, and its reading. */
+export interface OrderedThreshold extends OrderedLimit {
   readonly observation: Observation;
-  readonly limit: bigint;
 }
 
 export function orderedThreshold({ thresholds }: Policy, { observed }: Observations): OrderedThreshold | undefined {
   const observation = observed.get('memory.available');
-  if (observation === undefined) return undefined;
-  const found = thresholds
-    .filter(isResourceThreshold)
-    .filter((threshold) => threshold.signal === 'memory.available' && threshold.also === undefined && isImmediate(threshold))
-    .map((threshold) => ({ threshold, observation, limit: limitOf(threshold, observation.capacity, false) }));
-  return found.reduce<OrderedThreshold | undefined>((most, one) => (most === undefined || one.limit > most.limit ? one : most), undefined);
+  const ordered = observation && orderedLimit(thresholds, observation.capacity);
+  return ordered && { ...ordered, observation };
 }
 
-function isImmediate(threshold: ResourceThreshold): boolean {
-  return thresholdKind(threshold) === 'hard' && threshold.gracePeriodNs === 0n;
-}
-
-/** Less than twice the threshold is available, so that an order has to stand. */
+/** Less than twice the threshold is available, so that an order has to stand. The sampler wakes there, too. */
 export function isNear({ observation, limit }: OrderedThreshold): boolean {
   return observation.available < 2n * limit;
 }

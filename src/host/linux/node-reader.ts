@@ -11,7 +11,7 @@ import { CurrentStatistics } from './memory/fresh-memory.js';
 import { filesystemResources, Filesystems, signalOf, type FilesystemsSeen } from './disk/filesystems.js';
 import type { Allocatable } from './memory/allocatable.js';
 import { KernelPass, type KernelSource, type Missing } from './sampling/kernel-source.js';
-import { limitsOf, type MemoryNotifiers } from './memory/memory-notifiers.js';
+import type { MemoryNotifiers } from './memory/memory-notifiers.js';
 import { availableOf, type MemoryReading, type MemorySource } from './memory/memory.js';
 import type { PressureAndSwap } from './pressure/pressure-and-swap.js';
 import type { OomKillCounter } from './oom/oom-kills.js';
@@ -140,10 +140,10 @@ export class LinuxNodeReader implements LinuxNode {
     this.#armed = { operands, onWake };
     this.#ask(operands);
     const others = [this.#parts.own.arm(thresholds, onWake), this.#armSamplers(operands, onWake)].includes(true);
-    const armed = this.#arm(memory, notifiers, 'memory.available', onWake) || others;
+    const armed = this.#arm(memory, notifiers, thresholds, onWake) || others;
     this.#asksAllocatable = operands.some(({ signal }) => signal === 'allocatableMemory.available');
     if ('missing' in allocatable) return armed;
-    return this.#arm(allocatable.memory, allocatable.notifiers, 'allocatableMemory.available', onWake) || armed;
+    return this.#arm(allocatable.memory, allocatable.notifiers, thresholds, onWake) || armed;
   }
 
   #ask(operands: readonly Operand[]): void {
@@ -287,11 +287,10 @@ export class LinuxNodeReader implements LinuxNode {
     return [...filesystemResources(this.#seenFilesystems.devices), ...levelResources('pid.available', 'processes', levels)];
   }
 
-  #arm(source: MemorySource, notifiers: MemoryNotifiers, signal: Signal, onWake: (wake: Wake) => void): boolean {
+  #arm(source: MemorySource, notifiers: MemoryNotifiers, thresholds: readonly Threshold[], onWake: (wake: Wake) => void): boolean {
     const memory = this.#memoryOf(source);
     if ('missing' in memory) return false; // the cgroup was removed: no limit can be computed
-    const operands = this.#armed?.operands.filter((operand) => operand.signal === signal) ?? [];
-    return notifiers.arm(limitsOf(operands, memory.capacity), memory, process.hrtime.bigint(), onWake);
+    return notifiers.arm(thresholds, memory, process.hrtime.bigint(), onWake);
   }
 }
 

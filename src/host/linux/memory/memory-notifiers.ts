@@ -1,6 +1,7 @@
 import { cgroupDirectory, type CgroupHierarchy } from '../../../core/workload/cgroup.js';
 import { usedLimit } from '../../../core/signal/memcg.js';
-import { operandText, resolve, type Operand } from '../../../core/threshold/threshold.js';
+import { orderedLimit } from '../../../core/threshold/ordered-limit.js';
+import { operandsOf, operandText, resolve, type Operand, type Threshold } from '../../../core/threshold/threshold.js';
 import type { NotifierState, Wake } from '../../../monitor/ports/ports.js';
 import type { OrderCondition } from '../../../monitor/ports/standing-order.js';
 import type { Binding, EventsBits, OomBits } from '../../../native/binding.js';
@@ -82,19 +83,24 @@ export class MemoryNotifiers {
   }
 
   /**
-   * Watches for these limits, given the last reading.
+   * Watches for the thresholds of its signal, given the last reading.
    *
    * @returns whether something was armed or moved, so that a limit crossed before does not wake. A v1 threshold wakes
    * when it is registered
    */
-  arm(limits: readonly MemoryLimit[], reading: MemoryReading, nowNs: bigint, onWake: (wake: Wake) => void): boolean {
+  arm(thresholds: readonly Threshold[], reading: MemoryReading, nowNs: bigint, onWake: (wake: Wake) => void): boolean {
     this.#onWake = onWake;
+    const { signal } = this.#plan;
+    const { capacity } = reading;
+    const operands = thresholds.flatMap(operandsOf).filter((operand) => operand.signal === signal);
+    const limits = limitsOf(operands, capacity);
     if (limits.length === 0) {
       this.close();
       return false;
     }
     this.#thresholds?.arm(limits, reading, nowNs);
-    const sampled = this.#armSampler(limits, reading.capacity);
+    const ordered = signal === 'memory.available' ? orderedLimit(thresholds, capacity) : undefined;
+    const sampled = this.#armSampler(limits, capacity, ordered?.limit);
     const pressure = this.#pressure?.arm() ?? false;
     const events = this.#armEvents();
     const oom = this.#armOom();
@@ -124,10 +130,10 @@ export class MemoryNotifiers {
     this.#oom.close();
   }
 
-  #armSampler(limits: readonly MemoryLimit[], capacity: bigint): boolean {
+  /** @param ordered  of the standing order, which has to stand when as much again is left to it */
+  #armSampler(limits: readonly MemoryLimit[], capacity: bigint, ordered: bigint | undefined): boolean {
     const values = limits.map(({ bytes }) => Number(usedLimit(capacity, bytes)));
-    // The smallest is that of the hard threshold, for which a standing order is made in time.
-    const noticeDistance = Math.min(...limits.map(({ bytes }) => Number(bytes)));
+    const noticeDistance = ordered === undefined ? undefined : Number(ordered);
     return this.#sampler.arm(values, `memory in use ≥ ${values.join(', ')} of ${this.#plan.nodeName}`, noticeDistance);
   }
 
@@ -155,7 +161,7 @@ function counterBits(bits: EventsBits | OomBits): readonly { readonly name: stri
 }
 
 /** Of a map's threshold and a joined one of the same value only one. Less than 0 is never available. */
-export function limitsOf(operands: readonly Operand[], capacity: bigint): readonly MemoryLimit[] {
+function limitsOf(operands: readonly Operand[], capacity: bigint): readonly MemoryLimit[] {
   const byText = new Map(operands.map((operand) => [operandText(operand), operand.value]));
   return [...byText].map(([id, value]) => ({ id, bytes: resolve(value, capacity) })).filter(({ bytes }) => bytes > 0n);
 }

@@ -33,7 +33,7 @@ export class SamplerNotifier {
 
   /** @returns whether it was started or its limits changed */
   arm(limits: readonly number[], target: string, noticeDistance?: Notice): boolean {
-    const aim = limits.join(', ');
+    const aim = `${limits.join(', ')} from ${String(noticeDistance)}`;
     this.#target = target;
     if (this.#slot.aimsAt(aim)) return false;
     const { watch } = this.#slot;
