@@ -38,6 +38,7 @@ export class Monitor {
   readonly #restored: RestoredState;
   #timer: NodeJS.Timeout | undefined;
   #tickAtNs = 0n;
+  #passTookNs = 0n;
   #dueAtNs: bigint | undefined;
   #notBeforeNs: bigint | undefined;
   /** A wake that WakeThrottle holds back. */
@@ -244,6 +245,7 @@ export class Monitor {
     });
     heartbeat.beat(wakeNs);
     this.#order(observations, wakeNs, effects.length > 0);
+    this.#passTookNs = process.hrtime.bigint() - wakeNs;
     this.#schedule();
     return effects.some(({ kind }) => kind !== 'attempt');
   }
@@ -262,7 +264,7 @@ export class Monitor {
       tickAtNs: this.#tickAtNs,
       dueAtNs: this.#dueAtNs,
       wakeAtNs: this.#waiting?.atNs,
-      victimAtNs: this.#victims.size === 0 ? undefined : victimLookNs(nowNs, this.#victims.lastSignalNs ?? nowNs),
+      victimAtNs: this.#victims.size === 0 ? undefined : victimLookNs(nowNs, this.#victims.lastSignalNs ?? nowNs, this.#passTookNs),
       lookAtNs: this.#parts.node.lookAtNs(),
       notBeforeNs: this.#notBeforeNs,
       heartbeatAtNs: this.#parts.heartbeat.dueAtNs(),

@@ -49,10 +49,20 @@ export function awaitedLookNs(nowNs: bigint, sinceNs: bigint): bigint {
   return nowNs + (tenthNs < 5_000_000n ? 5_000_000n : tenthNs < 100_000_000n ? tenthNs : 100_000_000n);
 }
 
-/** When to look again at ending victims: often at first, then less, because most end within milliseconds. */
-export function victimLookNs(nowNs: bigint, lastSignalNs: bigint): bigint {
-  const sinceMs = Number(nowNs - lastSignalNs) / 1e6;
-  return nowNs + BigInt(sinceMs < 50 ? 1_000_000 : sinceMs < 1_000 ? 10_000_000 : 50_000_000);
+const FIRST_LOOK_NS = 1_000_000n;
+const RARE_LOOK_NS = 50_000_000n;
+/** Looks take at most a fifth of the time: the victim needs a processor to exit on. */
+const REST_PER_LOOK = 4n;
+
+/**
+ * When to look again at ending victims: often at first, then less. A watch reports the end of most. A look only finds
+ * what the watch cannot see, e.g. processes that have started since.
+ *
+ * @param tookNs  how long the last look took
+ */
+export function victimLookNs(nowNs: bigint, lastSignalNs: bigint, tookNs: bigint): bigint {
+  const wanted = [FIRST_LOOK_NS, (nowNs - lastSignalNs) / 8n, tookNs * REST_PER_LOOK].reduce((most, ns) => (ns > most ? ns : most));
+  return nowNs + (wanted < RARE_LOOK_NS ? wanted : RARE_LOOK_NS);
 }
 
 /** For how long a workload of a group may wait for systemd's answer at shutdown. */

@@ -26,13 +26,14 @@ test.each<[rule: string, times: Partial<Timetable>, next: bigint]>([
   expect(nextLookNs({ tickAtNs: 100n, ...nothing, ...times })).toBe(next);
 });
 
-test.each<[sinceMs: number, laterMs: number]>([
-  [0, 1],
-  [49, 1],
-  [50, 10],
-  [999, 10],
-  [1000, 50],
-])('%d ms after the signal a victim is looked at %d ms later', (sinceMs, laterMs) => {
+test.each<[rule: string, sinceMs: number, tookMs: number, laterMs: number]>([
+  ['at once after the signal', 0, 0, 1],
+  ['less often the longer it takes', 80, 0, 10],
+  ['at most every 50 ms', 1000, 0, 50],
+  ['a look that takes long leaves four times as long to others', 0, 5, 20],
+  ['a look that takes very long', 0, 30, 50],
+])('an ending victim is looked at: %s', (_rule, sinceMs, tookMs, laterMs) => {
+  const ms = (count: number): bigint => BigInt(count) * 1_000_000n;
   const nowNs = 5_000_000_000n;
-  expect(victimLookNs(nowNs, nowNs - BigInt(sinceMs) * 1_000_000n) - nowNs).toBe(BigInt(laterMs) * 1_000_000n);
+  expect(victimLookNs(nowNs, nowNs - ms(sinceMs), ms(tookMs)) - nowNs).toBe(ms(laterMs));
 });

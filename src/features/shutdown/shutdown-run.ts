@@ -245,7 +245,7 @@ export class ShutdownRun {
     const times = [
       ...(isOver ? [] : [dueAtNs]),
       ...(isAwaited ? [this.#signalsAtNs] : []),
-      ...(ending.length > 0 ? [victimLookNs(nowNs, this.#victims.lastSignalNs ?? nowNs)] : []),
+      ...(ending.length > 0 ? [victimLookNs(nowNs, this.#victims.lastSignalNs ?? nowNs, process.hrtime.bigint() - nowNs)] : []),
     ];
     this.#scheduleAt(times.reduce(earlier));
   }
