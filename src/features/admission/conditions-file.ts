@@ -17,14 +17,14 @@ export interface ConditionsFileOptions {
 }
 
 /**
- * Publishes the node conditions at every change and at every tick, so that the age of the file shows whether evictd
- * runs. The file is replaced as a whole. It is removed when evictd stops.
+ * Publishes the node conditions at every change and at least at every second tick, so that the age of the file shows
+ * whether evictd runs. The file is replaced as a whole. It is removed when evictd stops.
  */
 export class ConditionsFile implements StepListener {
   readonly #options: ConditionsFileOptions;
   readonly #since = new Map<ConditionType, string>();
   #published: string | undefined;
-  #last: { readonly conditions: readonly ConditionType[]; readonly monitoringIntervalNs: bigint } | undefined;
+  #last: { readonly conditions: readonly ConditionType[]; readonly monitoringIntervalNs: bigint; readonly atNs: bigint } | undefined;
   #shutdownSince: string | undefined;
   #trouble = false;
 
@@ -38,9 +38,12 @@ export class ConditionsFile implements StepListener {
     if (ticked || changed) this.#publish(state.conditions, policy.monitoringIntervalNs, input.nowNs, changed);
   }
 
-  /** The conditions are still those of the last step. */
+  /** The conditions are still those of the last step. Every second tick is enough: they are current for three. */
   skipped(nowNs: bigint): boolean {
-    if (this.#last) this.#publish(this.#last.conditions, this.#last.monitoringIntervalNs, nowNs, false);
+    if (this.#last === undefined) return true;
+    const { conditions, monitoringIntervalNs, atNs } = this.#last;
+    const isCurrent = !this.#trouble && (nowNs - atNs) * 2n < monitoringIntervalNs * 3n;
+    if (!isCurrent) this.#publish(conditions, monitoringIntervalNs, nowNs, false);
     return true;
   }
 
@@ -58,7 +61,7 @@ export class ConditionsFile implements StepListener {
     const { node, bootId } = this.#options;
     this.#date(conditions);
     this.#published = conditions.join();
-    this.#last = { conditions, monitoringIntervalNs };
+    this.#last = { conditions, monitoringIntervalNs, atNs: nowNs };
     this.#write(changed, {
       node,
       pid: process.pid,

@@ -135,12 +135,27 @@ describe('publishing', () => {
     expect(read().conditions[0]?.since).not.toBe(first?.since);
   });
 
-  test('at a tick without a step the age starts anew, and the conditions stay', () => {
+  test('at every second tick without a step the age starts anew, and the conditions stay', () => {
     const file = publisher();
-    file.stepped(stepped('start', ['MemoryPressure']));
     const nowNs = process.hrtime.bigint();
+    const firstNs = nowNs - 2n * MINUTE;
+    const first = stepped('start', ['MemoryPressure']);
+    file.stepped({ ...first, input: { ...first.input, nowNs: firstNs } });
+    expect(file.skipped(nowNs - MINUTE)).toBe(true);
+    expect(read().updatedNs).toBe(firstNs);
     expect(file.skipped(nowNs)).toBe(true);
     expect([read().updatedNs, types()]).toEqual([nowNs, ['MemoryPressure']]);
+  });
+
+  test('at every tick without a step after the file could not be written', () => {
+    const file = publisher();
+    const nowNs = process.hrtime.bigint();
+    const first = stepped('start');
+    rmSync(directory, { recursive: true });
+    file.stepped({ ...first, input: { ...first.input, nowNs: nowNs - MINUTE } });
+    mkdirSync(directory);
+    file.skipped(nowNs);
+    expect(read().updatedNs).toBe(nowNs);
   });
 
   test('another interval counts from the reload on', () => {
