@@ -67,6 +67,7 @@ export function installCommand(open: () => Promise<InstallationDeps>): Command {
         ...program,
         configFile: resolve(named ?? machine.places.configFile),
         configKept: kept !== undefined,
+        metrics: config.metrics,
         stateDirectory: config.stateDirectory,
         runtimeDirectory: config.runtimeDirectory,
         logind,

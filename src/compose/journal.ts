@@ -6,6 +6,7 @@ import { selectHost } from '../host/select.js';
 import { Journal, type JournalOptions } from '../journal/journal.js';
 import { JournalFiles, type Allocate } from '../journal/journal-files.js';
 import { native } from '../native/index.js';
+import { tryLock } from './try-lock.js';
 
 export interface JournalParts extends Pick<JournalOptions, 'node' | 'instance' | 'dryRun'> {
   readonly log: Pick<Log, 'info' | 'warn' | 'error'>;
@@ -28,7 +29,8 @@ export function openJournal({ stateDirectory, runtimeDirectory, journal }: Journ
       limits: journal,
       allocate,
       replacesOpen: selectHost().replacesOpenFiles,
-      lock: () => lockOrNothing(rotationLockPath(runtimeDirectory)),
+      // The next write tries again.
+      lock: () => tryLock(rotationLockPath(runtimeDirectory)),
       onError: ({ message }) => {
         log.warn(`cannot write the journal: ${message}; evictd keeps the records in ${runtimeDirectory} and tries again`, {
           code: 'EVICTD_JOURNAL_WRITE',
@@ -66,7 +68,7 @@ export function openJournalFiles({ stateDirectory, runtimeDirectory, journal }: 
     stateDirectory,
     journal,
     allocate,
-    () => lockOrNothing(rotationLockPath(runtimeDirectory)),
+    () => tryLock(rotationLockPath(runtimeDirectory)),
     selectHost().replacesOpenFiles,
   );
 }
@@ -77,13 +79,4 @@ const allocate: Allocate = (fd, offset, length) => selectHost().reserve?.(native
 /** In the runtime directory, which always responds. */
 function rotationLockPath(runtimeDirectory: string): string {
   return join(runtimeDirectory, ROTATION_LOCK);
-}
-
-/** undefined: another evictd holds it, or it is not available now. The next write tries again. */
-function lockOrNothing(path: string): { close(): void } | undefined {
-  try {
-    return new native.FileLock(path);
-  } catch {
-    return undefined;
-  }
 }

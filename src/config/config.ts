@@ -55,7 +55,7 @@ export interface Config {
   readonly reclaim: readonly ReclaimStep[];
   readonly oomScoreAdj: OomScoreAdjMode;
   /** undefined: no server. */
-  readonly metrics: { readonly host: string; readonly port: number } | undefined;
+  readonly metrics: { readonly host: string; readonly port: number } | { readonly socket: string } | undefined;
   /** `maxBytes` is per file. */
   readonly journal: { readonly maxBytes: number; readonly maxFiles: number };
   readonly stateDirectory: string;

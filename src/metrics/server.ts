@@ -2,11 +2,13 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from 'node:net';
 import type { Log } from '../log/log.js';
 import { liveness, readiness, type Probe } from './health.js';
+import { endpointOf, type Endpoint, type ListenAddress, type TryLock } from './listen-address.js';
 import type { MetricsRegistry } from './registry.js';
 import type { Status } from './status.js';
 
 const RETRY_MS = 10_000;
 const CLIENT_TIMEOUT_MS = 5_000;
+const MAX_CONNECTIONS = 32;
 /** Node looks for slow connections with a timer that also runs without connections. Here each connection has its own. */
 const NEVER_MS = 2 ** 31 - 1;
 const TEXT = 'text/plain; charset=utf-8';
@@ -17,8 +19,8 @@ const INDEX = `evictd
 `;
 
 export interface ServerOptions {
-  readonly host: string;
-  readonly port: number;
+  readonly address: ListenAddress;
+  readonly tryLock: TryLock;
   readonly status: Status;
   readonly registry: MetricsRegistry;
   readonly log: Log;
@@ -30,19 +32,24 @@ export interface ServerOptions {
 
 /**
  * Serves /metrics, /healthz and /readyz. It never affects eviction: it retries an address in use, closes a connection
- * after an error, and limits requests per connection, connections and times.
+ * after an error, and limits requests per connection, connections and times. A connection beyond the limit closes the
+ * oldest one: clients that hold connections open do not keep a scrape out, which takes milliseconds.
  */
 export class MetricsServer {
   readonly #options: ServerOptions;
   readonly #server: Server;
+  readonly #endpoint: Endpoint;
   #retry: NodeJS.Timeout | undefined;
   #problem: string | undefined;
+  /** The oldest first. */
+  readonly #connections = new Set<Socket>();
   /** Connections that sent no request yet, and the timer that ends them. */
   readonly #unused = new Map<Socket, NodeJS.Timeout>();
   #closed = false;
 
   constructor(options: ServerOptions) {
     this.#options = options;
+    this.#endpoint = endpointOf(options.address, options.tryLock);
     const timeoutMs = options.clientTimeoutMs ?? CLIENT_TIMEOUT_MS;
     this.#server = createServer(
       {
@@ -54,13 +61,13 @@ export class MetricsServer {
     this.#server.on('connection', (socket) => {
       this.#limit(socket, timeoutMs);
     });
-    this.#server.maxConnections = 32;
     this.#server.timeout = 2 * timeoutMs; // no byte in either direction
     this.#server.on('error', (error: NodeJS.ErrnoException) => {
       this.#unavailable(error);
     });
     this.#server.on('listening', () => {
-      this.#options.log.info(`metrics are served on ${this.#address()}`);
+      this.#endpoint.opened();
+      this.#options.log.info(`metrics are served on ${this.#endpoint.text(this.port)}`);
       this.#problem = undefined;
     });
   }
@@ -69,13 +76,13 @@ export class MetricsServer {
   start(): void {
     if (this.#closed) return;
     try {
-      this.#server.listen({ host: this.#options.host, port: this.#options.port });
+      this.#server.listen(this.#endpoint.claim());
     } catch (error) {
       this.#unavailable(error as NodeJS.ErrnoException);
     }
   }
 
-  /** The port, also if port 0 is configured; undefined while not listening. */
+  /** The port, also if port 0 is configured; undefined while not listening, and for a Unix socket. */
   get port(): number | undefined {
     const address = this.#server.address();
     return typeof address === 'object' ? address?.port : undefined;
@@ -92,6 +99,7 @@ export class MetricsServer {
     clearTimeout(this.#retry);
     this.#server.close();
     this.#server.closeAllConnections();
+    this.#endpoint.release();
   }
 
   #limit(socket: Socket, timeoutMs: number): void {
@@ -99,15 +107,17 @@ export class MetricsServer {
       socket.destroy();
     };
     this.#unused.set(socket, setTimeout(end, timeoutMs).unref());
+    this.#connections.add(socket);
+    const [oldest] = this.#connections;
+    if (this.#connections.size > MAX_CONNECTIONS && oldest !== undefined) {
+      this.#connections.delete(oldest); // now: the event comes later
+      oldest.destroy();
+    }
     socket.once('close', () => {
+      this.#connections.delete(socket);
       clearTimeout(this.#unused.get(socket));
       this.#unused.delete(socket);
     });
-  }
-
-  #address(): string {
-    const { host, port } = this.#options;
-    return `${host.includes(':') ? `[${host}]` : host}:${String(this.port ?? port)}`;
   }
 
   #unavailable(error: NodeJS.ErrnoException): void {
@@ -115,10 +125,13 @@ export class MetricsServer {
     const retryMs = this.#options.retryMs ?? RETRY_MS;
     const reason = error.code === 'EADDRINUSE' ? 'the address is in use' : error.message;
     if (this.#problem !== reason) {
-      this.#options.log.warn(`metrics cannot be served on ${this.#address()}: ${reason}; trying again every ${String(retryMs / 1000)} s`, {
-        code: 'EVICTD_METRICS_LISTEN',
-        hint: 'set metrics.listen to another address',
-      });
+      this.#options.log.warn(
+        `metrics cannot be served on ${this.#endpoint.text(this.port)}: ${reason}; trying again every ${String(retryMs / 1000)} s`,
+        {
+          code: 'EVICTD_METRICS_LISTEN',
+          hint: 'set metrics.listen to another address',
+        },
+      );
     }
     this.#problem = reason;
     clearTimeout(this.#retry);

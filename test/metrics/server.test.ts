@@ -1,107 +1,12 @@
-import { once } from 'node:events';
-import { request } from 'node:http';
-import { connect } from 'node:net';
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Log } from '../../src/log/log.js';
+import { tryLock } from '../../src/compose/try-lock.js';
 import { MetricsRegistry } from '../../src/metrics/registry.js';
 import { MetricsServer } from '../../src/metrics/server.js';
-import { Status } from '../../src/metrics/status.js';
 import { observations, threshold } from '../core/support.js';
 import { eventually } from '../support/eventually.js';
 import { parseExposition } from './exposition.js';
-
-/** No client times out, however busy the machine is. */
-const PATIENT_MS = 600_000;
-/** For clients that shall time out. */
-const IMPATIENT_MS = 100;
-
-const closers: (() => void)[] = [];
-afterEach(() => {
-  for (const close of closers.splice(0)) close();
-});
-
-interface Started {
-  readonly server: MetricsServer;
-  readonly status: Status;
-  readonly logged: string[];
-  readonly scrapes: () => number;
-}
-
-function make(port = 0, clientTimeoutMs = PATIENT_MS): Started {
-  let scrapes = 0;
-  const logged: string[] = [];
-  const write = (message: string): void => void logged.push(message);
-  const log: Log = { debug: write, info: write, warn: write, error: write, dropped: 0, flush: () => Promise.resolve() };
-  const status = new Status(() => 0n);
-  const none = (): number => 0;
-  const registry = new MetricsRegistry(status, {
-    version: '1.2.3',
-    dryRun: false,
-    journalErrors: none,
-    journalLostRecords: none,
-    logLinesDropped: () => scrapes++,
-  });
-  const server = new MetricsServer({ host: '127.0.0.1', port, status, registry, log, retryMs: 20, clientTimeoutMs });
-  closers.push(() => {
-    server.close();
-  });
-  return { server, status, logged, scrapes: () => scrapes };
-}
-
-async function started(clientTimeoutMs?: number): Promise<Started & { readonly port: number }> {
-  const it = make(0, clientTimeoutMs);
-  it.server.start();
-  return { ...it, port: await eventually('the server to listen', () => it.server.port) };
-}
-
-interface Answer {
-  readonly code: number | undefined;
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  readonly body: string;
-}
-
-function ask(port: number, path: string, method = 'GET'): Promise<Answer> {
-  return new Promise((resolve, reject) => {
-    const sent = request({ host: '127.0.0.1', port, path, method, agent: false }, (response) => {
-      let body = '';
-      response.setEncoding('utf8').on('data', (text: string) => (body += text));
-      response.on('end', () => resolve({ code: response.statusCode, headers: response.headers, body }));
-    });
-    sent.on('error', reject);
-    sent.end();
-  });
-}
-
-/** `closed`: with all that it was sent. */
-interface Client {
-  readonly closed: Promise<string>;
-}
-
-/** A client that sends `text` and nothing more. */
-async function slowClient(port: number, text: string): Promise<Client> {
-  const socket = connect(port, '127.0.0.1');
-  socket.on('error', () => undefined);
-  closers.push(() => socket.destroy());
-  let got = '';
-  socket.setEncoding('utf8').on('data', (sent: string) => (got += sent));
-  // It may be closed before other clients are connected.
-  const closed = new Promise<string>((resolve) => void socket.once('close', () => resolve(got)));
-  await once(socket, 'connect');
-  socket.write(text);
-  return { closed };
-}
-
-const slowClients = (count: number, port: number, text: string): Promise<Client[]> =>
-  Promise.all(Array.from({ length: count }, () => slowClient(port, text)));
-
-/** A client that timed out occupies a connection until it notices. */
-const answersAgain = (port: number): Promise<true> =>
-  eventually('the server to answer', () =>
-    ask(port, '/').then(
-      ({ code }) => code === 200,
-      () => false,
-    ),
-  );
+import { answersAgain, ask, closers, IMPATIENT_MS, make, slowClient, slowClients, started, type Client } from './serving.js';
 
 test('/metrics is what Prometheus reads', async () => {
   const { port, status } = await started();
@@ -192,7 +97,7 @@ test.each([
   });
   const write = (message: string): void => void logged.push(message);
   const log: Log = { debug: write, info: write, warn: write, error: write, dropped: 0, flush: () => Promise.resolve() };
-  const server = new MetricsServer({ host, port, status, registry, log });
+  const server = new MetricsServer({ address: { host, port }, tryLock, status, registry, log });
   closers.push(() => {
     server.close();
   });
@@ -214,10 +119,18 @@ test('close() ends connections at once, may be called twice, and before start()'
   expect(other.server.port).toBeUndefined();
 });
 
-test('clients that never finish their request do not keep others out', async () => {
+test.each([
+  ['never finish their request', 'GET /metrics HTTP/1.1\r\nX-Slow: '],
+  ['say nothing', ''],
+])('32 clients that %s do not keep a scrape out: the oldest goes', async (_what, text) => {
   const { port } = await started();
-  await slowClients(31, port, 'GET /metrics HTTP/1.1\r\nX-Slow: ');
+  const clients = await slowClients(32, port, text);
+  let gone = 0;
+  for (const { closed } of clients) void closed.then(() => (gone += 1));
   expect((await ask(port, '/metrics')).code).toBe(200);
+  await clients[0]?.closed;
+  expect((await ask(port, '/metrics')).code).toBe(200);
+  expect(gone).toBeLessThanOrEqual(2);
 });
 
 test.each([
@@ -237,12 +150,16 @@ test('of many requests in one go one is answered', async () => {
   expect(scrapes()).toBe(1);
 });
 
-test('more clients than it has room for are turned away, not queued', async () => {
+test('at most 32 connections are open, the newest', async () => {
   const { port } = await started();
-  let away = 0;
-  for (const { closed } of await slowClients(40, port, 'GET / HTTP/1.1\r\n')) void closed.then(() => away++);
-  await eventually('eight to be turned away', () => away >= 8);
-  expect(away).toBe(8);
+  const clients: Client[] = [];
+  for (let i = 0; i < 40; i += 1) clients.push(await slowClient(port, 'GET / HTTP/1.1\r\n'));
+  const away: number[] = [];
+  clients.forEach(({ closed }, index) => void closed.then(() => away.push(index)));
+  await eventually('eight to be closed', () => away.length >= 8);
+  expect((await ask(port, '/')).code).toBe(200);
+  await clients[8]?.closed;
+  expect(away.toSorted((a, b) => a - b)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8]);
 });
 
 test('what is no HTTP ends with its connection', async () => {

@@ -14,6 +14,7 @@ import { native } from '../../native/index.js';
 import { conditionsFileOf } from '../../features/admission/open.js';
 import type { Configure } from '../../node/configuration-in-force.js';
 import { openJournal } from '../journal.js';
+import { tryLock } from '../try-lock.js';
 import { reclaimNames } from '../../features/reclaim/open.js';
 import { createRecorder, recordedConfig } from '../../recording/open.js';
 import { openSavedState, type SavedStateAccess } from '../saved-state.js';
@@ -65,7 +66,7 @@ export function publish({ options, node: { identity }, inForce, instance, log, c
     recorder,
     conditions,
     service,
-    server: config.metrics && new MetricsServer({ ...config.metrics, status, registry, log }),
+    server: config.metrics && new MetricsServer({ address: config.metrics, tryLock, status, registry, log }),
     listeners: [conditions, recorder, service].filter((listener) => listener !== undefined),
     reload: [
       (next) => {

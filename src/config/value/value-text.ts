@@ -178,13 +178,18 @@ export function endpointText(text: string): string {
   );
 }
 
+/** sun_path without its end: unix(7). */
+const MAX_SOCKET_BYTES = 107;
+
 /**
- * `ADDRESS:PORT`, an IPv6 address in brackets; undefined: `off`. Port 0 selects a free port.
+ * `ADDRESS:PORT`, an IPv6 address in brackets, or `unix:PATH`; undefined: `off`. Port 0 selects a free port.
  *
  * @throws TextError
  */
-export function listenText(text: string): { host: string; port: number } | undefined {
+export function listenText(text: string): { host: string; port: number } | { socket: string } | undefined {
   if (text === 'off') return undefined;
+  const [, socket] = /^unix:(?:\/\/)?(\/[^\0]*[^\0/])$/.exec(text) ?? [];
+  if (socket !== undefined && Buffer.byteLength(socket) <= MAX_SOCKET_BYTES) return { socket };
   const [, bracketed, plain, portText = ''] = /^(?:\[([^\]]*)\]|([^:]*)):([0-9]{1,5})$/.exec(text) ?? [];
   const host = bracketed ?? plain ?? '';
   const port = Number(portText);
@@ -192,8 +197,8 @@ export function listenText(text: string): { host: string; port: number } | undef
   if (isAddress && portText !== '' && port <= 65_535) return { host, port };
   throw new TextError(
     'EVICTD_CONFIG_LISTEN',
-    `not an address and port: ${JSON.stringify(text)}`,
-    "write '127.0.0.1:9796', '[::1]:9796', '0.0.0.0:9796' for all addresses, or 'off'",
+    `not an address and port, and no Unix socket: ${JSON.stringify(text)}`,
+    "write '127.0.0.1:9796', '[::1]:9796', '0.0.0.0:9796' for all addresses, 'unix:/run/evictd/metrics.sock', or 'off'",
   );
 }
 

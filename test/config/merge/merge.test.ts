@@ -175,6 +175,8 @@ test('every flag, and each wins over the file', () => {
 test.each<[rule: string, yaml: string, expected: object]>([
   ['metrics off', 'metrics: {listen: off}\n', { metrics: undefined }],
   ['a host name', "metrics: {listen: 'localhost:80'}\n", { metrics: { host: 'localhost', port: 80 } }],
+  ['a Unix socket', 'metrics: {listen: unix:/run/evictd/metrics.sock}\n', { metrics: { socket: '/run/evictd/metrics.sock' } }],
+  ['a Unix socket as a URL', 'metrics: {listen: unix:///run/m.sock}\n', { metrics: { socket: '/run/m.sock' } }],
   ['the root cgroup is the machine', 'node: {cgroup: /}\n', { node: { cgroup: undefined } }],
   ['requests in bytes, rounded up', 'rules: [{match: {}, requests: {memory: 1.5}}]\n', { rules: [{ match: {}, requestsMemory: 2n }] }],
   [

@@ -53,6 +53,7 @@ export function request(machine: Machine, overrides: Partial<InstallRequest> = {
     documentation: undefined,
     configFile,
     configKept: false,
+    metrics: { host: '127.0.0.1', port: 9796 },
     stateDirectory,
     runtimeDirectory,
     logind: { wanted: false, setting: undefined, suffices: undefined },

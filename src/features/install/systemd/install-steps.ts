@@ -1,3 +1,4 @@
+import type { Config } from '../../../config/config.js';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { EvictdError } from '../../../errors.js';
@@ -23,6 +24,7 @@ export interface InstallRequest {
   readonly configFile: string;
   /** `configFile` is that of the installed service. */
   readonly configKept: boolean;
+  readonly metrics: Config['metrics'];
   readonly stateDirectory: string;
   readonly runtimeDirectory: string;
   readonly logind: LogindRequest;

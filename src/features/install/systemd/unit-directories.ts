@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
-import { relative, resolve } from 'node:path';
+import { dirname, relative, resolve } from 'node:path';
+import type { Config } from '../../../config/config.js';
 import type { Places } from '../install-machine.js';
 import type { InstallStep } from '../install-step.js';
 
@@ -13,7 +14,7 @@ export interface UnitDirectories {
 }
 
 export function unitDirectories(
-  configured: { readonly stateDirectory: string; readonly runtimeDirectory: string },
+  configured: Pick<Config, 'stateDirectory' | 'runtimeDirectory' | 'metrics'>,
   { stateDirectory, runtimeDirectory, runtimes }: Places,
 ): UnitDirectories {
   const own = [configured.runtimeDirectory].filter((path) => path !== runtimeDirectory);
@@ -23,12 +24,19 @@ export function unitDirectories(
   const elsewhere = [configured.stateDirectory, ...own].filter((path) => path !== stateDirectory && !below.includes(path));
   return {
     runtime,
-    writable: [...elsewhere, ...shared],
+    writable: [...elsewhere, ...shared, ...socketDirectories(configured.metrics, [stateDirectory, runtimeDirectory, ...elsewhere, ...own])],
     steps: [
       ...elsewhere.filter((path) => !existsSync(path)).map((path) => ({ action: 'make', path }) as const),
       ...shared.map((path) => ({ action: 'keep', path, why: 'other programs use it; it must be created at every boot' }) as const),
     ],
   };
+}
+
+/** Where the socket for metrics is made, unless evictd may write there anyway. */
+function socketDirectories(metrics: Config['metrics'], writable: readonly string[]): readonly string[] {
+  if (metrics === undefined || !('socket' in metrics)) return [];
+  const directory = dirname(metrics.socket);
+  return writable.includes(directory) ? [] : [directory];
 }
 
 /**

@@ -31,7 +31,7 @@ test.each<[rule: string, runtimeDirectory: string, expected: Expected]>([
   }
   mkdirSync(at('run/empty'));
   const { stateDirectory } = machine.places;
-  const found = unitDirectories({ stateDirectory, runtimeDirectory: at(runtimeDirectory) }, machine.places);
+  const found = unitDirectories({ metrics: undefined, stateDirectory, runtimeDirectory: at(runtimeDirectory) }, machine.places);
   expect(found).toMatchObject({ runtime, writable: writable.map(at) });
   expect(found.steps.map((step) => `${step.action} ${'path' in step ? step.path : ''}`)).toEqual(
     steps.map((step) => step.replace(/ (.*)/, (_, path: string) => ` ${at(path)}`)),
@@ -41,9 +41,19 @@ test.each<[rule: string, runtimeDirectory: string, expected: Expected]>([
 test('a state directory elsewhere is made', () => {
   const { machine, at } = playedMachine();
   const { runtimeDirectory } = machine.places;
-  expect(unitDirectories({ stateDirectory: at('srv/journal'), runtimeDirectory }, machine.places)).toEqual({
+  expect(unitDirectories({ metrics: undefined, stateDirectory: at('srv/journal'), runtimeDirectory }, machine.places)).toEqual({
     runtime: [],
     writable: [at('srv/journal')],
     steps: [{ action: 'make', path: at('srv/journal') }],
   });
+});
+
+test.each<[rule: string, socket: string, writable: string[]]>([
+  ['in the runtime directory', 'run/evictd/metrics.sock', []],
+  ['in a directory of its own', 'run/evictd-metrics/socket', ['run/evictd-metrics']],
+])('the socket for metrics: %s', (_rule, socket, writable) => {
+  const { machine, at } = playedMachine();
+  const { stateDirectory, runtimeDirectory } = machine.places;
+  const found = unitDirectories({ metrics: { socket: at(socket) }, stateDirectory, runtimeDirectory }, machine.places);
+  expect(found).toEqual({ runtime: [], writable: writable.map(at), steps: [] });
 });

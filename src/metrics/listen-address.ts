@@ -1,0 +1,88 @@
+import { chmodSync, lstatSync, rmSync } from 'node:fs';
+import type { ListenOptions } from 'node:net';
+import { errnoName } from '../errors.js';
+
+/** As configured: `ADDRESS:PORT` or `unix:PATH`. */
+export type ListenAddress = { readonly host: string; readonly port: number } | { readonly socket: string };
+
+/** Locks a file; undefined: another process holds it. */
+export type TryLock = (path: string) => { close(): void } | undefined;
+
+/** What a server listens on. */
+export interface Endpoint {
+  /** For the log. `port`: the port in use, if it is known. */
+  text(port: number | undefined): string;
+  /** Makes the address free, as far as it is this process's. Throws if it is not. May be called again. */
+  claim(): ListenOptions;
+  /** After the server listens. */
+  opened(): void;
+  /** After the server is closed. May be called twice. */
+  release(): void;
+}
+
+export function endpointOf(address: ListenAddress, tryLock: TryLock): Endpoint {
+  return 'socket' in address ? new UnixEndpoint(address.socket, tryLock) : tcpEndpoint(address.host, address.port);
+}
+
+function tcpEndpoint(host: string, port: number): Endpoint {
+  return {
+    text: (used = port) => `${host.includes(':') ? `[${host}]` : host}:${String(used)}`,
+    claim: () => ({ host, port }),
+    opened: () => undefined,
+    release: () => undefined,
+  };
+}
+
+/** Connecting needs the permission to write: root, and the group of a directory with the setgid bit. */
+const SOCKET_MODE = 0o660;
+
+/**
+ * A killed process leaves its socket, and a zombie still listens on it, so that neither a bind nor a connection shows
+ * whether it is in use. A lock beside it does: the kernel releases that of every ended process.
+ */
+class UnixEndpoint implements Endpoint {
+  readonly #path: string;
+  readonly #tryLock: TryLock;
+  #lock: { close(): void } | undefined;
+  #listened = false;
+
+  constructor(path: string, tryLock: TryLock) {
+    this.#path = path;
+    this.#tryLock = tryLock;
+  }
+
+  text(): string {
+    return `unix:${this.#path}`;
+  }
+
+  claim(): ListenOptions {
+    this.#lock ??= this.#tryLock(`${this.#path}.held`);
+    if (this.#lock === undefined) throw Object.assign(new Error('the address is in use'), { code: 'EADDRINUSE' });
+    if (this.#isThere()) rmSync(this.#path, { force: true });
+    return { path: this.#path };
+  }
+
+  opened(): void {
+    this.#listened = true;
+    chmodSync(this.#path, SOCKET_MODE);
+  }
+
+  release(): void {
+    if (this.#lock === undefined) return;
+    if (this.#listened) rmSync(this.#path, { force: true });
+    rmSync(`${this.#path}.held`, { force: true });
+    this.#lock.close();
+    this.#lock = undefined;
+  }
+
+  /** Throws if another kind of file is there. */
+  #isThere(): boolean {
+    try {
+      if (lstatSync(this.#path).isSocket()) return true;
+    } catch (error) {
+      if (errnoName(error) === 'ENOENT') return false;
+      throw error;
+    }
+    throw new Error(`${this.#path} exists and is not a socket`);
+  }
+}
