@@ -1,3 +1,4 @@
+import type { EvictionBudget } from '../core/budget/eviction-budget.js';
 import type { Compatibility, Departures } from '../core/decide/departures.js';
 import type { Platform } from '../core/signal/operating-system.js';
 import type { ReclaimStep } from '../core/reclaim/reclaim-step.js';
@@ -39,6 +40,7 @@ export interface Config {
   readonly pressureTransitionPeriodNs: bigint;
   /** Upper limit of the termination grace period of a soft eviction. */
   readonly maxPodGracePeriodNs: bigint;
+  readonly evictionBudget: EvictionBudget;
   readonly shutdown: ShutdownConfig;
   /** undefined: allocatableMemory.available cannot be read. */
   readonly allocatable: AllocatableConfig | undefined;

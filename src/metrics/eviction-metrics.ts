@@ -2,7 +2,7 @@ import { ALERT_KINDS } from '../core/decide/effect.js';
 import { ORDER_OUTCOMES } from '../core/decide/standing-order.js';
 import { STORAGE_LIMIT_SIGNALS } from '../core/message/eviction-signal.js';
 import { OOM_LIMITS } from '../core/oom/kernel-kill.js';
-import { isResourceSignal, SIGNALS } from '../core/signal/signal.js';
+import { isResourceSignal, RESOURCES, SIGNAL_FACTS, SIGNALS } from '../core/signal/signal.js';
 import { isResourceThreshold, thresholdKind } from '../core/threshold/threshold.js';
 import { eventCounter, gauge, type Latest, type Metric } from './metric-types.js';
 
@@ -103,6 +103,15 @@ export const EVICTION_METRICS: readonly Metric[] = [
     buckets: [0.000_25, 0.000_5, 0.001, 0.002, 0.003, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
     on: { wakeToSignal: (seconds) => seconds },
   },
+  gauge(
+    'evictd_eviction_budget_remaining',
+    'Evictions that evictionBudget still permits for the resource.',
+    (latest) => {
+      const resources = new Set(latest.thresholds.filter(isResourceThreshold).map(({ signal }) => SIGNAL_FACTS[signal].resource));
+      return RESOURCES.filter((resource) => resources.has(resource)).map((resource) => [latest.remainingBudget(resource), resource]);
+    },
+    ['resource'],
+  ),
   gauge('evictd_units_held', 'systemd units that evictd keeps stopped until the node has recovered.', ({ heldUnits }) => [[heldUnits]]),
   gauge(
     'evictd_graceful_shutdown_start_time_seconds',

@@ -1,5 +1,5 @@
 import type { Observations } from '../core/signal/observation.js';
-import type { ConditionType } from '../core/signal/signal.js';
+import type { ConditionType, Resource } from '../core/signal/signal.js';
 import type { Threshold } from '../core/threshold/threshold.js';
 import type { NotifierState } from '../monitor/ports/ports.js';
 import type { Metrics } from '../monitor/ports/metrics.js';
@@ -23,6 +23,8 @@ export interface Latest {
   readonly notifierStates: readonly NotifierState[];
   readonly reclaimSteps: readonly string[];
   readonly heldUnits: number;
+  /** Evictions that may still be made for the resource; undefined: they are not limited, or none is known. */
+  readonly remainingBudget: (resource: Resource) => number | undefined;
   /** The last shutdown of the machine, in seconds since 1970; 0: not since evictd started, or not over. */
   readonly shutdown: { readonly startSeconds: number; readonly endSeconds: number };
   /**

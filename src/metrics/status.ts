@@ -1,10 +1,11 @@
+import { remainingBudget, type EvictionBudget, type EvictionTimes } from '../core/budget/eviction-budget.js';
 import type { DiskAmount } from '../core/disk/disk-amount.js';
 import type { AlertKind } from '../core/decide/effect.js';
 import type { EvictionSignal } from '../core/message/eviction-signal.js';
 import type { OrderOutcome } from '../core/decide/standing-order.js';
 import type { OomLimit } from '../core/oom/kernel-kill.js';
 import type { Observations } from '../core/signal/observation.js';
-import type { ConditionType, Signal } from '../core/signal/signal.js';
+import type { ConditionType, Resource, Signal } from '../core/signal/signal.js';
 import type { Threshold, ThresholdKind } from '../core/threshold/threshold.js';
 import type { NotifierState, SourceProblem } from '../monitor/ports/ports.js';
 import type { Metrics } from '../monitor/ports/metrics.js';
@@ -33,6 +34,8 @@ export class Status implements Metrics, Latest {
   /** Called before values are read for a client: the last pass may be a minute old. */
   renew: () => void = () => undefined;
   readonly #nowNs: () => bigint;
+  #budget: EvictionBudget | undefined;
+  #evictionTimes: EvictionTimes = new Map();
   /** Of each counter its values by label values. */
   readonly #counts = new Map<string, Map<string, number>>();
   readonly #listeners = new Map<string, ((...args: unknown[]) => void)[]>();
@@ -67,6 +70,9 @@ export class Status implements Metrics, Latest {
   }
 
   sampleAgeNs = (): bigint | undefined => (this.sampledAtNs === undefined ? undefined : this.#nowNs() - this.sampledAtNs);
+
+  remainingBudget = (resource: Resource): number | undefined =>
+    this.#budget && remainingBudget(this.#budget, this.#evictionTimes, resource, this.#nowNs());
 
   /** A configuration was read again. @param taken  whether it is in force now */
   configured(taken: boolean): void {
@@ -116,6 +122,10 @@ export class Status implements Metrics, Latest {
   held(units: number): void {
     this.heldUnits = units;
     this.#emit('held', units);
+  }
+  budget(budget: EvictionBudget | undefined, times: EvictionTimes): void {
+    this.#budget = budget;
+    this.#evictionTimes = times;
   }
   wakeToSignal(seconds: number): void {
     this.#emit('wakeToSignal', seconds);

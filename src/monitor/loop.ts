@@ -239,7 +239,7 @@ export class Monitor {
       },
     });
     reporter.sampled(observations, this.#policy.thresholds);
-    reporter.held(state.held.size);
+    reporter.kept(this.#policy, state);
     this.#notify((listener) => {
       listener.stepped({ wake, policy: this.#policy, input, observations, ...given, state, effects });
     });

@@ -1,6 +1,7 @@
+import { budgetOf } from '../core/budget/eviction-budget.js';
 import type { Observations } from '../core/signal/observation.js';
 import type { Hold } from '../core/systemd/unit-hold.js';
-import type { State } from '../core/decide/state.js';
+import type { Policy, State } from '../core/decide/state.js';
 import { notStartedText } from '../core/message/unit-message.js';
 import type { NotStarted } from '../core/systemd/unit-start.js';
 import { operandsOf, type Threshold } from '../core/threshold/threshold.js';
@@ -87,8 +88,10 @@ export class Reporter {
     else this.#log.warn(removalText(name, error), { code: 'EVICTD_CRI_REMOVE' });
   }
 
-  held(units: number): void {
-    this.#metrics.held(units);
+  /** What a pass leaves for the next one. */
+  kept(policy: Policy, { held, evictionTimes }: Pick<State, 'held' | 'evictionTimes'>): void {
+    this.#metrics.held(held.size);
+    this.#metrics.budget(budgetOf(policy), evictionTimes);
   }
 
   sampled(observations: Observations, thresholds: readonly Threshold[]): void {

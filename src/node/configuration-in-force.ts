@@ -72,6 +72,7 @@ export function policyOf(config: Config, dryRun: boolean, shuttingDown = false):
     ...(config.allocatable && { allocatableCgroup: normalCgroupPath(config.allocatable.cgroup) }),
     collections: new Set(selectsPods(config.workloads) ? COLLECTIONS : []),
     reclaimSteps: config.reclaim,
+    evictionBudget: config.evictionBudget,
     localStorageCapacityIsolation: false,
     dryRun,
     ...(shuttingDown && { shuttingDown }),

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import type { EvictionInFlight } from '../core/decide/eviction.js';
-import { CONDITION_TYPES, SIGNALS } from '../core/signal/signal.js';
+import { CONDITION_TYPES, RESOURCES, SIGNALS } from '../core/signal/signal.js';
 import type { State } from '../core/decide/state.js';
 
 /**
@@ -40,6 +40,10 @@ const SAVED_PARTS = {
   relievedNs: { schema: integer, change: (atNs) => String(atNs) },
   failedKills: { schema: integersByText, change: (until) => [...until].join(), ifTooLong: new Map() },
   withoutYield: { schema: () => z.map(z.enum(SIGNALS), z.bigint()), change: (values) => [...values].join() },
+  evictionTimes: {
+    schema: () => z.map(z.enum(RESOURCES), z.array(object({ decision: z.number(), atNs: z.bigint(), priority: z.number() }))),
+    change: (times) => [...times].map(([resource, { length }]) => `${resource} ${String(length)}`).join(),
+  },
   unitEvictions: { schema: () => z.map(z.string(), z.array(z.bigint())) },
   held: {
     schema: () => z.map(z.string(), hold()),
@@ -215,7 +219,7 @@ function decision(): z.ZodMiniType {
   });
   return object({
     serial: z.number(),
-    resource: z.enum(['memory', 'ephemeral-storage', 'inodes', 'pids']),
+    resource: z.enum(RESOURCES),
     cause: cause(),
     victim: object({
       place: z.number(),

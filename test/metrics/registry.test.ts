@@ -193,6 +193,23 @@ test('counters of configured signals start at 0 and never fall', async () => {
   expect(samples(await scrape(), 'evictd_evictions_total')).toEqual({ [name('evictions_total', memory)]: 2 });
 });
 
+test('the budget by resource that a threshold is for; evictions leave it while nothing happens', async () => {
+  const { status, scrape, passTime } = fixture();
+  status.observe(observations(0n, {}), [threshold('memory.available', '100Mi'), threshold('nodefs.inodesFree', '1k')]);
+  const remaining = async () => samples(await scrape(), 'evictd_eviction_budget_remaining');
+  expect(await remaining()).toEqual({});
+  const budget = { max: 2, windowNs: 100n, bands: [{ minPriority: 0, max: 1 }] };
+  const evictions = [10n, 20n, 30n].map((atNs, index) => ({ decision: index + 1, atNs, priority: 0 }));
+  status.budget(budget, new Map([['memory', evictions]]));
+  const series = (resource: string): string => `evictd_eviction_budget_remaining{resource="${resource}"}`;
+  passTime(109n);
+  expect(await remaining()).toEqual({ [series('memory')]: 0, [series('inodes')]: 2 });
+  passTime(11n);
+  expect(await remaining()).toEqual({ [series('memory')]: 1, [series('inodes')]: 2 });
+  status.budget(undefined, new Map());
+  expect(await remaining()).toEqual({});
+});
+
 test('node-level reclaim by step: configured steps exist from the start, and no counter falls', async () => {
   const { status, scrape } = fixture();
   status.reclaiming(['images', 'journald']);

@@ -25,6 +25,7 @@ test('the defaults', () => {
     evictable: new Set(['memory', 'ephemeral-storage', 'inodes', 'pids']),
     collections: new Set(),
     reclaimSteps: [],
+    evictionBudget: { max: 5, windowNs: 600_000_000_000n, bands: [] },
     localStorageCapacityIsolation: false,
     dryRun: false,
   });

@@ -153,6 +153,7 @@ test('every state that a step can return is restored', () => {
       if (isUnit) {
         const evictions = state.evictions.map((it) => ({ ...it, decision: { ...it.decision, unit: { evictions: 1, stop, hold } } }));
         state = { ...state, evictions, held: new Map([['a.service', hold]]), unitEvictions: new Map([['/a.service', [1n]]]) };
+        state = { ...state, evictionTimes: new Map([['inodes', [{ decision: 1, atNs: 5n, priority: -7 }]]]) };
       }
       const text = savedStateText(
         owner,

@@ -1,3 +1,5 @@
+import type { EvictionBudget } from '../../core/budget/eviction-budget.js';
+import type { Departures } from '../../core/decide/departures.js';
 import type { FilesystemPaths } from '../../core/signal/layout.js';
 import type { Rule } from '../../core/workload/rule.js';
 import type { ShutdownConfig } from '../../core/workload/shutdown-config.js';
@@ -17,7 +19,9 @@ export interface Finding {
 
 /** The parts of a configuration that lint reads. */
 export interface LintSubject {
+  readonly departures: Departures;
   readonly thresholds: readonly Threshold[];
+  readonly evictionBudget: EvictionBudget;
   readonly pressureTransitionPeriodNs: bigint;
   readonly maxPodGracePeriodNs: bigint;
   readonly monitoringIntervalNs: bigint;

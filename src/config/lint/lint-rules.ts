@@ -1,4 +1,5 @@
 import { allocatableRule, allocationRule } from './thresholds/allocation.js';
+import { budgetRule } from './budget.js';
 import { entriesRule } from './entries.js';
 import { evictableRule } from './workloads/evictable.js';
 import type { Finding, LintRule, LintSubject } from './lint-rule.js';
@@ -22,6 +23,7 @@ export const LINT_RULES: readonly LintRule[] = [
   entriesRule,
   pressureRule,
   periodsRule,
+  budgetRule,
   evictableRule,
   allocatableRule,
   rulesRule,

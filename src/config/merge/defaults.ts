@@ -31,6 +31,7 @@ const LINUX = {
   shutdownGracePeriodCriticalPods: '0s',
   shutdownGracePeriodByPodPriority: [],
   pressureWindow: '2s',
+  evictionBudget: { max: 5, window: '10m', bands: [] },
   monitoringInterval: '10s',
   standingOrder: { after: '5ms' },
   filesystems: { nodefs: '/' },

@@ -1,4 +1,5 @@
 import type { Config, LoadedConfig, Origin } from '../config.js';
+import type { EvictionBudget } from '../../core/budget/eviction-budget.js';
 import type { Departures } from '../../core/decide/departures.js';
 import type { Platform } from '../../core/signal/operating-system.js';
 import type { Threshold } from '../../core/threshold/threshold.js';
@@ -51,6 +52,7 @@ export function effectiveConfig(given: Layers, platform: Platform, report: Repor
     departures,
     thresholds: [...bySignal, ...listed],
     ...readPeriods(settings, departures, profileSettings.following('departures.soft-default-grace')),
+    evictionBudget: readBudget(settings),
     shutdown: readShutdown(settings, layers, report),
     allocatable,
     ...readNode(settings),
@@ -86,6 +88,14 @@ function readPeriods(settings: LayeredSettings, departures: Departures, graceOri
   };
 }
 
+function readBudget(settings: LayeredSettings): EvictionBudget {
+  return {
+    max: settings.preset(['evictionBudget', 'max'], (layer) => layer.evictionBudget?.max),
+    windowNs: settings.preset(['evictionBudget', 'window'], (layer) => layer.evictionBudget?.window),
+    bands: settings.preset(['evictionBudget', 'bands'], (layer) => layer.evictionBudget?.bands),
+  };
+}
+
 function readNode(settings: LayeredSettings) {
   return {
     monitoringIntervalNs: settings.preset(['monitoringInterval'], (layer) => layer.monitoringInterval),
@@ -116,7 +126,7 @@ function readPlaces(settings: LayeredSettings) {
   };
 }
 
-function refuseOwnKeys({ files, flags }: Layers, { compatibility }: Profile, report: Report): void {
+function refuseOwnKeys({ files, flags }: Layers, { compatibility, departures }: Profile, report: Report): void {
   if (compatibility !== 'kubelet') return;
   const refuse = (layer: Layer, key: string, has: string): void => {
     const message = `${key}: the kubelet has no ${has}, and compatibility is kubelet`;
@@ -125,6 +135,7 @@ function refuseOwnKeys({ files, flags }: Layers, { compatibility }: Profile, rep
   for (const layer of [...files, flags]) {
     if ((layer.settings.thresholds ?? []).length > 0) refuse(layer, 'thresholds', 'such list');
     if (layer.settings.pressureWindow !== undefined) refuse(layer, 'pressureWindow', 'pressure signals');
+    if (layer.settings.evictionBudget !== undefined && !departures.budget) refuse(layer, 'evictionBudget', 'budget');
   }
 }
 

@@ -12,6 +12,7 @@ import { source } from './workload-sources.js';
 const NS_PER_MS = 1_000_000n;
 const NS_PER_HOUR = 3_600_000_000_000n;
 const NS_PER_SECOND = 1_000_000_000n;
+const MAX_EVICTIONS = 1_000;
 
 const ENFORCEABLE = [
   'none',
@@ -45,6 +46,15 @@ const shutdownGracePeriod = z.pipe(
   }),
 );
 
+/** For workloads with at least this priority. */
+const budgetBand = z.strictObject({ minPriority: integer(-MAX_INT32 - 1, MAX_INT32), max: integer(0, MAX_EVICTIONS) });
+
+const evictionBudget = z.strictObject({
+  max: z.optional(integer(0, MAX_EVICTIONS)),
+  window: z.optional(parsed((input) => durationText(input, NS_PER_SECOND, 168n * NS_PER_HOUR))),
+  bands: z.optional(z.array(budgetBand)),
+});
+
 /** The keys of KubeletConfiguration that evictd reads. */
 const kubeletKeys = {
   evictionHard: bySignal,
@@ -70,6 +80,7 @@ export const evictdSchema = z.strictObject({
   ...kubeletKeys,
   thresholds: z.optional(z.array(thresholdEntry)),
   pressureWindow: z.optional(parsed((input) => durationText(input, PRESSURE_WINDOW_NS.least, PRESSURE_WINDOW_NS.most))),
+  evictionBudget: z.optional(evictionBudget),
   allocatable: z.optional(z.strictObject({ cgroup: parsed(cgroupText), capacity: parsed(capacityText) })),
   monitoringInterval: z.optional(parsed((input) => durationText(input, 100n * NS_PER_MS, NS_PER_HOUR))),
   standingOrder: z.optional(z.strictObject({ after: z.optional(parsed((input) => durationText(input, 0n, NS_PER_SECOND))) })),

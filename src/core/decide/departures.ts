@@ -16,6 +16,7 @@
  *   `allocatable: {cgroup, capacity}`.
  * - no-yield: after an eviction that freed nothing, its signal evicts no other workload until its value has moved by a
  *   twentieth of the threshold.
+ * - budget: at most so many evictions for a resource in a window (evictionBudget), then none.
  * - each-resource: one eviction per resource, not one at a time: a full disk does not wait for a dying memory hog.
  * - missing-signal: a threshold whose signal cannot be read stays as it is, and is not forgotten.
  * - grace-restart: a clock that jumps, or a gap of more than three intervals, restarts soft grace periods instead of
@@ -42,6 +43,7 @@ export const DEPARTURES = [
   'soft-default-grace',
   'allocatable',
   'no-yield',
+  'budget',
   'each-resource',
   'missing-signal',
   'grace-restart',

@@ -1,3 +1,4 @@
+import type { UsedUpBudget } from '../budget/eviction-budget.js';
 import type { DiskHolder } from '../disk/filesystem-holders.js';
 import type { Decision, EscalationReason, Outcome } from './eviction.js';
 import type { Joined } from '../threshold/joined-readings.js';
@@ -10,14 +11,16 @@ import type { Threshold } from '../threshold/threshold.js';
 /**
  * Why a threshold evicted nothing. `signal-not-evictable`: evicting workloads does not free this resource.
  * `no-workload-source`: none is configured. `nothing-evictable`: every candidate is protected or frees nothing.
- * `no-yield`: the last eviction for this signal freed nothing, and its value has not changed since. `alert-only`: io,
- * cpu or swap alone never evict. `restart-storm`: a unit was evicted for the third time in ten minutes.
+ * `no-yield`: the last eviction for this signal freed nothing, and its value has not changed since.
+ * `budget-exhausted`: evictionBudget permits no more. `alert-only`: io, cpu or swap alone never evict. `restart-storm`:
+ * a unit was evicted for the third time in ten minutes.
  */
 export const ALERT_KINDS = [
   'signal-not-evictable',
   'no-workload-source',
   'nothing-evictable',
   'no-yield',
+  'budget-exhausted',
   'alert-only',
   'restart-storm',
 ] as const;
@@ -56,6 +59,8 @@ export type Effect =
       readonly decision?: Decision;
       /** What holds most on the disk, the largest first. Left out: not measured. */
       readonly holders?: readonly DiskHolder[];
+      /** Of `budget-exhausted`. */
+      readonly budget?: UsedUpBudget;
     } & Joined)
   /** Start a unit that was kept stopped, and the units stopped with it. */
   | { readonly kind: 'release'; readonly hold: Hold }

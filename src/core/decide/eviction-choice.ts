@@ -1,3 +1,4 @@
+import { usedUpBudget } from '../budget/eviction-budget.js';
 import { decide, selectVictim, type Choice } from '../rank/victim-selection.js';
 import type { AlertKind, Effect } from './effect.js';
 import { relieved } from '../reclaim/eviction-yield.js';
@@ -139,8 +140,11 @@ export function evictIfPossible<C extends Choice>(
   attempted = false,
 ): C {
   const { policy } = context;
-  if (!policy.evictable.has(SIGNAL_FACTS[reading.threshold.signal].resource)) return alert(before, 'signal-not-evictable', reading);
+  const { resource } = SIGNAL_FACTS[reading.threshold.signal];
+  if (!policy.evictable.has(resource)) return alert(before, 'signal-not-evictable', reading);
   if (!policy.hasWorkloadSource) return alert(before, 'no-workload-source', reading);
+  const budget = usedUpBudget(policy, before.evictionTimes, resource, context.nowNs);
+  if (budget !== undefined) return alert(before, 'budget-exhausted', { ...reading, budget });
   return evict(context, before, reading, candidates, attempted);
 }
 
@@ -158,7 +162,7 @@ function evict<C extends Choice>(
   const read = (): Candidates => (found = candidates());
   const minReclaimOwed = repaying.some((other) => thresholdId(other) === id);
   const cause = { kind: 'threshold', ...reading, limit: limitOf(threshold, observation.capacity, minReclaimOwed) } as const;
-  const selected = selectVictim(policy, layout, cause, read, failedKills, nowNs);
+  const selected = selectVictim(policy, layout, cause, read, { failedKills, evictionTimes: given.evictionTimes }, nowNs);
   if (selected === 'awaited') return { ...given, awaiting: true };
   if (selected === 'measuring') return given;
   const waitsSinceNs = selected?.awaitsMeasurement ? (given.measurementAwaitedSince.get(id) ?? nowNs) : undefined;
@@ -168,6 +172,8 @@ function evict<C extends Choice>(
   if (policy.departures['last-look'] && isOver(threshold, minReclaimOwed, lastLook?.()))
     return { ...before, awaiting: true, over: [...before.over, id] };
   if (selected === undefined) {
+    const budget = bandOf(policy, before, reading, found, nowNs);
+    if (budget !== undefined) return alert(before, 'budget-exhausted', { ...reading, budget });
     const holders = holdersOn(threshold.signal, found?.holders, nowNs);
     return alert(policy.departures['each-resource'] ? before : attempting, 'nothing-evictable', {
       ...reading,
@@ -177,6 +183,14 @@ function evict<C extends Choice>(
   const free = withMeasurementWait(attempting, id, undefined);
   const decided = withStormAlert({ ...free, ...decide(policy, free, cause, selected, nowNs) }, before.decisions, reading);
   return policy.dryRun ? { ...decided, settled: new Map([...decided.settled, [`decided ${id}`, id]]) } : decided;
+}
+
+/** The band whose limit kept a workload from being evicted; undefined: none did. */
+function bandOf(policy: Policy, { evictionTimes }: Choice, { threshold }: ThresholdReading, found: Candidates | undefined, nowNs: bigint) {
+  const { resource } = SIGNAL_FACTS[threshold.signal];
+  const evictable = (found?.usages ?? []).filter(({ workload }) => workload.protection === undefined);
+  const bands = evictable.flatMap(({ workload }) => usedUpBudget(policy, evictionTimes, resource, nowNs, workload.priority) ?? []);
+  return bands[0];
 }
 
 /** An eviction is delayed this long while a workload that may rank before the victim is being measured. */

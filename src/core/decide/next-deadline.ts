@@ -1,3 +1,4 @@
+import { budgetChangesNs } from '../budget/eviction-budget.js';
 import { evictionDueNs } from './eviction.js';
 import { yieldClosesNs } from '../reclaim/eviction-yield.js';
 import { episodeEndNs } from '../threshold/reported-episode.js';
@@ -26,7 +27,11 @@ export function dueAtNs(policy: Policy, state: State, nowNs: bigint): bigint | u
   for (const type of state.conditions) {
     waitIfAhead((state.conditionsLastObservedAt.get(type) ?? nowNs) + policy.pressureTransitionPeriodNs);
   }
-  for (const threshold of state.thresholdsMet) waitIfAhead(countsFromNs(threshold, policy, state) ?? nowNs);
+  for (const threshold of state.thresholdsMet) {
+    waitIfAhead(countsFromNs(threshold, policy, state) ?? nowNs);
+    const { resource } = SIGNAL_FACTS[threshold.signal];
+    if (resource !== undefined) waitIfAhead(budgetChangesNs(policy, state.evictionTimes, resource, nowNs) ?? nowNs);
+  }
   for (const untilNs of state.failedKills.values()) waitIfAhead(untilNs);
   for (const { untilNs } of state.held.values()) if (untilNs !== undefined) waitIfAhead(untilNs);
   for (const eviction of state.evictions) wait(yieldClosesNs(eviction) ?? evictionDueNs(eviction, nowNs));

@@ -27,14 +27,14 @@ export function isWaiting({ episodes, conditions, evictions, failedKills, held }
 
 /**
  * The state after a restart. Without departure `restart-memory` a restart forgets it, as the kubelet's does, except
- * evictions in flight, the serial, and held units. Times are monotonic and exclude the machine's sleep. Sleep counts as
+ * evictions in flight, the serial, the budget, and held units. Times are monotonic and exclude the machine's sleep. Sleep counts as
  * time without observations, but not as a part of a victim's grace period: the victim slept too.
  */
 export function takeOver(policy: Policy, before: State, { awayNs, sleptNs }: Away, nowNs: bigint): Takeover {
   const all = asleep(before, sleptNs);
-  const { decisions, unitEvictions, held } = all;
+  const { decisions, evictionTimes, unitEvictions, held } = all;
   const evictions = all.evictions.map((eviction) => resumed(eviction, nowNs));
-  const known = policy.departures['restart-memory'] ? { ...initialState, ...all } : { ...initialState, unitEvictions, held };
+  const known = policy.departures['restart-memory'] ? { ...initialState, ...all } : { ...initialState, evictionTimes, unitEvictions, held };
   const isUnattended = awayNs > UNATTENDED_NS && awayNs > gapNs(policy);
   const reason = `no evictd ran for ${String(awayNs / 1_000_000_000n)} s`;
   return {
@@ -69,6 +69,9 @@ function asleep(before: State, sleptNs: bigint): State {
     conditionsLastObservedAt: all(before.conditionsLastObservedAt),
     relievedNs: relievedNs === undefined ? undefined : earlier(relievedNs),
     failedKills: all(before.failedKills),
+    evictionTimes: new Map(
+      [...before.evictionTimes].map(([resource, evictions]) => [resource, evictions.map((one) => ({ ...one, atNs: earlier(one.atNs) }))]),
+    ),
     unitEvictions: new Map([...before.unitEvictions].map(([path, times]) => [path, times.map(earlier)])),
     held: new Map(
       [...before.held].map(([unit, hold]) => [unit, { ...hold, untilNs: hold.untilNs === undefined ? undefined : earlier(hold.untilNs) }]),

@@ -76,7 +76,7 @@ export function standingDecisions(policy: Policy, state: State, ordered: Ordered
   const { cause, ranking, unreadable, victim } = first;
   const others = ranking
     .slice(ranking.indexOf(victim) + 1)
-    .filter((other) => isAlike(other, victim) && passedOver(other, candidates, state.failedKills, nowNs) === undefined)
+    .filter((other) => isAlike(other, victim) && passedOver(policy, first.resource, other, candidates, state, nowNs) === undefined)
     .filter(({ workload }) => candidates.awaited?.(workload, 0n) !== true)
     .slice(0, CANDIDATES - 1);
   const before = choiceOf(state);
@@ -116,8 +116,19 @@ function isAlike(other: RankedWorkload, victim: RankedWorkload): boolean {
   );
 }
 
-function choiceOf({ evictions, settled, decisions, unitEvictions, held, measurementAwaitedSince }: State): Choice {
-  return { effects: [], evictions, settled, decisions, unitEvictions, held, measurementAwaitedSince, awaiting: false, over: [] };
+function choiceOf({ evictions, settled, decisions, evictionTimes, unitEvictions, held, measurementAwaitedSince }: State): Choice {
+  return {
+    effects: [],
+    evictions,
+    settled,
+    decisions,
+    evictionTimes,
+    unitEvictions,
+    held,
+    measurementAwaitedSince,
+    awaiting: false,
+    over: [],
+  };
 }
 
 /** What the native layer saw and did. Times are monotonic. */

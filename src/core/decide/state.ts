@@ -1,4 +1,5 @@
 import type { ReportedEpisodes } from '../threshold/reported-episode.js';
+import type { EvictionBudget, EvictionTimes } from '../budget/eviction-budget.js';
 import type { ConditionsObserved } from '../threshold/node-condition.js';
 import type { Departures } from './departures.js';
 import type { EvictionInFlight } from './eviction.js';
@@ -40,6 +41,8 @@ export interface Policy {
    * Whether workloads over their own storage limits are evicted. Every step then reads the statistics of all workloads.
    */
   readonly localStorageCapacityIsolation: boolean;
+  /** Left out: evictions are not limited. */
+  readonly evictionBudget?: EvictionBudget;
   readonly dryRun: boolean;
   /** The machine is shutting down: soft thresholds evict nothing, and no held unit is started. Left out: it is not. */
   readonly shuttingDown?: true;
@@ -76,6 +79,8 @@ export interface State {
   readonly failedKills: ReadonlyMap<string, bigint>;
   /** By signal: the value when an eviction was found to have freed nothing (departure no-yield). */
   readonly withoutYield: ReadonlyMap<Signal, bigint>;
+  /** By resource: the evictions that its budget counts, the oldest first (departure budget). */
+  readonly evictionTimes: EvictionTimes;
   /** By unit path: its evictions in the last ten minutes. */
   readonly unitEvictions: ReadonlyMap<string, readonly bigint[]>;
   /** By unit name: units kept stopped, to be started again. */
@@ -103,6 +108,7 @@ export const initialState: State = {
   relievedNs: undefined,
   failedKills: new Map(),
   withoutYield: new Map(),
+  evictionTimes: new Map(),
   unitEvictions: new Map(),
   held: new Map(),
   settled: new Map(),

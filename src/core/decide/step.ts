@@ -1,3 +1,4 @@
+import { withBudgeted, withoutUnsent } from '../budget/eviction-budget.js';
 import { alertOnly, choose, type ChoiceContext, type Chosen } from './eviction-choice.js';
 import {
   conditionEffects,
@@ -55,17 +56,18 @@ export interface StepResult {
 export function step(policy: Policy, before: State, input: StepInput): StepResult {
   const { ordered, nowNs } = input;
   if (ordered === undefined) return decideNow(policy, before, input);
-  const { effects, ...result } = decideNow(policy, withOrdered(before, ordered, nowNs), input);
+  const { effects, ...result } = decideNow(policy, withOrdered(policy, before, ordered, nowNs), input);
   return { ...result, effects: [{ kind: 'evict', decision: ordered }, ...effects] };
 }
 
 /** The native layer has sent SIGKILL. The victim gets the whole time of a dying one, because only now it is observed. */
-function withOrdered(state: State, decision: Decision, nowNs: bigint): State {
+function withOrdered(policy: Policy, state: State, decision: Decision, nowNs: bigint): State {
   const hold = decision.unit?.hold;
   return {
     ...state,
     evictions: [...state.evictions, { ...inFlight(decision), phaseSinceNs: nowNs, usageStillSinceNs: nowNs }],
     decisions: Math.max(state.decisions, decision.serial),
+    evictionTimes: withBudgeted(policy, state.evictionTimes, decision),
     held: hold ? new Map(state.held).set(hold.unit, hold) : state.held,
   };
 }
@@ -202,8 +204,8 @@ function continued(policy: Policy, state: State, layout: Layout, input: StepInpu
 }
 
 function begin(
-  { settled, decisions, reclaiming, collectedAt, measurementAwaitedSince }: State,
-  { evictions, withoutYield, unitEvictions, held }: VictimsNow,
+  { settled, decisions, reclaiming, collectedAt, measurementAwaitedSince, evictionTimes }: State,
+  { evictions, effects, withoutYield, unitEvictions, held }: VictimsNow,
 ): Chosen {
   return {
     effects: [],
@@ -214,6 +216,10 @@ function begin(
     collectedAt,
     measurementAwaitedSince,
     withoutYield,
+    evictionTimes: withoutUnsent(
+      evictionTimes,
+      effects.flatMap((effect) => (effect.kind === 'outcome' ? [effect.outcome] : [])),
+    ),
     unitEvictions,
     held,
     awaiting: false,

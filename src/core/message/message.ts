@@ -1,3 +1,4 @@
+import type { UsedUpBudget } from '../budget/eviction-budget.js';
 import { amountOf, amountOfBytes, amountOfResource, counted } from '../quantity/amount.js';
 import { holdersText } from '../disk/disk-holder.js';
 import { ofResource } from '../disk/disk-holding.js';
@@ -21,6 +22,8 @@ import {
   type Threshold,
 } from '../threshold/threshold.js';
 import { meansText, stoppedText, stormText, unitText } from './unit-message.js';
+
+const NS_PER_SECOND = 1_000_000_000n;
 
 /** The readings of a threshold and its joined operands. */
 export interface ThresholdReading extends Joined {
@@ -117,8 +120,8 @@ function nodeText({ decision: { cause }, nodeAfter }: Outcome): string {
 export function alertMessage({
   alert,
   ...reading
-}: ThresholdReading & Pick<Extract<Effect, { kind: 'alert' }>, 'alert' | 'decision' | 'holders'>): string {
-  const { threshold, decision, holders = [] } = reading;
+}: ThresholdReading & Pick<Extract<Effect, { kind: 'alert' }>, 'alert' | 'decision' | 'holders' | 'budget'>): string {
+  const { threshold, decision, holders = [], budget } = reading;
   const met = comparisonText(reading);
   switch (alert) {
     case 'signal-not-evictable':
@@ -131,11 +134,27 @@ export function alertMessage({
         : `${met}: no workload may be evicted`;
     case 'no-yield':
       return `${met}: the last eviction freed next to nothing; evictd evicts nothing more until this value changes`;
+    case 'budget-exhausted':
+      return `${met}: ${budget === undefined ? 'the eviction budget is used up' : budgetText(budget)}`;
     case 'alert-only':
       return `${met}: nothing is evicted, because this signal does not identify the workload that causes the pressure`;
     case 'restart-storm':
       return `${met}: ${decision === undefined ? 'a unit' : stormText(decision)}`;
   }
+}
+
+/** 'the eviction budget is used up: 5 evictions in 10m0s; evictd evicts nothing more for 4m10s'. */
+function budgetText({ max, minPriority, windowNs, freeInNs }: UsedUpBudget): string {
+  const ofBand = minPriority === undefined ? '' : ` of workloads with priority ${String(minPriority)} or more`;
+  if (freeInNs === undefined) return `evictionBudget permits no eviction${ofBand}`;
+  const what = minPriority === undefined ? 'evicts nothing more' : 'evicts none of these';
+  const used = `${counted(BigInt(max), 'evictions')}${ofBand} in ${formatDuration(windowNs)}`;
+  return `the eviction budget is used up: ${used}; evictd ${what} for ${formatDuration(wholeSeconds(freeInNs))}`;
+}
+
+/** Rounded up. */
+function wholeSeconds(ns: bigint): bigint {
+  return ((ns + NS_PER_SECOND - 1n) / NS_PER_SECOND) * NS_PER_SECOND;
 }
 
 export function thresholdMessage(effect: Extract<Effect, { kind: 'threshold' }>): string {

@@ -39,7 +39,7 @@ export function amountOfResource(resource: Resource, amount: bigint): string {
   }
 }
 
-const ONE = { inodes: 'inode', processes: 'process' } as const;
+const ONE = { inodes: 'inode', processes: 'process', evictions: 'eviction' } as const;
 
 /** '1 process', '300 processes'. */
 export function counted(amount: bigint, unit: keyof typeof ONE): string {

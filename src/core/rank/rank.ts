@@ -208,6 +208,10 @@ export function protectionText(protection: Protection): string {
       return `contains ${protection.name}, which is protected`;
     case 'outside':
       return protection.cgroup === undefined ? 'outside the node' : `outside ${protection.cgroup}, whose memory is short`;
+    case 'budget':
+      return protection.minPriority === undefined
+        ? 'the eviction budget is used up'
+        : `the eviction budget of priority ${String(protection.minPriority)} and above is used up`;
     case 'kill-failed':
       return 'killing it failed a moment ago';
     case 'frees-nothing':

@@ -1,3 +1,4 @@
+import { usedUpBudget, withBudgeted } from '../budget/eviction-budget.js';
 import { isBelow } from '../workload/cgroup.js';
 import { inFlight, type Decision, type EvictionInFlight, type StorageLimitCause, type UnitDecision } from '../decide/eviction.js';
 import { type ThresholdCause } from '../threshold/threshold-cause.js';
@@ -32,6 +33,7 @@ export interface Choice {
   readonly evictions: readonly EvictionInFlight[];
   readonly settled: State['settled'];
   readonly decisions: number;
+  readonly evictionTimes: State['evictionTimes'];
   readonly unitEvictions: State['unitEvictions'];
   readonly held: State['held'];
   readonly measurementAwaitedSince: State['measurementAwaitedSince'];
@@ -82,6 +84,7 @@ export function decide(
     effects: [...choice.effects, { kind: 'evict', decision }],
     evictions: policy.dryRun ? choice.evictions : [...choice.evictions, inFlight(decision)],
     decisions: serial,
+    evictionTimes: policy.dryRun ? choice.evictionTimes : withBudgeted(policy, choice.evictionTimes, decision),
     held: hold ? new Map(choice.held).set(hold.unit, hold) : choice.held,
   };
 }
@@ -136,7 +139,7 @@ export function selectVictim(
   layout: Layout,
   shortfall: Shortfall,
   candidates: () => Candidates,
-  failedKills: State['failedKills'],
+  before: PassedOver,
   nowNs: bigint,
 ): Victim | 'awaited' | 'measuring' | undefined {
   const { threshold } = shortfall;
@@ -147,7 +150,7 @@ export function selectVictim(
   let found = NO_CANDIDATES;
   const isUrgent = thresholdKind(threshold) === 'hard' && filesystemOf(threshold.signal) === undefined;
   const passedOverBy = (item: RankedWorkload): Protection | undefined =>
-    outside(policy, threshold.signal, item) ?? passedOver(item, found, failedKills, nowNs);
+    outside(policy, threshold.signal, item) ?? passedOver(policy, SIGNAL_FACTS[threshold.signal].resource, item, found, before, nowNs);
   const ranked = (): Omit<Victim, 'victim' | 'unitStop'> & { victim: RankedWorkload | undefined } => {
     found = candidates();
     const { unreadable } = found;
@@ -236,13 +239,20 @@ function outside(
   return path === cgroup || isBelow(path, cgroup) || isBelow(cgroup, path) ? undefined : { kind: 'outside', cgroup };
 }
 
+/** What keeps evictd for a while from evicting a workload that is not protected. */
+type PassedOver = Pick<State, 'failedKills' | 'evictionTimes'>;
+
 export function passedOver(
-  { workload }: RankedWorkload,
+  policy: Policy,
+  resource: Resource,
+  { workload, priority }: RankedWorkload,
   found: Candidates,
-  failedKills: State['failedKills'],
+  { failedKills, evictionTimes }: PassedOver,
   nowNs: bigint,
 ): Protection | undefined {
   const untilNs = failedKills.get(workload.id);
   if (untilNs !== undefined && nowNs < untilNs) return { kind: 'kill-failed' };
+  const band = usedUpBudget(policy, evictionTimes, resource, nowNs, priority);
+  if (band !== undefined) return { kind: 'budget', minPriority: band.minPriority };
   return found.veto?.(workload);
 }

@@ -3,7 +3,7 @@ import type { Resource } from './resource.js';
 import type { AlertDefinition, PressureParts, ResourceDefinition, SignalDefinition } from './signal-definition.js';
 import { SIGNAL_LIST } from './signal-list.js';
 
-export { CONDITION_TYPES, type ConditionType, type Resource } from './resource.js';
+export { CONDITION_TYPES, RESOURCES, type ConditionType, type Resource } from './resource.js';
 export {
   STALL_KINDS,
   STALL_RESOURCES,

@@ -36,6 +36,7 @@ function isExempt({ kind }: Protection): boolean {
     case 'omit':
     case 'changed':
     case 'kill-failed':
+    case 'budget':
     case 'frees-nothing':
     case 'measuring':
       return false;

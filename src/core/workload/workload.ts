@@ -40,6 +40,8 @@ export type Protection =
   | { readonly kind: 'contains'; readonly name: string }
   /** Outside the node, or outside the cgroup that is short: evicting it would not help. `cgroup` left out: the node. */
   | { readonly kind: 'outside'; readonly cgroup?: string }
+  /** evictionBudget permits no other eviction of workloads with at least this priority. `minPriority` left out: of any. */
+  | { readonly kind: 'budget'; readonly minPriority?: number | undefined }
   /** Killing it failed a moment ago. */
   | { readonly kind: 'kill-failed' }
   /**

@@ -9,11 +9,30 @@ type Alert = Extract<Effect, { kind: 'alert' }>;
 
 export const alert: EffectHandler<Alert> = {
   record: alertRecord,
-  log: ({ alert: kind, threshold: { signal } }) => ({ level: 'error', fields: { alert: kind, signal } }),
+  log: ({ alert: kind, threshold: { signal } }) => ({ level: 'error', fields: { ...codeOf(kind), alert: kind, signal } }),
   metric: ({ alert: kind, threshold: { signal } }, metrics) => {
     metrics.alerted(kind, signal);
   },
 };
+
+/** evictd has stopped evicting, so that an operator looks it up. */
+function codeOf(kind: Alert['alert']): Record<string, unknown> {
+  return kind === 'budget-exhausted' ? { code: 'EVICTD_BUDGET_EXHAUSTED' } : {};
+}
+
+function budgetOf({ budget }: Alert): Record<string, unknown> {
+  if (budget === undefined) return {};
+  const { max, minPriority, windowNs, freeInNs } = budget;
+  const seconds = (ns: bigint): number => Number(ns) / 1e9;
+  return {
+    budget: {
+      max,
+      ...(minPriority === undefined ? {} : { minPriority }),
+      windowSeconds: seconds(windowNs),
+      ...(freeInNs === undefined ? {} : { freeInSeconds: seconds(freeInNs) }),
+    },
+  };
+}
 
 export function alertRecord(effect: Alert): JournalRecord {
   return {
@@ -22,6 +41,7 @@ export function alertRecord(effect: Alert): JournalRecord {
     ...readingOf(effect),
     ...stormOf(effect.decision),
     ...holdersOf(effect),
+    ...budgetOf(effect),
     message: alertMessage(effect),
   };
 }

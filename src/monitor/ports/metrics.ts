@@ -1,3 +1,4 @@
+import type { EvictionBudget, EvictionTimes } from '../../core/budget/eviction-budget.js';
 import type { DiskAmount } from '../../core/disk/disk-amount.js';
 import type { AlertKind } from '../../core/decide/effect.js';
 import type { EvictionSignal } from '../../core/message/eviction-signal.js';
@@ -38,6 +39,8 @@ export interface Metrics {
   reclaimed(step: string, freed: DiskAmount, failed: boolean): void;
   oomKilled(limit: OomLimit, processes: number): void;
   held(units: number): void;
+  /** @param budget  undefined: evictions are not limited */
+  budget(budget: EvictionBudget | undefined, times: EvictionTimes): void;
   standingOrder(outcome: OrderOutcome): void;
   wakeToSignal(seconds: number): void;
   notifiers(states: readonly NotifierState[]): void;

@@ -1,3 +1,4 @@
+import { departuresOf } from '../../../src/core/decide/departures.js';
 import type { ShutdownConfig } from '../../../src/core/workload/shutdown-config.js';
 import type { Threshold } from '../../../src/core/threshold/threshold.js';
 import type { MachineFacts, PresentWorkload } from '../../../src/config/lint/machine.js';
@@ -13,7 +14,9 @@ export const NO_SHUTDOWN: ShutdownConfig = {
 
 export function subject(thresholds: readonly Threshold[], overrides: Partial<LintSubject> = {}): LintSubject {
   return {
+    departures: departuresOf('evictd'),
     thresholds,
+    evictionBudget: { max: 5, windowNs: 600n * SECOND, bands: [] },
     pressureTransitionPeriodNs: 300n * SECOND,
     maxPodGracePeriodNs: 10n * SECOND,
     monitoringIntervalNs: 10n * SECOND,

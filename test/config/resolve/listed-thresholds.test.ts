@@ -123,6 +123,7 @@ describe('compatibility: kubelet', () => {
   test.each<[rule: string, yaml: string, flags: ConfigFlags, issues: string[]]>([
     ['a list', `${KUBELET}thresholds: [{when: 'memory.available<10%', kind: hard}]\n`, {}, ['config.yaml:2:1 EVICTD_CONFIG_PROFILE']],
     ['a window', `${KUBELET}pressureWindow: 1s\n`, {}, ['config.yaml:2:1 EVICTD_CONFIG_PROFILE']],
+    ['a budget', `${KUBELET}evictionBudget: {max: 3}\n`, {}, ['config.yaml:2:1 EVICTD_CONFIG_PROFILE']],
     ['swap in a map', `${KUBELET}evictionHard: {swap.available: 10%}\n`, {}, ['config.yaml:2:16 EVICTD_CONFIG_PROFILE']],
     ['pressure in a map', `${KUBELET}evictionHard: {memory.pressure.full: 10%}\n`, {}, ['config.yaml:2:16 EVICTD_CONFIG_PROFILE']],
     [

@@ -43,3 +43,10 @@ test('a dry run names one over its limits once, and again when it was within the
   timeline.candidates = over;
   expect(evicted(timeline.said(3, plenty))).toEqual(['evict big grace 0 dry']);
 });
+
+test('a limit of its own is no shortage of the node: it uses up no budget', () => {
+  const timeline = loop();
+  timeline.policy = { ...timeline.policy, evictionBudget: { max: 1, windowNs: 600n * SECOND, bands: [] } };
+  expect(evicted(timeline.said(0, plenty))).toEqual(['evict big grace 0']);
+  expect(timeline.state.evictionTimes.size).toBe(0);
+});

@@ -135,10 +135,18 @@ test.each([true, false])('what is kept stopped stays known, whatever a kubelet w
     ['a.service', hold],
     ['b.service', { ...hold, unit: 'b.service', untilNs: undefined }],
   ]);
-  const state = { ...initialState, held, unitEvictions: new Map([['/a.service', [70n * SECOND]]]) };
+  const budgeted = { decision: 1, atNs: 70n * SECOND, priority: 0 };
+  const state: State = {
+    ...initialState,
+    held,
+    unitEvictions: new Map([['/a.service', [70n * SECOND]]]),
+    evictionTimes: new Map([['memory', [budgeted]]]),
+  };
   const departures = { ...policy([]).departures, 'restart-memory': remembers };
   const { state: next } = takeOver(policy([hard], { departures }), kept(state), away(50, 40), 80n * SECOND);
   expect([...next.held.values()].map(({ untilNs }) => untilNs)).toEqual([50n * SECOND, undefined]); // 40 s of it were slept away
+  expect(next.evictionTimes).toEqual(new Map([['memory', [{ ...budgeted, atNs: 30n * SECOND }]]]));
+  expect(significance(state)).not.toBe(significance({ ...state, evictionTimes: new Map() }));
   expect(next.unitEvictions).toEqual(new Map([['/a.service', [30n * SECOND]]]));
   expect(significance(state)).not.toBe(significance({ ...state, held: new Map() }));
   expect(isWaiting(state)).toBe(true);

@@ -1,3 +1,4 @@
+import type { UsedUpBudget } from '../../../src/core/budget/eviction-budget.js';
 import { describe, expect, test } from 'vitest';
 import { departuresOf } from '../../../src/core/decide/departures.js';
 import type { AlertKind } from '../../../src/core/decide/effect.js';
@@ -9,7 +10,7 @@ import { rank } from '../../../src/core/rank/rank.js';
 import { SIGNAL_FACTS, type ResourceSignal } from '../../../src/core/signal/signal.js';
 import type { StorageBreach } from '../../../src/core/disk/storage-limit.js';
 import type { WorkloadUsage } from '../../../src/core/workload/workload.js';
-import { observations, threshold } from '../support.js';
+import { observations, threshold, SECOND } from '../support.js';
 import { machine, pod } from '../usage.js';
 
 const Mi = 1024n * 1024n;
@@ -111,6 +112,22 @@ test.each<[alert: AlertKind, words: string]>([
   ['no-yield', 'the last eviction freed next to nothing; evictd evicts nothing more until this value changes'],
 ])('an alert: %s', (alert, words) => {
   expect(alertMessage({ ...inodes, alert })).toBe(`nodefs.inodesFree 900 inodes < 1k (hard): ${words}`);
+});
+
+test.each<[rule: string, budget: UsedUpBudget, words: string]>([
+  [
+    'the whole',
+    { max: 5, windowNs: 600n * SECOND, freeInNs: 60n * SECOND + 1n },
+    'the eviction budget is used up: 5 evictions in 10m0s; evictd evicts nothing more for 1m1s',
+  ],
+  [
+    'a band',
+    { max: 1, minPriority: 1000, windowNs: 60n * SECOND, freeInNs: SECOND },
+    'the eviction budget is used up: 1 eviction of workloads with priority 1000 or more in 1m0s; evictd evicts none of these for 1s',
+  ],
+  ['none', { max: 0, windowNs: SECOND }, 'evictionBudget permits no eviction'],
+])('a budget that is used up: %s', (_rule, budget, words) => {
+  expect(alertMessage({ ...inodes, alert: 'budget-exhausted', budget })).toBe(`nodefs.inodesFree 900 inodes < 1k (hard): ${words}`);
 });
 
 test.each<[rule: string, availableMi: bigint | undefined, words: string]>([

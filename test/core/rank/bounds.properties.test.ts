@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { initialState } from '../../../src/core/decide/state.js';
 import { departuresOf } from '../../../src/core/decide/departures.js';
 import { selectVictim, type Victim } from '../../../src/core/rank/victim-selection.js';
 import type { Candidates, WorkloadUsage } from '../../../src/core/workload/workload.js';
@@ -41,7 +42,7 @@ function selected(usages: readonly WorkloadUsage[], more: Partial<Candidates>, a
   const veto: Candidates['veto'] = ({ startOrder }) => (all[Number(startOrder)]?.isVetoed ? { kind: 'vacant' } : undefined);
   const found = { usages, unreadable: [], timeNs: 0n, veto, ...more };
   const shortfall = { threshold: by, observation, limit: 100n * Mi };
-  const victim = selectVictim(policy([by], { departures: departuresOf('evictd') }), 'single', shortfall, () => found, new Map(), 0n);
+  const victim = selectVictim(policy([by], { departures: departuresOf('evictd') }), 'single', shortfall, () => found, initialState, 0n);
   return typeof victim === 'object' ? victim : undefined;
 }
 

@@ -211,6 +211,9 @@ thresholds                        -                default
 pressureWindow                    2s               default
 evictionPressureTransitionPeriod  5m               default
 evictionMaxPodGracePeriod         3                config.d/1.yaml:1:28
+evictionBudget.max                5                default
+evictionBudget.window             10m              default
+evictionBudget.bands              -                default
 shutdownGracePeriod               0s               default
 shutdownGracePeriodCriticalPods   0s               default
 shutdownGracePeriodByPodPriority  -                default

@@ -177,6 +177,10 @@ test('node-level reclaim: before, and what it came to', () => {
     message: 'reclaiming containers, images for nodefs.available was enough, so no workload is evicted (images 20MiB)',
   });
   expect(alertRecord({ kind: 'alert', alert: 'no-yield', threshold: reclaim.threshold, observation })).toMatchObject({ alert: 'no-yield' });
+  const budget = { max: 5, minPriority: 7, windowNs: 600n * SECOND, freeInNs: 90n * SECOND };
+  expect(alertRecord({ kind: 'alert', alert: 'budget-exhausted', threshold: reclaim.threshold, observation, budget })).toMatchObject({
+    budget: { max: 5, minPriority: 7, windowSeconds: 600, freeInSeconds: 90 },
+  });
 });
 
 test('a start record has what is continued, or why the saved state was discarded', () => {

@@ -1,0 +1,136 @@
+import { expect, test } from 'vitest';
+import type { EvictionBudget } from '../../../src/core/budget/eviction-budget.js';
+import type { Policy } from '../../../src/core/decide/state.js';
+import { standingDecisions, orderedThreshold } from '../../../src/core/decide/standing-order.js';
+import type { Workload } from '../../../src/core/workload/workload.js';
+import { candidates, Mi, observations, policy, SECOND, threshold, without } from '../support.js';
+import { evicted, Timeline } from '../timeline.js';
+import { pod } from '../usage.js';
+
+/**
+ * A critical workload leaks. Each eviction is effective, and a second later its memory is gone again: the kubelet evicts
+ * every other workload, one after the other.
+ */
+const memory = threshold('memory.available', '100Mi');
+const WINDOW: EvictionBudget = { max: 2, windowNs: 600n * SECOND, bands: [] };
+const LEAK = { 'memory.available': 50n * Mi };
+
+function leak(budget: EvictionBudget | undefined, overrides: Partial<Policy> = {}, priorities = [0, 0, 0, 0, 0, 0]): Timeline {
+  const all = candidates(
+    ...priorities.map((priority, index): [Workload, bigint] => [pod(`w${String(index)}`, { priority }).workload, BigInt(100 - index) * Mi]),
+  );
+  return new Timeline(policy([memory], { ...(budget && { evictionBudget: budget }), ...overrides }), all);
+}
+
+/** One step: the last victim is gone, its memory is consumed again. */
+function next(timeline: Timeline, seconds: number, available: Parameters<Timeline['at']>[1] = LEAK): string[] {
+  const { evictions } = timeline.state;
+  const names = new Set(evictions.map(({ decision }) => decision.victim.workload.name));
+  const usages = timeline.candidates.usages.filter(({ workload }) => !names.has(workload.name));
+  timeline.candidates = { ...timeline.candidates, usages };
+  const gone = Object.fromEntries(
+    evictions.map(({ decision: { serial } }) => [serial, { processes: 0, usageBytes: 0n, signalledAtNs: 1n }]),
+  );
+  return timeline.said(seconds, available, gone);
+}
+
+const evictions = (timeline: Timeline, seconds: readonly number[]): string[] => seconds.flatMap((at) => evicted(next(timeline, at)));
+
+test.each<[rule: string, budget: EvictionBudget | undefined, overrides: Partial<Policy>, evictions: number]>([
+  ['the budget is the number of victims', WINDOW, {}, 2],
+  ['0: none, ever', { ...WINDOW, max: 0 }, {}, 0],
+  ['without the departure, as the kubelet: all of them', WINDOW, { departures: without('budget') }, 6],
+  ['without a budget: all of them', undefined, {}, 6],
+])('%s', (_rule, budget, overrides, count) => {
+  expect(evictions(leak(budget, overrides), [0, 1, 2, 3, 4, 5, 6])).toHaveLength(count);
+});
+
+test('the alert comes once per episode', () => {
+  const timeline = leak({ ...WINDOW, max: 1 });
+  next(timeline, 0);
+  expect(next(timeline, 1)).toEqual(['killed w0 100Mi', 'alert budget-exhausted']);
+  expect(next(timeline, 2)).toEqual([]);
+  next(timeline, 3, { 'memory.available': 200n * Mi });
+  expect(next(timeline, 12)).not.toContain('alert budget-exhausted');
+  next(timeline, 13, { 'memory.available': 200n * Mi });
+  next(timeline, 23, { 'memory.available': 200n * Mi });
+  expect(next(timeline, 24)).toContain('alert budget-exhausted');
+});
+
+test('evictd goes on when the first eviction has left the window, and wakes for that', () => {
+  const timeline = leak(WINDOW);
+  evictions(timeline, [0, 100, 200]);
+  next(timeline, 599.5);
+  expect(timeline.dueAtNs).toBe(600n * SECOND);
+  expect(evicted(next(timeline, 599.999))).toHaveLength(0);
+  expect(evicted(next(timeline, 600))).toHaveLength(1);
+  expect(evicted(next(timeline, 601))).toHaveLength(0);
+});
+
+test('another resource has its own budget', () => {
+  const timeline = leak({ ...WINDOW, max: 1 });
+  timeline.policy = { ...timeline.policy, thresholds: [memory, threshold('pid.available', '100')] };
+  next(timeline, 0, { ...LEAK, 'pid.available': 1_000n });
+  expect(evicted(next(timeline, 1, { ...LEAK, 'pid.available': 50n }))).toHaveLength(1);
+});
+
+test.each<[rule: string, victim: object, evictions: number]>([
+  ['a workload that ended by itself was not evicted', { vanished: true }, 3],
+  ['a workload that could not be signalled was not evicted', { processes: undefined, error: 'EMFILE' }, 3],
+  ['a workload that survived SIGKILL was', { processes: 1, error: 'EIO' }, 2],
+])('%s', (_rule, victim, count) => {
+  const timeline = leak(WINDOW);
+  const first = evicted(timeline.said(0, LEAK));
+  expect([...first, ...evicted(timeline.said(1, LEAK, { 1: victim })), ...evictions(timeline, [2, 3, 4])]).toHaveLength(count);
+});
+
+test('a dry run has evicted nothing, so it uses nothing up', () => {
+  const timeline = leak({ ...WINDOW, max: 1 }, { dryRun: true });
+  expect(evicted(timeline.said(0, LEAK))).toHaveLength(1);
+  timeline.said(1, { 'memory.available': 200n * Mi });
+  timeline.said(11, { 'memory.available': 200n * Mi });
+  expect(evicted(timeline.said(12, LEAK))).toHaveLength(1);
+});
+
+test('a standing order counts, and none is given when the budget is used up', () => {
+  const timeline = leak({ ...WINDOW, max: 1 });
+  const near = observations(0n, { 'memory.available': 150n * Mi });
+  const order = () => {
+    const ordered = orderedThreshold(timeline.policy, near);
+    if (ordered === undefined) throw new Error('no threshold');
+    const input = { nowNs: SECOND, layout: 'single', observations: near, candidates: timeline.candidates } as const;
+    return standingDecisions(timeline.policy, timeline.state, ordered, input);
+  };
+  const [ordered] = order();
+  if (ordered === undefined) throw new Error('no order');
+  timeline.said(1, LEAK, {}, { ordered });
+  timeline.said(2, { 'memory.available': 150n * Mi }, { 1: { processes: 0, usageBytes: 0n } });
+  expect(order()).toEqual([]);
+  expect(evictions(timeline, [3, 4])).toEqual([]);
+});
+
+const BANDS = { ...WINDOW, max: 4, bands: [{ minPriority: 1_000, max: 1 }] };
+
+test('a band limits the evictions of its workloads; others still have the rest', () => {
+  const timeline = leak(BANDS, {}, [1_000, 1_000, 1_002]);
+  expect(evictions(timeline, [0, 1])).toEqual(['evict w0 grace 0']);
+  expect(next(timeline, 2)).toEqual([]);
+  const low = candidates([pod('low', { priority: 999 }).workload, 10n * Mi]);
+  timeline.candidates = { ...timeline.candidates, usages: [...timeline.candidates.usages, ...low.usages] };
+  expect(evictions(timeline, [3, 4])).toEqual(['evict low grace 0']);
+});
+
+test('evictions below a band leave the band its own, and all count together', () => {
+  const timeline = leak(BANDS, {}, [0, 0, 0, 1_000, 1_000]);
+  expect(evictions(timeline, [0, 1, 2, 3, 4, 5])).toEqual(['w0', 'w1', 'w2', 'w3'].map((name) => `evict ${name} grace 0`));
+});
+
+test('the alert has the band that is used up', () => {
+  const timeline = leak(BANDS, {}, [1_000, 1_001]);
+  next(timeline, 0);
+  next(timeline, 1);
+  next(timeline, 2, { 'memory.available': 200n * Mi });
+  next(timeline, 12, { 'memory.available': 200n * Mi });
+  const alert = timeline.at(20, LEAK).find(({ kind }) => kind === 'alert');
+  expect(alert).toMatchObject({ alert: 'budget-exhausted', budget: { minPriority: 1_000, max: 1, freeInNs: 580n * SECOND } });
+});
