@@ -736,7 +736,9 @@ test.each<[now: string, left: number, found: () => Candidates, came: RegExp | un
 test('on the approach to a threshold the decision is rehearsed: nothing is recorded, saved or signalled', () => {
   // A rehearsal that takes long is not repeated: on a busy machine it does.
   const clock = vi.spyOn(process.hrtime, 'bigint').mockReturnValue(60n * SECOND);
-  onTestFinished(() => void clock.mockRestore());
+  onTestFinished(() => {
+    clock.mockRestore();
+  });
   const node = new PlayedNode();
   const calls: string[] = [];
   const begin = (): KillInProgress => {
