@@ -52,6 +52,7 @@
             'native/system/linux/locked_text.cc',
             'native/system/linux/notify_socket.cc',
             'native/system/linux/thread.cc',
+            'native/system/linux/timer.cc',
             'native/walk/linux/background_walk.cc',
             'native/walk/linux/deleted_files.cc',
             'native/walk/linux/directory_walk.cc',

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <sys/epoll.h>
-#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,8 +17,6 @@
 namespace evictd {
 
 namespace {
-
-constexpr uint64_t kNsPerSecond = 1'000'000'000;
 
 // Returns 0 or errno.
 int WriteAll(int file, const void* bytes, size_t length, off_t at) {
@@ -41,8 +38,6 @@ int Read(Valued* valued) {
 StandingOrder::StandingOrder(const std::string& file, std::shared_ptr<MemoryReaper> reaper)
     : reaper_(std::move(reaper)) {
   static_assert(kInterest == EPOLLIN);
-  timer_.Reset(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
-  if (!timer_) throw SystemError(errno, "timerfd_create");
   file_.Reset(open(file.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW));
   if (!file_) throw SystemError(errno, "open", file);
 }
@@ -76,17 +71,16 @@ void StandingOrder::OthersWoke(uint64_t now_ns) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (!plan_ || crossed_ns_ != 0 || !Holds(&plan_->conditions.front())) return;
   crossed_ns_ = now_ns;
-  SetTimer(plan_->after_ns);
+  timer_.Set(plan_->after_ns);
 }
 
 Wake StandingOrder::OnEvent(size_t, uint32_t) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  uint64_t expirations = 0;
-  static_cast<void>(!read(timer_.get(), &expirations, sizeof expirations));
+  timer_.Acknowledge();
   const uint64_t now_ns = MonotonicNs();
   if (!plan_ || crossed_ns_ == 0 || now_ns >= plan_->expires_ns) return Wake::kNothing;
   if (now_ns < not_before_ns_) {
-    SetTimer(not_before_ns_ - now_ns);
+    timer_.Set(not_before_ns_ - now_ns);
     return Wake::kNothing;
   }
   if (!Holds(&plan_->conditions.front())) {
@@ -94,7 +88,7 @@ Wake StandingOrder::OnEvent(size_t, uint32_t) {
     return Wake::kNothing;
   }
   if (now_ns - crossed_ns_ < plan_->settles_ns && !OneOfOthersHolds()) {
-    SetTimer(plan_->after_ns);
+    timer_.Set(plan_->after_ns);
     return Wake::kNothing;
   }
   result_ = CarryOut();
@@ -170,13 +164,6 @@ void StandingOrder::Kill(const Candidate& candidate, Result* result) {
   const CgroupHandle::Signalled sent = candidate.cgroup->Signal(SIGKILL, reaper_.get());
   result->at_ns = sent.signalled > 0 ? sent.at_ns : MonotonicNs();
   result->error = sent.signalled > 0 ? 0 : sent.error != 0 ? sent.error : ESRCH;
-}
-
-void StandingOrder::SetTimer(uint64_t ns) {
-  itimerspec once = {};
-  once.it_value.tv_sec = static_cast<time_t>(ns / kNsPerSecond);
-  once.it_value.tv_nsec = static_cast<long>(ns % kNsPerSecond);
-  timerfd_settime(timer_.get(), 0, &once, nullptr);  // EINVAL and EFAULT only
 }
 
 }  // namespace evictd

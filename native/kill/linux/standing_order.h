@@ -11,6 +11,7 @@
 #include "kill/linux/cgroup_handle.h"
 #include "kill/linux/memory_reaper.h"
 #include "sample/linux/sampled_value.h"
+#include "system/linux/timer.h"
 #include "system/linux/unique_fd.h"
 #include "watch/linux/waiter.h"
 
@@ -74,7 +75,7 @@ class StandingOrder : public WatchSource {
   void Postpone(uint64_t until_ns);
   std::optional<Result> Take();
 
-  std::vector<Descriptor> Descriptors() const override { return {{timer_.get(), kInterest}}; }
+  std::vector<Descriptor> Descriptors() const override { return {{timer_.descriptor(), kInterest}}; }
   Wake OnEvent(size_t which, uint32_t events) override;
   bool Follows() const override { return true; }
   void OthersWoke(uint64_t now_ns) override;
@@ -90,9 +91,8 @@ class StandingOrder : public WatchSource {
   size_t Largest();
   int Record(const Candidate& candidate, const Result& result);
   void Kill(const Candidate& candidate, Result* result);
-  void SetTimer(uint64_t ns);
 
-  UniqueFd timer_;
+  Timer timer_;
   UniqueFd file_;
   std::shared_ptr<MemoryReaper> reaper_;
   std::mutex mutex_;  // guards the rest

@@ -10,7 +10,7 @@
 #include "sample/linux/limit_sides.h"
 #include "sample/linux/sampled_value.h"
 #include "sample/linux/sampling_period.h"
-#include "system/linux/unique_fd.h"
+#include "system/linux/timer.h"
 #include "watch/linux/waiter.h"
 
 namespace evictd {
@@ -41,7 +41,6 @@ class DeadlineSampler : public WatchSource {
 
  private:
   Wake Sample();
-  void SetTimer(uint64_t ns);  // with mutex_ held; the last call wins
 
   std::unique_ptr<SampledValue> value_;
   FillRate rate_;
@@ -49,7 +48,7 @@ class DeadlineSampler : public WatchSource {
   std::atomic<uint64_t> period_ns_{0};
   std::mutex mutex_;  // guards sides_ and the timer
   LimitSides sides_;
-  UniqueFd timer_;
+  Timer timer_;
 };
 
 }  // namespace evictd

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <sys/epoll.h>
-#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -20,7 +19,7 @@ namespace {
 
 enum : size_t { kNotifying, kCgroupEvents, kTimer };
 
-constexpr long kCheckNs = 250 * 1000 * 1000;
+constexpr uint64_t kCheckNs = 250 * 1000 * 1000;
 
 }  // namespace
 
@@ -33,8 +32,6 @@ MemcgEvents::MemcgEvents(const std::string& cgroup, const std::string& file)
   if (!notifying_) throw SystemError(errno, "open", cgroup + "/" + file);
   cgroup_events_.Reset(OpenForReading(directory.get(), "cgroup.events"));
   if (!cgroup_events_) throw SystemError(errno, "open", cgroup + "/cgroup.events");
-  timer_.Reset(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
-  if (!timer_) throw SystemError(errno, "timerfd_create");
   // A file that was never read counts as changed: the first read arms it.
   int error = 0;
   ReadCounters(&error);
@@ -43,7 +40,7 @@ MemcgEvents::MemcgEvents(const std::string& cgroup, const std::string& file)
 }
 
 std::vector<WatchSource::Descriptor> MemcgEvents::Descriptors() const {
-  return {{notifying_.get(), EPOLLPRI}, {cgroup_events_.get(), EPOLLPRI}, {timer_.get(), EPOLLIN}};
+  return {{notifying_.get(), EPOLLPRI}, {cgroup_events_.get(), EPOLLPRI}, {timer_.descriptor(), EPOLLIN}};
 }
 
 Wake MemcgEvents::OnEvent(size_t which, uint32_t) {
@@ -54,11 +51,9 @@ Wake MemcgEvents::OnEvent(size_t which, uint32_t) {
       Detail(ReadCounters(&error));
       return error == ENODEV ? Gone(error) : Wake::kFired;
     }
-    case kTimer: {
-      uint64_t expirations = 0;
-      if (read(timer_.get(), &expirations, sizeof expirations) < 0) return Wake::kNothing;
+    case kTimer:
+      if (!timer_.Acknowledge()) return Wake::kNothing;
       return CheckCgroup(false) ? Wake::kNothing : Gone(ENODEV);
-    }
     default:
       return CheckCgroup(true) ? Wake::kNothing : Gone(ENODEV);
   }
@@ -89,11 +84,7 @@ bool MemcgEvents::CheckCgroup(bool notified) {
   if (length < 0) return errno != ENODEV;
   const std::string_view lines(text, static_cast<size_t>(length));
   const bool empty = lines.find("populated 0") != std::string_view::npos;
-  if (empty || notified) {
-    itimerspec once = {};
-    once.it_value.tv_nsec = kCheckNs;
-    timerfd_settime(timer_.get(), 0, &once, nullptr);
-  }
+  if (empty || notified) timer_.Set(kCheckNs);
   return true;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "read/linux/kernel_text.h"
+#include "system/linux/timer.h"
 #include "system/linux/unique_fd.h"
 #include "watch/linux/waiter.h"
 
@@ -43,7 +44,7 @@ class MemcgEvents : public WatchSource {
   FileSpec file_;
   std::array<std::atomic<double>, kCounters.size()> values_;
   UniqueFd cgroup_events_;
-  UniqueFd timer_;
+  Timer timer_;
 };
 
 }  // namespace evictd

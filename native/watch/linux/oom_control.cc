@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
-#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -21,8 +20,13 @@ namespace {
 
 enum : size_t { kEvent, kTimer };
 
-constexpr long kCheckNs = 20 * 1000 * 1000;
+constexpr uint64_t kCheckNs = 20 * 1000 * 1000;
 constexpr int kChecks = 50;
+
+bool TakeEvents(int eventfd) {
+  uint64_t count = 0;
+  return read(eventfd, &count, sizeof count) > 0;
+}
 
 }  // namespace
 
@@ -33,8 +37,6 @@ OomControl::OomControl(const std::string& cgroup)
   const std::string registry_path = cgroup + "/cgroup.event_control";
   const UniqueFd registry(open(registry_path.c_str(), O_WRONLY | O_CLOEXEC));
   if (!registry) throw SystemError(errno, "open", registry_path);
-  timer_.Reset(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
-  if (!timer_) throw SystemError(errno, "timerfd_create");
   event_.Reset(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!event_) throw SystemError(errno, "eventfd");
   unsigned detail = 0;
@@ -46,16 +48,15 @@ OomControl::OomControl(const std::string& cgroup)
   }
   // The kernel does not notify of a kill between the first read and the registration.
   checks_left_ = 1;
-  SetTimer(true);
+  timer_.Set(kCheckNs);
 }
 
 std::vector<WatchSource::Descriptor> OomControl::Descriptors() const {
-  return {{event_.get(), EPOLLIN}, {timer_.get(), EPOLLIN}};
+  return {{event_.get(), EPOLLIN}, {timer_.descriptor(), EPOLLIN}};
 }
 
 Wake OomControl::OnEvent(size_t which, uint32_t) {
-  uint64_t count = 0;  // of the eventfd and the timerfd alike
-  if (read(which == kEvent ? event_.get() : timer_.get(), &count, sizeof count) < 0) return Wake::kNothing;
+  if (which == kTimer ? !timer_.Acknowledge() : !TakeEvents(event_.get())) return Wake::kNothing;
   unsigned detail = 0;
   // rmdir fires the eventfd too.
   if (!ReadControl(&detail)) return Gone(ENODEV);
@@ -64,7 +65,7 @@ Wake OomControl::OnEvent(size_t which, uint32_t) {
     checks_left_ = kChecks;
   else
     checks_left_--;
-  SetTimer(checks_left_ > 0);  // also after a kill: it may belong to the previous event
+  if (checks_left_ > 0) timer_.Set(kCheckNs);  // also after a kill: it may belong to the previous event
   if (which == kTimer && !killed) return Wake::kNothing;
   WatchSource::Detail(detail);
   return Wake::kFired;
@@ -81,12 +82,6 @@ bool OomControl::ReadControl(unsigned* detail) {
   if (kills > kills_) *detail |= kOomKill;
   if (!std::isnan(kills)) kills_ = kills;
   return true;
-}
-
-void OomControl::SetTimer(bool again) {
-  itimerspec period = {};
-  if (again) period.it_interval.tv_nsec = period.it_value.tv_nsec = kCheckNs;
-  timerfd_settime(timer_.get(), 0, &period, nullptr);
 }
 
 }  // namespace evictd

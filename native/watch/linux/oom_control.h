@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "read/linux/kernel_text.h"
+#include "system/linux/timer.h"
 #include "system/linux/unique_fd.h"
 #include "watch/linux/waiter.h"
 
@@ -28,12 +29,11 @@ class OomControl : public WatchSource {
  private:
   // The current detail bits. False: the cgroup is gone.
   bool ReadControl(unsigned* detail);
-  void SetTimer(bool again);
 
   FileSpec file_;
   UniqueFd event_;
   UniqueFd control_;
-  UniqueFd timer_;
+  Timer timer_;
   // the last value; NaN: the kernel does not count kills (before 4.13)
   double kills_ = std::numeric_limits<double>::quiet_NaN();
   int checks_left_ = 0;

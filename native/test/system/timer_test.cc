@@ -1,0 +1,55 @@
+#include "system/linux/timer.h"
+
+#include <poll.h>
+
+#include "check.h"
+
+namespace evictd::test {
+
+namespace {
+
+constexpr uint64_t kMs = 1'000'000;
+constexpr uint64_t kHour = 3'600'000 * kMs;
+constexpr int kLong = 10'000;  // the time that a wait may take on a slow machine
+
+bool IsReadable(const Timer& timer, int timeout_ms) {
+  pollfd one = {timer.descriptor(), POLLIN, 0};
+  return poll(&one, 1, timeout_ms) == 1;
+}
+
+}  // namespace
+
+TEST("a timer is readable after its time, until it is acknowledged") {
+  Timer timer;
+  CHECK(!IsReadable(timer, 0));
+  CHECK(!timer.Acknowledge());
+  timer.Set(20 * kMs);
+  CHECK(IsReadable(timer, kLong));
+  CHECK(timer.Acknowledge());
+  CHECK(!timer.Acknowledge());
+  CHECK(!IsReadable(timer, 0));
+}
+
+TEST("a timer is not readable before its time, which is more than its part below a second") {
+  Timer timer;
+  timer.Set(kHour + 1);
+  CHECK(!IsReadable(timer, 50));
+}
+
+TEST("a timer of 0 ns expires at once") {
+  Timer timer;
+  timer.Set(0);
+  CHECK(IsReadable(timer, kLong));
+}
+
+TEST("the last setting of a timer counts, and clears an expiration") {
+  Timer timer;
+  timer.Set(0);
+  CHECK(IsReadable(timer, kLong));
+  timer.Set(kHour);
+  CHECK(!IsReadable(timer, 0));
+  timer.Set(0);
+  CHECK(IsReadable(timer, kLong));
+}
+
+}  // namespace evictd::test
