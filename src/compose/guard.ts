@@ -74,22 +74,35 @@ export function startGuard(loaded: LoadedConfig, options: GuardOptions): Guard {
   }
 }
 
-function start({ locked, published, observed: { kernelKills }, acting: { monitor, shutdown } }: Opened): void {
+function start({ locked, published, observed, acting: { monitor, shutdown } }: Opened): void {
   const { options, node, inForce, log } = locked;
   const { dryRun } = options;
   const { journal, saved, service, server } = published;
   const host = selectHost();
   const started = startRecord({ ...saved.restored, version: manifest.version, dryRun, recovered: journal.recovered });
-  journal.record({ ...started, bootId: host.readBootId(), ...kernelKills.counted });
+  journal.record({ ...started, bootId: host.readBootId(), ...observed.kernelKills.counted });
   saved.settle();
   const mayEndOthers = host.mayEndOthers(native);
   announceStart(log, inForce.loaded, { node: node.identity, dryRun, mayEndOthers, machine: readStartFacts(node) });
   service.resumed(saved.restored.state.conditions);
-  kernelKills.start();
+  observed.kernelKills.start();
   monitor.start();
+  void reportUnnamed(locked, published, observed);
   server?.start();
   process.nextTick(service.ready.bind(service)); // after the metrics server has bound its address
   shutdown.configure(inForce.config);
+}
+
+/** Containers without a name are reported when the first names have been looked up, not at the next tick. */
+async function reportUnnamed({ node, closers }: Locked, { reporter }: Published, { containerNames, workloads }: Observed): Promise<void> {
+  const over = new AbortController();
+  closers.add({
+    close: () => {
+      over.abort();
+    },
+  });
+  await containerNames.settled();
+  if (!over.signal.aborted) reporter.sources(node.notifiers(), workloads.problems());
 }
 
 function guardOf({ locked, published, observed, acting }: Opened): Guard {

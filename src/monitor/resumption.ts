@@ -1,6 +1,6 @@
 import type { EvictionInFlight } from '../core/decide/eviction.js';
 import { protectionText } from '../core/rank/rank.js';
-import type { Candidates, Workload } from '../core/workload/workload.js';
+import { isAwaited, type Candidates, type Workload } from '../core/workload/workload.js';
 import type { RestoredState } from '../state/saved-state.js';
 import type { Victims } from './victims.js';
 
@@ -39,7 +39,7 @@ function isUndecided(evictions: readonly EvictionInFlight[], { usages, awaitedRu
   return evictions.some(({ decision: { victim } }) => {
     const { id, runtime } = victim.workload;
     if (runtime && awaitedRuntimes.includes(runtime.endpoint)) return true;
-    return usages.some(({ workload }) => workload.id === id && workload.protection?.kind === 'unreported');
+    return usages.some(({ workload }) => workload.id === id && isAwaited(workload.protection));
   });
 }
 
@@ -50,7 +50,7 @@ function isUndecided(evictions: readonly EvictionInFlight[], { usages, awaitedRu
 function objectionTo({ id, path, runtime }: Workload, { usages, unreadable, vacant, awaitedRuntimes }: Candidates): string | undefined {
   const found = [...usages, ...(vacant?.() ?? [])].find(({ workload }) => workload.id === id);
   const protection = found?.workload.protection;
-  if (protection && protection.kind !== 'unreported') return `it may not be evicted any more: ${protectionText(protection)}`;
+  if (protection && !isAwaited(protection)) return `it may not be evicted any more: ${protectionText(protection)}`;
   if (found !== undefined || unreadable.some((workload) => workload.path === path)) return undefined;
   if (runtime && awaitedRuntimes?.includes(runtime.endpoint)) return undefined;
   return 'no workload source includes it any more';

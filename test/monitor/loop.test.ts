@@ -711,6 +711,12 @@ test.each<[now: string, left: number, found: () => Candidates, came: RegExp | un
     () => candidates([workload('batch', { protection: { kind: 'critical' } }), Mi]),
     /abandoned: it may not be evicted any more: critical/,
   ],
+  [
+    'has a name that cannot be found',
+    1,
+    () => candidates([workload('batch', { protection: { kind: 'unreported', what: 'lost name' } }), Mi]),
+    /abandoned: it may not be evicted any more: its name cannot be found/,
+  ],
   ['is named by no source', 1, () => candidates([workload('web'), Mi]), /abandoned: no workload source includes it any more/],
   ['is what it was', 1, two, undefined],
   ['has gone', 0, () => candidates([workload('web'), Mi]), /evicted batch/],

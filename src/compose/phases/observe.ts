@@ -22,6 +22,7 @@ export interface Observed {
   readonly workloads: WorkloadSource;
   readonly disks: Disks;
   readonly kernelKills: KernelKills;
+  readonly containerNames: ContainerNames;
   readonly listeners: readonly StepListener[];
   readonly reload: readonly Configure[];
 }
@@ -51,6 +52,7 @@ export function observe({ node, inForce, log, closers }: Locked, { journal, reco
     workloads,
     disks,
     kernelKills,
+    containerNames,
     listeners: [kernelKills, disks.filesystems, disks.watch, disks.space],
     reload: [
       (next) => {

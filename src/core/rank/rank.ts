@@ -178,6 +178,12 @@ function youngestFirst(a: Workload, b: Workload): number {
   return a.id === b.id ? 0 : a.id < b.id ? -1 : 1;
 }
 
+const UNREPORTED = {
+  name: 'its name is being looked up',
+  'lost name': 'its name cannot be found, and rules match by name',
+  pod: 'no container runtime has reported it',
+} as const;
+
 export function protectionText(protection: Protection): string {
   switch (protection.kind) {
     case 'critical':
@@ -187,7 +193,7 @@ export function protectionText(protection: Protection): string {
     case 'kubelet':
       return 'a kubelet manages it, and would start it again';
     case 'unreported':
-      return protection.what === 'name' ? 'its name is being looked up' : 'no container runtime has reported it';
+      return UNREPORTED[protection.what];
     case 'unlisted':
       return 'its processes, or the units in it, cannot be listed';
     case 'unit':

@@ -32,8 +32,8 @@ export type Protection =
   | { readonly kind: 'removed' }
   /** It has no process. */
   | { readonly kind: 'vacant' }
-  /** A container whose name or pod is not known yet, so rules cannot be applied to it. */
-  | { readonly kind: 'unreported'; readonly what: 'name' | 'pod' }
+  /** A container whose name or pod is not known, yet or for good, so rules cannot be applied to it. */
+  | { readonly kind: 'unreported'; readonly what: 'name' | 'lost name' | 'pod' }
   /** Its processes or units cannot be listed: evictd or a protected unit may be among them. */
   | { readonly kind: 'unlisted' }
   /** It contains a protected workload. */
@@ -53,6 +53,11 @@ export type Protection =
   | { readonly kind: 'measuring'; readonly filesystem: FilesystemRole }
   | ProtectedDependant
   | EmergencyAction;
+
+/** Whether it is known in a moment whether this protects. */
+export function isAwaited(protection: Protection | undefined): boolean {
+  return protection?.kind === 'unreported' && protection.what !== 'lost name';
+}
 
 /** systemd's ManagedOOMPreference. */
 export type OomPreference = 'avoid' | 'omit';

@@ -29,17 +29,27 @@ export class CgroupNames implements NameFacts {
   }
 
   isNamedByRoot(path: string): boolean {
-    return withAncestors(path)
-      .slice(1)
-      .every((above) => this.#isRoots(cgroupDirectory(this.#hierarchy, above)));
+    return this.namer(path) === 0;
   }
 
-  #isRoots(directory: string): boolean {
+  /** The user who chose the name; undefined: several may have. */
+  namer(path: string): number | undefined {
+    const above = withAncestors(path).slice(1).reverse();
+    for (const directory of above) {
+      const owner = this.#owner(cgroupDirectory(this.#hierarchy, directory));
+      if (owner !== 0) return owner;
+    }
+    return 0;
+  }
+
+  #owner(directory: string): number | undefined {
     try {
       const found = statSync(directory, { throwIfNoEntry: false });
-      return found === undefined || (this.#trusted.has(found.uid) && (found.mode & WRITABLE_FOR_OTHERS) === 0);
+      if (found === undefined) return 0;
+      if ((found.mode & WRITABLE_FOR_OTHERS) !== 0) return undefined;
+      return this.#trusted.has(found.uid) ? 0 : found.uid;
     } catch {
-      return true; // a protection that cannot be checked protects
+      return 0; // a protection that cannot be checked protects
     }
   }
 }

@@ -71,6 +71,7 @@ class CgroupWorkloads implements WorkloadSource {
   #ownProcesses: readonly OwnProcess[];
   readonly #protections = new KnownProtections();
   readonly #workloads = new KnownWorkloads();
+  readonly #isMember = (path: string): boolean => this.#members.get(path) !== undefined;
 
   constructor(
     config: WorkloadsConfig,
@@ -226,13 +227,15 @@ class CgroupWorkloads implements WorkloadSource {
   }
 
   #pending(path: string): Protection | undefined {
-    if (this.#matchesNames && this.#containerNames.isPending(path)) return { kind: 'unreported', what: 'name' };
+    const missing = this.#matchesNames ? this.#containerNames.missing(path) : undefined;
+    if (missing !== undefined) return { kind: 'unreported', what: missing === 'pending' ? 'name' : 'lost name' };
     const isAwaited = this.#reported.isAwaited(path) && this.#names.isNamedByRoot(path);
     return isAwaited ? { kind: 'unreported', what: 'pod' } : undefined;
   }
 
   problems(): readonly SourceProblem[] {
-    return [...missingSources(this.#roots), ...this.#members.problems()];
+    const unnamed = this.#matchesNames ? this.#containerNames.problems(this.#isMember) : [];
+    return [...missingSources(this.#roots), ...this.#members.problems(), ...unnamed];
   }
 
   close(): void {
@@ -242,6 +245,7 @@ class CgroupWorkloads implements WorkloadSource {
 
   refresh(): void {
     this.#ownProcesses = this.#own.read();
+    this.#containerNames.retry(this.#isMember);
     // Empties the kernel's queue, and opens new cgroups before they are needed.
     this.#members.watch();
     this.#reported.follow();
@@ -269,7 +273,7 @@ class CgroupWorkloads implements WorkloadSource {
     if (holdsEvictd || this.#ownProcesses.some(({ pid }) => pids.includes(pid))) return { kind: 'self' };
     // Before `changed`, which only postpones an eviction.
     const below = protectedBelow(path, cgroupDirectory(this.#hierarchy, path), this.#names, (unit) => {
-      const named = { ...unit, name: this.#containerNames.of(unit.path) ?? unit.name };
+      const named = { ...unit, name: this.#containerNames.of(unit.path, () => this.#names.namer(unit.path)) ?? unit.name };
       return { oomPreference: this.#preferenceOf(unit.path), ...this.#podFacts({ path: unit.path, effect: this.#effectOf(named) }) };
     });
     if (below !== undefined) return below;

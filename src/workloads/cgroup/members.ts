@@ -1,12 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { cgroupDirectory, type CgroupHierarchy } from '../../core/workload/cgroup.js';
-import { isAvoidedSession, type NameFacts } from '../../core/systemd/protected-units.js';
+import { isAvoidedSession } from '../../core/systemd/protected-units.js';
 import { unitPlace } from '../../core/systemd/unit.js';
 import type { UnreadableWorkload } from '../../core/workload/workload.js';
 import { errnoName, errnoText } from '../../errors.js';
 import type { SourceProblem } from '../../monitor/ports/ports.js';
 import type { Binding, CgroupHandle, CgroupTable } from '../../native/binding.js';
 import type { ContainerNames } from '../cri/container-names.js';
+import type { CgroupNames } from './cgroup-names.js';
 import { cgroupFiles, limitBytes, type CgroupFiles, type CgroupSample } from './cgroup-files.js';
 import type { RuleEffect } from '../workload-rules.js';
 import type { OomPreferences } from './oom-preference.js';
@@ -24,7 +25,7 @@ interface MembersParts {
   readonly countsCache: boolean;
   readonly preferences: OomPreferences;
   readonly containerNames: ContainerNames;
-  readonly names: NameFacts;
+  readonly names: CgroupNames;
 }
 
 /** The members of the sources, with their files open. */
@@ -204,7 +205,9 @@ export class Members {
   #add(found: Found, unreadable: UnreadableWorkload[]): void {
     const { root, below } = found;
     const path = pathOf(found);
-    const name = (root.names === 'reported' ? undefined : this.#parts.containerNames.of(path)) ?? root.nameOf(below);
+    const name =
+      (root.names === 'reported' ? undefined : this.#parts.containerNames.of(path, () => this.#parts.names.namer(path))) ??
+      root.nameOf(below);
     const directory = `${root.directory}/${below}`;
     let row: number | undefined;
     try {

@@ -1,38 +1,45 @@
-import { readFileSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { closeSync, constants, fstatSync, openSync, readdirSync, readFileSync, type Stats } from 'node:fs';
+import { open, readdir, readFile } from 'node:fs/promises';
 import { containerScope, type ContainerScope } from '../../core/workload/container-scope.js';
+import type { SourceProblem } from '../../monitor/ports/ports.js';
+import { lookUpName, type NameFound, type Want } from './container-lookup.js';
 
 /** Bounds the memory for ended containers. */
 const MOST_KNOWN = 4096;
-
-/** The default locations of container names for Docker and Podman as root. */
-const FILES: Readonly<Record<ContainerScope['engine'], (id: string) => readonly string[]>> = {
-  docker: (id) => [`/var/lib/docker/containers/${id}/config.v2.json`],
-  podman: () => ['containers.json', 'volatile-containers.json'].map((file) => `/var/lib/containers/storage/overlay-containers/${file}`),
-};
-
 /** A slower disk hangs. */
 const LOOKED_UP_WITHIN_NS = 5_000_000_000n;
+/** A name that was not found is looked for again. */
+const AGAIN_AFTER_NS = 30_000_000_000n;
+/** A larger file of a user is not read. */
+const MOST_OF_USER_BYTES = 16 * 1024 * 1024;
 
 interface Known {
   readonly scope: ContainerScope;
   readonly path: string;
-  /** undefined: none, or unknown yet. */
+  /** Whose runtime it is; 0: the machine's. */
+  readonly uid: number;
+  /** undefined: none, or unknown. */
   name: string | undefined;
+  /** undefined: the lookup has found the name, or that there is none. */
+  lookedFor: readonly string[] | undefined;
   /** The start of the first lookup; undefined: it is over. */
   sinceNs: bigint | undefined;
+  /** The start of the last lookup. */
+  lastNs: bigint;
+  isLooking: boolean;
 }
 
 /**
- * Names of Docker and Podman containers, from their own files. Each is looked up once in the background; {@link found}
- * reports names that became known. Keep one instance: a new one knows nothing.
+ * Names of Docker and Podman containers, from the files of the runtime that owns the cgroup: root's, or that of the user
+ * who named the cgroup. They are looked up in the background; {@link found} reports names that became known. Keep one
+ * instance: a new one knows nothing.
  */
 export class ContainerNames {
   readonly #root: string;
   readonly #waits: boolean;
-  /** By container id. */
   readonly #known = new Map<string, Known>();
-  #lastRequest: Promise<void> = Promise.resolve();
+  /** Root's files and those of users apart, so that a user's files delay no other name. */
+  readonly #lastRequest = { root: Promise.resolve(), users: Promise.resolve() };
   #found: string[] = [];
 
   /**
@@ -44,24 +51,44 @@ export class ContainerNames {
     this.#root = root;
   }
 
-  /** undefined: not a container, no name, or unknown yet. */
-  of(path: string): string | undefined {
+  /**
+   * undefined: not a container, no name, or unknown yet.
+   *
+   * @param namer  the user who chose the name of the cgroup; undefined: not one user
+   */
+  of(path: string, namer: () => number | undefined): string | undefined {
     const scope = containerScope(path);
     if (scope === undefined) return undefined;
-    const known = this.#known.get(scope.id) ?? this.#begin(scope, path);
-    return known.name;
+    const [known, uid] = [this.#known.get(path), namer()];
+    return (known !== undefined && known.uid === uid ? known : this.#begin(scope, path, uid))?.name;
   }
 
-  /** Whether the first lookup runs, for at most five seconds. */
-  isPending(path: string): boolean {
-    const scope = containerScope(path);
-    const sinceNs = scope && this.#known.get(scope.id)?.sinceNs;
-    return sinceNs !== undefined && process.hrtime.bigint() - sinceNs < LOOKED_UP_WITHIN_NS;
+  /**
+   * Why rules that match by name cannot be applied to a container of root: its first lookup runs, for at most five
+   * seconds, or its name was not found. undefined: they can.
+   */
+  missing(path: string): 'pending' | 'lost' | undefined {
+    const known = this.#known.get(path);
+    if (known?.uid !== 0 || known.name !== undefined || known.lookedFor === undefined) return undefined;
+    return known.sinceNs !== undefined && process.hrtime.bigint() - known.sinceNs < LOOKED_UP_WITHIN_NS ? 'pending' : 'lost';
   }
 
   /** Looks all names up again: containers may have been renamed. */
   renew(): void {
     for (const known of this.#known.values()) this.#look(known);
+  }
+
+  /** Looks names up again that were not found. */
+  retry(isPresent: (path: string) => boolean): void {
+    const nowNs = process.hrtime.bigint();
+    for (const known of this.#known.values()) {
+      if (nowNs - known.lastNs >= AGAIN_AFTER_NS && this.missing(known.path) === 'lost' && isPresent(known.path)) this.#look(known);
+    }
+  }
+
+  /** Resolves when the names of root's containers that were asked for until now have been looked up. */
+  async settled(): Promise<void> {
+    await this.#lastRequest.root;
   }
 
   /** Paths whose names became known since the last call. */
@@ -72,55 +99,105 @@ export class ContainerNames {
     return found;
   }
 
-  #begin(scope: ContainerScope, path: string): Known {
+  /** One for each kind of runtime with containers whose names were not found. */
+  problems(isPresent: (path: string) => boolean): readonly SourceProblem[] {
+    const lost = [...this.#known.values()].filter(({ path }) => this.missing(path) === 'lost' && isPresent(path));
+    return (['docker', 'podman'] as const).flatMap((engine): SourceProblem[] => {
+      const [first, ...others] = lost.filter(({ scope }) => scope.engine === engine);
+      if (first === undefined) return [];
+      const more = others.length === 0 ? '' : ` and of ${String(others.length)} more`;
+      const files = first.lookedFor?.length ? first.lookedFor.join(', ') : 'nothing: a file does not answer';
+      const message = `the name of container ${first.path}${more} cannot be found, and rules match by name: not evicted (looked for ${files})`;
+      return [{ code: 'EVICTD_CONTAINER_NAME', message, hint: HINTS[engine] }];
+    });
+  }
+
+  #begin(scope: ContainerScope, path: string, uid: number | undefined): Known | undefined {
+    this.#known.delete(path);
+    if (uid === undefined) return undefined;
     if (this.#known.size >= MOST_KNOWN) this.#known.clear();
-    const known: Known = { scope, path, name: undefined, sinceNs: process.hrtime.bigint() };
-    this.#known.set(scope.id, known);
+    const nowNs = process.hrtime.bigint();
+    const known: Known = { scope, path, uid, name: undefined, lookedFor: NONE, sinceNs: nowNs, lastNs: nowNs, isLooking: false };
+    this.#known.set(path, known);
     this.#look(known);
     return known;
   }
 
   /** One file at a time: a hanging disk then blocks only one thread of the pool. */
   #look(known: Known): void {
-    const { scope, path } = known;
-    const files = FILES[scope.engine](scope.id).map((file) => this.#root + file);
+    if (known.isLooking) return;
+    known.isLooking = true;
+    known.lastNs = process.hrtime.bigint();
+    const lookup = lookUpName(known.scope, known.uid);
     if (this.#waits) {
-      for (const file of files) learn(known, () => readFileSync(file, 'utf8'));
-      known.sinceNs = undefined;
+      let step = lookup.next();
+      while (step.done !== true) step = lookup.next(answerNow(this.#at(step.value)));
+      learn(known, step.value);
       return;
     }
-    this.#lastRequest = this.#lastRequest.then(async () => {
-      for (const file of files) {
-        const text = await readFile(file, 'utf8').catch(() => '');
-        if (learn(known, () => text)) this.#found.push(path);
-      }
-      known.sinceNs = undefined;
+    const queue = known.uid === 0 ? 'root' : 'users';
+    this.#lastRequest[queue] = this.#lastRequest[queue].then(async () => {
+      let step = lookup.next();
+      while (step.done !== true) step = lookup.next(await answer(this.#at(step.value)));
+      if (learn(known, step.value) && this.#known.get(known.path) === known) this.#found.push(known.path);
     });
+  }
+
+  #at(want: Want): Want {
+    return { ...want, path: this.#root + want.path };
   }
 }
 
-/** Returns whether the name is new. */
-function learn(known: Known, text: () => string): boolean {
-  try {
-    const name = nameIn(JSON.parse(text()), known.scope);
-    if (name === undefined || name === known.name) return false;
-    known.name = name;
-    return true;
-  } catch {
-    return false; // missing or incomplete: the cgroup's name is used
-  }
-}
+const HINTS: Readonly<Record<ContainerScope['engine'], string>> = {
+  docker: 'set data-root in /etc/docker/daemon.json to the directory that dockerd uses, or match these containers by path',
+  podman: 'set graphroot in /etc/containers/storage.conf to the directory that podman uses, or match these containers by path',
+};
 
 const NONE: readonly string[] = [];
 
-/** Docker: {"Name": "/web", …}; Podman, all containers: [{"id": …, "names": ["web"], …}, …]. */
-function nameIn(json: unknown, { engine, id }: ContainerScope): string | undefined {
-  if (engine === 'docker') {
-    const { Name: name } = json as { Name?: unknown };
-    return typeof name === 'string' && name.length > 1 ? name.replace(/^\//, '') : undefined;
+/** Returns whether the name is new. */
+function learn(known: Known, found: NameFound): boolean {
+  known.sinceNs = undefined;
+  known.isLooking = false;
+  known.lookedFor = 'lookedFor' in found ? found.lookedFor : undefined;
+  if (!('name' in found) || found.name === known.name) return false;
+  known.name = found.name;
+  return true;
+}
+
+/** A user may have put a link or a named pipe there. */
+const OPEN_USERS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
+function isOfUser(stats: Stats, owner: number): boolean {
+  return stats.isFile() && stats.uid === owner && stats.size <= MOST_OF_USER_BYTES;
+}
+
+function answerNow({ kind, path, owner }: Want): string | undefined {
+  try {
+    if (kind === 'directory') return readdirSync(path).join('\n');
+    if (owner === undefined) return readFileSync(path, 'utf8');
+    const file = openSync(path, OPEN_USERS);
+    try {
+      return isOfUser(fstatSync(file), owner) ? readFileSync(file, 'utf8') : undefined;
+    } finally {
+      closeSync(file);
+    }
+  } catch {
+    return undefined; // missing, or not readable
   }
-  if (!Array.isArray(json)) return undefined;
-  const own = (json as readonly { id?: unknown; names?: unknown }[]).find((container) => container.id === id);
-  const [name] = Array.isArray(own?.names) ? (own.names as readonly unknown[]) : [];
-  return typeof name === 'string' && name !== '' ? name : undefined;
+}
+
+async function answer({ kind, path, owner }: Want): Promise<string | undefined> {
+  try {
+    if (kind === 'directory') return (await readdir(path)).join('\n');
+    if (owner === undefined) return await readFile(path, 'utf8');
+    const file = await open(path, OPEN_USERS);
+    try {
+      return isOfUser(await file.stat(), owner) ? await file.readFile('utf8') : undefined;
+    } finally {
+      await file.close();
+    }
+  } catch {
+    return undefined; // missing, or not readable
+  }
 }

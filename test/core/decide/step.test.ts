@@ -42,6 +42,12 @@ describe('hard threshold', () => {
     expect(loop.dueAtNs).toBe(5_000_000n);
   });
 
+  test('a name that cannot be found is not waited for: an alert', () => {
+    const lost = workload('batch', { protection: { kind: 'unreported', what: 'lost name' } });
+    const loop = new Timeline(policy([hard]), candidates([lost, 300n * Mi]));
+    expect(loop.memory(0, 99n)).toContainEqual(expect.stringContaining('alert'));
+  });
+
   test('a hard threshold waits for no facts about the victim, because memory keeps falling; a soft threshold has the time', () => {
     const asked: bigint[] = [];
     const planned: unknown[] = [];

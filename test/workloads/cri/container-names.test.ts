@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chownSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -15,6 +15,12 @@ import { memoryHierarchy, testCgroup, type TestCgroup } from '../../support/cgro
 import { eventually } from '../../support/eventually.js';
 
 const [A, B] = ['a'.repeat(64), 'b'.repeat(64)];
+const CONFIG = `containers/${A}/config.v2.json`;
+const WEB = '{"Name": "/web"}';
+const LIST = JSON.stringify([{ id: A, names: ['web'] }]);
+const STORAGE = '[storage]\ndriver = "overlay"\n  graphroot = "/srv/pods"\n';
+const USER = 4242;
+const ROOT = (): number => 0;
 const docker = (id: string): string => `/system.slice/docker-${id}.scope`;
 const podman = (id: string): string => `/machine.slice/libpod-${id}.scope`;
 
@@ -35,11 +41,11 @@ afterEach(() => {
 describe.each([true, false])('names are read at once: %s', (waits) => {
   const nameOf = async (path: string): Promise<string | undefined> => {
     const names = new ContainerNames(waits, root);
-    const first = names.of(path);
+    const first = names.of(path, ROOT);
     if (waits) return first;
     expect(first).toBeUndefined();
     await eventually('it is known', () => names.found().includes(path));
-    return names.of(path);
+    return names.of(path, ROOT);
   };
 
   test('of Docker', async () => {
@@ -68,35 +74,35 @@ test.each<[rule: string, text: string]>([
   ['a name that is no text', '{"Name": 1}'],
 ])('%s: it goes by the name of its cgroup', (_rule, text) => {
   write(`var/lib/docker/containers/${A}/config.v2.json`, text);
-  expect(new ContainerNames(true, root).of(docker(A))).toBeUndefined();
+  expect(new ContainerNames(true, root).of(docker(A), ROOT)).toBeUndefined();
 });
 
 test.each(['null', '{}', '[null]', '[{"id": 1}]', JSON.stringify([{ id: A }]), JSON.stringify([{ id: A, names: [] }])])(
   'Podman says %s: so it does',
   (text) => {
     write(`${PODMAN}/containers.json`, text);
-    expect(new ContainerNames(true, root).of(podman(A))).toBeUndefined();
+    expect(new ContainerNames(true, root).of(podman(A), ROOT)).toBeUndefined();
   },
 );
 
 test('what is there is looked for once, and what is not, too', () => {
   const names = new ContainerNames(true, root);
-  expect(names.of(docker(A))).toBeUndefined();
+  expect(names.of(docker(A), ROOT)).toBeUndefined();
   write(`var/lib/docker/containers/${A}/config.v2.json`, '{"Name": "/web"}');
-  expect(names.of(docker(A))).toBeUndefined();
+  expect(names.of(docker(A), ROOT)).toBeUndefined();
 });
 
 test('a container that was renamed has its new name when all are looked for again', async () => {
   const file = `var/lib/docker/containers/${A}/config.v2.json`;
   write(file, '{"Name": "/web"}');
   const names = new ContainerNames(false, root);
-  names.of(docker(A));
-  await eventually('it is known', () => names.of(docker(A)) === 'web');
+  names.of(docker(A), ROOT);
+  await eventually('it is known', () => names.of(docker(A), ROOT) === 'web');
   expect(names.found()).toEqual([docker(A)]);
   write(file, '{"Name": "/db"}');
   names.renew();
-  expect([names.of(docker(A)), names.isPending(docker(A))]).toEqual(['web', false]);
-  await eventually('it is known', () => names.of(docker(A)) === 'db');
+  expect([names.of(docker(A), ROOT), names.missing(docker(A))]).toEqual(['web', undefined]);
+  await eventually('it is known', () => names.of(docker(A), ROOT) === 'db');
   expect(names.found()).toEqual([docker(A)]);
 });
 
@@ -105,20 +111,20 @@ test('a disk that hangs leaves no name pending for longer than five seconds', as
   mkdirSync(dirname(join(root, file)), { recursive: true });
   execFileSync('mkfifo', [join(root, file)]); // a reader blocks until there is a writer
   const names = new ContainerNames(false, root);
-  names.of(docker(A));
+  names.of(docker(A), ROOT);
   const nowNs = process.hrtime.bigint();
   const clock = vi.spyOn(process.hrtime, 'bigint').mockReturnValue(nowNs);
-  const first = names.isPending(docker(A));
+  const first = names.missing(docker(A));
   clock.mockReturnValue(nowNs + 5_000_000_000n);
-  const last = names.isPending(docker(A));
+  const last = names.missing(docker(A));
   clock.mockRestore();
   await writeFile(join(root, file), '{"Name": "/web"}'); // before anything can fail: it would wait for ever
-  expect([first, last]).toEqual([true, false]);
-  await eventually('it is known all the same', () => names.of(docker(A)) === 'web');
+  expect([first, last]).toEqual(['pending', 'lost']);
+  await eventually('it is known all the same', () => names.of(docker(A), ROOT) === 'web');
 });
 
 test('what is no container is not looked for', () => {
-  expect(new ContainerNames(true, root).of('/system.slice/web.service')).toBeUndefined();
+  expect(new ContainerNames(true, root).of('/system.slice/web.service', ROOT)).toBeUndefined();
 });
 
 test('a rule matches it by its name, and by that of its cgroup', () => {
@@ -129,6 +135,114 @@ test('a rule matches it by its name, and by that of its cgroup', () => {
   expect(matches('web', docker(A), 'docker-*')).toBe(true);
   expect(matches('web', docker(A), 'db')).toBe(false);
   expect(matches('web', '/system.slice/docker-x.scope', 'docker-*')).toBe(false);
+});
+
+describe('where the runtimes keep their state', () => {
+  test.each<[rule: string, files: Readonly<Record<string, string>>]>([
+    ['data-root of daemon.json', { 'etc/docker/daemon.json': '{"data-root": "/srv/docker"}', [`srv/docker/${CONFIG}`]: WEB }],
+    ['graph, its older name', { 'etc/docker/daemon.json': '{"graph": "/srv/docker"}', [`srv/docker/${CONFIG}`]: WEB }],
+    ['the snap', { [`var/snap/docker/common/var-lib-docker/${CONFIG}`]: WEB }],
+    [
+      'the configuration of the snap',
+      { 'var/snap/docker/current/config/daemon.json': '{"data-root": "/srv/d"}', [`srv/d/${CONFIG}`]: WEB },
+    ],
+    ['userns-remap', { [`var/lib/docker/231072.231072/${CONFIG}`]: WEB }],
+    [
+      'userns-remap in another root',
+      { 'etc/docker/daemon.json': '{"data-root": "/srv/docker"}', [`srv/docker/100000.100000/${CONFIG}`]: WEB },
+    ],
+    [
+      'the command line of dockerd',
+      { 'run/docker.pid': '17', 'proc/17/cmdline': 'dockerd\0-H\0fd://\0--data-root\0/srv/d\0', [`srv/d/${CONFIG}`]: WEB },
+    ],
+    ['… written with =', { 'run/docker.pid': '17\n', 'proc/17/cmdline': 'dockerd\0--data-root=/srv/d\0', [`srv/d/${CONFIG}`]: WEB }],
+    ['a daemon.json that is not valid', { 'etc/docker/daemon.json': '{', [`var/lib/docker/${CONFIG}`]: WEB }],
+  ])('Docker: %s', (_rule, files) => {
+    for (const [path, text] of Object.entries(files)) write(path, text);
+    expect(new ContainerNames(true, root).of(docker(A), ROOT)).toBe('web');
+  });
+
+  test.each<[rule: string, files: Readonly<Record<string, string>>]>([
+    ['graphroot', { 'etc/containers/storage.conf': STORAGE, 'srv/pods/overlay-containers/containers.json': LIST }],
+    ["the distribution's", { 'usr/share/containers/storage.conf': STORAGE, 'srv/pods/overlay-containers/containers.json': LIST }],
+    ['another driver', { 'var/lib/containers/storage/vfs-containers/containers.json': LIST }],
+    ['a transient store', { 'run/containers/storage/overlay-containers/volatile-containers.json': LIST }],
+  ])('Podman: %s', (_rule, files) => {
+    for (const [path, text] of Object.entries(files)) write(path, text);
+    expect(new ContainerNames(true, root).of(podman(A), ROOT)).toBe('web');
+  });
+});
+
+describe.each([true, false])("a user's runtime, names are read at once: %s", (waits) => {
+  const home = 'home/ann';
+  const [dockerFile, podmanFile] = [
+    `${home}/.local/share/docker/${CONFIG}`,
+    `${home}/.local/share/containers/storage/overlay-containers/containers.json`,
+  ];
+  const nameOf = async (path: string): Promise<string | undefined> => {
+    write('etc/passwd', `root:x:0:0::/root:/bin/sh\nann:x:${String(USER)}:${String(USER)}::/home/ann:/bin/sh\n`);
+    const names = new ContainerNames(waits, root);
+    names.of(path, () => USER);
+    // The queue of users is empty when a second name has been looked for.
+    const last = `/user.slice/docker-${B}.scope`;
+    write(`${home}/.local/share/docker/containers/${B}/config.v2.json`, '{"Name": "/last"}');
+    chownSync(join(root, `${home}/.local/share/docker/containers/${B}/config.v2.json`), USER, USER);
+    names.of(last, () => USER);
+    await eventually('the last is known', () => names.of(last, () => USER) === 'last');
+    expect(names.missing(path)).toBeUndefined();
+    return names.of(path, () => USER);
+  };
+  const owned = (path: string, text: string): void => {
+    write(path, text);
+    chownSync(join(root, path), USER, USER);
+  };
+
+  test('has the names of its own containers', async () => {
+    owned(dockerFile, WEB);
+    owned(podmanFile, LIST);
+    expect([await nameOf(docker(A)), await nameOf(podman(A))]).toEqual(['web', 'web']);
+  });
+
+  test("has none of root's", async () => {
+    write(`var/lib/docker/${CONFIG}`, WEB);
+    expect(await nameOf(docker(A))).toBeUndefined();
+  });
+
+  test("nor by a link to root's, or a named pipe", async () => {
+    write(`var/lib/docker/${CONFIG}`, WEB);
+    mkdirSync(dirname(join(root, dockerFile)), { recursive: true });
+    symlinkSync(join(root, `var/lib/docker/${CONFIG}`), join(root, dockerFile));
+    expect(await nameOf(docker(A))).toBeUndefined();
+    rmSync(join(root, dockerFile));
+    execFileSync('mkfifo', [join(root, dockerFile)]);
+    chownSync(join(root, dockerFile), USER, USER);
+    expect(await nameOf(docker(A))).toBeUndefined();
+  });
+
+  test("nor by a directory that is a link to root's", async () => {
+    write(`var/lib/docker/${CONFIG}`, WEB);
+    mkdirSync(join(root, `${home}/.local/share`), { recursive: true });
+    mkdirSync(join(root, `${home}/.local/share/docker/containers`), { recursive: true });
+    symlinkSync(join(root, `var/lib/docker/containers/${A}`), join(root, `${home}/.local/share/docker/containers/${A}`));
+    expect(await nameOf(docker(A))).toBeUndefined();
+  });
+});
+
+test('a name is that of the user who names the cgroup now', () => {
+  write(`var/lib/docker/${CONFIG}`, WEB);
+  const names = new ContainerNames(true, root);
+  const seen = [ROOT(), USER, ROOT()].map((uid) => [names.of(docker(A), () => uid), names.missing(docker(A))]);
+  expect(seen).toEqual([
+    ['web', undefined],
+    [undefined, undefined],
+    ['web', undefined],
+  ]);
+});
+
+test('where several users may name a cgroup, no name is looked for', () => {
+  write(`var/lib/docker/${CONFIG}`, WEB);
+  const names = new ContainerNames(true, root);
+  expect([names.of(docker(A), () => undefined), names.missing(docker(A))]).toEqual([undefined, undefined]);
 });
 
 describe('as a workload', () => {
@@ -188,11 +302,53 @@ describe('as a workload', () => {
   });
 
   test('a container without a name may be evicted once that is known', async () => {
-    await top.child(`docker-${A}.scope`).spawn('sleep', ['600']);
+    write(`${PODMAN}/containers.json`, JSON.stringify([{ id: A, names: [] }]));
+    await top.child(`libpod-${A}.scope`).spawn('sleep', ['600']);
     const seen = opening(new ContainerNames(false, root), critical);
-    expect(seen()).toEqual([[`docker-${A}.scope`, 'unreported']]);
+    expect(seen()).toEqual([[`libpod-${A}.scope`, 'unreported']]);
     await eventually('it has none', () => seen()[0]?.[1] === undefined);
-    expect(seen()).toEqual([[`docker-${A}.scope`, undefined]]);
+    expect([seen(), source?.problems()]).toEqual([[[`libpod-${A}.scope`, undefined]], []]);
+  });
+
+  test('one whose name cannot be found is not evicted, and a warning says where it was looked for', async () => {
+    await top.child(`docker-${A}.scope`).spawn('sleep', ['600']);
+    const names = new ContainerNames(false, root);
+    opening(names, critical)();
+    await names.settled();
+    const lost = { kind: 'unreported', what: 'lost name' };
+    expect(source?.candidates().usages.map(({ workload }) => workload.protection)).toEqual([lost]);
+    const message = expect.stringContaining(`(looked for /var/lib/docker/containers/${A}/config.v2.json, /var/snap/`) as string;
+    expect(source?.problems()).toMatchObject([{ code: 'EVICTD_CONTAINER_NAME', message }]);
+    // Without rules that match by name it does not matter.
+    expect([opening(names, [])(), source?.problems()]).toEqual([[[`docker-${A}.scope`, undefined]], []]);
+    write(`var/lib/docker/containers/${A}/config.v2.json`, '{"Name": "/web"}');
+    expect(opening(names, critical)()).toEqual([[`docker-${A}.scope`, 'unreported']]);
+    const clock = vi.spyOn(process.hrtime, 'bigint').mockReturnValue(process.hrtime.bigint() + 30_000_000_000n);
+    source?.refresh();
+    clock.mockRestore();
+    await eventually('it is found', () => source?.candidates().usages[0]?.workload.name === 'web');
+    expect([source?.candidates().usages[0]?.workload.protection, source?.problems()]).toEqual([undefined, []]);
+  });
+
+  test('a cgroup that a user named like a critical container of root has none of its rules', async () => {
+    write(`var/lib/docker/containers/${A}/config.v2.json`, '{"Name": "/db"}');
+    const users = top.child('users');
+    await users.child(`docker-${A}.scope`).spawn('sleep', ['600']);
+    await top.child(`docker-${A}.scope`).spawn('sleep', ['600']);
+    const names = new ContainerNames(true, root);
+    chownSync(users.dir, USER, USER);
+    const of = (path: string) => {
+      const identity = { name: 'machine', cgroup: undefined, cgroupVersion: hierarchy.version };
+      source?.close();
+      source = openWorkloads({ workloads: [{ cgroup: path }], rules: critical }, native, { identity, hierarchy }, true, {
+        containerNames: names,
+      });
+      return source
+        .candidates()
+        .usages.flatMap(({ workload }) => (workload.name === 'users' ? [] : [[workload.name, workload.protection?.kind]]));
+    };
+    expect(of(top.path)).toEqual([['db', 'critical']]);
+    expect(of(users.path)).toEqual([[`docker-${A}.scope`, undefined]]);
   });
 
   test('a slice is not evicted for a scope in it whose name is not known, or that is critical by it', async () => {
@@ -208,7 +364,7 @@ describe('as a workload', () => {
     };
     const contains = { kind: 'contains', name: `docker-${A}.scope` };
     expect(veto()).toEqual(contains);
-    await eventually('its name is known', () => names.of(`${slice.path}/docker-${A}.scope`) === 'db');
+    await eventually('its name is known', () => names.of(`${slice.path}/docker-${A}.scope`, ROOT) === 'db');
     expect(veto()).toEqual(contains);
   });
 });

@@ -134,6 +134,7 @@ export function namesOf(workloads: readonly PresentWorkload[]): string {
 export const evictableRule: LintRule = {
   codes: [
     'EVICTD_SOURCE_MISSING',
+    'EVICTD_CONTAINER_NAME',
     'EVICTD_LINT_NO_THRESHOLD',
     'EVICTD_WORKLOADS_NONE',
     'EVICTD_LINT_ALL_CRITICAL',

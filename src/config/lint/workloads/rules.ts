@@ -16,12 +16,14 @@ export function lintRules({ rules, workloads }: LintSubject, machine: MachineFac
   if (workloads.length === 0) return [];
   const reach = reachOf(workloads);
   const roots = cgroupsOf(workloads).roots;
-  const present = machine?.workloads?.present ?? [];
+  const { present = [], problems = [] } = machine?.workloads ?? {};
+  // The container that a rule means may be one of these.
+  const isAnyUnnamed = problems.some(({ code }) => code === 'EVICTD_CONTAINER_NAME');
   return rules.flatMap((rule, index): Finding[] => {
     const problem =
       (present.some(({ matched }) => matched.includes(index)) ? undefined : neverMatches(rule, reach, roots)) ??
       liftsNothing(rule, index, present) ??
-      matchesNone(rule, index, present) ??
+      (isAnyUnnamed && rule.match.name !== undefined ? undefined : matchesNone(rule, index, present)) ??
       staysCritical(rules, index, present);
     if (problem === undefined) return [];
     const key = `rules[${String(index)}]`;

@@ -156,6 +156,26 @@ describe("a rule about a container of Docker's or Podman's", () => {
   });
 });
 
+test.each<[rule: string, match: Rule['match'], codes: string[]]>([
+  ['a name may be that of a container whose name was not found', { name: 'docker-web*' }, []],
+  ['a path cannot', { path: '/system.slice/docker-web.scope' }, ['EVICTD_LINT_RULE_UNMATCHED']],
+])('a rule that matches no workload now: %s', (_rule, match, codes) => {
+  const problems = [{ code: 'EVICTD_CONTAINER_NAME', message: 'the name of container …' }];
+  const workloads = { present: [{ ...present('docker-x.scope'), matched: [] }], problems };
+  const sources = [{ systemd: { slices: ['system.slice'], units: [] } }];
+  const found = lintRules(subject([], { rules: [{ match, priority: 1 }], workloads: sources }), machine({ workloads }));
+  expect(found.map(({ code }) => code)).toEqual(codes);
+});
+
+test('liftProtection of a part of a desktop, which is protected by its slice', () => {
+  const path = '/user.slice/user-1000.slice/user@1000.service/session.slice/org.gnome.Shell@wayland.service';
+  const name = 'org.gnome.Shell@wayland.service';
+  const workloads = { present: [{ ...present(name), path, matched: [0] }], problems: [] };
+  const rules = [{ match: { name }, critical: false, liftProtection: true }];
+  const sources = [{ systemd: { slices: ['user.slice'], units: [] } }];
+  expect(lintRules(subject([], { rules, workloads: sources }), machine({ workloads }))).toEqual([]);
+});
+
 describe('a rule about pods that can never match', () => {
   const runtime: readonly WorkloadSourceSpec[] = [{ cri: { endpoint: 'unix:///run/crio/crio.sock' } }];
   test.each<[rule: string, match: Rule['match'], sources: readonly WorkloadSourceSpec[], hint: string | undefined]>([
