@@ -128,7 +128,7 @@ export class Monitor {
     const atNs = process.hrtime.bigint();
     this.#tickAtNs = atNs + this.#intervalNs;
     const isAwaited = this.#isUndecided || [this.#dueAtNs, this.#notBeforeNs, this.#waiting].some((awaited) => awaited !== undefined);
-    if (source === 'tick' && !isAwaited && this.#quiet.skip(this.#policy, this.#state, atNs)) {
+    if (source === 'tick' && !isAwaited && this.#quiet.tickWithoutPass(this.#policy, this.#state, atNs)) {
       this.#schedule();
       return;
     }

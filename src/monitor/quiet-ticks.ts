@@ -36,7 +36,7 @@ export class QuietTicks {
   }
 
   /** Does what a tick without a pass does. Returns false if it needs a pass. */
-  skip(policy: Pick<Policy, 'localStorageCapacityIsolation'>, state: State, nowNs: bigint): boolean {
+  tickWithoutPass(policy: Pick<Policy, 'localStorageCapacityIsolation'>, state: State, nowNs: bigint): boolean {
     if (!this.#isWatched || this.#skipped >= PASS_EVERY - 1 || policy.localStorageCapacityIsolation || !isCalm(state)) return false;
     const { node, workloads, reporter, heartbeat } = this.#parts;
     if (node.isSteady?.() !== true) return false;

@@ -3,6 +3,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { memoryController, type TestCgroup } from '../support/cgroup.js';
+import { MIXED_MEMINFO, meminfoText, type Meminfo } from '../support/meminfo.js';
 import { Evictd, EVICTD, scratchDirectory, victimOf } from './evictd.js';
 import { MIB, ON, testNode, workload } from './node.js';
 
@@ -70,45 +71,30 @@ describe(`in a container with a limit (${ON})`, () => {
   });
 });
 
-/** In kB, as lxcfs 3 has it: MemTotal of the container beside AnonPages of the machine. */
-const MIXED = {
-  MemTotal: 2097152,
-  MemFree: 1600000,
-  MemAvailable: 1650000,
-  Buffers: 0,
-  Cached: 80000,
-  SwapCached: 0,
-  'Inactive(file)': 20000,
-  AnonPages: 8000000,
-  SwapTotal: 0,
-  SwapFree: 0,
-};
-
 describe(`with another meminfo (${ON})`, () => {
-  const shown = (fields: Partial<typeof MIXED>): string => {
+  const shown = (fields: Meminfo): string => {
     const directory = scratchDirectory();
     onTestFinished(() => {
       rmSync(directory, { recursive: true });
     });
     const file = join(directory, 'meminfo');
-    const lines = Object.entries(fields).map(([key, kib]) => `${`${key}:`.padEnd(16)}${String(kib).padStart(8)} kB\n`);
-    writeFileSync(file, lines.join(''));
+    writeFileSync(file, meminfoText(fields));
     return file;
   };
   const unlimited = (): TestCgroup => testNode(1n << 60n);
 
   test('MemAvailable is the container’s', async () => {
-    const { code, memory } = await check(unlimited(), shown(MIXED));
+    const { code, memory } = await check(unlimited(), shown(MIXED_MEMINFO));
     expect([code, memory]).toMatchObject([0, { availableBytes: 1650000 * 1024, capacityBytes: 2097152 * 1024 }]);
   });
 
   test('more anonymous memory than there is memory is unknown, and no shortage', async () => {
-    const { code, memory } = await check(unlimited(), shown(MIXED), KUBELET);
+    const { code, memory } = await check(unlimited(), shown(MIXED_MEMINFO), KUBELET);
     expect([code, memory.reason]).toEqual([3, expect.stringContaining('/proc/meminfo mixes two machines')]);
   });
 
   test('without MemAvailable doctor says that the kernel’s memory counts as available', async () => {
-    const { MemAvailable: _masked, ...fields } = MIXED;
+    const { MemAvailable: _masked, ...fields } = MIXED_MEMINFO;
     const meminfo = shown({ ...fields, AnonPages: 400000 });
     const command = [...inside(unlimited(), meminfo), process.execPath, EVICTD, 'doctor', '-o', 'json'];
     const { checks } = JSON.parse((await run(command)).stdout) as { checks: { id: string; status: string; summary: string }[] };

@@ -48,7 +48,7 @@ test.each<[rule: string, mayBe: boolean, thresholds: Threshold[], notifiers: Not
 ])('a tick without a pass: %s', (_rule, mayBe, thresholds, notifiers, problems = []) => {
   const quiet = quietTicks();
   quiet.armed({ thresholds }, notifiers, problems);
-  expect(quiet.skip(policy(thresholds), initialState, 0n)).toBe(mayBe);
+  expect(quiet.tickWithoutPass(policy(thresholds), initialState, 0n)).toBe(mayBe);
 });
 
 test.each<[rule: string, state: Partial<State>]>([
@@ -61,20 +61,20 @@ test.each<[rule: string, state: Partial<State>]>([
 ])('a pass at every tick while %s', (_rule, state) => {
   const quiet = quietTicks();
   quiet.armed({ thresholds: [memory] }, [sampler], []);
-  expect(quiet.skip(policy([memory]), { ...initialState, ...state }, 0n)).toBe(false);
+  expect(quiet.tickWithoutPass(policy([memory]), { ...initialState, ...state }, 0n)).toBe(false);
 });
 
 test('a pass at every tick where workloads have limits of local storage', () => {
   const quiet = quietTicks();
   quiet.armed({ thresholds: [memory] }, [sampler], []);
-  expect(quiet.skip(policy([memory], { localStorageCapacityIsolation: true }), initialState, 0n)).toBe(false);
+  expect(quiet.tickWithoutPass(policy([memory], { localStorageCapacityIsolation: true }), initialState, 0n)).toBe(false);
 });
 
 test('the sixth tick makes a pass; arming counts anew', () => {
   const quiet = quietTicks();
   const skipped = (): number => {
     let ticks = 0;
-    while (quiet.skip(policy([memory]), initialState, 0n)) ticks += 1;
+    while (quiet.tickWithoutPass(policy([memory]), initialState, 0n)) ticks += 1;
     return ticks;
   };
   quiet.armed({ thresholds: [memory] }, [sampler], []);

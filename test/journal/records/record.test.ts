@@ -1,12 +1,8 @@
 import { expect, test } from 'vitest';
 import { inFlight, type Decision, type Outcome } from '../../../src/core/decide/eviction.js';
 import { parseQuantity } from '../../../src/core/quantity/quantity.js';
-import { rank } from '../../../src/core/rank/rank.js';
-import { isPressure, SIGNAL_FACTS, type ResourceSignal } from '../../../src/core/signal/signal.js';
 import type { StorageBreach } from '../../../src/core/disk/storage-limit.js';
 import { thresholdId } from '../../../src/core/threshold/threshold.js';
-import type { Workload, WorkloadStats } from '../../../src/core/workload/workload.js';
-import { departuresOf } from '../../../src/core/decide/departures.js';
 import { alertRecord } from '../../../src/monitor/effects/alert.js';
 import { error } from '../../../src/monitor/effects/error.js';
 import { decisionRecord } from '../../../src/journal/records/decision-record.js';
@@ -14,53 +10,32 @@ import { outcomeRecord } from '../../../src/monitor/effects/outcome.js';
 import { reclaimRecord } from '../../../src/monitor/effects/reclaim.js';
 import { startRecord, unfinishedRecord } from '../../../src/journal/records/record.js';
 import type { Wake } from '../../../src/monitor/ports/ports.js';
-import { Gi, Mi, observations, requesting, SECOND, stats, threshold, workload } from '../../core/support.js';
+import { Gi, Mi, observations, requesting, SECOND, threshold } from '../../core/support.js';
+import { decisionOf } from '../decision.js';
 
 const TICK = { source: 'tick', atNs: 0n } as const;
-
-function decision(
-  signal: ResourceSignal,
-  of: Partial<Workload>,
-  used: Partial<WorkloadStats> | undefined,
-  rest: Partial<Decision> = {},
-): Decision {
-  const usages = [{ workload: workload('batch', of), stats: used && stats(used) }];
-  const ranking = rank(signal, 'single', usages, departuresOf('evictd'), { countsSwap: isPressure(signal) });
-  const limit = threshold(signal, '100Mi');
-  const observation = observations(0n, { [signal]: 50n * Mi }).observed.get(signal);
-  const [victim] = ranking;
-  if (observation === undefined || victim === undefined) throw new Error('no observation');
-  return {
-    serial: 1,
-    resource: SIGNAL_FACTS[signal].resource,
-    cause: { kind: 'threshold', threshold: limit, observation, limit: 100n * Mi },
-    victim,
-    graceNs: 0n,
-    ranking,
-    unreadable: [],
-    decidedAtNs: 0n,
-    dryRun: false,
-    ...rest,
-  };
-}
 
 const row = (made: Decision): unknown => (decisionRecord(made, TICK).ranking as readonly unknown[])[0];
 
 test.each<[rule: string, made: Decision, fields: Readonly<Record<string, unknown>>]>([
   [
     'memory: working set, usage, request and what is above it',
-    decision('memory.available', { requests: requesting(64n * Mi) }, { workingSetBytes: 100n * Mi, usageBytes: 120n * Mi }),
+    decisionOf('memory.available', { requests: requesting(64n * Mi) }, { workingSetBytes: 100n * Mi, usageBytes: 120n * Mi }),
     { workingSetBytes: 104857600, usageBytes: 125829120, requestBytes: 67108864, aboveRequestBytes: 37748736 },
   ],
-  ['memory that is not known is absent, not zero', decision('memory.available', {}, undefined), { requestBytes: 0, aboveRequestBytes: 0 }],
+  [
+    'memory that is not known is absent, not zero',
+    decisionOf('memory.available', {}, undefined),
+    { requestBytes: 0, aboveRequestBytes: 0 },
+  ],
   [
     'half a byte is requested',
-    decision('memory.available', { requests: { memory: 100_500_000_000n, ephemeralStorage: 0n, inodes: 0n } }, { workingSetBytes: 200n }),
+    decisionOf('memory.available', { requests: { memory: 100_500_000_000n, ephemeralStorage: 0n, inodes: 0n } }, { workingSetBytes: 200n }),
     { workingSetBytes: 200, requestBytes: 100.5, aboveRequestBytes: 99.5 },
   ],
   [
     'beyond 2^53: text',
-    decision('memory.available', {}, { workingSetBytes: 2n ** 60n, usageBytes: 2n ** 60n }),
+    decisionOf('memory.available', {}, { workingSetBytes: 2n ** 60n, usageBytes: 2n ** 60n }),
     {
       workingSetBytes: '1152921504606846976',
       usageBytes: '1152921504606846976',
@@ -70,10 +45,10 @@ test.each<[rule: string, made: Decision, fields: Readonly<Record<string, unknown
   ],
   [
     'swap, where pressure is short of memory',
-    decision('memory.pressure.full', {}, { workingSetBytes: 100n, usageBytes: 120n, swapBytes: 30n }),
+    decisionOf('memory.pressure.full', {}, { workingSetBytes: 100n, usageBytes: 120n, swapBytes: 30n }),
     { workingSetBytes: 100, usageBytes: 120, swapBytes: 30, requestBytes: 0, aboveRequestBytes: 130 },
   ],
-  ['processes', decision('pid.available', {}, { processes: 7n }), { processes: 7 }],
+  ['processes', decisionOf('pid.available', {}, { processes: 7n }), { processes: 7 }],
 ])('a row of the ranking by %s', (_rule, made, fields) => {
   const { exceedsRequest, ...rest } = row(made) as Record<string, unknown>;
   expect(typeof exceedsRequest).toBe('boolean');
@@ -81,7 +56,7 @@ test.each<[rule: string, made: Decision, fields: Readonly<Record<string, unknown
 });
 
 test('a decision for a threshold: the reading, the limit, the wake', () => {
-  const made = decision('memory.available', {}, { workingSetBytes: 1n, usageBytes: 2n });
+  const made = decisionOf('memory.available', {}, { workingSetBytes: 1n, usageBytes: 2n });
   const { ranking, message, ...fields } = decisionRecord(made, TICK);
   expect(ranking).toHaveLength(1);
   expect(message).toMatch(/^evicting batch with SIGKILL/);
@@ -110,7 +85,7 @@ test('a decision for a threshold: the reading, the limit, the wake', () => {
 
 test('a decision after the kernel’s own: which counters moved', () => {
   const wake: Wake = { source: 'memcg_events', atNs: 1n, counters: ['max', 'oom_kill'] };
-  expect(decisionRecord(decision('memory.available', {}, {}), wake)).toMatchObject({
+  expect(decisionRecord(decisionOf('memory.available', {}, {}), wake)).toMatchObject({
     wake: 'memcg_events',
     wakeCounters: ['max', 'oom_kill'],
   });
@@ -129,7 +104,7 @@ test.each<[breach: StorageBreach, signal: string, storageLimit: Readonly<Record<
     { kind: 'container', container: 'app', limit: '100500m', limitBytes: 101 },
   ],
 ])('a decision for a limit of its own: %o', (breach, signal, storageLimit) => {
-  const made = decision('nodefs.available', {}, {}, { cause: { kind: 'storage-limit', breach } });
+  const made = { ...decisionOf('nodefs.available', {}, {}), cause: { kind: 'storage-limit', breach } as const };
   expect(decisionRecord(made, TICK)).toMatchObject({ signal, kind: 'storage-limit', storageLimit });
   expect(decisionRecord(made, TICK)).not.toHaveProperty('available');
   const outcome: Outcome = {
@@ -188,7 +163,7 @@ test('a start record has what is continued, or why the saved state was discarded
   const start = { version: '1.0.0', dryRun: false, recovered: 0, state: nothing, discarded: undefined };
   expect(startRecord(start)).toEqual({ type: 'start', version: '1.0.0', recovered: 0, message: 'evictd 1.0.0 starts' });
   const limit = threshold('memory.available', '100Mi');
-  const eviction = { ...inFlight(decision('memory.available', {}, {}, { serial: 7, graceNs: SECOND })), usageBytes: 1n };
+  const eviction = { ...inFlight({ ...decisionOf('memory.available', {}, {}), serial: 7, graceNs: SECOND }), usageBytes: 1n };
   const reported = new Map([[thresholdId(limit), { threshold: limit, timesMet: 1, clearSinceNs: undefined }]]);
   const state = { reported, conditions: ['MemoryPressure'] as const, evictions: [eviction] };
   expect(startRecord({ ...start, state, recovered: 2 })).toMatchObject({
@@ -207,7 +182,7 @@ test('a start record has what is continued, or why the saved state was discarded
 });
 
 test('a decision of which nothing but its record is left has an outcome', () => {
-  const before = JSON.parse(JSON.stringify(decisionRecord(decision('memory.available', {}, { workingSetBytes: 5n }), TICK))) as object;
+  const before = JSON.parse(JSON.stringify(decisionRecord(decisionOf('memory.available', {}, { workingSetBytes: 5n }), TICK))) as object;
   expect(unfinishedRecord({ ...before }, true)).toEqual({
     type: 'outcome',
     decision: 1,

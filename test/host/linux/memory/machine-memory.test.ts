@@ -8,18 +8,11 @@ import { machineMemory } from '../../../../src/host/linux/memory/machine-memory.
 import { availableOf, lowWatermark, usedOf, type MemoryReading } from '../../../../src/host/linux/memory/memory.js';
 import { KernelPass, type KernelSource, type Missing } from '../../../../src/host/linux/sampling/kernel-source.js';
 import { native } from '../../../../src/native/index.js';
+import { MIXED_MEMINFO, meminfoText, type Meminfo } from '../../../support/meminfo.js';
 import { readPlayed } from './played-files.js';
 
 const KiB = 1024;
 const MiB = 1024 * KiB;
-
-type Meminfo = Readonly<Record<string, number>>;
-
-/** In kB. */
-const textOf = (fields: Meminfo): string =>
-  Object.entries(fields)
-    .map(([key, kib]) => `${`${key}:`.padEnd(16)}${String(kib).padStart(8)} kB\n`)
-    .join('');
 
 const v1: CgroupHierarchy = { version: 1, controller: 'memory', mountPoint: '/sys/fs/cgroup/memory', root: '/' };
 const kubelet = departuresOf('kubelet');
@@ -27,7 +20,7 @@ const evictd = departuresOf('evictd');
 
 function read(departures: Departures, fields: Meminfo, v1Root?: CgroupHierarchy, others = {}): MemoryReading | Missing {
   const meminfo = Object.fromEntries(Object.entries(fields).map(([key, kib]) => [key, kib * KiB]));
-  const source = machineMemory(departures, v1Root, { meminfo: textOf(fields), arcstats: undefined });
+  const source = machineMemory(departures, v1Root, { meminfo: meminfoText(fields), arcstats: undefined });
   return readPlayed(source, { '/proc/meminfo': meminfo, ...others });
 }
 
@@ -124,28 +117,16 @@ describe('cgroup v1', () => {
   });
 });
 
-/** A container of lxcfs 3: MemTotal is its own, AnonPages the machine's. */
-const mixed = {
-  MemTotal: 2097152,
-  MemFree: 1600000,
-  MemAvailable: 1650000,
-  Buffers: 0,
-  Cached: 80000,
-  SwapCached: 0,
-  'Inactive(file)': 20000,
-  AnonPages: 8000000,
-};
-
 describe('a meminfo of two machines', () => {
   test('MemAvailable is the container’s', () => {
-    expect(available(evictd, mixed)).toBe(1650000 * KiB);
+    expect(available(evictd, MIXED_MEMINFO)).toBe(1650000 * KiB);
   });
 
   test('pages beyond all memory are no reading, and not 0', () => {
     const missing = '/proc/meminfo mixes two machines (lxcfs?): AnonPages + Cached + Buffers are more than MemTotal';
-    expect(read(kubelet, mixed)).toEqual({ missing });
-    expect(read(kubelet, { ...mixed, AnonPages: 2097152 - 80000 })).not.toHaveProperty('missing');
-    expect(read(kubelet, { ...mixed, AnonPages: 2097152 - 80000 + 1 })).toEqual({ missing });
+    expect(read(kubelet, MIXED_MEMINFO)).toEqual({ missing });
+    expect(read(kubelet, { ...MIXED_MEMINFO, AnonPages: 2097152 - 80000 })).not.toHaveProperty('missing');
+    expect(read(kubelet, { ...MIXED_MEMINFO, AnonPages: 2097152 - 80000 + 1 })).toEqual({ missing });
   });
 });
 
@@ -178,7 +159,7 @@ describe('ZFS', () => {
     ['below its least, too', 100 * MiB, 0],
   ])('the cache: %s', (_rule, size, extra) => {
     const machine = { ...quiet, MemTotal: 8 * 1024 * 1024 };
-    const source = machineMemory(evictd, undefined, { meminfo: textOf(machine), arcstats: '/arcstats' });
+    const source = machineMemory(evictd, undefined, { meminfo: meminfoText(machine), arcstats: '/arcstats' });
     const meminfo = Object.fromEntries(Object.entries(machine).map(([key, kib]) => [key, kib * KiB]));
     const reading = readPlayed(source, { '/proc/meminfo': meminfo, '/arcstats': { size, c_min: 1024 * MiB } }) as MemoryReading;
     expect(availableOf(reading)).toBe(BigInt(quiet.MemAvailable * KiB + extra));
@@ -200,7 +181,7 @@ describe('ZFS', () => {
 
   test('without its statistics the cache does not count', () => {
     const file = open();
-    const source = machineMemory(evictd, undefined, { meminfo: textOf(quiet), arcstats: file });
+    const source = machineMemory(evictd, undefined, { meminfo: meminfoText(quiet), arcstats: file });
     rmSync(file);
     const pass = new KernelPass(native, [source]);
     onTestFinished(() => {
