@@ -81,6 +81,7 @@ export class PressureAndSwap {
     return requested || triggers || samplers;
   }
 
+  /** Replaces no look: it may be to warm up. */
   read(timeNs: bigint): [Signal, Observation | Missing][] {
     if (this.#pass === undefined) return [];
     this.#pass.read();
@@ -100,17 +101,16 @@ export class PressureAndSwap {
   /** @returns whether a threshold of pressure was crossed since the last decision */
   look(timeNs: bigint): boolean {
     const readings = this.read(timeNs);
-    this.#looked(timeNs);
+    if (this.#lookAtNs !== undefined) this.#lookAtNs = timeNs + this.#lookEveryNs;
     const observed = readings.flatMap(([signal, reading]) => ('missing' in reading ? [] : [[signal, reading] as const]));
     return this.#metAmong(new Map(observed)) !== this.#met;
   }
 
-  /** A decision was made on these readings. */
+  /** A decision was made on these readings. Until the next one, pressure is read only where it may meet a threshold. */
   decided(observed: ReadonlyMap<Signal, Observation>, timeNs: bigint): void {
     this.#met = this.#metAmong(observed);
-    this.#lookAtNs = undefined;
-    if (this.#mode !== 'probe' && this.#amounts.some((amounts) => !areKnownNotMet(amounts, observed)))
-      this.#lookAtNs = timeNs + this.#lookEveryNs;
+    const mayBeMet = this.#amounts.some((amounts) => !isOneNotMet(amounts, observed));
+    this.#lookAtNs = mayBeMet && this.#mode !== 'probe' ? timeNs + this.#lookEveryNs : undefined;
   }
 
   states(): NotifierState[] {
@@ -147,11 +147,6 @@ export class PressureAndSwap {
     this.#lookEveryNs = onlyShares || (windowed.length > 0 && windowLookNs < AVERAGES_MOVE_NS) ? windowLookNs : AVERAGES_MOVE_NS;
     this.#lookAtNs = pressure.length > 0 && this.#mode !== 'probe' ? process.hrtime.bigint() : undefined;
     return true;
-  }
-
-  /** A reading outside `look` and `decided` (to warm up) replaces no look. */
-  #looked(timeNs: bigint): void {
-    if (this.#lookAtNs !== undefined) this.#lookAtNs = timeNs + this.#lookEveryNs;
   }
 
   #metAmong(observed: ReadonlyMap<Signal, Observation>): string {
@@ -227,10 +222,8 @@ export class PressureAndSwap {
   };
 }
 
-/**
- * Then its pressure is not read between ticks: the sampler of the amount wakes when that is met.
- */
-function areKnownNotMet(amounts: readonly Operand[], observed: ReadonlyMap<Signal, Observation>): boolean {
+/** Whether one of the amounts is known not to be met. Its sampler wakes when it is; until then pressure does not count. */
+function isOneNotMet(amounts: readonly Operand[], observed: ReadonlyMap<Signal, Observation>): boolean {
   return amounts.some(({ signal, value }) => {
     const read = observed.get(signal);
     return read !== undefined && read.available >= resolve(value, read.capacity);
