@@ -10,6 +10,7 @@
         'native/js/argument.cc',
         'native/js/thread_safe_waker.cc',
         'native/js/wake_targets.cc',
+        'native/system/byte_text.cc',
         'native/system/js/file_lock.cc',
         'native/system/system_error.cc',
       ],

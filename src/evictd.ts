@@ -1,6 +1,7 @@
 import { CommanderError } from 'commander';
 import { exitCodeOf, formatError } from './cli/output/error-text.js';
 import type { Io } from './cli/output/io.js';
+import { terminalText } from './cli/output/style.js';
 import { runProgram } from './cli/program.js';
 import { processSignals } from './node/configured-platform.js';
 import { EvictdError, errnoText } from './errors.js';
@@ -36,8 +37,9 @@ function outputFailed(error: NodeJS.ErrnoException): void {
 }
 
 const io: Io = {
-  stdout: (text) => process.stdout.write(text),
-  stderr: (text) => process.stderr.write(text),
+  stdout: (text) => process.stdout.write(terminalText(text, io)),
+  stderr: (text) => process.stderr.write(terminalText(text)),
+  cursor: (codes) => process.stdout.write(codes),
   stdoutTaken: async () => {
     if (process.stdout.writableNeedDrain && !readerClosed) {
       await new Promise<void>((resolve) => {

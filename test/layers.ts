@@ -96,16 +96,20 @@ export const LAYERS: readonly Layer[] = [
     holds: 'the loop, the evictions in flight, what each effect does',
     mayImport: ['monitor/ports', 'journal', 'state', 'log', 'core', 'errors'],
   },
-  { path: 'evict', holds: 'ends a workload: one folder a kind', mayImport: ['monitor/ports', 'native', 'core', 'errors', 'log'] },
+  {
+    path: 'evict',
+    holds: 'ends a workload: one folder a kind',
+    mayImport: ['monitor/ports', 'native', 'byte-paths', 'core', 'errors', 'log'],
+  },
   {
     path: 'workloads',
     holds: 'finds and measures workloads: one folder a kind, and what they hold on disks',
-    mayImport: ['workloads/kinds', 'monitor/ports', 'native', 'core', 'errors', 'log'],
+    mayImport: ['workloads/kinds', 'monitor/ports', 'native', 'byte-paths', 'core', 'errors', 'log'],
   },
   {
     path: 'host',
     holds: 'reads the node, one kernel source a file; `select.ts` chooses the platform',
-    mayImport: ['monitor/ports', 'native', 'storage', 'core', 'errors', 'log'],
+    mayImport: ['monitor/ports', 'native', 'storage', 'byte-paths', 'core', 'errors', 'log'],
   },
   { path: 'metrics', holds: 'defines every metric, serves them over HTTP', mayImport: ['monitor/ports', 'log', 'core', 'errors'] },
   {
@@ -136,6 +140,7 @@ export const LAYERS: readonly Layer[] = [
   },
   { path: 'config/value', holds: 'a document with positions, its values and what is wrong with them', mayImport: ['core', 'errors'] },
   { path: 'native', holds: 'loads the addon; its types', mayImport: ['errors'] },
+  { path: 'byte-paths', holds: 'paths and names of files that need not be UTF-8', mayImport: ['core'] },
   { path: 'errors', holds: 'error classes with codes and hints', mayImport: [] },
   { path: 'core', holds: 'the rules of eviction, pure: values in, values out', mayImport: [] },
 ];
@@ -185,7 +190,7 @@ export function mayImport(from: string, to: string): boolean {
 export function layerTable(): string {
   const name = (path: string): string => (path === 'features/*' ? 'features' : path);
   const rows = LAYERS.map(({ path, holds, mayImport: allowed }) => {
-    const isFile = ['evictd', 'index', 'errors'].includes(path);
+    const isFile = ['evictd', 'index', 'byte-paths', 'errors'].includes(path);
     return `| \`src/${path}${isFile ? '.ts' : '/'}\` | ${holds} | ${allowed.map(name).join(', ') || 'nothing'} |`;
   });
   return ['| where | what it does | may import |', '|---|---|---|', ...rows].join('\n');

@@ -2,9 +2,14 @@
 
 #include <cmath>
 
+#include "system/byte_text.h"
+
 namespace evictd {
 
 namespace {
+
+// U+FFFD, which Node-API writes for a lone surrogate.
+constexpr const char* kReplaced = "\xEF\xBF\xBD";
 
 template <typename Element, typename Argument>
 std::vector<Element> ListArgument(const Napi::Value& value, const char* name, Argument argument) {
@@ -32,6 +37,8 @@ void ThrowArgumentError(Napi::Env env, const std::string& message, bool range) {
 std::string TextArgument(const Napi::Value& value, const char* name) {
   if (!value.IsString()) ThrowArgumentError(value.Env(), std::string(name) + " must be a string");
   std::string text = value.As<Napi::String>().Utf8Value();
+  // A lone surrogate may stand for a byte of a name.
+  if (text.find(kReplaced) != std::string::npos) text = BytesOfText(value.As<Napi::String>().Utf16Value());
   if (text.empty() || text.find('\0') != std::string::npos) {
     ThrowArgumentError(value.Env(), std::string(name) + " must not be empty nor contain NUL");
   }

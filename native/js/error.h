@@ -13,11 +13,13 @@ namespace evictd {
 // An Error like those of Node's fs: code ('ENOENT', on Windows 'ERROR_PATH_NOT_FOUND'), errno (negative), syscall and
 // perhaps path.
 inline Napi::Error ToJavaScript(Napi::Env env, const SystemError& error) {
-  Napi::Error result = Napi::Error::New(env, error.what());
+  napi_value created = nullptr;
+  if (napi_create_error(env, nullptr, TextOf(env, error.what()), &created) != napi_ok) return Napi::Error::New(env);
+  Napi::Error result(env, created);
   result.Set("errno", NumberOf(env, -error.error()));
   result.Set("code", Napi::String::New(env, ErrorName(error.error())));
   result.Set("syscall", Napi::String::New(env, error.syscall()));
-  if (!error.path().empty()) result.Set("path", Napi::String::New(env, error.path()));
+  if (!error.path().empty()) result.Set("path", TextOf(env, error.path()));
   return result;
 }
 

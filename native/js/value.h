@@ -4,13 +4,21 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <string>
 #include <utility>
+
+#include "system/byte_text.h"
 
 namespace evictd {
 
 template <typename Value>
 Napi::Number NumberOf(Napi::Env env, Value value) {
   return Napi::Number::New(env, static_cast<double>(value));
+}
+
+// Text of the kernel, which need not be UTF-8 (system/byte_text.h). A Value: Object::Set would copy a String as UTF-8.
+inline Napi::Value TextOf(Napi::Env env, const std::string& bytes) {
+  return IsAscii(bytes) ? Napi::String::New(env, bytes) : Napi::String::New(env, TextOfBytes(bytes));
 }
 
 inline Napi::Object ObjectOf(Napi::Env env, std::initializer_list<std::pair<const char*, napi_value>> members) {

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { putRecord, RECORD_HEADER_BYTES, recordAt } from '../storage/crc-record.js';
 import { openFixedFile, standingFile, type FixedFile } from '../storage/fixed-file.js';
+import { jsonText } from '../core/name/json-text.js';
 
 const RECORD = 0x4f445645; // 'EVDO'
 const SIZE = 64 * 1024;
@@ -57,7 +58,7 @@ export class OrderFile {
 
   /** The bytes of a record; undefined: it is too long. */
   bytesOf(record: OrderRecord): Buffer | undefined {
-    const text = JSON.stringify(record);
+    const text = jsonText(record);
     const bytes = Buffer.alloc(RECORD_HEADER_BYTES + Buffer.byteLength(text));
     if (RECORD_AT + bytes.length > SIZE) return undefined;
     putRecord(bytes, RECORD, 0n, text);
@@ -88,7 +89,7 @@ function foundIn(content: Buffer): FoundOrder | undefined {
   const seen = { available: Number(prepared.limit) - 1 - (node - prepared.atLeast), expectedBytes: value };
   return {
     ...prepared,
-    line: JSON.stringify({ ...(JSON.parse(prepared.line) as object), ...seen }),
+    line: jsonText({ ...(JSON.parse(prepared.line) as object), ...seen }),
     crossedAtNs: content.readBigUInt64LE(0),
     decidedAtNs: content.readBigUInt64LE(8),
     node,

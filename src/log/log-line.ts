@@ -1,4 +1,6 @@
 import { jsonInteger } from '../core/quantity/integer.js';
+import { jsonText } from '../core/name/json-text.js';
+import { printable } from '../core/name/printable.js';
 
 export type Level = 'debug' | 'info' | 'warn' | 'error';
 export type Form = 'text' | 'systemd' | 'json';
@@ -25,7 +27,7 @@ export interface LineStyle {
 export const FORMS: Readonly<Record<Form, (line: LogLine, style: LineStyle) => string>> = {
   text: textLine,
   systemd: systemdLine,
-  json: ({ level, time, message, fields }) => `${JSON.stringify({ level, time: time.toISOString(), ...fields, msg: message })}\n`,
+  json: ({ level, time, message, fields }) => `${jsonText({ level, time: time.toISOString(), ...fields, msg: message })}\n`,
 };
 
 /** Priorities of syslog, which the journal reads from a leading `<N>` (sd-daemon(3)). */
@@ -38,35 +40,22 @@ const RESET = '\u001b[0m';
 function textLine({ level, time, message, fields }: LogLine, style: LineStyle): string {
   const { hint, code, ...others } = fields;
   const remedy = (typeof hint === 'string' ? ` (${hint})` : '') + (typeof code === 'string' ? ` [${code}]` : '');
-  const sentence = oneLine(`${PREFIX[level]}${message}${remedy}${level === 'debug' ? fieldsText(others) : ''}`);
+  const sentence = printable(`${PREFIX[level]}${message}${remedy}${level === 'debug' ? fieldsText(others) : ''}`);
   const coloured = style.colour && COLOUR[level] !== '' ? COLOUR[level] + sentence + RESET : sentence;
   return `${style.dated ? `${dateText(time)} ` : ''}${timeText(time)} ${coloured}\n`;
 }
 
 /** `<4>message key=value`; the journal adds the time. */
 function systemdLine({ level, message, fields }: LogLine): string {
-  return `<${String(PRIORITY[level])}>${oneLine(message + fieldsText(fields))}\n`;
-}
-
-/** Control characters (line feeds, terminal escapes) and Unicode's line and paragraph separators. */
-// eslint-disable-next-line no-control-regex
-const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g;
-
-/** Escapes control characters: workload names are untrusted. */
-function oneLine(text: string): string {
-  return text.replace(CONTROL, (character) => {
-    if (character === '\n') return '\\n';
-    if (character === '\t') return '\\t';
-    return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
-  });
+  return `<${String(PRIORITY[level])}>${printable(message + fieldsText(fields))}\n`;
 }
 
 /** ` key=value key="two words"`, empty for no fields. */
 function fieldsText(fields: PlainFields): string {
   return Object.entries(fields)
     .map(([key, value]) => {
-      const text = typeof value === 'string' ? value : JSON.stringify(value);
-      return ` ${key}=${/^[^\s"=\\]+$/.test(text) ? text : JSON.stringify(text)}`;
+      const text = typeof value === 'string' ? value : jsonText(value);
+      return ` ${key}=${/^[^\s"=\\]+$/.test(text) ? text : jsonText(text)}`;
     })
     .join('');
 }

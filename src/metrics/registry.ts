@@ -2,6 +2,7 @@ import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { EventCounter, EventHistogram, Metric, OwnValues, ReadMetric, Sample } from './metric-types.js';
 import { METRICS } from './metric-list.js';
 import type { Status } from './status.js';
+import { printable } from '../core/name/printable.js';
 
 /**
  * Exports the metrics with prom-client. A scrape computes all values; histograms alone are fed by events. prom-client's
@@ -41,7 +42,7 @@ export class MetricsRegistry {
       if (labels.length === 0) metric.remove(); // reset() leaves a sample of 0
       for (const [value, ...texts] of samples()) {
         if (value === undefined) continue;
-        const named = Object.fromEntries(labels.map((label, index) => [label, texts[index] ?? '']));
+        const named = Object.fromEntries(labels.map((label, index) => [label, printable(texts[index] ?? '')]));
         if (metric instanceof Gauge) metric.set(named, value);
         else metric.inc(named, value);
       }

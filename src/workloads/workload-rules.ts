@@ -6,6 +6,7 @@ import { unitNameOf } from '../core/systemd/unit.js';
 import { compileWindowsGlob } from '../core/windows/windows-path.js';
 import type { WorkloadDirectory } from '../core/workload/workload-directory.js';
 import type { Workload } from '../core/workload/workload.js';
+import { printable } from '../core/name/printable.js';
 
 /** The combined effect of all rules on one workload. */
 export interface RuleEffect {
@@ -85,13 +86,18 @@ function namesOf({ name, path }: Named): readonly string[] {
   return containerScope(path) ? [name, unitNameOf(path.slice(path.lastIndexOf('/') + 1))] : [name];
 }
 
+/** A name also matches as it is shown: a configuration cannot hold bytes that are no UTF-8. */
+function matches(pattern: ReturnType<CompilePattern>, name: string): boolean {
+  return pattern.test(name) || pattern.test(printable(name));
+}
+
 function compileMatch({ name, path, labels = {} }: Rule['match'], compile: CompilePattern): (workload: Named) => boolean {
   const namePattern = name === undefined ? undefined : compile(name);
   const pathPattern = path === undefined ? undefined : compile(path);
   const labelPatterns = Object.entries(labels).map(([label, value]) => [label, compile(value)] as const);
   return (workload) =>
-    (namePattern === undefined || namesOf(workload).some((own) => namePattern.test(own))) &&
-    (pathPattern?.test(workload.path) ?? true) &&
+    (namePattern === undefined || namesOf(workload).some((own) => matches(namePattern, own))) &&
+    (pathPattern === undefined || matches(pathPattern, workload.path)) &&
     labelPatterns.every(([label, value]) => {
       const own = workload.labels;
       return own !== undefined && Object.hasOwn(own, label) && value.test(own[label] ?? '');

@@ -77,13 +77,15 @@ test('a message is not a format', () => {
 test.each<LogOptions['format']>(['text', 'systemd', 'json'])(
   '%s: whatever is in a value, a line is one line without control characters',
   (format) => {
-    const hostile = 'a\nb\r\n<0>c\u001b[2J\u0007\u0085\u2028d';
+    const hostile = 'a\nb\r\n<0>c\u001b[2J\u0007\u0085\u2028d\u202e\udcff';
     const written = lines({ format, level: 'debug' }, (log) =>
       log.debug(hostile, { hostile, nested: { hostile }, error: new Error(hostile), hint: hostile }),
     );
     expect(written).toHaveLength(1);
     // eslint-disable-next-line no-control-regex
-    expect(format === 'json' ? '' : written[0]).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u2028]/);
+    expect(format === 'json' ? '' : written[0]).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u2028\u202e]/);
+    expect(written[0]).toContain('\\xff');
+    expect(written[0]?.isWellFormed()).toBe(true);
   },
 );
 

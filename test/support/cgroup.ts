@@ -1,9 +1,11 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { posix } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { fsPath, subdirectoriesIn } from '../../src/byte-paths.js';
+import { bytesOfText } from '../../src/core/name/byte-text.js';
 import type { CgroupHierarchy } from '../../src/core/workload/cgroup.js';
 
 /** The hierarchy of the memory controller on this machine. */
@@ -59,7 +61,7 @@ export function testCgroup(name = `evictd-test-${String(process.pid)}-${randomBy
 
 function make(controller: MemoryController, path: string): TestCgroup {
   const dir = controller.mount + path;
-  mkdirSync(dir);
+  mkdirSync(fsPath(dir));
   return {
     path,
     dir,
@@ -68,22 +70,24 @@ function make(controller: MemoryController, path: string): TestCgroup {
       return make(controller, `${path}/${name}`);
     },
     spawn: (command, args = [], options = {}) => spawnIn(dir, command, args, options.ignoring),
-    limit: (bytes) => writeFileSync(`${dir}/${controller.version === 1 ? 'memory.limit_in_bytes' : 'memory.max'}`, String(bytes)),
-    read: (file) => readFileSync(`${dir}/${file}`, 'utf8'),
-    write: (file, text) => writeFileSync(`${dir}/${file}`, text),
+    limit: (bytes) => writeFileSync(fsPath(`${dir}/${controller.version === 1 ? 'memory.limit_in_bytes' : 'memory.max'}`), String(bytes)),
+    read: (file) => readFileSync(fsPath(`${dir}/${file}`), 'utf8'),
+    write: (file, text) => writeFileSync(fsPath(`${dir}/${file}`), text),
     cleanup: () => remove(dir),
   };
 }
 
 /** Enables the controllers for children of a v2 cgroup, which then cannot have processes of its own. */
 function enableControllers(dir: string): void {
-  for (const controller of ['memory', 'pids']) writeFileSync(`${dir}/cgroup.subtree_control`, `+${controller}`);
+  for (const controller of ['memory', 'pids']) writeFileSync(fsPath(`${dir}/cgroup.subtree_control`), `+${controller}`);
 }
 
 async function spawnIn(dir: string, command: string, args: readonly string[], ignoring: string | undefined): Promise<TestProcess> {
   const trap = ignoring === undefined ? '' : `trap '' ${ignoring}; `;
-  const script = `${trap}echo $$ > "$0/cgroup.procs" && echo joined >&3 && exec "$@"`;
-  const child = spawn('/bin/sh', ['-c', script, dir, command, ...args], { stdio: ['ignore', 'pipe', 'inherit', 'pipe'] });
+  const script = `${trap}echo $$ > "$(printf %b "$0")/cgroup.procs" && echo joined >&3 && exec "$@"`;
+  // An argument of a child process is UTF-8: the name of a cgroup need not be.
+  const escaped = Array.from(bytesOfText(dir), (byte) => `\\0${byte.toString(8).padStart(3, '0')}`).join('');
+  const child = spawn('/bin/sh', ['-c', script, escaped, command, ...args], { stdio: ['ignore', 'pipe', 'inherit', 'pipe'] });
   const { pid } = child;
   if (pid === undefined) throw new Error(`could not start ${command}`);
   const ended = once(child, 'exit').then(([, signal]) => signal as NodeJS.Signals | null);
@@ -95,11 +99,11 @@ async function spawnIn(dir: string, command: string, args: readonly string[], ig
 }
 
 async function remove(dir: string): Promise<void> {
-  if (!existsSync(dir)) return;
+  if (!existsSync(fsPath(dir))) return;
   for (let left = 250; ; left--) {
     for (const cgroup of subtree(dir)) killMembers(cgroup);
     try {
-      for (const cgroup of subtree(dir)) rmdirSync(cgroup);
+      for (const cgroup of subtree(dir)) rmdirSync(fsPath(cgroup));
       return;
     } catch (error) {
       if (left === 0) throw error;
@@ -111,12 +115,13 @@ async function remove(dir: string): Promise<void> {
 
 /** Deepest first. */
 function subtree(dir: string): string[] {
-  const children = readdirSync(dir, { withFileTypes: true }).filter((entry) => entry.isDirectory());
-  return [...children.flatMap((entry) => subtree(posix.join(dir, entry.name))), dir];
+  return [...subdirectoriesIn(dir).flatMap((name) => subtree(posix.join(dir, name))), dir];
 }
 
 function killMembers(dir: string): void {
-  for (const pid of readFileSync(`${dir}/cgroup.procs`, 'utf8').split('\n').filter(Boolean)) {
+  for (const pid of readFileSync(fsPath(`${dir}/cgroup.procs`), 'utf8')
+    .split('\n')
+    .filter(Boolean)) {
     try {
       process.kill(Number(pid), 'SIGKILL');
     } catch {

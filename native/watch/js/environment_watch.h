@@ -91,7 +91,7 @@ class EnvironmentWatch : public WakeTarget {
 
   Napi::Object StatusOf(Napi::Env env, const char* mechanism) const {
     return ObjectOf(env, {{"mechanism", Napi::String::New(env, mechanism)},
-                          {"target", Napi::String::New(env, target_)},
+                          {"target", TextOf(env, target_)},
                           {"live", Napi::Boolean::New(env, live())},
                           {"errno", NumberOf(env, source_ ? source_->error() : error_)}});
   }

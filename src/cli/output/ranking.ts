@@ -11,6 +11,8 @@ import type { UnreadableWorkload, WorkloadUsage } from '../../core/workload/work
 import type { NodeIdentity, SourceProblem } from '../../monitor/ports/ports.js';
 import type { Style } from './style.js';
 import { table, type Column } from './table.js';
+import { jsonText } from '../../core/name/json-text.js';
+import { printable } from '../../core/name/printable.js';
 
 export interface RankReport {
   readonly signal: ResourceSignal;
@@ -76,17 +78,21 @@ export function rankText(report: RankReport, style: Style): string {
   const paint = (cell: string, row: number): string => (row === -1 || ranked[row]?.protection ? style('dim', cell) : cell);
   const lines = [
     ...(rows.length > 0 ? [...table(onDisk ? DISK_COLUMNS : resource === 'pids' ? PIDS_COLUMNS : COLUMNS, rows, paint), ''] : []),
-    conclusion(report),
-    ...(report.holders ?? []).map(holderLine),
-    ...vacantLines(report),
-    ...unreadable.map(({ name, reason }) => `left out: ${name}: ${reason}`),
+    ...[
+      conclusion(report),
+      ...(report.holders ?? []).map(holderLine),
+      ...vacantLines(report),
+      ...unreadable.map(({ name, reason }) => `left out: ${name}: ${reason}`),
+    ].map(printable),
     ...problemLines(problems, style),
   ];
   return `${lines.join('\n')}\n`;
 }
 
 export function problemLines(problems: readonly SourceProblem[], style: Style): string[] {
-  return problems.map(({ code, message, hint }) => `${message}${hint === undefined ? '' : ` (${hint})`} ${style('dim', `[${code}]`)}`);
+  return problems.map(
+    ({ code, message, hint }) => `${printable(`${message}${hint === undefined ? '' : ` (${hint})`}`)} ${style('dim', `[${code}]`)}`,
+  );
 }
 
 /** The first workload to be evicted, and why. */
@@ -166,7 +172,7 @@ function amountOrNull(bytes: bigint | undefined): ReturnType<typeof jsonInteger>
 
 export function rankJson(report: RankReport): string {
   const { signal, node, evictable, ranked, vacant, unreadable, problems } = report;
-  return `${JSON.stringify(
+  return `${jsonText(
     {
       signal,
       node: { name: node.name, cgroup: node.cgroup ?? null, cgroupVersion: node.cgroupVersion ?? null },
@@ -193,7 +199,6 @@ export function rankJson(report: RankReport): string {
       unreadable: unreadable.map(({ name, path, reason }) => ({ name, path, reason })),
       problems: problems.map(({ code, message, hint }) => ({ code, message, ...(hint === undefined ? {} : { hint }) })),
     },
-    undefined,
     2,
   )}\n`;
 }

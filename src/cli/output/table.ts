@@ -1,20 +1,23 @@
+import { printable } from '../../core/name/printable.js';
+
 /** Numbers are aligned right. */
 export interface Column {
   readonly heading: string;
   readonly align: 'left' | 'right';
 }
 
-/** Aligned lines without trailing spaces, the headings first. @param paint  colours a padded cell */
+/** Aligned lines without trailing spaces, the headings first; names in them are escaped. @param paint  colours a padded cell */
 export function table(
   columns: readonly Column[],
-  rows: readonly (readonly string[])[],
+  cells: readonly (readonly string[])[],
   paint = (cell: string, _row: number, _column: number): string => cell,
 ): string[] {
+  const rows = cells.map((row) => row.map(printable));
   const widths = columns.map(({ heading }, column) => Math.max(heading.length, ...rows.map((row) => row[column]?.length ?? 0)));
-  const line = (cells: readonly string[], row: number): string =>
+  const line = (texts: readonly string[], row: number): string =>
     columns
       .map(({ align }, column) => {
-        const cell = cells[column] ?? '';
+        const cell = texts[column] ?? '';
         const width = widths[column] ?? 0;
         const last = column === columns.length - 1;
         return paint(align === 'right' ? cell.padStart(width) : last ? cell : cell.padEnd(width), row, column);

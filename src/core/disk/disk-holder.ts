@@ -3,6 +3,7 @@ import { isBelow } from '../workload/cgroup.js';
 import { formatAge } from '../quantity/duration.js';
 import { jsonInteger } from '../quantity/integer.js';
 import type { DiskHolder, DeletedFilesHolder, DirectoryHolder } from './filesystem-holders.js';
+import { printable } from '../name/printable.js';
 
 const LOGS = '/var/log';
 const MINUTE_NS = 60_000_000_000n;
@@ -43,12 +44,6 @@ function directoryText({ path, holds, besidesNamed, ageNs, isPartial }: Director
   const amount = `${isPartial ? 'at least ' : ''}${amountOfBytes(holds.bytes)} in ${counted(holds.inodes, 'inodes')}`;
   const old = ageNs >= MINUTE_NS ? `, ${formatAge(ageNs)}` : '';
   return `${what} ${amount}${besidesNamed ? ' outside its listed subdirectories' : ''}${old}`;
-}
-
-/** Control characters of a name must not reach terminals and logs. */
-function printable(path: string): string {
-  // eslint-disable-next-line no-control-regex
-  return path.replace(/[\u0000-\u001f\u007f-\u009f]/g, '?');
 }
 
 function isBelowLogs(path: string): boolean {

@@ -39,7 +39,7 @@ export function withAncestors(path: string): string[] {
  */
 export function membership(procCgroup: string, hierarchy: CgroupHierarchy): string | undefined {
   for (const line of procCgroup.split('\n')) {
-    const [, controllers, path] = /^\d+:([^:]*):(\/.*)$/.exec(line) ?? [];
+    const [, controllers, path] = /^\d+:([^:]*):(\/.*)$/s.exec(line) ?? [];
     if (controllers?.split(',').includes(hierarchy.controller)) return path;
   }
   return undefined;

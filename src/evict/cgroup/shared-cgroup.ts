@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { cgroupDirectory, isBelow, membership, pathBelowMount, withAncestors, type CgroupHierarchy } from '../../core/workload/cgroup.js';
 import type { Binding, CgroupHandle } from '../../native/binding.js';
+import { namesText } from '../../byte-paths.js';
 
 /** A victim, open, with its path in the memory hierarchy. */
 interface HeldCgroup {
@@ -122,7 +122,7 @@ function cgroupOfFirst(pids: readonly number[], hierarchy: CgroupHierarchy): str
 /** undefined: ended. On v1 an exiting process is in '/'. */
 export function procCgroup(pid: number | 'self'): string | undefined {
   try {
-    return readFileSync(`/proc/${String(pid)}/cgroup`, 'latin1');
+    return namesText(`/proc/${String(pid)}/cgroup`);
   } catch {
     return undefined;
   }

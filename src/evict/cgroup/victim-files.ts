@@ -1,5 +1,6 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import { errnoName } from '../../errors.js';
+import { fsPath } from '../../byte-paths.js';
 
 /** Exceeds cgroup.events, the longest file read here. */
 const TEXT_BYTES = 256;
@@ -15,9 +16,9 @@ export class VictimFiles {
   #closed = false;
 
   constructor(directory: string, version: 1 | 2) {
-    this.#usage = openSync(`${directory}/${version === 1 ? 'memory.usage_in_bytes' : 'memory.current'}`, 'r');
+    this.#usage = openSync(fsPath(`${directory}/${version === 1 ? 'memory.usage_in_bytes' : 'memory.current'}`), 'r');
     try {
-      this.#events = version === 1 ? undefined : openSync(`${directory}/cgroup.events`, 'r');
+      this.#events = version === 1 ? undefined : openSync(fsPath(`${directory}/cgroup.events`), 'r');
     } catch (error) {
       closeSync(this.#usage);
       throw error;

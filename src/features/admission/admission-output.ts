@@ -2,6 +2,7 @@ import type { Admission, Applicant } from './admission.js';
 import type { PublishedCondition } from './published-conditions.js';
 import { EvictdError, ConfigError } from '../../errors.js';
 import { formatPosition } from '../../cli/output/error-text.js';
+import { jsonText } from '../../core/name/json-text.js';
 
 /** The answer of `evictd admit`; not `known` after an error. */
 export type AdmissionReport =
@@ -52,7 +53,7 @@ function unknownText({ admit, applicant, error }: Unknown): string {
 
 /** Described in docs/admission.md. */
 export function admissionJson(report: AdmissionReport): string {
-  return `${JSON.stringify(report.known ? knownJson(report) : unknownJson(report), undefined, 2)}\n`;
+  return `${jsonText(report.known ? knownJson(report) : unknownJson(report), 2)}\n`;
 }
 
 function knownJson({ admission, conditions, applicant, shutdown }: Extract<AdmissionReport, { known: true }>): unknown {

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import { CONDITION_TYPES, type ConditionType } from '../../core/signal/signal.js';
 import { EvictdError } from '../../errors.js';
+import { jsonText } from '../../core/name/json-text.js';
 
 /** The node conditions that a running evictd publishes in a file of the runtime directory (docs/admission.md). */
 export interface PublishedConditions {
@@ -37,7 +38,7 @@ const INTERVALS = 3n;
 
 export function conditionsText(published: PublishedConditions): string {
   const { updatedNs, monitoringIntervalNs } = published;
-  return `${JSON.stringify({
+  return `${jsonText({
     format: FORMAT,
     ...published,
     updatedNs: String(updatedNs), // more than a double holds after 104 days

@@ -5,6 +5,7 @@ import type { Observation } from '../../core/signal/observation.js';
 import { isPressure, type Signal } from '../../core/signal/signal.js';
 import { whenText } from '../../core/threshold/threshold.js';
 import type { CheckReport } from './check-report.js';
+import { printable } from '../../core/name/printable.js';
 
 type Sample = readonly [value: number, ...labels: string[]];
 
@@ -15,7 +16,7 @@ function exposition({ name, type, help, labels }: Definition, samples: readonly 
   if (samples.length === 0) return '';
   const lines = samples.map(([value, ...texts]) => {
     const pairs = labels.map(
-      (label, index) => `${label}="${(texts[index] ?? '').replace(/[\\"\n]/g, (text) => LABEL_ESCAPES[text] ?? text)}"`,
+      (label, index) => `${label}="${printable(texts[index] ?? '').replace(/[\\"\n]/g, (text) => LABEL_ESCAPES[text] ?? text)}"`,
     );
     return `${name}${pairs.length > 0 ? `{${pairs.join(',')}}` : ''} ${String(value)}\n`;
   });

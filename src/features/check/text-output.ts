@@ -7,6 +7,7 @@ import { formatPosition } from '../../cli/output/error-text.js';
 import { metReadings, type CheckProblem, type CheckReport } from './check-report.js';
 import type { Colour, Style } from '../../cli/output/style.js';
 import { table, type Column } from '../../cli/output/table.js';
+import { printable } from '../../core/name/printable.js';
 
 const COLOUR: Readonly<Record<CheckStatus, Colour>> = { ok: 'green', soft: 'yellow', hard: 'red', unknown: 'red' };
 
@@ -52,7 +53,7 @@ export function checkText(report: CheckReport, style: Style): string {
     ...(set.length > 0 ? [`node conditions: ${set.join(', ')}`] : []),
     ...dead.map(
       ({ mechanism, target, reason, hint, essential }) =>
-        `notifier ${mechanism} on ${target} cannot be armed: ${reason ?? 'unknown'}${hint === undefined ? '' : ` (${hint})`}${essential ? '; evictd run would poll' : ''}`,
+        `notifier ${mechanism} on ${printable(target)} cannot be armed: ${reason ?? 'unknown'}${hint === undefined ? '' : ` (${hint})`}${essential ? '; evictd run would poll' : ''}`,
     ),
     ...problems.map((problem) => problemText(problem, style)),
   ];
@@ -61,7 +62,7 @@ export function checkText(report: CheckReport, style: Style): string {
 
 function problemText({ code, message, hint, position }: CheckProblem, style: Style): string {
   const place = position ? `${formatPosition(position)}: ` : '';
-  return `${place}${message}${hint === undefined ? '' : ` (${hint})`} ${style('dim', `[${code}]`)}`;
+  return `${printable(`${place}${message}${hint === undefined ? '' : ` (${hint})`}`)} ${style('dim', `[${code}]`)}`;
 }
 
 /** 'met: memory.available 60MiB < 100Mi & memory.pressure.full 45.2% > 40% (soft)'. */
@@ -90,7 +91,8 @@ function verdict({ status, node, ...checked }: CheckReport): string {
 }
 
 function nodeText({ name, cgroupVersion }: NonNullable<CheckReport['node']>): string {
-  return cgroupVersion === undefined ? `node: ${name}` : `node: ${name}, cgroup v${String(cgroupVersion)}`;
+  const node = `node: ${printable(name)}`;
+  return cgroupVersion === undefined ? node : `${node}, cgroup v${String(cgroupVersion)}`;
 }
 
 interface Row {

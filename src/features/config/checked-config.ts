@@ -4,6 +4,7 @@ import { jsonInteger } from '../../core/quantity/integer.js';
 import type { MemoryReserve } from '../../core/signal/memory-reserve.js';
 import type { MachineFacts } from '../../config/lint/machine.js';
 import { formatIssue } from '../../cli/output/error-text.js';
+import { jsonText } from '../../core/name/json-text.js';
 
 /** The machine with which a configuration was compared. */
 export type CheckedMachine =
@@ -35,7 +36,7 @@ export function checkedText({ loaded, machine, notices }: Checked): string {
 }
 
 export function checkedJson({ machine, notices }: Checked): string {
-  return `${JSON.stringify({ valid: true, issues: [], notices, machine: machineJson(machine) }, undefined, 2)}\n`;
+  return `${jsonText({ valid: true, issues: [], notices, machine: machineJson(machine) }, 2)}\n`;
 }
 
 const SKIPPED = 'checks of capacities, notifiers and workloads are skipped';

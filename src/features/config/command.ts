@@ -11,6 +11,7 @@ import { addConfigOptions, configFromOptions, type ConfigOptions } from '../../c
 import { checkedJson, checkedText, type Checked, type CheckedMachine } from './checked-config.js';
 import { table } from '../../cli/output/table.js';
 import { filesystemsRead } from '../../node/reading.js';
+import { jsonText } from '../../core/name/json-text.js';
 
 export interface ConfigDeps {
   readonly io: Io;
@@ -139,7 +140,7 @@ function originJson(origin: Origin): unknown {
 }
 
 function json(value: unknown): string {
-  return `${JSON.stringify(value, undefined, 2)}\n`;
+  return `${jsonText(value, 2)}\n`;
 }
 
 /** `evictd config`. */

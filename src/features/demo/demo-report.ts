@@ -3,6 +3,7 @@ import type { Style } from '../../cli/output/style.js';
 import { table } from '../../cli/output/table.js';
 import type { DemoRecord } from './evictd-process.js';
 import type { DemoNode } from './demo-node.js';
+import { jsonText } from '../../core/name/json-text.js';
 
 export interface DemoReport {
   readonly ok: boolean;
@@ -18,7 +19,7 @@ export interface DemoReport {
 }
 
 export function reportJson(report: DemoReport): string {
-  return `${JSON.stringify(report, undefined, 2)}\n`;
+  return `${jsonText(report, 2)}\n`;
 }
 
 export function reportText(report: DemoReport, style: Style): string {

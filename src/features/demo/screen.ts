@@ -52,9 +52,9 @@ export class Screen {
   /** Prints text above the bars. */
   #redraw(text: string): void {
     const lines = this.#gauges?.() ?? [];
-    const erase = this.#drawn > 0 ? `\u001b[${String(this.#drawn)}A\u001b[J` : '';
+    if (this.#drawn > 0) this.#io.cursor?.(`\u001b[${String(this.#drawn)}A\u001b[J`);
     this.#drawn = lines.length;
-    this.#io.stdout(erase + text + lines.map((line) => `${line}\n`).join(''));
+    this.#io.stdout(text + lines.map((line) => `${line}\n`).join(''));
   }
 }
 

@@ -8,6 +8,8 @@ import type { Io } from '../../cli/output/io.js';
 import { addConfigOptions, configFromOptions, type ConfigOptions } from '../../cli/output/options.js';
 import { styleFor, type Colour, type Style } from '../../cli/output/style.js';
 import { filesystemsRead } from '../../node/reading.js';
+import { jsonText } from '../../core/name/json-text.js';
+import { printable } from '../../core/name/printable.js';
 
 export interface DoctorDeps {
   readonly io: Io;
@@ -74,13 +76,13 @@ export function doctorJson(checks: readonly Check[]): string {
     ...(fix !== undefined && { fix }),
     details,
   }));
-  return `${JSON.stringify({ status: worstOf(checks), checks: listed }, undefined, 2)}\n`;
+  return `${jsonText({ status: worstOf(checks), checks: listed }, 2)}\n`;
 }
 
 function linesOf({ id, status, summary, fix }: Check, width: number, style: Style): string[] {
   const margin = ' '.repeat(STATUS_WIDTH + 2 + width + 2);
-  const line = `${style(COLOUR[status], status.padEnd(STATUS_WIDTH))}  ${id.padEnd(width)}  ${summary}`;
-  return fix === undefined ? [line] : [line, `${margin}${style('dim', 'fix:')} ${fix}`];
+  const line = `${style(COLOUR[status], status.padEnd(STATUS_WIDTH))}  ${id.padEnd(width)}  ${printable(summary)}`;
+  return fix === undefined ? [line] : [line, `${margin}${style('dim', 'fix:')} ${printable(fix)}`];
 }
 
 /** 'workloads[0]' and 'workloads.evictable' are one group. */
@@ -92,6 +94,6 @@ function groupOf(check: Check | undefined): string | undefined {
 function verdict(checks: readonly Check[], style: Style): string {
   const status = worstOf(checks);
   const counts = STATUSES.map((each) => `${String(checks.filter((check) => check.status === each).length)} ${each}`).join(', ');
-  const worst = checks.filter((check) => check.status === 'broken').map(({ summary }) => `\n  ${style('red', summary)}`);
+  const worst = checks.filter((check) => check.status === 'broken').map(({ summary }) => `\n  ${style('red', printable(summary))}`);
   return `${style(COLOUR[status], `${status}:`)} ${counts}${worst.join('')}`;
 }

@@ -1,3 +1,4 @@
+import { printable } from '../../core/name/printable.js';
 import { compileGlob } from '../../core/workload/glob.js';
 import {
   resultOf,
@@ -65,7 +66,7 @@ export function matcherOf({ since, until, workloads, signals, results, types, al
     if (!isListed(signals, signalOf(event)) || !isListed(results, resultOf(event))) return false;
     if (globs.length === 0) return true;
     const { name, path } = workloadOf(event) ?? {};
-    return globs.some((glob) => [name, path].some((text) => text !== undefined && glob.test(text)));
+    return globs.some((glob) => [name, path].some((text) => text !== undefined && (glob.test(text) || glob.test(printable(text)))));
   };
 }
 

@@ -4,6 +4,7 @@ import { makeDirectorySync, replaceFileSync } from '../../storage/directory.js';
 import { errnoName, EvictdError } from '../../errors.js';
 import type { Systemctl, Machine } from './install-machine.js';
 import type { Io } from '../../cli/output/io.js';
+import { jsonText } from '../../core/name/json-text.js';
 
 /** A step of an installation, or something that it keeps and reports. */
 export type InstallStep =
@@ -171,5 +172,5 @@ export function installNextSteps({
 
 export function stepsJson(steps: readonly InstallStep[], more: { readonly dryRun: boolean; readonly next: readonly string[] }): string {
   const { dryRun, next } = more;
-  return `${JSON.stringify({ dryRun, steps, next: next.slice(1).map((line) => line.trim()) }, undefined, 2)}\n`;
+  return `${jsonText({ dryRun, steps, next: next.slice(1).map((line) => line.trim()) }, 2)}\n`;
 }

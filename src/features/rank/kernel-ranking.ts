@@ -7,6 +7,7 @@ import { domainText, exemptText, kernelConclusion, notes, workloadRemark, type K
 import { problemLines } from '../../cli/output/ranking.js';
 import type { Style } from '../../cli/output/style.js';
 import { table, type Column } from '../../cli/output/table.js';
+import { jsonText } from '../../core/name/json-text.js';
 
 const PROCESSES: readonly Column[] = [
   { heading: '#', align: 'right' },
@@ -96,7 +97,7 @@ function workloadRow(compared: OomComparison, report: KernelReport): string[] {
 export function kernelJson(report: KernelReport): string {
   const { ranking, oom, order, comparison, limit } = report;
   const [first] = order.candidates;
-  return `${JSON.stringify(
+  return `${jsonText(
     {
       domain: {
         cgroup: oom.domain.cgroup ?? null,
@@ -129,7 +130,6 @@ export function kernelJson(report: KernelReport): string {
       })),
       problems: ranking.problems.map(({ code, message, hint }) => ({ code, message, ...(hint === undefined ? {} : { hint }) })),
     },
-    undefined,
     2,
   )}\n`;
 }

@@ -15,6 +15,7 @@ import { amountOf, amountOfResource } from '../../core/quantity/amount.js';
 import { jsonInteger, jsonOfNano } from '../../core/quantity/integer.js';
 import type { Observation } from '../../core/signal/observation.js';
 import { table, type Column } from '../../cli/output/table.js';
+import { jsonText } from '../../core/name/json-text.js';
 
 export interface RankPodsOptions {
   readonly pods?: string;
@@ -172,7 +173,7 @@ export function podRankJson(report: PodRankReport): string {
   const { signal, layout, nodeName, observation, ranked, omitted: leftOut } = report;
   const { resource, unit } = SIGNAL_FACTS[signal];
   const seen = typeof observation === 'string' ? undefined : observation;
-  return `${JSON.stringify(
+  return `${jsonText(
     {
       signal,
       layout,
@@ -202,7 +203,6 @@ export function podRankJson(report: PodRankReport): string {
         repeated: leftOut.repeated,
       },
     },
-    undefined,
     2,
   )}\n`;
 }

@@ -11,6 +11,7 @@ import { addConfigOptions, configFromOptions, type ConfigOptions } from '../../c
 import { amountOfBytes } from '../../core/quantity/amount.js';
 import { jsonInteger } from '../../core/quantity/integer.js';
 import { table, type Column } from '../../cli/output/table.js';
+import { jsonText } from '../../core/name/json-text.js';
 
 export interface ReclaimDeps {
   readonly io: Io;
@@ -127,7 +128,7 @@ export function gainJson(gains: readonly NamedGain[]): string {
     commands,
     ...(error !== undefined && { error }),
   }));
-  return `${JSON.stringify({ steps }, undefined, 2)}\n`;
+  return `${jsonText({ steps }, 2)}\n`;
 }
 
 export function reclaimedText({ yields = [], errors }: ReclaimReading): string {
@@ -142,5 +143,5 @@ export function reclaimedJson({ yields = [], errors }: ReclaimReading): string {
     freedBytes: jsonInteger(bytes),
     freedInodes: jsonInteger(inodes),
   }));
-  return `${JSON.stringify({ steps, errors }, undefined, 2)}\n`;
+  return `${jsonText({ steps, errors }, 2)}\n`;
 }

@@ -1,6 +1,7 @@
 import { table } from '../../cli/output/table.js';
 import type { Style } from '../../cli/output/style.js';
 import type { Difference, OtherReport, ReplayReport, RunReport, TimedRecord } from './replay-report.js';
+import { jsonText } from '../../core/name/json-text.js';
 
 const COLOURS = { same: 'dim', earlier: 'yellow', later: 'yellow', missing: 'yellow', additional: 'red' } as const;
 const WORDS: Readonly<Record<Difference['kind'], string>> = {
@@ -110,7 +111,7 @@ function seconds(ns: bigint): string {
 
 /** Records have the format of docs/journal.md. */
 export function replayJson({ file, damages, runs }: ReplayReport): string {
-  return `${JSON.stringify({ file, damages, runs: runs.map(runJson) }, undefined, 2)}\n`;
+  return `${jsonText({ file, damages, runs: runs.map(runJson) }, 2)}\n`;
 }
 
 function runJson({ header, other, records, end, ...report }: RunReport): unknown {

@@ -1,6 +1,7 @@
 import type { Effect } from '../../core/decide/effect.js';
 import type { ConditionType } from '../../core/signal/signal.js';
 import type { Heartbeat, ServiceManager, StepListener, StepReport } from '../../monitor/ports/ports.js';
+import { printable } from '../../core/name/printable.js';
 
 export interface ServiceParts {
   /** undefined: evictd was started by hand. */
@@ -110,6 +111,6 @@ export class Service implements StepListener, Heartbeat {
   #status(): string {
     const conditions = [...this.#conditions].map((type) => `, ${type}`).join('');
     const evictions = this.#evictions === 0 ? '' : `; evictions: ${String(this.#evictions)}, last: ${this.#last}`;
-    return `STATUS=${this.#parts.what}${conditions}${evictions}`.replaceAll('\n', ' ');
+    return printable(`STATUS=${this.#parts.what}${conditions}${evictions}`.replaceAll('\n', ' '));
   }
 }

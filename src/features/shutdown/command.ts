@@ -25,6 +25,8 @@ import type { Protection, UnreadableWorkload, Workload } from '../../core/worklo
 import type { SourceProblem } from '../../monitor/ports/ports.js';
 import { problemLines } from '../../cli/output/ranking.js';
 import { table, type Column } from '../../cli/output/table.js';
+import { jsonText } from '../../core/name/json-text.js';
+import { printable } from '../../core/name/printable.js';
 
 export interface ShutdownDeps {
   readonly io: Io;
@@ -121,9 +123,11 @@ export function shutdownText(report: ShutdownReport, style: Style): string {
   const rows = timeline.flatMap((phase) => rowsOf(phase, along));
   const lines = [
     ...(rows.length > 0 ? [...table(COLUMNS, rows), ''] : []),
-    ...conclusion(report),
-    ...leftAlone.map(({ workload, why }) => `not ended: ${workload.name}: ${protectionText(why)}`),
-    ...unreadable.map(({ name, reason }) => `left out: ${name}: ${reason}`),
+    ...[
+      ...conclusion(report),
+      ...leftAlone.map(({ workload, why }) => `not ended: ${workload.name}: ${protectionText(why)}`),
+      ...unreadable.map(({ name, reason }) => `left out: ${name}: ${reason}`),
+    ].map(printable),
     ...problemLines(problems, style),
   ];
   return `${lines.join('\n')}\n`;
@@ -179,7 +183,7 @@ function neededNs(timeline: readonly ShutdownPhase[]): bigint {
 }
 
 export function shutdownJson({ timeline, requestedNs, inhibitDelay, leftAlone, unreadable, problems }: ShutdownReport): string {
-  return `${JSON.stringify(
+  return `${jsonText(
     {
       groups: timeline.map(({ group, startsAtNs, endsAtNs }) => ({
         priority: group.priority,
@@ -204,7 +208,6 @@ export function shutdownJson({ timeline, requestedNs, inhibitDelay, leftAlone, u
       unreadable: unreadable.map(({ name, path, reason }) => ({ name, path, reason })),
       problems: problems.map(({ code, message, hint }) => ({ code, message, ...(hint === undefined ? {} : { hint }) })),
     },
-    undefined,
     2,
   )}\n`;
 }

@@ -19,6 +19,7 @@ import { PressureAndSwap, type PressureAndSwapPlan } from './pressure/pressure-a
 import { pidsSource } from './cgroup/pids.js';
 import { MACHINE_PRESSURE, MACHINE_PRESSURE_FOR_V1 } from './pressure/pressure.js';
 import { amountSources } from './memory/swap.js';
+import { fsPath } from '../../byte-paths.js';
 
 export type { LinuxNode } from './node-reader.js';
 export type { NotifierMode } from './sampling/notifier-mode.js';
@@ -124,7 +125,7 @@ function openCgroup({ memory: hierarchy, pids }: Hierarchies, path: string, depa
   const memory = cgroupMemory(hierarchy, path, departures['reclaimable-cache']);
   return {
     hierarchy,
-    identity: { name: path, cgroup: path, cgroupId: statSync(directory, { bigint: true }).ino, cgroupVersion: hierarchy.version },
+    identity: { name: path, cgroup: path, cgroupId: statSync(fsPath(directory), { bigint: true }).ino, cgroupVersion: hierarchy.version },
     memory,
     pids: pidsSource(pids && { hierarchy: pids, path }),
     oomKills: cgroupOomKills(native, hierarchy, path),
@@ -137,12 +138,12 @@ function openCgroup({ memory: hierarchy, pids }: Hierarchies, path: string, depa
 }
 
 function requireMemoryCgroup(path: string, directory: string, usageFile: string): void {
-  if (!existsSync(directory)) {
+  if (!existsSync(fsPath(directory))) {
     throw new UnavailableError('EVICTD_NODE_MISSING', `node cgroup ${path} does not exist (looked for ${directory})`, {
       hint: 'create it first, or correct node.cgroup: write the path below the mount of the memory controller',
     });
   }
-  if (!existsSync(`${directory}/${usageFile}`)) {
+  if (!existsSync(fsPath(`${directory}/${usageFile}`))) {
     throw new UnavailableError('EVICTD_NODE_MISSING', `node cgroup ${path} has no ${usageFile}`, {
       hint: 'the memory controller is not enabled for it: write +memory to cgroup.subtree_control of the cgroup above it',
     });

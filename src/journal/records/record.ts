@@ -5,13 +5,14 @@ import { whenText } from '../../core/threshold/threshold.js';
 import { notStartedText } from '../../core/message/unit-message.js';
 import type { NotStarted } from '../../core/systemd/unit-start.js';
 import { victimOf } from './ranking-row.js';
+import { jsonText } from '../../core/name/json-text.js';
 
 /** A record of the journal (docs/journal.md). Integers are numbers up to 2^53, and decimal strings beyond that. */
 export type JournalRecord = Readonly<Record<string, unknown>> & { readonly type: string; readonly message: string };
 
 export function journalLine({ type, ...rest }: JournalRecord, of: { readonly node: unknown; readonly dryRun: unknown }): string {
   const { node, dryRun } = of;
-  return JSON.stringify({ time: new Date().toISOString(), type, node, dryRun, ...rest });
+  return jsonText({ time: new Date().toISOString(), type, node, dryRun, ...rest });
 }
 
 /** The line before this record was cut off. */

@@ -1,6 +1,7 @@
 import type { FileSpec, FileSum } from '../../native/binding.js';
 import { readFileSync } from 'node:fs';
 import { cgroupDirectory, type CgroupHierarchy } from '../../core/workload/cgroup.js';
+import { fsPath } from '../../byte-paths.js';
 
 /** One row of the table for a cgroup, in bytes. */
 export interface CgroupSample {
@@ -94,8 +95,17 @@ export function workingSetOf(directory: string, version: 1 | 2, countsCache: boo
   };
 }
 
+/** The limit in a file, in bytes; undefined: none, or unreadable. */
+export function limitIn(file: string): bigint | undefined {
+  try {
+    return limitBytes(readFileSync(fsPath(file), 'latin1'));
+  } catch {
+    return undefined;
+  }
+}
+
 /** A limit in bytes; undefined: none, which v1 writes as the largest number of whole pages. */
-export function limitBytes(text: string): bigint | undefined {
+function limitBytes(text: string): bigint | undefined {
   const [digits] = /^\d+/.exec(text) ?? [];
   if (digits === undefined) return undefined;
   const limit = BigInt(digits);
@@ -142,7 +152,7 @@ export function processCount(
 
 function countedBy(pids: CgroupHierarchy, path: string): bigint | undefined {
   try {
-    return BigInt(readFileSync(`${cgroupDirectory(pids, path)}/pids.current`, 'utf8').trim());
+    return BigInt(readFileSync(fsPath(`${cgroupDirectory(pids, path)}/pids.current`), 'latin1').trim());
   } catch {
     return undefined;
   }

@@ -1,4 +1,5 @@
 import { readFileSync, statSync } from 'node:fs';
+import { fsPath } from '../../byte-paths.js';
 import { cgroupDirectory, withAncestors, type CgroupHierarchy } from '../../core/workload/cgroup.js';
 import type { NameFacts } from '../../core/systemd/protected-units.js';
 import { readOperators } from '../systemd/operators.js';
@@ -44,7 +45,7 @@ export class CgroupNames implements NameFacts {
 
   #owner(directory: string): number | undefined {
     try {
-      const found = statSync(directory, { throwIfNoEntry: false });
+      const found = statSync(fsPath(directory), { throwIfNoEntry: false });
       if (found === undefined) return 0;
       if ((found.mode & WRITABLE_FOR_OTHERS) !== 0) return undefined;
       return this.#trusted.has(found.uid) ? 0 : found.uid;

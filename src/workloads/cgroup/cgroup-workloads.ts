@@ -1,4 +1,3 @@
-import { existsSync, statSync } from 'node:fs';
 import { cgroupDirectory, type CgroupHierarchy } from '../../core/workload/cgroup.js';
 import { isPodsCgroup, podsCgroupsBelow } from '../../core/workload/cri-cgroup.js';
 import { isLiteral } from '../../core/workload/glob.js';
@@ -12,7 +11,7 @@ import { type CgroupSample, processCount } from './cgroup-files.js';
 import { ContainerNames } from '../cri/container-names.js';
 import { CgroupNames } from './cgroup-names.js';
 import { KnownWorkloads, usageOf } from './cgroup-workload.js';
-import type { Member, Sampled, SourceRoot } from './source-root.js';
+import { inodeOf, type Member, type Sampled, type SourceRoot } from './source-root.js';
 import { Members } from './members.js';
 import { OomPreferences, readOomPreference } from './oom-preference.js';
 import { missingSources, noWorkloads } from './missing-sources.js';
@@ -264,9 +263,9 @@ class CgroupWorkloads implements WorkloadSource {
     const pids = holdsEvictd === undefined && member ? this.#members.processes(member) : [];
     if (pids === undefined) return { kind: 'unlisted' };
     if (holdsEvictd === undefined && pids.length === 0) {
-      const found = statSync(cgroupDirectory(this.#hierarchy, path), { bigint: true, throwIfNoEntry: false });
+      const inode = inodeOf(cgroupDirectory(this.#hierarchy, path));
       // Removed, or (v1) renamed: the name then belongs to another cgroup.
-      const isRemoved = found === undefined || (member !== undefined && found.ino !== member.id);
+      const isRemoved = inode === undefined || (member !== undefined && inode !== member.id);
       if (isRemoved && member) this.#members.forget(member);
       return { kind: isRemoved ? 'removed' : 'vacant' };
     }
@@ -294,7 +293,7 @@ class CgroupWorkloads implements WorkloadSource {
   /** A kubelet's pods, right below a cgroup that is no unit and no part of one. */
   #podsBelow(path: string): string | undefined {
     if (unitPlace(path).unit !== undefined || !this.#names.isNamedByRoot(path)) return undefined;
-    const found = podsCgroupsBelow(path).find((below) => existsSync(cgroupDirectory(this.#hierarchy, below)));
+    const found = podsCgroupsBelow(path).find((below) => inodeOf(cgroupDirectory(this.#hierarchy, below)) !== undefined);
     return found?.slice(found.lastIndexOf('/') + 1);
   }
 }

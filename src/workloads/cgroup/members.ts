@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { cgroupDirectory, type CgroupHierarchy } from '../../core/workload/cgroup.js';
 import { isAvoidedSession } from '../../core/systemd/protected-units.js';
 import { unitPlace } from '../../core/systemd/unit.js';
@@ -8,7 +7,7 @@ import type { SourceProblem } from '../../monitor/ports/ports.js';
 import type { Binding, CgroupHandle, CgroupTable } from '../../native/binding.js';
 import type { ContainerNames } from '../cri/container-names.js';
 import type { CgroupNames } from './cgroup-names.js';
-import { cgroupFiles, limitBytes, type CgroupFiles, type CgroupSample } from './cgroup-files.js';
+import { cgroupFiles, limitIn, type CgroupFiles, type CgroupSample } from './cgroup-files.js';
 import type { RuleEffect } from '../workload-rules.js';
 import type { OomPreferences } from './oom-preference.js';
 import { type Member, type Sampled, inodeOf, type MemberRoot } from './source-root.js';
@@ -220,7 +219,7 @@ export class Members {
         listed: listedProtection({ path, effect }, this.#parts.names),
         isSession: isAvoidedSession(path, this.#parts.names),
         unit: unit?.path === path ? unit : undefined,
-        limitBytes: this.#limit(directory),
+        limitBytes: limitIn(`${directory}/${this.#files.limitFile}`),
       };
       this.#members.set(path, member);
       this.#parts.preferences.look(member);
@@ -234,14 +233,6 @@ export class Members {
       // ENOENT: removed since; ESTALE: removed and made again. The next pass sees it.
       if (errno !== 'ENOENT' && errno !== 'ESTALE') unreadable.push({ name, path, reason: String(error) });
       if (errno !== 'ENOENT') this.#unopened.set(path, found);
-    }
-  }
-
-  #limit(directory: string): bigint | undefined {
-    try {
-      return limitBytes(readFileSync(`${directory}/${this.#files.limitFile}`, 'utf8'));
-    } catch {
-      return undefined;
     }
   }
 

@@ -4,13 +4,14 @@ import { errnoName } from '../../errors.js';
 import type { SourceProblem, WorkloadSource } from '../../monitor/ports/ports.js';
 import type { SourceRoot } from './source-root.js';
 import { sourceText, type WorkloadSourceSpec } from '../kinds/source-spec.js';
+import { fsPath } from '../../byte-paths.js';
 
 /** Roots that are not there (yet). */
 export function missingSources(roots: readonly SourceRoot[]): readonly SourceProblem[] {
   return roots.flatMap(({ path, directory, shape }): SourceProblem[] => {
     const root = shape === undefined || path === '/' ? path : `${unitNameOf(path.slice(path.lastIndexOf('/') + 1))} (systemd)`;
     try {
-      statSync(directory);
+      statSync(fsPath(directory));
       return [];
     } catch (error) {
       const missing = errnoName(error) === 'ENOENT';

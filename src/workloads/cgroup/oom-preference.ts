@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import type { OomPreference } from '../../core/workload/workload.js';
 import type { Binding } from '../../native/binding.js';
+import { fsPath } from '../../byte-paths.js';
 
 interface Cgroup {
   readonly id: bigint;
@@ -77,7 +78,7 @@ function isSet(native: Pick<Binding, 'getxattr'>, directory: string, attribute: 
 
 function isRoots(directory: string): boolean {
   try {
-    return statSync(directory).uid === 0;
+    return statSync(fsPath(directory)).uid === 0;
   } catch {
     return false;
   }

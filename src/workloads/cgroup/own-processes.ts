@@ -1,4 +1,5 @@
 import { closeSync, openSync, readSync } from 'node:fs';
+import { textOfBytes } from '../../core/name/byte-text.js';
 import { isBelow, membership, pathBelowMount, withAncestors, type CgroupHierarchy } from '../../core/workload/cgroup.js';
 
 /** evictd or one of its ancestors. */
@@ -73,7 +74,7 @@ export class OwnProcesses {
   }
 
   #text(file: number): string {
-    return this.#buffer.toString('utf8', 0, readSync(file, this.#buffer, 0, this.#buffer.length, 0));
+    return textOfBytes(this.#buffer.subarray(0, readSync(file, this.#buffer, 0, this.#buffer.length, 0)));
   }
 
   #forget(from: number): void {

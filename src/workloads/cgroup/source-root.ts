@@ -1,4 +1,4 @@
-import { readdirSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { unitNameOf, type UnitCgroup } from '../../core/systemd/unit.js';
 import { errnoName } from '../../errors.js';
 import type { SourceProblem } from '../../monitor/ports/ports.js';
@@ -6,6 +6,7 @@ import type { Binding, CgroupTree, CgroupTreeChanges } from '../../native/bindin
 import type { Protection } from '../../core/workload/workload.js';
 import type { CgroupSample } from './cgroup-files.js';
 import type { RuleEffect } from '../workload-rules.js';
+import { fsPath, namesIn } from '../../byte-paths.js';
 
 /** Changes of a root's members: none, unknown (list them), or the last event by path below the root. */
 export type MembersChange = 'none' | 'unknown' | ReadonlyMap<string, 'appeared' | 'vanished'>;
@@ -96,7 +97,7 @@ export class SourceRoot implements MemberRoot {
       this.#listed = false;
     };
     try {
-      return this.shape ? this.shape.list(this.directory, unlisted) : readdirSync(this.directory);
+      return this.shape ? this.shape.list(this.directory, unlisted) : namesIn(this.directory);
     } catch {
       return []; // see `problem`
     }
@@ -172,7 +173,7 @@ const HINTS: Readonly<Record<string, string>> = {
 /** 2: missing, which counts as empty. */
 function linksOf(directory: string): number {
   try {
-    return statSync(directory, { throwIfNoEntry: false })?.nlink ?? 2;
+    return statSync(fsPath(directory), { throwIfNoEntry: false })?.nlink ?? 2;
   } catch {
     return 2; // see `problem`
   }
@@ -181,7 +182,7 @@ function linksOf(directory: string): number {
 /** undefined: missing. */
 export function inodeOf(directory: string): bigint | undefined {
   try {
-    return statSync(directory, { bigint: true, throwIfNoEntry: false })?.ino;
+    return statSync(fsPath(directory), { bigint: true, throwIfNoEntry: false })?.ino;
   } catch {
     return undefined; // see `problem`
   }

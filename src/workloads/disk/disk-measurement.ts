@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import { membership, pathBelowMount, withAncestors, type CgroupHierarchy } from '../../core/workload/cgroup.js';
 import { NOTHING_ON_DISK, type DiskAmount, type DiskHolding, type DiskHoldings } from '../../core/disk/disk-amount.js';
@@ -11,6 +10,7 @@ import type { ContainerMeasurement } from './container-measurement.js';
 import { NO_ANSWER_MS, type DirectoryMeasurement, type MeasuredDirectory } from './directory-measurement.js';
 import type { FilesystemTrees } from './filesystem-trees.js';
 import type { ImagesInUse } from './images-in-use.js';
+import { namesText } from '../../byte-paths.js';
 
 /** The result for one filesystem. */
 interface Measured {
@@ -190,7 +190,7 @@ function holdersOf(groups: DeletedFilesResult['groups'], hierarchy: CgroupHierar
 
 function nameOf(pid: number): string {
   try {
-    return readFileSync(`/proc/${String(pid)}/comm`, 'utf8').trimEnd();
+    return namesText(`/proc/${String(pid)}/comm`).slice(0, -1);
   } catch {
     return ''; // it has ended
   }
@@ -200,7 +200,7 @@ function nameOf(pid: number): string {
 function cgroupsOf(pid: number, hierarchy: CgroupHierarchy): readonly string[] | undefined {
   let text: string;
   try {
-    text = readFileSync(`/proc/${String(pid)}/cgroup`, 'utf8');
+    text = namesText(`/proc/${String(pid)}/cgroup`);
   } catch {
     return undefined;
   }

@@ -1,10 +1,10 @@
-import { readdirSync } from 'node:fs';
 import { cgroupDirectory, isBelow, type CgroupHierarchy } from '../../core/workload/cgroup.js';
 import { unitKind, unitNameOf, unitPlace } from '../../core/systemd/unit.js';
 import type { WorkloadSources } from '../../core/workload/workload-source.js';
 import type { Binding } from '../../native/binding.js';
 import { errnoName } from '../../errors.js';
 import { SourceRoot, type TreeShape } from '../cgroup/source-root.js';
+import { namesIn } from '../../byte-paths.js';
 
 /**
  * The roots of these sources.
@@ -70,7 +70,7 @@ const NOTHING_THERE: ReadonlySet<string | undefined> = new Set(['ENOENT', 'ENODE
 /** @param unlisted  called if the directory cannot be listed (EMFILE, ENFILE, ENOMEM) */
 function unitsIn(directory: string, unlisted: () => void): string[] {
   try {
-    return readdirSync(directory).filter((name) => unitKind(unitNameOf(name)) !== undefined);
+    return namesIn(directory).filter((name) => unitKind(unitNameOf(name)) !== undefined);
   } catch (error) {
     if (!NOTHING_THERE.has(errnoName(error))) unlisted();
     return [];

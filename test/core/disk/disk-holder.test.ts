@@ -20,7 +20,10 @@ const holder = (overrides: Partial<DeletedFilesHolder> = {}): DeletedFilesHolder
 test.each<[given: DeletedFilesHolder, text: string]>([
   [holder(), 'nginx (pid 12) of /web holds 3MiB in 1 deleted file'],
   [holder({ holds: { bytes: 3n * Mi, inodes: 2n }, count: 3 }), 'nginx (pid 12) of /web and 2 more hold 3MiB in 2 deleted files'],
-  [holder({ processes: [{ pid: 12, name: 'a\u001b[2J\n', cgroup: '/b\u009b' }] }), 'a?[2J? (pid 12) of /b? holds 3MiB in 1 deleted file'],
+  [
+    holder({ processes: [{ pid: 12, name: 'a\u001b[2J\n', cgroup: '/b\u009b' }] }),
+    'a\\x1b[2J\\x0a (pid 12) of /b\\u009b holds 3MiB in 1 deleted file',
+  ],
   [holder({ processes: [{ pid: 12, name: '', cgroup: undefined }] }), ' (pid 12) holds 3MiB in 1 deleted file'],
 ])('%#', (given, text) => {
   expect(holderText(given)).toBe(text);
@@ -54,7 +57,7 @@ test.each<[rule: string, given: Partial<DirectoryHolder>, line: string]>([
   ['besides others', { besidesNamed: true }, 'directory: /srv/data holds 3MiB in 7 inodes outside its listed subdirectories'],
   ['not all of it was reached', { isPartial: true }, 'directory: /srv/data holds at least 3MiB in 7 inodes'],
   ['a while ago', { ageNs: 60n * SECOND + 1n }, 'directory: /srv/data holds 3MiB in 7 inodes, 1m0s ago'],
-  ['a name for terminals', { path: '/srv/\u001b[31m\nred' }, 'directory: /srv/?[31m?red holds 3MiB in 7 inodes'],
+  ['a name for terminals', { path: '/srv/\u001b[31m\nred' }, 'directory: /srv/\\x1b[31m\\x0ared holds 3MiB in 7 inodes'],
 ])('%s', (_rule, given, line) => {
   expect(holderLine(directory(given))).toBe(line);
 });

@@ -46,12 +46,13 @@ test('ancestors come nearest first, the mount point last', () => {
 });
 
 describe('membership', () => {
-  const procCgroup = '12:cpu,cpuacct:/x\n9:name=systemd:/s\n4:memory:/a/b:c\n0::/u/v\n';
+  const procCgroup = '12:cpu,cpuacct:/x\n9:name=systemd:/s\n5:pids:/a\u2028b\rc\n4:memory:/a/b:c\n0::/u/v\n';
   test.each<[rule: string, hierarchy: CgroupHierarchy, expected: string | undefined]>([
     ['v1 by controller; a path may hold colons', v1, '/a/b:c'],
     ['one of two controllers of a line', { ...v1, controller: 'cpuacct' }, '/x'],
     ['v2 is the line without a controller', v2, '/u/v'],
-    ['a controller that is not mounted', { ...v1, controller: 'pids' }, undefined],
+    ['line ends of Unicode are a part of a name', { ...v1, controller: 'pids' }, '/a\u2028b\rc'],
+    ['a controller that is not mounted', { ...v1, controller: 'freezer' }, undefined],
   ])('%s', (_rule, hierarchy, expected) => {
     expect(membership(procCgroup, hierarchy)).toBe(expected);
   });

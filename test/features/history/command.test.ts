@@ -315,7 +315,7 @@ test('no match is reported and no failure', async () => {
 
 test('control characters in untrusted names are escaped', async () => {
   write([line('08:00:00.000', 'alert', { message: 'a\u001b[2Jb\nc\u0085' })]);
-  expect(await shown()).toEqual(['08:00:00.000Z  alert        a\\x1b[2Jb\\x0ac\\x85']);
+  expect(await shown()).toEqual(['08:00:00.000Z  alert        a\\x1b[2Jb\\x0ac\\u0085']);
 });
 
 test('files that are named are read as they stand', async () => {

@@ -35,7 +35,7 @@ struct FilesystemTreeKind {
 
   static Napi::Object ToJs(Napi::Env env, const Result& tree) {
     const auto directory_of = [env](const FilesystemTree::Directory& each) {
-      return ObjectOf(env, {{"path", Napi::String::New(env, each.path)},
+      return ObjectOf(env, {{"path", TextOf(env, each.path)},
                             {"bytes", NumberOf(env, each.bytes)},
                             {"inodes", NumberOf(env, each.inodes)}});
     };

@@ -67,7 +67,7 @@ class CgroupTreeObject : public WatchObject<CgroupTreeObject> {
     for (const CgroupTree::Change& change : changes.list) {
       const Napi::HandleScope scope(env);
       Napi::Object reported = Napi::Object::New(env);
-      reported.Set(path, Napi::String::New(env, change.path));
+      reported.Set(path, TextOf(env, change.path));
       reported.Set(kind, change.appeared ? appeared : vanished);
       list.Set(next++, reported);
     }
@@ -86,7 +86,7 @@ class CgroupTreeObject : public WatchObject<CgroupTreeObject> {
   }
   Napi::Value Status(const Napi::CallbackInfo& info) {
     Napi::Object status = StatusOf(info.Env(), kMechanism);
-    status.Set("target", Napi::String::New(info.Env(), root_));
+    status.Set("target", TextOf(info.Env(), root_));
     status.Set("live", Live(info));
     if (error_ != 0) status.Set("errno", NumberOf(info.Env(), error_));
     return status;

@@ -15,7 +15,7 @@ namespace evictd {
 namespace {
 
 Napi::Value TextOrUndefined(Napi::Env env, const std::string& text) {
-  return text.empty() ? env.Undefined() : Napi::String::New(env, text).As<Napi::Value>();
+  return text.empty() ? env.Undefined() : TextOf(env, text);
 }
 
 Napi::Object ToJs(Napi::Env env, const OomRecord& record) {
@@ -25,7 +25,7 @@ Napi::Object ToJs(Napi::Env env, const OomRecord& record) {
                         {"oomMemcg", TextOrUndefined(env, record.oom_memcg)},
                         {"taskMemcg", TextOrUndefined(env, record.task_memcg)},
                         {"pid", NumberOf(env, record.pid)},
-                        {"name", Napi::String::New(env, record.name)},
+                        {"name", TextOf(env, record.name)},
                         {"uid", record.uid < 0 ? env.Undefined() : NumberOf(env, record.uid).As<Napi::Value>()},
                         {"totalVmBytes", NumberOf(env, record.total_vm_bytes)},
                         {"anonRssBytes", NumberOf(env, record.anon_rss_bytes)},

@@ -18,6 +18,8 @@ import { jsonInteger } from '../../../core/quantity/integer.js';
 import { OOM_LIMITS } from '../../../core/oom/kernel-kill.js';
 import type { Summary, WorkloadHistory } from '../history-summary.js';
 import { table, type Column } from '../../../cli/output/table.js';
+import { jsonText } from '../../../core/name/json-text.js';
+import { printable } from '../../../core/name/printable.js';
 
 /** The word for each result of an eviction. */
 const LABELS: Readonly<Record<string, readonly [label: string, colour: Colour]>> = {
@@ -121,20 +123,12 @@ function timesText(outcome: JournalRecord | undefined): string {
   return parts.join(', ');
 }
 
-// eslint-disable-next-line no-control-regex -- to escape them
-const CONTROL = /[\u0000-\u001f\u007f-\u009f]/g;
-
-/** Escapes control characters in untrusted names. */
-export function printable(text: string): string {
-  return text.replace(CONTROL, (character) => `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`);
-}
-
 /** A JSON array written while the journal is read, one element per line: an eviction with its records, or a record. */
 export class JsonArray {
   #any = false;
 
   event(event: HistoryEvent): string {
-    const text = `${this.#any ? ',\n' : '[\n'}${JSON.stringify(jsonOf(event))}`;
+    const text = `${this.#any ? ',\n' : '[\n'}${jsonText(jsonOf(event))}`;
     this.#any = true;
     return text;
   }
@@ -230,5 +224,5 @@ export function summaryJson(summary: Summary): string {
     oomKills: kills,
     last: latest,
   }));
-  return `${JSON.stringify({ first, last, evictions: results, freedBytes: jsonInteger(freedBytes), oomKills, oomKillsUnseen, alerts, workloads }, undefined, 2)}\n`;
+  return `${jsonText({ first, last, evictions: results, freedBytes: jsonInteger(freedBytes), oomKills, oomKillsUnseen, alerts, workloads }, 2)}\n`;
 }

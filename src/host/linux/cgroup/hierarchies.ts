@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { cgroupDirectory, membership, pathBelowMount, type CgroupHierarchy } from '../../../core/workload/cgroup.js';
 import { parseMountinfo, type Mount } from '../disk/filesystems.js';
+import { fsPath, namesText } from '../../../byte-paths.js';
 
 /** The cgroup hierarchies that evictd uses. undefined: not mounted, or the controller is off. */
 export interface Hierarchies {
@@ -33,9 +34,11 @@ export function findHierarchies(mounts: readonly Mount[], unified: (mountPoint: 
 }
 
 export function readHierarchies(): Hierarchies {
-  return findHierarchies(parseMountinfo(readFileSync('/proc/self/mountinfo', 'utf8')), (mountPoint) => {
+  return findHierarchies(parseMountinfo(namesText('/proc/self/mountinfo')), (mountPoint) => {
     try {
-      return readFileSync(`${mountPoint}/cgroup.controllers`, 'utf8').trim().split(' ');
+      return readFileSync(fsPath(`${mountPoint}/cgroup.controllers`), 'latin1')
+        .trim()
+        .split(' ');
     } catch {
       return []; // hidden by another mount, or not permitted: as if not mounted
     }
@@ -44,7 +47,7 @@ export function readHierarchies(): Hierarchies {
 
 /** This process's memory cgroup, below the mount; undefined: hidden by a namespace, or outside the mount. */
 export function ownMemoryCgroup(hierarchy: CgroupHierarchy): string | undefined {
-  const kernelPath = membership(readFileSync('/proc/self/cgroup', 'utf8'), hierarchy);
+  const kernelPath = membership(namesText('/proc/self/cgroup'), hierarchy);
   return kernelPath === undefined ? undefined : pathBelowMount(kernelPath, hierarchy);
 }
 

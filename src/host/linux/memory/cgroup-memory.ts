@@ -5,6 +5,7 @@ import type { FileSpec, FileSum } from '../../../native/binding.js';
 import { valueOf } from '../sampling/file-sum.js';
 import { firstError } from '../sampling/kernel-source.js';
 import { lowWatermark, meminfo, type MemoryReading, type MemorySource, type Statistics } from './memory.js';
+import { fsPath } from '../../../byte-paths.js';
 
 /**
  * A cgroup as the node. Its capacity is the smallest visible limit of it and its ancestors, read each time.
@@ -129,7 +130,7 @@ function capacityOf(hierarchy: CgroupHierarchy, path: string): number {
 /** Infinity: 'max', or not readable. */
 function numberIn(path: string): number {
   try {
-    const number = Number.parseInt(readFileSync(path, 'latin1'), 10);
+    const number = Number.parseInt(readFileSync(fsPath(path), 'latin1'), 10);
     return Number.isNaN(number) ? Infinity : number;
   } catch {
     return Infinity;

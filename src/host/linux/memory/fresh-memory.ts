@@ -1,7 +1,8 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { OrderCondition } from '../../../monitor/ports/standing-order.js';
 import type { MemoryReading, Statistics } from './memory.js';
+import { fsPath, subdirectoriesIn } from '../../../byte-paths.js';
 
 /**
  * A smaller difference is not worth a walk; the kernel's own error is as large (64 pages for each CPU and cgroup, three
@@ -72,7 +73,7 @@ function countsIn(cgroup: Statistics): readonly number[] {
 /** Empty where the cgroup was removed. */
 function subdirectories(directory: string): string[] {
   try {
-    return readdirSync(directory, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []));
+    return subdirectoriesIn(directory);
   } catch {
     return [];
   }
@@ -80,7 +81,7 @@ function subdirectories(directory: string): string[] {
 
 function ownCounts(directory: string, keys: readonly string[]): readonly number[] {
   try {
-    const text = readFileSync(join(directory, 'memory.stat'), 'utf8');
+    const text = readFileSync(fsPath(join(directory, 'memory.stat')), 'latin1');
     return keys.map((key) => Number(new RegExp(`^${key} (\\d+)$`, 'm').exec(text)?.[1] ?? 0));
   } catch {
     return keys.map(() => 0);

@@ -1,9 +1,10 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { cgroupDirectory, type CgroupHierarchy } from '../../../core/workload/cgroup.js';
 import type { CgroupOomKills, OomTally } from '../../../core/oom/oom-kill-count.js';
 import type { OomCounterReader } from '../../../monitor/ports/ports.js';
 import type { Binding } from '../../../native/binding.js';
 import { machineOomKills, type OomKillCounter } from './oom-kills.js';
+import { fsPath, subdirectoriesIn } from '../../../byte-paths.js';
 
 /** A kill during the walk would be seen in a part of the tree: then it is walked again, at most this often. */
 const TRIES = 5;
@@ -52,16 +53,16 @@ export class OomCounters implements OomCounterReader {
     try {
       const kills = counter(`${directory}/${hierarchy.version === 1 ? 'memory.oom_control' : 'memory.events'}`, 'oom_kill');
       if (hierarchy.version === 2 && kills === 0) return;
-      const children = readdirSync(directory, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+      const children = subdirectoriesIn(directory);
       if (kills !== undefined && kills > 0) {
         const local = `${directory}/memory.events.local`;
         const own =
           hierarchy.version === 1
             ? { ownKills: kills, limitHits: undefined }
             : { ownKills: counter(local, 'oom_kill'), limitHits: counter(local, 'oom') };
-        found.set(statSync(directory, { bigint: true }).ino, { path, kills, ...own });
+        found.set(statSync(fsPath(directory), { bigint: true }).ino, { path, kills, ...own });
       }
-      for (const { name } of children) yield* this.#visit(hierarchy, path === '/' ? `/${name}` : `${path}/${name}`, found);
+      for (const name of children) yield* this.#visit(hierarchy, path === '/' ? `/${name}` : `${path}/${name}`, found);
     } catch {
       // removed meanwhile: on v2 its parent has counted the same
     }
@@ -72,7 +73,7 @@ export class OomCounters implements OomCounterReader {
 function counter(file: string, key: string): number | undefined {
   let text: string;
   try {
-    text = readFileSync(file, 'utf8');
+    text = readFileSync(fsPath(file), 'latin1');
   } catch {
     return undefined;
   }

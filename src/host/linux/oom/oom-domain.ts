@@ -1,6 +1,7 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { cgroupDirectory, isBelow, withAncestors, type CgroupHierarchy } from '../../../core/workload/cgroup.js';
 import type { OomDomain } from '../../../core/oom/oom-reading.js';
+import { fsPath, namesText, subdirectoriesIn } from '../../../byte-paths.js';
 
 /** The kernel's files; tests have other directories. */
 export interface OomRoots {
@@ -59,9 +60,8 @@ export function limitIn(file: string): bigint | undefined {
 export function walk(hierarchy: CgroupHierarchy, path: string): string[] {
   try {
     const directory = cgroupDirectory(hierarchy, path);
-    const children = readdirSync(directory, { withFileTypes: true })
-      .filter((entry) => entry.isDirectory())
-      .map(({ name }) => ({ name, id: statSync(`${directory}/${name}`, { bigint: true }).ino }))
+    const children = subdirectoriesIn(directory)
+      .map((name) => ({ name, id: statSync(fsPath(`${directory}/${name}`), { bigint: true }).ino }))
       .sort((a, b) => (a.id < b.id ? -1 : 1));
     return [path, ...children.flatMap(({ name }) => walk(hierarchy, path === '/' ? `/${name}` : `${path}/${name}`))];
   } catch {
@@ -89,7 +89,7 @@ export function groupFinder(domain: string | undefined, { hierarchy }: OomRoots)
 
 export function textOf(file: string): string | undefined {
   try {
-    return readFileSync(file, 'utf8');
+    return namesText(file);
   } catch {
     return undefined;
   }

@@ -7,6 +7,7 @@ import { readHierarchies } from '../cgroup/hierarchies.js';
 import { domainOf, groupFinder, limitIn, machineMemory, textOf, type OomRoots } from './oom-domain.js';
 import { processesOfMachine, processesOfMemcg } from './oom-processes.js';
 import { readPageSize } from '../memory/memory-reserve.js';
+import { fsPath } from '../../../byte-paths.js';
 
 /** PROC_PID_INIT_INO, the same on every kernel (include/linux/proc_ns.h). */
 const INITIAL_PID_NAMESPACE = 'pid:[4026531836]';
@@ -65,7 +66,7 @@ function existing(path: string, hierarchy: CgroupHierarchy | undefined): string 
     });
   }
   const directory = cgroupDirectory(hierarchy, path);
-  if (existsSync(directory)) return path;
+  if (existsSync(fsPath(directory))) return path;
   throw new UnavailableError('EVICTD_OOM_MEMCG', `memcg ${path} does not exist (looked for ${directory})`, {
     hint: 'write the path below the mount of the memory controller, as in /proc/PID/cgroup',
   });

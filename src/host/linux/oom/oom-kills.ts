@@ -1,6 +1,7 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { cgroupDirectory, type CgroupHierarchy } from '../../../core/workload/cgroup.js';
 import type { Binding, FileSpec } from '../../../native/binding.js';
+import { fsPath, subdirectoriesIn } from '../../../byte-paths.js';
 
 /** Counts the kernel's OOM kills below the node. Only grows. */
 export interface OomKillCounter {
@@ -55,11 +56,9 @@ class LeafOomKills implements OomKillCounter {
 
   #lookThrough(directory: string): void {
     try {
-      const [, count] = /^oom_kill (\d+)$/m.exec(readFileSync(`${directory}/memory.oom_control`, 'utf8')) ?? [];
-      if (count !== undefined) this.#remember(statSync(directory, { bigint: true }).ino, Number(count));
-      for (const entry of readdirSync(directory, { withFileTypes: true })) {
-        if (entry.isDirectory()) this.#lookThrough(`${directory}/${entry.name}`);
-      }
+      const [, count] = /^oom_kill (\d+)$/m.exec(readFileSync(fsPath(`${directory}/memory.oom_control`), 'latin1')) ?? [];
+      if (count !== undefined) this.#remember(statSync(fsPath(directory), { bigint: true }).ino, Number(count));
+      for (const name of subdirectoriesIn(directory)) this.#lookThrough(`${directory}/${name}`);
     } catch {
       // removed meanwhile: its last count stays
     }

@@ -1,7 +1,8 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { cgroupDirectory, membership, pathBelowMount } from '../../../core/workload/cgroup.js';
 import { textOf, walk, type OomRoots } from './oom-domain.js';
 import type { OomMemory } from '../../../core/oom/oom-reading.js';
+import { namesText } from '../../../byte-paths.js';
 
 export interface SeenProcess {
   readonly pid: number;
@@ -72,7 +73,7 @@ function look(processes: readonly { readonly pid: number; readonly cgroup?: stri
 
 function readTask(directory: string): ParsedTask | undefined {
   try {
-    const text = (file: string): string => readFileSync(`${directory}/${file}`, 'utf8');
+    const text = (file: string): string => namesText(`${directory}/${file}`);
     const task = parseTask({
       status: text('status'),
       stat: text('stat'),
@@ -135,7 +136,7 @@ export function parseTask({ status, stat, score, scoreAdj }: ProcessTexts): Pars
   const oomScoreAdj = integer(scoreAdj);
   if (name === undefined || !Number.isInteger(flags) || !/^\d+$/.test(startTicks ?? '') || oomScoreAdj === undefined) return undefined;
   return {
-    name: name.replace(/\p{Cc}/gu, '?'), // untrusted text that goes to terminals
+    name,
     kernelThread: Math.floor(flags / PF_KTHREAD) % 2 === 1,
     threads: Number(fieldOf(status, 'Threads') ?? 1),
     memory: parseMemory(status),
@@ -157,7 +158,8 @@ export function parseMemory(status: string): OomMemory | undefined {
 }
 
 function fieldOf(status: string, key: string): string | undefined {
-  const [, value] = new RegExp(`^${key}:[ \\t]*(.*)$`, 'm').exec(status) ?? [];
+  // Not ^ and $: a name may hold U+2028, which is a line's end to them.
+  const [, value] = new RegExp(`(?:^|\\n)${key}:[ \\t]*([^\\n]*)`).exec(status) ?? [];
   return value;
 }
 

@@ -51,8 +51,8 @@ export function daemonName({ executable, comm, unit }: SeenProcess): DaemonName 
 
 /** The innermost unit of /proc/PID/cgroup: from name=systemd on v1, from the only hierarchy on v2. */
 export function unitOf(procCgroup: string): string | undefined {
-  const [, v1] = /^\d+:name=systemd:(.*)$/m.exec(procCgroup) ?? [];
-  const [, v2] = /^0::(.*)$/m.exec(procCgroup) ?? [];
+  const [, v1] = /(?:^|\n)\d+:name=systemd:([^\n]*)/.exec(procCgroup) ?? [];
+  const [, v2] = /(?:^|\n)0::([^\n]*)/.exec(procCgroup) ?? [];
   const units = (v1 ?? v2 ?? '').split('/').filter((name) => /\.(service|scope)$/.test(name));
   return units.at(-1);
 }

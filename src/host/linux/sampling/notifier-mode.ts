@@ -2,6 +2,7 @@ import { closeSync, openSync, readSync } from 'node:fs';
 import type { Binding, PsiTriggerConstructor, ThresholdWatch, Watch, WatchStatus } from '../../../native/binding.js';
 import type { WatchPlan } from '../memory/memory-notifiers.js';
 import { isPsiWindowForAll } from '../pressure/pressure.js';
+import { fsPath } from '../../../byte-paths.js';
 
 /**
  * `arm`: arms everything. `sample` (a dry run): writes to no cgroup and no pressure file; the sampler watches, on v1
@@ -39,7 +40,7 @@ class WatchProbe implements Watch {
     this.#mechanism = mechanism;
     this.#target = target;
     for (const { path, flags } of files) {
-      const file = openSync(path, flags);
+      const file = openSync(fsPath(path), flags);
       try {
         // Older kernels open a pressure file while PSI is off, and then refuse to read it.
         if (flags !== 'a') readSync(file, Buffer.alloc(1));

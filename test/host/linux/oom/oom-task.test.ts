@@ -18,7 +18,7 @@ describe('the texts of a process', () => {
       'a name with parentheses, a newline and a terminal sequence',
       captured('odd-name'),
       {
-        name: 'a) R?[31m\\n(b',
+        name: 'a) R\u001b[31m\\n(b',
         kernelThread: false,
         memory: { rssBytes: 77_392n * KiB, swapBytes: 0n, pageTableBytes: 208n * KiB },
         oomScore: 1002,
@@ -51,6 +51,11 @@ describe('the texts of a process', () => {
       { rssBytes: MiB, swapBytes: 512n * KiB, pageTableBytes: 40n * KiB },
     ],
     ['a kernel without swap', 'VmRSS:\t0 kB\nVmPTE:\t8 kB\n', { rssBytes: 0n, swapBytes: 0n, pageTableBytes: 8n * KiB }],
+    [
+      'a name with a line end of Unicode sets no field',
+      'Name:\ta\u2028VmRSS: 0 kB\nVmRSS:\t8 kB\nVmPTE:\t4 kB\n',
+      { rssBytes: 8n * KiB, swapBytes: 0n, pageTableBytes: 4n * KiB },
+    ],
     [
       "a thread's status has the memory of its process",
       readFileSync(join(FIXTURES, 'leader-ended.task.status'), 'utf8'),

@@ -1,0 +1,14 @@
+import { printable } from './printable.js';
+
+/**
+ * JSON of a value. A byte of a name that is no UTF-8 (byte-text.ts) becomes the text `\xff`: strict readers of JSON
+ * refuse a lone surrogate.
+ */
+export function jsonText(value: unknown, indent?: number): string {
+  const text = JSON.stringify(value, undefined, indent);
+  // JSON.stringify writes a lone surrogate as \udcff, and a backslash as two.
+  if (!text.includes('\\ud')) return text;
+  return text.replace(/\\(?:\\|u(d[89a-f][0-9a-f]{2}))/g, (written, unit: string | undefined) =>
+    unit === undefined ? written : `\\${printable(String.fromCharCode(Number.parseInt(unit, 16)))}`,
+  );
+}

@@ -1,0 +1,36 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { fsPath, namesIn, namesText, subdirectoriesIn } from '../src/byte-paths.js';
+
+const LEAK = 'leak\udcff';
+
+function directory(): string {
+  const made = mkdtempSync(join(tmpdir(), 'evictd-test-'));
+  onTestFinished(() => rmSync(made, { recursive: true, force: true }));
+  return made;
+}
+
+test('a directory has names that are no UTF-8, and U+FFFD itself', () => {
+  const above = directory();
+  for (const name of [LEAK, 'ä', '\ufffd']) mkdirSync(fsPath(`${above}/${name}`));
+  writeFileSync(fsPath(`${above}/${LEAK}/file\udc80`), 'x');
+  writeFileSync(`${above}/file`, 'cgroup \u00e4');
+
+  expect(namesIn(above).sort()).toEqual(['file', 'ä', '\ufffd', LEAK].sort());
+  expect(subdirectoriesIn(above).sort()).toEqual(['ä', '\ufffd', LEAK].sort());
+  expect(namesIn(`${above}/${LEAK}`)).toEqual(['file\udc80']);
+  expect(subdirectoriesIn(`${above}/${LEAK}`)).toEqual([]);
+  expect(readFileSync(fsPath(`${above}/${LEAK}/file\udc80`), 'utf8')).toBe('x');
+});
+
+test('a path of UTF-8 is taken as it is', () => {
+  expect(fsPath('/sys/fs/cgroup/ä')).toBe('/sys/fs/cgroup/ä');
+});
+
+test('text of the kernel keeps the bytes of names', () => {
+  const file = `${directory()}/cgroup`;
+  writeFileSync(file, Buffer.from('4:memory:/a\xff\n', 'latin1'));
+  expect(namesText(file)).toBe('4:memory:/a\udcff\n');
+});
