@@ -58,7 +58,7 @@ Wake DeadlineSampler::Sample() {
   rate_.Observe(value, MonotonicNs());
   const LimitSides::Evaluation evaluation = sides_.Evaluate(value, rate_, period_);
   period_ns_ = evaluation.period_ns;
-  timer_.Set(evaluation.period_ns);
+  timer_.SetWithOthers(evaluation.period_ns);
   if (!evaluation.crossed && !evaluation.approaching) return Wake::kNothing;
   Detail((evaluation.crossed ? kCrossed : 0) | (evaluation.approaching ? kApproaching : 0));
   return Wake::kFired;

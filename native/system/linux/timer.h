@@ -16,10 +16,19 @@ class Timer {
   // Any thread: once, in `ns` nanoseconds, 0 at once. Replaces what was set, and clears an expiration.
   void Set(uint64_t ns);
 
+  // The same, but up to a quarter sooner, when other timers with about this time expire too: a thread that waits for
+  // several wakes once for them.
+  void SetWithOthers(uint64_t ns);
+
+  // The moment for SetWithOthers: a multiple of the largest power of two that is at most a quarter of `ns`.
+  static uint64_t SharedMoment(uint64_t now_ns, uint64_t ns);
+
   // Clears an expiration. Returns false if there is none, or Set has cleared it.
   bool Acknowledge();
 
  private:
+  void Arm(int flags, uint64_t ns);
+
   UniqueFd fd_;
 };
 

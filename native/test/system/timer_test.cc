@@ -52,4 +52,30 @@ TEST("the last setting of a timer counts, and clears an expiration") {
   CHECK(IsReadable(timer, kLong));
 }
 
+TEST("timers that are set one after the other share a moment, at most a quarter before their time") {
+  for (const uint64_t ns : {20 * kMs, 333 * kMs, 1'000 * kMs, 1'024 * kMs, kHour}) {
+    uint64_t moments = 1;
+    uint64_t last = Timer::SharedMoment(0, ns);
+    constexpr uint64_t kSteps = 1000;
+    for (uint64_t step = 0; step <= kSteps; step++) {
+      const uint64_t now = ns * step / kSteps;
+      const uint64_t moment = Timer::SharedMoment(now, ns);
+      CHECK(moment <= now + ns);
+      CHECK(moment - now >= ns - ns / 4);
+      if (moment != last) moments++;
+      last = moment;
+    }
+    CHECK(moments <= 9);  // a step is more than an eighth of the time
+  }
+}
+
+TEST("a timer that is set with others is readable after its time") {
+  Timer timer;
+  timer.SetWithOthers(kHour);
+  CHECK(!IsReadable(timer, 0));
+  timer.SetWithOthers(30 * kMs);
+  CHECK(IsReadable(timer, kLong));
+  CHECK(timer.Acknowledge());
+}
+
 }  // namespace evictd::test
