@@ -73,6 +73,9 @@ async function run(): Promise<void> {
       onReload: (reload: () => void) => {
         for (const name of signals.reload) process.on(name, reload);
       },
+      onResume: (resume: () => void) => {
+        for (const name of signals.resume) process.on(name, resume);
+      },
     };
     await runProgram(edge, args);
   } catch (error) {

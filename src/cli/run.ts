@@ -14,6 +14,12 @@ interface RunOptions extends ConfigOptions, RecordingOptions {
   readonly logFile?: string;
 }
 
+const EXAMPLES = [
+  'evictd run --workload-cgroup /workload.slice',
+  "evictd run --dry-run --eviction-hard 'memory.available<20%'",
+  'evictd run --record /var/lib/evictd/recording.gz',
+];
+
 /** `evictd run`. */
 export const run: MakeCommand = (edge) => {
   const command = new Command('run')
@@ -22,13 +28,9 @@ export const run: MakeCommand = (edge) => {
     .option('--log-file <file>', 'log to this file, not to standard error; rotated to FILE.1 at 4 MiB');
   return withHelp(addConfigOptions(addRecordingOptions(command)), {
     about: [
-      'SIGHUP reloads the configuration. SIGTERM and SIGINT stop evictd. Without workloads in the configuration, evictd exports metrics, but evicts nothing.',
+      'SIGHUP reloads the configuration. SIGUSR2 is evictd resume. SIGTERM and SIGINT stop evictd. Without workloads in the configuration, evictd exports metrics, but evicts nothing.',
     ],
-    examples: [
-      'evictd run --workload-cgroup /workload.slice',
-      "evictd run --dry-run --eviction-hard 'memory.available<20%'",
-      'evictd run --record /var/lib/evictd/recording.gz',
-    ],
+    examples: EXAMPLES,
     exit: {
       0: 'stopped by a signal',
       1: 'failure at run time',
@@ -48,6 +50,8 @@ export const run: MakeCommand = (edge) => {
       else started.reloadRequested = true;
     };
     edge.onReload(reloadRequested);
+    const resume = (): void => started.guard?.resume();
+    edge.onResume(resume);
     const { logFile } = options;
     const { guard, exitNow } = await loggedFailure(logFile, async () => {
       const loaded = configFromOptions(options);
@@ -62,7 +66,7 @@ export const run: MakeCommand = (edge) => {
         env: edge.io.env,
         logFile,
         recording,
-        requests: { reload: reloadRequested, stop },
+        requests: { reload: reloadRequested, resume, stop },
         ...heap,
       });
       collectAll();
@@ -109,6 +113,6 @@ function reload(guard: Guard, options: RunOptions): void {
     refused = lines;
   } finally {
     guard.service.ready();
-    guard.answerReload({ beganNs, refused, warnings });
+    guard.answer('reload', { beganNs, refused, warnings });
   }
 }

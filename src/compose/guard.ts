@@ -7,9 +7,11 @@
 import manifest from '../../package.json' with { type: 'json' };
 import type { LoadedConfig } from '../config/config.js';
 import { selectHost } from '../host/select.js';
+import { pausesIn, resumeMessage } from '../core/budget/lifted-pauses.js';
+import type { Request } from '../host/requests.js';
 import type { Log } from '../log/log.js';
 import { reloadRecord, reloadRefusedRecord, startRecord } from '../journal/records/record.js';
-import { reloadAnswerPath, writeReloadAnswer, type ReloadAnswer } from '../state/reload-answer.js';
+import { answerPath, writeAnswer, type RequestAnswer } from '../state/request-answer.js';
 import type { Service } from '../features/service/service-notifications.js';
 import { native } from '../native/index.js';
 import { announceReload, announceStart } from './announcement.js';
@@ -39,8 +41,10 @@ export interface Guard {
   reload(loaded: LoadedConfig): readonly string[];
   /** A new configuration has errors: the one before stays in force. `errors`: as in the log, one a line. */
   reloadRefused(errors: readonly string[]): void;
-  /** Writes the result of a reload for `evictd reload`. */
-  answerReload(answer: Omit<ReloadAnswer, 'pid'>): void;
+  /** Evicts again after a pause, and answers `evictd resume`. */
+  resume(): void;
+  /** Writes the result for the command that has made the request. */
+  answer(request: Request, answer: Omit<RequestAnswer, 'pid'>): void;
   /**
    * Resolves within 18 s: 8 s for systemd, 5 s for journal and recording, 5 s for the log. A thread may still hang in
    * the state directory: end with exitNow.
@@ -111,6 +115,13 @@ function guardOf({ locked, published, observed, acting }: Opened): Guard {
   const { runtimeDirectory } = inForce.started;
   /** Whether evictd has begun to stop. */
   let stopped = false;
+  const answer: Guard['answer'] = (request, given) => {
+    try {
+      writeAnswer(answerPath(runtimeDirectory, instance, request), { pid: process.pid, ...given });
+    } catch (error) {
+      log.warn(`cannot answer evictd ${request}: ${String(error)}`, { code: 'EVICTD_RELOAD_ANSWER' });
+    }
+  };
   return {
     log,
     service,
@@ -134,13 +145,12 @@ function guardOf({ locked, published, observed, acting }: Opened): Guard {
       journal.record(record);
       status.configured(false);
     },
-    answerReload: (answer) => {
-      try {
-        writeReloadAnswer(reloadAnswerPath(runtimeDirectory, instance), { pid: process.pid, ...answer });
-      } catch (error) {
-        log.warn(`cannot answer evictd reload: ${String(error)}`, { code: 'EVICTD_RELOAD_ANSWER' });
-      }
+    resume: () => {
+      const beganNs = process.hrtime.bigint();
+      const pauses = pausesIn(acting.monitor.remaining);
+      if (acting.monitor.resume()) answer('resume', { beganNs, refused: undefined, warnings: [], message: resumeMessage(pauses) });
     },
+    answer,
     stop: async () => {
       stopped = true;
       acting.monitor.stop();

@@ -16,7 +16,7 @@ import type { awaitInhibitDelay, readInhibitDelay } from './linux/systemd/inhibi
 import type { openShutdownDelay } from './linux/systemd/shutdown-delay.js';
 import type { openCommandRunner } from './linux/systemd/transient-units.js';
 import type { openUnitManager } from './linux/systemd/unit-manager.js';
-import type { ReloadTarget, Requests } from './reload-requests.js';
+import type { Request, RequestTarget, Requests } from './requests.js';
 
 /** The events of the kernel's OOM killer. */
 interface KernelKillReaders {
@@ -63,8 +63,8 @@ export interface Host {
    * @param onStop  the service manager asks evictd to stop, other than by a signal
    */
   readonly openServiceManager: (native: Binding, env: NodeJS.ProcessEnv, onStop: () => void) => ServiceManager | undefined;
-  /** Asks a running evictd to read its configuration again. Throws where that is not permitted. */
-  readonly askToReload: (native: Binding, target: ReloadTarget) => void;
+  /** Sends a request to a running evictd. Throws where that is not permitted. */
+  readonly ask: (native: Binding, request: Request, target: RequestTarget) => void;
   /** Receives, as the holder of a lock file, requests that do not come as signals. */
   readonly listenToRequests: (lock: string, requests: Requests) => { close(): void };
   readonly openUnitManager: typeof openUnitManager;

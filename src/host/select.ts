@@ -18,17 +18,18 @@ export function selectPlatform(platform: NodeJS.Platform = process.platform, env
 }
 
 /**
- * The signals that stop a process and that reload its configuration. On Windows SIGHUP is the end of the console,
- * SIGBREAK is Ctrl-Break.
+ * The signals that stop a process, reload its configuration, and resume its evictions. On Windows SIGHUP is the end of
+ * the console, SIGBREAK is Ctrl-Break.
  */
 export function selectSignals(platform: NodeJS.Platform = process.platform): ProcessSignals {
   return platform === 'win32'
-    ? { stop: ['SIGINT', 'SIGBREAK', 'SIGHUP'], reload: [] }
-    : { stop: ['SIGTERM', 'SIGINT'], reload: ['SIGHUP'] };
+    ? { stop: ['SIGINT', 'SIGBREAK', 'SIGHUP'], reload: [], resume: [] }
+    : { stop: ['SIGTERM', 'SIGINT'], reload: ['SIGHUP'], resume: ['SIGUSR2'] };
 }
 export interface ProcessSignals {
   readonly stop: readonly NodeJS.Signals[];
   readonly reload: readonly NodeJS.Signals[];
+  readonly resume: readonly NodeJS.Signals[];
 }
 
 /**

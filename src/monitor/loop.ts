@@ -97,18 +97,19 @@ export class Monitor {
     this.#tick('reload');
   }
 
+  /** Evicts again after a pause. Returns whether the step was made. */
+  readonly resume = (): boolean => this.#running && this.#pass({ source: 'resume', atNs: process.hrtime.bigint() });
+
   #reconsider(): void {
     this.#isUndecided = reconsider(this.#victims, this.#state.evictions, this.#candidates);
   }
 
   /** Requests new readings of the filesystems, and makes a pass when they arrive. */
   lookAtFilesystems(): void {
-    this.#parts.node.requestFilesystems(() => {
-      this.#passOn('filesystem');
-    });
+    this.#parts.node.requestFilesystems(this.#passOn.bind(this, 'filesystem', undefined));
   }
 
-  get remaining(): Pick<State, 'held' | 'evictions'> {
+  get remaining(): Pick<State, 'held' | 'evictions' | 'evictionTimes' | 'withoutYield'> {
     return this.#state;
   }
 
@@ -214,13 +215,10 @@ export class Monitor {
     const victims = this.#victims.readings();
     const observations = node.read();
     const readings = {
-      layout: node.layout(),
-      observe: () => observations,
-      victims,
-      reclaimed: this.#reclaims.take(),
+      ...{ layout: node.layout(), observe: () => observations, victims, reclaimed: this.#reclaims.take() },
       ...heldInput(this.#parts.releases, this.#state.held),
     } as const;
-    const parts = { node, orders, candidates: this.#candidates.bind(this, 'bounds') };
+    const parts = { node, orders, wake, candidates: this.#candidates.bind(this, 'bounds') };
     const { input, given, times, result } = stepOn(this.#policy, this.#state, readings, parts);
     const { state, effects, dueAtNs, notBeforeNs } = result;
     const passTimes = { wakeNs, ...times, chosenNs: process.hrtime.bigint() };

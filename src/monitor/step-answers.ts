@@ -5,11 +5,12 @@ import type { Observations } from '../core/signal/observation.js';
 import type { Candidates } from '../core/workload/workload.js';
 import { sendsSignal } from './effects/run.js';
 import { EFFECTS } from './effects/table.js';
-import type { Node, StepReport } from './ports/ports.js';
+import type { Node, StepReport, Wake } from './ports/ports.js';
 import type { PassTimes } from './ports/sent-signals.js';
 import type { StandingOrders } from './standing-orders.js';
 
 interface Answering {
+  readonly wake: Pick<Wake, 'source'>;
   readonly node: Pick<Node, 'read'>;
   readonly candidates: () => Candidates;
   readonly orders: Pick<StandingOrders, 'take' | 'withdraw'> | undefined;
@@ -22,13 +23,14 @@ interface Answering {
 export function stepOn(
   policy: Policy,
   state: State,
-  readings: Omit<StepInput, 'nowNs' | 'ordered' | 'candidates' | 'lastLook'>,
-  { node, candidates, orders }: Answering,
+  readings: Omit<StepInput, 'nowNs' | 'ordered' | 'resumed' | 'candidates' | 'lastLook'>,
+  { wake, node, candidates, orders }: Answering,
 ) {
+  const resumed = wake.source === 'resume' && ({ resumed: true } as const);
   let ordered = orders?.take();
   for (;;) {
     const { answers, given, times } = answersOf(node, candidates);
-    const input = { ...readings, nowNs: process.hrtime.bigint(), ...(ordered && { ordered }), ...answers };
+    const input = { ...readings, nowNs: process.hrtime.bigint(), ...(ordered && { ordered }), ...resumed, ...answers };
     const result = step(policy, state, input);
     if (ordered !== undefined || !sendsSignal(EFFECTS, result.effects) || orders?.withdraw() !== false)
       return { input, given, times, result };

@@ -100,6 +100,7 @@ export class RecordingReading {
         victims: json.victims === undefined ? new Map() : (fromJson(json.victims) as RecordedStep['input']['victims']),
         reclaimed: fromJson(json.reclaimed) as RecordedStep['input']['reclaimed'],
         ...(json.ordered !== undefined && { ordered: fromJson(json.ordered) as Decision }),
+        ...(json.resumed === true && { resumed: true }),
       },
       observations: json.read === undefined ? undefined : this.#observations(recordOf(json.read)),
       candidates: listOf(json.candidates ?? []).map((each) => this.#candidates(recordOf(each))),

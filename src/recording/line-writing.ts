@@ -39,7 +39,7 @@ export class RecordingWriting {
   }
 
   #step({ wake, input, observations, lastLooks, decisions }: RecordedStep, candidates: readonly unknown[]): string {
-    const { nowNs, layout, victims, reclaimed, ordered } = input;
+    const { nowNs, layout, victims, reclaimed, ordered, resumed } = input;
     this.#steps += 1;
     return line({
       kind: 'step',
@@ -51,6 +51,7 @@ export class RecordingWriting {
       ...(victims.size > 0 && { victims: toJson(victims) }),
       ...(reclaimed && { reclaimed: toJson(reclaimed) }),
       ...(ordered && { ordered: toJson(ordered) }),
+      ...(resumed && { resumed }),
       ...(candidates.length > 0 && { candidates }),
       ...(lastLooks.length > 0 && { lastLooks: lastLooks.map((seen) => this.#observations(seen)) }),
       ...(decisions.length > 0 && { decisions: decisions.map(({ serial, victim }) => [serial, victim]) }),

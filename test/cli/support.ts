@@ -31,7 +31,7 @@ export async function evictd(args: readonly string[], list?: CommandList): Promi
   };
   try {
     await runProgram(
-      { io, logsToTerminal: false, setExitCode: (code) => (answer.exit = code), onStop: never, onReload: never },
+      { io, logsToTerminal: false, setExitCode: (code) => (answer.exit = code), onStop: never, onReload: never, onResume: never },
       args,
       list,
     );

@@ -94,6 +94,8 @@ function brief(effect: Effect): string[] {
       return [`alert ${effect.alert}`];
     case 'release':
       return [`start ${effect.hold.start.join(' ')}`];
+    case 'resume':
+      return ['resume'];
     case 'error':
       return [`error ${effect.message}`];
   }

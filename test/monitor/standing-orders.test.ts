@@ -246,7 +246,12 @@ describe('a step', () => {
   const short = observations(process.hrtime.bigint(), { 'memory.available': 50n * Mi });
   const readings = { layout: 'single', observe: () => short, victims: new Map(), reclaimed: undefined } as const;
   const evictedIn = (all: Pick<StandingOrders, 'take' | 'withdraw'>) => {
-    const { result, given } = stepOn(always, initialState, readings, { node: { read: () => short }, candidates: () => three, orders: all });
+    const { result, given } = stepOn(always, initialState, readings, {
+      wake: { source: 'tick' },
+      node: { read: () => short },
+      candidates: () => three,
+      orders: all,
+    });
     const evicted = result.effects.flatMap((effect) => (effect.kind === 'evict' ? [effect.decision] : []));
     return { evicted: evicted.map(({ victim, standingOrder }) => [victim.workload.name, standingOrder !== undefined]), given };
   };

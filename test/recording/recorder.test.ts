@@ -84,7 +84,7 @@ test('every step is read back as recorded: an eviction, its victim, and the othe
   expect(kinds(entries).filter((kind) => kind !== 'step' && kind !== 'sample')).toEqual(['policy', 'end']);
 });
 
-test('a standing order that was carried out comes back', async () => {
+test('a standing order that was carried out comes back, and a resumption', async () => {
   const it = recorder();
   const { input } = report(0);
   const ordered = {
@@ -93,11 +93,14 @@ test('a standing order that was carried out comes back', async () => {
     standingOrder: { preparedAtNs: 1n, crossedAtNs: 2n, signalledAtNs: 5n },
   } as unknown as Decision;
   it.recorder.stepped(report(0, { input: { ...input, ordered } }));
-  it.recorder.stepped(report(1));
+  it.recorder.stepped(report(1, { input: { ...input, resumed: true } }));
   it.recorder.close();
   await it.recorder.flush(5_000);
   const steps = stepsIn((await read(it.path)).entries);
-  expect(steps.map((step) => step.input.ordered)).toEqual([ordered, undefined]);
+  expect(steps.map((step) => [step.input.ordered, step.input.resumed])).toEqual([
+    [ordered, undefined],
+    [undefined, true],
+  ]);
 });
 
 test('what a pod has comes back, too, and what is not known stays so', async () => {

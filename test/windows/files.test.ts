@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { replaceFileSync } from '../../src/storage/directory.js';
-import { listenToRequests, askByFile } from '../../src/host/windows/reload-event.js';
+import { listenToRequests, askByFile } from '../../src/host/windows/request-file.js';
 import { rotatingFile } from '../../src/log/rotating-file.js';
 import { Ring } from '../../src/journal/journal-ring.js';
 import { eventually } from '../support/eventually.js';
@@ -62,7 +62,11 @@ test('a full log file is renamed, over the older one', async () => {
 test('a process gets requests by file', async () => {
   const lock = join(directory(), 'machine.lock');
   const heard: string[] = [];
-  const listening = listenToRequests(lock, { reload: () => heard.push('reload'), stop: () => heard.push('stop') });
+  const listening = listenToRequests(lock, {
+    reload: () => heard.push('reload'),
+    resume: () => heard.push('resume'),
+    stop: () => heard.push('stop'),
+  });
   askByFile(lock, process.pid, 'reload');
   await eventually('the request arrives', () => heard.length > 0);
   listening.close();

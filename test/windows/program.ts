@@ -5,7 +5,7 @@ import { get } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { askByFile } from '../../src/host/windows/reload-event.js';
+import { askByFile } from '../../src/host/windows/request-file.js';
 import { eventually } from '../support/eventually.js';
 import { native } from './native.js';
 import { spawn, spawnSync } from './spawn.js';

@@ -11,6 +11,8 @@ export interface CommandEdge {
   readonly onStop: (stop: () => void) => void;
   /** Calls back when the process shall reload its configuration (SIGHUP). */
   readonly onReload: (reload: () => void) => void;
+  /** Calls back when the process shall evict again after a pause (SIGUSR2). */
+  readonly onResume: (resume: () => void) => void;
 }
 
 /** Defines a command: name, options, help and what it runs. */

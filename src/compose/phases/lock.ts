@@ -30,6 +30,7 @@ export interface GuardOptions {
 /** What an operator can ask of a running evictd by other means than a signal. */
 export interface OperatorRequests {
   readonly reload: () => void;
+  readonly resume: () => void;
   readonly stop: () => void;
 }
 

@@ -1,3 +1,4 @@
+import type { LiftedPauses } from '../budget/lifted-pauses.js';
 import type { UsedUpBudget } from '../budget/eviction-budget.js';
 import type { DiskHolder } from '../disk/filesystem-holders.js';
 import type { Decision, EscalationReason, Outcome } from './eviction.js';
@@ -64,5 +65,7 @@ export type Effect =
     } & Joined)
   /** Start a unit that was kept stopped, and the units stopped with it. */
   | { readonly kind: 'release'; readonly hold: Hold }
+  /** An operator has asked evictd to evict again. */
+  | { readonly kind: 'resume'; readonly lifted: LiftedPauses }
   /** The filesystem layout is not known, so the step decided nothing. */
   | { readonly kind: 'error'; readonly message: string };

@@ -22,6 +22,8 @@ export interface StepInput {
   readonly reclaimed: ReclaimReading | undefined;
   /** The native layer has carried out a standing order, and no step knows of it yet. Left out: it has not. */
   readonly ordered?: Decision;
+  /** An operator asks evictd to evict again after a pause. Left out: not now. */
+  readonly resumed?: true;
   /** systemd cannot be reached: held units stay stopped. */
   readonly unitsOutOfReach?: boolean;
   /** By unit, for those that are kept stopped. */

@@ -1,4 +1,5 @@
 import { withBudgeted, withoutUnsent } from '../budget/eviction-budget.js';
+import { pausesIn, withoutPauses } from '../budget/lifted-pauses.js';
 import { alertOnly, choose, type ChoiceContext, type Chosen } from './eviction-choice.js';
 import {
   conditionEffects,
@@ -54,6 +55,12 @@ export interface StepResult {
  * result. Never throws.
  */
 export function step(policy: Policy, before: State, input: StepInput): StepResult {
+  if (!input.resumed) return stepWithOrder(policy, before, input);
+  const { effects, ...result } = stepWithOrder(policy, withoutPauses(before), input);
+  return { ...result, effects: [{ kind: 'resume', lifted: pausesIn(before) }, ...effects] };
+}
+
+function stepWithOrder(policy: Policy, before: State, input: StepInput): StepResult {
   const { ordered, nowNs } = input;
   if (ordered === undefined) return decideNow(policy, before, input);
   const { effects, ...result } = decideNow(policy, withOrdered(policy, before, ordered, nowNs), input);

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { selectHost } from '../../host/select.js';
 import { lockHolder } from '../../host/windows/windows-lock-files.js';
 import { commitAvailable } from '../../host/windows/windows-memory.js';
-import { askByFile } from '../../host/windows/reload-event.js';
+import { askByFile } from '../../host/windows/request-file.js';
 import { native } from '../../native/index.js';
 import { asWindows } from '../../native/windows-addon.js';
 import type { Job } from '../../native/windows-binding.js';

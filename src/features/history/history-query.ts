@@ -41,6 +41,7 @@ const ON_REQUEST: ReadonlySet<string> = new Set([
   'start',
   'stop',
   'reload',
+  'resume',
   'threshold',
   'condition',
   'reclaim',
@@ -109,7 +110,7 @@ export const TYPES: readonly string[] = [
     'shutdown',
     'ended',
   ],
-  ...['start', 'reload', 'reload-refused', 'stop', 'torn', 'oversize'],
+  ...['start', 'reload', 'resume', 'reload-refused', 'stop', 'torn', 'oversize'],
 ];
 
 export const RECORDED_SIGNALS: readonly string[] = [...SIGNALS, ...STORAGE_LIMIT_SIGNALS];

@@ -10,7 +10,7 @@ import { openNode } from './node.js';
 import * as oomCounters from './oom/oom-counters.js';
 import * as oomDomain from './oom/oom-domain.js';
 import * as oomKiller from './oom/oom-killer.js';
-import { askToReload } from './process/reload-signal.js';
+import { askBySignal } from './process/request-signal.js';
 import { openServiceManager } from './process/service-manager.js';
 import * as inhibitDelay from './systemd/inhibit-delay.js';
 import * as shutdownDelay from './systemd/shutdown-delay.js';
@@ -44,7 +44,7 @@ export const linuxHost: Host = {
   lockText: (native) => native.lockText(),
   reserve: (native, fd, offset, length) => native.fallocate(fd, offset, length),
   openServiceManager,
-  askToReload,
+  ask: askBySignal,
   listenToRequests: () => ({ close: () => undefined }),
   openUnitManager: (...args) => unitManager.openUnitManager(...args),
   openContainerRuntime: (...args) => cri.openContainerRuntime(...args),

@@ -5,7 +5,7 @@ import { noUnits } from '../no-units.js';
 import { readBootId, raisePriority, isAdministrator, mayEndOthers } from './windows-process.js';
 import { lockInstance, lockHolder, lockHoldersIn } from './windows-lock-files.js';
 import { openWindowsNode } from './windows-node.js';
-import { askByFile, listenToRequests } from './reload-event.js';
+import { askByFile, listenToRequests } from './request-file.js';
 import { openServiceManager } from './windows-service-manager.js';
 
 const TO_END_OTHERS = 'run it as a service, or as an administrator who has SeDebugPrivilege';
@@ -39,8 +39,8 @@ export const windowsHost: Host = {
   lockText: undefined,
   reserve: undefined,
   openServiceManager: (native, _env, onStop) => openServiceManager(asWindows(native), onStop),
-  askToReload: (_native, { pid, lock, isCurrent: isStill }) => {
-    if (isStill()) askByFile(lock, pid, 'reload');
+  ask: (_native, request, { pid, lock, isCurrent: isStill }) => {
+    if (isStill()) askByFile(lock, pid, request);
   },
   listenToRequests,
   openUnitManager: () => noUnits,

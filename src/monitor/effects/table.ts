@@ -8,6 +8,7 @@ import type { EffectTable } from './handler.js';
 import { outcome } from './outcome.js';
 import { reclaim, reclaimed } from './reclaim.js';
 import { release } from './release.js';
+import { resume } from './resume.js';
 import { threshold } from './threshold.js';
 
 /** Everything that a step can ask for. */
@@ -22,5 +23,6 @@ export const EFFECTS: EffectTable<Effect> = {
   threshold,
   alert,
   release,
+  resume,
   error,
 };

@@ -35,6 +35,7 @@ export type WakeSource =
   | 'deadline'
   | 'victim'
   | 'reload'
+  | 'resume'
   | 'filesystem'
   | 'reclaim'
   | 'watchdog'

@@ -134,3 +134,19 @@ test('the alert has the band that is used up', () => {
   const alert = timeline.at(20, LEAK).find(({ kind }) => kind === 'alert');
   expect(alert).toMatchObject({ alert: 'budget-exhausted', budget: { minPriority: 1_000, max: 1, freeInNs: 580n * SECOND } });
 });
+
+test('an operator resumes evictions: the budget counts anew, and the alert may come again', () => {
+  const timeline = leak({ ...WINDOW, max: 1 });
+  evictions(timeline, [0, 1]);
+  expect(timeline.said(2, LEAK, {}, { resumed: true })).toEqual(['resume', 'evict w1 grace 0']);
+  expect(next(timeline, 3)).toEqual(['killed w1 99Mi', 'alert budget-exhausted']);
+  const [effect] = timeline.at(4, LEAK, {}, { resumed: true });
+  expect(effect).toEqual({ kind: 'resume', lifted: { evictions: new Map([['memory', 1]]), withoutYield: [] } });
+});
+
+test('an operator also ends the pause after an eviction without effect', () => {
+  const timeline = leak(undefined);
+  timeline.state = { ...timeline.state, withoutYield: new Map([['memory.available', 50n * Mi]]) };
+  expect(timeline.said(0, LEAK)).toContain('alert no-yield');
+  expect(timeline.said(1, LEAK, {}, { resumed: true })).toEqual(['resume', 'evict w0 grace 0']);
+});

@@ -6,7 +6,7 @@ import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import { UnavailableError } from '../../../src/errors.js';
 import { readBootId } from '../../../src/host/windows/windows-process.js';
 import { lockInstance, holderOf, recordedHolder } from '../../../src/host/windows/windows-lock-files.js';
-import { askByFile, listenToRequests } from '../../../src/host/windows/reload-event.js';
+import { askByFile, listenToRequests } from '../../../src/host/windows/request-file.js';
 import type { ProcessEntry, WindowsBinding } from '../../../src/native/windows-binding.js';
 import { eventually } from '../../support/eventually.js';
 
@@ -101,7 +101,11 @@ test('processes that cannot be listed date no boot', () => {
 test('a request is delivered once; one for another process or from before is not', async () => {
   const heard: string[] = [];
   askByFile(path, process.pid, 'stop');
-  const listening = listenToRequests(path, { reload: () => heard.push('reload'), stop: () => heard.push('stop') });
+  const listening = listenToRequests(path, {
+    reload: () => heard.push('reload'),
+    resume: () => heard.push('resume'),
+    stop: () => heard.push('stop'),
+  });
   onTestFinished(() => {
     listening.close();
   });
@@ -111,7 +115,9 @@ test('a request is delivered once; one for another process or from before is not
   await eventually('the request is heard', () => heard.length > 0);
   utimesSync(join(directory, 'machine.request.json'), 1, 1);
   await pause(600); // two looks
-  askByFile(path, process.pid, 'stop');
+  askByFile(path, process.pid, 'resume');
   await eventually('the next one is heard', () => heard.length > 1);
-  expect(heard).toEqual(['reload', 'stop']);
+  askByFile(path, process.pid, 'stop');
+  await eventually('the last one is heard', () => heard.length > 2);
+  expect(heard).toEqual(['reload', 'resume', 'stop']);
 });

@@ -38,6 +38,7 @@ export function eventOf(effect: Effect, nodeName: string): KubernetesEvent | und
     case 'threshold':
     case 'alert':
     case 'release':
+    case 'resume':
     case 'error':
       return undefined;
   }

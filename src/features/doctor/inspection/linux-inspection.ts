@@ -5,7 +5,7 @@ import { lazyFacts, type LazyFacts } from '../check-kind.js';
 import type { LinuxFacts, ListedWorkload } from '../machine-facts.js';
 import type { InstanceFacts, RuntimeFacts } from '../../../host/facts.js';
 import { selectHost, type DoctorReaders } from '../../../host/select.js';
-import { reloadAnswerPath } from '../../../state/reload-answer.js';
+import { answerPath } from '../../../state/request-answer.js';
 import type { Binding } from '../../../native/binding.js';
 import type { FilesystemsRead } from '../../../node/machine-facts.js';
 import { examineDaemons } from './daemons-inspection.js';
@@ -78,7 +78,7 @@ export function linuxFacts({ loaded, filesystemsRead, doctor, native, runtime, o
       return { kind: 'unseen', unseen: `${config.runtimeDirectory} ${native ? 'does not answer' : 'cannot be read without the addon'}` };
     },
     subject: async () => doctor.readSubject(pidOf(await facts.instance())),
-    reload: async () => reloadOf(await facts.instance(), reloadAnswerPath(config.runtimeDirectory, instanceId)),
+    reload: async () => reloadOf(await facts.instance(), answerPath(config.runtimeDirectory, instanceId, 'reload')),
     node: async () => (await examineNodeOnce()).facts,
     workloads: async () => {
       const unreachable = selectsUnits(config.workloads) ? wait(unitsProblem()) : undefined;

@@ -5,7 +5,7 @@ import type { Binding } from '../../../native/binding.js';
 import { ContainerRuntimes } from '../../../node/container-runtimes.js';
 import type { RuntimeFacts, InstanceFacts, ReloadFacts } from '../../../host/facts.js';
 import { EvictdError } from '../../../errors.js';
-import { readReloadAnswer } from '../../../state/reload-answer.js';
+import { readAnswer } from '../../../state/request-answer.js';
 
 export interface ExaminedRuntimes {
   /** Those of the sources; each has answered or timed out. */
@@ -53,7 +53,7 @@ export async function loadAddon(): Promise<LoadedAddon> {
 export function reloadOf(instance: InstanceFacts, path: string): ReloadFacts {
   if (instance.kind !== 'running') return { refused: undefined };
   try {
-    const answer = readReloadAnswer(path);
+    const answer = readAnswer(path);
     return { refused: answer?.pid === instance.pid ? answer.refused : undefined };
   } catch (error) {
     return { unseen: `${path}: ${error instanceof Error ? error.message : String(error)}` };

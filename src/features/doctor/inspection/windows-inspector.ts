@@ -9,7 +9,7 @@ import type { InstanceFacts, RuntimeFacts } from '../../../host/facts.js';
 import { errnoName } from '../../../errors.js';
 import { selectHost } from '../../../host/select.js';
 import { holderOf } from '../../../host/windows/windows-lock-files.js';
-import { reloadAnswerPath } from '../../../state/reload-answer.js';
+import { answerPath } from '../../../state/request-answer.js';
 import type { Binding } from '../../../native/binding.js';
 import { systemErrorText, thrownText } from '../../../native/system-error.js';
 import type { FilesystemReading, WindowsBinding } from '../../../native/windows-binding.js';
@@ -49,7 +49,8 @@ export function windowsFacts({ loaded, filesystemsRead, addon, native, runtime, 
     runtime: () => runtime,
     rights: () => ({ isAdministrator: isAdministrator(), debugPrivilege }),
     instance: () => readInstance(config.runtimeDirectory, native),
-    reload: async () => reloadOf(await facts.instance(), reloadAnswerPath(config.runtimeDirectory, instanceName({ cgroup: undefined }))),
+    reload: async () =>
+      reloadOf(await facts.instance(), answerPath(config.runtimeDirectory, instanceName({ cgroup: undefined }), 'reload')),
     windowsService: () => readService(native),
     volumes: () => (native ? examineVolumes(config, native, timeouts) : []),
     node: async () => (await examineNodeOnce()).facts,

@@ -1,30 +1,16 @@
-import { setTimeout } from 'node:timers/promises';
-import { Command, InvalidArgumentError } from 'commander';
-import type { RequestedReload } from './open.js';
-import type { Config } from '../../config/config.js';
-import type { ReloadAnswer } from '../../state/reload-answer.js';
-import { EvictdError, UnavailableError } from '../../errors.js';
+import { Command } from 'commander';
+import { EvictdError } from '../../errors.js';
 import { formatError } from '../../cli/output/error-text.js';
 import type { MakeCommand } from '../../cli/output/command.js';
 import { USAGE_AND_CONFIG, withHelp } from '../../cli/output/help.js';
-import type { Io } from '../../cli/output/io.js';
 import { addConfigOptions, configDespiteErrors, type ConfigOptions } from '../../cli/output/options.js';
-
-export interface ReloadDeps {
-  readonly io: Io;
-  /** @param guessed  the configuration has errors, so node and directory are the defaults and may be wrong */
-  readonly ask: (config: Config, pid: number | undefined, guessed: boolean) => Promise<RequestedReload>;
-  readonly timeoutMs?: number;
-}
-
-const TIMEOUT_MS = 20_000;
-const LOOK_MS = 10;
+import { answered, processId, type RequestDeps } from './answered.js';
 
 /** Sends SIGHUP (or the request file of Windows) and reports the answer. */
-export function reloadCommand({ io, ask, timeoutMs = TIMEOUT_MS }: ReloadDeps): Command {
+export function reloadCommand({ io, ask, timeoutMs }: RequestDeps): Command {
   const command = new Command('reload')
     .description('make the running evictd reload its configuration')
-    .option('--pid <pid>', 'process ID of the running evictd, e.g. $MAINPID in a systemd unit', parsePid);
+    .option('--pid <pid>', 'process ID of the running evictd, e.g. $MAINPID in a systemd unit', processId);
   return withHelp(addConfigOptions(command), {
     about: [
       'Checks the configuration first, as evictd config check does. If it has errors, the running evictd keeps its present configuration and records the refusal.',
@@ -41,7 +27,7 @@ export function reloadCommand({ io, ask, timeoutMs = TIMEOUT_MS }: ReloadDeps): 
     try {
       const request = await ask(config, pid, errors !== undefined);
       const evictd = `evictd (process ${String(request.pid)})`;
-      const { refused, warnings } = await answerTo(request, evictd, timeoutMs);
+      const { refused, warnings } = await answered(request, 'reload', timeoutMs);
       if (errors)
         io.stderr(`${evictd} ${refused ? 'keeps its present configuration' : 'was started with other files and reloaded those'}\n`);
       else if (refused) throw refusal(evictd, refused);
@@ -55,19 +41,6 @@ export function reloadCommand({ io, ask, timeoutMs = TIMEOUT_MS }: ReloadDeps): 
   });
 }
 
-async function answerTo(request: RequestedReload, evictd: string, timeoutMs: number): Promise<ReloadAnswer> {
-  const untilMs = performance.now() + timeoutMs;
-  let answer = request.answer();
-  while (answer === undefined && performance.now() < untilMs) {
-    await setTimeout(LOOK_MS);
-    answer = request.answer();
-  }
-  if (answer) return answer;
-  throw new UnavailableError('EVICTD_RELOAD_UNANSWERED', `${evictd} did not answer within ${String(timeoutMs / 1_000)} s`, {
-    hint: 'it hangs or is an older version; see journalctl -u evictd',
-  });
-}
-
 /** The file changed between the two checks, or evictd was started with other files. */
 function refusal(evictd: string, lines: readonly string[]): EvictdError {
   return new EvictdError('EVICTD_RELOAD_REFUSED', `${evictd} refused the configuration and keeps its present one: ${lines.join('; ')}`, {
@@ -75,11 +48,6 @@ function refusal(evictd: string, lines: readonly string[]): EvictdError {
   });
 }
 
-function parsePid(text: string): number {
-  if (!/^[1-9]\d{0,9}$/.test(text)) throw new InvalidArgumentError('not a process ID.');
-  return Number(text);
-}
-
 /** `evictd reload`. */
 export const reload: MakeCommand = ({ io }) =>
-  reloadCommand({ io, ask: async (...args) => (await import('./open.js')).askToReload(...args) });
+  reloadCommand({ io, ask: async (...args) => (await import('./open.js')).ask('reload', ...args) });

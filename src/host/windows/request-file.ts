@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { replaceFileSync } from '../../storage/directory.js';
-import type { Requests } from '../reload-requests.js';
+import type { Request, Requests } from '../requests.js';
 
 const LOOK_MS = 250;
 
 interface Written {
   readonly pid: number;
-  readonly what: 'reload' | 'stop';
+  readonly what: Request | 'stop';
   /** Identifies the request: the file stays after it was read. */
   readonly id: string;
 }
@@ -28,7 +28,7 @@ export function askByFile(lock: string, pid: number, what: Written['what']): voi
  * Reads the file four times a second, asynchronously; its times change on reading, too. A file from before is for
  * another process.
  */
-export function listenToRequests(lock: string, { reload, stop }: Requests): { close(): void } {
+export function listenToRequests(lock: string, requests: Requests): { close(): void } {
   const path = requestPath(lock);
   rmSync(path, { force: true });
   let heard = '';
@@ -38,8 +38,7 @@ export function listenToRequests(lock: string, { reload, stop }: Requests): { cl
     if (closed) return;
     if (request?.pid === process.pid && request.id !== heard) {
       heard = request.id;
-      if (request.what === 'reload') reload();
-      else stop();
+      requests[request.what]();
     }
     timer.refresh();
   };

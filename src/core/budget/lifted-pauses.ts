@@ -1,0 +1,44 @@
+import type { Resource, Signal } from '../signal/signal.js';
+import type { EvictionTimes } from './eviction-budget.js';
+
+/** The part of a state that pauses evictions. */
+interface Pausing {
+  readonly evictionTimes: EvictionTimes;
+  readonly withoutYield: ReadonlyMap<Signal, unknown>;
+  readonly settled: ReadonlyMap<string, string>;
+}
+
+/** What kept evictd from evicting until an operator asked it to go on. */
+export interface LiftedPauses {
+  /** By resource: evictions that the budget counted. */
+  readonly evictions: ReadonlyMap<Resource, number>;
+  /** Whose last eviction freed nothing (departure no-yield). */
+  readonly withoutYield: readonly Signal[];
+}
+
+/** The alerts of these pauses come again if evictd pauses again. */
+const ALERTS = ['budget-exhausted ', 'no-yield '];
+
+export function pausesIn({ evictionTimes, withoutYield }: Omit<Pausing, 'settled'>): LiftedPauses {
+  const counted = [...evictionTimes].map(([resource, { length }]) => [resource, length] as const);
+  return { evictions: new Map(counted.filter(([, count]) => count > 0)), withoutYield: [...withoutYield.keys()] };
+}
+
+export function withoutPauses<S extends Pausing>(state: S): S {
+  return {
+    ...state,
+    evictionTimes: new Map(),
+    withoutYield: new Map(),
+    settled: new Map([...state.settled].filter(([key]) => !ALERTS.some((alert) => key.startsWith(alert)))),
+  };
+}
+
+/** 'evictions go on at the request of an operator: counted before: 5 for memory; freed nothing: memory.available'. */
+export function resumeMessage({ evictions, withoutYield }: LiftedPauses): string {
+  const counts = [...evictions].map(([resource, count]) => `${String(count)} for ${resource}`);
+  const lifted = [
+    ...(counts.length === 0 ? [] : [`the budget counts anew (it had counted ${counts.join(', ')})`]),
+    ...(withoutYield.length === 0 ? [] : [`the pause after an eviction without effect is over (${withoutYield.join(', ')})`]),
+  ];
+  return `an operator resumed evictions: ${lifted.length === 0 ? 'nothing was paused' : lifted.join('; ')}`;
+}

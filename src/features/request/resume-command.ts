@@ -1,0 +1,31 @@
+import { Command } from 'commander';
+import type { MakeCommand } from '../../cli/output/command.js';
+import { USAGE_AND_CONFIG, withHelp } from '../../cli/output/help.js';
+import { addConfigOptions, configFromOptions, type ConfigOptions } from '../../cli/output/options.js';
+import { answered, processId, type RequestDeps } from './answered.js';
+
+/** Sends the request, and reports what the running evictd has lifted. */
+export function resumeCommand({ io, ask, timeoutMs }: RequestDeps): Command {
+  const command = new Command('resume')
+    .description('make the running evictd evict again after it has paused')
+    .option('--pid <pid>', 'process ID of the running evictd', processId);
+  return withHelp(addConfigOptions(command), {
+    about: [
+      'evictd pauses evictions for a resource when the eviction budget is used up, or when the last eviction freed nothing. This ends both: the budget counts anew, from 0. Find out first what grows; evictd says so in the alert.',
+    ],
+    examples: ['evictd resume', 'evictd resume --config other.yaml   if evictd was started with that file'],
+    exit: {
+      0: 'evictd evicts again where a threshold requires it',
+      ...USAGE_AND_CONFIG,
+      75: 'no evictd guards the node, or it does not answer',
+    },
+  }).action(async ({ pid, ...options }: ConfigOptions & { readonly pid?: number }) => {
+    const request = await ask(configFromOptions(options).config, pid, false);
+    const { message = 'it has resumed evictions' } = await answered(request, 'resume', timeoutMs);
+    io.stdout(`evictd (process ${String(request.pid)}): ${message}\n`);
+  });
+}
+
+/** `evictd resume`. */
+export const resume: MakeCommand = ({ io }) =>
+  resumeCommand({ io, ask: async (...args) => (await import('./open.js')).ask('resume', ...args) });

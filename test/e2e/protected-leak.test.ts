@@ -1,0 +1,60 @@
+import { describe, expect, test } from 'vitest';
+import type { TestCgroup } from '../support/cgroup.js';
+import { evictd as command, Evictd } from './evictd.js';
+import { guarding, ON, testNode, workload, type Workload } from './node.js';
+import { until } from './wait.js';
+
+/** 22 MiB a second in steps of 2 MiB, up to so much. */
+const leak = (mib: number): string => `
+  my @held;
+  for (1 .. ${String(mib / 2)}) { push @held, "x" x (2 << 20); select undef, undef, undef, 0.09 }
+  sleep while 1;`;
+
+const NAMES = ['a', 'b', 'c', 'd', 'e', 'f'];
+
+async function others(node: TestCgroup): Promise<readonly Workload[]> {
+  const started: Workload[] = [];
+  for (const name of NAMES) started.push(await workload(node.child(name), { holdsMib: 16 }));
+  return started;
+}
+
+const ended = (workloads: readonly Workload[]): number => workloads.filter(({ alive }) => !alive).length;
+const remaining = 'evictd_eviction_budget_remaining{resource="memory"}';
+
+describe(`a protected workload leaks beside six others (${ON})`, () => {
+  test('the budget is the number of victims; evictd resume counts anew', async () => {
+    const node = testNode();
+    const six = await others(node);
+    const config = {
+      ...guarding(node, [{ match: { name: 'db' }, critical: true }]),
+      evictionBudget: { max: 1 },
+    };
+    const evictd = await new Evictd({ config }).guarding();
+    await until('the budget is known', async () => (await evictd.metric(remaining)) === 1);
+    await node.child('db').spawn('perl', ['-e', leak(200)]);
+
+    const alert = await evictd.recorded('alert');
+    expect(alert).toMatchObject({ alert: 'budget-exhausted', signal: 'memory.available', budget: { max: 1, windowSeconds: 600 } });
+    expect([ended(six), await evictd.metric(remaining)]).toEqual([1, 0]);
+    expect(evictd.log.map(({ code }) => code)).toContain('EVICTD_BUDGET_EXHAUSTED');
+
+    const resumed = await command('resume', '--config', evictd.configFile);
+    expect([resumed.code, resumed.stderr]).toEqual([0, '']);
+    expect(resumed.stdout).toMatch(/^evictd \(process \d+\): an operator resumed evictions: the budget counts anew .*1 for memory/);
+    await until('another workload is evicted', () => ended(six) === 2);
+    await until('the alert comes again', () => evictd.journal().filter(({ type }) => type === 'alert').length === 2);
+    expect(evictd.journal().filter(({ type }) => type === 'resume')).toMatchObject([{ evictions: { memory: 1 } }]);
+    expect(ended(six)).toBe(2);
+  });
+});
+
+describe(`evictd resume (${ON})`, () => {
+  test('nothing was paused, or no evictd guards the node', async () => {
+    const evictd = await new Evictd({ config: guarding(testNode()) }).guarding();
+    const resumed = await command('resume', '--config', evictd.configFile);
+    expect([resumed.code, resumed.stdout]).toEqual([0, expect.stringMatching(/nothing was paused\n$/)]);
+    await evictd.stop('SIGKILL');
+    const later = await command('resume', '--config', evictd.configFile);
+    expect([later.code, later.stderr]).toEqual([75, expect.stringContaining('EVICTD_RESUME_NO_INSTANCE: no evictd guards this node')]);
+  });
+});
