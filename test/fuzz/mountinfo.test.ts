@@ -1,7 +1,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parseMountinfo, type Mount } from '../../src/host/linux/disk/filesystems.js';
+import { parseMountinfo, type Mount } from '../../src/host/linux/disk/mountinfo.js';
 
 const seconds = Number(process.env.FUZZ_SECONDS ?? '0.5');
 
@@ -69,7 +69,7 @@ describe('mountinfo', () => {
 
   test('what the kernel writes is read back, whatever the paths', () => {
     const options = fc.array(word, { minLength: 1, maxLength: 4 });
-    const mount = fc.record<Mount>({ root: path, mountPoint: path, type: word, options });
+    const mount = fc.record<Mount>({ device: fc.constant(21n), root: path, mountPoint: path, type: word, options });
     fc.assert(
       fc.property(fc.array(mount), (mounts) => {
         const lines = mounts.map(

@@ -22,6 +22,10 @@ const TYPES: ReadonlyMap<number, string> = new Map([
   [0x00c36400, 'ceph'],
   [0x01021997, '9p'],
   [0x73717368, 'squashfs'],
+  [0xe0f5e1e2, 'erofs'],
+  [0x9660, 'iso9660'],
+  [0x28cd3d45, 'cramfs'],
+  [0x7275, 'romfs'],
 ]);
 const IN_MEMORY: readonly string[] = ['tmpfs', 'ramfs'];
 /** Filesystems that depend on a server. */
@@ -80,7 +84,7 @@ function checkThere(id: string, { role, path, isReported }: DirectoryFacts, answ
     reported: isReported,
     refused: answer.refused ?? null,
   };
-  const [worst] = isFilesystem(role) ? watchedProblems(role, path, type, answer, directories) : [...ownProblems(role, type, answer)];
+  const [worst] = isFilesystem(role) ? watchedProblems(role, path, answer, directories) : [...ownProblems(role, type, answer)];
   if (worst === undefined) return ok(id, summary, details);
   return (worst.isBroken ? broken : degraded)(id, `${summary}: ${worst.problem}`, worst.fix, details);
 }
@@ -96,21 +100,15 @@ function isFilesystem(role: DirectoryFacts['role']): role is FilesystemRole {
 }
 
 /** The worst first. */
-function watchedProblems(
-  role: FilesystemRole,
-  path: string,
-  type: string,
-  { at }: There,
-  directories: readonly DirectoryFacts[],
-): Problem[] {
+function watchedProblems(role: FilesystemRole, path: string, { at, noDisk }: There, directories: readonly DirectoryFacts[]): Problem[] {
   const problems: Problem[] = [];
   if (at !== path) {
     const fix = `create or mount it, or set filesystems.${role} to another path`;
     problems.push({ problem: 'its thresholds are unknown until it exists', fix, isBroken: false });
   }
-  if (IN_MEMORY.includes(type)) {
+  if (noDisk !== undefined) {
     const fix = `set filesystems.${role} to a directory on a disk, or its thresholds to 0%`;
-    problems.push({ problem: 'in memory, not on a disk: its thresholds are unknown', fix, isBroken: false });
+    problems.push({ problem: `${noDisk}: its thresholds are unknown`, fix, isBroken: false });
   }
   const deviceOf = (of: FilesystemRole): bigint | undefined => {
     const answer = directories.find((directory) => directory.role === of)?.answer;

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { cgroupDirectory, membership, pathBelowMount, type CgroupHierarchy } from '../../../core/workload/cgroup.js';
-import { parseMountinfo, type Mount } from '../disk/filesystems.js';
+import { parseMountinfo, type Mount } from '../disk/mountinfo.js';
 import { fsPath, namesText } from '../../../byte-paths.js';
 
 /** The cgroup hierarchies that evictd uses. undefined: not mounted, or the controller is off. */

@@ -3,6 +3,8 @@ import { errnoText } from '../../../errors.js';
 import type { FilesystemReading, Binding, FilesystemStats } from '../../../native/binding.js';
 import { missingAnswer, requestAll, WatchedFilesystem } from '../../watched-filesystem.js';
 import type { Missing } from '../sampling/kernel-source.js';
+import { readOwnMounts, type Mount } from './mountinfo.js';
+import { mayBeNoDisk, whyNoDisk } from './no-disk.js';
 import {
   FILESYSTEM_ROLES,
   layoutOf,
@@ -21,10 +23,19 @@ export interface FilesystemObservations {
 
 /**
  * What a filesystem has left by the last statfs: bytes for unprivileged processes (f_bavail, as the kubelet has them
- * from cAdvisor) and free inodes. A filesystem in memory is no disk: a full tmpfs is a shortage of memory.
+ * from cAdvisor) and free inodes.
+ *
+ * @param noDisk  what it is if no disk can run short there, from {@link whyNoDisk}
  */
-export function filesystemObservations(path: string, reading: FilesystemReading, nowNs: bigint): FilesystemObservations {
-  const missing = trouble(path, reading, nowNs);
+export function filesystemObservations(
+  { path, role, noDisk }: { readonly path: string; readonly role: FilesystemRole; readonly noDisk: string | undefined },
+  reading: FilesystemReading,
+  nowNs: bigint,
+): FilesystemObservations {
+  const silence = missingAnswer(path, reading, nowNs);
+  const refused = reading.errno === 0 ? undefined : { missing: `${path}: ${errnoText(reading.errno)}` };
+  const hint = `set filesystems.${role} to a directory on a disk`;
+  const missing = silence ?? refused ?? (noDisk === undefined ? undefined : { missing: `${path} is ${noDisk}: ${hint}` });
   if (missing) return { available: missing, inodesFree: missing };
   const observe = (available: number, capacity: number): Observation => {
     return { available: BigInt(available), capacity: BigInt(capacity), timeNs: reading.atNs, source: `statfs of ${path}` };
@@ -38,54 +49,8 @@ export function filesystemObservations(path: string, reading: FilesystemReading,
   };
 }
 
-function trouble(path: string, reading: FilesystemReading, nowNs: bigint): Missing | undefined {
-  const silence = missingAnswer(path, reading, nowNs);
-  if (silence) return silence;
-  if (reading.errno !== 0) return { missing: `${path}: ${errnoText(reading.errno)}` };
-  const inMemory = memoryFilesystem(reading.fsType);
-  if (inMemory !== undefined) return { missing: `${path} is in memory (${inMemory}), not on a disk` };
-  return undefined;
-}
-
-/** statfs's f_type of filesystems without a disk (include/uapi/linux/magic.h); devtmpfs reports tmpfs. */
-const IN_MEMORY: ReadonlyMap<number, string> = new Map([
-  [0x01021994, 'tmpfs'],
-  [0x858458f6, 'ramfs'],
-]);
-
-/** The name of a filesystem in memory; undefined: it is not in memory. */
-export function memoryFilesystem(fsType: number): string | undefined {
-  return IN_MEMORY.get(fsType);
-}
-
-/** The fields of a mount that evictd needs (man 5 proc_pid_mountinfo). */
-export interface Mount {
-  /** The part of the filesystem that is mounted; for cgroups seen from this process's cgroup namespace. */
-  readonly root: string;
-  readonly mountPoint: string;
-  readonly type: string;
-  /** The filesystem's: on cgroup v1 the controllers are among them. */
-  readonly options: readonly string[];
-}
-
-/**
- * /proc/self/mountinfo in its order: a later mount hides an earlier one at the same place. Malformed lines are left
- * out.
- */
-export function parseMountinfo(text: string): Mount[] {
-  return text.split('\n').flatMap((line) => {
-    const [before = '', after] = line.split(' - ');
-    const [, , , root, mountPoint] = before.split(' ');
-    const [type, , options] = after?.split(' ') ?? [];
-    if (root === undefined || mountPoint === undefined || type === undefined || options === undefined) return [];
-    return [{ root: unescape(root), mountPoint: unescape(mountPoint), type, options: options.split(',') }];
-  });
-}
-
-/** The kernel writes space, tab, newline and backslash as three octal digits. */
-function unescape(text: string): string {
-  return text.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));
-}
+/** The mounts are read again after this time, and only where they may matter. */
+const MOUNTS_STAND_NS = 60_000_000_000n;
 
 type WatchedOne = WatchedFilesystem<FilesystemStats>;
 
@@ -94,8 +59,8 @@ export interface FilesystemOnDevice extends FilesystemObservations {
   readonly path: string;
   readonly stats: FilesystemStats;
   readonly roles: readonly FilesystemRole[];
-  /** Nothing to sample. */
-  readonly inMemory: boolean;
+  /** Nothing to sample, because no disk can run short there. */
+  readonly isNoDisk: boolean;
 }
 
 export interface FilesystemsSeen {
@@ -113,13 +78,17 @@ export interface FilesystemsSeen {
 export class Filesystems {
   readonly #native: Binding;
   readonly #onAnswer: () => void;
+  readonly #readMounts: () => readonly Mount[];
+  #mounts: readonly Mount[] = [];
+  #mountsAtNs = -MOUNTS_STAND_NS;
   #watched: readonly WatchedOne[] = [];
   #roles: readonly (readonly [FilesystemRole, WatchedOne])[] = [];
 
   /** @param onAnswer  called at every answer, before the callback of the request */
-  constructor(native: Binding, configured: FilesystemPaths, onAnswer: () => void) {
+  constructor(native: Binding, configured: FilesystemPaths, onAnswer: () => void, readMounts = readOwnMounts) {
     this.#native = native;
     this.#onAnswer = onAnswer;
+    this.#readMounts = readMounts;
     this.place(configured);
   }
 
@@ -134,7 +103,11 @@ export class Filesystems {
     this.#roles = FILESYSTEM_ROLES.map((role) => {
       const path = paths[role];
       const known = byPath.get(path) ?? before.find((watched) => watched.path === path);
-      const watched = known ?? new WatchedFilesystem(path, new this.#native.FilesystemStats(path), this.#onAnswer);
+      const watched =
+        known ??
+        new WatchedFilesystem(path, new this.#native.FilesystemStats(path), () => {
+          this.#answered();
+        });
       byPath.set(path, watched);
       return [role, watched] as const;
     });
@@ -157,7 +130,7 @@ export class Filesystems {
       const device = (found[role] = deviceOf(reading));
       const same = devices.find((other) => other.path === watched.path || (device !== undefined && other.device === device));
       if (same) same.roles.push(role);
-      else devices.push({ ...on(watched, reading, nowNs), device, roles: [role] });
+      else devices.push({ ...this.#on(watched, role, reading, nowNs), device, roles: [role] });
     }
     const unread = this.#watched.find((watched) => readings.get(watched)?.atNs === 0n);
     const { layout, unsupported } = layoutOf(found);
@@ -168,15 +141,26 @@ export class Filesystems {
   close(): void {
     for (const watched of this.#watched) watched.close();
   }
+
+  /** Before the callback of the request, so that a pass need not read the mounts. */
+  #answered(): void {
+    const nowNs = process.hrtime.bigint();
+    const isNeeded = this.#watched.some(({ stats }) => mayBeNoDisk(stats.read()));
+    if (isNeeded && nowNs - this.#mountsAtNs >= MOUNTS_STAND_NS) {
+      this.#mounts = this.#readMounts();
+      this.#mountsAtNs = nowNs;
+    }
+    this.#onAnswer();
+  }
+
+  #on({ path, stats }: WatchedOne, role: FilesystemRole, reading: FilesystemReading, nowNs: bigint): Omit<FilesystemOnDevice, 'roles'> {
+    const noDisk = deviceOf(reading) === undefined ? undefined : whyNoDisk(reading, this.#mounts);
+    return { path, stats, isNoDisk: noDisk !== undefined, ...filesystemObservations({ path, role, noDisk }, reading, nowNs) };
+  }
 }
 
 function deviceOf({ atNs, errno, device }: FilesystemReading): bigint | undefined {
   return atNs === 0n || errno !== 0 ? undefined : device;
-}
-
-function on({ path, stats }: WatchedOne, reading: FilesystemReading, nowNs: bigint): Omit<FilesystemOnDevice, 'roles'> {
-  const inMemory = deviceOf(reading) !== undefined && memoryFilesystem(reading.fsType) !== undefined;
-  return { path, stats, inMemory, ...filesystemObservations(path, reading, nowNs) };
 }
 
 const STOCKS = {
@@ -186,7 +170,7 @@ const STOCKS = {
 
 /** Bytes and inodes of each device for the sampler, however many signals are about them. */
 export function filesystemResources(devices: readonly FilesystemOnDevice[]): SampledResource[] {
-  return devices.flatMap((device) => (device.inMemory ? [] : [resourceOf(device, 'available'), resourceOf(device, 'inodesFree')]));
+  return devices.flatMap((device) => (device.isNoDisk ? [] : [resourceOf(device, 'available'), resourceOf(device, 'inodesFree')]));
 }
 
 function resourceOf(device: FilesystemOnDevice, stock: keyof typeof STOCKS): SampledResource {

@@ -19,6 +19,7 @@ function directory(role: DirectoryFacts['role'], facts: Partial<There> = {}): Di
     afterMs: 0.02,
     type,
     device,
+    noDisk: undefined,
     totalBytes: 8n * GIB,
     availableBytes: GIB,
     refused: undefined,
@@ -32,7 +33,18 @@ const check = (directories: readonly DirectoryFacts[]) => filesystemsCheck.judge
 test.each<[rule: string, directory: DirectoryFacts, status: CheckStatus, summary: RegExp]>([
   ['nodefs', directory('nodefs'), 'ok', /^\/: ext4, 1GiB of 8GiB available$/],
   ['nodefs may be anything', directory('nodefs', { type: FUSE }), 'ok', /fuse/],
-  ['nodefs in memory', directory('nodefs', { type: TMPFS }), 'degraded', /tmpfs, .* in memory, not on a disk/],
+  [
+    'nodefs in memory',
+    directory('nodefs', { type: TMPFS, noDisk: 'in memory (tmpfs), not on a disk' }),
+    'degraded',
+    /tmpfs, .* in memory .* unknown/,
+  ],
+  [
+    'nodefs on an image',
+    directory('nodefs', { type: 0x73717368, noDisk: 'a read-only image' }),
+    'degraded',
+    /squashfs, .*: a read-only image: its/,
+  ],
   [
     'imagefs that is not there yet',
     directory('imagefs', { at: '/' }),

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { membership, pathBelowMount } from '../../../../src/core/workload/cgroup.js';
 import { findHierarchies, readHierarchies } from '../../../../src/host/linux/cgroup/hierarchies.js';
-import { parseMountinfo, type Mount } from '../../../../src/host/linux/disk/filesystems.js';
+import { parseMountinfo, type Mount } from '../../../../src/host/linux/disk/mountinfo.js';
 import { memoryController } from '../../../support/cgroup.js';
 
 const fixture = (name: string): string => readFileSync(new URL(`../../../fixtures/linux/${name}`, import.meta.url), 'utf8');
@@ -43,7 +43,7 @@ test.each<[rule: string, fixture: string, freezer: string | undefined, unified: 
   expect([found.freezer?.mountPoint, found.unified?.mountPoint]).toEqual([freezer, unified]);
 });
 
-const mount = (mountPoint: string, root = '/'): Mount => ({ type: 'cgroup2', mountPoint, root, options: ['rw'] });
+const mount = (mountPoint: string, root = '/'): Mount => ({ device: 31n, type: 'cgroup2', mountPoint, root, options: ['rw'] });
 
 test.each<[rule: string, mounts: Mount[], expected: string]>([
   [
@@ -61,7 +61,7 @@ test.each<[rule: string, line: string, expected: Mount[]]>([
   [
     'escaped space and backslash, optional fields',
     '36 31 0:31 / /mnt/a\\040b\\134c rw,nosuid shared:1 master:2 - cgroup none rw,memory',
-    [{ root: '/', mountPoint: '/mnt/a b\\c', type: 'cgroup', options: ['rw', 'memory'] }],
+    [{ device: 31n, root: '/', mountPoint: '/mnt/a b\\c', type: 'cgroup', options: ['rw', 'memory'] }],
   ],
   ['a line cut off', '36 31 0:31 / /mnt rw', []],
   ['an empty text', '', []],

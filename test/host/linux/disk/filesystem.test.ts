@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { filesystemObservations } from '../../../../src/host/linux/disk/filesystems.js';
+import { whyNoDisk } from '../../../../src/host/linux/disk/no-disk.js';
 import type { FilesystemReading } from '../../../../src/native/binding.js';
 
 const s = 1_000_000_000n;
@@ -17,8 +18,14 @@ const fine: FilesystemReading = {
   pendingSinceNs: 0n,
 };
 
+const HINT = ': set filesystems.nodefs to a directory on a disk';
+const observations = (reading: FilesystemReading, nowNs: bigint) => {
+  const path = { path: '/var', role: 'nodefs', noDisk: reading.atNs === 0n ? undefined : whyNoDisk(reading, []) } as const;
+  return filesystemObservations(path, reading, nowNs);
+};
+
 test('available is what an ordinary process may take, at the time of the answer', () => {
-  expect(filesystemObservations('/var', fine, 105n * s)).toEqual({
+  expect(observations(fine, 105n * s)).toEqual({
     available: { available: 250n, capacity: 1000n, timeNs: 100n * s, source: 'statfs of /var' },
     inodesFree: { available: 20n, capacity: 80n, timeNs: 100n * s, source: 'statfs of /var' },
   });
@@ -32,21 +39,22 @@ test.each<[rule: string, reading: Partial<FilesystemReading>, reason: string]>([
   ],
   ['never answered, for long', { atNs: 0n, pending: true, pendingSinceNs: 60n * s }, 'no answer from the filesystem of /var for 60 s'],
   ['not asked yet', { atNs: 0n }, '/var: not read yet'],
-  ['in memory', { fsType: 0x01021994 }, '/var is in memory (tmpfs), not on a disk'],
-  ['in memory, without a size', { fsType: 0x858458f6 }, '/var is in memory (ramfs), not on a disk'],
+  ['in memory', { fsType: 0x01021994 }, `/var is in memory (tmpfs), not on a disk${HINT}`],
+  ['in memory, without a size', { fsType: 0x858458f6 }, `/var is in memory (ramfs), not on a disk${HINT}`],
+  ['on an image', { fsType: 0x73717368 }, `/var is a read-only image (squashfs), which is always full${HINT}`],
   ['refused', { errno: 2 }, '/var: ENOENT (no such file or directory)'],
 ])('missing: %s', (_rule, reading, reason) => {
-  const observed = filesystemObservations('/var', { ...fine, ...reading }, 120n * s);
+  const observed = observations({ ...fine, ...reading }, 120n * s);
   expect(observed).toEqual({ available: { missing: reason }, inodesFree: { missing: reason } });
 });
 
 test('a short wait leaves the last answer standing', () => {
-  const observed = filesystemObservations('/var', { ...fine, pending: true, pendingSinceNs: 110n * s + 1n }, 120n * s);
+  const observed = observations({ ...fine, pending: true, pendingSinceNs: 110n * s + 1n }, 120n * s);
   expect(observed.available).toMatchObject({ available: 250n, timeNs: 100n * s });
 });
 
 test('a filesystem that makes inodes as it needs them (btrfs) has bytes and no inodes', () => {
-  const observed = filesystemObservations('/var', { ...fine, inodes: 0, inodesFree: 0 }, 101n * s);
+  const observed = observations({ ...fine, inodes: 0, inodesFree: 0 }, 101n * s);
   expect(observed.available).toMatchObject({ available: 250n });
   expect(observed.inodesFree).toEqual({ missing: 'the filesystem of /var does not count inodes', absent: true });
 });

@@ -186,6 +186,24 @@ describe.runIf(loopWorks())('filesystems (where loop devices can be mounted)', (
     expect(node.layout()).toBe('imagefs');
   });
 
+  test('an overlay that writes to a tmpfs is not read; what it hides does not matter', async () => {
+    const { directory } = mounted();
+    const [memory, merged] = [mkdtempSync(join(tmpdir(), 'evictd-test-')), mkdtempSync(join(tmpdir(), 'evictd-test-'))];
+    cleanups.push(() => {
+      for (const made of [memory, merged]) rmdirSync(made);
+    });
+    for (const size of ['size=1m,nr_inodes=50', 'size=50%']) {
+      execFileSync('mount', ['-t', 'tmpfs', '-o', size, 'evictd-test', memory]);
+      execFileSync('mkdir', [`${memory}/upper`, `${memory}/work`]);
+      const layers = `lowerdir=${directory},upperdir=${memory}/upper,workdir=${memory}/work`;
+      execFileSync('mount', ['-t', 'overlay', '-o', layers, 'evictd-test', merged]);
+      const { nodefs } = await seen(open({ nodefs: merged }));
+      execFileSync('umount', [merged]);
+      execFileSync('umount', [memory]);
+      expect(nodefs).toContain('is in memory (overlay on tmpfs), not on a disk: set filesystems.nodefs');
+    }
+  });
+
   test.each(['tmpfs', 'ramfs'])('a filesystem in memory (%s) is not read, and its sampler is closed', async (type) => {
     const { directory } = mounted();
     const node = open({ nodefs: directory });
@@ -196,7 +214,9 @@ describe.runIf(loopWorks())('filesystems (where loop devices can be mounted)', (
     cleanups.push(() => {
       execFileSync('umount', [directory]);
     });
-    expect((await seen(node)).nodefs).toBe(`${directory} is in memory (${type}), not on a disk`);
+    expect((await seen(node)).nodefs).toBe(
+      `${directory} is in memory (${type}), not on a disk: set filesystems.nodefs to a directory on a disk`,
+    );
     expect(node.read().missing.has('nodefs.inodesFree')).toBe(true);
     expect(native.watchCount()).toBe(0);
   });

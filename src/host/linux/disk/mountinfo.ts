@@ -1,0 +1,47 @@
+import { readFileSync } from 'node:fs';
+
+/** The fields of a mount that evictd needs (man 5 proc_pid_mountinfo). */
+export interface Mount {
+  /** As in st_dev. */
+  readonly device: bigint;
+  /** The part of the filesystem that is mounted; for cgroups seen from this process's cgroup namespace. */
+  readonly root: string;
+  readonly mountPoint: string;
+  readonly type: string;
+  /** The filesystem's: on cgroup v1 the controllers are among them. */
+  readonly options: readonly string[];
+}
+
+/**
+ * /proc/self/mountinfo in its order: a later mount hides an earlier one at the same place. Malformed lines are left
+ * out.
+ */
+export function parseMountinfo(text: string): Mount[] {
+  return text.split('\n').flatMap((line) => {
+    const [before = '', after] = line.split(' - ');
+    const [, , number = '', root, mountPoint] = before.split(' ');
+    const [type, , options] = after?.split(' ') ?? [];
+    if (root === undefined || mountPoint === undefined || type === undefined || options === undefined) return [];
+    return [{ device: deviceOf(number), root: unescape(root), mountPoint: unescape(mountPoint), type, options: options.split(',') }];
+  });
+}
+
+/** '8:1' as st_dev has it (gnu_dev_makedev). */
+function deviceOf(number: string): bigint {
+  const [major = 0n, minor = 0n] = number.split(':').map((part) => (/^\d+$/.test(part) ? BigInt(part) : 0n));
+  return ((major & 0xfffn) << 8n) | (minor & 0xffn) | ((minor & ~0xffn) << 12n) | ((major & ~0xfffn) << 32n);
+}
+
+/** The kernel writes space, tab, newline and backslash as three octal digits. */
+function unescape(text: string): string {
+  return text.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));
+}
+
+/** Of this process's mount namespace; none if they cannot be read. */
+export function readOwnMounts(): readonly Mount[] {
+  try {
+    return parseMountinfo(readFileSync('/proc/self/mountinfo', 'utf8'));
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,60 @@
+import type { FilesystemReading } from '../../../native/binding.js';
+import type { Mount } from './mountinfo.js';
+
+/** statfs's f_type (include/uapi/linux/magic.h); devtmpfs reports tmpfs. */
+const IN_MEMORY: ReadonlyMap<number, string> = new Map([
+  [0x01021994, 'tmpfs'],
+  [0x858458f6, 'ramfs'],
+  [0x958458f6, 'hugetlbfs'],
+]);
+/** Written once as a whole: without free space from the beginning. */
+const IMAGES: ReadonlyMap<number, string> = new Map([
+  [0x73717368, 'squashfs'],
+  [0xe0f5e1e2, 'erofs'],
+  [0x9660, 'iso9660'],
+  [0x28cd3d45, 'cramfs'],
+  [0x7275, 'romfs'],
+]);
+const OVERLAY = 0x794c7630;
+
+type Statfs = Pick<FilesystemReading, 'fsType' | 'device' | 'totalBytes' | 'availableBytes' | 'inodes'>;
+
+/** Whether the mounts decide if it is a disk: an overlay, or short of space, which a filesystem without writers may be for ever. */
+export function mayBeNoDisk({ fsType, totalBytes, availableBytes }: Statfs): boolean {
+  return fsType === OVERLAY || availableBytes * 4 < totalBytes;
+}
+
+/**
+ * What a filesystem is if no disk can run short there; undefined: it is a disk. A full tmpfs is a shortage of memory, and
+ * what cannot be written is full for ever: no eviction helps either.
+ *
+ * @param mounts  may be none, if {@link mayBeNoDisk} says no
+ */
+export function whyNoDisk(statfs: Statfs, mounts: readonly Mount[]): string | undefined {
+  const memory = IN_MEMORY.get(statfs.fsType);
+  if (memory !== undefined) return `in memory (${memory}), not on a disk`;
+  const image = IMAGES.get(statfs.fsType);
+  if (image !== undefined) return `a read-only image (${image}), which is always full`;
+  if (!mayBeNoDisk(statfs)) return undefined;
+  const mount = mounts.findLast(({ device }) => device === statfs.device);
+  const upper = statfs.fsType === OVERLAY ? upperInMemory(statfs, mount, mounts) : undefined;
+  if (upper !== undefined) return `in memory (overlay on ${upper}), not on a disk`;
+  // The filesystem's own option: a mount may be read-only for this process alone (ProtectSystem=).
+  return mount?.options.includes('ro') ? `read-only (${mount.type}), so that it cannot run short` : undefined;
+}
+
+/** The type of the layer that an overlay writes to, if that is in memory. statfs passes through to that layer. */
+function upperInMemory({ totalBytes, inodes }: Statfs, overlay: Mount | undefined, mounts: readonly Mount[]): string | undefined {
+  // A tmpfs has as many inodes as pages by default (mm/shmem.c). The layer may be hidden, as in the live system of Ubuntu.
+  if (PAGES.some((bytes) => inodes > 0 && inodes * bytes === totalBytes)) return 'tmpfs';
+  const directory = overlay?.options.find((option) => option.startsWith('upperdir='))?.slice('upperdir='.length);
+  if (directory === undefined) return undefined;
+  const above = mounts.filter(({ mountPoint }) => `${directory}/`.startsWith(mountPoint === '/' ? '/' : `${mountPoint}/`));
+  const layer = above.reduce<Mount | undefined>((a, b) => (a && a.mountPoint.length > b.mountPoint.length ? a : b), undefined);
+  if (layer === undefined || ![...IN_MEMORY.values()].includes(layer.type)) return undefined;
+  // In a container the path may mean another directory.
+  const size = layer.options.find((option) => /^size=\d+k$/.test(option))?.slice('size='.length, -1);
+  return size === undefined || Number(size) * 1024 === totalBytes ? layer.type : undefined;
+}
+
+const PAGES: readonly number[] = [4096, 16_384, 65_536];

@@ -1,0 +1,57 @@
+import { expect, test } from 'vitest';
+import { parseMountinfo } from '../../../../src/host/linux/disk/mountinfo.js';
+import { mayBeNoDisk, whyNoDisk } from '../../../../src/host/linux/disk/no-disk.js';
+
+const [EXT4, OVERLAY, TMPFS] = [0xef53, 0x794c7630, 0x01021994];
+/** 8:2 as in st_dev. */
+const DEVICE = 0x802n;
+const full = { fsType: EXT4, device: DEVICE, totalBytes: 1000 << 10, availableBytes: 0, inodes: 80 };
+const overlay = { ...full, fsType: OVERLAY, totalBytes: 64 << 10, availableBytes: 60 << 10, inodes: 3 };
+const LOWER = 'lowerdir=/run/live/rootfs/filesystem.squashfs/';
+const mounted = (...lines: readonly string[]) => parseMountinfo(lines.map((line, index) => `${String(30 + index)} 1 ${line}\n`).join(''));
+
+test.each<[rule: string, fsType: number, why: string | undefined]>([
+  ['squashfs', 0x73717368, 'a read-only image (squashfs), which is always full'],
+  ['erofs', 0xe0f5e1e2, 'a read-only image (erofs), which is always full'],
+  ['iso9660', 0x9660, 'a read-only image (iso9660), which is always full'],
+  ['cramfs', 0x28cd3d45, 'a read-only image (cramfs), which is always full'],
+  ['romfs', 0x7275, 'a read-only image (romfs), which is always full'],
+  ['tmpfs', TMPFS, 'in memory (tmpfs), not on a disk'],
+  ['ramfs', 0x858458f6, 'in memory (ramfs), not on a disk'],
+  ['hugetlbfs', 0x958458f6, 'in memory (hugetlbfs), not on a disk'],
+  ['ext4', EXT4, undefined],
+  ['btrfs', 0x9123683e, undefined],
+])('%s, full', (_name, fsType, why) => {
+  expect(whyNoDisk({ ...full, fsType }, [])).toBe(why);
+});
+
+test.each<[rule: string, lines: readonly string[], why: string | undefined]>([
+  ['writable', ['8:2 / / rw - ext4 /dev/sda2 rw'], undefined],
+  ['read-only for this process alone', ['8:2 / / ro - ext4 /dev/sda2 rw'], undefined],
+  ['read-only as a whole, as with dm-verity', ['8:2 / / ro - ext4 /dev/dm-0 ro'], 'read-only (ext4), so that it cannot run short'],
+  ['another device', ['8:3 / / ro - ext4 /dev/sda3 ro', '8:2 / /var rw - ext4 /dev/sda2 rw'], undefined],
+  ['a device that is not mounted here', ['8:3 / / ro - ext4 /dev/sda3 ro'], undefined],
+])('a full disk: %s', (_rule, lines, why) => {
+  expect(whyNoDisk(full, mounted(...lines))).toBe(why);
+});
+
+test('the mounts do not matter while a quarter is free', () => {
+  const quarter = { ...full, availableBytes: 250 << 10 };
+  expect([mayBeNoDisk(quarter), mayBeNoDisk({ ...quarter, availableBytes: (250 << 10) - 1 })]).toEqual([false, true]);
+  expect(whyNoDisk(quarter, mounted('8:2 / / ro - ext4 /dev/dm-0 ro'))).toBeUndefined();
+});
+
+const ON_LIVE = [`8:2 / / rw - overlay overlay rw,${LOWER},upperdir=/run/live/overlay/rw,workdir=/run/live/overlay/work`];
+const IN_MEMORY = 'in memory (overlay on tmpfs), not on a disk';
+test.each<[rule: string, lines: readonly string[], statfs: Partial<typeof overlay>, why: string | undefined]>([
+  ['tmpfs', [...ON_LIVE, '0:40 / /run/live/overlay rw - tmpfs tmpfs rw'], {}, IN_MEMORY],
+  ['tmpfs with this size', [...ON_LIVE, '0:40 / /run/live/overlay rw - tmpfs tmpfs rw,size=64k'], {}, IN_MEMORY],
+  ['tmpfs with another size, which is another one', [...ON_LIVE, '0:40 / /run rw - tmpfs tmpfs rw,size=63k'], {}, undefined],
+  ['the innermost mount counts', [...ON_LIVE, '0:41 / /run rw - tmpfs t rw', '8:3 / /run/live rw - ext4 /dev/sda3 rw'], {}, undefined],
+  ['a mount that only begins alike', [...ON_LIVE, '0:41 / /run/liv rw - tmpfs t rw'], {}, undefined],
+  ['a hidden tmpfs, which has as many inodes as pages', ['8:2 / / rw - overlay /cow rw,upperdir=/cow/upper'], { inodes: 16 }, IN_MEMORY],
+  ['a hidden disk', ['8:2 / / rw - overlay overlay rw,upperdir=/var/lib/docker/overlay2/1/diff'], {}, undefined],
+  ['none', [`8:2 / / ro - overlay overlay ro,${LOWER}`], {}, 'read-only (overlay), so that it cannot run short'],
+])('an overlay that writes to: %s', (_rule, lines, statfs, why) => {
+  expect(whyNoDisk({ ...overlay, ...statfs }, mounted(...lines))).toBe(why);
+});
