@@ -50,6 +50,7 @@ const FIXED = [
   'pressureWindowNs',
   'filesystems',
   'metrics',
+  'safeMode',
   'journal',
   'stateDirectory',
   'runtimeDirectory',

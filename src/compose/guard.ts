@@ -79,15 +79,22 @@ export function startGuard(loaded: LoadedConfig, options: GuardOptions): Guard {
 }
 
 function start({ locked, published, observed, acting: { monitor, shutdown } }: Opened): void {
-  const { options, node, inForce, log } = locked;
+  const { options, node, inForce, log, safeMode } = locked;
   const { dryRun } = options;
   const { journal, saved, service, server } = published;
   const host = selectHost();
-  const started = startRecord({ ...saved.restored, version: manifest.version, dryRun, recovered: journal.recovered });
+  const started = startRecord({
+    ...saved.restored,
+    version: manifest.version,
+    dryRun,
+    recovered: journal.recovered,
+    crashes: safeMode?.crashes ?? 0,
+  });
   journal.record({ ...started, bootId: host.readBootId(), ...observed.kernelKills.counted });
   saved.settle();
   const mayEndOthers = host.mayEndOthers(native);
   announceStart(log, inForce.loaded, { node: node.identity, dryRun, mayEndOthers, machine: readStartFacts(node) });
+  safeMode?.announce();
   service.resumed(saved.restored.state.conditions);
   observed.kernelKills.start();
   monitor.start();

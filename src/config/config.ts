@@ -56,6 +56,8 @@ export interface Config {
   /** Node-level reclaim: steps that free disk space before an eviction, in order. */
   readonly reclaim: readonly ReclaimStep[];
   readonly oomScoreAdj: OomScoreAdjMode;
+  /** After so many crashes in a row within the time evictd evicts nothing until it has run for that long; 0: never. */
+  readonly safeMode: { readonly crashes: number; readonly withinNs: bigint };
   /** undefined: no server. */
   readonly metrics: { readonly host: string; readonly port: number } | { readonly socket: string } | undefined;
   /** `maxBytes` is per file. */

@@ -39,6 +39,7 @@ export function readiness(status: Status): Probe {
   const { lasts, startSeconds } = status.shutdown;
   const problems = [
     ...(alive.ok ? [] : alive.lines),
+    ...(status.safeMode === undefined ? [] : [`safe mode: ${status.safeMode}; nothing is evicted`]),
     ...(lasts
       ? [`the machine has been shutting down since ${new Date(startSeconds * 1_000).toISOString()}: evictd ends workloads and admits none`]
       : []),

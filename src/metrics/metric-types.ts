@@ -25,6 +25,8 @@ export interface Latest {
   readonly heldUnits: number;
   /** Evictions that may still be made for the resource; undefined: they are not limited, or none is known. */
   readonly remainingBudget: (resource: Resource) => number | undefined;
+  /** Why evictd evicts nothing; undefined: it evicts. */
+  readonly safeMode: string | undefined;
   /** The last shutdown of the machine, in seconds since 1970; 0: not since evictd started, or not over. */
   readonly shutdown: { readonly startSeconds: number; readonly endSeconds: number };
   /**

@@ -25,6 +25,9 @@ export const OWN_METRICS: readonly Metric[] = [
     'When the configuration in force was read, in seconds since 1970.',
     ({ config }) => [[config.sinceSeconds]],
   ),
+  gauge('evictd_safe_mode', '1 if evictd evicts nothing because it crashed several times, else 0.', ({ safeMode }) => [
+    [safeMode === undefined ? 0 : 1],
+  ]),
   gauge('evictd_dry_run', '1 if evictd only records what it would do, else 0.', (_latest, own) => [[own.dryRun ? 1 : 0]]),
   readCounter('evictd_process_cpu_seconds_total', 'CPU time of evictd, user and system.', () => [[cpuSeconds()]]),
   gauge('evictd_process_resident_memory_bytes', 'Resident memory of evictd.', () => [[process.memoryUsage.rss()]]),

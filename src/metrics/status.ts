@@ -23,6 +23,8 @@ export class Status implements Metrics, Latest {
   sourceProblems: readonly SourceProblem[] = [];
   reclaimSteps: readonly string[] = [];
   heldUnits = 0;
+  /** Why evictd evicts nothing; undefined: it evicts. */
+  safeMode: string | undefined;
   shutdown = { lasts: false, startSeconds: 0, endSeconds: 0 };
   /** Why a shutdown would not wait for evictd; undefined: it would, or need not. */
   shutdownDelayProblem: string | undefined;

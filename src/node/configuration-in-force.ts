@@ -17,6 +17,8 @@ export class ConfigurationInForce {
   readonly started: Config;
   readonly #dryRun: boolean;
   readonly #ownCgroup: string | undefined;
+  /** Nothing is evicted, because evictd crashed several times. */
+  safeMode = false;
   #loaded: LoadedConfig;
   #isProtected: UnitProtection;
 
@@ -45,7 +47,8 @@ export class ConfigurationInForce {
   };
 
   policy(isShuttingDown = false): Policy {
-    return policyOf(withNodeOf(this.started, this.config), this.#dryRun, isShuttingDown);
+    const policy = policyOf(withNodeOf(this.started, this.config), this.#dryRun, isShuttingDown);
+    return this.safeMode ? { ...policy, hasWorkloadSource: false, safeMode: true } : policy;
   }
 }
 

@@ -44,7 +44,10 @@ export function act(locked: Locked, published: Published, observed: Observed): A
   const reclaimer = openReclaimer({ ...config, filesystems: disks.filesystems }, () => runtimes.of(inForce.config));
   const openDelay = () => selectHost().openShutdownDelay(!dryRun);
   const shutdown = new MachineShutdown({ openDelay, workloads, evictor: atShutdown, journal, log, dryRun, status });
-  const idle = idleTasks([() => removals.retry(), () => journal.retry(), () => saved.retry(), whenIdle]);
+  const endSafeMode = (): void => {
+    if (leavesSafeMode(locked, published)) reconfigure();
+  };
+  const idle = idleTasks([() => removals.retry(), () => journal.retry(), () => saved.retry(), endSafeMode, whenIdle]);
   const own: readonly StepListener[] = [...(adjuster ? [adjuster] : []), idle, shutdown];
   const listeners = [...published.listeners, ...observed.listeners, ...own];
   const orders =
@@ -87,6 +90,14 @@ export function act(locked: Locked, published: Published, observed: Observed): A
       },
     ],
   };
+}
+
+/** Whether evictd has run for long enough since the crashes. */
+function leavesSafeMode({ safeMode, inForce }: Locked, { status }: Published): boolean {
+  if (safeMode?.renew() !== true) return false;
+  inForce.safeMode = false;
+  status.safeMode = undefined;
+  return true;
 }
 
 /** What ends workloads, and what clears up after them. */

@@ -10,6 +10,7 @@ import type { NodeIdentity } from '../../monitor/ports/ports.js';
 import { native } from '../../native/index.js';
 import type { Closers } from '../closers.js';
 import { ConfigurationInForce } from '../../node/configuration-in-force.js';
+import { SafeMode } from '../../features/safe-mode/open.js';
 import type { RecordingPlan } from '../../recording/open.js';
 
 export interface GuardOptions {
@@ -44,6 +45,8 @@ export interface Locked {
   readonly instance: string;
   readonly log: Log;
   readonly closers: Closers;
+  /** undefined: a dry run evicts nothing anyway. */
+  readonly safeMode: SafeMode | undefined;
 }
 
 /** Throws UnavailableError if the node does not exist or another evictd holds its lock. */
@@ -62,7 +65,15 @@ export function lock(loaded: LoadedConfig, options: GuardOptions, closers: Close
   const hierarchies = host.readHierarchies();
   const ofUnits = hierarchies.systemd ?? hierarchies.unified ?? node.hierarchy;
   const inForce = new ConfigurationInForce(loaded, dryRun, ofUnits && host.ownMemoryCgroup(ofUnits));
-  return { options, node, hierarchies, inForce, instance: held.instance, log, closers };
+  const { instance } = held;
+  const safeMode = dryRun ? undefined : closers.add(openSafeMode(config, instance, log));
+  inForce.safeMode = safeMode?.because !== undefined;
+  return { options, node, hierarchies, inForce, instance, log, closers, safeMode };
+}
+
+/** After the lock: the file of a run is one evictd's alone. Closed before it. */
+function openSafeMode(config: LoadedConfig['config'], instance: string, log: Log): SafeMode {
+  return new SafeMode(config, { instance, bootId: selectHost().readBootId(), bootNs: () => native.bootTimeNs(), log });
 }
 
 /**

@@ -38,11 +38,12 @@ export interface Published {
 }
 
 /** Throws UnavailableError if the runtime directory cannot be used. */
-export function publish({ options, node: { identity }, inForce, instance, log, closers }: Locked): Published {
+export function publish({ options, node: { identity }, inForce, instance, log, closers, safeMode }: Locked): Published {
   const { dryRun, recording, requests } = options;
   const { config } = inForce;
   const status = new Status();
   configureStatus(status, config);
+  status.safeMode = safeMode?.because;
   const journal = openJournal(config, { node: identity.name, instance, dryRun, log });
   const registry = new MetricsRegistry(status, {
     version: manifest.version,
@@ -54,9 +55,10 @@ export function publish({ options, node: { identity }, inForce, instance, log, c
   const saved = closers.add(openSavedState(config, { node: identity, instance, policy: inForce.policy(), journal, log }));
   const recorder = recording && createRecorder(recording, inForce.loaded, identity, dryRun, saved.restored.state, log);
   const conditions = dryRun ? undefined : new ConditionsFile({ ...conditionsFileOf(config), log });
+  const does = `${dryRun ? 'dry run beside' : 'guarding'} ${identity.name}`;
   const service = new Service({
     manager: selectHost().openServiceManager(native, process.env, requests.stop),
-    what: `${dryRun ? 'dry run beside' : 'guarding'} ${identity.name}`,
+    what: () => (safeMode?.because === undefined ? does : `safe mode, evicts nothing: ${safeMode.because}; ${does}`),
   });
   return {
     status,

@@ -34,6 +34,7 @@ const LINUX = {
   evictionBudget: { max: 5, window: '10m', bands: [] },
   monitoringInterval: '10s',
   standingOrder: { after: '5ms' },
+  safeMode: { crashes: 5, within: '10m' },
   filesystems: { nodefs: '/' },
   workloads: [],
   rules: [],

@@ -100,6 +100,10 @@ function readNode(settings: LayeredSettings) {
   return {
     monitoringIntervalNs: settings.preset(['monitoringInterval'], (layer) => layer.monitoringInterval),
     standingOrderAfterNs: settings.preset(['standingOrder', 'after'], (layer) => layer.standingOrder?.after),
+    safeMode: {
+      crashes: settings.preset(['safeMode', 'crashes'], (layer) => layer.safeMode?.crashes),
+      withinNs: settings.preset(['safeMode', 'within'], (layer) => layer.safeMode?.within),
+    },
     node: { cgroup: unlessRoot(settings.optional(['node', 'cgroup'], (layer) => layer.node?.cgroup)) },
     filesystems: {
       nodefs: settings.preset(['filesystems', 'nodefs'], (layer) => layer.filesystems?.nodefs),

@@ -84,6 +84,12 @@ export const evictdSchema = z.strictObject({
   allocatable: z.optional(z.strictObject({ cgroup: parsed(cgroupText), capacity: parsed(capacityText) })),
   monitoringInterval: z.optional(parsed((input) => durationText(input, 100n * NS_PER_MS, NS_PER_HOUR))),
   standingOrder: z.optional(z.strictObject({ after: z.optional(parsed((input) => durationText(input, 0n, NS_PER_SECOND))) })),
+  safeMode: z.optional(
+    z.strictObject({
+      crashes: z.optional(integer(0, 100)),
+      within: z.optional(parsed((input) => durationText(input, NS_PER_SECOND, 24n * NS_PER_HOUR))),
+    }),
+  ),
   node: z.optional(z.strictObject({ cgroup: z.optional(parsed(cgroupText)) })),
   filesystems: z.optional(
     z.strictObject({

@@ -14,7 +14,7 @@ import type { Threshold } from '../threshold/threshold.js';
  * `no-workload-source`: none is configured. `nothing-evictable`: every candidate is protected or frees nothing.
  * `no-yield`: the last eviction for this signal freed nothing, and its value has not changed since.
  * `budget-exhausted`: evictionBudget permits no more. `alert-only`: io, cpu or swap alone never evict. `restart-storm`:
- * a unit was evicted for the third time in ten minutes.
+ * a unit was evicted for the third time in ten minutes. `safe-mode`: evictd crashed several times.
  */
 export const ALERT_KINDS = [
   'signal-not-evictable',
@@ -24,6 +24,7 @@ export const ALERT_KINDS = [
   'budget-exhausted',
   'alert-only',
   'restart-storm',
+  'safe-mode',
 ] as const;
 export type AlertKind = (typeof ALERT_KINDS)[number];
 

@@ -142,7 +142,7 @@ export function evictIfPossible<C extends Choice>(
   const { policy } = context;
   const { resource } = SIGNAL_FACTS[reading.threshold.signal];
   if (!policy.evictable.has(resource)) return alert(before, 'signal-not-evictable', reading);
-  if (!policy.hasWorkloadSource) return alert(before, 'no-workload-source', reading);
+  if (!policy.hasWorkloadSource) return alert(before, policy.safeMode ? 'safe-mode' : 'no-workload-source', reading);
   const budget = usedUpBudget(policy, before.evictionTimes, resource, context.nowNs);
   if (budget !== undefined) return alert(before, 'budget-exhausted', { ...reading, budget });
   return evict(context, before, reading, candidates, attempted);

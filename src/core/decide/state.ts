@@ -46,6 +46,8 @@ export interface Policy {
   readonly dryRun: boolean;
   /** The machine is shutting down: soft thresholds evict nothing, and no held unit is started. Left out: it is not. */
   readonly shuttingDown?: true;
+  /** evictd crashed several times: nothing is evicted, as without a workload source. Left out: it did not. */
+  readonly safeMode?: true;
 }
 
 /** All that a step keeps for the next one. Times are monotonic. */

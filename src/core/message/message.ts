@@ -136,6 +136,8 @@ export function alertMessage({
       return `${met}: the last eviction freed next to nothing; evictd evicts nothing more until this value changes`;
     case 'budget-exhausted':
       return `${met}: ${budget === undefined ? 'the eviction budget is used up' : budgetText(budget)}`;
+    case 'safe-mode':
+      return `${met}: nothing is evicted, because evictd is in safe mode after several crashes`;
     case 'alert-only':
       return `${met}: nothing is evicted, because this signal does not identify the workload that causes the pressure`;
     case 'restart-storm':

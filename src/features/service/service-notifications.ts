@@ -7,7 +7,7 @@ export interface ServiceParts {
   /** undefined: evictd was started by hand. */
   readonly manager: ServiceManager | undefined;
   /** 'guarding machine' */
-  readonly what: string;
+  readonly what: () => string;
 }
 
 /** In parts of the watchdog's time: no message for a pass sooner than this after the last, … */
@@ -111,6 +111,6 @@ export class Service implements StepListener, Heartbeat {
   #status(): string {
     const conditions = [...this.#conditions].map((type) => `, ${type}`).join('');
     const evictions = this.#evictions === 0 ? '' : `; evictions: ${String(this.#evictions)}, last: ${this.#last}`;
-    return printable(`STATUS=${this.#parts.what}${conditions}${evictions}`.replaceAll('\n', ' '));
+    return printable(`STATUS=${this.#parts.what()}${conditions}${evictions}`.replaceAll('\n', ' '));
   }
 }

@@ -272,6 +272,8 @@ describe('which workloads are not evicted', () => {
   test('without a workload source it says so once, and reads no candidates', () => {
     const loop = new Timeline(policy([hard], { hasWorkloadSource: false }), all);
     expect(loop.memory(0, 1n)).toContain('alert no-workload-source');
+    const safe = new Timeline(policy([hard], { hasWorkloadSource: false, safeMode: true }), all);
+    expect(safe.memory(0, 1n)).toContain('alert safe-mode');
     expect(loop.memory(1, 1n)).toEqual([]);
     expect(loop.asked).toBe(0);
   });

@@ -107,6 +107,7 @@ describe('an outcome', () => {
 
 test.each<[alert: AlertKind, words: string]>([
   ['signal-not-evictable', 'evicting workloads does not free inodes, so none is evicted'],
+  ['safe-mode', 'nothing is evicted, because evictd is in safe mode after several crashes'],
   ['no-workload-source', 'nothing is evicted, because no workload source is configured'],
   ['nothing-evictable', 'no evictable workload would free anything there'],
   ['no-yield', 'the last eviction freed next to nothing; evictd evicts nothing more until this value changes'],

@@ -219,6 +219,8 @@ shutdownGracePeriodCriticalPods   0s               default
 shutdownGracePeriodByPodPriority  -                default
 monitoringInterval                10s              default
 standingOrder.after               5ms              default
+safeMode.crashes                  5                default
+safeMode.within                   10m              default
 node.cgroup                       -                default
 filesystems.nodefs                /                default
 filesystems.imagefs               -                default

@@ -16,7 +16,7 @@ const start = async (env: NodeJS.ProcessEnv = {}): Promise<void> => {
   const opened = openServiceManager(native, { ...env, NOTIFY_SOCKET: address });
   if (opened === undefined) throw new Error('no manager');
   manager = opened;
-  service = new Service({ manager, what: 'guarding machine' });
+  service = new Service({ manager, what: () => 'guarding machine' });
 };
 /** The manager is so far behind that nothing can be sent to it. */
 const fallBehind = async (): Promise<void> => {

@@ -131,10 +131,14 @@ RestartPreventExitStatus=64 78
 # evictd notifies after each pass over the node. SIGKILL: a core dump would use memory and disk when both are short.
 WatchdogSec=30s
 WatchdogSignal=SIGKILL
+# Nor of a crash.
+LimitCORE=0
 TimeoutStopSec=25s
 
 Slice=${SLICE}
 MemoryMin=${MEMORY_MIN}
+# Node limits V8's heap to about half of this, and evictd restarts where that is used up.
+MemoryMax=512M
 MemorySwapMax=0
 OOMScoreAdjust=-999
 OOMPolicy=continue

@@ -31,6 +31,7 @@ test('slice and service are spared the same', () => {
   expect(values(service, 'MemoryMin')).toEqual(['128M']);
   expect(values(slice, 'MemoryMin')).toEqual(['128M']);
   expect(values(service, 'Slice')).toEqual(['evictd.slice']);
+  expect([values(service, 'MemoryMax'), values(service, 'LimitCORE')]).toEqual([['512M'], ['0']]);
 });
 
 test('directories beyond those that systemd makes may be written to, and need not be there', () => {

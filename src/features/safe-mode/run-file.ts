@@ -1,0 +1,75 @@
+import { readFileSync, rmSync } from 'node:fs';
+import { replaceFileSync } from '../../storage/directory.js';
+
+/** What the run before left. Times in milliseconds since the boot. */
+interface LastRun {
+  readonly bootId: string;
+  /** Earlier runs that ended without a stop. */
+  readonly crashesMs: readonly number[];
+}
+
+/**
+ * A file in the runtime directory that exists while evictd runs. If a start finds it, the run before was not stopped:
+ * it crashed, was killed, or was ended by the watchdog. Runs of another boot do not count, so that a power cut is no
+ * crash.
+ */
+export class RunFile {
+  readonly #path: string;
+  readonly #bootId: string;
+  readonly #withinMs: number;
+  readonly #nowMs: () => number;
+  #crashesMs: readonly number[] = [];
+
+  constructor(path: string, { bootId, withinMs, nowMs }: { bootId: string; withinMs: number; nowMs: () => number }) {
+    this.#path = path;
+    this.#bootId = bootId;
+    this.#withinMs = withinMs;
+    this.#nowMs = nowMs;
+  }
+
+  /** How many runs in a row crashed within the time, the last one included; 0: the last run was stopped. */
+  get crashes(): number {
+    return this.#crashesMs.length;
+  }
+
+  /** This run begins. Throws Node's error if the file cannot be written: then this run is not counted. */
+  begin(): void {
+    const last = this.#read();
+    const nowMs = this.#nowMs();
+    if (last?.bootId === this.#bootId) this.#crashesMs = [...last.crashesMs, nowMs].filter((atMs) => nowMs - atMs <= this.#withinMs);
+    this.#write();
+  }
+
+  /** This run has lasted: earlier crashes count no more. */
+  settle(): void {
+    this.#crashesMs = [];
+    this.#write();
+  }
+
+  /** A stop: this run has not crashed. */
+  close(): void {
+    rmSync(this.#path, { force: true });
+  }
+
+  #write(): void {
+    const run: LastRun = { bootId: this.#bootId, crashesMs: this.#crashesMs };
+    replaceFileSync(this.#path, `${JSON.stringify(run)}\n`, 0o600);
+  }
+
+  /** undefined: there is none. What is damaged is a run that crashed while it wrote. */
+  #read(): LastRun | undefined {
+    let text: string;
+    try {
+      text = readFileSync(this.#path, 'utf8');
+    } catch {
+      return undefined;
+    }
+    try {
+      const { bootId, crashesMs } = JSON.parse(text) as Partial<LastRun>;
+      if (typeof bootId === 'string' && Array.isArray(crashesMs)) return { bootId, crashesMs: crashesMs.filter(Number.isFinite) };
+    } catch {
+      // not written by evictd
+    }
+    return { bootId: this.#bootId, crashesMs: [] };
+  }
+}
