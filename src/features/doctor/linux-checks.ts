@@ -9,6 +9,7 @@ import { filesystemsCheck } from './checks/filesystems.js';
 import { instanceCheck, runningConfigurationCheck, runningVersionCheck, serviceUnitCheck, watchdogCheck } from './checks/service.js';
 import { memoryMinCheck, oomScoreAdjCheck } from './checks/protection.js';
 import { nodeCheck, notifiersCheck, reclaimCheck, shutdownDelayCheck } from './checks/node.js';
+import { numaCheck } from './checks/numa.js';
 import { overcommitCheck, swapCheck, watermarksCheck } from './checks/memory.js';
 
 /** In the order of the report: the foundations first. */
@@ -44,6 +45,7 @@ export const LINUX_CHECKS: readonly CheckKind<LinuxFacts>[] = [
   lintCheck,
   sourcesCheck,
   evictableCheck,
+  numaCheck,
   otherDaemonsCheck,
   daemonsCheck,
 ];

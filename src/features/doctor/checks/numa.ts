@@ -1,0 +1,52 @@
+import { amountOfBytes } from '../../../core/quantity/amount.js';
+import { degraded, ok } from '../check.js';
+import { defineCheck } from '../check-kind.js';
+
+const NODES = '/sys/devices/system/node';
+
+/**
+ * Workloads that may use some memory nodes only (cpuset.mems). The kernel ends their processes when these nodes are full
+ * (CONSTRAINT_CPUSET), whatever the machine has, and evictd watches the machine.
+ */
+export const numaCheck = defineCheck('workloads.numa', ['kernelFile', 'cgroup', 'workloads'], (facts, id) => {
+  const { kernelFile, cgroup, workloads } = facts;
+  const all = numbersIn(kernelFile(`${NODES}/has_memory`) ?? '');
+  if (all.length < 2) return ok(id, 'one memory node', { nodes: all });
+  const mount = cgroup.memory?.version === 2 ? cgroup.memory.mountPoint : '/sys/fs/cgroup/cpuset';
+  const file = cgroup.memory?.version === 2 ? 'cpuset.mems.effective' : 'cpuset.effective_mems';
+  const bound = workloads.listed.flatMap((workload) => {
+    const own = numbersIn(kernelFile(`${mount}${workload.path}/${file}`) ?? '');
+    return own.length > 0 && all.some((node) => !own.includes(node)) ? [{ workload, nodes: own }] : [];
+  });
+  const details = { nodes: all, bound: bound.map(({ workload: { path }, nodes }) => ({ path, nodes })) };
+  const summary = `${String(all.length)} memory nodes`;
+  const [first] = bound;
+  if (first === undefined) return ok(id, `${summary}, and no workload that a cpuset keeps off one of them`, details);
+  const left = first.nodes.map((node) => leftOf(node, kernelFile(`${NODES}/node${String(node)}/meminfo`) ?? ''));
+  const rest = bound.length === 1 ? '' : `, as are ${String(bound.length - 1)} more`;
+  const what = `${first.workload.name} is bound to ${left.join(' and ')}${rest}`;
+  return degraded(
+    id,
+    `${summary}; ${what}: when these are full, the kernel ends its processes, and evictd does not see that coming`,
+    'give the workload a limit (MemoryMax=) below what its nodes have, or more nodes (AllowedMemoryNodes=)',
+    details,
+  );
+});
+
+/** 'node 1 (1GiB of 8GiB free)' */
+function leftOf(node: number, meminfo: string): string {
+  const bytes = (key: string): bigint | undefined => {
+    const [, kib] = new RegExp(`^Node \\d+ ${key}:\\s+(\\d+) kB$`, 'm').exec(meminfo) ?? [];
+    return kib === undefined ? undefined : BigInt(kib) * 1024n;
+  };
+  const [free, total] = [bytes('MemFree'), bytes('MemTotal')];
+  const amount = free === undefined || total === undefined ? '' : ` (${amountOfBytes(free)} of ${amountOfBytes(total)} free)`;
+  return `node ${String(node)}${amount}`;
+}
+
+/** '0-2,5\n' → 0, 1, 2, 5 (bitmap_parselist). */
+function numbersIn(list: string): readonly number[] {
+  return [...list.matchAll(/(\d+)(?:-(\d+))?/g)].flatMap(([, first = '0', last = first]) =>
+    Array.from({ length: Number(last) - Number(first) + 1 }, (_, index) => Number(first) + index),
+  );
+}
