@@ -3,8 +3,9 @@ import type { Config } from '../config/config.js';
 import { UnavailableError } from '../errors.js';
 import type { Log } from '../log/log.js';
 import { selectHost } from '../host/select.js';
-import { Journal, type JournalOptions } from '../journal/journal.js';
-import { JournalFiles, type Allocate } from '../journal/journal-files.js';
+import { Journal, journalSet, type JournalFilesOptions, type JournalOptions } from '../journal/journal.js';
+import type { Allocate } from '../journal/journal-files.js';
+import type { JournalSet } from '../journal/journal-sets.js';
 import { native } from '../native/index.js';
 import { tryLock } from './try-lock.js';
 
@@ -20,17 +21,13 @@ export const ROTATION_LOCK = 'rotation.lock';
 /**
  * Throws UnavailableError if the runtime directory cannot be used. Without space there evictd logs an error and runs.
  */
-export function openJournal({ stateDirectory, runtimeDirectory, journal }: JournalDirectories, { log, ...of }: JournalParts): Journal {
+export function openJournal(directories: JournalDirectories, { log, ...of }: JournalParts): Journal {
+  const { stateDirectory, runtimeDirectory } = directories;
   try {
     return new Journal({
       ...of,
-      stateDirectory,
+      ...filesOptions(directories),
       runtimeDirectory,
-      limits: journal,
-      allocate,
-      replacesOpen: selectHost().replacesOpenFiles,
-      // The next write tries again.
-      lock: () => tryLock(rotationLockPath(runtimeDirectory)),
       onError: ({ message }) => {
         log.warn(`cannot write the journal: ${message}; evictd keeps the records in ${runtimeDirectory} and tries again`, {
           code: 'EVICTD_JOURNAL_WRITE',
@@ -63,14 +60,19 @@ export function openJournal({ stateDirectory, runtimeDirectory, journal }: Journ
 }
 
 /** Only the files in the state directory, for the records that an earlier evictd has left. */
-export function openJournalFiles({ stateDirectory, runtimeDirectory, journal }: JournalDirectories): JournalFiles {
-  return new JournalFiles(
+export function openJournalFiles(directories: JournalDirectories): JournalSet {
+  return journalSet(filesOptions(directories));
+}
+
+function filesOptions({ stateDirectory, runtimeDirectory, journal }: JournalDirectories): JournalFilesOptions {
+  return {
     stateDirectory,
-    journal,
+    limits: journal,
     allocate,
-    () => tryLock(rotationLockPath(runtimeDirectory)),
-    selectHost().replacesOpenFiles,
-  );
+    replacesOpen: selectHost().replacesOpenFiles,
+    // The next write tries again.
+    lock: () => tryLock(rotationLockPath(runtimeDirectory)),
+  };
 }
 
 /** Reserves nothing, without a message, on a system that cannot. */

@@ -4,7 +4,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { makeDirectory } from '../storage/directory.js';
 import { errnoName } from '../errors.js';
 
+/** Every record. */
 export const JOURNAL_FILE = 'journal.jsonl';
+/** A second copy of the records of evictions (kept-records.ts), with limits of its own. */
+export const EVICTIONS_FILE = 'evictions.jsonl';
 
 /** The errors of filesystems without hard links. */
 const LINKLESS = new Set(['EPERM', 'ENOSYS', 'EOPNOTSUPP', 'ENOTSUP', 'EMLINK']);
@@ -25,7 +28,7 @@ export type RotationLock = () => { close(): void } | undefined;
 export type Allocate = (fd: number, offset: number, length: number) => Promise<void>;
 
 /**
- * The journal in the state directory: `journal.jsonl`, which becomes `journal.jsonl.1` when it is full, that becomes
+ * A set of files in the state directory: `journal.jsonl`, which becomes `journal.jsonl.1` when it is full, that becomes
  * `.2`, and so on. The space of the current and of the next file (`journal.jsonl.next`) is reserved, so that records
  * are written also when the disk is full. The reservation does not change a file's size.
  *
@@ -43,9 +46,16 @@ export class JournalFiles {
   #file: FileHandle | undefined;
 
   /** @param replacesOpen  a file may be renamed over an open one; not on Windows */
-  constructor(directory: string, limits: JournalLimits, allocate: Allocate, lock: RotationLock, replacesOpen = true) {
+  constructor(
+    directory: string,
+    limits: JournalLimits,
+    allocate: Allocate,
+    lock: RotationLock,
+    replacesOpen = true,
+    name: typeof JOURNAL_FILE | typeof EVICTIONS_FILE = JOURNAL_FILE,
+  ) {
     this.#directory = directory;
-    this.#path = join(directory, JOURNAL_FILE);
+    this.#path = join(directory, name);
     this.#next = `${this.#path}.next`;
     this.#limits = limits;
     this.#allocate = allocate;

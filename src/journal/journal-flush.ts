@@ -35,9 +35,19 @@ export class JournalWriter {
   readonly #queue: AppendQueue<QueuedRecord>;
   /** Records that may be in the file already: of a run before, or of a write that failed. */
   #doubtful: ReadonlySet<bigint>;
+  /** The first one of the write under way. */
+  #writing: bigint | undefined;
 
-  /** @param recovered  of a run before, the oldest first; those that are in the file already are not written again */
-  constructor(files: JournalFiles, recovered: readonly QueuedRecord[], events: JournalWriterEvents) {
+  /**
+   * @param recovered  of a run before, the oldest first; those that are in the file already are not written again
+   * @param inTurn  runs a write when those of other writers are over
+   */
+  constructor(
+    files: JournalFiles,
+    recovered: readonly QueuedRecord[],
+    events: JournalWriterEvents,
+    inTurn: (write: () => Promise<void>) => Promise<void>,
+  ) {
     this.#files = files;
     this.#events = events;
     this.#doubtful = new Set(recovered.map(({ sequence }) => sequence));
@@ -45,7 +55,7 @@ export class JournalWriter {
       limit: QUEUE_LIMIT_BYTES,
       weigh: ({ text }) => text.length,
       gatherMs: 0,
-      write: () => this.#write(),
+      write: () => inTurn(() => this.#write()),
       dropped: (records) => {
         events.lost(records.length);
       },
@@ -58,6 +68,11 @@ export class JournalWriter {
 
   push(record: QueuedRecord): void {
     this.#queue.push(record);
+  }
+
+  /** The oldest record that the files may lack; undefined: they have all. */
+  get oldestWaiting(): bigint | undefined {
+    return this.#writing ?? this.#queue.list()[0]?.sequence;
   }
 
   /** How long the directory has not answered, in milliseconds; 0: nothing is asked of it. */
@@ -88,13 +103,16 @@ export class JournalWriter {
   async #append(mark: string): Promise<void> {
     const batch = this.#queue.take(BATCH_BYTES);
     const text = mark + batch.map((record) => `${record.text}\n`).join('');
+    this.#writing = batch[0]?.sequence;
     try {
       if (text !== '') await this.#files.append(text);
     } catch (error) {
+      this.#writing = undefined;
       this.#doubtful = new Set(batch.map(({ sequence }) => sequence));
       this.#queue.putBack(batch);
       throw error;
     }
+    this.#writing = undefined;
     const last = batch.at(-1);
     if (last !== undefined) this.#events.written(last.sequence);
   }

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { journalLine, tornRecord, type JournalRecord } from './records/record.js';
-import { JournalFiles, type Allocate, type JournalLimits, type RotationLock } from './journal-files.js';
-import { JournalWriter } from './journal-flush.js';
+import { EVICTIONS_FILE, JOURNAL_FILE, JournalFiles, type Allocate, type JournalLimits, type RotationLock } from './journal-files.js';
+import { isKept } from './kept-records.js';
+import { JournalSets, type JournalSet } from './journal-sets.js';
 import { Ring, earlierDecisions, type EarlierDecisions } from './journal-ring.js';
 
 export const RING_BYTES = 4 * 1024 * 1024;
@@ -10,18 +11,29 @@ export function ringPath(runtimeDirectory: string, instance: string): string {
   return join(runtimeDirectory, `journal-${instance}`);
 }
 
-export interface JournalOptions {
+/** The files in the state directory. */
+export function journalSet({ stateDirectory, limits, allocate, lock, replacesOpen }: JournalFilesOptions): JournalSet {
+  const files = (name: typeof JOURNAL_FILE | typeof EVICTIONS_FILE): JournalFiles =>
+    new JournalFiles(stateDirectory, limits, allocate, lock, replacesOpen, name);
+  return { all: files(JOURNAL_FILE), kept: files(EVICTIONS_FILE) };
+}
+
+export interface JournalFilesOptions {
   readonly stateDirectory: string;
+  /** Of each set of files. */
+  readonly limits: JournalLimits;
+  readonly allocate: Allocate;
+  readonly replacesOpen?: boolean;
+  readonly lock: RotationLock;
+}
+
+export interface JournalOptions extends JournalFilesOptions {
   readonly runtimeDirectory: string;
   /** Distinguishes the journals of several nodes in one runtime directory. */
   readonly instance: string;
   readonly node: string;
   /** In every record: a dry run may write to the same journal as a guarding evictd. */
   readonly dryRun: boolean;
-  readonly limits: JournalLimits;
-  readonly allocate: Allocate;
-  readonly replacesOpen?: boolean;
-  readonly lock: RotationLock;
   readonly onError: (error: Error) => void;
   readonly onLost: (records: number) => void;
   /** Called when space cannot be reserved, once until it can. */
@@ -36,7 +48,7 @@ export interface JournalOptions {
  */
 export class Journal {
   readonly #ring: Ring;
-  readonly #writer: JournalWriter;
+  readonly #writer: JournalSets;
   readonly #options: JournalOptions;
   /** How many records an earlier run had not written to the state directory. */
   readonly recovered: number;
@@ -56,8 +68,7 @@ export class Journal {
   constructor(options: JournalOptions) {
     this.#options = options;
     this.#ring = new Ring(ringPath(options.runtimeDirectory, options.instance), RING_BYTES);
-    const files = new JournalFiles(options.stateDirectory, options.limits, options.allocate, options.lock, options.replacesOpen);
-    this.#writer = new JournalWriter(files, this.#ring.undrained, {
+    this.#writer = new JournalSets(journalSet(options), this.#ring.undrained, {
       written: (sequence) => {
         if (this.#closed) return;
         this.#guarded(() => {
@@ -96,7 +107,7 @@ export class Journal {
   /** A line that was made earlier. Never throws. */
   append(text: string, isDispensable = false): void {
     this.#guarded(() => {
-      this.#ring.append(text, isDispensable);
+      this.#ring.append(text, isDispensable || !isKept(text));
     });
     this.#writer.push({ sequence: this.#ring.sequence, text });
   }
@@ -109,8 +120,8 @@ export class Journal {
   }
 
   /**
-   * Writes records that may be long and many, one in a turn of the event loop. They are in the ring only where they push
-   * out no record that the state directory lacks. Never throws.
+   * Writes records that may be long and many, one in a turn of the event loop. As every record that is not kept, they
+   * are in the ring only where they push out no record that the state directory lacks. Never throws.
    */
   recordLater(records: Iterable<JournalRecord>): void {
     this.#later.push(records[Symbol.iterator]());

@@ -1,5 +1,4 @@
-import type { JournalFiles } from './journal-files.js';
-import { JournalWriter } from './journal-flush.js';
+import { JournalSets, type JournalSet } from './journal-sets.js';
 import { RING_BYTES } from './journal.js';
 import { journalLine, tornRecord, type JournalRecord } from './records/record.js';
 import { markDrained, Ring, undrainedRecords } from './journal-ring.js';
@@ -35,12 +34,12 @@ export function addLinesToRing(path: string, lines: readonly string[]): void {
  * Writes what a ring has not drained to the state directory. Only for a ring that no evictd uses. The ring stays: the
  * next evictd reads in it which decisions have no outcome. Throws Node's errors where it cannot be read.
  */
-export async function drainRing(path: string, files: JournalFiles, timeoutMs: number): Promise<DrainedRing> {
+export async function drainRing(path: string, files: JournalSet, timeoutMs: number): Promise<DrainedRing> {
   const left = undrainedRecords(path);
   if (left.length === 0) return { records: 0, failure: undefined, hangs: false };
   const of = JSON.parse(left[0]?.text ?? '{}') as { readonly node: unknown; readonly dryRun: unknown };
   let failure = `no answer for ${String(timeoutMs / 1_000)} s`;
-  const writer = new JournalWriter(files, left, {
+  const writer = new JournalSets(files, left, {
     written: (sequence) => {
       markDrained(path, sequence);
     },

@@ -2,7 +2,8 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
-import { JournalFiles } from '../../src/journal/journal-files.js';
+import { journalSet } from '../../src/journal/journal.js';
+import type { JournalSet } from '../../src/journal/journal-sets.js';
 import { addToRing, drainRing } from '../../src/journal/ring-recovery.js';
 import { Ring, undrainedRecords } from '../../src/journal/journal-ring.js';
 
@@ -11,13 +12,13 @@ let path: string;
 
 const record = (decision: number): string => JSON.stringify({ type: 'decision', node: 'machine', dryRun: false, decision });
 const state = (): string => join(directory, 'state');
-const files = (): JournalFiles =>
-  new JournalFiles(
-    state(),
-    { maxBytes: 1 << 20, maxFiles: 2 },
-    () => Promise.resolve(),
-    () => ({ close: () => undefined }),
-  );
+const files = (): JournalSet =>
+  journalSet({
+    stateDirectory: state(),
+    limits: { maxBytes: 1 << 20, maxFiles: 2 },
+    allocate: () => Promise.resolve(),
+    lock: () => ({ close: () => undefined }),
+  });
 const lines = (): string[] => readFileSync(join(state(), 'journal.jsonl'), 'utf8').trimEnd().split('\n');
 
 beforeEach(() => {

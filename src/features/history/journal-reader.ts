@@ -2,12 +2,11 @@ import type { Dirent } from 'node:fs';
 import { constants, open, readdir, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errnoName, InputError } from '../../errors.js';
-import { JOURNAL_FILE } from '../../journal/journal-files.js';
+import { EVICTIONS_FILE, JOURNAL_FILE } from '../../journal/journal-files.js';
 import { orderIn } from '../../journal/order-file.js';
 import { undrainedRecords } from '../../journal/journal-ring.js';
 import { linePieces } from './journal-lines.js';
-
-const ROTATED = /^journal\.jsonl\.(\d+)$/;
+import { withoutCopies } from './older-evictions.js';
 
 export interface JournalPlace {
   readonly stateDirectory: string;
@@ -21,7 +20,9 @@ export interface JournalFile {
   readonly size: number;
 }
 
-/** Files from the oldest to the newest; records that are only in the runtime directory are the newest. */
+/**
+ * Files from the oldest to the newest, no record twice; records that are only in the runtime directory are the newest.
+ */
 export interface OpenJournal {
   readonly files: readonly JournalFile[];
   /** Lines of the runtime directory. */
@@ -39,11 +40,18 @@ export interface OpenJournal {
  */
 export async function openJournal({ stateDirectory, runtimeDirectory }: JournalPlace): Promise<OpenJournal> {
   const { texts, problems } = await recentTexts(runtimeDirectory);
-  const paths = await journalPaths(stateDirectory);
+  const kept = await pathsOf(stateDirectory, EVICTIONS_FILE);
+  const paths = [...kept, ...(await pathsOf(stateDirectory, JOURNAL_FILE))];
   if (paths.length === 0 && texts.length === 0) throw missing(stateDirectory);
   const journal = await openFiles(paths);
-  const moved = texts.length === 0 ? new Set<string>() : await textsAtEnd(journal.files, texts);
-  return { ...journal, recent: texts.filter((text) => !moved.has(text)).map((text) => Buffer.from(text)), problems };
+  const all = journal.files.filter(({ path }) => !kept.includes(path));
+  const older = await withoutCopies(
+    journal.files.filter((file) => !all.includes(file)),
+    all,
+  );
+  const moved = await Promise.all([older, all].map((files) => textsAtEnd(files, texts)));
+  const recent = texts.filter((text) => !moved.some((found) => found.has(text)));
+  return { ...journal, files: [...older, ...all], recent: recent.map((text) => Buffer.from(text)), problems };
 }
 
 /** @throws InputError  if a file cannot be read */
@@ -72,7 +80,7 @@ export async function openFiles(paths: readonly string[]): Promise<OpenJournal> 
 }
 
 /** journal.jsonl.2, journal.jsonl.1, journal.jsonl. */
-async function journalPaths(directory: string): Promise<string[]> {
+async function pathsOf(directory: string, file: string): Promise<string[]> {
   let entries: Dirent[];
   try {
     entries = await readdir(directory, { withFileTypes: true });
@@ -80,7 +88,10 @@ async function journalPaths(directory: string): Promise<string[]> {
     if (errnoName(error) === 'ENOENT') return [];
     throw unreadable(directory, error);
   }
-  const age = (name: string): number => (name === JOURNAL_FILE ? 0 : Number(ROTATED.exec(name)?.[1] ?? NaN));
+  const age = (name: string): number => {
+    const rest = name.startsWith(file) ? name.slice(file.length) : '.';
+    return rest === '' ? 0 : Number(/^\.(\d+)$/.exec(rest)?.[1] ?? NaN);
+  };
   return entries
     .map(({ name }) => name)
     .filter((name) => !Number.isNaN(age(name)))
@@ -124,6 +135,7 @@ function orderLines(path: string): readonly string[] {
 async function textsAtEnd(files: readonly JournalFile[], texts: readonly string[]): Promise<ReadonlySet<string>> {
   const wanted = new Set(texts);
   const found = new Set<string>();
+  if (texts.length === 0) return found;
   let left = 2 * texts.reduce((sum, text) => sum + Buffer.byteLength(text) + 1, 0) + 1024 * 1024;
   for (const { file, size } of files.toReversed()) {
     for await (const { lines } of linePieces(file, size, true)) {

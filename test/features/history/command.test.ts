@@ -1,7 +1,7 @@
 import { appendFileSync, linkSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { exitCodeOf } from '../../../src/cli/output/error-text.js';
 import { historyCommand } from '../../../src/features/history/command.js';
 import { InputError, UsageError } from '../../../src/errors.js';
@@ -371,4 +371,45 @@ test('a moment is a range', async () => {
 test.each(['0', '-1', 'all', '1.5'])('--limit %s is a wrong command line', async (limit) => {
   const { error } = await history('--limit', limit);
   expect(error).toMatchObject({ code: 'commander.invalidArgument' });
+});
+
+describe('evictions that other records have pushed out of the journal', () => {
+  const ALERT = line('08:12:00.000', 'alert', { alert: 'nothing-evictable', signal: 'memory.available', message: 'no workload' });
+  const [first, second, third] = ([1, 2, 3] as const).map((serial) => [
+    decision(`08:0${String(serial)}:00.000`, serial, `w${String(serial)}`),
+    outcome(`08:0${String(serial)}:01.000`, serial, `w${String(serial)}`),
+  ]) as [string[], string[], string[]];
+
+  test.each<[rule: string, older: string[], kept: string[], journal: string[], clocks: string[]]>([
+    ['are there, and no record is there twice', first, [...second, ...third], [ALERT, ...third], ['08:01', '08:02', '08:03', '08:12']],
+    ['are joined with what is left in the journal', [], [...first, ...second], [second[1] ?? '', ALERT], ['08:01', '08:02', '08:12']],
+    ['are all there where the journal has none', first, second, [ALERT], ['08:01', '08:02', '08:12']],
+    ['are there while the journal has one that their files lack', first, second, [...third, ALERT], ['08:01', '08:02', '08:03', '08:12']],
+    [
+      'are not there where the journal begins earlier',
+      [],
+      third,
+      [...first, ...second, ...third, ALERT],
+      ['08:01', '08:02', '08:03', '08:12'],
+    ],
+    ['are no others than those of a journal that began before there were such files', [], [], [...first, ALERT], ['08:01', '08:12']],
+    ['are shown without a journal', first, second, [], ['08:01', '08:02']],
+  ])('%s', async (_rule, older, kept, journal, expected) => {
+    if (older.length > 0) write(older, 'evictions.jsonl.1');
+    if (kept.length > 0) write(kept, 'evictions.jsonl');
+    if (journal.length > 0) write(journal);
+    const inOrder = [...expected].sort();
+    expect((await clocks()).toSorted()).toEqual(inOrder);
+    expect(await clocks('--reverse')).toEqual((await clocks()).toReversed());
+    expect(await shown('--type', 'eviction', '--result', 'in-flight,unseen')).toEqual([]);
+    expect(await clocks('-n', '1')).toEqual((await clocks()).slice(-1));
+  });
+
+  test('a record that is in the ring and not in the journal yet is there once', async () => {
+    write([...first, third[0] ?? ''], 'evictions.jsonl');
+    write([ALERT]);
+    ring = new Ring(join(directory, 'run/journal-machine'), 64 * 1024);
+    ring.append(third[0] ?? '');
+    expect(await shown('--type', 'eviction')).toHaveLength(2);
+  });
 });

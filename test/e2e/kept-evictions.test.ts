@@ -1,0 +1,34 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect, test } from 'vitest';
+import { Evictd, evictd as command } from './evictd.js';
+import { guarding, ON, testNode, workload } from './node.js';
+
+test(`an eviction stays in the history when other records have pushed it out of the journal (${ON})`, async () => {
+  const node = testNode();
+  const batch = await workload(node.child('batch'), { growsMib: 140 });
+  const config = { ...guarding(node), journal: { maxSize: '64Ki', maxFiles: 2 } };
+  const evictd = await new Evictd({ config }).guarding();
+  batch.grow();
+  await evictd.recorded('outcome');
+
+  // Refused reloads: each record has all errors. The journal holds 128 KiB.
+  evictd.configure({ ...config, ...Object.fromEntries(Array.from({ length: 200 }, (_, index) => [`nonsense${String(index)}`, 1])) });
+  for (let reload = 0; reload < 40; reload += 1) {
+    const before = evictd.log.length;
+    evictd.child.kill('SIGHUP');
+    await evictd.until('the reload is refused', () => evictd.log.length > before);
+  }
+  const files = (set: string): string => {
+    const names = readdirSync(dirname(evictd.journalFile)).filter((name) => name.startsWith(set));
+    return names.map((name) => readFileSync(join(dirname(evictd.journalFile), name), 'utf8')).join('');
+  };
+  await evictd.until('the eviction is pushed out', () => !files('journal.jsonl').includes('"type":"outcome"'));
+  expect(files('evictions.jsonl')).toContain('"type":"outcome"');
+
+  evictd.configure(config);
+  const history = await command('history', '--config', evictd.configFile, '-o', 'json', '--type', 'eviction');
+  expect(history.stderr).toBe('');
+  expect(JSON.parse(history.stdout)).toMatchObject([{ result: 'killed', victim: { name: 'batch' }, decision: { decision: 1 } }]);
+  expect(await evictd.stop()).toBe(0);
+});
