@@ -38,7 +38,7 @@ export interface Config {
   /** The time window of a pressure signal without a suffix. */
   readonly pressureWindowNs: bigint;
   readonly pressureTransitionPeriodNs: bigint;
-  /** Upper limit of the termination grace period of a soft eviction. */
+  /** Upper limit of the termination grace period of a soft eviction; below 0: none. */
   readonly maxPodGracePeriodNs: bigint;
   readonly evictionBudget: EvictionBudget;
   readonly shutdown: ShutdownConfig;

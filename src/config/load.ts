@@ -3,17 +3,20 @@ import { basename, dirname, join } from 'node:path';
 import type { LoadedConfig, WrittenConfig } from './config.js';
 import type { Platform } from '../core/signal/operating-system.js';
 import { defaultFile, defaultsOf } from './merge/defaults.js';
-import { readDocument } from './value/document.js';
+import { readDocument, type SettingsDocument } from './value/document.js';
 import { effectiveConfig } from './merge/effective-config.js';
 import { configFlags, readFlags, type ConfigFlags } from './merge/flags.js';
-import { readLayer, type Layer } from './merge/layer.js';
+import { isKubelets, readLayer, type Layer } from './merge/layer.js';
 import { Report } from './value/report.js';
 import { checkDirectory, errnoOf, readSource } from './parse/config-file.js';
+import { kubeletDropIns, likelyDropIns, withDropIns } from './parse/kubelet-drop-ins.js';
 
 export interface ConfigSources {
   readonly platform: Platform;
   /** From --config: must exist. Undefined: the platform's default (/etc/evictd/config.yaml), which may be absent. */
   readonly file?: string | undefined;
+  /** From --config-dir: a kubelet's drop-ins. */
+  readonly directory?: string | undefined;
   readonly flags?: ConfigFlags;
 }
 
@@ -22,12 +25,66 @@ export interface ConfigSources {
  *
  * @throws ConfigError  with every issue of all of them
  */
-export function loadConfig({ platform, file, flags = {} }: ConfigSources): LoadedConfig {
+export function loadConfig({ platform, file, directory, flags = {} }: ConfigSources): LoadedConfig {
   const report = new Report();
   const main = file ?? defaultFile(platform);
-  const paths = [main, ...dropIns(main, report)];
-  const files = paths.map((path) => ({ path, layer: readFile(path, path === main && file === undefined ? 'allowed' : 'refused', report) }));
+  const document = readFile(main, file === undefined ? 'allowed' : 'refused', report);
+  const ofKubelet = document !== undefined && isKubelets(document);
+  const files = [
+    ...(directory === undefined
+      ? [layerOf(main, document, report)]
+      : withKubeletDropIns({ path: main, document, ofKubelet }, directory, report)),
+    ...dropIns(main, ofKubelet, report).map((path) => layerOf(path, readFile(path, 'refused', report), report)),
+  ];
+  if (ofKubelet && directory === undefined) noticeUnreadDropIns(main, report);
   return load(files, flags, platform, report);
+}
+
+/**
+ * Loads a kubelet's configuration as the kubelet does: without drop-ins of evictd.
+ *
+ * @param file  undefined: none
+ * @throws ConfigError  with every issue
+ */
+export function loadKubelet({ file, directory, flags = {} }: Omit<ConfigSources, 'platform'>): LoadedConfig {
+  const report = new Report();
+  const main = file === undefined ? undefined : { path: file, document: readFile(file, 'refused', report), ofKubelet: true };
+  const files =
+    directory === undefined
+      ? main === undefined
+        ? []
+        : [layerOf(main.path, main.document, report)]
+      : withKubeletDropIns(main ?? { path: directory, document: undefined, ofKubelet: true }, directory, report);
+  return load(files, flags, { os: 'linux' }, report);
+}
+
+interface MainFile {
+  readonly path: string;
+  /** undefined: absent or invalid as a whole. */
+  readonly document: SettingsDocument | undefined;
+  readonly ofKubelet: boolean;
+}
+
+/** A kubelet's drop-ins are one layer with its file, and one after a file of evictd. */
+function withKubeletDropIns({ path, document, ofKubelet }: MainFile, directory: string, report: Report): ReadFile[] {
+  const patches = kubeletDropIns(directory, report).map((dropIn) => ({ dropIn, patch: readFile(dropIn, 'refused', report) }));
+  const right = patches.flatMap(({ dropIn, patch }) => {
+    if (patch === undefined || isKubelets(patch)) return patch ?? [];
+    const hint = 'write apiVersion: kubelet.config.k8s.io/v1beta1 and kind: KubeletConfiguration, as the kubelet requires';
+    report.issue('EVICTD_CONFIG_KIND', 'a drop-in of a kubelet that is no KubeletConfiguration', { file: dropIn }, hint);
+    return [];
+  });
+  const merged = ofKubelet ? withDropIns(document, right) : withDropIns(undefined, right);
+  if (ofKubelet) return [layerOf(path, merged, report)];
+  return [layerOf(path, document, report), ...(right.length > 0 ? [layerOf(directory, merged, report)] : [])];
+}
+
+function noticeUnreadDropIns(main: string, report: Report): void {
+  const likely = likelyDropIns(main);
+  if (likely === undefined) return;
+  const message = `drop-ins of a kubelet are not read: ${likely.names.join(', ')} in ${likely.directory}`;
+  const hint = `if the kubelet has --config-dir, add --config-dir ${likely.directory}`;
+  report.notice('warn', 'EVICTD_CONFIG_DIR_UNREAD', message, { hint, position: { file: main } });
 }
 
 /**
@@ -69,10 +126,13 @@ function load(files: readonly ReadFile[], flags: ConfigFlags, platform: Platform
   return { ...loaded, written };
 }
 
-function readFile(file: string, absent: 'allowed' | 'refused', report: Report): Layer | undefined {
+function readFile(file: string, absent: 'allowed' | 'refused', report: Report): SettingsDocument | undefined {
   const text = readSource(file, absent, report);
-  const document = text === undefined ? undefined : readDocument(file, text, report);
-  return document && readLayer(document, report);
+  return text === undefined ? undefined : readDocument(file, text, report);
+}
+
+function layerOf(path: string, document: SettingsDocument | undefined, report: Report): ReadFile {
+  return { path, layer: document && readLayer(document, report) };
 }
 
 function readLayerOfFlags(flags: ConfigFlags, report: Report): Layer {
@@ -84,8 +144,12 @@ function requireLayer(layer: Layer | undefined): Layer {
   return layer;
 }
 
-/** `config.d/*.yaml` next to config.yaml (`NAME.d` next to NAME.yaml), in byte order of their names. */
-function dropIns(main: string, report: Report): string[] {
+/**
+ * `config.d/*.yaml` next to config.yaml (`NAME.d` next to NAME.yaml), in byte order of their names.
+ *
+ * @param ofKubelet  `.conf` may be the kubelet's
+ */
+function dropIns(main: string, ofKubelet: boolean, report: Report): string[] {
   const directory = join(dirname(main), `${basename(main).replace(/\.(ya?ml|json)$/, '')}.d`);
   let names: string[];
   try {
@@ -99,7 +163,7 @@ function dropIns(main: string, report: Report): string[] {
     report.issue('EVICTD_CONFIG_FILE_UNREADABLE', `cannot list the drop-ins: ${errno}`, { file: directory }, hint);
     return [];
   }
-  const misnamed = names.filter((name) => /\.(yml|json|conf)$/.test(name)).sort();
+  const misnamed = names.filter((name) => (ofKubelet ? /\.(yml|json)$/ : /\.(yml|json|conf)$/).test(name)).sort();
   if (misnamed.length > 0) {
     const message = `ignored drop-ins whose names do not end in .yaml: ${misnamed.join(', ')}`;
     report.notice('warn', 'EVICTD_CONFIG_DROPIN_NAME', message, { hint: 'rename them to NAME.yaml', position: { file: directory } });

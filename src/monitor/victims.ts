@@ -68,7 +68,7 @@ export class Victims<D extends Ending = Decision> {
     const victim: Victim<D> = {
       decision,
       handle: this.#open(decision),
-      wanted: decision.graceNs === 0n ? 'killNs' : 'signalNs',
+      wanted: decision.graceNs <= 0n ? 'killNs' : 'signalNs',
       signals: noSignalSent({ ...times, crossingNs: wake.atNs, decisionNs: decision.decidedAtNs }),
     };
     this.#victims.set(decision.serial, victim);
@@ -163,7 +163,7 @@ export class Victims<D extends Ending = Decision> {
 
   #open({ victim: { workload }, unit, graceNs }: D, isKilled = false): Handle {
     try {
-      return { kill: this.#evictor.begin(workload, unit, graceNs, isKilled), vanished: false, error: undefined };
+      return { kill: this.#evictor.begin(workload, unit, graceNs > 0n ? graceNs : 0n, isKilled), vanished: false, error: undefined };
     } catch (error) {
       const passing = isShortage(error) ? 'unsent' : undefined;
       return { kill: undefined, vanished: isEndedError(error), error: error instanceof Error ? error.message : String(error), passing };

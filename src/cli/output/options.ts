@@ -10,6 +10,8 @@ import { ConfigError } from '../../errors.js';
 export interface ConfigOptions extends ConfigFlags {
   /** The configuration file. */
   readonly config?: string;
+  /** The kubelet's directory of drop-ins. */
+  readonly configDir?: string;
 }
 
 /** Adds `--config` and the flags that override the configuration file. */
@@ -20,6 +22,7 @@ export function addConfigOptions(command: Command): Command {
       '--config <file>',
       `configuration file; NAME.d/*.yaml beside it is read too (default: ${defaultFile(configuredPlatform())}, if it exists)`,
     )
+    .option('--config-dir <directory>', "a kubelet's drop-ins, *.conf, merged over the file as the kubelet does")
     .option('--compatibility <profile>', "evictd (default), or kubelet: make exactly the kubelet's decisions")
     .option('--node-cgroup <path>', 'cgroup that is the node (default: the machine)')
     .option('--workload-cgroup <path>', 'cgroup whose children are workloads; repeatable', append)
@@ -50,8 +53,8 @@ export function addConfigOptions(command: Command): Command {
  *
  * @throws ConfigError  with every issue
  */
-export function configFromOptions({ config, ...flags }: ConfigOptions): LoadedConfig {
-  return loadConfig({ platform: configuredPlatform(), file: config, flags });
+export function configFromOptions({ config, configDir, ...flags }: ConfigOptions): LoadedConfig {
+  return loadConfig({ platform: configuredPlatform(), file: config, directory: configDir, flags });
 }
 
 /**
@@ -59,10 +62,13 @@ export function configFromOptions({ config, ...flags }: ConfigOptions): LoadedCo
  *
  * @throws ConfigError  the flags themselves are wrong
  */
-export function configDespiteErrors({ config: file, ...flags }: ConfigOptions): { readonly config: Config; readonly errors?: ConfigError } {
+export function configDespiteErrors({ config: file, configDir: directory, ...flags }: ConfigOptions): {
+  readonly config: Config;
+  readonly errors?: ConfigError;
+} {
   const platform = configuredPlatform();
   try {
-    return { config: loadConfig({ platform, file, flags }).config };
+    return { config: loadConfig({ platform, file, directory, flags }).config };
   } catch (errors) {
     if (!(errors instanceof ConfigError)) throw errors;
     return { config: loadWritten({ files: [], flags: {}, platform }, flags).config, errors };

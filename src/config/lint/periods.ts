@@ -43,7 +43,7 @@ function transitionPeriod({ thresholds, pressureTransitionPeriodNs, monitoringIn
 function terminationGraces({ thresholds, rules, maxPodGracePeriodNs }: LintSubject): Finding[] {
   if (!thresholds.some((threshold) => thresholdKind(threshold) === 'soft')) return [];
   return rules.flatMap(({ terminationGracePeriodNs: configured }, index): Finding[] => {
-    if (configured === undefined || configured <= maxPodGracePeriodNs) return [];
+    if (configured === undefined || maxPodGracePeriodNs < 0n || configured <= maxPodGracePeriodNs) return [];
     const key = `rules[${String(index)}].terminationGracePeriodSeconds`;
     return [
       {

@@ -1,7 +1,7 @@
 import type { Origin } from '../config.js';
 import { isRecord, type ListItem, type Positions, type SettingsDocument } from '../value/document.js';
 import { reportIssue } from '../parse/zod-issue.js';
-import { keyText, nearest, type KeyPath, type Report } from '../value/report.js';
+import { keyText, misplacedSignalHint, nearest, type KeyPath, type Report } from '../value/report.js';
 import { evictdSchema, kubeletSchema, type Settings } from '../parse/schema.js';
 
 /** The valid settings of one source: a file, the flags or the defaults. */
@@ -11,6 +11,11 @@ export interface Layer extends Positions {
   readonly written: Readonly<Record<string, unknown>>;
   /** Keys with invalid values; `settings` is without them. */
   readonly wrong: readonly string[];
+}
+
+/** Whether a document says that it is a kubelet's. */
+export function isKubelets({ value }: SettingsDocument): boolean {
+  return isRecord(value) && value.apiVersion === KUBELET.apiVersion && value.kind === KUBELET.kind;
 }
 
 const EVICTD = { apiVersion: 'evictd.dev/v1', kind: 'EvictdConfiguration' } as const;
@@ -83,6 +88,11 @@ function reportUnused(written: Readonly<Record<string, unknown>>, document: Sett
   for (const [key, hint] of hints) {
     report.notice('warn', 'EVICTD_CONFIG_KEYS_UNUSED', `not used by evictd: ${key}`, { hint, position: document.keyAt([key]) });
   }
+  for (const path of unused.flatMap((key) => signalsIn(written[key], [key]))) {
+    const message = `not used by evictd: ${keyText(path)}`;
+    const hint = misplacedSignalHint(String(path.at(-1))) ?? '';
+    report.notice('warn', 'EVICTD_CONFIG_KEYS_UNUSED', message, { hint, position: document.keyAt(path) });
+  }
   const others = unused.filter((key) => !hints.has(key));
   if (others.length === 0) return;
   report.notice('info', 'EVICTD_CONFIG_KEYS_UNUSED', `not used by evictd: ${others.sort().join(', ')}`, {
@@ -96,7 +106,16 @@ function hintOfUnused(key: string, value: unknown, read: readonly string[]): str
     return 'move it to an EvictdConfiguration (a drop-in)';
   }
   const near = nearest(key, read, 4);
-  return near === undefined ? undefined : `did you mean ${near}?`;
+  return near === undefined ? misplacedSignalHint(key) : `did you mean ${near}?`;
+}
+
+/** Keys that are names of signals, in a map that evictd does not read: a threshold at the wrong place. */
+function signalsIn(value: unknown, path: KeyPath): KeyPath[] {
+  if (!isRecord(value)) return [];
+  return Object.entries(value).flatMap(([key, inner]) => {
+    const below = [...path, key];
+    return misplacedSignalHint(key) === undefined ? signalsIn(inner, below) : [below];
+  });
 }
 
 /**

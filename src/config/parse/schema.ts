@@ -4,7 +4,7 @@ import type { ShutdownGracePeriod } from '../../core/workload/shutdown-config.js
 import type { KeyPath } from '../value/report.js';
 import { PRESSURE_WINDOW_NS, thresholdEntry } from '../resolve/listed-thresholds.js';
 import { reclaimEntry } from '../resolve/reclaim-steps.js';
-import { flag, integer, MAX_INT32, parsed, seconds, text, textOf } from '../value/scalar.js';
+import { flag, integer, MAX_INT32, parsed, signedSeconds, text, textOf } from '../value/scalar.js';
 import { capacityText, cgroupText, durationText, journalSizeText, listenText, MAX_DURATION_NS, nodePathText } from '../value/value-text.js';
 import { rule } from './workload-rules.js';
 import { source } from './workload-sources.js';
@@ -62,7 +62,7 @@ const kubeletKeys = {
   evictionSoftGracePeriod: bySignal,
   evictionMinimumReclaim: bySignal,
   evictionPressureTransitionPeriod: z.optional(parsed((input) => durationText(input, 0n, MAX_DURATION_NS))),
-  evictionMaxPodGracePeriod: z.optional(seconds),
+  evictionMaxPodGracePeriod: z.optional(signedSeconds),
   /** evictd reads only whether `pods` is in it. */
   enforceNodeAllocatable: z.optional(z.array(z.enum(ENFORCEABLE))),
   mergeDefaultEvictionSettings: z.optional(flag),

@@ -1,6 +1,6 @@
 import type { core } from 'zod/mini';
 import { describe, type SettingsDocument } from '../value/document.js';
-import { keyText, nearest, suggestion, type KeyPath, type Report } from '../value/report.js';
+import { keyText, misplacedSignalHint, nearest, suggestion, type KeyPath, type Report } from '../value/report.js';
 import { keysAt } from './schema.js';
 import { WHEN_EXAMPLE } from '../resolve/listed-thresholds.js';
 import type { SourceKind } from '../../workloads/kinds/source-kind.js';
@@ -17,7 +17,12 @@ export function reportIssue(issue: core.$ZodIssue, document: SettingsDocument, r
     case 'unrecognized_keys':
       for (const key of issue.keys) {
         const message = `unknown key ${keyText([...path, key])}`;
-        report.issue('EVICTD_CONFIG_UNKNOWN_KEY', message, document.keyAt([...path, key]), suggestion(key, keysAt(path)));
+        report.issue(
+          'EVICTD_CONFIG_UNKNOWN_KEY',
+          message,
+          document.keyAt([...path, key]),
+          misplacedSignalHint(key) ?? suggestion(key, keysAt(path)),
+        );
       }
       return;
     case 'invalid_value': {

@@ -108,7 +108,7 @@ function noticeDefaults(
     const entry = hard.get(signal as AmountSignal);
     return isKept ? entry?.origin.kind === 'default' : entry === undefined;
   });
-  if (others.length === 0 || (isKept && ![...hard.values()].some(({ origin }) => origin.kind === 'set'))) return;
+  if (others.length === 0) return;
   const effective = [...hard].flatMap(([signal, { value }]) => (value === undefined ? [] : [`${signal}<${valueText(value)}`]));
   const inEffect = `in effect: ${effective.sort().join(', ') || 'none'}`;
   const isExplicit = profile.mergeDefaults !== undefined;

@@ -1,3 +1,4 @@
+import { isPressure, isSignal, SIGNALS } from '../../core/signal/signal.js';
 import { ConfigError, type ConfigIssue, type SourcePosition } from '../../errors.js';
 
 /** The keys and list indexes from the root of a document to a value. */
@@ -12,7 +13,7 @@ export function keyText(path: KeyPath): string {
 }
 
 /** The most similar candidate, ignoring case; undefined: more than 1/`part` of the letters differ from each. */
-export function nearest(word: string, candidates: readonly string[], part = 2): string | undefined {
+export function nearest<T extends string>(word: string, candidates: readonly T[], part = 2): T | undefined {
   const ranked = candidates
     .map((candidate) => ({ candidate, distance: distance(word.toLowerCase(), candidate.toLowerCase()) }))
     .sort((a, b) => a.distance - b.distance);
@@ -24,6 +25,15 @@ export function nearest(word: string, candidates: readonly string[], part = 2): 
 export function suggestion(word: string, candidates: readonly string[]): string {
   const near = nearest(word, candidates);
   return near === undefined ? `accepted: ${candidates.join(', ')}` : `did you mean ${near}?`;
+}
+
+/** For a key that is, or nearly is, the name of a signal where no signal is expected; undefined: it is not. */
+export function misplacedSignalHint(key: string): string | undefined {
+  const signal = isSignal(key) ? key : nearest(key, SIGNALS, 8);
+  if (signal === undefined) return undefined;
+  return isPressure(signal)
+    ? `a signal: write thresholds: [{when: '${signal}>40%', kind: soft, for: 10s}]`
+    : `a signal: indent it below evictionHard (or evictionSoft, evictionSoftGracePeriod, evictionMinimumReclaim)`;
 }
 
 /** Levenshtein distance, of at most 64 letters of `a`. */

@@ -53,10 +53,15 @@ export function integer(least: number, most: number) {
   });
 }
 
-export const seconds = z.pipe(
-  integer(0, MAX_INT32),
-  z.transform((input: number) => BigInt(input) * NS_PER_SECOND),
-);
+const wholeSeconds = (least: number) =>
+  z.pipe(
+    integer(least, MAX_INT32),
+    z.transform((input: number) => BigInt(input) * NS_PER_SECOND),
+  );
+
+export const seconds = wholeSeconds(0);
+/** Below 0 has a meaning of its own. */
+export const signedSeconds = wholeSeconds(-MAX_INT32 - 1);
 
 export const flag = z.transform((input: unknown, payload) => {
   if (typeof input === 'boolean') return input;

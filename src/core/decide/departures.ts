@@ -11,7 +11,7 @@
  * - hard-preempts-soft: a hard threshold that is met ends the grace of an eviction in progress.
  * - image-usage: split image filesystem: what a workload uses there is measured, not taken for 0.
  * - hard-grace: a hard eviction gives no grace instead of 1 s.
- * - soft-default-grace: an evictionMaxPodGracePeriod that is not set means 10 s instead of 0.
+ * - soft-default-grace: an evictionMaxPodGracePeriod that is not set means 10 s instead of 0, a negative one the workload's own.
  * - allocatable: hard memory thresholds are copied to allocatableMemory.available only with
  *   `allocatable: {cgroup, capacity}`.
  * - no-yield: after an eviction that freed nothing, its signal evicts no other workload until its value has moved by a

@@ -117,15 +117,20 @@ function resourceOf(cause: ThresholdCause | StorageLimitCause): Resource {
   return cause.kind === 'threshold' ? SIGNAL_FACTS[cause.threshold.signal].resource : 'ephemeral-storage';
 }
 
+/** Of a pod that sets none (DefaultTerminationGracePeriodSeconds). */
+const DEFAULT_GRACE_NS = 30_000_000_000n;
+
 /**
  * Hard, or over a storage limit: none, or the kubelet's second. Soft: the smaller of evictionMaxPodGracePeriod and the
- * workload's own.
+ * workload's own. If the former is below 0 it is the smaller one to the kubelet (eviction_manager.go, synchronize,
+ * v1.36.2), and no limit to evictd.
  */
 function graceNs({ departures, maxPodGracePeriodNs }: Policy, cause: ThresholdCause | StorageLimitCause, victim: RankedWorkload): bigint {
   if (cause.kind === 'storage-limit' || thresholdKind(cause.threshold) === 'hard') {
     return departures['hard-grace'] ? 0n : KUBELET_HARD_GRACE_NS;
   }
   const own = victim.workload.terminationGracePeriodNs;
+  if (maxPodGracePeriodNs < 0n && departures['soft-default-grace']) return own ?? DEFAULT_GRACE_NS;
   return own !== undefined && own < maxPodGracePeriodNs ? own : maxPodGracePeriodNs;
 }
 

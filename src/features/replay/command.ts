@@ -39,13 +39,14 @@ export function replayCommand({ io }: { readonly io: Io }): Command {
 }
 
 /** undefined: no option changes a decision. */
-function otherConfig({ config, ...flags }: ConfigOptions, warn: (message: string) => void): OtherConfig | undefined {
+function otherConfig({ config, configDir, ...flags }: ConfigOptions, warn: (message: string) => void): OtherConfig | undefined {
   const warning = (loaded: LoadedConfig): LoadedConfig => {
     for (const { level, message } of loaded.notices) if (level === 'warn') warn(message);
     return loaded;
   };
-  if (config !== undefined) {
-    const loaded = warning(configFromOptions({ config, ...flags }));
+  if (config !== undefined || configDir !== undefined) {
+    const files = { ...(config !== undefined && { config }), ...(configDir !== undefined && { configDir }) };
+    const loaded = warning(configFromOptions({ ...files, ...flags }));
     return () => loaded;
   }
   const given = Object.keys(flags);

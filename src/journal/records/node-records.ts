@@ -28,7 +28,7 @@ export function unitOf({ victim: { workload }, graceNs, unit }: Decision): Recor
       manager: workload.unit.manager,
       evictions,
       ...(stop?.kind === 'stop' ? { stopsWith: stoppedUnits(unit, graceNs > 0n) } : {}),
-      ...(stop !== undefined && stop.affected.length > 0 && graceNs === 0n ? { affected: stop.affected } : {}),
+      ...(stop !== undefined && stop.affected.length > 0 && graceNs <= 0n ? { affected: stop.affected } : {}),
       ...(stop?.kind === 'signal' ? { signalledBecause: signalReason(stop) } : {}),
       ...(hold ? { keptStopped: hold.untilNs === undefined ? `until ${hold.condition} has cleared` : 'back-off', start: hold.start } : {}),
     },

@@ -152,7 +152,9 @@ test.each<[rule: string, yaml: string, flags: ConfigFlags, thresholds: string[],
     'departures: {merge-defaults: false}\nmergeDefaultEvictionSettings: true\nevictionHard: {}\n',
     {},
     DEFAULTS,
-    [],
+    [
+      'info DEFAULTS_KEPT evictionHard keeps the defaults of signals that it does not set (memory.available, nodefs.available, nodefs.inodesFree); in effect: memory.available<100Mi, nodefs.available<10%, nodefs.inodesFree<5%',
+    ],
   ],
   [
     'mergeDefaultEvictionSettings: false drops them with either departure',
@@ -276,6 +278,8 @@ test.each<[rule: string, yaml: string, flags: ConfigFlags, graceNs: bigint]>([
   ['the kubelet: 0', KUBELET, {}, 0n],
   ['set in a file', `${KUBELET}evictionMaxPodGracePeriod: 7\n`, {}, 7_000_000_000n],
   ['set as a flag', KUBELET, { evictionMaxPodGracePeriod: '8' }, 8_000_000_000n],
+  ['below 0 in a file', 'evictionMaxPodGracePeriod: -1\n', {}, -1_000_000_000n],
+  ['below 0 as a flag', KUBELET, { evictionMaxPodGracePeriod: '-1' }, -1_000_000_000n],
 ])('soft-default-grace: %s', (_rule, yaml, flags, graceNs) => {
   const { config, origins } = load({ 'config.yaml': yaml }, flags);
   expect(config.maxPodGracePeriodNs).toBe(graceNs);

@@ -4,7 +4,7 @@ import type { ConfigFlags } from '../../../src/config/merge/flags.js';
 import { loadConfig } from '../../../src/config/load.js';
 import { thresholdId, thresholdKind, valueText } from '../../../src/core/threshold/threshold.js';
 import { formatPosition } from '../../../src/cli/output/error-text.js';
-import { load, THRASHING } from '../scratch.js';
+import { errorOf, load, THRASHING } from '../scratch.js';
 
 function thresholdsOf({ config }: LoadedConfig): string[] {
   const configured = config.thresholds.filter((threshold) => thresholdId(threshold) !== THRASHING);
@@ -238,6 +238,18 @@ test.each<[rule: string, yaml: string, flags: ConfigFlags, notice: string | unde
     { evictionHard: ['memory.available<0%'] },
     'warn DEFAULTS_KEPT evictionHard keeps the defaults of signals that it does not set (nodefs.available, nodefs.inodesFree); in effect: nodefs.available<10%, nodefs.inodesFree<5%',
   ],
+  [
+    'an empty map keeps them all',
+    'evictionHard: {}',
+    {},
+    'warn DEFAULTS_KEPT evictionHard keeps the defaults of signals that it does not set (memory.available, nodefs.available, nodefs.inodesFree); in effect: memory.available<100Mi, nodefs.available<10%, nodefs.inodesFree<5%',
+  ],
+  [
+    'an empty flag keeps them all',
+    '',
+    { evictionHard: [''] },
+    'warn DEFAULTS_KEPT evictionHard keeps the defaults of signals that it does not set (memory.available, nodefs.available, nodefs.inodesFree); in effect: memory.available<100Mi, nodefs.available<10%, nodefs.inodesFree<5%',
+  ],
   ['no default kept: no hint', 'evictionHard: {memory.available: 1Gi, nodefs.available: 0%, nodefs.inodesFree: 0%}', {}, undefined],
   [
     'a transition period of zero in a file',
@@ -272,6 +284,7 @@ test('a drop-in with another suffix is ignored with a warning', () => {
   expect(notices).toMatchObject([{ level: 'warn', code: 'EVICTD_CONFIG_DROPIN_NAME' }]);
 });
 
+const SIGNAL_HINT = 'a signal: indent it below evictionHard (or evictionSoft, evictionSoftGracePeriod, evictionMinimumReclaim)';
 const KUBELET = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n';
 
 test('a KubeletConfiguration is read for its eviction fields; the rest is named in one notice', () => {
@@ -297,11 +310,33 @@ test.each<[rule: string, line: string, level: string, hint: string | undefined]>
   ['evictd’s oomScoreAdj', 'oomScoreAdj: qos', 'warn', 'move it to an EvictdConfiguration (a drop-in)'],
   ['the kubelet’s oomScoreAdj', 'oomScoreAdj: -999', 'info', undefined],
   ['a key of the kubelet', 'maxPods: 110', 'info', undefined],
+  ['a signal beside its map', 'nodefs.available: 25%', 'warn', SIGNAL_HINT],
+  ['a signal, nearly', 'nodefs.inodesfree: 25%', 'warn', SIGNAL_HINT],
+  [
+    'a signal of pressure',
+    'memory.pressure.full: 40%',
+    'warn',
+    "a signal: write thresholds: [{when: 'memory.pressure.full>40%', kind: soft, for: 10s}]",
+  ],
 ])('in a KubeletConfiguration, %s', (_rule, line, level, hint) => {
   const { notices } = load({ 'config.yaml': `${KUBELET}${line}\n` });
   const at = level === 'warn' ? { line: 3, column: 1 } : {};
   expect(notices).toMatchObject([{ level, code: 'EVICTD_CONFIG_KEYS_UNUSED', position: at }]);
   expect(notices[0]?.hint).toBe(hint);
+});
+
+test('a signal in another map of a KubeletConfiguration is a warning with its place', () => {
+  const { notices } = load({ 'config.yaml': `${KUBELET}systemReserved:\n  memory: 1Gi\n  memory.available: 200Mi\n` });
+  expect(notices).toMatchObject([
+    { level: 'warn', message: 'not used by evictd: systemReserved.memory.available', hint: SIGNAL_HINT, position: { line: 5, column: 3 } },
+    { level: 'info', message: 'not used by evictd: systemReserved' },
+  ]);
+});
+
+test("a signal at the wrong place of evictd's configuration is an error with the same hint", () => {
+  expect(errorOf(() => load({ 'config.yaml': 'nodefs.available: 25%\n' })).issues).toMatchObject([
+    { code: 'EVICTD_CONFIG_UNKNOWN_KEY', hint: SIGNAL_HINT },
+  ]);
 });
 
 /** Fields of a KubeletConfiguration that evictd does not read: none is taken for a misspelt one that it does. */

@@ -48,7 +48,7 @@ test.each<[rule: string, yaml: string, at: string, code: string]>([
   ['interval shorter than a tenth of a second', 'monitoringInterval: 99ms\n', '1:21', 'RANGE'],
   ['interval longer than an hour', 'monitoringInterval: 1h1ns\n', '1:21', 'RANGE'],
   ['seconds as text', 'evictionMaxPodGracePeriod: "10"\n', '1:28', 'TYPE'],
-  ['negative seconds', 'evictionMaxPodGracePeriod: -1\n', '1:28', 'RANGE'],
+  ['negative seconds of a rule', 'rules: [{match: {}, terminationGracePeriodSeconds: -1}]\n', '1:52', 'RANGE'],
   ['seconds beyond 32 bits', 'evictionMaxPodGracePeriod: 2147483648\n', '1:28', 'RANGE'],
   ['number that a float cannot hold', 'evictionMaxPodGracePeriod: 9007199254740993\n', '1:28', 'TYPE'],
   ['cgroup with the mount of the controller', 'node: {cgroup: /sys/fs/cgroup/memory/x}\n', '1:16', 'PATH'],

@@ -3,8 +3,7 @@ import type { DoctorReaders } from '../../../host/select.js';
 import type { Timeouts } from '../../../node/timeouts.js';
 import { access } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { loadConfig, loadWritten } from '../../../config/load.js';
-import type { LoadedConfig } from '../../../config/config.js';
+import { loadKubelet } from '../../../config/load.js';
 import type { Threshold } from '../../../core/threshold/threshold.js';
 import { isHardMemory } from '../checks/memory.js';
 
@@ -29,7 +28,7 @@ export async function examineDaemons(doctor: DoctorReaders, timeouts: Timeouts):
 }
 
 /**
- * The hard memory threshold of a kubelet, from its file and its flags. undefined: none, or unknown: the file is not
+ * The hard memory threshold of a kubelet, from its file, its drop-ins and its flags. undefined: none, or unknown: the file is not
  * readable, or the kubelet is part of another program (k3s). Does not resolve if the file's filesystem hangs. Never
  * rejects.
  *
@@ -37,23 +36,18 @@ export async function examineDaemons(doctor: DoctorReaders, timeouts: Timeouts):
  */
 export async function kubeletMemory(root: string, [program = '', ...args]: readonly string[]): Promise<Threshold | undefined> {
   if (basename(program) !== 'kubelet') return undefined;
-  const file = flag(args, 'config');
+  const within = (path: string | undefined): string | undefined => path && `${root}${path}`;
+  const file = within(flag(args, 'config'));
+  const directory = within(flag(args, 'config-dir'));
   const hard = flag(args, 'eviction-hard');
   try {
-    const { config } = await load(file && `${root}${file}`, {
-      compatibility: 'kubelet',
-      ...(hard !== undefined && { evictionHard: [hard] }),
-    });
-    return config.thresholds.find(isHardMemory);
+    // Loading is synchronous: wait for the filesystem first.
+    for (const path of [file, directory]) if (path !== undefined) await access(path);
+    const flags = { compatibility: 'kubelet', ...(hard !== undefined && { evictionHard: [hard] }) };
+    return loadKubelet({ file, directory, flags }).config.thresholds.find(isHardMemory);
   } catch {
     return undefined;
   }
-}
-
-async function load(file: string | undefined, flags: NonNullable<Parameters<typeof loadConfig>[0]['flags']>): Promise<LoadedConfig> {
-  if (file === undefined) return loadWritten({ files: [], flags: {} }, flags);
-  await access(file); // loadConfig is synchronous: wait for the filesystem first
-  return loadConfig({ platform: { os: 'linux' }, file, flags });
 }
 
 /** '--config FILE' and '--config=FILE'. */
