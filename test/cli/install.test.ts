@@ -42,6 +42,6 @@ test('a drop-in that logind has not loaded: logind is reloaded, and the other ca
   machine.ran.length = 0;
   const out = await installs(machine);
   expect(machine.ran).toContain(HUP);
-  expect(out).toContain('50-evictd.conf (unchanged)');
+  expect(out).toContain('zz-evictd.conf (unchanged)');
   expect(out).toContain('\n  evictd shutdown --plan: logind has not loaded');
 });

@@ -6,7 +6,7 @@ import { lockHolders, MANAGER } from '../support/logind.js';
 import { hasSystemd, systemd } from '../support/systemd.js';
 import { answers, configure, evictd, logged, mainPid, run, SERVICE, traces } from './service.js';
 
-const DROP_IN = '/etc/systemd/logind.conf.d/50-evictd.conf';
+const DROP_IN = '/etc/systemd/logind.conf.d/zz-evictd.conf';
 
 /** The InhibitDelayMaxSec of the running logind. */
 const waitsSeconds = (): number => {

@@ -40,7 +40,8 @@ export const PLACES: Places = {
   units: '/etc/systemd/system',
   packagedUnits: ['/usr/lib/systemd/system', '/lib/systemd/system'],
   systemd: '/run/systemd/system',
-  logindDropIn: '/etc/systemd/logind.conf.d/50-evictd.conf',
+  // systemd takes drop-ins by name, whatever their directory: the last one wins (unattended-upgrades brings one, too).
+  logindDropIn: '/etc/systemd/logind.conf.d/zz-evictd.conf',
   configFile: '/etc/evictd/config.yaml',
   stateDirectory: '/var/lib/evictd',
   runtimeDirectory: '/run/evictd',

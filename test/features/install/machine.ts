@@ -25,7 +25,7 @@ export function playedMachine(overrides: Partial<Machine> = {}): { machine: Mach
       units: at('etc/systemd/system'),
       packagedUnits: [at('usr/lib/systemd/system')],
       systemd: at('run/systemd'),
-      logindDropIn: at('etc/systemd/logind.conf.d/50-evictd.conf'),
+      logindDropIn: at('etc/systemd/logind.conf.d/zz-evictd.conf'),
       configFile: at('etc/evictd/config.yaml'),
       stateDirectory: at('var/lib/evictd'),
       runtimeDirectory: at('run/evictd'),

@@ -6,7 +6,7 @@ import { take } from '../../../../src/features/install/install-step.js';
 import { uninstallSteps } from '../../../../src/features/install/systemd/uninstall-steps.js';
 import { playedMachine, put, request, reported, uninstallRequest } from '../machine.js';
 
-const DROP_IN = 'etc/systemd/logind.conf.d/50-evictd.conf';
+const DROP_IN = 'etc/systemd/logind.conf.d/zz-evictd.conf';
 const HUP = 'run systemctl kill --signal=HUP systemd-logind.service';
 const THIRTY = 'InhibitDelayMaxSec=30';
 
