@@ -35,7 +35,7 @@ constexpr char kPrefix[] = "evictd-test-";
 // Not by the code under test. Child cgroups first.
 void KillAndRemove(const std::string& path) {
   glob_t below = {};
-  if (glob((path + "/*/").c_str(), GLOB_ONLYDIR, nullptr, &below) == 0) {
+  if (glob((path + "/{*,.[!.]*}/").c_str(), GLOB_ONLYDIR | GLOB_BRACE, nullptr, &below) == 0) {
     for (size_t i = 0; i < below.gl_pathc; i++) KillAndRemove(below.gl_pathv[i]);
   }
   globfree(&below);

@@ -6,13 +6,15 @@ export interface CgroupHandle {
   readonly id: bigint;
   /**
    * One pass over cgroup.procs of the cgroup and its descendants: pidfd_open, read the membership again, signal the
-   * members. `found`: processes in the first reading. `signalled`: signals delivered. `errno` (positive): the first
-   * failure other than ESRCH, want of descriptors or memory first, else 0 (ENODEV, found = 0: the cgroup was removed).
+   * members. A pass visits at most 512 cgroups: the next one with the same signal goes on there, and `complete` says
+   * that it came to the end. `emptyRounds`: rounds in a row over all cgroups that listed no process. `found`: processes
+   * in the first reading. `signalled`: signals delivered. `errno` (positive): the first failure other than ESRCH, want
+   * of descriptors or memory first, else 0 (ENODEV, found = 0: the cgroup was removed).
    * EPERM also for processes that are never signalled: pid 1, this process, and those outside this pid namespace
    * (listed as 0). EOPNOTSUPP: a threaded cgroup, whose processes its domain lists. `atNs`: when the last signal was
    * sent, monotonic; 0n: none was. `reaper`: takes the memory of the signalled processes, as far as it has room.
    */
-  signal(signal: number, reaper?: MemoryReaper): { found: number; signalled: number; errno: number; atNs: bigint };
+  signal(signal: number, reaper?: MemoryReaper): SignalPass;
   /**
    * Sends SIGSTOP to all processes and repeats for new ones until there is none (`settled`) or `rounds` (1–1000)
    * readings were made. A fork in progress completes in spite of SIGSTOP; its child may be listed only later, for
@@ -28,14 +30,22 @@ export interface CgroupHandle {
   freeze(limitMs: number): boolean;
   /**
    * Thaws the cgroup and its descendants, whatever froze them. No failure where the cgroup was removed. Throws where a part
-   * may still be frozen: call again.
+   * may still be frozen, EAGAIN after 512 cgroups: call again.
    */
   thaw(): void;
   /** v2 and hybrid: writes "1" to cgroup.kill. Throws ENOENT where it does not exist. */
   kill(): void;
-  /** pids of the cgroup and its descendants, ascending. */
+  /** pids of the cgroup and its descendants, ascending. Throws EFBIG if that are 512 cgroups or more. */
   processes(): number[];
   close(): void;
+}
+export interface SignalPass {
+  readonly found: number;
+  readonly signalled: number;
+  readonly errno: number;
+  readonly atNs: bigint;
+  readonly complete: boolean;
+  readonly emptyRounds: number;
 }
 export interface CgroupHandleConstructor {
   /** Throws ENOENT; throws ESTALE if the directory's inode is not `id`. */

@@ -113,24 +113,30 @@ export interface EventsBits {
 }
 
 /**
- * cgroups that appear and vanish below a cgroup (inotify), v1 and v2. Without `onWake` there is no wake, the event loop
+ * cgroups that appear and vanish directly below a cgroup, and below its descendants that are followed, v1 and v2. Each of
+ * them takes one inotify watch, and no other cgroup does. Without `onWake` there is no wake, the event loop
  * is not kept alive, and changes wait in the kernel's queue for `changes()`. Detail bit 1 (OVERFLOW): changes were
  * lost. Throws EMFILE (`syscall` inotify_init1: fs.inotify.max_user_instances, or no descriptor), ENOSPC
  * (inotify_add_watch: fs.inotify.max_user_watches), ENOENT, ENOTDIR.
  */
 export interface CgroupTreeConstructor {
-  /** 'children': those directly below the root, one watch. 'all': every level, a watch each. */
-  new (root: string, depth: 'children' | 'all', onWake?: OnWake): CgroupTree;
+  new (root: string, onWake?: OnWake): CgroupTree;
 }
 export interface CgroupTree extends Watch {
   /**
    * The changes since the last call in order, undefined where there are none; every cgroup created before the call is
    * included. A cgroup may be listed twice. A renamed one (v1) vanishes and appears. A vanished one includes its
-   * descendants; the descendants of an appeared one are listed. `overflow`: changes were lost (the queue holds 16,384)
-   * and `list` is empty: list again. `gone`: the root was removed or renamed, or cannot be followed (`status().errno`).
-   * Never throws.
+   * descendants. One that appears or vanishes is not followed any more. `overflow`: changes were lost (the queue holds
+   * 16,384) and `list` is empty: follow and list again. `gone`: the root was removed or renamed. Never throws.
    */
   changes(): CgroupTreeChanges | undefined;
+  /**
+   * Reports the children of a descendant, too; `path` as in `changes()`. Call it before listing them. false: it vanished.
+   * Throws ENOSPC.
+   */
+  follow(path: string): boolean;
+  /** Ends that, also for all below it. */
+  unfollow(path: string): void;
 }
 export interface CgroupTreeChanges {
   readonly list: readonly { readonly path: string; readonly kind: 'appeared' | 'vanished' }[];

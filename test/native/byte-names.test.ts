@@ -17,7 +17,7 @@ function cgroup() {
 
 test('the tree reports such a name, and the table and the handle open it', async () => {
   const above = cgroup();
-  const tree = closing(new native.CgroupTree(above.dir, 'all'));
+  const tree = closing(new native.CgroupTree(above.dir));
   const leak = above.child(LEAK);
   const sleeper = await leak.spawn('sleep', ['300']);
   expect(namesText(`/proc/${String(sleeper.pid)}/cgroup`)).toContain(`${leak.path}\n`);

@@ -1,5 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process';
-import { mkdirSync, readFileSync, rmdirSync, statSync, writeFileSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, readFileSync, rmdirSync, statSync, writeFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -20,6 +20,8 @@ import {
   thrownBy,
   until,
 } from './kernel.js';
+import { withoutDescriptors } from '../support/descriptors.js';
+import { makeDeep, makeWide } from '../support/many-cgroups.js';
 
 const { EPERM, EOPNOTSUPP } = constants.errno as Record<string, number>;
 const { SIGKILL, SIGTERM } = constants.signals;
@@ -42,11 +44,47 @@ describe.each(hierarchies)('a cgroup of %s held by its directory', (_name, mount
     expect(held.processes()).toEqual(inside.map(({ pid }) => pid).sort((a, b) => Number(a) - Number(b)));
     const before = process.hrtime.bigint();
     const { atNs, ...sent } = held.signal(SIGTERM);
-    expect(sent).toEqual({ found: 4, signalled: 4, errno: 0 });
+    expect(sent).toEqual({ found: 4, signalled: 4, errno: 0, complete: true, emptyRounds: 0 });
     expect([atNs > before, atNs < process.hrtime.bigint()]).toEqual([true, true]);
     await until('all ended', () => inside.every(({ signalCode }) => signalCode === 'SIGTERM'));
     expect(outside.signalCode).toBeNull();
-    expect(held.signal(SIGKILL)).toEqual({ found: 0, signalled: 0, errno: 0, atNs: 0n });
+    expect(held.signal(SIGKILL)).toEqual({ found: 0, signalled: 0, errno: 0, atNs: 0n, complete: true, emptyRounds: 1 });
+  });
+
+  test('of five thousand cgroups below it a call looks at 512, and the next one goes on there', async () => {
+    const cgroup = makeCgroup(mount);
+    const last = makeWide(cgroup, 5_000).at(-1) ?? '';
+    const { pid } = await startIn(last, 'exec sleep 60');
+    const held = handle(cgroup);
+    expect(thrownBy(() => held.processes())).toMatchObject({ code: 'EFBIG' });
+    const rounds = [0, 1].map(() => {
+      const passes: number[] = [];
+      for (let complete = false; !complete;) {
+        const pass = held.signal(0);
+        passes.push(pass.found);
+        ({ complete } = pass);
+      }
+      return passes;
+    });
+    expect(rounds.map((passes) => passes.length)).toEqual([10, 10]); // of 5,001
+    for (const passes of rounds) expect(passes.filter((found) => found > 0)).toEqual([1]);
+    process.kill(pid ?? 0, 'SIGKILL');
+    await until('it has left', () => members(last).length === 0);
+    const empty: number[] = [];
+    for (let pass = 0; pass < 21; pass++) empty.push(held.signal(0).emptyRounds);
+    expect(empty).toEqual([...Array<number>(9).fill(0), ...Array<number>(10).fill(1), 2, 2]);
+  });
+
+  test('its processes are found however deep, with a handful of descriptors', async () => {
+    const cgroup = makeCgroup(mount);
+    const { pid } = await startIn(makeDeep(cgroup, 200), 'exec sleep 60');
+    const held = handle(cgroup);
+    // As many as one walk needs at a time.
+    const spare = Array.from({ length: 10 }, () => openSync('/dev/null', 'r'));
+    await withoutDescriptors(() => {
+      for (const descriptor of spare) closeSync(descriptor);
+      expect(held.processes()).toEqual([pid]);
+    });
   });
 
   test('a cgroup with a name that begins with a dot is treated like any other', async () => {
@@ -114,7 +152,10 @@ describe.each(hierarchies)('a cgroup of %s held by its directory', (_name, mount
       fs.writeFileSync(${JSON.stringify(`${cgroup}/cgroup.procs`)}, String(process.pid));
       console.log(JSON.stringify(new native.CgroupHandle(${JSON.stringify(cgroup)}).signal(9)));
     `);
-    expect({ status, output }).toEqual({ status: 0, output: JSON.stringify({ found: 1, signalled: 0, errno: EPERM }) });
+    expect({ status, output }).toEqual({
+      status: 0,
+      output: JSON.stringify({ found: 1, signalled: 0, errno: EPERM, complete: true, emptyRounds: 0 }),
+    });
   });
 
   test('a removed cgroup has no process; one created again under its name is not touched', async () => {
@@ -165,34 +206,35 @@ describe.each(hierarchies)('a cgroup of %s held by its directory', (_name, mount
     const { output } = await runNode(`
       const held = new native.CgroupHandle(${JSON.stringify(cgroup)});
       const taken = [];
-      try { for (;;) taken.push(fs.openSync('/dev/null')); } catch {}
+      try { for (;;) taken.push(fs.openSync('/dev/null', 'r')); } catch {}
       for (const fd of taken.splice(0, 4)) fs.closeSync(fd);
       const result = held.signal(0);
       for (const fd of taken) fs.closeSync(fd);
       console.log(JSON.stringify(result));
     `);
-    expect(output).toBe(JSON.stringify({ found: 10, signalled: 10, errno: 0 }));
+    expect(JSON.parse(output)).toMatchObject({ found: 10, signalled: 10, errno: 0 });
   });
 });
 
 describe('a cgroup held by its directory', () => {
   test('a process that is no member at the second reading is not signalled', async () => {
-    // Pipes for cgroup.procs: the first reading lists the process, the second none, as if the pid had been reused in
-    // between.
+    // Pipes for cgroup.procs: the first reading lists the process, the second and the one that looks whether it has moved
+    // to a cgroup below do not, as if the pid had been reused in between.
     const directory = makeDirectory();
-    const [procs, second] = [join(directory, 'cgroup.procs'), join(directory, 'second')];
-    execFileSync('mkfifo', [procs, second]);
+    const [procs, second, third] = ['cgroup.procs', 'second', 'third'].map((name) => join(directory, name)) as [string, string, string];
+    execFileSync('mkfifo', [procs, second, third]);
     const bystander = spawn('sleep', ['60']);
     after(() => void bystander.kill('SIGKILL'));
     const writer = spawn('/bin/sh', [
       '-c',
-      `exec 3> "$0"; mv "$1" "$0"; echo ${String(bystander.pid)} >&3; exec 3>&-; : > "$0"`,
+      `exec 3> "$0"; mv "$1" "$0"; echo ${String(bystander.pid)} >&3; exec 3>&-; exec 3> "$0"; mv "$2" "$0"; exec 3>&-; : > "$0"`,
       procs,
       second,
+      third,
     ]);
     after(() => void writer.kill('SIGKILL'));
     const { output } = await runNode(`console.log(JSON.stringify(new native.CgroupHandle(${JSON.stringify(directory)}).signal(9)))`);
-    expect(output).toBe(JSON.stringify({ found: 1, signalled: 0, errno: 0 }));
+    expect(JSON.parse(output)).toMatchObject({ found: 1, signalled: 0, errno: 0 });
     await pause(50);
     expect(bystander.signalCode).toBeNull();
   });

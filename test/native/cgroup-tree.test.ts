@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmdirSync, statSync } from 'node:fs';
+import { mkdirSync, readdirSync, renameSync, rmdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { native, type CgroupTree } from '../../src/native/index.js';
@@ -19,6 +19,7 @@ import {
   thrownBy,
   until,
 } from './kernel.js';
+import { inotifyWatches as watchLines } from '../support/inotify.js';
 
 const OVERFLOW = 1;
 const GONE = { list: [], overflow: false, gone: true };
@@ -26,25 +27,14 @@ const GONE = { list: [], overflow: false, gone: true };
 const told = (tree: CgroupTree) => (tree.changes()?.list ?? []).map(({ kind, path }) => `${kind} ${path}`);
 
 /** A tree without a callback. */
-const quiet = (root: string, depth: 'children' | 'all' = 'children') => closing(new native.CgroupTree(root, depth));
+const quiet = (root: string) => closing(new native.CgroupTree(root));
 
-const waking = (root: string, depth: 'children' | 'all' = 'children') => {
+const waking = (root: string) => {
   const wakes: { bits: number; detail: number }[] = [];
-  const tree = closing(new native.CgroupTree(root, depth, (bits, _atNs, detail) => wakes.push({ bits, detail })));
+  const tree = closing(new native.CgroupTree(root, (bits, _atNs, detail) => wakes.push({ bits, detail })));
   return { tree, wakes };
 };
 
-/** The inotify watches of this process, over all its instances, as /proc says them. */
-const watchLines = () =>
-  readdirSync('/proc/self/fdinfo').flatMap((descriptor) => {
-    try {
-      return readFileSync(`/proc/self/fdinfo/${descriptor}`, 'utf8')
-        .split('\n')
-        .filter((line) => line.startsWith('inotify wd:'));
-    } catch {
-      return []; // the descriptor of this very listing
-    }
-  });
 const inotifyWatches = () => watchLines().length;
 const watchOf = (directory: string) => watchLines().find((line) => line.includes(` ino:${statSync(directory).ino.toString(16)} `));
 
@@ -70,30 +60,45 @@ describe.each(hierarchies)('cgroups of %s', (_name, mount) => {
     expect(told(tree)).toEqual(['vanished before']);
   });
 
-  test('at deeper levels are reported if all levels are requested, and only then', () => {
+  test('below a descendant are reported while it is followed, and only then', () => {
     const root = makeCgroup(mount);
     mkdirSync(`${root}/old`);
-    const children = quiet(root);
-    const all = quiet(root, 'all');
+    mkdirSync(`${root}/other`);
+    const tree = quiet(root);
+    expect(tree.follow('old')).toBe(true);
     mkdirSync(`${root}/old/below`);
+    mkdirSync(`${root}/other/below`);
     mkdirSync(`${root}/new`);
-    mkdirSync(`${root}/new/one`); // before `new` could be watched
-    expect(told(children)).toEqual(['appeared new']);
-    expect([...new Set(told(all))].sort()).toEqual(['appeared new', 'appeared new/one', 'appeared old/below']);
+    expect(told(tree)).toEqual(['appeared old/below', 'appeared new']);
+    mkdirSync(`${root}/new/one`);
+    expect(tree.changes()).toBeUndefined();
+    for (const path of ['new', 'new/one']) expect(tree.follow(path)).toBe(true);
     mkdirSync(`${root}/new/one/two`);
     rmdirSync(`${root}/old/below`);
-    expect(told(all)).toEqual(['appeared new/one/two', 'vanished old/below']);
-    expect(children.changes()).toBeUndefined();
+    expect(told(tree)).toEqual(['appeared new/one/two', 'vanished old/below']);
+    tree.unfollow('new');
+    mkdirSync(`${root}/new/one/three`);
+    mkdirSync(`${root}/new/two`);
+    expect(tree.changes()).toBeUndefined();
+    rmdirSync(`${root}/old`);
+    expect(told(tree)).toEqual(['vanished old']);
+    expect(tree.follow('old')).toBe(false);
+    mkdirSync(`${root}/old`); // another one
+    mkdirSync(`${root}/old/below`);
+    expect(told(tree)).toEqual(['appeared old']);
   });
 
-  test('that are removed give their watches back', async () => {
+  test('have no watch of their own: only the root has, and what is followed', async () => {
     const root = makeCgroup(mount);
     const before = inotifyWatches();
-    const tree = quiet(root, 'all');
+    const tree = quiet(root);
     for (let i = 0; i < 50; i++) {
       mkdirSync(`${root}/a`);
       mkdirSync(`${root}/a/b`);
       tree.changes();
+      tree.follow('a');
+      tree.follow('a/b');
+      expect(inotifyWatches()).toBe(before + 3);
       rmdirSync(`${root}/a/b`);
       rmdirSync(`${root}/a`);
       tree.changes();
@@ -146,8 +151,9 @@ describe.each(hierarchies)('cgroups of %s', (_name, mount) => {
 
   test('ten thousand created and removed: what is lost is said, nothing leaks, the set is right at the end', () => {
     const root = makeCgroup(mount);
-    mkdirSync(`${root}/stays`);
-    const tree = quiet(root, 'all');
+    for (const name of ['stays', 'goes']) mkdirSync(`${root}/${name}`);
+    const tree = quiet(root);
+    for (const name of ['stays', 'goes']) tree.follow(name);
     const watches = inotifyWatches();
     const kept = watchOf(`${root}/stays`);
     const descriptors = openDescriptors();
@@ -171,14 +177,15 @@ describe.each(hierarchies)('cgroups of %s', (_name, mount) => {
       if (i < 1_000 && i % 10 === 0 && take()) overflows += 1; // and then there is no reader for a long time
     }
     expect(overflows).toBe(0);
+    rmdirSync(`${root}/goes`);
     expect(take()).toBe(true);
     expect([...known].sort()).toEqual(['c9997', 'c9998', 'c9999', 'stays']);
-    expect(inotifyWatches()).toBe(watches + 3);
+    expect(inotifyWatches()).toBe(watches - 1);
     // A watch made again would be another one, and the events of many old ones would overflow the queue again and
     // again.
     expect(watchOf(`${root}/stays`)).toBe(kept);
-    mkdirSync(`${root}/c9999/below`);
-    expect(told(tree)).toEqual(['appeared c9999/below']); // it is watched again after what was lost
+    mkdirSync(`${root}/stays/below`);
+    expect(told(tree)).toEqual(['appeared stays/below']); // it is still followed after what was lost
     expect(openDescriptors()).toBeLessThanOrEqual(descriptors);
   });
 
@@ -203,7 +210,7 @@ describe.each(hierarchies)('cgroups of %s', (_name, mount) => {
     const root = makeCgroup(mount);
     const first = waking(root).tree; // starts the threads
     const before = openDescriptors();
-    const trees = [quiet(root), quiet(root, 'all'), waking(root).tree];
+    const trees = [quiet(root), quiet(root), waking(root).tree];
     for (const tree of trees) {
       tree.close();
       tree.close();
@@ -246,7 +253,7 @@ describe.each(hierarchies)('cgroups of %s', (_name, mount) => {
   test('without a callback it does not keep the process', async () => {
     const root = makeCgroup(mount);
     const { status, output } = await runNode(`
-      const tree = new native.CgroupTree(${JSON.stringify(root)}, 'children');
+      const tree = new native.CgroupTree(${JSON.stringify(root)});
       console.log(tree.live, native.watchCount(), JSON.stringify(tree.status()));`);
     expect([status, output]).toEqual([0, `true 0 ${JSON.stringify({ mechanism: 'tree', target: root, live: true, errno: 0 })}`]);
   });
@@ -256,7 +263,8 @@ describe.runIf(hasMemoryV1)('cgroups of v1 that are renamed', () => {
   test('vanish and appear; for two that swap their names both are reported', () => {
     const root = makeCgroup(memoryV1);
     for (const name of ['a', 'b']) mkdirSync(join(root, name));
-    const tree = quiet(root, 'all');
+    const tree = quiet(root);
+    for (const name of ['a', 'b']) tree.follow(name);
     const rename = (from: string, to: string) => {
       renameSync(join(root, from), join(root, to));
     };
@@ -264,6 +272,7 @@ describe.runIf(hasMemoryV1)('cgroups of v1 that are renamed', () => {
     rename('b', 'a');
     rename('c', 'b');
     expect(told(tree)).toEqual(['vanished a', 'appeared c', 'vanished b', 'appeared a', 'vanished c', 'appeared b']);
+    for (const name of ['a', 'b']) tree.follow(name);
     mkdirSync(join(root, 'a', 'below'));
     expect(told(tree)).toEqual(['appeared a/below']); // under its new name
   });
@@ -294,10 +303,6 @@ describe('what cannot be watched', () => {
     expect(thrownBy(() => quiet(directory))).toMatchObject({ code: 'ENOENT', path: `${directory}/cgroup.controllers` });
   });
 
-  test('is neither of the two depths', () => {
-    expect(thrownBy(() => quiet('/', 'some' as 'all'))).toMatchObject({ code: 'ERR_INVALID_ARG_TYPE' });
-  });
-
   // In a user namespace of its own, where the limits are its own.
   test.runIf(hierarchies.length > 0).each([
     ['max_inotify_instances', 'EMFILE', 'inotify_init1'],
@@ -307,9 +312,22 @@ describe('what cannot be watched', () => {
     const script = `
       const native = require(${JSON.stringify(addonFile)});
       require('node:fs').writeFileSync('/proc/sys/user/${limit}', '0');
-      try { new native.CgroupTree(${JSON.stringify(root)}, 'children'); console.log('watched'); }
+      try { new native.CgroupTree(${JSON.stringify(root)}); console.log('watched'); }
       catch (error) { console.log(error.code, error.syscall); }`;
     const { status, stdout, stderr } = spawnSync('unshare', ['-Ur', process.execPath, '-e', script], { encoding: 'utf8' });
     expect([status, (stdout + stderr).trim()]).toEqual([0, `${code} ${syscall}`]);
+  });
+
+  test.runIf(hierarchies.length > 0)('is followed no further than there are watches', () => {
+    const root = makeCgroup(hierarchies[0]?.[1] ?? '');
+    for (const name of ['a', 'b']) mkdirSync(`${root}/${name}`);
+    const script = `
+      const native = require(${JSON.stringify(addonFile)});
+      require('node:fs').writeFileSync('/proc/sys/user/max_inotify_watches', '2');
+      const tree = new native.CgroupTree(${JSON.stringify(root)});
+      const tried = ['a', 'b'].map((name) => { try { return tree.follow(name); } catch ({ code, path }) { return [code, path]; } });
+      console.log(JSON.stringify(tried));`;
+    const { stdout, stderr } = spawnSync('unshare', ['-Ur', process.execPath, '-e', script], { encoding: 'utf8' });
+    expect((stdout + stderr).trim()).toBe(JSON.stringify([true, ['ENOSPC', `${root}/b`]]));
   });
 });

@@ -57,7 +57,7 @@ test.each(hierarchies)(
     closing(new native.ProcessExit([process.pid], () => undefined)); // waiter and armer come with the first watch, and stay
     await once(spawn('true'), 'close'); // what the runtime keeps after its first child
     const before = { descriptors: openDescriptors(), threads: threads() };
-    const tree = new native.CgroupTree(root, 'all', () => undefined);
+    const tree = new native.CgroupTree(root, () => undefined);
     const handle = new native.CgroupHandle(root);
     const table = new native.CgroupTable(files, { maxOpenFiles: 60 }); // some rows keep theirs, some do not
     const rows = new Map<string, number>();

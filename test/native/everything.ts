@@ -37,9 +37,7 @@ export function everything(): Everything {
       `new native.Sampler({ files: [${LOADAVG}], weights: [1], maxRatePerSecond: 1, maxPeriodMs: 1, limits: [1] }, wake)`,
       `new native.Sampler({ filesystem: new native.FilesystemStats('/'), field: 'availableBytes', maxRatePerSecond: 1, limits: [0] }, wake)`,
     ],
-    CgroupTree: either((cgroup) => `new native.CgroupTree(${cgroup}, 'all', wake)`).concat(
-      either((cgroup) => `new native.CgroupTree(${cgroup}, 'children')`),
-    ),
+    CgroupTree: either((cgroup) => `new native.CgroupTree(${cgroup}, wake)`).concat(either((cgroup) => `new native.CgroupTree(${cgroup})`)),
     ProcessExit: ['new native.ProcessExit([process.pid, process.ppid], wake)'],
     KernelLog: canReadKernelLog ? ['new native.KernelLog(wake)'] : [],
     FileReader: [`new native.FileReader([${LOADAVG}])`],

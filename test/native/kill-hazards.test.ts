@@ -150,7 +150,7 @@ describe.runIf(canChoosePids)('a pid that is given out again (in a pid namespace
       console.log(JSON.stringify([before, result, bystander.signalCode]));
       process.exit();
     `);
-    expect(JSON.parse(output)).toEqual([[5000], { found: 0, signalled: 0, errno: 0 }, null]);
+    expect(JSON.parse(output)).toMatchObject([[5000], { found: 0, signalled: 0, errno: 0 }, null]);
   });
 
   // Between the first reading of cgroup.procs and the second, which opens when the pidfds of the first are open: a FIFO
@@ -189,6 +189,6 @@ describe.runIf(canChoosePids)('a pid that is given out again (in a pid namespace
       console.log(JSON.stringify([result, lives, String(Buffer.concat(said))]));
       process.exit();
     `);
-    expect(JSON.parse(output)).toEqual([{ found: 1, signalled: 0, errno: 0 }, true, 'started\n']);
+    expect(JSON.parse(output)).toMatchObject([{ found: 1, signalled: 0, errno: 0 }, true, 'started\n']);
   });
 });

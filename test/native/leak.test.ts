@@ -42,8 +42,8 @@ if (hasMemoryV1) {
     ['MemcgThreshold', v1((cgroup) => new native.MemcgThreshold(cgroup, 1n << 20n, ignore))],
     ['OomControl', v1((cgroup) => new native.OomControl(cgroup, ignore))],
     ['CgroupHandle', v1((cgroup) => new native.CgroupHandle(cgroup))],
-    ['CgroupTree', v1((cgroup) => new native.CgroupTree(cgroup, 'all', ignore))],
-    ['CgroupTree without a wake', v1((cgroup) => new native.CgroupTree(cgroup, 'children'))],
+    ['CgroupTree', v1((cgroup) => new native.CgroupTree(cgroup, ignore))],
+    ['CgroupTree without a wake', v1((cgroup) => new native.CgroupTree(cgroup))],
     [
       'CgroupTable',
       v1((cgroup) => {
@@ -97,7 +97,7 @@ test('constructors that fail a thousand times leave nothing', () => {
       ),
     () => new native.CgroupHandle('/proc', 1n << 60n),
     () => new native.FileLock('/proc/none'),
-    () => new native.CgroupTree('/proc', 'children'),
+    () => new native.CgroupTree('/proc'),
     () => new native.ProcessExit([0], ignore),
   ];
   for (let i = 0; i < times; i++) for (const attempt of attempts) expect(attempt).toThrow();

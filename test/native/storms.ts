@@ -55,7 +55,7 @@ export function storms(ends: (() => void)[]): Readonly<Record<string, Storm>> {
   const root = makeCgroup(anywhere);
   const below = `${root}/${'x'.repeat(100)}`; // what were kept of each would be seen
   all.CgroupTree = {
-    watch: `new native.CgroupTree(${JSON.stringify(root)}, 'all', on('CgroupTree'))`,
+    watch: `new native.CgroupTree(${JSON.stringify(root)}, on('CgroupTree'))`,
     start: () => startStorm(anywhere, `exec perl -e 'while (1) { mkdir "${below}"; rmdir "${below}" }'`, ends),
   };
 

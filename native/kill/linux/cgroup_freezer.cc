@@ -10,7 +10,6 @@
 #include <ctime>
 #include <string_view>
 
-#include "kill/linux/cgroup_children.h"
 #include "system/clock.h"
 #include "system/system_error.h"
 
@@ -79,7 +78,7 @@ bool CgroupFreezer::Freeze(unsigned limit_ms) {
 void CgroupFreezer::Thaw() {
   int error = control_.file ? 0 : Open(directory_, &control_);
   if (error == 0) error = Thaw(control_);
-  const int below = ThawBelow(directory_);
+  const int below = ThawBelow();
   if (error == 0 || HasVanished(error)) error = below;
   if (error != 0) throw SystemError(error, "write", path_ + "/" + control_.name);
   control_.file.Reset();
@@ -87,14 +86,18 @@ void CgroupFreezer::Thaw() {
 
 int CgroupFreezer::Thaw(const Control& control) { return Write(control.file.get(), control.v1 ? "THAWED" : "0"); }
 
-int CgroupFreezer::ThawBelow(int directory) {
-  return VisitChildren(directory, [](int child) {
+int CgroupFreezer::ThawBelow() {
+  int first_error = 0;
+  const CgroupWalk::Pass pass = walk_.Run(CgroupWalk::kMostCgroups, [&](int cgroup, bool is_root) {
+    if (is_root) return false;
     Control control;
-    int error = Open(child, &control);
+    int error = Open(cgroup, &control);
     if (error == 0) error = Thaw(control);
-    const int below = ThawBelow(child);
-    return error != 0 && !HasVanished(error) ? error : below;
+    if (first_error == 0 && !HasVanished(error)) first_error = error;
+    return false;
   });
+  if (first_error != 0 || pass.error != 0) return first_error != 0 ? first_error : pass.error;
+  return pass.complete ? 0 : EAGAIN;
 }
 
 }  // namespace evictd

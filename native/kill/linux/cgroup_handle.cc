@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <csignal>
 #include <iterator>
+#include <unordered_set>
 #include <utility>
 
 #include "kill/linux/cgroup_processes.h"
@@ -36,6 +37,19 @@ void KeepError(int error, int* kept) {
   if (*kept == 0 || (IsShortage(error) && !IsShortage(*kept))) *kept = error;
 }
 
+// A threaded cgroup has no list: its processes are listed by the domain above it.
+int ReadMembers(int cgroup, bool is_root, std::vector<pid_t>* pids) {
+  const int error = ReadProcesses(cgroup, pids);
+  return error == EOPNOTSUPP && !is_root ? 0 : error;
+}
+
+// Each pid once. 0 stands for each process without a number in this pid namespace: those stay.
+void SortPids(std::vector<pid_t>* pids) {
+  std::sort(pids->begin(), pids->end());
+  const auto numbered = std::upper_bound(pids->begin(), pids->end(), 0);
+  pids->erase(std::unique(numbered, pids->end()), pids->end());
+}
+
 }  // namespace
 
 CgroupHandle::CgroupHandle(const std::string& cgroup, std::optional<uint64_t> id)
@@ -48,21 +62,53 @@ CgroupHandle::CgroupHandle(const std::string& cgroup, std::optional<uint64_t> id
   freezer_.emplace(directory_.get(), path_);
 }
 
-std::vector<pid_t> CgroupHandle::Processes(int* error) const {
+std::vector<pid_t> CgroupHandle::Processes(int* error, size_t most) const {
   std::vector<pid_t> pids;
-  *error = AppendProcesses(directory_.get(), &pids);
-  std::sort(pids.begin(), pids.end());
-  // 0 stands for each process without a number in this pid namespace: those stay.
-  const auto numbered = std::upper_bound(pids.begin(), pids.end(), 0);
-  pids.erase(std::unique(numbered, pids.end()), pids.end());
+  *error = 0;
+  CgroupWalk walk(directory_.get());
+  const CgroupWalk::Pass pass = walk.Run(most, [&](int cgroup, bool is_root) {
+    const int failed = ReadMembers(cgroup, is_root, &pids);
+    if (*error == 0) *error = failed;
+    return true;
+  });
+  if (*error == 0) *error = pass.error;
+  if (*error == 0 && !pass.complete) *error = EFBIG;
+  SortPids(&pids);
   return pids;
 }
 
-CgroupHandle::Signalled CgroupHandle::Signal(int signal, MemoryReaper* reaper) const {
+CgroupHandle::Signalled CgroupHandle::Signal(int signal, MemoryReaper* reaper) {
   Signalled result;
-  const std::vector<pid_t> pids = Processes(&result.error);
-  result.found = pids.size();
-  SignalMembers(pids, signal, reaper, &result);
+  CgroupWalk& walk = walks_.try_emplace(signal, directory_.get()).first->second;
+  std::unordered_set<pid_t> seen;
+  std::vector<pid_t> moved;
+  const CgroupWalk::Pass pass = walk.Run(CgroupWalk::kMostCgroups, [&](int cgroup, bool is_root) {
+    std::vector<pid_t> pids;
+    const int error = ReadMembers(cgroup, is_root, &pids);
+    KeepError(error, &result.error);
+    const bool has_processes = !pids.empty() || error != 0;
+    SortPids(&pids);
+    // v1 lists a process in each cgroup that has one of its threads.
+    const auto is_known = [&](pid_t pid) { return pid > 0 && !seen.insert(pid).second; };
+    pids.erase(std::remove_if(pids.begin(), pids.end(), is_known), pids.end());
+    result.found += pids.size();
+    const Reading again = [&](int* failed) {
+      std::vector<pid_t> second;
+      *failed = ReadMembers(cgroup, is_root, &second);
+      SortPids(&second);
+      return second;
+    };
+    SignalMembers(pids, signal, reaper, again, &moved, &result);
+    return has_processes;
+  });
+  KeepError(pass.error, &result.error);
+  if (!moved.empty()) {
+    SortPids(&moved);
+    const Reading whole = [this](int* failed) { return Processes(failed); };
+    SignalMembers(moved, signal, reaper, whole, nullptr, &result);
+  }
+  result.complete = pass.complete;
+  result.empty_rounds = walk.empty_rounds();
   return result;
 }
 
@@ -81,7 +127,8 @@ CgroupHandle::Stopped CgroupHandle::Stop(size_t rounds) const {
       result.settled = error == 0;
       break;
     }
-    SignalMembers(added, SIGSTOP, nullptr, &signalled);
+    const Reading whole = [this](int* failed) { return Processes(failed); };
+    SignalMembers(added, SIGSTOP, nullptr, whole, nullptr, &signalled);
     // Only this reading: a pid that was freed may belong to another process later.
     known = listed;
   }
@@ -89,8 +136,8 @@ CgroupHandle::Stopped CgroupHandle::Stop(size_t rounds) const {
   return result;
 }
 
-void CgroupHandle::SignalMembers(const std::vector<pid_t>& pids, int signal, MemoryReaper* reaper,
-                                 Signalled* result) const {
+void CgroupHandle::SignalMembers(const std::vector<pid_t>& pids, int signal, MemoryReaper* reaper, const Reading& again,
+                                 std::vector<pid_t>* moved, Signalled* result) {
   const pid_t self = getpid();
   const size_t batch = std::max(kLeastBatch, pids.size() / kMostBatches + 1);
   std::vector<Opened> opened;
@@ -115,16 +162,17 @@ void CgroupHandle::SignalMembers(const std::vector<pid_t>& pids, int signal, Mem
     }
     if (opened.empty()) continue;
     int error = 0;
-    std::vector<pid_t> second = Processes(&error);
+    std::vector<pid_t> second = again(&error);
     while (IsOutOfDescriptors(error) && opened.size() > 1) {
       // The reading needs descriptors too: close half of the pidfds, and return to those processes later.
       opened.resize(opened.size() / 2);
       next = static_cast<size_t>(std::upper_bound(pids.begin(), pids.end(), opened.back().pid) - pids.begin());
-      second = Processes(&error);
+      second = again(&error);
     }
     KeepError(error, &result->error);
     for (Opened& member : opened) {
       if (!std::binary_search(second.begin(), second.end(), member.pid)) {
+        if (moved != nullptr && SendSignal(member.pidfd.get(), 0) == 0) moved->push_back(member.pid);
         member.pidfd.Reset();
       } else if (SendSignal(member.pidfd.get(), signal) == 0) {
         result->signalled++;

@@ -22,11 +22,11 @@ class CgroupProcsText {
   int64_t number_ = 0;
 };
 
-// Appends the pids of a cgroup and of all cgroups below it. Returns 0 or the first errno; what vanished meanwhile is no
-// failure.
+// Appends the pids of one cgroup. Returns 0 or errno; a removed cgroup has none. EOPNOTSUPP: a threaded cgroup, whose
+// processes are listed by the domain above it.
 //
 // Each call opens cgroup.procs anew. On v1 the kernel builds the list at the first read after an open, and a kept
 // descriptor reads the cached list (kernel/cgroup/cgroup-v1.c, cgroup_pidlist_start).
-int AppendProcesses(int directory, std::vector<pid_t>* pids);
+int ReadProcesses(int directory, std::vector<pid_t>* pids);
 
 }  // namespace evictd

@@ -34,7 +34,7 @@ TEST("every process of the cgroup gets the signal, and no other") {
   Member first(cgroup, "exec sleep 600");
   Member second(cgroup, "exec sleep 600");
   const Member other(neighbour, "exec sleep 600");
-  const CgroupHandle handle(cgroup.path());
+  CgroupHandle handle(cgroup.path());
   CHECK_EQUAL(CountProcesses(handle), size_t{2});
   const CgroupHandle::Signalled result = handle.Signal(SIGTERM);
   CHECK_EQUAL(result.found, size_t{2});
@@ -49,7 +49,7 @@ TEST("every process of the cgroup gets the signal, and no other") {
 TEST("cgroup.kill ends all that is in the cgroup") {
   const Cgroup cgroup(Cgroup2());
   Member member(cgroup, "sleep 600 & sleep 600 & wait");
-  const CgroupHandle handle(cgroup.path());
+  CgroupHandle handle(cgroup.path());
   if (access(cgroup.File("cgroup.kill").c_str(), F_OK) != 0) Skip("this kernel has no cgroup.kill");
   handle.Kill();
   CHECK_EQUAL(WTERMSIG(member.Wait()), SIGKILL);
@@ -58,7 +58,7 @@ TEST("cgroup.kill ends all that is in the cgroup") {
 
 TEST("a handle belongs to one cgroup, not to its name") {
   Cgroup cgroup(AnyHierarchy());
-  const CgroupHandle old(cgroup.path());
+  CgroupHandle old(cgroup.path());
   CHECK_EQUAL(ErrorOf([&] { CgroupHandle(cgroup.path(), old.id()); }), 0);
   cgroup.Replace();
   const Member member(cgroup, "exec sleep 600");
@@ -81,7 +81,7 @@ TEST("the caller itself is never signalled") {
 
 TEST("processes are listed and signalled by two threads while they come and go") {
   const Cgroup cgroup(AnyHierarchy());
-  const CgroupHandle handle(cgroup.path());
+  CgroupHandle handle(cgroup.path());
   const Member spawner(cgroup, "trap '' USR1; while :; do /bin/true & /bin/true; done");
   const auto pass = [&] {
     for (int i = 0; i < 50; i++) {

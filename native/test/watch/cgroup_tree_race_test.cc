@@ -22,8 +22,6 @@ namespace evictd::test {
 
 namespace {
 
-using Depth = CgroupTree::Depth;
-
 // Cgroups on two levels come and go, for some rounds.
 class Storm {
  public:
@@ -51,12 +49,16 @@ class Storm {
   std::thread thread_;
 };
 
-void Follow(CgroupTree::Changes changes, std::set<std::string>* known) {
+// As its user does: what appears is followed, then listed.
+void Update(CgroupTree* tree, std::set<std::string>* known) {
+  const CgroupTree::Changes changes = tree->TakeChanges();
   CHECK(!changes.overflow && !changes.gone);
   for (const CgroupTree::Change& change : changes.list) {
     known->erase(change.path);
     known->erase(known->lower_bound(change.path + "/"), known->lower_bound(change.path + "0"));  // all below it
-    if (change.appeared) known->insert(change.path);
+    if (!change.appeared) continue;
+    known->insert(change.path);
+    if (change.path == "a") tree->Follow("a");
   }
 }
 
@@ -66,7 +68,7 @@ TEST("each change is returned once, though several threads and the waiter read t
   constexpr int kRounds = 500;
   const Cgroup root(Cgroup2());
   Waiter waiter(std::make_shared<CountingWaker>());
-  const auto tree = std::make_shared<CgroupTree>(root.path(), Depth::kChildren, true);
+  const auto tree = std::make_shared<CgroupTree>(root.path(), true);
   waiter.Add(tree);
   std::atomic<int> appeared{0};
   std::atomic<int> vanished{0};
@@ -87,15 +89,17 @@ TEST("each change is returned once, though several threads and the waiter read t
 TEST("the known tree is right after a storm of changes") {
   const Cgroup root(Cgroup2());
   Waiter waiter(std::make_shared<CountingWaker>());
-  const auto tree = std::make_shared<CgroupTree>(root.path(), Depth::kAll, true);
+  const auto tree = std::make_shared<CgroupTree>(root.path(), true);
   waiter.Add(tree);
   std::set<std::string> known;
   {
     const Storm storm(root, 500);
-    while (!storm.over()) Follow(tree->TakeChanges(), &known);
+    while (!storm.over()) Update(tree.get(), &known);
   }
-  CHECK(mkdir(root.File("a").c_str(), 0755) == 0 && mkdir(root.File("a/b").c_str(), 0755) == 0);
-  Follow(tree->TakeChanges(), &known);
+  CHECK_EQUAL(mkdir(root.File("a").c_str(), 0755), 0);
+  Update(tree.get(), &known);
+  CHECK_EQUAL(mkdir(root.File("a/b").c_str(), 0755), 0);
+  Update(tree.get(), &known);
   CHECK(known == std::set<std::string>({"a", "a/b"}));
 }
 
@@ -108,10 +112,12 @@ TEST("trees are added, woken and closed by two threads while cgroups storm, and 
     Armer armer(&waiter);
     const auto watch = [&] {
       for (int i = 0; i < 4; i++) {
-        auto tree = std::make_shared<CgroupTree>(root.path(), i % 2 == 0 ? Depth::kAll : Depth::kChildren, true);
+        auto tree = std::make_shared<CgroupTree>(root.path(), true);
         const uint64_t id = waiter.Add(tree);
         if (i > 0) EVENTUALLY(tree->wakes().Take().bits == 1);
         tree->TakeChanges();
+        tree->Follow("a");
+        if (i % 2 == 0) tree->Unfollow("a");
         if (i == 3) continue;  // the waiter's destructor finds it in the set
         waiter.Remove(id);
         waiter.Remove(id);
@@ -132,7 +138,7 @@ TEST("a root is removed and created again while it is watched by name") {
   std::thread watcher([&] {
     for (int i = 0; i < 40; i++) {  // closing one waits for the kernel
       const int error = ErrorOf([&] {
-        const auto tree = std::make_shared<CgroupTree>(root, Depth::kAll, true);
+        const auto tree = std::make_shared<CgroupTree>(root, true);
         const uint64_t id = waiter.Add(tree);
         if (tree->TakeChanges().gone) waiter.Post(id, Wake::kGone, 0);
         waiter.Remove(id);

@@ -17,8 +17,6 @@ namespace evictd::test {
 
 namespace {
 
-using Depth = CgroupTree::Depth;
-
 // inotify reports differently on v1 and v2.
 std::vector<std::string> Hierarchies() {
   std::vector<std::string> found;
@@ -42,21 +40,24 @@ std::string Told(CgroupTree& tree) {
 
 }  // namespace
 
-TEST("cgroups that appear and vanish are reported once and in order, down to the requested depth") {
+TEST("cgroups that appear and vanish are reported once and in order, below the root and what is followed") {
   for (const std::string& mount : Hierarchies()) {
     const Cgroup root(mount);
     Make(root.File("old"));
-    CgroupTree children(root.path(), Depth::kChildren, false);
-    CgroupTree all(root.path(), Depth::kAll, false);
-    CHECK_EQUAL(Told(all), "");
+    Make(root.File("other"));
+    CgroupTree tree(root.path(), false);
+    CHECK_EQUAL(tree.Follow("old"), 0);
+    CHECK_EQUAL(tree.Follow("none"), ENOENT);
+    CHECK_EQUAL(Told(tree), "");
     Make(root.File("old/below"));
+    Make(root.File("other/below"));
     Make(root.File("new"));
-    Make(root.File("new/one"));  // before `new` could be watched
-    CHECK_EQUAL(Told(children), " +new");
-    CHECK_EQUAL(Told(all), " +old/below +new +new/one");
+    CHECK_EQUAL(Told(tree), " +old/below +new");
+    CHECK_EQUAL(tree.Follow("new"), 0);
+    Make(root.File("new/one"));
+    tree.Unfollow("old");
     for (const char* name : {"new/one", "new", "old/below", "old"}) Drop(root.File(name));
-    CHECK_EQUAL(Told(children), " -new -old");
-    CHECK_EQUAL(Told(all), " -new/one -new -old/below -old");
+    CHECK_EQUAL(Told(tree), " +new/one -new/one -new -old");
   }
 }
 
@@ -65,8 +66,8 @@ TEST("a change wakes, and a removed root is gone, for the waiter and for TakeCha
     Cgroup root(mount);
     const auto waker = std::make_shared<CountingWaker>();
     Waiter waiter(waker);
-    const auto tree = std::make_shared<CgroupTree>(root.path(), Depth::kChildren, true);
-    CgroupTree asked(root.path(), Depth::kAll, false);
+    const auto tree = std::make_shared<CgroupTree>(root.path(), true);
+    CgroupTree asked(root.path(), false);
     const uint64_t id = waiter.Add(tree);
     Make(root.File("a"));
     EVENTUALLY(waker->notifications == 1);
@@ -88,33 +89,37 @@ TEST("a change wakes, and a removed root is gone, for the waiter and for TakeCha
 TEST("a root of v1 that is renamed is gone, and stays so") {
   const Cgroup parent(MemoryV1());
   Make(parent.File("root"));
-  CgroupTree tree(parent.File("root"), Depth::kChildren, false);
+  CgroupTree tree(parent.File("root"), false);
   CHECK_EQUAL(rename(parent.File("root").c_str(), parent.File("other").c_str()), 0);
   CHECK(tree.TakeChanges().gone);
   CHECK(tree.TakeChanges().gone);
 }
 
 // The kernel's queue holds 16384 by default.
-TEST("more changes than the kernel queues are reported as lost, and the remaining cgroups are watched") {
+TEST("more changes than the kernel queues are reported as lost, and what was followed still is, by its name") {
   const Cgroup root(Cgroup2());
-  CgroupTree tree(root.path(), Depth::kAll, false);
+  Make(root.File("stays"));
+  Make(root.File("goes"));
+  CgroupTree tree(root.path(), false);
+  for (const char* name : {"stays", "goes"}) CHECK_EQUAL(tree.Follow(name), 0);
   for (int i = 0; i < 8200; i++) {
     Make(root.File("c" + std::to_string(i)));
     Drop(root.File("c" + std::to_string(i)));
   }
-  Make(root.File("late"));
+  Drop(root.File("goes"));
+  Make(root.File("goes"));
   const CgroupTree::Changes changes = tree.TakeChanges();
   if (!changes.overflow) Skip("fs.inotify.max_queued_events is more than the default");
   CHECK(changes.list.empty() && !changes.gone);
-  Make(root.File("late/below"));
-  CHECK_EQUAL(Told(tree), " +late/below");
+  for (const char* name : {"stays/below", "goes/below"}) Make(root.File(name));
+  CHECK_EQUAL(Told(tree), " +stays/below +goes/below");
 }
 
 TEST("a directory that is no cgroup, or missing, cannot be watched") {
   const TemporaryDirectory directory;
-  CHECK_EQUAL(ErrorOf([&] { CgroupTree(directory.path(), Depth::kAll, true); }), ENOENT);
-  CHECK_EQUAL(ErrorOf([&] { CgroupTree(directory.File("none"), Depth::kAll, true); }), ENOENT);
-  CHECK_EQUAL(ErrorOf([&] { CgroupTree("/proc/self/status", Depth::kAll, true); }), ENOTDIR);
+  CHECK_EQUAL(ErrorOf([&] { CgroupTree(directory.path(), true); }), ENOENT);
+  CHECK_EQUAL(ErrorOf([&] { CgroupTree(directory.File("none"), true); }), ENOENT);
+  CHECK_EQUAL(ErrorOf([&] { CgroupTree("/proc/self/status", true); }), ENOTDIR);
 }
 
 }  // namespace evictd::test

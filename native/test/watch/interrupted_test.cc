@@ -80,7 +80,7 @@ TEST("a list of processes is read to its end, interrupted before, between and af
   int error = -1;
   std::vector<pid_t> pids;
   {
-    Interrupted reading([&] { error = AppendProcesses(cgroup.get(), &pids); });
+    Interrupted reading([&] { error = ReadProcesses(cgroup.get(), &pids); });
     for (const char* piece : {"12", "3\n45", "6\n"}) {
       reading.Interrupt();
       CHECK_EQUAL(write(writer.get(), piece, strlen(piece)), static_cast<ssize_t>(strlen(piece)));

@@ -2,29 +2,15 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <utility>
 
-#include "system/linux/directory_stream.h"
-
 namespace evictd {
 
 namespace {
-
-constexpr size_t kEntriesBytes = 32 * 1024;
-
-// The kernel's linux_dirent64; no header has it.
-struct Entry {
-  uint64_t inode;
-  int64_t position;
-  uint16_t length;
-  uint8_t type;
-  char name[];
-};
 
 constexpr uint64_t kBlock = 512;  // of stx_blocks on every filesystem
 constexpr int kOpenFlags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOATIME;
@@ -48,29 +34,6 @@ uint64_t DeviceOf(const struct statx& status) { return makedev(status.stx_dev_ma
 uint64_t MountOf(const struct statx& status) { return (status.stx_mask & STATX_MNT_ID) != 0 ? status.stx_mnt_id : 0; }
 
 }  // namespace
-
-const char* DirectoryEntries::Next(int directory) {
-  for (;;) {
-    if (next_ >= end_) {
-      entries_.resize(kEntriesBytes);
-      const long length = syscall(SYS_getdents64, directory, entries_.data(), entries_.size());
-      if (length < 0) return nullptr;
-      errno = 0;
-      if (length == 0) return nullptr;
-      next_ = 0;
-      end_ = static_cast<size_t>(length);
-    }
-    const Entry* const entry = reinterpret_cast<const Entry*>(entries_.data() + next_);
-    next_ += entry->length;
-    position_ = entry->position;
-    if (!IsDots(entry->name)) return entry->name;
-  }
-}
-
-void DirectoryEntries::Drop() {
-  entries_ = std::vector<char>();
-  next_ = end_ = 0;
-}
 
 DirectoryWalk::Usage DirectoryWalk::Run(const std::string& path, const std::atomic<bool>& cancelled) {
   usage_ = Usage();

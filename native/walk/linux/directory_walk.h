@@ -8,27 +8,9 @@
 #include <vector>
 
 #include "system/linux/unique_fd.h"
+#include "walk/linux/directory_entries.h"
 
 namespace evictd {
-
-// The names in an open directory, in the filesystem's order, without "." and "..". Entries can be dropped and read
-// again from the same position, by another descriptor of the same directory.
-class DirectoryEntries {
- public:
-  // Returns nullptr at the end, or if errno is not 0 on failure. Valid until the next call.
-  const char* Next(int directory);
-
-  // Frees the memory. Before the next Next, the descriptor has to be set to `position`.
-  void Drop();
-  // After the last returned name, for lseek.
-  int64_t position() const { return position_; }
-
- private:
-  std::vector<char> entries_;  // as getdents64 returned them
-  size_t next_ = 0;
-  size_t end_ = 0;
-  int64_t position_ = 0;
-};
 
 // The allocated blocks and inodes of a directory and all below it, as du counts them. Counts hard links once, symbolic
 // links themselves, and nothing that is mounted below. Opens everything relative to its directory, so no path is too

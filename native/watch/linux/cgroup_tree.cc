@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "read/linux/reader.h"
-#include "system/linux/directory_stream.h"
 #include "system/system_error.h"
 
 namespace evictd {
@@ -24,11 +23,9 @@ constexpr uint32_t kInterest =
 // The default of fs.inotify.max_queued_events.
 constexpr size_t kMostChanges = 16384;
 
-bool Vanished(int error) { return error == ENOENT || error == ENODEV || error == ENOTDIR; }
-
 }  // namespace
 
-CgroupTree::CgroupTree(const std::string& root, Depth depth, bool wakes) : root_(root), depth_(depth) {
+CgroupTree::CgroupTree(const std::string& root, bool wakes) : root_(root) {
   const UniqueFd directory(open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!directory) throw SystemError(errno, "open", root);
   // A file that every cgroup of the version has, the hierarchy's root included.
@@ -47,8 +44,6 @@ CgroupTree::CgroupTree(const std::string& root, Depth depth, bool wakes) : root_
   root_watch_ = inotify_add_watch(inotify_.get(), root.c_str(), kInterest);
   if (root_watch_ < 0) throw SystemError(errno, "inotify_add_watch", root);
   paths_.emplace(root_watch_, "");
-  if (depth_ == Depth::kAll) WatchBelow("", false);
-  if (pending_.error != 0) throw SystemError(pending_.error, "inotify_add_watch", root);
 }
 
 std::vector<WatchSource::Descriptor> CgroupTree::Descriptors() const { return {{inotify_.get(), EPOLLIN}}; }
@@ -95,7 +90,7 @@ void CgroupTree::Collect() {
 void CgroupTree::Handle(const inotify_event& event) {
   if ((event.mask & IN_Q_OVERFLOW) != 0) {
     Overflow();
-    if (depth_ == Depth::kAll) WatchAnew();
+    CheckNames();
     return;
   }
   if (event.wd == parent_watch_) {
@@ -110,12 +105,9 @@ void CgroupTree::Handle(const inotify_event& event) {
   }
   if ((event.mask & IN_ISDIR) == 0 || event.len == 0) return;
   const std::string path = found->second.empty() ? event.name : found->second + "/" + event.name;
-  const bool appeared = (event.mask & (IN_CREATE | IN_MOVED_TO)) != 0;
-  Add(path, appeared);
-  if (depth_ == Depth::kChildren) return;
-  // A watch belongs to the directory, not its name: a renamed directory is watched anew under its new name.
+  Add(path, (event.mask & (IN_CREATE | IN_MOVED_TO)) != 0);
+  // A watch belongs to the directory, not its name: a renamed directory is to be followed under its new name.
   ForgetBelow(path);
-  if (appeared) WatchBelow(path, true);
 }
 
 void CgroupTree::Add(const std::string& path, bool appeared) {
@@ -132,37 +124,10 @@ void CgroupTree::Overflow() {
   pending_.list = {};
 }
 
-void CgroupTree::WatchBelow(const std::string& path, bool tell) {
-  std::vector<std::string> left = {path};
-  while (!left.empty() && !pending_.gone) {
-    const std::string parent = std::move(left.back());
-    left.pop_back();
-    // First the watch, then the listing: what appears in between is reported twice rather than never.
-    if (!parent.empty() && !WatchDirectory(parent)) continue;
-    const DirectoryStream stream = OpenDirectoryStream(AT_FDCWD, DirectoryOf(parent).c_str());
-    if (!stream) {
-      if (Vanished(errno)) continue;
-      pending_.gone = true;
-      pending_.error = errno;
-      return;
-    }
-    while (const dirent* entry = readdir(stream.get())) {
-      if (entry->d_type != DT_DIR || IsDots(entry->d_name)) continue;
-      std::string child = parent.empty() ? entry->d_name : parent + "/" + entry->d_name;
-      if (tell) Add(child, true);
-      left.push_back(std::move(child));
-    }
-  }
-}
-
-bool CgroupTree::WatchDirectory(const std::string& path) {
+int CgroupTree::Follow(const std::string& path) {
+  const std::lock_guard<std::mutex> lock(mutex_);
   const int watch = inotify_add_watch(inotify_.get(), DirectoryOf(path).c_str(), kInterest);
-  if (watch < 0) {
-    if (Vanished(errno)) return false;
-    pending_.gone = true;
-    pending_.error = errno;
-    return false;
-  }
+  if (watch < 0) return errno;
   const auto known = paths_.find(watch);
   if (known != paths_.end()) {
     // Renamed: another directory may have the old name.
@@ -171,23 +136,29 @@ bool CgroupTree::WatchDirectory(const std::string& path) {
   }
   paths_[watch] = path;
   watches_[path] = watch;
-  return true;
+  return 0;
 }
 
-void CgroupTree::WatchAnew() {
+void CgroupTree::Unfollow(const std::string& path) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  ForgetBelow(path);
+}
+
+void CgroupTree::CheckNames() {
   // Existing directories keep their watches: each removed watch queues an event, which could overflow the queue again
   // and again.
-  std::map<std::string, int> before;
-  before.swap(watches_);
-  WatchBelow("", false);
-  for (const auto& [path, watch] : before) {
-    const auto known = paths_.find(watch);
-    if (known == paths_.end()) continue;
-    const auto named = watches_.find(known->second);
-    if (named != watches_.end() && named->second == watch) continue;
-    inotify_rm_watch(inotify_.get(), watch);
-    paths_.erase(known);
+  std::map<std::string, int> named;
+  std::unordered_map<int, std::string> paths = {{root_watch_, ""}};
+  for (const auto& [path, before] : watches_) {
+    const int watch = inotify_add_watch(inotify_.get(), DirectoryOf(path).c_str(), kInterest);
+    if (watch < 0 || !paths.emplace(watch, path).second) continue;
+    named.emplace(path, watch);
   }
+  for (const auto& [watch, path] : paths_) {
+    if (paths.count(watch) == 0) inotify_rm_watch(inotify_.get(), watch);
+  }
+  watches_ = std::move(named);
+  paths_ = std::move(paths);
 }
 
 void CgroupTree::ForgetBelow(const std::string& path) {

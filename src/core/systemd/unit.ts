@@ -89,6 +89,16 @@ export function unitPlace(path: string): UnitPlace {
   return { kind: 'slice' };
 }
 
+/** The user's manager that a cgroup is below; undefined: none. */
+export function managerAbove(path: string): string | undefined {
+  for (let end = path.indexOf('/', 1); end >= 0; end = path.indexOf('/', end + 1)) {
+    const above = path.slice(0, end);
+    const { kind } = unitPlace(above);
+    if (kind !== 'slice') return kind === 'manager' ? above : undefined;
+  }
+  return undefined;
+}
+
 const USER_MANAGER = /^user@.+\.service$/;
 
 /** The path below the user manager that a cgroup belongs to; undefined: it belongs to none. */

@@ -37,12 +37,20 @@ export class CgroupKill implements KillInProgress {
   /** The last cgroup.kill; undefined: none. `isReleased`: the reaper has the processes. */
   #ended: { readonly atNs: bigint; isReleased: boolean } | undefined;
 
+  /** It has more cgroups than are listed: each call looks at a part of them, and goes on there. */
+  #isLarge = false;
+  /** SIGTERM has not been sent to all parts yet. */
+  #isTerminating = false;
+
   constructor(parts: CgroupKillParts) {
     this.#parts = parts;
     this.#freezer = new Freezer(parts);
   }
 
-  /** Sends SIGCONT after SIGTERM, as systemd does: a stopped process could not handle SIGTERM. */
+  /**
+   * Sends SIGCONT after SIGTERM, as systemd does: a stopped process could not handle SIGTERM. The parts of a large one
+   * get both in turn, with each `read`.
+   */
   terminate(): SignalResult {
     const terminated = this.#signal('SIGTERM');
     this.#signal('SIGCONT');
@@ -55,6 +63,7 @@ export class CgroupKill implements KillInProgress {
    * while processes are left: it repeats what can help.
    */
   kill(): SignalResult {
+    this.#isTerminating = false;
     this.#freezer.thaw(); // a previous thaw may have failed
     return (this.#parts.files.unified ? this.#killUnified() : undefined) ?? this.#killEach();
   }
@@ -111,6 +120,7 @@ export class CgroupKill implements KillInProgress {
 
   read(): VictimSample {
     const { files } = this.#parts;
+    if (this.#isTerminating) this.terminate();
     const usage = files.usage();
     // On v2 a memory controller that was disabled above looks the same.
     const removed = usage === 'removed' && (!files.unified || files.populated() === false);
@@ -137,17 +147,25 @@ export class CgroupKill implements KillInProgress {
     const populated = this.#parts.files.populated();
     if (populated === false) return 0;
     if (populated === true && this.#isAwaited()) return 1;
-    const count = (): number => this.#processes()?.length ?? 1;
+    const count = (): number => this.#processes()?.length ?? this.#countPart();
     return populated === true ? Math.max(count(), 1) : count() || count();
   }
 
   /** undefined: unknown. */
   #processes(): readonly number[] | undefined {
+    if (this.#isLarge) return undefined;
     try {
       return this.#parts.handle.processes();
-    } catch {
+    } catch (error) {
+      this.#isLarge = errnoName(error) === 'EFBIG';
       return undefined;
     }
+  }
+
+  /** At least one until two rounds over all cgroups in a row have found none. */
+  #countPart(): number {
+    const part = this.#isLarge ? attempt(() => this.#parts.handle.signal(0)) : undefined;
+    return part?.found === 0 && part.emptyRounds >= 2 ? 0 : Math.max(part?.found ?? 1, 1);
   }
 
   #signal(name: 'SIGTERM' | 'SIGCONT' | 'SIGKILL'): SignalResult {
@@ -155,6 +173,7 @@ export class CgroupKill implements KillInProgress {
     try {
       const sent = handle.signal(constants.signals[name], name === 'SIGKILL' ? reaper : undefined);
       const { found, signalled, errno } = sent;
+      if (name === 'SIGTERM') this.#isTerminating = !sent.complete;
       const atNs = signalled > 0 ? sent.atNs : process.hrtime.bigint();
       if (errno === 0) return { atNs, processes: found, error: undefined };
       return { atNs, processes: found, error: `${name}: ${errnoText(errno)}`, passing: this.#passing(name, signalled, errno) };

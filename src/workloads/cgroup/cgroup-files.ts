@@ -142,12 +142,12 @@ function bytes(value = 0): bigint {
 export function processCount(
   pids: CgroupHierarchy | undefined,
   path: string,
-  listed: () => readonly number[] | undefined,
+  listed: () => readonly number[] | 'too many' | undefined,
 ): bigint | undefined {
   const counted = pids && countedBy(pids, path);
   if (counted !== undefined && counted > 0n) return counted;
   const processes = listed();
-  return processes && BigInt(processes.length);
+  return typeof processes === 'object' ? BigInt(processes.length) : undefined;
 }
 
 function countedBy(pids: CgroupHierarchy, path: string): bigint | undefined {

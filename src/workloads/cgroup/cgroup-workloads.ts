@@ -11,7 +11,7 @@ import { type CgroupSample, processCount } from './cgroup-files.js';
 import { ContainerNames } from '../cri/container-names.js';
 import { CgroupNames } from './cgroup-names.js';
 import { KnownWorkloads, usageOf } from './cgroup-workload.js';
-import { inodeOf, type Member, type Sampled, type SourceRoot } from './source-root.js';
+import { inodeOf, type Member, type SourceRoot } from './source-root.js';
 import { Members } from './members.js';
 import { OomPreferences, readOomPreference } from './oom-preference.js';
 import { missingSources, noWorkloads } from './missing-sources.js';
@@ -133,7 +133,9 @@ class CgroupWorkloads implements WorkloadSource {
     };
     const protections = this.#protections.of(occupied, facts, () => {
       const all = occupied.map(({ member }) => ({ ...member, oomPreference: this.#preferences.of(member), ...this.#podFacts(member) }));
-      return protectionsOf([...all, ...closed], this.#holdsEvictd(occupied), this.#nodeCgroup, this.#criticalPaths);
+      // As of the last tick.
+      const holding = cgroupsHolding(this.#ownProcesses, this.#hierarchy, (hidden) => this.#members.listing(hidden, occupied));
+      return protectionsOf([...all, ...closed], holding, this.#nodeCgroup, this.#criticalPaths);
     });
     const usages: WorkloadUsage[] = [];
     for (const { member, sample } of occupied) {
@@ -259,8 +261,12 @@ class CgroupWorkloads implements WorkloadSource {
   /** Checks the processes that live in it now. On v2 they need not be listed. */
   #veto({ path }: Workload): Protection | undefined {
     const member = this.#members.get(path);
-    const holdsEvictd = member && this.#members.isPopulated(member) ? holdsAny(path, this.#own.read(), this.#hierarchy) : undefined;
-    const pids = holdsEvictd === undefined && member ? this.#members.processes(member) : [];
+    let holdsEvictd = member && this.#members.isPopulated(member) ? holdsAny(path, this.#own.read(), this.#hierarchy) : undefined;
+    let pids = holdsEvictd === undefined && member ? this.#members.processes(member) : [];
+    if (pids === 'too many') {
+      holdsEvictd = holdsAny(path, this.#own.read(), this.#hierarchy);
+      pids = holdsEvictd === undefined ? undefined : [];
+    }
     if (pids === undefined) return { kind: 'unlisted' };
     if (holdsEvictd === undefined && pids.length === 0) {
       const inode = inodeOf(cgroupDirectory(this.#hierarchy, path));
@@ -281,13 +287,6 @@ class CgroupWorkloads implements WorkloadSource {
     if (!member || !this.#preferences.look(member)) return undefined;
     this.#preferencesChanged = true;
     return { kind: 'changed' };
-  }
-
-  /** As of the last tick. */
-  #holdsEvictd(occupied: readonly Sampled[]): ReadonlySet<string> {
-    return cgroupsHolding(this.#ownProcesses, this.#hierarchy, (hidden) =>
-      occupied.flatMap(({ member }) => (this.#members.processes(member)?.some((pid) => hidden.includes(pid)) ? [member.path] : [])),
-    );
   }
 
   /** A kubelet's pods, right below a cgroup that is no unit and no part of one. */

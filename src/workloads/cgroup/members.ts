@@ -11,7 +11,7 @@ import { cgroupFiles, limitIn, type CgroupFiles, type CgroupSample } from './cgr
 import type { RuleEffect } from '../workload-rules.js';
 import type { OomPreferences } from './oom-preference.js';
 import { type Member, type Sampled, inodeOf, type MemberRoot } from './source-root.js';
-import { listedProtection } from './protection.js';
+import { memberProtection } from './protection.js';
 
 type EffectOf = (workload: { readonly name: string; readonly path: string }) => RuleEffect;
 
@@ -121,17 +121,25 @@ export class Members {
       .map((member) => ({ member, sample: this.#files.sample(this.#values, member.row * columns) }));
   }
 
-  /** The pids of the cgroup and below; undefined: unknown. */
-  processes({ path, id }: Member): readonly number[] | undefined {
+  /** The pids of the cgroup and below; 'too many': of more cgroups than are listed; undefined: unknown. */
+  processes({ path, id }: Member): readonly number[] | 'too many' | undefined {
     let handle: CgroupHandle | undefined;
     try {
       handle = new this.#native.CgroupHandle(cgroupDirectory(this.#parts.hierarchy, path), id);
       return handle.processes();
     } catch (error) {
-      return GONE.has(errnoName(error) ?? '') ? [] : undefined;
+      const errno = errnoName(error) ?? '';
+      return errno === 'EFBIG' ? 'too many' : GONE.has(errno) ? [] : undefined;
     } finally {
       handle?.close();
     }
+  }
+
+  /** The paths of those that list one of these pids. */
+  listing(pids: readonly number[], members: readonly Pick<Sampled, 'member'>[]): readonly string[] {
+    const lists = (listed: ReturnType<Members['processes']>): boolean =>
+      typeof listed === 'object' && listed.some((pid) => pids.includes(pid));
+    return members.flatMap(({ member }) => (lists(this.processes(member)) ? [member.path] : []));
   }
 
   all(): Iterable<Member> {
@@ -216,7 +224,7 @@ export class Members {
       const effect = this.#parts.effectOf({ name, path });
       const member: Member = {
         ...{ name, path, root, row, id, effect },
-        listed: listedProtection({ path, effect }, this.#parts.names),
+        listed: memberProtection({ path, effect }, root.isWhole(below), this.#parts.names),
         isSession: isAvoidedSession(path, this.#parts.names),
         unit: unit?.path === path ? unit : undefined,
         limitBytes: limitIn(`${directory}/${this.#files.limitFile}`),

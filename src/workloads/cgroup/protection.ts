@@ -68,6 +68,12 @@ export function listedProtection({ path, effect }: Pick<Protectable, 'path' | 'e
   return { kind: 'unit', rule: listed.rule, why: listed.why };
 }
 
+/** @param isWhole  a user's manager with too much in it to be listed: it may go as a whole, unless it is an operator's */
+export function memberProtection(one: Pick<Protectable, 'path' | 'effect'>, isWhole: boolean, facts: NameFacts): Protection | undefined {
+  const [, uid] = /\/user@(\d+)\.service$/.exec(one.path) ?? [];
+  return isWhole && (uid === undefined || !facts.isOperator(Number(uid))) ? undefined : listedProtection(one, facts);
+}
+
 /** A protected unit in a slice protects the slice. Checked for the victim only, because units in slices come and go. */
 export function protectedBelow(
   path: string,
@@ -81,8 +87,12 @@ export function protectedBelow(
   if (unitPlace(path).kind !== 'slice') return undefined;
   const all = new UnitTree(path, false, () => true);
   let unlisted = 0;
-  const units = all.list(directory, () => {
-    unlisted += 1;
+  const units = all.list(directory, {
+    follow: () => undefined,
+    unfollow: () => undefined,
+    unlisted: () => {
+      unlisted += 1;
+    },
   });
   for (const below of units) {
     const unit = { name: unitNameOf(below.slice(below.lastIndexOf('/') + 1)), path: `${path}/${below}` };

@@ -11,12 +11,26 @@ import { fsPath, namesIn } from '../../byte-paths.js';
 /** Changes of a root's members: none, unknown (list them), or the last event by path below the root. */
 export type MembersChange = 'none' | 'unknown' | ReadonlyMap<string, 'appeared' | 'vanished'>;
 
-/** Selects members among all cgroups below a root. Paths are relative to the root. */
+/** Selects members among the cgroups below a root. Paths are relative to the root. */
 export interface TreeShape {
-  /** @param unlisted  called for each holder that could not be listed */
-  list(directory: string, unlisted: () => void): string[];
+  list(directory: string, visitor: TreeVisitor): string[];
   /** `holder`: not a member, but may contain some. */
   place(path: string): 'member' | 'holder' | 'neither';
+  /** Takes note of a new member. false: there are too many beside it, so the tree is to be listed. */
+  admits(path: string): boolean;
+  /** A holder that is a member itself, because it contains too much to be listed. */
+  isWhole(path: string): boolean;
+  /** Whether there is one: only a listing shows that it contains less. */
+  readonly hasWhole: boolean;
+}
+
+/** What a listing does with the holders. */
+export interface TreeVisitor {
+  /** Before it is listed. */
+  follow(holder: string): void;
+  unfollow(holder: string): void;
+  /** It could not be listed. */
+  unlisted(): void;
 }
 
 /** A place with members. Paths are relative to it. */
@@ -29,6 +43,8 @@ export interface MemberRoot {
   /** Possible members, and files if there is no shape. */
   list(): string[];
   nameOf(below: string): string;
+  /** Whether it is a member only because it contains too many. */
+  isWhole(below: string): boolean;
   /** Tries to watch. A watch follows the directory, not the name, which a rename above (v1) can give to another. */
   watch(): void;
   /** A known name belongs to another cgroup or to none. A watched root learns that from the kernel. */
@@ -40,9 +56,9 @@ export interface MemberRoot {
 }
 
 /**
- * A cgroup whose children, or descendants of a given shape, are workloads. If watched, the kernel queues changes until
- * a pass or tick reads them. Otherwise the directory's link count shows whether the number of children changed; a tree
- * is listed.
+ * A cgroup whose children, or descendants of a given shape, are workloads. If watched, the kernel queues changes in it
+ * and in holders, never inside workloads, until a pass or tick reads them. Otherwise the directory's link count shows
+ * whether the number of children changed; a tree is listed.
  */
 export class SourceRoot implements MemberRoot {
   readonly path: string;
@@ -68,7 +84,7 @@ export class SourceRoot implements MemberRoot {
   /** @param known  the number of known children, called only if nothing is watched */
   changes(known: () => number): MembersChange {
     const reported = this.#reported();
-    if (!this.#listed) return 'unknown';
+    if (!this.#listed || this.shape?.hasWhole) return 'unknown';
     if (reported) return reported.length === 0 ? 'none' : this.#ofMembers(reported);
     if (this.shape) return 'unknown';
     // kernfs counts subdirectories in the link count. If no known child was removed, an equal count means the same
@@ -83,21 +99,27 @@ export class SourceRoot implements MemberRoot {
     this.close();
     this.#inode = inode;
     try {
-      this.#tree = new this.#native.CgroupTree(this.directory, this.shape ? 'all' : 'children');
+      this.#tree = new this.#native.CgroupTree(this.directory);
       this.#failure = undefined;
       this.#listed = false; // earlier changes are not reported
     } catch (error) {
-      this.#failure = error instanceof Error ? error : new Error(String(error));
+      this.#failed(error);
     }
   }
 
   list(): string[] {
     this.#listed = true;
-    const unlisted = (): void => {
-      this.#listed = false;
+    const visitor: TreeVisitor = {
+      follow: (holder) => {
+        this.#follow(holder);
+      },
+      unfollow: (holder) => this.#tree?.unfollow(holder),
+      unlisted: () => {
+        this.#listed = false;
+      },
     };
     try {
-      return this.shape ? this.shape.list(this.directory, unlisted) : namesIn(this.directory);
+      return this.shape ? this.shape.list(this.directory, visitor) : namesIn(this.directory);
     } catch {
       return []; // see `problem`
     }
@@ -105,6 +127,10 @@ export class SourceRoot implements MemberRoot {
 
   nameOf(below: string): string {
     return this.shape ? unitNameOf(below.slice(below.lastIndexOf('/') + 1)) : below;
+  }
+
+  isWhole(below: string): boolean {
+    return this.shape?.isWhole(below) ?? false;
   }
 
   forget(): void {
@@ -134,6 +160,19 @@ export class SourceRoot implements MemberRoot {
     this.#listed = false;
   }
 
+  #failed(error: unknown): void {
+    this.#failure = error instanceof Error ? error : new Error(String(error));
+  }
+
+  #follow(holder: string): void {
+    try {
+      this.#tree?.follow(holder);
+    } catch (error) {
+      this.close();
+      this.#failed(error);
+    }
+  }
+
   /** undefined: not watched. */
   #reported(): CgroupTreeChanges['list'] | undefined {
     if (this.#tree === undefined) return undefined;
@@ -142,24 +181,25 @@ export class SourceRoot implements MemberRoot {
     const { list, overflow, gone } = changes;
     if (overflow) this.#listed = false;
     if (gone) {
-      // Removed, renamed, or out of watches. The next tick tries again, and `problem` reports a failure.
+      // Removed or renamed. The next tick tries again, and `problem` reports a failure.
       this.close();
       return undefined;
     }
     return list;
   }
 
-  /** Children of a vanished holder vanish without events, so all are listed. */
+  /** A new holder may have children, and those of a vanished one vanish without events: all are listed. */
   #ofMembers(reported: CgroupTreeChanges['list']): MembersChange {
     const { shape } = this;
     const last = new Map<string, 'appeared' | 'vanished'>();
     for (const { path, kind } of reported) {
       const place = shape?.place(path) ?? 'member';
-      if (place === 'member') last.set(path, kind);
-      else if (place === 'holder' && kind === 'vanished') {
+      const isTooMany = place === 'member' && kind === 'appeared' && shape?.admits(path) === false;
+      if (place === 'holder' || isTooMany) {
         this.#listed = false;
         return 'unknown';
       }
+      if (place === 'member') last.set(path, kind);
     }
     return last.size === 0 ? 'none' : last;
   }

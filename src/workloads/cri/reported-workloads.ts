@@ -32,6 +32,10 @@ export class RuntimeRoot implements MemberRoot {
     return this.#byPath.get(`/${below}`)?.name ?? below;
   }
 
+  isWhole(): boolean {
+    return false;
+  }
+
   /** As listed; undefined: not of this runtime. */
   reported(path: string): RuntimeWorkload | undefined {
     return this.#byPath.get(path);

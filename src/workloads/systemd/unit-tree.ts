@@ -1,10 +1,10 @@
+import { opendirSync, type Dir } from 'node:fs';
 import { cgroupDirectory, isBelow, type CgroupHierarchy } from '../../core/workload/cgroup.js';
-import { unitKind, unitNameOf, unitPlace } from '../../core/systemd/unit.js';
+import { managerAbove, unitKind, unitNameOf, unitPlace } from '../../core/systemd/unit.js';
 import type { WorkloadSources } from '../../core/workload/workload-source.js';
 import type { Binding } from '../../native/binding.js';
 import { errnoName } from '../../errors.js';
-import { SourceRoot, type TreeShape } from '../cgroup/source-root.js';
-import { namesIn } from '../../byte-paths.js';
+import { SourceRoot, type TreeShape, type TreeVisitor } from '../cgroup/source-root.js';
 
 /**
  * The roots of these sources.
@@ -30,11 +30,26 @@ export function rootsOf(sources: WorkloadSources, hierarchy: CgroupHierarchy, na
   ];
 }
 
+/**
+ * A user's manager with more cgroups than this, or deeper ones, is one workload: users make cgroups there, and the time
+ * and watches that these take are the machine's.
+ */
+const MOST_IN_MANAGER = 512;
+const MOST_LEVELS_IN_MANAGER = 8;
+
+interface Limits {
+  readonly cgroups: number;
+  readonly levels: number;
+}
+const NO_LIMITS: Limits = { cgroups: Infinity, levels: Infinity };
+
 /** Services and scopes anywhere below a slice, also in slices of user managers. */
 export class UnitTree implements TreeShape {
   readonly #root: string;
   readonly #userUnits: boolean;
   readonly #isWanted: (name: string, path: string) => boolean;
+  /** Cgroups in each user's manager, by its path: as listed, and what has appeared since. */
+  readonly #sizes = new Map<string, number>();
 
   /** @param userUnits  units of user managers are members instead of the managers */
   constructor(root: string, userUnits: boolean, isWanted: (name: string, path: string) => boolean) {
@@ -45,34 +60,91 @@ export class UnitTree implements TreeShape {
 
   place(path: string): ReturnType<TreeShape['place']> {
     const place = unitPlace(`${this.#root}/${path}`);
-    if (place.kind === 'slice' || (place.kind === 'manager' && this.#userUnits)) return 'holder';
+    if (place.kind === 'slice') return 'holder';
+    if (place.kind === 'manager' && this.#userUnits && !this.isWhole(path)) return 'holder';
     if (place.kind !== 'unit' && place.kind !== 'manager') return 'neither';
     return this.#isWanted(place.unit.name, place.unit.path) ? 'member' : 'neither';
   }
 
-  list(directory: string, unlisted: () => void): string[] {
-    return this.#below(directory, '', unlisted);
+  admits(path: string): boolean {
+    const manager = managerAbove(`${this.#root}/${path}`)?.slice(this.#root.length + 1);
+    if (manager === undefined) return true;
+    const size = (this.#sizes.get(manager) ?? 0) + 1;
+    this.#sizes.set(manager, size);
+    return size <= MOST_IN_MANAGER;
   }
 
-  #below(directory: string, path: string, unlisted: () => void): string[] {
-    return unitsIn(`${directory}/${path}`, unlisted).flatMap((name) => {
-      const below = path === '' ? name : `${path}/${name}`;
-      const place = this.place(below);
-      if (place === 'holder') return this.#below(directory, below, unlisted);
-      return place === 'member' ? [below] : [];
-    });
+  isWhole(path: string): boolean {
+    return (this.#sizes.get(path) ?? 0) > MOST_IN_MANAGER;
+  }
+
+  get hasWhole(): boolean {
+    for (const size of this.#sizes.values()) if (size > MOST_IN_MANAGER) return true;
+    return false;
+  }
+
+  list(directory: string, visitor: TreeVisitor): string[] {
+    const whole = new Set([...this.#sizes.keys()].filter((path) => this.isWhole(path)));
+    this.#sizes.clear();
+    const { members, managers } = this.#below(directory, '', visitor, NO_LIMITS);
+    for (const manager of managers) members.push(...this.#inManager(directory, manager, visitor, whole.has(manager)));
+    return members;
+  }
+
+  #inManager(directory: string, manager: string, visitor: TreeVisitor, wasWhole: boolean): readonly string[] {
+    const limits = { cgroups: MOST_IN_MANAGER, levels: MOST_LEVELS_IN_MANAGER };
+    // What is inside is followed again only if it is little by now.
+    const look = wasWhole ? { ...visitor, follow: () => undefined } : visitor;
+    const found = this.#below(directory, manager, look, limits);
+    if (found.isComplete && wasWhole) return this.#inManager(directory, manager, visitor, false);
+    this.#sizes.set(manager, found.isComplete ? found.seen : Infinity);
+    if (found.isComplete) return found.members;
+    visitor.unfollow(manager);
+    // Of units that are selected by name, those that were seen.
+    return this.place(manager) === 'member' ? [manager] : found.members;
+  }
+
+  /** Lists a holder and those in it, but for managers. `seen`: cgroups. */
+  #below(
+    directory: string,
+    holder: string,
+    visitor: TreeVisitor,
+    limits: Limits,
+  ): { readonly members: string[]; readonly managers: readonly string[]; readonly seen: number; readonly isComplete: boolean } {
+    const [members, managers]: [string[], string[]] = [[], []];
+    const left = [{ path: holder, level: 1 }];
+    let seen = 0;
+    for (let next = left.pop(); next !== undefined; next = left.pop()) {
+      if (next.path !== '') visitor.follow(next.path);
+      for (const name of cgroupsIn(`${directory}/${next.path}`, visitor)) {
+        seen += 1;
+        if (seen > limits.cgroups) return { members, managers, seen, isComplete: false };
+        if (unitKind(unitNameOf(name)) === undefined) continue;
+        const below = next.path === '' ? name : `${next.path}/${name}`;
+        const place = this.place(below);
+        if (place === 'member') members.push(below);
+        if (place !== 'holder') continue;
+        if (next.level >= limits.levels) return { members, managers, seen, isComplete: false };
+        if (unitKind(unitNameOf(name)) === 'slice') left.push({ path: below, level: next.level + 1 });
+        else managers.push(below);
+      }
+    }
+    return { members, managers, seen, isComplete: true };
   }
 }
 
 /** Removed meanwhile, or a file. */
 const NOTHING_THERE: ReadonlySet<string | undefined> = new Set(['ENOENT', 'ENODEV', 'ENOTDIR']);
 
-/** @param unlisted  called if the directory cannot be listed (EMFILE, ENFILE, ENOMEM) */
-function unitsIn(directory: string, unlisted: () => void): string[] {
+/** The names; reads no more than are taken. `unlisted` is called if that fails (EMFILE, ENFILE, ENOMEM). */
+function* cgroupsIn(directory: string, visitor: TreeVisitor): Generator<string> {
+  let opened: Dir | undefined;
   try {
-    return namesIn(directory).filter((name) => unitKind(unitNameOf(name)) !== undefined);
+    opened = opendirSync(directory, { bufferSize: 128 });
+    for (let entry = opened.readSync(); entry !== null; entry = opened.readSync()) if (!entry.isFile()) yield entry.name;
   } catch (error) {
-    if (!NOTHING_THERE.has(errnoName(error))) unlisted();
-    return [];
+    if (!NOTHING_THERE.has(errnoName(error))) visitor.unlisted();
+  } finally {
+    opened?.closeSync();
   }
 }

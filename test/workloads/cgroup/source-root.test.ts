@@ -55,6 +55,9 @@ const silent: Binding = {
     changes() {
       return undefined;
     }
+    follow() {
+      return true;
+    }
     close() {
       // nothing is held
     }

@@ -46,7 +46,9 @@ class CgroupHandleObject : public Napi::ObjectWrap<CgroupHandleObject> {
     return ObjectOf(env, {{"found", NumberOf(env, outcome.found)},
                           {"signalled", NumberOf(env, outcome.signalled)},
                           {"errno", NumberOf(env, outcome.error)},
-                          {"atNs", Napi::BigInt::New(env, outcome.at_ns)}});
+                          {"atNs", Napi::BigInt::New(env, outcome.at_ns)},
+                          {"complete", Napi::Boolean::New(env, outcome.complete)},
+                          {"emptyRounds", NumberOf(env, outcome.empty_rounds)}});
   }
 
   Napi::Value Stop(const Napi::CallbackInfo& info) {

@@ -1,5 +1,6 @@
 #include "watch/linux/cgroup_tree.h"
 
+#include <cerrno>
 #include <memory>
 #include <utility>
 
@@ -7,6 +8,7 @@
 #include "js/error.h"
 #include "js/linux/objects.h"
 #include "js/value.h"
+#include "walk/linux/cgroup_walk.h"
 #include "watch/linux/js/watch.h"
 
 namespace evictd {
@@ -20,15 +22,10 @@ class CgroupTreeObject : public WatchObject<CgroupTreeObject> {
 
   explicit CgroupTreeObject(const Napi::CallbackInfo& info) : WatchObject(info) {
     root_ = TextArgument(info[0], "root");
-    const std::string depth = TextArgument(info[1], "depth");
-    if (depth != "children" && depth != "all") {
-      ThrowArgumentError(info.Env(), "depth must be children or all, not " + depth);
-    }
-    const bool wakes = !info[2].IsUndefined();
-    const Napi::Function on_wake = wakes ? FunctionArgument(info[2], "onWake") : Napi::Function();
+    const bool wakes = !info[1].IsUndefined();
+    const Napi::Function on_wake = wakes ? FunctionArgument(info[1], "onWake") : Napi::Function();
     Guarded(info.Env(), [&] {
-      auto tree = std::make_shared<CgroupTree>(
-          root_, depth == "all" ? CgroupTree::Depth::kAll : CgroupTree::Depth::kChildren, wakes);
+      auto tree = std::make_shared<CgroupTree>(root_, wakes);
       if (wakes) {
         Start(info, std::move(tree), on_wake, root_);
       } else {
@@ -43,7 +40,7 @@ class CgroupTreeObject : public WatchObject<CgroupTreeObject> {
   Napi::Value Changes(const Napi::CallbackInfo& info) {
     const Napi::Env env = info.Env();
     CgroupTree::Changes changes;
-    if (CgroupTree* const tree = unwatched_ ? unwatched_.get() : source_as<CgroupTree>()) {
+    if (CgroupTree* const tree = Tree()) {
       changes = tree->TakeChanges();
       if (changes.gone && unwatched_) {
         error_ = changes.error;
@@ -76,6 +73,21 @@ class CgroupTreeObject : public WatchObject<CgroupTreeObject> {
                           {"gone", Napi::Boolean::New(env, changes.gone)}});
   }
 
+  Napi::Value Follow(const Napi::CallbackInfo& info) {
+    const Napi::Env env = info.Env();
+    const std::string path = TextArgument(info[0], "path");
+    CgroupTree* const tree = Tree();
+    const int error = tree == nullptr ? ENODEV : tree->Follow(path);
+    if (error == 0) return Napi::Boolean::New(env, true);
+    if (HasVanished(error) || error == ENOTDIR) return Napi::Boolean::New(env, false);
+    throw ToJavaScript(env, SystemError(error, "inotify_add_watch", root_ + "/" + path));
+  }
+
+  void Unfollow(const Napi::CallbackInfo& info) {
+    const std::string path = TextArgument(info[0], "path");
+    if (CgroupTree* const tree = Tree()) tree->Unfollow(path);
+  }
+
   // Without a callback the waiter does not carry it, so this replaces the base class.
   Napi::Value Live(const Napi::CallbackInfo& info) {
     return Napi::Boolean::New(info.Env(), live() || unwatched_ != nullptr);
@@ -93,10 +105,14 @@ class CgroupTreeObject : public WatchObject<CgroupTreeObject> {
   }
 
   static Napi::Function Define(Napi::Env env) {
-    return WatchObject::Define(env, {InstanceMethod("changes", &CgroupTreeObject::Changes)});
+    return WatchObject::Define(env, {InstanceMethod("changes", &CgroupTreeObject::Changes),
+                                     InstanceMethod("follow", &CgroupTreeObject::Follow),
+                                     InstanceMethod("unfollow", &CgroupTreeObject::Unfollow)});
   }
 
  private:
+  CgroupTree* Tree() { return unwatched_ ? unwatched_.get() : source_as<CgroupTree>(); }
+
   // Also at the environment's end: its data is finalized last.
   void Drop() {
     if (unwatched_) Environment::Of(Env())->Release(std::move(unwatched_));

@@ -1,0 +1,106 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { native } from '../../../src/native/index.js';
+import { openWorkloads } from '../../../src/workloads/cgroup/cgroup-workloads.js';
+import { UnitTree } from '../../../src/workloads/systemd/unit-tree.js';
+
+// A tree of directories that has the shape of cgroup v2 with user managers: users make what is below those.
+const MANAGER = 'user-1.slice/user@1.service';
+
+let root: string;
+/** Holders that are watched. */
+let followed: Set<string>;
+const visitor = {
+  follow: (holder: string) => void followed.add(holder),
+  unfollow: (holder: string) => {
+    for (const path of followed) if (path === holder || path.startsWith(`${holder}/`)) followed.delete(path);
+  },
+  unlisted: () => expect.fail('all can be listed'),
+};
+const make = (...paths: string[]) => {
+  for (const path of paths) mkdirSync(join(root, path), { recursive: true });
+};
+const units = (count: number) => Array.from({ length: count }, (_, index) => `${MANAGER}/app.slice/u${String(index)}.service`);
+const levels = (depth: number) =>
+  `${MANAGER}/${Array<string>(depth - 1)
+    .fill('a.slice')
+    .join('/')}/deep.service`;
+const tree = (isWanted: (name: string) => boolean = () => true) => new UnitTree('/user.slice', true, isWanted);
+
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'evictd-test-'));
+  followed = new Set();
+  onTestFinished(() => {
+    rmSync(root, { recursive: true });
+  });
+  make('system.service', `${MANAGER}/init.scope`);
+});
+
+describe("a user's manager", () => {
+  test.each<[rule: string, paths: string[], members: 'units' | 'manager']>([
+    ['with as many cgroups as are listed', units(510), 'units'], // app.slice and init.scope are two
+    ['with one more', units(511), 'manager'],
+    ['with many that are no units', units(600).map((path) => path.replace(/\.service$/, '')), 'manager'],
+    ['with as many levels as are listed', [levels(8)], 'units'],
+    ['with one more level', [levels(9)], 'manager'],
+  ])('%s', (_rule, paths, expected) => {
+    make(...paths);
+    const listed = tree().list(root, visitor);
+    const all = [`${MANAGER}/init.scope`, ...paths, 'system.service'];
+    expect(listed.sort()).toEqual(expected === 'units' ? all.sort() : ['system.service', MANAGER]);
+    const inside = [...followed].filter((path) => path.startsWith(MANAGER));
+    expect(inside.length > 0).toBe(expected === 'units');
+    expect(followed).toContain('user-1.slice');
+  });
+
+  test('is listed at each look while it is one workload, and its units are workloads again when they are few', () => {
+    make(...units(600));
+    const shape = tree();
+    for (let look = 0; look < 3; look++) {
+      expect(shape.list(root, visitor).sort()).toEqual(['system.service', MANAGER]);
+      expect([shape.hasWhole, shape.isWhole(MANAGER), shape.place(MANAGER)]).toEqual([true, true, 'member']);
+    }
+    for (const path of units(600).slice(1)) rmSync(join(root, path), { recursive: true });
+    const few = [`${MANAGER}/app.slice/u0.service`, `${MANAGER}/init.scope`, 'system.service'];
+    expect(shape.list(root, visitor).sort()).toEqual(few.sort());
+    expect([shape.hasWhole, shape.isWhole(MANAGER), shape.place(MANAGER)]).toEqual([false, false, 'holder']);
+    expect(followed).toContain(`${MANAGER}/app.slice`);
+  });
+
+  test('takes new units until there are too many; those of the machine have no limit', () => {
+    make(...units(509));
+    const shape = tree();
+    shape.list(root, visitor);
+    expect([1, 2].map(() => shape.admits(`${MANAGER}/app.slice/new.service`))).toEqual([true, false]);
+    expect(Array.from({ length: 600 }, () => shape.admits('new.service'))).not.toContain(false);
+  });
+
+  test('is no workload where units are selected by name: those that are seen are', () => {
+    make(`${MANAGER}/wanted.service`, levels(9));
+    const listed = tree((name) => name === 'wanted.service').list(root, visitor);
+    expect(listed).toEqual([`${MANAGER}/wanted.service`]);
+  });
+});
+
+test.each([
+  ['may be evicted, though it is protected otherwise', 1, undefined],
+  ["stays protected if it is an operator's", 0, 'unit'],
+])('a manager with too much in it %s', (_rule, uid, protection) => {
+  const manager = `user-${String(uid)}.slice/user@${String(uid)}.service`;
+  const identity = { name: 'machine', cgroup: undefined, cgroupVersion: 2 } as const;
+  const workloads = [{ systemd: { slices: ['user.slice'], units: [] } }];
+  const hierarchy = { version: 2, controller: '', mountPoint: root, root: '/' } as const;
+  for (let unit = 0; unit < 600; unit++) make(`user.slice/${manager}/u${String(unit)}.service`);
+  for (const [file, text] of [
+    ['memory.current', '1048576\n'],
+    ['memory.stat', 'inactive_file 0\nactive_file 0\n'],
+    ['cgroup.events', 'populated 1\n'],
+  ] as const)
+    writeFileSync(join(root, 'user.slice', manager, file), text);
+  const source = openWorkloads({ workloads, rules: [] }, native, { identity, hierarchy }, false, { operators: new Set([0]) });
+  const { usages } = source.candidates();
+  source.close();
+  expect(usages.map(({ workload }) => [workload.path, workload.protection?.kind])).toEqual([[`/user.slice/${manager}`, protection]]);
+});
