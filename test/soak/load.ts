@@ -1,22 +1,25 @@
-import { rmSync } from 'node:fs';
+import { mkdirSync, rmdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { TestCgroup } from '../support/cgroup.js';
 import { holdMemory } from '../support/hold-memory.js';
+import { makeDeep, makeWide } from '../support/many-cgroups.js';
 
 export const NODE_BYTES = 512n << 20n;
 const WORKLOADS = 100;
 const HOG_MIB = 160;
 const TIMEOUT_MS = 60_000;
 const LOOK_MS = 50;
+/** Cgroups made at a time: beside each other, and in each other. */
+const [WIDE, DEEP] = [15, 10];
 
 /** The activity of a node, each part at its own rate until it is stopped. */
 export class Load {
   readonly #node: TestCgroup;
   readonly #abort = new AbortController();
   readonly #activities: Promise<void>[] = [];
-  readonly counts = { workloads: 0, hogs: 0, hogsEvicted: 0, bursts: 0 };
+  readonly counts = { workloads: 0, hogs: 0, hogsEvicted: 0, bursts: 0, cgroups: 0 };
 
   constructor(node: TestCgroup) {
     this.#node = node;
@@ -37,6 +40,10 @@ export class Load {
     every(3000, () => this.#hog());
     every(1000, () => this.#fillPageCache());
     every(15_000, () => this.#burst());
+    // 100,000 in less than ten minutes.
+    const scope = this.#node.child('churning.scope');
+    await scope.spawn('sleep', ['3600']);
+    every(100, () => this.#churn(scope.dir));
   }
 
   async stop(): Promise<void> {
@@ -82,6 +89,19 @@ export class Load {
       rmSync(file, { force: true });
       await cgroup.cleanup();
     }
+  }
+
+  /** Cgroups inside a workload, which evictd does not watch, and a slice beside it, which it does. */
+  async #churn(workload: string): Promise<void> {
+    const slice = `${this.#node.dir}/${this.#node.path.slice(1, -'.slice'.length)}-s${String(this.counts.cgroups)}.slice`;
+    const wide = makeWide(workload, WIDE);
+    let deepest = makeDeep(workload, DEEP);
+    mkdirSync(slice);
+    await pause(1);
+    rmdirSync(slice);
+    for (const cgroup of wide) rmdirSync(cgroup);
+    for (let level = 0; level < DEEP; level++, deepest = dirname(deepest)) rmdirSync(deepest);
+    this.counts.cgroups += WIDE + DEEP + 1;
   }
 
   /** Tasks wait for the processor, for a second. */

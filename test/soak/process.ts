@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { inotifyWatches } from '../support/inotify.js';
 
 /** Resources of a process. */
 export interface Held {
@@ -7,6 +8,7 @@ export interface Held {
   readonly anonymousMib: number;
   readonly descriptors: number;
   readonly threads: number;
+  readonly inotifyWatches: number;
 }
 
 export function heldBy(pid: number): Held {
@@ -18,5 +20,6 @@ export function heldBy(pid: number): Held {
     anonymousMib: field('RssAnon') / 1024,
     descriptors: readdirSync(`${directory}/fd`).length,
     threads: field('Threads'),
+    inotifyWatches: inotifyWatches(pid).length,
   };
 }

@@ -1,6 +1,6 @@
 // make soak: runs `evictd run` in a node where workloads start and end, thresholds move, the configuration is reloaded,
-// metrics are scraped and a workload is evicted every few seconds. Fails if memory, descriptors or threads of evictd
-// grow. SOAK_SECONDS, 600 by default.
+// metrics are scraped, a workload is evicted every few seconds and cgroups come and go inside one. Fails if memory,
+// descriptors, threads or inotify watches of evictd grow. SOAK_SECONDS, 600 by default.
 import { setTimeout as pause } from 'node:timers/promises';
 import { machine } from '../bench/machine.js';
 import { RunningEvictd } from '../bench/evictd.js';
@@ -22,6 +22,8 @@ const FIGURES: readonly (readonly [name: string, of: (held: Held) => number, dig
   // A workload has three or four, and the growing ones exist only at times.
   ['descriptors', (held) => held.descriptors, 0, { upTo: 12, leak: 'any' }],
   ['threads', (held) => held.threads, 0, { upTo: 0, leak: 'any' }],
+  // The node is watched twice, as the parent of workloads and as a slice, and the slice in it exists only at times.
+  ['inotify watches', (held) => held.inotifyWatches, 0, { upTo: 1, leak: 'any' }],
 ];
 
 /** Each differs from the previous one in thresholds, rules and watched pressure. */
@@ -33,7 +35,7 @@ function configuration(node: string, reload: number): Record<string, unknown> {
   ];
   return {
     node: { cgroup: node },
-    workloads: [{ cgroup: node }],
+    workloads: [{ cgroup: node }, { systemd: { slices: [node.slice(1)] } }],
     rules: [
       { match: { name: 'w*' }, priority: reload % 3, requests: { memory: '16Mi' } },
       { match: { name: 'cache' }, critical: true },
@@ -57,7 +59,7 @@ async function cleanUp(): Promise<void> {
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void cleanUp().finally(() => process.exit(130)));
 
 async function soak(): Promise<boolean> {
-  const node = testCgroup();
+  const node = testCgroup(`evictdtest${String(process.pid)}.slice`);
   cleanups.push(() => node.cleanup());
   node.limit(NODE_BYTES);
   const troubles: unknown[] = [];
@@ -90,9 +92,11 @@ async function soak(): Promise<boolean> {
     const held = heldBy(evictd.pid);
     samples.push(held);
     if (second % 60 === 0) {
-      const { residentMib, anonymousMib, descriptors, threads } = held;
+      const { residentMib, anonymousMib, descriptors, threads, inotifyWatches } = held;
       const memory = `${residentMib.toFixed(1)} MiB, ${anonymousMib.toFixed(1)} of it anonymous`;
-      process.stdout.write(`  minute ${String(second / 60)}: ${memory}, ${String(descriptors)} descriptors, ${String(threads)} threads\n`);
+      process.stdout.write(
+        `  minute ${String(second / 60)}: ${memory}, ${String(descriptors)} descriptors, ${String(threads)} threads, ${String(inotifyWatches)} inotify watches\n`,
+      );
     }
     await pause(Math.max(0, from + second * 1000 - performance.now()));
   }
@@ -108,9 +112,9 @@ async function soak(): Promise<boolean> {
   const metric = (name: string): number =>
     scraped.split('\n').reduce((sum, line) => (line.startsWith(name) ? sum + Number(line.slice(line.lastIndexOf(' '))) : sum), 0);
   const evictions = metric('evictd_evictions_total{');
-  const { workloads, hogs, hogsEvicted, bursts } = load.counts;
+  const { workloads, hogs, hogsEvicted, bursts, cgroups } = load.counts;
   process.stdout.write(
-    `${String(samples.length)} samples; ${String(workloads)} workloads came, ${String(hogs)} took too much, ${String(hogsEvicted)} ended; ${String(evictions)} evictions, ` +
+    `${String(samples.length)} samples; ${String(workloads)} workloads came, ${String(cgroups)} cgroups and slices beside them, ${String(hogs)} took too much, ${String(hogsEvicted)} ended; ${String(evictions)} evictions, ` +
       `${String(metric('evictd_evictions_failed_total{'))} failed; ${String(reloads)} reloads, ${String(scrapes)} scrapes, ${String(bursts)} bursts of pressure, ${String(metric('evictd_alerts_total{'))} alerts\n`,
   );
   if (evictions === 0) troubles.push('no workload was evicted');
