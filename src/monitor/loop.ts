@@ -109,7 +109,7 @@ export class Monitor {
     this.#parts.node.requestFilesystems(this.#passOn.bind(this, 'filesystem', undefined));
   }
 
-  get remaining(): Pick<State, 'held' | 'evictions' | 'evictionTimes' | 'withoutYield'> {
+  get remaining(): Pick<State, 'held' | 'evictions' | 'evictionTimes' | 'withoutYield' | 'leakBase'> {
     return this.#state;
   }
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { TestCgroup } from '../support/cgroup.js';
 import { evictd as command, Evictd } from './evictd.js';
-import { guarding, ON, testNode, workload, type Workload } from './node.js';
+import { guarding, MIB, ON, testNode, workload, type Workload } from './node.js';
 import { until } from './wait.js';
 
 /** 22 MiB a second in steps of 2 MiB, up to so much. */
@@ -22,6 +22,21 @@ const ended = (workloads: readonly Workload[]): number => workloads.filter(({ al
 const remaining = 'evictd_eviction_budget_remaining{resource="memory"}';
 
 describe(`a protected workload leaks beside six others (${ON})`, () => {
+  test('it costs one or two of them, and the alert names it', async () => {
+    const node = testNode();
+    const six = await others(node);
+    const evictd = await new Evictd({ config: guarding(node, [{ match: { name: 'db' }, critical: true }]) }).guarding();
+    await node.child('db').spawn('perl', ['-e', leak(300)]);
+    const alert = await evictd.recorded('alert');
+    expect(alert).toMatchObject({ alert: 'leak-elsewhere', grower: { kind: 'workload', name: 'db' } });
+    await until('the leak goes on for a while', async () => {
+      const available = await evictd.metric('evictd_signal_available{eviction_signal="memory.available"}');
+      return available !== undefined && available < 250 * MIB;
+    });
+    expect([1, 2]).toContain(ended(six));
+    expect(evictd.journal().filter(({ type }) => type === 'alert')).toHaveLength(1);
+  });
+
   test('the budget is the number of victims; evictd resume counts anew', async () => {
     const node = testNode();
     const six = await others(node);

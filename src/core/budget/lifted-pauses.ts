@@ -1,10 +1,12 @@
 import type { Resource, Signal } from '../signal/signal.js';
+import type { LeakBase } from './leak.js';
 import type { EvictionTimes } from './eviction-budget.js';
 
 /** The part of a state that pauses evictions. */
 interface Pausing {
   readonly evictionTimes: EvictionTimes;
   readonly withoutYield: ReadonlyMap<Signal, unknown>;
+  readonly leakBase: LeakBase | undefined;
   readonly settled: ReadonlyMap<string, string>;
 }
 
@@ -14,14 +16,20 @@ export interface LiftedPauses {
   readonly evictions: ReadonlyMap<Resource, number>;
   /** Whose last eviction freed nothing (departure no-yield). */
   readonly withoutYield: readonly Signal[];
+  /** The memory of the last eviction was consumed by what may not be evicted. */
+  readonly leak: boolean;
 }
 
 /** The alerts of these pauses come again if evictd pauses again. */
-const ALERTS = ['budget-exhausted ', 'no-yield '];
+const ALERTS = ['budget-exhausted ', 'leak-elsewhere ', 'no-yield '];
 
-export function pausesIn({ evictionTimes, withoutYield }: Omit<Pausing, 'settled'>): LiftedPauses {
+export function pausesIn({ evictionTimes, withoutYield, leakBase }: Omit<Pausing, 'settled'>): LiftedPauses {
   const counted = [...evictionTimes].map(([resource, { length }]) => [resource, length] as const);
-  return { evictions: new Map(counted.filter(([, count]) => count > 0)), withoutYield: [...withoutYield.keys()] };
+  return {
+    evictions: new Map(counted.filter(([, count]) => count > 0)),
+    withoutYield: [...withoutYield.keys()],
+    leak: leakBase?.isPaused === true,
+  };
 }
 
 export function withoutPauses<S extends Pausing>(state: S): S {
@@ -29,16 +37,18 @@ export function withoutPauses<S extends Pausing>(state: S): S {
     ...state,
     evictionTimes: new Map(),
     withoutYield: new Map(),
+    leakBase: undefined,
     settled: new Map([...state.settled].filter(([key]) => !ALERTS.some((alert) => key.startsWith(alert)))),
   };
 }
 
 /** 'evictions go on at the request of an operator: counted before: 5 for memory; freed nothing: memory.available'. */
-export function resumeMessage({ evictions, withoutYield }: LiftedPauses): string {
+export function resumeMessage({ evictions, withoutYield, leak }: LiftedPauses): string {
   const counts = [...evictions].map(([resource, count]) => `${String(count)} for ${resource}`);
   const lifted = [
     ...(counts.length === 0 ? [] : [`the budget counts anew (it had counted ${counts.join(', ')})`]),
     ...(withoutYield.length === 0 ? [] : [`the pause after an eviction without effect is over (${withoutYield.join(', ')})`]),
+    ...(leak ? ['the pause for a leak that no eviction cures is over'] : []),
   ];
   return `an operator resumed evictions: ${lifted.length === 0 ? 'nothing was paused' : lifted.join('; ')}`;
 }

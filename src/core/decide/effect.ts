@@ -1,3 +1,4 @@
+import type { Leak } from '../budget/leak.js';
 import type { LiftedPauses } from '../budget/lifted-pauses.js';
 import type { UsedUpBudget } from '../budget/eviction-budget.js';
 import type { DiskHolder } from '../disk/filesystem-holders.js';
@@ -13,8 +14,9 @@ import type { Threshold } from '../threshold/threshold.js';
  * Why a threshold evicted nothing. `signal-not-evictable`: evicting workloads does not free this resource.
  * `no-workload-source`: none is configured. `nothing-evictable`: every candidate is protected or frees nothing.
  * `no-yield`: the last eviction for this signal freed nothing, and its value has not changed since.
- * `budget-exhausted`: evictionBudget permits no more. `alert-only`: io, cpu or swap alone never evict. `restart-storm`:
- * a unit was evicted for the third time in ten minutes. `safe-mode`: evictd crashed several times.
+ * `budget-exhausted`: evictionBudget permits no more. `leak-elsewhere`: what consumed the memory of the last eviction
+ * may not be evicted. `alert-only`: io, cpu or swap alone never evict. `restart-storm`: a unit was evicted for the third
+ * time in ten minutes. `safe-mode`: evictd crashed several times.
  */
 export const ALERT_KINDS = [
   'signal-not-evictable',
@@ -22,6 +24,7 @@ export const ALERT_KINDS = [
   'nothing-evictable',
   'no-yield',
   'budget-exhausted',
+  'leak-elsewhere',
   'alert-only',
   'restart-storm',
   'safe-mode',
@@ -63,6 +66,8 @@ export type Effect =
       readonly holders?: readonly DiskHolder[];
       /** Of `budget-exhausted`. */
       readonly budget?: UsedUpBudget;
+      /** Of `leak-elsewhere`. */
+      readonly leak?: Leak;
     } & Joined)
   /** Start a unit that was kept stopped, and the units stopped with it. */
   | { readonly kind: 'release'; readonly hold: Hold }

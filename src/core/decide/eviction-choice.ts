@@ -1,4 +1,5 @@
 import { usedUpBudget } from '../budget/eviction-budget.js';
+import { isLeakUncertain, leakSince, pausedBase } from '../budget/leak.js';
 import { decide, selectVictim, type Choice } from '../rank/victim-selection.js';
 import type { AlertKind, Effect } from './effect.js';
 import { relieved } from '../reclaim/eviction-yield.js';
@@ -179,6 +180,12 @@ function evict<C extends Choice>(
       ...reading,
       ...(holders && { holders }),
     });
+  }
+  const leak = policy.departures.budget ? leakSince(before.leakBase, cause, selected.ranking) : undefined;
+  if (leak !== undefined && before.leakBase !== undefined) {
+    if (isLeakUncertain(before.leakBase, nowNs)) return before;
+    const paused = { ...before, leakBase: pausedBase(before.leakBase, observation, selected.ranking) };
+    return alert(paused, 'leak-elsewhere', { ...reading, leak });
   }
   const free = withMeasurementWait(attempting, id, undefined);
   const decided = withStormAlert({ ...free, ...decide(policy, free, cause, selected, nowNs) }, before.decisions, reading);

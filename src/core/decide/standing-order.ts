@@ -93,7 +93,9 @@ function decisionNow(policy: Policy, state: State, { threshold, observation, lim
   const { nowNs, layout, observations, candidates } = input;
   const crossed: Observation = { ...observation, available: limit - 1n, timeNs: nowNs };
   const observe = (): Observations => ({ ...observations, observed: new Map([[threshold.signal, crossed]]) });
-  const { effects } = step({ ...policy, thresholds: [threshold], localStorageCapacityIsolation: false }, state, {
+  // What will have grown until then is not known, so only a pause that holds already counts.
+  const before = state.leakBase?.isPaused ? state : { ...state, leakBase: undefined };
+  const { effects } = step({ ...policy, thresholds: [threshold], localStorageCapacityIsolation: false }, before, {
     nowNs,
     layout,
     observe,
@@ -116,13 +118,14 @@ function isAlike(other: RankedWorkload, victim: RankedWorkload): boolean {
   );
 }
 
-function choiceOf({ evictions, settled, decisions, evictionTimes, unitEvictions, held, measurementAwaitedSince }: State): Choice {
+function choiceOf({ evictions, settled, decisions, evictionTimes, leakBase, unitEvictions, held, measurementAwaitedSince }: State): Choice {
   return {
     effects: [],
     evictions,
     settled,
     decisions,
     evictionTimes,
+    leakBase,
     unitEvictions,
     held,
     measurementAwaitedSince,

@@ -1,5 +1,6 @@
 import type { ReportedEpisodes } from '../threshold/reported-episode.js';
 import type { EvictionBudget, EvictionTimes } from '../budget/eviction-budget.js';
+import type { LeakBase } from '../budget/leak.js';
 import type { ConditionsObserved } from '../threshold/node-condition.js';
 import type { Departures } from './departures.js';
 import type { EvictionInFlight } from './eviction.js';
@@ -83,6 +84,8 @@ export interface State {
   readonly withoutYield: ReadonlyMap<Signal, bigint>;
   /** By resource: the evictions that its budget counts, the oldest first (departure budget). */
   readonly evictionTimes: EvictionTimes;
+  /** Of the last eviction for memory. undefined: it is over. Not kept over a restart, which may cost one more victim. */
+  readonly leakBase: LeakBase | undefined;
   /** By unit path: its evictions in the last ten minutes. */
   readonly unitEvictions: ReadonlyMap<string, readonly bigint[]>;
   /** By unit name: units kept stopped, to be started again. */
@@ -111,6 +114,7 @@ export const initialState: State = {
   failedKills: new Map(),
   withoutYield: new Map(),
   evictionTimes: new Map(),
+  leakBase: undefined,
   unitEvictions: new Map(),
   held: new Map(),
   settled: new Map(),

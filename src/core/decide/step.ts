@@ -1,4 +1,5 @@
 import { withBudgeted, withoutUnsent } from '../budget/eviction-budget.js';
+import { leakBase, leakBaseNow } from '../budget/leak.js';
 import { pausesIn, withoutPauses } from '../budget/lifted-pauses.js';
 import { alertOnly, choose, type ChoiceContext, type Chosen } from './eviction-choice.js';
 import {
@@ -75,6 +76,7 @@ function withOrdered(policy: Policy, state: State, decision: Decision, nowNs: bi
     evictions: [...state.evictions, { ...inFlight(decision), phaseSinceNs: nowNs, usageStillSinceNs: nowNs }],
     decisions: Math.max(state.decisions, decision.serial),
     evictionTimes: withBudgeted(policy, state.evictionTimes, decision),
+    leakBase: leakBase(decision) ?? state.leakBase,
     held: hold ? new Map(state.held).set(hold.unit, hold) : state.held,
   };
 }
@@ -173,7 +175,7 @@ function synchronize(
     repaying: state.thresholdsMet,
     nowNs,
   };
-  const chosen = decided(context, begin(next, victims), counting(fresh, policy, victims, nowNs));
+  const chosen = decided(context, begin(next, victims, nowNs), counting(fresh, policy, victims, nowNs));
   return result(policy, next, input, victims, effects, withReleases(policy, next, input, chosen));
 }
 
@@ -206,14 +208,17 @@ function continued(policy: Policy, state: State, layout: Layout, input: StepInpu
   const { failedKills } = victims;
   const { nowNs, candidates, lastLook } = input;
   const context = { policy, layout, candidates, lastLook, failedKills, repaying: state.thresholdsMet, nowNs };
-  const chosen = afterReclaim(context, begin(state, victims), thresholds, reclaim, reading, input.observe());
+  const chosen = afterReclaim(context, begin(state, victims, nowNs), thresholds, reclaim, reading, input.observe());
   return { ...result(policy, state, input, victims, [], chosen), dueAtNs: nowNs };
 }
 
 function begin(
-  { settled, decisions, reclaiming, collectedAt, measurementAwaitedSince, evictionTimes }: State,
+  { settled, decisions, reclaiming, collectedAt, measurementAwaitedSince, evictionTimes, leakBase: base, reported }: State,
   { evictions, effects, withoutYield, unitEvictions, held }: VictimsNow,
+  nowNs: bigint,
 ): Chosen {
+  const outcomes = effects.flatMap((effect) => (effect.kind === 'outcome' ? [effect.outcome] : []));
+  const lasting = [...reported.values()].map(({ threshold }) => threshold.signal);
   return {
     effects: [],
     evictions,
@@ -223,10 +228,8 @@ function begin(
     collectedAt,
     measurementAwaitedSince,
     withoutYield,
-    evictionTimes: withoutUnsent(
-      evictionTimes,
-      effects.flatMap((effect) => (effect.kind === 'outcome' ? [effect.outcome] : [])),
-    ),
+    evictionTimes: withoutUnsent(evictionTimes, outcomes),
+    leakBase: leakBaseNow(base, outcomes, lasting, nowNs),
     unitEvictions,
     held,
     awaiting: false,
@@ -242,7 +245,7 @@ function result(
   effects: readonly Effect[],
   chosen?: Chosen,
 ): StepResult {
-  const { effects: more, awaiting, over, ...changed } = chosen ?? begin(state, victims);
+  const { effects: more, awaiting, over, ...changed } = chosen ?? begin(state, victims, nowNs);
   const next: State = {
     ...state,
     ...changed,

@@ -1,4 +1,5 @@
 import type { UsedUpBudget } from '../budget/eviction-budget.js';
+import type { Leak } from '../budget/leak.js';
 import { amountOf, amountOfBytes, amountOfResource, counted } from '../quantity/amount.js';
 import { holdersText } from '../disk/disk-holder.js';
 import { ofResource } from '../disk/disk-holding.js';
@@ -7,7 +8,7 @@ import type { Effect } from '../decide/effect.js';
 import type { Decision, Outcome } from '../decide/eviction.js';
 import type { Joined } from '../threshold/joined-readings.js';
 import type { Observation } from '../signal/observation.js';
-import { describeRanked } from '../rank/rank.js';
+import { describeRanked, protectionText } from '../rank/rank.js';
 import { isDiskSignal, operatorOf, SIGNAL_FACTS } from '../signal/signal.js';
 import type { StorageBreach } from '../disk/storage-limit.js';
 import {
@@ -120,8 +121,8 @@ function nodeText({ decision: { cause }, nodeAfter }: Outcome): string {
 export function alertMessage({
   alert,
   ...reading
-}: ThresholdReading & Pick<Extract<Effect, { kind: 'alert' }>, 'alert' | 'decision' | 'holders' | 'budget'>): string {
-  const { threshold, decision, holders = [], budget } = reading;
+}: ThresholdReading & Pick<Extract<Effect, { kind: 'alert' }>, 'alert' | 'decision' | 'holders' | 'budget' | 'leak'>): string {
+  const { threshold, decision, holders = [], budget, leak } = reading;
   const met = comparisonText(reading);
   switch (alert) {
     case 'signal-not-evictable':
@@ -138,6 +139,8 @@ export function alertMessage({
       return `${met}: ${budget === undefined ? 'the eviction budget is used up' : budgetText(budget)}`;
     case 'safe-mode':
       return `${met}: nothing is evicted, because evictd is in safe mode after several crashes`;
+    case 'leak-elsewhere':
+      return `${met}: ${leak === undefined ? 'no eviction can cure it' : leakText(leak)}`;
     case 'alert-only':
       return `${met}: nothing is evicted, because this signal does not identify the workload that causes the pressure`;
     case 'restart-storm':
@@ -152,6 +155,15 @@ function budgetText({ max, minPriority, windowNs, freeInNs }: UsedUpBudget): str
   const what = minPriority === undefined ? 'evicts nothing more' : 'evicts none of these';
   const used = `${counted(BigInt(max), 'evictions')}${ofBand} in ${formatDuration(windowNs)}`;
   return `the eviction budget is used up: ${used}; evictd ${what} for ${formatDuration(wholeSeconds(freeInNs))}`;
+}
+
+/** 'evictd evicts nothing more: the last eviction freed 16MiB, and db, which is never evicted (critical), …'. */
+function leakText({ grower, grownBytes, freedBytes }: Leak): string {
+  const what =
+    grower === undefined
+      ? 'memory outside the workloads (another unit, the kernel, or a tmpfs)'
+      : `${grower.workload.name}, which may not be evicted${grower.protection ? ` (${protectionText(grower.protection)})` : ''},`;
+  return `the last eviction freed ${amountOfBytes(freedBytes)}, and ${what} has grown by ${amountOfBytes(grownBytes)} since; evictd waits, because no eviction cures that`;
 }
 
 /** Rounded up. */

@@ -1,4 +1,5 @@
 import { usedUpBudget, withBudgeted } from '../budget/eviction-budget.js';
+import { leakBase } from '../budget/leak.js';
 import { isBelow } from '../workload/cgroup.js';
 import { inFlight, type Decision, type EvictionInFlight, type StorageLimitCause, type UnitDecision } from '../decide/eviction.js';
 import { type ThresholdCause } from '../threshold/threshold-cause.js';
@@ -34,6 +35,7 @@ export interface Choice {
   readonly settled: State['settled'];
   readonly decisions: number;
   readonly evictionTimes: State['evictionTimes'];
+  readonly leakBase: State['leakBase'];
   readonly unitEvictions: State['unitEvictions'];
   readonly held: State['held'];
   readonly measurementAwaitedSince: State['measurementAwaitedSince'];
@@ -85,6 +87,7 @@ export function decide(
     evictions: policy.dryRun ? choice.evictions : [...choice.evictions, inFlight(decision)],
     decisions: serial,
     evictionTimes: policy.dryRun ? choice.evictionTimes : withBudgeted(policy, choice.evictionTimes, decision),
+    leakBase: policy.dryRun || !policy.departures.budget ? choice.leakBase : (leakBase(decision) ?? choice.leakBase),
     held: hold ? new Map(choice.held).set(hold.unit, hold) : choice.held,
   };
 }

@@ -1,4 +1,5 @@
 import type { Effect } from '../../core/decide/effect.js';
+import { jsonInteger } from '../../core/quantity/integer.js';
 import { alertMessage } from '../../core/message/message.js';
 import { holdersOf, readingOf } from '../../journal/records/reading-record.js';
 import type { JournalRecord } from '../../journal/records/record.js';
@@ -17,6 +18,7 @@ export const alert: EffectHandler<Alert> = {
 
 /** evictd has stopped evicting, so that an operator looks it up. */
 function codeOf(kind: Alert['alert']): Record<string, unknown> {
+  if (kind === 'leak-elsewhere') return { code: 'EVICTD_LEAK_ELSEWHERE' };
   return kind === 'budget-exhausted' ? { code: 'EVICTD_BUDGET_EXHAUSTED' } : {};
 }
 
@@ -34,6 +36,13 @@ function budgetOf({ budget }: Alert): Record<string, unknown> {
   };
 }
 
+function leakOf({ leak }: Alert): Record<string, unknown> {
+  if (leak === undefined) return {};
+  const { grower, grownBytes, freedBytes } = leak;
+  const what = grower === undefined ? { kind: 'outside' } : { kind: 'workload', name: grower.workload.name, path: grower.workload.path };
+  return { grower: { ...what, grownBytes: jsonInteger(grownBytes) }, freedBytes: jsonInteger(freedBytes) };
+}
+
 export function alertRecord(effect: Alert): JournalRecord {
   return {
     type: 'alert',
@@ -42,6 +51,7 @@ export function alertRecord(effect: Alert): JournalRecord {
     ...stormOf(effect.decision),
     ...holdersOf(effect),
     ...budgetOf(effect),
+    ...leakOf(effect),
     message: alertMessage(effect),
   };
 }

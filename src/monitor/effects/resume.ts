@@ -7,6 +7,7 @@ export const resume: EffectHandler<Extract<Effect, { kind: 'resume' }>> = {
     type: 'resume',
     evictions: Object.fromEntries(lifted.evictions),
     withoutYield: lifted.withoutYield,
+    leak: lifted.leak,
     message: resumeMessage(lifted),
   }),
   isRecordedFirst: true,

@@ -74,7 +74,7 @@ describe('hard threshold', () => {
     const loop = new Timeline(policy([hard]), all);
     loop.memory(0, 50n);
     expect(loop.memory(0.001, 40n, { 1: {} })).toEqual([]);
-    loop.candidates = candidates([workload('web'), 50n * Mi]);
+    loop.candidates = candidates([workload('web'), 250n * Mi]);
     expect(loop.memory(0.002, 40n, { 1: { processes: 0, usageBytes: 0n } })).toEqual(['killed batch 300Mi', 'evict web grace 0']);
   });
 
@@ -89,9 +89,9 @@ describe('hard threshold', () => {
   test('min reclaim is owed after a breach, so the next eviction happens above the threshold too', () => {
     const loop = new Timeline(policy([threshold('memory.available', '100Mi', { minReclaim: '100Mi' })]), all);
     loop.memory(0, 50n);
-    loop.candidates = candidates([workload('web'), 50n * Mi]);
+    loop.candidates = candidates([workload('web'), 250n * Mi]);
     expect(loop.memory(0.01, 199n, { 1: { processes: 0, usageBytes: 0n } })).toEqual(['killed batch 300Mi', 'evict web grace 0']);
-    expect(loop.memory(0.02, 200n, { 2: { processes: 0, usageBytes: 0n } })).toEqual(['killed web 50Mi', 'cleared memory.available']);
+    expect(loop.memory(0.02, 200n, { 2: { processes: 0, usageBytes: 0n } })).toEqual(['killed web 250Mi', 'cleared memory.available']);
   });
 
   test('the same reading decides nothing twice', () => {

@@ -22,7 +22,7 @@ function leak(budget: EvictionBudget | undefined, overrides: Partial<Policy> = {
   return new Timeline(policy([memory], { ...(budget && { evictionBudget: budget }), ...overrides }), all);
 }
 
-/** One step: the last victim is gone, its memory is consumed again. */
+/** One step: the last victim is gone, its memory is consumed again. What consumed it is not the subject here. */
 function next(timeline: Timeline, seconds: number, available: Parameters<Timeline['at']>[1] = LEAK): string[] {
   const { evictions } = timeline.state;
   const names = new Set(evictions.map(({ decision }) => decision.victim.workload.name));
@@ -31,6 +31,7 @@ function next(timeline: Timeline, seconds: number, available: Parameters<Timelin
   const gone = Object.fromEntries(
     evictions.map(({ decision: { serial } }) => [serial, { processes: 0, usageBytes: 0n, signalledAtNs: 1n }]),
   );
+  timeline.state = { ...timeline.state, leakBase: undefined };
   return timeline.said(seconds, available, gone);
 }
 
@@ -141,7 +142,7 @@ test('an operator resumes evictions: the budget counts anew, and the alert may c
   expect(timeline.said(2, LEAK, {}, { resumed: true })).toEqual(['resume', 'evict w1 grace 0']);
   expect(next(timeline, 3)).toEqual(['killed w1 99Mi', 'alert budget-exhausted']);
   const [effect] = timeline.at(4, LEAK, {}, { resumed: true });
-  expect(effect).toEqual({ kind: 'resume', lifted: { evictions: new Map([['memory', 1]]), withoutYield: [] } });
+  expect(effect).toEqual({ kind: 'resume', lifted: { evictions: new Map([['memory', 1]]), withoutYield: [], leak: false } });
 });
 
 test('an operator also ends the pause after an eviction without effect', () => {

@@ -1,0 +1,113 @@
+import type { Decision, Outcome } from '../decide/eviction.js';
+import type { RankedWorkload } from '../rank/rank.js';
+import type { Observation } from '../signal/observation.js';
+import { SIGNAL_FACTS, type Signal } from '../signal/signal.js';
+import type { ThresholdCause } from '../threshold/threshold-cause.js';
+
+/** What the last eviction for memory began with, and what it freed. */
+export interface LeakBase {
+  readonly decision: number;
+  /** Its id: what a workload that is started again uses has all been taken since. */
+  readonly victim: string;
+  readonly signal: Signal;
+  /** Monotonic. */
+  readonly atNs: bigint;
+  readonly available: bigint;
+  /** All workloads, the protected ones too. */
+  readonly ranking: readonly RankedWorkload[];
+  /** Bytes of its working set. Left out: the eviction has not ended. */
+  readonly freed?: bigint;
+  readonly endedAtNs?: bigint;
+  /** Evictions wait, and the values are those of when they began to. */
+  readonly isPaused?: true;
+}
+
+/** What consumed the memory that the last eviction freed: no workload that may be evicted. */
+export interface Leak {
+  /** Left out: no workload at all, but another unit, the kernel, or a tmpfs. */
+  readonly grower?: RankedWorkload;
+  readonly grownBytes: bigint;
+  readonly freedBytes: bigint;
+}
+
+/** An eviction whose memory lasts longer than this has helped. */
+const WITHIN_NS = 60_000_000_000n;
+/** The kernel adds up the counts of its processors once a second. */
+const ADDED_UP_NS = 1_500_000_000n;
+/** While evictions wait, this part of the threshold is the least growth of a reason to go on. */
+const LITTLE = 20n;
+
+/** undefined: the signal is no amount of memory. */
+export function leakBase({ serial, decidedAtNs, ranking, cause, resource, victim }: Decision): LeakBase | undefined {
+  if (cause.kind !== 'threshold' || resource !== 'memory') return undefined;
+  const { signal } = cause.threshold;
+  if (SIGNAL_FACTS[signal].unit !== 'bytes') return undefined;
+  return { decision: serial, victim: victim.workload.id, signal, atNs: decidedAtNs, available: cause.observation.available, ranking };
+}
+
+/**
+ * With what its eviction freed. undefined: it is over, or its workload was not ended.
+ *
+ * @param lasting  signals of the episodes that are not over
+ */
+export function leakBaseNow(
+  base: LeakBase | undefined,
+  outcomes: readonly Outcome[],
+  lasting: readonly Signal[],
+  nowNs: bigint,
+): LeakBase | undefined {
+  if (base === undefined) return undefined;
+  if (base.isPaused) return lasting.includes(base.signal) ? base : undefined;
+  if (nowNs - base.atNs >= WITHIN_NS) return undefined;
+  const outcome = outcomes.find(({ decision }) => decision.serial === base.decision);
+  if (outcome === undefined) return base;
+  return outcome.result === 'killed' || outcome.result === 'ineffective'
+    ? { ...base, freed: least(outcome.freedBytes, outcome.expectedBytes), endedAtNs: nowNs }
+    : undefined;
+}
+
+/**
+ * Reports whether no eviction can cure the shortage: at least half of what the last one freed is consumed again, and most
+ * of that not by workloads that may be evicted. While evictions wait: whether these still do not grow, or others grow more.
+ */
+export function leakSince(
+  base: LeakBase | undefined,
+  { threshold, limit, observation }: Pick<ThresholdCause, 'threshold' | 'limit' | 'observation'>,
+  ranking: readonly RankedWorkload[],
+): Leak | undefined {
+  if (base?.freed === undefined || base.signal !== threshold.signal) return undefined;
+  const { freed, isPaused, victim } = base;
+  const consumed = base.available + (isPaused ? 0n : freed) - observation.available;
+  if (!isPaused && (freed === 0n || consumed * 2n < freed)) return undefined;
+  const before = new Map(base.ranking.map((item) => [item.workload.id, workingSet(item)]));
+  if (!isPaused) before.delete(victim);
+  const growth = (item: RankedWorkload): bigint => workingSet(item) - (before.get(item.workload.id) ?? 0n);
+  const evictable = ranking.filter(({ protection }) => protection === undefined).reduce((sum, item) => sum + positive(growth(item)), 0n);
+  if (evictable * 2n >= consumed && (!isPaused || evictable * LITTLE >= limit)) return undefined;
+  const others = positive(consumed - evictable);
+  const [largest] = ranking.filter(({ protection }) => protection !== undefined).sort((a, b) => (growth(a) < growth(b) ? 1 : -1));
+  const isGrower = largest !== undefined && growth(largest) > 0n && growth(largest) * 2n >= others;
+  return isGrower ? { grower: largest, grownBytes: growth(largest), freedBytes: freed } : { grownBytes: others, freedBytes: freed };
+}
+
+/** Growth counts from now on, so that a workload that begins to grow later is noticed. */
+export function pausedBase(base: LeakBase, { available }: Observation, ranking: readonly RankedWorkload[]): LeakBase {
+  return base.isPaused ? base : { ...base, available, ranking, isPaused: true };
+}
+
+/** Whether the kernel may not have added up yet what the last eviction freed. */
+export function isLeakUncertain({ endedAtNs, isPaused }: LeakBase, nowNs: bigint): boolean {
+  return !isPaused && endedAtNs !== undefined && nowNs - endedAtNs < ADDED_UP_NS;
+}
+
+function workingSet({ stats }: RankedWorkload): bigint {
+  return stats?.workingSetBytes ?? 0n;
+}
+
+function positive(bytes: bigint): bigint {
+  return bytes > 0n ? bytes : 0n;
+}
+
+function least(a: bigint, b: bigint): bigint {
+  return a < b ? a : b;
+}

@@ -1,0 +1,142 @@
+import { expect, test } from 'vitest';
+import type { Effect } from '../../../src/core/decide/effect.js';
+import type { Policy } from '../../../src/core/decide/state.js';
+import { alertMessage } from '../../../src/core/message/message.js';
+import type { Workload } from '../../../src/core/workload/workload.js';
+import { candidates, Mi, policy, threshold, without } from '../support.js';
+import { Timeline } from '../timeline.js';
+import { pod } from '../usage.js';
+
+/** What an eviction freed is consumed again at once, and not by what may be evicted: the next one would not help either. */
+const memory = threshold('memory.available', '100Mi');
+const NAMES = ['a', 'b', 'c', 'd'];
+
+type Sizes = Readonly<Record<string, number>>;
+
+class Leaking extends Timeline {
+  constructor(overrides: Partial<Policy> = {}) {
+    super(policy([memory], overrides), candidates());
+  }
+
+  /** A step in which the last victim is gone, and workloads have these sizes in MiB, 10 by default. */
+  next(seconds: number, available: number, sizes: Sizes = {}): Effect[] {
+    const { evictions } = this.state;
+    const gone = Object.fromEntries(
+      evictions.map(({ decision: { serial } }) => [serial, { processes: 0, usageBytes: 0n, signalledAtNs: 1n }]),
+    );
+    for (const { decision } of evictions) this.#ended.add(decision.victim.workload.name);
+    const named = NAMES.filter((name) => !this.#ended.has(name)).map((name): [Workload, bigint] => [
+      pod(name).workload,
+      BigInt(sizes[name] ?? 10) * Mi,
+    ]);
+    const db = { ...pod('db').workload, protection: { kind: 'critical' } as const };
+    this.candidates = candidates(...named, [db, BigInt(sizes.db ?? 5) * Mi]);
+    return this.at(seconds, { 'memory.available': BigInt(available) * Mi }, gone);
+  }
+
+  readonly #ended = new Set<string>();
+}
+
+const acts = (effects: readonly Effect[]): string[] =>
+  effects.flatMap((effect) => (effect.kind === 'evict' ? ['evict'] : effect.kind === 'alert' ? [effect.alert] : []));
+
+test('what the kernel has not added up yet is no leak', () => {
+  const timeline = new Leaking();
+  timeline.next(0, 99);
+  expect(acts(timeline.next(1, 99))).toEqual([]);
+  expect(acts(timeline.next(2.499, 99))).toEqual([]);
+  expect(acts(timeline.next(2.5, 99))).toEqual(['leak-elsewhere']);
+});
+
+test.each<[rule: string, available: number, sizes: Sizes, act: string]>([
+  ['a protected workload has consumed it', 98, { db: 17 }, 'leak-elsewhere'],
+  ['nothing that is a workload has', 98, {}, 'leak-elsewhere'],
+  ['a workload that may be evicted has', 98, { b: 21 }, 'evict'],
+  ['both have, the one that may be evicted half of it', 98, { b: 16, db: 11 }, 'evict'],
+  ['both have, the one that may be evicted less', 98, { b: 15, db: 12 }, 'leak-elsewhere'],
+])('%s', (_rule, available, sizes, act) => {
+  const timeline = new Leaking();
+  expect(acts(timeline.next(0, 99))).toEqual(['evict']);
+  const said = [...acts(timeline.next(1, available, sizes)), ...acts(timeline.next(2.5, available, sizes))];
+  expect(said).toEqual([act]);
+});
+
+test('the protected workload, or what is outside, is named with its growth', () => {
+  const said = (sizes: Sizes): string => {
+    const timeline = new Leaking();
+    timeline.next(0, 99);
+    timeline.next(1, 90, sizes);
+    const alert = timeline.next(2.5, 90, sizes).find((effect) => effect.kind === 'alert');
+    return alert?.kind === 'alert' ? alertMessage(alert) : '';
+  };
+  expect(said({ db: 25 })).toMatch(
+    /the last eviction freed 10MiB, and db, which may not be evicted \(critical\), has grown by 20MiB since/,
+  );
+  expect(said({ db: 8 })).toMatch(/and memory outside the workloads \(another unit, the kernel, or a tmpfs\) has grown by 19MiB since/);
+});
+
+test.each<[rule: string, before: number, act: string[]]>([
+  ['half of it is consumed', 94, ['leak-elsewhere']],
+  ['less than half: it was too little', 93, ['evict']],
+])('%s', (_rule, before, act) => {
+  const timeline = new Leaking();
+  timeline.next(0, before);
+  expect([...acts(timeline.next(1, 99)), ...acts(timeline.next(2.5, 99))]).toEqual(act);
+});
+
+test('page cache that was available before is not freed, and not consumed', () => {
+  const timeline = new Leaking();
+  timeline.next(0, 90);
+  const usageBytes = 500n * Mi;
+  timeline.at(0.5, { 'memory.available': 90n * Mi }, { 1: { processes: 1, usageBytes } });
+  expect(acts(timeline.next(1, 99))).toEqual(['evict']);
+});
+
+test('it costs one workload, however long it lasts; the alert comes once', () => {
+  const timeline = new Leaking();
+  const said = Array.from({ length: 20 }, (_, second) => acts(timeline.next(second * 20, 99 - second, { db: 10 + second * 100 }))).flat();
+  expect(said).toEqual(['evict', 'leak-elsewhere']);
+});
+
+test.each<[rule: string, second: number, available: number, sizes: Sizes, act: string[]]>([
+  ['the leak goes on', 3, 80, { db: 35 }, []],
+  ['a workload that may be evicted begins to grow', 3, 80, { db: 17, b: 28 }, ['evict']],
+  ['one that hardly grows is not the reason', 3, 97, { db: 17, b: 11 }, []],
+])('while evictions wait: %s', (_rule, second, available, sizes, act) => {
+  const timeline = new Leaking();
+  timeline.next(0, 99);
+  for (const at of [1, 2.5]) timeline.next(at, 98, { db: 17 });
+  expect(acts(timeline.next(second, available, sizes))).toEqual(act);
+});
+
+test('memory recovers, or an operator resumes: evictd goes on', () => {
+  const recovered = new Leaking();
+  recovered.next(0, 99);
+  for (const second of [1, 2.5]) recovered.next(second, 98, { db: 17 });
+  for (const second of [3, 13]) recovered.next(second, 200, { db: 17 });
+  expect(acts(recovered.next(14, 98, { db: 100 }))).toEqual(['evict']);
+
+  const resumed = new Leaking();
+  resumed.next(0, 99);
+  for (const second of [1, 2.5]) resumed.next(second, 98, { db: 17 });
+  const effects = resumed.at(3, { 'memory.available': 90n * Mi }, {}, { resumed: true });
+  expect(effects[0]).toMatchObject({ kind: 'resume', lifted: { leak: true } });
+  expect(acts(effects)).toEqual(['evict']);
+});
+
+test.each<[rule: string, overrides: Partial<Policy>, victim: object]>([
+  ['without the departure', { departures: without('budget') }, { processes: 0, usageBytes: 0n }],
+  ['a workload that survived has freed nothing that could be consumed', {}, { processes: 1, error: 'EIO' }],
+])('%s the next one goes', (_rule, overrides, victim) => {
+  const timeline = new Leaking(overrides);
+  timeline.next(0, 99);
+  timeline.candidates = { ...timeline.candidates, usages: timeline.candidates.usages.slice(1) };
+  expect(acts(timeline.at(1, { 'memory.available': 90n * Mi }, { 1: victim }))).toEqual(['evict']);
+});
+
+test('an eviction whose memory lasted for a minute has helped', () => {
+  const timeline = new Leaking();
+  timeline.next(0, 99);
+  timeline.next(1, 120);
+  expect(acts(timeline.next(60, 98, { db: 100 }))).toEqual(['evict']);
+});
