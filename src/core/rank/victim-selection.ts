@@ -87,7 +87,7 @@ export function decide(
     evictions: policy.dryRun ? choice.evictions : [...choice.evictions, inFlight(decision)],
     decisions: serial,
     evictionTimes: policy.dryRun ? choice.evictionTimes : withBudgeted(policy, choice.evictionTimes, decision),
-    leakBase: policy.dryRun || !policy.departures.budget ? choice.leakBase : (leakBase(decision) ?? choice.leakBase),
+    leakBase: policy.dryRun ? choice.leakBase : (leakBase(decision) ?? choice.leakBase),
     held: hold ? new Map(choice.held).set(hold.unit, hold) : choice.held,
   };
 }

@@ -52,7 +52,7 @@ test.each<[rule: string, available: number, sizes: Sizes, act: string]>([
   ['a protected workload has consumed it', 98, { db: 17 }, 'leak-elsewhere'],
   ['nothing that is a workload has', 98, {}, 'leak-elsewhere'],
   ['a workload that may be evicted has', 98, { b: 21 }, 'evict'],
-  ['both have, the one that may be evicted half of it', 98, { b: 16, db: 11 }, 'evict'],
+  ['both have, the one that may be evicted half of it', 97, { b: 16, db: 11 }, 'evict'],
   ['both have, the one that may be evicted less', 98, { b: 15, db: 12 }, 'leak-elsewhere'],
 ])('%s', (_rule, available, sizes, act) => {
   const timeline = new Leaking();
@@ -109,6 +109,14 @@ test.each<[rule: string, second: number, available: number, sizes: Sizes, act: s
   expect(acts(timeline.next(second, available, sizes))).toEqual(act);
 });
 
+test('while evictions wait: what was consumed before the pause is not counted against a workload that begins to grow', () => {
+  const timeline = new Leaking();
+  timeline.next(0, 99);
+  timeline.next(1, 98, { db: 17 });
+  expect(acts(timeline.next(2.5, 50, { db: 65 }))).toEqual(['leak-elsewhere']);
+  expect(acts(timeline.next(4, 42, { db: 65, b: 18 }))).toEqual(['evict']);
+});
+
 test('memory recovers, or an operator resumes: evictd goes on', () => {
   const recovered = new Leaking();
   recovered.next(0, 99);
@@ -126,7 +134,7 @@ test('memory recovers, or an operator resumes: evictd goes on', () => {
 
 test.each<[rule: string, overrides: Partial<Policy>, victim: object]>([
   ['without the departure', { departures: without('budget') }, { processes: 0, usageBytes: 0n }],
-  ['a workload that survived has freed nothing that could be consumed', {}, { processes: 1, error: 'EIO' }],
+  ['a workload that survived has freed nothing that could be consumed', {}, { processes: 1, error: 'EIO', usageBytes: 0n }],
 ])('%s the next one goes', (_rule, overrides, victim) => {
   const timeline = new Leaking(overrides);
   timeline.next(0, 99);
