@@ -22,6 +22,8 @@ export interface OrderRecord {
   /** The values to which the node's is compared: the native layer's and the threshold's. */
   readonly atLeast: number;
   readonly limit: string;
+  /** The part of the victim's value that stays. Left out: none. */
+  readonly stays?: number;
 }
 
 /** An order that the native layer carried out, and that no journal has yet. Times are monotonic. */
@@ -86,7 +88,7 @@ function foundIn(content: Buffer): FoundOrder | undefined {
   if (record === undefined) return undefined;
   const prepared = JSON.parse(record.text) as OrderRecord;
   const [node, value] = [content.readDoubleLE(16), content.readDoubleLE(24)];
-  const seen = { available: Number(prepared.limit) - 1 - (node - prepared.atLeast), expectedBytes: value };
+  const seen = { available: Number(prepared.limit) - 1 - (node - prepared.atLeast), expectedBytes: value - (prepared.stays ?? 0) };
   return {
     ...prepared,
     line: jsonText({ ...(JSON.parse(prepared.line) as object), ...seen }),

@@ -186,9 +186,10 @@ export class StandingOrders {
   ): OrderPlan | undefined {
     const atLeast = conditions[0]?.atLeast ?? 0;
     const candidates = decisions.flatMap((decision) => {
-      const record = this.#parts.file.bytesOf({ ...this.#recordOf(decision), atLeast, limit: String(limit) });
-      const { workload, requestNano } = decision.victim;
-      return record === undefined ? [] : [{ workload, offset: Number(-(requestNano / NANO)), record }];
+      const { workload, requestNano, stays = 0n } = decision.victim;
+      const compared = { atLeast, limit: String(limit), ...(stays > 0n && { stays: Number(stays) }) };
+      const record = this.#parts.file.bytesOf({ ...this.#recordOf(decision), ...compared });
+      return record === undefined ? [] : [{ workload, offset: Number(-(requestNano / NANO) - stays), record }];
     });
     if (candidates.length === 0 || candidates.length < decisions.length) return undefined;
     const missing = Number(observation.available - limit) - SLACK;

@@ -197,6 +197,9 @@ export class Victims<D extends Ending = Decision> {
     return {
       processes: hasEnded ? 0 : sample?.processes,
       usageBytes: sample?.usageBytes,
+      swapBytes: sample?.swapBytes,
+      processorTicks: sample?.processorTicks,
+      ...(sample?.runs && { runs: true }),
       removed: hasEnded || (sample?.removed ?? false),
       vanished: vanished && !hasEnded,
       error: hasEnded ? undefined : error,

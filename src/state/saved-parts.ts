@@ -176,6 +176,7 @@ function stats(): z.ZodMiniType {
   const known = z.optional(z.union([z.literal('measuring'), holding()]));
   return object({
     workingSetBytes: z.optional(z.bigint()),
+    staysBytes: z.optional(z.bigint()),
     swapBytes: z.optional(z.bigint()),
     usageBytes: z.optional(z.bigint()),
     processes: z.optional(z.bigint()),
@@ -230,6 +231,7 @@ function decision(): z.ZodMiniType {
       exceedsRequest: z.boolean(),
       priority: z.number(),
       aboveRequestNano: z.bigint(),
+      stays: z.optional(z.bigint()),
       holding: z.optional(holding()),
     }),
     graceNs: z.bigint(),
@@ -250,6 +252,10 @@ function eviction(): z.ZodMiniType {
     peakUsageBytes: z.bigint(),
     usageBytes: z.bigint(),
     usageStillSinceNs: z.bigint(),
+    processes: z.optional(z.number()),
+    swapBytes: z.optional(z.bigint()),
+    processorTicks: z.optional(z.bigint()),
+    nodeMost: z.optional(z.bigint()),
     exitedSinceNs: z.optional(z.bigint()),
     risen: z.optional(object({ available: z.bigint(), atNs: z.bigint() })),
   });

@@ -49,6 +49,13 @@ test('a carried out order is found by the next evictd, with the values of the mo
   expect(orderIn(path)).toBeUndefined();
 });
 
+test('what stays is not expected back', () => {
+  const file = new OrderFile(path);
+  carryOut(file.bytesOf({ ...RECORD, stays: 15 }));
+  file.close();
+  expect(orderIn(path)?.line).toContain('"expectedBytes":25');
+});
+
 test('an order that was only prepared, or whose record was cut off, is none', () => {
   const file = new OrderFile(path);
   const bytes = file.bytesOf(RECORD);

@@ -52,6 +52,13 @@ test('SIGKILL is repeated until no process is left, also where a shortage preven
   expect(sent).toEqual(['KILL', 'KILL', 'KILL', 'KILL']);
 });
 
+test('what shows that a victim still dies is handed on', () => {
+  const { kill } = played(fine);
+  const movement = { swapBytes: 7n, processorTicks: 9n, runs: true } as const;
+  const { look } = victims({ begin: () => ({ ...kill, read: () => ({ processes: 1, usageBytes: 0n, removed: false, ...movement }) }) }, 0n);
+  expect(look()).toMatchObject(movement);
+});
+
 test('a process that cannot be signalled does not end the eviction: SIGKILL is repeated', () => {
   const { kill, sent } = played(inPart);
   const { look } = victims({ begin: () => kill }, 0n);

@@ -142,11 +142,12 @@ function amountsOf(signal: ResourceSignal, item: RankedWorkload): Record<string,
   return SIGNAL_FACTS[signal].resource === 'pids' ? { processes: amountOrNull(item.usage) } : inMemory(item);
 }
 
-function inMemory({ aboveRequestNano, usage, stats, requestNano, swapped }: RankedWorkload): Record<string, unknown> {
+function inMemory({ aboveRequestNano, usage, stats, requestNano, swapped, stays }: RankedWorkload): Record<string, unknown> {
   return {
     aboveRequestBytes: jsonOfNano(aboveRequestNano),
     workingSetBytes: amountOrNull(usage === undefined ? undefined : usage - (swapped ?? 0n)),
     usageBytes: amountOrNull(stats?.usageBytes),
+    ...(stays !== undefined && { staysBytes: amountOrNull(stays) }),
     ...(swapped !== undefined && { swapBytes: amountOrNull(swapped) }),
     requestBytes: jsonOfNano(requestNano),
   };

@@ -62,7 +62,7 @@ export function leakBaseNow(
   const outcome = outcomes.find(({ decision }) => decision.serial === base.decision);
   if (outcome === undefined) return base;
   return outcome.result === 'killed' || outcome.result === 'ineffective'
-    ? { ...base, freed: least(outcome.freedBytes, outcome.expectedBytes), endedAtNs: nowNs }
+    ? { ...base, freed: least(outcome.freedBytes, outcome.expectedBytes), endedAtNs: outcome.exitedAtNs ?? nowNs }
     : undefined;
 }
 

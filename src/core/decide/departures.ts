@@ -14,8 +14,10 @@
  * - soft-default-grace: an evictionMaxPodGracePeriod that is not set means 10 s instead of 0, a negative one the workload's own.
  * - allocatable: hard memory thresholds are copied to allocatableMemory.available only with
  *   `allocatable: {cgroup, capacity}`.
- * - no-yield: after an eviction that freed nothing, its signal evicts no other workload until its value has moved by a
- *   twentieth of the threshold.
+ * - no-yield: after an eviction that freed nothing, its signal evicts no other workload until there is relief; only
+ *   one that has grown since, so that it explains the shortage.
+ * - node-yield: an eviction for memory is judged by what the node got back. Memory that outlives the processes (tmpfs) is
+ *   not expected back, and not ranked.
  * - budget: at most so many evictions for a resource in a window (evictionBudget), then none.
  * - each-resource: one eviction per resource, not one at a time: a full disk does not wait for a dying memory hog.
  * - missing-signal: a threshold whose signal cannot be read stays as it is, and is not forgotten.
@@ -43,6 +45,7 @@ export const DEPARTURES = [
   'soft-default-grace',
   'allocatable',
   'no-yield',
+  'node-yield',
   'budget',
   'each-resource',
   'missing-signal',

@@ -13,10 +13,10 @@ import type { Threshold } from '../threshold/threshold.js';
 /**
  * Why a threshold evicted nothing. `signal-not-evictable`: evicting workloads does not free this resource.
  * `no-workload-source`: none is configured. `nothing-evictable`: every candidate is protected or frees nothing.
- * `no-yield`: the last eviction for this signal freed nothing, and its value has not changed since.
- * `budget-exhausted`: evictionBudget permits no more. `leak-elsewhere`: what consumed the memory of the last eviction
- * may not be evicted. `alert-only`: io, cpu or swap alone never evict. `restart-storm`: a unit was evicted for the third
- * time in ten minutes. `safe-mode`: evictd crashed several times.
+ * `no-yield`: the last eviction freed too little, and its pause has not ended. `budget-exhausted`: evictionBudget permits
+ * no more. `leak-elsewhere`: what consumed the memory of the last eviction may not be evicted. `alert-only`: io, cpu or
+ * swap alone never evict. `restart-storm`: a unit was evicted for the third time in ten minutes. `safe-mode`: evictd
+ * crashed several times.
  */
 export const ALERT_KINDS = [
   'signal-not-evictable',

@@ -1,8 +1,11 @@
 import { usedUpBudget } from '../budget/eviction-budget.js';
 import { isLeakUncertain, leakSince, pausedBase } from '../budget/leak.js';
-import { decide, selectVictim, type Choice } from '../rank/victim-selection.js';
+import { decide, measuredRanking, selectVictim, type Choice } from '../rank/victim-selection.js';
 import type { AlertKind, Effect } from './effect.js';
 import { relieved } from '../reclaim/eviction-yield.js';
+import { growersSince, growthBase, type GrowthBase, type GrowthBases } from '../reclaim/growth.js';
+import { awaitsRelease } from '../reclaim/pending-release.js';
+import { isUnmoved, pauseFor, type YieldPauses } from '../reclaim/yield-pause.js';
 import { holdersOn } from '../disk/held-space.js';
 import { joined, type Joined } from '../threshold/joined-readings.js';
 import type { StepInput } from './step-input.js';
@@ -29,7 +32,8 @@ import type { Candidates } from '../workload/workload.js';
 export interface Chosen extends Choice {
   readonly reclaiming: Reclaim | undefined;
   readonly collectedAt: State['collectedAt'];
-  readonly withoutYield: ReadonlyMap<Signal, bigint>;
+  readonly withoutYield: YieldPauses;
+  readonly growthBases: GrowthBases;
 }
 
 export interface ChoiceContext {
@@ -42,6 +46,8 @@ export interface ChoiceContext {
   readonly failedKills: State['failedKills'];
   /** Thresholds whose min reclaim is owed. */
   readonly repaying: readonly Threshold[];
+  /** Ids of the only workloads that may be evicted. Left out: any. */
+  readonly growers?: ReadonlySet<string>;
   readonly nowNs: bigint;
 }
 
@@ -64,7 +70,11 @@ export function choose(context: ChoiceContext, before: Chosen, thresholds: reado
       waitsFor(before.reclaiming, threshold, context)
     )
       continue;
-    const next = act(context, chosen, threshold, observation);
+    if (policy.departures['node-yield'] && awaitsRelease(threshold, observations, chosen.evictions, isOwed(context, threshold))) continue;
+    const paused = pauseFor(threshold.signal, chosen.withoutYield);
+    const next = act(context, chosen, threshold, observation, paused);
+    // The other signals of memory have the same pause.
+    if (paused !== undefined && resource === 'memory') taken.add(resource);
     if (next.settled.has(`decided ${thresholdId(threshold)}`) || next.decisions > chosen.decisions || next.reclaiming !== chosen.reclaiming)
       taken.add(resource);
     for (const { decision } of next.evictions) for (const other of relieved(decision)) taken.add(other);
@@ -74,20 +84,52 @@ export function choose(context: ChoiceContext, before: Chosen, thresholds: reado
   return chosen;
 }
 
-function act(context: ChoiceContext, chosen: Chosen, threshold: ResourceThreshold, observation: Observation): Chosen {
+function act(
+  context: ChoiceContext,
+  chosen: Chosen,
+  threshold: ResourceThreshold,
+  observation: Observation,
+  paused: Signal | undefined,
+): Chosen {
   const { policy, layout } = context;
   const reading = { threshold, observation, ...joined(threshold, context.observations) };
   if (chosen.settled.has(`decided ${thresholdId(threshold)}`)) return chosen;
-  if (isWithoutYield(chosen.withoutYield.get(threshold.signal), threshold, observation)) return alert(chosen, 'no-yield', reading);
-  const withoutYield = new Map([...chosen.withoutYield].filter(([signal]) => signal !== threshold.signal));
-  const yielding = withoutYield.size === chosen.withoutYield.size ? chosen : { ...chosen, withoutYield };
+  if (paused !== undefined) return evictGrower(context, chosen, reading, paused);
   const collections = collectionsOf(policy, layout, threshold).filter(
-    (collection) => !isWithoutYield(chosen.collectedAt.get(collectedKey(threshold.signal, collection)), threshold, observation),
+    (collection) => !isUnmoved(chosen.collectedAt.get(collectedKey(threshold.signal, collection)), threshold, observation),
   );
-  if (collections.length === 0 || policy.dryRun) return evictIfPossible(context, yielding, reading, context.candidates);
+  if (collections.length === 0 || policy.dryRun) return evictIfPossible(context, chosen, reading, context.candidates);
   // One reclaim at a time: its collections are the same for bytes and inodes, which mostly run out together.
-  if (yielding.reclaiming === undefined) return reclaim(context, yielding, { ...reading, collections });
-  return waitsFor(yielding.reclaiming, threshold, context) ? yielding : evictIfPossible(context, yielding, reading, context.candidates);
+  if (chosen.reclaiming === undefined) return reclaim(context, chosen, { ...reading, collections });
+  return waitsFor(chosen.reclaiming, threshold, context) ? chosen : evictIfPossible(context, chosen, reading, context.candidates);
+}
+
+/**
+ * While a pause without yield holds, only a workload is evicted that has grown since and by that explains the shortage. The
+ * leak itself does not end the pause.
+ */
+function evictGrower(context: ChoiceContext, chosen: Chosen, reading: ThresholdReading, paused: Signal): Chosen {
+  const { policy, layout, observations, candidates } = context;
+  const { threshold } = reading;
+  const available = observations.observed.get(paused)?.available;
+  const relief = chosen.withoutYield.get(paused);
+  if (available === undefined || relief === undefined) return alert(chosen, 'no-yield', reading);
+  let found: Candidates | undefined = candidates();
+  const ranking = measuredRanking(policy, layout, threshold, found);
+  const base = chosen.growthBases.get(paused);
+  const bases = (now: GrowthBase): GrowthBases => new Map([...chosen.growthBases, [paused, now]]);
+  if (base === undefined)
+    return alert({ ...chosen, growthBases: bases(growthBase(threshold.signal, ranking, available)) }, 'no-yield', reading);
+  const growers = growersSince(base, threshold.signal, ranking, available, relief);
+  if (growers.size === 0) return alert(chosen, 'no-yield', reading);
+  const read = (): Candidates => {
+    const first = found ?? candidates();
+    found = undefined;
+    return first;
+  };
+  const next = evictIfPossible({ ...context, growers }, chosen, reading, read);
+  if (next.decisions === chosen.decisions) return next;
+  return { ...next, growthBases: bases(growthBase(threshold.signal, ranking, available)) };
 }
 
 /** A hard threshold waits this long for a reclaim, even if the reclaim continues. */
@@ -103,18 +145,6 @@ function collectionsOf(policy: Policy, layout: Layout, threshold: ResourceThresh
   if (!isDiskSignal(signal)) return [];
   const known = (SIGNAL_FACTS[signal].collections?.(layout) ?? []).filter((collection) => policy.collections.has(collection));
   return [...known, ...stepsFor(policy.reclaimSteps ?? [], signal, thresholdKind(threshold))];
-}
-
-/**
- * The value has changed if it moved by this part of the threshold. Memory never stands still; a page more or less is no
- * reason to try again.
- */
-const CHANGE = 20n;
-
-function isWithoutYield(value: bigint | undefined, threshold: ResourceThreshold, { available, capacity }: Observation): boolean {
-  if (value === undefined) return false;
-  const moved = available > value ? available - value : value - available;
-  return moved * CHANGE < limitOf(threshold, capacity, false);
 }
 
 function reclaim(
@@ -151,19 +181,20 @@ export function evictIfPossible<C extends Choice>(
 
 /** Evicts the first evictable workload. The kubelet reports the attempt even if there is none. */
 function evict<C extends Choice>(
-  { policy, layout, lastLook, failedKills, repaying, nowNs }: Omit<ChoiceContext, 'candidates' | 'observations'>,
+  context: Omit<ChoiceContext, 'candidates' | 'observations'>,
   given: C,
   reading: ThresholdReading,
   candidates: () => Candidates,
   attempted = false,
 ): C {
+  const { policy, layout, lastLook, failedKills, growers, nowNs } = context;
   const { threshold, observation } = reading;
   const id = thresholdId(threshold);
   let found: Candidates | undefined;
   const read = (): Candidates => (found = candidates());
-  const minReclaimOwed = repaying.some((other) => thresholdId(other) === id);
+  const minReclaimOwed = isOwed(context, threshold);
   const cause = { kind: 'threshold', ...reading, limit: limitOf(threshold, observation.capacity, minReclaimOwed) } as const;
-  const selected = selectVictim(policy, layout, cause, read, { failedKills, evictionTimes: given.evictionTimes }, nowNs);
+  const selected = selectVictim(policy, layout, cause, read, { failedKills, evictionTimes: given.evictionTimes }, nowNs, growers);
   if (selected === 'awaited') return { ...given, awaiting: true };
   if (selected === 'measuring') return given;
   const waitsSinceNs = selected?.awaitsMeasurement ? (given.measurementAwaitedSince.get(id) ?? nowNs) : undefined;
@@ -198,6 +229,10 @@ function bandOf(policy: Policy, { evictionTimes }: Choice, { threshold }: Thresh
   const evictable = (found?.usages ?? []).filter(({ workload }) => workload.protection === undefined);
   const bands = evictable.flatMap(({ workload }) => usedUpBudget(policy, evictionTimes, resource, nowNs, workload.priority) ?? []);
   return bands[0];
+}
+
+function isOwed({ repaying }: Pick<ChoiceContext, 'repaying'>, threshold: Threshold): boolean {
+  return repaying.some((other) => thresholdId(other) === thresholdId(threshold));
 }
 
 /** An eviction is delayed this long while a workload that may rank before the victim is being measured. */

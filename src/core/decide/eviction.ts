@@ -1,3 +1,4 @@
+import { patienceFor, type Patience } from '../reclaim/dying-patience.js';
 import type { DiskHolder } from '../disk/filesystem-holders.js';
 import type { Observation } from '../signal/observation.js';
 import type { RankedWorkload } from '../rank/rank.js';
@@ -8,15 +9,11 @@ import type { UnitStop } from '../systemd/unit-stop.js';
 import type { UnreadableWorkload } from '../workload/workload.js';
 import type { ThresholdCause } from '../threshold/threshold-cause.js';
 
-/** A dying victim blocks further evictions for its resource at most this long, … */
-export const DYING_AT_MOST_NS = 10_000_000_000n;
-/** … or, while another eviction is due, until its usage has not changed for this long. */
-export const DYING_STILL_NS = 1_000_000_000n;
 /** How long a workload is passed over after it survived SIGKILL, … */
 const SURVIVED_PAUSE_NS = 60_000_000_000n;
 /** … and after it could not be signalled (out of descriptors, for example). */
 const UNTOUCHED_PAUSE_NS = 1_000_000_000n;
-/** An eviction that freed less than this part of the victim's usage is ineffective. */
+/** An eviction that freed less than this part of the victim's usage is ineffective, where the node does not judge it. */
 const EFFECTIVE_SHARE = 10n;
 
 /** The workload exceeds its own limit of local storage. */
@@ -74,8 +71,15 @@ export interface EvictionInFlight {
   readonly phaseSinceNs: bigint;
   readonly peakUsageBytes: bigint;
   readonly usageBytes: bigint;
+  /** Since when nothing of it has moved. */
   readonly usageStillSinceNs: bigint;
-  /** No process is left; the yield on a disk or of process ids is not known yet. */
+  /** As read last. Left out: not known. */
+  readonly processes?: number;
+  readonly swapBytes?: bigint;
+  readonly processorTicks?: bigint;
+  /** The most that the node has had available since SIGKILL. Left out: the node does not judge it, or it is not known. */
+  readonly nodeMost?: bigint;
+  /** No process is left; its yield is not known yet. */
   readonly exitedSinceNs?: bigint;
   /** The highest value since, and when it was first read. Left out: it has not risen. */
   readonly risen?: { readonly available: bigint; readonly atNs: bigint };
@@ -87,7 +91,12 @@ export interface VictimReading {
   readonly processes: number | undefined;
   /** undefined: could not be read. */
   readonly usageBytes: bigint | undefined;
-  /** The cgroup was removed, so all its memory is free. */
+  readonly swapBytes?: bigint | undefined;
+  /** Processor time that its processes have used. Left out: not read, which is not needed when they end at once. */
+  readonly processorTicks?: bigint | undefined;
+  /** A process that is being ended runs, or waits for a processor. */
+  readonly runs?: true | undefined;
+  /** The cgroup was removed. */
   readonly removed: boolean;
   /** The workload ended before the first signal. */
   readonly vanished: boolean;
@@ -116,11 +125,17 @@ export interface SystemdAnswer {
 }
 
 /**
- * killed: no process left. ineffective: the same, but it freed little. failed: processes survived the time limit, or
+ * killed: no process left. ineffective: the same, but the node got little back. failed: processes survived the time limit, or
  * cannot be signalled; not counted. vanished: it ended before the first signal. abandoned: evictd restarted and cannot
  * tell the outcome or does not continue, or a reload protected the workload; not counted.
  */
 export type OutcomeResult = 'killed' | 'ineffective' | 'failed' | 'vanished' | 'abandoned';
+
+/**
+ * Why the node did not get back what was expected. `stays`: memory outlives the processes (a tmpfs, shared memory), charged
+ * to the cgroup or, after its removal, to the one above. `taken`: others have used it since.
+ */
+export type NotFreed = 'stays' | 'taken';
 
 export interface Outcome {
   readonly result: OutcomeResult;
@@ -128,8 +143,14 @@ export interface Outcome {
   /** Counted as an eviction. The kubelet counts a failed one too (departure failed-kill). */
   readonly counted: boolean;
   readonly atNs: bigint;
+  /** When no process was left. Left out: processes are left, or it ended by itself. */
+  readonly exitedAtNs?: bigint;
   readonly expectedBytes: bigint;
   readonly freedBytes: bigint;
+  /** What the node got back. Left out: the node does not judge it, or its memory is not known. */
+  readonly nodeFreedBytes?: bigint;
+  /** Left out: the result is not ineffective, or the reason is not known. */
+  readonly notFreed?: NotFreed;
   readonly removed: boolean;
   readonly processesLeft: number | undefined;
   readonly error: string | undefined;
@@ -153,15 +174,28 @@ export function inFlight(decision: Decision): EvictionInFlight {
   };
 }
 
-/** @param isShort  another eviction for the resource is due, or that is not known */
+/** What a step knows beside the reading of a victim. */
+export interface DyingContext {
+  /** A hard threshold of its resource is met. */
+  readonly hardMet: boolean;
+  /** Another eviction for the resource is due, or that is not known. */
+  readonly isShort: boolean;
+  /** Departure node-yield. */
+  readonly byNode: boolean;
+  /** The node judges its eviction. */
+  readonly isJudged: boolean;
+  /** What the node has available of that. undefined: it does not judge it, or it is not known. */
+  readonly nodeAvailable: bigint | undefined;
+  readonly nowNs: bigint;
+}
+
 export function advance(
   eviction: EvictionInFlight,
   reading: VictimReading,
-  hardMet: boolean,
-  isShort: boolean,
-  nowNs: bigint,
+  context: DyingContext,
 ): { eviction: EvictionInFlight; escalate?: EscalationReason } | { result: OutcomeResult; eviction: EvictionInFlight } {
-  const seen = withUsage(sinceSignal(eviction, reading), reading, nowNs);
+  const { hardMet, isShort, byNode, nowNs } = context;
+  const seen = withMovement(sinceSignal(eviction, reading), reading, context);
   if (reading.abandoned !== undefined) return { result: 'abandoned', eviction: seen };
   if (reading.vanished) return { result: 'vanished', eviction: seen };
   if (reading.processes === 0) return { result: isEffective(seen, reading) ? 'killed' : 'ineffective', eviction: seen };
@@ -172,9 +206,9 @@ export function advance(
     const dying = { ...seen, phase: 'dying', phaseSinceNs: nowNs, usageStillSinceNs: nowNs } as const;
     return { eviction: dying, escalate: over ? 'grace period over' : 'hard threshold met' };
   }
-  // A process that has freed everything also stands still until it gets a CPU to exit on.
-  const isStuck = isShort && nowNs - seen.usageStillSinceNs >= DYING_STILL_NS;
-  return isStuck || nowNs - seen.phaseSinceNs >= DYING_AT_MOST_NS ? { result: 'failed', eviction: seen } : { eviction: seen };
+  const { stillNs, atMostNs } = patienceOf(seen, byNode);
+  const isStuck = isShort && nowNs - seen.usageStillSinceNs >= stillNs;
+  return isStuck || nowNs - seen.phaseSinceNs >= atMostNs ? { result: 'failed', eviction: seen } : { eviction: seen };
 }
 
 /** A phase begins with its signal, so that a victim has its whole grace period. */
@@ -184,11 +218,34 @@ function sinceSignal(eviction: EvictionInFlight, { signalledAtNs }: VictimReadin
   return { ...eviction, phaseSinceNs: signalledAtNs, usageStillSinceNs: still > signalledAtNs ? still : signalledAtNs };
 }
 
-function withUsage(eviction: EvictionInFlight, reading: VictimReading, nowNs: bigint): EvictionInFlight {
-  const usageBytes = reading.removed ? 0n : (reading.usageBytes ?? eviction.usageBytes);
-  if (usageBytes === eviction.usageBytes) return eviction;
-  const peakUsageBytes = usageBytes > eviction.peakUsageBytes ? usageBytes : eviction.peakUsageBytes;
-  return { ...eviction, usageBytes, peakUsageBytes, usageStillSinceNs: nowNs };
+/**
+ * What has moved since the last reading. The exit of a process with much swap, huge or pinned pages hardly moves its
+ * usage for seconds: then swap, the node, or the processes' own work show that it goes on. Where the node judges, a
+ * removed cgroup says nothing about its memory: some of it may be charged to the cgroup above now.
+ */
+function withMovement(
+  eviction: EvictionInFlight,
+  reading: VictimReading,
+  { byNode, isJudged, nodeAvailable, nowNs }: DyingContext,
+): EvictionInFlight {
+  const before = eviction.usageBytes;
+  const usageBytes = reading.removed && !isJudged ? 0n : (reading.usageBytes ?? before);
+  const { processes = eviction.processes } = reading;
+  const { swapBytes = eviction.swapBytes, processorTicks = eviction.processorTicks, runs } = reading;
+  const isRising = nodeAvailable !== undefined && nodeAvailable > (eviction.nodeMost ?? nodeAvailable);
+  const isWorking = runs === true || swapBytes !== eviction.swapBytes || processorTicks !== eviction.processorTicks;
+  const nodeMost = isRising ? nodeAvailable : (eviction.nodeMost ?? nodeAvailable);
+  if (usageBytes === before && !isWorking && nodeMost === eviction.nodeMost && processes === eviction.processes) return eviction;
+  return {
+    ...eviction,
+    usageBytes,
+    peakUsageBytes: usageBytes > eviction.peakUsageBytes ? usageBytes : eviction.peakUsageBytes,
+    ...(processes !== undefined && { processes }),
+    ...(swapBytes !== undefined && { swapBytes }),
+    ...(processorTicks !== undefined && { processorTicks }),
+    ...(nodeMost !== undefined && { nodeMost }),
+    usageStillSinceNs: usageBytes !== before || isRising || (isWorking && byNode) ? nowNs : eviction.usageStillSinceNs,
+  };
 }
 
 export function pauseNs({ processes }: VictimReading): bigint {
@@ -196,10 +253,11 @@ export function pauseNs({ processes }: VictimReading): bigint {
 }
 
 /**
- * The victim's working set when it was selected, or what it held on the disk that would be freed. undefined: not known.
+ * The part of the victim's working set that ends with its processes, as it was when it was selected, or what it held on
+ * the disk that would be freed. undefined: not known.
  */
-export function knownBytes({ holding, stats }: RankedWorkload): bigint | undefined {
-  return holding?.frees.bytes ?? stats?.workingSetBytes;
+export function knownBytes({ holding, stats, stays = 0n }: RankedWorkload): bigint | undefined {
+  return holding?.frees.bytes ?? (stats?.workingSetBytes === undefined ? undefined : stats.workingSetBytes - stays);
 }
 
 export function expectedBytes({ victim }: Decision): bigint {
@@ -221,10 +279,15 @@ function isEffective(eviction: EvictionInFlight, reading: VictimReading): boolea
   return freedBytes(eviction, undefined) * EFFECTIVE_SHARE >= expectedBytes(eviction.decision);
 }
 
+function patienceOf({ decision, peakUsageBytes }: EvictionInFlight, byNode: boolean): Patience {
+  return patienceFor(byNode ? peakUsageBytes + (decision.victim.stats?.swapBytes ?? 0n) : 0n);
+}
+
 /** When it needs a step without any event. */
-export function evictionDueNs(eviction: EvictionInFlight, nowNs: bigint): bigint {
+export function evictionDueNs(eviction: EvictionInFlight, byNode: boolean, nowNs: bigint): bigint {
   if (eviction.phase === 'terminating') return eviction.phaseSinceNs + eviction.decision.graceNs;
-  const still = eviction.usageStillSinceNs + DYING_STILL_NS;
-  const most = eviction.phaseSinceNs + DYING_AT_MOST_NS;
+  const { stillNs, atMostNs } = patienceOf(eviction, byNode);
+  const still = eviction.usageStillSinceNs + stillNs;
+  const most = eviction.phaseSinceNs + atMostNs;
   return nowNs < still && still < most ? still : most;
 }

@@ -34,7 +34,7 @@ export function dueAtNs(policy: Policy, state: State, nowNs: bigint): bigint | u
   }
   for (const untilNs of state.failedKills.values()) waitIfAhead(untilNs);
   for (const { untilNs } of state.held.values()) if (untilNs !== undefined) waitIfAhead(untilNs);
-  for (const eviction of state.evictions) wait(yieldClosesNs(eviction) ?? evictionDueNs(eviction, nowNs));
+  for (const eviction of state.evictions) wait(yieldClosesNs(eviction) ?? evictionDueNs(eviction, policy.departures['node-yield'], nowNs));
   if (policy.hasWorkloadSource && state.thresholdsMet.some(({ signal }) => isEvictable(policy, signal))) {
     wait(nowNs + RECHECK_NS);
   }

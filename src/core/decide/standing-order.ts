@@ -1,3 +1,4 @@
+import { pauseFor } from '../reclaim/yield-pause.js';
 import { decide, passedOver, type Choice } from '../rank/victim-selection.js';
 import type { RankedWorkload } from '../rank/rank.js';
 import type { Layout } from '../signal/layout.js';
@@ -67,10 +68,11 @@ export interface OrderInput {
 /**
  * The decisions of which one would be taken if the threshold were crossed now: first the one that a step would take,
  * then those for the workloads after it that differ from it only in what they use. Empty: a step would evict nothing,
- * would wait, or would give a grace period.
+ * would wait, or would give a grace period. So it is while an eviction without yield pauses the others.
  */
 export function standingDecisions(policy: Policy, state: State, ordered: OrderedThreshold, input: OrderInput): readonly Decision[] {
   const { nowNs, candidates } = input;
+  if (pauseFor(ordered.threshold.signal, state.withoutYield) !== undefined) return [];
   const first = decisionNow(policy, state, ordered, input);
   if (first === undefined || first.graceNs > 0n || first.dryRun || first.victim.usage === undefined) return [];
   const { cause, ranking, unreadable, victim } = first;
@@ -147,7 +149,7 @@ export interface OrderFacts {
 export function carriedOut(prepared: Decision, { available, usage, crossedAtNs, signalledAtNs }: OrderFacts): Decision {
   const { victim, cause, decidedAtNs: preparedAtNs } = prepared;
   const { requestNano, stats } = victim;
-  const usageNano = usage * NANO;
+  const usageNano = (usage - (victim.stays ?? 0n)) * NANO;
   return {
     ...prepared,
     decidedAtNs: signalledAtNs,

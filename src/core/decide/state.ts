@@ -8,9 +8,11 @@ import type { FirstObserved } from '../threshold/grace-period.js';
 import type { Collection, Layout } from '../signal/layout.js';
 import type { Observations } from '../signal/observation.js';
 import type { CollectedAt, Reclaim } from '../reclaim/reclaim.js';
+import type { GrowthBases } from '../reclaim/growth.js';
+import type { YieldPauses } from '../reclaim/yield-pause.js';
 import type { ReclaimStep } from '../reclaim/reclaim-step.js';
 import type { Hold } from '../systemd/unit-hold.js';
-import type { ConditionType, Resource, Signal } from '../signal/signal.js';
+import type { ConditionType, Resource } from '../signal/signal.js';
 import type { Threshold } from '../threshold/threshold.js';
 
 /** The part of a configuration that decisions depend on. */
@@ -80,8 +82,10 @@ export interface State {
   readonly relievedNs: bigint | undefined;
   /** By workload id: passed over until then. */
   readonly failedKills: ReadonlyMap<string, bigint>;
-  /** By signal: the value when an eviction was found to have freed nothing (departure no-yield). */
-  readonly withoutYield: ReadonlyMap<Signal, bigint>;
+  /** Departure no-yield. */
+  readonly withoutYield: YieldPauses;
+  /** Of these pauses. Not kept over a restart. */
+  readonly growthBases: GrowthBases;
   /** By resource: the evictions that its budget counts, the oldest first (departure budget). */
   readonly evictionTimes: EvictionTimes;
   /** Of the last eviction for memory. undefined: it is over. Not kept over a restart, which may cost one more victim. */
@@ -113,6 +117,7 @@ export const initialState: State = {
   relievedNs: undefined,
   failedKills: new Map(),
   withoutYield: new Map(),
+  growthBases: new Map(),
   evictionTimes: new Map(),
   leakBase: undefined,
   unitEvictions: new Map(),

@@ -34,6 +34,8 @@ import { afterNews, released } from '../systemd/restart-storm.js';
 import { mayActOn } from './shutdown-eviction.js';
 import type { Policy, State } from './state.js';
 import { isResourceThreshold, thresholdId, type Threshold } from '../threshold/threshold.js';
+import { basesNow } from '../reclaim/growth.js';
+import { pausesNow } from '../reclaim/yield-pause.js';
 import { advanceEvictions, type VictimsNow } from './victim-progress.js';
 
 /**
@@ -91,8 +93,10 @@ function decideNow(policy: Policy, before: State, input: StepInput): StepResult 
   }
   const known: State = state.layout === layout ? state : { ...state, layout };
   if (state.reclaiming && input.reclaimed) return continued(policy, known, layout, input, state.reclaiming, input.reclaimed);
-  if (!policy.departures['each-resource']) {
-    const victims = advanceEvictions(policy, known, input, undefined, hardWhileWaiting(policy, known, layout, input));
+  const { departures } = policy;
+  if (!departures['each-resource']) {
+    const observed = departures['node-yield'] && state.evictions.length > 0 ? input.observe() : undefined;
+    const victims = advanceEvictions(policy, known, input, observed, hardWhileWaiting(policy, known, layout, input));
     const waiting = victims.evictions.length > 0 || victims.notBeforeNs !== undefined || state.reclaiming !== undefined;
     if (waiting) return result(policy, known, input, victims, []);
   }
@@ -144,12 +148,15 @@ function synchronize(
   const due = thresholdsMetGracePeriod(met, firstObservedAt, nowNs);
   const fresh = due.filter((threshold) => updated.includes(threshold));
   const hard = departures['hard-preempts-soft'] ? hardResources(counting(fresh, policy, state, nowNs)) : new Set<string>();
-  const victims = advanceEvictions(policy, state, input, observations, hard, resourcesOf(due));
+  const after = advanceEvictions(policy, state, input, observations, hard, resourcesOf(due));
+  const withoutYield = pausesNow(after.withoutYield, met, observations);
+  const victims = { ...after, withoutYield };
 
   const reported = reportedEpisodes(state.reported, met, thresholds, nowNs);
   const next: State = {
     ...state,
     lastStepNs: nowNs,
+    growthBases: basesNow(state.growthBases, state.withoutYield, withoutYield),
     reported,
     episodes: new Map(met.map((threshold) => [thresholdId(threshold), threshold])),
     firstObservedAt,
@@ -213,7 +220,7 @@ function continued(policy: Policy, state: State, layout: Layout, input: StepInpu
 }
 
 function begin(
-  { settled, decisions, reclaiming, collectedAt, measurementAwaitedSince, evictionTimes, leakBase: base, reported }: State,
+  { settled, decisions, reclaiming, collectedAt, measurementAwaitedSince, evictionTimes, leakBase: base, reported, growthBases }: State,
   { evictions, effects, withoutYield, unitEvictions, held }: VictimsNow,
   nowNs: bigint,
 ): Chosen {
@@ -228,6 +235,7 @@ function begin(
     collectedAt,
     measurementAwaitedSince,
     withoutYield,
+    growthBases,
     evictionTimes: withoutUnsent(evictionTimes, outcomes),
     leakBase: leakBaseNow(base, outcomes, lasting, nowNs),
     unitEvictions,

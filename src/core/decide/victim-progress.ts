@@ -1,4 +1,7 @@
 import { isYieldOpen, nodeAfter, withYield } from '../reclaim/eviction-yield.js';
+import { isMemoryOpen, judgedMemory, nodeYield, type JudgedMemory, type NodeYield } from '../reclaim/node-yield.js';
+import { pauseAfter } from '../reclaim/yield-pause.js';
+import type { Departures } from './departures.js';
 import type { Effect } from './effect.js';
 import {
   advance,
@@ -6,6 +9,7 @@ import {
   freedBytes,
   pauseNs,
   type Decision,
+  type DyingContext,
   type EvictionInFlight,
   type Outcome,
   type VictimReading,
@@ -13,7 +17,6 @@ import {
 import type { StepInput } from './step-input.js';
 import type { Observations } from '../signal/observation.js';
 import { withEviction, withoutHold } from '../systemd/restart-storm.js';
-import { leastYield } from '../rank/shortfall.js';
 import type { Signal } from '../signal/signal.js';
 import type { Policy, State } from './state.js';
 import { thresholdKind } from '../threshold/threshold.js';
@@ -64,17 +67,20 @@ export function advanceEvictions(
       evictions.push(eviction);
       continue;
     }
-    const now = advance(eviction, reading, isSoft(decision) && hard.has(decision.resource), short?.has(decision.resource) ?? true, nowNs);
+    const judged = judgedMemory(decision, departures);
+    const hardMet = isSoft(decision) && hard.has(decision.resource);
+    const isShort = short?.has(decision.resource) ?? true;
+    const now = advance(eviction, reading, { hardMet, isShort, ...nodeNow(judged, departures, observations), nowNs });
     if (!('result' in now)) {
       evictions.push(now.eviction);
       if (now.escalate) effects.push({ kind: 'escalate', decision, reason: now.escalate });
       continue;
     }
-    const gone = withYield(now.eviction, observations, nowNs);
-    if (now.result === 'killed' && isYieldOpen(gone, observations, nowNs, departures)) {
-      evictions.push(gone);
+    const ended = yieldNow(now, judged, { reading, observations }, departures, nowNs);
+    if (ended.isOpen) {
+      evictions.push(ended.eviction);
     } else {
-      const outcome = outcomeOf(now.result, now.eviction, reading, observations, departures['failed-kill'], nowNs);
+      const outcome = outcomeOf(now.result, ended.eviction, ended, departures['failed-kill'], nowNs);
       effects.push({ kind: 'outcome', outcome });
       if (isEnded(outcome)) relievedNs = nowNs;
       if (outcome.result === 'failed' && !departures['failed-kill']) notBeforeNs = nowNs + CLEANUP_NS;
@@ -85,11 +91,38 @@ export function advanceEvictions(
       const { unit, path } = decision.victim.workload;
       if (unit && outcome.counted) unitEvictions = withEviction(unitEvictions, path, nowNs);
       if (unit && outcome.result === 'vanished') held = withoutHold(held, unit.name, decision.serial);
-      const value = departures['no-yield'] ? unyielding(outcome) : undefined;
-      if (value !== undefined && decision.cause.kind === 'threshold') withoutYield.set(decision.cause.threshold.signal, value);
+      const pause = departures['no-yield'] ? pauseAfter(outcome, judged, departures.budget) : undefined;
+      if (pause) withoutYield.set(pause.signal, pause.untilAvailable);
     }
   }
   return { evictions, effects, failedKills, withoutYield, relievedNs, unitEvictions, held, notBeforeNs };
+}
+
+/** Whether it is too early to tell what an eviction without a process left has freed, and what that is so far. */
+function yieldNow(
+  { result, eviction }: { readonly result: Outcome['result']; readonly eviction: EvictionInFlight },
+  judged: JudgedMemory | undefined,
+  { reading, observations }: Omit<OutcomeFacts, 'found'>,
+  departures: Departures,
+  nowNs: bigint,
+): OutcomeFacts & { readonly eviction: EvictionInFlight; readonly isOpen: boolean } {
+  const facts = { reading, observations, found: undefined };
+  if (result !== 'killed' && result !== 'ineffective') return { ...facts, eviction, isOpen: false };
+  const gone = withYield(eviction, observations, nowNs, judged?.signal);
+  if (judged === undefined) {
+    return { ...facts, eviction: gone, isOpen: result === 'killed' && isYieldOpen(gone, observations, nowNs, departures) };
+  }
+  const found = nodeYield(gone, judged, observations, reading.removed);
+  return { ...facts, found, eviction: gone, isOpen: isMemoryOpen(gone, found, nowNs) };
+}
+
+function nodeNow(
+  judged: JudgedMemory | undefined,
+  departures: Departures,
+  observations: Observations | undefined,
+): Pick<DyingContext, 'byNode' | 'isJudged' | 'nodeAvailable'> {
+  const nodeAvailable = judged && observations?.observed.get(judged.signal)?.available;
+  return { byNode: departures['node-yield'], isJudged: judged !== undefined, nodeAvailable };
 }
 
 /** Without departure hard-grace a hard eviction keeps its second. */
@@ -97,23 +130,33 @@ function isSoft({ cause }: Decision): boolean {
   return cause.kind === 'threshold' && thresholdKind(cause.threshold) === 'soft';
 }
 
+interface OutcomeFacts {
+  readonly reading: VictimReading;
+  readonly observations: Observations | undefined;
+  /** undefined: the node does not judge it, or could not be read. */
+  readonly found: NodeYield | undefined;
+}
+
 function outcomeOf(
   result: Outcome['result'],
   eviction: EvictionInFlight,
-  reading: VictimReading,
-  observations: Observations | undefined,
+  { reading, observations, found }: OutcomeFacts,
   onlyKilled: boolean,
   nowNs: bigint,
 ): Outcome {
   const { decision } = eviction;
   const after = nodeAfter(decision, observations);
+  const judged = found === undefined ? result : found.isEnough ? 'killed' : 'ineffective';
   return {
-    result,
+    result: judged,
     decision,
-    counted: result === 'killed' || result === 'ineffective' || (result === 'failed' && !onlyKilled),
+    counted: judged === 'killed' || judged === 'ineffective' || (judged === 'failed' && !onlyKilled),
     atNs: nowNs,
+    ...(eviction.exitedSinceNs !== undefined && { exitedAtNs: eviction.exitedSinceNs }),
     expectedBytes: expectedBytes(decision),
-    freedBytes: result === 'vanished' || result === 'abandoned' ? 0n : freedBytes(eviction, after),
+    freedBytes: result === 'vanished' || result === 'abandoned' ? 0n : freedNow(eviction, reading, after, found),
+    ...(found && { nodeFreedBytes: found.gained }),
+    ...(found?.notFreed && { notFreed: found.notFreed }),
     removed: reading.removed,
     processesLeft: reading.processes,
     error: reading.error,
@@ -123,17 +166,19 @@ function outcomeOf(
   };
 }
 
+/** A removed cgroup does not tell what it freed, so it is what the node got back, and not more than it held. */
+function freedNow(
+  eviction: EvictionInFlight,
+  { removed }: VictimReading,
+  after: Outcome['nodeAfter'],
+  found: NodeYield | undefined,
+): bigint {
+  const freed = freedBytes(eviction, after);
+  if (found === undefined || !removed || found.gained <= freed) return freed;
+  return found.gained < eviction.peakUsageBytes ? found.gained : eviction.peakUsageBytes;
+}
+
 /** No process is left, whatever ended it. */
 function isEnded({ result, processesLeft }: Outcome): boolean {
   return result === 'abandoned' ? processesLeft === 0 : result !== 'failed';
-}
-
-/** The value after an eviction that freed too little; undefined: it freed enough, or did not happen. */
-function unyielding({ result, decision, nodeAfter }: Outcome): bigint | undefined {
-  if (decision.cause.kind !== 'threshold' || (result !== 'killed' && result !== 'ineffective')) return undefined;
-  const before = decision.cause.observation.available;
-  const after = nodeAfter?.available ?? before;
-  const least = decision.victim.workload.pod === undefined ? leastYield(decision.cause) : 1n;
-  const yielded = decision.resource === 'memory' ? result === 'killed' : after - before >= least;
-  return yielded ? undefined : after;
 }

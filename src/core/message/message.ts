@@ -84,7 +84,7 @@ function breachText(breach: StorageBreach): string {
 }
 
 export function outcomeMessage(outcome: Outcome): string {
-  const { decision, freedBytes, expectedBytes, processesLeft, error } = outcome;
+  const { decision, freedBytes, processesLeft, error } = outcome;
   const { name } = decision.victim.workload;
   const node = nodeText(outcome) + stoppedText(outcome);
   switch (outcome.result) {
@@ -93,7 +93,7 @@ export function outcomeMessage(outcome: Outcome): string {
         ? `evicted ${name}: freed ${amountOfBytes(freedBytes)}${node}`
         : `evicted ${name}${node}${holdingText(decision)}`;
     case 'ineffective':
-      return `evicted ${name}: freed only ${amountOfBytes(freedBytes)} of the ${amountOfBytes(expectedBytes)} that it used${node}`;
+      return `evicted ${name}: ${littleText(outcome)}${node}`;
     case 'failed': {
       const left = processesLeft === undefined ? 'an unknown number of processes' : counted(BigInt(processesLeft), 'processes');
       return `could not evict ${name}: ${error ?? `${left} left after the kill`}`;
@@ -103,6 +103,16 @@ export function outcomeMessage(outcome: Outcome): string {
     case 'abandoned':
       return `eviction of ${name} abandoned: ${outcome.abandoned ?? 'evictd ended before it was over'}${node}`;
   }
+}
+
+/** 'the node got back only 1MiB of 200MiB: memory stays that outlives its processes, such as files on a tmpfs'. */
+function littleText({ freedBytes, expectedBytes, nodeFreedBytes, notFreed, decision: { victim } }: Outcome): string {
+  if (nodeFreedBytes === undefined) return `freed only ${amountOfBytes(freedBytes)} of the ${amountOfBytes(expectedBytes)} that it used`;
+  const back = amountOfBytes(nodeFreedBytes > 0n ? nodeFreedBytes : 0n);
+  if (notFreed === 'taken') return `it freed ${amountOfBytes(freedBytes)}, and the node got back only ${back}: the rest is in use again`;
+  const held = amountOfBytes(expectedBytes + (victim.stays ?? 0n));
+  const why = notFreed === 'stays' ? ': memory stays that outlives its processes, such as files on a tmpfs' : '';
+  return `the node got back only ${back} of ${held}${why}`;
 }
 
 /** ' (it held 2GiB there)'. */
@@ -134,7 +144,7 @@ export function alertMessage({
         ? `${met}: no evictable workload would free anything there${holders.length > 0 ? `; ${holdersText(holders)}` : ''}`
         : `${met}: no workload may be evicted`;
     case 'no-yield':
-      return `${met}: the last eviction freed next to nothing; evictd evicts nothing more until this value changes`;
+      return `${met}: the last eviction freed too little; evictd evicts nothing more until there is relief, or a workload has grown that would free enough`;
     case 'budget-exhausted':
       return `${met}: ${budget === undefined ? 'the eviction budget is used up' : budgetText(budget)}`;
     case 'safe-mode':

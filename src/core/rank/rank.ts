@@ -22,10 +22,15 @@ export interface RankedWorkload {
   readonly priority: number;
   /**
    * Usage minus request, × 10⁹. An unknown usage counts as 0. For a machine workload and a disk it is what an eviction
-   * frees there.
+   * frees there; for memory the usage is without `stays`.
    */
   readonly aboveRequestNano: bigint;
   readonly protection: Protection | undefined;
+  /**
+   * The part of the usage that stays when its processes have ended (departure node-yield). Left out: none, or another
+   * resource than memory.
+   */
+  readonly stays?: bigint;
   /** The part of the usage that is swap. Left out: swap does not count, or it uses none. */
   readonly swapped?: bigint;
   /** On the signal's disk. Left out: not measured, or not a disk signal. */
@@ -103,11 +108,14 @@ function rankUsages(
   const { resource, measure: measureOf } = SIGNAL_FACTS[signal];
   const measure = measureOf(layout, departures, countsSwap);
   const showsSwap = countsSwap && resource === 'memory';
+  const showsStays = departures['node-yield'] && resource === 'memory';
   return usages.map(({ workload, stats }) => {
     const usage = stats === undefined ? undefined : measure.usage(workload, stats);
     const requestNano = measure.requestNano(workload);
     const holding = holdingOn(signal, stats);
-    const compared = holding && workload.pod === undefined ? countedBy(signal, holding.frees) : usage;
+    const stays = showsStays && usage !== undefined ? stats?.staysBytes : undefined;
+    const used = usage === undefined ? undefined : usage - (stays ?? 0n);
+    const compared = holding && workload.pod === undefined ? countedBy(signal, holding.frees) : used;
     const comparedNano = compared === undefined ? 0n : compared * NANO;
     const ranked: Unplaced = {
       place: 0,
@@ -121,6 +129,7 @@ function rankUsages(
       protection: workload.protection ?? withoutRelief(signal, workload, stats, leastYield),
     };
     if (showsSwap && stats?.swapBytes !== undefined) ranked.swapped = stats.swapBytes;
+    if (stays !== undefined) ranked.stays = stays;
     if (holding) ranked.holding = holding;
     return ranked;
   });
@@ -184,6 +193,11 @@ const UNREPORTED = {
   pod: 'no container runtime has reported it',
 } as const;
 
+/** What an eviction would free of the signal's resource. An unknown usage counts as 0. */
+export function freedBy(signal: ResourceSignal, { holding, usage = 0n, stays = 0n }: RankedWorkload): bigint {
+  return holding ? countedBy(signal, holding.frees) : usage - stays;
+}
+
 export function protectionText(protection: Protection): string {
   switch (protection.kind) {
     case 'critical':
@@ -220,6 +234,8 @@ export function protectionText(protection: Protection): string {
         : `the eviction budget of priority ${String(protection.minPriority)} and above is used up`;
     case 'kill-failed':
       return 'killing it failed a moment ago';
+    case 'no-yield':
+      return 'the last eviction freed too little, and this workload has not grown since';
     case 'frees-nothing':
       if (protection.filesystem === undefined) return 'it has too few process ids to help';
       return `evicting it would free ${protection.little ? 'next to nothing' : 'nothing'} on ${protection.filesystem}`;
@@ -234,7 +250,7 @@ export function protectionText(protection: Protection): string {
 
 /** 'uses 200MiB, 136MiB above its request of 64MiB, priority -10'. */
 export function describeRanked(ranked: RankedWorkload, resource: Resource): string {
-  const { usage, requestNano, exceedsRequest, priority, protection, workload, holding, swapped } = ranked;
+  const { usage, requestNano, exceedsRequest, priority, protection, workload, holding, swapped, stays = 0n } = ranked;
   const amount = (nano: bigint): string => amountOfResource(resource, nano / NANO);
   const request =
     requestNano === 0n
@@ -242,10 +258,14 @@ export function describeRanked(ranked: RankedWorkload, resource: Resource): stri
       : usage === undefined
         ? `has a request of ${amount(requestNano)}`
         : exceedsRequest
-          ? `${amount(usage * NANO - requestNano)} above its request of ${amount(requestNano)}`
+          ? `${amount((usage - stays) * NANO - requestNano)} above its request of ${amount(requestNano)}`
           : `within its request of ${amount(requestNano)}`;
-  const ofSwap = swapped === undefined ? '' : ` (${amountOfResource(resource, swapped)} of it swap)`;
-  const uses = usage === undefined ? 'uses an unknown amount' : `uses ${amountOfResource(resource, usage)}${ofSwap}`;
+  const parts = [
+    ...(swapped === undefined ? [] : [`${amountOfResource(resource, swapped)} of it swap`]),
+    ...(stays === 0n ? [] : [`${amountOfResource(resource, stays)} of it shared memory, which stays`]),
+  ];
+  const which = parts.length === 0 ? '' : ` (${parts.join(', ')})`;
+  const uses = usage === undefined ? 'uses an unknown amount' : `uses ${amountOfResource(resource, usage)}${which}`;
   const frees = holding === undefined ? [] : [`frees ${amountOfResource(resource, ofResource(resource, holding.frees))}`];
   const never = protection ? `; never evicted: ${protectionText(protection)}` : '';
   const avoid = workload.avoid

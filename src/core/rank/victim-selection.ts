@@ -13,7 +13,7 @@ import { SIGNAL_FACTS, type ConditionType, type Resource, type ResourceSignal, f
 import type { Layout } from '../signal/layout.js';
 import { evictionsBefore, holdOf } from '../systemd/restart-storm.js';
 import type { Policy, State } from '../decide/state.js';
-import { countsSwap, thresholdKind } from '../threshold/threshold.js';
+import { countsSwap, thresholdKind, type ResourceThreshold } from '../threshold/threshold.js';
 import type { UnitStop } from '../systemd/unit-stop.js';
 import type { Candidates, Protection, WorkloadStats } from '../workload/workload.js';
 
@@ -141,6 +141,8 @@ function graceNs({ departures, maxPodGracePeriodNs }: Policy, cause: ThresholdCa
  * The ranking, with a reason for each workload that was passed over, and the victim; undefined: no workload may be
  * evicted. If a workload ended or changed, the candidates are read once more. 'awaited': facts about the victim arrive
  * in a moment. 'measuring': it is not known yet which workload would free enough.
+ *
+ * @param growers  ids of the only workloads that may be evicted; left out: any
  */
 export function selectVictim(
   policy: Policy,
@@ -149,6 +151,7 @@ export function selectVictim(
   candidates: () => Candidates,
   before: PassedOver,
   nowNs: bigint,
+  growers?: ReadonlySet<string>,
 ): Victim | 'awaited' | 'measuring' | undefined {
   const { threshold } = shortfall;
   const options = {
@@ -158,7 +161,9 @@ export function selectVictim(
   let found = NO_CANDIDATES;
   const isUrgent = thresholdKind(threshold) === 'hard' && filesystemOf(threshold.signal) === undefined;
   const passedOverBy = (item: RankedWorkload): Protection | undefined =>
-    outside(policy, threshold.signal, item) ?? passedOver(policy, SIGNAL_FACTS[threshold.signal].resource, item, found, before, nowNs);
+    outside(policy, threshold.signal, item) ??
+    unchanged(item, growers) ??
+    passedOver(policy, SIGNAL_FACTS[threshold.signal].resource, item, found, before, nowNs);
   const ranked = (): Omit<Victim, 'victim' | 'unitStop'> & { victim: RankedWorkload | undefined } => {
     found = candidates();
     const { unreadable } = found;
@@ -222,6 +227,16 @@ function firstEvictable(
   return index;
 }
 
+function unchanged({ workload }: RankedWorkload, growers: ReadonlySet<string> | undefined): Protection | undefined {
+  return growers === undefined || growers.has(workload.id) ? undefined : { kind: 'no-yield' };
+}
+
+/** All workloads with what they use now, whatever the pass left out. */
+export function measuredRanking({ departures }: Policy, layout: Layout, threshold: ResourceThreshold, found: Candidates): RankedWorkload[] {
+  measureAll(found);
+  return rank(threshold.signal, layout, usagesFor(threshold.signal, found), departures, { countsSwap: countsSwap(threshold) });
+}
+
 /** The usage is no upper bound where swap counts: cgroup v1 has a workload's swap in memory.stat only. */
 function measureAll({ usages, measure }: Candidates): void {
   if (measure === undefined) return;
@@ -231,8 +246,15 @@ function measureAll({ usages, measure }: Candidates): void {
 /** What a pass left out, beside what it has; undefined: it cannot be read. */
 function measuredStats({ measure }: Candidates, { workingSetAtMost: _, ...stats }: WorkloadStats, item: RankedWorkload | undefined) {
   const measured = item && measure?.(item.workload);
-  const swap = measured?.swapBytes === undefined ? {} : { swapBytes: measured.swapBytes };
-  return measured && { ...stats, workingSetBytes: measured.workingSetBytes, usageBytes: measured.usageBytes, ...swap };
+  if (measured === undefined) return undefined;
+  const { workingSetBytes, usageBytes, staysBytes, swapBytes } = measured;
+  return {
+    ...stats,
+    workingSetBytes,
+    usageBytes,
+    ...(staysBytes !== undefined && { staysBytes }),
+    ...(swapBytes !== undefined && { swapBytes }),
+  };
 }
 
 const NO_CANDIDATES: Candidates = { usages: [], unreadable: [], timeNs: 0n };

@@ -1,9 +1,10 @@
+import { memoryClosesNs } from './node-yield.js';
 import { countedBy } from '../rank/candidate-usages.js';
 import type { Departures } from '../decide/departures.js';
 import type { Decision, EvictionInFlight } from '../decide/eviction.js';
 import type { ThresholdCause } from '../threshold/threshold-cause.js';
 import type { Observation, Observations } from '../signal/observation.js';
-import type { Resource } from '../signal/signal.js';
+import type { Resource, Signal } from '../signal/signal.js';
 
 /**
  * Some filesystems free deleted files a moment after their last process has ended; xfs frees them in the background,
@@ -21,19 +22,31 @@ const SLOWLY_STILL_NS = 10_000_000_000n;
  */
 const WITHIN_NS = 60_000_000_000n;
 
-/** An eviction whose workload has no process left, with what has become available since. */
-export function withYield(eviction: EvictionInFlight, observations: Observations | undefined, nowNs: bigint): EvictionInFlight {
+/**
+ * An eviction whose workload has no process left, with what has become available since.
+ *
+ * @param judgedBy  the signal by which the node judges it; left out: its own
+ */
+export function withYield(
+  eviction: EvictionInFlight,
+  observations: Observations | undefined,
+  nowNs: bigint,
+  judgedBy?: Signal,
+): EvictionInFlight {
   const { cause } = eviction.decision;
   const gone = { ...eviction, exitedSinceNs: eviction.exitedSinceNs ?? nowNs };
   if (cause.kind !== 'threshold') return gone;
-  const available = nodeAfter(eviction.decision, observations)?.available;
+  const after = judgedBy === undefined ? nodeAfter(eviction.decision, observations) : observations?.observed.get(judgedBy);
+  const available = after?.available;
   const most = eviction.risen?.available ?? cause.observation.available;
   return available === undefined || available <= most ? gone : { ...gone, risen: { available, atNs: nowNs } };
 }
 
 /** When waiting for the yield ends; undefined: processes are left. */
-export function yieldClosesNs({ decision, exitedSinceNs, risen }: EvictionInFlight): bigint | undefined {
+export function yieldClosesNs(eviction: EvictionInFlight): bigint | undefined {
+  const { decision, exitedSinceNs, risen } = eviction;
   if (exitedSinceNs === undefined) return undefined;
+  if (decision.resource === 'memory') return memoryClosesNs(eviction);
   const mostNs = exitedSinceNs + WITHIN_NS;
   if (isRemoved(decision)) return mostNs; // A runtime may take its time.
   const timeoutNs = decision.resource === 'pids' ? SLOWLY_STILL_NS : FILES_STILL_NS;

@@ -44,6 +44,8 @@ export type Protection =
   | { readonly kind: 'budget'; readonly minPriority?: number | undefined }
   /** Killing it failed a moment ago. */
   | { readonly kind: 'kill-failed' }
+  /** The last eviction freed too little, and this workload has not grown since. */
+  | { readonly kind: 'no-yield' }
   /**
    * Evicting it would free nothing, or too `little`, on the filesystem that is short. `filesystem` left out: process
    * ids.
@@ -194,6 +196,11 @@ export interface WorkloadStats {
    * active_file.
    */
   readonly workingSetBytes: bigint | undefined;
+  /**
+   * The part of the working set that stays when its processes have ended: shared memory that no process maps, such as files
+   * on a tmpfs. Left out: none, or not known.
+   */
+  readonly staysBytes?: bigint;
   /** Swap that it uses. The ranking for swap and pressure adds it. Left out: none, or not known. */
   readonly swapBytes?: bigint;
   /** The working set is at most that: the pass has read only the usage. `Candidates.measure` reads the rest. */

@@ -2,6 +2,7 @@ import { constants } from 'node:os';
 import { errnoName, errnoText, isShortage, isShortageErrno } from '../../errors.js';
 import type { KillInProgress, SignalResult, VictimSample } from '../../monitor/ports/ports.js';
 import type { MemoryReaper } from '../../native/binding.js';
+import { dyingProcesses } from './dying-processes.js';
 import { writeCgroupKill, Freezer, type FreezerParts } from './freezer.js';
 import { attempt } from './shared-cgroup.js';
 import type { VictimExit } from './victim-exit.js';
@@ -14,6 +15,8 @@ const STUCK_NS = 100_000_000n;
  * may have moved into the cgroup since. Until then the processes are not counted, either.
  */
 const KILLED_AGAIN_NS = 1_000_000_000n;
+/** Most victims end sooner. After this time the work of their processes shows whether the kernel still ends them. */
+const LOOKED_AT_NS = 500_000_000n;
 
 export interface CgroupKillParts extends FreezerParts {
   readonly files: VictimFiles;
@@ -32,6 +35,8 @@ export class CgroupKill implements KillInProgress {
   /** The processes at the last SIGKILL; undefined: none was sent. */
   #killed: ReadonlySet<number> | undefined;
   #triedAllAtNs = 0n;
+  /** The first SIGKILL; undefined: none was sent. */
+  #killedAtNs: bigint | undefined;
   /** The result of the last SIGKILL to each process. */
   #signalled: SignalResult | undefined;
   /** The last cgroup.kill; undefined: none. `isReleased`: the reaper has the processes. */
@@ -64,6 +69,7 @@ export class CgroupKill implements KillInProgress {
    */
   kill(): SignalResult {
     this.#isTerminating = false;
+    this.#killedAtNs ??= process.hrtime.bigint();
     this.#freezer.thaw(); // a previous thaw may have failed
     return (this.#parts.files.unified ? this.#killUnified() : undefined) ?? this.#killEach();
   }
@@ -124,7 +130,16 @@ export class CgroupKill implements KillInProgress {
     const usage = files.usage();
     // On v2 a memory controller that was disabled above looks the same.
     const removed = usage === 'removed' && (!files.unified || files.populated() === false);
-    return { processes: removed ? 0 : this.#remaining(), usageBytes: usage === 'removed' ? undefined : usage, removed };
+    const processes = removed ? 0 : this.#remaining();
+    if (usage === 'removed' || usage === undefined) return { processes, usageBytes: undefined, removed };
+    const swapBytes = files.swap(usage);
+    return { processes, usageBytes: usage, removed, ...(swapBytes !== undefined && { swapBytes }), ...(processes > 0 && this.#work()) };
+  }
+
+  #work(): Pick<VictimSample, 'processorTicks' | 'runs'> {
+    if (this.#killedAtNs === undefined || process.hrtime.bigint() - this.#killedAtNs < LOOKED_AT_NS) return {};
+    const found = dyingProcesses(this.#processes() ?? []);
+    return found === undefined ? {} : { processorTicks: found.ticks, ...(found.runs && { runs: true }) };
   }
 
   onExit(callback: (atNs: bigint) => void): void {

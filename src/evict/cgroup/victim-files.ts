@@ -10,17 +10,23 @@ const TEXT_BYTES = 256;
  * fail with ENODEV.
  */
 export class VictimFiles {
+  readonly #version: 1 | 2;
   readonly #usage: number;
+  /** v1: memory and swap. undefined: the kernel does not count swap. */
+  readonly #swap: number | undefined;
   readonly #events: number | undefined;
   readonly #buffer = Buffer.alloc(TEXT_BYTES);
   #closed = false;
 
   constructor(directory: string, version: 1 | 2) {
+    this.#version = version;
     this.#usage = openSync(fsPath(`${directory}/${version === 1 ? 'memory.usage_in_bytes' : 'memory.current'}`), 'r');
+    this.#swap = openIfThere(fsPath(`${directory}/${version === 1 ? 'memory.memsw.usage_in_bytes' : 'memory.swap.current'}`));
     try {
       this.#events = version === 1 ? undefined : openSync(fsPath(`${directory}/cgroup.events`), 'r');
     } catch (error) {
       closeSync(this.#usage);
+      if (this.#swap !== undefined) closeSync(this.#swap);
       throw error;
     }
   }
@@ -36,6 +42,14 @@ export class VictimFiles {
     return text === undefined || text === 'removed' ? text : BigInt(text.trim());
   }
 
+  /** In bytes; undefined: not counted, unreadable or removed. */
+  swap(usage: bigint): bigint | undefined {
+    const text = this.#swap === undefined ? undefined : this.#read(this.#swap);
+    if (text === undefined || text === 'removed') return undefined;
+    const counted = BigInt(text.trim());
+    return this.#version === 2 ? counted : counted > usage ? counted - usage : 0n;
+  }
+
   /** Whether processes live in it or below; undefined: unknown (v1). */
   populated(): boolean | undefined {
     if (this.#events === undefined) return undefined;
@@ -49,6 +63,7 @@ export class VictimFiles {
     this.#closed = true;
     closeSync(this.#usage);
     if (this.#events !== undefined) closeSync(this.#events);
+    if (this.#swap !== undefined) closeSync(this.#swap);
   }
 
   #read(file: number): string | undefined {
@@ -58,5 +73,13 @@ export class VictimFiles {
     } catch (error) {
       return errnoName(error) === 'ENODEV' ? 'removed' : undefined;
     }
+  }
+}
+
+function openIfThere(path: string | Buffer): number | undefined {
+  try {
+    return openSync(path, 'r');
+  } catch {
+    return undefined;
   }
 }

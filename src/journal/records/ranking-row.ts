@@ -41,7 +41,7 @@ function aboveOf({ aboveRequestNano }: RankedWorkload, resource: Resource): Reco
   }
 }
 
-function usageOf({ stats, usage, requestNano, swapped }: RankedWorkload, resource: Resource): Record<string, unknown> {
+function usageOf({ stats, usage, requestNano, swapped, stays }: RankedWorkload, resource: Resource): Record<string, unknown> {
   switch (resource) {
     case 'memory':
       return {
@@ -50,6 +50,7 @@ function usageOf({ stats, usage, requestNano, swapped }: RankedWorkload, resourc
           usage === undefined ? undefined : usage - (swapped ?? 0n),
         ),
         ...known('usageBytes', stats?.usageBytes),
+        ...known('staysBytes', stays),
         ...known('swapBytes', swapped),
         requestBytes: wholeOrFraction(requestNano),
       };

@@ -25,9 +25,12 @@ export const outcome: EffectHandler<Extract<Effect, { kind: 'outcome' }>> = {
   perform: ({ outcome: { decision } }, { victims }) => {
     victims.end(decision.serial);
   },
-  log: ({ outcome: { result } }, { decision, freedBytes, expectedBytes, spansMs }) => ({
+  log: ({ outcome: { result } }, { decision, freedBytes, expectedBytes, nodeFreedBytes, notFreed, spansMs }) => ({
     level: LEVELS[result],
-    fields: result === 'killed' || result === 'ineffective' ? { decision, freedBytes, expectedBytes, spansMs } : { decision },
+    fields:
+      result === 'killed' || result === 'ineffective'
+        ? { decision, freedBytes, expectedBytes, nodeFreedBytes, notFreed, spansMs }
+        : { decision },
   }),
   metric: ({ outcome: { decision, result, counted } }, metrics) => {
     const signal = evictionSignal(decision);
@@ -48,6 +51,8 @@ export function outcomeRecord(over: Outcome, times: EvictionTimes | undefined): 
     victim: victimOf(decision.victim),
     expectedBytes: jsonInteger(over.expectedBytes),
     freedBytes: jsonInteger(over.freedBytes),
+    ...(over.nodeFreedBytes === undefined ? {} : { nodeFreedBytes: jsonInteger(over.nodeFreedBytes) }),
+    ...(over.notFreed && { notFreed: over.notFreed }),
     cgroupRemoved: over.removed,
     ...(processesLeft === undefined ? {} : { processesLeft }),
     ...(error === undefined ? {} : { error }),

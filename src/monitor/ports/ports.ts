@@ -202,6 +202,10 @@ export interface VictimSample {
   /** At least: for a second after cgroup.kill it is not counted. 0: none is left. */
   readonly processes: number;
   readonly usageBytes: bigint | undefined;
+  /** As in VictimReading. */
+  readonly swapBytes?: bigint | undefined;
+  readonly processorTicks?: bigint;
+  readonly runs?: true;
   /** The cgroup no longer exists. */
   readonly removed: boolean;
   /** As in VictimReading. */

@@ -6,8 +6,10 @@ import { fsPath } from '../../byte-paths.js';
 /** One row of the table for a cgroup, in bytes. */
 export interface CgroupSample {
   readonly usageBytes: bigint;
-  /** usage − inactive_file, and − active_file where the kernel's cache is no usage; at least 0. */
+  /** usage − inactive_file, and − active_file − slab_reclaimable (v2) where the kernel's cache is no usage; at least 0. */
   readonly workingSetBytes: bigint;
+  /** As in WorkloadStats. 0n: none, or not read. */
+  readonly staysBytes: bigint;
   /** 0n: none, or the kernel does not count it. */
   readonly swapBytes: bigint;
   /** The working set is not read: this is the usage. */
@@ -42,23 +44,29 @@ const v1 = (countsCache: boolean): CgroupFiles => ({
   limitFile: 'memory.limit_in_bytes',
   specs: [
     { path: 'memory.usage_in_bytes', format: 'number' },
-    { path: 'memory.stat', format: 'keyed', keys: ['total_inactive_file', 'total_active_file', 'total_swap'] },
+    {
+      path: 'memory.stat',
+      format: 'keyed',
+      keys: ['total_inactive_file', 'total_active_file', 'total_swap', 'total_shmem', 'total_mapped_file'],
+    },
   ],
   sample: (values, first, isBound = false) => {
     if (isBound) return bound(values[first], 0n, undefined);
-    const [usage, inactive, active = NaN, swap] = values.subarray(first, first + 4);
-    return sample(usage, inactive, countsCache ? 0 : active, swap);
+    const [usage, inactive, active = NaN, swap, shared, mapped] = values.subarray(first, first + 6);
+    return sample(usage, inactive, countsCache ? 0 : active, staying(shared, mapped), swap);
   },
   cheap: 0b1,
   populated: () => undefined,
 });
+
+const V2_STATISTICS = ['inactive_file', 'active_file', 'slab_reclaimable', 'shmem', 'file_mapped'];
 
 const v2 = (countsCache: boolean): CgroupFiles => ({
   usageFile: 'memory.current',
   limitFile: 'memory.max',
   specs: [
     { path: 'memory.current', format: 'number' },
-    { path: 'memory.stat', format: 'keyed', keys: ['inactive_file', 'active_file'] },
+    { path: 'memory.stat', format: 'keyed', keys: V2_STATISTICS },
     { path: 'memory.low', format: 'number' },
     { path: 'memory.min', format: 'number' },
     { path: 'cgroup.events', format: 'keyed', keys: ['populated'] },
@@ -66,14 +74,15 @@ const v2 = (countsCache: boolean): CgroupFiles => ({
   ],
   cheap: 0b111101,
   sample: (values, first, isBound = false) => {
-    const [low, min] = [bytes(values[first + 3]), bytes(values[first + 4])];
+    const [low, min] = [bytes(values[first + 6]), bytes(values[first + 7])];
     const guaranteed = low > min ? low : min;
-    if (isBound) return bound(values[first], bytes(values[first + 6]), guaranteed);
-    const [usage, inactive, active = NaN, , , , swap] = values.subarray(first, first + 7);
-    return sample(usage, inactive, countsCache ? 0 : active, swap, guaranteed);
+    if (isBound) return bound(values[first], bytes(values[first + 9]), guaranteed);
+    const [usage, inactive, active = NaN, slab = 0, shared, mapped, , , , swap] = values.subarray(first, first + 10);
+    const dropped = countsCache ? 0 : active + (Number.isNaN(slab) ? 0 : slab);
+    return sample(usage, inactive, dropped, staying(shared, mapped), swap, guaranteed);
   },
   populated: (values, first) => {
-    const populated = values[first + 5] ?? NaN;
+    const populated = values[first + 8] ?? NaN;
     return Number.isNaN(populated) ? undefined : populated !== 0;
   },
 });
@@ -86,12 +95,13 @@ export function cgroupFiles(version: 1 | 2, countsCache: boolean): CgroupFiles {
 /** The working set of a cgroup as a value for the native layer. It may be below 0. */
 export function workingSetOf(directory: string, version: 1 | 2, countsCache: boolean): FileSum {
   const all = version === 1 ? 'total_' : '';
+  const dropped = version === 1 ? ['total_active_file'] : ['active_file', 'slab_reclaimable'];
   return {
     files: [
       { path: `${directory}/${cgroupFiles(version, countsCache).usageFile}`, format: 'number' },
-      { path: `${directory}/memory.stat`, format: 'keyed', keys: [`${all}inactive_file`, `${all}active_file`] },
+      { path: `${directory}/memory.stat`, format: 'keyed', keys: [`${all}inactive_file`, ...dropped] },
     ],
-    weights: [1, -1, countsCache ? 0 : -1],
+    weights: [1, -1, ...dropped.map(() => (countsCache ? 0 : -1))],
   };
 }
 
@@ -115,17 +125,38 @@ function limitBytes(text: string): bigint | undefined {
 /** Pages have at most 64 KiB. */
 const LARGEST_LIMIT = ALL_MEMORY - 64n * 1024n;
 
-function sample(usage = NaN, inactive = NaN, active: number, swap = NaN, guaranteedBytes?: bigint): CgroupSample | undefined {
-  if (Number.isNaN(usage + inactive + active)) return undefined;
-  const workingSetBytes = BigInt(Math.max(usage - inactive - active, 0));
-  return { usageBytes: BigInt(usage), workingSetBytes, swapBytes: bytes(swap), guaranteedBytes };
+/**
+ * Shared memory that no process maps. What is mapped ends with the processes as far as the counters tell: they do not
+ * distinguish a file on a tmpfs from the shared buffers of a database (NR_FILE_MAPPED counts both, mm/rmap.c).
+ */
+function staying(shared = 0, mapped = 0): number {
+  return shared > mapped ? shared - mapped : 0;
+}
+
+function sample(
+  usage = NaN,
+  inactive = NaN,
+  dropped: number,
+  stays: number,
+  swap = NaN,
+  guaranteedBytes?: bigint,
+): CgroupSample | undefined {
+  if (Number.isNaN(usage + inactive + dropped)) return undefined;
+  const workingSet = Math.max(usage - inactive - dropped, 0);
+  return {
+    usageBytes: BigInt(usage),
+    workingSetBytes: BigInt(workingSet),
+    staysBytes: BigInt(Math.min(stays, workingSet)),
+    swapBytes: bytes(swap),
+    guaranteedBytes,
+  };
 }
 
 /** On the path of an eviction: nothing is copied. */
 function bound(usage = NaN, swapBytes: bigint, guaranteedBytes: bigint | undefined): CgroupSample | undefined {
   if (Number.isNaN(usage)) return undefined;
   const usageBytes = BigInt(usage);
-  return { usageBytes, workingSetBytes: usageBytes, swapBytes, guaranteedBytes, workingSetAtMost: true };
+  return { usageBytes, workingSetBytes: usageBytes, staysBytes: 0n, swapBytes, guaranteedBytes, workingSetAtMost: true };
 }
 
 function bytes(value = 0): bigint {

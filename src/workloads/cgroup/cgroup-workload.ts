@@ -112,7 +112,10 @@ export function qosClass(requestBytes: bigint, limitBytes: bigint | undefined): 
   return limitBytes !== undefined && requestBytes >= limitBytes ? 'Guaranteed' : 'Burstable';
 }
 
-export function usageOf(workload: Workload, { workingSetBytes, usageBytes, swapBytes, workingSetAtMost }: CgroupSample): WorkloadUsage {
+export function usageOf(
+  workload: Workload,
+  { workingSetBytes, staysBytes, usageBytes, swapBytes, workingSetAtMost }: CgroupSample,
+): WorkloadUsage {
   const stats: { -readonly [Key in keyof WorkloadStats]: WorkloadStats[Key] } = {
     workingSetBytes,
     usageBytes,
@@ -121,6 +124,7 @@ export function usageOf(workload: Workload, { workingSetBytes, usageBytes, swapB
     containers: NO_CONTAINERS,
     volumes: NO_VOLUMES,
   };
+  if (staysBytes > 0n) stats.staysBytes = staysBytes;
   if (swapBytes > 0n) stats.swapBytes = swapBytes;
   if (workingSetAtMost) stats.workingSetAtMost = workingSetAtMost;
   return { workload, stats };

@@ -82,6 +82,19 @@ describe('its decisions', () => {
     expect(effects.flatMap((effect) => (effect.kind === 'evict' ? [effect.decision] : []))).toEqual([prepared[0]]);
   });
 
+  test('none while an eviction without yield pauses the others', () => {
+    const paused: State = { ...initialState, withoutYield: new Map([['memory.available', 90n * Mi]]) };
+    expect(decisions(three, policy([hard]), paused)).toEqual([]);
+  });
+
+  test('the values of the moment are without what stays', () => {
+    const usages = three.usages.map(({ workload: of, stats }) => ({ workload: of, stats: stats && { ...stats, staysBytes: 20n * Mi } }));
+    const [prepared] = decisions({ ...three, usages });
+    if (prepared === undefined) throw new Error('there is no decision');
+    const times = { available: 0n, crossedAtNs: 1n, signalledAtNs: 2n };
+    expect(carriedOut(prepared, { ...times, usage: 310n * Mi }).victim.aboveRequestNano).toBe(290n * Mi * 1_000_000_000n);
+  });
+
   test('only workloads that differ by their usage alone, and at most eight', () => {
     const others = candidates(
       [workload('first'), 300n * Mi],

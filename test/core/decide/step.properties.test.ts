@@ -7,7 +7,7 @@ import { initialState, type Policy, type State } from '../../../src/core/decide/
 import { step } from '../../../src/core/decide/step.js';
 import { operandMet, resolve, thresholdKind, valueText } from '../../../src/core/threshold/threshold.js';
 import { anyPolicy, anyThreshold, anyTold, type Told } from '../arbitrary.js';
-import { candidates, input, policy, SECOND, threshold, workload } from '../support.js';
+import { candidates, input, policy, SECOND, threshold, without, workload } from '../support.js';
 import { Timeline } from '../timeline.js';
 
 interface Made {
@@ -133,7 +133,7 @@ const mets = fc.array(fc.tuple(fc.integer({ min: 1, max: 25 }), fc.boolean()), {
 
 test('no workload is evicted before a soft threshold has been met for its whole grace period, without a break', () => {
   const graceSeconds = 60;
-  const soft = policy([threshold('memory.available', '10', { graceSeconds })]);
+  const soft = policy([threshold('memory.available', '10', { graceSeconds })], { departures: without('node-yield') });
   fc.assert(
     fc.property(mets, (steps) => {
       const timeline = new Timeline(soft, candidates([workload('batch'), 1n]));

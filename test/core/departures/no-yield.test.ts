@@ -29,9 +29,10 @@ test.each<[rule: string, mebibytes: bigint[], kubelet: number, evictd: number]>(
   ['nothing comes back: the kubelet goes on', [50n, 50n, 50n], 3, 1],
   ['less than nothing comes back: it is not asked again on that value', [50n, 40n, 40n], 3, 1],
   ['it gave something back, and more is needed', [50n, 60n, 70n], 3, 3],
-  ['the value moves by a twentieth of the threshold: another try', [50n, 50n, 45n, 45n], 3, 2],
-  ['up, too', [50n, 50n, 55n, 55n], 3, 2],
-  ['by less: it stands where it stood', [50n, 50n, 46n, 54n], 3, 1],
+  ['it falls further, by itself: that is no reason for another try', [50n, 50n, 45n, 5n], 3, 1],
+  ['half of what was missing is there: another try', [50n, 50n, 75n, 75n], 3, 2],
+  ['less than that is no relief', [50n, 50n, 74n, 60n], 3, 1],
+  ['next to nothing is missing: a twentieth of the threshold is the relief', [97n, 97n, 99n, 99n], 3, 1],
 ])('%s', (_rule, mebibytes, kubelet, evictd) => {
   expect(evictions(without('no-yield'), mebibytes)).toHaveLength(kubelet);
   expect(evictions(policy([]).departures, mebibytes)).toHaveLength(evictd);

@@ -131,7 +131,8 @@ describe('an eviction for a disk', () => {
     expect(timeline.said(1.5, full, gone)).toEqual(['killed a 0Mi', 'alert no-yield']);
     timeline.candidates = holders({ b: { nodefs: holding(200n) } });
     expect(timeline.said(20, full)).toEqual([]);
-    expect(timeline.said(30, { 'nodefs.available': 6n * Mi })).toEqual(['evict b grace 0']);
+    expect(timeline.said(30, { 'nodefs.available': 49n * Mi })).toEqual([]);
+    expect(timeline.said(40, { 'nodefs.available': 50n * Mi })).toEqual(['evict b grace 0']);
   });
 
   test('is not over while its files are freed one after the other, and no other workload is evicted meanwhile', () => {

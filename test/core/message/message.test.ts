@@ -95,6 +95,15 @@ describe('an outcome', () => {
       outcome({ result: 'ineffective', freedBytes: Mi }),
       'evicted batch: freed only 1MiB of the 200MiB that it used; memory.available 12MiB → 210MiB',
     ],
+    [
+      outcome({ result: 'ineffective', freedBytes: Mi, nodeFreedBytes: Mi, notFreed: 'stays', nodeAfter: undefined }),
+      'evicted batch: the node got back only 1MiB of 200MiB: memory stays that outlives its processes, such as files on a tmpfs',
+    ],
+    [
+      outcome({ result: 'ineffective', nodeFreedBytes: -Mi, notFreed: 'taken', nodeAfter: undefined }),
+      'evicted batch: it freed 198MiB, and the node got back only 0B: the rest is in use again',
+    ],
+    [outcome({ result: 'ineffective', nodeFreedBytes: Mi, nodeAfter: undefined }), 'evicted batch: the node got back only 1MiB of 200MiB'],
     [outcome({ result: 'failed', processesLeft: 3 }), 'could not evict batch: 3 processes left after the kill'],
     [outcome({ result: 'failed', processesLeft: 1 }), 'could not evict batch: 1 process left after the kill'],
     [outcome({ result: 'failed', processesLeft: undefined }), 'could not evict batch: an unknown number of processes left after the kill'],
@@ -110,7 +119,10 @@ test.each<[alert: AlertKind, words: string]>([
   ['safe-mode', 'nothing is evicted, because evictd is in safe mode after several crashes'],
   ['no-workload-source', 'nothing is evicted, because no workload source is configured'],
   ['nothing-evictable', 'no evictable workload would free anything there'],
-  ['no-yield', 'the last eviction freed next to nothing; evictd evicts nothing more until this value changes'],
+  [
+    'no-yield',
+    'the last eviction freed too little; evictd evicts nothing more until there is relief, or a workload has grown that would free enough',
+  ],
 ])('an alert: %s', (alert, words) => {
   expect(alertMessage({ ...inodes, alert })).toBe(`nodefs.inodesFree 900 inodes < 1k (hard): ${words}`);
 });

@@ -14,6 +14,7 @@ const observation = observations(0n, { 'memory.available': 50n * Mi }).observed.
 const drawn = fc.record({
   workingSet: fc.bigInt(0n, 6n),
   inactive: fc.bigInt(0n, 6n),
+  stays: fc.bigInt(0n, 3n),
   request: fc.bigInt(0n, 4n),
   priority: fc.integer({ min: 0, max: 1 }),
   isProtected: fc.boolean(),
@@ -21,8 +22,10 @@ const drawn = fc.record({
 });
 type Drawn = typeof drawn extends fc.Arbitrary<infer T> ? T : never;
 
+const PLAIN: Drawn = { workingSet: 0n, inactive: 0n, stays: 0n, request: 0n, priority: 0, isProtected: false, isVetoed: false };
+
 function usagesOf(all: readonly Drawn[], isBound: boolean): WorkloadUsage[] {
-  return all.map(({ workingSet, inactive, request, priority, isProtected }, index) => ({
+  return all.map(({ workingSet, inactive, stays, request, priority, isProtected }, index) => ({
     workload: workload(`w${String(index)}`, {
       priority,
       startOrder: BigInt(index),
@@ -32,7 +35,7 @@ function usagesOf(all: readonly Drawn[], isBound: boolean): WorkloadUsage[] {
     stats: stats({
       usageBytes: workingSet + inactive,
       workingSetBytes: isBound ? workingSet + inactive : workingSet,
-      ...(isBound && { workingSetAtMost: true }),
+      ...(isBound ? { workingSetAtMost: true } : { staysBytes: stays < workingSet ? stays : workingSet }),
     }),
   }));
 }
@@ -71,7 +74,7 @@ test('a pass that knows only bounds, and measures what comes first, selects the 
 
 test('only those are measured that could come before the victim', () => {
   const all = Array.from({ length: 10 }, (_, index): Drawn => {
-    return { workingSet: BigInt(index), inactive: index === 9 ? 0n : 3n, request: 0n, priority: 0, isProtected: false, isVetoed: false };
+    return { ...PLAIN, workingSet: BigInt(index), inactive: index === 9 ? 0n : 3n };
   });
   const exact = usagesOf(all, false);
   const measured: string[] = [];
@@ -84,13 +87,13 @@ test('only those are measured that could come before the victim', () => {
 });
 
 test('a workload that cannot be measured counts with its bound', () => {
-  const all = [1n, 2n].map((workingSet) => ({ workingSet, inactive: 0n, request: 0n, priority: 0, isProtected: false, isVetoed: false }));
+  const all = [1n, 2n].map((workingSet) => ({ ...PLAIN, workingSet }));
   const found = selected(usagesOf(all, true), { measure: () => undefined }, all);
   expect(found?.victim).toMatchObject({ workload: { name: 'w1' }, usage: 2n });
 });
 
 test('where swap counts, all are measured: the usage of cgroup v1 is no bound, because swap is not in it', () => {
-  const all = [5n, 1n].map((workingSet) => ({ workingSet, inactive: 0n, request: 0n, priority: 0, isProtected: false, isVetoed: false }));
+  const all = [5n, 1n].map((workingSet) => ({ ...PLAIN, workingSet }));
   const usages = usagesOf(all, true);
   const measure: Candidates['measure'] = ({ startOrder }) => {
     const index = Number(startOrder);

@@ -136,7 +136,8 @@ describe('a unit that comes back again and again', () => {
   test('while a threshold of the condition is met no unit is started', () => {
     const timeline = storm();
     timeline.candidates = candidates();
-    timeline.memory(11, 50n, gone(2));
+    timeline.memory(11, 500n, gone(2));
+    timeline.memory(12, 50n);
     expect(timeline.memory(75, 50n)).toEqual([]);
     expect(timeline.memory(76, 500n)).toEqual(['cleared memory.available', 'start batch']);
   });

@@ -18,7 +18,14 @@ const made: CgroupKill[] = [];
 const killOf = (directory: string, files: object = {}, parts: Partial<CgroupKillParts> = {}): CgroupKill => {
   const kill = new CgroupKill({
     handle: new native.CgroupHandle(directory),
-    files: { usage: () => 0n, populated: () => undefined, unified: false, close: () => undefined, ...files } as unknown as VictimFiles,
+    files: {
+      usage: () => 0n,
+      swap: () => undefined,
+      populated: () => undefined,
+      unified: false,
+      close: () => undefined,
+      ...files,
+    } as unknown as VictimFiles,
     exit: { close: () => undefined } as unknown as VictimExit,
     reaper: new native.MemoryReaper(),
     holdsEvictd: () => undefined,
@@ -111,7 +118,7 @@ describe('SIGKILL is not repeated where a repetition cannot help', () => {
     passes(1_000);
     expect(kill.read().processes).toBe(1);
     kill.kill();
-    expect(calls.slice(2)).toEqual(['list', 'cgroup.kill']);
+    expect(calls.slice(2)).toEqual(['list', 'list', 'cgroup.kill']); // counted, and looked at
     populated = false;
     expect(kill.read().processes).toBe(0);
   });
@@ -172,6 +179,29 @@ describe('what cannot be signalled', () => {
     expect(listing(true, 1).terminate()).toMatchObject({ error: EPERM, passing: 'in part' });
     expect(listing(true, 1).kill()).toMatchObject({ error: EPERM, passing: undefined });
   });
+});
+
+test('a victim that does not end shows its swap at once, and after half a second the work of its processes', () => {
+  const handle = {
+    processes: () => [process.pid],
+    signal: () => ({ found: 1, signalled: 1, errno: 0, atNs: 0n }),
+    kill: () => undefined,
+    close: () => undefined,
+  } as unknown as CgroupHandle;
+  const kill = killOf(victim.dir, { usage: () => 10n, swap: (usage: bigint) => usage + 7n, populated: () => true }, { handle });
+  const clock = vi.spyOn(process.hrtime, 'bigint');
+  try {
+    clock.mockReturnValue(5n);
+    expect(kill.read()).toEqual({ processes: 1, usageBytes: 10n, removed: false, swapBytes: 17n }); // not killed yet
+    clock.mockReturnValue(10n);
+    kill.kill();
+    clock.mockReturnValue(500_000_009n);
+    expect(kill.read()).not.toHaveProperty('runs');
+    clock.mockReturnValue(500_000_010n);
+    expect(kill.read()).toMatchObject({ swapBytes: 17n, processorTicks: expect.any(BigInt) as bigint, runs: true });
+  } finally {
+    clock.mockRestore();
+  }
 });
 
 test('v1: only two empty readings in a row count as empty: a process may move between cgroups during one', async () => {

@@ -121,6 +121,9 @@ test.each<[breach: StorageBreach, signal: string, storageLimit: Readonly<Record<
   };
   expect(outcomeRecord(outcome, undefined)).toMatchObject({ type: 'outcome', signal });
   expect(outcomeRecord(outcome, undefined)).not.toHaveProperty('nodeAvailableBefore');
+  const little = { ...outcome, result: 'ineffective', nodeFreedBytes: -5n, notFreed: 'taken' } as const;
+  expect(outcomeRecord(little, undefined)).toMatchObject({ nodeFreedBytes: -5, notFreed: 'taken' });
+  for (const field of ['nodeFreedBytes', 'notFreed']) expect(outcomeRecord(outcome, undefined)).not.toHaveProperty(field);
 });
 
 test('node-level reclaim: before, and what it came to', () => {

@@ -7,20 +7,25 @@ interface Numbers {
   readonly inactive: number;
   readonly active: number;
   readonly swap: number;
+  /** Only v2 counts it. */
+  readonly slab: number;
+  readonly shared: number;
+  readonly mapped: number;
 }
-const KNOWN: Numbers = { usage: 100, inactive: 30, active: 50, swap: 7 };
+const KNOWN: Numbers = { usage: 100, inactive: 30, active: 45, swap: 7, slab: 5, shared: 12, mapped: 4 };
 
 /** As the table has them, behind those of another row. */
 function sampled(version: 1 | 2, countsCache: boolean, numbers: Partial<Numbers> = {}): CgroupSample | undefined {
-  const { usage, inactive, active, swap } = { ...KNOWN, ...numbers };
-  const fields = version === 1 ? [usage, inactive, active, swap] : [usage, inactive, active, 10, 20, 1, swap];
+  const { usage, inactive, active, swap, slab, shared, mapped } = { ...KNOWN, ...numbers };
+  const fields =
+    version === 1 ? [usage, inactive, active, swap, shared, mapped] : [usage, inactive, active, slab, shared, mapped, 10, 20, 1, swap];
   return cgroupFiles(version, countsCache).sample(Float64Array.of(NaN, ...fields), 1);
 }
 
 describe.each([1, 2] as const)('cgroup v%i', (version) => {
   test.each<[rule: string, countsCache: boolean, numbers: Partial<Numbers>, workingSet: bigint | undefined]>([
     ['as on a kubelet, active page cache is usage', true, {}, 70n],
-    ['with reclaimable-cache it is none', false, {}, 20n],
+    ['with reclaimable-cache it is none, nor is slab that the kernel can drop', false, {}, version === 1 ? 25n : 20n],
     ['never below 0: the numbers are of two moments', false, { usage: 60 }, 0n],
     ['as on a kubelet it is not needed', true, { active: NaN }, 70n],
     ['else nothing is known without it', false, { active: NaN }, undefined],
@@ -34,9 +39,21 @@ describe.each([1, 2] as const)('cgroup v%i', (version) => {
     expect(files.flatMap((file) => ('keys' in file ? file.keys : [file.path]))).toEqual(
       version === 1
         ? ['/cgroup/memory.usage_in_bytes', 'total_inactive_file', 'total_active_file']
-        : ['/cgroup/memory.current', 'inactive_file', 'active_file'],
+        : ['/cgroup/memory.current', 'inactive_file', 'active_file', 'slab_reclaimable'],
     );
-    expect(BigInt(valueOf({ weights }, Float64Array.of(100, 30, 50)))).toBe(sampled(version, countsCache)?.workingSetBytes);
+    expect(BigInt(valueOf({ weights }, Float64Array.of(100, 30, 45, ...(version === 1 ? [] : [5]))))).toBe(
+      sampled(version, countsCache)?.workingSetBytes,
+    );
+  });
+
+  test.each<[rule: string, numbers: Partial<Numbers>, stays: bigint]>([
+    ['shared memory stays, as far as no process maps it', {}, 8n],
+    ['shared buffers that are mapped do not', { mapped: 12 }, 0n],
+    ['what is mapped may be of other files', { mapped: 40 }, 0n],
+    ['not more than all: the numbers are of two moments', { shared: 200, mapped: 0 }, version === 1 ? 25n : 20n],
+    ['a kernel that does not count it', { shared: NaN, mapped: NaN }, 0n],
+  ])('%s', (_rule, numbers, stays) => {
+    expect(sampled(version, false, numbers)?.staysBytes).toBe(stays);
   });
 
   test('swap, where the kernel counts it', () => {
@@ -49,8 +66,11 @@ describe.each([1, 2] as const)('cgroup v%i', (version) => {
     const fields = specs.flatMap((spec) => ('keys' in spec ? spec.keys : [spec.path]));
     expect(fields).toEqual(
       version === 1
-        ? ['memory.usage_in_bytes', 'total_inactive_file', 'total_active_file', 'total_swap']
-        : ['memory.current', 'inactive_file', 'active_file', 'memory.low', 'memory.min', 'populated', 'memory.swap.current'],
+        ? ['memory.usage_in_bytes', 'total_inactive_file', 'total_active_file', 'total_swap', 'total_shmem', 'total_mapped_file']
+        : [
+            ...['memory.current', 'inactive_file', 'active_file', 'slab_reclaimable', 'shmem', 'file_mapped'],
+            ...['memory.low', 'memory.min', 'populated', 'memory.swap.current'],
+          ],
     );
   });
 });

@@ -5,7 +5,7 @@ import { KnownWorkloads, usageOf } from '../../../src/workloads/cgroup/cgroup-wo
 import type { Member } from '../../../src/workloads/cgroup/source-root.js';
 import { SECOND } from '../../core/support.js';
 
-const sample = { usageBytes: 0n, workingSetBytes: 0n, swapBytes: 0n, guaranteedBytes: undefined };
+const sample = { usageBytes: 0n, workingSetBytes: 0n, staysBytes: 0n, swapBytes: 0n, guaranteedBytes: undefined };
 const requested = (graceNs: bigint | undefined): Member => {
   const effect = { terminationGracePeriodNs: graceNs, directories: [] };
   return { name: 'web', path: '/web', id: 1n, effect, limitBytes: undefined, unit: undefined } as unknown as Member;
@@ -46,13 +46,13 @@ test('a login session is avoided, unless a rule gives it a priority', () => {
   expect(new KnownWorkloads().of(ruled, sample, facts)).not.toHaveProperty('avoid');
 });
 
-test('swap is known only where it is used', () => {
+test.each(['swapBytes', 'staysBytes'] as const)('%s is known only where there is some', (name) => {
   const workload = new KnownWorkloads().of(requested(undefined), sample, {
     oomPreference: undefined,
     protection: undefined,
     loaded: undefined,
     runtime: undefined,
   });
-  expect(usageOf(workload, { ...sample, swapBytes: 7n }).stats).toMatchObject({ swapBytes: 7n });
-  expect(usageOf(workload, sample).stats).not.toHaveProperty('swapBytes');
+  expect(usageOf(workload, { ...sample, [name]: 7n }).stats).toMatchObject({ [name]: 7n });
+  expect(usageOf(workload, sample).stats).not.toHaveProperty(name);
 });

@@ -90,13 +90,24 @@ function comparisonOf(reading: Readonly<Record<string, unknown>>): string {
   return `${signal} ${available === undefined ? stalled : amountOf(signal, available)} ${operatorOf(signal)} ${threshold}`;
 }
 
+function whyText(outcome: Eviction['outcome']): string {
+  switch (textIn(outcome, 'notFreed')) {
+    case 'stays':
+      return '; memory stays (tmpfs, shared memory)';
+    case 'taken':
+      return '; others have used it again';
+    default:
+      return '';
+  }
+}
+
 function endText({ outcome }: Eviction): string {
   const freed = integerIn(outcome, 'freedBytes') ?? 0n;
   switch (textIn(outcome, 'result')) {
     case 'killed':
       return `freed ${amountOfBytes(freed)}`;
     case 'ineffective':
-      return `freed only ${amountOfBytes(freed)} of ${amountOfBytes(integerIn(outcome, 'expectedBytes') ?? 0n)}`;
+      return `freed only ${amountOfBytes(freed)} of ${amountOfBytes(integerIn(outcome, 'expectedBytes') ?? 0n)}${whyText(outcome)}`;
     case 'failed': {
       const left = integerIn(outcome, 'processesLeft');
       return textIn(outcome, 'error') ?? (left === undefined ? 'processes remain' : `${counted(left, 'processes')} remain`);

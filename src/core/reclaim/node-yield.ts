@@ -1,0 +1,88 @@
+import type { Departures } from '../decide/departures.js';
+import { knownBytes, type Decision, type EvictionInFlight, type NotFreed } from '../decide/eviction.js';
+import type { Observation, Observations } from '../signal/observation.js';
+import { isPressure, isResourceSignal, SIGNAL_FACTS, type ResourceSignal } from '../signal/signal.js';
+import { resolve } from '../threshold/threshold.js';
+
+/**
+ * How long what the node has available must not rise before a yield counts as small. A process frees its memory before it
+ * leaves its cgroup, but the kernel adds up its counts for each processor once a second (vm.stat_interval).
+ */
+const STILL_NS = 1_500_000_000n;
+/** Other workloads free memory, too: this long at most. */
+const WITHIN_NS = 10_000_000_000n;
+
+/** The reading of memory by which an eviction is judged. */
+export interface JudgedMemory {
+  readonly signal: ResourceSignal;
+  /** When it was decided. */
+  readonly before: Observation;
+  /** What has to be available, in bytes. */
+  readonly limit: bigint;
+}
+
+/**
+ * The reading by which the node judges an eviction (departure node-yield): of its signal, or, where that is pressure, of
+ * the joined operand that counts bytes of memory. undefined: there is none, or it is not about memory.
+ */
+export function judgedMemory({ cause, resource }: Decision, departures: Departures): JudgedMemory | undefined {
+  if (!departures['node-yield'] || resource !== 'memory' || cause.kind !== 'threshold') return undefined;
+  const { threshold, observation, limit, joined = [] } = cause;
+  if (!isPressure(threshold.signal)) return { signal: threshold.signal, before: observation, limit };
+  for (const { operand, observation: before } of joined) {
+    const { signal, value } = operand;
+    if (before === undefined || isPressure(signal) || !isResourceSignal(signal) || SIGNAL_FACTS[signal].resource !== 'memory') continue;
+    return { signal, before, limit: resolve(value, before.capacity) };
+  }
+  return undefined;
+}
+
+/** What the node got back from an eviction without a process left. */
+export interface NodeYield {
+  /** Below 0: others have used more since than it freed. */
+  readonly gained: bigint;
+  readonly isEnough: boolean;
+  /** undefined: it is enough, or the reason is not known because the cgroup is removed. */
+  readonly notFreed: NotFreed | undefined;
+}
+
+/**
+ * Enough is half of what was expected, because others use memory meanwhile, and not less than what stays: a victim that
+ * leaves more behind than it frees is not the cure. undefined: the node's memory or the expected amount is not known.
+ */
+export function nodeYield(
+  eviction: EvictionInFlight,
+  { signal, before }: JudgedMemory,
+  observations: Observations | undefined,
+  removed: boolean,
+): NodeYield | undefined {
+  const { victim } = eviction.decision;
+  const expected = knownBytes(victim);
+  const after = observations?.observed.get(signal)?.available;
+  if (after === undefined || expected === undefined) return undefined;
+  const gained = after - before.available;
+  const isHalf = gained * 2n >= expected;
+  const isEnough = isHalf && gained >= (victim.stays ?? 0n);
+  return { gained, isEnough, notFreed: isEnough ? undefined : isHalf ? 'stays' : reason(eviction, expected, removed) };
+}
+
+function reason({ peakUsageBytes, usageBytes }: EvictionInFlight, expected: bigint, removed: boolean): NotFreed | undefined {
+  const isFreed = (peakUsageBytes - usageBytes) * 2n >= expected;
+  return isFreed ? 'taken' : removed ? undefined : 'stays';
+}
+
+/** When waiting for memory ends. */
+export function memoryClosesNs({ exitedSinceNs = 0n, risen }: EvictionInFlight): bigint {
+  const mostNs = exitedSinceNs + WITHIN_NS;
+  const stillNs = (risen?.atNs ?? exitedSinceNs) + STILL_NS;
+  return stillNs < mostNs ? stillNs : mostNs;
+}
+
+/**
+ * Reports whether it is too early to tell what the node got back. It is not where others take the memory: the cgroup has
+ * freed it, and less is available than before.
+ */
+export function isMemoryOpen(eviction: EvictionInFlight, found: NodeYield | undefined, nowNs: bigint): boolean {
+  if (nowNs >= memoryClosesNs(eviction) || found?.isEnough) return false;
+  return found === undefined ? knownBytes(eviction.decision.victim) !== undefined : found.notFreed !== 'taken' || found.gained >= 0n;
+}

@@ -1,0 +1,47 @@
+import type { EvictionInFlight } from '../decide/eviction.js';
+import type { Observation, Observations } from '../signal/observation.js';
+import { isPressure, SIGNAL_FACTS, type Signal } from '../signal/signal.js';
+import { allMet, type ResourceThreshold } from '../threshold/threshold.js';
+
+interface Pending {
+  readonly bytes: bigint;
+  readonly processes: bigint;
+}
+
+/**
+ * Reports whether a threshold waits for victims that are dying: it would not be met if they had given back what they
+ * still hold. A victim of any resource gives back memory and process ids. Pressure cannot be credited, so it waits while
+ * memory comes back.
+ */
+export function awaitsRelease(
+  threshold: ResourceThreshold,
+  observations: Observations,
+  evictions: readonly EvictionInFlight[],
+  minReclaimOwed: boolean,
+): boolean {
+  const pending = pendingOf(evictions);
+  if (pending.bytes === 0n && pending.processes === 0n) return false;
+  if (isPressure(threshold.signal) && pending.bytes > 0n) return true;
+  const observed = new Map([...observations.observed].map(([signal, observation]) => [signal, credited(signal, observation, pending)]));
+  return allMet(threshold, { ...observations, observed }, minReclaimOwed) === false;
+}
+
+function pendingOf(evictions: readonly EvictionInFlight[]): Pending {
+  const dying = evictions.filter(({ phase, exitedSinceNs }) => phase === 'dying' && exitedSinceNs === undefined);
+  return {
+    bytes: dying.reduce((sum, eviction) => sum + pendingBytes(eviction), 0n),
+    processes: dying.reduce((sum, { processes = 0 }) => sum + BigInt(processes), 0n),
+  };
+}
+
+function pendingBytes({ decision, peakUsageBytes, usageBytes }: EvictionInFlight): bigint {
+  const { workingSetBytes = 0n, staysBytes = 0n } = decision.victim.stats ?? {};
+  const left = workingSetBytes - staysBytes - (peakUsageBytes - usageBytes);
+  return left > 0n ? left : 0n;
+}
+
+function credited(signal: Signal, observation: Observation, { bytes, processes }: Pending): Observation {
+  const { resource } = SIGNAL_FACTS[signal];
+  const more = isPressure(signal) ? 0n : resource === 'memory' ? bytes : resource === 'pids' ? processes : 0n;
+  return more === 0n ? observation : { ...observation, available: observation.available + more };
+}

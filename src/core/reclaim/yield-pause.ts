@@ -1,0 +1,86 @@
+import type { Outcome } from '../decide/eviction.js';
+import { leastYield } from '../rank/shortfall.js';
+import type { Observation, Observations } from '../signal/observation.js';
+import { operatorOf, SIGNAL_FACTS, type Resource, type Signal } from '../signal/signal.js';
+import { limitOf, type Threshold } from '../threshold/threshold.js';
+import type { JudgedMemory } from './node-yield.js';
+
+/**
+ * By signal: after an eviction that freed too little, no other workload is evicted for it (for memory: for any signal of
+ * memory) until its value reaches this one.
+ */
+export type YieldPauses = ReadonlyMap<Signal, bigint>;
+
+/** Relief is a rise by this part of what has to be available, … */
+const OF_LIMIT = 20n;
+/** … and by this part of what was missing: memory never stands still, and a page more is no reason to try again. */
+const OF_MISSING = 2n;
+
+/**
+ * undefined: the eviction freed enough, or did not happen.
+ *
+ * @param looksForLeaks  departure budget, which knows better what becomes of memory that others have taken
+ */
+export function pauseAfter(
+  { result, decision, nodeAfter, nodeFreedBytes, notFreed }: Outcome,
+  judged: JudgedMemory | undefined,
+  looksForLeaks: boolean,
+): { readonly signal: Signal; readonly untilAvailable: bigint } | undefined {
+  const { cause, resource, victim } = decision;
+  if (cause.kind !== 'threshold' || (result !== 'killed' && result !== 'ineffective')) return undefined;
+  const before = cause.observation.available;
+  const after = nodeAfter?.available ?? before;
+  const least = victim.workload.pod === undefined ? leastYield(cause) : 1n;
+  if (resource === 'memory' ? result === 'killed' : after - before >= least) return undefined;
+  if (looksForLeaks && notFreed === 'taken' && SIGNAL_FACTS[cause.threshold.signal].unit === 'bytes') return undefined;
+  if (judged !== undefined && nodeFreedBytes !== undefined) {
+    const { signal, limit } = judged;
+    return { signal, untilAvailable: reliefAt('<', judged.before.available + nodeFreedBytes, limit) };
+  }
+  const { signal } = cause.threshold;
+  return { signal, untilAvailable: reliefAt(operatorOf(signal), after, cause.limit) };
+}
+
+function reliefAt(operator: '<' | '>', value: bigint, limit: bigint): bigint {
+  const missing = operator === '<' ? limit - value : value - limit;
+  const [part, half] = [limit / OF_LIMIT, missing / OF_MISSING];
+  const change = part > half ? part : half;
+  if (change >= missing) return limit;
+  return operator === '<' ? value + change : value - change;
+}
+
+/** The signal whose pause holds for this one; undefined: none does. */
+export function pauseFor(signal: Signal, pauses: YieldPauses): Signal | undefined {
+  if (pauses.size === 0) return undefined;
+  if (SIGNAL_FACTS[signal].resource !== 'memory') return pauses.has(signal) ? signal : undefined;
+  return [...pauses.keys()].find((other) => SIGNAL_FACTS[other].resource === 'memory');
+}
+
+/** The pauses without those that have ended: the value is reached, or no threshold of theirs is met any more. */
+export function pausesNow(pauses: YieldPauses, met: readonly Threshold[], { observed }: Observations): YieldPauses {
+  if (pauses.size === 0) return pauses;
+  const left = [...pauses].filter(([signal, until]) => isMet(signal, met) && !isReached(signal, until, observed.get(signal)));
+  return left.length === pauses.size ? pauses : new Map(left);
+}
+
+function isMet(signal: Signal, met: readonly Threshold[]): boolean {
+  return met.some((threshold) => threshold.signal === signal || (isMemory(signal) && isMemory(threshold.signal)));
+}
+
+function isMemory(signal: Signal): boolean {
+  const resource: Resource | undefined = SIGNAL_FACTS[signal].resource;
+  return resource === 'memory';
+}
+
+/** An unreadable signal has not reached it. */
+function isReached(signal: Signal, until: bigint, observation: Observation | undefined): boolean {
+  if (observation === undefined) return false;
+  return operatorOf(signal) === '<' ? observation.available >= until : observation.available <= until;
+}
+
+/** Reports whether a value stands where it stood after a reclaim, give or take a twentieth of the threshold. */
+export function isUnmoved(value: bigint | undefined, threshold: Threshold, { available, capacity }: Observation): boolean {
+  if (value === undefined) return false;
+  const moved = available > value ? available - value : value - available;
+  return moved * OF_LIMIT < limitOf(threshold, capacity, false);
+}

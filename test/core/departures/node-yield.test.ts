@@ -1,0 +1,201 @@
+import { describe, expect, test } from 'vitest';
+import type { Outcome, VictimReading } from '../../../src/core/decide/eviction.js';
+import type { Policy } from '../../../src/core/decide/state.js';
+import type { Candidates, WorkloadStats } from '../../../src/core/workload/workload.js';
+import { listed } from '../listed.js';
+import { candidates, Mi, policy, stats, threshold, without, workload } from '../support.js';
+import { evicted, Timeline } from '../timeline.js';
+
+/**
+ * A workload has written 112 MiB to a tmpfs that outlives it, and holds 21 MiB of its own. The kubelet counts its kill as a
+ * success, and evicts the others, one after the other, for memory that no eviction frees.
+ */
+const hard = threshold('memory.available', '200Mi');
+const NAMES = ['a', 'b', 'c'] as const;
+
+function holding(own: bigint, stays: bigint, others = 30n): Candidates {
+  const known = stats({ usageBytes: (own + stays) * Mi, workingSetBytes: (own + stays) * Mi, staysBytes: stays * Mi });
+  const innocents = candidates(...NAMES.map((name): [ReturnType<typeof workload>, bigint] => [workload(name), others * Mi]));
+  return { ...innocents, usages: [{ workload: workload('holder', { priority: -1 }), stats: known }, ...innocents.usages] };
+}
+
+const exit = (left: bigint, more: Partial<VictimReading> = {}) => ({ 1: { processes: 0, usageBytes: left * Mi, ...more } });
+
+/** Evicts the holder at 0 s with 100 MiB available. */
+function loop(found: Candidates, departures: Policy['departures'] = policy([]).departures): Timeline {
+  const timeline = new Timeline(policy([hard], { departures }), found);
+  expect(evicted(timeline.memory(0, 100n))).toEqual(['evict holder grace 0']);
+  timeline.candidates = { ...found, usages: found.usages.slice(1) };
+  return timeline;
+}
+
+function outcomeAt(timeline: Timeline, ...at: Parameters<Timeline['at']>): Outcome | undefined {
+  return timeline.at(...at).flatMap((effect) => (effect.kind === 'outcome' ? [effect.outcome] : []))[0];
+}
+
+test('memory that stays: without the departure the others follow, with it none does', () => {
+  const before = loop(holding(21n, 112n), without('node-yield'));
+  expect(before.memory(0.1, 121n, exit(112n))).toEqual(['killed holder 21Mi', 'evict a grace 0']);
+  const after = loop(holding(21n, 112n));
+  expect(after.memory(0.1, 121n, exit(112n))).toEqual([]); // more may come
+  expect(after.memory(1.61, 121n, exit(112n))).toEqual(['ineffective holder 21Mi', 'alert no-yield']);
+  expect([2, 3, 10, 60].flatMap((second) => after.memory(second, 121n))).toEqual([]);
+});
+
+test.each<
+  [rule: string, found: Candidates, seconds: number, available: bigint, exited: ReturnType<typeof exit>, outcome: object | undefined]
+>([
+  ['half of what was expected is enough', holding(60n, 0n), 0.1, 130n, exit(0n), { result: 'killed', nodeFreedBytes: 30n * Mi }],
+  ['a byte less is not, but more may come', holding(60n, 0n), 0.1, 129n, exit(0n), undefined],
+  ['nothing more has come for a while', holding(60n, 0n), 1.6, 129n, exit(0n), { result: 'ineffective', notFreed: 'taken' }],
+  ['others have used all of it: that is known at once', holding(60n, 0n), 0.1, 99n, exit(0n), { result: 'ineffective', notFreed: 'taken' }],
+  ['it leaves more behind than it frees', holding(30n, 31n), 1.6, 130n, exit(31n), { result: 'ineffective', notFreed: 'stays' }],
+  ['… or not more', holding(31n, 31n), 0.1, 131n, exit(31n), { result: 'killed' }],
+  ['the cgroup still holds it', holding(60n, 0n), 1.6, 101n, exit(59n), { result: 'ineffective', notFreed: 'stays' }],
+  ['a removed cgroup frees what the node gets back, …', holding(60n, 0n), 0.1, 140n, exit(0n, { removed: true }), { result: 'killed' }],
+])('%s', (_rule, found, seconds, available, exited, outcome) => {
+  const timeline = loop(found);
+  if (seconds > 1) timeline.memory(0.09, available, exited);
+  const seen = outcomeAt(timeline, seconds, { 'memory.available': available * Mi }, exited);
+  if (outcome === undefined) expect(seen).toBeUndefined();
+  else expect(seen).toMatchObject(outcome);
+});
+
+test('… and not all of it, because another program may have removed it: why is not known', () => {
+  const timeline = loop(holding(60n, 0n));
+  const gone = { 1: { processes: 0, usageBytes: undefined, removed: true } };
+  timeline.memory(0.1, 105n, gone);
+  const outcome = outcomeAt(timeline, 1.7, { 'memory.available': 105n * Mi }, gone);
+  expect(outcome).toMatchObject({ result: 'ineffective', freedBytes: 5n * Mi, nodeFreedBytes: 5n * Mi });
+  expect(outcome).not.toHaveProperty('notFreed');
+});
+
+test('as long as more comes back it is waited for, ten seconds at most', () => {
+  const timeline = loop(holding(100n, 0n));
+  for (let second = 1; second <= 9; second += 1) expect(timeline.memory(second, 100n + BigInt(second), exit(0n))).toEqual([]);
+  expect(timeline.dueAtNs).toBe(10_000_000_000n); // the earliest is a look at the candidates
+  expect(timeline.memory(11, 110n, exit(0n))).toEqual(['ineffective holder 100Mi', 'alert leak-elsewhere']);
+});
+
+test('the node cannot be read: it is waited for, and then the cgroup counts', () => {
+  const timeline = loop(holding(60n, 0n));
+  expect(timeline.said(0.1, undefined, exit(0n))).toEqual([]);
+  expect(timeline.said(1.7, undefined, exit(0n))).toEqual(['killed holder 60Mi']);
+});
+
+describe('the ranking', () => {
+  const of = (departures: Policy['departures'], known: Partial<WorkloadStats>): string[] => {
+    const found = candidates([workload('own'), 50n * Mi]);
+    const usages = [
+      ...found.usages,
+      { workload: workload('shared'), stats: stats({ usageBytes: 133n * Mi, workingSetBytes: 133n * Mi, ...known }) },
+    ];
+    return evicted(new Timeline(policy([hard], { departures }), { ...found, usages }).memory(0, 100n));
+  };
+
+  test.each<[rule: string, departures: Policy['departures'], known: Partial<WorkloadStats>, first: string]>([
+    ['does not compare what stays', policy([]).departures, { staysBytes: 112n * Mi }, 'own'],
+    ['does as the kubelet', without('node-yield'), { staysBytes: 112n * Mi }, 'shared'],
+    ['compares all where it is not known', policy([]).departures, {}, 'shared'],
+  ])('%s', (_rule, departures, known, first) => {
+    expect(of(departures, known)).toEqual([`evict ${first} grace 0`]);
+  });
+});
+
+describe('after an eviction that freed too little', () => {
+  function paused(): Timeline {
+    const timeline = loop(holding(21n, 112n));
+    timeline.memory(0.1, 121n, exit(112n));
+    expect(timeline.memory(1.7, 121n, exit(112n))).toContain('alert no-yield');
+    return timeline;
+  }
+  const grown = (sizes: Partial<Record<(typeof NAMES)[number], bigint>>): Candidates =>
+    candidates(...NAMES.map((name): [ReturnType<typeof workload>, bigint] => [workload(name), (sizes[name] ?? 30n) * Mi]));
+
+  test('the leak itself is no reason for another one', () => {
+    const timeline = paused();
+    expect([100n, 60n, 20n, 1n].flatMap((mebibytes, index) => timeline.memory(2 + index, mebibytes))).toEqual([]);
+  });
+
+  test('a workload that has grown by what the node lost is the leak, whatever its place', () => {
+    const timeline = paused();
+    timeline.candidates = candidates([workload('a', { priority: 1 }), 70n * Mi], [workload('b'), 30n * Mi], [workload('c'), 30n * Mi]);
+    const decision = timeline.at(2, { 'memory.available': 81n * Mi }).find(({ kind }) => kind === 'evict');
+    expect(decision).toMatchObject({ decision: { victim: { workload: { name: 'a' } } } });
+    expect(decision).toMatchObject({
+      decision: { ranking: [{ protection: { kind: 'no-yield' } }, { protection: { kind: 'no-yield' } }, {}] },
+    });
+  });
+
+  test.each<[rule: string, sizes: Parameters<typeof grown>[0], available: bigint]>([
+    ['growth that explains less than half of the loss', { a: 45n }, 81n],
+    ['growth by less than a twentieth of the relief', { a: 37n }, 121n],
+  ])('%s is none', (_rule, sizes, available) => {
+    const timeline = paused();
+    timeline.candidates = grown(sizes);
+    expect(timeline.memory(2, available)).toEqual([]);
+  });
+
+  test('several that grow are one leak: those that grew most go first, and one that did not grow never', () => {
+    const timeline = paused();
+    timeline.candidates = grown({ a: 45n, b: 46n });
+    expect(timeline.memory(2, 91n)).toEqual(['evict b grace 0']);
+    timeline.candidates = grown({ a: 45n, b: 0n });
+    expect(timeline.memory(2.1, 137n, { 2: { processes: 0, usageBytes: 0n } })).toEqual(['killed b 46Mi']);
+    expect(timeline.memory(3, 137n)).toEqual([]);
+  });
+
+  test('relief is half of what was missing', () => {
+    expect(paused().memory(2, 160n)).toEqual([]);
+    expect(evicted(paused().memory(2, 161n))).toHaveLength(1);
+  });
+
+  test('a new episode begins without it', () => {
+    const timeline = paused();
+    expect(timeline.memory(2, 200n)).toEqual(['cleared memory.available']);
+    expect(evicted(timeline.memory(3, 199n))).toHaveLength(1);
+  });
+
+  test('a reload after which no threshold of it is met ends it', () => {
+    const timeline = paused();
+    timeline.policy = policy([threshold('memory.available', '100Mi')]);
+    timeline.memory(2, 121n);
+    timeline.policy = policy([hard]);
+    expect(evicted(timeline.memory(3, 121n))).toHaveLength(1);
+  });
+
+  test('what grew before a pause began does not end it', () => {
+    const timeline = paused();
+    timeline.memory(2, 300n);
+    timeline.candidates = grown({ a: 70n });
+    expect(evicted(timeline.memory(20, 100n))).toEqual(['evict a grace 0']);
+    timeline.candidates = grown({ a: 0n, b: 90n });
+    timeline.memory(20.1, 101n, { 2: { processes: 0, usageBytes: 70n * Mi } });
+    expect(timeline.memory(22, 101n, { 2: { processes: 0, usageBytes: 70n * Mi } })).toEqual(['ineffective a 0Mi']);
+    expect(evicted(timeline.memory(23, 100n))).toEqual([]);
+  });
+
+  test('no other signal of memory evicts for the same shortage', () => {
+    const timeline = paused();
+    const other = threshold('allocatableMemory.available', '200Mi');
+    timeline.policy = policy([hard, other, listed('memory.pressure.full>10%', 'hard')]);
+    const readings = { 'memory.available': 121n * Mi, 'allocatableMemory.available': 50n * Mi, 'memory.pressure.full': 900_000_000n };
+    expect(evicted(timeline.said(2, readings))).toEqual([]);
+  });
+
+  test('an evictd that is started again begins with the growth from then on', () => {
+    const timeline = paused();
+    timeline.state = { ...timeline.state, growthBases: new Map() };
+    timeline.candidates = grown({ a: 100n });
+    expect(timeline.memory(2, 60n)).toEqual([]);
+    timeline.candidates = grown({ a: 120n });
+    expect(timeline.memory(3, 40n)).toEqual(['evict a grace 0']);
+  });
+});
+
+test('where the signal is pressure the joined operand of bytes judges', () => {
+  const timeline = new Timeline(policy([listed('memory.pressure.full>10% & memory.available<200Mi', 'hard')]), holding(60n, 0n));
+  const at = (mebibytes: bigint) => ({ 'memory.pressure.full': 900_000_000n, 'memory.available': mebibytes * Mi });
+  expect(evicted(timeline.said(0, at(100n)))).toEqual(['evict holder grace 0']);
+  expect(timeline.said(0.1, at(99n), exit(0n))).toEqual(['ineffective holder 60Mi', 'alert no-yield']);
+});

@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest';
+import { dyingProcesses } from '../../../src/evict/cgroup/dying-processes.js';
+
+/** As proc_pid_stat(5) has it; Linux 6.18, a shell whose name was changed. */
+const stat = (state: string, user: number, system: number, name = 'sh) R 1 (') =>
+  `4711 (${name}) ${state} 1 4711 4711 0 -1 4194564 90 0 0 0 ${String(user)} ${String(system)} 0 0 20 0 1 0 1234 0 0\n`;
+
+test.each<[rule: string, texts: readonly (string | undefined)[], found: ReturnType<typeof dyingProcesses>]>([
+  ['the time of all, and one that runs', [stat('D', 1, 2), stat('R', 10, 20)], { ticks: 33n, runs: true }],
+  ['one that is blocked does not run, whatever its name', [stat('D', 1, 2)], { ticks: 3n, runs: false }],
+  ['a leader whose threads exit', [stat('Z', 7, 0)], { ticks: 7n, runs: false }],
+  ['one has ended', [undefined, stat('D', 1, 2)], { ticks: 3n, runs: false }],
+  ['all have ended', [undefined], undefined],
+  ['a text that was cut off', ['4711 (sh) D 1 4711'], undefined],
+  ['none', [], undefined],
+])('%s', (_rule, texts, found) => {
+  expect(dyingProcesses([...texts.keys()], (pid) => texts[pid])).toEqual(found);
+});
+
+test('a few show it', () => {
+  const asked: number[] = [];
+  dyingProcesses([...Array(1000).keys()], (pid) => {
+    asked.push(pid);
+    return stat('D', 1, 1);
+  });
+  expect(asked).toHaveLength(16);
+});
+
+test("evictd's own process, which runs", () => {
+  expect(dyingProcesses([process.pid])).toMatchObject({ runs: true });
+});
