@@ -1,4 +1,4 @@
-# make [build] | test | proof | vm | lint | fmt | asan | node-asan | tsan | fuzz | tidy | bench | bench-race | lab | soak | demo | versions |
+# make [build] | test | proof | vm | lint | fmt | asan | node-asan | tsan | fuzz | tidy | bench | bench-race | lab | soak | chaos | demo | versions |
 # arm64 | windows | prebuild | release | deb | cmake | clean. CI (.ci/run) uses the same words.
 # ARGS goes to the tool behind the word: make test ARGS=test/core, make bench ARGS=wake, make vm ARGS='v1 test/e2e/demo'.
 
@@ -6,7 +6,7 @@ SHELL := /bin/sh
 MAKEFLAGS += --no-builtin-rules
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := build
-.PHONY: build program-code test proof vm lint fmt asan node-asan tsan fuzz tidy bench bench-race lab soak demo prebuild prebuild-arm64 prebuild-windows release deb versions arm64 windows cmake clean node typecheck bundle
+.PHONY: build program-code test proof vm lint fmt asan node-asan tsan fuzz tidy bench bench-race lab soak chaos demo prebuild prebuild-arm64 prebuild-windows release deb versions arm64 windows cmake clean node typecheck bundle
 
 BIN := node_modules/.bin
 PLATFORM := $(shell node -p 'process.platform + "-" + process.arch' 2>/dev/null)
@@ -217,6 +217,10 @@ lab: build
 # SOAK_SECONDS=20 make soak: whether it runs; whether anything grows takes its ten minutes.
 soak: build
 	@exec $(BIN)/tsx test/soak/run.ts
+
+# Random actions against evictd, and an independent checker: make chaos ARGS='--seed=N --actions=M' (docs/testing.md)
+chaos: build
+	@exec $(BIN)/tsx test/chaos/run.ts $(ARGS)
 
 # exec: Ctrl-C reaches the demo, which cleans up.
 demo: build

@@ -101,6 +101,11 @@ export const PARTS: readonly Part[] = [
     command: ['node_modules/.bin/tsx', 'test/vm/skips.ts'],
   },
   {
+    name: 'chaos',
+    proves: 'what evictd promises under random leaks, kills, hangs and restarts: 500 evictions',
+    command: ['make', '--no-print-directory', 'chaos'],
+  },
+  {
     name: 'soak',
     proves: 'memory, descriptors and threads of a running evictd do not grow',
     command: ['make', '--no-print-directory', 'soak'],

@@ -1,0 +1,52 @@
+// make chaos [ARGS='--seed=N --actions=M --evictions=E']: random actions against evictd on this machine, and a checker
+// that compares the journal with what the driver and the kernel saw. Without --seed it runs one seed after the other
+// until there were E (500) evictions. A seed that fails is printed; with --seed it is repeated.
+import { parseArgs } from 'node:util';
+import { chaos, type Undo } from './chaos.js';
+
+const { values } = parseArgs({
+  options: { seed: { type: 'string' }, actions: { type: 'string', default: '150' }, evictions: { type: 'string', default: '500' } },
+});
+const OUT = 'build/chaos';
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
+
+const undo: Undo = [];
+async function cleanUp(): Promise<void> {
+  for (let step = undo.pop(); step; step = undo.pop()) {
+    try {
+      await step();
+    } catch (error) {
+      process.stderr.write(`evictd: chaos: cleaning up: ${String(error)}\n`);
+    }
+  }
+}
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => void cleanUp().finally(() => process.exit(130)));
+for (const fault of ['uncaughtException', 'unhandledRejection'] as const) {
+  process.once(fault, (error) => {
+    process.stderr.write(`evictd: chaos: ${error instanceof Error ? (error.stack ?? '') : String(error)}\n`);
+    void cleanUp().finally(() => process.exit(1));
+  });
+}
+
+let [evictions, passed, failed] = [0, 0, 0];
+const first = values.seed === undefined ? Date.now() % 1_000_000 : Number(values.seed);
+for (let seed = first; seed === first || (values.seed === undefined && evictions < Number(values.evictions)); seed++) {
+  say(`seed ${seed}, ${values.actions} actions …`);
+  try {
+    const verdict = await chaos({ seed, actions: Number(values.actions), out: OUT }, undo);
+    evictions += verdict.evictions;
+    const excused = Object.entries(verdict.excused).map(([reason, count]) => `${count} (${reason})`);
+    say(`  ${verdict.evictions} evictions; kills by the kernel that evictd could not prevent: ${excused.join(', ') || 'none'}`);
+    for (const violation of verdict.violations) say(violation);
+    if (verdict.violations.length === 0) passed++;
+    else {
+      failed++;
+      say(`FAILED seed ${seed}; repeat it: make chaos ARGS='--seed=${seed} --actions=${values.actions}'   (logs: ${OUT}/seed-${seed}.*)`);
+    }
+  } finally {
+    await cleanUp();
+  }
+}
+say(`${evictions} evictions`);
+say(`${passed} passed, ${failed} failed`);
+process.exitCode = failed === 0 ? 0 : 1;
