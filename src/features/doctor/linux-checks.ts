@@ -6,7 +6,14 @@ import { daemonsCheck, otherDaemonsCheck } from './checks/daemons.js';
 import { evictableCheck, lintCheck, sourcesCheck } from './checks/workloads.js';
 import type { LinuxFacts } from './machine-facts.js';
 import { filesystemsCheck } from './checks/filesystems.js';
-import { instanceCheck, runningConfigurationCheck, runningVersionCheck, serviceUnitCheck, watchdogCheck } from './checks/service.js';
+import {
+  instanceCheck,
+  runningConfigurationCheck,
+  runningVersionCheck,
+  safeModeCheck,
+  serviceUnitCheck,
+  watchdogCheck,
+} from './checks/service.js';
 import { memoryMinCheck, oomScoreAdjCheck } from './checks/protection.js';
 import { nodeCheck, notifiersCheck, reclaimCheck, shutdownDelayCheck } from './checks/node.js';
 import { numaCheck } from './checks/numa.js';
@@ -34,6 +41,7 @@ export const LINUX_CHECKS: readonly CheckKind<LinuxFacts>[] = [
   instanceCheck,
   runningVersionCheck,
   runningConfigurationCheck,
+  safeModeCheck,
   watchdogCheck,
   memoryMinCheck,
   oomScoreAdjCheck,

@@ -26,9 +26,13 @@ export interface CommonFacts {
   readonly runtime: RuntimeFacts;
   readonly instance: InstanceFacts;
   readonly reload: ReloadFacts;
+  readonly crashes: CrashFacts;
   readonly node: NodeFacts;
   readonly workloads: WorkloadFacts;
 }
+
+/** How often the running evictd had crashed when it began, and how many crashes lead to the safe mode; 0: none do. */
+export type CrashFacts = { readonly crashes: number; readonly limit: number } | Unseen;
 
 export interface LinuxFacts extends CommonFacts {
   /** Reads a small file of /proc, /sys or /etc; undefined: not readable. */

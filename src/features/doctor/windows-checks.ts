@@ -3,7 +3,13 @@ import type { CheckKind } from './check-kind.js';
 import { evictableCheck, lintCheck, sourcesCheck } from './checks/workloads.js';
 import type { WindowsFacts } from './machine-facts.js';
 import { nodeCheck, notifiersCheck } from './checks/node.js';
-import { runningConfigurationCheck, runningVersionCheck, windowsInstanceCheck, windowsServiceCheck } from './checks/service.js';
+import {
+  runningConfigurationCheck,
+  runningVersionCheck,
+  safeModeCheck,
+  windowsInstanceCheck,
+  windowsServiceCheck,
+} from './checks/service.js';
 import { volumesCheck } from './checks/filesystems.js';
 
 /** In the order of the report. */
@@ -15,6 +21,7 @@ export const WINDOWS_CHECKS: readonly CheckKind<WindowsFacts>[] = [
   windowsInstanceCheck,
   runningVersionCheck,
   runningConfigurationCheck,
+  safeModeCheck,
   nodeCheck,
   notifiersCheck,
   volumesCheck,

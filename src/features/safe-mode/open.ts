@@ -1,8 +1,7 @@
-import { join } from 'node:path';
 import type { Config } from '../../config/config.js';
 import { formatDuration } from '../../core/quantity/duration.js';
 import type { Log } from '../../log/log.js';
-import { RunFile } from './run-file.js';
+import { RunFile, runFilePath } from '../../state/run-file.js';
 
 export interface SafeModeParts {
   readonly instance: string;
@@ -31,7 +30,7 @@ export class SafeMode {
     const nowMs = (): number => Number(bootNs() / 1_000_000n);
     this.#nowMs = nowMs;
     this.#startedMs = nowMs();
-    this.#file = new RunFile(join(runtimeDirectory, `${instance}.run.json`), { bootId, withinMs: this.#withinMs, nowMs });
+    this.#file = new RunFile(runFilePath(runtimeDirectory, instance), { bootId, withinMs: this.#withinMs, nowMs });
     this.#attempt(() => {
       this.#file.begin();
     });

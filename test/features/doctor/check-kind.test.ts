@@ -21,6 +21,7 @@ function counting(): { readonly readers: FactReaders<LinuxFacts>; readonly reads
     runtime: { node: 'v24.0.0', arch: 'x64', abi: '137', napi: '10', addon: { file: 'evictd.node' } },
     instance: SILENT,
     reload: { refused: undefined },
+    crashes: { crashes: 0, limit: 5 },
     node: nodeFacts(),
     workloads: workloadFacts(),
     kernelFile: (path) => (path.endsWith('/enabled') ? 'always [madvise] never\n' : undefined),

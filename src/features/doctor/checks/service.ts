@@ -107,6 +107,18 @@ export const runningConfigurationCheck = defineCheck('service.configuration', ['
   return [degraded(id, summary, 'correct it (evictd config check lists all errors), then evictd reload', { refused })];
 });
 
+/** Whether the running evictd evicts nothing because it has crashed too often. */
+export const safeModeCheck = defineCheck('service.safe-mode', ['instance', 'crashes'], ({ instance, crashes: found }, id) => {
+  if (instance.kind !== 'running') return [];
+  if (isUnseen(found)) return [unseen(id, 'whether the running evictd is in safe mode', found)];
+  const { crashes, limit } = found;
+  const times = `${String(crashes)} ${crashes === 1 ? 'time' : 'times'}`;
+  if (crashes === 0) return [ok(id, 'the running evictd has not crashed', { crashes, safeMode: false })];
+  if (limit === 0 || crashes < limit) return [ok(id, `evictd has crashed ${times} in a row, and evicts`, { crashes, safeMode: false })];
+  const fix = 'journalctl -u evictd shows the crashes; systemctl restart evictd ends the safe mode at once';
+  return [broken(id, `the running evictd is in safe mode: it has crashed ${times} and evicts nothing`, fix, { crashes, safeMode: true })];
+});
+
 /** Whether systemd restarts an evictd that hangs. */
 export const watchdogCheck = defineCheck('service.watchdog', ['service'], ({ service }, id) => {
   if (service.kind !== 'unit' || service.properties.ActiveState !== 'active') return [];

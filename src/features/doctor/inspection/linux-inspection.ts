@@ -5,6 +5,7 @@ import { lazyFacts, type LazyFacts } from '../check-kind.js';
 import type { LinuxFacts, ListedWorkload } from '../machine-facts.js';
 import type { InstanceFacts, RuntimeFacts } from '../../../host/facts.js';
 import { selectHost, type DoctorReaders } from '../../../host/select.js';
+import { runFilePath } from '../../../state/run-file.js';
 import { answerPath } from '../../../state/request-answer.js';
 import type { Binding } from '../../../native/binding.js';
 import type { FilesystemsRead } from '../../../node/machine-facts.js';
@@ -13,7 +14,7 @@ import type { Timeouts } from '../../../node/timeouts.js';
 import { examineDirectories } from './directories-inspection.js';
 import { examineNode, type ExaminedNode } from './node-inspection.js';
 import { examineReclaim } from './reclaim-inspection.js';
-import { reloadOf, type ExaminedRuntimes } from './runtimes-inspection.js';
+import { crashesOf, reloadOf, type ExaminedRuntimes } from './runtimes-inspection.js';
 import { examineShutdown, unitsProblem } from './systemd-inspection.js';
 import { workloadFacts } from './workloads-inspection.js';
 import { selectsUnits } from '../../../workloads/kinds/source-spec.js';
@@ -78,6 +79,7 @@ export function linuxFacts({ loaded, filesystemsRead, doctor, native, runtime, o
       return { kind: 'unseen', unseen: `${config.runtimeDirectory} ${native ? 'does not answer' : 'cannot be read without the addon'}` };
     },
     subject: async () => doctor.readSubject(pidOf(await facts.instance())),
+    crashes: async () => crashesOf(await facts.instance(), runFilePath(config.runtimeDirectory, instanceId), config.safeMode.crashes),
     reload: async () => reloadOf(await facts.instance(), answerPath(config.runtimeDirectory, instanceId, 'reload')),
     node: async () => (await examineNodeOnce()).facts,
     workloads: async () => {

@@ -6,6 +6,8 @@ import { ContainerRuntimes } from '../../../node/container-runtimes.js';
 import type { RuntimeFacts, InstanceFacts, ReloadFacts } from '../../../host/facts.js';
 import { EvictdError } from '../../../errors.js';
 import { readAnswer } from '../../../state/request-answer.js';
+import { crashesNotedIn } from '../../../state/run-file.js';
+import type { CrashFacts } from '../machine-facts.js';
 
 export interface ExaminedRuntimes {
   /** Those of the sources; each has answered or timed out. */
@@ -46,6 +48,15 @@ export async function loadAddon(): Promise<LoadedAddon> {
     const cause = error instanceof EvictdError && error.cause instanceof Error ? `: ${error.cause.message.split('\n')[0] ?? ''}` : '';
     const failure = `${error instanceof Error ? error.message : String(error)}${cause}`;
     return { native: undefined, facts: { ...facts, addon: { failure, hint: error instanceof EvictdError ? error.hint : undefined } } };
+  }
+}
+
+export function crashesOf(instance: InstanceFacts, path: string, limit: number): CrashFacts {
+  if (instance.kind !== 'running') return { crashes: 0, limit };
+  try {
+    return { crashes: crashesNotedIn(path), limit };
+  } catch (error) {
+    return { unseen: `${path}: ${error instanceof Error ? error.message : String(error)}` };
   }
 }
 

@@ -9,6 +9,7 @@ import type { InstanceFacts, RuntimeFacts } from '../../../host/facts.js';
 import { errnoName } from '../../../errors.js';
 import { selectHost } from '../../../host/select.js';
 import { holderOf } from '../../../host/windows/windows-lock-files.js';
+import { runFilePath } from '../../../state/run-file.js';
 import { answerPath } from '../../../state/request-answer.js';
 import type { Binding } from '../../../native/binding.js';
 import { systemErrorText, thrownText } from '../../../native/system-error.js';
@@ -16,7 +17,7 @@ import type { FilesystemReading, WindowsBinding } from '../../../native/windows-
 import type { FilesystemsRead } from '../../../node/machine-facts.js';
 import { FILESYSTEM_TIMEOUT_MS, type Timeouts } from '../../../node/timeouts.js';
 import { examineNode, type ExaminedNode } from './node-inspection.js';
-import { reloadOf } from './runtimes-inspection.js';
+import { crashesOf, reloadOf } from './runtimes-inspection.js';
 import { workloadFacts } from './workloads-inspection.js';
 
 const ERROR_FILE_NOT_FOUND = 2;
@@ -49,6 +50,8 @@ export function windowsFacts({ loaded, filesystemsRead, addon, native, runtime, 
     runtime: () => runtime,
     rights: () => ({ isAdministrator: isAdministrator(), debugPrivilege }),
     instance: () => readInstance(config.runtimeDirectory, native),
+    crashes: async () =>
+      crashesOf(await facts.instance(), runFilePath(config.runtimeDirectory, instanceName({ cgroup: undefined })), config.safeMode.crashes),
     reload: async () =>
       reloadOf(await facts.instance(), answerPath(config.runtimeDirectory, instanceName({ cgroup: undefined }), 'reload')),
     windowsService: () => readService(native),

@@ -5,9 +5,11 @@ import {
   instanceCheck,
   runningConfigurationCheck,
   runningVersionCheck,
+  safeModeCheck,
   serviceUnitCheck,
   watchdogCheck,
 } from '../../../../src/features/doctor/checks/service.js';
+import type { CrashFacts } from '../../../../src/features/doctor/machine-facts.js';
 import { memoryMinCheck, oomScoreAdjCheck } from '../../../../src/features/doctor/checks/protection.js';
 import { cgroupFacts, expectCheck, MIB, subjectFacts, unit } from '../support.js';
 
@@ -61,9 +63,21 @@ describe('service.instance, service.version and service.configuration', () => {
     expectCheck(runningConfigurationCheck.judge({ instance: here, reload })[0], 'service.configuration', status, summary);
   });
 
+  test.each<[rule: string, crashes: CrashFacts, status: CheckStatus, summary: RegExp]>([
+    ['it has not crashed', { crashes: 0, limit: 5 }, 'ok', /has not crashed$/],
+    ['one crash is no safe mode', { crashes: 1, limit: 5 }, 'ok', /crashed 1 time in a row, and evicts$/],
+    ['the last crash before the safe mode', { crashes: 4, limit: 5 }, 'ok', /crashed 4 times in a row, and evicts$/],
+    ['safe mode', { crashes: 5, limit: 5 }, 'broken', /in safe mode: it has crashed 5 times and evicts nothing$/],
+    ['switched off', { crashes: 9, limit: 0 }, 'ok', /crashed 9 times in a row, and evicts$/],
+    ['not readable', { unseen: 'EACCES' }, 'degraded', /^unknown whether .*: EACCES/],
+  ])('%s', (_rule, crashes, status, summary) => {
+    expectCheck(safeModeCheck.judge({ instance: here, crashes })[0], 'service.safe-mode', status, summary);
+  });
+
   test('without a running evictd there is neither a version nor a configuration', () => {
     expect(runningVersionCheck.judge({ instance: { kind: 'none' }, version: '1.2.0' })).toEqual([]);
     expect(runningConfigurationCheck.judge({ instance: { kind: 'none' }, reload: { refused: undefined } })).toEqual([]);
+    expect(safeModeCheck.judge({ instance: { kind: 'none' }, crashes: { crashes: 5, limit: 5 } })).toEqual([]);
   });
 });
 

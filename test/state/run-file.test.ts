@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { RunFile } from '../../../src/features/safe-mode/run-file.js';
+import { RunFile, crashesNotedIn } from '../../src/state/run-file.js';
 
 function place(): string {
   const directory = mkdtempSync(join(tmpdir(), 'evictd-test-'));
@@ -62,4 +62,20 @@ test('a damaged file is a run that crashed', () => {
   const path = place();
   writeFileSync(path, '{"bootId":"bo');
   expect(crashingAt([0], { path })).toEqual([1]);
+});
+
+test('what the running evictd has noted is read without a change', () => {
+  const path = place();
+  expect(crashesNotedIn(path)).toBe(0);
+  const runs = (): RunFile => new RunFile(path, { bootId: 'boot', withinMs: 1000, nowMs: () => 10 });
+  runs().begin();
+  expect(crashesNotedIn(path)).toBe(0);
+  runs().begin();
+  const third = runs();
+  third.begin();
+  expect(crashesNotedIn(path)).toBe(2);
+  third.settle();
+  expect(crashesNotedIn(path)).toBe(0);
+  writeFileSync(path, 'damaged');
+  expect(crashesNotedIn(path)).toBe(0);
 });

@@ -1,11 +1,34 @@
-import { readFileSync, rmSync } from 'node:fs';
-import { replaceFileSync } from '../../storage/directory.js';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { replaceFileSync } from '../storage/directory.js';
 
 /** What the run before left. Times in milliseconds since the boot. */
 interface LastRun {
   readonly bootId: string;
   /** Earlier runs that ended without a stop. */
   readonly crashesMs: readonly number[];
+}
+
+/** The file of an instance (instanceName of the host). */
+export function runFilePath(runtimeDirectory: string, instance: string): string {
+  return join(runtimeDirectory, `${instance}.run.json`);
+}
+
+/** How often the evictd that runs had crashed when it began; 0: it has settled, or none runs. Throws Node's error. */
+export function crashesNotedIn(path: string): number {
+  if (!existsSync(path)) return 0;
+  return lastRun(readFileSync(path, 'utf8'))?.crashesMs.length ?? 0;
+}
+
+/** undefined: not written by evictd. */
+function lastRun(text: string): LastRun | undefined {
+  try {
+    const { bootId, crashesMs } = JSON.parse(text) as Partial<LastRun>;
+    if (typeof bootId === 'string' && Array.isArray(crashesMs)) return { bootId, crashesMs: crashesMs.filter(Number.isFinite) };
+  } catch {
+    // damaged
+  }
+  return undefined;
 }
 
 /**
@@ -64,12 +87,6 @@ export class RunFile {
     } catch {
       return undefined;
     }
-    try {
-      const { bootId, crashesMs } = JSON.parse(text) as Partial<LastRun>;
-      if (typeof bootId === 'string' && Array.isArray(crashesMs)) return { bootId, crashesMs: crashesMs.filter(Number.isFinite) };
-    } catch {
-      // not written by evictd
-    }
-    return { bootId: this.#bootId, crashesMs: [] };
+    return lastRun(text) ?? { bootId: this.#bootId, crashesMs: [] };
   }
 }
