@@ -6,7 +6,7 @@ import type { Promised, Seen } from './seen.js';
 const PROMISED: Promised = { seed: 7, budget: { max: 2, windowMs: 10_000 }, clockOffsetMs: 0, last: '3' };
 const INODES: Readonly<Record<string, string>> = { web: '1', db: '2', last: '3', job: '4', batch: '5' };
 
-/** A record each: `20 decision 1 web [wake=18] [pid.available]`, `21 killed 1`, `25 alert no-yield`. */
+/** A record each: `20 decision 1 web [wake=18] [ordered] [pid.available]`, `21 killed 1`, `25 alert no-yield`. */
 function record(text: string): JournalRecord {
   const [second = '', type = '', number = '', victim = '', ...more] = text.split(' ');
   const at = { time: new Date(Number(second) * 1000).toISOString(), signal: more.find((word) => word.includes('.')) ?? 'memory.available' };
@@ -17,6 +17,7 @@ function record(text: string): JournalRecord {
     ...at,
     type,
     decision: Number(number),
+    wake: more.includes('ordered') ? 'standing_order' : 'tick',
     wakeAtNs: Number(wake) * 1e9,
     victim: { name: victim, id: `/node/${victim}#${INODES[victim] ?? ''}` },
   };
@@ -170,12 +171,14 @@ test.each<[rule: string, journal: string, seen: string, excused: Record<string, 
     `${SEEN} 29.1 ends job`,
     {},
   ],
+  ['a signal of a standing order', `${JOURNAL} 31 decision 3 job wake=29 ordered; 32 killed 3`, `${SEEN} 30 ends job`, {}],
   ['a victim for another resource', `${FIRST_DIES} 30 decision 3 job pid.available; 31 killed 3`, `${SEEN} 30.5 ends job`, {}],
   ['a kill by the kernel while evictd was dead', JOURNAL, `${SEEN} 29 dead; 33 guards; ${KILLED}`, { dead: 1 }],
   ['a kill by the kernel while evictd was stopped for a moment', JOURNAL, `${SEEN} 29.6 stopped; 29.8 guards; ${KILLED}`, { stopped: 1 }],
   ['a kill by the kernel before the first outcome after that', JOURNAL, `${SEEN} 25 dead; 28 guards; ${KILLED}`, { 'just back': 1 }],
   ['a kill by the kernel with the budget used up', BATCH, `${WITH_BATCH} ${KILLED}`, { budget: 1 }],
   ['a kill by the kernel after an eviction that freed nothing', `${JOURNAL} 25 alert no-yield`, `${SEEN} ${KILLED}`, { 'no-yield': 1 }],
+  ['a kill by the kernel while a leak is elsewhere', `${JOURNAL} 25 alert leak-elsewhere`, `${SEEN} ${KILLED}`, { 'leak-elsewhere': 1 }],
   ['a kill by the kernel where all are protected', JOURNAL, `${SEEN} 25 ends job sent; 30 oom db; 30 ends db`, { 'nothing evictable': 1 }],
 ])('no violation: %s', (_rule, journal, seen, excused) => {
   expect(verdict(journal, seen)).toMatchObject({ violations: [], excused });

@@ -19,6 +19,8 @@ interface Eviction {
   readonly from: number;
   /** The latest that it can have been decided at is `from`; the earliest is this. */
   readonly notBefore: number;
+  /** No signal is before this. */
+  readonly signals: number;
   readonly outcome: { readonly place: number; readonly at: number; readonly result: string } | undefined;
 }
 
@@ -46,6 +48,8 @@ interface Violation {
 const NS_PER_MS = 1e6;
 /** Results after which no signal was sent, or may have been. */
 const UNSENT = ['vanished', 'abandoned'];
+/** Alerts after which evictd evicts nothing, although it could: no eviction would help. */
+const PAUSES = ['no-yield', 'leak-elsewhere'];
 const AROUND = 8;
 
 /** One function for each promise. */
@@ -93,6 +97,7 @@ function evictionsOf(records: readonly JournalRecord[], clockOffsetMs: number): 
     const over = records.findIndex(({ type, decision }) => type === 'outcome' && decision === record.decision);
     const outcome = records[over];
     const from = timeOf(record);
+    const notBefore = Math.min(from, Number(record.wakeAtNs ?? Infinity) / NS_PER_MS + clockOffsetMs);
     return [
       {
         number: record.decision,
@@ -101,7 +106,9 @@ function evictionsOf(records: readonly JournalRecord[], clockOffsetMs: number): 
         name: record.victim?.name ?? '?',
         resource: resourceOf(record.signal ?? ''),
         from,
-        notBefore: Math.min(from, Number(record.wakeAtNs ?? Infinity) / NS_PER_MS + clockOffsetMs),
+        notBefore,
+        // Its record is in a file of its own before the signal, and in the journal when the main thread runs again.
+        signals: record.wake === 'standing_order' ? notBefore : from,
         outcome: outcome && { place: over, at: timeOf(outcome), result: outcome.result ?? '?' },
       },
     ];
@@ -187,7 +194,7 @@ function everySignalIsRecorded({ evictions, lives }: Evidence): Violation[] {
   return lives.filter(endedByEvictd).flatMap(({ workload, pid, from, end }) => {
     const process = `process ${pid} of ${workload} ended by ${end.signal ?? ''}`;
     const its = evictions.find(
-      (eviction) => eviction.victim === workload && eviction.from <= end.at && (eviction.outcome?.at ?? Infinity) >= from,
+      (eviction) => eviction.victim === workload && eviction.signals <= end.at && (eviction.outcome?.at ?? Infinity) >= from,
     );
     if (its === undefined) return [{ at: end.at, what: `${process}, and no decision is before it` }];
     if (its.outcome?.result === 'vanished') return [{ at: end.at, what: `${process}, and the outcome says that no signal was sent` }];
@@ -271,7 +278,7 @@ function excuse({ seen, journal, evictions, lives, protectedOnes, promised: { bu
       (record) => timeOf(record) <= at && /^(decision|outcome|alert)$/.test(record.type) && resourceOf(record.signal ?? '') === 'memory',
     )
     .at(-1);
-  if (said?.alert === 'no-yield') return said.alert;
+  if (said?.alert !== undefined && PAUSES.includes(said.alert)) return said.alert;
   const alive = lives.some(({ workload, from, end }) => !protectedOnes.has(workload) && from < since && (end?.at ?? Infinity) > since);
   return alive ? undefined : 'nothing evictable';
 }

@@ -7,6 +7,7 @@ export interface JournalRecord {
   readonly type: string;
   readonly decision?: number;
   readonly signal?: string;
+  readonly wake?: string;
   readonly wakeAtNs?: number | string;
   readonly victim?: { readonly name: string; readonly id: string };
   readonly result?: string;
