@@ -26,6 +26,17 @@ export interface Run {
 /** What has to be undone, whatever happens; the last first. */
 export type Undo = (() => unknown)[];
 
+/** What fails is reported, and the rest is undone all the same. */
+export async function undoAll(undo: Undo): Promise<void> {
+  for (let step = undo.pop(); step; step = undo.pop()) {
+    try {
+      await step();
+    } catch (error) {
+      process.stderr.write(`evictd: chaos: cleaning up: ${String(error)}\n`);
+    }
+  }
+}
+
 /** One seed: random actions, a last leak that has to be evicted, and the verdict on what happened. */
 export async function chaos({ seed, actions, out }: Run, undo: Undo): Promise<Verdict> {
   const seen: Seen[] = [];

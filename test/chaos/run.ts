@@ -2,7 +2,7 @@
 // that compares the journal with what the driver and the kernel saw. Without --seed it runs one seed after the other
 // until there were E (500) evictions. A seed that fails is printed; with --seed it is repeated.
 import { parseArgs } from 'node:util';
-import { chaos, type Undo } from './chaos.js';
+import { chaos, undoAll, type Undo } from './chaos.js';
 
 const { values } = parseArgs({
   options: { seed: { type: 'string' }, actions: { type: 'string', default: '150' }, evictions: { type: 'string', default: '500' } },
@@ -11,15 +11,7 @@ const OUT = 'build/chaos';
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
 const undo: Undo = [];
-async function cleanUp(): Promise<void> {
-  for (let step = undo.pop(); step; step = undo.pop()) {
-    try {
-      await step();
-    } catch (error) {
-      process.stderr.write(`evictd: chaos: cleaning up: ${String(error)}\n`);
-    }
-  }
-}
+const cleanUp = (): Promise<void> => undoAll(undo);
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => void cleanUp().finally(() => process.exit(130)));
 for (const fault of ['uncaughtException', 'unhandledRejection'] as const) {
   process.once(fault, (error) => {

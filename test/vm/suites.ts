@@ -94,7 +94,7 @@ const v1Only = [
   'test/workloads/cgroup/source-root',
 ];
 /** Evictions from beginning to end. */
-const evictions = ['test/e2e/eviction', 'test/systemd/leaking-unit'];
+const evictions = ['test/e2e/eviction', 'test/e2e/chaos', 'test/systemd/leaking-unit'];
 const withSwap = ['test/e2e/swap', 'test/systemd/leaking-unit'];
 /** The choice of the victim, the cost of many workloads, and how systemd treats a service are the same everywhere. */
 const notTwice = notNamed(
