@@ -18,6 +18,7 @@ export class Guard {
   readonly #expected = new Set<ChildProcess>();
   #child: ChildProcess | undefined;
   #port: string | undefined;
+  #closed = false;
 
   /** `directory/state` exists: the state directory. */
   constructor(directory: string, see: (event: Seen) => void) {
@@ -41,6 +42,7 @@ export class Guard {
 
   /** Resolves when it guards. */
   async start(): Promise<void> {
+    if (this.#closed) throw new Error('the run was interrupted');
     const child = spawn(process.execPath, [resolve('dist/evictd.js'), 'run', '--config', join(this.#directory, 'config.yaml')], {
       stdio: ['ignore', 'ignore', 'pipe'],
       detached: true, // Ctrl-C is for the driver, which ends it
@@ -83,6 +85,7 @@ export class Guard {
   }
 
   async close(): Promise<void> {
+    this.#closed = true;
     for (const child of this.#children) {
       this.#expected.add(child);
       if (isOver(child)) continue;

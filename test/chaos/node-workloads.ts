@@ -74,6 +74,7 @@ export class ChaosNode {
   readonly #see: (event: Seen) => void;
   readonly #pids: PidsLimit;
   #count = 0;
+  #closed = false;
 
   constructor(scratch: string, see: (event: Seen) => void) {
     this.#scratch = scratch;
@@ -153,12 +154,14 @@ export class ChaosNode {
   }
 
   async close(): Promise<void> {
+    this.#closed = true;
     while (this.workloads[0]) await this.retire(this.workloads[0]).catch(() => undefined);
     await this.cgroup.cleanup();
     await this.#pids.cleanup();
   }
 
   #make(kind: string): ChaosWorkload {
+    if (this.#closed) throw new Error('the run was interrupted');
     const name = `${kind}-${String(++this.#count)}`;
     const workload = new ChaosWorkload(this.cgroup.child(name), name);
     this.workloads.push(workload);

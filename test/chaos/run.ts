@@ -11,10 +11,12 @@ const OUT = 'build/chaos';
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
 const undo: Undo = [];
-const cleanUp = (): Promise<void> => undoAll(undo);
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => void cleanUp().finally(() => process.exit(130)));
+let cleaning: Promise<void> | undefined;
+/** Once at a time: the run and a signal may both ask for it. */
+const cleanUp = (): Promise<void> => (cleaning ??= undoAll(undo).finally(() => (cleaning = undefined)));
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void cleanUp().finally(() => process.exit(130)));
 for (const fault of ['uncaughtException', 'unhandledRejection'] as const) {
-  process.once(fault, (error) => {
+  process.on(fault, (error) => {
     process.stderr.write(`evictd: chaos: ${error instanceof Error ? (error.stack ?? '') : String(error)}\n`);
     void cleanUp().finally(() => process.exit(1));
   });
