@@ -1,7 +1,7 @@
 import type { Decision, Outcome } from '../decide/eviction.js';
 import type { RankedWorkload } from '../rank/rank.js';
-import type { Observation } from '../signal/observation.js';
-import { SIGNAL_FACTS, type Signal } from '../signal/signal.js';
+import { memoryOf } from '../reclaim/node-yield.js';
+import type { Signal } from '../signal/signal.js';
 import type { ThresholdCause } from '../threshold/threshold-cause.js';
 
 /** What the last eviction for memory began with, and what it freed. */
@@ -10,13 +10,12 @@ export interface LeakBase {
   /** Its id: what a workload that is started again uses has all been taken since. */
   readonly victim: string;
   readonly signal: Signal;
-  /** Monotonic. */
-  readonly atNs: bigint;
   readonly available: bigint;
   /** All workloads, the protected ones too. */
   readonly ranking: readonly RankedWorkload[];
   /** Bytes of its working set. Left out: the eviction has not ended. */
   readonly freed?: bigint;
+  /** Monotonic. */
   readonly endedAtNs?: bigint;
   /** Evictions wait, and the values are those of when they began to. */
   readonly isPaused?: true;
@@ -37,18 +36,19 @@ const ADDED_UP_NS = 1_500_000_000n;
 /** While evictions wait, this part of the threshold is the least growth of a reason to go on. */
 const LITTLE = 20n;
 
-/** undefined: the signal is no amount of memory. */
-export function leakBase({ serial, decidedAtNs, ranking, cause, resource, victim }: Decision): LeakBase | undefined {
+/** undefined: neither the signal nor a joined one is an amount of memory. */
+export function leakBase({ serial, ranking, cause, resource, victim }: Decision): LeakBase | undefined {
   if (cause.kind !== 'threshold' || resource !== 'memory') return undefined;
-  const { signal } = cause.threshold;
-  if (SIGNAL_FACTS[signal].unit !== 'bytes') return undefined;
-  return { decision: serial, victim: victim.workload.id, signal, atNs: decidedAtNs, available: cause.observation.available, ranking };
+  const memory = memoryOf(cause);
+  if (memory === undefined) return undefined;
+  const { signal, before } = memory;
+  return { decision: serial, victim: victim.workload.id, signal, available: before.available, ranking };
 }
 
 /**
  * With what its eviction freed. undefined: it is over, or its workload was not ended.
  *
- * @param lasting  signals of the episodes that are not over
+ * @param lasting  signals of the thresholds, joined ones too, of the episodes that are not over
  */
 export function leakBaseNow(
   base: LeakBase | undefined,
@@ -58,7 +58,7 @@ export function leakBaseNow(
 ): LeakBase | undefined {
   if (base === undefined) return undefined;
   if (base.isPaused) return lasting.includes(base.signal) ? base : undefined;
-  if (nowNs - base.atNs >= WITHIN_NS) return undefined;
+  if (base.endedAtNs !== undefined && nowNs - base.endedAtNs >= WITHIN_NS) return undefined;
   const outcome = outcomes.find(({ decision }) => decision.serial === base.decision);
   if (outcome === undefined) return base;
   return outcome.result === 'killed' || outcome.result === 'ineffective'
@@ -72,10 +72,12 @@ export function leakBaseNow(
  */
 export function leakSince(
   base: LeakBase | undefined,
-  { threshold, limit, observation }: Pick<ThresholdCause, 'threshold' | 'limit' | 'observation'>,
+  cause: Omit<ThresholdCause, 'kind'>,
   ranking: readonly RankedWorkload[],
 ): Leak | undefined {
-  if (base?.freed === undefined || base.signal !== threshold.signal) return undefined;
+  const memory = memoryOf(cause);
+  if (base?.freed === undefined || base.signal !== memory?.signal) return undefined;
+  const { before: observation, limit } = memory;
   const { freed, isPaused, victim } = base;
   const consumed = base.available + (isPaused ? 0n : freed) - observation.available;
   if (!isPaused && (freed === 0n || consumed * 2n < freed)) return undefined;
@@ -91,7 +93,8 @@ export function leakSince(
 }
 
 /** Growth counts from now on, so that a workload that begins to grow later is noticed. */
-export function pausedBase(base: LeakBase, { available }: Observation, ranking: readonly RankedWorkload[]): LeakBase {
+export function pausedBase(base: LeakBase, cause: Omit<ThresholdCause, 'kind'>, ranking: readonly RankedWorkload[]): LeakBase {
+  const { available } = memoryOf(cause)?.before ?? base;
   return base.isPaused ? base : { ...base, available, ranking, isPaused: true };
 }
 

@@ -70,7 +70,11 @@ export function choose(context: ChoiceContext, before: Chosen, thresholds: reado
       waitsFor(before.reclaiming, threshold, context)
     )
       continue;
-    if (policy.departures['node-yield'] && awaitsRelease(threshold, observations, chosen.evictions, isOwed(context, threshold))) continue;
+    if (
+      policy.departures['node-yield'] &&
+      awaitsRelease(threshold, observations, chosen.evictions, isOwed(context, threshold), context.nowNs)
+    )
+      continue;
     const paused = pauseFor(threshold.signal, chosen.withoutYield);
     const next = act(context, chosen, threshold, observation, paused);
     // The other signals of memory have the same pause.
@@ -215,7 +219,7 @@ function evict<C extends Choice>(
   const leak = policy.departures.budget ? leakSince(before.leakBase, cause, selected.ranking) : undefined;
   if (leak !== undefined && before.leakBase !== undefined) {
     if (isLeakUncertain(before.leakBase, nowNs)) return before;
-    const paused = { ...before, leakBase: pausedBase(before.leakBase, observation, selected.ranking) };
+    const paused = { ...before, leakBase: pausedBase(before.leakBase, cause, selected.ranking) };
     return alert(paused, 'leak-elsewhere', { ...reading, leak });
   }
   const free = withMeasurementWait(attempting, id, undefined);

@@ -283,6 +283,11 @@ function patienceOf({ decision, peakUsageBytes }: EvictionInFlight, byNode: bool
   return patienceFor(byNode ? peakUsageBytes + (decision.victim.stats?.swapBytes ?? 0n) : 0n);
 }
 
+/** Nothing of a dying victim has moved for longer than its size explains (departure node-yield). */
+export function isStill(eviction: EvictionInFlight, nowNs: bigint): boolean {
+  return nowNs - eviction.usageStillSinceNs >= patienceOf(eviction, true).stillNs;
+}
+
 /** When it needs a step without any event. */
 export function evictionDueNs(eviction: EvictionInFlight, byNode: boolean, nowNs: bigint): bigint {
   if (eviction.phase === 'terminating') return eviction.phaseSinceNs + eviction.decision.graceNs;

@@ -1,3 +1,4 @@
+import { leakSince } from '../budget/leak.js';
 import { pauseFor } from '../reclaim/yield-pause.js';
 import { decide, passedOver, type Choice } from '../rank/victim-selection.js';
 import type { RankedWorkload } from '../rank/rank.js';
@@ -68,7 +69,8 @@ export interface OrderInput {
 /**
  * The decisions of which one would be taken if the threshold were crossed now: first the one that a step would take,
  * then those for the workloads after it that differ from it only in what they use. Empty: a step would evict nothing,
- * would wait, or would give a grace period. So it is while an eviction without yield pauses the others.
+ * would wait, or would give a grace period. So it is while an eviction without yield pauses the others, and while
+ * what consumes the memory of the last one may not be evicted.
  */
 export function standingDecisions(policy: Policy, state: State, ordered: OrderedThreshold, input: OrderInput): readonly Decision[] {
   const { nowNs, candidates } = input;
@@ -76,6 +78,7 @@ export function standingDecisions(policy: Policy, state: State, ordered: Ordered
   const first = decisionNow(policy, state, ordered, input);
   if (first === undefined || first.graceNs > 0n || first.dryRun || first.victim.usage === undefined) return [];
   const { cause, ranking, unreadable, victim } = first;
+  if (policy.departures.budget && leakSince(state.leakBase, ordered, ranking) !== undefined) return [];
   const others = ranking
     .slice(ranking.indexOf(victim) + 1)
     .filter((other) => isAlike(other, victim) && passedOver(policy, first.resource, other, candidates, state, nowNs) === undefined)
@@ -95,7 +98,7 @@ function decisionNow(policy: Policy, state: State, { threshold, observation, lim
   const { nowNs, layout, observations, candidates } = input;
   const crossed: Observation = { ...observation, available: limit - 1n, timeNs: nowNs };
   const observe = (): Observations => ({ ...observations, observed: new Map([[threshold.signal, crossed]]) });
-  // What will have grown until then is not known, so only a pause that holds already counts.
+  // What will have grown until then is not known, so a leak counts by the reading of now.
   const before = state.leakBase?.isPaused ? state : { ...state, leakBase: undefined };
   const { effects } = step({ ...policy, thresholds: [threshold], localStorageCapacityIsolation: false }, before, {
     nowNs,

@@ -33,7 +33,7 @@ import { counting } from '../threshold/averaging-window.js';
 import { afterNews, released } from '../systemd/restart-storm.js';
 import { mayActOn } from './shutdown-eviction.js';
 import type { Policy, State } from './state.js';
-import { isResourceThreshold, thresholdId, type Threshold } from '../threshold/threshold.js';
+import { isResourceThreshold, operandsOf, thresholdId, type Threshold } from '../threshold/threshold.js';
 import { basesNow } from '../reclaim/growth.js';
 import { pausesNow } from '../reclaim/yield-pause.js';
 import { advanceEvictions, type VictimsNow } from './victim-progress.js';
@@ -225,7 +225,7 @@ function begin(
   nowNs: bigint,
 ): Chosen {
   const outcomes = effects.flatMap((effect) => (effect.kind === 'outcome' ? [effect.outcome] : []));
-  const lasting = [...reported.values()].map(({ threshold }) => threshold.signal);
+  const lasting = [...reported.values()].flatMap(({ threshold }) => operandsOf(threshold).map(({ signal }) => signal));
   return {
     effects: [],
     evictions,

@@ -2,6 +2,7 @@ import type { Departures } from '../decide/departures.js';
 import { knownBytes, type Decision, type EvictionInFlight, type NotFreed } from '../decide/eviction.js';
 import type { Observation, Observations } from '../signal/observation.js';
 import { isPressure, isResourceSignal, SIGNAL_FACTS, type ResourceSignal } from '../signal/signal.js';
+import type { ThresholdCause } from '../threshold/threshold-cause.js';
 import { resolve } from '../threshold/threshold.js';
 
 /**
@@ -27,7 +28,11 @@ export interface JudgedMemory {
  */
 export function judgedMemory({ cause, resource }: Decision, departures: Departures): JudgedMemory | undefined {
   if (!departures['node-yield'] || resource !== 'memory' || cause.kind !== 'threshold') return undefined;
-  const { threshold, observation, limit, joined = [] } = cause;
+  return memoryOf(cause);
+}
+
+/** The same of any cause of an eviction for memory. */
+export function memoryOf({ threshold, observation, limit, joined = [] }: MemoryCause): JudgedMemory | undefined {
   if (!isPressure(threshold.signal)) return { signal: threshold.signal, before: observation, limit };
   for (const { operand, observation: before } of joined) {
     const { signal, value } = operand;
@@ -36,6 +41,8 @@ export function judgedMemory({ cause, resource }: Decision, departures: Departur
   }
   return undefined;
 }
+
+type MemoryCause = Pick<ThresholdCause, 'threshold' | 'observation' | 'limit' | 'joined'>;
 
 /** What the node got back from an eviction without a process left. */
 export interface NodeYield {

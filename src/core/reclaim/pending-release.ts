@@ -1,4 +1,4 @@
-import type { EvictionInFlight } from '../decide/eviction.js';
+import { isStill, type EvictionInFlight } from '../decide/eviction.js';
 import type { Observation, Observations } from '../signal/observation.js';
 import { isPressure, SIGNAL_FACTS, type Signal } from '../signal/signal.js';
 import { allMet, type ResourceThreshold } from '../threshold/threshold.js';
@@ -18,16 +18,20 @@ export function awaitsRelease(
   observations: Observations,
   evictions: readonly EvictionInFlight[],
   minReclaimOwed: boolean,
+  nowNs: bigint,
 ): boolean {
-  const pending = pendingOf(evictions);
+  const pending = pendingOf(evictions, nowNs);
   if (pending.bytes === 0n && pending.processes === 0n) return false;
   if (isPressure(threshold.signal) && pending.bytes > 0n) return true;
   const observed = new Map([...observations.observed].map(([signal, observation]) => [signal, credited(signal, observation, pending)]));
   return allMet(threshold, { ...observations, observed }, minReclaimOwed) === false;
 }
 
-function pendingOf(evictions: readonly EvictionInFlight[]): Pending {
-  const dying = evictions.filter(({ phase, exitedSinceNs }) => phase === 'dying' && exitedSinceNs === undefined);
+/** A victim of which nothing has moved for long may be stuck in the kernel, and gives nothing back. */
+function pendingOf(evictions: readonly EvictionInFlight[], nowNs: bigint): Pending {
+  const dying = evictions.filter(
+    (eviction) => eviction.phase === 'dying' && eviction.exitedSinceNs === undefined && !isStill(eviction, nowNs),
+  );
   return {
     bytes: dying.reduce((sum, eviction) => sum + pendingBytes(eviction), 0n),
     processes: dying.reduce((sum, { processes = 0 }) => sum + BigInt(processes), 0n),

@@ -87,6 +87,29 @@ describe('its decisions', () => {
     expect(decisions(three, policy([hard]), paused)).toEqual([]);
   });
 
+  test.each<[rule: string, grown: bigint, departures: Policy['departures'], orders: number]>([
+    ['none while what consumes the memory of the last one may not be evicted', 0n, departuresOf('evictd'), 0],
+    ['those of workloads that have grown', 40n, departuresOf('evictd'), 3],
+    ['without departure budget all', 0n, departuresOf('evictd', { budget: false }), 3],
+  ])('%s', (_rule, grown, departures, orders) => {
+    const [first] = decisions(three);
+    if (first === undefined) throw new Error('there is no decision');
+    const ranking = first.ranking.map((item) => ({
+      ...item,
+      stats: item.stats && { ...item.stats, workingSetBytes: (item.stats.workingSetBytes ?? 0n) - grown * Mi },
+    }));
+    const leakBase = {
+      decision: 1,
+      victim: 'id-gone',
+      signal: 'memory.available',
+      available: 99n * Mi,
+      ranking,
+      freed: 102n * Mi,
+    } as const;
+    // 51 of 102 MiB are consumed again: 150 MiB are available
+    expect(decisions(three, policy([hard], { departures }), { ...initialState, leakBase })).toHaveLength(orders);
+  });
+
   test('the values of the moment are without what stays', () => {
     const usages = three.usages.map(({ workload: of, stats }) => ({ workload: of, stats: stats && { ...stats, staysBytes: 20n * Mi } }));
     const [prepared] = decisions({ ...three, usages });

@@ -1,9 +1,11 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Effect } from '../../../src/core/decide/effect.js';
 import type { Policy } from '../../../src/core/decide/state.js';
 import { alertMessage } from '../../../src/core/message/message.js';
+import type { Signal } from '../../../src/core/signal/signal.js';
 import type { Workload } from '../../../src/core/workload/workload.js';
-import { candidates, Mi, policy, threshold, without } from '../support.js';
+import { listed } from '../listed.js';
+import { candidates, Mi, policy, SECOND, threshold, without } from '../support.js';
 import { Timeline } from '../timeline.js';
 import { pod } from '../usage.js';
 
@@ -31,9 +33,10 @@ class Leaking extends Timeline {
     ]);
     const db = { ...pod('db').workload, protection: { kind: 'critical' } as const };
     this.candidates = candidates(...named, [db, BigInt(sizes.db ?? 5) * Mi]);
-    return this.at(seconds, { 'memory.available': BigInt(available) * Mi }, gone);
+    return this.at(seconds, { 'memory.available': BigInt(available) * Mi, ...this.pressure }, gone);
   }
 
+  pressure: Partial<Record<Signal, bigint>> = {};
   readonly #ended = new Set<string>();
 }
 
@@ -142,9 +145,46 @@ test.each<[rule: string, overrides: Partial<Policy>, victim: object]>([
   expect(acts(timeline.at(1, { 'memory.available': 90n * Mi }, { 1: victim }))).toEqual(['evict']);
 });
 
-test('an eviction whose memory lasted for a minute has helped', () => {
+test.each([
+  ['almost', 60.999, 'leak-elsewhere'],
+  ['has', 61, 'evict'],
+])('an eviction whose memory lasted for a minute has helped: it %s', (_rule, second, act) => {
   const timeline = new Leaking();
   timeline.next(0, 99);
-  timeline.next(1, 120);
-  expect(acts(timeline.next(60, 98, { db: 100 }))).toEqual(['evict']);
+  timeline.next(1, 120); // no process is left
+  expect(acts(timeline.next(second, 98, { db: 100 }))).toEqual([act]);
+});
+
+test('the minute begins when the victim has ended, however long its grace period was', () => {
+  const soft = threshold('memory.available', '100Mi', { graceSeconds: 1 });
+  const timeline = new Leaking({ thresholds: [soft], maxPodGracePeriodNs: 90n * SECOND });
+  timeline.next(0, 99);
+  expect(acts(timeline.next(1, 99))).toEqual(['evict']);
+  timeline.next(90, 120);
+  timeline.next(92, 98, { db: 100 });
+  expect(acts(timeline.next(94, 98, { db: 100 }))).toEqual(['leak-elsewhere']);
+});
+
+describe('a threshold of pressure that joins bytes of memory', () => {
+  const thrashing = listed('memory.pressure.full>30% & memory.available<10%', 'hard');
+  const STALLED = { 'memory.pressure.full': 900_000_000n };
+
+  test('does not evict past the pause of another threshold of these bytes', () => {
+    const timeline = new Leaking({ thresholds: [memory, thrashing], pressureWindowNs: 1n });
+    timeline.next(0, 99);
+    for (const second of [1, 2.5]) timeline.next(second, 98, { db: 17 });
+    timeline.pressure = STALLED;
+    expect(acts(timeline.next(3, 98, { db: 17 }))).toEqual(['leak-elsewhere']);
+    expect(acts(timeline.next(4, 90, { db: 17, b: 18 }))).toEqual(['evict']);
+  });
+
+  test('finds a leak itself, and waits as long as its episode lasts', () => {
+    const timeline = new Leaking({ thresholds: [thrashing], pressureWindowNs: 1n });
+    timeline.pressure = STALLED;
+    expect(acts(timeline.next(0, 99))).toEqual(['evict']);
+    timeline.next(1, 106); // most of it comes back
+    timeline.next(2, 98, { db: 17 });
+    expect(acts(timeline.next(3, 98, { db: 17 }))).toEqual(['leak-elsewhere']);
+    expect([4, 5, 70].flatMap((second) => acts(timeline.next(second, 98, { db: 20 })))).toEqual([]);
+  });
 });

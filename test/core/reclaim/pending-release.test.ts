@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { VictimReading } from '../../../src/core/decide/eviction.js';
+import { patienceFor } from '../../../src/core/reclaim/dying-patience.js';
 import type { Resource, Signal } from '../../../src/core/signal/signal.js';
 import type { Threshold } from '../../../src/core/threshold/threshold.js';
 import type { Candidates } from '../../../src/core/workload/workload.js';
@@ -67,6 +68,16 @@ describe('while a victim for process ids dies', () => {
   test('without departure node-yield each resource has a victim', () => {
     const timeline = bombed(bytes, without('node-yield'));
     expect(evicted(timeline.said(0.01, { 'pid.available': 5n, 'memory.available': 50n * Mi }, dying()))).toHaveLength(1);
+  });
+
+  test('what it holds is not waited for while nothing of it moves: a process may hang in the kernel', () => {
+    const timeline = bombed(bytes);
+    const back = { 'pid.available': 500n, 'memory.available': 50n * Mi };
+    const hangs = dying({ processes: 1 });
+    const stillNs = Number(patienceFor(300n * Mi).stillNs) / 1e9;
+    expect(evicted(timeline.said(1, back, hangs))).toEqual([]);
+    expect(evicted(timeline.said(stillNs - 0.001, back, hangs))).toEqual([]);
+    expect(evicted(timeline.said(stillNs, back, hangs))).toEqual(['evict web grace 0']);
   });
 
   test('in its grace period it gives nothing back yet', () => {
