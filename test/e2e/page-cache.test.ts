@@ -35,11 +35,14 @@ function oomKills(node: TestCgroup): number {
   return files.reduce((sum, file) => sum + Number(/^oom_kill (\d+)/m.exec(node.read(file))?.[1]), 0);
 }
 
-/** Reads a file until the kernel has its pages in the list of active ones, and stays. Resolves also if it is killed. */
+/**
+ * Reads a mapped file until the kernel has its pages in the list of active ones, and stays. Resolves also if it is killed. (Pages
+ * that are read without a mapping never become active where the kernel sorts them by generations.)
+ */
 async function reader(cgroup: TestCgroup, file: string): Promise<{ readonly alive: boolean }> {
   const program = `
     $| = 1;
-    for (1 .. 3) { open my $in, '<', '${file}' or die; 1 while sysread $in, my $block, 1 << 20 }
+    for (1 .. 3) { open my $in, '<:mmap', '${file}' or die; 1 while read $in, my $block, 1 << 20 }
     print "ready\\n";
     sleep while 1;`;
   const started = await cgroup.spawn('perl', ['-e', program]);
