@@ -4,7 +4,7 @@
  * of its victim.
  */
 const KEPT = /^\{"time":"[^"]*","type":"(?:start|decision|escalation|outcome|shutdown|ended|kernel-oom)"/;
-/** A program that exceeds a limit of its own is ended as often as it likes. */
+/** A program can cause any number of OOM kills by a limit of its own. */
 const OF_A_LIMIT = /^\{"time":"[^"]*","type":"kernel-oom"/;
 
 /** Whether a line of the journal is also written to `evictions.jsonl`. */

@@ -12,7 +12,7 @@ export type TryLock = (path: string) => { close(): void } | undefined;
 export interface Endpoint {
   /** For the log. `port`: the port in use, if it is known. */
   text(port: number | undefined): string;
-  /** Makes the address free, as far as it is this process's. Throws if it is not. May be called again. */
+  /** Removes what an ended process left at the address. Throws if the address is in use. May be called again. */
   claim(): ListenOptions;
   /** After the server listens. */
   opened(): void;

@@ -6,10 +6,10 @@ export interface CgroupHandle {
   readonly id: bigint;
   /**
    * One pass over cgroup.procs of the cgroup and its descendants: pidfd_open, read the membership again, signal the
-   * members. A pass visits at most 512 cgroups: the next one with the same signal goes on there, and `complete` says
-   * that it came to the end. `emptyRounds`: rounds in a row over all cgroups that listed no process. `found`: processes
-   * in the first reading. `signalled`: signals delivered. `errno` (positive): the first failure other than ESRCH, want
-   * of descriptors or memory first, else 0 (ENODEV, found = 0: the cgroup was removed).
+   * members. A pass visits at most 512 cgroups: the next one with the same signal continues there, and `complete` says
+   * that the pass came to the end. `emptyRounds`: rounds in a row over all cgroups that listed no process. `found`:
+   * processes in the first reading. `signalled`: signals delivered. `errno` (positive): the first failure other than
+   * ESRCH, or 0. A lack of descriptors or memory precedes other failures. ENODEV, found = 0: the cgroup was removed.
    * EPERM also for processes that are never signalled: pid 1, this process, and those outside this pid namespace
    * (listed as 0). EOPNOTSUPP: a threaded cgroup, whose processes its domain lists. `atNs`: when the last signal was
    * sent, monotonic; 0n: none was. `reaper`: takes the memory of the signalled processes, as far as it has room.
@@ -35,7 +35,7 @@ export interface CgroupHandle {
   thaw(): void;
   /** v2 and hybrid: writes "1" to cgroup.kill. Throws ENOENT where it does not exist. */
   kill(): void;
-  /** pids of the cgroup and its descendants, ascending. Throws EFBIG if that are 512 cgroups or more. */
+  /** pids of the cgroup and its descendants, ascending. Throws EFBIG for 512 cgroups or more. */
   processes(): number[];
   close(): void;
 }

@@ -78,7 +78,7 @@ describe(`an evictd that crashes (${ON})`, () => {
 
     const next = await new Evictd({ config, directory }).guarding();
     const starts = (await next.history('start')).map(({ crashes, message }) => [crashes, message]);
-    expect(starts.at(-1)).toEqual([1, expect.stringContaining('the last run was not stopped')]);
+    expect(starts.at(-1)).toEqual([1, expect.stringContaining('the last run crashed')]);
     const batch = await workload(node.child('batch'), { growsMib: 140 });
     batch.grow();
     expect(await next.recorded('outcome')).toMatchObject({ result: 'killed', victim: { name: 'batch' } });

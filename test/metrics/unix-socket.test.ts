@@ -60,7 +60,7 @@ test('a Unix socket that a killed evictd has left is replaced', async () => {
   await eventually('the server to answer', () => askSocket(path, '/').catch(() => undefined));
 });
 
-test('a Unix socket on which a process listens that has ended but for a thread is replaced', async () => {
+test('a Unix socket on which a zombie listens is replaced', async () => {
   const path = socketPath();
   const zombie = createServer().listen(path); // it accepts no more, and has no lock
   closers.push(() => zombie.close());
@@ -70,7 +70,7 @@ test('a Unix socket on which a process listens that has ended but for a thread i
   await eventually('the server to answer', () => askSocket(path, '/').catch(() => undefined));
 });
 
-test('a Unix socket in use is left alone, tried again, and had when it is free', async () => {
+test('a Unix socket in use is not replaced; evictd listens when it is free', async () => {
   const path = socketPath();
   const [first, second] = [atSocket(path), atSocket(path)];
   first.server.start();

@@ -318,7 +318,7 @@ describe('what cannot be watched', () => {
     expect([status, (stdout + stderr).trim()]).toEqual([0, `${code} ${syscall}`]);
   });
 
-  test.runIf(hierarchies.length > 0)('is followed no further than there are watches', () => {
+  test.runIf(hierarchies.length > 0)('is followed only while inotify watches are left', () => {
     const root = makeCgroup(hierarchies[0]?.[1] ?? '');
     for (const name of ['a', 'b']) mkdirSync(`${root}/${name}`);
     const script = `

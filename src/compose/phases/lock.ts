@@ -71,7 +71,7 @@ export function lock(loaded: LoadedConfig, options: GuardOptions, closers: Close
   return { options, node, hierarchies, inForce, instance, log, closers, safeMode };
 }
 
-/** After the lock: the file of a run is one evictd's alone. Closed before it. */
+/** Opened after the instance lock and closed before it, because only one evictd may write the run file. */
 function openSafeMode(config: LoadedConfig['config'], instance: string, log: Log): SafeMode {
   return new SafeMode(config, { instance, bootId: selectHost().readBootId(), bootNs: () => native.bootTimeNs(), log });
 }

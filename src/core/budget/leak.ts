@@ -7,7 +7,7 @@ import type { ThresholdCause } from '../threshold/threshold-cause.js';
 /** What the last eviction for memory began with, and what it freed. */
 export interface LeakBase {
   readonly decision: number;
-  /** Its id: what a workload that is started again uses has all been taken since. */
+  /** Its id. If the workload starts again, all that it uses counts as growth. */
   readonly victim: string;
   readonly signal: Signal;
   readonly available: bigint;
@@ -17,7 +17,7 @@ export interface LeakBase {
   readonly freed?: bigint;
   /** Monotonic. */
   readonly endedAtNs?: bigint;
-  /** Evictions wait, and the values are those of when they began to. */
+  /** Evictions wait, and the values are those from the beginning of the wait. */
   readonly isPaused?: true;
 }
 
@@ -31,9 +31,9 @@ export interface Leak {
 
 /** An eviction whose memory lasts longer than this has helped. */
 const WITHIN_NS = 60_000_000_000n;
-/** The kernel adds up the counts of its processors once a second. */
+/** The kernel sums its per-processor counters once a second. */
 const ADDED_UP_NS = 1_500_000_000n;
-/** While evictions wait, this part of the threshold is the least growth of a reason to go on. */
+/** While evictions wait, growth of less than this part of the threshold is no reason to go on. */
 const LITTLE = 20n;
 
 /** undefined: neither the signal nor a joined one is an amount of memory. */
@@ -46,7 +46,7 @@ export function leakBase({ serial, ranking, cause, resource, victim }: Decision)
 }
 
 /**
- * With what its eviction freed. undefined: it is over, or its workload was not ended.
+ * The base with what its eviction freed. undefined: the base is over, or its workload was not ended.
  *
  * @param lasting  signals of the thresholds, joined ones too, of the episodes that are not over
  */

@@ -14,7 +14,7 @@ interface Pausing {
 export interface LiftedPauses {
   /** By resource: evictions that the budget counted. */
   readonly evictions: ReadonlyMap<Resource, number>;
-  /** Whose last eviction freed nothing (departure no-yield). */
+  /** Signals whose last eviction freed too little (departure no-yield). */
   readonly withoutYield: readonly Signal[];
   /** The memory of the last eviction was consumed by what may not be evicted. */
   readonly leak: boolean;
@@ -42,7 +42,7 @@ export function withoutPauses<S extends Pausing>(state: S): S {
   };
 }
 
-/** 'evictions go on at the request of an operator: counted before: 5 for memory; freed nothing: memory.available'. */
+/** 'an operator resumed evictions: the budget counts anew (it had counted 5 for memory)'. */
 export function resumeMessage({ evictions, withoutYield, leak }: LiftedPauses): string {
   const counts = [...evictions].map(([resource, count]) => `${String(count)} for ${resource}`);
   const lifted = [

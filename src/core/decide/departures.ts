@@ -14,8 +14,8 @@
  * - soft-default-grace: an evictionMaxPodGracePeriod that is not set means 10 s instead of 0, a negative one the workload's own.
  * - allocatable: hard memory thresholds are copied to allocatableMemory.available only with
  *   `allocatable: {cgroup, capacity}`.
- * - no-yield: after an eviction that freed nothing, its signal evicts no other workload until there is relief; only
- *   one that has grown since, so that it explains the shortage.
+ * - no-yield: after an eviction that freed too little, its signal evicts only a workload whose growth explains the shortage,
+ *   until there is relief.
  * - node-yield: an eviction for memory is judged by what the node got back. Memory that outlives the processes (tmpfs) is
  *   not expected back, and not ranked.
  * - budget: at most so many evictions for a resource in a window (evictionBudget), then none.

@@ -109,8 +109,8 @@ function act(
 }
 
 /**
- * While a pause without yield holds, only a workload is evicted that has grown since and by that explains the shortage. The
- * leak itself does not end the pause.
+ * While a no-yield pause holds, evictd evicts only a workload whose growth since then explains the shortage. The leak
+ * itself does not end the pause.
  */
 function evictGrower(context: ChoiceContext, chosen: Chosen, reading: ThresholdReading, paused: Signal): Chosen {
   const { policy, layout, observations, candidates } = context;

@@ -13,7 +13,7 @@ import type { ThresholdCause } from '../threshold/threshold-cause.js';
 const SURVIVED_PAUSE_NS = 60_000_000_000n;
 /** … and after it could not be signalled (out of descriptors, for example). */
 const UNTOUCHED_PAUSE_NS = 1_000_000_000n;
-/** An eviction that freed less than this part of the victim's usage is ineffective, where the node does not judge it. */
+/** An eviction that freed less than this part of the victim's usage is ineffective, unless the node's value judges it. */
 const EFFECTIVE_SHARE = 10n;
 
 /** The workload exceeds its own limit of local storage. */
@@ -71,13 +71,13 @@ export interface EvictionInFlight {
   readonly phaseSinceNs: bigint;
   readonly peakUsageBytes: bigint;
   readonly usageBytes: bigint;
-  /** Since when nothing of it has moved. */
+  /** Since when usage, swap, the node and its processes have shown no progress. */
   readonly usageStillSinceNs: bigint;
   /** As read last. Left out: not known. */
   readonly processes?: number;
   readonly swapBytes?: bigint;
   readonly processorTicks?: bigint;
-  /** The most that the node has had available since SIGKILL. Left out: the node does not judge it, or it is not known. */
+  /** The most that the node has had available since SIGKILL. Left out: the node's value does not judge it, or is not known. */
   readonly nodeMost?: bigint;
   /** No process is left; its yield is not known yet. */
   readonly exitedSinceNs?: bigint;
@@ -147,7 +147,7 @@ export interface Outcome {
   readonly exitedAtNs?: bigint;
   readonly expectedBytes: bigint;
   readonly freedBytes: bigint;
-  /** What the node got back. Left out: the node does not judge it, or its memory is not known. */
+  /** What the node got back. Left out: its value does not judge the eviction, or is not known. */
   readonly nodeFreedBytes?: bigint;
   /** Left out: the result is not ineffective, or the reason is not known. */
   readonly notFreed?: NotFreed;
@@ -174,7 +174,7 @@ export function inFlight(decision: Decision): EvictionInFlight {
   };
 }
 
-/** What a step knows beside the reading of a victim. */
+/** What a step knows besides the reading of a victim. */
 export interface DyingContext {
   /** A hard threshold of its resource is met. */
   readonly hardMet: boolean;
@@ -182,9 +182,9 @@ export interface DyingContext {
   readonly isShort: boolean;
   /** Departure node-yield. */
   readonly byNode: boolean;
-  /** The node judges its eviction. */
+  /** The node's value judges its eviction. */
   readonly isJudged: boolean;
-  /** What the node has available of that. undefined: it does not judge it, or it is not known. */
+  /** The node's value. undefined: it does not judge the eviction, or is not known. */
   readonly nodeAvailable: bigint | undefined;
   readonly nowNs: bigint;
 }
@@ -219,9 +219,10 @@ function sinceSignal(eviction: EvictionInFlight, { signalledAtNs }: VictimReadin
 }
 
 /**
- * What has moved since the last reading. The exit of a process with much swap, huge or pinned pages hardly moves its
- * usage for seconds: then swap, the node, or the processes' own work show that it goes on. Where the node judges, a
- * removed cgroup says nothing about its memory: some of it may be charged to the cgroup above now.
+ * Records progress since the last reading. A process that frees much swap, or huge or pinned pages, hardly changes its
+ * cgroup's usage for seconds. Then swap, the node's value, or the work of the processes shows progress. Where the
+ * node's value judges, a removed cgroup does not count as freed: some of its memory may now be charged to the cgroup
+ * above.
  */
 function withMovement(
   eviction: EvictionInFlight,

@@ -69,8 +69,8 @@ export interface OrderInput {
 /**
  * The decisions of which one would be taken if the threshold were crossed now: first the one that a step would take,
  * then those for the workloads after it that differ from it only in what they use. Empty: a step would evict nothing,
- * would wait, or would give a grace period. So it is while an eviction without yield pauses the others, and while
- * what consumes the memory of the last one may not be evicted.
+ * would wait, or would give a grace period. Empty too while a no-yield pause holds, or while what consumes the memory
+ * of the last eviction may not be evicted.
  */
 export function standingDecisions(policy: Policy, state: State, ordered: OrderedThreshold, input: OrderInput): readonly Decision[] {
   const { nowNs, candidates } = input;

@@ -60,7 +60,7 @@ export interface State {
   readonly lastStepNs: bigint | undefined;
   /** By id: thresholds that are met or owe min reclaim. */
   readonly episodes: ReadonlyMap<string, Threshold>;
-  /** What journal, log, alerts and metrics call an episode. Decides nothing. */
+  /** Episodes as reported in journal, log, alerts and metrics. No decision depends on them. */
   readonly reported: ReportedEpisodes;
   readonly firstObservedAt: FirstObserved;
   /** By threshold id: the last new reading. */
@@ -84,7 +84,7 @@ export interface State {
   readonly failedKills: ReadonlyMap<string, bigint>;
   /** Departure no-yield. */
   readonly withoutYield: YieldPauses;
-  /** Of these pauses. Not kept over a restart. */
+  /** The growth bases of these pauses. Not kept over a restart. */
   readonly growthBases: GrowthBases;
   /** By resource: the evictions that its budget counts, the oldest first (departure budget). */
   readonly evictionTimes: EvictionTimes;

@@ -166,7 +166,7 @@ function outcomeOf(
   };
 }
 
-/** A removed cgroup does not tell what it freed, so it is what the node got back, and not more than it held. */
+/** A removed cgroup does not show what it freed. Then the value is what the node got back, at most what the cgroup held. */
 function freedNow(
   eviction: EvictionInFlight,
   { removed }: VictimReading,

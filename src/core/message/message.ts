@@ -144,7 +144,7 @@ export function alertMessage({
         ? `${met}: no evictable workload would free anything there${holders.length > 0 ? `; ${holdersText(holders)}` : ''}`
         : `${met}: no workload may be evicted`;
     case 'no-yield':
-      return `${met}: the last eviction freed too little; evictd evicts nothing more until there is relief, or a workload has grown that would free enough`;
+      return `${met}: the last eviction freed too little; evictd evicts nothing more until the shortage eases, or a workload that would free enough has grown`;
     case 'budget-exhausted':
       return `${met}: ${budget === undefined ? 'the eviction budget is used up' : budgetText(budget)}`;
     case 'safe-mode':
@@ -167,7 +167,7 @@ function budgetText({ max, minPriority, windowNs, freeInNs }: UsedUpBudget): str
   return `the eviction budget is used up: ${used}; evictd ${what} for ${formatDuration(wholeSeconds(freeInNs))}`;
 }
 
-/** 'evictd evicts nothing more: the last eviction freed 16MiB, and db, which is never evicted (critical), …'. */
+/** 'the last eviction freed 16MiB, and db, which may not be evicted (critical), has grown by 15MiB since; …'. */
 function leakText({ grower, grownBytes, freedBytes }: Leak): string {
   const what =
     grower === undefined

@@ -2,7 +2,7 @@ import { freedBy, type RankedWorkload } from '../rank/rank.js';
 import type { YieldPauses } from './yield-pause.js';
 import type { ResourceSignal, Signal } from '../signal/signal.js';
 
-/** How it was when a pause without yield was first looked at. */
+/** The values when a no-yield pause was first looked at. */
 export interface GrowthBase {
   /** Of the paused signal. */
   readonly available: bigint;
@@ -20,7 +20,7 @@ const OF_LARGEST = 2n;
 /** … if all growth together is at least this part of what the node has lost meanwhile. */
 const OF_LOST = 2n;
 
-/** Those of pauses that go on. A pause that begins anew has a new one. */
+/** The bases of pauses that continue. A pause that begins again gets a new base. */
 export function basesNow(bases: GrowthBases, before: YieldPauses, now: YieldPauses): GrowthBases {
   if (bases.size === 0) return bases;
   return new Map([...bases].filter(([signal]) => now.has(signal) && before.get(signal) === now.get(signal)));

@@ -6,11 +6,11 @@ import type { ThresholdCause } from '../threshold/threshold-cause.js';
 import { resolve } from '../threshold/threshold.js';
 
 /**
- * How long what the node has available must not rise before a yield counts as small. A process frees its memory before it
- * leaves its cgroup, but the kernel adds up its counts for each processor once a second (vm.stat_interval).
+ * A yield counts as small only if what the node has available has not risen for this long. A process frees its memory
+ * before it leaves its cgroup, but the kernel sums its per-processor counters once a second (vm.stat_interval).
  */
 const STILL_NS = 1_500_000_000n;
-/** Other workloads free memory, too: this long at most. */
+/** At most this long, because other workloads free memory, too. */
 const WITHIN_NS = 10_000_000_000n;
 
 /** The reading of memory by which an eviction is judged. */
@@ -55,7 +55,8 @@ export interface NodeYield {
 
 /**
  * Enough is half of what was expected, because others use memory meanwhile, and not less than what stays: a victim that
- * leaves more behind than it frees is not the cure. undefined: the node's memory or the expected amount is not known.
+ * leaves more behind than it frees does not cure the shortage. undefined: the node's memory or the expected amount is
+ * not known.
  */
 export function nodeYield(
   eviction: EvictionInFlight,
@@ -86,8 +87,8 @@ export function memoryClosesNs({ exitedSinceNs = 0n, risen }: EvictionInFlight):
 }
 
 /**
- * Reports whether it is too early to tell what the node got back. It is not where others take the memory: the cgroup has
- * freed it, and less is available than before.
+ * Reports whether it is too early to tell what the node got back. It is not too early if other workloads take the
+ * memory: the cgroup has freed it, and less is available than before.
  */
 export function isMemoryOpen(eviction: EvictionInFlight, found: NodeYield | undefined, nowNs: bigint): boolean {
   if (nowNs >= memoryClosesNs(eviction) || found?.isEnough) return false;

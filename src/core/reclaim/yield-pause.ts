@@ -13,13 +13,13 @@ export type YieldPauses = ReadonlyMap<Signal, bigint>;
 
 /** Relief is a rise by this part of what has to be available, … */
 const OF_LIMIT = 20n;
-/** … and by this part of what was missing: memory never stands still, and a page more is no reason to try again. */
+/** … and by this part of what was missing: memory always changes, and one more page is no reason to try again. */
 const OF_MISSING = 2n;
 
 /**
  * undefined: the eviction freed enough, or did not happen.
  *
- * @param looksForLeaks  departure budget, which knows better what becomes of memory that others have taken
+ * @param looksForLeaks  departure budget, which finds out itself what took the memory (leak.ts)
  */
 export function pauseAfter(
   { result, decision, nodeAfter, nodeFreedBytes, notFreed }: Outcome,
@@ -78,7 +78,7 @@ function isReached(signal: Signal, until: bigint, observation: Observation | und
   return operatorOf(signal) === '<' ? observation.available >= until : observation.available <= until;
 }
 
-/** Reports whether a value stands where it stood after a reclaim, give or take a twentieth of the threshold. */
+/** Reports whether a value is less than a twentieth of the threshold away from its value after a reclaim. */
 export function isUnmoved(value: bigint | undefined, threshold: Threshold, { available, capacity }: Observation): boolean {
   if (value === undefined) return false;
   const moved = available > value ? available - value : value - available;

@@ -5,12 +5,12 @@ import { thresholdId, type Threshold } from './threshold.js';
 
 /**
  * How long a threshold has to be clear before its episode is over for journal, log, alerts and metrics. Usage that
- * swings around a threshold is one episode, however often it crosses it. The kubelet reads that often, so a shorter
- * pause would not be seen there either.
+ * swings around a threshold is one episode, however often it crosses it. The kubelet reads signals at this interval, so
+ * it would not see a shorter pause either.
  */
 const CLEAR_FOR_NS = 10_000_000_000n;
 
-/** An episode as it is reported: from the first time that its threshold is met until it has been clear for long. */
+/** An episode as it is reported: from the first time that its threshold is met until it has been clear for that long. */
 export interface ReportedEpisode {
   readonly threshold: Threshold;
   /** How often it became met. */

@@ -10,14 +10,14 @@ export function isCriCgroup(path: string): boolean {
 }
 
 /**
- * Reports whether a kubelet names the cgroup of all its pods, or of a QoS class, like this: `kubepods`, also below a
- * cgroup root of its own (`--cgroup-root`, kind). It is many workloads, and the kubelet's.
+ * Reports whether a kubelet gives this name to the cgroup of all its pods, or of a QoS class: `kubepods`, also below a
+ * `--cgroup-root` (kind). Such a cgroup holds many workloads, which the kubelet manages.
  */
 export function isPodsCgroup(path: string): boolean {
   return PODS.test(path);
 }
 
-/** Where a cgroup may have that of all pods right below. */
+/** Paths directly below a cgroup that may be the cgroup of all pods. */
 export function podsCgroupsBelow(path: string): readonly string[] {
   const [, slice] = /([^/]+)\.slice$/.exec(path) ?? [];
   const names = ['kubepods', 'kubepods.slice', ...(slice === undefined ? [] : [`${slice}-kubepods.slice`])];

@@ -56,7 +56,7 @@ export type Protection =
   | ProtectedDependant
   | EmergencyAction;
 
-/** Whether it is known in a moment whether this protects. */
+/** Whether a lookup that is under way decides if this protection stays. */
 export function isAwaited(protection: Protection | undefined): boolean {
   return protection?.kind === 'unreported' && protection.what !== 'lost name';
 }

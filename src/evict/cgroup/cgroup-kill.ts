@@ -53,8 +53,8 @@ export class CgroupKill implements KillInProgress {
   }
 
   /**
-   * Sends SIGCONT after SIGTERM, as systemd does: a stopped process could not handle SIGTERM. The parts of a large one
-   * get both in turn, with each `read`.
+   * Sends SIGCONT after SIGTERM, as systemd does: a stopped process could not handle SIGTERM. A large victim gets both
+   * part by part, with each `read`.
    */
   terminate(): SignalResult {
     const terminated = this.#signal('SIGTERM');

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** So many processes show whether the kernel still ends a victim. */
+/** At most so many processes are read to see whether the kernel still ends a victim. */
 const FEW = 16;
 
 /** What processes that have got SIGKILL do. */

@@ -8,7 +8,7 @@ import type { Request } from '../../host/requests.js';
 import type { AwaitedAnswer } from './open.js';
 import { REQUEST_CODES } from './request-codes.js';
 
-/** What a command that asks the running evictd is made with. */
+/** What a command needs to send a request to the running evictd. */
 export interface RequestDeps {
   readonly io: Io;
   /** @param guessed  the configuration has errors, so node and directory are the defaults and may be wrong */

@@ -11,7 +11,7 @@ export function resumeCommand({ io, ask, timeoutMs }: RequestDeps): Command {
     .option('--pid <pid>', 'process ID of the running evictd', processId);
   return withHelp(addConfigOptions(command), {
     about: [
-      'evictd pauses evictions for a resource when the eviction budget is used up, or when the last eviction freed nothing. This ends both: the budget counts anew, from 0. Find out first what grows; evictd says so in the alert.',
+      'evictd pauses evictions for a resource when the eviction budget is used up, when the last eviction freed too little, or when something that may not be evicted consumed the freed memory. This command ends these pauses, and the budget counts from 0. First find out what grows: the alert says what is known.',
     ],
     examples: ['evictd resume', 'evictd resume --config other.yaml   if evictd was started with that file'],
     exit: {

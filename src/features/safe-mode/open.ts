@@ -58,7 +58,7 @@ export class SafeMode {
     });
   }
 
-  /** To be called now and then. Forgets the crashes once evictd has run for long enough; true: that ends the safe mode. */
+  /** Call it regularly. Forgets the crashes once evictd has run for long enough; true: that ends the safe mode. */
   renew(): boolean {
     if (this.#hasLasted || this.#nowMs() - this.#startedMs < this.#withinMs) return false;
     this.#hasLasted = true;
@@ -85,7 +85,7 @@ export class SafeMode {
     try {
       write();
     } catch (error) {
-      this.#log.warn(`cannot note in the runtime directory that evictd runs: ${String(error)}; a crash of this run is not counted`, {
+      this.#log.warn(`cannot write the run file in the runtime directory: ${String(error)}; a crash of this run is not counted`, {
         code: 'EVICTD_RUN_UNRECORDED',
       });
     }

@@ -25,7 +25,7 @@ export interface StartFacts {
   readonly dryRun: boolean;
   /** Records of the run before that were not in the state directory yet. */
   readonly recovered: number;
-  /** Runs in a row that were not stopped, the last one included; 0: the last run was stopped. */
+  /** How many runs in a row crashed, the last one included; 0: the last run was stopped. */
   readonly crashes: number;
   readonly state: Pick<State, 'reported' | 'conditions' | 'evictions'>;
   /** Why the saved state was not used; undefined: it was, or there was none. */
@@ -34,7 +34,7 @@ export interface StartFacts {
 
 export function startRecord({ version, dryRun, recovered, crashes, state, discarded }: StartFacts): JournalRecord {
   const kept = recovered === 0 ? '' : `; ${String(recovered)} records of the last run were still in the runtime directory`;
-  const crashed = crashes === 0 ? '' : `; the last run was not stopped${crashes === 1 ? '' : `, as the ${String(crashes - 1)} before it`}`;
+  const crashed = crashes === 0 ? '' : `; the last run crashed${crashes === 1 ? '' : `, as did the ${String(crashes - 1)} before it`}`;
   const evictions = state.evictions.map(({ decision, phase }) => ({ decision: decision.serial, victim: victimOf(decision.victim), phase }));
   const thresholds = [...state.reported.values()].map(({ threshold }) => whenText(threshold));
   const { conditions } = state;

@@ -16,11 +16,11 @@ export interface TreeShape {
   list(directory: string, visitor: TreeVisitor): string[];
   /** `holder`: not a member, but may contain some. */
   place(path: string): 'member' | 'holder' | 'neither';
-  /** Takes note of a new member. false: there are too many beside it, so the tree is to be listed. */
+  /** Adds a new member. false: there are too many others beside it, so the tree has to be listed. */
   admits(path: string): boolean;
   /** A holder that is a member itself, because it contains too much to be listed. */
   isWhole(path: string): boolean;
-  /** Whether there is one: only a listing shows that it contains less. */
+  /** Whether such a holder exists. Only a listing shows that it contains less now. */
   readonly hasWhole: boolean;
 }
 

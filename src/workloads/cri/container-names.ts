@@ -106,7 +106,7 @@ export class ContainerNames {
       const [first, ...others] = lost.filter(({ scope }) => scope.engine === engine);
       if (first === undefined) return [];
       const more = others.length === 0 ? '' : ` and of ${String(others.length)} more`;
-      const files = first.lookedFor?.length ? first.lookedFor.join(', ') : 'nothing: a file does not answer';
+      const files = first.lookedFor?.length ? first.lookedFor.join(', ') : 'no file: a filesystem does not answer';
       const message = `the name of container ${first.path}${more} cannot be found, and rules match by name: not evicted (looked for ${files})`;
       return [{ code: 'EVICTD_CONTAINER_NAME', message, hint: HINTS[engine] }];
     });

@@ -78,16 +78,16 @@ test('another resource has its own budget', () => {
 });
 
 test.each<[rule: string, victim: object, evictions: number]>([
-  ['a workload that ended by itself was not evicted', { vanished: true }, 3],
-  ['a workload that could not be signalled was not evicted', { processes: undefined, error: 'EMFILE' }, 3],
-  ['a workload that survived SIGKILL was', { processes: 1, error: 'EIO' }, 2],
+  ['a workload that ended by itself does not count', { vanished: true }, 3],
+  ['a workload that could not be signalled does not count', { processes: undefined, error: 'EMFILE' }, 3],
+  ['a workload that survived SIGKILL counts', { processes: 1, error: 'EIO' }, 2],
 ])('%s', (_rule, victim, count) => {
   const timeline = leak(WINDOW);
   const first = evicted(timeline.said(0, LEAK));
   expect([...first, ...evicted(timeline.said(1, LEAK, { 1: victim })), ...evictions(timeline, [2, 3, 4])]).toHaveLength(count);
 });
 
-test('a dry run has evicted nothing, so it uses nothing up', () => {
+test('a dry run does not use up the budget', () => {
   const timeline = leak({ ...WINDOW, max: 1 }, { dryRun: true });
   expect(evicted(timeline.said(0, LEAK))).toHaveLength(1);
   timeline.said(1, { 'memory.available': 200n * Mi });
@@ -95,7 +95,7 @@ test('a dry run has evicted nothing, so it uses nothing up', () => {
   expect(evicted(timeline.said(12, LEAK))).toHaveLength(1);
 });
 
-test('a standing order counts, and none is given when the budget is used up', () => {
+test('a standing order counts, and there is none when the budget is used up', () => {
   const timeline = leak({ ...WINDOW, max: 1 });
   const near = observations(0n, { 'memory.available': 150n * Mi });
   const order = () => {
@@ -123,12 +123,12 @@ test('a band limits the evictions of its workloads; others still have the rest',
   expect(evictions(timeline, [3, 4])).toEqual(['evict low grace 0']);
 });
 
-test('evictions below a band leave the band its own, and all count together', () => {
+test('evictions below a band do not count in the band, and all count in the whole', () => {
   const timeline = leak(BANDS, {}, [0, 0, 0, 1_000, 1_000]);
   expect(evictions(timeline, [0, 1, 2, 3, 4, 5])).toEqual(['w0', 'w1', 'w2', 'w3'].map((name) => `evict ${name} grace 0`));
 });
 
-test('the alert has the band that is used up', () => {
+test('the alert names the band that is used up', () => {
   const timeline = leak(BANDS, {}, [1_000, 1_001]);
   next(timeline, 0);
   next(timeline, 1);

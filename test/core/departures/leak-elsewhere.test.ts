@@ -53,10 +53,10 @@ test('what the kernel has not added up yet is no leak', () => {
 
 test.each<[rule: string, available: number, sizes: Sizes, act: string]>([
   ['a protected workload has consumed it', 98, { db: 17 }, 'leak-elsewhere'],
-  ['nothing that is a workload has', 98, {}, 'leak-elsewhere'],
+  ['memory outside the workloads has', 98, {}, 'leak-elsewhere'],
   ['a workload that may be evicted has', 98, { b: 21 }, 'evict'],
-  ['both have, the one that may be evicted half of it', 97, { b: 16, db: 11 }, 'evict'],
-  ['both have, the one that may be evicted less', 98, { b: 15, db: 12 }, 'leak-elsewhere'],
+  ['both have, half of it the one that may be evicted', 97, { b: 16, db: 11 }, 'evict'],
+  ['both have, less of it the one that may be evicted', 98, { b: 15, db: 12 }, 'leak-elsewhere'],
 ])('%s', (_rule, available, sizes, act) => {
   const timeline = new Leaking();
   expect(acts(timeline.next(0, 99))).toEqual(['evict']);
@@ -95,7 +95,7 @@ test('page cache that was available before is not freed, and not consumed', () =
   expect(acts(timeline.next(1, 99))).toEqual(['evict']);
 });
 
-test('it costs one workload, however long it lasts; the alert comes once', () => {
+test('a leak costs one workload, however long it lasts; the alert comes once', () => {
   const timeline = new Leaking();
   const said = Array.from({ length: 20 }, (_, second) => acts(timeline.next(second * 20, 99 - second, { db: 10 + second * 100 }))).flat();
   expect(said).toEqual(['evict', 'leak-elsewhere']);
@@ -104,7 +104,7 @@ test('it costs one workload, however long it lasts; the alert comes once', () =>
 test.each<[rule: string, second: number, available: number, sizes: Sizes, act: string[]]>([
   ['the leak goes on', 3, 80, { db: 35 }, []],
   ['a workload that may be evicted begins to grow', 3, 80, { db: 17, b: 28 }, ['evict']],
-  ['one that hardly grows is not the reason', 3, 97, { db: 17, b: 11 }, []],
+  ['a workload that hardly grows is not evicted', 3, 97, { db: 17, b: 11 }, []],
 ])('while evictions wait: %s', (_rule, second, available, sizes, act) => {
   const timeline = new Leaking();
   timeline.next(0, 99);

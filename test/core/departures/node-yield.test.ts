@@ -46,11 +46,11 @@ test.each<
   [rule: string, found: Candidates, seconds: number, available: bigint, exited: ReturnType<typeof exit>, outcome: object | undefined]
 >([
   ['half of what was expected is enough', holding(60n, 0n), 0.1, 130n, exit(0n), { result: 'killed', nodeFreedBytes: 30n * Mi }],
-  ['a byte less is not, but more may come', holding(60n, 0n), 0.1, 129n, exit(0n), undefined],
+  ['a byte less is not enough, but more may come', holding(60n, 0n), 0.1, 129n, exit(0n), undefined],
   ['nothing more has come for a while', holding(60n, 0n), 1.6, 129n, exit(0n), { result: 'ineffective', notFreed: 'taken' }],
-  ['others have used all of it: that is known at once', holding(60n, 0n), 0.1, 99n, exit(0n), { result: 'ineffective', notFreed: 'taken' }],
+  ['others have used all of it: evictd does not wait', holding(60n, 0n), 0.1, 99n, exit(0n), { result: 'ineffective', notFreed: 'taken' }],
   ['it leaves more behind than it frees', holding(30n, 31n), 1.6, 130n, exit(31n), { result: 'ineffective', notFreed: 'stays' }],
-  ['… or not more', holding(31n, 31n), 0.1, 131n, exit(31n), { result: 'killed' }],
+  ['it leaves as much behind as it frees', holding(31n, 31n), 0.1, 131n, exit(31n), { result: 'killed' }],
   ['the cgroup still holds it', holding(60n, 0n), 1.6, 101n, exit(59n), { result: 'ineffective', notFreed: 'stays' }],
   ['a removed cgroup frees what the node gets back, …', holding(60n, 0n), 0.1, 140n, exit(0n, { removed: true }), { result: 'killed' }],
 ])('%s', (_rule, found, seconds, available, exited, outcome) => {
@@ -61,7 +61,7 @@ test.each<
   else expect(seen).toMatchObject(outcome);
 });
 
-test('… and not all of it, because another program may have removed it: why is not known', () => {
+test('… and not what it held, because another program may have removed it: the reason is not known', () => {
   const timeline = loop(holding(60n, 0n));
   const gone = { 1: { processes: 0, usageBytes: undefined, removed: true } };
   timeline.memory(0.1, 105n, gone);
@@ -70,14 +70,14 @@ test('… and not all of it, because another program may have removed it: why is
   expect(outcome).not.toHaveProperty('notFreed');
 });
 
-test('as long as more comes back it is waited for, ten seconds at most', () => {
+test('evictd waits while more comes back, ten seconds at most', () => {
   const timeline = loop(holding(100n, 0n));
   for (let second = 1; second <= 9; second += 1) expect(timeline.memory(second, 100n + BigInt(second), exit(0n))).toEqual([]);
   expect(timeline.dueAtNs).toBe(10_000_000_000n); // the earliest is a look at the candidates
   expect(timeline.memory(11, 110n, exit(0n))).toEqual(['ineffective holder 100Mi', 'alert leak-elsewhere']);
 });
 
-test('the node cannot be read: it is waited for, and then the cgroup counts', () => {
+test('the node cannot be read: evictd waits, and then the cgroup counts', () => {
   const timeline = loop(holding(60n, 0n));
   expect(timeline.said(0.1, undefined, exit(0n))).toEqual([]);
   expect(timeline.said(1.7, undefined, exit(0n))).toEqual(['killed holder 60Mi']);
@@ -94,9 +94,9 @@ describe('the ranking', () => {
   };
 
   test.each<[rule: string, departures: Policy['departures'], known: Partial<WorkloadStats>, first: string]>([
-    ['does not compare what stays', policy([]).departures, { staysBytes: 112n * Mi }, 'own'],
-    ['does as the kubelet', without('node-yield'), { staysBytes: 112n * Mi }, 'shared'],
-    ['compares all where it is not known', policy([]).departures, {}, 'shared'],
+    ['does not count what stays', policy([]).departures, { staysBytes: 112n * Mi }, 'own'],
+    ['counts it without the departure, as the kubelet', without('node-yield'), { staysBytes: 112n * Mi }, 'shared'],
+    ['counts all memory if the part that stays is not known', policy([]).departures, {}, 'shared'],
   ])('%s', (_rule, departures, known, first) => {
     expect(of(departures, known)).toEqual([`evict ${first} grace 0`]);
   });
@@ -112,12 +112,12 @@ describe('after an eviction that freed too little', () => {
   const grown = (sizes: Partial<Record<(typeof NAMES)[number], bigint>>): Candidates =>
     candidates(...NAMES.map((name): [ReturnType<typeof workload>, bigint] => [workload(name), (sizes[name] ?? 30n) * Mi]));
 
-  test('the leak itself is no reason for another one', () => {
+  test('further loss alone causes no other eviction', () => {
     const timeline = paused();
     expect([100n, 60n, 20n, 1n].flatMap((mebibytes, index) => timeline.memory(2 + index, mebibytes))).toEqual([]);
   });
 
-  test('a workload that has grown by what the node lost is the leak, whatever its place', () => {
+  test('a workload that has grown by what the node lost is the leak, whatever its rank', () => {
     const timeline = paused();
     timeline.candidates = candidates([workload('a', { priority: 1 }), 70n * Mi], [workload('b'), 30n * Mi], [workload('c'), 30n * Mi]);
     const decision = timeline.at(2, { 'memory.available': 81n * Mi }).find(({ kind }) => kind === 'evict');
@@ -136,7 +136,7 @@ describe('after an eviction that freed too little', () => {
     expect(timeline.memory(2, available)).toEqual([]);
   });
 
-  test('several that grow are one leak: those that grew most go first, and one that did not grow never', () => {
+  test('several workloads that grow are one leak: those that grew most go first, and one that did not grow never', () => {
     const timeline = paused();
     timeline.candidates = grown({ a: 45n, b: 46n });
     expect(timeline.memory(2, 91n)).toEqual(['evict b grace 0']);
@@ -150,13 +150,13 @@ describe('after an eviction that freed too little', () => {
     expect(evicted(paused().memory(2, 161n))).toHaveLength(1);
   });
 
-  test('a new episode begins without it', () => {
+  test('a new episode begins without a pause', () => {
     const timeline = paused();
     expect(timeline.memory(2, 200n)).toEqual(['cleared memory.available']);
     expect(evicted(timeline.memory(3, 199n))).toHaveLength(1);
   });
 
-  test('a reload after which no threshold of it is met ends it', () => {
+  test('a reload after which no threshold of the signal is met ends the pause', () => {
     const timeline = paused();
     timeline.policy = policy([threshold('memory.available', '100Mi')]);
     timeline.memory(2, 121n);
@@ -164,7 +164,7 @@ describe('after an eviction that freed too little', () => {
     expect(evicted(timeline.memory(3, 121n))).toHaveLength(1);
   });
 
-  test('what grew before a pause began does not end it', () => {
+  test('growth before a pause began does not count', () => {
     const timeline = paused();
     timeline.memory(2, 300n);
     timeline.candidates = grown({ a: 70n });
@@ -183,7 +183,7 @@ describe('after an eviction that freed too little', () => {
     expect(evicted(timeline.said(2, readings))).toEqual([]);
   });
 
-  test('an evictd that is started again begins with the growth from then on', () => {
+  test('an evictd that is started again counts the growth since its start', () => {
     const timeline = paused();
     timeline.state = { ...timeline.state, growthBases: new Map() };
     timeline.candidates = grown({ a: 100n });
@@ -193,7 +193,7 @@ describe('after an eviction that freed too little', () => {
   });
 });
 
-test('where the signal is pressure the joined operand of bytes judges', () => {
+test('pressure is judged by the joined operand that counts bytes', () => {
   const timeline = new Timeline(policy([listed('memory.pressure.full>10% & memory.available<200Mi', 'hard')]), holding(60n, 0n));
   const at = (mebibytes: bigint) => ({ 'memory.pressure.full': 900_000_000n, 'memory.available': mebibytes * Mi });
   expect(evicted(timeline.said(0, at(100n)))).toEqual(['evict holder grace 0']);

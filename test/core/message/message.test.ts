@@ -121,7 +121,7 @@ test.each<[alert: AlertKind, words: string]>([
   ['nothing-evictable', 'no evictable workload would free anything there'],
   [
     'no-yield',
-    'the last eviction freed too little; evictd evicts nothing more until there is relief, or a workload has grown that would free enough',
+    'the last eviction freed too little; evictd evicts nothing more until the shortage eases, or a workload that would free enough has grown',
   ],
 ])('an alert: %s', (alert, words) => {
   expect(alertMessage({ ...inodes, alert })).toBe(`nodefs.inodesFree 900 inodes < 1k (hard): ${words}`);

@@ -10,7 +10,7 @@ const { workload, stats } = machine('holder', 200n * Mi, { requests: { memory: 6
 const holder: WorkloadUsage = { workload, stats: stats && { ...stats, staysBytes: 150n * Mi } };
 const { departures } = policy([]);
 
-test('what stays does not exceed a request, and is said', () => {
+test('what stays does not count against the request, and is named', () => {
   const [item] = rank('memory.available', 'single', [holder], departures);
   expect(item).toMatchObject({ usage: 200n * Mi, stays: 150n * Mi, exceedsRequest: false, aboveRequestNano: -14n * Mi * 1_000_000_000n });
   expect(item && describeRanked(item, 'memory')).toBe(
@@ -18,7 +18,7 @@ test('what stays does not exceed a request, and is said', () => {
   );
 });
 
-test('with swap both are said', () => {
+test('swap and what stays are both named', () => {
   const swapping = {
     workload: { ...workload, requests: { ...workload.requests, memory: 0n } },
     stats: holder.stats && { ...holder.stats, swapBytes: 50n * Mi },
@@ -30,7 +30,7 @@ test('with swap both are said', () => {
   expect(item?.aboveRequestNano).toBe(100n * Mi * 1_000_000_000n);
 });
 
-test('the journal has it', () => {
+test('the journal has what stays', () => {
   const [item] = rank('memory.available', 'single', [holder], departures);
   expect(item && rankingRow(item, 'memory', 0n)).toMatchObject({
     workingSetBytes: Number(200n * Mi),
@@ -39,7 +39,7 @@ test('the journal has it', () => {
   });
 });
 
-test('a kubelet compares all, and other resources have no such part', () => {
+test('without the departure all memory counts, and for other resources nothing stays', () => {
   expect(rank('memory.available', 'single', [holder], without('node-yield'))[0]).not.toHaveProperty('stays');
   expect(rank('pid.available', 'single', [holder], departures)[0]).not.toHaveProperty('stays');
 });

@@ -36,7 +36,7 @@ describe('while a victim for process ids dies', () => {
       ['what it holds covers the shortage of memory', bytes, { 'memory.available': 50n * Mi }, dying(), 0],
       ['… exactly', bytes, { 'memory.available': 0n }, dying({ usageBytes: 100n * Mi }), 0],
       ['… not quite', bytes, { 'memory.available': 0n }, dying({ usageBytes: 100n * Mi - 1n }), 1],
-      ['what it has given back counts no more', bytes, { 'memory.available': 50n * Mi }, dying({ usageBytes: 0n }), 1],
+      ['what it has given back is not credited again', bytes, { 'memory.available': 50n * Mi }, dying({ usageBytes: 0n }), 1],
       [
         'a joined threshold of pressure waits for its bytes',
         listed('memory.pressure.full>10% & memory.available<100Mi', 'hard'),
@@ -70,7 +70,7 @@ describe('while a victim for process ids dies', () => {
     expect(evicted(timeline.said(0.01, { 'pid.available': 5n, 'memory.available': 50n * Mi }, dying()))).toHaveLength(1);
   });
 
-  test('what it holds is not waited for while nothing of it moves: a process may hang in the kernel', () => {
+  test('a victim that makes no progress is not waited for: a process may hang in the kernel', () => {
     const timeline = bombed(bytes);
     const back = { 'pid.available': 500n, 'memory.available': 50n * Mi };
     const hangs = dying({ processes: 1 });
@@ -80,7 +80,7 @@ describe('while a victim for process ids dies', () => {
     expect(evicted(timeline.said(stillNs, back, hangs))).toEqual(['evict web grace 0']);
   });
 
-  test('in its grace period it gives nothing back yet', () => {
+  test('in its grace period a victim gives nothing back yet', () => {
     const soft = { ...threshold('pid.available', '100', { graceSeconds: 1 }) };
     const timeline = new Timeline(policy([soft, bytes], { evictable }), all);
     const short = { 'pid.available': 5n, 'memory.available': 500n * Mi };

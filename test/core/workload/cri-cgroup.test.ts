@@ -51,7 +51,7 @@ test.each<[path: string, isOne: boolean]>([
   expect(isPodsCgroup(path)).toBe(isOne);
 });
 
-test('the cgroup of all pods is looked for right below', () => {
+test('the cgroup of all pods is looked for directly below', () => {
   expect(podsCgroupsBelow('/')).toEqual(['/kubepods', '/kubepods.slice']);
   expect(podsCgroupsBelow('/a/kubelet.slice')).toContain('/a/kubelet.slice/kubelet-kubepods.slice');
   expect(podsCgroupsBelow('/a').concat(podsCgroupsBelow('/b.slice')).every(isPodsCgroup)).toBe(true);

@@ -392,7 +392,7 @@ describe('evictions that other records have pushed out of the journal', () => {
       [...first, ...second, ...third, ALERT],
       ['08:01', '08:02', '08:03', '08:12'],
     ],
-    ['are no others than those of a journal that began before there were such files', [], [], [...first, ALERT], ['08:01', '08:12']],
+    ['are those of the journal where it began before there were such files', [], [], [...first, ALERT], ['08:01', '08:12']],
     ['are shown without a journal', first, second, [], ['08:01', '08:02']],
   ])('%s', async (_rule, older, kept, journal, expected) => {
     if (older.length > 0) write(older, 'evictions.jsonl.1');

@@ -165,8 +165,8 @@ test('a start record has what is continued, or why the saved state was discarded
   const nothing = { reported: new Map(), conditions: [], evictions: [] };
   const start = { version: '1.0.0', dryRun: false, recovered: 0, crashes: 0, state: nothing, discarded: undefined };
   expect(startRecord(start)).toEqual({ type: 'start', version: '1.0.0', recovered: 0, message: 'evictd 1.0.0 starts' });
-  expect(startRecord({ ...start, crashes: 1 })).toMatchObject({ crashes: 1, message: 'evictd 1.0.0 starts; the last run was not stopped' });
-  expect(startRecord({ ...start, crashes: 3 }).message).toBe('evictd 1.0.0 starts; the last run was not stopped, as the 2 before it');
+  expect(startRecord({ ...start, crashes: 1 })).toMatchObject({ crashes: 1, message: 'evictd 1.0.0 starts; the last run crashed' });
+  expect(startRecord({ ...start, crashes: 3 }).message).toBe('evictd 1.0.0 starts; the last run crashed, as did the 2 before it');
   const limit = threshold('memory.available', '100Mi');
   const eviction = { ...inFlight({ ...decisionOf('memory.available', {}, {}), serial: 7, graceNs: SECOND }), usageBytes: 1n };
   const reported = new Map([[thresholdId(limit), { threshold: limit, timesMet: 1, clearSinceNs: undefined }]]);

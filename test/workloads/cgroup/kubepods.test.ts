@@ -33,12 +33,12 @@ test('a QoS class of a kubelet is no workload, with or without a container runti
   expect(protectionsBelow(kubepods.path, rules)).toEqual({ besteffort: 'kubelet', burstable: 'kubelet', other: undefined });
 });
 
-test('nor are all pods', async () => {
+test('the cgroup of all pods is no workload', async () => {
   for (const name of ['kubepods', 'kubepods.slice', 'other']) await top.child(name).spawn('sleep', ['600']);
   expect(protectionsBelow(top.path)).toEqual({ kubepods: 'kubelet', 'kubepods.slice': 'kubelet', other: undefined });
 });
 
-test('nor is a cgroup with all pods right below', async () => {
+test('a cgroup directly above that of all pods is no workload', async () => {
   await top.child('kubelet').child('kubepods').spawn('sleep', ['600']);
   await top.child('k8s.slice').child('k8s-kubepods.slice').spawn('sleep', ['600']);
   await top.child('web').child('pods').spawn('sleep', ['600']);

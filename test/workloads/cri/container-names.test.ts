@@ -85,7 +85,7 @@ test.each(['null', '{}', '[null]', '[{"id": 1}]', JSON.stringify([{ id: A }]), J
   },
 );
 
-test('what is there is looked for once, and what is not, too', () => {
+test('a name is looked for once, found or not', () => {
   const names = new ContainerNames(true, root);
   expect(names.of(docker(A), ROOT)).toBeUndefined();
   write(`var/lib/docker/containers/${A}/config.v2.json`, '{"Name": "/web"}');

@@ -77,7 +77,7 @@ describe("a user's manager", () => {
     expect(Array.from({ length: 600 }, () => shape.admits('new.service'))).not.toContain(false);
   });
 
-  test('is no workload where units are selected by name: those that are seen are', () => {
+  test('is no workload where units are selected by name: the listed units are', () => {
     make(`${MANAGER}/wanted.service`, levels(9));
     const listed = tree((name) => name === 'wanted.service').list(root, visitor);
     expect(listed).toEqual([`${MANAGER}/wanted.service`]);

@@ -27,7 +27,7 @@ export const numaCheck = defineCheck('workloads.numa', ['kernelFile', 'cgroup', 
   const what = `${first.workload.name} is bound to ${left.join(' and ')}${rest}`;
   return degraded(
     id,
-    `${summary}; ${what}: when these are full, the kernel ends its processes, and evictd does not see that coming`,
+    `${summary}; ${what}: when these are full, the kernel ends its processes; evictd does not watch single memory nodes`,
     'give the workload a limit (MemoryMax=) below what its nodes have, or more nodes (AllowedMemoryNodes=)',
     details,
   );

@@ -7,7 +7,7 @@ const IN_MEMORY: ReadonlyMap<number, string> = new Map([
   [0x858458f6, 'ramfs'],
   [0x958458f6, 'hugetlbfs'],
 ]);
-/** Written once as a whole: without free space from the beginning. */
+/** Images: written once as a whole, so without free space. */
 const IMAGES: ReadonlyMap<number, string> = new Map([
   [0x73717368, 'squashfs'],
   [0xe0f5e1e2, 'erofs'],
@@ -19,7 +19,10 @@ const OVERLAY = 0x794c7630;
 
 type Statfs = Pick<FilesystemReading, 'fsType' | 'device' | 'totalBytes' | 'availableBytes' | 'inodes'>;
 
-/** Whether the mounts decide if it is a disk: an overlay, or short of space, which a filesystem without writers may be for ever. */
+/**
+ * Whether the mounts are needed to tell if it is a disk: for an overlay, and for a filesystem that is short of space,
+ * which a read-only one may always be.
+ */
 export function mayBeNoDisk({ fsType, totalBytes, availableBytes }: Statfs): boolean {
   return fsType === OVERLAY || availableBytes * 4 < totalBytes;
 }

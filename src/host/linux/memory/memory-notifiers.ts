@@ -130,7 +130,7 @@ export class MemoryNotifiers {
     this.#oom.close();
   }
 
-  /** @param ordered  of the standing order, which has to stand when as much again is left to it */
+  /** @param ordered  bytes of the standing order's threshold; the order is needed when less than twice as much is available */
   #armSampler(limits: readonly MemoryLimit[], capacity: bigint, ordered: bigint | undefined): boolean {
     const values = limits.map(({ bytes }) => Number(usedLimit(capacity, bytes)));
     const noticeDistance = ordered === undefined ? undefined : Number(ordered);

@@ -81,7 +81,7 @@ export class PressureAndSwap {
     return requested || triggers || samplers;
   }
 
-  /** Replaces no look: it may be to warm up. */
+  /** Does not replace a look: the read may be a rehearsal. */
   read(timeNs: bigint): [Signal, Observation | Missing][] {
     if (this.#pass === undefined) return [];
     this.#pass.read();

@@ -107,8 +107,8 @@ export function lockInstance(runtimeDirectory: string, node: NodeIdentity, nativ
 }
 
 /**
- * Locks a file. Where a zombie still holds it, another file takes its place: what an evictd without a
- * thread for its lock leaves if it is killed while a filesystem hangs.
+ * Locks a file. If a zombie holds the lock, a new file replaces the old one. An evictd without a thread for its lock
+ * leaves such a zombie if it is killed while a filesystem hangs.
  */
 function takeLock(path: string, native: Pick<Binding, 'FileLock'>): { close(): void } {
   const isAbandoned = (): boolean => {

@@ -83,7 +83,7 @@ class ThresholdProbe extends WatchProbe implements ThresholdWatch {
 /** Only a trigger finds out whether the kernel takes a window that not every process may set. */
 class PsiProbe extends WatchProbe {
   constructor(...[file, { windowUs }]: ConstructorParameters<PsiTriggerConstructor>) {
-    if (!isPsiWindowForAll(windowUs)) throw Object.assign(new Error(`${file}: a window for some processes`), EINVAL);
+    if (!isPsiWindowForAll(windowUs)) throw Object.assign(new Error(`${file}: not every process may set this window`), EINVAL);
     super('psi_trigger', file, [{ path: file, flags: 'r+' }]);
   }
 }

@@ -47,7 +47,7 @@ function runtimeDirectory(): string {
 describe.runIf(await fuseWorks())(
   'a lock that a zombie holds, because a filesystem has taken its request (where FUSE can be mounted)',
   () => {
-    test('is no evictd’s, and the next evictd takes it over', async () => {
+    test('belongs to no evictd that runs, and the next evictd takes it over', async () => {
       const directory = runtimeDirectory();
       const path = join(directory, 'machine.lock');
       const { zombie } = await zombieWith(path);

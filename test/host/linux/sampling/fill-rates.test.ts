@@ -16,7 +16,7 @@ test('memory: all cores, and one from a rest; measured once', async () => {
   expect(measureFill).toHaveBeenCalledOnce();
 });
 
-test('a rate that was assumed is not that of the machine', async () => {
+test('an assumed rate is not kept as that of the machine', async () => {
   const fillRates = await fresh();
   expect(fillRates({ measureFill: () => 1e9 }, 'memory').restRatePerSecond).toBe(1e9);
   expect(fillRates({ measureFill: () => 3e9 }, 'memory').restRatePerSecond).toBe(3e9);
