@@ -7,6 +7,7 @@ import type { DoctorReaders } from './linux/facts/readers.js';
 import type { ownMemoryCgroup, readHierarchies } from './linux/cgroup/hierarchies.js';
 import type { instanceName, lockInstance, lockHolder, lockHoldersIn, locksHeldBy } from './linux/process/lock-files.js';
 import type { KernelLogWatch } from './linux/oom/kernel-log.js';
+import type { readMemoryHoldings } from './linux/memory/memory-holdings.js';
 import type { readMemoryReserve } from './linux/memory/memory-reserve.js';
 import type { openNode } from './linux/node.js';
 import type { OomCounters } from './linux/oom/oom-counters.js';
@@ -51,6 +52,7 @@ export interface Host {
   readonly readBootId: typeof readBootId;
   readonly oomKiller: OomKillerReaders | undefined;
   readonly readMemoryReserve: typeof readMemoryReserve;
+  readonly readMemoryHoldings: typeof readMemoryHoldings | undefined;
   readonly kernelKills: KernelKillReaders | undefined;
   /** Keeps the program's machine code in memory. `errno`: of the first refusal. */
   readonly lockText: ((native: Binding) => { readonly bytes: number; readonly errno: number }) | undefined;

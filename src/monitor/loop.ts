@@ -60,8 +60,7 @@ export class Monitor {
     this.#actors = {
       victims: this.#victims,
       reclaims: this.#reclaims,
-      releases: parts.releases,
-      reporter: parts.reporter,
+      ...{ releases: parts.releases, reporter: parts.reporter, growth: parts.growth },
       onReclaimed: this.#passOn.bind(this, 'reclaim', undefined),
     };
     this.#rehearsal = new Rehearsal(parts);

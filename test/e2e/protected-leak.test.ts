@@ -63,6 +63,23 @@ describe(`a protected workload leaks beside six others (${ON})`, () => {
   });
 });
 
+describe(`a process outside the workload sources leaks (${ON})`, () => {
+  test('its cgroup is named, with what it grew by', async () => {
+    const node = testNode();
+    const apps = node.child('apps');
+    for (const name of NAMES) await workload(apps.child(name), { holdsMib: 16 });
+    const config = { ...guarding(node), workloads: [{ cgroup: apps.path }] };
+    const evictd = await new Evictd({ config }).guarding();
+    const backup = node.child('backup');
+    await backup.spawn('perl', ['-e', leak(300)]);
+    const alert = await evictd.recorded('alert');
+    const said = expect.stringMatching(new RegExp(`in the last .* cgroup ${backup.path} grew by [\\d.]+MiB`)) as string;
+    const grower = { kind: 'cgroup', name: backup.path, grownBytes: expect.any(Number) as number };
+    expect(alert).toMatchObject({ alert: 'leak-elsewhere', grower: { kind: 'outside' }, growers: [grower], message: said });
+    expect(evictd.log.map(({ msg }) => msg)).toContainEqual(said);
+  });
+});
+
 describe(`evictd resume (${ON})`, () => {
   test('nothing was paused, or no evictd guards the node', async () => {
     const evictd = await new Evictd({ config: guarding(testNode()) }).guarding();

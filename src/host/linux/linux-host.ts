@@ -5,6 +5,7 @@ import * as doctor from './facts/readers.js';
 import { ownMemoryCgroup, readHierarchies } from './cgroup/hierarchies.js';
 import { instanceName, lockInstance, lockHolder, lockHoldersIn, locksHeldBy } from './process/lock-files.js';
 import * as kernelLog from './oom/kernel-log.js';
+import * as memoryHoldings from './memory/memory-holdings.js';
 import { readMemoryReserve } from './memory/memory-reserve.js';
 import { openNode } from './node.js';
 import * as oomCounters from './oom/oom-counters.js';
@@ -37,6 +38,7 @@ export const linuxHost: Host = {
     return { read: oomKiller.readOomKiller, domainOf: oomDomain.domainOf };
   },
   readMemoryReserve,
+  readMemoryHoldings: (...args) => memoryHoldings.readMemoryHoldings(...args),
   get kernelKills() {
     return { KernelLogWatch: kernelLog.KernelLogWatch, OomCounters: oomCounters.OomCounters };
   },

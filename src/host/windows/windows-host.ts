@@ -34,6 +34,7 @@ export const windowsHost: Host = {
   readBootId,
   oomKiller: undefined,
   readMemoryReserve: () => undefined,
+  readMemoryHoldings: undefined,
   kernelKills: undefined,
   replacesOpenFiles: false,
   lockText: undefined,

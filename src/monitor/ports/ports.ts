@@ -1,4 +1,5 @@
-import type { Effect } from '../../core/decide/effect.js';
+import type { MemoryGrowth } from '../../core/budget/memory-growth.js';
+import type { AlertKind, Effect } from '../../core/decide/effect.js';
 import type { SystemdAnswer, UnitDecision } from '../../core/decide/eviction.js';
 import type { StepInput } from '../../core/decide/step-input.js';
 import type { Observations } from '../../core/signal/observation.js';
@@ -262,6 +263,12 @@ export interface StepListener {
    */
   skipped?(nowNs: bigint): boolean;
   close(): void;
+}
+
+/** What has grown outside the workloads. */
+export interface GrowthReader {
+  /** Reads, and compares with an eviction before. undefined: there was none, or nothing can be read. Never throws. */
+  growth(alert: AlertKind): MemoryGrowth | undefined;
 }
 
 /** Watches that the loop makes passes, and not only that the process exists. */

@@ -1,0 +1,107 @@
+import { amountOfBytes } from '../quantity/amount.js';
+import { formatDuration } from '../quantity/duration.js';
+import { withAncestors } from '../workload/cgroup.js';
+
+/** What holds memory outside the workloads, in bytes. */
+export interface MemoryHoldings {
+  /** Monotonic. */
+  readonly atNs: bigint;
+  /** By path: cgroups that no workload source covers, without their page cache. */
+  readonly cgroups: ReadonlyMap<string, bigint>;
+  /** There are more cgroups than were read. */
+  readonly isPartial: boolean;
+  /** By field of /proc/meminfo, see MEMORY_COUNTERS. Empty: the node is a cgroup. */
+  readonly counters: ReadonlyMap<string, bigint>;
+}
+
+/** What has grown between two readings. */
+export interface MemoryGrowth {
+  readonly forNs: bigint;
+  /** The largest first. */
+  readonly growers: readonly MemoryGrower[];
+}
+
+export interface MemoryGrower {
+  readonly kind: 'cgroup' | 'kernel' | 'tmpfs' | 'hugepages';
+  /** The path of the cgroup, or the field of /proc/meminfo. */
+  readonly name: string;
+  readonly grownBytes: bigint;
+}
+
+interface MemoryCounter {
+  readonly field: string;
+  readonly kind: MemoryGrower['kind'];
+  readonly text: string;
+  /** What shows its users. */
+  readonly hint: string;
+}
+
+/** Fields of /proc/meminfo that count memory which is in no process (Documentation/filesystems/proc.rst). */
+export const MEMORY_COUNTERS: readonly MemoryCounter[] = [
+  { field: 'SUnreclaim', kind: 'kernel', text: 'kernel slab', hint: 'slabtop shows what' },
+  { field: 'PageTables', kind: 'kernel', text: 'page tables', hint: 'VmPTE in /proc/PID/status' },
+  { field: 'KernelStack', kind: 'kernel', text: 'kernel stacks', hint: 'ps -eLf lists the threads' },
+  { field: 'VmallocUsed', kind: 'kernel', text: 'kernel vmalloc', hint: '/proc/vmallocinfo shows what' },
+  { field: 'Percpu', kind: 'kernel', text: 'kernel per-CPU memory', hint: 'many cgroups or network namespaces' },
+  { field: 'Hugetlb', kind: 'hugepages', text: 'the pool of huge pages', hint: 'sysctl vm.nr_hugepages' },
+  { field: 'Shmem', kind: 'tmpfs', text: 'tmpfs', hint: 'or shared memory; df -t tmpfs -h shows mounts' },
+];
+
+/** Less is noise: the kernel adds up its counters late. */
+const LEAST_BYTES = 1n << 20n;
+/** A grower is named if it has grown by at least this part of what the largest has. */
+const PART = 8n;
+const MOST_GROWERS = 3;
+
+export function memoryGrowth(before: MemoryHoldings, after: MemoryHoldings): MemoryGrowth {
+  const cgroups = [...after.cgroups].map(([name, bytes]): MemoryGrower => {
+    const held = before.cgroups.get(name) ?? (isNew(name, before) ? 0n : bytes);
+    return { kind: 'cgroup', name, grownBytes: bytes - held };
+  });
+  const counters = MEMORY_COUNTERS.map(({ field, kind }): MemoryGrower => {
+    const bytes = after.counters.get(field) ?? 0n;
+    return { kind, name: field, grownBytes: bytes - (before.counters.get(field) ?? bytes) };
+  });
+  const all = [...cgroups, ...counters].sort(byGrowth);
+  const largest = all[0]?.grownBytes ?? 0n;
+  const growers = all.filter(({ grownBytes }) => grownBytes >= LEAST_BYTES && grownBytes * PART >= largest);
+  return { forNs: after.atNs - before.atNs, growers: growers.slice(0, MOST_GROWERS) };
+}
+
+/** It was not there, and no cgroup that counted it was. */
+function isNew(path: string, { cgroups, isPartial }: MemoryHoldings): boolean {
+  return !isPartial && !withAncestors(path).some((ancestor) => cgroups.has(ancestor));
+}
+
+function byGrowth(a: MemoryGrower, b: MemoryGrower): number {
+  if (a.grownBytes === b.grownBytes) return a.name < b.name ? -1 : 1;
+  return a.grownBytes > b.grownBytes ? -1 : 1;
+}
+
+/** 'in the last 2s unit backup.service grew by 312MiB, kernel slab grew by 200MiB (slabtop shows what)'. Empty: nothing grew. */
+export function growthText({ forNs, growers }: MemoryGrowth): string {
+  if (growers.length === 0) return '';
+  const texts = growers.map((grower) => {
+    const counter = grower.kind === 'cgroup' ? undefined : counterOf(grower.name);
+    const hint = counter === undefined ? '' : ` (${counter.hint})`;
+    return `${counter?.text ?? cgroupText(grower.name)} grew by ${amountOfBytes(grower.grownBytes)}${hint}`;
+  });
+  return `in the last ${formatDuration(tenths(forNs))} ${texts.join(', ')}`;
+}
+
+/** A cgroup of systemd has the name of its unit. */
+function cgroupText(path: string): string {
+  const unit = /[^/]+\.(?:service|scope|slice|socket|mount|swap)$/.exec(path)?.[0];
+  return unit === undefined ? `cgroup ${path}` : `unit ${unit}`;
+}
+
+function counterOf(name: string): MemoryCounter | undefined {
+  return MEMORY_COUNTERS.find(({ field }) => field === name);
+}
+
+const TENTH_NS = 100_000_000n;
+
+/** Rounded up. */
+function tenths(ns: bigint): bigint {
+  return ((ns + TENTH_NS - 1n) / TENTH_NS) * TENTH_NS;
+}

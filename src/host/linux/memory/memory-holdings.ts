@@ -1,0 +1,102 @@
+import { readFileSync } from 'node:fs';
+import { MEMORY_COUNTERS, type MemoryHoldings } from '../../../core/budget/memory-growth.js';
+import { cgroupDirectory, type CgroupHierarchy } from '../../../core/workload/cgroup.js';
+import type { Binding, FileSpec } from '../../../native/binding.js';
+import { subdirectoriesIn } from '../../../byte-paths.js';
+
+/** At most so many cgroups are read, about 40 µs each. */
+const MOST_CGROUPS = 128;
+
+/** How a cgroup lies to the workloads: it is one or in one, some are below it, or neither. */
+export type CgroupPlace = 'workload' | 'above' | 'outside';
+
+/**
+ * Reads what holds memory outside the workloads: the uppermost cgroups that have no workload in them, those in slices one
+ * by one, and, of a machine, its kernel and tmpfs. Never throws: what cannot be read is left out.
+ *
+ * @param node  the node's cgroup; undefined: the machine
+ */
+export function readMemoryHoldings(
+  native: Pick<Binding, 'CgroupTable'>,
+  hierarchy: CgroupHierarchy | undefined,
+  node: string | undefined,
+  placeOf: (cgroup: string) => CgroupPlace,
+): MemoryHoldings {
+  const paths = hierarchy === undefined ? [] : pathsOutside(hierarchy, node ?? '/', placeOf);
+  return {
+    atNs: process.hrtime.bigint(),
+    cgroups: hierarchy === undefined ? new Map() : usageOf(native, hierarchy, paths),
+    isPartial: paths.length === MOST_CGROUPS,
+    counters: node === undefined ? counters() : new Map(),
+  };
+}
+
+/** Level by level, so that the limit leaves out the deepest. */
+function pathsOutside(hierarchy: CgroupHierarchy, root: string, placeOf: (cgroup: string) => CgroupPlace): readonly string[] {
+  const found: string[] = [];
+  const opened = [root];
+  for (let at = 0; at < opened.length && at < MOST_CGROUPS; at += 1) {
+    const parent = opened[at] ?? root;
+    for (const name of childrenOf(hierarchy, parent)) {
+      const path = parent === '/' ? `/${name}` : `${parent}/${name}`;
+      const place = placeOf(path);
+      if (place === 'above' || (place === 'outside' && name.endsWith('.slice'))) opened.push(path);
+      else if (place === 'outside') found.push(path);
+      if (found.length === MOST_CGROUPS) return found;
+    }
+  }
+  return found;
+}
+
+function childrenOf(hierarchy: CgroupHierarchy, path: string): readonly string[] {
+  try {
+    return subdirectoriesIn(cgroupDirectory(hierarchy, path));
+  } catch {
+    return []; // removed meanwhile
+  }
+}
+
+/** Usage without the page cache, which the kernel drops. */
+function usageOf(native: Pick<Binding, 'CgroupTable'>, hierarchy: CgroupHierarchy, paths: readonly string[]): ReadonlyMap<string, bigint> {
+  const all = hierarchy.version === 1 ? 'total_' : '';
+  const files: readonly FileSpec[] = [
+    { path: hierarchy.version === 1 ? 'memory.usage_in_bytes' : 'memory.current', format: 'number' },
+    { path: 'memory.stat', format: 'keyed', keys: [`${all}inactive_file`, `${all}active_file`] },
+  ];
+  const table = new native.CgroupTable(files, { maxOpenFiles: 0 });
+  try {
+    const rows = paths.flatMap((path): (readonly [string, number])[] => {
+      try {
+        return [[path, table.add(cgroupDirectory(hierarchy, path))]];
+      } catch {
+        return []; // removed meanwhile
+      }
+    });
+    const values = new Float64Array(table.rowCount * table.columns);
+    table.read(values, new Int32Array(table.rowCount));
+    return new Map(
+      rows.flatMap(([path, row]) => {
+        const [usage = NaN, inactive = NaN, active = NaN] = values.subarray(row * table.columns, (row + 1) * table.columns);
+        const held = usage - inactive - active;
+        return Number.isFinite(held) ? [[path, BigInt(Math.max(held, 0))] as const] : [];
+      }),
+    );
+  } finally {
+    table.close();
+  }
+}
+
+function counters(): ReadonlyMap<string, bigint> {
+  let text: string;
+  try {
+    text = readFileSync('/proc/meminfo', 'latin1');
+  } catch {
+    return new Map();
+  }
+  return new Map(
+    MEMORY_COUNTERS.flatMap(({ field }) => {
+      const kib = new RegExp(`^${field}: +(\\d+) kB$`, 'm').exec(text)?.[1];
+      return kib === undefined ? [] : [[field, BigInt(kib) * 1024n] as const];
+    }),
+  );
+}

@@ -1,0 +1,75 @@
+import { expect, test } from 'vitest';
+import { growthText, memoryGrowth, type MemoryGrower, type MemoryHoldings } from '../../../src/core/budget/memory-growth.js';
+
+const KiB = 1n << 10n;
+const MiB = 1n << 20n;
+const SECOND = 1_000_000_000n;
+
+type Sizes = Readonly<Record<string, bigint>>;
+
+const holdings = (atNs: bigint, cgroups: Sizes, counters: Sizes = {}, isPartial = false): MemoryHoldings => ({
+  atNs,
+  cgroups: new Map(Object.entries(cgroups)),
+  counters: new Map(Object.entries(counters)),
+  isPartial,
+});
+
+const grown = (before: readonly [Sizes, Sizes?, boolean?], after: readonly [Sizes, Sizes?]): readonly MemoryGrower[] =>
+  memoryGrowth(holdings(0n, ...before), holdings(SECOND, ...after)).growers;
+
+const names = (growers: readonly MemoryGrower[]): readonly string[] => growers.map(({ name }) => name);
+
+test('the largest is first, whatever it is; what has shrunk is none', () => {
+  const before = { '/system.slice/a.service': 100n * MiB, '/system.slice/b.service': 100n * MiB };
+  const after = { '/system.slice/a.service': 150n * MiB, '/system.slice/b.service': 90n * MiB };
+  expect(grown([before, { SUnreclaim: 0n, Shmem: 7n * MiB }], [after, { SUnreclaim: 60n * MiB, Shmem: 27n * MiB }])).toEqual([
+    { kind: 'kernel', name: 'SUnreclaim', grownBytes: 60n * MiB },
+    { kind: 'cgroup', name: '/system.slice/a.service', grownBytes: 50n * MiB },
+    { kind: 'tmpfs', name: 'Shmem', grownBytes: 20n * MiB },
+  ]);
+});
+
+test.each<[rule: string, bytes: bigint, named: readonly string[]]>([
+  ['a mebibyte', MiB, ['/a']],
+  ['less is noise', MiB - 1n, []],
+])('the least growth: %s', (_rule, bytes, named) => {
+  expect(names(grown([{ '/a': 0n }], [{ '/a': bytes }]))).toEqual(named);
+});
+
+test.each<[rule: string, bytes: bigint, named: readonly string[]]>([
+  ['an eighth of the largest', 10n * MiB, ['/a', '/b']],
+  ['less than that', 10n * MiB - 1n, ['/a']],
+])('beside the largest: %s', (_rule, bytes, named) => {
+  expect(names(grown([{ '/a': 0n, '/b': 0n }], [{ '/b': bytes, '/a': 80n * MiB }]))).toEqual(named);
+});
+
+test('three are named; of equals the first by name', () => {
+  const of = (bytes: bigint): Sizes => ({ '/d': bytes, '/c': bytes, '/b': bytes, '/a': bytes });
+  expect(names(grown([of(0n)], [of(MiB)]))).toEqual(['/a', '/b', '/c']);
+});
+
+test.each<[rule: string, before: readonly [Sizes, Sizes?, boolean?], after: readonly [Sizes, Sizes?], named: readonly string[]]>([
+  ['a cgroup that was not there has all its memory since', [{}], [{ '/new': 9n * MiB }], ['/new']],
+  ['not if it may have been beyond the limit', [{}, {}, true], [{ '/new': 9n * MiB }], []],
+  ['not if the one above it was counted', [{ '/docker': 9n * MiB }], [{ '/docker/x': 9n * MiB }], []],
+  ['a counter that was not read has not grown', [{}, {}], [{}, { Percpu: 9n * MiB }], []],
+  ['nor one that is not read any more', [{}, { Percpu: 9n * MiB }], [{}, {}], []],
+])('no reading before, or after: %s', (_rule, before, after, named) => {
+  expect(names(grown(before, after))).toEqual(named);
+});
+
+test.each<[grower: MemoryGrower, words: string]>([
+  [{ kind: 'cgroup', name: '/system.slice/backup.service', grownBytes: 312n * MiB }, 'unit backup.service grew by 312MiB'],
+  [{ kind: 'cgroup', name: '/lxc/web.1', grownBytes: MiB }, 'cgroup /lxc/web.1 grew by 1MiB'],
+  [{ kind: 'kernel', name: 'SUnreclaim', grownBytes: 200n * MiB }, 'kernel slab grew by 200MiB (slabtop shows what)'],
+  [{ kind: 'kernel', name: 'PageTables', grownBytes: 2n * MiB }, 'page tables grew by 2MiB (VmPTE in /proc/PID/status)'],
+  [{ kind: 'tmpfs', name: 'Shmem', grownBytes: 64n * MiB }, 'tmpfs grew by 64MiB (or shared memory; df -t tmpfs -h shows mounts)'],
+])('%#: what it is, and how to find more', (grower, words) => {
+  expect(growthText({ forNs: 2n * SECOND + 1n, growers: [grower] })).toBe(`in the last 2.1s ${words}`);
+});
+
+test('several in one sentence, none in no sentence', () => {
+  const growers = ['/a', '/b'].map((name): MemoryGrower => ({ kind: 'cgroup', name, grownBytes: 1536n * KiB }));
+  expect(growthText({ forNs: 60n * SECOND, growers })).toBe('in the last 1m0s cgroup /a grew by 1.5MiB, cgroup /b grew by 1.5MiB');
+  expect(growthText({ forNs: SECOND, growers: [] })).toBe('');
+});
