@@ -284,7 +284,7 @@ function patienceOf({ decision, peakUsageBytes }: EvictionInFlight, byNode: bool
   return patienceFor(byNode ? peakUsageBytes + (decision.victim.stats?.swapBytes ?? 0n) : 0n);
 }
 
-/** Nothing of a dying victim has moved for longer than its size explains (departure node-yield). */
+/** Reports whether a dying victim has made no progress for longer than its size explains (departure node-yield). */
 export function isStill(eviction: EvictionInFlight, nowNs: bigint): boolean {
   return nowNs - eviction.usageStillSinceNs >= patienceOf(eviction, true).stillNs;
 }

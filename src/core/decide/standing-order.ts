@@ -98,7 +98,7 @@ function decisionNow(policy: Policy, state: State, { threshold, observation, lim
   const { nowNs, layout, observations, candidates } = input;
   const crossed: Observation = { ...observation, available: limit - 1n, timeNs: nowNs };
   const observe = (): Observations => ({ ...observations, observed: new Map([[threshold.signal, crossed]]) });
-  // What will have grown until then is not known, so a leak counts by the reading of now.
+  // Later growth is not known, so a leak is judged by the current reading.
   const before = state.leakBase?.isPaused ? state : { ...state, leakBase: undefined };
   const { effects } = step({ ...policy, thresholds: [threshold], localStorageCapacityIsolation: false }, before, {
     nowNs,

@@ -27,7 +27,7 @@ export function awaitsRelease(
   return allMet(threshold, { ...observations, observed }, minReclaimOwed) === false;
 }
 
-/** A victim of which nothing has moved for long may be stuck in the kernel, and gives nothing back. */
+/** A victim that makes no progress may be stuck in the kernel, so it counts as giving nothing back. */
 function pendingOf(evictions: readonly EvictionInFlight[], nowNs: bigint): Pending {
   const dying = evictions.filter(
     (eviction) => eviction.phase === 'dying' && eviction.exitedSinceNs === undefined && !isStill(eviction, nowNs),
