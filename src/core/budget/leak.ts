@@ -1,5 +1,6 @@
 import type { Decision, Outcome } from '../decide/eviction.js';
 import type { RankedWorkload } from '../rank/rank.js';
+import { leastGrowth } from '../reclaim/growth.js';
 import { memoryOf } from '../reclaim/node-yield.js';
 import type { Signal } from '../signal/signal.js';
 import type { ThresholdCause } from '../threshold/threshold-cause.js';
@@ -33,8 +34,6 @@ export interface Leak {
 const WITHIN_NS = 60_000_000_000n;
 /** The kernel sums its per-processor counters once a second. */
 const ADDED_UP_NS = 1_500_000_000n;
-/** While evictions wait, growth of less than this part of the threshold is no reason to go on. */
-const LITTLE = 20n;
 
 /** undefined: neither the signal nor a joined one is an amount of memory. */
 export function leakBase({ serial, ranking, cause, resource, victim }: Decision): LeakBase | undefined {
@@ -85,7 +84,7 @@ export function leakSince(
   if (!isPaused) before.delete(victim);
   const growth = (item: RankedWorkload): bigint => workingSet(item) - (before.get(item.workload.id) ?? 0n);
   const evictable = ranking.filter(({ protection }) => protection === undefined).reduce((sum, item) => sum + positive(growth(item)), 0n);
-  if (evictable * 2n >= consumed && (!isPaused || evictable * LITTLE >= limit)) return undefined;
+  if (evictable * 2n >= consumed && (!isPaused || evictable >= leastGrowth(limit, base.available))) return undefined;
   const others = positive(consumed - evictable);
   const [largest] = ranking.filter(({ protection }) => protection !== undefined).sort((a, b) => (growth(a) < growth(b) ? 1 : -1));
   const isGrower = largest !== undefined && growth(largest) > 0n && growth(largest) * 2n >= others;
