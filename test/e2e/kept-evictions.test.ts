@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
+import { errnoName } from '../../src/errors.js';
 import { Evictd, evictd as command } from './evictd.js';
 import { guarding, ON, testNode, workload } from './node.js';
 
@@ -20,8 +21,15 @@ test(`an eviction stays in the history when other records have pushed it out of 
     await evictd.until('the reload is refused', () => evictd.log.length > before);
   }
   const files = (set: string): string => {
-    const names = readdirSync(dirname(evictd.journalFile)).filter((name) => name.startsWith(set));
-    return names.map((name) => readFileSync(join(dirname(evictd.journalFile), name), 'utf8')).join('');
+    const directory = dirname(evictd.journalFile);
+    for (;;) {
+      try {
+        const names = readdirSync(directory).filter((name) => name.startsWith(set));
+        return names.map((name) => readFileSync(join(directory, name), 'utf8')).join('');
+      } catch (error) {
+        if (errnoName(error) !== 'ENOENT') throw error; // a file was renamed between the two calls
+      }
+    }
   };
   await evictd.until('the eviction is pushed out', () => !files('journal.jsonl').includes('"type":"outcome"'));
   expect(files('evictions.jsonl')).toContain('"type":"outcome"');
