@@ -224,7 +224,8 @@ describe.skipIf(!hasSystemd)('installed as a service', () => {
     configure({ ...config, rules: [critical], evictionHard: { 'memory.available': '99.9%' } });
     systemd('systemctl', 'start', SERVICE);
     await eventually('the outcome', () => records('outcome').length === 1);
-    expect(records('outcome')[0]).toMatchObject({ victim: { name: names[1] }, result: 'killed' });
+    // A sleep frees less than the memory of a machine swings, so the eviction may be found ineffective.
+    expect(records('outcome')[0]).toMatchObject({ victim: { name: names[1] }, processesLeft: 0 });
     expect(names.map((name) => property(name, 'ActiveState'))).toEqual(['active', 'failed']);
   });
 
