@@ -107,6 +107,7 @@ export function outcomeMessage(outcome: Outcome): string {
 
 /** 'the node got back only 1MiB of 200MiB: memory stays that outlives its processes, such as files on a tmpfs'. */
 function littleText({ freedBytes, expectedBytes, nodeFreedBytes, notFreed, decision: { victim } }: Outcome): string {
+  if (expectedBytes === 0n && freedBytes === 0n) return 'it used no memory that its end frees';
   if (nodeFreedBytes === undefined) return `freed only ${amountOfBytes(freedBytes)} of the ${amountOfBytes(expectedBytes)} that it used`;
   const back = amountOfBytes(nodeFreedBytes > 0n ? nodeFreedBytes : 0n);
   if (notFreed === 'taken') return `it freed ${amountOfBytes(freedBytes)}, and the node got back only ${back}: the rest is in use again`;

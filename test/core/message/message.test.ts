@@ -103,6 +103,10 @@ describe('an outcome', () => {
       outcome({ result: 'ineffective', nodeFreedBytes: -Mi, notFreed: 'taken', nodeAfter: undefined }),
       'evicted batch: it freed 198MiB, and the node got back only 0B: the rest is in use again',
     ],
+    [
+      outcome({ result: 'ineffective', expectedBytes: 0n, freedBytes: 0n, nodeFreedBytes: -Mi, notFreed: 'taken', nodeAfter: undefined }),
+      'evicted batch: it used no memory that its end frees',
+    ],
     [outcome({ result: 'ineffective', nodeFreedBytes: Mi, nodeAfter: undefined }), 'evicted batch: the node got back only 1MiB of 200MiB'],
     [outcome({ result: 'failed', processesLeft: 3 }), 'could not evict batch: 3 processes left after the kill'],
     [outcome({ result: 'failed', processesLeft: 1 }), 'could not evict batch: 1 process left after the kill'],
