@@ -1,0 +1,42 @@
+import type { MetricName } from './metric.js';
+
+/** A metric of the policy's scope, or of the node (`node.NAME`, and every metric that only the node has). */
+export interface MetricReference {
+  readonly name: MetricName;
+  readonly of: 'scope' | 'node';
+}
+
+export const COMPARISONS = ['<', '<=', '>', '>='] as const;
+export type Comparison = (typeof COMPARISONS)[number];
+
+/** What a metric is compared with. `text`: as it is printed. */
+export type Amount =
+  /** In the metric's unit: bytes, inodes, processes, times, seconds. */
+  | { readonly kind: 'quantity'; readonly value: number; readonly text: string }
+  /** The same per second. */
+  | { readonly kind: 'rate'; readonly perSecond: number; readonly text: string }
+  /** 0.4 for 40%. `of` left out: of the metric's own whole (the capacity, the wall time, the amount before the growth). */
+  | { readonly kind: 'share'; readonly ratio: number; readonly of?: MetricReference; readonly text: string };
+
+/** The time that a change is measured over. */
+export interface Window {
+  readonly windowNs: bigint;
+}
+
+/** A condition of a policy as a tree. */
+export type Condition =
+  | ({
+      readonly kind: 'comparison';
+      readonly metric: MetricReference;
+      readonly comparison: Comparison;
+      readonly amount: Amount;
+      /** Left out: the metric is a level. */
+    } & Partial<Window>)
+  | ({ readonly kind: 'trend'; readonly metric: MetricReference; readonly direction: 'rising' | 'falling' } & Window)
+  | { readonly kind: 'exists'; readonly metric: MetricReference }
+  | { readonly kind: 'not'; readonly condition: Condition }
+  /** At least two. */
+  | { readonly kind: 'and' | 'or'; readonly conditions: readonly Condition[] };
+
+/** `unknown`: a value is missing, or is not known for the whole window yet. A policy acts on `true` only. */
+export type Truth = boolean | 'unknown';

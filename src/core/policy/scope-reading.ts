@@ -1,0 +1,21 @@
+import type { RawValue } from './raw-value.js';
+
+/**
+ * What was read of one scope in one pass. A value that is missing does not exist there (no limit, no swap, a kernel
+ * without it). A scope that could not be read has no reading.
+ */
+export interface ScopeReading {
+  /** Of the cgroup, below the mount; the node: ''. */
+  readonly path: string;
+  /** Monotonic. */
+  readonly timeNs: bigint;
+  readonly values: ReadonlyMap<RawValue, number>;
+}
+
+/** One pass for all policies. */
+export interface PolicyReadings {
+  /** undefined: no policy needs it, or it could not be read. */
+  readonly node?: ScopeReading;
+  /** By name of the policy: the cgroups that its pattern matches now, by path. */
+  readonly scopes: ReadonlyMap<string, readonly ScopeReading[]>;
+}
