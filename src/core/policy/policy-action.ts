@@ -1,0 +1,72 @@
+import type { LadderStep, ThrottleLimit } from './configured-policy.js';
+import type { PolicyReason } from './policy-reason.js';
+
+/** The cgroup of a workload that an action is for. */
+export interface PolicyTarget {
+  /** As in Workload. */
+  readonly id: string;
+  readonly name: string;
+  /** The cgroup's path. */
+  readonly path: string;
+}
+
+/** `time`: its time is over. `relieved`: the condition does not hold any more. `evicted`: the workload is evicted now. */
+export const GIVE_BACK_REASONS = [
+  'time',
+  'relieved',
+  'unknown',
+  'failed',
+  'policy-removed',
+  'scope-gone',
+  'no-progress',
+  'evicted',
+  'shutdown',
+] as const;
+export type GiveBackReason = (typeof GIVE_BACK_REASONS)[number];
+
+/** What an adapter does for a policy. */
+export type PolicyAct =
+  | { readonly action: 'notify' }
+  | Acting<'run'>
+  /** The workloads above their request, the largest excess first; `excessBytes` of each may be reclaimed. */
+  | (Acting<'reclaim'> & { readonly targets: readonly (PolicyTarget & { readonly excessBytes: bigint })[] })
+  | { readonly action: 'throttle'; readonly target: PolicyTarget; readonly memoryHigh: ThrottleLimit; readonly forNs: bigint }
+  | { readonly action: 'freeze'; readonly target: PolicyTarget; readonly forNs: bigint }
+  | GiveBack;
+
+/** Gives back what was throttled or frozen. Must be done before it returns: the workload may be killed next. */
+export interface GiveBack {
+  readonly action: 'unthrottle' | 'thaw';
+  readonly target: PolicyTarget;
+  readonly reason: GiveBackReason;
+}
+
+type Acting<K extends 'run' | 'reclaim'> = { readonly action: K } & Omit<Extract<LadderStep, { kind: K }>, 'kind'>;
+
+/** An action of a policy for one of its scopes, and why. */
+export type PolicyEffect = PolicyReason & { readonly kind: 'policy'; readonly dryRun: boolean } & PolicyAct;
+
+/** With the steps that evict. */
+export type PolicyActionName = PolicyAct['action'] | 'stop' | 'kill';
+
+/** `refused`: evictd did not try, as no workload may be acted on, for example. `timed-out`: no answer in its time. */
+export const POLICY_RESULTS = ['done', 'failed', 'timed-out', 'refused', 'dry-run'] as const;
+export type PolicyResultKind = (typeof POLICY_RESULTS)[number];
+
+/** What became of an action. */
+export interface PolicyResult {
+  readonly policy: string;
+  /** Path of the cgroup; '': the node. */
+  readonly scope: string;
+  readonly action: PolicyActionName;
+  readonly result: PolicyResultKind;
+  /** Left out: not for one workload. */
+  readonly target?: PolicyTarget;
+  /** Left out: not measured. */
+  readonly freedBytes?: bigint;
+  /** Why it failed or was refused. Left out: it was not. */
+  readonly error?: string;
+}
+
+/** How a ladder ended. `exhausted`: its last step is over and the condition still holds. */
+export type LadderEnd = 'relieved' | 'exhausted' | 'unknown' | 'policy-removed' | 'scope-gone' | 'shutdown';
