@@ -1,9 +1,12 @@
 import type { MetricName } from './metric.js';
 
-/** A metric of the policy's scope, or of the node (`node.NAME`, and every metric that only the node has). */
+/** What a policy is about: the node, or each cgroup that its pattern matches. */
+export type ScopeKind = 'node' | 'cgroup';
+
+/** A metric of the policy's scope. In a policy about cgroups also one of the node: `node.NAME`, or one that only the node has. */
 export interface MetricReference {
   readonly name: MetricName;
-  readonly of: 'scope' | 'node';
+  readonly of: ScopeKind;
 }
 
 export const COMPARISONS = ['<', '<=', '>', '>='] as const;

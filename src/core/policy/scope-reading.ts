@@ -7,6 +7,8 @@ import type { RawValue } from './raw-value.js';
 export interface ScopeReading {
   /** Of the cgroup, below the mount; the node: ''. */
   readonly path: string;
+  /** Of the cgroup: another one of the same path has another. Left out: the node. */
+  readonly id?: bigint;
   /** Monotonic. */
   readonly timeNs: bigint;
   readonly values: ReadonlyMap<RawValue, number>;

@@ -1,0 +1,140 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { Truth } from '../../../src/core/policy/condition.js';
+import { evaluateCondition, measuredValues } from '../../../src/core/policy/evaluate-condition.js';
+import { conditionOf } from '../condition/conditions.js';
+import { readingsFor, truthOf, type Series } from './scopes.js';
+
+const MI = 2 ** 20;
+
+describe('a level', () => {
+  const rows: [text: string, cgroup: Series, node: Series, truth: Truth][] = [
+    ['memory.current > 100Mi', { 0: { 'memory.current': 100 * MI } }, {}, false],
+    ['memory.current > 100Mi', { 0: { 'memory.current': 100 * MI + 1 } }, {}, true],
+    ['memory.current >= 100Mi', { 0: { 'memory.current': 100 * MI } }, {}, true],
+    ['memory.current < 100Mi', { 0: { 'memory.current': 100 * MI } }, {}, false],
+    ['memory.current <= 100Mi', { 0: { 'memory.current': 100 * MI } }, {}, true],
+    ['memory.current <= 100Mi', { 0: { 'memory.current': 100 * MI + 1 } }, {}, false],
+    ['memory.current > 100Mi', { 0: {} }, {}, 'unknown'],
+    ['memory.current > 100Mi', {}, {}, 'unknown'],
+    ['memory.current > 90% of limit', { 0: { 'memory.current': 91, 'memory.max': 100 } }, {}, true],
+    ['memory.current > 90% of limit', { 0: { 'memory.current': 90, 'memory.max': 100 } }, {}, false],
+    ['memory.current > 90% of limit', { 0: { 'memory.current': 91 } }, {}, 'unknown'],
+    ['memory.current > 90% of memory.total', { 0: { 'memory.current': 91 } }, { 0: { 'memory.available.capacity': 100 } }, true],
+    ['memory.available < 10%', { 0: {} }, { 0: { 'memory.available': 9, 'memory.available.capacity': 100 } }, true],
+    ['memory.available < 10%', { 0: {} }, { 0: { 'memory.available': 10, 'memory.available.capacity': 100 } }, false],
+    ['memory.available < 10%', { 0: {} }, { 0: { 'memory.available': 9 } }, 'unknown'],
+    ['node.memory.current > 90% of memory.total', {}, { 0: { 'memory.available': 9, 'memory.available.capacity': 100 } }, true],
+    ['node.memory.swap > 5k', {}, { 0: { 'swap.available': 4000, 'swap.available.capacity': 9000 } }, false],
+    ['node.memory.swap > 5k', {}, { 0: { 'swap.available': 3999, 'swap.available.capacity': 9000 } }, true],
+    ['memory.pressure.full.avg10 > 40%', { 0: { 'memory.pressure.full.avg10': 40 } }, {}, false],
+    ['memory.pressure.full.avg10 > 40%', { 0: { 'memory.pressure.full.avg10': 40.01 } }, {}, true],
+    ['age > 1m', { 0: { age: 61 } }, {}, true],
+    ['age > 1m', { 0: { age: 61 }, 1: { age: 3 } }, {}, false],
+    ['memory.max exists', { 0: { 'memory.max': 1 } }, {}, true],
+    ['memory.max exists', { 0: {} }, {}, false],
+    ['memory.max exists', {}, {}, 'unknown'],
+    ['node.memory.swap exists', {}, { 0: { 'swap.available': 1 } }, false],
+  ];
+  test.each(rows)('%s: %j, %j: %s', (text, cgroup, node, truth) => {
+    expect(truthOf(text, cgroup, node)).toBe(truth);
+  });
+});
+
+describe('a change over a window', () => {
+  const current = (...values: (number | undefined)[]): Series =>
+    Object.fromEntries(values.map((value, second) => [second, value === undefined ? {} : { 'memory.current': value * MI }]));
+  const rows: [text: string, cgroup: Series, truth: Truth][] = [
+    ['memory.growth > 20Mi/s over 2s', current(100, 120, 140), false],
+    ['memory.growth > 20Mi/s over 2s', current(100, 120, 141), true],
+    ['memory.growth > 20Mi/s over 2s', current(100, 141), 'unknown'],
+    ['memory.growth > 20Mi/s over 2s', current(0, 100, 120, 140), false],
+    ['memory.growth > 40Mi over 2s', current(100, 120, 140), false],
+    ['memory.growth > 39Mi over 2s', current(100, 120, 140), true],
+    ['memory.growth > 40% over 2s', current(100, 120, 140), false],
+    ['memory.growth > 39% over 2s', current(100, 120, 140), true],
+    ['memory.growth > 39% over 2s', current(0, 120, 140), 'unknown'],
+    ['memory.growth < 0 over 2s', current(140, 120, 100), true],
+    ['memory.growth > 1Mi over 2s', current(undefined, 120, 140), 'unknown'],
+    ['memory.growth > 1Mi over 2s', current(100, undefined, 140), true],
+    ['pgscan > 100/s over 2s', { 0: { pgscan: 1000 }, 2: { pgscan: 1201 } }, true],
+    ['pgscan > 100/s over 2s', { 0: { pgscan: 1000 }, 2: { pgscan: 1200 } }, false],
+    ['memory.events.oom > 0 over 10s', { 0: { 'memory.events.oom': 3 }, 10: { 'memory.events.oom': 4 } }, true],
+    ['memory.events.oom > 0 over 10s', { 0: { 'memory.events.oom': 3 }, 10: { 'memory.events.oom': 3 } }, false],
+    ['memory.events.oom < 5 over 10s', { 0: { 'memory.events.oom': 3 }, 10: { 'memory.events.oom': 0 } }, 'unknown'],
+    ['memory.pressure.full > 40%', { 0: { 'memory.pressure.full.total': 0 }, 2: { 'memory.pressure.full.total': 800_000 } }, false],
+    ['memory.pressure.full > 40%', { 0: { 'memory.pressure.full.total': 0 }, 2: { 'memory.pressure.full.total': 800_001 } }, true],
+    ['memory.pressure.full > 40%', { 0: { 'memory.pressure.full.total': 0 }, 4: { 'memory.pressure.full.total': 800_001 } }, false],
+  ];
+  test.each(rows)('%s: %j: %s', (text, cgroup, truth) => {
+    expect(truthOf(text, cgroup)).toBe(truth);
+  });
+});
+
+describe('a trend', () => {
+  const stalled = (...totals: number[]): Series =>
+    Object.fromEntries(totals.map((total, index) => [index * 5, { 'memory.pressure.full.total': total }]));
+  const current = (...values: number[]): Series => Object.fromEntries(values.map((value, second) => [second, { 'memory.current': value }]));
+  const rows: [text: string, cgroup: Series, truth: Truth][] = [
+    ['memory.pressure.full falling', stalled(0, 500, 900), true],
+    ['memory.pressure.full rising', stalled(0, 500, 900), false],
+    ['memory.pressure.full falling', stalled(0, 500, 1000), false],
+    ['memory.pressure.full rising', stalled(0, 500, 1000), false],
+    ['memory.pressure.full rising', stalled(0, 500, 1001), true],
+    ['memory.pressure.full falling', stalled(0, 500), 'unknown'],
+    ['memory.current rising over 4s', current(9, 5, 5, 5, 6), true],
+    ['memory.current rising over 4s', current(9, 5, 5, 5, 5), false],
+    ['memory.current falling over 4s', current(9, 6, 6, 5, 6), true],
+    ['memory.current falling over 4s', { 0: { 'memory.current': 9 }, 4: { 'memory.current': 1 } }, 'unknown'],
+    ['memory.current falling over 4s', { 0: { 'memory.current': 9 }, 2: {}, 4: { 'memory.current': 1 } }, 'unknown'],
+    ['memory.growth rising over 4s', { 0: { 'memory.current': 0 }, 2: { 'memory.current': 10 }, 4: { 'memory.current': 21 } }, true],
+    ['memory.growth rising over 4s', { 0: { 'memory.current': 0 }, 2: { 'memory.current': 10 }, 4: { 'memory.current': 20 } }, false],
+  ];
+  test.each(rows)('%s: %j: %s', (text, cgroup, truth) => {
+    expect(truthOf(text, cgroup)).toBe(truth);
+  });
+});
+
+describe('what is not known never acts', () => {
+  const [yes, no, open] = ['age > 1m', 'age < 1m', 'memory.max > 1Mi'];
+  test.each<[text: string, truth: Truth]>([
+    [`!${open}`, 'unknown'],
+    [`!${yes}`, false],
+    [`!${no}`, true],
+    [`${yes} & ${open}`, 'unknown'],
+    [`${open} & ${no}`, false],
+    [`${no} & ${open}`, false],
+    [`${open} | ${yes}`, true],
+    [`${no} | ${open}`, 'unknown'],
+    [`${open} | ${no}`, 'unknown'],
+    [`${yes} & ${yes}`, true],
+    [`${no} | ${no}`, false],
+    [`!(${open} & ${no})`, true],
+  ])('%s: %s', (text, truth) => {
+    expect(truthOf(text, { 0: { age: 100 } })).toBe(truth);
+  });
+
+  test('De Morgan holds for the three values', () => {
+    const one = fc.constantFrom(yes, no, open);
+    fc.assert(
+      fc.property(one, one, (a, b) => {
+        expect(truthOf(`!(${a} & ${b})`, { 0: { age: 100 } })).toBe(truthOf(`!${a} | !${b}`, { 0: { age: 100 } }));
+      }),
+    );
+  });
+});
+
+test('the measured values are those that were compared', () => {
+  const condition = conditionOf('memory.growth > 20Mi/s over 2s & !(memory.available < 10%) & memory.max < 1Gi & age falling', 'cgroup');
+  const readings = readingsFor(
+    condition,
+    { 0: { 'memory.current': 0 }, 2: { 'memory.current': 64 * MI } },
+    { 0: { 'memory.available': 5 } },
+  );
+  expect(measuredValues(condition, readings).map(({ test: { metric }, value }) => [metric.name, value])).toEqual([
+    ['memory.growth', 32 * MI],
+    ['memory.available', 5],
+    ['memory.max', undefined],
+  ]);
+  expect(evaluateCondition(condition, readings)).toBe('unknown');
+});
