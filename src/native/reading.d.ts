@@ -3,14 +3,15 @@
 /**
  * How a kernel file is read. `number`: one decimal number ("max" is Infinity). `keyed`: "key value" lines (memory.stat,
  * memory.events) and "Key: value kB" lines (meminfo; kB become bytes), a value per key. `kstat`: the same with a number
- * for the type before the value (/proc/spl/kstat). `pressure`: PSI, eight values: some avg10, avg60, avg300 (percent),
+ * for the type before the value (/proc/spl/kstat). `nested`: "8:0 key=value …" lines (io.stat), a value per key, added up
+ * over the lines; 0 where no line has it. `pressure`: PSI, eight values: some avg10, avg60, avg300 (percent),
  * total (µs), then full. `loadavg`: the number of existing tasks (the denominator of the fourth field). `occupied`: 1 if
  * the file (cgroup.procs) is not empty, else 0; opened for each reading, because v1 keeps the list of an open file.
  * `directory`, in a CgroupTable: 0 (the default) for the cgroup, n for the n-th path `beside` it.
  */
 export type FileSpec = { readonly path: string; readonly directory?: number } & (
   | { readonly format: 'number' | 'pressure' | 'loadavg' | 'occupied' }
-  | { readonly format: 'keyed' | 'kstat'; readonly keys: readonly string[] }
+  | { readonly format: 'keyed' | 'kstat' | 'nested'; readonly keys: readonly string[] }
 );
 
 /**

@@ -76,6 +76,18 @@ test.each<[rule: string, text: string, values: number[], error: number | undefin
   expect(read({ path: file(text), format: 'kstat', keys: ['size', 'c_min'] })).toEqual({ values, errors: [error] });
 });
 
+const disk = '8:0 rbytes=4096 wbytes=512 rios=3 wios=1 dbytes=0 dios=0\n';
+
+test.each<[rule: string, text: string, values: number[], error: number | undefined]>([
+  ['the sum over devices', disk + disk.replace('8:0', '253:1'), [8192, 6], 0],
+  ['nothing transferred yet', '', [0, 0], 0],
+  ['a key that no device has', '8:0 rbytes=4096\n', [4096, 0], 0],
+  ['no number', disk.replace('4096', 'x'), [NaN, 3], EBADMSG],
+  ['cut off in a number', disk.slice(0, 12), [NaN, NaN], EBADMSG],
+])('nested: %s', (_rule, text, values, error) => {
+  expect(read({ path: file(text), format: 'nested', keys: ['rbytes', 'rios'] })).toEqual({ values, errors: [error] });
+});
+
 const some = 'some avg10=1.50 avg60=0.25 avg300=12.34 total=123456\n';
 const full = 'full avg10=0.00 avg60=0.01 avg300=100.00 total=18446744073709551615\n';
 

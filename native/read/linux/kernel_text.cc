@@ -84,6 +84,32 @@ int ParseKeyed(const FileSpec& spec, std::string_view text, double* values) {
   return terminated ? ENODATA : EBADMSG;
 }
 
+// "8:0 rbytes=1 wbytes=2" lines (io.stat), the values of a key added up over all lines. No line: nothing was counted
+// yet.
+int ParseNested(const FileSpec& spec, std::string_view text, double* values) {
+  if (!text.empty() && text.back() != '\n') return EBADMSG;
+  std::fill_n(values, spec.keys.size(), 0);
+  int error = 0;
+  while (!text.empty()) {
+    const size_t end = text.find_first_of(" \n");
+    std::string_view value = text.substr(0, end);
+    text.remove_prefix(end + 1);
+    const size_t key_end = value.find('=');
+    if (key_end == std::string_view::npos) continue;
+    const std::string_view key = value.substr(0, key_end);
+    value.remove_prefix(key_end + 1);
+    for (size_t i = 0; i < spec.keys.size(); i++) {
+      if (spec.keys[i] != key) continue;
+      const std::optional<uint64_t> number = TakeDigits(&value);
+      const bool is_number = number && value.empty();
+      values[i] += is_number ? static_cast<double>(*number) : kUnknown;
+      if (!is_number) error = EBADMSG;
+      break;
+    }
+  }
+  return error;
+}
+
 bool ParsePressureLine(std::string_view line, double* values) {
   double parsed[kPressureLine];
   if (!TakeText(&line, " avg10=") || !TakePercentage(&line, &parsed[0])) return false;
@@ -137,6 +163,7 @@ size_t FileSpec::fields() const {
   switch (format) {
     case TextFormat::kKeyed:
     case TextFormat::kKstat:
+    case TextFormat::kNested:
       return keys.size();
     case TextFormat::kPressure:
       return 2 * kPressureLine;
@@ -158,6 +185,8 @@ int ParseKernelText(const FileSpec& spec, std::string_view text, double* values)
     case TextFormat::kKeyed:
     case TextFormat::kKstat:
       return ParseKeyed(spec, text, values);
+    case TextFormat::kNested:
+      return ParseNested(spec, text, values);
     case TextFormat::kPressure:
       return ParsePressure(text, values);
     case TextFormat::kLoadavg:

@@ -7,13 +7,13 @@
 
 namespace evictd {
 
-enum class TextFormat { kNumber, kKeyed, kKstat, kPressure, kLoadavg, kOccupied };
+enum class TextFormat { kNumber, kKeyed, kKstat, kNested, kPressure, kLoadavg, kOccupied };
 
 // A file and the wanted fields: the contract's FileSpec.
 struct FileSpec {
   std::string path;
   TextFormat format;
-  std::vector<std::string> keys;  // kKeyed and kKstat only
+  std::vector<std::string> keys;  // kKeyed, kKstat and kNested only
   size_t directory = 0;           // in a table: 0 the cgroup, n its n-th neighbour
 
   size_t fields() const;

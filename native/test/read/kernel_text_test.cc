@@ -72,6 +72,29 @@ TEST("a kstat has a type before each value") {
   CHECK(std::isnan(values[0]));
 }
 
+TEST("nested keys are added up over the devices") {
+  const FileSpec spec = {"", TextFormat::kNested, {"rbytes", "wios"}};
+  const std::string two = "8:0 rbytes=100 wbytes=7 wios=2\n253:1 rbytes=20 wbytes=1 wios=3\n";
+  std::vector<double> values;
+  CHECK_EQUAL(Parse(spec, two, &values), 0);
+  CHECK_EQUAL(values[0], 120);
+  CHECK_EQUAL(values[1], 5);
+  CHECK_EQUAL(Parse(spec, "", &values), 0);
+  CHECK_EQUAL(values[0], 0);
+  CHECK_EQUAL(Parse(spec, "8:0 \n8:16\n8:32 =5 rbytes=1\n", &values), 0);
+  CHECK_EQUAL(values[0], 1);
+  for (const char* wrong : {"8:0 rbytes=x wios=2\n", "8:0 rbytes= wios=2\n", "8:0 rbytes=-1 wios=2\n"}) {
+    CHECK_EQUAL(Parse(spec, wrong, &values), EBADMSG);
+    CHECK(std::isnan(values[0]));
+    CHECK_EQUAL(values[1], 2);
+  }
+  for (size_t length = 1; length < two.size(); length++) {
+    if (two[length - 1] == '\n') continue;
+    CHECK_EQUAL(Parse(spec, two.substr(0, length), &values), EBADMSG);
+    CHECK(std::isnan(values[0]));
+  }
+}
+
 TEST("text that was cut off anywhere never gives a number that was not there") {
   const FileSpec spec = {"", TextFormat::kKeyed, {"high", "max"}};
   const std::string whole = "low 0\nhigh 12345\nmax 678\n";

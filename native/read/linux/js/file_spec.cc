@@ -15,10 +15,12 @@ TextFormat FormatArgument(const Napi::Value& value) {
   if (format == "number") return TextFormat::kNumber;
   if (format == "keyed") return TextFormat::kKeyed;
   if (format == "kstat") return TextFormat::kKstat;
+  if (format == "nested") return TextFormat::kNested;
   if (format == "pressure") return TextFormat::kPressure;
   if (format == "loadavg") return TextFormat::kLoadavg;
   if (format == "occupied") return TextFormat::kOccupied;
-  ThrowArgumentError(value.Env(), "format must be number, keyed, kstat, pressure, loadavg or occupied, not " + format);
+  ThrowArgumentError(value.Env(),
+                     "format must be number, keyed, kstat, nested, pressure, loadavg or occupied, not " + format);
 }
 
 }  // namespace
@@ -30,7 +32,7 @@ std::vector<FileSpec> FileSpecsArgument(const Napi::Value& value, const char* na
   for (uint32_t i = 0; i < array.Length(); i++) {
     const Napi::Object object = ObjectArgument(array.Get(i), name);
     FileSpec spec = {TextArgument(object.Get("path"), "path"), FormatArgument(object.Get("format")), {}, 0};
-    if (spec.format == TextFormat::kKeyed || spec.format == TextFormat::kKstat)
+    if (spec.format == TextFormat::kKeyed || spec.format == TextFormat::kKstat || spec.format == TextFormat::kNested)
       spec.keys = TextsArgument(object.Get("keys"), "keys");
     const Napi::Value directory = object.Get("directory");
     if (!directory.IsUndefined())

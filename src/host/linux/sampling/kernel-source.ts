@@ -28,6 +28,7 @@ export function fieldCount(file: FileSpec): number {
       return 8;
     case 'keyed':
     case 'kstat':
+    case 'nested':
       return file.keys.length;
   }
 }
