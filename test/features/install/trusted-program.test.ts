@@ -1,19 +1,8 @@
 import { expect, test } from 'vitest';
-import { otherWriter, requireTrusted, type Owner } from '../../../src/features/install/trusted-program.js';
+import { requireTrusted } from '../../../src/features/install/trusted-program.js';
+import type { Owner } from '../../../src/host/linux/process/file-owner.js';
 
 const file = (mode: number, uid = 0, gid = 0): Owner => ({ uid, gid, mode });
-
-test.each<[rule: string, owner: Owner, writer: string | undefined]>([
-  ["root's", file(0o100755), undefined],
-  ["root's group is root", file(0o100775), undefined],
-  ['another group may read', file(0o100750, 0, 50), undefined],
-  ['another group may write', file(0o100775, 0, 50), 'is writable by group 50'],
-  ['all users may write', file(0o100757), 'is writable by all users'],
-  ['a sticky directory', file(0o41777), 'is writable by all users'],
-  ['another owner can make it writable', file(0o100444, 1000), 'belongs to user 1000'],
-])('%s', (_rule, owner, writer) => {
-  expect(otherWriter(owner)).toBe(writer);
-});
 
 test('each file and every directory above it is looked at', () => {
   const seen: string[] = [];

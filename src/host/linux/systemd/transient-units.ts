@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import type { LimitedCommand } from '../../../core/systemd/limited-command.js';
+import type { CommandPurpose, LimitedCommand } from '../../../core/systemd/limited-command.js';
 import type { CommandRunner } from '../../../monitor/ports/ports.js';
 import { type BusAddress, type BusReply, MANAGER, PROPERTIES, SYSTEMD } from './bus-connection.js';
 import { BusLink, SYSTEMD_ADDRESSES } from './bus-link.js';
@@ -14,28 +14,40 @@ const STOPPING_US = 5_000_000n;
 const TASKS_AT_MOST = 64n;
 
 /** Runs commands as transient units, where systemd is the init. */
-export function openCommandRunner(addresses: readonly BusAddress[] = SYSTEMD_ADDRESSES): CommandRunner {
-  if (existsSync('/run/systemd/system')) return new TransientUnits(addresses);
-  return { run: () => Promise.resolve('systemd, which would run it outside the sandbox of evictd, is not the init of this machine') };
+export function openCommandRunner(): CommandRunner {
+  return (
+    openTransientUnits('reclaim') ?? {
+      run: () => Promise.resolve('systemd, which would run it outside the sandbox of evictd, is not the init of this machine'),
+    }
+  );
+}
+
+/** undefined: systemd is not the init of this machine. */
+export function openTransientUnits(purpose: CommandPurpose): CommandRunner | undefined {
+  return existsSync('/run/systemd/system') ? new TransientUnits(SYSTEMD_ADDRESSES, purpose) : undefined; // sd_booted(3)
 }
 
 class TransientUnits implements CommandRunner {
   readonly #addresses: readonly BusAddress[];
+  readonly #purpose: CommandPurpose;
   #started = 0;
 
-  constructor(addresses: readonly BusAddress[]) {
+  constructor(addresses: readonly BusAddress[], purpose: CommandPurpose) {
     this.#addresses = addresses;
+    this.#purpose = purpose;
   }
 
   run(command: LimitedCommand): Promise<string | undefined> {
     this.#started += 1;
     // A unit that an earlier evictd left has another name.
-    const unit = `evictd-reclaim-${command.name}-${String(process.pid)}-${String(this.#started)}.service`;
+    const unit = `evictd-${this.#purpose}-${command.name}-${String(process.pid)}-${String(this.#started)}.service`;
     return new Promise((resolve) => {
-      new TransientRun(this.#addresses, unit, command, resolve);
+      new TransientRun(this.#addresses, unit, { ...command, purpose: this.#purpose }, resolve);
     });
   }
 }
+
+type UnitCommand = LimitedCommand & { readonly purpose: CommandPurpose };
 
 class TransientRun {
   readonly #unit: string;
@@ -46,7 +58,7 @@ class TransientRun {
   #isStarted = false;
   #isOver = false;
 
-  constructor(addresses: readonly BusAddress[], unit: string, command: LimitedCommand, done: (error: string | undefined) => void) {
+  constructor(addresses: readonly BusAddress[], unit: string, command: UnitCommand, done: (error: string | undefined) => void) {
     this.#unit = unit;
     this.#done = done;
     this.#deadline = setTimeout(
@@ -65,7 +77,7 @@ class TransientRun {
     });
   }
 
-  #start(command: LimitedCommand): void {
+  #start(command: UnitCommand): void {
     this.#isStarted = true;
     const body = [this.#unit, 'fail', propertiesOf(command), []];
     this.#call('StartTransientUnit', 'ssa(sv)a(sa(sv))', body, (reply) => {
@@ -126,13 +138,13 @@ class TransientRun {
 }
 
 /** A oneshot service: its start ends with its program, so the start timeout limits it. */
-function propertiesOf({ argv, timeoutNs, memoryMaxBytes, name }: LimitedCommand): readonly unknown[] {
+function propertiesOf({ argv, environment = [], timeoutNs, memoryMaxBytes, name, purpose }: UnitCommand): readonly unknown[] {
   const [program] = argv;
   return [
-    ['Description', ['s', `evictd reclaims: ${name}`]],
+    ['Description', ['s', `evictd ${purpose}: ${name}`]],
     ['Type', ['s', 'oneshot']],
     ['ExecStart', ['a(sasb)', [[program, argv, false]]]],
-    ['Environment', ['as', ['LC_ALL=C.UTF-8', 'DEBIAN_FRONTEND=noninteractive']]],
+    ['Environment', ['as', ['LC_ALL=C.UTF-8', 'DEBIAN_FRONTEND=noninteractive', ...environment]]],
     ['TimeoutStartUSec', ['t', timeoutNs / NS_PER_US]],
     ['TimeoutStopUSec', ['t', STOPPING_US]],
     ['MemoryMax', ['t', memoryMaxBytes]],
