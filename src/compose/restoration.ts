@@ -2,6 +2,8 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { OomScoreAdj } from '../features/oom-score-adj/process-adjuster.js';
 import { FoundFile } from '../features/oom-score-adj/original-values-file.js';
+import { restraintFilePath, RestraintFile } from '../features/policy/restraint-file.js';
+import { Restraints } from '../features/policy/restraints.js';
 import { counted } from '../core/quantity/amount.js';
 import { errnoName, HostError } from '../errors.js';
 import { selectHost } from '../host/select.js';
@@ -27,8 +29,8 @@ const TIMEOUT_MS = 5_000;
 const NOTHING: Restoration = { restored: [], unrestored: [], hangs: false };
 
 /**
- * Restores what ended evictds have left in the runtime directory: oom_score_adj, units that are kept stopped, journal
- * records. Leaves out the files of a running evictd.
+ * Restores what ended evictds have left in the runtime directory: oom_score_adj, throttled and frozen cgroups, units that
+ * are kept stopped, journal records. Leaves out the files of a running evictd.
  *
  * @param forget  units that are kept stopped and are to stay so
  * @throws HostError  the directory cannot be read, or a lock cannot be taken
@@ -39,7 +41,7 @@ export async function restore(directories: EvictdDirectories, forget: ReadonlySe
     const lock = lockOf(directories.runtimeDirectory, instance);
     if (lock === undefined) continue;
     try {
-      for (const restoreSome of [restoreScores, startUnits, drainRecords]) {
+      for (const restoreSome of [restoreScores, liftRestraints, startUnits, drainRecords]) {
         const { restored, unrestored, hangs } = await orUnrestored(
           async () => restoreSome(directories, instance, forget),
           directories.runtimeDirectory,
@@ -105,6 +107,20 @@ function restoreScores({ runtimeDirectory }: EvictdDirectories, instance: string
     ...NOTHING,
     restored: processes > 0 ? [what(processes)] : [],
     unrestored: isUnrestored ? [`${failed > 0 ? what(failed) : 'oom_score_adj'}: ${warnings.join('; ')}; ${AGAIN}`] : [],
+  };
+}
+
+/** memory.high, cgroup.freeze and freezer.state as policies have left them. */
+function liftRestraints({ runtimeDirectory }: EvictdDirectories, instance: string): Restoration {
+  const file = new RestraintFile(restraintFilePath(runtimeDirectory, instance), selectHost().readBootId());
+  if (!existsSync(file.path)) return NOTHING;
+  const warnings: string[] = [];
+  const restraints = new Restraints(file, collecting(warnings));
+  const lifted = restraints.takeOver();
+  return {
+    ...NOTHING,
+    restored: lifted.map(({ path, file: control, before }) => `${control} of ${path}: ${before}`),
+    unrestored: existsSync(file.path) ? [`throttled or frozen cgroups: ${warnings.join('; ')}; ${AGAIN}`] : [],
   };
 }
 

@@ -33,6 +33,7 @@ const kernel = [
   'test/features/oom-score-adj/oom-score-adj-file',
   'test/features/oom-score-adj/process-adjuster',
   'test/features/config/config-machine',
+  'test/features/policy/',
   'test/host/',
   'test/native/',
   'test/features/disk/',

@@ -70,7 +70,7 @@ function begin(
       holdsEvictd: () => holdsSelf(path, hierarchy),
       openShared: (name) => {
         const other = hierarchies[name];
-        return other && openSharedCgroup(native, victim, other);
+        return other && openSharedCgroup(native, victim, other)?.handle;
       },
       openFreezers: () => (hierarchies.freezer === undefined ? [] : openOwnCgroups(native, victim, hierarchies.freezer)),
     });

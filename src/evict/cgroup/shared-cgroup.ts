@@ -13,17 +13,22 @@ interface HeldCgroup {
  * Opens the lowest cgroup of another hierarchy that holds all processes of the victim and no others. undefined: there
  * is none, or it is unknown. Never the root.
  */
-export function openSharedCgroup(native: Binding, victim: HeldCgroup, other: CgroupHierarchy): CgroupHandle | undefined {
+export function openSharedCgroup(
+  native: Binding,
+  victim: HeldCgroup,
+  other: CgroupHierarchy,
+): { readonly handle: CgroupHandle; readonly directory: string } | undefined {
   const members = victim.handle.processes();
   if (members.some((pid) => pid <= 1)) return undefined; // processes without a pid here cannot be compared
   for (const path of withAncestors(cgroupOfFirst(members, other) ?? '/')) {
     if (path === '/') return undefined;
-    const handle = new native.CgroupHandle(cgroupDirectory(other, path));
+    const directory = cgroupDirectory(other, path);
+    const handle = new native.CgroupHandle(directory);
     let found = false;
     try {
       const holds = compareMembers(handle, members, victim);
       found = holds === 'the victim';
-      if (found) return handle;
+      if (found) return { handle, directory };
       if (holds === 'others') return undefined; // so do all cgroups above
     } finally {
       if (!found) handle.close(); // a fork bomb may have used up the descriptors that comparing needs

@@ -1,5 +1,4 @@
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { errnoName } from '../../errors.js';
+import { BootFile } from '../../storage/boot-file.js';
 
 /** A process with a value that evictd wrote or is about to write. */
 export interface FoundProcess {
@@ -26,39 +25,31 @@ export interface FoundWorkload {
 
 /** The original values, in a file that outlives evictd. Pids are valid until the next boot. */
 export class FoundFile {
-  readonly path: string;
-  readonly #bootId: string;
+  readonly #file: BootFile<{ readonly workloads: readonly Stored[] }>;
 
   constructor(path: string, bootId: string) {
-    this.path = path;
-    this.#bootId = bootId;
+    this.#file = new BootFile(path, bootId, VERSION);
+  }
+
+  get path(): string {
+    return this.#file.path;
   }
 
   /** undefined: no file. Empty if the file is of another boot. Throws if the file is invalid. */
   load(): readonly FoundWorkload[] | undefined {
-    let text: string;
-    try {
-      text = readFileSync(this.path, 'utf8');
-    } catch (error) {
-      if (errnoName(error) === 'ENOENT') return undefined;
-      throw error;
-    }
-    const { version, bootId, workloads } = JSON.parse(text) as { version: unknown; bootId: unknown; workloads: readonly Stored[] };
-    if (version !== VERSION) throw new Error(`${this.path} is of another version: ${String(version)}`);
-    if (bootId !== this.#bootId) return [];
-    return workloads.map((workload) => ({ ...workload, cgroupId: BigInt(workload.cgroupId) }));
+    const content = this.#file.load();
+    if (content === undefined) return undefined;
+    if (content === 'of another boot') return [];
+    return content.workloads.map((workload) => ({ ...workload, cgroupId: BigInt(workload.cgroupId) }));
   }
 
   /** Atomic: the old content stays if writing fails. */
   save(workloads: readonly FoundWorkload[]): void {
-    const stored = workloads.map((workload): Stored => ({ ...workload, cgroupId: String(workload.cgroupId) }));
-    const beside = `${this.path}.new`;
-    writeFileSync(beside, `${JSON.stringify({ version: VERSION, bootId: this.#bootId, workloads: stored })}\n`, { mode: 0o600 });
-    renameSync(beside, this.path);
+    this.#file.save({ workloads: workloads.map((workload): Stored => ({ ...workload, cgroupId: String(workload.cgroupId) })) });
   }
 
   remove(): void {
-    rmSync(this.path, { force: true });
+    this.#file.remove();
   }
 }
 

@@ -45,7 +45,7 @@ describe.runIf(others.length > 0).each(tried)('a cgroup of the %s hierarchy', (n
     const { memory, [name]: other } = hierarchies;
     if (!memory || !other) throw new Error('they are not here');
     const handle = new native.CgroupHandle(victim.dir);
-    const shared = openSharedCgroup(native, { handle, hierarchy: memory, path: victim.path }, other);
+    const shared = openSharedCgroup(native, { handle, hierarchy: memory, path: victim.path }, other)?.handle;
     handle.close();
     const id = shared?.id;
     shared?.close();
@@ -106,7 +106,7 @@ describe.runIf(others.length > 0).each(tried)('a cgroup of the %s hierarchy', (n
       // With each round one more: it fails first at the victim, then at the other, and then at comparing the two.
       for (const descriptor of spare) {
         closeSync(descriptor);
-        const shared = attempt(() => openSharedCgroup(native, held, other));
+        const shared = attempt(() => openSharedCgroup(native, held, other)?.handle);
         results.push(shared ? 'found' : 'nothing');
         shared?.close();
       }

@@ -33,7 +33,8 @@ export function whyUntrusted(program: string): string | undefined {
   try {
     for (const path of new Set([...withParents(program), ...withParents(realpathSync(program))])) {
       const owner = lstatSync(path);
-      const writer = owner.isSymbolicLink() ? otherWriter({ ...owner, mode: 0 }) : otherWriter(owner);
+      // The mode of a link means nothing.
+      const writer = otherWriter(owner.isSymbolicLink() ? { uid: owner.uid, gid: 0, mode: 0 } : owner);
       if (writer !== undefined) return `${path} ${writer}: another user could run programs as root`;
     }
     return undefined;

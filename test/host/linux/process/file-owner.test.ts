@@ -18,7 +18,7 @@ test.each<[rule: string, owner: Owner, writer: string | undefined]>([
 });
 
 /** Below a directory that only root can write, unlike /tmp. */
-function place(): { readonly directory: string; program(name: string, mode?: number): string } {
+function place(): { readonly directory: string; readonly program: (name: string, mode?: number) => string } {
   const directory = mkdtempSync('/var/lib/evictd-test-');
   onTestFinished(() => {
     rmSync(directory, { recursive: true, force: true });

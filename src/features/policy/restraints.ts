@@ -1,0 +1,150 @@
+import type { CgroupDirectory } from '../../host/linux/cgroup/cgroup-directory.js';
+import type { Log } from '../../log/log.js';
+import { lift, type Lifted, type Restraint, type RestraintKind } from './restraint.js';
+import type { RestraintFile } from './restraint-file.js';
+
+interface Held {
+  readonly restraint: Restraint;
+  /** Those that want it. The last one gives it back. */
+  readonly policies: Set<string>;
+  /** Another thread is writing it. */
+  isWriting: boolean;
+}
+
+/** What is throttled or frozen now. It is in the file before it is written to the kernel, and until it is given back. */
+export class Restraints {
+  readonly #file: RestraintFile;
+  readonly #log: Pick<Log, 'info' | 'warn'>;
+  readonly #held = new Map<string, Held>();
+  /** Of a former evictd, and what could not be given back yet. */
+  #unlifted: readonly Held[] = [];
+  #isUnread = false;
+  readonly #warned = new WeakSet<Restraint>();
+
+  constructor(file: RestraintFile, log: Pick<Log, 'info' | 'warn'>) {
+    this.#file = file;
+    this.#log = log;
+  }
+
+  /** Gives back what a former evictd has left. Returns what has been given back. */
+  takeOver(): readonly Restraint[] {
+    try {
+      this.#unlifted = this.#file.load().map((restraint) => ({ restraint, policies: new Set(), isWriting: false }));
+    } catch (error) {
+      this.#isUnread = true;
+      this.#log.warn(`cannot read what is throttled or frozen: ${reasonOf(error)}; nothing more is`, {
+        code: 'EVICTD_RESTRAINT_UNREAD',
+        hint: `write max to memory.high and 0 to cgroup.freeze of cgroups that are, remove ${this.#file.path}, and restart evictd`,
+      });
+    }
+    return this.retry();
+  }
+
+  /** One more policy wants what is in force for a workload. false: nothing is. */
+  join(kind: RestraintKind, target: string, policy: string): boolean {
+    return this.#held.get(keyOf(kind, target))?.policies.add(policy) !== undefined;
+  }
+
+  /**
+   * Saves the restraint, and writes it on another thread. Resolves when that has returned: it may have been given back
+   * meanwhile. Closes the cgroup. Rejects with Node's errors: it is not in force.
+   */
+  async impose(restraint: Restraint, policy: string, cgroup: CgroupDirectory): Promise<void> {
+    const key = keyOf(restraint.kind, restraint.target);
+    const held: Held = { restraint, policies: new Set([policy]), isWriting: true };
+    this.#held.set(key, held);
+    try {
+      this.#save();
+      await cgroup.writeApart(restraint.file, restraint.written);
+    } catch (error) {
+      if (this.#held.get(key) === held) this.#held.delete(key);
+      this.#saveLater();
+      throw error;
+    } finally {
+      held.isWriting = false;
+      cgroup.close();
+      this.retry();
+    }
+  }
+
+  /** undefined: nothing is to be given back, another policy wants it, or it failed and is tried again. */
+  release(kind: RestraintKind, target: string, policy: string): Lifted | undefined {
+    const key = keyOf(kind, target);
+    const held = this.#held.get(key);
+    if (!held?.policies.delete(policy) || held.policies.size > 0) return undefined;
+    this.#held.delete(key);
+    return this.#giveBack([held]).get(held.restraint);
+  }
+
+  /** Gives back what only policies want that are not in force any more. */
+  keepOnly(policies: ReadonlySet<string>): void {
+    for (const { restraint, policies: wanting } of [...this.#held.values()])
+      for (const policy of [...wanting]) if (!policies.has(policy)) this.release(restraint.kind, restraint.target, policy);
+  }
+
+  /** Tries again what could not be given back. Never throws. */
+  retry(): readonly Restraint[] {
+    const left = this.#unlifted;
+    if (left.length === 0) return [];
+    this.#unlifted = [];
+    return [...this.#giveBack(left)].flatMap(([restraint, lifted]) => (lifted === 'lifted' ? [restraint] : []));
+  }
+
+  /** Gives everything back. */
+  close(): void {
+    const all = [...this.#unlifted, ...this.#held.values()];
+    this.#unlifted = [];
+    this.#held.clear();
+    this.#giveBack(all);
+  }
+
+  /** What is in force, or may be. */
+  get all(): readonly Restraint[] {
+    return [...this.#unlifted, ...this.#held.values()].map(({ restraint }) => restraint);
+  }
+
+  #giveBack(given: readonly Held[]): ReadonlyMap<Restraint, Lifted> {
+    const results = new Map<Restraint, Lifted>();
+    for (const held of given) {
+      const { restraint } = held;
+      const { path, file, before } = restraint;
+      try {
+        const lifted = lift(restraint);
+        if (lifted === 'lifted') this.#log.info(`${path}: ${file} is ${before} again`);
+        results.set(restraint, lifted);
+        if (held.isWriting) this.#unlifted = [...this.#unlifted, held]; // the other thread may come after
+      } catch (error) {
+        this.#unlifted = [...this.#unlifted, held];
+        if (this.#warned.has(restraint)) continue;
+        this.#warned.add(restraint);
+        this.#log.warn(`cannot write ${before} to ${file} of ${path}: ${reasonOf(error)}; evictd tries again`, {
+          code: 'EVICTD_RESTRAINT_LEFT',
+        });
+      }
+    }
+    if (given.length > 0) this.#saveLater();
+    return results;
+  }
+
+  #save(): void {
+    if (this.#isUnread) throw new Error(`${this.#file.path} cannot be read`);
+    this.#file.save(this.all);
+  }
+
+  /** What is in the file for too long does no harm: it is given back only where it is in force. */
+  #saveLater(): void {
+    try {
+      if (!this.#isUnread) this.#save();
+    } catch (error) {
+      this.#log.warn(`cannot save what is throttled or frozen: ${reasonOf(error)}`, { code: 'EVICTD_RESTRAINT_UNSAVED' });
+    }
+  }
+}
+
+function keyOf(kind: RestraintKind, target: string): string {
+  return `${kind} ${target}`;
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,40 @@
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { errnoName } from '../errors.js';
+
+/** A small file in the runtime directory, of which the content is valid until the next boot: pids, inodes of cgroups. */
+export class BootFile<T extends object> {
+  readonly path: string;
+  readonly #bootId: string;
+  readonly #version: number;
+
+  constructor(path: string, bootId: string, version: number) {
+    this.path = path;
+    this.#bootId = bootId;
+    this.#version = version;
+  }
+
+  /** undefined: no file. Throws if the file is invalid. */
+  load(): T | 'of another boot' | undefined {
+    let text: string;
+    try {
+      text = readFileSync(this.path, 'utf8');
+    } catch (error) {
+      if (errnoName(error) === 'ENOENT') return undefined;
+      throw error;
+    }
+    const { version, bootId, ...content } = JSON.parse(text) as { version: unknown; bootId: unknown };
+    if (version !== this.#version) throw new Error(`${this.path} is of another version: ${String(version)}`);
+    return bootId === this.#bootId ? (content as T) : 'of another boot';
+  }
+
+  /** Atomic: the old content stays if writing fails. */
+  save(content: T): void {
+    const beside = `${this.path}.new`;
+    writeFileSync(beside, `${JSON.stringify({ version: this.#version, bootId: this.#bootId, ...content })}\n`, { mode: 0o600 });
+    renameSync(beside, this.path);
+  }
+
+  remove(): void {
+    rmSync(this.path, { force: true });
+  }
+}

@@ -1,0 +1,118 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { RestraintFile } from '../../../src/features/policy/restraint-file.js';
+import { freshFile } from '../../support/oom-score-adj.js';
+import { eventually } from '../../support/eventually.js';
+import { withoutDescriptors } from '../../support/descriptors.js';
+import { freezable, freezers, ladder } from './ladder.js';
+
+const forNs = 60_000_000_000n;
+const [freezer = 'freezer'] = freezers;
+
+describe.runIf(freezers.length > 0)('what is throttled or frozen', () => {
+  const workload = freezable(freezer);
+  const freeze = async (given = ladder()) => {
+    const { target, isFrozen } = workload();
+    expect(await given.act({ action: 'freeze', target, forNs })).toEqual({ result: 'done' });
+    await eventually('it is frozen', isFrozen);
+    return given;
+  };
+
+  test('is given back by the next evictd', async () => {
+    const { file } = await freeze();
+    const { restraints, log } = ladder({ file });
+    expect(restraints.takeOver()).toMatchObject([{ kind: 'freeze', path: workload().target.path }]);
+    expect(workload().isFrozen()).toBe(false);
+    expect(existsSync(file)).toBe(false);
+    expect(log.information).toHaveLength(1);
+  });
+
+  test('is in the file before it is written to the kernel: without the file it is not done', async () => {
+    const given = ladder({ file: '/proc/evictd-test/file' });
+    const { target, isFrozen } = workload();
+    expect(await given.act({ action: 'freeze', target, forNs })).toMatchObject({
+      result: 'failed',
+      error: expect.stringContaining('ENOENT') as unknown,
+    });
+    expect(isFrozen()).toBe(false);
+    expect(given.restraints.all).toEqual([]);
+  });
+
+  test('is given back at the end, and when its policy is removed', async () => {
+    const given = await freeze();
+    given.restraints.keepOnly(new Set(['test']));
+    expect(workload().isFrozen()).toBe(true);
+    given.restraints.keepOnly(new Set(['other']));
+    expect(workload().isFrozen()).toBe(false);
+    await freeze(given);
+    given.restraints.close();
+    expect(workload().isFrozen()).toBe(false);
+    expect(existsSync(given.file)).toBe(false);
+  });
+
+  test('is left to another program that has changed it since', async () => {
+    const { file } = await freeze();
+    const { target, isFrozen } = workload();
+    const saved = readFileSync(file, 'utf8');
+    ladder({ file }).restraints.takeOver();
+    expect(isFrozen()).toBe(false);
+    writeFileSync(file, saved); // as if evictd had ended before it wrote to the kernel
+    const next = ladder({ file });
+    expect(next.restraints.takeOver()).toEqual([]);
+    expect(next.log.information).toEqual([]);
+    expect(target.path).not.toBe('');
+  });
+
+  test('is tried again where it could not be given back', async () => {
+    const given = await freeze();
+    const { target, isFrozen } = workload();
+    await withoutDescriptors(() => {
+      void given.act({ action: 'thaw', target, reason: 'time' });
+    });
+    expect(isFrozen()).toBe(true);
+    expect(given.log.codes).toContain('EVICTD_RESTRAINT_LEFT');
+    expect(given.restraints.retry()).toMatchObject([{ path: target.path }]);
+    expect(isFrozen()).toBe(false);
+  });
+
+  test('with its cgroup it is gone', async () => {
+    const { file } = await freeze();
+    const [restraint] = new RestraintFile(file, readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()).load();
+    if (restraint === undefined) throw new Error('nothing was saved');
+    const saved = readFileSync(file, 'utf8').replace(String(restraint.id), '1');
+    ladder({ file }).restraints.takeOver();
+    writeFileSync(file, saved);
+    const next = ladder({ file });
+    expect(next.restraints.takeOver()).toEqual([]);
+    expect([existsSync(file), next.log.codes]).toEqual([false, []]);
+  });
+
+  test('given back while another thread still writes it: it is given back after that', async () => {
+    const given = ladder();
+    const { target, isFrozen } = workload();
+    const imposed = given.act({ action: 'freeze', target, forNs });
+    await given.act({ action: 'thaw', target, reason: 'time' });
+    await imposed;
+    expect(isFrozen()).toBe(false);
+    expect(given.restraints.all).toEqual([]);
+    expect(existsSync(given.file)).toBe(false);
+  });
+});
+
+test('a file that cannot be read is named, and nothing is throttled or frozen beside it', () => {
+  const file = freshFile();
+  writeFileSync(file, '{');
+  const { restraints, log } = ladder({ file });
+  expect(restraints.takeOver()).toEqual([]);
+  expect(log.codes).toEqual(['EVICTD_RESTRAINT_UNREAD']);
+  expect(readFileSync(file, 'utf8')).toBe('{');
+});
+
+test('a file of another boot is of other cgroups', () => {
+  const path = freshFile();
+  new RestraintFile(path, 'before').save([
+    { kind: 'freeze', target: '/a#1', path: '/a', directory: '/a', id: 1n, file: 'cgroup.freeze', before: '0', written: '1' },
+  ]);
+  expect(new RestraintFile(path, 'before').load()).toHaveLength(1);
+  expect(new RestraintFile(path, 'now').load()).toEqual([]);
+});
