@@ -13,6 +13,7 @@ import type { openNode } from './linux/node.js';
 import type { OomCounters } from './linux/oom/oom-counters.js';
 import type { domainOf } from './linux/oom/oom-domain.js';
 import type { readOomKiller } from './linux/oom/oom-killer.js';
+import type { openManagedOom } from './linux/managed-oom/managed-oom.js';
 import type { awaitInhibitDelay, readInhibitDelay } from './linux/systemd/inhibit-delay.js';
 import type { openShutdownDelay } from './linux/systemd/shutdown-delay.js';
 import type { openCommandRunner } from './linux/systemd/transient-units.js';
@@ -70,6 +71,7 @@ export interface Host {
   /** Receives, as the holder of a lock file, requests that do not come as signals. */
   readonly listenToRequests: (lock: string, requests: Requests) => { close(): void };
   readonly openUnitManager: typeof openUnitManager;
+  readonly openManagedOom: typeof openManagedOom;
   readonly openContainerRuntime: typeof openContainerRuntime | undefined;
   readonly openCommandRunner: typeof openCommandRunner;
   readonly readInhibitDelay: typeof readInhibitDelay;

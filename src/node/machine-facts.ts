@@ -88,8 +88,10 @@ function polledSignals(
 
 function presentWorkloads(source: WorkloadSource, rules: readonly Rule[]): PresentWorkloads {
   const effectOf = compileRules(rules, patternsOf(selectHost().os));
-  const { usages, unreadable, veto } = source.candidates();
-  const read = usages.map(({ workload }): PresentWorkload => {
+  const { usages, unreadable, veto, managed } = source.candidates();
+  const known = new Set(usages.map(({ workload }) => workload.id));
+  const inManaged = (managed?.() ?? []).filter(({ workload }) => !known.has(workload.id));
+  const read = [...usages, ...inManaged].map(({ workload }): PresentWorkload => {
     const { name, path } = workload;
     return {
       name,

@@ -3,6 +3,7 @@ import type { CgroupHierarchy } from '../core/workload/cgroup.js';
 import type { FilesystemPaths, FilesystemRole } from '../core/signal/layout.js';
 import type { Workload } from '../core/workload/workload.js';
 import { selectHost, type LinuxNode, type NotifierMode } from '../host/select.js';
+import type { ManagedOom } from '../monitor/ports/managed-oom.js';
 import type { ContainerRuntime, WorkloadSource } from '../monitor/ports/ports.js';
 import { native } from '../native/index.js';
 import { asWindows } from '../native/windows-addon.js';
@@ -11,8 +12,15 @@ import { openWorkloads } from '../workloads/cgroup/cgroup-workloads.js';
 import type { FactSources } from '../workloads/cgroup/workloads-node.js';
 import type { DiskMeasurement } from '../workloads/disk/disk-measurement.js';
 import { FoundFilesystems } from '../workloads/disk/found-filesystems.js';
-import { withOtherSources } from '../workloads/kinds/source-spec.js';
+import { withManaged } from '../workloads/systemd/managed-workloads.js';
+import { selectsManaged, withOtherSources } from '../workloads/kinds/source-spec.js';
 import * as windows from '../workloads/windows/windows-workloads.js';
+
+/** Sources of facts besides the kernel. The caller closes them. */
+export interface Managers extends FactSources {
+  /** undefined: no unit counts as managed. */
+  readonly managedOom?: ManagedOom | undefined;
+}
 
 /** A Reading with the parts that only this host's node has. */
 export interface HostReading {
@@ -29,7 +37,7 @@ export interface HostReading {
  *
  * @param managers  left out: systemd and container runtimes are not asked
  */
-export function openReading(loaded: LoadedConfig, notifiers: NotifierMode, managers: FactSources = {}): HostReading {
+export function openReading(loaded: LoadedConfig, notifiers: NotifierMode, managers: Managers = {}): HostReading {
   const node = selectHost().openNode(loaded.config, native, notifiers);
   const workloads = openSources(loaded, node, notifiers !== 'probe', managers);
   return {
@@ -74,14 +82,20 @@ export function openSources(
   { config }: LoadedConfig,
   { identity, hierarchy }: LinuxNode,
   watched: boolean,
-  managers: FactSources,
+  { managedOom, ...facts }: Managers,
 ): WorkloadSource {
   const host = selectHost();
   if (host.os === 'windows') return withOtherSources(windows.openWindowsWorkloads(config, asWindows(native)), config.workloads);
   const { unified, systemd, pids } = host.readHierarchies();
   const beside = hierarchy?.version === 1 ? [unified, systemd].filter((one) => one !== undefined) : [];
-  const cgroups = openWorkloads(config, native, { identity, hierarchy, pids, beside }, watched, managers);
-  return withOtherSources(cgroups, config.workloads);
+  const place = { identity, hierarchy, pids, beside };
+  const cgroups = openWorkloads(config, native, place, watched, facts);
+  const openManaged = (managed: () => readonly string[]): WorkloadSource =>
+    openWorkloads({ ...config, workloads: [] }, native, place, watched, { ...facts, runtimes: [], managed });
+  return withOtherSources(
+    managedOom && selectsManaged(config.workloads) ? withManaged(cgroups, managedOom, openManaged) : cgroups,
+    config.workloads,
+  );
 }
 
 /** The hierarchy of the memory controller, and this process's cgroup in it: the demo creates its node there. */

@@ -1,11 +1,12 @@
 import type { LoadedConfig } from '../config/config.js';
 import type { ContainerRuntime, UnitManager } from '../monitor/ports/ports.js';
-import type { FactSources } from '../workloads/cgroup/workloads-node.js';
 import { ContainerRuntimes } from './container-runtimes.js';
-import { foundFilesystems, openReading, type HostReading } from './open-reading.js';
+import { ManagedUnitSettings } from './managed-units.js';
+import { foundFilesystems, openReading, type HostReading, type Managers } from './open-reading.js';
 
 /**
- * Opens what `run` reads, for a single reading of all workloads. Container runtimes have answered or timed out.
+ * Opens what `run` reads, for a single reading of all workloads. Container runtimes, and systemd about managed units,
+ * have answered or timed out.
  *
  * @param units  left out: systemd is not asked
  */
@@ -13,7 +14,7 @@ export function openRuntimeReading(loaded: LoadedConfig, units?: UnitManager): P
   return opened(
     loaded,
     (runtime) => runtime.reported(),
-    (runtimes) => ({ runtimes, units }),
+    async (runtimes, managed) => ({ runtimes, units, managedOom: await managed.reported(loaded.config) }),
   );
 }
 
@@ -22,32 +23,37 @@ export function openNodeReading(loaded: LoadedConfig): Promise<HostReading> {
   return opened(
     loaded,
     (runtime) => runtime.filesystemsReported(),
-    () => ({}),
+    () => Promise.resolve({}),
   );
 }
 
 async function opened(
   loaded: LoadedConfig,
   ask: (runtime: ContainerRuntime) => Promise<void>,
-  managersOf: (runtimes: readonly ContainerRuntime[]) => FactSources,
+  managersOf: (runtimes: readonly ContainerRuntime[], managed: ManagedUnitSettings) => Promise<Managers>,
 ): Promise<HostReading> {
   const { config } = loaded;
   const open = new ContainerRuntimes();
+  const managed = new ManagedUnitSettings();
+  const close = (): void => {
+    open.close();
+    managed.close();
+  };
   try {
     const runtimes = open.of(config);
     await Promise.all(runtimes.map(ask));
     const filesystems = await foundFilesystems(config.filesystems, runtimes);
-    const reading = openReading(loaded, 'probe', managersOf(runtimes));
+    const reading = openReading(loaded, 'probe', await managersOf(runtimes, managed));
     reading.node.place(filesystems);
     return {
       ...reading,
       close: () => {
         reading.close();
-        open.close();
+        close();
       },
     };
   } catch (error) {
-    open.close();
+    close();
     throw error;
   }
 }

@@ -6,6 +6,7 @@ import { ContainerNames } from '../../workloads/cri/container-names.js';
 import { withUnitStops } from '../../workloads/systemd/unit-stops.js';
 import { ReplaceableSource, type CandidateDecorator } from '../candidates.js';
 import type { Configure } from '../../node/configuration-in-force.js';
+import { ManagedUnitSettings } from '../../node/managed-units.js';
 import { ContainerRuntimes } from '../../node/container-runtimes.js';
 import { openDisks, type Disks } from '../../features/disk/open.js';
 import { KernelKills } from '../../features/oom/open.js';
@@ -30,10 +31,12 @@ export interface Observed {
 export function observe({ node, inForce, log, closers }: Locked, { journal, recorder, status }: Published): Observed {
   const units = closers.add(selectHost().openUnitManager());
   const runtimes = closers.add(new ContainerRuntimes());
+  const managedUnits = closers.add(new ManagedUnitSettings());
   const containerNames = new ContainerNames(false);
   const open = (loaded: LoadedConfig): WorkloadSource => {
     const config = withNodeOf(inForce.started, loaded.config);
-    return openSources({ ...loaded, config }, node, true, { units, runtimes: runtimes.of(config), containerNames });
+    const managers = { units, runtimes: runtimes.of(config), containerNames, managedOom: managedUnits.of(config) };
+    return openSources({ ...loaded, config }, node, true, managers);
   };
   const configured = closers.add(new ReplaceableSource(open(inForce.loaded)));
   const disks = openDisks(inForce, { node, workloads: configured, runtimes, log, journal });
@@ -60,6 +63,7 @@ export function observe({ node, inForce, log, closers }: Locked, { journal, reco
         containerNames.renew();
         before.close();
         runtimes.keepOnly(next.config);
+        managedUnits.keepOnly(next.config);
       },
     ],
   };

@@ -12,6 +12,8 @@ export interface CgroupSelection {
   readonly units?: readonly string[];
   /** Container runtimes whose pods are workloads: 'unix:///run/containerd/containerd.sock'. */
   readonly endpoints?: readonly string[];
+  /** What units with ManagedOOM settings contain, for nothing but these settings. */
+  readonly managedOom?: true;
 }
 
 /** Tells workloads from other cgroups by path. Workloads of container runtimes are not recognised. */

@@ -282,6 +282,11 @@ export interface Candidates {
   readonly awaitedRuntimes?: readonly string[];
   /** What holds space on disks. Left out: not measured. */
   readonly holders?: DiskHolders;
+  /**
+   * What is in units with ManagedOOM settings: victims of the policies that these settings make, and of nothing else.
+   * `veto` and `stop` know them. Reads now. Left out: no source selects them.
+   */
+  readonly managed?: () => readonly WorkloadUsage[];
   /** When the pass over the cgroups was made (monotonic). */
   readonly timeNs: bigint;
 }

@@ -5,6 +5,7 @@ import * as doctor from './facts/readers.js';
 import { ownMemoryCgroup, readHierarchies } from './cgroup/hierarchies.js';
 import { instanceName, lockInstance, lockHolder, lockHoldersIn, locksHeldBy } from './process/lock-files.js';
 import * as kernelLog from './oom/kernel-log.js';
+import * as managedOom from './managed-oom/managed-oom.js';
 import * as memoryHoldings from './memory/memory-holdings.js';
 import { readMemoryReserve } from './memory/memory-reserve.js';
 import { openNode } from './node.js';
@@ -49,6 +50,7 @@ export const linuxHost: Host = {
   ask: askBySignal,
   listenToRequests: () => ({ close: () => undefined }),
   openUnitManager: (...args) => unitManager.openUnitManager(...args),
+  openManagedOom: (...args) => managedOom.openManagedOom(...args),
   openContainerRuntime: (...args) => cri.openContainerRuntime(...args),
   openCommandRunner: (...args) => transientUnits.openCommandRunner(...args),
   readInhibitDelay: (...args) => inhibitDelay.readInhibitDelay(...args),

@@ -1,6 +1,7 @@
 import { asWindows } from '../../native/windows-addon.js';
 import type { Host } from '../host.js';
 import { instanceName } from '../instance-lock.js';
+import { noManagedOom } from '../no-managed-oom.js';
 import { noUnits } from '../no-units.js';
 import { readBootId, raisePriority, isAdministrator, mayEndOthers } from './windows-process.js';
 import { lockInstance, lockHolder, lockHoldersIn } from './windows-lock-files.js';
@@ -45,6 +46,7 @@ export const windowsHost: Host = {
   },
   listenToRequests,
   openUnitManager: () => noUnits,
+  openManagedOom: () => noManagedOom('Windows has no systemd'),
   openContainerRuntime: undefined,
   openCommandRunner: () => ({ run: () => Promise.resolve('there is no systemd to run it') }),
   readInhibitDelay: () => Promise.resolve({ kind: 'unknown', reason: NO_DELAY }),

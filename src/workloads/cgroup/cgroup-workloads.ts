@@ -22,6 +22,7 @@ import { listedProtection, protectedBelow, protectionsOf, type Protectable } fro
 import { compileRules } from '../workload-rules.js';
 import { ReportedWorkloads, RuntimeRoot } from '../cri/reported-workloads.js';
 import { cgroupsOf } from '../kinds/source-spec.js';
+import { managedRoot, mayPrefer } from '../systemd/managed-tree.js';
 import { rootsOf } from '../systemd/unit-tree.js';
 
 /**
@@ -77,14 +78,14 @@ class CgroupWorkloads implements WorkloadSource {
     native: Binding,
     { hierarchy, pids, beside = [], identity }: WorkloadsNode & { readonly hierarchy: CgroupHierarchy },
     watched: boolean,
-    { units, runtimes = [], containerNames = new ContainerNames(!watched), operators }: FactSources,
+    { units, runtimes = [], containerNames = new ContainerNames(!watched), operators, managed }: FactSources,
   ) {
     this.#units = units;
     this.#hierarchy = hierarchy;
     this.#pids = pids;
     this.#nodeCgroup = identity.cgroup;
     this.#sources = cgroupsOf(config.workloads);
-    this.#roots = rootsOf(this.#sources, hierarchy, watched ? native : undefined);
+    this.#roots = managed ? [managedRoot(managed, hierarchy)] : rootsOf(this.#sources, hierarchy, watched ? native : undefined);
     const runtimeRoots = this.#sources.endpoints.flatMap((endpoint) =>
       runtimes.filter((runtime) => runtime.endpoint === endpoint).map((runtime) => new RuntimeRoot(runtime, hierarchy.mountPoint)),
     );
@@ -101,6 +102,7 @@ class CgroupWorkloads implements WorkloadSource {
       readOomPreference(
         native,
         [hierarchy, ...beside].map((one) => cgroupDirectory(one, path)),
+        managed && (() => mayPrefer(path, managed(), hierarchy)),
       ) ?? (hierarchy.version === 1 ? this.#loadedPreference(path) : undefined);
     this.#preferences = new OomPreferences(this.#preferenceOf);
     this.#members = new Members(native, {

@@ -54,13 +54,18 @@ const ATTRIBUTES: readonly (readonly [attribute: string, preference: OomPreferen
 
 /**
  * Reads the extended attributes that ManagedOOMPreference sets. The `directories` are the same cgroup in several
- * hierarchies; the first with an attribute counts, if root owns it: an owner can set attributes. undefined: none, or
- * unreadable.
+ * hierarchies; the first with an attribute counts, if its owner may set it. undefined: none, or unreadable.
+ *
+ * @param mayPrefer  left out: root may, because an owner can set attributes
  */
-export function readOomPreference(native: Pick<Binding, 'getxattr'>, directories: readonly string[]): OomPreference | undefined {
+export function readOomPreference(
+  native: Pick<Binding, 'getxattr'>,
+  directories: readonly string[],
+  mayPrefer: (directory: string) => boolean = isRoots,
+): OomPreference | undefined {
   for (const directory of directories) {
     for (const [attribute, preference] of ATTRIBUTES) {
-      if (isSet(native, directory, attribute) && isRoots(directory)) return preference;
+      if (isSet(native, directory, attribute) && mayPrefer(directory)) return preference;
     }
   }
   return undefined;

@@ -21,6 +21,8 @@ export interface FactSources {
   readonly containerNames?: ContainerNames;
   /** Uids. Left out: the machine's. */
   readonly operators?: ReadonlySet<number>;
+  /** The workloads are what these managed cgroups contain (ManagedTree). Left out: those of the sources. */
+  readonly managed?: (() => readonly string[]) | undefined;
 }
 
 /** The node of the workloads. `hierarchy`: the memory controller's; undefined: none. */

@@ -55,6 +55,11 @@ export function selectsUnits(sources: readonly WorkloadSourceSpec[]): boolean {
   });
 }
 
+/** Whether a source selects what is in units with ManagedOOM settings. */
+export function selectsManaged(sources: readonly WorkloadSourceSpec[]): boolean {
+  return sources.some((source) => cgroupSelection(source)?.managedOom === true);
+}
+
 /** Whether a source needs a container runtime. */
 export function selectsPods(sources: readonly WorkloadSourceSpec[]): boolean {
   return cgroupsOf(sources).endpoints.length > 0;

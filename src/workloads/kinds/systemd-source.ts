@@ -10,30 +10,46 @@ export interface SystemdSpec {
   readonly slices: readonly string[];
   /** 'web.service', wherever it is, or a pattern: 'web@*.service'. */
   readonly units: readonly string[];
+  /**
+   * The cgroups below units with ManagedOOMSwap=kill, ManagedOOMMemoryPressure=kill or OOMRules= are ended as
+   * systemd-oomd would, and for nothing else.
+   */
+  readonly managedOOM?: boolean | undefined;
 }
 
 /** Units of systemd. */
 export const systemdSource: SourceKind<'systemd', SystemdSpec> = {
   kind: 'systemd',
   os: 'linux',
-  schema: z.strictObject({ slices: z._default(z.array(parsed(sliceText)), []), units: z._default(z.array(parsed(unitText)), []) }),
+  schema: z.strictObject({
+    slices: z._default(z.array(parsed(sliceText)), []),
+    units: z._default(z.array(parsed(unitText)), []),
+    managedOOM: z.optional(z.boolean()),
+  }),
   example: 'units (systemd: { slices: [batch.slice] })',
   missing: { systemd: 'systemd: { slices: [batch.slice] }, or { units: [web.service] }' },
-  emptiness: ({ slices, units }) => (slices.length + units.length > 0 ? undefined : 'names neither slices nor units'),
+  emptiness: ({ slices, units, managedOOM }) =>
+    slices.length + units.length > 0 || managedOOM ? undefined : 'names neither slices nor units, nor managedOOM',
   mapHint: (text = 'batch.slice') => `{ slices: [${text}] }`,
   entryHint: (text) => {
     if (/^\/|^unix:|\.sock$/.test(text)) return undefined;
     return `{ systemd: { ${text.endsWith('.slice') ? 'slices' : 'units'}: [${text}] } }`;
   },
-  text: ({ slices, units }) => `systemd ${[...slices, ...units].join(', ')}`,
-  names: (spec) => (['slices', 'units'] as const).flatMap((key) => spec[key].map((name, index) => ({ name, path: [key, index] }))),
+  text: (spec) => `systemd ${[...spec.slices, ...spec.units, ...(spec.managedOOM ? [MANAGED] : [])].join(', ')}`,
+  names: (spec) => [
+    ...(['slices', 'units'] as const).flatMap((key) => spec[key].map((name, index) => ({ name, path: [key, index] }))),
+    ...(spec.managedOOM ? [{ name: MANAGED, path: ['managedOOM'] }] : []),
+  ],
   wholeMachine: {
     '-.slice': { what: 'unprotected service of the machine', hint: 'name a slice of your own, like batch.slice' },
     '*.service': { what: 'unprotected service of the machine', hint: 'name the units, or a slice of your own' },
     '*.scope': { what: 'scope of the machine, including logins and containers,', hint: 'name the units, or a slice of your own' },
   },
-  found: { in: 'cgroups', select: ({ slices, units }) => ({ slices, units }) },
+  found: { in: 'cgroups', select: ({ slices, units, managedOOM }) => ({ slices, units, ...(managedOOM && { managedOom: true }) }) },
 };
+
+/** In messages. */
+const MANAGED = 'units with ManagedOOM settings';
 
 /** The characters of a unit's name, with `*` and `?` for patterns. */
 const CHARACTERS = /[^A-Za-z0-9:_.\\@*?-]/;

@@ -23,7 +23,8 @@ const ANY_PATH = globOf('**');
 
 export function reachOf(sources: readonly WorkloadSourceSpec[]): Reach {
   const selections = sources.map(cgroupSelection);
-  const of = (kind: keyof CgroupSelection): readonly string[] => selections.flatMap((selection) => selection?.[kind] ?? []);
+  const of = (kind: Exclude<keyof CgroupSelection, 'managedOom'>): readonly string[] =>
+    selections.flatMap((selection) => selection?.[kind] ?? []);
   const [parents, slices, units, runtimes] = [of('parents'), of('slices'), of('units'), of('endpoints')];
   const hasContainers = [...slices, ...units].some((name) => HOLDS_CONTAINERS.some((known) => overlap(globOf(name), known)));
   const hasUnits = slices.length + units.length > 0;
@@ -34,8 +35,8 @@ export function reachOf(sources: readonly WorkloadSourceSpec[]): Reach {
     ...(runtimes.length > 0 ? [`no pod of ${runtimes.join(', ')}`] : []),
     ...(hasUnits ? [`no unit of ${[...slices, ...units].join(', ')}`] : []),
   ];
-  // Workloads that are no cgroups, as programs of Windows, can have almost any name and path.
-  const anything = selections.includes(undefined) ? [ANY_PATH] : [];
+  // Workloads that are no cgroups, as programs of Windows, and cgroups in managed units can have almost any name and path.
+  const anything = selections.some((selection) => selection === undefined || selection.managedOom) ? [ANY_PATH] : [];
   return {
     hasLabels: runtimes.length > 0,
     names: [

@@ -24,7 +24,7 @@ export interface ExaminedNode {
 export async function examineNode(
   loaded: LoadedConfig,
   native: Binding | undefined,
-  { runtimes, filesystems }: ExaminedRuntimes,
+  { runtimes, filesystems, managedOom }: ExaminedRuntimes,
   filesystemsRead: FilesystemsRead,
 ): Promise<ExaminedNode> {
   const { config } = loaded;
@@ -43,7 +43,7 @@ export async function examineNode(
     import('../../../node/open-reading.js'),
     import('../../../node/machine-facts.js'),
   ]);
-  const sources = { runtimes };
+  const sources = { runtimes, managedOom };
   let reading: ReturnType<typeof openReading>;
   try {
     reading = openReading(loaded, 'arm', sources);

@@ -2,7 +2,9 @@ import type { Config } from '../../../config/config.js';
 import type { FilesystemPaths } from '../../../core/signal/layout.js';
 import type { ContainerRuntime } from '../../../monitor/ports/ports.js';
 import type { Binding } from '../../../native/binding.js';
+import type { ManagedOom } from '../../../monitor/ports/managed-oom.js';
 import { ContainerRuntimes } from '../../../node/container-runtimes.js';
+import { ManagedUnitSettings } from '../../../node/managed-units.js';
 import type { RuntimeFacts, InstanceFacts, ReloadFacts } from '../../../host/facts.js';
 import { EvictdError } from '../../../errors.js';
 import { readAnswer } from '../../../state/request-answer.js';
@@ -14,6 +16,8 @@ export interface ExaminedRuntimes {
   readonly runtimes: readonly ContainerRuntime[];
   /** Those that `run` would use. */
   readonly filesystems: FilesystemPaths;
+  /** systemd has answered or timed out. undefined: no source selects managed units. */
+  readonly managedOom?: ManagedOom | undefined;
   close(): void;
 }
 
@@ -22,12 +26,15 @@ export async function askRuntimes(config: Config, native: Binding | undefined): 
   if (native === undefined) return { runtimes: [], filesystems: config.filesystems, close: () => undefined };
   const { foundFilesystems } = await import('../../../node/open-reading.js');
   const opened = new ContainerRuntimes();
-  const runtimes = await opened.reported(config);
+  const managed = new ManagedUnitSettings();
+  const [runtimes, managedOom] = await Promise.all([opened.reported(config), managed.reported(config)]);
   return {
     runtimes,
+    managedOom,
     filesystems: await foundFilesystems(config.filesystems, runtimes),
     close: () => {
       opened.close();
+      managed.close();
     },
   };
 }

@@ -42,9 +42,10 @@ export function readSources(loaded: LoadedConfig, open: (loaded: LoadedConfig) =
   return config.workloads.map((entry, index) => {
     const source = open({ ...loaded, config: { ...config, workloads: [entry] } });
     try {
-      const { usages, unreadable } = source.candidates();
+      const { usages, unreadable, managed } = source.candidates();
+      const ids = new Set([...usages, ...(managed?.() ?? [])].map(({ workload }) => workload.id));
       const key = `workloads[${String(index)}]`;
-      return { key, text: sourceText(entry), workloads: usages.length, unreadable: unreadable.length, problems: source.problems() };
+      return { key, text: sourceText(entry), workloads: ids.size, unreadable: unreadable.length, problems: source.problems() };
     } finally {
       source.close();
     }

@@ -1,0 +1,54 @@
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { OOMD_DEFAULTS } from '../../../../src/core/systemd/oomd-settings.js';
+import { readOomdFiles } from '../../../../src/host/linux/managed-oom/oomd-files.js';
+
+function machine(files: Readonly<Record<string, string>>): string {
+  const root = mkdtempSync(join(tmpdir(), 'evictd-oomd-'));
+  onTestFinished(() => {
+    rmSync(root, { recursive: true });
+  });
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(`${root}${path}`), { recursive: true });
+    writeFileSync(`${root}${path}`, text);
+  }
+  return root;
+}
+
+const limit = (percent: number): string => `[OOM]\nSwapUsedLimit=${String(percent)}%\n`;
+
+test('a machine without systemd-oomd has its defaults', () => {
+  expect(readOomdFiles(machine({}))).toEqual({ settings: OOMD_DEFAULTS, rules: [] });
+});
+
+test.each<[rule: string, files: Readonly<Record<string, string>>, percent: number]>([
+  ['the file of /etc replaces that of the package', { '/etc/systemd/oomd.conf': limit(10), '/usr/lib/systemd/oomd.conf': limit(20) }, 10],
+  ['a drop-in wins over the file', { '/etc/systemd/oomd.conf': limit(10), '/usr/lib/systemd/oomd.conf.d/1.conf': limit(20) }, 20],
+  [
+    'drop-ins by name, whatever their directory',
+    { '/etc/systemd/oomd.conf.d/1.conf': limit(10), '/usr/lib/systemd/oomd.conf.d/2.conf': limit(20) },
+    20,
+  ],
+  ['of the same name that of /etc', { '/etc/systemd/oomd.conf.d/1.conf': limit(10), '/usr/lib/systemd/oomd.conf.d/1.conf': limit(20) }, 10],
+  ['other files are none', { '/etc/systemd/oomd.conf.d/1.conf~': limit(10) }, 90],
+])('%s', (_rule, files, percent) => {
+  expect(readOomdFiles(machine(files)).settings.swapUsedLimit).toBe(percent / 100);
+});
+
+test('a link to /dev/null masks a drop-in of the package', () => {
+  const root = machine({ '/usr/lib/systemd/oomd.conf.d/1.conf': limit(20), '/etc/systemd/oomd.conf.d/2.conf': '' });
+  symlinkSync('/dev/null', `${root}/etc/systemd/oomd.conf.d/1.conf`);
+  expect(readOomdFiles(root).settings).toEqual(OOMD_DEFAULTS);
+});
+
+test('rule files by name, without their end', () => {
+  const rule = '[Rule]\nMemoryPressureAbove=40%\nAction=kill-all\n';
+  const root = machine({
+    '/usr/lib/systemd/oomd/rules.d/b.oomrule': rule,
+    '/etc/systemd/oomd/rules.d/a.oomrule': rule,
+    '/etc/systemd/oomd/rules.d/c.oomrule': '',
+  });
+  expect(readOomdFiles(root).rules.map(({ name }) => name)).toEqual(['a', 'b']);
+});
