@@ -33,12 +33,26 @@ interface VictimChoice {
 
 export type LadderStepKind = LadderStep['kind'];
 
-/** A policy of the configuration: what to watch, and what to do about it. */
+/** A glob of cgroup paths; or the paths, which a policy made of settings of units has. */
+export type PolicyCgroups =
+  { readonly cgroup: string; readonly paths?: undefined } | { readonly cgroup?: undefined; readonly paths: readonly string[] };
+
+/** The victims of a policy that systemd-oomd would carry out: managed workloads only (Candidates.managed). */
+export interface ManagedVictims {
+  /** They are in one of these cgroups, or one of them. */
+  readonly within: readonly string[];
+  /** More of the swap of the node than this, 0..1, is theirs. Left out: any amount. */
+  readonly swapAbove?: number;
+}
+
+/** A policy: what to watch, and what to do about it. */
 export interface ConfiguredPolicy {
   /** Unique. */
   readonly name: string;
-  /** A glob of cgroup paths; each match is judged by itself. Left out: the node. */
-  readonly scope?: { readonly cgroup: string };
+  /** Each cgroup is judged by itself. Left out: the node. */
+  readonly scope?: PolicyCgroups;
+  /** Made of ManagedOOM settings of systemd's units. Left out: a policy of the configuration. */
+  readonly managed?: ManagedVictims;
   readonly when: Condition;
   /** For how long `when`, and not `unless`, must hold without interruption. */
   readonly forNs: bigint;
