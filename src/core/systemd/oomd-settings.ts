@@ -1,3 +1,5 @@
+import type { ManagedUnit } from './managed-unit.js';
+
 /** Defaults of systemd-oomd for all units (oomd.conf(5)). Ratios are 0..1. */
 export interface OomdSettings {
   /** Of memory and of swap: both must be used to more than this. */
@@ -16,6 +18,15 @@ export interface OomRule {
   readonly action: OomRuleAction;
   /** LastingSec= */
   readonly lastingNs: bigint;
+}
+
+/** What units ask of systemd-oomd, and what its own files say. */
+export interface ManagedSettings {
+  readonly units: readonly ManagedUnit[];
+  readonly settings: OomdSettings;
+  readonly rules: readonly OomRule[];
+  /** systemd-oomd runs: it acts on these units. */
+  readonly isLeftToOomd: boolean;
 }
 
 const ACTIONS = ['kill-all', 'kill-by-pgscan', 'kill-by-swap'] as const;

@@ -1,5 +1,6 @@
 import type { Candidates, Workload } from '../../core/workload/workload.js';
-import type { ManagedOom, ManagedSettings } from '../../monitor/ports/managed-oom.js';
+import type { ManagedSettings } from '../../core/systemd/oomd-settings.js';
+import type { ManagedOom } from '../../monitor/ports/managed-oom.js';
 import type { SourceProblem, WorkloadSource } from '../../monitor/ports/ports.js';
 
 /**
@@ -73,14 +74,16 @@ function managedProblems(settings: ManagedSettings | undefined): readonly Source
     ];
   }
   const unknown = units.flatMap(({ name, rules: names }) =>
-    names.filter((rule) => !rules.some((known) => known.name === rule)).map((rule) => `${rule} (of ${name})`),
+    names
+      .filter((rule) => !rules.some((known) => known.name === rule && known.action !== 'kill-all'))
+      .map((rule) => `${rule} (of ${name})`),
   );
   if (unknown.length === 0) return [];
   return [
     {
       code: 'EVICTD_MANAGED_OOM_RULE',
-      message: `OOMRules of units name rules that do not exist or have no valid action and condition: ${unknown.join(', ')}`,
-      hint: 'put NAME.oomrule into /etc/systemd/oomd/rules.d, with Action= and MemoryPressureAbove= or SwapUsageMax=',
+      message: `OOMRules of units name rules that evictd does not carry out: ${unknown.join(', ')}`,
+      hint: 'such a NAME.oomrule in /etc/systemd/oomd/rules.d has MemoryPressureAbove= or SwapUsageMax=, and Action=kill-by-pgscan or kill-by-swap',
     },
   ];
 }

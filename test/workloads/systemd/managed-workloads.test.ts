@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { CgroupHierarchy } from '../../../src/core/workload/cgroup.js';
-import { OOMD_DEFAULTS } from '../../../src/core/systemd/oomd-settings.js';
+import { OOMD_DEFAULTS, type ManagedSettings } from '../../../src/core/systemd/oomd-settings.js';
 import type { ManagedUnit } from '../../../src/core/systemd/managed-unit.js';
-import type { ManagedOom, ManagedSettings } from '../../../src/monitor/ports/managed-oom.js';
+import type { ManagedOom } from '../../../src/monitor/ports/managed-oom.js';
 import type { SourceProblem, WorkloadSource } from '../../../src/monitor/ports/ports.js';
 import type { WorkloadUsage } from '../../../src/core/workload/workload.js';
 import { managedRoot, mayPrefer } from '../../../src/workloads/systemd/managed-tree.js';
@@ -174,12 +174,20 @@ describe('managed workloads beside others', () => {
     ]);
   });
 
-  test('a rule without a file is a problem', () => {
+  test('a rule that has no file, or kills whole units, is a problem', () => {
     const { both, managedOom } = joined();
-    const rules = [{ name: 'known', action: 'kill-all', lastingNs: 0n }] as const;
-    managedOom.settings = { units: [unit('/a.slice', { rules: ['known', 'other'] })], settings: OOMD_DEFAULTS, rules, isLeftToOomd: false };
+    const rules = [
+      { name: 'known', action: 'kill-by-swap', swapAbove: 0.5, lastingNs: 0n },
+      { name: 'all', action: 'kill-all', swapAbove: 0.5, lastingNs: 0n },
+    ] as const;
+    managedOom.settings = {
+      units: [unit('/a.slice', { rules: ['known', 'other', 'all'] })],
+      settings: OOMD_DEFAULTS,
+      rules,
+      isLeftToOomd: false,
+    };
     expect(both.problems().map(({ code, message }) => [code, message.split(': ')[1]])).toEqual([
-      ['EVICTD_MANAGED_OOM_RULE', 'other (of a.slice)'],
+      ['EVICTD_MANAGED_OOM_RULE', 'other (of a.slice), all (of a.slice)'],
     ]);
   });
 

@@ -1,0 +1,83 @@
+import { spawnSync } from 'node:child_process';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { ManagedUnit } from '../../src/core/systemd/managed-unit.js';
+import { openManagedOom } from '../../src/host/linux/managed-oom/managed-oom.js';
+import type { ManagedOom } from '../../src/monitor/ports/managed-oom.js';
+import { until } from '../e2e/wait.js';
+import { memoryController, memoryHierarchy } from '../support/cgroup.js';
+import { hasSystemd, systemd, TestUnits } from '../support/systemd.js';
+
+// What systemd itself and a user's manager report. How it is read is in test/host/linux/managed-oom.
+const v2 = memoryController()?.version === 2;
+const uid = '1998';
+const manager = `/user.slice/user-${uid}.slice/user@${uid}.service`;
+
+describe.runIf(hasSystemd && v2)('settings for an out-of-memory daemon (needs systemd, cgroup v2)', () => {
+  const units = new TestUnits();
+  let managed: ManagedOom;
+  const known = (path: string): ManagedUnit | undefined => managed.read()?.units.find((unit) => unit.path === path);
+  const asUser = (...command: readonly string[]): string =>
+    systemd('runuser', '-u', 'evictd-test', '--', 'env', `XDG_RUNTIME_DIR=/run/user/${uid}`, ...command);
+
+  beforeAll(() => {
+    units.writeAll({
+      'evictdtest.slice': { Slice: { ManagedOOMMemoryPressure: 'kill', ManagedOOMMemoryPressureLimit: '20%' } },
+      'evictd-test-swap.service': { Service: { Slice: 'evictdtest.slice', ExecStart: '/bin/sleep infinity', ManagedOOMSwap: 'kill' } },
+      'evictd-test-plain.service': { Service: { Slice: 'evictdtest.slice', ExecStart: '/bin/sleep infinity' } },
+    });
+    units.start('evictdtest.slice', 'evictd-test-plain.service');
+    systemd('useradd', '--no-create-home', '--uid', uid, 'evictd-test');
+    systemd('systemctl', 'start', `user@${uid}.service`);
+    managed = openManagedOom(memoryHierarchy());
+  });
+  afterAll(() => {
+    managed.close();
+    units.remove();
+    spawnSync('systemctl', ['stop', `user@${uid}.service`]);
+    systemd('userdel', 'evictd-test');
+  });
+
+  test('of the system', async () => {
+    await until('systemd has answered', () => managed.read() !== undefined);
+    expect(known('/evictdtest.slice')).toEqual({
+      name: 'evictdtest.slice',
+      path: '/evictdtest.slice',
+      swap: false,
+      pressure: { limit: 0.2 },
+      rules: [],
+    });
+    expect(managed.problems()).toEqual([]);
+  });
+
+  test('a unit counts as long as it is active', async () => {
+    const path = '/evictdtest.slice/evictd-test-swap.service';
+    expect(known(path)).toBeUndefined();
+    units.start('evictd-test-swap.service');
+    await until('it is found', () => known(path)?.swap === true);
+    units.stop('evictd-test-swap.service');
+    await until('it is forgotten', () => known(path) === undefined);
+  });
+
+  test('what systemctl set-property changes is found when the reading is old', async () => {
+    const path = '/evictdtest.slice/evictd-test-plain.service';
+    systemd('systemctl', 'set-property', '--runtime', 'evictd-test-plain.service', 'ManagedOOMMemoryPressure=kill');
+    await until('it is found', () => {
+      managed.look(process.hrtime.bigint() + 31_000_000_000n);
+      return known(path) !== undefined;
+    });
+    expect(known(path)?.pressure).toEqual({});
+  });
+
+  test('of a user, asked for at the user’s own manager', async () => {
+    const path = `${manager}/app.slice/evictd-test-mine.service`;
+    asUser('systemd-run', '--user', '--quiet', '--unit=evictd-test-mine', '--property=ManagedOOMSwap=kill', 'sleep', '1200');
+    managed.look(process.hrtime.bigint());
+    await until('it is found', () => known(path)?.swap === true);
+    asUser('systemctl', '--user', 'stop', 'evictd-test-mine');
+    await until('it is forgotten', () => known(path) === undefined);
+  });
+
+  test('systemd-oomd is not among the active units', () => {
+    expect(managed.read()?.isLeftToOomd).toBe(false);
+  });
+});
