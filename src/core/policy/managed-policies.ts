@@ -1,6 +1,6 @@
 import type { ManagedUnit } from '../systemd/managed-unit.js';
 import type { ManagedSettings, OomdSettings, OomRule } from '../systemd/oomd-settings.js';
-import type { Condition } from './condition.js';
+import type { Condition, ScopeKind } from './condition.js';
 import type { Comparator, ConfiguredPolicy, LadderStep, ManagedVictims } from './configured-policy.js';
 import type { MetricName } from './metric.js';
 
@@ -38,18 +38,22 @@ function swapPolicies(units: readonly ManagedUnit[], { swapUsedLimit }: OomdSett
 
 /** monitor_memory_pressure_contexts_handler. */
 function pressurePolicies(units: readonly ManagedUnit[], settings: OomdSettings): readonly ConfiguredPolicy[] {
-  const groups = new Map<string, { readonly limit: number; readonly durationNs: bigint; readonly paths: string[] }>();
+  const groups = new Map<
+    string,
+    { readonly limit: number; readonly durationNs: bigint; readonly of: ScopeKind; readonly paths: string[] }
+  >();
   for (const { path, pressure } of units) {
     if (pressure === undefined) continue;
     const { limit = settings.pressureLimit, durationNs = settings.pressureDurationNs } = pressure;
-    const name = `pressure-${percent(limit).slice(0, -1)}-${String(Number(durationNs / 1_000_000n) / 1000)}s`;
-    const group = groups.get(name) ?? { limit, durationNs, paths: [] };
+    const of = path === '/' ? 'node' : 'cgroup';
+    const name = `${of === 'node' ? 'root-' : ''}pressure-${percent(limit).slice(0, -1)}-${String(Number(durationNs / 1_000_000n) / 1000)}s`;
+    const group = groups.get(name) ?? { limit, durationNs, of, paths: [] };
     group.paths.push(path);
     groups.set(name, group);
   }
-  return [...groups].map(([name, { limit, durationNs, paths }]) => ({
-    ...policy(name, { kind: 'and', conditions: [pressureAbove(limit), RECLAIMS] }, { within: paths }, ['pgscan', 'size']),
-    scope: { paths },
+  return [...groups].map(([name, { limit, durationNs, of, paths }]) => ({
+    ...policy(name, { kind: 'and', conditions: [pressureAbove(limit, of), reclaims(of)] }, { within: paths }, ['pgscan', 'size']),
+    ...(of === 'cgroup' && { scope: { paths } }),
     forNs: durationNs,
     cooldownNs: COOLDOWN_NS,
   }));
@@ -63,7 +67,7 @@ function rulePolicies(
   const paths = units.filter(({ rules }) => rules.includes(name)).map(({ path }) => path);
   if (paths.length === 0 || action === 'kill-all') return [];
   const conditions = [
-    ...(limit === undefined ? [] : [pressureAbove(limit)]),
+    ...(limit === undefined ? [] : [pressureAbove(limit, 'cgroup')]),
     ...(swapAbove === undefined ? [] : [share('swap.available', 'node', '<', hundredths(1 - swapAbove))]),
   ];
   const [first, second] = conditions;
@@ -89,22 +93,22 @@ function policy(name: string, when: Condition, managed: ManagedVictims, by: read
   return { name: `managed-oom-${name}`, managed, when, forNs: 0n, cooldownNs: 0n, then: [kill] };
 }
 
-function pressureAbove(limit: number): Condition {
-  return share('memory.pressure.full.avg10', 'cgroup', '>', limit);
+function pressureAbove(limit: number, of: ScopeKind): Condition {
+  return share('memory.pressure.full.avg10', of, '>', limit);
 }
 
-const RECLAIMS: Condition = {
-  kind: 'or',
-  conditions: [FIRST_RECLAIM_NS, RECLAIM_NS].map((windowNs) => ({
+function reclaims(of: ScopeKind): Condition {
+  const conditions = [FIRST_RECLAIM_NS, RECLAIM_NS].map((windowNs): Condition => ({
     kind: 'comparison',
-    metric: { name: 'pgscan', of: 'cgroup' },
+    metric: { name: 'pgscan', of },
     comparison: '>',
     amount: { kind: 'quantity', value: 0, text: '0' },
     windowNs,
-  })),
-};
+  }));
+  return { kind: 'or', conditions };
+}
 
-function share(name: MetricName, of: 'cgroup' | 'node', comparison: '<' | '>', ratio: number): Condition {
+function share(name: MetricName, of: ScopeKind, comparison: '<' | '>', ratio: number): Condition {
   return { kind: 'comparison', metric: { name, of }, comparison, amount: { kind: 'share', ratio, text: percent(ratio) } };
 }
 

@@ -65,6 +65,17 @@ describe('pressure', () => {
     expect(policy?.managed).not.toHaveProperty('swapAbove');
   });
 
+  test('of the root slice it is that of the node', () => {
+    const [policy] = policies([unit('/', { pressure: { limit: 0.5 } })]);
+    expect(policy && text(policy)).toBe(`memory.pressure.full.avg10 > 50% & ${RECLAIMS}`);
+    expect(policy).toMatchObject({
+      name: 'managed-oom-root-pressure-50-30s',
+      managed: { within: ['/'] },
+      when: { conditions: [{ metric: { of: 'node' } }, {}] },
+    });
+    expect(policy?.scope).toBeUndefined();
+  });
+
   test('units with limits or durations of their own have policies of their own', () => {
     const units = [
       unit('/a.slice', { pressure: { limit: 0.2 } }),
