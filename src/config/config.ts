@@ -1,6 +1,7 @@
 import type { EvictionBudget } from '../core/budget/eviction-budget.js';
 import type { Compatibility, Departures } from '../core/decide/departures.js';
 import type { Platform } from '../core/signal/operating-system.js';
+import type { ConfiguredPolicy } from '../core/policy/configured-policy.js';
 import type { ReclaimStep } from '../core/reclaim/reclaim-step.js';
 import type { Rule } from '../core/workload/rule.js';
 import type { ShutdownConfig } from '../core/workload/shutdown-config.js';
@@ -55,6 +56,8 @@ export interface Config {
   readonly rules: readonly Rule[];
   /** Node-level reclaim: steps that free disk space before an eviction, in order. */
   readonly reclaim: readonly ReclaimStep[];
+  /** What to do under conditions of the operator, in order. */
+  readonly policies: readonly ConfiguredPolicy[];
   readonly oomScoreAdj: OomScoreAdjMode;
   /** After so many crashes in a row within the time evictd evicts nothing until it has run for that long; 0: never. */
   readonly safeMode: { readonly crashes: number; readonly withinNs: bigint };

@@ -39,6 +39,7 @@ const LINUX = {
   workloads: [],
   rules: [],
   reclaim: [],
+  policies: [],
   oomScoreAdj: 'off',
   metrics: { listen: '127.0.0.1:9796' },
   journal: { maxSize: '4Mi', maxFiles: 5 },

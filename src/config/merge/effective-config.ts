@@ -1,6 +1,8 @@
 import type { Config, LoadedConfig, Origin } from '../config.js';
 import type { EvictionBudget } from '../../core/budget/eviction-budget.js';
-import type { Departures } from '../../core/decide/departures.js';
+import type { Compatibility, Departures } from '../../core/decide/departures.js';
+import type { ConfiguredPolicy } from '../../core/policy/configured-policy.js';
+import { configuredPolicies } from '../policies/policy-list.js';
 import type { Platform } from '../../core/signal/operating-system.js';
 import type { Threshold } from '../../core/threshold/threshold.js';
 import { readThresholds } from '../resolve/threshold-maps.js';
@@ -47,11 +49,12 @@ export function effectiveConfig(given: Layers, platform: Platform, report: Repor
     },
   );
   refuseOwnKeys(layers, profile, report);
+  const periods = readPeriods(settings, departures, profileSettings.following('departures.soft-default-grace'));
   const config: Config = {
     compatibility,
     departures,
     thresholds: [...bySignal, ...listed],
-    ...readPeriods(settings, departures, profileSettings.following('departures.soft-default-grace')),
+    ...periods,
     evictionBudget: readBudget(settings),
     shutdown: readShutdown(settings, layers, report),
     allocatable,
@@ -71,6 +74,7 @@ export function effectiveConfig(given: Layers, platform: Platform, report: Repor
       (layer) => layer.reclaim,
       (items) => distinctSteps(items, compatibility, report),
     ),
+    policies: readPolicies(settings, compatibility, periods.pressureWindowNs, report),
     ...readPlaces(settings),
   };
   // The profile's origins come last in `config show`: they are mostly defaults.
@@ -111,6 +115,19 @@ function readNode(settings: LayeredSettings) {
       containerfs: settings.optional(['filesystems', 'containerfs'], (layer) => layer.filesystems?.containerfs),
     },
   };
+}
+
+function readPolicies(settings: LayeredSettings, compatibility: Compatibility, pressureWindowNs: bigint, report: Report) {
+  let policies: readonly ConfiguredPolicy[] = [];
+  settings.list(
+    'policies',
+    (layer) => layer.policies,
+    (items) => {
+      policies = configuredPolicies(items, compatibility, pressureWindowNs, report);
+      return items;
+    },
+  );
+  return policies;
 }
 
 function readPlaces(settings: LayeredSettings) {

@@ -74,6 +74,7 @@ const KEYS: readonly { readonly key: keyof Settings; readonly why: string; reado
   { key: 'pressureWindow', why: 'Windows has no pressure stall information', isSet: ({ pressureWindow }) => pressureWindow !== undefined },
   { key: 'oomScoreAdj', why: 'Windows has no OOM killer', isSet: ({ oomScoreAdj = 'off' }) => oomScoreAdj !== 'off' },
   { key: 'reclaim', why: 'systemd or a container runtime runs its steps', isSet: ({ reclaim = [] }) => reclaim.length > 0 },
+  { key: 'policies', why: 'they read and act on cgroups', isSet: ({ policies = [] }) => policies.length > 0 },
   ...(['shutdownGracePeriod', 'shutdownGracePeriodCriticalPods'] as const).map((key) => {
     return { key, why: 'it needs systemd-logind', isSet: (settings: Settings) => (settings[key] ?? 0n) !== 0n };
   }),

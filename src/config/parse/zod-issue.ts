@@ -1,6 +1,8 @@
 import type { core } from 'zod/mini';
+import type { SourcePosition } from '../../errors.js';
 import { describe, type SettingsDocument } from '../value/document.js';
 import { keyText, misplacedSignalHint, nearest, suggestion, type KeyPath, type Report } from '../value/report.js';
+import { mapInPolicy, missingInPolicy } from '../policies/policy-hints.js';
 import { keysAt } from './schema.js';
 import { WHEN_EXAMPLE } from '../resolve/listed-thresholds.js';
 import type { SourceKind } from '../../workloads/kinds/source-kind.js';
@@ -37,7 +39,7 @@ export function reportIssue(issue: core.$ZodIssue, document: SettingsDocument, r
       report.issue(
         text(issue.params?.code),
         `${label}${issue.message}`,
-        document.at(path),
+        positionOf(path, issue.params?.offset, document),
         issue.params?.code === 'EVICTD_CONFIG_MISSING' ? missingHint(path) : text(issue.params?.hint),
       );
       return;
@@ -55,12 +57,19 @@ export function reportIssue(issue: core.$ZodIssue, document: SettingsDocument, r
   }
 }
 
+/** @param offset  a number: of a character in a text */
+function positionOf(path: KeyPath, offset: unknown, document: SettingsDocument): SourcePosition {
+  return typeof offset === 'number' && document.within !== undefined ? document.within(path, offset) : document.at(path);
+}
+
 function listHint(name: string, input: unknown): string {
   const isNames = /^workloads\[\d+\]\./.test(name);
   return isNames && typeof input === 'string' ? `write [${input}]` : 'begin each entry with "- "';
 }
 
 function mapHint(name: string, input: unknown): string {
+  const ofPolicy = mapInPolicy(name);
+  if (ofPolicy !== undefined) return ofPolicy;
   const written = typeof input === 'string' ? input : undefined;
   const [, key] = /^workloads\[\d+\]\.(\w+)$/.exec(name) ?? [];
   const map = SOURCE_KINDS.find(({ kind }) => kind === key)?.mapHint?.(written);
@@ -77,6 +86,8 @@ function sourceHint(written = '/workload.slice'): string {
 }
 
 function missingHint(path: KeyPath): string {
+  const ofPolicy = missingInPolicy(path);
+  if (ofPolicy !== undefined) return ofPolicy;
   const key = path.at(-1);
   if (key === 'match') return 'match: { name: PATTERN }, or match: {} for everything';
   if (key === 'when') return `when: ${WHEN_EXAMPLE}`;

@@ -11,8 +11,10 @@ import {
   type Document,
   type Node,
   type Pair,
+  type Scalar,
 } from 'yaml';
 import type { SourcePosition } from '../../errors.js';
+import { offsetWithin } from './text-offset.js';
 import { keyText, type KeyPath, type Report } from './report.js';
 
 /** Where the values of a document are. */
@@ -33,6 +35,8 @@ export interface ListItem<T> {
 export interface SettingsDocument extends Positions {
   /** Maps as objects, lists, strings, numbers (a number that a float cannot hold stays the text), booleans, null. */
   readonly value: unknown;
+  /** The position of a character of a text, in UTF-16 units from its start. Left out: the document has no source. */
+  readonly within?: (path: KeyPath, offset: number) => SourcePosition;
 }
 
 /**
@@ -70,14 +74,18 @@ export function readDocument(file: string, text: string, report: Report): Settin
   if (report.issues.length > before) return undefined;
   if (document === undefined || document.contents === null) return { value: {}, at: () => ({ file }), keyAt: () => ({ file }) };
   const reader = new ValueReader(document, position, report);
+  const within = (path: KeyPath, offset: number): SourcePosition => {
+    const node = reader.scalarAt(path);
+    return node === undefined ? reader.find(path, 'value') : position(offsetWithin(text, node, offset));
+  };
   const value = reader.read(document.contents, [], undefined);
   if (report.issues.slice(before).some(({ code }) => code !== 'EVICTD_CONFIG_DUPLICATE_KEY')) return undefined;
-  return { value, at: (path) => reader.find(path, 'value'), keyAt: (path) => reader.find(path, 'key') };
+  return { value, at: (path) => reader.find(path, 'value'), keyAt: (path) => reader.find(path, 'key'), within };
 }
 
 function syntaxHint(code: string): string | undefined {
   if (code === 'TAB_AS_INDENT') return 'indent with spaces';
-  if (code === 'TAG_RESOLVE_FAILED') return 'remove the tag (!name)';
+  if (code === 'TAG_RESOLVE_FAILED') return 'remove the tag (!name), or put a text that begins with ! in quotes';
   return undefined;
 }
 
@@ -109,6 +117,7 @@ class ValueReader {
   /** Offsets of reported keys: through an alias a map is read several times. */
   readonly #duplicates = new Set<number | undefined>();
   readonly #places = new Map<string, { readonly key: number | undefined; readonly value: number | undefined }>();
+  readonly #scalars = new Map<string, Scalar>();
   #values = 0;
   #merges = 0;
 
@@ -127,8 +136,13 @@ class ValueReader {
     return this.position(0);
   }
 
+  scalarAt(path: KeyPath): Scalar | undefined {
+    return this.#scalars.get(keyText(path));
+  }
+
   read(node: unknown, path: KeyPath, key: number | undefined): unknown {
     const offset = startOf(node);
+    if (isScalar(node)) this.#scalars.set(keyText(path), node);
     this.#places.set(keyText(path), { key, value: offset });
     if (++this.#values > MAX_VALUES || path.length > MAX_DEPTH) {
       if (this.#values !== Infinity)

@@ -16,6 +16,19 @@ export function refuse(payload: Payload, input: unknown, code: string, message: 
   return z.NEVER;
 }
 
+/** The same, at a character of a text, and more than once. */
+export function refuseAt(
+  payload: Payload,
+  input: unknown,
+  code: string,
+  message: string,
+  hint: string,
+  path: readonly (string | number)[],
+  offset?: number,
+): void {
+  payload.issues.push({ code: 'custom', message, input, params: { code, hint, offset }, path: [...path] });
+}
+
 /** Text, or a number as text: `pid.available: 1000` is text in the kubelet. */
 export function textOf(input: unknown, payload: Payload): string {
   if (typeof input === 'string') return input;

@@ -1,0 +1,89 @@
+import * as z from 'zod/mini';
+import { parseCondition } from '../../core/condition/parse-condition.js';
+import type { ConditionFault, ConditionProblem } from '../../core/condition/condition-problem.js';
+import type { ScopeKind } from '../../core/policy/condition.js';
+import type { ConfiguredPolicy } from '../../core/policy/configured-policy.js';
+import { METRIC_NAMES } from '../../core/policy/metric.js';
+import { suggestion } from '../value/report.js';
+import { parsed, refuseAt, text } from '../value/scalar.js';
+import { cgroupText, durationText, TextError } from '../value/value-text.js';
+import { ladderStep } from './ladder-steps.js';
+
+const NS_PER_HOUR = 3_600_000_000_000n;
+const DEFAULT_COOLDOWN_NS = 15_000_000_000n;
+/** Only the place of a test depends on the window. */
+const ANY_WINDOW_NS = 1n;
+
+/** Part of log lines, metrics and names of transient units. */
+function nameText(input: string): string {
+  if (/^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/.test(input)) return input;
+  const hint = 'use at most 63 lower-case letters, digits and -, beginning and ending with a letter or digit';
+  throw new TextError('EVICTD_CONFIG_VALUE', `not a valid name of a policy: ${JSON.stringify(input)}`, hint);
+}
+
+/** Conditions are texts until the configuration is merged: a pressure metric has the window of `pressureWindow`. */
+export interface PolicyEntry extends Omit<ConfiguredPolicy, 'when' | 'unless'> {
+  readonly when: string;
+  readonly unless?: string;
+}
+
+const CODES: Readonly<Record<ConditionFault, string>> = {
+  CONDITION: 'EVICTD_CONFIG_CONDITION',
+  METRIC: 'EVICTD_CONFIG_METRIC',
+  AMOUNT: 'EVICTD_CONFIG_AMOUNT',
+};
+
+type Payload = Parameters<typeof refuseAt>[0];
+
+/** A condition; in a policy about cgroups more metrics exist, so the scope is checked below. */
+const condition = z.pipe(
+  text,
+  z.transform((input: string, payload) => {
+    refuseProblems(payload, problemsOf(input, 'cgroup'), input, []);
+    return input;
+  }),
+);
+
+function problemsOf(input: string, scope: ScopeKind): readonly ConditionProblem[] {
+  const read = parseCondition(input, { scope, pressureWindowNs: ANY_WINDOW_NS });
+  return 'problems' in read ? read.problems : [];
+}
+
+function refuseProblems(payload: Payload, problems: readonly ConditionProblem[], input: string, path: readonly string[]): void {
+  for (const { fault, offset, message, hint } of problems) {
+    const [word = ''] = /^[^\s&|!()<>=]+/.exec(input.slice(offset)) ?? [];
+    const shown = hint === '' && fault === 'METRIC' ? metricHint(word) : hint;
+    refuseAt(payload, input, CODES[fault], message, shown, path, offset);
+  }
+}
+
+function metricHint(word: string): string {
+  const near = suggestion(word.replace(/^node\./, ''), METRIC_NAMES);
+  return near.startsWith('did') ? near : 'docs/policies.md lists the metrics';
+}
+
+/** An entry of `policies`. */
+export const policyEntry = z.pipe(
+  z.strictObject({
+    name: parsed(nameText),
+    scope: z.optional(z.strictObject({ cgroup: parsed(cgroupText) })),
+    when: condition,
+    for: z.optional(parsed((input) => durationText(input, 0n, NS_PER_HOUR))),
+    unless: z.optional(condition),
+    cooldown: z.optional(parsed((input) => durationText(input, 0n, 24n * NS_PER_HOUR))),
+    then: z.array(ladderStep),
+  }),
+  z.transform(({ name, scope, when, for: held = 0n, unless, cooldown = DEFAULT_COOLDOWN_NS, then }, payload): PolicyEntry => {
+    if (scope === undefined) {
+      refuseProblems(payload, problemsOf(when, 'node'), when, ['when']);
+      if (unless !== undefined) refuseProblems(payload, problemsOf(unless, 'node'), unless, ['unless']);
+    }
+    const last = then.findIndex(({ kind }) => kind === 'kill');
+    if (then.length === 0) refuseAt(payload, then, 'EVICTD_CONFIG_POLICY', 'has no step', 'add one, like - notify', ['then']);
+    if (last !== -1 && last < then.length - 1) {
+      const hint = 'kill is repeated as long as the condition holds: put it last';
+      refuseAt(payload, then, 'EVICTD_CONFIG_POLICY', 'no step can follow kill', hint, ['then', last + 1]);
+    }
+    return { name, ...(scope && { scope }), when, forNs: held, ...(unless !== undefined && { unless }), cooldownNs: cooldown, then };
+  }),
+);

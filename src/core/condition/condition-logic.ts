@@ -1,0 +1,153 @@
+import type { Comparison, Condition } from '../policy/condition.js';
+import type { Test } from '../policy/condition-needs.js';
+import { METRICS } from '../policy/metric.js';
+import { conditionText } from './condition-text.js';
+
+/** A test that holds, or does not. */
+interface Literal {
+  readonly test: Test;
+  readonly holds: boolean;
+}
+
+/** Each case: tests that hold together. */
+type Cases = readonly (readonly Literal[])[];
+
+/** A condition with more cases is taken as one that can hold. */
+const MAX_CASES = 1_000;
+
+/**
+ * Reports whether no readings can make the condition true: in each of its cases two tests contradict each other. Sound,
+ * not complete: tests are compared with tests of the same metric, window and unit.
+ */
+export function neverHolds(condition: Condition): boolean {
+  return casesOf(condition, true)?.every(contradicts) ?? false;
+}
+
+/** The cases in which the condition holds, or does not. undefined: too many. */
+function casesOf(condition: Condition, holds: boolean): Cases | undefined {
+  switch (condition.kind) {
+    case 'comparison':
+    case 'trend':
+    case 'exists':
+      return [[{ test: condition, holds }]];
+    case 'not':
+      return casesOf(condition.condition, !holds);
+    case 'and':
+    case 'or': {
+      const parts = condition.conditions.map((one) => casesOf(one, holds));
+      return (condition.kind === 'and') === holds ? together(parts) : oneOf(parts);
+    }
+  }
+}
+
+function together(parts: readonly (Cases | undefined)[]): Cases | undefined {
+  return parts.reduce<Cases | undefined>(
+    (all, part) => {
+      if (all === undefined || part === undefined || all.length * part.length > MAX_CASES) return undefined;
+      return all.flatMap((one) => part.map((other) => [...one, ...other]));
+    },
+    [[]],
+  );
+}
+
+function oneOf(parts: readonly (Cases | undefined)[]): Cases | undefined {
+  const cases = parts.filter((part) => part !== undefined);
+  return cases.length < parts.length || cases.flat().length > MAX_CASES ? undefined : cases.flat();
+}
+
+function contradicts(literals: readonly Literal[]): boolean {
+  return (
+    literals.some(({ test, holds }, index) => {
+      const others = literals.slice(index + 1).filter((other) => sameMetric(test, other.test));
+      return others.some((other) => excludes({ test, holds }, other));
+    }) || [...groups(literals)].some(isEmpty)
+  );
+}
+
+function sameMetric(a: Test, b: Test): boolean {
+  return a.metric.name === b.metric.name && a.metric.of === b.metric.of;
+}
+
+/** Of tests of the same metric. Amounts are compared in intervals. */
+function excludes(a: Literal, b: Literal): boolean {
+  if (isAbsence(a) || isAbsence(b)) return !(isAbsence(a) && isAbsence(b));
+  if (a.test.kind === 'exists' || b.test.kind === 'exists') return false;
+  if (a.test.kind !== 'trend' || b.test.kind !== 'trend' || a.test.windowNs !== b.test.windowNs) return false;
+  return a.test.direction === b.test.direction ? a.holds !== b.holds : a.holds && b.holds;
+}
+
+/** A metric that does not exist has no value: every other test of it is not known. */
+function isAbsence({ test, holds }: Literal): boolean {
+  return test.kind === 'exists' && !holds;
+}
+
+/** The values that all tests of a group allow. */
+interface Interval {
+  readonly least: number;
+  readonly most: number;
+  /** Whether `least`, or `most`, is not in it. */
+  readonly above: boolean;
+  readonly below: boolean;
+}
+
+function isEmpty({ least, most, above, below }: Interval): boolean {
+  return least > most || (least === most && (above || below));
+}
+
+/** By what is compared with what. */
+function groups(literals: readonly Literal[]): Iterable<Interval> {
+  const intervals = new Map<string, Interval>();
+  for (const { test, holds } of literals) {
+    if (test.kind !== 'comparison') continue;
+    const { metric, amount, comparison, windowNs = 0n } = test;
+    const base = amount.kind === 'share' && amount.of !== undefined ? `${amount.of.of}.${amount.of.name}` : '';
+    const key = [metric.of, metric.name, amount.kind, base, String(windowNs)].join(' ');
+    const value = amount.kind === 'share' ? amount.ratio : amount.kind === 'rate' ? amount.perSecond : amount.value;
+    intervals.set(key, narrowed(intervals.get(key) ?? rangeOf(test), holds ? comparison : OPPOSITE[comparison], value));
+  }
+  return intervals.values();
+}
+
+const OPPOSITE: Readonly<Record<Comparison, Comparison>> = { '<': '>=', '<=': '>', '>': '<=', '>=': '<' };
+
+/** Without any test. */
+function rangeOf({ metric: { name } }: Test): Interval {
+  const { kind, unit } = METRICS[name];
+  return { least: kind === 'growth' ? -Infinity : 0, most: unit === 'share' ? 1 : Infinity, above: false, below: false };
+}
+
+function narrowed(interval: Interval, comparison: Comparison, value: number): Interval {
+  const isStrict = comparison === '<' || comparison === '>';
+  if (comparison === '<' || comparison === '<=') {
+    if (value > interval.most) return interval;
+    return { ...interval, most: value, below: isStrict || (value === interval.most && interval.below) };
+  }
+  if (value < interval.least) return interval;
+  return { ...interval, least: value, above: isStrict || (value === interval.least && interval.above) };
+}
+
+/** Reports whether two conditions are the same, whatever their spelling of amounts and the order of their parts. */
+export function sameCondition(a: Condition, b: Condition): boolean {
+  return normalText(a) === normalText(b);
+}
+
+function normalText(condition: Condition): string {
+  switch (condition.kind) {
+    case 'comparison': {
+      const { amount } = condition;
+      const value = amount.kind === 'share' ? amount.ratio : amount.kind === 'rate' ? amount.perSecond : amount.value;
+      return conditionText({ ...condition, amount: { ...amount, text: `${amount.kind} ${String(value)}` } }, 'cgroup');
+    }
+    case 'trend':
+    case 'exists':
+      return conditionText(condition, 'cgroup');
+    case 'not':
+      return `!(${normalText(condition.condition)})`;
+    case 'and':
+    case 'or':
+      return `(${condition.conditions
+        .map(normalText)
+        .sort()
+        .join(condition.kind === 'and' ? ' & ' : ' | ')})`;
+  }
+}

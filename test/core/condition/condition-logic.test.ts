@@ -1,0 +1,106 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { neverHolds, sameCondition } from '../../../src/core/condition/condition-logic.js';
+import type { RawValue } from '../../../src/core/policy/raw-value.js';
+import { truthOf } from '../policy/scopes.js';
+import { conditionOf } from './conditions.js';
+
+describe('a condition that can never hold', () => {
+  test.each<[text: string, never: boolean]>([
+    ['age > 1h', false],
+    ['age > 1h & age < 1h', true],
+    ['age > 1h & age <= 1h', true],
+    ['age >= 1h & age <= 1h', false],
+    ['age >= 1h & age < 1h', true],
+    ['age > 1h & age < 90m', false],
+    ['age > 1h & processes < 5', false],
+    ['age > 1h | age < 1h & age > 2h', false],
+    ['age > 3h & age < 2h | age < 1h & age > 2h', true],
+    ['age > 1h & !(age > 30m)', true],
+    ['age > 30m & !(age > 1h)', false],
+    ['!(age > 1h | age <= 1h)', true],
+    ['!(age > 1h & age <= 1h)', false],
+    ['memory.current > 90% of limit & memory.current < 80% of limit', true],
+    ['memory.current > 90% of limit & memory.current < 80% of request', false],
+    ['memory.current > 1Gi & memory.current < 80% of limit', false],
+    ['memory.growth > 1Mi over 1m & memory.growth < 1Ki over 1m', true],
+    ['memory.growth > 1Mi over 1m & memory.growth < 1Ki over 2m', false],
+    ['memory.growth > 1Mi/s over 1m & memory.growth < 1Ki over 1m', false],
+    ['memory.growth < 0 over 1m', false],
+    ['memory.anon > 1Gi & node.memory.anon < 1Mi', false],
+    ['memory.current rising & memory.current falling', true],
+    ['memory.current rising & memory.current falling over 1m', false],
+    ['memory.current rising & !memory.current rising', true],
+    ['!memory.current rising & !memory.current falling', false],
+    ['memory.max exists & !memory.max exists', true],
+    ['!memory.max exists & memory.max > 1Gi', true],
+    ['!memory.max exists & memory.max rising', true],
+    ['!memory.max exists & memory.high > 1Gi', false],
+    ['memory.max exists & memory.max > 1Gi', false],
+    ['memory.pressure.full.avg10 > 90% & !(memory.pressure.full.avg10 <= 95%)', false],
+  ])('%s: %s', (text, never) => {
+    expect(neverHolds(conditionOf(text, 'cgroup'))).toBe(never);
+  });
+
+  test('with too many cases it is not decided', () => {
+    const pair = '(age > 1h & age < 1h | processes > 5 & processes < 5)';
+    expect(neverHolds(conditionOf(pair, 'cgroup'))).toBe(true);
+    expect(neverHolds(conditionOf(Array.from({ length: 8 }, () => pair).join(' & '), 'cgroup'))).toBe(true);
+    expect(
+      neverHolds(
+        conditionOf(Array.from({ length: 8 }, () => '(age > 1h | age < 1h | processes > 5 | processes < 5)').join(' & '), 'cgroup'),
+      ),
+    ).toBe(false);
+  });
+
+  const values = fc.constantFrom(0, 1, 2, 3);
+  const leaf = fc.oneof(
+    fc
+      .tuple(fc.constantFrom('processes', 'descendants.dying'), fc.constantFrom('<', '<=', '>', '>='), fc.constantFrom('1', '2'))
+      .map((parts) => parts.join(' ')),
+    fc.constantFrom('processes exists'),
+  );
+  const { text: anyText } = fc.letrec<{ text: string }>((tie) => ({
+    text: fc.oneof(
+      { depthSize: 'small' },
+      leaf,
+      tie('text').map((one) => `!(${one})`),
+      fc.tuple(tie('text'), fc.constantFrom(' & ', ' | '), tie('text')).map(([a, is, b]) => `(${a}${is}${b})`),
+    ),
+  }));
+
+  test('no reading makes it hold', () => {
+    let found = 0;
+    fc.assert(
+      fc.property(anyText, fc.option(values), fc.option(values), (text, processes, dying) => {
+        const condition = conditionOf(text, 'cgroup');
+        if (!neverHolds(condition)) return;
+        found += 1;
+        const known: [RawValue, number | null][] = [
+          ['processes', processes],
+          ['descendants.dying', dying],
+        ];
+        expect(truthOf(text, { 0: Object.fromEntries(known.filter(([, value]) => value !== null)) })).not.toBe(true);
+      }),
+      { numRuns: 3_000 },
+    );
+    expect(found).toBeGreaterThan(50);
+  });
+});
+
+test.each<[a: string, b: string, same: boolean]>([
+  ['age > 1h', 'age > 60m', true],
+  ['age > 1h', 'age >= 1h', false],
+  ['memory.current > 1Gi', 'memory.current > 1024Mi', true],
+  ['memory.growth > 1Mi over 1m', 'memory.growth > 1Mi/s over 1m', false],
+  ['memory.growth > 10% over 1m', 'memory.growth > 10.0% over 60s', true],
+  ['memory.growth > 10% over 1m', 'memory.growth > 10% over 2m', false],
+  ['memory.current > 90% of limit', 'memory.current > 90% of memory.max', true],
+  ['memory.current > 90% of limit', 'memory.current > 90% of request', false],
+  ['age > 1h & processes > 5', 'processes > 5 & age > 1h', true],
+  ['age > 1h & processes > 5', 'age > 1h | processes > 5', false],
+  ['memory.anon > 1Mi', 'node.memory.anon > 1Mi', false],
+  ['!(age > 1h)', 'age > 1h', false],
+])('%s and %s are the same: %s', (a, b, same) => {
+  expect(sameCondition(conditionOf(a, 'cgroup'), conditionOf(b, 'cgroup'))).toBe(same);
+});

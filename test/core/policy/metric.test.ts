@@ -1,0 +1,42 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { METRIC_LIST, METRICS, type MetricDefinition } from '../../../src/core/policy/metric.js';
+import { RAW_VALUES, type RawValue } from '../../../src/core/policy/raw-value.js';
+import { metricTable } from './metric-table.js';
+
+const definitions: readonly MetricDefinition[] = METRIC_LIST;
+
+test('docs/policies.md has the table of the metrics', () => {
+  const [, table] = /<!-- metrics -->\n([^]*?)\n?<!-- \/metrics -->/.exec(readFileSync('docs/policies.md', 'utf8')) ?? [];
+  expect(table).toBe(metricTable());
+});
+
+test('every metric has its own name, and exists somewhere', () => {
+  expect(Object.keys(METRICS)).toHaveLength(METRIC_LIST.length);
+  expect(definitions.filter(({ cgroup, node }) => cgroup === undefined && node === undefined)).toEqual([]);
+});
+
+test('what changes is read from a counter, and what does not from a level', () => {
+  const wrong = definitions.filter(({ kind, cgroup, node }) => {
+    const needs = [...(cgroup?.needs ?? []), ...(node?.needs ?? [])];
+    const counts = kind === 'counter' || kind === 'stall';
+    return needs.some((value) => (RAW_VALUES[value].counter === true) !== counts);
+  });
+  expect(wrong.map(({ name }) => name)).toEqual([]);
+});
+
+test('every raw value is used by a metric', () => {
+  const used = new Set(definitions.flatMap(({ cgroup, node, whole }) => [cgroup, node, whole].flatMap((gauge) => gauge?.needs ?? [])));
+  expect((Object.keys(RAW_VALUES) as RawValue[]).filter((value) => !used.has(value))).toEqual([]);
+});
+
+test('a gauge reads nothing but what it needs', () => {
+  for (const { name, cgroup, node, whole } of definitions) {
+    for (const gauge of [cgroup, node, whole]) {
+      if (gauge === undefined) continue;
+      const known = new Map(gauge.needs.map((value, index) => [value, 10 ** index] as const));
+      expect(gauge.read(known), name).not.toBeUndefined();
+      for (const value of gauge.needs) expect(gauge.read(new Map([...known].filter(([one]) => one !== value))), name).toBeUndefined();
+    }
+  }
+});
