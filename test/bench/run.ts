@@ -12,6 +12,7 @@ import { idle } from './idle.js';
 import { kill } from './kill.js';
 import { machine } from './machine.js';
 import { pass } from './pass.js';
+import { policies } from './policies.js';
 import { publish } from './published.js';
 import { quantity } from './quantity.js';
 import { sampler } from './sampler.js';
@@ -29,6 +30,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   check,
   idle,
   candidates,
+  policies,
   step,
   quantity,
   arming,

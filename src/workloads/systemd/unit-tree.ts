@@ -1,9 +1,8 @@
-import { opendirSync, type Dir } from 'node:fs';
 import { cgroupDirectory, isBelow, type CgroupHierarchy } from '../../core/workload/cgroup.js';
 import { managerAbove, unitKind, unitNameOf, unitPlace } from '../../core/systemd/unit.js';
 import type { WorkloadSources } from '../../core/workload/workload-source.js';
 import type { Binding } from '../../native/binding.js';
-import { errnoName } from '../../errors.js';
+import { cgroupsIn } from '../cgroup/child-cgroups.js';
 import { SourceRoot, type TreeShape, type TreeVisitor } from '../cgroup/source-root.js';
 
 /**
@@ -130,21 +129,5 @@ export class UnitTree implements TreeShape {
       }
     }
     return { members, managers, seen, isComplete: true };
-  }
-}
-
-/** Removed meanwhile, or a file. */
-const NOTHING_THERE: ReadonlySet<string | undefined> = new Set(['ENOENT', 'ENODEV', 'ENOTDIR']);
-
-/** The names; reads no more than are taken. `unlisted` is called if that fails (EMFILE, ENFILE, ENOMEM). */
-function* cgroupsIn(directory: string, visitor: TreeVisitor): Generator<string> {
-  let opened: Dir | undefined;
-  try {
-    opened = opendirSync(directory, { bufferSize: 128 });
-    for (let entry = opened.readSync(); entry !== null; entry = opened.readSync()) if (!entry.isFile()) yield entry.name;
-  } catch (error) {
-    if (!NOTHING_THERE.has(errnoName(error))) visitor.unlisted();
-  } finally {
-    opened?.closeSync();
   }
 }

@@ -1,4 +1,4 @@
-import { closeSync, constants, fstatSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readFileSync, statSync, writeSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { fsPath } from '../../../byte-paths.js';
 
@@ -53,4 +53,13 @@ export class CgroupDirectory {
   #pathOf(file: string): string {
     return `/proc/self/fd/${String(this.#fd)}/${file}`;
   }
+}
+
+/**
+ * At least how long the cgroup has existed, in seconds, by the change time of its directory: the kernel also sets it when a
+ * cgroup is made or removed below. 0: it does not exist.
+ */
+export function cgroupAge(directory: string): number {
+  const found = statSync(fsPath(directory), { throwIfNoEntry: false });
+  return found === undefined ? 0 : Math.max(Date.now() - found.ctimeMs, 0) / 1e3;
 }

@@ -1,0 +1,162 @@
+import { cgroupDirectory } from '../../core/workload/cgroup.js';
+import type { RawValue } from '../../core/policy/raw-value.js';
+import type { ScopeReading } from '../../core/policy/scope-reading.js';
+import { cgroupAge } from '../../host/linux/cgroup/cgroup-directory.js';
+import type { Hierarchies } from '../../host/linux/cgroup/hierarchies.js';
+import type { Binding, CgroupTable } from '../../native/binding.js';
+import { BESIDE, valueFiles, type ValueFiles } from './value-files.js';
+
+export interface CgroupValuesParts {
+  readonly native: Binding;
+  readonly hierarchies: Hierarchies;
+  /** The request that a rule gives the workload at this path, in bytes; undefined: none does. */
+  readonly requestOf: (path: string) => bigint | undefined;
+}
+
+/** A cgroup with its files open. */
+interface Followed {
+  readonly path: string;
+  readonly row: number;
+  readonly id: bigint;
+  readonly values: ReadonlySet<RawValue>;
+  /** Monotonic: it was made at the latest then. */
+  readonly madeNs: bigint;
+}
+
+const ENODEV = 19;
+
+/** Raw values of cgroups, in one pass of the addon over all of them. */
+export class CgroupValues {
+  readonly #parts: CgroupValuesParts;
+  readonly #files: ValueFiles;
+  readonly #table: CgroupTable;
+  readonly #followed = new Map<string, Followed>();
+  /** Rows by what is read of them. */
+  #groups: ReadonlyMap<number, Uint32Array> | undefined;
+  #fields = new Float64Array();
+  #errors = new Int32Array();
+
+  /** @param values  all that are ever wanted */
+  constructor(parts: CgroupValuesParts, values: Iterable<RawValue>) {
+    const { native, hierarchies } = parts;
+    this.#parts = parts;
+    this.#files = valueFiles(hierarchies.memory?.version === 1 ? 'v1' : 'v2', withFiled(values));
+    this.#table = new native.CgroupTable(this.#files.specs);
+  }
+
+  /** Follows these cgroups and no others, each for its values. One that cannot be opened is tried again by the next call. */
+  follow(wanted: ReadonlyMap<string, ReadonlySet<RawValue>>): void {
+    for (const { path, values } of [...this.#followed.values()]) if (wanted.get(path) !== values) this.#drop(path);
+    for (const [path, values] of wanted) if (!this.#followed.has(path)) this.#open(path, values);
+  }
+
+  /** What is followed now. */
+  get paths(): Iterable<string> {
+    return this.#followed.keys();
+  }
+
+  /** By path. One that was removed, or made again under its name, is left out, and no longer followed. */
+  read(): ReadonlyMap<string, ScopeReading> {
+    const timeNs = process.hrtime.bigint();
+    this.#readTable();
+    const readings = new Map<string, ScopeReading>();
+    const { columns } = this.#table;
+    for (const followed of this.#followed.values()) {
+      const { path, row, id } = followed;
+      if (this.#errors[row] === ENODEV) {
+        this.#drop(path);
+        continue;
+      }
+      const values = new Map<RawValue, number>();
+      this.#files.read(this.#fields, row * columns, values);
+      this.#addOthers(followed, timeNs, values);
+      readings.set(path, { path, id, timeNs, values });
+    }
+    return readings;
+  }
+
+  close(): void {
+    this.#followed.clear();
+    this.#table.close();
+  }
+
+  /** Values that no file of the cgroup holds. */
+  #addOthers({ path, row, madeNs, values: wanted }: Followed, timeNs: bigint, values: Map<RawValue, number>): void {
+    if (wanted.has('age')) values.set('age', Number(timeNs - madeNs) / 1e9);
+    if (!wanted.has('memory.request')) return;
+    const first = row * this.#table.columns;
+    const kept = (['memory.low', 'memory.min'] as const).map((value) => this.#files.one(value, this.#fields, first) || 0);
+    const request = Number(this.#parts.requestOf(path) ?? Math.max(...kept));
+    if (Number.isFinite(request)) values.set('memory.request', request);
+  }
+
+  #open(path: string, values: ReadonlySet<RawValue>): void {
+    const { memory } = this.#parts.hierarchies;
+    if (memory === undefined) return;
+    const directory = cgroupDirectory(memory, path);
+    let row: number;
+    try {
+      row = this.#table.add(directory, memory.version === 2 ? [] : this.#beside(path));
+    } catch {
+      return; // removed, or evictd lacks descriptors: the next call tries again
+    }
+    const ageNs = values.has('age') ? BigInt(Math.round(cgroupAge(directory) * 1e9)) : 0n;
+    const madeNs = process.hrtime.bigint() - ageNs;
+    this.#followed.set(path, { path, row, id: this.#table.id(row), values, madeNs });
+    this.#makeRoom();
+    this.#fields.fill(NaN, row * this.#table.columns, (row + 1) * this.#table.columns);
+    this.#groups = undefined;
+  }
+
+  #beside(path: string): string[] {
+    const { hierarchies } = this.#parts;
+    return BESIDE.map((name) => {
+      const hierarchy = hierarchies[name];
+      return hierarchy === undefined ? NOWHERE : cgroupDirectory(hierarchy, path);
+    });
+  }
+
+  #drop(path: string): void {
+    const followed = this.#followed.get(path);
+    if (followed === undefined) return;
+    this.#table.remove(followed.row);
+    this.#followed.delete(path);
+    this.#groups = undefined;
+  }
+
+  #readTable(): void {
+    this.#groups ??= this.#grouped();
+    for (const [mask, rows] of this.#groups) this.#table.read(this.#fields, this.#errors, rows, mask);
+  }
+
+  #grouped(): ReadonlyMap<number, Uint32Array> {
+    const rows = new Map<number, number[]>();
+    for (const { row, values } of this.#followed.values()) {
+      const mask = this.#files.maskOf(withFiled(values));
+      const group = rows.get(mask) ?? [];
+      rows.set(mask, group);
+      group.push(row);
+    }
+    return new Map([...rows].map(([mask, group]) => [mask, Uint32Array.from(group)]));
+  }
+
+  #makeRoom(): void {
+    const { rowCount, columns } = this.#table;
+    if (this.#errors.length >= rowCount) return;
+    const [fields, errors] = [this.#fields, this.#errors];
+    this.#fields = new Float64Array(2 * rowCount * columns).fill(NaN);
+    this.#errors = new Int32Array(2 * rowCount);
+    this.#fields.set(fields);
+    this.#errors.set(errors);
+  }
+}
+
+/** No directory has this name. */
+const NOWHERE = '/dev/null';
+
+/** A file that every cgroup has shows that it was removed. Without a rule a request is what the kernel guarantees. */
+function withFiled(values: Iterable<RawValue>): ReadonlySet<RawValue> {
+  const all = new Set(values).add('memory.current');
+  if (all.has('memory.request')) all.add('memory.low').add('memory.min');
+  return all;
+}

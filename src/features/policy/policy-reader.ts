@@ -1,0 +1,152 @@
+import { conditionNeeds } from '../../core/policy/condition-needs.js';
+import type { ConfiguredPolicy, PolicyCgroups } from '../../core/policy/configured-policy.js';
+import type { RawValue } from '../../core/policy/raw-value.js';
+import { compileScope, type ScopePattern } from '../../core/policy/scope-pattern.js';
+import type { PolicyReadings, ScopeReading } from '../../core/policy/scope-reading.js';
+import type { SourceProblem } from '../../monitor/ports/ports.js';
+import { SourceRoot } from '../../workloads/cgroup/source-root.js';
+import { CgroupValues } from './cgroup-values.js';
+import { NodeValues, type NodeValuesParts } from './node-values.js';
+import { MOST_SCOPES, ScopeTree } from './scope-tree.js';
+
+/** Policies about the same cgroups. */
+interface Scope {
+  readonly text: string;
+  readonly pattern: ScopePattern;
+  readonly policies: readonly string[];
+  readonly values: ReadonlySet<RawValue>;
+  /** Those that match now, in order. */
+  paths: string[];
+}
+
+/** Reads what the conditions of policies need: of the node, and of every cgroup that matches a scope. */
+export class PolicyReader {
+  readonly #parts: NodeValuesParts;
+  readonly #scopes: readonly Scope[];
+  readonly #node: NodeValues | undefined;
+  readonly #cgroups: CgroupValues | undefined;
+  readonly #tree: ScopeTree;
+  /** undefined: no policy is about cgroups. */
+  readonly #root: SourceRoot | undefined;
+  #listed = new Set<string>();
+  #wanted: ReadonlyMap<string, ReadonlySet<RawValue>> = new Map();
+  /** By the scopes that match: cgroups with the same share the set, so that a change elsewhere does not touch them. */
+  readonly #values = new Map<string, ReadonlySet<RawValue>>();
+
+  constructor(parts: NodeValuesParts, policies: readonly ConfiguredPolicy[]) {
+    this.#parts = parts;
+    this.#scopes = scopesOf(policies);
+    this.#tree = new ScopeTree(this.#scopes.map(({ pattern }) => pattern));
+    const ofNode = needsOf(policies).node;
+    this.#node = ofNode.size === 0 ? undefined : new NodeValues(parts, ofNode);
+    const { memory } = parts.hierarchies;
+    if (this.#scopes.length === 0 || memory === undefined) return;
+    this.#root = new SourceRoot('/', memory.mountPoint, parts.native, this.#tree);
+    this.#cgroups = new CgroupValues(
+      parts,
+      this.#scopes.flatMap(({ values }) => [...values]),
+    );
+  }
+
+  read(): PolicyReadings {
+    this.#follow();
+    const readings = this.#cgroups?.read() ?? new Map<string, ScopeReading>();
+    const node = this.#node?.read();
+    const scopes = new Map<string, readonly ScopeReading[]>();
+    for (const { policies, paths } of this.#scopes) {
+      const found = paths.flatMap((path) => readings.get(path) ?? []);
+      for (const policy of policies) scopes.set(policy, found);
+    }
+    return { ...(node && { node }), scopes };
+  }
+
+  /** What operators should know: scopes without a cgroup, or too many. */
+  problems(): readonly SourceProblem[] {
+    if (this.#parts.hierarchies.memory === undefined && this.#scopes.length > 0) return [NO_CGROUPS];
+    const unmatched = this.#scopes.filter(({ paths }) => paths.length === 0).map(unmatchedScope);
+    const watch = this.#root?.problem();
+    return [...unmatched, ...(this.#tree.isCut ? [TOO_MANY] : []), ...(watch ? [watch] : [])];
+  }
+
+  close(): void {
+    this.#root?.close();
+    this.#cgroups?.close();
+    this.#node?.close();
+  }
+
+  #follow(): void {
+    const [root, cgroups] = [this.#root, this.#cgroups];
+    if (root === undefined || cgroups === undefined) return;
+    root.watch();
+    const changes = root.changes(() => this.#listed.size);
+    if (changes === 'unknown') this.#listed = new Set(root.list().map((below) => `/${below}`));
+    else if (changes !== 'none') {
+      for (const [below, kind] of changes) {
+        if (kind === 'appeared') this.#listed.add(`/${below}`);
+        else this.#listed.delete(`/${below}`);
+      }
+    }
+    if (changes !== 'none') this.#match();
+    cgroups.follow(this.#wanted);
+  }
+
+  #match(): void {
+    for (const scope of this.#scopes) scope.paths = [];
+    const wanted = new Map<string, ReadonlySet<RawValue>>();
+    for (const path of [...this.#listed].sort()) {
+      const matching = this.#tree.matching(path);
+      for (const index of matching) this.#scopes[index]?.paths.push(path);
+      wanted.set(path, this.#valuesOf(matching));
+    }
+    this.#wanted = wanted;
+  }
+
+  #valuesOf(scopes: readonly number[]): ReadonlySet<RawValue> {
+    const key = scopes.join();
+    const known = this.#values.get(key) ?? new Set(scopes.flatMap((index) => [...(this.#scopes[index]?.values ?? [])]));
+    this.#values.set(key, known);
+    return known;
+  }
+}
+
+function scopesOf(policies: readonly ConfiguredPolicy[]): readonly Scope[] {
+  const alike = new Map<string, ConfiguredPolicy[]>();
+  for (const policy of policies) {
+    if (policy.scope === undefined) continue;
+    const text = textOf(policy.scope);
+    alike.set(text, [...(alike.get(text) ?? []), policy]);
+  }
+  return [...alike].flatMap(([text, same]) => {
+    const scope = same[0]?.scope;
+    if (scope === undefined) return [];
+    return [{ text, pattern: compileScope(scope), policies: same.map(({ name }) => name), values: needsOf(same).cgroup, paths: [] }];
+  });
+}
+
+function textOf({ cgroup, paths }: PolicyCgroups): string {
+  return paths === undefined ? cgroup : paths.join(', ');
+}
+
+function needsOf(policies: readonly ConfiguredPolicy[]): ReturnType<typeof conditionNeeds> {
+  return conditionNeeds(policies.flatMap(({ when, unless }) => (unless === undefined ? [when] : [when, unless])));
+}
+
+const NO_CGROUPS: SourceProblem = {
+  code: 'EVICTD_POLICY_SCOPE',
+  message: 'policies with a scope do nothing: this machine has no cgroup memory controller',
+  hint: 'leave out the scope: the policy is about the node then',
+};
+
+const TOO_MANY: SourceProblem = {
+  code: 'EVICTD_POLICY_SCOPES_MANY',
+  message: `the scopes of policies match more than ${String(MOST_SCOPES)} cgroups; the others are not judged`,
+  hint: 'name the scopes more exactly: `**` includes the cgroups inside of services and containers',
+};
+
+function unmatchedScope({ text, policies }: Scope): SourceProblem {
+  return {
+    code: 'EVICTD_POLICY_SCOPE',
+    message: `no cgroup matches the scope ${text} (policy ${policies.join(', ')}), now`,
+    hint: 'systemd-cgls shows the cgroups; the path begins below the cgroup root',
+  };
+}

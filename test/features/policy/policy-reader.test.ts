@@ -1,0 +1,173 @@
+import { mkdirSync, rmdirSync } from 'node:fs';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { parseCondition } from '../../../src/core/condition/parse-condition.js';
+import type { ConfiguredPolicy } from '../../../src/core/policy/configured-policy.js';
+import type { RawValue } from '../../../src/core/policy/raw-value.js';
+import type { ScopeReading } from '../../../src/core/policy/scope-reading.js';
+import { PolicyReader } from '../../../src/features/policy/policy-reader.js';
+import { native } from '../../../src/native/index.js';
+import { testCgroup, type TestCgroup } from '../../support/cgroup.js';
+import { eventually } from '../../support/eventually.js';
+import { hierarchies, isV2 } from './ladder.js';
+
+const SECOND = 1_000_000_000n;
+
+function policy(name: string, when: string, cgroup?: string): ConfiguredPolicy {
+  const parsed = parseCondition(when, { scope: cgroup === undefined ? 'node' : 'cgroup', pressureWindowNs: 10n * SECOND });
+  if ('problems' in parsed) throw new Error(`${when}: ${JSON.stringify(parsed.problems)}`);
+  const then = [{ kind: 'notify' }] as const;
+  return { name, when: parsed.condition, forNs: 0n, cooldownNs: 0n, then, ...(cgroup !== undefined && { scope: { cgroup } }) };
+}
+
+let root: TestCgroup;
+beforeEach(() => {
+  root = testCgroup();
+});
+afterEach(() => root.cleanup());
+
+function reader(
+  policies: readonly ConfiguredPolicy[],
+  parts: { node?: string; requestOf?: (path: string) => bigint | undefined } = {},
+): PolicyReader {
+  const { node, requestOf = () => undefined } = parts;
+  const opened = new PolicyReader({ native, hierarchies, node, requestOf }, policies);
+  onTestFinished(() => {
+    opened.close();
+  });
+  return opened;
+}
+
+const pathsOf = (readings: readonly ScopeReading[] = []): string[] => readings.map(({ path }) => path.slice(root.path.length));
+/** Empty: there is no reading. */
+const values = (reading: ScopeReading | undefined): Partial<Record<RawValue, number>> => Object.fromEntries(reading?.values ?? []);
+
+describe('the cgroups of a scope', () => {
+  test('match the pattern at any depth, and are found when they come and go', () => {
+    const [a, b] = [root.child('a'), root.child('b')];
+    const inner = a.child('app');
+    const read = reader([
+      policy('deep', 'memory.current > 1Mi', `${root.path}/**/app`),
+      policy('flat', 'memory.current > 1Mi', `${root.path}/*`),
+    ]);
+    const found = (): unknown => {
+      const { scopes } = read.read();
+      return { deep: pathsOf(scopes.get('deep')), flat: pathsOf(scopes.get('flat')) };
+    };
+    expect(found()).toEqual({ deep: ['/a/app'], flat: ['/a', '/b'] });
+    const late = b.child('x').child('app');
+    expect(found()).toEqual({ deep: ['/a/app', '/b/x/app'], flat: ['/a', '/b'] });
+    rmdirSync(inner.dir);
+    rmdirSync(late.dir);
+    const c = root.child('c');
+    expect(found()).toEqual({ deep: [], flat: ['/a', '/b', '/c'] });
+    rmdirSync(c.dir);
+    expect(found()).toEqual({ deep: [], flat: ['/a', '/b'] });
+  });
+
+  test('one that was made again under its name is another', () => {
+    const child = root.child('a');
+    const read = reader([policy('p', 'memory.current > 1Mi', `${root.path}/*`)]);
+    const id = (): bigint | undefined => read.read().scopes.get('p')?.[0]?.id;
+    const before = id();
+    rmdirSync(child.dir);
+    mkdirSync(child.dir);
+    id();
+    const after = id();
+    expect(after).toBeGreaterThan(before ?? 0n);
+  });
+
+  test('are named where there are none', () => {
+    const read = reader([policy('p', 'memory.current > 1Mi', `${root.path}/none`), policy('q', 'memory.current > 1Mi', root.path)]);
+    read.read();
+    expect(read.problems()).toMatchObject([
+      { code: 'EVICTD_POLICY_SCOPE', message: `no cgroup matches the scope ${root.path}/none (policy p), now` },
+    ]);
+  });
+});
+
+describe('values', () => {
+  test('are those that the conditions need, and no others', async () => {
+    const child = root.child('a');
+    await child.spawn('/bin/sh', ['-c', 'head -c 16m /dev/zero | tail -c 16m | sleep 600']);
+    const when = 'memory.current > 1Mi & memory.anon > 1Mi & processes > 1 & age > 1s';
+    const read = reader([policy('p', when, `${root.path}/a`)]);
+    const reading = (): ScopeReading | undefined => read.read().scopes.get('p')?.[0];
+    await eventually('the memory is held', () => (reading()?.values.get('memory.anon') ?? 0) >= 16 * 1024 * 1024);
+    const found = values(reading());
+    expect(Object.keys(found).sort()).toEqual(['age', 'memory.anon', 'memory.current', ...(hasPids(child) ? ['processes'] : [])]);
+    expect(found['memory.current']).toBeGreaterThanOrEqual(16 * 1024 * 1024);
+    expect(found.age).toBeGreaterThan(0);
+    expect(found.age).toBeLessThan(600);
+  });
+
+  test('a limit that is not set, and a file that does not exist, are missing; a policy beside it does not add values', () => {
+    root.child('a');
+    const read = reader([
+      policy('limits', 'memory.max > 1Mi | memory.high > 1Mi', `${root.path}/a`),
+      policy('other', 'memory.events.oom > 0 over 10s', root.path),
+    ]);
+    const { scopes } = read.read();
+    expect(Object.keys(values(scopes.get('limits')?.[0]))).toEqual(['memory.current']);
+    expect(Object.keys(values(scopes.get('other')?.[0])).sort()).toEqual(['memory.current', ...(isV2 ? ['memory.events.oom'] : [])]);
+  });
+
+  test('a limit that is set is read', () => {
+    root.child('a').limit(64n * 1024n * 1024n);
+    const read = reader([policy('p', 'memory.max > 1Mi', `${root.path}/a`)]);
+    expect(read.read().scopes.get('p')?.[0]?.values.get('memory.max')).toBe(64 * 1024 * 1024);
+  });
+
+  test('the request is that of a rule, else what the kernel guarantees', () => {
+    for (const name of ['a', 'b']) root.child(name);
+    if (isV2) root.child('c').write('memory.low', '8388608');
+    const requestOf = (path: string): bigint | undefined => (path.endsWith('/a') ? 5n : undefined);
+    const read = reader([policy('p', 'memory.current > 100% of memory.request', `${root.path}/*`)], { requestOf });
+    const requests = read
+      .read()
+      .scopes.get('p')
+      ?.map((reading) => reading.values.get('memory.request'));
+    expect(requests).toEqual([5, 0, ...(isV2 ? [8_388_608] : [])]);
+  });
+});
+
+describe('the node', () => {
+  const when = 'memory.pressure.some.avg10 > 1% & pgscan > 1/s over 10s & memory.anon > 1Mi & memory.kernelAvailable < 10%';
+
+  test('the machine: pressure, reclaim and amounts, also where no threshold asks for them', () => {
+    const { node } = reader([policy('p', when)]).read();
+    const found = values(node);
+    expect(Object.keys(found)).toEqual(
+      expect.arrayContaining([
+        'memory.pressure.some.avg10',
+        'pgscan',
+        'memory.anon',
+        'memory.kernelAvailable',
+        'memory.kernelAvailable.capacity',
+      ]),
+    );
+    expect(found['memory.anon']).toBeGreaterThan(1024 * 1024);
+  });
+
+  test('a cgroup: its own values; of the machine only what thresholds take from it, too', () => {
+    root.child('a');
+    const { node } = reader([policy('p', when)], { node: root.path }).read();
+    const found = values(node);
+    expect(found['memory.anon']).toBeLessThan(1024 * 1024);
+    expect(found.pgscan).toBe(isV2 ? 0 : undefined);
+    expect(found['memory.pressure.some.avg10']).toBeDefined();
+  });
+
+  test('is not read where no policy needs it', () => {
+    const read = reader([policy('p', 'memory.current > 1Mi', root.path)]).read();
+    expect(read.node).toBeUndefined();
+  });
+});
+
+function hasPids(cgroup: TestCgroup): boolean {
+  try {
+    cgroup.read('pids.current');
+    return true;
+  } catch {
+    return false; // v1: in another hierarchy
+  }
+}
