@@ -81,6 +81,13 @@ export const EVICTION_METRICS: readonly Metric[] = [
     steps,
   ),
   eventCounter(
+    'evictd_policy_actions_total',
+    'Actions of policies that have ended, by result; in a dry run those that would have been taken.',
+    ['policy', 'action', 'result'],
+    { policyAction: (policy, action, result) => [1, policy, action, result] },
+    () => [],
+  ),
+  eventCounter(
     'evictd_oom_kills_total',
     "Processes of the node that the kernel's OOM killer killed, by the owner of the limit that was reached.",
     ['limit'],

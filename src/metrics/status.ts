@@ -1,6 +1,7 @@
 import { remainingBudget, type EvictionBudget, type EvictionTimes } from '../core/budget/eviction-budget.js';
 import type { DiskAmount } from '../core/disk/disk-amount.js';
 import type { AlertKind } from '../core/decide/effect.js';
+import type { PolicyActionName, PolicyResultKind } from '../core/policy/policy-action.js';
 import type { EvictionSignal } from '../core/message/eviction-signal.js';
 import type { OrderOutcome } from '../core/decide/standing-order.js';
 import type { OomLimit } from '../core/oom/kernel-kill.js';
@@ -114,6 +115,9 @@ export class Status implements Metrics, Latest {
   }
   reclaimed(step: string, freed: DiskAmount, failed: boolean): void {
     this.#emit('reclaimed', step, freed, failed);
+  }
+  policyAction(policy: string, action: PolicyActionName, result: PolicyResultKind): void {
+    this.#emit('policyAction', policy, action, result);
   }
   oomKilled(limit: OomLimit, processes: number): void {
     this.#emit('oomKilled', limit, processes);

@@ -60,7 +60,7 @@ export class Monitor {
     this.#actors = {
       victims: this.#victims,
       reclaims: this.#reclaims,
-      ...{ releases: parts.releases, reporter: parts.reporter, growth: parts.growth },
+      ...{ releases: parts.releases, reporter: parts.reporter, growth: parts.growth, policies: parts.policies },
       onReclaimed: this.#passOn.bind(this, 'reclaim', undefined),
     };
     this.#rehearsal = new Rehearsal(parts);
@@ -217,7 +217,7 @@ export class Monitor {
       ...{ layout: node.layout(), observe: () => observations, victims, reclaimed: this.#reclaims.take() },
       ...heldInput(this.#parts.releases, this.#state.held),
     } as const;
-    const parts = { node, orders, wake, candidates: this.#candidates.bind(this, 'bounds') };
+    const parts = { node, orders, wake, policies: this.#parts.policies, candidates: this.#candidates.bind(this, 'bounds') };
     const { input, given, times, result } = stepOn(this.#policy, this.#state, readings, parts);
     const { state, effects, dueAtNs, notBeforeNs } = result;
     const passTimes = { wakeNs, ...times, chosenNs: process.hrtime.bigint() };

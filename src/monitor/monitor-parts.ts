@@ -1,6 +1,7 @@
 import type { Journal } from '../journal/journal.js';
 import type { StateKeeper } from '../state/state-keeper.js';
 import type { Evictor, GrowthReader, Heartbeat, Node, Reclaimer, StepListener, WorkloadSource } from './ports/ports.js';
+import type { PolicyPort } from './ports/policy-port.js';
 import type { Reporter } from './reporter.js';
 import type { StandingOrders } from './standing-orders.js';
 import type { Releases } from './unit-releases.js';
@@ -15,6 +16,8 @@ export interface MonitorParts {
   readonly releases?: Releases;
   /** Left out: not known. */
   readonly growth?: GrowthReader;
+  /** Left out: there are no policies. */
+  readonly policies?: PolicyPort;
   readonly journal: Journal;
   readonly keeper: StateKeeper;
   readonly reporter: Reporter;

@@ -2,9 +2,11 @@ import type { StepInput } from '../core/decide/step-input.js';
 import type { Policy, State } from '../core/decide/state.js';
 import { step } from '../core/decide/step.js';
 import type { Observations } from '../core/signal/observation.js';
+import type { PolicyReadings, ScopeReading } from '../core/policy/scope-reading.js';
 import type { Candidates } from '../core/workload/workload.js';
 import { sendsSignal } from './effects/run.js';
 import { EFFECTS } from './effects/table.js';
+import type { PolicyPort } from './ports/policy-port.js';
 import type { Node, StepReport, Wake } from './ports/ports.js';
 import type { PassTimes } from './ports/sent-signals.js';
 import type { StandingOrders } from './standing-orders.js';
@@ -14,6 +16,7 @@ interface Answering {
   readonly node: Pick<Node, 'read'>;
   readonly candidates: () => Candidates;
   readonly orders: Pick<StandingOrders, 'take' | 'withdraw'> | undefined;
+  readonly policies?: PolicyPort | undefined;
 }
 
 /**
@@ -23,14 +26,22 @@ interface Answering {
 export function stepOn(
   policy: Policy,
   state: State,
-  readings: Omit<StepInput, 'nowNs' | 'ordered' | 'resumed' | 'candidates' | 'lastLook'>,
-  { wake, node, candidates, orders }: Answering,
+  readings: Omit<StepInput, 'nowNs' | 'ordered' | 'resumed' | 'policyResults' | Answer>,
+  { wake, node, candidates, orders, policies }: Answering,
 ) {
   const resumed = wake.source === 'resume' && ({ resumed: true } as const);
+  const policyResults = policies?.results() ?? [];
   let ordered = orders?.take();
   for (;;) {
-    const { answers, given, times } = answersOf(node, candidates);
-    const input = { ...readings, nowNs: process.hrtime.bigint(), ...(ordered && { ordered }), ...resumed, ...answers };
+    const { answers, given, times } = answersOf(node, candidates, policies);
+    const input = {
+      ...readings,
+      ...(policyResults.length > 0 && { policyResults }),
+      nowNs: process.hrtime.bigint(),
+      ...(ordered && { ordered }),
+      ...resumed,
+      ...answers,
+    };
     const result = step(policy, state, input);
     if (ordered !== undefined || !sendsSignal(EFFECTS, result.effects) || orders?.withdraw() !== false)
       return { input, given, times, result };
@@ -38,15 +49,28 @@ export function stepOn(
   }
 }
 
+type Answer = 'candidates' | 'lastLook' | 'policyReadings' | 'policyWorkloads';
+
 /** The answers that a step may ask for while it decides, and those that it was given, in order. */
 export interface Answers {
-  readonly answers: Required<Pick<StepInput, 'candidates' | 'lastLook'>>;
-  readonly given: Pick<StepReport, 'candidates' | 'lastLooks'>;
+  readonly answers: Pick<StepInput, Answer>;
+  readonly given: Pick<StepReport, 'candidates' | 'lastLooks' | 'policyReadings' | 'policyWorkloads'>;
   readonly times: Pick<PassTimes, 'candidatesNs'>;
 }
 
-export function answersOf(node: Pick<Node, 'read'>, candidates: () => Candidates): Answers {
-  const given = { candidates: [] as Candidates[], lastLooks: [] as Observations[] };
+interface Given {
+  readonly candidates: Candidates[];
+  readonly lastLooks: Observations[];
+  policyReadings?: PolicyReadings | undefined;
+  policyWorkloads?: readonly ScopeReading[];
+}
+
+export function answersOf(
+  node: Pick<Node, 'read'>,
+  candidates: () => Candidates,
+  policies?: Pick<PolicyPort, 'read' | 'workloads'>,
+): Answers {
+  const given: Given = { candidates: [], lastLooks: [] };
   const times: { candidatesNs?: bigint } = {};
   const remembered = <T>(list: T[], answer: T): T => {
     list.push(answer);
@@ -62,6 +86,10 @@ export function answersOf(node: Pick<Node, 'read'>, candidates: () => Candidates
         return found;
       },
       lastLook: () => remembered(given.lastLooks, node.read()),
+      ...(policies && {
+        policyReadings: () => (given.policyReadings = policies.read()),
+        policyWorkloads: (paths: readonly string[]) => (given.policyWorkloads = policies.workloads(paths)),
+      }),
     },
   };
 }

@@ -1,4 +1,6 @@
 import type { Observation, Observations } from '../core/signal/observation.js';
+import type { PolicyResult } from '../core/policy/policy-action.js';
+import type { PolicyReadings, ScopeReading } from '../core/policy/scope-reading.js';
 import type { Decision } from '../core/decide/eviction.js';
 import type { Signal } from '../core/signal/signal.js';
 import { initialState, type State } from '../core/decide/state.js';
@@ -101,10 +103,13 @@ export class RecordingReading {
         reclaimed: fromJson(json.reclaimed) as RecordedStep['input']['reclaimed'],
         ...(json.ordered !== undefined && { ordered: fromJson(json.ordered) as Decision }),
         ...(json.resumed === true && { resumed: true }),
+        ...(json.policyResults !== undefined && { policyResults: fromJson(json.policyResults) as readonly PolicyResult[] }),
       },
       observations: json.read === undefined ? undefined : this.#observations(recordOf(json.read)),
       candidates: listOf(json.candidates ?? []).map((each) => this.#candidates(recordOf(each))),
       lastLooks: listOf(json.lastLooks ?? []).map((each) => this.#observations(recordOf(each))),
+      ...(json.policyReadings !== undefined && { policyReadings: fromJson(json.policyReadings) as PolicyReadings }),
+      ...(json.policyWorkloads !== undefined && { policyWorkloads: fromJson(json.policyWorkloads) as readonly ScopeReading[] }),
       decisions: listOf(json.decisions ?? []).map((pair) => {
         const [serial, victim] = listOf(pair);
         return { serial: serial as number, victim: victim as string };

@@ -38,8 +38,8 @@ export class RecordingWriting {
     }
   }
 
-  #step({ wake, input, observations, lastLooks, decisions }: RecordedStep, candidates: readonly unknown[]): string {
-    const { nowNs, layout, victims, reclaimed, ordered, resumed } = input;
+  #step({ wake, input, observations, lastLooks, policyReadings, policyWorkloads, decisions }: RecordedStep, candidates: readonly unknown[]): string {
+    const { nowNs, layout, victims, reclaimed, ordered, resumed, policyResults } = input;
     this.#steps += 1;
     return line({
       kind: 'step',
@@ -54,6 +54,9 @@ export class RecordingWriting {
       ...(resumed && { resumed }),
       ...(candidates.length > 0 && { candidates }),
       ...(lastLooks.length > 0 && { lastLooks: lastLooks.map((seen) => this.#observations(seen)) }),
+      ...(policyReadings && { policyReadings: toJson(policyReadings) }),
+      ...(policyWorkloads && { policyWorkloads: toJson(policyWorkloads) }),
+      ...(policyResults && { policyResults: toJson(policyResults) }),
       ...(decisions.length > 0 && { decisions: decisions.map(({ serial, victim }) => [serial, victim]) }),
     });
   }

@@ -1,6 +1,7 @@
 import type { StepInput } from '../core/decide/step-input.js';
 import type { Observations } from '../core/signal/observation.js';
 import type { Platform } from '../core/signal/operating-system.js';
+import type { PolicyReadings, ScopeReading } from '../core/policy/scope-reading.js';
 import type { Rule } from '../core/workload/rule.js';
 import type { Policy, State } from '../core/decide/state.js';
 import type { Candidates, Protection } from '../core/workload/workload.js';
@@ -57,11 +58,15 @@ export interface RecordedDecision {
 export interface RecordedStep {
   readonly kind: 'step';
   readonly wake: Wake;
-  readonly input: Omit<StepInput, 'observe' | 'candidates' | 'lastLook'>;
+  readonly input: Omit<StepInput, 'observe' | 'candidates' | 'lastLook' | 'policyReadings' | 'policyWorkloads'>;
   readonly observations: Observations | undefined;
   readonly candidates: readonly RecordedCandidates[];
   /** The readings after the candidates. */
   readonly lastLooks: readonly Observations[];
+  /** The scopes of policies. Left out: not asked for, or not readable. */
+  readonly policyReadings?: PolicyReadings;
+  /** Cgroups that a victim was chosen from. Left out: not asked for. */
+  readonly policyWorkloads?: readonly ScopeReading[];
   readonly decisions: readonly RecordedDecision[];
 }
 

@@ -209,6 +209,7 @@ function cause(): z.ZodMiniType {
   return kinds({
     threshold: { threshold: threshold(), observation: observation(), limit: z.bigint(), joined: z.optional(joined) },
     'storage-limit': { breach },
+    policy: { policy: z.string(), scope: z.string(), condition: z.string(), graceNs: z.bigint(), memory: z.optional(observation()) },
   });
 }
 

@@ -94,6 +94,14 @@ function brief(effect: Effect): string[] {
       return [`alert ${effect.alert}`];
     case 'release':
       return [`start ${effect.hold.start.join(' ')}`];
+    case 'policy':
+      return [
+        `${effect.action}${'target' in effect ? ` ${effect.target.name}` : ''}${'reason' in effect ? `: ${effect.reason}` : ''}${effect.dryRun ? ' dry' : ''}`,
+      ];
+    case 'policy-result':
+      return [`${effect.action} ${effect.result}`];
+    case 'policy-end':
+      return [`end ${effect.policy}: ${effect.reason}`];
     case 'resume':
       return ['resume'];
     case 'error':

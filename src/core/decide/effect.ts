@@ -6,6 +6,7 @@ import type { Decision, EscalationReason, Outcome } from './eviction.js';
 import type { Joined } from '../threshold/joined-readings.js';
 import type { Observation } from '../signal/observation.js';
 import type { Reclaim, ReclaimReading } from '../reclaim/reclaim.js';
+import type { LadderEnded, PolicyEffect, PolicyResult } from '../policy/policy-action.js';
 import type { Hold } from '../systemd/unit-hold.js';
 import type { ConditionType, Resource } from '../signal/signal.js';
 import type { Threshold } from '../threshold/threshold.js';
@@ -73,5 +74,9 @@ export type Effect =
   | { readonly kind: 'release'; readonly hold: Hold }
   /** An operator has asked evictd to evict again. */
   | { readonly kind: 'resume'; readonly lifted: LiftedPauses }
+  /** A step of a policy's ladder acts, or gives back what it held. Its evictions are `evict`. */
+  | PolicyEffect
+  | ({ readonly kind: 'policy-result' } & PolicyResult)
+  | ({ readonly kind: 'policy-end' } & LadderEnded)
   /** The filesystem layout is not known, so the step decided nothing. */
   | { readonly kind: 'error'; readonly message: string };

@@ -1,6 +1,7 @@
 import { usedUpBudget } from '../budget/eviction-budget.js';
 import { isLeakUncertain, leakSince, pausedBase } from '../budget/leak.js';
-import { decide, measuredRanking, selectVictim, type Choice } from '../rank/victim-selection.js';
+import { measuredRanking, selectVictim } from '../rank/victim-selection.js';
+import { decide, type Choice } from '../rank/eviction-decision.js';
 import type { AlertKind, Effect } from './effect.js';
 import { relieved } from '../reclaim/eviction-yield.js';
 import { growersSince, growthBase, type GrowthBase, type GrowthBases } from '../reclaim/growth.js';

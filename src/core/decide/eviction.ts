@@ -1,13 +1,12 @@
 import { patienceFor, type Patience } from '../reclaim/dying-patience.js';
 import type { DiskHolder } from '../disk/filesystem-holders.js';
 import type { Observation } from '../signal/observation.js';
+import type { EvictionCause } from '../rank/eviction-cause.js';
 import type { RankedWorkload } from '../rank/rank.js';
 import type { Hold } from '../systemd/unit-hold.js';
 import type { Resource } from '../signal/signal.js';
-import type { StorageBreach } from '../disk/storage-limit.js';
 import type { UnitStop } from '../systemd/unit-stop.js';
 import type { UnreadableWorkload } from '../workload/workload.js';
-import type { ThresholdCause } from '../threshold/threshold-cause.js';
 
 /** How long a workload is passed over after it survived SIGKILL, … */
 const SURVIVED_PAUSE_NS = 60_000_000_000n;
@@ -16,18 +15,12 @@ const UNTOUCHED_PAUSE_NS = 1_000_000_000n;
 /** An eviction that freed less than this part of the victim's usage is ineffective, unless the node's value judges it. */
 const EFFECTIVE_SHARE = 10n;
 
-/** The workload exceeds its own limit of local storage. */
-export interface StorageLimitCause {
-  readonly kind: 'storage-limit';
-  readonly breach: StorageBreach;
-}
-
 /** Which workload is evicted, and all readings that led to it. */
 export interface Decision {
   /** From 1. */
   readonly serial: number;
   readonly resource: Resource;
-  readonly cause: ThresholdCause | StorageLimitCause;
+  readonly cause: EvictionCause;
   readonly victim: RankedWorkload;
   /** Between SIGTERM and SIGKILL; 0: SIGKILL at once. */
   readonly graceNs: bigint;

@@ -5,6 +5,7 @@ import { episodeEndNs } from '../threshold/reported-episode.js';
 import { graceEndNs } from '../threshold/grace-period.js';
 import { countsFromNs } from '../threshold/averaging-window.js';
 import { SIGNAL_FACTS, type Signal } from '../signal/signal.js';
+import { policiesDueNs } from '../ladder/policy-deadline.js';
 import type { Policy, State } from './state.js';
 
 /** How often candidates are read again while a threshold could evict nothing. */
@@ -38,6 +39,8 @@ export function dueAtNs(policy: Policy, state: State, nowNs: bigint): bigint | u
   if (policy.hasWorkloadSource && state.thresholdsMet.some(({ signal }) => isEvictable(policy, signal))) {
     wait(nowNs + RECHECK_NS);
   }
+  const policiesNs = policiesDueNs(policy.shuttingDown ? [] : (policy.policies ?? []), state.policies, nowNs);
+  if (policiesNs !== undefined) wait(policiesNs);
   return due;
 }
 

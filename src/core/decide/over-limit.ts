@@ -1,5 +1,5 @@
 import type { ChoiceContext } from './eviction-choice.js';
-import { decide, type Choice } from '../rank/victim-selection.js';
+import { decide, type Choice } from '../rank/eviction-decision.js';
 import type { RankedWorkload } from '../rank/rank.js';
 import { localStorageEviction } from '../disk/storage-limit.js';
 import type { Candidates, WorkloadUsage } from '../workload/workload.js';

@@ -1,6 +1,7 @@
 import { leakSince } from '../budget/leak.js';
 import { pauseFor } from '../reclaim/yield-pause.js';
-import { decide, passedOver, type Choice } from '../rank/victim-selection.js';
+import { passedOver } from '../rank/victim-selection.js';
+import { choiceOf, decide } from '../rank/eviction-decision.js';
 import type { RankedWorkload } from '../rank/rank.js';
 import type { Layout } from '../signal/layout.js';
 import type { Observation, Observations } from '../signal/observation.js';
@@ -100,7 +101,7 @@ function decisionNow(policy: Policy, state: State, { threshold, observation, lim
   const observe = (): Observations => ({ ...observations, observed: new Map([[threshold.signal, crossed]]) });
   // Later growth is not known, so a leak is judged by the current reading.
   const before = state.leakBase?.isPaused ? state : { ...state, leakBase: undefined };
-  const { effects } = step({ ...policy, thresholds: [threshold], localStorageCapacityIsolation: false }, before, {
+  const { effects } = step({ ...policy, thresholds: [threshold], policies: [], localStorageCapacityIsolation: false }, before, {
     nowNs,
     layout,
     observe,
@@ -121,22 +122,6 @@ function isAlike(other: RankedWorkload, victim: RankedWorkload): boolean {
     other.priority === victim.priority &&
     (other.workload.avoid ?? false) === (victim.workload.avoid ?? false)
   );
-}
-
-function choiceOf({ evictions, settled, decisions, evictionTimes, leakBase, unitEvictions, held, measurementAwaitedSince }: State): Choice {
-  return {
-    effects: [],
-    evictions,
-    settled,
-    decisions,
-    evictionTimes,
-    leakBase,
-    unitEvictions,
-    held,
-    measurementAwaitedSince,
-    awaiting: false,
-    over: [],
-  };
 }
 
 /** What the native layer saw and did. Times are monotonic. */

@@ -12,6 +12,8 @@ import type { GrowthBases } from '../reclaim/growth.js';
 import type { YieldPauses } from '../reclaim/yield-pause.js';
 import type { ReclaimStep } from '../reclaim/reclaim-step.js';
 import type { Hold } from '../systemd/unit-hold.js';
+import { initialPolicyState, type PolicyState } from '../ladder/policy-state.js';
+import type { ConfiguredPolicy } from '../policy/configured-policy.js';
 import type { ConditionType, Resource } from '../signal/signal.js';
 import type { Threshold } from '../threshold/threshold.js';
 
@@ -44,6 +46,8 @@ export interface Policy {
    * Whether workloads over their own storage limits are evicted. Every step then reads the statistics of all workloads.
    */
   readonly localStorageCapacityIsolation: boolean;
+  /** In the order of the configuration. Left out: none. */
+  readonly policies?: readonly ConfiguredPolicy[];
   /** Left out: evictions are not limited. */
   readonly evictionBudget?: EvictionBudget;
   readonly dryRun: boolean;
@@ -96,6 +100,8 @@ export interface State {
   readonly held: ReadonlyMap<string, Hold>;
   /** What happens once per reported episode and has happened: alerts, and decisions of a dry run. By kind, the threshold id. */
   readonly settled: ReadonlyMap<string, string>;
+  /** Ladders, and what they hold. Not kept over a restart. */
+  readonly policies: PolicyState;
   readonly decisions: number;
 }
 
@@ -123,5 +129,6 @@ export const initialState: State = {
   unitEvictions: new Map(),
   held: new Map(),
   settled: new Map(),
+  policies: initialPolicyState,
   decisions: 0,
 };

@@ -3,6 +3,8 @@ import type { Layout } from '../signal/layout.js';
 import type { Observations } from '../signal/observation.js';
 import type { ReclaimReading } from '../reclaim/reclaim.js';
 import type { HoldNews } from '../systemd/restart-storm.js';
+import type { PolicyResult } from '../policy/policy-action.js';
+import type { PolicyReadings, ScopeReading } from '../policy/scope-reading.js';
 import type { Candidates } from '../workload/workload.js';
 
 /** Everything that a step reads. A recording of it (recording/recording-format.ts) replays the run. */
@@ -33,6 +35,12 @@ export interface StepInput {
    * undefined: unreadable. Left out: not available.
    */
   readonly lastLook?: () => Observations | undefined;
+  /** Reads the scopes of all policies. undefined: they cannot be read. Left out: there are no policies. */
+  readonly policyReadings?: () => PolicyReadings | undefined;
+  /** Reads the values that victims are compared by, of these cgroups. Called only while a condition holds. */
+  readonly policyWorkloads?: (paths: readonly string[]) => readonly ScopeReading[];
+  /** What has become of the actions of policies since the step before. Left out: nothing new. */
+  readonly policyResults?: readonly PolicyResult[];
   /** Reads all candidates. Called only when a workload must be evicted, or when storage limits are enforced. */
   readonly candidates: () => Candidates;
 }

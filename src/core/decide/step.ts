@@ -32,6 +32,7 @@ import { afterReclaim } from '../reclaim/reclaim-progress.js';
 import { counting } from '../threshold/averaging-window.js';
 import { afterNews, released } from '../systemd/restart-storm.js';
 import { mayActOn } from './shutdown-eviction.js';
+import { stepPolicies } from '../ladder/policy-step.js';
 import type { Policy, State } from './state.js';
 import { isResourceThreshold, operandsOf, thresholdId, type Threshold } from '../threshold/threshold.js';
 import { basesNow } from '../reclaim/growth.js';
@@ -58,9 +59,20 @@ export interface StepResult {
  * result. Never throws.
  */
 export function step(policy: Policy, before: State, input: StepInput): StepResult {
-  if (!input.resumed) return stepWithOrder(policy, before, input);
-  const { effects, ...result } = stepWithOrder(policy, withoutPauses(before), input);
+  if (!input.resumed) return stepWithPolicies(policy, before, input);
+  const { effects, ...result } = stepWithPolicies(policy, withoutPauses(before), input);
   return { ...result, effects: [{ kind: 'resume', lifted: pausesIn(before) }, ...effects] };
+}
+
+/** The thresholds first: they never wait for a policy. */
+function stepWithPolicies(policy: Policy, before: State, input: StepInput): StepResult {
+  const made = stepWithOrder(policy, before, input);
+  const changed = stepPolicies(policy, made, input);
+  if (changed === undefined) return made;
+  const { state, effects, isAwaiting } = changed;
+  const policiesDueNs = isAwaiting ? input.nowNs + AWAITED_NS : dueAtNs(policy, state, input.nowNs);
+  const isSooner = policiesDueNs !== undefined && (made.dueAtNs === undefined || policiesDueNs < made.dueAtNs);
+  return { ...made, state, effects, dueAtNs: isSooner ? policiesDueNs : made.dueAtNs };
 }
 
 function stepWithOrder(policy: Policy, before: State, input: StepInput): StepResult {

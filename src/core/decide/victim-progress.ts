@@ -127,7 +127,7 @@ function nodeNow(
 
 /** Without departure hard-grace a hard eviction keeps its second. */
 function isSoft({ cause }: Decision): boolean {
-  return cause.kind === 'threshold' && thresholdKind(cause.threshold) === 'soft';
+  return cause.kind === 'policy' || (cause.kind === 'threshold' && thresholdKind(cause.threshold) === 'soft');
 }
 
 interface OutcomeFacts {

@@ -9,7 +9,10 @@ import type { StorageBreach } from '../disk/storage-limit.js';
 export const STORAGE_LIMIT_SIGNALS = ['emptydirfs.limit', 'ephemeralpodfs.limit', 'ephemeralcontainerfs.limit'] as const;
 export type StorageLimitSignal = (typeof STORAGE_LIMIT_SIGNALS)[number];
 
-export type EvictionSignal = Signal | StorageLimitSignal;
+/** Of an eviction that a policy decided. */
+export const POLICY_SIGNAL = 'policy';
+
+export type EvictionSignal = Signal | StorageLimitSignal | typeof POLICY_SIGNAL;
 
 const BY_BREACH: Readonly<Record<StorageBreach['kind'], StorageLimitSignal>> = {
   emptyDir: 'emptydirfs.limit',
@@ -18,5 +21,12 @@ const BY_BREACH: Readonly<Record<StorageBreach['kind'], StorageLimitSignal>> = {
 };
 
 export function evictionSignal({ cause }: Pick<Decision, 'cause'>): EvictionSignal {
-  return cause.kind === 'threshold' ? cause.threshold.signal : BY_BREACH[cause.breach.kind];
+  switch (cause.kind) {
+    case 'threshold':
+      return cause.threshold.signal;
+    case 'storage-limit':
+      return BY_BREACH[cause.breach.kind];
+    case 'policy':
+      return POLICY_SIGNAL;
+  }
 }

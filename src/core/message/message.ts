@@ -6,6 +6,7 @@ import { ofResource } from '../disk/disk-holding.js';
 import { formatDuration } from '../quantity/duration.js';
 import type { Effect } from '../decide/effect.js';
 import type { Decision, Outcome } from '../decide/eviction.js';
+import { nodeBefore } from '../rank/eviction-cause.js';
 import type { Joined } from '../threshold/joined-readings.js';
 import type { Observation } from '../signal/observation.js';
 import { describeRanked, protectionText } from '../rank/rank.js';
@@ -22,6 +23,8 @@ import {
   type Operand,
   type Threshold,
 } from '../threshold/threshold.js';
+import type { ThresholdCause } from '../threshold/threshold-cause.js';
+import { policyReasonText } from './policy-message.js';
 import { meansText, stoppedText, stormText, unitText } from './unit-message.js';
 
 const NS_PER_SECOND = 1_000_000_000n;
@@ -59,15 +62,26 @@ function operandComparison({ signal, value }: Operand, observation: Observation 
 export function decisionMessage(decision: Decision): string {
   const { cause, resource, victim, dryRun, standingOrder } = decision;
   const { name } = victim.workload;
-  const why = cause.kind === 'threshold' ? comparisonText(cause) : breachText(cause.breach);
+  const why = causeText(cause, comparisonText);
   return `${dryRun ? 'dry run: would evict' : 'evicting'} ${name} with ${meansText(decision)}${standingOrder ? ' by standing order' : ''}: ${why}; ${name} ${describeRanked(victim, resource)}${unitText(decision)}`;
 }
 
 /** Without the values of the moment, which are not known when an order is prepared. */
 export function standingOrderMessage(decision: Decision): string {
   const { cause, victim } = decision;
-  const why = cause.kind === 'threshold' ? whenText(cause.threshold) : breachText(cause.breach);
+  const why = causeText(cause, ({ threshold }) => whenText(threshold));
   return `evicting ${victim.workload.name} with ${meansText(decision)} by standing order: ${why}`;
+}
+
+function causeText(cause: Decision['cause'], thresholdText: (cause: ThresholdCause) => string): string {
+  switch (cause.kind) {
+    case 'threshold':
+      return thresholdText(cause);
+    case 'storage-limit':
+      return breachText(cause.breach);
+    case 'policy':
+      return policyReasonText(cause);
+  }
 }
 
 /** 'its emptyDir volume cache is over its limit of 1Gi'. */
@@ -124,9 +138,10 @@ function holdingText({ resource, victim: { holding } }: Decision): string {
 
 /** '; memory.available 11.8MiB → 200MiB'. */
 function nodeText({ decision: { cause }, nodeAfter }: Outcome): string {
-  if (cause.kind !== 'threshold' || nodeAfter === undefined) return '';
-  const { signal } = cause.threshold;
-  return `; ${signal} ${amountOf(signal, cause.observation.available)} → ${amountOf(signal, nodeAfter.available)}`;
+  const before = nodeBefore(cause);
+  if (before === undefined || nodeAfter === undefined) return '';
+  const { signal, observation } = before;
+  return `; ${signal} ${amountOf(signal, observation.available)} → ${amountOf(signal, nodeAfter.available)}`;
 }
 
 export function alertMessage({

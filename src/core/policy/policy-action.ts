@@ -10,29 +10,23 @@ export interface PolicyTarget {
   readonly path: string;
 }
 
-/** `time`: its time is over. `relieved`: the condition does not hold any more. `evicted`: the workload is evicted now. */
-export const GIVE_BACK_REASONS = [
-  'time',
-  'relieved',
-  'unknown',
-  'failed',
-  'policy-removed',
-  'scope-gone',
-  'no-progress',
-  'evicted',
-  'shutdown',
-] as const;
-export type GiveBackReason = (typeof GIVE_BACK_REASONS)[number];
+/**
+ * How a ladder ends. `relieved`: the condition does not hold any more. `exhausted`: its last step is over, and the condition
+ * still holds. `unknown`: a step is over, and it is not known whether the condition holds.
+ */
+export type LadderEnd = 'relieved' | 'exhausted' | 'unknown' | 'policy-removed' | 'scope-gone' | 'shutdown';
 
-/** What an adapter does for a policy. */
+/** Why a workload is given back. `time`: its step is over. `no-progress`: it only waits. `evicted`: it is evicted now. */
+export type GiveBackReason = Exclude<LadderEnd, 'exhausted'> | 'time' | 'no-progress' | 'evicted';
+
+/** What an adapter does in a step of a ladder. */
 export type PolicyAct =
   | { readonly action: 'notify' }
   | Acting<'run'>
   /** The workloads above their request, the largest excess first; `excessBytes` of each may be reclaimed. */
   | (Acting<'reclaim'> & { readonly targets: readonly (PolicyTarget & { readonly excessBytes: bigint })[] })
   | { readonly action: 'throttle'; readonly target: PolicyTarget; readonly memoryHigh: ThrottleLimit; readonly forNs: bigint }
-  | { readonly action: 'freeze'; readonly target: PolicyTarget; readonly forNs: bigint }
-  | GiveBack;
+  | { readonly action: 'freeze'; readonly target: PolicyTarget; readonly forNs: bigint };
 
 /** Gives back what was throttled or frozen. Must be done before it returns: the workload may be killed next. */
 export interface GiveBack {
@@ -44,10 +38,10 @@ export interface GiveBack {
 type Acting<K extends 'run' | 'reclaim'> = { readonly action: K } & Omit<Extract<LadderStep, { kind: K }>, 'kind'>;
 
 /** An action of a policy for one of its scopes, and why. */
-export type PolicyEffect = PolicyReason & { readonly kind: 'policy'; readonly dryRun: boolean } & PolicyAct;
+export type PolicyEffect = PolicyReason & { readonly kind: 'policy'; readonly dryRun: boolean } & (PolicyAct | GiveBack);
 
 /** With the steps that evict. */
-export type PolicyActionName = PolicyAct['action'] | 'stop' | 'kill';
+export type PolicyActionName = PolicyEffect['action'] | 'stop' | 'kill';
 
 /** `refused`: evictd did not try, as no workload may be acted on, for example. `timed-out`: no answer in its time. */
 export const POLICY_RESULTS = ['done', 'failed', 'timed-out', 'refused', 'dry-run'] as const;
@@ -68,5 +62,14 @@ export interface PolicyResult {
   readonly error?: string;
 }
 
-/** How a ladder ended. `exhausted`: its last step is over and the condition still holds. */
-export type LadderEnd = 'relieved' | 'exhausted' | 'unknown' | 'policy-removed' | 'scope-gone' | 'shutdown';
+/** The end of a ladder. */
+export interface LadderEnded {
+  readonly policy: string;
+  readonly scope: string;
+  readonly reason: LadderEnd;
+  /** Its last step. */
+  readonly lastAction: PolicyActionName;
+  readonly tookNs: bigint;
+  /** What the node's memory.available rose by. Left out: not known. */
+  readonly gainedBytes?: bigint;
+}

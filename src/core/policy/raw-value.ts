@@ -79,6 +79,14 @@ const EVENTS = {
   'memory.events.oom_kill': { ...event('oom_kill'), v1: { file: 'memory.oom_control', keys: ['oom_kill'] }, node: vmstat('oom_kill') },
 } as const satisfies Record<string, RawSources>;
 
+/** For the choice of a victim. */
+const VICTIMS = {
+  /** 1: the kernel kills the cgroup as a whole. */
+  'memory.oom.group': { v2: { file: 'memory.oom.group' } },
+  /** The largest oom_score of its processes. No file of the cgroup. */
+  oom_score: {},
+} as const satisfies Record<string, RawSources>;
+
 const OTHERS = {
   /** Read and written. */
   'io.bytes': {
@@ -104,7 +112,8 @@ type PressureValue = `${StallResource}.pressure.${StallKind}.${PressureNumber}`;
 export type NodeValue = AmountSignal | `${AmountSignal}.capacity`;
 
 /** What can be read of a scope. Bytes, counts, pages, percent (averages of pressure), µs (`.total`), seconds (age). */
-export type RawValue = keyof typeof MEMORY | keyof typeof RECLAIM | keyof typeof EVENTS | keyof typeof OTHERS | PressureValue | NodeValue;
+export type RawValue =
+  keyof typeof MEMORY | keyof typeof RECLAIM | keyof typeof EVENTS | keyof typeof VICTIMS | keyof typeof OTHERS | PressureValue | NodeValue;
 
 /** Percent of the wall time; `total` in µs. A cgroup has it on v2 only. */
 const PRESSURE = Object.fromEntries(
@@ -132,6 +141,7 @@ export const RAW_VALUES: Readonly<Record<RawValue, RawSources>> = {
   ...MEMORY,
   ...RECLAIM,
   ...EVENTS,
+  ...VICTIMS,
   ...OTHERS,
   ...PRESSURE,
   ...OBSERVED,

@@ -1,141 +1,21 @@
-import { usedUpBudget, withBudgeted } from '../budget/eviction-budget.js';
-import { leakBase } from '../budget/leak.js';
+import { usedUpBudget } from '../budget/eviction-budget.js';
 import { isBelow } from '../workload/cgroup.js';
-import { inFlight, type Decision, type EvictionInFlight, type StorageLimitCause, type UnitDecision } from '../decide/eviction.js';
-import { type ThresholdCause } from '../threshold/threshold-cause.js';
-import type { Effect } from '../decide/effect.js';
+import type { Victim } from './eviction-decision.js';
 import { usagesFor } from './candidate-usages.js';
-import type { DiskHolder } from '../disk/filesystem-holders.js';
 import { holdersOn } from '../disk/held-space.js';
 import { mayComeBefore, moveBack, numberPlaces, rank, type RankedWorkload } from './rank.js';
 import { leastYield, type Shortfall } from './shortfall.js';
-import { SIGNAL_FACTS, type ConditionType, type Resource, type ResourceSignal, filesystemOf } from '../signal/signal.js';
+import { SIGNAL_FACTS, type Resource, type ResourceSignal, filesystemOf } from '../signal/signal.js';
 import type { Layout } from '../signal/layout.js';
-import { evictionsBefore, holdOf } from '../systemd/restart-storm.js';
 import type { Policy, State } from '../decide/state.js';
 import { countsSwap, thresholdKind, type ResourceThreshold } from '../threshold/threshold.js';
-import type { UnitStop } from '../systemd/unit-stop.js';
 import type { Candidates, Protection, WorkloadStats } from '../workload/workload.js';
-
-/**
- * The kubelet's grace period for a hard eviction, contrary to its documentation (eviction_manager.go,
- * immediateEvictionGracePeriodSeconds).
- */
-const KUBELET_HARD_GRACE_NS = 1_000_000_000n;
 
 /**
  * For soft thresholds and disks. systemd answers within milliseconds unless it is in trouble itself. A hard threshold of
  * memory or process ids waits for nothing: these keep falling meanwhile.
  */
 const PATIENT_AWAITS_NS = 250_000_000n;
-
-export interface Choice {
-  readonly effects: readonly Effect[];
-  readonly evictions: readonly EvictionInFlight[];
-  readonly settled: State['settled'];
-  readonly decisions: number;
-  readonly evictionTimes: State['evictionTimes'];
-  readonly leakBase: State['leakBase'];
-  readonly unitEvictions: State['unitEvictions'];
-  readonly held: State['held'];
-  readonly measurementAwaitedSince: State['measurementAwaitedSince'];
-  /** A step is due soon: facts about the victim are outstanding, or the shortage was over at the last look. */
-  readonly awaiting: boolean;
-  /** Ids of thresholds whose shortage was over at the last look. They evicted nothing and owe no min reclaim. */
-  readonly over: readonly string[];
-}
-
-/** A victim and the ranking that it was selected from. */
-export interface Victim {
-  readonly victim: RankedWorkload;
-  readonly ranking: readonly RankedWorkload[];
-  readonly unreadable: Candidates['unreadable'];
-  readonly holders?: readonly DiskHolder[] | undefined;
-  /** undefined: not a systemd unit, or its processes get signals. */
-  readonly unitStop?: UnitStop | undefined;
-  /** A workload that may rank before it is being measured. */
-  readonly awaitsMeasurement?: boolean;
-}
-
-export function decide(
-  policy: Policy,
-  choice: Choice,
-  cause: ThresholdCause | StorageLimitCause,
-  { victim, ranking, unreadable, unitStop, holders }: Victim,
-  nowNs: bigint,
-): Choice {
-  const serial = choice.decisions + 1;
-  const grace = graceNs(policy, cause, victim);
-  const unit = unitDecision(choice, cause, victim, { serial, stop: unitStop, isGraceful: grace > 0n }, nowNs);
-  const decision: Decision = {
-    serial,
-    resource: resourceOf(cause),
-    cause,
-    victim,
-    graceNs: grace,
-    ranking,
-    unreadable,
-    decidedAtNs: nowNs,
-    dryRun: policy.dryRun,
-    ...(holders && { holders }),
-    ...(unit && { unit }),
-  };
-  const hold = policy.dryRun ? undefined : unit?.hold;
-  return {
-    ...choice,
-    effects: [...choice.effects, { kind: 'evict', decision }],
-    evictions: policy.dryRun ? choice.evictions : [...choice.evictions, inFlight(decision)],
-    decisions: serial,
-    evictionTimes: policy.dryRun ? choice.evictionTimes : withBudgeted(policy, choice.evictionTimes, decision),
-    leakBase: policy.dryRun ? choice.leakBase : (leakBase(decision) ?? choice.leakBase),
-    held: hold ? new Map(choice.held).set(hold.unit, hold) : choice.held,
-  };
-}
-
-function unitDecision(
-  choice: Choice,
-  cause: ThresholdCause | StorageLimitCause,
-  { workload: { unit, path } }: RankedWorkload,
-  { serial, stop, isGraceful }: { readonly serial: number; readonly stop: UnitStop | undefined; readonly isGraceful: boolean },
-  nowNs: bigint,
-): UnitDecision | undefined {
-  if (unit === undefined) return undefined;
-  const evictions = evictionsBefore(path, choice, nowNs) + 1;
-  const stopped = {
-    unit: unit.name,
-    decision: serial,
-    stop,
-    evictions,
-    isGraceful,
-    condition: conditionOf(cause),
-  };
-  return { evictions, stop, hold: holdOf(stopped, choice.held, nowNs) };
-}
-
-function conditionOf(cause: ThresholdCause | StorageLimitCause): ConditionType {
-  return cause.kind === 'threshold' ? SIGNAL_FACTS[cause.threshold.signal].condition : 'DiskPressure';
-}
-
-function resourceOf(cause: ThresholdCause | StorageLimitCause): Resource {
-  return cause.kind === 'threshold' ? SIGNAL_FACTS[cause.threshold.signal].resource : 'ephemeral-storage';
-}
-
-/** Of a pod that sets none (DefaultTerminationGracePeriodSeconds). */
-const DEFAULT_GRACE_NS = 30_000_000_000n;
-
-/**
- * Hard, or over a storage limit: none, or the kubelet's second. Soft: the smaller of evictionMaxPodGracePeriod and the
- * workload's own. If the former is below 0 it is the smaller one to the kubelet (eviction_manager.go, synchronize,
- * v1.36.2), and no limit to evictd.
- */
-function graceNs({ departures, maxPodGracePeriodNs }: Policy, cause: ThresholdCause | StorageLimitCause, victim: RankedWorkload): bigint {
-  if (cause.kind === 'storage-limit' || thresholdKind(cause.threshold) === 'hard') {
-    return departures['hard-grace'] ? 0n : KUBELET_HARD_GRACE_NS;
-  }
-  const own = victim.workload.terminationGracePeriodNs;
-  if (maxPodGracePeriodNs < 0n && departures['soft-default-grace']) return own ?? DEFAULT_GRACE_NS;
-  return own !== undefined && own < maxPodGracePeriodNs ? own : maxPodGracePeriodNs;
-}
 
 /**
  * The ranking, with a reason for each workload that was passed over, and the victim; undefined: no workload may be

@@ -2,6 +2,7 @@ import { memoryClosesNs } from './node-yield.js';
 import { countedBy } from '../rank/candidate-usages.js';
 import type { Departures } from '../decide/departures.js';
 import type { Decision, EvictionInFlight } from '../decide/eviction.js';
+import { nodeBefore } from '../rank/eviction-cause.js';
 import type { ThresholdCause } from '../threshold/threshold-cause.js';
 import type { Observation, Observations } from '../signal/observation.js';
 import type { Resource, Signal } from '../signal/signal.js';
@@ -35,10 +36,11 @@ export function withYield(
 ): EvictionInFlight {
   const { cause } = eviction.decision;
   const gone = { ...eviction, exitedSinceNs: eviction.exitedSinceNs ?? nowNs };
-  if (cause.kind !== 'threshold') return gone;
+  const before = nodeBefore(cause);
+  if (before === undefined) return gone;
   const after = judgedBy === undefined ? nodeAfter(eviction.decision, observations) : observations?.observed.get(judgedBy);
   const available = after?.available;
-  const most = eviction.risen?.available ?? cause.observation.available;
+  const most = eviction.risen?.available ?? before.observation.available;
   return available === undefined || available <= most ? gone : { ...gone, risen: { available, atNs: nowNs } };
 }
 
@@ -75,8 +77,9 @@ export function isYieldOpen(
 
 /** The signal's current reading; undefined: unreadable, or of another filesystem than before. */
 export function nodeAfter({ cause, victim }: Decision, observations: Observations | undefined): Observation | undefined {
-  const after = cause.kind === 'threshold' ? observations?.observed.get(cause.threshold.signal) : undefined;
-  const isOther = cause.kind === 'threshold' && victim.holding !== undefined && after?.source !== cause.observation.source;
+  const before = nodeBefore(cause);
+  const after = before && observations?.observed.get(before.signal);
+  const isOther = victim.holding !== undefined && after?.source !== before?.observation.source;
   return isOther ? undefined : after;
 }
 

@@ -27,8 +27,9 @@ export interface JudgedMemory {
  * the joined operand that counts bytes of memory. undefined: there is none, or it is not about memory.
  */
 export function judgedMemory({ cause, resource }: Decision, departures: Departures): JudgedMemory | undefined {
-  if (!departures['node-yield'] || resource !== 'memory' || cause.kind !== 'threshold') return undefined;
-  return memoryOf(cause);
+  if (!departures['node-yield'] || resource !== 'memory' || cause.kind === 'storage-limit') return undefined;
+  if (cause.kind === 'threshold') return memoryOf(cause);
+  return cause.memory && { signal: 'memory.available', before: cause.memory, limit: cause.memory.available };
 }
 
 /** The same of any cause of an eviction for memory. */

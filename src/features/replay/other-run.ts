@@ -85,6 +85,8 @@ export class OtherRun {
       victims: this.#victims(entry),
       candidates: () => this.#candidates(entry),
       lastLook: () => this.#node.observations({ observations: entry.lastLooks.at(-1) }),
+      policyReadings: () => entry.policyReadings,
+      policyWorkloads: () => entry.policyWorkloads ?? [],
     });
     this.#state = state;
     this.#notBeforeNs = notBeforeNs;

@@ -28,7 +28,7 @@ export class RecordedRun {
     this.#state = state;
   }
 
-  step({ input, observations, candidates, lastLooks }: RecordedStep): readonly Effect[] {
+  step({ input, observations, candidates, lastLooks, policyReadings, policyWorkloads }: RecordedStep): readonly Effect[] {
     if (this.#policy === undefined) throw new TypeError('a step before any policy');
     let answered = 0;
     const looks = lastLooks.values();
@@ -41,6 +41,8 @@ export class RecordedRun {
         return answer === undefined ? NOTHING : candidatesOf(answer);
       },
       lastLook: () => looks.next().value,
+      policyReadings: () => policyReadings,
+      policyWorkloads: () => policyWorkloads ?? [],
     });
     this.#state = result.state;
     return result.effects;

@@ -141,6 +141,15 @@ function causeOf(decision: Decision): Record<string, unknown> {
         storageLimit: { ...which, limit: limit.text, limitBytes: jsonInteger(quantityValue(limit)) },
       };
     }
+    case 'policy': {
+      const { policy: name, scope, condition, values, memory } = cause;
+      return {
+        signal: evictionSignal(decision),
+        kind: 'policy',
+        policy: { name, scope, condition, values },
+        ...(memory && { available: jsonInteger(memory.available), capacity: jsonInteger(memory.capacity) }),
+      };
+    }
   }
 }
 

@@ -1,3 +1,4 @@
+import type { PolicyPort } from '../ports/policy-port.js';
 import type { GrowthReader, Wake } from '../ports/ports.js';
 import type { JournalRecord } from '../../journal/records/record.js';
 import type { Reclaims } from '../reclaims.js';
@@ -14,6 +15,8 @@ export interface Actors {
   readonly releases: Releases | undefined;
   readonly reporter: Reporter;
   readonly growth: GrowthReader | undefined;
+  /** undefined: there are no policies. */
+  readonly policies: Pick<PolicyPort, 'perform'> | undefined;
   readonly onReclaimed: () => void;
 }
 

@@ -1,6 +1,7 @@
 import type { Effect } from '../../core/decide/effect.js';
 import { evictionSignal } from '../../core/message/eviction-signal.js';
 import type { Outcome } from '../../core/decide/eviction.js';
+import { nodeBefore } from '../../core/rank/eviction-cause.js';
 import { jsonInteger } from '../../core/quantity/integer.js';
 import { outcomeMessage } from '../../core/message/message.js';
 import { victimOf } from '../../journal/records/ranking-row.js';
@@ -42,7 +43,7 @@ export const outcome: EffectHandler<Extract<Effect, { kind: 'outcome' }>> = {
 
 export function outcomeRecord(over: Outcome, times: EvictionTimes | undefined): JournalRecord {
   const { decision, nodeAfter, error, abandoned, processesLeft } = over;
-  const { cause } = decision;
+  const before = nodeBefore(decision.cause);
   return {
     type: 'outcome',
     decision: decision.serial,
@@ -58,8 +59,8 @@ export function outcomeRecord(over: Outcome, times: EvictionTimes | undefined): 
     ...(error === undefined ? {} : { error }),
     ...stoppedWith(over),
     ...(abandoned === undefined ? {} : { abandoned }),
-    ...(cause.kind === 'threshold' ? nodeReading(cause.threshold.signal, 'Before', cause.observation) : {}),
-    ...(cause.kind === 'threshold' && nodeAfter !== undefined ? nodeReading(cause.threshold.signal, 'After', nodeAfter) : {}),
+    ...(before && nodeReading(before.signal, 'Before', before.observation)),
+    ...(before && nodeAfter && nodeReading(before.signal, 'After', nodeAfter)),
     ...(times === undefined ? {} : { spansMs: spansMs(times, over.atNs) }),
     message: outcomeMessage(over),
   };

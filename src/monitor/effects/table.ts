@@ -6,6 +6,7 @@ import { escalate } from './escalate.js';
 import { evict } from './evict.js';
 import type { EffectTable } from './handler.js';
 import { outcome } from './outcome.js';
+import { policy, policyEnd, policyResult } from './policy.js';
 import { reclaim, reclaimed } from './reclaim.js';
 import { release } from './release.js';
 import { resume } from './resume.js';
@@ -24,5 +25,8 @@ export const EFFECTS: EffectTable<Effect> = {
   alert,
   release,
   resume,
+  policy,
+  'policy-result': policyResult,
+  'policy-end': policyEnd,
   error,
 };

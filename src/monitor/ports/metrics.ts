@@ -6,6 +6,7 @@ import type { OrderOutcome } from '../../core/decide/standing-order.js';
 import type { OomLimit } from '../../core/oom/kernel-kill.js';
 import type { Observations } from '../../core/signal/observation.js';
 import type { ConditionType, Signal } from '../../core/signal/signal.js';
+import type { PolicyActionName, PolicyResultKind } from '../../core/policy/policy-action.js';
 import type { Threshold, ThresholdKind } from '../../core/threshold/threshold.js';
 import type { NotifierState, SourceProblem } from './ports.js';
 
@@ -37,6 +38,8 @@ export interface Metrics {
    * @param failed  a part of it could not be done
    */
   reclaimed(step: string, freed: DiskAmount, failed: boolean): void;
+  /** An action of a policy has ended. */
+  policyAction(policy: string, action: PolicyActionName, result: PolicyResultKind): void;
   oomKilled(limit: OomLimit, processes: number): void;
   held(units: number): void;
   /** @param budget  undefined: evictions are not limited */

@@ -8,6 +8,7 @@ import type { ReclaimReading } from '../../core/reclaim/reclaim.js';
 import type { LimitedCommand } from '../../core/systemd/limited-command.js';
 import type { ResourceSignal, Signal } from '../../core/signal/signal.js';
 import type { Policy, State } from '../../core/decide/state.js';
+import type { PolicyReadings, ScopeReading } from '../../core/policy/scope-reading.js';
 import type { Threshold } from '../../core/threshold/threshold.js';
 import type { SourceProblem } from './source-problem.js';
 import type { OrderCondition } from './standing-order.js';
@@ -243,13 +244,17 @@ export interface CommandRunner {
 export interface StepReport {
   readonly wake: Wake;
   readonly policy: Policy;
-  readonly input: Omit<StepInput, 'observe' | 'candidates' | 'lastLook'>;
+  readonly input: Omit<StepInput, 'observe' | 'candidates' | 'lastLook' | 'policyReadings' | 'policyWorkloads'>;
   /** undefined: not asked for, or the node could not be read. */
   readonly observations: Observations | undefined;
   /** The answers that the step asked for, in order; mostly none. */
   readonly candidates: readonly Candidates[];
   /** The readings after those, in order; mostly none. */
   readonly lastLooks: readonly Observations[];
+  /** The scopes of policies. Left out: not asked for, or not readable. */
+  readonly policyReadings?: PolicyReadings | undefined;
+  /** Cgroups that a victim was chosen from. Left out: not asked for. */
+  readonly policyWorkloads?: readonly ScopeReading[];
   readonly state: State;
   readonly effects: readonly Effect[];
 }

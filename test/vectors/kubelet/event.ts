@@ -39,6 +39,9 @@ export function eventOf(effect: Effect, nodeName: string): KubernetesEvent | und
     case 'alert':
     case 'release':
     case 'resume':
+    case 'policy':
+    case 'policy-result':
+    case 'policy-end':
     case 'error':
       return undefined;
   }

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { departuresOf } from '../../../src/core/decide/departures.js';
 import { evictionMessage, type EvictionMessage } from './eviction-message.js';
-import type { Decision, StorageLimitCause } from '../../../src/core/decide/eviction.js';
+import type { Decision } from '../../../src/core/decide/eviction.js';
+import type { StorageLimitCause } from '../../../src/core/rank/eviction-cause.js';
 import type { ThresholdCause } from '../../../src/core/threshold/threshold-cause.js';
 import { parseQuantity } from '../../../src/core/quantity/quantity.js';
 import { rank } from '../../../src/core/rank/rank.js';

@@ -1,0 +1,52 @@
+import type { Effect } from '../decide/effect.js';
+import type { GiveBack, GiveBackReason, PolicyTarget } from '../policy/policy-action.js';
+import { readingBefore } from '../policy/scope-history.js';
+import { isBelow } from '../workload/cgroup.js';
+import type { Given } from './policy-state.js';
+import { valueOf, type ComparedHistories } from './victim-order.js';
+
+const OPPOSITES = { throttle: 'unthrottle', freeze: 'thaw' } as const satisfies Record<Given['action'], GiveBack['action']>;
+
+/** Without those that are given back, and the effects that do it. */
+export interface GivenBack {
+  readonly given: readonly Given[];
+  readonly effects: readonly Effect[];
+}
+
+/** @param reasonOf  why a workload is given back now; undefined: it is not */
+export function giveBack(given: readonly Given[], reasonOf: (one: Given) => GiveBackReason | undefined): GivenBack {
+  const effects = given.flatMap((one): Effect[] => {
+    const reason = reasonOf(one);
+    if (reason === undefined) return [];
+    const { policy, scope, condition, target, action } = one;
+    return [{ kind: 'policy', policy, scope, condition, values: {}, dryRun: false, action: OPPOSITES[action], target, reason }];
+  });
+  return effects.length === 0 ? { given, effects } : { given: given.filter((one) => reasonOf(one) === undefined), effects };
+}
+
+/** Whether the end of one cgroup concerns the other: it is the same, or inside of it. */
+export function isRelated(a: Pick<PolicyTarget, 'path'>, b: Pick<PolicyTarget, 'path'>): boolean {
+  return a.path === b.path || isBelow(a.path, b.path) || isBelow(b.path, a.path);
+}
+
+/** A throttled workload is watched for this time. */
+const PROGRESS_NS = 3_000_000_000n;
+/** All of its tasks wait for memory almost all of the time. */
+const STALLED = 0.9;
+
+/**
+ * Reports whether a workload under memory.high only waits: all its tasks stall, and its memory does not shrink. Above
+ * memory.high with nothing to reclaim a task sleeps at every allocation, for ever if nothing changes.
+ */
+export function isStuck({ action, target, atNs }: Given, histories: ComparedHistories): boolean {
+  const history = histories.get(target.path);
+  const before = history && readingBefore(history, PROGRESS_NS);
+  if (action !== 'throttle' || before === undefined || before.timeNs < atNs) return false;
+  const [total, current] = [valueOf(history, 'memory.pressure.full.total'), valueOf(history, 'memory.current')];
+  const [totalBefore, currentBefore] = [before.values.get('memory.pressure.full.total'), before.values.get('memory.current')];
+  const last = history?.readings.at(-1);
+  if (last === undefined || total === undefined || current === undefined || totalBefore === undefined || currentBefore === undefined)
+    return false;
+  const stalled = ((total - totalBefore) * 1_000) / Number(last.timeNs - before.timeNs);
+  return stalled >= STALLED && current >= currentBefore;
+}

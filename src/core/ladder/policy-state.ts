@@ -1,0 +1,43 @@
+import type { PolicyTarget } from '../policy/policy-action.js';
+import type { ScopeHistory } from '../policy/scope-history.js';
+import type { ScopeState } from './ladder.js';
+import type { ComparedHistories } from './victim-order.js';
+
+/** A policy's scope with its state and the readings that its windows need. */
+export interface PolicyScope extends ScopeState {
+  readonly policy: string;
+  /** Path of the cgroup; '': the node. */
+  readonly scope: string;
+  readonly history: ScopeHistory | undefined;
+}
+
+/** A workload that is throttled or frozen by a step of a ladder. */
+export interface Given {
+  readonly action: 'throttle' | 'freeze';
+  readonly target: PolicyTarget;
+  readonly policy: string;
+  readonly scope: string;
+  readonly condition: string;
+  /** Key of its scope, and the step's index. */
+  readonly key: string;
+  readonly step: number;
+  readonly atNs: bigint;
+}
+
+/** What policies keep for the next step. Not kept over a restart: what is throttled or frozen is given back then. */
+export interface PolicyState {
+  /** By policy and cgroup ({@link scopeKey}). */
+  readonly scopes: ReadonlyMap<string, PolicyScope>;
+  /** Of the node, as far back as the longest window of a condition. */
+  readonly node: ScopeHistory | undefined;
+  readonly given: readonly Given[];
+  /** Of the cgroups that a victim may be chosen from, while a condition holds. */
+  readonly compared: ComparedHistories;
+}
+
+export const initialPolicyState: PolicyState = { scopes: new Map(), node: undefined, given: [], compared: new Map() };
+
+/** A cgroup that was made anew under its path is another scope. */
+export function scopeKey(policy: string, path: string, id: bigint | undefined): string {
+  return `${policy} ${id === undefined ? '' : String(id)} ${path}`;
+}

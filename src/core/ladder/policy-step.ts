@@ -1,0 +1,281 @@
+import { conditionText } from '../condition/condition-text.js';
+import type { Effect } from '../decide/effect.js';
+import type { Outcome } from '../decide/eviction.js';
+import type { StepInput } from '../decide/step-input.js';
+import type { Policy, State } from '../decide/state.js';
+import type { Truth } from '../policy/condition.js';
+import type { ConfiguredPolicy } from '../policy/configured-policy.js';
+import type { ConditionReadings } from '../policy/evaluate-condition.js';
+import type { GiveBackReason, LadderEnd, PolicyResult } from '../policy/policy-action.js';
+import { remember, type ScopeHistory } from '../policy/scope-history.js';
+import type { PolicyReadings, ScopeReading } from '../policy/scope-reading.js';
+import { choiceOf, type Choice } from '../rank/eviction-decision.js';
+import type { Candidates } from '../workload/workload.js';
+import { isRelated, isStuck } from './give-back.js';
+import { afterEviction, answered, type Ladder } from './ladder.js';
+import { scopeKey, type Given, type PolicyScope, type PolicyState } from './policy-state.js';
+import { nodeReading, readingsOf, truthOf, windowsOf } from './policy-truth.js';
+import { endLadder, takeTurn, withoutGiven, type Turn, type Turned, type TurnContext } from './policy-turn.js';
+import { comparedPaths, isInScope, type ComparedHistories } from './victim-order.js';
+
+/** What a step has made of the thresholds, and then of the policies. */
+export interface PolicyStepped {
+  readonly state: State;
+  readonly effects: readonly Effect[];
+}
+
+/** How far back the rates go that workloads are compared by. */
+const COMPARED_NS = 10_000_000_000n;
+
+/** Whether a step has anything to do for policies. */
+function isIdle(configured: readonly ConfiguredPolicy[], { scopes, given }: PolicyState, results: readonly PolicyResult[]): boolean {
+  return configured.length === 0 && scopes.size === 0 && given.length === 0 && results.length === 0;
+}
+
+/**
+ * The policies' part of a step, after that of the thresholds, which never wait for a ladder: judges the conditions, goes
+ * on with the ladders, and gives back what no step holds any more. undefined: there is nothing to do.
+ */
+export function stepPolicies(
+  policy: Policy,
+  made: PolicyStepped,
+  input: StepInput,
+): (PolicyStepped & { readonly isAwaiting: boolean }) | undefined {
+  const configured = policy.shuttingDown ? [] : (policy.policies ?? []);
+  const { policies: before } = made.state;
+  const results = input.policyResults ?? [];
+  if (isIdle(configured, before, results)) return undefined;
+  const { nowNs } = input;
+  const observations = input.observe();
+  const readings = configured.length === 0 ? undefined : input.policyReadings?.();
+  const node = rememberNode(configured, before, nodeReading(readings?.node, observations, nowNs));
+  const turns = configured.flatMap((one) => turnsOf(one, before, readings, node));
+  const answers = { results, outcomes: made.effects.flatMap((effect) => (effect.kind === 'outcome' ? [effect.outcome] : [])) };
+  const compared = compare(turns, before, input);
+  const context: TurnContext = {
+    policy,
+    state: made.state,
+    layout: made.state.layout ?? 'single',
+    candidates: compared.candidates,
+    histories: compared.histories,
+    memory: observations?.observed.get('memory.available'),
+    nowNs,
+  };
+  let turned = beginTurns(policy, made, before, answers, compared.histories);
+  const scopes = new Map<string, PolicyScope>();
+  for (const [key, scope] of before.scopes) {
+    if (turns.some((turn) => turn.key === key)) continue;
+    turned = endLadder(
+      context,
+      { key, scope, configured: goneOf(configured, scope) },
+      turned,
+      goneReason(policy, configured, scope),
+    ).turned;
+  }
+  for (const turn of turns) {
+    const next = takeTurn(context, withAnswers(turn, policy, answers, turned.given, nowNs), turned);
+    ({ turned } = next);
+    scopes.set(turn.key, next.scope);
+  }
+  turned = withoutGiven(turned, (one) => strayReason(one, scopes));
+  const { effects, awaiting, over: _, given, hasChosen: __, ...choice } = turned;
+  return {
+    state: { ...made.state, ...choice, policies: { scopes, node, given, compared: compared.histories } },
+    effects,
+    isAwaiting: awaiting,
+  };
+}
+
+function goneOf(configured: readonly ConfiguredPolicy[], { policy }: PolicyScope): Pick<ConfiguredPolicy, 'cooldownNs' | 'then'> {
+  return configured.find(({ name }) => name === policy) ?? { cooldownNs: 0n, then: [] };
+}
+
+function goneReason({ shuttingDown }: Policy, configured: readonly ConfiguredPolicy[], { policy }: PolicyScope): LadderEnd {
+  if (shuttingDown) return 'shutdown';
+  return configured.some(({ name }) => name === policy) ? 'scope-gone' : 'policy-removed';
+}
+
+/** Something is throttled or frozen for a step only. */
+function strayReason({ key, step }: Given, scopes: ReadonlyMap<string, PolicyScope>): GiveBackReason | undefined {
+  const scope = scopes.get(key);
+  if (scope === undefined) return 'scope-gone';
+  return scope.ladder?.step === step ? undefined : 'time';
+}
+
+function rememberNode(configured: readonly ConfiguredPolicy[], { node }: PolicyState, reading: ScopeReading | undefined) {
+  if (reading === undefined) return undefined;
+  const longestNs = configured.map((one) => windowsOf(one).longestNs).reduce((most, ns) => (ns > most ? ns : most), 0n);
+  return remember(node, reading, longestNs);
+}
+
+type JudgedTurn = Turn & { readonly truth: Truth };
+
+/** A turn for each scope of a policy: of those that could not be read for those that are known. */
+function turnsOf(
+  configured: ConfiguredPolicy,
+  before: PolicyState,
+  readings: PolicyReadings | undefined,
+  node: ScopeHistory | undefined,
+): readonly JudgedTurn[] {
+  if (configured.scope === undefined) return [turnOf(configured, before, '', undefined, { ...(node && { node }) })];
+  const read = readings?.scopes.get(configured.name);
+  if (read === undefined) {
+    const known = [...before.scopes].filter(([, { policy }]) => policy === configured.name);
+    return known.map(([key, scope]) => unreadTurn(configured, key, scope));
+  }
+  const { longestNs } = windowsOf(configured);
+  return read.map((reading) => {
+    const key = scopeKey(configured.name, reading.path, reading.id);
+    const cgroup = remember(before.scopes.get(key)?.history, reading, longestNs);
+    return turnOf(configured, before, reading.path, reading.id, { cgroup, ...(node && { node }) });
+  });
+}
+
+function turnOf(
+  configured: ConfiguredPolicy,
+  before: PolicyState,
+  path: string,
+  id: bigint | undefined,
+  readings: ConditionReadings,
+): JudgedTurn {
+  const { name: policy } = configured;
+  const key = scopeKey(policy, path, id);
+  const truth = truthOf(configured, readings);
+  const scope: PolicyScope = { ...before.scopes.get(key), policy, scope: path, history: readings.cgroup };
+  const isSilent = truth !== true && scope.ladder === undefined;
+  return {
+    configured,
+    key,
+    scope,
+    truth,
+    reason: { policy, scope: path, condition: textOf(configured), ...(isSilent ? UNREAD : readingsOf(configured, readings)) },
+  };
+}
+
+function unreadTurn(configured: ConfiguredPolicy, key: string, scope: PolicyScope): JudgedTurn {
+  const reason = { policy: scope.policy, scope: scope.scope, condition: textOf(configured), ...UNREAD };
+  return { configured, key, scope, truth: 'unknown', reason };
+}
+
+const UNREAD = { values: {} } as const;
+
+const TEXTS = new WeakMap<ConfiguredPolicy, string>();
+
+/** 'memory.pressure.full > 40% unless memory.pressure.full falling over 10s'. */
+function textOf(configured: ConfiguredPolicy): string {
+  const known = TEXTS.get(configured);
+  if (known !== undefined) return known;
+  const kind = configured.scope === undefined ? 'node' : 'cgroup';
+  const unless = configured.unless === undefined ? '' : ` unless ${conditionText(configured.unless, kind)}`;
+  const text = conditionText(configured.when, kind) + unless;
+  TEXTS.set(configured, text);
+  return text;
+}
+
+/** The workloads that a step may have to compare are read while a condition holds, so that their rates are known. */
+function compare(
+  turns: readonly JudgedTurn[],
+  { compared, given }: PolicyState,
+  input: StepInput,
+): { readonly histories: ComparedHistories; readonly candidates: () => Candidates } {
+  let found: Candidates | undefined;
+  const candidates = (): Candidates => (found ??= input.candidates());
+  const holding = turns.filter(
+    ({ truth, scope, configured: { then } }) => (truth === true || scope.ladder) && then.some(({ kind }) => COMPARING.has(kind)),
+  );
+  if (holding.length === 0 && given.length === 0) return { histories: NONE, candidates };
+  const paths = new Set(given.map(({ target }) => target.path));
+  for (const { configured, scope } of holding) {
+    const recursive = configured.then.some((step) => step.kind === 'kill' && step.recursive);
+    const inScope = candidates().usages.flatMap(({ workload: { path } }) => (isInScope(path, scope.scope) ? [path] : []));
+    for (const path of comparedPaths(inScope, scope.scope, recursive)) paths.add(path);
+  }
+  const readings = paths.size === 0 ? [] : (input.policyWorkloads?.([...paths]) ?? []);
+  return {
+    histories: new Map(readings.map((reading) => [reading.path, remember(compared.get(reading.path), reading, COMPARED_NS)])),
+    candidates,
+  };
+}
+
+const COMPARING: ReadonlySet<string> = new Set(['throttle', 'freeze', 'stop', 'kill']);
+const NONE: ComparedHistories = new Map();
+
+/** What was throttled or frozen is given back before its workload is evicted by a threshold. */
+function beginTurns(
+  policy: Policy,
+  { state, effects }: PolicyStepped,
+  { given }: PolicyState,
+  { results, outcomes }: Answers,
+  histories: ComparedHistories,
+): Turned {
+  const ending = effects.flatMap((effect) =>
+    effect.kind === 'evict' || effect.kind === 'escalate' ? [effect.decision.victim.workload] : [],
+  );
+  const idle: Choice = choiceOf(state);
+  const failed = (one: Given): boolean =>
+    results.some(
+      ({ policy: name, scope, action, result }) =>
+        name === one.policy && scope === one.scope && action === one.action && result === 'failed',
+    );
+  const freed = withoutGiven(
+    { ...idle, effects: [], given, hasChosen: policy.dryRun && effects.some(({ kind }) => kind === 'evict') },
+    (one) => {
+      if (ending.some((workload) => isRelated(one.target, workload))) return 'evicted';
+      return isStuck(one, histories) ? 'no-progress' : undefined;
+    },
+  );
+  const reported = results.map((result): Effect => ({ kind: 'policy-result', ...result }));
+  return {
+    ...freed,
+    given: freed.given.filter((one) => !failed(one)),
+    effects: [...freed.effects, ...effects, ...reported, ...evictionResults(outcomes)],
+  };
+}
+
+interface Answers {
+  readonly results: readonly PolicyResult[];
+  readonly outcomes: readonly Outcome[];
+}
+
+/** A turn with what has become of its ladder's step since. */
+function withAnswers(turn: JudgedTurn, policy: Policy, { results, outcomes }: Answers, given: readonly Given[], nowNs: bigint): JudgedTurn {
+  const { scope, configured, key } = turn;
+  const step = scope.ladder && configured.then[scope.ladder.step];
+  if (scope.ladder === undefined || step === undefined) return turn;
+  const own = results.filter((result) => result.policy === scope.policy && result.scope === scope.scope);
+  let ladder = own.reduce((before: Ladder, result) => answered(before, step, result, nowNs), scope.ladder);
+  const outcome = outcomes.find(({ decision }) => decision.serial === ladder.eviction);
+  if (outcome !== undefined) ladder = afterEviction(ladder, freedIn(outcome, policy), nowNs);
+  const isMild = step.kind === 'throttle' || step.kind === 'freeze';
+  const isHeld = given.some((one) => one.key === key && one.step === ladder.step);
+  // Its workload was given back before its time: it is evicted, makes no progress, or could not be throttled.
+  if (isMild && !isHeld && !policy.dryRun) ladder = { ...ladder, endsAtNs: nowNs };
+  return { ...turn, scope: { ...scope, ladder } };
+}
+
+/** undefined: no workload was ended. */
+function freedIn({ result }: Outcome, { departures }: Policy): 'enough' | 'little' | undefined {
+  if (result === 'killed') return 'enough';
+  if (result === 'ineffective') return departures['no-yield'] ? 'little' : 'enough';
+  return undefined;
+}
+
+/** The results of the evictions of ladders. */
+function evictionResults(outcomes: readonly Outcome[]): readonly Effect[] {
+  return outcomes.flatMap(({ decision, result, freedBytes, error }): Effect[] => {
+    const { cause, victim } = decision;
+    if (cause.kind !== 'policy') return [];
+    const { id, name, path } = victim.workload;
+    const isEnded = result === 'killed' || result === 'ineffective';
+    const { policy, scope } = cause;
+    const action = cause.graceNs > 0n ? 'stop' : 'kill';
+    const why = error ?? `${name} is ${result}`;
+    return [
+      {
+        kind: 'policy-result',
+        ...{ policy, scope, action, target: { id, name, path } },
+        ...(isEnded ? { result: 'done', freedBytes } : { result: 'failed', error: why }),
+      },
+    ];
+  });
+}

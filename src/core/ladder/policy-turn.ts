@@ -1,0 +1,265 @@
+import { usedUpBudget } from '../budget/eviction-budget.js';
+import type { Effect } from '../decide/effect.js';
+import type { Policy, State } from '../decide/state.js';
+import { pauseFor } from '../reclaim/yield-pause.js';
+import { relieved } from '../reclaim/eviction-yield.js';
+import { decide, type Choice } from '../rank/eviction-decision.js';
+import type { RankedWorkload } from '../rank/rank.js';
+import type { ConfiguredPolicy, LadderStep } from '../policy/configured-policy.js';
+import type { GiveBackReason, LadderEnd, PolicyActionName, PolicyResult, PolicyTarget } from '../policy/policy-action.js';
+import type { PolicyReason } from '../policy/policy-reason.js';
+import type { Truth } from '../policy/condition.js';
+import type { Layout } from '../signal/layout.js';
+import type { Observation } from '../signal/observation.js';
+import type { Candidates } from '../workload/workload.js';
+import { giveBack, isRelated } from './give-back.js';
+import { atStep, ended, judged, nextMove, stepTimeNs, type Ladder, type ScopeState } from './ladder.js';
+import type { Given, PolicyScope } from './policy-state.js';
+import { mildTarget, scopeRanking, scopeVictim, type ScopeOrder } from './policy-victim.js';
+import { comparatorsOf, isInScope, type ComparedHistories } from './victim-order.js';
+
+/** What the turns of all scopes share in one step. */
+export interface TurnContext {
+  readonly policy: Policy;
+  readonly state: Pick<State, 'failedKills' | 'withoutYield'>;
+  readonly layout: Layout;
+  readonly candidates: () => Candidates;
+  readonly histories: ComparedHistories;
+  /** The node's memory.available. undefined: not known. */
+  readonly memory: Observation | undefined;
+  readonly nowNs: bigint;
+}
+
+/** What the turns have decided so far. */
+export interface Turned extends Choice {
+  readonly given: readonly Given[];
+  /** A dry run has chosen a workload in this step. */
+  readonly hasChosen: boolean;
+}
+
+/** A policy's scope whose turn it is. */
+export interface Turn {
+  readonly configured: ConfiguredPolicy;
+  readonly key: string;
+  readonly scope: PolicyScope;
+  readonly truth: Truth;
+  readonly reason: PolicyReason;
+}
+
+interface Stepped {
+  readonly ladder: Ladder;
+  readonly turned: Turned;
+}
+
+/** Goes on with the ladder of one scope as far as it gets in this step. */
+export function takeTurn(context: TurnContext, turn: Turn, before: Turned): { readonly scope: PolicyScope; readonly turned: Turned } {
+  const { configured, truth } = turn;
+  const { nowNs } = context;
+  let scope = withState(turn.scope, judged(turn.scope, truth, nowNs));
+  let turned = before;
+  for (;;) {
+    const move = nextMove(scope, configured, truth, nowNs);
+    if (move.kind === 'wait') return { scope, turned };
+    if (move.kind === 'end') return endLadder(context, { ...turn, scope }, turned, move.reason);
+    const step = configured.then[move.step];
+    if (step === undefined) return endLadder(context, { ...turn, scope }, turned, 'exhausted');
+    turned = withoutGiven(turned, ({ key, step: at }) => (key === turn.key && at !== move.step ? 'time' : undefined));
+    const ladder = atStep(scope.ladder, move.step, context.memory?.available, nowNs);
+    const stepped = STEPS[step.kind](context, { ...turn, scope }, ladder, turned, step as never);
+    scope = { ...scope, ladder: stepped.ladder };
+    ({ turned } = stepped);
+    if (stepped.ladder.endsAtNs === undefined) return { scope, turned };
+  }
+}
+
+/** Ends a ladder, and gives back what it holds. */
+export function endLadder(
+  { memory, nowNs }: Pick<TurnContext, 'memory' | 'nowNs'>,
+  { configured, key, scope }: Pick<Turn, 'key' | 'scope'> & { readonly configured: Pick<ConfiguredPolicy, 'cooldownNs' | 'then'> },
+  before: Turned,
+  reason: LadderEnd,
+): { readonly scope: PolicyScope; readonly turned: Turned } {
+  const { ladder } = scope;
+  if (ladder === undefined) return { scope, turned: before };
+  const turned = withoutGiven(before, (one) => (one.key === key ? (reason === 'exhausted' ? 'time' : reason) : undefined));
+  const gained = memory && ladder.availableBefore !== undefined ? memory.available - ladder.availableBefore : undefined;
+  const effect: Effect = {
+    kind: 'policy-end',
+    policy: scope.policy,
+    scope: scope.scope,
+    reason,
+    lastAction: configured.then[ladder.step]?.kind ?? 'notify',
+    tookNs: nowNs - ladder.beganAtNs,
+    ...(gained !== undefined && { gainedBytes: gained }),
+  };
+  return {
+    scope: withState(scope, ended(scope, configured.cooldownNs, reason, nowNs)),
+    turned: { ...turned, effects: [...turned.effects, effect] },
+  };
+}
+
+function withState({ policy, scope, history }: PolicyScope, state: ScopeState): PolicyScope {
+  return { policy, scope, history, ...state };
+}
+
+/** Gives back what there is a reason for. */
+export function withoutGiven(before: Turned, reasonOf: (one: Given) => GiveBackReason | undefined): Turned {
+  const { given, effects } = giveBack(before.given, reasonOf);
+  return effects.length === 0 ? before : { ...before, given, effects: [...before.effects, ...effects] };
+}
+
+type TakeStep<K extends LadderStep['kind']> = (
+  context: TurnContext,
+  turn: Turn,
+  ladder: Ladder,
+  before: Turned,
+  step: Extract<LadderStep, { kind: K }>,
+) => Stepped;
+
+/** What each kind of step does. */
+const STEPS: { readonly [K in LadderStep['kind']]: TakeStep<K> } = {
+  notify: (context, turn, ladder, before, step) => {
+    const { dryRun } = context.policy;
+    const turned = withEffect(before, { kind: 'policy', ...turn.reason, dryRun, action: 'notify' });
+    return { ladder: { ...acted(context, ladder, step), isRepeatable: ladder.isRepeatable }, turned };
+  },
+  run: (context, turn, ladder, before, { kind, ...command }) => {
+    const { dryRun } = context.policy;
+    const turned = withEffect(before, { kind: 'policy', ...turn.reason, dryRun, action: kind, ...command });
+    return { ladder: acted(context, ladder, { kind, ...command }), turned };
+  },
+  reclaim: (context, turn, ladder, before, { kind, ...step }) => {
+    const { dryRun } = context.policy;
+    const targets = aboveRequest(context, turn.scope.scope);
+    if (targets.length === 0) return skipped(context, turn, ladder, before, kind, 'no workload of the scope is above its request');
+    const turned = withEffect(before, { kind: 'policy', ...turn.reason, dryRun, action: kind, ...step, targets });
+    return { ladder: acted(context, ladder, { kind, ...step }), turned };
+  },
+  throttle: (context, turn, ladder, before, step) => {
+    const { memoryHigh, forNs } = step;
+    return mildStep(context, turn, ladder, before, step, (target) => ({ action: 'throttle', target, memoryHigh, forNs }));
+  },
+  freeze: (context, turn, ladder, before, step) =>
+    mildStep(context, turn, ladder, before, step, (target) => ({ action: 'freeze', target, forNs: step.forNs })),
+  stop: evictingStep,
+  kill: evictingStep,
+};
+
+function withEffect(before: Turned, effect: Effect): Turned {
+  return { ...before, effects: [...before.effects, effect] };
+}
+
+function acted({ policy: { dryRun }, nowNs }: TurnContext, ladder: Ladder, step: LadderStep): Ladder {
+  const timeNs = stepTimeNs(step, dryRun);
+  return { ...ladder, endsAtNs: timeNs === undefined ? undefined : nowNs + timeNs, isRepeatable: !dryRun };
+}
+
+/** The step is over, because there is nothing that it could act on. */
+function skipped(context: TurnContext, turn: Turn, ladder: Ladder, before: Turned, action: PolicyActionName, error: string): Stepped {
+  return { ladder: { ...ladder, endsAtNs: context.nowNs }, turned: withResult(turn, before, { action, result: 'refused', error }) };
+}
+
+function withResult({ scope: { policy, scope } }: Turn, before: Turned, result: Omit<PolicyResult, 'policy' | 'scope'>): Turned {
+  return withEffect(before, { kind: 'policy-result', policy, scope, ...result });
+}
+
+const NANO = 1_000_000_000n;
+
+/** The workloads of a scope that use more than they request, the largest excess first. */
+function aboveRequest(context: TurnContext, scope: string): readonly (PolicyTarget & { readonly excessBytes: bigint })[] {
+  const ranking = scopeRanking(orderOf(context, scope, [], 0), context.candidates());
+  return ranking
+    .flatMap((item) =>
+      item.protection === undefined && item.exceedsRequest ? { ...targetOf(item), excessBytes: item.aboveRequestNano / NANO } : [],
+    )
+    .sort((a, b) => (a.excessBytes === b.excessBytes ? 0 : a.excessBytes > b.excessBytes ? -1 : 1));
+}
+
+function orderOf({ policy, layout, histories }: TurnContext, scope: string, steps: readonly LadderStep[], index: number): ScopeOrder {
+  const step = steps[index];
+  const recursive = step?.kind === 'kill' && step.recursive;
+  return { policy, layout, histories, scope, by: comparatorsOf(steps, index), recursive };
+}
+
+function targetOf({ workload: { id, name, path } }: RankedWorkload): PolicyTarget {
+  return { id, name, path };
+}
+
+type MildAct = { readonly target: PolicyTarget; readonly forNs: bigint } & (
+  | { readonly action: 'freeze' }
+  | { readonly action: 'throttle'; readonly memoryHigh: Extract<LadderStep, { kind: 'throttle' }>['memoryHigh'] }
+);
+
+/** Throttles or freezes the workload that comes first, unless it is throttled, frozen or evicted already. */
+function mildStep(
+  context: TurnContext,
+  turn: Turn,
+  ladder: Ladder,
+  before: Turned,
+  step: Extract<LadderStep, { kind: 'throttle' | 'freeze' }>,
+  act: (target: PolicyTarget) => MildAct,
+): Stepped {
+  const { dryRun, hasWorkloadSource } = context.policy;
+  if (!hasWorkloadSource) return skipped(context, turn, ladder, before, step.kind, noSource(context.policy));
+  const order = orderOf(context, turn.scope.scope, turn.configured.then, ladder.step);
+  const busy = [...before.given.map(({ target }) => target), ...before.evictions.map(({ decision }) => decision.victim.workload)];
+  const first = mildTarget(order, context.candidates(), ({ workload }) => busy.some((other) => isRelated(other, workload)));
+  if (first === undefined) return skipped(context, turn, ladder, before, step.kind, NOTHING);
+  const target = targetOf(first);
+  const turned = withEffect(before, { kind: 'policy', ...turn.reason, dryRun, ...act(target) });
+  const { policy, scope, condition } = turn.reason;
+  const one: Given = { action: step.kind, target, policy, scope, condition, key: turn.key, step: ladder.step, atNs: context.nowNs };
+  return { ladder: acted(context, ladder, step), turned: dryRun ? turned : { ...turned, given: [...turned.given, one] } };
+}
+
+const NOTHING = 'no workload of the scope may be acted on';
+
+function noSource({ safeMode }: Policy): string {
+  return safeMode ? 'evictd is in safe mode after several crashes' : 'no workload source is configured';
+}
+
+/**
+ * Evicts a workload of the scope. While an eviction is under way that may help, or no workload may be evicted, the step
+ * waits.
+ */
+function evictingStep(
+  context: TurnContext,
+  turn: Turn,
+  before: Ladder,
+  given: Turned,
+  step: Extract<LadderStep, { kind: 'stop' | 'kill' }>,
+): Stepped {
+  const { policy, state, nowNs, memory } = context;
+  const { scope } = turn.scope;
+  const isUnderWay = given.evictions.some(
+    ({ decision }) => relieved(decision).includes('memory') || isInScope(decision.victim.workload.path, scope),
+  );
+  if (isUnderWay || given.hasChosen) return { ladder: before, turned: given };
+  const refusal = refusalOf(context, given);
+  if (refusal !== undefined) return refused(turn, before, given, step.kind, refusal);
+  const order = orderOf(context, scope, turn.configured.then, before.step);
+  const victim = scopeVictim(order, context.candidates(), { failedKills: state.failedKills, evictionTimes: given.evictionTimes }, nowNs);
+  if (victim === 'awaited') return { ladder: before, turned: { ...given, awaiting: true } };
+  if (victim === undefined) return refused(turn, before, given, step.kind, NOTHING);
+  const free = withoutGiven(given, ({ target }) => (isRelated(target, victim.victim.workload) ? 'evicted' : undefined));
+  const graceNs = step.kind === 'stop' ? step.graceNs : 0n;
+  const cause = { ...turn.reason, kind: 'policy', graceNs, ...(memory && { memory }) } as const;
+  const turned = { ...free, ...decide(policy, free, cause, victim, nowNs), hasChosen: policy.dryRun };
+  const { refusedBecause: _, ...ladder } = acted(context, before, step);
+  if (policy.dryRun)
+    return { ladder, turned: withResult(turn, turned, { action: step.kind, result: 'dry-run', target: targetOf(victim.victim) }) };
+  return { ladder: { ...ladder, eviction: turned.decisions }, turned };
+}
+
+/** Why no workload at all may be evicted now; undefined: nothing is against it. */
+function refusalOf({ policy, state, nowNs }: TurnContext, { evictionTimes }: Turned): string | undefined {
+  if (!policy.hasWorkloadSource) return noSource(policy);
+  if (usedUpBudget(policy, evictionTimes, 'memory', nowNs) !== undefined) return 'the eviction budget is used up';
+  return pauseFor('memory.available', state.withoutYield) ? 'the last eviction freed too little' : undefined;
+}
+
+/** The step waits. The reason is reported once. */
+function refused(turn: Turn, ladder: Ladder, before: Turned, action: PolicyActionName, error: string): Stepped {
+  if (ladder.refusedBecause === error) return { ladder, turned: before };
+  return { ladder: { ...ladder, refusedBecause: error }, turned: withResult(turn, before, { action, result: 'refused', error }) };
+}

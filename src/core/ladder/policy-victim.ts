@@ -1,0 +1,68 @@
+import type { Policy, State } from '../decide/state.js';
+import type { Comparator } from '../policy/configured-policy.js';
+import { numberPlaces, rank, type RankedWorkload } from '../rank/rank.js';
+import { passedOver } from '../rank/victim-selection.js';
+import type { Victim } from '../rank/eviction-decision.js';
+import type { Layout } from '../signal/layout.js';
+import type { Candidates, Protection } from '../workload/workload.js';
+import { inVictimOrder, isInScope, type ComparedHistories } from './victim-order.js';
+
+/** How long facts about a victim are awaited: systemd answers within milliseconds unless it is in trouble itself. */
+const AWAITS_NS = 250_000_000n;
+
+export interface ScopeOrder {
+  readonly policy: Policy;
+  readonly layout: Layout;
+  readonly scope: string;
+  readonly by: readonly Comparator[];
+  readonly recursive: boolean;
+  readonly histories: ComparedHistories;
+}
+
+/** The workloads of a scope in the order of its policy. */
+export function scopeRanking({ policy, layout, scope, by, recursive, histories }: ScopeOrder, found: Candidates): RankedWorkload[] {
+  for (const { workload, stats } of [...found.usages]) {
+    if (stats?.workingSetAtMost && isInScope(workload.path, scope)) found.measure?.(workload);
+  }
+  const inScope = found.usages.filter(({ workload }) => isInScope(workload.path, scope));
+  const ranking = [
+    ...inVictimOrder(rank('memory.available', layout, inScope, policy.departures), { by, scope, recursive, readings: histories }),
+  ];
+  numberPlaces(ranking);
+  return ranking;
+}
+
+/**
+ * The first workload of a scope that may be evicted, and its ranking, with a reason for each before it why not. undefined:
+ * there is none. 'awaited': facts about the victim arrive in a moment.
+ */
+export function scopeVictim(
+  order: ScopeOrder,
+  found: Candidates,
+  before: Pick<State, 'failedKills' | 'evictionTimes'>,
+  nowNs: bigint,
+): Victim | 'awaited' | undefined {
+  const ranking = scopeRanking(order, found);
+  const at = firstOf(ranking, (item) => passedOver(order.policy, 'memory', item, found, before, nowNs));
+  const victim = ranking[at];
+  if (victim === undefined) return undefined;
+  if (found.awaited?.(victim.workload, AWAITS_NS)) return 'awaited';
+  return { victim, ranking, unreadable: found.unreadable, unitStop: found.stop?.(victim.workload) };
+}
+
+/** The first workload of a scope that may be throttled or frozen: one that might be evicted. undefined: there is none. */
+export function mildTarget(order: ScopeOrder, found: Candidates, isTaken: (item: RankedWorkload) => boolean): RankedWorkload | undefined {
+  const ranking = scopeRanking(order, found);
+  return ranking.find((item) => item.protection === undefined && !isTaken(item) && found.veto?.(item.workload) === undefined);
+}
+
+function firstOf(ranking: RankedWorkload[], passedOverBy: (item: RankedWorkload) => Protection | undefined): number {
+  let index = 0;
+  for (let [item] = ranking; item !== undefined; item = ranking[index]) {
+    const protection = item.protection ?? passedOverBy(item);
+    if (protection === undefined) break;
+    if (item.protection === undefined) ranking[index] = { ...item, protection };
+    index += 1;
+  }
+  return index;
+}

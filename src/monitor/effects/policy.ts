@@ -1,0 +1,84 @@
+import type { Effect } from '../../core/decide/effect.js';
+import { policyEndMessage, policyMessage, policyResultMessage } from '../../core/message/policy-message.js';
+import type { PolicyTarget } from '../../core/policy/policy-action.js';
+import { jsonInteger } from '../../core/quantity/integer.js';
+import type { EffectHandler } from './handler.js';
+
+type PolicyAct = Extract<Effect, { kind: 'policy' }>;
+
+/** A step of a ladder acts, or gives back what it held; in a dry run that is only recorded. */
+export const policy: EffectHandler<PolicyAct> = {
+  record: (effect) => {
+    const { kind: _, policy: name, scope, action, dryRun: __, ...act } = effect;
+    return { type: 'policy', event: 'act', policy: name, scope, action, ...jsonAct(act), message: policyMessage(effect) };
+  },
+  isRecordedFirst: true,
+  perform: (effect, { policies }) => {
+    if (!effect.dryRun) policies?.perform(effect);
+  },
+  log: ({ policy: name, scope, action }) => ({ level: isMild(action) ? 'info' : 'warn', fields: { policy: name, scope, action } }),
+  metric: ({ policy: name, action, dryRun }, metrics) => {
+    if (dryRun) metrics.policyAction(name, action, 'dry-run');
+  },
+};
+
+function isMild(action: PolicyAct['action']): boolean {
+  return action === 'unthrottle' || action === 'thaw';
+}
+
+/** Times in seconds, bytes as numbers. */
+function jsonAct({ target, targets, ...act }: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const values = Object.entries(act).map(([key, value]): [string, unknown] => {
+    if (typeof value !== 'bigint') return [key, value];
+    return key.endsWith('Ns') ? [`${key.slice(0, -2)}Seconds`, Number(value) / 1e9] : [key, jsonInteger(value)];
+  });
+  return {
+    ...Object.fromEntries(values),
+    ...(target === undefined ? {} : { target: target }),
+    ...(Array.isArray(targets) && {
+      targets: (targets as readonly (PolicyTarget & { readonly excessBytes: bigint })[]).map(({ excessBytes, ...of }) => ({
+        ...of,
+        excessBytes: jsonInteger(excessBytes),
+      })),
+    }),
+  };
+}
+
+export const policyResult: EffectHandler<Extract<Effect, { kind: 'policy-result' }>> = {
+  record: (effect) => {
+    const { kind: _, policy: name, freedBytes, ...result } = effect;
+    return {
+      type: 'policy',
+      event: 'result',
+      policy: name,
+      ...result,
+      ...(freedBytes === undefined ? {} : { freedBytes: jsonInteger(freedBytes) }),
+      message: policyResultMessage(effect),
+    };
+  },
+  log: ({ policy: name, scope, action, result }) => ({
+    level: result === 'done' || result === 'dry-run' ? 'info' : 'warn',
+    fields: { policy: name, scope, action, result },
+  }),
+  metric: ({ policy: name, action, result }, metrics) => {
+    metrics.policyAction(name, action, result);
+  },
+};
+
+export const policyEnd: EffectHandler<Extract<Effect, { kind: 'policy-end' }>> = {
+  record: (effect) => {
+    const { policy: name, scope, reason, lastAction, tookNs, gainedBytes } = effect;
+    return {
+      type: 'policy',
+      event: 'end',
+      policy: name,
+      scope,
+      reason,
+      lastAction,
+      tookSeconds: Number(tookNs / 1_000_000n) / 1e3,
+      ...(gainedBytes === undefined ? {} : { gainedBytes: jsonInteger(gainedBytes) }),
+      message: policyEndMessage(effect),
+    };
+  },
+  log: ({ policy: name, scope, reason }) => ({ level: 'info', fields: { policy: name, scope, reason } }),
+};

@@ -1,0 +1,285 @@
+import { describe, expect, test } from 'vitest';
+import type { VictimReading } from '../../../src/core/decide/eviction.js';
+import type { StepInput } from '../../../src/core/decide/step-input.js';
+import type { Policy } from '../../../src/core/decide/state.js';
+import type { PolicyResult } from '../../../src/core/policy/policy-action.js';
+import { candidates, Mi, policy, SECOND, threshold, workload } from '../support.js';
+import { Timeline } from '../timeline.js';
+import { condition, FREEZE, KILL, NOTIFY, ofCgroup, STOP, THROTTLE, using } from './policies.js';
+
+const big = workload('big', { path: '/a/big' });
+const small = workload('small', { path: '/a/small' });
+const other = workload('other', { path: '/b/other' });
+const ALL = candidates([big, 300n * Mi], [small, 200n * Mi], [other, 900n * Mi]);
+const SIZES = {
+  '/a/big': { 'memory.current': 300 * 1024 * 1024 },
+  '/a/small': { 'memory.current': 200 * 1024 * 1024 },
+  '/b/other': { 'memory.current': 900 * 1024 * 1024 },
+};
+
+/** A timeline on which only the policies act: 500Mi of memory are available. */
+class Run extends Timeline {
+  constructor(then: Parameters<typeof ofCgroup>[0], overrides: Parameters<typeof ofCgroup>[1] = {}, rest: Partial<Policy> = {}, all = ALL) {
+    super(policy([threshold('memory.available', '100Mi')], { policies: [ofCgroup(then, overrides)], ...rest }), all);
+  }
+
+  /** What a step says while the scope uses so much. */
+  uses(
+    seconds: number,
+    kibibytes: number | undefined,
+    rest: Partial<StepInput> = {},
+    victims: Readonly<Record<number, Partial<VictimReading>>> = {},
+    available = 500n,
+  ): string[] {
+    return this.said(seconds, { 'memory.available': available * Mi }, victims, { ...using(kibibytes, SIZES), ...rest });
+  }
+}
+
+const ended = { 1: { processes: 0, usageBytes: 0n, removed: true } } as const;
+const answer = (action: PolicyResult['action'], result: PolicyResult['result']): Partial<StepInput> => ({
+  policyResults: [{ policy: 'p', scope: '/a', action, result }],
+});
+
+describe('when a ladder begins', () => {
+  test('the condition must hold for its time without interruption', () => {
+    const run = new Run([NOTIFY], { forNs: 10n * SECOND });
+    expect(run.uses(0, 101)).toEqual([]);
+    expect(run.uses(6, 100)).toEqual([]); // interrupted
+    expect(run.uses(7, 101)).toEqual([]);
+    expect(run.uses(16, 101)).toEqual([]);
+    expect(run.uses(17, 101)).toEqual(['notify', 'end p: exhausted']);
+  });
+
+  test('what is not known interrupts it', () => {
+    const run = new Run([NOTIFY], { forNs: 2n * SECOND });
+    run.uses(0, 101);
+    run.uses(1, 101, { policyReadings: () => undefined });
+    expect(run.uses(2, 101)).toEqual([]);
+    expect(run.uses(4, 101)).toEqual(['notify', 'end p: exhausted']);
+  });
+
+  test('it does not begin while the exception holds, or is not known', () => {
+    const unless = condition('memory.high > 1Ki', 'cgroup');
+    const run = new Run([NOTIFY], { unless });
+    expect(run.uses(0, 101)).toEqual([]); // memory.high is not known
+    const known = new Run([NOTIFY], { unless: condition('memory.current > 200Ki', 'cgroup') });
+    expect(known.uses(0, 300)).toEqual([]);
+    expect(known.uses(1, 150)).toEqual(['notify', 'end p: exhausted']);
+  });
+
+  test('a ladder that only notifies does so once until the condition has ceased', () => {
+    const run = new Run([NOTIFY]);
+    expect(run.uses(0, 101)).toEqual(['notify', 'end p: exhausted']);
+    expect(run.uses(60, 101)).toEqual([]);
+    run.uses(61, 99);
+    expect(run.uses(62, 101)).toEqual(['notify', 'end p: exhausted']);
+  });
+
+  test('a step looks again when the time has passed', () => {
+    const run = new Run([NOTIFY], { forNs: SECOND / 2n });
+    run.uses(0, 101);
+    expect(run.dueAtNs).toBe(SECOND / 2n);
+  });
+});
+
+describe('the steps', () => {
+  test('each follows when the time of the one before is over and the condition still holds', () => {
+    const run = new Run([NOTIFY, THROTTLE, FREEZE, KILL]);
+    expect(run.uses(0, 101)).toEqual(['notify', 'throttle big']);
+    expect(run.uses(29, 101)).toEqual([]);
+    expect(run.uses(30, 101)).toEqual(['unthrottle big: time', 'freeze big']);
+    expect(run.uses(35, 101)).toEqual(['thaw big: time', 'evict big grace 0']);
+    expect(run.uses(36, 101, {}, ended, 800n)).toEqual(['killed big 300Mi', 'kill done']);
+    expect(run.uses(37, 101, {}, {}, 800n)).toEqual([]);
+    expect(run.uses(38, 101, {}, {}, 800n)).toEqual(['end p: exhausted']);
+  });
+
+  test('what is throttled is given back when the condition ceases, and nothing follows', () => {
+    const run = new Run([THROTTLE, KILL]);
+    expect(run.uses(0, 101)).toEqual(['throttle big']);
+    expect(run.uses(3, 99)).toEqual(['unthrottle big: relieved', 'end p: relieved']);
+    expect(run.uses(4, 101)).toEqual([]);
+  });
+
+  test('after its end no ladder begins for the cooldown', () => {
+    const run = new Run([THROTTLE]);
+    run.uses(0, 101);
+    expect(run.uses(30, 101)).toEqual(['unthrottle big: time', 'end p: exhausted']);
+    expect(run.uses(44, 101)).toEqual([]);
+    expect(run.uses(45, 101)).toEqual(['throttle big']);
+  });
+
+  test('a step that failed is over at once', () => {
+    const run = new Run([THROTTLE, FREEZE]);
+    run.uses(0, 101);
+    expect(run.uses(1, 101, answer('throttle', 'failed'))).toEqual(['throttle failed', 'freeze big']);
+  });
+
+  test('a step that is done shows in the readings two seconds later', () => {
+    const run = new Run([{ kind: 'run', command: ['/bin/true'], timeoutNs: 60n * SECOND }, FREEZE]);
+    expect(run.uses(0, 101)).toEqual(['run']);
+    expect(run.uses(1, 101, answer('run', 'done'))).toEqual(['run done']);
+    expect(run.uses(2, 101)).toEqual([]);
+    expect(run.uses(3, 101)).toEqual(['freeze big']);
+  });
+
+  test('without a known condition the ladder ends when its step is over', () => {
+    const run = new Run([FREEZE, KILL]);
+    run.uses(0, 101);
+    const unread = { policyReadings: () => undefined };
+    expect(run.uses(4, 101, unread)).toEqual([]);
+    expect(run.uses(5, 101, unread)).toEqual(['thaw big: unknown', 'end p: unknown']);
+  });
+
+  test('memory is reclaimed from workloads above their request, the largest excess first', () => {
+    const asking = workload('small', {
+      path: '/a/small',
+      requests: { memory: 250n * Mi * 1_000_000_000n, ephemeralStorage: 0n, inodes: 0n },
+    });
+    const third = workload('third', { path: '/a/third' });
+    const all = candidates([asking, 200n * Mi], [third, 100n * Mi], [big, 300n * Mi], [other, 900n * Mi]);
+    const run = new Run([{ kind: 'reclaim', memoryBytes: 5n * Mi, withinNs: 5n * SECOND }], {}, {}, all);
+    const [effect] = run.at(0, { 'memory.available': 500n * Mi }, {}, using(101));
+    expect(effect).toMatchObject({
+      action: 'reclaim',
+      targets: [
+        { name: 'big', excessBytes: 300n * Mi },
+        { name: 'third', excessBytes: 100n * Mi },
+      ],
+    });
+  });
+});
+
+describe('what is given back', () => {
+  test('if the cgroup of the scope is removed', () => {
+    const run = new Run([FREEZE]);
+    run.uses(0, 101);
+    expect(run.uses(1, undefined)).toEqual(['thaw big: scope-gone', 'end p: scope-gone']);
+  });
+
+  test('if the policy is removed', () => {
+    const run = new Run([FREEZE]);
+    run.uses(0, 101);
+    run.policy = { ...run.policy, policies: [] };
+    expect(run.uses(1, 101)).toEqual(['thaw big: policy-removed', 'end p: policy-removed']);
+    expect(run.uses(2, 101)).toEqual([]);
+  });
+
+  test('at a shutdown of the machine', () => {
+    const run = new Run([FREEZE]);
+    run.uses(0, 101);
+    run.policy = { ...run.policy, shuttingDown: true };
+    expect(run.uses(1, 101)).toEqual(['thaw big: shutdown', 'end p: shutdown']);
+  });
+
+  test('before a hard threshold evicts the workload, in the same step', () => {
+    const run = new Run([THROTTLE], {}, {}, candidates([big, 300n * Mi]));
+    run.uses(0, 101);
+    const kinds = run.at(1, { 'memory.available': 50n * Mi }, {}, using(101, SIZES)).map(({ kind }) => kind);
+    expect(kinds.indexOf('policy')).toBeLessThan(kinds.indexOf('evict'));
+  });
+
+  test('if a throttled workload only waits: all tasks stall, and its memory does not shrink', () => {
+    const run = new Run([THROTTLE, KILL]);
+    const stalled = (seconds: number, microseconds: number): Partial<StepInput> => ({
+      policyWorkloads: () => [
+        {
+          path: '/a/big',
+          timeNs: BigInt(seconds) * SECOND,
+          values: new Map([
+            ['memory.current', 300],
+            ['memory.pressure.full.total', microseconds],
+          ]),
+        },
+      ],
+    });
+    run.uses(0, 101, stalled(0, 0));
+    expect(run.uses(2, 101, stalled(2, 2_000_000))).toEqual([]);
+    expect(run.uses(3, 101, stalled(3, 2_900_000))).toEqual(['unthrottle big: no-progress', 'evict big grace 0']);
+  });
+});
+
+describe('evictions', () => {
+  test('only a workload of the scope is chosen, the largest first', () => {
+    expect(new Run([KILL]).uses(0, 101)).toEqual(['evict big grace 0']);
+  });
+
+  test('a protected workload is not', () => {
+    const all = candidates([{ ...big, protection: { kind: 'critical' } }, 300n * Mi], [small, 200n * Mi]);
+    expect(new Run([KILL], {}, {}, all).uses(0, 101)).toEqual(['evict small grace 0']);
+  });
+
+  test('if none may be evicted, that is reported once, and the step waits', () => {
+    const all = candidates([{ ...big, protection: { kind: 'critical' } }, 300n * Mi]);
+    const run = new Run([KILL], {}, {}, all);
+    expect(run.uses(0, 101)).toEqual(['kill refused']);
+    expect(run.uses(60, 101)).toEqual([]);
+    run.candidates = ALL;
+    expect(run.uses(61, 101)).toEqual(['evict big grace 0']);
+  });
+
+  test('where a kill fails, the next best workload follows', () => {
+    const run = new Run([KILL]);
+    run.uses(0, 101);
+    expect(run.uses(1, 101, {}, { 1: { processes: 1, error: 'EPERM' } })).toEqual(['failed big 0Mi', 'kill failed', 'evict small grace 0']);
+  });
+
+  test('a stop sends SIGTERM first, and a hard threshold ends its grace period', () => {
+    const run = new Run([STOP]);
+    expect(run.uses(0, 101)).toEqual(['evict big grace 10']);
+    expect(run.uses(1, 101, {}, { 1: {} }, 50n)).toContain('escalate: hard threshold met');
+  });
+
+  test('a ladder waits for the victim of a threshold', () => {
+    const run = new Run([KILL]);
+    expect(run.uses(0, 101, {}, {}, 50n).filter((said) => said.startsWith('evict'))).toEqual(['evict other grace 0']);
+  });
+
+  test('a threshold does not evict a second workload while the victim of a policy is dying', () => {
+    const run = new Run([KILL]);
+    run.uses(0, 101);
+    expect(run.uses(1, 101, {}, { 1: {} }, 50n).filter((said) => said.startsWith('evict'))).toEqual([]);
+  });
+
+  test('the budget of evictions holds for both', () => {
+    const run = new Run([KILL], { cooldownNs: 0n }, { evictionBudget: { max: 1, windowNs: 600n * SECOND, bands: [] } });
+    run.uses(0, 101);
+    run.uses(1, 101, {}, ended, 800n);
+    run.uses(3, 101, {}, {}, 800n);
+    expect(run.uses(4, 101, {}, {}, 800n)).toEqual(['kill refused']);
+    expect(run.uses(5, 101, {}, {}, 50n)).toContain('alert budget-exhausted');
+  });
+
+  test('after an eviction that freed too little no ladder begins before the condition has ceased', () => {
+    const run = new Run([KILL], { cooldownNs: 0n });
+    run.uses(0, 101);
+    run.uses(1, 101, {}, { 1: { processes: 0, usageBytes: 300n * Mi, removed: false } });
+    expect(run.uses(12, 101, {}, { 1: { processes: 0, usageBytes: 300n * Mi, removed: false } })).toEqual([
+      'ineffective big 0Mi',
+      'kill done',
+    ]);
+    expect(run.uses(14, 101)).toEqual(['end p: exhausted']);
+    expect(run.uses(40, 101)).toEqual([]);
+    run.uses(41, 99);
+    expect(run.uses(42, 101)).toEqual(['evict big grace 0']);
+  });
+
+  test('without a workload source none is evicted, throttled or frozen', () => {
+    expect(new Run([THROTTLE, FREEZE, KILL], {}, { hasWorkloadSource: false }).uses(0, 101)).toEqual([
+      'throttle refused',
+      'freeze refused',
+      'kill refused',
+    ]);
+  });
+});
+
+describe('a dry run', () => {
+  test('takes every step in its time, and does none', () => {
+    const run = new Run([NOTIFY, FREEZE, KILL], {}, { dryRun: true });
+    expect(run.uses(0, 101)).toEqual(['notify dry', 'freeze big dry']);
+    expect(run.state.policies.given).toEqual([]);
+    expect(run.uses(5, 101)).toEqual(['evict big grace 0 dry', 'kill dry-run']);
+    expect(run.uses(7, 101)).toEqual(['end p: exhausted']);
+    expect(run.uses(60, 101)).toEqual([]);
+  });
+});
