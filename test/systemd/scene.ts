@@ -35,13 +35,13 @@ export class Scene {
   /** Written at the next start: a daemon-reload takes seconds on an emulated machine. */
   #unwritten: Record<string, UnitSections> = {};
 
-  /** `limitMib`: the slice is a node of this size. */
-  constructor(limitMib?: number) {
+  /** `limitMib`: the slice is a node of this size. `settings`: of the slice. */
+  constructor(limitMib?: number, settings: Readonly<Record<string, string>> = {}) {
     onTestFinished(() => {
       this.#units.remove();
     });
     const limits = limitMib === undefined ? {} : { MemoryMax: `${String(limitMib)}M`, MemorySwapMax: '0' };
-    this.#unwritten[this.slice] = { Slice: limits };
+    this.#unwritten[this.slice] = { Slice: { ...limits, ...settings } };
   }
 
   /** Adds a service to the slice without starting it; returns its name. */

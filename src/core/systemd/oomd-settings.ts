@@ -68,7 +68,6 @@ function assignments(texts: readonly string[], wanted: string): ReadonlyMap<stri
   for (const text of texts) {
     let section: string | undefined;
     for (const line of text.replaceAll(/\\\n/g, ' ').split('\n')) {
-      if (/^\s*[#;]/.test(line)) continue;
       section = /^\s*\[(.*)\]\s*$/.exec(line)?.[1] ?? section;
       const [, key, value = ''] = /^\s*(\w+)\s*=\s*(.*?)\s*$/.exec(line) ?? [];
       if (key === undefined || section !== wanted) continue;

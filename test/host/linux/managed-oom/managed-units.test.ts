@@ -95,6 +95,15 @@ test('what systemd does not signal is found when the reading is old', async () =
   await eventually('the change is found', () => paths(units)?.join() === '/a');
 });
 
+test('a unit that systemd did not announce is found when the list is old', async () => {
+  const known: Record<string, Properties> = {};
+  const units = following(await manager(known));
+  await eventually('it is listed', () => paths(units)?.length === 0);
+  known['a.scope'] = SWAP;
+  units.look(later());
+  await eventually('it is found', () => paths(units)?.join() === '/a');
+});
+
 test('a reload may change every unit', async () => {
   const known: Record<string, Properties> = { 'a.scope': AUTO };
   const peer = await manager(known);

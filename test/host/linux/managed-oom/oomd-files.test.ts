@@ -27,6 +27,11 @@ test.each<[rule: string, files: Readonly<Record<string, string>>, percent: numbe
   ['the file of /etc replaces that of the package', { '/etc/systemd/oomd.conf': limit(10), '/usr/lib/systemd/oomd.conf': limit(20) }, 10],
   ['a drop-in wins over the file', { '/etc/systemd/oomd.conf': limit(10), '/usr/lib/systemd/oomd.conf.d/1.conf': limit(20) }, 20],
   [
+    'of two drop-ins the one with the later name',
+    { '/etc/systemd/oomd.conf.d/2.conf': limit(10), '/usr/lib/systemd/oomd.conf.d/1.conf': limit(20) },
+    10,
+  ],
+  [
     'drop-ins by name, whatever their directory',
     { '/etc/systemd/oomd.conf.d/1.conf': limit(10), '/usr/lib/systemd/oomd.conf.d/2.conf': limit(20) },
     20,
