@@ -33,6 +33,7 @@ describe.runIf(hasSystemd && v2)('settings for an out-of-memory daemon (needs sy
   afterAll(() => {
     managed.close();
     units.remove();
+    spawnSync('systemctl', ['start', 'systemd-oomd.socket', 'systemd-oomd.service']);
     spawnSync('systemctl', ['stop', `user@${uid}.service`]);
     systemd('userdel', 'evictd-test');
   });
@@ -61,10 +62,8 @@ describe.runIf(hasSystemd && v2)('settings for an out-of-memory daemon (needs sy
   test('what systemctl set-property changes is found when the reading is old', async () => {
     const path = '/evictdtest.slice/evictd-test-plain.service';
     systemd('systemctl', 'set-property', '--runtime', 'evictd-test-plain.service', 'ManagedOOMMemoryPressure=kill');
-    await until('it is found', () => {
-      managed.look(process.hrtime.bigint() + 31_000_000_000n);
-      return known(path) !== undefined;
-    });
+    managed.look(process.hrtime.bigint() + 31_000_000_000n);
+    await until('it is found', () => known(path) !== undefined);
     expect(known(path)?.pressure).toEqual({});
   });
 
@@ -77,7 +76,10 @@ describe.runIf(hasSystemd && v2)('settings for an out-of-memory daemon (needs sy
     await until('it is forgotten', () => known(path) === undefined);
   });
 
-  test('systemd-oomd is not among the active units', () => {
-    expect(managed.read()?.isLeftToOomd).toBe(false);
+  test('systemd-oomd runs, or does not', async () => {
+    systemd('systemctl', 'start', 'systemd-oomd.service');
+    await until('it is seen', () => managed.read()?.isLeftToOomd === true);
+    systemd('systemctl', 'stop', 'systemd-oomd.socket', 'systemd-oomd.service');
+    await until('it is seen', () => managed.read()?.isLeftToOomd === false);
   });
 });

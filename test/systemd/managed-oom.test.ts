@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { Evictd, victimOf, type JournalLine } from '../e2e/evictd.js';
 import { ON } from '../e2e/node.js';
 import { aWhile, until } from '../e2e/wait.js';
@@ -45,6 +45,12 @@ const victims = (evictd: Evictd): readonly unknown[] =>
 const policyOf = ({ policy }: JournalLine): unknown => policy;
 
 describe.runIf(hasSystemd && v2)(`what units ask of systemd-oomd (${ON}, needs systemd)`, () => {
+  beforeAll(() => {
+    systemd('systemctl', 'stop', 'systemd-oomd.socket', 'systemd-oomd.service');
+  });
+  afterAll(() => {
+    systemd('systemctl', 'start', 'systemd-oomd.socket', 'systemd-oomd.service');
+  });
   beforeEach(() => {
     oomdConf('DefaultMemoryPressureDurationSec=2s');
   });
@@ -104,6 +110,15 @@ describe.runIf(hasSystemd && v2)(`what units ask of systemd-oomd (${ON}, needs s
     await aWhile();
     expect(victims(evictd)).toEqual([]);
     expect(unit?.untouched()).toBe(true);
+  });
+
+  test('while systemd-oomd runs, evictd warns and leaves the units to it', async () => {
+    systemd('systemctl', 'start', 'systemd-oomd.service');
+    onTestFinished(() => {
+      systemd('systemctl', 'stop', 'systemd-oomd.socket', 'systemd-oomd.service');
+    });
+    const evictd = await guarding();
+    await evictd.until('evictd warns', () => evictd.log.some(({ code }) => code === 'EVICTD_MANAGED_OOM_TAKEN'));
   });
 
   test('a unit of a user ends, and a quiet one of the same user lives', async () => {
