@@ -33,7 +33,7 @@ describe.runIf(hasSystemd && v2)('settings for an out-of-memory daemon (needs sy
   afterAll(() => {
     managed.close();
     units.remove();
-    spawnSync('systemctl', ['start', 'systemd-oomd.socket', 'systemd-oomd.service']);
+    spawnSync('systemctl', ['stop', 'systemd-oomd.socket', 'systemd-oomd.service']);
     spawnSync('systemctl', ['stop', `user@${uid}.service`]);
     systemd('userdel', 'evictd-test');
   });
@@ -77,7 +77,7 @@ describe.runIf(hasSystemd && v2)('settings for an out-of-memory daemon (needs sy
   });
 
   test('systemd-oomd runs, or does not', async () => {
-    systemd('systemctl', 'start', 'systemd-oomd.service');
+    // A managed unit wants it, so that its start starts systemd-oomd unless that is masked.
     await until('it is seen', () => managed.read()?.isLeftToOomd === true);
     systemd('systemctl', 'stop', 'systemd-oomd.socket', 'systemd-oomd.service');
     await until('it is seen', () => managed.read()?.isLeftToOomd === false);

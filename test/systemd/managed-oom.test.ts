@@ -13,6 +13,7 @@ import { Scene } from './scene.js';
 // lives, avoid and omit are honoured, units of users, swap. Without evictd none of these units ends.
 
 const v2 = memoryController()?.version === 2;
+const OOMD = ['systemd-oomd.socket', 'systemd-oomd.service'];
 const OOMD_CONF = '/run/systemd/oomd.conf.d/99-evictd-test.conf';
 /** Takes all memory above its MemoryHigh, and makes the kernel scan pages there: a file that is read again and again. */
 const BLOATING = `/bin/sh -c 'while :; do cat ${process.execPath} >/dev/null; done & exec tail /dev/zero'`;
@@ -32,7 +33,7 @@ const guarding = (): Promise<Evictd> =>
       workloads: [{ systemd: { managedOOM: true } }],
       monitoringInterval: '1s',
       // The kernel frees what it reclaimed before: a kill gives little back to a machine with free memory.
-      evictionBudget: { evictions: 20, window: '10m' },
+      evictionBudget: { max: 20, window: '10m' },
     },
   }).guarding();
 
@@ -45,11 +46,12 @@ const victims = (evictd: Evictd): readonly unknown[] =>
 const policyOf = ({ policy }: JournalLine): unknown => policy;
 
 describe.runIf(hasSystemd && v2)(`what units ask of systemd-oomd (${ON}, needs systemd)`, () => {
+  // Stopped is not enough: a managed unit wants it, so that its start starts systemd-oomd.
   beforeAll(() => {
-    systemd('systemctl', 'stop', 'systemd-oomd.socket', 'systemd-oomd.service');
+    systemd('systemctl', 'mask', '--runtime', '--now', ...OOMD);
   });
   afterAll(() => {
-    systemd('systemctl', 'start', 'systemd-oomd.socket', 'systemd-oomd.service');
+    systemd('systemctl', 'unmask', '--runtime', ...OOMD);
   });
   beforeEach(() => {
     oomdConf('DefaultMemoryPressureDurationSec=2s');
@@ -113,9 +115,10 @@ describe.runIf(hasSystemd && v2)(`what units ask of systemd-oomd (${ON}, needs s
   });
 
   test('while systemd-oomd runs, evictd warns and leaves the units to it', async () => {
+    systemd('systemctl', 'unmask', '--runtime', ...OOMD);
     systemd('systemctl', 'start', 'systemd-oomd.service');
     onTestFinished(() => {
-      systemd('systemctl', 'stop', 'systemd-oomd.socket', 'systemd-oomd.service');
+      systemd('systemctl', 'mask', '--runtime', '--now', ...OOMD);
     });
     const evictd = await guarding();
     await evictd.until('evictd warns', () => evictd.log.some(({ code }) => code === 'EVICTD_MANAGED_OOM_TAKEN'));

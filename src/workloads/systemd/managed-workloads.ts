@@ -69,7 +69,7 @@ function managedProblems(settings: ManagedSettings | undefined): readonly Source
       {
         code: 'EVICTD_MANAGED_OOM_TAKEN',
         message: `systemd-oomd runs: evictd leaves ${String(units.length)} units with ManagedOOM settings to it`,
-        hint: 'systemctl disable --now systemd-oomd.service systemd-oomd.socket, or remove managedOOM',
+        hint: 'systemctl mask --now systemd-oomd.service systemd-oomd.socket, or remove managedOOM',
       },
     ];
   }
