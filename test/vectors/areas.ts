@@ -1,5 +1,6 @@
 import { checkAdmit } from './admit.js';
 import { checkDuration } from './duration.js';
+import { checkEvictionApi } from './eviction_api.js';
 import { checkMemcg } from './memcg.js';
 import { checkOomScoreAdj } from './oom_score_adj.js';
 import { checkQuantity } from './quantity.js';
@@ -7,6 +8,9 @@ import { checkRank } from './rank.js';
 import { checkShutdown } from './shutdown.js';
 import { checkSignals } from './signals.js';
 import { checkSync } from './sync.js';
+import { checkPreemption } from './preemption.js';
+import { checkQosRequests } from './qos_requests.js';
+import { checkTaints } from './taints.js';
 import { checkThresholds } from './thresholds.js';
 import type { Check } from './vector.js';
 
@@ -22,4 +26,8 @@ export const AREAS: ReadonlyMap<string, Check> = new Map([
   ['rank', checkRank],
   ['sync', checkSync],
   ['shutdown', checkShutdown],
+  ['taints', checkTaints],
+  ['qos_requests', checkQosRequests],
+  ['preemption', checkPreemption],
+  ['eviction_api', checkEvictionApi],
 ]);
