@@ -5,6 +5,8 @@ import { checkMemcg } from './memcg.js';
 import { checkOomScoreAdj } from './oom_score_adj.js';
 import { checkQuantity } from './quantity.js';
 import { checkRank } from './rank.js';
+import { checkSchedulerFilterScore } from './scheduler_filter_score.js';
+import { checkSchedulerPreempt } from './scheduler_preempt.js';
 import { checkShutdown } from './shutdown.js';
 import { checkSignals } from './signals.js';
 import { checkSync } from './sync.js';
@@ -30,4 +32,6 @@ export const AREAS: ReadonlyMap<string, Check> = new Map([
   ['qos_requests', checkQosRequests],
   ['preemption', checkPreemption],
   ['eviction_api', checkEvictionApi],
+  ['scheduler_filter_score', checkSchedulerFilterScore],
+  ['scheduler_preempt', checkSchedulerPreempt],
 ]);

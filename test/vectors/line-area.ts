@@ -20,6 +20,12 @@ const AREA_OF_KIND: Readonly<Record<string, string>> = {
   criticalPreemption: 'preemption',
   kubeletAdmit: 'preemption',
   podResources: 'qos_requests',
+  filterScore: 'scheduler_filter_score',
+  preEnqueue: 'scheduler_filter_score',
+  numFeasibleNodes: 'scheduler_filter_score',
+  queueSort: 'scheduler_filter_score',
+  preempt: 'scheduler_preempt',
+  priorityAdmission: 'scheduler_preempt',
 };
 
 /** The area of a line by its fields, for files that are not named by an area; undefined: it looks like none. */

@@ -12,6 +12,7 @@ import {
   type ComparisonGate,
   type TimedToleration,
 } from './cluster/taint.js';
+import { taintAt, taintsAt, tolerationAt, tolerationsAt } from './cluster/taint-reading.js';
 import { validateToleration } from './cluster/toleration-validation.js';
 import { checkKinds, type KindCheck } from './kind.js';
 import { VectorFormatError } from './vector.js';
@@ -109,28 +110,6 @@ function sortedTaints(taints: readonly Taint[]): readonly unknown[] {
 
 function added(tolerations: readonly TimedToleration[]): Readonly<Record<string, unknown>> {
   return { tolerations: tolerations.map(tolerationJson) };
-}
-
-export function taintsAt(parent: Field): readonly Taint[] {
-  return items(member(parent, 'taints')).map(taintAt);
-}
-
-function taintAt(taint: Field): Taint {
-  return {
-    key: textOf(member(taint, 'key')),
-    value: textOf(member(taint, 'value')),
-    effect: textOf(member(taint, 'effect')) as Taint['effect'],
-  };
-}
-
-export function tolerationsAt(parent: Field): readonly TimedToleration[] {
-  return items(member(parent, 'tolerations')).map(tolerationAt);
-}
-
-function tolerationAt(toleration: Field): TimedToleration {
-  const text = (name: string): string => textOf(member(toleration, name));
-  const tolerationSeconds = integerOf(member(toleration, 'tolerationSeconds'), 'int64');
-  return { key: text('key'), operator: text('operator'), value: text('value'), effect: text('effect'), tolerationSeconds };
 }
 
 function tolerationJson(toleration: TimedToleration): unknown {

@@ -43,6 +43,11 @@ export function nonZeroRequests(pod: PodAmounts): ResourceList {
   return podRequests(pod, { missing: DEFAULT_REQUESTS });
 }
 
+/** What the score of free resources counts: it does not know of pod-level resources. */
+export function scoredRequests(pod: PodAmounts): ResourceList {
+  return podRequests(pod, { withStatus: true, containersOnly: true, missing: DEFAULT_REQUESTS });
+}
+
 export interface BookedResources {
   readonly requests: ResourceList;
   /** For scores, which zero would mislead. */
