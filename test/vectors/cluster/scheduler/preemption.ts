@@ -1,4 +1,4 @@
-// Whom a pod without a place may take one from (plugins/defaultpreemption, framework/preemption, v1.36.2).
+// Which pods on a node a pod without a place may displace (plugins/defaultpreemption, framework/preemption, v1.36.2).
 import { integerOf, items, member, members, textOf, timeOf, type Field } from '../../../../src/kubernetes/document.js';
 import type { HostPort } from '../host-ports.js';
 import { labelSelectorAt, selects, type LabelSelector } from '../label-selector.js';
