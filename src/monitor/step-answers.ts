@@ -1,3 +1,4 @@
+import type { MemoryHoldings } from '../core/budget/growth-base.js';
 import type { StepInput } from '../core/decide/step-input.js';
 import type { Policy, State } from '../core/decide/state.js';
 import { step } from '../core/decide/step.js';
@@ -5,7 +6,7 @@ import type { Observations } from '../core/signal/observation.js';
 import type { Candidates } from '../core/workload/workload.js';
 import { sendsSignal } from './effects/run.js';
 import { EFFECTS } from './effects/table.js';
-import type { Node, StepReport, Wake } from './ports/ports.js';
+import type { Node, StepAnswers, StepReport, Wake } from './ports/ports.js';
 import type { PassTimes } from './ports/sent-signals.js';
 import type { StandingOrders } from './standing-orders.js';
 
@@ -13,6 +14,7 @@ interface Answering {
   readonly wake: Pick<Wake, 'source'>;
   readonly node: Pick<Node, 'read'>;
   readonly candidates: () => Candidates;
+  readonly outside?: StepInput['outside'];
   readonly orders: Pick<StandingOrders, 'take' | 'withdraw'> | undefined;
 }
 
@@ -23,13 +25,13 @@ interface Answering {
 export function stepOn(
   policy: Policy,
   state: State,
-  readings: Omit<StepInput, 'nowNs' | 'ordered' | 'resumed' | 'candidates' | 'lastLook'>,
-  { wake, node, candidates, orders }: Answering,
+  readings: Omit<StepInput, 'nowNs' | 'ordered' | 'resumed' | keyof StepAnswers>,
+  { wake, node, candidates, outside, orders }: Answering,
 ) {
   const resumed = wake.source === 'resume' && ({ resumed: true } as const);
   let ordered = orders?.take();
   for (;;) {
-    const { answers, given, times } = answersOf(node, candidates);
+    const { answers, given, times } = answersOf(node, candidates, outside);
     const input = { ...readings, nowNs: process.hrtime.bigint(), ...(ordered && { ordered }), ...resumed, ...answers };
     const result = step(policy, state, input);
     if (ordered !== undefined || !sendsSignal(EFFECTS, result.effects) || orders?.withdraw() !== false)
@@ -40,13 +42,13 @@ export function stepOn(
 
 /** The answers that a step may ask for while it decides, and those that it was given, in order. */
 export interface Answers {
-  readonly answers: Required<Pick<StepInput, 'candidates' | 'lastLook'>>;
-  readonly given: Pick<StepReport, 'candidates' | 'lastLooks'>;
+  readonly answers: StepAnswers;
+  readonly given: Pick<StepReport, 'candidates' | 'lastLooks' | 'outside'>;
   readonly times: Pick<PassTimes, 'candidatesNs'>;
 }
 
-export function answersOf(node: Pick<Node, 'read'>, candidates: () => Candidates): Answers {
-  const given = { candidates: [] as Candidates[], lastLooks: [] as Observations[] };
+export function answersOf(node: Pick<Node, 'read'>, candidates: () => Candidates, outside?: StepInput['outside']): Answers {
+  const given = { candidates: [] as Candidates[], lastLooks: [] as Observations[], outside: [] as (MemoryHoldings | undefined)[] };
   const times: { candidatesNs?: bigint } = {};
   const remembered = <T>(list: T[], answer: T): T => {
     list.push(answer);
@@ -62,6 +64,7 @@ export function answersOf(node: Pick<Node, 'read'>, candidates: () => Candidates
         return found;
       },
       lastLook: () => remembered(given.lastLooks, node.read()),
+      ...(outside && { outside: (above) => remembered(given.outside, outside(above)) }),
     },
   };
 }

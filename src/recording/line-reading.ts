@@ -1,3 +1,4 @@
+import type { MemoryHoldings } from '../core/budget/growth-base.js';
 import type { Observation, Observations } from '../core/signal/observation.js';
 import type { Decision } from '../core/decide/eviction.js';
 import type { Signal } from '../core/signal/signal.js';
@@ -105,6 +106,7 @@ export class RecordingReading {
       observations: json.read === undefined ? undefined : this.#observations(recordOf(json.read)),
       candidates: listOf(json.candidates ?? []).map((each) => this.#candidates(recordOf(each))),
       lastLooks: listOf(json.lastLooks ?? []).map((each) => this.#observations(recordOf(each))),
+      outside: listOf(json.outside ?? []).map((held) => (held === null ? undefined : (fromJson(held) as MemoryHoldings))),
       decisions: listOf(json.decisions ?? []).map((pair) => {
         const [serial, victim] = listOf(pair);
         return { serial: serial as number, victim: victim as string };

@@ -38,7 +38,7 @@ export class RecordingWriting {
     }
   }
 
-  #step({ wake, input, observations, lastLooks, decisions }: RecordedStep, candidates: readonly unknown[]): string {
+  #step({ wake, input, observations, lastLooks, outside, decisions }: RecordedStep, candidates: readonly unknown[]): string {
     const { nowNs, layout, victims, reclaimed, ordered, resumed } = input;
     this.#steps += 1;
     return line({
@@ -54,6 +54,7 @@ export class RecordingWriting {
       ...(resumed && { resumed }),
       ...(candidates.length > 0 && { candidates }),
       ...(lastLooks.length > 0 && { lastLooks: lastLooks.map((seen) => this.#observations(seen)) }),
+      ...(outside.length > 0 && { outside: outside.map((held) => toJson(held) ?? null) }),
       ...(decisions.length > 0 && { decisions: decisions.map(({ serial, victim }) => [serial, victim]) }),
     });
   }

@@ -67,7 +67,7 @@ export class Recorder implements StepListener {
   }
 
   stepped(report: StepReport): void {
-    const { wake, input, observations, candidates, lastLooks, effects, policy, state } = report;
+    const { wake, input, observations, candidates, lastLooks, outside, effects, policy, state } = report;
     const entry: RecordedStep = {
       kind: 'step',
       wake,
@@ -75,6 +75,7 @@ export class Recorder implements StepListener {
       observations,
       candidates: candidates.map((each) => this.#recorded(each)),
       lastLooks,
+      outside,
       decisions: effects.flatMap((effect) =>
         effect.kind === 'evict' ? [{ serial: effect.decision.serial, victim: effect.decision.victim.workload.id }] : [],
       ),

@@ -1,10 +1,11 @@
+import type { MemoryHoldings } from '../core/budget/growth-base.js';
 import type { StepInput } from '../core/decide/step-input.js';
 import type { Observations } from '../core/signal/observation.js';
 import type { Platform } from '../core/signal/operating-system.js';
 import type { Rule } from '../core/workload/rule.js';
 import type { Policy, State } from '../core/decide/state.js';
 import type { Candidates, Protection } from '../core/workload/workload.js';
-import type { NodeIdentity, Wake } from '../monitor/ports/ports.js';
+import type { NodeIdentity, StepAnswers, Wake } from '../monitor/ports/ports.js';
 
 /** Raised when an older evictd could not read a recording, or would read it wrongly. */
 export const RECORDING_FORMAT = 1;
@@ -57,11 +58,13 @@ export interface RecordedDecision {
 export interface RecordedStep {
   readonly kind: 'step';
   readonly wake: Wake;
-  readonly input: Omit<StepInput, 'observe' | 'candidates' | 'lastLook'>;
+  readonly input: Omit<StepInput, 'observe' | keyof StepAnswers>;
   readonly observations: Observations | undefined;
   readonly candidates: readonly RecordedCandidates[];
   /** The readings after the candidates. */
   readonly lastLooks: readonly Observations[];
+  /** Readings of what holds memory outside the workloads. */
+  readonly outside: readonly (MemoryHoldings | undefined)[];
   readonly decisions: readonly RecordedDecision[];
 }
 

@@ -1,3 +1,4 @@
+import type { MemoryHoldings } from '../budget/growth-base.js';
 import type { Decision, VictimReading } from './eviction.js';
 import type { Layout } from '../signal/layout.js';
 import type { Observations } from '../signal/observation.js';
@@ -33,6 +34,11 @@ export interface StepInput {
    * undefined: unreadable. Left out: not available.
    */
   readonly lastLook?: () => Observations | undefined;
+  /**
+   * Reads what holds memory outside the workloads: after an eviction for memory, and when evictd stops evicting for it.
+   * undefined: cannot be read. Left out: not available.
+   */
+  readonly outside?: (above: ReadonlySet<string>) => MemoryHoldings | undefined;
   /** Reads all candidates. Called only when a workload must be evicted, or when storage limits are enforced. */
   readonly candidates: () => Candidates;
 }

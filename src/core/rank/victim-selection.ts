@@ -1,5 +1,5 @@
 import { usedUpBudget, withBudgeted } from '../budget/eviction-budget.js';
-import { leakBase } from '../budget/leak.js';
+import { withoutBases } from '../budget/growth-base.js';
 import { isBelow } from '../workload/cgroup.js';
 import { inFlight, type Decision, type EvictionInFlight, type StorageLimitCause, type UnitDecision } from '../decide/eviction.js';
 import { type ThresholdCause } from '../threshold/threshold-cause.js';
@@ -35,7 +35,7 @@ export interface Choice {
   readonly settled: State['settled'];
   readonly decisions: number;
   readonly evictionTimes: State['evictionTimes'];
-  readonly leakBase: State['leakBase'];
+  readonly baselines: State['baselines'];
   readonly unitEvictions: State['unitEvictions'];
   readonly held: State['held'];
   readonly measurementAwaitedSince: State['measurementAwaitedSince'];
@@ -87,7 +87,7 @@ export function decide(
     evictions: policy.dryRun ? choice.evictions : [...choice.evictions, inFlight(decision)],
     decisions: serial,
     evictionTimes: policy.dryRun ? choice.evictionTimes : withBudgeted(policy, choice.evictionTimes, decision),
-    leakBase: policy.dryRun ? choice.leakBase : (leakBase(decision) ?? choice.leakBase),
+    baselines: policy.dryRun ? choice.baselines : withoutBases(choice.baselines, decision.resource),
     held: hold ? new Map(choice.held).set(hold.unit, hold) : choice.held,
   };
 }
@@ -238,7 +238,7 @@ export function measuredRanking({ departures }: Policy, layout: Layout, threshol
 }
 
 /** The usage is no upper bound where swap counts: cgroup v1 has a workload's swap in memory.stat only. */
-function measureAll({ usages, measure }: Candidates): void {
+export function measureAll({ usages, measure }: Candidates): void {
   if (measure === undefined) return;
   for (const { workload, stats } of [...usages]) if (stats?.workingSetAtMost) measure(workload);
 }

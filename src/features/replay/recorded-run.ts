@@ -28,10 +28,11 @@ export class RecordedRun {
     this.#state = state;
   }
 
-  step({ input, observations, candidates, lastLooks }: RecordedStep): readonly Effect[] {
+  step({ input, observations, candidates, lastLooks, outside }: RecordedStep): readonly Effect[] {
     if (this.#policy === undefined) throw new TypeError('a step before any policy');
     let answered = 0;
     const looks = lastLooks.values();
+    const held = outside.values();
     const result = step(this.#policy, this.#state, {
       ...input,
       observe: () => observations,
@@ -41,6 +42,7 @@ export class RecordedRun {
         return answer === undefined ? NOTHING : candidatesOf(answer);
       },
       lastLook: () => looks.next().value,
+      outside: () => held.next().value,
     });
     this.#state = result.state;
     return result.effects;

@@ -1,4 +1,4 @@
-import type { GrowthReader, Wake } from '../ports/ports.js';
+import type { Wake } from '../ports/ports.js';
 import type { JournalRecord } from '../../journal/records/record.js';
 import type { Reclaims } from '../reclaims.js';
 import type { Releases } from '../unit-releases.js';
@@ -13,7 +13,6 @@ export interface Actors {
   /** undefined: there is no systemd, so no unit is kept stopped. */
   readonly releases: Releases | undefined;
   readonly reporter: Reporter;
-  readonly growth: GrowthReader | undefined;
   readonly onReclaimed: () => void;
 }
 
@@ -22,8 +21,6 @@ export interface RecordContext {
   readonly wake: Wake;
   /** By serial of the decision; undefined: not known. */
   readonly timesOf: (serial: number) => EvictionTimes | undefined;
-  /** Left out: a replay, which reads nothing. */
-  readonly growth?: GrowthReader | undefined;
 }
 
 /** What evictd does with one kind of effect. What is left out is not done. */
