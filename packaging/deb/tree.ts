@@ -30,7 +30,15 @@ export function plantTree(root: string): void {
   write(`${LIBRARY}/package.json`, '{ "type": "module" }\n'); // how Node loads the program
   write('/usr/bin/evictd', `#!/bin/sh\nexec ${PROGRAM.join(' ')} "$@"\n`, 0o755);
   const documentation = `${DOCUMENTATION}/operations.md`;
-  const unit = { origin: ORIGIN, program: PROGRAM, documentation, configFile: CONFIG, runtime: [], writable: [] };
+  const unit = {
+    origin: ORIGIN,
+    program: PROGRAM,
+    documentation,
+    configFile: CONFIG,
+    configDirectory: undefined,
+    runtime: [],
+    writable: [],
+  };
   write(`/usr/lib/systemd/system/${SERVICE}`, serviceUnit(unit));
   write(`/usr/lib/systemd/system/${SLICE}`, sliceUnit(ORIGIN));
   write(CONFIG, STARTER_CONFIG);

@@ -3,7 +3,7 @@ import { Command } from 'commander';
 import type { Config } from '../config/config.js';
 import { inhibitDelaySetting, suffices, type InhibitDelay } from '../core/systemd/inhibit-delay.js';
 import { shutdownRequestedNs } from '../core/workload/shutdown-config.js';
-import { installedConfigFile } from '../features/install/systemd/starter-config.js';
+import { installedConfig } from '../features/install/systemd/starter-config.js';
 import { installSteps, type InstallRequest } from '../features/install/systemd/install-steps.js';
 import type { Machine } from '../features/install/install-machine.js';
 import { restoreSteps } from '../features/install/restore.js';
@@ -38,6 +38,7 @@ export function installCommand(open: () => Promise<InstallationDeps>): Command {
         '--config <file>',
         'configuration of the service (default: the installed one, else /etc/evictd/config.yaml, which is created)',
       )
+      .option('--config-dir <directory>', "a kubelet's drop-ins, *.conf, that the service merges over the file")
       .option('--logind-drop-in', 'raise InhibitDelayMaxSec of logind to the shutdownGracePeriod'),
     {
       about: ['Keeps what is already installed and never overwrites a configuration. Needs root and systemd.'],
@@ -48,14 +49,19 @@ export function installCommand(open: () => Promise<InstallationDeps>): Command {
     async ({
       now = false,
       config: configFile,
+      configDir: directory,
       logindDropIn = false,
       dryRun = false,
       output,
-    }: InstallationOptions & { readonly now?: boolean; readonly config?: string; readonly logindDropIn?: boolean }) => {
+    }: InstallationOptions & Pick<ConfigOptions, 'config' | 'configDir'> & { readonly now?: boolean; readonly logindDropIn?: boolean }) => {
       const { io, machine, program, readInhibitDelay } = await open();
-      const kept = configFile === undefined ? installedConfigFile(machine.places) : undefined;
-      const named = configFile ?? kept;
-      const { config } = configFromOptions(named === undefined ? {} : { config: named });
+      const kept = configFile === undefined ? installedConfig(machine.places) : undefined;
+      const named = configFile ?? kept?.config;
+      const configDir = directory ?? kept?.configDir;
+      const { config } = configFromOptions({
+        ...(named !== undefined && { config: named }),
+        ...(configDir !== undefined && { configDir }),
+      });
       const requestedNs = shutdownRequestedNs(config.shutdown);
       const delay = requestedNs > 0n ? await readInhibitDelay() : undefined;
       const logind = {
@@ -66,7 +72,8 @@ export function installCommand(open: () => Promise<InstallationDeps>): Command {
       const request = {
         ...program,
         configFile: resolve(named ?? machine.places.configFile),
-        configKept: kept !== undefined,
+        configDirectory: configDir === undefined ? undefined : resolve(configDir),
+        configKept: kept?.config !== undefined,
         metrics: config.metrics,
         stateDirectory: config.stateDirectory,
         runtimeDirectory: config.runtimeDirectory,
@@ -91,9 +98,9 @@ export function uninstallCommand(setExitCode: (code: number) => void, open: () =
     exit: { 0: 'removed', 1: 'something could not be removed or undone; it is listed and kept', 64: 'usage error' },
   }).action(async ({ dryRun = false, output }: InstallationOptions) => {
     const { io, machine, end } = await open();
-    const configFile = installedConfigFile(machine.places);
-    const directories = directoriesOf(io, configFile === undefined ? {} : { config: configFile });
-    const request = { dryRun, configFile: configFile ?? machine.places.configFile, directories };
+    const { config } = installedConfig(machine.places);
+    const directories = directoriesOf(io, config === undefined ? {} : { config });
+    const request = { dryRun, configFile: config ?? machine.places.configFile, directories };
     const code = await runSteps(io, uninstallSteps(request, machine), machine, { dryRun, output, nothing: 'nothing is installed' });
     setExitCode(code);
     end(code);
@@ -124,8 +131,8 @@ export function restoreCommand(setExitCode: (code: number) => void, open: () => 
         'config' | 'stateDirectory' | 'runtimeDirectory'
       >) => {
       const { io, machine, end } = await open();
-      const configFile = options.config ?? installedConfigFile(machine.places);
-      const directories = directoriesOf(io, { ...options, ...(configFile !== undefined && { config: configFile }) });
+      const config = options.config ?? installedConfig(machine.places).config;
+      const directories = directoriesOf(io, { ...options, ...(config !== undefined && { config }) });
       const { runtimeDirectory } = directories;
       const places = new Set(
         options.runtimeDirectory === undefined ? [machine.places.runtimeDirectory, runtimeDirectory] : [runtimeDirectory],

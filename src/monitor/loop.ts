@@ -60,7 +60,7 @@ export class Monitor {
     this.#actors = {
       victims: this.#victims,
       reclaims: this.#reclaims,
-      ...{ releases: parts.releases, reporter: parts.reporter, growth: parts.growth, policies: parts.policies },
+      ...{ releases: parts.releases, reporter: parts.reporter, policies: parts.policies },
       onReclaimed: this.#passOn.bind(this, 'reclaim', undefined),
     };
     this.#rehearsal = new Rehearsal(parts);
@@ -108,7 +108,7 @@ export class Monitor {
     this.#parts.node.requestFilesystems(this.#passOn.bind(this, 'filesystem', undefined));
   }
 
-  get remaining(): Pick<State, 'held' | 'evictions' | 'evictionTimes' | 'withoutYield' | 'leakBase'> {
+  get remaining(): Pick<State, 'held' | 'evictions' | 'evictionTimes' | 'withoutYield' | 'baselines'> {
     return this.#state;
   }
 
@@ -210,14 +210,14 @@ export class Monitor {
       return false;
     }
     if (this.#isUndecided && wake.source !== 'victim') this.#reconsider();
-    const { node, journal, keeper, reporter, heartbeat, orders } = this.#parts;
+    const { node, journal, keeper, reporter, heartbeat, orders, outside } = this.#parts;
     const victims = this.#victims.readings();
     const observations = node.read();
     const readings = {
       ...{ layout: node.layout(), observe: () => observations, victims, reclaimed: this.#reclaims.take() },
       ...heldInput(this.#parts.releases, this.#state.held),
     } as const;
-    const parts = { node, orders, wake, policies: this.#parts.policies, candidates: this.#candidates.bind(this, 'bounds') };
+    const parts = { node, orders, wake, outside, policies: this.#parts.policies, candidates: this.#candidates.bind(this, 'bounds') };
     const { input, given, times, result } = stepOn(this.#policy, this.#state, readings, parts);
     const { state, effects, dueAtNs, notBeforeNs } = result;
     const passTimes = { wakeNs, ...times, chosenNs: process.hrtime.bigint() };

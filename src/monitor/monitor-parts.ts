@@ -1,6 +1,7 @@
 import type { Journal } from '../journal/journal.js';
 import type { StateKeeper } from '../state/state-keeper.js';
-import type { Evictor, GrowthReader, Heartbeat, Node, Reclaimer, StepListener, WorkloadSource } from './ports/ports.js';
+import type { StepInput } from '../core/decide/step-input.js';
+import type { Evictor, Heartbeat, Node, Reclaimer, StepListener, WorkloadSource } from './ports/ports.js';
 import type { PolicyPort } from './ports/policy-port.js';
 import type { Reporter } from './reporter.js';
 import type { StandingOrders } from './standing-orders.js';
@@ -15,7 +16,8 @@ export interface MonitorParts {
   /** Starts units that were kept stopped. Left out: there is no systemd. */
   readonly releases?: Releases;
   /** Left out: not known. */
-  readonly growth?: GrowthReader;
+  /** Left out: what holds memory outside the workloads cannot be read. */
+  readonly outside?: NonNullable<StepInput['outside']>;
   /** Left out: there are no policies. */
   readonly policies?: PolicyPort;
   readonly journal: Journal;

@@ -1,3 +1,4 @@
+import type { MemoryHoldings } from '../core/budget/growth-base.js';
 import type { StepInput } from '../core/decide/step-input.js';
 import type { Policy, State } from '../core/decide/state.js';
 import { step } from '../core/decide/step.js';
@@ -7,7 +8,7 @@ import type { Candidates } from '../core/workload/workload.js';
 import { sendsSignal } from './effects/run.js';
 import { EFFECTS } from './effects/table.js';
 import type { PolicyPort } from './ports/policy-port.js';
-import type { Node, StepReport, Wake } from './ports/ports.js';
+import type { Node, StepAnswers, StepReport, Wake } from './ports/ports.js';
 import type { PassTimes } from './ports/sent-signals.js';
 import type { StandingOrders } from './standing-orders.js';
 
@@ -15,6 +16,7 @@ interface Answering {
   readonly wake: Pick<Wake, 'source'>;
   readonly node: Pick<Node, 'read'>;
   readonly candidates: () => Candidates;
+  readonly outside?: StepInput['outside'];
   readonly orders: Pick<StandingOrders, 'take' | 'withdraw'> | undefined;
   readonly policies?: PolicyPort | undefined;
 }
@@ -26,14 +28,14 @@ interface Answering {
 export function stepOn(
   policy: Policy,
   state: State,
-  readings: Omit<StepInput, 'nowNs' | 'ordered' | 'resumed' | 'policyResults' | Answer>,
-  { wake, node, candidates, orders, policies }: Answering,
+  readings: Omit<StepInput, 'nowNs' | 'ordered' | 'resumed' | 'policyResults' | keyof StepAnswers>,
+  { wake, node, candidates, outside, orders, policies }: Answering,
 ) {
   const resumed = wake.source === 'resume' && ({ resumed: true } as const);
   const policyResults = policies?.results() ?? [];
   let ordered = orders?.take();
   for (;;) {
-    const { answers, given, times } = answersOf(node, candidates, policies);
+    const { answers, given, times } = answersOf(node, candidates, outside, policies);
     const input = {
       ...readings,
       ...(policyResults.length > 0 && { policyResults }),
@@ -49,18 +51,17 @@ export function stepOn(
   }
 }
 
-type Answer = 'candidates' | 'lastLook' | 'policyReadings' | 'policyWorkloads';
-
 /** The answers that a step may ask for while it decides, and those that it was given, in order. */
 export interface Answers {
-  readonly answers: Pick<StepInput, Answer>;
-  readonly given: Pick<StepReport, 'candidates' | 'lastLooks' | 'policyReadings' | 'policyWorkloads'>;
+  readonly answers: StepAnswers;
+  readonly given: Pick<StepReport, 'candidates' | 'lastLooks' | 'outside' | 'policyReadings' | 'policyWorkloads'>;
   readonly times: Pick<PassTimes, 'candidatesNs'>;
 }
 
 interface Given {
   readonly candidates: Candidates[];
   readonly lastLooks: Observations[];
+  readonly outside: (MemoryHoldings | undefined)[];
   policyReadings?: PolicyReadings | undefined;
   policyWorkloads?: readonly ScopeReading[];
 }
@@ -68,9 +69,10 @@ interface Given {
 export function answersOf(
   node: Pick<Node, 'read'>,
   candidates: () => Candidates,
+  outside?: StepInput['outside'],
   policies?: Pick<PolicyPort, 'read' | 'workloads'>,
 ): Answers {
-  const given: Given = { candidates: [], lastLooks: [] };
+  const given: Given = { candidates: [], lastLooks: [], outside: [] };
   const times: { candidatesNs?: bigint } = {};
   const remembered = <T>(list: T[], answer: T): T => {
     list.push(answer);
@@ -86,6 +88,7 @@ export function answersOf(
         return found;
       },
       lastLook: () => remembered(given.lastLooks, node.read()),
+      ...(outside && { outside: (above) => remembered(given.outside, outside(above)) }),
       ...(policies && {
         policyReadings: () => (given.policyReadings = policies.read()),
         policyWorkloads: (paths: readonly string[]) => (given.policyWorkloads = policies.workloads(paths)),

@@ -1,3 +1,4 @@
+import type { MemoryHoldings } from '../core/budget/growth-base.js';
 import type { Observation, Observations } from '../core/signal/observation.js';
 import type { PolicyResult } from '../core/policy/policy-action.js';
 import type { PolicyReadings, ScopeReading } from '../core/policy/scope-reading.js';
@@ -110,6 +111,7 @@ export class RecordingReading {
       lastLooks: listOf(json.lastLooks ?? []).map((each) => this.#observations(recordOf(each))),
       ...(json.policyReadings !== undefined && { policyReadings: fromJson(json.policyReadings) as PolicyReadings }),
       ...(json.policyWorkloads !== undefined && { policyWorkloads: fromJson(json.policyWorkloads) as readonly ScopeReading[] }),
+      outside: listOf(json.outside ?? []).map((held) => (held === null ? undefined : (fromJson(held) as MemoryHoldings))),
       decisions: listOf(json.decisions ?? []).map((pair) => {
         const [serial, victim] = listOf(pair);
         return { serial: serial as number, victim: victim as string };

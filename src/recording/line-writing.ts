@@ -38,7 +38,10 @@ export class RecordingWriting {
     }
   }
 
-  #step({ wake, input, observations, lastLooks, policyReadings, policyWorkloads, decisions }: RecordedStep, candidates: readonly unknown[]): string {
+  #step(
+    { wake, input, observations, lastLooks, outside, policyReadings, policyWorkloads, decisions }: RecordedStep,
+    candidates: readonly unknown[],
+  ): string {
     const { nowNs, layout, victims, reclaimed, ordered, resumed, policyResults } = input;
     this.#steps += 1;
     return line({
@@ -57,6 +60,7 @@ export class RecordingWriting {
       ...(policyReadings && { policyReadings: toJson(policyReadings) }),
       ...(policyWorkloads && { policyWorkloads: toJson(policyWorkloads) }),
       ...(policyResults && { policyResults: toJson(policyResults) }),
+      ...(outside.length > 0 && { outside: outside.map((held) => toJson(held) ?? null) }),
       ...(decisions.length > 0 && { decisions: decisions.map(({ serial, victim }) => [serial, victim]) }),
     });
   }

@@ -67,7 +67,7 @@ export class Recorder implements StepListener {
   }
 
   stepped(report: StepReport): void {
-    const { wake, input, observations, candidates, lastLooks, policyReadings, policyWorkloads, effects, policy, state } = report;
+    const { wake, input, observations, candidates, lastLooks, outside, policyReadings, policyWorkloads, effects, policy, state } = report;
     const entry: RecordedStep = {
       kind: 'step',
       wake,
@@ -75,6 +75,7 @@ export class Recorder implements StepListener {
       observations,
       candidates: candidates.map((each) => this.#recorded(each)),
       lastLooks,
+      outside,
       ...(policyReadings && { policyReadings }),
       ...(policyWorkloads && { policyWorkloads }),
       decisions: effects.flatMap((effect) =>

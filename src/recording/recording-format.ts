@@ -1,3 +1,4 @@
+import type { MemoryHoldings } from '../core/budget/growth-base.js';
 import type { StepInput } from '../core/decide/step-input.js';
 import type { Observations } from '../core/signal/observation.js';
 import type { Platform } from '../core/signal/operating-system.js';
@@ -5,7 +6,7 @@ import type { PolicyReadings, ScopeReading } from '../core/policy/scope-reading.
 import type { Rule } from '../core/workload/rule.js';
 import type { Policy, State } from '../core/decide/state.js';
 import type { Candidates, Protection } from '../core/workload/workload.js';
-import type { NodeIdentity, Wake } from '../monitor/ports/ports.js';
+import type { NodeIdentity, StepAnswers, Wake } from '../monitor/ports/ports.js';
 
 /** Raised when an older evictd could not read a recording, or would read it wrongly. */
 export const RECORDING_FORMAT = 1;
@@ -58,11 +59,13 @@ export interface RecordedDecision {
 export interface RecordedStep {
   readonly kind: 'step';
   readonly wake: Wake;
-  readonly input: Omit<StepInput, 'observe' | 'candidates' | 'lastLook' | 'policyReadings' | 'policyWorkloads'>;
+  readonly input: Omit<StepInput, 'observe' | keyof StepAnswers>;
   readonly observations: Observations | undefined;
   readonly candidates: readonly RecordedCandidates[];
   /** The readings after the candidates. */
   readonly lastLooks: readonly Observations[];
+  /** Readings of what holds memory outside the workloads. */
+  readonly outside: readonly (MemoryHoldings | undefined)[];
   /** The scopes of policies. Left out: not asked for, or not readable. */
   readonly policyReadings?: PolicyReadings;
   /** Cgroups that a victim was chosen from. Left out: not asked for. */

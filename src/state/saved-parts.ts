@@ -28,6 +28,10 @@ const integersByText = (): z.ZodMiniType => z.map(z.string(), z.bigint());
  * begins again while its threshold is met.
  */
 const SAVED_PARTS = {
+  baselines: {
+    schema: () => z.map(z.enum(SIGNALS), growthBase()),
+    ifTooLong: new Map(),
+  },
   lastStepNs: { schema: integer },
   episodes: { schema: () => z.map(z.string(), threshold()) },
   reported: { schema: () => z.map(z.string(), episode()), change: (reported) => [...reported.keys()].join() },
@@ -61,9 +65,10 @@ export function savedParts(state: SavedParts): SavedParts {
   return Object.fromEntries(PARTS.map(([key, { saved }]) => [key, saved ? saved(state[key]) : state[key]])) as unknown as SavedParts;
 }
 
-/** The same state without the parts that can be left out where not all fits. */
-export function shortened<S extends SavedParts>(state: S): S {
-  return { ...state, ...Object.fromEntries(PARTS.flatMap(([key, { ifTooLong }]) => (ifTooLong === undefined ? [] : [[key, ifTooLong]]))) };
+/** The same state without one more of the parts that can be left out where not all fits, the largest first. */
+export function* shortened<S extends SavedParts>(state: S): Iterable<S> {
+  let shorter = state;
+  for (const [key, { ifTooLong }] of PARTS) if (ifTooLong !== undefined) yield (shorter = { ...shorter, [key]: ifTooLong });
 }
 
 /**
@@ -184,6 +189,22 @@ function stats(): z.ZodMiniType {
     containers: z.array(object({})),
     volumes: z.array(object({})),
     disks: z.optional(object({ nodefs: known, imagefs: known, containerfs: known })),
+  });
+}
+
+function growthBase(): z.ZodMiniType {
+  const amounts = (): z.ZodMiniType => z.map(z.string(), z.bigint());
+  const outside = { cgroups: amounts(), isPartial: z.boolean(), counters: amounts(), above: z.set(z.string()) };
+  return object({
+    available: z.bigint(),
+    held: z.map(z.string(), object({ amount: z.optional(z.bigint()), stays: z.optional(z.bigint()) })),
+    outside: z.optional(object(outside)),
+    atNs: z.bigint(),
+    since: kinds({
+      eviction: { decision: z.number(), freed: z.optional(z.bigint()), endedAtNs: z.optional(z.bigint()) },
+      'no-yield': { relief: z.bigint() },
+      leak: { freed: z.bigint() },
+    }),
   });
 }
 

@@ -88,8 +88,12 @@ export class StateKeeper {
     const clocks = { monotonicNs: process.hrtime.bigint(), bootNs: bootNs() };
     const sections = Object.fromEntries(this.#sections);
     const textOf = (saved: State): string => savedStateText(owner, clocks, { state: savedParts(saved), signals, sections });
-    const whole = textOf(state);
-    return file.fits(whole) ? whole : textOf(shortened(state));
+    let text = textOf(state);
+    for (const shorter of shortened(state)) {
+      if (file.fits(text)) break;
+      text = textOf(shorter);
+    }
+    return text;
   }
 }
 

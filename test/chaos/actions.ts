@@ -4,12 +4,20 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { FuseMount } from '../support/fuse.js';
 import type { Chance } from './chance.js';
 import type { Guard } from './guard.js';
-import type { ChaosNode, ChaosWorkload, Leak } from './node-workloads.js';
+import type { WallClock } from './machine.js';
+import type { ChaosNode } from './node-workloads.js';
+import type { ChaosUnits } from './units.js';
+import type { ChaosWorkload, Leak } from './workload.js';
 
 /** What an action can do something to. */
 export interface Scene {
   readonly node: ChaosNode;
   readonly guard: Guard;
+  /** Only in a machine with systemd and cgroup v2. */
+  readonly units: ChaosUnits | undefined;
+  readonly clock: WallClock;
+  /** Whether huge pages are there, which only a machine has. */
+  readonly hasHugePages: boolean;
   /** The evictd directory: its `state` is a small filesystem of its own. */
   readonly directory: string;
   /** The filesystem of nodefs, where FUSE can be mounted. */
@@ -36,9 +44,12 @@ export const THRESHOLDS: readonly Readonly<Record<string, unknown>>[] = [
   },
 ];
 
-const PLAIN = { ignoresTerm: false, onTmpfs: false, deep: 0, wide: 0, restarts: 0 };
+const PASSING_CGROUPS = 10_000;
 
-/** What the driver does, and how often. On another cgroup version `rename` does nothing. */
+/**
+ * What the driver does, and how often. What a machine cannot do does nothing there, so that a seed is the same
+ * everywhere.
+ */
 export const ACTIONS: readonly Action[] = [
   { name: 'leak', weight: 20, act: ({ node }, chance) => node.leak(chance.one(['web', 'batch', 'job']), leak(chance)) },
   { name: 'leak without SIGTERM', weight: 4, act: ({ node }, chance) => node.leak('deaf', { ...leak(chance), ignoresTerm: true }) },
@@ -51,6 +62,28 @@ export const ACTIONS: readonly Action[] = [
   { name: 'tmpfs holder', weight: 3, act: ({ node }, chance) => node.leak('tmpfs', { ...leak(chance), onTmpfs: true }) },
   { name: 'deep tree', weight: 2, act: ({ node }, chance) => node.leak('deep', { ...leak(chance), deep: chance.between(5, 30) }) },
   { name: 'wide tree', weight: 2, act: ({ node }, chance) => node.leak('wide', { ...leak(chance), wide: chance.between(20, 150) }) },
+  {
+    name: 'leak into its own limit',
+    weight: 3,
+    act: ({ node }, chance) => node.leak('limited', { ...leak(chance), ownLimitMib: chance.between(10, 40) }),
+  },
+  {
+    name: 'leak whose cgroup is removed at once',
+    weight: 3,
+    act: ({ node }, chance) => node.leak('gone', { ...leak(chance), isRemovedAtOnce: true }),
+  },
+  { name: 'holder of huge pages', weight: 2, act: holdHugePages },
+  {
+    name: 'cgroups that come and go',
+    weight: 1,
+    act: ({ node }, chance) => node.passing('passing', PASSING_CGROUPS, chance.one(['inside', 'beside'] as const)),
+  },
+  { name: 'unit that restarts', weight: 3, act: ({ units }, chance) => units?.restarting(leak(chance)) },
+  {
+    name: 'scope with a hostile tree',
+    weight: 3,
+    act: ({ units }, chance) => units?.scope({ ...leak(chance), deep: chance.between(5, 60), wide: chance.between(20, 150) }),
+  },
   { name: 'fork bomb', weight: 1, act: ({ node }) => node.forkBomb('bomb') },
   { name: 'retire', weight: 6, act: ({ node }, chance) => withOne(node, chance, (workload) => node.retire(workload)) },
   { name: 'rename', weight: 4, act: ({ node }, chance) => withOne(node, chance, (workload) => node.rename(workload)) },
@@ -61,11 +94,12 @@ export const ACTIONS: readonly Action[] = [
   { name: 'stop and start evictd', weight: 1, act: ({ guard }) => startAgain(guard, 'SIGTERM', 0) },
   { name: 'reload', weight: 4, act: reload },
   { name: 'fill or empty the state directory', weight: 3, act: ({ directory }) => fillOrEmpty(directory) },
+  { name: 'clock jump', weight: 2, act: ({ clock }) => clock.jump() },
   { name: 'nodefs hangs, or answers again', weight: 4, act: hangOrAnswer },
 ];
 
 export function leak(chance: Chance): Leak {
-  return { ...PLAIN, mibPerSecond: chance.one([5, 20, 50, 100, 200]), upToMib: chance.between(40, 300) };
+  return { mibPerSecond: chance.one([5, 20, 50, 100, 200]), upToMib: chance.between(40, 300) };
 }
 
 function withOne(node: ChaosNode, chance: Chance, act: (workload: ChaosWorkload) => unknown): unknown {
@@ -78,9 +112,14 @@ async function startAgain(guard: Guard, signal: 'SIGTERM' | 'SIGKILL', deadMs: n
   await guard.start();
 }
 
+async function holdHugePages({ node, hasHugePages }: Scene, chance: Chance): Promise<void> {
+  const its = { ...leak(chance), hugeMib: 2 * chance.between(1, 20) };
+  if (hasHugePages) await node.leak('huge', its);
+}
+
 /** A leak of 250 MiB in about a second meets each threshold. */
 async function killNearEviction(scene: Scene, chance: Chance): Promise<void> {
-  await scene.node.leak('job', { ...PLAIN, mibPerSecond: 200, upToMib: 250 });
+  await scene.node.leak('job', { mibPerSecond: 200, upToMib: 250 });
   await pause(chance.between(200, 1200));
   await startAgain(scene.guard, 'SIGKILL', 0);
 }

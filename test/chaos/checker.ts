@@ -1,5 +1,7 @@
-import type { JournalRecord, JournalText } from './journal-lines.js';
-import type { Promised, Seen } from './seen.js';
+import { endedByEvictd, evidenceOf, looksOf, type Evidence, type Violation } from './evidence.js';
+import type { JournalText } from './journal-lines.js';
+import { kernelKills } from './kernel-kills.js';
+import { ROUNDING_MS, type Promised, type Seen } from './seen.js';
 
 export interface Verdict {
   /** Each with its time and the lines around it. */
@@ -9,47 +11,10 @@ export interface Verdict {
   readonly excused: Readonly<Record<string, number>>;
 }
 
-/** An eviction: a decision and what came of it. */
-interface Eviction {
-  readonly number: number;
-  readonly place: number;
-  readonly victim: string;
-  readonly name: string;
-  readonly resource: string;
-  readonly from: number;
-  /** The latest that it can have been decided at is `from`; the earliest is this. */
-  readonly notBefore: number;
-  /** No signal is before this. */
-  readonly signals: number;
-  readonly outcome: { readonly place: number; readonly at: number; readonly result: string } | undefined;
-}
-
-interface Life {
-  readonly workload: string;
-  readonly pid: number;
-  readonly from: number;
-  readonly end: { readonly at: number; readonly signal: string | null; readonly sent: boolean; readonly byKernel: boolean } | undefined;
-}
-
-interface Evidence {
-  readonly journal: readonly JournalRecord[];
-  readonly seen: readonly Seen[];
-  readonly promised: Promised;
-  readonly evictions: readonly Eviction[];
-  readonly lives: readonly Life[];
-  readonly protectedOnes: ReadonlySet<string>;
-}
-
-interface Violation {
-  readonly at: number;
-  readonly what: string;
-}
-
-const NS_PER_MS = 1e6;
 /** Results after which no signal was sent, or may have been. */
 const UNSENT = ['vanished', 'abandoned'];
-/** Alerts after which evictd evicts nothing, although it could: no eviction would help. */
-const PAUSES = ['no-yield', 'leak-elsewhere'];
+/** Results after which no process is left. */
+const ENDED = ['killed', 'ineffective'];
 const AROUND = 8;
 
 /** One function for each promise. */
@@ -57,23 +22,19 @@ const PROMISES: readonly ((evidence: Evidence) => readonly Violation[])[] = [
   protectedStay,
   budgetHolds,
   oneAtATime,
+  noVictimTwice,
   everySignalIsRecorded,
   everyDecisionHasOneOutcome,
   killedIsDead,
+  signalsAreInOrder,
+  ownLimitsAreToldApart,
   evictdStays,
   guardsAtTheEnd,
 ];
 
 /** Compares what evictd says in its journal with what the driver saw. */
 export function check({ records, broken }: JournalText, seen: readonly Seen[], promised: Promised): Verdict {
-  const evidence: Evidence = {
-    journal: records,
-    seen,
-    promised,
-    evictions: evictionsOf(records, promised.clockOffsetMs),
-    lives: livesOf(seen),
-    protectedOnes: new Set(seen.flatMap((event) => (event.kind === 'workload' && event.protected ? [event.workload] : []))),
-  };
+  const evidence = evidenceOf(records, seen, promised);
   const kernel = kernelKills(evidence);
   const violations = [
     ...broken.map((line) => ({ at: 0, what: `a line of the journal is no JSON: ${line.slice(0, 200)}` })),
@@ -85,67 +46,6 @@ export function check({ records, broken }: JournalText, seen: readonly Seen[], p
     evictions: evidence.evictions.filter(({ outcome }) => outcome !== undefined && !UNSENT.includes(outcome.result)).length,
     excused: kernel.excused,
   };
-}
-
-function timeOf(record: JournalRecord): number {
-  return Date.parse(record.time);
-}
-
-function evictionsOf(records: readonly JournalRecord[], clockOffsetMs: number): Eviction[] {
-  return records.flatMap((record, place): Eviction[] => {
-    if (record.type !== 'decision' || record.decision === undefined) return [];
-    const over = records.findIndex(({ type, decision }) => type === 'outcome' && decision === record.decision);
-    const outcome = records[over];
-    const from = timeOf(record);
-    const notBefore = Math.min(from, Number(record.wakeAtNs ?? Infinity) / NS_PER_MS + clockOffsetMs);
-    return [
-      {
-        number: record.decision,
-        place,
-        victim: /#(\d+)$/.exec(record.victim?.id ?? '')?.[1] ?? '?',
-        name: record.victim?.name ?? '?',
-        resource: resourceOf(record.signal ?? ''),
-        from,
-        notBefore,
-        // Its record is in a file of its own before the signal, and in the journal when the main thread runs again.
-        signals: record.wake === 'standing_order' ? notBefore : from,
-        outcome: outcome && { place: over, at: timeOf(outcome), result: outcome.result ?? '?' },
-      },
-    ];
-  });
-}
-
-function resourceOf(signal: string): string {
-  return signal.startsWith('pid.') ? 'process ids' : signal.includes('fs.') ? signal : 'memory';
-}
-
-/** Each kernel kill of a workload accounts for one end by SIGKILL. */
-function livesOf(seen: readonly Seen[]): Life[] {
-  const kills = new Map<string, number>();
-  const lives = new Map<string, Life>();
-  for (const event of seen) {
-    if (event.kind === 'kernel-kills') kills.set(event.workload, (kills.get(event.workload) ?? 0) + event.count);
-    if (event.kind === 'process') {
-      lives.set(`${event.workload} ${event.pid}`, { workload: event.workload, pid: event.pid, from: event.at, end: undefined });
-    }
-    if (event.kind !== 'ended') continue;
-    const key = `${event.workload} ${event.pid}`;
-    const life = lives.get(key);
-    const unclaimed = kills.get(event.workload) ?? 0;
-    const byKernel = !event.sent && event.signal === 'SIGKILL' && unclaimed > 0;
-    if (byKernel) kills.set(event.workload, unclaimed - 1);
-    if (life) lives.set(key, { ...life, end: { at: event.at, signal: event.signal, sent: event.sent, byKernel } });
-  }
-  return [...lives.values()];
-}
-
-function isUnsent({ signal, sent, byKernel }: NonNullable<Life['end']>): boolean {
-  return signal !== null && !sent && !byKernel;
-}
-
-/** Neither the driver nor the kernel ended it. */
-function endedByEvictd(life: Life): life is Life & { readonly end: NonNullable<Life['end']> } {
-  return life.end !== undefined && isUnsent(life.end);
 }
 
 function protectedStay({ evictions, lives, protectedOnes }: Evidence): Violation[] {
@@ -190,11 +90,25 @@ function oneAtATime({ evictions }: Evidence): Violation[] {
   });
 }
 
+/** A workload without a process since its eviction frees nothing. (The driver does not know each process of a unit or a fork bomb.) */
+function noVictimTwice({ evictions, lives }: Evidence): Violation[] {
+  return evictions.flatMap((eviction, index) => {
+    const { victim, name, place, from, number } = eviction;
+    const earlier = evictions
+      .slice(0, index)
+      .findLast(({ victim: other, outcome }) => other === victim && outcome && outcome.place < place && ENDED.includes(outcome.result));
+    const its = lives.filter(({ workload }) => workload === victim);
+    const again = its.some((life) => life.from > (earlier?.from ?? 0) && life.from < from);
+    if (earlier === undefined || its.length === 0 || again) return [];
+    return [{ at: from, what: `decision ${number} has the same victim as ${earlier.number}, ${name}, which has no process since` }];
+  });
+}
+
 function everySignalIsRecorded({ evictions, lives }: Evidence): Violation[] {
   return lives.filter(endedByEvictd).flatMap(({ workload, pid, from, end }) => {
     const process = `process ${pid} of ${workload} ended by ${end.signal ?? ''}`;
     const its = evictions.find(
-      (eviction) => eviction.victim === workload && eviction.signals <= end.at && (eviction.outcome?.at ?? Infinity) >= from,
+      (eviction) => eviction.victim === workload && eviction.signals <= end.at + ROUNDING_MS && (eviction.outcome?.at ?? Infinity) >= from,
     );
     if (its === undefined) return [{ at: end.at, what: `${process}, and no decision is before it` }];
     if (its.outcome?.result === 'vanished') return [{ at: end.at, what: `${process}, and the outcome says that no signal was sent` }];
@@ -217,21 +131,49 @@ function everyDecisionHasOneOutcome({ journal, evictions }: Evidence): Violation
       .map(({ from, number }) => ({ at: from, what: `the outcome of decision ${number} is before it` })),
     ...outcomes
       .filter(({ decision }) => !evictions.some(({ number }) => number === decision))
-      .map((record) => ({ at: timeOf(record), what: `an outcome without a decision: ${String(record.decision)}` })),
+      .map((record) => ({ at: record.at, what: `an outcome without a decision: ${String(record.decision)}` })),
   ];
 }
 
-function killedIsDead({ evictions, lives }: Evidence): Violation[] {
-  return evictions
-    .filter(({ outcome }) => outcome?.result === 'killed')
-    .flatMap((eviction) =>
-      lives
-        .filter(({ workload, from, end }) => workload === eviction.victim && from < eviction.from && end === undefined)
-        .map(({ pid }) => ({
-          at: eviction.from,
-          what: `decision ${eviction.number} has killed ${eviction.name}, and its process ${pid} lives on`,
-        })),
-    );
+function killedIsDead({ evictions, lives, seen }: Evidence): Violation[] {
+  const looks = looksOf(seen);
+  return evictions.flatMap(({ number, name, victim, from, outcome }) => {
+    if (outcome === undefined || !ENDED.includes(outcome.result)) return [];
+    return lives
+      .filter((life) => life.workload === victim && life.from < from)
+      .filter(
+        ({ pid, end }) =>
+          end === undefined || looks.some(({ at, alive }) => at > outcome.at + ROUNDING_MS && at < end.at && alive.includes(pid)),
+      )
+      .map(({ pid }) => ({ at: from, what: `decision ${number} has killed ${name}, and its process ${pid} lives on` }));
+  });
+}
+
+/** By the monotonic clock, whatever the wall clock does. A standing order comes into the journal later. */
+function signalsAreInOrder({ evictions }: Evidence): Violation[] {
+  const signalled = evictions.flatMap(({ number, from, isOrdered, signalledAt }) =>
+    isOrdered || signalledAt === undefined ? [] : [{ number, from, signalledAt }],
+  );
+  return signalled.flatMap(({ number, from: at, signalledAt }, index) => [
+    ...(signalledAt < (signalled[index - 1]?.signalledAt ?? 0)
+      ? [{ at, what: `the signal of decision ${number} is before that of the one before it` }]
+      : []),
+    ...(signalledAt + ROUNDING_MS < at ? [{ at, what: `the signal of decision ${number} is before its record` }] : []),
+  ]);
+}
+
+/** evictd counts no kill at a limit of a workload's own as one of the node. */
+function ownLimitsAreToldApart({ journal, seen }: Evidence): Violation[] {
+  const kills = seen.filter((event) => event.kind === 'kernel-kills');
+  const own = new Set(kills.filter(({ limit }) => limit === 'own').map(({ workload }) => workload));
+  for (const { workload, limit } of kills) if (limit === 'node') own.delete(workload);
+  const names = new Map(
+    seen.flatMap((event) => (event.kind === 'workload' || event.kind === 'renamed' ? [[event.name, event.workload]] : [])),
+  );
+  return journal
+    .filter(({ type, limit }) => type === 'kernel-oom' && limit === 'node')
+    .filter(({ workload }) => own.has(names.get(workload?.name ?? '') ?? ''))
+    .map(({ at, workload }) => ({ at, what: `a kill at the own limit of ${workload?.name ?? ''} is recorded as one of the node` }));
 }
 
 function evictdStays({ seen }: Evidence): Violation[] {
@@ -246,55 +188,21 @@ function guardsAtTheEnd({ seen, evictions, lives, promised: { last } }: Evidence
   return evicted && ended ? [] : [{ at: seen.at(-1)?.at ?? 0, what: 'evictd has not evicted the last leak' }];
 }
 
-/** The kernel's OOM killer, at the limit of the node: no workload has a limit of its own. */
-function kernelKills(evidence: Evidence): { readonly violations: readonly Violation[]; readonly excused: Record<string, number> } {
-  const violations: Violation[] = [];
-  const excused: Record<string, number> = {};
-  for (const event of evidence.seen) {
-    if (event.kind !== 'kernel-kills') continue;
-    const reason = excuse(evidence, event.since, event.at);
-    if (reason === undefined) violations.push({ at: event.at, what: `the kernel's OOM killer killed a process of ${event.workload}` });
-    else excused[reason] = (excused[reason] ?? 0) + event.count;
-  }
-  return { violations, excused };
-}
-
-/** Why evictd could not prevent a kill by the kernel between these times; undefined: it could have. */
-function excuse({ seen, journal, evictions, lives, protectedOnes, promised: { budget } }: Evidence, since: number, at: number) {
-  const states = seen.filter((event) => event.kind === 'evictd');
-  const state = states.filter((event) => event.at <= since).at(-1)?.state ?? 'dead';
-  if (state !== 'guards') return state;
-  const between = states.find((event) => event.at > since && event.at <= at && event.state !== 'guards');
-  if (between) return between.state;
-  // A shortage that began while evictd did not run is over with the first outcome.
-  const guardsSince = states.filter((event) => event.at <= since).at(-1)?.at ?? 0;
-  const wasAway = states.some((event) => event.at < guardsSince && event.state !== 'guards');
-  if (wasAway && !evictions.some(({ outcome }) => outcome !== undefined && outcome.at > guardsSince && outcome.at < since))
-    return 'just back';
-  const recent = evictions.filter((eviction) => eviction.resource === 'memory' && eviction.from <= at);
-  if (recent.filter(({ from }) => from > since - budget.windowMs).length >= budget.max) return 'budget';
-  const said = journal
-    .filter(
-      (record) => timeOf(record) <= at && /^(decision|outcome|alert)$/.test(record.type) && resourceOf(record.signal ?? '') === 'memory',
-    )
-    .at(-1);
-  if (said?.alert !== undefined && PAUSES.includes(said.alert)) return said.alert;
-  const alive = lives.some(({ workload, from, end }) => !protectedOnes.has(workload) && from < since && (end?.at ?? Infinity) > since);
-  return alive ? undefined : 'nothing evictable';
-}
-
-/** With the lines around it, of the journal and of the driver, by time. */
+/** With the lines around it, of the journal and of the driver, in the time of a clock that did not jump. */
 function report({ at, what }: Violation, { journal, seen, promised: { seed } }: Evidence): string {
   const lines = [
     ...journal.map((record) => ({
-      at: timeOf(record),
+      at: record.at,
       text: `journal ${record.type} ${String(record.decision ?? record.alert ?? '')} ${record.message ?? ''}`,
     })),
-    ...seen.map(({ at: when, ...event }) => ({ at: when, text: `driver  ${JSON.stringify(event)}` })),
+    ...seen
+      .filter(({ kind }) => kind !== 'looked')
+      .map(({ at: when, wall: _wall, ...event }) => ({ at: when, text: `driver  ${JSON.stringify(event)}` })),
   ].sort((a, b) => a.at - b.at);
   const index = lines.findIndex((line) => line.at >= at);
   const middle = index === -1 ? lines.length : index;
   const around = lines.slice(Math.max(0, middle - AROUND), middle + AROUND);
-  const stamp = (time: number): string => new Date(time).toISOString().slice(11, 23);
+  const began = seen[0] ?? { at: 0, wall: 0 };
+  const stamp = (time: number): string => new Date(time - began.at + began.wall).toISOString().slice(11, 23);
   return [`seed ${seed}, ${stamp(at)}: ${what}`, ...around.map((line) => `    ${stamp(line.at)} ${line.text.slice(0, 300)}`)].join('\n');
 }

@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { eventually } from '../support/eventually.js';
 import { stateOf } from '../support/process-state.js';
-import type { Seen } from './seen.js';
+import type { See } from './seen.js';
 
 /** As long as a start may take on a machine that does much else. */
 const START_MS = 120_000;
@@ -13,7 +13,7 @@ const START_MS = 120_000;
 /** `evictd run` under chaos: stopped, killed and started again with the same directories. */
 export class Guard {
   readonly #directory: string;
-  readonly #see: (event: Seen) => void;
+  readonly #see: See;
   readonly #children: ChildProcess[] = [];
   readonly #expected = new Set<ChildProcess>();
   #child: ChildProcess | undefined;
@@ -21,7 +21,7 @@ export class Guard {
   #closed = false;
 
   /** `directory/state` exists: the state directory. */
-  constructor(directory: string, see: (event: Seen) => void) {
+  constructor(directory: string, see: See) {
     this.#directory = directory;
     this.#see = see;
     mkdirSync(join(directory, 'run'));
@@ -95,7 +95,7 @@ export class Guard {
   }
 
   #state(state: 'guards' | 'stopped' | 'dead' | 'lost'): void {
-    this.#see({ at: Date.now(), kind: 'evictd', state });
+    this.#see({ kind: 'evictd', state });
   }
 
   async #isHealthy(): Promise<boolean> {

@@ -11,6 +11,16 @@ export interface JournalRecord {
   readonly wakeAtNs?: number | string;
   readonly victim?: { readonly name: string; readonly id: string };
   readonly result?: string;
+  readonly notFreed?: string;
+  readonly spansMs?: { readonly crossingToSignal?: number };
+  /** Of a decision: what had to be available. Of a `kernel-oom`: which limit was reached. */
+  readonly limit?: number | string;
+  readonly kind?: string;
+  readonly threshold?: string;
+  readonly thresholdValue?: number | string;
+  readonly met?: boolean;
+  readonly resumed?: object;
+  readonly workload?: { readonly name: string };
   readonly alert?: string;
   readonly message?: string;
 }

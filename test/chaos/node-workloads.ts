@@ -1,97 +1,59 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmdirSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, renameSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { memoryController, testCgroup, type TestCgroup } from '../support/cgroup.js';
+import type { TestCgroup } from '../support/cgroup.js';
 import { eventually } from '../support/eventually.js';
 import { limitPidsOf, startForkBomb, type PidsLimit } from '../support/fork-bomb.js';
-import type { Seen } from './seen.js';
+import { stateOf } from '../support/process-state.js';
+import { A_UNIT, moment, type See } from './seen.js';
+import { attempt, cgroupsBelow, ChaosWorkload, isV1, kernelKillsIn, LEAK, PASSING, pidsBelow, type Leak } from './workload.js';
 
 /** So far above the thresholds that a busy machine does not make evictd too late for the fastest leak. */
-const NODE_MIB = 1024n;
-const NODE_PROCESSES = 150;
+export const NODE_MIB = 1024;
+export const NODE_PROCESSES = 150;
 const BOMB_PROCESSES = 60;
 const FREEZER = '/sys/fs/cgroup/freezer';
-export const isV1 = memoryController()?.version === 1;
+const MIB = 1 << 20;
 
-export interface Leak {
-  readonly mibPerSecond: number;
-  readonly upToMib: number;
-  readonly ignoresTerm: boolean;
-  /** Files there instead of anonymous memory. */
-  readonly onTmpfs: boolean;
-  /** Cgroups below the workload, one in the other and beside each other: it leaks in the last of them. */
-  readonly deep: number;
-  readonly wide: number;
-  /** How often it starts again after an end that the driver has not made. */
-  readonly restarts: number;
-}
-
-/** In Perl, as in test/e2e: it starts at once on an emulated machine too. */
-const LEAK = `
-  my ($rate, $cap, $file, $term) = @ARGV;
-  $SIG{TERM} = 'IGNORE' if $term;
-  my ($one, @held, $out) = (1 << 20);
-  open $out, '>>', $file or die if $file;
-  for (1 .. $cap) {
-    if ($file) { syswrite $out, 'x' x $one or last } else { push @held, 'x' x $one }
-    select undef, undef, undef, 1 / $rate;
-  }
-  sleep while 1;`;
-
-/** A workload of the node: a cgroup with processes, and what hangs on it. */
-export class ChaosWorkload {
-  readonly id: string;
-  readonly protected: boolean;
-  /** As it was made; `dir` and `name` follow a rename. */
+export interface NodePlan {
   readonly cgroup: TestCgroup;
-  dir: string;
-  name: string;
-  readonly pids = new Set<number>();
-  readonly sent = new Set<number>();
-  /** A process that is about to join: its cgroup stays as it is until then. */
-  joining: Promise<unknown> = Promise.resolve();
-  pidsLimit: PidsLimit | undefined;
-  tmpfs: string | undefined;
-  frozen: string | undefined;
-  kernelKills = 0;
-  looked = Date.now();
-
-  constructor(cgroup: TestCgroup, name: string) {
-    this.cgroup = cgroup;
-    this.dir = cgroup.dir;
-    this.name = name;
-    this.protected = name.startsWith('protected-');
-    this.id = String(statSync(cgroup.dir, { bigint: true }).ino);
-  }
+  /** For mounts. */
+  readonly scratch: string;
+  /** A hugetlbfs. */
+  readonly hugePages: string | undefined;
+  readonly see: See;
 }
 
 /** The node: all that the driver makes is below its cgroup and in `scratch`. */
 export class ChaosNode {
   readonly cgroup: TestCgroup;
   readonly workloads: ChaosWorkload[] = [];
-  readonly #scratch: string;
-  readonly #see: (event: Seen) => void;
+  readonly #plan: NodePlan;
+  readonly #see: See;
   readonly #pids: PidsLimit;
   #count = 0;
   #closed = false;
+  #looked = moment().at;
+  /** Kills by the kernel that were seen. */
+  #kernelKills = 0;
 
-  constructor(scratch: string, see: (event: Seen) => void) {
-    this.#scratch = scratch;
-    this.#see = see;
-    this.cgroup = testCgroup(`evictd-test-chaos-${process.pid}-${Date.now().toString(36)}`);
-    this.cgroup.limit(NODE_MIB << 20n);
+  constructor(plan: NodePlan) {
+    this.#plan = plan;
+    this.#see = plan.see;
+    this.cgroup = plan.cgroup;
+    this.cgroup.limit(BigInt(NODE_MIB * MIB));
     this.#pids = limitPidsOf(this.cgroup, NODE_PROCESSES);
   }
 
   async leak(kind: string, leak: Leak): Promise<ChaosWorkload> {
-    const workload = this.#make(kind);
-    if (leak.onTmpfs) workload.tmpfs = this.#mountTmpfs(workload.name, leak.upToMib);
+    const workload = this.#make(kind, leak);
     let cgroup = workload.cgroup;
-    for (let level = 0; level < leak.deep; level++) cgroup = cgroup.child('deep');
+    for (let level = 0; level < (leak.deep ?? 0); level++) cgroup = cgroup.child('deep');
     const above = cgroup;
-    for (let index = 0; index < leak.wide; index++) cgroup = above.child(`wide${index}`);
-    await this.#start(workload, cgroup, leak, leak.restarts);
+    for (let index = 0; index < (leak.wide ?? 0); index++) cgroup = above.child(`wide${index}`);
+    workload.processIn(cgroup);
+    await this.#startLeak(workload, cgroup, leak, leak.restarts ?? 0);
     return workload;
   }
 
@@ -99,6 +61,13 @@ export class ChaosNode {
     const workload = this.#make(kind);
     workload.pidsLimit = limitPidsOf(workload.cgroup, BOMB_PROCESSES);
     startForkBomb(workload.cgroup, workload.pidsLimit);
+  }
+
+  /** Cgroups that come and go, in a workload or as workloads beside it. */
+  async passing(kind: string, count: number, where: 'inside' | 'beside'): Promise<void> {
+    const workload = this.#make(kind);
+    const prefix = where === 'inside' ? join(workload.dir, 'c') : join(this.cgroup.dir, `${workload.name}-`);
+    await this.#start(workload, workload.cgroup, 'perl', ['-e', PASSING, prefix, String(count)]);
   }
 
   /** Only where the cgroup version can. */
@@ -109,6 +78,7 @@ export class ChaosNode {
     const dir = join(this.cgroup.dir, name);
     renameSync(workload.dir, dir);
     [workload.dir, workload.name] = [dir, name];
+    this.#see({ kind: 'renamed', workload: workload.id, name });
   }
 
   freeze(workload: ChaosWorkload): void {
@@ -125,6 +95,8 @@ export class ChaosNode {
 
   /** Ends it and all that hangs on it. */
   async retire(workload: ChaosWorkload): Promise<void> {
+    if (workload.isRetired) return;
+    workload.isRetired = true;
     this.workloads.splice(this.workloads.indexOf(workload), 1);
     await workload.joining;
     for (const pid of workload.pids) workload.sent.add(pid);
@@ -137,20 +109,35 @@ export class ChaosNode {
     const { frozen } = workload;
     if (frozen !== undefined) await eventually(`${frozen} is removed`, () => attempt(() => (rmdirSync(frozen), true)));
     if (workload.tmpfs !== undefined) execFileSync('umount', ['-l', workload.tmpfs]);
+    if (workload.hugeFile !== undefined) rmSync(workload.hugeFile, { force: true });
   }
 
   /** Reads what the kernel's OOM killer has done. */
   look(workload: ChaosWorkload): void {
-    const since = workload.looked;
-    const kills = attempt(() => kernelKillsIn(workload.dir)) ?? workload.kernelKills;
-    workload.looked = Date.now();
-    const count = kills - workload.kernelKills;
-    workload.kernelKills = kills;
-    if (count > 0) this.#see({ at: workload.looked, kind: 'kernel-kills', workload: workload.id, count, since });
+    const { count, limit } = workload.newKernelKills();
+    this.#kernelKills += count;
+    if (count > 0) this.#see({ kind: 'kernel-kills', workload: workload.id, count, since: this.#looked, limit });
   }
 
   lookAtAll(): void {
+    const { at } = moment();
+    const usage = attempt(() => Number(this.cgroup.read(isV1 ? 'memory.usage_in_bytes' : 'memory.current')));
+    if (usage === undefined) return;
+    // On v2 the node has the kills of units too, whose cgroups go with them.
+    const kills = isV1 ? 0 : kernelKillsIn(this.cgroup.dir);
     for (const workload of this.workloads) this.look(workload);
+    const count = kills - this.#kernelKills;
+    if (count > 0) {
+      this.#see({ kind: 'kernel-kills', workload: A_UNIT, count, since: this.#looked, limit: 'node' });
+      this.#kernelKills = kills;
+    }
+    this.#see({
+      kind: 'looked',
+      freeBytes: NODE_MIB * MIB - usage,
+      anonBytes: Object.fromEntries(this.workloads.flatMap((workload) => [[workload.id, workload.anonBytes() ?? 0]])),
+      alive: this.workloads.flatMap(({ pids }) => [...pids].filter((pid) => !['Z', 'X', undefined].includes(stateOf(pid)))),
+    });
+    this.#looked = at;
   }
 
   async close(): Promise<void> {
@@ -160,40 +147,66 @@ export class ChaosNode {
     await this.#pids.cleanup();
   }
 
-  #make(kind: string): ChaosWorkload {
+  #make(kind: string, { ownLimitMib, onTmpfs, hugeMib, upToMib = 0 }: Partial<Leak> = {}): ChaosWorkload {
     if (this.#closed) throw new Error('the run was interrupted');
     const name = `${kind}-${String(++this.#count)}`;
-    const workload = new ChaosWorkload(this.cgroup.child(name), name);
+    const workload = new ChaosWorkload(this.cgroup.child(name), name, ownLimitMib);
     this.workloads.push(workload);
-    this.#see({ at: Date.now(), kind: 'workload', workload: workload.id, name, protected: workload.protected });
+    this.#see({ kind: 'workload', workload: workload.id, name, protected: workload.protected });
+    if (onTmpfs) workload.tmpfs = this.#mountTmpfs(name, upToMib);
+    if (hugeMib !== undefined) workload.hugeFile = join(this.#plan.hugePages ?? '', name);
     return workload;
   }
 
   #mountTmpfs(name: string, mib: number): string {
-    const directory = join(this.#scratch, name);
+    const directory = join(this.#plan.scratch, name);
     mkdirSync(directory);
     execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${mib + 1}m`, 'evictd-test', directory]);
     return directory;
   }
 
-  async #start(workload: ChaosWorkload, cgroup: TestCgroup, leak: Leak, restarts: number): Promise<void> {
-    const at = Date.now();
+  async #startLeak(workload: ChaosWorkload, cgroup: TestCgroup, leak: Leak, restarts: number): Promise<void> {
     const file = workload.tmpfs === undefined ? '' : join(workload.tmpfs, 'held');
-    const args = ['-e', LEAK, String(leak.mibPerSecond), String(leak.upToMib), file, leak.ignoresTerm ? '1' : ''];
-    const { pid, child, ended } = await cgroup.spawn('perl', args);
+    const perl = ['perl', '-e', LEAK, String(leak.mibPerSecond), String(leak.upToMib), file, leak.ignoresTerm ? '1' : ''];
+    // It leaks also where the pool has too few pages.
+    const huge = [
+      '/bin/sh',
+      '-c',
+      'fallocate --length "$1"MiB "$2"; shift 2; exec "$@"',
+      'sh',
+      String(leak.hugeMib),
+      workload.hugeFile ?? '',
+    ];
+    const [program = '', ...args] = leak.hugeMib === undefined ? perl : [...huge, ...perl];
+    const { ended } = await this.#start(workload, cgroup, program, args);
+    void ended.then(async () => {
+      if (leak.isRemovedAtOnce && !workload.isRetired) await this.retire(workload).catch(() => undefined);
+      await pause(100);
+      if (restarts === 0 || workload.isRetired || !existsSync(cgroup.dir)) return;
+      // It is evicted again before it is a member.
+      workload.joining = this.#startLeak(workload, cgroup, leak, restarts - 1).catch(() => undefined);
+    });
+  }
+
+  /** Resolves when the process is a member. */
+  async #start(
+    workload: ChaosWorkload,
+    cgroup: TestCgroup,
+    program: string,
+    args: readonly string[],
+  ): Promise<{ readonly ended: Promise<void> }> {
+    const before = moment();
+    const { pid, child, ended } = await cgroup.spawn(program, args);
     child.stdout?.destroy();
     workload.pids.add(pid);
-    if (!this.workloads.includes(workload)) workload.sent.add(pid);
-    this.#see({ at, kind: 'process', workload: workload.id, pid });
-    void ended.then(async (signal) => {
+    if (workload.isRetired) workload.sent.add(pid);
+    this.#see({ kind: 'process', workload: workload.id, pid }, before);
+    const over = ended.then((signal) => {
       this.look(workload);
-      this.#see({ at: Date.now(), kind: 'ended', workload: workload.id, pid, signal, sent: workload.sent.has(pid) });
+      this.#see({ kind: 'ended', workload: workload.id, pid, signal, sent: workload.sent.has(pid) });
       workload.pids.delete(pid);
-      await pause(100);
-      if (restarts === 0 || !this.workloads.includes(workload) || !existsSync(cgroup.dir)) return;
-      // It is evicted again before it is a member.
-      workload.joining = this.#start(workload, cgroup, leak, restarts - 1).catch(() => undefined);
     });
+    return { ended: over };
   }
 
   #killAll(workload: ChaosWorkload): boolean {
@@ -210,35 +223,4 @@ export class ChaosNode {
 function removed(dir: string): boolean {
   for (const below of [...cgroupsBelow(dir)].reverse()) attempt(() => rmdirSync(below));
   return !existsSync(dir);
-}
-
-function* cgroupsBelow(dir: string): Generator<string> {
-  yield dir;
-  for (const entry of attempt(() => readdirSync(dir, { withFileTypes: true })) ?? []) {
-    if (entry.isDirectory()) yield* cgroupsBelow(join(dir, entry.name));
-  }
-}
-
-function pidsBelow(dir: string): number[] {
-  return [...cgroupsBelow(dir)].flatMap((cgroup) =>
-    (attempt(() => readFileSync(`${cgroup}/cgroup.procs`, 'utf8')) ?? '').split('\n').filter(Boolean).map(Number),
-  );
-}
-
-/** On v1 a cgroup counts its own kills, on v2 those below it too. */
-function kernelKillsIn(dir: string): number {
-  const counted = (cgroup: string): number => {
-    const text = readFileSync(join(cgroup, isV1 ? 'memory.oom_control' : 'memory.events'), 'utf8');
-    return Number(/^oom_kill (\d+)$/m.exec(text)?.[1] ?? 0);
-  };
-  return isV1 ? [...cgroupsBelow(dir)].reduce((sum, cgroup) => sum + counted(cgroup), 0) : counted(dir);
-}
-
-/** undefined: it failed, because the process or the cgroup has gone. */
-function attempt<T>(call: () => T): T | undefined {
-  try {
-    return call();
-  } catch {
-    return undefined;
-  }
 }

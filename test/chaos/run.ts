@@ -1,13 +1,22 @@
-// make chaos [ARGS='--seed=N --actions=M --evictions=E']: random actions against evictd on this machine, and a checker
-// that compares the journal with what the driver and the kernel saw. Without --seed it runs one seed after the other
-// until there were E (500) evictions. A seed that fails is printed; with --seed it is repeated.
+// make chaos [ARGS='--seed=N --actions=M --evictions=E --machine=v2|v1|hybrid']: random actions against evictd on this
+// machine, or in a virtual one, and a checker that compares the journal with what the driver and the kernel saw. Without
+// --seed it runs one seed after the other until there were E (500) evictions. A seed that fails is printed; with --seed
+// it is repeated.
 import { parseArgs } from 'node:util';
 import { chaos, undoAll, type Undo } from './chaos.js';
+import { runInMachine } from './in-machine.js';
 
 const { values } = parseArgs({
-  options: { seed: { type: 'string' }, actions: { type: 'string', default: '150' }, evictions: { type: 'string', default: '500' } },
+  options: {
+    seed: { type: 'string' },
+    actions: { type: 'string', default: '150' },
+    evictions: { type: 'string', default: '500' },
+    machine: { type: 'string' },
+    out: { type: 'string', default: 'build/chaos' },
+  },
 });
-const OUT = 'build/chaos';
+if (values.machine !== undefined) process.exit(await runInMachine(values.machine, process.argv.slice(2)));
+
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
 const undo: Undo = [];
@@ -26,16 +35,22 @@ let [evictions, passed, failed] = [0, 0, 0];
 const first = values.seed === undefined ? Date.now() % 1_000_000 : Number(values.seed);
 for (let seed = first; seed === first || (values.seed === undefined && evictions < Number(values.evictions)); seed++) {
   say(`seed ${seed}, ${values.actions} actions …`);
+  const began = performance.now();
   try {
-    const verdict = await chaos({ seed, actions: Number(values.actions), out: OUT }, undo);
+    const verdict = await chaos({ seed, actions: Number(values.actions), out: values.out }, undo);
     evictions += verdict.evictions;
     const excused = Object.entries(verdict.excused).map(([reason, count]) => `${count} (${reason})`);
-    say(`  ${verdict.evictions} evictions; kills by the kernel that evictd could not prevent: ${excused.join(', ') || 'none'}`);
+    const seconds = Math.round((performance.now() - began) / 1000);
+    say(
+      `  ${verdict.evictions} evictions in ${seconds} s; kills by the kernel that evictd could not prevent: ${excused.join(', ') || 'none'}`,
+    );
     for (const violation of verdict.violations) say(violation);
     if (verdict.violations.length === 0) passed++;
     else {
       failed++;
-      say(`FAILED seed ${seed}; repeat it: make chaos ARGS='--seed=${seed} --actions=${values.actions}'   (logs: ${OUT}/seed-${seed}.*)`);
+      say(
+        `FAILED seed ${seed}; repeat it: make chaos ARGS='--seed=${seed} --actions=${values.actions}'   (logs: ${values.out}/seed-${seed}.*)`,
+      );
     }
   } finally {
     await cleanUp();

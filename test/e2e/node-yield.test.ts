@@ -12,12 +12,12 @@ const STAYS_MIB = 112;
 const OWN_MIB = 21;
 
 /** Writes to a file, takes memory, and stays. Resolves when it holds both. */
-async function holder(cgroup: TestCgroup, file: string): Promise<TestProcess> {
+async function holder(cgroup: TestCgroup, file: string, staysMib = STAYS_MIB): Promise<TestProcess> {
   const program = `
     $| = 1;
     my $block = "x" x (1 << 20);
     open my $out, '>', '${file}' or die;
-    syswrite $out, $block for 1 .. ${String(STAYS_MIB)};
+    syswrite $out, $block for 1 .. ${String(staysMib)};
     my @held;
     push @held, "x" x (1 << 20) for 1 .. ${String(OWN_MIB)};
     print "ready\\n";
@@ -69,6 +69,26 @@ describe(`memory that outlives its processes (${ON})`, () => {
     await aWhile(); // a second victim would be a defect
     expect(others.map(({ alive }) => alive)).toEqual([true, true, true]);
     expect(evictd.journal().filter(({ type }) => type === 'decision')).toHaveLength(1);
+    expect(await evictd.stop()).toBe(0);
+  });
+
+  test('where nothing grows and one other workload alone ends the shortage, that one ends, and no other', async () => {
+    const node = testNode();
+    const small = await workload(node.child('small'), { holdsMib: 4 });
+    const large = await workload(node.child('large'), { holdsMib: 60 });
+    const { ended } = await holder(node.child('holder'), `${fullFilesystem(200 * 1024).directory}/file`, 100);
+    const config = guarding(node, [{ match: { name: 'holder' }, priority: -1 }]);
+    const evictd = await new Evictd({ config }).guarding();
+
+    expect(await ended).toBe('SIGKILL');
+    expect((await evictd.recorded('outcome')).notFreed).toBe('stays');
+    expect((await evictd.recorded('alert')).alert).toBe('no-yield');
+    expect(large.alive).toBe(true); // not before it is sure that nothing grows
+    expect(await large.ended).toBe('SIGKILL');
+    await until('the shortage is over', () => evictd.journal().some(({ type, met }) => type === 'threshold' && met === false));
+    const outcomes = evictd.journal().filter(({ type }) => type === 'outcome');
+    expect(outcomes.map(({ result }) => result)).toEqual(['ineffective', 'killed']);
+    expect(small.alive).toBe(true);
     expect(await evictd.stop()).toBe(0);
   });
 });

@@ -102,9 +102,17 @@ export const PARTS: readonly Part[] = [
   },
   {
     name: 'chaos',
+    group: 'chaos',
     proves: 'what evictd promises under random leaks, kills, hangs and restarts: 500 evictions',
     command: ['make', '--no-print-directory', 'chaos'],
   },
+  ...['v2', 'v1', 'hybrid'].map((machine) => ({
+    name: `chaos-${machine}`,
+    group: 'chaos',
+    proves: `the same in a virtual machine with cgroup ${machine}: 170 evictions`,
+    command: ['node_modules/.bin/tsx', 'test/chaos/run.ts', `--machine=${machine}`, '--evictions=170', '--actions=60'],
+    needs: QEMU,
+  })),
   {
     name: 'soak',
     proves: 'memory, descriptors and threads of a running evictd do not grow',

@@ -59,6 +59,7 @@ function report(second: number, rest: Partial<StepReport> = {}): StepReport {
     observations: observations(nowNs, { 'memory.available': 512n * Mi }),
     candidates: [],
     lastLooks: [],
+    outside: [],
     state: initialState,
     effects: [],
     ...rest,
@@ -101,6 +102,16 @@ test('a standing order that was carried out comes back, and a resumption', async
     [ordered, undefined],
     [undefined, true],
   ]);
+});
+
+test('what held memory outside the workloads comes back, or that it could not be read', async () => {
+  const it = recorder();
+  const held = { cgroups: new Map([['/backup', 5n]]), isPartial: false, counters: new Map([['Shmem', 7n]]), above: new Set(['/']) };
+  it.recorder.stepped(report(0, { outside: [held, undefined] }));
+  it.recorder.stepped(report(1));
+  it.recorder.close();
+  await it.recorder.flush(5_000);
+  expect(stepsIn((await read(it.path)).entries).map(({ outside }) => outside)).toEqual([[held, undefined], []]);
 });
 
 test('what a pod has comes back, too, and what is not known stays so', async () => {

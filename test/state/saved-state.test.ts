@@ -17,10 +17,13 @@ const at = (monotonicSeconds: number, bootSeconds = monotonicSeconds): Clocks =>
   bootNs: BigInt(bootSeconds) * SECOND,
 });
 
-/** One eviction in flight since second 100. SIGKILL was sent. */
+/** One eviction in flight since second 100. SIGKILL was sent, and what the others hold is known. */
 function bequest(): SavedState {
-  const timeline = new Timeline(policy([hard]), candidates([workload('batch'), 300n * Mi]));
+  const timeline = new Timeline(policy([hard]), candidates([workload('batch'), 300n * Mi], [workload('web'), 20n * Mi]));
   timeline.memory(100, 50n);
+  const amounts = new Map([['some', 5n]]);
+  const outside = () => ({ cgroups: amounts, counters: amounts, isPartial: false, above: new Set(['/']) });
+  timeline.at(100, { 'memory.available': 50n * Mi }, { 1: {} }, { outside });
   const times = { crossingNs: 1n, wakeNs: 2n, decisionNs: 3n, signalNs: 4n, killNs: 4n };
   return {
     state: savedParts(timeline.state),
@@ -75,6 +78,23 @@ test('the first place that is wrong is named; a part may be missing, and there m
   expect(savedStateProblem(7)).toBe('the whole');
 });
 
+test('what has grown since an eviction is known over a restart; sleep moves its times', () => {
+  const { state } = restoreState(left(at(101, 1101)), owner, policy([hard]), at(103, 1203));
+  const outside = { cgroups: new Map([['some', 5n]]), counters: new Map([['some', 5n]]), isPartial: false, above: new Set(['/']) };
+  expect([...state.baselines]).toEqual([
+    [
+      'memory.available',
+      {
+        available: 50n * Mi,
+        held: new Map([[workload('web').id, { amount: 20n * Mi }]]),
+        outside,
+        atNs: 0n,
+        since: { kind: 'eviction', decision: 1 },
+      },
+    ],
+  ]);
+});
+
 test('a key __proto__ is data like any other', () => {
   const named = { ...bequest(), signals: new Map(), sections: JSON.parse('{"__proto__":{"x":1}}') as Record<string, unknown> };
   const { sections } = restoreState(savedStateText(owner, at(101), named), owner, policy([hard]), at(103));
@@ -112,7 +132,13 @@ describe('a part of it that is something else is noticed, whatever it is, and ev
 
   test('there is something to be damaged', () => {
     const names = places.map((path) => path.join('.'));
-    expect(names).toEqual(expect.arrayContaining(['state.evictions.0.decision.victim.workload.id', 'clocks.bootNs.bigint']));
+    expect(names).toEqual(
+      expect.arrayContaining([
+        'state.evictions.0.decision.victim.workload.id',
+        'state.baselines.map.0.1.since.kind',
+        'clocks.bootNs.bigint',
+      ]),
+    );
   });
 
   test.each(places.map((path) => [path.join('.'), path] as const))('%s', (_name, path) => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { initialState } from '../../src/core/decide/state.js';
+import { initialState, type State } from '../../src/core/decide/state.js';
 import { restoreState } from '../../src/state/saved-state.js';
 import { StateKeeper } from '../../src/state/state-keeper.js';
 import type { SentSignals } from '../../src/monitor/ports/sent-signals.js';
@@ -97,8 +97,13 @@ test('a failed write is logged once, and tried again with every step', () => {
 test('where not all fits, the evictions and the grace periods do', () => {
   const timeline = new Timeline(policy([hard]), candidates([workload('batch'), 300n * Mi]));
   timeline.memory(0, 50n);
-  const state = { ...timeline.state, failedKills: new Map(Array.from({ length: 1000 }, (_, at) => [`/workload-${String(at)}`, 5n])) };
+  const many = <T>(value: T) => new Map(Array.from({ length: 1000 }, (_, at) => [`/workload-${String(at)}`, value]));
+  const base = { available: 1n, held: many({ amount: 5n }), atNs: 0n, since: { kind: 'leak', freed: 1n } } as const;
+  const grown: State = { ...timeline.state, baselines: new Map([['memory.available', base]]), failedKills: new Map([['/web', 5n]]) };
   const { keeper, last } = keeping(8192);
+  keeper.keep(grown, NONE);
+  expect(last().state).toMatchObject({ baselines: new Map(), failedKills: grown.failedKills });
+  const state = { ...grown, failedKills: many(5n) };
   keeper.keep(state, NONE);
   expect(last().state).toMatchObject({ failedKills: new Map(), evictions: [{ phase: 'dying' }], firstObservedAt: state.firstObservedAt });
 });

@@ -59,9 +59,20 @@ export function testCgroup(name = `evictd-test-${String(process.pid)}-${randomBy
   return make(controller, `/${name}`);
 }
 
+/** A cgroup that exists, of a slice that the test has made. `cleanup` removes it too. */
+export function cgroupAt(path: string): TestCgroup {
+  const controller = memoryController();
+  if (controller === undefined) throw new Error('no memory controller on this machine: these tests need one');
+  return handleOf(controller, path);
+}
+
 function make(controller: MemoryController, path: string): TestCgroup {
+  mkdirSync(fsPath(controller.mount + path));
+  return handleOf(controller, path);
+}
+
+function handleOf(controller: MemoryController, path: string): TestCgroup {
   const dir = controller.mount + path;
-  mkdirSync(fsPath(dir));
   return {
     path,
     dir,

@@ -33,9 +33,14 @@ export async function bundleTests(directory: string): Promise<void> {
   const files = readdirSync('test', { recursive: true, encoding: 'utf8' })
     .map((file) => join('test', file))
     .filter((file) => file.endsWith('.test.ts'));
+  await bundle(directory, ['vitest.config.ts', ...PROGRAMS, ...files]);
+}
+
+/** Bundles programs for a machine, with file names as in the sources, except `.js`. */
+export async function bundle(directory: string, entryPoints: readonly string[]): Promise<void> {
   rmSync(directory, { recursive: true, force: true });
   await build({
-    entryPoints: ['vitest.config.ts', ...PROGRAMS, ...files],
+    entryPoints: [...entryPoints],
     outdir: directory,
     outbase: '.',
     bundle: true,

@@ -12,7 +12,7 @@ import { openReclaimer } from '../../features/reclaim/open.js';
 import { sureStopOf } from '../../workloads/systemd/unit-stops.js';
 import { idleTasks } from '../idle-tasks.js';
 import { openStandingOrders } from '../standing-orders.js';
-import { OutsideGrowth } from '../../features/memory-growth/open.js';
+import { outsideReader } from '../../features/memory-growth/open.js';
 import { openOomScoreAdjuster } from '../../features/oom-score-adj/open.js';
 import { MachineShutdown } from '../../features/shutdown/open.js';
 import type { Locked } from './lock.js';
@@ -49,8 +49,8 @@ export function act(locked: Locked, published: Published, observed: Observed): A
     if (leavesSafeMode(locked, published)) reconfigure();
   };
   const idle = idleTasks([() => removals.retry(), () => journal.retry(), () => saved.retry(), endSafeMode, whenIdle]);
-  const growth = new OutsideGrowth({ node, workloads });
-  const own: readonly StepListener[] = [growth, ...(adjuster ? [adjuster] : []), idle, shutdown];
+  const outside = outsideReader(node, workloads);
+  const own: readonly StepListener[] = [...(adjuster ? [adjuster] : []), idle, shutdown];
   const listeners = [...published.listeners, ...observed.listeners, ...own];
   const orders =
     openOrder &&
@@ -58,7 +58,7 @@ export function act(locked: Locked, published: Published, observed: Observed): A
       monitor.carriedOut(atNs);
     });
   const kept = { journal, keeper: saved.keeper, reporter, listeners, heartbeat: service };
-  const parts = { node, workloads, evictor, reclaimer, releases, growth, ...kept, ...(orders && { orders }) };
+  const parts = { node, workloads, evictor, reclaimer, releases, outside, ...kept, ...(orders && { orders }) };
   if (workloads.candidates('bounds').usages.length > MANY) options.whenMany();
   const monitor: Monitor = new Monitor(parts, inForce.policy(), config.monitoringIntervalNs, saved.restored);
   status.renew = () => {

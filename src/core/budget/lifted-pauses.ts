@@ -1,12 +1,12 @@
 import type { Resource, Signal } from '../signal/signal.js';
-import type { LeakBase } from './leak.js';
 import type { EvictionTimes } from './eviction-budget.js';
+import { memoryBase, type GrowthBases } from './growth-base.js';
 
 /** The part of a state that pauses evictions. */
 interface Pausing {
   readonly evictionTimes: EvictionTimes;
   readonly withoutYield: ReadonlyMap<Signal, unknown>;
-  readonly leakBase: LeakBase | undefined;
+  readonly baselines: GrowthBases;
   readonly settled: ReadonlyMap<string, string>;
 }
 
@@ -23,12 +23,12 @@ export interface LiftedPauses {
 /** The alerts of these pauses come again if evictd pauses again. */
 const ALERTS = ['budget-exhausted ', 'leak-elsewhere ', 'no-yield '];
 
-export function pausesIn({ evictionTimes, withoutYield, leakBase }: Omit<Pausing, 'settled'>): LiftedPauses {
+export function pausesIn({ evictionTimes, withoutYield, baselines }: Omit<Pausing, 'settled'>): LiftedPauses {
   const counted = [...evictionTimes].map(([resource, { length }]) => [resource, length] as const);
   return {
     evictions: new Map(counted.filter(([, count]) => count > 0)),
     withoutYield: [...withoutYield.keys()],
-    leak: leakBase?.isPaused === true,
+    leak: memoryBase(baselines)?.base.since.kind === 'leak',
   };
 }
 
@@ -37,7 +37,7 @@ export function withoutPauses<S extends Pausing>(state: S): S {
     ...state,
     evictionTimes: new Map(),
     withoutYield: new Map(),
-    leakBase: undefined,
+    baselines: new Map(),
     settled: new Map([...state.settled].filter(([key]) => !ALERTS.some((alert) => key.startsWith(alert)))),
   };
 }

@@ -1,20 +1,11 @@
 import { amountOfBytes } from '../quantity/amount.js';
 import { formatDuration } from '../quantity/duration.js';
+import { protectionText } from '../rank/rank.js';
 import { withAncestors } from '../workload/cgroup.js';
+import type { Growth } from './growth.js';
+import type { GrowthBase, MemoryHoldings } from './growth-base.js';
 
-/** What holds memory outside the workloads, in bytes. */
-export interface MemoryHoldings {
-  /** Monotonic. */
-  readonly atNs: bigint;
-  /** By path: cgroups that no workload source covers, without their page cache. */
-  readonly cgroups: ReadonlyMap<string, bigint>;
-  /** There are more cgroups than were read. */
-  readonly isPartial: boolean;
-  /** By field of /proc/meminfo, see MEMORY_COUNTERS. Empty: the node is a cgroup. */
-  readonly counters: ReadonlyMap<string, bigint>;
-}
-
-/** What has grown between two readings. */
+/** What has grown since a base, in the workloads and outside. */
 export interface MemoryGrowth {
   readonly forNs: bigint;
   /** The largest first. */
@@ -22,9 +13,11 @@ export interface MemoryGrowth {
 }
 
 export interface MemoryGrower {
-  readonly kind: 'cgroup' | 'kernel' | 'tmpfs' | 'hugepages';
-  /** The path of the cgroup, or the field of /proc/meminfo. */
+  readonly kind: 'workload' | 'cgroup' | 'kernel' | 'tmpfs' | 'hugepages';
+  /** Of the workload, the path of the cgroup, or the field of /proc/meminfo. */
   readonly name: string;
+  /** Of a workload: why it may not be evicted. Left out: it may. */
+  readonly protection?: string;
   readonly grownBytes: bigint;
 }
 
@@ -53,7 +46,20 @@ const LEAST_BYTES = 1n << 20n;
 const PART = 8n;
 const MOST_GROWERS = 3;
 
-export function memoryGrowth(before: MemoryHoldings, after: MemoryHoldings): MemoryGrowth {
+/** @param after  left out: nothing outside the workloads was read */
+export function memoryGrowth(base: GrowthBase, { workloads }: Growth, after: MemoryHoldings | undefined, nowNs: bigint): MemoryGrowth {
+  const grown = workloads.map(({ item: { workload, protection }, grown: grownBytes }): MemoryGrower => {
+    const why = protection === undefined ? {} : { protection: protectionText(protection) };
+    return { kind: 'workload', name: workload.name, ...why, grownBytes };
+  });
+  const outside = base.outside === undefined || after === undefined ? [] : growthOutside(base.outside, after);
+  const all = [...grown, ...outside].sort(byGrowth);
+  const largest = all[0]?.grownBytes ?? 0n;
+  const growers = all.filter(({ grownBytes }) => grownBytes >= LEAST_BYTES && grownBytes * PART >= largest);
+  return { forNs: nowNs - base.atNs, growers: growers.slice(0, MOST_GROWERS) };
+}
+
+function growthOutside(before: MemoryHoldings, after: MemoryHoldings): readonly MemoryGrower[] {
   const cgroups = [...after.cgroups].map(([name, bytes]): MemoryGrower => {
     const held = before.cgroups.get(name) ?? (isNew(name, before) ? 0n : bytes);
     return { kind: 'cgroup', name, grownBytes: bytes - held };
@@ -62,10 +68,7 @@ export function memoryGrowth(before: MemoryHoldings, after: MemoryHoldings): Mem
     const bytes = after.counters.get(field) ?? 0n;
     return { kind, name: field, grownBytes: bytes - (before.counters.get(field) ?? bytes) };
   });
-  const all = [...cgroups, ...counters].sort(byGrowth);
-  const largest = all[0]?.grownBytes ?? 0n;
-  const growers = all.filter(({ grownBytes }) => grownBytes >= LEAST_BYTES && grownBytes * PART >= largest);
-  return { forNs: after.atNs - before.atNs, growers: growers.slice(0, MOST_GROWERS) };
+  return [...cgroups, ...counters];
 }
 
 /** It was not there, and no cgroup that counted it was. */
@@ -81,10 +84,11 @@ function byGrowth(a: MemoryGrower, b: MemoryGrower): number {
 /** 'in the last 2s unit backup.service grew by 312MiB, kernel slab grew by 200MiB (slabtop shows what)'. Empty: nothing grew. */
 export function growthText({ forNs, growers }: MemoryGrowth): string {
   if (growers.length === 0) return '';
-  const texts = growers.map((grower) => {
-    const counter = grower.kind === 'cgroup' ? undefined : counterOf(grower.name);
-    const hint = counter === undefined ? '' : ` (${counter.hint})`;
-    return `${counter?.text ?? cgroupText(grower.name)} grew by ${amountOfBytes(grower.grownBytes)}${hint}`;
+  const texts = growers.map(({ kind, name, protection, grownBytes }) => {
+    const grew = `grew by ${amountOfBytes(grownBytes)}`;
+    if (kind === 'workload') return `${name}${protection === undefined ? '' : ` (never evicted: ${protection})`} ${grew}`;
+    const counter = kind === 'cgroup' ? undefined : counterOf(name);
+    return `${counter?.text ?? cgroupText(name)} ${grew}${counter === undefined ? '' : ` (${counter.hint})`}`;
   });
   return `in the last ${formatDuration(tenths(forNs))} ${texts.join(', ')}`;
 }

@@ -1,4 +1,5 @@
-import type { Leak } from '../budget/leak.js';
+import type { Leak } from '../budget/growth.js';
+import type { MemoryGrowth } from '../budget/memory-growth.js';
 import type { LiftedPauses } from '../budget/lifted-pauses.js';
 import type { UsedUpBudget } from '../budget/eviction-budget.js';
 import type { DiskHolder } from '../disk/filesystem-holders.js';
@@ -69,6 +70,8 @@ export type Effect =
       readonly budget?: UsedUpBudget;
       /** Of `leak-elsewhere`. */
       readonly leak?: Leak;
+      /** Of memory: what has grown since the last eviction or since evictions wait. Left out: not known. */
+      readonly growth?: MemoryGrowth;
     } & Joined)
   /** Start a unit that was kept stopped, and the units stopped with it. */
   | { readonly kind: 'release'; readonly hold: Hold }

@@ -1,4 +1,4 @@
-import type { ChoiceContext } from './eviction-choice.js';
+import type { ChoiceContext } from '../rank/eviction-attempt.js';
 import { decide, type Choice } from '../rank/eviction-decision.js';
 import type { RankedWorkload } from '../rank/rank.js';
 import { localStorageEviction } from '../disk/storage-limit.js';

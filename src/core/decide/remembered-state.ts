@@ -1,3 +1,4 @@
+import type { GrowthBase } from '../budget/growth-base.js';
 import type { EvictionInFlight } from './eviction.js';
 import { gapNs } from '../threshold/observation-gap.js';
 import { initialState, type Policy, type State } from './state.js';
@@ -32,9 +33,11 @@ export function isWaiting({ episodes, conditions, evictions, failedKills, held }
  */
 export function takeOver(policy: Policy, before: State, { awayNs, sleptNs }: Away, nowNs: bigint): Takeover {
   const all = asleep(before, sleptNs);
-  const { decisions, evictionTimes, unitEvictions, held } = all;
+  const { decisions, evictionTimes, baselines, unitEvictions, held } = all;
   const evictions = all.evictions.map((eviction) => resumed(eviction, nowNs));
-  const known = policy.departures['restart-memory'] ? { ...initialState, ...all } : { ...initialState, evictionTimes, unitEvictions, held };
+  const known = policy.departures['restart-memory']
+    ? { ...initialState, ...all }
+    : { ...initialState, evictionTimes, baselines, unitEvictions, held };
   const isUnattended = awayNs > UNATTENDED_NS && awayNs > gapNs(policy);
   const reason = `no evictd ran for ${String(awayNs / 1_000_000_000n)} s`;
   return {
@@ -72,9 +75,16 @@ function asleep(before: State, sleptNs: bigint): State {
     evictionTimes: new Map(
       [...before.evictionTimes].map(([resource, evictions]) => [resource, evictions.map((one) => ({ ...one, atNs: earlier(one.atNs) }))]),
     ),
+    baselines: new Map(
+      [...before.baselines].map(([signal, base]) => [signal, { ...base, atNs: earlier(base.atNs), since: sinceNow(base, earlier) }]),
+    ),
     unitEvictions: new Map([...before.unitEvictions].map(([path, times]) => [path, times.map(earlier)])),
     held: new Map(
       [...before.held].map(([unit, hold]) => [unit, { ...hold, untilNs: hold.untilNs === undefined ? undefined : earlier(hold.untilNs) }]),
     ),
   };
+}
+
+function sinceNow({ since }: GrowthBase, earlier: (atNs: bigint) => bigint): GrowthBase['since'] {
+  return since.kind === 'eviction' && since.endedAtNs !== undefined ? { ...since, endedAtNs: earlier(since.endedAtNs) } : since;
 }

@@ -1,4 +1,5 @@
-import { leakSince } from '../budget/leak.js';
+import { memoryBase, withoutBases } from '../budget/growth-base.js';
+import { growthSince, isConsumed, isCurable } from '../budget/growth.js';
 import { pauseFor } from '../reclaim/yield-pause.js';
 import { passedOver } from '../rank/victim-selection.js';
 import { choiceOf, decide } from '../rank/eviction-decision.js';
@@ -75,11 +76,12 @@ export interface OrderInput {
  */
 export function standingDecisions(policy: Policy, state: State, ordered: OrderedThreshold, input: OrderInput): readonly Decision[] {
   const { nowNs, candidates } = input;
-  if (pauseFor(ordered.threshold.signal, state.withoutYield) !== undefined) return [];
+  const isPaused = memoryBase(state.baselines)?.base.since.kind === 'leak' || pauseFor(ordered.threshold.signal, state.withoutYield);
+  if (isPaused) return [];
   const first = decisionNow(policy, state, ordered, input);
   if (first === undefined || first.graceNs > 0n || first.dryRun || first.victim.usage === undefined) return [];
   const { cause, ranking, unreadable, victim } = first;
-  if (policy.departures.budget && leakSince(state.leakBase, ordered, ranking) !== undefined) return [];
+  if (policy.departures.budget && isLeaking(state, ordered, ranking, nowNs)) return [];
   const others = ranking
     .slice(ranking.indexOf(victim) + 1)
     .filter((other) => isAlike(other, victim) && passedOver(policy, first.resource, other, candidates, state, nowNs) === undefined)
@@ -94,13 +96,25 @@ export function standingDecisions(policy: Policy, state: State, ordered: Ordered
   return [first, ...decided];
 }
 
+/** Whether most of what has consumed the memory of the last eviction is not curable. */
+function isLeaking(
+  { baselines }: State,
+  { threshold, observation: { available } }: OrderedThreshold,
+  ranking: readonly RankedWorkload[],
+  nowNs: bigint,
+): boolean {
+  const last = memoryBase(baselines);
+  if (last?.signal !== threshold.signal || !isConsumed(last.base, available, nowNs)) return false;
+  return !isCurable(growthSince(last.base, threshold.signal, ranking, available));
+}
+
 /** What a step would decide if one byte less than the threshold were available. */
 function decisionNow(policy: Policy, state: State, { threshold, observation, limit }: OrderedThreshold, input: OrderInput) {
   const { nowNs, layout, observations, candidates } = input;
   const crossed: Observation = { ...observation, available: limit - 1n, timeNs: nowNs };
   const observe = (): Observations => ({ ...observations, observed: new Map([[threshold.signal, crossed]]) });
   // Later growth is not known, so a leak is judged by the current reading.
-  const before = state.leakBase?.isPaused ? state : { ...state, leakBase: undefined };
+  const before = { ...state, baselines: withoutBases(state.baselines, 'memory') };
   const { effects } = step({ ...policy, thresholds: [threshold], policies: [], localStorageCapacityIsolation: false }, before, {
     nowNs,
     layout,

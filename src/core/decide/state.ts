@@ -1,6 +1,6 @@
 import type { ReportedEpisodes } from '../threshold/reported-episode.js';
 import type { EvictionBudget, EvictionTimes } from '../budget/eviction-budget.js';
-import type { LeakBase } from '../budget/leak.js';
+import type { GrowthBases } from '../budget/growth-base.js';
 import type { ConditionsObserved } from '../threshold/node-condition.js';
 import type { Departures } from './departures.js';
 import type { EvictionInFlight } from './eviction.js';
@@ -8,7 +8,6 @@ import type { FirstObserved } from '../threshold/grace-period.js';
 import type { Collection, Layout } from '../signal/layout.js';
 import type { Observations } from '../signal/observation.js';
 import type { CollectedAt, Reclaim } from '../reclaim/reclaim.js';
-import type { GrowthBases } from '../reclaim/growth.js';
 import type { YieldPauses } from '../reclaim/yield-pause.js';
 import type { ReclaimStep } from '../reclaim/reclaim-step.js';
 import type { Hold } from '../systemd/unit-hold.js';
@@ -88,12 +87,10 @@ export interface State {
   readonly failedKills: ReadonlyMap<string, bigint>;
   /** Departure no-yield. */
   readonly withoutYield: YieldPauses;
-  /** The growth bases of these pauses. Not kept over a restart. */
-  readonly growthBases: GrowthBases;
+  /** Since the last eviction for memory, or since evictions wait (departures no-yield and budget). */
+  readonly baselines: GrowthBases;
   /** By resource: the evictions that its budget counts, the oldest first (departure budget). */
   readonly evictionTimes: EvictionTimes;
-  /** Of the last eviction for memory. undefined: it is over. Not kept over a restart, which may cost one more victim. */
-  readonly leakBase: LeakBase | undefined;
   /** By unit path: its evictions in the last ten minutes. */
   readonly unitEvictions: ReadonlyMap<string, readonly bigint[]>;
   /** By unit name: units kept stopped, to be started again. */
@@ -123,9 +120,8 @@ export const initialState: State = {
   relievedNs: undefined,
   failedKills: new Map(),
   withoutYield: new Map(),
-  growthBases: new Map(),
+  baselines: new Map(),
   evictionTimes: new Map(),
-  leakBase: undefined,
   unitEvictions: new Map(),
   held: new Map(),
   settled: new Map(),

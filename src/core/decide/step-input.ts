@@ -1,3 +1,4 @@
+import type { MemoryHoldings } from '../budget/growth-base.js';
 import type { Decision, VictimReading } from './eviction.js';
 import type { Layout } from '../signal/layout.js';
 import type { Observations } from '../signal/observation.js';
@@ -41,6 +42,11 @@ export interface StepInput {
   readonly policyWorkloads?: (paths: readonly string[]) => readonly ScopeReading[];
   /** What has become of the actions of policies since the step before. Left out: nothing new. */
   readonly policyResults?: readonly PolicyResult[];
+  /**
+   * Reads what holds memory outside the workloads: after an eviction for memory, and when evictd stops evicting for it.
+   * undefined: cannot be read. Left out: not available.
+   */
+  readonly outside?: (above: ReadonlySet<string>) => MemoryHoldings | undefined;
   /** Reads all candidates. Called only when a workload must be evicted, or when storage limits are enforced. */
   readonly candidates: () => Candidates;
 }

@@ -1,7 +1,9 @@
 import { withBudgeted, withoutUnsent } from '../budget/eviction-budget.js';
-import { leakBase, leakBaseNow } from '../budget/leak.js';
+import { withEvictionBase } from '../budget/eviction-base.js';
+import { basesNow, withoutBases } from '../budget/growth-base.js';
 import { pausesIn, withoutPauses } from '../budget/lifted-pauses.js';
-import { alertOnly, choose, type ChoiceContext, type Chosen } from './eviction-choice.js';
+import { alertOnly, choose } from './eviction-choice.js';
+import type { ChoiceContext, Chosen } from '../rank/eviction-attempt.js';
 import {
   conditionEffects,
   nodeConditions,
@@ -35,8 +37,7 @@ import { mayActOn } from './shutdown-eviction.js';
 import { stepPolicies } from '../ladder/policy-step.js';
 import type { Policy, State } from './state.js';
 import { isResourceThreshold, operandsOf, thresholdId, type Threshold } from '../threshold/threshold.js';
-import { basesNow } from '../reclaim/growth.js';
-import { pausesNow } from '../reclaim/yield-pause.js';
+import { isOfEndedPause, pausesNow } from '../reclaim/yield-pause.js';
 import { advanceEvictions, type VictimsNow } from './victim-progress.js';
 
 /**
@@ -90,31 +91,32 @@ function withOrdered(policy: Policy, state: State, decision: Decision, nowNs: bi
     evictions: [...state.evictions, { ...inFlight(decision), phaseSinceNs: nowNs, usageStillSinceNs: nowNs }],
     decisions: Math.max(state.decisions, decision.serial),
     evictionTimes: withBudgeted(policy, state.evictionTimes, decision),
-    leakBase: leakBase(decision) ?? state.leakBase,
+    baselines: withoutBases(state.baselines, decision.resource),
     held: hold ? new Map(state.held).set(hold.unit, hold) : state.held,
   };
 }
 
 function decideNow(policy: Policy, before: State, input: StepInput): StepResult {
-  const state = input.holdNews && input.holdNews.size > 0 ? { ...before, held: afterNews(before.held, input.holdNews) } : before;
+  const known = withEvictionBase(policy, before, input);
+  const state = input.holdNews && input.holdNews.size > 0 ? { ...known, held: afterNews(known.held, input.holdNews) } : known;
   const layout = layoutNow(policy, state, input);
   if (isIdle(policy, state)) return onlyVictims(policy, state, input);
   if (typeof layout === 'object') {
     const message = `eviction manager: failed to get HasDedicatedImageFs: ${layout.error}`;
     return onlyVictims(policy, state, input, [{ kind: 'error', message }]);
   }
-  const known: State = state.layout === layout ? state : { ...state, layout };
-  if (state.reclaiming && input.reclaimed) return continued(policy, known, layout, input, state.reclaiming, input.reclaimed);
+  const placed: State = state.layout === layout ? state : { ...state, layout };
+  if (state.reclaiming && input.reclaimed) return continued(policy, placed, layout, input, state.reclaiming, input.reclaimed);
   const { departures } = policy;
   if (!departures['each-resource']) {
     const observed = departures['node-yield'] && state.evictions.length > 0 ? input.observe() : undefined;
-    const victims = advanceEvictions(policy, known, input, observed, hardWhileWaiting(policy, known, layout, input));
+    const victims = advanceEvictions(policy, placed, input, observed, hardWhileWaiting(policy, placed, layout, input));
     const waiting = victims.evictions.length > 0 || victims.notBeforeNs !== undefined || state.reclaiming !== undefined;
-    if (waiting) return result(policy, known, input, victims, []);
+    if (waiting) return result(policy, placed, input, victims, []);
   }
   const observations = input.observe();
-  if (observations === undefined) return onlyVictims(policy, known, input);
-  return synchronize(policy, known, layout, input, observations, state.layout === undefined);
+  if (observations === undefined) return onlyVictims(policy, placed, input);
+  return synchronize(policy, placed, layout, input, observations, state.layout === undefined);
 }
 
 /**
@@ -168,7 +170,6 @@ function synchronize(
   const next: State = {
     ...state,
     lastStepNs: nowNs,
-    growthBases: basesNow(state.growthBases, state.withoutYield, withoutYield),
     reported,
     episodes: new Map(met.map((threshold) => [thresholdId(threshold), threshold])),
     firstObservedAt,
@@ -177,7 +178,7 @@ function synchronize(
     conditions: nodeConditionsObservedSince(conditionsLastObservedAt, policy.pressureTransitionPeriodNs, nowNs),
     thresholdsMet: due,
     lastObservations: observations,
-    settled: new Map([...state.settled].filter(([key, id]) => key === id || reported.has(id))),
+    settled: new Map([...state.settled].filter(([key, id]) => key === id || (reported.has(id) && !isOfEndedPause(key, withoutYield)))),
     measurementAwaitedSince: new Map([...state.measurementAwaitedSince].filter(([id]) => firstObservedAt.has(id))),
   };
   const effects = [
@@ -190,6 +191,7 @@ function synchronize(
     observations,
     candidates: input.candidates,
     lastLook: input.lastLook,
+    outside: input.outside,
     failedKills: victims.failedKills,
     repaying: state.thresholdsMet,
     nowNs,
@@ -225,14 +227,14 @@ function continued(policy: Policy, state: State, layout: Layout, input: StepInpu
   const victims = advanceEvictions(policy, state, input, undefined, new Set());
   const { thresholds } = updateContainerFsThresholds(policy.thresholds, layout);
   const { failedKills } = victims;
-  const { nowNs, candidates, lastLook } = input;
-  const context = { policy, layout, candidates, lastLook, failedKills, repaying: state.thresholdsMet, nowNs };
+  const { nowNs, candidates, lastLook, outside } = input;
+  const context = { policy, layout, candidates, lastLook, outside, failedKills, repaying: state.thresholdsMet, nowNs };
   const chosen = afterReclaim(context, begin(state, victims, nowNs), thresholds, reclaim, reading, input.observe());
   return { ...result(policy, state, input, victims, [], chosen), dueAtNs: nowNs };
 }
 
 function begin(
-  { settled, decisions, reclaiming, collectedAt, measurementAwaitedSince, evictionTimes, leakBase: base, reported, growthBases }: State,
+  { settled, decisions, reclaiming, collectedAt, measurementAwaitedSince, evictionTimes, reported, baselines }: State,
   { evictions, effects, withoutYield, unitEvictions, held }: VictimsNow,
   nowNs: bigint,
 ): Chosen {
@@ -247,9 +249,8 @@ function begin(
     collectedAt,
     measurementAwaitedSince,
     withoutYield,
-    growthBases,
+    baselines: basesNow(baselines, outcomes, withoutYield, lasting, nowNs),
     evictionTimes: withoutUnsent(evictionTimes, outcomes),
-    leakBase: leakBaseNow(base, outcomes, lasting, nowNs),
     unitEvictions,
     held,
     awaiting: false,

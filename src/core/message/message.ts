@@ -1,5 +1,6 @@
 import type { UsedUpBudget } from '../budget/eviction-budget.js';
-import type { Leak } from '../budget/leak.js';
+import type { Leak } from '../budget/growth.js';
+import { growthText } from '../budget/memory-growth.js';
 import { amountOf, amountOfBytes, amountOfResource, counted } from '../quantity/amount.js';
 import { holdersText } from '../disk/disk-holder.js';
 import { ofResource } from '../disk/disk-holding.js';
@@ -9,7 +10,7 @@ import type { Decision, Outcome } from '../decide/eviction.js';
 import { nodeBefore } from '../rank/eviction-cause.js';
 import type { Joined } from '../threshold/joined-readings.js';
 import type { Observation } from '../signal/observation.js';
-import { describeRanked, protectionText } from '../rank/rank.js';
+import { describeRanked } from '../rank/rank.js';
 import { isDiskSignal, operatorOf, SIGNAL_FACTS } from '../signal/signal.js';
 import type { StorageBreach } from '../disk/storage-limit.js';
 import {
@@ -144,10 +145,15 @@ function nodeText({ decision: { cause }, nodeAfter }: Outcome): string {
   return `; ${signal} ${amountOf(signal, observation.available)} → ${amountOf(signal, nodeAfter.available)}`;
 }
 
-export function alertMessage({
-  alert,
-  ...reading
-}: ThresholdReading & Pick<Extract<Effect, { kind: 'alert' }>, 'alert' | 'decision' | 'holders' | 'budget' | 'leak'>): string {
+type Alert = ThresholdReading & Pick<Extract<Effect, { kind: 'alert' }>, 'alert' | 'decision' | 'holders' | 'budget' | 'leak' | 'growth'>;
+
+/** Why nothing is evicted, and what has grown. */
+export function alertMessage(alert: Alert): string {
+  const grown = alert.growth === undefined ? '' : growthText(alert.growth);
+  return grown === '' ? reasonText(alert) : `${reasonText(alert)}; ${grown}`;
+}
+
+function reasonText({ alert, ...reading }: Alert): string {
   const { threshold, decision, holders = [], budget, leak } = reading;
   const met = comparisonText(reading);
   switch (alert) {
@@ -183,12 +189,10 @@ function budgetText({ max, minPriority, windowNs, freeInNs }: UsedUpBudget): str
   return `the eviction budget is used up: ${used}; evictd ${what} for ${formatDuration(wholeSeconds(freeInNs))}`;
 }
 
-/** 'the last eviction freed 16MiB, and db, which may not be evicted (critical), has grown by 15MiB since; …'. */
+/** 'the last eviction freed 16MiB, and memory that no eviction frees has grown by 15MiB since; …'. */
 function leakText({ grower, grownBytes, freedBytes }: Leak): string {
   const what =
-    grower === undefined
-      ? 'memory outside the workloads (another unit, the kernel, or a tmpfs)'
-      : `${grower.workload.name}, which may not be evicted${grower.protection ? ` (${protectionText(grower.protection)})` : ''},`;
+    grower === undefined ? 'memory outside the workloads (another unit, the kernel, or a tmpfs)' : 'memory that no eviction frees';
   return `the last eviction freed ${amountOfBytes(freedBytes)}, and ${what} has grown by ${amountOfBytes(grownBytes)} since; evictd waits, because no eviction cures that`;
 }
 

@@ -1,5 +1,5 @@
 import { withBudgeted } from '../budget/eviction-budget.js';
-import { leakBase } from '../budget/leak.js';
+import { withoutBases } from '../budget/growth-base.js';
 import { inFlight, type Decision, type EvictionInFlight, type UnitDecision } from '../decide/eviction.js';
 import type { Effect } from '../decide/effect.js';
 import type { DiskHolder } from '../disk/filesystem-holders.js';
@@ -24,7 +24,7 @@ export interface Choice {
   readonly settled: State['settled'];
   readonly decisions: number;
   readonly evictionTimes: State['evictionTimes'];
-  readonly leakBase: State['leakBase'];
+  readonly baselines: State['baselines'];
   readonly unitEvictions: State['unitEvictions'];
   readonly held: State['held'];
   readonly measurementAwaitedSince: State['measurementAwaitedSince'];
@@ -40,7 +40,7 @@ export function choiceOf({
   settled,
   decisions,
   evictionTimes,
-  leakBase,
+  baselines,
   unitEvictions,
   held,
   measurementAwaitedSince,
@@ -51,7 +51,7 @@ export function choiceOf({
     settled,
     decisions,
     evictionTimes,
-    leakBase,
+    baselines,
     unitEvictions,
     held,
     measurementAwaitedSince,
@@ -102,7 +102,7 @@ export function decide(
     evictions: policy.dryRun ? choice.evictions : [...choice.evictions, inFlight(decision)],
     decisions: serial,
     evictionTimes: policy.dryRun ? choice.evictionTimes : withBudgeted(policy, choice.evictionTimes, decision),
-    leakBase: policy.dryRun ? choice.leakBase : (leakBase(decision) ?? choice.leakBase),
+    baselines: policy.dryRun ? choice.baselines : withoutBases(choice.baselines, decision.resource),
     held: hold ? new Map(choice.held).set(hold.unit, hold) : choice.held,
   };
 }

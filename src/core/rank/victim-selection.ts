@@ -118,7 +118,7 @@ export function measuredRanking({ departures }: Policy, layout: Layout, threshol
 }
 
 /** The usage is no upper bound where swap counts: cgroup v1 has a workload's swap in memory.stat only. */
-function measureAll({ usages, measure }: Candidates): void {
+export function measureAll({ usages, measure }: Candidates): void {
   if (measure === undefined) return;
   for (const { workload, stats } of [...usages]) if (stats?.workingSetAtMost) measure(workload);
 }

@@ -1,4 +1,4 @@
-import { evictIfPossible, type Chosen, type ChoiceContext } from '../decide/eviction-choice.js';
+import { evictIfPossible, type Chosen, type ChoiceContext } from '../rank/eviction-attempt.js';
 import type { Effect } from '../decide/effect.js';
 import { relieved } from './eviction-yield.js';
 import { joined, type Joined } from '../threshold/joined-readings.js';

@@ -56,6 +56,18 @@ export function pauseFor(signal: Signal, pauses: YieldPauses): Signal | undefine
   return [...pauses.keys()].find((other) => SIGNAL_FACTS[other].resource === 'memory');
 }
 
+const COVERED = 'covered ';
+
+/** In `settled`: in the pause of this signal a workload that frees all that was missing was evicted. */
+export function coverKey(signal: Signal): string {
+  return COVERED + signal;
+}
+
+/** Whether a key of `settled` is of a pause that is over. */
+export function isOfEndedPause(key: string, pauses: YieldPauses): boolean {
+  return key.startsWith(COVERED) && ![...pauses.keys()].some((signal) => key === coverKey(signal));
+}
+
 /** The pauses without those that have ended: the value is reached, or no threshold of theirs is met any more. */
 export function pausesNow(pauses: YieldPauses, met: readonly Threshold[], { observed }: Observations): YieldPauses {
   if (pauses.size === 0) return pauses;

@@ -25,14 +25,20 @@ export function isPodLevelSet(list: ResourceList): boolean {
  * The requests that the ranking subtracts from usage (kubelet: GetResourceRequestQuantity, v1.36.2). If spec.resources
  * is set, containers do not count, even for resources that it does not mention. The overhead is added to requests that
  * are not zero.
+ *
+ * @returns by resource, in units × 10⁻⁹
  */
-export function rankedRequests({ containers, podLevel, overhead }: PodResources): Requests {
+export function resourceRequests({ containers, podLevel, overhead }: PodResources): (name: string) => bigint {
   const isSet = podLevel !== undefined && (isPodLevelSet(podLevel.requests) || isPodLevelSet(podLevel.limits));
   const requests = isSet ? onlyPodLevel(podLevel.requests) : aggregateContainers(containers, (container) => container.requests);
-  const nanoOf = (name: string): bigint => {
+  return (name) => {
     const nano = requests.get(name)?.nano ?? 0n;
     return nano === 0n ? 0n : nano + (overhead.get(name)?.nano ?? 0n);
   };
+}
+
+export function rankedRequests(resources: PodResources): Requests {
+  const nanoOf = resourceRequests(resources);
   return { memory: nanoOf('memory'), ephemeralStorage: nanoOf('ephemeral-storage'), inodes: nanoOf('inodes') };
 }
 

@@ -84,6 +84,7 @@ export class OtherRun {
       observe: () => this.#node.observations(entry),
       victims: this.#victims(entry),
       candidates: () => this.#candidates(entry),
+      outside: () => entry.outside.at(-1),
       lastLook: () => this.#node.observations({ observations: entry.lastLooks.at(-1) }),
       policyReadings: () => entry.policyReadings,
       policyWorkloads: () => entry.policyWorkloads ?? [],

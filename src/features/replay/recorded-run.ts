@@ -28,10 +28,11 @@ export class RecordedRun {
     this.#state = state;
   }
 
-  step({ input, observations, candidates, lastLooks, policyReadings, policyWorkloads }: RecordedStep): readonly Effect[] {
+  step({ input, observations, candidates, lastLooks, outside, policyReadings, policyWorkloads }: RecordedStep): readonly Effect[] {
     if (this.#policy === undefined) throw new TypeError('a step before any policy');
     let answered = 0;
     const looks = lastLooks.values();
+    const held = outside.values();
     const result = step(this.#policy, this.#state, {
       ...input,
       observe: () => observations,
@@ -43,6 +44,7 @@ export class RecordedRun {
       lastLook: () => looks.next().value,
       policyReadings: () => policyReadings,
       policyWorkloads: () => policyWorkloads ?? [],
+      outside: () => held.next().value,
     });
     this.#state = result.state;
     return result.effects;

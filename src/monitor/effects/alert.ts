@@ -1,12 +1,10 @@
-import { growthText, type MemoryGrowth } from '../../core/budget/memory-growth.js';
-import type { AlertKind, Effect } from '../../core/decide/effect.js';
-import { SIGNAL_FACTS } from '../../core/signal/signal.js';
+import type { Effect } from '../../core/decide/effect.js';
 import { jsonInteger } from '../../core/quantity/integer.js';
 import { alertMessage } from '../../core/message/message.js';
 import { holdersOf, readingOf } from '../../journal/records/reading-record.js';
 import type { JournalRecord } from '../../journal/records/record.js';
 import { stormOf } from '../../journal/records/node-records.js';
-import type { EffectHandler, RecordContext } from './handler.js';
+import type { EffectHandler } from './handler.js';
 
 type Alert = Extract<Effect, { kind: 'alert' }>;
 
@@ -45,22 +43,13 @@ function leakOf({ leak }: Alert): Record<string, unknown> {
   return { grower: { ...what, grownBytes: jsonInteger(grownBytes) }, freedBytes: jsonInteger(freedBytes) };
 }
 
-/** evictd has stopped evicting, and something may have consumed what it freed. */
-const ASKS_FOR_GROWTH: ReadonlySet<AlertKind> = new Set(['no-yield', 'budget-exhausted', 'leak-elsewhere']);
-
-function growthFor({ alert: kind, threshold: { signal } }: Alert, reader: RecordContext['growth']): MemoryGrowth | undefined {
-  return ASKS_FOR_GROWTH.has(kind) && SIGNAL_FACTS[signal].resource === 'memory' ? reader?.growth(kind) : undefined;
-}
-
-function growersOf(growth: MemoryGrowth | undefined): Record<string, unknown> {
+function growersOf({ growth }: Alert): Record<string, unknown> {
   if (growth === undefined || growth.growers.length === 0) return {};
   const growers = growth.growers.map(({ grownBytes, ...grower }) => ({ ...grower, grownBytes: jsonInteger(grownBytes) }));
   return { growers, grownForSeconds: Number(growth.forNs) / 1e9 };
 }
 
-export function alertRecord(effect: Alert, { growth: reader }: Pick<RecordContext, 'growth'> = {}): JournalRecord {
-  const growth = growthFor(effect, reader);
-  const grown = growth === undefined ? '' : growthText(growth);
+export function alertRecord(effect: Alert): JournalRecord {
   return {
     type: 'alert',
     alert: effect.alert,
@@ -69,7 +58,7 @@ export function alertRecord(effect: Alert, { growth: reader }: Pick<RecordContex
     ...holdersOf(effect),
     ...budgetOf(effect),
     ...leakOf(effect),
-    ...growersOf(growth),
-    message: grown === '' ? alertMessage(effect) : `${alertMessage(effect)}; ${grown}`,
+    ...growersOf(effect),
+    message: alertMessage(effect),
   };
 }

@@ -1,5 +1,5 @@
 import type { PolicyPort } from '../ports/policy-port.js';
-import type { GrowthReader, Wake } from '../ports/ports.js';
+import type { Wake } from '../ports/ports.js';
 import type { JournalRecord } from '../../journal/records/record.js';
 import type { Reclaims } from '../reclaims.js';
 import type { Releases } from '../unit-releases.js';
@@ -14,7 +14,6 @@ export interface Actors {
   /** undefined: there is no systemd, so no unit is kept stopped. */
   readonly releases: Releases | undefined;
   readonly reporter: Reporter;
-  readonly growth: GrowthReader | undefined;
   /** undefined: there are no policies. */
   readonly policies: Pick<PolicyPort, 'perform'> | undefined;
   readonly onReclaimed: () => void;
@@ -25,8 +24,6 @@ export interface RecordContext {
   readonly wake: Wake;
   /** By serial of the decision; undefined: not known. */
   readonly timesOf: (serial: number) => EvictionTimes | undefined;
-  /** Left out: a replay, which reads nothing. */
-  readonly growth?: GrowthReader | undefined;
 }
 
 /** What evictd does with one kind of effect. What is left out is not done. */

@@ -27,7 +27,7 @@ export function runEffects<E extends AnyEffect>(
   ports: EffectPorts,
 ): void {
   const { journal, reporter, actors, saveState, performed } = ports;
-  const context: RecordContext = { wake, timesOf: (serial) => actors.victims.timesOf(serial), growth: actors.growth };
+  const context: RecordContext = { wake, timesOf: (serial) => actors.victims.timesOf(serial) };
   const first = recordsOf(table, effects, context, true);
   for (const record of first.values()) journal.record(record);
   const recorded = { ...times, recordedNs: process.hrtime.bigint() };

@@ -1,5 +1,5 @@
-import type { MemoryGrowth } from '../../core/budget/memory-growth.js';
-import type { AlertKind, Effect } from '../../core/decide/effect.js';
+import type { MemoryHoldings } from '../../core/budget/growth-base.js';
+import type { Effect } from '../../core/decide/effect.js';
 import type { SystemdAnswer, UnitDecision } from '../../core/decide/eviction.js';
 import type { StepInput } from '../../core/decide/step-input.js';
 import type { Observations } from '../../core/signal/observation.js';
@@ -240,11 +240,14 @@ export interface CommandRunner {
   run(command: LimitedCommand): Promise<string | undefined>;
 }
 
+/** The questions that a step may ask while it decides. */
+export type StepAnswers = Pick<StepInput, 'candidates' | 'lastLook' | 'outside' | 'policyReadings' | 'policyWorkloads'>;
+
 /** One step of the loop: its input and its result. Values only: nothing is read again. */
 export interface StepReport {
   readonly wake: Wake;
   readonly policy: Policy;
-  readonly input: Omit<StepInput, 'observe' | 'candidates' | 'lastLook' | 'policyReadings' | 'policyWorkloads'>;
+  readonly input: Omit<StepInput, 'observe' | keyof StepAnswers>;
   /** undefined: not asked for, or the node could not be read. */
   readonly observations: Observations | undefined;
   /** The answers that the step asked for, in order; mostly none. */
@@ -255,6 +258,8 @@ export interface StepReport {
   readonly policyReadings?: PolicyReadings | undefined;
   /** Cgroups that a victim was chosen from. Left out: not asked for. */
   readonly policyWorkloads?: readonly ScopeReading[];
+  /** What held memory outside the workloads, in order; mostly none. */
+  readonly outside: readonly (MemoryHoldings | undefined)[];
   readonly state: State;
   readonly effects: readonly Effect[];
 }
@@ -268,12 +273,6 @@ export interface StepListener {
    */
   skipped?(nowNs: bigint): boolean;
   close(): void;
-}
-
-/** What has grown outside the workloads. */
-export interface GrowthReader {
-  /** Reads, and compares with an eviction before. undefined: there was none, or nothing can be read. Never throws. */
-  growth(alert: AlertKind): MemoryGrowth | undefined;
 }
 
 /** Watches that the loop makes passes, and not only that the process exists. */

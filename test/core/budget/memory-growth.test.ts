@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { growthText, memoryGrowth, type MemoryGrower, type MemoryHoldings } from '../../../src/core/budget/memory-growth.js';
+import type { MemoryHoldings } from '../../../src/core/budget/growth-base.js';
+import { growthText, memoryGrowth, type MemoryGrower } from '../../../src/core/budget/memory-growth.js';
 
 const KiB = 1n << 10n;
 const MiB = 1n << 20n;
@@ -7,15 +8,17 @@ const SECOND = 1_000_000_000n;
 
 type Sizes = Readonly<Record<string, bigint>>;
 
-const holdings = (atNs: bigint, cgroups: Sizes, counters: Sizes = {}, isPartial = false): MemoryHoldings => ({
-  atNs,
+const holdings = (cgroups: Sizes, counters: Sizes = {}, isPartial = false): MemoryHoldings => ({
   cgroups: new Map(Object.entries(cgroups)),
   counters: new Map(Object.entries(counters)),
   isPartial,
+  above: new Set(),
 });
 
-const grown = (before: readonly [Sizes, Sizes?, boolean?], after: readonly [Sizes, Sizes?]): readonly MemoryGrower[] =>
-  memoryGrowth(holdings(0n, ...before), holdings(SECOND, ...after)).growers;
+const grown = (before: readonly [Sizes, Sizes?, boolean?], after: readonly [Sizes, Sizes?]): readonly MemoryGrower[] => {
+  const base = { available: 0n, held: new Map(), outside: holdings(...before), atNs: 0n, since: { kind: 'leak', freed: 0n } } as const;
+  return memoryGrowth(base, { lost: 0n, workloads: [] }, holdings(...after), SECOND).growers;
+};
 
 const names = (growers: readonly MemoryGrower[]): readonly string[] => growers.map(({ name }) => name);
 
@@ -60,6 +63,8 @@ test.each<[rule: string, before: readonly [Sizes, Sizes?, boolean?], after: read
 
 test.each<[grower: MemoryGrower, words: string]>([
   [{ kind: 'cgroup', name: '/system.slice/backup.service', grownBytes: 312n * MiB }, 'unit backup.service grew by 312MiB'],
+  [{ kind: 'workload', name: 'db', protection: 'critical', grownBytes: MiB }, 'db (never evicted: critical) grew by 1MiB'],
+  [{ kind: 'workload', name: 'batch', grownBytes: MiB }, 'batch grew by 1MiB'],
   [{ kind: 'cgroup', name: '/lxc/web.1', grownBytes: MiB }, 'cgroup /lxc/web.1 grew by 1MiB'],
   [{ kind: 'kernel', name: 'SUnreclaim', grownBytes: 200n * MiB }, 'kernel slab grew by 200MiB (slabtop shows what)'],
   [{ kind: 'kernel', name: 'PageTables', grownBytes: 2n * MiB }, 'page tables grew by 2MiB (VmPTE in /proc/PID/status)'],

@@ -94,20 +94,11 @@ describe('its decisions', () => {
   ])('%s', (_rule, grown, departures, orders) => {
     const [first] = decisions(three);
     if (first === undefined) throw new Error('there is no decision');
-    const ranking = first.ranking.map((item) => ({
-      ...item,
-      stats: item.stats && { ...item.stats, workingSetBytes: (item.stats.workingSetBytes ?? 0n) - grown * Mi },
-    }));
-    const leakBase = {
-      decision: 1,
-      victim: 'id-gone',
-      signal: 'memory.available',
-      available: 99n * Mi,
-      ranking,
-      freed: 102n * Mi,
-    } as const;
+    const held = new Map(first.ranking.map(({ workload: { id }, stats }) => [id, { amount: (stats?.workingSetBytes ?? 0n) - grown * Mi }]));
+    const since = { kind: 'eviction', decision: 1, freed: 102n * Mi, endedAtNs: NOW } as const;
     // 51 of 102 MiB are consumed again: 150 MiB are available
-    expect(decisions(three, policy([hard], { departures }), { ...initialState, leakBase })).toHaveLength(orders);
+    const baselines = new Map([['memory.available', { available: 99n * Mi, held, atNs: NOW, since }]] as const);
+    expect(decisions(three, policy([hard], { departures }), { ...initialState, baselines })).toHaveLength(orders);
   });
 
   test('the values of the moment are without what stays', () => {

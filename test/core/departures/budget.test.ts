@@ -33,7 +33,8 @@ function next(timeline: Timeline, seconds: number, available: Parameters<Timelin
   const gone = Object.fromEntries(
     evictions.map(({ decision: { serial } }) => [serial, { processes: 0, usageBytes: 0n, signalledAtNs: 1n }]),
   );
-  timeline.state = { ...timeline.state, leakBase: undefined };
+  const unranked = evictions.map((one) => ({ ...one, decision: { ...one.decision, ranking: [] } }));
+  timeline.state = { ...timeline.state, evictions: unranked, baselines: new Map() };
   return timeline.said(seconds, available, gone);
 }
 

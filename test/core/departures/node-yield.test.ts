@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { Outcome, VictimReading } from '../../../src/core/decide/eviction.js';
-import type { Policy } from '../../../src/core/decide/state.js';
+import { takeOver } from '../../../src/core/decide/remembered-state.js';
+import { initialState, type Policy, type State } from '../../../src/core/decide/state.js';
 import type { Candidates, WorkloadStats } from '../../../src/core/workload/workload.js';
+import { savedParts } from '../../../src/state/saved-parts.js';
+import { fromJson, toJson } from '../../../src/storage/tagged-json.js';
 import { listed } from '../listed.js';
 import { candidates, Mi, policy, stats, threshold, without, workload } from '../support.js';
 import { evicted, Timeline } from '../timeline.js';
@@ -183,13 +186,12 @@ describe('after an eviction that freed too little', () => {
     expect(evicted(timeline.said(2, readings))).toEqual([]);
   });
 
-  test('an evictd that is started again counts the growth since its start', () => {
+  test('an evictd that is started again still knows what has grown since the pause began', () => {
     const timeline = paused();
-    timeline.state = { ...timeline.state, growthBases: new Map() };
-    timeline.candidates = grown({ a: 100n });
-    expect(timeline.memory(2, 60n)).toEqual([]);
-    timeline.candidates = grown({ a: 120n });
-    expect(timeline.memory(3, 40n)).toEqual(['evict a grace 0']);
+    const saved = fromJson(toJson(savedParts(timeline.state))) as State;
+    timeline.state = takeOver(timeline.policy, { ...initialState, ...saved }, { awayNs: 1n, sleptNs: 0n }, 2n).state;
+    timeline.candidates = grown({ a: 70n });
+    expect(timeline.memory(2, 81n)).toEqual(['evict a grace 0']);
   });
 });
 

@@ -48,6 +48,7 @@ function stepped(source: WakeSource, conditions: readonly ConditionType[] = [], 
     observations: undefined,
     candidates: [],
     lastLooks: [],
+    outside: [],
     state: { ...initialState, conditions },
     effects: [],
   };

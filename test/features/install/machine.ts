@@ -52,6 +52,7 @@ export function request(machine: Machine, overrides: Partial<InstallRequest> = {
     loads: [],
     documentation: undefined,
     configFile,
+    configDirectory: undefined,
     configKept: false,
     metrics: { host: '127.0.0.1', port: 9796 },
     stateDirectory,

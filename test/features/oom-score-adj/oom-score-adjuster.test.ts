@@ -53,6 +53,7 @@ function report(source: WakeSource): StepReport {
     observations: observations(0n, { 'memory.available': Gi }),
     candidates: [],
     lastLooks: [],
+    outside: [],
     state: initialState,
     effects: [],
   };

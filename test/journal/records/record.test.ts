@@ -1,9 +1,7 @@
 import { expect, test } from 'vitest';
-import type { AlertKind } from '../../../src/core/decide/effect.js';
 import { inFlight, type Decision, type Outcome } from '../../../src/core/decide/eviction.js';
 import { parseQuantity } from '../../../src/core/quantity/quantity.js';
 import type { StorageBreach } from '../../../src/core/disk/storage-limit.js';
-import type { Signal } from '../../../src/core/signal/signal.js';
 import { thresholdId } from '../../../src/core/threshold/threshold.js';
 import { alertRecord } from '../../../src/monitor/effects/alert.js';
 import { error } from '../../../src/monitor/effects/error.js';
@@ -163,19 +161,19 @@ test('node-level reclaim: before, and what it came to', () => {
   });
 });
 
-test.each<[rule: string, alert: AlertKind, signal: Signal, named: boolean]>([
-  ['evictd has stopped evicting for memory', 'budget-exhausted', 'memory.available', true],
-  ['no workload may be evicted', 'nothing-evictable', 'memory.available', false],
-  ['the resource is another one', 'budget-exhausted', 'pid.available', false],
-])('an alert names what has grown: %s', (_rule, alert, signal, named) => {
-  const growers = [{ kind: 'cgroup', name: '/backup', grownBytes: 2n * Mi }] as const;
-  const growth = { growth: () => ({ forNs: 3n * SECOND, growers }) };
+test('an alert names what has grown', () => {
+  const growers = [
+    { kind: 'workload', name: 'db', protection: 'critical', grownBytes: 9n * Mi },
+    { kind: 'cgroup', name: '/backup', grownBytes: 2n * Mi },
+  ] as const;
   const observation = { available: 1n, capacity: Gi, timeNs: 0n, source: 'test' };
-  const record = alertRecord({ kind: 'alert', alert, threshold: threshold(signal, '10%'), observation }, { growth });
-  const message = expect.stringMatching(/; in the last 3s cgroup \/backup grew by 2MiB$/) as string;
-  const expected = { growers: [{ kind: 'cgroup', name: '/backup', grownBytes: Number(2n * Mi) }], grownForSeconds: 3, message };
-  if (named) expect(record).toMatchObject(expected);
-  else expect(record).not.toHaveProperty('growers');
+  const alert = { kind: 'alert', alert: 'budget-exhausted', threshold: threshold('memory.available', '10%'), observation } as const;
+  expect(alertRecord({ ...alert, growth: { forNs: 3n * SECOND, growers } })).toMatchObject({
+    growers: growers.map((grower) => ({ ...grower, grownBytes: Number(grower.grownBytes) })),
+    grownForSeconds: 3,
+    message: expect.stringMatching(/; in the last 3s db \(never evicted: critical\) grew by 9MiB, cgroup \/backup grew by 2MiB$/) as string,
+  });
+  expect(alertRecord({ ...alert, growth: { forNs: 3n * SECOND, growers: [] } })).not.toHaveProperty('growers');
 });
 
 test('a start record has what is continued, or why the saved state was discarded', () => {

@@ -22,6 +22,8 @@ export interface InstallRequest {
   readonly documentation: string | undefined;
   /** Absolute. `install` creates the default one if it is missing. */
   readonly configFile: string;
+  /** Absolute: a kubelet's drop-ins. undefined: none. */
+  readonly configDirectory: string | undefined;
   /** `configFile` is that of the installed service. */
   readonly configKept: boolean;
   readonly metrics: Config['metrics'];

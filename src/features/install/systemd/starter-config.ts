@@ -32,12 +32,18 @@ export function isOurs(text: string): boolean {
   return text.startsWith('# Written by `evictd install`');
 }
 
-/** The configuration file of the installed service; undefined: not installed, or the default. */
-export function installedConfigFile({ units, configFile }: Places): string | undefined {
+/** What the installed service reads; undefined: it is not installed, or that is the default. */
+export interface InstalledConfig {
+  readonly config: string | undefined;
+  /** A kubelet's drop-ins. */
+  readonly configDir: string | undefined;
+}
+
+export function installedConfig({ units, configFile }: Places): InstalledConfig {
   const unit = fileText(join(units, SERVICE));
-  if (typeof unit !== 'object' || !isOurs(unit.text)) return undefined;
-  const words = wordsOf(/^ExecStart=(.*)$/m.exec(unit.text)?.[1] ?? '');
-  const at = words.indexOf('--config');
-  const named = at === -1 ? undefined : words[at + 1];
-  return named === configFile ? undefined : named;
+  const isInstalled = typeof unit === 'object' && isOurs(unit.text);
+  const words = isInstalled ? wordsOf(/^ExecStart=(.*)$/m.exec(unit.text)?.[1] ?? '') : [];
+  const valueOf = (option: string): string | undefined => (words.includes(option) ? words[words.indexOf(option) + 1] : undefined);
+  const config = valueOf('--config');
+  return { config: config === configFile ? undefined : config, configDir: valueOf('--config-dir') };
 }

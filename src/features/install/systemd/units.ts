@@ -52,6 +52,8 @@ export interface UnitOptions {
   readonly documentation: string | undefined;
   /** Passed with --config even if it is the default: evictd then requires that it exists. */
   readonly configFile: string;
+  /** Absolute: a kubelet's drop-ins. undefined: none. */
+  readonly configDirectory: string | undefined;
   /** Directories below /run that systemd creates, besides evictd. */
   readonly runtime: readonly string[];
   /** Directories that evictd writes to, besides those that systemd creates. */
@@ -104,8 +106,8 @@ UMask=0077
 `;
 
 /** The service. A comment explains each unusual line: operators read it with `systemctl cat`. */
-export function serviceUnit({ origin, program, documentation, configFile, runtime, writable }: UnitOptions): string {
-  const config = ['--config', configFile];
+export function serviceUnit({ origin, program, documentation, configFile, configDirectory, runtime, writable }: UnitOptions): string {
+  const config = ['--config', configFile, ...(configDirectory === undefined ? [] : ['--config-dir', configDirectory])];
   const run = commandLine([...program, 'run', ...config, { variable: 'RUN_OPTIONS' }]);
   const reload = commandLine([...program, 'reload', '--pid', { variable: 'MAINPID' }, ...config]);
   return `# ${origin}

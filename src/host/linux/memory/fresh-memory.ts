@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { OrderCondition } from '../../../monitor/ports/standing-order.js';
 import type { MemoryReading, Statistics } from './memory.js';
-import { fsPath, subdirectoriesIn } from '../../../byte-paths.js';
+import { fsPath } from '../../../byte-paths.js';
+import { cgroupTree } from '../cgroup/cgroup-tree.js';
 
 /**
  * A smaller difference is not worth a walk; the kernel's own error is as large (64 pages for each CPU and cgroup, three
@@ -48,7 +49,8 @@ export class CurrentStatistics {
       if (unexplained < this.#unexplained) this.#unexplained = unexplained;
       return reading;
     }
-    const below = this.#cgroup.reclaimableOf(countsIn(this.#cgroup));
+    const counts = countsIn(this.#cgroup);
+    const below = counts === undefined ? 0n : this.#cgroup.reclaimableOf(counts);
     this.#isBehind = below > reclaimable + SLACK;
     if (this.#isBehind) return { ...reading, reclaimable: below };
     this.#unexplained = unexplained;
@@ -58,25 +60,14 @@ export class CurrentStatistics {
 
 /**
  * Sums the cgroups' own counts. On v1 every cgroup can have pages, on v2 only leaves. Pages of removed cgroups are in
- * the parents' statistics alone.
+ * the parents' statistics alone. undefined: too many cgroups, and the reading stays as it is.
  */
-function countsIn(cgroup: Statistics): readonly number[] {
-  const { directory, version, keys } = cgroup;
-  const children = subdirectories(directory).map((name) => countsIn({ ...cgroup, directory: join(directory, name) }));
-  const own = version === 1 || children.length === 0 ? [ownCounts(directory, keys)] : [];
-  return [...own, ...children].reduce(
-    (sums, counts) => sums.map((sum, index) => sum + (counts[index] ?? 0)),
-    keys.map(() => 0),
-  );
-}
-
-/** Empty where the cgroup was removed. */
-function subdirectories(directory: string): string[] {
-  try {
-    return subdirectoriesIn(directory);
-  } catch {
-    return [];
-  }
+function countsIn({ directory, version, keys }: Statistics): readonly number[] | undefined {
+  const none = keys.map(() => 0);
+  return cgroupTree(directory)
+    ?.filter(({ isLeaf }) => version === 1 || isLeaf)
+    .map((cgroup) => ownCounts(cgroup.directory, keys))
+    .reduce((sums, counts) => sums.map((sum, index) => sum + (counts[index] ?? 0)), none);
 }
 
 function ownCounts(directory: string, keys: readonly string[]): readonly number[] {

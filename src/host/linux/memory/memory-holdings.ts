@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { MEMORY_COUNTERS, type MemoryHoldings } from '../../../core/budget/memory-growth.js';
+import type { MemoryHoldings } from '../../../core/budget/growth-base.js';
+import { MEMORY_COUNTERS } from '../../../core/budget/memory-growth.js';
 import { cgroupDirectory, type CgroupHierarchy } from '../../../core/workload/cgroup.js';
 import type { Binding, FileSpec } from '../../../native/binding.js';
 import { subdirectoriesIn } from '../../../byte-paths.js';
@@ -7,41 +8,46 @@ import { subdirectoriesIn } from '../../../byte-paths.js';
 /** At most so many cgroups are read, about 40 µs each. */
 const MOST_CGROUPS = 128;
 
-/** How a cgroup lies to the workloads: it is one or in one, some are below it, or neither. */
-export type CgroupPlace = 'workload' | 'above' | 'outside';
-
 /**
  * Reads what holds memory outside the workloads: the uppermost cgroups that have no workload in them, those in slices one
  * by one, and, of a machine, its kernel and tmpfs. Never throws: what cannot be read is left out.
  *
  * @param node  the node's cgroup; undefined: the machine
+ * @param above  cgroups with workloads below them
+ * @param isWorkload  whether a cgroup is a workload, or in one
  */
 export function readMemoryHoldings(
   native: Pick<Binding, 'CgroupTable'>,
   hierarchy: CgroupHierarchy | undefined,
   node: string | undefined,
-  placeOf: (cgroup: string) => CgroupPlace,
+  above: ReadonlySet<string>,
+  isWorkload: (cgroup: string) => boolean,
 ): MemoryHoldings {
-  const paths = hierarchy === undefined ? [] : pathsOutside(hierarchy, node ?? '/', placeOf);
+  const paths = hierarchy === undefined ? [] : pathsOutside(hierarchy, node ?? '/', above, isWorkload);
   return {
-    atNs: process.hrtime.bigint(),
     cgroups: hierarchy === undefined ? new Map() : usageOf(native, hierarchy, paths),
     isPartial: paths.length === MOST_CGROUPS,
     counters: node === undefined ? counters() : new Map(),
+    above,
   };
 }
 
 /** Level by level, so that the limit leaves out the deepest. */
-function pathsOutside(hierarchy: CgroupHierarchy, root: string, placeOf: (cgroup: string) => CgroupPlace): readonly string[] {
+function pathsOutside(
+  hierarchy: CgroupHierarchy,
+  root: string,
+  above: ReadonlySet<string>,
+  isWorkload: (cgroup: string) => boolean,
+): readonly string[] {
   const found: string[] = [];
   const opened = [root];
   for (let at = 0; at < opened.length && at < MOST_CGROUPS; at += 1) {
     const parent = opened[at] ?? root;
     for (const name of childrenOf(hierarchy, parent)) {
       const path = parent === '/' ? `/${name}` : `${parent}/${name}`;
-      const place = placeOf(path);
-      if (place === 'above' || (place === 'outside' && name.endsWith('.slice'))) opened.push(path);
-      else if (place === 'outside') found.push(path);
+      if (isWorkload(path)) continue;
+      if (above.has(path) || name.endsWith('.slice')) opened.push(path);
+      else found.push(path);
       if (found.length === MOST_CGROUPS) return found;
     }
   }

@@ -1,7 +1,11 @@
 import { readFileSync, statSync } from 'node:fs';
 import { cgroupDirectory, type CgroupHierarchy } from '../../../core/workload/cgroup.js';
 import type { Binding, FileSpec } from '../../../native/binding.js';
-import { fsPath, subdirectoriesIn } from '../../../byte-paths.js';
+import { fsPath } from '../../../byte-paths.js';
+import { cgroupTree } from '../cgroup/cgroup-tree.js';
+
+/** Their counters are read in some 0.3 s, and only after an OOM kill. */
+const MOST_CGROUPS = 10_000;
 
 /** Counts the kernel's OOM kills below the node. Only grows. */
 export interface OomKillCounter {
@@ -34,7 +38,7 @@ function counter(native: Binding, file: FileSpec): OomKillCounter {
 /**
  * cgroup v1 counts a kill only in memory.oom_control of the victim's cgroup (mm/memcontrol.c, memcg_memory_event), and
  * the count goes with the cgroup. So the tree is walked when the machine's counter has moved, and counts are kept.
- * Kills in a cgroup that was removed before the walk are lost.
+ * Kills in a cgroup that was removed before the walk are lost, and those in a tree of more than 10,000 cgroups.
  */
 class LeafOomKills implements OomKillCounter {
   readonly #machine: OomKillCounter;
@@ -55,10 +59,13 @@ class LeafOomKills implements OomKillCounter {
   }
 
   #lookThrough(directory: string): void {
+    for (const cgroup of cgroupTree(directory, MOST_CGROUPS) ?? []) this.#look(cgroup.directory);
+  }
+
+  #look(directory: string): void {
     try {
       const [, count] = /^oom_kill (\d+)$/m.exec(readFileSync(fsPath(`${directory}/memory.oom_control`), 'latin1')) ?? [];
       if (count !== undefined) this.#remember(statSync(fsPath(directory), { bigint: true }).ino, Number(count));
-      for (const name of subdirectoriesIn(directory)) this.#lookThrough(`${directory}/${name}`);
     } catch {
       // removed meanwhile: its last count stays
     }

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { installSteps } from '../../../../src/features/install/systemd/install-steps.js';
-import { installedConfigFile } from '../../../../src/features/install/systemd/starter-config.js';
+import { installedConfig } from '../../../../src/features/install/systemd/starter-config.js';
 import { take } from '../../../../src/features/install/install-step.js';
 import { playedMachine, put, request, reported } from '../machine.js';
 
@@ -61,12 +61,12 @@ describe('install', () => {
 
   test('the configuration of the installed service is kept', () => {
     const { machine, at } = playedMachine();
-    const first = installSteps(request(machine, { configFile: '/srv/my evictd.yaml' }), machine);
-    expect(installedConfigFile(machine.places)).toBeUndefined();
+    const asked = { configFile: '/srv/my evictd.yaml', configDirectory: '/srv/kubelet.d' };
+    const first = installSteps(request(machine, asked), machine);
+    expect(installedConfig(machine.places)).toEqual({ config: undefined, configDir: undefined });
     for (const step of first) take(step, machine.systemctl);
-    const configFile = installedConfigFile(machine.places);
-    expect(configFile).toBe('/srv/my evictd.yaml');
-    const again = installSteps(request(machine, { configFile: '/srv/my evictd.yaml', configKept: true }), machine);
+    expect(installedConfig(machine.places)).toEqual({ config: '/srv/my evictd.yaml', configDir: '/srv/kubelet.d' });
+    const again = installSteps(request(machine, { ...asked, configKept: true }), machine);
     expect(again.slice(0, 3)).toEqual([
       { action: 'keep', path: '/srv/my evictd.yaml', why: 'the service uses it; --config selects another' },
       { action: 'keep', path: at(SLICE), why: 'unchanged' },
@@ -78,9 +78,9 @@ describe('install', () => {
     const { machine, at } = playedMachine();
     for (const step of installSteps(request(machine), machine)) take(step, machine.systemctl);
     expect(readFileSync(at(SERVICE), 'utf8')).toContain(`run --config ${at(CONFIG)} $RUN_OPTIONS\n`);
-    expect(installedConfigFile(machine.places)).toBeUndefined();
+    expect(installedConfig(machine.places)).toEqual({ config: undefined, configDir: undefined });
     writeFileSync(at(SERVICE), '[Service]\nExecStart=/bin/evictd run --config /srv/evictd.yaml\n');
-    expect(installedConfigFile(machine.places)).toBeUndefined();
+    expect(installedConfig(machine.places)).toEqual({ config: undefined, configDir: undefined });
   });
 
   test('a unit of an older evictd is written anew, and the service is started again', () => {

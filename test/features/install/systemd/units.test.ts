@@ -8,6 +8,7 @@ const options = {
   program: ['/usr/bin/node', '/usr/lib/evictd/dist/evictd.js'],
   documentation: undefined,
   configFile: '/etc/evictd/config.yaml',
+  configDirectory: undefined,
   runtime: [],
   writable: [],
 };
@@ -20,10 +21,11 @@ function values(unit: string, key: string): string[] {
 }
 
 test('the service runs evictd, and a reload is of the same files, and of this process', () => {
-  const unit = serviceUnit({ ...options, configFile: '/etc/my evictd.yaml' });
+  const unit = serviceUnit({ ...options, configFile: '/etc/my evictd.yaml', configDirectory: '/etc/kubelet.d' });
   const evictd = '/usr/bin/node /usr/lib/evictd/dist/evictd.js';
-  expect(values(unit, 'ExecStart')).toEqual([`${evictd} run --config "/etc/my evictd.yaml" $RUN_OPTIONS`]);
-  expect(values(unit, 'ExecReload')).toEqual([`${evictd} reload --pid $MAINPID --config "/etc/my evictd.yaml"`]);
+  const config = '--config "/etc/my evictd.yaml" --config-dir /etc/kubelet.d';
+  expect(values(unit, 'ExecStart')).toEqual([`${evictd} run ${config} $RUN_OPTIONS`]);
+  expect(values(unit, 'ExecReload')).toEqual([`${evictd} reload --pid $MAINPID ${config}`]);
 });
 
 test('slice and service are spared the same', () => {

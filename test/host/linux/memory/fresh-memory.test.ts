@@ -100,3 +100,10 @@ test('a reading without its pages is as it is', () => {
   const { pages: _none, ...machine } = reading(150, 0, 2);
   expect(behind(1).of(machine)).toEqual(machine);
 });
+
+test('a tree with more cgroups than are looked through leaves the reading as it is', () => {
+  const fresh = behind(1);
+  for (let index = 0; index < 1_000; index++) mkdirSync(join(directory, 'pod', String(index)));
+  expect(fresh.of(reading(150, 0, 2))).toEqual(reading(150, 0, 2));
+  expect(fresh.isBehind).toBe(false);
+});

@@ -1,6 +1,6 @@
 import { onTestFinished, expect, test } from 'vitest';
 import { MEMORY_COUNTERS } from '../../../../src/core/budget/memory-growth.js';
-import { readMemoryHoldings, type CgroupPlace } from '../../../../src/host/linux/memory/memory-holdings.js';
+import { readMemoryHoldings } from '../../../../src/host/linux/memory/memory-holdings.js';
 import { native } from '../../../../src/native/index.js';
 import { memoryHierarchy, testCgroup, type TestCgroup } from '../../../support/cgroup.js';
 
@@ -10,8 +10,10 @@ function tree(): TestCgroup {
   return root;
 }
 
-const read = (root: TestCgroup, placeOf: (below: string) => CgroupPlace = () => 'outside') =>
-  readMemoryHoldings(native, memoryHierarchy(), root.path, (path) => placeOf(path.slice(root.path.length)));
+const read = (root: TestCgroup, above: readonly string[] = [], workloads: readonly string[] = []) => {
+  const isWorkload = (path: string): boolean => workloads.includes(path.slice(root.path.length));
+  return readMemoryHoldings(native, memoryHierarchy(), root.path, new Set(above.map((path) => root.path + path)), isWorkload);
+};
 
 const below = (root: TestCgroup, cgroups: ReadonlyMap<string, bigint>): readonly string[] =>
   [...cgroups.keys()].map((path) => path.slice(root.path.length)).sort();
@@ -25,10 +27,9 @@ test('a cgroup counts as a whole, a slice by what is in it; what is a workload d
   const apps = root.child('apps');
   apps.child('job');
   apps.child('beside');
-  const places: Readonly<Record<string, CgroupPlace>> = { '/apps': 'above', '/apps/job': 'workload' };
-  const { cgroups, isPartial } = read(root, (path) => places[path] ?? 'outside');
+  const { cgroups, isPartial, above } = read(root, ['/apps'], ['/apps/job']);
   expect(below(root, cgroups)).toEqual(['/apps/beside', '/lxc', '/system.slice/a.service', '/system.slice/nested.slice/b.scope']);
-  expect(isPartial).toBe(false);
+  expect([isPartial, [...above]]).toEqual([false, [`${root.path}/apps`]]);
 });
 
 test('the memory of its processes, and not their page cache', async () => {
@@ -54,7 +55,7 @@ test('at most 128 cgroups are read, and the reading says that there are more', (
 });
 
 test('a machine has the counters of its kernel, a cgroup has none; without cgroups these remain', () => {
-  const machine = readMemoryHoldings(native, undefined, undefined, () => 'outside');
+  const machine = readMemoryHoldings(native, undefined, undefined, new Set(), () => false);
   expect([machine.cgroups.size, machine.counters.get('Shmem')]).toEqual([0, expect.any(BigInt)]);
   const known = MEMORY_COUNTERS.map(({ field }) => field);
   expect([...machine.counters.keys()].every((field) => known.includes(field))).toBe(true);

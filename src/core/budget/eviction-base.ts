@@ -1,0 +1,25 @@
+import type { Policy, State } from '../decide/state.js';
+import type { StepInput } from '../decide/step-input.js';
+import { measureAll } from '../rank/victim-selection.js';
+import type { WorkloadStats } from '../workload/workload.js';
+import { aboveOf, evictionBase, memoryBase, withBase } from './growth-base.js';
+
+/**
+ * Adds the base of an eviction for memory in flight: in the step after its signal, so that no signal waits for it. The
+ * decision has ranked all workloads. Those of which it has only an upper bound are measured now.
+ */
+export function withEvictionBase({ departures, hasWorkloadSource }: Policy, state: State, input: StepInput): State {
+  const decision = state.evictions.findLast((eviction) => eviction.decision.resource === 'memory')?.decision;
+  if (decision === undefined || memoryBase(state.baselines) !== undefined) return state;
+  if (!hasWorkloadSource || !(departures.budget || departures['no-yield'])) return state;
+  const { ranking } = decision;
+  const hasBounds = ranking.some(({ stats }) => stats?.workingSetAtMost);
+  const made = evictionBase(decision, hasBounds ? measuredNow(input) : new Map(), input.outside?.(aboveOf(ranking)));
+  return made === undefined ? state : { ...state, baselines: withBase(state.baselines, made.signal, made.base) };
+}
+
+function measuredNow({ candidates }: StepInput): ReadonlyMap<string, WorkloadStats | undefined> {
+  const found = candidates();
+  measureAll(found);
+  return new Map(found.usages.map(({ workload, stats }) => [workload.id, stats]));
+}

@@ -1,0 +1,250 @@
+import { usedUpBudget } from '../budget/eviction-budget.js';
+import { aboveOf, memoryBase, pausedBase, withBase, type BaseMoment, type GrowthBase } from '../budget/growth-base.js';
+import { growthSince, isConsumed, isCurable, isUncertain, leakIn } from '../budget/growth.js';
+import { memoryGrowth, type MemoryGrowth } from '../budget/memory-growth.js';
+import type { AlertKind, Effect } from '../decide/effect.js';
+import type { Policy, State } from '../decide/state.js';
+import type { StepInput } from '../decide/step-input.js';
+import { holdersOn } from '../disk/held-space.js';
+import { memoryOf } from '../reclaim/node-yield.js';
+import type { Reclaim } from '../reclaim/reclaim.js';
+import type { YieldPauses } from '../reclaim/yield-pause.js';
+import type { Layout } from '../signal/layout.js';
+import type { Observation, Observations } from '../signal/observation.js';
+import { SIGNAL_FACTS, type ResourceSignal, type Signal } from '../signal/signal.js';
+import { isStorm } from '../systemd/restart-storm.js';
+import type { Joined } from '../threshold/joined-readings.js';
+import { allMet, limitOf, thresholdId, type ResourceThreshold, type Threshold } from '../threshold/threshold.js';
+import type { Candidates } from '../workload/workload.js';
+import type { RankedWorkload } from './rank.js';
+import { decide, type Choice } from './eviction-decision.js';
+import { measuredRanking, selectVictim } from './victim-selection.js';
+
+/** The result of looking for a workload to evict or something to reclaim. */
+export interface Chosen extends Choice {
+  readonly reclaiming: Reclaim | undefined;
+  readonly collectedAt: State['collectedAt'];
+  readonly withoutYield: YieldPauses;
+}
+
+export interface ChoiceContext {
+  readonly policy: Policy;
+  readonly layout: Layout;
+  readonly observations: Observations;
+  readonly candidates: () => Candidates;
+  /** As in StepInput. */
+  readonly lastLook: StepInput['lastLook'];
+  readonly outside: StepInput['outside'];
+  readonly failedKills: State['failedKills'];
+  /** Thresholds whose min reclaim is owed. */
+  readonly repaying: readonly Threshold[];
+  /** Ids of the only workloads that may be evicted. Left out: any. */
+  readonly growers?: ReadonlySet<string>;
+  readonly nowNs: bigint;
+}
+
+/** Evicts a workload if that can help; else alerts with the reason. */
+export function evictIfPossible<C extends Choice>(
+  context: Omit<ChoiceContext, 'candidates' | 'observations'>,
+  before: C,
+  reading: ThresholdReading,
+  candidates: () => Candidates,
+  attempted = false,
+): C {
+  const { policy } = context;
+  const { resource } = SIGNAL_FACTS[reading.threshold.signal];
+  if (!policy.evictable.has(resource)) return alert(before, 'signal-not-evictable', reading);
+  if (!policy.hasWorkloadSource) return alert(before, policy.safeMode ? 'safe-mode' : 'no-workload-source', reading);
+  const budget = usedUpBudget(policy, before.evictionTimes, resource, context.nowNs);
+  if (budget !== undefined)
+    return alert(before, 'budget-exhausted', { ...reading, budget }, '', () => growthNow(context, before, reading, candidates));
+  return evict(context, before, reading, candidates, attempted);
+}
+
+/** Evicts the first evictable workload. The kubelet reports the attempt even if there is none. */
+function evict<C extends Choice>(
+  context: Omit<ChoiceContext, 'candidates' | 'observations'>,
+  given: C,
+  reading: ThresholdReading,
+  candidates: () => Candidates,
+  attempted = false,
+): C {
+  const { policy, layout, lastLook, failedKills, growers, nowNs } = context;
+  const { threshold, observation } = reading;
+  const id = thresholdId(threshold);
+  let found: Candidates | undefined;
+  const read = (): Candidates => (found = candidates());
+  const minReclaimOwed = isOwed(context, threshold);
+  const cause = { kind: 'threshold', ...reading, limit: limitOf(threshold, observation.capacity, minReclaimOwed) } as const;
+  const selected = selectVictim(policy, layout, cause, read, { failedKills, evictionTimes: given.evictionTimes }, nowNs, growers);
+  if (selected === 'awaited') return { ...given, awaiting: true };
+  if (selected === 'measuring') return given;
+  const waitsSinceNs = selected?.awaitsMeasurement ? (given.measurementAwaitedSince.get(id) ?? nowNs) : undefined;
+  const before = withMeasurementWait(given, id, waitsSinceNs);
+  if (waitsSinceNs !== undefined && nowNs - waitsSinceNs < MEASURED_WITHIN_NS) return before;
+  const attempting = { ...before, effects: attempted ? before.effects : [...before.effects, attempt(reading)] };
+  if (policy.departures['last-look'] && isOver(threshold, minReclaimOwed, lastLook?.()))
+    return { ...before, awaiting: true, over: [...before.over, id] };
+  if (selected === undefined) {
+    const budget = bandOf(policy, before, reading, found, nowNs);
+    if (budget !== undefined) return alert(before, 'budget-exhausted', { ...reading, budget });
+    const holders = holdersOn(threshold.signal, found?.holders, nowNs);
+    return alert(policy.departures['each-resource'] ? before : attempting, 'nothing-evictable', {
+      ...reading,
+      ...(holders && { holders }),
+    });
+  }
+  const leaking = found && leakPause(context, before, reading, cause.limit, found);
+  if (leaking !== undefined) return leaking;
+  const free = withMeasurementWait(attempting, id, undefined);
+  const decided = withStormAlert({ ...free, ...decide(policy, free, cause, selected, nowNs) }, before.decisions, reading);
+  return policy.dryRun ? { ...decided, settled: new Map([...decided.settled, [`decided ${id}`, id]]) } : decided;
+}
+
+/** Evictions wait, or a step later is sure; undefined: an eviction may cure the shortage. */
+function leakPause<C extends Choice>(
+  context: GrowthContext,
+  chosen: C,
+  reading: ThresholdReading,
+  limit: bigint,
+  found: Candidates,
+): C | undefined {
+  const { policy, layout, nowNs } = context;
+  const { threshold } = reading;
+  const { signal, base } = memoryBase(chosen.baselines) ?? {};
+  const memory = memoryOf({ ...reading, limit });
+  if (!policy.departures.budget || base === undefined || memory === undefined || memory.signal !== signal) return undefined;
+  const { available } = memory.before;
+  if (!isConsumed(base, available, nowNs)) return undefined;
+  const ranking = measuredRanking(policy, layout, threshold, found);
+  const growth = growthSince(base, threshold.signal, ranking, available);
+  if (isCurable(growth)) return undefined;
+  if (isUncertain(base, nowNs)) return chosen;
+  const leak = leakIn(base, growth);
+  const now = { available, since: { kind: 'leak', freed: leak.freedBytes } } as const;
+  return paused(context, chosen, { signal, now, ranking }, 'leak-elsewhere', { ...reading, leak });
+}
+
+type GrowthContext = Pick<ChoiceContext, 'policy' | 'layout' | 'outside' | 'nowNs'>;
+
+interface PauseBegin {
+  /** Whose base is kept. */
+  readonly signal: Signal;
+  readonly now: { readonly available: bigint; readonly since: BaseMoment };
+  /** As measured. */
+  readonly ranking: readonly RankedWorkload[];
+}
+
+/** From now on growth counts anew. The alert names what has grown before. */
+export function paused<C extends Choice>(
+  context: GrowthContext,
+  chosen: C,
+  { signal, now, ranking }: PauseBegin,
+  kind: AlertKind,
+  reading: AlertReading & ThresholdReading,
+): C {
+  const { outside, nowNs } = context;
+  const { threshold } = reading;
+  const { base } = memoryBase(chosen.baselines) ?? {};
+  const read = isOfMemory(threshold.signal) ? outside?.(aboveOf(ranking, base?.outside)) : undefined;
+  const next = pausedBase(threshold.signal, ranking, { ...now, atNs: nowNs, ...(read && { outside: read }) });
+  const growth = base && isOfMemory(threshold.signal) ? grownIn(base, threshold.signal, ranking, read, nowNs) : undefined;
+  return alert({ ...chosen, baselines: withBase(chosen.baselines, signal, next) }, kind, reading, '', () => growth);
+}
+
+function isOfMemory(signal: ResourceSignal): boolean {
+  return SIGNAL_FACTS[signal].resource === 'memory';
+}
+
+/** What has grown since the last eviction, or since evictions wait. undefined: neither is known, or the signal is not of memory. */
+function growthNow(
+  { policy, layout, outside, nowNs }: GrowthContext,
+  { baselines }: Choice,
+  { threshold }: Pick<ThresholdReading, 'threshold'>,
+  candidates: () => Candidates,
+): MemoryGrowth | undefined {
+  const { base } = memoryBase(baselines) ?? {};
+  if (base === undefined || !isOfMemory(threshold.signal)) return undefined;
+  const ranking = measuredRanking(policy, layout, threshold, candidates());
+  return grownIn(base, threshold.signal, ranking, outside?.(aboveOf(ranking, base.outside)), nowNs);
+}
+
+function grownIn(
+  base: GrowthBase,
+  signal: ResourceSignal,
+  ranking: readonly RankedWorkload[],
+  outside: GrowthBase['outside'],
+  nowNs: bigint,
+): MemoryGrowth {
+  return memoryGrowth(base, growthSince(base, signal, ranking, base.available), outside, nowNs);
+}
+
+/** The band whose limit kept a workload from being evicted; undefined: none did. */
+function bandOf(policy: Policy, { evictionTimes }: Choice, { threshold }: ThresholdReading, found: Candidates | undefined, nowNs: bigint) {
+  const { resource } = SIGNAL_FACTS[threshold.signal];
+  const evictable = (found?.usages ?? []).filter(({ workload }) => workload.protection === undefined);
+  const bands = evictable.flatMap(({ workload }) => usedUpBudget(policy, evictionTimes, resource, nowNs, workload.priority) ?? []);
+  return bands[0];
+}
+
+export function isOwed({ repaying }: Pick<ChoiceContext, 'repaying'>, threshold: Threshold): boolean {
+  return repaying.some((other) => thresholdId(other) === thresholdId(threshold));
+}
+
+/** An eviction is delayed this long while a workload that may rank before the victim is being measured. */
+const MEASURED_WITHIN_NS = 60_000_000_000n;
+
+function withMeasurementWait<C extends Choice>(before: C, id: string, sinceNs: bigint | undefined): C {
+  if (before.measurementAwaitedSince.get(id) === sinceNs) return before;
+  const others = [...before.measurementAwaitedSince].filter(([other]) => other !== id);
+  return { ...before, measurementAwaitedSince: new Map(sinceNs === undefined ? others : [...others, [id, sinceNs]]) };
+}
+
+/**
+ * The largest workload may have ended since the signal was read; evicting the next one would be pointless. An
+ * unreadable signal is not over.
+ */
+function isOver(threshold: Threshold, minReclaimOwed: boolean, observations: Observations | undefined): boolean {
+  return observations !== undefined && allMet(threshold, observations, minReclaimOwed) === false;
+}
+
+/** A reading of a threshold that can evict, with those of its other operands. */
+export interface ThresholdReading extends Joined {
+  readonly threshold: ResourceThreshold;
+  readonly observation: Observation;
+}
+
+/** Once per unit and episode. */
+function withStormAlert<C extends Choice>(chosen: C, before: number, reading: ThresholdReading): C {
+  const decided = chosen.effects.find((effect) => effect.kind === 'evict' && effect.decision.serial > before);
+  if (decided?.kind !== 'evict' || !isStorm(decided.decision.unit?.evictions ?? 0)) return chosen;
+  const { decision } = decided;
+  return alert(chosen, 'restart-storm', { ...reading, decision }, decision.victim.workload.path);
+}
+
+export function attempt({ threshold, observation }: ThresholdReading): Effect {
+  return { kind: 'attempt', resource: SIGNAL_FACTS[threshold.signal].resource, threshold, observation };
+}
+
+type AlertEffect = Extract<Effect, { kind: 'alert' }>;
+type AlertReading = Omit<AlertEffect, 'kind' | 'alert'>;
+
+/**
+ * Once per episode.
+ *
+ * @param growthOf  called only if the alert is made
+ */
+export function alert<C extends Choice>(
+  chosen: C,
+  kind: AlertKind,
+  reading: AlertReading,
+  about = '',
+  growthOf: () => MemoryGrowth | undefined = () => undefined,
+): C {
+  const id = thresholdId(reading.threshold);
+  const key = `${kind}${about} ${id}`;
+  if (chosen.settled.has(key)) return chosen;
+  const growth = growthOf();
+  const effects: readonly Effect[] = [...chosen.effects, { kind: 'alert', alert: kind, ...reading, ...(growth && { growth }) }];
+  return { ...chosen, effects, settled: new Map([...chosen.settled, [key, id]]) };
+}

@@ -1,0 +1,139 @@
+import { looksOf, resourceOf, type Evidence, type Violation } from './evidence.js';
+import type { Seen } from './seen.js';
+
+type Kill = Extract<Seen, { kind: 'kernel-kills' }>;
+
+/** A time in which evictd did not evict for memory, and was right not to. */
+interface Block {
+  readonly reason: string;
+  readonly from: number;
+  readonly to: number;
+  /** A pause: a workload whose growth explains the shortage is evicted below this many available bytes. */
+  readonly permitsGrowersBelow?: number;
+}
+
+/** So much growth of evictable workloads, and so much of what the node has lost, is beyond doubt: docs/decisions.md has half. */
+const LEAST_GROWTH = 32 << 20;
+const PART_OF_LOSS = 0.75;
+
+/** The kernel's OOM killer: each kill is excused by what prevented evictd at that moment, or is a violation. */
+export function kernelKills(evidence: Evidence): { readonly violations: readonly Violation[]; readonly excused: Record<string, number> } {
+  const violations: Violation[] = [];
+  const excused: Record<string, number> = {};
+  const blocks = [...absences(evidence), ...usedUpBudgets(evidence), ...withoutYield(evidence), ...leaksElsewhere(evidence)];
+  for (const event of evidence.seen) {
+    if (event.kind !== 'kernel-kills') continue;
+    const reason = excuse(evidence, blocks, event);
+    if (reason === undefined) violations.push({ at: event.at, what: `the kernel's OOM killer killed a process of ${event.workload}` });
+    else excused[reason] = (excused[reason] ?? 0) + event.count;
+  }
+  return { violations, excused };
+}
+
+/** Why evictd could not prevent a kill by the kernel; undefined: it could have. */
+function excuse(evidence: Evidence, blocks: readonly Block[], kill: Kill): string | undefined {
+  const { evictions, lives, protectedOnes, promised } = evidence;
+  if (kill.limit === 'own') return 'its own limit';
+  const inForce = blocks.filter(({ from, to }) => from <= kill.at && to > kill.since);
+  const holds = inForce.find((block) => !couldEvictGrower(evidence, block, kill));
+  if (holds) return holds.reason;
+  const justOver = blocks.some(
+    ({ to }) =>
+      to <= kill.since &&
+      kill.since - to < promised.looksWithinMs &&
+      !evictions.some(({ outcome }) => outcome !== undefined && outcome.at > to && outcome.at < kill.since),
+  );
+  if (justOver) return 'just back';
+  const alive = lives.some(
+    ({ workload, from, end }) => !protectedOnes.has(workload) && from < kill.since && (end?.at ?? Infinity) > kill.since,
+  );
+  return alive ? undefined : 'nothing evictable';
+}
+
+/** Reports whether an evictable workload had grown so that a pause permits its eviction, and evictd has looked since. */
+function couldEvictGrower({ seen, evictions, protectedOnes, promised }: Evidence, block: Block, kill: Kill): boolean {
+  const { permitsGrowersBelow } = block;
+  if (permitsGrowersBelow === undefined) return false;
+  const last = evictions.filter(({ resource, from }) => resource === 'memory' && from <= kill.since).at(-1);
+  const looks = looksOf(seen);
+  const base = looks.find(({ at }) => at >= Math.max(block.from, last?.from ?? 0));
+  const late = looks.filter(({ at }) => at <= kill.since - promised.looksWithinMs).at(-1);
+  if (base === undefined || late === undefined || late.at <= base.at || late.freeBytes >= permitsGrowersBelow) return false;
+  const grown = Object.entries(late.anonBytes)
+    .filter(([workload]) => !protectedOnes.has(workload))
+    .reduce((sum, [workload, bytes]) => sum + Math.max(0, bytes - (base.anonBytes[workload] ?? 0)), 0);
+  return grown >= LEAST_GROWTH && grown >= PART_OF_LOSS * (base.freeBytes - late.freeBytes);
+}
+
+/** It did not run: stopped, dead or lost. */
+function absences({ seen }: Evidence): Block[] {
+  const states = seen.filter((event) => event.kind === 'evictd');
+  return [{ at: -Infinity, state: 'dead' as const }, ...states].flatMap(({ at, state }, index) =>
+    state === 'guards' ? [] : [{ reason: state, from: at, to: states[index]?.at ?? Infinity }],
+  );
+}
+
+/** From the decision that used up the budget until the first one leaves the window, or an operator resumes. */
+function usedUpBudgets({ evictions, journal, promised: { budget } }: Evidence): Block[] {
+  const counted = evictions.filter(({ resource, outcome }) => resource === 'memory' && outcome?.result !== 'vanished');
+  return counted.flatMap(({ from }, index) => {
+    const first = counted[index - budget.max + 1];
+    if (first === undefined || first.from + budget.windowMs <= from) return [];
+    return [{ reason: 'budget', from, to: Math.min(first.from + budget.windowMs, forgottenAfter(journal, from)) }];
+  });
+}
+
+/**
+ * An eviction that freed too little pauses memory until as much is available as there had to be. (A pause that ends
+ * earlier, by relief, is followed by an eviction or by another pause.)
+ */
+function withoutYield({ evictions, seen, journal, promised: { looksWithinMs } }: Evidence): Block[] {
+  return evictions.flatMap(({ resource, outcome, limit }) => {
+    if (resource !== 'memory' || outcome?.result !== 'ineffective' || outcome.notFreed === 'taken') return [];
+    const { at: from } = outcome;
+    const to = Math.min(enoughAfter(seen, from, limit, looksWithinMs), forgottenAfter(journal, from));
+    return [{ reason: 'no-yield', from, to, permitsGrowersBelow: limit }];
+  });
+}
+
+/** When the node had so much for so long that evictd has seen it. */
+function enoughAfter(seen: readonly Seen[], from: number, bytes: number, forMs: number): number {
+  let since: number | undefined;
+  for (const { at, freeBytes } of looksOf(seen)) {
+    if (at < from) continue;
+    since = freeBytes >= bytes ? (since ?? at) : undefined;
+    if (since !== undefined && at - since >= forMs) return at;
+  }
+  return Infinity;
+}
+
+/** From the alert until no episode of memory is left. In the same episode a pause that begins again has no second alert. */
+function leaksElsewhere({ journal }: Evidence): Block[] {
+  const open = new Set<string>();
+  const blocks: Block[] = [];
+  let alert: { readonly at: number; readonly below: number } | undefined;
+  const end = (to: number): void => {
+    if (alert) blocks.push({ reason: 'leak-elsewhere', from: alert.at, to, permitsGrowersBelow: alert.below });
+    alert = undefined;
+  };
+  for (const { type, at, signal = '', kind, threshold, thresholdValue, met, alert: name, resumed } of journal) {
+    if (type === 'resume' || (type === 'start' && resumed === undefined)) end(at);
+    if (type === 'start' && resumed === undefined) open.clear();
+    if (resourceOf(signal) !== 'memory' || signal === '') continue;
+    if (type === 'alert' && name === 'leak-elsewhere') alert ??= { at, below: Number(thresholdValue) };
+    if (type !== 'threshold') continue;
+    if (met === true) open.add(`${kind} ${threshold}`);
+    else open.delete(`${kind} ${threshold}`);
+    if (open.size === 0) end(at);
+  }
+  end(Infinity);
+  return blocks;
+}
+
+/** When evictd has forgotten its pauses: an operator resumed it, or a run began without the state of the one before. */
+function forgottenAfter(journal: Evidence['journal'], from: number): number {
+  return (
+    journal.find(({ type, at, resumed }) => at >= from && (type === 'resume' || (type === 'start' && resumed === undefined)))?.at ??
+    Infinity
+  );
+}

@@ -1,0 +1,58 @@
+import { expect, test } from 'vitest';
+import { growersIn, growthSince } from '../../../src/core/budget/growth.js';
+import { pausedBase, type GrowthBase } from '../../../src/core/budget/growth-base.js';
+import { rank, type RankedWorkload } from '../../../src/core/rank/rank.js';
+import type { WorkloadStats } from '../../../src/core/workload/workload.js';
+import { Mi, policy, stats, workload } from '../support.js';
+
+type Known = Partial<WorkloadStats>;
+
+function ranked(known: Readonly<Record<string, Known>>): readonly RankedWorkload[] {
+  const usages = Object.entries(known).map(([name, one]) => ({ workload: workload(name), stats: stats({ usageBytes: 0n, ...one }) }));
+  return rank('memory.available', 'single', usages, policy([]).departures);
+}
+
+const base = (known: Readonly<Record<string, Known>>, available = 900n): GrowthBase =>
+  pausedBase('memory.available', ranked(known), { available: available * Mi, atNs: 0n, since: { kind: 'no-yield', relief: 0n } });
+
+const uses = (mebibytes: bigint, more: Known = {}): Known => ({ workingSetBytes: mebibytes * Mi, ...more });
+
+test.each<[rule: string, reliefMib: bigint, availableMib: bigint, mebibytes: bigint]>([
+  ['a twentieth of what has to be available', 1000n, 900n, 50n],
+  ['a quarter of what was available, where less is left to grow', 10_000n, 400n, 100n],
+  ['no noise: a small threshold', 40n, 900n, 4n],
+  ['no noise: nothing left', 1000n, 0n, 4n],
+])('the least growth that explains a shortage is %s', (_rule, relief, available, mebibytes) => {
+  const before = base({ a: uses(10n) }, available);
+  const growers = (bytes: bigint): number =>
+    growersIn(before, growthSince(before, 'memory.available', ranked({ a: { workingSetBytes: bytes } }), available * Mi), relief * Mi).size;
+  expect(growers((10n + mebibytes) * Mi)).toBe(1);
+  expect(growers((10n + mebibytes) * Mi - 1n)).toBe(0);
+});
+
+test.each<[rule: string, before: Known, now: Known, grown: bigint, curable: bigint]>([
+  ['memory and swap together: on zram a leak grows in swap', uses(50n), uses(40n, { swapBytes: 60n * Mi }), 50n, 50n],
+  ['memory that was swapped out before', uses(50n, { swapBytes: 60n * Mi }), uses(110n), 0n, 0n],
+  ['files on a tmpfs stay after an eviction', uses(50n), uses(90n, { staysBytes: 30n * Mi }), 40n, 10n],
+  ['a workload whose use was not known before', {}, uses(20n), 0n, 0n],
+  ['an upper bound is no measured value, before …', uses(80n, { workingSetAtMost: true }), uses(100n), 0n, 0n],
+  ['… and now', uses(20n), uses(80n, { workingSetAtMost: true }), 0n, 0n],
+])('growth of a workload: %s', (_rule, before, now, grown, curable) => {
+  const { workloads } = growthSince(base({ a: before }), 'memory.available', ranked({ a: now }), 0n);
+  expect(workloads.map((one) => [one.grown / Mi, one.curable / Mi])).toEqual(grown === 0n ? [] : [[grown, curable]]);
+});
+
+test('all that a workload uses is growth if it was not there', () => {
+  const { workloads } = growthSince(base({}), 'memory.available', ranked({ a: uses(20n) }), 0n);
+  expect(workloads).toMatchObject([{ grown: 20n * Mi }]);
+});
+
+test('growth in swap counts on both sides: a protected workload that grows there more is no reason to evict another one', () => {
+  const before = base({ a: uses(10n), db: uses(10n) });
+  const now = ranked({ a: uses(60n), db: uses(10n, { swapBytes: 100n * Mi }) }).map((item) =>
+    item.workload.name === 'db' ? { ...item, protection: { kind: 'critical' } as const } : item,
+  );
+  const growth = growthSince(before, 'memory.available', now, 850n * Mi);
+  expect(growersIn(before, growth, 100n * Mi).size).toBe(0);
+  expect(growth.workloads.map(({ item }) => item.workload.name)).toEqual(['db', 'a']);
+});

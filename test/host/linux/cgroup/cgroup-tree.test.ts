@@ -1,0 +1,31 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { beforeEach, expect, onTestFinished, test } from 'vitest';
+import { cgroupTree } from '../../../../src/host/linux/cgroup/cgroup-tree.js';
+
+let directory: string;
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'evictd-test-'));
+  onTestFinished(() => {
+    rmSync(directory, { recursive: true });
+  });
+  for (const path of ['a/b', 'a/c', 'd']) mkdirSync(join(directory, path), { recursive: true });
+});
+
+test('each cgroup is found once, a parent before its children', () => {
+  const tree = (cgroupTree(directory) ?? []).map((cgroup) => [relative(directory, cgroup.directory), cgroup.isLeaf]);
+  expect(tree).toHaveLength(5);
+  expect(Object.fromEntries(tree)).toEqual({ '': false, a: false, 'a/b': true, 'a/c': true, d: true });
+  expect(tree.findIndex(([path]) => path === 'a')).toBeLessThan(tree.findIndex(([path]) => path === 'a/b'));
+});
+
+test('a tree that is too large is not walked to its end', () => {
+  expect(cgroupTree(directory, 5)).toHaveLength(5);
+  expect(cgroupTree(directory, 4)).toBeUndefined();
+});
+
+test('a cgroup that is gone has no tree', () => {
+  expect(cgroupTree(join(directory, 'gone'))).toEqual([]);
+});

@@ -1,0 +1,84 @@
+// What a pod asks for (component-helpers/resource, PodRequests and PodLimits; the scheduler's CalculateResource; v1.36.2).
+import { addResourceLists, aggregateContainers, maxResourceLists } from '../../../src/core/quantity/resource-list.js';
+import { parseQuantity, type Quantity } from '../../../src/core/quantity/quantity.js';
+import { isPodLevelResource, isPodLevelSet, podLimits } from '../../../src/core/workload/pod-resources.js';
+import type { Container, ResourceList } from '../../../src/core/workload/workload.js';
+import type { PodAmounts } from './pod.js';
+
+/** What a container without a request counts where zero would hide it. */
+const DEFAULT_REQUESTS: ResourceList = new Map([
+  ['cpu', parseQuantity('100m')],
+  ['memory', parseQuantity('200Mi')],
+]);
+
+export interface RequestOptions {
+  /** While a resize is in progress the largest of spec, allocated and actual amounts counts. */
+  readonly withStatus?: boolean;
+  readonly withoutOverhead?: boolean;
+  readonly containersOnly?: boolean;
+  /** For containers that do not ask for these resources. */
+  readonly missing?: ResourceList;
+}
+
+export function podRequests(pod: PodAmounts, { withStatus, withoutOverhead, containersOnly, missing }: RequestOptions = {}): ResourceList {
+  const listOf = withStatus === true ? requestsInResize(pod) : ({ requests }: Container): ResourceList => requests;
+  const ofContainers = aggregateContainers(pod.containers, (container) => new Map([...(missing ?? []), ...listOf(container)]));
+  const podLevel = containersOnly === true ? undefined : pod.podLevel?.requests;
+  const requests =
+    podLevel === undefined ? ofContainers : new Map([...ofContainers, ...[...podLevel].filter(([name]) => isPodLevelResource(name))]);
+  return withoutOverhead === true ? requests : addResourceLists(requests, pod.overhead);
+}
+
+function requestsInResize({ statuses, resizeInfeasible }: PodAmounts): (container: Container) => ResourceList {
+  return ({ name, requests }) => {
+    const reported = statuses.get(name);
+    if (reported === undefined) return requests;
+    const least = maxResourceLists(reported.actual, reported.allocated);
+    return resizeInfeasible ? least : maxResourceLists(requests, least);
+  };
+}
+
+/** Each container without a request counts 100m of cpu and 200Mi. */
+export function nonZeroRequests(pod: PodAmounts): ResourceList {
+  return podRequests(pod, { missing: DEFAULT_REQUESTS });
+}
+
+/** What the score of free resources counts: it does not know of pod-level resources. */
+export function scoredRequests(pod: PodAmounts): ResourceList {
+  return podRequests(pod, { withStatus: true, containersOnly: true, missing: DEFAULT_REQUESTS });
+}
+
+export interface BookedResources {
+  readonly requests: ResourceList;
+  /** For scores, which zero would mislead. */
+  readonly nonZero: ResourceList;
+}
+
+/** What the scheduler books on the node. */
+export function bookedResources(pod: PodAmounts): BookedResources {
+  const requests = podRequests(pod, { withStatus: true });
+  const isPodLevel = pod.podLevel !== undefined && isPodLevelSet(pod.podLevel.requests);
+  const missing = isPodLevel ? new Map([...DEFAULT_REQUESTS].filter(([name]) => !requests.has(name))) : DEFAULT_REQUESTS;
+  return { requests, nonZero: podRequests(pod, { withStatus: true, missing }) };
+}
+
+export function podLimitsOf(
+  pod: PodAmounts,
+  options: { readonly withoutOverhead?: boolean; readonly containersOnly?: boolean } = {},
+): ResourceList {
+  return podLimits({
+    ...pod,
+    ...(options.withoutOverhead === true ? { overhead: new Map<string, Quantity>() } : {}),
+    ...(options.containersOnly === true ? { podLevel: undefined } : {}),
+  });
+}
+
+/** cpu in millicores, all else in whole units; rounded up. */
+export function amountOf(name: string, quantity: Quantity): bigint {
+  return ceilDivide(quantity.nano, name === 'cpu' ? 1_000_000n : 1_000_000_000n);
+}
+
+export function ceilDivide(dividend: bigint, divisor: bigint): bigint {
+  const quotient = dividend / divisor;
+  return dividend % divisor > 0n ? quotient + 1n : quotient;
+}

@@ -1,0 +1,93 @@
+// Scores by free resources (plugins/noderesources, v1.36.2): 0 to 100.
+import { amountsOf, type Amounts } from '../node-fit.js';
+import { podRequests, scoredRequests } from '../pod-requests.js';
+import type { ScoringStrategy, UtilizationPoint, WeightedResource } from './profile.js';
+import type { ScheduledPod, SchedulerNode } from './snapshot.js';
+
+interface ResourceUse extends WeightedResource {
+  /** With the pod. */
+  readonly requested: bigint;
+  readonly without: bigint;
+  readonly allocatable: bigint;
+}
+
+/** cpu and memory that is not asked for counts with 100m and 200Mi a container. */
+export function fitScore(strategy: ScoringStrategy, pod: ScheduledPod, node: SchedulerNode): number {
+  const asked = amountsOf(scoredRequests(pod.amounts));
+  const uses = usesOf(strategy.resources, asked, node, node.nonZeroUsed);
+  switch (strategy.type) {
+    case 'LeastAllocated':
+      return weightedMean(uses, ({ requested, allocatable }) =>
+        requested > allocatable ? 0n : ((allocatable - requested) * 100n) / allocatable,
+      );
+    case 'MostAllocated':
+      return weightedMean(uses, ({ requested, allocatable }) => ((requested > allocatable ? allocatable : requested) * 100n) / allocatable);
+    case 'RequestedToCapacityRatio':
+      return ratioScore(uses, strategy.shape);
+  }
+}
+
+/** How the pod changes the balance between its resources. undefined: it asks for none. */
+export function balanceScore(resources: readonly WeightedResource[], pod: ScheduledPod): ((node: SchedulerNode) => number) | undefined {
+  const asked = amountsOf(podRequests(pod.amounts, { withStatus: true }));
+  if (resources.every(({ name }) => (asked.get(name) ?? 0n) === 0n)) return undefined;
+  return (node) => {
+    const uses = usesOf(resources, asked, node, node.used);
+    const change = balanceOf(uses, ({ requested }) => requested) - balanceOf(uses, ({ without }) => without);
+    return 50 + Math.trunc((50 + change) / 2);
+  };
+}
+
+/** A resource that the node does not have, or an extended one that the pod does not ask for, does not count. */
+function usesOf(resources: readonly WeightedResource[], asked: Amounts, node: SchedulerNode, used: Amounts): readonly ResourceUse[] {
+  return resources.flatMap(({ name, weight }) => {
+    const isPlain = ['cpu', 'memory', 'ephemeral-storage'].includes(name);
+    const request = asked.get(name) ?? 0n;
+    const allocatable = node.allocatable.get(name) ?? 0n;
+    if (allocatable === 0n || (request === 0n && !isPlain)) return [];
+    const without = (name === 'cpu' || name === 'memory' ? used : node.used).get(name) ?? 0n;
+    return [{ name, weight, requested: without + request, without, allocatable }];
+  });
+}
+
+function weightedMean(uses: readonly ResourceUse[], scoreOf: (use: ResourceUse) => bigint): number {
+  const weights = uses.reduce((sum, { weight }) => sum + weight, 0n);
+  if (weights === 0n) return 0;
+  return Number(uses.reduce((sum, use) => sum + scoreOf(use) * use.weight, 0n) / weights);
+}
+
+/** Resources with a score of 0 do not count. */
+function ratioScore(uses: readonly ResourceUse[], shape: readonly UtilizationPoint[]): number {
+  const scored = uses
+    .map(({ requested, allocatable, weight }) => ({
+      weight,
+      score: pointOn(shape, requested > allocatable ? 100n : (requested * 100n) / allocatable),
+    }))
+    .filter(({ score }) => score > 0n);
+  const weights = scored.reduce((sum, { weight }) => sum + weight, 0n);
+  if (weights === 0n) return 0;
+  return Math.round(Number(scored.reduce((sum, { score, weight }) => sum + score * weight, 0n)) / Number(weights));
+}
+
+/** Between two points a straight line; beyond the ends the value of the end. */
+function pointOn(shape: readonly UtilizationPoint[], utilization: bigint): bigint {
+  const index = shape.findIndex((point) => utilization <= point.utilization);
+  const [left, right] = [shape[index - 1], shape[index]];
+  if (right === undefined) return shape.at(-1)?.score ?? 0n;
+  if (left === undefined) return right.score;
+  return left.score + ((right.score - left.score) * (utilization - left.utilization)) / (right.utilization - left.utilization);
+}
+
+/** 100 less the standard deviation of the shares in use. */
+function balanceOf(uses: readonly ResourceUse[], usedOf: (use: ResourceUse) => bigint): number {
+  const shares = uses.map((use) => Math.min(Number(usedOf(use)) / Number(use.allocatable), 1));
+  return Math.trunc((1 - deviation(shares)) * 100);
+}
+
+function deviation(shares: readonly number[]): number {
+  const [first = 0, second = 0] = shares;
+  if (shares.length === 2) return Math.abs((first - second) / 2);
+  if (shares.length < 2) return 0;
+  const mean = shares.reduce((sum, share) => sum + share, 0) / shares.length;
+  return Math.sqrt(shares.reduce((sum, share) => sum + (share - mean) * (share - mean), 0) / shares.length);
+}

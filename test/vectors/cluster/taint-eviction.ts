@@ -1,0 +1,110 @@
+// The eviction of pods that do not tolerate a NoExecute taint (pkg/controller/tainteviction, v1.36.2), on one node.
+import type { Taint } from '../../../src/core/workload/toleration.js';
+import { matchingTolerations, minTolerationSeconds, type TimedToleration } from './taint.js';
+
+export type TaintEvent =
+  | { readonly type: 'setTaints'; readonly taints: readonly Taint[] }
+  | { readonly type: 'deleteNode' }
+  | { readonly type: 'addPod' | 'setTolerations'; readonly pod: string; readonly tolerations: readonly TimedToleration[] }
+  | { readonly type: 'deletePod'; readonly pod: string };
+
+export interface TaintAction {
+  readonly atMs: bigint;
+  readonly pod: string;
+  readonly what: 'evict' | 'cancel';
+}
+
+interface WaitingEviction {
+  readonly createdMs: bigint;
+  readonly atMs: bigint;
+}
+
+export class TaintEviction {
+  readonly #pods = new Map<string, readonly TimedToleration[]>();
+  readonly #waiting = new Map<string, WaitingEviction>();
+  readonly #actions: TaintAction[] = [];
+  #taints: readonly Taint[] = [];
+
+  get actions(): readonly TaintAction[] {
+    return this.#actions;
+  }
+
+  handle(nowMs: bigint, event: TaintEvent): void {
+    switch (event.type) {
+      case 'setTaints':
+        this.#setTaints(nowMs, event.taints);
+        break;
+      case 'deleteNode': // what waits goes on
+        this.#taints = [];
+        break;
+      case 'addPod':
+        this.#setPod(nowMs, event.pod, event.tolerations);
+        break;
+      case 'setTolerations':
+        if (this.#pods.has(event.pod)) this.#setPod(nowMs, event.pod, event.tolerations);
+        break;
+      case 'deletePod':
+        this.#pods.delete(event.pod);
+        this.#cancel(nowMs, event.pod);
+        break;
+    }
+  }
+
+  /** Carries out what is due by then. */
+  advance(untilMs: bigint): void {
+    const due = [...this.#waiting].filter(([, { atMs }]) => atMs <= untilMs);
+    for (const [pod, { atMs }] of due) {
+      this.#waiting.delete(pod);
+      this.#evict(atMs, pod);
+    }
+  }
+
+  /** Changes of other effects are not noticed. */
+  #setTaints(nowMs: bigint, all: readonly Taint[]): void {
+    const taints = all.filter(({ effect }) => effect === 'NoExecute');
+    if (sameTaints(taints, this.#taints)) return;
+    this.#taints = taints;
+    for (const pod of [...this.#pods.keys()]) {
+      if (taints.length === 0) this.#cancel(nowMs, pod);
+      else this.#process(nowMs, pod);
+    }
+  }
+
+  #setPod(nowMs: bigint, pod: string, tolerations: readonly TimedToleration[]): void {
+    this.#pods.set(pod, tolerations);
+    if (this.#taints.length > 0) this.#process(nowMs, pod);
+  }
+
+  /** A waiting eviction is never moved: it is dropped, or overtaken by a taint that is not tolerated. */
+  #process(nowMs: bigint, pod: string): void {
+    const { allTolerated, used } = matchingTolerations(this.#taints, this.#pods.get(pod) ?? [], 'off');
+    if (!allTolerated) {
+      this.#cancel(nowMs, pod);
+      this.#evict(nowMs, pod);
+      return;
+    }
+    const seconds = minTolerationSeconds(used);
+    const forMs = seconds === 'infinite' ? -1n : BigInt.asIntN(64, seconds * 1_000_000_000n) / 1_000_000n; // a Go duration: 64 bits
+    if (forMs < 0n) {
+      this.#cancel(nowMs, pod);
+      return;
+    }
+    const waiting = this.#waiting.get(pod);
+    if (waiting !== undefined && waiting.createdMs < nowMs) return;
+    if (waiting !== undefined) this.#cancel(nowMs, pod);
+    if (forMs === 0n) this.#evict(nowMs, pod);
+    else this.#waiting.set(pod, { createdMs: nowMs, atMs: nowMs + forMs });
+  }
+
+  #cancel(nowMs: bigint, pod: string): void {
+    if (this.#waiting.delete(pod)) this.#actions.push({ atMs: nowMs, pod, what: 'cancel' });
+  }
+
+  #evict(nowMs: bigint, pod: string): void {
+    if (this.#pods.delete(pod)) this.#actions.push({ atMs: nowMs, pod, what: 'evict' });
+  }
+}
+
+function sameTaints(one: readonly Taint[], other: readonly Taint[]): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
+}

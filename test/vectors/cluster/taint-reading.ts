@@ -1,0 +1,25 @@
+import type { Taint } from '../../../src/core/workload/toleration.js';
+import { integerOf, items, member, textOf, type Field } from '../../../src/kubernetes/document.js';
+import type { TimedToleration } from './taint.js';
+
+export function taintsAt(parent: Field): readonly Taint[] {
+  return items(member(parent, 'taints')).map(taintAt);
+}
+
+export function taintAt(taint: Field): Taint {
+  return {
+    key: textOf(member(taint, 'key')),
+    value: textOf(member(taint, 'value')),
+    effect: textOf(member(taint, 'effect')) as Taint['effect'],
+  };
+}
+
+export function tolerationsAt(parent: Field): readonly TimedToleration[] {
+  return items(member(parent, 'tolerations')).map(tolerationAt);
+}
+
+export function tolerationAt(toleration: Field): TimedToleration {
+  const text = (name: string): string => textOf(member(toleration, name));
+  const tolerationSeconds = integerOf(member(toleration, 'tolerationSeconds'), 'int64');
+  return { key: text('key'), operator: text('operator'), value: text('value'), effect: text('effect'), tolerationSeconds };
+}

@@ -1,0 +1,78 @@
+// What the cluster vectors need of taints and tolerations (component-helpers/scheduling/corev1, v1.36.2).
+import { tolerationsTolerateTaint, type Taint, type Toleration } from '../../../src/core/workload/toleration.js';
+
+export interface TimedToleration extends Toleration {
+  /** undefined: for ever. */
+  readonly tolerationSeconds: bigint | undefined;
+}
+
+/** TaintTolerationComparisonOperators: whether the operators Gt and Lt count. */
+export type ComparisonGate = 'off' | 'on';
+
+/** 64 bits, without a plus sign, leading zeros or a negative zero. */
+const CANONICAL_INTEGER = /^(0|-?[1-9][0-9]*)$/;
+
+export function toleratesTaint(toleration: TimedToleration, taint: Taint, gate: ComparisonGate): boolean {
+  const { key, operator, value, effect } = toleration;
+  if (operator !== 'Gt' && operator !== 'Lt') return tolerationsTolerateTaint([toleration], taint);
+  if (gate === 'off' || !['', taint.effect].includes(effect) || !['', taint.key].includes(key)) return false;
+  return compares(taint.value, operator, value);
+}
+
+/** Taint on the left, toleration on the right. */
+function compares(taint: string, operator: 'Gt' | 'Lt', toleration: string): boolean {
+  const [left, right] = [int64(taint), int64(toleration)];
+  if (left === undefined || right === undefined) return false;
+  return operator === 'Gt' ? left > right : left < right;
+}
+
+/** undefined: not the canonical text of an integer of 64 bits. */
+export function int64(text: string): bigint | undefined {
+  if (!CANONICAL_INTEGER.test(text)) return undefined;
+  const value = BigInt(text);
+  return value === BigInt.asIntN(64, value) ? value : undefined;
+}
+
+/** The first taint with one of these effects that no toleration tolerates. */
+export function findMatchingUntoleratedTaint(
+  taints: readonly Taint[],
+  tolerations: readonly TimedToleration[],
+  effects: readonly Taint['effect'][],
+  gate: ComparisonGate,
+): Taint | undefined {
+  return taints.find(
+    (taint) => effects.includes(taint.effect) && !tolerations.some((toleration) => toleratesTaint(toleration, taint, gate)),
+  );
+}
+
+export interface MatchingTolerations {
+  readonly allTolerated: boolean;
+  /** The first match of each taint. Empty if one is not tolerated. */
+  readonly used: readonly TimedToleration[];
+}
+
+/** Of NoExecute taints. */
+export function matchingTolerations(
+  taints: readonly Taint[],
+  tolerations: readonly TimedToleration[],
+  gate: ComparisonGate,
+): MatchingTolerations {
+  const used: TimedToleration[] = [];
+  for (const taint of taints) {
+    const match = tolerations.find((toleration) => toleratesTaint(toleration, taint, gate));
+    if (match === undefined) return { allTolerated: false, used: [] };
+    used.push(match);
+  }
+  return { allTolerated: true, used };
+}
+
+/** Seconds until the eviction (taint_eviction.go, getMinTolerationTime): 0 without tolerations, and for a negative one. */
+export function minTolerationSeconds(used: readonly TimedToleration[]): bigint | 'infinite' {
+  if (used.length === 0) return 0n;
+  const seconds = used.flatMap(({ tolerationSeconds }) => tolerationSeconds ?? []);
+  if (seconds.some((count) => count <= 0n)) return 0n;
+  const least = seconds.reduce((min, count) => (count < min ? count : min), MAX_INT64);
+  return least === MAX_INT64 ? 'infinite' : least;
+}
+
+const MAX_INT64 = 2n ** 63n - 1n;

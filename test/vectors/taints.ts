@@ -1,0 +1,130 @@
+import type { Taint } from '../../src/core/workload/toleration.js';
+import { integerOf, items, member, textOf, type Field } from '../../src/kubernetes/document.js';
+import { workloadAt } from '../../src/kubernetes/pod.js';
+import { daemonSetTolerations, defaultTolerationSeconds, memoryPressureToleration } from './cluster/added-tolerations.js';
+import { nodeTaints } from './cluster/node-taints.js';
+import { TaintEviction, type TaintEvent } from './cluster/taint-eviction.js';
+import {
+  findMatchingUntoleratedTaint,
+  matchingTolerations,
+  minTolerationSeconds,
+  toleratesTaint,
+  type ComparisonGate,
+  type TimedToleration,
+} from './cluster/taint.js';
+import { taintAt, taintsAt, tolerationAt, tolerationsAt } from './cluster/taint-reading.js';
+import { validateToleration } from './cluster/toleration-validation.js';
+import { checkKinds, type KindCheck } from './kind.js';
+import { VectorFormatError } from './vector.js';
+
+export const checkTaints = checkKinds({
+  tolerates: (input) => perGate((gate) => toleratesTaint(tolerationAt(member(input, 'toleration')), taintAt(member(input, 'taint')), gate)),
+  untolerated,
+  matching,
+  timeline,
+  nodeTaints: (input) => ({ taints: sortedTaints(nodeTaints(nodeAt(member(input, 'node')))) }),
+  daemonSetTolerations: (input) => added(daemonSetTolerations(tolerationsAt(input), member(input, 'hostNetwork').value === true)),
+  defaultTolerationSeconds: (input) => added(defaultTolerationSeconds(tolerationsAt(input))),
+  memoryPressureToleration: (input) => {
+    const pod = member(input, 'pod');
+    const tolerations = tolerationsAt(member(pod, 'spec'));
+    return added(workloadAt(pod).qosClass === 'BestEffort' ? tolerations : memoryPressureToleration(tolerations));
+  },
+  validateToleration: (input) =>
+    perGate((gate) => validateToleration(tolerationAt(member(input, 'toleration')), 'spec.tolerations[0]', gate)),
+});
+
+function perGate(result: (gate: ComparisonGate) => unknown): Readonly<Record<string, unknown>> {
+  return { gateOff: result('off'), gateOn: result('on') };
+}
+
+function untolerated(input: Field): ReturnType<KindCheck> {
+  const [taints, tolerations] = [taintsAt(input), tolerationsAt(input)];
+  const first = (gate: ComparisonGate, ...effects: Taint['effect'][]) => {
+    const found = findMatchingUntoleratedTaint(taints, tolerations, effects, gate);
+    return found === undefined ? null : withoutEmpty(found);
+  };
+  return perGate((gate) => ({ scheduler: first(gate, 'NoSchedule', 'NoExecute'), noExecute: first(gate, 'NoExecute') }));
+}
+
+function matching(input: Field): ReturnType<KindCheck> {
+  const taints = taintsAt(input).filter(({ effect }) => effect === 'NoExecute');
+  return perGate((gate) => {
+    const { allTolerated, used } = matchingTolerations(taints, tolerationsAt(input), gate);
+    const seconds = minTolerationSeconds(used);
+    const usedTolerations = used.map(tolerationJson);
+    if (!allTolerated) return { allTolerated, usedTolerations, evict: 'now' };
+    if (taints.length === 0) return { allTolerated, usedTolerations, evict: 'never' };
+    const evict = seconds === 'infinite' ? 'never' : seconds === 0n ? 'now' : 'after';
+    return { allTolerated, usedTolerations, evict, minTolerationSeconds: seconds };
+  });
+}
+
+function timeline(input: Field): ReturnType<KindCheck> {
+  const eviction = new TaintEviction();
+  for (const event of items(member(input, 'events'))) {
+    const atMs = integerAt(member(event, 'atMs'));
+    eviction.advance(atMs);
+    eviction.handle(atMs, eventAt(event));
+  }
+  eviction.advance(integerAt(member(input, 'horizonMs')));
+  const actions = [...eviction.actions].sort(
+    (one, other) => Number(one.atMs - other.atMs) || compareText(one.pod, other.pod) || compareText(one.what, other.what),
+  );
+  return { actions };
+}
+
+function eventAt(event: Field): TaintEvent {
+  const pod = textOf(member(event, 'pod'));
+  const type = textOf(member(event, 'type'));
+  switch (type) {
+    case 'setTaints':
+      return { type, taints: taintsAt(event) };
+    case 'deleteNode':
+      return { type };
+    case 'addPod':
+    case 'setTolerations':
+      return { type, pod, tolerations: tolerationsAt(event) };
+    case 'deletePod':
+      return { type, pod };
+    default:
+      throw new VectorFormatError(`unknown event ${JSON.stringify(type)}`);
+  }
+}
+
+function nodeAt(node: Field): Parameters<typeof nodeTaints>[0] {
+  const spec = member(node, 'spec');
+  return {
+    taints: taintsAt(spec),
+    unschedulable: member(spec, 'unschedulable').value === true,
+    conditions: items(member(member(node, 'status'), 'conditions')).map((condition) => ({
+      type: textOf(member(condition, 'type')),
+      status: textOf(member(condition, 'status')),
+    })),
+  };
+}
+
+function sortedTaints(taints: readonly Taint[]): readonly unknown[] {
+  return [...taints].sort((one, other) => compareText(one.key, other.key) || compareText(one.effect, other.effect)).map(withoutEmpty);
+}
+
+function added(tolerations: readonly TimedToleration[]): Readonly<Record<string, unknown>> {
+  return { tolerations: tolerations.map(tolerationJson) };
+}
+
+function tolerationJson(toleration: TimedToleration): unknown {
+  return withoutEmpty({ ...toleration });
+}
+
+/** As the API writes an object: fields that are not set are left out. */
+function withoutEmpty(object: object): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== '' && value !== undefined));
+}
+
+function integerAt(field: Field): bigint {
+  return integerOf(field, 'int64') ?? 0n;
+}
+
+function compareText(one: string, other: string): number {
+  return one < other ? -1 : one > other ? 1 : 0;
+}
