@@ -7,7 +7,7 @@ import type { Truth } from '../policy/condition.js';
 import type { ConfiguredPolicy } from '../policy/configured-policy.js';
 import type { ConditionReadings } from '../policy/evaluate-condition.js';
 import type { GiveBackReason, LadderEnd, PolicyResult } from '../policy/policy-action.js';
-import { remember, type ScopeHistory } from '../policy/scope-history.js';
+import { latest, remember, type ScopeHistory } from '../policy/scope-history.js';
 import type { PolicyReadings, ScopeReading } from '../policy/scope-reading.js';
 import { choiceOf, type Choice } from '../rank/eviction-decision.js';
 import type { Candidates } from '../workload/workload.js';
@@ -16,7 +16,8 @@ import { afterEviction, answered, type Ladder } from './ladder.js';
 import { scopeKey, type Given, type PolicyScope, type PolicyState } from './policy-state.js';
 import { nodeReading, readingsOf, truthOf, windowsOf } from './policy-truth.js';
 import { endLadder, takeTurn, withoutGiven, type Turn, type Turned, type TurnContext } from './policy-turn.js';
-import { comparedPaths, isInScope, type ComparedHistories } from './victim-order.js';
+import { workloadsOf } from './scope-workloads.js';
+import { comparedPaths, type ComparedHistories } from './victim-order.js';
 
 /** What a step has made of the thresholds, and then of the policies. */
 export interface PolicyStepped {
@@ -51,7 +52,7 @@ export function stepPolicies(
   const node = rememberNode(configured, before, nodeReading(readings?.node, observations, nowNs));
   const turns = configured.flatMap((one) => turnsOf(one, before, readings, node));
   const answers = { results, outcomes: made.effects.flatMap((effect) => (effect.kind === 'outcome' ? [effect.outcome] : [])) };
-  const compared = compare(turns, before, input);
+  const compared = compare(turns, before, input, swapOf(node));
   const context: TurnContext = {
     policy,
     state: made.state,
@@ -59,6 +60,7 @@ export function stepPolicies(
     candidates: compared.candidates,
     histories: compared.histories,
     memory: observations?.observed.get('memory.available'),
+    swapBytes: swapOf(node),
     nowNs,
   };
   let turned = beginTurns(policy, made, before, answers, compared.histories);
@@ -177,6 +179,7 @@ function compare(
   turns: readonly JudgedTurn[],
   { compared, given }: PolicyState,
   input: StepInput,
+  swapBytes: bigint | undefined,
 ): { readonly histories: ComparedHistories; readonly candidates: () => Candidates } {
   let found: Candidates | undefined;
   const candidates = (): Candidates => (found ??= input.candidates());
@@ -187,7 +190,9 @@ function compare(
   const paths = new Set(given.map(({ target }) => target.path));
   for (const { configured, scope } of holding) {
     const recursive = configured.then.some((step) => step.kind === 'kill' && step.recursive);
-    const inScope = candidates().usages.flatMap(({ workload: { path } }) => (isInScope(path, scope.scope) ? [path] : []));
+    const inScope = workloadsOf({ managed: configured.managed, scope: scope.scope, swapBytes }, candidates()).map(
+      ({ workload }) => workload.path,
+    );
     for (const path of comparedPaths(inScope, scope.scope, recursive)) paths.add(path);
   }
   const readings = paths.size === 0 ? [] : (input.policyWorkloads?.([...paths]) ?? []);
@@ -195,6 +200,11 @@ function compare(
     histories: new Map(readings.map((reading) => [reading.path, remember(compared.get(reading.path), reading, COMPARED_NS)])),
     candidates,
   };
+}
+
+function swapOf(node: ScopeHistory | undefined): bigint | undefined {
+  const bytes = node && latest(node)?.values.get('swap.available.capacity');
+  return bytes === undefined ? undefined : BigInt(Math.round(bytes));
 }
 
 const COMPARING: ReadonlySet<string> = new Set(['throttle', 'freeze', 'stop', 'kill']);

@@ -27,6 +27,8 @@ export interface TurnContext {
   readonly histories: ComparedHistories;
   /** The node's memory.available. undefined: not known. */
   readonly memory: Observation | undefined;
+  /** All swap of the node. undefined: not known. */
+  readonly swapBytes: bigint | undefined;
   readonly nowNs: bigint;
 }
 
@@ -130,7 +132,7 @@ const STEPS: { readonly [K in LadderStep['kind']]: TakeStep<K> } = {
   },
   reclaim: (context, turn, ladder, before, { kind, ...step }) => {
     const { dryRun } = context.policy;
-    const targets = aboveRequest(context, turn.scope.scope);
+    const targets = aboveRequest(context, turn, ladder.step);
     if (targets.length === 0) return skipped(context, turn, ladder, before, kind, 'no workload of the scope is above its request');
     const turned = withEffect(before, { kind: 'policy', ...turn.reason, dryRun, action: kind, ...step, targets });
     return { ladder: acted(context, ladder, { kind, ...step }), turned };
@@ -166,8 +168,8 @@ function withResult({ scope: { policy, scope } }: Turn, before: Turned, result: 
 const NANO = 1_000_000_000n;
 
 /** The workloads of a scope that use more than they request, the largest excess first. */
-function aboveRequest(context: TurnContext, scope: string): readonly (PolicyTarget & { readonly excessBytes: bigint })[] {
-  const ranking = scopeRanking(orderOf(context, scope, [], 0), context.candidates());
+function aboveRequest(context: TurnContext, turn: Turn, index: number): readonly (PolicyTarget & { readonly excessBytes: bigint })[] {
+  const ranking = scopeRanking(orderOf(context, turn, index), context.candidates());
   return ranking
     .flatMap((item) =>
       item.protection === undefined && item.exceedsRequest ? { ...targetOf(item), excessBytes: item.aboveRequestNano / NANO } : [],
@@ -175,10 +177,11 @@ function aboveRequest(context: TurnContext, scope: string): readonly (PolicyTarg
     .sort((a, b) => (a.excessBytes === b.excessBytes ? 0 : a.excessBytes > b.excessBytes ? -1 : 1));
 }
 
-function orderOf({ policy, layout, histories }: TurnContext, scope: string, steps: readonly LadderStep[], index: number): ScopeOrder {
+function orderOf({ policy, layout, histories, swapBytes }: TurnContext, { configured, scope: { scope } }: Turn, index: number): ScopeOrder {
+  const { then: steps, managed } = configured;
   const step = steps[index];
   const recursive = step?.kind === 'kill' && step.recursive;
-  return { policy, layout, histories, scope, by: comparatorsOf(steps, index), recursive };
+  return { policy, layout, histories, scope, managed, swapBytes, by: comparatorsOf(steps, index), recursive };
 }
 
 function targetOf({ workload: { id, name, path } }: RankedWorkload): PolicyTarget {
@@ -201,7 +204,7 @@ function mildStep(
 ): Stepped {
   const { dryRun, hasWorkloadSource } = context.policy;
   if (!hasWorkloadSource) return skipped(context, turn, ladder, before, step.kind, noSource(context.policy));
-  const order = orderOf(context, turn.scope.scope, turn.configured.then, ladder.step);
+  const order = orderOf(context, turn, ladder.step);
   const busy = [...before.given.map(({ target }) => target), ...before.evictions.map(({ decision }) => decision.victim.workload)];
   const first = mildTarget(order, context.candidates(), ({ workload }) => busy.some((other) => isRelated(other, workload)));
   if (first === undefined) return skipped(context, turn, ladder, before, step.kind, NOTHING);
@@ -237,7 +240,7 @@ function evictingStep(
   if (isUnderWay || given.hasChosen) return { ladder: before, turned: given };
   const refusal = refusalOf(context, given);
   if (refusal !== undefined) return refused(turn, before, given, step.kind, refusal);
-  const order = orderOf(context, scope, turn.configured.then, before.step);
+  const order = orderOf(context, turn, before.step);
   const victim = scopeVictim(order, context.candidates(), { failedKills: state.failedKills, evictionTimes: given.evictionTimes }, nowNs);
   if (victim === 'awaited') return { ladder: before, turned: { ...given, awaiting: true } };
   if (victim === undefined) return refused(turn, before, given, step.kind, NOTHING);

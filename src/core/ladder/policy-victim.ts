@@ -5,26 +5,27 @@ import { passedOver } from '../rank/victim-selection.js';
 import type { Victim } from '../rank/eviction-decision.js';
 import type { Layout } from '../signal/layout.js';
 import type { Candidates, Protection } from '../workload/workload.js';
+import { workloadsOf, type ScopeWorkloads } from './scope-workloads.js';
 import { inVictimOrder, isInScope, type ComparedHistories } from './victim-order.js';
 
 /** How long facts about a victim are awaited: systemd answers within milliseconds unless it is in trouble itself. */
 const AWAITS_NS = 250_000_000n;
 
-export interface ScopeOrder {
+export interface ScopeOrder extends ScopeWorkloads {
   readonly policy: Policy;
   readonly layout: Layout;
-  readonly scope: string;
   readonly by: readonly Comparator[];
   readonly recursive: boolean;
   readonly histories: ComparedHistories;
 }
 
 /** The workloads of a scope in the order of its policy. */
-export function scopeRanking({ policy, layout, scope, by, recursive, histories }: ScopeOrder, found: Candidates): RankedWorkload[] {
+export function scopeRanking(order: ScopeOrder, found: Candidates): RankedWorkload[] {
+  const { policy, layout, scope, by, recursive, histories } = order;
   for (const { workload, stats } of [...found.usages]) {
-    if (stats?.workingSetAtMost && isInScope(workload.path, scope)) found.measure?.(workload);
+    if (order.managed === undefined && stats?.workingSetAtMost && isInScope(workload.path, scope)) found.measure?.(workload);
   }
-  const inScope = found.usages.filter(({ workload }) => isInScope(workload.path, scope));
+  const inScope = workloadsOf(order, found);
   const ranking = [
     ...inVictimOrder(rank('memory.available', layout, inScope, policy.departures), { by, scope, recursive, readings: histories }),
   ];
