@@ -37,6 +37,7 @@ describe('swap', () => {
       then: [{ kind: 'kill', by: ['swap'], unit: 'workload', recursive: false }],
     });
     expect(policy?.scope).toBeUndefined();
+    expect(policy?.when).toMatchObject({ conditions: [{ amount: { ratio: 0.1 } }, { amount: { ratio: 0.1 } }] });
   });
 
   test.each([

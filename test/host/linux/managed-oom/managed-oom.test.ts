@@ -128,5 +128,5 @@ test.each([
 ])('%s: nothing is managed, which is a problem', (_rule, memory) => {
   const managed = openManagedOom(memory);
   expect(managed.read()?.units).toEqual([]);
-  expect(managed.problems().map(({ code }) => code)).toEqual(['EVICTD_MANAGED_OOM_NONE']);
+  expect(managed.problems().map(({ code, message }) => [code, message.includes('cgroup v2')])).toEqual([['EVICTD_MANAGED_OOM_NONE', true]]);
 });
