@@ -141,15 +141,17 @@ export class RecordingReading {
     return [signal as Signal, observation];
   }
 
-  #candidates({ at, usages, unreadable, vetoes, awaited }: Json): RecordedCandidates {
-    const candidates: Omit<Candidates, 'veto'> = {
-      usages: listOf(usages).map((usage) => this.#usage(listOf(usage))),
+  #candidates({ at, usages, managed, unreadable, vetoes, awaited }: Json): RecordedCandidates {
+    const usagesIn = (list: unknown): readonly WorkloadUsage[] => listOf(list).map((usage) => this.#usage(listOf(usage)));
+    const candidates = {
+      usages: usagesIn(usages),
       unreadable: listOf(unreadable ?? []) as readonly UnreadableWorkload[],
       timeNs: integer(at),
     };
     const pairs = listOf(vetoes ?? []).map((pair) => listOf(pair) as [string, unknown]);
     return {
       candidates,
+      ...(managed !== undefined && { managed: usagesIn(managed) }),
       vetoes: new Map(pairs.map(([id, protection]) => [id, protection ?? undefined])) as Vetoes,
       awaited: listOf(awaited ?? []).map(String),
     };

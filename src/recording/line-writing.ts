@@ -91,10 +91,11 @@ export class RecordingWriting {
     return lines.join('') + write(candidates);
   }
 
-  #candidates({ candidates: { usages, unreadable, timeNs }, vetoes, awaited }: RecordedCandidates, lines: string[]): unknown {
+  #candidates({ candidates: { usages, unreadable, timeNs }, managed, vetoes, awaited }: RecordedCandidates, lines: string[]): unknown {
     return {
       at: jsonInteger(timeNs),
       usages: usages.map((usage) => this.#usage(usage, lines)),
+      ...(managed && { managed: managed.map((usage) => this.#usage(usage, lines)) }),
       ...(unreadable.length > 0 && { unreadable }),
       ...(awaited.length > 0 && { awaited }),
       ...(vetoes.size > 0 && { vetoes: [...vetoes].map(([id, protection]) => [id, protection ?? null]) }),

@@ -1,6 +1,6 @@
 import { withHoldings, withProcesses } from '../core/rank/candidate-usages.js';
 import type { State } from '../core/decide/state.js';
-import type { Candidates, Protection, Workload } from '../core/workload/workload.js';
+import type { Candidates, Protection, Workload, WorkloadUsage } from '../core/workload/workload.js';
 import type { StepListener, StepReport, WorkloadSource } from '../monitor/ports/ports.js';
 import { RecordingQueue, type RecordingQueueOptions } from './recording-queue.js';
 import type { RecordedCandidates, RecordedConfig, RecordedStep, Vetoes } from './recording-format.js';
@@ -11,6 +11,8 @@ interface Questions {
   readonly awaited: Set<string>;
   /** undefined: processes were not counted. */
   processes: ReadonlyMap<string, bigint> | undefined;
+  /** undefined: managed workloads were not asked for. */
+  managed: readonly WorkloadUsage[] | undefined;
 }
 
 /** Ticks may come early or late. */
@@ -112,9 +114,9 @@ export class Recorder implements StepListener {
   }
 
   #remembering(candidates: Candidates): Candidates {
-    const { veto, awaited, processes } = candidates;
+    const { veto, awaited, processes, managed } = candidates;
     if (veto === undefined && awaited === undefined && processes === undefined) return candidates;
-    const questions: Questions = { vetoes: new Map(), awaited: new Set(), processes: undefined };
+    const questions: Questions = { vetoes: new Map(), awaited: new Set(), processes: undefined, managed: undefined };
     const remembering: Candidates = {
       ...candidates,
       veto: (workload: Workload) => {
@@ -129,6 +131,7 @@ export class Recorder implements StepListener {
         return isAwaited;
       },
       ...(processes && { processes: () => (questions.processes = processes()) }),
+      ...(managed && { managed: () => (questions.managed = managed()) }),
     };
     this.#questions.set(remembering, questions);
     return remembering;
@@ -137,16 +140,17 @@ export class Recorder implements StepListener {
   /** A copy of the answers: other listeners may ask these candidates later, when the victim is dead. */
   #recorded(candidates: Candidates): RecordedCandidates {
     const { usages, unreadable, timeNs, holdings } = candidates;
-    const { vetoes, awaited, processes } = this.#questions.get(candidates) ?? { vetoes: NO_VETOES, awaited: [], processes: undefined };
+    const { vetoes, awaited, processes, managed } = this.#questions.get(candidates) ?? NOT_ASKED;
     return {
       candidates: { usages: withHoldings(withProcesses(usages, processes), holdings), unreadable, timeNs },
+      ...(managed && { managed }),
       vetoes: new Map(vetoes),
       awaited: [...awaited],
     };
   }
 }
 
-const NO_VETOES: Vetoes = new Map();
+const NOT_ASKED: Readonly<Questions> = { vetoes: new Map(), awaited: new Set(), processes: undefined, managed: undefined };
 
 function isQuiet({ evictions, reclaiming }: State): boolean {
   return evictions.length === 0 && reclaiming === undefined;

@@ -5,7 +5,7 @@ import type { Platform } from '../core/signal/operating-system.js';
 import type { PolicyReadings, ScopeReading } from '../core/policy/scope-reading.js';
 import type { Rule } from '../core/workload/rule.js';
 import type { Policy, State } from '../core/decide/state.js';
-import type { Candidates, Protection } from '../core/workload/workload.js';
+import type { Candidates, Protection, WorkloadUsage } from '../core/workload/workload.js';
 import type { NodeIdentity, StepAnswers, Wake } from '../monitor/ports/ports.js';
 
 /** Raised when an older evictd could not read a recording, or would read it wrongly. */
@@ -44,7 +44,9 @@ export type Vetoes = ReadonlyMap<string, Protection | undefined>;
 
 /** The candidates that a step asked for, or that were read for the recording only. */
 export interface RecordedCandidates {
-  readonly candidates: Omit<Candidates, 'veto'>;
+  readonly candidates: Omit<Candidates, 'veto' | 'managed'>;
+  /** What is in managed units. Left out: not asked for. */
+  readonly managed?: readonly WorkloadUsage[];
   readonly vetoes: Vetoes;
   /** Ids of workloads that would have been evicted, had no answer been outstanding. */
   readonly awaited: readonly string[];

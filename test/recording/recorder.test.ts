@@ -131,6 +131,29 @@ test('what a pod has comes back, too, and what is not known stays so', async () 
   ]);
 });
 
+test('managed workloads come back where a policy asked for them', async () => {
+  const it = recorder();
+  const leaf = { workload: workload('leaf'), stats: stats({ workingSetBytes: 5n, swapBytes: 7n }) };
+  const source = it.recorder.watching({
+    candidates: () => ({ usages: [], unreadable: [], timeNs: 1n, managed: () => [leaf], veto: () => ({ kind: 'self' }) }),
+    refresh: () => undefined,
+    holding: () => undefined,
+    problems: () => [],
+    close: () => undefined,
+  });
+  const [asked, silent] = [source.candidates(), source.candidates()];
+  expect(asked.managed?.()).toEqual([leaf]);
+  asked.veto?.(leaf.workload);
+  it.recorder.stepped(report(0, { candidates: [asked, silent] }));
+  it.recorder.close();
+  await it.recorder.flush(5_000);
+  const [step] = stepsIn((await read(it.path)).entries);
+  expect(step?.candidates.map(({ managed, vetoes }) => [managed, vetoes.size])).toEqual([
+    [[leaf], 1],
+    [undefined, 0],
+  ]);
+});
+
 test('what has no reading yet comes back, and is neither missing nor absent', async () => {
   const it = recorder();
   const pending = new Map([['memory.pressure.full', 'not read for 2 s yet'] as const]);

@@ -52,6 +52,11 @@ export class RecordedRun {
 }
 
 /** Recorded candidates with their vetoes. */
-function candidatesOf({ candidates, vetoes, awaited }: RecordedCandidates): Candidates {
-  return { ...candidates, veto: ({ id }) => vetoes.get(id), awaited: ({ id }) => awaited.includes(id) };
+function candidatesOf({ candidates, managed, vetoes, awaited }: RecordedCandidates): Candidates {
+  return {
+    ...candidates,
+    ...(managed && { managed: () => managed }),
+    veto: ({ id }) => vetoes.get(id),
+    awaited: ({ id }) => awaited.includes(id),
+  };
 }
