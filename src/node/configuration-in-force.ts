@@ -4,6 +4,7 @@ import { normalCgroupPath } from '../core/workload/cgroup.js';
 import { COLLECTIONS } from '../core/signal/layout.js';
 import { MACHINE_RESOURCES } from '../core/signal/signal.js';
 import type { Policy } from '../core/decide/state.js';
+import type { ConfiguredPolicy } from '../core/policy/configured-policy.js';
 import type { UnitProtection } from '../workloads/systemd/unit-stops.js';
 import { unitProtection } from './unit-protection.js';
 import { selectsPods } from '../workloads/kinds/source-spec.js';
@@ -19,6 +20,8 @@ export class ConfigurationInForce {
   readonly #ownCgroup: string | undefined;
   /** Nothing is evicted, because evictd crashed several times. */
   safeMode = false;
+  /** Policies that settings of units make, beside those of the configuration. */
+  unitPolicies: readonly ConfiguredPolicy[] = [];
   #loaded: LoadedConfig;
   #isProtected: UnitProtection;
 
@@ -39,6 +42,10 @@ export class ConfigurationInForce {
     return this.#loaded.config;
   }
 
+  get policies(): readonly ConfiguredPolicy[] {
+    return [...this.config.policies, ...this.unitPolicies];
+  }
+
   readonly isProtected: UnitProtection = (unit, besidesCritical) => this.#isProtected(unit, besidesCritical);
 
   readonly configure: Configure = (next) => {
@@ -47,7 +54,9 @@ export class ConfigurationInForce {
   };
 
   policy(isShuttingDown = false): Policy {
-    const policy = policyOf(withNodeOf(this.started, this.config), this.#dryRun, isShuttingDown);
+    const { policies } = this;
+    const configured = policyOf(withNodeOf(this.started, this.config), this.#dryRun, isShuttingDown);
+    const policy = { ...configured, ...(policies.length > 0 && { policies }) };
     return this.safeMode ? { ...policy, hasWorkloadSource: false, safeMode: true } : policy;
   }
 }

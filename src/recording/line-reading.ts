@@ -5,7 +5,7 @@ import type { PolicyReadings, ScopeReading } from '../core/policy/scope-reading.
 import type { Decision } from '../core/decide/eviction.js';
 import type { Signal } from '../core/signal/signal.js';
 import { initialState, type State } from '../core/decide/state.js';
-import type { Candidates, UnreadableWorkload, Workload, WorkloadStats, WorkloadUsage } from '../core/workload/workload.js';
+import type { UnreadableWorkload, Workload, WorkloadStats, WorkloadUsage } from '../core/workload/workload.js';
 import type { Wake } from '../monitor/ports/ports.js';
 import {
   RECORDING_FORMAT,

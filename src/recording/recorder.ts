@@ -3,7 +3,7 @@ import type { State } from '../core/decide/state.js';
 import type { Candidates, Protection, Workload, WorkloadUsage } from '../core/workload/workload.js';
 import type { StepListener, StepReport, WorkloadSource } from '../monitor/ports/ports.js';
 import { RecordingQueue, type RecordingQueueOptions } from './recording-queue.js';
-import type { RecordedCandidates, RecordedConfig, RecordedStep, Vetoes } from './recording-format.js';
+import type { RecordedCandidates, RecordedConfig, RecordedStep } from './recording-format.js';
 
 /** The answers about candidates, by workload id. */
 interface Questions {

@@ -24,6 +24,7 @@ export interface Observed {
   readonly disks: Disks;
   readonly kernelKills: KernelKills;
   readonly containerNames: ContainerNames;
+  readonly managedUnits: ManagedUnitSettings;
   readonly listeners: readonly StepListener[];
   readonly reload: readonly Configure[];
 }
@@ -56,6 +57,7 @@ export function observe({ node, inForce, log, closers }: Locked, { journal, reco
     disks,
     kernelKills,
     containerNames,
+    managedUnits,
     listeners: [kernelKills, disks.filesystems, disks.watch, disks.space],
     reload: [
       (next) => {

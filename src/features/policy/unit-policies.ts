@@ -1,0 +1,53 @@
+import type { ConfiguredPolicy } from '../../core/policy/configured-policy.js';
+import { managedPolicies } from '../../core/policy/managed-policies.js';
+import type { ManagedOom } from '../../monitor/ports/managed-oom.js';
+import type { StepListener, StepReport, WakeSource } from '../../monitor/ports/ports.js';
+
+const TICKS: ReadonlySet<WakeSource> = new Set(['start', 'tick', 'reload']);
+
+/** Follows, from tick to tick, the policies that settings of units make. */
+export class UnitPolicies implements StepListener {
+  readonly #managedOom: () => ManagedOom | undefined;
+  readonly #changed: (policies: readonly ConfiguredPolicy[]) => void;
+  /** As text: what is read is new each time. */
+  #known = textOf([]);
+
+  /**
+   * @param managedOom  undefined: no source selects managed units
+   * @param changed  called when no pass is under way
+   */
+  constructor(managedOom: () => ManagedOom | undefined, changed: (policies: readonly ConfiguredPolicy[]) => void) {
+    this.#managedOom = managedOom;
+    this.#changed = changed;
+  }
+
+  stepped({ wake: { source } }: Pick<StepReport, 'wake'>): void {
+    if (TICKS.has(source)) this.#look();
+  }
+
+  skipped(): boolean {
+    this.#look();
+    return true;
+  }
+
+  close(): void {
+    this.#known = textOf([]);
+  }
+
+  #look(): void {
+    const managedOom = this.#managedOom();
+    const settings = managedOom?.read();
+    if (managedOom !== undefined && settings === undefined) return; // systemd has not answered yet
+    const policies = settings === undefined ? [] : managedPolicies(settings);
+    const text = textOf(policies);
+    if (text === this.#known) return;
+    this.#known = text;
+    queueMicrotask(() => {
+      this.#changed(policies);
+    });
+  }
+}
+
+function textOf(policies: readonly ConfiguredPolicy[]): string {
+  return JSON.stringify(policies, (_key, value: unknown) => (typeof value === 'bigint' ? `${String(value)}n` : value));
+}
