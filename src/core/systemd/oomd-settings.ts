@@ -81,7 +81,7 @@ function assignments(texts: readonly string[], wanted: string): ReadonlyMap<stri
 const PARTS: Readonly<Record<string, number>> = { '%': 100, '‰': 1000, '‱': 10_000 };
 
 /** '60%', '600‰', '6000‱', from 0 to 1. */
-function ratio(text: string | undefined): number | undefined {
+export function ratio(text: string | undefined): number | undefined {
   const [, number = '', sign = ''] = /^(\d+(?:\.\d{1,2})?)([%‰‱])$/.exec(text ?? '') ?? [];
   const value = Number(number) / (PARTS[sign] ?? 0);
   return value <= 1 ? value : undefined;
@@ -97,7 +97,7 @@ const UNITS_US: readonly (readonly [names: RegExp, us: number])[] = [
 ];
 
 /** '1min 30s', '20' (seconds); undefined: no time span, or an infinite one. */
-function timeSpanNs(text: string | undefined): bigint | undefined {
+export function timeSpanNs(text: string | undefined): bigint | undefined {
   if (text === undefined || !/^(\s*\d+(\.\d+)?\s*[a-zµμ]*)+$/i.test(text)) return undefined;
   let us = 0;
   for (const [, number = '', name = ''] of text.matchAll(/(\d+(?:\.\d+)?)\s*([a-zµμ]*)/gi)) {

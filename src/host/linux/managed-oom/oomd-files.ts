@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { type OomdSettings, type OomRule, readOomdSettings, readOomRule } from '../../../core/systemd/oomd-settings.js';
 
@@ -11,22 +11,38 @@ export interface OomdFiles {
   readonly rules: readonly OomRule[];
 }
 
+/** The files of systemd-oomd in the order in which they count. */
+export interface OomdFilePaths {
+  /** oomd.conf, then its drop-ins. */
+  readonly settings: readonly string[];
+  readonly rules: readonly string[];
+}
+
+/** @param root  prefix of the files; '': the machine's */
+export function oomdFilePaths(root = ''): OomdFilePaths {
+  const main = DIRECTORIES.map((directory) => `${root}${directory}/oomd.conf`).filter((path) => existsSync(path));
+  return {
+    settings: [...main.slice(0, 1), ...pathsIn(root, 'oomd.conf.d', '.conf')],
+    rules: pathsIn(root, 'oomd/rules.d', '.oomrule'),
+  };
+}
+
 /** @param root  prefix of the files; '': the machine's */
 export function readOomdFiles(root = ''): OomdFiles {
-  const main = DIRECTORIES.map((directory) => textIn(`${root}${directory}/oomd.conf`)).find((text) => text !== undefined);
-  const settings = readOomdSettings([main ?? '', ...filesIn(root, 'oomd.conf.d', '.conf').map(({ text }) => text)]);
-  const rules = filesIn(root, 'oomd/rules.d', '.oomrule').flatMap(({ name, text }) => readOomRule(name, text) ?? []);
-  return { settings, rules };
+  const { settings, rules } = oomdFilePaths(root);
+  return {
+    settings: readOomdSettings(settings.map(textIn)),
+    rules: rules.flatMap((path) => readOomRule(basename(path, '.oomrule'), textIn(path)) ?? []),
+  };
 }
 
 /** By name: of files with the same name the one in the first directory counts, also if it is empty (/dev/null). */
-function filesIn(root: string, below: string, end: string): readonly { readonly name: string; readonly text: string }[] {
+function pathsIn(root: string, below: string, end: string): readonly string[] {
   const files = new Map<string, string>();
   for (const directory of DIRECTORIES.map((parent) => `${root}${parent}/${below}`)) {
     for (const name of namesIn(directory)) if (name.endsWith(end) && !files.has(name)) files.set(name, `${directory}/${name}`);
   }
-  const sorted = [...files].sort(([a], [b]) => (a < b ? -1 : 1));
-  return sorted.map(([name, path]) => ({ name: basename(name, end), text: textIn(path) ?? '' }));
+  return [...files].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, path]) => path);
 }
 
 function namesIn(directory: string): readonly string[] {
@@ -37,10 +53,11 @@ function namesIn(directory: string): readonly string[] {
   }
 }
 
-function textIn(path: string): string | undefined {
+/** '' of a file that cannot be read. */
+function textIn(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch {
-    return undefined;
+    return '';
   }
 }

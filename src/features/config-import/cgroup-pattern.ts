@@ -1,0 +1,57 @@
+/** The cgroups that oomd names: `system.slice`, `workload.slice/*`, `/` for the machine. */
+export type CgroupPattern = readonly string[];
+
+export function patternOf(text: string): CgroupPattern {
+  return text.split('/').filter((segment) => segment !== '');
+}
+
+/** As evictd writes it; undefined: the machine. */
+export function scopeText(pattern: CgroupPattern): string | undefined {
+  return pattern.length === 0 ? undefined : `/${pattern.join('/')}`;
+}
+
+/** Whether one pattern may match a cgroup that the other matches, or one below it. */
+export function overlap(a: CgroupPattern, b: CgroupPattern): boolean {
+  return a.slice(0, b.length).every((segment, index) => meets(segment, b[index] ?? '*'));
+}
+
+function meets(a: string, b: string): boolean {
+  return a === b || matches(a, b) || matches(b, a);
+}
+
+function matches(glob: string, text: string): boolean {
+  if (!glob.includes('*')) return false;
+  const pattern = glob.split('*').map((part) => part.replace(/[\\^$.|?+()[\]{}]/g, '\\$&'));
+  return new RegExp(`^${pattern.join('.*')}$`).test(text);
+}
+
+/** Whether evictd's patterns can say it: `*` within a segment only. */
+export function isPlainGlob(pattern: CgroupPattern): boolean {
+  return pattern.every((segment) => !/[?[\]{}]|\*\*/.test(segment));
+}
+
+/** A source of `workloads` for what a pattern names, and what of the pattern it cannot say. */
+export interface PatternSource {
+  readonly source: Readonly<Record<string, unknown>>;
+  readonly wider?: string;
+}
+
+/**
+ * The source whose workloads are the cgroups of a pattern; undefined: evictd has none.
+ *
+ * A unit by its name, wherever it is; else the slice above the first wildcard, with every unit below it; else the
+ * children of a cgroup.
+ */
+export function sourceOf(pattern: CgroupPattern): PatternSource | undefined {
+  const last = pattern.at(-1);
+  if (last === undefined) return undefined;
+  if (/\.(service|scope)$/.test(last) && last !== '*.service' && last !== '*.scope') return { source: { systemd: { units: [last] } } };
+  const firstGlob = pattern.findIndex((segment) => segment.includes('*'));
+  const fixed = firstGlob === -1 ? pattern : pattern.slice(0, firstGlob);
+  const parent = fixed.at(-1);
+  if (parent === undefined) return undefined;
+  const isExact = firstGlob === -1 || (firstGlob === pattern.length - 1 && last === '*');
+  const wider = isExact ? {} : { wider: `evictd takes every workload below /${fixed.join('/')}` };
+  if (parent.endsWith('.slice')) return { source: { systemd: { slices: [parent] } }, ...wider };
+  return { source: { cgroup: `/${fixed.join('/')}` }, ...wider };
+}

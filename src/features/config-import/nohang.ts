@@ -1,0 +1,226 @@
+import type { Report } from '../../config/value/report.js';
+import type { Comparator } from '../../core/policy/configured-policy.js';
+import type { ImportSource } from './import-source.js';
+import {
+  Mappings,
+  type Mapping,
+  type MigratedEntry,
+  type MigratedPolicy,
+  type MigratedStep,
+  type Migration,
+  type Note,
+} from './migration.js';
+import { readNohangFile, type NohangLine } from './nohang-file.js';
+import { isPositive, lowMemory, NO_WORKLOADS, type Least } from './process-killer.js';
+import { shellWords, wordOf } from './shell-words.js';
+import { DAY_SECONDS, HOUR_SECONDS, percent, seconds, Values } from './values.js';
+
+const thresholds = (name: string): readonly string[] => ['warning', 'soft', 'hard'].map((level) => `${level}_threshold_${name}`);
+
+const BY_NAME =
+  'evictd never chooses by the name, program, arguments or user of a process. Nearest: a rule for its unit or cgroup with a `priority`';
+
+/** The rows of docs/migrating.md. */
+export const NOHANG_ROWS: readonly Mapping[] = [
+  {
+    settings: [...thresholds('min_mem'), ...thresholds('min_swap')],
+    becomes: '`memory.available` and `swap.available` at most this: `notify`, `stop`, `kill`',
+  },
+  {
+    settings: [...thresholds('max_psi')],
+    becomes: '`memory.pressure` at least this: `notify`, `stop`, `kill`; nothing without `psi_checking_enabled`',
+  },
+  {
+    settings: [...thresholds('max_zram'), 'zram_checking_enabled'],
+    note: 'evictd has no signal of zram. Nearest: `swap.available` and pressure',
+  },
+  {
+    settings: ['psi_checking_enabled', 'psi_metrics', 'psi_excess_duration', 'psi_post_action_delay'],
+    becomes: 'the policies on pressure: metric, `for`, `cooldown`',
+  },
+  { settings: ['psi_path'], becomes: '`scope` for the file of a cgroup' },
+  { settings: ['low_memory_warnings_enabled', 'min_post_warning_delay'], becomes: 'a policy with the step `notify`, and its `cooldown`' },
+  { settings: ['warning_exe'], becomes: 'the step `run` instead of `notify`', note: 'its program must be an absolute path' },
+  { settings: ['post_action_gui_notifications'], becomes: 'the step `notify` before `stop` and `kill`' },
+  { settings: ['max_soft_exit_time'], becomes: 'the `grace` of `stop`' },
+  { settings: ['post_soft_action_delay'], becomes: 'the `cooldown` of the policy with `stop`' },
+  { settings: ['post_kill_exe', 'exe_timeout'], note: 'Nearest: `hooks: { postEvict }`, a program with a timeout' },
+  {
+    settings: ['@BADNESS_ADJ_RE_CGROUP_V1', '@BADNESS_ADJ_RE_CGROUP_V2'],
+    becomes: 'a rule with the path and the opposite `priority`',
+    note: 'a priority decides before oom_score, an adjustment is added to it',
+  },
+  { settings: ['NAME', 'CMDLINE', 'REALPATH', 'CWD', 'UID', 'ENVIRON'].map((kind) => `@BADNESS_ADJ_RE_${kind}`), note: BY_NAME },
+  {
+    settings: ['NAME', 'CGROUP_V1', 'CGROUP_V2'].map((kind) => `@SOFT_ACTION_RE_${kind}`),
+    note: 'a step does not depend on the victim. Nearest: a policy with `scope` and `run`',
+  },
+  {
+    settings: ['ignore_positive_oom_score_adj', 'min_badness', 'forbid_negative_badness'],
+    note: 'evictd takes oom_score as the kernel has it',
+  },
+  {
+    settings: ['fill_rate_mem', 'fill_rate_swap', 'fill_rate_zram', 'max_sleep', 'min_sleep', 'over_sleep'],
+    note: "evictd waits for the kernel's events",
+  },
+  { settings: ['post_zombie_delay', 'victim_cache_time', 'env_cache_time'], note: 'evictd follows its victims by pidfd and cgroup' },
+  {
+    settings: [
+      ...['print_config_at_startup', 'print_mem_check_results', 'min_mem_report_interval', 'print_proc_table', 'extra_table_info'],
+      ...['print_victim_status', 'print_victim_cmdline', 'max_victim_ancestry_depth', 'print_statistics', 'hide_corrective_action_type'],
+      ...['debug_psi', 'debug_gui_notifications', 'debug_sleep', 'debug_threading', 'separate_log', '@check_kmsg', '@debug_kmsg'],
+    ],
+    note: 'evictd has a journal and metrics. Nearest: `log: { level: debug }`',
+  },
+];
+
+const MAPPINGS = new Mappings(NOHANG_ROWS);
+
+const REMARKS = [
+  'nohang ends the process with the highest badness. evictd stops the unit or cgroup of that process, and kills the ' +
+    'process alone. evictd keeps its own threshold of evictionHard memory.available, which overtakes these policies.',
+  ...NO_WORKLOADS,
+];
+
+/** Converts a configuration of nohang. What is wrong goes into the report. */
+export function convertNohang([source]: readonly ImportSource[], report: Report): Migration {
+  const lines = source === undefined ? [] : readNohangFile(source, report);
+  if (source !== undefined && lines.length === 0 && report.issues.length === 0) {
+    report.issue(
+      'EVICTD_IMPORT_SYNTAX',
+      'no setting',
+      { file: source.file, line: 1, column: 1 },
+      'name a configuration of nohang: nohang.conf',
+    );
+  }
+  return new Conversion(lines, new Values(report)).migration();
+}
+
+type Level = 'warning' | 'soft' | 'hard';
+
+class Conversion {
+  readonly #settings: ReadonlyMap<string, NohangLine>;
+  readonly #by: readonly Comparator[];
+  readonly #rules: readonly MigratedEntry[];
+
+  constructor(
+    private readonly lines: readonly NohangLine[],
+    private readonly values: Values,
+  ) {
+    this.#settings = new Map(lines.map((line) => [line.key, line]));
+    this.#rules = lines.flatMap((line) => this.#rule(line));
+    this.#by = this.#rules.length > 0 ? ['priority', 'oom_score'] : ['oom_score'];
+  }
+
+  migration(): Migration {
+    const ruled = this.#rules.flatMap(({ notes }) => notes.map(({ position }) => position));
+    const others = this.lines.filter(({ position }) => !ruled.includes(position));
+    const [first, ...more] = (['warning', 'soft', 'hard'] as const).flatMap((level) => [...this.#memory(level), ...this.#pressure(level)]);
+    const above = first === undefined ? [] : others.filter(({ key }) => MAPPINGS.hasCounterpart(key) && !key.startsWith('@'));
+    const policies = first === undefined ? [] : [{ ...first, notes: above.map((line) => this.#note(line)) }, ...more];
+    const rest = others.filter((line) => !above.includes(line)).map((line) => this.#note(line));
+    return { remarks: REMARKS, settings: [], workloads: [], rules: this.#rules, policies, rest };
+  }
+
+  #note({ key, line, position }: NohangLine): Note {
+    const note = MAPPINGS.note(key, line, position);
+    return key.startsWith('@BADNESS_ADJ_RE_CGROUP') ? { ...note, text: NO_GLOB } : note;
+  }
+
+  #memory(level: Level): MigratedPolicy[] {
+    const [memory, swap] = ['min_mem', 'min_swap'].map((what) => this.#least(`${level}_threshold_${what}`));
+    if (memory === undefined || !isPositive(memory) || !this.#isWanted(level)) return [];
+    const when = lowMemory([memory], swap === undefined ? [] : [swap]);
+    return when === undefined ? [] : [{ title: `nohang ${level} memory`, notes: [], when, ...this.#ending(level) }];
+  }
+
+  #pressure(level: Level): MigratedPolicy[] {
+    const limit = this.#number(`${level}_threshold_max_psi`, 100);
+    if (limit === undefined || limit === 0 || limit >= 100 || !this.#isTrue('psi_checking_enabled') || !this.#isWanted(level)) return [];
+    const metrics = this.#settings.get('psi_metrics');
+    const metric = metrics === undefined ? 'some_avg10' : this.values.oneOf(metrics, 'psi_metrics', PSI_METRICS);
+    const excess = level === 'warning' ? undefined : this.#number('psi_excess_duration', HOUR_SECONDS);
+    const delay = level === 'warning' ? undefined : this.#number('psi_post_action_delay', DAY_SECONDS);
+    return [
+      {
+        title: `nohang ${level} pressure`,
+        notes: [],
+        ...this.#scope(),
+        when: `memory.pressure.${metric.replace('_', '.')} >= ${percent(limit)}`,
+        ...this.#ending(level),
+        ...(excess !== undefined && excess > 0 && { for: seconds(excess) }),
+        ...(delay !== undefined && { cooldown: seconds(delay) }),
+      },
+    ];
+  }
+
+  #ending(level: Level): Pick<MigratedPolicy, 'cooldown' | 'then'> {
+    const notify: readonly MigratedStep[] = this.#isTrue('post_action_gui_notifications') ? ['notify'] : [];
+    if (level === 'warning') {
+      const delay = this.#number('min_post_warning_delay', DAY_SECONDS);
+      return { then: [this.#warning()], ...(delay !== undefined && { cooldown: seconds(delay) }) };
+    }
+    if (level === 'hard') return { then: [...notify, { kill: { by: this.#by, unit: 'process' } }] };
+    const delay = this.#number('post_soft_action_delay', DAY_SECONDS);
+    const grace = seconds(this.#number('max_soft_exit_time', HOUR_SECONDS) ?? 10);
+    return { then: [...notify, { stop: { grace, by: this.#by } }], ...(delay !== undefined && { cooldown: seconds(delay) }) };
+  }
+
+  #warning(): MigratedStep {
+    const words = shellWords(wordOf(this.#settings.get('warning_exe')?.text ?? ''), false);
+    const command = 'quote' in words ? [] : words.map(({ text }) => text);
+    return command[0]?.startsWith('/') === true ? { run: command } : 'notify';
+  }
+
+  /** `/sys/fs/cgroup/unified/user.slice/memory.pressure` */
+  #scope(): { readonly scope?: string } {
+    const [, path] = /^\/sys\/fs\/cgroup(?:\/unified)?(\/.+)\/memory\.pressure$/.exec(this.#settings.get('psi_path')?.text ?? '') ?? [];
+    return path === undefined ? {} : { scope: path };
+  }
+
+  #isWanted(level: Level): boolean {
+    return level !== 'warning' || this.#isTrue('low_memory_warnings_enabled');
+  }
+
+  #isTrue(key: string): boolean {
+    const line = this.#settings.get(key);
+    return line !== undefined && this.values.oneOf(line, key, ['True', 'False']) === 'True';
+  }
+
+  #number(key: string, most: number): number | undefined {
+    const line = this.#settings.get(key);
+    return line && this.values.number(line, key, 0, most);
+  }
+
+  /** `5 %`, `300 M` (MiB). */
+  #least(key: string): Least | undefined {
+    const line = this.#settings.get(key);
+    if (line === undefined) return undefined;
+    const [, digits, unit] = /^(\d+(?:\.\d+)?)\s*([%M])$/.exec(line.text) ?? [];
+    if (digits === undefined) return this.values.refuse<Least>(line, 'a percentage (5 %) or MiB (300 M)', key, { percent: 0 });
+    return unit === '%' ? { percent: Number(digits) } : { bytes: Math.round(Number(digits) * 1024 ** 2) };
+  }
+
+  /** `100 /// ^/workload`: more badness is less priority. */
+  #rule(line: NohangLine): MigratedEntry[] {
+    const [, adjustment, pattern = ''] = /^([+-]?\d+)\s*\/\/\/\s*(.*)$/.exec(line.text) ?? [];
+    if (line.key.startsWith('@BADNESS') && adjustment === undefined) {
+      this.values.refuse(line, 'ADJUSTMENT /// REGULAR EXPRESSION', line.key, undefined);
+    }
+    const path = globOf(pattern);
+    if (!line.key.startsWith('@BADNESS_ADJ_RE_CGROUP') || path === undefined) return [];
+    return [{ notes: [MAPPINGS.note(line.key, line.line, line.position)], value: { match: { path }, priority: -Number(adjustment) || 0 } }];
+  }
+}
+
+const PSI_METRICS = ['some_avg10', 'some_avg60', 'some_avg300', 'full_avg10', 'full_avg60', 'full_avg300'] as const;
+
+const NO_GLOB = 'no counterpart: this regular expression is no pattern of a path. Nearest: a rule with `path` and `priority`';
+
+/** A regular expression of plain letters, `\.`, `.`, `^` and `$` as a pattern of a rule; undefined: it has more. */
+function globOf(pattern: string): string | undefined {
+  const [, begin, middle = '', end] = /^(\^?)(.*?)(\$?)$/.exec(pattern) ?? [];
+  if (middle === '' || !/^(?:[\w/@:-]|\\\.|\\-|\.)+$/.test(middle)) return undefined;
+  const text = middle.replace(/\\(.)|\./g, (_dot, letter: string | undefined) => letter ?? '?');
+  return `${begin === '^' ? '' : '**'}${text}${end === '$' ? '' : '**'}`;
+}

@@ -1,0 +1,93 @@
+import { isPlainGlob, overlap, patternOf, scopeText, type CgroupPattern } from '../cgroup-pattern.js';
+import type { MigratedPolicy, MigratedStep, Note } from '../migration.js';
+import { seconds } from '../values.js';
+import type { DetectedCondition } from './detectors.js';
+
+/** A group of detectors, converted. */
+export interface MigratedGroup {
+  readonly notes: readonly Note[];
+  readonly conditions: readonly DetectedCondition[];
+  readonly isNever: boolean;
+}
+
+/** The actions of a ruleset, converted. */
+export interface MigratedChain {
+  readonly notes: readonly Note[];
+  readonly steps: readonly MigratedStep[];
+  /** What they may kill. */
+  readonly targets: readonly CgroupPattern[];
+  readonly delaySeconds: number;
+  /** Of the ruleset. */
+  readonly cgroup?: string;
+}
+
+/**
+ * The policies that a group becomes: one for each cgroup that its detectors judge and that contains something to kill.
+ * None: it is never met, has no condition that evictd can read, or its ruleset has no action.
+ */
+export function groupPolicies(title: string, { notes, conditions, isNever }: MigratedGroup, chain: MigratedChain): MigratedPolicy[] {
+  if (isNever || chain.steps.length === 0) return [];
+  return scopesOf(conditions, chain).flatMap((scope, index) => {
+    const parts = conditions.map((condition) => inScope(condition, scope));
+    const when = parts.flatMap(({ when: text }) => text ?? []);
+    if (when.length === 0) return [];
+    const unless = parts.flatMap(({ unless: text }) => text ?? []);
+    const isLost = parts.some((part) => part.isLost) || !isPlainGlob(scope);
+    const longest = Math.max(...conditions.map(({ forSeconds }) => forSeconds ?? 0));
+    const remarks = [...new Set(parts.flatMap(({ remark }) => remark ?? []))].map((text) => noteOf(notes, chain, text));
+    return {
+      title,
+      notes: [...(index === 0 ? notes : []), ...remarks, ...(isLost ? [noteOf(notes, chain, LOST)] : [])],
+      ...(scope.length > 0 && isPlainGlob(scope) && { scope: scopeText(scope) ?? '/' }),
+      when: when.join(' & '),
+      ...(longest > 0 && { for: seconds(longest) }),
+      ...(unless.length > 0 && { unless: unless.join(' | ') }),
+      ...(chain.delaySeconds > 0 && { cooldown: seconds(chain.delaySeconds) }),
+      then: isLost ? ['notify'] : ladder(chain.steps),
+    };
+  });
+}
+
+const LOST = 'a condition has no counterpart. Without it the policy would act more often, so that it only notifies';
+
+function noteOf(notes: readonly Note[], chain: MigratedChain, text: string): Note {
+  const first = notes[0] ?? chain.notes[0];
+  return { setting: 'scope', position: first?.position ?? { file: 'oomd' }, text };
+}
+
+/** The cgroups that the detectors judge, as far as they contain a target; else those above the targets; the node: []. */
+function scopesOf(conditions: readonly DetectedCondition[], { targets, cgroup }: MigratedChain): readonly CgroupPattern[] {
+  const judged = unique(conditions.flatMap(({ cgroups }) => cgroups ?? [])).filter((pattern) => pattern.length > 0);
+  if (judged.length === 0) return [cgroup === undefined ? [] : patternOf(cgroup)];
+  const containing = judged.filter((pattern) => targets.length === 0 || targets.some((target) => overlap(pattern, target)));
+  return containing.length > 0 ? containing : unique(targets.map((target) => target.slice(0, -1)));
+}
+
+interface Part {
+  readonly when?: string;
+  readonly unless?: string;
+  readonly remark?: string;
+  readonly isLost: boolean;
+}
+
+function inScope({ cgroups = [], when, unless, hasNode, anywhere, isLost }: DetectedCondition, scope: CgroupPattern): Part {
+  if (isLost === true) return { isLost: true };
+  if (when === undefined) return { isLost: false };
+  const text = (node: string): Part => ({ when: when(node), ...(unless && { unless: unless(node) }), isLost: false });
+  const isHere = anywhere === true || cgroups.length === 0 || cgroups.some((pattern) => scopeText(pattern) === scopeText(scope));
+  if (isHere) return text('');
+  const named = cgroups.map((pattern) => scopeText(pattern) ?? '/').join(', ');
+  if (cgroups.every((pattern) => pattern.length === 0)) return text('node.');
+  if (hasNode !== true) return { isLost: true, remark: `a detector judges ${named}, which is not the scope` };
+  return { ...text('node.'), remark: `a detector judges ${named}, which is not the scope. Nearest: the pressure of the node` };
+}
+
+/** `kill` comes last. */
+function ladder(steps: readonly MigratedStep[]): readonly MigratedStep[] {
+  const isKill = (step: MigratedStep): boolean => step !== 'notify' && 'kill' in step;
+  return [...steps.filter((step) => !isKill(step)), ...steps.filter(isKill)];
+}
+
+function unique(patterns: readonly CgroupPattern[]): CgroupPattern[] {
+  return [...new Map(patterns.map((pattern) => [scopeText(pattern), pattern])).values()];
+}

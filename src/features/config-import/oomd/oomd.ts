@@ -1,0 +1,179 @@
+import type { Report } from '../../../config/value/report.js';
+import { isPlainGlob, scopeText, sourceOf, type CgroupPattern } from '../cgroup-pattern.js';
+import { readCommentedJson, type JsonMember, type JsonNode } from '../commented-json.js';
+import type { ImportSource } from '../import-source.js';
+import { Mappings, type Mapping, type MigratedEntry, type MigratedPolicy, type Migration, type Note } from '../migration.js';
+import { DAY_SECONDS, Values } from '../values.js';
+import { ACTION_ARGUMENT_ROWS, ACTION_ROWS, ACTIONS, type Action, type MigratedAction } from './actions.js';
+import { Args, ARGUMENT_ROWS, DETECTOR_ROWS, DETECTORS, type Detector } from './detectors.js';
+import { groupPolicies, type MigratedChain, type MigratedGroup } from './group-policies.js';
+import { readRulesets, type DetectorGroup, type OomdConfig, type Plugin, type Ruleset } from './rulesets.js';
+
+const RULESET_ROWS: readonly Mapping[] = [
+  { settings: ['silence-logs'], note: 'evictd logs by level. Nearest: `log: { level: warn }`' },
+  { settings: ['drop-in'], note: "evictd's drop-ins (`config.d/*.yaml`) always count, and add policies instead of changing one" },
+  { settings: ['prekill_hook_timeout'], note: 'a hook of evictd has a timeout of its own. Nearest: `hooks: { preEvict }`' },
+  { settings: ['prekill_hooks'], note: 'it is a plugin in C++. Nearest: `hooks: { preEvict }`, a program' },
+  { settings: ['cgroup'], becomes: '`scope: { cgroup: … }`, if no detector names cgroups' },
+  { settings: ['xattr_filter'], note: 'a scope is a pattern of paths. Nearest: `scope` with the names of the cgroups' },
+  { settings: ['post_action_delay'], becomes: '`cooldown`' },
+  { settings: ['version'], note: 'evictd has `apiVersion`' },
+];
+
+const RULESET_MAPPINGS = new Mappings(RULESET_ROWS);
+/** Of plugins of both kinds. */
+const ARGUMENT_MAPPINGS = new Mappings([...ARGUMENT_ROWS, ...ACTION_ARGUMENT_ROWS]);
+
+/** The rows of docs/migrating.md. */
+export const OOMD_ROWS: readonly Mapping[] = [...DETECTOR_ROWS, ...ARGUMENT_ROWS, ...ACTION_ROWS, ...ACTION_ARGUMENT_ROWS, ...RULESET_ROWS];
+
+const REMARKS = [
+  'A group of detectors is a policy; the actions of its ruleset are the steps. evictd ends only workloads that a source ' +
+    'names, and a policy only those in its scope. A policy of which a condition was lost only notifies.',
+];
+
+/** Converts a configuration of oomd (facebookincubator/oomd). What is wrong goes into the report. */
+export function convertOomd([source]: readonly ImportSource[], report: Report): Migration {
+  const none: Migration = { remarks: REMARKS, settings: [], workloads: [], rules: [], policies: [], rest: [] };
+  const root = source && readCommentedJson(source, report);
+  if (root === undefined) return none;
+  return new Conversion(readRulesets(root, report), new Values(report)).migration();
+}
+
+class Conversion {
+  readonly #policies: MigratedPolicy[] = [];
+  readonly #workloads = new Map<string, MigratedEntry>();
+  readonly #rest: Note[] = [];
+
+  constructor(
+    private readonly config: OomdConfig,
+    private readonly values: Values,
+  ) {}
+
+  migration(): Migration {
+    for (const ruleset of this.config.rulesets) this.#ruleset(ruleset);
+    this.#rest.push(...this.config.others.flatMap(memberNotes));
+    for (const hook of this.config.hooks) this.#rest.push(...this.#hookNotes(hook));
+    const workloads = [...this.#workloads.values()];
+    return { remarks: REMARKS, settings: [], workloads, rules: [], policies: this.#policies, rest: this.#rest };
+  }
+
+  #ruleset(ruleset: Ruleset): void {
+    const others = ruleset.others.flatMap(memberNotes);
+    const chain = this.#chain(ruleset);
+    const groups = ruleset.groups.map((group) => {
+      const migrated = this.#group(group);
+      return { migrated, policies: groupPolicies(ruleset.name, migrated, chain) };
+    });
+    const idle = groups.filter(({ policies }) => policies.length === 0).flatMap(({ migrated }) => migrated.notes);
+    const [first, ...more] = groups.flatMap(({ policies }) => policies);
+    if (first === undefined) {
+      const title = { setting: `ruleset "${ruleset.name}"`, position: ruleset.position, text: NO_POLICY };
+      this.#rest.push(title, ...idle, ...chain.notes, ...others);
+      return;
+    }
+    const unused = idle[0] === undefined ? [] : [{ ...idle[0], text: NO_POLICY }, ...idle.slice(1)];
+    // What belongs to the ruleset stands above its first policy.
+    this.#policies.push({ ...first, notes: [...first.notes, ...chain.notes, ...unused, ...others] }, ...more);
+    for (const target of chain.targets) this.#addSource(target, chain.notes[0]?.position ?? ruleset.position);
+  }
+
+  #group({ name, position, detectors }: DetectorGroup): MigratedGroup {
+    const notes: Note[] = name === '' ? [] : [{ setting: `detectors "${name}"`, position, text: 'all of:' }];
+    const conditions = detectors.map((plugin) => {
+      const detector = Object.hasOwn(DETECTORS, plugin.name) ? DETECTORS[plugin.name] : undefined;
+      notes.push({
+        setting: written(plugin),
+        position: plugin.position,
+        text: detector === undefined ? UNKNOWN_PLUGIN : textOf(detector.mapping),
+      });
+      notes.push(...argumentNotes(plugin, detector));
+      return detector === undefined ? { isLost: true as const } : detector.convert(new Args(plugin, this.values));
+    });
+    return { notes, conditions, isNever: conditions.some(({ isNever }) => isNever === true) };
+  }
+
+  #chain({ actions, others }: Ruleset): MigratedChain {
+    const notes: Note[] = [];
+    const migrated: MigratedAction[] = [];
+    for (const plugin of actions) {
+      const action = Object.hasOwn(ACTIONS, plugin.name) ? ACTIONS[plugin.name] : undefined;
+      const isSecond = plugin.name.startsWith('kill_') && migrated.some(({ targets }) => targets !== undefined);
+      const text = action === undefined ? UNKNOWN_PLUGIN : isSecond ? SECOND_KILL : textOf(action.mapping);
+      notes.push({ setting: written(plugin), position: plugin.position, text }, ...argumentNotes(plugin, action));
+      if (action !== undefined && !isSecond) migrated.push(action.convert(new Args(plugin, this.values)));
+    }
+    const delay = others.find(({ key }) => key === 'post_action_delay')?.value;
+    const ownDelay = delay?.kind === 'scalar' ? this.values.number(delay, 'post_action_delay', 0, DAY_SECONDS) : undefined;
+    const scope = others.find(({ key }) => key === 'cgroup')?.value;
+    return {
+      notes,
+      steps: migrated.flatMap(({ step }) => step ?? []),
+      targets: migrated.flatMap(({ targets }) => targets ?? []),
+      delaySeconds: ownDelay ?? Math.max(0, ...migrated.map(({ delaySeconds }) => delaySeconds ?? 0)),
+      ...(scope?.kind === 'scalar' && { cgroup: scope.text }),
+    };
+  }
+
+  #hookNotes(hook: Plugin): Note[] {
+    return [RULESET_MAPPINGS.note('prekill_hooks', written(hook), hook.position), ...hook.others.flatMap(memberNotes)];
+  }
+
+  #addSource(target: CgroupPattern, position: Note['position']): void {
+    const found = isPlainGlob(target) ? sourceOf(target) : undefined;
+    const setting = `cgroup ${scopeText(target) ?? '/'}`;
+    if (found === undefined) {
+      this.#rest.push({
+        setting,
+        position,
+        text: 'no counterpart: no source of workloads says this. Nearest: name a slice in `workloads`',
+      });
+      return;
+    }
+    const key = JSON.stringify(found.source);
+    const note = { setting, position, text: found.wider ?? 'its workloads' };
+    const before = this.#workloads.get(key);
+    if (before?.notes.some(({ setting: known }) => known === setting) === true) return;
+    this.#workloads.set(key, { notes: [...(before?.notes ?? []), note], value: found.source });
+  }
+}
+
+/** Of what a plugin that has a counterpart does not take over. */
+function argumentNotes(plugin: Plugin, converter: Detector | Action | undefined): Note[] {
+  const lost = converter?.mapping.becomes === undefined ? [] : [...plugin.args].filter(([name]) => !converter.args.includes(name));
+  return [
+    ...lost.map(([name, { text, position }]) => ARGUMENT_MAPPINGS.note(name, `${name}=${text}`, position)),
+    ...plugin.others.flatMap(memberNotes),
+  ];
+}
+
+const NO_POLICY = 'no policy: its conditions are never met or have no counterpart, or its actions have none';
+
+const SECOND_KILL =
+  'no counterpart: a ladder has one `kill`, which goes on to the next workload by itself. Nearest: a second policy with its own `by`';
+
+const UNKNOWN_PLUGIN = 'no counterpart: a plugin that evictd does not know';
+
+function textOf(mapping: Mapping): string {
+  return new Mappings([mapping]).note(mapping.settings[0] ?? '', '', { file: '' }).text;
+}
+
+/** `pressure_above(cgroup=system.slice, resource=memory)` */
+function written({ name, args }: Plugin): string {
+  return `${name}(${[...args].map(([key, { text }]) => `${key}=${text}`).join(', ')})`;
+}
+
+function memberNotes({ key, value, position }: JsonMember): Note[] {
+  return [RULESET_MAPPINGS.note(key, `${key}=${jsonText(value)}`, position)];
+}
+
+function jsonText(node: JsonNode): string {
+  switch (node.kind) {
+    case 'scalar':
+      return node.text;
+    case 'list':
+      return `[${node.items.map(jsonText).join(', ')}]`;
+    case 'map':
+      return `{${node.members.map(({ key, value }) => `${key}=${jsonText(value)}`).join(', ')}}`;
+  }
+}

@@ -1,0 +1,283 @@
+import { basename } from 'node:path';
+import type { Report } from '../../../config/value/report.js';
+import type { Comparator } from '../../../core/policy/configured-policy.js';
+import { OOMD_DEFAULTS } from '../../../core/systemd/oomd-settings.js';
+import type { ImportSource } from '../import-source.js';
+import { Mappings, type Mapping, type MigratedEntry, type MigratedPolicy, type Migration, type Note } from '../migration.js';
+import { percent, seconds, Values } from '../values.js';
+import { percentOf, secondsOf } from './systemd-values.js';
+import { readUnitFile, type Assignment } from './unit-file.js';
+import { unitPlaceOf, type UnitPlace } from './unit-place.js';
+
+/** The rows of docs/migrating.md. */
+export const SYSTEMD_OOMD_ROWS: readonly Mapping[] = [
+  {
+    settings: ['SwapUsedLimit'],
+    becomes: '`memory.available` and `swap.available` below the rest to 100 %, in units with `ManagedOOMSwap=kill`',
+  },
+  {
+    settings: ['DefaultMemoryPressureLimit'],
+    becomes: '`memory.pressure.full.avg10` above it, in units with `ManagedOOMMemoryPressure=kill`',
+  },
+  { settings: ['DefaultMemoryPressureDurationSec'], becomes: '`for` of that policy' },
+  {
+    settings: ['PrekillHookTimeoutSec'],
+    note: 'the sockets in /run/systemd/oomd.prekill.hook/ belong to systemd-oomd. Nearest: `hooks: { preEvict }`, a program with a timeout',
+  },
+  { settings: ['ManagedOOMSwap'], becomes: '`kill`: a policy with `kill: { by: [swap] }`, and a source of workloads. `auto`: none' },
+  {
+    settings: ['ManagedOOMMemoryPressure'],
+    becomes: '`kill`: a policy with `kill: { by: [pgscan] }`, and a source of workloads. `auto`: none',
+    note: 'as systemd-oomd it asks that memory was reclaimed within 30 s: `pgscan > 0`',
+  },
+  { settings: ['ManagedOOMMemoryPressureLimit'], becomes: 'the limit of that unit' },
+  { settings: ['ManagedOOMMemoryPressureDurationSec'], becomes: '`for` of that unit' },
+  { settings: ['ManagedOOMPreference'], becomes: 'nothing to write: evictd honours `omit` and `avoid` of the unit itself' },
+  { settings: ['OOMRules'], becomes: 'a policy for each rule, in the scope of the unit' },
+  { settings: ['MemoryPressureAbove'], becomes: '`memory.pressure.full.avg10` above it' },
+  { settings: ['SwapUsageMax'], becomes: '`swap.available` below the rest to 100 %' },
+  { settings: ['LastingSec'], becomes: '`for`' },
+  {
+    settings: ['Action'],
+    becomes: '`kill-by-pgscan` and `kill-by-swap`: `kill` with that comparator',
+    note: '`kill-all` ends the whole unit; evictd ends one workload of the scope after the other while the condition holds',
+  },
+];
+
+const MAPPINGS = new Mappings(SYSTEMD_OOMD_ROWS);
+
+const REMARKS = [
+  'systemd-oomd acts in units with ManagedOOMSwap=, ManagedOOMMemoryPressure= or OOMRules=: each of them is a policy ' +
+    'with its cgroup as the scope. Give evictd config import the drop-ins of all units that have them.',
+  'evictd can also take these settings from systemd while it runs. Then nothing of this file is needed but (docs/systemd-oomd.md):',
+  'workloads: [{ systemd: { managedOOM: true } }]',
+];
+
+/** systemd-oomd's defaults (oomd.conf(5)), and its fixed times. */
+const SWAP_USED_PERCENT = OOMD_DEFAULTS.swapUsedLimit * 100;
+const PRESSURE_PERCENT = OOMD_DEFAULTS.pressureLimit * 100;
+const PRESSURE_SECONDS = Number(OOMD_DEFAULTS.pressureDurationNs) / 1e9;
+const AFTER_KILL = '15s';
+const RECLAIMED = 'pgscan > 0 over 30s';
+
+/** Converts oomd.conf, rulesets (.oomrule) and unit files with ManagedOOM settings. What is wrong goes into the report. */
+export function convertSystemdOomd(sources: readonly ImportSource[], report: Report): Migration {
+  const files = sources.map((source) => readUnitFile(source, report));
+  return new Conversion(files.flat(), new Values(report)).migration();
+}
+
+interface Unit {
+  readonly place: UnitPlace;
+  /** By key; the last assignment counts. */
+  readonly settings: ReadonlyMap<string, Assignment>;
+  readonly notes: readonly Note[];
+}
+
+interface Rule {
+  readonly settings: ReadonlyMap<string, Assignment>;
+  readonly notes: readonly Note[];
+}
+
+const UNIT_SECTIONS = ['Slice', 'Service', 'Scope'];
+
+class Conversion {
+  readonly #oom: ReadonlyMap<string, Assignment>;
+  readonly #rules: ReadonlyMap<string, Rule>;
+  readonly #units: readonly Unit[];
+  /** Of each unit. */
+  readonly #policies: ReadonlyMap<Unit, readonly MigratedPolicy[]>;
+  readonly #rest: Note[];
+
+  constructor(
+    assignments: readonly Assignment[],
+    private readonly values: Values,
+  ) {
+    const oom = assignments.filter(({ section }) => section === 'OOM');
+    const rules = assignments.filter(({ section }) => section === 'Rule');
+    const ofUnits = assignments.filter(({ section, file }) => UNIT_SECTIONS.includes(section) && unitPlaceOf(file) !== undefined);
+    this.#oom = lastOf(oom);
+    this.#rules = mapBy(
+      rules,
+      ({ file }) => basename(file).replace(/\.oomrule$/, ''),
+      (own) => ({ settings: lastOf(own), notes: own.map(noteOf) }),
+    );
+    const units = mapBy(ofUnits, ({ file }) => unitKey(file), unitOf);
+    this.#units = [...units.values()].flatMap((unit) => unit ?? []);
+    this.#policies = new Map(this.#units.map((unit) => [unit, this.#unitPolicies(unit)]));
+    const others = assignments.filter((each) => ![...oom, ...rules, ...ofUnits].includes(each));
+    this.#rest = [...oom.map(noteOf), ...others.map((each) => ({ ...noteOf(each), text: OTHER_SECTION }))];
+  }
+
+  migration(): Migration {
+    const policies = [...this.#policies.values()].flat();
+    const used = this.#units.flatMap(({ settings }) => rulesOf(settings));
+    const rules = [...this.#rules].flatMap(([name, rule]) => this.#idleRule(rule, used.includes(name)));
+    const missing = this.#units.flatMap((unit) => this.#missingRules(unit));
+    const rest = [...this.#rest, ...rules, ...missing];
+    return { remarks: REMARKS, settings: [], workloads: this.#workloads(), rules: [], policies, rest: [...rest, ...this.#idleUnits()] };
+  }
+
+  #unitPolicies(unit: Unit): MigratedPolicy[] {
+    const { place, settings } = unit;
+    const scope = place.scope === undefined ? {} : { scope: place.scope };
+    const own = [
+      ...(settings.get('ManagedOOMMemoryPressure')?.value === 'kill' ? this.#pressurePolicy(unit) : []),
+      ...(settings.get('ManagedOOMSwap')?.value === 'kill' ? this.#swapPolicy(unit) : []),
+      ...rulesOf(settings).flatMap((name) => {
+        const rule = this.#rules.get(name);
+        return rule === undefined ? [] : this.#rulePolicy(`${place.unit} ${name}`, rule);
+      }),
+    ];
+    return own.map((policy, index) => ({ ...policy, ...scope, notes: [...(index === 0 ? unit.notes : []), ...policy.notes] }));
+  }
+
+  #pressurePolicy({ place, settings }: Unit): MigratedPolicy[] {
+    const limit = settings.get('ManagedOOMMemoryPressureLimit') ?? this.#oom.get('DefaultMemoryPressureLimit');
+    const duration = settings.get('ManagedOOMMemoryPressureDurationSec') ?? this.#oom.get('DefaultMemoryPressureDurationSec');
+    // 0 is the default, as no setting is: systemd.resource-control(5), oomd.conf(5).
+    const above = limit === undefined ? 0 : percentOf(limit, this.values);
+    const lasting = duration === undefined ? 0 : secondsOf(duration, this.values);
+    const conditions = this.#conditions({ pressure: above === 0 ? PRESSURE_PERCENT : above });
+    const policy = {
+      title: `${place.unit} memory pressure`,
+      notes: [],
+      when: [...conditions, RECLAIMED].join(' & '),
+      for: seconds(lasting === 0 ? PRESSURE_SECONDS : lasting),
+      cooldown: AFTER_KILL,
+      then: [{ kill: { by: ['pgscan' as const] } }],
+    };
+    return conditions.length === 0 ? [] : [policy];
+  }
+
+  #swapPolicy({ place }: Unit): MigratedPolicy[] {
+    const limit = this.#oom.get('SwapUsedLimit');
+    const used = limit === undefined ? SWAP_USED_PERCENT : percentOf(limit, this.values);
+    const conditions = this.#conditions({ swap: used });
+    const when = [`memory.available < ${percent(100 - used)}`, ...conditions].join(' & ');
+    const policy = { title: `${place.unit} swap`, notes: [], when, cooldown: AFTER_KILL, then: [{ kill: { by: ['swap' as const] } }] };
+    return conditions.length === 0 ? [] : [policy];
+  }
+
+  /** systemd-oomd ignores a rule without an action. One without conditions, or with one that is never met, is no policy. */
+  #rulePolicy(title: string, { settings, notes }: Rule): MigratedPolicy[] {
+    const [pressure, swap, lasting, action] = ['MemoryPressureAbove', 'SwapUsageMax', 'LastingSec', 'Action'].map((key) =>
+      settings.get(key),
+    );
+    const conditions = this.#conditions({
+      ...(pressure && { pressure: percentOf(pressure, this.values) }),
+      ...(swap && { swap: percentOf(swap, this.values) }),
+    });
+    const duration = lasting === undefined ? 0 : secondsOf(lasting, this.values);
+    if (action === undefined || conditions.length === 0) return [];
+    const then = [{ kill: { by: this.#comparators(action) } }];
+    return [{ title, notes, when: conditions.join(' & '), ...(duration > 0 && { for: seconds(duration) }), then }];
+  }
+
+  /** Of limits in percent; none: one of them is 100, which nothing exceeds. */
+  #conditions({ pressure, swap }: { readonly pressure?: number; readonly swap?: number }): string[] {
+    if (pressure === 100 || swap === 100) return [];
+    return [
+      ...(pressure === undefined ? [] : [`memory.pressure.full.avg10 > ${percent(pressure)}`]),
+      ...(swap === undefined ? [] : [`swap.available < ${percent(100 - swap)}`]),
+    ];
+  }
+
+  #comparators({ key, value: text, position }: Assignment): readonly Comparator[] {
+    const choices = ['kill-all', 'kill-by-pgscan', 'kill-by-swap'] as const;
+    return { 'kill-all': [], 'kill-by-pgscan': ['pgscan'], 'kill-by-swap': ['swap'] }[
+      this.values.oneOf({ text, position }, `${key}=`, choices)
+    ] as readonly Comparator[];
+  }
+
+  #workloads(): MigratedEntry[] {
+    const acting = this.#units.filter((unit) => !this.#isIdle(unit));
+    const named = mapBy(
+      acting,
+      ({ place }) => JSON.stringify(place.source),
+      (units) => units,
+    );
+    return [...named.values()].flatMap((units) => {
+      const [first] = units;
+      return first === undefined
+        ? []
+        : [{ notes: units.flatMap(({ notes }) => notes.slice(0, 1).map(asSource)), value: first.place.source }];
+    });
+  }
+
+  #missingRules({ settings }: Unit): Note[] {
+    const assignment = settings.get('OOMRules');
+    const missing = rulesOf(settings).filter((name) => !this.#rules.has(name));
+    if (assignment === undefined) return [];
+    return missing.map((name) => ({
+      ...noteOf(assignment),
+      text: `no policy for ${name}: add ${name}.oomrule to the files that are converted`,
+    }));
+  }
+
+  /** The notes of a rule that became no policy. */
+  #idleRule(rule: Rule, isUsed: boolean): Note[] {
+    if (isUsed && this.#rulePolicy('', rule).length > 0) return [];
+    return rule.notes.map((note) => ({ ...note, text: isUsed ? IDLE_RULE : UNUSED_RULE }));
+  }
+
+  #idleUnits(): Note[] {
+    return this.#units.filter((unit) => this.#isIdle(unit)).flatMap(({ notes }) => notes);
+  }
+
+  #isIdle(unit: Unit): boolean {
+    return this.#policies.get(unit)?.length === 0;
+  }
+}
+
+const OTHER_SECTION = "stays as it is: systemd's, not systemd-oomd's; evictd changes no unit";
+
+const IDLE_RULE = 'no policy: this rule has no Action=, no condition, or one that is never met';
+
+const UNUSED_RULE = 'no policy: no unit among the files has OOMRules= with this rule';
+
+function asSource(note: Note): Note {
+  return { ...note, text: 'its workloads' };
+}
+
+function noteOf(assignment: Assignment): Note {
+  const { key, value, position, section } = assignment;
+  const setting = `${key}=${value}`;
+  const isOther = UNIT_SECTIONS.includes(section) && !MAPPINGS.has(key);
+  return isOther ? { setting, position, text: OTHER_SECTION } : MAPPINGS.note(key, setting, position);
+}
+
+function lastOf(assignments: readonly Assignment[]): ReadonlyMap<string, Assignment> {
+  return new Map(assignments.map((each) => [each.key, each]));
+}
+
+/** OOMRules= adds to the ones before; an empty one resets the list. */
+function rulesOf(settings: ReadonlyMap<string, Assignment>): readonly string[] {
+  return (settings.get('OOMRules')?.value ?? '').split(/\s+/).filter((name) => name !== '');
+}
+
+function unitKey(file: string): string {
+  const place = unitPlaceOf(file);
+  return `${place?.scope ?? ''} ${place?.unit ?? ''}`;
+}
+
+function unitOf(assignments: readonly Assignment[]): Unit | undefined {
+  const place = unitPlaceOf(assignments[0]?.file ?? '');
+  return place && { place, settings: settingsOf(assignments), notes: assignments.map(noteOf) };
+}
+
+function settingsOf(assignments: readonly Assignment[]): ReadonlyMap<string, Assignment> {
+  const rules = assignments.filter(({ key }) => key === 'OOMRules');
+  const since = rules.slice(rules.findLastIndex(({ value }) => value === '') + 1);
+  const [first] = since;
+  const all = first && { ...first, value: since.map(({ value }) => value).join(' ') };
+  const settings = new Map(lastOf(assignments));
+  if (all === undefined) settings.delete('OOMRules');
+  else settings.set('OOMRules', all);
+  return settings;
+}
+
+function mapBy<T, V>(items: readonly T[], key: (item: T) => string, value: (group: readonly T[]) => V): Map<string, V> {
+  const groups = new Map<string, T[]>();
+  for (const item of items) groups.set(key(item), [...(groups.get(key(item)) ?? []), item]);
+  return new Map([...groups].map(([name, group]) => [name, value(group)]));
+}

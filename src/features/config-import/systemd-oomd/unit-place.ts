@@ -1,0 +1,46 @@
+import { basename, dirname } from 'node:path';
+
+/** Where a unit's cgroup is, and what may be ended in it. */
+export interface UnitPlace {
+  readonly unit: string;
+  /** Left out: the machine (`-.slice`). */
+  readonly scope?: string;
+  readonly source: Readonly<Record<string, unknown>>;
+}
+
+const USER_MANAGER = '/user.slice/user-*.slice/user@*.service';
+
+/**
+ * The unit that a unit file or a drop-in is for, by its path: `user@.service.d/10-oomd.conf`, `app.slice`. Undefined:
+ * the path names no unit. Files below `systemd/user` are for units of users' managers.
+ */
+export function unitPlaceOf(file: string): UnitPlace | undefined {
+  const directory = basename(dirname(file));
+  const unit = directory.endsWith('.d') ? directory.slice(0, -'.d'.length) : basename(file);
+  const [, name = '', type] = /^(.*?)\.?(slice|service|scope)$/.exec(unit) ?? [];
+  if (type === undefined || unit.startsWith('.')) return undefined;
+  const isUsers = /(^|\/)systemd\/user(\/|$)/.test(dirname(file));
+  const glob = unitGlob(unit, name, type);
+  if (isUsers) return { unit, scope: `${USER_MANAGER}${type === 'slice' && name !== '' ? slicePath(glob) : `/**/${glob}`}`, source: USERS };
+  if (unit === '-.slice') return { unit, source: { systemd: { slices: ['-.slice'] } } };
+  if (unit === 'user@.service') return { unit, scope: USER_MANAGER, source: USERS };
+  if (type !== 'slice') return { unit, scope: `/**/${glob}`, source: { systemd: { units: [glob] } } };
+  if (name === '') return { unit, scope: `/**/${glob}`, source: { systemd: { slices: ['-.slice'] } } };
+  const path = slicePath(glob);
+  const fixed = path.split('/').filter((segment) => segment !== '' && !segment.includes('*'));
+  return { unit, scope: path, source: { systemd: { slices: [fixed.at(-1) ?? '-.slice'] } } };
+}
+
+const USERS = { systemd: { slices: ['user.slice'] } } as const;
+
+/** `getty@.service` is for each instance, `user-.slice` for each slice of that prefix, `service` for all services. */
+function unitGlob(unit: string, name: string, type: string): string {
+  if (name === '') return `*.${type}`;
+  return name !== '-' && /[@-]$/.test(name) ? `${name}*.${type}` : unit;
+}
+
+/** `a-b.slice` is in `a.slice`. */
+function slicePath(slice: string): string {
+  const parts = slice.slice(0, -'.slice'.length).split('-');
+  return parts.map((_part, index) => `/${parts.slice(0, index + 1).join('-')}.slice`).join('');
+}

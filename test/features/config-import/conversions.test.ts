@@ -1,0 +1,386 @@
+import { describe, expect, test } from 'vitest';
+import { commentsOf, converted, convertedText, settingsOf } from './converted.js';
+
+describe('oomd', () => {
+  const detector = (name: string, args: Readonly<Record<string, unknown>>) => ({ name, args });
+  const ruleset = (detectors: readonly unknown[], actions: readonly unknown[], more: object = {}): string =>
+    JSON.stringify({ rulesets: [{ name: 'Little Memory!', detectors: [['group', ...detectors]], actions, ...more }] });
+  const pressure = (cgroup: string, more: object = {}) =>
+    detector('pressure_above', { cgroup, resource: 'memory', threshold: '60', duration: '30', ...more });
+  const kill = (name: string, cgroup: string, more: object = {}) => detector(name, { cgroup, ...more });
+
+  test.each<[rule: string, detectors: readonly unknown[], when: string]>([
+    ['pressure_above', [pressure('a.slice')], 'memory.pressure.full.avg10 > 60%'],
+    ['pressure_above of io', [pressure('a.slice', { resource: 'io', threshold: '7.5' })], 'io.pressure.full.avg10 > 7.5%'],
+    [
+      'memory_reclaim, which has a window, and which is not less than a second',
+      [pressure('a.slice'), detector('memory_reclaim', { cgroup: 'b.slice', duration: 0 })],
+      'memory.pressure.full.avg10 > 60% & pgscan > 0 over 1s',
+    ],
+    ['swap_free', [detector('swap_free', { threshold_pct: 15 })], 'swap.available < 15%'],
+    [
+      'bytes per second are pages per second',
+      [detector('swap_free', { threshold_pct: 15, swapout_bps_threshold: '4097' })],
+      'swap.available < 15% & node.pswpout >= 2/s over 10s',
+    ],
+    [
+      'a number alone is in MiB',
+      [detector('memory_above', { cgroup: 'a.slice', threshold: '1536', duration: 1 })],
+      'memory.current > 1536Mi',
+    ],
+    ['a sum of sizes', [detector('memory_above', { cgroup: 'a.slice', threshold: '1.5M 32K 1', duration: 1 })], 'memory.current > 1569Ki'],
+    [
+      'threshold_anon wins, in percent of the machine',
+      [detector('memory_above', { cgroup: 'a.slice', threshold: '1G', threshold_anon: '70%', duration: 1 })],
+      'memory.anon > 70% of memory.total',
+    ],
+    [
+      'swap_above_memory_max',
+      [detector('swap_above_memory_max', { cgroup: 'a.slice', threshold_pct: 150 })],
+      'memory.swap > 150% of memory.max',
+    ],
+    [
+      'nr_dying_descendants: lte is the default',
+      [detector('nr_dying_descendants', { cgroup: 'a.slice', count: 9 })],
+      'descendants.dying <= 9',
+    ],
+    [
+      'pressure of the machine',
+      [pressure('/'), pressure('a.slice')],
+      'node.memory.pressure.full.avg10 > 60% & memory.pressure.full.avg10 > 60%',
+    ],
+    ['a detector that is always met', [detector('continue', {}), pressure('a.slice')], 'memory.pressure.full.avg10 > 60%'],
+  ])('%s', (_rule, detectors, when) => {
+    expect(settingsOf(convertedText('oomd', ruleset(detectors, [kill('kill_by_swap_usage', 'a.slice/*')])))).toContain(`when: ${when}\n`);
+  });
+
+  test('the kill, its targets, its delay', () => {
+    expect(
+      settingsOf(convertedText('oomd', ruleset([pressure('a.slice')], [kill('kill_by_pg_scan', 'a.slice/*', { recursive: true })]))),
+    ).toBe(
+      [
+        'workloads:',
+        '  - systemd: {slices: [a.slice]}',
+        'policies:',
+        '  - name: little-memory',
+        '    scope: {cgroup: /a.slice}',
+        '    when: memory.pressure.full.avg10 > 60%',
+        '    for: 30s',
+        '    cooldown: 15s',
+        '    then:',
+        '      - kill: {by: [pgscan], recursive: true}',
+      ].join('\n'),
+    );
+  });
+
+  test.each<[rule: string, action: unknown, step: string]>([
+    ['size', kill('kill_by_memory_size_or_growth', 'a.slice/*'), 'kill: {by: [size, growth]}'],
+    ['memory pressure', kill('kill_by_pressure', 'a.slice/*', { resource: 'memory' }), 'kill: {by: [pressure]}'],
+    ['io pressure', kill('kill_by_pressure', 'a.slice/*', { resource: 'io' }), 'kill: {by: [io]}'],
+    ['dry', kill('kill_by_swap_usage', 'a.slice/*', { dry: 'true' }), 'notify'],
+    ['not dry', kill('kill_by_swap_usage', 'a.slice/*', { dry: 'false' }), 'kill: {by: [swap]}'],
+    ['restart', detector('systemd_restart', { service: 'x y.service' }), 'run: [/usr/bin/systemctl, restart, x y.service]'],
+  ])('action: %s', (_rule, action, step) => {
+    expect(settingsOf(convertedText('oomd', ruleset([pressure('a.slice')], [action])))).toContain(`then:\n      - ${step}`);
+  });
+
+  test.each<[rule: string, detectors: readonly unknown[], target: string, scopes: readonly string[]]>([
+    ['one policy for each cgroup that has a target', [pressure('a.slice,b.slice')], 'a.slice/x-*,b.slice/*', ['/a.slice', '/b.slice']],
+    ['none for a cgroup without a target', [pressure('a.slice,b.slice')], 'b.slice/*', ['/b.slice']],
+    ['the parent of the targets if no judged cgroup has one', [pressure('a.slice')], 'c.slice/d-*.slice/*', ['/c.slice/d-*.slice']],
+    ['patterns that meet', [pressure('a.slice/a-*.slice')], 'a.slice/a-b.slice/*', ['/a.slice/a-*.slice']],
+    ['the node for detectors of the node', [detector('swap_free', { threshold_pct: 15 })], 'a.slice/*', []],
+  ])('scope: %s', (_rule, detectors, target, scopes) => {
+    const settings = settingsOf(convertedText('oomd', ruleset(detectors, [kill('kill_by_swap_usage', target)])));
+    expect([...settings.matchAll(/cgroup: (\/[^}\n]+)}/g)].map(([, scope]) => scope)).toEqual(scopes);
+  });
+
+  test('pressure of another cgroup becomes that of the node', () => {
+    const text = convertedText('oomd', ruleset([pressure('a.slice'), pressure('b.slice')], [kill('kill_by_swap_usage', 'b.slice/*')]));
+    expect(settingsOf(text)).toContain('when: node.memory.pressure.full.avg10 > 60% & memory.pressure.full.avg10 > 60%\n');
+    expect(commentsOf(text)).toContain('a detector judges /a.slice, which is not the scope. Nearest: the pressure of the node');
+  });
+
+  test.each<[rule: string, lost: unknown]>([
+    ['a cgroup that exists', detector('exists', { cgroup: 'b.slice', negate: true })],
+    ['memory of another cgroup', detector('memory_above', { cgroup: 'b.slice', threshold: '1G', duration: '1' })],
+    ['a detector of a fork', detector('moon_phase', { full: true })],
+  ])('without a condition a policy only notifies: %s', (_rule, lost) => {
+    const settings = settingsOf(convertedText('oomd', ruleset([pressure('a.slice'), lost], [kill('kill_by_swap_usage', 'a.slice/*')])));
+    expect(settings).toContain('then:\n      - notify');
+    expect(settings).not.toContain('kill');
+  });
+
+  test.each<[rule: string, detectors: readonly unknown[], actions: readonly unknown[]]>([
+    ['never met', [detector('stop', {}), pressure('a.slice')], [kill('kill_by_swap_usage', 'a.slice/*')]],
+    ['no pressure is above 100', [pressure('a.slice', { threshold: 100 })], [kill('kill_by_swap_usage', 'a.slice/*')]],
+    ['no swap is below 0', [detector('swap_free', { threshold_pct: 0 })], [kill('kill_by_swap_usage', 'a.slice/*')]],
+    ['no machine', [detector('exists', { cgroup: '/', negate: true })], [kill('kill_by_swap_usage', 'a.slice/*')]],
+    ['no action', [pressure('a.slice')], [detector('continue', {})]],
+    ['always met', [detector('continue', {})], [kill('kill_by_swap_usage', 'a.slice/*')]],
+  ])('no policy: %s', (_rule, detectors, actions) => {
+    expect(settingsOf(convertedText('oomd', ruleset(detectors, actions)))).toBe('');
+  });
+
+  test('a ruleset with its own delay and cgroup', () => {
+    const text = ruleset(
+      [detector('continue', {}), detector('memory_above', { threshold: '1G', duration: 1 })],
+      [kill('kill_by_swap_usage', 'a/b/*')],
+      {
+        cgroup: 'a/*',
+        post_action_delay: '40',
+      },
+    );
+    expect(settingsOf(convertedText('oomd', text))).toContain(
+      'scope: {cgroup: /a/*}\n    when: memory.current > 1Gi\n    for: 1s\n    cooldown: 40s\n',
+    );
+  });
+
+  test.each<[cgroup: string, source: string | undefined]>([
+    ['a.slice/*', 'systemd: {slices: [a.slice]}'],
+    ['a.slice/a-b.slice/*', 'systemd: {slices: [a-b.slice]}'],
+    ['a.slice/', 'systemd: {slices: [a.slice]}'],
+    ['a.slice/x@*.service', 'systemd: {units: [x@*.service]}'],
+    ['a.slice/*.service', 'systemd: {slices: [a.slice]}'],
+    ['pods/pod-*/*', 'cgroup: /pods'],
+    ['/', undefined],
+    ['*/b', undefined],
+    ['a.slice/[ab]/*', undefined],
+  ])('workloads of %s', (cgroup, source) => {
+    const [, found] =
+      /workloads:\n {2}- (.*)/.exec(
+        settingsOf(convertedText('oomd', ruleset([detector('swap_free', { threshold_pct: 9 })], [kill('kill_by_swap_usage', cgroup)]))),
+      ) ?? [];
+    expect(found).toBe(source);
+  });
+});
+
+describe('systemd-oomd', () => {
+  const files = (all: Readonly<Record<string, string>>): string =>
+    converted(
+      'systemd-oomd',
+      Object.entries(all).map(([file, text]) => ({ file, text })),
+    );
+  const kill = '[Slice]\nManagedOOMMemoryPressure=kill\n';
+
+  test.each<[file: string, scope: string | undefined, source: string]>([
+    ['/etc/systemd/system/app-db.slice.d/x.conf', '/app.slice/app-db.slice', 'slices: [app-db.slice]'],
+    ['/etc/systemd/system/user-.slice.d/x.conf', '/user.slice/user-*.slice', 'slices: [user.slice]'],
+    ['/etc/systemd/system/-.slice.d/x.conf', undefined, 'slices: [-.slice]'],
+    ['/etc/systemd/system/user@.service.d/x.conf', '/user.slice/user-*.slice/user@*.service', 'slices: [user.slice]'],
+    ['/etc/systemd/system/web@.service', '/**/web@*.service', 'units: [web@*.service]'],
+    ['/etc/systemd/user/app.slice.d/x.conf', '/user.slice/user-*.slice/user@*.service/app.slice', 'slices: [user.slice]'],
+    ['/etc/systemd/user/x.service', '/user.slice/user-*.slice/user@*.service/**/x.service', 'slices: [user.slice]'],
+    ['/etc/systemd/system/slice.d/x.conf', '/**/*.slice', 'slices: [-.slice]'],
+  ])('the unit of %s', (file, scope, source) => {
+    const settings = settingsOf(files({ [file]: kill }));
+    expect(/scope: {cgroup: '?([^'}]*)'?}/.exec(settings)?.[1]).toBe(scope);
+    expect(settings).toContain(source);
+  });
+
+  test.each<[rule: string, unit: string, oomd: string, line: string]>([
+    ['defaults', '', '', 'when: memory.pressure.full.avg10 > 60% & pgscan > 0 over 30s\n    for: 30s'],
+    [
+      'of oomd.conf',
+      '',
+      'DefaultMemoryPressureLimit=555‰\nDefaultMemoryPressureDurationSec=1min 5s',
+      '> 55.5% & pgscan > 0 over 30s\n    for: 65s',
+    ],
+    [
+      'the unit wins',
+      'ManagedOOMMemoryPressureLimit=7050‱\nManagedOOMMemoryPressureDurationSec=2',
+      'DefaultMemoryPressureLimit=5%',
+      '> 70.5% & pgscan > 0 over 30s\n    for: 2s',
+    ],
+    [
+      '0 is the default',
+      'ManagedOOMMemoryPressureLimit=0%',
+      'DefaultMemoryPressureDurationSec=0',
+      '> 60% & pgscan > 0 over 30s\n    for: 30s',
+    ],
+  ])('pressure: %s', (_rule, unit, oomd, line) => {
+    expect(settingsOf(files({ 'oomd.conf': `[OOM]\n${oomd}`, 'a.slice': `${kill}${unit}` }))).toContain(line);
+  });
+
+  test('a later file changes an earlier one', () => {
+    const text = files({ 'a.slice': kill, 'a.slice.d/1.conf': '[Slice]\nManagedOOMMemoryPressure=auto\nManagedOOMSwap=kill' });
+    expect(settingsOf(text)).toContain(
+      'name: a-slice-swap\n    scope: {cgroup: /a.slice}\n    when: memory.available < 10% & swap.available < 10%\n',
+    );
+    expect(settingsOf(text)).not.toContain('pressure');
+  });
+
+  test.each<[rule: string, text: string, policy: string | undefined]>([
+    [
+      'both conditions',
+      'MemoryPressureAbove=50%\nSwapUsageMax=80%\nAction=kill-by-swap',
+      'when: memory.pressure.full.avg10 > 50% & swap.available < 20%\n    then:\n      - kill: {by: [swap]}',
+    ],
+    [
+      'lasting',
+      'SwapUsageMax=80%\nAction=kill-all\nLastingSec=1500ms',
+      'when: swap.available < 20%\n    for: 1500ms\n    then:\n      - kill: {by: []}',
+    ],
+    ['no action', 'SwapUsageMax=80%', undefined],
+    ['no condition', 'Action=kill-all', undefined],
+    ['never met', 'SwapUsageMax=100%\nAction=kill-all', undefined],
+  ])('rule: %s', (_rule, text, policy) => {
+    const settings = settingsOf(files({ 'r.oomrule': `[Rule]\n${text}`, 'a.slice': '[Slice]\nOOMRules=r' }));
+    if (policy === undefined) expect(settings).toBe('');
+    else expect(settings).toContain(policy);
+  });
+
+  test('an empty OOMRules= removes the rules before it; a rule that no file has is named', () => {
+    const text = files({
+      'r.oomrule': '[Rule]\nSwapUsageMax=80%\nAction=kill-all',
+      'a.slice': '[Slice]\nOOMRules=r\nOOMRules=\nOOMRules=other',
+    });
+    expect(settingsOf(text)).toBe('');
+    expect(commentsOf(text)).toContain('no policy for other: add other.oomrule to the files that are converted');
+    expect(commentsOf(text)).toContain('no unit among the files has OOMRules= with this rule');
+  });
+});
+
+describe('earlyoom', () => {
+  const policies = (args: string): readonly string[] =>
+    [...settingsOf(convertedText('earlyoom', args)).matchAll(/when: '?(.*?)'?\n {4}then:\n((?: {6}.*\n?)+)/g)].map(
+      ([, when = '', then = '']) => `${when} → ${then.trim().replace(/\n\s*/g, ' ')}`,
+    );
+  const swap = (text: string): string => `(swap.available <= ${text} | !swap.available exists)`;
+
+  test.each<[args: string, policies: readonly string[]]>([
+    [
+      '',
+      [
+        `memory.available <= 10% & ${swap('10%')} → - stop: {grace: 10s, by: [oom_score]}`,
+        `memory.available <= 5% & ${swap('5%')} → - kill: {by: [oom_score], unit: process}`,
+      ],
+    ],
+    [
+      '-m 20,18 -s100,100',
+      [
+        'memory.available <= 20% → - stop: {grace: 10s, by: [oom_score]}',
+        'memory.available <= 18% → - kill: {by: [oom_score], unit: process}',
+      ],
+    ],
+    ['-m 8,8 -s 9,9 --sort-by-rss', [`memory.available <= 8% & ${swap('9%')} → - kill: {by: [size], unit: process}`]],
+    [
+      '-m 10 -M 1048576 -S 1000,500 -w 2.5 -n',
+      [
+        `memory.available <= 10% & memory.available <= 1Gi & ${swap('1000Ki')} → - notify - stop: {grace: 2500ms, by: [oom_score]}`,
+        `memory.available <= 5% & memory.available <= 512Mi & ${swap('500Ki')} → - notify - kill: {by: [oom_score], unit: process}`,
+      ],
+    ],
+    ['-gnd --dryrun -s 100', ['memory.available <= 10% → - notify', `memory.available <= 5% & ${swap('50%')} → - notify`]],
+    ['-m 5,0 -s 100', ['memory.available <= 5% → - stop: {grace: 10s, by: [oom_score]}']],
+  ])('%s', (args, expected) => {
+    expect(policies(args)).toEqual(expected);
+  });
+
+  test('-d is a setting', () => {
+    expect(settingsOf(convertedText('earlyoom', '-d'))).toMatch(/^log: {level: debug}\n/);
+  });
+
+  test('a file: the last assignment counts, quotes and continued lines as in a shell', () => {
+    const file = '# EARLYOOM_ARGS="-m 1"\nEARLYOOM_ARGS="-m 2"\nEARLYOOM_ARGS="-s 100 \\\n -m 7,7 --avoid \'^(a b)$\'"\n';
+    expect(policies(file)).toEqual([
+      'memory.available <= 7% → - stop: {grace: 10s, by: [oom_score]}',
+      `memory.available <= 7% & ${swap('50%')} → - kill: {by: [oom_score], unit: process}`,
+    ]);
+    expect(commentsOf(convertedText('earlyoom', file))).toContain(
+      'earlyoom:4: --avoid ^(a b)$: no counterpart: evictd never chooses by the name',
+    );
+  });
+});
+
+describe('nohang', () => {
+  const memory = 'soft_threshold_min_mem = 5 %\nsoft_threshold_min_swap = 300.5 M\n';
+
+  test.each<[rule: string, text: string, lines: readonly string[]]>([
+    [
+      'percent and MiB',
+      memory,
+      ['when: memory.available <= 5% & (swap.available <= 307712Ki | !swap.available exists)', '- stop: {grace: 10s, by: [oom_score]}'],
+    ],
+    [
+      'the time to exit',
+      `${memory}max_soft_exit_time = 0.5\npost_soft_action_delay = 3`,
+      ['cooldown: 3s', '- stop: {grace: 500ms, by: [oom_score]}'],
+    ],
+    ['notifications', `${memory}post_action_gui_notifications = True`, ['- notify\n      - stop:']],
+    [
+      'pressure of a cgroup',
+      'psi_checking_enabled = True\npsi_path = /sys/fs/cgroup/a.slice/memory.pressure\npsi_metrics = full_avg60\nhard_threshold_max_psi = 90\npsi_excess_duration = 7\npsi_post_action_delay = 11',
+      [
+        'scope: {cgroup: /a.slice}',
+        'when: memory.pressure.full.avg60 >= 90%',
+        'for: 7s',
+        'cooldown: 11s',
+        '- kill: {by: [oom_score], unit: process}',
+      ],
+    ],
+    [
+      'a program that warns',
+      'low_memory_warnings_enabled = True\nwarning_threshold_min_mem = 20 %\nwarning_exe = /bin/warn "a b"',
+      ['- run: [/bin/warn, a b]'],
+    ],
+    ['a program without a path', 'low_memory_warnings_enabled = True\nwarning_threshold_min_mem = 20 %\nwarning_exe = warn', ['- notify']],
+    [
+      'a cgroup',
+      `${memory}@BADNESS_ADJ_RE_CGROUP_V2 30 /// ^/a-b\\.slice/`,
+      ['- match: {path: /a-b.slice/**}\n    priority: -30', 'by: [priority, oom_score]'],
+    ],
+  ])('%s', (_rule, text, lines) => {
+    const settings = settingsOf(convertedText('nohang', text));
+    expect(lines.filter((line) => !settings.includes(line))).toEqual([]);
+  });
+
+  test.each<[rule: string, text: string]>([
+    ['pressure that is not checked', 'psi_checking_enabled = False\nhard_threshold_max_psi = 90'],
+    ['pressure that is never reached', 'psi_checking_enabled = True\nhard_threshold_max_psi = 100'],
+    ['warnings that are switched off', 'low_memory_warnings_enabled = False\nwarning_threshold_min_mem = 20 %'],
+    ['no memory', 'hard_threshold_min_mem = 0 %'],
+    ['a regular expression with more than a path', '@BADNESS_ADJ_RE_CGROUP_V2 30 /// ^/(a|b)/'],
+  ])('no setting: %s', (_rule, text) => {
+    expect(settingsOf(convertedText('nohang', text))).toBe('');
+  });
+});
+
+test.each<[plugin: string, args: object, comment: string]>([
+  ['kill_by_swap_usage', { kernelkill: true }, 'kernelkill=true: no counterpart: evictd always uses cgroup.kill'],
+  ['kill_by_swap_usage', { moon: 'full' }, 'moon=full: no counterpart: evictd does not know this setting'],
+  ['kill_by_swap_usage', { cgroup: 'pods/pod-*/*' }, 'cgroup /pods/pod-*/*: evictd takes every workload below /pods'],
+  ['kill_by_swap_usage', { cgroup: '/' }, 'cgroup /: no counterpart: no source of workloads says this'],
+])('oomd: why %s %j has no counterpart', (name, args, comment) => {
+  const actions = [{ name, args: { cgroup: 'a.slice/*', ...args } }];
+  const detectors = [['g', { name: 'swap_free', args: { threshold_pct: 5 } }]];
+  expect(commentsOf(convertedText('oomd', JSON.stringify({ rulesets: [{ name: 'x', detectors, actions }] })))).toContain(comment);
+});
+
+test.each<[rule: string, args: string, comment: string]>([
+  ['an escaped quote in quotes', '--avoid "a\\"b c"', '--avoid a"b c:'],
+  ['a backslash in single quotes', "--avoid 'a\\.b'", '--avoid a\\.b:'],
+  ['an escaped space', '--avoid a\\ b', '--avoid a b:'],
+  ['a continued line', '--avoid a\\\nb', '--avoid ab:'],
+  ['an empty value', "--avoid '' -n", '--avoid: no counterpart'],
+])('earlyoom: %s', (_rule, args, comment) => {
+  expect(commentsOf(convertedText('earlyoom', args))).toContain(comment);
+});
+
+test('names are unique and not too long', () => {
+  const group = (name: string) => ({
+    name,
+    detectors: [['group', { name: 'swap_free', args: { threshold_pct: 5 } }]],
+    actions: [{ name: 'kill_by_swap_usage', args: { cgroup: 'a.slice/*' } }],
+  });
+  const long = 'x'.repeat(80);
+  const names = [...convertedText('oomd', JSON.stringify({ rulesets: ['-', 'a', 'A', long, long].map(group) })).matchAll(/name: (.*)/g)];
+  expect(names.map(([, name]) => name)).toEqual(['policy', 'a', 'a-2', 'x'.repeat(63), `${'x'.repeat(61)}-2`]);
+});
+
+test('a value cannot end its comment', () => {
+  const name = 'a\npolicies: []\r# \u0085\u2028';
+  const text = convertedText('oomd', JSON.stringify({ rulesets: [{ name, detectors: [], actions: [{ name, args: { cgroup: name } }] }] }));
+  expect(settingsOf(text)).toBe('');
+  expect(commentsOf(text)).toContain('a\\x0apolicies: []\\x0d# \\u0085\\u2028');
+});
