@@ -20,14 +20,13 @@ function meets(a: string, b: string): boolean {
 }
 
 function matches(glob: string, text: string): boolean {
-  if (!glob.includes('*')) return false;
-  const pattern = glob.split('*').map((part) => part.replace(/[\\^$.|?+()[\]{}]/g, '\\$&'));
-  return new RegExp(`^${pattern.join('.*')}$`).test(text);
+  const pattern = glob.replace(/[\\^$.|+()[\]{}*?]/g, (letter) => ({ '*': '.*', '?': '.' })[letter] ?? `\\${letter}`);
+  return new RegExp(`^${pattern}$`).test(text);
 }
 
-/** Whether evictd's patterns can say it: `*` within a segment only. */
+/** Whether evictd's patterns can say it: `*` and `?` within a segment only. */
 export function isPlainGlob(pattern: CgroupPattern): boolean {
-  return pattern.every((segment) => !/[?[\]{}]|\*\*/.test(segment));
+  return pattern.every((segment) => !/[[\]{}]|\*\*/.test(segment));
 }
 
 /** A source of `workloads` for what a pattern names, and what of the pattern it cannot say. */
@@ -46,7 +45,7 @@ export function sourceOf(pattern: CgroupPattern): PatternSource | undefined {
   const last = pattern.at(-1);
   if (last === undefined) return undefined;
   if (/\.(service|scope)$/.test(last) && last !== '*.service' && last !== '*.scope') return { source: { systemd: { units: [last] } } };
-  const firstGlob = pattern.findIndex((segment) => segment.includes('*'));
+  const firstGlob = pattern.findIndex((segment) => /[*?]/.test(segment));
   const fixed = firstGlob === -1 ? pattern : pattern.slice(0, firstGlob);
   const parent = fixed.at(-1);
   if (parent === undefined) return undefined;

@@ -89,7 +89,9 @@ describe('oomd', () => {
     ['none for a cgroup without a target', [pressure('a.slice,b.slice')], 'b.slice/*', ['/b.slice']],
     ['the parent of the targets if no judged cgroup has one', [pressure('a.slice')], 'c.slice/d-*.slice/*', ['/c.slice/d-*.slice']],
     ['patterns that meet', [pressure('a.slice/a-*.slice')], 'a.slice/a-b.slice/*', ['/a.slice/a-*.slice']],
-    ['the node for detectors of the node', [detector('swap_free', { threshold_pct: 15 })], 'a.slice/*', []],
+    ['patterns with one letter', [pressure('a.slice/a-?.slice')], 'a.slice/a-b.slice/*', ['/a.slice/a-?.slice']],
+    ['the only parent of the targets for detectors of the node', [detector('swap_free', { threshold_pct: 15 })], 'a.slice/*', ['/a.slice']],
+    ['the node if the targets have several', [detector('swap_free', { threshold_pct: 15 })], 'a.slice/*,b.slice/*', []],
   ])('scope: %s', (_rule, detectors, target, scopes) => {
     const settings = settingsOf(convertedText('oomd', ruleset(detectors, [kill('kill_by_swap_usage', target)])));
     expect([...settings.matchAll(/cgroup: (\/[^}\n]+)}/g)].map(([, scope]) => scope)).toEqual(scopes);

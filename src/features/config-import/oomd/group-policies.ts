@@ -34,7 +34,10 @@ export function groupPolicies(title: string, { notes, conditions, isNever }: Mig
     const unless = parts.flatMap(({ unless: text }) => text ?? []);
     const isLost = parts.some((part) => part.isLost) || !isPlainGlob(scope);
     const longest = Math.max(...conditions.map(({ forSeconds }) => forSeconds ?? 0));
-    const remarks = [...new Set(parts.flatMap(({ remark }) => remark ?? []))].map((text) => noteOf(notes, chain, text));
+    const isWide = scope.length === 0 && parentsOf(chain.targets).length > 1;
+    const remarks = [...new Set([...parts.flatMap(({ remark }) => remark ?? []), ...(isWide ? [ANY_WORKLOAD] : [])])].map((text) =>
+      noteOf(notes, chain, text),
+    );
     return {
       title,
       notes: [...(index === 0 ? notes : []), ...remarks, ...(isLost ? [noteOf(notes, chain, LOST)] : [])],
@@ -48,6 +51,8 @@ export function groupPolicies(title: string, { notes, conditions, isNever }: Mig
   });
 }
 
+const ANY_WORKLOAD = 'the victim may be any workload that a source names. Nearest to less: a policy for each parent, with its `scope`';
+
 const LOST = 'a condition has no counterpart. Without it the policy would act more often, so that it only notifies';
 
 function noteOf(notes: readonly Note[], chain: MigratedChain, text: string): Note {
@@ -58,9 +63,14 @@ function noteOf(notes: readonly Note[], chain: MigratedChain, text: string): Not
 /** The cgroups that the detectors judge, as far as they contain a target; else those above the targets; the node: []. */
 function scopesOf(conditions: readonly DetectedCondition[], { targets, cgroup }: MigratedChain): readonly CgroupPattern[] {
   const judged = unique(conditions.flatMap(({ cgroups }) => cgroups ?? [])).filter((pattern) => pattern.length > 0);
-  if (judged.length === 0) return [cgroup === undefined ? [] : patternOf(cgroup)];
+  const [parent = [], ...others] = parentsOf(targets);
+  if (judged.length === 0) return [cgroup === undefined ? (others.length === 0 ? parent : []) : patternOf(cgroup)];
   const containing = judged.filter((pattern) => targets.length === 0 || targets.some((target) => overlap(pattern, target)));
-  return containing.length > 0 ? containing : unique(targets.map((target) => target.slice(0, -1)));
+  return containing.length > 0 ? containing : parentsOf(targets);
+}
+
+function parentsOf(targets: readonly CgroupPattern[]): readonly CgroupPattern[] {
+  return unique(targets.map((target) => target.slice(0, -1)));
 }
 
 interface Part {
