@@ -80,8 +80,9 @@ export class Monitor {
     this.#tick('start');
   }
 
-  /** The native layer has carried out a standing order. */
+  /** The native layer has carried out a standing order; an action of a policy has ended. */
   readonly carriedOut = this.#passOn.bind(this, 'standing_order');
+  readonly policyActed = this.#passOn.bind(this, 'policy', undefined);
 
   /**
    * Puts another policy in force. Thresholds that stay keep their grace periods; evictions in flight continue as after

@@ -86,6 +86,7 @@ export function policyOf(config: Config, dryRun: boolean, shuttingDown = false):
     reclaimSteps: config.reclaim,
     evictionBudget: config.evictionBudget,
     localStorageCapacityIsolation: false,
+    ...(config.policies.length > 0 && { policies: config.policies }),
     dryRun,
     ...(shuttingDown && { shuttingDown }),
   };

@@ -14,6 +14,7 @@ import { idleTasks } from '../idle-tasks.js';
 import { openStandingOrders } from '../standing-orders.js';
 import { outsideReader } from '../../features/memory-growth/open.js';
 import { openOomScoreAdjuster } from '../../features/oom-score-adj/open.js';
+import { Policies } from '../../features/policy/open.js';
 import { MachineShutdown } from '../../features/shutdown/open.js';
 import type { Locked } from './lock.js';
 import type { Observed } from './observe.js';
@@ -50,7 +51,8 @@ export function act(locked: Locked, published: Published, observed: Observed): A
   };
   const idle = idleTasks([() => removals.retry(), () => journal.retry(), () => saved.retry(), endSafeMode, whenIdle]);
   const outside = outsideReader(node, workloads);
-  const own: readonly StepListener[] = [...(adjuster ? [adjuster] : []), idle, shutdown];
+  const policies = openPolicies(locked);
+  const own: readonly StepListener[] = [policies, ...(adjuster ? [adjuster] : []), idle, shutdown];
   const listeners = [...published.listeners, ...observed.listeners, ...own];
   const orders =
     openOrder &&
@@ -58,23 +60,21 @@ export function act(locked: Locked, published: Published, observed: Observed): A
       monitor.carriedOut(atNs);
     });
   const kept = { journal, keeper: saved.keeper, reporter, listeners, heartbeat: service };
-  const parts = { node, workloads, evictor, reclaimer, releases, outside, ...kept, ...(orders && { orders }) };
+  const parts = { node, workloads, evictor, reclaimer, releases, outside, policies, ...kept, ...(orders && { orders }) };
   if (workloads.candidates('bounds').usages.length > MANY) options.whenMany();
   const monitor: Monitor = new Monitor(parts, inForce.policy(), config.monitoringIntervalNs, saved.restored);
-  status.renew = () => {
-    monitor.renew();
-  };
+  status.renew = monitor.renew.bind(monitor);
+  policies.onResult = monitor.policyActed;
   const reconfigure = (): void => {
     orders?.configure(inForce.config.standingOrderAfterNs);
+    policies.configure({ policies: inForce.policies, rules: inForce.config.rules });
     monitor.reconfigure(inForce.policy(shutdown.lasts), inForce.config.monitoringIntervalNs);
   };
   shutdown.onChange((lasts) => {
     conditions?.shuttingDown(lasts);
     reconfigure();
   });
-  disks.onChange(() => {
-    monitor.lookAtFilesystems();
-  });
+  disks.onChange(monitor.lookAtFilesystems.bind(monitor));
   return {
     removals,
     releases,
@@ -92,6 +92,15 @@ export function act(locked: Locked, published: Published, observed: Observed): A
       },
     ],
   };
+}
+
+function openPolicies({ options, node, hierarchies, inForce, instance, log }: Locked): Policies {
+  const { dryRun } = options;
+  const all = { ...hierarchies, memory: node.hierarchy };
+  const { runtimeDirectory, rules } = inForce.config;
+  const policies = new Policies({ hierarchies: all, node: node.identity.cgroup, runtimeDirectory, instance, log, dryRun });
+  policies.configure({ policies: inForce.policies, rules });
+  return policies;
 }
 
 /** Whether evictd has run for long enough since the crashes. */

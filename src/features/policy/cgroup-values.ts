@@ -1,9 +1,10 @@
+import { readFileSync } from 'node:fs';
 import { cgroupDirectory } from '../../core/workload/cgroup.js';
 import type { RawValue } from '../../core/policy/raw-value.js';
 import type { ScopeReading } from '../../core/policy/scope-reading.js';
 import { cgroupAge } from '../../host/linux/cgroup/cgroup-directory.js';
 import type { Hierarchies } from '../../host/linux/cgroup/hierarchies.js';
-import type { Binding, CgroupTable } from '../../native/binding.js';
+import type { Binding, CgroupHandle, CgroupTable } from '../../native/binding.js';
 import { BESIDE, valueFiles, type ValueFiles } from './value-files.js';
 
 export interface CgroupValuesParts {
@@ -81,13 +82,29 @@ export class CgroupValues {
   }
 
   /** Values that no file of the cgroup holds. */
-  #addOthers({ path, row, madeNs, values: wanted }: Followed, timeNs: bigint, values: Map<RawValue, number>): void {
+  #addOthers({ path, row, id, madeNs, values: wanted }: Followed, timeNs: bigint, values: Map<RawValue, number>): void {
     if (wanted.has('age')) values.set('age', Number(timeNs - madeNs) / 1e9);
+    if (wanted.has('oom_score')) values.set('oom_score', this.#oomScore(path, id));
     if (!wanted.has('memory.request')) return;
     const first = row * this.#table.columns;
     const kept = (['memory.low', 'memory.min'] as const).map((value) => this.#files.one(value, this.#fields, first) || 0);
     const request = Number(this.#parts.requestOf(path) ?? Math.max(...kept));
     if (Number.isFinite(request)) values.set('memory.request', request);
+  }
+
+  /** The largest of its first processes; 0: it has none. */
+  #oomScore(path: string, id: bigint): number {
+    const { native, hierarchies } = this.#parts;
+    if (hierarchies.memory === undefined) return 0;
+    let handle: CgroupHandle | undefined;
+    try {
+      handle = new native.CgroupHandle(cgroupDirectory(hierarchies.memory, path), id);
+      return Math.max(0, ...handle.processes().slice(0, MOST_PROCESSES).map(oomScoreOf));
+    } catch {
+      return 0; // removed, or too many cgroups to list
+    } finally {
+      handle?.close();
+    }
   }
 
   #open(path: string, values: ReadonlySet<RawValue>): void {
@@ -148,6 +165,18 @@ export class CgroupValues {
     this.#errors = new Int32Array(2 * rowCount);
     this.#fields.set(fields);
     this.#errors.set(errors);
+  }
+}
+
+/** Of which oom_score is read: a reading must not take long. */
+const MOST_PROCESSES = 256;
+
+/** 0: it has ended. */
+function oomScoreOf(pid: number): number {
+  try {
+    return Number(readFileSync(`/proc/${String(pid)}/oom_score`, 'latin1'));
+  } catch {
+    return 0;
   }
 }
 

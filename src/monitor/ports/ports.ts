@@ -40,6 +40,7 @@ export type WakeSource =
   | 'resume'
   | 'filesystem'
   | 'reclaim'
+  | 'policy'
   | 'watchdog'
   | 'standing_order';
 

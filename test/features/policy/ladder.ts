@@ -21,11 +21,9 @@ export const freezers = [
   ...(hasFreezer ? (['freezer'] as const) : []),
 ];
 
-type Action = PolicyEffect extends infer E
-  ? E extends PolicyEffect
-    ? Omit<E, 'kind' | 'dryRun' | 'policy' | 'scope' | 'condition' | 'values'>
-    : never
-  : never;
+type Named = 'kind' | 'dryRun' | 'policy' | 'scope' | 'condition' | 'values' | 'readings';
+type Unnamed<E> = E extends PolicyEffect ? Omit<E, Named> : never;
+type Action = Unnamed<PolicyEffect>;
 
 export interface Ladder {
   readonly restraints: Restraints;
@@ -61,7 +59,16 @@ export function ladder({ file = freshFile(), runner, own }: LadderSetting = {}):
     act: (action, policy = 'test') =>
       new Promise((resolve) => {
         actions.perform(
-          { kind: 'policy', dryRun: false, policy, scope: '', condition: 'swap.available < 10%', values: {}, ...action },
+          {
+            kind: 'policy',
+            dryRun: false,
+            policy,
+            scope: '',
+            condition: 'swap.available < 10%',
+            values: {},
+            readings: '',
+            ...action,
+          },
           resolve,
         );
       }),
@@ -70,6 +77,8 @@ export function ladder({ file = freshFile(), runner, own }: LadderSetting = {}):
 
 /** A workload with a process, and the cgroup beside it that it can be frozen in. */
 export interface Frozen {
+  /** A cgroup that holds only the workload's. */
+  readonly node: TestCgroup;
   readonly cgroup: TestCgroup;
   readonly target: PolicyTarget;
   readonly pid: number;
@@ -82,7 +91,8 @@ export function freezable(name: (typeof freezers)[number]): () => Frozen {
   let frozen: Frozen | undefined;
   let beside: Beside | undefined;
   beforeEach(async () => {
-    const cgroup = testCgroup();
+    const node = testCgroup();
+    const cgroup = node.child(`${node.path.slice(1)}-workload`);
     const { pid } = await cgroup.spawn('sleep', ['600']);
     if (name !== 'own') {
       beside = besideVictim(name, cgroup);
@@ -91,11 +101,11 @@ export function freezable(name: (typeof freezers)[number]): () => Frozen {
     const read = (file: string): string => (beside ?? cgroup).read(file);
     const isFrozen = (): boolean =>
       name === 'freezer' ? read('freezer.state') === 'FROZEN\n' : read('cgroup.events').includes('frozen 1');
-    frozen = { cgroup, target: targetOf(cgroup), pid, isFrozen };
+    frozen = { node, cgroup, target: targetOf(cgroup), pid, isFrozen };
   });
   afterEach(async () => {
     thawBesides();
-    await frozen?.cgroup.cleanup();
+    await frozen?.node.cleanup();
     beside?.cleanup();
     beside = frozen = undefined;
   });

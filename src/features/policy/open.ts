@@ -1,0 +1,116 @@
+import { existsSync } from 'node:fs';
+import type { PolicyEffect, PolicyResult } from '../../core/policy/policy-action.js';
+import type { PolicyReadings, ScopeReading } from '../../core/policy/scope-reading.js';
+import type { ProgramRunner } from '../../host/linux/process/program-runner.js';
+import { selectHost } from '../../host/select.js';
+import type { Log } from '../../log/log.js';
+import type { PolicyPort } from '../../monitor/ports/policy-port.js';
+import type { StepListener, StepReport } from '../../monitor/ports/ports.js';
+import { RestraintFile, restraintFilePath } from './restraint-file.js';
+import { Restraints } from './restraints.js';
+import * as deferred from './running-policies.js';
+import type { PolicySettings, RunningParts, RunningPolicies } from './running-policies.js';
+
+export interface PoliciesParts extends Pick<RunningParts, 'hierarchies' | 'node'> {
+  readonly runtimeDirectory: string;
+  /** Distinguishes the files of this node in the runtime directory. */
+  readonly instance: string;
+  readonly log: Pick<Log, 'info' | 'warn'>;
+  readonly dryRun: boolean;
+}
+
+/** Passes follow each other within milliseconds while a victim ends. */
+const FRESH_NS = 250_000_000n;
+
+/** What policies read and do, besides evictions. Where none is configured it costs nothing. */
+export class Policies implements PolicyPort, StepListener {
+  /** An action has ended: its result is for the next step. */
+  onResult: () => void = () => undefined;
+  readonly #parts: PoliciesParts;
+  readonly #restraints: Restraints;
+  #configured: PolicySettings = { policies: [], rules: [] };
+  /** undefined: no policy is configured. */
+  #running: RunningPolicies | undefined;
+  #runner: ProgramRunner | undefined;
+  #last: { readonly atNs: bigint; readonly readings: PolicyReadings } | undefined;
+  #results: PolicyResult[] = [];
+  #isAnnounced = false;
+  #problems: ReadonlySet<string> = new Set();
+
+  /** Gives back what a former evictd has left. */
+  constructor(parts: PoliciesParts) {
+    const { runtimeDirectory, instance, dryRun, log } = parts;
+    this.#parts = parts;
+    const file = new RestraintFile(restraintFilePath(runtimeDirectory, instance), selectHost().readBootId());
+    this.#restraints = new Restraints(file, log);
+    if (!dryRun && existsSync(file.path)) this.#restraints.takeOver();
+  }
+
+  /** Puts these policies in force, and gives back what others have throttled or frozen. */
+  configure({ policies, rules }: PolicySettings): void {
+    const { policies: before, rules: rulesBefore } = this.#configured;
+    if (policies === before && rules === rulesBefore) return;
+    this.#configured = { policies, rules };
+    this.#restraints.keepOnly(new Set(policies.map(({ name }) => name)));
+    this.#stop();
+    if (policies.length === 0) return;
+    this.#runner ??= deferred.openRunner();
+    const { hierarchies, node } = this.#parts;
+    const parts = { hierarchies, node, restraints: this.#restraints, runner: this.#runner };
+    this.#running = new deferred.RunningPolicies(parts, { policies, rules });
+  }
+
+  read(): PolicyReadings | undefined {
+    const nowNs = process.hrtime.bigint();
+    if (this.#running === undefined) return undefined;
+    if (this.#last === undefined || nowNs - this.#last.atNs >= FRESH_NS) this.#last = { atNs: nowNs, readings: this.#running.read() };
+    return this.#last.readings;
+  }
+
+  workloads(paths: readonly string[]): readonly ScopeReading[] {
+    return this.#running?.workloads(paths) ?? [];
+  }
+
+  perform(effect: PolicyEffect): void {
+    this.#running?.perform(effect, (result) => {
+      this.#results.push(result);
+      if (this.#isAnnounced) return;
+      this.#isAnnounced = true;
+      queueMicrotask(this.onResult); // a step may be performing its effects now
+    });
+  }
+
+  results(): readonly PolicyResult[] {
+    const results = this.#results;
+    this.#results = [];
+    this.#isAnnounced = false;
+    return results;
+  }
+
+  stepped({ wake: { source } }: Pick<StepReport, 'wake'>): void {
+    if (source === 'tick' || source === 'start' || source === 'reload') this.#restraints.retry();
+    if (this.#running === undefined) return;
+    const problems = this.#running.problems();
+    for (const { code, message, hint } of problems) {
+      if (!this.#problems.has(message)) this.#parts.log.warn(message, { code, ...(hint !== undefined && { hint }) });
+    }
+    this.#problems = new Set(problems.map(({ message }) => message));
+  }
+
+  skipped(): boolean {
+    this.#restraints.retry();
+    return true;
+  }
+
+  close(): void {
+    this.#stop();
+    this.#runner?.close();
+    if (!this.#parts.dryRun) this.#restraints.close();
+  }
+
+  #stop(): void {
+    this.#running?.close();
+    this.#running = this.#last = undefined;
+    this.#problems = new Set();
+  }
+}

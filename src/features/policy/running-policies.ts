@@ -1,0 +1,88 @@
+import { comparedValues } from '../../core/ladder/victim-order.js';
+import type { ConfiguredPolicy } from '../../core/policy/configured-policy.js';
+import type { PolicyEffect, PolicyResult } from '../../core/policy/policy-action.js';
+import type { PolicyReadings, ScopeReading } from '../../core/policy/scope-reading.js';
+import { unitNameOf } from '../../core/systemd/unit.js';
+import { compileGlob } from '../../core/workload/glob.js';
+import type { Rule } from '../../core/workload/rule.js';
+import type { Hierarchies } from '../../host/linux/cgroup/hierarchies.js';
+import { openProgramRunner, type ProgramRunner } from '../../host/linux/process/program-runner.js';
+import { selectHost } from '../../host/select.js';
+import type { CommandRunner, SourceProblem } from '../../monitor/ports/ports.js';
+import { native } from '../../native/index.js';
+import { compileRules } from '../../workloads/workload-rules.js';
+import { CgroupValues } from './cgroup-values.js';
+import { LadderActions } from './ladder-actions.js';
+import { PolicyReader } from './policy-reader.js';
+import type { Restraints } from './restraints.js';
+
+export interface RunningParts {
+  readonly hierarchies: Hierarchies;
+  /** The node's cgroup; undefined: the machine. */
+  readonly node: string | undefined;
+  readonly restraints: Restraints;
+  readonly runner: CommandRunner;
+}
+
+/** It outlives a reload: a program that runs goes on. */
+export function openRunner(): ProgramRunner {
+  return openProgramRunner('policy');
+}
+
+/** What of a configuration is about policies. */
+export interface PolicySettings {
+  readonly policies: readonly ConfiguredPolicy[];
+  readonly rules: readonly Rule[];
+}
+
+/** The policies of a configuration, with everything open that they read. */
+export class RunningPolicies {
+  readonly #reader: PolicyReader;
+  /** The cgroups that a step of a ladder chooses from. They are read only while a condition holds. */
+  readonly #compared: CgroupValues;
+  readonly #comparedValues: ReturnType<typeof comparedValues>;
+  readonly #actions: LadderActions;
+
+  constructor({ hierarchies, node, restraints, runner }: RunningParts, { policies, rules }: PolicySettings) {
+    const effectOf = compileRules(rules, compileGlob);
+    const requestOf = (path: string): bigint | undefined => effectOf({ name: nameOf(path), path }).requestsMemory;
+    const parts = { native, hierarchies, node, requestOf };
+    this.#reader = new PolicyReader(parts, policies);
+    this.#comparedValues = comparedValues(policies);
+    this.#compared = new CgroupValues(parts, this.#comparedValues);
+    const { memory } = hierarchies;
+    const ownCgroup = (): string | undefined => memory && selectHost().ownMemoryCgroup(memory);
+    this.#actions = new LadderActions({ native, hierarchies, restraints, runner, ownCgroup });
+  }
+
+  read(): PolicyReadings {
+    return this.#reader.read();
+  }
+
+  workloads(paths: readonly string[]): readonly ScopeReading[] {
+    this.#compared.follow(new Map(paths.map((path) => [path, this.#comparedValues])));
+    return [...this.#compared.read().values()];
+  }
+
+  perform(effect: PolicyEffect, done: (result: PolicyResult) => void): void {
+    const { policy, scope, action } = effect;
+    const target = 'target' in effect ? { target: effect.target } : {};
+    this.#actions.perform(effect, (result) => {
+      done({ policy, scope, action, ...target, ...result });
+    });
+  }
+
+  problems(): readonly SourceProblem[] {
+    return this.#reader.problems();
+  }
+
+  close(): void {
+    this.#reader.close();
+    this.#compared.close();
+  }
+}
+
+/** As of the workload that the cgroup is. */
+function nameOf(path: string): string {
+  return unitNameOf(path.slice(path.lastIndexOf('/') + 1));
+}

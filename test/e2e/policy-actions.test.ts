@@ -1,0 +1,91 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { freezable, freezers } from '../features/policy/ladder.js';
+import { Evictd, evictd, type RunOptions } from './evictd.js';
+
+const [freezer = 'freezer'] = freezers;
+
+describe.runIf(freezers.length > 0)('what a policy throttles or freezes', () => {
+  const workload = freezable(freezer);
+  /** Always true: every process has pages. */
+  const policy = (...then: readonly object[]) => ({
+    name: 'always',
+    scope: { cgroup: workload().cgroup.path },
+    when: 'memory.current > 1Ki',
+    then,
+  });
+  const config = (...policies: readonly object[]): RunOptions['config'] => ({
+    evictionHard: { 'memory.available': '1Mi' },
+    node: { cgroup: workload().node.path },
+    workloads: [{ cgroup: workload().node.path }],
+    policies,
+  });
+  const freeze = { freeze: { for: '10m' } };
+
+  const frozen = async (guarding: Evictd): Promise<Evictd> => {
+    await guarding.guarding();
+    await guarding.until('the workload is frozen', () => workload().isFrozen());
+    return guarding;
+  };
+  const files = ({ directory }: Evictd): string[] => readdirSync(join(directory, 'run')).filter((name) => name.includes('restraints'));
+
+  test('is given back when evictd stops', async () => {
+    const guarding = await frozen(new Evictd({ config: config(policy(freeze)) }));
+    expect(files(guarding)).toHaveLength(1);
+    expect(await guarding.stop()).toBe(0);
+    expect(workload().isFrozen()).toBe(false);
+    expect(files(guarding)).toEqual([]);
+  });
+
+  test('is given back after kill -9, by the next evictd, which needs no policy for that', async () => {
+    const killed = await frozen(new Evictd({ config: config(policy(freeze)) }));
+    await killed.stop('SIGKILL');
+    expect(workload().isFrozen()).toBe(true);
+    const next = await new Evictd({ config: config(), directory: killed.directory }).guarding();
+    expect(workload().isFrozen()).toBe(false);
+    expect(files(next)).toEqual([]);
+  });
+
+  test('is given back by evictd restore', async () => {
+    const killed = await frozen(new Evictd({ config: config(policy(freeze)) }));
+    await killed.stop('SIGKILL');
+    expect(workload().isFrozen()).toBe(true);
+    const run = join(killed.directory, 'run');
+    const { code, stdout } = await evictd('restore', '--config', killed.configFile, '--runtime-directory', run);
+    expect(stdout).toMatch(/^restore \S+ \((cgroup\.freeze|freezer\.state) of \S+: (0|THAWED)\)$/m);
+    expect(code).toBe(0);
+    expect(workload().isFrozen()).toBe(false);
+  });
+
+  test('is given back when a reload removes the policy, and evictd goes on', async () => {
+    const guarding = await frozen(new Evictd({ config: config(policy(freeze)) }));
+    await guarding.reloaded(config());
+    await guarding.until('it is thawed', () => !workload().isFrozen());
+    expect(files(guarding)).toEqual([]);
+    await guarding.reloaded(config(policy(freeze)));
+    await guarding.until('it is frozen again', () => workload().isFrozen());
+  });
+
+  test('is given back when its time is over, and the journal has the action and its result', async () => {
+    const guarding = await new Evictd({ config: config(policy({ freeze: { for: '1s' } })) }).guarding();
+    const actions = (): unknown[] =>
+      guarding.journal().flatMap(({ type, event, action, result }) => (type === 'policy' ? [[event, action, result]] : []));
+    await guarding.until('it was thawed', () => actions().some((entry) => JSON.stringify(entry) === '["result","thaw","done"]'));
+    expect(actions()).toEqual(
+      expect.arrayContaining([
+        ['act', 'freeze', undefined],
+        ['result', 'freeze', 'done'],
+        ['act', 'thaw', undefined],
+      ]),
+    );
+    expect(workload().isFrozen()).toBe(false);
+  });
+
+  test('in a dry run is only recorded', async () => {
+    const dry = await new Evictd({ config: config(policy(freeze)), args: ['--dry-run'] }).guarding();
+    expect(await dry.recorded('policy')).toMatchObject({ action: 'freeze' });
+    expect(workload().isFrozen()).toBe(false);
+    expect(files(dry)).toEqual([]);
+  });
+});
