@@ -9,6 +9,7 @@ import type { instanceName, lockInstance, lockHolder, lockHoldersIn, locksHeldBy
 import type { KernelLogWatch } from './linux/oom/kernel-log.js';
 import type { readMemoryHoldings } from './linux/memory/memory-holdings.js';
 import type { readMemoryReserve } from './linux/memory/memory-reserve.js';
+import type { whyUntrusted } from './linux/process/file-owner.js';
 import type { openNode } from './linux/node.js';
 import type { OomCounters } from './linux/oom/oom-counters.js';
 import type { domainOf } from './linux/oom/oom-domain.js';
@@ -39,6 +40,8 @@ export interface Host {
   readonly lockInstance: typeof lockInstance;
   readonly raisePriority: () => void;
   readonly readHierarchies: typeof readHierarchies;
+  /** Why evictd does not run a program of an operator. */
+  readonly whyUntrusted: typeof whyUntrusted;
   readonly ownMemoryCgroup: typeof ownMemoryCgroup;
   /** Whether evictd may end processes of other users. */
   readonly mayEndOthers: (native: Binding) => boolean;

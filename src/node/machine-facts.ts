@@ -6,7 +6,9 @@ import { isPressure, SIGNAL_FACTS, type Signal } from '../core/signal/signal.js'
 import type { Threshold } from '../core/threshold/threshold.js';
 import type { Protection } from '../core/workload/workload.js';
 import { selectHost } from '../host/select.js';
-import type { Hindrance, MachineFacts, PresentWorkload, PresentWorkloads } from '../config/lint/machine.js';
+import type { ConfiguredPolicy } from '../core/policy/configured-policy.js';
+import { KERNEL_FILES, readPolicyFacts } from './policy-facts.js';
+import type { Hindrance, MachineFacts, PolicyFacts, PresentWorkload, PresentWorkloads } from '../config/lint/machine.js';
 import type { Node, NotifierState, WorkloadSource } from '../monitor/ports/ports.js';
 import { compileRules, namedOf, patternsOf } from '../workloads/workload-rules.js';
 import type { HostReading } from './open-reading.js';
@@ -33,7 +35,7 @@ export async function readMachineFacts(loaded: LoadedConfig, filesystemsRead: Fi
 
 /** The same for an armed node whose filesystems have been read or timed out. */
 export function machineFactsOf({ node, workloads }: Pick<HostReading, 'node' | 'workloads'>, { config }: LoadedConfig): MachineFacts {
-  const { thresholds, rules, allocatable } = config;
+  const { thresholds, rules, allocatable, policies } = config;
   const observations = node.read();
   // Without `allocatable` the signal does not exist, and the configuration has a notice for that.
   const isExpected = ([signal]: readonly [Signal, string]): boolean =>
@@ -45,12 +47,18 @@ export function machineFactsOf({ node, workloads }: Pick<HostReading, 'node' | '
     polled: polledSignals(thresholds, observations, node.notifiers()),
     layout: node.layout(),
     workloads: presentWorkloads(workloads, rules),
+    ...(policies.length > 0 && { policies: policyFactsOf(policies, node.identity.cgroup) }),
   };
 }
 
 /** The same at the start, when nothing is armed and no filesystem has been read. */
 export function readStartFacts(node: Node): MachineFacts {
   return startFacts(node, node.read());
+}
+
+function policyFactsOf(policies: readonly ConfiguredPolicy[], node: string | undefined): PolicyFacts {
+  const { readHierarchies, whyUntrusted } = selectHost();
+  return readPolicyFacts(policies, { hierarchies: readHierarchies(), node, files: { ...KERNEL_FILES, whyUntrusted } });
 }
 
 function startFacts({ identity, countsKernelMemory = false }: Node, { observed }: Observations): MachineFacts {

@@ -1,6 +1,7 @@
 import type { EvictionBudget } from '../../core/budget/eviction-budget.js';
 import type { Departures } from '../../core/decide/departures.js';
 import type { FilesystemPaths } from '../../core/signal/layout.js';
+import type { ConfiguredPolicy } from '../../core/policy/configured-policy.js';
 import type { Rule } from '../../core/workload/rule.js';
 import type { ShutdownConfig } from '../../core/workload/shutdown-config.js';
 import type { Threshold } from '../../core/threshold/threshold.js';
@@ -27,6 +28,7 @@ export interface LintSubject {
   readonly monitoringIntervalNs: bigint;
   readonly workloads: readonly WorkloadSourceSpec[];
   readonly rules: readonly Rule[];
+  readonly policies: readonly ConfiguredPolicy[];
   readonly shutdown: ShutdownConfig;
   readonly filesystems: FilesystemPaths;
   readonly allocatable: { readonly cgroup: string; readonly capacity: bigint } | undefined;

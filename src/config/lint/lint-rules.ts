@@ -5,6 +5,8 @@ import { evictableRule } from './workloads/evictable.js';
 import type { Finding, LintRule, LintSubject } from './lint-rule.js';
 import { imagesRule, rulesRule } from './workloads/rules.js';
 import type { MachineFacts } from './machine.js';
+import { policyConditionsRule } from './policies/policy-conditions.js';
+import { policyScopesRule, policyStepsRule } from './policies/policy-steps.js';
 import { periodsRule } from './periods.js';
 import { pressureRule } from './thresholds/pressure.js';
 import { reachRule } from './thresholds/reach.js';
@@ -27,6 +29,9 @@ export const LINT_RULES: readonly LintRule[] = [
   evictableRule,
   allocatableRule,
   rulesRule,
+  policyConditionsRule,
+  policyScopesRule,
+  policyStepsRule,
 ];
 
 /**

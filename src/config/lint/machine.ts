@@ -1,5 +1,7 @@
 import type { Layout } from '../../core/signal/layout.js';
 import type { MemoryReserve } from '../../core/signal/memory-reserve.js';
+import type { ScopeKind } from '../../core/policy/condition.js';
+import type { RawValue } from '../../core/policy/raw-value.js';
 import type { Signal } from '../../core/signal/signal.js';
 
 /** Why evictd would not evict a workload. `vacant`: it has no processes, whatever the policy. */
@@ -38,6 +40,26 @@ export interface MachineFacts {
   readonly layout?: Layout | { readonly error: string };
   /** undefined: not read. */
   readonly workloads: PresentWorkloads | undefined;
+  /** Left out: there are no policies, or not read. */
+  readonly policies?: PolicyFacts;
+}
+
+/** A value that stays what it is on this machine, and why. */
+export interface FixedValue {
+  readonly is: 'missing' | 'zero';
+  readonly why: string;
+}
+
+/** What policies find on this machine. */
+export interface PolicyFacts {
+  /** By what it is read of. Others may change. */
+  readonly fixed: Readonly<Record<ScopeKind, ReadonlyMap<RawValue, FixedValue>>>;
+  /** By pattern: how many cgroups match now. */
+  readonly matches: ReadonlyMap<string, number>;
+  /** By program of a step: why evictd does not run it. */
+  readonly untrusted: ReadonlyMap<string, string>;
+  /** Of the memory controller. undefined: it is not mounted. */
+  readonly cgroupVersion: 1 | 2 | undefined;
 }
 
 export interface PresentWorkloads {

@@ -21,12 +21,15 @@ export interface Checked {
 
 /** One line about the configuration, one about the machine, then the notices. */
 export function checkedText({ loaded, machine, notices }: Checked): string {
-  const { thresholds, workloads, rules } = loaded.config;
+  const { thresholds, workloads, rules, policies } = loaded.config;
   const setBy = [...loaded.origins.values()].flatMap(({ origin }) => (origin.kind === 'set' ? [origin.position.file] : []));
   const sources = [...new Set([...loaded.written.files.map(({ file }) => file), ...setBy.sort()])];
-  const counts = [count(thresholds.length, 'threshold'), count(workloads.length, 'workload source'), count(rules.length, 'rule')].join(
-    ', ',
-  );
+  const counts = [
+    count(thresholds.length, 'threshold'),
+    count(workloads.length, 'workload source'),
+    count(rules.length, 'rule'),
+    ...(policies.length === 0 ? [] : [policies.length === 1 ? '1 policy' : `${String(policies.length)} policies`]),
+  ].join(', ');
   const lines = [
     `configuration ok: ${counts} (${sources.length === 0 ? 'defaults only' : `from ${sources.join(', ')}`})`,
     machineText(machine),

@@ -2,6 +2,7 @@ import type { Host } from '../host.js';
 import { readBootId, raisePriority, readMayEndOthers } from './process/own-process.js';
 import * as cri from './cri/container-runtime.js';
 import * as doctor from './facts/readers.js';
+import * as fileOwner from './process/file-owner.js';
 import { ownMemoryCgroup, readHierarchies } from './cgroup/hierarchies.js';
 import { instanceName, lockInstance, lockHolder, lockHoldersIn, locksHeldBy } from './process/lock-files.js';
 import * as kernelLog from './oom/kernel-log.js';
@@ -26,6 +27,7 @@ export const linuxHost: Host = {
   lockInstance,
   raisePriority,
   readHierarchies,
+  whyUntrusted: (program) => fileOwner.whyUntrusted(program),
   ownMemoryCgroup,
   mayEndOthers: () => readMayEndOthers(),
   isAdministrator: () => process.getuid?.() === 0,

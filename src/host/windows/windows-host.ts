@@ -22,6 +22,7 @@ export const windowsHost: Host = {
   },
   lockInstance: (runtimeDirectory, node, native, dryRun) => lockInstance(runtimeDirectory, node, asWindows(native), dryRun),
   raisePriority: raisePriority,
+  whyUntrusted: () => undefined,
   readHierarchies: () => ({ memory: undefined, pids: undefined, freezer: undefined, unified: undefined, systemd: undefined }),
   ownMemoryCgroup: () => undefined,
   mayEndOthers: (native) => mayEndOthers(asWindows(native)),

@@ -22,6 +22,7 @@ export function subject(thresholds: readonly Threshold[], overrides: Partial<Lin
     monitoringIntervalNs: 10n * SECOND,
     workloads: [{ cgroup: '/workload.slice' }],
     rules: [],
+    policies: [],
     shutdown: NO_SHUTDOWN,
     filesystems: { nodefs: '/' },
     allocatable: undefined,

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { configCommand } from '../../../src/features/config/command.js';
 import { exitCodeOf, formatError } from '../../../src/cli/output/error-text.js';
 import { UnavailableError } from '../../../src/errors.js';
-import type { MachineFacts } from '../../../src/config/lint/machine.js';
+import type { MachineFacts, PolicyFacts } from '../../../src/config/lint/machine.js';
 import { scratch } from '../../config/scratch.js';
 import { Gi, Mi } from '../../core/support.js';
 import { machine, present } from '../../config/lint/support.js';
@@ -228,6 +228,7 @@ filesystems.containerfs           -                default
 workloads                         -                default
 rules                             -                default
 reclaim                           -                default
+policies                          -                default
 oomScoreAdj                       off              default
 metrics.listen                    127.0.0.1:9796   default
 journal.maxSize                   4Mi              default
@@ -266,4 +267,29 @@ test('show --output json', async () => {
     value: '1s',
     origin: { kind: 'set', file: 'config.yaml', line: 1, column: 21 },
   });
+});
+
+test('policies: counted, linted, shown with the place of every key', async () => {
+  const yaml = 'policies:\n  - name: a\n    scope: {cgroup: /a/**}\n    when: memory.swap > 1Mi\n    then: [notify, {freeze: {for: 5s}}]\n';
+  const policies: PolicyFacts = {
+    fixed: { node: new Map(), cgroup: new Map([['memory.swap', { is: 'zero', why: 'there is no swap' }]]) },
+    matches: new Map([['/a/**', 0]]),
+    untrusted: new Map(),
+    cgroupVersion: 2,
+  };
+  const { stdout } = await config(['check'], yaml, undefined, () => machine({ policies }));
+  expect(stdout.split('\n').filter((line) => line.includes('polic')).map((line) => line.replace(/ \(hint.*/, ''))).toEqual([
+    'configuration ok: 4 thresholds, 0 workload sources, 0 rules, 1 policy (from config.yaml)',
+    'warn: config.yaml:4:11: EVICTD_LINT_POLICY_NEVER policies[0].when: a never acts here: memory.swap: there is no swap',
+    'warn: config.yaml:3:21: EVICTD_LINT_POLICY_SCOPE policies[0].scope.cgroup: a watches nothing now: no cgroup matches /a/**',
+    'warn: config.yaml:5:11: EVICTD_LINT_POLICY_WORKLOADS policies[0].then: a: freeze has no workload to act on: no source is configured',
+  ]); // prettier-ignore
+  const shown = await config(['show'], yaml);
+  const rows = shown.stdout.split('\n').filter((line) => line.startsWith('policies')).map((line) => line.split(/ {2,}/)); // prettier-ignore
+  expect(rows).toEqual([
+    ['policies[0].name', 'a', 'config.yaml:2:11'],
+    ['policies[0].scope.cgroup', '/a/**', 'config.yaml:3:21'],
+    ['policies[0].when', 'memory.swap > 1Mi', 'config.yaml:4:11'],
+    ['policies[0].then', '["notify",{"freeze":{"for":"5s"}}]', 'config.yaml:5:11'],
+  ]);
 });

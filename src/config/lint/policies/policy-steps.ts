@@ -1,0 +1,51 @@
+import type { LadderStep } from '../../../core/policy/configured-policy.js';
+import type { Finding, LintRule } from '../lint-rule.js';
+import type { PolicyFacts } from '../machine.js';
+
+/** Patterns without a cgroup. */
+export const policyScopesRule: LintRule = {
+  codes: ['EVICTD_LINT_POLICY_SCOPE'],
+  find: ({ policies }, machine) =>
+    policies.flatMap(({ name, scope }, index): Finding[] => {
+      const cgroup = scope?.cgroup;
+      if (cgroup === undefined || machine?.policies?.matches.get(cgroup) !== 0) return [];
+      const key = `policies[${String(index)}].scope.cgroup`;
+      const message = `${key}: ${name} watches nothing now: no cgroup matches ${cgroup}`;
+      const hint = 'compare it with systemd-cgls; ** stands for any number of names';
+      return [{ level: 'warn', code: 'EVICTD_LINT_POLICY_SCOPE', message, hint, key }];
+    }),
+};
+
+/** Steps that will fail, or have nothing to act on. */
+export const policyStepsRule: LintRule = {
+  codes: ['EVICTD_LINT_POLICY_STEP', 'EVICTD_LINT_POLICY_PROGRAM', 'EVICTD_LINT_POLICY_WORKLOADS'],
+  find: ({ policies, workloads }, machine) =>
+    policies.flatMap(({ name, then }, index) => [
+      ...withoutWorkloads(name, then, index, workloads.length),
+      ...then.flatMap((step, at) => failingStep(name, step, `policies[${String(index)}].then`, at, machine?.policies)),
+    ]),
+};
+
+function withoutWorkloads(name: string, steps: readonly LadderStep[], index: number, sources: number): Finding[] {
+  const acting = steps.find(({ kind }) => kind !== 'notify' && kind !== 'run');
+  if (sources > 0 || acting === undefined) return [];
+  const key = `policies[${String(index)}].then`;
+  const message = `${key}: ${name}: ${acting.kind} has no workload to act on: no source is configured`;
+  const hint = 'name the workloads: workloads: [{ cgroup: /workload.slice }]';
+  return [{ level: 'warn', code: 'EVICTD_LINT_POLICY_WORKLOADS', message, hint, key }];
+}
+
+function failingStep(name: string, step: LadderStep, key: string, at: number, facts: PolicyFacts | undefined): Finding[] {
+  const found = (code: string, why: string, hint: string): Finding[] => {
+    const message = `${key}[${String(at)}]: ${name}: ${step.kind} fails here: ${why}`;
+    return [{ level: 'warn', code, message, hint, key }];
+  };
+  if (step.kind === 'run') {
+    const why = facts?.untrusted.get(step.command[0] ?? '');
+    const hint = 'let root own the program and its directories, and only root write them';
+    return why === undefined ? [] : found('EVICTD_LINT_POLICY_PROGRAM', why, hint);
+  }
+  const needsV2 = step.kind === 'reclaim' || step.kind === 'throttle';
+  if (!needsV2 || facts?.cgroupVersion !== 1) return [];
+  return found('EVICTD_LINT_POLICY_STEP', 'the memory controller is that of cgroup v1', 'remove the step, or boot with cgroup v2');
+}

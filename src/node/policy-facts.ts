@@ -1,0 +1,145 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import type { FixedValue, PolicyFacts } from '../config/lint/machine.js';
+import { conditionNeeds } from '../core/policy/condition-needs.js';
+import type { ConfiguredPolicy } from '../core/policy/configured-policy.js';
+import { RAW_VALUES, type KernelSource, type RawValue } from '../core/policy/raw-value.js';
+import { compileScope } from '../core/policy/scope-pattern.js';
+import { cgroupDirectory, type CgroupHierarchy } from '../core/workload/cgroup.js';
+
+/** The files of the kernel and of programs, as far as policies need them. */
+export interface PolicyFiles {
+  /** undefined: it cannot be read. */
+  readonly text: (path: string) => string | undefined;
+  /** Names of the directories in it. */
+  readonly directories: (path: string) => readonly string[];
+  readonly whyUntrusted: (program: string) => string | undefined;
+}
+
+export const KERNEL_FILES: Omit<PolicyFiles, 'whyUntrusted'> = {
+  text: (path) => unlessRefused(() => readFileSync(path, 'latin1')),
+  directories: (path) =>
+    unlessRefused(() => readdirSync(path, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []))) ?? [],
+};
+
+function unlessRefused<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
+}
+
+export interface PolicyMachine {
+  readonly hierarchies: { readonly memory: CgroupHierarchy | undefined; readonly unified: CgroupHierarchy | undefined };
+  /** The node's cgroup; undefined: the machine. */
+  readonly node: string | undefined;
+  readonly files: PolicyFiles;
+}
+
+/** A walk ends here. */
+const MOST_CGROUPS = 20_000;
+/** Cgroups whose files are looked at. */
+const MOST_SAMPLES = 20;
+
+/** What the policies find on this machine. */
+export function readPolicyFacts(policies: readonly ConfiguredPolicy[], machine: PolicyMachine): PolicyFacts {
+  const { files, hierarchies, node } = machine;
+  const needs = conditionNeeds(policies.flatMap(({ when, unless }) => (unless === undefined ? [when] : [when, unless])));
+  const matching = matchingPaths(policies, machine);
+  const hasSwap = !/^SwapTotal:\s*0 kB$/m.test(files.text('/proc/meminfo') ?? '');
+  const samples = [...new Set([...matching.values()].flat())].slice(0, MOST_SAMPLES);
+  const programs = policies.flatMap(({ then }) => then).flatMap((step) => (step.kind === 'run' ? (step.command[0] ?? []) : []));
+  return {
+    fixed: {
+      node: each(
+        needs.node,
+        (value) => (hasSwap ? undefined : ofSwap(value)) ?? (node === undefined ? onMachine(value, files) : undefined),
+      ),
+      cgroup: each(needs.cgroup, (value) => (hasSwap ? undefined : ofSwap(value)) ?? inCgroups(value, samples, machine)),
+    },
+    matches: new Map([...matching].map(([pattern, paths]) => [pattern, paths.length])),
+    untrusted: each(new Set(programs), files.whyUntrusted),
+    cgroupVersion: hierarchies.memory?.version,
+  };
+}
+
+function each<K, V>(keys: ReadonlySet<K>, look: (key: K) => V | undefined): ReadonlyMap<K, V> {
+  const found = [...keys].map((key): readonly [K, V | undefined] => [key, look(key)]);
+  return new Map(found.filter((entry): entry is readonly [K, V] => entry[1] !== undefined));
+}
+
+const missing = (why: string): FixedValue => ({ is: 'missing', why });
+const zero = (why: string): FixedValue => ({ is: 'zero', why });
+
+/** Without swap. */
+function ofSwap(value: RawValue): FixedValue | undefined {
+  const why = 'there is no swap';
+  if (value === 'swap.available' || value === 'swap.available.capacity') return missing(why);
+  return value === 'memory.swap' || value === 'pswpout' ? zero(why) : undefined;
+}
+
+function onMachine(value: RawValue, files: PolicyFiles): FixedValue | undefined {
+  const source = RAW_VALUES[value].node;
+  if (source === undefined) return undefined;
+  const text = files.text(source.file);
+  if (text === undefined) {
+    const isPressure = source.file.startsWith('/proc/pressure/');
+    return missing(isPressure ? 'this kernel measures no pressure (boot with psi=1)' : `${source.file} cannot be read`);
+  }
+  if (value.startsWith('cpu.pressure.full')) return zero('that of a machine is always 0');
+  return lacks(source, text) ? missing(`this kernel's ${source.file} has no ${(source.keys ?? []).join(', ')}`) : undefined;
+}
+
+/** As read of the cgroups that match now; without one, what the version of cgroups says. */
+function inCgroups(value: RawValue, samples: readonly string[], { hierarchies, files }: PolicyMachine): FixedValue | undefined {
+  const { memory, unified } = hierarchies;
+  if (memory === undefined) return missing('no memory controller is mounted');
+  const { v1, v2 } = RAW_VALUES[value];
+  if (v1 === undefined && v2 === undefined) return undefined;
+  if (memory.version === 1) {
+    // systemd's units have the same path in the unified hierarchy, which measures pressure without a controller.
+    const isMeasured = unified !== undefined && v2?.file.endsWith('.pressure') === true;
+    return v1 === undefined && !isMeasured ? missing('cgroup v1 does not have it') : undefined;
+  }
+  if (v2 === undefined || samples.length === 0) return undefined;
+  const hasIt = samples.some((path) => {
+    const text = files.text(`${cgroupDirectory(memory, path)}/${v2.file}`);
+    return text !== undefined && !lacks(v2, text);
+  });
+  return hasIt ? undefined : missing(`${String(samples[0])} has no ${[v2.file, ...(v2.keys ?? [])].join(' ')}`);
+}
+
+/** Whether a file with keys has none of these. Without any line it says nothing. */
+function lacks({ file, keys }: KernelSource, text: string): boolean {
+  if (keys === undefined || text === '' || file === 'io.stat') return false;
+  const lines = text.split('\n');
+  return !keys.some((key) =>
+    lines.some((line) => line.startsWith(`${key} `) || line.startsWith(`${key}:`) || line.startsWith(`${key}=`) || pressureKey(line, key)),
+  );
+}
+
+/** 'some avg10' in 'some avg10=0.00 avg60=0.00 avg300=0.00 total=0'. */
+function pressureKey(line: string, key: string): boolean {
+  const [kind = '', number] = key.split(' ');
+  return number !== undefined && line.startsWith(`${kind} `) && line.includes(` ${number}=`);
+}
+
+/** By pattern: the cgroups that match now. */
+function matchingPaths(
+  policies: readonly ConfiguredPolicy[],
+  { hierarchies: { memory }, files }: PolicyMachine,
+): ReadonlyMap<string, readonly string[]> {
+  const patterns = [...new Set(policies.flatMap(({ scope }) => scope?.cgroup ?? []))].map((cgroup) => {
+    return { cgroup, pattern: compileScope({ cgroup }), found: new Array<string>() };
+  });
+  const left = memory === undefined || patterns.length === 0 ? [] : [''];
+  for (let seen = 0, path = left.shift(); memory !== undefined && path !== undefined && seen < MOST_CGROUPS; path = left.shift()) {
+    for (const name of files.directories(cgroupDirectory(memory, path === '' ? '/' : path))) {
+      seen += 1;
+      const below = `${path}/${name}`;
+      for (const { pattern, found } of patterns) if (pattern.matches(below)) found.push(below);
+      if (patterns.some(({ pattern }) => pattern.reachesBelow(below))) left.push(below);
+    }
+  }
+  return new Map(patterns.map(({ cgroup, found }) => [cgroup, found]));
+}

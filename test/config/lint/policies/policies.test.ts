@@ -1,0 +1,145 @@
+import { describe, expect, test } from 'vitest';
+import { lintPolicy } from '../../../../src/config/lint/lint-rules.js';
+import { policyConditionsRule } from '../../../../src/config/lint/policies/policy-conditions.js';
+import { policyScopesRule, policyStepsRule } from '../../../../src/config/lint/policies/policy-steps.js';
+import type { FixedValue, PolicyFacts } from '../../../../src/config/lint/machine.js';
+import type { ConfiguredPolicy, LadderStep } from '../../../../src/core/policy/configured-policy.js';
+import type { RawValue } from '../../../../src/core/policy/raw-value.js';
+import { conditionOf } from '../../../core/condition/conditions.js';
+import { machine, subject } from '../support.js';
+
+const RULES = [policyConditionsRule, policyScopesRule, policyStepsRule];
+
+const NO_SWAP: FixedValue = { is: 'missing', why: 'there is no swap' };
+const NONE: FixedValue = { is: 'zero', why: 'there is no swap' };
+const NO_PSI: FixedValue = { is: 'missing', why: 'this kernel measures no pressure' };
+
+function facts(overrides: Partial<PolicyFacts> = {}): PolicyFacts {
+  const node: [RawValue, FixedValue][] = [
+    ['swap.available', NO_SWAP],
+    ['swap.available.capacity', NO_SWAP],
+    ['memory.pressure.full.total', NO_PSI],
+  ];
+  const cgroup: [RawValue, FixedValue][] = [
+    ['memory.swap', NONE],
+    ['pswpout', NONE],
+    ['memory.pressure.full.total', NO_PSI],
+  ];
+  return {
+    fixed: { node: new Map(node), cgroup: new Map(cgroup) },
+    matches: new Map([['/a', 1]]),
+    untrusted: new Map(),
+    cgroupVersion: 2,
+    ...overrides,
+  };
+}
+
+function policy(when: string, overrides: Partial<ConfiguredPolicy> & { readonly exception?: string } = {}): ConfiguredPolicy {
+  const { exception, ...others } = overrides;
+  const unless = exception === undefined ? {} : { unless: conditionOf(exception, 'cgroup') };
+  return {
+    name: 'a',
+    scope: { cgroup: '/a' },
+    when: conditionOf(when, 'cgroup'),
+    ...unless,
+    forNs: 0n,
+    cooldownNs: 0n,
+    then: [{ kind: 'notify' }],
+    ...others,
+  };
+}
+
+function findings(policies: readonly ConfiguredPolicy[], found: PolicyFacts | 'offline' = facts(), workloads = subject([]).workloads) {
+  return lintPolicy(subject([], { policies, workloads }), found === 'offline' ? undefined : machine({ policies: found }), RULES);
+}
+
+describe('where a condition can never hold', () => {
+  test.each<[when: string, never: boolean]>([
+    ['swap.available < 10%', true],
+    ['!(swap.available < 10%)', true],
+    ['swap.available falling', true],
+    ['swap.available exists', true],
+    ['!swap.available exists', false],
+    ['memory.available < 10%', false],
+    ['memory.current > 10% of swap.total', true],
+    ['memory.available < 10% & swap.available < 10%', true],
+    ['memory.available < 10% | swap.available < 10%', false],
+    ['swap.total < 10Gi | memory.pressure.full > 5%', true],
+    ['!(swap.available < 10% | memory.available < 10%)', true],
+    ['!(swap.available < 10% & memory.available < 10%)', false],
+    ['memory.pressure.full.avg10 > 40%', false],
+    ['memory.swap > 1Mi', true],
+    ['memory.swap > 0', true],
+    ['memory.swap < 1Mi', false],
+    ['memory.swap <= 0', false],
+    ['!(memory.swap > 1Mi)', false],
+    ['!(memory.swap < 1Mi)', true],
+    ['memory.swap > 10% of memory.max', true],
+    ['memory.swap rising', true],
+    ['!memory.swap rising', false],
+    ['memory.swap exists', false],
+    ['memory.swap.growth > 5% over 1m', true],
+    ['memory.swap.growth < 5% over 1m', true],
+    ['memory.swap.growth > 5Mi over 1m', true],
+    ['memory.swap.growth < 5Mi over 1m', false],
+    ['pswpout > 5/s over 1m', true],
+  ])('%s: %s', (when, never) => {
+    expect(findings([policy(when)]).map(({ code, key }) => `${code} ${key}`)).toEqual(
+      never ? ['EVICTD_LINT_POLICY_NEVER policies[0].when'] : [],
+    );
+  });
+
+  test('it says why', () => {
+    expect(findings([policy('memory.available < 10%'), policy('memory.pressure.full > 5% & swap.available < 10%')])[0]?.message).toBe(
+      'policies[1].when: a never acts here: memory.pressure.full: this kernel measures no pressure',
+    );
+  });
+
+  test.each<[unless: string, never: boolean]>([
+    ['swap.available > 10%', true],
+    ['swap.available exists', false],
+    ['!swap.available exists', true],
+    ['memory.swap > 1Mi', false],
+    ['memory.swap < 1Mi', true],
+  ])('unless %s: %s', (exception, never) => {
+    const found = findings([policy('memory.available < 10%', { exception })]);
+    expect(found.map(({ code, key }) => `${code} ${key}`)).toEqual(never ? ['EVICTD_LINT_POLICY_NEVER policies[0].unless'] : []);
+  });
+
+  test('without a machine nothing is known', () => {
+    expect(findings([policy('swap.available < 10%')], 'offline')).toEqual([]);
+  });
+});
+
+test('a pattern that matches nothing', () => {
+  const policies = [policy('age > 1h'), policy('age > 2h', { scope: { cgroup: '/b/**' } })];
+  const found = findings(policies, facts({ matches: new Map([['/a', 1], ['/b/**', 0]]) })); // prettier-ignore
+  expect(found.map(({ code, key }) => `${code} ${key}`)).toEqual(['EVICTD_LINT_POLICY_SCOPE policies[1].scope.cgroup']);
+});
+
+describe('steps that will fail', () => {
+  const run: LadderStep = { kind: 'run', command: ['/bin/a', 'b'], timeoutNs: 1n };
+  const reclaim: LadderStep = { kind: 'reclaim', memoryBytes: 1n, withinNs: 1n };
+  const throttle: LadderStep = { kind: 'throttle', memoryHigh: { kind: 'usage' }, forNs: 1n };
+  const kill: LadderStep = { kind: 'kill', by: [], unit: 'workload', recursive: false };
+
+  test.each<[rule: string, steps: readonly LadderStep[], overrides: Partial<PolicyFacts>, found: string[]]>([
+    ['v1 has no memory.reclaim and no memory.high', [reclaim, throttle, kill], { cgroupVersion: 1 }, ['STEP then[0]', 'STEP then[1]']],
+    ['v2 has both', [reclaim, throttle, kill], {}, []],
+    ['a program that another user can change', [run], { untrusted: new Map([['/bin/a', 'is writable']]) }, ['PROGRAM then[0]']],
+    ['a program that only root can change', [run], { untrusted: new Map([['b', 'is writable']]) }, []],
+  ])('%s', (_rule, then, overrides, found) => {
+    const codes = findings([policy('age > 1h', { then })], facts(overrides)).map(({ code, message }) => {
+      return `${code.replace('EVICTD_LINT_POLICY_', '')} ${/then\[\d\]/.exec(message)?.[0] ?? ''}`;
+    });
+    expect(codes).toEqual(found);
+  });
+
+  test.each<[steps: readonly LadderStep[], codes: string[]]>([
+    [[{ kind: 'notify' }, run], []],
+    [[{ kind: 'notify' }, kill], ['EVICTD_LINT_POLICY_WORKLOADS']],
+    [[{ kind: 'freeze', forNs: 1n }], ['EVICTD_LINT_POLICY_WORKLOADS']],
+  ])('without a workload source: steps %#', (then, codes) => {
+    expect(findings([policy('age > 1h', { then })], 'offline', []).map(({ code }) => code)).toEqual(codes);
+  });
+});

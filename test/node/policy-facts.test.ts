@@ -1,0 +1,147 @@
+import { describe, expect, test } from 'vitest';
+import type { ConfiguredPolicy } from '../../src/core/policy/configured-policy.js';
+import type { RawValue } from '../../src/core/policy/raw-value.js';
+import type { ScopeKind } from '../../src/core/policy/condition.js';
+import { readPolicyFacts, type PolicyMachine } from '../../src/node/policy-facts.js';
+import { conditionOf } from '../core/condition/conditions.js';
+
+const V2 = { version: 2, controller: '', mountPoint: '/sys/fs/cgroup', root: '/' } as const;
+const V1 = { version: 1, controller: 'memory', mountPoint: '/sys/fs/cgroup/memory', root: '/' } as const;
+
+/** Linux 6.12, three cgroups, swap. */
+const FILES: Readonly<Record<string, string>> = {
+  '/proc/meminfo': 'MemTotal:        1000 kB\nSwapTotal:         10 kB\nAnonPages: 5 kB\n',
+  '/proc/vmstat': 'pgscan_kswapd 0\npgscan_direct 0\npswpout 0\noom_kill 0\n',
+  '/proc/pressure/memory': 'some avg10=0.00 avg60=0.00 avg300=0.00 total=0\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=0\n',
+  '/proc/pressure/cpu': 'some avg10=0.00 avg60=0.00 avg300=0.00 total=0\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=0\n',
+  '/sys/fs/cgroup/a/memory.stat': 'anon 5\nfile 5\npgscan 0\n',
+  '/sys/fs/cgroup/a/memory.swap.current': '0\n',
+  '/sys/fs/cgroup/a/memory.pressure': 'some avg10=0.00 avg60=0.00 avg300=0.00 total=0\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=0\n',
+  '/sys/fs/cgroup/a/io.stat': '',
+  '/sys/fs/cgroup/a/b/pids.current': '5\n',
+  '/sys/fs/cgroup/a/b/memory.stat': 'anon 5\n',
+  '/sys/fs/cgroup/c/memory.stat': 'anon 5\n',
+};
+
+function machine(
+  files: Readonly<Record<string, string | undefined>> = {},
+  hierarchies: PolicyMachine['hierarchies'] = { memory: V2, unified: V2 },
+): PolicyMachine {
+  const all: Record<string, string | undefined> = { ...FILES, ...files };
+  const within = (path: string): readonly string[] => {
+    const below = Object.keys(all).flatMap((file) => (file.startsWith(`${path}/`) ? [file.slice(path.length + 1).split('/')] : []));
+    return [...new Set(below.flatMap(([name = '', ...rest]) => (rest.length > 0 ? [name] : [])))];
+  };
+  return {
+    hierarchies,
+    node: undefined,
+    files: { text: (path) => all[path], directories: within, whyUntrusted: (program) => (program === '/bin/bad' ? 'bad' : undefined) },
+  };
+}
+
+function policy(when: string, cgroup = '/a/**'): ConfiguredPolicy {
+  return { name: 'x', scope: { cgroup }, when: conditionOf(when, 'cgroup'), forNs: 0n, cooldownNs: 0n, then: [{ kind: 'notify' }] };
+}
+
+/** `missing: why` or `zero: why` of this value. */
+function fixed(of: ScopeKind, value: RawValue, when: string, at = machine()): string | undefined {
+  const found = readPolicyFacts([policy(when)], at).fixed[of].get(value);
+  return found && `${found.is}: ${found.why}`;
+}
+
+describe('what the node does not have', () => {
+  const noSwap = { '/proc/meminfo': 'SwapTotal:             0 kB\n' };
+  test.each<[value: RawValue, when: string, files: Record<string, string | undefined>, fact: string | undefined]>([
+    ['swap.available', 'swap.available < 10%', {}, undefined],
+    ['swap.available', 'swap.available < 10%', noSwap, 'missing: there is no swap'],
+    ['swap.available.capacity', 'swap.available < 10%', noSwap, 'missing: there is no swap'],
+    ['pswpout', 'node.pswpout > 5 over 1m', noSwap, 'zero: there is no swap'],
+    ['pswpout', 'node.pswpout > 5 over 1m', {}, undefined],
+    ['pgscan', 'node.pgscan > 5 over 1m', {}, undefined],
+    [
+      'workingset_refault',
+      'node.workingset_refault > 5 over 1m',
+      {},
+      "missing: this kernel's /proc/vmstat has no workingset_refault_anon, workingset_refault_file",
+    ],
+    ['memory.anon', 'node.memory.anon > 1Gi', {}, undefined],
+    ['memory.shmem', 'node.memory.shmem > 1Gi', {}, "missing: this kernel's /proc/meminfo has no Shmem"],
+    ['memory.pressure.full.avg10', 'node.memory.pressure.full.avg10 > 5%', {}, undefined],
+    [
+      'memory.pressure.full.total',
+      'node.memory.pressure.full > 5%',
+      { '/proc/pressure/memory': undefined },
+      'missing: this kernel measures no pressure (boot with psi=1)',
+    ],
+    ['cpu.pressure.full.total', 'node.cpu.pressure.full > 5%', {}, 'zero: that of a machine is always 0'],
+    ['cpu.pressure.some.total', 'node.cpu.pressure.some > 5%', {}, undefined],
+    ['memory.available', 'memory.available < 10%', {}, undefined],
+  ])('%s: %s with %j', (value, when, files, fact) => {
+    expect(fixed('node', value, when, machine(files))).toBe(fact);
+  });
+
+  test('of a cgroup as the node only swap is known', () => {
+    const at = { ...machine({ ...noSwap, '/proc/pressure/memory': undefined }), node: '/a' };
+    expect(fixed('node', 'memory.pressure.full.total', 'node.memory.pressure.full > 5%', at)).toBeUndefined();
+    expect(fixed('node', 'swap.available', 'swap.available < 10%', at)).toBe('missing: there is no swap');
+  });
+});
+
+describe('what cgroups do not have', () => {
+  const hybrid = { memory: V1, unified: V2 };
+  const v1 = { memory: V1, unified: undefined };
+  test.each<[value: RawValue, when: string, hierarchies: PolicyMachine['hierarchies'], fact: string | undefined]>([
+    ['memory.anon', 'memory.anon > 1Gi', { memory: V2, unified: V2 }, undefined],
+    ['pswpout', 'pswpout > 5 over 1m', { memory: V2, unified: V2 }, 'missing: /a has no memory.stat pswpout'],
+    ['pgscan', 'pgscan > 5 over 1m', { memory: V2, unified: V2 }, undefined],
+    ['processes', 'processes > 5', { memory: V2, unified: V2 }, undefined],
+    ['memory.high', 'memory.high > 5Mi', { memory: V2, unified: V2 }, 'missing: /a has no memory.high'],
+    ['io.bytes', 'io.bytes > 5Mi over 1m', { memory: V2, unified: V2 }, undefined],
+    ['memory.pressure.full.total', 'memory.pressure.full > 5%', { memory: V2, unified: V2 }, undefined],
+    ['cpu.pressure.full.total', 'cpu.pressure.full > 5%', { memory: V2, unified: V2 }, 'missing: /a has no cpu.pressure full total'],
+    ['age', 'age > 5m', { memory: V2, unified: V2 }, undefined],
+    ['memory.high', 'memory.high > 5Mi', v1, 'missing: cgroup v1 does not have it'],
+    ['memory.max', 'memory.max > 5Mi', v1, undefined],
+    ['memory.pressure.full.total', 'memory.pressure.full > 5%', v1, 'missing: cgroup v1 does not have it'],
+    ['memory.pressure.full.total', 'memory.pressure.full > 5%', hybrid, undefined],
+    ['memory.high', 'memory.high > 5Mi', hybrid, 'missing: cgroup v1 does not have it'],
+    ['memory.request', 'memory.current > 5% of request', v1, undefined],
+    ['memory.current', 'memory.current > 5Mi', { memory: undefined, unified: undefined }, 'missing: no memory controller is mounted'],
+  ])('%s: %s on %j', (value, when, hierarchies, fact) => {
+    expect(fixed('cgroup', value, when, machine({}, hierarchies))).toBe(fact);
+  });
+
+  test('without a cgroup that matches nothing is known', () => {
+    const { fixed: found } = readPolicyFacts([policy('pswpout > 5 over 1m', '/none')], machine());
+    expect(found.cgroup).toEqual(new Map());
+  });
+
+  test('unless is looked at, too', () => {
+    const one = { ...policy('age > 5m'), unless: conditionOf('pswpout > 5 over 1m', 'cgroup') };
+    expect([...readPolicyFacts([one], machine()).fixed.cgroup.keys()]).toEqual(['pswpout']);
+  });
+});
+
+test('how many cgroups match', () => {
+  const policies = ['/a', '/a/*', '/a/**', '/**', '/c', '/nope/*', '/*/b'].map((cgroup) => policy('age > 5m', cgroup));
+  expect(readPolicyFacts(policies, machine()).matches).toEqual(
+    new Map([
+      ['/a', 1],
+      ['/a/*', 1],
+      ['/a/**', 2],
+      ['/**', 3],
+      ['/c', 1],
+      ['/nope/*', 0],
+      ['/*/b', 1],
+    ]),
+  );
+});
+
+test('programs that are not run, and the version of cgroups', () => {
+  const run = (program: string): ConfiguredPolicy => ({
+    ...policy('age > 5m'),
+    then: [{ kind: 'run', command: [program, '/bin/bad'], timeoutNs: 1n }],
+  });
+  const found = readPolicyFacts([run('/bin/bad'), run('/bin/good')], machine({}, { memory: V1, unified: undefined }));
+  expect([found.untrusted, found.cgroupVersion]).toEqual([new Map([['/bin/bad', 'bad']]), 1]);
+});
