@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import { COMPATIBILITIES, DEPARTURES } from '../../core/decide/departures.js';
 import type { ShutdownGracePeriod } from '../../core/workload/shutdown-config.js';
+import { shaped } from '../value/json-shape.js';
 import type { KeyPath } from '../value/report.js';
 import { PRESSURE_WINDOW_NS, thresholdEntry } from '../resolve/listed-thresholds.js';
 import { policyEntry } from '../policies/policy-entry.js';
@@ -29,7 +30,10 @@ const OOM_SCORE_ADJ_MODES = ['off', 'qos', 'rank'] as const;
 const bySignal = z.optional(
   z.record(
     z.string(),
-    z.transform((input: unknown, payload) => textOf(input ?? '', payload)),
+    shaped(
+      z.transform((input: unknown, payload) => textOf(input ?? '', payload)),
+      { type: ['string', 'number'] },
+    ),
   ),
 );
 

@@ -7,6 +7,7 @@ import {
   type ThrottleLimit,
 } from '../../core/policy/configured-policy.js';
 import { isRecord } from '../value/document.js';
+import { shaped } from '../value/json-shape.js';
 import { flag, parsed, refuse, text } from '../value/scalar.js';
 import { capacityText, durationText, pathText, TextError } from '../value/value-text.js';
 
@@ -21,16 +22,19 @@ const duration = (least: bigint, most: bigint) => z.optional(parsed((input) => d
 const comparator = z.enum(COMPARATORS);
 
 /** One name, or a list. */
-const by = z.pipe(
-  z.transform((input: unknown) => (typeof input === 'string' ? [input] : input)),
+const by = shaped(
   z.pipe(
-    z.array(comparator),
-    z.transform((names, payload): readonly Comparator[] => {
-      const twice = names.find((name, index) => names.indexOf(name) !== index);
-      if (twice === undefined) return names;
-      return refuse(payload, names, 'EVICTD_CONFIG_VALUE', `${twice} occurs twice`, 'remove the second one');
-    }),
+    z.transform((input: unknown) => (typeof input === 'string' ? [input] : input)),
+    z.pipe(
+      z.array(comparator),
+      z.transform((names, payload): readonly Comparator[] => {
+        const twice = names.find((name, index) => names.indexOf(name) !== index);
+        if (twice === undefined) return names;
+        return refuse(payload, names, 'EVICTD_CONFIG_VALUE', `${twice} occurs twice`, 'remove the second one');
+      }),
+    ),
   ),
+  { also: [{ type: 'string', enum: COMPARATORS }] },
 );
 
 const command = z.pipe(
@@ -61,7 +65,9 @@ function throttleText(input: string): ThrottleLimit {
 /** The settings of each step. */
 const stepSettings = {
   notify: z.strictObject({}),
-  run: z.strictObject({ command, timeout: duration(NS_PER_SECOND, NS_PER_HOUR) }),
+  run: shaped(z.strictObject({ command, timeout: duration(NS_PER_SECOND, NS_PER_HOUR) }), {
+    also: [{ type: 'array', items: { type: ['string', 'number'] } }],
+  }),
   reclaim: z.strictObject({ memory: parsed(capacityText), within: duration(NS_PER_SECOND, NS_PER_HOUR) }),
   throttle: z.strictObject({ memoryHigh: z.optional(parsed(throttleText)), for: duration(NS_PER_SECOND, NS_PER_HOUR) }),
   freeze: z.strictObject({ for: duration(NS_PER_SECOND, 10n * NS_PER_MINUTE) }),
@@ -100,20 +106,23 @@ function longForm(input: unknown): unknown {
 }
 
 /** An entry of `then`. */
-export const ladderStep = z.pipe(
-  z.transform(longForm),
+export const ladderStep = shaped(
   z.pipe(
-    stepMap,
-    z.transform((entry, payload): LadderStep => {
-      const [first, second] = STEP_KINDS.filter((kind) => entry[kind] !== undefined);
-      if (payload.issues.length > 0) return z.NEVER;
-      if (first === undefined) return refuse(payload, entry, 'EVICTD_CONFIG_MISSING', 'names no step', '');
-      if (second !== undefined) {
-        const message = `cannot be combined with ${first}: an entry is one step`;
-        return refuse(payload, entry, 'EVICTD_CONFIG_VALUE', message, 'write two entries, each with its own "- "', [second]);
-      }
-      const make = STEPS[first] as (settings: StepMap[LadderStepKind]) => LadderStep;
-      return make(entry[first]);
-    }),
+    z.transform(longForm),
+    z.pipe(
+      stepMap,
+      z.transform((entry, payload): LadderStep => {
+        const [first, second] = STEP_KINDS.filter((kind) => entry[kind] !== undefined);
+        if (payload.issues.length > 0) return z.NEVER;
+        if (first === undefined) return refuse(payload, entry, 'EVICTD_CONFIG_MISSING', 'names no step', '');
+        if (second !== undefined) {
+          const message = `cannot be combined with ${first}: an entry is one step`;
+          return refuse(payload, entry, 'EVICTD_CONFIG_VALUE', message, 'write two entries, each with its own "- "', [second]);
+        }
+        const make = STEPS[first] as (settings: StepMap[LadderStepKind]) => LadderStep;
+        return make(entry[first]);
+      }),
+    ),
   ),
+  { also: [{ type: 'string', enum: ['notify', 'throttle', 'freeze', 'stop', 'kill'] }] },
 );

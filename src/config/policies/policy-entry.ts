@@ -4,6 +4,7 @@ import type { ConditionFault, ConditionProblem } from '../../core/condition/cond
 import type { ScopeKind } from '../../core/policy/condition.js';
 import type { ConfiguredPolicy } from '../../core/policy/configured-policy.js';
 import { METRIC_NAMES } from '../../core/policy/metric.js';
+import { shaped } from '../value/json-shape.js';
 import { suggestion } from '../value/report.js';
 import { parsed, refuseAt, text } from '../value/scalar.js';
 import { cgroupText, durationText, TextError } from '../value/value-text.js';
@@ -36,12 +37,15 @@ const CODES: Readonly<Record<ConditionFault, string>> = {
 type Payload = Parameters<typeof refuseAt>[0];
 
 /** A condition; in a policy about cgroups more metrics exist, so the scope is checked below. */
-const condition = z.pipe(
-  text,
-  z.transform((input: string, payload) => {
-    refuseProblems(payload, problemsOf(input, 'cgroup'), input, []);
-    return input;
-  }),
+const condition = shaped(
+  z.pipe(
+    text,
+    z.transform((input: string, payload) => {
+      refuseProblems(payload, problemsOf(input, 'cgroup'), input, []);
+      return input;
+    }),
+  ),
+  { type: 'string' },
 );
 
 function problemsOf(input: string, scope: ScopeKind): readonly ConditionProblem[] {

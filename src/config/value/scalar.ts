@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { describe } from './document.js';
+import { shaped } from './json-shape.js';
 import { TextError } from './value-text.js';
 
 // Before any schema is made. Generated validators pay off after thousands of documents; evictd reads a few.
@@ -37,11 +38,11 @@ export function textOf(input: unknown, payload: Payload): string {
   return refuse(payload, input, 'EVICTD_CONFIG_TYPE', `expected a text, got ${describe(input)}`, 'put it in quotes if it is text');
 }
 
-export const text = z.transform(textOf);
+export const text = shaped(z.transform(textOf), { type: ['string', 'number'] });
 
 /** A text that `parse` accepts, or refuses with a TextError. */
 export function parsed<T>(parse: (text: string) => T) {
-  return z.pipe(
+  const read = z.pipe(
     text,
     z.transform((input: string, payload) => {
       try {
@@ -52,11 +53,12 @@ export function parsed<T>(parse: (text: string) => T) {
       }
     }),
   );
+  return shaped(read, { type: ['string', 'number'] });
 }
 
 /** A whole number from `least` to `most`. */
 export function integer(least: number, most: number) {
-  return z.transform((input: unknown, payload) => {
+  const read = z.transform((input: unknown, payload) => {
     const accepted = `a whole number from ${String(least)} to ${String(most)}, without quotes`;
     if (typeof input !== 'number' || !Number.isInteger(input)) {
       return refuse(payload, input, 'EVICTD_CONFIG_TYPE', `expected a whole number, got ${describe(input)}`, accepted);
@@ -64,19 +66,23 @@ export function integer(least: number, most: number) {
     if (input < least || input > most) return refuse(payload, input, 'EVICTD_CONFIG_RANGE', `out of range: ${String(input)}`, accepted);
     return input;
   });
+  return shaped(read, { type: 'integer', minimum: least, maximum: most });
 }
 
 const wholeSeconds = (least: number) =>
-  z.pipe(
-    integer(least, MAX_INT32),
-    z.transform((input: number) => BigInt(input) * NS_PER_SECOND),
+  shaped(
+    z.pipe(
+      integer(least, MAX_INT32),
+      z.transform((input: number) => BigInt(input) * NS_PER_SECOND),
+    ),
+    { type: 'integer', minimum: least, maximum: MAX_INT32 },
   );
 
 export const seconds = wholeSeconds(0);
 /** Below 0 has a meaning of its own. */
 export const signedSeconds = wholeSeconds(-MAX_INT32 - 1);
 
-export const flag = z.transform((input: unknown, payload) => {
+const readFlag = z.transform((input: unknown, payload) => {
   if (typeof input === 'boolean') return input;
   return refuse(
     payload,
@@ -86,6 +92,8 @@ export const flag = z.transform((input: unknown, payload) => {
     'write true or false, without quotes',
   );
 });
+
+export const flag = shaped(readFlag, { type: 'boolean' });
 
 export const pattern = parsed((input) => {
   if (input !== '') return input;

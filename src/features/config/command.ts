@@ -35,7 +35,8 @@ export function configCommand(deps: ConfigDeps): Command {
   return new Command('config')
     .description('check or show the configuration')
     .addCommand(checkCommand(deps))
-    .addCommand(showCommand(deps.io));
+    .addCommand(showCommand(deps.io))
+    .addCommand(schemaCommand(deps.io));
 }
 
 function checkCommand({ io, setExitCode, machine }: ConfigDeps): Command {
@@ -90,6 +91,19 @@ function showCommand(io: Io): Command {
     const loaded = configFromOptions(options);
     io.stdout(options.output === 'json' ? json(shownJson(loaded)) : shownText(loaded));
     if (options.output === 'text') io.stderr(noticesText(loaded.notices));
+  });
+}
+
+function schemaCommand(io: Io): Command {
+  return withHelp(new Command('schema').description('print the JSON Schema of a configuration file, for editors'), {
+    examples: [
+      'evictd config schema >/etc/evictd/schema.json',
+      '# yaml-language-server: $schema=/etc/evictd/schema.json   first line of config.yaml',
+    ],
+    exit: { 0: 'printed', 64: USAGE_AND_CONFIG[64] },
+  }).action(async () => {
+    const { configurationSchema } = await import('../../config/json-schema.js');
+    io.stdout(json(configurationSchema()));
   });
 }
 
