@@ -20,8 +20,8 @@ export class ConfigurationInForce {
   readonly #ownCgroup: string | undefined;
   /** Nothing is evicted, because evictd crashed several times. */
   safeMode = false;
-  /** Policies that settings of units make, beside those of the configuration. */
-  unitPolicies: readonly ConfiguredPolicy[] = [];
+  #ofUnits: readonly ConfiguredPolicy[] = [];
+  #policies: readonly ConfiguredPolicy[];
   #loaded: LoadedConfig;
   #isProtected: UnitProtection;
 
@@ -31,6 +31,7 @@ export class ConfigurationInForce {
     this.#dryRun = dryRun;
     this.#ownCgroup = ownCgroup;
     this.#loaded = loaded;
+    this.#policies = loaded.config.policies;
     this.#isProtected = unitProtection(loaded.config, ownCgroup);
   }
 
@@ -42,14 +43,21 @@ export class ConfigurationInForce {
     return this.#loaded.config;
   }
 
+  /** Those of the configuration, then those that settings of units make. The same list until one changes. */
   get policies(): readonly ConfiguredPolicy[] {
-    return [...this.config.policies, ...this.unitPolicies];
+    return this.#policies;
+  }
+
+  set unitPolicies(made: readonly ConfiguredPolicy[]) {
+    this.#ofUnits = made;
+    this.#policies = [...this.config.policies, ...made];
   }
 
   readonly isProtected: UnitProtection = (unit, besidesCritical) => this.#isProtected(unit, besidesCritical);
 
   readonly configure: Configure = (next) => {
     this.#loaded = next;
+    this.#policies = [...next.config.policies, ...this.#ofUnits];
     this.#isProtected = unitProtection(next.config, this.#ownCgroup);
   };
 

@@ -15,6 +15,7 @@ import { openStandingOrders } from '../standing-orders.js';
 import { outsideReader } from '../../features/memory-growth/open.js';
 import { openOomScoreAdjuster } from '../../features/oom-score-adj/open.js';
 import { Policies } from '../../features/policy/open.js';
+import { UnitPolicies } from '../../features/policy/unit-policies.js';
 import { MachineShutdown } from '../../features/shutdown/open.js';
 import type { Locked } from './lock.js';
 import type { Observed } from './observe.js';
@@ -51,8 +52,8 @@ export function act(locked: Locked, published: Published, observed: Observed): A
   };
   const idle = idleTasks([() => removals.retry(), () => journal.retry(), () => saved.retry(), endSafeMode, whenIdle]);
   const outside = outsideReader(node, workloads);
-  const policies = openPolicies(locked);
-  const own: readonly StepListener[] = [policies, ...(adjuster ? [adjuster] : []), idle, shutdown];
+  const { policies, units } = openPolicies(locked, observed);
+  const own: readonly StepListener[] = [policies, units, ...(adjuster ? [adjuster] : []), idle, shutdown];
   const listeners = [...published.listeners, ...observed.listeners, ...own];
   const orders =
     openOrder &&
@@ -70,6 +71,7 @@ export function act(locked: Locked, published: Published, observed: Observed): A
     policies.configure({ policies: inForce.policies, rules: inForce.config.rules });
     monitor.reconfigure(inForce.policy(shutdown.lasts), inForce.config.monitoringIntervalNs);
   };
+  units.onChange = reconfigure;
   shutdown.onChange((lasts) => {
     conditions?.shuttingDown(lasts);
     reconfigure();
@@ -94,13 +96,20 @@ export function act(locked: Locked, published: Published, observed: Observed): A
   };
 }
 
-function openPolicies({ options, node, hierarchies, inForce, instance, log }: Locked): Policies {
+/** `units`: the policies that settings of units make, in force as soon as they are known. */
+function openPolicies({ options, node, hierarchies, inForce, instance, log }: Locked, { managedUnits }: Observed) {
   const { dryRun } = options;
   const all = { ...hierarchies, memory: node.hierarchy };
   const { runtimeDirectory, rules } = inForce.config;
   const policies = new Policies({ hierarchies: all, node: node.identity.cgroup, runtimeDirectory, instance, log, dryRun });
   policies.configure({ policies: inForce.policies, rules });
-  return policies;
+  const units = new UnitPolicies(
+    () => managedUnits.of(inForce.config),
+    (made) => {
+      inForce.unitPolicies = made;
+    },
+  );
+  return { policies, units };
 }
 
 /** Whether evictd has run for long enough since the crashes. */

@@ -9,6 +9,8 @@ const TICKS: ReadonlySet<WakeSource> = new Set(['start', 'tick', 'reload']);
 export class UnitPolicies implements StepListener {
   readonly #managedOom: () => ManagedOom | undefined;
   readonly #changed: (policies: readonly ConfiguredPolicy[]) => void;
+  /** After they have changed. */
+  onChange: () => void = () => undefined;
   /** As text: what is read is new each time. */
   #known = textOf([]);
 
@@ -44,6 +46,7 @@ export class UnitPolicies implements StepListener {
     this.#known = text;
     queueMicrotask(() => {
       this.#changed(policies);
+      this.onChange();
     });
   }
 }
