@@ -10,7 +10,7 @@ import { aboveOf, evictionBase, memoryBase, withBase } from './growth-base.js';
  */
 export function withEvictionBase({ departures, hasWorkloadSource }: Policy, state: State, input: StepInput): State {
   const decision = state.evictions.findLast((eviction) => eviction.decision.resource === 'memory')?.decision;
-  if (decision === undefined || memoryBase(state.baselines) !== undefined) return state;
+  if (decision?.cause.kind !== 'threshold' || memoryBase(state.baselines) !== undefined) return state;
   if (!hasWorkloadSource || !(departures.budget || departures['no-yield'])) return state;
   const { ranking } = decision;
   const hasBounds = ranking.some(({ stats }) => stats?.workingSetAtMost);

@@ -6,7 +6,7 @@ import type { Policy, State } from '../decide/state.js';
 import type { Truth } from '../policy/condition.js';
 import type { ConfiguredPolicy } from '../policy/configured-policy.js';
 import type { ConditionReadings } from '../policy/evaluate-condition.js';
-import type { GiveBackReason, LadderEnd, PolicyResult } from '../policy/policy-action.js';
+import type { LadderEnd, PolicyResult } from '../policy/policy-action.js';
 import { latest, remember, type ScopeHistory } from '../policy/scope-history.js';
 import type { PolicyReadings, ScopeReading } from '../policy/scope-reading.js';
 import { choiceOf, type Choice } from '../rank/eviction-decision.js';
@@ -64,9 +64,10 @@ export function stepPolicies(
     nowNs,
   };
   let turned = beginTurns(policy, made, before, answers, compared.histories);
+  const present = new Set(turns.map(({ key }) => key));
   const scopes = new Map<string, PolicyScope>();
   for (const [key, scope] of before.scopes) {
-    if (turns.some((turn) => turn.key === key)) continue;
+    if (present.has(key)) continue;
     turned = endLadder(
       context,
       { key, scope, configured: goneOf(configured, scope) },
@@ -79,7 +80,6 @@ export function stepPolicies(
     ({ turned } = next);
     scopes.set(turn.key, next.scope);
   }
-  turned = withoutGiven(turned, (one) => strayReason(one, scopes));
   const { effects, awaiting, over: _, given, hasChosen: __, ...choice } = turned;
   return {
     state: { ...made.state, ...choice, policies: { scopes, node, given, compared: compared.histories } },
@@ -95,13 +95,6 @@ function goneOf(configured: readonly ConfiguredPolicy[], { policy }: PolicyScope
 function goneReason({ shuttingDown }: Policy, configured: readonly ConfiguredPolicy[], { policy }: PolicyScope): LadderEnd {
   if (shuttingDown) return 'shutdown';
   return configured.some(({ name }) => name === policy) ? 'scope-gone' : 'policy-removed';
-}
-
-/** Something is throttled or frozen for a step only. */
-function strayReason({ key, step }: Given, scopes: ReadonlyMap<string, PolicyScope>): GiveBackReason | undefined {
-  const scope = scopes.get(key);
-  if (scope === undefined) return 'scope-gone';
-  return scope.ladder?.step === step ? undefined : 'time';
 }
 
 function rememberNode(configured: readonly ConfiguredPolicy[], { node }: PolicyState, reading: ScopeReading | undefined) {
@@ -227,17 +220,16 @@ function beginTurns(
       ({ policy: name, scope, action, result }) =>
         name === one.policy && scope === one.scope && action === one.action && result === 'failed',
     );
-  const freed = withoutGiven(
-    { ...idle, effects: [], given, hasChosen: policy.dryRun && effects.some(({ kind }) => kind === 'evict') },
-    (one) => {
-      if (ending.some((workload) => isRelated(one.target, workload))) return 'evicted';
-      return isStuck(one, histories) ? 'no-progress' : undefined;
-    },
-  );
+  const held = given.filter((one) => !failed(one));
+  const hasChosen = policy.dryRun && effects.some(({ kind }) => kind === 'evict');
+  const freed = withoutGiven({ ...idle, effects: [], given: held, hasChosen }, (one) => {
+    if (ending.some((workload) => isRelated(one.target, workload))) return 'evicted';
+    return isStuck(one, histories) ? 'no-progress' : undefined;
+  });
   const reported = results.map((result): Effect => ({ kind: 'policy-result', ...result }));
   return {
     ...freed,
-    given: freed.given.filter((one) => !failed(one)),
+
     effects: [...freed.effects, ...effects, ...reported, ...evictionResults(outcomes)],
   };
 }

@@ -27,8 +27,6 @@ interface Compared {
   readonly priority: number;
   /** Every workload in it is to be avoided. */
   readonly avoid: boolean;
-  /** In the total order of evictions: the first of those in it. */
-  readonly place: number;
 }
 
 /** What the kernel does not reclaim from the cgroup, as memory.low and memory.min say, does not count (oomd does so). */
@@ -104,11 +102,11 @@ export interface VictimOrder {
 /**
  * The workloads in the order of a policy.
  *
- * @param ranking  in the total order of evictions, which decides between equals
+ * @param ranking  in the total order of evictions, which equals keep: the sort is stable
  */
 export function inVictimOrder(ranking: readonly RankedWorkload[], order: VictimOrder): readonly RankedWorkload[] {
   const compare = comparing(order.by);
-  const leaves = ranking.map((ranked, index) => comparedLeaf(ranked, index, order.readings));
+  const leaves = ranking.map((ranked) => comparedLeaf(ranked, order.readings));
   if (!order.recursive) {
     return leaves.sort((a, b) => compare(a, b)).map(({ ranked }) => ranked);
   }
@@ -123,7 +121,7 @@ function comparing(by: readonly Comparator[]): Compare<Compared> {
       const order = whole(of(b)) - whole(of(a));
       if (order !== 0 && !Number.isNaN(order)) return order;
     }
-    return a.place - b.place;
+    return 0;
   };
 }
 
@@ -136,10 +134,10 @@ interface Leaf extends Compared {
   readonly ranked: RankedWorkload;
 }
 
-function comparedLeaf(ranked: RankedWorkload, place: number, readings: ComparedHistories): Leaf {
+function comparedLeaf(ranked: RankedWorkload, readings: ComparedHistories): Leaf {
   const { workload } = ranked;
   const { path, priority, avoid = false } = workload;
-  return { ranked, path, reading: readings.get(path), priority, avoid, place };
+  return { ranked, path, reading: readings.get(path), priority, avoid };
 }
 
 interface Branch extends Compared {
@@ -163,7 +161,6 @@ function treeOf(leaves: readonly Leaf[], { scope, readings }: Pick<VictimOrder, 
       reading: readings.get(path),
       priority: Math.min(...within.map(({ priority }) => priority)),
       avoid: within.every(({ avoid }) => avoid),
-      place: Math.min(...within.map(({ place }) => place)),
       own,
       children: path === scope ? [] : treeOf(below, { scope: path, readings }),
     };
