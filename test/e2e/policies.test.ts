@@ -1,0 +1,95 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { Evictd, evictd as command, scratchDirectory, type JournalLine } from './evictd.js';
+import { guarding, MIB, ON, testNode, workload } from './node.js';
+import { aWhile } from './wait.js';
+
+/** The policy's records and the evictions, in brief. */
+const brief = (lines: readonly JournalLine[]): string[] =>
+  lines.flatMap(({ type, event, action, result, reason, victim, dryRun }) => {
+    const { name = '' } = (victim ?? {}) as { name?: string };
+    if (type === 'decision') return [`${dryRun === true ? 'would ' : ''}evict ${name}`];
+    if (type === 'outcome') return [`${String(result)} ${name}`];
+    if (type !== 'policy') return [];
+    return [[event, action, result, reason].flatMap((part) => (typeof part === 'string' ? [part] : [])).join(' ')];
+  });
+
+describe(`a policy of one cgroup (${ON})`, () => {
+  const guarded = async () => {
+    const node = testNode();
+    const slice = node.child('slice');
+    const db = await workload(slice.child('db'), { holdsMib: 60 });
+    const batch = await workload(slice.child('batch'), { holdsMib: 10, growsMib: 60 });
+    const small = await workload(slice.child('small'), { holdsMib: 20 });
+    const outside = await workload(node.child('other').child('outside'), { holdsMib: 120 });
+    const config = {
+      ...guarding(node, [{ match: { name: 'db' }, critical: true }]),
+      evictionHard: { 'memory.available': '1Mi' },
+      workloads: [{ cgroup: slice.path }, { cgroup: `${node.path}/other` }],
+      policies: [
+        {
+          name: 'bounded',
+          scope: { cgroup: slice.path },
+          when: 'memory.current > 130Mi',
+          for: '1s',
+          then: ['notify', { kill: { by: ['size'] } }],
+        },
+      ],
+    };
+    return { slice, db, batch, small, outside, config };
+  };
+
+  test('it notifies and ends the largest workload of the cgroup that may be evicted, and a replay decides the same', async () => {
+    const { slice, db, batch, small, outside, config } = await guarded();
+    const directory = scratchDirectory();
+    onTestFinished(() => {
+      rmSync(directory, { recursive: true, force: true });
+    });
+    const recording = join(directory, 'recording');
+    const evictd = await new Evictd({ config, args: ['--record', recording] }).guarding();
+    await aWhile();
+    expect(brief(evictd.journal())).toEqual([]); // 90 MiB and some page cache
+
+    batch.grow();
+    expect(await batch.ended).toBe('SIGKILL');
+    await evictd.recorded('outcome');
+    await evictd.until('the ladder has ended', () => brief(evictd.journal()).some((line) => line.startsWith('end')));
+    await aWhile(); // a second victim would be a defect
+    expect([db.alive, small.alive, outside.alive]).toEqual([true, true, true]);
+
+    const decided = brief(evictd.journal());
+    expect(decided).toEqual(
+      expect.arrayContaining(['act notify', 'result notify done', 'evict batch', 'killed batch', 'result kill done']),
+    );
+    expect(decided.indexOf('act notify')).toBeLessThan(decided.indexOf('evict batch'));
+    const decision = evictd.journal().find(({ type }) => type === 'decision');
+    expect(decision).toMatchObject({
+      signal: 'policy',
+      kind: 'policy',
+      policy: { name: 'bounded', scope: slice.path, condition: 'memory.current > 130Mi' },
+    });
+    const { values } = decision?.policy as { values: Record<string, number> };
+    expect(values['memory.current']).toBeGreaterThan(130 * MIB);
+    expect(await evictd.metric('evictd_policy_actions_total{policy="bounded",action="kill",result="done"}')).toBe(1);
+    expect(await evictd.metric('evictd_evictions_total{eviction_signal="policy"}')).toBe(1);
+
+    expect(await evictd.stop()).toBe(0);
+    const { code, stdout, stderr } = await command('replay', recording, '--output', 'json');
+    expect(code, stderr).toBe(0);
+    const [run] = (JSON.parse(stdout) as { runs: readonly { records: readonly JournalLine[]; deviations: readonly string[] }[] }).runs;
+    expect(run?.deviations).toEqual([]);
+    expect(brief(run?.records ?? [])).toEqual(decided);
+  });
+
+  test('a dry run says what it would do, once, and ends nothing', async () => {
+    const { batch, config } = await guarded();
+    const evictd = await new Evictd({ config, args: ['--dry-run'] }).guarding();
+    batch.grow();
+    await evictd.until('the ladder has ended', () => brief(evictd.journal()).some((line) => line.startsWith('end')));
+    await aWhile();
+    expect(batch.alive).toBe(true);
+    expect(brief(evictd.journal())).toEqual(['act notify', 'would evict batch', 'result kill dry-run', 'end exhausted']);
+    expect(await evictd.metric('evictd_policy_actions_total{policy="bounded",action="kill",result="dry-run"}')).toBe(1);
+  });
+});
