@@ -67,12 +67,24 @@ test.runIf(process.platform === 'linux')('rank evaluates CRI where the configura
   expect(modules.filter((path) => WINDOWS.test(path))).toEqual([]);
 });
 
-test.runIf(process.platform === 'linux')('run evaluates no module of Windows', async () => {
-  const modules = await evaluated({}, ['run', '--dry-run'], (child) => {
+/** `evictd run`, until it has started. */
+const startedWith = (config: object): Promise<string[]> =>
+  evaluated(config, ['run', '--dry-run'], (child) => {
     child.stderr?.on('data', (text: Buffer) => {
       if (text.includes('makes a dry run')) child.kill('SIGTERM');
     });
   });
+
+test.runIf(process.platform === 'linux')('run evaluates no module of Windows', async () => {
+  const modules = await startedWith({});
   expect(modules).toContain('src/compose/guard.ts');
   expect(modules.filter((path) => WINDOWS.test(path))).toEqual([]);
+});
+
+test.runIf(process.platform === 'linux')('run evaluates what policies read and do only where the configuration has one', async () => {
+  const READS_OR_DOES = ['policy-reader', 'ladder-actions'].map((name) => `src/features/policy/${name}.ts`);
+  const of = (modules: readonly string[]): string[] => READS_OR_DOES.filter((path) => modules.includes(path));
+  expect(of(await startedWith({}))).toEqual([]);
+  const policies = [{ name: 'low', when: 'memory.available < 1Mi', then: ['notify'] }];
+  expect(of(await startedWith({ policies }))).toEqual(READS_OR_DOES);
 });
