@@ -84,6 +84,8 @@ export interface Frozen {
   readonly pid: number;
   /** Whether all its processes are frozen. */
   readonly isFrozen: () => boolean;
+  /** Whether it is frozen, or about to be. */
+  readonly isHeld: () => boolean;
 }
 
 /** To be called in a describe block. */
@@ -101,7 +103,8 @@ export function freezable(name: (typeof freezers)[number]): () => Frozen {
     const read = (file: string): string => (beside ?? cgroup).read(file);
     const isFrozen = (): boolean =>
       name === 'freezer' ? read('freezer.state') === 'FROZEN\n' : read('cgroup.events').includes('frozen 1');
-    frozen = { node, cgroup, target: targetOf(cgroup), pid, isFrozen };
+    const isHeld = (): boolean => (name === 'freezer' ? read('freezer.state') !== 'THAWED\n' : read('cgroup.freeze') !== '0\n');
+    frozen = { node, cgroup, target: targetOf(cgroup), pid, isFrozen, isHeld };
   });
   afterEach(async () => {
     thawBesides();

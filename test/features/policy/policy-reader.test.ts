@@ -100,15 +100,26 @@ describe('values', () => {
     expect(found.age).toBeLessThan(600);
   });
 
-  test('a limit that is not set, and a file that does not exist, are missing; a policy beside it does not add values', () => {
+  test('a limit that is not set is missing; a policy about another cgroup does not add values', () => {
     root.child('a');
     const read = reader([
-      policy('limits', 'memory.max > 1Mi | memory.high > 1Mi', `${root.path}/a`),
-      policy('other', 'memory.events.oom > 0 over 10s', root.path),
+      policy('limits', 'memory.max > 1Mi | memory.anon > 1Mi', `${root.path}/a`),
+      policy('other', 'memory.events.max > 0 over 10s', root.path),
     ]);
     const { scopes } = read.read();
-    expect(Object.keys(values(scopes.get('limits')?.[0]))).toEqual(['memory.current']);
-    expect(Object.keys(values(scopes.get('other')?.[0])).sort()).toEqual(['memory.current', ...(isV2 ? ['memory.events.oom'] : [])]);
+    const namesOf = (name: string): string[] => Object.keys(values(scopes.get(name)?.[0])).sort();
+    expect(namesOf('limits')).toEqual(['memory.anon', 'memory.current']);
+    expect(namesOf('other')).toEqual(['memory.current', 'memory.events.max']);
+  });
+
+  test('of a cgroup that is gone are not those of the next one', () => {
+    const child = root.child('a');
+    const read = reader([policy('many', 'memory.anon > 1Mi', `${root.path}/a`), policy('few', 'memory.current > 1Mi', `${root.path}/b`)]);
+    expect(values(read.read().scopes.get('many')?.[0])['memory.anon']).toBeDefined();
+    rmdirSync(child.dir);
+    read.read();
+    root.child('b');
+    expect(Object.keys(values(read.read().scopes.get('few')?.[0]))).toEqual(['memory.current']);
   });
 
   test('a limit that is set is read', () => {
