@@ -17,7 +17,7 @@ const FILES: Readonly<Record<string, string>> = {
   '/sys/fs/cgroup/a/memory.stat': 'anon 5\nfile 5\npgscan 0\n',
   '/sys/fs/cgroup/a/memory.swap.current': '0\n',
   '/sys/fs/cgroup/a/memory.pressure': 'some avg10=0.00 avg60=0.00 avg300=0.00 total=0\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=0\n',
-  '/sys/fs/cgroup/a/io.stat': '',
+  '/sys/fs/cgroup/a/io.stat': '8:0 rbytes=1 wbytes=1 rios=1 wios=1 dbytes=0 dios=0\n',
   '/sys/fs/cgroup/a/b/pids.current': '5\n',
   '/sys/fs/cgroup/a/b/memory.stat': 'anon 5\n',
   '/sys/fs/cgroup/c/memory.stat': 'anon 5\n',

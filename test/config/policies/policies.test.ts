@@ -51,6 +51,11 @@ test('all of a policy', () => {
   ]);
 });
 
+test('a name may have 63 characters', () => {
+  const name = 'a'.repeat(63);
+  expect(policiesOf(`  - {name: ${name}, when: swap.available exists, then: [notify]}\n`)[0]?.name).toBe(name);
+});
+
 test('the least of a policy: the node, at once, 15 s of rest', () => {
   expect(policiesOf('  - {name: a, when: swap.available exists, then: [notify]}\n')).toEqual([
     {
@@ -118,6 +123,7 @@ test.each<[wrong: string, steps: string, issues: string[]]>([
 test.each<[wrong: string, policy: string, issues: string[]]>([
   ['no name', '{when: age > 1h, scope: {cgroup: /a}, then: [notify]}', ['5 EVICTD_CONFIG_MISSING']],
   ['a name with a space', "{name: 'a b', when: swap.available exists, then: [notify]}", ['12 EVICTD_CONFIG_VALUE']],
+  ['a name of 64 characters', `{name: ${'a'.repeat(64)}, when: swap.available exists, then: [notify]}`, ['12 EVICTD_CONFIG_VALUE']],
   ['a name that ends in -', '{name: a-, when: swap.available exists, then: [notify]}', ['12 EVICTD_CONFIG_VALUE']],
   ['no condition', '{name: a, then: [notify]}', ['5 EVICTD_CONFIG_MISSING']],
   ['an unknown key', '{name: a, when: swap.available exists, whne: x, then: [notify]}', ['44 EVICTD_CONFIG_UNKNOWN_KEY']],
@@ -165,11 +171,11 @@ describe('the column of a problem in each way to write a text', () => {
     ['a folded block', 'when: >\n      memory.available\n      < 5', '5:9'],
     ['a literal block with a comment', 'when: |- # why\n\n      swap.available exists\n      & memory.available < 5', '6:28'],
     ['its end', 'when: swap.available exists &', '3:34'],
-    ['a quote in quotes', "when: 'swap.available exists & it''s < 5'", '3:36'],
+    ['behind a quote in quotes', "when: 'it''s < 5 & memory.available < 5'", '3:43'],
     ['through an alias', 'unless: &c memory.available < 5\n    when: *c', '3:35'],
   ])('%s', (_way, when, position) => {
     const issues = issuesOf(() => policiesOf(`  - name: a\n    ${when}\n    then: [notify]\n`));
-    expect(issues[0]?.replace(/^config.yaml:(\S+) .*/, '$1')).toBe(position);
+    expect(issues.at(-1)?.replace(/^config.yaml:(\S+) .*/, '$1')).toBe(position);
   });
 });
 

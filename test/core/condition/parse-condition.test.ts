@@ -111,6 +111,7 @@ describe('a problem is where it is, and says what to write', () => {
     ['memory.available < 10% && age > 1m', 'node', 'CONDITION', 23, 'expected & or |: got "&&"', 'write &'],
     ['memory.available < 10% and age > 1m', 'node', 'CONDITION', 23, 'expected & or |: got "and"', 'write &'],
     ['memory.available == 10%', 'node', 'CONDITION', 17, 'got "=="', '>= or <='],
+    ['age=1h', 'cgroup', 'CONDITION', 3, 'got "="', '>= or <='],
     ['(memory.available < 10%', 'node', 'CONDITION', 0, '"(" without ")"', ''],
     ['memory.available < 10%)', 'node', 'CONDITION', 22, '")" without "("', 'remove it'],
     [deep, 'node', 'CONDITION', 16, 'nested deeper than 16 levels', ''],

@@ -1,7 +1,6 @@
 import type { Condition, MetricReference } from '../../../core/policy/condition.js';
-import { gaugeOf, metricsOf, wholeOf, type Test } from '../../../core/policy/condition-needs.js';
+import { gaugeOf, metricsOf, type Test } from '../../../core/policy/condition-needs.js';
 import { METRICS } from '../../../core/policy/metric.js';
-import type { RawValue } from '../../../core/policy/raw-value.js';
 import type { FixedValue, PolicyFacts } from '../machine.js';
 
 type Facts = Pick<PolicyFacts, 'fixed'>;
@@ -33,24 +32,14 @@ function whyNoTest(test: Test, truth: boolean, facts: Facts): string | undefined
     .find((one) => one !== undefined);
   if (test.kind === 'exists') return truth ? missing : undefined;
   if (missing !== undefined) return missing;
-  const whole = test.kind === 'comparison' ? wholeOf(test) : undefined;
-  const noWhole = whole && fixedIn(test.metric.name, whole.needs, 'missing', facts.fixed.node);
-  if (noWhole !== undefined) return noWhole;
   const zero = fixedOf(test.metric, 'zero', facts);
   return zero === undefined || canBeZero(test, truth) ? undefined : zero;
 }
 
 function fixedOf({ name, of }: MetricReference, is: FixedValue['is'], { fixed }: Facts): string | undefined {
-  return fixedIn(name, gaugeOf({ name, of }).needs, is, fixed[of]);
-}
-
-function fixedIn(
-  name: string,
-  needs: readonly RawValue[],
-  is: FixedValue['is'],
-  values: ReadonlyMap<RawValue, FixedValue>,
-): string | undefined {
-  const found = needs.map((value) => values.get(value)).find((value) => value?.is === is);
+  const found = gaugeOf({ name, of })
+    .needs.map((value) => fixed[of].get(value))
+    .find((value) => value?.is === is);
   return found && `${name}: ${found.why}`;
 }
 
