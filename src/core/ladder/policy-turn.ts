@@ -215,6 +215,9 @@ function mildStep(
   return { ladder: acted(context, ladder, step), turned: dryRun ? turned : { ...turned, given: [...turned.given, one] } };
 }
 
+/** More would end than the policy asks for. */
+const WHOLE_ONLY = 'evictd ends whole workloads only, and the step asks for one process (unit: process)';
+
 const NOTHING = 'no workload of the scope may be acted on';
 
 function noSource({ safeMode }: Policy): string {
@@ -238,7 +241,7 @@ function evictingStep(
     ({ decision }) => relieved(decision).includes('memory') || isInScope(decision.victim.workload.path, scope),
   );
   if (isUnderWay || given.hasChosen) return { ladder: before, turned: given };
-  const refusal = refusalOf(context, given);
+  const refusal = step.kind === 'kill' && step.unit === 'process' ? WHOLE_ONLY : refusalOf(context, given);
   if (refusal !== undefined) return refused(turn, before, given, step.kind, refusal);
   const order = orderOf(context, turn, before.step);
   const victim = scopeVictim(order, context.candidates(), { failedKills: state.failedKills, evictionTimes: given.evictionTimes }, nowNs);

@@ -267,6 +267,12 @@ describe('evictions', () => {
     expect(run.uses(42, 101)).toEqual(['evict big grace 0']);
   });
 
+  test('a step that asks for one process ends no workload', () => {
+    const run = new Run([{ ...KILL, unit: 'process' }]);
+    expect(run.uses(0, 101)).toEqual(['kill refused']);
+    expect(run.uses(1, 101)).toEqual([]);
+  });
+
   test('without a workload source none is evicted, throttled or frozen', () => {
     expect(new Run([THROTTLE, FREEZE, KILL], {}, { hasWorkloadSource: false }).uses(0, 101)).toEqual([
       'throttle refused',
