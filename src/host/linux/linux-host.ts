@@ -6,6 +6,7 @@ import { ownMemoryCgroup, readHierarchies } from './cgroup/hierarchies.js';
 import { instanceName, lockInstance, lockHolder, lockHoldersIn, locksHeldBy } from './process/lock-files.js';
 import * as kernelLog from './oom/kernel-log.js';
 import * as memoryHoldings from './memory/memory-holdings.js';
+import * as memoryNodes from './memory/memory-nodes.js';
 import { readMemoryReserve } from './memory/memory-reserve.js';
 import { openNode } from './node.js';
 import * as oomCounters from './oom/oom-counters.js';
@@ -38,6 +39,7 @@ export const linuxHost: Host = {
     return { read: oomKiller.readOomKiller, domainOf: oomDomain.domainOf };
   },
   readMemoryReserve,
+  readMemoryNodes: () => memoryNodes.readMemoryNodes(),
   readMemoryHoldings: (...args) => memoryHoldings.readMemoryHoldings(...args),
   get kernelKills() {
     return { KernelLogWatch: kernelLog.KernelLogWatch, OomCounters: oomCounters.OomCounters };

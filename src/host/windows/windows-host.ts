@@ -34,6 +34,7 @@ export const windowsHost: Host = {
   readBootId,
   oomKiller: undefined,
   readMemoryReserve: () => undefined,
+  readMemoryNodes: () => [],
   readMemoryHoldings: undefined,
   kernelKills: undefined,
   replacesOpenFiles: false,
