@@ -4,7 +4,7 @@ import { parseJournal, type JournalRecord } from './journal-lines.js';
 import { monotonicOf, type Promised, type Seen } from './seen.js';
 
 const PROMISED: Promised = { seed: 7, budget: { max: 2, windowMs: 10_000 }, last: '3', looksWithinMs: 1000 };
-const INODES: Readonly<Record<string, string>> = { web: '1', db: '2', last: '3', job: '4', batch: '5' };
+const INODES: Readonly<Record<string, string>> = { web: '1', db: '2', last: '3', job: '4', batch: '5', again: '6' };
 const MIB = 1 << 20;
 
 /** The values of `key=value` in the words of a line. */
@@ -13,13 +13,14 @@ function settings(line: readonly string[]): Readonly<Record<string, string>> {
 }
 
 /**
- * A record each: `20 decision 1 web [wake=18] [ordered] [pid.available]`, `21 killed 1 [taken] [after=0.2]`, `25 alert no-yield`,
- * `23 met`, `33 unmet`, `28 resume`, `28 start [resumed]`, `31 kernel-oom job node`. A decision needs 200 MiB.
+ * A record each: `20 decision 1 web [wake=18] [ordered] [pid.available] [as=web] [repeats]`, `25 alert no-yield`,
+ * `21 killed 1 [taken] [after=0.2]`, `23 met`, `33 unmet`, `28 resume`, `28 start [resumed]`, `31 kernel-oom job node`.
+ * A decision needs 200 MiB.
  */
 function record(text: string): JournalRecord {
   const [second = '', type = '', number = '', victim = '', ...more] = text.split(' ');
   const at = { time: new Date(Number(second) * 1000).toISOString() };
-  const { wake = second, after } = settings([victim, ...more]);
+  const { wake = second, after, as = victim } = settings([victim, ...more]);
   const spans = after === undefined ? {} : { spansMs: { crossingToSignal: Number(after) * 1000 } };
   const limit = 200 * MIB;
   const read = { ...at, signal: more.find((word) => word.includes('.')) ?? 'memory.available', thresholdValue: limit };
@@ -43,7 +44,8 @@ function record(text: string): JournalRecord {
         decision: Number(number),
         wake: more.includes('ordered') ? 'standing_order' : 'tick',
         wakeAtNs: Number(wake) * 1e9,
-        victim: { name: victim, id: `/node/${victim}#${INODES[victim] ?? ''}` },
+        victim: { name: as, id: `/node/${as}#${INODES[victim] ?? ''}` },
+        ...(more.includes('repeats') && { repeats: true }),
       };
     default:
       return {
@@ -140,7 +142,7 @@ test.each<[violation: string, journal: string, seen: string, violations: string[
     'one eviction more than the budget in its window',
     `${BATCH} 29.9 decision 4 job; 30 killed 4`,
     `${WITH_BATCH} 29.95 ends job`,
-    ['decision 4 is number 3 for memory within 9.9 s'],
+    ['decision 4 has victim 3 for memory within 9.9 s'],
   ],
   [
     'a second victim while the first one dies',
@@ -250,6 +252,12 @@ test.each<[violation: string, journal: string, seen: string, violations: string[
 const KILLED = '30 oom job; 30 ends job';
 test.each<[rule: string, journal: string, seen: string, excused: Record<string, number>]>([
   ['an end that the driver made', JOURNAL, `${SEEN} 30 ends job sent`, {}],
+  [
+    'a victim that was started again and evicted again',
+    `${BATCH} 29.9 decision 4 again as=web repeats; 30 killed 4`,
+    `${WITH_BATCH} 22 begins again; 29.95 ends again`,
+    {},
+  ],
   ['a window that is over', `${BATCH} 30 decision 4 job; 31 killed 4`, `${WITH_BATCH} 30.5 ends job`, {}],
   [
     'a window whose first record is late: evictd was stopped',
@@ -297,6 +305,8 @@ test.each<[rule: string, journal: string, seen: string, excused: Record<string, 
 
 /** The kill is between second 29.5 and 30. */
 const EARLIER = JOURNAL.replace('20 decision 1 web; 21 killed 1', '18 decision 1 web; 19 killed 1');
+const AGAIN = `${JOURNAL} 24 decision 3 again as=web repeats; 25 killed 3;`;
+const WITH_AGAIN = `${SEEN} 22 begins again; 24.5 ends again;`;
 const WITHOUT_YIELD = `${EARLIER} 24 decision 3 batch; 25 ineffective 3;`;
 const LEAK = `${JOURNAL} 23 met; 25 alert leak-elsewhere;`;
 test.each<[rule: string, journal: string, seen: string, excused: string | undefined]>([
@@ -318,6 +328,8 @@ test.each<[rule: string, journal: string, seen: string, excused: string | undefi
   ['the budget was used up', BATCH, WITH_BATCH, 'budget'],
   ['the window was just over', BATCH.replace('20 decision 1 web;', '19.2 decision 1 web;'), WITH_BATCH, 'just back'],
   ['the window was over', BATCH.replace('20 decision 1 web;', '18.4 decision 1 web;'), WITH_BATCH, undefined],
+  ['two evictions were of one workload, which counts again', AGAIN.replace(' repeats', ''), WITH_AGAIN, 'budget'],
+  ['two evictions were of one workload, which counts once', AGAIN, WITH_AGAIN, undefined],
   ['one eviction had sent no signal', BATCH.replace('killed 3', 'vanished 3'), `${SEEN} 10 begins batch`, undefined],
   ['one eviction was for another resource', BATCH.replace('3 batch;', '3 batch pid.available;'), WITH_BATCH, undefined],
   ['an operator had resumed evictd', `${BATCH} 28 resume`, WITH_BATCH, undefined],

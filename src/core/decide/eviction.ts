@@ -39,6 +39,8 @@ export interface Decision {
   readonly holders?: readonly DiskHolder[];
   /** Left out: not a systemd unit. */
   readonly unit?: UnitDecision;
+  /** The budget counts it and an earlier one of the same workload as one. Left out: it counts. */
+  readonly repeats?: true;
   /** Left out: decided by a step, not in advance. */
   readonly standingOrder?: StandingOrderTimes;
 }
@@ -280,20 +282,6 @@ function isEffective(eviction: EvictionInFlight, reading: VictimReading): boolea
   return freedBytes(eviction, undefined) * EFFECTIVE_SHARE >= expectedBytes(eviction.decision);
 }
 
-function patienceOf({ decision, peakUsageBytes }: EvictionInFlight, byNode: boolean): Patience {
+export function patienceOf({ decision, peakUsageBytes }: EvictionInFlight, byNode: boolean): Patience {
   return patienceFor(byNode ? peakUsageBytes + (decision.victim.stats?.swapBytes ?? 0n) : 0n);
-}
-
-/** Reports whether a dying victim has made no progress for longer than its size explains (departure node-yield). */
-export function isStill(eviction: EvictionInFlight, nowNs: bigint): boolean {
-  return nowNs - eviction.usageStillSinceNs >= patienceOf(eviction, true).stillNs;
-}
-
-/** When it needs a step without any event. */
-export function evictionDueNs(eviction: EvictionInFlight, byNode: boolean, nowNs: bigint): bigint {
-  if (eviction.phase === 'terminating') return eviction.phaseSinceNs + eviction.decision.graceNs;
-  const { stillNs, atMostNs } = patienceOf(eviction, byNode);
-  const still = eviction.usageStillSinceNs + stillNs;
-  const most = eviction.phaseSinceNs + atMostNs;
-  return nowNs < still && still < most ? still : most;
 }

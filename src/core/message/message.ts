@@ -61,7 +61,7 @@ export function decisionMessage(decision: Decision): string {
   const { cause, resource, victim, dryRun, standingOrder } = decision;
   const { name } = victim.workload;
   const why = cause.kind === 'threshold' ? comparisonText(cause) : breachText(cause.breach);
-  return `${dryRun ? 'dry run: would evict' : 'evicting'} ${name} with ${meansText(decision)}${standingOrder ? ' by standing order' : ''}: ${why}; ${name} ${describeRanked(victim, resource)}${unitText(decision)}`;
+  return `${dryRun ? 'dry run: would evict' : 'evicting'} ${name} with ${meansText(decision)}${standingOrder ? ' by standing order' : ''}: ${why}; ${name} ${describeRanked(victim, resource)}${unitText(decision)}${decision.repeats ? '; it was evicted before and has grown again, so the budget counts it once' : ''}`;
 }
 
 /** Without the values of the moment, which are not known when an order is prepared. */

@@ -1,4 +1,5 @@
 import { usedUpBudget, withBudgeted } from '../budget/eviction-budget.js';
+import { repeatedGrowers } from '../budget/repeated-eviction.js';
 import { withoutBases } from '../budget/growth-base.js';
 import { isBelow } from '../workload/cgroup.js';
 import { inFlight, type Decision, type EvictionInFlight, type StorageLimitCause, type UnitDecision } from '../decide/eviction.js';
@@ -67,6 +68,7 @@ export function decide(
   const serial = choice.decisions + 1;
   const grace = graceNs(policy, cause, victim);
   const unit = unitDecision(choice, cause, victim, { serial, stop: unitStop, isGraceful: grace > 0n }, nowNs);
+  const repeated = cause.kind === 'threshold' ? repeatedGrowers(policy, choice, cause, ranking, nowNs) : [];
   const decision: Decision = {
     serial,
     resource: resourceOf(cause),
@@ -79,6 +81,7 @@ export function decide(
     dryRun: policy.dryRun,
     ...(holders && { holders }),
     ...(unit && { unit }),
+    ...(repeated.some(({ workload }) => workload.id === victim.workload.id) && { repeats: true }),
   };
   const hold = policy.dryRun ? undefined : unit?.hold;
   return {
