@@ -89,13 +89,16 @@ function polledSignals(
 function presentWorkloads(source: WorkloadSource, rules: readonly Rule[]): PresentWorkloads {
   const effectOf = compileRules(rules, patternsOf(selectHost().os));
   const { usages, unreadable, veto } = source.candidates();
+  const boundNodes = selectHost().openBoundNodes();
   const read = usages.map(({ workload }): PresentWorkload => {
     const { name, path } = workload;
+    const memoryNodes = boundNodes(path);
     return {
       name,
       path,
       matched: effectOf(namedOf(workload)).matched,
       hindrance: hindranceOf(workload.protection, veto?.(workload)),
+      ...(memoryNodes && { memoryNodes }),
     };
   });
   const unread = unreadable.map(({ name, path }): PresentWorkload => {

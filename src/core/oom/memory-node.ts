@@ -13,6 +13,16 @@ export function numbersIn(list: string): readonly number[] {
 }
 
 /**
+ * The nodes that a cpuset permits, if it keeps its processes off some; undefined: it permits all, or is not there.
+ *
+ * @param mems  cpuset.mems.effective, on v1 cpuset.effective_mems
+ */
+export function boundTo(all: readonly number[], mems: string): readonly number[] | undefined {
+  const own = numbersIn(mems);
+  return own.length > 0 && all.some((node) => !own.includes(node)) ? own : undefined;
+}
+
+/**
  * What a process that is bound to the node can get without swapping: as si_mem_available (mm/show_mem.c), for one node.
  *
  * @param meminfo  /sys/devices/system/node/nodeN/meminfo

@@ -40,6 +40,7 @@ export const linuxHost: Host = {
   },
   readMemoryReserve,
   readMemoryNodes: () => memoryNodes.readMemoryNodes(),
+  openBoundNodes: () => memoryNodes.openBoundNodes(),
   readMemoryHoldings: (...args) => memoryHoldings.readMemoryHoldings(...args),
   get kernelKills() {
     return { KernelLogWatch: kernelLog.KernelLogWatch, OomCounters: oomCounters.OomCounters };

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { numbersIn, parseMemoryNode } from '../../../src/core/oom/memory-node.js';
+import { boundTo, numbersIn, parseMemoryNode } from '../../../src/core/oom/memory-node.js';
 
 /** As Linux 6.12 writes them; the amounts are round. 1 MiB has 256 pages. */
 const MEMINFO = (values: Readonly<Record<string, number>>): string =>
@@ -48,6 +48,10 @@ test('pages have the size that the node’s memory says', () => {
   const large = (pages: string): string => String(Number(pages) / 16);
   const zones = ZONES.replace(/(?<=(low|high|managed) +)\d+/g, large).replace('1024', '64');
   expect(available(MEMINFO({}), zones)).toBe(406);
+});
+
+test('a cpuset binds only if it keeps processes off a node', () => {
+  expect(['0-1\n', '1\n', '0\n', '', '0-3\n'].map((mems) => boundTo([0, 1], mems))).toEqual([undefined, [1], [0], undefined, undefined]);
 });
 
 test('lists of nodes', () => {

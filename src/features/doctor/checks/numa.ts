@@ -1,5 +1,5 @@
 import { amountOfBytes } from '../../../core/quantity/amount.js';
-import { numbersIn, parseMemoryNode } from '../../../core/oom/memory-node.js';
+import { boundTo, numbersIn, parseMemoryNode } from '../../../core/oom/memory-node.js';
 import { degraded, ok } from '../check.js';
 import { defineCheck } from '../check-kind.js';
 
@@ -16,8 +16,8 @@ export const numaCheck = defineCheck('workloads.numa', ['kernelFile', 'cgroup', 
   const mount = cgroup.memory?.version === 2 ? cgroup.memory.mountPoint : '/sys/fs/cgroup/cpuset';
   const file = cgroup.memory?.version === 2 ? 'cpuset.mems.effective' : 'cpuset.effective_mems';
   const bound = workloads.listed.flatMap((workload) => {
-    const own = numbersIn(kernelFile(`${mount}${workload.path}/${file}`) ?? '');
-    return own.length > 0 && all.some((node) => !own.includes(node)) ? [{ workload, nodes: own }] : [];
+    const nodes = boundTo(all, kernelFile(`${mount}${workload.path}/${file}`) ?? '');
+    return nodes === undefined ? [] : [{ workload, nodes }];
   });
   const details = { nodes: all, bound: bound.map(({ workload: { path }, nodes }) => ({ path, nodes })) };
   const summary = `${String(all.length)} memory nodes`;

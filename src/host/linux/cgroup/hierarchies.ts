@@ -7,6 +7,7 @@ import { fsPath, namesText } from '../../../byte-paths.js';
 export interface Hierarchies {
   readonly memory: CgroupHierarchy | undefined;
   readonly pids: CgroupHierarchy | undefined;
+  readonly cpuset: CgroupHierarchy | undefined;
   /** v1 only: a v2 cgroup is frozen in its own hierarchy. */
   readonly freezer: CgroupHierarchy | undefined;
   /** cgroup2 with whichever controllers: cgroup.kill and cgroup.freeze need none. */
@@ -30,7 +31,14 @@ export function findHierarchies(mounts: readonly Mount[], unified: (mountPoint: 
   const whole = v2 && ({ version: 2, controller: '', mountPoint: v2.mountPoint, root: v2.root } as const);
   const find = (controller: string): CgroupHierarchy | undefined =>
     findV1(controller) ?? (whole && unified(whole.mountPoint).includes(controller) ? whole : undefined);
-  return { memory: find('memory'), pids: find('pids'), freezer: findV1('freezer'), unified: whole, systemd: findV1('name=systemd') };
+  return {
+    memory: find('memory'),
+    pids: find('pids'),
+    cpuset: find('cpuset'),
+    freezer: findV1('freezer'),
+    unified: whole,
+    systemd: findV1('name=systemd'),
+  };
 }
 
 export function readHierarchies(): Hierarchies {

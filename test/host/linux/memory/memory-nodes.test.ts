@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { readMemoryNodes } from '../../../../src/host/linux/memory/memory-nodes.js';
+import { openBoundNodes, readMemoryNodes } from '../../../../src/host/linux/memory/memory-nodes.js';
 
 const MIB = 1n << 20n;
 
@@ -29,4 +29,22 @@ test('each node of a machine with several', () => {
 
 test('none on a machine with one, and none where a file is missing', () => {
   expect([machine('0\n', { node0: 100 }), machine('0-1\n', { node0: 100 }), readMemoryNodes('/nonexistent')]).toEqual([[], [], []]);
+});
+
+test.each([
+  [2, 'cpuset.mems.effective'],
+  [1, 'cpuset.effective_mems'],
+] as const)('the nodes that a cpuset of cgroup v%i permits', (version, file) => {
+  const directory = mkdtempSync(join(tmpdir(), 'evictd-test-'));
+  onTestFinished(() => {
+    rmSync(directory, { recursive: true });
+  });
+  const controller = { version, controller: version === 1 ? 'cpuset' : '', mountPoint: directory, root: '/' } as const;
+  mkdirSync(join(directory, 'web'));
+  writeFileSync(join(directory, 'web', file), '1\n');
+  writeFileSync(join(directory, 'has_memory'), '0-1\n');
+  const boundNodes = openBoundNodes(directory, controller);
+  expect([boundNodes('/web'), boundNodes('/db'), openBoundNodes(directory, undefined)('/web')]).toEqual([[1], undefined, undefined]);
+  writeFileSync(join(directory, 'has_memory'), '1\n');
+  expect(openBoundNodes(directory, controller)('/web')).toBeUndefined();
 });
