@@ -87,6 +87,12 @@ export interface EvictionInFlight {
   readonly risen?: { readonly available: bigint; readonly atNs: bigint };
 }
 
+/** A process that was started after all of the victim had got SIGKILL, such as ExecStopPost= of its unit. */
+export interface LaterProcess {
+  readonly pid: number;
+  readonly name: string;
+}
+
 /** A victim as read for this step. */
 export interface VictimReading {
   /** undefined: could not be counted. */
@@ -96,6 +102,8 @@ export interface VictimReading {
   readonly swapBytes?: bigint | undefined;
   /** Processor time that its processes have used. Left out: not read, which is not needed when they end at once. */
   readonly processorTicks?: bigint | undefined;
+  /** Of those that are in the cgroup, all of which were started after SIGKILL to all before. Left out: none, or not known. */
+  readonly later?: LaterProcess | undefined;
   /** A process that is being ended runs, or waits for a processor. */
   readonly runs?: true | undefined;
   /** The cgroup was removed. */
@@ -155,6 +163,8 @@ export interface Outcome {
   readonly notFreed?: NotFreed;
   readonly removed: boolean;
   readonly processesLeft: number | undefined;
+  /** As in VictimReading. */
+  readonly later?: LaterProcess;
   readonly error: string | undefined;
   readonly abandoned?: string | undefined;
   readonly nodeAfter: Observation | undefined;

@@ -87,7 +87,7 @@ function breachText(breach: StorageBreach): string {
 export function outcomeMessage(outcome: Outcome): string {
   const { decision, freedBytes, processesLeft, error } = outcome;
   const { name } = decision.victim.workload;
-  const node = nodeText(outcome) + stoppedText(outcome);
+  const node = nodeText(outcome) + stoppedText(outcome) + laterText(outcome);
   switch (outcome.result) {
     case 'killed':
       return decision.resource === 'memory'
@@ -104,6 +104,13 @@ export function outcomeMessage(outcome: Outcome): string {
     case 'abandoned':
       return `eviction of ${name} abandoned: ${outcome.abandoned ?? 'evictd ended before it was over'}${node}`;
   }
+}
+
+/** '; its processes ended; systemd still runs 4711 (rm) in its cgroup'. */
+function laterText({ later, decision: { victim } }: Outcome): string {
+  if (later === undefined) return '';
+  const runs = victim.workload.unit === undefined ? 'its cgroup has a new one,' : 'systemd still runs';
+  return `; its processes ended; ${runs} ${String(later.pid)} (${later.name})${victim.workload.unit === undefined ? '' : ' in its cgroup'}`;
 }
 
 /** 'the node got back only 1MiB of 200MiB: memory stays that outlives its processes, such as files on a tmpfs'. */
