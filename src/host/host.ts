@@ -8,6 +8,7 @@ import type { ownMemoryCgroup, readHierarchies } from './linux/cgroup/hierarchie
 import type { instanceName, lockInstance, lockHolder, lockHoldersIn, locksHeldBy } from './linux/process/lock-files.js';
 import type { KernelLogWatch } from './linux/oom/kernel-log.js';
 import type { readMemoryHoldings } from './linux/memory/memory-holdings.js';
+import type { openBoundNodes, readMemoryNodes } from './linux/memory/memory-nodes.js';
 import type { readMemoryReserve } from './linux/memory/memory-reserve.js';
 import type { whyUntrusted } from './linux/process/file-owner.js';
 import type { openNode } from './linux/node.js';
@@ -56,6 +57,9 @@ export interface Host {
   readonly readBootId: typeof readBootId;
   readonly oomKiller: OomKillerReaders | undefined;
   readonly readMemoryReserve: typeof readMemoryReserve;
+  /** Empty on a machine with one memory node. */
+  readonly readMemoryNodes: typeof readMemoryNodes;
+  readonly openBoundNodes: typeof openBoundNodes;
   readonly readMemoryHoldings: typeof readMemoryHoldings | undefined;
   readonly kernelKills: KernelKillReaders | undefined;
   /** Keeps the program's machine code in memory. `errno`: of the first refusal. */

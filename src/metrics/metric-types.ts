@@ -45,6 +45,8 @@ export interface OwnValues {
   readonly journalErrors: () => number;
   readonly journalLostRecords: () => number;
   readonly logLinesDropped: () => number;
+  /** Of a machine with several memory nodes, read now; else empty. */
+  readonly memoryNodes: () => readonly { readonly node: number; readonly availableBytes: bigint; readonly capacityBytes: bigint }[];
 }
 
 /** A value for an event of the monitor; undefined: none for this one. */

@@ -132,6 +132,18 @@ export const NODE_METRICS: readonly ReadMetric[] = [
     },
     ['eviction_signal'],
   ),
+  gauge(
+    'evictd_memory_node_available_bytes',
+    'What processes that are bound to this memory node (NUMA) can get; only on a machine with several.',
+    (_latest, own) => own.memoryNodes().map(({ node, availableBytes }) => [Number(availableBytes), String(node)]),
+    ['memory_node'],
+  ),
+  gauge(
+    'evictd_memory_node_capacity_bytes',
+    'Memory of this memory node.',
+    (_latest, own) => own.memoryNodes().map(({ node, capacityBytes }) => [Number(capacityBytes), String(node)]),
+    ['memory_node'],
+  ),
   gauge('evictd_sample_age_seconds', 'Time since the last sample of the node, at the time of the scrape.', ({ sampleAgeNs }) => {
     const ageNs = sampleAgeNs();
     return [[ageNs === undefined ? undefined : Number(ageNs) / 1e9]];

@@ -200,6 +200,7 @@ export class Victims<D extends Ending = Decision> {
       swapBytes: sample?.swapBytes,
       processorTicks: sample?.processorTicks,
       ...(sample?.runs && { runs: true }),
+      ...(sample?.later && { later: sample.later }),
       removed: hasEnded || (sample?.removed ?? false),
       vanished: vanished && !hasEnded,
       error: hasEnded ? undefined : error,

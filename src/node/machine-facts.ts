@@ -97,15 +97,18 @@ function polledSignals(
 function presentWorkloads(source: WorkloadSource, rules: readonly Rule[]): PresentWorkloads {
   const effectOf = compileRules(rules, patternsOf(selectHost().os));
   const { usages, unreadable, veto, managed } = source.candidates();
+  const boundNodes = selectHost().openBoundNodes();
   const known = new Set(usages.map(({ workload }) => workload.id));
   const inManaged = (managed?.() ?? []).filter(({ workload }) => !known.has(workload.id));
   const read = [...usages, ...inManaged].map(({ workload }): PresentWorkload => {
     const { name, path } = workload;
+    const memoryNodes = boundNodes(path);
     return {
       name,
       path,
       matched: effectOf(namedOf(workload)).matched,
       hindrance: hindranceOf(workload.protection, veto?.(workload)),
+      ...(memoryNodes && { memoryNodes }),
     };
   });
   const unread = unreadable.map(({ name, path }): PresentWorkload => {

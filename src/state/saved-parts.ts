@@ -45,8 +45,12 @@ const SAVED_PARTS = {
   failedKills: { schema: integersByText, change: (until) => [...until].join(), ifTooLong: new Map() },
   withoutYield: { schema: () => z.map(z.enum(SIGNALS), z.bigint()), change: (values) => [...values].join() },
   evictionTimes: {
-    schema: () => z.map(z.enum(RESOURCES), z.array(object({ decision: z.number(), atNs: z.bigint(), priority: z.number() }))),
-    change: (times) => [...times].map(([resource, { length }]) => `${resource} ${String(length)}`).join(),
+    schema: () =>
+      z.map(
+        z.enum(RESOURCES),
+        z.array(object({ decision: z.number(), atNs: z.bigint(), priority: z.number(), victim: z.optional(z.string()) })),
+      ),
+    change: (times) => [...times].map(([resource, counted]) => `${resource} ${counted.map(({ decision }) => decision).join()}`).join(' '),
   },
   unitEvictions: { schema: () => z.map(z.string(), z.array(z.bigint())) },
   held: {
@@ -261,6 +265,7 @@ function decision(): z.ZodMiniType {
     unreadable: z.array(object({})),
     decidedAtNs: z.bigint(),
     dryRun: z.boolean(),
+    repeats: z.optional(z.literal(true)),
     standingOrder: z.optional(object({ preparedAtNs: z.bigint(), crossedAtNs: z.bigint(), signalledAtNs: z.bigint() })),
     unit: z.optional(object({ evictions: z.number(), stop: z.optional(stop), hold: z.optional(hold()) })),
   });

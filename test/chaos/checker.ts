@@ -64,19 +64,21 @@ function protectedStay({ evictions, lives, protectedOnes }: Evidence): Violation
 }
 
 /**
- * No window has more than `max`: from the earliest moment that the first one can have been decided at to the record of
- * the last one, so that neither a stopped evictd nor a busy machine makes the distance appear shorter than it was.
+ * No window has more than `max` victims: from the earliest moment that the first one can have been decided at to the
+ * record of the last one, so that neither a stopped evictd nor a busy machine makes the distance appear shorter than it
+ * was. Several evictions of one workload, which was started again, have one victim.
  */
 function budgetHolds({ evictions, promised: { budget } }: Evidence): Violation[] {
   const counted = evictions.filter(({ outcome }) => outcome === undefined || !UNSENT.includes(outcome.result));
-  return [...new Set(counted.map(({ resource }) => resource))].flatMap((resource) => {
-    const same = counted.filter((eviction) => eviction.resource === resource);
-    return same.flatMap((last, index) => {
-      const first = same[index - budget.max];
-      if (first === undefined || last.from - first.notBefore >= budget.windowMs) return [];
-      const within = `${((last.from - first.notBefore) / 1000).toFixed(1)} s`;
-      return [{ at: last.from, what: `decision ${last.number} is number ${budget.max + 1} for ${resource} within ${within}` }];
-    });
+  return counted.flatMap((last, index) => {
+    const { resource, number, from } = last;
+    const within = counted
+      .slice(0, index + 1)
+      .filter((other) => other.resource === resource && (other === last || from - other.notBefore < budget.windowMs));
+    const victims = new Set(within.map(({ path }) => path));
+    if (victims.size <= budget.max) return [];
+    const seconds = ((from - (within[0]?.notBefore ?? from)) / 1000).toFixed(1);
+    return [{ at: from, what: `decision ${number} has victim ${victims.size} for ${resource} within ${seconds} s` }];
   });
 }
 

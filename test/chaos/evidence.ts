@@ -10,6 +10,10 @@ export interface Eviction {
   readonly place: number;
   readonly victim: string;
   readonly name: string;
+  /** A workload that is started again has the same one. */
+  readonly path: string;
+  /** evictd says that the budget counts it with an earlier one of the same workload. */
+  readonly repeats: boolean;
   readonly resource: string;
   /** What had to be available. */
   readonly limit: number;
@@ -81,6 +85,8 @@ function evictionsOf(records: readonly TimedRecord[]): Eviction[] {
         place,
         victim: /#(\d+)$/.exec(record.victim?.id ?? '')?.[1] ?? '?',
         name: record.victim?.name ?? '?',
+        path: record.victim?.id.replace(/#\d+$/, '') ?? '?',
+        repeats: record.repeats === true,
         resource: resourceOf(record.signal ?? ''),
         limit: Number(record.limit ?? 0),
         from,

@@ -10,6 +10,7 @@ export interface JournalRecord {
   readonly wake?: string;
   readonly wakeAtNs?: number | string;
   readonly victim?: { readonly name: string; readonly id: string };
+  readonly repeats?: boolean;
   readonly result?: string;
   readonly notFreed?: string;
   readonly spansMs?: { readonly crossingToSignal?: number };

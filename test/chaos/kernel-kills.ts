@@ -1,4 +1,4 @@
-import { looksOf, resourceOf, type Evidence, type Violation } from './evidence.js';
+import { looksOf, resourceOf, type Eviction, type Evidence, type Violation } from './evidence.js';
 import type { Seen } from './seen.js';
 
 type Kill = Extract<Seen, { kind: 'kernel-kills' }>;
@@ -59,10 +59,12 @@ function couldEvictGrower({ seen, evictions, protectedOnes, promised }: Evidence
   const base = looks.find(({ at }) => at >= Math.max(block.from, last?.from ?? 0));
   const late = looks.filter(({ at }) => at <= kill.since - promised.looksWithinMs).at(-1);
   if (base === undefined || late === undefined || late.at <= base.at || late.freeBytes >= permitsGrowersBelow) return false;
-  const grown = Object.entries(late.anonBytes)
-    .filter(([workload]) => !protectedOnes.has(workload))
-    .reduce((sum, [workload, bytes]) => sum + Math.max(0, bytes - (base.anonBytes[workload] ?? 0)), 0);
-  return grown >= LEAST_GROWTH && grown >= PART_OF_LOSS * (base.freeBytes - late.freeBytes);
+  const grown = Object.entries(late.anonBytes).map(
+    ([workload, bytes]) => [protectedOnes.has(workload), Math.max(0, bytes - (base.anonBytes[workload] ?? 0))] as const,
+  );
+  const all = grown.reduce((sum, [, bytes]) => sum + bytes, 0);
+  const curable = grown.reduce((sum, [isProtected, bytes]) => sum + (isProtected ? 0 : bytes), 0);
+  return curable >= LEAST_GROWTH && curable >= PART_OF_LOSS * Math.max(all, base.freeBytes - late.freeBytes);
 }
 
 /** It did not run: stopped, dead or lost. */
@@ -73,14 +75,20 @@ function absences({ seen }: Evidence): Block[] {
   );
 }
 
-/** From the decision that used up the budget until the first one leaves the window, or an operator resumes. */
+/** From the decision that used up the budget until a victim leaves the window, or an operator resumes. */
 function usedUpBudgets({ evictions, journal, promised: { budget } }: Evidence): Block[] {
   const counted = evictions.filter(({ resource, outcome }) => resource === 'memory' && outcome?.result !== 'vanished');
   return counted.flatMap(({ from }, index) => {
-    const first = counted[index - budget.max + 1];
+    const victims = counted.slice(0, index + 1).filter((one, at, all) => !all.some((later, after) => after > at && isRepeatOf(later, one)));
+    const first = victims.at(-budget.max);
     if (first === undefined || first.from + budget.windowMs <= from) return [];
     return [{ reason: 'budget', from, to: Math.min(first.from + budget.windowMs, forgottenAfter(journal, from)) }];
   });
+}
+
+/** The budget counts it instead of the earlier one. */
+function isRepeatOf(later: Eviction, { path }: Eviction): boolean {
+  return later.repeats && later.path === path;
 }
 
 /**

@@ -120,7 +120,7 @@ export class ChaosNode {
   }
 
   lookAtAll(): void {
-    const { at } = moment();
+    const before = moment();
     const usage = attempt(() => Number(this.cgroup.read(isV1 ? 'memory.usage_in_bytes' : 'memory.current')));
     if (usage === undefined) return;
     // On v2 the node has the kills of units too, whose cgroups go with them.
@@ -131,13 +131,15 @@ export class ChaosNode {
       this.#see({ kind: 'kernel-kills', workload: A_UNIT, count, since: this.#looked, limit: 'node' });
       this.#kernelKills = kills;
     }
-    this.#see({
-      kind: 'looked',
+    const looked = {
+      kind: 'looked' as const,
       freeBytes: NODE_MIB * MIB - usage,
       anonBytes: Object.fromEntries(this.workloads.flatMap((workload) => [[workload.id, workload.anonBytes() ?? 0]])),
       alive: this.workloads.flatMap(({ pids }) => [...pids].filter((pid) => !['Z', 'X', undefined].includes(stateOf(pid)))),
-    });
-    this.#looked = at;
+    };
+    // What was alive was so after this moment.
+    this.#see(looked, before);
+    this.#looked = before.at;
   }
 
   async close(): Promise<void> {

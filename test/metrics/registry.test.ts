@@ -29,6 +29,7 @@ const notifier: NotifierState = {
 
 interface Fixture {
   readonly status: Status;
+  readonly memoryNodes: { node: number; availableBytes: bigint; capacityBytes: bigint }[];
   readonly counts: { errors: number; lost: number; dropped: number };
   readonly passTime: (ns: bigint) => void;
   readonly scrape: () => Promise<Map<string, Family>>;
@@ -38,14 +39,16 @@ function fixture(): Fixture {
   let nowNs = 0n;
   const status = new Status(() => nowNs);
   const counts = { errors: 0, lost: 0, dropped: 0 };
+  const memoryNodes: Fixture['memoryNodes'] = [];
   const registry = new MetricsRegistry(status, {
     version: '1.2.3',
     dryRun: true,
     journalErrors: () => counts.errors,
     journalLostRecords: () => counts.lost,
     logLinesDropped: () => counts.dropped,
+    memoryNodes: () => memoryNodes,
   });
-  return { status, counts, passTime: (ns) => (nowNs += ns), scrape: async () => parseExposition(await registry.metrics()) };
+  return { status, counts, memoryNodes, passTime: (ns) => (nowNs += ns), scrape: async () => parseExposition(await registry.metrics()) };
 }
 
 const samples = (families: Map<string, Family>, name: string): Record<string, number> | undefined => families.get(name)?.samples;
@@ -65,6 +68,21 @@ test('no samples before the first sample of the node', async () => {
   ]) {
     expect(samples(families, `evictd_${name}`), name).toEqual({});
   }
+});
+
+test('memory nodes of a machine with several', async () => {
+  const { memoryNodes, scrape } = fixture();
+  expect(samples(await scrape(), 'evictd_memory_node_available_bytes')).toEqual({});
+  memoryNodes.push({ node: 0, availableBytes: 3n, capacityBytes: 8n }, { node: 2, availableBytes: 5n, capacityBytes: 9n });
+  const families = await scrape();
+  expect(samples(families, 'evictd_memory_node_available_bytes')).toEqual({
+    'evictd_memory_node_available_bytes{memory_node="0"}': 3,
+    'evictd_memory_node_available_bytes{memory_node="2"}': 5,
+  });
+  expect(samples(families, 'evictd_memory_node_capacity_bytes')).toEqual({
+    'evictd_memory_node_capacity_bytes{memory_node="0"}': 8,
+    'evictd_memory_node_capacity_bytes{memory_node="2"}': 9,
+  });
 });
 
 test('signals have their own unit; a percentage is resolved against the capacity', async () => {
@@ -346,7 +364,14 @@ test('a metric is one entry in a list', async () => {
     ['node'],
   ]) satisfies Metric;
   const status = new Status(() => 0n, [toy]);
-  const own = { version: '1', dryRun: false, journalErrors: () => 0, journalLostRecords: () => 0, logLinesDropped: () => 0 };
+  const own = {
+    version: '1',
+    dryRun: false,
+    journalErrors: () => 0,
+    journalLostRecords: () => 0,
+    logLinesDropped: () => 0,
+    memoryNodes: () => [],
+  };
   const registry = new MetricsRegistry(status, own, [toy]);
   const scrape = async () => samples(parseExposition(await registry.metrics()), 'evictd_toy_total');
   expect(await scrape()).toEqual({ 'evictd_toy_total{limit="node"}': 0 });

@@ -94,6 +94,7 @@ test.each([
     journalErrors: none,
     journalLostRecords: none,
     logLinesDropped: none,
+    memoryNodes: () => [],
   });
   const write = (message: string): void => void logged.push(message);
   const log: Log = { debug: write, info: write, warn: write, error: write, dropped: 0, flush: () => Promise.resolve() };

@@ -40,6 +40,7 @@ export function make(port = 0, clientTimeoutMs = PATIENT_MS, address: ListenAddr
     journalErrors: none,
     journalLostRecords: none,
     logLinesDropped: () => scrapes++,
+    memoryNodes: () => [],
   });
   const server = new MetricsServer({ address, tryLock, status, registry, log, retryMs: 20, clientTimeoutMs });
   closers.push(() => {

@@ -19,7 +19,11 @@ const at = (monotonicSeconds: number, bootSeconds = monotonicSeconds): Clocks =>
 
 /** One eviction in flight since second 100. SIGKILL was sent, and what the others hold is known. */
 function bequest(): SavedState {
-  const timeline = new Timeline(policy([hard]), candidates([workload('batch'), 300n * Mi], [workload('web'), 20n * Mi]));
+  const evictionBudget = { max: 5, windowNs: 600n * SECOND, bands: [] };
+  const timeline = new Timeline(
+    policy([hard], { evictionBudget }),
+    candidates([workload('batch'), 300n * Mi], [workload('web'), 20n * Mi]),
+  );
   timeline.memory(100, 50n);
   const amounts = new Map([['some', 5n]]);
   const outside = () => ({ cgroups: amounts, counters: amounts, isPartial: false, above: new Set(['/']) });
@@ -136,6 +140,7 @@ describe('a part of it that is something else is noticed, whatever it is, and ev
       expect.arrayContaining([
         'state.evictions.0.decision.victim.workload.id',
         'state.baselines.map.0.1.since.kind',
+        'state.evictionTimes.map.0.1.0.victim',
         'clocks.bootNs.bigint',
       ]),
     );

@@ -51,6 +51,7 @@ export function publish({ options, node: { identity }, inForce, instance, log, c
     journalErrors: () => journal.errors,
     journalLostRecords: () => journal.lost,
     logLinesDropped: () => log.dropped,
+    memoryNodes: () => selectHost().readMemoryNodes(),
   });
   const saved = closers.add(openSavedState(config, { node: identity, instance, policy: inForce.policy(), journal, log }));
   const recorder = recording && createRecorder(recording, inForce.loaded, identity, dryRun, saved.restored.state, log);

@@ -3,6 +3,7 @@ import { budgetRule } from './budget.js';
 import { entriesRule } from './entries.js';
 import { evictableRule } from './workloads/evictable.js';
 import type { Finding, LintRule, LintSubject } from './lint-rule.js';
+import { memoryNodesRule } from './workloads/memory-nodes.js';
 import { imagesRule, rulesRule } from './workloads/rules.js';
 import type { MachineFacts } from './machine.js';
 import { policyConditionsRule } from './policies/policy-conditions.js';
@@ -32,6 +33,7 @@ export const LINT_RULES: readonly LintRule[] = [
   policyConditionsRule,
   policyScopesRule,
   policyStepsRule,
+  memoryNodesRule,
 ];
 
 /**

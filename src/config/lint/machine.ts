@@ -18,6 +18,8 @@ export interface PresentWorkload {
   /** Indexes of the rules that match it. */
   readonly matched: readonly number[];
   readonly hindrance: Hindrance | undefined;
+  /** The only memory nodes (NUMA) that a cpuset permits. Left out: all, or unknown. */
+  readonly memoryNodes?: readonly number[];
 }
 
 export interface MachineFacts {

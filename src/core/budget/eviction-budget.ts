@@ -23,6 +23,8 @@ export interface BudgetedEviction {
   /** Monotonic. */
   readonly atNs: bigint;
   readonly priority: number;
+  /** Its path, which it has again when it is started again. Left out: not known, an older evictd counted it. */
+  readonly victim?: string;
 }
 
 export type EvictionTimes = ReadonlyMap<Resource, readonly BudgetedEviction[]>;
@@ -38,7 +40,7 @@ export interface UsedUpBudget {
 }
 
 /** The part of a Policy that limits evictions. */
-interface BudgetPolicy {
+export interface BudgetPolicy {
   readonly departures: Pick<Departures, 'budget'>;
   readonly evictionBudget?: EvictionBudget;
 }
@@ -48,13 +50,28 @@ export function budgetOf({ departures, evictionBudget }: BudgetPolicy): Eviction
   return departures.budget ? evictionBudget : undefined;
 }
 
-/** Adds an eviction that was decided, and drops those that have left the window. A storage limit is the workload's own. */
+/**
+ * Adds an eviction that was decided, and drops those that have left the window. Repeated evictions of one workload count
+ * as one, at the time of the last. A storage limit is the workload's own.
+ */
 export function withBudgeted(policy: BudgetPolicy, times: EvictionTimes, decision: Decision): EvictionTimes {
   const budget = budgetOf(policy);
-  const { serial, resource, cause, decidedAtNs: atNs, victim } = decision;
+  const { serial, resource, cause, decidedAtNs: atNs, victim, repeats } = decision;
+  const { path } = victim.workload;
   if (budget === undefined || cause.kind === 'storage-limit') return times;
-  const earlier = inWindow(budget, times, resource, atNs);
-  return new Map(times).set(resource, [...earlier, { decision: serial, atNs, priority: victim.priority }]);
+  const earlier = inWindow(budget, repeats ? withoutVictim(times, resource, path) : times, resource, atNs);
+  return new Map(times).set(resource, [...earlier, { decision: serial, atNs, priority: victim.priority, victim: path }]);
+}
+
+/** Without the evictions of a workload, so that another one of it fits if it does not count anew. */
+export function withoutVictim(times: EvictionTimes, resource: Resource, path: string): EvictionTimes {
+  return new Map(times).set(resource, times.get(resource)?.filter(({ victim }) => victim !== path) ?? []);
+}
+
+/** The paths of the workloads that the budget counts. */
+export function budgetedVictims(policy: BudgetPolicy, times: EvictionTimes, resource: Resource, nowNs: bigint): ReadonlySet<string> {
+  const budget = budgetOf(policy);
+  return new Set(budget && inWindow(budget, times, resource, nowNs).flatMap(({ victim }) => victim ?? []));
 }
 
 /** Without the evictions whose victims got no signal. */

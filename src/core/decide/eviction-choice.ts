@@ -7,6 +7,7 @@ import {
   evictIfPossible,
   isOwed,
   paused,
+  readOnceMore,
   type ChoiceContext,
   type Chosen,
   type ThresholdReading,
@@ -34,7 +35,6 @@ import {
   type ResourceThreshold,
   type Threshold,
 } from '../threshold/threshold.js';
-import type { Candidates } from '../workload/workload.js';
 
 /**
  * Acts on thresholds that were met for their grace period and read anew: at most one victim per resource, or one in
@@ -119,7 +119,7 @@ function evictInPause(context: ChoiceContext, chosen: Chosen, reading: Threshold
   const { threshold } = reading;
   const available = observations.observed.get(signal)?.available;
   if (available === undefined) return alert(chosen, ALERT_OF[kind], reading);
-  let found: Candidates | undefined = candidates();
+  const found = candidates();
   const ranking = measuredRanking(policy, layout, threshold, found);
   const base = chosen.baselines.get(signal);
   if (base?.since.kind !== kind) {
@@ -139,12 +139,7 @@ function evictInPause(context: ChoiceContext, chosen: Chosen, reading: Threshold
     const leak = kind === 'leak' ? { leak: leakIn(base, growth) } : {};
     return alert(chosen, ALERT_OF[kind], { ...reading, ...leak });
   }
-  const read = (): Candidates => {
-    const first = found ?? candidates();
-    found = undefined;
-    return first;
-  };
-  const next = evictIfPossible({ ...context, growers: evictable }, chosen, reading, read);
+  const next = evictIfPossible({ ...context, growers: evictable }, chosen, reading, readOnceMore(found, candidates));
   if (growers.size > 0 || next.decisions === chosen.decisions) return next;
   return { ...next, settled: new Map([...next.settled, [key, thresholdId(threshold)]]) };
 }

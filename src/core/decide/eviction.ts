@@ -32,6 +32,8 @@ export interface Decision {
   readonly holders?: readonly DiskHolder[];
   /** Left out: not a systemd unit. */
   readonly unit?: UnitDecision;
+  /** The budget counts it and an earlier one of the same workload as one. Left out: it counts. */
+  readonly repeats?: true;
   /** Left out: decided by a step, not in advance. */
   readonly standingOrder?: StandingOrderTimes;
 }
@@ -78,6 +80,12 @@ export interface EvictionInFlight {
   readonly risen?: { readonly available: bigint; readonly atNs: bigint };
 }
 
+/** A process that was started after all of the victim had got SIGKILL, such as ExecStopPost= of its unit. */
+export interface LaterProcess {
+  readonly pid: number;
+  readonly name: string;
+}
+
 /** A victim as read for this step. */
 export interface VictimReading {
   /** undefined: could not be counted. */
@@ -87,6 +95,8 @@ export interface VictimReading {
   readonly swapBytes?: bigint | undefined;
   /** Processor time that its processes have used. Left out: not read, which is not needed when they end at once. */
   readonly processorTicks?: bigint | undefined;
+  /** Of those that are in the cgroup, all of which were started after SIGKILL to all before. Left out: none, or not known. */
+  readonly later?: LaterProcess | undefined;
   /** A process that is being ended runs, or waits for a processor. */
   readonly runs?: true | undefined;
   /** The cgroup was removed. */
@@ -146,6 +156,8 @@ export interface Outcome {
   readonly notFreed?: NotFreed;
   readonly removed: boolean;
   readonly processesLeft: number | undefined;
+  /** As in VictimReading. */
+  readonly later?: LaterProcess;
   readonly error: string | undefined;
   readonly abandoned?: string | undefined;
   readonly nodeAfter: Observation | undefined;
@@ -273,20 +285,6 @@ function isEffective(eviction: EvictionInFlight, reading: VictimReading): boolea
   return freedBytes(eviction, undefined) * EFFECTIVE_SHARE >= expectedBytes(eviction.decision);
 }
 
-function patienceOf({ decision, peakUsageBytes }: EvictionInFlight, byNode: boolean): Patience {
+export function patienceOf({ decision, peakUsageBytes }: EvictionInFlight, byNode: boolean): Patience {
   return patienceFor(byNode ? peakUsageBytes + (decision.victim.stats?.swapBytes ?? 0n) : 0n);
-}
-
-/** Reports whether a dying victim has made no progress for longer than its size explains (departure node-yield). */
-export function isStill(eviction: EvictionInFlight, nowNs: bigint): boolean {
-  return nowNs - eviction.usageStillSinceNs >= patienceOf(eviction, true).stillNs;
-}
-
-/** When it needs a step without any event. */
-export function evictionDueNs(eviction: EvictionInFlight, byNode: boolean, nowNs: bigint): bigint {
-  if (eviction.phase === 'terminating') return eviction.phaseSinceNs + eviction.decision.graceNs;
-  const { stillNs, atMostNs } = patienceOf(eviction, byNode);
-  const still = eviction.usageStillSinceNs + stillNs;
-  const most = eviction.phaseSinceNs + atMostNs;
-  return nowNs < still && still < most ? still : most;
 }

@@ -1,5 +1,5 @@
 import { budgetChangesNs } from '../budget/eviction-budget.js';
-import { evictionDueNs } from './eviction.js';
+import { evictionDueNs } from '../reclaim/victim-patience.js';
 import { yieldClosesNs } from '../reclaim/eviction-yield.js';
 import { episodeEndNs } from '../threshold/reported-episode.js';
 import { graceEndNs } from '../threshold/grace-period.js';

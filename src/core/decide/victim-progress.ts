@@ -159,6 +159,7 @@ function outcomeOf(
     ...(found?.notFreed && { notFreed: found.notFreed }),
     removed: reading.removed,
     processesLeft: reading.processes,
+    ...(reading.later && { later: reading.later }),
     error: reading.error,
     ...(reading.abandoned === undefined ? {} : { abandoned: reading.abandoned }),
     nodeAfter: after,

@@ -64,7 +64,7 @@ export function decisionMessage(decision: Decision): string {
   const { cause, resource, victim, dryRun, standingOrder } = decision;
   const { name } = victim.workload;
   const why = causeText(cause, comparisonText);
-  return `${dryRun ? 'dry run: would evict' : 'evicting'} ${name} with ${meansText(decision)}${standingOrder ? ' by standing order' : ''}: ${why}; ${name} ${describeRanked(victim, resource)}${unitText(decision)}`;
+  return `${dryRun ? 'dry run: would evict' : 'evicting'} ${name} with ${meansText(decision)}${standingOrder ? ' by standing order' : ''}: ${why}; ${name} ${describeRanked(victim, resource)}${unitText(decision)}${decision.repeats ? '; it was evicted before and has grown again, so the budget counts it once' : ''}`;
 }
 
 /** Without the values of the moment, which are not known when an order is prepared. */
@@ -101,7 +101,7 @@ function breachText(breach: StorageBreach): string {
 export function outcomeMessage(outcome: Outcome): string {
   const { decision, freedBytes, processesLeft, error } = outcome;
   const { name } = decision.victim.workload;
-  const node = nodeText(outcome) + stoppedText(outcome);
+  const node = nodeText(outcome) + stoppedText(outcome) + laterText(outcome);
   switch (outcome.result) {
     case 'killed':
       return decision.resource === 'memory'
@@ -118,6 +118,13 @@ export function outcomeMessage(outcome: Outcome): string {
     case 'abandoned':
       return `eviction of ${name} abandoned: ${outcome.abandoned ?? 'evictd ended before it was over'}${node}`;
   }
+}
+
+/** '; its processes ended; systemd still runs 4711 (rm) in its cgroup'. */
+function laterText({ later, decision: { victim } }: Outcome): string {
+  if (later === undefined) return '';
+  const runs = victim.workload.unit === undefined ? 'its cgroup has a new one,' : 'systemd still runs';
+  return `; its processes ended; ${runs} ${String(later.pid)} (${later.name})${victim.workload.unit === undefined ? '' : ' in its cgroup'}`;
 }
 
 /** 'the node got back only 1MiB of 200MiB: memory stays that outlives its processes, such as files on a tmpfs'. */

@@ -1,6 +1,7 @@
-import { usedUpBudget } from '../budget/eviction-budget.js';
+import { budgetedVictims, usedUpBudget, withoutVictim } from '../budget/eviction-budget.js';
 import { aboveOf, memoryBase, pausedBase, withBase, type BaseMoment, type GrowthBase } from '../budget/growth-base.js';
 import { growthSince, isConsumed, isCurable, isUncertain, leakIn } from '../budget/growth.js';
+import { repeatedGrowers } from '../budget/repeated-eviction.js';
 import { memoryGrowth, type MemoryGrowth } from '../budget/memory-growth.js';
 import type { AlertKind, Effect } from '../decide/effect.js';
 import type { Policy, State } from '../decide/state.js';
@@ -40,12 +41,16 @@ export interface ChoiceContext {
   readonly repaying: readonly Threshold[];
   /** Ids of the only workloads that may be evicted. Left out: any. */
   readonly growers?: ReadonlySet<string>;
+  /** The path of a victim whose eviction does not count anew in the budget. Left out: none. */
+  readonly again?: string;
   readonly nowNs: bigint;
 }
 
+type AttemptContext = Omit<ChoiceContext, 'candidates' | 'observations'>;
+
 /** Evicts a workload if that can help; else alerts with the reason. */
 export function evictIfPossible<C extends Choice>(
-  context: Omit<ChoiceContext, 'candidates' | 'observations'>,
+  context: AttemptContext,
   before: C,
   reading: ThresholdReading,
   candidates: () => Candidates,
@@ -56,27 +61,68 @@ export function evictIfPossible<C extends Choice>(
   if (!policy.evictable.has(resource)) return alert(before, 'signal-not-evictable', reading);
   if (!policy.hasWorkloadSource) return alert(before, policy.safeMode ? 'safe-mode' : 'no-workload-source', reading);
   const budget = usedUpBudget(policy, before.evictionTimes, resource, context.nowNs);
-  if (budget !== undefined)
-    return alert(before, 'budget-exhausted', { ...reading, budget }, '', () => growthNow(context, before, reading, candidates));
-  return evict(context, before, reading, candidates, attempted);
+  if (budget === undefined) return evict(context, before, reading, candidates, attempted);
+  let found: Candidates | undefined;
+  const read = (): Candidates => (found ??= candidates());
+  const again = evictAgain(context, before, reading, { read, candidates }, attempted);
+  return again ?? alert(before, 'budget-exhausted', { ...reading, budget }, '', () => growthNow(context, before, reading, read));
+}
+
+/**
+ * The budget is used up, and one of its victims was started again and is what grows: its eviction does not count anew, and
+ * protects the others. undefined: there is no such workload, or it cannot be evicted.
+ */
+function evictAgain<C extends Choice>(
+  context: AttemptContext,
+  before: C,
+  reading: ThresholdReading,
+  { read, candidates }: { readonly read: () => Candidates; readonly candidates: () => Candidates },
+  attempted: boolean,
+): C | undefined {
+  const { policy, layout, growers, nowNs } = context;
+  const { threshold, observation } = reading;
+  const { resource } = SIGNAL_FACTS[threshold.signal];
+  const evicted = budgetedVictims(policy, before.evictionTimes, resource, nowNs);
+  if (evicted.size === 0 || !isOfMemory(threshold.signal) || memoryBase(before.baselines) === undefined) return undefined;
+  const found = read();
+  if (!found.usages.some(({ workload }) => evicted.has(workload.path))) return undefined;
+  const cause = { ...reading, limit: limitOf(threshold, observation.capacity, isOwed(context, threshold)) };
+  const again = repeatedGrowers(policy, before, cause, measuredRanking(policy, layout, threshold, found), nowNs);
+  const [grower] = again.filter(({ workload }) => growers?.has(workload.id) ?? true);
+  if (grower === undefined) return undefined;
+  const { id, path } = grower.workload;
+  const next = evict({ ...context, growers: new Set([id]), again: path }, before, reading, readOnceMore(found, candidates), attempted);
+  return next.decisions > before.decisions || next.awaiting ? next : undefined;
+}
+
+/** What was read first, and then anew. */
+export function readOnceMore(read: Candidates, candidates: () => Candidates): () => Candidates {
+  let found: Candidates | undefined = read;
+  return () => {
+    const first = found ?? candidates();
+    found = undefined;
+    return first;
+  };
 }
 
 /** Evicts the first evictable workload. The kubelet reports the attempt even if there is none. */
 function evict<C extends Choice>(
-  context: Omit<ChoiceContext, 'candidates' | 'observations'>,
+  context: AttemptContext,
   given: C,
   reading: ThresholdReading,
   candidates: () => Candidates,
   attempted = false,
 ): C {
-  const { policy, layout, lastLook, failedKills, growers, nowNs } = context;
+  const { policy, layout, lastLook, failedKills, growers, again, nowNs } = context;
   const { threshold, observation } = reading;
   const id = thresholdId(threshold);
   let found: Candidates | undefined;
   const read = (): Candidates => (found = candidates());
   const minReclaimOwed = isOwed(context, threshold);
   const cause = { kind: 'threshold', ...reading, limit: limitOf(threshold, observation.capacity, minReclaimOwed) } as const;
-  const selected = selectVictim(policy, layout, cause, read, { failedKills, evictionTimes: given.evictionTimes }, nowNs, growers);
+  const { resource } = SIGNAL_FACTS[threshold.signal];
+  const evictionTimes = again === undefined ? given.evictionTimes : withoutVictim(given.evictionTimes, resource, again);
+  const selected = selectVictim(policy, layout, cause, read, { failedKills, evictionTimes }, nowNs, growers);
   if (selected === 'awaited') return { ...given, awaiting: true };
   if (selected === 'measuring') return given;
   const waitsSinceNs = selected?.awaitsMeasurement ? (given.measurementAwaitedSince.get(id) ?? nowNs) : undefined;

@@ -1,5 +1,6 @@
 import { withBudgeted } from '../budget/eviction-budget.js';
 import { withoutBases } from '../budget/growth-base.js';
+import { repeatedGrowers } from '../budget/repeated-eviction.js';
 import { inFlight, type Decision, type EvictionInFlight, type UnitDecision } from '../decide/eviction.js';
 import type { Effect } from '../decide/effect.js';
 import type { DiskHolder } from '../disk/filesystem-holders.js';
@@ -82,6 +83,7 @@ export function decide(
   const serial = choice.decisions + 1;
   const grace = graceNs(policy, cause, victim);
   const unit = unitDecision(choice, cause, victim, { serial, stop: unitStop, isGraceful: grace > 0n }, nowNs);
+  const repeated = cause.kind === 'threshold' ? repeatedGrowers(policy, choice, cause, ranking, nowNs) : [];
   const decision: Decision = {
     serial,
     resource: resourceOf(cause),
@@ -94,6 +96,7 @@ export function decide(
     dryRun: policy.dryRun,
     ...(holders && { holders }),
     ...(unit && { unit }),
+    ...(repeated.some(({ workload }) => workload.id === victim.workload.id) && { repeats: true }),
   };
   const hold = policy.dryRun ? undefined : unit?.hold;
   return {

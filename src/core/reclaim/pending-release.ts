@@ -1,4 +1,5 @@
-import { isStill, type EvictionInFlight } from '../decide/eviction.js';
+import type { EvictionInFlight } from '../decide/eviction.js';
+import { isStill } from './victim-patience.js';
 import type { Observation, Observations } from '../signal/observation.js';
 import { isPressure, SIGNAL_FACTS, type Signal } from '../signal/signal.js';
 import { allMet, type ResourceThreshold } from '../threshold/threshold.js';

@@ -2,7 +2,8 @@ import { constants } from 'node:os';
 import { errnoName, errnoText, isShortage, isShortageErrno } from '../../errors.js';
 import type { KillInProgress, SignalResult, VictimSample } from '../../monitor/ports/ports.js';
 import type { MemoryReaper } from '../../native/binding.js';
-import { dyingProcesses } from './dying-processes.js';
+import { native } from '../../native/index.js';
+import { dyingProcesses, laterProcess } from './dying-processes.js';
 import { writeCgroupKill, Freezer, type FreezerParts } from './freezer.js';
 import { attempt } from './shared-cgroup.js';
 import type { VictimExit } from './victim-exit.js';
@@ -41,6 +42,8 @@ export class CgroupKill implements KillInProgress {
   #signalled: SignalResult | undefined;
   /** The last cgroup.kill; undefined: none. `isReleased`: the reaper has the processes. */
   #ended: { readonly atNs: bigint; isReleased: boolean } | undefined;
+  /** The first cgroup.kill, by CLOCK_BOOTTIME. */
+  #endedAtBootNs: bigint | undefined;
 
   /** It has more cgroups than are listed: each call looks at a part of them, and goes on there. */
   #isLarge = false;
@@ -93,6 +96,7 @@ export class CgroupKill implements KillInProgress {
     if (holdsEvictd === undefined || !writeCgroupKill(this.#parts.handle)) return undefined;
     const atNs = process.hrtime.bigint();
     this.#ended = { atNs, isReleased: false };
+    this.#endedAtBootNs ??= native.bootTimeNs();
     return { atNs, processes: undefined, error: undefined };
   }
 
@@ -130,16 +134,25 @@ export class CgroupKill implements KillInProgress {
     const usage = files.usage();
     // On v2 a memory controller that was disabled above looks the same.
     const removed = usage === 'removed' && (!files.unified || files.populated() === false);
-    const processes = removed ? 0 : this.#remaining();
-    if (usage === 'removed' || usage === undefined) return { processes, usageBytes: undefined, removed };
+    const remaining = removed ? 0 : this.#remaining();
+    const left = remaining > 0 && this.#isLookedAt() ? (this.#processes() ?? []) : [];
+    // cgroup.kill ends every process, also those that are being forked. So what was started after it was started by
+    // something else, such as systemd for ExecStopPost=, and is no part of the victim.
+    const later = this.#endedAtBootNs === undefined ? undefined : laterProcess(left, this.#endedAtBootNs);
+    const sample = { processes: later === undefined ? remaining : 0, removed, ...(later && { later }) };
+    if (usage === 'removed' || usage === undefined) return { ...sample, usageBytes: undefined };
     const swapBytes = files.swap(usage);
-    return { processes, usageBytes: usage, removed, ...(swapBytes !== undefined && { swapBytes }), ...(processes > 0 && this.#work()) };
+    const work = later === undefined ? dyingProcesses(left) : undefined;
+    return {
+      ...sample,
+      usageBytes: usage,
+      ...(swapBytes !== undefined && { swapBytes }),
+      ...(work && { processorTicks: work.ticks, ...(work.runs && { runs: true }) }),
+    };
   }
 
-  #work(): Pick<VictimSample, 'processorTicks' | 'runs'> {
-    if (this.#killedAtNs === undefined || process.hrtime.bigint() - this.#killedAtNs < LOOKED_AT_NS) return {};
-    const found = dyingProcesses(this.#processes() ?? []);
-    return found === undefined ? {} : { processorTicks: found.ticks, ...(found.runs && { runs: true }) };
+  #isLookedAt(): boolean {
+    return this.#killedAtNs !== undefined && process.hrtime.bigint() - this.#killedAtNs >= LOOKED_AT_NS;
   }
 
   onExit(callback: (atNs: bigint) => void): void {

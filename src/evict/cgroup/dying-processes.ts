@@ -1,4 +1,6 @@
 import { readFileSync } from 'node:fs';
+import type { LaterProcess } from '../../core/decide/eviction.js';
+import { textOfBytes } from '../../core/name/byte-text.js';
 
 /** At most so many processes are read to see whether the kernel still ends a victim. */
 const FEW = 16;
@@ -16,6 +18,36 @@ export function dyingProcesses(pids: readonly number[], read: (pid: number) => s
   const found = pids.slice(0, FEW).flatMap((pid) => parseStat(read(pid) ?? '') ?? []);
   if (found.length === 0) return undefined;
   return { ticks: found.reduce((sum, { ticks }) => sum + ticks, 0n), runs: found.some(({ runs }) => runs) };
+}
+
+/** A tick of the kernel's user interface (USER_HZ). */
+const TICK_NS = 10_000_000n;
+
+/**
+ * The first process, if all were started after a time. undefined: there is none, one was started before, or there are too
+ * many to know.
+ *
+ * @param sinceNs  by CLOCK_BOOTTIME
+ */
+export function laterProcess(
+  pids: readonly number[],
+  sinceNs: bigint,
+  read: (pid: number) => string | undefined = statOf,
+): LaterProcess | undefined {
+  if (pids.length > FEW) return undefined;
+  const found = pids.flatMap((pid): readonly (LaterProcess & { readonly isLater: boolean })[] => {
+    const text = read(pid);
+    if (text === undefined) return [];
+    const name = text.slice(text.indexOf('(') + 1, text.lastIndexOf(')'));
+    return [{ pid, name: textOfBytes(Buffer.from(name, 'latin1')), isLater: startOf(text) >= sinceNs }];
+  });
+  const [first] = found;
+  return first === undefined || found.some(({ isLater }) => !isLater) ? undefined : { pid: first.pid, name: first.name };
+}
+
+/** The 22nd field of proc_pid_stat(5), rounded down. */
+function startOf(text: string): bigint {
+  return BigInt(text.slice(text.lastIndexOf(')') + 2).split(' ')[19] ?? 0) * TICK_NS;
 }
 
 function statOf(pid: number): string | undefined {

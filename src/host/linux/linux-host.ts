@@ -8,6 +8,7 @@ import { instanceName, lockInstance, lockHolder, lockHoldersIn, locksHeldBy } fr
 import * as kernelLog from './oom/kernel-log.js';
 import * as managedOom from './managed-oom/managed-oom.js';
 import * as memoryHoldings from './memory/memory-holdings.js';
+import * as memoryNodes from './memory/memory-nodes.js';
 import { readMemoryReserve } from './memory/memory-reserve.js';
 import { openNode } from './node.js';
 import * as oomCounters from './oom/oom-counters.js';
@@ -41,6 +42,8 @@ export const linuxHost: Host = {
     return { read: oomKiller.readOomKiller, domainOf: oomDomain.domainOf };
   },
   readMemoryReserve,
+  readMemoryNodes: () => memoryNodes.readMemoryNodes(),
+  openBoundNodes: () => memoryNodes.openBoundNodes(),
   readMemoryHoldings: (...args) => memoryHoldings.readMemoryHoldings(...args),
   get kernelKills() {
     return { KernelLogWatch: kernelLog.KernelLogWatch, OomCounters: oomCounters.OomCounters };

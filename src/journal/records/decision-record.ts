@@ -42,6 +42,7 @@ export function decisionRecord(decision: Decision, wake: Wake): JournalRecord {
     type: 'decision',
     decision: decision.serial,
     dryRun: decision.dryRun,
+    ...(decision.repeats && { repeats: true }),
     ...causeOf(decision),
     wake: wake.source,
     wakeAtNs: jsonInteger(wake.atNs),

@@ -56,6 +56,7 @@ export function outcomeRecord(over: Outcome, times: EvictionTimes | undefined): 
     ...(over.notFreed && { notFreed: over.notFreed }),
     cgroupRemoved: over.removed,
     ...(processesLeft === undefined ? {} : { processesLeft }),
+    ...(over.later && { laterProcess: over.later }),
     ...(error === undefined ? {} : { error }),
     ...stoppedWith(over),
     ...(abandoned === undefined ? {} : { abandoned }),

@@ -1,6 +1,6 @@
 import type { MemoryHoldings } from '../../core/budget/growth-base.js';
 import type { Effect } from '../../core/decide/effect.js';
-import type { SystemdAnswer, UnitDecision } from '../../core/decide/eviction.js';
+import type { LaterProcess, SystemdAnswer, UnitDecision } from '../../core/decide/eviction.js';
 import type { StepInput } from '../../core/decide/step-input.js';
 import type { Observations } from '../../core/signal/observation.js';
 import type { OomTally } from '../../core/oom/oom-kill-count.js';
@@ -202,13 +202,14 @@ export interface SignalResult {
   readonly passing?: 'unsent' | 'in part' | undefined;
 }
 export interface VictimSample {
-  /** At least: for a second after cgroup.kill it is not counted. 0: none is left. */
+  /** At least: for a second after cgroup.kill it is not counted. 0: none is left, whatever was started later. */
   readonly processes: number;
   readonly usageBytes: bigint | undefined;
   /** As in VictimReading. */
   readonly swapBytes?: bigint | undefined;
   readonly processorTicks?: bigint;
   readonly runs?: true;
+  readonly later?: LaterProcess;
   /** The cgroup no longer exists. */
   readonly removed: boolean;
   /** As in VictimReading. */

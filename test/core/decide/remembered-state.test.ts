@@ -28,6 +28,14 @@ function takenOver(timeline: Timeline, second: number, gone: Away): ReadonlyMap<
   return abandoned;
 }
 
+test('the end of an eviction was as long ago as before, without the sleep of the machine', () => {
+  const since = { kind: 'eviction', decision: 1, freed: 1n, endedAtNs: 50n * SECOND } as const;
+  const base = { available: 1n, held: new Map(), atNs: 40n * SECOND, since };
+  const state: State = { ...initialState, baselines: new Map([['memory.available', base]]) };
+  const { baselines } = takeOver(policy([hard]), state, away(30, 20), 60n * SECOND).state;
+  expect(baselines.get('memory.available')).toMatchObject({ atNs: 20n * SECOND, since: { endedAtNs: 30n * SECOND } });
+});
+
 describe('an evictd that is started again', () => {
   test.each<[rule: string, at: number, gone: Away, evictedAt: number | undefined]>([
     ['within three intervals a grace period goes on', 40, away(20), 60],

@@ -82,9 +82,12 @@ describe('its decisions', () => {
     expect(effects.flatMap((effect) => (effect.kind === 'evict' ? [effect.decision] : []))).toEqual([prepared[0]]);
   });
 
-  test('none while an eviction without yield pauses the others', () => {
+  test('none while an eviction without yield, or a leak, pauses the others', () => {
     const paused: State = { ...initialState, withoutYield: new Map([['memory.available', 90n * Mi]]) };
     expect(decisions(three, policy([hard]), paused)).toEqual([]);
+    const base = { available: 99n * Mi, held: new Map(), atNs: NOW, since: { kind: 'leak', freed: 1n } } as const;
+    const leak: State = { ...initialState, baselines: new Map([['memory.available', base]]) };
+    expect(decisions(three, policy([hard]), leak)).toEqual([]);
   });
 
   test.each<[rule: string, grown: bigint, departures: Policy['departures'], orders: number]>([

@@ -80,6 +80,15 @@ test('evictd waits while more comes back, ten seconds at most', () => {
   expect(timeline.memory(11, 110n, exit(0n))).toEqual(['ineffective holder 100Mi', 'alert leak-elsewhere']);
 });
 
+test('what systemd has started in its cgroup since is no process of the victim: the node judges the eviction', () => {
+  const later = { pid: 4711, name: 'rm' };
+  expect(outcomeAt(loop(holding(60n, 0n)), 0.6, { 'memory.available': 160n * Mi }, exit(2n, { later }))).toMatchObject({
+    result: 'killed',
+    nodeFreedBytes: 60n * Mi,
+    later,
+  });
+});
+
 test('the node cannot be read: evictd waits, and then the cgroup counts', () => {
   const timeline = loop(holding(60n, 0n));
   expect(timeline.said(0.1, undefined, exit(0n))).toEqual([]);

@@ -91,6 +91,11 @@ test('one in a pause, not two; a new pause may have another one', () => {
   expect(timeline.memory(7, 122n, little)).toContain('ineffective a 10Mi');
   expect([8, 12, 20, 60].flatMap((second) => at(timeline, second, 122n))).toEqual([]);
   expect(at(timeline, 61, 199n)).toEqual(['b']); // relief: the pause is over
+  timeline.candidates = found({ c: 200n });
+  const nothing = { 3: { processes: 0, usageBytes: 80n * Mi } };
+  timeline.memory(61.1, 121n, nothing);
+  expect(timeline.memory(63, 121n, nothing)).toContain('ineffective b 0Mi');
+  expect(at(timeline, 70, 121n)).toEqual(['c']);
 });
 
 const sizesOf = fc.record({ a: fc.bigInt(1n, 150n), b: fc.bigInt(1n, 150n), db: fc.bigInt(1n, 150n) });

@@ -82,6 +82,9 @@ describe('an outcome', () => {
     };
   }
 
+  const plain = decision(memory);
+  const unit = { name: 'batch.service', manager: 'system' } as const;
+  const ofUnit = { ...plain, victim: { ...plain.victim, workload: { ...plain.victim.workload, unit } } };
   const overLimit = decision({ kind: 'storage-limit', breach: { kind: 'pod', limit: parseQuantity('1Gi') } }, pod('p'));
 
   test.each<[outcome: Outcome, words: string]>([
@@ -112,6 +115,14 @@ describe('an outcome', () => {
     [outcome({ result: 'failed', processesLeft: 3 }), 'could not evict batch: 3 processes left after the kill'],
     [outcome({ result: 'failed', processesLeft: 1 }), 'could not evict batch: 1 process left after the kill'],
     [outcome({ result: 'failed', processesLeft: undefined }), 'could not evict batch: an unknown number of processes left after the kill'],
+    [
+      outcome({ nodeAfter: undefined, later: { pid: 4711, name: 'rm' } }),
+      'evicted batch: freed 198MiB; its processes ended; its cgroup has a new one, 4711 (rm)',
+    ],
+    [
+      outcome({ nodeAfter: undefined, later: { pid: 4711, name: 'rm' }, decision: ofUnit }),
+      'evicted batch: freed 198MiB; its processes ended; systemd still runs 4711 (rm) in its cgroup',
+    ],
     [outcome({ result: 'failed', error: 'EACCES' }), 'could not evict batch: EACCES'],
     [outcome({ result: 'vanished' }), 'batch ended before it was evicted; memory.available 12MiB → 210MiB'],
   ])('%#', (given, words) => {

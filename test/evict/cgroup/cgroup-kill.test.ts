@@ -1,5 +1,6 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
@@ -9,6 +10,7 @@ import type { VictimFiles } from '../../../src/evict/cgroup/victim-files.js';
 import type { SignalResult } from '../../../src/monitor/ports/ports.js';
 import type { CgroupHandle } from '../../../src/native/binding.js';
 import { native } from '../../../src/native/index.js';
+import { besideVictim, hasUnified } from './beside.js';
 import { testCgroup, type TestCgroup } from '../../support/cgroup.js';
 import { withoutDescriptors } from '../../support/descriptors.js';
 
@@ -75,6 +77,50 @@ test('cgroup.kill is not used if the processes are unknown: evictd may be among 
     { processes: 3, error: undefined },
   ]);
   expect(calls).toEqual(['signal 9', 'signal 9']);
+});
+
+describe.runIf(hasUnified)('a process that is in the cgroup after cgroup.kill (needs a cgroup2 mount beside v1)', () => {
+  const sleeping = () => spawn('sleep', ['600'], { stdio: 'ignore' });
+  const tickPasses = (): void => {
+    for (const until = native.bootTimeNs() + 20_000_000n; native.bootTimeNs() < until;);
+  };
+  afterEach(() => {
+    vi.restoreAllMocks();
+  });
+
+  test.each([
+    ['was started after it: no process of the victim is left', true],
+    ['was started before, and moved there: it may be a part of the victim', false],
+  ])('%s', async (_rule, isLater) => {
+    const beside = besideVictim('unified', victim);
+    const first = sleeping();
+    let other = sleeping();
+    try {
+      beside.add(first.pid ?? 0);
+      const kill = killOf(beside.dir, { unified: true, populated: () => true }, { holdsEvictd: () => false });
+      const ended = once(first, 'exit');
+      kill.kill();
+      await ended;
+      if (isLater) {
+        other.kill('SIGKILL');
+        tickPasses();
+        other = sleeping();
+      }
+      beside.add(other.pid ?? 0);
+      expect(kill.read()).toMatchObject({ processes: 1 }); // not looked at yet
+      vi.spyOn(process.hrtime, 'bigint').mockReturnValue(process.hrtime.bigint() + 600_000_000n);
+      const sample = kill.read();
+      expect(sample.processes).toBe(isLater ? 0 : 1);
+      if (isLater) expect(sample.later).toEqual({ pid: other.pid, name: 'sleep' });
+      else expect(sample).not.toHaveProperty('later');
+    } finally {
+      first.kill('SIGKILL');
+      const gone = once(other, 'exit');
+      other.kill('SIGKILL');
+      await gone;
+      beside.cleanup();
+    }
+  });
 });
 
 describe('SIGKILL is not repeated where a repetition cannot help', () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { dyingProcesses } from '../../../src/evict/cgroup/dying-processes.js';
+import { dyingProcesses, laterProcess } from '../../../src/evict/cgroup/dying-processes.js';
 
 /** As proc_pid_stat(5) has it; Linux 6.18, a shell whose name was changed. */
 const stat = (state: string, user: number, system: number, name = 'sh) R 1 (') =>
@@ -24,6 +24,25 @@ test('a few show it', () => {
     return stat('D', 1, 1);
   });
   expect(asked).toHaveLength(16);
+});
+
+/** Started 12.34 s after the boot. */
+const STARTED_NS = 12_340_000_000n;
+
+test.each<[rule: string, texts: readonly (string | undefined)[], sinceNs: bigint, found: ReturnType<typeof laterProcess>]>([
+  [
+    'all were started later: the first, whatever its name',
+    [stat('S', 1, 1, 'a) b'), stat('S', 1, 1)],
+    STARTED_NS,
+    { pid: 0, name: 'a) b' },
+  ],
+  ['one was started before', [stat('S', 1, 1), stat('S', 1, 1).replace(' 1234 ', ' 1233 ')], STARTED_NS, undefined],
+  ['perhaps before: the kernel has whole ticks', [stat('S', 1, 1)], STARTED_NS + 1n, undefined],
+  ['one has ended', [undefined, stat('S', 1, 1)], STARTED_NS, { pid: 1, name: 'sh) R 1 (' }],
+  ['all have ended', [undefined], STARTED_NS, undefined],
+  ['too many to know', Array<string>(17).fill(stat('S', 1, 1)), STARTED_NS, undefined],
+])('started later: %s', (_rule, texts, sinceNs, found) => {
+  expect(laterProcess([...texts.keys()], sinceNs, (pid) => texts[pid])).toEqual(found);
 });
 
 test("evictd's own process, which runs", () => {

@@ -79,6 +79,7 @@ test('the families and values of the server', async () => {
     journalErrors: noCount,
     journalLostRecords: noCount,
     logLinesDropped: noCount,
+    memoryNodes: () => [],
   });
   status.observe(calm, thresholds);
   status.notifiers([live, dead]);

@@ -1,4 +1,5 @@
 import { amountOfBytes } from '../../../core/quantity/amount.js';
+import { boundTo, numbersIn, parseMemoryNode } from '../../../core/oom/memory-node.js';
 import { degraded, ok } from '../check.js';
 import { defineCheck } from '../check-kind.js';
 
@@ -15,14 +16,14 @@ export const numaCheck = defineCheck('workloads.numa', ['kernelFile', 'cgroup', 
   const mount = cgroup.memory?.version === 2 ? cgroup.memory.mountPoint : '/sys/fs/cgroup/cpuset';
   const file = cgroup.memory?.version === 2 ? 'cpuset.mems.effective' : 'cpuset.effective_mems';
   const bound = workloads.listed.flatMap((workload) => {
-    const own = numbersIn(kernelFile(`${mount}${workload.path}/${file}`) ?? '');
-    return own.length > 0 && all.some((node) => !own.includes(node)) ? [{ workload, nodes: own }] : [];
+    const nodes = boundTo(all, kernelFile(`${mount}${workload.path}/${file}`) ?? '');
+    return nodes === undefined ? [] : [{ workload, nodes }];
   });
   const details = { nodes: all, bound: bound.map(({ workload: { path }, nodes }) => ({ path, nodes })) };
   const summary = `${String(all.length)} memory nodes`;
   const [first] = bound;
   if (first === undefined) return ok(id, `${summary}, and no workload that a cpuset keeps off one of them`, details);
-  const left = first.nodes.map((node) => leftOf(node, kernelFile(`${NODES}/node${String(node)}/meminfo`) ?? ''));
+  const left = first.nodes.map((node) => leftOf(node, kernelFile));
   const rest = bound.length === 1 ? '' : `, as are ${String(bound.length - 1)} more`;
   const what = `${first.workload.name} is bound to ${left.join(' and ')}${rest}`;
   return degraded(
@@ -33,20 +34,9 @@ export const numaCheck = defineCheck('workloads.numa', ['kernelFile', 'cgroup', 
   );
 });
 
-/** 'node 1 (1GiB of 8GiB free)' */
-function leftOf(node: number, meminfo: string): string {
-  const bytes = (key: string): bigint | undefined => {
-    const [, kib] = new RegExp(`^Node \\d+ ${key}:\\s+(\\d+) kB$`, 'm').exec(meminfo) ?? [];
-    return kib === undefined ? undefined : BigInt(kib) * 1024n;
-  };
-  const [free, total] = [bytes('MemFree'), bytes('MemTotal')];
-  const amount = free === undefined || total === undefined ? '' : ` (${amountOfBytes(free)} of ${amountOfBytes(total)} free)`;
-  return `node ${String(node)}${amount}`;
-}
-
-/** '0-2,5\n' → 0, 1, 2, 5 (bitmap_parselist). */
-function numbersIn(list: string): readonly number[] {
-  return [...list.matchAll(/(\d+)(?:-(\d+))?/g)].flatMap(([, first = '0', last = first]) =>
-    Array.from({ length: Number(last) - Number(first) + 1 }, (_, index) => Number(first) + index),
-  );
+/** 'node 1 (1GiB of 8GiB available)' */
+function leftOf(node: number, kernelFile: (path: string) => string | undefined): string {
+  const [meminfo, zoneinfo] = [`${NODES}/node${String(node)}/meminfo`, '/proc/zoneinfo'].map((path) => kernelFile(path) ?? '');
+  const read = parseMemoryNode(node, meminfo ?? '', zoneinfo ?? '');
+  return `node ${String(node)}${read ? ` (${amountOfBytes(read.availableBytes)} of ${amountOfBytes(read.capacityBytes)} available)` : ''}`;
 }

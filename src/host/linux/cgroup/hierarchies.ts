@@ -9,6 +9,7 @@ export interface Hierarchies {
   readonly pids: CgroupHierarchy | undefined;
   /** v1 only: what v2 counts of disks is beside memory. */
   readonly blkio?: CgroupHierarchy | undefined;
+  readonly cpuset: CgroupHierarchy | undefined;
   /** v1 only: a v2 cgroup is frozen in its own hierarchy. */
   readonly freezer: CgroupHierarchy | undefined;
   /** cgroup2 with whichever controllers: cgroup.kill and cgroup.freeze need none. */
@@ -36,6 +37,7 @@ export function findHierarchies(mounts: readonly Mount[], unified: (mountPoint: 
     memory: find('memory'),
     pids: find('pids'),
     blkio: findV1('blkio'),
+    cpuset: find('cpuset'),
     freezer: findV1('freezer'),
     unified: whole,
     systemd: findV1('name=systemd'),

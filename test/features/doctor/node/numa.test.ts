@@ -22,7 +22,7 @@ test.each<[rule: string, version: 1 | 2, files: Readonly<Record<string, string>>
     2,
     { ...MACHINE, [`${V2}/batch.slice/web/cpuset.mems.effective`]: '1\n' },
     'degraded',
-    /^2 memory nodes; web is bound to node 1 \(1GiB of 8GiB free\): when these are full, the kernel ends/,
+    /^2 memory nodes; web is bound to node 1 \(1GiB of 8GiB available\): when these are full, the kernel ends/,
   ],
   [
     'bound on v1',
@@ -41,7 +41,7 @@ test.each<[rule: string, version: 1 | 2, files: Readonly<Record<string, string>>
       [`${V2}/batch.slice/db/cpuset.mems.effective`]: '2-3\n',
     },
     'degraded',
-    /^4 memory nodes; web is bound to node 0 and node 1 \(1GiB of 8GiB free\), as are 1 more: /,
+    /^4 memory nodes; web is bound to node 0 and node 1 \(1GiB of 8GiB available\), as are 1 more: /,
   ],
 ])('workloads.numa: %s', (_rule, version, files, status, summary) => {
   const cgroup = cgroupFacts({ memory: { version, mountPoint: version === 2 ? V2 : '/sys/fs/cgroup/memory' } });

@@ -1,0 +1,38 @@
+import { readFileSync } from 'node:fs';
+import { fsPath } from '../../../byte-paths.js';
+import { cgroupDirectory } from '../../../core/workload/cgroup.js';
+import { readHierarchies } from '../cgroup/hierarchies.js';
+import { boundTo, numbersIn, parseMemoryNode, type MemoryNode } from '../../../core/oom/memory-node.js';
+
+const NODES = '/sys/devices/system/node';
+
+/** Reads the only nodes that a cpuset permits to a cgroup; undefined: it permits all, or there is one node. */
+export function openBoundNodes(directory = NODES, controller = readHierarchies().cpuset): (path: string) => readonly number[] | undefined {
+  const all = numbersIn(attempt(`${directory}/has_memory`));
+  if (controller === undefined) return () => undefined;
+  const file = controller.version === 2 ? 'cpuset.mems.effective' : 'cpuset.effective_mems';
+  return (path) => boundTo(all, attempt(`${cgroupDirectory(controller, path)}/${file}`));
+}
+
+/** Empty: it cannot be read. */
+function attempt(file: string): string {
+  try {
+    return readFileSync(fsPath(file), 'latin1');
+  } catch {
+    return '';
+  }
+}
+
+/** The nodes of a machine that has several, read now; empty: it has one, or they cannot be read. */
+export function readMemoryNodes(directory = NODES, zoneinfoFile = '/proc/zoneinfo'): readonly MemoryNode[] {
+  try {
+    const nodes = numbersIn(readFileSync(`${directory}/has_memory`, 'latin1'));
+    if (nodes.length < 2) return [];
+    const zoneinfo = readFileSync(zoneinfoFile, 'latin1');
+    return nodes.flatMap(
+      (node) => parseMemoryNode(node, readFileSync(`${directory}/node${String(node)}/meminfo`, 'latin1'), zoneinfo) ?? [],
+    );
+  } catch {
+    return [];
+  }
+}
