@@ -12,7 +12,8 @@ import { openWorkloads } from '../workloads/cgroup/cgroup-workloads.js';
 import type { FactSources } from '../workloads/cgroup/workloads-node.js';
 import type { DiskMeasurement } from '../workloads/disk/disk-measurement.js';
 import { FoundFilesystems } from '../workloads/disk/found-filesystems.js';
-import { withManaged } from '../workloads/systemd/managed-workloads.js';
+import { CgroupNames } from '../workloads/cgroup/cgroup-names.js';
+import { unitProtectionOf, withManaged } from '../workloads/systemd/managed-workloads.js';
 import { selectsManaged, withOtherSources } from '../workloads/kinds/source-spec.js';
 import * as windows from '../workloads/windows/windows-workloads.js';
 
@@ -92,10 +93,10 @@ export function openSources(
   const cgroups = openWorkloads(config, native, place, watched, facts);
   const openManaged = (managed: () => readonly string[]): WorkloadSource =>
     openWorkloads({ ...config, workloads: [] }, native, place, watched, { ...facts, runtimes: [], managed });
-  return withOtherSources(
-    managedOom && selectsManaged(config.workloads) ? withManaged(cgroups, managedOom, openManaged) : cgroups,
-    config.workloads,
-  );
+  if (managedOom === undefined || hierarchy === undefined || !selectsManaged(config.workloads))
+    return withOtherSources(cgroups, config.workloads);
+  const protectionOf = unitProtectionOf(config.rules, new CgroupNames(hierarchy, facts.operators));
+  return withOtherSources(withManaged(cgroups, managedOom, openManaged, protectionOf), config.workloads);
 }
 
 /** The hierarchy of the memory controller, and this process's cgroup in it: the demo creates its node there. */

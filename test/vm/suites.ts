@@ -221,7 +221,13 @@ export const suites: readonly Suite[] = [
     only: notTwice,
     limitMinutes: 30,
   },
-  { name: 'v2-swap', proves: 'evictions with swap, cgroup v2', machine: { cgroup: 'v2', swap: true }, files: withSwap, limitMinutes: 25 },
+  {
+    name: 'v2-swap',
+    proves: 'evictions with swap, cgroup v2',
+    machine: { cgroup: 'v2', swap: true },
+    files: [...withSwap, 'test/systemd/managed-oom.'],
+    limitMinutes: 35,
+  },
   { name: 'v1-swap', proves: 'evictions with swap, cgroup v1', machine: { cgroup: 'v1', swap: true }, files: withSwap, limitMinutes: 25 },
   {
     name: 'hybrid-swap',

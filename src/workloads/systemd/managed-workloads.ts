@@ -1,17 +1,24 @@
-import type { Candidates, Workload } from '../../core/workload/workload.js';
+import type { NameFacts } from '../../core/systemd/protected-units.js';
+import { unitPlace } from '../../core/systemd/unit.js';
+import type { Rule } from '../../core/workload/rule.js';
+import type { Candidates, Protection, Workload } from '../../core/workload/workload.js';
 import type { ManagedSettings } from '../../core/systemd/oomd-settings.js';
 import type { ManagedOom } from '../../monitor/ports/managed-oom.js';
 import type { SourceProblem, WorkloadSource } from '../../monitor/ports/ports.js';
+import { listedProtection } from '../cgroup/protection.js';
+import { compileRules } from '../workload-rules.js';
 
 /**
  * Adds to a source what is in managed units.
  *
  * @param open  opens the leaves of these cgroups as a source of their own; they are open only while they are needed
+ * @param protectionOf  of the unit that a cgroup is a part of
  */
 export function withManaged(
   source: WorkloadSource,
   managedOom: ManagedOom,
   open: (paths: () => readonly string[]) => WorkloadSource,
+  protectionOf: (path: string) => Protection | undefined,
 ): WorkloadSource {
   const paths = (): readonly string[] => managedPaths(managedOom.read());
   let inner: WorkloadSource | undefined;
@@ -27,7 +34,7 @@ export function withManaged(
       const managed = (): Candidates => {
         isUsed = true;
         inner ??= open(paths);
-        own ??= inner.candidates();
+        own ??= protectedAs(inner.candidates(), protectionOf);
         return own;
       };
       return {
@@ -50,6 +57,25 @@ export function withManaged(
       source.close();
     },
   };
+}
+
+/** A part of a unit is protected as the unit is: what ends would be the unit's. */
+export function unitProtectionOf(rules: readonly Rule[], names: NameFacts): (path: string) => Protection | undefined {
+  const effectOf = compileRules(rules);
+  return (path) => {
+    const { kind, unit } = unitPlace(path);
+    if (kind !== 'inside') return undefined;
+    const effect = effectOf(unit);
+    return effect.critical ? { kind: 'critical' } : listedProtection({ path: unit.path, effect }, names);
+  };
+}
+
+function protectedAs(found: Candidates, protectionOf: (path: string) => Protection | undefined): Candidates {
+  const usages = found.usages.map((usage) => {
+    const protection = usage.workload.protection ?? protectionOf(usage.workload.path);
+    return protection === undefined ? usage : { ...usage, workload: { ...usage.workload, protection } };
+  });
+  return { ...found, usages, veto: (workload) => protectionOf(workload.path) ?? found.veto?.(workload) };
 }
 
 /** The cgroups of managed units. None while systemd-oomd acts on them. */

@@ -9,7 +9,7 @@ import type { ManagedOom } from '../../../src/monitor/ports/managed-oom.js';
 import type { SourceProblem, WorkloadSource } from '../../../src/monitor/ports/ports.js';
 import type { WorkloadUsage } from '../../../src/core/workload/workload.js';
 import { managedRoot, mayPrefer } from '../../../src/workloads/systemd/managed-tree.js';
-import { withManaged } from '../../../src/workloads/systemd/managed-workloads.js';
+import { unitProtectionOf, withManaged } from '../../../src/workloads/systemd/managed-workloads.js';
 import { machine } from '../../core/usage.js';
 
 /** Directories of the shape of cgroups. `*`: with memory.oom.group. */
@@ -121,15 +121,18 @@ function source(usages: readonly WorkloadUsage[], veto: 'self' | 'omit'): Counte
   };
 }
 
-const [web, leaf] = [machine('web', 1n), machine('leaf', 1n)];
-function joined(): { managedOom: Played; inner: Counted; opened: (() => readonly string[])[]; both: WorkloadSource } {
+const [web, leaf, guarded] = [machine('web', 1n), machine('leaf', 1n), machine('guarded', 1n)];
+function joined(inside = [leaf]): { managedOom: Played; inner: Counted; opened: (() => readonly string[])[]; both: WorkloadSource } {
   const managedOom = new Played();
-  const inner = source([leaf], 'omit');
+  const inner = source(inside, 'omit');
   const opened: (() => readonly string[])[] = [];
-  const both = withManaged(source([web], 'self'), managedOom, (paths) => {
+  const open = (paths: () => readonly string[]): WorkloadSource => {
     opened.push(paths);
     return inner;
-  });
+  };
+  const both = withManaged(source([web], 'self'), managedOom, open, (path) =>
+    path === guarded.workload.path ? { kind: 'critical' } : undefined,
+  );
   return { managedOom, inner, opened, both };
 }
 
@@ -191,9 +194,33 @@ describe('managed workloads beside others', () => {
     ]);
   });
 
+  test('a part of a protected unit is protected, in the list and at the last check', () => {
+    const found = joined([leaf, guarded]).both.candidates();
+    expect(found.managed?.().map(({ workload }) => workload.protection?.kind)).toEqual([undefined, 'critical']);
+    expect([leaf, guarded].map(({ workload }) => found.veto?.(workload)?.kind)).toEqual(['omit', 'critical']);
+  });
+
   test('systemd is asked at every tick', () => {
     const { both, managedOom } = joined();
     both.refresh();
     expect(managedOom.looks).toBe(1);
+  });
+});
+
+describe('the protection of the unit that a cgroup is a part of', () => {
+  const names = { isOperator: () => false, isNamedByRoot: () => true };
+  const rules = [
+    { match: { name: 'db.service' }, critical: true },
+    { match: { name: 'docker.service' }, critical: false, liftProtection: true },
+  ];
+  test.each([
+    ['a unit that the machine needs', '/system.slice/systemd-udevd.service/udev', 'unit'],
+    ['a unit that a rule makes critical', '/a.slice/db.service/worker', 'critical'],
+    ['a unit of which a rule lifts it', '/system.slice/docker.service/x', undefined],
+    ['any other unit', '/a.slice/web.service/worker', undefined],
+    ['a unit itself, which has its own', '/a.slice/db.service', undefined],
+    ['a cgroup of no unit', '/a/db.service', undefined],
+  ])('%s', (_rule, path, kind) => {
+    expect(unitProtectionOf(rules, names)(path)?.kind).toBe(kind);
   });
 });
