@@ -1,5 +1,6 @@
 import type { EvictionBudget } from '../core/budget/eviction-budget.js';
 import type { Compatibility, Departures } from '../core/decide/departures.js';
+import type { HooksConfig } from '../core/hook/hook.js';
 import type { Platform } from '../core/signal/operating-system.js';
 import type { ReclaimStep } from '../core/reclaim/reclaim-step.js';
 import type { Rule } from '../core/workload/rule.js';
@@ -55,6 +56,7 @@ export interface Config {
   readonly rules: readonly Rule[];
   /** Node-level reclaim: steps that free disk space before an eviction, in order. */
   readonly reclaim: readonly ReclaimStep[];
+  readonly hooks: HooksConfig;
   readonly oomScoreAdj: OomScoreAdjMode;
   /** After so many crashes in a row within the time evictd evicts nothing until it has run for that long; 0: never. */
   readonly safeMode: { readonly crashes: number; readonly withinNs: bigint };

@@ -1,11 +1,12 @@
 import type { OperatingSystem } from '../core/signal/operating-system.js';
-import type { ServiceManager } from '../monitor/ports/ports.js';
+import type { CommandRunner, ServiceManager } from '../monitor/ports/ports.js';
 import type { Binding } from '../native/binding.js';
 import type { readBootId } from './linux/process/own-process.js';
 import type { openContainerRuntime } from './linux/cri/container-runtime.js';
 import type { DoctorReaders } from './linux/facts/readers.js';
 import type { ownMemoryCgroup, readHierarchies } from './linux/cgroup/hierarchies.js';
 import type { instanceName, lockInstance, lockHolder, lockHoldersIn, locksHeldBy } from './linux/process/lock-files.js';
+import type { programProblem } from './linux/process/other-writer.js';
 import type { KernelLogWatch } from './linux/oom/kernel-log.js';
 import type { readMemoryHoldings } from './linux/memory/memory-holdings.js';
 import type { openBoundNodes, readMemoryNodes } from './linux/memory/memory-nodes.js';
@@ -76,6 +77,10 @@ export interface Host {
   readonly openUnitManager: typeof openUnitManager;
   readonly openContainerRuntime: typeof openContainerRuntime | undefined;
   readonly openCommandRunner: typeof openCommandRunner;
+  /** Runs commands as units, or as children where systemd is not the init. `close` ends children. undefined: it runs none. */
+  readonly openProgramRunner: (() => CommandRunner & { close(): void }) | undefined;
+  /** Why root must not run a program: it is missing, or other users can change it. undefined: it may. */
+  readonly programProblem: typeof programProblem;
   readonly readInhibitDelay: typeof readInhibitDelay;
   readonly awaitInhibitDelay: typeof awaitInhibitDelay;
   readonly openShutdownDelay: typeof openShutdownDelay;

@@ -22,6 +22,7 @@ export interface Latest {
   readonly conditions: ReadonlySet<ConditionType>;
   readonly notifierStates: readonly NotifierState[];
   readonly reclaimSteps: readonly string[];
+  readonly hooks: readonly string[];
   readonly heldUnits: number;
   /** Evictions that may still be made for the resource; undefined: they are not limited, or none is known. */
   readonly remainingBudget: (resource: Resource) => number | undefined;

@@ -22,6 +22,7 @@ export class Status implements Metrics, Latest {
   notifierStates: readonly NotifierState[] = [];
   sourceProblems: readonly SourceProblem[] = [];
   reclaimSteps: readonly string[] = [];
+  hooks: readonly string[] = [];
   heldUnits = 0;
   /** Why evictd evicts nothing; undefined: it evicts. */
   safeMode: string | undefined;
@@ -121,6 +122,9 @@ export class Status implements Metrics, Latest {
   standingOrder(outcome: OrderOutcome): void {
     this.#emit('standingOrder', outcome);
   }
+  hookRan(hook: string, result: string): void {
+    this.#emit('hookRan', hook, result);
+  }
   held(units: number): void {
     this.heldUnits = units;
     this.#emit('held', units);
@@ -157,6 +161,10 @@ export class Status implements Metrics, Latest {
   /** The names of the configured steps of node-level reclaim. */
   reclaiming(steps: readonly string[]): void {
     this.reclaimSteps = steps;
+  }
+  /** The names of the configured hooks. */
+  hooking(hooks: readonly string[]): void {
+    this.hooks = hooks;
   }
   /** Time between two samples, from which /healthz derives its limit. */
   monitoringInterval(intervalNs: bigint): void {

@@ -44,8 +44,20 @@ export function machineFactsOf({ node, workloads }: Pick<HostReading, 'node' | '
     absent: new Map([...(observations.absent ?? [])].filter(isExpected)),
     polled: polledSignals(thresholds, observations, node.notifiers()),
     layout: node.layout(),
+    programs: programProblems(config),
     workloads: presentWorkloads(workloads, rules),
   };
+}
+
+function programProblems({ hooks: { preEvict, postEvict } }: LoadedConfig['config']): ReadonlyMap<string, string> {
+  const { programProblem } = selectHost();
+  const programs = [preEvict, postEvict].flatMap((hook) => hook?.argv.slice(0, 1) ?? []);
+  return new Map(
+    programs.flatMap((program) => {
+      const problem = programProblem(program);
+      return problem === undefined ? [] : [[program, problem] as const];
+    }),
+  );
 }
 
 /** The same at the start, when nothing is armed and no filesystem has been read. */

@@ -7,6 +7,7 @@ import { notReleasedRecord } from '../../journal/records/record.js';
 import { Releases } from '../../monitor/unit-releases.js';
 import { removalRecord } from '../../journal/records/node-records.js';
 import type { Configure } from '../../node/configuration-in-force.js';
+import { EvictionHooks } from '../eviction-hooks.js';
 import { openEvictors } from '../evictors.js';
 import { openReclaimer } from '../../features/reclaim/open.js';
 import { sureStopOf } from '../../workloads/systemd/unit-stops.js';
@@ -41,7 +42,7 @@ export function act(locked: Locked, published: Published, observed: Observed): A
   const { workloads, runtimes, disks } = observed;
   const adjuster = dryRun ? undefined : openOomScoreAdjuster(config, { node, workloads, instance, log });
   if (adjuster) closers.add(adjuster);
-  const { removals, releases, evictor, atShutdown, openOrder } = openEnders(locked, published, observed);
+  const { removals, releases, evictor, atShutdown, openOrder, hooks } = openEnders(locked, published, observed);
   const reclaimer = openReclaimer({ ...config, filesystems: disks.filesystems }, () => runtimes.of(inForce.config));
   const openDelay = () => selectHost().openShutdownDelay(!dryRun);
   const shutdown = new MachineShutdown({ openDelay, workloads, evictor: atShutdown, journal, log, dryRun, status });
@@ -50,7 +51,7 @@ export function act(locked: Locked, published: Published, observed: Observed): A
   };
   const idle = idleTasks([() => removals.retry(), () => journal.retry(), () => saved.retry(), endSafeMode, whenIdle]);
   const outside = outsideReader(node, workloads);
-  const own: readonly StepListener[] = [...(adjuster ? [adjuster] : []), idle, shutdown];
+  const own: readonly StepListener[] = [...(adjuster ? [adjuster] : []), idle, hooks, shutdown];
   const listeners = [...published.listeners, ...observed.listeners, ...own];
   const orders =
     openOrder &&
@@ -58,12 +59,10 @@ export function act(locked: Locked, published: Published, observed: Observed): A
       monitor.carriedOut(atNs);
     });
   const kept = { journal, keeper: saved.keeper, reporter, listeners, heartbeat: service };
-  const parts = { node, workloads, evictor, reclaimer, releases, outside, ...kept, ...(orders && { orders }) };
+  const parts = { node, workloads, evictor, reclaimer, releases, beforeSignal: hooks, outside, ...kept, ...(orders && { orders }) };
   if (workloads.candidates('bounds').usages.length > MANY) options.whenMany();
   const monitor: Monitor = new Monitor(parts, inForce.policy(), config.monitoringIntervalNs, saved.restored);
-  status.renew = () => {
-    monitor.renew();
-  };
+  status.renew = monitor.renew.bind(monitor);
   const reconfigure = (): void => {
     orders?.configure(inForce.config.standingOrderAfterNs);
     monitor.reconfigure(inForce.policy(shutdown.lasts), inForce.config.monitoringIntervalNs);
@@ -85,6 +84,7 @@ export function act(locked: Locked, published: Published, observed: Observed): A
       (next) => adjuster?.configure(next.config.oomScoreAdj),
       (next) => {
         reclaimer.steps = next.config.reclaim;
+        hooks.configure(next.config);
       },
       reconfigure,
       (next) => {
@@ -102,8 +102,10 @@ function leavesSafeMode({ safeMode, inForce }: Locked, { status }: Published): b
   return true;
 }
 
-/** What ends workloads, and what clears up after them. */
-function openEnders({ node, hierarchies, inForce }: Locked, { journal, reporter }: Published, { units, runtimes }: Observed) {
+/** What ends workloads, what runs before and after that, and what clears up after them. */
+function openEnders(locked: Locked, published: Published, { units, runtimes }: Observed) {
+  const { node, hierarchies, inForce } = locked;
+  const { journal, reporter } = published;
   const runtimeOf = (endpoint: string): ContainerRuntime | undefined => runtimes.get(endpoint);
   const releases = new Releases(units, (hold, why) => {
     journal.record(notReleasedRecord(hold, why));
@@ -124,5 +126,5 @@ function openEnders({ node, hierarchies, inForce }: Locked, { journal, reporter 
     reporter,
     releases,
   });
-  return { releases, removals, ...evictors };
+  return { releases, removals, hooks: new EvictionHooks(locked, published), ...evictors };
 }

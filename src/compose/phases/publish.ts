@@ -83,4 +83,5 @@ export function publish({ options, node: { identity }, inForce, instance, log, c
 function configureStatus(status: Status, config: Config): void {
   status.monitoringInterval(config.monitoringIntervalNs);
   status.reclaiming(reclaimNames(config));
+  status.hooking(Object.entries(config.hooks).flatMap(([name, hook]) => (hook === undefined ? [] : [name])));
 }

@@ -1,5 +1,6 @@
 import type { Config, LoadedConfig, Origin } from '../config.js';
 import type { EvictionBudget } from '../../core/budget/eviction-budget.js';
+import type { HooksConfig } from '../../core/hook/hook.js';
 import type { Departures } from '../../core/decide/departures.js';
 import type { Platform } from '../../core/signal/operating-system.js';
 import type { Threshold } from '../../core/threshold/threshold.js';
@@ -8,6 +9,7 @@ import { listedThresholds, type ThresholdEntry } from '../resolve/listed-thresho
 import { refuseForeign } from './platform-settings.js';
 import { LayeredSettings, type Layer, type Layers, type OriginMap } from './layer.js';
 import { readProfile, type Profile } from './kubelet-profile.js';
+import { DEADLINE_NS } from '../resolve/hooks.js';
 import { distinctSteps } from '../resolve/reclaim-steps.js';
 import type { ListItem } from '../value/document.js';
 import type { Report } from '../value/report.js';
@@ -71,6 +73,7 @@ export function effectiveConfig(given: Layers, platform: Platform, report: Repor
       (layer) => layer.reclaim,
       (items) => distinctSteps(items, compatibility, report),
     ),
+    hooks: readHooks(settings),
     ...readPlaces(settings),
   };
   // The profile's origins come last in `config show`: they are mostly defaults.
@@ -93,6 +96,16 @@ function readBudget(settings: LayeredSettings): EvictionBudget {
     max: settings.preset(['evictionBudget', 'max'], (layer) => layer.evictionBudget?.max),
     windowNs: settings.preset(['evictionBudget', 'window'], (layer) => layer.evictionBudget?.window),
     bands: settings.preset(['evictionBudget', 'bands'], (layer) => layer.evictionBudget?.bands),
+  };
+}
+
+function readHooks(settings: LayeredSettings): HooksConfig {
+  const preEvict = settings.optional(['hooks', 'preEvict'], (layer) => layer.hooks?.preEvict);
+  const isCalled = settings.optional(['hooks', 'prekill'], (layer) => layer.hooks?.prekill) ?? false;
+  return {
+    preEvict,
+    postEvict: settings.optional(['hooks', 'postEvict'], (layer) => layer.hooks?.postEvict),
+    prekill: isCalled ? { deadlineNs: preEvict?.deadlineNs ?? DEADLINE_NS } : undefined,
   };
 }
 
@@ -138,6 +151,7 @@ function refuseOwnKeys({ files, flags }: Layers, { compatibility, departures }: 
   };
   for (const layer of [...files, flags]) {
     if ((layer.settings.thresholds ?? []).length > 0) refuse(layer, 'thresholds', 'such list');
+    if (layer.settings.hooks !== undefined) refuse(layer, 'hooks', 'hooks');
     if (layer.settings.pressureWindow !== undefined) refuse(layer, 'pressureWindow', 'pressure signals');
     if (layer.settings.evictionBudget !== undefined && !departures.budget) refuse(layer, 'evictionBudget', 'budget');
   }

@@ -3,6 +3,7 @@ import { COMPATIBILITIES, DEPARTURES } from '../../core/decide/departures.js';
 import type { ShutdownGracePeriod } from '../../core/workload/shutdown-config.js';
 import type { KeyPath } from '../value/report.js';
 import { PRESSURE_WINDOW_NS, thresholdEntry } from '../resolve/listed-thresholds.js';
+import { hooksSchema } from '../resolve/hooks.js';
 import { reclaimEntry } from '../resolve/reclaim-steps.js';
 import { flag, integer, MAX_INT32, parsed, signedSeconds, text, textOf } from '../value/scalar.js';
 import { capacityText, cgroupText, durationText, journalSizeText, listenText, MAX_DURATION_NS, nodePathText } from '../value/value-text.js';
@@ -101,6 +102,7 @@ export const evictdSchema = z.strictObject({
   workloads: z.optional(z.array(source)),
   rules: z.optional(z.array(rule)),
   reclaim: z.optional(z.array(reclaimEntry)),
+  hooks: z.optional(hooksSchema),
   oomScoreAdj: z.optional(z.enum(OOM_SCORE_ADJ_MODES)),
   metrics: z.optional(z.strictObject({ listen: z.optional(parsed((input) => ({ address: listenText(input) }))) })),
   journal: z.optional(z.strictObject({ maxSize: z.optional(parsed(journalSizeText)), maxFiles: z.optional(integer(2, 1000)) })),
@@ -135,5 +137,7 @@ export function keysAt(path: KeyPath): readonly string[] {
 /** Without optional() and transforms. */
 function unwrapped(schema: z.core.$ZodType | undefined): z.core.$ZodType | undefined {
   if (schema instanceof z.core.$ZodOptional) return unwrapped(schema._zod.def.innerType);
-  return schema instanceof z.core.$ZodPipe ? unwrapped(schema._zod.def.in) : schema;
+  if (!(schema instanceof z.core.$ZodPipe)) return schema;
+  const { in: first, out } = schema._zod.def;
+  return unwrapped(first instanceof z.core.$ZodTransform ? out : first);
 }

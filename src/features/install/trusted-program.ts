@@ -1,21 +1,6 @@
-import { lstatSync, type Stats } from 'node:fs';
-import { dirname } from 'node:path';
+import { lstatSync } from 'node:fs';
 import { EvictdError } from '../../errors.js';
-
-export type Owner = Pick<Stats, 'uid' | 'gid' | 'mode'>;
-
-const WRITABLE_BY_GROUP = 0o020;
-const WRITABLE_BY_OTHERS = 0o002;
-
-/**
- * Why users other than root can change a file or a directory; undefined: they cannot. Access lists show in the group
- * bits.
- */
-export function otherWriter({ uid, gid, mode }: Owner): string | undefined {
-  if (uid !== 0) return `belongs to user ${String(uid)}`;
-  if ((mode & WRITABLE_BY_OTHERS) !== 0) return 'is writable by all users';
-  return gid !== 0 && (mode & WRITABLE_BY_GROUP) !== 0 ? `is writable by group ${String(gid)}` : undefined;
-}
+import { otherWriter, withParents, type Owner } from '../../host/linux/process/other-writer.js';
 
 /**
  * Checks that only root can change the files that root runs, and every directory above them.
@@ -39,9 +24,4 @@ function repair(path: string, files: readonly string[], root: string | undefined
   if (root !== undefined && (path === root || path.startsWith(`${root}/`)))
     return `, or: chown -R root:root ${root} && chmod -R go-w ${root}`;
   return files.includes(path) ? `, or: chown root:root ${path} && chmod go-w ${path}` : '';
-}
-
-function withParents(path: string): readonly string[] {
-  const parent = dirname(path);
-  return parent === path ? [path] : [...withParents(parent), path];
 }

@@ -1,5 +1,7 @@
 import type { Host } from '../host.js';
+import * as childCommands from './process/child-commands.js';
 import { readBootId, raisePriority, readMayEndOthers } from './process/own-process.js';
+import * as otherWriter from './process/other-writer.js';
 import * as cri from './cri/container-runtime.js';
 import * as doctor from './facts/readers.js';
 import { ownMemoryCgroup, readHierarchies } from './cgroup/hierarchies.js';
@@ -54,6 +56,9 @@ export const linuxHost: Host = {
   openUnitManager: (...args) => unitManager.openUnitManager(...args),
   openContainerRuntime: (...args) => cri.openContainerRuntime(...args),
   openCommandRunner: (...args) => transientUnits.openCommandRunner(...args),
+  openProgramRunner: () =>
+    transientUnits.hasSystemd() ? { ...transientUnits.openCommandRunner(), close: () => undefined } : new childCommands.ChildCommands(),
+  programProblem: (...args) => otherWriter.programProblem(...args),
   readInhibitDelay: (...args) => inhibitDelay.readInhibitDelay(...args),
   awaitInhibitDelay: (...args) => inhibitDelay.awaitInhibitDelay(...args),
   openShutdownDelay: (...args) => shutdownDelay.openShutdownDelay(...args),

@@ -55,6 +55,8 @@ export const windowsHost: Host = {
   listenToRequests,
   openUnitManager: () => noUnits,
   openContainerRuntime: undefined,
+  openProgramRunner: undefined,
+  programProblem: () => undefined,
   openCommandRunner: () => ({ run: () => Promise.resolve('there is no systemd to run it') }),
   readInhibitDelay: () => Promise.resolve({ kind: 'unknown', reason: NO_DELAY }),
   awaitInhibitDelay: () => Promise.resolve(undefined),

@@ -38,6 +38,8 @@ export interface Metrics {
    */
   reclaimed(step: string, freed: DiskAmount, failed: boolean): void;
   oomKilled(limit: OomLimit, processes: number): void;
+  /** A hook of an eviction is over, or was not waited for. */
+  hookRan(hook: string, result: string): void;
   held(units: number): void;
   /** @param budget  undefined: evictions are not limited */
   budget(budget: EvictionBudget | undefined, times: EvictionTimes): void;

@@ -23,6 +23,7 @@ export function subject(thresholds: readonly Threshold[], overrides: Partial<Lin
     workloads: [{ cgroup: '/workload.slice' }],
     rules: [],
     shutdown: NO_SHUTDOWN,
+    hooks: { preEvict: undefined, postEvict: undefined, prekill: undefined },
     filesystems: { nodefs: '/' },
     allocatable: undefined,
     written: new Map(),

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { otherWriter, requireTrusted, type Owner } from '../../../src/features/install/trusted-program.js';
+import { requireTrusted } from '../../../src/features/install/trusted-program.js';
+import { otherWriter, type Owner } from '../../../src/host/linux/process/other-writer.js';
 
 const file = (mode: number, uid = 0, gid = 0): Owner => ({ uid, gid, mode });
 

@@ -13,9 +13,14 @@ const BESIDES_MS = 15_000;
 const STOPPING_US = 5_000_000n;
 const TASKS_AT_MOST = 64n;
 
+/** Whether systemd is the init. */
+export function hasSystemd(): boolean {
+  return existsSync('/run/systemd/system');
+}
+
 /** Runs commands as transient units, where systemd is the init. */
 export function openCommandRunner(addresses: readonly BusAddress[] = SYSTEMD_ADDRESSES): CommandRunner {
-  if (existsSync('/run/systemd/system')) return new TransientUnits(addresses);
+  if (hasSystemd()) return new TransientUnits(addresses);
   return { run: () => Promise.resolve('systemd, which would run it outside the sandbox of evictd, is not the init of this machine') };
 }
 
@@ -30,7 +35,7 @@ class TransientUnits implements CommandRunner {
   run(command: LimitedCommand): Promise<string | undefined> {
     this.#started += 1;
     // A unit that an earlier evictd left has another name.
-    const unit = `evictd-reclaim-${command.name}-${String(process.pid)}-${String(this.#started)}.service`;
+    const unit = `evictd-${command.purpose}-${command.name}-${String(process.pid)}-${String(this.#started)}.service`;
     return new Promise((resolve) => {
       new TransientRun(this.#addresses, unit, command, resolve);
     });
@@ -56,12 +61,16 @@ class TransientRun {
       Number(command.timeoutNs / NS_PER_MS) + BESIDES_MS,
     );
     this.#deadline.unref();
-    this.#link = new BusLink(addresses, [], {
+    this.#link = new BusLink(addresses, ['JobRemoved'], {
       up: () => {
+        // On the bus systemd sends signals only after Subscribe; on its own socket always.
+        this.#link.call({ ...MANAGER, member: 'Subscribe' }, () => undefined);
         if (this.#isStarted) this.#lookAgain();
         else this.#start(command);
       },
-      signal: () => undefined,
+      signal: () => {
+        this.#lookAgain(0);
+      },
     });
   }
 
@@ -74,15 +83,16 @@ class TransientRun {
     });
   }
 
-  #lookAgain(): void {
-    if (this.#isOver) return;
+  /** A job has ended, or systemd has not told of one for a while. */
+  #lookAgain(afterMs = LOOK_MS): void {
+    if (this.#isOver || !this.#isStarted) return;
     clearTimeout(this.#look);
     this.#look = setTimeout(() => {
       this.#call('ListUnitsByNames', 'as', [[this.#unit]], (reply) => {
         if (reply.ok) this.#judge(reply.body);
         else if (reply.name !== undefined) this.#end(reply.message);
       });
-    }, LOOK_MS);
+    }, afterMs);
     this.#look.unref();
   }
 
@@ -126,13 +136,16 @@ class TransientRun {
 }
 
 /** A oneshot service: its start ends with its program, so the start timeout limits it. */
-function propertiesOf({ argv, timeoutNs, memoryMaxBytes, name }: LimitedCommand): readonly unknown[] {
+function propertiesOf({ argv, environment = {}, timeoutNs, memoryMaxBytes, purpose, name }: LimitedCommand): readonly unknown[] {
   const [program] = argv;
+  // systemd would replace variables in the arguments.
+  const words = argv.map((word) => word.replaceAll('$', '$$$$'));
+  const own = Object.entries(environment).map(([variable, value]) => `${variable}=${value}`);
   return [
-    ['Description', ['s', `evictd reclaims: ${name}`]],
+    ['Description', ['s', `evictd ${purpose}: ${name}`]],
     ['Type', ['s', 'oneshot']],
-    ['ExecStart', ['a(sasb)', [[program, argv, false]]]],
-    ['Environment', ['as', ['LC_ALL=C.UTF-8', 'DEBIAN_FRONTEND=noninteractive']]],
+    ['ExecStart', ['a(sasb)', [[program, words, false]]]],
+    ['Environment', ['as', ['LC_ALL=C.UTF-8', 'DEBIAN_FRONTEND=noninteractive', ...own]]],
     ['TimeoutStartUSec', ['t', timeoutNs / NS_PER_US]],
     ['TimeoutStopUSec', ['t', STOPPING_US]],
     ['MemoryMax', ['t', memoryMaxBytes]],
