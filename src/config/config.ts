@@ -1,6 +1,7 @@
 import type { EvictionBudget } from '../core/budget/eviction-budget.js';
 import type { Compatibility, Departures } from '../core/decide/departures.js';
 import type { HooksConfig } from '../core/hook/hook.js';
+import type { NotificationsConfig } from '../core/notify/notification.js';
 import type { Platform } from '../core/signal/operating-system.js';
 import type { ReclaimStep } from '../core/reclaim/reclaim-step.js';
 import type { Rule } from '../core/workload/rule.js';
@@ -57,6 +58,7 @@ export interface Config {
   /** Node-level reclaim: steps that free disk space before an eviction, in order. */
   readonly reclaim: readonly ReclaimStep[];
   readonly hooks: HooksConfig;
+  readonly notifications: NotificationsConfig;
   readonly oomScoreAdj: OomScoreAdjMode;
   /** After so many crashes in a row within the time evictd evicts nothing until it has run for that long; 0: never. */
   readonly safeMode: { readonly crashes: number; readonly withinNs: bigint };

@@ -16,6 +16,7 @@ import type { OomCounters } from './linux/oom/oom-counters.js';
 import type { domainOf } from './linux/oom/oom-domain.js';
 import type { readOomKiller } from './linux/oom/oom-killer.js';
 import type { awaitInhibitDelay, readInhibitDelay } from './linux/systemd/inhibit-delay.js';
+import type { OomSignal } from './linux/systemd/oom-signal.js';
 import type { openShutdownDelay } from './linux/systemd/shutdown-delay.js';
 import type { openCommandRunner } from './linux/systemd/transient-units.js';
 import type { openUnitManager } from './linux/systemd/unit-manager.js';
@@ -79,6 +80,8 @@ export interface Host {
   readonly openCommandRunner: typeof openCommandRunner;
   /** Runs commands as units, or as children where systemd is not the init. `close` ends children. undefined: it runs none. */
   readonly openProgramRunner: (() => CommandRunner & { close(): void }) | undefined;
+  /** The arguments of OomSignal. undefined: there is no such bus. */
+  readonly openOomSignal: ((...args: ConstructorParameters<typeof OomSignal>) => OomSignal) | undefined;
   /** Why root must not run a program: it is missing, or other users can change it. undefined: it may. */
   readonly programProblem: typeof programProblem;
   readonly readInhibitDelay: typeof readInhibitDelay;

@@ -5,6 +5,7 @@ import { OOM_LIMITS } from '../core/oom/kernel-kill.js';
 import { isResourceSignal, RESOURCES, SIGNAL_FACTS, SIGNALS } from '../core/signal/signal.js';
 import { isResourceThreshold, thresholdKind } from '../core/threshold/threshold.js';
 import { HOOK_RESULTS } from '../core/hook/hook.js';
+import { NOTIFICATION_RESULTS } from '../core/notify/notification.js';
 import { eventCounter, gauge, type Latest, type Metric } from './metric-types.js';
 
 /** Signals whose thresholds evict. */
@@ -53,6 +54,13 @@ export const EVICTION_METRICS: readonly Metric[] = [
     ['hook', 'result'],
     { hookRan: (hook, result) => [1, hook, result] },
     ({ hooks }) => hooks.flatMap((hook) => HOOK_RESULTS.map((result) => [hook, result])),
+  ),
+  eventCounter(
+    'evictd_notifications_total',
+    'Notifications of evictions and alerts, by kind and result.',
+    ['kind', 'result'],
+    { notified: (kind, result) => [1, kind, result] },
+    ({ notifications }) => notifications.flatMap((kind) => NOTIFICATION_RESULTS.map((result) => [kind, result])),
   ),
   eventCounter(
     'evictd_alerts_total',

@@ -67,12 +67,16 @@ test.runIf(process.platform === 'linux')('rank evaluates CRI where the configura
   expect(modules.filter((path) => WINDOWS.test(path))).toEqual([]);
 });
 
-test.runIf(process.platform === 'linux')('run evaluates no module of Windows', async () => {
-  const modules = await evaluated({}, ['run', '--dry-run'], (child) => {
-    child.stderr?.on('data', (text: Buffer) => {
-      if (text.includes('makes a dry run')) child.kill('SIGTERM');
+test.runIf(process.platform === 'linux')(
+  'run evaluates no module of Windows, nor hooks and notifications that are not configured',
+  async () => {
+    const modules = await evaluated({}, ['run', '--dry-run'], (child) => {
+      child.stderr?.on('data', (text: Buffer) => {
+        if (text.includes('makes a dry run')) child.kill('SIGTERM');
+      });
     });
-  });
-  expect(modules).toContain('src/compose/guard.ts');
-  expect(modules.filter((path) => WINDOWS.test(path))).toEqual([]);
-});
+    expect(modules).toContain('src/compose/guard.ts');
+    expect(modules.filter((path) => WINDOWS.test(path))).toEqual([]);
+    expect(modules.filter((path) => /^src\/features\/(hooks|notify)\//.test(path))).toEqual([]);
+  },
+);

@@ -7,7 +7,7 @@ import { notReleasedRecord } from '../../journal/records/record.js';
 import { Releases } from '../../monitor/unit-releases.js';
 import { removalRecord } from '../../journal/records/node-records.js';
 import type { Configure } from '../../node/configuration-in-force.js';
-import { EvictionHooks } from '../eviction-hooks.js';
+import { AroundEvictions } from '../around-evictions.js';
 import { openEvictors } from '../evictors.js';
 import { openReclaimer } from '../../features/reclaim/open.js';
 import { sureStopOf } from '../../workloads/systemd/unit-stops.js';
@@ -42,7 +42,7 @@ export function act(locked: Locked, published: Published, observed: Observed): A
   const { workloads, runtimes, disks } = observed;
   const adjuster = dryRun ? undefined : openOomScoreAdjuster(config, { node, workloads, instance, log });
   if (adjuster) closers.add(adjuster);
-  const { removals, releases, evictor, atShutdown, openOrder, hooks } = openEnders(locked, published, observed);
+  const { removals, releases, evictor, atShutdown, openOrder, around } = openEnders(locked, published, observed);
   const reclaimer = openReclaimer({ ...config, filesystems: disks.filesystems }, () => runtimes.of(inForce.config));
   const openDelay = () => selectHost().openShutdownDelay(!dryRun);
   const shutdown = new MachineShutdown({ openDelay, workloads, evictor: atShutdown, journal, log, dryRun, status });
@@ -51,7 +51,7 @@ export function act(locked: Locked, published: Published, observed: Observed): A
   };
   const idle = idleTasks([() => removals.retry(), () => journal.retry(), () => saved.retry(), endSafeMode, whenIdle]);
   const outside = outsideReader(node, workloads);
-  const own: readonly StepListener[] = [...(adjuster ? [adjuster] : []), idle, hooks, shutdown];
+  const own: readonly StepListener[] = [...(adjuster ? [adjuster] : []), idle, around, shutdown];
   const listeners = [...published.listeners, ...observed.listeners, ...own];
   const orders =
     openOrder &&
@@ -59,7 +59,7 @@ export function act(locked: Locked, published: Published, observed: Observed): A
       monitor.carriedOut(atNs);
     });
   const kept = { journal, keeper: saved.keeper, reporter, listeners, heartbeat: service };
-  const parts = { node, workloads, evictor, reclaimer, releases, beforeSignal: hooks, outside, ...kept, ...(orders && { orders }) };
+  const parts = { node, workloads, evictor, reclaimer, releases, beforeSignal: around, outside, ...kept, ...(orders && { orders }) };
   if (workloads.candidates('bounds').usages.length > MANY) options.whenMany();
   const monitor: Monitor = new Monitor(parts, inForce.policy(), config.monitoringIntervalNs, saved.restored);
   status.renew = monitor.renew.bind(monitor);
@@ -84,7 +84,7 @@ export function act(locked: Locked, published: Published, observed: Observed): A
       (next) => adjuster?.configure(next.config.oomScoreAdj),
       (next) => {
         reclaimer.steps = next.config.reclaim;
-        hooks.configure(next.config);
+        around.configure(next.config);
       },
       reconfigure,
       (next) => {
@@ -126,5 +126,5 @@ function openEnders(locked: Locked, published: Published, { units, runtimes }: O
     reporter,
     releases,
   });
-  return { releases, removals, hooks: new EvictionHooks(locked, published), ...evictors };
+  return { releases, removals, around: new AroundEvictions(locked, published), ...evictors };
 }

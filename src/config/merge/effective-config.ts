@@ -2,6 +2,7 @@ import type { Config, LoadedConfig, Origin } from '../config.js';
 import type { EvictionBudget } from '../../core/budget/eviction-budget.js';
 import type { HooksConfig } from '../../core/hook/hook.js';
 import type { Departures } from '../../core/decide/departures.js';
+import type { NotificationsConfig } from '../../core/notify/notification.js';
 import type { Platform } from '../../core/signal/operating-system.js';
 import type { Threshold } from '../../core/threshold/threshold.js';
 import { readThresholds } from '../resolve/threshold-maps.js';
@@ -74,6 +75,7 @@ export function effectiveConfig(given: Layers, platform: Platform, report: Repor
       (items) => distinctSteps(items, compatibility, report),
     ),
     hooks: readHooks(settings),
+    notifications: readNotifications(settings),
     ...readPlaces(settings),
   };
   // The profile's origins come last in `config show`: they are mostly defaults.
@@ -106,6 +108,19 @@ function readHooks(settings: LayeredSettings): HooksConfig {
     preEvict,
     postEvict: settings.optional(['hooks', 'postEvict'], (layer) => layer.hooks?.postEvict),
     prekill: isCalled ? { deadlineNs: preEvict?.deadlineNs ?? DEADLINE_NS } : undefined,
+  };
+}
+
+function readNotifications(settings: LayeredSettings): NotificationsConfig {
+  const isOn = (key: 'desktop' | 'killedSignal' | 'oomdBusName' | 'kernelLog' | 'xattrs'): boolean =>
+    settings.optional(['notifications', key], (layer) => layer.notifications?.[key]) ?? false;
+  return {
+    webhook: settings.optional(['notifications', 'webhook'], (layer) => layer.notifications?.webhook),
+    desktop: isOn('desktop'),
+    killedSignal: isOn('killedSignal'),
+    oomdBusName: isOn('oomdBusName'),
+    kernelLog: isOn('kernelLog'),
+    xattrs: isOn('xattrs'),
   };
 }
 

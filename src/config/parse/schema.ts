@@ -4,6 +4,7 @@ import type { ShutdownGracePeriod } from '../../core/workload/shutdown-config.js
 import type { KeyPath } from '../value/report.js';
 import { PRESSURE_WINDOW_NS, thresholdEntry } from '../resolve/listed-thresholds.js';
 import { hooksSchema } from '../resolve/hooks.js';
+import { notificationsSchema } from '../resolve/notifications.js';
 import { reclaimEntry } from '../resolve/reclaim-steps.js';
 import { flag, integer, MAX_INT32, parsed, signedSeconds, text, textOf } from '../value/scalar.js';
 import { capacityText, cgroupText, durationText, journalSizeText, listenText, MAX_DURATION_NS, nodePathText } from '../value/value-text.js';
@@ -103,6 +104,7 @@ export const evictdSchema = z.strictObject({
   rules: z.optional(z.array(rule)),
   reclaim: z.optional(z.array(reclaimEntry)),
   hooks: z.optional(hooksSchema),
+  notifications: z.optional(notificationsSchema),
   oomScoreAdj: z.optional(z.enum(OOM_SCORE_ADJ_MODES)),
   metrics: z.optional(z.strictObject({ listen: z.optional(parsed((input) => ({ address: listenText(input) }))) })),
   journal: z.optional(z.strictObject({ maxSize: z.optional(parsed(journalSizeText)), maxFiles: z.optional(integer(2, 1000)) })),

@@ -17,6 +17,7 @@ import * as oomKiller from './oom/oom-killer.js';
 import { askBySignal } from './process/request-signal.js';
 import { openServiceManager } from './process/service-manager.js';
 import * as inhibitDelay from './systemd/inhibit-delay.js';
+import * as oomSignal from './systemd/oom-signal.js';
 import * as shutdownDelay from './systemd/shutdown-delay.js';
 import * as transientUnits from './systemd/transient-units.js';
 import * as unitManager from './systemd/unit-manager.js';
@@ -58,6 +59,7 @@ export const linuxHost: Host = {
   openCommandRunner: (...args) => transientUnits.openCommandRunner(...args),
   openProgramRunner: () =>
     transientUnits.hasSystemd() ? { ...transientUnits.openCommandRunner(), close: () => undefined } : new childCommands.ChildCommands(),
+  openOomSignal: (...args) => new oomSignal.OomSignal(...args),
   programProblem: (...args) => otherWriter.programProblem(...args),
   readInhibitDelay: (...args) => inhibitDelay.readInhibitDelay(...args),
   awaitInhibitDelay: (...args) => inhibitDelay.awaitInhibitDelay(...args),

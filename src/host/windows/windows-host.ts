@@ -56,6 +56,7 @@ export const windowsHost: Host = {
   openUnitManager: () => noUnits,
   openContainerRuntime: undefined,
   openProgramRunner: undefined,
+  openOomSignal: undefined,
   programProblem: () => undefined,
   openCommandRunner: () => ({ run: () => Promise.resolve('there is no systemd to run it') }),
   readInhibitDelay: () => Promise.resolve({ kind: 'unknown', reason: NO_DELAY }),

@@ -40,6 +40,8 @@ export interface Metrics {
   oomKilled(limit: OomLimit, processes: number): void;
   /** A hook of an eviction is over, or was not waited for. */
   hookRan(hook: string, result: string): void;
+  /** A notification was sent, or could not be. */
+  notified(kind: string, result: string): void;
   held(units: number): void;
   /** @param budget  undefined: evictions are not limited */
   budget(budget: EvictionBudget | undefined, times: EvictionTimes): void;

@@ -35,6 +35,7 @@ export function programProblem(program: string): string | undefined {
     if (!found.isFile() || (found.mode & EXECUTABLE) === 0) return `${program} is no program`;
     return trustProblem([dirname(program), file]);
   } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return `${program} is missing`;
     return error instanceof Error ? error.message : String(error);
   }
 }

@@ -136,7 +136,7 @@ class TransientRun {
 }
 
 /** A oneshot service: its start ends with its program, so the start timeout limits it. */
-function propertiesOf({ argv, environment = {}, timeoutNs, memoryMaxBytes, purpose, name }: LimitedCommand): readonly unknown[] {
+function propertiesOf({ argv, environment = {}, uid, timeoutNs, memoryMaxBytes, purpose, name }: LimitedCommand): readonly unknown[] {
   const [program] = argv;
   // systemd would replace variables in the arguments.
   const words = argv.map((word) => word.replaceAll('$', '$$$$'));
@@ -151,5 +151,6 @@ function propertiesOf({ argv, environment = {}, timeoutNs, memoryMaxBytes, purpo
     ['MemoryMax', ['t', memoryMaxBytes]],
     ['TasksMax', ['t', TASKS_AT_MOST]],
     ['Nice', ['i', 10]],
+    ...(uid === undefined ? [] : [['User', ['s', String(uid)]]]),
   ];
 }
