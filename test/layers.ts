@@ -65,6 +65,7 @@ export const LAYERS: readonly Layer[] = [
       'config/lint',
       'kubernetes',
       'native',
+      'byte-paths',
       'core',
       'errors',
     ],

@@ -1,5 +1,7 @@
 import type { EvictionBudget } from '../core/budget/eviction-budget.js';
 import type { Compatibility, Departures } from '../core/decide/departures.js';
+import type { HooksConfig } from '../core/hook/hook.js';
+import type { NotificationsConfig } from '../core/notify/notification.js';
 import type { Platform } from '../core/signal/operating-system.js';
 import type { ConfiguredPolicy } from '../core/policy/configured-policy.js';
 import type { ReclaimStep } from '../core/reclaim/reclaim-step.js';
@@ -58,6 +60,8 @@ export interface Config {
   readonly reclaim: readonly ReclaimStep[];
   /** What to do under conditions of the operator, in order. */
   readonly policies: readonly ConfiguredPolicy[];
+  readonly hooks: HooksConfig;
+  readonly notifications: NotificationsConfig;
   readonly oomScoreAdj: OomScoreAdjMode;
   /** After so many crashes in a row within the time evictd evicts nothing until it has run for that long; 0: never. */
   readonly safeMode: { readonly crashes: number; readonly withinNs: bigint };

@@ -1,22 +1,23 @@
 import type { OperatingSystem } from '../core/signal/operating-system.js';
-import type { ServiceManager } from '../monitor/ports/ports.js';
+import type { CommandRunner, ServiceManager } from '../monitor/ports/ports.js';
 import type { Binding } from '../native/binding.js';
 import type { readBootId } from './linux/process/own-process.js';
 import type { openContainerRuntime } from './linux/cri/container-runtime.js';
 import type { DoctorReaders } from './linux/facts/readers.js';
 import type { ownMemoryCgroup, readHierarchies } from './linux/cgroup/hierarchies.js';
 import type { instanceName, lockInstance, lockHolder, lockHoldersIn, locksHeldBy } from './linux/process/lock-files.js';
+import type { programProblem } from './linux/process/other-writer.js';
 import type { KernelLogWatch } from './linux/oom/kernel-log.js';
 import type { readMemoryHoldings } from './linux/memory/memory-holdings.js';
 import type { openBoundNodes, readMemoryNodes } from './linux/memory/memory-nodes.js';
 import type { readMemoryReserve } from './linux/memory/memory-reserve.js';
-import type { whyUntrusted } from './linux/process/file-owner.js';
 import type { openNode } from './linux/node.js';
 import type { OomCounters } from './linux/oom/oom-counters.js';
 import type { domainOf } from './linux/oom/oom-domain.js';
 import type { readOomKiller } from './linux/oom/oom-killer.js';
 import type { openManagedOom } from './linux/managed-oom/managed-oom.js';
 import type { awaitInhibitDelay, readInhibitDelay } from './linux/systemd/inhibit-delay.js';
+import type { OomSignal } from './linux/systemd/oom-signal.js';
 import type { openShutdownDelay } from './linux/systemd/shutdown-delay.js';
 import type { openCommandRunner } from './linux/systemd/transient-units.js';
 import type { openUnitManager } from './linux/systemd/unit-manager.js';
@@ -42,7 +43,6 @@ export interface Host {
   readonly raisePriority: () => void;
   readonly readHierarchies: typeof readHierarchies;
   /** Why evictd does not run a program of an operator. */
-  readonly whyUntrusted: typeof whyUntrusted;
   readonly ownMemoryCgroup: typeof ownMemoryCgroup;
   /** Whether evictd may end processes of other users. */
   readonly mayEndOthers: (native: Binding) => boolean;
@@ -81,6 +81,12 @@ export interface Host {
   readonly openManagedOom: typeof openManagedOom;
   readonly openContainerRuntime: typeof openContainerRuntime | undefined;
   readonly openCommandRunner: typeof openCommandRunner;
+  /** Runs commands as units, or as children where systemd is not the init. `close` ends children. undefined: it runs none. */
+  readonly openProgramRunner: (() => CommandRunner & { close(): void }) | undefined;
+  /** The arguments of OomSignal. undefined: there is no such bus. */
+  readonly openOomSignal: ((...args: ConstructorParameters<typeof OomSignal>) => OomSignal) | undefined;
+  /** Why root must not run a program: it is missing, or other users can change it. undefined: it may. */
+  readonly programProblem: typeof programProblem;
   readonly readInhibitDelay: typeof readInhibitDelay;
   readonly awaitInhibitDelay: typeof awaitInhibitDelay;
   readonly openShutdownDelay: typeof openShutdownDelay;

@@ -4,6 +4,8 @@ import { STORAGE_LIMIT_SIGNALS } from '../core/message/eviction-signal.js';
 import { OOM_LIMITS } from '../core/oom/kernel-kill.js';
 import { isResourceSignal, RESOURCES, SIGNAL_FACTS, SIGNALS } from '../core/signal/signal.js';
 import { isResourceThreshold, thresholdKind } from '../core/threshold/threshold.js';
+import { HOOK_RESULTS } from '../core/hook/hook.js';
+import { NOTIFICATION_RESULTS } from '../core/notify/notification.js';
 import { eventCounter, gauge, type Latest, type Metric } from './metric-types.js';
 
 /** Signals whose thresholds evict. */
@@ -45,6 +47,20 @@ export const EVICTION_METRICS: readonly Metric[] = [
     ['outcome'],
     { standingOrder: (outcome) => [1, outcome] },
     () => ORDER_OUTCOMES.map((outcome) => [outcome]),
+  ),
+  eventCounter(
+    'evictd_hook_runs_total',
+    'Hooks of evictions that ran or were to run, by result.',
+    ['hook', 'result'],
+    { hookRan: (hook, result) => [1, hook, result] },
+    ({ hooks }) => hooks.flatMap((hook) => HOOK_RESULTS.map((result) => [hook, result])),
+  ),
+  eventCounter(
+    'evictd_notifications_total',
+    'Notifications of evictions and alerts, by kind and result.',
+    ['kind', 'result'],
+    { notified: (kind, result) => [1, kind, result] },
+    ({ notifications }) => notifications.flatMap((kind) => NOTIFICATION_RESULTS.map((result) => [kind, result])),
   ),
   eventCounter(
     'evictd_alerts_total',

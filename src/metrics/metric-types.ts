@@ -22,6 +22,8 @@ export interface Latest {
   readonly conditions: ReadonlySet<ConditionType>;
   readonly notifierStates: readonly NotifierState[];
   readonly reclaimSteps: readonly string[];
+  readonly hooks: readonly string[];
+  readonly notifications: readonly string[];
   readonly heldUnits: number;
   /** Evictions that may still be made for the resource; undefined: they are not limited, or none is known. */
   readonly remainingBudget: (resource: Resource) => number | undefined;

@@ -23,6 +23,8 @@ export class Status implements Metrics, Latest {
   notifierStates: readonly NotifierState[] = [];
   sourceProblems: readonly SourceProblem[] = [];
   reclaimSteps: readonly string[] = [];
+  hooks: readonly string[] = [];
+  notifications: readonly string[] = [];
   heldUnits = 0;
   /** Why evictd evicts nothing; undefined: it evicts. */
   safeMode: string | undefined;
@@ -125,6 +127,12 @@ export class Status implements Metrics, Latest {
   standingOrder(outcome: OrderOutcome): void {
     this.#emit('standingOrder', outcome);
   }
+  hookRan(hook: string, result: string): void {
+    this.#emit('hookRan', hook, result);
+  }
+  notified(kind: string, result: string): void {
+    this.#emit('notified', kind, result);
+  }
   held(units: number): void {
     this.heldUnits = units;
     this.#emit('held', units);
@@ -161,6 +169,11 @@ export class Status implements Metrics, Latest {
   /** The names of the configured steps of node-level reclaim. */
   reclaiming(steps: readonly string[]): void {
     this.reclaimSteps = steps;
+  }
+  /** The names of the configured hooks, and the kinds of notifications. */
+  hooking(hooks: readonly string[], notifications: readonly string[]): void {
+    this.hooks = hooks;
+    this.notifications = notifications;
   }
   /** Time between two samples, from which /healthz derives its limit. */
   monitoringInterval(intervalNs: bigint): void {

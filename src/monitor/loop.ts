@@ -55,7 +55,8 @@ export class Monitor {
     this.#parts = parts;
     this.#restored = restored;
     this.#state = restored.state;
-    this.#victims = new Victims(parts.evictor, this.#passOn.bind(this, 'victim'));
+    const { evictor, beforeSignal } = parts;
+    this.#victims = new Victims(evictor, this.#passOn.bind(this, 'victim'), beforeSignal?.before.bind(beforeSignal));
     this.#reclaims = new Reclaims(parts.reclaimer, parts.node);
     this.#actors = {
       victims: this.#victims,
@@ -262,7 +263,7 @@ export class Monitor {
       tickAtNs: this.#tickAtNs,
       dueAtNs: this.#dueAtNs,
       wakeAtNs: this.#waiting?.atNs,
-      victimAtNs: this.#victims.size === 0 ? undefined : victimLookNs(nowNs, this.#victims.lastSignalNs ?? nowNs, this.#passTookNs),
+      victimAtNs: this.#victims.isDue ? victimLookNs(nowNs, this.#victims.lastSignalNs ?? nowNs, this.#passTookNs) : undefined,
       lookAtNs: this.#parts.node.lookAtNs(),
       notBeforeNs: this.#notBeforeNs,
       heartbeatAtNs: this.#parts.heartbeat.dueAtNs(),

@@ -1,6 +1,7 @@
 import type { Journal } from '../journal/journal.js';
 import type { StateKeeper } from '../state/state-keeper.js';
 import type { StepInput } from '../core/decide/step-input.js';
+import type { BeforeSignal } from './ports/before-signal.js';
 import type { Evictor, Heartbeat, Node, Reclaimer, StepListener, WorkloadSource } from './ports/ports.js';
 import type { PolicyPort } from './ports/policy-port.js';
 import type { Reporter } from './reporter.js';
@@ -15,6 +16,8 @@ export interface MonitorParts {
   readonly reclaimer: Reclaimer;
   /** Starts units that were kept stopped. Left out: there is no systemd. */
   readonly releases?: Releases;
+  /** Left out: nothing happens before a signal. */
+  readonly beforeSignal?: BeforeSignal;
   /** Left out: not known. */
   /** Left out: what holds memory outside the workloads cannot be read. */
   readonly outside?: NonNullable<StepInput['outside']>;

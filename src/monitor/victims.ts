@@ -29,6 +29,8 @@ export type Ending = Pick<Decision, 'serial' | 'unit' | 'graceNs' | 'decidedAtNs
 
 interface Victim<D extends Ending> {
   readonly decision: D;
+  /** Its first signal waits for what happens before it. */
+  waits: boolean;
   handle: Handle;
   /** The signal of its phase: what is repeated. */
   wanted: SentSignal;
@@ -46,15 +48,23 @@ const GONE = new Set(['ENOENT', 'ENODEV', 'ESTALE', 'ESRCH']);
 export class Victims<D extends Ending = Decision> {
   readonly #evictor: Evictor;
   readonly #onExit: (atNs: bigint) => void;
+  readonly #before: ((decision: D, go: () => void) => boolean) | undefined;
   readonly #victims = new Map<number, Victim<D>>();
 
-  constructor(evictor: Evictor, onExit: (atNs: bigint) => void) {
+  /** @param before  as in BeforeSignal; left out: nothing happens before a signal */
+  constructor(evictor: Evictor, onExit: (atNs: bigint) => void, before?: (decision: D, go: () => void) => boolean) {
     this.#evictor = evictor;
     this.#onExit = onExit;
+    this.#before = before;
   }
 
   get size(): number {
     return this.#victims.size;
+  }
+
+  /** Whether a look can show progress: a victim whose first signal waits shows none. */
+  get isDue(): boolean {
+    return [...this.#victims.values()].some(({ waits }) => !waits);
   }
 
   /** When the last signal was sent to any of them; undefined: none was. */
@@ -63,15 +73,34 @@ export class Victims<D extends Ending = Decision> {
     return times.reduce<bigint | undefined>((last, time) => (last === undefined || time > last ? time : last), undefined);
   }
 
-  /** Sends the first signal. Never throws: the next reading has the error. */
-  begin(decision: D, wake: Pick<Wake, 'atNs'>, times: PassTimes = { wakeNs: wake.atNs }): EvictionTimes {
+  /**
+   * Sends the first signal, or leaves it to what happens before. Never throws: the next reading has the error.
+   *
+   * @param onSent  called where the signal is sent later
+   */
+  begin(
+    decision: D,
+    wake: Pick<Wake, 'atNs'>,
+    times: PassTimes = { wakeNs: wake.atNs },
+    onSent: (times: EvictionTimes) => void = () => undefined,
+  ): EvictionTimes {
     const victim: Victim<D> = {
       decision,
+      waits: false,
       handle: this.#open(decision),
       wanted: decision.graceNs <= 0n ? 'killNs' : 'signalNs',
       signals: noSignalSent({ ...times, crossingNs: wake.atNs, decisionNs: decision.decidedAtNs }),
     };
     this.#victims.set(decision.serial, victim);
+    const go = (): void => {
+      if (!victim.waits) return;
+      victim.waits = false;
+      if (this.#victims.get(decision.serial) !== victim || victim.abandoned !== undefined) return;
+      if (!hasExited(victim)) this.#signal(victim);
+      onSent(victim.signals.times);
+      this.#onExit(process.hrtime.bigint());
+    };
+    if (victim.handle.kill !== undefined) victim.waits = this.#before?.(decision, go) ?? false;
     this.#signal(victim);
     return victim.signals.times;
   }
@@ -83,6 +112,7 @@ export class Victims<D extends Ending = Decision> {
   adopt(decision: D, { crossedAtNs, signalledAtNs }: StandingOrderTimes): EvictionTimes {
     const victim: Victim<D> = {
       decision,
+      waits: false,
       handle: this.#open(decision, true),
       wanted: 'killNs',
       signals: orderedSignals(crossedAtNs, signalledAtNs),
@@ -106,7 +136,8 @@ export class Victims<D extends Ending = Decision> {
   ): void {
     const { decidedAtNs } = decision;
     const signals = saved ?? noSignalSent({ crossingNs: decidedAtNs, wakeNs: undefined, decisionNs: decidedAtNs });
-    const victim: Victim<D> = { decision, handle: this.#open(decision), wanted: phase === 'dying' ? 'killNs' : 'signalNs', signals };
+    const wanted = phase === 'dying' ? 'killNs' : 'signalNs';
+    const victim: Victim<D> = { decision, waits: false, handle: this.#open(decision), wanted, signals };
     this.#victims.set(decision.serial, victim);
     const { sent } = signals;
     const hasGone = hasExited(victim);
@@ -173,7 +204,7 @@ export class Victims<D extends Ending = Decision> {
   #signal(victim: Victim<D>): void {
     const { handle, wanted, signals: before } = victim;
     const { kill } = handle;
-    if (kill === undefined) return;
+    if (kill === undefined || victim.waits) return;
     const result = wanted === 'killNs' ? kill.kill() : kill.terminate();
     victim.handle = { ...handle, error: result.error, passing: result.passing };
     victim.signals = afterSignal(before, wanted, result);
@@ -202,7 +233,7 @@ export class Victims<D extends Ending = Decision> {
       ...(sample?.runs && { runs: true }),
       ...(sample?.later && { later: sample.later }),
       removed: hasEnded || (sample?.removed ?? false),
-      vanished: vanished && !hasEnded,
+      vanished: vanished ? !hasEnded : isUntouched(victim) && sample?.processes === 0,
       error: hasEnded ? undefined : error,
       ...(passing && { passing: true }),
       signalledAtNs: lastSignalNs(victim.signals),
@@ -239,6 +270,11 @@ export function hasWorkloadEnded(evictor: Evictor, workload: Workload): boolean 
   } catch (error) {
     return isEndedError(error);
   }
+}
+
+/** No signal was tried by this process or an earlier one. */
+function isUntouched({ signals, abandoned }: Pick<Victim<Ending>, 'signals' | 'abandoned'>): boolean {
+  return signals.times.signalNs === undefined && abandoned === undefined;
 }
 
 function isToRepeat({ wanted, handle: { error, passing } }: Pick<Victim<Ending>, 'wanted' | 'handle'>): boolean {

@@ -76,6 +76,8 @@ export interface Binding {
   fallocate(fd: number, offset: number, length: number): Promise<void>;
   /** An extended attribute; undefined: the file has none of that name, or the filesystem has none. */
   getxattr(path: string, name: string): Buffer | undefined;
+  /** Sets an extended attribute. Throws as getxattr does, also ENOTSUP where the filesystem has none of that kind. */
+  setxattr(path: string, name: string, value: string): void;
   /** CLOCK_BOOTTIME: includes the time that the machine slept. */
   bootTimeNs(): bigint;
   /**

@@ -46,9 +46,21 @@ export function machineFactsOf({ node, workloads }: Pick<HostReading, 'node' | '
     absent: new Map([...(observations.absent ?? [])].filter(isExpected)),
     polled: polledSignals(thresholds, observations, node.notifiers()),
     layout: node.layout(),
+    programs: programProblems(config),
     workloads: presentWorkloads(workloads, rules),
     ...(policies.length > 0 && { policies: policyFactsOf(policies, node.identity.cgroup) }),
   };
+}
+
+function programProblems({ hooks: { preEvict, postEvict } }: LoadedConfig['config']): ReadonlyMap<string, string> {
+  const { programProblem } = selectHost();
+  const programs = [preEvict, postEvict].flatMap((hook) => hook?.argv.slice(0, 1) ?? []);
+  return new Map(
+    programs.flatMap((program) => {
+      const problem = programProblem(program);
+      return problem === undefined ? [] : [[program, problem] as const];
+    }),
+  );
 }
 
 /** The same at the start, when nothing is armed and no filesystem has been read. */
@@ -57,8 +69,8 @@ export function readStartFacts(node: Node): MachineFacts {
 }
 
 function policyFactsOf(policies: readonly ConfiguredPolicy[], node: string | undefined): PolicyFacts {
-  const { readHierarchies, whyUntrusted } = selectHost();
-  return readPolicyFacts(policies, { hierarchies: readHierarchies(), node, files: { ...KERNEL_FILES, whyUntrusted } });
+  const { readHierarchies, programProblem } = selectHost();
+  return readPolicyFacts(policies, { hierarchies: readHierarchies(), node, files: { ...KERNEL_FILES, programProblem } });
 }
 
 function startFacts({ identity, countsKernelMemory = false }: Node, { observed }: Observations): MachineFacts {

@@ -12,10 +12,10 @@ export interface PolicyFiles {
   readonly text: (path: string) => string | undefined;
   /** Names of the directories in it. */
   readonly directories: (path: string) => readonly string[];
-  readonly whyUntrusted: (program: string) => string | undefined;
+  readonly programProblem: (program: string) => string | undefined;
 }
 
-export const KERNEL_FILES: Omit<PolicyFiles, 'whyUntrusted'> = {
+export const KERNEL_FILES: Omit<PolicyFiles, 'programProblem'> = {
   text: (path) => unlessRefused(() => readFileSync(path, 'latin1')),
   directories: (path) =>
     unlessRefused(() => readdirSync(path, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []))) ?? [],
@@ -58,7 +58,7 @@ export function readPolicyFacts(policies: readonly ConfiguredPolicy[], machine: 
       cgroup: each(needs.cgroup, (value) => (hasSwap ? undefined : ofSwap(value)) ?? inCgroups(value, samples, machine)),
     },
     matches: new Map([...matching].map(([pattern, paths]) => [pattern, paths.length])),
-    untrusted: each(new Set(programs), files.whyUntrusted),
+    untrusted: each(new Set(programs), files.programProblem),
     cgroupVersion: hierarchies.memory?.version,
   };
 }

@@ -75,11 +75,15 @@ const startedWith = (config: object): Promise<string[]> =>
     });
   });
 
-test.runIf(process.platform === 'linux')('run evaluates no module of Windows', async () => {
-  const modules = await startedWith({});
-  expect(modules).toContain('src/compose/guard.ts');
-  expect(modules.filter((path) => WINDOWS.test(path))).toEqual([]);
-});
+test.runIf(process.platform === 'linux')(
+  'run evaluates no module of Windows, nor hooks and notifications that are not configured',
+  async () => {
+    const modules = await startedWith({});
+    expect(modules).toContain('src/compose/guard.ts');
+    expect(modules.filter((path) => WINDOWS.test(path))).toEqual([]);
+    expect(modules.filter((path) => /^src\/features\/(hooks|notify)\//.test(path))).toEqual([]);
+  },
+);
 
 test.runIf(process.platform === 'linux')('run evaluates what policies read and do only where the configuration has one', async () => {
   const READS_OR_DOES = ['policy-reader', 'ladder-actions'].map((name) => `src/features/policy/${name}.ts`);

@@ -243,3 +243,61 @@ test('an eviction that the native layer began: SIGKILL is sent again, and its ti
   expect(all.signals().get(1)?.sent).toBe('killNs');
   expect(all.readings().get(1)).toMatchObject({ processes: 1, vanished: false, signalledAtNs: 30n });
 });
+
+/** Evictions whose first signal waits until `go` is called. */
+function held(graceNs: bigint, kill: KillInProgress) {
+  const exits: bigint[] = [];
+  const late: unknown[] = [];
+  let go: () => void = () => undefined;
+  const all = new Victims<Decision>(
+    { begin: () => kill },
+    (atNs) => exits.push(atNs),
+    (_decision, whenOver) => {
+      go = whenOver;
+      return true;
+    },
+  );
+  const times = all.begin(decision(graceNs), { atNs: 0n }, { wakeNs: 0n }, (sent) => late.push(sent.signalNs));
+  return { all, times, exits, late, go: () => go(), look: () => all.readings().get(1) };
+}
+
+test('a signal waits for what happens before it, and is sent when that is over, without a pass', () => {
+  const { kill, sent } = played(fine);
+  const { all, times, exits, late, go, look } = held(0n, kill);
+  expect(times.signalNs).toBeUndefined();
+  expect(look()).toMatchObject({ processes: 1, vanished: false, error: undefined, signalledAtNs: undefined });
+  expect([sent, all.isDue, all.size]).toEqual([[], false, 1]);
+  go();
+  expect([sent, all.isDue, late, exits.length]).toEqual([['KILL'], true, [1n], 1]);
+  go();
+  expect(sent).toEqual(['KILL']);
+});
+
+test('SIGKILL that is due meanwhile is sent instead of SIGTERM, and not before', () => {
+  const { kill, sent } = played(fine);
+  const { all, go } = held(10n, kill);
+  all.escalate(decision(10n));
+  expect(sent).toEqual([]);
+  go();
+  expect(sent).toEqual(['KILL']);
+});
+
+test.each<[what: string, end: (all: Victims) => void]>([
+  ['abandoned', (all) => all.abandon(1, 'it is protected now')],
+  ['over', (all) => all.end(1)],
+])('an eviction that is %s meanwhile gets no signal', (_what, end) => {
+  const { kill, sent } = played(fine);
+  const { all, go, exits } = held(0n, kill);
+  end(all);
+  go();
+  expect(sent.filter((what) => what !== 'close')).toEqual([]);
+  expect(exits).toEqual([]);
+});
+
+test('a victim that ends before its first signal has ended by itself', () => {
+  const { kill, sent } = played(fine);
+  const { go, look } = held(0n, { ...kill, read: () => ({ processes: 0, usageBytes: 0n, removed: false }) });
+  expect(look()).toMatchObject({ processes: 0, vanished: true });
+  go();
+  expect(sent).toEqual([]);
+});

@@ -69,3 +69,15 @@ test('bootTimeNs is the time since the machine was booted', () => {
   expect(now).toBeGreaterThanOrEqual(before);
   expect(now).toBeLessThanOrEqual(uptime() + 0.02); // it is cut to hundredths
 });
+
+test('setxattr sets an attribute, replaces it, and throws where that is refused', () => {
+  const directory = makeDirectory();
+  const file = join(directory, 'set');
+  writeFileSync(file, '');
+  for (const value of ['1', '22']) {
+    native.setxattr(file, 'trusted.evictd', value);
+    expect(native.getxattr(file, 'trusted.evictd')?.toString()).toBe(value);
+  }
+  const refused = { code: 'ENOENT', syscall: 'setxattr', path: join(directory, 'none') };
+  expect(thrownBy(() => native.setxattr(refused.path, 'trusted.evictd', '1'))).toMatchObject(refused);
+});

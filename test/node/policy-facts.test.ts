@@ -35,7 +35,7 @@ function machine(
   return {
     hierarchies,
     node: undefined,
-    files: { text: (path) => all[path], directories: within, whyUntrusted: (program) => (program === '/bin/bad' ? 'bad' : undefined) },
+    files: { text: (path) => all[path], directories: within, programProblem: (program) => (program === '/bin/bad' ? 'bad' : undefined) },
   };
 }
 

@@ -32,6 +32,7 @@ describe.runIf(hasSystemd)('reclaim (needs systemd)', () => {
     const runner = openCommandRunner();
     const command = (script: string, timeoutSeconds = 60n) =>
       runner.run({
+        purpose: 'reclaim',
         name: 'test',
         argv: ['/bin/sh', '-c', script],
         timeoutNs: timeoutSeconds * SECOND,
@@ -41,9 +42,9 @@ describe.runIf(hasSystemd)('reclaim (needs systemd)', () => {
     expect(await command('exit 3')).toMatch(/^it failed \(exit-code\): journalctl -u evictd-reclaim-test-/);
     expect(await command('sleep infinity', 2n)).toMatch(/^it failed \(timeout\)/);
     expect(await command('tail /dev/zero')).toMatch(/^it failed \(oom-kill\)/);
-    expect(await runner.run({ name: 'test', argv: ['/no/such/program'], timeoutNs: SECOND, memoryMaxBytes: BigInt(MIB) })).toMatch(
-      /^it failed/,
-    );
+    expect(
+      await runner.run({ purpose: 'reclaim', name: 'test', argv: ['/no/such/program'], timeoutNs: SECOND, memoryMaxBytes: BigInt(MIB) }),
+    ).toMatch(/^it failed/);
     expect(systemd('systemctl', 'list-units', '--all', '--plain', '--no-legend', 'evictd-reclaim-*')).toBe('');
   });
 

@@ -31,4 +31,9 @@ bool ReadAttribute(const std::string& path, const std::string& name, std::vector
   }
 }
 
+void WriteAttribute(const std::string& path, const std::string& name, const std::string& value) {
+  if (setxattr(path.c_str(), name.c_str(), value.data(), value.size(), 0) != 0)
+    throw SystemError(errno, "setxattr", path);
+}
+
 }  // namespace evictd

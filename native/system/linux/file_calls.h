@@ -14,4 +14,7 @@ void Preallocate(int fd, int64_t offset, int64_t length);
 // An extended attribute, through symbolic links. Returns false if the file or filesystem has none of that name.
 bool ReadAttribute(const std::string& path, const std::string& name, std::vector<char>* value);
 
+// Sets one, through symbolic links, whether or not it exists.
+void WriteAttribute(const std::string& path, const std::string& name, const std::string& value);
+
 }  // namespace evictd

@@ -88,6 +88,20 @@ TEST("an attribute is read as it is: bytes of any value, none, and through a sym
   CHECK_EQUAL(ErrorOf([&] { ReadAttribute(directory.File("none"), kName, &value); }), ENOENT);
 }
 
+TEST("an attribute is set, replaced, and refused with its errno") {
+  const TemporaryDirectory directory;
+  const std::string file = directory.File("file");
+  CHECK(WriteText(file, ""));
+  std::vector<char> value;
+  for (const std::string& text : {std::string("1"), std::string("22"), std::string()}) {
+    WriteAttribute(file, kName, text);
+    CHECK(ReadAttribute(file, kName, &value));
+    CHECK(TextOf(value) == text);
+  }
+  CHECK_EQUAL(ErrorOf([&] { WriteAttribute("/proc/self/status", kName, "1"); }), ENOTSUP);
+  CHECK_EQUAL(ErrorOf([&] { WriteAttribute(directory.File("none"), kName, "1"); }), ENOENT);
+}
+
 TEST("an attribute that grows, shrinks or is removed during the read is complete or missing") {
   const UniqueFd memory = MemoryFile();
   const std::string file = "/proc/self/fd/" + std::to_string(memory.get());

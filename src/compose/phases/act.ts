@@ -7,6 +7,7 @@ import { notReleasedRecord } from '../../journal/records/record.js';
 import { Releases } from '../../monitor/unit-releases.js';
 import { removalRecord } from '../../journal/records/node-records.js';
 import type { Configure } from '../../node/configuration-in-force.js';
+import { AroundEvictions } from '../around-evictions.js';
 import { openEvictors } from '../evictors.js';
 import { openReclaimer } from '../../features/reclaim/open.js';
 import { sureStopOf } from '../../workloads/systemd/unit-stops.js';
@@ -43,7 +44,7 @@ export function act(locked: Locked, published: Published, observed: Observed): A
   const { workloads, runtimes, disks } = observed;
   const adjuster = dryRun ? undefined : openOomScoreAdjuster(config, { node, workloads, instance, log });
   if (adjuster) closers.add(adjuster);
-  const { removals, releases, evictor, atShutdown, openOrder } = openEnders(locked, published, observed);
+  const { removals, releases, evictor, atShutdown, openOrder, around } = openEnders(locked, published, observed);
   const reclaimer = openReclaimer({ ...config, filesystems: disks.filesystems }, () => runtimes.of(inForce.config));
   const openDelay = () => selectHost().openShutdownDelay(!dryRun);
   const shutdown = new MachineShutdown({ openDelay, workloads, evictor: atShutdown, journal, log, dryRun, status });
@@ -53,7 +54,7 @@ export function act(locked: Locked, published: Published, observed: Observed): A
   const idle = idleTasks([() => removals.retry(), () => journal.retry(), () => saved.retry(), endSafeMode, whenIdle]);
   const outside = outsideReader(node, workloads);
   const { policies, units } = openPolicies(locked, observed);
-  const own: readonly StepListener[] = [policies, units, ...(adjuster ? [adjuster] : []), idle, shutdown];
+  const own: readonly StepListener[] = [policies, units, ...(adjuster ? [adjuster] : []), idle, around, shutdown];
   const listeners = [...published.listeners, ...observed.listeners, ...own];
   const orders =
     openOrder &&
@@ -61,7 +62,8 @@ export function act(locked: Locked, published: Published, observed: Observed): A
       monitor.carriedOut(atNs);
     });
   const kept = { journal, keeper: saved.keeper, reporter, listeners, heartbeat: service };
-  const parts = { node, workloads, evictor, reclaimer, releases, outside, policies, ...kept, ...(orders && { orders }) };
+  const does = { evictor, reclaimer, releases, beforeSignal: around, outside, policies };
+  const parts = { node, workloads, ...does, ...kept, ...(orders && { orders }) };
   if (workloads.candidates('bounds').usages.length > MANY) options.whenMany();
   const monitor: Monitor = new Monitor(parts, inForce.policy(), config.monitoringIntervalNs, saved.restored);
   status.renew = monitor.renew.bind(monitor);
@@ -87,6 +89,7 @@ export function act(locked: Locked, published: Published, observed: Observed): A
       (next) => adjuster?.configure(next.config.oomScoreAdj),
       (next) => {
         reclaimer.steps = next.config.reclaim;
+        around.configure(next.config);
       },
       reconfigure,
       (next) => {
@@ -120,8 +123,10 @@ function leavesSafeMode({ safeMode, inForce }: Locked, { status }: Published): b
   return true;
 }
 
-/** What ends workloads, and what clears up after them. */
-function openEnders({ node, hierarchies, inForce }: Locked, { journal, reporter }: Published, { units, runtimes }: Observed) {
+/** What ends workloads, what runs before and after that, and what clears up after them. */
+function openEnders(locked: Locked, published: Published, { units, runtimes }: Observed) {
+  const { node, hierarchies, inForce } = locked;
+  const { journal, reporter } = published;
   const runtimeOf = (endpoint: string): ContainerRuntime | undefined => runtimes.get(endpoint);
   const releases = new Releases(units, (hold, why) => {
     journal.record(notReleasedRecord(hold, why));
@@ -142,5 +147,5 @@ function openEnders({ node, hierarchies, inForce }: Locked, { journal, reporter 
     reporter,
     releases,
   });
-  return { releases, removals, ...evictors };
+  return { releases, removals, around: new AroundEvictions(locked, published), ...evictors };
 }

@@ -1,5 +1,6 @@
 import manifest from '../../../package.json' with { type: 'json' };
 import type { Config } from '../../config/config.js';
+import { configuredKinds } from '../../core/notify/notification.js';
 import { selectHost } from '../../host/select.js';
 import { MetricsRegistry } from '../../metrics/registry.js';
 import { MetricsServer } from '../../metrics/server.js';
@@ -83,4 +84,6 @@ export function publish({ options, node: { identity }, inForce, instance, log, c
 function configureStatus(status: Status, config: Config): void {
   status.monitoringInterval(config.monitoringIntervalNs);
   status.reclaiming(reclaimNames(config));
+  const hooks = Object.entries(config.hooks).flatMap(([name, hook]) => (hook === undefined ? [] : [name]));
+  status.hooking(hooks, configuredKinds(config.notifications));
 }

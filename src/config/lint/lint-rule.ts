@@ -1,5 +1,6 @@
 import type { EvictionBudget } from '../../core/budget/eviction-budget.js';
 import type { Departures } from '../../core/decide/departures.js';
+import type { HooksConfig } from '../../core/hook/hook.js';
 import type { FilesystemPaths } from '../../core/signal/layout.js';
 import type { ConfiguredPolicy } from '../../core/policy/configured-policy.js';
 import type { Rule } from '../../core/workload/rule.js';
@@ -30,6 +31,7 @@ export interface LintSubject {
   readonly rules: readonly Rule[];
   readonly policies: readonly ConfiguredPolicy[];
   readonly shutdown: ShutdownConfig;
+  readonly hooks: HooksConfig;
   readonly filesystems: FilesystemPaths;
   readonly allocatable: { readonly cgroup: string; readonly capacity: bigint } | undefined;
   /** The keys that are set, with the value as text: 'evictionMinimumReclaim.memory.available' → '200Mi'. */

@@ -4,6 +4,7 @@ import { entriesRule } from './entries.js';
 import { evictableRule } from './workloads/evictable.js';
 import type { Finding, LintRule, LintSubject } from './lint-rule.js';
 import { memoryNodesRule } from './workloads/memory-nodes.js';
+import { hooksRule } from './hooks.js';
 import { imagesRule, rulesRule } from './workloads/rules.js';
 import type { MachineFacts } from './machine.js';
 import { policyConditionsRule } from './policies/policy-conditions.js';
@@ -34,6 +35,7 @@ export const LINT_RULES: readonly LintRule[] = [
   policyScopesRule,
   policyStepsRule,
   memoryNodesRule,
+  hooksRule,
 ];
 
 /**

@@ -40,6 +40,8 @@ export interface MachineFacts {
   readonly polled: ReadonlyMap<Signal, string>;
   /** Its filesystems, or which of them did not answer. Absent: not read. */
   readonly layout?: Layout | { readonly error: string };
+  /** Programs of hooks that evictd will not run, with the reason. Left out: not read. */
+  readonly programs?: ReadonlyMap<string, string>;
   /** undefined: not read. */
   readonly workloads: PresentWorkloads | undefined;
   /** Left out: there are no policies, or not read. */

@@ -1,6 +1,8 @@
 import type { Config, LoadedConfig, Origin } from '../config.js';
 import type { EvictionBudget } from '../../core/budget/eviction-budget.js';
 import type { Compatibility, Departures } from '../../core/decide/departures.js';
+import type { HooksConfig } from '../../core/hook/hook.js';
+import type { NotificationsConfig } from '../../core/notify/notification.js';
 import type { ConfiguredPolicy } from '../../core/policy/configured-policy.js';
 import { configuredPolicies } from '../policies/policy-list.js';
 import type { Platform } from '../../core/signal/operating-system.js';
@@ -10,6 +12,7 @@ import { listedThresholds, type ThresholdEntry } from '../resolve/listed-thresho
 import { refuseForeign } from './platform-settings.js';
 import { LayeredSettings, type Layer, type Layers, type OriginMap } from './layer.js';
 import { readProfile, type Profile } from './kubelet-profile.js';
+import { DEADLINE_NS } from '../resolve/hooks.js';
 import { distinctSteps } from '../resolve/reclaim-steps.js';
 import type { ListItem } from '../value/document.js';
 import type { Report } from '../value/report.js';
@@ -75,6 +78,8 @@ export function effectiveConfig(given: Layers, platform: Platform, report: Repor
       (items) => distinctSteps(items, compatibility, report),
     ),
     policies: readPolicies(settings, compatibility, periods.pressureWindowNs, report),
+    hooks: readHooks(settings),
+    notifications: readNotifications(settings),
     ...readPlaces(settings),
   };
   // The profile's origins come last in `config show`: they are mostly defaults.
@@ -97,6 +102,29 @@ function readBudget(settings: LayeredSettings): EvictionBudget {
     max: settings.preset(['evictionBudget', 'max'], (layer) => layer.evictionBudget?.max),
     windowNs: settings.preset(['evictionBudget', 'window'], (layer) => layer.evictionBudget?.window),
     bands: settings.preset(['evictionBudget', 'bands'], (layer) => layer.evictionBudget?.bands),
+  };
+}
+
+function readHooks(settings: LayeredSettings): HooksConfig {
+  const preEvict = settings.optional(['hooks', 'preEvict'], (layer) => layer.hooks?.preEvict);
+  const isCalled = settings.optional(['hooks', 'prekill'], (layer) => layer.hooks?.prekill) ?? false;
+  return {
+    preEvict,
+    postEvict: settings.optional(['hooks', 'postEvict'], (layer) => layer.hooks?.postEvict),
+    prekill: isCalled ? { deadlineNs: preEvict?.deadlineNs ?? DEADLINE_NS } : undefined,
+  };
+}
+
+function readNotifications(settings: LayeredSettings): NotificationsConfig {
+  const isOn = (key: 'desktop' | 'killedSignal' | 'oomdBusName' | 'kernelLog' | 'xattrs'): boolean =>
+    settings.optional(['notifications', key], (layer) => layer.notifications?.[key]) ?? false;
+  return {
+    webhook: settings.optional(['notifications', 'webhook'], (layer) => layer.notifications?.webhook),
+    desktop: isOn('desktop'),
+    killedSignal: isOn('killedSignal'),
+    oomdBusName: isOn('oomdBusName'),
+    kernelLog: isOn('kernelLog'),
+    xattrs: isOn('xattrs'),
   };
 }
 
@@ -155,6 +183,7 @@ function refuseOwnKeys({ files, flags }: Layers, { compatibility, departures }: 
   };
   for (const layer of [...files, flags]) {
     if ((layer.settings.thresholds ?? []).length > 0) refuse(layer, 'thresholds', 'such list');
+    if (layer.settings.hooks !== undefined) refuse(layer, 'hooks', 'hooks');
     if (layer.settings.pressureWindow !== undefined) refuse(layer, 'pressureWindow', 'pressure signals');
     if (layer.settings.evictionBudget !== undefined && !departures.budget) refuse(layer, 'evictionBudget', 'budget');
   }

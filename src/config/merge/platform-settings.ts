@@ -73,6 +73,12 @@ const KEYS: readonly { readonly key: keyof Settings; readonly why: string; reado
   { key: 'allocatable', why: 'Windows has no cgroups', isSet: ({ allocatable }) => allocatable !== undefined },
   { key: 'pressureWindow', why: 'Windows has no pressure stall information', isSet: ({ pressureWindow }) => pressureWindow !== undefined },
   { key: 'oomScoreAdj', why: 'Windows has no OOM killer', isSet: ({ oomScoreAdj = 'off' }) => oomScoreAdj !== 'off' },
+  { key: 'hooks', why: 'evictd runs hooks only on Linux', isSet: ({ hooks = {} }) => Object.keys(hooks).length > 0 },
+  {
+    key: 'notifications',
+    why: 'only its webhook exists there',
+    isSet: ({ notifications: { webhook: _webhook, ...others } = {} }) => Object.values(others).includes(true),
+  },
   { key: 'reclaim', why: 'systemd or a container runtime runs its steps', isSet: ({ reclaim = [] }) => reclaim.length > 0 },
   { key: 'policies', why: 'they read and act on cgroups', isSet: ({ policies = [] }) => policies.length > 0 },
   ...(['shutdownGracePeriod', 'shutdownGracePeriodCriticalPods'] as const).map((key) => {

@@ -5,6 +5,8 @@ import { shaped } from '../value/json-shape.js';
 import type { KeyPath } from '../value/report.js';
 import { PRESSURE_WINDOW_NS, thresholdEntry } from '../resolve/listed-thresholds.js';
 import { policyEntry } from '../policies/policy-entry.js';
+import { hooksSchema } from '../resolve/hooks.js';
+import { notificationsSchema } from '../resolve/notifications.js';
 import { reclaimEntry } from '../resolve/reclaim-steps.js';
 import { flag, integer, MAX_INT32, parsed, signedSeconds, text, textOf } from '../value/scalar.js';
 import { capacityText, cgroupText, durationText, journalSizeText, listenText, MAX_DURATION_NS, nodePathText } from '../value/value-text.js';
@@ -107,6 +109,8 @@ export const evictdSchema = z.strictObject({
   rules: z.optional(z.array(rule)),
   reclaim: z.optional(z.array(reclaimEntry)),
   policies: z.optional(z.array(policyEntry)),
+  hooks: z.optional(hooksSchema),
+  notifications: z.optional(notificationsSchema),
   oomScoreAdj: z.optional(z.enum(OOM_SCORE_ADJ_MODES)),
   metrics: z.optional(z.strictObject({ listen: z.optional(parsed((input) => ({ address: listenText(input) }))) })),
   journal: z.optional(z.strictObject({ maxSize: z.optional(parsed(journalSizeText)), maxFiles: z.optional(integer(2, 1000)) })),
@@ -142,6 +146,6 @@ export function keysAt(path: KeyPath): readonly string[] {
 function unwrapped(schema: z.core.$ZodType | undefined): z.core.$ZodType | undefined {
   if (schema instanceof z.core.$ZodOptional) return unwrapped(schema._zod.def.innerType);
   if (!(schema instanceof z.core.$ZodPipe)) return schema;
-  const before = unwrapped(schema._zod.def.in);
-  return before instanceof z.core.$ZodTransform ? unwrapped(schema._zod.def.out) : before;
+  const { in: first, out } = schema._zod.def;
+  return unwrapped(first instanceof z.core.$ZodTransform ? out : first);
 }

@@ -1,14 +1,15 @@
-/** A program that evictd starts: outside its sandbox where systemd runs, and with limits. */
+/** A program that runs for evictd with limits, where possible in a unit of its own, outside evictd's sandbox. */
 export interface LimitedCommand {
+  /** Part of its unit's name, evictd-PURPOSE-NAME. */
+  readonly purpose: 'reclaim' | 'hook' | 'notify' | 'policy';
   /** Part of its unit's name: letters, digits, - and _. */
   readonly name: string;
   /** Absolute path and arguments. */
   readonly argv: readonly string[];
-  /** 'NAME=VALUE'. Left out: none. */
-  readonly environment?: readonly string[];
+  /** Valid UTF-8 without control characters. Left out: none of its own. */
+  readonly environment?: Readonly<Record<string, string>>;
+  /** It runs as this user. Left out: as root. */
+  readonly uid?: number;
   readonly timeoutNs: bigint;
   readonly memoryMaxBytes: bigint;
 }
-
-/** What evictd starts a program for; part of its unit's name. */
-export type CommandPurpose = 'reclaim' | 'policy' | 'hook';

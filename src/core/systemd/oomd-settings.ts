@@ -82,13 +82,13 @@ const PARTS: Readonly<Record<string, number>> = { '%': 100, '‰': 1000, '‱': 
 
 /** '60%', '600‰', '6000‱', from 0 to 1. */
 export function ratio(text: string | undefined): number | undefined {
-  const [, number = '', sign = ''] = /^(\d+(?:\.\d{1,2})?)([%‰‱])$/.exec(text ?? '') ?? [];
+  const [, number = '', sign = ''] = /^(\d+(?:\.\d{1,2})?)([%\u2030\u2031])$/.exec(text ?? '') ?? [];
   const value = Number(number) / (PARTS[sign] ?? 0);
   return value <= 1 ? value : undefined;
 }
 
 const UNITS_US: readonly (readonly [names: RegExp, us: number])[] = [
-  [/^(?:us|usec|µs|μs)$/, 1],
+  [/^(?:us|usec|\u00b5s|\u03bcs)$/, 1],
   [/^(?:ms|msec)$/, 1_000],
   [/^(?:|s|sec|second|seconds)$/, 1_000_000],
   [/^(?:m|min|minute|minutes)$/, 60_000_000],
@@ -98,9 +98,9 @@ const UNITS_US: readonly (readonly [names: RegExp, us: number])[] = [
 
 /** '1min 30s', '20' (seconds); undefined: no time span, or an infinite one. */
 export function timeSpanNs(text: string | undefined): bigint | undefined {
-  if (text === undefined || !/^(\s*\d+(\.\d+)?\s*[a-zµμ]*)+$/i.test(text)) return undefined;
+  if (text === undefined || !/^(\s*\d+(\.\d+)?\s*[a-z\u00b5\u03bc]*)+$/i.test(text)) return undefined;
   let us = 0;
-  for (const [, number = '', name = ''] of text.matchAll(/(\d+(?:\.\d+)?)\s*([a-zµμ]*)/gi)) {
+  for (const [, number = '', name = ''] of text.matchAll(/(\d+(?:\.\d+)?)\s*([a-z\u00b5\u03bc]*)/gi)) {
     const unit = UNITS_US.find(([names]) => names.test(name));
     if (unit === undefined) return undefined;
     us += Number(number) * unit[1];

@@ -1,6 +1,6 @@
 import { lstatSync } from 'node:fs';
 import { EvictdError } from '../../errors.js';
-import { otherWriter, withParents, type Owner } from '../../host/linux/process/file-owner.js';
+import { otherWriter, withParents, type Owner } from '../../host/linux/process/other-writer.js';
 
 /**
  * Checks that only root can change the files that root runs, and every directory above them.

@@ -74,9 +74,9 @@ export class LadderActions {
 
   async #run({ policy, scope, condition, command, timeoutNs }: Act<'run'>): Promise<Result> {
     const beganNs = process.hrtime.bigint();
-    const environment = [`EVICTD_POLICY=${policy}`, `EVICTD_SCOPE=${scope}`, `EVICTD_CONDITION=${condition}`];
+    const environment = { EVICTD_POLICY: policy, EVICTD_SCOPE: scope, EVICTD_CONDITION: condition };
     const limits = { timeoutNs, memoryMaxBytes: COMMAND_MEMORY_BYTES };
-    const error = await this.#parts.runner.run({ name: policy, argv: command, environment, ...limits });
+    const error = await this.#parts.runner.run({ purpose: 'policy', name: policy, argv: command, environment, ...limits });
     if (error === undefined) return DONE;
     return { result: process.hrtime.bigint() - beganNs >= timeoutNs ? 'timed-out' : 'failed', error };
   }

@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import type { PolicyEffect, PolicyResult } from '../../core/policy/policy-action.js';
 import type { PolicyReadings, ScopeReading } from '../../core/policy/scope-reading.js';
-import type { ProgramRunner } from '../../host/linux/process/program-runner.js';
 import { selectHost } from '../../host/select.js';
 import type { Log } from '../../log/log.js';
 import type { PolicyPort } from '../../monitor/ports/policy-port.js';
@@ -9,7 +8,7 @@ import type { StepListener, StepReport } from '../../monitor/ports/ports.js';
 import { RestraintFile, restraintFilePath } from './restraint-file.js';
 import { Restraints } from './restraints.js';
 import * as deferred from './running-policies.js';
-import type { PolicySettings, RunningParts, RunningPolicies } from './running-policies.js';
+import type { PolicySettings, ProgramRunner, RunningParts, RunningPolicies } from './running-policies.js';
 
 export interface PoliciesParts extends Pick<RunningParts, 'hierarchies' | 'node'> {
   readonly runtimeDirectory: string;

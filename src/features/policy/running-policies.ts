@@ -6,7 +6,6 @@ import { unitNameOf } from '../../core/systemd/unit.js';
 import { compileGlob } from '../../core/workload/glob.js';
 import type { Rule } from '../../core/workload/rule.js';
 import type { Hierarchies } from '../../host/linux/cgroup/hierarchies.js';
-import { openProgramRunner, type ProgramRunner } from '../../host/linux/process/program-runner.js';
 import { selectHost } from '../../host/select.js';
 import type { CommandRunner, SourceProblem } from '../../monitor/ports/ports.js';
 import { native } from '../../native/index.js';
@@ -24,9 +23,21 @@ export interface RunningParts {
   readonly runner: CommandRunner;
 }
 
-/** It outlives a reload: a program that runs goes on. */
+/** `close` ends what runs as a child of evictd. */
+export interface ProgramRunner extends CommandRunner {
+  close(): void;
+}
+
+/** It outlives a reload: a program that runs goes on. Refuses programs that a user other than root can change. */
 export function openRunner(): ProgramRunner {
-  return openProgramRunner('policy');
+  const { openProgramRunner, programProblem } = selectHost();
+  const runner = openProgramRunner?.() ?? { run: () => Promise.resolve('evictd runs no programs here'), close: () => undefined };
+  return {
+    run: async (command) => programProblem(command.argv[0] ?? '') ?? (await runner.run(command)),
+    close: () => {
+      runner.close();
+    },
+  };
 }
 
 /** What of a configuration is about policies. */

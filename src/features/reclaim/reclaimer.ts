@@ -76,7 +76,7 @@ export class StepReclaimer implements Reclaimer {
     for (const { argv, path } of stepCommands(step, (candidate) => devices.has(candidate))) {
       if (path !== undefined && devices.get(path) !== device) continue;
       const { name, timeoutNs, memoryMaxBytes } = step;
-      const error = await this.#runner.run({ name, argv, timeoutNs, memoryMaxBytes });
+      const error = await this.#runner.run({ purpose: 'reclaim', name, argv, timeoutNs, memoryMaxBytes });
       if (error !== undefined) errors.push(`${name}: ${error}`);
     }
     return errors;

@@ -1,8 +1,9 @@
 import type { Host } from '../host.js';
+import * as childCommands from './process/child-commands.js';
 import { readBootId, raisePriority, readMayEndOthers } from './process/own-process.js';
+import * as otherWriter from './process/other-writer.js';
 import * as cri from './cri/container-runtime.js';
 import * as doctor from './facts/readers.js';
-import * as fileOwner from './process/file-owner.js';
 import { ownMemoryCgroup, readHierarchies } from './cgroup/hierarchies.js';
 import { instanceName, lockInstance, lockHolder, lockHoldersIn, locksHeldBy } from './process/lock-files.js';
 import * as kernelLog from './oom/kernel-log.js';
@@ -17,6 +18,7 @@ import * as oomKiller from './oom/oom-killer.js';
 import { askBySignal } from './process/request-signal.js';
 import { openServiceManager } from './process/service-manager.js';
 import * as inhibitDelay from './systemd/inhibit-delay.js';
+import * as oomSignal from './systemd/oom-signal.js';
 import * as shutdownDelay from './systemd/shutdown-delay.js';
 import * as transientUnits from './systemd/transient-units.js';
 import * as unitManager from './systemd/unit-manager.js';
@@ -28,7 +30,6 @@ export const linuxHost: Host = {
   lockInstance,
   raisePriority,
   readHierarchies,
-  whyUntrusted: (program) => fileOwner.whyUntrusted(program),
   ownMemoryCgroup,
   mayEndOthers: () => readMayEndOthers(),
   isAdministrator: () => process.getuid?.() === 0,
@@ -58,6 +59,12 @@ export const linuxHost: Host = {
   openManagedOom: (...args) => managedOom.openManagedOom(...args),
   openContainerRuntime: (...args) => cri.openContainerRuntime(...args),
   openCommandRunner: (...args) => transientUnits.openCommandRunner(...args),
+  openProgramRunner: () =>
+    transientUnits.hasSystemd()
+      ? Object.assign(transientUnits.openCommandRunner(), { close: () => undefined })
+      : new childCommands.ChildCommands(),
+  openOomSignal: (...args) => new oomSignal.OomSignal(...args),
+  programProblem: (...args) => otherWriter.programProblem(...args),
   readInhibitDelay: (...args) => inhibitDelay.readInhibitDelay(...args),
   awaitInhibitDelay: (...args) => inhibitDelay.awaitInhibitDelay(...args),
   openShutdownDelay: (...args) => shutdownDelay.openShutdownDelay(...args),

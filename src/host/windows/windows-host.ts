@@ -22,7 +22,6 @@ export const windowsHost: Host = {
   },
   lockInstance: (runtimeDirectory, node, native, dryRun) => lockInstance(runtimeDirectory, node, asWindows(native), dryRun),
   raisePriority: raisePriority,
-  whyUntrusted: () => undefined,
   readHierarchies: () => ({
     memory: undefined,
     pids: undefined,
@@ -58,6 +57,9 @@ export const windowsHost: Host = {
   openUnitManager: () => noUnits,
   openManagedOom: () => noManagedOom('Windows has no systemd'),
   openContainerRuntime: undefined,
+  openProgramRunner: undefined,
+  openOomSignal: undefined,
+  programProblem: () => undefined,
   openCommandRunner: () => ({ run: () => Promise.resolve('there is no systemd to run it') }),
   readInhibitDelay: () => Promise.resolve({ kind: 'unknown', reason: NO_DELAY }),
   awaitInhibitDelay: () => Promise.resolve(undefined),

@@ -3,6 +3,7 @@ import type { Decision } from '../../core/decide/eviction.js';
 import { evictionSignal } from '../../core/message/eviction-signal.js';
 import { decisionRecord, rankingRecords } from '../../journal/records/decision-record.js';
 import type { Wake } from '../ports/ports.js';
+import type { EvictionTimes } from '../ports/sent-signals.js';
 import type { EffectHandler } from './handler.js';
 
 /** A workload is evicted; in a dry run that is only recorded. */
@@ -13,8 +14,10 @@ export const evict: EffectHandler<Extract<Effect, { kind: 'evict' }>> = {
   perform: ({ decision }, { victims, reporter }, wake, times) => {
     if (decision.dryRun) return;
     const { standingOrder } = decision;
-    const { crossingNs, signalNs } = standingOrder ? victims.adopt(decision, standingOrder) : victims.begin(decision, wake, times);
-    if (signalNs !== undefined) reporter.signalled(signalNs - crossingNs);
+    const report = ({ crossingNs, signalNs }: EvictionTimes): void => {
+      if (signalNs !== undefined) reporter.signalled(signalNs - crossingNs);
+    };
+    report(standingOrder ? victims.adopt(decision, standingOrder) : victims.begin(decision, wake, times, report));
   },
   recordLater: ({ decision }) => rankingRecords(decision),
   log: ({ decision }) => ({

@@ -41,6 +41,10 @@ export interface Metrics {
   /** An action of a policy has ended. */
   policyAction(policy: string, action: PolicyActionName, result: PolicyResultKind): void;
   oomKilled(limit: OomLimit, processes: number): void;
+  /** A hook of an eviction is over, or was not waited for. */
+  hookRan(hook: string, result: string): void;
+  /** A notification was sent, or could not be. */
+  notified(kind: string, result: string): void;
   held(units: number): void;
   /** @param budget  undefined: evictions are not limited */
   budget(budget: EvictionBudget | undefined, times: EvictionTimes): void;

@@ -24,6 +24,7 @@ export function subject(thresholds: readonly Threshold[], overrides: Partial<Lin
     rules: [],
     policies: [],
     shutdown: NO_SHUTDOWN,
+    hooks: { preEvict: undefined, postEvict: undefined, prekill: undefined },
     filesystems: { nodefs: '/' },
     allocatable: undefined,
     written: new Map(),

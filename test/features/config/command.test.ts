@@ -229,6 +229,15 @@ workloads                         -                default
 rules                             -                default
 reclaim                           -                default
 policies                          -                default
+hooks.preEvict                    -                default
+hooks.prekill                     -                default
+hooks.postEvict                   -                default
+notifications.webhook             -                default
+notifications.desktop             -                default
+notifications.killedSignal        -                default
+notifications.oomdBusName         -                default
+notifications.kernelLog           -                default
+notifications.xattrs              -                default
 oomScoreAdj                       off              default
 metrics.listen                    127.0.0.1:9796   default
 journal.maxSize                   4Mi              default

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { requireTrusted } from '../../../src/features/install/trusted-program.js';
-import type { Owner } from '../../../src/host/linux/process/file-owner.js';
+import type { Owner } from '../../../src/host/linux/process/other-writer.js';
 
 const file = (mode: number, uid = 0, gid = 0): Owner => ({ uid, gid, mode });
 

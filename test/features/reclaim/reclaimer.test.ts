@@ -104,7 +104,13 @@ test('one after the other, with what each gave back; one that fails keeps none f
     ],
   });
   expect(ran).toEqual(
-    ['a', 'b', 'c'].map((name) => ({ name, argv: [`/bin/${name}`], timeoutNs: 60n * SECOND, memoryMaxBytes: 1n << 28n })),
+    ['a', 'b', 'c'].map((name) => ({
+      purpose: 'reclaim',
+      name,
+      argv: [`/bin/${name}`],
+      timeoutNs: 60n * SECOND,
+      memoryMaxBytes: 1n << 28n,
+    })),
   );
 });
 

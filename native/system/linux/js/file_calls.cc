@@ -70,11 +70,23 @@ Napi::Value Getxattr(const Napi::CallbackInfo& info) {
   return Napi::Buffer<char>::Copy(info.Env(), value.data(), value.size());
 }
 
+Napi::Value Setxattr(const Napi::CallbackInfo& info) {
+  const std::string path = TextArgument(info[0], "path");
+  const std::string name = TextArgument(info[1], "name");
+  const std::string value = TextArgument(info[2], "value");
+  Guarded(info.Env(), [&] {
+    WriteAttribute(path, name, value);
+    return true;
+  });
+  return info.Env().Undefined();
+}
+
 }  // namespace
 
 void DefineFileCalls(Napi::Env env, Napi::Object exports) {
   exports.Set("fallocate", Napi::Function::New(env, Fallocate, "fallocate"));
   exports.Set("getxattr", Napi::Function::New(env, Getxattr, "getxattr"));
+  exports.Set("setxattr", Napi::Function::New(env, Setxattr, "setxattr"));
 }
 
 }  // namespace evictd

@@ -34,6 +34,9 @@ export interface BusCall {
   readonly body?: readonly unknown[];
 }
 
+/** A signal to every listener. */
+export type BusSignal = Pick<BusCall, 'path' | 'interface' | 'member' | 'signature' | 'body'>;
+
 export type BusReply =
   | { readonly ok: true; readonly body: readonly unknown[] }
   /**
@@ -51,8 +54,10 @@ export interface BusEvents {
 
 /** Bytes that wait for systemd to read; beyond this the connection counts as down. */
 const QUEUED_AT_MOST_BYTES = 256 * 1024;
+const CALL = 1;
 const RETURN = 2;
 const ERROR = 3;
+const SIGNAL = 4;
 
 /** One D-Bus connection to systemd, as root (EXTERNAL). No call waits or throws. */
 export class BusConnection {
@@ -87,6 +92,11 @@ export class BusConnection {
   call(call: BusCall, done: (reply: BusReply) => void): boolean {
     if (!this.#up) return false;
     return this.#call(call, done);
+  }
+
+  /** Sends a signal. false: not sent. */
+  emit(signal: BusSignal): boolean {
+    return this.#up && this.#send({ type: SIGNAL, ...signal }) !== undefined;
   }
 
   /** Ends it as if the peer had: pending calls fail. */
@@ -127,14 +137,18 @@ export class BusConnection {
   }
 
   #call(call: BusCall, done: (reply: BusReply) => void): boolean {
-    if (this.#over || this.#socket.writableLength > QUEUED_AT_MOST_BYTES) return false;
-    this.#serial = (this.#serial % 0xffff_ffff) + 1;
-    const { body, ...rest } = call;
-    const bytes = marshall({ type: 1, serial: this.#serial, ...rest, ...(body && { body: [...body] }) });
-    this.#waiting.set(this.#serial, done);
-    // What fits into the socket is written before this returns.
-    this.#socket.write(bytes);
+    const serial = this.#send({ type: CALL, ...call });
+    if (serial === undefined) return false;
+    this.#waiting.set(serial, done);
     return true;
+  }
+
+  /** The message's serial; undefined: not sent. What fits into the socket is written before this returns. */
+  #send({ body, ...message }: BusCall & { readonly type: number }): number | undefined {
+    if (this.#over || this.#socket.writableLength > QUEUED_AT_MOST_BYTES) return undefined;
+    this.#serial = (this.#serial % 0xffff_ffff) + 1;
+    this.#socket.write(marshall({ serial: this.#serial, ...message, ...(body && { body: [...body] }) }));
+    return this.#serial;
   }
 
   #read(): void {

@@ -1,4 +1,4 @@
-import { BusConnection, type BusAddress, type BusCall, type BusEvents, type BusReply } from './bus-connection.js';
+import { BusConnection, type BusAddress, type BusCall, type BusEvents, type BusReply, type BusSignal } from './bus-connection.js';
 
 /**
  * systemd's private socket first: root may use it, and it works while the bus daemon is down or out of memory. It is no
@@ -49,6 +49,11 @@ export class BusLink {
   /** false: not sent, and there will be no answer. */
   call(call: BusCall, done: (reply: BusReply) => void): boolean {
     return this.#connection?.call(call, done) ?? false;
+  }
+
+  /** false: not sent. */
+  emit(signal: BusSignal): boolean {
+    return this.#connection?.emit(signal) ?? false;
   }
 
   /** Gives up a connection without answers. */

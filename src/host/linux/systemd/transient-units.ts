@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import type { CommandPurpose, LimitedCommand } from '../../../core/systemd/limited-command.js';
+import type { LimitedCommand } from '../../../core/systemd/limited-command.js';
 import type { CommandRunner } from '../../../monitor/ports/ports.js';
 import { type BusAddress, type BusReply, MANAGER, PROPERTIES, SYSTEMD } from './bus-connection.js';
 import { BusLink, SYSTEMD_ADDRESSES } from './bus-link.js';
@@ -13,41 +13,34 @@ const BESIDES_MS = 15_000;
 const STOPPING_US = 5_000_000n;
 const TASKS_AT_MOST = 64n;
 
-/** Runs commands as transient units, where systemd is the init. */
-export function openCommandRunner(): CommandRunner {
-  return (
-    openTransientUnits('reclaim') ?? {
-      run: () => Promise.resolve('systemd, which would run it outside the sandbox of evictd, is not the init of this machine'),
-    }
-  );
+/** Whether systemd is the init. */
+export function hasSystemd(): boolean {
+  return existsSync('/run/systemd/system');
 }
 
-/** undefined: systemd is not the init of this machine. */
-export function openTransientUnits(purpose: CommandPurpose): CommandRunner | undefined {
-  return existsSync('/run/systemd/system') ? new TransientUnits(SYSTEMD_ADDRESSES, purpose) : undefined; // sd_booted(3)
+/** Runs commands as transient units, where systemd is the init. */
+export function openCommandRunner(addresses: readonly BusAddress[] = SYSTEMD_ADDRESSES): CommandRunner {
+  if (hasSystemd()) return new TransientUnits(addresses);
+  return { run: () => Promise.resolve('systemd, which would run it outside the sandbox of evictd, is not the init of this machine') };
 }
 
 class TransientUnits implements CommandRunner {
   readonly #addresses: readonly BusAddress[];
-  readonly #purpose: CommandPurpose;
   #started = 0;
 
-  constructor(addresses: readonly BusAddress[], purpose: CommandPurpose) {
+  constructor(addresses: readonly BusAddress[]) {
     this.#addresses = addresses;
-    this.#purpose = purpose;
   }
 
   run(command: LimitedCommand): Promise<string | undefined> {
     this.#started += 1;
     // A unit that an earlier evictd left has another name.
-    const unit = `evictd-${this.#purpose}-${command.name}-${String(process.pid)}-${String(this.#started)}.service`;
+    const unit = `evictd-${command.purpose}-${command.name}-${String(process.pid)}-${String(this.#started)}.service`;
     return new Promise((resolve) => {
-      new TransientRun(this.#addresses, unit, { ...command, purpose: this.#purpose }, resolve);
+      new TransientRun(this.#addresses, unit, command, resolve);
     });
   }
 }
-
-type UnitCommand = LimitedCommand & { readonly purpose: CommandPurpose };
 
 class TransientRun {
   readonly #unit: string;
@@ -58,7 +51,7 @@ class TransientRun {
   #isStarted = false;
   #isOver = false;
 
-  constructor(addresses: readonly BusAddress[], unit: string, command: UnitCommand, done: (error: string | undefined) => void) {
+  constructor(addresses: readonly BusAddress[], unit: string, command: LimitedCommand, done: (error: string | undefined) => void) {
     this.#unit = unit;
     this.#done = done;
     this.#deadline = setTimeout(
@@ -68,16 +61,20 @@ class TransientRun {
       Number(command.timeoutNs / NS_PER_MS) + BESIDES_MS,
     );
     this.#deadline.unref();
-    this.#link = new BusLink(addresses, [], {
+    this.#link = new BusLink(addresses, ['JobRemoved'], {
       up: () => {
+        // On the bus systemd sends signals only after Subscribe; on its own socket always.
+        this.#link.call({ ...MANAGER, member: 'Subscribe' }, () => undefined);
         if (this.#isStarted) this.#lookAgain();
         else this.#start(command);
       },
-      signal: () => undefined,
+      signal: () => {
+        this.#lookAgain(0);
+      },
     });
   }
 
-  #start(command: UnitCommand): void {
+  #start(command: LimitedCommand): void {
     this.#isStarted = true;
     const body = [this.#unit, 'fail', propertiesOf(command), []];
     this.#call('StartTransientUnit', 'ssa(sv)a(sa(sv))', body, (reply) => {
@@ -86,15 +83,16 @@ class TransientRun {
     });
   }
 
-  #lookAgain(): void {
-    if (this.#isOver) return;
+  /** A job has ended, or systemd has not told of one for a while. */
+  #lookAgain(afterMs = LOOK_MS): void {
+    if (this.#isOver || !this.#isStarted) return;
     clearTimeout(this.#look);
     this.#look = setTimeout(() => {
       this.#call('ListUnitsByNames', 'as', [[this.#unit]], (reply) => {
         if (reply.ok) this.#judge(reply.body);
         else if (reply.name !== undefined) this.#end(reply.message);
       });
-    }, LOOK_MS);
+    }, afterMs);
     this.#look.unref();
   }
 
@@ -138,17 +136,21 @@ class TransientRun {
 }
 
 /** A oneshot service: its start ends with its program, so the start timeout limits it. */
-function propertiesOf({ argv, environment = [], timeoutNs, memoryMaxBytes, name, purpose }: UnitCommand): readonly unknown[] {
+function propertiesOf({ argv, environment = {}, uid, timeoutNs, memoryMaxBytes, purpose, name }: LimitedCommand): readonly unknown[] {
   const [program] = argv;
+  // systemd would replace variables in the arguments.
+  const words = argv.map((word) => word.replaceAll('$', '$$$$'));
+  const own = Object.entries(environment).map(([variable, value]) => `${variable}=${value}`);
   return [
     ['Description', ['s', `evictd ${purpose}: ${name}`]],
     ['Type', ['s', 'oneshot']],
-    ['ExecStart', ['a(sasb)', [[program, argv, false]]]],
-    ['Environment', ['as', ['LC_ALL=C.UTF-8', 'DEBIAN_FRONTEND=noninteractive', ...environment]]],
+    ['ExecStart', ['a(sasb)', [[program, words, false]]]],
+    ['Environment', ['as', ['LC_ALL=C.UTF-8', 'DEBIAN_FRONTEND=noninteractive', ...own]]],
     ['TimeoutStartUSec', ['t', timeoutNs / NS_PER_US]],
     ['TimeoutStopUSec', ['t', STOPPING_US]],
     ['MemoryMax', ['t', memoryMaxBytes]],
     ['TasksMax', ['t', TASKS_AT_MOST]],
     ['Nice', ['i', 10]],
+    ...(uid === undefined ? [] : [['User', ['s', String(uid)]]]),
   ];
 }

@@ -1,0 +1,59 @@
+import * as z from 'zod/mini';
+import type { HookCommand, HooksConfig } from '../../core/hook/hook.js';
+import { flag, parsed, refuse, text } from '../value/scalar.js';
+import { durationText } from '../value/value-text.js';
+
+const NS_PER_MS = 1_000_000n;
+const NS_PER_SECOND = 1_000_000_000n;
+const DEADLINE = { least: NS_PER_MS, most: 500n * NS_PER_MS, otherwise: 200n * NS_PER_MS };
+const TIMEOUT = { least: NS_PER_SECOND, most: 600n * NS_PER_SECOND, otherwise: 10n * NS_PER_SECOND };
+
+/** Of `prekill` where no preEvict is configured. */
+export const DEADLINE_NS = DEADLINE.otherwise;
+
+const deadline = z.optional(parsed((input) => durationText(input, DEADLINE.least, DEADLINE.most)));
+const timeout = z.optional(parsed((input) => durationText(input, TIMEOUT.least, TIMEOUT.most)));
+
+/** A list stands for an object with only `command`. */
+const orList = <T extends z.core.$ZodType>(object: T) =>
+  z.pipe(
+    z.transform((input: unknown) => (Array.isArray(input) ? { command: input as readonly unknown[] } : input)),
+    object,
+  );
+
+/** Checks the command, which must name its program by an absolute path. */
+function argvOf(command: readonly string[], payload: Parameters<typeof refuse>[0], entry: unknown): readonly string[] {
+  const [program] = command;
+  const hint = 'write a list: [/usr/local/bin/before-eviction, --brief]';
+  if (program === undefined) return refuse(payload, entry, 'EVICTD_CONFIG_MISSING', 'is missing', hint, ['command']);
+  if (!program.startsWith('/')) {
+    return refuse(payload, program, 'EVICTD_CONFIG_PATH', 'is not an absolute path', 'write the absolute path of the program', ['command']);
+  }
+  return command;
+}
+
+const preEvict = orList(
+  z.pipe(
+    z.strictObject({ command: z.optional(z.array(text)), timeout, deadline }),
+    z.transform(({ command = [], ...entry }, payload): NonNullable<HooksConfig['preEvict']> => {
+      const argv = argvOf(command, payload, entry);
+      return { argv, timeoutNs: entry.timeout ?? TIMEOUT.otherwise, deadlineNs: entry.deadline ?? DEADLINE.otherwise };
+    }),
+  ),
+);
+
+const postEvict = orList(
+  z.pipe(
+    z.strictObject({ command: z.optional(z.array(text)), timeout }),
+    z.transform(({ command = [], ...entry }, payload): HookCommand => {
+      return { argv: argvOf(command, payload, entry), timeoutNs: entry.timeout ?? TIMEOUT.otherwise };
+    }),
+  ),
+);
+
+/** The key `hooks`. */
+export const hooksSchema = z.strictObject({
+  preEvict: z.optional(preEvict),
+  postEvict: z.optional(postEvict),
+  prekill: z.optional(flag),
+});

@@ -1,0 +1,202 @@
+import type { Config } from '../../config/config.js';
+import type { Decision, Outcome } from '../../core/decide/eviction.js';
+import type { HookCommand, HookName } from '../../core/hook/hook.js';
+import { selectHost } from '../../host/select.js';
+import type { Journal } from '../../journal/journal.js';
+import type { Log } from '../../log/log.js';
+import type { BeforeSignal } from '../../monitor/ports/before-signal.js';
+import type { Metrics } from '../../monitor/ports/metrics.js';
+import type { CommandRunner, StepListener } from '../../monitor/ports/ports.js';
+import { postEvictEnvironment, preEvictEnvironment, type Environment } from './hook-environment.js';
+import { hookRecord, type HookRun } from './hook-record.js';
+import { callPrekill, prekillSockets, PREKILL_DIRECTORY } from './prekill-sockets.js';
+
+/** Hooks that run at the same time, preEvict and postEvict together. */
+const AT_MOST = 8;
+const MEMORY_MAX_BYTES = 256n << 20n;
+const NS_PER_MS = 1_000_000n;
+
+export interface HookParts {
+  readonly node: string;
+  readonly dryRun: boolean;
+  readonly log: Pick<Log, 'debug' | 'info' | 'warn'>;
+  readonly journal: Pick<Journal, 'record'>;
+  readonly metrics: Pick<Metrics, 'hookRan'>;
+  /** Left out: this machine's. */
+  readonly host?: HookHost;
+}
+
+export interface HookHost {
+  readonly runner: CommandRunner & { close(): void };
+  readonly programProblem: (program: string) => string | undefined;
+  readonly prekillDirectory: string;
+}
+
+/** Opens the hooks of a configuration, or undefined on a system without them. Warns of programs that it will not run. */
+export function openHooks(config: Pick<Config, 'hooks'>, parts: HookParts): Hooks | undefined {
+  const { openProgramRunner, programProblem } = selectHost();
+  if (openProgramRunner === undefined) return undefined;
+  const { host = { runner: openProgramRunner(), programProblem, prekillDirectory: PREKILL_DIRECTORY } } = parts;
+  return new Hooks(config, { ...parts, host });
+}
+
+/** Runs the hooks of evictions. Nothing of it throws. */
+export class Hooks implements BeforeSignal, StepListener {
+  readonly #parts: HookParts & { readonly host: HookHost };
+  #hooks: Config['hooks'];
+  #running = 0;
+
+  constructor({ hooks }: Pick<Config, 'hooks'>, parts: HookParts & { readonly host: HookHost }) {
+    this.#parts = parts;
+    this.#hooks = hooks;
+    this.#warnOfPrograms();
+  }
+
+  configure({ hooks }: Pick<Config, 'hooks'>): void {
+    this.#hooks = hooks;
+    this.#warnOfPrograms();
+  }
+
+  before(decision: Decision, go: () => void): boolean {
+    const { preEvict, prekill } = this.#hooks;
+    const { prekillDirectory } = this.#parts.host;
+    const sockets = prekill === undefined ? [] : prekillSockets(prekillDirectory);
+    const deadlineNs = preEvict?.deadlineNs ?? prekill?.deadlineNs ?? 0n;
+    const deadline = new Deadline(deadlineNs);
+    const runs = [
+      ...(preEvict ? [this.#run('preEvict', preEvict, decision, preEvictEnvironment(this.#parts.node, decision), deadline)] : []),
+      ...sockets.map((path) => this.#call(path, decision, deadline)),
+    ].filter((run) => run !== undefined);
+    if (runs.length === 0) {
+      deadline.end();
+      return false;
+    }
+    void Promise.race([Promise.all(runs), deadline.passed]).then(() => {
+      deadline.end();
+      go();
+    });
+    return true;
+  }
+
+  stepped({ effects }: Parameters<StepListener['stepped']>[0]): void {
+    for (const effect of effects) {
+      if (effect.kind === 'evict' && effect.decision.dryRun) this.#wouldRun(effect.decision);
+      else if (effect.kind === 'outcome') this.#after(effect.outcome);
+    }
+  }
+
+  skipped(): boolean {
+    return true;
+  }
+
+  close(): void {
+    this.#parts.host.runner.close();
+  }
+
+  #after(outcome: Outcome): void {
+    const { postEvict } = this.#hooks;
+    if (postEvict === undefined) return;
+    // After everything else of the pass: starting a child takes milliseconds.
+    setImmediate(() => {
+      void this.#run('postEvict', postEvict, outcome.decision, postEvictEnvironment(this.#parts.node, outcome));
+    });
+  }
+
+  /** undefined: it was not started. */
+  #run(
+    hook: HookName,
+    { argv, timeoutNs }: HookCommand,
+    decision: Decision,
+    environment: Environment,
+    deadline?: Deadline,
+  ): Promise<void> | undefined {
+    const { host } = this.#parts;
+    const run = { hook, target: argv.join(' '), decision };
+    const problem = this.#running >= AT_MOST ? `${String(AT_MOST)} hooks are running` : host.programProblem(argv[0] ?? '');
+    if (problem !== undefined) {
+      this.#report({ ...run, result: 'refused', error: problem });
+      return undefined;
+    }
+    this.#running += 1;
+    const command = { purpose: 'hook', name: hook, argv, environment, timeoutNs, memoryMaxBytes: MEMORY_MAX_BYTES } as const;
+    return this.#follow(run, host.runner.run(command), deadline).finally(() => {
+      this.#running -= 1;
+    });
+  }
+
+  #call(path: string, decision: Decision, deadline: Deadline): Promise<void> {
+    const answer = callPrekill(path, decision.victim.workload.path, deadline.signal);
+    return this.#follow({ hook: 'prekill', target: path, decision }, answer, deadline);
+  }
+
+  async #follow(run: Omit<HookRun, 'result'>, answer: Promise<string | undefined>, deadline?: Deadline): Promise<void> {
+    const beganNs = process.hrtime.bigint();
+    let isReported = false;
+    const report = (result: HookRun['result'], error?: string): void => {
+      if (isReported) return;
+      isReported = true;
+      this.#report({ ...run, result, error, tookNs: process.hrtime.bigint() - beganNs });
+    };
+    void deadline?.passed.then(() => {
+      report('late');
+    });
+    const error = await answer;
+    report(error === undefined ? 'succeeded' : 'failed', error);
+  }
+
+  #wouldRun(decision: Decision): void {
+    const { preEvict, postEvict, prekill } = this.#hooks;
+    const sockets = prekill === undefined ? [] : prekillSockets(this.#parts.host.prekillDirectory);
+    const targets: readonly (readonly [HookName, string])[] = [
+      ...(preEvict ? [['preEvict', preEvict.argv.join(' ')] as const] : []),
+      ...sockets.map((path) => ['prekill', path] as const),
+      ...(postEvict ? [['postEvict', postEvict.argv.join(' ')] as const] : []),
+    ];
+    for (const [hook, target] of targets) this.#report({ hook, target, decision, result: 'would-run' });
+  }
+
+  #report(run: HookRun): void {
+    const { log, journal, metrics } = this.#parts;
+    const record = hookRecord(run);
+    journal.record(record);
+    if (run.result !== 'would-run') metrics.hookRan(run.hook, run.result);
+    const isFine = run.result === 'succeeded';
+    log[isFine ? 'debug' : run.result === 'would-run' ? 'info' : 'warn'](record.message, {
+      decision: run.decision.serial,
+      ...(!isFine && run.result !== 'would-run' && { code: 'EVICTD_HOOK' }),
+    });
+  }
+
+  #warnOfPrograms(): void {
+    const { preEvict, postEvict } = this.#hooks;
+    for (const [name, hook] of Object.entries({ preEvict, postEvict })) {
+      const [program = ''] = hook?.argv ?? [];
+      const problem = hook && this.#parts.host.programProblem(program);
+      if (problem === undefined) continue;
+      this.#parts.log.warn(`hooks.${name} is not run, and evictions go on without it: ${problem}`, { code: 'EVICTD_HOOK' });
+    }
+  }
+}
+
+/** The time until which a signal waits. */
+class Deadline {
+  readonly passed: Promise<void>;
+  readonly #ends = new AbortController();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(ns: bigint) {
+    this.passed = new Promise((resolve) => {
+      this.#timer = setTimeout(resolve, Number(ns / NS_PER_MS));
+    });
+  }
+
+  /** Aborted when the wait is over. */
+  get signal(): AbortSignal {
+    return this.#ends.signal;
+  }
+
+  end(): void {
+    clearTimeout(this.#timer);
+    this.#ends.abort();
+  }
+}

@@ -1,0 +1,83 @@
+import { existsSync } from 'node:fs';
+import type { Outcome } from '../../core/decide/eviction.js';
+import { printable } from '../../core/name/printable.js';
+import { amountOfBytes } from '../../core/quantity/amount.js';
+import type { Resource } from '../../core/signal/signal.js';
+import type { LimitedCommand } from '../../core/systemd/limited-command.js';
+import { hasEnded, type OpenNotifier } from './notifier.js';
+
+const BUSCTL = '/usr/bin/busctl';
+const TIMEOUT_NS = 10_000_000_000n;
+const MEMORY_MAX_BYTES = 64n << 20n;
+/** At the same time: a bus that hangs takes each to its timeout. */
+const AT_MOST = 4;
+
+const SHORTAGES: Readonly<Record<Resource, string>> = {
+  memory: 'The machine was short of memory',
+  'ephemeral-storage': 'The machine was short of disk space',
+  inodes: 'A disk of the machine was short of inodes',
+  pids: 'The machine was short of process ids',
+};
+
+/**
+ * Shows a notification to the user whose unit was ended. A user's bus admits only that user, and evictd cannot become
+ * another user: busctl runs as a unit of systemd.
+ */
+export const openDesktop =
+  (runtimes = '/run/user'): OpenNotifier =>
+  ({ desktop }, { host, report }) => {
+    if (!desktop) return undefined;
+    const runner = host.openCommandRunner();
+    let running = 0;
+    return {
+      over: (outcome) => {
+        const uid = userOf(outcome.decision.victim.workload.path);
+        if (uid === undefined || !hasEnded(outcome) || !existsSync(`${runtimes}/${String(uid)}/bus`)) return;
+        if (running >= AT_MOST) {
+          report('dropped', `${String(AT_MOST)} are being sent`);
+          return;
+        }
+        running += 1;
+        void runner.run(notifyCommand(uid, outcome, runtimes)).then((error) => {
+          running -= 1;
+          report(error === undefined ? 'sent' : 'failed', error);
+        });
+      },
+      close: () => undefined,
+    };
+  };
+
+/** '/user.slice/user-1000.slice/…' → 1000; undefined: no user's. */
+export function userOf(path: string): number | undefined {
+  const [, uid] = /^\/user\.slice\/user-(\d{1,10})\.slice\//.exec(path) ?? [];
+  return uid === undefined ? undefined : Number(uid);
+}
+
+/**
+ * org.freedesktop.Notifications.Notify (Desktop Notifications Specification 1.2). The body is markup. `--`: busctl looks
+ * for options after its verb, too.
+ */
+export function notifyCommand(uid: number, { decision }: Pick<Outcome, 'decision'>, runtimes: string): LimitedCommand {
+  const { victim, resource } = decision;
+  const name = printable(victim.workload.name);
+  const used = victim.stats?.usageBytes === undefined ? '' : ` It used ${amountOfBytes(victim.stats.usageBytes)} of memory.`;
+  const body = `${SHORTAGES[resource]}, and evictd ended ${name}.${used}`;
+  const service = 'org.freedesktop.Notifications';
+  const call = ['call', service, '/org/freedesktop/Notifications', service, 'Notify', 'susssasa{sv}i'];
+  // Its arguments: application, replaces, icon, summary, body, no actions, one hint (urgency, a byte), the usual duration.
+  const values = ['evictd', '0', 'dialog-warning', `${name} was ended`, markup(body), '0', '1', 'urgency', 'y', '2', '-1'];
+  const runtime = `${runtimes}/${String(uid)}`;
+  return {
+    purpose: 'notify',
+    name: 'desktop',
+    argv: [BUSCTL, '--user', '--timeout=5', '--quiet', '--', ...call, ...values],
+    environment: { XDG_RUNTIME_DIR: runtime, DBUS_SESSION_BUS_ADDRESS: `unix:path=${runtime}/bus` },
+    uid,
+    timeoutNs: TIMEOUT_NS,
+    memoryMaxBytes: MEMORY_MAX_BYTES,
+  };
+}
+
+function markup(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}

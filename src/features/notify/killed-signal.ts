@@ -1,0 +1,31 @@
+import type { Decision } from '../../core/decide/eviction.js';
+import { evictionSignal } from '../../core/message/eviction-signal.js';
+import { printable } from '../../core/name/printable.js';
+import { hasEnded, type OpenNotifier } from './notifier.js';
+
+/** Sends systemd-oomd's D-Bus signal Killed(cgroup, reason) when a workload has ended. */
+export const openKilledSignal: OpenNotifier = ({ killedSignal, oomdBusName }, { host: { openOomSignal }, report, trouble }) => {
+  if (!killedSignal || openOomSignal === undefined) return undefined;
+  const bus = openOomSignal(oomdBusName, (why) => {
+    trouble(`the bus name org.freedesktop.oom1 cannot be had, and signals are sent without it: ${why}`);
+  });
+  return {
+    over: (outcome) => {
+      if (!hasEnded(outcome)) return;
+      const { decision } = outcome;
+      const error = bus.killed(printable(decision.victim.workload.path), reasonOf(decision));
+      report(error === undefined ? 'sent' : 'failed', error);
+    },
+    close: () => {
+      bus.close();
+    },
+  };
+};
+
+/** systemd-oomd's words for memory (org.freedesktop.oom1(5)); the name of the signal for what it does not know. */
+function reasonOf(decision: Decision): string {
+  const { cause, resource } = decision;
+  if (resource !== 'memory') return evictionSignal(decision);
+  const joined = cause.kind === 'threshold' ? (cause.joined ?? []) : [];
+  return joined.some(({ operand }) => operand.signal.startsWith('memory.pressure.')) ? 'memory-pressure' : 'memory-used';
+}

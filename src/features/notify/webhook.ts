@@ -1,0 +1,144 @@
+import { createHmac, randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { request as requestPlain } from 'node:http';
+import { request as requestSecure } from 'node:https';
+import type { WebhookConfig } from '../../core/notify/notification.js';
+import { journalLine, type JournalRecord } from '../../journal/records/record.js';
+import type { Notifier, NotifierParts, OpenNotifier } from './notifier.js';
+
+const NS_PER_MS = 1_000_000n;
+const QUEUED_AT_MOST = 64;
+const FIRST_PAUSE_MS = 1_000;
+const LONGEST_PAUSE_MS = 300_000;
+const ATTEMPTS = 10;
+/** Of the server; others mean that the same request would fail again. */
+const PASSING = new Set([408, 425, 429]);
+
+/** Where tests wait less. */
+export interface WebhookPauses {
+  readonly firstMs: number;
+  readonly longestMs: number;
+}
+
+/** Sends records to an HTTP server, one after the other. */
+export const openWebhook =
+  (pauses: WebhookPauses = { firstMs: FIRST_PAUSE_MS, longestMs: LONGEST_PAUSE_MS }): OpenNotifier =>
+  ({ webhook }, parts) =>
+    webhook && new Webhook(webhook, parts, pauses);
+
+interface Delivery {
+  /** The same at each attempt. */
+  readonly id: string;
+  readonly event: string;
+  readonly body: string;
+}
+
+type Answer = { readonly ok: true } | { readonly ok: false; readonly error: string; readonly isFinal: boolean };
+
+class Webhook implements Notifier {
+  readonly #config: WebhookConfig;
+  readonly #parts: Pick<NotifierParts, 'node' | 'report' | 'trouble'>;
+  readonly #pauses: WebhookPauses;
+  /** The first is being sent. */
+  readonly #queue: Delivery[] = [];
+  readonly #ends = new AbortController();
+  #attempts = 0;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(config: WebhookConfig, parts: Pick<NotifierParts, 'node' | 'report' | 'trouble'>, pauses: WebhookPauses) {
+    this.#config = config;
+    this.#parts = parts;
+    this.#pauses = pauses;
+  }
+
+  recorded(record: JournalRecord): void {
+    if (this.#queue.length >= QUEUED_AT_MOST) {
+      this.#parts.report('dropped', `${String(QUEUED_AT_MOST)} notifications wait for the server`);
+      return;
+    }
+    const body = journalLine(record, { node: this.#parts.node, dryRun: false });
+    this.#queue.push({ id: randomUUID(), event: record.type, body });
+    if (this.#queue.length === 1) void this.#send();
+  }
+
+  close(): void {
+    clearTimeout(this.#timer);
+    this.#ends.abort();
+    this.#queue.length = 0;
+  }
+
+  async #send(): Promise<void> {
+    const [delivery] = this.#queue;
+    if (delivery === undefined) return;
+    const answer = await this.#attempt(delivery);
+    if (this.#ends.signal.aborted) return;
+    this.#attempts += 1;
+    if (answer.ok) this.#next('sent');
+    else if (answer.isFinal || this.#attempts >= ATTEMPTS) this.#next('failed', answer.error);
+    else this.#again(answer.error);
+  }
+
+  #next(result: 'sent' | 'failed', error?: string): void {
+    this.#parts.report(result, error);
+    this.#attempts = 0;
+    this.#queue.shift();
+    void this.#send();
+  }
+
+  #again(error: string): void {
+    this.#parts.trouble(`${error}; it is tried again`);
+    const { firstMs, longestMs } = this.#pauses;
+    this.#timer = setTimeout(
+      () => {
+        void this.#send();
+      },
+      Math.min(firstMs * 2 ** (this.#attempts - 1), longestMs),
+    );
+    this.#timer.unref();
+  }
+
+  async #attempt(delivery: Delivery): Promise<Answer> {
+    try {
+      return await this.#post(delivery, await this.#signature(delivery.body));
+    } catch (error) {
+      return { ok: false, error: error instanceof Error ? error.message : String(error), isFinal: false };
+    }
+  }
+
+  /** Reads the key each time, so that it can be replaced. */
+  async #signature(body: string): Promise<string | undefined> {
+    const { secretFile } = this.#config;
+    if (secretFile === undefined) return undefined;
+    const secret = (await readFile(secretFile)).toString('latin1').replace(/\r?\n$/, '');
+    if (secret === '') throw new Error(`${secretFile} is empty`);
+    return `sha256=${createHmac('sha256', Buffer.from(secret, 'latin1')).update(body).digest('hex')}`;
+  }
+
+  #post({ id, event, body }: Delivery, signature: string | undefined): Promise<Answer> {
+    const url = new URL(this.#config.url);
+    const request = url.protocol === 'https:' ? requestSecure : requestPlain;
+    const headers = {
+      'content-type': 'application/json',
+      'content-length': Buffer.byteLength(body),
+      'user-agent': 'evictd',
+      'x-evictd-event': event,
+      'x-evictd-delivery': id,
+      ...(signature !== undefined && { 'x-evictd-signature': signature }),
+    };
+    const limit = AbortSignal.timeout(Number(this.#config.timeoutNs / NS_PER_MS));
+    const signal = AbortSignal.any([this.#ends.signal, limit]);
+    return new Promise((resolve, reject) => {
+      const sent = request(url, { method: 'POST', headers, signal, agent: false }, (response) => {
+        const { statusCode: status = 0 } = response;
+        response.destroy();
+        const isFinal = status < 500 && !PASSING.has(status);
+        resolve(status >= 200 && status < 300 ? { ok: true } : { ok: false, error: `${url.host} answers ${String(status)}`, isFinal });
+      });
+      sent.on('error', (error) => {
+        reject(limit.aborted ? new Error(`${url.host} does not answer`) : error);
+      });
+      sent.on('socket', (socket) => socket.unref());
+      sent.end(body);
+    });
+  }
+}

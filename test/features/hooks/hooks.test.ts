@@ -1,0 +1,104 @@
+import { expect, onTestFinished, test } from 'vitest';
+import type { HooksConfig } from '../../../src/core/hook/hook.js';
+import type { LimitedCommand } from '../../../src/core/systemd/limited-command.js';
+import { Hooks } from '../../../src/features/hooks/open.js';
+import { eventually } from '../../support/eventually.js';
+import { decision, outcome } from '../notify/evictions.js';
+
+// The end of a program is played here, to show what waits for it. test/e2e runs real ones.
+
+const hook = { argv: ['/bin/hook', 'a'], timeoutNs: 1n };
+const none: HooksConfig = { preEvict: undefined, postEvict: undefined, prekill: undefined };
+const MINUTE = 60_000_000_000n;
+
+function played(hooks: Partial<HooksConfig>, problem?: string) {
+  const ran: LimitedCommand[] = [];
+  const ends: ((error: string | undefined) => void)[] = [];
+  const said: string[] = [];
+  const counted: string[] = [];
+  const runner = {
+    run: (command: LimitedCommand) => {
+      ran.push(command);
+      return new Promise<string | undefined>((resolve) => ends.push(resolve));
+    },
+    close: () => said.push('close'),
+  };
+  const host = { runner, programProblem: () => problem, prekillDirectory: '/no/such/directory' };
+  const note = (line: string) => said.push(line);
+  const parts = {
+    ...{ node: 'machine', dryRun: false, host, log: { debug: note, info: note, warn: note } },
+    journal: { record: () => undefined },
+    metrics: { hookRan: (name: string, result: string) => counted.push(`${name} ${result}`) },
+  };
+  const all = new Hooks({ hooks: { ...none, ...hooks } }, parts);
+  let gone = 0;
+  const before = (): boolean => all.before(decision(), () => (gone += 1));
+  onTestFinished(() => {
+    for (const end of ends) end(undefined);
+  });
+  return { all, before, ran, ends, said, counted, gone: () => gone };
+}
+
+const preEvict = { ...hook, deadlineNs: MINUTE };
+
+test('a signal waits until preEvict is over, whatever its result', async () => {
+  for (const error of [undefined, 'it failed (exit code 3)']) {
+    const { before, ends, gone, counted } = played({ preEvict });
+    expect(before()).toBe(true);
+    expect(gone()).toBe(0);
+    ends[0]?.(error);
+    await eventually('the signal is sent', () => gone() === 1);
+    expect(counted).toEqual([error === undefined ? 'preEvict succeeded' : 'preEvict failed']);
+  }
+});
+
+test('a signal waits no longer than the deadline, and the late hook counts once', async () => {
+  const { before, ends, gone, counted } = played({ preEvict: { ...hook, deadlineNs: 1_000_000n } });
+  expect(before()).toBe(true);
+  await eventually('the signal is sent', () => gone() === 1);
+  expect(counted).toEqual(['preEvict late']);
+  ends[0]?.(undefined);
+  await Promise.resolve();
+  expect([counted, gone()]).toEqual([['preEvict late'], 1]);
+});
+
+test.each<[what: string, hooks: Partial<HooksConfig>]>([
+  ['no hook', {}],
+  ['only postEvict', { postEvict: hook }],
+  ['sockets of systemd-oomd, and there are none', { prekill: { deadlineNs: MINUTE } }],
+])('with %s a signal does not wait', (_what, hooks) => {
+  const { before, ran, gone } = played(hooks);
+  expect([before(), ran, gone()]).toEqual([false, [], 0]);
+});
+
+test('a program that others can change is not run, and nothing waits for it', () => {
+  const { before, ran, said, counted } = played({ preEvict }, '/bin/hook is writable by all users');
+  expect(said).toEqual(['hooks.preEvict is not run, and evictions go on without it: /bin/hook is writable by all users']);
+  expect([before(), ran, counted]).toEqual([false, [], ['preEvict refused']]);
+});
+
+test('hooks that hang are not piled up', async () => {
+  const { before, ran, ends, counted } = played({ preEvict });
+  const waits = Array.from({ length: 9 }, before);
+  expect([waits.filter(Boolean).length, ran.length, counted]).toEqual([8, 8, ['preEvict refused']]);
+  ends[0]?.(undefined);
+  await eventually('one has ended', () => counted.includes('preEvict succeeded'));
+  expect(before()).toBe(true);
+});
+
+test('postEvict runs after the step, with the result', async () => {
+  const { all, ran } = played({ postEvict: hook });
+  all.stepped({ effects: [{ kind: 'outcome', outcome: outcome() }] } as unknown as Parameters<Hooks['stepped']>[0]);
+  expect(ran).toEqual([]);
+  await eventually('it runs', () => ran.length === 1);
+  expect(ran[0]).toMatchObject({ purpose: 'hook', name: 'postEvict', argv: ['/bin/hook', 'a'] });
+  expect(ran[0]?.environment).toMatchObject({ EVICTD_HOOK: 'postEvict', EVICTD_RESULT: 'killed', EVICTD_FREED_BYTES: '199229440' });
+});
+
+test('a name with control characters is passed printable', async () => {
+  const { all, ran } = played({ postEvict: hook });
+  const of = decision({ name: 'a\nb\udcff', path: '/x/a\nb\udcff' });
+  all.stepped({ effects: [{ kind: 'outcome', outcome: outcome(of) }] } as unknown as Parameters<Hooks['stepped']>[0]);
+  await eventually('it runs', () => ran.length === 1);
+  expect(ran[0]?.environment).toMatchObject({ EVICTD_VICTIM: 'a\\x0ab\\xff', EVICTD_VICTIM_CGROUP: '/x/a\\x0ab\\xff' });
+});

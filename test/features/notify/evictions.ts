@@ -1,0 +1,57 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { onTestFinished } from 'vitest';
+import { departuresOf } from '../../../src/core/decide/departures.js';
+import type { Decision, Outcome } from '../../../src/core/decide/eviction.js';
+import type { NotificationsConfig } from '../../../src/core/notify/notification.js';
+import { rank } from '../../../src/core/rank/rank.js';
+import type { Workload } from '../../../src/core/workload/workload.js';
+import type { NotifierParts } from '../../../src/features/notify/notifier.js';
+import { native } from '../../../src/native/index.js';
+import { candidates, Mi, threshold, workload } from '../../core/support.js';
+
+export const NOTHING: NotificationsConfig = {
+  ...{ webhook: undefined, desktop: false, killedSignal: false, oomdBusName: false, kernelLog: false, xattrs: false },
+};
+
+/** The eviction of a workload of 200 MiB for memory.available<100Mi. */
+export function decision(overrides: Partial<Workload> = {}, more: Partial<Decision> = {}): Decision {
+  const { usages } = candidates([workload('batch', overrides), 200n * Mi]);
+  const ranking = rank('memory.available', 'single', usages, departuresOf('evictd'));
+  const [victim] = ranking;
+  if (victim === undefined) throw new Error('no workload was ranked');
+  const hard = threshold('memory.available', '100Mi');
+  const observation = { available: 12n * Mi, capacity: 1024n * Mi, timeNs: undefined, source: 'test' };
+  const cause = { kind: 'threshold', threshold: hard, observation, limit: 100n * Mi } as const;
+  const rest = { graceNs: 0n, ranking, unreadable: [], decidedAtNs: 0n, dryRun: false };
+  return { serial: 7, resource: 'memory', cause, victim, ...rest, ...more };
+}
+
+export function outcome(of: Decision = decision(), result: Outcome['result'] = 'killed'): Outcome {
+  const bytes = { expectedBytes: 200n * Mi, freedBytes: 190n * Mi };
+  const rest = { removed: true, processesLeft: 0, error: undefined, nodeAfter: undefined };
+  return { result, decision: of, counted: true, atNs: 1n, ...bytes, ...rest };
+}
+
+/** Parts that note what is reported. */
+export function parts(overrides: Partial<NotifierParts> = {}): { readonly parts: NotifierParts; readonly reported: string[] } {
+  const reported: string[] = [];
+  const host = { openCommandRunner: () => ({ run: () => Promise.resolve(undefined) }), openOomSignal: undefined };
+  return {
+    reported,
+    parts: {
+      ...{ node: 'machine', hierarchies: { memory: undefined, unified: undefined }, native, host },
+      trouble: (error) => reported.push(`trouble: ${error}`),
+      report: (result, error) => reported.push(error === undefined ? result : `${result}: ${error}`),
+      ...overrides,
+    },
+  };
+}
+
+/** A directory of the test. */
+export function scratch(): string {
+  const directory = mkdtempSync('/var/tmp/evictd-test-notify-');
+  onTestFinished(() => {
+    rmSync(directory, { recursive: true });
+  });
+  return directory;
+}

@@ -1,0 +1,92 @@
+import { expect, test } from 'vitest';
+import type { NotificationKind } from '../../../src/core/notify/notification.js';
+import type { Effect } from '../../../src/core/decide/effect.js';
+import type { JournalRecord } from '../../../src/journal/records/record.js';
+import { Notifications, NOTIFIERS } from '../../../src/features/notify/open.js';
+import type { NotifierParts, OpenNotifier } from '../../../src/features/notify/notifier.js';
+import { Mi, threshold } from '../../core/support.js';
+import { decision, NOTHING, outcome, parts } from './evictions.js';
+
+// Which notifier is called when; each has tests of its own.
+
+const CONFIG = { notifications: { ...NOTHING, xattrs: true, kernelLog: true } };
+const WAKE = { source: 'tick', atNs: 0n } as const;
+
+function played(dryRun = false) {
+  const said: string[] = [];
+  let given: Pick<NotifierParts, 'report' | 'trouble'> | undefined;
+  const open: OpenNotifier = (_config, opened) => {
+    given = opened;
+    return {
+      before: ({ serial }) => said.push(`before ${String(serial)}`),
+      over: ({ result }) => said.push(`over ${result}`),
+      recorded: ({ type, message }: JournalRecord) => said.push(`${type}: ${message}`),
+      close: () => said.push('close'),
+    };
+  };
+  const none: OpenNotifier = () => undefined;
+  const table = { ...NOTIFIERS, xattrs: open, kernelLog: none } satisfies Record<NotificationKind, OpenNotifier>;
+  const lines: string[] = [];
+  const log = { info: (line: string) => lines.push(line), warn: (line: string) => lines.push(`warn: ${line}`) };
+  const counted: string[] = [];
+  const metrics = { notified: (kind: string, result: string) => counted.push(`${kind} ${result}`) };
+  const all = new Notifications(CONFIG, { ...parts().parts, dryRun, log, metrics }, table);
+  const report = (...args: Parameters<NotifierParts['report']>): void => given?.report(...args);
+  return { all, said, lines, counted, report, trouble: (error: string) => given?.trouble(error) };
+}
+
+const step = (all: Notifications, ...effects: Effect[]): void => all.stepped({ effects, wake: WAKE });
+
+test('an outcome is told to each, as it is and as a record', () => {
+  const { all, said } = played();
+  all.before(decision());
+  step(all, { kind: 'evict', decision: decision() });
+  step(all, { kind: 'outcome', outcome: outcome() });
+  expect(said).toEqual(['before 7', 'over killed', expect.stringMatching(/^outcome: evicted batch/)]);
+});
+
+test('a standing order has no time before its signal', () => {
+  const { all, said } = played();
+  step(all, { kind: 'evict', decision: decision({}, { standingOrder: { preparedAtNs: 0n, crossedAtNs: 0n, signalledAtNs: 0n } }) });
+  expect(said).toEqual(['before 7']);
+});
+
+test('an alert is told as a record', () => {
+  const { all, said } = played();
+  const observation = { available: 12n * Mi, capacity: 1024n * Mi, timeNs: undefined, source: 'test' };
+  step(all, { kind: 'alert', alert: 'nothing-evictable', threshold: threshold('memory.available', '100Mi'), observation });
+  expect(said).toEqual([expect.stringMatching(/^alert: /)]);
+});
+
+test('a dry run opens none, and says which', () => {
+  const { all, said, lines } = played(true);
+  all.before(decision());
+  step(all, { kind: 'evict', decision: decision({}, { dryRun: true }) });
+  expect([said, lines]).toEqual([[], ['dry run: would notify of the eviction of batch: kernelLog, xattrs']]);
+});
+
+test('a failure is logged once, until it works again; each is counted', () => {
+  const { lines, counted, report, trouble } = played();
+  trouble('no');
+  report('failed', 'no');
+  report('dropped', 'no room');
+  report('sent');
+  report('sent');
+  report('failed', 'again');
+  expect(lines).toEqual([
+    'warn: notifications.xattrs: no; evictions go on',
+    'notifications.xattrs works again',
+    'warn: notifications.xattrs: again; evictions go on',
+  ]);
+  expect(counted).toEqual(['xattrs failed', 'xattrs dropped', 'xattrs sent', 'xattrs sent', 'xattrs failed']);
+});
+
+test('another configuration closes what was open; the same one does not', () => {
+  const { all, said } = played();
+  all.configure({ notifications: { ...CONFIG.notifications } });
+  expect(said).toEqual([]);
+  all.configure({ notifications: NOTHING });
+  expect(said).toEqual(['close']);
+  all.before(decision());
+  expect(said).toEqual(['close']);
+});

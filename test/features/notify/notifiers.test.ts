@@ -1,0 +1,131 @@
+import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import type { LimitedCommand } from '../../../src/core/systemd/limited-command.js';
+import { openDesktop, userOf } from '../../../src/features/notify/desktop.js';
+import { openKernelLogLine } from '../../../src/features/notify/kernel-log-line.js';
+import { openXattrs } from '../../../src/features/notify/xattrs.js';
+import { native } from '../../../src/native/index.js';
+import { eventually } from '../../support/eventually.js';
+import { decision, NOTHING, outcome, parts, scratch } from './evictions.js';
+
+const unifiedAt = (mountPoint: string) => ({ memory: undefined, unified: { version: 2, controller: '', mountPoint, root: '/' } as const });
+
+test.each<[path: string, uid: number | undefined]>([
+  ['/user.slice/user-1000.slice/user@1000.service/app.slice/a.scope', 1000],
+  ['/user.slice/user-1000.slice', undefined],
+  ['/user.slice/user-x.slice/a.scope', undefined],
+  ['/system.slice/user-1000.slice/a.service', undefined],
+])('the user of %s', (path, uid) => {
+  expect(userOf(path)).toBe(uid);
+});
+
+const UNIT = '/user.slice/user-1000.slice/user@1000.service/app.slice/a<b&$HOME.scope';
+
+test('the desktop of the user whose unit was ended gets a notification, as that user', async () => {
+  const runtimes = scratch();
+  mkdirSync(join(runtimes, '1000'));
+  writeFileSync(join(runtimes, '1000', 'bus'), '');
+  const ran: LimitedCommand[] = [];
+  const host = {
+    openCommandRunner: () => ({ run: (command: LimitedCommand) => (ran.push(command), Promise.resolve(undefined)) }),
+    openOomSignal: undefined,
+  };
+  const { parts: made, reported } = parts({ host });
+  const opened = openDesktop(runtimes)({ ...NOTHING, desktop: true }, made);
+  opened?.over?.(outcome(decision({ path: '/user.slice/user-1001.slice/session.scope' })));
+  opened?.over?.(outcome(decision({ path: '/system.slice/a.service' })));
+  opened?.over?.(outcome(decision({ path: UNIT, name: 'a<b&$HOME.scope' }), 'failed'));
+  expect(ran).toEqual([]);
+  opened?.over?.(outcome(decision({ path: UNIT, name: 'a<b&$HOME.scope' })));
+  await eventually('it is reported', () => reported.length > 0);
+  expect(reported).toEqual(['sent']);
+  expect(ran).toMatchObject([{ uid: 1000, environment: { DBUS_SESSION_BUS_ADDRESS: `unix:path=${runtimes}/1000/bus` } }]);
+  expect(ran[0]?.argv.slice(0, 6)).toEqual(['/usr/bin/busctl', '--user', '--timeout=5', '--quiet', '--', 'call']);
+  expect(ran[0]?.argv.slice(-11, -2)).toEqual([
+    ...['evictd', '0', 'dialog-warning', 'a<b&$HOME.scope was ended'],
+    'The machine was short of memory, and evictd ended a&lt;b&amp;$HOME.scope. It used 200MiB of memory.',
+    ...['0', '1', 'urgency', 'y'],
+  ]);
+});
+
+test('a bus that hangs bounds what is sent at the same time', () => {
+  const runtimes = scratch();
+  mkdirSync(join(runtimes, '1000'));
+  writeFileSync(join(runtimes, '1000', 'bus'), '');
+  const host = { openCommandRunner: () => ({ run: () => new Promise<undefined>(() => undefined) }), openOomSignal: undefined };
+  const { parts: made, reported } = parts({ host });
+  const opened = openDesktop(runtimes)({ ...NOTHING, desktop: true }, made);
+  for (let count = 0; count < 6; count++) opened?.over?.(outcome(decision({ path: UNIT })));
+  expect(reported).toEqual(['dropped: 4 are being sent', 'dropped: 4 are being sent']);
+});
+
+test('the line of the kernel log is as oomd writes it, with the pressure before the eviction', () => {
+  const cgroups = scratch();
+  mkdirSync(join(cgroups, 'batch.slice', 'job'), { recursive: true });
+  const file = join(cgroups, 'batch.slice', 'job', 'memory.pressure');
+  writeFileSync(file, 'some avg10=1.00 avg60=1.00 avg300=1.00 total=1\nfull avg10=10.13 avg60=9.52 avg300=4.20 total=1\n');
+  const log = join(cgroups, 'kmsg');
+  appendFileSync(log, '');
+  const { parts: made, reported } = parts({ hierarchies: unifiedAt(cgroups) });
+  const opened = openKernelLogLine(log)({ ...NOTHING, kernelLog: true }, made);
+  const evicted = decision({ path: '/batch.slice/job' });
+  opened?.before?.(evicted);
+  writeFileSync(file, '');
+  opened?.over?.(outcome(evicted, 'vanished'));
+  opened?.before?.({ ...evicted, serial: 8 });
+  expect(readFileSync(log, 'utf8')).toBe('');
+  writeFileSync(file, 'full avg10=10.13 avg60=9.52 avg300=4.20 total=1\n');
+  opened?.before?.({ ...evicted, serial: 9 });
+  opened?.over?.(outcome({ ...evicted, serial: 9 }));
+  expect(readFileSync(log, 'utf8')).toBe(
+    'oomd kill: 10.13 9.52 4.20 /batch.slice/job 209715200 ruleset:[memory.available] detectorgroup:[hard] killer:evictd v2\n',
+  );
+  expect(reported).toEqual(['sent']);
+});
+
+test('a kernel log that cannot be written is reported, and a name cannot begin a second line', () => {
+  const { parts: made, reported } = parts();
+  openKernelLogLine('/no/such/kmsg')({ ...NOTHING, kernelLog: true }, made)?.over?.(outcome());
+  expect(reported).toEqual([expect.stringMatching(/^failed: ENOENT/)]);
+  const log = join(scratch(), 'kmsg');
+  writeFileSync(log, '');
+  openKernelLogLine(log)({ ...NOTHING, kernelLog: true }, made)?.over?.(outcome(decision({ path: `/a\nb${'c'.repeat(2_000)}` })));
+  expect(readFileSync(log, 'utf8').split('\n')).toHaveLength(2);
+  expect(readFileSync(log).length).toBeLessThan(1_000);
+});
+
+test('attributes count evictions and processes, before the signal', () => {
+  const cgroups = scratch();
+  const cgroup = join(cgroups, 'batch.slice', 'job');
+  mkdirSync(join(cgroup, 'inner', 'most'), { recursive: true });
+  for (const [path, pids] of [
+    ['', '1\n2\n'],
+    ['inner', ''],
+    ['inner/most', '3\n'],
+  ] as const)
+    writeFileSync(join(cgroup, path, 'cgroup.procs'), pids);
+  const { parts: made, reported } = parts({ hierarchies: unifiedAt(cgroups) });
+  const opened = openXattrs({ ...NOTHING, xattrs: true }, made);
+  const value = (name: string): string | undefined => native.getxattr(cgroup, name)?.toString();
+  opened?.before?.(decision({ path: '/batch.slice/job' }));
+  expect([value('user.oomd_ooms'), value('user.oomd_kill')]).toEqual(['1', '3']);
+  opened?.before?.(decision({ path: '/batch.slice/job' }));
+  expect([value('user.oomd_ooms'), value('user.oomd_kill')]).toEqual(['2', '6']);
+  native.setxattr(cgroup, 'user.oomd_ooms', 'nonsense');
+  opened?.before?.(decision({ path: '/batch.slice/job' }));
+  expect(value('user.oomd_ooms')).toBe('1');
+  opened?.before?.(decision({ path: '/no/such' }));
+  expect(reported).toEqual(['sent', 'sent', 'sent', expect.stringMatching(/^failed: .*ENOENT/)]);
+});
+
+test('without cgroup2 there are no attributes', () => {
+  const { parts: made, reported } = parts();
+  openXattrs({ ...NOTHING, xattrs: true }, made)?.before?.(decision());
+  expect(reported).toEqual(['failed: cgroup2 is not mounted, and only its cgroups have such attributes']);
+});
+
+test('nothing is opened that is not configured', () => {
+  const { parts: made } = parts();
+  expect([openXattrs, openDesktop(), openKernelLogLine()].map((open) => open(NOTHING, made))).toEqual([undefined, undefined, undefined]);
+});

@@ -1,0 +1,74 @@
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, expect, onTestFinished, test } from 'vitest';
+import { otherWriter, programProblem, type Owner } from '../../../../src/host/linux/process/other-writer.js';
+
+const file = (mode: number, uid = 0, gid = 0): Owner => ({ uid, gid, mode });
+
+test.each<[rule: string, owner: Owner, writer: string | undefined]>([
+  ["root's", file(0o100755), undefined],
+  ["root's group is root", file(0o100775), undefined],
+  ['another group may read', file(0o100750, 0, 50), undefined],
+  ['another group may write', file(0o100775, 0, 50), 'is writable by group 50'],
+  ['all users may write', file(0o100757), 'is writable by all users'],
+  ['a sticky directory', file(0o41777), 'is writable by all users'],
+  ['another owner can make it writable', file(0o100444, 1000), 'belongs to user 1000'],
+])('%s', (_rule, owner, writer) => {
+  expect(otherWriter(owner)).toBe(writer);
+});
+
+let directory: string;
+let program: string;
+
+beforeEach(() => {
+  directory = mkdtempSync('/run/evictd-test-trust-');
+  onTestFinished(() => {
+    rmSync(directory, { recursive: true });
+  });
+  program = join(directory, 'bin', 'hook');
+  mkdirSync(join(directory, 'bin'), { mode: 0o755 });
+  writeFileSync(program, '', { mode: 0o755 });
+});
+
+test('a program that only root can change may run', () => {
+  expect(programProblem(program)).toBeUndefined();
+});
+
+function group(): void {
+  chownSync(program, 0, 1);
+  chmodSync(program, 0o775);
+}
+
+function replaceByDirectory(): void {
+  rmSync(program);
+  mkdirSync(program);
+}
+
+test.each<[what: string, spoil: () => void, problem: RegExp]>([
+  ['of another user', () => chownSync(program, 1, 0), /hook belongs to user 1$/],
+  ['writable by all', () => chmodSync(program, 0o757), /hook is writable by all users$/],
+  ['that its group may write', group, /hook is writable by group 1$/],
+  ['in a directory of another user', () => chownSync(join(directory, 'bin'), 1, 0), /bin belongs to user 1$/],
+  ['below a directory that all may write', () => chmodSync(directory, 0o1777), /trust-\w+ is writable by all users$/],
+  ['that is not there', () => rmSync(program), /hook is missing$/],
+  ['that cannot be executed', () => chmodSync(program, 0o644), /is no program$/],
+  ['that is a directory', replaceByDirectory, /is no program$/],
+])('a program %s may not', (_what, spoil, problem) => {
+  spoil();
+  expect(programProblem(program)).toMatch(problem);
+});
+
+test('a link is judged by what it leads to, and by its own directory', () => {
+  const other = mkdtempSync('/run/evictd-test-trust-');
+  onTestFinished(() => {
+    rmSync(other, { recursive: true });
+  });
+  const link = join(other, 'link');
+  symlinkSync(program, link);
+  expect(programProblem(link)).toBeUndefined();
+  chmodSync(program, 0o757);
+  expect(programProblem(link)).toMatch(/bin\/hook is writable/);
+  chmodSync(program, 0o755);
+  chmodSync(other, 0o777);
+  expect(programProblem(link)).toMatch(/trust-\w+ is writable/);
+});
