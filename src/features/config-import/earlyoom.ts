@@ -21,6 +21,8 @@ interface OptionRow extends Mapping {
 
 const BY_NAME = 'evictd never chooses by the name of a process. Nearest: a rule for its unit or cgroup';
 
+const HOOK = 'its environment has other variables (docs/hooks.md), and it must belong to root';
+
 const OPTIONS: readonly OptionRow[] = [
   {
     settings: ['-m'],
@@ -37,9 +39,9 @@ const OPTIONS: readonly OptionRow[] = [
     becomes: 'the `grace` of `stop`',
     note: 'after it evictd sends SIGKILL, earlyoom the next SIGTERM',
   },
-  { settings: ['-n'], becomes: 'the step `notify` before `stop` and `kill`' },
-  { settings: ['-N'], takesValue: true, note: 'Nearest: `hooks: { postEvict }`, with other names in its environment' },
-  { settings: ['-P'], takesValue: true, note: 'Nearest: `hooks: { preEvict }`, with other names in its environment' },
+  { settings: ['-n'], becomes: '`notifications: { desktop: true }`', note: 'it reaches the user whose unit was ended' },
+  { settings: ['-N'], takesValue: true, becomes: '`hooks: { postEvict: [PROGRAM] }`', note: HOOK },
+  { settings: ['-P'], takesValue: true, becomes: '`hooks: { preEvict: [PROGRAM] }`', note: HOOK },
   { settings: ['-g'], note: 'evictd ends a unit or a cgroup, not a process group. Nearest: `kill` without `unit: process`' },
   {
     settings: ['--prefer', '--avoid', '--ignore'],
@@ -181,8 +183,7 @@ function convert(
   const by: readonly Comparator[] = options.has('--sort-by-rss') ? ['size'] : ['oom_score'];
   const wait = options.get('-w');
   const grace = seconds(wait === undefined ? EXIT_SECONDS : values.number(wait, '-w', 0, HOUR_SECONDS));
-  const ladder = (step: MigratedStep): readonly MigratedStep[] =>
-    options.has('--dryrun') ? ['notify'] : [...(options.has('-n') ? ['notify' as const] : []), step];
+  const ladder = (step: MigratedStep): readonly MigratedStep[] => (options.has('--dryrun') ? ['notify'] : [step]);
   const kills = ladder({ kill: { by, unit: 'process' } });
   const stops = ladder({ stop: { grace, by } });
   // With the same values earlyoom sends SIGKILL only.
@@ -193,9 +194,23 @@ function convert(
       : [{ title: 'earlyoom SIGKILL', when: killWhen, then: kills }]),
   ];
   const policies: MigratedPolicy[] = wanted.map((policy, index) => ({ ...policy, notes: index === 0 ? notes : [] }));
-  const debug: readonly MigratedEntry[] =
-    options.has('-d') || options.has('--debug') ? [{ notes: [], value: { log: { level: 'debug' } } }] : [];
-  return { settings: debug, policies, rest: policies.length === 0 ? notes : [] };
+  return { settings: settingsOf(options, values), policies, rest: policies.length === 0 ? notes : [] };
+}
+
+function settingsOf(options: ReadonlyMap<string, Written>, values: Values): readonly MigratedEntry[] {
+  const hook = (option: string): readonly string[] | undefined => {
+    const program = options.get(option);
+    if (program === undefined) return undefined;
+    return program.text.startsWith('/') ? [program.text] : values.refuse(program, 'an absolute path', option, []);
+  };
+  const [preEvict, postEvict] = [hook('-P'), hook('-N')];
+  const hooks = { ...(preEvict && { preEvict }), ...(postEvict && { postEvict }) };
+  const settings = {
+    ...((options.has('-d') || options.has('--debug')) && { log: { level: 'debug' } }),
+    ...(Object.keys(hooks).length > 0 && { hooks }),
+    ...(options.has('-n') && { notifications: { desktop: true } }),
+  };
+  return Object.keys(settings).length === 0 ? [] : [{ notes: [], value: settings }];
 }
 
 type Pair = readonly [term: Least, kill: Least];

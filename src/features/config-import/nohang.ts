@@ -41,10 +41,18 @@ export const NOHANG_ROWS: readonly Mapping[] = [
   { settings: ['psi_path'], becomes: '`scope` for the file of a cgroup' },
   { settings: ['low_memory_warnings_enabled', 'min_post_warning_delay'], becomes: 'a policy with the step `notify`, and its `cooldown`' },
   { settings: ['warning_exe'], becomes: 'the step `run` instead of `notify`', note: 'its program must be an absolute path' },
-  { settings: ['post_action_gui_notifications'], becomes: 'the step `notify` before `stop` and `kill`' },
+  {
+    settings: ['post_action_gui_notifications'],
+    becomes: '`notifications: { desktop: true }`',
+    note: 'it reaches the user whose unit was ended',
+  },
   { settings: ['max_soft_exit_time'], becomes: 'the `grace` of `stop`' },
   { settings: ['post_soft_action_delay'], becomes: 'the `cooldown` of the policy with `stop`' },
-  { settings: ['post_kill_exe', 'exe_timeout'], note: 'Nearest: `hooks: { postEvict }`, a program with a timeout' },
+  {
+    settings: ['post_kill_exe', 'exe_timeout'],
+    becomes: '`hooks: { postEvict: { command: […], timeout: … } }`',
+    note: 'its program must be an absolute path and belong to root; what nohang replaces in it stays as it is',
+  },
   {
     settings: ['@BADNESS_ADJ_RE_CGROUP_V1', '@BADNESS_ADJ_RE_CGROUP_V2'],
     becomes: 'a rule with the path and the opposite `priority`',
@@ -119,7 +127,7 @@ class Conversion {
     const above = first === undefined ? [] : others.filter(({ key }) => MAPPINGS.hasCounterpart(key) && !key.startsWith('@'));
     const policies = first === undefined ? [] : [{ ...first, notes: above.map((line) => this.#note(line)) }, ...more];
     const rest = others.filter((line) => !above.includes(line)).map((line) => this.#note(line));
-    return { remarks: REMARKS, settings: [], workloads: [], rules: this.#rules, policies, rest };
+    return { remarks: REMARKS, settings: this.#evictions(), workloads: [], rules: this.#rules, policies, rest };
   }
 
   #note({ key, line, position }: NohangLine): Note {
@@ -155,21 +163,38 @@ class Conversion {
   }
 
   #ending(level: Level): Pick<MigratedPolicy, 'cooldown' | 'then'> {
-    const notify: readonly MigratedStep[] = this.#isTrue('post_action_gui_notifications') ? ['notify'] : [];
     if (level === 'warning') {
       const delay = this.#number('min_post_warning_delay', DAY_SECONDS);
       return { then: [this.#warning()], ...(delay !== undefined && { cooldown: seconds(delay) }) };
     }
-    if (level === 'hard') return { then: [...notify, { kill: { by: this.#by, unit: 'process' } }] };
+    if (level === 'hard') return { then: [{ kill: { by: this.#by, unit: 'process' } }] };
     const delay = this.#number('post_soft_action_delay', DAY_SECONDS);
     const grace = seconds(this.#number('max_soft_exit_time', HOUR_SECONDS) ?? 10);
-    return { then: [...notify, { stop: { grace, by: this.#by } }], ...(delay !== undefined && { cooldown: seconds(delay) }) };
+    return { then: [{ stop: { grace, by: this.#by } }], ...(delay !== undefined && { cooldown: seconds(delay) }) };
   }
 
   #warning(): MigratedStep {
-    const words = shellWords(wordOf(this.#settings.get('warning_exe')?.text ?? ''), false);
+    const command = this.#command('warning_exe');
+    return command === undefined ? 'notify' : { run: command };
+  }
+
+  /** What happens at every eviction. */
+  #evictions(): readonly MigratedEntry[] {
+    const command = this.#command('post_kill_exe');
+    const timeout = this.#number('exe_timeout', HOUR_SECONDS);
+    const postEvict = { command, ...(timeout !== undefined && { timeout: seconds(Math.min(Math.max(timeout, 1), HOOK_SECONDS)) }) };
+    const settings = {
+      ...(command !== undefined && { hooks: { postEvict } }),
+      ...(this.#isTrue('post_action_gui_notifications') && { notifications: { desktop: true } }),
+    };
+    return Object.keys(settings).length === 0 ? [] : [{ notes: [], value: settings }];
+  }
+
+  /** Undefined: none, or its program is no absolute path. */
+  #command(key: string): readonly string[] | undefined {
+    const words = shellWords(wordOf(this.#settings.get(key)?.text ?? ''), false);
     const command = 'quote' in words ? [] : words.map(({ text }) => text);
-    return command[0]?.startsWith('/') === true ? { run: command } : 'notify';
+    return command[0]?.startsWith('/') === true ? command : undefined;
   }
 
   /** `/sys/fs/cgroup/unified/user.slice/memory.pressure` */
@@ -212,6 +237,9 @@ class Conversion {
     return [{ notes: [MAPPINGS.note(line.key, line.line, line.position)], value: { match: { path }, priority: -Number(adjustment) || 0 } }];
   }
 }
+
+/** The longest timeout of a hook. */
+const HOOK_SECONDS = 600;
 
 const PSI_METRICS = ['some_avg10', 'some_avg60', 'some_avg300', 'full_avg10', 'full_avg60', 'full_avg300'] as const;
 

@@ -79,6 +79,7 @@ test.each<[from: ProgramName, text: string, issues: readonly string[]]>([
   ['earlyoom', '-m 5 what', ['1:6 OPTION not an option: "what"']],
   ['earlyoom', '-m five,5', ['1:4 VALUE a limit of earlyoom: "five" is not a number from 0']],
   ['earlyoom', "-m 5 --avoid 'x", ["1:14 SYNTAX this ' has no end"]],
+  ['earlyoom', '-N script.sh', ['1:4 VALUE -N: "script.sh" is not an absolute path']],
   ['earlyoom', 'OTHER=1\n', ['1:1 SYNTAX EARLYOOM_ARGS is not set']],
   ['earlyoom', '# c\nEARLYOOM_ARGS="-m 5 \\\n -q"', ['3:2 OPTION not an option of earlyoom: -q']],
   ['earlyoom', 'EARLYOOM_ARGS=-m 5', ['1:15 VALUE -m has no value', '1:18 SYNTAX not an assignment: "5"']],

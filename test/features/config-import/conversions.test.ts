@@ -204,6 +204,13 @@ describe('systemd-oomd', () => {
     expect(settingsOf(files({ 'oomd.conf': `[OOM]\n${oomd}`, 'a.slice': `${kill}${unit}` }))).toContain(line);
   });
 
+  test.each([
+    ['5s', 'hooks: {prekill: true}'],
+    ['0', ''],
+  ])('hooks before a kill: %s', (timeout, settings) => {
+    expect(settingsOf(files({ 'oomd.conf': `[OOM]\nPrekillHookTimeoutSec=${timeout}` }))).toBe(settings);
+  });
+
   test('a later file changes an earlier one', () => {
     const text = files({ 'a.slice': kill, 'a.slice.d/1.conf': '[Slice]\nManagedOOMMemoryPressure=auto\nManagedOOMSwap=kill' });
     expect(settingsOf(text)).toContain(
@@ -269,8 +276,8 @@ describe('earlyoom', () => {
     [
       '-m 10 -M 1048576 -S 1000,500 -w 2.5 -n',
       [
-        `memory.available <= 10% & memory.available <= 1Gi & ${swap('1000Ki')} → - notify - stop: {grace: 2500ms, by: [oom_score]}`,
-        `memory.available <= 5% & memory.available <= 512Mi & ${swap('500Ki')} → - notify - kill: {by: [oom_score], unit: process}`,
+        `memory.available <= 10% & memory.available <= 1Gi & ${swap('1000Ki')} → - stop: {grace: 2500ms, by: [oom_score]}`,
+        `memory.available <= 5% & memory.available <= 512Mi & ${swap('500Ki')} → - kill: {by: [oom_score], unit: process}`,
       ],
     ],
     ['-gnd --dryrun -s 100', ['memory.available <= 10% → - notify', `memory.available <= 5% & ${swap('50%')} → - notify`]],
@@ -279,8 +286,12 @@ describe('earlyoom', () => {
     expect(policies(args)).toEqual(expected);
   });
 
-  test('-d is a setting', () => {
-    expect(settingsOf(convertedText('earlyoom', '-d'))).toMatch(/^log: {level: debug}\n/);
+  test.each<[args: string, settings: string]>([
+    ['-d', 'log: {level: debug}'],
+    ['-n', 'notifications: {desktop: true}'],
+    ['-N /a -P /b', 'hooks: {preEvict: [/b], postEvict: [/a]}'],
+  ])('a setting of its own: %s', (args, settings) => {
+    expect(settingsOf(convertedText('earlyoom', args))).toContain(`${settings}\npolicies:\n`);
   });
 
   test('a file: the last assignment counts, quotes and continued lines as in a shell', () => {
@@ -309,7 +320,12 @@ describe('nohang', () => {
       `${memory}max_soft_exit_time = 0.5\npost_soft_action_delay = 3`,
       ['cooldown: 3s', '- stop: {grace: 500ms, by: [oom_score]}'],
     ],
-    ['notifications', `${memory}post_action_gui_notifications = True`, ['- notify\n      - stop:']],
+    ['notifications', `${memory}post_action_gui_notifications = True`, ['notifications: {desktop: true}\n']],
+    [
+      'a program afterwards',
+      'post_kill_exe = /bin/a "b c"\nexe_timeout = 0.5',
+      ['hooks: {postEvict: {command: [/bin/a, b c], timeout: 1s}}'],
+    ],
     [
       'pressure of a cgroup',
       'psi_checking_enabled = True\npsi_path = /sys/fs/cgroup/a.slice/memory.pressure\npsi_metrics = full_avg60\nhard_threshold_max_psi = 90\npsi_excess_duration = 7\npsi_post_action_delay = 11',

@@ -22,7 +22,8 @@ export const SYSTEMD_OOMD_ROWS: readonly Mapping[] = [
   { settings: ['DefaultMemoryPressureDurationSec'], becomes: '`for` of that policy' },
   {
     settings: ['PrekillHookTimeoutSec'],
-    note: 'the sockets in /run/systemd/oomd.prekill.hook/ belong to systemd-oomd. Nearest: `hooks: { preEvict }`, a program with a timeout',
+    becomes: '`hooks: { prekill: true }`, unless it is 0',
+    note: 'evictd waits for the deadline of `preEvict`, at most 500ms',
   },
   { settings: ['ManagedOOMSwap'], becomes: '`kill`: a policy with `kill: { by: [swap] }`, and a source of workloads. `auto`: none' },
   {
@@ -114,7 +115,20 @@ class Conversion {
     const rules = [...this.#rules].flatMap(([name, rule]) => this.#idleRule(rule, used.includes(name)));
     const missing = this.#units.flatMap((unit) => this.#missingRules(unit));
     const rest = [...this.#rest, ...rules, ...missing];
-    return { remarks: REMARKS, settings: [], workloads: this.#workloads(), rules: [], policies, rest: [...rest, ...this.#idleUnits()] };
+    return {
+      remarks: REMARKS,
+      settings: this.#hooks(),
+      workloads: this.#workloads(),
+      rules: [],
+      policies,
+      rest: [...rest, ...this.#idleUnits()],
+    };
+  }
+
+  #hooks(): MigratedEntry[] {
+    const timeout = this.#oom.get('PrekillHookTimeoutSec');
+    const isCalled = timeout !== undefined && secondsOf(timeout, this.values) > 0;
+    return isCalled ? [{ notes: [], value: { hooks: { prekill: true } } }] : [];
   }
 
   #unitPolicies(unit: Unit): MigratedPolicy[] {
