@@ -55,8 +55,7 @@ export class Monitor {
     this.#parts = parts;
     this.#restored = restored;
     this.#state = restored.state;
-    const { evictor, beforeSignal } = parts;
-    this.#victims = new Victims(evictor, this.#passOn.bind(this, 'victim'), beforeSignal?.before.bind(beforeSignal));
+    this.#victims = new Victims(parts.evictor, this.#passOn.bind(this, 'victim'), parts.beforeSignal?.before.bind(parts.beforeSignal));
     this.#reclaims = new Reclaims(parts.reclaimer, parts.node);
     this.#actors = {
       victims: this.#victims,

@@ -46,13 +46,10 @@ export function act(locked: Locked, published: Published, observed: Observed): A
   if (adjuster) closers.add(adjuster);
   const { removals, releases, evictor, atShutdown, openOrder, around } = openEnders(locked, published, observed);
   const reclaimer = openReclaimer({ ...config, filesystems: disks.filesystems }, () => runtimes.of(inForce.config));
-  const openDelay = () => selectHost().openShutdownDelay(!dryRun);
-  const shutdown = new MachineShutdown({ openDelay, workloads, evictor: atShutdown, journal, log, dryRun, status });
-  const endSafeMode = (): void => {
-    if (leavesSafeMode(locked, published)) reconfigure();
-  };
+  const delay = { openDelay: () => selectHost().openShutdownDelay(!dryRun), evictor: atShutdown };
+  const shutdown = new MachineShutdown({ ...delay, workloads, journal, log, dryRun, status });
+  const endSafeMode = () => leavesSafeMode(locked, published) && reconfigure();
   const idle = idleTasks([() => removals.retry(), () => journal.retry(), () => saved.retry(), endSafeMode, whenIdle]);
-  const outside = outsideReader(node, workloads);
   const { policies, units } = openPolicies(locked, observed);
   const own: readonly StepListener[] = [policies, units, ...(adjuster ? [adjuster] : []), idle, around, shutdown];
   const listeners = [...published.listeners, ...observed.listeners, ...own];
@@ -62,7 +59,7 @@ export function act(locked: Locked, published: Published, observed: Observed): A
       monitor.carriedOut(atNs);
     });
   const kept = { journal, keeper: saved.keeper, reporter, listeners, heartbeat: service };
-  const does = { evictor, reclaimer, releases, beforeSignal: around, outside, policies };
+  const does = { evictor, reclaimer, releases, beforeSignal: around, outside: outsideReader(node, workloads), policies };
   const parts = { node, workloads, ...does, ...kept, ...(orders && { orders }) };
   if (workloads.candidates('bounds').usages.length > MANY) options.whenMany();
   const monitor: Monitor = new Monitor(parts, inForce.policy(), config.monitoringIntervalNs, saved.restored);

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import type { HookCommand, HooksConfig } from '../../core/hook/hook.js';
+import { shaped } from '../value/json-shape.js';
 import { flag, parsed, refuse, text } from '../value/scalar.js';
 import { durationText } from '../value/value-text.js';
 
@@ -16,9 +17,12 @@ const timeout = z.optional(parsed((input) => durationText(input, TIMEOUT.least, 
 
 /** A list stands for an object with only `command`. */
 const orList = <T extends z.core.$ZodType>(object: T) =>
-  z.pipe(
-    z.transform((input: unknown) => (Array.isArray(input) ? { command: input as readonly unknown[] } : input)),
-    object,
+  shaped(
+    z.pipe(
+      z.transform((input: unknown) => (Array.isArray(input) ? { command: input as readonly unknown[] } : input)),
+      object,
+    ),
+    { also: [{ type: 'array', items: { type: 'string' } }] },
   );
 
 /** Checks the command, which must name its program by an absolute path. */

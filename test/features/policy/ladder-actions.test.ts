@@ -182,8 +182,8 @@ describe('run', () => {
     expect(await act(command)).toEqual({ result: 'done' });
     expect(ran).toEqual([
       {
-        ...{ name: 'test', argv: ['/bin/x', 'y'], timeoutNs: 60n * SECOND, memoryMaxBytes: 256n * MIB },
-        environment: ['EVICTD_POLICY=test', 'EVICTD_SCOPE=', 'EVICTD_CONDITION=swap.available < 10%'],
+        ...{ purpose: 'policy' as const, name: 'test', argv: ['/bin/x', 'y'], timeoutNs: 60n * SECOND, memoryMaxBytes: 256n * MIB },
+        environment: { EVICTD_POLICY: 'test', EVICTD_SCOPE: '', EVICTD_CONDITION: 'swap.available < 10%' },
       },
     ]);
   });
