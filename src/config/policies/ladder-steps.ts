@@ -47,6 +47,8 @@ const command = z.pipe(
       const message = `${JSON.stringify(program)} is not an absolute path`;
       return refuse(payload, argv, 'EVICTD_CONFIG_PATH', message, 'write the absolute path of the program');
     }
+    if (argv.some((word) => word.includes('\0')))
+      return refuse(payload, argv, 'EVICTD_CONFIG_VALUE', 'has a NUL character', 'remove it: no argument of a program can have one');
     return [pathText(program, '/usr/local/bin/drop-caches'), ...argv.slice(1)];
   }),
 );

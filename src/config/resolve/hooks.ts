@@ -30,6 +30,11 @@ function argvOf(command: readonly string[], payload: Parameters<typeof refuse>[0
   const [program] = command;
   const hint = 'write a list: [/usr/local/bin/before-eviction, --brief]';
   if (program === undefined) return refuse(payload, entry, 'EVICTD_CONFIG_MISSING', 'is missing', hint, ['command']);
+  if (command.some((word) => word.includes('\0'))) {
+    return refuse(payload, entry, 'EVICTD_CONFIG_VALUE', 'has a NUL character', 'remove it: no argument of a program can have one', [
+      'command',
+    ]);
+  }
   if (!program.startsWith('/')) {
     return refuse(payload, program, 'EVICTD_CONFIG_PATH', 'is not an absolute path', 'write the absolute path of the program', ['command']);
   }

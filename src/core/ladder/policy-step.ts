@@ -47,11 +47,13 @@ export function stepPolicies(
   const results = input.policyResults ?? [];
   if (isIdle(configured, before, results)) return undefined;
   const { nowNs } = input;
+  const answers = { results, outcomes: made.effects.flatMap((effect) => (effect.kind === 'outcome' ? [effect.outcome] : [])) };
+  if (made.effects.some((effect) => effect.kind === 'escalate' || (effect.kind === 'evict' && !effect.decision.dryRun)))
+    return postponed(policy, made, answers, nowNs);
   const observations = input.observe();
   const readings = configured.length === 0 ? undefined : input.policyReadings?.();
   const node = rememberNode(configured, before, nodeReading(readings?.node, observations, nowNs));
   const turns = configured.flatMap((one) => turnsOf(one, before, readings, node));
-  const answers = { results, outcomes: made.effects.flatMap((effect) => (effect.kind === 'outcome' ? [effect.outcome] : [])) };
   const compared = compare(turns, before, input, swapOf(node));
   const context: TurnContext = {
     policy,
@@ -86,6 +88,18 @@ export function stepPolicies(
     effects,
     isAwaiting: awaiting,
   };
+}
+
+/** No signal waits for the readings of policies: they are judged in the next step, which follows at once. */
+function postponed(policy: Policy, made: PolicyStepped, answers: Answers, nowNs: bigint): PolicyStepped & { readonly isAwaiting: boolean } {
+  const { policies: before } = made.state;
+  const { effects, awaiting: _, over: __, given, hasChosen: ___, ...choice } = beginTurns(policy, made, before, answers, NONE);
+  const scopes = [...before.scopes].map(([key, scope]): [string, PolicyScope] => {
+    const configured = policy.policies?.find(({ name }) => name === scope.policy);
+    const turn = configured && withAnswers(unreadTurn(configured, key, scope), policy, answers, given, nowNs);
+    return [key, turn?.scope ?? scope];
+  });
+  return { state: { ...made.state, ...choice, policies: { ...before, scopes: new Map(scopes), given } }, effects, isAwaiting: true };
 }
 
 function goneOf(configured: readonly ConfiguredPolicy[], { policy }: PolicyScope): Pick<ConfiguredPolicy, 'cooldownNs' | 'then'> {
@@ -217,8 +231,12 @@ function beginTurns(
   const idle: Choice = choiceOf(state);
   const failed = (one: Given): boolean =>
     results.some(
-      ({ policy: name, scope, action, result }) =>
-        name === one.policy && scope === one.scope && action === one.action && result === 'failed',
+      ({ policy: name, scope, action, result, target }) =>
+        name === one.policy &&
+        scope === one.scope &&
+        action === one.action &&
+        result === 'failed' &&
+        (target === undefined || target.id === one.target.id),
     );
   const held = given.filter((one) => !failed(one));
   const hasChosen = policy.dryRun && effects.some(({ kind }) => kind === 'evict');
@@ -255,11 +273,10 @@ function withAnswers(turn: JudgedTurn, policy: Policy, { results, outcomes }: An
   return { ...turn, scope: { ...scope, ladder } };
 }
 
-/** undefined: no workload was ended. */
+/** undefined: it could not be ended. One that ended before has freed its memory, too. */
 function freedIn({ result }: Outcome, { departures }: Policy): 'enough' | 'little' | undefined {
-  if (result === 'killed') return 'enough';
-  if (result === 'ineffective') return departures['no-yield'] ? 'little' : 'enough';
-  return undefined;
+  if (result === 'failed') return undefined;
+  return result === 'ineffective' && departures['no-yield'] ? 'little' : 'enough';
 }
 
 /** The results of the evictions of ladders. */

@@ -1,4 +1,5 @@
 import { usedUpBudget } from '../budget/eviction-budget.js';
+import { memoryBase } from '../budget/growth-base.js';
 import type { Effect } from '../decide/effect.js';
 import type { Policy, State } from '../decide/state.js';
 import { pauseFor } from '../reclaim/yield-pause.js';
@@ -13,7 +14,7 @@ import type { Layout } from '../signal/layout.js';
 import type { Observation } from '../signal/observation.js';
 import type { Candidates } from '../workload/workload.js';
 import { giveBack, isRelated } from './give-back.js';
-import { atStep, ended, judged, nextMove, stepTimeNs, type Ladder, type ScopeState } from './ladder.js';
+import { atStep, ended, judged, nextMove, SETTLE_NS, stepTimeNs, type Ladder, type ScopeState } from './ladder.js';
 import type { Given, PolicyScope } from './policy-state.js';
 import { mildTarget, scopeRanking, scopeVictim, type ScopeOrder } from './policy-victim.js';
 import { comparatorsOf, isInScope, type ComparedHistories } from './victim-order.js';
@@ -21,7 +22,7 @@ import { comparatorsOf, isInScope, type ComparedHistories } from './victim-order
 /** What the turns of all scopes share in one step. */
 export interface TurnContext {
   readonly policy: Policy;
-  readonly state: Pick<State, 'failedKills' | 'withoutYield'>;
+  readonly state: Pick<State, 'failedKills' | 'withoutYield' | 'relievedNs' | 'baselines'>;
   readonly layout: Layout;
   readonly candidates: () => Candidates;
   readonly histories: ComparedHistories;
@@ -169,10 +170,13 @@ const NANO = 1_000_000_000n;
 
 /** The workloads of a scope that use more than they request, the largest excess first. */
 function aboveRequest(context: TurnContext, turn: Turn, index: number): readonly (PolicyTarget & { readonly excessBytes: bigint })[] {
-  const ranking = scopeRanking(orderOf(context, turn, index), context.candidates());
+  const found = context.candidates();
+  const ranking = scopeRanking(orderOf(context, turn, index), found);
   return ranking
     .flatMap((item) =>
-      item.protection === undefined && item.exceedsRequest ? { ...targetOf(item), excessBytes: item.aboveRequestNano / NANO } : [],
+      item.protection === undefined && item.exceedsRequest && found.veto?.(item.workload) === undefined
+        ? { ...targetOf(item), excessBytes: item.aboveRequestNano / NANO }
+        : [],
     )
     .sort((a, b) => (a.excessBytes === b.excessBytes ? 0 : a.excessBytes > b.excessBytes ? -1 : 1));
 }
@@ -240,7 +244,7 @@ function evictingStep(
   const isUnderWay = given.evictions.some(
     ({ decision }) => relieved(decision).includes('memory') || isInScope(decision.victim.workload.path, scope),
   );
-  if (isUnderWay || given.hasChosen) return { ladder: before, turned: given };
+  if (isUnderWay || given.hasChosen || !isSettled(context, turn)) return { ladder: before, turned: given };
   const refusal = step.kind === 'kill' && step.unit === 'process' ? WHOLE_ONLY : refusalOf(context, given);
   if (refusal !== undefined) return refused(turn, before, given, step.kind, refusal);
   const order = orderOf(context, turn, before.step);
@@ -257,10 +261,17 @@ function evictingStep(
   return { ladder: { ...ladder, eviction: turned.decisions }, turned };
 }
 
+/** Averages of pressure and other readings show only after a while what the last victim of any cause has freed. */
+function isSettled({ state: { relievedNs }, nowNs }: TurnContext, { configured: { cooldownNs } }: Turn): boolean {
+  const restNs = cooldownNs > SETTLE_NS ? cooldownNs : SETTLE_NS;
+  return relievedNs === undefined || nowNs - relievedNs >= restNs;
+}
+
 /** Why no workload at all may be evicted now; undefined: nothing is against it. */
 function refusalOf({ policy, state, nowNs }: TurnContext, { evictionTimes }: Turned): string | undefined {
   if (!policy.hasWorkloadSource) return noSource(policy);
   if (usedUpBudget(policy, evictionTimes, 'memory', nowNs) !== undefined) return 'the eviction budget is used up';
+  if (memoryBase(state.baselines)?.base.since.kind === 'leak') return 'what has grown since the last eviction may not be evicted';
   return pauseFor('memory.available', state.withoutYield) ? 'the last eviction freed too little' : undefined;
 }
 

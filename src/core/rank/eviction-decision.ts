@@ -105,7 +105,8 @@ export function decide(
     evictions: policy.dryRun ? choice.evictions : [...choice.evictions, inFlight(decision)],
     decisions: serial,
     evictionTimes: policy.dryRun ? choice.evictionTimes : withBudgeted(policy, choice.evictionTimes, decision),
-    baselines: policy.dryRun ? choice.baselines : withoutBases(choice.baselines, decision.resource),
+    // A policy's eviction has no base of its own: what a threshold's knows of growth stays.
+    baselines: policy.dryRun || cause.kind === 'policy' ? choice.baselines : withoutBases(choice.baselines, decision.resource),
     held: hold ? new Map(choice.held).set(hold.unit, hold) : choice.held,
   };
 }

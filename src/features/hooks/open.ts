@@ -71,7 +71,7 @@ export class Hooks implements BeforeSignal, StepListener {
       deadline.end();
       return false;
     }
-    void Promise.race([Promise.all(runs), deadline.passed]).then(() => {
+    void Promise.race([Promise.allSettled(runs), deadline.passed]).finally(() => {
       deadline.end();
       go();
     });
@@ -119,7 +119,8 @@ export class Hooks implements BeforeSignal, StepListener {
     }
     this.#running += 1;
     const command = { purpose: 'hook', name: hook, argv, environment, timeoutNs, memoryMaxBytes: MEMORY_MAX_BYTES } as const;
-    return this.#follow(run, host.runner.run(command), deadline).finally(() => {
+    const answer = host.runner.run(command).catch((error: unknown) => String(error));
+    return this.#follow(run, answer, deadline).finally(() => {
       this.#running -= 1;
     });
   }

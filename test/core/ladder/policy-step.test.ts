@@ -238,6 +238,37 @@ describe('evictions', () => {
     expect(run.uses(0, 101, {}, {}, 50n).filter((said) => said.startsWith('evict'))).toEqual(['evict other grace 0']);
   });
 
+  test('a victim that ended before is not followed by another at once', () => {
+    const run = new Run([KILL]);
+    run.uses(0, 101);
+    expect(run.uses(1, 101, {}, { 1: { processes: 0, usageBytes: 0n, removed: true, vanished: true } })).toEqual([
+      'vanished big 0Mi',
+      'kill failed',
+    ]);
+    expect(run.uses(2, 101)).toEqual([]);
+  });
+
+  test('a threshold evicts before the readings of policies are asked for, and these follow at once', () => {
+    const run = new Run([KILL]);
+    const unread: Partial<StepInput> = {
+      policyReadings: () => {
+        throw new Error('read before a signal');
+      },
+    };
+    expect(run.uses(0, 101, unread, {}, 50n)).toContain('evict other grace 0');
+    expect(run.dueAtNs).toBeLessThan(SECOND / 10n);
+  });
+
+  test('a ladder does not act while readings may not show yet what another victim has freed', () => {
+    const run = new Run([KILL]);
+    run.uses(0, 101, {}, {}, 50n);
+    const evictions = (seconds: number, victims: Parameters<Run['uses']>[3] = {}): string[] =>
+      run.uses(seconds, 101, {}, victims, 1400n).filter((said) => said.startsWith('evict'));
+    expect(evictions(1, ended)).toEqual([]);
+    expect(evictions(15)).toEqual([]);
+    expect(evictions(17)).toEqual(['evict big grace 0']);
+  });
+
   test('a threshold does not evict a second workload while the victim of a policy is dying', () => {
     const run = new Run([KILL]);
     run.uses(0, 101);

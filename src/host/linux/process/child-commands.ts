@@ -17,7 +17,13 @@ export class ChildCommands implements CommandRunner {
   run({ argv, environment, timeoutNs }: LimitedCommand): Promise<string | undefined> {
     const [program = '', ...args] = argv;
     return new Promise((resolve) => {
-      const child = spawn(program, args, { cwd: '/', env: { ...ENVIRONMENT, ...environment }, stdio: 'ignore', detached: true });
+      let child: ChildProcess;
+      try {
+        child = spawn(program, args, { cwd: '/', env: { ...ENVIRONMENT, ...environment }, stdio: 'ignore', detached: true });
+      } catch (error) {
+        resolve(String(error)); // ENOMEM, for one, is not an event
+        return;
+      }
       let late = false;
       const timer = setTimeout(
         () => {

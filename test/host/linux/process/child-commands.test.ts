@@ -37,6 +37,10 @@ test('a program that cannot be started', async () => {
   expect(await run(['/no/such/program'])).toMatch(/ENOENT/);
 });
 
+test('a program that Node refuses to start at once', async () => {
+  expect(await run(['/bin/true', 'a\0b'])).toMatch(/null bytes/);
+});
+
 test('it has its own environment and not that of evictd', async () => {
   process.env.EVICTD_TEST_SECRET = 'secret';
   expect(await script('env > "$OUT"')).toBeUndefined();
