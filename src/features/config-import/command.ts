@@ -21,14 +21,14 @@ export interface ImportDeps {
 /** `evictd config import`. */
 export function importCommand(deps: ImportDeps): Command {
   const command = new Command('import')
-    .description("print the configuration that takes the place of another program's")
+    .description('convert the configuration of another program, and print the result')
     .addOption(new Option('--from <program>', 'the other program').choices(NAMES).makeOptionMandatory())
     .argument('[source...]', 'its files; for earlyoom its arguments, or the file that sets EARLYOOM_ARGS')
     // The arguments of earlyoom begin with hyphens.
     .allowUnknownOption();
   return withHelp(command, {
     about: [
-      'Each setting becomes its counterpart. A setting without one becomes a comment that says why, and what comes nearest. Nothing is written but to standard output, and this machine is not read.',
+      'Each setting becomes its counterpart in evictd. A setting without one becomes a comment with the reason and the nearest alternative. The command writes only to standard output, and reads only the files.',
       'systemd-oomd without a file: oomd.conf, its drop-ins and rulesets of this machine. Name the drop-ins of units with ManagedOOM settings, too.',
     ],
     examples: [
@@ -41,7 +41,13 @@ export function importCommand(deps: ImportDeps): Command {
       'evictd config import --from nohang /etc/nohang/nohang.conf',
       'evictd config check --config evictd.yaml',
     ],
-    exit: { 0: 'printed', 64: 'usage error', 65: 'a file is no text', 66: 'a file is missing', 78: 'a file is not of that program' },
+    exit: {
+      0: 'printed',
+      64: 'usage error',
+      65: 'a file is not text',
+      66: 'a file is missing',
+      78: 'a file is not in the format of that program',
+    },
   }).action(async (given: readonly string[], { from }: { readonly from: ProgramName }) => {
     deps.io.stdout(await imported(from, given, deps.root));
   });

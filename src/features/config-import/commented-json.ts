@@ -82,7 +82,7 @@ function jsonMessage(message: string): string {
   return message
     .replace(/ at line \d+, column \d+:[^]*$/, '')
     .replace('Unresolved plain scalar', 'not a value of JSON:')
-    .replace('Map keys must be unique', 'a key of this object stands twice');
+    .replace('Map keys must be unique', 'a key of this object occurs twice');
 }
 
 interface Plain {

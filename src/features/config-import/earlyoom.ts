@@ -50,20 +50,20 @@ const OPTIONS: readonly OptionRow[] = [
   },
   {
     settings: ['--ignore-root-user'],
-    note: 'evictd does not ask which user a process has. Nearest: name only `user.slice` in `workloads`',
+    note: 'evictd does not consider the user of a process. Nearest: name only `user.slice` in `workloads`',
   },
   { settings: ['--sort-by-rss'], becomes: '`by: [size]` instead of `by: [oom_score]`' },
   {
     settings: ['--dryrun'],
     becomes: 'the step `notify` instead of `stop` and `kill`',
-    note: 'evictd has a dry run of the whole: `evictd run --dry-run`',
+    note: 'evictd has a dry run for the whole configuration: `evictd run --dry-run`',
   },
   { settings: ['-d', '--debug'], becomes: '`log: { level: debug }`' },
   { settings: ['-r'], takesValue: true, note: "it prints what is available. Nearest: evictd's metrics" },
   { settings: ['-p'], note: "evictd's service unit has an oom_score_adj and a priority of its own" },
   { settings: ['--syslog'], note: 'evictd writes to standard error, which systemd takes. Nearest: `log: { format: systemd }`' },
   { settings: ['-k', '-i'], note: 'newer versions of earlyoom ignore it' },
-  { settings: ['-v', '-h', '--help'], note: 'it only prints something' },
+  { settings: ['-v', '-h', '--help'], note: 'it only prints information' },
 ];
 
 /** The rows of docs/migrating.md. */

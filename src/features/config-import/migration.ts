@@ -41,7 +41,7 @@ export interface MigratedEntry {
   readonly value: Readonly<Record<string, unknown>>;
 }
 
-/** The configuration of evictd that takes the place of another program's. */
+/** The configuration of evictd that replaces another program's. */
 export interface Migration {
   /** Of the whole, before everything else: a paragraph each. */
   readonly remarks: readonly string[];

@@ -29,7 +29,7 @@ export function readNohangFile(source: ImportSource, report: Report): NohangLine
     const value = optional === undefined ? ofKey : ofOptional;
     const position = at(start + (value === '' ? line.trimEnd().length : line.lastIndexOf(value)));
     if (optional === undefined && lines.some((before) => before.key === name)) {
-      report.issue('EVICTD_IMPORT_VALUE', `${name} stands twice`, position, 'remove one: nohang does not start with both');
+      report.issue('EVICTD_IMPORT_VALUE', `${name} is set twice`, position, 'remove one: nohang does not start with both');
     }
     lines.push({ key: name, text: value, line: line.trimEnd(), position });
   }

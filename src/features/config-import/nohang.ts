@@ -51,7 +51,7 @@ export const NOHANG_ROWS: readonly Mapping[] = [
   {
     settings: ['post_kill_exe', 'exe_timeout'],
     becomes: '`hooks: { postEvict: { command: […], timeout: … } }`',
-    note: 'its program must be an absolute path and belong to root; what nohang replaces in it stays as it is',
+    note: 'its program must be an absolute path and belong to root; evictd does not replace placeholders of nohang in it',
   },
   {
     settings: ['@BADNESS_ADJ_RE_CGROUP_V1', '@BADNESS_ADJ_RE_CGROUP_V2'],
@@ -65,7 +65,7 @@ export const NOHANG_ROWS: readonly Mapping[] = [
   },
   {
     settings: ['ignore_positive_oom_score_adj', 'min_badness', 'forbid_negative_badness'],
-    note: 'evictd takes oom_score as the kernel has it',
+    note: 'evictd uses the oom_score of the kernel',
   },
   {
     settings: ['fill_rate_mem', 'fill_rate_swap', 'fill_rate_zram', 'max_sleep', 'min_sleep', 'over_sleep'],

@@ -34,7 +34,7 @@ function hookMessage({ hook, target, decision, result, error }: HookRun): string
   const named = `hook ${hook} (${target}) for ${name}`;
   switch (result) {
     case 'succeeded':
-      return `${named} is over`;
+      return `${named} succeeded`;
     case 'failed':
       return `${named}: ${error ?? 'it failed'}`;
     case 'late':

@@ -34,7 +34,7 @@ export const openDesktop =
         const uid = userOf(outcome.decision.victim.workload.path);
         if (uid === undefined || !hasEnded(outcome) || !existsSync(`${runtimes}/${String(uid)}/bus`)) return;
         if (running >= AT_MOST) {
-          report('dropped', `${String(AT_MOST)} are being sent`);
+          report('dropped', `${String(AT_MOST)} desktop notifications are in flight`);
           return;
         }
         running += 1;

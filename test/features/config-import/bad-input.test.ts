@@ -25,7 +25,7 @@ test.each<[from: ProgramName, text: string, issues: readonly string[]]>([
   ['oomd', 'rulesets: []', ['1:1 SYNTAX not a value of JSON: "rulesets"']],
   ['oomd', '"rulesets": []', ['1:1 SYNTAX expected { or [']],
   ['oomd', "{'rulesets': []}", ['1:2 SYNTAX expected a key in double quotes']],
-  ['oomd', '{"rulesets": [], "rulesets": []}', ['1:18 SYNTAX a key of this object stands twice']],
+  ['oomd', '{"rulesets": [], "rulesets": []}', ['1:18 SYNTAX a key of this object occurs twice']],
   ['oomd', '{"rulesets": [\n  nope\n]}', ['2:3 SYNTAX not a value of JSON: "nope"']],
   ['oomd', '{"rulesets": [\n  "a"\n]}', ['2:3 VALUE expected a ruleset: an object']],
   ['oomd', '{"rulesets"}', ['1:2 SYNTAX expected a value of "rulesets"']],
@@ -71,7 +71,7 @@ describe('JSON as oomd reads it', () => {
 });
 
 test.each<[from: ProgramName, text: string, issues: readonly string[]]>([
-  ['systemd-oomd', 'SwapUsedLimit=90%', ['1:1 SYNTAX SwapUsedLimit= stands in no section']],
+  ['systemd-oomd', 'SwapUsedLimit=90%', ['1:1 SYNTAX SwapUsedLimit= is outside of any section']],
   ['systemd-oomd', '[OOM]\n  what is this', ['2:1 SYNTAX not an assignment: "what is this"']],
   ['systemd-oomd', '{"rulesets": []}', ['1:1 SYNTAX not an assignment: "{\\"rulesets\\": []}"']],
   ['earlyoom', '-m 5 -x', ['1:6 OPTION not an option of earlyoom: -x']],
@@ -86,7 +86,7 @@ test.each<[from: ProgramName, text: string, issues: readonly string[]]>([
   ['nohang', '', ['1:1 SYNTAX no setting']],
   ['nohang', '# only a comment\n and this', ['1:1 SYNTAX no setting']],
   ['nohang', 'a = 1\nnothing\n', ['2:1 SYNTAX not a setting: "nothing"']],
-  ['nohang', 'a = 1\na = 2', ['2:5 VALUE a stands twice']],
+  ['nohang', 'a = 1\na = 2', ['2:5 VALUE a is set twice']],
   ['nohang', 'soft_threshold_min_mem = 5', ['1:26 VALUE soft_threshold_min_mem: "5" is not a percentage (5 %) or MiB (300 M)']],
   [
     'nohang',

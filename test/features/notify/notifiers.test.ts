@@ -57,7 +57,7 @@ test('a bus that hangs bounds what is sent at the same time', () => {
   const { parts: made, reported } = parts({ host });
   const opened = openDesktop(runtimes)({ ...NOTHING, desktop: true }, made);
   for (let count = 0; count < 6; count++) opened?.over?.(outcome(decision({ path: UNIT })));
-  expect(reported).toEqual(['dropped: 4 are being sent', 'dropped: 4 are being sent']);
+  expect(reported).toEqual(['dropped: 4 desktop notifications are in flight', 'dropped: 4 desktop notifications are in flight']);
 });
 
 test('the line of the kernel log is as oomd writes it, with the pressure before the eviction', () => {

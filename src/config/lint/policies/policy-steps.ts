@@ -42,7 +42,7 @@ function failingStep(name: string, step: LadderStep, key: string, at: number, fa
   };
   if (step.kind === 'run') {
     const why = facts?.untrusted.get(step.command[0] ?? '');
-    const hint = 'let root own the program and its directories, and only root write them';
+    const hint = 'make root the owner of the program and its directories, and let only root write to them';
     return why === undefined ? [] : found('EVICTD_LINT_POLICY_PROGRAM', why, hint);
   }
   const needsV2 = step.kind === 'reclaim' || step.kind === 'throttle';

@@ -42,7 +42,7 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
     {
       settings: ['kill_by_memory_size_or_growth'],
       becomes: '`kill: { by: [size, growth] }`',
-      note: 'oomd prefers growth below `size_threshold`; evictd takes the largest and asks for growth only between equals',
+      note: 'oomd prefers growth below `size_threshold`; evictd takes the largest and compares growth only between equal ones',
     },
     () => ['size', 'growth'],
   ),
@@ -104,13 +104,13 @@ export const ACTION_ROWS: readonly Mapping[] = [
 export const ACTION_ARGUMENT_ROWS: readonly Mapping[] = [
   {
     settings: ['dry'],
-    note: 'evictd has a dry run of the whole, `evictd run --dry-run`. Nearest: the step `notify` instead of the action',
+    note: 'evictd has a dry run for the whole configuration, `evictd run --dry-run`. Nearest: the step `notify` instead of the action',
   },
   {
     settings: ['size_threshold', 'min_growth_ratio', 'growing_size_percentile'],
     note: 'comparators have no limits of their own. Nearest: a condition on `memory.growth`',
   },
-  { settings: ['threshold'], note: 'a comparator has no least amount. Nearest: a condition on `memory.swap` in a policy with a scope' },
+  { settings: ['threshold'], note: 'a comparator has no minimum. Nearest: a condition on `memory.swap` in a policy with a scope' },
   { settings: ['biased_swap_kill'], note: 'evictd compares swap itself. Nearest: `by: [priority, swap]` with rules' },
   { settings: ['always_continue'], note: '`kill` is the last step of a ladder. Nearest: a second policy' },
   { settings: ['kernelkill', 'reap_memory'], note: 'evictd always uses cgroup.kill and process_mrelease where the kernel has them' },

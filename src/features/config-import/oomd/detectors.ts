@@ -158,7 +158,7 @@ export const DETECTORS: Readonly<Record<string, Detector>> = {
     mapping: {
       settings: ['memory_reclaim'],
       becomes: '`pgscan > 0` over `duration`',
-      note: 'evictd asks it of the scope and all below it',
+      note: 'evictd counts the scope and everything below it',
     },
     args: ['cgroup', 'duration'],
     convert: (args) => {

@@ -51,9 +51,9 @@ export function groupPolicies(title: string, { notes, conditions, isNever }: Mig
   });
 }
 
-const ANY_WORKLOAD = 'the victim may be any workload that a source names. Nearest to less: a policy for each parent, with its `scope`';
+const ANY_WORKLOAD = 'the victim may be any workload that a source names. To restrict it: a policy for each parent, with its `scope`';
 
-const LOST = 'a condition has no counterpart. Without it the policy would act more often, so that it only notifies';
+const LOST = 'a condition has no counterpart. Without it the policy would act more often, so it has only the step `notify`';
 
 function noteOf(notes: readonly Note[], chain: MigratedChain, text: string): Note {
   const first = notes[0] ?? chain.notes[0];

@@ -13,7 +13,7 @@ import { unitPlaceOf, type UnitPlace } from './unit-place.js';
 export const SYSTEMD_OOMD_ROWS: readonly Mapping[] = [
   {
     settings: ['SwapUsedLimit'],
-    becomes: '`memory.available` and `swap.available` below the rest to 100 %, in units with `ManagedOOMSwap=kill`',
+    becomes: '`memory.available` and `swap.available` below 100 % minus the limit, in units with `ManagedOOMSwap=kill`',
   },
   {
     settings: ['DefaultMemoryPressureLimit'],
@@ -29,14 +29,14 @@ export const SYSTEMD_OOMD_ROWS: readonly Mapping[] = [
   {
     settings: ['ManagedOOMMemoryPressure'],
     becomes: '`kill`: a policy with `kill: { by: [pgscan] }`, and a source of workloads. `auto`: none',
-    note: 'as systemd-oomd it asks that memory was reclaimed within 30 s: `pgscan > 0`',
+    note: 'like systemd-oomd, it requires that the kernel scanned pages within 30 s: `pgscan > 0`',
   },
   { settings: ['ManagedOOMMemoryPressureLimit'], becomes: 'the limit of that unit' },
   { settings: ['ManagedOOMMemoryPressureDurationSec'], becomes: '`for` of that unit' },
   { settings: ['ManagedOOMPreference'], becomes: 'nothing to write: evictd honours `omit` and `avoid` of the unit itself' },
   { settings: ['OOMRules'], becomes: 'a policy for each rule, in the scope of the unit' },
   { settings: ['MemoryPressureAbove'], becomes: '`memory.pressure.full.avg10` above it' },
-  { settings: ['SwapUsageMax'], becomes: '`swap.available` below the rest to 100 %' },
+  { settings: ['SwapUsageMax'], becomes: '`swap.available` below 100 % minus the limit' },
   { settings: ['LastingSec'], becomes: '`for`' },
   {
     settings: ['Action'],

@@ -23,7 +23,8 @@ export function readUnitFile(source: ImportSource, report: Report): Assignment[]
     const [, before = '', key, value = ''] = /^(\s*)([A-Za-z][A-Za-z0-9-]*)\s*=\s*([^]*?)\s*$/.exec(text) ?? [];
     if (header !== undefined) section = header;
     else if (key === undefined) report.issue('EVICTD_IMPORT_SYNTAX', `not an assignment: ${JSON.stringify(text.trim())}`, at(offset), HINT);
-    else if (section === undefined) report.issue('EVICTD_IMPORT_SYNTAX', `${key}= stands in no section`, at(offset + before.length), HINT);
+    else if (section === undefined)
+      report.issue('EVICTD_IMPORT_SYNTAX', `${key}= is outside of any section`, at(offset + before.length), HINT);
     else {
       const start = value === '' ? text.trimEnd().length : text.lastIndexOf(value);
       return [{ file: source.file, section, key, value, position: at(offset + start) }];
