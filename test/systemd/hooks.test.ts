@@ -1,0 +1,87 @@
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { dirname, join } from 'node:path';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { Evictd } from '../e2e/evictd.js';
+import { hasSystemd, property, systemd, TestUnits } from '../support/systemd.js';
+import { leaking, NODE, SLICE, small, softly } from './slice.js';
+
+const LEAK = 'evictd-test-leak.service';
+/** Keeps the slice alive. */
+const OTHER = 'evictd-test-other.service';
+const DIRECTORY = '/run/evictd-test-hooks';
+const PREKILL = '/run/systemd/oomd.prekill.hook/evictd-test';
+
+/** A hook that writes its environment, its arguments and its cgroup. */
+function hook(name: string): string {
+  const path = join(DIRECTORY, name);
+  const out = `${path}.out`;
+  const script = `#!/bin/sh\n{ env; printf 'ARG=%s\\n' "$@"; cat /proc/self/cgroup; id -u; } > ${out}.part\nmv ${out}.part ${out}\n`;
+  writeFileSync(path, script);
+  chmodSync(path, 0o755);
+  return path;
+}
+
+const said = (name: string): string => readFileSync(join(DIRECTORY, `${name}.out`), 'utf8');
+
+describe.skipIf(!hasSystemd)('hooks (needs systemd)', () => {
+  const units = new TestUnits();
+  beforeEach(() => {
+    mkdirSync(DIRECTORY, { mode: 0o755 });
+    onTestFinished(() => {
+      units.remove();
+      rmSync(DIRECTORY, { recursive: true });
+    });
+  });
+
+  test('they run in units of their own, with the same environment, and leave none', async () => {
+    units.writeAll({ [SLICE]: NODE, [LEAK]: leaking(), [OTHER]: small() });
+    units.start(OTHER);
+    const hooks = { preEvict: { command: [hook('pre'), '$HOME', '%n', 'two words'], deadline: '500ms' }, postEvict: [hook('post')] };
+    const evictd = await new Evictd({ config: softly({ hooks }) }).guarding();
+    units.start(LEAK);
+    await evictd.recorded('outcome');
+    await evictd.until('both have run', () => ['pre', 'post'].every((name) => existsSync(join(DIRECTORY, `${name}.out`))));
+    expect(said('pre')).toContain('ARG=$HOME\nARG=%n\nARG=two words\n');
+    expect(said('pre')).toContain(`EVICTD_VICTIM_UNIT=${LEAK}\n`);
+    expect(said('pre')).toMatch(/\/evictd-hook-preEvict-\d+-1\.service$/m);
+    expect(said('post')).toMatch(/\/evictd-hook-postEvict-\d+-2\.service$/m);
+    expect(said('post')).toMatch(/^EVICTD_OUTCOME=/m);
+    const records = () => evictd.journal().filter(({ type }) => type === 'hook');
+    await evictd.until('both are recorded', () => records().length === 2);
+    // A busy machine may not start a unit within the deadline.
+    expect(records()).toMatchObject([{ hook: 'preEvict' }, { hook: 'postEvict', result: 'succeeded' }]);
+    expect(['succeeded', 'late']).toContain(records()[0]?.result);
+    await evictd.until(
+      'no unit is left',
+      () => systemd('systemctl', 'list-units', '--all', '--plain', '--no-legend', 'evictd-hook-*') === '',
+    );
+  });
+
+  test('a hook of systemd-oomd is called with the cgroup of the unit', async () => {
+    const calls: string[] = [];
+    const made = mkdirSync(dirname(PREKILL), { recursive: true });
+    const server = createServer((socket) => {
+      socket.on('error', () => undefined);
+      socket.on('data', (data) => {
+        calls.push(data.toString());
+        socket.write('{"parameters":{}}\0');
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(PREKILL, resolve));
+    onTestFinished(() => {
+      server.close();
+      rmSync(made ?? PREKILL, { recursive: true, force: true });
+    });
+    units.writeAll({ [SLICE]: NODE, [LEAK]: leaking(), [OTHER]: small() });
+    units.start(OTHER);
+    const evictd = await new Evictd({ config: softly({ hooks: { prekill: true } }) }).guarding();
+    units.start(LEAK);
+    const cgroup = property(LEAK, 'ControlGroup');
+    await evictd.recorded('outcome');
+    expect(calls).toEqual([`{"method":"io.systemd.oom.Prekill.Notify","parameters":{"cgroup":"${cgroup}"}}\0`]);
+    const { hook: name, result } = await evictd.recorded('hook');
+    expect(name).toBe('prekill');
+    expect(['succeeded', 'late']).toContain(result);
+  });
+});
