@@ -94,7 +94,7 @@ function managedProblems(settings: ManagedSettings | undefined): readonly Source
     return [
       {
         code: 'EVICTD_MANAGED_OOM_TAKEN',
-        message: `systemd-oomd runs: evictd leaves ${String(units.length)} units with ManagedOOM settings to it`,
+        message: `systemd-oomd runs: evictd leaves units with ManagedOOM settings to it (${String(units.length)})`,
         hint: 'systemctl mask --now systemd-oomd.service systemd-oomd.socket, or remove managedOOM',
       },
     ];

@@ -173,7 +173,7 @@ describe('managed workloads beside others', () => {
     both.candidates().managed?.();
     expect(opened[0]?.()).toEqual([]);
     expect(both.problems().map(({ code, message }) => [code, message])).toEqual([
-      ['EVICTD_MANAGED_OOM_TAKEN', 'systemd-oomd runs: evictd leaves 1 units with ManagedOOM settings to it'],
+      ['EVICTD_MANAGED_OOM_TAKEN', 'systemd-oomd runs: evictd leaves units with ManagedOOM settings to it (1)'],
     ]);
   });
 
