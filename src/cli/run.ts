@@ -6,6 +6,8 @@ import { formatError } from './output/error-text.js';
 import { keepSmall, openHeap } from './heap-limits.js';
 import type { MakeCommand } from './output/command.js';
 import { USAGE_AND_CONFIG, withHelp } from './output/help.js';
+import type { LoadedConfig } from '../config/config.js';
+import { RUNTIME_DIRECTORY } from '../config/merge/defaults.js';
 import { addConfigOptions, configFromOptions, type ConfigOptions } from './output/options.js';
 import { addRecordingOptions, recordingPlan, type RecordingOptions } from './output/recording-options.js';
 
@@ -19,6 +21,17 @@ const EXAMPLES = [
   "evictd run --dry-run --eviction-hard 'memory.available<20%'",
   'evictd run --record /var/lib/evictd/recording.gz',
 ];
+
+/** systemd does not start evictd again with a wrong configuration: what the evictd before has frozen is thawed now. */
+async function loadedOrLifted(options: RunOptions): Promise<LoadedConfig> {
+  try {
+    return configFromOptions(options);
+  } catch (error) {
+    const { liftAbandoned } = await import('../compose/restoration.js');
+    liftAbandoned(options.runtimeDirectory ?? RUNTIME_DIRECTORY);
+    throw error;
+  }
+}
 
 /** `evictd run`. */
 export const run: MakeCommand = (edge) => {
@@ -54,7 +67,7 @@ export const run: MakeCommand = (edge) => {
     edge.onResume(resume);
     const { logFile } = options;
     const { guard, exitNow } = await loggedFailure(logFile, async () => {
-      const loaded = configFromOptions(options);
+      const loaded = await loadedOrLifted(options);
       const recording = recordingPlan(options);
       keepSmall();
       raisePriority();

@@ -55,6 +55,23 @@ export async function restore(directories: EvictdDirectories, forget: ReadonlySe
   return all;
 }
 
+/**
+ * Lifts what ended evictds have throttled or frozen, where no evictd starts that could. Leaves out the files of a running
+ * evictd. Never throws.
+ */
+export function liftAbandoned(runtimeDirectory: string): void {
+  try {
+    for (const instance of instancesIn(runtimeDirectory)) {
+      const lock = lockOf(runtimeDirectory, instance);
+      if (lock === undefined) continue;
+      liftRestraints({ runtimeDirectory }, instance);
+      lock.close();
+    }
+  } catch {
+    // the error of the start is reported, and `evictd restore` says what is left
+  }
+}
+
 /** An error becomes an unrestored item, and the rest is restored all the same. */
 async function orUnrestored(act: () => Promise<Restoration>, runtimeDirectory: string): Promise<Restoration> {
   try {
@@ -111,7 +128,7 @@ function restoreScores({ runtimeDirectory }: EvictdDirectories, instance: string
 }
 
 /** memory.high, cgroup.freeze and freezer.state as policies have left them. */
-function liftRestraints({ runtimeDirectory }: EvictdDirectories, instance: string): Restoration {
+function liftRestraints({ runtimeDirectory }: Pick<EvictdDirectories, 'runtimeDirectory'>, instance: string): Restoration {
   const file = new RestraintFile(restraintFilePath(runtimeDirectory, instance), selectHost().readBootId());
   if (!existsSync(file.path)) return NOTHING;
   const warnings: string[] = [];

@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { freezable, freezers } from '../features/policy/ladder.js';
@@ -55,6 +55,17 @@ describe.runIf(freezers.length > 0)('what a policy throttles or freezes', () => 
     const { code, stdout } = await evictd('restore', '--config', killed.configFile, '--runtime-directory', run);
     expect(stdout).toMatch(/^restore \S+ \((cgroup\.freeze|freezer\.state) of \S+: (0|THAWED)\)$/m);
     expect(code).toBe(0);
+    expect(workload().isFrozen()).toBe(false);
+  });
+
+  test('is given back by an evictd that cannot start, because its configuration is wrong', async () => {
+    const killed = await frozen(new Evictd({ config: config(policy(freeze)) }));
+    await killed.stop('SIGKILL');
+    expect(workload().isFrozen()).toBe(true);
+    const wrong = join(killed.directory, 'wrong.yaml');
+    writeFileSync(wrong, 'nonsense: 1\n');
+    const { code } = await evictd('run', '--config', wrong, '--runtime-directory', join(killed.directory, 'run'));
+    expect(code).toBe(78);
     expect(workload().isFrozen()).toBe(false);
   });
 

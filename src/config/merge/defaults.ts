@@ -7,6 +7,9 @@ export function defaultFile(platform: Platform): string {
   return platform.os === 'linux' ? '/etc/evictd/config.yaml' : win32.join(platform.programData, 'evictd', 'config.yaml');
 }
 
+/** On Linux. */
+export const RUNTIME_DIRECTORY = '/run/evictd';
+
 /**
  * The defaults, as a configuration.
  *
@@ -44,7 +47,7 @@ const LINUX = {
   metrics: { listen: '127.0.0.1:9796' },
   journal: { maxSize: '4Mi', maxFiles: 5 },
   stateDirectory: '/var/lib/evictd',
-  runtimeDirectory: '/run/evictd',
+  runtimeDirectory: RUNTIME_DIRECTORY,
   log: { format: 'auto', level: 'info' },
 };
 

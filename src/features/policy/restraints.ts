@@ -51,6 +51,10 @@ export class Restraints {
    */
   async impose(restraint: Restraint, policy: string, cgroup: CgroupDirectory): Promise<void> {
     const key = keyOf(restraint.kind, restraint.target);
+    if (this.#unlifted.some(({ restraint: { file, id } }) => file === restraint.file && id === restraint.id)) {
+      cgroup.close();
+      throw new Error('what evictd wrote there before could not be restored yet'); // it would be taken for the original value
+    }
     const held: Held = { restraint, policies: new Set([policy]), isWriting: true };
     this.#held.set(key, held);
     try {

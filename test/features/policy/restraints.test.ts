@@ -1,6 +1,8 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { RestraintFile } from '../../../src/features/policy/restraint-file.js';
+import { CgroupDirectory } from '../../../src/host/linux/cgroup/cgroup-directory.js';
+import { readBootId } from '../../../src/host/linux/process/own-process.js';
 import { freshFile } from '../../support/oom-score-adj.js';
 import { eventually } from '../../support/eventually.js';
 import { withoutDescriptors } from '../../support/descriptors.js';
@@ -71,6 +73,10 @@ describe.runIf(freezers.length > 0)('what is throttled or frozen', () => {
     });
     expect(isFrozen()).toBe(true);
     expect(given.log.codes).toContain('EVICTD_RESTRAINT_LEFT');
+    const [left] = new RestraintFile(given.file, readBootId()).load();
+    const cgroup = new CgroupDirectory(left?.directory ?? '', left?.id ?? 0n);
+    // What evictd itself wrote would count as the original value.
+    await expect(left && given.restraints.impose(left, 'test', cgroup)).rejects.toThrow('could not be restored yet');
     expect(given.restraints.retry()).toMatchObject([{ path: target.path }]);
     expect(isFrozen()).toBe(false);
   });
