@@ -269,6 +269,16 @@ describe('evictions', () => {
     expect(evictions(17)).toEqual(['evict big grace 0']);
   });
 
+  test('its eviction leaves what is known of growth since the last one of a threshold', () => {
+    const run = new Run([KILL]);
+    run.uses(0, 101, {}, {}, 50n);
+    run.uses(1, 101, {}, { 1: {} }, 50n);
+    expect(run.state.baselines.size).toBe(1);
+    run.uses(2, 101, {}, ended, 1400n);
+    expect(run.uses(18, 101, {}, {}, 1400n)).toContain('evict big grace 0');
+    expect(run.state.baselines.size).toBe(1);
+  });
+
   test('a threshold does not evict a second workload while the victim of a policy is dying', () => {
     const run = new Run([KILL]);
     run.uses(0, 101);
