@@ -53,6 +53,7 @@ const io: Io = {
     return !readerClosed;
   },
   isTTY: process.stdout.isTTY,
+  columns: process.stdout.columns,
   env: process.env,
 };
 

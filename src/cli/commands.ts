@@ -3,6 +3,9 @@ import type { CommandList } from './output/command.js';
 
 const isWindows = (): boolean => configuredPlatform().os === 'windows';
 
+/** Commands that `evictd --help` only names. */
+export const RARE: ReadonlySet<string> = new Set(['shutdown', 'admit', 'reclaim', 'reload', 'resume', 'uninstall', 'restore', 'replay']);
+
 /** Every command, in the order of `evictd --help`. */
 export const COMMANDS: CommandList = {
   run: async () => (await import('./run.js')).run,

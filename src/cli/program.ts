@@ -2,9 +2,9 @@ import { Command } from 'commander';
 import manifest from '../../package.json' with { type: 'json' };
 import { UsageError } from '../errors.js';
 import type { CommandEdge, CommandList } from './output/command.js';
-import { COMMANDS } from './commands.js';
+import { COMMANDS, RARE } from './commands.js';
 import { formatError, usageMessage } from './output/error-text.js';
-import { HELP_LAYOUT, HELP_WIDTH } from './output/help.js';
+import { HELP_ALL, HELP_WIDTH, helpLayout, RARE_COMMANDS } from './output/help.js';
 
 /**
  * Parses the command line and runs the command.
@@ -18,30 +18,32 @@ export async function runProgram(edge: CommandEdge, args: readonly string[], lis
   // all of them.
   const needed = Object.hasOwn(list, name) ? [name] : Object.keys(list);
   const commands = await Promise.all(needed.map(async (each) => (await list[each]?.())?.(edge)));
-  await program(
-    edge,
-    commands.filter((command) => command !== undefined),
-  ).parseAsync(args, { from: 'user' });
+  const shown = commands.filter((command) => command !== undefined);
+  const end = args.includes('--') ? args.indexOf('--') : args.length;
+  const isWhole = args.slice(0, end).includes(HELP_ALL);
+  const words = isWhole ? args.map((word, index) => (word === HELP_ALL && index < end ? '--help' : word)) : args;
+  await program(edge, shown, isWhole).parseAsync(words, { from: 'user' });
 }
 
-function program({ io }: CommandEdge, commands: readonly Command[]): Command {
+function program({ io }: CommandEdge, commands: readonly Command[], isWhole: boolean): Command {
   const root = new Command('evictd')
     .description('Watches node pressure and evicts the least important workload')
     .version(manifest.version, '-V, --version');
-  for (const command of commands) root.addCommand(command);
+  for (const command of commands) root.addCommand(RARE.has(command.name()) ? command.helpGroup(RARE_COMMANDS) : command);
   for (const parent of [root, ...commands.filter((command) => command.commands.length > 0)]) {
     parent
       .helpCommand(false)
-      .addCommand(helpCommand(parent))
+      .addCommand(helpCommand(parent), { hidden: true })
       .addHelpText('before', () => refuseUnknown(parent));
   }
   for (const each of [root, ...root.commands.flatMap((child) => [child, ...child.commands])]) {
     each
       .exitOverride()
-      .configureHelp(HELP_LAYOUT)
+      .helpOption('-h, --help', `show this help; ${HELP_ALL}: with every option`)
+      .configureHelp(helpLayout(isWhole))
       .configureOutput({
-        getOutHelpWidth: () => HELP_WIDTH,
-        getErrHelpWidth: () => HELP_WIDTH,
+        getOutHelpWidth: () => io.columns ?? HELP_WIDTH,
+        getErrHelpWidth: () => io.columns ?? HELP_WIDTH,
         outputError: (message, write) => {
           write(formatError(usageError(message, each)));
         },

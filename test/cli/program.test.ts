@@ -30,6 +30,12 @@ test.each<[rule: string, args: string[], message: string, hint: string]>([
   expect(exit).toBeGreaterThan(0);
 });
 
+test('a choice that was nearly right', async () => {
+  const { stderr } = await evictd(['rank', '--signal', 'memory.availble']);
+  expect(stderr).toMatch(/Allowed choices are .* \(Did you mean memory\.available\?\)\n {2}hint: evictd rank --help\n$/);
+  expect((await evictd(['rank', '--signal', 'xyz'])).stderr).not.toContain('Did you mean');
+});
+
 test.each<[args: string[], usage: string]>([
   [['help'], 'Usage: evictd [options] [command]\n'],
   [['--help'], 'Usage: evictd [options] [command]\n'],
@@ -70,19 +76,57 @@ test('a command is one module and one line in the list', async () => {
   expect(await evictd(['toy', '--loud'], list)).toEqual({ stdout: 'HELLO', stderr: '', exit: 3 });
   expect(loaded).toEqual(['toy']); // no other module
   expect((await evictd(['toy', '--help'], list)).stdout).toMatch(
-    /Says hello\.\n\nExamples:\n {2}evictd toy --loud\n\nExit codes:\n {2}3 {3}said\n$/,
+    /Says hello\.\n\nExamples:\n {2}evictd toy --loud\n\nExit codes: 3 said\n$/,
   );
-  expect((await evictd(['--help'], list)).stdout).toMatch(/^Commands:\n {2}toy \[options\] +a toy\n {2}other +another toy\n/m);
+  expect((await evictd(['--help'], list)).stdout).toMatch(/^Commands:\n {2}toy +a toy\n {2}other +another toy\n/m);
 });
 
-test.each(Object.keys(COMMANDS))('%s --help has at most 80 columns, examples and exit codes', async (name) => {
-  const { stdout } = await evictd([name, '--help']);
-  expect(stdout.split('\n').filter((line) => line.length > HELP_WIDTH)).toEqual([]);
-  if (name === 'config') return; // only holds check and show
-  expect(stdout).toMatch(/\n\nExamples:\n {2}\S.*(\n {2}\S.*)+\n\nExit codes:\n( {2}\d+ +.*\n( {6}.*\n)*)+$/);
+/** Every command line that has help. */
+const HELPED = [...Object.keys(COMMANDS), ...['check', 'show', 'schema', 'import'].map((name) => `config ${name}`)];
+const longest = (text: string): number => Math.max(...text.split('\n').map(({ length }) => length));
+
+test.each(['', ...HELPED])('evictd %s --help fits on a screen of 80 columns and 24 lines', async (words) => {
+  const { stdout } = await evictd([...words.split(' ').filter((word) => word !== ''), '--help']);
+  expect(longest(stdout)).toBeLessThanOrEqual(HELP_WIDTH);
+  expect(stdout.split('\n').length).toBeLessThanOrEqual(24);
+  if (words === '' || words === 'config') return; // these only hold commands
+  expect(stdout).toMatch(/\n\nExamples?:\n {2}\S/);
+  const { stdout: whole } = await evictd([...words.split(' '), '--help-all']);
+  expect(whole).toMatch(/\n\nExamples:\n {2}\S.*(\n {2,4}\S.*)*\n\nExit codes: \d+ .*\n( {2}.*\n)*$/);
 });
 
-test('run --help lists every exit code', async () => {
-  const [, exits = ''] = (await evictd(['run', '--help'])).stdout.split('Exit codes:');
+test.each([40, 120])('help is wrapped at the width of the terminal: %d columns', async (columns) => {
+  const widths = await Promise.all(
+    ['run', 'demo', 'resume'].map(async (name) =>
+      longest((await evictd([name, '--help'], undefined, columns)).stdout.replace(/Examples?:\n( .*\n)*/, '')),
+    ),
+  );
+  expect(Math.max(...widths)).toBeLessThanOrEqual(columns);
+  expect(Math.max(...widths)).toBeGreaterThan(columns - 12);
+});
+
+test('--help lists the options of a command and names those that it shares, which --help-all lists', async () => {
+  const { stdout: short } = await evictd(['run', '--help']);
+  const { stdout: whole } = await evictd(['run', '--help-all']);
+  expect(short).toMatch(/^Options:\n {2}--dry-run +decide/m);
+  expect(short).toMatch(/^ {2}Kubelet flags: {2}--eviction-hard, --eviction-soft, .*…$/m);
+  expect(short).not.toMatch(/^ {2}--(config|record|eviction-hard)\b/m);
+  for (const line of [/^ {2}--config <file>/m, /^ {2}--record <file>/m, /^ {2}--eviction-hard <thresholds>/m]) expect(whole).toMatch(line);
+  expect(whole).not.toContain('More options');
+  expect((await evictd(['--help'])).stdout).toMatch(/^More commands: .*\n {2}replay$/m);
+  expect((await evictd(['--help-all'])).stdout).toMatch(/^ {2}replay <file> +replay a recorded run/m);
+});
+
+test.each(HELPED)('%s --help-all names nothing of Windows on Linux', async (words) => {
+  const { stdout } = await evictd([...words.split(' '), '--help-all']);
+  expect(stdout).not.toMatch(/Windows|ProgramData|--workload-job/);
+});
+
+test('behind --, --help-all is a word like any other', async () => {
+  await expect(evictd(['config', 'import', '--from', 'earlyoom', '--', '--help-all'])).rejects.toThrow('1 configuration error');
+});
+
+test('run --help-all lists every exit code', async () => {
+  const [, exits = ''] = (await evictd(['run', '--help-all'])).stdout.split('Exit codes:');
   expect(exits.match(/\b\d+\b/g)).toEqual(['0', '1', '64', '75', '78']);
 });

@@ -18,13 +18,14 @@ export interface Answer {
 }
 
 /** Runs a command line that starts no service. */
-export async function evictd(args: readonly string[], list?: CommandList): Promise<Answer> {
+export async function evictd(args: readonly string[], list?: CommandList, columns?: number): Promise<Answer> {
   const answer = { stdout: '', stderr: '', exit: undefined as number | undefined };
   const io = {
     stdout: (text: string) => void (answer.stdout += text),
     stderr: (text: string) => void (answer.stderr += text),
     isTTY: false,
     env: {},
+    columns,
   };
   const never = (): never => {
     throw new Error('no service is started here');

@@ -1,3 +1,4 @@
+import { nearest } from '../../config/value/report.js';
 import { ConfigError, EvictdError, InputError, UnavailableError, UsageError, type ConfigIssue, type SourcePosition } from '../../errors.js';
 
 /** The code of an error that has none: a defect of evictd. */
@@ -50,10 +51,13 @@ function describeCause(cause: unknown): string {
   return cause instanceof Error ? cause.message : String(cause);
 }
 
-/** commander's message on one line, without its 'error: '. */
+/** commander's message on one line, without its 'error: ', and with the choice that is meant. */
 export function usageMessage(message: string): string {
-  return message
+  const line = message
     .replace(/^error: /, '')
     .trim()
     .replace(/\s*\n\s*/g, ' ');
+  const [, written, choices] = /argument '(.*)' is invalid\. Allowed choices are (.*)\.$/.exec(line) ?? [];
+  const meant = written && choices && nearest(written, choices.split(', '));
+  return meant ? `${line} (Did you mean ${meant}?)` : line;
 }

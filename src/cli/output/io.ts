@@ -8,5 +8,7 @@ export interface Io {
   /** Resolves when standard output has room again; false: its reader has closed it. */
   readonly stdoutTaken?: () => Promise<boolean>;
   readonly isTTY: boolean;
+  /** Width of the terminal in columns; undefined: standard output is none. */
+  readonly columns?: number | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
 }

@@ -1,10 +1,11 @@
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import { configuredPlatform } from '../../node/configured-platform.js';
 import type { Config, LoadedConfig } from '../../config/config.js';
 import type { ConfigFlags } from '../../config/merge/flags.js';
 import { defaultFile } from '../../config/merge/defaults.js';
 import { loadConfig, loadWritten } from '../../config/load.js';
 import { ConfigError } from '../../errors.js';
+import { SHARED_GROUPS } from './help.js';
 
 /** The parsed options of {@link addConfigOptions}. */
 export interface ConfigOptions extends ConfigFlags {
@@ -17,7 +18,7 @@ export interface ConfigOptions extends ConfigFlags {
 /** Adds `--config` and the flags that override the configuration file. */
 export function addConfigOptions(command: Command): Command {
   return command
-    .optionsGroup('Configuration:')
+    .optionsGroup(SHARED_GROUPS.configuration)
     .option(
       '--config <file>',
       `configuration file; NAME.d/*.yaml beside it is read too (default: ${defaultFile(configuredPlatform())}, if it exists)`,
@@ -28,9 +29,9 @@ export function addConfigOptions(command: Command): Command {
     .option('--workload-cgroup <path>', 'cgroup whose children are workloads; repeatable', append)
     .option('--workload-slice <name>', 'systemd slice whose services and scopes are workloads; repeatable', append)
     .option('--workload-unit <pattern>', 'systemd service or scope that is a workload; repeatable', append)
-    .option('--workload-job <name>', 'Windows: job object that is a workload; repeatable', append)
-    .option('--workload-service <pattern>', 'Windows: service that is a workload; repeatable', append)
-    .option('--workload-process <pattern>', 'Windows: program that is a workload with all its children; repeatable', append)
+    .addOption(ofWindows('--workload-job <name>', 'job object that is a workload; repeatable'))
+    .addOption(ofWindows('--workload-service <pattern>', 'service that is a workload; repeatable'))
+    .addOption(ofWindows('--workload-process <pattern>', 'program that is a workload with all its children; repeatable'))
     .option('--oom-score-adj <mode>', 'how evictd sets oom_score_adj of the workloads: off, qos or rank')
     .option('--monitoring-interval <duration>', 'time between two samples while no event arrives')
     .option('--metrics-listen <address:port>', "address of the metrics server, or 'off'")
@@ -38,7 +39,7 @@ export function addConfigOptions(command: Command): Command {
     .option('--runtime-directory <path>', 'directory of the lock and of recent journal records (a tmpfs)')
     .option('--log-format <format>', 'auto, text, systemd or json')
     .option('--log-level <level>', 'debug, info, warn or error')
-    .optionsGroup('Kubelet flags:')
+    .optionsGroup(SHARED_GROUPS.kubelet)
     .option('--eviction-hard <thresholds>', "hard thresholds, e.g. 'memory.available<100Mi,nodefs.available<10%'", append)
     .option('--eviction-soft <thresholds>', "soft thresholds, e.g. 'memory.available<300Mi'", append)
     .option('--eviction-soft-grace-period <periods>', "how long a soft threshold must be met, e.g. 'memory.available=30s'", append)
@@ -46,6 +47,11 @@ export function addConfigOptions(command: Command): Command {
     .option('--eviction-max-pod-grace-period <seconds>', 'longest termination grace period of a soft eviction')
     .option('--eviction-pressure-transition-period <duration>', 'how long a node condition outlasts the pressure')
     .optionsGroup('Options:');
+}
+
+/** An option that only Windows shows: elsewhere its value is refused with the reason. */
+function ofWindows(flags: string, description: string): Option {
+  return new Option(flags, description).argParser(append).hideHelp(configuredPlatform().os !== 'windows');
 }
 
 /**

@@ -1,6 +1,7 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { parseDuration } from '../../core/quantity/duration.js';
 import { parseQuantity, quantityValue } from '../../core/quantity/quantity.js';
+import { SHARED_GROUPS } from './help.js';
 import type { RecordingPlan } from '../../recording/open.js';
 
 const SMALLEST_BYTES = 64n * 1024n;
@@ -17,7 +18,7 @@ export interface RecordingOptions {
 
 export function addRecordingOptions(command: Command): Command {
   return command
-    .optionsGroup('Recording:')
+    .optionsGroup(SHARED_GROUPS.recording)
     .addOption(recordOption('append every input of a decision, for evictd replay; rotated to FILE.1'))
     .addOption(new Option('--record-max-size <bytes>', 'limit of both files together').argParser(size).default(64 * 1024 * 1024, '64Mi'))
     .addOption(

@@ -59,12 +59,12 @@ export function admitCommand({ io, setExitCode }: AdmitDeps): Command {
   )
     .description('decide whether a workload may start under the present node conditions')
     .optionsGroup('Workload:')
-    .option('--name <name>', 'name below its source, as rules match it (in a systemd unit: %n)')
+    .option('--name <name>', 'name below its source; in a systemd unit: %n')
     .option('--path <path>', 'path of its cgroup, as rules match it')
-    .addOption(new Option('--qos <class>', 'QoS class (default: by the rules)').choices([...QOS.keys()]))
+    .addOption(new Option('--qos <class>', 'QoS class, else by the rules').choices([...QOS.keys()]))
     .addOption(new Option('--pod <file>', "a v1.Pod as JSON instead; '-' reads standard input").conflicts(['name', 'path', 'qos']))
     .optionsGroup('Options:')
-    .option(FAIL_CLOSED, 'if conditions are unknown, refuse all but critical workloads')
+    .option(FAIL_CLOSED, 'if conditions are unknown, refuse all but critical ones')
     .addOption(outputOption());
   return withHelp(addConfigOptions(command), {
     about: ['Asks the evictd that guards the node, by its file in the runtime directory. Changes nothing.'],

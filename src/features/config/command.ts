@@ -96,10 +96,7 @@ function showCommand(io: Io): Command {
 
 function schemaCommand(io: Io): Command {
   return withHelp(new Command('schema').description('print the JSON Schema of a configuration file, for editors'), {
-    examples: [
-      'evictd config schema >/etc/evictd/schema.json',
-      '# yaml-language-server: $schema=/etc/evictd/schema.json   first line of config.yaml',
-    ],
+    examples: ['evictd config schema >/etc/evictd/schema.json', '# yaml-language-server: $schema=/etc/evictd/schema.json   a first line'],
     exit: { 0: 'printed', 64: USAGE_AND_CONFIG[64] },
   }).action(async () => {
     const { configurationSchema } = await import('../../config/json-schema.js');

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Command } from 'commander';
+import { configuredPlatform } from '../../node/configured-platform.js';
 import { EvictdError, UnavailableError } from '../../errors.js';
 import { DemoGuard } from './evictd-process.js';
 import { Interruption, Screen } from './screen.js';
@@ -27,6 +28,9 @@ const LOOK_MS = 1_200;
 const SETTLE_MS = 300;
 const POLL_MS = 10;
 
+const ON_WINDOWS =
+  'On Windows the workloads are job objects of at most 2 GiB, and evictd acts when the machine has 512 MiB less memory than at the start.';
+
 export interface DemoDeps {
   readonly io: Io;
   readonly setExitCode: (code: number) => void;
@@ -40,7 +44,7 @@ export function demoCommand({ io, setExitCode }: DemoDeps): Command {
   return withHelp(command, {
     about: [
       "Creates a 256 MiB cgroup with three workloads, makes one of them leak, and checks that evictd evicts that workload before the kernel's OOM killer acts. Touches nothing outside the cgroup.",
-      'On Windows the workloads are job objects of at most 2 GiB, and evictd acts when the machine has 512 MiB less memory than at the start.',
+      ...(configuredPlatform().os === 'windows' ? [ON_WINDOWS] : []),
     ],
     examples: ['evictd demo', 'evictd demo -o json | jq .outcome.spansMs', 'evictd demo --record demo.gz && evictd replay demo.gz'],
     exit: { 0: 'every check passed', 1: 'a check failed, or the demo was interrupted', 64: 'usage error', 75: 'no cgroup can be created' },

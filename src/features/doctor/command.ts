@@ -24,9 +24,7 @@ interface DoctorOptions extends ConfigOptions {
 const EXIT: Readonly<Record<CheckStatus, number>> = { ok: 0, degraded: 1, broken: 2 };
 
 export function doctorCommand({ io, setExitCode, examine }: DoctorDeps): Command {
-  const command = new Command('doctor')
-    .description('check what evictd needs on this machine, and how to fix what is missing')
-    .addOption(outputOption());
+  const command = new Command('doctor').description('check what evictd needs on this machine').addOption(outputOption());
   return withHelp(addConfigOptions(command), {
     about: ['Tries every mechanism and changes nothing. docs/doctor.md describes each check.'],
     examples: [

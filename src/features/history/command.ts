@@ -6,7 +6,7 @@ import { type HistoryFilter, listed, listOf, RECORDED_SIGNALS, RESULTS, TYPES, t
 import type { HistoryEvent } from './history-event.js';
 import type { OpenJournal } from './journal-reader.js';
 import type { MakeCommand } from '../../cli/output/command.js';
-import { outputOption, USAGE_AND_CONFIG, withHelp } from '../../cli/output/help.js';
+import { outputOption, SHARED_GROUPS, USAGE_AND_CONFIG, withHelp } from '../../cli/output/help.js';
 import type { Io } from '../../cli/output/io.js';
 import { styleFor } from '../../cli/output/style.js';
 
@@ -30,24 +30,28 @@ interface HistoryOptions {
 
 export function historyCommand({ io, nowMs = Date.now }: { readonly io: Io; readonly nowMs?: () => number }): Command {
   const command = new Command('history')
-    .argument('[file...]', 'journal files, oldest first (default: those of the state and runtime directories)')
+    .argument('[file...]', "journal files, oldest first (default: this machine's)")
     .description('show past evictions, alerts and OOM kills from the journal')
-    .addOption(outputOption())
-    .option('--since <time>', "records at or after: 2h, today, 08:30, 2026-11-21, '2026-11-21 08:30', …T08:30:00Z; default zone: local")
-    .option('--until <time>', 'records at or before: as for --since')
-    .addOption(repeatable('--workload <glob>', 'name or path, e.g. batch-*', appended))
-    .addOption(repeatable('--signal <signal>', 'eviction signal, e.g. memory.available', listOf(RECORDED_SIGNALS)))
-    .addOption(repeatable('--result <result>', RESULTS.join(', '), listOf(RESULTS)))
-    .addOption(repeatable('--type <type>', TYPES.join(', '), listOf(TYPES), 'eviction, alert, kernel-oom, error'))
+    .option('--since <time>', 'at or after: 2h, today, 08:30, 2026-11-21, …T08:30:00Z')
+    .option('--until <time>', 'at or before')
+    .addOption(repeatable('--workload <glob>', 'names or paths, e.g. batch-*', [], appended))
+    .addOption(repeatable('--signal <signal>', 'signals of evictions', RECORDED_SIGNALS, listOf(RECORDED_SIGNALS)))
+    .addOption(repeatable('--result <result>', 'results of evictions', RESULTS, listOf(RESULTS)))
+    .addOption(repeatable('--type <type>', 'types of records', TYPES, listOf(TYPES), 'eviction, alert, kernel-oom, error'))
+    .optionsGroup(SHARED_GROUPS.form)
     .option('--all', 'records of every type')
+    .addOption(outputOption())
     .option('-n, --limit <count>', 'only the newest COUNT records', positive)
     .option('-r, --reverse', 'newest first')
     .option('--summary', 'evictions and OOM kills by workload')
     .option('--utc', 'times in UTC (default: local time with offset)')
+    .optionsGroup(SHARED_GROUPS.configuration)
     .option('--config <file>', 'configuration with the directories (default: /etc/evictd/config.yaml, if it exists)')
     .option('--state-directory <path>', 'directory of the journal')
-    .option('--runtime-directory <path>', 'directory of recent journal records');
+    .option('--runtime-directory <path>', 'directory of recent journal records')
+    .optionsGroup('Options:');
   return withHelp(command, {
+    about: ['--workload, --signal, --result and --type take a comma-separated list and can be repeated. Times without a zone are local.'],
     examples: [
       'evictd history --since today',
       "evictd history --workload 'batch-*' --result failed,ineffective",
@@ -164,14 +168,16 @@ function requireOrder({ since, until }: HistoryFilter, options: HistoryOptions):
   );
 }
 
-/** An option that takes a list and may be given several times. */
+/** An option that takes a list and may be given several times. @param known  what `parse` accepts; empty: any text */
 function repeatable(
   flags: string,
-  accepted: string,
+  description: string,
+  known: readonly string[],
   parse: (text: string, before: readonly string[]) => readonly string[],
-  shownDefault = 'any',
+  shownDefault?: string,
 ): Option {
-  return new Option(flags, `${accepted}; list or repeatable`).default([], shownDefault).argParser(parse);
+  const option = new Option(flags, description).default([], shownDefault);
+  return (known.length === 0 ? option : option.choices(known)).argParser(parse);
 }
 
 function appended(text: string, before: readonly string[]): readonly string[] {

@@ -45,7 +45,7 @@ const LISTED = 20;
 
 export function rankCommand({ io, open, readOomKiller }: RankDeps): Command {
   const command = new Command('rank')
-    .description("show the eviction order, and the kernel's OOM order beside it")
+    .description("show the order of eviction, or the OOM killer's beside it")
     .addOption(new Option('-s, --signal <signal>', 'signal to rank for').choices(RESOURCE_SIGNALS).default('memory.available'))
     .addOption(outputOption())
     .option('--kernel', "compare with the order of the kernel's OOM killer")

@@ -9,6 +9,7 @@ import { nodeNameOf, podsOnNode, type NodePods } from '../../kubernetes/pod-list
 import { usagesIn } from '../../kubernetes/stats.js';
 import { makeSignalObservations, osOf } from '../../kubernetes/summary.js';
 import { readDocument } from '../../kubernetes/document-file.js';
+import { SHARED_GROUPS } from '../../cli/output/help.js';
 import type { Io } from '../../cli/output/io.js';
 import { styleFor, type Style } from '../../cli/output/style.js';
 import { amountOf, amountOfResource } from '../../core/quantity/amount.js';
@@ -37,12 +38,13 @@ const WITH_PODS = ['signal', 'output'];
 export function addPodOptions(command: Command): Command {
   const ofTheMachine = command.options.map((option) => option.attributeName()).filter((name) => !WITH_PODS.includes(name));
   return command
-    .optionsGroup('Pods of a kubelet instead of this machine:')
+    .optionsGroup(SHARED_GROUPS.pods)
     .addOption(
       new Option('--pods <file>', 'rank the pods in this JSON as a kubelet would; "-" reads standard input').conflicts(ofTheMachine),
     )
     .option('--summary <file>', 'with --pods: JSON of /stats/summary of the node')
-    .addOption(new Option('--layout <layout>', 'with --pods: filesystem layout of the node (single)').choices(LAYOUTS));
+    .addOption(new Option('--layout <layout>', 'with --pods: filesystem layout of the node (single)').choices(LAYOUTS))
+    .optionsGroup('Options:');
 }
 
 /** The pods of a large cluster are about 100 MiB. */

@@ -119,7 +119,7 @@ describe('a container runtime is asked where images lie', () => {
 test('--help is 0', async () => {
   const { exit, out } = await check(() => fakeReading(() => available(1n)), '--help');
   expect(exit).toBe(0);
-  expect(out).toContain('evictd check -o nagios');
+  expect(out).toContain('-o, --output <format>');
 });
 
 describe('the reading', () => {

@@ -177,7 +177,7 @@ test('--help sets them apart from the configuration', () => {
     .helpInformation()
     .split('\n\n');
   const part = help.find((text) => text.includes('--pods <file>'));
-  expect(part).toMatch(/^Pods of a kubelet instead of this machine:\n/);
+  expect(part).toMatch(/^Kubelet's pods:\n/);
   expect(part?.match(/^ +--?[\w-]+/gm)?.map((option) => option.trim())).toEqual(['--pods', '--summary', '--layout']);
 });
 
