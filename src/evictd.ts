@@ -3,7 +3,7 @@ import { exitCodeOf, formatError } from './cli/output/error-text.js';
 import type { Io } from './cli/output/io.js';
 import { terminalText } from './cli/output/style.js';
 import { runProgram } from './cli/program.js';
-import { processSignals } from './node/configured-platform.js';
+import { nameProcess, processSignals } from './node/configured-platform.js';
 import { EvictdError, errnoText } from './errors.js';
 
 const EXIT_FAILURE = 1;
@@ -61,6 +61,7 @@ process.stdout.on('error', outputFailed);
 process.stderr.on('error', () => undefined); // cannot be reported anywhere
 
 async function run(): Promise<void> {
+  nameProcess(args);
   const signals = processSignals();
   try {
     const edge = {

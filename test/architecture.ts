@@ -28,6 +28,7 @@ const confined: readonly { readonly uses: readonly string[]; readonly to: readon
       'src/features/oom/oom-accounting.ts',
       'src/features/oom-score-adj/oom-score-adjuster.ts',
       'src/features/restart-storm/',
+      'src/features/victim-processes/open.ts', // yields to the loop
       'src/host/linux/managed-oom/managed-units.ts',
       'src/host/linux/process/program-runner.ts',
       'src/host/linux/systemd/bus-link.ts',

@@ -1,4 +1,5 @@
 import { OrderFile, orderFilePath } from '../journal/order-file.js';
+import type { ProcessRecords } from '../monitor/ports/process-records.js';
 import type { StandingOrder } from '../monitor/ports/standing-order.js';
 import { StandingOrders } from '../monitor/standing-orders.js';
 import type { Locked } from './phases/lock.js';
@@ -12,6 +13,7 @@ export function openStandingOrders(
   openOrder: (file: string, onCarriedOut: (atNs: bigint) => void) => StandingOrder,
   { options: { dryRun }, node, inForce, instance, log, closers }: Locked,
   { journal, saved, reporter }: Published,
+  processes: ProcessRecords | undefined,
   onCarriedOut: (atNs: bigint) => void,
 ): StandingOrders | undefined {
   if (dryRun) return undefined;
@@ -25,7 +27,9 @@ export function openStandingOrders(
     }
     const order = openOrder(file.path, onCarriedOut);
     const { keeper } = saved;
-    return closers.add(new StandingOrders({ order, file, found, journal, keeper, node, reporter }, inForce.config.standingOrderAfterNs));
+    return closers.add(
+      new StandingOrders({ order, file, found, journal, keeper, node, reporter, processes }, inForce.config.standingOrderAfterNs),
+    );
   } catch (error) {
     log.warn(`there are no standing orders, evictd evicts only by its main thread: ${String(error)}`, { code: 'EVICTD_ORDER_FILE' });
     return undefined;

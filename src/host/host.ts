@@ -17,6 +17,7 @@ import type { domainOf } from './linux/oom/oom-domain.js';
 import type { readOomKiller } from './linux/oom/oom-killer.js';
 import type { openManagedOom } from './linux/managed-oom/managed-oom.js';
 import type { awaitInhibitDelay, readInhibitDelay } from './linux/systemd/inhibit-delay.js';
+import type { WorkloadProcesses } from './linux/process/workload-processes.js';
 import type { OomSignal } from './linux/systemd/oom-signal.js';
 import type { openShutdownDelay } from './linux/systemd/shutdown-delay.js';
 import type { openCommandRunner } from './linux/systemd/transient-units.js';
@@ -60,6 +61,7 @@ export interface Host {
   /** Empty on a machine with one memory node. */
   readonly readMemoryNodes: typeof readMemoryNodes;
   readonly openBoundNodes: typeof openBoundNodes;
+  readonly openWorkloadProcesses: ((...args: ConstructorParameters<typeof WorkloadProcesses>) => WorkloadProcesses) | undefined;
   readonly readMemoryHoldings: typeof readMemoryHoldings | undefined;
   readonly kernelKills: KernelKillReaders | undefined;
   /** Keeps the program's machine code in memory. `errno`: of the first refusal. */

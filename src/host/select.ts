@@ -2,6 +2,7 @@ import type { Platform } from '../core/signal/operating-system.js';
 import { HostError } from '../errors.js';
 import type { Host } from './host.js';
 import * as linux from './linux/linux-host.js';
+import * as ownProcess from './linux/process/own-process.js';
 import * as windows from './windows/windows-host.js';
 
 export type { Host } from './host.js';
@@ -26,6 +27,12 @@ export function selectSignals(platform: NodeJS.Platform = process.platform): Pro
     ? { stop: ['SIGINT', 'SIGBREAK', 'SIGHUP'], reload: [], resume: [] }
     : { stop: ['SIGTERM', 'SIGINT'], reload: ['SIGHUP'], resume: ['SIGUSR2'] };
 }
+
+/** Elsewhere the title is that of the console's window. */
+export function selectProcessName(args: readonly string[], platform: NodeJS.Platform = process.platform): void {
+  if (platform === 'linux') ownProcess.nameProcess(args);
+}
+
 export interface ProcessSignals {
   readonly stop: readonly NodeJS.Signals[];
   readonly reload: readonly NodeJS.Signals[];

@@ -60,7 +60,7 @@ export class Monitor {
     this.#actors = {
       victims: this.#victims,
       reclaims: this.#reclaims,
-      ...{ releases: parts.releases, reporter: parts.reporter, policies: parts.policies },
+      ...{ releases: parts.releases, reporter: parts.reporter, policies: parts.policies, processes: parts.processes },
       onReclaimed: this.#passOn.bind(this, 'reclaim', undefined),
     };
     this.#rehearsal = new Rehearsal(parts);

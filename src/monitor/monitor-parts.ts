@@ -4,6 +4,7 @@ import type { StepInput } from '../core/decide/step-input.js';
 import type { BeforeSignal } from './ports/before-signal.js';
 import type { Evictor, Heartbeat, Node, Reclaimer, StepListener, WorkloadSource } from './ports/ports.js';
 import type { PolicyPort } from './ports/policy-port.js';
+import type { ProcessRecords } from './ports/process-records.js';
 import type { Reporter } from './reporter.js';
 import type { StandingOrders } from './standing-orders.js';
 import type { Releases } from './unit-releases.js';
@@ -18,11 +19,12 @@ export interface MonitorParts {
   readonly releases?: Releases;
   /** Left out: nothing happens before a signal. */
   readonly beforeSignal?: BeforeSignal;
-  /** Left out: not known. */
   /** Left out: what holds memory outside the workloads cannot be read. */
   readonly outside?: NonNullable<StepInput['outside']>;
   /** Left out: there are no policies. */
   readonly policies?: PolicyPort;
+  /** Left out: processes cannot be read here. */
+  readonly processes?: ProcessRecords | undefined;
   readonly journal: Journal;
   readonly keeper: StateKeeper;
   readonly reporter: Reporter;

@@ -2,9 +2,11 @@ import { inFlight } from '../core/decide/eviction.js';
 import type { Observation, Observations } from '../core/signal/observation.js';
 import { initialState, type Policy } from '../core/decide/state.js';
 import { step } from '../core/decide/step.js';
+import type { Workload } from '../core/workload/workload.js';
 import type { Journal } from '../journal/journal.js';
 import { decisionRecord } from '../journal/records/decision-record.js';
 import type { StateKeeper } from '../state/state-keeper.js';
+import type { ProcessRecords } from './ports/process-records.js';
 import type { Evictor, KillInProgress, WorkloadSource } from './ports/ports.js';
 
 /** So often that the code of an eviction is compiled before it is needed. */
@@ -19,6 +21,8 @@ export interface RehearsalParts {
   readonly evictor: Evictor;
   readonly journal: Pick<Journal, 'rehearse'>;
   readonly keeper: Pick<StateKeeper, 'text'>;
+  /** Left out: processes cannot be read here. */
+  readonly processes?: Pick<ProcessRecords, 'expect'> | undefined;
 }
 
 /**
@@ -43,12 +47,17 @@ export class Rehearsal {
     }
   }
 
-  /** Once more on the approach to a threshold: the caches of the processor are cold after a second. */
+  /**
+   * Once more on the approach to a threshold: the caches of the processor are cold after a second. The victim's processes
+   * are read after it.
+   */
   warmUp(policy: Policy): void {
-    if (this.#tookNs <= SHORT_NS) this.#once(policy, () => undefined);
+    if (this.#tookNs > SHORT_NS) return;
+    const victims = this.#once(policy, () => undefined);
+    this.#parts.processes?.expect(victims);
   }
 
-  #once(policy: Policy, signal: (kill: KillInProgress) => void): void {
+  #once(policy: Policy, signal: (kill: KillInProgress) => void): readonly Workload[] {
     const beganNs = process.hrtime.bigint();
     const { workloads, journal, keeper } = this.#parts;
     const nothing: Observation = { available: 0n, capacity: 1n << 40n, timeNs: 1n, source: 'rehearsal' };
@@ -64,16 +73,17 @@ export class Rehearsal {
       reclaimed: undefined,
       candidates: () => ({ ...workloads.candidates('rehearsal'), awaited: () => false }),
     });
-    for (const effect of effects) {
-      if (effect.kind !== 'evict') continue;
-      journal.rehearse(decisionRecord(effect.decision, { source: 'start', atNs: 1n }));
-      keeper.text({ ...state, evictions: [inFlight(effect.decision)] }, new Map());
-      this.#look(effect.decision.victim.workload, signal);
+    const decisions = effects.flatMap((effect) => (effect.kind === 'evict' ? [effect.decision] : []));
+    for (const decision of decisions) {
+      journal.rehearse(decisionRecord(decision, { source: 'start', atNs: 1n }));
+      keeper.text({ ...state, evictions: [inFlight(decision)] }, new Map());
+      this.#look(decision.victim.workload, signal);
     }
     this.#tookNs = process.hrtime.bigint() - beganNs;
+    return decisions.map(({ victim }) => victim.workload);
   }
 
-  #look(workload: Parameters<Evictor['begin']>[0], signal: (kill: KillInProgress) => void): void {
+  #look(workload: Workload, signal: (kill: KillInProgress) => void): void {
     try {
       const kill = this.#parts.evictor.begin(workload);
       signal(kill);

@@ -14,6 +14,7 @@ import { decisionRecord } from '../journal/records/decision-record.js';
 import type { Node } from './ports/ports.js';
 import { orderedSignals } from './ports/sent-signals.js';
 import type { OrderPlan, OrderResult, StandingOrder } from './ports/standing-order.js';
+import type { ProcessRecords } from './ports/process-records.js';
 import type { Reporter } from './reporter.js';
 
 /** At most this part of the time goes into orders, however many workloads there are. */
@@ -36,6 +37,8 @@ export interface StandingOrderParts {
   readonly keeper: Pick<StateKeeper, 'text'>;
   readonly node: Pick<Node, 'crossing'>;
   readonly reporter: Pick<Reporter, 'orderFailed'>;
+  /** Left out: processes cannot be read here. */
+  readonly processes?: Pick<ProcessRecords, 'expect'> | undefined;
 }
 
 /** What a pass knows at its end. */
@@ -161,6 +164,7 @@ export class StandingOrders {
       first === undefined || typeof layout === 'object' || state.reclaiming
         ? []
         : standingDecisions(policy, state, ordered, { nowNs, layout, observations, candidates: candidates() });
+    if (decisions.length > 0) this.#parts.processes?.expect(decisions.map(({ victim }) => victim.workload));
     const plan = conditions && first && this.#planOf(ordered, decisions, { conditions, afterNs: this.#afterNs, nowNs });
     if (plan === undefined || first === undefined) {
       this.withdraw();

@@ -44,6 +44,7 @@ test(`a dry run decides, once per episode, and touches nothing (${ON})`, async (
   const decision = await evictd.recorded('decision');
   expect(decision).toMatchObject({ dryRun: true, victim: { name: 'batch' } });
   expect(decision.message).toMatch(/^dry run: would evict batch /);
+  expect(decision.processes).toMatchObject([{ pid: batch.pid, name: 'perl', rssBytes: expect.any(Number) as number }]);
   await aWhile(); // several ticks
 
   expect([batch.alive, web.alive]).toEqual([true, true]);

@@ -62,6 +62,8 @@ describe(`a hard eviction (${ON})`, () => {
     expect(decision?.message).toMatch(
       /^evicting batch with SIGKILL: memory\.available .* < 384Mi \(hard\); batch uses .*, has no request, priority -10$/,
     );
+    const who = [{ pid: batch.pid, name: 'perl', uid: 0, user: 'root' }];
+    expect(decision?.processes ?? outcome.processes).toMatchObject(who); // of the outcome where the approach was too short
     const ranking = decision?.ranking as RankingRow[];
     expect(ranking.map(({ place, name, exceedsRequest, priority }) => [place, name, exceedsRequest, priority])).toEqual([
       [1, 'batch', true, -10],

@@ -17,6 +17,7 @@ import { outsideReader } from '../../features/memory-growth/open.js';
 import { openOomScoreAdjuster } from '../../features/oom-score-adj/open.js';
 import { Policies } from '../../features/policy/open.js';
 import { UnitPolicies } from '../../features/policy/unit-policies.js';
+import { openProcessRecords } from '../../features/victim-processes/open.js';
 import { MachineShutdown } from '../../features/shutdown/open.js';
 import type { Locked } from './lock.js';
 import type { Observed } from './observe.js';
@@ -53,13 +54,14 @@ export function act(locked: Locked, published: Published, observed: Observed): A
   const { policies, units } = openPolicies(locked, observed);
   const own: readonly StepListener[] = [policies, units, ...(adjuster ? [adjuster] : []), idle, around, shutdown];
   const listeners = [...published.listeners, ...observed.listeners, ...own];
+  const processes = openProcessRecords(node.hierarchy);
   const orders =
     openOrder &&
-    openStandingOrders(openOrder, locked, published, (atNs) => {
+    openStandingOrders(openOrder, locked, published, processes, (atNs) => {
       monitor.carriedOut(atNs);
     });
   const kept = { journal, keeper: saved.keeper, reporter, listeners, heartbeat: service };
-  const does = { evictor, reclaimer, releases, beforeSignal: around, outside: outsideReader(node, workloads), policies };
+  const does = { evictor, reclaimer, releases, beforeSignal: around, outside: outsideReader(node, workloads), policies, processes };
   const parts = { node, workloads, ...does, ...kept, ...(orders && { orders }) };
   if (workloads.candidates('bounds').usages.length > MANY) options.whenMany();
   const monitor: Monitor = new Monitor(parts, inForce.policy(), config.monitoringIntervalNs, saved.restored);

@@ -1,7 +1,8 @@
 import type { StorageBreach } from '../disk/storage-limit.js';
 import type { PolicyCause } from '../policy/policy-reason.js';
 import type { Observation } from '../signal/observation.js';
-import type { Signal } from '../signal/signal.js';
+import { filesystemOf, type Signal } from '../signal/signal.js';
+import { thresholdKind, type Threshold } from '../threshold/threshold.js';
 import type { ThresholdCause } from '../threshold/threshold-cause.js';
 
 /** The workload exceeds its own limit of local storage. */
@@ -22,4 +23,20 @@ export function nodeBefore(cause: EvictionCause): { readonly signal: Signal; rea
     case 'policy':
       return cause.memory && { signal: 'memory.available', observation: cause.memory };
   }
+}
+
+/** Whether what is short keeps falling until the signal is sent: memory or process ids below a hard threshold. */
+export function isUrgent(cause: EvictionCause, graceNs: bigint): boolean {
+  switch (cause.kind) {
+    case 'threshold':
+      return isUrgentThreshold(cause.threshold);
+    case 'storage-limit':
+      return false;
+    case 'policy':
+      return graceNs <= 0n;
+  }
+}
+
+export function isUrgentThreshold(threshold: Threshold): boolean {
+  return thresholdKind(threshold) === 'hard' && filesystemOf(threshold.signal) === undefined;
 }

@@ -1,14 +1,15 @@
 import { usedUpBudget } from '../budget/eviction-budget.js';
 import { isBelow } from '../workload/cgroup.js';
+import { isUrgentThreshold } from './eviction-cause.js';
 import type { Victim } from './eviction-decision.js';
 import { usagesFor } from './candidate-usages.js';
 import { holdersOn } from '../disk/held-space.js';
 import { mayComeBefore, moveBack, numberPlaces, rank, type RankedWorkload } from './rank.js';
 import { leastYield, type Shortfall } from './shortfall.js';
-import { SIGNAL_FACTS, type Resource, type ResourceSignal, filesystemOf } from '../signal/signal.js';
+import { SIGNAL_FACTS, type Resource, type ResourceSignal } from '../signal/signal.js';
 import type { Layout } from '../signal/layout.js';
 import type { Policy, State } from '../decide/state.js';
-import { countsSwap, thresholdKind, type ResourceThreshold } from '../threshold/threshold.js';
+import { countsSwap, type ResourceThreshold } from '../threshold/threshold.js';
 import type { Candidates, Protection, WorkloadStats } from '../workload/workload.js';
 
 /**
@@ -39,7 +40,7 @@ export function selectVictim(
     countsSwap: countsSwap(threshold),
   };
   let found = NO_CANDIDATES;
-  const isUrgent = thresholdKind(threshold) === 'hard' && filesystemOf(threshold.signal) === undefined;
+  const isUrgent = isUrgentThreshold(threshold);
   const passedOverBy = (item: RankedWorkload): Protection | undefined =>
     outside(policy, threshold.signal, item) ??
     unchanged(item, growers) ??

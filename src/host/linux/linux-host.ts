@@ -21,6 +21,7 @@ import * as inhibitDelay from './systemd/inhibit-delay.js';
 import * as oomSignal from './systemd/oom-signal.js';
 import * as shutdownDelay from './systemd/shutdown-delay.js';
 import * as transientUnits from './systemd/transient-units.js';
+import * as workloadProcesses from './process/workload-processes.js';
 import * as unitManager from './systemd/unit-manager.js';
 
 /** Linux. Its modules that are imported as a namespace are evaluated when they are used (see host/select.ts). */
@@ -45,6 +46,7 @@ export const linuxHost: Host = {
   readMemoryReserve,
   readMemoryNodes: () => memoryNodes.readMemoryNodes(),
   openBoundNodes: () => memoryNodes.openBoundNodes(),
+  openWorkloadProcesses: (...args) => new workloadProcesses.WorkloadProcesses(...args),
   readMemoryHoldings: (...args) => memoryHoldings.readMemoryHoldings(...args),
   get kernelKills() {
     return { KernelLogWatch: kernelLog.KernelLogWatch, OomCounters: oomCounters.OomCounters };

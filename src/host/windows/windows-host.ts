@@ -44,6 +44,7 @@ export const windowsHost: Host = {
   readMemoryReserve: () => undefined,
   readMemoryNodes: () => [],
   openBoundNodes: () => () => undefined,
+  openWorkloadProcesses: undefined,
   readMemoryHoldings: undefined,
   kernelKills: undefined,
   replacesOpenFiles: false,

@@ -2,6 +2,7 @@ import type { Decision } from '../../core/decide/eviction.js';
 import { knownBytes } from '../../core/decide/eviction.js';
 import { evictionSignal } from '../../core/message/eviction-signal.js';
 import { decisionMessage } from '../../core/message/message.js';
+import type { VictimProcesses } from '../../core/oom/victim-process.js';
 import { percentOf } from '../../core/quantity/amount.js';
 import { jsonInteger } from '../../core/quantity/integer.js';
 import { quantityValue } from '../../core/quantity/quantity.js';
@@ -34,7 +35,7 @@ interface Lists {
  * The decision without what can wait until the signal is sent: at most 64 KiB, whatever the number of workloads. `counts`
  * says how long its lists are; {@link rankingRecords} has all of them.
  */
-export function decisionRecord(decision: Decision, wake: Wake): JournalRecord {
+export function decisionRecord(decision: Decision, wake: Wake, processes?: VictimProcesses): JournalRecord {
   const { victim, graceNs, ranking, unreadable } = decision;
   const expectedBytes = knownBytes(victim);
   const { ranking: rows, unreadable: some, unit, holders } = shortLists(decision);
@@ -53,6 +54,7 @@ export function decisionRecord(decision: Decision, wake: Wake): JournalRecord {
     ...orderOf(decision),
     ...unit,
     ...(expectedBytes === undefined ? {} : { expectedBytes: jsonInteger(expectedBytes) }),
+    ...processes,
     counts: { ranking: ranking.length, unreadable: unreadable.length },
     ranking: rows,
     unreadable: some,

@@ -1,6 +1,7 @@
 import type { Effect } from '../../core/decide/effect.js';
 import type { Decision } from '../../core/decide/eviction.js';
 import { evictionSignal } from '../../core/message/eviction-signal.js';
+import { processesText, type VictimProcesses } from '../../core/oom/victim-process.js';
 import { decisionRecord, rankingRecords } from '../../journal/records/decision-record.js';
 import type { Wake } from '../ports/ports.js';
 import type { EvictionTimes } from '../ports/sent-signals.js';
@@ -8,7 +9,7 @@ import type { EffectHandler } from './handler.js';
 
 /** A workload is evicted; in a dry run that is only recorded. */
 export const evict: EffectHandler<Extract<Effect, { kind: 'evict' }>> = {
-  record: ({ decision }, { wake }) => decisionRecord(decision, wakeOf(decision) ?? wake),
+  record: ({ decision }, { wake, processes }) => decisionRecord(decision, wakeOf(decision) ?? wake, processes?.decided(decision)),
   isRecordedFirst: true,
   isSignal: ({ decision }) => !decision.dryRun,
   perform: ({ decision }, { victims, reporter }, wake, times) => {
@@ -19,13 +20,17 @@ export const evict: EffectHandler<Extract<Effect, { kind: 'evict' }>> = {
     };
     report(standingOrder ? victims.adopt(decision, standingOrder) : victims.begin(decision, wake, times, report));
   },
+  followUp: ({ decision }, { processes }) => {
+    if (!decision.dryRun) processes?.signalled(decision);
+  },
   recordLater: ({ decision }) => rankingRecords(decision),
-  log: ({ decision }) => ({
+  log: ({ decision }, { processes }) => ({
     level: 'warn',
     fields: {
       decision: decision.serial,
       signal: evictionSignal(decision),
       victim: decision.victim.workload.path,
+      processes: processesText(processes as VictimProcesses['processes'] | undefined),
       candidates: decision.ranking.length,
       unreadable: decision.unreadable.length,
     },

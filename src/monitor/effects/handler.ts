@@ -1,4 +1,5 @@
 import type { PolicyPort } from '../ports/policy-port.js';
+import type { ProcessRecords } from '../ports/process-records.js';
 import type { Wake } from '../ports/ports.js';
 import type { JournalRecord } from '../../journal/records/record.js';
 import type { Reclaims } from '../reclaims.js';
@@ -17,6 +18,8 @@ export interface Actors {
   /** undefined: there are no policies. */
   readonly policies: Pick<PolicyPort, 'perform'> | undefined;
   readonly onReclaimed: () => void;
+  /** Left out: processes cannot be read here. */
+  readonly processes?: ProcessRecords | undefined;
 }
 
 /** What a record says beside the effect itself. */
@@ -24,6 +27,8 @@ export interface RecordContext {
   readonly wake: Wake;
   /** By serial of the decision; undefined: not known. */
   readonly timesOf: (serial: number) => EvictionTimes | undefined;
+  /** As in Actors. */
+  readonly processes?: Pick<ProcessRecords, 'decided' | 'ended'> | undefined;
 }
 
 /** What evictd does with one kind of effect. What is left out is not done. */
@@ -39,6 +44,8 @@ export interface EffectHandler<E> extends EffectReport<E> {
   /** Performing it sends a signal: the state is saved before. */
   readonly isSignal?: (effect: E) => boolean;
   readonly perform?: (effect: E, actors: Actors, wake: Wake, times: PassTimes) => void;
+  /** Called when all effects of the step are performed. */
+  readonly followUp?: (effect: E, actors: Actors) => void;
 }
 
 export interface AnyEffect {

@@ -1,6 +1,7 @@
 import type { Effect } from '../../core/decide/effect.js';
 import { evictionSignal } from '../../core/message/eviction-signal.js';
 import type { Outcome } from '../../core/decide/eviction.js';
+import { processesText, type VictimProcess } from '../../core/oom/victim-process.js';
 import { nodeBefore } from '../../core/rank/eviction-cause.js';
 import { jsonInteger } from '../../core/quantity/integer.js';
 import { outcomeMessage } from '../../core/message/message.js';
@@ -21,17 +22,18 @@ const LEVELS: Readonly<Record<Outcome['result'], EffectLine['level']>> = {
 };
 
 export const outcome: EffectHandler<Extract<Effect, { kind: 'outcome' }>> = {
-  record: ({ outcome: over }, { timesOf }) => outcomeRecord(over, timesOf(over.decision.serial)),
+  record: ({ outcome: over }, { timesOf, processes }) =>
+    outcomeRecord(over, timesOf(over.decision.serial), processes?.ended(over.decision)),
   isRecordedFirst: true,
   perform: ({ outcome: { decision } }, { victims }) => {
     victims.end(decision.serial);
   },
-  log: ({ outcome: { result } }, { decision, freedBytes, expectedBytes, nodeFreedBytes, notFreed, spansMs }) => ({
+  log: ({ outcome: { result } }, { decision, freedBytes, expectedBytes, nodeFreedBytes, notFreed, spansMs, processes }) => ({
     level: LEVELS[result],
     fields:
       result === 'killed' || result === 'ineffective'
-        ? { decision, freedBytes, expectedBytes, nodeFreedBytes, notFreed, spansMs }
-        : { decision },
+        ? { decision, freedBytes, expectedBytes, nodeFreedBytes, notFreed, spansMs, processes: textOf(processes) }
+        : { decision, processes: textOf(processes) },
   }),
   metric: ({ outcome: { decision, result, counted } }, metrics) => {
     const signal = evictionSignal(decision);
@@ -41,7 +43,9 @@ export const outcome: EffectHandler<Extract<Effect, { kind: 'outcome' }>> = {
   },
 };
 
-export function outcomeRecord(over: Outcome, times: EvictionTimes | undefined): JournalRecord {
+const textOf = (processes: unknown): string | undefined => processesText(processes as readonly VictimProcess[] | undefined);
+
+export function outcomeRecord(over: Outcome, times: EvictionTimes | undefined, processes?: readonly VictimProcess[]): JournalRecord {
   const { decision, nodeAfter, error, abandoned, processesLeft } = over;
   const before = nodeBefore(decision.cause);
   return {
@@ -56,6 +60,7 @@ export function outcomeRecord(over: Outcome, times: EvictionTimes | undefined): 
     ...(over.notFreed && { notFreed: over.notFreed }),
     cgroupRemoved: over.removed,
     ...(processesLeft === undefined ? {} : { processesLeft }),
+    ...(processes && { processes }),
     ...(over.later && { laterProcess: over.later }),
     ...(error === undefined ? {} : { error }),
     ...stoppedWith(over),

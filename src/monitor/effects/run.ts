@@ -27,13 +27,14 @@ export function runEffects<E extends AnyEffect>(
   ports: EffectPorts,
 ): void {
   const { journal, reporter, actors, saveState, performed } = ports;
-  const context: RecordContext = { wake, timesOf: (serial) => actors.victims.timesOf(serial) };
+  const context: RecordContext = { wake, timesOf: (serial) => actors.victims.timesOf(serial), processes: actors.processes };
   const first = recordsOf(table, effects, context, true);
   for (const record of first.values()) journal.record(record);
   const recorded = { ...times, recordedNs: process.hrtime.bigint() };
   if (sendsSignal(table, effects)) saveState();
   for (const effect of effects) handlerOf(table, effect).perform?.(effect, actors, wake, recorded);
   performed();
+  for (const effect of effects) handlerOf(table, effect).followUp?.(effect, actors);
   const last = recordsOf(table, effects, context, false);
   for (const effect of effects) {
     const record = last.get(effect);

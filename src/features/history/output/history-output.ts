@@ -15,6 +15,7 @@ import {
 import { momentText } from '../moment.js';
 import type { Colour, Style } from '../../../cli/output/style.js';
 import { jsonInteger } from '../../../core/quantity/integer.js';
+import { processesText, type VictimProcess } from '../../../core/oom/victim-process.js';
 import { OOM_LIMITS } from '../../../core/oom/kernel-kill.js';
 import type { Summary, WorkloadHistory } from '../history-summary.js';
 import { table, type Column } from '../../../cli/output/table.js';
@@ -63,7 +64,15 @@ function evictionText(eviction: Eviction): string {
   const { decision, outcome } = eviction;
   const name = textIn(objectIn(firstOf(eviction), 'victim'), 'name') ?? 'an unknown workload';
   const why = decision ? `: ${causeText(decision)}` : `: for ${textIn(outcome, 'signal') ?? 'a signal that is no longer in the journal'}`;
-  return [`${name}${meansText(eviction)}${why}`, endText(eviction), timesText(outcome)].filter((part) => part !== '').join('; ');
+  const parts = [`${name}${meansText(eviction)}${why}`, processesIn(eviction), endText(eviction), timesText(outcome)];
+  return parts.filter((part) => part !== '').join('; ');
+}
+
+/** Those of the decision. They are in the outcome where they were read after the signal. */
+function processesIn({ decision, outcome }: Eviction): string {
+  const recorded = decision?.processes ?? outcome?.processes;
+  const processes = Array.isArray(recorded) ? (recorded as readonly unknown[]) : [];
+  return processesText(processes.filter((each): each is VictimProcess => typeof each === 'object' && each !== null)) ?? '';
 }
 
 function meansText({ decision, escalation }: Eviction): string {

@@ -94,3 +94,10 @@ export function textOf(file: string): string | undefined {
     return undefined;
   }
 }
+
+/** A field of /proc/PID/status; undefined: it has none of that name. */
+export function fieldOf(status: string, key: string): string | undefined {
+  // Not ^ and $: a name may hold U+2028, which is a line's end to them.
+  const [, value] = new RegExp(`(?:^|\\n)${key}:[ \\t]*([^\\n]*)`).exec(status) ?? [];
+  return value;
+}

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { cgroupDirectory, membership, pathBelowMount } from '../../../core/workload/cgroup.js';
-import { textOf, walk, type OomRoots } from './oom-domain.js';
+import { fieldOf, textOf, walk, type OomRoots } from './oom-domain.js';
 import type { OomMemory } from '../../../core/oom/oom-reading.js';
 import { namesText } from '../../../byte-paths.js';
 
@@ -155,12 +155,6 @@ export function parseMemory(status: string): OomMemory | undefined {
   });
   if (rss === undefined || tables === undefined) return undefined;
   return { rssBytes: rss, swapBytes: swap ?? 0n, pageTableBytes: tables }; // without CONFIG_SWAP there is no VmSwap
-}
-
-function fieldOf(status: string, key: string): string | undefined {
-  // Not ^ and $: a name may hold U+2028, which is a line's end to them.
-  const [, value] = new RegExp(`(?:^|\\n)${key}:[ \\t]*([^\\n]*)`).exec(status) ?? [];
-  return value;
 }
 
 function integer(text: string): number | undefined {

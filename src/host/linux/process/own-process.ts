@@ -16,6 +16,17 @@ export function raisePriority(): void {
   });
 }
 
+/**
+ * Names this process in ps, top, systemctl status and the kernel's OOM killer: 'evictd', with its arguments where the
+ * whole command line is shown. Without it there would be only 'node'.
+ */
+export function nameProcess(args: readonly string[]): void {
+  process.title = ['evictd', ...args].join(' '); // also sets the name of the thread, to its first 15 characters
+  attempt(() => {
+    writeFileSync('/proc/self/comm', 'evictd');
+  });
+}
+
 function attempt(action: () => void): void {
   try {
     action();
