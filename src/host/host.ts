@@ -1,12 +1,11 @@
 import type { OperatingSystem } from '../core/signal/operating-system.js';
-import type { CommandRunner, ServiceManager } from '../monitor/ports/ports.js';
+import type { ProgramRunner, ServiceManager } from '../monitor/ports/ports.js';
 import type { Binding } from '../native/binding.js';
 import type { readBootId } from './linux/process/own-process.js';
 import type { openContainerRuntime } from './linux/cri/container-runtime.js';
 import type { DoctorReaders } from './linux/facts/readers.js';
 import type { ownMemoryCgroup, readHierarchies } from './linux/cgroup/hierarchies.js';
 import type { instanceName, lockInstance, lockHolder, lockHoldersIn, locksHeldBy } from './linux/process/lock-files.js';
-import type { programProblem } from './linux/process/other-writer.js';
 import type { KernelLogWatch } from './linux/oom/kernel-log.js';
 import type { readMemoryHoldings } from './linux/memory/memory-holdings.js';
 import type { openBoundNodes, readMemoryNodes } from './linux/memory/memory-nodes.js';
@@ -83,12 +82,10 @@ export interface Host {
   readonly openManagedOom: typeof openManagedOom;
   readonly openContainerRuntime: typeof openContainerRuntime | undefined;
   readonly openCommandRunner: typeof openCommandRunner;
-  /** Runs commands as units, or as children where systemd is not the init. `close` ends children. undefined: it runs none. */
-  readonly openProgramRunner: (() => CommandRunner & { close(): void }) | undefined;
+  /** Runs programs as units, or as children where systemd is not the init. undefined: it runs none. */
+  readonly openProgramRunner: (() => ProgramRunner) | undefined;
   /** The arguments of OomSignal. undefined: there is no such bus. */
   readonly openOomSignal: ((...args: ConstructorParameters<typeof OomSignal>) => OomSignal) | undefined;
-  /** Why root must not run a program: it is missing, or other users can change it. undefined: it may. */
-  readonly programProblem: typeof programProblem;
   readonly readInhibitDelay: typeof readInhibitDelay;
   readonly awaitInhibitDelay: typeof awaitInhibitDelay;
   readonly openShutdownDelay: typeof openShutdownDelay;

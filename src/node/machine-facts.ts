@@ -27,14 +27,17 @@ export async function readMachineFacts(loaded: LoadedConfig, filesystemsRead: Fi
   try {
     await filesystemsRead(reading.node);
     reading.node.arm(loaded.config.thresholds, () => undefined);
-    return machineFactsOf(reading, loaded);
+    return await machineFactsOf(reading, loaded);
   } finally {
     reading.close();
   }
 }
 
 /** The same for an armed node whose filesystems have been read or timed out. */
-export function machineFactsOf({ node, workloads }: Pick<HostReading, 'node' | 'workloads'>, { config }: LoadedConfig): MachineFacts {
+export async function machineFactsOf(
+  { node, workloads }: Pick<HostReading, 'node' | 'workloads'>,
+  { config }: LoadedConfig,
+): Promise<MachineFacts> {
   const { thresholds, rules, allocatable, policies } = config;
   const observations = node.read();
   // Without `allocatable` the signal does not exist, and the configuration has a notice for that.
@@ -46,21 +49,22 @@ export function machineFactsOf({ node, workloads }: Pick<HostReading, 'node' | '
     absent: new Map([...(observations.absent ?? [])].filter(isExpected)),
     polled: polledSignals(thresholds, observations, node.notifiers()),
     layout: node.layout(),
-    programs: programProblems(config),
     workloads: presentWorkloads(workloads, rules),
     ...(policies.length > 0 && { policies: policyFactsOf(policies, node.identity.cgroup) }),
+    programs: await programProblems(config),
   };
 }
 
-function programProblems({ hooks: { preEvict, postEvict } }: LoadedConfig['config']): ReadonlyMap<string, string> {
-  const { programProblem } = selectHost();
-  const programs = [preEvict, postEvict].flatMap((hook) => hook?.argv.slice(0, 1) ?? []);
-  return new Map(
-    programs.flatMap((program) => {
-      const problem = programProblem(program);
-      return problem === undefined ? [] : [[program, problem] as const];
-    }),
-  );
+const CHECKED_WITHIN_MS = 5_000;
+
+/** Of hooks and of steps of policies. */
+async function programProblems({ hooks: { preEvict, postEvict }, policies }: LoadedConfig['config']): Promise<ReadonlyMap<string, string>> {
+  const steps = policies.flatMap(({ then }) => then);
+  const commands = [preEvict?.argv, postEvict?.argv, ...steps.map((step) => (step.kind === 'run' ? step.command : undefined))];
+  const programs = new Set(commands.flatMap((command) => command?.slice(0, 1) ?? []));
+  const runner = programs.size === 0 ? undefined : selectHost().openProgramRunner?.();
+  const found = [...programs].map(async (program) => [program, await runner?.problemOf(program, CHECKED_WITHIN_MS)] as const);
+  return new Map((await Promise.all(found)).flatMap(([program, problem]) => (problem === undefined ? [] : [[program, problem]])));
 }
 
 /** The same at the start, when nothing is armed and no filesystem has been read. */
@@ -69,8 +73,7 @@ export function readStartFacts(node: Node): MachineFacts {
 }
 
 function policyFactsOf(policies: readonly ConfiguredPolicy[], node: string | undefined): PolicyFacts {
-  const { readHierarchies, programProblem } = selectHost();
-  return readPolicyFacts(policies, { hierarchies: readHierarchies(), node, files: { ...KERNEL_FILES, programProblem } });
+  return readPolicyFacts(policies, { hierarchies: selectHost().readHierarchies(), node, files: KERNEL_FILES });
 }
 
 function startFacts({ identity, countsKernelMemory = false }: Node, { observed }: Observations): MachineFacts {

@@ -12,10 +12,9 @@ export interface PolicyFiles {
   readonly text: (path: string) => string | undefined;
   /** Names of the directories in it. */
   readonly directories: (path: string) => readonly string[];
-  readonly programProblem: (program: string) => string | undefined;
 }
 
-export const KERNEL_FILES: Omit<PolicyFiles, 'programProblem'> = {
+export const KERNEL_FILES: PolicyFiles = {
   text: (path) => unlessRefused(() => readFileSync(path, 'latin1')),
   directories: (path) =>
     unlessRefused(() => readdirSync(path, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []))) ?? [],
@@ -48,7 +47,6 @@ export function readPolicyFacts(policies: readonly ConfiguredPolicy[], machine: 
   const matching = matchingPaths(policies, machine);
   const hasSwap = !/^SwapTotal:\s*0 kB$/m.test(files.text('/proc/meminfo') ?? '');
   const samples = [...new Set([...matching.values()].flat())].slice(0, MOST_SAMPLES);
-  const programs = policies.flatMap(({ then }) => then).flatMap((step) => (step.kind === 'run' ? (step.command[0] ?? []) : []));
   return {
     fixed: {
       node: each(
@@ -58,7 +56,6 @@ export function readPolicyFacts(policies: readonly ConfiguredPolicy[], machine: 
       cgroup: each(needs.cgroup, (value) => (hasSwap ? undefined : ofSwap(value)) ?? inCgroups(value, samples, machine)),
     },
     matches: new Map([...matching].map(([pattern, paths]) => [pattern, paths.length])),
-    untrusted: each(new Set(programs), files.programProblem),
     cgroupVersion: hierarchies.memory?.version,
   };
 }

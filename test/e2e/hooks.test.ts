@@ -2,6 +2,7 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, wr
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { fuseWorks, mountFuse } from '../support/fuse.js';
 import { Evictd, victimOf, type JournalLine } from './evictd.js';
 import { guarding, ON, testNode, workload, type Workload } from './node.js';
 
@@ -139,6 +140,30 @@ describe(`hooks (${ON})`, () => {
     ]);
     expect(victim.alive).toBe(true);
     expect([read('pre'), read('post')]).toEqual([undefined, undefined]);
+  });
+});
+
+describe.runIf(await fuseWorks())(`a hook on a filesystem that hangs (${ON}, where FUSE can be mounted)`, () => {
+  test('delays an eviction to its deadline, while it is checked', async () => {
+    const fuse = await mountFuse(mkdtempSync('/run/evictd-test-hooks-'));
+    onTestFinished(() => fuse.remove());
+    const pre = join(fuse.directory, 'pre');
+    writeFileSync(pre, '#!/bin/sh\n', { mode: 0o755 });
+    const { evictd, victim } = await scene({
+      preEvict: { command: [pre], deadline: '100ms', timeout: '1s' },
+      postEvict: { command: [pre], timeout: '1s' },
+    });
+    await fuse.hang('untaken');
+    victim.grow();
+    expect(await victim.ended).toBe('SIGKILL');
+    expect(await evictd.recorded('outcome')).toMatchObject({ result: 'killed' });
+    await evictd.until('both are recorded', () => hookRecords(evictd).length === 2);
+    expect(hookRecords(evictd)).toMatchObject([
+      { hook: 'preEvict', result: 'late' },
+      { hook: 'postEvict', result: 'refused', error: expect.stringContaining(`about ${pre}`) as unknown },
+    ]);
+    expect((await evictd.get('/healthz'))?.status).toBe(200);
+    expect(await evictd.stop()).toBe(0);
   });
 });
 

@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 /**
  * A filesystem in user space that can stop answering: 1000 blocks of 4 KiB, 500 free, 400 for unprivileged users; 100
- * inodes, 50 free. It has one directory of files in memory.
+ * inodes, 50 free. It has one directory of files in memory; all belong to root.
  *
  * It hangs in two ways. A fatal signal interrupts a request that the server has not read; one that it has read waits
  * until the connection ends (request_wait_answer, fs/fuse/dev.c).
@@ -28,8 +28,8 @@ export interface FuseMount {
   remove(): Promise<void>;
 }
 
-/** FUSE requests for statfs(2), write(2), fallocate(2), open(2) of a new file, link(2) and rename(2). */
-export type FuseCall = 'statfs' | 'write' | 'fallocate' | 'create' | 'link' | 'rename';
+/** FUSE requests for statfs(2), write(2), fallocate(2), open(2), open(2) of a new file, link(2) and rename(2). */
+export type FuseCall = 'statfs' | 'write' | 'fallocate' | 'open' | 'create' | 'link' | 'rename';
 
 /** Whether FUSE can be mounted here: tries it. */
 export async function fuseWorks(): Promise<boolean> {
@@ -56,16 +56,17 @@ const SERVER = `
   const [GETATTR, OPENDIR, STATFS, INIT, FORGET, INTERRUPT, BATCH_FORGET] = [3, 27, 17, 26, 2, 36, 42];
   const [LOOKUP, SETATTR, UNLINK, RENAME, LINK, OPEN, READ, WRITE, RELEASE, FSYNC, FLUSH, RELEASEDIR, CREATE, FALLOCATE, RENAME2] =
     [1, 4, 10, 12, 13, 14, 15, 16, 18, 20, 25, 29, 35, 43, 45];
-  const calls = { statfs: [STATFS], write: [WRITE], fallocate: [FALLOCATE], create: [CREATE], link: [LINK], rename: [RENAME, RENAME2] };
+  const calls = { statfs: [STATFS], write: [WRITE], fallocate: [FALLOCATE], open: [OPEN], create: [CREATE], link: [LINK], rename: [RENAME, RENAME2] };
   const u32 = (length, fields) => { const b = Buffer.alloc(length); for (const [at, value] of fields) b.writeUInt32LE(value, at); return b; };
   const ROOT = 1;
   const nodes = new Map(); // number → content
+  const modes = new Map(); // number → permissions
   const names = new Map(); // name → number
   let last = ROOT;
   const attributes = (number) => {
     const content = nodes.get(number);
     const links = [...names.values()].filter((other) => other === number).length;
-    const attr = u32(88, [[0, number], [8, content?.length ?? 0], [60, content ? 0o100640 : 0o40755], [64, content ? links : 2], [80, 4096]]);
+    const attr = u32(88, [[0, number], [8, content?.length ?? 0], [60, content ? 0o100000 | modes.get(number) : 0o40755], [64, content ? links : 2], [80, 4096]]);
     return attr; // no time to live: the kernel asks each time
   };
   const entry = (number) => Buffer.concat([u32(40, [[0, number], [8, 1]]), attributes(number)]);
@@ -93,6 +94,7 @@ const SERVER = `
     [CREATE]: (request) => {
       last += 1;
       nodes.set(last, done);
+      modes.set(last, request.readUInt32LE(44) & 0o777);
       names.set(nameAt(request, 56), last);
       return Buffer.concat([entry(last), opened]);
     },

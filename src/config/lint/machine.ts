@@ -40,7 +40,7 @@ export interface MachineFacts {
   readonly polled: ReadonlyMap<Signal, string>;
   /** Its filesystems, or which of them did not answer. Absent: not read. */
   readonly layout?: Layout | { readonly error: string };
-  /** Programs of hooks that evictd will not run, with the reason. Left out: not read. */
+  /** Programs of hooks and of policies that evictd will not run, with the reason. Left out: not read. */
   readonly programs?: ReadonlyMap<string, string>;
   /** undefined: not read. */
   readonly workloads: PresentWorkloads | undefined;
@@ -60,8 +60,6 @@ export interface PolicyFacts {
   readonly fixed: Readonly<Record<ScopeKind, ReadonlyMap<RawValue, FixedValue>>>;
   /** By pattern: how many cgroups match now. */
   readonly matches: ReadonlyMap<string, number>;
-  /** By program of a step: why evictd does not run it. */
-  readonly untrusted: ReadonlyMap<string, string>;
   /** Of the memory controller. undefined: it is not mounted. */
   readonly cgroupVersion: 1 | 2 | undefined;
 }

@@ -6,7 +6,7 @@ import type { Journal } from '../../journal/journal.js';
 import type { Log } from '../../log/log.js';
 import type { BeforeSignal } from '../../monitor/ports/before-signal.js';
 import type { Metrics } from '../../monitor/ports/metrics.js';
-import type { CommandRunner, StepListener } from '../../monitor/ports/ports.js';
+import type { ProgramEnd, ProgramRunner, StepListener } from '../../monitor/ports/ports.js';
 import { postEvictEnvironment, preEvictEnvironment, type Environment } from './hook-environment.js';
 import { hookRecord, type HookRun } from './hook-record.js';
 import { callPrekill, prekillSockets, PREKILL_DIRECTORY } from './prekill-sockets.js';
@@ -15,6 +15,8 @@ import { callPrekill, prekillSockets, PREKILL_DIRECTORY } from './prekill-socket
 const AT_MOST = 8;
 const MEMORY_MAX_BYTES = 256n << 20n;
 const NS_PER_MS = 1_000_000n;
+/** At the start and after a reload, for the warning. */
+const CHECKED_WITHIN_MS = 5_000;
 
 export interface HookParts {
   readonly node: string;
@@ -27,16 +29,15 @@ export interface HookParts {
 }
 
 export interface HookHost {
-  readonly runner: CommandRunner & { close(): void };
-  readonly programProblem: (program: string) => string | undefined;
+  readonly runner: ProgramRunner;
   readonly prekillDirectory: string;
 }
 
 /** Opens the hooks of a configuration, or undefined on a system without them. Warns of programs that it will not run. */
 export function openHooks(config: Pick<Config, 'hooks'>, parts: HookParts): Hooks | undefined {
-  const { openProgramRunner, programProblem } = selectHost();
+  const { openProgramRunner } = selectHost();
   if (openProgramRunner === undefined) return undefined;
-  const { host = { runner: openProgramRunner(), programProblem, prekillDirectory: PREKILL_DIRECTORY } } = parts;
+  const { host = { runner: openProgramRunner(), prekillDirectory: PREKILL_DIRECTORY } } = parts;
   return new Hooks(config, { ...parts, host });
 }
 
@@ -49,28 +50,22 @@ export class Hooks implements BeforeSignal, StepListener {
   constructor({ hooks }: Pick<Config, 'hooks'>, parts: HookParts & { readonly host: HookHost }) {
     this.#parts = parts;
     this.#hooks = hooks;
-    this.#warnOfPrograms();
+    void this.#warnOfPrograms();
   }
 
   configure({ hooks }: Pick<Config, 'hooks'>): void {
     this.#hooks = hooks;
-    this.#warnOfPrograms();
+    void this.#warnOfPrograms();
   }
 
   before(decision: Decision, go: () => void): boolean {
     const { preEvict, prekill } = this.#hooks;
-    const { prekillDirectory } = this.#parts.host;
-    const sockets = prekill === undefined ? [] : prekillSockets(prekillDirectory);
-    const deadlineNs = preEvict?.deadlineNs ?? prekill?.deadlineNs ?? 0n;
-    const deadline = new Deadline(deadlineNs);
+    if (preEvict === undefined && prekill === undefined) return false;
+    const deadline = new Deadline(preEvict?.deadlineNs ?? prekill?.deadlineNs ?? 0n);
     const runs = [
       ...(preEvict ? [this.#run('preEvict', preEvict, decision, preEvictEnvironment(this.#parts.node, decision), deadline)] : []),
-      ...sockets.map((path) => this.#call(path, decision, deadline)),
-    ].filter((run) => run !== undefined);
-    if (runs.length === 0) {
-      deadline.end();
-      return false;
-    }
+      ...(prekill ? [this.#callAll(decision, deadline)] : []),
+    ];
     void Promise.race([Promise.allSettled(runs), deadline.passed]).finally(() => {
       deadline.end();
       go();
@@ -80,7 +75,7 @@ export class Hooks implements BeforeSignal, StepListener {
 
   stepped({ effects }: Parameters<StepListener['stepped']>[0]): void {
     for (const effect of effects) {
-      if (effect.kind === 'evict' && effect.decision.dryRun) this.#wouldRun(effect.decision);
+      if (effect.kind === 'evict' && effect.decision.dryRun) void this.#wouldRun(effect.decision);
       else if (effect.kind === 'outcome') this.#after(effect.outcome);
     }
   }
@@ -96,58 +91,60 @@ export class Hooks implements BeforeSignal, StepListener {
   #after(outcome: Outcome): void {
     const { postEvict } = this.#hooks;
     if (postEvict === undefined) return;
-    // After everything else of the pass: starting a child takes milliseconds.
+    // After everything else of the pass.
     setImmediate(() => {
       void this.#run('postEvict', postEvict, outcome.decision, postEvictEnvironment(this.#parts.node, outcome));
     });
   }
 
-  /** undefined: it was not started. */
-  #run(
+  async #run(
     hook: HookName,
     { argv, timeoutNs }: HookCommand,
     decision: Decision,
     environment: Environment,
     deadline?: Deadline,
-  ): Promise<void> | undefined {
-    const { host } = this.#parts;
+  ): Promise<void> {
     const run = { hook, target: argv.join(' '), decision };
-    const problem = this.#running >= AT_MOST ? `${String(AT_MOST)} hooks are running` : host.programProblem(argv[0] ?? '');
-    if (problem !== undefined) {
-      this.#report({ ...run, result: 'refused', error: problem });
-      return undefined;
+    if (this.#running >= AT_MOST) {
+      this.#report({ ...run, result: 'refused', error: `${String(AT_MOST)} hooks are running` });
+      return;
     }
     this.#running += 1;
     const command = { purpose: 'hook', name: hook, argv, environment, timeoutNs, memoryMaxBytes: MEMORY_MAX_BYTES } as const;
-    const answer = host.runner.run(command).catch((error: unknown) => String(error));
-    return this.#follow(run, answer, deadline).finally(() => {
-      this.#running -= 1;
-    });
+    await this.#follow(run, this.#parts.host.runner.run(command, deadline?.signal), deadline);
+    this.#running -= 1;
+  }
+
+  async #callAll(decision: Decision, deadline: Deadline): Promise<void> {
+    const sockets = await prekillSockets(this.#parts.host.prekillDirectory);
+    if (deadline.signal.aborted) return;
+    await Promise.all(sockets.map((path) => this.#call(path, decision, deadline)));
   }
 
   #call(path: string, decision: Decision, deadline: Deadline): Promise<void> {
-    const answer = callPrekill(path, decision.victim.workload.path, deadline.signal);
-    return this.#follow({ hook: 'prekill', target: path, decision }, answer, deadline);
+    const end = callPrekill(path, decision.victim.workload.path, deadline.signal).then((error): ProgramEnd => {
+      return error === undefined ? { result: 'succeeded' } : { result: 'failed', error };
+    });
+    return this.#follow({ hook: 'prekill', target: path, decision }, end, deadline);
   }
 
-  async #follow(run: Omit<HookRun, 'result'>, answer: Promise<string | undefined>, deadline?: Deadline): Promise<void> {
+  async #follow(run: Omit<HookRun, 'result'>, end: Promise<ProgramEnd>, deadline?: Deadline): Promise<void> {
     const beganNs = process.hrtime.bigint();
     let isReported = false;
-    const report = (result: HookRun['result'], error?: string): void => {
+    const report = (how: Pick<HookRun, 'result' | 'error'>): void => {
       if (isReported) return;
       isReported = true;
-      this.#report({ ...run, result, error, tookNs: process.hrtime.bigint() - beganNs });
+      this.#report({ ...run, ...how, ...(how.result !== 'refused' && { tookNs: process.hrtime.bigint() - beganNs }) });
     };
     void deadline?.passed.then(() => {
-      report('late');
+      report({ result: 'late' });
     });
-    const error = await answer;
-    report(error === undefined ? 'succeeded' : 'failed', error);
+    report(await end.catch((error: unknown) => ({ result: 'failed', error: String(error) }) as const));
   }
 
-  #wouldRun(decision: Decision): void {
+  async #wouldRun(decision: Decision): Promise<void> {
     const { preEvict, postEvict, prekill } = this.#hooks;
-    const sockets = prekill === undefined ? [] : prekillSockets(this.#parts.host.prekillDirectory);
+    const sockets = prekill === undefined ? [] : await prekillSockets(this.#parts.host.prekillDirectory);
     const targets: readonly (readonly [HookName, string])[] = [
       ...(preEvict ? [['preEvict', preEvict.argv.join(' ')] as const] : []),
       ...sockets.map((path) => ['prekill', path] as const),
@@ -168,11 +165,10 @@ export class Hooks implements BeforeSignal, StepListener {
     });
   }
 
-  #warnOfPrograms(): void {
+  async #warnOfPrograms(): Promise<void> {
     const { preEvict, postEvict } = this.#hooks;
     for (const [name, hook] of Object.entries({ preEvict, postEvict })) {
-      const [program = ''] = hook?.argv ?? [];
-      const problem = hook && this.#parts.host.programProblem(program);
+      const problem = hook && (await this.#parts.host.runner.problemOf(hook.argv[0] ?? '', CHECKED_WITHIN_MS));
       if (problem === undefined) continue;
       this.#parts.log.warn(`hooks.${name} is not run, and evictions go on without it: ${problem}`, { code: 'EVICTD_HOOK' });
     }

@@ -1,4 +1,4 @@
-import { lstatSync, readdirSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
 import { createConnection } from 'node:net';
 import { join } from 'node:path';
 import { trustProblem } from '../../host/linux/process/other-writer.js';
@@ -9,15 +9,14 @@ export const PREKILL_DIRECTORY = '/run/systemd/oomd.prekill.hook';
 const REPLY_AT_MOST_BYTES = 64 * 1024;
 
 /** The sockets in the directory, which is seldom there. None if users other than root can make one: it would delay evictions. */
-export function prekillSockets(directory: string): readonly string[] {
-  let names: readonly string[];
+export async function prekillSockets(directory: string): Promise<readonly string[]> {
   try {
-    if (trustProblem([directory]) !== undefined) return [];
-    names = readdirSync(directory);
+    if ((await trustProblem(directory, () => undefined)) !== undefined) return [];
+    const entries = await readdir(directory, { withFileTypes: true });
+    return entries.flatMap((entry) => (entry.isSocket() ? [join(directory, entry.name)] : []));
   } catch {
     return [];
   }
-  return names.map((name) => join(directory, name)).filter((path) => lstatSync(path, { throwIfNoEntry: false })?.isSocket() === true);
 }
 
 /**

@@ -1,9 +1,9 @@
-import { existsSync } from 'node:fs';
 import type { Outcome } from '../../core/decide/eviction.js';
 import { printable } from '../../core/name/printable.js';
 import { amountOfBytes } from '../../core/quantity/amount.js';
 import type { Resource } from '../../core/signal/signal.js';
 import type { LimitedCommand } from '../../core/systemd/limited-command.js';
+import { readFilesystems } from '../../native/filesystem-answer.js';
 import { hasEnded, type OpenNotifier } from './notifier.js';
 
 const BUSCTL = '/usr/bin/busctl';
@@ -25,22 +25,28 @@ const SHORTAGES: Readonly<Record<Resource, string>> = {
  */
 export const openDesktop =
   (runtimes = '/run/user'): OpenNotifier =>
-  ({ desktop }, { host, report }) => {
+  ({ desktop }, { host, native, report }) => {
     if (!desktop) return undefined;
     const runner = host.openCommandRunner();
     let running = 0;
+    const notify = async (uid: number, outcome: Outcome): Promise<void> => {
+      // On a thread of its own: users may mount a filesystem there that hangs.
+      const bus = `${runtimes}/${String(uid)}/bus`;
+      if (!(await readFilesystems(native, [bus])).has(bus)) return;
+      const error = await runner.run(notifyCommand(uid, outcome, runtimes));
+      report(error === undefined ? 'sent' : 'failed', error);
+    };
     return {
       over: (outcome) => {
         const uid = userOf(outcome.decision.victim.workload.path);
-        if (uid === undefined || !hasEnded(outcome) || !existsSync(`${runtimes}/${String(uid)}/bus`)) return;
+        if (uid === undefined || !hasEnded(outcome)) return;
         if (running >= AT_MOST) {
           report('dropped', `${String(AT_MOST)} desktop notifications are in flight`);
           return;
         }
         running += 1;
-        void runner.run(notifyCommand(uid, outcome, runtimes)).then((error) => {
+        void notify(uid, outcome).finally(() => {
           running -= 1;
-          report(error === undefined ? 'sent' : 'failed', error);
         });
       },
       close: () => undefined,

@@ -20,7 +20,7 @@ export interface Notifier {
 export interface NotifierParts {
   readonly node: string;
   readonly hierarchies: Pick<Hierarchies, 'memory' | 'unified'>;
-  readonly native: Pick<Binding, 'getxattr' | 'setxattr'>;
+  readonly native: Pick<Binding, 'FilesystemStats' | 'getxattr' | 'setxattr'>;
   readonly host: Pick<Host, 'openCommandRunner' | 'openOomSignal'>;
   /** The first failure is logged, and the first success after it. */
   readonly trouble: (error: string) => void;

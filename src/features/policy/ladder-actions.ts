@@ -4,7 +4,7 @@ import type { PolicyEffect, PolicyResult, PolicyTarget } from '../../core/policy
 import { openSharedCgroup } from '../../evict/cgroup/shared-cgroup.js';
 import { CgroupDirectory } from '../../host/linux/cgroup/cgroup-directory.js';
 import type { Hierarchies } from '../../host/linux/cgroup/hierarchies.js';
-import type { CommandRunner } from '../../monitor/ports/ports.js';
+import type { ProgramRunner } from '../../monitor/ports/ports.js';
 import type { Binding } from '../../native/binding.js';
 import { reclaimMemory } from './memory-reclaim.js';
 import type { Restraint } from './restraint.js';
@@ -14,7 +14,7 @@ export interface LadderParts {
   readonly native: Binding;
   readonly hierarchies: Hierarchies;
   readonly restraints: Restraints;
-  readonly runner: CommandRunner;
+  readonly runner: Pick<ProgramRunner, 'run'>;
   /** evictd's own cgroup in the memory hierarchy; undefined: not known. */
   readonly ownCgroup: () => string | undefined;
 }
@@ -76,9 +76,9 @@ export class LadderActions {
     const beganNs = process.hrtime.bigint();
     const environment = { EVICTD_POLICY: policy, EVICTD_SCOPE: scope, EVICTD_CONDITION: condition };
     const limits = { timeoutNs, memoryMaxBytes: COMMAND_MEMORY_BYTES };
-    const error = await this.#parts.runner.run({ purpose: 'policy', name: policy, argv: command, environment, ...limits });
-    if (error === undefined) return DONE;
-    return { result: process.hrtime.bigint() - beganNs >= timeoutNs ? 'timed-out' : 'failed', error };
+    const end = await this.#parts.runner.run({ purpose: 'policy', name: policy, argv: command, environment, ...limits });
+    if (end.result === 'succeeded') return DONE;
+    return { result: process.hrtime.bigint() - beganNs >= timeoutNs ? 'timed-out' : 'failed', error: end.error };
   }
 
   async #reclaimAfterOthers({ targets, memoryBytes, withinNs }: Act<'reclaim'>): Promise<Result> {

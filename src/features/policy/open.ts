@@ -4,11 +4,11 @@ import type { PolicyReadings, ScopeReading } from '../../core/policy/scope-readi
 import { selectHost } from '../../host/select.js';
 import type { Log } from '../../log/log.js';
 import type { PolicyPort } from '../../monitor/ports/policy-port.js';
-import type { StepListener, StepReport } from '../../monitor/ports/ports.js';
+import type { ProgramRunner, StepListener, StepReport } from '../../monitor/ports/ports.js';
 import { RestraintFile, restraintFilePath } from './restraint-file.js';
 import { Restraints } from './restraints.js';
 import * as deferred from './running-policies.js';
-import type { PolicySettings, ProgramRunner, RunningParts, RunningPolicies } from './running-policies.js';
+import type { PolicySettings, RunningParts, RunningPolicies } from './running-policies.js';
 
 export interface PoliciesParts extends Pick<RunningParts, 'hierarchies' | 'node'> {
   readonly runtimeDirectory: string;

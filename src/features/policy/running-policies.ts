@@ -7,7 +7,7 @@ import { compileGlob } from '../../core/workload/glob.js';
 import type { Rule } from '../../core/workload/rule.js';
 import type { Hierarchies } from '../../host/linux/cgroup/hierarchies.js';
 import { selectHost } from '../../host/select.js';
-import type { CommandRunner, SourceProblem } from '../../monitor/ports/ports.js';
+import type { ProgramRunner, SourceProblem } from '../../monitor/ports/ports.js';
 import { native } from '../../native/index.js';
 import { compileRules } from '../../workloads/workload-rules.js';
 import { CgroupValues } from './cgroup-values.js';
@@ -20,24 +20,19 @@ export interface RunningParts {
   /** The node's cgroup; undefined: the machine. */
   readonly node: string | undefined;
   readonly restraints: Restraints;
-  readonly runner: CommandRunner;
+  readonly runner: Pick<ProgramRunner, 'run'>;
 }
 
-/** `close` ends what runs as a child of evictd. */
-export interface ProgramRunner extends CommandRunner {
-  close(): void;
-}
-
-/** It outlives a reload: a program that runs goes on. Refuses programs that a user other than root can change. */
+/** It outlives a reload: a program that runs goes on. */
 export function openRunner(): ProgramRunner {
-  const { openProgramRunner, programProblem } = selectHost();
-  const runner = openProgramRunner?.() ?? { run: () => Promise.resolve('evictd runs no programs here'), close: () => undefined };
-  return {
-    run: async (command) => programProblem(command.argv[0] ?? '') ?? (await runner.run(command)),
-    close: () => {
-      runner.close();
-    },
-  };
+  const none = { result: 'refused', error: 'evictd runs no programs here' } as const;
+  return (
+    selectHost().openProgramRunner?.() ?? {
+      run: () => Promise.resolve(none),
+      problemOf: () => Promise.resolve(none.error),
+      close: () => undefined,
+    }
+  );
 }
 
 /** What of a configuration is about policies. */

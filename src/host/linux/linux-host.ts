@@ -1,7 +1,7 @@
 import type { Host } from '../host.js';
+import * as checkedPrograms from './process/checked-programs.js';
 import * as childCommands from './process/child-commands.js';
 import { readBootId, raisePriority, readMayEndOthers } from './process/own-process.js';
-import * as otherWriter from './process/other-writer.js';
 import * as cri from './cri/container-runtime.js';
 import * as doctor from './facts/readers.js';
 import { ownMemoryCgroup, readHierarchies } from './cgroup/hierarchies.js';
@@ -62,11 +62,10 @@ export const linuxHost: Host = {
   openContainerRuntime: (...args) => cri.openContainerRuntime(...args),
   openCommandRunner: (...args) => transientUnits.openCommandRunner(...args),
   openProgramRunner: () =>
-    transientUnits.hasSystemd()
-      ? Object.assign(transientUnits.openCommandRunner(), { close: () => undefined })
-      : new childCommands.ChildCommands(),
+    new checkedPrograms.CheckedPrograms(
+      transientUnits.hasSystemd() ? transientUnits.openCommandRunner() : new childCommands.ChildCommands(),
+    ),
   openOomSignal: (...args) => new oomSignal.OomSignal(...args),
-  programProblem: (...args) => otherWriter.programProblem(...args),
   readInhibitDelay: (...args) => inhibitDelay.readInhibitDelay(...args),
   awaitInhibitDelay: (...args) => inhibitDelay.awaitInhibitDelay(...args),
   openShutdownDelay: (...args) => shutdownDelay.openShutdownDelay(...args),

@@ -60,7 +60,6 @@ export const windowsHost: Host = {
   openContainerRuntime: undefined,
   openProgramRunner: undefined,
   openOomSignal: undefined,
-  programProblem: () => undefined,
   openCommandRunner: () => ({ run: () => Promise.resolve('there is no systemd to run it') }),
   readInhibitDelay: () => Promise.resolve({ kind: 'unknown', reason: NO_DELAY }),
   awaitInhibitDelay: () => Promise.resolve(undefined),

@@ -242,6 +242,19 @@ export interface CommandRunner {
   run(command: LimitedCommand): Promise<string | undefined>;
 }
 
+/** `refused`: the program was not run. */
+export type ProgramEnd = { readonly result: 'succeeded' } | { readonly result: 'failed' | 'refused'; readonly error: string };
+
+/** Runs programs that operators have configured, if only root can change them. Never blocks. */
+export interface ProgramRunner {
+  /** As CommandRunner, after the check. The program is not started any more once the signal is aborted. */
+  run(command: LimitedCommand, signal?: AbortSignal): Promise<ProgramEnd>;
+  /** Why it would refuse a program, as far as that is known in time; undefined: it would not. Never rejects. */
+  problemOf(program: string, withinMs: number): Promise<string | undefined>;
+  /** Ends what runs as a child of evictd. */
+  close(): void;
+}
+
 /** The questions that a step may ask while it decides. */
 export type StepAnswers = Pick<StepInput, 'candidates' | 'lastLook' | 'outside' | 'policyReadings' | 'policyWorkloads'>;
 

@@ -283,7 +283,6 @@ test('policies: counted, linted, shown with the place of every key', async () =>
   const policies: PolicyFacts = {
     fixed: { node: new Map(), cgroup: new Map([['memory.swap', { is: 'zero', why: 'there is no swap' }]]) },
     matches: new Map([['/a/**', 0]]),
-    untrusted: new Map(),
     cgroupVersion: 2,
   };
   const { stdout } = await config(['check'], yaml, undefined, () => machine({ policies }));

@@ -2,6 +2,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { HooksConfig } from '../../../src/core/hook/hook.js';
 import type { LimitedCommand } from '../../../src/core/systemd/limited-command.js';
 import { Hooks } from '../../../src/features/hooks/open.js';
+import type { ProgramEnd } from '../../../src/monitor/ports/ports.js';
 import { eventually } from '../../support/eventually.js';
 import { decision, outcome } from '../notify/evictions.js';
 
@@ -13,17 +14,22 @@ const MINUTE = 60_000_000_000n;
 
 function played(hooks: Partial<HooksConfig>, problem?: string) {
   const ran: LimitedCommand[] = [];
+  const signals: (AbortSignal | undefined)[] = [];
   const ends: ((error: string | undefined) => void)[] = [];
   const said: string[] = [];
   const counted: string[] = [];
   const runner = {
-    run: (command: LimitedCommand) => {
+    run: async (command: LimitedCommand, signal?: AbortSignal): Promise<ProgramEnd> => {
+      if (problem !== undefined) return { result: 'refused', error: problem };
       ran.push(command);
-      return new Promise<string | undefined>((resolve) => ends.push(resolve));
+      signals.push(signal);
+      const error = await new Promise<string | undefined>((resolve) => ends.push(resolve));
+      return error === undefined ? { result: 'succeeded' } : { result: 'failed', error };
     },
+    problemOf: () => Promise.resolve(problem),
     close: () => said.push('close'),
   };
-  const host = { runner, programProblem: () => problem, prekillDirectory: '/no/such/directory' };
+  const host = { runner, prekillDirectory: '/no/such/directory' };
   const note = (line: string) => said.push(line);
   const parts = {
     ...{ node: 'machine', dryRun: false, host, log: { debug: note, info: note, warn: note } },
@@ -36,7 +42,7 @@ function played(hooks: Partial<HooksConfig>, problem?: string) {
   onTestFinished(() => {
     for (const end of ends) end(undefined);
   });
-  return { all, before, ran, ends, said, counted, gone: () => gone };
+  return { all, before, ran, signals, ends, said, counted, gone: () => gone };
 }
 
 const preEvict = { ...hook, deadlineNs: MINUTE };
@@ -53,10 +59,12 @@ test('a signal waits until preEvict is over, whatever its result', async () => {
 });
 
 test('a signal waits no longer than the deadline, and the late hook counts once', async () => {
-  const { before, ends, gone, counted } = played({ preEvict: { ...hook, deadlineNs: 1_000_000n } });
+  const { before, signals, ends, gone, counted } = played({ preEvict: { ...hook, deadlineNs: 1_000_000n } });
   expect(before()).toBe(true);
+  expect(signals[0]?.aborted).toBe(false);
   await eventually('the signal is sent', () => gone() === 1);
   expect(counted).toEqual(['preEvict late']);
+  expect(signals[0]?.aborted).toBe(true); // it is not started any more
   ends[0]?.(undefined);
   await Promise.resolve();
   expect([counted, gone()]).toEqual([['preEvict late'], 1]);
@@ -65,25 +73,35 @@ test('a signal waits no longer than the deadline, and the late hook counts once'
 test.each<[what: string, hooks: Partial<HooksConfig>]>([
   ['no hook', {}],
   ['only postEvict', { postEvict: hook }],
-  ['sockets of systemd-oomd, and there are none', { prekill: { deadlineNs: MINUTE } }],
 ])('with %s a signal does not wait', (_what, hooks) => {
   const { before, ran, gone } = played(hooks);
   expect([before(), ran, gone()]).toEqual([false, [], 0]);
 });
 
-test('a program that others can change is not run, and nothing waits for it', () => {
-  const { before, ran, said, counted } = played({ preEvict }, '/bin/hook is writable by all users');
+test('without a socket of systemd-oomd nothing is waited for', async () => {
+  const { before, gone } = played({ prekill: { deadlineNs: MINUTE } });
+  expect(before()).toBe(true);
+  await eventually('the signal is sent', () => gone() === 1);
+});
+
+test('a program that others can change is not run, and nothing waits for it', async () => {
+  const { before, ran, said, counted, gone } = played({ preEvict }, '/bin/hook is writable by all users');
+  await eventually('the warning', () => said.length === 1);
   expect(said).toEqual(['hooks.preEvict is not run, and evictions go on without it: /bin/hook is writable by all users']);
-  expect([before(), ran, counted]).toEqual([false, [], ['preEvict refused']]);
+  expect(before()).toBe(true);
+  await eventually('the signal is sent', () => gone() === 1);
+  expect([ran, counted]).toEqual([[], ['preEvict refused']]);
 });
 
 test('hooks that hang are not piled up', async () => {
-  const { before, ran, ends, counted } = played({ preEvict });
-  const waits = Array.from({ length: 9 }, before);
-  expect([waits.filter(Boolean).length, ran.length, counted]).toEqual([8, 8, ['preEvict refused']]);
+  const { before, ran, ends, counted, gone } = played({ preEvict });
+  for (let evictions = 0; evictions < 9; evictions += 1) before();
+  await eventually('the ninth eviction does not wait', () => gone() === 1);
+  expect([ran.length, counted]).toEqual([8, ['preEvict refused']]);
   ends[0]?.(undefined);
   await eventually('one has ended', () => counted.includes('preEvict succeeded'));
-  expect(before()).toBe(true);
+  before();
+  expect(ran.length).toBe(9);
 });
 
 test('postEvict runs after the step, with the result', async () => {

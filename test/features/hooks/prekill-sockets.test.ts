@@ -76,8 +76,8 @@ test('a socket without a listener', async () => {
 test('only sockets count, and only where root alone can make one', async () => {
   await hook(() => undefined);
   writeFileSync(join(directory, 'file'), '');
-  expect(prekillSockets(directory)).toEqual([path]);
+  expect(await prekillSockets(directory)).toEqual([path]);
   chmodSync(directory, 0o777);
-  expect(prekillSockets(directory)).toEqual([]);
-  expect(prekillSockets('/no/such/directory')).toEqual([]);
+  expect(await prekillSockets(directory)).toEqual([]);
+  expect(await prekillSockets('/no/such/directory')).toEqual([]);
 });

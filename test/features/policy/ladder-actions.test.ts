@@ -178,7 +178,7 @@ describe('run', () => {
 
   test('the program gets the policy, its scope and condition, and limits', async () => {
     const ran: LimitedCommand[] = [];
-    const { act } = ladder({ runner: { run: (given) => (ran.push(given), Promise.resolve(undefined)) } });
+    const { act } = ladder({ runner: { run: (given) => (ran.push(given), Promise.resolve({ result: 'succeeded' })) } });
     expect(await act(command)).toEqual({ result: 'done' });
     expect(ran).toEqual([
       {
@@ -192,7 +192,7 @@ describe('run', () => {
     ['fails', 60n * SECOND, 'failed'],
     ['takes its whole time', 0n, 'timed-out'],
   ])('a program that %s', async (_rule, timeoutNs, result) => {
-    const { act } = ladder({ runner: { run: () => Promise.resolve('it failed (why)') } });
+    const { act } = ladder({ runner: { run: () => Promise.resolve({ result: 'failed', error: 'it failed (why)' }) } });
     expect(await act({ ...command, timeoutNs })).toEqual({ result, error: 'it failed (why)' });
   });
 

@@ -5,7 +5,7 @@ import { readBootId } from '../../../src/host/linux/process/own-process.js';
 import { LadderActions } from '../../../src/features/policy/ladder-actions.js';
 import { RestraintFile } from '../../../src/features/policy/restraint-file.js';
 import { Restraints } from '../../../src/features/policy/restraints.js';
-import type { CommandRunner } from '../../../src/monitor/ports/ports.js';
+import type { ProgramRunner } from '../../../src/monitor/ports/ports.js';
 import { native } from '../../../src/native/index.js';
 import { testCgroup, type TestCgroup } from '../../support/cgroup.js';
 import { CollectedLog, freshFile, machineWorkload } from '../../support/oom-score-adj.js';
@@ -38,7 +38,7 @@ export interface Ladder {
 
 export interface LadderSetting {
   readonly file?: string;
-  readonly runner?: CommandRunner;
+  readonly runner?: Pick<ProgramRunner, 'run'>;
   readonly own?: string;
 }
 

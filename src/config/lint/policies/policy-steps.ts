@@ -1,6 +1,6 @@
 import type { LadderStep } from '../../../core/policy/configured-policy.js';
 import type { Finding, LintRule } from '../lint-rule.js';
-import type { PolicyFacts } from '../machine.js';
+import type { MachineFacts } from '../machine.js';
 
 /** Patterns without a cgroup. */
 export const policyScopesRule: LintRule = {
@@ -22,7 +22,7 @@ export const policyStepsRule: LintRule = {
   find: ({ policies, workloads }, machine) =>
     policies.flatMap(({ name, then }, index) => [
       ...withoutWorkloads(name, then, index, workloads.length),
-      ...then.flatMap((step, at) => failingStep(name, step, `policies[${String(index)}].then`, at, machine?.policies)),
+      ...then.flatMap((step, at) => failingStep(name, step, `policies[${String(index)}].then`, at, machine)),
     ]),
 };
 
@@ -35,17 +35,17 @@ function withoutWorkloads(name: string, steps: readonly LadderStep[], index: num
   return [{ level: 'warn', code: 'EVICTD_LINT_POLICY_WORKLOADS', message, hint, key }];
 }
 
-function failingStep(name: string, step: LadderStep, key: string, at: number, facts: PolicyFacts | undefined): Finding[] {
+function failingStep(name: string, step: LadderStep, key: string, at: number, machine: MachineFacts | undefined): Finding[] {
   const found = (code: string, why: string, hint: string): Finding[] => {
     const message = `${key}[${String(at)}]: ${name}: ${step.kind} fails here: ${why}`;
     return [{ level: 'warn', code, message, hint, key }];
   };
   if (step.kind === 'run') {
-    const why = facts?.untrusted.get(step.command[0] ?? '');
+    const why = machine?.programs?.get(step.command[0] ?? '');
     const hint = 'make root the owner of the program and its directories, and let only root write to them';
     return why === undefined ? [] : found('EVICTD_LINT_POLICY_PROGRAM', why, hint);
   }
   const needsV2 = step.kind === 'reclaim' || step.kind === 'throttle';
-  if (!needsV2 || facts?.cgroupVersion !== 1) return [];
+  if (!needsV2 || machine?.policies?.cgroupVersion !== 1) return [];
   return found('EVICTD_LINT_POLICY_STEP', 'the memory controller is that of cgroup v1', 'remove the step, or boot with cgroup v2');
 }

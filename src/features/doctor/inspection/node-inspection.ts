@@ -56,7 +56,7 @@ export async function examineNode(
     node.place(filesystems);
     await filesystemsRead(node);
     await arm(node, loaded);
-    const machine = machineFactsOf(reading, loaded);
+    const machine = await machineFactsOf(reading, loaded);
     const estimated = machine.estimated === true || (facts.isMachine && config.departures['kernel-memory'] && 'missing');
     return {
       facts: {

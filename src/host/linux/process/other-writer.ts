@@ -1,21 +1,25 @@
-import { lstatSync, realpathSync, statSync, type Stats } from 'node:fs';
-import { dirname } from 'node:path';
+import type { Stats } from 'node:fs';
+import { lstat, readlink } from 'node:fs/promises';
+import { dirname, isAbsolute, join } from 'node:path';
 import { fsPath } from '../../../byte-paths.js';
+import { textOfBytes } from '../../../core/name/byte-text.js';
 
 export type Owner = Pick<Stats, 'uid' | 'gid' | 'mode'>;
 
 const WRITABLE_BY_GROUP = 0o020;
 const WRITABLE_BY_OTHERS = 0o002;
 const EXECUTABLE = 0o111;
+/** As in the kernel (MAXSYMLINKS). */
+const LINKS_AT_MOST = 40;
 
 /**
  * Why users other than root can change a file or a directory; undefined: they cannot. Access lists show in the group
- * bits.
+ * bits, also where the group is root's.
  */
 export function otherWriter({ uid, gid, mode }: Owner): string | undefined {
   if (uid !== 0) return `belongs to user ${String(uid)}`;
   if ((mode & WRITABLE_BY_OTHERS) !== 0) return 'is writable by all users';
-  return gid !== 0 && (mode & WRITABLE_BY_GROUP) !== 0 ? `is writable by group ${String(gid)}` : undefined;
+  return (mode & WRITABLE_BY_GROUP) === 0 ? undefined : `is writable by group ${String(gid)}`;
 }
 
 /** A path and every directory above it. */
@@ -25,27 +29,46 @@ export function withParents(path: string): readonly string[] {
 }
 
 /**
- * Why root must not run this program: it is missing, no program, or users other than root can change it, what it links
- * to, or a directory above either. undefined: it may. Never throws.
+ * Why root must not run this program: it is missing, no program, or users other than root can change it or lead its
+ * path elsewhere. undefined: it may. Its filesystem may hang, and the answer never come. Never rejects.
  */
-export function programProblem(program: string): string | undefined {
+export async function programProblem(program: string): Promise<string | undefined> {
   try {
-    const file = realpathSync(program);
-    const found = statSync(fsPath(file));
-    if (!found.isFile() || (found.mode & EXECUTABLE) === 0) return `${program} is no program`;
-    return trustProblem([dirname(program), file]);
+    return await trustProblem(program, (found) => {
+      return found.isFile() && (found.mode & EXECUTABLE) !== 0 ? undefined : `${program} is no program`;
+    });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return `${program} is missing`;
     return error instanceof Error ? error.message : String(error);
   }
 }
 
-/** The first of these paths, and the directories above them, that users other than root can change. Throws Node's errors. */
-export function trustProblem(paths: readonly string[]): string | undefined {
-  for (const path of new Set(paths.flatMap(withParents))) {
-    const owner = lstatSync(fsPath(path));
-    const writer = owner.isSymbolicLink() ? undefined : otherWriter(owner);
-    if (writer !== undefined) return `${path} ${writer}`;
+/**
+ * The first file or directory on the way to an absolute path that users other than root can change. Goes link by link,
+ * as the kernel does: they could exchange a link that only a link leads to. Looks at nothing behind what they can
+ * change, such as a filesystem of theirs. Rejects with Node's errors.
+ *
+ * @param lastProblem  what is wrong with what the path leads to
+ */
+export async function trustProblem(path: string, lastProblem: (found: Stats) => string | undefined): Promise<string | undefined> {
+  const left = path.split('/');
+  let at = '/';
+  let found = await lstat(at);
+  for (let links = 0; ;) {
+    const writer = otherWriter(found);
+    if (writer !== undefined) return `${at} ${writer}`;
+    const name = left.shift();
+    if (name === undefined) return lastProblem(found);
+    const next = join(at, name);
+    const status = await lstat(fsPath(next));
+    if (!status.isSymbolicLink()) {
+      [at, found] = [next, status];
+      continue;
+    }
+    links += 1;
+    if (links > LINKS_AT_MOST) throw Object.assign(new Error(`ELOOP: too many symbolic links, ${path}`), { code: 'ELOOP' });
+    const target = textOfBytes(await readlink(fsPath(next), 'buffer'));
+    left.unshift(...target.split('/'));
+    if (isAbsolute(target)) [at, found] = ['/', await lstat('/')];
   }
-  return undefined;
 }

@@ -28,7 +28,6 @@ function facts(overrides: Partial<PolicyFacts> = {}): PolicyFacts {
   return {
     fixed: { node: new Map(node), cgroup: new Map(cgroup) },
     matches: new Map([['/a', 1]]),
-    untrusted: new Map(),
     cgroupVersion: 2,
     ...overrides,
   };
@@ -49,8 +48,13 @@ function policy(when: string, overrides: Partial<ConfiguredPolicy> & { readonly 
   };
 }
 
-function findings(policies: readonly ConfiguredPolicy[], found: PolicyFacts | 'offline' = facts(), workloads = subject([]).workloads) {
-  return lintPolicy(subject([], { policies, workloads }), found === 'offline' ? undefined : machine({ policies: found }), RULES);
+function findings(
+  policies: readonly ConfiguredPolicy[],
+  found: PolicyFacts | 'offline' = facts(),
+  workloads = subject([]).workloads,
+  programs = new Map<string, string>(),
+) {
+  return lintPolicy(subject([], { policies, workloads }), found === 'offline' ? undefined : machine({ policies: found, programs }), RULES);
 }
 
 describe('where a condition can never hold', () => {
@@ -126,13 +130,19 @@ describe('steps that will fail', () => {
   test.each<[rule: string, steps: readonly LadderStep[], overrides: Partial<PolicyFacts>, found: string[]]>([
     ['v1 has no memory.reclaim and no memory.high', [reclaim, throttle, kill], { cgroupVersion: 1 }, ['STEP then[0]', 'STEP then[1]']],
     ['v2 has both', [reclaim, throttle, kill], {}, []],
-    ['a program that another user can change', [run], { untrusted: new Map([['/bin/a', 'is writable']]) }, ['PROGRAM then[0]']],
-    ['a program that only root can change', [run], { untrusted: new Map([['b', 'is writable']]) }, []],
   ])('%s', (_rule, then, overrides, found) => {
     const codes = findings([policy('age > 1h', { then })], facts(overrides)).map(({ code, message }) => {
       return `${code.replace('EVICTD_LINT_POLICY_', '')} ${/then\[\d\]/.exec(message)?.[0] ?? ''}`;
     });
     expect(codes).toEqual(found);
+  });
+
+  test.each<[rule: string, program: string, codes: string[]]>([
+    ['a program that another user can change', '/bin/a', ['EVICTD_LINT_POLICY_PROGRAM']],
+    ['a program that only root can change', 'b', []],
+  ])('%s', (_rule, program, codes) => {
+    const found = findings([policy('age > 1h', { then: [run] })], facts(), [], new Map([[program, 'is writable']]));
+    expect(found.map(({ code }) => code)).toEqual(codes);
   });
 
   test.each<[steps: readonly LadderStep[], codes: string[]]>([

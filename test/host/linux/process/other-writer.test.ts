@@ -1,5 +1,5 @@
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import { otherWriter, programProblem, type Owner } from '../../../../src/host/linux/process/other-writer.js';
 
@@ -7,7 +7,7 @@ const file = (mode: number, uid = 0, gid = 0): Owner => ({ uid, gid, mode });
 
 test.each<[rule: string, owner: Owner, writer: string | undefined]>([
   ["root's", file(0o100755), undefined],
-  ["root's group is root", file(0o100775), undefined],
+  ["users may be in root's group, or in an access list", file(0o100775), 'is writable by group 0'],
   ['another group may read', file(0o100750, 0, 50), undefined],
   ['another group may write', file(0o100775, 0, 50), 'is writable by group 50'],
   ['all users may write', file(0o100757), 'is writable by all users'],
@@ -30,8 +30,8 @@ beforeEach(() => {
   writeFileSync(program, '', { mode: 0o755 });
 });
 
-test('a program that only root can change may run', () => {
-  expect(programProblem(program)).toBeUndefined();
+test('a program that only root can change may run', async () => {
+  expect(await programProblem(program)).toBeUndefined();
 });
 
 function group(): void {
@@ -53,22 +53,42 @@ test.each<[what: string, spoil: () => void, problem: RegExp]>([
   ['that is not there', () => rmSync(program), /hook is missing$/],
   ['that cannot be executed', () => chmodSync(program, 0o644), /is no program$/],
   ['that is a directory', replaceByDirectory, /is no program$/],
-])('a program %s may not', (_what, spoil, problem) => {
+])('a program %s may not', async (_what, spoil, problem) => {
   spoil();
-  expect(programProblem(program)).toMatch(problem);
+  expect(await programProblem(program)).toMatch(problem);
 });
 
-test('a link is judged by what it leads to, and by its own directory', () => {
+function otherDirectory(): string {
   const other = mkdtempSync('/run/evictd-test-trust-');
   onTestFinished(() => {
     rmSync(other, { recursive: true });
   });
+  return other;
+}
+
+test('a link is judged by what it leads to, and by its own directory', async () => {
+  const other = otherDirectory();
   const link = join(other, 'link');
   symlinkSync(program, link);
-  expect(programProblem(link)).toBeUndefined();
+  expect(await programProblem(link)).toBeUndefined();
   chmodSync(program, 0o757);
-  expect(programProblem(link)).toMatch(/bin\/hook is writable/);
+  expect(await programProblem(link)).toMatch(/bin\/hook is writable/);
   chmodSync(program, 0o755);
   chmodSync(other, 0o777);
-  expect(programProblem(link)).toMatch(/trust-\w+ is writable/);
+  expect(await programProblem(link)).toMatch(/trust-\w+ is writable/);
+});
+
+test('a link that only a link leads to could be exchanged, too', async () => {
+  const [first, second] = [otherDirectory(), otherDirectory()];
+  symlinkSync(join('..', basename(second), 'link'), join(first, 'link'));
+  symlinkSync(join(directory, 'x', '..', 'bin'), join(second, 'link'));
+  mkdirSync(join(directory, 'x'));
+  expect(await programProblem(join(first, 'link', 'hook'))).toBeUndefined();
+  chownSync(second, 1, 0);
+  expect(await programProblem(join(first, 'link', 'hook'))).toBe(`${second} belongs to user 1`);
+});
+
+test('links in a circle', async () => {
+  symlinkSync(join(directory, 'circle'), join(directory, 'circle'));
+  expect(await programProblem(join(directory, 'circle'))).toMatch(/^ELOOP/);
 });
