@@ -26,6 +26,7 @@ export const EVICTION_METRICS: readonly Metric[] = [
     ['eviction_signal'],
     { evicted: (signal) => [1, signal] },
     evictingSignals,
+    { evicted: (_signal, { decision }) => decision },
   ),
   eventCounter(
     'evictd_evictions_failed_total',
@@ -33,6 +34,7 @@ export const EVICTION_METRICS: readonly Metric[] = [
     ['eviction_signal'],
     { failed: (signal) => [1, signal] },
     evictingSignals,
+    { failed: (_signal, { decision }) => decision },
   ),
   eventCounter(
     'evictd_evictions_ineffective_total',
@@ -40,6 +42,7 @@ export const EVICTION_METRICS: readonly Metric[] = [
     ['eviction_signal'],
     { ineffective: (signal) => [1, signal] },
     evictingSignals,
+    { ineffective: (_signal, { decision }) => decision },
   ),
   eventCounter(
     'evictd_standing_orders_total',
@@ -125,6 +128,7 @@ export const EVICTION_METRICS: readonly Metric[] = [
     // dense around the goal of 10 ms
     buckets: [0.000_25, 0.000_5, 0.001, 0.002, 0.003, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
     on: { wakeToSignal: (seconds) => seconds },
+    decision: { wakeToSignal: (_seconds, decision) => decision },
   },
   gauge(
     'evictd_eviction_budget_remaining',

@@ -1,8 +1,12 @@
+import type { EvictionSignal } from '../core/message/eviction-signal.js';
 import type { Observations } from '../core/signal/observation.js';
+import type { Candidate } from '../core/rank/first-candidates.js';
+import type { Stall } from '../core/signal/pressure-share.js';
 import type { ConditionType, Resource } from '../core/signal/signal.js';
 import type { Threshold } from '../core/threshold/threshold.js';
 import type { NotifierState } from '../monitor/ports/ports.js';
 import type { Metrics } from '../monitor/ports/metrics.js';
+import type { WorkloadEvictions } from './workload-series.js';
 
 /** A metric as Prometheus describes it. docs/metrics.md has the same list, checked by a test. */
 export interface Definition {
@@ -15,12 +19,22 @@ export interface Definition {
 /** A value and its label values in the order of the definition. undefined: no sample. */
 export type Sample = readonly [value: number | undefined, ...labels: string[]];
 
-/** What the monitor published last. */
-export interface Latest {
+/** What one reading of the node shows. */
+export interface NodeReading {
   readonly observations: Observations;
   readonly thresholds: readonly Threshold[];
-  readonly conditions: ReadonlySet<ConditionType>;
   readonly notifierStates: readonly NotifierState[];
+  /** How long tasks have waited so far. Empty: not measured. */
+  readonly stalls: readonly Stall[];
+}
+
+/** What the monitor published last. */
+export interface Latest extends NodeReading {
+  readonly conditions: ReadonlySet<ConditionType>;
+  /** By signal, the first that would be evicted, if evictd has ranked them a short time ago. */
+  readonly candidates: ReadonlyMap<EvictionSignal, readonly Candidate[]>;
+  /** Of the workloads that were evicted last. */
+  readonly workloadEvictions: readonly WorkloadEvictions[];
   readonly reclaimSteps: readonly string[];
   readonly hooks: readonly string[];
   readonly notifications: readonly string[];
@@ -51,6 +65,12 @@ export interface OwnValues {
   readonly memoryNodes: () => readonly { readonly node: number; readonly availableBytes: bigint; readonly capacityBytes: bigint }[];
 }
 
+/** A metric that one reading of the node is enough for. */
+export interface NodeMetric extends Definition {
+  readonly type: 'gauge' | 'counter';
+  readonly read: (reading: NodeReading) => readonly Sample[];
+}
+
 /** A value for an event of the monitor; undefined: none for this one. */
 export type OnEvent<T> = { readonly [Event in keyof Metrics]?: (...args: Parameters<Metrics[Event]>) => T | undefined };
 
@@ -67,6 +87,8 @@ export interface EventCounter extends Definition {
   readonly on: OnEvent<readonly [count: number, ...labels: string[]]>;
   /** Series that exist from the start, at 0: their first event is an increase that rate() sees. */
   readonly initial: (latest: Latest) => readonly (readonly string[])[];
+  /** The number of the decision that an event belongs to, for the exemplar. Left out: none. */
+  readonly decision?: OnEvent<number>;
 }
 
 /** A distribution of the values of events. */
@@ -74,13 +96,19 @@ export interface EventHistogram extends Definition {
   readonly type: 'histogram';
   readonly buckets: readonly number[];
   readonly on: OnEvent<number>;
+  readonly decision: OnEvent<number>;
 }
 
 export type Metric = ReadMetric | EventCounter | EventHistogram;
 
 type Read = ReadMetric['read'];
 
-export function gauge(name: string, help: string, read: Read, labels: readonly string[] = []): ReadMetric {
+export function gauge<R extends Read>(
+  name: string,
+  help: string,
+  read: R,
+  labels: readonly string[] = [],
+): Definition & { type: 'gauge'; read: R } {
   return { type: 'gauge', name, help, labels, read };
 }
 
@@ -95,6 +123,7 @@ export function eventCounter(
   labels: readonly string[],
   on: EventCounter['on'],
   initial: EventCounter['initial'],
+  decision?: EventCounter['decision'],
 ): EventCounter {
-  return { type: 'counter', name, help, labels, on, initial };
+  return { type: 'counter', name, help, labels, on, initial, ...(decision && { decision }) };
 }

@@ -1,4 +1,3 @@
-import type { Observation } from '../core/signal/observation.js';
 import {
   CONDITION_TYPES,
   isPressure,
@@ -7,68 +6,81 @@ import {
   STALL_RESOURCES,
   type ConditionType,
   type Signal,
+  type SignalUnit,
 } from '../core/signal/signal.js';
-import { ratioOf, stalledSeconds } from '../core/signal/pressure-share.js';
-import { allMet, isListed, resolve, thresholdKind, whenText } from '../core/threshold/threshold.js';
-import { gauge, readCounter, type Definition, type Latest, type ReadMetric } from './metric-types.js';
+import { ratioOf } from '../core/signal/pressure-share.js';
+import { allMet, isListed, operandsOf, resolve, thresholdKind, whenText } from '../core/threshold/threshold.js';
+import { gauge, type Definition, type NodeMetric, type NodeReading, type ReadMetric, type Sample } from './metric-types.js';
 
-export const SIGNAL_AVAILABLE = gauge(
-  'evictd_signal_available',
-  'Available amount, in the unit of the signal: bytes, inodes or processes.',
-  (latest) => amounts(latest).map(([signal, { available }]) => [Number(available), signal]),
-  ['eviction_signal'],
-);
+export type AmountUnit = Exclude<SignalUnit, 'share'>;
 
-export const SIGNAL_CAPACITY = gauge(
-  'evictd_signal_capacity',
-  'Capacity, in the unit of the signal: bytes, inodes or processes.',
-  (latest) => amounts(latest).map(([signal, { capacity }]) => [Number(capacity), signal]),
-  ['eviction_signal'],
-);
+export const AMOUNT_UNITS: readonly AmountUnit[] = ['bytes', 'inodes', 'processes'];
 
-export const SIGNAL_THRESHOLD = gauge(
-  'evictd_signal_threshold',
-  'The threshold is met when less than this is available, in the unit of the signal.',
-  ({ thresholds, observations }) =>
-    thresholds
-      .filter((threshold) => !isListed(threshold))
-      .map((threshold) => {
-        const observed = observations.observed.get(threshold.signal);
-        const limit = observed ?? (threshold.value.kind === 'quantity' ? { capacity: 0n } : undefined);
-        return [limit && Number(resolve(threshold.value, limit.capacity)), threshold.signal, thresholdKind(threshold)];
-      }),
-  ['eviction_signal', 'kind'],
-);
+/** A metric for each unit: bytes and processes are not comparable. */
+const byUnit = (
+  stem: string,
+  help: (unit: AmountUnit) => string,
+  read: (reading: NodeReading) => readonly Sample[],
+  labels: readonly string[],
+) =>
+  AMOUNT_UNITS.map((unit) =>
+    gauge(
+      `evictd_signal_${stem}_${unit}`,
+      help(unit),
+      (reading: NodeReading) => read(reading).filter(([, signal]) => SIGNAL_FACTS[signal as Signal].unit === unit),
+      labels,
+    ),
+  );
 
-export const SIGNAL_PRESSURE = gauge(
+const SIGNAL_AMOUNTS: readonly NodeMetric[] = [
+  ...byUnit('available', (unit) => `Available ${unit}.`, amountSamples('available'), ['eviction_signal']),
+  ...byUnit('capacity', (unit) => `Capacity in ${unit}.`, amountSamples('capacity'), ['eviction_signal']),
+  ...byUnit(
+    'threshold',
+    (unit) => `The threshold is met when fewer ${unit} are available.`,
+    ({ thresholds, observations }) =>
+      thresholds
+        .filter((threshold) => !isListed(threshold))
+        .map((threshold) => {
+          const observed = observations.observed.get(threshold.signal);
+          const limit = observed ?? (threshold.value.kind === 'quantity' ? { capacity: 0n } : undefined);
+          return [limit && Number(resolve(threshold.value, limit.capacity)), threshold.signal, thresholdKind(threshold)];
+        }),
+    ['eviction_signal', 'kind'],
+  ),
+];
+
+const SIGNAL_PRESSURE = gauge(
   'evictd_signal_pressure_ratio',
   'Share of wall time in which tasks waited, 0 to 1.',
-  ({ observations }) =>
-    [...observations.observed].filter(([signal]) => isPressure(signal)).map(([signal, observation]) => [ratioOf(observation), signal]),
+  ({ observations }: NodeReading) =>
+    [...observations.observed]
+      .filter(([signal]) => isPressure(signal))
+      // A substitute has a name of its own (memory.pressure.full.avg10): it differs from what a running evictd exports.
+      .map(([signal, observation]) => [ratioOf(observation), observation.standIn ? `${signal}.${observation.standIn}` : signal]),
   ['eviction_signal'],
 );
 
-export const THRESHOLD_MET = gauge(
+const THRESHOLD_MET = gauge(
   'evictd_threshold_met',
   '1 while all operands of an entry of thresholds are met, else 0.',
-  ({ thresholds, observations }) =>
+  ({ thresholds, observations }: NodeReading) =>
     thresholds.filter(isListed).map((threshold) => {
-      const met = allMet(threshold, observations, false);
+      const isAbsent = operandsOf(threshold).some(({ signal }) => observations.absent?.has(signal));
+      const met = isAbsent ? false : allMet(threshold, observations, false);
       return [met === undefined ? undefined : met ? 1 : 0, whenText(threshold), thresholdKind(threshold)];
     }),
   ['when', 'kind'],
 );
 
 /** Named as in node_exporter: waiting is the kernel's some, stalled its full. */
-export const PRESSURE_TOTALS = STALL_RESOURCES.flatMap((resource) =>
+const PRESSURE_TOTALS: readonly NodeMetric[] = STALL_RESOURCES.flatMap((resource) =>
   STALL_KINDS.map((kind) => ({
-    resource,
-    kind,
-    metric: readCounter(
-      `evictd_pressure_${resource}_${kind === 'some' ? 'waiting' : 'stalled'}_seconds_total`,
-      kind === 'some' ? `Time in which some task waited for ${resource}.` : `Time in which all non-idle tasks waited for ${resource}.`,
-      ({ observations }) => stalledSeconds(resource, kind, observations.observed),
-    ),
+    type: 'counter',
+    name: `evictd_pressure_${resource}_${kind === 'some' ? 'waiting' : 'stalled'}_seconds_total`,
+    help: kind === 'some' ? `Time in which some task waited for ${resource}.` : `Time in which all non-idle tasks waited for ${resource}.`,
+    labels: [],
+    read: ({ stalls }) => stalls.filter((stall) => stall.resource === resource && stall.kind === kind).map(({ seconds }) => [seconds]),
   })),
 );
 
@@ -82,16 +94,25 @@ export const NODE_CONDITION = gauge(
   ['condition'],
 );
 
-export const NOTIFIER_LIVE = gauge(
+const NOTIFIER_LIVE = gauge(
   'evictd_notifier_live',
   '1 while every notifier of this mechanism is armed, 0 while another mechanism or polling replaces one.',
-  ({ notifierStates }) =>
+  ({ notifierStates }: NodeReading) =>
     [...new Set(notifierStates.map(({ mechanism }) => mechanism))].map((mechanism) => [
       notifierStates.every((state) => state.live || state.mechanism !== mechanism) ? 1 : 0,
       mechanism,
     ]),
   ['mechanism'],
 );
+
+/** Those that `evictd check` has, too. */
+export const CHECKED_METRICS: readonly NodeMetric[] = [
+  ...SIGNAL_AMOUNTS,
+  SIGNAL_PRESSURE,
+  THRESHOLD_MET,
+  ...PRESSURE_TOTALS,
+  NOTIFIER_LIVE,
+];
 
 /** Exported only by `evictd check`. */
 export const CHECK_EXIT_CODE: Definition = {
@@ -102,14 +123,8 @@ export const CHECK_EXIT_CODE: Definition = {
 };
 
 export const NODE_METRICS: readonly ReadMetric[] = [
-  SIGNAL_AVAILABLE,
-  SIGNAL_CAPACITY,
-  SIGNAL_THRESHOLD,
-  SIGNAL_PRESSURE,
-  THRESHOLD_MET,
-  ...PRESSURE_TOTALS.map(({ metric }) => metric),
+  ...CHECKED_METRICS,
   NODE_CONDITION,
-  NOTIFIER_LIVE,
   gauge(
     'evictd_signal_polled',
     '1 while no notifier watches this signal, so that evictd only polls it.',
@@ -150,6 +165,7 @@ export const NODE_METRICS: readonly ReadMetric[] = [
   }),
 ];
 
-function amounts({ observations }: Latest): [Signal, Observation][] {
-  return [...observations.observed].filter(([signal]) => !isPressure(signal));
+function amountSamples(of: 'available' | 'capacity') {
+  return ({ observations }: NodeReading): readonly Sample[] =>
+    [...observations.observed].map(([signal, observed]) => [Number(observed[of]), signal]);
 }

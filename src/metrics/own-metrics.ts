@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { gauge, readCounter, type Metric } from './metric-types.js';
 
 /** By the wall clock at the start: setting the clock later does not change it. */
@@ -29,10 +29,12 @@ export const OWN_METRICS: readonly Metric[] = [
     [safeMode === undefined ? 0 : 1],
   ]),
   gauge('evictd_dry_run', '1 if evictd only records what it would do, else 0.', (_latest, own) => [[own.dryRun ? 1 : 0]]),
-  readCounter('evictd_process_cpu_seconds_total', 'CPU time of evictd, user and system.', () => [[cpuSeconds()]]),
-  gauge('evictd_process_resident_memory_bytes', 'Resident memory of evictd.', () => [[process.memoryUsage.rss()]]),
-  gauge('evictd_process_open_fds', 'Open file descriptors of evictd.', () => [[openFds()]]),
-  gauge('evictd_process_start_time_seconds', 'When evictd started, in seconds since 1970.', () => [[PROCESS_START_SECONDS]]),
+  // The names that Prometheus' client libraries agree on.
+  readCounter('process_cpu_seconds_total', 'CPU time of evictd, user and system.', () => [[cpuSeconds()]]),
+  gauge('process_resident_memory_bytes', 'Resident memory of evictd.', () => [[process.memoryUsage.rss()]]),
+  gauge('process_open_fds', 'Open file descriptors of evictd.', () => [[openFds()]]),
+  gauge('process_max_fds', 'How many file descriptors evictd may open.', () => [[(maxFds ??= readMaxFds())]]),
+  gauge('process_start_time_seconds', 'When evictd started, in seconds since 1970.', () => [[PROCESS_START_SECONDS]]),
 ];
 
 function cpuSeconds(): number {
@@ -44,6 +46,19 @@ function cpuSeconds(): number {
 function openFds(): number | undefined {
   try {
     return readdirSync('/proc/self/fd').length - 1;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Read once. */
+let maxFds: number | undefined;
+
+/** The soft limit. undefined: none, or no procfs. */
+function readMaxFds(): number | undefined {
+  try {
+    const [, limit] = /^Max open files +([0-9]+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];
+    return limit === undefined ? undefined : Number(limit);
   } catch {
     return undefined;
   }

@@ -1,6 +1,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import * as zlib from 'node:zlib';
 import type { Log } from '../log/log.js';
+import { acceptedFormat, CONTENT_TYPES, quality } from './exposition.js';
 import { liveness, readiness, type Probe } from './health.js';
 import { endpointOf, type Endpoint, type ListenAddress, type TryLock } from './listen-address.js';
 import type { MetricsRegistry } from './registry.js';
@@ -56,7 +58,7 @@ export class MetricsServer {
         connectionsCheckingInterval: NEVER_MS,
         maxHeaderSize: 8_192,
       },
-      (request, response) => void this.#answer(request, response),
+      this.#answer.bind(this),
     );
     this.#server.on('connection', (socket) => {
       this.#limit(socket, timeoutMs);
@@ -140,7 +142,7 @@ export class MetricsServer {
     }, retryMs).unref();
   }
 
-  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  #answer(request: IncomingMessage, response: ServerResponse): void {
     const { status, registry } = this.#options;
     // One request a connection: pipelined scrapes would block the loop. The others end with the connection.
     const limit = this.#unused.get(request.socket);
@@ -168,7 +170,7 @@ export class MetricsServer {
       case '/metrics':
         try {
           status.renew();
-          respond(response, 200, await registry.metrics(), registry.contentType);
+          respondMetrics(request, response, registry);
         } catch (error) {
           respond(response, 500, `${String(error)}\n`);
         }
@@ -183,7 +185,19 @@ function respondProbe(response: ServerResponse, probe: Probe): void {
   respond(response, probe.ok ? 200 : 503, [probe.ok ? 'ok' : 'not ok', ...probe.lines, ''].join('\n'));
 }
 
-function respond(response: ServerResponse, code: number, body: string, type = TEXT): void {
+/** In the format that the client prefers. Compressed on this thread: another one may not be there when it is needed. */
+function respondMetrics({ headers }: IncomingMessage, response: ServerResponse, registry: MetricsRegistry): void {
+  const format = acceptedFormat(headers.accept);
+  const text = registry.metrics(format);
+  if (quality(headers['accept-encoding'], 'gzip') === 0) {
+    respond(response, 200, text, CONTENT_TYPES[format]);
+    return;
+  }
+  response.setHeader('Content-Encoding', 'gzip');
+  respond(response, 200, zlib.gzipSync(text, { level: 1 }), CONTENT_TYPES[format]);
+}
+
+function respond(response: ServerResponse, code: number, body: string | Buffer, type = TEXT): void {
   response.writeHead(code, {
     'Content-Type': type,
     'Content-Length': Buffer.byteLength(body),

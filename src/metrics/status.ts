@@ -3,23 +3,34 @@ import type { DiskAmount } from '../core/disk/disk-amount.js';
 import type { AlertKind } from '../core/decide/effect.js';
 import type { PolicyActionName, PolicyResultKind } from '../core/policy/policy-action.js';
 import type { EvictionSignal } from '../core/message/eviction-signal.js';
+import type { Candidate } from '../core/rank/first-candidates.js';
 import type { OrderOutcome } from '../core/decide/standing-order.js';
 import type { OomLimit } from '../core/oom/kernel-kill.js';
 import type { Observations } from '../core/signal/observation.js';
+import type { Stall } from '../core/signal/pressure-share.js';
 import type { ConditionType, Resource, Signal } from '../core/signal/signal.js';
 import type { Threshold, ThresholdKind } from '../core/threshold/threshold.js';
 import type { NotifierState, SourceProblem } from '../monitor/ports/ports.js';
-import type { Metrics } from '../monitor/ports/metrics.js';
-import type { EventCounter, Latest, Metric, OnEvent, Sample } from './metric-types.js';
+import type { EvictionOf, Metrics } from '../monitor/ports/metrics.js';
+import type { Exemplar, Line } from './exposition.js';
+import type { EventCounter, Latest, Metric, OnEvent } from './metric-types.js';
 import { METRICS } from './metric-list.js';
+import { WorkloadSeries } from './workload-series.js';
 
 /** Joins label values: none contains it. */
 const SEPARATOR = '\0';
+type Count = Pick<Line, 'value' | 'exemplar'>;
+
+/** An exemplar of now. undefined: the event belongs to no decision. */
+export function exemplarOf(decision: number | undefined, value: number): Exemplar | undefined {
+  return decision === undefined ? undefined : { decision, value, atSeconds: Date.now() / 1_000 };
+}
 
 /** The latest values and counts of the monitor, for scrapes and probes. */
 export class Status implements Metrics, Latest {
   observations: Observations = { observed: new Map(), missing: new Map() };
   thresholds: readonly Threshold[] = [];
+  stalls: readonly Stall[] = [];
   notifierStates: readonly NotifierState[] = [];
   sourceProblems: readonly SourceProblem[] = [];
   reclaimSteps: readonly string[] = [];
@@ -42,7 +53,8 @@ export class Status implements Metrics, Latest {
   #budget: EvictionBudget | undefined;
   #evictionTimes: EvictionTimes = new Map();
   /** Of each counter its values by label values. */
-  readonly #counts = new Map<string, Map<string, number>>();
+  readonly #counts = new Map<string, Map<string, Count>>();
+  readonly #workloads = new WorkloadSeries();
   readonly #listeners = new Map<string, ((...args: unknown[]) => void)[]>();
 
   constructor(nowNs = (): bigint => process.hrtime.bigint(), metrics: readonly Metric[] = METRICS) {
@@ -51,13 +63,18 @@ export class Status implements Metrics, Latest {
     for (const metric of metrics) if (metric.type === 'counter' && 'on' in metric) this.#count(metric);
   }
 
-  /** Calls `use` with the value of each event that has one. */
-  listen<T>(on: OnEvent<T>, use: (value: T) => void): void {
+  /**
+   * Calls `use` with the value of each event that has one.
+   *
+   * @param decision  the number of the decision that the event belongs to
+   */
+  listen<T>(on: OnEvent<T>, decision: OnEvent<number> | undefined, use: (value: T, decision: number | undefined) => void): void {
+    const decisions = decision as Readonly<Record<string, (...args: unknown[]) => number | undefined>> | undefined;
     for (const [event, valueOf] of Object.entries(on) as [string, (...args: unknown[]) => T | undefined][]) {
       const listeners = this.#listeners.get(event) ?? [];
       listeners.push((...args) => {
         const value = valueOf(...args);
-        if (value !== undefined) use(value);
+        if (value !== undefined) use(value, decisions?.[event]?.(...args));
       });
       this.#listeners.set(event, listeners);
     }
@@ -65,13 +82,24 @@ export class Status implements Metrics, Latest {
 
   /** The value of a counter; 0 if no event raised it. */
   count(name: string, ...labels: readonly string[]): number {
-    return this.#counts.get(name)?.get(labels.join(SEPARATOR)) ?? 0;
+    return this.#counts.get(name)?.get(labels.join(SEPARATOR))?.value ?? 0;
   }
 
   /** All series of a counter, the initial ones first. */
-  samplesOf({ name, initial }: EventCounter): readonly Sample[] {
-    const keys = new Set([...initial(this).map((labels) => labels.join(SEPARATOR)), ...(this.#counts.get(name)?.keys() ?? [])]);
-    return [...keys].map((key) => [this.#counts.get(name)?.get(key) ?? 0, ...key.split(SEPARATOR)]);
+  linesOf({ name, labels, initial }: EventCounter): Line[] {
+    const keys = new Set([...initial(this).map((values) => values.join(SEPARATOR)), ...(this.#counts.get(name)?.keys() ?? [])]);
+    return [...keys].map((key) => {
+      const values = key.split(SEPARATOR);
+      return { ...(this.#counts.get(name)?.get(key) ?? { value: 0 }), labels: labels.map((label, at) => [label, values[at] ?? '']) };
+    });
+  }
+
+  get candidates(): ReturnType<WorkloadSeries['candidates']> {
+    return this.#workloads.candidates(this.#nowNs());
+  }
+
+  get workloadEvictions(): ReturnType<WorkloadSeries['evictions']> {
+    return this.#workloads.evictions();
   }
 
   sampleAgeNs = (): bigint | undefined => (this.sampledAtNs === undefined ? undefined : this.#nowNs() - this.sampledAtNs);
@@ -92,8 +120,12 @@ export class Status implements Metrics, Latest {
   skipped(): void {
     this.sampledAtNs = this.#nowNs();
   }
-  renewed(observations: Observations): void {
-    this.observations = observations;
+  renewed(stalls: readonly Stall[], observations?: Observations): void {
+    this.stalls = stalls;
+    this.observations = observations ?? this.observations;
+  }
+  ranked(signal: EvictionSignal, candidates: readonly Candidate[]): void {
+    this.#workloads.ranked(signal, candidates, this.#nowNs());
   }
   condition(type: ConditionType, on: boolean): void {
     if (on) this.conditions.add(type);
@@ -103,14 +135,15 @@ export class Status implements Metrics, Latest {
   thresholdMet(signal: Signal, kind: ThresholdKind): void {
     this.#emit('thresholdMet', signal, kind);
   }
-  evicted(signal: EvictionSignal): void {
-    this.#emit('evicted', signal);
+  evicted(signal: EvictionSignal, eviction: EvictionOf): void {
+    this.#workloads.evicted(signal, eviction.workload);
+    this.#emit('evicted', signal, eviction);
   }
-  failed(signal: EvictionSignal): void {
-    this.#emit('failed', signal);
+  failed(signal: EvictionSignal, eviction: EvictionOf): void {
+    this.#emit('failed', signal, eviction);
   }
-  ineffective(signal: EvictionSignal): void {
-    this.#emit('ineffective', signal);
+  ineffective(signal: EvictionSignal, eviction: EvictionOf): void {
+    this.#emit('ineffective', signal, eviction);
   }
   alerted(kind: AlertKind, signal: Signal): void {
     this.#emit('alerted', kind, signal);
@@ -141,8 +174,8 @@ export class Status implements Metrics, Latest {
     this.#budget = budget;
     this.#evictionTimes = times;
   }
-  wakeToSignal(seconds: number): void {
-    this.#emit('wakeToSignal', seconds);
+  wakeToSignal(seconds: number, decision: number): void {
+    this.#emit('wakeToSignal', seconds, decision);
   }
   notifiers(states: readonly NotifierState[]): void {
     this.notifierStates = states;
@@ -180,12 +213,13 @@ export class Status implements Metrics, Latest {
     this.monitoringIntervalNs = intervalNs;
   }
 
-  #count({ name, on }: EventCounter): void {
-    const counts = new Map<string, number>();
+  #count({ name, on, decision }: EventCounter): void {
+    const counts = new Map<string, Count>();
     this.#counts.set(name, counts);
-    this.listen(on, ([count, ...labels]) => {
+    this.listen(on, decision, ([count, ...labels], of) => {
       const key = labels.join(SEPARATOR);
-      counts.set(key, (counts.get(key) ?? 0) + count);
+      const before = counts.get(key);
+      counts.set(key, { value: (before?.value ?? 0) + count, exemplar: exemplarOf(of, count) ?? before?.exemplar });
     });
   }
 

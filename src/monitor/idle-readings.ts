@@ -10,7 +10,7 @@ const COLD_NS = 200_000_000n;
 const OLD_NS = 1_000_000_000n;
 
 interface IdleReadingsParts {
-  readonly node: Pick<Node, 'read'>;
+  readonly node: Pick<Node, 'read' | 'stalls'>;
   readonly reporter: Pick<Reporter, 'renewed'>;
 }
 
@@ -50,9 +50,10 @@ export class IdleReadings {
 
   /** For a client of the metrics. */
   renew(): void {
+    const { node, reporter } = this.#parts;
     const nowNs = process.hrtime.bigint();
-    if (nowNs - this.#readNs < OLD_NS) return;
-    this.#readNs = nowNs;
-    this.#parts.reporter.renewed(this.#parts.node.read());
+    const isOld = nowNs - this.#readNs >= OLD_NS;
+    if (isOld) this.#readNs = nowNs;
+    reporter.renewed(node.stalls?.() ?? [], isOld ? node.read() : undefined);
   }
 }

@@ -1,7 +1,11 @@
 import { budgetOf } from '../core/budget/eviction-budget.js';
 import type { Observations } from '../core/signal/observation.js';
+import type { Stall } from '../core/signal/pressure-share.js';
 import type { Hold } from '../core/systemd/unit-hold.js';
+import type { Decision } from '../core/decide/eviction.js';
 import type { Policy, State } from '../core/decide/state.js';
+import { evictionSignal } from '../core/message/eviction-signal.js';
+import { firstCandidates } from '../core/rank/first-candidates.js';
 import { notStartedText } from '../core/message/unit-message.js';
 import type { NotStarted } from '../core/systemd/unit-start.js';
 import { operandsOf, type Threshold } from '../core/threshold/threshold.js';
@@ -37,8 +41,13 @@ export class Reporter {
     this.#log[level](record.message, fields);
   }
 
-  signalled(crossingToSignalNs: bigint): void {
-    this.#metrics.wakeToSignal(Number(crossingToSignalNs) / 1e9);
+  signalled(crossingToSignalNs: bigint, decision: number): void {
+    this.#metrics.wakeToSignal(Number(crossingToSignalNs) / 1e9, decision);
+  }
+
+  /** A decision that would be taken now. */
+  prepared(decision: Decision): void {
+    this.#metrics.ranked(evictionSignal(decision), firstCandidates(decision));
   }
 
   /** Conditions that were true when the loop began. */
@@ -112,8 +121,8 @@ export class Reporter {
     this.#metrics.skipped();
   }
 
-  renewed(observations: Observations): void {
-    this.#metrics.renewed(observations);
+  renewed(stalls: readonly Stall[], observations?: Observations): void {
+    this.#metrics.renewed(stalls, observations);
   }
 
   sources(notifiers: readonly NotifierState[], problems: readonly SourceProblem[]): void {

@@ -36,9 +36,9 @@ export interface StandingOrderParts {
   readonly journal: Pick<Journal, 'line' | 'record'>;
   readonly keeper: Pick<StateKeeper, 'text'>;
   readonly node: Pick<Node, 'crossing'>;
-  readonly reporter: Pick<Reporter, 'orderFailed'>;
   /** Left out: processes cannot be read here. */
   readonly processes?: Pick<ProcessRecords, 'expect'> | undefined;
+  readonly reporter: Pick<Reporter, 'orderFailed' | 'prepared'>;
 }
 
 /** What a pass knows at its end. */
@@ -165,6 +165,7 @@ export class StandingOrders {
         ? []
         : standingDecisions(policy, state, ordered, { nowNs, layout, observations, candidates: candidates() });
     if (decisions.length > 0) this.#parts.processes?.expect(decisions.map(({ victim }) => victim.workload));
+    if (decisions[0]) this.#parts.reporter.prepared(decisions[0]);
     const plan = conditions && first && this.#planOf(ordered, decisions, { conditions, afterNs: this.#afterNs, nowNs });
     if (plan === undefined || first === undefined) {
       this.withdraw();

@@ -68,7 +68,7 @@ describe(`no process id left (${ON})`, () => {
     expect(await evictd.recorded('outcome')).toMatchObject({ result: 'killed', victim: { name: 'batch' } });
     await until(
       'the ids are free again',
-      async () => ((await evictd.metric('evictd_signal_available{eviction_signal="pid.available"}')) ?? 0) > 50,
+      async () => ((await evictd.metric('evictd_signal_available_processes{eviction_signal="pid.available"}')) ?? 0) > 50,
     );
     await aWhile();
     expect(evictd.journal().filter(({ type }) => type === 'decision')).toHaveLength(1);

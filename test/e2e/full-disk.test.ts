@@ -61,7 +61,7 @@ describe.each(types)(`%s to the last byte and to the last inode (${ON})`, (type,
       await watching({ 'nodefs.inodesFree': '40' });
       expect(await guard.recorded('alert')).toMatchObject({ alert: 'nothing-evictable', signal: 'nodefs.inodesFree' });
       expect(await guard.metric('evictd_node_condition{condition="DiskPressure"}')).toBe(1);
-      expect(await guard.metric('evictd_signal_available{eviction_signal="nodefs.inodesFree"}')).toBe(0);
+      expect(await guard.metric('evictd_signal_available_inodes{eviction_signal="nodefs.inodesFree"}')).toBe(0);
       await aWhile(); // a victim would be a defect
       for (const name of readdirSync(directory)) if (name.startsWith('of-')) rmSync(`${directory}/${name}`);
       await isOver('nodefs.inodesFree');

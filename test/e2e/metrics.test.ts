@@ -18,16 +18,16 @@ test(`metrics, liveness and readiness, before, during and after an eviction (${O
   const evictd = await new Evictd({ config }).guarding();
   const evictions = 'evictd_evictions_total{eviction_signal="memory.available"}';
   const condition = 'evictd_node_condition{condition="MemoryPressure"}';
-  const available = 'evictd_signal_available{eviction_signal="memory.available"}';
+  const available = 'evictd_signal_available_bytes{eviction_signal="memory.available"}';
 
   expect(await evictd.get('/healthz')).toMatchObject({ status: 200, body: expect.stringMatching(/^ok\nthe node was read /) as string });
   expect(await evictd.get('/readyz')).toMatchObject({ status: 200, body: expect.stringMatching(/^ok\n/) as string });
-  expect(await evictd.metric('evictd_signal_capacity{eviction_signal="memory.available"}')).toBe(512 * MIB);
-  expect(await evictd.metric('evictd_signal_threshold{eviction_signal="memory.available",kind="hard"}')).toBe(64 * MIB);
-  expect(await evictd.metric('evictd_signal_threshold{eviction_signal="memory.available",kind="soft"}')).toBe(384 * MIB);
+  expect(await evictd.metric('evictd_signal_capacity_bytes{eviction_signal="memory.available"}')).toBe(512 * MIB);
+  expect(await evictd.metric('evictd_signal_threshold_bytes{eviction_signal="memory.available",kind="hard"}')).toBe(64 * MIB);
+  expect(await evictd.metric('evictd_signal_threshold_bytes{eviction_signal="memory.available",kind="soft"}')).toBe(384 * MIB);
   expect(await evictd.metric(`evictd_notifier_live{mechanism="${isV1 ? 'memcg_threshold' : 'sampler'}"}`)).toBe(1);
   expect([await evictd.metric(evictions), await evictd.metric(condition), await evictd.metric('evictd_dry_run')]).toEqual([0, 0, 0]);
-  expect(await evictd.metric('evictd_process_resident_memory_bytes')).toBeGreaterThan(10 * MIB);
+  expect(await evictd.metric('process_resident_memory_bytes')).toBeGreaterThan(10 * MIB);
   const before = (await evictd.metric(available)) ?? 0;
   expect(before).toBeGreaterThan(384 * MIB);
 

@@ -30,7 +30,7 @@ describe(`a protected workload leaks beside six others (${ON})`, () => {
     const alert = await evictd.recorded('alert');
     expect(alert).toMatchObject({ alert: 'leak-elsewhere', grower: { kind: 'workload', name: 'db' } });
     await until('the leak goes on for a while', async () => {
-      const available = await evictd.metric('evictd_signal_available{eviction_signal="memory.available"}');
+      const available = await evictd.metric('evictd_signal_available_bytes{eviction_signal="memory.available"}');
       return available !== undefined && available < 250 * MIB;
     });
     expect([1, 2]).toContain(ended(six));

@@ -15,7 +15,7 @@ describe(`evictd reload (${ON})`, () => {
       evictd.configure({ ...config, evictionHard: { 'memory.available': threshold } });
       const { code, stdout } = await command('reload', '--config', evictd.configFile);
       expect([code, stdout]).toEqual([0, `evictd (process ${String(evictd.pid)}) reloaded its configuration\n`]);
-      const bytes = await evictd.metric('evictd_signal_threshold{eviction_signal="memory.available",kind="hard"}');
+      const bytes = await evictd.metric('evictd_signal_threshold_bytes{eviction_signal="memory.available",kind="hard"}');
       expect(bytes).toBe(Number.parseInt(threshold) * 1024 * 1024);
     }
   });
@@ -44,7 +44,7 @@ describe(`evictd reload (${ON})`, () => {
     const node = testNode();
     const config = guarding(node);
     const evictd = await new Evictd({ config }).guarding();
-    const threshold = async () => evictd.metric('evictd_signal_threshold{eviction_signal="memory.available",kind="hard"}');
+    const threshold = async () => evictd.metric('evictd_signal_threshold_bytes{eviction_signal="memory.available",kind="hard"}');
     const before = await threshold();
     evictd.configure({ ...config, evictionHard: { 'memory.available': 'nonsense' } });
     const file = ['--config', evictd.configFile];

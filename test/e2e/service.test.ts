@@ -135,7 +135,7 @@ describe(`SIGHUP (${ON})`, () => {
       errors: [expect.stringMatching(/config\.yaml:1:\d+: EVICTD_CONFIG_THRESHOLD/)],
     });
     expect(await evictd.metric('evictd_config_last_reload_successful')).toBe(0);
-    expect(await evictd.metric('evictd_signal_threshold{eviction_signal="memory.available",kind="hard"}')).toBe(100 * 1024 * 1024);
+    expect(await evictd.metric('evictd_signal_threshold_bytes{eviction_signal="memory.available",kind="hard"}')).toBe(100 * 1024 * 1024);
 
     evictd.configure({ ...config, evictionHard: { 'memory.available': '900Mi' } }); // met at once, but batch is critical
     evictd.child.kill('SIGHUP');

@@ -34,7 +34,7 @@ test(`without an answer of the container runtime imagefs is unknown: no other fi
   await evictd.logged(/imagefs.available cannot be read: no container runtime has reported/);
   await aWhile();
   expect(evictd.journal().filter(({ type }) => ['threshold', 'condition', 'alert', 'reclaim'].includes(type))).toEqual([]);
-  expect(await evictd.metric('evictd_signal_available{eviction_signal="imagefs.available"}')).toBeUndefined();
+  expect(await evictd.metric('evictd_signal_available_bytes{eviction_signal="imagefs.available"}')).toBeUndefined();
 });
 
 describe.runIf(loopWorks())(`an image filesystem of its own (${ON}, where loop devices can be mounted)`, () => {
@@ -47,7 +47,7 @@ describe.runIf(loopWorks())(`an image filesystem of its own (${ON}, where loop d
     const evictionHard = { 'imagefs.available': '4Mi', 'imagefs.inodesFree': '0%', 'memory.available': '0%' };
     const config = { ...guarding(testNode()), evictionHard, filesystems: { imagefs: images.directory }, monitoringInterval: '1h' };
     const evictd = await new Evictd({ config }).guarding();
-    const available = 'evictd_signal_available{eviction_signal="imagefs.available"}';
+    const available = 'evictd_signal_available_bytes{eviction_signal="imagefs.available"}';
     await evictd.until('the filesystem is read', async () => (await evictd.metric(available)) !== undefined);
     writeFileSync(join(images.directory, 'layer'), Buffer.alloc(5 << 20));
     expect(await evictd.recorded('condition')).toMatchObject({ condition: 'DiskPressure', status: true });

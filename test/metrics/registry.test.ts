@@ -17,6 +17,8 @@ const THRESHOLDS = [
   threshold('nodefs.inodesFree', '5%'),
 ];
 
+const VICTIM = { decision: 7, workload: '/batch' };
+
 const notifier: NotifierState = {
   mechanism: 'memcg_threshold',
   signal: 'memory.available',
@@ -48,7 +50,13 @@ function fixture(): Fixture {
     logLinesDropped: () => counts.dropped,
     memoryNodes: () => memoryNodes,
   });
-  return { status, counts, memoryNodes, passTime: (ns) => (nowNs += ns), scrape: async () => parseExposition(await registry.metrics()) };
+  return {
+    status,
+    counts,
+    memoryNodes,
+    passTime: (ns) => (nowNs += ns),
+    scrape: () => Promise.resolve(parseExposition(registry.metrics())),
+  };
 }
 
 const samples = (families: Map<string, Family>, name: string): Record<string, number> | undefined => families.get(name)?.samples;
@@ -56,9 +64,9 @@ const samples = (families: Map<string, Family>, name: string): Record<string, nu
 test('no samples before the first sample of the node', async () => {
   const families = await fixture().scrape();
   for (const name of [
-    'signal_available',
-    'signal_capacity',
-    'signal_threshold',
+    'signal_available_bytes',
+    'signal_capacity_bytes',
+    'signal_threshold_bytes',
     'node_condition',
     'notifier_live',
     'signal_polled',
@@ -89,38 +97,40 @@ test('signals have their own unit; a percentage is resolved against the capacity
   const { status, scrape } = fixture();
   status.observe(observations(0n, { 'memory.available': 512n * Mi, 'pid.available': 30n }), THRESHOLDS);
   const families = await scrape();
-  expect(samples(families, 'evictd_signal_available')).toEqual({
-    'evictd_signal_available{eviction_signal="memory.available"}': Number(512n * Mi),
-    'evictd_signal_available{eviction_signal="pid.available"}': 30,
-  });
-  expect(samples(families, 'evictd_signal_capacity')).toEqual({
-    'evictd_signal_capacity{eviction_signal="memory.available"}': Number(Gi),
-    'evictd_signal_capacity{eviction_signal="pid.available"}': 1000,
-  });
-  // 5% of an unknown number of inodes is unknown.
-  expect(samples(families, 'evictd_signal_threshold')).toEqual({
-    'evictd_signal_threshold{eviction_signal="memory.available",kind="hard"}': Number(100n * Mi),
-    'evictd_signal_threshold{eviction_signal="memory.available",kind="soft"}': 107374184,
+  const all = Object.fromEntries(
+    ['bytes', 'inodes', 'processes'].flatMap((unit) =>
+      ['available', 'capacity', 'threshold'].flatMap((what) => Object.entries(samples(families, `evictd_signal_${what}_${unit}`) ?? {})),
+    ),
+  );
+  expect(all).toEqual({
+    'evictd_signal_available_bytes{eviction_signal="memory.available"}': Number(512n * Mi),
+    'evictd_signal_capacity_bytes{eviction_signal="memory.available"}': Number(Gi),
+    'evictd_signal_threshold_bytes{eviction_signal="memory.available",kind="hard"}': Number(100n * Mi),
+    'evictd_signal_threshold_bytes{eviction_signal="memory.available",kind="soft"}': 107374184,
+    'evictd_signal_available_processes{eviction_signal="pid.available"}': 30,
+    'evictd_signal_capacity_processes{eviction_signal="pid.available"}': 1000,
+    // 5% of an unknown number of inodes is unknown.
   });
 });
 
 test('pressure is a ratio, its totals are seconds, and a listed threshold is met or not', async () => {
   const { status, scrape } = fixture();
   const amounts = observations(0n, { 'memory.available': 50n * Mi });
-  const stalled = { available: 412_500_000n, capacity: WHOLE_SHARE, timeNs: 0n, source: 'test', stalledUs: 1_500_000n };
+  const stalled = { available: 412_500_000n, capacity: WHOLE_SHARE, timeNs: 0n, source: 'test' };
   const entries = [listed('memory.available<10% & memory.pressure.full>40%', 'soft', 9), listed('io.pressure.some>1%', 'hard')];
   status.observe({ ...amounts, observed: new Map([...amounts.observed, ['memory.pressure.full', stalled]]) }, entries);
+  status.renewed([{ resource: 'memory', kind: 'full', seconds: 1.5 }]);
   const families = await scrape();
   expect(samples(families, 'evictd_signal_pressure_ratio')).toEqual({
     'evictd_signal_pressure_ratio{eviction_signal="memory.pressure.full"}': 0.4125,
   });
-  expect(Object.keys(samples(families, 'evictd_signal_available') ?? {})).toEqual([
-    'evictd_signal_available{eviction_signal="memory.available"}',
+  expect(Object.keys(samples(families, 'evictd_signal_available_bytes') ?? {})).toEqual([
+    'evictd_signal_available_bytes{eviction_signal="memory.available"}',
   ]);
   expect(samples(families, 'evictd_threshold_met')).toEqual({
     'evictd_threshold_met{when="memory.available<10% & memory.pressure.full>40%",kind="soft"}': 1, // io was not read: no sample
   });
-  expect(samples(families, 'evictd_signal_threshold')).toEqual({});
+  expect(samples(families, 'evictd_signal_threshold_bytes')).toEqual({});
   expect(samples(families, 'evictd_pressure_memory_stalled_seconds_total')).toEqual({ evictd_pressure_memory_stalled_seconds_total: 1.5 });
   expect(samples(families, 'evictd_pressure_memory_waiting_seconds_total')).toEqual({});
   expect(Object.keys(samples(families, 'evictd_evictions_total') ?? {})).toEqual([
@@ -134,8 +144,8 @@ test('pressure is a ratio, its totals are seconds, and a listed threshold is met
 test('an absolute threshold needs no sample', async () => {
   const { status, scrape } = fixture();
   status.observe(observations(0n, {}), THRESHOLDS.slice(0, 1));
-  expect(samples(await scrape(), 'evictd_signal_threshold')).toEqual({
-    'evictd_signal_threshold{eviction_signal="memory.available",kind="hard"}': Number(100n * Mi),
+  expect(samples(await scrape(), 'evictd_signal_threshold_bytes')).toEqual({
+    'evictd_signal_threshold_bytes{eviction_signal="memory.available",kind="hard"}': Number(100n * Mi),
   });
 });
 
@@ -144,7 +154,7 @@ test('a signal that becomes unreadable has no value', async () => {
   status.observe(observations(0n, { 'memory.available': 1n }), THRESHOLDS);
   await scrape();
   status.observe({ observed: new Map(), missing: new Map([['memory.available', 'gone']]) }, THRESHOLDS);
-  expect(samples(await scrape(), 'evictd_signal_available')).toEqual({});
+  expect(samples(await scrape(), 'evictd_signal_available_bytes')).toEqual({});
 });
 
 test('a threshold that a reload removed is gone', async () => {
@@ -152,8 +162,8 @@ test('a threshold that a reload removed is gone', async () => {
   status.observe(observations(0n, { 'memory.available': 1n }), THRESHOLDS);
   await scrape();
   status.observe(observations(0n, { 'memory.available': 1n }), THRESHOLDS.slice(0, 1));
-  expect(Object.keys(samples(await scrape(), 'evictd_signal_threshold') ?? {})).toEqual([
-    'evictd_signal_threshold{eviction_signal="memory.available",kind="hard"}',
+  expect(Object.keys(samples(await scrape(), 'evictd_signal_threshold_bytes') ?? {})).toEqual([
+    'evictd_signal_threshold_bytes{eviction_signal="memory.available",kind="hard"}',
   ]);
 });
 
@@ -185,10 +195,10 @@ test('counters of configured signals start at 0 and never fall', async () => {
     [name('thresholds_met_total', `${inodes},kind="hard"`)]: 0,
   });
 
-  status.evicted('memory.available');
-  status.evicted('memory.available');
-  status.ineffective('memory.available');
-  status.failed('memory.available');
+  status.evicted('memory.available', VICTIM);
+  status.evicted('memory.available', VICTIM);
+  status.ineffective('memory.available', VICTIM);
+  status.failed('memory.available', VICTIM);
   status.thresholdMet('memory.available', 'soft');
   await scrape(); // a scrape does not count twice
   families = await scrape();
@@ -304,13 +314,13 @@ test('a signal is polled if an essential notifier is not live, but not if anothe
 
 test('wake to signal: buckets from 0.25 ms to 10 s', async () => {
   const { status, scrape } = fixture();
-  status.wakeToSignal(0.000_25);
-  status.wakeToSignal(0.004);
-  status.wakeToSignal(20);
+  status.wakeToSignal(0.000_25, 1);
+  status.wakeToSignal(0.004, 1);
+  status.wakeToSignal(20, 1);
   const histogram = samples(await scrape(), 'evictd_wake_to_signal_seconds') ?? {};
   expect(histogram['evictd_wake_to_signal_seconds_bucket{le="0.00025"}']).toBe(1);
   expect(histogram['evictd_wake_to_signal_seconds_bucket{le="0.005"}']).toBe(2);
-  expect(histogram['evictd_wake_to_signal_seconds_bucket{le="10"}']).toBe(2);
+  expect(histogram['evictd_wake_to_signal_seconds_bucket{le="10.0"}']).toBe(2);
   expect(histogram['evictd_wake_to_signal_seconds_bucket{le="+Inf"}']).toBe(3);
   expect(histogram.evictd_wake_to_signal_seconds_count).toBe(3);
 });
@@ -338,17 +348,18 @@ test('build, dry run and the process', async () => {
   const families = await fixture().scrape();
   expect(samples(families, 'evictd_build_info')).toEqual({ 'evictd_build_info{version="1.2.3"}': 1 });
   expect(samples(families, 'evictd_dry_run')).toEqual({ evictd_dry_run: 1 });
-  const process = (name: string): number => samples(families, `evictd_process_${name}`)?.[`evictd_process_${name}`] ?? 0;
+  const process = (name: string): number => samples(families, `process_${name}`)?.[`process_${name}`] ?? 0;
   expect(process('cpu_seconds_total')).toBeGreaterThan(0);
   expect(process('resident_memory_bytes')).toBeGreaterThan(10 * 1024 * 1024);
   expect(process('open_fds')).toBeGreaterThan(3);
+  expect(process('max_fds')).toBeGreaterThanOrEqual(process('open_fds'));
   expect(Math.abs(process('start_time_seconds') + globalThis.process.uptime() - Date.now() / 1000)).toBeLessThan(5);
 });
 
 test('docs/metrics.md lists exactly what is exported', async () => {
   const families = await fixture().scrape();
   const exported = [...families].map(([name, { type }]) => `${name} ${type}`);
-  const row = /^\| `(evictd_\w+)(?:\{([\w, ]+)\})?`(?: ¹)? \| (gauge|counter|histogram) \|/gm;
+  const row = /^\| `((?:evictd|process)_\w+)(?:\{([\w, ]+)\})?`(?: ¹)? \| (gauge|counter|histogram) \|/gm;
   const documented = [...readFileSync('docs/metrics.md', 'utf8').matchAll(row)].map(([, name = '', labels = '', type = '']) => ({
     name,
     labels,
@@ -359,7 +370,7 @@ test('docs/metrics.md lists exactly what is exported', async () => {
   for (const { name, labels } of documented) expect(labels, name).toBe(definedLabels.get(name));
 });
 
-test('a metric is one entry in a list', async () => {
+test('a metric is one entry in a list', () => {
   const toy = eventCounter('evictd_toy_total', 'A toy.', ['limit'], { oomKilled: (limit, processes) => [processes, limit] }, () => [
     ['node'],
   ]) satisfies Metric;
@@ -373,8 +384,8 @@ test('a metric is one entry in a list', async () => {
     memoryNodes: () => [],
   };
   const registry = new MetricsRegistry(status, own, [toy]);
-  const scrape = async () => samples(parseExposition(await registry.metrics()), 'evictd_toy_total');
-  expect(await scrape()).toEqual({ 'evictd_toy_total{limit="node"}': 0 });
+  const scrape = () => samples(parseExposition(registry.metrics()), 'evictd_toy_total');
+  expect(scrape()).toEqual({ 'evictd_toy_total{limit="node"}': 0 });
   status.oomKilled('workload', 2);
-  expect(await scrape()).toEqual({ 'evictd_toy_total{limit="node"}': 0, 'evictd_toy_total{limit="workload"}': 2 });
+  expect(scrape()).toEqual({ 'evictd_toy_total{limit="node"}': 0, 'evictd_toy_total{limit="workload"}': 2 });
 });

@@ -1,3 +1,4 @@
+import { gunzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import type { Log } from '../../src/log/log.js';
 import { tryLock } from '../../src/compose/try-lock.js';
@@ -14,9 +15,41 @@ test('/metrics is what Prometheus reads', async () => {
   const { code, headers, body } = await ask(port, '/metrics');
   expect(code).toBe(200);
   expect(headers['content-type']).toBe('text/plain; version=0.0.4; charset=utf-8');
-  expect(parseExposition(body).get('evictd_signal_available')?.samples).toEqual({
-    'evictd_signal_available{eviction_signal="memory.available"}': 5,
+  expect(parseExposition(body).get('evictd_signal_available_bytes')?.samples).toEqual({
+    'evictd_signal_available_bytes{eviction_signal="memory.available"}': 5,
   });
+});
+
+test.each<[rule: string, accept: string | undefined, type: string]>([
+  ['no header', undefined, 'text/plain; version=0.0.4; charset=utf-8'],
+  ['a browser', 'text/html,application/xhtml+xml,*/*;q=0.8', 'text/plain; version=0.0.4; charset=utf-8'],
+  [
+    'Prometheus 2.42',
+    'application/openmetrics-text;version=1.0.0,application/openmetrics-text;version=0.0.1;q=0.75,text/plain;version=0.0.4;q=0.5,*/*;q=0.1',
+    'application/openmetrics-text; version=1.0.0; charset=utf-8',
+  ],
+  ['only the draft of OpenMetrics', 'application/openmetrics-text;version=0.0.1', 'text/plain; version=0.0.4; charset=utf-8'],
+  ['text is wanted more', 'Application/OpenMetrics-Text; q=0.3, text/plain; q=0.4', 'text/plain; version=0.0.4; charset=utf-8'],
+  ['OpenMetrics is refused', 'application/openmetrics-text;q=0', 'text/plain; version=0.0.4; charset=utf-8'],
+])('the format that the client prefers: %s', async (_rule, accept, type) => {
+  const { port } = await started();
+  const { headers, body } = await ask(port, '/metrics', 'GET', accept === undefined ? {} : { accept });
+  expect(headers['content-type']).toBe(type);
+  expect(body.endsWith('\n# EOF\n')).toBe(type.startsWith('application/'));
+});
+
+test.each([
+  ['gzip', 'gzip'],
+  ['deflate, gzip;q=0.5', 'gzip'],
+  ['gzip;q=0', undefined],
+  ['br', undefined],
+  ['', undefined],
+])('compressed if the client accepts it: %j', async (accepted, encoding) => {
+  const { port } = await started();
+  const { headers, bytes } = await ask(port, '/metrics', 'GET', { 'accept-encoding': accepted });
+  expect(headers['content-encoding']).toBe(encoding);
+  expect(Number(headers['content-length'])).toBe(bytes.length);
+  expect(parseExposition(String(encoding === 'gzip' ? gunzipSync(bytes) : bytes)).size).toBeGreaterThan(20);
 });
 
 test('/healthz and /readyz follow the loop', async () => {
@@ -173,7 +206,7 @@ test('what is no HTTP ends with its connection', async () => {
 test('scrape after scrape: each gives its connection back', async () => {
   const { port, status } = await started();
   status.observe(observations(0n, { 'memory.available': 5n }), [threshold('memory.available', '100Mi')]);
-  status.evicted('memory.available');
+  status.evicted('memory.available', { decision: 1, workload: '/batch' });
   for (let round = 0; round < 10; round++) {
     const answers = await Promise.all(Array.from({ length: 20 }, () => ask(port, '/metrics')));
     for (const { code, body } of answers) {

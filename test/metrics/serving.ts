@@ -59,14 +59,18 @@ export interface Answer {
   readonly code: number | undefined;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: string;
+  readonly bytes: Buffer;
 }
 
-export function ask(port: number, path: string, method = 'GET'): Promise<Answer> {
+export function ask(port: number, path: string, method = 'GET', headers: Readonly<Record<string, string>> = {}): Promise<Answer> {
   return new Promise((resolve, reject) => {
-    const sent = request({ host: '127.0.0.1', port, path, method, agent: false }, (response) => {
-      let body = '';
-      response.setEncoding('utf8').on('data', (text: string) => (body += text));
-      response.on('end', () => resolve({ code: response.statusCode, headers: response.headers, body }));
+    const sent = request({ host: '127.0.0.1', port, path, method, headers, agent: false }, (response) => {
+      const parts: Buffer[] = [];
+      response.on('data', (part: Buffer) => parts.push(part));
+      response.on('end', () => {
+        const bytes = Buffer.concat(parts);
+        resolve({ code: response.statusCode, headers: response.headers, body: bytes.toString(), bytes });
+      });
     });
     sent.on('error', reject);
     sent.end();

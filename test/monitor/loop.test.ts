@@ -6,6 +6,7 @@ import { openUnitEvictor } from '../../src/evict/systemd/unit-evictor.js';
 import { departuresOf } from '../../src/core/decide/departures.js';
 import { inFlight, type Decision } from '../../src/core/decide/eviction.js';
 import type { Layout } from '../../src/core/signal/layout.js';
+import type { Stall } from '../../src/core/signal/pressure-share.js';
 import type { Observations } from '../../src/core/signal/observation.js';
 import type { Candidates, Workload } from '../../src/core/workload/workload.js';
 import { HostError } from '../../src/errors.js';
@@ -88,6 +89,7 @@ class PlayedNode implements Node {
   notifiers = (): [] => [];
   crossing = (): undefined => undefined;
   oomKills = (): number => 0;
+  stalls = (): readonly Stall[] => [];
   lookAtNs = (): bigint | undefined => undefined;
   look = (): boolean => false;
   decided = (): void => undefined;
@@ -463,7 +465,9 @@ test('a client of the metrics gets a new reading, but no pass is made for it', a
   start(node, { begin: () => victim }, two);
   stepped.mockClear();
   node.availableMi = 300n;
+  node.stalls = () => [{ resource: 'io', kind: 'some', seconds: 3 }];
   monitor?.renew();
+  expect(status.stalls).toEqual(node.stalls());
   const available = (): bigint | undefined => status.observations.observed.get('memory.available')?.available;
   expect(available()).toBe(500n * Mi); // less than a second old
   await eventually('it is old enough', () => (monitor?.renew(), available() === 300n * Mi));

@@ -27,6 +27,7 @@ const CARRIED_OUT: OrderResult = {
 function orders(afterNs = 5_000_000n, found?: Decision) {
   const said: string[] = [];
   const records: unknown[] = [];
+  const prepared: string[] = [];
   let result: OrderResult | undefined;
   let plan: OrderPlan | undefined;
   let places = true;
@@ -64,7 +65,7 @@ function orders(afterNs = 5_000_000n, found?: Decision) {
       journal: { line: (record) => JSON.stringify(record), record: (record) => records.push(record) },
       keeper: { text: ({ evictions }) => `state with ${evictions.map(({ decision }) => decision.victim.workload.name).join()}` },
       node: { crossing: () => [{ value: {}, atLeast: 1_000 }] },
-      reporter: { orderFailed: (outcome) => said.push(`failed ${outcome}`) },
+      reporter: { orderFailed: (outcome) => said.push(`failed ${outcome}`), prepared: ({ victim }) => prepared.push(victim.workload.name) },
     },
     afterNs,
   );
@@ -72,6 +73,7 @@ function orders(afterNs = 5_000_000n, found?: Decision) {
     all,
     said,
     records,
+    prepared,
     plan: () => plan,
     carryOut: (by: Partial<OrderResult> = {}) => {
       result = { ...CARRIED_OUT, ...by };
@@ -95,8 +97,9 @@ const always: Policy = policy([hard]);
 
 describe('an order stands', () => {
   test('while the threshold is near: with what each candidate is compared by, and its record', () => {
-    const { all, plan } = orders();
+    const { all, plan, prepared } = orders();
     all.follow(always, initialState, pass());
+    expect(prepared).toEqual(['batch']); // metrics have its ranking
     expect(plan()?.candidates.map(({ workload: { name }, offset }) => [name, offset])).toEqual([
       ['batch', -10 * Number(Mi)],
       ['job', 0],

@@ -23,7 +23,7 @@ import {
 } from './service.js';
 
 const hasMemoryMin = existsSync('/sys/fs/cgroup/cgroup.controllers');
-const THRESHOLD = 'evictd_signal_threshold{eviction_signal="memory.available",kind="hard"}';
+const THRESHOLD = 'evictd_signal_threshold_bytes{eviction_signal="memory.available",kind="hard"}';
 const MIB = 1024 * 1024;
 
 // One installation: each test continues where the one before ended.

@@ -11,8 +11,6 @@ export interface Observation {
   readonly timeNs: bigint | undefined;
   /** For people: 'memory.usage_in_bytes − inactive_file of /web'. */
   readonly source: string;
-  /** Pressure: microseconds lost since boot, or since the cgroup was created (`total=`). */
-  readonly stalledUs?: bigint;
   /** Pressure: the kernel's average was used because the share is not known. */
   readonly standIn?: 'avg10';
 }

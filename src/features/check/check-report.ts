@@ -9,8 +9,10 @@ import {
 } from './check-status.js';
 import type { ThresholdReading } from '../../core/message/message.js';
 import type { Observations } from '../../core/signal/observation.js';
+import type { Stall } from '../../core/signal/pressure-share.js';
 import { operandsOf, type Threshold } from '../../core/threshold/threshold.js';
 import { ConfigError, EvictdError, type SourcePosition } from '../../errors.js';
+import type { NodeReading } from '../../metrics/metric-types.js';
 import type { NodeIdentity, NotifierState, SourceProblem } from '../../monitor/ports/ports.js';
 
 /** A problem during a check. The status is `unknown` only if a configured signal, or nothing, could be read. */
@@ -32,6 +34,8 @@ export interface CheckReport {
   readonly entries: readonly CheckedEntry[];
   readonly conditions: readonly CheckedCondition[];
   readonly notifiers: readonly NotifierState[];
+  /** What all of it comes from. */
+  readonly reading: NodeReading;
   readonly problems: readonly CheckProblem[];
   /** Configuration warnings that do not affect this check; only in JSON. */
   readonly notices: readonly CheckProblem[];
@@ -48,12 +52,14 @@ export interface CheckInput {
   readonly observations: Observations;
   readonly thresholds: readonly Threshold[];
   readonly notifiers: readonly NotifierState[];
+  /** Left out: not asked for. */
+  readonly stalls?: readonly Stall[];
   readonly problems: readonly SourceProblem[];
   readonly notices: readonly ConfigNotice[];
   readonly clock: Clock;
 }
 
-export function checkReport({ node, observations, thresholds, notifiers, problems, notices, clock }: CheckInput): CheckReport {
+export function checkReport({ node, observations, thresholds, notifiers, stalls = [], problems, notices, clock }: CheckInput): CheckReport {
   const { status, signals, entries, conditions } = checkPressure(observations, thresholds);
   const undecided = new Set(
     entries.filter(({ met }) => met === undefined).flatMap(({ threshold }) => operandsOf(threshold).map(({ signal }) => signal)),
@@ -73,6 +79,7 @@ export function checkReport({ node, observations, thresholds, notifiers, problem
     entries,
     conditions,
     notifiers,
+    reading: { observations, thresholds, notifierStates: notifiers, stalls },
     problems: [...unread, ...problems, ...standIns(signals), ...warnings.filter(concernsReading)].map(problemOf),
     notices: warnings.filter((notice) => !concernsReading(notice)).map(problemOf),
     clock,
@@ -89,6 +96,7 @@ export function failedReport(error: unknown, clock: Clock): CheckReport {
     entries: [],
     conditions: [],
     notifiers: [],
+    reading: { observations: { observed: new Map(), missing: new Map() }, thresholds: [], notifierStates: [], stalls: [] },
     problems: problemsOf(error),
     notices: [],
     clock,

@@ -61,7 +61,7 @@ export function checkCommand({ io, setExitCode, open, openPlaced }: CheckDeps): 
     let report: CheckReport;
     try {
       const loaded = configFromOptions(options);
-      report = await checkNode(loaded, asksRuntimes(loaded.config) ? openPlaced : open);
+      report = await checkNode(loaded, asksRuntimes(loaded.config) ? openPlaced : open, options.output);
     } catch (error) {
       report = failedReport(error, clockNow());
     }
@@ -101,7 +101,7 @@ class CheckCommand extends Command {
   }
 }
 
-async function checkNode(loaded: LoadedConfig, open: OpenReading): Promise<CheckReport> {
+async function checkNode(loaded: LoadedConfig, open: OpenReading, format: Format): Promise<CheckReport> {
   const reading = await open(loaded);
   try {
     const { node, workloads } = reading;
@@ -120,6 +120,7 @@ async function checkNode(loaded: LoadedConfig, open: OpenReading): Promise<Check
       observations,
       thresholds,
       notifiers: node.notifiers(),
+      ...(format === 'prometheus' && { stalls: node.stalls?.() ?? [] }),
       problems: workloads.problems(),
       notices: loaded.notices,
       clock: clockNow(),

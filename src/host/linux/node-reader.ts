@@ -66,6 +66,7 @@ export class LinuxNodeReader implements LinuxNode {
   /** Not configured, but a threshold asks for them. */
   readonly #requestedRoles = new Set<FilesystemRole>();
   readonly #samplers: SignalSamplers;
+  readonly stalls = (): ReturnType<PressureAndSwap['stalls']> => this.#parts.own.stalls();
   /** Kept to arm a filesystem's thresholds when it has answered. */
   #armed: { readonly operands: readonly Operand[]; readonly onWake: (wake: Wake) => void } | undefined;
 

@@ -2,6 +2,7 @@ import type { Effect } from '../../core/decide/effect.js';
 import type { Decision } from '../../core/decide/eviction.js';
 import { evictionSignal } from '../../core/message/eviction-signal.js';
 import { processesText, type VictimProcesses } from '../../core/oom/victim-process.js';
+import { firstCandidates } from '../../core/rank/first-candidates.js';
 import { decisionRecord, rankingRecords } from '../../journal/records/decision-record.js';
 import type { Wake } from '../ports/ports.js';
 import type { EvictionTimes } from '../ports/sent-signals.js';
@@ -16,7 +17,7 @@ export const evict: EffectHandler<Extract<Effect, { kind: 'evict' }>> = {
     if (decision.dryRun) return;
     const { standingOrder } = decision;
     const report = ({ crossingNs, signalNs }: EvictionTimes): void => {
-      if (signalNs !== undefined) reporter.signalled(signalNs - crossingNs);
+      if (signalNs !== undefined) reporter.signalled(signalNs - crossingNs, decision.serial);
     };
     report(standingOrder ? victims.adopt(decision, standingOrder) : victims.begin(decision, wake, times, report));
   },
@@ -35,8 +36,9 @@ export const evict: EffectHandler<Extract<Effect, { kind: 'evict' }>> = {
       unreadable: decision.unreadable.length,
     },
   }),
-  metric: ({ decision: { standingOrder } }, metrics) => {
-    if (standingOrder) metrics.standingOrder('carried-out');
+  metric: ({ decision }, metrics) => {
+    if (decision.standingOrder) metrics.standingOrder('carried-out');
+    metrics.ranked(evictionSignal(decision), firstCandidates(decision));
   },
 };
 

@@ -36,10 +36,10 @@ export const outcome: EffectHandler<Extract<Effect, { kind: 'outcome' }>> = {
         : { decision, processes: textOf(processes) },
   }),
   metric: ({ outcome: { decision, result, counted } }, metrics) => {
-    const signal = evictionSignal(decision);
-    if (counted) metrics.evicted(signal);
-    if (result === 'ineffective') metrics.ineffective(signal);
-    if (result === 'failed') metrics.failed(signal);
+    const of = [evictionSignal(decision), { decision: decision.serial, workload: decision.victim.workload.path }] as const;
+    if (counted) metrics.evicted(...of);
+    if (result === 'ineffective') metrics.ineffective(...of);
+    if (result === 'failed') metrics.failed(...of);
   },
 };
 

@@ -5,10 +5,18 @@ import type { EvictionSignal } from '../../core/message/eviction-signal.js';
 import type { OrderOutcome } from '../../core/decide/standing-order.js';
 import type { OomLimit } from '../../core/oom/kernel-kill.js';
 import type { Observations } from '../../core/signal/observation.js';
+import type { Candidate } from '../../core/rank/first-candidates.js';
+import type { Stall } from '../../core/signal/pressure-share.js';
 import type { ConditionType, Signal } from '../../core/signal/signal.js';
 import type { PolicyActionName, PolicyResultKind } from '../../core/policy/policy-action.js';
 import type { Threshold, ThresholdKind } from '../../core/threshold/threshold.js';
 import type { NotifierState, SourceProblem } from './ports.js';
+
+/** The decision of an eviction by its number, and the path of its victim. */
+export interface EvictionOf {
+  readonly decision: number;
+  readonly workload: string;
+}
 
 /**
  * What the loop publishes. Every method only stores a value, so that it may be called on every tick and on the path of
@@ -19,16 +27,18 @@ export interface Metrics {
   observe(observations: Observations, thresholds: readonly Threshold[]): void;
   /** A tick has read the node and made no pass. */
   skipped(): void;
-  /** The readings for a scrape: no pass has read them. */
-  renewed(observations: Observations): void;
+  /** The readings for a scrape: no pass has read them. `observations` left out: those of the last pass are recent. */
+  renewed(stalls: readonly Stall[], observations?: Observations): void;
+  /** The workloads that may be evicted, the first one first. Replaces those of this signal. */
+  ranked(signal: EvictionSignal, candidates: readonly Candidate[]): void;
   condition(type: ConditionType, on: boolean): void;
   thresholdMet(signal: Signal, kind: ThresholdKind): void;
   /** An eviction has ended with no process left. */
-  evicted(signal: EvictionSignal): void;
+  evicted(signal: EvictionSignal, eviction: EvictionOf): void;
   /** An eviction has failed, or left processes. */
-  failed(signal: EvictionSignal): void;
+  failed(signal: EvictionSignal, eviction: EvictionOf): void;
   /** An eviction has freed little; `evicted` counts it, too. */
-  ineffective(signal: EvictionSignal): void;
+  ineffective(signal: EvictionSignal, eviction: EvictionOf): void;
   /** A threshold required an eviction that evictd could not make; once per episode. */
   alerted(kind: AlertKind, signal: Signal): void;
   /**
@@ -49,7 +59,7 @@ export interface Metrics {
   /** @param budget  undefined: evictions are not limited */
   budget(budget: EvictionBudget | undefined, times: EvictionTimes): void;
   standingOrder(outcome: OrderOutcome): void;
-  wakeToSignal(seconds: number): void;
+  wakeToSignal(seconds: number, decision: number): void;
   notifiers(states: readonly NotifierState[]): void;
   /** Workload sources that are missing. Replaces the former list. */
   problems(problems: readonly SourceProblem[]): void;

@@ -3,6 +3,7 @@ import type { Effect } from '../../core/decide/effect.js';
 import type { LaterProcess, SystemdAnswer, UnitDecision } from '../../core/decide/eviction.js';
 import type { StepInput } from '../../core/decide/step-input.js';
 import type { Observations } from '../../core/signal/observation.js';
+import type { Stall } from '../../core/signal/pressure-share.js';
 import type { OomTally } from '../../core/oom/oom-kill-count.js';
 import type { ReclaimReading } from '../../core/reclaim/reclaim.js';
 import type { LimitedCommand } from '../../core/systemd/limited-command.js';
@@ -81,6 +82,8 @@ export interface Node {
    * throws: what could not be read is missing, with a reason.
    */
   read(): Observations;
+  /** How long tasks have waited so far, for a client of the metrics. Left out: it is not measured. */
+  stalls?(): readonly Stall[];
   /** The layout of the filesystems by their last answers, or which filesystem has not answered yet. */
   layout(): StepInput['layout'];
   /**

@@ -11,30 +11,39 @@ import { parseExposition, type Family } from '../../metrics/exposition.js';
 import { calm, clock, dead, live, report, short, thresholds, unread } from './support.js';
 
 test('exactly', () => {
-  expect(checkPrometheus(report(short, { thresholds: thresholds.slice(0, 1), notifiers: [live, dead, { ...live, live: false }] }))).toBe(
+  const notifiers = [live, dead, { ...live, live: false }];
+  const stalls = [{ resource: 'io', kind: 'some', seconds: 2.5 }] as const;
+  expect(checkPrometheus(report(short, { thresholds: thresholds.slice(0, 1), notifiers, stalls }))).toBe(
     `# HELP evictd_check_exit_code Exit code of evictd check: 0 ok, 1 soft threshold met, 2 hard threshold met, 3 unknown.
 # TYPE evictd_check_exit_code gauge
 evictd_check_exit_code 2
-# HELP evictd_signal_available Available amount, in the unit of the signal: bytes, inodes or processes.
-# TYPE evictd_signal_available gauge
-evictd_signal_available{eviction_signal="memory.available"} 52428800
-evictd_signal_available{eviction_signal="nodefs.available"} 128849018880
-evictd_signal_available{eviction_signal="pid.available"} 32000
-# HELP evictd_signal_capacity Capacity, in the unit of the signal: bytes, inodes or processes.
-# TYPE evictd_signal_capacity gauge
-evictd_signal_capacity{eviction_signal="memory.available"} 17179869184
-evictd_signal_capacity{eviction_signal="nodefs.available"} 214748364800
-evictd_signal_capacity{eviction_signal="pid.available"} 32768
-# HELP evictd_signal_threshold The threshold is met when less than this is available, in the unit of the signal.
-# TYPE evictd_signal_threshold gauge
-evictd_signal_threshold{eviction_signal="memory.available",kind="hard"} 104857600
-# HELP evictd_node_condition 1 while the node has the condition, else 0.
-# TYPE evictd_node_condition gauge
-evictd_node_condition{condition="MemoryPressure"} 1
+# HELP evictd_signal_available_bytes Available bytes.
+# TYPE evictd_signal_available_bytes gauge
+evictd_signal_available_bytes{eviction_signal="memory.available"} 52428800
+evictd_signal_available_bytes{eviction_signal="nodefs.available"} 128849018880
+# HELP evictd_signal_available_processes Available processes.
+# TYPE evictd_signal_available_processes gauge
+evictd_signal_available_processes{eviction_signal="pid.available"} 32000
+# HELP evictd_signal_capacity_bytes Capacity in bytes.
+# TYPE evictd_signal_capacity_bytes gauge
+evictd_signal_capacity_bytes{eviction_signal="memory.available"} 17179869184
+evictd_signal_capacity_bytes{eviction_signal="nodefs.available"} 214748364800
+# HELP evictd_signal_capacity_processes Capacity in processes.
+# TYPE evictd_signal_capacity_processes gauge
+evictd_signal_capacity_processes{eviction_signal="pid.available"} 32768
+# HELP evictd_signal_threshold_bytes The threshold is met when fewer bytes are available.
+# TYPE evictd_signal_threshold_bytes gauge
+evictd_signal_threshold_bytes{eviction_signal="memory.available",kind="hard"} 104857600
+# HELP evictd_pressure_io_waiting_seconds_total Time in which some task waited for io.
+# TYPE evictd_pressure_io_waiting_seconds_total counter
+evictd_pressure_io_waiting_seconds_total 2.5
 # HELP evictd_notifier_live 1 while every notifier of this mechanism is armed, 0 while another mechanism or polling replaces one.
 # TYPE evictd_notifier_live gauge
 evictd_notifier_live{mechanism="memcg_threshold"} 0
 evictd_notifier_live{mechanism="psi_trigger"} 0
+# HELP evictd_node_condition 1 while the node has the condition, else 0.
+# TYPE evictd_node_condition gauge
+evictd_node_condition{condition="MemoryPressure"} 1
 `,
   );
 });
@@ -70,7 +79,7 @@ test('a failed check has only the exit code', () => {
   );
 });
 
-test('the families and values of the server', async () => {
+test('the families and values of the server', () => {
   const status = new Status();
   const noCount = (): number => 0;
   const registry = new MetricsRegistry(status, {
@@ -83,9 +92,9 @@ test('the families and values of the server', async () => {
   });
   status.observe(calm, thresholds);
   status.notifiers([live, dead]);
-  const server = parseExposition(await registry.metrics());
+  const server = parseExposition(registry.metrics());
   const check = parseExposition(checkPrometheus(report(calm, { notifiers: [live, dead] })));
   check.delete('evictd_check_exit_code');
-  expect(check.size).toBe(5);
+  expect(check.size).toBe(8);
   for (const [name, family] of check) expect<Family | undefined>(server.get(name), name).toEqual(family);
 });

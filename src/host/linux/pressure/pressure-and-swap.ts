@@ -1,9 +1,12 @@
 import type { Observation } from '../../../core/signal/observation.js';
+import type { Stall } from '../../../core/signal/pressure-share.js';
 import {
   isOwnAmount,
   isPressure,
   OWN_AMOUNT_SIGNALS,
   pressureParts,
+  STALL_KINDS,
+  STALL_RESOURCES,
   WHOLE_SHARE,
   type OwnAmountSignal,
   type PressureSignal,
@@ -49,6 +52,8 @@ export class PressureAndSwap {
   /** Of each threshold with pressure, the amounts that must be short, too. */
   #amounts: readonly (readonly Operand[])[] = [];
   #pass: KernelPass | undefined;
+  /** undefined: not asked for yet. */
+  #stalls: KernelPass | undefined;
   #rings = new Map<PressureSignal, StallRing>();
   #triggers = new Map<string, { readonly signal: PressureSignal; readonly trigger: StallTrigger }>();
   readonly #samplers: SignalSamplers;
@@ -113,6 +118,20 @@ export class PressureAndSwap {
     this.#lookAtNs = mayBeMet && this.#mode !== 'probe' ? timeNs + this.#lookEveryNs : undefined;
   }
 
+  /** All lines of the pressure files now; those that the kernel does not have are left out. Keeps the files open. */
+  stalls(): Stall[] {
+    this.#stalls ??= new KernelPass(this.#native, Object.values(this.#sources));
+    const pass = this.#stalls;
+    pass.read();
+    return STALL_RESOURCES.flatMap((resource) => {
+      const lines = pass.of(this.#sources[resource]);
+      return STALL_KINDS.flatMap((kind) => {
+        const line = lines[kind];
+        return 'missing' in line ? [] : [{ resource, kind, seconds: Number(line.totalUs) / 1e6 }];
+      });
+    });
+  }
+
   states(): NotifierState[] {
     return [...[...this.#triggers.values()].map(({ signal, trigger }) => ({ ...trigger.state(), signal })), ...this.#samplers.states()];
   }
@@ -124,6 +143,8 @@ export class PressureAndSwap {
     this.#samplers.close();
     this.#pass?.close();
     this.#pass = undefined;
+    this.#stalls?.close();
+    this.#stalls = undefined;
     this.#requested = [];
     this.#rings.clear();
   }
@@ -176,7 +197,7 @@ export class PressureAndSwap {
     if ('missing' in line) return line;
     const { fileOf, remark } = this.#plan.pressure;
     const place = `${fileOf(resource)}${remark}`;
-    const known = { capacity: WHOLE_SHARE, timeNs, stalledUs: line.totalUs };
+    const known = { capacity: WHOLE_SHARE, timeNs };
     if (average !== '') {
       return { ...known, available: shareOf(line.percent[average]), source: `${kind} ${average.slice(1)} of ${place}` };
     }

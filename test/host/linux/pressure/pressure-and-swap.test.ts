@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
 import type { Observation } from '../../../../src/core/signal/observation.js';
 import type { Signal } from '../../../../src/core/signal/signal.js';
 import type { Missing } from '../../../../src/host/linux/sampling/kernel-source.js';
@@ -45,6 +45,24 @@ describe('what is read', () => {
     signals.arm([], ignoreWake);
     expect(signals.read(2n)).toEqual([]);
     expect(signals.lookAtNs).toBeUndefined();
+  });
+
+  test('the totals of all lines for a client of the metrics, whatever thresholds ask for; what cannot be read is left out', () => {
+    const directory = mkdtempSync(join(tmpdir(), 'evictd-test-'));
+    onTestFinished(() => rmSync(directory, { recursive: true }));
+    const file = (resource: string): string => join(directory, resource);
+    const line = (kind: string, total: number): string => `${kind} avg10=1.50 avg60=0.20 avg300=0.00 total=${String(total)}\n`;
+    writeFileSync(file('memory'), line('some', 2_500_000) + line('full', 1_000_000));
+    writeFileSync(file('cpu'), line('some', 7));
+    const signals = open('sample', { pressure: { fileOf: file, remark: '' } });
+    expect(signals.stalls()).toEqual([
+      { resource: 'memory', kind: 'some', seconds: 2.5 },
+      { resource: 'memory', kind: 'full', seconds: 1 },
+      { resource: 'cpu', kind: 'some', seconds: 0.000_007 },
+    ]);
+    writeFileSync(file('io'), line('some', 1) + line('full', 0));
+    expect(signals.stalls().filter(({ resource }) => resource === 'io')).toHaveLength(2);
+    expect(signals.read(0n)).toEqual([]); // no pass reads them
   });
 
   test('a share needs a window: until then it is pending, and not zero', () => {
