@@ -13,37 +13,14 @@ import type { PolicyReadings, ScopeReading } from '../../core/policy/scope-readi
 import type { Threshold } from '../../core/threshold/threshold.js';
 import type { SourceProblem } from './source-problem.js';
 import type { OrderCondition } from './standing-order.js';
+import type { NotifierMechanism, Wake } from './wake.js';
 import type { Candidates, Workload } from '../../core/workload/workload.js';
 
 export type { ContainerFiles, ContainerRuntime, ReportedFilesystems } from './container-runtime.js';
 export type { ServiceManager } from './service-manager.js';
 export type { SourceProblem } from './source-problem.js';
 export type { UnitJob, UnitManager } from './unit-port.js';
-
-/** What wakes the loop, and when the native layer saw it (monotonic clock). */
-export interface Wake {
-  readonly source: WakeSource;
-  readonly atNs: bigint;
-  /** No threshold is crossed yet, but one may be within milliseconds. */
-  readonly approaching?: true | undefined;
-  /** Of memory.events and memory.oom_control: the counters that moved, with the kernel's names. */
-  readonly counters?: readonly string[];
-}
-export type NotifierMechanism = 'memcg_threshold' | 'sampler' | 'psi_trigger' | 'memcg_events' | 'memcg_oom' | 'memory_notification';
-export type WakeSource =
-  | NotifierMechanism
-  | 'start'
-  | 'tick'
-  | 'look'
-  | 'deadline'
-  | 'victim'
-  | 'reload'
-  | 'resume'
-  | 'filesystem'
-  | 'reclaim'
-  | 'policy'
-  | 'watchdog'
-  | 'standing_order';
+export type { NotifierMechanism, Wake, WakeSource } from './wake.js';
 
 /** A source of notifications. `signal`: what it watches. */
 export interface NotifierState {

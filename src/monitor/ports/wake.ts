@@ -1,0 +1,24 @@
+/** What wakes the loop, and when the native layer saw it (monotonic clock). */
+export interface Wake {
+  readonly source: WakeSource;
+  readonly atNs: bigint;
+  /** No threshold is crossed yet, but one may be within milliseconds. */
+  readonly approaching?: true | undefined;
+  /** Of memory.events and memory.oom_control: the counters that moved, with the kernel's names. */
+  readonly counters?: readonly string[];
+}
+export type NotifierMechanism = 'memcg_threshold' | 'sampler' | 'psi_trigger' | 'memcg_events' | 'memcg_oom' | 'memory_notification';
+export type WakeSource =
+  | NotifierMechanism
+  | 'start'
+  | 'tick'
+  | 'look'
+  | 'deadline'
+  | 'victim'
+  | 'reload'
+  | 'resume'
+  | 'filesystem'
+  | 'reclaim'
+  | 'policy'
+  | 'watchdog'
+  | 'standing_order';
