@@ -20,7 +20,7 @@ export async function runProgram(edge: CommandEdge, args: readonly string[], lis
   const commands = await Promise.all(needed.map(async (each) => (await list[each]?.())?.(edge)));
   const shown = commands.filter((command) => command !== undefined);
   const end = args.includes('--') ? args.indexOf('--') : args.length;
-  const isWhole = args.slice(0, end).includes(HELP_ALL);
+  const isWhole = args.includes(HELP_ALL);
   const words = isWhole ? args.map((word, index) => (word === HELP_ALL && index < end ? '--help' : word)) : args;
   await program(edge, shown, isWhole).parseAsync(words, { from: 'user' });
 }

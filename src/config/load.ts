@@ -55,7 +55,7 @@ export function loadKubelet({ file, directory, flags = {} }: Omit<ConfigSources,
         ? []
         : [layerOf(main.path, main.document, report)]
       : withKubeletDropIns(main ?? { path: directory, document: undefined, ofKubelet: true }, directory, report);
-  return load(files, flags, { os: 'linux' }, report);
+  return load(files, flags, { os: 'linux' }, report, 'kubelet');
 }
 
 interface MainFile {
@@ -107,13 +107,16 @@ interface ReadFile {
   readonly layer: Layer | undefined;
 }
 
-function load(files: readonly ReadFile[], flags: ConfigFlags, platform: Platform, report: Report): LoadedConfig {
+/** @param profile  of the flags; undefined: as they and the files say */
+function load(files: readonly ReadFile[], flags: ConfigFlags, platform: Platform, report: Report, profile?: 'kubelet'): LoadedConfig {
   const paths = files.map(({ path }) => path);
   const read = files.flatMap(({ path, layer }) => (layer === undefined ? [] : [{ path, layer }]));
+  const compatibilities = [...read.map(({ layer }) => layer.settings.compatibility), flags.compatibility, profile];
+  const asKubelet = compatibilities.findLast((each) => each !== undefined) === 'kubelet';
   const layers = {
     defaults: requireLayer(readLayer(defaultsOf(platform), report)),
     files: read.map(({ layer }) => layer),
-    flags: readLayerOfFlags(flags, report),
+    flags: requireLayer(readLayer(readFlags(flags, report, asKubelet), report)),
     unread: report.issues.some(({ position }) => paths.includes(position.file)) && read.length < files.length,
   };
   const loaded = effectiveConfig(layers, platform, report);
@@ -133,10 +136,6 @@ function readFile(file: string, absent: 'allowed' | 'refused', report: Report): 
 
 function layerOf(path: string, document: SettingsDocument | undefined, report: Report): ReadFile {
   return { path, layer: document && readLayer(document, report) };
-}
-
-function readLayerOfFlags(flags: ConfigFlags, report: Report): Layer {
-  return requireLayer(readLayer(readFlags(flags, report), report));
 }
 
 function requireLayer(layer: Layer | undefined): Layer {

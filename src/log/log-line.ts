@@ -5,8 +5,9 @@ import { printable } from '../core/name/printable.js';
 export type Level = 'debug' | 'info' | 'warn' | 'error';
 export type Form = 'text' | 'systemd' | 'json';
 
+type Scalar = string | number | boolean | null;
 /** A JSON value. */
-type Plain = string | number | boolean | null | readonly Plain[] | { readonly [key: string]: Plain };
+type Plain = Scalar | readonly Plain[] | { readonly [key: string]: Plain };
 type PlainFields = Readonly<Record<string, Plain>>;
 
 /** A line before it is formatted. `time` is the wall clock. */
@@ -50,14 +51,20 @@ function systemdLine({ level, message, fields }: LogLine): string {
   return `<${String(PRIORITY[level])}>${printable(message + fieldsText(fields))}\n`;
 }
 
-/** ` key=value key="two words"`, empty for no fields. */
-function fieldsText(fields: PlainFields): string {
+/** ` key=value key="two words" outer.inner=5 list=a,b`, empty for no fields. */
+function fieldsText(fields: PlainFields | readonly Plain[], prefix = ''): string {
   return Object.entries(fields)
     .map(([key, value]) => {
-      const text = typeof value === 'string' ? value : jsonText(value);
-      return ` ${key}=${/^[^\s"=\\]+$/.test(text) ? text : jsonText(text)}`;
+      const name = `${prefix}${key}`;
+      if (typeof value === 'object' && value !== null && !isScalars(value)) return fieldsText(value, `${name}.`);
+      const text = [value].flat().map(String).join(',');
+      return ` ${name}=${/^[^\s"=\\]+$/.test(text) ? text : jsonText(text)}`;
     })
     .join('');
+}
+
+function isScalars(value: Plain): boolean {
+  return Array.isArray(value) && value.every((item) => typeof item !== 'object' || item === null);
 }
 
 const two = (part: number): string => String(part).padStart(2, '0');

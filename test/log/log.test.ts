@@ -49,6 +49,19 @@ test.each<[rule: string, options: Partial<LogOptions>, line: string]>([
   expect(written?.replace(/^\d{4}-\d\d-\d\d /, 'DATE ').replace(LOCAL_TIME, 'TIME')).toBe(line);
 });
 
+test('fields in the journal are short pairs: no JSON in them', () => {
+  const fields = {
+    spansMs: { exit: 2.5, deeper: { a: 1 } },
+    list: ['a', 'b c'],
+    rows: [{ n: 1 }, { n: 2 }],
+    none: [],
+    empty: {},
+    missing: null,
+  };
+  const [written] = lines({ format: 'systemd' }, (log) => log.info('evicted', fields));
+  expect(written).toBe('<6>evicted spansMs.exit=2.5 spansMs.deeper.a=1 list="a,b c" rows.0.n=1 rows.1.n=2 none="" missing=null');
+});
+
 test('each level has its priority', () => {
   const written = lines({ format: 'systemd', level: 'debug' }, (log) => {
     log.error('a');

@@ -5,7 +5,7 @@ import { type DiskHolder } from '../../core/disk/filesystem-holders.js';
 import type { DiskHolding } from '../../core/disk/disk-amount.js';
 import { formatAge } from '../../core/quantity/duration.js';
 import { jsonInteger, jsonOfNano } from '../../core/quantity/integer.js';
-import { describeRanked, protectionText, type RankedWorkload } from '../../core/rank/rank.js';
+import { describeRanked, protectionText, turns, type RankedWorkload } from '../../core/rank/rank.js';
 import { isDiskSignal, SIGNAL_FACTS, type ResourceSignal } from '../../core/signal/signal.js';
 import type { UnreadableWorkload, WorkloadUsage } from '../../core/workload/workload.js';
 import type { NodeIdentity, SourceProblem } from '../../monitor/ports/ports.js';
@@ -61,21 +61,26 @@ export function rankText(report: RankReport, style: Style): string {
   const { resource } = SIGNAL_FACTS[report.signal];
   const amount = (nano: bigint): string => (nano > 0n ? amountOfResource(resource, nano / NANO) : '-');
   const onDisk = isDiskSignal(report.signal);
-  const rows = ranked.map(({ place, workload, usage, requestNano, aboveRequestNano, priority, protection, holding }) => [
-    String(place),
-    workload.name,
-    String(priority),
-    usage === undefined ? '?' : amountOfResource(resource, usage),
-    ...(onDisk
-      ? holding
-        ? [amountOfResource(resource, countedBy(report.signal, holding.frees)), formatAge(ageOf(holding))]
-        : ['?', '?']
-      : resource === 'pids'
-        ? []
-        : [amount(requestNano), amount(aboveRequestNano)]),
-    protection ? `never evicted: ${protectionText(protection)}` : '',
-  ]);
-  const paint = (cell: string, row: number): string => (row === -1 || ranked[row]?.protection ? style('dim', cell) : cell);
+  const turnOf = turns(ranked);
+  const shown = evictableFirst(ranked);
+  const rows = shown.map((item) => {
+    const { workload, usage, requestNano, aboveRequestNano, priority, protection, holding } = item;
+    return [
+      String(turnOf.get(item) ?? '-'),
+      workload.name,
+      String(priority),
+      usage === undefined ? '?' : amountOfResource(resource, usage),
+      ...(onDisk
+        ? holding
+          ? [amountOfResource(resource, countedBy(report.signal, holding.frees)), formatAge(ageOf(holding))]
+          : ['?', '?']
+        : resource === 'pids'
+          ? []
+          : [amount(requestNano), amount(aboveRequestNano)]),
+      protection ? `never evicted: ${protectionText(protection)}` : '',
+    ];
+  });
+  const paint = (cell: string, row: number): string => (row === -1 || shown[row]?.protection ? style('dim', cell) : cell);
   const lines = [
     ...(rows.length > 0 ? [...table(onDisk ? DISK_COLUMNS : resource === 'pids' ? PIDS_COLUMNS : COLUMNS, rows, paint), ''] : []),
     ...[
@@ -87,6 +92,10 @@ export function rankText(report: RankReport, style: Style): string {
     ...problemLines(problems, style),
   ];
   return `${lines.join('\n')}\n`;
+}
+
+function evictableFirst(ranked: readonly RankedWorkload[]): readonly RankedWorkload[] {
+  return [...ranked].sort((a, b) => Number(a.protection !== undefined) - Number(b.protection !== undefined));
 }
 
 export function problemLines(problems: readonly SourceProblem[], style: Style): string[] {
@@ -173,6 +182,7 @@ function amountOrNull(bytes: bigint | undefined): ReturnType<typeof jsonInteger>
 
 export function rankJson(report: RankReport): string {
   const { signal, node, evictable, ranked, vacant, unreadable, problems } = report;
+  const turnOf = turns(ranked);
   return `${jsonText(
     {
       signal,
@@ -180,8 +190,8 @@ export function rankJson(report: RankReport): string {
       evictable,
       victim: victimOf(ranked)?.workload.name ?? null,
       conclusion: conclusion(report),
-      workloads: ranked.map((item) => ({
-        place: item.place,
+      workloads: evictableFirst(ranked).map((item) => ({
+        place: turnOf.get(item) ?? null,
         name: item.workload.name,
         path: item.workload.path,
         exceedsRequest: item.exceedsRequest,

@@ -69,8 +69,12 @@ export function configFlags(options: ConfigFlags): ConfigFlags {
   return Object.fromEntries(Object.entries(options).filter(([name]) => names.includes(name)));
 }
 
-/** The flags as settings. A position's file is the flag, its column the offset in the flag's text, from 1. */
-export function readFlags(flags: ConfigFlags, report: Report): SettingsDocument {
+/**
+ * The flags as settings. A position's file is the flag, its column the offset in the flag's text, from 1.
+ *
+ * @param skipsEmpty  ignores a comma too many, as the kubelet does
+ */
+export function readFlags(flags: ConfigFlags, report: Report, skipsEmpty = false): SettingsDocument {
   const value: Record<string, unknown> = {};
   const places = new Map<string, { key: SourcePosition; value: SourcePosition }>();
   const set = (path: KeyPath, text: unknown, at: SourcePosition, keyAt = at): void => {
@@ -83,7 +87,7 @@ export function readFlags(flags: ConfigFlags, report: Report): SettingsDocument 
     const texts = flags[name];
     if (texts === undefined) continue;
     set([name], {}, { file: MAPS[name][0] });
-    for (const text of texts) readPairs(name, text, set, report);
+    for (const text of texts) readPairs(name, text, set, report, skipsEmpty);
   }
   for (const [name, [file, path]] of Object.entries(TEXTS)) {
     const text = flags[name as keyof typeof TEXTS];
@@ -128,13 +132,19 @@ function readPairs(
   text: string,
   set: (path: KeyPath, text: unknown, at: SourcePosition, keyAt: SourcePosition) => void,
   report: Report,
+  skipsEmpty: boolean,
 ): void {
   const [file, sign] = MAPS[name];
+  if (text.trim() === '') return;
   let offset = 0;
   for (const pair of text.split(',')) {
     const start = offset;
     offset += pair.length + 1;
-    if (pair.trim() === '') continue;
+    if (pair.trim() === '') {
+      const message = 'a comma without a pair before and after it';
+      if (!skipsEmpty) report.issue('EVICTD_CONFIG_FLAG', message, { file, column: Math.max(start, 1) }, 'remove the comma');
+      continue;
+    }
     const column = start + pair.search(/\S/) + 1;
     const middle = pair.indexOf(sign);
     if (middle < 0) {

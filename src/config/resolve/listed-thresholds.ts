@@ -38,39 +38,59 @@ const KINDS = ['hard', 'soft'] as const satisfies readonly ThresholdKind[];
  * @throws TextError
  */
 export function whenOperands(text: string): Operands {
-  if (/&&|\band\b/i.test(text)) {
-    throw new TextError('EVICTD_CONFIG_WHEN', `${JSON.stringify(text)}: operands are joined with one &`, EXAMPLE);
+  const or = /\||\bor\b/i.exec(text);
+  if (or !== null) {
+    const message = `${or[0]} is for policies: a threshold joins its operands with & only`;
+    throw new TextError('EVICTD_CONFIG_WHEN', message, 'write an entry of thresholds for each alternative, or one of policies', or.index);
   }
-  const parts = text.split('&').map((part) => part.trim());
-  if (parts.some((part) => part === '')) {
+  const twofold = /&&|\band\b/i.exec(text);
+  if (twofold !== null) {
+    throw new TextError('EVICTD_CONFIG_WHEN', `${JSON.stringify(text)}: operands are joined with one &`, EXAMPLE, twofold.index);
+  }
+  let end = -1;
+  const parts = text.split('&').map((written) => {
+    const start = end + 1;
+    end = start + written.length;
+    return { part: written.trim(), start: start + written.length - written.trimStart().length, end };
+  });
+  const missing = parts.findIndex(({ part }) => part === '');
+  if (missing !== -1) {
     const message = text.trim() === '' ? 'is empty' : `${JSON.stringify(text)}: an operand is missing before or after &`;
-    throw new TextError('EVICTD_CONFIG_WHEN', message, `join operands with &, ${EXAMPLE}`);
+    const offset = missing === 0 ? 0 : parts[missing - 1]?.end;
+    throw new TextError('EVICTD_CONFIG_WHEN', message, `join operands with &, ${EXAMPLE}`, offset);
   }
   if (parts.length > MAX_OPERANDS) {
     const message = `${String(parts.length)} operands, the maximum is ${String(MAX_OPERANDS)}`;
     throw new TextError('EVICTD_CONFIG_WHEN', message, 'write several entries of thresholds');
   }
-  const operands = parts.map(readOperand);
+  const operands = parts.map(({ part, start }) => readOperand(part, start));
   const signals = operands.map(({ signal }) => signal);
-  const twice = signals.find((signal, index) => signals.indexOf(signal) !== index);
-  if (twice !== undefined) {
-    throw new TextError('EVICTD_CONFIG_WHEN', `${twice} occurs twice`, 'all operands must be met: keep the stricter one');
+  const twice = signals.findIndex((signal, index) => signals.indexOf(signal) !== index);
+  if (twice !== -1) {
+    const hint = 'all operands must be met: keep the stricter one';
+    throw new TextError('EVICTD_CONFIG_WHEN', `${String(signals[twice])} occurs twice`, hint, parts[twice]?.start);
   }
   const starved = operands.find(({ signal }) => isResourceSignal(signal)) ?? operands[0];
   if (starved === undefined) throw new Error('no operands');
   return [starved, ...operands.filter((operand) => operand !== starved)];
 }
 
-function readOperand(part: string): Operand {
+/** @param start  its offset in the text */
+function readOperand(part: string, start: number): Operand {
   const at = part.search(/[<>=!]/);
   const name = (at === -1 ? part : part.slice(0, at)).trim();
-  const signal = readSignal(name);
+  const signal = readSignal(name, start);
   const operator = operatorOf(signal);
   const rest = at === -1 ? '' : part.slice(at);
   const written = /^[<>=!]+/.exec(rest)?.[0];
   const value = rest.slice(written?.length ?? 0).trim();
   if (written === undefined) {
-    throw new TextError('EVICTD_CONFIG_WHEN', `${JSON.stringify(part)} has no operator`, `write ${signal}${operator}VALUE`);
+    throw new TextError(
+      'EVICTD_CONFIG_WHEN',
+      `${JSON.stringify(part)} has no operator`,
+      `write ${signal}${operator}VALUE`,
+      start + part.length,
+    );
   }
   if (written !== operator) {
     const why = operator === '>' ? 'a pressure signal is met above its value' : 'an available amount is met below its value';
@@ -79,25 +99,32 @@ function readOperand(part: string): Operand {
       'EVICTD_CONFIG_OPERATOR',
       `${part}: ${written} is ${kind} for ${signal}: ${why}`,
       `write ${signal}${operator}${value}`,
+      start + at,
     );
   }
-  return { signal, value: isPressure(signal) ? shareValue(signal, value) : amountValue(signal, value) };
+  const valueAt = start + part.length - value.length;
+  return { signal, value: isPressure(signal) ? shareValue(signal, value, valueAt) : amountValue(signal, value, valueAt) };
 }
 
-function readSignal(name: string): Signal {
+function readSignal(name: string, offset: number): Signal {
   if (!isSignal(name)) {
     const near = suggestion(name, SIGNALS);
     const hint = near.startsWith('did') ? near : `${EXAMPLE}; docs/config.md lists the signals`;
-    throw new TextError('EVICTD_CONFIG_SIGNAL', `${JSON.stringify(name)} is not a signal`, hint);
+    throw new TextError('EVICTD_CONFIG_SIGNAL', `${JSON.stringify(name)} is not a signal`, hint, offset);
   }
   return name;
 }
 
 /** As in the maps by signal, without `0%` and `100%`, which disable an entry there. */
-function amountValue(signal: Signal, text: string): Operand['value'] {
+function amountValue(signal: Signal, text: string, offset: number): Operand['value'] {
   const accepted = 'write an amount (100Mi, 1.5Gi, 500M) or a percentage above 0 and below 100 (10%)';
   const refuse = (why: string, hint: string): never => {
-    throw new TextError('EVICTD_CONFIG_THRESHOLD', `${signal}: ${text === '' ? 'has no value' : JSON.stringify(text)}: ${why}`, hint);
+    throw new TextError(
+      'EVICTD_CONFIG_THRESHOLD',
+      `${signal}: ${text === '' ? 'has no value' : JSON.stringify(text)}: ${why}`,
+      hint,
+      offset,
+    );
   };
   let value: Operand['value'] | undefined;
   try {
@@ -113,10 +140,15 @@ function amountValue(signal: Signal, text: string): Operand['value'] {
 }
 
 /** A percentage with at most seven decimals: '40%', '12.5%'. Exact, in billionths of the wall time. */
-function shareValue(signal: PressureSignal, text: string): Operand['value'] {
+function shareValue(signal: PressureSignal, text: string, offset: number): Operand['value'] {
   const accepted = 'write the percentage of the wall time, from 0% to below 100% (40%, 12.5%)';
   const refuse = (why: string, hint = accepted): never => {
-    throw new TextError('EVICTD_CONFIG_THRESHOLD', `${signal}: ${text === '' ? 'has no value' : JSON.stringify(text)}: ${why}`, hint);
+    throw new TextError(
+      'EVICTD_CONFIG_THRESHOLD',
+      `${signal}: ${text === '' ? 'has no value' : JSON.stringify(text)}: ${why}`,
+      hint,
+      offset,
+    );
   };
   const [, sign = '', whole = '', decimals = ''] = /^([+-]?)(\d{1,9})(?:\.(\d{1,7}))?\s*%$/.exec(text) ?? [];
   if (whole === '') return refuse('not a percentage', /^[\d.]+$/.test(text) ? `did you mean ${text}%?` : accepted);

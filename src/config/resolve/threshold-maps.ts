@@ -111,16 +111,14 @@ function noticeDefaults(
   if (others.length === 0) return;
   const effective = [...hard].flatMap(([signal, { value }]) => (value === undefined ? [] : [`${signal}<${valueText(value)}`]));
   const inEffect = `in effect: ${effective.sort().join(', ') || 'none'}`;
-  const isExplicit = profile.mergeDefaults !== undefined;
-  const level = isExplicit ? 'info' : 'warn';
   const position = { file: setBy.keyAt(['evictionHard']).file };
   if (isKept) {
     const message = `evictionHard keeps the defaults of signals that it does not set (${others.join(', ')}); ${inEffect}`;
-    const disable = `set a signal to 0% to disable it: ${others[0] ?? ''}: 0%`;
-    const hint = isExplicit ? disable : `${disable}; mergeDefaultEvictionSettings: true keeps the defaults without this warning`;
-    report.notice(level, 'EVICTD_CONFIG_DEFAULTS_KEPT', message, { hint, position });
+    const hint = `set a signal to 0% to disable it: ${others[0] ?? ''}: 0%`;
+    report.notice('info', 'EVICTD_CONFIG_DEFAULTS_KEPT', message, { hint, position });
   } else {
     const message = `evictionHard drops the defaults of signals that it does not set, as in the kubelet (${others.join(', ')}); ${inEffect}`;
+    const level = profile.mergeDefaults === undefined ? 'warn' : 'info';
     report.notice(level, 'EVICTD_CONFIG_DEFAULTS_DROPPED', message, { hint: 'mergeDefaultEvictionSettings: true keeps them', position });
   }
 }

@@ -48,8 +48,9 @@ export function parsed<T>(parse: (text: string) => T) {
       try {
         return parse(input);
       } catch (error) {
-        if (error instanceof TextError) return refuse(payload, input, error.code, error.message, error.hint);
-        throw error;
+        if (!(error instanceof TextError)) throw error;
+        refuseAt(payload, input, error.code, error.message, error.hint, [], error.offset);
+        return z.NEVER;
       }
     }),
   );

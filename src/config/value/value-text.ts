@@ -16,6 +16,8 @@ export class TextError extends Error {
     readonly code: string,
     message: string,
     readonly hint: string,
+    /** Of the character of the text that is wrong. Left out: the whole text. */
+    readonly offset?: number,
   ) {
     super(message);
   }

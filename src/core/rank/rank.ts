@@ -95,6 +95,11 @@ export function numberPlaces(ranking: readonly RankedWorkload[]): void {
   for (const item of ranking as readonly Unplaced[]) item.place = place += 1;
 }
 
+/** The turn of each workload that may be evicted, from 1 on. A protected one has none. */
+export function turns(ranking: readonly RankedWorkload[]): ReadonlyMap<RankedWorkload, number> {
+  return new Map(ranking.filter(({ protection }) => protection === undefined).map((item, index) => [item, index + 1]));
+}
+
 /** Written once, after sorting: on the path of an eviction nothing is copied. */
 type Unplaced = { -readonly [Key in keyof RankedWorkload]: RankedWorkload[Key] };
 

@@ -3,7 +3,7 @@ import { lintConfig, lintNode } from '../../config/lint-notices.js';
 import type { ConfigNotice, LoadedConfig, Origin } from '../../config/config.js';
 import { ConfigError } from '../../errors.js';
 import type { MachineFacts } from '../../config/lint/machine.js';
-import { formatIssue, formatPosition } from '../../cli/output/error-text.js';
+import { exitCodeOf, formatIssue, formatPosition } from '../../cli/output/error-text.js';
 import type { MakeCommand } from '../../cli/output/command.js';
 import { outputOption, USAGE_AND_CONFIG, withHelp } from '../../cli/output/help.js';
 import type { Io } from '../../cli/output/io.js';
@@ -58,8 +58,10 @@ function checkCommand({ io, setExitCode, machine }: ConfigDeps): Command {
     try {
       loaded = configFromOptions(options);
     } catch (error) {
-      if (asJson && error instanceof ConfigError) io.stdout(json({ valid: false, issues: error.issues, notices: [] }));
-      throw error;
+      if (!asJson || !(error instanceof ConfigError)) throw error;
+      io.stdout(json({ valid: false, issues: error.issues, notices: [] }));
+      setExitCode(exitCodeOf(error));
+      return;
     }
     const checked = await check(loaded, offline === true ? undefined : machine);
     io.stdout(asJson ? checkedJson(checked) : checkedText(checked));

@@ -70,8 +70,10 @@ function latency(spans: Readonly<Record<string, number>> | undefined): string {
 /** The eviction order of the decision. */
 function ranking(decision: DemoRecord | undefined): string[] {
   if (decision?.ranking === undefined) return [];
-  const rows = decision.ranking.map(({ place, name, priority, workingSetBytes, requestBytes, exceedsRequest, protectedBecause }) => [
-    String(place),
+  const evictable = decision.ranking.filter(({ protectedBecause }) => protectedBecause === undefined);
+  const last = decision.ranking.filter(({ protectedBecause }) => protectedBecause !== undefined);
+  const rows = [...evictable, ...last].map(({ name, priority, workingSetBytes, requestBytes, exceedsRequest, protectedBecause }, index) => [
+    protectedBecause === undefined ? String(index + 1) : '-',
     name,
     amountOfBytes(BigInt(workingSetBytes)),
     requestBytes === 0 ? '-' : amountOfBytes(BigInt(requestBytes)),

@@ -2,7 +2,7 @@ import { amountOfBytes } from '../../core/quantity/amount.js';
 import { jsonInteger } from '../../core/quantity/integer.js';
 import { diesWith, type OomCandidate } from '../../core/oom/oom-badness.js';
 import type { OomComparison } from './oom-comparison.js';
-import { protectionText } from '../../core/rank/rank.js';
+import { protectionText, turns } from '../../core/rank/rank.js';
 import { domainText, exemptText, kernelConclusion, notes, workloadRemark, type KernelReport } from './kernel-report.js';
 import { problemLines } from '../../cli/output/ranking.js';
 import type { Style } from '../../cli/output/style.js';
@@ -87,7 +87,7 @@ function workloadRow(compared: OomComparison, report: KernelReport): string[] {
   const { ranked, kernelPlace, by } = compared;
   return [
     ranked.workload.name,
-    String(ranked.place),
+    String(turns(report.ranking.ranked).get(ranked) ?? '-'),
     kernelPlace === undefined ? '-' : String(kernelPlace),
     by ? `${by.task.name} ${String(by.task.pid)}` : '-',
     workloadRemark(compared, report),
@@ -96,6 +96,7 @@ function workloadRow(compared: OomComparison, report: KernelReport): string[] {
 
 export function kernelJson(report: KernelReport): string {
   const { ranking, oom, order, comparison, limit } = report;
+  const turnOf = turns(ranking.ranked);
   const [first] = order.candidates;
   return `${jsonText(
     {
@@ -121,7 +122,7 @@ export function kernelJson(report: KernelReport): string {
       workloads: comparison.workloads.slice(0, limit).map((compared) => ({
         name: compared.ranked.workload.name,
         path: compared.ranked.workload.path,
-        evictdPlace: compared.ranked.place,
+        evictdPlace: turnOf.get(compared.ranked) ?? null,
         kernelPlace: compared.kernelPlace ?? null,
         byPid: compared.by?.task.pid ?? null,
         protection: compared.ranked.protection ? protectionText(compared.ranked.protection) : null,

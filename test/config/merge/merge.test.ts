@@ -60,7 +60,7 @@ test.each<[rule: string, yaml: string, flags: ConfigFlags, thresholds: string[]]
     { evictionHard: ['memory.available<1Gi', 'pid.available<9,memory.available<2Gi'] },
     ['hard memory.available<2Gi', ...DEFAULTS.slice(1), 'hard pid.available<9'],
   ],
-  ['white space in a flag', '', { evictionHard: [' memory.available < 1Gi , '] }, ['hard memory.available<1Gi', ...DEFAULTS.slice(1)]],
+  ['white space in a flag', '', { evictionHard: [' memory.available < 1Gi '] }, ['hard memory.available<1Gi', ...DEFAULTS.slice(1)]],
   [
     'a soft one beside a hard one: hard first',
     'evictionSoft: {memory.available: 5%}\nevictionSoftGracePeriod: {memory.available: 30s}',
@@ -230,25 +230,25 @@ test.each<[rule: string, yaml: string, flags: ConfigFlags, notice: string | unde
     'a kept default',
     'evictionHard: {memory.available: 1Gi}',
     {},
-    'warn DEFAULTS_KEPT evictionHard keeps the defaults of signals that it does not set (nodefs.available, nodefs.inodesFree); in effect: memory.available<1Gi, nodefs.available<10%, nodefs.inodesFree<5%',
+    'info DEFAULTS_KEPT evictionHard keeps the defaults of signals that it does not set (nodefs.available, nodefs.inodesFree); in effect: memory.available<1Gi, nodefs.available<10%, nodefs.inodesFree<5%',
   ],
   [
     'a kept default beside a flag',
     '',
     { evictionHard: ['memory.available<0%'] },
-    'warn DEFAULTS_KEPT evictionHard keeps the defaults of signals that it does not set (nodefs.available, nodefs.inodesFree); in effect: nodefs.available<10%, nodefs.inodesFree<5%',
+    'info DEFAULTS_KEPT evictionHard keeps the defaults of signals that it does not set (nodefs.available, nodefs.inodesFree); in effect: nodefs.available<10%, nodefs.inodesFree<5%',
   ],
   [
     'an empty map keeps them all',
     'evictionHard: {}',
     {},
-    'warn DEFAULTS_KEPT evictionHard keeps the defaults of signals that it does not set (memory.available, nodefs.available, nodefs.inodesFree); in effect: memory.available<100Mi, nodefs.available<10%, nodefs.inodesFree<5%',
+    'info DEFAULTS_KEPT evictionHard keeps the defaults of signals that it does not set (memory.available, nodefs.available, nodefs.inodesFree); in effect: memory.available<100Mi, nodefs.available<10%, nodefs.inodesFree<5%',
   ],
   [
     'an empty flag keeps them all',
     '',
     { evictionHard: [''] },
-    'warn DEFAULTS_KEPT evictionHard keeps the defaults of signals that it does not set (memory.available, nodefs.available, nodefs.inodesFree); in effect: memory.available<100Mi, nodefs.available<10%, nodefs.inodesFree<5%',
+    'info DEFAULTS_KEPT evictionHard keeps the defaults of signals that it does not set (memory.available, nodefs.available, nodefs.inodesFree); in effect: memory.available<100Mi, nodefs.available<10%, nodefs.inodesFree<5%',
   ],
   ['no default kept: no hint', 'evictionHard: {memory.available: 1Gi, nodefs.available: 0%, nodefs.inodesFree: 0%}', {}, undefined],
   [
@@ -298,7 +298,7 @@ test('a KubeletConfiguration is read for its eviction fields; the rest is named 
     { level: 'warn', code: 'EVICTD_CONFIG_KEYS_UNUSED', message: 'not used by evictd: workloads' },
     { level: 'info', code: 'EVICTD_CONFIG_KEYS_UNUSED', message: 'not used by evictd: authentication, maxPods' },
     { level: 'warn', code: 'EVICTD_CONFIG_CONTAINERFS', position: { line: 5, column: 65 } },
-    { level: 'warn', code: 'EVICTD_CONFIG_DEFAULTS_KEPT' },
+    { level: 'info', code: 'EVICTD_CONFIG_DEFAULTS_KEPT' },
   ]);
 });
 
@@ -366,10 +366,9 @@ test('a field that is the kubelet’s own is no mistake', () => {
   expect(load({ 'config.yaml': yaml }).notices.map(({ level, code }) => `${level} ${code}`)).toEqual(['info EVICTD_CONFIG_KEYS_UNUSED']);
 });
 
-test('the hint names mergeDefaultEvictionSettings: true only if it is not set', () => {
-  const hintOf = (yaml: string) => load({ 'config.yaml': `${yaml}evictionHard: {memory.available: 1Gi}\n` }).notices[0]?.hint;
-  expect(hintOf('')).toContain('mergeDefaultEvictionSettings: true keeps the defaults without this warning');
-  expect(hintOf('mergeDefaultEvictionSettings: true\n')).toBe('set a signal to 0% to disable it: nodefs.available: 0%');
+test('the hint says how a kept default is disabled', () => {
+  const [notice] = load({ 'config.yaml': 'evictionHard: {memory.available: 1Gi}\n' }).notices;
+  expect(notice?.hint).toBe('set a signal to 0% to disable it: nodefs.available: 0%');
 });
 
 test('the files that were read are listed, whether or not they set anything', () => {

@@ -89,3 +89,28 @@ describe('refused, with a hint', () => {
     expect(error.hint).toMatch(hint);
   });
 });
+
+test.each<[wrong: string, text: string, at: string]>([
+  ['| of policies', 'memory.available<10% | pid.available<5%', '| pid'],
+  ['or', 'memory.available<10% or pid.available<5%', 'or pid'],
+  ['&&', 'memory.available<10% && pid.available<5%', '&& pid'],
+  ['and', 'memory.available<10% and pid.available<5%', 'and pid'],
+  ['no operand at the end', 'memory.available<10% &', '&'],
+  ['no operand between two &', 'memory.available<10% & & pid.available<5%', '& & pid'],
+  ['no operand at the start', '& pid.available<5%', '& pid'],
+  ['a signal', 'memory.available<10% & pod.available<5%', 'pod'],
+  ['an operator', 'memory.available<10% & pid.available >= 5%', '>= 5%'],
+  ['no operator', 'memory.available & pid.available<5%', ' & pid'],
+  ['an amount', 'memory.available<10% & pid.available < five', 'five'],
+  ['a percentage', 'memory.pressure.full > 40 & pid.available<5%', '40'],
+  ['a signal twice', 'pid.available<5% &  pid.available<6%', 'pid.available<6%'],
+])('the position of what is wrong: %s', (_wrong, text, at) => {
+  expect(text.slice(errorOf(text).offset ?? 0).startsWith(at)).toBe(true);
+  expect(errorOf(text).offset).toBe(text.lastIndexOf(at));
+});
+
+test('the form of policies has a message of its own', () => {
+  const { message, hint } = errorOf('memory.available<10% | pid.available<5%');
+  expect(message).toBe('| is for policies: a threshold joins its operands with & only');
+  expect(hint).toMatch(/an entry of thresholds for each alternative, or one of policies/);
+});

@@ -68,7 +68,7 @@ test.each<[rule: string, yaml: string, flags: ConfigFlags, issues: string[]]>([
     'soft without a time and an invalid entry: both are reported',
     "thresholds:\n  - {when: 'memory.available<10%', kind: soft}\n  - {when: 'nonsense<1', kind: hard}\n",
     {},
-    ['config.yaml:2:5 EVICTD_CONFIG_GRACE_PERIOD', 'config.yaml:3:12 EVICTD_CONFIG_SIGNAL'],
+    ['config.yaml:2:5 EVICTD_CONFIG_GRACE_PERIOD', 'config.yaml:3:13 EVICTD_CONFIG_SIGNAL'],
   ],
   ['no kind', "thresholds:\n  - {when: 'memory.available<10%'}\n", {}, ['config.yaml:2:5 EVICTD_CONFIG_VALUE']],
   ['no when', 'thresholds:\n  - {kind: hard}\n', {}, ['config.yaml:2:5 EVICTD_CONFIG_MISSING']],
@@ -95,7 +95,7 @@ test.each<[rule: string, yaml: string, flags: ConfigFlags, issues: string[]]>([
     'the wrong operator',
     "thresholds:\n  - when: 'memory.pressure.full<40%'\n    kind: hard\n",
     {},
-    ['config.yaml:2:11 EVICTD_CONFIG_OPERATOR'],
+    ['config.yaml:2:32 EVICTD_CONFIG_OPERATOR'],
   ],
   ['a map instead of a list', "thresholds: {when: 'memory.available<10%'}\n", {}, ['config.yaml:1:13 EVICTD_CONFIG_TYPE']],
   [
@@ -107,6 +107,14 @@ test.each<[rule: string, yaml: string, flags: ConfigFlags, issues: string[]]>([
   ['a window shorter than the kernel’s shortest', 'pressureWindow: 499ms\n', {}, ['config.yaml:1:17 EVICTD_CONFIG_RANGE']],
   ['a window longer than the kernel’s longest', 'pressureWindow: 11s\n', {}, ['config.yaml:1:17 EVICTD_CONFIG_RANGE']],
   ['pressure in a map', 'evictionHard: {memory.pressure.full: 40%}\n', {}, ['config.yaml:1:16 EVICTD_CONFIG_SIGNAL']],
+  ['a comma at the end of a flag', '{}', { evictionHard: ['memory.available<1Gi, '] }, ['--eviction-hard:21 EVICTD_CONFIG_FLAG']],
+  ['a comma at its start', '{}', { evictionHard: [',memory.available<1Gi'] }, ['--eviction-hard:1 EVICTD_CONFIG_FLAG']],
+  [
+    'two commas',
+    '{}',
+    { evictionMinimumReclaim: ['memory.available=1Mi,,nodefs.available=1Mi'] },
+    ['--eviction-minimum-reclaim:21 EVICTD_CONFIG_FLAG'],
+  ],
   ['pressure in a flag', '{}', { evictionHard: ['memory.pressure.full>40%'] }, ['--eviction-hard:1 EVICTD_CONFIG_FLAG']],
   [
     'pressure in a flag with the operator of an amount',
@@ -116,6 +124,14 @@ test.each<[rule: string, yaml: string, flags: ConfigFlags, issues: string[]]>([
   ],
 ])('refused: %s', (_rule, yaml, flags, issues) => {
   expect(issuesOf(() => load({ 'config.yaml': yaml }, flags))).toEqual(issues);
+});
+
+test.each<[profile: string, yaml: string, flags: ConfigFlags]>([
+  ['a file', 'compatibility: kubelet\n', {}],
+  ['a flag', '{}', { compatibility: 'kubelet' }],
+])('compatibility: kubelet in %s: a comma too many is ignored, as by the kubelet', (_where, yaml, flags) => {
+  const { config } = load({ 'config.yaml': yaml }, { ...flags, evictionHard: [',nodefs.available<10%,,'] });
+  expect(config.thresholds.map(({ signal }) => signal)).toEqual(['nodefs.available']);
 });
 
 describe('compatibility: kubelet', () => {

@@ -167,8 +167,8 @@ test('check: every problem as file:line:column: CODE message (hint: …), exit 7
 });
 
 test('check --output json: valid, issues, notices', async () => {
-  const { stdout, exit } = await config(['check', '--output', 'json'], 'x: 1\n');
-  expect(exit).toBe(78);
+  const { stdout, stderr, exit } = await config(['check', '--output', 'json'], 'x: 1\n');
+  expect({ stderr, exit }).toEqual({ stderr: '', exit: 78 });
   expect(JSON.parse(stdout)).toMatchObject({
     valid: false,
     issues: [{ code: 'EVICTD_CONFIG_UNKNOWN_KEY', message: 'unknown key x', position: { file: 'config.yaml', line: 1, column: 1 } }],
@@ -248,7 +248,7 @@ log.format                        auto             default
 log.level                         debug            --log-level:1
 `);
   expect(profile).toMatch(/^ +evictd +default\n(departures\.[a-z-]+ +true +default\n)+allocatable\.cgroup +- +default\n/);
-  expect(stderr).toContain('warn: config.yaml: EVICTD_CONFIG_DEFAULTS_KEPT');
+  expect(stderr).toContain('info: config.yaml: EVICTD_CONFIG_DEFAULTS_KEPT');
 });
 
 test('show: what is copied, and what the profile decides', async () => {

@@ -38,8 +38,8 @@ test('the order, the reason, and protected workloads', async () => {
   expect(`\n${out}`).toBe(`
 #  WORKLOAD  PRIORITY   USAGE  REQUEST  OVER REQUEST
 1  batch          -10  200MiB    64MiB        136MiB
-2  db               0  100MiB        -        100MiB  never evicted: critical
-3  web              0   32MiB    64MiB             -
+2  web              0   32MiB    64MiB             -
+-  db               0  100MiB        -        100MiB  never evicted: critical
 
 memory.available: batch would be evicted first: it uses 200MiB, 136MiB above its request of 64MiB, priority -10
 left out: odd: EIO
@@ -59,8 +59,8 @@ test('process IDs: by priority, then by their number', async () => {
   expect(`\n${out}`).toBe(`
 #  WORKLOAD  PRIORITY          USAGE
 1  batch          -10    3 processes
-2  db               0  900 processes  never evicted: critical
-3  web              0   40 processes
+2  web              0   40 processes
+-  db               0  900 processes  never evicted: critical
 
 pid.available: batch would be evicted first: it uses 3 processes, priority -10
 left out: odd: EIO
@@ -115,8 +115,8 @@ test('as JSON, every comparator of the order', async () => {
     reasons: 'uses 200MiB, 136MiB above its request of 64MiB, priority -10',
   });
   expect(report.workloads.slice(1)).toMatchObject([
-    { name: 'db', protection: 'critical' },
-    { name: 'web', aboveRequestBytes: -33554432 },
+    { place: 2, name: 'web', aboveRequestBytes: -33554432 },
+    { place: null, name: 'db', protection: 'critical' },
   ]);
 });
 
@@ -252,7 +252,7 @@ describe('cgroups without a process', () => {
 test('a workload that is protected by a process in it is no victim', async () => {
   const given: Candidates = { ...MEMBERS, veto: ({ name }) => (name === 'batch' ? { kind: 'unlisted' } : undefined) };
   const { out } = await rank(opened(given), ...WORKLOADS);
-  expect(out).toMatch(/^1 {2}batch .* never evicted: its processes, or the units in it, cannot be listed$/m);
+  expect(out).toMatch(/^- {2}batch .* never evicted: its processes, or the units in it, cannot be listed$/m);
   expect(out).toMatch(/^memory.available: web would be evicted first/m);
   expect(JSON.parse((await rank(opened(given), ...WORKLOADS, '-o', 'json')).out)).toMatchObject({ victim: 'web' });
 });
@@ -338,8 +338,8 @@ OOM order of the machine (8GiB, swap included)
 
 WORKLOAD  EVICTD  KERNEL  FIRST PROCESS
 batch          1       2  java 41
-db             2       1  postgres 40    critical, but the kernel would kill it 1st: consider oomScoreAdj
-web            3       -  -              the kernel kills none of its processes
+db             -       1  postgres 40    critical, but the kernel would kill it 1st: consider oomScoreAdj
+web            2       -  -              the kernel kills none of its processes
 
 when memory runs out, the kernel kills postgres (pid 40) of db first; evictd would evict batch
 never killed: oom_score_adj -1000: sshd (pid 42); init: systemd (pid 1); 1 kernel thread
@@ -377,7 +377,7 @@ never killed: oom_score_adj -1000: sshd (pid 42); init: systemd (pid 1); 1 kerne
     });
     expect(report.workloads).toMatchObject([
       { name: 'batch', evictdPlace: 1, kernelPlace: 2, byPid: 41, protection: null, endangered: false, remark: null },
-      { name: 'db', evictdPlace: 2, kernelPlace: 1, byPid: 40, protection: 'critical', endangered: true },
+      { name: 'db', evictdPlace: null, kernelPlace: 1, byPid: 40, protection: 'critical', endangered: true },
     ]);
   });
 
