@@ -204,6 +204,7 @@ describe('a planted violation is found', () => {
       'src/core/a.ts',
       "import type { B } from './b.js'; export const b = (x: B) => ({ process: x.process, Date: 1 });",
     ],
+    ['a key of a pattern', 'src/core/a.ts', "import type { B } from './b.js'; export const b = ({ process: one }: B) => one;"],
     ['a comment', 'src/core/a.ts', '// not Date.now(), not process.exit()'],
     ['the ports', 'src/host/linux/a.ts', "import type { Node } from '../../monitor/ports/ports.js';"],
     ['the edge', 'src/evictd.ts', 'process.exit(0);'],

@@ -204,6 +204,7 @@ function globalUse(node: ts.Node): string | undefined {
   if (!ts.isIdentifier(node)) return undefined;
   const { parent } = node;
   if (ts.isPropertyAccessExpression(parent)) return undefined; // its object was seen with the property
+  if (ts.isBindingElement(parent) && parent.propertyName === node) return undefined;
   if ('name' in parent && parent.name === node && !ts.isShorthandPropertyAssignment(parent)) return undefined;
   return node.text;
 }

@@ -1,5 +1,6 @@
 import { openStandingOrder } from '../evict/cgroup/cgroup-standing-order.js';
 import { openCgroupEvictor, type VictimHierarchies } from '../evict/cgroup/cgroup-evictor.js';
+import { openProcessEvictor } from '../evict/cgroup/process-kill.js';
 import type { Removals } from '../evict/cri/container-removals.js';
 import { openPodEvictor } from '../evict/cri/pod-evictor.js';
 import { openUnitEvictor } from '../evict/systemd/unit-evictor.js';
@@ -49,7 +50,7 @@ export function openEvictors({ hierarchies, units, sureStop, runtimeOf, removals
     releases.notStopped(hold);
   });
   return {
-    evictor: openPodEvictor(ofUnits, runtimeOf, removals),
+    evictor: openProcessEvictor(native, memory, openPodEvictor(ofUnits, runtimeOf, removals)),
     atShutdown: openPodEvictor(ofUnits, runtimeOf, undefined),
     openOrder:
       memory &&

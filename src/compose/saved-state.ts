@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Config } from '../config/config.js';
 import type { Policy } from '../core/decide/state.js';
+import { victimName } from '../core/workload/process.js';
 import { UnavailableError } from '../errors.js';
 import { selectHost } from '../host/select.js';
 import type { Log } from '../log/log.js';
@@ -106,7 +107,7 @@ function restoredFrom({ found: { text, torn } }: StateFile, owner: StateOwner, p
     log.info('the last change of the saved state was cut off: restoring the state before it');
   }
   for (const { decision, phase } of state.evictions) {
-    log.warn(`continuing the eviction of ${decision.victim.workload.name} (${phase})`, { decision: decision.serial });
+    log.warn(`continuing the eviction of ${victimName(decision.victim)} (${phase})`, { decision: decision.serial });
   }
   return restored;
 }

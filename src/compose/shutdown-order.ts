@@ -1,4 +1,5 @@
 import type { Removals } from '../evict/cri/container-removals.js';
+import { victimName } from '../core/workload/process.js';
 import type { Log } from '../log/log.js';
 import type { Journal } from '../journal/journal.js';
 import { releaseHeldUnits, type LastReleaseParts } from '../features/restart-storm/stopped-units.js';
@@ -33,7 +34,7 @@ export async function endOrderly(parts: EndingParts): Promise<void> {
     if (phase !== 'terminating') continue;
     const { serial, victim } = decision;
     log.warn(
-      `SIGTERM sent to ${victim.workload.name}, and its grace period is not over: an evictd that starts within a minute finishes this eviction; until then only systemd sends SIGKILL, if it stops a unit`,
+      `SIGTERM sent to ${victimName(victim)}, and its grace period is not over: an evictd that starts within a minute finishes this eviction; until then only systemd sends SIGKILL, if it stops a unit`,
       { decision: serial },
     );
   }

@@ -3,11 +3,10 @@ import type { StepInput } from '../core/decide/step-input.js';
 import type { Policy, State } from '../core/decide/state.js';
 import { step } from '../core/decide/step.js';
 import type { Observations } from '../core/signal/observation.js';
-import type { PolicyReadings, ScopeReading } from '../core/policy/scope-reading.js';
-import type { Candidates } from '../core/workload/workload.js';
+import type { Candidates, Workload } from '../core/workload/workload.js';
 import { sendsSignal } from './effects/run.js';
 import { EFFECTS } from './effects/table.js';
-import type { PolicyPort } from './ports/policy-port.js';
+import type { PolicyAnswers, PolicyPort } from './ports/policy-port.js';
 import type { Node, StepAnswers, StepReport, Wake } from './ports/ports.js';
 import type { PassTimes } from './ports/sent-signals.js';
 import type { StandingOrders } from './standing-orders.js';
@@ -51,26 +50,26 @@ export function stepOn(
   }
 }
 
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+
 /** The answers that a step may ask for while it decides, and those that it was given, in order. */
 export interface Answers {
   readonly answers: StepAnswers;
-  readonly given: Pick<StepReport, 'candidates' | 'lastLooks' | 'outside' | 'policyReadings' | 'policyWorkloads'>;
+  readonly given: Pick<StepReport, 'candidates' | 'lastLooks' | 'outside' | keyof PolicyAnswers>;
   readonly times: Pick<PassTimes, 'candidatesNs'>;
 }
 
-interface Given {
+interface Given extends Mutable<PolicyAnswers> {
   readonly candidates: Candidates[];
   readonly lastLooks: Observations[];
   readonly outside: (MemoryHoldings | undefined)[];
-  policyReadings?: PolicyReadings | undefined;
-  policyWorkloads?: readonly ScopeReading[];
 }
 
 export function answersOf(
   node: Pick<Node, 'read'>,
   candidates: () => Candidates,
   outside?: StepInput['outside'],
-  policies?: Pick<PolicyPort, 'read' | 'workloads'>,
+  policies?: Pick<PolicyPort, 'read' | 'workloads' | 'processes'>,
 ): Answers {
   const given: Given = { candidates: [], lastLooks: [], outside: [] };
   const times: { candidatesNs?: bigint } = {};
@@ -92,6 +91,7 @@ export function answersOf(
       ...(policies && {
         policyReadings: () => (given.policyReadings = policies.read()),
         policyWorkloads: (paths: readonly string[]) => (given.policyWorkloads = policies.workloads(paths)),
+        policyProcesses: (workloads: readonly Workload[]) => (given.policyProcesses = policies.processes(workloads)),
       }),
     },
   };

@@ -24,7 +24,7 @@ type Handle = Pick<SignalResult, 'error' | 'passing'> & {
 
 /** What has to be known of a workload to end it, by eviction or shutdown. */
 export type Ending = Pick<Decision, 'serial' | 'unit' | 'graceNs' | 'decidedAtNs'> & {
-  readonly victim: Pick<Decision['victim'], 'workload'>;
+  readonly victim: Pick<Decision['victim'], 'workload' | 'process'>;
 };
 
 interface Victim<D extends Ending> {
@@ -192,9 +192,10 @@ export class Victims<D extends Ending = Decision> {
     for (const serial of [...this.#victims.keys()]) this.end(serial);
   }
 
-  #open({ victim: { workload }, unit, graceNs }: D, isKilled = false): Handle {
+  #open({ victim: { workload, process: only }, unit, graceNs }: D, isKilled = false): Handle {
     try {
-      return { kill: this.#evictor.begin(workload, unit, graceNs > 0n ? graceNs : 0n, isKilled), vanished: false, error: undefined };
+      const kill = this.#evictor.begin(workload, unit, graceNs > 0n ? graceNs : 0n, isKilled, only);
+      return { kill, vanished: false, error: undefined };
     } catch (error) {
       const passing = isShortage(error) ? 'unsent' : undefined;
       return { kill: undefined, vanished: isEndedError(error), error: error instanceof Error ? error.message : String(error), passing };

@@ -5,6 +5,7 @@ import type { PolicyReadings, ScopeReading } from '../core/policy/scope-reading.
 import type { Decision } from '../core/decide/eviction.js';
 import type { Signal } from '../core/signal/signal.js';
 import { initialState, type State } from '../core/decide/state.js';
+import type { WorkloadProcess } from '../core/workload/process.js';
 import type { UnreadableWorkload, Workload, WorkloadStats, WorkloadUsage } from '../core/workload/workload.js';
 import type { Wake } from '../monitor/ports/ports.js';
 import {
@@ -111,6 +112,7 @@ export class RecordingReading {
       lastLooks: listOf(json.lastLooks ?? []).map((each) => this.#observations(recordOf(each))),
       ...(json.policyReadings !== undefined && { policyReadings: fromJson(json.policyReadings) as PolicyReadings }),
       ...(json.policyWorkloads !== undefined && { policyWorkloads: fromJson(json.policyWorkloads) as readonly ScopeReading[] }),
+      ...(json.policyProcesses !== undefined && { policyProcesses: fromJson(json.policyProcesses) as readonly WorkloadProcess[] }),
       outside: listOf(json.outside ?? []).map((held) => (held === null ? undefined : (fromJson(held) as MemoryHoldings))),
       decisions: listOf(json.decisions ?? []).map((pair) => {
         const [serial, victim] = listOf(pair);

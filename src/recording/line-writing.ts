@@ -39,7 +39,7 @@ export class RecordingWriting {
   }
 
   #step(
-    { wake, input, observations, lastLooks, outside, policyReadings, policyWorkloads, decisions }: RecordedStep,
+    { wake, input, observations, lastLooks, outside, policyReadings, policyWorkloads, policyProcesses, decisions }: RecordedStep,
     candidates: readonly unknown[],
   ): string {
     const { nowNs, layout, victims, reclaimed, ordered, resumed, policyResults } = input;
@@ -59,6 +59,7 @@ export class RecordingWriting {
       ...(lastLooks.length > 0 && { lastLooks: lastLooks.map((seen) => this.#observations(seen)) }),
       ...(policyReadings && { policyReadings: toJson(policyReadings) }),
       ...(policyWorkloads && { policyWorkloads: toJson(policyWorkloads) }),
+      ...(policyProcesses && { policyProcesses: toJson(policyProcesses) }),
       ...(policyResults && { policyResults: toJson(policyResults) }),
       ...(outside.length > 0 && { outside: outside.map((held) => toJson(held) ?? null) }),
       ...(decisions.length > 0 && { decisions: decisions.map(({ serial, victim }) => [serial, victim]) }),

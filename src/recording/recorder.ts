@@ -1,5 +1,6 @@
 import { withHoldings, withProcesses } from '../core/rank/candidate-usages.js';
 import type { State } from '../core/decide/state.js';
+import { victimId } from '../core/workload/process.js';
 import type { Candidates, Protection, Workload, WorkloadUsage } from '../core/workload/workload.js';
 import type { StepListener, StepReport, WorkloadSource } from '../monitor/ports/ports.js';
 import { RecordingQueue, type RecordingQueueOptions } from './recording-queue.js';
@@ -69,7 +70,8 @@ export class Recorder implements StepListener {
   }
 
   stepped(report: StepReport): void {
-    const { wake, input, observations, candidates, lastLooks, outside, policyReadings, policyWorkloads, effects, policy, state } = report;
+    const { wake, input, observations, candidates, lastLooks, outside, effects, policy, state } = report;
+    const { policyReadings, policyWorkloads, policyProcesses } = report;
     const entry: RecordedStep = {
       kind: 'step',
       wake,
@@ -80,8 +82,9 @@ export class Recorder implements StepListener {
       outside,
       ...(policyReadings && { policyReadings }),
       ...(policyWorkloads && { policyWorkloads }),
+      ...(policyProcesses && { policyProcesses }),
       decisions: effects.flatMap((effect) =>
-        effect.kind === 'evict' ? [{ serial: effect.decision.serial, victim: effect.decision.victim.workload.id }] : [],
+        effect.kind === 'evict' ? [{ serial: effect.decision.serial, victim: victimId(effect.decision.victim) }] : [],
       ),
     };
     this.#queue.push({ entry, policy, config: this.#config, state });

@@ -2,10 +2,10 @@ import type { MemoryHoldings } from '../core/budget/growth-base.js';
 import type { StepInput } from '../core/decide/step-input.js';
 import type { Observations } from '../core/signal/observation.js';
 import type { Platform } from '../core/signal/operating-system.js';
-import type { PolicyReadings, ScopeReading } from '../core/policy/scope-reading.js';
 import type { Rule } from '../core/workload/rule.js';
 import type { Policy, State } from '../core/decide/state.js';
 import type { Candidates, Protection, WorkloadUsage } from '../core/workload/workload.js';
+import type { PolicyAnswers } from '../monitor/ports/policy-port.js';
 import type { NodeIdentity, StepAnswers, Wake } from '../monitor/ports/ports.js';
 
 /** Raised when an older evictd could not read a recording, or would read it wrongly. */
@@ -52,13 +52,13 @@ export interface RecordedCandidates {
   readonly awaited: readonly string[];
 }
 
-/** A decision: its number in the run and the id of its victim. A replay is compared with it. */
+/** A decision: its number in the run and the id of its victim (core/workload/process.ts). A replay is compared with it. */
 export interface RecordedDecision {
   readonly serial: number;
   readonly victim: string;
 }
 
-export interface RecordedStep {
+export interface RecordedStep extends PolicyAnswers {
   readonly kind: 'step';
   readonly wake: Wake;
   readonly input: Omit<StepInput, 'observe' | keyof StepAnswers>;
@@ -68,10 +68,6 @@ export interface RecordedStep {
   readonly lastLooks: readonly Observations[];
   /** Readings of what holds memory outside the workloads. */
   readonly outside: readonly (MemoryHoldings | undefined)[];
-  /** The scopes of policies. Left out: not asked for, or not readable. */
-  readonly policyReadings?: PolicyReadings;
-  /** Cgroups that a victim was chosen from. Left out: not asked for. */
-  readonly policyWorkloads?: readonly ScopeReading[];
   readonly decisions: readonly RecordedDecision[];
 }
 

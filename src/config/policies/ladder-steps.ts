@@ -64,6 +64,8 @@ function throttleText(input: string): ThrottleLimit {
   return { kind: 'quantity', bytes: capacityText(input) };
 }
 
+const unit = z.enum(['workload', 'process']);
+
 /** The settings of each step. */
 const stepSettings = {
   notify: z.strictObject({}),
@@ -73,8 +75,8 @@ const stepSettings = {
   reclaim: z.strictObject({ memory: parsed(capacityText), within: duration(NS_PER_SECOND, NS_PER_HOUR) }),
   throttle: z.strictObject({ memoryHigh: z.optional(parsed(throttleText)), for: duration(NS_PER_SECOND, NS_PER_HOUR) }),
   freeze: z.strictObject({ for: duration(NS_PER_SECOND, 10n * NS_PER_MINUTE) }),
-  stop: z.strictObject({ grace: duration(0n, NS_PER_HOUR), by: z.optional(by) }),
-  kill: z.strictObject({ by: z.optional(by), unit: z.optional(z.enum(['workload', 'process'])), recursive: z.optional(flag) }),
+  stop: z.strictObject({ grace: duration(0n, NS_PER_HOUR), by: z.optional(by), unit: z.optional(unit) }),
+  kill: z.strictObject({ by: z.optional(by), unit: z.optional(unit), recursive: z.optional(flag) }),
 };
 
 const stepMap = z.strictObject({
@@ -97,8 +99,8 @@ const STEPS: { readonly [K in LadderStepKind]: (settings: NonNullable<StepMap[K]
   reclaim: ({ memory, within = DEFAULT_NS }) => ({ kind: 'reclaim', memoryBytes: memory, withinNs: within }),
   throttle: ({ memoryHigh = { kind: 'usage' }, for: held = DEFAULT_THROTTLE_NS }) => ({ kind: 'throttle', memoryHigh, forNs: held }),
   freeze: ({ for: held = DEFAULT_NS }) => ({ kind: 'freeze', forNs: held }),
-  stop: ({ grace = DEFAULT_NS, by: order = [] }) => ({ kind: 'stop', graceNs: grace, by: order }),
-  kill: ({ by: order = [], unit = 'workload', recursive = false }) => ({ kind: 'kill', by: order, unit, recursive }),
+  stop: ({ grace = DEFAULT_NS, by: order = [], unit: ends = 'workload' }) => ({ kind: 'stop', graceNs: grace, by: order, unit: ends }),
+  kill: ({ by: order = [], unit: ends = 'workload', recursive = false }) => ({ kind: 'kill', by: order, unit: ends, recursive }),
 };
 
 /** The short forms: a name alone, and `run: [PROGRAM, ARGUMENT]`. */
@@ -120,6 +122,10 @@ export const ladderStep = shaped(
         if (second !== undefined) {
           const message = `cannot be combined with ${first}: an entry is one step`;
           return refuse(payload, entry, 'EVICTD_CONFIG_VALUE', message, 'write two entries, each with its own "- "', [second]);
+        }
+        if (entry.kill?.unit === 'process' && entry.kill.recursive === true) {
+          const message = 'cannot be combined with recursive: processes are compared directly, not cgroup by cgroup';
+          return refuse(payload, entry, 'EVICTD_CONFIG_VALUE', message, 'remove recursive', ['kill', 'unit']);
         }
         const make = STEPS[first] as (settings: StepMap[LadderStepKind]) => LadderStep;
         return make(entry[first]);

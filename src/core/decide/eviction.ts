@@ -262,7 +262,8 @@ export function pauseNs({ processes }: VictimReading): bigint {
  * The part of the victim's working set that ends with its processes, as it was when it was selected, or what it held on
  * the disk that would be freed. undefined: not known.
  */
-export function knownBytes({ holding, stats, stays = 0n }: RankedWorkload): bigint | undefined {
+export function knownBytes({ process: only, holding, stats, stays = 0n }: RankedWorkload): bigint | undefined {
+  if (only !== undefined) return only.anonBytes;
   return holding?.frees.bytes ?? (stats?.workingSetBytes === undefined ? undefined : stats.workingSetBytes - stays);
 }
 

@@ -6,7 +6,8 @@ import type { ReclaimReading } from '../reclaim/reclaim.js';
 import type { HoldNews } from '../systemd/restart-storm.js';
 import type { PolicyResult } from '../policy/policy-action.js';
 import type { PolicyReadings, ScopeReading } from '../policy/scope-reading.js';
-import type { Candidates } from '../workload/workload.js';
+import type { WorkloadProcess } from '../workload/process.js';
+import type { Candidates, Workload } from '../workload/workload.js';
 
 /** Everything that a step reads. A recording of it (recording/recording-format.ts) replays the run. */
 export interface StepInput {
@@ -40,6 +41,8 @@ export interface StepInput {
   readonly policyReadings?: () => PolicyReadings | undefined;
   /** Reads the values that victims are compared by, of these cgroups. Called only while a condition holds. */
   readonly policyWorkloads?: (paths: readonly string[]) => readonly ScopeReading[];
+  /** Reads the processes of these workloads that may be ended alone. Called only for a step that ends one. */
+  readonly policyProcesses?: (workloads: readonly Workload[]) => readonly WorkloadProcess[];
   /** What has become of the actions of policies since the step before. Left out: nothing new. */
   readonly policyResults?: readonly PolicyResult[];
   /**

@@ -20,6 +20,7 @@ import { withEviction, withoutHold } from '../systemd/restart-storm.js';
 import type { Signal } from '../signal/signal.js';
 import type { Policy, State } from './state.js';
 import { thresholdKind } from '../threshold/threshold.js';
+import { victimId } from '../workload/process.js';
 
 /** The evictions in flight after this step. */
 export interface VictimsNow {
@@ -86,9 +87,10 @@ export function advanceEvictions(
       if (outcome.result === 'failed' && !departures['failed-kill']) notBeforeNs = nowNs + CLEANUP_NS;
       // A vanished workload should not be listed again. If it were, it would be chosen for ever.
       else if (outcome.result === 'failed' || outcome.result === 'vanished') {
-        failedKills.set(decision.victim.workload.id, nowNs + pauseNs(reading));
+        failedKills.set(victimId(decision.victim), nowNs + pauseNs(reading));
       }
-      const { unit, path } = decision.victim.workload;
+      const { unit: named, path } = decision.victim.workload;
+      const unit = decision.unit && named; // one process is not the unit
       if (unit && outcome.counted) unitEvictions = withEviction(unitEvictions, path, nowNs);
       if (unit && outcome.result === 'vanished') held = withoutHold(held, unit.name, decision.serial);
       const pause = departures['no-yield'] ? pauseAfter(outcome, judged, departures.budget) : undefined;

@@ -10,12 +10,13 @@ import type { LadderEnd, PolicyResult } from '../policy/policy-action.js';
 import { latest, remember, type ScopeHistory } from '../policy/scope-history.js';
 import type { PolicyReadings, ScopeReading } from '../policy/scope-reading.js';
 import { choiceOf, type Choice } from '../rank/eviction-decision.js';
+import { victimName } from '../workload/process.js';
 import type { Candidates } from '../workload/workload.js';
 import { isRelated, isStuck } from './give-back.js';
 import { afterEviction, answered, type Ladder } from './ladder.js';
 import { scopeKey, type Given, type PolicyScope, type PolicyState } from './policy-state.js';
 import { nodeReading, readingsOf, truthOf, windowsOf } from './policy-truth.js';
-import { endLadder, takeTurn, withoutGiven, type Turn, type Turned, type TurnContext } from './policy-turn.js';
+import { endLadder, takeTurn, targetOf, withoutGiven, type Turn, type Turned, type TurnContext } from './policy-turn.js';
 import { workloadsOf } from './scope-workloads.js';
 import { comparedPaths, type ComparedHistories } from './victim-order.js';
 
@@ -60,6 +61,7 @@ export function stepPolicies(
     state: made.state,
     layout: made.state.layout ?? 'single',
     candidates: compared.candidates,
+    processes: (workloads) => input.policyProcesses?.(workloads) ?? [],
     histories: compared.histories,
     memory: observations?.observed.get('memory.available'),
     swapBytes: swapOf(node),
@@ -247,7 +249,6 @@ function beginTurns(
   const reported = results.map((result): Effect => ({ kind: 'policy-result', ...result }));
   return {
     ...freed,
-
     effects: [...freed.effects, ...effects, ...reported, ...evictionResults(outcomes)],
   };
 }
@@ -284,15 +285,14 @@ function evictionResults(outcomes: readonly Outcome[]): readonly Effect[] {
   return outcomes.flatMap(({ decision, result, freedBytes, error }): Effect[] => {
     const { cause, victim } = decision;
     if (cause.kind !== 'policy') return [];
-    const { id, name, path } = victim.workload;
     const isEnded = result === 'killed' || result === 'ineffective';
     const { policy, scope } = cause;
     const action = cause.graceNs > 0n ? 'stop' : 'kill';
-    const why = error ?? `${name} is ${result}`;
+    const why = error ?? `${victimName(victim)} is ${result}`;
     return [
       {
         kind: 'policy-result',
-        ...{ policy, scope, action, target: { id, name, path } },
+        ...{ policy, scope, action, target: targetOf(victim) },
         ...(isEnded ? { result: 'done', freedBytes } : { result: 'failed', error: why }),
       },
     ];

@@ -12,10 +12,12 @@ import type { PolicyReason } from '../policy/policy-reason.js';
 import type { Truth } from '../policy/condition.js';
 import type { Layout } from '../signal/layout.js';
 import type { Observation } from '../signal/observation.js';
-import type { Candidates } from '../workload/workload.js';
+import type { WorkloadProcess } from '../workload/process.js';
+import type { Candidates, Workload } from '../workload/workload.js';
 import { giveBack, isRelated } from './give-back.js';
 import { atStep, ended, judged, nextMove, SETTLE_NS, stepTimeNs, type Ladder, type ScopeState } from './ladder.js';
 import type { Given, PolicyScope } from './policy-state.js';
+import { scopeProcess } from './process-victim.js';
 import { mildTarget, scopeRanking, scopeVictim, type ScopeOrder } from './policy-victim.js';
 import { comparatorsOf, isInScope, type ComparedHistories } from './victim-order.js';
 
@@ -25,6 +27,7 @@ export interface TurnContext {
   readonly state: Pick<State, 'failedKills' | 'withoutYield' | 'relievedNs' | 'baselines'>;
   readonly layout: Layout;
   readonly candidates: () => Candidates;
+  readonly processes: (workloads: readonly Workload[]) => readonly WorkloadProcess[];
   readonly histories: ComparedHistories;
   /** The node's memory.available. undefined: not known. */
   readonly memory: Observation | undefined;
@@ -188,8 +191,8 @@ function orderOf({ policy, layout, histories, swapBytes }: TurnContext, { config
   return { policy, layout, histories, scope, managed, swapBytes, by: comparatorsOf(steps, index), recursive };
 }
 
-function targetOf({ workload: { id, name, path } }: RankedWorkload): PolicyTarget {
-  return { id, name, path };
+export function targetOf({ workload: { id, name, path }, process: only }: RankedWorkload): PolicyTarget {
+  return { id, name, path, ...(only && { process: { pid: only.pid, command: only.command } }) };
 }
 
 type MildAct = { readonly target: PolicyTarget; readonly forNs: bigint } & (
@@ -219,17 +222,15 @@ function mildStep(
   return { ladder: acted(context, ladder, step), turned: dryRun ? turned : { ...turned, given: [...turned.given, one] } };
 }
 
-/** More would end than the policy asks for. */
-const WHOLE_ONLY = 'evictd ends whole workloads only, and the step asks for one process (unit: process)';
-
 const NOTHING = 'no workload of the scope may be acted on';
+const NO_PROCESS = 'no process of the scope may be ended';
 
 function noSource({ safeMode }: Policy): string {
   return safeMode ? 'evictd is in safe mode after several crashes' : 'no workload source is configured';
 }
 
 /**
- * Evicts a workload of the scope. While an eviction is under way that may help, or no workload may be evicted, the step
+ * Evicts a workload of the scope, or one process. While an eviction is under way that may help, or no workload may be evicted, the step
  * waits.
  */
 function evictingStep(
@@ -245,12 +246,16 @@ function evictingStep(
     ({ decision }) => relieved(decision).includes('memory') || isInScope(decision.victim.workload.path, scope),
   );
   if (isUnderWay || given.hasChosen || !isSettled(context, turn)) return { ladder: before, turned: given };
-  const refusal = step.kind === 'kill' && step.unit === 'process' ? WHOLE_ONLY : refusalOf(context, given);
+  const refusal = refusalOf(context, given);
   if (refusal !== undefined) return refused(turn, before, given, step.kind, refusal);
   const order = orderOf(context, turn, before.step);
-  const victim = scopeVictim(order, context.candidates(), { failedKills: state.failedKills, evictionTimes: given.evictionTimes }, nowNs);
+  const past = { failedKills: state.failedKills, evictionTimes: given.evictionTimes };
+  const victim =
+    step.unit === 'process'
+      ? scopeProcess(order, context.candidates(), past, context.processes, nowNs)
+      : scopeVictim(order, context.candidates(), past, nowNs);
   if (victim === 'awaited') return { ladder: before, turned: { ...given, awaiting: true } };
-  if (victim === undefined) return refused(turn, before, given, step.kind, NOTHING);
+  if (victim === undefined) return refused(turn, before, given, step.kind, step.unit === 'process' ? NO_PROCESS : NOTHING);
   const free = withoutGiven(given, ({ target }) => (isRelated(target, victim.victim.workload) ? 'evicted' : undefined));
   const graceNs = step.kind === 'stop' ? step.graceNs : 0n;
   const cause = { ...turn.reason, kind: 'policy', graceNs, ...(memory && { memory }) } as const;

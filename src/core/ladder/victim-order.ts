@@ -125,8 +125,13 @@ function comparing(by: readonly Comparator[]): Compare<Compared> {
   };
 }
 
+/** What a comparator compares of a workload. undefined: not known. */
+export function compared(comparator: Comparator, ranked: RankedWorkload, readings: ComparedHistories): number | undefined {
+  return COMPARISONS[comparator].of(comparedLeaf(ranked, readings));
+}
+
 /** Below every known value, if it is not known. */
-function whole(value: number | undefined): number {
+export function whole(value: number | undefined): number {
   return value === undefined ? -Number.MAX_VALUE : Math.floor(value);
 }
 

@@ -10,7 +10,7 @@ import type { Decision, Outcome } from '../decide/eviction.js';
 import { nodeBefore } from '../rank/eviction-cause.js';
 import type { Joined } from '../threshold/joined-readings.js';
 import type { Observation } from '../signal/observation.js';
-import { describeRanked } from '../rank/rank.js';
+import { describeVictim } from '../rank/rank.js';
 import { isDiskSignal, operatorOf, SIGNAL_FACTS } from '../signal/signal.js';
 import type { StorageBreach } from '../disk/storage-limit.js';
 import {
@@ -25,6 +25,7 @@ import {
   type Threshold,
 } from '../threshold/threshold.js';
 import type { ThresholdCause } from '../threshold/threshold-cause.js';
+import { victimName } from '../workload/process.js';
 import { policyReasonText } from './policy-message.js';
 import { meansText, stoppedText, stormText, unitText } from './unit-message.js';
 
@@ -62,9 +63,9 @@ function operandComparison({ signal, value }: Operand, observation: Observation 
  */
 export function decisionMessage(decision: Decision): string {
   const { cause, resource, victim, dryRun, standingOrder } = decision;
-  const { name } = victim.workload;
+  const name = victimName(victim);
   const why = causeText(cause, comparisonText);
-  return `${dryRun ? 'dry run: would evict' : 'evicting'} ${name} with ${meansText(decision)}${standingOrder ? ' by standing order' : ''}: ${why}; ${name} ${describeRanked(victim, resource)}${unitText(decision)}${decision.repeats ? '; it was evicted before and has grown again, so the budget counts it once' : ''}`;
+  return `${dryRun ? 'dry run: would evict' : 'evicting'} ${name} with ${meansText(decision)}${standingOrder ? ' by standing order' : ''}: ${why}; ${name} ${describeVictim(victim, resource)}${unitText(decision)}${decision.repeats ? '; it was evicted before and has grown again, so the budget counts it once' : ''}`;
 }
 
 /** Without the values of the moment, which are not known when an order is prepared. */
@@ -100,7 +101,7 @@ function breachText(breach: StorageBreach): string {
 
 export function outcomeMessage(outcome: Outcome): string {
   const { decision, freedBytes, processesLeft, error } = outcome;
-  const { name } = decision.victim.workload;
+  const name = victimName(decision.victim);
   const node = nodeText(outcome) + stoppedText(outcome) + laterText(outcome);
   switch (outcome.result) {
     case 'killed':

@@ -3,6 +3,7 @@ import { formatDuration } from '../quantity/duration.js';
 import type { ThrottleLimit } from '../policy/configured-policy.js';
 import type { GiveBackReason, LadderEnd, LadderEnded, PolicyEffect, PolicyResult } from '../policy/policy-action.js';
 import type { PolicyReason } from '../policy/policy-reason.js';
+import { victimName } from '../workload/process.js';
 
 /** 'policy protect on /user.slice/a: memory.pressure.full > 40% (memory.pressure.full 45.2%)'. */
 export function policyReasonText(reason: PolicyReason): string {
@@ -68,7 +69,7 @@ const REASONS: Readonly<Record<GiveBackReason | LadderEnd, string>> = {
 /** 'policy protect on /user.slice/a: reclaim done: freed 120MiB', 'policy protect: kill refused: …'. */
 export function policyResultMessage(of: PolicyResult): string {
   const { action, result, target, freedBytes, error } = of;
-  const what = target === undefined ? action : `${action} of ${target.name}`;
+  const what = target === undefined ? action : `${action} of ${victimName({ ...target, workload: target })}`;
   const outcome = result === 'dry-run' ? 'not done, because this is a dry run' : result;
   const more = error ?? (freedBytes === undefined ? undefined : `freed ${amountOfBytes(freedBytes)}`);
   return `${policyName(of)}: ${what} ${outcome}${more === undefined ? '' : `: ${more}`}`;

@@ -20,13 +20,13 @@ export type LadderStep =
   | ({ readonly kind: 'stop'; readonly graceNs: bigint } & VictimChoice)
   | ({
       readonly kind: 'kill';
-      /** `process`: one process of the workload that is chosen. */
-      readonly unit: 'workload' | 'process';
       /** Descends into the cgroup that compares highest, level by level, instead of comparing all leaves. */
       readonly recursive: boolean;
     } & VictimChoice);
 
 interface VictimChoice {
+  /** `process`: one process of the workloads of the scope, and not its workload. */
+  readonly unit: 'workload' | 'process';
   /** In order. Empty: only the total order of evictions. */
   readonly by: readonly Comparator[];
 }

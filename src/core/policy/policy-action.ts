@@ -1,5 +1,6 @@
 import type { LadderStep, ThrottleLimit } from './configured-policy.js';
 import type { PolicyReason } from './policy-reason.js';
+import type { NamedProcess } from '../workload/process.js';
 
 /** The cgroup of a workload that an action is for. */
 export interface PolicyTarget {
@@ -8,6 +9,8 @@ export interface PolicyTarget {
   readonly name: string;
   /** The cgroup's path. */
   readonly path: string;
+  /** The action was for this process of it. Left out: for all of it. */
+  readonly process?: NamedProcess;
 }
 
 /**

@@ -114,11 +114,11 @@ export function decide(
 function unitDecision(
   choice: Choice,
   cause: EvictionCause,
-  { workload: { unit, path } }: RankedWorkload,
+  { workload: { unit, path }, process: only }: RankedWorkload,
   { serial, stop, isGraceful }: { readonly serial: number; readonly stop: UnitStop | undefined; readonly isGraceful: boolean },
   nowNs: bigint,
 ): UnitDecision | undefined {
-  if (unit === undefined) return undefined;
+  if (unit === undefined || only !== undefined) return undefined;
   const evictions = evictionsBefore(path, choice, nowNs) + 1;
   const stopped = {
     unit: unit.name,

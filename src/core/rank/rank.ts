@@ -6,6 +6,7 @@ import { type DiskHolding } from '../disk/disk-amount.js';
 import type { Layout } from '../signal/layout.js';
 import { withoutRelief } from './shortfall.js';
 import { SIGNAL_FACTS, type Resource, type ResourceSignal } from '../signal/signal.js';
+import type { WorkloadProcess } from '../workload/process.js';
 import type { Protection, Workload, WorkloadStats, WorkloadUsage } from '../workload/workload.js';
 
 /** A workload in the order of eviction, with the values that the comparison uses. */
@@ -35,6 +36,8 @@ export interface RankedWorkload {
   readonly swapped?: bigint;
   /** On the signal's disk. Left out: not measured, or not a disk signal. */
   readonly holding?: DiskHolding;
+  /** Of a victim: only this process of it ends. Left out: all of it. */
+  readonly process?: WorkloadProcess;
 }
 
 export type Compare<T> = (a: T, b: T) => number;
@@ -251,6 +254,15 @@ export function protectionText(protection: Protection): string {
     case 'emergency-action':
       return `its end may reboot the machine: ${protection.unit} has ${protection.setting}`;
   }
+}
+
+/** '300MiB resident, 20MiB swap, oom_score 812; app.scope uses 500MiB, has no request, priority 0' of a process. */
+export function describeVictim(victim: RankedWorkload, resource: Resource): string {
+  const { process: only, workload } = victim;
+  const own = describeRanked(victim, resource);
+  if (only === undefined) return own;
+  const [resident, swap] = [only.residentBytes, only.swapBytes].map((bytes) => amountOfResource('memory', bytes));
+  return `has ${resident ?? ''} resident, ${swap ?? ''} swap, oom_score ${String(only.oomScore)}; ${workload.name} ${own}`;
 }
 
 /** 'uses 200MiB, 136MiB above its request of 64MiB, priority -10'. */

@@ -50,6 +50,15 @@ function startOf(text: string): bigint {
   return BigInt(text.slice(text.lastIndexOf(')') + 2).split(' ')[19] ?? 0) * TICK_NS;
 }
 
+/** A process now. `hasExited`: it has, with all of its threads, and its parent has not reaped it. undefined: there is none. */
+export function processNow(pid: number): { readonly startTicks: bigint; readonly hasExited: boolean } | undefined {
+  const text = statOf(pid);
+  if (text === undefined) return undefined;
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+  // The first thread is a zombie while others run.
+  return { startTicks: startOf(text) / TICK_NS, hasExited: /^[ZX]$/.test(fields[0] ?? '') && Number(fields[17]) <= 1 };
+}
+
 function statOf(pid: number): string | undefined {
   try {
     return readFileSync(`/proc/${String(pid)}/stat`, 'latin1');

@@ -104,7 +104,8 @@ function compareMembers(handle: CgroupHandle, before: readonly number[], victim:
   return before.every((pid) => listed.has(pid) || !after.has(pid)) ? 'the victim' : 'a part';
 }
 
-function belongs(pid: number, { hierarchy, path }: HeldCgroup): boolean {
+/** Whether a process is in a cgroup or below it, or has ended. */
+export function belongs(pid: number, { hierarchy, path }: Pick<HeldCgroup, 'hierarchy' | 'path'>): boolean {
   if (pid <= 1) return false;
   const text = procCgroup(pid);
   if (text === undefined) return true; // it has ended

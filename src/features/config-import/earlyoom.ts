@@ -42,7 +42,7 @@ const OPTIONS: readonly OptionRow[] = [
   { settings: ['-n'], becomes: '`notifications: { desktop: true }`', note: 'it reaches the user whose unit was ended' },
   { settings: ['-N'], takesValue: true, becomes: '`hooks: { postEvict: [PROGRAM] }`', note: HOOK },
   { settings: ['-P'], takesValue: true, becomes: '`hooks: { preEvict: [PROGRAM] }`', note: HOOK },
-  { settings: ['-g'], note: 'evictd ends a unit or a cgroup, not a process group. Nearest: `kill` without `unit: process`' },
+  { settings: ['-g'], note: 'evictd ends one process, or a unit or cgroup, not a process group. Nearest: `kill` without `unit: process`' },
   {
     settings: ['--prefer', '--avoid', '--ignore'],
     takesValue: true,
@@ -76,8 +76,8 @@ const PERCENT = 10;
 const EXIT_SECONDS = 10;
 
 const REMARKS = [
-  'earlyoom ends the process with the highest oom_score. evictd stops the unit or cgroup of that process, and kills the ' +
-    'process alone. evictd keeps its own threshold of evictionHard memory.available, which overtakes these policies.',
+  'These policies end the process with the highest oom_score, as earlyoom does, but only one of a configured workload. ' +
+    'evictd keeps its own threshold of evictionHard memory.available, which overtakes these policies and ends a workload.',
   ...NO_WORKLOADS,
 ];
 
@@ -185,7 +185,7 @@ function convert(
   const grace = seconds(wait === undefined ? EXIT_SECONDS : values.number(wait, '-w', 0, HOUR_SECONDS));
   const ladder = (step: MigratedStep): readonly MigratedStep[] => (options.has('--dryrun') ? ['notify'] : [step]);
   const kills = ladder({ kill: { by, unit: 'process' } });
-  const stops = ladder({ stop: { grace, by } });
+  const stops = ladder({ stop: { grace, by, unit: 'process' } });
   // With the same values earlyoom sends SIGKILL only.
   const wanted = [
     ...(stopWhen === undefined || stopWhen === killWhen ? [] : [{ title: 'earlyoom SIGTERM', when: stopWhen, then: stops }]),

@@ -13,7 +13,7 @@ export interface Note {
 export type MigratedStep =
   | 'notify'
   | { readonly run: readonly string[] | { readonly command: readonly string[]; readonly timeout: string } }
-  | { readonly stop: { readonly grace: string; readonly by: readonly Comparator[] } }
+  | { readonly stop: { readonly grace: string; readonly by: readonly Comparator[]; readonly unit?: 'process' } }
   | {
       readonly kill: {
         readonly by: readonly Comparator[];

@@ -85,8 +85,8 @@ export const NOHANG_ROWS: readonly Mapping[] = [
 const MAPPINGS = new Mappings(NOHANG_ROWS);
 
 const REMARKS = [
-  'nohang ends the process with the highest badness. evictd stops the unit or cgroup of that process, and kills the ' +
-    'process alone. evictd keeps its own threshold of evictionHard memory.available, which overtakes these policies.',
+  'These policies end the process with the highest oom_score, as nohang does with its badness, but only one of a configured ' +
+    'workload. evictd keeps its own threshold of evictionHard memory.available, which overtakes these policies and ends a workload.',
   ...NO_WORKLOADS,
 ];
 
@@ -170,7 +170,7 @@ class Conversion {
     if (level === 'hard') return { then: [{ kill: { by: this.#by, unit: 'process' } }] };
     const delay = this.#number('post_soft_action_delay', DAY_SECONDS);
     const grace = seconds(this.#number('max_soft_exit_time', HOUR_SECONDS) ?? 10);
-    return { then: [{ stop: { grace, by: this.#by } }], ...(delay !== undefined && { cooldown: seconds(delay) }) };
+    return { then: [{ stop: { grace, by: this.#by, unit: 'process' } }], ...(delay !== undefined && { cooldown: seconds(delay) }) };
   }
 
   #warning(): MigratedStep {

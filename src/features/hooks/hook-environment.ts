@@ -9,6 +9,7 @@ export type Environment = Readonly<Record<string, string>>;
 export function preEvictEnvironment(node: string, decision: Decision): Environment {
   const { serial, victim, graceNs } = decision;
   const { name, path, unit } = victim.workload;
+  const { process } = victim;
   return values({
     EVICTD_HOOK: 'preEvict',
     EVICTD_NODE: node,
@@ -17,6 +18,7 @@ export function preEvictEnvironment(node: string, decision: Decision): Environme
     EVICTD_VICTIM: name,
     EVICTD_VICTIM_CGROUP: path,
     ...(unit && { EVICTD_VICTIM_UNIT: unit.name }),
+    ...(process && { EVICTD_VICTIM_PID: String(process.pid), EVICTD_VICTIM_COMMAND: process.command }),
     EVICTD_VICTIM_USAGE_BYTES: String(victim.stats?.usageBytes ?? 0n),
     EVICTD_GRACE_SECONDS: String(Number(graceNs > 0n ? graceNs : 0n) / 1e9),
     EVICTD_REASON: decisionMessage(decision),

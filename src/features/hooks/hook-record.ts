@@ -1,5 +1,6 @@
 import type { Decision } from '../../core/decide/eviction.js';
 import type { HookName, HookResult } from '../../core/hook/hook.js';
+import { victimName } from '../../core/workload/process.js';
 import { victimOf } from '../../journal/records/ranking-row.js';
 import type { JournalRecord } from '../../journal/records/record.js';
 
@@ -30,7 +31,7 @@ export function hookRecord({ hook, target, decision, result, error, tookNs }: Ho
 }
 
 function hookMessage({ hook, target, decision, result, error }: HookRun): string {
-  const { name } = decision.victim.workload;
+  const name = victimName(decision.victim);
   const named = `hook ${hook} (${target}) for ${name}`;
   switch (result) {
     case 'succeeded':

@@ -4,6 +4,7 @@ import { amountOfBytes } from '../../core/quantity/amount.js';
 import type { Resource } from '../../core/signal/signal.js';
 import type { LimitedCommand } from '../../core/systemd/limited-command.js';
 import { readFilesystems } from '../../native/filesystem-answer.js';
+import { victimName } from '../../core/workload/process.js';
 import { hasEnded, type OpenNotifier } from './notifier.js';
 
 const BUSCTL = '/usr/bin/busctl';
@@ -65,8 +66,9 @@ export function userOf(path: string): number | undefined {
  */
 export function notifyCommand(uid: number, { decision }: Pick<Outcome, 'decision'>, runtimes: string): LimitedCommand {
   const { victim, resource } = decision;
-  const name = printable(victim.workload.name);
-  const used = victim.stats?.usageBytes === undefined ? '' : ` It used ${amountOfBytes(victim.stats.usageBytes)} of memory.`;
+  const name = printable(victimName(victim));
+  const bytes = victim.process?.residentBytes ?? victim.stats?.usageBytes;
+  const used = bytes === undefined ? '' : ` It used ${amountOfBytes(bytes)} of memory.`;
   const body = `${SHORTAGES[resource]}, and evictd ended ${name}.${used}`;
   const service = 'org.freedesktop.Notifications';
   const call = ['call', service, '/org/freedesktop/Notifications', service, 'Notify', 'susssasa{sv}i'];

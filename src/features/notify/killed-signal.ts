@@ -11,8 +11,8 @@ export const openKilledSignal: OpenNotifier = ({ killedSignal, oomdBusName }, { 
   });
   return {
     over: (outcome) => {
-      if (!hasEnded(outcome)) return;
       const { decision } = outcome;
+      if (!hasEnded(outcome) || decision.victim.process !== undefined) return; // the cgroup goes on
       const error = bus.killed(printable(decision.victim.workload.path), reasonOf(decision));
       report(error === undefined ? 'sent' : 'failed', error);
     },

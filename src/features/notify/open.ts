@@ -3,6 +3,7 @@ import type { Config } from '../../config/config.js';
 import { configuredKinds, type NotificationKind, type NotificationsConfig } from '../../core/notify/notification.js';
 import type { Decision } from '../../core/decide/eviction.js';
 import type { Effect } from '../../core/decide/effect.js';
+import { victimName } from '../../core/workload/process.js';
 import { selectHost } from '../../host/select.js';
 import type { JournalRecord } from '../../journal/records/record.js';
 import type { Log } from '../../log/log.js';
@@ -96,7 +97,7 @@ export class Notifications implements StepListener {
     const { dryRun, standingOrder, victim } = decision;
     if (standingOrder !== undefined) this.before(decision);
     if (!dryRun || this.#kinds.length === 0) return;
-    this.#parts.log.info(`dry run: would notify of the eviction of ${victim.workload.name}: ${this.#kinds.join(', ')}`, {
+    this.#parts.log.info(`dry run: would notify of the eviction of ${victimName(victim)}: ${this.#kinds.join(', ')}`, {
       decision: decision.serial,
     });
   }

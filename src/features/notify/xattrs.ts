@@ -17,7 +17,8 @@ const DIRECTORIES_AT_MOST = 64;
 export const openXattrs: OpenNotifier = ({ xattrs }, { hierarchies: { unified }, native, report }) => {
   if (!xattrs) return undefined;
   return {
-    before: ({ victim: { workload } }) => {
+    before: ({ victim: { workload, process } }) => {
+      if (process !== undefined) return; // the unit goes on
       if (unified === undefined) {
         report('failed', 'cgroup2 is not mounted, and only its cgroups have such attributes');
         return;

@@ -1,6 +1,8 @@
 import { existsSync } from 'node:fs';
 import type { PolicyEffect, PolicyResult } from '../../core/policy/policy-action.js';
 import type { PolicyReadings, ScopeReading } from '../../core/policy/scope-reading.js';
+import type { WorkloadProcess } from '../../core/workload/process.js';
+import type { Workload } from '../../core/workload/workload.js';
 import { selectHost } from '../../host/select.js';
 import type { Log } from '../../log/log.js';
 import type { PolicyPort } from '../../monitor/ports/policy-port.js';
@@ -68,6 +70,10 @@ export class Policies implements PolicyPort, StepListener {
 
   workloads(paths: readonly string[]): readonly ScopeReading[] {
     return this.#running?.workloads(paths) ?? [];
+  }
+
+  processes(workloads: readonly Workload[]): readonly WorkloadProcess[] {
+    return this.#running?.processes(workloads) ?? [];
   }
 
   perform(effect: PolicyEffect): void {

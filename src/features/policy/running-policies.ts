@@ -3,8 +3,11 @@ import type { ConfiguredPolicy } from '../../core/policy/configured-policy.js';
 import type { PolicyEffect, PolicyResult } from '../../core/policy/policy-action.js';
 import type { PolicyReadings, ScopeReading } from '../../core/policy/scope-reading.js';
 import { unitNameOf } from '../../core/systemd/unit.js';
+import type { CgroupHierarchy } from '../../core/workload/cgroup.js';
 import { compileGlob } from '../../core/workload/glob.js';
+import type { WorkloadProcess } from '../../core/workload/process.js';
 import type { Rule } from '../../core/workload/rule.js';
+import type { Workload } from '../../core/workload/workload.js';
 import type { Hierarchies } from '../../host/linux/cgroup/hierarchies.js';
 import { selectHost } from '../../host/select.js';
 import type { ProgramRunner, SourceProblem } from '../../monitor/ports/ports.js';
@@ -13,6 +16,7 @@ import { compileRules } from '../../workloads/workload-rules.js';
 import { CgroupValues } from './cgroup-values.js';
 import { LadderActions } from './ladder-actions.js';
 import { PolicyReader } from './policy-reader.js';
+import { readProcesses } from './scope-processes.js';
 import type { Restraints } from './restraints.js';
 
 export interface RunningParts {
@@ -48,6 +52,8 @@ export class RunningPolicies {
   readonly #compared: CgroupValues;
   readonly #comparedValues: ReturnType<typeof comparedValues>;
   readonly #actions: LadderActions;
+  /** undefined: no memory controller. */
+  readonly #hierarchy: CgroupHierarchy | undefined;
 
   constructor({ hierarchies, node, restraints, runner }: RunningParts, { policies, rules }: PolicySettings) {
     const effectOf = compileRules(rules, compileGlob);
@@ -57,6 +63,7 @@ export class RunningPolicies {
     this.#comparedValues = comparedValues(policies);
     this.#compared = new CgroupValues(parts, this.#comparedValues);
     const { memory } = hierarchies;
+    this.#hierarchy = memory;
     const ownCgroup = (): string | undefined => memory && selectHost().ownMemoryCgroup(memory);
     this.#actions = new LadderActions({ native, hierarchies, restraints, runner, ownCgroup });
   }
@@ -68,6 +75,10 @@ export class RunningPolicies {
   workloads(paths: readonly string[]): readonly ScopeReading[] {
     this.#compared.follow(new Map(paths.map((path) => [path, this.#comparedValues])));
     return [...this.#compared.read().values()];
+  }
+
+  processes(workloads: readonly Workload[]): readonly WorkloadProcess[] {
+    return this.#hierarchy === undefined ? [] : readProcesses(native, this.#hierarchy, workloads);
   }
 
   perform(effect: PolicyEffect, done: (result: PolicyResult) => void): void {

@@ -2,7 +2,8 @@ import type { Effect } from '../../core/decide/effect.js';
 import type { Decision, VictimReading } from '../../core/decide/eviction.js';
 import { initialState, type Policy, type State } from '../../core/decide/state.js';
 import { step } from '../../core/decide/step.js';
-import type { Candidates, Protection, WorkloadUsage, Workload } from '../../core/workload/workload.js';
+import type { Candidates, Protection, WorkloadUsage } from '../../core/workload/workload.js';
+import { victimId } from '../../core/workload/process.js';
 import type { RecordedCandidates, RecordedStep } from '../../recording/recording-format.js';
 import type { Observation, Observations } from '../../core/signal/observation.js';
 import { isPressure, SIGNAL_FACTS, type Signal } from '../../core/signal/signal.js';
@@ -43,7 +44,7 @@ export class OtherRun {
   /** Continues from a recorded state, with its evictions in flight. */
   resume(state: State): void {
     this.#state = state;
-    for (const { decision } of state.evictions) this.#recordedVictims.set(decision.serial, decision.victim.workload.id);
+    for (const { decision } of state.evictions) this.#recordedVictims.set(decision.serial, victimId(decision.victim));
   }
 
   /**
@@ -59,8 +60,8 @@ export class OtherRun {
     const chosen = recorded.filter(({ dryRun }) => !dryRun);
     const effects = this.#isWaiting(entry) ? [] : this.#step(entry, this.#victimsRecorded(entry, chosen));
     for (const { serial, victim } of chosen) {
-      this.#recordedVictims.set(serial, victim.workload.id);
-      this.#node.evictedInRecording(victim);
+      this.#recordedVictims.set(serial, victimId(victim));
+      if (victim.process === undefined) this.#node.evictedInRecording(victim);
     }
     return effects;
   }
@@ -73,7 +74,7 @@ export class OtherRun {
   /** Ids of the recorded victims of this step, new or in flight. */
   #victimsRecorded({ input }: RecordedStep, chosen: readonly Decision[]): ReadonlySet<string | undefined> {
     const dying = [...input.victims.keys()].map((serial) => this.#recordedVictims.get(serial));
-    return new Set([...dying, ...chosen.map(({ victim }) => victim.workload.id)]);
+    return new Set([...dying, ...chosen.map(({ victim }) => victimId(victim))]);
   }
 
   #step(entry: RecordedStep, recordedVictims: ReadonlySet<string | undefined>): readonly Effect[] {
@@ -88,13 +89,14 @@ export class OtherRun {
       lastLook: () => this.#node.observations({ observations: entry.lastLooks.at(-1) }),
       policyReadings: () => entry.policyReadings,
       policyWorkloads: () => entry.policyWorkloads ?? [],
+      policyProcesses: () => entry.policyProcesses ?? [],
     });
     this.#state = state;
     this.#notBeforeNs = notBeforeNs;
     for (const effect of effects) {
       if (effect.kind !== 'evict' || effect.decision.dryRun) continue;
-      const { workload } = effect.decision.victim;
-      this.#node.evictedInReplay(workload, recordedVictims.has(workload.id));
+      const id = victimId(effect.decision.victim);
+      this.#node.evictedInReplay(id, recordedVictims.has(id));
     }
     return effects;
   }
@@ -130,7 +132,7 @@ export class OtherRun {
     const byId = new Map([...input.victims].map(([serial, reading]) => [this.#recordedVictims.get(serial), reading]));
     return new Map(
       this.#state.evictions.map(({ decision: { serial, victim, decidedAtNs } }) => {
-        const { id } = victim.workload;
+        const id = victimId(victim);
         const recorded = this.#node.hasEnded(id) ? undefined : byId.get(id);
         if (recorded === undefined) this.#node.end(id);
         return [serial, recorded ?? exitedAfter(decidedAtNs)];
@@ -168,8 +170,13 @@ export class ReplayedNode {
     this.#recorded.set(usage.workload.id, { usage, freedBytes: 0n });
   }
 
-  /** @param isVictim  also a recorded victim now: then its recorded end counts */
-  evictedInReplay({ id }: Workload, isVictim: boolean): void {
+  /**
+   * What one process frees is not known: its end changes nothing here.
+   *
+   * @param id  of the victim
+   * @param isVictim  also a recorded victim now: then its recorded end counts
+   */
+  evictedInReplay(id: string, isVictim: boolean): void {
     this.#evicted.add(id);
     if (!isVictim) this.end(id);
   }

@@ -28,7 +28,16 @@ export class RecordedRun {
     this.#state = state;
   }
 
-  step({ input, observations, candidates, lastLooks, outside, policyReadings, policyWorkloads }: RecordedStep): readonly Effect[] {
+  step({
+    input,
+    observations,
+    candidates,
+    lastLooks,
+    outside,
+    policyReadings,
+    policyWorkloads,
+    policyProcesses,
+  }: RecordedStep): readonly Effect[] {
     if (this.#policy === undefined) throw new TypeError('a step before any policy');
     let answered = 0;
     const looks = lastLooks.values();
@@ -44,6 +53,7 @@ export class RecordedRun {
       lastLook: () => looks.next().value,
       policyReadings: () => policyReadings,
       policyWorkloads: () => policyWorkloads ?? [],
+      policyProcesses: () => policyProcesses ?? [],
       outside: () => held.next().value,
     });
     this.#state = result.state;

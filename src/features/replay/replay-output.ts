@@ -2,6 +2,7 @@ import { table } from '../../cli/output/table.js';
 import type { Style } from '../../cli/output/style.js';
 import type { Difference, OtherReport, ReplayReport, RunReport, TimedRecord } from './replay-report.js';
 import { jsonText } from '../../core/name/json-text.js';
+import { victimName } from '../../core/workload/process.js';
 
 const COLOURS = { same: 'dim', earlier: 'yellow', later: 'yellow', missing: 'yellow', additional: 'red' } as const;
 const WORDS: Readonly<Record<Difference['kind'], string>> = {
@@ -88,7 +89,7 @@ function otherText({ differences, records, warnings, assumptions }: OtherReport,
 }
 
 function victimOf(difference: Difference): string {
-  return (difference.kind === 'missing' ? difference.recorded : difference.replayed).decision.victim.workload.name;
+  return victimName((difference.kind === 'missing' ? difference.recorded : difference.replayed).decision.victim);
 }
 
 function whyOf(difference: Difference): string {

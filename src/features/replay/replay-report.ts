@@ -1,5 +1,6 @@
 import type { Config } from '../../config/config.js';
 import { formatDuration } from '../../core/quantity/duration.js';
+import { victimId } from '../../core/workload/process.js';
 import type { Rule } from '../../core/workload/rule.js';
 import type { Policy } from '../../core/decide/state.js';
 import type { RecordedConfig, RecordingHeader } from '../../recording/recording-format.js';
@@ -121,7 +122,7 @@ export type Difference =
 export function differences(recorded: readonly TimedDecision[], replayed: readonly TimedDecision[]): Difference[] {
   const unpaired = [...replayed];
   const pairedOrMissing = recorded.map((made): Difference => {
-    const at = unpaired.findIndex(({ decision }) => decision.victim.workload.id === made.decision.victim.workload.id);
+    const at = unpaired.findIndex(({ decision }) => victimId(decision.victim) === victimId(made.decision.victim));
     const [other] = at === -1 ? [] : unpaired.splice(at, 1);
     if (other === undefined) return { kind: 'missing', recorded: made };
     const kind = other.atNs === made.atNs ? 'same' : other.atNs < made.atNs ? 'earlier' : 'later';

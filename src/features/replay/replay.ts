@@ -1,4 +1,5 @@
 import type { Decision } from '../../core/decide/eviction.js';
+import { victimId } from '../../core/workload/process.js';
 import type {
   RecordedStep,
   RecordedCandidates,
@@ -123,6 +124,6 @@ class Replaying {
 function deviations(recorded: readonly RecordedDecision[], decided: readonly Decision[]): string[] {
   const names = (victims: readonly string[]): string => victims.join(', ') || 'no workload';
   const before = names(recorded.map(({ victim }) => victim));
-  const now = names(decided.map(({ victim }) => victim.workload.id));
+  const now = names(decided.map(({ victim }) => victimId(victim)));
   return before === now ? [] : [`the recorded evictd chose ${before}, this version chooses ${now}`];
 }

@@ -2,6 +2,7 @@ import type { Effect } from '../../core/decide/effect.js';
 import type { ConditionType } from '../../core/signal/signal.js';
 import type { Heartbeat, ServiceManager, StepListener, StepReport } from '../../monitor/ports/ports.js';
 import { printable } from '../../core/name/printable.js';
+import { victimName } from '../../core/workload/process.js';
 
 export interface ServiceParts {
   /** undefined: evictd was started by hand. */
@@ -104,7 +105,7 @@ export class Service implements StepListener, Heartbeat {
       else this.#conditions.delete(effect.type);
     } else if (effect.kind === 'outcome' && effect.outcome.counted) {
       this.#evictions += 1;
-      this.#last = effect.outcome.decision.victim.workload.name;
+      this.#last = victimName(effect.outcome.decision.victim);
     }
   }
 

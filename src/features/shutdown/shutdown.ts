@@ -117,7 +117,7 @@ export class Shutdown implements Pick<StepListener, 'stepped'> {
   stepped({ state }: Pick<StepReport, 'state'>): void {
     const { evictions } = state;
     if (evictions.length === 0 && (this.#lasts || this.#evicted.size === 0)) return;
-    const now = evictions.map(({ decision }) => decision.victim.workload.id);
+    const now = evictions.flatMap(({ decision: { victim } }) => (victim.process === undefined ? victim.workload.id : []));
     this.#evicted = new Set(this.#lasts ? [...this.#evicted, ...now] : now);
   }
 

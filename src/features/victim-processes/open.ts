@@ -46,7 +46,8 @@ export class ReadProcesses implements ProcessRecords {
   }
 
   decided(decision: Decision): VictimProcesses | undefined {
-    const { workload } = decision.victim;
+    const { workload, process: only } = decision.victim;
+    if (only !== undefined) return undefined; // the record's victim names it
     if (decision.dryRun || !isUrgent(decision.cause, decision.graceNs)) this.#known.set(workload.id, this.#now(workload));
     const known = this.#known.get(workload.id);
     const age = decision.decidedAtNs - (known?.atNs ?? 0n);
@@ -55,8 +56,8 @@ export class ReadProcesses implements ProcessRecords {
     return { processes: known.processes, processesSecondsBefore: age < 0n ? 0 : Number(age / 1_000_000n) / 1e3 };
   }
 
-  signalled({ serial, victim: { workload } }: Decision): void {
-    if (!this.#recorded.has(serial)) this.#left.set(serial, this.#now(workload).processes);
+  signalled({ serial, victim: { workload, process: only } }: Decision): void {
+    if (only === undefined && !this.#recorded.has(serial)) this.#left.set(serial, this.#now(workload).processes);
   }
 
   ended({ serial }: Decision): readonly VictimProcess[] | undefined {

@@ -8,6 +8,7 @@ import { jsonInteger } from '../../core/quantity/integer.js';
 import { quantityValue } from '../../core/quantity/quantity.js';
 import { isPressure } from '../../core/signal/signal.js';
 import type { ThresholdCause } from '../../core/threshold/threshold-cause.js';
+import { victimName } from '../../core/workload/process.js';
 import type { Wake } from '../../monitor/ports/ports.js';
 import { actionOf, unitOf } from './node-records.js';
 import { rankingRow, victimOf } from './ranking-row.js';
@@ -84,7 +85,7 @@ export function* rankingRecords(decision: Decision): Generator<JournalRecord, vo
       victim: victimOf(victim),
       ...(part === 1 ? cut : {}),
       ranking: rows.map((ranked) => rankingRow(ranked, resource, decidedAtNs)),
-      message: `candidates of the eviction of ${victim.workload.name}, part ${String(part)} of ${String(parts)}`,
+      message: `candidates of the eviction of ${victimName(victim)}, part ${String(part)} of ${String(parts)}`,
     };
   }
 }

@@ -4,8 +4,12 @@ import type { Resource } from '../../core/signal/signal.js';
 
 const NANO = 1_000_000_000n;
 
-export function victimOf({ workload }: RankedWorkload): Record<string, unknown> {
-  return { name: workload.name, path: workload.path, id: workload.id };
+export function victimOf({ workload, process }: RankedWorkload): Record<string, unknown> {
+  const { name, path, id } = workload;
+  if (process === undefined) return { name, path, id };
+  const { pid, command, startTicks, residentBytes, anonBytes, swapBytes, oomScore } = process;
+  const memory = { residentBytes: jsonInteger(residentBytes), anonBytes: jsonInteger(anonBytes), swapBytes: jsonInteger(swapBytes) };
+  return { name, path, id, process: { pid, command, startTicks: jsonInteger(startTicks), ...memory, oomScore } };
 }
 
 /**

@@ -4,6 +4,7 @@ import type { State } from '../../core/decide/state.js';
 import { whenText } from '../../core/threshold/threshold.js';
 import { notStartedText } from '../../core/message/unit-message.js';
 import type { NotStarted } from '../../core/systemd/unit-start.js';
+import { victimName, type NamedProcess } from '../../core/workload/process.js';
 import { victimOf } from './ranking-row.js';
 import { jsonText } from '../../core/name/json-text.js';
 
@@ -42,7 +43,7 @@ export function startRecord({ version, dryRun, recovered, crashes, state, discar
   const names = [
     ...thresholds,
     ...conditions,
-    ...state.evictions.map(({ decision: { victim } }) => `the eviction of ${victim.workload.name}`),
+    ...state.evictions.map(({ decision: { victim } }) => `the eviction of ${victimName(victim)}`),
   ];
   const continued = names.length === 0 ? '' : `; it continues ${names.join(', ')}`;
   const lost = discarded === undefined ? '' : `; the saved state was discarded: ${discarded}`;
@@ -65,7 +66,8 @@ export function startRecord({ version, dryRun, recovered, crashes, state, discar
  */
 export function unfinishedRecord(record: Readonly<Record<string, unknown>>, isStateOlder: boolean): JournalRecord {
   const { decision, signal, victim, expectedBytes } = record;
-  const { name } = victim as { readonly name: string };
+  const { process, ...workload } = victim as { readonly name: string; readonly id: string; readonly process?: NamedProcess };
+  const name = victimName({ workload, ...(process && { process }) });
   const abandoned = isStateOlder
     ? 'evictd ended directly after the decision: no signal was sent, unless the state could not be saved'
     : 'evictd ended during the eviction, and its result is not known';

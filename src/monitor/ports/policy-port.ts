@@ -1,5 +1,17 @@
 import type { PolicyEffect, PolicyResult } from '../../core/policy/policy-action.js';
 import type { PolicyReadings, ScopeReading } from '../../core/policy/scope-reading.js';
+import type { WorkloadProcess } from '../../core/workload/process.js';
+import type { Workload } from '../../core/workload/workload.js';
+
+/** What a step has asked of policies. Left out: not asked for. */
+export interface PolicyAnswers {
+  /** The scopes. undefined: not readable. */
+  readonly policyReadings?: PolicyReadings | undefined;
+  /** Cgroups that a victim was chosen from. */
+  readonly policyWorkloads?: readonly ScopeReading[];
+  /** Processes that a victim was chosen from. */
+  readonly policyProcesses?: readonly WorkloadProcess[];
+}
 
 /** What policies read and do, besides evictions. Never throws. */
 export interface PolicyPort {
@@ -7,6 +19,8 @@ export interface PolicyPort {
   read(): PolicyReadings | undefined;
   /** The values that victims are compared by, of these cgroups. What could not be read is left out. */
   workloads(paths: readonly string[]): readonly ScopeReading[];
+  /** The processes of these workloads that may be ended alone, of the first workloads where there are very many. */
+  processes(workloads: readonly Workload[]): readonly WorkloadProcess[];
   /**
    * Begins an action and returns. `unthrottle` and `thaw` are done when it returns; what cannot be given back is tried
    * again until the cgroup is gone.

@@ -9,8 +9,9 @@ import type { ReclaimReading } from '../../core/reclaim/reclaim.js';
 import type { LimitedCommand } from '../../core/systemd/limited-command.js';
 import type { ResourceSignal, Signal } from '../../core/signal/signal.js';
 import type { Policy, State } from '../../core/decide/state.js';
-import type { PolicyReadings, ScopeReading } from '../../core/policy/scope-reading.js';
 import type { Threshold } from '../../core/threshold/threshold.js';
+import type { WorkloadProcess } from '../../core/workload/process.js';
+import type { PolicyAnswers } from './policy-port.js';
 import type { SourceProblem } from './source-problem.js';
 import type { OrderCondition } from './standing-order.js';
 import type { NotifierMechanism, Wake } from './wake.js';
@@ -204,8 +205,9 @@ export interface Evictor {
    * @param unit  the decision for a systemd unit; undefined: the workload is none, and is ended by signals
    * @param graceNs  its grace period
    * @param isKilled  SIGKILL was sent already: a workload that has ended is no error
+   * @param process  only this one of its processes; the same error where it has ended or left
    */
-  begin(workload: Workload, unit?: UnitDecision, graceNs?: bigint, isKilled?: boolean): KillInProgress;
+  begin(workload: Workload, unit?: UnitDecision, graceNs?: bigint, isKilled?: boolean, process?: WorkloadProcess): KillInProgress;
 }
 
 /** Node-level reclaim: frees a resource without ending a workload. */
@@ -236,10 +238,10 @@ export interface ProgramRunner {
 }
 
 /** The questions that a step may ask while it decides. */
-export type StepAnswers = Pick<StepInput, 'candidates' | 'lastLook' | 'outside' | 'policyReadings' | 'policyWorkloads'>;
+export type StepAnswers = Pick<StepInput, 'candidates' | 'lastLook' | 'outside' | keyof PolicyAnswers>;
 
 /** One step of the loop: its input and its result. Values only: nothing is read again. */
-export interface StepReport {
+export interface StepReport extends PolicyAnswers {
   readonly wake: Wake;
   readonly policy: Policy;
   readonly input: Omit<StepInput, 'observe' | keyof StepAnswers>;
@@ -249,10 +251,6 @@ export interface StepReport {
   readonly candidates: readonly Candidates[];
   /** The readings after those, in order; mostly none. */
   readonly lastLooks: readonly Observations[];
-  /** The scopes of policies. Left out: not asked for, or not readable. */
-  readonly policyReadings?: PolicyReadings | undefined;
-  /** Cgroups that a victim was chosen from. Left out: not asked for. */
-  readonly policyWorkloads?: readonly ScopeReading[];
   /** What held memory outside the workloads, in order; mostly none. */
   readonly outside: readonly (MemoryHoldings | undefined)[];
   readonly state: State;

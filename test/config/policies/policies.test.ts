@@ -88,12 +88,9 @@ test.each<[step: string, parsed: LadderStep]>([
   ['{throttle: {memoryHigh: 90% of usage}}', { kind: 'throttle', memoryHigh: { kind: 'share', ratio: 0.9 }, forNs: 30n * SECOND }],
   ['freeze', { kind: 'freeze', forNs: 10n * SECOND }],
   ['{freeze: {for: 5s}}', { kind: 'freeze', forNs: 5n * SECOND }],
-  ['stop', { kind: 'stop', graceNs: 10n * SECOND, by: [] }],
-  ['{stop: {grace: 0s, by: growth}}', { kind: 'stop', graceNs: 0n, by: ['growth'] }],
-  [
-    '{kill: {by: [pgscan, oom_score], unit: process, recursive: true}}',
-    { kind: 'kill', by: ['pgscan', 'oom_score'], unit: 'process', recursive: true },
-  ],
+  ['stop', { kind: 'stop', graceNs: 10n * SECOND, by: [], unit: 'workload' }],
+  ['{stop: {grace: 0s, by: growth, unit: process}}', { kind: 'stop', graceNs: 0n, by: ['growth'], unit: 'process' }],
+  ['{kill: {by: [pgscan, oom_score], unit: process}}', { kind: 'kill', by: ['pgscan', 'oom_score'], unit: 'process', recursive: false }],
 ])('%s', (step, parsed) => {
   expect(policiesOf(`  - {name: a, when: memory.available < 10%, then: [${step}]}\n`)[0]?.then).toEqual([parsed]);
 });
@@ -114,6 +111,7 @@ test.each<[wrong: string, steps: string, issues: string[]]>([
   ['freezing for hours', '[{freeze: {for: 1h}}]', ['67 EVICTD_CONFIG_RANGE']],
   ['an unknown comparator', '[{stop: {by: sise}}]', ['64 EVICTD_CONFIG_VALUE']],
   ['a comparator twice', '[{kill: {by: [size, size]}}]', ['64 EVICTD_CONFIG_VALUE']],
+  ['one process, level by level', '[{kill: {unit: process, recursive: true}}]', ['66 EVICTD_CONFIG_VALUE']],
   ['a step after kill', '[kill, notify]', ['58 EVICTD_CONFIG_POLICY']],
   ['several at once', '[{run: [docker]}, {freeze: {for: 1h}}]', ['58 EVICTD_CONFIG_PATH', '84 EVICTD_CONFIG_RANGE']],
 ])('refused: %s', (_wrong, steps, issues) => {

@@ -13,7 +13,7 @@ export function condition(text: string, scope: ScopeKind): Condition {
 }
 
 export const KILL = { kind: 'kill', unit: 'workload', recursive: false, by: ['size'] } as const satisfies LadderStep;
-export const STOP = { kind: 'stop', graceNs: 10n * SECOND, by: ['size'] } as const satisfies LadderStep;
+export const STOP = { kind: 'stop', graceNs: 10n * SECOND, by: ['size'], unit: 'workload' } as const satisfies LadderStep;
 export const FREEZE: LadderStep = { kind: 'freeze', forNs: 5n * SECOND };
 export const THROTTLE: LadderStep = { kind: 'throttle', memoryHigh: { kind: 'usage' }, forNs: 30n * SECOND };
 export const NOTIFY: LadderStep = { kind: 'notify' };

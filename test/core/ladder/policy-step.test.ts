@@ -308,7 +308,7 @@ describe('evictions', () => {
     expect(run.uses(42, 101)).toEqual(['evict big grace 0']);
   });
 
-  test('a step that asks for one process ends no workload', () => {
+  test('a step that asks for one process ends no workload, where no process can be read', () => {
     const run = new Run([{ ...KILL, unit: 'process' }]);
     expect(run.uses(0, 101)).toEqual(['kill refused']);
     expect(run.uses(1, 101)).toEqual([]);

@@ -261,14 +261,14 @@ describe('earlyoom', () => {
     [
       '',
       [
-        `memory.available <= 10% & ${swap('10%')} → - stop: {grace: 10s, by: [oom_score]}`,
+        `memory.available <= 10% & ${swap('10%')} → - stop: {grace: 10s, by: [oom_score], unit: process}`,
         `memory.available <= 5% & ${swap('5%')} → - kill: {by: [oom_score], unit: process}`,
       ],
     ],
     [
       '-m 20,18 -s100,100',
       [
-        'memory.available <= 20% → - stop: {grace: 10s, by: [oom_score]}',
+        'memory.available <= 20% → - stop: {grace: 10s, by: [oom_score], unit: process}',
         'memory.available <= 18% → - kill: {by: [oom_score], unit: process}',
       ],
     ],
@@ -276,12 +276,12 @@ describe('earlyoom', () => {
     [
       '-m 10 -M 1048576 -S 1000,500 -w 2.5 -n',
       [
-        `memory.available <= 10% & memory.available <= 1Gi & ${swap('1000Ki')} → - stop: {grace: 2500ms, by: [oom_score]}`,
+        `memory.available <= 10% & memory.available <= 1Gi & ${swap('1000Ki')} → - stop: {grace: 2500ms, by: [oom_score], unit: process}`,
         `memory.available <= 5% & memory.available <= 512Mi & ${swap('500Ki')} → - kill: {by: [oom_score], unit: process}`,
       ],
     ],
     ['-gnd --dryrun -s 100', ['memory.available <= 10% → - notify', `memory.available <= 5% & ${swap('50%')} → - notify`]],
-    ['-m 5,0 -s 100', ['memory.available <= 5% → - stop: {grace: 10s, by: [oom_score]}']],
+    ['-m 5,0 -s 100', ['memory.available <= 5% → - stop: {grace: 10s, by: [oom_score], unit: process}']],
   ])('%s', (args, expected) => {
     expect(policies(args)).toEqual(expected);
   });
@@ -297,7 +297,7 @@ describe('earlyoom', () => {
   test('a file: the last assignment counts, quotes and continued lines as in a shell', () => {
     const file = '# EARLYOOM_ARGS="-m 1"\nEARLYOOM_ARGS="-m 2"\nEARLYOOM_ARGS="-s 100 \\\n -m 7,7 --avoid \'^(a b)$\'"\n';
     expect(policies(file)).toEqual([
-      'memory.available <= 7% → - stop: {grace: 10s, by: [oom_score]}',
+      'memory.available <= 7% → - stop: {grace: 10s, by: [oom_score], unit: process}',
       `memory.available <= 7% & ${swap('50%')} → - kill: {by: [oom_score], unit: process}`,
     ]);
     expect(commentsOf(convertedText('earlyoom', file))).toContain(
@@ -313,12 +313,15 @@ describe('nohang', () => {
     [
       'percent and MiB',
       memory,
-      ['when: memory.available <= 5% & (swap.available <= 307712Ki | !swap.available exists)', '- stop: {grace: 10s, by: [oom_score]}'],
+      [
+        'when: memory.available <= 5% & (swap.available <= 307712Ki | !swap.available exists)',
+        '- stop: {grace: 10s, by: [oom_score], unit: process}',
+      ],
     ],
     [
       'the time to exit',
       `${memory}max_soft_exit_time = 0.5\npost_soft_action_delay = 3`,
-      ['cooldown: 3s', '- stop: {grace: 500ms, by: [oom_score]}'],
+      ['cooldown: 3s', '- stop: {grace: 500ms, by: [oom_score], unit: process}'],
     ],
     ['notifications', `${memory}post_action_gui_notifications = True`, ['notifications: {desktop: true}\n']],
     [

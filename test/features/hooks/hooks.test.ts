@@ -4,7 +4,7 @@ import type { LimitedCommand } from '../../../src/core/systemd/limited-command.j
 import { Hooks } from '../../../src/features/hooks/open.js';
 import type { ProgramEnd } from '../../../src/monitor/ports/ports.js';
 import { eventually } from '../../support/eventually.js';
-import { decision, outcome } from '../notify/evictions.js';
+import { decision, onlyProcess, outcome } from '../notify/evictions.js';
 
 // The end of a program is played here, to show what waits for it. test/e2e runs real ones.
 
@@ -111,6 +111,15 @@ test('postEvict runs after the step, with the result', async () => {
   await eventually('it runs', () => ran.length === 1);
   expect(ran[0]).toMatchObject({ purpose: 'hook', name: 'postEvict', argv: ['/bin/hook', 'a'] });
   expect(ran[0]?.environment).toMatchObject({ EVICTD_HOOK: 'postEvict', EVICTD_RESULT: 'killed', EVICTD_FREED_BYTES: '199229440' });
+});
+
+test('it learns of the process, where only one ends', async () => {
+  const { all, ran } = played({ postEvict: hook });
+  const whole = decision();
+  const of = { ...whole, victim: onlyProcess(whole.victim) };
+  all.stepped({ effects: [{ kind: 'outcome', outcome: outcome(of) }] } as unknown as Parameters<Hooks['stepped']>[0]);
+  await eventually('it runs', () => ran.length === 1);
+  expect(ran[0]?.environment).toMatchObject({ EVICTD_VICTIM: 'batch', EVICTD_VICTIM_PID: '4711', EVICTD_VICTIM_COMMAND: 'leak' });
 });
 
 test('a name with control characters is passed printable', async () => {

@@ -3,7 +3,7 @@ import { onTestFinished } from 'vitest';
 import { departuresOf } from '../../../src/core/decide/departures.js';
 import type { Decision, Outcome } from '../../../src/core/decide/eviction.js';
 import type { NotificationsConfig } from '../../../src/core/notify/notification.js';
-import { rank } from '../../../src/core/rank/rank.js';
+import { rank, type RankedWorkload } from '../../../src/core/rank/rank.js';
 import type { Workload } from '../../../src/core/workload/workload.js';
 import type { NotifierParts } from '../../../src/features/notify/notifier.js';
 import { native } from '../../../src/native/index.js';
@@ -12,6 +12,13 @@ import { candidates, Mi, threshold, workload } from '../../core/support.js';
 export const NOTHING: NotificationsConfig = {
   ...{ webhook: undefined, desktop: false, killedSignal: false, oomdBusName: false, kernelLog: false, xattrs: false },
 };
+
+/** One process of the workload. */
+export function onlyProcess(victim: RankedWorkload): RankedWorkload {
+  const { path } = victim.workload;
+  const memory = { residentBytes: 150n * Mi, anonBytes: 140n * Mi, swapBytes: 0n };
+  return { ...victim, process: { path, pid: 4711, startTicks: 1n, command: 'leak', ...memory, oomScore: 800 } };
+}
 
 /** The eviction of a workload of 200 MiB for memory.available<100Mi. */
 export function decision(overrides: Partial<Workload> = {}, more: Partial<Decision> = {}): Decision {

@@ -2,12 +2,12 @@ import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { LimitedCommand } from '../../../src/core/systemd/limited-command.js';
-import { openDesktop, userOf } from '../../../src/features/notify/desktop.js';
+import { notifyCommand, openDesktop, userOf } from '../../../src/features/notify/desktop.js';
 import { openKernelLogLine } from '../../../src/features/notify/kernel-log-line.js';
 import { openXattrs } from '../../../src/features/notify/xattrs.js';
 import { native } from '../../../src/native/index.js';
 import { eventually } from '../../support/eventually.js';
-import { decision, NOTHING, outcome, parts, scratch } from './evictions.js';
+import { decision, NOTHING, onlyProcess, outcome, parts, scratch } from './evictions.js';
 
 const unifiedAt = (mountPoint: string) => ({ memory: undefined, unified: { version: 2, controller: '', mountPoint, root: '/' } as const });
 
@@ -47,6 +47,13 @@ test('the desktop of the user whose unit was ended gets a notification, as that 
     'The machine was short of memory, and evictd ended a&lt;b&amp;$HOME.scope. It used 200MiB of memory.',
     ...['0', '1', 'urgency', 'y'],
   ]);
+});
+
+test('where only one process ends, the desktop names it', () => {
+  const { victim } = decision({ path: UNIT, name: 'a.scope' });
+  const { argv } = notifyCommand(1000, { decision: { ...decision(), victim: onlyProcess(victim) } }, '/run/user');
+  expect(argv).toContain('leak (4711) of a.scope was ended');
+  expect(argv).toContain('The machine was short of memory, and evictd ended leak (4711) of a.scope. It used 150MiB of memory.');
 });
 
 test('a bus that hangs bounds what is sent at the same time', () => {
@@ -117,6 +124,9 @@ test('attributes count evictions and processes, before the signal', () => {
   expect(value('user.oomd_ooms')).toBe('1');
   opened?.before?.(decision({ path: '/no/such' }));
   expect(reported).toEqual(['sent', 'sent', 'sent', expect.stringMatching(/^failed: .*ENOENT/)]);
+  const one = decision({ path: '/batch.slice/job' });
+  opened?.before?.({ ...one, victim: onlyProcess(one.victim) });
+  expect(value('user.oomd_ooms')).toBe('1'); // the unit goes on
 });
 
 test('without cgroup2 there are no attributes', () => {

@@ -88,3 +88,17 @@ test.each<[rule: string, processes: readonly VictimProcess[], text: string | und
 ])('processes as text: %s', (_rule, processes, text) => {
   expect(processesText(processes)).toBe(text);
 });
+
+test('where one process of the workload ends, the others are not read: they go on', async () => {
+  const { read, records } = machine();
+  records.expect([batch]);
+  await turn();
+  await turn();
+  const memory = { residentBytes: 1n, anonBytes: 1n, swapBytes: 0n };
+  const only = { path: batch.path, pid: 7, startTicks: 1n, command: 'leak', ...memory, oomScore: 0 };
+  const decision = nowOf({ ...hard, victim: { ...hard.victim, process: only } });
+  expect(records.decided(decision)).toBeUndefined();
+  records.signalled(decision);
+  expect(records.ended(decision)).toBeUndefined();
+  expect(read).toEqual(['id-batch']);
+});

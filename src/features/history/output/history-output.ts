@@ -21,6 +21,7 @@ import type { Summary, WorkloadHistory } from '../history-summary.js';
 import { table, type Column } from '../../../cli/output/table.js';
 import { jsonText } from '../../../core/name/json-text.js';
 import { printable } from '../../../core/name/printable.js';
+import { victimName, type NamedProcess } from '../../../core/workload/process.js';
 
 /** The word for each result of an eviction. */
 const LABELS: Readonly<Record<string, readonly [label: string, colour: Colour]>> = {
@@ -62,7 +63,9 @@ function labelOf(event: HistoryEvent): readonly [string, Colour | undefined] {
  */
 function evictionText(eviction: Eviction): string {
   const { decision, outcome } = eviction;
-  const name = textIn(objectIn(firstOf(eviction), 'victim'), 'name') ?? 'an unknown workload';
+  const victim = objectIn(firstOf(eviction), 'victim');
+  const process = victim.process as NamedProcess | undefined;
+  const name = victimName({ workload: { name: textIn(victim, 'name') ?? 'an unknown workload' }, ...(process && { process }) });
   const why = decision ? `: ${causeText(decision)}` : `: for ${textIn(outcome, 'signal') ?? 'a signal that is no longer in the journal'}`;
   const parts = [`${name}${meansText(eviction)}${why}`, processesIn(eviction), endText(eviction), timesText(outcome)];
   return parts.filter((part) => part !== '').join('; ');

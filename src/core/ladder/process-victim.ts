@@ -1,0 +1,85 @@
+import type { State } from '../decide/state.js';
+import type { Comparator } from '../policy/configured-policy.js';
+import type { RankedWorkload } from '../rank/rank.js';
+import type { Victim } from '../rank/eviction-decision.js';
+import { passedOver } from '../rank/victim-selection.js';
+import type { Candidates, Workload } from '../workload/workload.js';
+import { victimId, type WorkloadProcess } from '../workload/process.js';
+import { scopeRanking, type ScopeOrder } from './policy-victim.js';
+import { compared, whole } from './victim-order.js';
+
+const MI = 1024n * 1024n;
+
+/** Resident and swapped. */
+function sizeOf({ residentBytes, swapBytes }: WorkloadProcess): bigint {
+  return residentBytes + swapBytes;
+}
+
+/** What these comparators compare of a process, in the units of victim-order.ts. The others compare its workload. */
+const OF_PROCESS: Partial<Readonly<Record<Comparator, (process: WorkloadProcess) => number>>> = {
+  size: (one) => Number(sizeOf(one) / MI),
+  anon: ({ anonBytes }) => Number(anonBytes / MI),
+  swap: ({ swapBytes }) => Number(swapBytes / MI),
+  oom_score: ({ oomScore }) => oomScore,
+};
+
+type ProcessCandidate = RankedWorkload & { readonly process: WorkloadProcess };
+
+/**
+ * The process of a scope that is ended alone, with the ranking of the workloads. undefined: there is none. A workload that
+ * may not be evicted keeps all of its processes. To avoid a login session is no reason here: it does not end.
+ *
+ * @param read  of these workloads, in this order
+ */
+export function scopeProcess(
+  order: ScopeOrder,
+  found: Candidates,
+  before: Pick<State, 'failedKills' | 'evictionTimes'>,
+  read: (workloads: readonly Workload[]) => readonly WorkloadProcess[],
+  nowNs: bigint,
+): Victim | undefined {
+  const ranking = scopeRanking(order, found);
+  const byPath = new Map(ranking.filter(({ protection }) => protection === undefined).map((item) => [item.workload.path, item]));
+  const all = read([...byPath.values()].map(({ workload }) => workload)).flatMap((one): readonly ProcessCandidate[] => {
+    const item = byPath.get(one.path);
+    if (item === undefined) return [];
+    const { stays: _outlivesAll, ...rest } = item;
+    const candidate = { ...rest, process: one };
+    const untilNs = before.failedKills.get(victimId(candidate));
+    return untilNs !== undefined && nowNs < untilNs ? [] : [candidate];
+  });
+  const passed = new Map<RankedWorkload['workload'], ReturnType<typeof passedOver>>();
+  const victim = inProcessOrder(all, order).find((item) => {
+    const { workload } = item;
+    if (!passed.has(workload)) passed.set(workload, passedOver(order.policy, 'memory', item, found, before, nowNs));
+    return passed.get(workload) === undefined;
+  });
+  const reasoned = ranking.map((item) => {
+    const protection = item.protection ?? passed.get(item.workload);
+    return protection === undefined ? item : { ...item, protection };
+  });
+  return victim && { victim, ranking: reasoned, unreadable: found.unreadable };
+}
+
+/** The first one ends. A total order: behind the comparators come the size, the place of the workload, the age, the pid. */
+function inProcessOrder(all: readonly ProcessCandidate[], { by, histories }: ScopeOrder): readonly ProcessCandidate[] {
+  const values = by.map((comparator) => {
+    const ofProcess = OF_PROCESS[comparator];
+    return (item: ProcessCandidate): number =>
+      ofProcess === undefined ? whole(compared(comparator, item, histories)) : ofProcess(item.process);
+  });
+  const asksToAvoid = ({ workload: { avoid, oomPreference } }: ProcessCandidate): number => (avoid && oomPreference === 'avoid' ? 1 : 0);
+  return [...all].sort((a, b) => {
+    const avoided = asksToAvoid(a) - asksToAvoid(b);
+    if (avoided !== 0) return avoided;
+    for (const of of values) {
+      const order = of(b) - of(a);
+      if (order !== 0 && !Number.isNaN(order)) return order;
+    }
+    const [sizeA, sizeB] = [sizeOf(a.process), sizeOf(b.process)];
+    if (sizeA !== sizeB) return sizeA > sizeB ? -1 : 1;
+    if (a.place !== b.place) return a.place - b.place;
+    const [startA, startB] = [a.process.startTicks, b.process.startTicks];
+    return startA === startB ? b.process.pid - a.process.pid : startA > startB ? -1 : 1;
+  });
+}

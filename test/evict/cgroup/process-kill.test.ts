@@ -1,0 +1,129 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, statSync } from 'node:fs';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { WorkloadProcess } from '../../../src/core/workload/process.js';
+import type { Protection, Workload } from '../../../src/core/workload/workload.js';
+import { openProcessEvictor } from '../../../src/evict/cgroup/process-kill.js';
+import { readHierarchies } from '../../../src/host/linux/cgroup/hierarchies.js';
+import type { Evictor, KillInProgress } from '../../../src/monitor/ports/ports.js';
+import { native } from '../../../src/native/index.js';
+import { workload as anyWorkload } from '../../core/support.js';
+import { testCgroup, type TestCgroup } from '../../support/cgroup.js';
+import { eventually } from '../../support/eventually.js';
+
+const { memory } = readHierarchies();
+const others: Evictor = {
+  begin: () => {
+    throw new Error('the whole workload');
+  },
+};
+const evictor = openProcessEvictor(native, memory, others);
+
+let victim: TestCgroup;
+const begun: KillInProgress[] = [];
+
+beforeEach(() => {
+  victim = testCgroup();
+});
+afterEach(async () => {
+  for (const kill of begun.splice(0)) kill.close();
+  await victim.cleanup();
+});
+
+const workload = (protection?: Protection): Workload =>
+  anyWorkload(victim.path.slice(1), { path: victim.path, startOrder: statSync(victim.dir, { bigint: true }).ino, protection });
+
+function chosen(pid: number, overrides: Partial<WorkloadProcess> = {}): WorkloadProcess {
+  const stat = readFileSync(`/proc/${String(pid)}/stat`, 'latin1');
+  const startTicks = BigInt(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? 0);
+  const memory = { residentBytes: 1n, anonBytes: 1n, swapBytes: 0n };
+  return { path: victim.path, pid, startTicks, command: 'sleep', ...memory, oomScore: 0, ...overrides };
+}
+
+function begin(process: WorkloadProcess, of = workload()): KillInProgress {
+  const kill = evictor.begin(of, undefined, 0n, false, process);
+  begun.push(kill);
+  return kill;
+}
+
+test('it ends, and the other processes of its workload go on', async () => {
+  const leak = await victim.spawn('sleep', ['600']);
+  const session = await victim.spawn('sleep', ['600']);
+  const kill = begin(chosen(leak.pid));
+  expect(kill.read()).toMatchObject({ processes: 1, removed: false });
+  expect(kill.read().usageBytes).toBeTypeOf('bigint');
+  const exited = new Promise((resolve) => {
+    kill.onExit(resolve);
+  });
+  expect(kill.kill()).toMatchObject({ processes: 1, error: undefined });
+  expect(await leak.ended).toBe('SIGKILL');
+  await exited;
+  await eventually('it to be gone', () => kill.read().processes === 0);
+  expect(kill.kill()).toMatchObject({ processes: 0, error: undefined });
+  expect(victim.read('cgroup.procs').trim()).toBe(String(session.pid));
+});
+
+test('SIGTERM reaches a stopped process; one that ignores it stays until SIGKILL', async () => {
+  const stopped = await victim.spawn('sleep', ['600']);
+  process.kill(stopped.pid, 'SIGSTOP');
+  expect(begin(chosen(stopped.pid)).terminate()).toMatchObject({ processes: 1, error: undefined });
+  expect(await stopped.ended).toBe('SIGTERM');
+  const deaf = await victim.spawn('sleep', ['600'], { ignoring: 'TERM' });
+  const kill = begin(chosen(deaf.pid));
+  kill.terminate();
+  expect(kill.read().processes).toBe(1);
+  kill.kill();
+  expect(await deaf.ended).toBe('SIGKILL');
+});
+
+test('a process that its parent has not reaped has ended', async () => {
+  // The shell becomes a program that reaps nothing.
+  const parent = await victim.spawn('/bin/sh', ['-c', 'sleep 600 & exec sleep 600']);
+  const child = await eventually('the child', () => {
+    const pids = victim.read('cgroup.procs').trim().split('\n').map(Number);
+    return pids.find((pid) => pid !== parent.pid);
+  });
+  const kill = begin(chosen(child));
+  kill.kill();
+  await eventually('the zombie', () => readFileSync(`/proc/${String(child)}/stat`, 'latin1').includes(') Z '));
+  expect(kill.read().processes).toBe(0);
+});
+
+test.each<[what: string, overrides: Partial<WorkloadProcess>]>([['a later process with its pid', { startTicks: 1n }]])(
+  '%s is left alone',
+  async (_what, overrides) => {
+    const { pid, child } = await victim.spawn('sleep', ['600']);
+    expect(() => begin(chosen(pid, overrides))).toThrow(expect.objectContaining({ code: 'EVICTD_KILL_GONE', errno: 'ESRCH' }) as Error);
+    expect(child.exitCode).toBeNull();
+  },
+);
+
+test('one that has left its workload is left alone', async () => {
+  const elsewhere = spawn('sleep', ['600']);
+  try {
+    await once(elsewhere, 'spawn');
+    expect(() => begin(chosen(elsewhere.pid ?? 0))).toThrow(/has left its workload/);
+  } finally {
+    elsewhere.kill('SIGKILL');
+  }
+});
+
+test('one that has ended is gone, which is no failure of the kill', async () => {
+  const { pid, child, ended } = await victim.spawn('sleep', ['600']);
+  const before = chosen(pid);
+  child.kill('SIGKILL');
+  await ended;
+  expect(() => begin(before)).toThrow(expect.objectContaining({ code: 'EVICTD_KILL_GONE', errno: 'ESRCH' }) as Error);
+});
+
+test('a protected workload keeps it', async () => {
+  const { pid } = await victim.spawn('sleep', ['600']);
+  expect(() => begin(chosen(pid), workload({ kind: 'critical' }))).toThrow(
+    expect.objectContaining({ code: 'EVICTD_KILL_PROTECTED' }) as Error,
+  );
+});
+
+test('an eviction of a whole workload is that of the others', () => {
+  expect(() => evictor.begin(workload())).toThrow('the whole workload');
+});

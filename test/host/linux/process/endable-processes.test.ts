@@ -1,0 +1,88 @@
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { endableProcess, sessionLeaders, type ProcessRoots } from '../../../../src/host/linux/process/endable-processes.js';
+
+let roots: ProcessRoots;
+let root: string;
+
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'evictd-endable-'));
+  roots = { proc: join(root, 'proc'), sessions: join(root, 'sessions') };
+});
+afterEach(() => {
+  rmSync(root, { recursive: true, force: true });
+});
+
+interface Written {
+  readonly pid?: number;
+  readonly name?: string;
+  readonly memory?: string;
+  readonly scoreAdj?: string;
+  readonly flags?: number;
+  /** The target of /proc/PID/exe; null: it cannot be read. */
+  readonly program?: string | null;
+}
+
+const MEMORY = 'VmRSS:\t  300 kB\nRssAnon:\t  200 kB\nRssFile:\t  100 kB\nVmPTE:\t  40 kB\nVmSwap:\t   50 kB\n';
+
+/** The layout of Linux 6.18. */
+function written({
+  pid = 4711,
+  name = 'leak',
+  memory = MEMORY,
+  scoreAdj = '200',
+  flags = 0x40_0000,
+  program = '/usr/bin/leak',
+}: Written = {}) {
+  const directory = `${roots.proc}/${String(pid)}`;
+  mkdirSync(directory, { recursive: true });
+  writeFileSync(`${directory}/status`, `Name:\t${name}\nState:\tS (sleeping)\nThreads:\t1\n${memory}`);
+  const behind = `S 1 ${String(pid)} ${String(pid)} 0 -1 ${String(flags)} 0 0 0 0 3 4 0 0 20 0 1 0 123456 0 0`;
+  writeFileSync(`${directory}/stat`, `${String(pid)} (${name}) ${behind}\n`);
+  writeFileSync(`${directory}/oom_score`, '812\n');
+  writeFileSync(`${directory}/oom_score_adj`, `${scoreAdj}\n`);
+  if (program !== null) symlinkSync(program, `${directory}/exe`);
+  return endableProcess(pid, '/a/web', sessionLeaders(roots), roots);
+}
+
+test('its memory, start and score', () => {
+  expect(written()).toEqual({
+    ...{ path: '/a/web', pid: 4711, startTicks: 123_456n, command: 'leak', oomScore: 812 },
+    ...{ residentBytes: 300n * 1024n, anonBytes: 200n * 1024n, swapBytes: 50n * 1024n },
+  });
+});
+
+describe('never ended alone', () => {
+  test.each<[rule: string, process: Written]>([
+    ['process 1', { pid: 1 }],
+    ['evictd itself', { pid: process.pid }],
+    ['a kernel thread', { flags: 0x20_0040 }],
+    ['one without memory, which has ended', { memory: '' }],
+    ['OOMScoreAdjust=-1000', { scoreAdj: '-1000' }],
+    ['a compositor', { name: 'sway', program: '/usr/bin/sway' }],
+    ['a compositor whose program was replaced', { name: 'sway', program: '/usr/bin/sway (deleted)' }],
+    ['a display server', { name: 'Xorg', program: '/usr/lib/xorg/Xorg' }],
+    ['a name that the kernel has cut', { name: 'gnome-session-b', program: '/usr/libexec/gnome-session-binary' }],
+    ['one whose program cannot be read', { name: 'sshd', program: null }],
+  ])('%s', (_rule, process) => {
+    expect(written(process)).toBeUndefined();
+  });
+
+  test('the leader of a login session, by the file of logind', () => {
+    mkdirSync(roots.sessions);
+    writeFileSync(`${roots.sessions}/2`, '# This is private data.\nUID=1000\nUSER=ada\nACTIVE=1\nLEADER=4711\nTYPE=wayland\n');
+    writeFileSync(`${roots.sessions}/2.ref`, 'LEADER=4712\n');
+    expect(written()).toBeUndefined();
+    expect(written({ pid: 4712 })).toBeDefined();
+  });
+
+  test('one that has ended', () => {
+    expect(endableProcess(4711, '/a/web', new Set(), roots)).toBeUndefined();
+  });
+});
+
+test('a process that has only given itself the name of a compositor', () => {
+  expect(written({ name: 'sway' })).toMatchObject({ pid: 4711 });
+});
