@@ -130,6 +130,12 @@ function limitOf({ metric, amount, ...rest }: ComparisonTest, readings: Conditio
   return total === undefined ? undefined : total * amount.ratio;
 }
 
+/**
+ * Pressure and rates vary from one moment to the next also where nothing changes. Only a change by more than this part of
+ * the older mean is one, as for facebookincubator/oomd (PressureRisingBeyond.cpp, fast_fall_ratio 0.85).
+ */
+const NOISE = 0.15;
+
 /** The mean of the newer half of the window against that of the older half. Equal is neither rising nor falling. */
 function evaluateTrend({ metric, direction, windowNs }: TrendTest, readings: ConditionReadings): Truth {
   const history = readings[metric.of];
@@ -139,7 +145,9 @@ function evaluateTrend({ metric, direction, windowNs }: TrendTest, readings: Con
   const mean = TREND_MEANS[METRICS[metric.name].kind];
   const [older, newer] = [mean(metric, history.readings, start, middle), mean(metric, history.readings, middle, last)];
   if (older === undefined || newer === undefined) return 'unknown';
-  return direction === 'rising' ? newer > older : newer < older;
+  const { kind, unit } = METRICS[metric.name];
+  const noise = kind === 'level' && unit !== 'share' ? 0 : NOISE * Math.abs(older);
+  return direction === 'rising' ? newer > older + noise : newer < older - noise;
 }
 
 type Mean = (metric: MetricReference, readings: readonly ScopeReading[], from: ScopeReading, to: ScopeReading) => number | undefined;

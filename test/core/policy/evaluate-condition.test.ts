@@ -74,20 +74,29 @@ describe('a change over a window', () => {
 describe('a trend', () => {
   const stalled = (...totals: number[]): Series =>
     Object.fromEntries(totals.map((total, index) => [index * 5, { 'memory.pressure.full.total': total }]));
+  const averages = (...values: number[]): Series =>
+    Object.fromEntries(values.map((value, second) => [second, { 'memory.pressure.full.avg10': value }]));
   const current = (...values: number[]): Series => Object.fromEntries(values.map((value, second) => [second, { 'memory.current': value }]));
   const rows: [text: string, cgroup: Series, truth: Truth][] = [
-    ['memory.pressure.full falling', stalled(0, 500, 900), true],
-    ['memory.pressure.full rising', stalled(0, 500, 900), false],
-    ['memory.pressure.full falling', stalled(0, 500, 1000), false],
-    ['memory.pressure.full rising', stalled(0, 500, 1000), false],
-    ['memory.pressure.full rising', stalled(0, 500, 1001), true],
+    ['memory.pressure.full falling', stalled(0, 1000, 1849), true],
+    ['memory.pressure.full falling', stalled(0, 1000, 1850), false],
+    ['memory.pressure.full rising', stalled(0, 1000, 1849), false],
+    ['memory.pressure.full falling', stalled(0, 1000, 2000), false],
+    ['memory.pressure.full rising', stalled(0, 1000, 2000), false],
+    ['memory.pressure.full rising', stalled(0, 1000, 2150), false],
+    ['memory.pressure.full rising', stalled(0, 1000, 2151), true],
+    ['memory.pressure.full.avg10 falling over 2s', averages(0, 40, 34), false],
+    ['memory.pressure.full.avg10 falling over 2s', averages(0, 40, 33), true],
+    ['pgscan falling over 2s', { 0: { pgscan: 0 }, 1: { pgscan: 100 }, 2: { pgscan: 185 } }, false],
+    ['pgscan falling over 2s', { 0: { pgscan: 0 }, 1: { pgscan: 100 }, 2: { pgscan: 184 } }, true],
     ['memory.pressure.full falling', stalled(0, 500), 'unknown'],
     ['memory.current rising over 4s', current(9, 5, 5, 5, 6), true],
     ['memory.current rising over 4s', current(9, 5, 5, 5, 5), false],
     ['memory.current falling over 4s', current(9, 6, 6, 5, 6), true],
     ['memory.current falling over 4s', { 0: { 'memory.current': 9 }, 4: { 'memory.current': 1 } }, 'unknown'],
     ['memory.current falling over 4s', { 0: { 'memory.current': 9 }, 2: {}, 4: { 'memory.current': 1 } }, 'unknown'],
-    ['memory.growth rising over 4s', { 0: { 'memory.current': 0 }, 2: { 'memory.current': 10 }, 4: { 'memory.current': 21 } }, true],
+    ['memory.growth rising over 4s', { 0: { 'memory.current': 0 }, 2: { 'memory.current': 10 }, 4: { 'memory.current': 22 } }, true],
+    ['memory.growth falling over 4s', { 0: { 'memory.current': 30 }, 2: { 'memory.current': 20 }, 4: { 'memory.current': 8 } }, true],
     ['memory.growth rising over 4s', { 0: { 'memory.current': 0 }, 2: { 'memory.current': 10 }, 4: { 'memory.current': 20 } }, false],
   ];
   test.each(rows)('%s: %j: %s', (text, cgroup, truth) => {
