@@ -42,7 +42,7 @@ export class CgroupKill implements KillInProgress {
   #signalled: SignalResult | undefined;
   /** The last cgroup.kill; undefined: none. `isReleased`: the reaper has the processes. */
   #ended: { readonly atNs: bigint; isReleased: boolean } | undefined;
-  /** The first cgroup.kill, by CLOCK_BOOTTIME. */
+  /** When all were ended, by CLOCK_BOOTTIME: the first cgroup.kill, or SIGKILL while none of them could start another one. */
   #endedAtBootNs: bigint | undefined;
 
   /** It has more cgroups than are listed: each call looks at a part of them, and goes on there. */
@@ -120,12 +120,18 @@ export class CgroupKill implements KillInProgress {
       return this.#signalled ?? this.#signal('SIGKILL');
     if (isForking || isStuck) this.#triedAllAtNs = nowNs;
     try {
-      const signal = (): SignalResult => this.#signal('SIGKILL');
-      this.#signalled = isForking || isStuck ? this.#freezer.whileFrozen(signal) : signal();
+      this.#signalled = isForking || isStuck ? this.#freezer.whileFrozen((isHeld) => this.#killHeld(isHeld)) : this.#signal('SIGKILL');
       return this.#signalled;
     } finally {
       if (isStuck) this.#freezer.thawOwnCgroups();
     }
+  }
+
+  #killHeld(isHeld: boolean): SignalResult {
+    const heldAtBootNs = native.bootTimeNs();
+    const killed = this.#signal('SIGKILL');
+    if (isHeld && !this.#isLarge && killed.error === undefined) this.#endedAtBootNs ??= heldAtBootNs;
+    return killed;
   }
 
   read(): VictimSample {
@@ -136,8 +142,8 @@ export class CgroupKill implements KillInProgress {
     const removed = usage === 'removed' && (!files.unified || files.populated() === false);
     const remaining = removed ? 0 : this.#remaining();
     const left = remaining > 0 && this.#isLookedAt() ? (this.#processes() ?? []) : [];
-    // cgroup.kill ends every process, also those that are being forked. So what was started after it was started by
-    // something else, such as systemd for ExecStopPost=, and is no part of the victim.
+    // What was started after the end of all was started by something else, such as systemd for ExecStopPost=, and is no
+    // part of the victim.
     const later = this.#endedAtBootNs === undefined ? undefined : laterProcess(left, this.#endedAtBootNs);
     const sample = { processes: later === undefined ? remaining : 0, removed, ...(later && { later }) };
     if (usage === 'removed' || usage === undefined) return { ...sample, usageBytes: undefined };

@@ -34,14 +34,15 @@ export class Freezer {
   /**
    * Uses cgroup.kill in the unified hierarchy, else a freezer, else SIGSTOP. Thaws afterwards: frozen processes would
    * not die.
+   *
+   * @param signal  `isHeld`: no process of the victim can start another one any more
    */
-  whileFrozen<T>(signal: () => T): T {
+  whileFrozen<T>(signal: (isHeld: boolean) => T): T {
     const unified = this.#shared('unified');
     const freezer = this.#shared('freezer');
     try {
       const isKilled = unified !== undefined && writeCgroupKill(unified);
-      if (!isKilled && !this.#freezes(freezer) && !this.#freezes(unified)) this.#stop();
-      return signal();
+      return signal(isKilled || this.#freezes(freezer) || this.#freezes(unified) || this.#stops());
     } finally {
       this.thaw();
       // Another program may have frozen them.
@@ -93,9 +94,10 @@ export class Freezer {
     return true;
   }
 
-  #stop(): void {
+  /** Reports whether all are stopped: the last reading has found no other one. */
+  #stops(): boolean {
     this.#isStopped = true;
-    attempt(() => this.#parts.handle.stop(STOP_ROUNDS));
+    return attempt(() => this.#parts.handle.stop(STOP_ROUNDS))?.settled === true;
   }
 }
 

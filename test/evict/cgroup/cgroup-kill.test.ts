@@ -79,11 +79,50 @@ test('cgroup.kill is not used if the processes are unknown: evictd may be among 
   expect(calls).toEqual(['signal 9', 'signal 9']);
 });
 
+const sleeping = () => spawn('sleep', ['600'], { stdio: 'ignore' });
+/** The start of a process is known by ticks. */
+const tickPasses = (): void => {
+  for (const until = native.bootTimeNs() + 20_000_000n; native.bootTimeNs() < until;);
+};
+
+describe('without cgroup.kill: a process that is in the cgroup after SIGKILL', () => {
+  afterEach(() => {
+    vi.restoreAllMocks();
+  });
+
+  test.each([
+    ['was started after all were held still and killed: no process of the victim is left', true, true],
+    ['was started before, and moved there: it may be a part of the victim', true, false],
+    ['was started when none had been held still: a process of the victim may have started it', false, true],
+  ])('%s', async (_rule, isHeld, isLater) => {
+    const other = sleeping();
+    try {
+      const kill = killOf(victim.dir);
+      const first = await victim.spawn('sleep', ['600']);
+      kill.kill();
+      await first.ended;
+      if (isHeld) {
+        const second = await victim.spawn('sleep', ['600']);
+        kill.kill(); // it is new: stopped, then killed
+        expect(await second.ended).toBe('SIGKILL');
+      }
+      tickPasses();
+      const pid = isLater ? (await victim.spawn('sleep', ['600'])).pid : (other.pid ?? 0);
+      writeFileSync(join(victim.dir, 'cgroup.procs'), String(pid));
+      vi.spyOn(process.hrtime, 'bigint').mockReturnValue(process.hrtime.bigint() + 600_000_000n);
+      const sample = kill.read();
+      const isOver = isHeld && isLater;
+      expect(sample.processes).toBe(isOver ? 0 : 1);
+      expect(sample.later?.pid).toBe(isOver ? pid : undefined);
+    } finally {
+      const gone = once(other, 'exit');
+      other.kill('SIGKILL');
+      await gone;
+    }
+  });
+});
+
 describe.runIf(hasUnified)('a process that is in the cgroup after cgroup.kill (needs a cgroup2 mount beside v1)', () => {
-  const sleeping = () => spawn('sleep', ['600'], { stdio: 'ignore' });
-  const tickPasses = (): void => {
-    for (const until = native.bootTimeNs() + 20_000_000n; native.bootTimeNs() < until;);
-  };
   afterEach(() => {
     vi.restoreAllMocks();
   });
