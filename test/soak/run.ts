@@ -49,6 +49,7 @@ function configuration(node: string, reload: number): Record<string, unknown> {
     evictionSoftGracePeriod: reload % 2 === 0 ? {} : { 'memory.available': '10s', 'pid.available': '1s' },
     thresholds: pressure.slice(0, reload % (pressure.length + 1)),
     evictionPressureTransitionPeriod: '1s',
+    evictionBudget: { max: 100, window: '1m' }, // a workload takes too much every few seconds
   };
 }
 
