@@ -104,8 +104,9 @@ async function spawnIn(dir: string, command: string, args: readonly string[], ig
   const ended = once(child, 'exit').then(([, signal]) => signal as NodeJS.Signals | null);
   const said = child.stdio[3];
   if (!said || !('once' in said)) throw new Error('no pipe');
-  const joined = await Promise.race([once(said, 'data'), ended]);
-  if (joined === null || typeof joined === 'string') throw new Error(`${command} did not get into ${dir}`);
+  // What it has said is read before the end of the pipe, also of a program that is over at once.
+  const joined = await Promise.race([once(said, 'data').then(() => true), once(said, 'end').then(() => false)]);
+  if (!joined) throw new Error(`${command} did not get into ${dir}`);
   return { pid, child, ended };
 }
 
