@@ -3,6 +3,7 @@ import { fsPath } from '../../byte-paths.js';
 import type { Decision } from '../../core/decide/eviction.js';
 import { evictionSignal } from '../../core/message/eviction-signal.js';
 import { printable } from '../../core/name/printable.js';
+import { actedOn } from '../../core/policy/acted-on.js';
 import { thresholdKind } from '../../core/threshold/threshold.js';
 import { cgroupDirectory, type CgroupHierarchy } from '../../core/workload/cgroup.js';
 import { hasEnded, type OpenNotifier } from './notifier.js';
@@ -36,14 +37,19 @@ export const openKernelLogLine =
 
 /**
  * 'oomd kill: 10.13 9.52 4.20 /batch.slice/job 209715200 ruleset:[memory.available] detectorgroup:[hard] killer:evictd
- * v2': pressure, cgroup, bytes, and where oomd has its rules, evictd's signal and kind of threshold.
+ * v2': pressure, cgroup, bytes, and where oomd has its rules, evictd's signal and kind of threshold, or the policy and what it
+ * acted on.
  */
 function oomdLine(decision: Decision, pressure: string): string {
   const { victim, cause } = decision;
-  const { workload, stats } = victim;
-  const kind = cause.kind === 'threshold' ? thresholdKind(cause.threshold) : 'limit';
-  const bytes = String(stats?.usageBytes ?? 0n);
-  const line = `oomd kill: ${pressure} ${printable(workload.path)} ${bytes} ruleset:[${evictionSignal(decision)}] detectorgroup:[${kind}] killer:evictd v2`;
+  const { workload, stats, process: only } = victim;
+  const [ruleset, group] =
+    cause.kind === 'policy'
+      ? [cause.policy, actedOn(cause)]
+      : [evictionSignal(decision), cause.kind === 'threshold' ? thresholdKind(cause.threshold) : 'limit'];
+  const bytes = String(only?.residentBytes ?? stats?.usageBytes ?? 0n);
+  const killer = only === undefined ? 'evictd' : `evictd process:${String(only.pid)}(${printable(only.command)})`;
+  const line = `oomd kill: ${pressure} ${printable(workload.path)} ${bytes} ruleset:[${ruleset}] detectorgroup:[${group}] killer:${killer} v2`;
   return Buffer.from(line).subarray(0, AT_MOST).toString();
 }
 

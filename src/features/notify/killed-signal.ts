@@ -1,6 +1,7 @@
 import type { Decision } from '../../core/decide/eviction.js';
 import { evictionSignal } from '../../core/message/eviction-signal.js';
 import { printable } from '../../core/name/printable.js';
+import { actedOn } from '../../core/policy/acted-on.js';
 import { hasEnded, type OpenNotifier } from './notifier.js';
 
 /** Sends systemd-oomd's D-Bus signal Killed(cgroup, reason) when a workload has ended. */
@@ -25,6 +26,7 @@ export const openKilledSignal: OpenNotifier = ({ killedSignal, oomdBusName }, { 
 /** systemd-oomd's words for memory (org.freedesktop.oom1(5)); the name of the signal for what it does not know. */
 function reasonOf(decision: Decision): string {
   const { cause, resource } = decision;
+  if (cause.kind === 'policy') return actedOn(cause);
   if (resource !== 'memory') return evictionSignal(decision);
   const joined = cause.kind === 'threshold' ? (cause.joined ?? []) : [];
   return joined.some(({ operand }) => operand.signal.startsWith('memory.pressure.')) ? 'memory-pressure' : 'memory-used';

@@ -3,6 +3,7 @@ import { onTestFinished } from 'vitest';
 import { departuresOf } from '../../../src/core/decide/departures.js';
 import type { Decision, Outcome } from '../../../src/core/decide/eviction.js';
 import type { NotificationsConfig } from '../../../src/core/notify/notification.js';
+import type { PolicyCause } from '../../../src/core/policy/policy-reason.js';
 import { rank, type RankedWorkload } from '../../../src/core/rank/rank.js';
 import type { Workload } from '../../../src/core/workload/workload.js';
 import type { NotifierParts } from '../../../src/features/notify/notifier.js';
@@ -18,6 +19,12 @@ export function onlyProcess(victim: RankedWorkload): RankedWorkload {
   const { path } = victim.workload;
   const memory = { residentBytes: 150n * Mi, anonBytes: 140n * Mi, swapBytes: 0n };
   return { ...victim, process: { path, pid: 4711, startTicks: 1n, command: 'leak', ...memory, oomScore: 800 } };
+}
+
+/** The same for a policy. */
+export function ofPolicy(values: PolicyCause['values'], overrides: Partial<Workload> = {}): Decision {
+  const cause = { kind: 'policy', policy: 'desktop', scope: '', condition: '', values, graceNs: 0n } as const;
+  return decision(overrides, { cause });
 }
 
 /** The eviction of a workload of 200 MiB for memory.available<100Mi. */

@@ -1,13 +1,15 @@
 import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import type { Decision } from '../../../src/core/decide/eviction.js';
 import type { LimitedCommand } from '../../../src/core/systemd/limited-command.js';
 import { notifyCommand, openDesktop, userOf } from '../../../src/features/notify/desktop.js';
 import { openKernelLogLine } from '../../../src/features/notify/kernel-log-line.js';
+import { openKilledSignal } from '../../../src/features/notify/killed-signal.js';
 import { openXattrs } from '../../../src/features/notify/xattrs.js';
 import { native } from '../../../src/native/index.js';
 import { eventually } from '../../support/eventually.js';
-import { decision, NOTHING, onlyProcess, outcome, parts, scratch } from './evictions.js';
+import { decision, NOTHING, ofPolicy, onlyProcess, outcome, parts, scratch } from './evictions.js';
 
 const unifiedAt = (mountPoint: string) => ({ memory: undefined, unified: { version: 2, controller: '', mountPoint, root: '/' } as const });
 
@@ -89,6 +91,38 @@ test('the line of the kernel log is as oomd writes it, with the pressure before 
     'oomd kill: 10.13 9.52 4.20 /batch.slice/job 209715200 ruleset:[memory.available] detectorgroup:[hard] killer:evictd v2\n',
   );
   expect(reported).toEqual(['sent']);
+});
+
+test('of a policy the line has its name and what it acted on, and the process where only one ends', () => {
+  const line = (of: Decision): string => {
+    const log = join(scratch(), 'kmsg');
+    writeFileSync(log, '');
+    openKernelLogLine(log)({ ...NOTHING, kernelLog: true }, parts().parts)?.over?.(outcome(of));
+    return readFileSync(log, 'utf8');
+  };
+  const whole = ofPolicy({ 'memory.pressure.full': 0.5 }, { path: '/a' });
+  const about = 'ruleset:[desktop] detectorgroup:[memory-pressure]';
+  expect(line(whole)).toBe(`oomd kill: 0.00 0.00 0.00 /a 209715200 ${about} killer:evictd v2\n`);
+  const one = { ...whole, victim: onlyProcess(whole.victim) };
+  expect(line(one)).toBe(`oomd kill: 0.00 0.00 0.00 /a 157286400 ${about} killer:evictd process:4711(leak) v2\n`);
+});
+
+test('the signal of systemd-oomd names what a policy acted on; where only one process ends, none is sent', () => {
+  const killed: string[] = [];
+  const openOomSignal = () => ({
+    killed: (cgroup: string, reason: string) => void killed.push(`${cgroup} ${reason}`),
+    close: () => undefined,
+  });
+  const host = { openCommandRunner: () => ({ run: () => Promise.resolve(undefined) }), openOomSignal };
+  const { parts: made, reported } = parts({ host } as unknown as Parameters<typeof parts>[0]);
+  const opened = openKilledSignal({ ...NOTHING, killedSignal: true }, made);
+  opened?.over?.(outcome(decision({ path: '/a' })));
+  opened?.over?.(outcome(ofPolicy({ 'swap.available': 1 }, { path: '/b' })));
+  const whole = ofPolicy({ 'memory.pressure.full': 0.5 }, { path: '/c' });
+  opened?.over?.(outcome(whole));
+  opened?.over?.(outcome({ ...whole, victim: onlyProcess(whole.victim) }));
+  expect(killed).toEqual(['/a memory-used', '/b swap-used', '/c memory-pressure']);
+  expect(reported).toEqual(['sent', 'sent', 'sent']);
 });
 
 test('a kernel log that cannot be written is reported, and a name cannot begin a second line', () => {
