@@ -73,7 +73,7 @@ export const LAYERS: readonly Layer[] = [
   {
     path: 'cli/output',
     holds: 'what commands share: options, tables, colours, errors as text',
-    mayImport: ['node', 'recording', 'config', 'config/value', 'monitor/ports', 'core', 'errors'],
+    mayImport: ['node', 'recording', 'journal', 'config', 'config/value', 'monitor/ports', 'core', 'errors'],
   },
   {
     path: 'node',

@@ -3,27 +3,15 @@ import type { CommandList } from './output/command.js';
 
 const isWindows = (): boolean => configuredPlatform().os === 'windows';
 
-/** The command that needs all others. */
-export const COMPLETION = 'completion';
-
 /** Commands that `evictd --help` only names. */
-export const RARE: ReadonlySet<string> = new Set([
-  'shutdown',
-  'admit',
-  'reclaim',
-  'reload',
-  'resume',
-  'uninstall',
-  'restore',
-  'replay',
-  COMPLETION,
-]);
+export const RARE: ReadonlySet<string> = new Set(['shutdown', 'admit', 'reclaim', 'reload', 'resume', 'uninstall', 'restore', 'replay']);
 
 /** Every command, in the order of `evictd --help`. */
 export const COMMANDS: CommandList = {
   run: async () => (await import('./run.js')).run,
   check: async () => (await import('../features/check/command.js')).check,
   rank: async () => (await import('../features/rank/command.js')).rank,
+  explain: async () => (await import('../features/explain/command.js')).explain,
   shutdown: async () => (await import('../features/shutdown/command.js')).shutdown,
   admit: async () => (await import('../features/admission/command.js')).admit,
   doctor: async () => (await import('../features/doctor/command.js')).doctor,
@@ -36,6 +24,5 @@ export const COMMANDS: CommandList = {
   uninstall: async () => (isWindows() ? (await import('./windows-install.js')).uninstall : (await import('./install.js')).uninstall),
   restore: async () => (await import('./install.js')).restore,
   replay: async () => (await import('../features/replay/command.js')).replay,
-  completion: async () => (await import('../features/completion/command.js')).completion,
   demo: async () => (await import('../features/demo/command.js')).demo,
 };

@@ -1,4 +1,5 @@
-import type { Compare, RankedWorkload } from '../rank/rank.js';
+import type { RankedWorkload } from '../rank/rank.js';
+import type { Compare } from '../rank/rank-comparators.js';
 import type { Comparator, ConfiguredPolicy, LadderStep } from '../policy/configured-policy.js';
 import type { RawValue } from '../policy/raw-value.js';
 import { latest, type ScopeHistory } from '../policy/scope-history.js';

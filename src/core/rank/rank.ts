@@ -1,4 +1,5 @@
 import { countedBy, holdingOn } from './candidate-usages.js';
+import { comparatorsOf, type Compare } from './rank-comparators.js';
 import { amountOfResource } from '../quantity/amount.js';
 import type { Departures } from '../decide/departures.js';
 import { ofResource } from '../disk/disk-holding.js';
@@ -39,8 +40,6 @@ export interface RankedWorkload {
   /** Of a victim: only this process of it ends. Left out: all of it. */
   readonly process?: WorkloadProcess;
 }
-
-export type Compare<T> = (a: T, b: T) => number;
 
 const NANO = 1_000_000_000n;
 
@@ -143,24 +142,15 @@ function rankUsages(
   });
 }
 
-/**
- * The order of eviction (kubelet: eviction/helpers.go, rankMemoryPressure, rankDiskPressureFunc, rankPIDPressure,
- * v1.36.2): the class, then lower priority, then more usage above the request; for processes the priority before the
- * class. Workloads with preference avoid come last. 0 for equals; departure `total-order` breaks every tie.
- */
+/** The order of eviction: the first comparator that distinguishes two workloads decides. 0 for equals. */
 export function byRank(signal: ResourceSignal, _layout: Layout, departures: Departures): Compare<RankedWorkload> {
-  const classOf = departures['unknown-usage'] ? classByUsage : classByStats;
-  const { priorityFirst } = SIGNAL_FACTS[signal];
-  const totalOrder = departures['total-order'];
+  const comparators = comparatorsOf(signal, departures);
   return (a, b) => {
-    const avoided = Number(a.workload.avoid ?? false) - Number(b.workload.avoid ?? false);
-    if (avoided !== 0) return avoided;
-    const classA = classOf(a);
-    const classB = classOf(b);
-    const order = priorityFirst ? a.priority - b.priority || classA - classB : classA - classB || a.priority - b.priority;
-    if (order !== 0) return order;
-    if (classA !== UNKNOWN && a.aboveRequestNano !== b.aboveRequestNano) return a.aboveRequestNano > b.aboveRequestNano ? -1 : 1;
-    return totalOrder ? youngestFirst(a.workload, b.workload) : 0;
+    for (const { compare } of comparators) {
+      const order = compare(a, b);
+      if (order !== 0) return order;
+    }
+    return 0;
   };
 }
 
@@ -175,24 +165,6 @@ export function mayComeBefore(
   const usage = unmeasured.usage ?? 0n;
   const most = { ...unmeasured, usage, exceedsRequest: true, aboveRequestNano: other.aboveRequestNano + 1n };
   return byRank(signal, layout, departures)(most, other) < 0;
-}
-
-const UNKNOWN = 1;
-
-/** The kubelet's: workloads without statistics, then those above their request. A missing number counts as 0. */
-function classByStats({ stats, exceedsRequest }: RankedWorkload): number {
-  return stats === undefined ? UNKNOWN : exceedsRequest ? 2 : 3;
-}
-
-/** Departure `unknown-usage`: workloads known to exceed their request come first. */
-function classByUsage({ usage, exceedsRequest }: RankedWorkload): number {
-  return usage === undefined ? UNKNOWN : exceedsRequest ? 0 : 2;
-}
-
-function youngestFirst(a: Workload, b: Workload): number {
-  if (a.startOrder !== b.startOrder) return a.startOrder > b.startOrder ? -1 : 1;
-  if (a.name !== b.name) return a.name < b.name ? -1 : 1;
-  return a.id === b.id ? 0 : a.id < b.id ? -1 : 1;
 }
 
 const UNREPORTED = {

@@ -3,8 +3,8 @@ import { configuredPlatform } from '../../node/configured-platform.js';
 import { loadConfig } from '../../config/load.js';
 import { UsageError } from '../../errors.js';
 import { type HistoryFilter, listed, listOf, RECORDED_SIGNALS, RESULTS, TYPES, type ReadingTally } from './history-query.js';
-import type { HistoryEvent } from './history-event.js';
-import type { OpenJournal } from './journal-reader.js';
+import type { HistoryEvent } from '../../journal/reading/history-event.js';
+import type { OpenJournal } from '../../journal/reading/journal-reader.js';
 import type { MakeCommand } from '../../cli/output/command.js';
 import { outputOption, SHARED_GROUPS, USAGE_AND_CONFIG, withHelp } from '../../cli/output/help.js';
 import type { Io } from '../../cli/output/io.js';
@@ -63,9 +63,9 @@ export function historyCommand({ io, nowMs = Date.now }: { readonly io: Io; read
       66: 'there is no journal, or it cannot be read',
     },
   }).action(async (files: readonly string[], options: HistoryOptions) => {
-    const { momentOf } = await import('./moment.js');
+    const { momentOf } = await import('../../cli/output/moment.js');
     const { typesOf } = await import('./history-query.js');
-    const { openFiles, openJournal } = await import('./journal-reader.js');
+    const { openFiles, openJournal } = await import('../../journal/reading/journal-reader.js');
     const now = nowMs();
     const time = (text: string | undefined, option: string): string | undefined =>
       text === undefined ? undefined : new Date(momentOf(text, option, now)).toISOString();

@@ -11,15 +11,15 @@ import {
   headOf,
   recordOf,
   type JournalRecord,
-} from './history-event.js';
+} from '../../journal/reading/history-event.js';
 import { InvalidArgumentError } from 'commander';
 import { suggestion } from '../../config/value/report.js';
 import { POLICY_SIGNAL, STORAGE_LIMIT_SIGNALS } from '../../core/message/eviction-signal.js';
 import { SIGNALS } from '../../core/signal/signal.js';
 import { errnoName } from '../../errors.js';
-import { unreadable, type OpenJournal } from './journal-reader.js';
-import { linePieces } from './journal-lines.js';
-import { BackwardJoining, ForwardJoining } from './eviction-joining.js';
+import { unreadable, type OpenJournal } from '../../journal/reading/journal-reader.js';
+import { linePieces } from '../../journal/reading/journal-lines.js';
+import { BackwardJoining, ForwardJoining } from '../../journal/reading/eviction-joining.js';
 
 /** Which events to show. Empty lists and undefined: all. */
 export interface HistoryFilter {

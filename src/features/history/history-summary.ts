@@ -9,7 +9,7 @@ import {
   integerIn,
   textIn,
   type JournalRecord,
-} from './history-event.js';
+} from '../../journal/reading/history-event.js';
 
 /** Limit of the listed workloads; the rest is added up. */
 const MOST_WORKLOADS = 10_000;

@@ -3,18 +3,7 @@ import type { LoadedConfig } from '../../config/config.js';
 import { oomOrder } from '../../core/oom/oom-badness.js';
 import { compareWithKernel } from './oom-comparison.js';
 import type { OomReading } from '../../core/oom/oom-reading.js';
-import { holdersOn } from '../../core/disk/held-space.js';
-import { usagesFor, withDisks } from '../../core/rank/candidate-usages.js';
-import { rank as rankWorkloads } from '../../core/rank/rank.js';
-import {
-  isPressure,
-  MACHINE_RESOURCES,
-  RESOURCE_SIGNALS,
-  SIGNAL_FACTS,
-  type ResourceSignal,
-  filesystemOf,
-} from '../../core/signal/signal.js';
-import type { Candidates, WorkloadUsage } from '../../core/workload/workload.js';
+import { RESOURCE_SIGNALS, SIGNAL_FACTS, type ResourceSignal } from '../../core/signal/signal.js';
 import { UsageError } from '../../errors.js';
 import type { MakeCommand } from '../../cli/output/command.js';
 import { outputOption, USAGE_AND_CONFIG, withHelp } from '../../cli/output/help.js';
@@ -22,6 +11,7 @@ import type { Io } from '../../cli/output/io.js';
 import { addConfigOptions, configFromOptions, type ConfigOptions } from '../../cli/output/options.js';
 import { kernelJson, kernelText } from './kernel-ranking.js';
 import { rankJson, rankText, type RankReport } from '../../cli/output/ranking.js';
+import { readRanking } from '../../cli/output/read-ranking.js';
 import { styleFor } from '../../cli/output/style.js';
 import { addPodOptions, ranksPods, rankPods, type RankPodsOptions } from './rank-pods.js';
 import type { OpenReading } from '../../node/reading.js';
@@ -77,7 +67,7 @@ export function rankCommand({ io, open, readOomKiller }: RankDeps): Command {
       throw new UsageError('EVICTD_USAGE', `--kernel needs a memory signal, not ${signal}`, { hint: 'omit --signal' });
     const loaded = configFromOptions(options);
     const oom = kernel ? await readOomKiller(options.memcg ?? loaded.config.node.cgroup) : undefined;
-    const report = await ranking(loaded, signal, open);
+    const report = await readRanking(loaded, signal, open);
     io.stdout(
       oom ? withKernel(report, oom, loaded, options, io) : options.output === 'json' ? rankJson(report) : rankText(report, styleFor(io)),
     );
@@ -95,49 +85,6 @@ function withKernel(
   const comparison = compareWithKernel(ranking.ranked, order, oom.domain.cgroup);
   const report = { ranking, oom, order, comparison, limit, oomScoreAdj: config.oomScoreAdj };
   return output === 'json' ? kernelJson(report) : kernelText(report, styleFor(io));
-}
-
-async function ranking(loaded: LoadedConfig, signal: ResourceSignal, open: OpenReading): Promise<RankReport> {
-  const evictable = MACHINE_RESOURCES.has(SIGNAL_FACTS[signal].resource);
-  const configured = loaded.config.workloads.length > 0;
-  const reading = await open(loaded);
-  try {
-    const { node, workloads } = reading;
-    const problems = workloads.problems();
-    const filesystem = filesystemOf(signal);
-    const disks = filesystem && (await reading.measureDisks(filesystem));
-    const holders = holdersOn(signal, disks?.holders, process.hrtime.bigint());
-    if (!evictable || !configured)
-      return { signal, node: node.identity, evictable, configured, ranked: [], vacant: [], unreadable: [], holders, problems };
-    const candidates = disks ? withDisks(workloads.candidates(), disks.of) : workloads.candidates();
-    const { inhabited, vacant } = divided({ ...candidates, usages: usagesFor(signal, candidates) });
-    return {
-      signal,
-      node: node.identity,
-      evictable,
-      configured,
-      ranked: rankWorkloads(signal, 'single', inhabited, loaded.config.departures, { countsSwap: isPressure(signal) }),
-      vacant,
-      unreadable: candidates.unreadable,
-      holders,
-      problems: [...workloads.problems(), ...(disks?.problems ?? [])],
-    };
-  } finally {
-    reading.close();
-  }
-}
-
-/** Adds protected workloads, which `run` omits, and separates workloads without processes. */
-function divided({ usages, veto, vacant: readVacant }: Candidates): Record<'inhabited' | 'vacant', readonly WorkloadUsage[]> {
-  const inhabited: WorkloadUsage[] = [];
-  const vacant: WorkloadUsage[] = [...(readVacant?.() ?? [])];
-  for (const usage of usages) {
-    const { workload } = usage;
-    const found = veto?.(workload);
-    if (found?.kind === 'vacant') vacant.push(usage);
-    else inhabited.push({ ...usage, workload: { ...workload, protection: workload.protection ?? found } });
-  }
-  return { inhabited, vacant };
 }
 
 function lines(text: string): number {

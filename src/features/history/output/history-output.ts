@@ -11,8 +11,8 @@ import {
   objectIn,
   textIn,
   type JournalRecord,
-} from '../history-event.js';
-import { momentText } from '../moment.js';
+} from '../../../journal/reading/history-event.js';
+import { momentText } from '../../../cli/output/moment.js';
 import type { Colour, Style } from '../../../cli/output/style.js';
 import { jsonInteger } from '../../../core/quantity/integer.js';
 import { processesText, type VictimProcess } from '../../../core/oom/victim-process.js';

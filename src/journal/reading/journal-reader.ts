@@ -2,9 +2,9 @@ import type { Dirent } from 'node:fs';
 import { constants, open, readdir, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errnoName, InputError } from '../../errors.js';
-import { EVICTIONS_FILE, JOURNAL_FILE } from '../../journal/journal-files.js';
-import { orderIn } from '../../journal/order-file.js';
-import { undrainedRecords } from '../../journal/journal-ring.js';
+import { EVICTIONS_FILE, JOURNAL_FILE } from '../journal-files.js';
+import { orderIn } from '../order-file.js';
+import { undrainedRecords } from '../journal-ring.js';
 import { linePieces } from './journal-lines.js';
 import { withoutCopies } from './older-evictions.js';
 

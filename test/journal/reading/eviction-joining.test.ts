@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { resultOf, typeOf, type HistoryEvent, type JournalRecord } from '../../../src/features/history/history-event.js';
-import { BackwardJoining, ForwardJoining, type Joining } from '../../../src/features/history/eviction-joining.js';
+import { resultOf, typeOf, type HistoryEvent, type JournalRecord } from '../../../src/journal/reading/history-event.js';
+import { BackwardJoining, ForwardJoining, type Joining } from '../../../src/journal/reading/eviction-joining.js';
 
 const record = (type: string, fields: object = {}): JournalRecord => ({
   time: '2026-11-21T08:00:00.000Z',

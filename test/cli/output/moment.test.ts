@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { momentOf, momentText } from '../../../src/features/history/moment.js';
+import { momentOf, momentText } from '../../../src/cli/output/moment.js';
 import { UsageError } from '../../../src/errors.js';
 
 const before = process.env.TZ;

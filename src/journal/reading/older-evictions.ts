@@ -1,5 +1,5 @@
 import type { FileHandle } from 'node:fs/promises';
-import { isKept } from '../../journal/kept-records.js';
+import { isKept } from '../kept-records.js';
 import { headOf } from './history-event.js';
 import { linePieces } from './journal-lines.js';
 

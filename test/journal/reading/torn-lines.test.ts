@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type HistoryFilter, historyOf } from '../../../src/features/history/history-query.js';
-import { openJournal } from '../../../src/features/history/journal-reader.js';
+import { openJournal } from '../../../src/journal/reading/journal-reader.js';
 
 const ALL: HistoryFilter = {
   since: undefined,

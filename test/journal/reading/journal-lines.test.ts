@@ -3,7 +3,7 @@ import { open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { linePieces } from '../../../src/features/history/journal-lines.js';
+import { linePieces } from '../../../src/journal/reading/journal-lines.js';
 
 const MIB = 1024 * 1024;
 

@@ -1,0 +1,228 @@
+import { jsonText } from '../../core/name/json-text.js';
+import { printable } from '../../core/name/printable.js';
+import type { LoadedConfig } from '../../config/config.js';
+import type { ResourceSignal } from '../../core/signal/signal.js';
+import type { Io } from '../../cli/output/io.js';
+import { momentOf, momentText } from '../../cli/output/moment.js';
+import { decidedRanking, rankingTable, type RankedRow } from '../../cli/output/ranking-rows.js';
+import { styleFor, type Style } from '../../cli/output/style.js';
+import { FullRanking } from '../../journal/reading/full-ranking.js';
+import { headOf, integerIn, objectIn, recordOf, textIn, type JournalRecord } from '../../journal/reading/history-event.js';
+import { openJournal, type OpenJournal } from '../../journal/reading/journal-reader.js';
+import { linePieces } from '../../journal/reading/journal-lines.js';
+
+interface PastQuestion {
+  readonly at: string;
+  readonly utc?: boolean;
+  readonly workload: string | undefined;
+  readonly signal?: ResourceSignal;
+  readonly output: 'text' | 'json';
+}
+
+/** A decision is about a time if it is this near. */
+const NEAR_MS = 60_000;
+/** Alerts and ended evictions that are listed. */
+const LISTED = 5;
+
+/** What the journal says of a moment. */
+interface Past {
+  /** The last `start` or `stop` before it; undefined: the journal begins later. */
+  run: JournalRecord | undefined;
+  /** By threshold: `threshold` records of the episodes that lasted then. */
+  readonly episodes: Map<string, JournalRecord>;
+  readonly conditions: Set<string>;
+  /** Since the first of these episodes began. */
+  alerts: readonly JournalRecord[];
+  readonly inFlight: Map<unknown, JournalRecord>;
+  ended: readonly JournalRecord[];
+  /** The nearest decision with all of its candidates. */
+  decision: JournalRecord | undefined;
+}
+
+export async function explainPast(question: PastQuestion, { config }: LoadedConfig, io: Io): Promise<string> {
+  const atMs = momentOf(question.at, '--at', Date.now());
+  const journal = await openJournal(config);
+  try {
+    const past = await pastAt(journal, atMs, question.signal);
+    const rows = past.decision ? decidedRanking(past.decision, config.departures) : [];
+    if (question.output === 'json') return `${jsonText(jsonOf(past, rows, atMs, question.workload), 2)}\n`;
+    const time = (each: JournalRecord): string => momentText(Date.parse(each.time), question.utc ?? false);
+    return pastText(past, rows, { atMs, time, workload: question.workload, style: styleFor(io), utc: question.utc ?? false });
+  } finally {
+    await journal.close();
+  }
+}
+
+function began(past: Past, record: JournalRecord): void {
+  past.run = record;
+  past.alerts = [];
+  past.episodes.clear();
+  past.inFlight.clear();
+}
+
+const listIn = (record: JournalRecord, field: string): readonly string[] => {
+  const list = objectIn(record, 'resumed')[field];
+  return Array.isArray(list) ? (list as readonly string[]) : [];
+};
+
+/** What each record changes. */
+const FOLLOW: Readonly<Record<string, (past: Past, record: JournalRecord) => void>> = {
+  start: (past, record) => {
+    began(past, record);
+    past.ended = [];
+    past.conditions.clear();
+    for (const when of listIn(record, 'thresholds')) past.episodes.set(when, record);
+    for (const condition of listIn(record, 'conditions')) past.conditions.add(condition);
+  },
+  stop: began,
+  threshold: (past, record) => {
+    if (record.met === true) past.episodes.set(whenOf(record), record);
+    else past.episodes.delete(whenOf(record));
+    if (past.episodes.size === 0) past.alerts = [];
+  },
+  condition: ({ conditions }, { condition, status }) => {
+    if (status === true) conditions.add(String(condition));
+    else conditions.delete(String(condition));
+  },
+  alert: (past, record) => {
+    past.alerts = [...past.alerts, record].slice(-LISTED);
+  },
+  outcome: (past, record) => {
+    past.inFlight.delete(record.decision);
+    past.ended = [...past.ended, record].slice(-LISTED);
+  },
+  decision: ({ inFlight }, record) => {
+    if (record.dryRun !== true) inFlight.set(record.decision, record);
+  },
+};
+
+async function pastAt(journal: OpenJournal, atMs: number, signal: ResourceSignal | undefined): Promise<Past> {
+  const past: Past = {
+    run: undefined,
+    episodes: new Map(),
+    conditions: new Set(),
+    alerts: [],
+    inFlight: new Map(),
+    ended: [],
+    decision: undefined,
+  };
+  let nearest: { readonly record: JournalRecord; readonly ranking: FullRanking } | undefined;
+  const distance = ({ time }: JournalRecord): number => Math.abs(Date.parse(time) - atMs);
+  const isNearer = (record: JournalRecord): boolean =>
+    record.type === 'decision' &&
+    (signal === undefined || record.signal === signal) &&
+    distance(record) <= (nearest ? distance(nearest.record) : NEAR_MS);
+  for await (const record of recordsUntil(journal, atMs + NEAR_MS)) {
+    if (isNearer(record)) nearest = { record, ranking: new FullRanking() };
+    const isPart = record.type === 'decision' || record.type === 'ranking';
+    if (nearest && isPart && nearest.record.decision === record.decision) nearest.ranking.take(record);
+    if (Date.parse(record.time) <= atMs) FOLLOW[record.type]?.(past, record);
+  }
+  return { ...past, decision: nearest?.ranking.of(nearest.record) };
+}
+
+/** Parts of rankings come a little later than their decision. */
+const LATE_MS = 5_000;
+
+async function* recordsUntil(journal: OpenJournal, untilMs: number): AsyncGenerator<JournalRecord> {
+  const until = new Date(untilMs).toISOString();
+  const last = new Date(untilMs + LATE_MS).toISOString();
+  const wanted = (line: Buffer): JournalRecord | undefined => {
+    const head = headOf(line);
+    if (head && (head.time > last || (head.time > until && head.type !== 'ranking'))) return undefined;
+    return recordOf(line);
+  };
+  for (const { file, size } of journal.files) {
+    for await (const { lines } of linePieces(file, size, false)) yield* lines.flatMap((line) => wanted(line) ?? []);
+  }
+  yield* journal.recent.flatMap((line) => wanted(line) ?? []);
+}
+
+function whenOf(record: JournalRecord): string {
+  return (
+    textIn(record, 'when') ?? `${textIn(record, 'signal') ?? '?'} ${textIn(record, 'threshold') ?? ''} ${textIn(record, 'kind') ?? ''}`
+  );
+}
+
+/** Why no workload was evicted at that time. */
+function reasonsOf({ run, episodes, alerts, inFlight, decision }: Past): string[] {
+  if (run === undefined) return ['the journal has nothing from before that time: evictd did not run, or the files were deleted'];
+  if (run.type === 'stop') return [`evictd did not run: it stopped at ${run.time}`];
+  return [
+    ...(run.dryRun === true ? ['it was a dry run: it sent no signal'] : []),
+    ...[...inFlight.values()].map((each) => `in progress: ${String(each.message)}`),
+    ...(episodes.size === 0 ? ['no threshold was met'] : []),
+    ...alerts.map(({ alert, message }) => `${String(alert)}: ${String(message)}`),
+    ...(episodes.size > 0 && alerts.length === 0 && inFlight.size === 0 && decision === undefined
+      ? [
+          'a threshold was met, and no eviction was due: a grace period ran, or the episode had its eviction, or it was repaying its minimum reclaim',
+        ]
+      : []),
+  ];
+}
+
+interface PastForm {
+  readonly atMs: number;
+  readonly time: (record: JournalRecord) => string;
+  readonly workload: string | undefined;
+  readonly style: Style;
+  readonly utc: boolean;
+}
+
+function pastText(past: Past, rows: readonly RankedRow[], { atMs, time, workload, style, utc }: PastForm): string {
+  const { run, episodes, conditions, ended, decision } = past;
+  const at = momentText(atMs, utc);
+  const lines = [
+    `at ${at}:`,
+    ...(run?.type === 'start' ? [`  evictd ${String(run.version)} ran since ${time(run)}`] : []),
+    ...[...episodes.values()].map((each) =>
+      each.type === 'start' ? `  a threshold was met since before the start` : `  since ${time(each)}: ${String(each.message)}`,
+    ),
+    ...(conditions.size > 0 ? [`  conditions: ${[...conditions].join(', ')}`] : []),
+    ...(decision
+      ? [`  decided at ${time(decision)}: ${String(decision.message)}`]
+      : ['  nothing was decided within a minute of it:', ...reasonsOf(past).map((each) => `    ${each}`)]),
+    ...ended.slice(-1).map((each) => `  the last eviction before ended at ${time(each)}: ${String(each.message)}`),
+  ].map(printable);
+  if (decision === undefined) return `${lines.join('\n')}\n`;
+  const answer = workload === undefined ? [] : [printable(comparedText(rows, decision, workload))];
+  return `${[...lines, ...answer, '', ...rankingTable(rows, style)].join('\n')}\n`;
+}
+
+/** 'web was not evicted: batch came before it by priority (batch -10, web 0)'. */
+function comparedText(rows: readonly RankedRow[], decision: JournalRecord, wanted: string): string {
+  const row = rows.find(({ name, path }) => [name, path, printable(name), printable(path)].includes(wanted));
+  const victim = rows.find(({ isVictim }) => isVictim);
+  if (row === undefined) {
+    const of = integerIn(objectIn(decision, 'counts'), 'ranking') ?? BigInt(rows.length);
+    return `${wanted} is not among the ${String(rows.length)} recorded candidates of ${String(of)}: it had no process, was of no workload source, or could not be read`;
+  }
+  if (row.isVictim) return `${row.name} was evicted: every workload before it was protected, and it comes before the others as shown`;
+  if (row.protection !== undefined) return `${row.name} was not evicted: ${row.protection}`;
+  const by = row.againstVictim;
+  return `${row.name} was not evicted: ${victim?.name ?? 'the victim'} came before it${by ? ` by ${by.comparator} (${by.victim} against ${by.value})` : ''}`;
+}
+
+function jsonOf(past: Past, rows: readonly RankedRow[], atMs: number, workload: string | undefined): unknown {
+  const { run, episodes, conditions, alerts, inFlight, ended, decision } = past;
+  return {
+    at: new Date(atMs).toISOString(),
+    run: run ?? null,
+    episodes: [...episodes.values()],
+    conditions: [...conditions],
+    alerts,
+    inFlight: [...inFlight.values()],
+    ended,
+    decision: decision ?? null,
+    compared: rows.map(({ name, path, place, decidedBy, againstVictim, protection }) => ({
+      name,
+      path,
+      place,
+      decidedBy,
+      againstVictim,
+      protection,
+    })),
+    nothingBecause: decision ? [] : reasonsOf(past),
+    ...(workload !== undefined && decision && { workload: comparedText(rows, decision, workload) }),
+  };
+}

@@ -1,0 +1,67 @@
+import { printable } from '../../core/name/printable.js';
+import type { Style } from '../../cli/output/style.js';
+import { table, type Column } from '../../cli/output/table.js';
+import type { Explanation, NeighbourExplanation, WorkloadExplanation } from './explanation.js';
+
+/** The signals, what evicts nothing and why, and the workload that was asked for. */
+export function explanationText(explanation: Explanation, style: Style): string {
+  const { source, node, signal, thresholds, policies, nearest, blockers, next, workload } = explanation;
+  const isDue = blockers.length === 0 && thresholds.some(({ met }) => met === true);
+  const thresholdLine = ({ kind, met, clauses, why }: Explanation['thresholds'][number]): string => {
+    const line = printable(`  ${clauses.map(({ text }) => text).join(' & ')} (${kind}): ${why}`);
+    return met === true ? style(kind === 'hard' ? 'red' : 'yellow', line) : line;
+  };
+  const lines = [
+    ...(workload ? [...workloadLines(workload, style), ''] : []),
+    ...(source === 'evictd'
+      ? [`${node}, as the running evictd sees it`]
+      : [`${node}, read now; grace periods, budget, pauses, policies and growth are known to a running evictd only`]),
+    ...thresholds.map(thresholdLine),
+    ...policies.map(({ name, scope, condition, readings, why }) =>
+      printable(`  policy ${name}${scope === '' ? '' : ` on ${scope}`}: ${condition}${readings === null ? '' : ` (${readings})`}: ${why}`),
+    ),
+    ...(nearest ? [`nearest: ${nearest.when}, ${nearest.left} left`] : []),
+    ...(blockers.length > 0 ? ['nothing is evicted now:', ...blockers.map((blocker) => printable(`  ${blocker}`))] : []),
+    ...(isDue || blockers.length > 0 ? [] : ['nothing is evicted now: no threshold is met']),
+    ...(next ? [printable(`first for ${signal}: ${next.name}, which ${next.because}`)] : []),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+function workloadLines(workload: WorkloadExplanation, style: Style): string[] {
+  const { name, path, place, of, evictedBefore, comparators, before, after, protection, wouldChange } = workload;
+  const columns: Column[] = [
+    { heading: 'COMPARED', align: 'left' },
+    ...(before ? [{ heading: `${String(before.place)} ${before.name}`, align: 'left' } as const] : []),
+    { heading: `${String(place)} ${name}`, align: 'left' },
+    ...(after ? [{ heading: `${String(after.place)} ${after.name}`, align: 'left' } as const] : []),
+  ];
+  const rows = comparators.map((each) => [
+    each.comparator,
+    ...(before ? [each.before ?? ''] : []),
+    each.value,
+    ...(after ? [each.after ?? ''] : []),
+  ]);
+  const paint = (cell: string, row: number): string => (row === -1 ? style('dim', cell) : cell);
+  const decided = (neighbour: NeighbourExplanation | null, text: (other: NeighbourExplanation) => string): string[] =>
+    neighbour ? [`${text(neighbour)}${neighbour.decidedBy === null ? '; all values are equal' : ` by ${neighbour.decidedBy}`}`] : [];
+  const turn =
+    evictedBefore === 0
+      ? 'no other is evicted before it'
+      : `${String(evictedBefore)} ${evictedBefore === 1 ? 'is' : 'are'} evicted before it`;
+  return [
+    ...[
+      `${name} (${path}): place ${String(place)} of ${String(of)}; ${protection ? `never evicted: ${protection.because}` : turn}`,
+      ...(protection?.setBy ?? []).map((each) => `  set by ${each}`),
+    ].map(printable),
+    '',
+    ...table(columns, rows, paint),
+    '',
+    ...[
+      ...decided(before, (other) => `${other.name} comes before it`),
+      ...decided(after, (other) => `it comes before ${other.name}`),
+      'what would change that:',
+      ...wouldChange.map((each) => `  ${each}`),
+    ].map(printable),
+  ];
+}

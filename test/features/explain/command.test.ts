@@ -1,0 +1,135 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { explainCommand } from '../../../src/features/explain/command.js';
+import { candidates, Mi, workload } from '../../core/support.js';
+import { reading } from '../check/support.js';
+import { fakeReading, ran, type Ran } from '../../cli/support.js';
+
+const MEMBERS = candidates([workload('web'), 32n * Mi], [workload('batch', { priority: -10 }), 200n * Mi]);
+let directory: string;
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'evictd-test-'));
+  mkdirSync(join(directory, 'state'));
+  mkdirSync(join(directory, 'run'));
+});
+afterEach(() => rmSync(directory, { recursive: true }));
+
+const explain = (...args: string[]): Promise<Ran> => {
+  const places = ['--state-directory', join(directory, 'state'), '--runtime-directory', join(directory, 'run')];
+  const given = fakeReading(() => reading({}), { candidates: MEMBERS });
+  return ran((io) => explainCommand({ io, open: () => given }), ['--workload-cgroup', '/w', ...places, ...args]);
+};
+
+test('a workload by name, path or pattern, with its place and values', async () => {
+  const { out, error } = await explain('web');
+  expect(error).toBeUndefined();
+  expect(out).toMatch(/^web \(\/web\): place 2 of 2; 1 is evicted before it\n/);
+  expect(out).toMatch(/COMPARED +1 batch +2 web/);
+  expect(out).toContain('batch comes before it by priority');
+  expect(out).toContain('memory.available');
+  for (const same of ['/web', 'w*']) expect((await explain(same)).out).toBe(out);
+});
+
+test('a workload that is not there, or is not clear', async () => {
+  expect((await explain('nope')).error).toMatchObject({ code: 'EVICTD_EXPLAIN_WORKLOAD', message: "there is no workload 'nope'" });
+  expect((await explain('*')).error).toMatchObject({ message: "2 workloads match '*': /batch, /web" });
+});
+
+test('JSON has the same', async () => {
+  const { out } = await explain('batch', '-o', 'json');
+  expect(JSON.parse(out)).toMatchObject({
+    source: 'this process',
+    signal: 'memory.available',
+    next: { name: 'batch' },
+    workload: { place: 1, before: null },
+  });
+});
+
+const at = (clock: string): string => `2026-11-21T${clock}.000Z`;
+const line = (clock: string, type: string, fields: object): string =>
+  JSON.stringify({ time: at(clock), type, node: 'machine', dryRun: false, ...fields });
+const row = (place: number, name: string, priority: number, fields: object = {}): object => ({
+  ...{ place, name, exceedsRequest: true, priority, aboveRequestBytes: 1024 * 1024 * 50, startOrder: 1, workingSetBytes: 1024 * 1024 * 50 },
+  ...{ requestBytes: 0, path: `/w/${name}`, ...fields },
+});
+const JOURNAL = [
+  line('08:00:00', 'start', { version: '0.1.0', message: 'evictd 0.1.0 starts' }),
+  line('08:10:00', 'threshold', {
+    signal: 'memory.available',
+    threshold: '64Mi',
+    kind: 'hard',
+    met: true,
+    message: 'memory.available 60MiB < 64Mi (hard)',
+  }),
+  line('08:10:00', 'condition', { condition: 'MemoryPressure', status: true, message: 'node condition MemoryPressure is now true' }),
+  line('08:10:00', 'decision', {
+    ...{
+      decision: 7,
+      signal: 'memory.available',
+      kind: 'hard',
+      victim: { name: 'batch', path: '/w/batch', id: 'b' },
+      counts: { ranking: 3, unreadable: 0 },
+    },
+    ranking: [
+      row(1, 'batch', -10),
+      row(2, 'db', 0, { protected: 'critical', protectedBecause: 'critical' }),
+      row(3, 'web', 0, { startOrder: 0 }),
+    ],
+    message: 'evicting batch with SIGKILL',
+  }),
+  line('08:10:01', 'outcome', {
+    decision: 7,
+    result: 'killed',
+    victim: { name: 'batch', path: '/w/batch', id: 'b' },
+    message: 'evicted batch: freed 50MiB',
+  }),
+  line('08:20:00', 'threshold', { signal: 'memory.available', threshold: '64Mi', kind: 'hard', met: false, message: 'over' }),
+  line('08:30:00', 'threshold', {
+    signal: 'memory.available',
+    threshold: '64Mi',
+    kind: 'hard',
+    met: true,
+    message: 'memory.available 61MiB < 64Mi (hard)',
+  }),
+  line('08:30:00', 'alert', { alert: 'budget-exhausted', signal: 'memory.available', message: 'the budget is used up' }),
+  line('08:50:00', 'stop', { message: 'evictd stops' }),
+].map((each) => `${each}\n`);
+
+const past = async (time: string, ...args: string[]): Promise<string> => {
+  writeFileSync(join(directory, 'state', 'journal.jsonl'), JOURNAL.join(''));
+  const { out, error } = await explain('--utc', '--at', time, ...args);
+  expect(error).toBeUndefined();
+  return out;
+};
+
+test('a time with a decision: what evictd saw, the order, and by what each has its place', async () => {
+  const out = await past('2026-11-21T08:10:30Z');
+  expect(out).toContain('since 2026-11-21 08:10:00.000Z: memory.available 60MiB < 64Mi (hard)');
+  expect(out).toContain('conditions: MemoryPressure');
+  expect(out).toContain('decided at 2026-11-21 08:10:00.000Z: evicting batch with SIGKILL');
+  expect(out).toMatch(
+    /1 +batch +yes +-10 +50MiB +evicted\n2 +db +yes +0 +50MiB +priority +never evicted: critical\n3 +web +yes +0 +50MiB +youngest\n/,
+  );
+});
+
+test.each<[workload: string, why: string]>([
+  ['web', 'web was not evicted: batch came before it by priority (-10 against 0)'],
+  ['db', 'db was not evicted: critical'],
+  ['batch', 'batch was evicted'],
+  ['other', 'other is not among the 3 recorded candidates of 3'],
+])('why batch and not %s', async (workload, why) => {
+  expect(await past('2026-11-21T08:10:00Z', workload)).toContain(why);
+});
+
+test.each<[time: string, why: string]>([
+  ['2026-11-21T08:25:00Z', 'no threshold was met'],
+  ['2026-11-21T08:35:00Z', 'budget-exhausted: the budget is used up'],
+  ['2026-11-21T08:55:00Z', 'evictd did not run: it stopped at 2026-11-21T08:50:00.000Z'],
+  ['2026-11-21T07:00:00Z', 'the journal has nothing from before that time'],
+])('why nothing was evicted at %s', async (time, why) => {
+  const out = await past(time);
+  expect(out).toContain('nothing was decided within a minute of it:');
+  expect(out).toContain(why);
+});

@@ -1,0 +1,154 @@
+import { describe, expect, test } from 'vitest';
+import { initialState, type Policy, type State } from '../../../src/core/decide/state.js';
+import { departuresOf } from '../../../src/core/decide/departures.js';
+import { rank } from '../../../src/core/rank/rank.js';
+import { thresholdId, type Threshold } from '../../../src/core/threshold/threshold.js';
+import type { Protection } from '../../../src/core/workload/workload.js';
+import { explainNow, type ExplainedMoment } from '../../../src/features/explain/explain-now.js';
+import { candidates, Mi, observations, policy, requesting, SECOND, threshold, workload } from '../../core/support.js';
+
+const USAGES = candidates(
+  [workload('web', { requests: requesting(64n * Mi) }), 32n * Mi],
+  [workload('db', { protection: { kind: 'critical' } }), 100n * Mi],
+  [workload('batch', { priority: -10 }), 200n * Mi],
+  [workload('job', { priority: -10 }), 50n * Mi],
+).usages;
+const RANKING = rank('memory.available', 'single', USAGES, departuresOf('evictd'));
+const hard = threshold('memory.available', '100Mi');
+const soft = threshold('memory.available', '300Mi', { graceSeconds: 60 });
+
+function moment(availableMi: bigint, overrides: Partial<ExplainedMoment> = {}): ExplainedMoment {
+  return {
+    source: 'evictd',
+    node: 'machine',
+    signal: 'memory.available',
+    policy: policy([hard, soft]),
+    state: initialState,
+    observations: observations(0n, { 'memory.available': availableMi * Mi }),
+    ranking: RANKING,
+    nowNs: 100n * SECOND,
+    settingsOf: (_workload, key) => (key === 'critical' ? ['rules[0].critical (c.yaml:3:15)'] : []),
+    ...overrides,
+  };
+}
+
+const observedSince = (of: Threshold, atNs: bigint): State => ({ ...initialState, firstObservedAt: new Map([[thresholdId(of), atNs]]) });
+
+test.each<[rule: string, availableMi: bigint, overrides: Partial<ExplainedMoment>, whys: readonly string[]]>([
+  ['nothing is met', 400n, {}, ['not met: 300MiB of memory.available left', 'not met: 100MiB of memory.available left']],
+  ['equal to the limit is not met', 300n, {}, ['not met: 200MiB of memory.available left', 'not met: 0B of memory.available left']],
+  [
+    'a grace period runs',
+    299n,
+    { state: observedSince(soft, 70n * SECOND) },
+    ['not met: 199MiB of memory.available left', 'met; its grace period of 1m0s ends in 30s'],
+  ],
+  [
+    'the grace period is over',
+    299n,
+    { state: observedSince(soft, 40n * SECOND) },
+    ['not met: 199MiB of memory.available left', 'met for its grace period'],
+  ],
+  [
+    'another process knows no grace period',
+    299n,
+    { source: 'this process' },
+    ['not met: 199MiB of memory.available left', 'met now; it evicts after 1m0s'],
+  ],
+  [
+    'it cannot be read',
+    0n,
+    { observations: { observed: new Map(), missing: new Map([['memory.available', 'EIO']]) } },
+    ['not known: memory.available < 100Mi: EIO', 'not known: memory.available < 300Mi: EIO'],
+  ],
+])('a threshold: %s', (_rule, availableMi, overrides, whys) => {
+  expect(explainNow(moment(availableMi, overrides)).thresholds.map(({ why }) => why)).toEqual(whys);
+});
+
+test('the nearest threshold has the least left; of joined operands the farthest counts', () => {
+  const joined: Threshold = { ...threshold('memory.available', '350Mi'), kind: 'soft', also: [threshold('nodefs.available', '1Mi')] };
+  const found = explainNow(
+    moment(400n, {
+      policy: policy([hard, joined]),
+      observations: observations(0n, { 'memory.available': 400n * Mi, 'nodefs.available': 900n * Mi }),
+    }),
+  );
+  expect(found.nearest).toEqual({ when: 'memory.available<100Mi', left: '300MiB' });
+  expect(explainNow(moment(50n)).nearest).toBeNull();
+});
+
+const protectedAll = RANKING.map((item) => ({ ...item, protection: { kind: 'critical' } as const }));
+test.each<
+  [rule: string, overrides: { readonly policy?: Partial<Policy> } & Partial<Omit<ExplainedMoment, 'policy'>>, blocker: RegExp | undefined]
+>([
+  ['nothing', {}, undefined],
+  ['no source', { policy: { hasWorkloadSource: false }, ranking: [] }, /no workload source/],
+  ['safe mode', { policy: { safeMode: true, hasWorkloadSource: false } }, /safe mode/],
+  ['a dry run', { policy: { dryRun: true } }, /dry run/],
+  ['every workload is protected', { ranking: protectedAll }, /every workload is protected \(4\)/],
+  ['no workload', { ranking: [] }, /there is no workload/],
+  [
+    'the budget',
+    {
+      policy: { evictionBudget: { max: 1, windowNs: 600n * SECOND, bands: [] } },
+      state: { ...initialState, evictionTimes: new Map([['memory', [{ decision: 1, atNs: 40n * SECOND, priority: 0 }]]]) },
+    },
+    /budget for memory is used up \(1 in 10m0s\): the next one is possible in 9m0s/,
+  ],
+])('what keeps evictd from evicting: %s', (_rule, { policy: changed, ...overrides }, blocker) => {
+  const { blockers } = explainNow(
+    moment(50n, { policy: policy([hard], { evictionBudget: undefined as never, ...changed }), ...overrides }),
+  );
+  if (blocker === undefined) expect(blockers).toEqual([]);
+  else expect(blockers.join('\n')).toMatch(blocker);
+});
+
+const explained = (name: string) =>
+  explainNow(
+    moment(400n),
+    RANKING.find(({ workload: { name: own } }) => own === name),
+  ).workload;
+
+describe('a workload', () => {
+  test('its place, every value beside those of its neighbours, and what decides', () => {
+    expect(RANKING.map(({ workload: { name } }) => name)).toEqual(['batch', 'job', 'db', 'web']);
+    expect(explained('job')).toMatchObject({
+      place: 2,
+      of: 4,
+      evictedBefore: 1,
+      before: { name: 'batch', place: 1, decidedBy: 'above-request' },
+      after: { name: 'db', place: 3, decidedBy: 'priority' },
+      protection: null,
+      wouldChange: [
+        'sooner: more than 200MiB above its request, or a lower priority',
+        'later: a priority above 0',
+        'never: a rule with critical: true',
+      ],
+    });
+    expect(explained('job')?.comparators.slice(0, 4)).toEqual([
+      { comparator: 'avoid', value: 'no', before: 'no', after: 'no' },
+      { comparator: 'exceeds-request', value: 'yes', before: 'yes', after: 'yes' },
+      { comparator: 'priority', value: '-10', before: '-10', after: '0' },
+      { comparator: 'above-request', value: '50MiB', before: '200MiB', after: '100MiB' },
+    ]);
+    expect(explained('batch')?.before).toBeNull();
+  });
+
+  test('what protects it, where that is set, and what would end it', () => {
+    expect(explained('db')).toMatchObject({
+      protection: { kind: 'critical', because: 'critical', setBy: ['rules[0].critical (c.yaml:3:15)'] },
+      wouldChange: ['without rules[0].critical (c.yaml:3:15) it is not protected'],
+    });
+  });
+
+  test.each<[protection: Protection, change: RegExp]>([
+    [{ kind: 'self' }, /nothing: evictd/],
+    [{ kind: 'unit', rule: 'dbus*', why: 'the bus' }, /critical: false/],
+    [{ kind: 'omit' }, /ManagedOOMPreference=none/],
+    [{ kind: 'budget' }, /evictd resume/],
+  ])('the end of protection %s', (protection, change) => {
+    const ranking = RANKING.map((item) => ({ ...item, protection }));
+    const [first] = ranking;
+    expect(explainNow(moment(400n, { ranking }), first).workload?.wouldChange[0]).toMatch(change);
+  });
+});
