@@ -42,7 +42,7 @@ const confined: readonly { readonly uses: readonly string[]; readonly to: readon
       'src/host/windows/request-file.ts',
       'src/journal/',
       'src/log/log-destination.ts',
-      'src/metrics/server.ts',
+      'src/http/',
       'src/native/bounded-answer.ts',
       'src/node/timeouts.ts',
       'src/recording/',

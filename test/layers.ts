@@ -30,6 +30,7 @@ export const LAYERS: readonly Layer[] = [
       'workloads/kinds',
       'host',
       'metrics',
+      'http',
       'recording',
       'journal',
       'state',
@@ -55,6 +56,7 @@ export const LAYERS: readonly Layer[] = [
       'workloads/kinds',
       'host',
       'metrics',
+      'http',
       'recording',
       'journal',
       'state',
@@ -112,7 +114,8 @@ export const LAYERS: readonly Layer[] = [
     holds: 'reads the node, one kernel source a file; `select.ts` chooses the platform',
     mayImport: ['monitor/ports', 'native', 'storage', 'byte-paths', 'core', 'errors', 'log'],
   },
-  { path: 'metrics', holds: 'defines every metric, serves them over HTTP', mayImport: ['monitor/ports', 'log', 'core', 'errors'] },
+  { path: 'metrics', holds: 'defines every metric, serves them over HTTP', mayImport: ['http', 'monitor/ports', 'log', 'core', 'errors'] },
+  { path: 'http', holds: 'HTTP servers with limits, and the type of the operations that they serve', mayImport: ['log', 'core', 'errors'] },
   {
     path: 'recording',
     holds: 'records every step of a run, reads it back',
@@ -152,7 +155,6 @@ export const LAYERS: readonly Layer[] = [
  */
 export const PURE: readonly string[] = [
   'features/admission/admission',
-  'features/check/check-status',
   'features/doctor/check',
   'features/doctor/check-kind',
   'features/doctor/checks/',

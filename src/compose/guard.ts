@@ -1,4 +1,4 @@
-// A running evictd is opened in phases: lock → publish → observe → act → start. Each is a function of what the phases
+// A running evictd is opened in phases: lock → publish → observe → act → serve → start. Each is a function of what the phases
 // before have opened; where a later phase has to react to an earlier one, it subscribes (`disks.onChange`).
 // To add a feature: one `open` in its phase (src/compose/phases/), with `closers.add` if it holds a resource. The phase
 // names it in `listeners` if it follows the steps, and in `reload` if it takes a new configuration. What it knows of
@@ -23,6 +23,7 @@ import { act, type Acting } from './phases/act.js';
 import { lock, type GuardOptions, type Locked } from './phases/lock.js';
 import { observe, type Observed } from './phases/observe.js';
 import { publish, type Published } from './phases/publish.js';
+import { serve, type Served } from './phases/serve.js';
 
 /** Ends the process without waiting for threads that hang in a dead filesystem. */
 export function exitNow(code: number): never {
@@ -57,6 +58,7 @@ interface Opened {
   readonly published: Published;
   readonly observed: Observed;
   readonly acting: Acting;
+  readonly served: Served;
 }
 
 /**
@@ -69,7 +71,8 @@ export function startGuard(loaded: LoadedConfig, options: GuardOptions): Guard {
     const locked = lock(loaded, options, closers);
     const published = publish(locked);
     const observed = observe(locked, published);
-    const opened: Opened = { locked, published, observed, acting: act(locked, published, observed) };
+    const acting = act(locked, published, observed);
+    const opened: Opened = { locked, published, observed, acting, served: serve(locked, published, observed) };
     start(opened);
     return guardOf(opened);
   } catch (error) {
@@ -78,7 +81,7 @@ export function startGuard(loaded: LoadedConfig, options: GuardOptions): Guard {
   }
 }
 
-function start({ locked, published, observed, acting: { monitor, shutdown } }: Opened): void {
+function start({ locked, published, observed, acting: { monitor, shutdown }, served }: Opened): void {
   const { options, node, inForce, log, safeMode } = locked;
   const { dryRun } = options;
   const { journal, saved, service, server } = published;
@@ -100,6 +103,7 @@ function start({ locked, published, observed, acting: { monitor, shutdown } }: O
   monitor.start();
   void reportUnnamed(locked, published, observed);
   server?.start();
+  served.control?.start();
   process.nextTick(service.ready.bind(service)); // after the metrics server has bound its address
   shutdown.configure(inForce.config);
 }
@@ -116,7 +120,7 @@ async function reportUnnamed({ node, closers }: Locked, { reporter }: Published,
   if (!over.signal.aborted) reporter.sources(node.notifiers(), workloads.problems());
 }
 
-function guardOf({ locked, published, observed, acting }: Opened): Guard {
+function guardOf({ locked, published, observed, acting, served }: Opened): Guard {
   const { node, inForce, instance, log, closers } = locked;
   const { status, reporter, journal, saved, recorder, service, server } = published;
   const { runtimeDirectory } = inForce.started;
@@ -162,6 +166,7 @@ function guardOf({ locked, published, observed, acting }: Opened): Guard {
       stopped = true;
       acting.monitor.stop();
       server?.close();
+      served.control?.close();
       await endOrderly({ ...acting, reporter, journal, keeper: saved.keeper, recorder, kernelKills: observed.kernelKills, log, closers });
       service.ended();
     },

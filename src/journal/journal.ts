@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { journalLine, tornRecord, type JournalRecord } from './records/record.js';
 import { EVICTIONS_FILE, JOURNAL_FILE, JournalFiles, type Allocate, type JournalLimits, type RotationLock } from './journal-files.js';
 import { isKept } from './kept-records.js';
+import { RecentLines } from './recent-lines.js';
 import { JournalSets, type JournalSet } from './journal-sets.js';
 import { Ring, earlierDecisions, type EarlierDecisions } from './journal-ring.js';
 
@@ -54,6 +55,7 @@ export class Journal {
   readonly recovered: number;
   /** The decisions of earlier runs that are still in the ring. */
   readonly earlier: EarlierDecisions;
+  readonly #recent = new RecentLines();
   #closed = false;
   #unreserved = false;
   /** Records that wait for their turn. */
@@ -89,6 +91,7 @@ export class Journal {
       },
     });
     this.earlier = earlierDecisions(this.#ring.before.map(({ text }) => text));
+    for (const { text } of this.#ring.before) this.#recent.add(text);
     this.recovered = this.#ring.undrained.length;
     this.#ring.forget();
     if (this.#ring.problem !== undefined) options.onRing(this.#ring.problem);
@@ -106,6 +109,7 @@ export class Journal {
 
   /** A line that was made earlier. Never throws. */
   append(text: string, isDispensable = false): void {
+    this.#recent.add(text);
     this.#guarded(() => {
       this.#ring.append(text, isDispensable || !isKept(text));
     });
@@ -134,6 +138,11 @@ export class Journal {
     this.#guarded(() => {
       if (this.#ring.retry()) this.#options.onRing(undefined);
     });
+  }
+
+  /** The last records that an operator looks for, those of runs before too; the oldest first. */
+  get recent(): readonly string[] {
+    return this.#recent.all;
   }
 
   /** How long the state directory has not answered, in milliseconds; 0: it answers. */

@@ -203,9 +203,7 @@ export class Monitor {
     this.#idleReadings.passed(wakeNs);
     if (this.#notBeforeNs !== undefined && wakeNs < this.#notBeforeNs) {
       if (wake.source === 'tick' || wake.source === 'watchdog') {
-        this.#parts.reporter.sampled(this.#parts.node.read(), this.#policy.thresholds); // evictd is alive, though it waits
-        this.#quiet.listenersAgree(wakeNs);
-        this.#parts.heartbeat.beat(wakeNs);
+        this.#quiet.tickWhileWaiting(this.#policy, this.#parts.node.read(), wakeNs);
       }
       this.#schedule();
       return false;

@@ -1,4 +1,5 @@
 import type { Policy, State } from '../core/decide/state.js';
+import type { Observations } from '../core/signal/observation.js';
 import { operandsOf } from '../core/threshold/threshold.js';
 import type { Heartbeat, Node, NotifierState, SourceProblem, StepListener, WorkloadSource } from './ports/ports.js';
 import type { Reporter } from './reporter.js';
@@ -7,9 +8,9 @@ import type { Reporter } from './reporter.js';
 const PASS_EVERY = 6;
 
 interface QuietTicksParts {
-  readonly node: Pick<Node, 'isSteady'>;
+  readonly node: Pick<Node, 'steady'>;
   readonly workloads: Pick<WorkloadSource, 'refresh'>;
-  readonly reporter: Pick<Reporter, 'skipped'>;
+  readonly reporter: Pick<Reporter, 'skipped' | 'sampled'>;
   readonly heartbeat: Pick<Heartbeat, 'beat'>;
   readonly listeners: readonly StepListener[];
 }
@@ -39,20 +40,28 @@ export class QuietTicks {
   tickWithoutPass(policy: Pick<Policy, 'localStorageCapacityIsolation'>, state: State, nowNs: bigint): boolean {
     if (!this.#isWatched || this.#skipped >= PASS_EVERY - 1 || policy.localStorageCapacityIsolation || !isCalm(state)) return false;
     const { node, workloads, reporter, heartbeat } = this.#parts;
-    if (node.isSteady?.() !== true) return false;
+    const observations = node.steady?.();
+    if (observations === undefined) return false;
     workloads.refresh();
-    if (!this.listenersAgree(nowNs)) return false;
+    if (!this.#listenersAgree(nowNs, observations)) return false;
     this.#skipped += 1;
     reporter.skipped();
     heartbeat.beat(nowNs);
     return true;
   }
 
+  /** No pass may be made yet. evictd is alive, though it waits. */
+  tickWhileWaiting({ thresholds }: Pick<Policy, 'thresholds'>, observations: Observations, nowNs: bigint): void {
+    this.#parts.reporter.sampled(observations, thresholds);
+    this.#listenersAgree(nowNs, observations);
+    this.#parts.heartbeat.beat(nowNs);
+  }
+
   /** Tells every listener that a tick makes no pass. Returns whether each can do without. */
-  listenersAgree(nowNs: bigint): boolean {
+  #listenersAgree(nowNs: bigint, observations: Observations): boolean {
     let agreeing = 0;
     this.#notify((listener) => {
-      if (listener.skipped?.(nowNs) === true) agreeing += 1;
+      if (listener.skipped?.(nowNs, observations) === true) agreeing += 1;
     });
     return agreeing === this.#parts.listeners.length;
   }

@@ -82,6 +82,11 @@ test.runIf(process.platform === 'linux')(
     expect(modules).toContain('src/compose/guard.ts');
     expect(modules.filter((path) => WINDOWS.test(path))).toEqual([]);
     expect(modules.filter((path) => /^src\/features\/(hooks|notify)\//.test(path))).toEqual([]);
+    // The control socket, without a client.
+    expect(modules).toContain('src/http/listener.ts');
+    expect(modules.filter((path) => /^NativeModule (http|_http_\w+)$|^src\/(http\/bounded|features\/status\/status)/.test(path))).toEqual(
+      [],
+    );
   },
 );
 

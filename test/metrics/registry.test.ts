@@ -119,7 +119,7 @@ test('pressure is a ratio, its totals are seconds, and a listed threshold is met
   const stalled = { available: 412_500_000n, capacity: WHOLE_SHARE, timeNs: 0n, source: 'test' };
   const entries = [listed('memory.available<10% & memory.pressure.full>40%', 'soft', 9), listed('io.pressure.some>1%', 'hard')];
   status.observe({ ...amounts, observed: new Map([...amounts.observed, ['memory.pressure.full', stalled]]) }, entries);
-  status.renewed([{ resource: 'memory', kind: 'full', seconds: 1.5 }]);
+  status.renewed([{ resource: 'memory', kind: 'full', seconds: 1.5, averages: { avg10: 0, avg60: 0, avg300: 0 } }]);
   const families = await scrape();
   expect(samples(families, 'evictd_signal_pressure_ratio')).toEqual({
     'evictd_signal_pressure_ratio{eviction_signal="memory.pressure.full"}': 0.4125,

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { Log } from '../../src/log/log.js';
 import { tryLock } from '../../src/compose/try-lock.js';
 import { MetricsRegistry } from '../../src/metrics/registry.js';
-import { MetricsServer } from '../../src/metrics/server.js';
+import { metricsServer } from '../../src/metrics/server.js';
 import { observations, threshold } from '../core/support.js';
 import { eventually } from '../support/eventually.js';
 import { parseExposition } from './exposition.js';
@@ -131,7 +131,7 @@ test.each([
   });
   const write = (message: string): void => void logged.push(message);
   const log: Log = { debug: write, info: write, warn: write, error: write, dropped: 0, flush: () => Promise.resolve() };
-  const server = new MetricsServer({ address: { host, port }, tryLock, status, registry, log });
+  const server = metricsServer({ address: { host, port }, tryLock, status, registry, log });
   closers.push(() => {
     server.close();
   });

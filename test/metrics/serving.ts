@@ -4,9 +4,10 @@ import { connect } from 'node:net';
 import { afterEach } from 'vitest';
 import type { Log } from '../../src/log/log.js';
 import { tryLock } from '../../src/compose/try-lock.js';
-import type { ListenAddress } from '../../src/metrics/listen-address.js';
+import type { ListenAddress } from '../../src/http/listen-address.js';
 import { MetricsRegistry } from '../../src/metrics/registry.js';
-import { MetricsServer } from '../../src/metrics/server.js';
+import type { Listener } from '../../src/http/listener.js';
+import { metricsServer } from '../../src/metrics/server.js';
 import { Status } from '../../src/metrics/status.js';
 import { eventually } from '../support/eventually.js';
 
@@ -21,7 +22,7 @@ afterEach(() => {
 });
 
 export interface Started {
-  readonly server: MetricsServer;
+  readonly server: Listener;
   readonly status: Status;
   readonly logged: string[];
   readonly scrapes: () => number;
@@ -42,7 +43,7 @@ export function make(port = 0, clientTimeoutMs = PATIENT_MS, address: ListenAddr
     logLinesDropped: () => scrapes++,
     memoryNodes: () => [],
   });
-  const server = new MetricsServer({ address, tryLock, status, registry, log, retryMs: 20, clientTimeoutMs });
+  const server = metricsServer({ address, tryLock, status, registry, log, retryMs: 20, clientTimeoutMs });
   closers.push(() => {
     server.close();
   });

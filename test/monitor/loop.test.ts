@@ -413,9 +413,9 @@ test('collections run and the filesystems are read before a workload is evicted 
 async function ticks(node: PlayedNode, listener: Partial<StepListener>, count = 12): Promise<string[]> {
   const passes: string[] = [];
   let skipped = 0;
-  const report = (nowNs: bigint): boolean => {
+  const report: NonNullable<StepListener['skipped']> = (...args) => {
     skipped += 1;
-    return listener.skipped?.(nowNs) ?? true;
+    return listener.skipped?.(...args) ?? true;
   };
   listeners.push({
     stepped: ({ wake }) => passes.push(wake.source),
@@ -430,8 +430,8 @@ async function ticks(node: PlayedNode, listener: Partial<StepListener>, count = 
 }
 
 class SteadyNode extends PlayedNode {
-  steady = true;
-  isSteady = (): boolean => this.steady;
+  isSteady = true;
+  steady = (): Observations | undefined => (this.isSteady ? this.read() : undefined);
   override notifiers = (): [] =>
     [
       { mechanism: 'sampler', signal: 'memory.available', target: '', live: true, reason: undefined, hint: undefined, essential: true },
@@ -441,14 +441,20 @@ class SteadyNode extends PlayedNode {
 test('at rest five of six ticks make no pass, and beat all the same', async () => {
   let beats = 0;
   heartbeat = { dueAtNs: () => undefined, beat: () => (beats += 1) };
-  const passes = await ticks(new SteadyNode(), { skipped: () => true });
+  const seen = new Set<bigint | undefined>();
+  const skipped: StepListener['skipped'] = (_nowNs, { observed }) => {
+    seen.add(observed.get('memory.available')?.available);
+    return true;
+  };
+  const passes = await ticks(new SteadyNode(), { skipped });
+  expect([...seen]).toEqual([new SteadyNode().read().observed.get('memory.available')?.available]);
   expect(passes.length).toBeGreaterThan(0);
   expect(passes.length).toBeLessThan(4);
   expect(beats).toBeGreaterThanOrEqual(12);
 });
 
 test.each<[rule: string, change: (node: SteadyNode) => void, listener: Partial<StepListener>]>([
-  ['the limits have moved', (node) => (node.steady = false), { skipped: () => true }],
+  ['the limits have moved', (node) => (node.isSteady = false), { skipped: () => true }],
   ['a listener needs one now', () => undefined, { skipped: () => false }],
   ['a listener needs each', () => undefined, {}],
 ])('each tick makes a pass where %s', async (_rule, change, listener) => {
@@ -465,7 +471,7 @@ test('a client of the metrics gets a new reading, but no pass is made for it', a
   start(node, { begin: () => victim }, two);
   stepped.mockClear();
   node.availableMi = 300n;
-  node.stalls = () => [{ resource: 'io', kind: 'some', seconds: 3 }];
+  node.stalls = () => [{ resource: 'io', kind: 'some', seconds: 3, averages: { avg10: 0, avg60: 0, avg300: 0 } }];
   monitor?.renew();
   expect(status.stalls).toEqual(node.stalls());
   const available = (): bigint | undefined => status.observations.observed.get('memory.available')?.available;

@@ -20,9 +20,9 @@ const sampler: NotifierState = {
 const quietTicks = (): QuietTicks =>
   new QuietTicks(
     {
-      node: { isSteady: () => true },
+      node: { steady: () => ({ observed: new Map(), missing: new Map() }) },
       workloads: { refresh: () => undefined },
-      reporter: { skipped: () => undefined },
+      reporter: { skipped: () => undefined, sampled: () => undefined },
       heartbeat: { beat: () => undefined },
       listeners: [],
     },

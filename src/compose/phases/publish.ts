@@ -2,14 +2,16 @@ import manifest from '../../../package.json' with { type: 'json' };
 import type { Config } from '../../config/config.js';
 import { configuredKinds } from '../../core/notify/notification.js';
 import { selectHost } from '../../host/select.js';
+import type { Listener } from '../../http/listener.js';
 import { MetricsRegistry } from '../../metrics/registry.js';
-import { MetricsServer } from '../../metrics/server.js';
+import * as deferred from '../../metrics/server.js';
 import { Status } from '../../metrics/status.js';
 import { ConditionsFile } from '../../features/admission/conditions-file.js';
 import type { Journal } from '../../journal/journal.js';
 import type { StepListener } from '../../monitor/ports/ports.js';
 import type { Recorder } from '../../recording/recorder.js';
 import { Reporter } from '../../monitor/reporter.js';
+import { StepView } from '../../features/status/open.js';
 import { Service } from '../../features/service/service-notifications.js';
 import { native } from '../../native/index.js';
 import { conditionsFileOf } from '../../features/admission/open.js';
@@ -33,7 +35,9 @@ export interface Published {
   readonly conditions: ConditionsFile | undefined;
   readonly service: Service;
   /** undefined: metrics are off. */
-  readonly server: MetricsServer | undefined;
+  readonly server: Listener | undefined;
+  /** What clients see of the steps. */
+  readonly view: StepView;
   readonly listeners: readonly StepListener[];
   readonly reload: readonly Configure[];
 }
@@ -57,6 +61,7 @@ export function publish({ options, node: { identity }, inForce, instance, log, c
   const saved = closers.add(openSavedState(config, { node: identity, instance, policy: inForce.policy(), journal, log }));
   const recorder = recording && createRecorder(recording, inForce.loaded, identity, dryRun, saved.restored.state, log);
   const conditions = dryRun ? undefined : new ConditionsFile({ ...conditionsFileOf(config), log });
+  const view = new StepView();
   const does = `${dryRun ? 'dry run beside' : 'guarding'} ${identity.name}`;
   const service = new Service({
     manager: selectHost().openServiceManager(native, process.env, requests.stop),
@@ -70,8 +75,9 @@ export function publish({ options, node: { identity }, inForce, instance, log, c
     recorder,
     conditions,
     service,
-    server: config.metrics && new MetricsServer({ address: config.metrics, tryLock, status, registry, log }),
-    listeners: [conditions, recorder, service].filter((listener) => listener !== undefined),
+    server: config.metrics && deferred.metricsServer({ address: config.metrics, tryLock, status, registry, log }),
+    view,
+    listeners: [conditions, recorder, service, view].filter((listener) => listener !== undefined),
     reload: [
       (next) => {
         configureStatus(status, next.config);

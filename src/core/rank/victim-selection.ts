@@ -4,9 +4,9 @@ import { isUrgentThreshold } from './eviction-cause.js';
 import type { Victim } from './eviction-decision.js';
 import { usagesFor } from './candidate-usages.js';
 import { holdersOn } from '../disk/held-space.js';
-import { mayComeBefore, moveBack, numberPlaces, rank, type RankedWorkload } from './rank.js';
+import { mayComeBefore, moveBack, numberPlaces, rank, type RankedWorkload, type RankOptions } from './rank.js';
 import { leastYield, type Shortfall } from './shortfall.js';
-import { SIGNAL_FACTS, type Resource, type ResourceSignal } from '../signal/signal.js';
+import { isPressure, SIGNAL_FACTS, type Resource, type ResourceSignal } from '../signal/signal.js';
 import type { Layout } from '../signal/layout.js';
 import type { Policy, State } from '../decide/state.js';
 import { countsSwap, type ResourceThreshold } from '../threshold/threshold.js';
@@ -35,10 +35,7 @@ export function selectVictim(
   growers?: ReadonlySet<string>,
 ): Victim | 'awaited' | 'measuring' | undefined {
   const { threshold } = shortfall;
-  const options = {
-    leastYield: policy.departures['no-yield'] ? leastYield(shortfall) : undefined,
-    countsSwap: countsSwap(threshold),
-  };
+  const options = optionsFor(policy, shortfall);
   let found = NO_CANDIDATES;
   const isUrgent = isUrgentThreshold(threshold);
   const passedOverBy = (item: RankedWorkload): Protection | undefined =>
@@ -106,6 +103,48 @@ function firstEvictable(
   }
   if (isMoved) numberPlaces(ranking);
   return index;
+}
+
+function optionsFor({ departures }: Policy, shortfall: Shortfall): RankOptions & { readonly countsSwap: boolean } {
+  return {
+    leastYield: departures['no-yield'] ? leastYield(shortfall) : undefined,
+    countsSwap: countsSwap(shortfall.threshold),
+  };
+}
+
+/**
+ * The ranking of a moment, for people. The first `most` are measured and have what keeps evictd from evicting them now,
+ * as `selectVictim` finds it, which looks only as far as the first one that may be evicted.
+ *
+ * @param shortfall  undefined: no threshold of the signal is met
+ */
+export function judgedRanking(
+  policy: Policy,
+  layout: Layout,
+  signal: ResourceSignal,
+  shortfall: Shortfall | undefined,
+  found: Candidates,
+  before: PassedOver,
+  nowNs: bigint,
+  most: number,
+): RankedWorkload[] {
+  const options = shortfall ? optionsFor(policy, shortfall) : { countsSwap: isPressure(signal) };
+  if (options.countsSwap) measureAll(found);
+  const ranking = rank(signal, layout, usagesFor(signal, found), policy.departures, options);
+  for (let index = 0; index < Math.min(most, ranking.length);) {
+    const item = ranking[index];
+    const measured = item?.stats?.workingSetAtMost ? measuredStats(found, item.stats, item) : undefined;
+    if (measured) moveBack(ranking, index, measured, signal, layout, policy.departures, options);
+    else {
+      const protection =
+        item &&
+        (item.protection ?? outside(policy, signal, item) ?? passedOver(policy, SIGNAL_FACTS[signal].resource, item, found, before, nowNs));
+      if (item && protection) ranking[index] = { ...item, protection };
+      index += 1;
+    }
+  }
+  numberPlaces(ranking);
+  return ranking;
 }
 
 function unchanged({ workload }: RankedWorkload, growers: ReadonlySet<string> | undefined): Protection | undefined {

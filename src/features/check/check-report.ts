@@ -6,7 +6,7 @@ import {
   type CheckedEntry,
   type CheckedSignal,
   type CheckStatus,
-} from './check-status.js';
+} from '../../core/threshold/check-status.js';
 import type { ThresholdReading } from '../../core/message/message.js';
 import type { Observations } from '../../core/signal/observation.js';
 import type { Stall } from '../../core/signal/pressure-share.js';

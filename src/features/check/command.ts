@@ -10,7 +10,7 @@ import type { Io } from '../../cli/output/io.js';
 import { addConfigOptions, configFromOptions, type ConfigOptions } from '../../cli/output/options.js';
 import { checkJson } from './json-output.js';
 import { checkNagios } from './nagios-output.js';
-import { checkPrometheus } from './prometheus-output.js';
+import * as prometheus from './prometheus-output.js';
 import { checkReport, failedReport, type CheckReport, type Clock } from './check-report.js';
 import { styleFor } from '../../cli/output/style.js';
 import { checkText } from './text-output.js';
@@ -143,6 +143,6 @@ function formatReport(report: CheckReport, format: Format, io: Io): string {
     case 'nagios':
       return checkNagios(report);
     case 'prometheus':
-      return checkPrometheus(report);
+      return prometheus.checkPrometheus(report);
   }
 }

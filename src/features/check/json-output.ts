@@ -1,5 +1,5 @@
 import { percentOf } from '../../core/quantity/amount.js';
-import type { CheckedEntry, CheckedSignal } from './check-status.js';
+import type { CheckedEntry, CheckedSignal } from '../../core/threshold/check-status.js';
 import { jsonInteger } from '../../core/quantity/integer.js';
 import { isPressure, SIGNAL_FACTS } from '../../core/signal/signal.js';
 import { operandsOf, valueText, whenText } from '../../core/threshold/threshold.js';

@@ -1,5 +1,5 @@
 import { amountOf, percentOf } from '../../core/quantity/amount.js';
-import type { CheckedSignal, CheckedThreshold, CheckStatus } from './check-status.js';
+import type { CheckedSignal, CheckedThreshold, CheckStatus } from '../../core/threshold/check-status.js';
 import { comparisonText, readingsText } from '../../core/message/message.js';
 import type { Observation } from '../../core/signal/observation.js';
 import { isPressure, SIGNAL_FACTS, type Signal } from '../../core/signal/signal.js';

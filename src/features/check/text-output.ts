@@ -1,5 +1,5 @@
 import { amountOfBytes } from '../../core/quantity/amount.js';
-import type { CheckedEntry, CheckedSignal, CheckedThreshold, CheckStatus } from './check-status.js';
+import type { CheckedEntry, CheckedSignal, CheckedThreshold, CheckStatus } from '../../core/threshold/check-status.js';
 import { comparisonText, readingsText } from '../../core/message/message.js';
 import { isPressure, SIGNAL_FACTS, type Signal } from '../../core/signal/signal.js';
 import { operandsOf, whenText, type ThresholdKind } from '../../core/threshold/threshold.js';

@@ -94,15 +94,15 @@ export class LinuxNodeReader implements LinuxNode {
 
   read(): Observations {
     this.#readPass();
-    const observations = this.#observe(this.#parts.own.read(process.hrtime.bigint()));
-    const { memory, notifiers, allocatable } = this.#parts;
+    const { memory, notifiers, allocatable, own } = this.#parts;
+    const observations = this.#observe(own.read(process.hrtime.bigint()));
     this.#seen(memory, notifiers);
     if (!('missing' in allocatable)) this.#seen(allocatable.memory, allocatable.notifiers);
     this.#samplers.seen(this.#resources());
     return observations;
   }
 
-  /** @param extra  readings of signals that the kubelet does not have, which only a full pass reads */
+  /** @param own  signals that the kubelet does not have, which only a full pass reads */
   #observe(own: readonly [Signal, Observation | Missing][] = []): Observations {
     const timeNs = process.hrtime.bigint();
     const pids = this.#pass.of(this.#parts.pids);
@@ -206,10 +206,10 @@ export class LinuxNodeReader implements LinuxNode {
     this.#filesystems.close();
   }
 
-  isSteady(): boolean {
-    const capacities = this.#capacities();
+  steady(): Observations | undefined {
+    const before = this.#capacities();
     this.#readPass();
-    return this.#lookAtNs === undefined && capacities !== undefined && this.#capacities() === capacities;
+    return this.#lookAtNs === undefined && before !== undefined && this.#capacities() === before ? this.#observe() : undefined;
   }
 
   /** What limits are computed from, by the last pass; undefined: a part of it could not be read. */

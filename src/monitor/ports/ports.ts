@@ -65,10 +65,10 @@ export interface Node {
   /** The layout of the filesystems by their last answers, or which filesystem has not answered yet. */
   layout(): StepInput['layout'];
   /**
-   * Reads again, and reports whether a tick may go without a pass: the limits that notifiers were armed by still hold,
-   * and no reading is due. Left out: it may not.
+   * Reads what changes at any time (not pressure and swap), and returns it if a tick may go without a pass: the limits
+   * that notifiers were armed by still hold, and no reading is due. undefined, or left out: it may not.
    */
-  isSteady?(): boolean;
+  steady?(): Observations | undefined;
   /**
    * Requests new filesystem readings. Calls `onAnswer` with the number of outstanding ones at each answer; one may
    * never come. Never blocks.
@@ -261,10 +261,10 @@ export interface StepReport extends PolicyAnswers {
 export interface StepListener {
   stepped(report: StepReport): void;
   /**
-   * Called at a tick without a pass. Returns whether it can do without: false leads to a pass at once. Left out: it
-   * needs a pass at every tick.
+   * Called at a tick without a pass, with what it has read. Returns whether it can do without: false leads to a pass at
+   * once. Left out: it needs a pass at every tick.
    */
-  skipped?(nowNs: bigint): boolean;
+  skipped?(nowNs: bigint, observations: Observations): boolean;
   close(): void;
 }
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { initialState } from '../../../src/core/decide/state.js';
 import { departuresOf } from '../../../src/core/decide/departures.js';
-import { selectVictim } from '../../../src/core/rank/victim-selection.js';
+import { judgedRanking, selectVictim } from '../../../src/core/rank/victim-selection.js';
 import type { Victim } from '../../../src/core/rank/eviction-decision.js';
 import type { Candidates, WorkloadUsage } from '../../../src/core/workload/workload.js';
 import { listed } from '../listed.js';
@@ -50,7 +50,7 @@ function selected(usages: readonly WorkloadUsage[], more: Partial<Candidates>, a
   return typeof victim === 'object' ? victim : undefined;
 }
 
-const upTo = ({ ranking, victim }: Victim): unknown[] =>
+const upTo = ({ ranking, victim }: Pick<Victim, 'ranking' | 'victim'>): unknown[] =>
   ranking.slice(0, victim.place).map(({ place, workload: { name }, usage, protection }) => [place, name, usage, protection?.kind]);
 
 test('a pass that knows only bounds, and measures what comes first, selects the victim of a pass that knows all', () => {
@@ -105,4 +105,45 @@ test('where swap counts, all are measured: the usage of cgroup v1 is no bound, b
   };
   const thrashing = listed('memory.available<200Mi & memory.pressure.full>40%', 'soft');
   expect(selected(usages, { measure }, all, thrashing as typeof limit)?.victim.workload.name).toBe('w1');
+});
+
+test('the ranking for people has the victim of the step, the same ones before it, and why not for each that is listed', () => {
+  fc.assert(
+    fc.property(fc.array(drawn, { minLength: 1, maxLength: 20 }), fc.boolean(), (all, isBound) => {
+      if (observation === undefined) throw new Error('no observation');
+      const exact = usagesOf(all, false);
+      const measure: Candidates['measure'] = ({ startOrder }) => exact[Number(startOrder)]?.stats;
+      const veto: Candidates['veto'] = ({ startOrder }) => (all[Number(startOrder)]?.isVetoed ? { kind: 'vacant' } : undefined);
+      const found = { usages: usagesOf(all, isBound), unreadable: [], timeNs: 0n, veto, ...(isBound && { measure }) };
+      const shortfall = { threshold: limit, observation, limit: 100n * Mi };
+      const most = all.length;
+      const ranking = judgedRanking(policy([limit]), 'single', 'memory.available', shortfall, found, initialState, 0n, most);
+      const first = ranking.find(({ protection }) => protection === undefined);
+      const chosen = selected(exact, {}, all);
+      expect(first?.workload.name).toBe(chosen?.victim.workload.name);
+      if (first && chosen) expect(upTo({ ranking, victim: first })).toEqual(upTo(chosen));
+      const evictable = all.filter(({ isProtected, isVetoed }) => !isProtected && !isVetoed);
+      expect(ranking.filter(({ protection }) => protection === undefined)).toHaveLength(evictable.length);
+    }),
+  );
+});
+
+test('the ranking for people reads no more than what it lists', () => {
+  const all = Array.from({ length: 10 }, (_, index): Drawn => ({ ...PLAIN, workingSet: BigInt(index) }));
+  const exact = usagesOf(all, false);
+  const read: string[] = [];
+  const measure: Candidates['measure'] = ({ name, startOrder }) => {
+    read.push(name);
+    return exact[Number(startOrder)]?.stats;
+  };
+  const found = { usages: usagesOf(all, true), unreadable: [], timeNs: 0n, measure };
+  judgedRanking(policy([limit]), 'single', 'memory.available', undefined, found, initialState, 0n, 2);
+  expect(read).toEqual(['w9', 'w8']);
+});
+
+test('the ranking for people names a workload outside of the cgroup that is short', () => {
+  const found = { usages: usagesOf([PLAIN], false), unreadable: [], timeNs: 0n };
+  const allocatable = policy([], { allocatableCgroup: '/pods' });
+  const [item] = judgedRanking(allocatable, 'single', 'allocatableMemory.available', undefined, found, initialState, 0n, 1);
+  expect(item?.protection).toEqual({ kind: 'outside', cgroup: '/pods' });
 });

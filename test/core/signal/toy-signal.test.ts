@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
 import { whenOperands } from '../../../src/config/resolve/listed-thresholds.js';
-import { checkPressure } from '../../../src/features/check/check-status.js';
+import { checkPressure } from '../../../src/core/threshold/check-status.js';
 import { decisionMessage } from '../../../src/core/message/message.js';
 import type * as list from '../../../src/core/signal/signal-list.js';
 import type { SignalDefinition } from '../../../src/core/signal/signal-definition.js';

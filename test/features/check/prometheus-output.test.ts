@@ -12,7 +12,7 @@ import { calm, clock, dead, live, report, short, thresholds, unread } from './su
 
 test('exactly', () => {
   const notifiers = [live, dead, { ...live, live: false }];
-  const stalls = [{ resource: 'io', kind: 'some', seconds: 2.5 }] as const;
+  const stalls = [{ resource: 'io', kind: 'some', seconds: 2.5, averages: { avg10: 0, avg60: 0, avg300: 0 } }] as const;
   expect(checkPrometheus(report(short, { thresholds: thresholds.slice(0, 1), notifiers, stalls }))).toBe(
     `# HELP evictd_check_exit_code Exit code of evictd check: 0 ok, 1 soft threshold met, 2 hard threshold met, 3 unknown.
 # TYPE evictd_check_exit_code gauge

@@ -19,7 +19,7 @@ import type { Binding } from '../../../native/binding.js';
 import { KernelPass, type Missing } from '../sampling/kernel-source.js';
 import { levelResources } from '../sampling/level.js';
 import type { NotifierMode } from '../sampling/notifier-mode.js';
-import { pressureSource, type PressurePlace } from './pressure.js';
+import { pressureSource, type PressurePlace, type StallLine } from './pressure.js';
 import { SignalSamplers, type SampledResource } from '../sampling/signal-sampler.js';
 import type { SlotWake } from '../sampling/watch-slot.js';
 import { StallRing, thresholdTrigger, type StallTrigger } from './psi-trigger.js';
@@ -127,7 +127,7 @@ export class PressureAndSwap {
       const lines = pass.of(this.#sources[resource]);
       return STALL_KINDS.flatMap((kind) => {
         const line = lines[kind];
-        return 'missing' in line ? [] : [{ resource, kind, seconds: Number(line.totalUs) / 1e6 }];
+        return 'missing' in line ? [] : [{ resource, kind, seconds: Number(line.totalUs) / 1e6, averages: averagesOf(line.percent) }];
       });
     });
   }
@@ -258,4 +258,10 @@ function isPressureOrAmount(signal: Signal): boolean {
 /** The kernel prints two decimals. */
 function shareOf(percent: number): bigint {
   return BigInt(Math.round(percent * 100)) * (WHOLE_SHARE / 10_000n);
+}
+
+/** The kernel prints percent with two decimals. */
+function averagesOf({ '.avg10': avg10, '.avg60': avg60, '.avg300': avg300 }: StallLine['percent']): Stall['averages'] {
+  const ratio = (percent: number): number => Math.round(percent * 100) / 10_000;
+  return { avg10: ratio(avg10), avg60: ratio(avg60), avg300: ratio(avg300) };
 }

@@ -57,7 +57,7 @@ function ask(native: Pick<Binding, 'PsiTrigger'>, file: string, kind: 'some' | '
 }
 
 /** A line of a pressure file: averages in percent, and microseconds since boot or since the cgroup was created. */
-interface StallLine {
+export interface StallLine {
   readonly percent: Readonly<Record<Exclude<StallAverage, ''>, number>>;
   readonly totalUs: bigint;
 }

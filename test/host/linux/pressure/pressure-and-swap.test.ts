@@ -55,10 +55,11 @@ describe('what is read', () => {
     writeFileSync(file('memory'), line('some', 2_500_000) + line('full', 1_000_000));
     writeFileSync(file('cpu'), line('some', 7));
     const signals = open('sample', { pressure: { fileOf: file, remark: '' } });
+    const averages = { avg10: 0.015, avg60: 0.002, avg300: 0 };
     expect(signals.stalls()).toEqual([
-      { resource: 'memory', kind: 'some', seconds: 2.5 },
-      { resource: 'memory', kind: 'full', seconds: 1 },
-      { resource: 'cpu', kind: 'some', seconds: 0.000_007 },
+      { resource: 'memory', kind: 'some', seconds: 2.5, averages },
+      { resource: 'memory', kind: 'full', seconds: 1, averages },
+      { resource: 'cpu', kind: 'some', seconds: 0.000_007, averages },
     ]);
     writeFileSync(file('io'), line('some', 1) + line('full', 0));
     expect(signals.stalls().filter(({ resource }) => resource === 'io')).toHaveLength(2);

@@ -1,16 +1,7 @@
-import { joined, type Joined } from '../../core/threshold/joined-readings.js';
-import type { Observation, Observations } from '../../core/signal/observation.js';
-import { CONDITION_TYPES, SIGNALS, SIGNAL_FACTS, type ConditionType, type Signal } from '../../core/signal/signal.js';
-import {
-  allMet,
-  isListed,
-  operandsOf,
-  resolve,
-  thresholdKind,
-  thresholdMet,
-  type Threshold,
-  type ThresholdKind,
-} from '../../core/threshold/threshold.js';
+import { joined, type Joined } from './joined-readings.js';
+import type { Observation, Observations } from '../signal/observation.js';
+import { CONDITION_TYPES, SIGNALS, SIGNAL_FACTS, type ConditionType, type Signal } from '../signal/signal.js';
+import { allMet, isListed, operandsOf, resolve, thresholdKind, thresholdMet, type Threshold, type ThresholdKind } from './threshold.js';
 
 /** `unknown`: a signal with a threshold could not be read, or the check failed. */
 export type CheckStatus = 'ok' | 'soft' | 'hard' | 'unknown';

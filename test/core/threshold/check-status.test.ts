@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { CHECK_EXIT, checkPressure, type CheckStatus } from '../../../src/features/check/check-status.js';
+import { CHECK_EXIT, checkPressure, type CheckStatus } from '../../../src/core/threshold/check-status.js';
 import type { Observations } from '../../../src/core/signal/observation.js';
 import { isPressure, WHOLE_SHARE, type ConditionType, type Signal } from '../../../src/core/signal/signal.js';
 import type { Threshold } from '../../../src/core/threshold/threshold.js';
-import { listed } from '../../core/listed.js';
+import { listed } from '../listed.js';
 
 /** Pressure in percent, amounts of 1000. */
 function pressed(available: Partial<Record<Signal, number>>): Observations {

@@ -20,8 +20,9 @@ export interface Endpoint {
   release(): void;
 }
 
-export function endpointOf(address: ListenAddress, tryLock: TryLock): Endpoint {
-  return 'socket' in address ? new UnixEndpoint(address.socket, tryLock) : tcpEndpoint(address.host, address.port);
+/** @param mode  of a Unix socket: connecting needs the permission to write */
+export function endpointOf(address: ListenAddress, tryLock: TryLock, mode: number): Endpoint {
+  return 'socket' in address ? new UnixEndpoint(address.socket, tryLock, mode) : tcpEndpoint(address.host, address.port);
 }
 
 function tcpEndpoint(host: string, port: number): Endpoint {
@@ -33,9 +34,6 @@ function tcpEndpoint(host: string, port: number): Endpoint {
   };
 }
 
-/** Connecting needs the permission to write: root, and the group of a directory with the setgid bit. */
-const SOCKET_MODE = 0o660;
-
 /**
  * A killed process leaves its socket, and a zombie still listens on it, so that neither a bind nor a connection shows
  * whether it is in use. A lock beside it does: the kernel releases that of every ended process.
@@ -43,12 +41,14 @@ const SOCKET_MODE = 0o660;
 class UnixEndpoint implements Endpoint {
   readonly #path: string;
   readonly #tryLock: TryLock;
+  readonly #mode: number;
   #lock: { close(): void } | undefined;
   #listened = false;
 
-  constructor(path: string, tryLock: TryLock) {
+  constructor(path: string, tryLock: TryLock, mode: number) {
     this.#path = path;
     this.#tryLock = tryLock;
+    this.#mode = mode;
   }
 
   text(): string {
@@ -64,7 +64,7 @@ class UnixEndpoint implements Endpoint {
 
   opened(): void {
     this.#listened = true;
-    chmodSync(this.#path, SOCKET_MODE);
+    chmodSync(this.#path, this.#mode);
   }
 
   release(): void {

@@ -1,0 +1,59 @@
+import { join } from 'node:path';
+import manifest from '../../../package.json' with { type: 'json' };
+import { RunningStatus } from '../../features/status/open.js';
+import type { EvictdStatus } from '../../features/status/status-document.js';
+import { selectHost } from '../../host/select.js';
+import { CLIENT_TIMEOUT_MS, Listener } from '../../http/listener.js';
+import type { Route } from '../../http/route.js';
+import { routesServer } from '../../http/routes-server.js';
+import type { Locked } from './lock.js';
+import type { Observed } from './observe.js';
+import type { Published } from './publish.js';
+
+/** What clients can ask of a running evictd. */
+export interface Served {
+  /** The operations of the API. */
+  readonly routes: readonly Route[];
+  /** undefined: this system has no Unix sockets. */
+  readonly control: Listener | undefined;
+}
+
+/** To connect is to control evictd. */
+const SOCKET_MODE = 0o600;
+
+export function serve(locked: Locked, published: Published, observed: Observed): Served {
+  const { inForce, instance, log, closers } = locked;
+  const routes = routesOf(locked, published, observed);
+  if (selectHost().os === 'windows') return { routes, control: undefined };
+  const control = new Listener(routesServer(routes, CLIENT_TIMEOUT_MS), {
+    address: { socket: join(inForce.started.runtimeDirectory, `${instance}.sock`) },
+    tryLock: () => ({ close: () => undefined }), // the instance lock is held
+    mode: SOCKET_MODE,
+    log,
+    what: 'commands',
+    level: 'debug',
+    code: 'EVICTD_CONTROL_LISTEN',
+    hint: 'evictd works without, but evictd status and the commands that control it do not',
+  });
+  return { routes, control: closers.add(control) };
+}
+
+/** Every operation of the API. To add one, add an entry. */
+function routesOf({ options, node, inForce }: Locked, { status, journal, view }: Published, { workloads }: Observed): readonly Route[] {
+  const startedAt = new Date().toISOString();
+  const evictd = (): EvictdStatus => ({
+    version: manifest.version,
+    pid: process.pid,
+    startedAt,
+    dryRun: options.dryRun,
+    safeMode: status.safeMode ?? null,
+    shuttingDown: status.shutdown.lasts,
+    configuration: {
+      files: inForce.loaded.written.files.map(({ file }) => file),
+      inForceSince: new Date(status.config.sinceSeconds * 1_000).toISOString(),
+      refused: !status.config.taken,
+    },
+  });
+  const running = new RunningStatus({ view, node, status, workloads, journal, evictd });
+  return [{ method: 'GET', path: '/api/v1/status', servedBy: 'everywhere', answer: running.answer }];
+}

@@ -1,0 +1,112 @@
+import type { Policy, State } from '../../core/decide/state.js';
+import type { Observations } from '../../core/signal/observation.js';
+import { isResourceSignal, isSignal, RESOURCE_SIGNALS, type ResourceSignal } from '../../core/signal/signal.js';
+import { UnavailableError, UsageError } from '../../errors.js';
+import type { ApiAnswer, ApiRequest } from '../../http/route.js';
+import type { LinuxNode } from '../../host/select.js';
+import type { Status } from '../../metrics/status.js';
+import type { StepListener, StepReport, WorkloadSource } from '../../monitor/ports/ports.js';
+import type { Journal } from '../../journal/journal.js';
+import { momentNow } from './moment.js';
+import { SignalHistory } from './signal-history.js';
+import * as deferred from './status.js';
+import * as ranking from './candidate-status.js';
+import type { RankingState } from './candidate-status.js';
+import type { CandidatesStatus, EvictdStatus } from './status-document.js';
+import { UsageGrowth } from './usage-growth.js';
+
+/** Follows the steps, so that a client can see where evictd stands. At rest it keeps a reference and some numbers a tick. */
+export class StepView implements StepListener {
+  readonly history = new SignalHistory();
+  #last: Pick<StepReport, 'policy' | 'state'> | undefined;
+
+  stepped({ policy, state, observations, input: { nowNs } }: StepReport): void {
+    this.#last = { policy, state };
+    if (observations !== undefined) this.history.add(nowNs, observations);
+  }
+
+  skipped(nowNs: bigint, observations: Observations): boolean {
+    this.history.add(nowNs, observations);
+    return true;
+  }
+
+  /** undefined: there was no step yet. */
+  get last(): { readonly policy: Policy; readonly state: State } | undefined {
+    return this.#last;
+  }
+
+  close(): void {
+    this.#last = undefined;
+  }
+}
+
+export interface RunningParts {
+  readonly view: StepView;
+  readonly node: LinuxNode;
+  readonly status: Status;
+  readonly workloads: WorkloadSource;
+  readonly journal: Pick<Journal, 'recent'>;
+  readonly evictd: () => EvictdStatus;
+}
+
+/** A ranking is given again for this long, … */
+const FRESH_NS = 200_000_000n;
+/** … and for this many times the time that it took, so that clients never take more than a twentieth of a processor. */
+const SHARE = 20n;
+
+/** GET /api/v1/status of a running evictd. */
+export class RunningStatus {
+  readonly #parts: RunningParts;
+  readonly #growth = new UsageGrowth();
+  #ranked: { readonly candidates: CandidatesStatus; readonly untilNs: bigint } | undefined;
+
+  constructor(parts: RunningParts) {
+    this.#parts = parts;
+  }
+
+  readonly answer = ({ query }: ApiRequest): ApiAnswer => {
+    const asked = signalOf(query.get('signal'));
+    const { view, node, status, journal, evictd } = this.#parts;
+    if (view.last === undefined) throw new UnavailableError('EVICTD_API_STARTING', 'evictd has not read the node yet');
+    status.renew();
+    const { policy, state } = view.last;
+    const layout = node.layout();
+    const read = {
+      policy,
+      state,
+      layout: typeof layout === 'string' ? layout : (state.layout ?? 'single'),
+      observations: status.observations,
+    };
+    const parts = {
+      ...read,
+      node: node.identity,
+      candidates: this.#candidates(asked, read),
+      stalls: status.stalls,
+      notifiers: status.notifierStates,
+      problems: status.sourceProblems,
+      history: view.history,
+      records: journal.recent,
+      evictd: evictd(),
+    };
+    return { json: deferred.statusOf(parts, momentNow()) };
+  };
+
+  #candidates(asked: ResourceSignal | undefined, read: RankingState): CandidatesStatus {
+    const beganNs = process.hrtime.bigint();
+    const last = this.#ranked;
+    if (last?.candidates.signal === ranking.rankedSignal(read.state, asked) && beganNs < last.untilNs) return last.candidates;
+    const found = this.#parts.workloads.candidates('bounds');
+    const candidates = ranking.candidatesStatus(asked, read, found, this.#growth, beganNs);
+    const endedNs = process.hrtime.bigint();
+    const pauseNs = (endedNs - beganNs) * SHARE;
+    this.#ranked = { candidates, untilNs: endedNs + (pauseNs > FRESH_NS ? pauseNs : FRESH_NS) };
+    return candidates;
+  }
+}
+
+/** @throws UsageError  no workload is evicted for it */
+function signalOf(text: string | null): ResourceSignal | undefined {
+  if (text === null || text === '') return undefined;
+  if (isSignal(text) && isResourceSignal(text)) return text;
+  throw new UsageError('EVICTD_API_SIGNAL', `no workload is evicted for ${text}`, { hint: `use one of ${RESOURCE_SIGNALS.join(', ')}` });
+}

@@ -1,0 +1,77 @@
+import { updateContainerFsThresholds } from '../../core/decide/containerfs.js';
+import type { Policy, State } from '../../core/decide/state.js';
+import type { Layout } from '../../core/signal/layout.js';
+import type { Stall } from '../../core/signal/pressure-share.js';
+import { STALL_KINDS, STALL_RESOURCES } from '../../core/signal/signal.js';
+import type { Observations } from '../../core/signal/observation.js';
+import type { Threshold } from '../../core/threshold/threshold.js';
+import { checkPressure } from '../../core/threshold/check-status.js';
+import type { NodeIdentity, NotifierState, SourceProblem } from '../../monitor/ports/ports.js';
+import { budgetStatus, evictionStatus, heldUnits, pauseStatus, policyStatus, recordStatus } from './activity-status.js';
+import { secondsOf, type Moment } from './moment.js';
+import type { SignalHistory } from './signal-history.js';
+import { conditionStatus, signalStatus, thresholdStatus } from './signal-status.js';
+import type { CandidatesStatus, EvictdStatus, NodePressure, NotifierStatus, StatusDocument } from './status-document.js';
+
+/** What a status is made of. */
+export interface StatusParts {
+  readonly node: NodeIdentity;
+  readonly policy: Policy;
+  readonly state: State;
+  readonly layout: Layout;
+  readonly observations: Observations;
+  readonly candidates: CandidatesStatus;
+  readonly stalls: readonly Stall[];
+  readonly notifiers: readonly NotifierState[];
+  readonly problems: readonly SourceProblem[];
+  readonly history: SignalHistory;
+  /** Lines of the journal, the oldest first. */
+  readonly records: readonly string[];
+  /** undefined: no evictd runs. */
+  readonly evictd: EvictdStatus | undefined;
+}
+
+export function statusOf(parts: StatusParts, moment: Moment): StatusDocument {
+  const { node, policy, state, layout, observations, history, evictd } = parts;
+  const thresholds = shownThresholds(policy, layout, observations);
+  const check = checkPressure(observations, thresholds);
+  return {
+    apiVersion: 'v1',
+    time: new Date(moment.wallMs).toISOString(),
+    evictd: evictd ?? null,
+    node: { name: node.name, cgroup: node.cgroup ?? null, cgroupVersion: node.cgroupVersion ?? null },
+    signals: check.signals.map((each) => signalStatus(each, history, moment)),
+    historyAgesSeconds: history.times.map((timeNs) => secondsOf(moment.nowNs - timeNs)),
+    thresholds: thresholds.map((threshold) => thresholdStatus(threshold, observations, state, moment)),
+    conditions: conditionStatus(check, evictd && state, policy, moment),
+    pressure: pressureStatus(parts.stalls),
+    candidates: parts.candidates,
+    evictions: state.evictions.map((eviction) => evictionStatus(eviction, moment)),
+    decisions: recordStatus(parts.records),
+    budget: budgetStatus(policy, state, moment),
+    pauses: pauseStatus(policy, state, evictd?.safeMode ?? undefined, moment),
+    policies: (policy.policies ?? []).map((each) => policyStatus(each, state, moment)),
+    heldUnits: heldUnits(state, moment),
+    notifiers: parts.notifiers.map(notifierStatus),
+    problems: parts.problems.map(({ code, message, hint }) => ({ code, message, ...(hint !== undefined && { hint }) })),
+  };
+}
+
+/** A threshold that follows from the layout is left out where its filesystem is not read. */
+function shownThresholds(policy: Policy, layout: Layout, { observed }: Observations): readonly Threshold[] {
+  const { thresholds } = updateContainerFsThresholds(policy.thresholds, layout);
+  return thresholds.filter((threshold) => policy.thresholds.includes(threshold) || observed.has(threshold.signal));
+}
+
+function pressureStatus(stalls: readonly Stall[]): NodePressure | null {
+  if (stalls.length === 0) return null;
+  const lines = STALL_RESOURCES.map((resource) => {
+    const averages = (kind: Stall['kind']) => stalls.find((stall) => stall.resource === resource && stall.kind === kind)?.averages;
+    return [resource, Object.fromEntries(STALL_KINDS.map((kind) => [kind, averages(kind) ?? null]))] as const;
+  });
+  return Object.fromEntries(lines) as NodePressure;
+}
+
+function notifierStatus({ mechanism, signal, target, live, essential, reason, hint }: NotifierState): NotifierStatus {
+  return { mechanism, signal, target, live, essential, ...(reason !== undefined && { reason }), ...(hint !== undefined && { hint }) };
+}

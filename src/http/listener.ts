@@ -1,0 +1,116 @@
+import type { Server, Socket } from 'node:net';
+import type { Log } from '../log/log.js';
+import { endpointOf, type Endpoint, type ListenAddress, type TryLock } from './listen-address.js';
+
+/** Limit for a client to send its request. */
+export const CLIENT_TIMEOUT_MS = 5_000;
+const RETRY_MS = 10_000;
+const MAX_CONNECTIONS = 32;
+
+export interface ListenerOptions {
+  readonly address: ListenAddress;
+  readonly tryLock: TryLock;
+  /** Of a Unix socket. */
+  readonly mode: number;
+  readonly log: Pick<Log, 'debug' | 'info' | 'warn'>;
+  /** What is served, in the plural, for the log. */
+  readonly what: string;
+  /** Where the log says that it is served. */
+  readonly level: 'debug' | 'info';
+  /** Of the warning that it cannot be served. */
+  readonly code: string;
+  readonly hint: string;
+  /** Time between attempts to listen. Left out: 10 s. */
+  readonly retryMs?: number | undefined;
+}
+
+/**
+ * Lets a server listen at an address. It never affects eviction: it retries an address in use and limits connections. A
+ * connection beyond the limit closes the oldest one: clients that hold connections open do not keep others out, whose
+ * requests take milliseconds.
+ */
+export class Listener {
+  readonly #options: ListenerOptions;
+  readonly #server: Server;
+  readonly #endpoint: Endpoint;
+  #retry: NodeJS.Timeout | undefined;
+  #problem: string | undefined;
+  /** The oldest first. */
+  readonly #connections = new Set<Socket>();
+  #closed = false;
+
+  constructor(server: Server, options: ListenerOptions) {
+    const { address, tryLock, mode, what, level, log } = options;
+    this.#options = options;
+    this.#server = server;
+    this.#endpoint = endpointOf(address, tryLock, mode);
+    server.on('connection', (socket) => {
+      this.#limit(socket);
+    });
+    server.on('error', (error: NodeJS.ErrnoException) => {
+      this.#unavailable(error);
+    });
+    server.on('listening', () => {
+      this.#endpoint.opened();
+      log[level](`${what} are served on ${this.#endpoint.text(this.port)}`);
+      this.#problem = undefined;
+    });
+  }
+
+  /** Listens, and retries after an error, which is logged. */
+  start(): void {
+    if (this.#closed) return;
+    try {
+      this.#server.listen(this.#endpoint.claim());
+    } catch (error) {
+      this.#unavailable(error as NodeJS.ErrnoException);
+    }
+  }
+
+  /** The port, also if port 0 is configured; undefined while not listening, and for a Unix socket. */
+  get port(): number | undefined {
+    const address = this.#server.address();
+    return typeof address === 'object' ? address?.port : undefined;
+  }
+
+  /** Why the server is not listening; undefined while it is. */
+  get problem(): string | undefined {
+    return this.#problem;
+  }
+
+  /** Closes all connections at once. */
+  close(): void {
+    this.#closed = true;
+    clearTimeout(this.#retry);
+    this.#server.close();
+    for (const socket of this.#connections) socket.destroy();
+    this.#endpoint.release();
+  }
+
+  #limit(socket: Socket): void {
+    this.#connections.add(socket);
+    const [oldest] = this.#connections;
+    if (this.#connections.size > MAX_CONNECTIONS && oldest !== undefined) {
+      this.#connections.delete(oldest); // now: the event comes later
+      oldest.destroy();
+    }
+    socket.once('close', () => this.#connections.delete(socket));
+  }
+
+  #unavailable(error: NodeJS.ErrnoException): void {
+    if (this.#closed) return;
+    const { retryMs = RETRY_MS, log, what, code, hint } = this.#options;
+    const reason = error.code === 'EADDRINUSE' ? 'the address is in use' : error.message;
+    if (this.#problem !== reason) {
+      log.warn(`${what} cannot be served on ${this.#endpoint.text(this.port)}: ${reason}; trying again every ${String(retryMs / 1000)} s`, {
+        code,
+        hint,
+      });
+    }
+    this.#problem = reason;
+    clearTimeout(this.#retry);
+    this.#retry = setTimeout(() => {
+      this.start();
+    }, retryMs).unref();
+  }
+}

@@ -1,0 +1,82 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { jsonText } from '../core/name/json-text.js';
+import { EvictdError, InputError, UnavailableError, UsageError } from '../errors.js';
+import { respond } from './bounded-server.js';
+
+/** A request for a route. */
+export interface ApiRequest {
+  readonly query: URLSearchParams;
+  /** '' without a body. */
+  readonly body: string;
+}
+
+export interface ApiAnswer {
+  /** The HTTP status. Left out: 200. */
+  readonly status?: number;
+  /** Becomes JSON. */
+  readonly json: unknown;
+}
+
+/** One operation of the API (docs/api.md). */
+export interface Route {
+  /** `GET` changes nothing. */
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  /** `everywhere`: read-only, and fit for everyone who may read the metrics. */
+  readonly servedBy: 'socket' | 'everywhere';
+  /** An EvictdError that it throws is the answer: 400 for a wrong request, 503 if it may succeed later, else 500. */
+  readonly answer: (request: ApiRequest) => Promise<ApiAnswer> | ApiAnswer;
+}
+
+const JSON_TYPE = 'application/json; charset=utf-8';
+/** A request has a few short fields. */
+const MAX_BODY_BYTES = 16_384;
+
+/** Answers a request by the route of its method and path. Never rejects. */
+export async function answerBy(routes: readonly Route[], request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { status = 200, json } = await answerOf(routes, request).catch(failure);
+  if (!response.destroyed) respond(response, status, `${jsonText(json, 2)}\n`, JSON_TYPE);
+}
+
+async function answerOf(routes: readonly Route[], request: IncomingMessage): Promise<ApiAnswer> {
+  const [path = '/', ...query] = (request.url ?? '/').split('?');
+  const method = request.method === 'HEAD' ? 'GET' : request.method;
+  const own = routes.filter((each) => each.path === path);
+  const route = own.find((each) => each.method === method);
+  if (route !== undefined) return route.answer({ query: new URLSearchParams(query.join('?')), body: await bodyOf(request) });
+  request.resume(); // ignores a body
+  const known = own.length === 0 ? routes : own;
+  const hint = `there is ${known.map((each) => `${each.method} ${each.path}`).join(', ')}`;
+  return failure(
+    new UsageError('EVICTD_API_ROUTE', `no such operation: ${request.method ?? ''} ${path}`, { hint }),
+    own.length === 0 ? 404 : 405,
+  );
+}
+
+function statusOf(error: unknown): number {
+  if (error instanceof UsageError || error instanceof InputError) return 400;
+  return error instanceof UnavailableError ? 503 : 500;
+}
+
+function failure(error: unknown, status = statusOf(error)): ApiAnswer {
+  const { code, message, hint } =
+    error instanceof EvictdError ? error : { code: 'EVICTD_INTERNAL', message: String(error), hint: undefined };
+  return { status, json: { error: { code, message, ...(hint !== undefined && { hint }) } } };
+}
+
+/** @throws UsageError  it is too large */
+function bodyOf(request: IncomingMessage): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const parts: Buffer[] = [];
+    let bytes = 0;
+    request.on('data', (part: Buffer) => {
+      bytes += part.length;
+      if (bytes <= MAX_BODY_BYTES) parts.push(part);
+      else reject(new UsageError('EVICTD_API_BODY', `the request is larger than ${String(MAX_BODY_BYTES)} bytes`));
+    });
+    request.on('end', () => {
+      resolve(Buffer.concat(parts).toString('utf8'));
+    });
+    request.on('error', reject);
+  });
+}

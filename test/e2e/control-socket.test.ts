@@ -1,0 +1,73 @@
+import { existsSync, statSync } from 'node:fs';
+import { request } from 'node:http';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import type { StatusDocument } from '../../src/features/status/status-document.js';
+import { instanceName } from '../../src/host/instance-lock.js';
+import { contradictions, documentedOperations } from '../support/json-schema.js';
+import { Evictd, scratchDirectory } from './evictd.js';
+import { guarding, ON, testNode, workload } from './node.js';
+
+const ask = (socketPath: string, path = '/api/v1/status'): Promise<{ status: number | undefined; document: StatusDocument }> =>
+  new Promise((resolve, reject) => {
+    request({ socketPath, path, agent: false }, (response) => {
+      let text = '';
+      response.setEncoding('utf8').on('data', (part: string) => (text += part));
+      response.on('end', () => resolve({ status: response.statusCode, document: JSON.parse(text) as StatusDocument }));
+    })
+      .on('error', reject)
+      .end();
+  });
+
+test(`the status before, during and after an eviction (${ON})`, async () => {
+  const node = testNode();
+  const batch = await workload(node.child('batch'), { growsMib: 140, onTerm: 'ignore' });
+  await workload(node.child('web'), { holdsMib: 10, onTerm: 'exit' });
+  const config = {
+    ...guarding(node),
+    evictionHard: { 'memory.available': '8Mi' },
+    evictionSoft: { 'memory.available': '384Mi' },
+    evictionSoftGracePeriod: { 'memory.available': '100ms' },
+    evictionMaxPodGracePeriod: 30,
+    monitoringInterval: '200ms',
+  };
+  const evictd = await new Evictd({ config }).guarding();
+  const socket = join(evictd.directory, 'run', `${instanceName({ cgroup: node.path })}.sock`);
+  expect(statSync(socket).mode & 0o777).toBe(0o600);
+
+  const { status, document: before } = await ask(socket);
+  expect(status).toBe(200);
+  expect(contradictions('Status', before)).toEqual([]);
+  expect(before).toMatchObject({ evictd: { pid: evictd.pid, dryRun: false }, node: { cgroup: node.path }, evictions: [] });
+  expect(before.candidates.workloads.map(({ name }) => name)).toEqual(['web', 'batch']);
+  expect(before.decisions.map(({ type }) => type)).toEqual(['start']);
+
+  batch.grow();
+  await evictd.recorded('decision');
+  const { document: during } = await ask(socket);
+  expect(contradictions('Status', during)).toEqual([]);
+  expect(during.evictions).toMatchObject([{ decision: 1, name: 'batch', phase: 'terminating' }]);
+  expect(during.decisions[0]).toMatchObject({ type: 'decision', decision: 1 });
+  expect(during.conditions).toContainEqual({ type: 'MemoryPressure', status: 'True', clearsInSeconds: null });
+
+  const nothing = await ask(socket, '/nothing');
+  expect(nothing).toMatchObject({ status: 404, document: { error: { hint: `there is ${documentedOperations().join(', ')}` } } });
+  expect(await evictd.stop()).toBe(0);
+  expect(existsSync(socket)).toBe(false);
+});
+
+test(`the socket of a killed evictd is replaced, and a dry run has its own (${ON})`, async () => {
+  const node = testNode();
+  const directory = scratchDirectory();
+  const socket = join(directory, 'run', `${instanceName({ cgroup: node.path })}.sock`);
+  const killed = await new Evictd({ config: guarding(node), directory }).guarding();
+  killed.child.kill('SIGKILL');
+  await killed.exited();
+  expect(existsSync(socket)).toBe(true);
+
+  const evictd = await new Evictd({ config: guarding(node), directory }).guarding();
+  const dryRun = await new Evictd({ config: guarding(node), directory, args: ['--dry-run'] }).guarding();
+  expect((await ask(socket)).document.evictd).toMatchObject({ pid: evictd.pid, dryRun: false });
+  const own = join(directory, 'run', `${instanceName({ cgroup: node.path }, true)}.sock`);
+  expect((await ask(own)).document.evictd).toMatchObject({ pid: dryRun.pid, dryRun: true });
+});
