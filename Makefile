@@ -27,7 +27,7 @@ need = @command -v $(1) >/dev/null 2>&1 || { echo 'evictd: $(2)' >&2; exit 1; }
 
 build: $(PREBUILD) bundle program-code
 
-bundle: dist/evictd.js dist/types/index.d.ts
+bundle: dist/evictd.js dist/types/index.d.ts dist/man/evictd.8
 
 # --- what must be there ---
 
@@ -106,7 +106,7 @@ DEB := build/deb/evictd_$(shell node -p 'require("./package.json").version' 2>/d
 
 deb: $(DEB)
 
-$(DEB): dist/evictd.js $(PREBUILD) CHANGELOG.md LICENSE $(wildcard docs/*.md) $(shell find packaging src/features/install -type f)
+$(DEB): dist/evictd.js dist/man/evictd.8 $(PREBUILD) CHANGELOG.md LICENSE $(wildcard docs/*.md) $(shell find packaging src/features/install -type f)
 	$(call need,dpkg-deb,dpkg-deb is missing (Debian has it; others: the package dpkg))
 	@$(BIN)/tsx packaging/deb/build.ts --out $@
 
@@ -119,6 +119,10 @@ cmake: $(MODULES) | node
 
 dist/evictd.js: $(SOURCES) esbuild.config.js package.json $(MODULES) | node
 	node esbuild.config.js
+
+# Manual pages, completion and JSON Schema, from the commands and the configuration's schema.
+dist/man/evictd.8: $(SOURCES) $(wildcard packaging/manual/*.ts) $(MODULES) | node
+	$(BIN)/tsx packaging/manual/build.ts
 
 # Without it everything is the same, and starts later. It is for one Node: asked every time.
 program-code: dist/evictd.js $(PREBUILD)

@@ -8,6 +8,7 @@ import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileS
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import manifest from '../../package.json' with { type: 'json' };
+import { lastChange } from '../last-change.js';
 import { control } from './control.js';
 import { CONFFILES, plantTree } from './tree.js';
 
@@ -45,19 +46,10 @@ try {
   execFileSync('chmod', ['-R', 'go=rX', root]); // whatever the umask was
   execFileSync('dpkg-deb', ['--root-owner-group', `-Z${values.compression}`, '--build', root, values.out], {
     stdio: ['ignore', 'ignore', 'inherit'],
-    env: { ...process.env, SOURCE_DATE_EPOCH: process.env.SOURCE_DATE_EPOCH ?? lastChange() },
+    env: { ...process.env, SOURCE_DATE_EPOCH: lastChange() },
   });
   const mib = (bytes: number): string => `${(bytes / MIB).toFixed(1)} MiB`;
   process.stdout.write(`${values.out}: ${mib(statSync(values.out).size)}, ${mib(installedBytes)} installed\n`);
 } finally {
   rmSync(root, { recursive: true, force: true });
-}
-
-/** So that the same tree makes the same package. */
-function lastChange(): string {
-  try {
-    return execFileSync('git', ['log', '-1', '--format=%ct'], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
-  } catch {
-    return String(Math.floor(Date.now() / 1000)); // no checkout
-  }
 }

@@ -1,5 +1,6 @@
 import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { STARTER_CONFIG } from '../../src/features/install/systemd/starter-config.js';
 import { SERVICE, serviceUnit, SLICE, sliceUnit } from '../../src/features/install/systemd/units.js';
 import { nodeBinary, PACKAGED_NODE } from '../node-binary.js';
@@ -10,6 +11,13 @@ const DOCUMENTATION = '/usr/share/doc/evictd';
 const PROGRAM = [`${LIBRARY}/node`, `${LIBRARY}/dist/evictd.js`];
 
 const CONFIG = '/etc/evictd/config.yaml';
+/** Where each shell looks for the scripts of packages. */
+const COMPLETIONS = {
+  bash: '/usr/share/bash-completion/completions/evictd',
+  zsh: '/usr/share/zsh/vendor-completions/_evictd',
+  fish: '/usr/share/fish/vendor_completions.d/evictd.fish',
+};
+
 export const CONFFILES = [CONFIG];
 
 /** Puts what the package installs below `root`, from the built tree in the current directory. */
@@ -45,6 +53,13 @@ export function plantTree(root: string): void {
   for (const file of readdirSync('docs', { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.md'))) {
     copy(join('docs', file), join(DOCUMENTATION, file));
   }
+  for (const page of readdirSync('dist/man')) {
+    const path = `/usr/share/man/man${page.slice(-1)}/${page}.gz`;
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), gzipSync(readFileSync(`dist/man/${page}`), { level: 9 }));
+  }
+  for (const [shell, path] of Object.entries(COMPLETIONS)) copy(`dist/completion/evictd.${shell}`, path);
+  copy('dist/evictd.schema.json', `/usr/share/evictd/evictd.schema.json`);
   copy('CHANGELOG.md', `${DOCUMENTATION}/CHANGELOG.md`);
   write(`${DOCUMENTATION}/copyright`, copyright(licence));
 }

@@ -3,8 +3,21 @@ import type { CommandList } from './output/command.js';
 
 const isWindows = (): boolean => configuredPlatform().os === 'windows';
 
+/** The command that needs all others. */
+export const COMPLETION = 'completion';
+
 /** Commands that `evictd --help` only names. */
-export const RARE: ReadonlySet<string> = new Set(['shutdown', 'admit', 'reclaim', 'reload', 'resume', 'uninstall', 'restore', 'replay']);
+export const RARE: ReadonlySet<string> = new Set([
+  'shutdown',
+  'admit',
+  'reclaim',
+  'reload',
+  'resume',
+  'uninstall',
+  'restore',
+  'replay',
+  COMPLETION,
+]);
 
 /** Every command, in the order of `evictd --help`. */
 export const COMMANDS: CommandList = {
@@ -24,5 +37,6 @@ export const COMMANDS: CommandList = {
   uninstall: async () => (isWindows() ? (await import('./windows-install.js')).uninstall : (await import('./install.js')).uninstall),
   restore: async () => (await import('./install.js')).restore,
   replay: async () => (await import('../features/replay/command.js')).replay,
+  completion: async () => (await import('../features/completion/command.js')).completion,
   demo: async () => (await import('../features/demo/command.js')).demo,
 };

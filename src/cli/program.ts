@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import manifest from '../../package.json' with { type: 'json' };
 import { UsageError } from '../errors.js';
 import type { CommandEdge, CommandList } from './output/command.js';
-import { COMMANDS, RARE } from './commands.js';
+import { COMMANDS, COMPLETION, RARE } from './commands.js';
 import { formatError, usageMessage } from './output/error-text.js';
 import { HELP_ALL, HELP_WIDTH, helpLayout, RARE_COMMANDS } from './output/help.js';
 
@@ -14,15 +14,24 @@ import { HELP_ALL, HELP_WIDTH, helpLayout, RARE_COMMANDS } from './output/help.j
  */
 export async function runProgram(edge: CommandEdge, args: readonly string[], list: CommandList = COMMANDS): Promise<void> {
   const [name = ''] = args;
-  // Only the command that is called is loaded, which halves the time to start `check`. Help and a misspelt name need
-  // all of them.
-  const needed = Object.hasOwn(list, name) ? [name] : Object.keys(list);
-  const commands = await Promise.all(needed.map(async (each) => (await list[each]?.())?.(edge)));
-  const shown = commands.filter((command) => command !== undefined);
+  // Only the command that is called is loaded, which halves the time to start `check`. Help, a misspelt name and the
+  // completion need all of them.
+  const needed = Object.hasOwn(list, name) && name !== COMPLETION ? [name] : Object.keys(list);
+  const shown = await commandsOf(edge, needed, list);
   const end = args.includes('--') ? args.indexOf('--') : args.length;
   const isWhole = args.includes(HELP_ALL);
   const words = isWhole ? args.map((word, index) => (word === HELP_ALL && index < end ? '--help' : word)) : args;
   await program(edge, shown, isWhole).parseAsync(words, { from: 'user' });
+}
+
+async function commandsOf(edge: CommandEdge, names: readonly string[], list: CommandList): Promise<Command[]> {
+  const commands = await Promise.all(names.map(async (each) => (await list[each]?.())?.(edge)));
+  return commands.filter((command) => command !== undefined);
+}
+
+/** evictd with all its commands, for what is made of them. */
+export async function wholeProgram(edge: CommandEdge): Promise<Command> {
+  return program(edge, await commandsOf(edge, Object.keys(COMMANDS), COMMANDS), true);
 }
 
 function program({ io }: CommandEdge, commands: readonly Command[], isWhole: boolean): Command {

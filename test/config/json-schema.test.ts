@@ -2,27 +2,15 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { expect, test } from 'vitest';
-import { configurationSchema } from '../../src/config/json-schema.js';
+import { DESCRIPTIONS } from '../../src/config/descriptions.js';
+import { configurationSchema, type JsonSchema } from '../../src/config/json-schema.js';
 
-/** The keywords that the schema of a configuration has. */
-interface Schema {
-  readonly type?: string | readonly string[];
-  readonly enum?: readonly string[];
-  readonly anyOf?: readonly Schema[];
-  readonly items?: Schema;
-  readonly properties?: Readonly<Record<string, Schema>>;
-  readonly additionalProperties?: false | Schema;
-  readonly required?: readonly string[];
-  readonly minimum?: number;
-  readonly maximum?: number;
-}
-
-const SCHEMA: Schema = configurationSchema();
+const SCHEMA: JsonSchema = configurationSchema();
 
 const typeOf = (value: unknown): string => (Array.isArray(value) ? 'array' : typeof value);
 
 /** The paths of the values that the schema refuses. */
-function faults(schema: Schema, value: unknown, path: string): string[] {
+function faults(schema: JsonSchema, value: unknown, path: string): string[] {
   const { type, anyOf, items, properties, additionalProperties, required = [] } = schema;
   if (anyOf !== undefined) return anyOf.some((one) => faults(one, value, path).length === 0) ? [] : [path];
   const seen = typeOf(value);
@@ -75,13 +63,40 @@ test.each<[wrong: string, yaml: string, fault: string]>([
 });
 
 test('everything has a type', () => {
-  const untyped = (schema: Schema, path: string): string[] => {
+  const untyped = (schema: JsonSchema, path: string): string[] => {
     const { type, anyOf, items, properties = {}, additionalProperties } = schema;
-    const below: [string, Schema][] = Object.entries(properties);
+    const below: [string, JsonSchema][] = Object.entries(properties);
     if (items !== undefined) below.push(['items', items]);
     if (typeof additionalProperties === 'object') below.push(['*', additionalProperties]);
     for (const [index, one] of (anyOf ?? []).entries()) below.push([String(index), one]);
     return [...(type === undefined && anyOf === undefined ? [path] : []), ...below.flatMap(([key, one]) => untyped(one, `${path}.${key}`))];
   };
   expect(untyped(SCHEMA, '')).toEqual([]);
+});
+
+test('every key has a description, and every description a key', () => {
+  const described = new Set<string>();
+  const undescribed = (schema: JsonSchema, path: string): string[] => [
+    ...(schema.anyOf ?? []).flatMap((one) => undescribed(one, path)),
+    ...(schema.items ? undescribed(schema.items, `${path}[]`) : []),
+    ...Object.entries(schema.properties ?? {}).flatMap(([key, value]) => {
+      const at = path === '' ? key : `${path}.${key}`;
+      described.add(at).add(`${path}.*`);
+      return [...(value.description === undefined ? [at] : []), ...undescribed(value, at)];
+    }),
+  ];
+  expect(undescribed(SCHEMA, '')).toEqual([]);
+  expect(Object.keys(DESCRIPTIONS).filter((path) => !described.has(path))).toEqual([]);
+});
+
+test('a description and the default stand with the key', () => {
+  const { log, evictionHard, rules } = SCHEMA.properties ?? {};
+  expect(log?.properties?.level).toMatchObject({
+    description: 'Least level of a line.',
+    default: 'info',
+    enum: ['debug', 'info', 'warn', 'error'],
+  });
+  expect(evictionHard?.default).toMatchObject({ 'memory.available': '100Mi' });
+  expect(rules?.items?.properties?.priority).toMatchObject({ type: 'integer', description: expect.stringContaining('lowest') as string });
+  expect(rules?.items?.properties?.priority).not.toHaveProperty('default');
 });

@@ -23,6 +23,8 @@ const CLANG = { 'clang++': 'clang libclang-rt-14-dev' };
 const WINE = { 'x86_64-w64-mingw32-g++-posix': 'g++-mingw-w64-x86-64-posix', cmake: 'cmake', wineserver: 'wine wine64' };
 const ARM64 = { 'aarch64-linux-gnu-g++': 'g++-aarch64-linux-gnu', 'qemu-aarch64-static': 'qemu-user-static', cmake: 'cmake' };
 const QEMU = { 'qemu-system-x86_64': 'qemu-system-x86', mmdebstrap: 'mmdebstrap', 'mkfs.ext4': 'e2fsprogs' };
+/** Of the manual pages and of the completion. */
+const READERS = { mandoc: 'mandoc', man: 'man-db', zsh: 'zsh', fish: 'fish' };
 const CONTAINERS = { containerd: 'containerd', runc: 'runc', busybox: 'busybox-static', 'mkfs.xfs': 'xfsprogs' };
 
 /** In the order in which they run: what fails soonest first. `make build` has been run before. */
@@ -31,7 +33,7 @@ export const PARTS: readonly Part[] = [
     name: 'system',
     proves: 'the end-to-end and native tests that `make test` leaves out, on this machine',
     command: ['node_modules/.bin/vitest', 'run', '--project', 'proof'],
-    needs: CONTAINERS,
+    needs: { ...CONTAINERS, ...READERS },
   },
   {
     name: 'properties',

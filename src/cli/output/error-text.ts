@@ -57,7 +57,7 @@ export function usageMessage(message: string): string {
     .replace(/^error: /, '')
     .trim()
     .replace(/\s*\n\s*/g, ' ');
-  const [, written, choices] = /argument '(.*)' is invalid\. Allowed choices are (.*)\.$/.exec(line) ?? [];
+  const [, written, choices] = /(?:argument|value) '(.*?)' is invalid.*\. Allowed choices are (.*)\.$/.exec(line) ?? [];
   const meant = written && choices && nearest(written, choices.split(', '));
   return meant ? `${line} (Did you mean ${meant}?)` : line;
 }

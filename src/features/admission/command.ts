@@ -57,7 +57,7 @@ export function admitCommand({ io, setExitCode }: AdmitDeps): Command {
   const command = new AdmitCommand('admit', (error, failClosed, output) =>
     show({ known: false, admit: !failClosed, applicant: undefined, error }, output),
   )
-    .description('decide whether a workload may start under the present node conditions')
+    .description('decide whether a workload may start now')
     .optionsGroup('Workload:')
     .option('--name <name>', 'name below its source; in a systemd unit: %n')
     .option('--path <path>', 'path of its cgroup, as rules match it')
