@@ -106,7 +106,7 @@ DEB := build/deb/evictd_$(shell node -p 'require("./package.json").version' 2>/d
 
 deb: $(DEB)
 
-$(DEB): dist/evictd.js dist/man/evictd.8 $(PREBUILD) CHANGELOG.md LICENSE $(wildcard docs/*.md) $(shell find packaging src/features/install -type f)
+$(DEB): dist/evictd.js dist/man/evictd.8 $(PREBUILD) CHANGELOG.md LICENSE $(wildcard docs/*.md examples/*) $(shell find packaging src/features/install -type f)
 	$(call need,dpkg-deb,dpkg-deb is missing (Debian has it; others: the package dpkg))
 	@$(BIN)/tsx packaging/deb/build.ts --out $@
 

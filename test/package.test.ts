@@ -61,6 +61,7 @@ describe('the tarball', () => {
     'dist/man/evictd.yaml.5',
     'dist/completion/evictd.bash',
     'dist/evictd.schema.json',
+    'examples/server.yaml',
     `dist/prebuilds/${platform}/evictd.node`,
     'dist/types/index.d.ts',
     'dist/types/native/binding.d.ts',

@@ -59,7 +59,8 @@ export function plantTree(root: string): void {
     writeFileSync(join(root, path), gzipSync(readFileSync(`dist/man/${page}`), { level: 9 }));
   }
   for (const [shell, path] of Object.entries(COMPLETIONS)) copy(`dist/completion/evictd.${shell}`, path);
-  copy('dist/evictd.schema.json', `/usr/share/evictd/evictd.schema.json`);
+  copy('dist/evictd.schema.json', `${LIBRARY}/dist/evictd.schema.json`);
+  for (const file of readdirSync('examples')) copy(join('examples', file), join(DOCUMENTATION, 'examples', file));
   copy('CHANGELOG.md', `${DOCUMENTATION}/CHANGELOG.md`);
   write(`${DOCUMENTATION}/copyright`, copyright(licence));
 }

@@ -44,7 +44,8 @@ function keyItems({ anyOf = [], items, properties = {} }: JsonSchema, path: stri
 function kindOf({ type, enum: words, minimum, maximum, default: preset }: JsonSchema): string[] {
   const range =
     type === 'integer' ? [`A whole number${isRange(minimum, maximum) ? ` from ${String(minimum)} to ${String(maximum)}` : ''}.`] : [];
-  const shown = typeof preset === 'object' || preset === undefined ? [] : [`Default: ${[preset].join('')}.`];
+  const isShown = typeof preset === 'string' || typeof preset === 'number' || typeof preset === 'boolean';
+  const shown = isShown ? [`Default: ${String(preset)}.`] : [];
   return [...(words ? [`One of ${words.join(', ')}.`] : []), ...(type === 'boolean' ? ['true or false.'] : []), ...range, ...shown];
 }
 

@@ -3,7 +3,10 @@ import { Command } from 'commander';
 import type { Config } from '../config/config.js';
 import { inhibitDelaySetting, suffices, type InhibitDelay } from '../core/systemd/inhibit-delay.js';
 import { shutdownRequestedNs } from '../core/workload/shutdown-config.js';
-import { installedConfig } from '../features/install/systemd/starter-config.js';
+import { detectedProfile } from '../features/install/profile/detected-profile.js';
+import { profileOption, schemaFile } from '../features/install/profile/init-command.js';
+import { profileText, type Profile } from '../features/install/profile/profiles.js';
+import { installedConfig, STARTER_CONFIG } from '../features/install/systemd/starter-config.js';
 import { installSteps, type InstallRequest } from '../features/install/systemd/install-steps.js';
 import type { Machine } from '../features/install/install-machine.js';
 import { restoreSteps } from '../features/install/restore.js';
@@ -30,6 +33,12 @@ export interface InstallationOptions {
   readonly output: 'text' | 'json';
 }
 
+interface InstallOptions extends InstallationOptions, Pick<ConfigOptions, 'config' | 'configDir'> {
+  readonly now?: boolean;
+  readonly logindDropIn?: boolean;
+  readonly profile?: Profile;
+}
+
 export function installCommand(open: () => Promise<InstallationDeps>): Command {
   return withHelp(
     withDryRun(new Command('install').description('install evictd as a systemd service'))
@@ -38,11 +47,12 @@ export function installCommand(open: () => Promise<InstallationDeps>): Command {
         '--config <file>',
         'configuration of the service (default: the installed one, else /etc/evictd/config.yaml, which is created)',
       )
+      .addOption(profileOption())
       .option('--config-dir <directory>', "a kubelet's drop-ins, *.conf, that the service merges over the file")
       .option('--logind-drop-in', 'raise InhibitDelayMaxSec of logind to the shutdownGracePeriod'),
     {
       about: ['Keeps what is already installed and never overwrites a configuration. Needs root and systemd.'],
-      examples: ['evictd install --dry-run', 'evictd install --now'],
+      examples: ['evictd install --dry-run', 'evictd install --now', 'evictd install --profile server'],
       exit: { 0: 'installed', 1: 'not installed', ...USAGE_AND_CONFIG },
     },
   ).action(
@@ -51,9 +61,10 @@ export function installCommand(open: () => Promise<InstallationDeps>): Command {
       config: configFile,
       configDir: directory,
       logindDropIn = false,
+      profile,
       dryRun = false,
       output,
-    }: InstallationOptions & Pick<ConfigOptions, 'config' | 'configDir'> & { readonly now?: boolean; readonly logindDropIn?: boolean }) => {
+    }: InstallOptions) => {
       const { io, machine, program, readInhibitDelay } = await open();
       const kept = configFile === undefined ? installedConfig(machine.places) : undefined;
       const named = configFile ?? kept?.config;
@@ -62,18 +73,13 @@ export function installCommand(open: () => Promise<InstallationDeps>): Command {
         ...(named !== undefined && { config: named }),
         ...(configDir !== undefined && { configDir }),
       });
-      const requestedNs = shutdownRequestedNs(config.shutdown);
-      const delay = requestedNs > 0n ? await readInhibitDelay() : undefined;
-      const logind = {
-        wanted: logindDropIn,
-        setting: requestedNs > 0n ? inhibitDelaySetting(requestedNs) : undefined,
-        suffices: delay && suffices(delay, requestedNs),
-      };
+      const logind = await logindRequest(config, logindDropIn, readInhibitDelay);
       const request = {
         ...program,
         configFile: resolve(named ?? machine.places.configFile),
         configDirectory: configDir === undefined ? undefined : resolve(configDir),
         configKept: kept?.config !== undefined,
+        starter: starterText(profile),
         metrics: config.metrics,
         stateDirectory: config.stateDirectory,
         runtimeDirectory: config.runtimeDirectory,
@@ -81,7 +87,7 @@ export function installCommand(open: () => Promise<InstallationDeps>): Command {
         now,
         dryRun,
       };
-      const hasNoWorkloads = config.workloads.length === 0;
+      const hasNoWorkloads = config.workloads.length === 0 && profile === undefined;
       const steps = installSteps(request, machine);
       const dropIn = steps.find((step) => 'path' in step && step.path === machine.places.logindDropIn);
       const short = logind.suffices === false && dropIn?.action !== 'write' ? { hasDropIn: dropIn !== undefined } : undefined;
@@ -89,6 +95,22 @@ export function installCommand(open: () => Promise<InstallationDeps>): Command {
       await runSteps(io, steps, machine, { dryRun, output, next, nothing: 'nothing is installed' });
     },
   );
+}
+
+async function logindRequest(
+  { shutdown }: Config,
+  wanted: boolean,
+  readInhibitDelay: InstallationDeps['readInhibitDelay'],
+): Promise<InstallRequest['logind']> {
+  const requestedNs = shutdownRequestedNs(shutdown);
+  if (requestedNs <= 0n) return { wanted, setting: undefined, suffices: undefined };
+  return { wanted, setting: inhibitDelaySetting(requestedNs), suffices: suffices(await readInhibitDelay(), requestedNs) };
+}
+
+/** Of a new installation. Without a profile it names no workloads, so that evictd evicts nothing. */
+function starterText(profile: Profile | undefined): string {
+  if (profile === undefined) return STARTER_CONFIG;
+  return profileText(profile, { schema: schemaFile(), endpoint: detectedProfile().endpoint });
 }
 
 export function uninstallCommand(setExitCode: (code: number) => void, open: () => Promise<InstallationDeps>): Command {

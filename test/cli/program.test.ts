@@ -82,7 +82,7 @@ test('a command is one module and one line in the list', async () => {
 });
 
 /** Every command line that has help. */
-const HELPED = [...Object.keys(COMMANDS), ...['check', 'show', 'schema', 'import'].map((name) => `config ${name}`)];
+const HELPED = [...Object.keys(COMMANDS), ...['check', 'show', 'schema', 'init', 'import'].map((name) => `config ${name}`)];
 const longest = (text: string): number => Math.max(...text.split('\n').map(({ length }) => length));
 
 test.each(['', ...HELPED])('evictd %s --help fits on a screen of 80 columns and 24 lines', async (words) => {

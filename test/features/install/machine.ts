@@ -1,5 +1,6 @@
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { STARTER_CONFIG } from '../../../src/features/install/systemd/starter-config.js';
 import type { InstallRequest } from '../../../src/features/install/systemd/install-steps.js';
 import type { Machine } from '../../../src/features/install/install-machine.js';
 import type { InstallStep } from '../../../src/features/install/install-step.js';
@@ -54,6 +55,7 @@ export function request(machine: Machine, overrides: Partial<InstallRequest> = {
     configFile,
     configDirectory: undefined,
     configKept: false,
+    starter: STARTER_CONFIG,
     metrics: { host: '127.0.0.1', port: 9796 },
     stateDirectory,
     runtimeDirectory,

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { EvictdError } from '../../../errors.js';
 import { unitDirectories } from './unit-directories.js';
-import { isOurs, STARTER_CONFIG } from './starter-config.js';
+import { isOurs } from './starter-config.js';
 import { logindSteps, type LogindRequest } from './logind.js';
 import { requireMachine, requireNoPackage, type Machine } from '../install-machine.js';
 import { fileText, type InstallStep } from '../install-step.js';
@@ -26,6 +26,8 @@ export interface InstallRequest {
   readonly configDirectory: string | undefined;
   /** `configFile` is that of the installed service. */
   readonly configKept: boolean;
+  /** The text of a new configuration. */
+  readonly starter: string;
   readonly metrics: Config['metrics'];
   readonly stateDirectory: string;
   readonly runtimeDirectory: string;
@@ -63,10 +65,10 @@ export function installSteps(request: InstallRequest, machine: Machine): readonl
 }
 
 /** An existing configuration stays. */
-function configSteps({ configFile: path, configKept }: InstallRequest, byDefault: string): readonly InstallStep[] {
+function configSteps({ configFile: path, configKept, starter }: InstallRequest, byDefault: string): readonly InstallStep[] {
   if (configKept) return [{ action: 'keep', path, why: 'the service uses it; --config selects another' }];
   if (path !== byDefault) return [];
-  return [existsSync(path) ? { action: 'keep', path, why: 'your configuration' } : { action: 'write', path, text: STARTER_CONFIG }];
+  return [existsSync(path) ? { action: 'keep', path, why: 'your configuration' } : { action: 'write', path, text: starter }];
 }
 
 function unitStep(path: string, text: string): InstallStep {
