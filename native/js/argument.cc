@@ -34,12 +34,12 @@ void ThrowArgumentError(Napi::Env env, const std::string& message, bool range) {
   throw error;
 }
 
-std::string TextArgument(const Napi::Value& value, const char* name) {
+std::string TextArgument(const Napi::Value& value, const char* name, bool may_be_empty) {
   if (!value.IsString()) ThrowArgumentError(value.Env(), std::string(name) + " must be a string");
   std::string text = value.As<Napi::String>().Utf8Value();
   // A lone surrogate may stand for a byte of a name.
   if (text.find(kReplaced) != std::string::npos) text = BytesOfText(value.As<Napi::String>().Utf16Value());
-  if (text.empty() || text.find('\0') != std::string::npos) {
+  if ((text.empty() && !may_be_empty) || text.find('\0') != std::string::npos) {
     ThrowArgumentError(value.Env(), std::string(name) + " must not be empty nor contain NUL");
   }
   return text;
@@ -79,8 +79,10 @@ Napi::Object ObjectArgument(const Napi::Value& value, const char* name) {
   return value.As<Napi::Object>();
 }
 
-std::vector<std::string> TextsArgument(const Napi::Value& value, const char* name) {
-  return ListArgument<std::string>(value, name, TextArgument);
+std::vector<std::string> TextsArgument(const Napi::Value& value, const char* name, bool may_be_empty) {
+  return ListArgument<std::string>(value, name, [may_be_empty](const Napi::Value& element, const char* of) {
+    return TextArgument(element, of, may_be_empty);
+  });
 }
 
 std::vector<double> NumbersArgument(const Napi::Value& value, const char* name) {

@@ -11,8 +11,8 @@ namespace evictd {
 // Checked arguments. Each function throws a TypeError (ERR_INVALID_ARG_TYPE) or RangeError (ERR_OUT_OF_RANGE) that
 // names the argument.
 
-// A path or name: not empty, without NUL.
-std::string TextArgument(const Napi::Value& value, const char* name);
+// A path or name: without NUL, and not empty unless that is allowed.
+std::string TextArgument(const Napi::Value& value, const char* name, bool may_be_empty = false);
 
 double NumberArgument(const Napi::Value& value, const char* name);
 
@@ -25,7 +25,7 @@ Napi::Function FunctionArgument(const Napi::Value& value, const char* name);
 
 Napi::Object ObjectArgument(const Napi::Value& value, const char* name);
 
-std::vector<std::string> TextsArgument(const Napi::Value& value, const char* name);
+std::vector<std::string> TextsArgument(const Napi::Value& value, const char* name, bool may_be_empty = false);
 
 std::vector<double> NumbersArgument(const Napi::Value& value, const char* name);
 

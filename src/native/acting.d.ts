@@ -81,6 +81,25 @@ export interface MemoryReaperConstructor {
   new (): MemoryReaper;
 }
 
+/** `errno` (positive): it could not be started, or 0. `signal`: that ended it, or 0. */
+export interface ChildEnd {
+  readonly errno: number;
+  readonly exitCode: number;
+  readonly signal: number;
+}
+/**
+ * A program as a child of this process, started on a thread of its own, because exec may wait for a filesystem that
+ * hangs. It has a session and process group of its own, which ends with it, / as directory, /dev/null as input and
+ * output, priority 10 and oom_score_adj 0. `close()` ends the group with SIGKILL, and `onDone` is not called any more.
+ */
+export interface ChildProgramConstructor {
+  /** Throws EAGAIN where no thread can be made, or while 16 children have not ended. */
+  new (
+    command: { readonly program: string; readonly arguments: readonly string[]; readonly environment: readonly string[] },
+    onDone: (end: ChildEnd) => void,
+  ): { close(): void };
+}
+
 /**
  * An eviction that was decided in advance. After a wake of any other watch at which the first condition holds, and
  * `afterNs` without `place`, `withdraw` or `seen`, the waiter's thread compares the candidates, writes the record of the

@@ -8,6 +8,7 @@
  */
 import type {
   CgroupHandleConstructor,
+  ChildProgramConstructor,
   FileLockConstructor,
   MemoryReaperConstructor,
   NotifySocketConstructor,
@@ -66,6 +67,7 @@ export interface Binding {
   readonly CgroupHandle: CgroupHandleConstructor;
   readonly Pidfd: PidfdConstructor;
   readonly MemoryReaper: MemoryReaperConstructor;
+  readonly ChildProgram: ChildProgramConstructor;
   readonly StandingOrder: StandingOrderConstructor;
   readonly NotifySocket: NotifySocketConstructor;
   readonly FileLock: FileLockConstructor;

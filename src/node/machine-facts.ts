@@ -10,6 +10,7 @@ import type { ConfiguredPolicy } from '../core/policy/configured-policy.js';
 import { KERNEL_FILES, readPolicyFacts } from './policy-facts.js';
 import type { Hindrance, MachineFacts, PolicyFacts, PresentWorkload, PresentWorkloads } from '../config/lint/machine.js';
 import type { Node, NotifierState, WorkloadSource } from '../monitor/ports/ports.js';
+import { native } from '../native/index.js';
 import { compileRules, namedOf, patternsOf } from '../workloads/workload-rules.js';
 import type { HostReading } from './open-reading.js';
 import { openRuntimeReading } from './runtime-reading.js';
@@ -62,7 +63,7 @@ async function programProblems({ hooks: { preEvict, postEvict }, policies }: Loa
   const steps = policies.flatMap(({ then }) => then);
   const commands = [preEvict?.argv, postEvict?.argv, ...steps.map((step) => (step.kind === 'run' ? step.command : undefined))];
   const programs = new Set(commands.flatMap((command) => command?.slice(0, 1) ?? []));
-  const runner = programs.size === 0 ? undefined : selectHost().openProgramRunner?.();
+  const runner = programs.size === 0 ? undefined : selectHost().openProgramRunner?.(native);
   const found = [...programs].map(async (program) => [program, await runner?.problemOf(program, CHECKED_WITHIN_MS)] as const);
   return new Map((await Promise.all(found)).flatMap(([program, problem]) => (problem === undefined ? [] : [[program, problem]])));
 }

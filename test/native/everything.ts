@@ -53,6 +53,7 @@ export function everything(): Everything {
     DeletedFiles: [`new native.DeletedFiles('/', wake)`],
     CgroupHandle: either((cgroup) => `new native.CgroupHandle(${cgroup})`),
     Pidfd: ['new native.Pidfd(process.pid)'],
+    ChildProgram: ['new native.ChildProgram({ program: "/bin/sleep", arguments: ["1000"], environment: [] }, wake)'],
     MemoryReaper: either(
       (cgroup) =>
         `(() => { const reaper = new native.MemoryReaper(); new native.CgroupHandle(${cgroup}).signal(0, reaper); return reaper; })()`,

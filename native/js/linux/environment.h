@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "js/environment.h"
+#include "system/linux/child_program.h"
 #include "walk/linux/background_walk.h"
 #include "watch/linux/armer.h"
 #include "watch/linux/waiter.h"
@@ -15,7 +16,8 @@ namespace evictd {
 
 class Environment : public EnvironmentOf<Environment> {
  public:
-  explicit Environment(Napi::Env env) : EnvironmentOf(env), background_walks_(waker()), directory_walks_(waker()) {}
+  explicit Environment(Napi::Env env)
+      : EnvironmentOf(env), background_walks_(waker()), directory_walks_(waker()), child_programs_(waker()) {}
 
   // The first call starts the threads of both. Throws SystemError.
   Waiter& waiter();
@@ -33,12 +35,14 @@ class Environment : public EnvironmentOf<Environment> {
   BackgroundWalks* background_walks() { return &background_walks_; }
   // Apart from background_walks: hanging walks of one kind must not keep the other kind from starting.
   BackgroundWalks* directory_walks() { return &directory_walks_; }
+  ChildPrograms* child_programs() { return &child_programs_; }
 
   void StopThreads();
 
  private:
   BackgroundWalks background_walks_;
   BackgroundWalks directory_walks_;
+  ChildPrograms child_programs_;
   std::unique_ptr<Waiter> waiter_;
   std::unique_ptr<Armer> armer_;
 };

@@ -7,6 +7,7 @@ import type { Log } from '../../log/log.js';
 import type { BeforeSignal } from '../../monitor/ports/before-signal.js';
 import type { Metrics } from '../../monitor/ports/metrics.js';
 import type { ProgramEnd, ProgramRunner, StepListener } from '../../monitor/ports/ports.js';
+import { native } from '../../native/index.js';
 import { postEvictEnvironment, preEvictEnvironment, type Environment } from './hook-environment.js';
 import { hookRecord, type HookRun } from './hook-record.js';
 import { callPrekill, prekillSockets, PREKILL_DIRECTORY } from './prekill-sockets.js';
@@ -37,7 +38,7 @@ export interface HookHost {
 export function openHooks(config: Pick<Config, 'hooks'>, parts: HookParts): Hooks | undefined {
   const { openProgramRunner } = selectHost();
   if (openProgramRunner === undefined) return undefined;
-  const { host = { runner: openProgramRunner(), prekillDirectory: PREKILL_DIRECTORY } } = parts;
+  const { host = { runner: openProgramRunner(native), prekillDirectory: PREKILL_DIRECTORY } } = parts;
   return new Hooks(config, { ...parts, host });
 }
 
@@ -111,7 +112,7 @@ export class Hooks implements BeforeSignal, StepListener {
     }
     this.#running += 1;
     const command = { purpose: 'hook', name: hook, argv, environment, timeoutNs, memoryMaxBytes: MEMORY_MAX_BYTES } as const;
-    await this.#follow(run, this.#parts.host.runner.run(command, deadline?.signal), deadline);
+    await this.#follow(run, this.#parts.host.runner.run(command), deadline);
     this.#running -= 1;
   }
 

@@ -31,7 +31,7 @@ export interface RunningParts {
 export function openRunner(): ProgramRunner {
   const none = { result: 'refused', error: 'evictd runs no programs here' } as const;
   return (
-    selectHost().openProgramRunner?.() ?? {
+    selectHost().openProgramRunner?.(native) ?? {
       run: () => Promise.resolve(none),
       problemOf: () => Promise.resolve(none.error),
       close: () => undefined,

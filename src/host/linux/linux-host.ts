@@ -61,9 +61,9 @@ export const linuxHost: Host = {
   openManagedOom: (...args) => managedOom.openManagedOom(...args),
   openContainerRuntime: (...args) => cri.openContainerRuntime(...args),
   openCommandRunner: (...args) => transientUnits.openCommandRunner(...args),
-  openProgramRunner: () =>
+  openProgramRunner: (native) =>
     new checkedPrograms.CheckedPrograms(
-      transientUnits.hasSystemd() ? transientUnits.openCommandRunner() : new childCommands.ChildCommands(),
+      transientUnits.hasSystemd() ? transientUnits.openCommandRunner() : new childCommands.ChildCommands(native),
     ),
   openOomSignal: (...args) => new oomSignal.OomSignal(...args),
   readInhibitDelay: (...args) => inhibitDelay.readInhibitDelay(...args),

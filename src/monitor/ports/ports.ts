@@ -229,8 +229,8 @@ export type ProgramEnd = { readonly result: 'succeeded' } | { readonly result: '
 
 /** Runs programs that operators have configured, if only root can change them. Never blocks. */
 export interface ProgramRunner {
-  /** As CommandRunner, after the check. The program is not started any more once the signal is aborted. */
-  run(command: LimitedCommand, signal?: AbortSignal): Promise<ProgramEnd>;
+  /** As CommandRunner, after the check, which has the same time limit. */
+  run(command: LimitedCommand): Promise<ProgramEnd>;
   /** Why it would refuse a program, as far as that is known in time; undefined: it would not. Never rejects. */
   problemOf(program: string, withinMs: number): Promise<string | undefined>;
   /** Ends what runs as a child of evictd. */

@@ -25,10 +25,9 @@ export class CheckedPrograms implements ProgramRunner {
     return typeof answer === 'string' ? `${answer} about ${program}` : answer.problem;
   }
 
-  async run(command: LimitedCommand, signal?: AbortSignal): Promise<ProgramEnd> {
+  async run(command: LimitedCommand): Promise<ProgramEnd> {
     const problem = await this.problemOf(command.argv[0] ?? '', Number(command.timeoutNs / NS_PER_MS));
     if (problem !== undefined) return { result: 'refused', error: problem };
-    if (signal?.aborted === true) return { result: 'refused', error: 'its time was over before it was checked' };
     const error = await this.#runner.run(command);
     return error === undefined ? { result: 'succeeded' } : { result: 'failed', error };
   }

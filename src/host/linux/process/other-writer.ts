@@ -51,16 +51,22 @@ export async function programProblem(program: string): Promise<string | undefine
  * @param lastProblem  what is wrong with what the path leads to
  */
 export async function trustProblem(path: string, lastProblem: (found: Stats) => string | undefined): Promise<string | undefined> {
-  const left = path.split('/');
+  // At once: one after another they take a turn of the event loop each, while a signal waits.
+  const before = new Map((TRUSTED_WAYS.get(path) ?? []).map((known) => [known, looked(known)] as const));
+  const lookAt = async (next: string): Promise<Stats> => (await before.get(next)) ?? lstat(fsPath(next));
+  const way: string[] = ['/'];
+  const left = path.split('/').filter((name) => name !== '');
   let at = '/';
-  let found = await lstat(at);
+  let found = await lookAt(at);
+  TRUSTED_WAYS.delete(path);
   for (let links = 0; ;) {
     const writer = otherWriter(found);
     if (writer !== undefined) return `${at} ${writer}`;
     const name = left.shift();
-    if (name === undefined) return lastProblem(found);
+    if (name === undefined) break;
     const next = join(at, name);
-    const status = await lstat(fsPath(next));
+    const status = await lookAt(next);
+    way.push(next);
     if (!status.isSymbolicLink()) {
       [at, found] = [next, status];
       continue;
@@ -68,7 +74,17 @@ export async function trustProblem(path: string, lastProblem: (found: Stats) => 
     links += 1;
     if (links > LINKS_AT_MOST) throw Object.assign(new Error(`ELOOP: too many symbolic links, ${path}`), { code: 'ELOOP' });
     const target = textOfBytes(await readlink(fsPath(next), 'buffer'));
-    left.unshift(...target.split('/'));
-    if (isAbsolute(target)) [at, found] = ['/', await lstat('/')];
+    left.unshift(...target.split('/').filter((part) => part !== ''));
+    if (isAbsolute(target)) [at, found] = ['/', await lookAt('/')];
   }
+  TRUSTED_WAYS.set(path, way);
+  return lastProblem(found);
+}
+
+/** By path: what only root could change when it was looked at last. */
+const TRUSTED_WAYS = new Map<string, readonly string[]>();
+
+/** undefined: it is looked at again, for the error. */
+function looked(path: string): Promise<Stats | undefined> {
+  return lstat(fsPath(path)).catch(() => undefined);
 }

@@ -1,8 +1,10 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { fuseWorks, mountFuse } from '../../../support/fuse.js';
 import { ChildCommands } from '../../../../src/host/linux/process/child-commands.js';
+import { native } from '../../../../src/native/index.js';
 import { eventually } from '../../../support/eventually.js';
 
 let directory: string;
@@ -10,7 +12,7 @@ let commands: ChildCommands;
 
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), 'evictd-test-child-'));
-  commands = new ChildCommands();
+  commands = new ChildCommands(native);
 });
 afterEach(() => {
   commands.close();
@@ -34,11 +36,17 @@ test.each<[what: string, text: string, error: string | undefined]>([
 });
 
 test('a program that cannot be started', async () => {
-  expect(await run(['/no/such/program'])).toMatch(/ENOENT/);
+  expect(await run(['/no/such/program'])).toBe('it cannot be started: ENOENT (no such file or directory)');
+  expect(await run(['/'])).toMatch(/EACCES/);
 });
 
-test('a program that Node refuses to start at once', async () => {
-  expect(await run(['/bin/true', 'a\0b'])).toMatch(/null bytes/);
+test('an argument that no program can get', async () => {
+  expect(await run(['/bin/true', 'a\0b'])).toMatch(/NUL/);
+});
+
+test('its arguments are passed unchanged', async () => {
+  expect(await run(['/bin/sh', '-c', 'printf "%s|" "$@" > "$OUT"', 'sh', '', '$HOME', 'ü b'])).toBeUndefined();
+  expect(out()).toBe('|$HOME|ü b|');
 });
 
 test('it has its own environment and not that of evictd', async () => {
@@ -60,17 +68,57 @@ test('the end of evictd ends what still runs', async () => {
   const over = script('echo $$ > "$OUT.part"; mv "$OUT.part" "$OUT"; sleep 1000');
   await eventually('it runs', () => existsSync(join(directory, 'out')));
   commands.close();
-  expect(await over).toBe('it failed (SIGKILL)');
-  expect(processOf(out())).toBe(false);
+  expect(await over).toBe('it was ended with evictd');
+  await eventually('it is ended', () => !processOf(out()));
 });
 
 test('it has no privilege of evictd', async () => {
-  const text = `sleep 0.2; echo "$(cut -d' ' -f19 /proc/self/stat) $(cat /proc/self/oom_score_adj)" > "$OUT"`;
+  const own = readFileSync('/proc/self/oom_score_adj', 'latin1');
+  writeFileSync('/proc/self/oom_score_adj', '500');
+  onTestFinished(() => {
+    writeFileSync('/proc/self/oom_score_adj', own);
+  });
+  const text = `echo "$(cut -d' ' -f19 /proc/self/stat) $(cat /proc/self/oom_score_adj)" > "$OUT"`;
   expect(await script(text)).toBeUndefined();
   expect(out()).toBe('10 0\n');
+  expect(readFileSync('/proc/self/oom_score_adj', 'latin1')).toBe('500\n');
+});
+
+test('it starts without what evictd blocks, ignores or has open', async () => {
+  const text = 'grep -E "^Sig(Blk|Ign)" /proc/self/status > "$OUT"; ls -l /proc/self/fd >> "$OUT"; pwd >> "$OUT"';
+  expect(await script(text)).toBeUndefined();
+  const [blocked = '', ignored = '', , ...rest] = out().trim().split('\n');
+  expect([blocked, ignored].map((line) => /0{16}$/.test(line))).toEqual([true, true]);
+  expect(rest.pop()).toBe('/');
+  expect(rest.filter((line) => / -> (?!\/dev\/null$|.*\/out$|\/proc\/)/.test(line))).toEqual([]);
 });
 
 test('what a program has started ends with it', async () => {
   expect(await script('sleep 1000 & echo $! > "$OUT"')).toBeUndefined();
   await eventually('it is ended', () => !processOf(out()));
+});
+
+describe.runIf(await fuseWorks())('a program on a filesystem that hangs, where FUSE can be mounted', () => {
+  test.each<[how: string, end: () => void, error: string]>([
+    ['to its timeout', () => undefined, 'it failed (timeout)'],
+    [
+      'to the end of evictd',
+      () => {
+        commands.close();
+      },
+      'it was ended with evictd',
+    ],
+  ])('keeps nothing from going on, %s', async (_how, end, error) => {
+    const fuse = await mountFuse();
+    onTestFinished(() => fuse.remove());
+    const program = join(fuse.directory, 'program');
+    writeFileSync(program, '#!/bin/sh\n', { mode: 0o755 });
+    await fuse.hangAt('open');
+    const over = run([program], 1_000);
+    await fuse.stuck(); // heard by this thread
+    expect(await script('exit 0')).toBeUndefined();
+    end();
+    expect(await over).toBe(error);
+    fuse.abort();
+  });
 });

@@ -1,0 +1,147 @@
+#include "system/linux/child_program.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstddef>
+#include <mutex>
+#include <thread>
+
+#include "system/detached_thread.h"
+#include "system/system_error.h"
+
+namespace evictd {
+
+struct ChildProgram::State {
+  State(Command run, std::shared_ptr<Waker> to_notify) : command(std::move(run)), waker(std::move(to_notify)) {}
+
+  // The group exists once the child has called setsid.
+  void Kill() {
+    const std::lock_guard<std::mutex> lock(mutex);
+    cancelled = true;
+    if (pid == 0) return;
+    kill(pid, SIGKILL);
+    kill(-pid, SIGKILL);
+  }
+
+  Command command;
+  const std::shared_ptr<Waker> waker;
+  std::mutex mutex;           // held while the process is signalled or collected: afterwards its number is another's
+  std::atomic<pid_t> pid{0};  // set by the child, which shares the memory until exec
+  bool cancelled = false;
+  std::atomic<bool> done{false};
+  End end;
+};
+
+namespace {
+
+constexpr std::chrono::milliseconds kRetry(10);
+constexpr size_t kStackBytes = 64 * 1024;
+constexpr int kPriority = 10;
+constexpr int kNotStarted = 127;
+
+struct Start {
+  char* const* arguments;
+  char* const* environment;
+  std::atomic<pid_t>* pid;
+  int error;
+};
+
+// Runs in the child, in this process's memory: system calls only. All signals are blocked in its thread.
+int Exec(void* argument) {
+  auto* const start = static_cast<Start*>(argument);
+  *start->pid = getpid();
+  struct sigaction action = {};
+  action.sa_handler = SIG_DFL;
+  for (int signal = 1; signal < NSIG; signal++) sigaction(signal, &action, nullptr);
+  setsid();
+  setpriority(PRIO_PROCESS, 0, kPriority);
+  const int score = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+  if (score >= 0) static_cast<void>(!write(score, "0", 1));
+  const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+  for (int fd = 0; fd < 3; fd++) dup2(null, fd);
+  close_range(3, ~0U, 0);  // of a program that started evictd; Linux 5.9
+  sigset_t none;
+  sigemptyset(&none);
+  if (null >= 0 && chdir("/") == 0) {
+    sigprocmask(SIG_SETMASK, &none, nullptr);
+    execve(start->arguments[0], start->arguments, start->environment);
+  }
+  start->error = errno;
+  _exit(kNotStarted);
+}
+
+std::vector<char*> Pointers(std::vector<std::string>* texts) {
+  std::vector<char*> pointers;
+  for (std::string& text : *texts) pointers.push_back(text.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+// Returns when the child has called exec or has ended: no copy of the memory, and no time limit.
+pid_t StartChild(ChildProgram::Command* command, std::atomic<pid_t>* pid, int* error) {
+  const std::vector<char*> arguments = Pointers(&command->arguments);
+  const std::vector<char*> environment = Pointers(&command->environment);
+  Start start = {arguments.data(), environment.data(), pid, 0};
+  const std::unique_ptr<std::max_align_t[]> stack(new std::max_align_t[kStackBytes / sizeof(std::max_align_t)]);
+  void* const top = stack.get() + kStackBytes / sizeof(std::max_align_t);
+  const pid_t child = clone(Exec, top, CLONE_VM | CLONE_VFORK | SIGCHLD, &start);
+  *error = child < 0 ? errno : start.error;
+  return child;
+}
+
+}  // namespace
+
+ChildProgram::ChildProgram(Command command, ChildPrograms* children) {
+  auto& running = children->running_;
+  running.erase(std::remove_if(running.begin(), running.end(), [](const auto& child) { return child.expired(); }),
+                running.end());
+  if (running.size() >= ChildPrograms::kMaximum) throw SystemError(EAGAIN, "clone", command.arguments[0]);
+  state_ = std::make_shared<State>(std::move(command), children->waker_);
+  StartDetachedThread("evictd-child", [state = state_] { Run(state.get()); });
+  running.push_back(state_);
+}
+
+ChildProgram::~ChildProgram() { state_->Kill(); }
+
+bool ChildProgram::TakeDone(End* end) {
+  if (!state_->done.exchange(false)) return false;
+  *end = state_->end;
+  return true;
+}
+
+void ChildProgram::Run(State* shared) {
+  State& state = *shared;
+  const pid_t child = StartChild(&state.command, &state.pid, &state.end.error);
+  if (child > 0) {
+    bool cancelled = false;
+    {
+      const std::lock_guard<std::mutex> lock(state.mutex);
+      cancelled = state.cancelled;
+    }
+    if (cancelled) state.Kill();  // the child did not exist yet
+    siginfo_t found;
+    while (waitid(P_PID, static_cast<id_t>(child), &found, WEXITED | WNOWAIT) != 0 && errno == EINTR) {
+    }
+    const std::lock_guard<std::mutex> lock(state.mutex);
+    kill(-child, SIGKILL);  // what it has started
+    int status = 0;
+    waitpid(child, &status, 0);
+    state.pid = 0;
+    state.end.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+    state.end.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+  }
+  state.done = true;
+  // A failed notification is repeated: no other thread would send it.
+  while (!state.waker->Notify()) std::this_thread::sleep_for(kRetry);
+}
+
+}  // namespace evictd
