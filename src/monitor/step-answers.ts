@@ -90,6 +90,7 @@ export function answersOf(
       ...(outside && { outside: (above) => remembered(given.outside, outside(above)) }),
       ...(policies && {
         policyReadings: () => (given.policyReadings = policies.read()),
+        policyLook: () => (given.policyLook = policies.read('anew')),
         policyWorkloads: (paths: readonly string[]) => (given.policyWorkloads = policies.workloads(paths)),
         policyProcesses: (workloads: readonly Workload[]) => (given.policyProcesses = policies.processes(workloads)),
       }),

@@ -111,6 +111,7 @@ export class RecordingReading {
       candidates: listOf(json.candidates ?? []).map((each) => this.#candidates(recordOf(each))),
       lastLooks: listOf(json.lastLooks ?? []).map((each) => this.#observations(recordOf(each))),
       ...(json.policyReadings !== undefined && { policyReadings: fromJson(json.policyReadings) as PolicyReadings }),
+      ...(json.policyLook !== undefined && { policyLook: fromJson(json.policyLook) as PolicyReadings }),
       ...(json.policyWorkloads !== undefined && { policyWorkloads: fromJson(json.policyWorkloads) as readonly ScopeReading[] }),
       ...(json.policyProcesses !== undefined && { policyProcesses: fromJson(json.policyProcesses) as readonly WorkloadProcess[] }),
       outside: listOf(json.outside ?? []).map((held) => (held === null ? undefined : (fromJson(held) as MemoryHoldings))),

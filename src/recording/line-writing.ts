@@ -38,10 +38,8 @@ export class RecordingWriting {
     }
   }
 
-  #step(
-    { wake, input, observations, lastLooks, outside, policyReadings, policyWorkloads, policyProcesses, decisions }: RecordedStep,
-    candidates: readonly unknown[],
-  ): string {
+  #step({ wake, input, observations, lastLooks, outside, decisions, ...ofPolicies }: RecordedStep, candidates: readonly unknown[]): string {
+    const { policyReadings, policyLook, policyWorkloads, policyProcesses } = ofPolicies;
     const { nowNs, layout, victims, reclaimed, ordered, resumed, policyResults } = input;
     this.#steps += 1;
     return line({
@@ -58,6 +56,7 @@ export class RecordingWriting {
       ...(candidates.length > 0 && { candidates }),
       ...(lastLooks.length > 0 && { lastLooks: lastLooks.map((seen) => this.#observations(seen)) }),
       ...(policyReadings && { policyReadings: toJson(policyReadings) }),
+      ...(policyLook && { policyLook: toJson(policyLook) }),
       ...(policyWorkloads && { policyWorkloads: toJson(policyWorkloads) }),
       ...(policyProcesses && { policyProcesses: toJson(policyProcesses) }),
       ...(policyResults && { policyResults: toJson(policyResults) }),

@@ -71,7 +71,7 @@ export class Recorder implements StepListener {
 
   stepped(report: StepReport): void {
     const { wake, input, observations, candidates, lastLooks, outside, effects, policy, state } = report;
-    const { policyReadings, policyWorkloads, policyProcesses } = report;
+    const { policyReadings, policyLook, policyWorkloads, policyProcesses } = report;
     const entry: RecordedStep = {
       kind: 'step',
       wake,
@@ -81,6 +81,7 @@ export class Recorder implements StepListener {
       lastLooks,
       outside,
       ...(policyReadings && { policyReadings }),
+      ...(policyLook && { policyLook }),
       ...(policyWorkloads && { policyWorkloads }),
       ...(policyProcesses && { policyProcesses }),
       decisions: effects.flatMap((effect) =>

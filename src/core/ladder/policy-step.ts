@@ -13,6 +13,7 @@ import { choiceOf, type Choice } from '../rank/eviction-decision.js';
 import { victimName } from '../workload/process.js';
 import type { Candidates } from '../workload/workload.js';
 import { isRelated, isStuck } from './give-back.js';
+import { lastLookAt } from './last-look.js';
 import { afterEviction, answered, type Ladder } from './ladder.js';
 import { scopeKey, type Given, type PolicyScope, type PolicyState } from './policy-state.js';
 import { nodeReading, readingsOf, truthOf, windowsOf } from './policy-truth.js';
@@ -61,6 +62,7 @@ export function stepPolicies(
     state: made.state,
     layout: made.state.layout ?? 'single',
     candidates: compared.candidates,
+    lastLook: lastLookAt(input, node),
     processes: (workloads) => input.policyProcesses?.(workloads) ?? [],
     histories: compared.histories,
     memory: observations?.observed.get('memory.available'),
@@ -72,12 +74,8 @@ export function stepPolicies(
   const scopes = new Map<string, PolicyScope>();
   for (const [key, scope] of before.scopes) {
     if (present.has(key)) continue;
-    turned = endLadder(
-      context,
-      { key, scope, configured: goneOf(configured, scope) },
-      turned,
-      goneReason(policy, configured, scope),
-    ).turned;
+    const gone = { key, scope, configured: goneOf(configured, scope) };
+    ({ turned } = endLadder(context, gone, turned, goneReason(policy, configured, scope)));
   }
   for (const turn of turns) {
     const next = takeTurn(context, withAnswers(turn, policy, answers, turned.given, nowNs), turned);

@@ -15,6 +15,7 @@ import type { Observation } from '../signal/observation.js';
 import type { WorkloadProcess } from '../workload/process.js';
 import type { Candidates, Workload } from '../workload/workload.js';
 import { giveBack, isRelated } from './give-back.js';
+import type { LastLook } from './last-look.js';
 import { atStep, ended, judged, nextMove, SETTLE_NS, stepTimeNs, type Ladder, type ScopeState } from './ladder.js';
 import type { Given, PolicyScope } from './policy-state.js';
 import { scopeProcess } from './process-victim.js';
@@ -27,6 +28,7 @@ export interface TurnContext {
   readonly state: Pick<State, 'failedKills' | 'withoutYield' | 'relievedNs' | 'baselines'>;
   readonly layout: Layout;
   readonly candidates: () => Candidates;
+  readonly lastLook: LastLook;
   readonly processes: (workloads: readonly Workload[]) => readonly WorkloadProcess[];
   readonly histories: ComparedHistories;
   /** The node's memory.available. undefined: not known. */
@@ -256,6 +258,8 @@ function evictingStep(
       : scopeVictim(order, context.candidates(), past, nowNs);
   if (victim === 'awaited') return { ladder: before, turned: { ...given, awaiting: true } };
   if (victim === undefined) return refused(turn, before, given, step.kind, step.unit === 'process' ? NO_PROCESS : NOTHING);
+  if (policy.departures['last-look'] && !context.lastLook(turn.configured, turn.key, turn.scope))
+    return { ladder: before, turned: { ...given, awaiting: true } };
   const free = withoutGiven(given, ({ target }) => (isRelated(target, victim.victim.workload) ? 'evicted' : undefined));
   const graceNs = step.kind === 'stop' ? step.graceNs : 0n;
   const cause = { ...turn.reason, kind: 'policy', graceNs, ...(memory && { memory }) } as const;

@@ -1,7 +1,7 @@
 import { withBudgeted } from '../budget/eviction-budget.js';
 import { withoutBases } from '../budget/growth-base.js';
 import { repeatedGrowers } from '../budget/repeated-eviction.js';
-import { inFlight, type Decision, type EvictionInFlight, type UnitDecision } from '../decide/eviction.js';
+import { inFlight, type Decision, type UnitDecision } from '../decide/eviction.js';
 import type { Effect } from '../decide/effect.js';
 import type { DiskHolder } from '../disk/filesystem-holders.js';
 import type { EvictionCause } from './eviction-cause.js';
@@ -19,16 +19,11 @@ import type { Candidates } from '../workload/workload.js';
  */
 const KUBELET_HARD_GRACE_NS = 1_000_000_000n;
 
-export interface Choice {
+type Decided = 'evictions' | 'settled' | 'decisions' | 'evictionTimes' | 'baselines' | 'unitEvictions' | 'held' | 'measurementAwaitedSince';
+
+/** What decisions have changed of the state, and their effects. */
+export interface Choice extends Pick<State, Decided> {
   readonly effects: readonly Effect[];
-  readonly evictions: readonly EvictionInFlight[];
-  readonly settled: State['settled'];
-  readonly decisions: number;
-  readonly evictionTimes: State['evictionTimes'];
-  readonly baselines: State['baselines'];
-  readonly unitEvictions: State['unitEvictions'];
-  readonly held: State['held'];
-  readonly measurementAwaitedSince: State['measurementAwaitedSince'];
   /** A step is due soon: facts about the victim are outstanding, or the shortage was over at the last look. */
   readonly awaiting: boolean;
   /** Ids of thresholds whose shortage was over at the last look. They evicted nothing and owe no min reclaim. */
@@ -36,29 +31,10 @@ export interface Choice {
 }
 
 /** Nothing is decided yet in this step. */
-export function choiceOf({
-  evictions,
-  settled,
-  decisions,
-  evictionTimes,
-  baselines,
-  unitEvictions,
-  held,
-  measurementAwaitedSince,
-}: State): Choice {
-  return {
-    effects: [],
-    evictions,
-    settled,
-    decisions,
-    evictionTimes,
-    baselines,
-    unitEvictions,
-    held,
-    measurementAwaitedSince,
-    awaiting: false,
-    over: [],
-  };
+export function choiceOf(state: State): Choice {
+  const { evictions, settled, decisions, evictionTimes, baselines, unitEvictions, held, measurementAwaitedSince } = state;
+  const decided = { evictions, settled, decisions, evictionTimes, baselines, unitEvictions, held, measurementAwaitedSince };
+  return { ...decided, effects: [], awaiting: false, over: [] };
 }
 
 /** A victim and the ranking that it was selected from. */

@@ -61,11 +61,13 @@ export class Policies implements PolicyPort, StepListener {
     this.#running = new deferred.RunningPolicies(parts, { policies, rules });
   }
 
-  read(): PolicyReadings | undefined {
+  read(how?: 'anew'): PolicyReadings | undefined {
     const nowNs = process.hrtime.bigint();
     if (this.#running === undefined) return undefined;
-    if (this.#last === undefined || nowNs - this.#last.atNs >= FRESH_NS) this.#last = { atNs: nowNs, readings: this.#running.read() };
-    return this.#last.readings;
+    const isFresh = how === undefined && this.#last !== undefined && nowNs - this.#last.atNs < FRESH_NS;
+    const last = isFresh ? this.#last : { atNs: nowNs, readings: this.#running.read() };
+    this.#last = last;
+    return last?.readings;
   }
 
   workloads(paths: readonly string[]): readonly ScopeReading[] {

@@ -35,6 +35,7 @@ export class RecordedRun {
     lastLooks,
     outside,
     policyReadings,
+    policyLook,
     policyWorkloads,
     policyProcesses,
   }: RecordedStep): readonly Effect[] {
@@ -52,6 +53,7 @@ export class RecordedRun {
       },
       lastLook: () => looks.next().value,
       policyReadings: () => policyReadings,
+      ...(policyLook && { policyLook: () => policyLook }),
       policyWorkloads: () => policyWorkloads ?? [],
       policyProcesses: () => policyProcesses ?? [],
       outside: () => held.next().value,

@@ -7,6 +7,8 @@ import type { Workload } from '../../core/workload/workload.js';
 export interface PolicyAnswers {
   /** The scopes. undefined: not readable. */
   readonly policyReadings?: PolicyReadings | undefined;
+  /** The scopes once more, after the candidates. */
+  readonly policyLook?: PolicyReadings | undefined;
   /** Cgroups that a victim was chosen from. */
   readonly policyWorkloads?: readonly ScopeReading[];
   /** Processes that a victim was chosen from. */
@@ -15,8 +17,8 @@ export interface PolicyAnswers {
 
 /** What policies read and do, besides evictions. Never throws. */
 export interface PolicyPort {
-  /** One pass over the scopes of all policies. undefined: nothing could be read. */
-  read(): PolicyReadings | undefined;
+  /** One pass over the scopes of all policies, or that of a moment ago. undefined: nothing could be read. */
+  read(how?: 'anew'): PolicyReadings | undefined;
   /** The values that victims are compared by, of these cgroups. What could not be read is left out. */
   workloads(paths: readonly string[]): readonly ScopeReading[];
   /** The processes of these workloads that may be ended alone, of the first workloads where there are very many. */
