@@ -1,9 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { parseCondition } from '../../src/core/condition/parse-condition.js';
+import { stepPolicies } from '../../src/core/ladder/policy-step.js';
+import { initialState } from '../../src/core/decide/state.js';
 import type { ConfiguredPolicy } from '../../src/core/policy/configured-policy.js';
+import type { PolicyReadings } from '../../src/core/policy/scope-reading.js';
+import type { Candidates } from '../../src/core/workload/workload.js';
 import { PolicyReader } from '../../src/features/policy/policy-reader.js';
 import { readHierarchies } from '../../src/host/linux/cgroup/hierarchies.js';
 import { native } from '../../src/native/index.js';
+import { policy } from '../core/support.js';
 import { testCgroup } from '../support/cgroup.js';
 import { atLeast, atMost, type Bench, type Benchmark, type Result } from './benchmark.js';
 import { Distribution, ratios } from './distribution.js';
@@ -24,15 +29,19 @@ export const policies: Benchmark = {
     const directories = Array.from({ length: CGROUPS }, (_, index) => root.child(`${String(index)}.service`).dir);
     const hierarchies = readHierarchies();
     const isV2 = hierarchies.memory?.version === 2;
+    const configuredFor = (when: string) =>
+      Array.from({ length: POLICIES }, (_, index) => policyOf(`p${String(index)}`, when, `${root.path}/${glob(index)}`));
     const open = (when: string): PolicyReader => {
-      const configured = Array.from({ length: POLICIES }, (_, index) => policyOf(`p${String(index)}`, when, `${root.path}/${glob(index)}`));
+      const configured = configuredFor(when);
       const reader = new PolicyReader({ native, hierarchies, node: undefined, requestOf: () => undefined }, configured);
       bench.cleanup(() => {
         reader.close();
       });
       return reader;
     };
-    const usage = open('memory.current > 1Gi & node.memory.pressure.some.avg10 > 10%');
+    const USAGE = 'memory.current > 1Gi & node.memory.pressure.some.avg10 > 10%';
+    const usage = open(USAGE);
+    const step = stepOf(configuredFor(USAGE), usage.read());
     const pressure = open(`memory.current > 1Gi & ${isV2 ? 'memory.pressure.full.avg10 > 10%' : 'memory.max > 1Gi'}`);
     const statistics = open('memory.anon > 1Gi');
     const files = directories.map((directory) => `${directory}/${isV2 ? 'memory.current' : 'memory.usage_in_bytes'}`);
@@ -45,6 +54,7 @@ export const policies: Benchmark = {
         for (const file of files) taken += Number(readFileSync(file, 'latin1'));
       },
     ] as const);
+    const [byStep] = measure([step] as const);
     const found = usage.read().scopes.get('p0')?.length;
     if (found !== CGROUPS || !(taken >= 0)) throw new Error(`${String(found)} cgroups instead of ${String(CGROUPS)}`);
     const ratio = ratios(byReadFile, byReader);
@@ -57,6 +67,7 @@ export const policies: Benchmark = {
           measured: new Distribution(byPressure),
           ...atMost(1),
         },
+        { what: 'the step of these policies, none of which is met', unit: 'ms', measured: new Distribution(byStep), ...atMost(1) },
         { what: 'memory.stat of each', unit: 'ms', measured: new Distribution(byStatistics) },
         { what: 'usage of each by fs.readFileSync', unit: 'ms', measured: new Distribution(byReadFile) },
         { what: 'fs.readFileSync / usage of each, pressure of the node', unit: '×', measured: ratio.ofMedians, ...atLeast(4) },
@@ -75,6 +86,19 @@ function policyOf(name: string, when: string, cgroup: string): ConfiguredPolicy 
   if ('problems' in parsed) throw new Error(`${when} is no condition`);
   return { name, scope: { cgroup }, when: parsed.condition, forNs: 0n, cooldownNs: 0n, then: [{ kind: 'notify' }] };
 }
+
+/** The part of a step that is about policies, with these readings. */
+function stepOf(configured: readonly ConfiguredPolicy[], readings: PolicyReadings): () => void {
+  const inForce = policy([], { policies: configured });
+  const rest = { layout: 'single', observe: () => undefined, victims: new Map(), reclaimed: undefined } as const;
+  let state = initialState;
+  return () => {
+    const input = { ...rest, nowNs: process.hrtime.bigint(), policyReadings: () => readings, candidates: () => NO_CANDIDATES };
+    state = stepPolicies(inForce, { state, effects: [] }, input)?.state ?? state;
+  };
+}
+
+const NO_CANDIDATES: Candidates = { usages: [], unreadable: [], timeNs: 0n };
 
 /** Alternately, ms a pass. */
 function measure<Ways extends readonly (() => void)[]>(ways: Ways): { [way in keyof Ways]: number[] } {

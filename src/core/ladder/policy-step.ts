@@ -1,23 +1,21 @@
-import { conditionText } from '../condition/condition-text.js';
 import type { Effect } from '../decide/effect.js';
 import type { Outcome } from '../decide/eviction.js';
 import type { StepInput } from '../decide/step-input.js';
 import type { Policy, State } from '../decide/state.js';
-import type { Truth } from '../policy/condition.js';
 import type { ConfiguredPolicy } from '../policy/configured-policy.js';
-import type { ConditionReadings } from '../policy/evaluate-condition.js';
 import type { LadderEnd, PolicyResult } from '../policy/policy-action.js';
 import { latest, remember, type ScopeHistory } from '../policy/scope-history.js';
-import type { PolicyReadings, ScopeReading } from '../policy/scope-reading.js';
+import type { ScopeReading } from '../policy/scope-reading.js';
 import { choiceOf, type Choice } from '../rank/eviction-decision.js';
 import { victimName } from '../workload/process.js';
 import type { Candidates } from '../workload/workload.js';
 import { isRelated, isStuck } from './give-back.js';
 import { lastLookAt } from './last-look.js';
 import { afterEviction, answered, type Ladder } from './ladder.js';
-import { scopeKey, type Given, type PolicyScope, type PolicyState } from './policy-state.js';
-import { nodeReading, readingsOf, truthOf, windowsOf } from './policy-truth.js';
-import { endLadder, takeTurn, targetOf, withoutGiven, type Turn, type Turned, type TurnContext } from './policy-turn.js';
+import type { Given, PolicyScope, PolicyState } from './policy-state.js';
+import { nodeReading, windowsOf } from './policy-truth.js';
+import { endLadder, takeTurn, targetOf, withoutGiven, type Turned, type TurnContext } from './policy-turn.js';
+import { isToRemember, turnsOf, unreadTurn, type JudgedTurn } from './scope-turns.js';
 import { workloadsOf } from './scope-workloads.js';
 import { comparedPaths, type ComparedHistories } from './victim-order.js';
 
@@ -55,7 +53,8 @@ export function stepPolicies(
   const observations = input.observe();
   const readings = configured.length === 0 ? undefined : input.policyReadings?.();
   const node = rememberNode(configured, before, nodeReading(readings?.node, observations, nowNs));
-  const turns = configured.flatMap((one) => turnsOf(one, before, readings, node));
+  const remembered = new Set([...before.scopes.values()].map(({ policy: name }) => name));
+  const turns = configured.flatMap((one) => turnsOf(one, before, readings, node, remembered));
   const compared = compare(turns, before, input, swapOf(node));
   const context: TurnContext = {
     policy,
@@ -80,7 +79,7 @@ export function stepPolicies(
   for (const turn of turns) {
     const next = takeTurn(context, withAnswers(turn, policy, answers, turned.given, nowNs), turned);
     ({ turned } = next);
-    scopes.set(turn.key, next.scope);
+    if (isToRemember(turn.configured, next.scope, nowNs)) scopes.set(turn.key, next.scope);
   }
   const { effects, awaiting, over: _, given, hasChosen: __, ...choice } = turned;
   return {
@@ -115,70 +114,6 @@ function rememberNode(configured: readonly ConfiguredPolicy[], { node }: PolicyS
   if (reading === undefined) return undefined;
   const longestNs = configured.map((one) => windowsOf(one).longestNs).reduce((most, ns) => (ns > most ? ns : most), 0n);
   return remember(node, reading, longestNs);
-}
-
-type JudgedTurn = Turn & { readonly truth: Truth };
-
-/** A turn for each scope of a policy: of those that could not be read for those that are known. */
-function turnsOf(
-  configured: ConfiguredPolicy,
-  before: PolicyState,
-  readings: PolicyReadings | undefined,
-  node: ScopeHistory | undefined,
-): readonly JudgedTurn[] {
-  if (configured.scope === undefined) return [turnOf(configured, before, '', undefined, { ...(node && { node }) })];
-  const read = readings?.scopes.get(configured.name);
-  if (read === undefined) {
-    const known = [...before.scopes].filter(([, { policy }]) => policy === configured.name);
-    return known.map(([key, scope]) => unreadTurn(configured, key, scope));
-  }
-  const { longestNs } = windowsOf(configured);
-  return read.map((reading) => {
-    const key = scopeKey(configured.name, reading.path, reading.id);
-    const cgroup = remember(before.scopes.get(key)?.history, reading, longestNs);
-    return turnOf(configured, before, reading.path, reading.id, { cgroup, ...(node && { node }) });
-  });
-}
-
-function turnOf(
-  configured: ConfiguredPolicy,
-  before: PolicyState,
-  path: string,
-  id: bigint | undefined,
-  readings: ConditionReadings,
-): JudgedTurn {
-  const { name: policy } = configured;
-  const key = scopeKey(policy, path, id);
-  const truth = truthOf(configured, readings);
-  const scope: PolicyScope = { ...before.scopes.get(key), policy, scope: path, history: readings.cgroup };
-  const isSilent = truth !== true && scope.ladder === undefined;
-  return {
-    configured,
-    key,
-    scope,
-    truth,
-    reason: { policy, scope: path, condition: textOf(configured), ...(isSilent ? UNREAD : readingsOf(configured, readings)) },
-  };
-}
-
-function unreadTurn(configured: ConfiguredPolicy, key: string, scope: PolicyScope): JudgedTurn {
-  const reason = { policy: scope.policy, scope: scope.scope, condition: textOf(configured), ...UNREAD };
-  return { configured, key, scope, truth: 'unknown', reason };
-}
-
-const UNREAD = { values: {} } as const;
-
-const TEXTS = new WeakMap<ConfiguredPolicy, string>();
-
-/** 'memory.pressure.full > 40% unless memory.pressure.full falling over 10s'. */
-function textOf(configured: ConfiguredPolicy): string {
-  const known = TEXTS.get(configured);
-  if (known !== undefined) return known;
-  const kind = configured.scope === undefined ? 'node' : 'cgroup';
-  const unless = configured.unless === undefined ? '' : ` unless ${conditionText(configured.unless, kind)}`;
-  const text = conditionText(configured.when, kind) + unless;
-  TEXTS.set(configured, text);
-  return text;
 }
 
 /** The workloads that a step may have to compare are read while a condition holds, so that their rates are known. */

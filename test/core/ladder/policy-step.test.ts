@@ -75,6 +75,22 @@ describe('when a ladder begins', () => {
     expect(run.uses(62, 101)).toEqual(['notify', 'end p: exhausted']);
   });
 
+  test('a scope is remembered only while that has an effect', () => {
+    const run = new Run([FREEZE], { forNs: 2n * SECOND });
+    const remembered = (seconds: number, kibibytes: number): number => {
+      run.uses(seconds, kibibytes);
+      return run.state.policies.scopes.size;
+    };
+    expect(remembered(0, 99)).toBe(0);
+    expect(remembered(1, 101)).toBe(1); // it holds
+    expect(remembered(3, 101)).toBe(1); // its ladder
+    expect(remembered(4, 99)).toBe(1); // its cooldown
+    expect(remembered(19, 99)).toBe(0);
+    const windowed = new Run([NOTIFY], { when: condition('memory.growth > 1Gi over 10s', 'cgroup') });
+    windowed.uses(0, 99);
+    expect(windowed.state.policies.scopes.size).toBe(1); // the start of its window
+  });
+
   test('a step looks again when the time has passed', () => {
     const run = new Run([NOTIFY], { forNs: SECOND / 2n });
     run.uses(0, 101);

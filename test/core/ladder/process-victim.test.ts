@@ -132,7 +132,7 @@ describe('the order of processes', () => {
       [2, 1],
     ],
     ['no comparator: the size', [], [{ pid: 1 }, { pid: 2, residentBytes: 101n * Mi }], [2, 1]],
-    ['the workload that is evicted first', ['size'], [{ pid: 1 }, { pid: 2, path: '/a/mail' }], [2, 1]],
+    ['the workload that is evicted first', ['size'], [{ pid: 2 }, { pid: 1, path: '/a/mail' }], [1, 2]],
     ['the younger one', ['size'], [{ pid: 1 }, { pid: 2, startTicks: 1_001n }], [2, 1]],
     ['the larger pid', ['size'], [{ pid: 1 }, { pid: 2 }], [2, 1]],
   ])('%s', (_rule, by, processes, pids) => {
