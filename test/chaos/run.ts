@@ -1,7 +1,7 @@
-// make chaos [ARGS='--seed=N --actions=M --evictions=E --machine=v2|v1|hybrid']: random actions against evictd on this
-// machine, or in a virtual one, and a checker that compares the journal with what the driver and the kernel saw. Without
-// --seed it runs one seed after the other until there were E (500) evictions. A seed that fails is printed; with --seed
-// it is repeated.
+// make chaos [ARGS='--seed=N --actions=M --evictions=E --from=N --machine=v2|v1|hybrid']: random actions against evictd on
+// this machine, or in a virtual one, and a checker that compares the journal with what the driver and the kernel saw.
+// Without --seed it runs one seed after the other, from N on, until there were E (500) evictions. A seed that fails is
+// printed; with --seed it is repeated.
 import { parseArgs } from 'node:util';
 import { chaos, undoAll, type Undo } from './chaos.js';
 import { runInMachine } from './in-machine.js';
@@ -9,6 +9,7 @@ import { runInMachine } from './in-machine.js';
 const { values } = parseArgs({
   options: {
     seed: { type: 'string' },
+    from: { type: 'string' },
     actions: { type: 'string', default: '150' },
     evictions: { type: 'string', default: '500' },
     machine: { type: 'string' },
@@ -32,7 +33,7 @@ for (const fault of ['uncaughtException', 'unhandledRejection'] as const) {
 }
 
 let [evictions, passed, failed] = [0, 0, 0];
-const first = values.seed === undefined ? Date.now() % 1_000_000 : Number(values.seed);
+const first = Number(values.seed ?? values.from ?? Date.now() % 1_000_000);
 for (let seed = first; seed === first || (values.seed === undefined && evictions < Number(values.evictions)); seed++) {
   say(`seed ${seed}, ${values.actions} actions …`);
   const began = performance.now();

@@ -6,18 +6,16 @@ import type { ManagedOom } from '../../src/monitor/ports/managed-oom.js';
 import { until } from '../e2e/wait.js';
 import { memoryController, memoryHierarchy } from '../support/cgroup.js';
 import { hasSystemd, systemd, TestUnits } from '../support/systemd.js';
+import { TestUser } from './test-user.js';
 
 // What systemd itself and a user's manager report. How it is read is in test/host/linux/managed-oom.
 const v2 = memoryController()?.version === 2;
-const uid = '1998';
-const manager = `/user.slice/user-${uid}.slice/user@${uid}.service`;
 
 describe.runIf(hasSystemd && v2)('settings for an out-of-memory daemon (needs systemd, cgroup v2)', () => {
   const units = new TestUnits();
   let managed: ManagedOom;
   const known = (path: string): ManagedUnit | undefined => managed.read()?.units.find((unit) => unit.path === path);
-  const asUser = (...command: readonly string[]): string =>
-    systemd('runuser', '-u', 'evictd-test', '--', 'env', `XDG_RUNTIME_DIR=/run/user/${uid}`, ...command);
+  let user: TestUser;
 
   beforeAll(() => {
     units.writeAll({
@@ -26,16 +24,14 @@ describe.runIf(hasSystemd && v2)('settings for an out-of-memory daemon (needs sy
       'evictd-test-plain.service': { Service: { Slice: 'evictdtest.slice', ExecStart: '/bin/sleep infinity' } },
     });
     units.start('evictdtest.slice', 'evictd-test-plain.service');
-    systemd('useradd', '--no-create-home', '--uid', uid, 'evictd-test');
-    systemd('systemctl', 'start', `user@${uid}.service`);
+    user = new TestUser(1998);
     managed = openManagedOom(memoryHierarchy());
   });
   afterAll(() => {
     managed.close();
     units.remove();
     spawnSync('systemctl', ['stop', 'systemd-oomd.socket', 'systemd-oomd.service']);
-    spawnSync('systemctl', ['stop', `user@${uid}.service`]);
-    systemd('userdel', 'evictd-test');
+    user.remove();
   });
 
   test('of the system', async () => {
@@ -68,11 +64,11 @@ describe.runIf(hasSystemd && v2)('settings for an out-of-memory daemon (needs sy
   });
 
   test('of a user, asked for at the user’s own manager', async () => {
-    const path = `${manager}/app.slice/evictd-test-mine.service`;
-    asUser('systemd-run', '--user', '--quiet', '--unit=evictd-test-mine', '--property=ManagedOOMSwap=kill', 'sleep', '1200');
+    const path = `${user.manager}/app.slice/evictd-test-mine.service`;
+    user.run('evictd-test-mine', { ManagedOOMSwap: 'kill' }, 'sleep', '1200');
     managed.look(process.hrtime.bigint());
     await until('it is found', () => known(path)?.swap === true);
-    asUser('systemctl', '--user', 'stop', 'evictd-test-mine');
+    user.as('systemctl', '--user', 'stop', 'evictd-test-mine');
     await until('it is forgotten', () => known(path) === undefined);
   });
 

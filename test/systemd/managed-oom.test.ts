@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { Evictd, victimOf, type JournalLine } from '../e2e/evictd.js';
@@ -8,6 +7,7 @@ import { memoryController } from '../support/cgroup.js';
 import { hasSwap } from '../support/swap.js';
 import { hasSystemd, property, systemd } from '../support/systemd.js';
 import { Scene } from './scene.js';
+import { TestUser } from './test-user.js';
 
 // The scenarios of systemd's own test of its daemon (test/units/TEST-55-OOMD.sh): a bloating unit ends and a quiet one
 // lives, avoid and omit are honoured, units of users, swap. Without evictd none of these units ends.
@@ -87,6 +87,20 @@ describe.runIf(hasSystemd && v2)(`what units ask of systemd-oomd (${ON}, needs s
     expect(omit?.untouched()).toBe(true);
   });
 
+  test('a change of oomd.conf counts without a restart', async () => {
+    oomdConf('DefaultMemoryPressureDurationSec=1h');
+    const scene = new Scene(undefined, KILL);
+    const bloat = scene.service('bloat', BLOATING, HIGH);
+    const [unit] = scene.start(bloat);
+    const evictd = await guarding();
+    await aWhile();
+    expect(unit?.untouched()).toBe(true);
+    oomdConf('DefaultMemoryPressureDurationSec=3s');
+    const decision = await evictd.recorded('decision');
+    expect(policyOf(decision)).toMatchObject({ name: 'managed-oom-pressure-20-3s', scope: `/${scene.slice}` });
+    expect(decision).toMatchObject({ victim: { name: bloat } });
+  });
+
   test('a unit that is protected does not end, whatever its settings are', async () => {
     const scene = new Scene(undefined, KILL);
     const bloat = scene.service('bloat', BLOATING, HIGH);
@@ -126,33 +140,20 @@ describe.runIf(hasSystemd && v2)(`what units ask of systemd-oomd (${ON}, needs s
   });
 
   test('a unit of a user ends, and a quiet one of the same user lives', async () => {
-    const uid = '1997';
-    const manager = `/user.slice/user-${uid}.slice/user@${uid}.service`;
-    const asUser = (...command: readonly string[]): string =>
-      systemd('runuser', '-u', 'evictd-test', '--', 'env', `XDG_RUNTIME_DIR=/run/user/${uid}`, ...command);
-    systemd('useradd', '--no-create-home', '--uid', uid, 'evictd-test');
+    const user = new TestUser(1997);
     onTestFinished(() => {
-      spawnSync('systemctl', ['stop', `user@${uid}.service`]);
-      systemd('userdel', 'evictd-test');
+      user.remove();
     });
-    systemd('systemctl', 'start', `user@${uid}.service`);
-    const run = (name: string, ...command: readonly string[]): string =>
-      asUser('systemd-run', '--user', '--quiet', '--slice=evictdtest.slice', `--unit=${name}`, '--property=MemoryHigh=32M', ...command);
-    run('evictd-test-quiet', 'sleep', '1200');
-    asUser(
-      'systemctl',
-      '--user',
-      'set-property',
-      '--runtime',
-      'evictdtest.slice',
-      ...Object.entries(KILL).map(([key, value]) => `${key}=${value}`),
-    );
+    const its = { Slice: 'evictdtest.slice', MemoryHigh: '32M' };
+    user.run('evictd-test-quiet', its, 'sleep', '1200');
+    const settings = Object.entries(KILL).map(([key, value]) => `${key}=${value}`);
+    user.as('systemctl', '--user', 'set-property', '--runtime', 'evictdtest.slice', ...settings);
     const evictd = await guarding();
-    run('evictd-test-bloat', '/bin/sh', '-c', `while :; do cat ${process.execPath} >/dev/null; done & exec tail /dev/zero`);
+    user.run('evictd-test-bloat', its, '/bin/sh', '-c', `while :; do cat ${process.execPath} >/dev/null; done & exec tail /dev/zero`);
     const decision = await evictd.recorded('decision');
-    expect(decision).toMatchObject({ victim: { path: `${manager}/evictdtest.slice/evictd-test-bloat.service` } });
+    expect(decision).toMatchObject({ victim: { path: `${user.manager}/evictdtest.slice/evictd-test-bloat.service` } });
     await evictd.recorded('outcome');
-    expect(asUser('systemctl', '--user', 'is-active', 'evictd-test-quiet.service')).toBe('active');
+    expect(user.isActive('evictd-test-quiet.service')).toBe(true);
     expect(victims(evictd)).toEqual(['evictd-test-bloat.service']);
   });
 

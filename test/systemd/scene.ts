@@ -1,4 +1,4 @@
-import { readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmdirSync } from 'node:fs';
 import { onTestFinished } from 'vitest';
 import { memoryController } from '../support/cgroup.js';
 import { property, systemd, TestUnits, type UnitSections } from '../support/systemd.js';
@@ -75,12 +75,15 @@ export class Scene {
 
 /** Fills memory outside of all workloads until this much is left: a leak then takes seconds, not minutes. */
 export function leave(mib: number): void {
-  const path = '/dev/shm/evictd-test-ballast';
+  const directory = '/run/evictd-test-ballast';
   const available = Number(/^MemAvailable:\s*(\d+) kB/m.exec(readFileSync('/proc/meminfo', 'utf8'))?.[1]) / 1024;
+  mkdirSync(directory);
+  systemd('mount', '-t', 'tmpfs', '-o', 'size=100%', 'evictd-test', directory); // /dev/shm has half of the memory
   onTestFinished(() => {
-    rmSync(path, { force: true });
+    systemd('umount', directory);
+    rmdirSync(directory);
   });
-  systemd('fallocate', '--length', `${String(Math.max(1, Math.round(available - mib)))}MiB`, path);
+  systemd('fallocate', '--length', `${String(Math.max(1, Math.round(available - mib)))}MiB`, `${directory}/ballast`);
 }
 
 function running(name: string): RunningUnit {
