@@ -54,6 +54,7 @@ const io: Io = {
   },
   isTTY: process.stdout.isTTY,
   columns: process.stdout.columns,
+  rows: process.stdout.rows,
   env: process.env,
 };
 

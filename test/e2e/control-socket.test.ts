@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import type { StatusDocument } from '../../src/features/status/status-document.js';
 import { instanceName } from '../../src/host/instance-lock.js';
 import { contradictions, documentedOperations } from '../support/json-schema.js';
-import { Evictd, scratchDirectory } from './evictd.js';
+import { evictd as runEvictd, Evictd, scratchDirectory } from './evictd.js';
 import { guarding, ON, testNode, workload } from './node.js';
 
 const ask = (socketPath: string, path = '/api/v1/status'): Promise<{ status: number | undefined; document: StatusDocument }> =>
@@ -50,9 +50,15 @@ test(`the status before, during and after an eviction (${ON})`, async () => {
   expect(during.decisions[0]).toMatchObject({ type: 'decision', decision: 1 });
   expect(during.conditions).toContainEqual({ type: 'MemoryPressure', status: 'True', clearsInSeconds: null });
 
+  const shown = await runEvictd('status', '--config', evictd.configFile);
+  expect(shown).toMatchObject({ code: 0, stdout: expect.stringMatching(/^eviction 1 of batch: terminating for /m) as string });
+
   const nothing = await ask(socket, '/nothing');
   expect(nothing).toMatchObject({ status: 404, document: { error: { hint: `there is ${documentedOperations().join(', ')}` } } });
   expect(await evictd.stop()).toBe(0);
+  const alone = await runEvictd('status', '--config', evictd.configFile);
+  expect(alone.stdout).toContain(`no evictd guards this node (${node.path}): this is read from the node itself\n`);
+  expect(alone.stdout).toMatch(/ batch +0 /);
   expect(existsSync(socket)).toBe(false);
 });
 

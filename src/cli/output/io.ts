@@ -10,5 +10,7 @@ export interface Io {
   readonly isTTY: boolean;
   /** Width of the terminal in columns; undefined: standard output is none. */
   readonly columns?: number | undefined;
+  /** Its height in lines. */
+  readonly rows?: number | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
 }

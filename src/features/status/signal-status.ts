@@ -33,6 +33,7 @@ export function signalStatus(
     capacity: valueOf(signal, observation?.capacity),
     ageSeconds: observation?.timeNs === undefined ? null : secondsOf(nowNs - observation.timeNs),
     ...(reason !== undefined && { reason }),
+    ...(observation?.standIn && { standIn: observation.standIn }),
     history: history.of(signal).map(valueAt),
   };
 }

@@ -63,6 +63,8 @@ export interface SignalStatus {
   readonly ageSeconds: number | null;
   /** Why there is no value. */
   readonly reason?: string;
+  /** evictd does not follow pressure at rest: this average of the kernel is shown. */
+  readonly standIn?: 'avg10';
   /** At each of historyAgesSeconds. */
   readonly history: readonly (number | null)[];
 }

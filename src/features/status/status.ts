@@ -2,7 +2,7 @@ import { updateContainerFsThresholds } from '../../core/decide/containerfs.js';
 import type { Policy, State } from '../../core/decide/state.js';
 import type { Layout } from '../../core/signal/layout.js';
 import type { Stall } from '../../core/signal/pressure-share.js';
-import { STALL_KINDS, STALL_RESOURCES } from '../../core/signal/signal.js';
+import { isPressure, pressureParts, STALL_KINDS, STALL_RESOURCES, WHOLE_SHARE } from '../../core/signal/signal.js';
 import type { Observations } from '../../core/signal/observation.js';
 import type { Threshold } from '../../core/threshold/threshold.js';
 import { checkPressure } from '../../core/threshold/check-status.js';
@@ -32,7 +32,8 @@ export interface StatusParts {
 }
 
 export function statusOf(parts: StatusParts, moment: Moment): StatusDocument {
-  const { node, policy, state, layout, observations, history, evictd } = parts;
+  const { node, policy, state, layout, history, evictd } = parts;
+  const observations = withStandIns(parts.observations, parts.stalls, moment);
   const thresholds = shownThresholds(policy, layout, observations);
   const check = checkPressure(observations, thresholds);
   return {
@@ -55,6 +56,19 @@ export function statusOf(parts: StatusParts, moment: Moment): StatusDocument {
     notifiers: parts.notifiers.map(notifierStatus),
     problems: parts.problems.map(({ code, message, hint }) => ({ code, message, ...(hint !== undefined && { hint }) })),
   };
+}
+
+/** At rest evictd does not follow pressure; then the kernel's average stands in, as for `check`. */
+function withStandIns(observations: Observations, stalls: readonly Stall[], { nowNs: timeNs }: Moment): Observations {
+  const standIns = [...(observations.pending?.keys() ?? [])].flatMap((signal) => {
+    if (!isPressure(signal)) return [];
+    const { resource, kind } = pressureParts(signal);
+    const line = stalls.find((stall) => stall.resource === resource && stall.kind === kind);
+    if (line === undefined) return [];
+    const available = BigInt(Math.round(line.averages.avg10 * Number(WHOLE_SHARE)));
+    return [[signal, { available, capacity: WHOLE_SHARE, timeNs, source: 'avg10', standIn: 'avg10' }] as const];
+  });
+  return { ...observations, observed: new Map([...observations.observed, ...standIns]) };
 }
 
 /** A threshold that follows from the layout is left out where its filesystem is not read. */

@@ -1,0 +1,99 @@
+import { setTimeout } from 'node:timers/promises';
+import { Command, Option } from 'commander';
+import type { LoadedConfig } from '../../config/config.js';
+import { jsonText } from '../../core/name/json-text.js';
+import { RESOURCE_SIGNALS, type ResourceSignal } from '../../core/signal/signal.js';
+import type { MakeCommand } from '../../cli/output/command.js';
+import { outputOption, USAGE_AND_CONFIG, withHelp } from '../../cli/output/help.js';
+import type { Io } from '../../cli/output/io.js';
+import { addConfigOptions, configFromOptions, type ConfigOptions } from '../../cli/output/options.js';
+import { styleFor } from '../../cli/output/style.js';
+import { askEvictd } from '../../node/control-client.js';
+import { statusScreen, type Drawing } from './status-screen.js';
+import type { StatusDocument } from './status-document.js';
+
+/** Reads a status; each call goes on from the one before, for the growth of workloads. */
+export type ReadStatus = () => Promise<StatusDocument>;
+
+interface StatusOptions extends ConfigOptions {
+  readonly signal?: ResourceSignal;
+  readonly output: 'text' | 'json';
+}
+
+export interface StatusDeps {
+  readonly io: Io;
+  readonly open: (loaded: LoadedConfig, signal: ResourceSignal | undefined) => ReadStatus;
+  /** Between two readings. */
+  readonly againMs?: number;
+}
+
+/** Growth is a difference: a person waits this long for it. */
+const AGAIN_MS = 1_000;
+
+export function statusCommand({ io, open, againMs = AGAIN_MS }: StatusDeps): Command {
+  const command = new Command('status')
+    .description('show on one screen where evictd stands')
+    .addOption(signalOption())
+    .addOption(outputOption());
+  return withHelp(addConfigOptions(command), {
+    about: [
+      'Asks the running evictd. Without one it reads the node itself. On a terminal it reads twice, a second apart, to show how fast workloads grow.',
+    ],
+    examples: ['evictd status', 'evictd status -o json | jq .candidates'],
+    exit: { 0: 'shown', ...USAGE_AND_CONFIG, 75: 'evictd does not answer, or the node cgroup is missing' },
+  }).action(async ({ signal, output, ...options }: StatusOptions) => {
+    const read = open(configFromOptions(options), signal);
+    let status = await read();
+    if (output === 'json') {
+      io.stdout(`${jsonText(status, 2)}\n`);
+      return;
+    }
+    if (io.isTTY && status.candidates.workloads.some(({ growth }) => growth === null)) {
+      await setTimeout(againMs);
+      status = await read();
+    }
+    const lines = statusScreen(status, drawingFor(io));
+    io.stdout(`${lines.join('\n')}\n`);
+  });
+}
+
+export function signalOption(): Option {
+  const standard = 'that of a met threshold, else memory.available';
+  return new Option('-s, --signal <signal>', `signal to rank workloads for (default: ${standard})`).choices(RESOURCE_SIGNALS);
+}
+
+const PLAIN_COLUMNS = 120;
+
+/** For the screen of a terminal, with a line for the prompt; else for a file. */
+export function drawingFor(io: Io): Drawing {
+  const { isTTY, columns, rows, env } = io;
+  return {
+    columns: isTTY ? (columns ?? 80) : PLAIN_COLUMNS,
+    rows: isTTY && rows !== undefined ? rows - 1 : undefined,
+    unicode: /utf-?8/i.test([env.LC_ALL, env.LC_CTYPE, env.LANG].find((locale) => locale) ?? ''),
+    style: styleFor(io),
+  };
+}
+
+/** From the running evictd; without one from the node. */
+export function openStatus(loaded: LoadedConfig, signal: ResourceSignal | undefined): ReadStatus {
+  const path = `/api/v1/status${signal === undefined ? '' : `?signal=${signal}`}`;
+  let own: ReadStatus | undefined;
+  return async () => {
+    const answer = await askEvictd(loaded.config, { method: 'GET', path });
+    if (answer !== undefined) return answer as StatusDocument;
+    own ??= await openNodeStatus(loaded, signal);
+    return own();
+  };
+}
+
+async function openNodeStatus(loaded: LoadedConfig, signal: ResourceSignal | undefined): Promise<ReadStatus> {
+  const { nodeStatus } = await import('./node-status.js');
+  const { UsageGrowth } = await import('./usage-growth.js');
+  const { openRuntimeReading } = await import('../../node/runtime-reading.js');
+  const growth = new UsageGrowth();
+  return () => nodeStatus(loaded, signal, growth, (config) => openRuntimeReading(config));
+}
+
+/** `evictd status`. */
+export const status: MakeCommand = ({ io }) => statusCommand({ io, open: openStatus });

@@ -1,0 +1,253 @@
+import type { Colour, Style } from '../../cli/output/style.js';
+import { table, type Column } from '../../cli/output/table.js';
+import { printable } from '../../core/name/printable.js';
+import { amountOfBytes } from '../../core/quantity/amount.js';
+import { formatDuration } from '../../core/quantity/duration.js';
+import { sparkline } from './sparkline.js';
+import type { Amount, CandidatesStatus, PolicyStatus, SignalStatus, StatusDocument, ThresholdStatus } from './status-document.js';
+
+export interface ScreenSize {
+  readonly columns: number;
+  /** undefined: as many as it takes. */
+  readonly rows: number | undefined;
+}
+
+/** How a screen is drawn. */
+export interface Drawing extends ScreenSize {
+  /** The terminal shows more than ASCII. */
+  readonly unicode: boolean;
+  readonly style: Style;
+  /** How many candidates are scrolled out at the top. Left out: none. */
+  readonly skip?: number;
+}
+
+interface Line {
+  readonly text: string;
+  readonly colour?: Colour | undefined;
+}
+
+/** Of candidates and of decisions, where the screen has no limit. */
+const LISTED = 10;
+/** Of what candidates and decisions share. */
+const CANDIDATES_SHARE = 0.6;
+
+/** A status as lines that fit on a screen. What matters most comes first; candidates and decisions share what is left. */
+export function statusScreen(status: StatusDocument, drawing: Drawing): string[] {
+  const { columns, rows, style, skip = 0 } = drawing;
+  const [head, foot] = [[...headLines(status), ...signalLines(status, drawing), ...stateLines(status)], footLines(status)];
+  const left = rows === undefined ? undefined : Math.max(0, rows - head.length - foot.length);
+  const most = left === undefined ? LISTED : Math.max(1, Math.floor((left - 4) * CANDIDATES_SHARE));
+  const candidates = left === undefined || left > 3 ? candidateLines(status.candidates, skip, most) : [];
+  const room = left === undefined ? LISTED : left - candidates.length - 1;
+  const lines = [...head, ...candidates, ...(room > 0 ? decisionLines(status, room) : []), ...foot];
+  return lines.slice(0, rows).map(({ text, colour }) => {
+    const cut = text.length > columns ? `${text.slice(0, columns - 1)}${drawing.unicode ? '…' : '>'}` : text;
+    return colour === undefined ? cut : style(colour, cut);
+  });
+}
+
+/** A configuration that is younger than the process by that was reloaded. */
+const RELOADED_MS = 10_000;
+const EMPTY: Line = { text: '' };
+
+function headLines({ evictd, node, pauses }: StatusDocument): Line[] {
+  const name = printable(node.name);
+  if (evictd === null) return [{ text: `no evictd guards this node (${name}): this is read from the node itself`, colour: 'yellow' }];
+  const { version, pid, startedAt, dryRun, configuration } = evictd;
+  const does = dryRun ? `makes a dry run on ${name}` : `guards ${name}`;
+  const isReloaded = Date.parse(configuration.inForceSince) - Date.parse(startedAt) >= RELOADED_MS;
+  const since = isReloaded ? `, its configuration since ${clockTime(configuration.inForceSince)}` : '';
+  return [
+    { text: `evictd ${version} ${does}, process ${String(pid)} since ${clockTime(startedAt)}${since}` },
+    ...(dryRun ? [{ text: 'a dry run evicts nothing', colour: 'yellow' } as const] : []),
+    ...(configuration.refused
+      ? [{ text: 'the last configuration has errors and is not in force: evictd config check', colour: 'yellow' } as const]
+      : []),
+    ...pauses.map(({ message }): Line => ({ text: message, colour: 'red' })),
+  ];
+}
+
+const SIGNAL_COLUMNS: readonly Column[] = [
+  { heading: 'SIGNAL', align: 'left' },
+  { heading: 'VALUE', align: 'right' },
+  { heading: 'OF', align: 'right' },
+  { heading: 'LIMIT', align: 'right' },
+  { heading: 'LEFT', align: 'right' },
+  { heading: 'BEFORE', align: 'left' },
+];
+const NARROWEST_SPARKLINE = 8;
+
+function signalLines({ signals, thresholds }: StatusDocument, { columns, unicode }: ScreenSize & Pick<Drawing, 'unicode'>): Line[] {
+  const rows = signals.map((each) => {
+    const nearest = nearestOf(each, thresholds);
+    const known = each.value !== null;
+    const cells = [
+      each.signal,
+      known ? amountText(each.unit, each.value) : '?',
+      each.unit === 'ratio' ? '' : amountText(each.unit, each.capacity),
+      nearest ? `${amountText(each.unit, nearest.limit)} ${nearest.kind}${nearest.joined ? '&' : ''}` : '-',
+      nearest ? (nearest.met ? 'met' : amountText(each.unit, nearest.distance)) : '',
+    ];
+    const colour: Colour | undefined = nearest?.met ? (nearest.kind === 'hard' ? 'red' : 'yellow') : known ? undefined : 'yellow';
+    return { cells, colour, history: each.history };
+  });
+  if (rows.length === 0) return [{ text: 'no signal can be read', colour: 'red' }];
+  const [head = '', ...plain] = table(
+    SIGNAL_COLUMNS.slice(0, -1),
+    rows.map(({ cells }) => cells),
+  );
+  const width = Math.max(head.length, ...plain.map(({ length }) => length));
+  const graph = Math.max(NARROWEST_SPARKLINE, columns - width - 2);
+  return [
+    EMPTY,
+    { text: `${head.padEnd(width)}  BEFORE`, colour: 'dim' },
+    ...rows.map(({ colour, history }, index): Line => {
+      return { text: `${(plain[index] ?? '').padEnd(width)}  ${sparkline(history, graph, unicode)}`.trimEnd(), colour };
+    }),
+  ];
+}
+
+interface Nearest {
+  readonly limit: Amount | null;
+  readonly distance: Amount | null;
+  readonly kind: 'hard' | 'soft';
+  readonly met: boolean;
+  /** Other operands must be met, too. */
+  readonly joined: boolean;
+}
+
+/** The threshold that is met, a hard one first, else the one that is reached first. */
+function nearestOf({ signal }: SignalStatus, thresholds: readonly ThresholdStatus[]): Nearest | undefined {
+  const own = thresholds.flatMap(({ operands, kind, met }) =>
+    operands
+      .filter((operand) => operand.signal === signal)
+      .map(({ limit, distance }): Nearest => ({ limit, distance, kind, met: met === true, joined: operands.length > 1 })),
+  );
+  const rank = ({ met, kind }: Nearest): number => (met ? (kind === 'hard' ? 0 : 1) : 2);
+  return own.sort((a, b) => rank(a) - rank(b) || Number(a.joined) - Number(b.joined) || Number(a.distance) - Number(b.distance))[0];
+}
+
+function stateLines({ conditions, pressure, thresholds, evictions, policies, heldUnits }: StatusDocument): Line[] {
+  const set = conditions.filter(({ status }) => status === 'True');
+  const names = set.map(({ type, clearsInSeconds }) =>
+    clearsInSeconds === null ? type : `${type} (clears in ${timeText(clearsInSeconds)})`,
+  );
+  const percent = (share: number | undefined): string => (share === undefined ? '?' : `${String(Math.round(share * 100))}%`);
+  const lines = pressure && (['memory', 'io', 'cpu'] as const).map((resource) => `${resource} ${percent(pressure[resource].some?.avg10)}`);
+  return [
+    EMPTY,
+    {
+      text: `conditions: ${names.join(', ') || 'none'}${lines ? `; tasks waited in the last 10 s: ${lines.join(', ')}` : ''}`,
+      ...(set.length > 0 && { colour: 'yellow' }),
+    },
+    ...thresholds
+      .filter(({ since }) => since !== null)
+      .map(({ when, kind, actsInSeconds }): Line => {
+        const acts = actsInSeconds === null || actsInSeconds === 0 ? '' : `; evictd acts in ${timeText(actsInSeconds)}`;
+        return { text: `${when} (${kind}) is met${acts}`, colour: kind === 'hard' ? 'red' : 'yellow' };
+      }),
+    ...evictions.map(({ decision, name, phase, phaseSeconds, killsInSeconds, usageBytes }): Line => {
+      const kills = killsInSeconds === null ? '' : `, SIGKILL in ${timeText(killsInSeconds)}`;
+      return {
+        text: `eviction ${String(decision)} of ${printable(name)}: ${phase} for ${timeText(phaseSeconds)}${kills}; uses ${amountText('bytes', usageBytes)}`,
+        colour: 'red',
+      };
+    }),
+    ...policies.flatMap(policyLines),
+    ...heldUnits.map(({ unit, startsInSeconds }): Line => {
+      const starts = startsInSeconds === null ? '' : ` for ${timeText(startsInSeconds)}`;
+      return { text: `${printable(unit)} is kept stopped${starts}`, colour: 'yellow' };
+    }),
+  ];
+}
+
+const POLICY_STATES = {
+  holding: 'its condition holds',
+  acting: 'acts',
+  cooldown: 'pauses',
+  relief: 'has ended, its condition still holds',
+} as const;
+
+function policyLines({ name, steps, active }: PolicyStatus): Line[] {
+  return active.map(({ scope, state, step, secondsLeft }) => {
+    const where = scope === '' ? '' : ` on ${printable(scope)}`;
+    const what = step === null ? '' : `: ${steps[step] ?? ''}, step ${String(step + 1)} of ${String(steps.length)}`;
+    const left = secondsLeft === null ? '' : ` (${timeText(secondsLeft)} left)`;
+    return { text: `policy ${name}${where} ${POLICY_STATES[state]}${what}${left}`, colour: 'yellow' };
+  });
+}
+
+const CANDIDATE_COLUMNS: readonly Column[] = [
+  { heading: '#', align: 'right' },
+  { heading: 'WORKLOAD', align: 'left' },
+  { heading: 'PRIORITY', align: 'right' },
+  { heading: 'USAGE', align: 'right' },
+  { heading: 'REQUEST', align: 'right' },
+  { heading: 'GROWTH/S', align: 'right' },
+  { heading: '', align: 'left' },
+];
+
+function candidateLines({ signal, total, workloads }: CandidatesStatus, skip: number, most: number): Line[] {
+  const heading = `the order of eviction for ${signal}`;
+  if (workloads.length === 0) return [EMPTY, { text: `${heading}: there is no workload` }];
+  const unit = signal === 'pid.available' ? 'processes' : signal.endsWith('.inodesFree') ? 'inodes' : 'bytes';
+  const first = Math.min(skip, Math.max(0, workloads.length - most));
+  const shown = workloads.slice(first, first + most);
+  const [head = '', ...lines] = table(
+    CANDIDATE_COLUMNS,
+    shown.map(({ place, name, priority, usage, request, growth, protection }) => [
+      String(place),
+      name,
+      String(priority),
+      amountText(unit, usage),
+      request === 0 ? '-' : amountText(unit, request),
+      growth === null ? '-' : `${growth > 0 ? '+' : ''}${amountText(unit, growth)}`,
+      protection === null ? '' : `not evicted: ${protection}`,
+    ]),
+  );
+  const count =
+    total === shown.length ? `${String(total)} in all` : `${String(first + 1)} to ${String(first + shown.length)} of ${String(total)}`;
+  return [
+    EMPTY,
+    { text: `${head}  ${heading}, ${count}`, colour: 'dim' },
+    ...lines.map((text, index): Line => ({ text, colour: (shown[index]?.protection ?? null) === null ? undefined : 'dim' })),
+  ];
+}
+
+function decisionLines({ decisions }: StatusDocument, most: number): Line[] {
+  const lines = decisions.slice(0, most).map(({ time, message }): Line => ({ text: `${clockTime(time)}  ${printable(message)}` }));
+  return lines.length === 0 ? [] : [EMPTY, ...lines];
+}
+
+function footLines({ budget, notifiers, problems }: StatusDocument): Line[] {
+  const spent = budget?.resources.filter(({ remaining }) => remaining < budget.max) ?? [];
+  const dead = notifiers.filter(({ live }) => !live);
+  return [
+    ...spent.map(({ resource, remaining }): Line => {
+      return { text: `eviction budget: ${String(remaining)} of ${String(budget?.max)} left for ${resource}`, colour: 'yellow' };
+    }),
+    ...dead.map(({ mechanism, target, reason }): Line => {
+      return { text: `notifier ${mechanism} on ${printable(target)} is not live: ${printable(reason ?? 'unknown')}`, colour: 'yellow' };
+    }),
+    ...problems.map(({ message, hint }): Line => {
+      return { text: printable(`${message}${hint === undefined ? '' : ` (${hint})`}`), colour: 'yellow' };
+    }),
+  ];
+}
+
+function amountText(unit: SignalStatus['unit'], amount: Amount | null): string {
+  if (amount === null) return '?';
+  if (unit === 'ratio') return `${(Number(amount) * 100).toFixed(1)}%`;
+  return unit === 'bytes' ? amountOfBytes(BigInt(amount)) : String(amount);
+}
+
+function timeText(seconds: number): string {
+  return formatDuration(BigInt(Math.floor(seconds)) * 1_000_000_000n);
+}
+
+/** The time of day here, with the date where it is not today. */
+function clockTime(time: string): string {
+  const date = new Date(time);
+  const [day, clock] = [date.toLocaleDateString('sv'), date.toLocaleTimeString('sv')];
+  return day === new Date().toLocaleDateString('sv') ? clock : `${day} ${clock}`;
+}

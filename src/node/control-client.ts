@@ -1,0 +1,76 @@
+import * as http from 'node:http';
+import { join } from 'node:path';
+import type { Config } from '../config/config.js';
+import { normalCgroupPath } from '../core/workload/cgroup.js';
+import { errnoName, EvictdError, UnavailableError, UsageError } from '../errors.js';
+import { selectHost } from '../host/select.js';
+
+export interface ControlRequest {
+  readonly method: 'GET' | 'POST';
+  /** With the query. */
+  readonly path: string;
+  readonly body?: string;
+}
+
+const TIMEOUT_MS = 10_000;
+
+/**
+ * Asks the evictd that guards the configured node; if there is none, the one that watches it in a dry run.
+ *
+ * @returns the JSON of the answer; undefined: there is no such evictd
+ * @throws EvictdError  what evictd answers, or that it cannot be asked
+ */
+export async function askEvictd(
+  { node, runtimeDirectory }: Pick<Config, 'node' | 'runtimeDirectory'>,
+  request: ControlRequest,
+  timeoutMs = TIMEOUT_MS,
+): Promise<unknown> {
+  const cgroup = node.cgroup === undefined ? undefined : normalCgroupPath(node.cgroup);
+  for (const dryRun of [false, true]) {
+    const socketPath = join(runtimeDirectory, `${selectHost().instanceName({ cgroup }, dryRun)}.sock`);
+    const answer = await ask(socketPath, request, timeoutMs);
+    if (answer !== undefined) return answer.json;
+  }
+  return undefined;
+}
+
+/** undefined: no evictd listens there. */
+async function ask(socketPath: string, request: ControlRequest, timeoutMs: number): Promise<{ readonly json: unknown } | undefined> {
+  let answer: { readonly status: number; readonly text: string };
+  try {
+    answer = await exchange(socketPath, request, timeoutMs);
+  } catch (cause) {
+    const errno = errnoName(cause);
+    if (errno === 'ENOENT' || errno === 'ECONNREFUSED') return undefined;
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    if (errno === 'EACCES' || errno === 'EPERM')
+      throw new EvictdError('EVICTD_CONTROL_ACCESS', `cannot ask evictd: ${reason}`, { hint: selectHost().elevation.other, cause });
+    throw new UnavailableError('EVICTD_CONTROL_UNANSWERED', `evictd does not answer on ${socketPath}: ${reason}`, {
+      hint: 'see journalctl -u evictd',
+      cause,
+    });
+  }
+  const json = JSON.parse(answer.text) as { readonly error?: { readonly code: string; readonly message: string; readonly hint?: string } };
+  if (json.error === undefined) return { json };
+  const { code, message, ...hint } = json.error;
+  throw answer.status === 400 ? new UsageError(code, message, hint) : new UnavailableError(code, message, hint);
+}
+
+function exchange(
+  socketPath: string,
+  { method, path, body }: ControlRequest,
+  timeoutMs: number,
+): Promise<{ readonly status: number; readonly text: string }> {
+  return new Promise((resolve, reject) => {
+    const sent = http.request({ socketPath, method, path, agent: false, timeout: timeoutMs }, (response) => {
+      let text = '';
+      response.setEncoding('utf8').on('data', (part: string) => (text += part));
+      response.on('error', reject).on('end', () => {
+        resolve({ status: response.statusCode ?? 0, text });
+      });
+    });
+    sent.on('timeout', () => sent.destroy(new Error(`no answer for ${String(timeoutMs / 1_000)} s`)));
+    sent.on('error', reject);
+    sent.end(body);
+  });
+}
