@@ -1,11 +1,14 @@
 import { Option, type Command } from 'commander';
 import { configuredPlatform } from '../../node/configured-platform.js';
 import type { Config, LoadedConfig } from '../../config/config.js';
-import type { ConfigFlags } from '../../config/merge/flags.js';
+import { configFlags, type ConfigFlags } from '../../config/merge/flags.js';
 import { defaultFile } from '../../config/merge/defaults.js';
 import { loadConfig, loadWritten } from '../../config/load.js';
 import { ConfigError } from '../../errors.js';
+import { keptConfiguration } from '../../node/kept-configuration.js';
+import { formatIssue } from './error-text.js';
 import { SHARED_GROUPS } from './help.js';
+import type { Io } from './io.js';
 
 /** The parsed options of {@link addConfigOptions}. */
 export interface ConfigOptions extends ConfigFlags {
@@ -79,6 +82,43 @@ export function configDespiteErrors({ config: file, configDir: directory, ...fla
     if (!(errors instanceof ConfigError)) throw errors;
     return { config: loadWritten({ files: [], flags: {}, platform }, flags).config, errors };
   }
+}
+
+/** A file that is not there is a wrong word of the operator, not a broken configuration. */
+const NO_FILE: ReadonlySet<string> = new Set(['EVICTD_CONFIG_FILE_MISSING', 'EVICTD_CONFIG_FILE_TYPE']);
+
+/** A configuration for a command that only looks. `errors`: it is not the one of the files, which have these. */
+export interface UsableConfig {
+  readonly loaded: LoadedConfig;
+  readonly errors?: ConfigError;
+}
+
+/**
+ * Loads the configuration for a command that only looks. If the files have errors, that is a warning, and the command
+ * goes on with what the running evictd has in force, else with the defaults; flags win in both.
+ *
+ * @throws ConfigError  the flags are wrong, or there is no such file
+ */
+export function configForLooking(options: ConfigOptions, io: Pick<Io, 'stderr'>): UsableConfig {
+  try {
+    return { loaded: configFromOptions(options) };
+  } catch (errors) {
+    if (!(errors instanceof ConfigError) || errors.issues.some(({ code }) => NO_FILE.has(code))) throw errors;
+    const { config: _file, configDir: _directory, ...flags } = options;
+    const platform = configuredPlatform();
+    const defaults = loadWritten({ files: [], flags: {}, platform }, configFlags(flags));
+    const kept = keptConfiguration(defaults.config.runtimeDirectory);
+    const loaded = kept ? loadWritten(kept, configFlags(flags)) : defaults;
+    const [first] = errors.issues;
+    const which = kept ? 'the configuration that evictd has in force' : 'the defaults';
+    io.stderr(`evictd: warning: the configuration has ${counted(errors)}, and this is by ${which}: ${first ? formatIssue(first) : ''}\n`);
+    return { loaded, errors };
+  }
+}
+
+/** '1 error', '3 errors'. */
+export function counted({ issues }: ConfigError): string {
+  return issues.length === 1 ? '1 error' : `${String(issues.length)} errors`;
 }
 
 function append(text: string, before: readonly string[] | undefined): readonly string[] {

@@ -15,6 +15,7 @@ import { StepView } from '../../features/status/open.js';
 import { Service } from '../../features/service/service-notifications.js';
 import { native } from '../../native/index.js';
 import { conditionsFileOf } from '../../features/admission/open.js';
+import { KeptConfiguration } from '../../node/kept-configuration.js';
 import type { Configure } from '../../node/configuration-in-force.js';
 import { openJournal } from '../journal.js';
 import { tryLock } from '../try-lock.js';
@@ -67,6 +68,8 @@ export function publish({ options, node: { identity }, inForce, instance, log, c
     manager: selectHost().openServiceManager(native, process.env, requests.stop),
     what: () => (safeMode?.because === undefined ? does : `safe mode, evicts nothing: ${safeMode.because}; ${does}`),
   });
+  const kept = dryRun ? undefined : closers.add(new KeptConfiguration(config.runtimeDirectory, instance));
+  kept?.keep(inForce.loaded);
   return {
     status,
     reporter: new Reporter(log, status),
@@ -82,6 +85,7 @@ export function publish({ options, node: { identity }, inForce, instance, log, c
       (next) => {
         configureStatus(status, next.config);
       },
+      (next) => kept?.keep(next),
       (next) => recorder?.reconfigured(recordedConfig(next)),
     ],
   };

@@ -7,7 +7,7 @@ import type { MakeCommand } from '../../cli/output/command.js';
 import { usageMessage } from '../../cli/output/error-text.js';
 import { withHelp } from '../../cli/output/help.js';
 import type { Io } from '../../cli/output/io.js';
-import { addConfigOptions, configFromOptions, type ConfigOptions } from '../../cli/output/options.js';
+import { addConfigOptions, configForLooking, type ConfigOptions } from '../../cli/output/options.js';
 import { checkJson } from './json-output.js';
 import { checkNagios } from './nagios-output.js';
 import * as prometheus from './prometheus-output.js';
@@ -60,7 +60,7 @@ export function checkCommand({ io, setExitCode, open, openPlaced }: CheckDeps): 
   }).action(async (options: CheckOptions) => {
     let report: CheckReport;
     try {
-      const loaded = configFromOptions(options);
+      const { loaded } = configForLooking(options, io);
       report = await checkNode(loaded, asksRuntimes(loaded.config) ? openPlaced : open, options.output);
     } catch (error) {
       report = failedReport(error, clockNow());

@@ -5,8 +5,10 @@ import { worstOf, type CheckStatus, type Check } from './check.js';
 import type { MakeCommand } from '../../cli/output/command.js';
 import { outputOption, USAGE_AND_CONFIG, withHelp } from '../../cli/output/help.js';
 import type { Io } from '../../cli/output/io.js';
-import { addConfigOptions, configFromOptions, type ConfigOptions } from '../../cli/output/options.js';
+import { addConfigOptions, configForLooking, counted, type ConfigOptions } from '../../cli/output/options.js';
 import { styleFor, type Colour, type Style } from '../../cli/output/style.js';
+import { formatIssue } from '../../cli/output/error-text.js';
+import type { ConfigError } from '../../errors.js';
 import { filesystemsRead } from '../../node/reading.js';
 import { jsonText } from '../../core/name/json-text.js';
 import { printable } from '../../core/name/printable.js';
@@ -34,12 +36,20 @@ export function doctorCommand({ io, setExitCode, examine }: DoctorDeps): Command
     ],
     exit: { 0: 'every check is ok', 1: 'a check is degraded', 2: 'a check is broken', ...USAGE_AND_CONFIG },
   }).action(async ({ output, ...options }: DoctorOptions) => {
-    const { checks, exitNow } = await examine(configFromOptions(options));
+    const { loaded, errors } = configForLooking(options, io);
+    const { checks: examined, exitNow } = await examine(loaded);
+    const checks = errors ? [brokenConfig(errors), ...examined] : examined;
     io.stdout(output === 'json' ? doctorJson(checks) : doctorText(checks, styleFor(io)));
     const exit = EXIT[worstOf(checks)];
     setExitCode(exit);
     exitNow?.(exit);
   });
+}
+
+/** The other checks are by another configuration. */
+function brokenConfig(errors: ConfigError): Check {
+  const summary = `the configuration has ${counted(errors)}: evictd does not start with it, and does not reload it`;
+  return { id: 'config', status: 'broken', summary, fix: 'evictd config check', details: { errors: errors.issues.map(formatIssue) } };
 }
 
 /** `evictd doctor`. */

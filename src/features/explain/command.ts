@@ -9,7 +9,7 @@ import { InputError } from '../../errors.js';
 import type { MakeCommand } from '../../cli/output/command.js';
 import { outputOption, USAGE_AND_CONFIG, withHelp } from '../../cli/output/help.js';
 import type { Io } from '../../cli/output/io.js';
-import { addConfigOptions, configFromOptions, type ConfigOptions } from '../../cli/output/options.js';
+import { addConfigOptions, configForLooking, type ConfigOptions } from '../../cli/output/options.js';
 import type { RankReport } from '../../cli/output/ranking.js';
 import { rankingIn } from '../../cli/output/read-ranking.js';
 import { styleFor } from '../../cli/output/style.js';
@@ -48,7 +48,7 @@ export function explainCommand({ io, open }: ExplainDeps): Command {
     ],
     exit: { 0: 'explained', ...USAGE_AND_CONFIG, 66: 'no such workload, or --at without a journal', 75: 'the node cgroup is missing' },
   }).action(async (workload: string | undefined, options: ExplainOptions) => {
-    const loaded = configFromOptions(options);
+    const loaded = configForLooking(options, io).loaded;
     if (options.at !== undefined) {
       const { explainPast } = await import('./explain-past.js');
       io.stdout(await explainPast({ ...options, at: options.at, workload }, loaded, io));

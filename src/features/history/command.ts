@@ -1,6 +1,4 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { configuredPlatform } from '../../node/configured-platform.js';
-import { loadConfig } from '../../config/load.js';
 import { UsageError } from '../../errors.js';
 import { type HistoryFilter, listed, listOf, RECORDED_SIGNALS, RESULTS, TYPES, type ReadingTally } from './history-query.js';
 import type { HistoryEvent } from '../../journal/reading/history-event.js';
@@ -8,6 +6,7 @@ import type { OpenJournal } from '../../journal/reading/journal-reader.js';
 import type { MakeCommand } from '../../cli/output/command.js';
 import { outputOption, SHARED_GROUPS, USAGE_AND_CONFIG, withHelp } from '../../cli/output/help.js';
 import type { Io } from '../../cli/output/io.js';
+import { configForLooking } from '../../cli/output/options.js';
 import { styleFor } from '../../cli/output/style.js';
 
 interface HistoryOptions {
@@ -22,6 +21,8 @@ interface HistoryOptions {
   readonly limit?: number;
   readonly reverse?: boolean;
   readonly summary?: boolean;
+  readonly ranking?: boolean;
+  readonly follow?: boolean;
   readonly utc?: boolean;
   readonly config?: string;
   readonly stateDirectory?: string;
@@ -43,7 +44,9 @@ export function historyCommand({ io, nowMs = Date.now }: { readonly io: Io; read
     .addOption(outputOption())
     .option('-n, --limit <count>', 'only the newest COUNT records', positive)
     .option('-r, --reverse', 'newest first')
-    .option('--summary', 'evictions and OOM kills by workload')
+    .option('--ranking', 'all candidates of each eviction, in their order')
+    .option('-f, --follow', 'wait for more; ends with Ctrl-C')
+    .addOption(new Option('--summary', 'evictions and OOM kills by workload').conflicts(['ranking', 'follow']))
     .option('--utc', 'times in UTC (default: local time with offset)')
     .optionsGroup(SHARED_GROUPS.configuration)
     .option('--config <file>', 'configuration with the directories (default: /etc/evictd/config.yaml, if it exists)')
@@ -58,35 +61,48 @@ export function historyCommand({ io, nowMs = Date.now }: { readonly io: Io; read
       "evictd history --type eviction -n 1 -o json | jq '.[0].decision.ranking'",
     ],
     exit: {
-      0: 'read, also if no record matches',
+      0: 'read, also if no record matches, or there is no journal yet',
       ...USAGE_AND_CONFIG,
-      66: 'there is no journal, or it cannot be read',
+      66: 'a file is missing, or the journal cannot be read',
     },
-  }).action(async (files: readonly string[], options: HistoryOptions) => {
-    const { momentOf } = await import('../../cli/output/moment.js');
-    const { typesOf } = await import('./history-query.js');
-    const { openFiles, openJournal } = await import('../../journal/reading/journal-reader.js');
-    const now = nowMs();
-    const time = (text: string | undefined, option: string): string | undefined =>
-      text === undefined ? undefined : new Date(momentOf(text, option, now)).toISOString();
-    const filter: HistoryFilter = {
-      since: time(options.since, '--since'),
-      until: time(options.until, '--until'),
-      workloads: options.workload,
-      signals: options.signal,
-      results: options.result,
-      types: typesOf(options.type),
-      all: options.all ?? false,
-      rankings: options.output === 'json' && options.summary !== true,
-    };
-    requireOrder(filter, options);
-    const journal = files.length > 0 ? await openFiles(files) : await openJournal(placeOf(io, options));
+  }).action((files: readonly string[], options: HistoryOptions) => read(io, files, options, nowMs()));
+}
+
+async function read(io: Io, files: readonly string[], options: HistoryOptions, sinceMs: number): Promise<void> {
+  const { momentOf } = await import('../../cli/output/moment.js');
+  const { typesOf } = await import('./history-query.js');
+  const { openFiles, openJournal, NoJournalError } = await import('../../journal/reading/journal-reader.js');
+  const time = (text: string | undefined, option: string): string | undefined =>
+    text === undefined ? undefined : new Date(momentOf(text, option, sinceMs)).toISOString();
+  const filter: HistoryFilter = {
+    since: time(options.since, '--since'),
+    until: time(options.until, '--until'),
+    workloads: options.workload,
+    signals: options.signal,
+    results: options.result,
+    types: typesOf(options.type),
+    all: options.all ?? false,
+    rankings: options.ranking === true || (options.output === 'json' && options.summary !== true),
+  };
+  requireOrder(filter, options);
+  if (options.follow && (files.length > 0 || options.output === 'json' || options.reverse))
+    throw new UsageError('EVICTD_USAGE', '--follow is for the text of the running journal', {
+      hint: 'omit files, --output json and --reverse',
+    });
+  const place = files.length > 0 ? undefined : placeOf(io, options);
+  try {
+    const journal = place ? await openJournal(place) : await openFiles(files);
     try {
       await show(io, journal, filter, options);
     } finally {
       await journal.close();
     }
-  });
+  } catch (error) {
+    if (place === undefined || !(error instanceof NoJournalError)) throw error;
+    if (options.output === 'json') io.stdout('[]\n');
+    io.stderr(`evictd: ${error.message}: ${error.hint ?? ''}\n`);
+  }
+  if (place && options.follow) await (await import('./follow.js')).follow(io, place, filter, options, sinceMs);
 }
 
 async function show(io: Io, journal: OpenJournal, filter: HistoryFilter, options: HistoryOptions): Promise<void> {
@@ -98,9 +114,9 @@ async function show(io: Io, journal: OpenJournal, filter: HistoryFilter, options
     import('./history-summary.js'),
     import('./output/history-output.js'),
   ]);
-  const { limit = Infinity, reverse = false, summary: summarized = false, utc = false, output } = options;
+  const { limit = Infinity, reverse = false, summary: summarized = false, utc = false, ranking = false, output } = options;
   const style = styleFor(io);
-  const tally: ReadingTally = { records: 0, unreadable: new Map() };
+  const tally: ReadingTally = { records: 0, types: new Map(), unreadable: new Map() };
   const array = new JsonArray();
   const summary = new Summary();
   const downtime = new DowntimeOomKills();
@@ -108,7 +124,7 @@ async function show(io: Io, journal: OpenJournal, filter: HistoryFilter, options
   const write = (events: readonly HistoryEvent[]): void => {
     shown += events.length;
     if (summarized) for (const event of events) summary.add(event);
-    else io.stdout(events.map((event) => (output === 'json' ? array.event(event) : eventLine(event, style, utc))).join(''));
+    else io.stdout(events.map((event) => (output === 'json' ? array.event(event) : eventLine(event, style, utc, ranking))).join(''));
   };
   // --limit reads from the end of the journal and stops early.
   const backwards = reverse || limit < Infinity;
@@ -131,7 +147,14 @@ async function show(io: Io, journal: OpenJournal, filter: HistoryFilter, options
   else if (output === 'json') io.stdout(array.end());
   for (const problem of journal.problems) io.stderr(`evictd: ${problem}\n`);
   for (const [path, lines] of tally.unreadable) io.stderr(`evictd: ${path}: ${unreadableText(lines)}\n`);
-  if (shown === 0 && output === 'text' && !summarized) io.stderr(`evictd: no record of ${String(tally.records)} matches\n`);
+  if (shown === 0 && output === 'text' && !summarized) io.stderr(`evictd: ${nothingText(tally, options)}\n`);
+}
+
+/** 'no record of 12 matches; there are 9 threshold, 3 start (--all shows every type)'. */
+function nothingText({ records, types }: ReadingTally, { all }: HistoryOptions): string {
+  const counts = [...types].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1)).map(([type, count]) => `${String(count)} ${type}`);
+  const others = counts.length === 0 ? '' : `; there are ${counts.join(', ')}${all === true ? '' : ' (--all shows every type)'}`;
+  return `no record of ${String(records)} matches${others}`;
 }
 
 function unreadableText(lines: number): string {
@@ -144,17 +167,15 @@ function placeOf(
   { config: file, stateDirectory, runtimeDirectory }: HistoryOptions,
 ): { stateDirectory: string; runtimeDirectory: string } {
   if (stateDirectory !== undefined && runtimeDirectory !== undefined) return { stateDirectory, runtimeDirectory };
-  const { config } = loadedFor(io, file);
+  const { config } = configForLooking(
+    {
+      ...(file !== undefined && { config: file }),
+      ...(stateDirectory !== undefined && { stateDirectory }),
+      ...(runtimeDirectory !== undefined && { runtimeDirectory }),
+    },
+    io,
+  ).loaded;
   return { stateDirectory: stateDirectory ?? config.stateDirectory, runtimeDirectory: runtimeDirectory ?? config.runtimeDirectory };
-}
-
-function loadedFor(io: Io, file: string | undefined): ReturnType<typeof loadConfig> {
-  try {
-    return loadConfig({ platform: configuredPlatform(), file });
-  } catch (error) {
-    io.stderr('evictd: history needs no configuration with --state-directory /var/lib/evictd --runtime-directory /run/evictd\n');
-    throw error;
-  }
 }
 
 function requireOrder({ since, until }: HistoryFilter, options: HistoryOptions): void {

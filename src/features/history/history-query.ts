@@ -136,6 +136,8 @@ export function listed(text: string): readonly string[] {
 /** Counts of the lines that were read. */
 export interface ReadingTally {
   records: number;
+  /** Records by type. */
+  readonly types: Map<string, number>;
   /** Lines that are no records, by file. */
   readonly unreadable: Map<string, number>;
 }
@@ -158,9 +160,14 @@ export async function* historyOf(
   const isRelevant = relevanceOf(filter);
   const joining = backwards ? new BackwardJoining() : new ForwardJoining(filter.rankings);
   const take = (line: Buffer, path: string): readonly HistoryEvent[] => {
-    const record = relevantRecord(line, isRelevant);
+    const head = headOf(line);
+    const record = relevantRecord(line, head, isRelevant);
     if (record === 'none') tally.unreadable.set(path, (tally.unreadable.get(path) ?? 0) + 1);
-    else tally.records += 1;
+    else {
+      const type = head?.type ?? (typeof record === 'object' ? record.type : 'unknown');
+      tally.records += 1;
+      tally.types.set(type, (tally.types.get(type) ?? 0) + 1);
+    }
     if (typeof record !== 'object') return [];
     onRecord(record);
     return joining.take(record).filter(matches);
@@ -182,8 +189,11 @@ export async function* historyOf(
 }
 
 /** 'none': the line is no record. 'other': an irrelevant record. */
-function relevantRecord(line: Buffer, isRelevant: (time: string, type: string) => boolean): JournalRecord | 'none' | 'other' {
-  const head = headOf(line);
+function relevantRecord(
+  line: Buffer,
+  head: ReturnType<typeof headOf>,
+  isRelevant: (time: string, type: string) => boolean,
+): JournalRecord | 'none' | 'other' {
   if (head && !isRelevant(head.time, head.type)) return line.at(-1) === CLOSING ? 'other' : 'none';
   const record = recordOf(line);
   if (record === undefined) return 'none';

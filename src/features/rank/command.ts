@@ -8,7 +8,7 @@ import { UsageError } from '../../errors.js';
 import type { MakeCommand } from '../../cli/output/command.js';
 import { outputOption, USAGE_AND_CONFIG, withHelp } from '../../cli/output/help.js';
 import type { Io } from '../../cli/output/io.js';
-import { addConfigOptions, configFromOptions, type ConfigOptions } from '../../cli/output/options.js';
+import { addConfigOptions, configForLooking, type ConfigOptions } from '../../cli/output/options.js';
 import { kernelJson, kernelText } from './kernel-ranking.js';
 import { rankJson, rankText, type RankReport } from '../../cli/output/ranking.js';
 import { readRanking } from '../../cli/output/read-ranking.js';
@@ -65,7 +65,7 @@ export function rankCommand({ io, open, readOomKiller }: RankDeps): Command {
     if (limit !== undefined && !kernel) throw new UsageError('EVICTD_USAGE', '--limit needs --kernel', { hint: 'evictd rank --help' });
     if (kernel && SIGNAL_FACTS[signal].resource !== 'memory')
       throw new UsageError('EVICTD_USAGE', `--kernel needs a memory signal, not ${signal}`, { hint: 'omit --signal' });
-    const loaded = configFromOptions(options);
+    const loaded = configForLooking(options, io).loaded;
     const oom = kernel ? await readOomKiller(options.memcg ?? loaded.config.node.cgroup) : undefined;
     const report = await readRanking(loaded, signal, open);
     io.stdout(

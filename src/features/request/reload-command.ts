@@ -1,13 +1,18 @@
 import { Command } from 'commander';
 import { EvictdError } from '../../errors.js';
-import { formatError } from '../../cli/output/error-text.js';
+import { exitCodeOf, formatError } from '../../cli/output/error-text.js';
 import type { MakeCommand } from '../../cli/output/command.js';
 import { USAGE_AND_CONFIG, withHelp } from '../../cli/output/help.js';
 import { addConfigOptions, configDespiteErrors, type ConfigOptions } from '../../cli/output/options.js';
 import { answered, processId, type RequestDeps } from './answered.js';
 
 /** Sends SIGHUP (or the request file of Windows) and reports the answer. */
-export function reloadCommand({ io, ask, timeoutMs }: RequestDeps): Command {
+export function reloadCommand({
+  io,
+  ask,
+  timeoutMs,
+  setExitCode,
+}: RequestDeps & { readonly setExitCode: (code: number) => void }): Command {
   const command = new Command('reload')
     .description('make the running evictd reload its configuration')
     .option('--pid <pid>', 'process ID of the running evictd, e.g. $MAINPID in a systemd unit', processId);
@@ -24,6 +29,8 @@ export function reloadCommand({ io, ask, timeoutMs }: RequestDeps): Command {
     },
   }).action(async ({ pid, ...options }: ConfigOptions & { readonly pid?: number }) => {
     const { config, errors } = configDespiteErrors(options);
+    // First: what follows says what that means for the running evictd.
+    if (errors) io.stderr(formatError(errors));
     try {
       const request = await ask(config, pid, errors !== undefined);
       const evictd = `evictd (process ${String(request.pid)})`;
@@ -37,7 +44,7 @@ export function reloadCommand({ io, ask, timeoutMs }: RequestDeps): Command {
       if (!errors) throw error;
       io.stderr(formatError(error));
     }
-    if (errors) throw errors;
+    if (errors) setExitCode(exitCodeOf(errors));
   });
 }
 
@@ -49,5 +56,5 @@ function refusal(evictd: string, lines: readonly string[]): EvictdError {
 }
 
 /** `evictd reload`. */
-export const reload: MakeCommand = ({ io }) =>
-  reloadCommand({ io, ask: async (...args) => (await import('./open.js')).ask('reload', ...args) });
+export const reload: MakeCommand = ({ io, setExitCode }) =>
+  reloadCommand({ io, setExitCode, ask: async (...args) => (await import('./open.js')).ask('reload', ...args) });

@@ -36,13 +36,13 @@ export interface OpenJournal {
  * Opens the journal of an evictd that may be running. It reads the runtime directory before the files, so that a record
  * that evictd moves meanwhile is found twice, not missed, and drops duplicates.
  *
- * @throws InputError  if there is no journal, or it cannot be read
+ * @throws NoJournalError  if there is no journal; InputError if it cannot be read
  */
 export async function openJournal({ stateDirectory, runtimeDirectory }: JournalPlace): Promise<OpenJournal> {
   const { texts, problems } = await recentTexts(runtimeDirectory);
   const kept = await pathsOf(stateDirectory, EVICTIONS_FILE);
   const paths = [...kept, ...(await pathsOf(stateDirectory, JOURNAL_FILE))];
-  if (paths.length === 0 && texts.length === 0) throw missing(stateDirectory);
+  if (paths.length === 0 && texts.length === 0) throw new NoJournalError(stateDirectory);
   const journal = await openFiles(paths);
   const all = journal.files.filter(({ path }) => !kept.includes(path));
   const older = await withoutCopies(
@@ -150,11 +150,14 @@ async function textsAtEnd(files: readonly JournalFile[], texts: readonly string[
   return found;
 }
 
-function missing(directory: string): InputError {
-  return new InputError('EVICTD_HISTORY_FILE', `there is no journal in ${directory}`, {
-    isMissing: true,
-    hint: 'start evictd run, which writes it; or name its directory with --state-directory, or its files',
-  });
+/** evictd has not run yet, or has its journal elsewhere. */
+export class NoJournalError extends InputError {
+  constructor(directory: string) {
+    super('EVICTD_HISTORY_FILE', `there is no journal in ${directory} yet`, {
+      isMissing: true,
+      hint: 'evictd run writes it; --state-directory names another directory',
+    });
+  }
 }
 
 export function unreadable(path: string, cause: unknown): InputError {

@@ -1,7 +1,10 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { doctorCommand } from '../../../src/features/doctor/command.js';
 import { broken, degraded, ok, type Check } from '../../../src/features/doctor/check.js';
 import { ran } from '../../cli/support.js';
+import { scratch } from '../../config/scratch.js';
 
 const kernel = ok('kernel.version', 'Linux 6.12.1', { release: '6.12.1' });
 const cgroup = degraded('cgroup.version', 'cgroup v1', 'boot with v2', { version: 1 });
@@ -46,6 +49,19 @@ broken: 1 broken, 1 degraded, 2 ok
         { id: 'cgroup.version', status: 'degraded', summary: 'cgroup v1', fix: 'boot with v2', details: { version: 1 } },
       ],
     });
+  });
+
+  test('a configuration file with errors is broken, and the rest is examined all the same', async () => {
+    const file = join(scratch(), 'config.yaml');
+    writeFileSync(file, 'evictionHard: { memory.available: nonsense }');
+    const { out, exit, error } = await doctor([kernel], '--config', file, '--runtime-directory', scratch());
+    expect(error).toBeUndefined();
+    expect(exit).toBe(2);
+    expect(out).toMatch(
+      /^evictd: warning: the configuration has 1 error, and this is by the defaults: .*config\.yaml:1:\d+: EVICTD_CONFIG_/,
+    );
+    expect(out).toMatch(/\nbroken +config +the configuration has 1 error: .*\n +fix: evictd config check\n/);
+    expect(out).toContain('Linux 6.12.1');
   });
 
   test('a configuration that cannot be used is not examined', async () => {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { exitCodeOf } from '../../../src/cli/output/error-text.js';
 import { historyCommand } from '../../../src/features/history/command.js';
+import { follow } from '../../../src/features/history/follow.js';
 import { InputError, UsageError } from '../../../src/errors.js';
 import { Ring } from '../../../src/journal/journal-ring.js';
 import { ran } from '../../cli/support.js';
@@ -308,9 +309,76 @@ test('no match is reported and no failure', async () => {
   write(JOURNAL);
   expect(await history('--workload', 'absent')).toEqual({
     out: '',
-    said: 'evictd: no record of 11 matches\n',
+    said: expect.stringMatching(/^evictd: no record of 11 matches; there are 3 decision, 2 kernel-oom, .*1 threshold \(--all shows every type\)\n$/) as string,
     error: undefined,
   });
+});
+
+test('no journal yet is no failure', async () => {
+  const places = ['--state-directory', '/nonexistent', '--runtime-directory', '/nonexistent'];
+  expect(await history(...places)).toMatchObject({
+    out: '',
+    said: expect.stringMatching(/^evictd: there is no journal in \/nonexistent yet/) as string,
+  });
+  expect(await history(...places, '-o', 'json')).toMatchObject({ out: '[]\n', error: undefined });
+});
+
+const rows = [
+  {
+    place: 1,
+    name: 'batch',
+    path: '/work.slice/batch',
+    exceedsRequest: true,
+    priority: -10,
+    aboveRequestBytes: 1048576,
+    workingSetBytes: 1048576,
+  },
+  { place: 2, name: 'web', path: '/work.slice/web', exceedsRequest: false, priority: 0, aboveRequestBytes: 0, workingSetBytes: 1 },
+];
+
+test('--ranking lists the candidates of an eviction below it, and by what each has its place', async () => {
+  write([decision('08:10:00.000', 1, 'batch', { ranking: rows }), outcome('08:10:01.000', 1, 'batch')]);
+  const { out } = await history('--ranking');
+  expect(out).toMatch(
+    /evicted +batch by SIGKILL.*\n {4}# +WORKLOAD .*\n {4}1 +batch +yes +-10 +1MiB +evicted\n {4}2 +web +no +0 +0B +exceeds-request\n$/,
+  );
+});
+
+test('the processes of the victim, from the decision or from the outcome', async () => {
+  const processes = [{ pid: 7, name: 'java', user: 'app', rssBytes: 1048576 }];
+  write([
+    decision('08:10:00.000', 1, 'a', { processes }),
+    outcome('08:10:01.000', 1, 'a'),
+    decision('08:11:00.000', 2, 'b'),
+    outcome('08:11:01.000', 2, 'b', { processes: [{ pid: 8, name: 'sh' }] }),
+  ]);
+  const { out } = await history();
+  expect(out).toContain('(hard); java (pid 7, user app, 1MiB); freed');
+  expect(out).toContain('(hard); sh (pid 8); freed');
+});
+
+test('--follow shows an eviction when it is over, and what is new, once', async () => {
+  const filter = { since: undefined, until: undefined, workloads: [], signals: [], results: [], types: [], all: false, rankings: false };
+  write([decision('08:10:00.000', 1, 'old'), outcome('08:10:01.000', 1, 'old'), decision('08:20:00.000', 2, 'batch')]);
+  let out = '';
+  let polls = 0;
+  const stdoutTaken = (): Promise<boolean> => {
+    polls += 1;
+    if (polls === 2)
+      appendFileSync(
+        join(directory, 'state/journal.jsonl'),
+        `${outcome('08:31:00.000', 2, 'batch')}\n${line('08:32:00.000', 'alert', { message: 'a new one' })}\n`,
+      );
+    return Promise.resolve(polls < 4);
+  };
+  const io = { stdout: (text: string) => void (out += text), stderr: () => undefined, stdoutTaken, isTTY: false, env: {} };
+  const place = { stateDirectory: join(directory, 'state'), runtimeDirectory: join(directory, 'run') };
+  await follow(io, place, filter, { utc: true }, Date.parse(at('08:25:00.000')));
+  expect(out.split('\n').map((each) => each.slice(0, 45).trim())).toEqual(
+    ['2026-11-21 08:20:00.000Z  evicted      batch b', '2026-11-21 08:32:00.000Z  alert        a new', ''].map((each) =>
+      each.slice(0, 45).trim(),
+    ),
+  );
 });
 
 test('control characters in untrusted names are escaped', async () => {
@@ -335,12 +403,6 @@ test.each<[args: string[], code: string, exit: number, message: string]>([
   ],
   [['/nonexistent/journal.jsonl'], 'EVICTD_HISTORY_FILE', 66, 'the journal /nonexistent/journal.jsonl cannot be read: ENOENT'],
   [['/'], 'EVICTD_HISTORY_FILE', 66, '/ is not a regular file'],
-  [
-    ['--state-directory', '/nonexistent', '--runtime-directory', '/nonexistent'],
-    'EVICTD_HISTORY_FILE',
-    66,
-    'there is no journal in /nonexistent',
-  ],
 ])('%j ends with %s', async (args, code, exit, message) => {
   const { error } = await history(...args);
   expect(error).toBeInstanceOf(exit === 64 ? UsageError : InputError);

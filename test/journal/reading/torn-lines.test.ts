@@ -56,7 +56,7 @@ test('whatever is torn, in whichever file: every whole record is there once, in 
         }
         for (const backwards of [false, true]) {
           const journal = await openJournal({ stateDirectory: directory, runtimeDirectory: join(directory, 'none') });
-          const tally = { records: 0, unreadable: new Map<string, number>() };
+          const tally = { records: 0, types: new Map(), unreadable: new Map<string, number>() };
           const seen: unknown[] = [];
           for await (const events of historyOf(journal, ALL, backwards, tally, ({ message }) => seen.push(message)))
             expect(events).toBeDefined();

@@ -12,6 +12,8 @@ import {
   textIn,
   type JournalRecord,
 } from '../../../journal/reading/history-event.js';
+import { departuresOf } from '../../../core/decide/departures.js';
+import { decidedRanking, rankingTable } from '../../../cli/output/ranking-rows.js';
 import { momentText } from '../../../cli/output/moment.js';
 import type { Colour, Style } from '../../../cli/output/style.js';
 import { jsonInteger } from '../../../core/quantity/integer.js';
@@ -38,12 +40,22 @@ const COLOURS: Readonly<Record<string, Colour>> = { alert: 'red', 'kernel-oom': 
 const WIDTH = 11;
 
 /** One line: time, event, workload, reason, result. Names are untrusted, so control characters are escaped. */
-export function eventLine(event: HistoryEvent, style: Style, utc: boolean): string {
+export function eventLine(event: HistoryEvent, style: Style, utc: boolean, ranking = false): string {
   const [label, colour] = labelOf(event);
   const time = momentText(Date.parse(timeOf(event)), utc);
   const text = event.kind === 'eviction' ? evictionText(event) : recordText(event.record);
   const dry = event.kind === 'record' && isDryRun(event) ? 'dry run: ' : '';
-  return `${style('dim', time)}  ${colour === undefined ? label.padEnd(WIDTH) : style(colour, label.padEnd(WIDTH))}  ${printable(dry + text)}\n`;
+  return `${style('dim', time)}  ${colour === undefined ? label.padEnd(WIDTH) : style(colour, label.padEnd(WIDTH))}  ${printable(dry + text)}\n${ranking && event.kind === 'eviction' ? rankingText(event, style) : ''}`;
+}
+
+/** The candidates of an eviction, indented; '' where its decision is not known. */
+function rankingText({ decision }: Eviction, style: Style): string {
+  const rows = decision ? decidedRanking(decision, departuresOf('evictd')) : [];
+  return rows.length === 0
+    ? ''
+    : `${rankingTable(rows, style)
+        .map((line) => `    ${line}`)
+        .join('\n')}\n`;
 }
 
 function recordText(record: JournalRecord): string {

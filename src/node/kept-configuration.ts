@@ -1,0 +1,47 @@
+import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { LoadedConfig, WrittenConfig } from '../config/config.js';
+
+/**
+ * The configuration in force, as a file in the runtime directory: commands go on with it where the files have errors by
+ * now. Settings may have secrets, so only root may read it.
+ */
+export class KeptConfiguration {
+  readonly #path: string;
+
+  constructor(runtimeDirectory: string, instance: string) {
+    this.#path = join(runtimeDirectory, `configuration-${instance}.json`);
+  }
+
+  /** Never throws: without the file commands use the defaults. */
+  keep({ written }: Pick<LoadedConfig, 'written'>): void {
+    try {
+      const beside = `${this.#path}.new`;
+      writeFileSync(beside, JSON.stringify(written), { mode: 0o600 });
+      renameSync(beside, this.#path);
+    } catch {
+      this.close(); // an older one would be wrong
+    }
+  }
+
+  close(): void {
+    try {
+      rmSync(this.#path, { force: true });
+    } catch {
+      // the directory is gone or read-only
+    }
+  }
+}
+
+/** Of the evictd that runs, or was killed; the newest. undefined: there is none, or it cannot be read. */
+export function keptConfiguration(runtimeDirectory: string): WrittenConfig | undefined {
+  try {
+    const paths = readdirSync(runtimeDirectory).flatMap((name) =>
+      /^configuration-.+\.json$/.test(name) ? join(runtimeDirectory, name) : [],
+    );
+    const [newest] = paths.map((path) => ({ path, atMs: statSync(path).mtimeMs })).sort((a, b) => b.atMs - a.atMs);
+    return newest && (JSON.parse(readFileSync(newest.path, 'utf8')) as WrittenConfig);
+  } catch {
+    return undefined;
+  }
+}

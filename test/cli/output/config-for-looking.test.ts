@@ -1,0 +1,63 @@
+import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { configForLooking } from '../../../src/cli/output/options.js';
+import { loadConfig } from '../../../src/config/load.js';
+import { ConfigError } from '../../../src/errors.js';
+import { KeptConfiguration } from '../../../src/node/kept-configuration.js';
+import { scratch } from '../../config/scratch.js';
+
+const LINUX = { os: 'linux' } as const;
+
+function written(text: string): string {
+  const file = join(scratch(), 'config.yaml');
+  writeFileSync(file, text);
+  return file;
+}
+
+function looked(options: Parameters<typeof configForLooking>[0]) {
+  let said = '';
+  const { loaded, errors } = configForLooking(options, { stderr: (text) => void (said += text) });
+  return { config: loaded.config, errors, said };
+}
+
+const BROKEN = 'oomScoreAdj: nonsense\nrules: 7\n';
+
+test('a right configuration: no warning', () => {
+  expect(looked({ config: written('oomScoreAdj: rank') })).toMatchObject({ config: { oomScoreAdj: 'rank' }, errors: undefined, said: '' });
+});
+
+test('errors: what evictd has in force, with one warning that names the first of them', () => {
+  const runtimeDirectory = scratch();
+  const kept = new KeptConfiguration(runtimeDirectory, 'machine');
+  kept.keep(loadConfig({ platform: LINUX, file: written('oomScoreAdj: qos\nmonitoringInterval: 7s') }));
+  const { config, errors, said } = looked({ config: written(BROKEN), runtimeDirectory, monitoringInterval: '8s' });
+  expect(config.oomScoreAdj).toBe('qos');
+  expect(config.monitoringIntervalNs).toBe(8_000_000_000n); // flags win
+  expect(errors).toBeInstanceOf(ConfigError);
+  expect(said).toMatch(
+    /^evictd: warning: the configuration has 2 errors, and this is by the configuration that evictd has in force: .*:1:14: EVICTD_CONFIG_[A-Z_]+ [^\n]*\n$/,
+  );
+});
+
+test('errors, and no evictd runs: the defaults', () => {
+  const { config, said } = looked({ config: written(BROKEN), runtimeDirectory: scratch() });
+  expect(config.oomScoreAdj).toBe('off');
+  expect(said).toContain('this is by the defaults');
+});
+
+test('a file that is not there, or a wrong flag, is refused', () => {
+  expect(() => looked({ config: '/nonexistent/evictd.yaml' })).toThrow(ConfigError);
+  expect(() => looked({ evictionHard: ['nope<1'] })).toThrow(ConfigError);
+});
+
+test('the file in the runtime directory is for root only, and is gone at the end', () => {
+  const runtimeDirectory = scratch();
+  const kept = new KeptConfiguration(runtimeDirectory, 'machine');
+  kept.keep(loadConfig({ platform: LINUX, file: written('oomScoreAdj: qos') }));
+  const [name = ''] = readdirSync(runtimeDirectory);
+  expect(statSync(join(runtimeDirectory, name)).mode & 0o777).toBe(0o600);
+  kept.close();
+  expect(existsSync(join(runtimeDirectory, name))).toBe(false);
+  new KeptConfiguration('/nonexistent', 'machine').keep(loadConfig({ platform: LINUX, file: written('') })); // never throws
+});
