@@ -182,6 +182,13 @@ test.each<[rule: string, over: Partial<StatusDocument>, line: string]>([
   expect(draw(over)).toContain(line);
 });
 
+test('of two thresholds that are met the hard one is shown', () => {
+  const [hard, soft] = STATUS.thresholds;
+  if (hard === undefined || soft === undefined) throw new Error('no thresholds');
+  const operands = [{ signal: 'memory.available', limit: 100 * MI, distance: -MI }] as const;
+  expect(draw({ thresholds: [soft, { ...hard, met: true, operands }] }).some((line) => /100MiB hard +met/.test(line))).toBe(true);
+});
+
 test('candidates that are scrolled out', () => {
   const lines = draw({}, { rows: 40, skip: 45 });
   expect(lines.some((line) => line.includes(' w50 '))).toBe(true);
