@@ -31,10 +31,15 @@ export type UnitSections = Readonly<Record<string, Readonly<Record<string, strin
 
 /**
  * Unit files of a test in /run. Every name begins with 'evictd-test-', except slices, whose names are paths
- * ('evictdtest.slice', 'evictdtest-batch.slice'). `remove` stops and removes all of them.
+ * ('evictdtest.slice', 'evictdtest-batch.slice'), and `others`. `remove` stops and removes all of them.
  */
 export class TestUnits {
   readonly #names = new Set<string>();
+  readonly #others: RegExp;
+
+  constructor(others = /$^/) {
+    this.#others = others;
+  }
 
   /** Writes a unit file and reloads systemd, without a start: {Service: {ExecStart: '…', MemoryMax: '100M'}}. */
   write(name: string, sections: UnitSections): string {
@@ -49,7 +54,8 @@ export class TestUnits {
   }
 
   #write(name: string, sections: UnitSections): void {
-    if (!/^evictd-test-|^evictdtest[-.]/.test(name)) throw new Error(`${name}: a test makes evictd-test-* only`);
+    if (!/^evictd-test-|^evictdtest[-.]/.test(name) && !this.#others.test(name))
+      throw new Error(`${name}: a test makes evictd-test-* only`);
     const text = Object.entries(sections).map(
       ([section, settings]) =>
         `[${section}]\n` +

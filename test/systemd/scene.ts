@@ -101,7 +101,8 @@ export function used(unit: string): number {
   return usage(property(unit, 'ControlGroup'));
 }
 
-function usage(path: string): number {
+/** Memory usage of a cgroup in bytes. */
+export function usage(path: string): number {
   const controller = memoryController();
   if (controller === undefined) throw new Error('no memory controller');
   const file = controller.version === 1 ? 'memory.usage_in_bytes' : 'memory.current';

@@ -60,6 +60,7 @@ async function runOnce(suite: Suite, emulated: boolean, name: string): Promise<{
   const slowness = process.env.EVICTD_TEST_SLOWNESS ?? (emulated ? '5' : '1');
   const options = {
     cgroup: suite.machine.cgroup,
+    memory: `${String(suite.machine.memoryGib ?? 2)}G`,
     out: logs,
     'time-limit': String((suite.limitMinutes * 60 * Math.max(5, Number(slowness))) / 5),
     ...(suite.machine.swap ? { swap: '1G' } : {}),

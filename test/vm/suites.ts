@@ -22,10 +22,14 @@ export interface Suite {
 export interface Machine {
   readonly cgroup: 'v2' | 'v1' | 'hybrid';
   readonly swap: boolean;
+  /** In GiB; 2 by default. */
+  readonly memoryGib?: number;
 }
 
 /** It wants packages, which are built where the machines are started. */
 export const PACKAGE_TEST = 'test/systemd/package';
+
+const RECIPES = 'test/systemd/policy-recipes';
 
 /** Everything that asks a real kernel: what is new in these directories runs without being named here. */
 const kernel = [
@@ -186,7 +190,16 @@ export const suites: readonly Suite[] = [
     proves: 'evictd as a service, units as workloads, the Debian package',
     machine: { cgroup: 'v2', swap: false },
     files: ['test/systemd/'],
+    except: [RECIPES],
     limitMinutes: 80,
+  },
+  // A tenth of its memory has room for the programs of the machine: it waits for memory, and still runs.
+  {
+    name: 'v2-recipes',
+    proves: 'the recipes of docs/policy-recipes.md in the situations that they are for',
+    machine: { cgroup: 'v2', swap: false, memoryGib: 4 },
+    files: [RECIPES],
+    limitMinutes: 30,
   },
   {
     name: 'v2-power',
