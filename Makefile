@@ -226,9 +226,17 @@ soak: build
 chaos: build
 	@exec $(BIN)/tsx test/chaos/run.ts $(ARGS)
 
-# exec: Ctrl-C reaches the demo, which cleans up.
-demo: build
-	@exec node dist/evictd.js demo $(ARGS)
+# The output of the build goes to a file; a terminal shows its last line. exec: Ctrl-C reaches the demo, which cleans up.
+BUILD_LOG := build/make.log
+
+demo:
+	@mkdir -p build; rm -f $(BUILD_LOG).failed; \
+	{ $(MAKE) --no-print-directory build 2>&1 || touch $(BUILD_LOG).failed; } | tee $(BUILD_LOG) | \
+	if [ -t 2 ]; then \
+		while IFS= read -r line; do printf '\r\033[K%.79s' "building: $$line" >&2; done; printf '\r\033[K' >&2; \
+	else cat >/dev/null; fi; \
+	if [ -e $(BUILD_LOG).failed ]; then cat $(BUILD_LOG) >&2; exit 1; fi; \
+	exec node dist/evictd.js demo $(ARGS)
 
 clean:
 	rm -rf build dist

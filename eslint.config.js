@@ -3,7 +3,7 @@ import { defineConfig } from 'eslint/config';
 import tseslint from 'typescript-eslint';
 
 export default defineConfig(
-  { ignores: ['build/', 'dist/', 'node_modules/', 'test/fixtures/', 'test/vectors/**/*.jsonl'] },
+  { ignores: ['build/', 'dist/', 'examples/', 'node_modules/', 'test/fixtures/', 'test/vectors/**/*.jsonl'] },
   js.configs.recommended,
   tseslint.configs.strictTypeChecked,
   tseslint.configs.stylisticTypeChecked,

@@ -5,7 +5,9 @@ import { PROFILES, profileText } from '../src/features/install/profile/profiles.
 import { load } from './config/scratch.js';
 
 const SCHEMA = '/usr/lib/evictd/dist/evictd.schema.json';
-const examples = readdirSync('examples').map((file) => [file, readFileSync(`examples/${file}`, 'utf8')] as const);
+const examples = readdirSync('examples')
+  .filter((file) => file.endsWith('.yaml'))
+  .map((file) => [file, readFileSync(`examples/${file}`, 'utf8')] as const);
 
 test('there are ten', () => {
   expect(examples).toHaveLength(10);
