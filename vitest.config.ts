@@ -33,6 +33,7 @@ const notInMachines = [
   'test/e2e/journal-hazards.test.ts',
   'test/e2e/manual.test.ts',
   'test/e2e/killed-while-writing.test.ts',
+  'test/e2e/prometheus.test.ts',
   'test/e2e/replay.test.ts',
   'test/host/linux/oom/oom-domain.test.ts',
   'test/host/linux/oom/oom-killer.test.ts',

@@ -10,6 +10,9 @@ const LIBRARY = '/usr/lib/evictd';
 const DOCUMENTATION = '/usr/share/doc/evictd';
 const PROGRAM = [`${LIBRARY}/node`, `${LIBRARY}/dist/evictd.js`];
 
+/** Files for monitoring systems. */
+const MONITORING = ['grafana', 'prometheus'];
+
 const CONFIG = '/etc/evictd/config.yaml';
 /** Where each shell looks for the scripts of packages. */
 const COMPLETIONS = {
@@ -61,6 +64,7 @@ export function plantTree(root: string): void {
   for (const [shell, path] of Object.entries(COMPLETIONS)) copy(`dist/completion/evictd.${shell}`, path);
   copy('dist/evictd.schema.json', `${LIBRARY}/dist/evictd.schema.json`);
   for (const file of readdirSync('examples')) copy(join('examples', file), join(DOCUMENTATION, 'examples', file));
+  for (const directory of MONITORING) cpSync(`packaging/${directory}`, join(root, '/usr/share/evictd', directory), { recursive: true });
   copy('CHANGELOG.md', `${DOCUMENTATION}/CHANGELOG.md`);
   write(`${DOCUMENTATION}/copyright`, copyright(licence));
 }

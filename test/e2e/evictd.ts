@@ -120,6 +120,11 @@ export class Evictd {
     return this;
   }
 
+  /** Of its metrics, once it listens. */
+  async port(): Promise<number> {
+    return this.#found('evictd serves its metrics', () => this.#port);
+  }
+
   /** An HTTP answer of evictd; undefined: it does not answer (yet). */
   get(path: string): Promise<{ status: number; body: string } | undefined> {
     if (this.#port === undefined) return Promise.resolve(undefined);
