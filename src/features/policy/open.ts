@@ -25,7 +25,7 @@ const FRESH_NS = 250_000_000n;
 
 /** What policies read and do, besides evictions. Where none is configured it costs nothing. */
 export class Policies implements PolicyPort, StepListener {
-  /** An action has ended: its result is for the next step. */
+  /** An action has ended, and its result is for the next step; or the pressure of the node calls for a step. */
   onResult: () => void = () => undefined;
   readonly #parts: PoliciesParts;
   readonly #restraints: Restraints;
@@ -57,7 +57,10 @@ export class Policies implements PolicyPort, StepListener {
     if (policies.length === 0) return;
     this.#runner ??= deferred.openRunner();
     const { hierarchies, node } = this.#parts;
-    const parts = { hierarchies, node, restraints: this.#restraints, runner: this.#runner };
+    const onPressure = (): void => {
+      this.onResult();
+    };
+    const parts = { hierarchies, node, restraints: this.#restraints, runner: this.#runner, onPressure };
     this.#running = new deferred.RunningPolicies(parts, { policies, rules });
   }
 
@@ -95,7 +98,10 @@ export class Policies implements PolicyPort, StepListener {
   }
 
   stepped({ wake: { source } }: Pick<StepReport, 'wake'>): void {
-    if (source === 'tick' || source === 'start' || source === 'reload') this.#restraints.retry();
+    if (source === 'tick' || source === 'start' || source === 'reload') {
+      this.#restraints.retry();
+      this.#running?.retry();
+    }
     if (this.#running === undefined) return;
     const problems = this.#running.problems();
     for (const { code, message, hint } of problems) {
@@ -106,6 +112,7 @@ export class Policies implements PolicyPort, StepListener {
 
   skipped(): boolean {
     this.#restraints.retry();
+    this.#running?.retry();
     return true;
   }
 

@@ -16,6 +16,7 @@ import { compileRules } from '../../workloads/workload-rules.js';
 import { CgroupValues } from './cgroup-values.js';
 import { LadderActions } from './ladder-actions.js';
 import { PolicyReader } from './policy-reader.js';
+import { PressureTriggers } from './pressure-triggers.js';
 import { readProcesses } from './scope-processes.js';
 import type { Restraints } from './restraints.js';
 
@@ -25,6 +26,8 @@ export interface RunningParts {
   readonly node: string | undefined;
   readonly restraints: Restraints;
   readonly runner: Pick<ProgramRunner, 'run'>;
+  /** The pressure of the node may have made a condition true. */
+  readonly onPressure: () => void;
 }
 
 /** It outlives a reload: a program that runs goes on. */
@@ -52,10 +55,11 @@ export class RunningPolicies {
   readonly #compared: CgroupValues;
   readonly #comparedValues: ReturnType<typeof comparedValues>;
   readonly #actions: LadderActions;
+  readonly #triggers: PressureTriggers;
   /** undefined: no memory controller. */
   readonly #hierarchy: CgroupHierarchy | undefined;
 
-  constructor({ hierarchies, node, restraints, runner }: RunningParts, { policies, rules }: PolicySettings) {
+  constructor({ hierarchies, node, restraints, runner, onPressure }: RunningParts, { policies, rules }: PolicySettings) {
     const effectOf = compileRules(rules, compileGlob);
     const requestOf = (path: string): bigint | undefined => effectOf({ name: nameOf(path), path }).requestsMemory;
     const parts = { native, hierarchies, node, requestOf };
@@ -64,6 +68,7 @@ export class RunningPolicies {
     this.#compared = new CgroupValues(parts, this.#comparedValues);
     const { memory } = hierarchies;
     this.#hierarchy = memory;
+    this.#triggers = new PressureTriggers(native, { memory, node }, policies, onPressure);
     const ownCgroup = (): string | undefined => memory && selectHost().ownMemoryCgroup(memory);
     this.#actions = new LadderActions({ native, hierarchies, restraints, runner, ownCgroup });
   }
@@ -93,7 +98,13 @@ export class RunningPolicies {
     return this.#reader.problems();
   }
 
+  /** At a tick. */
+  retry(): void {
+    this.#triggers.arm();
+  }
+
   close(): void {
+    this.#triggers.close();
     this.#reader.close();
     this.#compared.close();
   }

@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, statSync } from 'node:fs';
-import type { Readable } from 'node:stream';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { WorkloadProcess } from '../../../src/core/workload/process.js';
 import type { Protection, Workload } from '../../../src/core/workload/workload.js';
@@ -67,7 +66,7 @@ test('it ends, and the other processes of its workload go on', async () => {
 
 test('SIGTERM reaches a stopped process; one that ignores it stays until SIGKILL', async () => {
   const stopped = await victim.spawn('perl', ['-e', '$SIG{TERM} = sub { exit 7 }; $| = 1; print "ready"; sleep while 1']);
-  await once(stopped.child.stdout!, 'data');
+  if (stopped.child.stdout) await once(stopped.child.stdout, 'data');
   process.kill(stopped.pid, 'SIGSTOP');
   expect(begin(chosen(stopped.pid)).terminate()).toMatchObject({ processes: 1, error: undefined });
   await stopped.ended;
