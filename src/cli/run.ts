@@ -7,7 +7,6 @@ import { keepSmall, openHeap } from './heap-limits.js';
 import type { MakeCommand } from './output/command.js';
 import { USAGE_AND_CONFIG, withHelp } from './output/help.js';
 import type { LoadedConfig } from '../config/config.js';
-import { RUNTIME_DIRECTORY } from '../config/merge/defaults.js';
 import { addConfigOptions, configFromOptions, type ConfigOptions } from './output/options.js';
 import { addRecordingOptions, recordingPlan, type RecordingOptions } from './output/recording-options.js';
 
@@ -27,8 +26,8 @@ async function loadedOrLifted(options: RunOptions): Promise<LoadedConfig> {
   try {
     return configFromOptions(options);
   } catch (error) {
-    const { liftAbandoned } = await import('../compose/restoration.js');
-    liftAbandoned(options.runtimeDirectory ?? RUNTIME_DIRECTORY);
+    const { liftAbandoned } = await import('../features/policy/abandoned-restraints.js');
+    liftAbandoned();
     throw error;
   }
 }

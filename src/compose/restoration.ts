@@ -2,8 +2,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { OomScoreAdj } from '../features/oom-score-adj/process-adjuster.js';
 import { FoundFile } from '../features/oom-score-adj/original-values-file.js';
-import { restraintFilePath, RestraintFile } from '../features/policy/restraint-file.js';
-import { Restraints } from '../features/policy/restraints.js';
+import { liftAbandoned } from '../features/policy/abandoned-restraints.js';
 import { counted } from '../core/quantity/amount.js';
 import { errnoName, HostError } from '../errors.js';
 import { selectHost } from '../host/select.js';
@@ -36,12 +35,12 @@ const NOTHING: Restoration = { restored: [], unrestored: [], hangs: false };
  * @throws HostError  the directory cannot be read, or a lock cannot be taken
  */
 export async function restore(directories: EvictdDirectories, forget: ReadonlySet<string>): Promise<Restoration> {
-  let all = NOTHING;
+  let all = liftRestraints();
   for (const instance of instancesIn(directories.runtimeDirectory)) {
     const lock = lockOf(directories.runtimeDirectory, instance);
     if (lock === undefined) continue;
     try {
-      for (const restoreSome of [restoreScores, liftRestraints, startUnits, drainRecords]) {
+      for (const restoreSome of [restoreScores, startUnits, drainRecords]) {
         const { restored, unrestored, hangs } = await orUnrestored(
           async () => restoreSome(directories, instance, forget),
           directories.runtimeDirectory,
@@ -53,23 +52,6 @@ export async function restore(directories: EvictdDirectories, forget: ReadonlySe
     }
   }
   return all;
-}
-
-/**
- * Lifts what ended evictds have throttled or frozen, where no evictd starts that could. Leaves out the files of a running
- * evictd. Never throws.
- */
-export function liftAbandoned(runtimeDirectory: string): void {
-  try {
-    for (const instance of instancesIn(runtimeDirectory)) {
-      const lock = lockOf(runtimeDirectory, instance);
-      if (lock === undefined) continue;
-      liftRestraints({ runtimeDirectory }, instance);
-      lock.close();
-    }
-  } catch {
-    // the error of the start is reported, and `evictd restore` says what is left
-  }
 }
 
 /** An error becomes an unrestored item, and the rest is restored all the same. */
@@ -127,17 +109,14 @@ function restoreScores({ runtimeDirectory }: EvictdDirectories, instance: string
   };
 }
 
-/** memory.high, cgroup.freeze and freezer.state as policies have left them. */
-function liftRestraints({ runtimeDirectory }: Pick<EvictdDirectories, 'runtimeDirectory'>, instance: string): Restoration {
-  const file = new RestraintFile(restraintFilePath(runtimeDirectory, instance), selectHost().readBootId());
-  if (!existsSync(file.path)) return NOTHING;
+/** memory.high, cgroup.freeze and freezer.state as policies have left them, of all evictds that have ended. */
+function liftRestraints(): Restoration {
   const warnings: string[] = [];
-  const restraints = new Restraints(file, collecting(warnings));
-  const lifted = restraints.takeOver();
+  const { lifted, left } = liftAbandoned(collecting(warnings));
   return {
     ...NOTHING,
     restored: lifted.map(({ path, file: control, before }) => `${control} of ${path}: ${before}`),
-    unrestored: existsSync(file.path) ? [`throttled or frozen cgroups: ${warnings.join('; ')}; ${AGAIN}`] : [],
+    unrestored: left.length > 0 ? [`throttled or frozen cgroups: ${warnings.join('; ')}; ${AGAIN}`] : [],
   };
 }
 

@@ -1,17 +1,14 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { restore } from '../../src/compose/restoration.js';
 import { stateFilePath } from '../../src/compose/saved-state.js';
 import { initialState } from '../../src/core/decide/state.js';
 import { selectHost } from '../../src/host/select.js';
 import { savedStateText } from '../../src/state/saved-state.js';
-import { restraintFilePath } from '../../src/features/policy/restraint-file.js';
 import { savedParts } from '../../src/state/saved-parts.js';
 import { StateFile } from '../../src/state/state-file.js';
 import { scratch } from '../config/scratch.js';
-import { freezable, freezers, ladder } from '../features/policy/ladder.js';
-import { eventually } from '../support/eventually.js';
 
 test('a forgotten unit is not started and no longer reported as unrestored, and the journal has a record that it stays stopped', async () => {
   const directory = scratch();
@@ -43,32 +40,4 @@ test('a forgotten unit is not started and no longer reported as unrestored, and 
   const [line = ''] = readFileSync(join(directories.stateDirectory, 'journal.jsonl'), 'utf8').split('\n');
   expect(JSON.parse(line)).toMatchObject({ type: 'release', unit: held.unit, errors: ['it is left stopped (evictd restore --forget)'] });
   expect(await restore(directories, new Set())).toEqual({ restored: [], unrestored: [], hangs: false });
-});
-
-describe.runIf(freezers.length > 0)('what a policy has frozen', () => {
-  const workload = freezable(freezers[0] ?? 'freezer');
-
-  test('is given back, and what cannot be read is named', async () => {
-    const directory = scratch();
-    const directories = {
-      runtimeDirectory: directory,
-      stateDirectory: join(directory, 'state'),
-      journal: { maxBytes: 1 << 20, maxFiles: 2 },
-    };
-    writeFileSync(join(directory, 'machine.lock'), '');
-    const file = restraintFilePath(directory, 'machine');
-    const { target, isFrozen } = workload();
-    expect(await ladder({ file }).act({ action: 'freeze', target, forNs: 60_000_000_000n })).toEqual({ result: 'done' });
-    await eventually('it is frozen', isFrozen);
-
-    const { restored, unrestored } = await restore(directories, new Set());
-    expect({ restored, unrestored }).toEqual({ restored: [expect.stringMatching(`of ${target.path}: (0|THAWED)$`)], unrestored: [] });
-    expect(isFrozen()).toBe(false);
-    expect(await restore(directories, new Set())).toEqual({ restored: [], unrestored: [], hangs: false });
-
-    writeFileSync(file, '{');
-    expect((await restore(directories, new Set())).unrestored).toEqual([
-      expect.stringContaining('cannot read what is throttled or frozen'),
-    ]);
-  });
 });

@@ -100,10 +100,9 @@ export function act(locked: Locked, published: Published, observed: Observed): A
 
 /** `units`: the policies that settings of units make, in force as soon as they are known. */
 function openPolicies({ options, node, hierarchies, inForce, instance, log }: Locked, { managedUnits }: Observed) {
-  const { dryRun } = options;
   const all = { ...hierarchies, memory: node.hierarchy };
   const { runtimeDirectory, rules } = inForce.config;
-  const policies = new Policies({ hierarchies: all, node: node.identity.cgroup, runtimeDirectory, instance, log, dryRun });
+  const policies = new Policies({ hierarchies: all, node: node.identity.cgroup, runtimeDirectory, instance, log });
   policies.configure({ policies: inForce.policies, rules });
   const units = new UnitPolicies(
     () => managedUnits.of(inForce.config),

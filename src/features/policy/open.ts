@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import type { PolicyEffect, PolicyResult } from '../../core/policy/policy-action.js';
 import type { PolicyReadings, ScopeReading } from '../../core/policy/scope-reading.js';
 import type { WorkloadProcess } from '../../core/workload/process.js';
@@ -7,6 +8,7 @@ import { selectHost } from '../../host/select.js';
 import type { Log } from '../../log/log.js';
 import type { PolicyPort } from '../../monitor/ports/policy-port.js';
 import type { ProgramRunner, StepListener, StepReport } from '../../monitor/ports/ports.js';
+import { liftAbandoned } from './abandoned-restraints.js';
 import { RestraintFile, restraintFilePath } from './restraint-file.js';
 import { Restraints } from './restraints.js';
 import * as deferred from './running-policies.js';
@@ -17,7 +19,6 @@ export interface PoliciesParts extends Pick<RunningParts, 'hierarchies' | 'node'
   /** Distinguishes the files of this node in the runtime directory. */
   readonly instance: string;
   readonly log: Pick<Log, 'info' | 'warn'>;
-  readonly dryRun: boolean;
 }
 
 /** Passes follow each other within milliseconds while a victim ends. */
@@ -38,13 +39,15 @@ export class Policies implements PolicyPort, StepListener {
   #isAnnounced = false;
   #problems: ReadonlySet<string> = new Set();
 
-  /** Gives back what a former evictd has left. */
+  /** Gives back what evictds before have left, also in a dry run. */
   constructor(parts: PoliciesParts) {
-    const { runtimeDirectory, instance, dryRun, log } = parts;
+    const { runtimeDirectory, instance, log } = parts;
     this.#parts = parts;
-    const file = new RestraintFile(restraintFilePath(runtimeDirectory, instance), selectHost().readBootId());
+    const lock = join(runtimeDirectory, `${instance}.lock`);
+    const file = new RestraintFile(restraintFilePath(lock), selectHost().readBootId(), lock);
     this.#restraints = new Restraints(file, log);
-    if (!dryRun && existsSync(file.path)) this.#restraints.takeOver();
+    if (existsSync(file.path)) this.#restraints.takeOver();
+    liftAbandoned(log, { own: lock });
   }
 
   /** Puts these policies in force, and gives back what others have throttled or frozen. */
@@ -119,7 +122,7 @@ export class Policies implements PolicyPort, StepListener {
   close(): void {
     this.#stop();
     this.#runner?.close();
-    if (!this.#parts.dryRun) this.#restraints.close();
+    this.#restraints.close();
   }
 
   #stop(): void {

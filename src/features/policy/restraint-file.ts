@@ -1,21 +1,40 @@
-import { join } from 'node:path';
+import { createHash } from 'node:crypto';
+import { readdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { BootFile } from '../../storage/boot-file.js';
+import { makeDirectorySync } from '../../storage/directory.js';
 import type { Restraint } from './restraint.js';
 
-const VERSION = 1;
+const VERSION = 2;
+
+/** Where every evictd saves what it holds, and looks for what others have left: whatever its configuration. A tmpfs. */
+export const HELD_DIRECTORY = '/run/evictd';
 
 type Stored = Omit<Restraint, 'id'> & { readonly id: string };
 
-export function restraintFilePath(runtimeDirectory: string, instance: string): string {
-  return join(runtimeDirectory, `${instance}.restraints.json`);
+/** @param lock  the lock file that an evictd holds as long as it lives */
+export function restraintFilePath(lock: string, directory = HELD_DIRECTORY): string {
+  return join(directory, `held-${createHash('sha256').update(lock).digest('hex').slice(0, 16)}.json`);
 }
 
-/** The restraints of an instance, in a file that outlives evictd. Inodes are valid until the next boot. */
-export class RestraintFile {
-  readonly #file: BootFile<{ readonly restraints: readonly Stored[] }>;
+/** The files of all evictds. */
+export function restraintFilesIn(directory: string): readonly string[] {
+  try {
+    const names = readdirSync(directory).filter((name) => /^held-[0-9a-f]{16}\.json$/.test(name));
+    return names.sort().map((name) => join(directory, name));
+  } catch {
+    return []; // without the directory nothing is held
+  }
+}
 
-  constructor(path: string, bootId: string) {
+/** The restraints of an evictd, in a file that outlives it. Inodes are valid until the next boot. */
+export class RestraintFile {
+  readonly #file: BootFile<{ readonly lock: string; readonly restraints: readonly Stored[] }>;
+  readonly #lock: string;
+
+  constructor(path: string, bootId: string, lock: string) {
     this.#file = new BootFile(path, bootId, VERSION);
+    this.#lock = lock;
   }
 
   get path(): string {
@@ -28,9 +47,23 @@ export class RestraintFile {
     return typeof content === 'object' ? content.restraints.map(({ id, ...rest }) => ({ ...rest, id: BigInt(id) })) : [];
   }
 
+  /** The lock file of the evictd that has written it. undefined: not known. */
+  savedLock(): string | undefined {
+    try {
+      const content = this.#file.load();
+      return typeof content === 'object' ? content.lock : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
   /** Throws Node's errors; the old content stays then. */
   save(restraints: readonly Restraint[]): void {
-    if (restraints.length === 0) this.#file.remove();
-    else this.#file.save({ restraints: restraints.map(({ id, ...rest }) => ({ ...rest, id: String(id) })) });
+    if (restraints.length === 0) {
+      this.#file.remove();
+      return;
+    }
+    makeDirectorySync(dirname(this.path), 0o700);
+    this.#file.save({ lock: this.#lock, restraints: restraints.map(({ id, ...rest }) => ({ ...rest, id: String(id) })) });
   }
 }

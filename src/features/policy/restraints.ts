@@ -30,6 +30,7 @@ export class Restraints {
   takeOver(): readonly Restraint[] {
     try {
       this.#unlifted = this.#file.load().map((restraint) => ({ restraint, policies: new Set(), isWriting: false }));
+      if (this.#unlifted.length === 0) this.#file.save([]); // of another boot
     } catch (error) {
       this.#isUnread = true;
       this.#log.warn(`cannot read what is throttled or frozen: ${reasonOf(error)}; nothing more is`, {

@@ -38,14 +38,16 @@ export interface Ladder {
 
 export interface LadderSetting {
   readonly file?: string;
+  /** That evictd's. */
+  readonly lock?: string;
   readonly runner?: Pick<ProgramRunner, 'run'>;
   readonly own?: string;
 }
 
 /** The actions of a running evictd; another one with the same file is the one that follows it. */
-export function ladder({ file = freshFile(), runner, own }: LadderSetting = {}): Ladder {
+export function ladder({ file = freshFile(), lock = '', runner, own }: LadderSetting = {}): Ladder {
   const log = new CollectedLog();
-  const restraints = new Restraints(new RestraintFile(file, readBootId()), log);
+  const restraints = new Restraints(new RestraintFile(file, readBootId(), lock), log);
   const actions = new LadderActions({
     ...{ native, hierarchies, restraints },
     runner: runner ?? { run: () => Promise.reject(new Error('no program is run here')) },

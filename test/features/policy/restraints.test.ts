@@ -73,7 +73,7 @@ describe.runIf(freezers.length > 0)('what is throttled or frozen', () => {
     });
     expect(isFrozen()).toBe(true);
     expect(given.log.codes).toContain('EVICTD_RESTRAINT_LEFT');
-    const [left] = new RestraintFile(given.file, readBootId()).load();
+    const [left] = new RestraintFile(given.file, readBootId(), '').load();
     const cgroup = new CgroupDirectory(left?.directory ?? '', left?.id ?? 0n);
     // What evictd itself wrote would count as the original value.
     await expect(left && given.restraints.impose(left, 'test', cgroup)).rejects.toThrow('could not be restored yet');
@@ -114,9 +114,9 @@ test('a file that cannot be read is named, and nothing is throttled or frozen be
 
 test('a file of another boot is of other cgroups', () => {
   const path = freshFile();
-  new RestraintFile(path, 'before').save([
+  new RestraintFile(path, 'before', '').save([
     { kind: 'freeze', target: '/a#1', path: '/a', directory: '/a', id: 1n, file: 'cgroup.freeze', before: '0', written: '1' },
   ]);
-  expect(new RestraintFile(path, 'before').load()).toHaveLength(1);
-  expect(new RestraintFile(path, 'now').load()).toEqual([]);
+  expect(new RestraintFile(path, 'before', '').load()).toHaveLength(1);
+  expect(new RestraintFile(path, 'now', '').load()).toEqual([]);
 });
