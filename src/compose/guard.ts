@@ -7,13 +7,13 @@
 import manifest from '../../package.json' with { type: 'json' };
 import type { LoadedConfig } from '../config/config.js';
 import { selectHost } from '../host/select.js';
-import { pausesIn, resumeMessage } from '../core/budget/lifted-pauses.js';
 import type { Request } from '../host/requests.js';
 import type { Log } from '../log/log.js';
 import { reloadRecord, reloadRefusedRecord, startRecord } from '../journal/records/record.js';
 import { answerPath, writeAnswer, type RequestAnswer } from '../state/request-answer.js';
 import type { Service } from '../features/service/service-notifications.js';
 import { native } from '../native/index.js';
+import * as deferred from '../features/request/pause-answer.js';
 import { announceReload, announceStart } from './announcement.js';
 import { Closers } from './closers.js';
 import type { Configure } from '../node/configuration-in-force.js';
@@ -72,7 +72,7 @@ export function startGuard(loaded: LoadedConfig, options: GuardOptions): Guard {
     const published = publish(locked);
     const observed = observe(locked, published);
     const acting = act(locked, published, observed);
-    const opened: Opened = { locked, published, observed, acting, served: serve(locked, published, observed) };
+    const opened: Opened = { locked, published, observed, acting, served: serve(locked, published, observed, acting) };
     start(opened);
     return guardOf(opened);
   } catch (error) {
@@ -98,6 +98,7 @@ function start({ locked, published, observed, acting: { monitor, shutdown }, ser
   const mayEndOthers = host.mayEndOthers(native);
   announceStart(log, inForce.loaded, { node: node.identity, dryRun, mayEndOthers, machine: readStartFacts(node) });
   safeMode?.announce();
+  inForce.isPaused = (path) => path !== '' && monitor.remaining.pauses.has(path);
   service.resumed(saved.restored.state.conditions);
   observed.kernelKills.start();
   monitor.start();
@@ -158,8 +159,8 @@ function guardOf({ locked, published, observed, acting, served }: Opened): Guard
     },
     resume: () => {
       const beganNs = process.hrtime.bigint();
-      const pauses = pausesIn(acting.monitor.remaining);
-      if (acting.monitor.resume()) answer('resume', { beganNs, refused: undefined, warnings: [], message: resumeMessage(pauses) });
+      const message = deferred.resumed(acting.monitor);
+      if (message !== undefined) answer('resume', { beganNs, refused: undefined, warnings: [], message });
     },
     answer,
     stop: async () => {

@@ -50,6 +50,8 @@ export interface Config {
   readonly monitoringIntervalNs: bigint;
   /** Time from a crossing until the native layer carries out the standing order; 0: there is none. */
   readonly standingOrderAfterNs: bigint;
+  /** The maximum length of a pause by an operator; 0: there is none. */
+  readonly maxPauseNs: bigint;
   /** cgroup undefined: the whole machine. */
   readonly node: { readonly cgroup: string | undefined };
   /** A path on each filesystem. undefined: imagefs is nodefs, containerfs is imagefs. */

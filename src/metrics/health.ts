@@ -1,3 +1,4 @@
+import { pausedText } from '../core/message/pause-message.js';
 import type { Observations } from '../core/signal/observation.js';
 import { SIGNALS, type Signal } from '../core/signal/signal.js';
 import { operandsOf } from '../core/threshold/threshold.js';
@@ -40,6 +41,7 @@ export function readiness(status: Status): Probe {
   const problems = [
     ...(alive.ok ? [] : alive.lines),
     ...(status.safeMode === undefined ? [] : [`safe mode: ${status.safeMode}; nothing is evicted`]),
+    ...status.pauses.filter(({ workload }) => workload === undefined).map(pausedText),
     ...(lasts
       ? [`the machine has been shutting down since ${new Date(startSeconds * 1_000).toISOString()}: evictd ends workloads and admits none`]
       : []),
@@ -49,6 +51,7 @@ export function readiness(status: Status): Probe {
   const notes = [
     ...(configured.size === 0 && alive.ok ? ['no threshold is configured'] : []),
     ...dead.filter(({ essential }) => !essential).map(sentence),
+    ...status.pauses.filter(({ workload }) => workload !== undefined).map(pausedText),
     ...status.notifierStates.flatMap(({ mechanism, target, live, reason }) =>
       live && reason !== undefined ? [`notifier ${mechanism} on ${target} could not be moved to the new threshold: ${reason}`] : [],
     ),

@@ -2,6 +2,7 @@ import type { EvictionSignal } from '../core/message/eviction-signal.js';
 import type { Observations } from '../core/signal/observation.js';
 import type { Candidate } from '../core/rank/first-candidates.js';
 import type { Stall } from '../core/signal/pressure-share.js';
+import type { TimedPause } from '../core/message/pause-message.js';
 import type { ConditionType, Resource } from '../core/signal/signal.js';
 import type { Threshold } from '../core/threshold/threshold.js';
 import type { NotifierState } from '../monitor/ports/ports.js';
@@ -43,6 +44,7 @@ export interface Latest extends NodeReading {
   readonly remainingBudget: (resource: Resource) => number | undefined;
   /** Why evictd evicts nothing; undefined: it evicts. */
   readonly safeMode: string | undefined;
+  readonly pauses: readonly TimedPause[];
   /** The last shutdown of the machine, in seconds since 1970; 0: not since evictd started, or not over. */
   readonly shutdown: { readonly startSeconds: number; readonly endSeconds: number };
   /**

@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import type { TimedPause } from '../core/message/pause-message.js';
 import { gauge, readCounter, type Metric } from './metric-types.js';
 
 /** By the wall clock at the start: setting the clock later does not change it. */
@@ -28,6 +29,15 @@ export const OWN_METRICS: readonly Metric[] = [
   gauge('evictd_safe_mode', '1 if evictd evicts nothing because it crashed several times, else 0.', ({ safeMode }) => [
     [safeMode === undefined ? 0 : 1],
   ]),
+  gauge('evictd_paused', '1 if evictd evicts nothing because an operator has paused evictions, else 0.', ({ pauses }) => [
+    [pauses.some(isFull) ? 1 : 0],
+  ]),
+  gauge('evictd_pause_end_timestamp_seconds', 'When the pause of all evictions ends, in seconds since 1970.', ({ pauses }) => [
+    [pauses.find(isFull)?.endSeconds],
+  ]),
+  gauge('evictd_paused_workloads', 'Workloads whose evictions an operator has paused.', ({ pauses }) => [
+    [pauses.filter((pause) => !isFull(pause)).length],
+  ]),
   gauge('evictd_dry_run', '1 if evictd only records what it would do, else 0.', (_latest, own) => [[own.dryRun ? 1 : 0]]),
   // The names that Prometheus' client libraries agree on.
   readCounter('process_cpu_seconds_total', 'CPU time of evictd, user and system.', () => [[cpuSeconds()]]),
@@ -36,6 +46,10 @@ export const OWN_METRICS: readonly Metric[] = [
   gauge('process_max_fds', 'How many file descriptors evictd may open.', () => [[(maxFds ??= readMaxFds())]]),
   gauge('process_start_time_seconds', 'When evictd started, in seconds since 1970.', () => [[PROCESS_START_SECONDS]]),
 ];
+
+function isFull({ workload }: TimedPause): boolean {
+  return workload === undefined;
+}
 
 function cpuSeconds(): number {
   const { user, system } = process.cpuUsage();

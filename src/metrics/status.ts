@@ -1,6 +1,8 @@
 import { remainingBudget, type EvictionBudget, type EvictionTimes } from '../core/budget/eviction-budget.js';
 import type { DiskAmount } from '../core/disk/disk-amount.js';
 import type { AlertKind } from '../core/decide/effect.js';
+import type { TimedPause } from '../core/message/pause-message.js';
+import type { OperatorPauses } from '../core/pause/operator-pause.js';
 import type { PolicyActionName, PolicyResultKind } from '../core/policy/policy-action.js';
 import type { EvictionSignal } from '../core/message/eviction-signal.js';
 import type { Candidate } from '../core/rank/first-candidates.js';
@@ -37,6 +39,7 @@ export class Status implements Metrics, Latest {
   hooks: readonly string[] = [];
   notifications: readonly string[] = [];
   heldUnits = 0;
+  pauses: readonly TimedPause[] = [];
   /** Why evictd evicts nothing; undefined: it evicts. */
   safeMode: string | undefined;
   shutdown = { lasts: false, startSeconds: 0, endSeconds: 0 };
@@ -52,6 +55,7 @@ export class Status implements Metrics, Latest {
   readonly #nowNs: () => bigint;
   #budget: EvictionBudget | undefined;
   #evictionTimes: EvictionTimes = new Map();
+  #paused: OperatorPauses | undefined;
   /** Of each counter its values by label values. */
   readonly #counts = new Map<string, Map<string, Count>>();
   readonly #workloads = new WorkloadSeries();
@@ -169,6 +173,14 @@ export class Status implements Metrics, Latest {
   held(units: number): void {
     this.heldUnits = units;
     this.#emit('held', units);
+  }
+  paused(pauses: OperatorPauses, bootNs = 0n): void {
+    if (pauses === this.#paused) return;
+    this.#paused = pauses;
+    this.pauses = [...pauses.values()].map(({ reason, workload, endsBootNs }) => {
+      const endMs = Date.now() + Number(endsBootNs - bootNs) / 1e6;
+      return { reason, ...(workload && { workload }), endSeconds: endMs / 1e3, endsAt: new Date(endMs).toISOString() };
+    });
   }
   budget(budget: EvictionBudget | undefined, times: EvictionTimes): void {
     this.#budget = budget;

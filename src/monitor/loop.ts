@@ -1,6 +1,6 @@
 import type { Policy, State } from '../core/decide/state.js';
 import type { Observations } from '../core/signal/observation.js';
-import type { Candidates } from '../core/workload/workload.js';
+import { NO_CANDIDATES, type Candidates } from '../core/workload/workload.js';
 import { stepOn } from './step-answers.js';
 import type { Actors } from './effects/handler.js';
 import { runEffects } from './effects/run.js';
@@ -18,8 +18,6 @@ import { nextLookNs, victimLookNs } from './next-look.js';
 import { IdleReadings } from './idle-readings.js';
 import { QuietTicks } from './quiet-ticks.js';
 import { Victims } from './victims.js';
-
-const NOTHING: Candidates = { usages: [], unreadable: [], timeNs: 0n };
 
 /**
  * The control loop: turns wakes into steps and carries out their effects. It has the only state, and the only timers
@@ -47,7 +45,7 @@ export class Monitor {
   readonly #quiet: QuietTicks;
   readonly #idleReadings: IdleReadings;
   readonly #candidates = (reading?: 'bounds'): Candidates =>
-    this.#policy.hasWorkloadSource ? this.#parts.workloads.candidates(reading) : NOTHING;
+    this.#policy.hasWorkloadSource ? this.#parts.workloads.candidates(reading) : NO_CANDIDATES;
   /** Whether it is still unknown if the configuration permits an eviction in flight. */
   #isUndecided = false;
 
@@ -97,8 +95,11 @@ export class Monitor {
     this.#tick('reload');
   }
 
-  /** Evicts again after a pause. Returns whether the step was made. */
-  readonly resume = (): boolean => this.#running && this.#pass({ source: 'resume', atNs: process.hrtime.bigint() });
+  /** A step for what an operator asks. What a standing order has done counts before. Returns whether it was made. */
+  readonly ask = (request: Pick<Wake, 'source' | 'pause'>): boolean => {
+    if (this.#parts.orders?.withdraw() === false) this.carriedOut();
+    return this.#running && this.#pass({ ...request, atNs: process.hrtime.bigint() });
+  };
 
   #reconsider(): void {
     this.#isUndecided = reconsider(this.#victims, this.#state.evictions, this.#candidates);
@@ -109,7 +110,7 @@ export class Monitor {
     this.#parts.node.requestFilesystems(this.#passOn.bind(this, 'filesystem', undefined));
   }
 
-  get remaining(): Pick<State, 'held' | 'evictions' | 'evictionTimes' | 'withoutYield' | 'baselines'> {
+  get remaining(): Pick<State, 'held' | 'evictions' | 'evictionTimes' | 'withoutYield' | 'baselines' | 'pauses'> {
     return this.#state;
   }
 
@@ -201,7 +202,7 @@ export class Monitor {
   #pass(wake: Wake): boolean {
     const wakeNs = process.hrtime.bigint();
     this.#idleReadings.passed(wakeNs);
-    if (this.#notBeforeNs !== undefined && wakeNs < this.#notBeforeNs) {
+    if (this.#notBeforeNs !== undefined && wakeNs < this.#notBeforeNs && wake.source !== 'pause' && wake.source !== 'resume') {
       if (wake.source === 'tick' || wake.source === 'watchdog') {
         this.#quiet.tickWhileWaiting(this.#policy, this.#parts.node.read(), wakeNs);
       }
@@ -209,20 +210,19 @@ export class Monitor {
       return false;
     }
     if (this.#isUndecided && wake.source !== 'victim') this.#reconsider();
-    const { node, journal, keeper, reporter, heartbeat, orders, outside } = this.#parts;
+    const { node, journal, keeper, reporter, heartbeat, orders } = this.#parts;
     const victims = this.#victims.readings();
     const observations = node.read();
     const readings = {
       ...{ layout: node.layout(), observe: () => observations, victims, reclaimed: this.#reclaims.take() },
       ...heldInput(this.#parts.releases, this.#state.held),
     } as const;
-    const parts = { node, orders, wake, outside, policies: this.#parts.policies, candidates: this.#candidates.bind(this, 'bounds') };
+    const parts = { ...this.#parts, wake, candidates: this.#candidates.bind(this, 'bounds') };
     const { input, given, times, result } = stepOn(this.#policy, this.#state, readings, parts);
-    const { state, effects, dueAtNs, notBeforeNs } = result;
+    const { state, effects } = result;
     const passTimes = { wakeNs, ...times, chosenNs: process.hrtime.bigint() };
     this.#state = state;
-    this.#dueAtNs = dueAtNs;
-    this.#notBeforeNs = notBeforeNs;
+    ({ dueAtNs: this.#dueAtNs, notBeforeNs: this.#notBeforeNs } = result);
     runEffects(EFFECTS, effects, wake, passTimes, {
       ...{ journal, reporter, actors: this.#actors },
       saveState: () => {
@@ -235,7 +235,7 @@ export class Monitor {
       },
     });
     reporter.sampled(observations, this.#policy.thresholds);
-    reporter.kept(this.#policy, state);
+    reporter.kept(this.#policy, state, input.bootNs);
     this.#notify((listener) => {
       listener.stepped({ wake, policy: this.#policy, input, observations, ...given, state, effects });
     });

@@ -11,6 +11,8 @@ import type { Releases } from './unit-releases.js';
 
 /** What the loop reads, acts and reports with. */
 export interface MonitorParts {
+  /** CLOCK_BOOTTIME. */
+  readonly bootNs: () => bigint;
   readonly node: Node;
   readonly workloads: WorkloadSource;
   readonly evictor: Evictor;

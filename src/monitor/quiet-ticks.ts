@@ -68,7 +68,7 @@ export class QuietTicks {
 }
 
 /** Whether the next step would only repeat the last one. */
-function isCalm({ episodes, conditions, reclaiming, evictions, held, lastObservations }: State): boolean {
-  const isOver = episodes.size === 0 && conditions.length === 0 && evictions.length === 0 && held.size === 0;
+function isCalm({ episodes, conditions, reclaiming, evictions, held, pauses, lastObservations }: State): boolean {
+  const isOver = episodes.size === 0 && conditions.length === 0 && evictions.length === 0 && held.size === 0 && pauses.size === 0;
   return isOver && reclaiming === undefined && lastObservations.missing.size === 0;
 }

@@ -98,8 +98,9 @@ export class Reporter {
   }
 
   /** What a pass leaves for the next one. */
-  kept(policy: Policy, { held, evictionTimes }: Pick<State, 'held' | 'evictionTimes'>): void {
+  kept(policy: Policy, { held, evictionTimes, pauses }: Pick<State, 'held' | 'evictionTimes' | 'pauses'>, bootNs?: bigint): void {
     this.#metrics.held(held.size);
+    this.#metrics.paused(pauses, bootNs);
     this.#metrics.budget(budgetOf(policy), evictionTimes);
   }
 

@@ -12,11 +12,12 @@ import type { PassTimes } from './ports/sent-signals.js';
 import type { StandingOrders } from './standing-orders.js';
 
 interface Answering {
-  readonly wake: Pick<Wake, 'source'>;
+  readonly wake: Pick<Wake, 'source' | 'pause'>;
+  readonly bootNs: () => bigint;
   readonly node: Pick<Node, 'read'>;
   readonly candidates: () => Candidates;
   readonly outside?: StepInput['outside'];
-  readonly orders: Pick<StandingOrders, 'take' | 'withdraw'> | undefined;
+  readonly orders?: Pick<StandingOrders, 'take' | 'withdraw'>;
   readonly policies?: PolicyPort | undefined;
 }
 
@@ -27,10 +28,12 @@ interface Answering {
 export function stepOn(
   policy: Policy,
   state: State,
-  readings: Omit<StepInput, 'nowNs' | 'ordered' | 'resumed' | 'policyResults' | keyof StepAnswers>,
-  { wake, node, candidates, outside, orders, policies }: Answering,
+  readings: Omit<StepInput, 'nowNs' | 'ordered' | 'resumed' | 'pause' | 'bootNs' | 'policyResults' | keyof StepAnswers>,
+  { wake, bootNs, node, candidates, outside, orders, policies }: Answering,
 ) {
-  const resumed = wake.source === 'resume' && ({ resumed: true } as const);
+  const { source, pause } = wake;
+  const resumed = source === 'resume' && ({ resumed: true } as const);
+  const isPausing = pause !== undefined || state.pauses.size > 0;
   const policyResults = policies?.results() ?? [];
   let ordered = orders?.take();
   for (;;) {
@@ -41,6 +44,8 @@ export function stepOn(
       nowNs: process.hrtime.bigint(),
       ...(ordered && { ordered }),
       ...resumed,
+      ...(pause && { pause }),
+      ...(isPausing && { bootNs: bootNs() }),
       ...answers,
     };
     const result = step(policy, state, input);

@@ -53,7 +53,11 @@ export class ConfigurationInForce {
     this.#policies = [...this.config.policies, ...made];
   }
 
-  readonly isProtected: UnitProtection = (unit, besidesCritical) => this.#isProtected(unit, besidesCritical);
+  /** Whether an operator has paused evictions of this cgroup. */
+  isPaused: (path: string) => boolean = () => false;
+
+  readonly isProtected: UnitProtection = (unit, besidesCritical) =>
+    this.#isProtected(unit, besidesCritical) || this.isPaused(unit.controlGroup);
 
   readonly configure: Configure = (next) => {
     this.#loaded = next;
@@ -93,6 +97,7 @@ export function policyOf(config: Config, dryRun: boolean, shuttingDown = false):
     collections: new Set(selectsPods(config.workloads) ? COLLECTIONS : []),
     reclaimSteps: config.reclaim,
     evictionBudget: config.evictionBudget,
+    maxPauseNs: config.maxPauseNs,
     localStorageCapacityIsolation: false,
     ...(config.policies.length > 0 && { policies: config.policies }),
     dryRun,

@@ -1,5 +1,6 @@
 import type { MemoryHoldings } from '../core/budget/growth-base.js';
 import type { Observation, Observations } from '../core/signal/observation.js';
+import type { PauseRequest } from '../core/pause/operator-pause.js';
 import type { PolicyResult } from '../core/policy/policy-action.js';
 import type { PolicyReadings, ScopeReading } from '../core/policy/scope-reading.js';
 import type { Decision } from '../core/decide/eviction.js';
@@ -105,6 +106,8 @@ export class RecordingReading {
         reclaimed: fromJson(json.reclaimed) as RecordedStep['input']['reclaimed'],
         ...(json.ordered !== undefined && { ordered: fromJson(json.ordered) as Decision }),
         ...(json.resumed === true && { resumed: true }),
+        ...(json.pause !== undefined && { pause: fromJson(json.pause) as PauseRequest }),
+        ...(json.bootNs !== undefined && { bootNs: integer(json.bootNs) }),
         ...(json.policyResults !== undefined && { policyResults: fromJson(json.policyResults) as readonly PolicyResult[] }),
       },
       observations: json.read === undefined ? undefined : this.#observations(recordOf(json.read)),

@@ -40,7 +40,7 @@ export class RecordingWriting {
 
   #step({ wake, input, observations, lastLooks, outside, decisions, ...ofPolicies }: RecordedStep, candidates: readonly unknown[]): string {
     const { policyReadings, policyLook, policyWorkloads, policyProcesses } = ofPolicies;
-    const { nowNs, layout, victims, reclaimed, ordered, resumed, policyResults } = input;
+    const { nowNs, layout, victims, reclaimed, ordered, resumed, pause, bootNs, policyResults } = input;
     this.#steps += 1;
     return line({
       kind: 'step',
@@ -53,6 +53,8 @@ export class RecordingWriting {
       ...(reclaimed && { reclaimed: toJson(reclaimed) }),
       ...(ordered && { ordered: toJson(ordered) }),
       ...(resumed && { resumed }),
+      ...(pause && { pause: toJson(pause) }),
+      ...(bootNs !== undefined && { bootNs: jsonInteger(bootNs) }),
       ...(candidates.length > 0 && { candidates }),
       ...(lastLooks.length > 0 && { lastLooks: lastLooks.map((seen) => this.#observations(seen)) }),
       ...(policyReadings && { policyReadings: toJson(policyReadings) }),

@@ -54,6 +54,24 @@ describe('ready', () => {
       ['memory.available cannot be read: no reading yet', 'nodefs.available cannot be read: hangs'],
     ],
     [
+      'an operator has paused evictions',
+      (it) => {
+        guarding(it);
+        it.pauses = [{ reason: 'disk swap', endSeconds: 0, endsAt: '1970-01-01T00:00:00.000Z' }];
+      },
+      false,
+      ['an operator has paused evictions until 1970-01-01T00:00:00.000Z: disk swap'],
+    ],
+    [
+      'an operator has paused evictions of a workload',
+      (it) => {
+        guarding(it);
+        it.pauses = [{ reason: 'disk swap', endSeconds: 0, endsAt: '1970-01-01T00:00:00.000Z', workload: { name: 'db', path: '/db' } }];
+      },
+      true,
+      ['note: an operator has paused evictions of db until 1970-01-01T00:00:00.000Z: disk swap'],
+    ],
+    [
       'a signal that is not configured may be missing',
       (it) => it.observe(observations(0n, { 'memory.available': 1n }), THRESHOLDS.slice(0, 1)),
       true,

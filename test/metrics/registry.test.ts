@@ -356,6 +356,27 @@ test('build, dry run and the process', async () => {
   expect(Math.abs(process('start_time_seconds') + globalThis.process.uptime() - Date.now() / 1000)).toBeLessThan(5);
 });
 
+test('a pause by an operator: of everything with its end, or of workloads', async () => {
+  const { status, scrape } = fixture();
+  const figures = async () => {
+    const families = await scrape();
+    return ['paused', 'pause_end_timestamp_seconds', 'paused_workloads'].map(
+      (name) => Object.values(samples(families, `evictd_${name}`) ?? {})[0],
+    );
+  };
+  expect(await figures()).toEqual([0, undefined, 0]);
+  const pause = { reason: 'disk swap', beganBootNs: 0n, endsBootNs: 1_000n * SECOND, atNs: 0n };
+  const everything = new Map([['', pause]]);
+  status.paused(everything, 400n * SECOND);
+  const [isPaused, endSeconds, workloads] = await figures();
+  expect([isPaused, workloads]).toEqual([1, 0]);
+  expect(Math.abs((endSeconds ?? 0) - Date.now() / 1_000 - 600)).toBeLessThan(60);
+  status.paused(everything, 500n * SECOND); // the same pause keeps its end
+  expect((await figures())[1]).toBe(endSeconds);
+  status.paused(new Map([['/db', { ...pause, workload: { name: 'db', path: '/db' } }]]), 500n * SECOND);
+  expect(await figures()).toEqual([0, undefined, 1]);
+});
+
 test('docs/metrics.md lists exactly what is exported', async () => {
   const families = await fixture().scrape();
   const exported = [...families].map(([name, { type }]) => `${name} ${type}`);

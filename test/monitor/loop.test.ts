@@ -141,6 +141,7 @@ function start(
   };
   const reporter = new Reporter({ debug: log, info: log, warn: log, error: log, dropped: 0, flush: () => Promise.resolve() }, status);
   const parts = {
+    bootNs: () => process.hrtime.bigint(),
     node,
     workloads,
     evictor,

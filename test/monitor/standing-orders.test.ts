@@ -251,6 +251,7 @@ describe('a step', () => {
   const evictedIn = (all: Pick<StandingOrders, 'take' | 'withdraw'>) => {
     const { result, given } = stepOn(always, initialState, readings, {
       wake: { source: 'tick' },
+      bootNs: () => 0n,
       node: { read: () => short },
       candidates: () => three,
       orders: all,

@@ -85,7 +85,7 @@ test('every step is read back as recorded: an eviction, its victim, and the othe
   expect(kinds(entries).filter((kind) => kind !== 'step' && kind !== 'sample')).toEqual(['policy', 'end']);
 });
 
-test('a standing order that was carried out comes back, and a resumption', async () => {
+test('a standing order that was carried out comes back, a resumption, and a pause', async () => {
   const it = recorder();
   const { input } = report(0);
   const ordered = {
@@ -95,12 +95,15 @@ test('a standing order that was carried out comes back, and a resumption', async
   } as unknown as Decision;
   it.recorder.stepped(report(0, { input: { ...input, ordered } }));
   it.recorder.stepped(report(1, { input: { ...input, resumed: true } }));
+  const pause = { forNs: 60n, reason: 'test', workload: { name: 'web', path: '/web' } };
+  it.recorder.stepped(report(2, { input: { ...input, pause, bootNs: 5n } }));
   it.recorder.close();
   await it.recorder.flush(5_000);
   const steps = stepsIn((await read(it.path)).entries);
-  expect(steps.map((step) => [step.input.ordered, step.input.resumed])).toEqual([
-    [ordered, undefined],
-    [undefined, true],
+  expect(steps.map(({ input: read }) => [read.ordered, read.resumed, read.pause, read.bootNs])).toEqual([
+    [ordered, undefined, undefined, undefined],
+    [undefined, true, undefined, undefined],
+    [undefined, undefined, pause, 5n],
   ]);
 });
 

@@ -5,7 +5,7 @@ import { step } from '../../src/core/decide/step.js';
 import { savedStateText, heldIn, restoreState, withoutHeld, type SavedState, type Clocks } from '../../src/state/saved-state.js';
 import type { Hold } from '../../src/core/systemd/unit-hold.js';
 import { fromJson } from '../../src/storage/tagged-json.js';
-import { savedParts, savedStateProblem } from '../../src/state/saved-parts.js';
+import { savedParts, savedStateProblem, significance } from '../../src/state/saved-parts.js';
 import { anyPolicy, anyTold } from '../core/arbitrary.js';
 import { candidates, input, Mi, policy, SECOND, threshold, workload } from '../core/support.js';
 import { Timeline } from '../core/timeline.js';
@@ -45,6 +45,15 @@ test('a saved state is restored: the parts, the times of signals, and the sectio
   expect(signals).toEqual(bequest().signals);
   expect(sections).toEqual(bequest().sections);
   expect(abandoned.size).toBe(0);
+});
+
+test('a pause by an operator is restored with the same end, and is written at once', () => {
+  const pause = { reason: 'disk swap', workload: { name: 'db', path: '/db' }, beganBootNs: 1n, endsBootNs: 9n * SECOND, atNs: 1n };
+  const saved = bequest();
+  const state = { ...saved.state, pauses: new Map([['/db', pause]]) };
+  const restored = restoreState(savedStateText(owner, at(101), { ...saved, state }), owner, policy([hard]), at(103, 1203));
+  expect(restored.state.pauses).toEqual(state.pauses);
+  expect(significance(state)).not.toBe(significance(saved.state));
 });
 
 test('the time that the machine slept counts for what was seen', () => {

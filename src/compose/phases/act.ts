@@ -3,6 +3,7 @@ import { selectHost } from '../../host/select.js';
 import { Monitor } from '../../monitor/loop.js';
 import type { StandingOrders } from '../../monitor/standing-orders.js';
 import type { ContainerRuntime, StepListener } from '../../monitor/ports/ports.js';
+import { native } from '../../native/index.js';
 import { notReleasedRecord } from '../../journal/records/record.js';
 import { Releases } from '../../monitor/unit-releases.js';
 import { removalRecord } from '../../journal/records/node-records.js';
@@ -62,7 +63,7 @@ export function act(locked: Locked, published: Published, observed: Observed): A
     });
   const kept = { journal, keeper: saved.keeper, reporter, listeners, heartbeat: service };
   const does = { evictor, reclaimer, releases, beforeSignal: around, outside: outsideReader(node, workloads), policies, processes };
-  const parts = { node, workloads, ...does, ...kept, ...(orders && { orders }) };
+  const parts = { bootNs: () => native.bootTimeNs(), node, workloads, ...does, ...kept, ...(orders && { orders }) };
   if (workloads.candidates('bounds').usages.length > MANY) options.whenMany();
   const monitor: Monitor = new Monitor(parts, inForce.policy(), config.monitoringIntervalNs, saved.restored);
   status.renew = monitor.renew.bind(monitor);

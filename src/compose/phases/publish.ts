@@ -1,5 +1,6 @@
 import manifest from '../../../package.json' with { type: 'json' };
 import type { Config } from '../../config/config.js';
+import { pausedText } from '../../core/message/pause-message.js';
 import { configuredKinds } from '../../core/notify/notification.js';
 import { selectHost } from '../../host/select.js';
 import type { Listener } from '../../http/listener.js';
@@ -66,7 +67,10 @@ export function publish({ options, node: { identity }, inForce, instance, log, c
   const does = `${dryRun ? 'dry run beside' : 'guarding'} ${identity.name}`;
   const service = new Service({
     manager: selectHost().openServiceManager(native, process.env, requests.stop),
-    what: () => (safeMode?.because === undefined ? does : `safe mode, evicts nothing: ${safeMode.because}; ${does}`),
+    what: () => {
+      const paused = status.pauses.filter(({ workload }) => workload === undefined).map((pause) => `${pausedText(pause)}; `);
+      return (safeMode?.because === undefined ? '' : `safe mode, evicts nothing: ${safeMode.because}; `) + paused.join('') + does;
+    },
   });
   const kept = dryRun ? undefined : closers.add(new KeptConfiguration(config.runtimeDirectory, instance));
   kept?.keep(inForce.loaded);

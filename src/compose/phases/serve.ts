@@ -1,11 +1,13 @@
 import { join } from 'node:path';
 import manifest from '../../../package.json' with { type: 'json' };
+import * as deferred from '../../features/request/pause-answer.js';
 import { RunningStatus } from '../../features/status/open.js';
 import type { EvictdStatus } from '../../features/status/status-document.js';
 import { selectHost } from '../../host/select.js';
 import { CLIENT_TIMEOUT_MS, Listener } from '../../http/listener.js';
 import type { Route } from '../../http/route.js';
 import { routesServer } from '../../http/routes-server.js';
+import type { Acting } from './act.js';
 import type { Locked } from './lock.js';
 import type { Observed } from './observe.js';
 import type { Published } from './publish.js';
@@ -21,9 +23,9 @@ export interface Served {
 /** To connect is to control evictd. */
 const SOCKET_MODE = 0o600;
 
-export function serve(locked: Locked, published: Published, observed: Observed): Served {
+export function serve(locked: Locked, published: Published, observed: Observed, acting: Acting): Served {
   const { inForce, instance, log, closers } = locked;
-  const routes = routesOf(locked, published, observed);
+  const routes = routesOf(locked, published, observed, acting);
   if (selectHost().os === 'windows') return { routes, control: undefined };
   const control = new Listener(routesServer(routes, CLIENT_TIMEOUT_MS), {
     address: { socket: join(inForce.started.runtimeDirectory, `${instance}.sock`) },
@@ -39,7 +41,12 @@ export function serve(locked: Locked, published: Published, observed: Observed):
 }
 
 /** Every operation of the API. To add one, add an entry. */
-function routesOf({ options, node, inForce }: Locked, { status, journal, view }: Published, { workloads }: Observed): readonly Route[] {
+function routesOf(
+  { options, node, inForce }: Locked,
+  { status, journal, view }: Published,
+  { workloads }: Observed,
+  { monitor }: Acting,
+): readonly Route[] {
   const startedAt = new Date().toISOString();
   const evictd = (): EvictdStatus => ({
     version: manifest.version,
@@ -55,5 +62,10 @@ function routesOf({ options, node, inForce }: Locked, { status, journal, view }:
     },
   });
   const running = new RunningStatus({ view, node, status, workloads, journal, evictd });
-  return [{ method: 'GET', path: '/api/v1/status', servedBy: 'everywhere', answer: running.answer }];
+  const pausing = { maxNs: () => inForce.config.maxPauseNs, candidates: () => workloads.candidates('bounds'), monitor, status };
+  return [
+    { method: 'GET', path: '/api/v1/status', servedBy: 'everywhere', answer: running.answer },
+    { method: 'POST', path: '/api/v1/pause', servedBy: 'socket', answer: ({ body }) => deferred.pauseBy(body, pausing) },
+    { method: 'POST', path: '/api/v1/resume', servedBy: 'socket', answer: () => deferred.resumeBy(pausing) },
+  ];
 }

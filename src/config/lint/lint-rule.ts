@@ -27,6 +27,7 @@ export interface LintSubject {
   readonly pressureTransitionPeriodNs: bigint;
   readonly maxPodGracePeriodNs: bigint;
   readonly monitoringIntervalNs: bigint;
+  readonly maxPauseNs: bigint;
   readonly workloads: readonly WorkloadSourceSpec[];
   readonly rules: readonly Rule[];
   readonly policies: readonly ConfiguredPolicy[];

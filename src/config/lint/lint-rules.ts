@@ -7,6 +7,7 @@ import { memoryNodesRule } from './workloads/memory-nodes.js';
 import { hooksRule } from './hooks.js';
 import { imagesRule, rulesRule } from './workloads/rules.js';
 import type { MachineFacts } from './machine.js';
+import { pauseRule } from './pause.js';
 import { policyConditionsRule } from './policies/policy-conditions.js';
 import { policyScopesRule, policyStepsRule } from './policies/policy-steps.js';
 import { periodsRule } from './periods.js';
@@ -28,6 +29,7 @@ export const LINT_RULES: readonly LintRule[] = [
   pressureRule,
   periodsRule,
   budgetRule,
+  pauseRule,
   evictableRule,
   allocatableRule,
   rulesRule,

@@ -38,6 +38,7 @@ const LINUX = {
   monitoringInterval: '10s',
   standingOrder: { after: '5ms' },
   safeMode: { crashes: 5, within: '10m' },
+  pause: { max: '4h' },
   filesystems: { nodefs: '/' },
   workloads: [],
   rules: [],

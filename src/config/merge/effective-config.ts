@@ -136,6 +136,7 @@ function readNode(settings: LayeredSettings) {
       crashes: settings.preset(['safeMode', 'crashes'], (layer) => layer.safeMode?.crashes),
       withinNs: settings.preset(['safeMode', 'within'], (layer) => layer.safeMode?.within),
     },
+    maxPauseNs: settings.preset(['pause', 'max'], (layer) => layer.pause?.max),
     node: { cgroup: unlessRoot(settings.optional(['node', 'cgroup'], (layer) => layer.node?.cgroup)) },
     filesystems: {
       nodefs: settings.preset(['filesystems', 'nodefs'], (layer) => layer.filesystems?.nodefs),

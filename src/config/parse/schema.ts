@@ -97,6 +97,7 @@ export const evictdSchema = z.strictObject({
       within: z.optional(parsed((input) => durationText(input, NS_PER_SECOND, 24n * NS_PER_HOUR))),
     }),
   ),
+  pause: z.optional(z.strictObject({ max: z.optional(parsed((input) => durationText(input, 0n, 168n * NS_PER_HOUR))) })),
   node: z.optional(z.strictObject({ cgroup: z.optional(parsed(cgroupText)) })),
   filesystems: z.optional(
     z.strictObject({

@@ -1,4 +1,5 @@
 import type { Resource, Signal } from '../signal/signal.js';
+import type { OperatorPause, OperatorPauses } from '../pause/operator-pause.js';
 import type { EvictionTimes } from './eviction-budget.js';
 import { memoryBase, type GrowthBases } from './growth-base.js';
 
@@ -7,6 +8,7 @@ interface Pausing {
   readonly evictionTimes: EvictionTimes;
   readonly withoutYield: ReadonlyMap<Signal, unknown>;
   readonly baselines: GrowthBases;
+  readonly pauses: OperatorPauses;
   readonly settled: ReadonlyMap<string, string>;
 }
 
@@ -18,17 +20,20 @@ export interface LiftedPauses {
   readonly withoutYield: readonly Signal[];
   /** The memory of the last eviction was consumed by what may not be evicted. */
   readonly leak: boolean;
+  /** By an operator. */
+  readonly pauses: readonly OperatorPause[];
 }
 
 /** The alerts of these pauses come again if evictd pauses again. */
-const ALERTS = ['budget-exhausted ', 'leak-elsewhere ', 'no-yield '];
+const ALERTS = ['budget-exhausted ', 'leak-elsewhere ', 'no-yield ', 'paused '];
 
-export function pausesIn({ evictionTimes, withoutYield, baselines }: Omit<Pausing, 'settled'>): LiftedPauses {
+export function pausesIn({ evictionTimes, withoutYield, baselines, pauses }: Omit<Pausing, 'settled'>): LiftedPauses {
   const counted = [...evictionTimes].map(([resource, { length }]) => [resource, length] as const);
   return {
     evictions: new Map(counted.filter(([, count]) => count > 0)),
     withoutYield: [...withoutYield.keys()],
     leak: memoryBase(baselines)?.base.since.kind === 'leak',
+    pauses: [...pauses.values()],
   };
 }
 
@@ -38,14 +43,16 @@ export function withoutPauses<S extends Pausing>(state: S): S {
     evictionTimes: new Map(),
     withoutYield: new Map(),
     baselines: new Map(),
+    pauses: new Map(),
     settled: new Map([...state.settled].filter(([key]) => !ALERTS.some((alert) => key.startsWith(alert)))),
   };
 }
 
 /** 'an operator resumed evictions: the budget counts anew (it had counted 5 for memory)'. */
-export function resumeMessage({ evictions, withoutYield, leak }: LiftedPauses): string {
+export function resumeMessage({ evictions, withoutYield, leak, pauses }: LiftedPauses): string {
   const counts = [...evictions].map(([resource, count]) => `${String(count)} for ${resource}`);
   const lifted = [
+    ...pauses.map(({ workload, reason }) => `the pause${workload === undefined ? '' : ` of ${workload.name}`} is over (${reason})`),
     ...(counts.length === 0 ? [] : [`the budget counts anew (it had counted ${counts.join(', ')})`]),
     ...(withoutYield.length === 0 ? [] : [`the pause after an eviction without effect is over (${withoutYield.join(', ')})`]),
     ...(leak ? ['the pause for a leak that no eviction cures is over'] : []),

@@ -6,6 +6,7 @@ import type { DiskHolder } from '../disk/filesystem-holders.js';
 import type { Decision, EscalationReason, Outcome } from './eviction.js';
 import type { Joined } from '../threshold/joined-readings.js';
 import type { Observation } from '../signal/observation.js';
+import type { OperatorPause, PauseEnd } from '../pause/operator-pause.js';
 import type { Reclaim, ReclaimReading } from '../reclaim/reclaim.js';
 import type { LadderEnded, PolicyEffect, PolicyResult } from '../policy/policy-action.js';
 import type { Hold } from '../systemd/unit-hold.js';
@@ -18,7 +19,7 @@ import type { Threshold } from '../threshold/threshold.js';
  * `no-yield`: the last eviction freed too little, and its pause has not ended. `budget-exhausted`: evictionBudget permits
  * no more. `leak-elsewhere`: what consumed the memory of the last eviction may not be evicted. `alert-only`: io, cpu or
  * swap alone never evict. `restart-storm`: a unit was evicted for the third time in ten minutes. `safe-mode`: evictd
- * crashed several times.
+ * crashed several times. `paused`: an operator has paused evictions.
  */
 export const ALERT_KINDS = [
   'signal-not-evictable',
@@ -30,6 +31,7 @@ export const ALERT_KINDS = [
   'alert-only',
   'restart-storm',
   'safe-mode',
+  'paused',
 ] as const;
 export type AlertKind = (typeof ALERT_KINDS)[number];
 
@@ -66,6 +68,8 @@ export type Effect =
       readonly decision?: Decision;
       /** What holds most on the disk, the largest first. Left out: not measured. */
       readonly holders?: readonly DiskHolder[];
+      /** Of `paused`: what would have been decided. */
+      readonly pause?: { readonly reason: string; readonly wouldEvict: Decision };
       /** Of `budget-exhausted`. */
       readonly budget?: UsedUpBudget;
       /** Of `leak-elsewhere`. */
@@ -77,6 +81,9 @@ export type Effect =
   | { readonly kind: 'release'; readonly hold: Hold }
   /** An operator has asked evictd to evict again. */
   | { readonly kind: 'resume'; readonly lifted: LiftedPauses }
+  /** An operator's pause begins, or is over without `evictd resume`. */
+  | { readonly kind: 'pause'; readonly event: 'begin'; readonly pause: OperatorPause }
+  | { readonly kind: 'pause'; readonly event: 'end'; readonly pause: OperatorPause; readonly because: PauseEnd }
   /** A step of a policy's ladder acts, or gives back what it held. Its evictions are `evict`. */
   | PolicyEffect
   | ({ readonly kind: 'policy-result' } & PolicyResult)

@@ -44,6 +44,10 @@ export function dueAtNs(policy: Policy, state: State, nowNs: bigint): bigint | u
   return due;
 }
 
+export function soonest(a: bigint | undefined, b: bigint | undefined): bigint | undefined {
+  return a === undefined || (b !== undefined && b < a) ? b : a;
+}
+
 function isEvictable({ evictable }: Policy, signal: Signal): boolean {
   const { resource } = SIGNAL_FACTS[signal];
   return resource !== undefined && evictable.has(resource);

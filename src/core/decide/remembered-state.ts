@@ -28,16 +28,17 @@ export function isWaiting({ episodes, conditions, evictions, failedKills, held }
 
 /**
  * The state after a restart. Without departure `restart-memory` a restart forgets it, as the kubelet's does, except
- * evictions in flight, the serial, the budget, and held units. Times are monotonic and exclude the machine's sleep. Sleep counts as
- * time without observations, but not as a part of a victim's grace period: the victim slept too.
+ * evictions in flight, the serial, the budget, held units and an operator's pauses. Times are monotonic and exclude the
+ * machine's sleep. Sleep counts as time without observations, but not as a part of a victim's grace period: the victim
+ * slept too.
  */
 export function takeOver(policy: Policy, before: State, { awayNs, sleptNs }: Away, nowNs: bigint): Takeover {
   const all = asleep(before, sleptNs);
-  const { decisions, evictionTimes, baselines, unitEvictions, held } = all;
+  const { decisions, evictionTimes, baselines, unitEvictions, held, pauses } = all;
   const evictions = all.evictions.map((eviction) => resumed(eviction, nowNs));
   const known = policy.departures['restart-memory']
     ? { ...initialState, ...all }
-    : { ...initialState, evictionTimes, baselines, unitEvictions, held };
+    : { ...initialState, evictionTimes, baselines, unitEvictions, held, pauses };
   const isUnattended = awayNs > UNATTENDED_NS && awayNs > gapNs(policy);
   const reason = `no evictd ran for ${String(awayNs / 1_000_000_000n)} s`;
   return {

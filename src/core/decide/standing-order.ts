@@ -1,5 +1,6 @@
 import { memoryBase, withoutBases } from '../budget/growth-base.js';
 import { growthSince, isConsumed, isCurable } from '../budget/growth.js';
+import { fullPause } from '../pause/operator-pause.js';
 import { pauseFor } from '../reclaim/yield-pause.js';
 import { passedOver } from '../rank/victim-selection.js';
 import { choiceOf, decide } from '../rank/eviction-decision.js';
@@ -72,10 +73,11 @@ export interface OrderInput {
  * The decisions of which one would be taken if the threshold were crossed now: first the one that a step would take,
  * then those for the workloads after it that differ from it only in what they use. Empty: a step would evict nothing,
  * would wait, or would give a grace period. Empty too while a no-yield pause holds, or while what consumes the memory
- * of the last eviction may not be evicted.
+ * of the last eviction may not be evicted, or an operator has paused evictions.
  */
 export function standingDecisions(policy: Policy, state: State, ordered: OrderedThreshold, input: OrderInput): readonly Decision[] {
   const { nowNs, candidates } = input;
+  if (fullPause(state.pauses)) return [];
   const isPaused = memoryBase(state.baselines)?.base.since.kind === 'leak' || pauseFor(ordered.threshold.signal, state.withoutYield);
   if (isPaused) return [];
   const first = decisionNow(policy, state, ordered, input);

@@ -7,6 +7,7 @@ import type { EvictionInFlight } from './eviction.js';
 import type { FirstObserved } from '../threshold/grace-period.js';
 import type { Collection, Layout } from '../signal/layout.js';
 import type { Observations } from '../signal/observation.js';
+import type { OperatorPauses } from '../pause/operator-pause.js';
 import type { CollectedAt, Reclaim } from '../reclaim/reclaim.js';
 import type { YieldPauses } from '../reclaim/yield-pause.js';
 import type { ReclaimStep } from '../reclaim/reclaim-step.js';
@@ -45,6 +46,8 @@ export interface Policy {
    * Whether workloads over their own storage limits are evicted. Every step then reads the statistics of all workloads.
    */
   readonly localStorageCapacityIsolation: boolean;
+  /** The maximum length of a pause by an operator. Left out: there is none. */
+  readonly maxPauseNs?: bigint;
   /** In the order of the configuration. Left out: none. */
   readonly policies?: readonly ConfiguredPolicy[];
   /** Left out: evictions are not limited. */
@@ -97,6 +100,8 @@ export interface State {
   readonly held: ReadonlyMap<string, Hold>;
   /** What happens once per reported episode and has happened: alerts, and decisions of a dry run. By kind, the threshold id. */
   readonly settled: ReadonlyMap<string, string>;
+  /** An operator has paused evictions. */
+  readonly pauses: OperatorPauses;
   /** Ladders, and what they hold. Not kept over a restart. */
   readonly policies: PolicyState;
   readonly decisions: number;
@@ -125,6 +130,7 @@ export const initialState: State = {
   unitEvictions: new Map(),
   held: new Map(),
   settled: new Map(),
+  pauses: new Map(),
   policies: initialPolicyState,
   decisions: 0,
 };

@@ -2,6 +2,7 @@ import type { MemoryHoldings } from '../budget/growth-base.js';
 import type { Decision, VictimReading } from './eviction.js';
 import type { Layout } from '../signal/layout.js';
 import type { Observations } from '../signal/observation.js';
+import type { PauseRequest } from '../pause/operator-pause.js';
 import type { ReclaimReading } from '../reclaim/reclaim.js';
 import type { HoldNews } from '../systemd/restart-storm.js';
 import type { PolicyResult } from '../policy/policy-action.js';
@@ -28,6 +29,10 @@ export interface StepInput {
   readonly ordered?: Decision;
   /** An operator asks evictd to evict again after a pause. Left out: not now. */
   readonly resumed?: true;
+  /** An operator asks evictd to pause evictions. Left out: not now. */
+  readonly pause?: PauseRequest;
+  /** CLOCK_BOOTTIME at `nowNs`. Left out: there is no pause. */
+  readonly bootNs?: bigint;
   /** systemd cannot be reached: held units stay stopped. */
   readonly unitsOutOfReach?: boolean;
   /** By unit, for those that are kept stopped. */

@@ -1,7 +1,6 @@
 import { withBudgeted, withoutUnsent } from '../budget/eviction-budget.js';
 import { withEvictionBase } from '../budget/eviction-base.js';
 import { basesNow, withoutBases } from '../budget/growth-base.js';
-import { pausesIn, withoutPauses } from '../budget/lifted-pauses.js';
 import { alertOnly, choose } from './eviction-choice.js';
 import type { ChoiceContext, Chosen } from '../rank/eviction-attempt.js';
 import {
@@ -11,7 +10,7 @@ import {
   nodeConditionsObservedSince,
 } from '../threshold/node-condition.js';
 import { updateContainerFsThresholds } from './containerfs.js';
-import { dueAtNs } from './next-deadline.js';
+import { dueAtNs, soonest } from './next-deadline.js';
 import type { Effect } from './effect.js';
 import { inFlight, type Decision } from './eviction.js';
 import { thresholdsMetOrOwed } from '../threshold/episode.js';
@@ -29,6 +28,9 @@ import type { Layout } from '../signal/layout.js';
 import type { Observations } from '../signal/observation.js';
 import { evictOverLimit } from './over-limit.js';
 import { hardResources, hardWhileWaiting, resourcesOf } from './preemption.js';
+import { pauseDueNs, stepPauses } from '../pause/pause-step.js';
+import { withPausedWorkloads } from '../pause/paused-workloads.js';
+import { fullPause } from '../pause/operator-pause.js';
 import type { Reclaim, ReclaimReading } from '../reclaim/reclaim.js';
 import { afterReclaim } from '../reclaim/reclaim-progress.js';
 import { counting } from '../threshold/averaging-window.js';
@@ -60,9 +62,10 @@ export interface StepResult {
  * result. Never throws.
  */
 export function step(policy: Policy, before: State, input: StepInput): StepResult {
-  if (!input.resumed) return stepWithPolicies(policy, before, input);
-  const { effects, ...result } = stepWithPolicies(policy, withoutPauses(before), input);
-  return { ...result, effects: [{ kind: 'resume', lifted: pausesIn(before) }, ...effects] };
+  const { state, effects: asked } = stepPauses(policy, before, input);
+  const { effects, ...made } = stepWithPolicies(policy, state, withPausedWorkloads(input, state.pauses));
+  const dueNs = soonest(made.dueAtNs, pauseDueNs(policy, state, input));
+  return { ...made, dueAtNs: dueNs, effects: asked.length === 0 ? effects : [...asked, ...effects] };
 }
 
 /** The thresholds first: they never wait for a policy. */
@@ -72,8 +75,7 @@ function stepWithPolicies(policy: Policy, before: State, input: StepInput): Step
   if (changed === undefined) return made;
   const { state, effects, isAwaiting } = changed;
   const policiesDueNs = isAwaiting ? input.nowNs + AWAITED_NS : dueAtNs(policy, state, input.nowNs);
-  const isSooner = policiesDueNs !== undefined && (made.dueAtNs === undefined || policiesDueNs < made.dueAtNs);
-  return { ...made, state, effects, dueAtNs: isSooner ? policiesDueNs : made.dueAtNs };
+  return { ...made, state, effects, dueAtNs: soonest(made.dueAtNs, policiesDueNs) };
 }
 
 function stepWithOrder(policy: Policy, before: State, input: StepInput): StepResult {
@@ -194,6 +196,7 @@ function synchronize(
     outside: input.outside,
     failedKills: victims.failedKills,
     repaying: state.thresholdsMet,
+    pause: fullPause(state.pauses),
     nowNs,
   };
   const chosen = decided(context, begin(next, victims, nowNs), counting(fresh, policy, victims, nowNs));
@@ -215,7 +218,7 @@ function decided(context: ChoiceContext, given: Chosen, due: readonly Threshold[
   const { policy } = context;
   const before = alertOnly(context, given, due);
   const fresh = due.filter(isResourceThreshold).filter((threshold) => mayActOn(policy, threshold));
-  if (!policy.localStorageCapacityIsolation) return fresh.length === 0 ? before : choose(context, before, fresh);
+  if (!policy.localStorageCapacityIsolation || context.pause) return fresh.length === 0 ? before : choose(context, before, fresh);
   const found = context.candidates();
   const limited = evictOverLimit(context, before, found);
   if (limited.decisions > before.decisions && !policy.departures['each-resource']) return limited;
@@ -228,7 +231,17 @@ function continued(policy: Policy, state: State, layout: Layout, input: StepInpu
   const { thresholds } = updateContainerFsThresholds(policy.thresholds, layout);
   const { failedKills } = victims;
   const { nowNs, candidates, lastLook, outside } = input;
-  const context = { policy, layout, candidates, lastLook, outside, failedKills, repaying: state.thresholdsMet, nowNs };
+  const context = {
+    policy,
+    layout,
+    candidates,
+    lastLook,
+    outside,
+    failedKills,
+    repaying: state.thresholdsMet,
+    pause: fullPause(state.pauses),
+    nowNs,
+  };
   const chosen = afterReclaim(context, begin(state, victims, nowNs), thresholds, reclaim, reading, input.observe());
   return { ...result(policy, state, input, victims, [], chosen), dueAtNs: nowNs };
 }

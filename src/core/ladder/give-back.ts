@@ -1,5 +1,6 @@
 import type { Effect } from '../decide/effect.js';
 import type { GiveBack, GiveBackReason, PolicyTarget } from '../policy/policy-action.js';
+import { EVERYTHING, type OperatorPauses } from '../pause/operator-pause.js';
 import { readingBefore } from '../policy/scope-history.js';
 import { isBelow } from '../workload/cgroup.js';
 import type { Given } from './policy-state.js';
@@ -27,6 +28,11 @@ export function giveBack(given: readonly Given[], reasonOf: (one: Given) => Give
 /** Whether the end of one cgroup concerns the other: it is the same, or inside of it. */
 export function isRelated(a: Pick<PolicyTarget, 'path'>, b: Pick<PolicyTarget, 'path'>): boolean {
   return a.path === b.path || isBelow(a.path, b.path) || isBelow(b.path, a.path);
+}
+
+/** Whether an operator has paused evictions of everything, or of this workload. */
+export function isPaused({ target }: Given, pauses: OperatorPauses): boolean {
+  return [...pauses.keys()].some((path) => path === EVERYTHING || isRelated(target, { path }));
 }
 
 /** A throttled workload is watched for this time. */

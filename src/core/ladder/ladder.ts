@@ -124,7 +124,7 @@ export function afterEviction(before: Ladder, freed: 'enough' | 'little' | undef
 
 /** The scope after the end of its ladder. */
 export function ended({ holdsSinceNs, ladder }: ScopeState, cooldownNs: bigint, reason: LadderEnd, nowNs: bigint): ScopeState {
-  const repeats = reason === 'relieved' || ladder?.isRepeatable === true;
+  const repeats = reason === 'relieved' || reason === 'paused' || ladder?.isRepeatable === true;
   return { ...(holdsSinceNs !== undefined && { holdsSinceNs }), notBeforeNs: nowNs + cooldownNs, ...(!repeats && { awaitsRelief: true }) };
 }
 

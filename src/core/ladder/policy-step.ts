@@ -5,11 +5,12 @@ import type { Policy, State } from '../decide/state.js';
 import type { ConfiguredPolicy } from '../policy/configured-policy.js';
 import type { LadderEnd, PolicyResult } from '../policy/policy-action.js';
 import { latest, remember, type ScopeHistory } from '../policy/scope-history.js';
+import { fullPause } from '../pause/operator-pause.js';
 import type { ScopeReading } from '../policy/scope-reading.js';
-import { choiceOf, type Choice } from '../rank/eviction-decision.js';
+import { choiceOf } from '../rank/eviction-decision.js';
 import { victimName } from '../workload/process.js';
 import type { Candidates } from '../workload/workload.js';
-import { isRelated, isStuck } from './give-back.js';
+import { isPaused, isRelated, isStuck } from './give-back.js';
 import { lastLookAt } from './last-look.js';
 import { afterEviction, answered, type Ladder } from './ladder.js';
 import type { Given, PolicyScope, PolicyState } from './policy-state.js';
@@ -64,6 +65,7 @@ export function stepPolicies(
     lastLook: lastLookAt(input, node),
     processes: (workloads) => input.policyProcesses?.(workloads) ?? [],
     histories: compared.histories,
+    pause: fullPause(made.state.pauses),
     memory: observations?.observed.get('memory.available'),
     swapBytes: swapOf(node),
     nowNs,
@@ -163,7 +165,6 @@ function beginTurns(
   const ending = effects.flatMap((effect) =>
     effect.kind === 'evict' || effect.kind === 'escalate' ? [effect.decision.victim.workload] : [],
   );
-  const idle: Choice = choiceOf(state);
   const failed = (one: Given): boolean =>
     results.some(
       ({ policy: name, scope, action, result, target }) =>
@@ -173,11 +174,10 @@ function beginTurns(
         result === 'failed' &&
         (target === undefined || target.id === one.target.id),
     );
-  const held = given.filter((one) => !failed(one));
   const hasChosen = policy.dryRun && effects.some(({ kind }) => kind === 'evict');
-  const freed = withoutGiven({ ...idle, effects: [], given: held, hasChosen }, (one) => {
+  const freed = withoutGiven({ ...choiceOf(state), effects: [], given: given.filter((one) => !failed(one)), hasChosen }, (one) => {
     if (ending.some((workload) => isRelated(one.target, workload))) return 'evicted';
-    return isStuck(one, histories) ? 'no-progress' : undefined;
+    return isPaused(one, state.pauses) ? 'paused' : isStuck(one, histories) ? 'no-progress' : undefined;
   });
   const reported = results.map((result): Effect => ({ kind: 'policy-result', ...result }));
   return {
@@ -203,7 +203,7 @@ function withAnswers(turn: JudgedTurn, policy: Policy, { results, outcomes }: An
   const isMild = step.kind === 'throttle' || step.kind === 'freeze';
   const isHeld = given.some((one) => one.key === key && one.step === ladder.step);
   // Its workload was given back before its time: it is evicted, makes no progress, or could not be throttled.
-  if (isMild && !isHeld && !policy.dryRun) ladder = { ...ladder, endsAtNs: nowNs };
+  if (isMild && !isHeld && ladder.endsAtNs !== undefined && !policy.dryRun) ladder = { ...ladder, endsAtNs: nowNs };
   return { ...turn, scope: { ...scope, ladder } };
 }
 

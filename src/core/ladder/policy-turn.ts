@@ -10,6 +10,7 @@ import type { ConfiguredPolicy, LadderStep } from '../policy/configured-policy.j
 import type { GiveBackReason, LadderEnd, PolicyActionName, PolicyResult, PolicyTarget } from '../policy/policy-action.js';
 import type { PolicyReason } from '../policy/policy-reason.js';
 import type { Truth } from '../policy/condition.js';
+import type { OperatorPause } from '../pause/operator-pause.js';
 import type { Layout } from '../signal/layout.js';
 import type { Observation } from '../signal/observation.js';
 import type { WorkloadProcess } from '../workload/process.js';
@@ -31,6 +32,8 @@ export interface TurnContext {
   readonly lastLook: LastLook;
   readonly processes: (workloads: readonly Workload[]) => readonly WorkloadProcess[];
   readonly histories: ComparedHistories;
+  /** An operator has paused evictions. undefined: not so. */
+  readonly pause: OperatorPause | undefined;
   /** The node's memory.available. undefined: not known. */
   readonly memory: Observation | undefined;
   /** All swap of the node. undefined: not known. */
@@ -62,7 +65,8 @@ interface Stepped {
 /** Goes on with the ladder of one scope as far as it gets in this step. */
 export function takeTurn(context: TurnContext, turn: Turn, before: Turned): { readonly scope: PolicyScope; readonly turned: Turned } {
   const { configured, truth } = turn;
-  const { nowNs } = context;
+  const { nowNs, pause } = context;
+  if (pause && (turn.scope.ladder?.beganAtNs ?? pause.atNs) < pause.atNs) return endLadder(context, turn, before, 'paused');
   let scope = withState(turn.scope, judged(turn.scope, truth, nowNs));
   let turned = before;
   for (;;) {
@@ -73,7 +77,8 @@ export function takeTurn(context: TurnContext, turn: Turn, before: Turned): { re
     if (step === undefined) return endLadder(context, { ...turn, scope }, turned, 'exhausted');
     turned = withoutGiven(turned, ({ key, step: at }) => (key === turn.key && at !== move.step ? 'time' : undefined));
     const ladder = atStep(scope.ladder, move.step, context.memory?.available, nowNs);
-    const stepped = STEPS[step.kind](context, { ...turn, scope }, ladder, turned, step as never);
+    const act = pause && step.kind !== 'notify' ? waitingStep : STEPS[step.kind];
+    const stepped = act(context, { ...turn, scope }, ladder, turned, step as never);
     scope = { ...scope, ladder: stepped.ladder };
     ({ turned } = stepped);
     if (stepped.ladder.endsAtNs === undefined) return { scope, turned };
@@ -152,6 +157,10 @@ const STEPS: { readonly [K in LadderStep['kind']]: TakeStep<K> } = {
   stop: evictingStep,
   kill: evictingStep,
 };
+
+/** An operator has paused evictions: the ladder goes on with this step when the pause is over. */
+const waitingStep: TakeStep<LadderStep['kind']> = ({ pause }, turn, ladder, before, { kind }) =>
+  refused(turn, ladder, before, kind, `an operator has paused evictions: ${pause?.reason ?? ''}`);
 
 function withEffect(before: Turned, effect: Effect): Turned {
   return { ...before, effects: [...before.effects, effect] };

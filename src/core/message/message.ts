@@ -153,7 +153,8 @@ function nodeText({ decision: { cause }, nodeAfter }: Outcome): string {
   return `; ${signal} ${amountOf(signal, observation.available)} → ${amountOf(signal, nodeAfter.available)}`;
 }
 
-type Alert = ThresholdReading & Pick<Extract<Effect, { kind: 'alert' }>, 'alert' | 'decision' | 'holders' | 'budget' | 'leak' | 'growth'>;
+type Alert = ThresholdReading &
+  Pick<Extract<Effect, { kind: 'alert' }>, 'alert' | 'decision' | 'holders' | 'budget' | 'leak' | 'growth' | 'pause'>;
 
 /** Why nothing is evicted, and what has grown. */
 export function alertMessage(alert: Alert): string {
@@ -162,7 +163,7 @@ export function alertMessage(alert: Alert): string {
 }
 
 function reasonText({ alert, ...reading }: Alert): string {
-  const { threshold, decision, holders = [], budget, leak } = reading;
+  const { threshold, decision, holders = [], budget, leak, pause } = reading;
   const met = comparisonText(reading);
   switch (alert) {
     case 'signal-not-evictable':
@@ -179,6 +180,8 @@ function reasonText({ alert, ...reading }: Alert): string {
       return `${met}: ${budget === undefined ? 'the eviction budget is used up' : budgetText(budget)}`;
     case 'safe-mode':
       return `${met}: nothing is evicted, because evictd is in safe mode after several crashes`;
+    case 'paused':
+      return `${met}: an operator has paused evictions${pause === undefined ? '' : ` (${pause.reason}); ${wouldEvictText(pause.wouldEvict)}`}`;
     case 'leak-elsewhere':
       return `${met}: ${leak === undefined ? 'no eviction can cure it' : leakText(leak)}`;
     case 'alert-only':
@@ -186,6 +189,12 @@ function reasonText({ alert, ...reading }: Alert): string {
     case 'restart-storm':
       return `${met}: ${decision === undefined ? 'a unit' : stormText(decision)}`;
   }
+}
+
+/** 'without the pause evictd would evict batch with SIGKILL, which uses 200MiB, has no request, priority -10'. */
+function wouldEvictText(decision: Decision): string {
+  const { victim, resource } = decision;
+  return `without the pause evictd would evict ${victim.workload.name} with ${meansText(decision)}, which ${describeVictim(victim, resource)}`;
 }
 
 /** 'the eviction budget is used up: 5 evictions in 10m0s; evictd evicts nothing more for 4m10s'. */

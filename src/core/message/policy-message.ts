@@ -62,6 +62,7 @@ const REASONS: Readonly<Record<GiveBackReason | LadderEnd, string>> = {
   'policy-removed': 'the configuration has no such policy any more',
   'scope-gone': 'the cgroup of the scope was removed',
   shutdown: 'the machine shuts down',
+  paused: 'an operator has paused evictions',
   'no-progress': 'it only waits for memory, and frees none',
   evicted: 'it is evicted',
 };

@@ -17,7 +17,7 @@ export interface PolicyTarget {
  * How a ladder ends. `relieved`: the condition does not hold any more. `exhausted`: its last step is over, and the condition
  * still holds. `unknown`: a step is over, and it is not known whether the condition holds.
  */
-export type LadderEnd = 'relieved' | 'exhausted' | 'unknown' | 'policy-removed' | 'scope-gone' | 'shutdown';
+export type LadderEnd = 'relieved' | 'exhausted' | 'unknown' | 'policy-removed' | 'scope-gone' | 'shutdown' | 'paused';
 
 /** Why a workload is given back. `time`: its step is over. `no-progress`: it only waits. `evicted`: it is evicted now. */
 export type GiveBackReason = Exclude<LadderEnd, 'exhausted'> | 'time' | 'no-progress' | 'evicted';

@@ -8,6 +8,7 @@ import type { Policy, State } from '../decide/state.js';
 import type { StepInput } from '../decide/step-input.js';
 import { holdersOn } from '../disk/held-space.js';
 import { memoryOf } from '../reclaim/node-yield.js';
+import type { OperatorPause } from '../pause/operator-pause.js';
 import type { Reclaim } from '../reclaim/reclaim.js';
 import type { YieldPauses } from '../reclaim/yield-pause.js';
 import type { Layout } from '../signal/layout.js';
@@ -18,6 +19,7 @@ import type { Joined } from '../threshold/joined-readings.js';
 import { allMet, limitOf, thresholdId, type ResourceThreshold, type Threshold } from '../threshold/threshold.js';
 import type { Candidates } from '../workload/workload.js';
 import type { RankedWorkload } from './rank.js';
+import { alert, type AlertReading } from './episode-alert.js';
 import { decide, type Choice } from './eviction-decision.js';
 import { measuredRanking, selectVictim } from './victim-selection.js';
 
@@ -39,6 +41,8 @@ export interface ChoiceContext {
   readonly failedKills: State['failedKills'];
   /** Thresholds whose min reclaim is owed. */
   readonly repaying: readonly Threshold[];
+  /** An operator has paused evictions. Left out: not so. */
+  readonly pause?: OperatorPause | undefined;
   /** Ids of the only workloads that may be evicted. Left out: any. */
   readonly growers?: ReadonlySet<string>;
   /** The path of a victim whose eviction does not count anew in the budget. Left out: none. */
@@ -56,7 +60,8 @@ export function evictIfPossible<C extends Choice>(
   candidates: () => Candidates,
   attempted = false,
 ): C {
-  const { policy } = context;
+  const { policy, pause } = context;
+  if (pause !== undefined) return alertInPause({ ...context, pause: undefined }, pause, before, reading, candidates);
   const { resource } = SIGNAL_FACTS[reading.threshold.signal];
   if (!policy.evictable.has(resource)) return alert(before, 'signal-not-evictable', reading);
   if (!policy.hasWorkloadSource) return alert(before, policy.safeMode ? 'safe-mode' : 'no-workload-source', reading);
@@ -66,6 +71,21 @@ export function evictIfPossible<C extends Choice>(
   const read = (): Candidates => (found ??= candidates());
   const again = evictAgain(context, before, reading, { read, candidates }, attempted);
   return again ?? alert(before, 'budget-exhausted', { ...reading, budget }, '', () => growthNow(context, before, reading, read));
+}
+
+/** The alert says what would have been evicted. What else keeps evictd from evicting is reported as without the pause. */
+function alertInPause<C extends Choice>(
+  context: AttemptContext,
+  { reason }: OperatorPause,
+  before: C,
+  reading: ThresholdReading,
+  candidates: () => Candidates,
+): C {
+  if (before.settled.has(`paused ${thresholdId(reading.threshold)}`)) return before;
+  const next = evictIfPossible(context, before, reading, candidates);
+  const decided = next.effects.find((effect) => effect.kind === 'evict' && effect.decision.serial > before.decisions);
+  if (decided?.kind !== 'evict') return next;
+  return alert(before, 'paused', { ...reading, pause: { reason, wouldEvict: decided.decision } });
 }
 
 /**
@@ -270,27 +290,4 @@ function withStormAlert<C extends Choice>(chosen: C, before: number, reading: Th
 
 export function attempt({ threshold, observation }: ThresholdReading): Effect {
   return { kind: 'attempt', resource: SIGNAL_FACTS[threshold.signal].resource, threshold, observation };
-}
-
-type AlertEffect = Extract<Effect, { kind: 'alert' }>;
-type AlertReading = Omit<AlertEffect, 'kind' | 'alert'>;
-
-/**
- * Once per episode.
- *
- * @param growthOf  called only if the alert is made
- */
-export function alert<C extends Choice>(
-  chosen: C,
-  kind: AlertKind,
-  reading: AlertReading,
-  about = '',
-  growthOf: () => MemoryGrowth | undefined = () => undefined,
-): C {
-  const id = thresholdId(reading.threshold);
-  const key = `${kind}${about} ${id}`;
-  if (chosen.settled.has(key)) return chosen;
-  const growth = growthOf();
-  const effects: readonly Effect[] = [...chosen.effects, { kind: 'alert', alert: kind, ...reading, ...(growth && { growth }) }];
-  return { ...chosen, effects, settled: new Map([...chosen.settled, [key, id]]) };
 }

@@ -214,6 +214,8 @@ export function protectionText(protection: Protection): string {
         : `the eviction budget of priority ${String(protection.minPriority)} and above is used up`;
     case 'kill-failed':
       return 'killing it failed a moment ago';
+    case 'paused':
+      return `an operator has paused its eviction: ${protection.reason}`;
     case 'no-yield':
       return 'the last eviction freed too little, and this workload has not grown since';
     case 'frees-nothing':

@@ -10,7 +10,7 @@ import { isPressure, SIGNAL_FACTS, type Resource, type ResourceSignal } from '..
 import type { Layout } from '../signal/layout.js';
 import type { Policy, State } from '../decide/state.js';
 import { countsSwap, type ResourceThreshold } from '../threshold/threshold.js';
-import type { Candidates, Protection, WorkloadStats } from '../workload/workload.js';
+import { NO_CANDIDATES, type Candidates, type Protection, type WorkloadStats } from '../workload/workload.js';
 
 /**
  * For soft thresholds and disks. systemd answers within milliseconds unless it is in trouble itself. A hard threshold of
@@ -176,8 +176,6 @@ function measuredStats({ measure }: Candidates, { workingSetAtMost: _, ...stats 
     ...(swapBytes !== undefined && { swapBytes }),
   };
 }
-
-const NO_CANDIDATES: Candidates = { usages: [], unreadable: [], timeNs: 0n };
 
 /** Evicting a workload of another cgroup frees nothing in the cgroup that is short. */
 function outside(

@@ -37,6 +37,7 @@ function isExempt({ kind }: Protection): boolean {
     case 'changed':
     case 'kill-failed':
     case 'budget':
+    case 'paused':
     case 'no-yield':
     case 'frees-nothing':
     case 'measuring':

@@ -44,6 +44,8 @@ export type Protection =
   | { readonly kind: 'budget'; readonly minPriority?: number | undefined }
   /** Killing it failed a moment ago. */
   | { readonly kind: 'kill-failed' }
+  /** An operator has paused its eviction. */
+  | { readonly kind: 'paused'; readonly reason: string }
   /** The last eviction freed too little, and this workload has not grown since. */
   | { readonly kind: 'no-yield' }
   /**
@@ -290,3 +292,5 @@ export interface Candidates {
   /** When the pass over the cgroups was made (monotonic). */
   readonly timeNs: bigint;
 }
+
+export const NO_CANDIDATES: Candidates = { usages: [], unreadable: [], timeNs: 0n };

@@ -1,10 +1,8 @@
 import type { Effect } from '../../core/decide/effect.js';
 import { initialState, type Policy, type State } from '../../core/decide/state.js';
 import { step } from '../../core/decide/step.js';
-import type { Candidates } from '../../core/workload/workload.js';
+import { NO_CANDIDATES, type Candidates } from '../../core/workload/workload.js';
 import type { RecordedCandidates, RecordedStep } from '../../recording/recording-format.js';
-
-const NOTHING: Candidates = { usages: [], unreadable: [], timeNs: 0n };
 
 /** Replays the recorded run with its policy and inputs. */
 export class RecordedRun {
@@ -49,7 +47,7 @@ export class RecordedRun {
       candidates: () => {
         const answer = candidates[Math.min(answered, candidates.length - 1)];
         answered += 1;
-        return answer === undefined ? NOTHING : candidatesOf(answer);
+        return answer === undefined ? NO_CANDIDATES : candidatesOf(answer);
       },
       lastLook: () => looks.next().value,
       policyReadings: () => policyReadings,

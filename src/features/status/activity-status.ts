@@ -4,6 +4,7 @@ import { conditionText } from '../../core/condition/condition-text.js';
 import type { EvictionInFlight } from '../../core/decide/eviction.js';
 import type { Policy, State } from '../../core/decide/state.js';
 import { decisionMessage } from '../../core/message/message.js';
+import { pausedText, type TimedPause } from '../../core/message/pause-message.js';
 import type { PolicyScope } from '../../core/ladder/policy-state.js';
 import type { ConfiguredPolicy } from '../../core/policy/configured-policy.js';
 import { jsonInteger } from '../../core/quantity/integer.js';
@@ -56,7 +57,13 @@ export function budgetStatus(policy: Policy, { evictionTimes }: State, { nowNs }
 }
 
 /** What keeps evictd from evicting, the most general first. */
-export function pauseStatus(policy: Policy, state: State, safeMode: string | undefined, { nowNs }: Moment): PauseStatus[] {
+export function pauseStatus(
+  policy: Policy,
+  state: State,
+  byOperator: readonly TimedPause[],
+  safeMode: string | undefined,
+  { nowNs }: Moment,
+): PauseStatus[] {
   const { withoutYield, leak } = pausesIn(state);
   const budgets = RESOURCES.flatMap((resource): PauseStatus[] => {
     const used = usedUpBudget(policy, state.evictionTimes, resource, nowNs);
@@ -68,6 +75,7 @@ export function pauseStatus(policy: Policy, state: State, safeMode: string | und
     return [{ kind: 'budget', message: `the eviction budget for ${resource} is used up: ${until}` }];
   });
   return [
+    ...byOperator.map((pause) => ({ kind: 'operator', message: pausedText(pause) }) as const),
     ...(safeMode === undefined ? [] : [{ kind: 'safe-mode', message: `safe mode, nothing is evicted: ${safeMode}` } as const]),
     ...(policy.shuttingDown ? [{ kind: 'shutdown', message: 'the machine shuts down: soft thresholds evict nothing' } as const] : []),
     ...(policy.hasWorkloadSource || policy.safeMode

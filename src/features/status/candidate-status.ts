@@ -7,6 +7,7 @@ import type { Observations } from '../../core/signal/observation.js';
 import type { Shortfall } from '../../core/rank/shortfall.js';
 import type { ResourceSignal } from '../../core/signal/signal.js';
 import { byEvictionPriority, isResourceThreshold, limitOf, type ResourceThreshold } from '../../core/threshold/threshold.js';
+import { withPausedWorkloads } from '../../core/pause/paused-workloads.js';
 import type { Candidates } from '../../core/workload/workload.js';
 import { amountOrNull } from './moment.js';
 import type { CandidatesStatus, CandidateStatus } from './status-document.js';
@@ -30,10 +31,11 @@ export interface RankingState {
 export function candidatesStatus(
   asked: ResourceSignal | undefined,
   { policy, state, layout, observations }: RankingState,
-  found: Candidates,
+  read: Candidates,
   growth: UsageGrowth,
   nowNs: bigint,
 ): CandidatesStatus {
+  const found = withPausedWorkloads({ candidates: () => read }, state.pauses).candidates();
   const met = metThreshold(state, asked);
   const signal = rankedSignal(state, asked);
   const ranking = judgedRanking(policy, layout, signal, met && shortfallOf(met, observations), found, state, nowNs, LISTED);

@@ -36,6 +36,7 @@ export async function nodeStatus(
         stalls: node.stalls?.() ?? [],
         notifiers: [],
         problems: workloads.problems(),
+        pauses: [],
         history: new SignalHistory(),
         records: [],
         evictd: undefined,

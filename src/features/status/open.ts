@@ -84,6 +84,7 @@ export class RunningStatus {
       stalls: status.stalls,
       notifiers: status.notifierStates,
       problems: status.sourceProblems,
+      pauses: status.pauses,
       history: view.history,
       records: journal.recent,
       evictd: evictd(),

@@ -156,7 +156,7 @@ export interface BudgetStatus {
 
 /** Why evictd evicts nothing, or not for a resource. */
 export interface PauseStatus {
-  readonly kind: 'safe-mode' | 'shutdown' | 'no-workload-source' | 'budget' | 'no-yield' | 'leak';
+  readonly kind: 'operator' | 'safe-mode' | 'shutdown' | 'no-workload-source' | 'budget' | 'no-yield' | 'leak';
   readonly message: string;
 }
 

@@ -6,6 +6,7 @@ import { isPressure, pressureParts, STALL_KINDS, STALL_RESOURCES, WHOLE_SHARE } 
 import type { Observations } from '../../core/signal/observation.js';
 import type { Threshold } from '../../core/threshold/threshold.js';
 import { checkPressure } from '../../core/threshold/check-status.js';
+import type { TimedPause } from '../../core/message/pause-message.js';
 import type { NodeIdentity, NotifierState, SourceProblem } from '../../monitor/ports/ports.js';
 import { budgetStatus, evictionStatus, heldUnits, pauseStatus, policyStatus, recordStatus } from './activity-status.js';
 import { secondsOf, type Moment } from './moment.js';
@@ -24,6 +25,8 @@ export interface StatusParts {
   readonly stalls: readonly Stall[];
   readonly notifiers: readonly NotifierState[];
   readonly problems: readonly SourceProblem[];
+  /** By an operator. */
+  readonly pauses: readonly TimedPause[];
   readonly history: SignalHistory;
   /** Lines of the journal, the oldest first. */
   readonly records: readonly string[];
@@ -50,7 +53,7 @@ export function statusOf(parts: StatusParts, moment: Moment): StatusDocument {
     evictions: state.evictions.map((eviction) => evictionStatus(eviction, moment)),
     decisions: recordStatus(parts.records),
     budget: budgetStatus(policy, state, moment),
-    pauses: pauseStatus(policy, state, evictd?.safeMode ?? undefined, moment),
+    pauses: pauseStatus(policy, state, parts.pauses, evictd?.safeMode ?? undefined, moment),
     policies: (policy.policies ?? []).map((each) => policyStatus(each, state, moment)),
     heldUnits: heldUnits(state, moment),
     notifiers: parts.notifiers.map(notifierStatus),

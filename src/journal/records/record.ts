@@ -28,7 +28,7 @@ export interface StartFacts {
   readonly recovered: number;
   /** How many runs in a row crashed, the last one included; 0: the last run was stopped. */
   readonly crashes: number;
-  readonly state: Pick<State, 'reported' | 'conditions' | 'evictions'>;
+  readonly state: Pick<State, 'reported' | 'conditions' | 'evictions' | 'pauses'>;
   /** Why the saved state was not used; undefined: it was, or there was none. */
   readonly discarded: string | undefined;
 }
@@ -39,11 +39,13 @@ export function startRecord({ version, dryRun, recovered, crashes, state, discar
   const evictions = state.evictions.map(({ decision, phase }) => ({ decision: decision.serial, victim: victimOf(decision.victim), phase }));
   const thresholds = [...state.reported.values()].map(({ threshold }) => whenText(threshold));
   const { conditions } = state;
-  const resumed = { thresholds, conditions, evictions };
+  const pauses = [...state.pauses.values()].map(({ workload, reason }) => ({ ...(workload && { workload }), reason }));
+  const resumed = { thresholds, conditions, evictions, ...(pauses.length > 0 && { pauses }) };
   const names = [
     ...thresholds,
     ...conditions,
     ...state.evictions.map(({ decision: { victim } }) => `the eviction of ${victimName(victim)}`),
+    ...pauses.map(({ workload, reason }) => `the pause of evictions${workload ? ` of ${workload.name}` : ''} (${reason})`),
   ];
   const continued = names.length === 0 ? '' : `; it continues ${names.join(', ')}`;
   const lost = discarded === undefined ? '' : `; the saved state was discarded: ${discarded}`;

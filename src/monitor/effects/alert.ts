@@ -3,6 +3,7 @@ import { jsonInteger } from '../../core/quantity/integer.js';
 import { alertMessage } from '../../core/message/message.js';
 import { holdersOf, readingOf } from '../../journal/records/reading-record.js';
 import type { JournalRecord } from '../../journal/records/record.js';
+import { victimOf } from '../../journal/records/ranking-row.js';
 import { stormOf } from '../../journal/records/node-records.js';
 import type { EffectHandler } from './handler.js';
 
@@ -20,6 +21,11 @@ export const alert: EffectHandler<Alert> = {
 function codeOf(kind: Alert['alert']): Record<string, unknown> {
   if (kind === 'leak-elsewhere') return { code: 'EVICTD_LEAK_ELSEWHERE' };
   return kind === 'budget-exhausted' ? { code: 'EVICTD_BUDGET_EXHAUSTED' } : {};
+}
+
+/** What evictd would evict without the operator's pause. */
+function pausedOf({ pause }: Alert): Record<string, unknown> {
+  return pause === undefined ? {} : { pauseReason: pause.reason, wouldEvict: victimOf(pause.wouldEvict.victim) };
 }
 
 function budgetOf({ budget }: Alert): Record<string, unknown> {
@@ -56,6 +62,7 @@ export function alertRecord(effect: Alert): JournalRecord {
     ...readingOf(effect),
     ...stormOf(effect.decision),
     ...holdersOf(effect),
+    ...pausedOf(effect),
     ...budgetOf(effect),
     ...leakOf(effect),
     ...growersOf(effect),

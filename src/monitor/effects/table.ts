@@ -6,10 +6,10 @@ import { escalate } from './escalate.js';
 import { evict } from './evict.js';
 import type { EffectTable } from './handler.js';
 import { outcome } from './outcome.js';
+import { pause, resume } from './pause.js';
 import { policy, policyEnd, policyResult } from './policy.js';
 import { reclaim, reclaimed } from './reclaim.js';
 import { release } from './release.js';
-import { resume } from './resume.js';
 import { threshold } from './threshold.js';
 
 /** Everything that a step can ask for. */
@@ -25,6 +25,7 @@ export const EFFECTS: EffectTable<Effect> = {
   alert,
   release,
   resume,
+  pause,
   policy,
   'policy-result': policyResult,
   'policy-end': policyEnd,

@@ -8,6 +8,7 @@ import type { Observations } from '../../core/signal/observation.js';
 import type { Candidate } from '../../core/rank/first-candidates.js';
 import type { Stall } from '../../core/signal/pressure-share.js';
 import type { ConditionType, Signal } from '../../core/signal/signal.js';
+import type { OperatorPauses } from '../../core/pause/operator-pause.js';
 import type { PolicyActionName, PolicyResultKind } from '../../core/policy/policy-action.js';
 import type { Threshold, ThresholdKind } from '../../core/threshold/threshold.js';
 import type { NotifierState, SourceProblem } from './ports.js';
@@ -56,6 +57,13 @@ export interface Metrics {
   /** A notification was sent, or could not be. */
   notified(kind: string, result: string): void;
   held(units: number): void;
+  /**
+   * By an operator.
+   *
+   * @param pauses  the same object while nothing has changed
+   * @param bootNs  CLOCK_BOOTTIME now; undefined where there is none
+   */
+  paused(pauses: OperatorPauses, bootNs: bigint | undefined): void;
   /** @param budget  undefined: evictions are not limited */
   budget(budget: EvictionBudget | undefined, times: EvictionTimes): void;
   standingOrder(outcome: OrderOutcome): void;

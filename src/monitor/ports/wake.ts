@@ -1,3 +1,5 @@
+import type { PauseRequest } from '../../core/pause/operator-pause.js';
+
 /** What wakes the loop, and when the native layer saw it (monotonic clock). */
 export interface Wake {
   readonly source: WakeSource;
@@ -6,6 +8,8 @@ export interface Wake {
   readonly approaching?: true | undefined;
   /** Of memory.events and memory.oom_control: the counters that moved, with the kernel's names. */
   readonly counters?: readonly string[];
+  /** Of an operator. */
+  readonly pause?: PauseRequest;
 }
 export type NotifierMechanism = 'memcg_threshold' | 'sampler' | 'psi_trigger' | 'memcg_events' | 'memcg_oom' | 'memory_notification';
 export type WakeSource =
@@ -17,6 +21,7 @@ export type WakeSource =
   | 'victim'
   | 'reload'
   | 'resume'
+  | 'pause'
   | 'filesystem'
   | 'reclaim'
   | 'policy'

@@ -20,6 +20,7 @@ export function subject(thresholds: readonly Threshold[], overrides: Partial<Lin
     pressureTransitionPeriodNs: 300n * SECOND,
     maxPodGracePeriodNs: 10n * SECOND,
     monitoringIntervalNs: 10n * SECOND,
+    maxPauseNs: 4n * 3600n * SECOND,
     workloads: [{ cgroup: '/workload.slice' }],
     rules: [],
     policies: [],

@@ -145,7 +145,7 @@ test('an operator resumes evictions: the budget counts anew, and the alert may c
   expect(timeline.said(2, LEAK, {}, { resumed: true })).toEqual(['resume', 'evict w1 grace 0']);
   expect(next(timeline, 3)).toEqual(['killed w1 99Mi', 'alert budget-exhausted']);
   const [effect] = timeline.at(4, LEAK, {}, { resumed: true });
-  expect(effect).toEqual({ kind: 'resume', lifted: { evictions: new Map([['memory', 1]]), withoutYield: [], leak: false } });
+  expect(effect).toEqual({ kind: 'resume', lifted: { evictions: new Map([['memory', 1]]), withoutYield: [], leak: false, pauses: [] } });
 });
 
 test('an operator also ends the pause after an eviction without effect', () => {

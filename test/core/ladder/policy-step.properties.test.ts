@@ -47,6 +47,7 @@ interface Told {
   readonly protect: readonly string[];
   readonly victims: 'dying' | 'ended' | 'failed';
   readonly result: PolicyResult['result'] | undefined;
+  readonly asks: 'pause' | 'resume' | undefined;
 }
 
 const anyTold: fc.Arbitrary<Told> = fc.record({
@@ -59,6 +60,7 @@ const anyTold: fc.Arbitrary<Told> = fc.record({
   protect: fc.subarray([...PATHS], { maxLength: 2 }),
   victims: fc.constantFrom<Told['victims']>('dying', 'ended', 'failed'),
   result: fc.constantFrom<Told['result']>(undefined, 'done', 'failed', 'timed-out'),
+  asks: fc.constantFrom<Told['asks']>(undefined, undefined, undefined, undefined, undefined, 'pause', 'resume'),
 });
 
 interface Made {
@@ -87,7 +89,7 @@ function run(configured: readonly ConfiguredPolicy[], timeline: readonly Told[],
 
 const quiet: Told = {
   ...{ afterSeconds: 1, available: 500n, scopes: 'read', uses: 110, shuttingDown: false, stalled: false },
-  ...{ protect: [], victims: 'dying', result: undefined },
+  ...{ protect: [], victims: 'dying', result: undefined, asks: undefined },
 };
 
 /** The scope whose action answers. */
@@ -115,6 +117,9 @@ function inputOf(told: Told, before: State, nowNs: bigint) {
     candidates: () => candidates(...all),
     victims: new Map(before.evictions.map(({ decision }) => [decision.serial, victim])),
     policyReadings: () => (told.scopes === 'unread' ? undefined : { scopes }),
+    bootNs: nowNs,
+    ...(told.asks === 'pause' && { pause: { forNs: 10n * SECOND, reason: 'test' } }),
+    ...(told.asks === 'resume' && { resumed: true }),
     policyWorkloads: (paths): readonly ScopeReading[] => paths.map((path) => reading(path, nowNs, values(path))),
     ...(result &&
       running && {
@@ -143,6 +148,16 @@ const held = (effect: ReturnType<typeof acts>[number]): string | undefined => {
 };
 
 describe('for any policies and readings', () => {
+  test('in a pause nothing is evicted, throttled or frozen, no program is run, and nothing stays throttled or frozen', () => {
+    everyRun((made) => {
+      for (const one of made.filter(({ after }) => after.pauses.size > 0)) {
+        expect(one.effects.filter(({ kind }) => kind === 'evict')).toEqual([]);
+        expect(acts(one).filter(({ action }) => !['notify', 'unthrottle', 'thaw'].includes(action))).toEqual([]);
+        expect(one.after.policies.given).toEqual([]);
+      }
+    });
+  });
+
   test('no workload outside the scope is evicted, throttled or frozen for a policy', () => {
     everyRun((made) => {
       for (const one of made) {
@@ -249,8 +264,8 @@ describe('for any policies and readings', () => {
 
   test('a threshold that is due evicts in the step in which it would without policies', () => {
     everyRun((made) => {
-      for (const { told, before, effects } of made) {
-        if (told.available !== 50n || before.evictions.length > 0 || told.shuttingDown) continue;
+      for (const { told, before, after, effects } of made) {
+        if (after.pauses.size > 0 || told.available !== 50n || before.evictions.length > 0 || told.shuttingDown) continue;
         const isPaused = before.withoutYield.size > 0 || before.failedKills.size > 0 || before.baselines.size > 0;
         if (!isPaused) expect(effects.some((effect) => effect.kind === 'evict' && effect.decision.cause.kind === 'threshold')).toBe(true);
       }

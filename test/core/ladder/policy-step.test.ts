@@ -349,3 +349,32 @@ describe('a dry run', () => {
     expect(run.uses(60, 101)).toEqual([]);
   });
 });
+
+describe('a pause by an operator', () => {
+  const begin = { pause: { forNs: 60n * SECOND, reason: 'disk swap' }, bootNs: 0n } as const;
+  const at = (seconds: number): Partial<StepInput> => ({ bootNs: BigInt(seconds) * SECOND });
+
+  test('a ladder notifies and waits in its first other step; after the pause it goes on from there', () => {
+    const run = new Run([NOTIFY, THROTTLE, KILL]);
+    expect(run.uses(0, 99, begin)).toEqual(['pause begin']);
+    expect(run.uses(1, 101, at(1))).toEqual(['notify', 'throttle refused']);
+    expect(run.uses(59, 101, at(59))).toEqual([]);
+    expect(run.uses(60, 101, at(60))).toEqual(['pause end', 'throttle big']);
+    expect(run.uses(90, 101)).toEqual(['unthrottle big: time', 'evict big grace 0']);
+  });
+
+  test('what is throttled is given back, and its ladder begins anew', () => {
+    const run = new Run([NOTIFY, THROTTLE, KILL], { cooldownNs: 0n });
+    expect(run.uses(0, 101)).toEqual(['notify', 'throttle big']);
+    expect(run.uses(1, 101, begin)).toEqual(['pause begin', 'unthrottle big: paused', 'end p: paused']);
+    expect(run.uses(2, 101, at(1))).toEqual(['notify', 'throttle refused']);
+    expect(run.uses(3, 101, { resumed: true })).toEqual(['resume', 'throttle big']);
+  });
+
+  test('of one workload: it is given back, and another one is chosen', () => {
+    const run = new Run([THROTTLE, KILL]);
+    expect(run.uses(0, 101)).toEqual(['throttle big']);
+    const pause = { ...begin.pause, workload: { name: 'big', path: '/a/big' } };
+    expect(run.uses(1, 101, { ...begin, pause })).toEqual(['pause begin', 'unthrottle big: paused', 'evict small grace 0']);
+  });
+});

@@ -42,6 +42,7 @@ function partsOf(
     candidates: candidatesStatus(signal, { layout: 'single', ...made }, found, new UsageGrowth(), NOW),
     stalls: [],
     notifiers: [],
+    pauses: [],
     problems: [],
     history: new SignalHistory(),
     records: [],
@@ -142,6 +143,16 @@ test('an eviction in flight, with its phase and when SIGKILL follows', () => {
   ]);
   expect(status.evictions[0]?.message).toContain('memory.available 150MiB < 200Mi (soft)');
   expect(statusAfter(policy([HARD]), [[2n, 50n * Mi]]).evictions).toMatchObject([{ phase: 'dying', killsInSeconds: null }]);
+});
+
+test('a pause by an operator comes first', () => {
+  const parts = partsOf({ policy: policy([HARD], { shuttingDown: true }), state: initialState, observations: observations(0n, {}) });
+  const { pauses } = statusOf(
+    { ...parts, pauses: [{ reason: 'disk swap', endSeconds: 0, endsAt: '1970-01-01T00:00:00.000Z' }] },
+    { nowNs: NOW, wallMs: WALL_MS },
+  );
+  expect(pauses.map(({ kind }) => kind)).toEqual(['operator', 'shutdown']);
+  expect(pauses[0]?.message).toBe('an operator has paused evictions until 1970-01-01T00:00:00.000Z: disk swap');
 });
 
 test('a budget that is used up pauses evictions, and the candidates say why', () => {

@@ -39,6 +39,7 @@ export function eventOf(effect: Effect, nodeName: string): KubernetesEvent | und
     case 'alert':
     case 'release':
     case 'resume':
+    case 'pause':
     case 'policy':
     case 'policy-result':
     case 'policy-end':

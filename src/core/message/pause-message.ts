@@ -1,0 +1,25 @@
+import type { Effect } from '../decide/effect.js';
+import type { OperatorPause } from '../pause/operator-pause.js';
+import { formatDuration } from '../quantity/duration.js';
+
+/** A pause for people. */
+export interface TimedPause extends Pick<OperatorPause, 'reason' | 'workload'> {
+  /** When it ends, in seconds since 1970. */
+  readonly endSeconds: number;
+  /** The same as a date of ISO 8601. */
+  readonly endsAt: string;
+}
+
+/** 'an operator paused evictions for 30m0s: disk swap'. */
+export function pauseMessage(effect: Extract<Effect, { kind: 'pause' }>): string {
+  const { workload, reason, beganBootNs, endsBootNs } = effect.pause;
+  const of = workload === undefined ? 'evictions' : `evictions of ${workload.name}`;
+  if (effect.event === 'begin') return `an operator paused ${of} for ${formatDuration(endsBootNs - beganBootNs)}: ${reason}`;
+  const why = effect.because === 'limit' ? ', because pause.max permits no longer one' : '';
+  return `the pause of ${of} is over${why} (${reason})`;
+}
+
+/** 'an operator has paused evictions of web until 2026-11-26T02:00:00.000Z: disk swap'. */
+export function pausedText({ workload, reason, endsAt }: TimedPause): string {
+  return `an operator has paused evictions${workload === undefined ? '' : ` of ${workload.name}`} until ${endsAt}: ${reason}`;
+}

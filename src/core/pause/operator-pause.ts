@@ -1,0 +1,34 @@
+/** What an operator asks for. */
+export interface PauseRequest {
+  readonly forNs: bigint;
+  readonly reason: string;
+  /** Left out: nothing is evicted. */
+  readonly workload?: PausedWorkload;
+}
+
+export interface PausedWorkload {
+  readonly name: string;
+  /** As in Workload: it stays the same when the workload is started again. */
+  readonly path: string;
+}
+
+/** A pause of evictions by an operator. CLOCK_BOOTTIME counts the machine's sleep, and the wall clock does not change it. */
+export interface OperatorPause extends Omit<PauseRequest, 'forNs'> {
+  readonly beganBootNs: bigint;
+  readonly endsBootNs: bigint;
+  /** When it began, on the monotonic clock. */
+  readonly atNs: bigint;
+}
+
+/** By path of the workload; '': of everything. */
+export type OperatorPauses = ReadonlyMap<string, OperatorPause>;
+
+export const EVERYTHING = '';
+
+/** In which nothing is evicted; undefined: there is none. */
+export function fullPause(pauses: OperatorPauses): OperatorPause | undefined {
+  return pauses.get(EVERYTHING);
+}
+
+/** How a pause ends without `evictd resume`. `limit`: the configuration permits no longer one. */
+export type PauseEnd = 'time' | 'limit';

@@ -1,0 +1,36 @@
+import { resumeMessage } from '../../core/budget/lifted-pauses.js';
+import type { Effect } from '../../core/decide/effect.js';
+import { pauseMessage } from '../../core/message/pause-message.js';
+import type { EffectHandler } from './handler.js';
+
+/** An operator's pause begins or is over. */
+export const pause: EffectHandler<Extract<Effect, { kind: 'pause' }>> = {
+  record: (effect) => {
+    const { workload, reason, beganBootNs, endsBootNs } = effect.pause;
+    return {
+      type: 'pause',
+      event: effect.event,
+      ...(workload && { workload }),
+      reason,
+      seconds: Number(endsBootNs - beganBootNs) / 1e9,
+      ...(effect.event === 'end' && { because: effect.because }),
+      message: pauseMessage(effect),
+    };
+  },
+  isRecordedFirst: true,
+  log: ({ pause: { workload } }) => ({ level: 'warn', fields: { ...(workload && { workload: workload.path }) } }),
+};
+
+/** An operator ends all pauses. */
+export const resume: EffectHandler<Extract<Effect, { kind: 'resume' }>> = {
+  record: ({ lifted }) => ({
+    type: 'resume',
+    evictions: Object.fromEntries(lifted.evictions),
+    withoutYield: lifted.withoutYield,
+    leak: lifted.leak,
+    ...(lifted.pauses.length > 0 && { pauses: lifted.pauses.map(({ workload, reason }) => ({ ...(workload && { workload }), reason })) }),
+    message: resumeMessage(lifted),
+  }),
+  isRecordedFirst: true,
+  log: () => ({ level: 'warn', fields: {} }),
+};
