@@ -1,6 +1,5 @@
 import { memoryBase, withoutBases } from '../budget/growth-base.js';
 import { growthSince, isConsumed, isCurable } from '../budget/growth.js';
-import { fullPause } from '../pause/operator-pause.js';
 import { pauseFor } from '../reclaim/yield-pause.js';
 import { passedOver } from '../rank/victim-selection.js';
 import { choiceOf, decide } from '../rank/eviction-decision.js';
@@ -77,7 +76,6 @@ export interface OrderInput {
  */
 export function standingDecisions(policy: Policy, state: State, ordered: OrderedThreshold, input: OrderInput): readonly Decision[] {
   const { nowNs, candidates } = input;
-  if (fullPause(state.pauses)) return [];
   const isPaused = memoryBase(state.baselines)?.base.since.kind === 'leak' || pauseFor(ordered.threshold.signal, state.withoutYield);
   if (isPaused) return [];
   const first = decisionNow(policy, state, ordered, input);

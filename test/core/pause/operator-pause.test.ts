@@ -110,6 +110,14 @@ describe('a pause of everything', () => {
     expect(made.said(62, SHORT, {}, { pause: HALF_AN_HOUR, ...at(62) })).toEqual(['pause begin', 'alert paused']);
   });
 
+  test('… also after one that has ended by itself', () => {
+    const made = paused({ ...HALF_AN_HOUR, forNs: MINUTE });
+    expect(made.said(1, SHORT, {}, at(1))).toEqual(['alert paused']);
+    expect(made.said(60, SHORT, {}, at(60))).toEqual(['pause end', 'evict batch grace 0']);
+    made.state = { ...made.state, evictions: [] };
+    expect(made.said(62, SHORT, {}, { pause: HALF_AN_HOUR, ...at(62) })).toEqual(['pause begin', 'alert paused']);
+  });
+
   test('an eviction under way is finished', () => {
     const soft = threshold('memory.available', '200Mi', { graceSeconds: 1 });
     const made = new Run(policy([soft, threshold('memory.available', '100Mi')]), ALL);
