@@ -4,7 +4,7 @@ import { boundedServer, respond } from '../http/bounded-server.js';
 import type { ListenAddress, TryLock } from '../http/listen-address.js';
 import { CLIENT_TIMEOUT_MS, Listener } from '../http/listener.js';
 import type { Log } from '../log/log.js';
-import { acceptedFormat, CONTENT_TYPES, quality } from './exposition.js';
+import { acceptedFormat, quality } from './accepted-format.js';
 import { liveness, readiness, type Probe } from './health.js';
 import type { MetricsRegistry } from './registry.js';
 import type { Status } from './status.js';
@@ -67,12 +67,10 @@ function answer(
       respondProbe(response, readiness(status));
       return;
     case '/metrics':
-      try {
-        status.renew();
-        respondMetrics(request, response, registry);
-      } catch (error) {
+      status.renew();
+      respondMetrics(request, response, registry).catch((error: unknown) => {
         respond(response, 500, `${String(error)}\n`, TEXT);
-      }
+      });
       return;
     default:
       respond(response, 404, `not found\n\n${INDEX}`, TEXT);
@@ -84,13 +82,10 @@ function respondProbe(response: ServerResponse, probe: Probe): void {
 }
 
 /** In the format that the client prefers. Compressed on this thread: another one may not be there when it is needed. */
-function respondMetrics({ headers }: IncomingMessage, response: ServerResponse, registry: MetricsRegistry): void {
+async function respondMetrics({ headers }: IncomingMessage, response: ServerResponse, registry: MetricsRegistry): Promise<void> {
   const format = acceptedFormat(headers.accept);
-  const text = registry.metrics(format);
-  if (quality(headers['accept-encoding'], 'gzip') === 0) {
-    respond(response, 200, text, CONTENT_TYPES[format]);
-    return;
-  }
-  response.setHeader('Content-Encoding', 'gzip');
-  respond(response, 200, zlib.gzipSync(text, { level: 1 }), CONTENT_TYPES[format]);
+  const text = await registry.metrics(format);
+  const isCompressed = quality(headers['accept-encoding'], 'gzip') > 0;
+  if (isCompressed) response.setHeader('Content-Encoding', 'gzip');
+  respond(response, 200, isCompressed ? zlib.gzipSync(text, { level: 1 }) : text, registry.contentType(format));
 }

@@ -14,19 +14,12 @@ import type { ConditionType, Resource, Signal } from '../core/signal/signal.js';
 import type { Threshold, ThresholdKind } from '../core/threshold/threshold.js';
 import type { NotifierState, SourceProblem } from '../monitor/ports/ports.js';
 import type { EvictionOf, Metrics } from '../monitor/ports/metrics.js';
-import type { Exemplar, Line } from './exposition.js';
 import type { EventCounter, Latest, Metric, OnEvent } from './metric-types.js';
 import { METRICS } from './metric-list.js';
 import { WorkloadSeries } from './workload-series.js';
 
 /** Joins label values: none contains it. */
 const SEPARATOR = '\0';
-type Count = Pick<Line, 'value' | 'exemplar'>;
-
-/** An exemplar of now. undefined: the event belongs to no decision. */
-export function exemplarOf(decision: number | undefined, value: number): Exemplar | undefined {
-  return decision === undefined ? undefined : { decision, value, atSeconds: Date.now() / 1_000 };
-}
 
 /** The latest values and counts of the monitor, for scrapes and probes. */
 export class Status implements Metrics, Latest {
@@ -57,7 +50,7 @@ export class Status implements Metrics, Latest {
   #evictionTimes: EvictionTimes = new Map();
   #paused: OperatorPauses | undefined;
   /** Of each counter its values by label values. */
-  readonly #counts = new Map<string, Map<string, Count>>();
+  readonly #counts = new Map<string, Map<string, number>>();
   readonly #workloads = new WorkloadSeries();
   readonly #listeners = new Map<string, ((...args: unknown[]) => void)[]>();
 
@@ -86,16 +79,7 @@ export class Status implements Metrics, Latest {
 
   /** The value of a counter; 0 if no event raised it. */
   count(name: string, ...labels: readonly string[]): number {
-    return this.#counts.get(name)?.get(labels.join(SEPARATOR))?.value ?? 0;
-  }
-
-  /** All series of a counter, the initial ones first. */
-  linesOf({ name, labels, initial }: EventCounter): Line[] {
-    const keys = new Set([...initial(this).map((values) => values.join(SEPARATOR)), ...(this.#counts.get(name)?.keys() ?? [])]);
-    return [...keys].map((key) => {
-      const values = key.split(SEPARATOR);
-      return { ...(this.#counts.get(name)?.get(key) ?? { value: 0 }), labels: labels.map((label, at) => [label, values[at] ?? '']) };
-    });
+    return this.#counts.get(name)?.get(labels.join(SEPARATOR)) ?? 0;
   }
 
   get candidates(): ReturnType<WorkloadSeries['candidates']> {
@@ -225,13 +209,12 @@ export class Status implements Metrics, Latest {
     this.monitoringIntervalNs = intervalNs;
   }
 
-  #count({ name, on, decision }: EventCounter): void {
-    const counts = new Map<string, Count>();
+  #count({ name, on }: EventCounter): void {
+    const counts = new Map<string, number>();
     this.#counts.set(name, counts);
-    this.listen(on, decision, ([count, ...labels], of) => {
+    this.listen(on, undefined, ([count, ...labels]) => {
       const key = labels.join(SEPARATOR);
-      const before = counts.get(key);
-      counts.set(key, { value: (before?.value ?? 0) + count, exemplar: exemplarOf(of, count) ?? before?.exemplar });
+      counts.set(key, (counts.get(key) ?? 0) + count);
     });
   }
 

@@ -20,8 +20,8 @@ function fixture() {
     nowNs += seconds * SECOND;
     vi.setSystemTime(Date.now() + Number(seconds) * 1_000);
   };
-  const samples = (name: string) => {
-    const found = parseExposition(registry.metrics()).get(`evictd_${name}`)?.samples ?? {};
+  const samples = async (name: string) => {
+    const found = parseExposition(await registry.metrics()).get(`evictd_${name}`)?.samples ?? {};
     return Object.entries(found).map(([series, value]) => [series.replace(/^evictd_\w+/, ''), value]);
   };
   const evict = (path: string): void => status.evicted('memory.available', { decision: 1, workload: path });
@@ -30,34 +30,34 @@ function fixture() {
 
 const series = (path: string, signal = 'memory.available'): string => `{eviction_signal="${signal}",workload="${path}"}`;
 
-test('evictions by workload: the last ten, for an hour after the last one', () => {
+test('evictions by workload: the last ten, for an hour after the last one', async () => {
   const { evict, passTime, samples } = fixture();
   evict('/a');
   passTime(60n);
   evict('/b');
   evict('/a');
-  expect(samples('workload_evictions_total')).toEqual([
+  expect(await samples('workload_evictions_total')).toEqual([
     [series('/b'), 1],
     [series('/a'), 2],
   ]);
-  expect(samples('workload_last_eviction_timestamp_seconds')).toEqual([
+  expect(await samples('workload_last_eviction_timestamp_seconds')).toEqual([
     [series('/b'), 1_000_060],
     [series('/a'), 1_000_060],
   ]);
   for (let index = 0; index < 9; index += 1) evict(`/pod${String(index)}`);
-  expect(samples('workload_evictions_total').map(([name]) => name)).toEqual([
+  expect((await samples('workload_evictions_total')).map(([name]) => name)).toEqual([
     series('/a'),
     ...Array.from({ length: 9 }, (_, index) => series(`/pod${String(index)}`)),
   ]);
   passTime(3_000n);
   evict('/a');
   passTime(600n);
-  expect(samples('workload_evictions_total')).toEqual([[series('/a'), 3]]);
+  expect(await samples('workload_evictions_total')).toEqual([[series('/a'), 3]]);
   passTime(3_000n);
-  expect(samples('workload_evictions_total')).toEqual([]);
+  expect(await samples('workload_evictions_total')).toEqual([]);
 });
 
-test('candidates: each signal in the unit of its resource, in the order of eviction; gone when evicted, and a minute after the ranking', () => {
+test('candidates: each signal in the unit of its resource, in the order of eviction; gone when evicted, and a minute after the ranking', async () => {
   const { status, evict, passTime, samples } = fixture();
   status.ranked('memory.available', [
     { workload: '/b', resource: 'memory', usage: 500n },
@@ -67,21 +67,21 @@ test('candidates: each signal in the unit of its resource, in the order of evict
   status.ranked('nodefs.inodesFree', [{ workload: '/b', resource: 'inodes', usage: 3n }]);
   status.ranked('pid.available', [{ workload: '/d', resource: 'pids', usage: 4n }]);
   status.ranked('nodefs.available', [{ workload: '/d', resource: 'ephemeral-storage', usage: 6n }]);
-  expect(samples('candidate_usage_bytes')).toEqual([
+  expect(await samples('candidate_usage_bytes')).toEqual([
     [series('/b'), 500],
     [series('/a\\\\xff'), 900],
     [series('/d', 'nodefs.available'), 6],
   ]);
-  expect(samples('candidate_usage_inodes')).toEqual([[series('/b', 'nodefs.inodesFree'), 3]]);
-  expect(samples('candidate_usage_processes')).toEqual([[series('/d', 'pid.available'), 4]]);
+  expect(await samples('candidate_usage_inodes')).toEqual([[series('/b', 'nodefs.inodesFree'), 3]]);
+  expect(await samples('candidate_usage_processes')).toEqual([[series('/d', 'pid.available'), 4]]);
   passTime(59n);
   status.ranked('pid.available', [{ workload: '/e', resource: 'pids', usage: 1n }]);
   evict('/b');
-  expect(samples('candidate_usage_bytes').map(([name]) => name)).toEqual([series('/a\\\\xff'), series('/d', 'nodefs.available')]);
-  expect(samples('candidate_usage_inodes')).toEqual([]);
+  expect((await samples('candidate_usage_bytes')).map(([name]) => name)).toEqual([series('/a\\\\xff'), series('/d', 'nodefs.available')]);
+  expect(await samples('candidate_usage_inodes')).toEqual([]);
   passTime(1n);
-  expect(samples('candidate_usage_bytes')).toEqual([]);
-  expect(samples('candidate_usage_processes')).toEqual([[series('/e', 'pid.available'), 1]]);
+  expect(await samples('candidate_usage_bytes')).toEqual([]);
+  expect(await samples('candidate_usage_processes')).toEqual([[series('/e', 'pid.available'), 1]]);
 });
 
 test('the first five of a ranking, without those that are protected', () => {

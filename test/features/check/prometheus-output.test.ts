@@ -79,7 +79,7 @@ test('a failed check has only the exit code', () => {
   );
 });
 
-test('the families and values of the server', () => {
+test('the families and values of the server', async () => {
   const status = new Status();
   const noCount = (): number => 0;
   const registry = new MetricsRegistry(status, {
@@ -92,7 +92,7 @@ test('the families and values of the server', () => {
   });
   status.observe(calm, thresholds);
   status.notifiers([live, dead]);
-  const server = parseExposition(registry.metrics());
+  const server = parseExposition(await registry.metrics());
   const check = parseExposition(checkPrometheus(report(calm, { notifiers: [live, dead] })));
   check.delete('evictd_check_exit_code');
   expect(check.size).toBe(8);
