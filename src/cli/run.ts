@@ -26,7 +26,7 @@ async function loadedOrLifted(options: RunOptions): Promise<LoadedConfig> {
   try {
     return configFromOptions(options);
   } catch (error) {
-    const { liftAbandoned } = await import('../features/policy/abandoned-restraints.js');
+    const { liftAbandoned } = await import('../features/policy/restraint/abandoned-restraints.js');
     liftAbandoned();
     throw error;
   }

@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { OomScoreAdj } from '../features/oom-score-adj/process-adjuster.js';
 import { FoundFile } from '../features/oom-score-adj/original-values-file.js';
-import { liftAbandoned } from '../features/policy/abandoned-restraints.js';
+import { liftAbandoned } from '../features/policy/restraint/abandoned-restraints.js';
 import { counted } from '../core/quantity/amount.js';
 import { errnoName, HostError } from '../errors.js';
 import { selectHost } from '../host/select.js';

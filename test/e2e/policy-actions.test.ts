@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { HELD_DIRECTORY, restraintFilesIn } from '../../src/features/policy/restraint-file.js';
+import { HELD_DIRECTORY, restraintFilesIn } from '../../src/features/policy/restraint/restraint-file.js';
 import { freezable, freezers } from '../features/policy/ladder.js';
 import { Evictd, evictd, type RunOptions } from './evictd.js';
 

@@ -7,8 +7,8 @@ import type { Hierarchies } from '../../host/linux/cgroup/hierarchies.js';
 import type { ProgramRunner } from '../../monitor/ports/ports.js';
 import type { Binding } from '../../native/binding.js';
 import { reclaimMemory } from './memory-reclaim.js';
-import type { Restraint } from './restraint.js';
-import type { Restraints } from './restraints.js';
+import type { Restraint } from './restraint/restraint.js';
+import type { Restraints } from './restraint/restraints.js';
 
 export interface LadderParts {
   readonly native: Binding;

@@ -8,9 +8,9 @@ import { selectHost } from '../../host/select.js';
 import type { Log } from '../../log/log.js';
 import type { PolicyPort } from '../../monitor/ports/policy-port.js';
 import type { ProgramRunner, StepListener, StepReport } from '../../monitor/ports/ports.js';
-import { liftAbandoned } from './abandoned-restraints.js';
-import { RestraintFile, restraintFilePath } from './restraint-file.js';
-import { Restraints } from './restraints.js';
+import { liftAbandoned } from './restraint/abandoned-restraints.js';
+import { RestraintFile, restraintFilePath } from './restraint/restraint-file.js';
+import { Restraints } from './restraint/restraints.js';
 import * as deferred from './running-policies.js';
 import type { PolicySettings, RunningParts, RunningPolicies } from './running-policies.js';
 

@@ -18,7 +18,7 @@ import { LadderActions } from './ladder-actions.js';
 import { PolicyReader } from './policy-reader.js';
 import { PressureTriggers } from './pressure-triggers.js';
 import { readProcesses } from './scope-processes.js';
-import type { Restraints } from './restraints.js';
+import type { Restraints } from './restraint/restraints.js';
 
 export interface RunningParts {
   readonly hierarchies: Hierarchies;

@@ -1,8 +1,8 @@
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { liftAbandoned } from '../../../src/features/policy/abandoned-restraints.js';
-import { restraintFilePath } from '../../../src/features/policy/restraint-file.js';
+import { liftAbandoned } from '../../../src/features/policy/restraint/abandoned-restraints.js';
+import { restraintFilePath } from '../../../src/features/policy/restraint/restraint-file.js';
 import { native } from '../../../src/native/index.js';
 import { scratch } from '../../config/scratch.js';
 import { CollectedLog } from '../../support/oom-score-adj.js';

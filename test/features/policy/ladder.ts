@@ -3,8 +3,8 @@ import type { PolicyEffect, PolicyTarget } from '../../../src/core/policy/policy
 import { ownMemoryCgroup, readHierarchies } from '../../../src/host/linux/cgroup/hierarchies.js';
 import { readBootId } from '../../../src/host/linux/process/own-process.js';
 import { LadderActions } from '../../../src/features/policy/ladder-actions.js';
-import { RestraintFile } from '../../../src/features/policy/restraint-file.js';
-import { Restraints } from '../../../src/features/policy/restraints.js';
+import { RestraintFile } from '../../../src/features/policy/restraint/restraint-file.js';
+import { Restraints } from '../../../src/features/policy/restraint/restraints.js';
 import type { ProgramRunner } from '../../../src/monitor/ports/ports.js';
 import { native } from '../../../src/native/index.js';
 import { testCgroup, type TestCgroup } from '../../support/cgroup.js';

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { RestraintFile } from '../../../src/features/policy/restraint-file.js';
+import { RestraintFile } from '../../../src/features/policy/restraint/restraint-file.js';
 import { CgroupDirectory } from '../../../src/host/linux/cgroup/cgroup-directory.js';
 import { readBootId } from '../../../src/host/linux/process/own-process.js';
 import { freshFile } from '../../support/oom-score-adj.js';

@@ -1,5 +1,5 @@
-import type { CgroupDirectory } from '../../host/linux/cgroup/cgroup-directory.js';
-import type { Log } from '../../log/log.js';
+import type { CgroupDirectory } from '../../../host/linux/cgroup/cgroup-directory.js';
+import type { Log } from '../../../log/log.js';
 import { lift, type Lifted, type Restraint, type RestraintKind } from './restraint.js';
 import type { RestraintFile } from './restraint-file.js';
 

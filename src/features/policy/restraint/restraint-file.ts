@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { BootFile } from '../../storage/boot-file.js';
-import { makeDirectorySync } from '../../storage/directory.js';
+import { BootFile } from '../../../storage/boot-file.js';
+import { makeDirectorySync } from '../../../storage/directory.js';
 import type { Restraint } from './restraint.js';
 
 const VERSION = 2;

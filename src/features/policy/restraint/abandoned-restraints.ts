@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
-import { selectHost } from '../../host/select.js';
-import type { Log } from '../../log/log.js';
-import { native } from '../../native/index.js';
-import { isLockHeld } from '../../native/lock-held.js';
+import { selectHost } from '../../../host/select.js';
+import type { Log } from '../../../log/log.js';
+import { native } from '../../../native/index.js';
+import { isLockHeld } from '../../../native/lock-held.js';
 import { HELD_DIRECTORY, RestraintFile, restraintFilesIn } from './restraint-file.js';
 import type { Restraint } from './restraint.js';
 import { Restraints } from './restraints.js';

@@ -1,5 +1,5 @@
-import { errnoName } from '../../errors.js';
-import { CgroupDirectory } from '../../host/linux/cgroup/cgroup-directory.js';
+import { errnoName } from '../../../errors.js';
+import { CgroupDirectory } from '../../../host/linux/cgroup/cgroup-directory.js';
 
 /** `throttle`: memory.high. `freeze`: cgroup.freeze, or freezer.state of v1. */
 export type RestraintKind = 'throttle' | 'freeze';
