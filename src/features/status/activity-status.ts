@@ -95,7 +95,6 @@ export function policyStatus(policy: ConfiguredPolicy, state: State, moment: Mom
     name: policy.name,
     when: conditionText(policy.when, policy.scope === undefined ? 'node' : 'cgroup'),
     steps: policy.then.map(({ kind }) => kind),
-    scopes: scopes.length,
     active: scopes.flatMap((scope) => scopeStatus(policy, scope, moment)).slice(0, ACTIVE),
   };
 }

@@ -164,8 +164,6 @@ export interface PolicyStatus {
   readonly name: string;
   readonly when: string;
   readonly steps: readonly string[];
-  /** How many scopes are watched. */
-  readonly scopes: number;
   /** Those where something is happening. */
   readonly active: readonly {
     /** Path of the cgroup; '': the node. */

@@ -194,7 +194,7 @@ test('a policy whose condition holds, whose ladder acts, and that waits', () => 
       nowNs: NOW,
       wallMs: WALL_MS,
     });
-    expect(policies).toMatchObject([{ name: 'p', when: 'memory.current > 100Ki', steps: ['freeze', 'kill'], scopes: 1 }]);
+    expect(policies).toMatchObject([{ name: 'p', when: 'memory.current > 100Ki', steps: ['freeze', 'kill'] }]);
     return policies[0]?.active;
   };
   expect(activity([4n, 50])).toEqual([]);
