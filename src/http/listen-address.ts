@@ -1,5 +1,5 @@
-import { chmodSync, lstatSync, rmSync } from 'node:fs';
-import type { ListenOptions } from 'node:net';
+import { lstatSync, rmSync } from 'node:fs';
+import type { Server } from 'node:net';
 import { errnoName } from '../errors.js';
 
 /** As configured: `ADDRESS:PORT` or `unix:PATH`. */
@@ -12,10 +12,11 @@ export type TryLock = (path: string) => { close(): void } | undefined;
 export interface Endpoint {
   /** For the log. `port`: the port in use, if it is known. */
   text(port: number | undefined): string;
-  /** Removes what an ended process left at the address. Throws if the address is in use. May be called again. */
-  claim(): ListenOptions;
-  /** After the server listens. */
-  opened(): void;
+  /**
+   * Lets a server listen, after what an ended process left at the address is removed. Throws if the address is in use. May be
+   * called again.
+   */
+  open(server: Server): void;
   /** After the server is closed. May be called twice. */
   release(): void;
 }
@@ -28,8 +29,7 @@ export function endpointOf(address: ListenAddress, tryLock: TryLock, mode: numbe
 function tcpEndpoint(host: string, port: number): Endpoint {
   return {
     text: (used = port) => `${host.includes(':') ? `[${host}]` : host}:${String(used)}`,
-    claim: () => ({ host, port }),
-    opened: () => undefined,
+    open: (server) => server.listen({ host, port }),
     release: () => undefined,
   };
 }
@@ -43,7 +43,7 @@ class UnixEndpoint implements Endpoint {
   readonly #tryLock: TryLock;
   readonly #mode: number;
   #lock: { close(): void } | undefined;
-  #listened = false;
+  #opened = false;
 
   constructor(path: string, tryLock: TryLock, mode: number) {
     this.#path = path;
@@ -55,21 +55,23 @@ class UnixEndpoint implements Endpoint {
     return `unix:${this.#path}`;
   }
 
-  claim(): ListenOptions {
+  open(server: Server): void {
     this.#lock ??= this.#tryLock(`${this.#path}.held`);
     if (this.#lock === undefined) throw Object.assign(new Error('the address is in use'), { code: 'EADDRINUSE' });
     if (this.#isThere()) rmSync(this.#path, { force: true });
-    return { path: this.#path };
-  }
-
-  opened(): void {
-    this.#listened = true;
-    chmodSync(this.#path, this.#mode);
+    // It is made with its mode, before this returns: changed later, others could connect first, or put a link in its place.
+    const umask = process.umask(0o777 & ~this.#mode);
+    try {
+      this.#opened = true;
+      server.listen({ path: this.#path });
+    } finally {
+      process.umask(umask);
+    }
   }
 
   release(): void {
     if (this.#lock === undefined) return;
-    if (this.#listened) rmSync(this.#path, { force: true });
+    if (this.#opened) rmSync(this.#path, { force: true });
     rmSync(`${this.#path}.held`, { force: true });
     this.#lock.close();
     this.#lock = undefined;

@@ -51,7 +51,6 @@ export class Listener {
       this.#unavailable(error);
     });
     server.on('listening', () => {
-      this.#endpoint.opened();
       log[level](`${what} are served on ${this.#endpoint.text(this.port)}`);
       this.#problem = undefined;
     });
@@ -61,7 +60,7 @@ export class Listener {
   start(): void {
     if (this.#closed) return;
     try {
-      this.#server.listen(this.#endpoint.claim());
+      this.#endpoint.open(this.#server);
     } catch (error) {
       this.#unavailable(error as NodeJS.ErrnoException);
     }

@@ -51,6 +51,21 @@ test('a Unix socket: for root and its group, and gone with the server', async ()
   expect(readdirSync(join(path, '..'))).toEqual([]);
 });
 
+test('a Unix socket has its mode as soon as it is there, and nothing is lost if it is removed at once', async () => {
+  const path = socketPath();
+  const umask = process.umask(0);
+  const { server, logged } = atSocket(path);
+  try {
+    server.start();
+    expect(statSync(path).mode & 0o777).toBe(0o660);
+    expect(process.umask(0)).toBe(0);
+  } finally {
+    process.umask(umask);
+  }
+  rmSync(path);
+  await eventually('the server to listen', () => logged.length > 0);
+});
+
 test('a Unix socket that a killed evictd has left is replaced', async () => {
   const path = socketPath();
   await leaveSocket(path);
