@@ -1,4 +1,4 @@
-import { Counter, Gauge, Histogram, Registry, type OpenMetricsContentType, type PrometheusContentType } from 'prom-client';
+import { Counter, Gauge, Histogram, Registry, type OpenMetricsContentType } from 'prom-client';
 import { printable } from '../core/name/printable.js';
 import type { Format } from './accepted-format.js';
 import type { EventCounter, EventHistogram, Metric, OwnValues, ReadMetric } from './metric-types.js';
