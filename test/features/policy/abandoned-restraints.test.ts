@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { liftAbandoned } from '../../../src/features/policy/restraint/abandoned-restraints.js';
@@ -36,6 +36,15 @@ describe.runIf(freezers.length > 0)('what an evictd has frozen', () => {
       left: [],
     });
     expect([workload().isFrozen(), files()]).toEqual([false, []]);
+  });
+
+  test('is given back by the evictd that holds its lock by another path', async () => {
+    const { directory, lock } = await frozen();
+    const own = new native.FileLock(lock);
+    symlinkSync('run', join(directory, 'var-run'));
+    const { lifted } = liftAbandoned(undefined, { directory, own: join(directory, 'var-run', 'machine.lock') });
+    own.close();
+    expect([lifted.length, workload().isFrozen()]).toEqual([1, false]);
   });
 
   test('is given back where the directory of its lock is gone', async () => {

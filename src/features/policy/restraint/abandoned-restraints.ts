@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { selectHost } from '../../../host/select.js';
 import type { Log } from '../../../log/log.js';
 import { native } from '../../../native/index.js';
@@ -23,7 +23,7 @@ export function liftAbandoned(
   const lifted: Restraint[] = [];
   const files = restraintFilesIn(directory).flatMap((path) => {
     const lock = new RestraintFile(path, bootId, '').savedLock();
-    const held = lock === own && lock !== undefined ? 'lives' : lockOf(lock);
+    const held = lock === own && lock !== undefined ? 'lives' : lockOf(lock, own);
     if (held === 'lives') return [];
     try {
       lifted.push(...new Restraints(new RestraintFile(path, bootId, lock ?? ''), log).takeOver());
@@ -35,12 +35,22 @@ export function liftAbandoned(
   return { lifted, left: files.filter((path) => existsSync(path)) };
 }
 
-/** undefined: no evictd holds it, and none can: its directory is gone. */
-function lockOf(path: string | undefined): { close(): void } | 'lives' | undefined {
+/** undefined: no other evictd holds it, and none can: its directory is gone, or it is that of this evictd by another path. */
+function lockOf(path: string | undefined, own: string | undefined): { close(): void } | 'lives' | undefined {
   if (path === undefined) return undefined;
   try {
     return new native.FileLock(path);
   } catch (error) {
-    return isLockHeld(error) ? 'lives' : undefined;
+    return isLockHeld(error) && !isSameFile(path, own) ? 'lives' : undefined;
+  }
+}
+
+function isSameFile(path: string, own: string | undefined): boolean {
+  if (own === undefined) return false;
+  try {
+    const [one, other] = [statSync(path), statSync(own)];
+    return one.ino === other.ino && one.dev === other.dev;
+  } catch {
+    return false;
   }
 }
