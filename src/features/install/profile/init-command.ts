@@ -1,4 +1,4 @@
-import { existsSync, realpathSync } from 'node:fs';
+import { lstatSync, realpathSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { Command, Option } from 'commander';
 import { defaultFile } from '../../../config/merge/defaults.js';
@@ -47,17 +47,22 @@ export function initCommand({ io, detect, ask, workloads }: InitDeps): Command {
     exit: { 0: 'written', 1: 'the file exists, or it cannot be written', ...USAGE_AND_CONFIG },
   }).action(async ({ profile: chosen, config, force }: InitOptions) => {
     const file = resolve(config);
-    if (existsSync(file) && force !== true) {
-      throw new EvictdError('EVICTD_INSTALL_EXISTS', `${file} exists`, { hint: 'name another file with --config, or add --force' });
-    }
+    if (force !== true) requireNone(file);
     const found = detect();
     const profile = chosen ?? (await answeredProfile(found, ask)) ?? found.profile;
+    if (force !== true) requireNone(file); // since the answer
     if (chosen === undefined) io.stdout(`profile ${profile}${profile === found.profile ? `: ${found.because}` : ''}\n`);
     take({ action: 'write', path: file, text: profileText(profile, { schema: schemaFile(), endpoint: found.endpoint }) }, unused);
     io.stdout(
       `wrote ${file}\n\n${await effectText(file, workloads)}\nnext:\n  evictd config check --config ${file}\n  evictd run --dry-run --config ${file}\n`,
     );
   });
+}
+
+/** Nor a link, whatever it leads to. */
+function requireNone(file: string): void {
+  if (lstatSync(file, { throwIfNoEntry: false }) === undefined) return;
+  throw new EvictdError('EVICTD_INSTALL_EXISTS', `${file} exists`, { hint: 'name another file with --config, or add --force' });
 }
 
 const unused = (): never => {

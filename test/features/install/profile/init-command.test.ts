@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { PresentWorkload } from '../../../../src/config/lint/machine.js';
@@ -67,6 +67,20 @@ test('a file is overwritten only with --force', async () => {
   expect(readFileSync(file, 'utf8')).toBe('mine');
   expect((await init(['--config', file, '--force'])).error).toBeUndefined();
   expect(readFileSync(file, 'utf8')).toContain('of the profile server.');
+});
+
+test('neither a link that leads nowhere nor a file that is made while the question is open is overwritten', async () => {
+  const directory = scratch();
+  const [link, late] = [join(directory, 'link.yaml'), join(directory, 'late.yaml')];
+  symlinkSync('nowhere', link);
+  expect((await init(['--config', link])).error).toMatchObject({ code: 'EVICTD_INSTALL_EXISTS' });
+  expect(readlinkSync(link)).toBe('nowhere');
+  const ask = (): Promise<string> => {
+    writeFileSync(late, 'mine');
+    return Promise.resolve('');
+  };
+  expect((await init(['--config', late], { ask })).error).toMatchObject({ code: 'EVICTD_INSTALL_EXISTS' });
+  expect(readFileSync(late, 'utf8')).toBe('mine');
 });
 
 test('where the machine cannot be read, the file is written and the reason shown', async () => {
