@@ -13,7 +13,8 @@ export function table(
   paint = (cell: string, _row: number, _column: number): string => cell,
 ): string[] {
   const rows = cells.map((row) => row.map(printable));
-  const widths = columns.map(({ heading }, column) => Math.max(heading.length, ...rows.map((row) => row[column]?.length ?? 0)));
+  const headings = columns.map(({ heading }) => printable(heading));
+  const widths = headings.map((heading, column) => Math.max(heading.length, ...rows.map((row) => row[column]?.length ?? 0)));
   const line = (texts: readonly string[], row: number): string =>
     columns
       .map(({ align }, column) => {
@@ -24,11 +25,5 @@ export function table(
       })
       .join('  ')
       .trimEnd();
-  return [
-    line(
-      columns.map(({ heading }) => heading),
-      -1,
-    ),
-    ...rows.map(line),
-  ];
+  return [line(headings, -1), ...rows.map(line)];
 }

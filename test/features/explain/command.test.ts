@@ -32,6 +32,13 @@ test('a workload by name, path or pattern, with its place and values', async () 
   for (const same of ['/web', 'w*']) expect((await explain(same)).out).toBe(out);
 });
 
+test('a name with the codes of a terminal does nothing there', async () => {
+  const given = fakeReading(() => reading({}), { candidates: candidates([workload('b\u001b[2J'), Mi], [workload('web'), Mi]) });
+  const { out } = await ran((io) => explainCommand({ io, open: () => given }), ['--workload-cgroup', '/w', 'web']);
+  expect(out).toMatch(/COMPARED +1 b\\x1b\[2J +2 web/);
+  expect(out).not.toContain('\u001b');
+});
+
 test('a workload that is not there, or is not clear', async () => {
   expect((await explain('nope')).error).toMatchObject({ code: 'EVICTD_EXPLAIN_WORKLOAD', message: "there is no workload 'nope'" });
   expect((await explain('*')).error).toMatchObject({ message: "2 workloads match '*': /batch, /web" });
