@@ -40,7 +40,7 @@ export const run: MakeCommand = (edge) => {
     .option('--log-file <file>', 'log to this file, not to standard error; rotated to FILE.1 at 4 MiB');
   return withHelp(addConfigOptions(addRecordingOptions(command)), {
     about: [
-      'SIGHUP reloads the configuration. SIGUSR2 is evictd resume. SIGTERM and SIGINT stop evictd. Without workloads in the configuration, evictd exports metrics, but evicts nothing.',
+      'SIGHUP reloads the configuration. SIGUSR2 does the same as evictd resume. SIGTERM and SIGINT stop evictd. Without workloads in the configuration, evictd exports metrics, but evicts nothing.',
     ],
     examples: EXAMPLES,
     exit: {

@@ -34,7 +34,7 @@ struct ChildProgram::State {
 
   Command command;
   const std::shared_ptr<Waker> waker;
-  std::mutex mutex;           // held while the process is signalled or collected: afterwards its number is another's
+  std::mutex mutex;           // held for a signal or waitpid: after waitpid the pid may belong to another process
   std::atomic<pid_t> pid{0};  // set by the child, which shares the memory until exec
   bool cancelled = false;
   std::atomic<bool> done{false};

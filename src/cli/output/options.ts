@@ -111,7 +111,9 @@ export function configForLooking(options: ConfigOptions, io: Pick<Io, 'stderr'>)
     const loaded = kept ? loadWritten(kept, configFlags(flags)) : defaults;
     const [first] = errors.issues;
     const which = kept ? 'the configuration that evictd has in force' : 'the defaults';
-    io.stderr(`evictd: warning: the configuration has ${counted(errors)}, and this is by ${which}: ${first ? formatIssue(first) : ''}\n`);
+    io.stderr(
+      `evictd: warning: the configuration has ${counted(errors)}, so this command uses ${which}: ${first ? formatIssue(first) : ''}\n`,
+    );
     return { loaded, errors };
   }
 }

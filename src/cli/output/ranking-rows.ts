@@ -79,7 +79,7 @@ const COLUMNS: readonly Column[] = [
   { heading: 'EXCEEDS', align: 'left' },
   { heading: 'PRIORITY', align: 'right' },
   { heading: 'ABOVE REQUEST', align: 'right' },
-  { heading: 'AFTER THE ONE BEFORE BY', align: 'left' },
+  { heading: 'PLACE DECIDED BY', align: 'left' },
   { heading: '', align: 'left' },
 ];
 

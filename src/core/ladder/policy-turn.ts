@@ -48,7 +48,7 @@ export interface Turned extends Choice {
   readonly hasChosen: boolean;
 }
 
-/** A policy's scope whose turn it is. */
+/** The scope of a policy that this turn is for. */
 export interface Turn {
   readonly configured: ConfiguredPolicy;
   readonly key: string;

@@ -25,7 +25,7 @@ export function openProcessEvictor(native: Binding, hierarchy: CgroupHierarchy |
       try {
         files = new VictimFiles(cgroupDirectory(hierarchy, path), hierarchy.version);
         pidfd = new native.Pidfd(victim.pid);
-        // From here on the pid is that of the held process, or of none: what is read of it now is not another's.
+        // From here on the pid belongs to the held process or to no process, so what is read of it now is never of another process.
         const why = objectionTo(victim, workload, hierarchy);
         if (why === undefined) return new ProcessKill(native, victim, pidfd, files);
         throw new HostError('EVICTD_KILL_GONE', `${name} cannot be ended: ${why}`, { errno: 'ESRCH', path });

@@ -33,7 +33,7 @@ const EXIT_WARNINGS = 1;
 
 export function configCommand(deps: ConfigDeps): Command {
   return new Command('config')
-    .description('check or show the configuration')
+    .description('check, show, write or convert the configuration')
     .addCommand(checkCommand(deps))
     .addCommand(showCommand(deps.io))
     .addCommand(schemaCommand(deps.io));

@@ -155,7 +155,7 @@ function reasonsOf({ run, episodes, alerts, inFlight, decision }: Past): string[
     ...alerts.map(({ alert, message }) => `${String(alert)}: ${String(message)}`),
     ...(episodes.size > 0 && alerts.length === 0 && inFlight.size === 0 && decision === undefined
       ? [
-          'a threshold was met, and no eviction was due: a grace period ran, or the episode had its eviction, or it was repaying its minimum reclaim',
+          'a threshold was met, and no eviction was due: a grace period ran, or the episode had its eviction, or its minimum reclaim was still owed',
         ]
       : []),
   ];
@@ -176,7 +176,7 @@ function pastText(past: Past, rows: readonly RankedRow[], { atMs, time, workload
     `at ${at}:`,
     ...(run?.type === 'start' ? [`  evictd ${String(run.version)} ran since ${time(run)}`] : []),
     ...[...episodes.values()].map((each) =>
-      each.type === 'start' ? `  a threshold was met since before the start` : `  since ${time(each)}: ${String(each.message)}`,
+      each.type === 'start' ? `  a threshold was met already before the start` : `  since ${time(each)}: ${String(each.message)}`,
     ),
     ...(conditions.size > 0 ? [`  conditions: ${[...conditions].join(', ')}`] : []),
     ...(decision

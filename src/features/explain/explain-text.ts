@@ -15,7 +15,7 @@ export function explanationText(explanation: Explanation, style: Style): string 
     ...(workload ? [...workloadLines(workload, style), ''] : []),
     ...(source === 'evictd'
       ? [`${node}, as the running evictd sees it`]
-      : [`${node}, read now; grace periods, budget, pauses, policies and growth are known to a running evictd only`]),
+      : [`${node}, read now; only a running evictd knows grace periods, budget, pauses, policies and growth: evictd status`]),
     ...thresholds.map(thresholdLine),
     ...policies.map(({ name, scope, condition, readings, why }) =>
       printable(`  policy ${name}${scope === '' ? '' : ` on ${scope}`}: ${condition}${readings === null ? '' : ` (${readings})`}: ${why}`),
@@ -47,11 +47,11 @@ function workloadLines(workload: WorkloadExplanation, style: Style): string[] {
     neighbour ? [`${text(neighbour)}${neighbour.decidedBy === null ? '; all values are equal' : ` by ${neighbour.decidedBy}`}`] : [];
   const turn =
     evictedBefore === 0
-      ? 'no other is evicted before it'
+      ? 'no workload is evicted before it'
       : `${String(evictedBefore)} ${evictedBefore === 1 ? 'is' : 'are'} evicted before it`;
   return [
     ...[
-      `${name} (${path}): place ${String(place)} of ${String(of)}; ${protection ? `never evicted: ${protection.because}` : turn}`,
+      `${name} (${path}): ${protection ? `never evicted: ${protection.because}` : `place ${String(place)} of ${String(of)}; ${turn}`}`,
       ...(protection?.setBy ?? []).map((each) => `  set by ${each}`),
     ].map(printable),
     '',

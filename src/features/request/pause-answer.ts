@@ -102,7 +102,7 @@ function workloadOf(asked: string, { usages }: Pick<Candidates, 'usages'>): Paus
   const found = all.filter(({ path }) => path === asked);
   const [first, second] = found.length > 0 ? found : all.filter(({ name }) => name === asked);
   if (first === undefined)
-    throw new UsageError('EVICTD_PAUSE_WORKLOAD', `there is no workload ${asked}`, { hint: 'evictd rank lists the workloads' });
+    throw new UsageError('EVICTD_PAUSE_WORKLOAD', `there is no workload '${asked}'`, { hint: 'evictd rank lists the workloads' });
   if (second === undefined) return first;
   const hint = 'name one of them by its path';
   throw new UsageError('EVICTD_PAUSE_WORKLOAD', `several workloads are called ${asked}: ${first.path}, ${second.path}`, { hint });

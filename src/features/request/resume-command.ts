@@ -7,7 +7,7 @@ import { answered, processId, type RequestDeps } from './answered.js';
 /** Sends the request, and reports what the running evictd has lifted. */
 export function resumeCommand({ io, ask, timeoutMs }: RequestDeps): Command {
   const command = new Command('resume')
-    .description('make the running evictd evict again after it has paused')
+    .description('end all pauses: the running evictd evicts again')
     .option('--pid <pid>', 'process ID of the running evictd', processId);
   return withHelp(addConfigOptions(command), {
     about: [

@@ -32,7 +32,7 @@ const AGAIN_MS = 1_000;
 
 export function statusCommand({ io, open, againMs = AGAIN_MS }: StatusDeps): Command {
   const command = new Command('status')
-    .description('show on one screen where evictd stands')
+    .description('show the state of evictd and of its node on one screen')
     .addOption(signalOption())
     .addOption(outputOption());
   return withHelp(addConfigOptions(command), {

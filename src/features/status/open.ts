@@ -15,7 +15,7 @@ import type { RankingState } from './candidate-status.js';
 import type { CandidatesStatus, EvictdStatus } from './status-document.js';
 import { UsageGrowth } from './usage-growth.js';
 
-/** Follows the steps, so that a client can see where evictd stands. At rest it keeps a reference and some numbers a tick. */
+/** Follows the steps, so that a client can see the state of evictd. At rest it keeps a reference and some numbers a tick. */
 export class StepView implements StepListener {
   readonly history = new SignalHistory();
   #last: Pick<StepReport, 'policy' | 'state'> | undefined;

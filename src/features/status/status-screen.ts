@@ -193,10 +193,11 @@ function candidateLines({ signal, total, workloads }: CandidatesStatus, skip: nu
   const unit = signal === 'pid.available' ? 'processes' : signal.endsWith('.inodesFree') ? 'inodes' : 'bytes';
   const first = Math.min(skip, Math.max(0, workloads.length - most));
   const shown = workloads.slice(first, first + most);
+  let turn = workloads.slice(0, first).filter(({ protection }) => protection === null).length;
   const [head = '', ...lines] = table(
     CANDIDATE_COLUMNS,
-    shown.map(({ place, name, priority, usage, request, growth, protection }) => [
-      String(place),
+    shown.map(({ name, priority, usage, request, growth, protection }) => [
+      protection === null ? String(++turn) : '-',
       name,
       String(priority),
       amountText(unit, usage),

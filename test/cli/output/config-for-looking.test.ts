@@ -36,14 +36,14 @@ test('errors: what evictd has in force, with one warning that names the first of
   expect(config.monitoringIntervalNs).toBe(8_000_000_000n); // flags win
   expect(errors).toBeInstanceOf(ConfigError);
   expect(said).toMatch(
-    /^evictd: warning: the configuration has 2 errors, and this is by the configuration that evictd has in force: .*:1:14: EVICTD_CONFIG_[A-Z_]+ [^\n]*\n$/,
+    /^evictd: warning: the configuration has 2 errors, so this command uses the configuration that evictd has in force: .*:1:14: EVICTD_CONFIG_[A-Z_]+ [^\n]*\n$/,
   );
 });
 
 test('errors, and no evictd runs: the defaults', () => {
   const { config, said } = looked({ config: written(BROKEN), runtimeDirectory: scratch() });
   expect(config.oomScoreAdj).toBe('off');
-  expect(said).toContain('this is by the defaults');
+  expect(said).toContain('this command uses the defaults');
 });
 
 test('a file that is not there, or a wrong flag, is refused', () => {

@@ -58,7 +58,7 @@ broken: 1 broken, 1 degraded, 2 ok
     expect(error).toBeUndefined();
     expect(exit).toBe(2);
     expect(out).toMatch(
-      /^evictd: warning: the configuration has 1 error, and this is by the defaults: .*config\.yaml:1:\d+: EVICTD_CONFIG_/,
+      /^evictd: warning: the configuration has 1 error, so this command uses the defaults: .*config\.yaml:1:\d+: EVICTD_CONFIG_/,
     );
     expect(out).toMatch(/\nbroken +config +the configuration has 1 error: .*\n +fix: evictd config check\n/);
     expect(out).toContain('Linux 6.12.1');

@@ -39,6 +39,13 @@ test('a name with the codes of a terminal does nothing there', async () => {
   expect(out).not.toContain('\u001b');
 });
 
+test('a protected workload has no place', async () => {
+  const found = candidates([workload('web', { protection: { kind: 'critical' } }), 32n * Mi], [workload('batch'), 200n * Mi]);
+  const given = fakeReading(() => reading({}), { candidates: found });
+  const { out } = await ran((io) => explainCommand({ io, open: () => given }), ['--workload-cgroup', '/w', 'web']);
+  expect(out).toMatch(/^web \(\/web\): never evicted: critical\n/);
+});
+
 test('a workload that is not there, or is not clear', async () => {
   expect((await explain('nope')).error).toMatchObject({ code: 'EVICTD_EXPLAIN_WORKLOAD', message: "there is no workload 'nope'" });
   expect((await explain('*')).error).toMatchObject({ message: "2 workloads match '*': /batch, /web" });

@@ -88,9 +88,7 @@ const STATUS: StatusDocument = {
   })),
   budget: { max: 5, windowSeconds: 600, resources: [{ resource: 'memory', remaining: 1, freeInSeconds: null }] },
   pauses: [{ kind: 'leak', message: 'a pause' }],
-  policies: [
-    { name: 'p', when: 'x', steps: ['freeze', 'kill'], active: [{ scope: '/s', state: 'acting', step: 0, secondsLeft: 4 }] },
-  ],
+  policies: [{ name: 'p', when: 'x', steps: ['freeze', 'kill'], active: [{ scope: '/s', state: 'acting', step: 0, secondsLeft: 4 }] }],
   heldUnits: [{ unit: 'u.service', decision: 1, startsInSeconds: 60 }],
   notifiers: [{ mechanism: 'sampler', signal: 'memory.available', target: 't', live: false, essential: true, reason: 'r' }],
   problems: [{ code: 'C', message: 'm', hint: 'h' }],
@@ -116,9 +114,9 @@ test('the whole of it', () => {
       'policy p on /s acts: freeze, step 1 of 2 (4s left)',
       'u.service is kept stopped for 1m0s',
       '',
-      ' #  WORKLOAD  PRIORITY  USAGE  REQUEST  GROWTH/S  the order of eviction for memory.available, 1 to 10 of 60',
-      ' 1  w1               0  10MiB        -     +2MiB',
-      ' 2  w2               0  10MiB        -         -  not evicted: critical',
+      '#  WORKLOAD  PRIORITY  USAGE  REQUEST  GROWTH/S  the order of eviction for memory.available, 1 to 10 of 60',
+      '1  w1               0  10MiB        -     +2MiB',
+      '-  w2               0  10MiB        -         -  not evicted: critical',
     ].map((line) => (line.length > 100 ? `${line.slice(0, 99)}…` : line)),
   );
   expect(lines.slice(-3)).toEqual(['eviction budget: 1 of 5 left for memory', 'notifier sampler on t is not live: r', 'm (h)']);
