@@ -3,7 +3,7 @@ import type { CommandList } from './output/command.js';
 
 const isWindows = (): boolean => configuredPlatform().os === 'windows';
 
-/** The command that needs all others. */
+/** This command loads every other command. */
 export const COMPLETION = 'completion';
 
 /** Commands that `evictd --help` only names. */

@@ -35,7 +35,7 @@ export function serve(locked: Locked, published: Published, observed: Observed, 
     what: 'commands',
     level: 'debug',
     code: 'EVICTD_CONTROL_LISTEN',
-    hint: 'evictd works without, but evictd status and the commands that control it do not',
+    hint: 'evictions go on; evictd pause fails, and evictd status reads the node itself',
   });
   return { routes, control: closers.add(control) };
 }

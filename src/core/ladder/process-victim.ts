@@ -27,7 +27,7 @@ type ProcessCandidate = RankedWorkload & { readonly process: WorkloadProcess };
 
 /**
  * The process of a scope that is ended alone, with the ranking of the workloads. undefined: there is none. A workload that
- * may not be evicted keeps all of its processes. To avoid a login session is no reason here: it does not end.
+ * may not be evicted keeps all of its processes. That a login session is to be avoided does not count: it goes on.
  *
  * @param read  of these workloads, in this order
  */

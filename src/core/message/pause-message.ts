@@ -15,7 +15,7 @@ export function pauseMessage(effect: Extract<Effect, { kind: 'pause' }>): string
   const { workload, reason, beganBootNs, endsBootNs } = effect.pause;
   const of = workload === undefined ? 'evictions' : `evictions of ${workload.name}`;
   if (effect.event === 'begin') return `an operator paused ${of} for ${formatDuration(endsBootNs - beganBootNs)}: ${reason}`;
-  const why = effect.because === 'limit' ? ', because pause.max permits no longer one' : '';
+  const why = effect.because === 'limit' ? ', because pause.max is shorter' : '';
   return `the pause of ${of} is over${why} (${reason})`;
 }
 

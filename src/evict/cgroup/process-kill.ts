@@ -11,7 +11,7 @@ import { dyingProcesses, processNow } from './dying-processes.js';
 import { belongs } from './shared-cgroup.js';
 import { VictimFiles } from './victim-files.js';
 
-/** Ends one process of a workload where the decision says so. Everything else `others` ends. */
+/** Ends one process of a workload where the decision says so. `others` ends everything else. */
 export function openProcessEvictor(native: Binding, hierarchy: CgroupHierarchy | undefined, others: Evictor): Evictor {
   return {
     begin: (workload, unit, graceNs, isKilled, victim) => {
@@ -110,7 +110,7 @@ class ProcessKill implements KillInProgress {
         if ((wake & this.#native.WAKE.GONE) !== 0) callback(atNs);
       });
     } catch {
-      this.#exit = undefined; // out of descriptors: the loop looks anyway
+      this.#exit = undefined; // out of descriptors: the loop reads the victim without it
     }
   }
 

@@ -46,7 +46,7 @@ export function doctorCommand({ io, setExitCode, examine }: DoctorDeps): Command
   });
 }
 
-/** The other checks are by another configuration. */
+/** The configuration has errors, and the other checks use another one. */
 function brokenConfig(errors: ConfigError): Check {
   const summary = `the configuration has ${counted(errors)}: evictd does not start with it, and does not reload it`;
   return { id: 'config', status: 'broken', summary, fix: 'evictd config check', details: { errors: errors.issues.map(formatIssue) } };

@@ -105,5 +105,5 @@ function workloadOf(asked: string, { usages }: Pick<Candidates, 'usages'>): Paus
     throw new UsageError('EVICTD_PAUSE_WORKLOAD', `there is no workload '${asked}'`, { hint: 'evictd rank lists the workloads' });
   if (second === undefined) return first;
   const hint = 'name one of them by its path';
-  throw new UsageError('EVICTD_PAUSE_WORKLOAD', `several workloads are called ${asked}: ${first.path}, ${second.path}`, { hint });
+  throw new UsageError('EVICTD_PAUSE_WORKLOAD', `several workloads are called '${asked}': ${first.path}, ${second.path}`, { hint });
 }

@@ -90,7 +90,7 @@ describe('a pause of everything', () => {
     const [effect] = made.at(60, SHORT, {}, at(60));
     expect(effect).toMatchObject({ kind: 'pause', event: 'end', because: 'limit' });
     expect(effect?.kind === 'pause' && pauseMessage(effect)).toBe(
-      'the pause of evictions is over, because pause.max permits no longer one (disk swap)',
+      'the pause of evictions is over, because pause.max is shorter (disk swap)',
     );
   });
 
