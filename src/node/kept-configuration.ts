@@ -17,7 +17,8 @@ export class KeptConfiguration {
   keep({ written }: Pick<LoadedConfig, 'written'>): void {
     try {
       const beside = `${this.#path}.new`;
-      writeFileSync(beside, JSON.stringify(written), { mode: 0o600 });
+      rmSync(beside, { force: true }); // another user may have made it, or a link
+      writeFileSync(beside, JSON.stringify(written), { flag: 'wx', mode: 0o600 });
       renameSync(beside, this.#path);
     } catch {
       this.close(); // an older one would be wrong

@@ -1,5 +1,6 @@
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { errnoName } from '../errors.js';
+import { replaceFileSync } from './directory.js';
 
 /** A small file in the runtime directory, of which the content is valid until the next boot: pids, inodes of cgroups. */
 export class BootFile<T extends object> {
@@ -29,9 +30,7 @@ export class BootFile<T extends object> {
 
   /** Atomic: the old content stays if writing fails. */
   save(content: T): void {
-    const beside = `${this.path}.new`;
-    writeFileSync(beside, `${JSON.stringify({ version: this.#version, bootId: this.#bootId, ...content })}\n`, { mode: 0o600 });
-    renameSync(beside, this.path);
+    replaceFileSync(this.path, `${JSON.stringify({ version: this.#version, bootId: this.#bootId, ...content })}\n`, 0o600);
   }
 
   remove(): void {

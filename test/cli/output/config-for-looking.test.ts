@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { configForLooking } from '../../../src/cli/output/options.js';
@@ -60,4 +60,12 @@ test('the file in the runtime directory is for root only, and is gone at the end
   kept.close();
   expect(existsSync(join(runtimeDirectory, name))).toBe(false);
   new KeptConfiguration('/nonexistent', 'machine').keep(loadConfig({ platform: LINUX, file: written('') })); // never throws
+});
+
+test('a link that was planted in a shared runtime directory is not followed', () => {
+  const [runtimeDirectory, other] = [scratch(), written('of another program')];
+  symlinkSync(other, join(runtimeDirectory, 'configuration-machine.json.new'));
+  new KeptConfiguration(runtimeDirectory, 'machine').keep(loadConfig({ platform: LINUX, file: written('oomScoreAdj: qos') }));
+  expect(readFileSync(other, 'utf8')).toBe('of another program');
+  expect(readdirSync(runtimeDirectory)).toEqual(['configuration-machine.json']);
 });
