@@ -18,6 +18,10 @@ const SESSION_PROGRAMS: ReadonlySet<string> = new Set(
     .split(/\s+/),
 );
 
+/** Those of them that are scripts: their executable is the interpreter. */
+const SCRIPTS: ReadonlySet<string> = new Set(['qtile', 'uwsm', 'startx']);
+const INTERPRETER = /^(python|(ba|da)?sh$)/;
+
 /** The kernel keeps this many bytes of a command's name. */
 const COMMAND_BYTES = 15;
 const COMMANDS: ReadonlySet<string> = new Set([...SESSION_PROGRAMS, '(sd-pam)'].map((name) => name.slice(0, COMMAND_BYTES)));
@@ -30,5 +34,5 @@ const COMMANDS: ReadonlySet<string> = new Set([...SESSION_PROGRAMS, '(sd-pam)'].
 export function isSessionProgram(command: string, program: () => string | undefined): boolean {
   if (!COMMANDS.has(command)) return false;
   const name = program();
-  return name === undefined || SESSION_PROGRAMS.has(name);
+  return name === undefined || SESSION_PROGRAMS.has(name) || (SCRIPTS.has(command) && INTERPRETER.test(name));
 }

@@ -65,6 +65,7 @@ describe('never ended alone', () => {
     ['a compositor whose program was replaced', { name: 'sway', program: '/usr/bin/sway (deleted)' }],
     ['a display server', { name: 'Xorg', program: '/usr/lib/xorg/Xorg' }],
     ['a name that the kernel has cut', { name: 'gnome-session-b', program: '/usr/libexec/gnome-session-binary' }],
+    ['a window manager that is a script', { name: 'qtile', program: '/usr/bin/python3.13' }],
     ['one whose program cannot be read', { name: 'sshd', program: null }],
   ])('%s', (_rule, process) => {
     expect(written(process)).toBeUndefined();
@@ -84,5 +85,6 @@ describe('never ended alone', () => {
 });
 
 test('a process that has only given itself the name of a compositor', () => {
-  expect(written({ name: 'sway' })).toMatchObject({ pid: 4711 });
+  expect(written({ name: 'sway', program: '/usr/bin/python3.13' })).toMatchObject({ pid: 4711 });
+  expect(written({ pid: 4712, name: 'qtile' })).toMatchObject({ pid: 4712 });
 });
