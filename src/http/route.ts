@@ -24,7 +24,10 @@ export interface Route {
   readonly path: string;
   /** `everywhere`: read-only, and fit for everyone who may read the metrics. */
   readonly servedBy: 'socket' | 'everywhere';
-  /** An EvictdError that it throws is the answer: 400 for a wrong request, 503 if it may succeed later, else 500. */
+  /**
+   * An EvictdError that it throws is the answer: 400 for a wrong request, 422 if it names what is not there, 503 if it may
+   * succeed later, else 500.
+   */
   readonly answer: (request: ApiRequest) => Promise<ApiAnswer> | ApiAnswer;
 }
 
@@ -54,7 +57,8 @@ async function answerOf(routes: readonly Route[], request: IncomingMessage): Pro
 }
 
 function statusOf(error: unknown): number {
-  if (error instanceof UsageError || error instanceof InputError) return 400;
+  if (error instanceof InputError) return error.isMissing ? 422 : 400;
+  if (error instanceof UsageError) return 400;
   return error instanceof UnavailableError ? 503 : 500;
 }
 

@@ -2,7 +2,7 @@ import * as http from 'node:http';
 import { join } from 'node:path';
 import type { Config } from '../config/config.js';
 import { normalCgroupPath } from '../core/workload/cgroup.js';
-import { errnoName, EvictdError, UnavailableError, UsageError } from '../errors.js';
+import { errnoName, EvictdError, InputError, UnavailableError, UsageError } from '../errors.js';
 import { selectHost } from '../host/select.js';
 
 export interface ControlRequest {
@@ -53,6 +53,7 @@ async function ask(socketPath: string, request: ControlRequest, timeoutMs: numbe
   const json = JSON.parse(answer.text) as { readonly error?: { readonly code: string; readonly message: string; readonly hint?: string } };
   if (json.error === undefined) return { json };
   const { code, message, ...hint } = json.error;
+  if (answer.status === 422) throw new InputError(code, message, { ...hint, isMissing: true });
   throw answer.status === 400 ? new UsageError(code, message, hint) : new UnavailableError(code, message, hint);
 }
 

@@ -53,6 +53,11 @@ test(`the status before, during and after an eviction (${ON})`, async () => {
   const shown = await runEvictd('status', '--config', evictd.configFile);
   expect(shown).toMatchObject({ code: 0, stdout: expect.stringMatching(/^eviction 1 of batch: terminating for /m) as string });
 
+  const explained = await ask(socket, '/api/v1/explain?workload=web');
+  expect(contradictions('Explanation', explained.document)).toEqual([]);
+  expect(explained.document).toMatchObject({ source: 'evictd', workload: { name: 'web' } });
+  expect((await runEvictd('explain', 'batch', '--config', evictd.configFile)).stdout).toContain('as the running evictd sees it\n');
+
   const nothing = await ask(socket, '/nothing');
   expect(nothing).toMatchObject({ status: 404, document: { error: { hint: `there is ${documentedOperations().join(', ')}` } } });
   expect(await evictd.stop()).toBe(0);

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import manifest from '../../../package.json' with { type: 'json' };
+import * as explaining from '../../features/explain/running.js';
 import * as deferred from '../../features/request/pause-answer.js';
 import { RunningStatus } from '../../features/status/open.js';
 import type { EvictdStatus } from '../../features/status/status-document.js';
@@ -63,8 +64,16 @@ function routesOf(
   });
   const running = new RunningStatus({ view, node, status, workloads, journal, evictd });
   const pausing = { maxNs: () => inForce.config.maxPauseNs, candidates: () => workloads.candidates('bounds'), monitor, status };
+  const explained = {
+    standing: () => running.standing(),
+    candidates: () => workloads.candidates('bounds'),
+    node: node.identity.name,
+    pauses: () => status.pauses,
+    loaded: () => inForce.loaded,
+  };
   return [
     { method: 'GET', path: '/api/v1/status', servedBy: 'everywhere', answer: running.answer },
+    { method: 'GET', path: '/api/v1/explain', servedBy: 'socket', answer: ({ query }) => explaining.explainBy(query, explained) },
     { method: 'POST', path: '/api/v1/pause', servedBy: 'socket', answer: ({ body }) => deferred.pauseBy(body, pausing) },
     { method: 'POST', path: '/api/v1/resume', servedBy: 'socket', answer: () => deferred.resumeBy(pausing) },
   ];

@@ -3,6 +3,7 @@ import { pausesIn } from '../../core/budget/lifted-pauses.js';
 import { conditionText } from '../../core/condition/condition-text.js';
 import type { Policy, State } from '../../core/decide/state.js';
 import { readingsOf, truthOf } from '../../core/ladder/policy-truth.js';
+import { pausedText, type TimedPause } from '../../core/message/pause-message.js';
 import type { ConfiguredPolicy } from '../../core/policy/configured-policy.js';
 import { amountOf } from '../../core/quantity/amount.js';
 import { formatDuration } from '../../core/quantity/duration.js';
@@ -33,6 +34,8 @@ export interface ExplainedMoment {
   readonly policy: Policy;
   /** What is kept from step to step; of a process that makes no steps the initial state. */
   readonly state: State;
+  /** By an operator. */
+  readonly pauses: readonly TimedPause[];
   readonly observations: Observations;
   /** With what protects each workload now. */
   readonly ranking: readonly RankedWorkload[];
@@ -121,7 +124,7 @@ function nearestOf(thresholds: readonly ThresholdExplanation[]): Explanation['ne
   return nearest ? { when: nearest.when, left: nearest.left } : null;
 }
 
-function blockersOf({ policy, state, ranking, signal, nowNs, source }: ExplainedMoment): readonly string[] {
+function blockersOf({ policy, state, pauses, ranking, signal, nowNs, source }: ExplainedMoment): readonly string[] {
   const { withoutYield, leak } = pausesIn(state);
   const budgets = RESOURCES.flatMap((resource) => {
     const used = usedUpBudget(policy, state.evictionTimes, resource, nowNs);
@@ -132,6 +135,7 @@ function blockersOf({ policy, state, ranking, signal, nowNs, source }: Explained
   const isEvictable = ranking.some(({ protection }) => protection === undefined);
   return [
     ...(policy.dryRun && source === 'evictd' ? ['this is a dry run: it records decisions and sends no signal'] : []),
+    ...pauses.flatMap((pause) => (pause.workload === undefined ? [`${pausedText(pause)}; evictd resume ends it before`] : [])),
     ...(policy.safeMode ? ['evictd is in safe mode, because it crashed several times'] : []),
     ...(policy.shuttingDown ? ['the machine shuts down: soft thresholds evict nothing'] : []),
     ...(policy.hasWorkloadSource || policy.safeMode ? [] : ['no workload source is configured']),

@@ -15,7 +15,7 @@ export function explanationText(explanation: Explanation, style: Style): string 
     ...(workload ? [...workloadLines(workload, style), ''] : []),
     ...(source === 'evictd'
       ? [`${node}, as the running evictd sees it`]
-      : [`${node}, read now; only a running evictd knows grace periods, budget, pauses, policies and growth: evictd status`]),
+      : [`no evictd guards this node (${node}): read from the node itself, without grace periods, budget, pauses, policies and growth`]),
     ...thresholds.map(thresholdLine),
     ...policies.map(({ name, scope, condition, readings, why }) =>
       printable(`  policy ${name}${scope === '' ? '' : ` on ${scope}`}: ${condition}${readings === null ? '' : ` (${readings})`}: ${why}`),

@@ -1,8 +1,10 @@
 import type { Policy } from '../../core/decide/state.js';
+import type { TimedPause } from '../../core/message/pause-message.js';
 import { amountOfResource } from '../../core/quantity/amount.js';
 import { comparatorsOf, decidingComparator, type ComparatorName, type RankComparator } from '../../core/rank/rank-comparators.js';
 import { protectionText, type RankedWorkload } from '../../core/rank/rank.js';
 import { SIGNAL_FACTS, type ResourceSignal } from '../../core/signal/signal.js';
+import { isBelow } from '../../core/workload/cgroup.js';
 import type { Protection, Workload } from '../../core/workload/workload.js';
 import type { NeighbourExplanation, WorkloadExplanation } from './explanation.js';
 
@@ -12,6 +14,7 @@ export type SettingsOf = (workload: Workload, key: 'critical' | 'priority' | 're
 interface RankedMoment {
   readonly signal: ResourceSignal;
   readonly policy: Pick<Policy, 'departures'>;
+  readonly pauses: readonly TimedPause[];
   readonly ranking: readonly RankedWorkload[];
   readonly settingsOf: SettingsOf;
 }
@@ -45,7 +48,7 @@ export function explainWorkload(moment: RankedMoment, item: RankedWorkload): Wor
           setBy: protection.kind === 'critical' ? settingsOf(workload, 'critical') : [],
         }
       : null,
-    wouldChange: protection ? wouldLift(protection, item, settingsOf) : wouldMove(comparators, before, item, after, moment),
+    wouldChange: protection ? wouldLift(protection, item, moment) : wouldMove(comparators, before, item, after, moment),
   };
 }
 
@@ -82,7 +85,13 @@ const LIFTS: Partial<Record<Protection['kind'], string>> = {
   'emergency-action': 'another FailureAction= or SuccessAction= of the unit',
 };
 
-function wouldLift(protection: Protection, { workload }: RankedWorkload, settingsOf: SettingsOf): readonly string[] {
+function wouldLift(protection: Protection, { workload }: RankedWorkload, { pauses, settingsOf }: RankedMoment): readonly string[] {
+  if (protection.kind === 'paused') {
+    const ends = pauses.flatMap(({ workload: paused, endsAt }) =>
+      paused && (paused.path === workload.path || isBelow(workload.path, paused.path)) ? [endsAt] : [],
+    );
+    return [`the end of its pause${ends.map((end) => ` at ${end}`).join(' and')}, or \`evictd resume\``];
+  }
   if (protection.kind !== 'critical') return [LIFTS[protection.kind] ?? 'nothing that the configuration sets'];
   const setBy = settingsOf(workload, 'critical');
   return [setBy.length === 0 ? 'it is critical by its Kubernetes priority' : `without ${setBy.join(' and ')} it is not protected`];

@@ -1,8 +1,10 @@
 import type { Policy, State } from '../../core/decide/state.js';
+import { rankedSignal, type RankingState } from '../../core/rank/current-ranking.js';
 import type { Observations } from '../../core/signal/observation.js';
-import { isResourceSignal, isSignal, RESOURCE_SIGNALS, type ResourceSignal } from '../../core/signal/signal.js';
-import { UnavailableError, UsageError } from '../../errors.js';
+import type { ResourceSignal } from '../../core/signal/signal.js';
+import { UnavailableError } from '../../errors.js';
 import type { ApiAnswer, ApiRequest } from '../../http/route.js';
+import { signalParameter } from '../../http/signal-parameter.js';
 import type { LinuxNode } from '../../host/select.js';
 import type { Status } from '../../metrics/status.js';
 import type { StepListener, StepReport, WorkloadSource } from '../../monitor/ports/ports.js';
@@ -11,7 +13,6 @@ import { momentNow } from './moment.js';
 import { SignalHistory } from './signal-history.js';
 import * as deferred from './status.js';
 import * as ranking from './candidate-status.js';
-import type { RankingState } from './candidate-status.js';
 import type { CandidatesStatus, EvictdStatus } from './status-document.js';
 import { UsageGrowth } from './usage-growth.js';
 
@@ -65,18 +66,9 @@ export class RunningStatus {
   }
 
   readonly answer = ({ query }: ApiRequest): ApiAnswer => {
-    const asked = signalOf(query.get('signal'));
+    const asked = signalParameter(query);
     const { view, node, status, journal, evictd } = this.#parts;
-    if (view.last === undefined) throw new UnavailableError('EVICTD_API_STARTING', 'evictd has not read the node yet');
-    status.renew();
-    const { policy, state } = view.last;
-    const layout = node.layout();
-    const read = {
-      policy,
-      state,
-      layout: typeof layout === 'string' ? layout : (state.layout ?? 'single'),
-      observations: status.observations,
-    };
+    const read = this.standing();
     const parts = {
       ...read,
       node: node.identity,
@@ -92,10 +84,20 @@ export class RunningStatus {
     return { json: deferred.statusOf(parts, momentNow()) };
   };
 
+  /** What the last step left, and the newest reading. @throws UnavailableError  there was no step yet */
+  standing(): RankingState {
+    const { view, node, status } = this.#parts;
+    if (view.last === undefined) throw new UnavailableError('EVICTD_API_STARTING', 'evictd has not read the node yet');
+    status.renew();
+    const { policy, state } = view.last;
+    const layout = node.layout();
+    return { policy, state, layout: typeof layout === 'string' ? layout : (state.layout ?? 'single'), observations: status.observations };
+  }
+
   #candidates(asked: ResourceSignal | undefined, read: RankingState): CandidatesStatus {
     const beganNs = process.hrtime.bigint();
     const last = this.#ranked;
-    if (last?.candidates.signal === ranking.rankedSignal(read.state, asked) && beganNs < last.untilNs) return last.candidates;
+    if (last?.candidates.signal === rankedSignal(read.state, asked) && beganNs < last.untilNs) return last.candidates;
     const found = this.#parts.workloads.candidates('bounds');
     const candidates = ranking.candidatesStatus(asked, read, found, this.#growth, beganNs);
     const endedNs = process.hrtime.bigint();
@@ -103,11 +105,4 @@ export class RunningStatus {
     this.#ranked = { candidates, untilNs: endedNs + (pauseNs > FRESH_NS ? pauseNs : FRESH_NS) };
     return candidates;
   }
-}
-
-/** @throws UsageError  no workload is evicted for it */
-function signalOf(text: string | null): ResourceSignal | undefined {
-  if (text === null || text === '') return undefined;
-  if (isSignal(text) && isResourceSignal(text)) return text;
-  throw new UsageError('EVICTD_API_SIGNAL', `no workload is evicted for ${text}`, { hint: `use one of ${RESOURCE_SIGNALS.join(', ')}` });
 }

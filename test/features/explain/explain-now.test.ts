@@ -24,6 +24,7 @@ function moment(availableMi: bigint, overrides: Partial<ExplainedMoment> = {}): 
     signal: 'memory.available',
     policy: policy([hard, soft]),
     state: initialState,
+    pauses: [],
     observations: observations(0n, { 'memory.available': availableMi * Mi }),
     ranking: RANKING,
     nowNs: 100n * SECOND,
