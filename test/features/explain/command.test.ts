@@ -34,7 +34,10 @@ test('a workload by name, path or pattern, with its place and values', async () 
 
 test('a name with the codes of a terminal does nothing there', async () => {
   const given = fakeReading(() => reading({}), { candidates: candidates([workload('b\u001b[2J'), Mi], [workload('web'), Mi]) });
-  const { out } = await ran((io) => explainCommand({ io, open: () => given }), ['--workload-cgroup', '/w', 'web']);
+  const { out } = await ran(
+    (io) => explainCommand({ io, open: () => given }),
+    ['--workload-cgroup', '/w', '--runtime-directory', join(directory, 'run'), 'web'],
+  );
   expect(out).toMatch(/COMPARED +1 b\\x1b\[2J +2 web/);
   expect(out).not.toContain('\u001b');
 });
@@ -42,7 +45,10 @@ test('a name with the codes of a terminal does nothing there', async () => {
 test('a protected workload has no place', async () => {
   const found = candidates([workload('web', { protection: { kind: 'critical' } }), 32n * Mi], [workload('batch'), 200n * Mi]);
   const given = fakeReading(() => reading({}), { candidates: found });
-  const { out } = await ran((io) => explainCommand({ io, open: () => given }), ['--workload-cgroup', '/w', 'web']);
+  const { out } = await ran(
+    (io) => explainCommand({ io, open: () => given }),
+    ['--workload-cgroup', '/w', '--runtime-directory', join(directory, 'run'), 'web'],
+  );
   expect(out).toMatch(/^web \(\/web\): never evicted: critical\n/);
 });
 
