@@ -32,6 +32,8 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   'evictionBudget.bands': 'Lower limits for important workloads.',
   'evictionBudget.bands[].minPriority': 'The limit is for workloads of at least this priority.',
   'evictionBudget.bands[].max': 'Workloads of the band per window.',
+  pause: 'Of evictions, by an operator: evictd pause.',
+  'pause.max': 'The longest time, from 0s (no pause is allowed) to 168h.',
   allocatable: 'What all workloads may use together, for the signal allocatableMemory.available.',
   'allocatable.cgroup': 'Cgroup that contains all workloads, e.g. /kubepods.slice.',
   'allocatable.capacity': 'Memory that they may use together, e.g. 8Gi.',

@@ -28,6 +28,7 @@ test('the defaults', () => {
     evictionBudget: { max: 5, windowNs: 600_000_000_000n, bands: [] },
     localStorageCapacityIsolation: false,
     dryRun: false,
+    maxPauseNs: 14_400_000_000_000n,
   });
 });
 

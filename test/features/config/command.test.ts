@@ -221,6 +221,7 @@ monitoringInterval                10s              default
 standingOrder.after               5ms              default
 safeMode.crashes                  5                default
 safeMode.within                   10m              default
+pause.max                         4h               default
 node.cgroup                       -                default
 filesystems.nodefs                /                default
 filesystems.imagefs               -                default
