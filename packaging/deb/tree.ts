@@ -11,7 +11,7 @@ const DOCUMENTATION = '/usr/share/doc/evictd';
 const PROGRAM = [`${LIBRARY}/node`, `${LIBRARY}/dist/evictd.js`];
 
 /** Files for monitoring systems. */
-const MONITORING = ['grafana', 'prometheus'];
+const MONITORING = ['grafana', 'icinga2', 'nagios', 'prometheus'];
 
 const CONFIG = '/etc/evictd/config.yaml';
 /** Where each shell looks for the scripts of packages. */

@@ -37,6 +37,8 @@ export interface CheckReport {
   /** What all of it comes from. */
   readonly reading: NodeReading;
   readonly problems: readonly CheckProblem[];
+  /** Of the signals of `--signal` only. */
+  readonly isNarrow: boolean;
   /** Configuration warnings that do not affect this check; only in JSON. */
   readonly notices: readonly CheckProblem[];
   /** One moment on both clocks, to convert times. */
@@ -54,12 +56,15 @@ export interface CheckInput {
   readonly notifiers: readonly NotifierState[];
   /** Left out: not asked for. */
   readonly stalls?: readonly Stall[];
+  /** Left out: false. */
+  readonly isNarrow?: boolean;
   readonly problems: readonly SourceProblem[];
   readonly notices: readonly ConfigNotice[];
   readonly clock: Clock;
 }
 
-export function checkReport({ node, observations, thresholds, notifiers, stalls = [], problems, notices, clock }: CheckInput): CheckReport {
+export function checkReport(input: CheckInput): CheckReport {
+  const { node, observations, thresholds, notifiers, stalls = [], isNarrow = false, problems, notices, clock } = input;
   const { status, signals, entries, conditions } = checkPressure(observations, thresholds);
   const undecided = new Set(
     entries.filter(({ met }) => met === undefined).flatMap(({ threshold }) => operandsOf(threshold).map(({ signal }) => signal)),
@@ -81,6 +86,7 @@ export function checkReport({ node, observations, thresholds, notifiers, stalls 
     notifiers,
     reading: { observations, thresholds, notifierStates: notifiers, stalls },
     problems: [...unread, ...problems, ...standIns(signals), ...warnings.filter(concernsReading)].map(problemOf),
+    isNarrow,
     notices: warnings.filter((notice) => !concernsReading(notice)).map(problemOf),
     clock,
   };
@@ -98,6 +104,7 @@ export function failedReport(error: unknown, clock: Clock): CheckReport {
     notifiers: [],
     reading: { observations: { observed: new Map(), missing: new Map() }, thresholds: [], notifierStates: [], stalls: [] },
     problems: problemsOf(error),
+    isNarrow: false,
     notices: [],
     clock,
   };

@@ -12,6 +12,7 @@ import { checkJson } from './json-output.js';
 import { checkNagios } from './nagios-output.js';
 import * as prometheus from './prometheus-output.js';
 import { checkReport, failedReport, type CheckReport, type Clock } from './check-report.js';
+import * as narrow from './signal-thresholds.js';
 import { styleFor } from '../../cli/output/style.js';
 import { checkText } from './text-output.js';
 import { filesystemsRead, type OpenReading } from '../../node/reading.js';
@@ -28,7 +29,7 @@ export interface CheckDeps {
   readonly openPlaced: OpenReading;
 }
 
-interface CheckOptions extends ConfigOptions {
+interface CheckOptions extends ConfigOptions, narrow.SignalFlags {
   readonly output: Format;
 }
 
@@ -44,11 +45,15 @@ export function checkCommand({ io, setExitCode, open, openPlaced }: CheckDeps): 
     show(failedReport(new UsageError('EVICTD_USAGE', message, { hint: 'evictd check --help' }), clockNow()), format);
   })
     .description('compare the node with the thresholds once')
-    .addOption(new Option('-o, --output <format>', 'output format').choices(FORMATS).default('text'));
+    .addOption(new Option('-o, --output <format>', 'output format').choices(FORMATS).default('text'))
+    .option('--signal <signals>', 'compare only this signal, or several that must be short at once (separated by commas)')
+    .option('-w, --warning <values>', 'exit 1 beyond this value, one for each signal: 10%, 500Mi (needs --signal)')
+    .option('-c, --critical <values>', 'exit 2 beyond this value, one for each signal (needs --signal)');
   return withHelp(addConfigOptions(command), {
     examples: [
       'evictd check                        a table',
       'evictd check -o nagios              one line with perfdata',
+      'evictd check -o nagios --signal memory.available -w 10% -c 5%',
       'evictd check -o prometheus > f.prom for node_exporter (textfile collector)',
     ],
     exit: {
@@ -60,8 +65,11 @@ export function checkCommand({ io, setExitCode, open, openPlaced }: CheckDeps): 
   }).action(async (options: CheckOptions) => {
     let report: CheckReport;
     try {
+      const isNarrow = (options.signal ?? options.warning ?? options.critical) !== undefined;
+      const thresholds = isNarrow ? narrow.signalThresholds(options) : undefined;
       const { loaded } = configForLooking(options, io);
-      report = await checkNode(loaded, asksRuntimes(loaded.config) ? openPlaced : open, options.output);
+      const config = thresholds ? { ...loaded.config, thresholds } : loaded.config;
+      report = await checkNode({ ...loaded, config }, asksRuntimes(config) ? openPlaced : open, options.output, isNarrow);
     } catch (error) {
       report = failedReport(error, clockNow());
     }
@@ -101,7 +109,7 @@ class CheckCommand extends Command {
   }
 }
 
-async function checkNode(loaded: LoadedConfig, open: OpenReading, format: Format): Promise<CheckReport> {
+async function checkNode(loaded: LoadedConfig, open: OpenReading, format: Format, isNarrow: boolean): Promise<CheckReport> {
   const reading = await open(loaded);
   try {
     const { node, workloads } = reading;
@@ -117,8 +125,9 @@ async function checkNode(loaded: LoadedConfig, open: OpenReading, format: Format
     const observations = node.read();
     return checkReport({
       node: node.identity,
-      observations,
+      observations: isNarrow ? narrow.narrowed(observations, thresholds) : observations,
       thresholds,
+      isNarrow,
       notifiers: node.notifiers(),
       ...(format === 'prometheus' && { stalls: node.stalls?.() ?? [] }),
       problems: workloads.problems(),

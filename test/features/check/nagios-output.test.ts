@@ -1,12 +1,19 @@
 import { expect, test } from 'vitest';
 import { checkNagios } from '../../../src/features/check/nagios-output.js';
 import { failedReport, type CheckReport } from '../../../src/features/check/check-report.js';
+import { whenOperands } from '../../../src/config/resolve/listed-thresholds.js';
 import { ConfigError, UnavailableError } from '../../../src/errors.js';
+import type { Threshold } from '../../../src/core/threshold/threshold.js';
 import { threshold } from '../../core/support.js';
 import { calm, clock, reading, report, short, unread } from './support.js';
 
 const perfdata = (memory: string, nodefs = "'nodefs.available'=128849018880B;;21474836800:;0;214748364800"): string =>
   ` | 'memory.available'=${memory};858993472:;104857600:;0;17179869184 ${nodefs} 'pid.available'=32000;;100:;0;32768\n`;
+
+const listed = (text: string): Threshold => {
+  const [first, ...also] = whenOperands(text);
+  return { ...first, ...(also.length > 0 && { also }), kind: 'soft', gracePeriodNs: 0n, minReclaim: undefined };
+};
 
 test.each<[rule: string, report: CheckReport, line: string]>([
   [
@@ -53,6 +60,13 @@ test.each<[rule: string, report: CheckReport, line: string]>([
     `UNKNOWN - nodefs.available cannot be read: /var: no answer for 1 s, memory.available 15GiB of 16GiB, pid.available 32000 of 32768 processes${perfdata('16106127360B', "'nodefs.available'=U")}`,
   ],
   ['one line without a second |, whatever the message', failedReport(new Error('a|b\nc  | d'), clock), 'UNKNOWN - a/b c/d\n'],
+  [
+    'pressure has the range of an entry with one operand; a joined one alerts only with the others',
+    report(reading({ 'cpu.pressure.some': [100_000_000n, 1_000_000_000n], 'io.pressure.some': [0n, 1_000_000_000n] }), {
+      thresholds: [listed('cpu.pressure.some>20%'), listed('io.pressure.some>40% & cpu.pressure.some>5%')],
+    }),
+    "OK - not met: cpu.pressure.some>20% (cpu.pressure.some 10%), not met: io.pressure.some>40% & cpu.pressure.some>5% (io.pressure.some 0%, cpu.pressure.some 10%) | 'io.pressure.some'=0%;;;0;100 'cpu.pressure.some'=10%;20;;0;100\n",
+  ],
   ['no thresholds', report(reading({}), { thresholds: [] }), 'OK - no thresholds\n'],
 ])('%s', (_rule, given, line) => {
   expect(checkNagios(given)).toBe(line);
