@@ -32,6 +32,7 @@ describe(`evictd pause (${ON})`, () => {
     await first.stop('SIGKILL');
 
     const second = await new Evictd({ config: config(node), directory }).guarding();
+    await second.until('its start is recorded', () => typed(second, 'start').length === 2);
     expect(typed(second, 'start').at(-1)?.resumed).toMatchObject({ pauses: [{ reason: 'disk swap' }] });
     expect(await second.metric('evictd_paused')).toBe(1);
     await aWhile();
@@ -61,6 +62,14 @@ describe(`evictd pause (${ON})`, () => {
     expect(status).toMatchObject({
       pauses: [{ kind: 'operator' }],
       candidates: { workloads: [{ name: 'batch', protection: 'an operator has paused its eviction: disk swap' }, { name: 'web' }] },
+    });
+    const { checks } = JSON.parse((await command('doctor', '-o', 'json', '--config', evictd.configFile)).stdout) as {
+      readonly checks: readonly { readonly id: string; readonly status: string; readonly summary: string }[];
+    };
+    const check = checks.find(({ id }) => id === 'service.pause');
+    expect(check).toMatchObject({
+      status: 'degraded',
+      summary: expect.stringMatching(/^an operator has paused evictions of batch until .*: disk swap$/) as string,
     });
     const answer = await askEvictd(of, { method: 'POST', path: '/api/v1/resume' });
     expect(contradictions('Pauses', answer)).toEqual([]);

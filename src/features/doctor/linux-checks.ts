@@ -8,6 +8,7 @@ import type { LinuxFacts } from './machine-facts.js';
 import { filesystemsCheck } from './checks/filesystems.js';
 import {
   instanceCheck,
+  pauseCheck,
   runningConfigurationCheck,
   runningVersionCheck,
   safeModeCheck,
@@ -42,6 +43,7 @@ export const LINUX_CHECKS: readonly CheckKind<LinuxFacts>[] = [
   runningVersionCheck,
   runningConfigurationCheck,
   safeModeCheck,
+  pauseCheck,
   watchdogCheck,
   memoryMinCheck,
   oomScoreAdjCheck,

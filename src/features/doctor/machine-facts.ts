@@ -34,6 +34,9 @@ export interface CommonFacts {
 /** How often the running evictd had crashed when it began, and how many crashes lead to the safe mode; 0: none do. */
 export type CrashFacts = { readonly crashes: number; readonly limit: number } | Unseen;
 
+/** The pauses by an operator that are in force, a sentence each. */
+export type PauseFacts = { readonly messages: readonly string[] } | Unseen;
+
 export interface LinuxFacts extends CommonFacts {
   /** Reads a small file of /proc, /sys or /etc; undefined: not readable. */
   readonly kernelFile: (path: string) => string | undefined;
@@ -45,6 +48,7 @@ export interface LinuxFacts extends CommonFacts {
   readonly cgroup: CgroupFacts;
   readonly subject: SubjectFacts;
   readonly service: ServiceFacts;
+  readonly pauses: PauseFacts;
   readonly filesystems: FilesystemFacts;
   readonly reclaim: ReclaimFacts;
   readonly shutdown: ShutdownFacts;

@@ -33,6 +33,7 @@ function counting(): { readonly readers: FactReaders<LinuxFacts>; readonly reads
     cgroup: cgroupFacts(),
     subject: subjectFacts(),
     service: SILENT,
+    pauses: { messages: [] },
     filesystems: { directories: [], timeoutMs: 1000 },
     reclaim: { steps: [], systemd: true },
     shutdown: { requestedNs: 0n, delay: undefined },

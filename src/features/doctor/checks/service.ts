@@ -119,6 +119,15 @@ export const safeModeCheck = defineCheck('service.safe-mode', ['instance', 'cras
   return [broken(id, `the running evictd is in safe mode: it has crashed ${times} and evicts nothing`, fix, { crashes, safeMode: true })];
 });
 
+/** Whether an operator has paused evictions. */
+export const pauseCheck = defineCheck('service.pause', ['instance', 'pauses'], ({ instance, pauses: found }, id) => {
+  if (instance.kind !== 'running') return [];
+  if (isUnseen(found)) return [unseen(id, 'whether evictions are paused', found)];
+  const { messages } = found;
+  if (messages.length === 0) return [ok(id, 'evictions are not paused', { pauses: [] })];
+  return [degraded(id, messages.join('; '), 'evictd resume ends all pauses; they end by themselves', { pauses: messages })];
+});
+
 /** Whether systemd restarts an evictd that hangs. */
 export const watchdogCheck = defineCheck('service.watchdog', ['service'], ({ service }, id) => {
   if (service.kind !== 'unit' || service.properties.ActiveState !== 'active') return [];

@@ -14,7 +14,7 @@ import type { Timeouts } from '../../../node/timeouts.js';
 import { examineDirectories } from './directories-inspection.js';
 import { examineNode, type ExaminedNode } from './node-inspection.js';
 import { examineReclaim } from './reclaim-inspection.js';
-import { crashesOf, reloadOf, type ExaminedRuntimes } from './runtimes-inspection.js';
+import { crashesOf, pausesOf, reloadOf, type ExaminedRuntimes } from './runtimes-inspection.js';
 import { examineShutdown, unitsProblem } from './systemd-inspection.js';
 import { workloadFacts } from './workloads-inspection.js';
 import { selectsUnits } from '../../../workloads/kinds/source-spec.js';
@@ -80,6 +80,7 @@ export function linuxFacts({ loaded, filesystemsRead, doctor, native, runtime, o
     },
     subject: async () => doctor.readSubject(pidOf(await facts.instance())),
     crashes: async () => crashesOf(await facts.instance(), runFilePath(config.runtimeDirectory, instanceId), config.safeMode.crashes),
+    pauses: async () => pausesOf(await facts.instance(), config),
     reload: async () => reloadOf(await facts.instance(), answerPath(config.runtimeDirectory, instanceId, 'reload')),
     node: async () => (await examineNodeOnce()).facts,
     workloads: async () => {

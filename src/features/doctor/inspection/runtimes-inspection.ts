@@ -4,12 +4,13 @@ import type { ContainerRuntime } from '../../../monitor/ports/ports.js';
 import type { Binding } from '../../../native/binding.js';
 import type { ManagedOom } from '../../../monitor/ports/managed-oom.js';
 import { ContainerRuntimes } from '../../../node/container-runtimes.js';
+import { askEvictd } from '../../../node/control-client.js';
 import { ManagedUnitSettings } from '../../../node/managed-units.js';
 import type { RuntimeFacts, InstanceFacts, ReloadFacts } from '../../../host/facts.js';
 import { EvictdError } from '../../../errors.js';
 import { readAnswer } from '../../../state/request-answer.js';
 import { crashesNotedIn } from '../../../state/run-file.js';
-import type { CrashFacts } from '../machine-facts.js';
+import type { CrashFacts, PauseFacts } from '../machine-facts.js';
 
 export interface ExaminedRuntimes {
   /** Those of the sources; each has answered or timed out. */
@@ -75,5 +76,20 @@ export function reloadOf(instance: InstanceFacts, path: string): ReloadFacts {
     return { refused: answer?.pid === instance.pid ? answer.refused : undefined };
   } catch (error) {
     return { unseen: `${path}: ${error instanceof Error ? error.message : String(error)}` };
+  }
+}
+
+const ANSWER_MS = 1_500;
+
+/** Asks the running evictd. */
+export async function pausesOf(instance: InstanceFacts, config: Config): Promise<PauseFacts> {
+  if (instance.kind !== 'running') return { messages: [] };
+  try {
+    const answer = await askEvictd(config, { method: 'GET', path: '/api/v1/status' }, ANSWER_MS);
+    if (answer === undefined) return { unseen: 'the running evictd has no control socket' };
+    const { pauses } = answer as { readonly pauses: readonly { readonly kind: string; readonly message: string }[] };
+    return { messages: pauses.flatMap(({ kind, message }) => (kind === 'operator' ? [message] : [])) };
+  } catch (error) {
+    return { unseen: error instanceof Error ? error.message : String(error) };
   }
 }

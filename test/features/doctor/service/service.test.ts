@@ -3,13 +3,14 @@ import type { CheckStatus } from '../../../../src/features/doctor/check.js';
 import type { CgroupProtection, InstanceFacts, ReloadFacts, ServiceFacts, SubjectFacts } from '../../../../src/host/facts.js';
 import {
   instanceCheck,
+  pauseCheck,
   runningConfigurationCheck,
   runningVersionCheck,
   safeModeCheck,
   serviceUnitCheck,
   watchdogCheck,
 } from '../../../../src/features/doctor/checks/service.js';
-import type { CrashFacts } from '../../../../src/features/doctor/machine-facts.js';
+import type { CrashFacts, PauseFacts } from '../../../../src/features/doctor/machine-facts.js';
 import { memoryMinCheck, oomScoreAdjCheck } from '../../../../src/features/doctor/checks/protection.js';
 import { cgroupFacts, expectCheck, MIB, subjectFacts, unit } from '../support.js';
 
@@ -74,10 +75,19 @@ describe('service.instance, service.version and service.configuration', () => {
     expectCheck(safeModeCheck.judge({ instance: here, crashes })[0], 'service.safe-mode', status, summary);
   });
 
+  test.each<[rule: string, pauses: PauseFacts, status: CheckStatus, summary: RegExp]>([
+    ['no pause', { messages: [] }, 'ok', /^evictions are not paused$/],
+    ['two pauses', { messages: ['paused a', 'paused b'] }, 'degraded', /^paused a; paused b$/],
+    ['not readable', { unseen: 'EACCES' }, 'degraded', /^unknown whether .*: EACCES/],
+  ])('%s', (_rule, pauses, status, summary) => {
+    expectCheck(pauseCheck.judge({ instance: here, pauses })[0], 'service.pause', status, summary);
+  });
+
   test('without a running evictd there is neither a version nor a configuration', () => {
     expect(runningVersionCheck.judge({ instance: { kind: 'none' }, version: '1.2.0' })).toEqual([]);
     expect(runningConfigurationCheck.judge({ instance: { kind: 'none' }, reload: { refused: undefined } })).toEqual([]);
     expect(safeModeCheck.judge({ instance: { kind: 'none' }, crashes: { crashes: 5, limit: 5 } })).toEqual([]);
+    expect(pauseCheck.judge({ instance: { kind: 'none' }, pauses: { messages: ['paused'] } })).toEqual([]);
   });
 });
 
