@@ -1,6 +1,7 @@
-import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { LoadedConfig, WrittenConfig } from '../config/config.js';
+import { replaceFileSync } from '../storage/directory.js';
 
 /**
  * The configuration in force, as a file in the runtime directory: commands go on with it where the files have errors by
@@ -16,10 +17,7 @@ export class KeptConfiguration {
   /** Never throws: without the file commands use the defaults. */
   keep({ written }: Pick<LoadedConfig, 'written'>): void {
     try {
-      const beside = `${this.#path}.new`;
-      rmSync(beside, { force: true }); // another user may have made it, or a link
-      writeFileSync(beside, JSON.stringify(written), { flag: 'wx', mode: 0o600 });
-      renameSync(beside, this.#path);
+      replaceFileSync(this.#path, JSON.stringify(written), 0o600);
     } catch {
       this.close(); // an older one would be wrong
     }

@@ -109,13 +109,13 @@ describe(`rank (${ON})`, () => {
     const args = ['rank', '--config', file];
     const { code, stdout } = await evictd(...args, '-o', 'json');
     expect(code).toBe(0);
-    const { workloads } = JSON.parse(stdout) as { workloads: { name: string; place: number; protection?: unknown }[] };
+    const { workloads } = JSON.parse(stdout) as { workloads: { name: string; place: number | null; protection?: unknown }[] };
     expect(workloads.map(({ place, name, protection }) => [place, name, Boolean(protection)])).toEqual([
-      [1, 'db', true],
-      [2, 'batch', false],
-      [3, 'web', false],
+      [1, 'batch', false],
+      [2, 'web', false],
+      [null, 'db', true],
     ]);
-    expect((await evictd(...args)).stdout).toMatch(/db[\s\S]*batch[\s\S]*web/);
+    expect((await evictd(...args)).stdout).toMatch(/batch[\s\S]*web[\s\S]*db/);
     expect(running.map(({ alive }) => alive)).toEqual([true, true, true]);
     expect(processesIn(db, web, batch)).toHaveLength(3);
   });

@@ -79,7 +79,7 @@ describe(`evictd reload (${ON})`, () => {
     const other = await command('reload', '--config', draft, '--pid', '1');
     expect([other.code, other.stderr]).toEqual([
       78,
-      expect.stringMatching(/EVICTD_RELOAD_NO_INSTANCE: process 1 .*[^]*EVICTD_CONFIG_UNKNOWN_KEY/),
+      expect.stringMatching(/EVICTD_CONFIG_UNKNOWN_KEY[^]*EVICTD_RELOAD_NO_INSTANCE: process 1 /),
     ]);
   });
 
