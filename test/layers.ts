@@ -87,6 +87,7 @@ export const LAYERS: readonly Layer[] = [
       'config',
       'config/value',
       'config/lint',
+      'storage',
       'monitor/ports',
       'native',
       'core',

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,6 +13,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstddef>
+#include <cstdint>
 #include <mutex>
 #include <thread>
 
@@ -59,9 +61,10 @@ struct Start {
 int Exec(void* argument) {
   auto* const start = static_cast<Start*>(argument);
   *start->pid = getpid();
-  struct sigaction action = {};
-  action.sa_handler = SIG_DFL;
-  for (int signal = 1; signal < NSIG; signal++) sigaction(signal, &action, nullptr);
+  // The kernel's own call: the C library keeps two signals to itself, and make leaves them ignored.
+  const uint64_t by_default[4] = {};  // SIG_DFL, no flags, no restorer, no mask
+  for (int signal = 1; signal < NSIG; signal++)
+    syscall(SYS_rt_sigaction, signal, by_default, nullptr, sizeof(uint64_t));
   setsid();
   setpriority(PRIO_PROCESS, 0, kPriority);
   const int score = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
