@@ -100,7 +100,7 @@ export function act(locked: Locked, published: Published, observed: Observed): A
 }
 
 /** `units`: the policies that settings of units make, in force as soon as they are known. */
-function openPolicies({ options, node, hierarchies, inForce, instance, log }: Locked, { managedUnits }: Observed) {
+function openPolicies({ node, hierarchies, inForce, instance, log }: Locked, { managedUnits }: Observed) {
   const all = { ...hierarchies, memory: node.hierarchy };
   const { runtimeDirectory, rules } = inForce.config;
   const policies = new Policies({ hierarchies: all, node: node.identity.cgroup, runtimeDirectory, instance, log });

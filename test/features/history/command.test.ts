@@ -309,7 +309,9 @@ test('no match is reported and no failure', async () => {
   write(JOURNAL);
   expect(await history('--workload', 'absent')).toEqual({
     out: '',
-    said: expect.stringMatching(/^evictd: no record of 11 matches; there are 3 decision, 2 kernel-oom, .*1 threshold \(--all shows every type\)\n$/) as string,
+    said: expect.stringMatching(
+      /^evictd: no record of 11 matches; there are 3 decision, 2 kernel-oom, .*1 threshold \(--all shows every type\)\n$/,
+    ) as string,
     error: undefined,
   });
 });

@@ -45,7 +45,8 @@ async function evictions(backwards: boolean, rankings = true): Promise<HistoryEv
   const filter = { since: undefined, until: undefined, workloads: [], signals: [], results: [], types: [], all: false, rankings };
   const journal = await openJournal({ stateDirectory: join(directory, 'state'), runtimeDirectory: directory });
   const events: HistoryEvent[] = [];
-  for await (const some of historyOf(journal, filter, backwards, { records: 0, types: new Map(), unreadable: new Map() })) events.push(...some);
+  for await (const some of historyOf(journal, filter, backwards, { records: 0, types: new Map(), unreadable: new Map() }))
+    events.push(...some);
   await journal.close();
   return events.filter(({ kind }) => kind === 'eviction');
 }
