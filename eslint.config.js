@@ -33,4 +33,14 @@ export default defineConfig(
       ],
     },
   },
+  {
+    files: ['test/**'],
+    ignores: ['test/support/property.ts'],
+    rules: {
+      'no-restricted-imports': [
+        'error',
+        { name: 'fast-check', message: 'import it from test/support/property.js: CI tries the same inputs each time' },
+      ],
+    },
+  },
 );

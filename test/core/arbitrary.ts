@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import { fc } from '../support/property.js';
 import { DEPARTURES, departuresOf, type Departures } from '../../src/core/decide/departures.js';
 import type { VictimReading } from '../../src/core/decide/eviction.js';
 import type { StepInput } from '../../src/core/decide/step-input.js';

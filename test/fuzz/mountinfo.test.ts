@@ -1,5 +1,5 @@
 import { readFileSync, readdirSync } from 'node:fs';
-import fc from 'fast-check';
+import { fc } from '../support/property.js';
 import { describe, expect, test } from 'vitest';
 import { parseMountinfo, type Mount } from '../../src/host/linux/disk/mountinfo.js';
 

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import { fc } from '../../support/property.js';
 import { describe, expect, test } from 'vitest';
 import { neverHolds, sameCondition } from '../../../src/core/condition/condition-logic.js';
 import type { RawValue } from '../../../src/core/policy/raw-value.js';

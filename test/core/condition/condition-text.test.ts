@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import { fc } from '../../support/property.js';
 import { describe, expect, test } from 'vitest';
 import { conditionText } from '../../../src/core/condition/condition-text.js';
 import { parseCondition } from '../../../src/core/condition/parse-condition.js';

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import { fc } from '../../support/property.js';
 import { describe, expect, test } from 'vitest';
 import { parseThresholdValue } from '../../../src/config/resolve/thresholds.js';
 import type { Effect } from '../../../src/core/decide/effect.js';

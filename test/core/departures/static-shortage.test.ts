@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import { fc } from '../../support/property.js';
 import { expect, test } from 'vitest';
 import type { Effect } from '../../../src/core/decide/effect.js';
 import type { Policy } from '../../../src/core/decide/state.js';

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import { fc } from '../../support/property.js';
 import { describe, expect, test } from 'vitest';
 import { comparedPaths, comparedValues, inVictimOrder, isInScope } from '../../../src/core/ladder/victim-order.js';
 import { COMPARATORS, type Comparator } from '../../../src/core/policy/configured-policy.js';

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import { fc } from '../../support/property.js';
 import { expect, test } from 'vitest';
 import { bytesOfText, textOfBytes } from '../../../src/core/name/byte-text.js';
 

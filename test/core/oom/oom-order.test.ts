@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import { fc } from '../../support/property.js';
 import { describe, expect, test } from 'vitest';
 import { badnessPages } from '../../../src/core/oom/oom-badness.js';
 import { oomScoreAdjsByRank, type OomPlace, type OomProcess, type OomScoreAdjs } from '../../../src/core/oom/oom-order.js';

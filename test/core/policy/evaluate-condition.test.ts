@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import { fc } from '../../support/property.js';
 import { describe, expect, test } from 'vitest';
 import type { Truth } from '../../../src/core/policy/condition.js';
 import { evaluateCondition, measuredValues } from '../../../src/core/policy/evaluate-condition.js';

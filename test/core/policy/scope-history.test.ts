@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import { fc } from '../../support/property.js';
 import { describe, expect, test } from 'vitest';
 import { readingBefore, remember, type ScopeHistory } from '../../../src/core/policy/scope-history.js';
 import { historyOf, reading, SECOND_NS } from './scopes.js';

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import { fc } from '../../support/property.js';
 import { describe, expect, test } from 'vitest';
 
 import { DurationError, formatAge, formatDuration, parseDuration } from '../../../src/core/quantity/duration.js';

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import { fc } from '../../support/property.js';
 import { expect, test } from 'vitest';
 import { initialState } from '../../../src/core/decide/state.js';
 import { departuresOf } from '../../../src/core/decide/departures.js';

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import { fc } from '../../support/property.js';
 import { describe, expect, test } from 'vitest';
 import { departuresOf, type Compatibility } from '../../../src/core/decide/departures.js';
 import type { Layout } from '../../../src/core/signal/layout.js';

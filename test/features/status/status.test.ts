@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import { fc } from '../../support/property.js';
 import { expect, test } from 'vitest';
 import { initialState, type Policy, type State } from '../../../src/core/decide/state.js';
 import { step } from '../../../src/core/decide/step.js';

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import fc from 'fast-check';
+import { fc } from '../../support/property.js';
 import { expect, test } from 'vitest';
 import { type HistoryFilter, historyOf } from '../../../src/features/history/history-query.js';
 import { openJournal } from '../../../src/journal/reading/journal-reader.js';

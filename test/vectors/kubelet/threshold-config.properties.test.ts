@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import { fc } from '../../support/property.js';
 import { expect, test } from 'vitest';
 import { parseThresholdConfig, type ThresholdConfig } from './threshold-config.js';
 import { updateContainerFsThresholds } from '../../../src/core/decide/containerfs.js';

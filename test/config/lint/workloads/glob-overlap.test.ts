@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import { fc } from '../../../support/property.js';
 import { describe, expect, test } from 'vitest';
 import { ANY_NAME, globOf, literal, overlap } from '../../../../src/config/lint/workloads/glob-overlap.js';
 import { compileRules } from '../../../../src/workloads/workload-rules.js';

@@ -1,5 +1,5 @@
 import type { ServiceDefinition } from '@grpc/grpc-js';
-import fc from 'fast-check';
+import { fc } from '../../../support/property.js';
 import { describe, expect, test } from 'vitest';
 import {
   CONTAINER_STATUS,
