@@ -93,6 +93,7 @@ test.each(['', ...HELPED])('evictd %s --help fits on a screen of 80 columns and 
   expect(stdout).toMatch(/\n\nExamples?:\n {2}\S/);
   const { stdout: whole } = await evictd([...words.split(' '), '--help-all']);
   expect(whole).toMatch(/\n\nExamples:\n {2}\S.*(\n {2,4}\S.*)*\n\nExit codes: \d+ .*\n( {2}.*\n)*$/);
+  expect(whole.replace(/\s+/g, ' ')).not.toContain(') ('); // one pair of parentheses an option
 });
 
 test.each([40, 120])('help is wrapped at the width of the terminal: %d columns', async (columns) => {

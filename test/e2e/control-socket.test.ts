@@ -1,11 +1,12 @@
-import { existsSync, statSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { chmodSync, cpSync, existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import type { StatusDocument } from '../../src/features/status/status-document.js';
 import { instanceName } from '../../src/host/instance-lock.js';
 import { contradictions, documentedOperations } from '../support/json-schema.js';
-import { evictd as runEvictd, Evictd, scratchDirectory } from './evictd.js';
+import { evictd as runEvictd, Evictd, EVICTD, scratchDirectory } from './evictd.js';
 import { guarding, ON, testNode, workload } from './node.js';
 
 const ask = (socketPath: string, path = '/api/v1/status'): Promise<{ status: number | undefined; document: StatusDocument }> =>
@@ -57,6 +58,18 @@ test(`the status before, during and after an eviction (${ON})`, async () => {
   expect(contradictions('Explanation', explained.document)).toEqual([]);
   expect(explained.document).toMatchObject({ source: 'evictd', workload: { name: 'web' } });
   expect((await runEvictd('explain', 'batch', '--config', evictd.configFile)).stdout).toContain('as the running evictd sees it\n');
+
+  const readable = mkdtempSync('/dev/shm/evictd-test-');
+  onTestFinished(() => rmSync(readable, { recursive: true }));
+  cpSync(evictd.configFile, join(readable, 'config.yaml'));
+  chmodSync(readable, 0o755);
+  chmodSync(join(readable, 'config.yaml'), 0o644);
+  for (const command of ['status', 'explain']) {
+    const args = [EVICTD, command, '--config', join(readable, 'config.yaml')];
+    const { status: code, stderr } = spawnSync(process.execPath, args, { uid: 65534, gid: 65534, encoding: 'utf8' });
+    const refused = `evictd: EVICTD_CONTROL_ACCESS: only root may ask evictd on ${socket}: permission denied\n  hint: run it as root; evictd check`;
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(refused) as string });
+  }
 
   const nothing = await ask(socket, '/nothing');
   expect(nothing).toMatchObject({ status: 404, document: { error: { hint: `there is ${documentedOperations().join(', ')}` } } });

@@ -1,4 +1,5 @@
 import { Help as Layout, Option, type Command, type HelpConfiguration } from 'commander';
+import { RESOURCE_SIGNALS } from '../../core/signal/signal.js';
 
 /** Lines of `--help` are at most this wide where there is no terminal. */
 export const HELP_WIDTH = 80;
@@ -32,6 +33,12 @@ export function helpOf(command: Command): Help | undefined {
 
 /** `-o, --output text|json`. */
 export const outputOption = (): Option => new Option('-o, --output <format>', 'output format').choices(['text', 'json']).default('text');
+
+/** `-s, --signal`: unless it is given, evictd chooses. */
+export const signalOption = (): Option =>
+  new Option('-s, --signal <signal>', 'signal to rank workloads for')
+    .choices(RESOURCE_SIGNALS)
+    .default(undefined, 'that of a met threshold, else memory.available');
 
 /** Groups of options and of commands that `--help` only names, so that a command's own options fit on a screen. */
 export const SHARED_GROUPS = {

@@ -1,10 +1,10 @@
-import { Argument, Command, Option } from 'commander';
+import { Argument, Command } from 'commander';
 import type { LoadedConfig } from '../../config/config.js';
 import { jsonText } from '../../core/name/json-text.js';
 import { initialState } from '../../core/decide/state.js';
-import { RESOURCE_SIGNALS, type ResourceSignal } from '../../core/signal/signal.js';
+import type { ResourceSignal } from '../../core/signal/signal.js';
 import type { MakeCommand } from '../../cli/output/command.js';
-import { outputOption, USAGE_AND_CONFIG, withHelp } from '../../cli/output/help.js';
+import { outputOption, signalOption, USAGE_AND_CONFIG, withHelp } from '../../cli/output/help.js';
 import type { Io } from '../../cli/output/io.js';
 import { addConfigOptions, configForLooking, type ConfigOptions } from '../../cli/output/options.js';
 import { rankingIn } from '../../cli/output/read-ranking.js';
@@ -34,11 +34,7 @@ export function explainCommand({ io, open }: ExplainDeps): Command {
   const command = new Command('explain')
     .addArgument(new Argument('[workload]', 'its name, its path, or a pattern'))
     .description('say why a workload is or is not evicted, now or at a time')
-    .addOption(
-      new Option('-s, --signal <signal>', 'signal to rank for (default: that of a met threshold, else memory.available)').choices(
-        RESOURCE_SIGNALS,
-      ),
-    )
+    .addOption(signalOption())
     .option('--at <time>', "what evictd saw then, from the journal: 2h, 08:30, '2026-11-21 08:30', as for history")
     .option('--utc', '--at: times in UTC')
     .addOption(outputOption());
@@ -51,6 +47,7 @@ export function explainCommand({ io, open }: ExplainDeps): Command {
     ],
     exit: {
       0: 'explained',
+      1: 'only root may ask evictd',
       ...USAGE_AND_CONFIG,
       66: 'no such workload, or --at without a journal',
       75: 'evictd does not answer, or the node cgroup is missing',

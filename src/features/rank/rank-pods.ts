@@ -43,7 +43,7 @@ export function addPodOptions(command: Command): Command {
       new Option('--pods <file>', 'rank the pods in this JSON as a kubelet would; "-" reads standard input').conflicts(ofTheMachine),
     )
     .option('--summary <file>', 'with --pods: JSON of /stats/summary of the node')
-    .addOption(new Option('--layout <layout>', 'with --pods: filesystem layout of the node (single)').choices(LAYOUTS))
+    .addOption(new Option('--layout <layout>', 'with --pods: filesystem layout of the node').choices(LAYOUTS).default(undefined, 'single'))
     .optionsGroup('Options:');
 }
 

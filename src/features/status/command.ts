@@ -1,10 +1,10 @@
 import { setTimeout } from 'node:timers/promises';
-import { Command, Option } from 'commander';
+import { Command } from 'commander';
 import type { LoadedConfig } from '../../config/config.js';
 import { jsonText } from '../../core/name/json-text.js';
-import { RESOURCE_SIGNALS, type ResourceSignal } from '../../core/signal/signal.js';
+import type { ResourceSignal } from '../../core/signal/signal.js';
 import type { MakeCommand } from '../../cli/output/command.js';
-import { outputOption, USAGE_AND_CONFIG, withHelp } from '../../cli/output/help.js';
+import { outputOption, signalOption, USAGE_AND_CONFIG, withHelp } from '../../cli/output/help.js';
 import type { Io } from '../../cli/output/io.js';
 import { addConfigOptions, configFromOptions, type ConfigOptions } from '../../cli/output/options.js';
 import { styleFor } from '../../cli/output/style.js';
@@ -40,7 +40,7 @@ export function statusCommand({ io, open, againMs = AGAIN_MS }: StatusDeps): Com
       'Asks the running evictd. Without one it reads the node itself. On a terminal it reads twice, a second apart, to show how fast workloads grow.',
     ],
     examples: ['evictd status', 'evictd status -o json | jq .candidates'],
-    exit: { 0: 'shown', ...USAGE_AND_CONFIG, 75: 'evictd does not answer, or the node cgroup is missing' },
+    exit: { 0: 'shown', 1: 'only root may ask evictd', ...USAGE_AND_CONFIG, 75: 'evictd does not answer, or the node cgroup is missing' },
   }).action(async ({ signal, output, ...options }: StatusOptions) => {
     const read = open(configFromOptions(options), signal);
     let status = await read();
@@ -55,11 +55,6 @@ export function statusCommand({ io, open, againMs = AGAIN_MS }: StatusDeps): Com
     const lines = statusScreen(status, drawingFor(io));
     io.stdout(`${lines.join('\n')}\n`);
   });
-}
-
-export function signalOption(): Option {
-  const standard = 'that of a met threshold, else memory.available';
-  return new Option('-s, --signal <signal>', `signal to rank workloads for (default: ${standard})`).choices(RESOURCE_SIGNALS);
 }
 
 const PLAIN_COLUMNS = 120;
