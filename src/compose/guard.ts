@@ -84,7 +84,7 @@ export function startGuard(loaded: LoadedConfig, options: GuardOptions): Guard {
 function start({ locked, published, observed, acting: { monitor, shutdown }, served }: Opened): void {
   const { options, node, inForce, log, safeMode } = locked;
   const { dryRun } = options;
-  const { journal, saved, service, server } = published;
+  const { journal, saved, service } = published;
   const host = selectHost();
   const started = startRecord({
     ...saved.restored,
@@ -103,7 +103,7 @@ function start({ locked, published, observed, acting: { monitor, shutdown }, ser
   observed.kernelKills.start();
   monitor.start();
   void reportUnnamed(locked, published, observed);
-  server?.start();
+  served.metrics?.start();
   served.control?.start();
   process.nextTick(service.ready.bind(service)); // after the metrics server has bound its address
   shutdown.configure(inForce.config);
@@ -123,7 +123,7 @@ async function reportUnnamed({ node, closers }: Locked, { reporter }: Published,
 
 function guardOf({ locked, published, observed, acting, served }: Opened): Guard {
   const { node, inForce, instance, log, closers } = locked;
-  const { status, reporter, journal, saved, recorder, service, server } = published;
+  const { status, reporter, journal, saved, recorder, service } = published;
   const { runtimeDirectory } = inForce.started;
   /** Whether evictd has begun to stop. */
   let stopped = false;
@@ -166,7 +166,7 @@ function guardOf({ locked, published, observed, acting, served }: Opened): Guard
     stop: async () => {
       stopped = true;
       acting.monitor.stop();
-      server?.close();
+      served.metrics?.close();
       served.control?.close();
       await endOrderly({ ...acting, reporter, journal, keeper: saved.keeper, recorder, kernelKills: observed.kernelKills, log, closers });
       service.ended();

@@ -8,6 +8,8 @@ export interface ApiRequest {
   readonly query: URLSearchParams;
   /** '' without a body. */
   readonly body: string;
+  /** Whether the client has closed the connection. */
+  readonly isGone: () => boolean;
 }
 
 export interface ApiAnswer {
@@ -37,16 +39,24 @@ const MAX_BODY_BYTES = 16_384;
 
 /** Answers a request by the route of its method and path. Never rejects. */
 export async function answerBy(routes: readonly Route[], request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const { status = 200, json } = await answerOf(routes, request).catch(failure);
+  give(response, await answerOf(routes, request, () => response.destroyed).catch(failure));
+}
+
+/** Answers with an error. */
+export function fail(response: ServerResponse, error: EvictdError, status: number): void {
+  give(response, failure(error, status));
+}
+
+function give(response: ServerResponse, { status = 200, json }: ApiAnswer): void {
   if (!response.destroyed) respond(response, status, `${jsonText(json, 2)}\n`, JSON_TYPE);
 }
 
-async function answerOf(routes: readonly Route[], request: IncomingMessage): Promise<ApiAnswer> {
+async function answerOf(routes: readonly Route[], request: IncomingMessage, isGone: () => boolean): Promise<ApiAnswer> {
   const [path = '/', ...query] = (request.url ?? '/').split('?');
   const method = request.method === 'HEAD' ? 'GET' : request.method;
   const own = routes.filter((each) => each.path === path);
   const route = own.find((each) => each.method === method);
-  if (route !== undefined) return route.answer({ query: new URLSearchParams(query.join('?')), body: await bodyOf(request) });
+  if (route !== undefined) return route.answer({ query: new URLSearchParams(query.join('?')), body: await bodyOf(request), isGone });
   request.resume(); // ignores a body
   const known = own.length === 0 ? routes : own;
   const hint = `there is ${known.map((each) => `${each.method} ${each.path}`).join(', ')}`;

@@ -3,6 +3,9 @@ import * as zlib from 'node:zlib';
 import { boundedServer, respond } from '../http/bounded-server.js';
 import type { ListenAddress, TryLock } from '../http/listen-address.js';
 import { CLIENT_TIMEOUT_MS, Listener } from '../http/listener.js';
+import type { Route } from '../http/route.js';
+import * as deferred from '../http/visitors.js';
+import type { Visitors } from '../http/visitors.js';
 import type { Log } from '../log/log.js';
 import { acceptedFormat, quality } from './accepted-format.js';
 import { liveness, readiness, type Probe } from './health.js';
@@ -14,6 +17,7 @@ const INDEX = `evictd
 /metrics  for Prometheus
 /healthz  200 while evictd samples the node
 /readyz   200 while evictd guards as configured, else 503 with the reasons
+/api/v1/status, /api/v1/ranking, /api/v1/decisions, /api/v1/explain  JSON
 `;
 
 export interface ServerOptions {
@@ -21,6 +25,8 @@ export interface ServerOptions {
   readonly tryLock: TryLock;
   readonly status: Status;
   readonly registry: MetricsRegistry;
+  /** Of the API; those for `everywhere` are served. */
+  readonly routes: readonly Route[];
   readonly log: Log;
   /** Time between attempts to listen. Default: 10 s. */
   readonly retryMs?: number;
@@ -31,9 +37,18 @@ export interface ServerOptions {
 /** Connecting needs the permission to write: root, and the group of a directory with the setgid bit. */
 const SOCKET_MODE = 0o660;
 
-/** Serves /metrics, /healthz and /readyz. */
-export function metricsServer({ clientTimeoutMs = CLIENT_TIMEOUT_MS, status, registry, ...options }: ServerOptions): Listener {
-  const server = boundedServer((request, response) => answer({ status, registry }, request, response), clientTimeoutMs);
+interface Parts extends Pick<ServerOptions, 'status' | 'registry'> {
+  /** Made with the first request for the API: without one it costs nothing. */
+  readonly visitors: () => Visitors;
+}
+
+/** Serves /metrics, /healthz, /readyz and the API. */
+export function metricsServer({ clientTimeoutMs = CLIENT_TIMEOUT_MS, status, registry, routes, ...options }: ServerOptions): Listener {
+  let made: Visitors | undefined;
+  const visitors = (): Visitors => (made ??= new deferred.Visitors({ address: options.address, routes }));
+  const server = boundedServer((request, response) => {
+    answer({ status, registry, visitors }, request, response);
+  }, clientTimeoutMs);
   return new Listener(server, {
     ...options,
     mode: SOCKET_MODE,
@@ -44,18 +59,19 @@ export function metricsServer({ clientTimeoutMs = CLIENT_TIMEOUT_MS, status, reg
   });
 }
 
-function answer(
-  { status, registry }: Pick<ServerOptions, 'status' | 'registry'>,
-  request: IncomingMessage,
-  response: ServerResponse,
-): void {
+function answer({ status, registry, visitors }: Parts, request: IncomingMessage, response: ServerResponse): void {
   request.resume(); // ignores a body
   if (request.method !== 'GET' && request.method !== 'HEAD') {
     response.setHeader('Allow', 'GET, HEAD');
     respond(response, 405, 'only GET and HEAD\n', TEXT);
     return;
   }
-  switch ((request.url ?? '/').replace(/\?.*/s, '')) {
+  const path = (request.url ?? '/').replace(/\?.*/s, '');
+  if (path.startsWith('/api/')) {
+    void visitors().answer(request, response);
+    return;
+  }
+  switch (path) {
     case '/':
       respond(response, 200, INDEX, TEXT);
       return;

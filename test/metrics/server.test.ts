@@ -1,13 +1,14 @@
 import { gunzipSync } from 'node:zlib';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import type { Log } from '../../src/log/log.js';
 import { tryLock } from '../../src/compose/try-lock.js';
+import { Turns } from '../../src/http/turns.js';
 import { MetricsRegistry } from '../../src/metrics/registry.js';
 import { metricsServer } from '../../src/metrics/server.js';
 import { observations, threshold } from '../core/support.js';
 import { eventually } from '../support/eventually.js';
 import { parseExposition } from './exposition.js';
-import { answersAgain, ask, closers, IMPATIENT_MS, make, slowClient, slowClients, started, type Client } from './serving.js';
+import { answersAgain, ask, closers, IMPATIENT_MS, make, PATIENT_MS, slowClient, slowClients, started, type Client } from './serving.js';
 
 test('/metrics is what Prometheus reads', async () => {
   const { port, status } = await started();
@@ -86,6 +87,80 @@ test.each(['/', '/metrics', '/healthz', '/nothing'])('HEAD %s is GET without a b
   expect(head.body).toBe('');
 });
 
+test('the API: what is for everyone, by GET and HEAD, and no browser may keep, embed or forward it', async () => {
+  const { port } = await started();
+  const { code, headers, body } = await ask(port, '/api/v1/status?signal=x');
+  expect({ code, json: JSON.parse(body) as unknown }).toEqual({ code: 200, json: { path: '/api/v1/status' } });
+  expect(headers).toMatchObject({
+    'content-type': 'application/json; charset=utf-8',
+    'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+    'cross-origin-resource-policy': 'same-origin',
+    'cache-control': 'no-store',
+    'referrer-policy': 'no-referrer',
+    'x-content-type-options': 'nosniff',
+  });
+  expect(await ask(port, '/api/v1/status', 'HEAD')).toMatchObject({ code: 200, body: '' });
+  expect((await ask(port, '/api/v1/pause', 'POST')).code).toBe(405);
+  for (const path of ['/api/v1/secret', '/api/v1/pause']) {
+    const none = await ask(port, path);
+    expect(none).toMatchObject({ code: 404, body: expect.stringContaining('"hint": "there is GET /api/v1/status"') as string });
+  }
+});
+
+test.each<[host: string, code: number]>([
+  ['127.0.0.1', 200],
+  ['127.1.2.3:1', 200],
+  ['localhost:9796', 200],
+  ['LOCALHOST', 200],
+  ['[::1]:9796', 200],
+  ['evil.example', 403],
+  ['127.0.0.1.evil.example', 403],
+  ['localhost.evil.example:9796', 403],
+  ['x@localhost', 403],
+])('a page of another site that has made its name lead here is refused, a scrape is not: Host %j', async (host, code) => {
+  const { port } = await started();
+  const answer = await ask(port, '/api/v1/status', 'GET', { host });
+  expect(answer.code).toBe(code);
+  expect(answer.body.includes('"code": "EVICTD_API_HOST"')).toBe(code === 403);
+  expect((await ask(port, '/metrics', 'GET', { host })).code).toBe(200);
+});
+
+test('the API is not served on an address that others reach, and says what is', async () => {
+  const { server } = make(0, PATIENT_MS, { host: '0.0.0.0', port: 0 });
+  server.start();
+  const port = await eventually('the server to listen', () => server.port);
+  const { code, body } = await ask(port, '/api/v1/status');
+  expect({ code, body }).toMatchObject({ code: 403, body: expect.stringContaining('"code": "EVICTD_API_ADDRESS"') as string });
+  expect(body).toContain('set metrics.listen to 127.0.0.1:9796');
+  expect((await ask(port, '/metrics')).code).toBe(200);
+});
+
+test('answers are given one after another, with pauses; a client that has gone costs none', async () => {
+  vi.useFakeTimers({ toFake: ['performance'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const turns = new Turns();
+  const order: string[] = [];
+  const taking = (name: string, ms: number, gone = false): Promise<unknown> =>
+    turns.take(
+      () => gone,
+      () => {
+        order.push(name);
+        vi.advanceTimersByTime(ms);
+      },
+    );
+  const first = taking('first', 5);
+  const second = taking('second', 0);
+  const gone = taking('gone', 0, true);
+  const last = taking('last', 0);
+  await first;
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  expect(order).toEqual(['first']);
+  await second;
+  await expect(gone).rejects.toThrow('the client has gone');
+  await last;
+  expect(order).toEqual(['first', 'second', 'last']);
+});
+
 test('a port in use is said once, tried again, and had when it is free', async () => {
   const first = await started();
   const second = make(first.port);
@@ -131,7 +206,7 @@ test.each([
   });
   const write = (message: string): void => void logged.push(message);
   const log: Log = { debug: write, info: write, warn: write, error: write, dropped: 0, flush: () => Promise.resolve() };
-  const server = metricsServer({ address: { host, port }, tryLock, status, registry, log });
+  const server = metricsServer({ address: { host, port }, tryLock, status, registry, routes: [], log });
   closers.push(() => {
     server.close();
   });

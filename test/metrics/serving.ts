@@ -7,6 +7,7 @@ import { tryLock } from '../../src/compose/try-lock.js';
 import type { ListenAddress } from '../../src/http/listen-address.js';
 import { MetricsRegistry } from '../../src/metrics/registry.js';
 import type { Listener } from '../../src/http/listener.js';
+import type { Route } from '../../src/http/route.js';
 import { metricsServer } from '../../src/metrics/server.js';
 import { Status } from '../../src/metrics/status.js';
 import { eventually } from '../support/eventually.js';
@@ -28,6 +29,18 @@ export interface Started {
   readonly scrapes: () => number;
 }
 
+const answering = (method: Route['method'], path: string, servedBy: Route['servedBy']): Route => ({
+  method,
+  path,
+  servedBy,
+  answer: () => ({ json: { path } }),
+});
+export const ROUTES = [
+  answering('GET', '/api/v1/status', 'everywhere'),
+  answering('GET', '/api/v1/secret', 'socket'),
+  answering('POST', '/api/v1/pause', 'socket'),
+] as const;
+
 export function make(port = 0, clientTimeoutMs = PATIENT_MS, address: ListenAddress = { host: '127.0.0.1', port }): Started {
   let scrapes = 0;
   const logged: string[] = [];
@@ -43,7 +56,7 @@ export function make(port = 0, clientTimeoutMs = PATIENT_MS, address: ListenAddr
     logLinesDropped: () => scrapes++,
     memoryNodes: () => [],
   });
-  const server = metricsServer({ address, tryLock, status, registry, log, retryMs: 20, clientTimeoutMs });
+  const server = metricsServer({ address, tryLock, status, registry, routes: ROUTES, log, retryMs: 20, clientTimeoutMs });
   closers.push(() => {
     server.close();
   });

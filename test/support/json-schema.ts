@@ -27,6 +27,7 @@ function found(schema: Schema, value: unknown, at: string): string[] {
     required = [],
     properties = {},
     items,
+    additionalProperties = false,
   } = schema as {
     $ref?: string;
     oneOf?: Schema[];
@@ -35,6 +36,7 @@ function found(schema: Schema, value: unknown, at: string): string[] {
     required?: string[];
     properties?: Record<string, Schema>;
     items?: Schema;
+    additionalProperties?: boolean;
   };
   if ($ref !== undefined) return contradictions(/[^/]*$/.exec($ref)?.[0] ?? '', value).map((text) => `${at}: ${text}`);
   if (oneOf) {
@@ -49,6 +51,7 @@ function found(schema: Schema, value: unknown, at: string): string[] {
     ...required.filter((key) => !Object.hasOwn(value, key)).map((key) => `${at}.${key} is missing`),
     ...Object.entries(value).flatMap(([key, field]) => {
       const own = properties[key];
+      if (own === undefined && additionalProperties) return [];
       return own === undefined ? [`${at}.${key} is not documented`] : found(own, field, `${at}.${key}`);
     }),
   ];

@@ -3,9 +3,7 @@ import type { Config } from '../../config/config.js';
 import { pausedText } from '../../core/message/pause-message.js';
 import { configuredKinds } from '../../core/notify/notification.js';
 import { selectHost } from '../../host/select.js';
-import type { Listener } from '../../http/listener.js';
 import { MetricsRegistry } from '../../metrics/registry.js';
-import * as deferred from '../../metrics/server.js';
 import { Status } from '../../metrics/status.js';
 import { ConditionsFile } from '../../features/admission/conditions-file.js';
 import type { Journal } from '../../journal/journal.js';
@@ -19,7 +17,6 @@ import { conditionsFileOf } from '../../features/admission/open.js';
 import { KeptConfiguration } from '../../node/kept-configuration.js';
 import type { Configure } from '../../node/configuration-in-force.js';
 import { openJournal } from '../journal.js';
-import { tryLock } from '../try-lock.js';
 import { reclaimNames } from '../../features/reclaim/open.js';
 import { createRecorder, recordedConfig } from '../../recording/open.js';
 import { openSavedState, type SavedStateAccess } from '../saved-state.js';
@@ -36,8 +33,7 @@ export interface Published {
   /** undefined: a dry run publishes no conditions. */
   readonly conditions: ConditionsFile | undefined;
   readonly service: Service;
-  /** undefined: metrics are off. */
-  readonly server: Listener | undefined;
+  readonly registry: MetricsRegistry;
   /** What clients see of the steps. */
   readonly view: StepView;
   readonly listeners: readonly StepListener[];
@@ -82,7 +78,7 @@ export function publish({ options, node: { identity }, inForce, instance, log, c
     recorder,
     conditions,
     service,
-    server: config.metrics && deferred.metricsServer({ address: config.metrics, tryLock, status, registry, log }),
+    registry,
     view,
     listeners: [conditions, recorder, service, view].filter((listener) => listener !== undefined),
     reload: [

@@ -8,6 +8,8 @@ import { selectHost } from '../../host/select.js';
 import { CLIENT_TIMEOUT_MS, Listener } from '../../http/listener.js';
 import type { Route } from '../../http/route.js';
 import { routesServer } from '../../http/routes-server.js';
+import * as serving from '../../metrics/server.js';
+import { tryLock } from '../try-lock.js';
 import type { Acting } from './act.js';
 import type { Locked } from './lock.js';
 import type { Observed } from './observe.js';
@@ -15,8 +17,8 @@ import type { Published } from './publish.js';
 
 /** What clients can ask of a running evictd. */
 export interface Served {
-  /** The operations of the API. */
-  readonly routes: readonly Route[];
+  /** undefined: metrics are off. */
+  readonly metrics: Listener | undefined;
   /** undefined: this system has no Unix sockets. */
   readonly control: Listener | undefined;
 }
@@ -26,8 +28,11 @@ const SOCKET_MODE = 0o600;
 
 export function serve(locked: Locked, published: Published, observed: Observed, acting: Acting): Served {
   const { inForce, instance, log, closers } = locked;
+  const { status, registry } = published;
   const routes = routesOf(locked, published, observed, acting);
-  if (selectHost().os === 'windows') return { routes, control: undefined };
+  const { metrics: address } = inForce.started;
+  const metrics = address && serving.metricsServer({ address, tryLock, status, registry, routes, log });
+  if (selectHost().os === 'windows') return { metrics, control: undefined };
   const control = new Listener(routesServer(routes, CLIENT_TIMEOUT_MS), {
     address: { socket: join(inForce.started.runtimeDirectory, `${instance}.sock`) },
     tryLock: () => ({ close: () => undefined }), // the instance lock is held
@@ -38,7 +43,7 @@ export function serve(locked: Locked, published: Published, observed: Observed, 
     code: 'EVICTD_CONTROL_LISTEN',
     hint: 'evictions go on; evictd pause fails, and evictd status reads the node itself',
   });
-  return { routes, control: closers.add(control) };
+  return { metrics, control: closers.add(control) };
 }
 
 /** Every operation of the API. To add one, add an entry. */
@@ -73,7 +78,9 @@ function routesOf(
   };
   return [
     { method: 'GET', path: '/api/v1/status', servedBy: 'everywhere', answer: running.answer },
-    { method: 'GET', path: '/api/v1/explain', servedBy: 'socket', answer: ({ query }) => explaining.explainBy(query, explained) },
+    { method: 'GET', path: '/api/v1/ranking', servedBy: 'everywhere', answer: running.ranking },
+    { method: 'GET', path: '/api/v1/decisions', servedBy: 'everywhere', answer: running.decisions },
+    { method: 'GET', path: '/api/v1/explain', servedBy: 'everywhere', answer: ({ query }) => explaining.explainBy(query, explained) },
     { method: 'POST', path: '/api/v1/pause', servedBy: 'socket', answer: ({ body }) => deferred.pauseBy(body, pausing) },
     { method: 'POST', path: '/api/v1/resume', servedBy: 'socket', answer: () => deferred.resumeBy(pausing) },
   ];

@@ -1,7 +1,6 @@
 import type { Policy, State } from '../../core/decide/state.js';
 import { rankedSignal, type RankingState } from '../../core/rank/current-ranking.js';
 import type { Observations } from '../../core/signal/observation.js';
-import type { ResourceSignal } from '../../core/signal/signal.js';
 import { UnavailableError } from '../../errors.js';
 import type { ApiAnswer, ApiRequest } from '../../http/route.js';
 import { signalParameter } from '../../http/signal-parameter.js';
@@ -13,7 +12,7 @@ import { momentNow } from './moment.js';
 import { SignalHistory } from './signal-history.js';
 import * as deferred from './status.js';
 import * as ranking from './candidate-status.js';
-import type { CandidatesStatus, EvictdStatus } from './status-document.js';
+import type { CandidatesStatus, DecisionsDocument, EvictdStatus, JournalRecord, RankingDocument } from './status-document.js';
 import { UsageGrowth } from './usage-growth.js';
 
 /** Follows the steps, so that a client can see the state of evictd. At rest it keeps a reference and some numbers a tick. */
@@ -55,7 +54,7 @@ const FRESH_NS = 200_000_000n;
 /** … and for this many times the time that it took, so that clients never take more than a twentieth of a processor. */
 const SHARE = 20n;
 
-/** GET /api/v1/status of a running evictd. */
+/** What a running evictd sees and does, for the API. */
 export class RunningStatus {
   readonly #parts: RunningParts;
   readonly #growth = new UsageGrowth();
@@ -65,14 +64,14 @@ export class RunningStatus {
     this.#parts = parts;
   }
 
-  readonly answer = ({ query }: ApiRequest): ApiAnswer => {
-    const asked = signalParameter(query);
+  /** GET /api/v1/status */
+  readonly answer = ({ query }: Pick<ApiRequest, 'query'>): ApiAnswer => {
     const { view, node, status, journal, evictd } = this.#parts;
     const read = this.standing();
     const parts = {
       ...read,
       node: node.identity,
-      candidates: this.#candidates(asked, read),
+      candidates: this.#candidates(query, read),
       stalls: status.stalls,
       notifiers: status.notifierStates,
       problems: status.sourceProblems,
@@ -82,6 +81,21 @@ export class RunningStatus {
       evictd: evictd(),
     };
     return { json: deferred.statusOf(parts, momentNow()) };
+  };
+
+  /** GET /api/v1/ranking */
+  readonly ranking = ({ query }: Pick<ApiRequest, 'query'>): ApiAnswer => ({
+    json: {
+      apiVersion: 'v1',
+      time: new Date().toISOString(),
+      candidates: this.#candidates(query, this.standing()),
+    } satisfies RankingDocument,
+  });
+
+  /** GET /api/v1/decisions */
+  readonly decisions = (): ApiAnswer => {
+    const records = this.#parts.journal.recent.map((line) => JSON.parse(line) as JournalRecord).reverse();
+    return { json: { apiVersion: 'v1', time: new Date().toISOString(), records } satisfies DecisionsDocument };
   };
 
   /** What the last step left, and the newest reading. @throws UnavailableError  there was no step yet */
@@ -94,7 +108,8 @@ export class RunningStatus {
     return { policy, state, layout: typeof layout === 'string' ? layout : (state.layout ?? 'single'), observations: status.observations };
   }
 
-  #candidates(asked: ResourceSignal | undefined, read: RankingState): CandidatesStatus {
+  #candidates(query: URLSearchParams, read: RankingState): CandidatesStatus {
+    const asked = signalParameter(query);
     const beganNs = process.hrtime.bigint();
     const last = this.#ranked;
     if (last?.candidates.signal === rankedSignal(read.state, asked) && beganNs < last.untilNs) return last.candidates;

@@ -33,6 +33,23 @@ export interface StatusDocument {
   readonly problems: readonly { readonly code: string; readonly message: string; readonly hint?: string }[];
 }
 
+/** GET /api/v1/ranking: the candidates alone. */
+export interface RankingDocument {
+  readonly apiVersion: 'v1';
+  readonly time: string;
+  readonly candidates: CandidatesStatus;
+}
+
+/** A record as the journal has it (docs/journal.md). */
+export type JournalRecord = Readonly<Record<string, unknown>>;
+
+/** GET /api/v1/decisions: the last records that an operator looks for, the newest first. */
+export interface DecisionsDocument {
+  readonly apiVersion: 'v1';
+  readonly time: string;
+  readonly records: readonly JournalRecord[];
+}
+
 /** A line that the kernel does not have is null. */
 export type NodePressure = Readonly<Record<StallResource, Readonly<Record<StallKind, Stall['averages'] | null>>>>;
 

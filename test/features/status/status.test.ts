@@ -228,7 +228,7 @@ test('records of the journal, the newest first', () => {
 });
 
 /** A running evictd that has made a step or not. */
-function running(stepped: boolean): { readonly status: RunningStatus; readonly readings: () => number } {
+function running(stepped: boolean, recent: readonly string[] = []): { readonly status: RunningStatus; readonly readings: () => number } {
   const view = new StepView();
   let readings = 0;
   const of = policy([HARD]);
@@ -245,19 +245,40 @@ function running(stepped: boolean): { readonly status: RunningStatus; readonly r
         return TWO;
       },
     } as unknown as RunningParts['workloads'],
-    journal: { recent: [] },
+    journal: { recent },
     evictd: () => EVICTD,
   };
   return { status: new RunningStatus(parts as RunningParts), readings: () => readings };
 }
 
-const asking = (signal: string) => ({ query: new URLSearchParams({ signal }), body: '' });
+const asking = (signal: string) => ({ query: new URLSearchParams({ signal }) });
 
 test('clients that ask again and again make evictd read once', () => {
   const { status, readings } = running(true);
   for (let at = 0; at < 10; at += 1) expect(status.answer(asking('')).json).toMatchObject({ candidates: { signal: 'memory.available' } });
   expect(readings()).toBe(1);
   expect(status.answer(asking('pid.available')).json).toMatchObject({ candidates: { signal: 'pid.available' } });
+});
+
+test('the ranking alone, and the records of the journal as a whole', () => {
+  const line = (decision: number): string =>
+    JSON.stringify({ time: '2026-01-02T03:04:05.000Z', type: 'outcome', decision, message: 'm', more: [1] });
+  const { status } = running(true, [line(1), line(2)]);
+  const { json: ranking } = status.ranking({ query: new URLSearchParams({ signal: 'pid.available' }) });
+  expect(contradictions('Ranking', ranking)).toEqual([]);
+  expect(ranking).toMatchObject({
+    apiVersion: 'v1',
+    candidates: { signal: 'pid.available', total: 2, workloads: [{ place: 1 }, { place: 2 }] },
+  });
+  const { json: decisions } = status.decisions();
+  expect(contradictions('Decisions', decisions)).toEqual([]);
+  expect(decisions).toMatchObject({
+    apiVersion: 'v1',
+    records: [
+      { decision: 2, more: [1] },
+      { decision: 1, more: [1] },
+    ],
+  });
 });
 
 test('before the first step, and for a signal that evicts nothing, there is an error', () => {
