@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { Tally } from './test/reporter.js';
 import { SLOWNESS } from './test/support/slowness.js';
@@ -13,6 +14,15 @@ const system = ['test/native/**/*.test.ts', 'test/e2e/**/*.test.ts', 'test/syste
 const core = [
   'test/native/!(build|churn|close|environment|interrupted|kill-hazards|leak|storm).test.ts',
   'test/e2e/{check,dry-run,eviction,journal,reload,restart,soft}.test.ts',
+];
+
+/**
+ * Tests of the process itself (its descriptors, children, environment), of the addon with real cgroups and processes, or with modules replaced. Each
+ * file has a process of its own. All other unit tests share processes, and what these have loaded.
+ */
+const ownProcess = [
+  ...['host', 'evict', 'workloads', 'features', 'monitor', 'compose', 'node', 'fuzz'].map((folder) => `test/${folder}/**/*.test.ts`),
+  'test/core/signal/toy-signal.test.ts',
 ];
 
 /** They boot machines: `make vm` alone starts them. */
@@ -60,6 +70,16 @@ const absent = suite === null ? [] : [...notInMachines, ...(suite.except ?? []).
 const bundled = suite !== null && suite.outside !== true;
 const written = (files: readonly string[]): string[] => (bundled ? files.map((file) => file.replace(/\.ts$/, '.js')) : [...files]);
 
+const notUnit = [...system, ...absent, power, windows];
+
+/** Three for two processors: many of these tests wait for processes. */
+const unit = {
+  maxWorkers: suite === null ? Math.ceil(availableParallelism() * 1.5) : '100%',
+  testTimeout: 30_000 * SLOWNESS, // nothing here is slow; the machine may be busy
+  hookTimeout: 30_000 * SLOWNESS,
+  sequence: { groupOrder: 0 },
+};
+
 const oneAtATime = {
   fileParallelism: false,
   testTimeout: 60_000 * SLOWNESS,
@@ -72,17 +92,8 @@ export default defineConfig({
     reporters: [suite ? 'verbose' : 'default', new Tally(process.env.EVICTD_TEST_RESULTS)],
     ...(bundled && { execArgv: ['--enable-source-maps'], experimental: { viteModuleRunner: false, nodeLoader: false } }),
     projects: [
-      {
-        test: {
-          name: 'unit',
-          include: written(['test/**/*.test.ts']),
-          exclude: written([...system, ...absent, power, windows]),
-          maxWorkers: '100%',
-          testTimeout: 30_000 * SLOWNESS, // nothing here is slow; the machine may be busy
-          hookTimeout: 30_000 * SLOWNESS,
-          sequence: { groupOrder: 0 },
-        },
-      },
+      { test: { ...unit, name: 'unit', include: written(['test/**/*.test.ts']), exclude: written([...notUnit, ...ownProcess]), isolate: suite !== null } },
+      { test: { ...unit, name: 'unit-process', include: written(ownProcess), exclude: written(notUnit) } },
       ...(suite === null ? [{ test: { name: 'core', include: core, ...oneAtATime } }] : []),
       { test: { name: 'proof', include: written(system), exclude: suite === null ? core : written(absent), ...oneAtATime } },
       ...(suite?.outside ? [{ test: { name: 'power', include: [power], fileParallelism: false, testTimeout: 900_000 } }] : []),

@@ -4,34 +4,11 @@ import { describe, expect, test } from 'vitest';
 import { StateFile } from '../../src/state/state-file.js';
 import { fullFilesystem } from '../support/full-filesystem.js';
 import { Evictd } from './evictd.js';
-import type { Moment } from './mortal.js';
 import { guarding, ON } from './node.js';
-import { batchFirst, GRACE_S, hardAndKilled, setting, softAndKilled, softly, terms, untilTerminating } from './restarting.js';
+import { batchFirst, GRACE_S, setting, softly, terms, untilTerminating } from './restarting.js';
 import { aWhile } from './wait.js';
 
-// Moments of writing, which are the same on every machine: killed-while-writing.test.ts.
-
-describe(`SIGKILL of evictd around the signals of a hard eviction, and a restart (${ON})`, () => {
-  test.each<[when: Moment['when'], at: Moment['at'], results: string[]]>([
-    ['after', 'ring:decision', ['abandoned', 'killed']],
-    ['after', 'state:decided', ['killed']],
-    ['before', 'KILL', ['killed']],
-    // The signal was sent but not recorded: all that is known is that batch is gone.
-    ['after', 'KILL', ['abandoned']],
-    ['after', 'state:dying', ['killed']],
-  ])('%s %s', (when, at, results) => hardAndKilled({ at, when }, results));
-});
-
-describe(`SIGKILL of evictd around the signals of a soft eviction, and a restart (${ON})`, () => {
-  test.each<[when: Moment['when'], at: Moment['at'], requested: number, results: string[]]>([
-    ['before', 'TERM', 1, ['killed']],
-    // Whether SIGTERM was sent is unknown: a second one is better than SIGKILL without any.
-    ['after', 'TERM', 2, ['killed']],
-    ['after', 'state:terminating', 1, ['killed']],
-    ['before', 'KILL', 1, ['killed']],
-    ['after', 'KILL', 1, ['killed']],
-  ])('%s %s', (when, at, requested, results) => softAndKilled({ at, when }, requested, results));
-});
+// SIGKILL of evictd at chosen moments: restart-signals.test.ts and killed-while-writing.test.ts.
 
 describe(`a restart in the middle of a grace period (${ON})`, () => {
   test.each<[how: string, signal: NodeJS.Signals, end: number | string]>([

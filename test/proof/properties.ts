@@ -12,7 +12,7 @@ const files = readdirSync('test', { recursive: true, encoding: 'utf8' })
 
 let [passed, failed] = [0, 0];
 for (let round = 0; round < ROUNDS; round++) {
-  const { stdout, status } = spawnSync('node_modules/.bin/vitest', ['run', '--project', 'unit', ...files], {
+  const { stdout, status } = spawnSync('node_modules/.bin/vitest', ['run', ...files], {
     encoding: 'utf8',
     maxBuffer: 1 << 28,
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-/** The same inputs in each run of CI; `make proof ARGS=properties` tries others. Repeat one of its runs: PROPERTY_SEED=N make test ARGS=FILE */
+/** CI tries the same inputs each time, `make proof ARGS=properties` others. PROPERTY_SEED=N make test ARGS=FILE repeats one of its runs. */
 fc.configureGlobal({ seed: Number(process.env.PROPERTY_SEED ?? 1) });
 
 export { fc };
