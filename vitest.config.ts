@@ -92,7 +92,15 @@ export default defineConfig({
     reporters: [suite ? 'verbose' : 'default', new Tally(process.env.EVICTD_TEST_RESULTS)],
     ...(bundled && { execArgv: ['--enable-source-maps'], experimental: { viteModuleRunner: false, nodeLoader: false } }),
     projects: [
-      { test: { ...unit, name: 'unit', include: written(['test/**/*.test.ts']), exclude: written([...notUnit, ...ownProcess]), isolate: suite !== null } },
+      {
+        test: {
+          ...unit,
+          name: 'unit',
+          include: written(['test/**/*.test.ts']),
+          exclude: written([...notUnit, ...ownProcess]),
+          isolate: suite !== null,
+        },
+      },
       { test: { ...unit, name: 'unit-process', include: written(ownProcess), exclude: written(notUnit) } },
       ...(suite === null ? [{ test: { name: 'core', include: core, ...oneAtATime } }] : []),
       { test: { name: 'proof', include: written(system), exclude: suite === null ? core : written(absent), ...oneAtATime } },
