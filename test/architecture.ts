@@ -177,7 +177,11 @@ function importAllowed(from: string, specifier: string): boolean {
   const target = targetOf(from, specifier);
   if (!target.startsWith('src/')) return target === 'package.json'; // the version
   const [module, imported] = [moduleOf(from), moduleOf(target)];
-  if (isPureModule(module) && !(isPureModule(imported) || imported.startsWith('core/') || imported === 'host/facts')) return false;
+  if (
+    isPureModule(module) &&
+    !(isPureModule(imported) || imported.startsWith('core/') || imported.startsWith('config/lint/') || imported === 'host/facts')
+  )
+    return false;
   return mayImport(module, imported);
 }
 

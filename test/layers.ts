@@ -151,7 +151,7 @@ export const LAYERS: readonly Layer[] = [
 ];
 
 /**
- * Pure modules outside of core and config/lint: they import core, types of facts, and each other, and use no clock and
+ * Pure modules outside of core and config/lint: they import these, types of facts, and each other, and use no clock and
  * no I/O.
  */
 export const PURE: readonly string[] = [
@@ -159,6 +159,7 @@ export const PURE: readonly string[] = [
   'features/doctor/check',
   'features/doctor/check-kind',
   'features/doctor/checks/',
+  'features/doctor/findings',
   'features/doctor/linux-checks',
   'features/doctor/windows-checks',
   'features/doctor/machine-facts',

@@ -34,9 +34,7 @@ export function announceStart(
   const does = dryRun ? 'makes a dry run, which evicts nothing, on' : 'guards';
   log.info(`evictd ${manifest.version} ${does} node ${node.name}: ${inForce(config)}`, { thresholds: config.thresholds.length });
   for (const notice of noticesOf(loaded, machine)) announce(log, notice);
-  if (config.workloads.length === 0) {
-    announce(log, NO_SOURCE);
-  } else if (!mayEndOthers && !dryRun) {
+  if (config.workloads.length > 0 && !mayEndOthers && !dryRun) {
     const { toEndOthers } = selectHost().elevation;
     log.warn(`evictd may end processes of its own user only (${toEndOthers})`, { code: 'EVICTD_KILL_PRIVILEGE' });
   }
@@ -80,17 +78,15 @@ export function announceReload(
     ...COUNTING_DEPARTURES.filter((name) => started.departures[name] !== loaded.config.departures[name]),
   ];
   const known = new Set(noticesAfter(started, before, machine).map(({ message }) => message));
-  const isWithout = config.workloads.length === 0 && before.config.workloads.length > 0;
   const notices = [
     ...(fixed.length > 0 ? [restartNotice(fixed)] : []),
     ...noticesAfter(started, loaded, machine).filter((notice) => !known.has(notice.message)),
-    ...(isWithout ? [NO_SOURCE] : []),
   ];
   for (const notice of notices) announce(log, notice);
   if (!isDeepStrictEqual(config.shutdown, before.config.shutdown)) void warnOfDelay(log, config.shutdown);
   const message = `evictd reloaded its configuration: ${inForce(config)}`;
   log.info(message, { thresholds: config.thresholds.length });
-  return { message, warnings: notices.filter(({ level }) => level === 'warn').map(noticeText) };
+  return { message, warnings: notices.filter(({ level }) => level !== 'info').map(noticeText) };
 }
 
 function restartNotice(fixed: readonly string[]): ConfigNotice {
@@ -110,15 +106,9 @@ function noticesAfter({ allocatable }: Config, loaded: LoadedConfig, machine: Ma
 
 /** With the warnings of `config check` that do not depend on workloads: at boot most workloads have not started yet. */
 function noticesOf(loaded: LoadedConfig, machine: MachineFacts): ConfigNotice[] {
-  const warnings = lintConfig(loaded, machine).filter(({ level, code }) => level === 'warn' && code !== 'EVICTD_WORKLOADS_NONE');
+  const warnings = lintConfig(loaded, machine).filter(({ level }) => level !== 'info');
   return [...loaded.notices, ...warnings];
 }
-
-const NO_SOURCE: ConfigNotice = {
-  level: 'warn',
-  code: 'EVICTD_WORKLOADS_NONE',
-  message: 'no workload source is configured: evictd exports metrics, but evicts nothing',
-};
 
 /** 'memory.available<100Mi, nodefs.available<10% (soft); workloads: /a, /b; compatibility kubelet, with hard-grace' */
 function inForce({ thresholds, workloads, compatibility, departures, allocatable }: Config): string {
@@ -135,8 +125,9 @@ function inForce({ thresholds, workloads, compatibility, departures, allocatable
   return `${limits.join(', ') || 'no thresholds'}${sources}${decides.length === 0 ? '' : `; ${decides.join(', ')}`}`;
 }
 
+/** What a configuration does not do is no failure of evictd: a warning. */
 function announce(log: Log, notice: ConfigNotice): void {
-  log[notice.level](noticeText(notice), { code: notice.code });
+  log[notice.level === 'info' ? 'info' : 'warn'](noticeText(notice), { code: notice.code });
 }
 
 function noticeText({ message, hint }: ConfigNotice): string {

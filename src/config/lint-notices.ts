@@ -10,8 +10,8 @@ import { lintPolicy } from './lint/lint-rules.js';
  */
 export function lintConfig({ config, origins }: LoadedConfig, machine: MachineFacts | undefined): ConfigNotice[] {
   const written = new Map([...origins].flatMap(([key, { value, origin }]) => (origin.kind === 'set' ? [[key, value] as const] : [])));
-  return lintPolicy({ ...config, written }, machine).map(({ key, ...finding }) => {
-    const position = positionOf(key, origins);
+  return lintPolicy({ ...config, written }, machine).map((finding) => {
+    const position = positionOf(finding.key, origins);
     return position === undefined ? finding : { ...finding, position };
   });
 }
@@ -25,7 +25,7 @@ export function lintNode({ origins }: LoadedConfig, error: unknown): ConfigNotic
   if (!(error instanceof UnavailableError) || error.code !== 'EVICTD_NODE_MISSING') return [];
   const position = positionOf('node.cgroup', origins);
   const { code, message, hint } = error;
-  return [{ level: 'warn', code, message, ...(hint !== undefined && { hint }), ...(position && { position }) }];
+  return [{ level: 'error', code, message, ...(hint !== undefined && { hint }), ...(position && { position }) }];
 }
 
 /**

@@ -41,8 +41,6 @@ export interface MemoryFacts {
   /** The names in /proc/swaps. */
   readonly swaps: readonly string[];
   readonly swappiness: number | undefined;
-  /** Sums over all zones (/proc/zoneinfo); undefined: not readable. */
-  readonly watermarks: { readonly minBytes: bigint; readonly lowBytes: bigint; readonly highBytes: bigint } | undefined;
 }
 
 export interface KernelLogFacts {

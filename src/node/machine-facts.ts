@@ -8,9 +8,10 @@ import type { Protection } from '../core/workload/workload.js';
 import { selectHost } from '../host/select.js';
 import type { ConfiguredPolicy } from '../core/policy/configured-policy.js';
 import { KERNEL_FILES, readPolicyFacts } from './policy-facts.js';
-import type { Hindrance, MachineFacts, PolicyFacts, PresentWorkload, PresentWorkloads } from '../config/lint/machine.js';
+import type { Hindrance, MachineFacts, PolicyFacts, PresentSource, PresentWorkload } from '../config/lint/machine.js';
 import type { Node, NotifierState, WorkloadSource } from '../monitor/ports/ports.js';
 import { native } from '../native/index.js';
+import { sourceText, type WorkloadSourceSpec } from '../workloads/kinds/source-spec.js';
 import { compileRules, namedOf, patternsOf } from '../workloads/workload-rules.js';
 import type { HostReading } from './open-reading.js';
 import { openRuntimeReading } from './runtime-reading.js';
@@ -36,11 +37,12 @@ export async function readMachineFacts(loaded: LoadedConfig, filesystemsRead: Fi
 
 /** The same for an armed node whose filesystems have been read or timed out. */
 export async function machineFactsOf(
-  { node, workloads }: Pick<HostReading, 'node' | 'workloads'>,
+  { node, workloads, openAlone }: Pick<HostReading, 'node' | 'workloads' | 'openAlone'>,
   { config }: LoadedConfig,
 ): Promise<MachineFacts> {
   const { thresholds, rules, allocatable, policies } = config;
   const observations = node.read();
+  const notifiers = node.notifiers();
   // Without `allocatable` the signal does not exist, and the configuration has a notice for that.
   const isExpected = ([signal]: readonly [Signal, string]): boolean =>
     signal !== 'allocatableMemory.available' || allocatable !== undefined;
@@ -48,9 +50,10 @@ export async function machineFactsOf(
     ...startFacts(node, observations),
     unreadable: new Map([...observations.missing].filter(isExpected)),
     absent: new Map([...(observations.absent ?? [])].filter(isExpected)),
-    polled: polledSignals(thresholds, observations, node.notifiers()),
+    polled: polledSignals(thresholds, observations, notifiers),
+    notifiers,
     layout: node.layout(),
-    workloads: presentWorkloads(workloads, rules),
+    workloads: { present: presentWorkloads(workloads, rules), sources: config.workloads.map((entry) => presentSource(entry, openAlone)) },
     ...(policies.length > 0 && { policies: policyFactsOf(policies, node.identity.cgroup) }),
     programs: await programProblems(config),
   };
@@ -110,7 +113,7 @@ function polledSignals(
   return polled;
 }
 
-function presentWorkloads(source: WorkloadSource, rules: readonly Rule[]): PresentWorkloads {
+function presentWorkloads(source: WorkloadSource, rules: readonly Rule[]): PresentWorkload[] {
   const effectOf = compileRules(rules, patternsOf(selectHost().os));
   const { usages, unreadable, veto, managed } = source.candidates();
   const boundNodes = selectHost().openBoundNodes();
@@ -130,7 +133,19 @@ function presentWorkloads(source: WorkloadSource, rules: readonly Rule[]): Prese
   const unread = unreadable.map(({ name, path }): PresentWorkload => {
     return { name, path, matched: effectOf({ name, path }).matched, hindrance: { kind: 'other', text: 'cannot be read' } };
   });
-  return { present: [...read, ...unread], problems: source.problems() };
+  return [...read, ...unread];
+}
+
+/** What an entry of `workloads` yields alone. */
+function presentSource(entry: WorkloadSourceSpec, open: HostReading['openAlone']): PresentSource {
+  const source = open(entry);
+  try {
+    const { usages, unreadable, managed } = source.candidates();
+    const ids = new Set([...usages, ...(managed?.() ?? [])].map(({ workload }) => workload.id));
+    return { text: sourceText(entry), workloads: ids.size, unreadable: unreadable.length, problems: source.problems() };
+  } finally {
+    source.close();
+  }
 }
 
 /** An empty workload counts as such, whatever else prevents its eviction. */

@@ -14,7 +14,7 @@ import type { DiskMeasurement } from '../workloads/disk/disk-measurement.js';
 import { FoundFilesystems } from '../workloads/disk/found-filesystems.js';
 import { CgroupNames } from '../workloads/cgroup/cgroup-names.js';
 import { unitProtectionOf, withManaged } from '../workloads/systemd/managed-workloads.js';
-import { selectsManaged, withOtherSources } from '../workloads/kinds/source-spec.js';
+import { selectsManaged, withOtherSources, type WorkloadSourceSpec } from '../workloads/kinds/source-spec.js';
 import * as windows from '../workloads/windows/windows-workloads.js';
 
 /** Sources of facts besides the kernel. The caller closes them. */
@@ -27,6 +27,8 @@ export interface Managers extends FactSources {
 export interface HostReading {
   readonly node: LinuxNode;
   readonly workloads: WorkloadSource;
+  /** The workloads of one entry alone, for a single reading. The caller closes it. */
+  readonly openAlone: (entry: WorkloadSourceSpec) => WorkloadSource;
   readonly measureDisks: (filesystem: FilesystemRole) => Promise<DiskMeasurement>;
   close(): void;
 }
@@ -44,6 +46,7 @@ export function openReading(loaded: LoadedConfig, notifiers: NotifierMode, manag
   return {
     node,
     workloads,
+    openAlone: (entry) => openSources({ ...loaded, config: { ...loaded.config, workloads: [entry] } }, node, false, managers),
     measureDisks: async (filesystem) => {
       const runtimes = (): readonly ContainerRuntime[] => managers.runtimes ?? [];
       const filesystems = await foundFilesystems(loaded.config.filesystems, runtimes());

@@ -32,7 +32,7 @@ test.each<[rule: string, yaml: string, codes: readonly string[]]>([
   ],
   [
     'a mere notice is left to config check',
-    'evictionHard: {memory.available: 2.5Gi, nodefs.available: 1Gi, nodefs.inodesFree: 0%}\nworkloads: [{cgroup: /a}]',
+    'evictionHard: {memory.available: 4Gi, nodefs.available: 1Gi, nodefs.inodesFree: 0%}\nworkloads: [{cgroup: /a}]\nevictionPressureTransitionPeriod: 1s',
     [],
   ],
   [

@@ -31,7 +31,7 @@ const OFF: Finding = {
 };
 
 const NONE: Finding = {
-  level: 'warn',
+  level: 'error',
   code: 'EVICTD_LINT_BUDGET_NONE',
   message: 'evictionBudget.max is 0: evictd evicts nothing',
   hint: 'raise it; departures: {budget: false} removes the limit',

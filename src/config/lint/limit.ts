@@ -34,6 +34,33 @@ export function thresholdKey(threshold: Threshold, { written, thresholds }: Lint
   return written.get(soft) === valueText(threshold.value) && written.get(hard) !== valueText(threshold.value) ? soft : hard;
 }
 
+/** A hard threshold of memory.available alone. */
+export interface MemoryLimit {
+  readonly bytes: bigint;
+  /** 'memory.available<5% (400MiB)' */
+  readonly text: string;
+}
+
+/** The highest one; undefined: none, or unknown capacity. */
+export function hardMemoryLimit(
+  thresholds: readonly Threshold[],
+  capacities: ReadonlyMap<Signal, bigint> | undefined,
+): MemoryLimit | undefined {
+  const capacity = capacities?.get('memory.available');
+  if (capacity === undefined) return undefined;
+  const limits = thresholds.filter(isHardMemory).map(({ value }): MemoryLimit => {
+    const bytes = resolve(value, capacity);
+    const amount = value.kind === 'percentage' ? ` (${amountOfBytes(bytes)})` : '';
+    return { bytes, text: `memory.available<${valueText(value)}${amount}` };
+  });
+  return limits.sort((a, b) => (a.bytes < b.bytes ? 1 : -1))[0];
+}
+
+/** A hard threshold of memory.available that is not joined with other signals. */
+export function isHardMemory(threshold: Threshold): boolean {
+  return threshold.signal === 'memory.available' && !isListed(threshold) && thresholdKind(threshold) === 'hard';
+}
+
 /** The two texts that disable a threshold. */
 export function isOff(written: unknown): written is '0%' | '100%' {
   return written === '0%' || written === '100%';

@@ -5,18 +5,24 @@ import type { FilesystemPaths } from '../../core/signal/layout.js';
 import type { ConfiguredPolicy } from '../../core/policy/configured-policy.js';
 import type { Rule } from '../../core/workload/rule.js';
 import type { ShutdownConfig } from '../../core/workload/shutdown-config.js';
+import type { Signal } from '../../core/signal/signal.js';
 import type { Threshold } from '../../core/threshold/threshold.js';
 import type { WorkloadSourceSpec } from '../../workloads/kinds/source-spec.js';
 import type { MachineFacts } from './machine.js';
 
 export interface Finding {
-  /** `info`: may be intended. */
-  readonly level: 'warn' | 'info';
+  /**
+   * `error`: evictd does not do its job with this configuration here; `warn`: it does it worse; `info`: may be intended.
+   * The doctor's `broken`, `degraded` and `ok`.
+   */
+  readonly level: 'error' | 'warn' | 'info';
   readonly code: string;
   readonly message: string;
   readonly hint?: string;
   /** The key that it concerns: 'evictionSoft.memory.available', 'rules[2]'. */
   readonly key: string;
+  /** The signal that cannot be read, or is only polled. */
+  readonly signal?: Signal;
 }
 
 /** The parts of a configuration that lint reads. */

@@ -11,6 +11,8 @@ import { pauseRule } from './pause.js';
 import { policyConditionsRule } from './policies/policy-conditions.js';
 import { policyScopesRule, policyStepsRule } from './policies/policy-steps.js';
 import { periodsRule } from './periods.js';
+import { kernelFirstRule } from './thresholds/kernel-first.js';
+import { polledRule } from './thresholds/polled.js';
 import { pressureRule } from './thresholds/pressure.js';
 import { reachRule } from './thresholds/reach.js';
 import { readingsRule } from './thresholds/readings.js';
@@ -23,7 +25,9 @@ export const LINT_RULES: readonly LintRule[] = [
   imagesRule,
   softAndHardRule,
   reachRule,
+  kernelFirstRule,
   allocationRule,
+  polledRule,
   zramRule,
   entriesRule,
   pressureRule,

@@ -4,6 +4,18 @@ import type { ScopeKind } from '../../core/policy/condition.js';
 import type { RawValue } from '../../core/policy/raw-value.js';
 import type { Signal } from '../../core/signal/signal.js';
 
+/** A notifier as evictd armed it. */
+export interface ArmedNotifier {
+  readonly mechanism: string;
+  readonly signal: Signal;
+  readonly target: string;
+  readonly live: boolean;
+  readonly reason: string | undefined;
+  readonly hint: string | undefined;
+  /** Without it evictd only polls the signal. */
+  readonly essential: boolean;
+}
+
 /** Why evictd would not evict a workload. `vacant`: it has no processes, whatever the policy. */
 export interface Hindrance {
   readonly kind: 'critical' | 'vacant' | 'other';
@@ -38,6 +50,8 @@ export interface MachineFacts {
   readonly estimated?: boolean;
   /** Memory signals without a notifier or sampler, with the reason. */
   readonly polled: ReadonlyMap<Signal, string>;
+  /** Left out: nothing is armed. */
+  readonly notifiers?: readonly ArmedNotifier[];
   /** Its filesystems, or which of them did not answer. Absent: not read. */
   readonly layout?: Layout | { readonly error: string };
   /** Programs of hooks and of policies that evictd will not run, with the reason. Left out: not read. */
@@ -66,6 +80,17 @@ export interface PolicyFacts {
 
 export interface PresentWorkloads {
   readonly present: readonly PresentWorkload[];
-  /** Sources that do not exist. `root`: the missing cgroup, as in WorkloadSources.roots. */
-  readonly problems: readonly { readonly root?: string; readonly code: string; readonly message: string; readonly hint?: string }[];
+  /** In the order of `workloads`. */
+  readonly sources: readonly PresentSource[];
+}
+
+/** What one entry of `workloads` yields. */
+export interface PresentSource {
+  /** '/workload.slice' */
+  readonly text: string;
+  readonly workloads: number;
+  /** Workloads that exist but cannot be read. */
+  readonly unreadable: number;
+  /** Why it has fewer workloads than it should: it does not exist, the name of a container is unknown, … */
+  readonly problems: readonly { readonly code: string; readonly message: string; readonly hint?: string }[];
 }

@@ -1,4 +1,4 @@
-import { isPressure, isSignal, SIGNALS } from '../../core/signal/signal.js';
+import { isPressure, isSignal, SIGNALS, type Signal } from '../../core/signal/signal.js';
 import { ConfigError, type ConfigIssue, type SourcePosition } from '../../errors.js';
 
 /** The keys and list indexes from the root of a document to a value. */
@@ -51,11 +51,15 @@ function distance(a: string, b: string): number {
 
 /** A warning or a remark about a valid configuration. */
 export interface ConfigNotice {
-  readonly level: 'warn' | 'info';
+  readonly level: 'error' | 'warn' | 'info';
   readonly code: string;
   readonly message: string;
   readonly hint?: string;
   readonly position?: SourcePosition;
+  /** The key that it concerns. */
+  readonly key?: string;
+  /** As of a finding of lint. */
+  readonly signal?: Signal;
 }
 
 /** Collects the issues and notices of a configuration, so that all are reported at once. */

@@ -43,14 +43,14 @@ function checkCommand({ io, setExitCode, machine }: ConfigDeps): Command {
   return withHelp(
     withOutput(new Command('check').description('report errors, and settings without effect on this machine'))
       .option('--offline', 'do not compare with this machine')
-      .option('--strict', 'exit with 1 if there are warnings'),
+      .option('--strict', 'exit with 1 if there are warnings or errors'),
     {
       examples: [
         'evictd config check',
         'evictd config check --config new.yaml && systemctl reload evictd',
         'evictd config check --config new.yaml --offline --strict   in CI',
       ],
-      exit: { 0: 'valid', 1: 'valid, but there are warnings (only with --strict)', ...USAGE_AND_CONFIG },
+      exit: { 0: 'valid', 1: 'valid, but there are warnings or errors (only with --strict)', ...USAGE_AND_CONFIG },
     },
   ).action(async ({ offline, strict, ...options }: CheckOptions) => {
     const asJson = options.output === 'json';
@@ -65,7 +65,7 @@ function checkCommand({ io, setExitCode, machine }: ConfigDeps): Command {
     }
     const checked = await check(loaded, offline === true ? undefined : machine);
     io.stdout(asJson ? checkedJson(checked) : checkedText(checked));
-    if (strict && checked.notices.some(({ level }) => level === 'warn')) setExitCode(EXIT_WARNINGS);
+    if (strict && checked.notices.some(({ level }) => level !== 'info')) setExitCode(EXIT_WARNINGS);
   });
 }
 

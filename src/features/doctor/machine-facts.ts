@@ -14,6 +14,8 @@ import type {
   SubjectFacts,
   Unseen,
 } from '../../host/facts.js';
+import type { Finding } from '../../config/lint/lint-rule.js';
+import type { ArmedNotifier, PresentSource } from '../../config/lint/machine.js';
 import type { Signal } from '../../core/signal/signal.js';
 import type { Threshold } from '../../core/threshold/threshold.js';
 import type { InhibitDelay } from '../../core/systemd/inhibit-delay.js';
@@ -63,17 +65,6 @@ export interface WindowsFacts extends CommonFacts {
 
 export type DoctorFacts = LinuxFacts & WindowsFacts;
 
-export interface NotifierFacts {
-  readonly mechanism: string;
-  readonly signal: Signal;
-  readonly target: string;
-  readonly live: boolean;
-  readonly reason: string | undefined;
-  readonly hint: string | undefined;
-  /** Without it evictd only polls the signal. */
-  readonly essential: boolean;
-}
-
 /** The node that evictd guards, and its notifiers. */
 export interface NodeFacts {
   /** 'machine' or the path of a cgroup. */
@@ -84,13 +75,12 @@ export interface NodeFacts {
   /** memory.available is the kernel's estimate; `missing`: it should be, but /proc/meminfo has none. Left out: no. */
   readonly estimated?: boolean | 'missing';
   readonly thresholds: readonly Threshold[];
-  readonly monitoringIntervalNs: bigint;
   /** In units of the signal. */
   readonly capacities: ReadonlyMap<Signal, bigint>;
-  /** Signals that do not exist on this node, with the reason. */
-  readonly absent: ReadonlyMap<Signal, string>;
   /** undefined: the node or the addon is missing. */
-  readonly notifiers: readonly NotifierFacts[] | undefined;
+  readonly notifiers: readonly ArmedNotifier[] | undefined;
+  /** How far the threshold of memory is above the kernel's reserve (KernelMargin); undefined: it is not, or there is none. */
+  readonly margin?: string | undefined;
 }
 
 export interface ReclaimStepFacts {
@@ -133,18 +123,6 @@ export interface VolumeFacts {
   readonly refused: string | undefined;
 }
 
-/** One entry of `workloads`. */
-export interface SourceFacts {
-  /** Its key: 'workloads[0]'. */
-  readonly key: string;
-  /** '/workload.slice' */
-  readonly text: string;
-  readonly workloads: number;
-  /** Workloads that exist but cannot be read. */
-  readonly unreadable: number;
-  readonly problems: readonly { readonly code: string; readonly message: string; readonly hint?: string }[];
-}
-
 export interface ListedWorkload {
   readonly name: string;
   readonly path: string;
@@ -152,16 +130,12 @@ export interface ListedWorkload {
   readonly hindrance: string | undefined;
 }
 
-/** A notice of `config check` on this machine. */
-export interface LintFacts {
-  readonly level: 'warn' | 'info';
-  readonly code: string;
-  readonly message: string;
-  readonly hint?: string;
-}
+/** A finding of `config check` on this machine. */
+export type LintFacts = Omit<Finding, 'key'> & Partial<Pick<Finding, 'key'>>;
 
 export interface WorkloadFacts {
-  readonly sources: readonly SourceFacts[];
+  /** Of each entry of `workloads`. */
+  readonly sources: readonly PresentSource[];
   /** Of all sources. */
   readonly listed: readonly ListedWorkload[];
   /** File descriptors per workload. */

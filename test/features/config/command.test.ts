@@ -18,7 +18,7 @@ interface Run {
 const VALID = 'workloads: [{cgroup: /workload.slice}]\n';
 
 /** A machine with one workload that says nothing to a configuration. */
-const quiet = (): MachineFacts => machine({ workloads: { present: [present('web')], problems: [] } });
+const quiet = (): MachineFacts => machine({ workloads: { present: [present('web')], sources: [] } });
 
 /** Runs `evictd config …` on a config.yaml and, where given, one drop-in; paths are shown without the directory. */
 async function config(args: readonly string[], yaml: string, dropIn?: string, facts: () => MachineFacts = quiet): Promise<Run> {
@@ -66,7 +66,7 @@ test('check: nothing set', async () => {
     stdout:
       'configuration ok: 4 thresholds, 0 workload sources, 0 rules (from config.yaml)\n' +
       'checked against this machine: 8GiB of memory, 1 workload\n' +
-      'warn: evictd: EVICTD_WORKLOADS_NONE no workload source is configured: evictd exports metrics, but evicts nothing (hint: name one: workloads: [{cgroup: /workload.slice}], or [{systemd: {slices: [batch.slice]}}])\n',
+      'error: evictd: EVICTD_WORKLOADS_NONE no workload source is configured: evictd exports metrics, but evicts nothing (hint: name one: workloads: [{cgroup: /workload.slice}], or [{systemd: {slices: [batch.slice]}}])\n',
     exit: 0,
   });
 });
@@ -79,7 +79,7 @@ test('check: a warning stands where the value was written', async () => {
   const lines = stdout.split('\n').map((line) => line.split(' ').slice(0, 3).join(' '));
   expect(lines.filter((line) => line.includes('EVICTD_LINT'))).toEqual([
     'warn: config.d/1.yaml:4:21: EVICTD_LINT_SOFT_NOT_ABOVE_HARD',
-    'warn: config.d/1.yaml:2:21: EVICTD_LINT_UNREACHABLE',
+    'error: config.d/1.yaml:2:21: EVICTD_LINT_UNREACHABLE',
     'warn: config.d/1.yaml:4:21: EVICTD_LINT_UNREACHABLE',
   ]);
 });
@@ -137,7 +137,7 @@ test.each<[rule: string, args: readonly string[], said: boolean, exit: number]>(
     throw new UnavailableError('EVICTD_NODE_MISSING', 'node cgroup /x does not exist', { hint: 'create it first' });
   };
   const ran = await config(['check', ...args], `${VALID}node: {cgroup: /x}\n`, undefined, missing);
-  const line = 'warn: config.yaml:2:16: EVICTD_NODE_MISSING node cgroup /x does not exist (hint: create it first)\n';
+  const line = 'error: config.yaml:2:16: EVICTD_NODE_MISSING node cgroup /x does not exist (hint: create it first)\n';
   expect([ran.stdout.includes(line), ran.exit]).toEqual([said, exit]);
 });
 

@@ -57,7 +57,10 @@ describe('evictd config check, with the cgroups that are there', () => {
     [
       'the source does not exist',
       'workloads: [{cgroup: SOURCE/nothing}]',
-      [/^EVICTD_SOURCE_MISSING workload source SOURCE\/nothing does not exist/],
+      [
+        /^EVICTD_SOURCE_MISSING workload source SOURCE\/nothing does not exist/,
+        /^EVICTD_LINT_NOTHING_EVICTABLE .* no workload exists in SOURCE\/nothing now$/,
+      ],
     ],
     [
       'the source is empty',

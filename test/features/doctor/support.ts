@@ -45,7 +45,7 @@ export function subjectFacts(facts: Partial<SubjectFacts> = {}): SubjectFacts {
   };
 }
 
-/** 8 GiB without swap; the watermarks are those of a machine with four cores and 8 GiB. */
+/** 8 GiB without swap. */
 export function memoryFacts(facts: Partial<MemoryFacts> = {}): MemoryFacts {
   return {
     overcommitMemory: 0,
@@ -54,7 +54,6 @@ export function memoryFacts(facts: Partial<MemoryFacts> = {}): MemoryFacts {
     swapBytes: 0n,
     swaps: [],
     swappiness: 60,
-    watermarks: { minBytes: 64n * MIB, lowBytes: 80n * MIB, highBytes: 96n * MIB },
     ...facts,
   };
 }
@@ -71,9 +70,7 @@ export function nodeFacts(facts: Partial<NodeFacts> = {}): NodeFacts {
     missing: undefined,
     isMachine: true,
     thresholds: hard('memory.available<500Mi'),
-    monitoringIntervalNs: 10_000_000_000n,
     capacities: new Map([['memory.available', 8n * GIB]]),
-    absent: new Map(),
     notifiers: [],
     ...facts,
   };

@@ -4,6 +4,7 @@ import type { InstanceFacts } from '../../../src/host/facts.js';
 import type { RightsFacts, VolumeFacts, WindowsServiceFacts } from '../../../src/features/doctor/machine-facts.js';
 import { rightsCheck } from '../../../src/features/doctor/checks/process.js';
 import { windowsInstanceCheck, windowsServiceCheck } from '../../../src/features/doctor/checks/service.js';
+import { workloadFacts } from './support.js';
 import { volumesCheck } from '../../../src/features/doctor/checks/filesystems.js';
 
 const MIB = 1n << 20n;
@@ -55,14 +56,17 @@ const there = { at: 'C:\\', totalBytes: 100n * MIB, availableBytes: 50n * MIB };
 
 test.each<[rule: string, volume: Partial<VolumeFacts>, status: Check['status'], summary: string]>([
   ['there is room', { answer: there }, 'ok', '50MiB of 100MiB available'],
-  ['no answer', { answer: undefined }, 'broken', 'did not answer'],
-  ['it is not there', { answer: { error: 'ERROR_INVALID_DRIVE (no such drive)' } }, 'broken', 'no such drive'],
+  ['no answer', { answer: undefined }, 'degraded', 'did not answer'],
+  ['it is not there', { answer: { error: 'ERROR_INVALID_DRIVE (no such drive)' } }, 'degraded', 'no such drive'],
   ['a state directory may not be written to', { role: 'state', answer: there, refused: 'EPERM' }, 'degraded', 'EPERM'],
   ['without a runtime directory evictd does not start', { role: 'runtime', answer: there, refused: 'EPERM' }, 'broken', 'EPERM'],
   ['exactly as much as the journal wants', { role: 'state', answer: { ...there, availableBytes: 16n * MIB } }, 'ok', '16MiB'],
   ['a byte less', { role: 'state', answer: { ...there, availableBytes: 16n * MIB - 1n } }, 'degraded', 'not enough space for the journal'],
   ['what is only watched needs none', { answer: { ...there, availableBytes: 0n } }, 'ok', '0B of'],
 ])('a volume: %s', (_rule, volume, status, summary) => {
-  const [check] = volumesCheck.judge({ volumes: [{ role: 'nodefs', path: 'C:\\', answer: there, refused: undefined, ...volume }] });
+  const [check] = volumesCheck.judge({
+    volumes: [{ role: 'nodefs', path: 'C:\\', answer: there, refused: undefined, ...volume }],
+    workloads: workloadFacts(),
+  });
   expect(check).toMatchObject({ id: `filesystem.${volume.role ?? 'nodefs'}`, status, summary: expect.stringContaining(summary) as string });
 });

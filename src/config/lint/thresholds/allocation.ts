@@ -27,7 +27,7 @@ export function lintAllocation(subject: LintSubject, machine: MachineFacts | und
     if (limit === undefined || limit <= floor.amount) return []; // unknown, or never met
     const margin = limit - floor.amount;
     const found = thresholdKind(threshold) === 'hard' ? outrun(threshold, margin, subject, machine) : unbacked(threshold, margin, memory);
-    return found === undefined ? [] : [{ level: 'warn', key: thresholdKey(threshold, subject), ...found }];
+    return found === undefined ? [] : [{ level: 'warn', key: thresholdKey(threshold, subject), signal: threshold.signal, ...found }];
   });
 }
 

@@ -1,7 +1,7 @@
 import { amountOf, amountOfBytes } from '../../../core/quantity/amount.js';
 import { isListed, limitOf, valueText, type Threshold } from '../../../core/threshold/threshold.js';
 import type { LintRule, Finding, LintSubject } from '../lint-rule.js';
-import { floorOf, limitIn, limitText, thresholdKey, thresholdText } from '../limit.js';
+import { floorOf, isHardMemory, limitIn, limitText, thresholdKey, thresholdText } from '../limit.js';
 import type { MachineFacts } from '../machine.js';
 
 /** Thresholds that are never met, always met, or once met stay met. */
@@ -25,9 +25,10 @@ function unreachable(threshold: Threshold, machine: MachineFacts | undefined): O
   const floor = floorOf(signal, machine);
   if (limit === undefined) return undefined;
   const subject = thresholdText(threshold, capacity);
+  const level = isHardMemory(threshold) ? 'error' : 'warn';
   if (limit <= 0n) {
     return {
-      level: 'warn',
+      level,
       code: 'EVICTD_LINT_UNREACHABLE',
       message: `${subject} is never met: the available amount is never below 0`,
       hint: 'write 0% to disable it',
@@ -35,7 +36,7 @@ function unreachable(threshold: Threshold, machine: MachineFacts | undefined): O
   }
   if (limit <= floor.amount) {
     return {
-      level: 'warn',
+      level,
       code: 'EVICTD_LINT_UNREACHABLE',
       message: `${subject} is never met: ${floor.text} always counts as available, but no process can use it, so the kernel's OOM killer runs first`,
       hint: `set a value some hundred MiB above ${amountOfBytes(floor.amount)}`,
@@ -47,9 +48,9 @@ function unreachable(threshold: Threshold, machine: MachineFacts | undefined): O
   const unusable = amountOfBytes(floor.amount + kernelBytes);
   const parts = `${floor.text.replace(/ = .*/, '')}, and ${amountOfBytes(kernelBytes)} of slab, stacks and page tables`;
   return {
-    level: 'info',
+    level: 'warn',
     code: 'EVICTD_LINT_KERNEL_MEMORY',
-    message: `${subject} is rarely met: ${unusable} now counts as available that no process can use (${parts})`,
+    message: `${subject} is rarely met before the kernel's OOM killer runs: ${unusable} now counts as available that no process can use (${parts})`,
     hint: `set a value above ${unusable}`,
   };
 }

@@ -1,33 +1,38 @@
 import { isResourceSignal, MACHINE_RESOURCES, SIGNAL_FACTS } from '../../../core/signal/signal.js';
-import { cgroupsOf, sourceText } from '../../../workloads/kinds/source-spec.js';
+import { sourceText } from '../../../workloads/kinds/source-spec.js';
 import { isWindowsPath } from '../../../core/windows/windows-path.js';
 import type { LintRule, Finding, LintSubject } from '../lint-rule.js';
 import { matchesEveryName } from './glob-overlap.js';
 import { isOff } from '../limit.js';
-import type { MachineFacts, PresentWorkload } from '../machine.js';
+import type { MachineFacts, PresentSource, PresentWorkload } from '../machine.js';
 
 /** Whether evictd could ever evict a workload. Reports the first reason why not: each is enough. */
 export function lintEvictable(subject: LintSubject, machine: MachineFacts | undefined): Finding[] {
   const found = withoutThreshold(subject) ?? withoutSource(subject) ?? ruledOut(subject) ?? noneNow(subject, machine);
-  const missing = (machine?.workloads?.problems ?? []).map(({ root, ...problem }): Finding => ({
-    level: 'warn',
-    key: entryOf(root, subject),
-    ...problem,
-  }));
-  return [...missing, ...(found === undefined ? [] : [found])];
+  const { sources = [], present = [] } = machine?.workloads ?? {};
+  return [...sources.flatMap((source, index) => ofSource(source, index, present.length > 0)), ...(found === undefined ? [] : [found])];
 }
 
-/** The key of the source with this cgroup. */
-function entryOf(root: string | undefined, { workloads }: LintSubject): string {
-  const index = root === undefined ? -1 : workloads.findIndex((source) => cgroupsOf([source]).roots.includes(root));
-  return index === -1 ? 'workloads' : `workloads[${String(index)}]`;
+/** One entry of `workloads`. @param hasOthers  without any workload, that is reported */
+function ofSource({ text, workloads, unreadable, problems }: PresentSource, index: number, hasOthers: boolean): Finding[] {
+  const found = { level: 'warn', key: `workloads[${String(index)}]` } as const;
+  if (problems.length > 0) return problems.map((problem) => ({ ...found, ...problem }));
+  if (unreadable > 0) {
+    const message = `${text}: ${String(workloads)} workloads, and ${String(unreadable)} that evictd cannot read and never evicts`;
+    return [
+      { ...found, code: 'EVICTD_LINT_SOURCE_UNREADABLE', message, hint: 'run evictd as root; evictd rank lists them with the reasons' },
+    ];
+  }
+  if (workloads > 0 || !hasOthers) return [];
+  const hint = 'check its name; nothing if its workloads start later: evictd finds them then';
+  return [{ ...found, code: 'EVICTD_LINT_SOURCE_EMPTY', message: `${text}: no workload exists now`, hint }];
 }
 
 function withoutThreshold({ thresholds, workloads, written }: LintSubject): Finding | undefined {
   if (thresholds.length === 0) {
     const [off] = [...written].flatMap(([key, value]) => (/^eviction(Hard|Soft)\./.test(key) && isOff(value) ? [value] : []));
     return {
-      level: 'warn',
+      level: 'error',
       code: 'EVICTD_LINT_NO_THRESHOLD',
       message: `${off === undefined ? 'there is no threshold' : 'every threshold is disabled'}: evictd watches nothing and evicts nothing`,
       hint: `set evictionHard.memory.available${off === undefined ? '' : `, or remove the ${off}`}`,
@@ -49,7 +54,7 @@ function withoutThreshold({ thresholds, workloads, written }: LintSubject): Find
 function withoutSource({ workloads, filesystems }: LintSubject): Finding | undefined {
   if (workloads.length > 0) return undefined;
   return {
-    level: 'warn',
+    level: 'error',
     code: 'EVICTD_WORKLOADS_NONE',
     message: 'no workload source is configured: evictd exports metrics, but evicts nothing',
     hint: isWindowsPath(filesystems.nodefs)
@@ -66,7 +71,7 @@ function ruledOut({ rules }: LintSubject): Finding | undefined {
   );
   if (index === -1) return undefined;
   return {
-    level: 'warn',
+    level: 'error',
     code: 'EVICTD_LINT_ALL_CRITICAL',
     message: `rules[${String(index)}] makes every workload critical: evictd evicts nothing`,
     hint: 'match only workloads that must never be evicted; a later rule cannot undo critical',
@@ -76,16 +81,14 @@ function ruledOut({ rules }: LintSubject): Finding | undefined {
 
 function noneNow({ workloads, rules }: LintSubject, machine: MachineFacts | undefined): Finding | undefined {
   if (machine?.workloads === undefined) return undefined;
-  const { present, problems } = machine.workloads;
+  const { present } = machine.workloads;
   const sources = workloads.map(sourceText).join(', ');
   if (present.length === 0) {
-    return problems.length >= cgroupsOf(workloads).roots.length // all sources are missing, which is reported
-      ? undefined
-      : nothingEvictable(
-          `no workload exists in ${sources} now`,
-          'workloads',
-          'every child of a cgroup, every unit below a slice and every pod of a container runtime is a workload: see evictd rank',
-        );
+    return nothingEvictable(
+      `no workload exists in ${sources} now`,
+      'workloads',
+      'every child of a cgroup, every unit below a slice and every pod of a container runtime is a workload: see evictd rank',
+    );
   }
   if (present.some(({ hindrance }) => hindrance === undefined)) return undefined;
   const occupied = present.filter(({ hindrance }) => hindrance?.kind !== 'vacant');
@@ -93,7 +96,7 @@ function noneNow({ workloads, rules }: LintSubject, machine: MachineFacts | unde
     const by = rules.flatMap(({ critical }, index) => (critical && occupied.some(matchedBy(index)) ? [index] : []));
     const perRule = by.map((index) => `rules[${String(index)}] ${namesOf(occupied.filter(matchedBy(index)))}`).join(', ');
     return {
-      level: 'warn',
+      level: 'error',
       code: 'EVICTD_LINT_ALL_CRITICAL',
       message: `every workload that exists now (${String(occupied.length)}) is critical: ${perRule}; evictd evicts nothing`,
       hint: 'match only workloads that must never be evicted',
@@ -108,7 +111,7 @@ function noneNow({ workloads, rules }: LintSubject, machine: MachineFacts | unde
 }
 
 function nothingEvictable(reason: string, key: string, hint: string): Finding {
-  return { level: 'warn', code: 'EVICTD_LINT_NOTHING_EVICTABLE', message: `evictd evicts nothing: ${reason}`, hint, key };
+  return { level: 'error', code: 'EVICTD_LINT_NOTHING_EVICTABLE', message: `evictd evicts nothing: ${reason}`, hint, key };
 }
 
 function matchedBy(index: number): (workload: PresentWorkload) => boolean {
@@ -135,6 +138,8 @@ export const evictableRule: LintRule = {
   codes: [
     'EVICTD_SOURCE_MISSING',
     'EVICTD_CONTAINER_NAME',
+    'EVICTD_LINT_SOURCE_UNREADABLE',
+    'EVICTD_LINT_SOURCE_EMPTY',
     'EVICTD_LINT_NO_THRESHOLD',
     'EVICTD_WORKLOADS_NONE',
     'EVICTD_LINT_ALL_CRITICAL',

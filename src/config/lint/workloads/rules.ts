@@ -16,9 +16,9 @@ export function lintRules({ rules, workloads }: LintSubject, machine: MachineFac
   if (workloads.length === 0) return [];
   const reach = reachOf(workloads);
   const roots = cgroupsOf(workloads).roots;
-  const { present = [], problems = [] } = machine?.workloads ?? {};
+  const { present = [], sources = [] } = machine?.workloads ?? {};
   // The container that a rule means may be one of these.
-  const isAnyUnnamed = problems.some(({ code }) => code === 'EVICTD_CONTAINER_NAME');
+  const isAnyUnnamed = sources.some(({ problems }) => problems.some(({ code }) => code === 'EVICTD_CONTAINER_NAME'));
   return rules.flatMap((rule, index): Finding[] => {
     const problem =
       (present.some(({ matched }) => matched.includes(index)) ? undefined : neverMatches(rule, reach, roots)) ??

@@ -2,7 +2,7 @@ import { degraded, ok, type Check } from '../check.js';
 import { defineCheck } from '../check-kind.js';
 import { type DaemonFacts, type DaemonName, type DaemonsFacts, type MemoryFacts, isUnseen } from '../../../host/facts.js';
 import type { NodeFacts, WorkloadFacts } from '../machine-facts.js';
-import { hardMemoryLimit, type MemoryLimit } from './memory.js';
+import { hardMemoryLimit, type MemoryLimit } from '../../../config/lint/limit.js';
 import { checkSystemdOomd } from './systemd-oomd.js';
 import { resolve, valueText } from '../../../core/threshold/threshold.js';
 import { amountOfBytes } from '../../../core/quantity/amount.js';
@@ -54,7 +54,7 @@ function limitOf({ name, arguments: args, settings }: DaemonFacts, memory: Memor
 }
 
 function compared(id: string, process: string, name: DaemonName, limit: DaemonLimit, node: NodeFacts): Check {
-  const { isFirst, text } = precedence(limit, hardMemoryLimit(node));
+  const { isFirst, text } = precedence(limit, hardMemoryLimit(node.thresholds, node.capacities));
   const details = { limitBytes: Number(limit.bytes), isFirst };
   if (!isFirst) return ok(id, `${process}: ${text}`, details);
   const summary = `${process}: ${text}: it kills single processes by oom_score and ignores evictd's rules`;
@@ -81,7 +81,10 @@ export function checkKubelet(id: string, process: string, { memory }: DaemonFact
     return degraded(id, `${process}: unknown hard threshold of memory`, fix, { evictionHard: null });
   }
   const text = `memory.available<${valueText(memory.value)}`;
-  const { isFirst, text: order } = precedence({ bytes: resolve(memory.value, capacity), text: `at ${text}` }, hardMemoryLimit(node));
+  const { isFirst, text: order } = precedence(
+    { bytes: resolve(memory.value, capacity), text: `at ${text}` },
+    hardMemoryLimit(node.thresholds, node.capacities),
+  );
   const details = { evictionHard: text, isFirst };
   if (!isFirst) return ok(id, `${process}: ${order}`, details);
   return degraded(

@@ -1,8 +1,10 @@
 import { amountOfBytes } from '../../../core/quantity/amount.js';
 import { jsonInteger } from '../../../core/quantity/integer.js';
-import { FILESYSTEM_ROLES, layoutOf, type FilesystemRole } from '../../../core/signal/layout.js';
+import { FILESYSTEM_ROLES, type FilesystemRole } from '../../../core/signal/layout.js';
 import { broken, degraded, ok, unseen, type Check } from '../check.js';
 import { defineCheck } from '../check-kind.js';
+import { findingsOf, judged } from '../findings.js';
+import type { VolumeFacts, WorkloadFacts } from '../machine-facts.js';
 import type { DirectoryAnswer, DirectoryFacts, FilesystemFacts } from '../../../host/facts.js';
 
 /** statfs's f_type by name (man 2 statfs; include/uapi/linux/magic.h). */
@@ -40,22 +42,39 @@ const RUNTIME_BYTES = 64n << 10n;
 type There = Extract<DirectoryAnswer, { readonly kind: 'there' }>;
 
 /** The filesystems that evictd watches or writes to. */
-export const filesystemsCheck = defineCheck('filesystem.ROLE', ['filesystems'], ({ filesystems: facts }, pattern) => {
-  const { directories } = facts;
-  return directories.map((directory) => {
-    const id = pattern.replace('ROLE', directory.role);
-    const { path, role, answer } = directory;
-    if (answer === undefined) {
-      const summary = `${path}: its filesystem did not answer within ${String(facts.timeoutMs)} ms`;
-      return broken(id, summary, HUNG[role], { path, answered: false });
-    }
-    if (answer.kind === 'error') {
-      if (answer.error.startsWith('EACCES')) return unseen(id, `filesystem of ${path}`, { unseen: answer.error });
-      return broken(id, `${path}: ${answer.error}`, `check ${path}, or configure another path`, { path, error: answer.error });
-    }
-    return checkThere(id, directory, answer, facts);
-  });
-});
+export const filesystemsCheck = defineCheck(
+  'filesystem.ROLE',
+  ['filesystems', 'workloads'],
+  ({ filesystems: facts, workloads }, pattern) => {
+    const { directories, timeoutMs } = facts;
+    const idOf = (role: DirectoryFacts['role']): string => pattern.replace('ROLE', role);
+    const checks = directories.map((directory) => {
+      const { path, role, answer } = directory;
+      const id = idOf(role);
+      const worse = isWatched(role) ? degraded : broken;
+      if (answer === undefined) {
+        const check = worse(id, `${path}: its filesystem did not answer within ${String(timeoutMs)} ms`, HUNG[role], {
+          path,
+          answered: false,
+        });
+        return foundOr(check, workloads);
+      }
+      if (answer.kind === 'error') {
+        if (answer.error.startsWith('EACCES')) return unseen(id, `filesystem of ${path}`, { unseen: answer.error });
+        const check = worse(id, `${path}: ${answer.error}`, `check ${path}, or configure another path`, { path, error: answer.error });
+        return foundOr(check, workloads);
+      }
+      return foundOr(checkThere(id, directory, answer, facts), workloads);
+    });
+    const unplaced = FILESYSTEM_ROLES.filter((role) => !directories.some((directory) => directory.role === role)).map(idOf);
+    return [...checks, ...unplaced.filter((id) => findingsOf(id, workloads).length > 0).map((id) => judged(id, workloads, ''))];
+  },
+);
+
+/** The judgement of lint, where it has one. */
+function foundOr(check: Check, workloads: Pick<WorkloadFacts, 'notices'>): Check {
+  return findingsOf(check.id, workloads).length === 0 ? check : judged(check.id, workloads, check.summary, check.details);
+}
 
 const HUNG_DISK = 'check its server (dmesg, the network); evictd runs without it and does not know its thresholds';
 const HUNG: Readonly<Record<DirectoryFacts['role'], string>> = {
@@ -69,8 +88,7 @@ const HUNG: Readonly<Record<DirectoryFacts['role'], string>> = {
 function checkThere(id: string, { role, path, isReported }: DirectoryFacts, answer: There, { directories }: FilesystemFacts): Check {
   const type = TYPES.get(answer.type) ?? `type 0x${answer.type.toString(16)}`;
   const same = directories.find((other) => other.role !== role && other.answer?.kind === 'there' && other.answer.device === answer.device);
-  const isWatched = isFilesystem(role);
-  const where = answer.at === path ? path : `${path} (${isWatched ? 'does not exist, below' : 'to be created below'} ${answer.at})`;
+  const where = answer.at === path ? path : `${path} (${isWatched(role) ? 'does not exist, below' : 'to be created below'} ${answer.at})`;
   const summary = `${where}${isReported ? ', reported by the container runtime' : ''}: ${type}, ${amountOfBytes(answer.availableBytes)} of ${amountOfBytes(answer.totalBytes)} available${same ? `, same filesystem as ${same.role}` : ''}`;
   const details = {
     path,
@@ -84,7 +102,7 @@ function checkThere(id: string, { role, path, isReported }: DirectoryFacts, answ
     reported: isReported,
     refused: answer.refused ?? null,
   };
-  const [worst] = isFilesystem(role) ? watchedProblems(role, path, answer, directories) : [...ownProblems(role, type, answer)];
+  const [worst] = isWatched(role) ? [] : [...ownProblems(role, type, answer)];
   if (worst === undefined) return ok(id, summary, details);
   return (worst.isBroken ? broken : degraded)(id, `${summary}: ${worst.problem}`, worst.fix, details);
 }
@@ -95,30 +113,8 @@ interface Problem {
   readonly isBroken: boolean;
 }
 
-function isFilesystem(role: DirectoryFacts['role']): role is FilesystemRole {
+function isWatched(role: DirectoryFacts['role']): role is FilesystemRole {
   return (FILESYSTEM_ROLES as readonly string[]).includes(role);
-}
-
-/** The worst first. */
-function watchedProblems(role: FilesystemRole, path: string, { at, noDisk }: There, directories: readonly DirectoryFacts[]): Problem[] {
-  const problems: Problem[] = [];
-  if (at !== path) {
-    const fix = `create or mount it, or set filesystems.${role} to another path`;
-    problems.push({ problem: 'its thresholds are unknown until it exists', fix, isBroken: false });
-  }
-  if (noDisk !== undefined) {
-    const fix = `set filesystems.${role} to a directory on a disk, or its thresholds to 0%`;
-    problems.push({ problem: `${noDisk}: its thresholds are unknown`, fix, isBroken: false });
-  }
-  const deviceOf = (of: FilesystemRole): bigint | undefined => {
-    const answer = directories.find((directory) => directory.role === of)?.answer;
-    return answer?.kind === 'there' ? answer.device : undefined;
-  };
-  const { unsupported } = layoutOf({ nodefs: deviceOf('nodefs'), imagefs: deviceOf('imagefs'), containerfs: deviceOf('containerfs') });
-  if (role === 'containerfs' && unsupported !== undefined) {
-    problems.push({ problem: unsupported, fix: 'set filesystems.containerfs to a path on nodefs or imagefs', isBroken: false });
-  }
-  return problems;
 }
 
 /** The worst first. */
@@ -171,30 +167,25 @@ function* ownProblems(role: 'state' | 'runtime', type: string, answer: There): G
 const ROOM_BYTES = 16n << 20n;
 
 /** The volumes that evictd watches or writes to. */
-export const volumesCheck = defineCheck('filesystem.ROLE', ['volumes'], ({ volumes }, pattern) => {
-  return volumes.map(({ role, path, answer, refused }) => {
-    const id = pattern.replace('ROLE', role);
-    if (answer === undefined)
-      return broken(id, `${path}: its volume did not answer in time`, 'check the disk or server behind it', { path, answered: false });
-    if ('error' in answer)
-      return broken(id, `${path}: ${answer.error}`, `check ${path}, or configure another path`, { path, error: answer.error });
-    const { at, totalBytes, availableBytes } = answer;
-    const isOwn = role === 'state' || role === 'runtime';
-    const where = at === path ? path : `${path} (${isOwn ? 'to be created' : 'does not exist,'} below ${at})`;
-    const summary = `${where}: ${amountOfBytes(availableBytes)} of ${amountOfBytes(totalBytes)} available`;
-    const details = {
-      path,
-      at,
-      availableBytes: jsonInteger(availableBytes),
-      totalBytes: jsonInteger(totalBytes),
-      refused: refused ?? null,
-    };
-    if (refused !== undefined) {
-      const fix = `run evictd as an administrator, or set ${role}Directory to a writable directory`;
-      return (role === 'runtime' ? broken : degraded)(id, `${summary}: not writable (${refused})`, fix, details);
-    }
-    if (isOwn && availableBytes < ROOM_BYTES)
-      return degraded(id, `${summary}: not enough space for the journal`, `free space in ${at}`, details);
-    return ok(id, summary, details);
-  });
-});
+export const volumesCheck = defineCheck('filesystem.ROLE', ['volumes', 'workloads'], ({ volumes, workloads }, pattern) =>
+  volumes.map((volume) => foundOr(checkVolume(pattern.replace('ROLE', volume.role), volume), workloads)),
+);
+
+function checkVolume(id: string, { role, path, answer, refused }: VolumeFacts): Check {
+  const worse = isWatched(role) ? degraded : broken;
+  if (answer === undefined)
+    return worse(id, `${path}: its volume did not answer in time`, 'check the disk or server behind it', { path, answered: false });
+  if ('error' in answer)
+    return worse(id, `${path}: ${answer.error}`, `check ${path}, or configure another path`, { path, error: answer.error });
+  const { at, totalBytes, availableBytes } = answer;
+  const where = at === path ? path : `${path} (${isWatched(role) ? 'does not exist,' : 'to be created'} below ${at})`;
+  const summary = `${where}: ${amountOfBytes(availableBytes)} of ${amountOfBytes(totalBytes)} available`;
+  const details = { path, at, availableBytes: jsonInteger(availableBytes), totalBytes: jsonInteger(totalBytes), refused: refused ?? null };
+  if (refused !== undefined) {
+    const fix = `run evictd as an administrator, or set ${role}Directory to a writable directory`;
+    return (role === 'runtime' ? broken : degraded)(id, `${summary}: not writable (${refused})`, fix, details);
+  }
+  if (!isWatched(role) && availableBytes < ROOM_BYTES)
+    return degraded(id, `${summary}: not enough space for the journal`, `free space in ${at}`, details);
+  return ok(id, summary, details);
+}

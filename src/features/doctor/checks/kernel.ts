@@ -1,6 +1,8 @@
 import { broken, degraded, ok } from '../check.js';
 import { defineCheck } from '../check-kind.js';
-import { type KernelFeature, type PressureFacts, isUnseen } from '../../../host/facts.js';
+import { type KernelFeature, isUnseen } from '../../../host/facts.js';
+import { PSI_OFF_HINT } from '../../../config/lint/thresholds/readings.js';
+import { findingsOf, judged } from '../findings.js';
 import { hasCapability } from './process.js';
 
 /** Sources: man 2 pidfd_open; Documentation/admin-guide/cgroup-v2.rst; man 2 process_mrelease. */
@@ -25,24 +27,12 @@ export const kernelVersionCheck = defineCheck('kernel.version', ['kernel'], ({ k
   return (missing.includes('pidfd') ? broken : degraded)(id, `Linux ${release} lacks ${lacking}`, fix, details);
 });
 
-export const pressureCheck = defineCheck('kernel.pressure', ['pressure'], ({ pressure: { state, built, parameter } }, id) => {
+export const pressureCheck = defineCheck('kernel.pressure', ['pressure', 'workloads'], (facts, id) => {
+  const { state, built, parameter } = facts.pressure;
   const details = { state, built: built ?? null, parameter: parameter ?? null };
-  if (state === 'on') return ok(id, 'PSI is on', details);
-  const why = whyOff({ built, parameter });
-  const lost = 'pressure thresholds are never met, and memory stalls do not wake evictd';
-  return degraded(id, `PSI is off${why.text}: ${lost}`, why.fix, details);
+  if (state === 'on' || findingsOf(id, facts.workloads).length > 0) return judged(id, facts.workloads, 'PSI is on', details);
+  return degraded(id, 'PSI is off: memory stalls do not wake evictd', PSI_OFF_HINT, details);
 });
-
-/** RHEL's kernels are built with PSI off by default (CONFIG_PSI_DEFAULT_DISABLED), Debian's with PSI on. */
-function whyOff({ built, parameter }: Pick<PressureFacts, 'built' | 'parameter'>): { readonly text: string; readonly fix: string } {
-  const boot =
-    'boot with psi=1: add it to GRUB_CMDLINE_LINUX and run update-grub (Debian), or grubby --update-kernel=ALL --args=psi=1 (RHEL)';
-  if (built === 'without')
-    return { text: ', the kernel was built without it', fix: 'boot a kernel with CONFIG_PSI=y (Linux 4.20 or later)' };
-  if (parameter === '0') return { text: ', the kernel command line has psi=0', fix: boot.replace('add it to', 'instead of psi=0 in') };
-  if (built === 'off by default') return { text: ', the kernel disables it by default', fix: boot };
-  return { text: '', fix: `${boot}; it needs a kernel with CONFIG_PSI=y (Linux 4.20 or later)` };
-}
 
 /** A shorter window needs CAP_SYS_RESOURCE (kernel/sched/psi.c, psi_trigger_create). */
 const UNPRIVILEGED_US = 2_000_000;

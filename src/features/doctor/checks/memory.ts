@@ -1,34 +1,9 @@
+import { hardMemoryLimit } from '../../../config/lint/limit.js';
 import { amountOfBytes } from '../../../core/quantity/amount.js';
-import { isListed, resolve, thresholdKind, valueText, type Threshold, operandsOf } from '../../../core/threshold/threshold.js';
-import type { NodeFacts } from '../machine-facts.js';
 import { jsonInteger } from '../../../core/quantity/integer.js';
-import { degraded, ok, broken } from '../check.js';
+import { degraded, ok } from '../check.js';
 import { defineCheck } from '../check-kind.js';
-import { isPressure, type Signal } from '../../../core/signal/signal.js';
-
-/** The hard threshold of evictd. */
-export interface MemoryLimit {
-  readonly bytes: bigint;
-  /** 'memory.available<5% (400MiB)' */
-  readonly text: string;
-}
-
-/** The highest hard threshold of memory.available alone; undefined: none, or unknown capacity. */
-export function hardMemoryLimit({ thresholds, capacities }: Pick<NodeFacts, 'thresholds' | 'capacities'>): MemoryLimit | undefined {
-  const capacity = capacities.get('memory.available');
-  if (capacity === undefined) return undefined;
-  const limits = thresholds.filter(isHardMemory).map(({ value }): MemoryLimit => {
-    const bytes = resolve(value, capacity);
-    const amount = value.kind === 'percentage' ? ` (${amountOfBytes(bytes)})` : '';
-    return { bytes, text: `memory.available<${valueText(value)}${amount}` };
-  });
-  return limits.sort((a, b) => (a.bytes < b.bytes ? 1 : -1))[0];
-}
-
-/** A hard threshold of memory.available that is not joined with other signals. */
-export function isHardMemory(threshold: Threshold): boolean {
-  return threshold.signal === 'memory.available' && !isListed(threshold) && thresholdKind(threshold) === 'hard';
-}
+import { findingsOf, judged } from '../findings.js';
 
 const STRICT = 2;
 
@@ -42,7 +17,7 @@ export const overcommitCheck = defineCheck(
   ({ memory: { overcommitMemory, totalBytes, commitLimitBytes }, node }, id) => {
     const details = { overcommitMemory: overcommitMemory ?? null, commitLimitBytes: jsonInteger(commitLimitBytes) };
     if (overcommitMemory !== STRICT) return ok(id, `vm.overcommit_memory=${String(overcommitMemory ?? 'unknown')}`, details);
-    const limit = hardMemoryLimit(node);
+    const limit = hardMemoryLimit(node.thresholds, node.capacities);
     const needed = totalBytes - (limit?.bytes ?? 0n);
     const what = `vm.overcommit_memory=2, CommitLimit ${amountOfBytes(commitLimitBytes)}`;
     if (commitLimitBytes > needed) return ok(id, `${what}: the threshold is met before allocations fail`, details);
@@ -52,59 +27,17 @@ export const overcommitCheck = defineCheck(
   },
 );
 
-/** Where memory.available counts zram's memory as available. kernel.watermarks judges other swap. */
-export const swapCheck = defineCheck('kernel.swap', ['memory', 'node'], ({ memory: { swapBytes, swaps, swappiness }, node }, id) => {
+/** kernel.watermarks judges swap that is not on zram. */
+export const swapCheck = defineCheck('kernel.swap', ['memory', 'workloads'], ({ memory, workloads }, id) => {
+  const { swapBytes, swaps, swappiness } = memory;
   const details = { swapBytes: jsonInteger(swapBytes), swaps, swappiness: swappiness ?? null };
   if (swapBytes === 0n) return ok(id, 'no swap', details);
-  const summary = `${amountOfBytes(swapBytes)} on ${swaps.join(', ')}, swappiness ${String(swappiness ?? 'unknown')}`;
-  if (!swaps.some((name) => name.startsWith('/dev/zram'))) return ok(id, summary, details);
-  const remark = `${summary}: zram keeps swapped pages in memory, compressed`;
-  if (!node.isMachine || node.estimated === true || watches(node, 'memory.kernelAvailable')) return ok(id, remark, details);
-  const fix = 'set departures: {kernel-memory: true}, or with compatibility: evictd a threshold of memory.kernelAvailable';
-  return degraded(id, `${remark}, and memory.available counts that memory as available`, fix, details);
+  const zram = swaps.some((name) => name.startsWith('/dev/zram')) ? ': zram keeps swapped pages in memory, compressed' : '';
+  const summary = `${amountOfBytes(swapBytes)} on ${swaps.join(', ')}, swappiness ${String(swappiness ?? 'unknown')}${zram}`;
+  return judged(id, workloads, summary, details);
 });
 
-/** One thread that touches page after page (docs/lint.md). */
-const FILL_BYTES_PER_MS = 1_500_000n;
-/** evictd sends its signal within this time. */
-const REACTION_MS = 20n;
-
-/**
- * How far the threshold is above the memory that the kernel keeps free. At the zones' `min` allocations reclaim
- * directly, then the OOM killer runs. With swap, kswapd swaps to keep `high` free: a lower threshold is met only when
- * swap is full (mm/page_alloc.c, mm/vmscan.c). MemAvailable leaves out what the kernel keeps free, `high` included.
- */
-export const watermarksCheck = defineCheck('kernel.watermarks', ['memory', 'node'], ({ memory: { watermarks, swapBytes }, node }, id) => {
-  const limit = hardMemoryLimit(node);
-  if (!node.isMachine || watermarks === undefined || limit === undefined) return [];
-  const { lowBytes, highBytes } = watermarks;
-  const minBytes = node.estimated === true ? 0n : watermarks.minBytes;
-  const details = {
-    thresholdBytes: jsonInteger(limit.bytes),
-    minBytes: jsonInteger(watermarks.minBytes),
-    lowBytes: jsonInteger(lowBytes),
-    highBytes: jsonInteger(highBytes),
-  };
-  const more = `raise evictionHard.memory.available above ${amountOfBytes(minBytes + FILL_BYTES_PER_MS * REACTION_MS)}, or lower vm.min_free_kbytes`;
-  if (limit.bytes <= minBytes && node.estimated !== true) {
-    const summary = `${limit.text} is never met: the kernel keeps ${amountOfBytes(minBytes)} free (min), and its OOM killer runs first`;
-    return [broken(id, summary, more, details)];
-  }
-  const ms = (limit.bytes - minBytes) / FILL_BYTES_PER_MS;
-  const margin = `${limit.text} is ${amountOfBytes(limit.bytes - minBytes)} above the kernel's reserve (min): one core allocates that in ${String(ms)} ms (1.5 GB/s)`;
-  if (ms < REACTION_MS) return [degraded(id, `${margin}, too short to act before the OOM killer`, more, details)];
-  if (node.estimated !== true && swapBytes > 0n && limit.bytes <= highBytes && !watchesSwapOrPressure(node)) {
-    const summary = `${limit.text} is met only when swap is full: until then the kernel swaps to keep ${amountOfBytes(highBytes)} free (high)`;
-    const fix = `raise it above ${amountOfBytes(highBytes)}, or add a threshold of swap.available or of memory.pressure.full`;
-    return [degraded(id, summary, fix, details)];
-  }
-  return [ok(id, margin, details)];
-});
-
-function watches({ thresholds }: NodeFacts, wanted: Signal): boolean {
-  return thresholds.flatMap(operandsOf).some(({ signal }) => signal === wanted);
-}
-
-function watchesSwapOrPressure(node: NodeFacts): boolean {
-  return watches(node, 'swap.available') || node.thresholds.flatMap(operandsOf).some(({ signal }) => isPressure(signal));
-}
+/** Whether the thresholds of memory let the kernel act first. */
+export const watermarksCheck = defineCheck('kernel.watermarks', ['node', 'workloads'], ({ node: { margin }, workloads }, id) =>
+  margin === undefined && findingsOf(id, workloads).length === 0 ? [] : [judged(id, workloads, margin ?? '')],
+);

@@ -1,9 +1,10 @@
 import { amountOfBytes } from '../../../core/quantity/amount.js';
 import { jsonInteger } from '../../../core/quantity/integer.js';
-import { broken, ok, type Check, degraded, type Detail } from '../check.js';
+import { broken, ok, degraded, type Detail } from '../check.js';
 import { defineCheck } from '../check-kind.js';
-import type { NodeFacts, NotifierFacts } from '../machine-facts.js';
-import type { Signal } from '../../../core/signal/signal.js';
+import { judged } from '../findings.js';
+import type { ArmedNotifier } from '../../../config/lint/machine.js';
+import { refusedText } from '../../../config/lint/thresholds/polled.js';
 import { operandsOf, operandText } from '../../../core/threshold/threshold.js';
 import { formatDuration } from '../../../core/quantity/duration.js';
 import { requestedText, inhibitDelaySetting, suffices } from '../../../core/systemd/inhibit-delay.js';
@@ -21,53 +22,20 @@ export const nodeCheck = defineCheck('node.memory', ['node'], ({ node: { name, m
 });
 
 /** The notifiers of each signal with a threshold. Doctor armed them for this check and closed them again. */
-export const notifiersCheck = defineCheck('notifier.SIGNAL', ['node'], ({ node }, pattern) => {
-  const { notifiers } = node;
+export const notifiersCheck = defineCheck('notifier.SIGNAL', ['node', 'workloads'], ({ node, workloads }, pattern) => {
+  const { notifiers, thresholds } = node;
   if (notifiers === undefined) return [];
-  const signals = [...new Set(node.thresholds.flatMap(operandsOf).map(({ signal }) => signal))];
-  return signals.map((signal) =>
-    checkSignal(
-      pattern.replace('SIGNAL', signal),
-      signal,
-      notifiers.filter((notifier) => notifier.signal === signal),
-      node,
-    ),
-  );
+  const operands = thresholds.flatMap(operandsOf);
+  return [...new Set(operands.map(({ signal }) => signal))].map((signal) => {
+    const own = notifiers.filter((notifier) => notifier.signal === signal);
+    const limits = [...new Set(operands.filter((operand) => operand.signal === signal).map(operandText))];
+    const states = own.map((each) => (each.live ? `${each.mechanism} (${each.target})` : refusedText(each)));
+    const summary = `${limits.join(', ')}: ${states.join('; ') || 'polled, which is often enough'}`;
+    return judged(pattern.replace('SIGNAL', signal), workloads, summary, { thresholds: limits, notifiers: own.map(detailOf) });
+  });
 });
 
-function checkSignal(
-  id: string,
-  signal: Signal,
-  notifiers: readonly NotifierFacts[],
-  { thresholds, monitoringIntervalNs, absent }: NodeFacts,
-): Check {
-  const limits = [
-    ...new Set(
-      thresholds
-        .flatMap(operandsOf)
-        .filter((operand) => operand.signal === signal)
-        .map(operandText),
-    ),
-  ];
-  const details = { thresholds: limits, notifiers: notifiers.map(detailOf) };
-  const nothing = absent.get(signal);
-  if (nothing !== undefined) return ok(id, `does not exist on this node: ${nothing}`, details);
-  const live = notifiers.filter((notifier) => notifier.live);
-  const dead = notifiers.filter((notifier) => !notifier.live);
-  const refused = dead.map(({ mechanism, reason }) => `${mechanism} cannot be armed: ${reason ?? 'unknown'}`);
-  const hints = [...new Set(dead.flatMap(({ hint }) => hint ?? []))].join('; ');
-  const fix = hints === '' ? 'shorten monitoringInterval' : hints;
-  if (live.length === 0) {
-    const seconds = Number(monitoringIntervalNs) / 1e9;
-    const why = refused.length === 0 ? 'no notifier exists for it' : refused.join('; ');
-    return degraded(id, `${limits.join(', ')}: only polled every ${String(seconds)} s: ${why}`, fix, details);
-  }
-  const armed = live.map(({ mechanism, target }) => `${mechanism} (${target})`).join(', ');
-  const summary = `${limits.join(', ')}: ${[armed, ...refused].join('; ')}`;
-  return dead.some(({ essential }) => essential) ? degraded(id, summary, fix, details) : ok(id, summary, details);
-}
-
-function detailOf({ mechanism, target, live, reason, essential }: NotifierFacts): Detail {
+function detailOf({ mechanism, target, live, reason, essential }: ArmedNotifier): Detail {
   return { mechanism, target, live, essential, reason: reason ?? null };
 }
 

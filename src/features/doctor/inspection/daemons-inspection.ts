@@ -5,7 +5,7 @@ import { access } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { loadKubelet } from '../../../config/load.js';
 import type { Threshold } from '../../../core/threshold/threshold.js';
-import { isHardMemory } from '../checks/memory.js';
+import { isHardMemory } from '../../../config/lint/limit.js';
 
 const TIMEOUT_MS = 1_800;
 

@@ -85,8 +85,8 @@ export function linuxFacts({ loaded, filesystemsRead, doctor, native, runtime, o
     node: async () => (await examineNodeOnce()).facts,
     workloads: async () => {
       const unreachable = selectsUnits(config.workloads) ? wait(unitsProblem()) : undefined;
-      const { sources, machine } = await examineNodeOnce();
-      return workloadFacts(loaded, sources, machine, await unreachable);
+      const { machine } = await examineNodeOnce();
+      return workloadFacts(loaded, machine, await unreachable);
     },
     cgroup: async () => doctor.readCgroup(parentsOf((await facts.workloads()).listed)),
   });

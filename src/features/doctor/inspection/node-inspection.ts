@@ -1,5 +1,6 @@
 import type { LoadedConfig } from '../../../config/config.js';
-import type { NodeFacts, SourceFacts } from '../machine-facts.js';
+import type { NodeFacts } from '../machine-facts.js';
+import { kernelMargin } from '../../../config/lint/thresholds/kernel-first.js';
 import { EvictdError } from '../../../errors.js';
 import type { MachineFacts } from '../../../config/lint/machine.js';
 import type { Node, Wake } from '../../../monitor/ports/ports.js';
@@ -7,7 +8,6 @@ import type { Binding } from '../../../native/binding.js';
 import type { FilesystemsRead } from '../../../node/machine-facts.js';
 import { pause } from '../../../node/timeouts.js';
 import type { ExaminedRuntimes } from './runtimes-inspection.js';
-import { readSources } from './workloads-inspection.js';
 
 /** The kernel takes 8 to 32 ms to register a v1 threshold, one after the other. */
 const ARMING_MS = 500;
@@ -15,7 +15,6 @@ const LOOK_MS = 5;
 
 export interface ExaminedNode {
   readonly facts: NodeFacts;
-  readonly sources: readonly SourceFacts[];
   /** undefined: the node does not exist, or the addon does not load. */
   readonly machine: MachineFacts | undefined;
 }
@@ -27,29 +26,18 @@ export async function examineNode(
   { runtimes, filesystems, managedOom }: ExaminedRuntimes,
   filesystemsRead: FilesystemsRead,
 ): Promise<ExaminedNode> {
-  const { config } = loaded;
-  const facts = {
-    name: config.node.cgroup ?? 'machine',
-    isMachine: config.node.cgroup === undefined,
-    thresholds: config.thresholds,
-    monitoringIntervalNs: config.monitoringIntervalNs,
-  };
-  const nothing = { ...facts, capacities: new Map(), absent: new Map(), notifiers: undefined } as const;
-  if (native === undefined) {
-    const missing = { message: 'the node cannot be read without the addon', hint: 'see process.addon' };
-    return { facts: { ...nothing, missing }, sources: [], machine: undefined };
-  }
-  const [{ openReading, openSources }, { machineFactsOf }] = await Promise.all([
+  const without = (missing: NodeFacts['missing']): ExaminedNode => ({ facts: nodeFacts(loaded, undefined, missing), machine: undefined });
+  if (native === undefined) return without({ message: 'the node cannot be read without the addon', hint: 'see process.addon' });
+  const [{ openReading }, { machineFactsOf }] = await Promise.all([
     import('../../../node/open-reading.js'),
     import('../../../node/machine-facts.js'),
   ]);
-  const sources = { runtimes, managedOom };
   let reading: ReturnType<typeof openReading>;
   try {
-    reading = openReading(loaded, 'arm', sources);
+    reading = openReading(loaded, 'arm', { runtimes, managedOom });
   } catch (error) {
     if (!(error instanceof EvictdError)) throw error;
-    return { facts: { ...nothing, missing: { message: error.message, hint: error.hint } }, sources: [], machine: undefined };
+    return without({ message: error.message, hint: error.hint });
   }
   try {
     const { node } = reading;
@@ -57,22 +45,25 @@ export async function examineNode(
     await filesystemsRead(node);
     await arm(node, loaded);
     const machine = await machineFactsOf(reading, loaded);
-    const estimated = machine.estimated === true || (facts.isMachine && config.departures['kernel-memory'] && 'missing');
-    return {
-      facts: {
-        ...facts,
-        estimated,
-        missing: undefined,
-        capacities: machine.capacities,
-        absent: machine.absent,
-        notifiers: node.notifiers(),
-      },
-      sources: readSources(loaded, (alone) => openSources(alone, node, false, sources)),
-      machine,
-    };
+    return { facts: nodeFacts(loaded, machine), machine };
   } finally {
     reading.close();
   }
+}
+
+/** @param missing  why there is no `machine` */
+export function nodeFacts({ config }: LoadedConfig, machine: MachineFacts | undefined, missing?: NodeFacts['missing']): NodeFacts {
+  const isMachine = config.node.cgroup === undefined;
+  return {
+    name: config.node.cgroup ?? 'machine',
+    isMachine,
+    thresholds: config.thresholds,
+    estimated: machine !== undefined && (machine.estimated === true || (isMachine && config.departures['kernel-memory'] && 'missing')),
+    missing,
+    capacities: machine?.capacities ?? new Map(),
+    notifiers: machine?.notifiers,
+    margin: kernelMargin(config, machine)?.text,
+  };
 }
 
 /**

@@ -57,10 +57,7 @@ export function windowsFacts({ loaded, filesystemsRead, addon, native, runtime, 
     windowsService: () => readService(native),
     volumes: () => (native ? examineVolumes(config, native, timeouts) : []),
     node: async () => (await examineNodeOnce()).facts,
-    workloads: async () => {
-      const { sources, machine } = await examineNodeOnce();
-      return workloadFacts(loaded, sources, machine, undefined);
-    },
+    workloads: async () => workloadFacts(loaded, (await examineNodeOnce()).machine),
   });
   return facts;
 }

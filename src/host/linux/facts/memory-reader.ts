@@ -1,5 +1,4 @@
 import type { MemoryFacts, PressureFacts } from '../../facts.js';
-import { readPageSize } from '../memory/memory-reserve.js';
 import { numberIfAny, textIfAny } from './text-file.js';
 import { closeSync, openSync, readSync, readFileSync } from 'node:fs';
 import { release } from 'node:os';
@@ -11,7 +10,6 @@ import { allowedPsiWindow, SHORTEST_PSI_WINDOW_US } from '../pressure/pressure.j
 export function readMemory(): MemoryFacts {
   const meminfo = textIfAny('/proc/meminfo') ?? '';
   const bytes = (key: string): bigint => BigInt(new RegExp(`^${key}:\\s+(\\d+)`, 'm').exec(meminfo)?.[1] ?? 0) * 1024n;
-  const zoneinfo = textIfAny('/proc/zoneinfo');
   return {
     overcommitMemory: numberIfAny('/proc/sys/vm/overcommit_memory'),
     totalBytes: bytes('MemTotal'),
@@ -19,7 +17,6 @@ export function readMemory(): MemoryFacts {
     swapBytes: bytes('SwapTotal'),
     swaps: swapNames(textIfAny('/proc/swaps') ?? ''),
     swappiness: numberIfAny('/proc/sys/vm/swappiness'),
-    watermarks: zoneinfo === undefined ? undefined : watermarksOf(zoneinfo, readPageSize()),
   };
 }
 
@@ -29,17 +26,6 @@ export function swapNames(swaps: string): string[] {
     .split('\n')
     .slice(1)
     .flatMap((line) => /^\S+/.exec(line)?.[0] ?? []);
-}
-
-/**
- * /proc/zoneinfo: the sums of 'min', 'low' and 'high' (pages) over the zones that have memory. undefined: no such zone.
- */
-export function watermarksOf(zoneinfo: string, pageSize: bigint): MemoryFacts['watermarks'] {
-  // Movable and Device are listed with watermarks even when they are empty.
-  const zones = zoneinfo.split(/^Node /m).filter((zone) => /^ +managed +[1-9]/m.test(zone));
-  const sum = (name: string): bigint =>
-    zones.reduce((total, zone) => total + BigInt(new RegExp(`^ +${name} +(\\d+)$`, 'm').exec(zone)?.[1] ?? 0), 0n) * pageSize;
-  return zones.length === 0 ? undefined : { minBytes: sum('min'), lowBytes: sum('low'), highBytes: sum('high') };
 }
 
 const FILE = '/proc/pressure/memory';

@@ -7,6 +7,8 @@ export interface ReserveFiles {
   readonly minFreeKbytes: string;
   readonly vmstat: string;
   readonly swaps: string;
+  /** Empty: not readable. */
+  readonly zoneinfo: string;
 }
 
 /**
@@ -18,12 +20,16 @@ export interface ReserveFiles {
  *
  * @returns undefined where a file is not as expected
  */
-export function parseMemoryReserve({ meminfo, minFreeKbytes, vmstat, swaps }: ReserveFiles, pageSize: bigint): MemoryReserve | undefined {
+export function parseMemoryReserve(
+  { meminfo, minFreeKbytes, vmstat, swaps, zoneinfo }: ReserveFiles,
+  pageSize: bigint,
+): MemoryReserve | undefined {
   const fields = new Map([...meminfo.matchAll(/^(\S+):\s+(\d+)/gm)].map(([, key = '', value = '']) => [key, BigInt(value)]));
   const kilobytes = (key: string): bigint => (fields.get(key) ?? 0n) * 1024n;
   const totalBytes = kilobytes('MemTotal');
   const minFree = /^\d+$/.exec(minFreeKbytes.trim())?.[0];
   if (totalBytes === 0n || minFree === undefined) return undefined;
+  const highBytes = highWatermark(zoneinfo, pageSize);
   return {
     totalBytes,
     minFreeBytes: BigInt(minFree) * 1024n,
@@ -32,8 +38,18 @@ export function parseMemoryReserve({ meminfo, minFreeKbytes, vmstat, swaps }: Re
       (sum, key) => sum + kilobytes(key),
       BigInt(/^nr_zspages (\d+)$/m.exec(vmstat)?.[1] ?? 0) * pageSize,
     ),
+    swapBytes: kilobytes('SwapTotal'),
+    ...(highBytes !== undefined && { highBytes }),
     ...(/^\/dev\/zram/m.test(swaps) && { zram: true }),
   };
+}
+
+/** The sum of 'high' (pages) over the zones that have memory; undefined: no such zone. */
+function highWatermark(zoneinfo: string, pageSize: bigint): bigint | undefined {
+  // Movable and Device are listed with watermarks even when they are empty.
+  const zones = zoneinfo.split(/^Node /m).filter((zone) => /^ +managed +[1-9]/m.test(zone));
+  const pages = zones.reduce((sum, zone) => sum + BigInt(/^ +high +(\d+)$/m.exec(zone)?.[1] ?? 0), 0n);
+  return zones.length === 0 ? undefined : pages * pageSize;
 }
 
 /** undefined: not readable, or not as expected. */
@@ -43,13 +59,16 @@ export function readMemoryReserve(): MemoryReserve | undefined {
       meminfo: readFileSync('/proc/meminfo', 'latin1'),
       minFreeKbytes: readFileSync('/proc/sys/vm/min_free_kbytes', 'latin1'),
       vmstat: readFileSync('/proc/vmstat', 'latin1'),
-      swaps: existsSync('/proc/swaps') ? readFileSync('/proc/swaps', 'latin1') : '',
+      swaps: ifAny('/proc/swaps'),
+      zoneinfo: ifAny('/proc/zoneinfo'),
     };
     return parseMemoryReserve(files, readPageSize());
   } catch {
     return undefined;
   }
 }
+
+const ifAny = (path: string): string => (existsSync(path) ? readFileSync(path, 'latin1') : '');
 
 const AT_PAGESZ = 6n;
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Rule } from '../../../../src/core/workload/rule.js';
 import { lintEvictable } from '../../../../src/config/lint/workloads/evictable.js';
-import type { Hindrance, PresentWorkload, PresentWorkloads } from '../../../../src/config/lint/machine.js';
+import type { Hindrance, PresentSource, PresentWorkload } from '../../../../src/config/lint/machine.js';
 import { threshold } from '../../../core/support.js';
 import { machine, present, subject } from '../support.js';
 
@@ -11,8 +11,10 @@ const vacant: Hindrance = { kind: 'vacant', text: 'it has no process' };
 const outside: Hindrance = { kind: 'other', text: 'outside the node' };
 const missing = { code: 'EVICTD_SOURCE_MISSING', message: 'workload source /workload.slice does not exist', hint: 'create it' };
 
-const there = (workloads: readonly PresentWorkload[], problems: PresentWorkloads['problems'] = []) =>
-  machine({ workloads: { present: workloads, problems } });
+const source = (facts: Partial<PresentSource> = {}): PresentSource => ({ text: '/a', workloads: 1, unreadable: 0, problems: [], ...facts });
+
+const there = (workloads: readonly PresentWorkload[], sources: readonly PresentSource[] = []) =>
+  machine({ workloads: { present: workloads, sources } });
 
 describe('without a machine', () => {
   const rule = (match: Rule['match'], isCritical = true): readonly Rule[] => [
@@ -54,7 +56,7 @@ describe('without a machine', () => {
 });
 
 describe('with the existing workloads', () => {
-  test.each<[rule: string, workloads: readonly PresentWorkload[], problems: PresentWorkloads['problems'], codes: readonly string[]]>([
+  test.each<[rule: string, workloads: readonly PresentWorkload[], sources: readonly PresentSource[], codes: readonly string[]]>([
     ['one that may be evicted is enough', [present('a'), present('b', { hindrance: critical })], [], []],
     ['all critical', [present('a', { hindrance: critical })], [], ['EVICTD_LINT_ALL_CRITICAL']],
     [
@@ -70,27 +72,18 @@ describe('with the existing workloads', () => {
       ['EVICTD_LINT_NOTHING_EVICTABLE'],
     ],
     ['all empty', [present('a', { hindrance: vacant })], [], ['EVICTD_LINT_NOTHING_EVICTABLE']],
-    ['an empty source', [], [], ['EVICTD_LINT_NOTHING_EVICTABLE']],
-    ['a missing source is reported once', [], [missing], ['EVICTD_SOURCE_MISSING']],
-    ['… also beside one with workloads', [present('a')], [missing], ['EVICTD_SOURCE_MISSING']],
-  ])('%s', (_rule, workloads, problems, codes) => {
-    expect(lintEvictable(subject(memory), there(workloads, problems)).map(({ code }) => code)).toEqual(codes);
-  });
-
-  test('one of two sources is missing, the other is empty: both are reported', () => {
-    const found = lintEvictable(subject(memory, { workloads: [{ cgroup: '/workload.slice' }, { cgroup: '/b' }] }), there([], [missing]));
-    expect(found.map(({ code, message }) => [code, message])).toEqual([
-      ['EVICTD_SOURCE_MISSING', missing.message],
-      ['EVICTD_LINT_NOTHING_EVICTABLE', 'evictd evicts nothing: no workload exists in /workload.slice, /b now'],
-    ]);
+    ['an empty source is reported once', [], [source({ workloads: 0 })], ['EVICTD_LINT_NOTHING_EVICTABLE']],
+    ['… beside one with workloads', [present('a')], [source(), source({ workloads: 0 })], ['EVICTD_LINT_SOURCE_EMPTY']],
+    ['a missing source', [], [source({ workloads: 0, problems: [missing] })], ['EVICTD_SOURCE_MISSING', 'EVICTD_LINT_NOTHING_EVICTABLE']],
+    ['… beside one with workloads', [present('a')], [source({ problems: [missing] })], ['EVICTD_SOURCE_MISSING']],
+    ['workloads that cannot be read', [present('a')], [source({ unreadable: 2 })], ['EVICTD_LINT_SOURCE_UNREADABLE']],
+  ])('%s', (_rule, workloads, sources, codes) => {
+    expect(lintEvictable(subject(memory), there(workloads, sources)).map(({ code }) => code)).toEqual(codes);
   });
 
   test('each source that is missing is about its own entry', () => {
-    const workloads = [{ cgroup: '/here' }, { cgroup: 'workload.slice/' }, { systemd: { slices: ['batch.slice'], units: [] } }];
-    const problems = ['/batch.slice', '/workload.slice', undefined].map((root) => ({ ...missing, ...(root !== undefined && { root }) }));
-    const found = lintEvictable(subject(memory, { workloads }), there([present('a')], problems));
-    expect(found.map(({ key }) => key)).toEqual(['workloads[2]', 'workloads[1]', 'workloads']);
-    expect(found[0]).toEqual({ level: 'warn', key: 'workloads[2]', ...missing });
+    const found = lintEvictable(subject(memory), there([present('a')], [source(), source({ problems: [missing] })]));
+    expect(found).toEqual([{ level: 'warn', key: 'workloads[1]', ...missing }]);
   });
 
   test('the critical workloads of each rule', () => {

@@ -13,7 +13,7 @@ test.each<[rule: string, workloads: readonly PresentWorkload[] | undefined, mess
     [/^db is bound to memory node 0 and 2, and 1 more workloads are bound: when/],
   ],
 ])('workloads that a cpuset binds: %s', (_rule, workloads, messages) => {
-  const found = lintMemoryNodes(subject([]), machine({ workloads: workloads && { present: workloads, problems: [] } }));
+  const found = lintMemoryNodes(subject([]), machine({ workloads: workloads && { present: workloads, sources: [] } }));
   expect(found.map(({ code }) => code)).toEqual(messages.map(() => 'EVICTD_LINT_MEMORY_NODES'));
   expect(found.map(({ message }) => message)).toEqual(messages.map((message) => expect.stringMatching(message) as string));
 });

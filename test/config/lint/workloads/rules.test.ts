@@ -13,7 +13,7 @@ function lint(rules: readonly Rule[], names: readonly string[] | undefined, sour
     const workload = present(name);
     return { ...workload, matched: effectOf(workload).matched };
   });
-  const facts = names === undefined ? undefined : machine({ workloads: { present: workloads, problems: [] } });
+  const facts = names === undefined ? undefined : machine({ workloads: { present: workloads, sources: [] } });
   return lintRules(subject([], { rules, workloads: sources.map((cgroup) => ({ cgroup })) }), facts);
 }
 
@@ -150,7 +150,7 @@ describe("a rule about a container of Docker's or Podman's", () => {
   });
 
   test('… no finding if it exists now', () => {
-    const workloads = { present: [{ ...present('web'), matched: [0] }], problems: [] };
+    const workloads = { present: [{ ...present('web'), matched: [0] }], sources: [] };
     const rules = [{ match: { name: 'web' }, priority: 1 }];
     expect(lintRules(subject([], { rules, workloads: [systemd('batch.slice')] }), machine({ workloads }))).toEqual([]);
   });
@@ -161,7 +161,10 @@ test.each<[rule: string, match: Rule['match'], codes: string[]]>([
   ['a path cannot', { path: '/system.slice/docker-web.scope' }, ['EVICTD_LINT_RULE_UNMATCHED']],
 ])('a rule that matches no workload now: %s', (_rule, match, codes) => {
   const problems = [{ code: 'EVICTD_CONTAINER_NAME', message: 'the name of container …' }];
-  const workloads = { present: [{ ...present('docker-x.scope'), matched: [] }], problems };
+  const workloads = {
+    present: [{ ...present('docker-x.scope'), matched: [] }],
+    sources: [{ text: 'system.slice', workloads: 1, unreadable: 0, problems }],
+  };
   const sources = [{ systemd: { slices: ['system.slice'], units: [] } }];
   const found = lintRules(subject([], { rules: [{ match, priority: 1 }], workloads: sources }), machine({ workloads }));
   expect(found.map(({ code }) => code)).toEqual(codes);
@@ -170,7 +173,7 @@ test.each<[rule: string, match: Rule['match'], codes: string[]]>([
 test('liftProtection of a part of a desktop, which is protected by its slice', () => {
   const path = '/user.slice/user-1000.slice/user@1000.service/session.slice/org.gnome.Shell@wayland.service';
   const name = 'org.gnome.Shell@wayland.service';
-  const workloads = { present: [{ ...present(name), path, matched: [0] }], problems: [] };
+  const workloads = { present: [{ ...present(name), path, matched: [0] }], sources: [] };
   const rules = [{ match: { name }, critical: false, liftProtection: true }];
   const sources = [{ systemd: { slices: ['user.slice'], units: [] } }];
   expect(lintRules(subject([], { rules, workloads: sources }), machine({ workloads }))).toEqual([]);

@@ -1,10 +1,9 @@
-import { describe, expect, test } from 'vitest';
+import { describe, test } from 'vitest';
 import type { CheckStatus } from '../../../../src/features/doctor/check.js';
 import type { MemoryFacts } from '../../../../src/host/facts.js';
-import type { NodeFacts } from '../../../../src/features/doctor/machine-facts.js';
 import { oomCheck } from '../../../../src/features/doctor/checks/kernel.js';
-import { overcommitCheck, swapCheck, watermarksCheck } from '../../../../src/features/doctor/checks/memory.js';
-import { expectCheck, GIB, hard, memoryFacts, MIB, nodeFacts } from '../support.js';
+import { overcommitCheck } from '../../../../src/features/doctor/checks/memory.js';
+import { expectCheck, GIB, memoryFacts, MIB, nodeFacts } from '../support.js';
 
 describe('kernel.oom', () => {
   const VM = '/proc/sys/vm';
@@ -52,64 +51,5 @@ describe('kernel.overcommit, of 8 GiB with a threshold of 500 MiB', () => {
     ],
   ])('%s', (_rule, facts, status, summary) => {
     expectCheck(overcommitCheck.judge({ memory: memoryFacts(facts), node: nodeFacts() })[0], 'kernel.overcommit', status, summary);
-  });
-});
-
-const ZRAM = { swapBytes: GIB, swaps: ['/dev/zram0'] };
-const kernelAvailable = hard('memory.available<500Mi,memory.kernelAvailable<10%');
-
-test.each<[rule: string, facts: Partial<MemoryFacts>, node: Partial<NodeFacts>, status: CheckStatus, summary: RegExp]>([
-  ['none', {}, {}, 'ok', /^no swap$/],
-  ['a disk', { swapBytes: 2n * GIB, swaps: ['/dev/vda2'] }, {}, 'ok', /^2GiB on \/dev\/vda2, swappiness 60$/],
-  ['zram, and MemAvailable, which leaves it out', ZRAM, { estimated: true }, 'ok', /keeps swapped pages in memory, compressed$/],
-  ['zram, and the kubelet’s formula', ZRAM, {}, 'degraded', /compressed, and memory.available counts that memory as available$/],
-  ['… with a threshold of what the kernel has', ZRAM, { thresholds: kernelAvailable }, 'ok', /compressed$/],
-  ['… on a node that is a cgroup', ZRAM, { isMachine: false }, 'ok', /compressed$/],
-])('kernel.swap: %s', (_rule, facts, node, status, summary) => {
-  expectCheck(swapCheck.judge({ memory: memoryFacts(facts), node: nodeFacts(node) })[0], 'kernel.swap', status, summary);
-});
-
-describe('kernel.watermarks: min 64, low 80, high 96 MiB', () => {
-  const swap = { swapBytes: GIB, swaps: ['/dev/vda2'] };
-
-  test.each<[rule: string, threshold: string, facts: Partial<MemoryFacts>, status: CheckStatus, summary: RegExp]>([
-    ['far above', 'memory.available<500Mi', {}, 'ok', /is 436MiB above the kernel's reserve \(min\): one core allocates that in 304 ms/],
-    ['exactly the reserve is never met', 'memory.available<64Mi', {}, 'broken', /is never met: the kernel keeps 64MiB/],
-    ['19 ms above it', 'memory.available<92Mi', {}, 'degraded', / in 19 ms \(1\.5 GB\/s\), too short/],
-    ['20 ms above it', 'memory.available<93Mi', {}, 'ok', / in 20 ms/],
-    [
-      'below what kswapd keeps free by swapping',
-      'memory.available<96Mi',
-      swap,
-      'degraded',
-      /only when swap is full: .*96MiB free \(high\)/,
-    ],
-    ['above that', 'memory.available<97Mi', swap, 'ok', / in 23 ms/],
-    ['swap is watched, too', 'memory.available<96Mi,swap.available<10%', swap, 'ok', / in 22 ms/],
-    ['a percentage is shown with its amount', 'memory.available<10%', {}, 'ok', /^memory\.available<10% \(819MiB\)/],
-  ])('%s', (_rule, threshold, facts, status, summary) => {
-    const checks = watermarksCheck.judge({ memory: memoryFacts(facts), node: nodeFacts({ thresholds: hard(threshold) }) });
-    expectCheck(checks[0], 'kernel.watermarks', status, summary);
-  });
-
-  test.each<[rule: string, threshold: string, status: CheckStatus, summary: RegExp]>([
-    [
-      'below what the kernel keeps free, and below what it swaps for',
-      'memory.available<60Mi',
-      'ok',
-      /^memory.available<60Mi is 60MiB above .* in 41 ms/,
-    ],
-    ['19 ms above nothing', 'memory.available<28Mi', 'degraded', / in 19 ms .*, too short/],
-  ])('MemAvailable leaves out what the kernel keeps free: %s', (_rule, threshold, status, summary) => {
-    const node = nodeFacts({ thresholds: hard(threshold), estimated: true });
-    expectCheck(watermarksCheck.judge({ memory: memoryFacts(swap), node })[0], 'kernel.watermarks', status, summary);
-  });
-
-  test.each<[rule: string, memory: Partial<MemoryFacts>, node: Partial<NodeFacts>]>([
-    ['a cgroup has its own limit', {}, { isMachine: false }],
-    ['no hard threshold of memory', {}, { thresholds: hard('nodefs.available<10%') }],
-    ['zones that cannot be read', { watermarks: undefined }, {}],
-  ])('no check: %s', (_rule, memory, node) => {
-    expect(watermarksCheck.judge({ memory: memoryFacts(memory), node: nodeFacts(node) })).toEqual([]);
   });
 });

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { daemonName, unitOf, type SeenProcess } from '../../../../src/host/linux/process/daemon-name.js';
 import { instanceOf, parseProperties } from '../../../../src/host/linux/facts/service-reader.js';
-import { swapNames, watermarksOf, pressureBuilt, pressureParameter } from '../../../../src/host/linux/facts/memory-reader.js';
+import { swapNames, pressureBuilt, pressureParameter } from '../../../../src/host/linux/facts/memory-reader.js';
 import { parseLimits, parseStatus } from '../../../../src/host/linux/facts/process-reader.js';
 
 const fixture = (name: string): string => readFileSync(`test/fixtures/linux/doctor/${name}`, 'utf8');
@@ -14,14 +14,6 @@ test.each<[rule: string, holders: readonly number[], facts: ReturnType<typeof in
   ['the holder is in another process namespace', [0], { kind: 'unseen', unseen: expect.stringContaining('namespace') as string }],
 ])('which evictd guards the node: %s', (_rule, holders, facts) => {
   expect(instanceOf({ inode: 5, pid: 4711, version: '1.0.0' }, holders)).toEqual(facts);
-});
-
-test('watermarks are summed over the zones that have memory, in bytes', () => {
-  const { minBytes = 0n, lowBytes, highBytes } = watermarksOf(fixture('zoneinfo'), 4096n) ?? {};
-  expect([minBytes, lowBytes, highBytes].map((bytes) => Number(bytes) / 4096)).toEqual([85 + 11_178, 106 + 13_972, 127 + 16_766]);
-  // min_free_kbytes of that machine is 45056, which the kernel spreads over the zones, a page at a time.
-  expect(45_056 - Number(minBytes) / 1024).toBeLessThan(3 * 4);
-  expect(watermarksOf('Node 0, zone      DMA\n', 4096n)).toBeUndefined();
 });
 
 test('/proc/swaps', () => {

@@ -12,10 +12,10 @@ const meminfo = (fields: Readonly<Record<string, string>>): string =>
     .map(([key, value]) => `${`${key}:`.padEnd(16)} ${value}\n`)
     .join('');
 
-const none = { totalBytes: 8192n * Mi, minFreeBytes: 66n * Mi, hugePagesBytes: 0n, kernelBytes: 0n };
+const none = { totalBytes: 8192n * Mi, minFreeBytes: 66n * Mi, hugePagesBytes: 0n, kernelBytes: 0n, swapBytes: 0n };
 
 const parse = (files: Partial<ReserveFiles>, pageSize = 4096n): MemoryReserve | undefined =>
-  parseMemoryReserve({ meminfo: meminfo({}), minFreeKbytes: '67584\n', vmstat: '', swaps: '', ...files }, pageSize);
+  parseMemoryReserve({ meminfo: meminfo({}), minFreeKbytes: '67584\n', vmstat: '', swaps: '', zoneinfo: '', ...files }, pageSize);
 
 test.each<[rule: string, fields: Readonly<Record<string, string>>, minFree: string, expected: MemoryReserve | undefined]>([
   ['kilobytes', {}, '67584\n', none],
@@ -69,4 +69,10 @@ test('this machine', () => {
     totalBytes: BigInt(/MemTotal:\s+(\d+)/.exec(readFileSync('/proc/meminfo', 'utf8'))?.[1] ?? 0) * Ki,
     minFreeBytes: BigInt(readFileSync('/proc/sys/vm/min_free_kbytes', 'utf8').trim()) * Ki,
   });
+});
+
+test('what kswapd keeps free is summed over the zones that have memory', () => {
+  const zoneinfo = readFileSync('test/fixtures/linux/doctor/zoneinfo', 'latin1');
+  expect(parse({ zoneinfo })?.highBytes).toBe((127n + 16_766n) * 4096n);
+  expect(parse({ zoneinfo: 'Node 0, zone      DMA\n' })).not.toHaveProperty('highBytes');
 });
