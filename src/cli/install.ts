@@ -1,8 +1,11 @@
 import { resolve } from 'node:path';
 import { Command } from 'commander';
-import type { Config } from '../config/config.js';
+import { parse } from 'yaml';
+import type { Config, LoadedConfig } from '../config/config.js';
+import { loadWritten } from '../config/load.js';
 import { inhibitDelaySetting, suffices, type InhibitDelay } from '../core/systemd/inhibit-delay.js';
 import { shutdownRequestedNs } from '../core/workload/shutdown-config.js';
+import { configurationEffect, presentHere, type PresentWorkloadsOf } from '../features/install/profile/configuration-effect.js';
 import { detectedProfile } from '../features/install/profile/detected-profile.js';
 import { profileOption, schemaFile } from '../features/install/profile/init-command.js';
 import { profileText, type Profile } from '../features/install/profile/profiles.js';
@@ -11,7 +14,7 @@ import { installSteps, type InstallRequest } from '../features/install/systemd/i
 import type { Machine } from '../features/install/install-machine.js';
 import { restoreSteps } from '../features/install/restore.js';
 import { uninstallSteps } from '../features/install/systemd/uninstall-steps.js';
-import { runSteps, installNextSteps } from '../features/install/install-step.js';
+import { runSteps, installNextSteps, type InstallStep } from '../features/install/install-step.js';
 import { formatError } from './output/error-text.js';
 import type { MakeCommand } from './output/command.js';
 import { outputOption, USAGE_AND_CONFIG, withHelp } from './output/help.js';
@@ -22,6 +25,7 @@ export interface InstallationDeps {
   readonly io: Io;
   readonly machine: Machine;
   readonly readInhibitDelay: () => Promise<InhibitDelay>;
+  readonly workloads: PresentWorkloadsOf;
   /** The program that the service runs: this one. */
   readonly program: Pick<InstallRequest, 'program' | 'loads' | 'root' | 'documentation'>;
   /** Ends the process, if a thread hangs. */
@@ -65,14 +69,15 @@ export function installCommand(open: () => Promise<InstallationDeps>): Command {
       dryRun = false,
       output,
     }: InstallOptions) => {
-      const { io, machine, program, readInhibitDelay } = await open();
+      const { io, machine, program, readInhibitDelay, workloads } = await open();
       const kept = configFile === undefined ? installedConfig(machine.places) : undefined;
       const named = configFile ?? kept?.config;
       const configDir = directory ?? kept?.configDir;
-      const { config } = configFromOptions({
+      const loaded = configFromOptions({
         ...(named !== undefined && { config: named }),
         ...(configDir !== undefined && { configDir }),
       });
+      const { config } = loaded;
       const logind = await logindRequest(config, logindDropIn, readInhibitDelay);
       const request = {
         ...program,
@@ -91,6 +96,8 @@ export function installCommand(open: () => Promise<InstallationDeps>): Command {
       const steps = installSteps(request, machine);
       const dropIn = steps.find((step) => 'path' in step && step.path === machine.places.logindDropIn);
       const short = logind.suffices === false && dropIn?.action !== 'write' ? { hasDropIn: dropIn !== undefined } : undefined;
+      if (profile !== undefined && output === 'text')
+        io.stdout(`${await configurationEffect(() => withNew(loaded, request, steps), workloads)}\n`);
       const next = installNextSteps({ configFile: request.configFile, now, dryRun, hasNoWorkloads, short });
       await runSteps(io, steps, machine, { dryRun, output, next, nothing: 'nothing is installed' });
     },
@@ -111,6 +118,13 @@ async function logindRequest(
 function starterText(profile: Profile | undefined): string {
   if (profile === undefined) return STARTER_CONFIG;
   return profileText(profile, { schema: schemaFile(), endpoint: detectedProfile().endpoint });
+}
+
+/** The configuration with the file that the steps write, if they do; its drop-ins may be there already. */
+function withNew(loaded: LoadedConfig, { configFile, starter }: InstallRequest, steps: readonly InstallStep[]): LoadedConfig {
+  if (!steps.some((step) => step.action === 'write' && step.path === configFile)) return loaded;
+  const { written } = loaded;
+  return loadWritten({ ...written, files: [{ file: configFile, settings: parse(starter) }, ...written.files] }, {});
 }
 
 export function uninstallCommand(setExitCode: (code: number) => void, open: () => Promise<InstallationDeps>): Command {
@@ -184,6 +198,7 @@ function withOutput(command: Command): Command {
 
 const thisInstallation = (io: Io) => async (): Promise<InstallationDeps> => ({
   io,
+  workloads: presentHere,
   ...(await import('../compose/installation.js')).thisInstallation(),
 });
 

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { installCommand } from '../../src/cli/install.js';
 import { playedMachine, put, request } from '../features/install/machine.js';
+import type { PresentWorkloadsOf } from '../../src/features/install/profile/configuration-effect.js';
 import { ran } from './support.js';
 
 const SECOND = 1_000_000_000n;
@@ -10,6 +11,14 @@ const HUP = 'systemctl kill --signal=HUP systemd-logind.service';
 async function installs(machine: ReturnType<typeof playedMachine>, ...args: readonly string[]): Promise<string> {
   const config = machine.at('config.yaml');
   put(config, 'shutdownGracePeriod: 30s\n');
+  return installed(machine, '--config', config, ...args);
+}
+
+/** One workload for each source that the configuration names. */
+const namedBy: PresentWorkloadsOf = ({ config }) =>
+  Promise.resolve(config.workloads.map((source) => ({ name: JSON.stringify(source), path: '/a', matched: [], hindrance: undefined })));
+
+async function installed(machine: ReturnType<typeof playedMachine>, ...args: readonly string[]): Promise<string> {
   const { program, loads, root, documentation } = request(machine.machine);
   const command = await ran(
     (io) =>
@@ -17,12 +26,13 @@ async function installs(machine: ReturnType<typeof playedMachine>, ...args: read
         Promise.resolve({
           io,
           machine: machine.machine,
+          workloads: namedBy,
           readInhibitDelay: () => Promise.resolve({ kind: 'known', maxNs: 5n * SECOND } as const),
           program: { program, loads, root, documentation },
           end: () => undefined,
         }),
       ),
-    ['--config', config, ...args],
+    args,
   );
   expect(command.error).toBeUndefined();
   return command.out;
@@ -44,4 +54,16 @@ test('a drop-in that logind has not loaded: logind is reloaded, and the other ca
   expect(machine.ran).toContain(HUP);
   expect(out).toContain('zz-evictd.conf (unchanged)');
   expect(out).toContain('\n  evictd shutdown --plan: logind has not loaded');
+});
+
+test.each<[rule: string, there: string | undefined, evictable: string]>([
+  ['that is written', undefined, 'may be evicted (1): {"systemd":{"slices":["system.slice"],"units":[]}}'],
+  ['that is there', 'workloads: [{ cgroup: /mine }]\n', 'may be evicted (1): {"cgroup":"/mine"}'],
+])('--profile shows what may be evicted with the configuration %s', async (_rule, there, evictable) => {
+  const machine = playedMachine();
+  const { configFile } = machine.machine.places;
+  const named = there === undefined ? [] : ['--config', configFile];
+  if (there !== undefined) put(configFile, there);
+  const out = await installed(machine, '--profile', 'server', '--dry-run', ...named);
+  expect(out).toContain(`${evictable}\nprotected (0): none\n\ndry run: nothing is changed\n`);
 });

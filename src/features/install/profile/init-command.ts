@@ -2,12 +2,12 @@ import { lstatSync, realpathSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { Command, Option } from 'commander';
 import { defaultFile } from '../../../config/merge/defaults.js';
-import type { PresentWorkload } from '../../../config/lint/machine.js';
 import { EvictdError } from '../../../errors.js';
 import { USAGE_AND_CONFIG, withHelp } from '../../../cli/output/help.js';
 import type { Io } from '../../../cli/output/io.js';
-import { printable } from '../../../core/name/printable.js';
+import { configFromOptions } from '../../../cli/output/options.js';
 import { take } from '../install-step.js';
+import { configurationEffect, presentHere, type PresentWorkloadsOf } from './configuration-effect.js';
 import { detectedProfile, type DetectedProfile } from './detected-profile.js';
 import { PROFILES, profileText, type Profile } from './profiles.js';
 
@@ -16,8 +16,7 @@ export interface InitDeps {
   readonly detect: () => DetectedProfile;
   /** Asks on the terminal; undefined: there is none. */
   readonly ask: ((question: string) => Promise<string>) | undefined;
-  /** The workloads that a configuration file names now. Throws if the machine cannot be read. */
-  readonly workloads: (file: string) => Promise<readonly PresentWorkload[]>;
+  readonly workloads: PresentWorkloadsOf;
 }
 
 interface InitOptions {
@@ -25,8 +24,6 @@ interface InitOptions {
   readonly config: string;
   readonly force?: true;
 }
-
-const MOST_NAMED = 12;
 
 export const profileOption = (): Option =>
   new Option('--profile <profile>', 'what this machine runs; left out: asked, or detected').choices(PROFILES);
@@ -53,9 +50,8 @@ export function initCommand({ io, detect, ask, workloads }: InitDeps): Command {
     if (force !== true) requireNone(file); // since the answer
     if (chosen === undefined) io.stdout(`profile ${profile}${profile === found.profile ? `: ${found.because}` : ''}\n`);
     take({ action: 'write', path: file, text: profileText(profile, { schema: schemaFile(), endpoint: found.endpoint }) }, unused);
-    io.stdout(
-      `wrote ${file}\n\n${await effectText(file, workloads)}\nnext:\n  evictd config check --config ${file}\n  evictd run --dry-run --config ${file}\n`,
-    );
+    const effect = await configurationEffect(() => configFromOptions({ config: realpathSync(file) }), workloads);
+    io.stdout(`wrote ${file}\n\n${effect}\nnext:\n  evictd config check --config ${file}\n  evictd run --dry-run --config ${file}\n`);
   });
 }
 
@@ -79,44 +75,13 @@ async function answeredProfile(found: DetectedProfile, ask: InitDeps['ask']): Pr
   }
 }
 
-/** What the configuration would evict now, and what it protects. */
-async function effectText(file: string, workloads: InitDeps['workloads']): Promise<string> {
-  let present: readonly PresentWorkload[];
-  try {
-    present = await workloads(file);
-  } catch (error) {
-    return `what it would evict is not known: ${error instanceof Error ? error.message : String(error)}\n`;
-  }
-  const evictable = present.filter(({ hindrance }) => hindrance === undefined);
-  const held = present.filter(({ hindrance }) => hindrance !== undefined && hindrance.kind !== 'vacant');
-  return [
-    `may be evicted (${String(evictable.length)}): ${named(evictable.map(({ name }) => name))}\n`,
-    `protected (${String(held.length)}): ${named(held.map(({ name, hindrance }) => `${name} (${hindrance?.text ?? ''})`))}\n`,
-  ]
-    .map((line) => printable(line.trimEnd()))
-    .join('\n')
-    .concat('\n');
-}
-
-function named(names: readonly string[]): string {
-  const more = names.length - MOST_NAMED;
-  return `${names.length === 0 ? 'none' : names.slice(0, MOST_NAMED).join(', ')}${more > 0 ? `, … and ${String(more)} more` : ''}`;
-}
-
 /** `evictd config init` on this machine. */
 export const initHere = (io: Io): Command =>
   initCommand({
     io,
     detect: detectedProfile,
     ask: io.isTTY && process.stdin.isTTY ? askOnTerminal : undefined,
-    workloads: async (file) => {
-      const [{ configFromOptions }, { readMachineFacts }, { filesystemsRead }] = await Promise.all([
-        import('../../../cli/output/options.js'),
-        import('../../../node/machine-facts.js'),
-        import('../../../node/reading.js'),
-      ]);
-      return (await readMachineFacts(configFromOptions({ config: realpathSync(file) }), filesystemsRead)).workloads?.present ?? [];
-    },
+    workloads: presentHere,
   });
 
 async function askOnTerminal(question: string): Promise<string> {

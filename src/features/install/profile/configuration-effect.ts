@@ -1,0 +1,40 @@
+import type { LoadedConfig } from '../../../config/config.js';
+import type { PresentWorkload } from '../../../config/lint/machine.js';
+import { printable } from '../../../core/name/printable.js';
+
+/** Finds the workloads that a configuration names now. Throws if the machine cannot be read. */
+export type PresentWorkloadsOf = (loaded: LoadedConfig) => Promise<readonly PresentWorkload[]>;
+
+const MOST_NAMED = 12;
+
+/** What a configuration would evict now, and what it protects: two lines, or one with the reason why it is not known. */
+export async function configurationEffect(load: () => LoadedConfig, workloads: PresentWorkloadsOf): Promise<string> {
+  let present: readonly PresentWorkload[];
+  try {
+    present = await workloads(load());
+  } catch (error) {
+    return `what it would evict is not known: ${error instanceof Error ? error.message : String(error)}\n`;
+  }
+  const evictable = present.filter(({ hindrance }) => hindrance === undefined);
+  const held = present.filter(({ hindrance }) => hindrance !== undefined && hindrance.kind !== 'vacant');
+  return [
+    `may be evicted (${String(evictable.length)}): ${named(evictable.map(({ name }) => name))}`,
+    `protected (${String(held.length)}): ${named(held.map(({ name, hindrance }) => `${name} (${hindrance?.text ?? ''})`))}`,
+  ]
+    .map((line) => `${printable(line)}\n`)
+    .join('');
+}
+
+function named(names: readonly string[]): string {
+  const more = names.length - MOST_NAMED;
+  return `${names.length === 0 ? 'none' : names.slice(0, MOST_NAMED).join(', ')}${more > 0 ? `, … and ${String(more)} more` : ''}`;
+}
+
+/** The workloads of this machine. */
+export const presentHere: PresentWorkloadsOf = async (loaded) => {
+  const [{ readMachineFacts }, { filesystemsRead }] = await Promise.all([
+    import('../../../node/machine-facts.js'),
+    import('../../../node/reading.js'),
+  ]);
+  return (await readMachineFacts(loaded, filesystemsRead)).workloads?.present ?? [];
+};
