@@ -97,9 +97,9 @@ $(WINDOWS): native/CMakeLists.txt binding.gyp $(WINDOWS_TOOLS) $(NATIVE) $(MODUL
 	@mkdir -p $(@D)
 	@cp build/windows/native/evictd.node $@
 
-# What `npm pack` does first: the addons, and a look at what they are.
-release: prebuild prebuild-arm64 prebuild-windows bundle
-	@$(BIN)/tsx test/prebuilds.ts
+# What `npm pack` does first: the addons that the compilers here can build, and a look at what they are.
+release: $(MODULES) | node
+	@$(BIN)/tsx packaging/release.ts
 
 # A Debian package with a Node of its own, fetched from npm; packaging/deb/build.ts.
 DEB := build/deb/evictd_$(shell node -p 'require("./package.json").version' 2>/dev/null)_amd64.deb

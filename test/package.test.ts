@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import ts from 'typescript';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { faultsOf } from './prebuilds.js';
+import { faultsOf } from '../packaging/prebuilds.js';
+import { releaseOf } from '../packaging/release.js';
 
 // What a user gets: the tarball, installed without network on a machine that has node and npm and nothing else: no
 // compiler, make or python.
@@ -178,6 +179,33 @@ describe('a release', () => {
       if (bytes.length > 0) writeFileSync(join(prebuilds, name, 'evictd.node'), bytes);
     }
     expect(faultsOf(prebuilds)).toEqual(faults.map((fault) => expect.stringMatching(fault) as string));
+  });
+
+  const WHAT = 'win32-x64 cannot be built here';
+  test.each<[rule: string, installed: string[], present: string[], platforms: string[], missing: string[]]>([
+    ['all compilers', ['aarch64-linux-gnu-g++', 'x86_64-w64-mingw32-g++-posix', 'cmake'], [], ['linux-arm64', 'win32-x64'], []],
+    [
+      'a compiler is missing: named, with the package to install',
+      ['aarch64-linux-gnu-g++', 'cmake'],
+      [],
+      ['linux-arm64'],
+      [`${WHAT}, the package has no addon for it; install its compiler (Debian: apt-get install g++-mingw-w64-x86-64-posix cmake)`],
+    ],
+    ['an addon that was built elsewhere is packed', [], ['win32-x64'], ['win32-x64'], [`${WHAT}, the addon that is there`]],
+  ])('is built for this machine and for: %s', (_rule, compilers, present, platforms, missing) => {
+    const release = releaseOf(
+      'linux-x64',
+      (command) => compilers.includes(command),
+      (other) => present.includes(other),
+    );
+    expect(release.platforms).toEqual(['linux-x64', ...platforms]);
+    const named = release.missing.filter((sentence) => sentence.startsWith('win32'));
+    expect(named).toEqual(missing.map((sentence) => expect.stringContaining(sentence) as string));
+    expect(release.targets).toEqual([
+      'prebuild',
+      ...(compilers.includes('cmake') ? platforms.map((each) => `prebuild-${each === 'win32-x64' ? 'windows' : 'arm64'}`) : []),
+      'bundle',
+    ]);
   });
 
   test('the addon that was built here passes', () => {

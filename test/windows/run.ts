@@ -5,7 +5,7 @@ import { execFileSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { nodeForWindows } from '../../packaging/node-binary.js';
-import { faultsOf } from '../prebuilds.js';
+import { faultsOf } from '../../packaging/prebuilds.js';
 import { bundleTests } from '../support/bundled-tests.js';
 import { findWine, Wine } from './wine.js';
 

@@ -1,8 +1,5 @@
-// The end of `make release`: the package has an addon for each platform that evictd promises one for, and each is for
-// that processor. Exit code 1 where not.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 
 interface Binary {
   readonly format: 'ELF' | 'PE';
@@ -10,7 +7,7 @@ interface Binary {
 }
 
 /** e_machine of an ELF header (elf.h: EM_X86_64, EM_AARCH64), Machine of a PE header (IMAGE_FILE_MACHINE_AMD64). */
-const PROMISED: Readonly<Record<string, Binary>> = {
+export const PROMISED: Readonly<Record<string, Binary>> = {
   'linux-x64': { format: 'ELF', machine: 62 },
   'linux-arm64': { format: 'ELF', machine: 183 },
   'win32-x64': { format: 'PE', machine: 0x8664 },
@@ -20,7 +17,7 @@ const PROMISED: Readonly<Record<string, Binary>> = {
 const RUNTIME = /\blib(?:stdc\+\+|gcc|winpthread)[\w-]*\.dll\b/;
 
 /**
- * What is wrong with the addons in `prebuilds`, a sentence each.
+ * What is wrong with the addons in `prebuilds`, a sentence each: each must be there, and for that processor.
  *
  * @param platforms  left out: all that one is promised for
  */
@@ -53,10 +50,4 @@ function machineOf(bytes: Buffer, format: Binary['format']): number | undefined 
   if (!begins(0, 'MZ') || bytes.length < 0x40) return undefined;
   const header = bytes.readUInt32LE(0x3c); // e_lfanew
   return begins(header, 'PE\0\0') && bytes.length >= header + 6 ? bytes.readUInt16LE(header + 4) : undefined;
-}
-
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const faults = faultsOf('dist/prebuilds');
-  for (const fault of faults) process.stderr.write(`evictd: ${fault}\n`);
-  process.exitCode = faults.length === 0 ? 0 : 1;
 }
