@@ -83,7 +83,7 @@ export interface Host {
   readonly openContainerRuntime: typeof openContainerRuntime | undefined;
   readonly openCommandRunner: typeof openCommandRunner;
   /** Runs programs as units, or as children where systemd is not the init. undefined: it runs none. */
-  readonly openProgramRunner: ((native: Pick<Binding, 'ChildProgram'>) => ProgramRunner) | undefined;
+  readonly openProgramRunner: ((native: Pick<Binding, 'ChildProgram' | 'FileStatuses'>) => ProgramRunner) | undefined;
   /** The arguments of OomSignal. undefined: there is no such bus. */
   readonly openOomSignal: ((...args: ConstructorParameters<typeof OomSignal>) => OomSignal) | undefined;
   readonly readInhibitDelay: typeof readInhibitDelay;

@@ -67,7 +67,6 @@ function counter(
       for (const values of atZero) raise(values, 0, undefined);
     },
   });
-  if (labels.length === 0) counted.remove({}); // prom-client begins with a series of 0
   const raise = (values: readonly string[], value: number, of: number | undefined): void => {
     if (enableExemplars) counted.inc({ labels: named(labels, values), value, ...exemplarOf(of) });
     else counted.inc(named(labels, values), value);

@@ -100,6 +100,24 @@ export interface ChildProgramConstructor {
   ): { close(): void };
 }
 
+/** What lstat(2) says of a file, and `errno` (positive) where it, or reading `content`, failed. */
+export interface FileStatus {
+  readonly errno: number;
+  readonly uid: number;
+  readonly gid: number;
+  readonly mode: number;
+  /** The target of a symbolic link; the first 256 bytes of a regular file; else empty. */
+  readonly content: string;
+}
+/**
+ * Reads the status of files in a child process, because a filesystem that hangs may keep the reading process from its
+ * end, even after SIGKILL. `close()` does not end the child, and `onDone` is not called any more.
+ */
+export interface FileStatusesConstructor {
+  /** Throws EAGAIN where no thread can be made, or while 16 children (ChildProgram, too) have not ended. */
+  new (paths: readonly string[], onDone: (statuses: readonly FileStatus[]) => void): { close(): void };
+}
+
 /**
  * An eviction that was decided in advance. After a wake of any other watch at which the first condition holds, and
  * `afterNs` without `place`, `withdraw` or `seen`, the waiter's thread compares the candidates, writes the record of the

@@ -10,6 +10,7 @@ import type {
   CgroupHandleConstructor,
   ChildProgramConstructor,
   FileLockConstructor,
+  FileStatusesConstructor,
   MemoryReaperConstructor,
   NotifySocketConstructor,
   PidfdConstructor,
@@ -68,6 +69,7 @@ export interface Binding {
   readonly Pidfd: PidfdConstructor;
   readonly MemoryReaper: MemoryReaperConstructor;
   readonly ChildProgram: ChildProgramConstructor;
+  readonly FileStatuses: FileStatusesConstructor;
   readonly StandingOrder: StandingOrderConstructor;
   readonly NotifySocket: NotifySocketConstructor;
   readonly FileLock: FileLockConstructor;

@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, wr
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { fuseWorks, mountFuse, type FuseMount } from '../support/fuse.js';
+import { fuseWorks, mountFuse } from '../support/fuse.js';
 import { Evictd, victimOf, type JournalLine } from './evictd.js';
 import { guarding, ON, testNode, workload, type Workload } from './node.js';
 
@@ -144,29 +144,40 @@ describe(`hooks (${ON})`, () => {
 });
 
 describe.runIf(await fuseWorks())(`a hook on a filesystem that hangs (${ON}, where FUSE can be mounted)`, () => {
-  test.each<[when: string, hang: (fuse: FuseMount) => Promise<void>, postEvict: object]>([
-    ['checked', (fuse) => fuse.hang('untaken'), { result: 'refused' }],
-    ['started', (fuse) => fuse.hangAt('open'), { result: 'failed' }],
-  ])('delays an eviction to its deadline, while it is %s', async (_when, hang, after) => {
+  /** The script is opened by the checks at the start (for preEvict and postEvict), by the one before it runs, by exec. */
+  test.each<[when: string, open: number | undefined]>([
+    ['checked, by a server that takes no request', undefined],
+    ['checked', 3],
+    ['started', 4],
+  ])('delays an eviction to its deadline, and not the end of evictd, while it is %s', async (_when, open) => {
     const fuse = await mountFuse(mkdtempSync('/run/evictd-test-hooks-'));
     onTestFinished(() => fuse.remove());
     const pre = join(fuse.directory, 'pre');
     writeFileSync(pre, '#!/bin/sh\n', { mode: 0o755 });
+    if (open !== undefined) await fuse.hangAt('open', open);
     const { evictd, victim } = await scene({
       preEvict: { command: [pre], deadline: '100ms', timeout: '1s' },
       postEvict: { command: [pre], timeout: '1s' },
     });
-    await hang(fuse);
+    if (open === undefined) await fuse.hang('untaken');
     victim.grow();
     expect(await victim.ended).toBe('SIGKILL');
     expect(await evictd.recorded('outcome')).toMatchObject({ result: 'killed' });
     await evictd.until('both are recorded', () => hookRecords(evictd).length === 2);
     expect(hookRecords(evictd)).toMatchObject([
       { hook: 'preEvict', result: 'late' },
-      { hook: 'postEvict', ...after },
+      { hook: 'postEvict', result: 'refused' },
     ]);
     expect((await evictd.get('/healthz'))?.status).toBe(200);
-    expect(await evictd.stop()).toBe(0);
+    if (open === undefined) {
+      expect(await evictd.stop()).toBe(0);
+      return;
+    }
+    await fuse.stuck();
+    expect(await evictd.stop('SIGKILL')).toBe('SIGKILL');
+    const runtimeDirectory = join(evictd.directory, 'run');
+    const next = await new Evictd({ config: { ...guarding(testNode()), runtimeDirectory } }).guarding();
+    expect(await next.stop()).toBe(0);
   });
 });
 

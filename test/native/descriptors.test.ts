@@ -36,7 +36,7 @@ async function inShortage<T>(script: string): Promise<T> {
 
 describe('with no descriptor left', () => {
   // Constructors that need no descriptor report the shortage later.
-  const needsNone = ['ChildProgram', 'DeletedFiles', 'DirectoryUsage', 'FileReader', 'FilesystemStats', 'FilesystemTree'];
+  const needsNone = ['ChildProgram', 'DeletedFiles', 'DirectoryUsage', 'FileReader', 'FileStatuses', 'FilesystemStats', 'FilesystemTree'];
   // Adding to a table works without (cgroup-table), a reaper has none but those that it is given, and a lock's thread
   // has a table of descriptors of its own.
   const constructors = CLASSES.filter((name) => !['CgroupTable', 'FileLock', 'MemoryReaper'].includes(name));

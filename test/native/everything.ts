@@ -54,6 +54,7 @@ export function everything(): Everything {
     CgroupHandle: either((cgroup) => `new native.CgroupHandle(${cgroup})`),
     Pidfd: ['new native.Pidfd(process.pid)'],
     ChildProgram: ['new native.ChildProgram({ program: "/bin/sleep", arguments: ["1000"], environment: [] }, wake)'],
+    FileStatuses: ['new native.FileStatuses(["/", "/proc/self/exe"], wake)'],
     MemoryReaper: either(
       (cgroup) =>
         `(() => { const reaper = new native.MemoryReaper(); new native.CgroupHandle(${cgroup}).signal(0, reaper); return reaper; })()`,

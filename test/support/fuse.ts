@@ -15,8 +15,8 @@ export interface FuseMount {
   readonly directory: string;
   /** Stops reading requests (`untaken`), or reads them without an answer. Resolves when it has stopped. */
   hang(how: 'untaken' | 'unanswered'): Promise<void>;
-  /** Stops answering at the next such call. `stuck` resolves when a process waits in that call. */
-  hangAt(call: FuseCall): Promise<void>;
+  /** Stops answering at the next such call, or the nth. `stuck` resolves when a process waits in that call. */
+  hangAt(call: FuseCall, nth?: number): Promise<void>;
   stuck(): Promise<void>;
   /** Answers again, pending requests first. */
   answer(): Promise<void>;
@@ -124,7 +124,7 @@ const SERVER = `
     ...Object.fromEntries([RELEASE, FSYNC, FLUSH, FALLOCATE, RELEASEDIR].map((op) => [op, () => done])),
   };
   const buffer = Buffer.alloc(1 << 20);
-  let [taking, answering, reading, unanswered, hangingAt] = [true, true, false, [], []];
+  let [taking, answering, reading, unanswered, hangingAt, left] = [true, true, false, [], [], 0];
   const reply = ([op, unique, request]) => {
     const made = bodies[op]?.(request) ?? -38;
     const body = typeof made === 'number' ? undefined : made;
@@ -140,7 +140,7 @@ const SERVER = `
       reading = false;
       if (error) process.exit(error.code === 'ENODEV' ? 0 : 1); // unmounted or aborted
       const request = [buffer.readUInt32LE(4), buffer.readBigUInt64LE(8), Buffer.from(buffer.subarray(0, length))];
-      if (hangingAt.includes(request[0])) {
+      if (hangingAt.includes(request[0]) && --left === 0) {
         [answering, hangingAt] = [false, []];
         console.log('stuck');
       }
@@ -151,8 +151,8 @@ const SERVER = `
     });
   };
   process.stdin.on('data', (text) => {
-    const word = String(text).trim();
-    hangingAt = calls[word] ?? [];
+    const [word, nth = 1] = String(text).trim().split(' ');
+    [hangingAt, left] = [calls[word] ?? [], Number(nth)];
     [taking, answering] = [word !== 'untaken', word !== 'unanswered'];
     if (answering) for (const request of unanswered.splice(0)) reply(request);
     serve();
@@ -186,8 +186,8 @@ export async function mountFuse(directory = mkdtempSync(join(tmpdir(), 'evictd-t
     rmdirSync(directory);
     throw error;
   }
-  const tell = async (word: string): Promise<void> => {
-    server.stdin.write(`${word}\n`);
+  const tell = async (word: string, nth = 1): Promise<void> => {
+    server.stdin.write(`${word} ${String(nth)}\n`);
     await heard(word);
   };
   const connection = connectionOf(directory);

@@ -3,7 +3,11 @@ import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { Evictd } from '../e2e/evictd.js';
+import { eventually } from '../support/eventually.js';
+import { fuseWorks, mountFuse } from '../support/fuse.js';
+import { kill } from '../support/kill.js';
 import { hasSystemd, property, systemd, TestUnits } from '../support/systemd.js';
+import { answers, configure, evictd as run, logged, mainPid, state } from './service.js';
 import { leaking, NODE, SLICE, small, softly } from './slice.js';
 
 const LEAK = 'evictd-test-leak.service';
@@ -22,6 +26,7 @@ function hook(name: string): string {
   return path;
 }
 
+const canHang = hasSystemd && (await fuseWorks());
 const said = (name: string): string => readFileSync(join(DIRECTORY, `${name}.out`), 'utf8');
 
 describe.skipIf(!hasSystemd)('hooks (needs systemd)', () => {
@@ -56,6 +61,30 @@ describe.skipIf(!hasSystemd)('hooks (needs systemd)', () => {
       'no unit is left',
       () => systemd('systemctl', 'list-units', '--all', '--plain', '--no-legend', 'evictd-hook-*') === '',
     );
+  });
+
+  test.runIf(canHang)('the service is started again at once, while the program of a hook waits for its filesystem', async () => {
+    mkdirSync(join(DIRECTORY, 'fuse'));
+    const fuse = await mountFuse(join(DIRECTORY, 'fuse'));
+    onTestFinished(async () => {
+      await fuse.remove();
+      run('uninstall');
+      for (const path of ['/etc/evictd', '/var/lib/evictd']) rmSync(path, { recursive: true, force: true });
+    });
+    const pre = join(fuse.directory, 'pre');
+    writeFileSync(pre, '#!/bin/sh\n', { mode: 0o755 });
+    await fuse.hangAt('open');
+    configure({ hooks: { preEvict: [pre] } });
+    const since = new Date();
+    expect(run('install', '--now')).toMatchObject({ status: 0, stderr: '' });
+    await fuse.stuck();
+    await answers();
+    const first = mainPid();
+    kill(first, 'SIGKILL');
+    await eventually('another evictd guards', () => state() === 'active/running' && ![0, first].includes(mainPid()));
+    await answers();
+    expect(logged(since)).toContain('left-over process');
+    expect(logged(since)).not.toMatch(/timed out|still around/);
   });
 
   test('a hook of systemd-oomd is called with the cgroup of the unit', async () => {

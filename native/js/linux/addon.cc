@@ -62,6 +62,7 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
   exports.Set("Pidfd", DefinePidfd(env));
   exports.Set("MemoryReaper", DefineMemoryReaper(env));
   exports.Set("ChildProgram", DefineChildProgram(env));
+  exports.Set("FileStatuses", DefineFileStatuses(env));
   exports.Set("NotifySocket", DefineNotifySocket(env));
   DefineFileCalls(env, exports);
   exports.Set("lockText", Napi::Function::New(env, LockMachineCode, "lockText"));

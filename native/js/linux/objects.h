@@ -34,6 +34,7 @@ Napi::Function DefinePidfd(Napi::Env env);
 Napi::Function DefineMemoryReaper(Napi::Env env);
 Napi::Function DefineNotifySocket(Napi::Env env);
 Napi::Function DefineChildProgram(Napi::Env env);
+Napi::Function DefineFileStatuses(Napi::Env env);
 
 void DefineFileCalls(Napi::Env env, Napi::Object exports);
 // For tests: the kills in these records of /dev/kmsg.

@@ -50,7 +50,7 @@ constexpr size_t kStackBytes = 64 * 1024;
 constexpr int kPriority = 10;
 constexpr int kNotStarted = 127;
 
-struct Start {
+struct Program {
   char* const* arguments;
   char* const* environment;
   std::atomic<pid_t>* pid;
@@ -59,8 +59,8 @@ struct Start {
 
 // Runs in the child, in this process's memory: system calls only. All signals are blocked in its thread.
 int Exec(void* argument) {
-  auto* const start = static_cast<Start*>(argument);
-  *start->pid = getpid();
+  auto* const program = static_cast<Program*>(argument);
+  *program->pid = getpid();
   // The kernel's own call: the C library keeps two signals to itself, and make leaves them ignored.
   const uint64_t by_default[4] = {};  // SIG_DFL, no flags, no restorer, no mask
   for (int signal = 1; signal < NSIG; signal++)
@@ -76,9 +76,9 @@ int Exec(void* argument) {
   sigemptyset(&none);
   if (null >= 0 && chdir("/") == 0) {
     sigprocmask(SIG_SETMASK, &none, nullptr);
-    execve(start->arguments[0], start->arguments, start->environment);
+    execve(program->arguments[0], program->arguments, program->environment);
   }
-  start->error = errno;
+  program->error = errno;
   _exit(kNotStarted);
 }
 
@@ -89,28 +89,29 @@ std::vector<char*> Pointers(std::vector<std::string>* texts) {
   return pointers;
 }
 
-// Returns when the child has called exec or has ended: no copy of the memory, and no time limit.
-pid_t StartChild(ChildProgram::Command* command, std::atomic<pid_t>* pid, int* error) {
-  const std::vector<char*> arguments = Pointers(&command->arguments);
-  const std::vector<char*> environment = Pointers(&command->environment);
-  Start start = {arguments.data(), environment.data(), pid, 0};
-  const std::unique_ptr<std::max_align_t[]> stack(new std::max_align_t[kStackBytes / sizeof(std::max_align_t)]);
-  void* const top = stack.get() + kStackBytes / sizeof(std::max_align_t);
-  const pid_t child = clone(Exec, top, CLONE_VM | CLONE_VFORK | SIGCHLD, &start);
-  *error = child < 0 ? errno : start.error;
-  return child;
-}
-
 }  // namespace
 
-ChildProgram::ChildProgram(Command command, ChildPrograms* children) {
-  auto& running = children->running_;
-  running.erase(std::remove_if(running.begin(), running.end(), [](const auto& child) { return child.expired(); }),
-                running.end());
-  if (running.size() >= ChildPrograms::kMaximum) throw SystemError(EAGAIN, "clone", command.arguments[0]);
-  state_ = std::make_shared<State>(std::move(command), children->waker_);
-  StartDetachedThread("evictd-child", [state = state_] { Run(state.get()); });
-  running.push_back(state_);
+void ChildPrograms::Start(const std::string& what, const std::shared_ptr<void>& state, std::function<void()> body) {
+  running_.erase(std::remove_if(running_.begin(), running_.end(), [](const auto& child) { return child.expired(); }),
+                 running_.end());
+  if (running_.size() >= kMaximum) throw SystemError(EAGAIN, "clone", what);
+  StartDetachedThread("evictd-child", std::move(body));
+  running_.push_back(state);
+}
+
+pid_t StartSharing(int (*body)(void*), void* argument) {
+  const std::unique_ptr<std::max_align_t[]> stack(new std::max_align_t[kStackBytes / sizeof(std::max_align_t)]);
+  void* const top = stack.get() + kStackBytes / sizeof(std::max_align_t);
+  return clone(body, top, CLONE_VM | CLONE_VFORK | SIGCHLD, argument);
+}
+
+void NotifyUntilHeard(Waker* waker) {
+  while (!waker->Notify()) std::this_thread::sleep_for(kRetry);
+}
+
+ChildProgram::ChildProgram(Command command, ChildPrograms* children)
+    : state_(std::make_shared<State>(std::move(command), children->waker())) {
+  children->Start(state_->command.arguments[0], state_, [state = state_] { Run(state.get()); });
 }
 
 ChildProgram::~ChildProgram() { state_->Kill(); }
@@ -123,7 +124,11 @@ bool ChildProgram::TakeDone(End* end) {
 
 void ChildProgram::Run(State* shared) {
   State& state = *shared;
-  const pid_t child = StartChild(&state.command, &state.pid, &state.end.error);
+  const std::vector<char*> arguments = Pointers(&state.command.arguments);
+  const std::vector<char*> environment = Pointers(&state.command.environment);
+  Program program = {arguments.data(), environment.data(), &state.pid, 0};
+  const pid_t child = StartSharing(Exec, &program);
+  state.end.error = child < 0 ? errno : program.error;
   if (child > 0) {
     bool cancelled = false;
     {
@@ -143,8 +148,7 @@ void ChildProgram::Run(State* shared) {
     state.end.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
   }
   state.done = true;
-  // A failed notification is repeated: no other thread would send it.
-  while (!state.waker->Notify()) std::this_thread::sleep_for(kRetry);
+  NotifyUntilHeard(state.waker.get());
 }
 
 }  // namespace evictd

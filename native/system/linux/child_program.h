@@ -1,5 +1,8 @@
 #pragma once
 
+#include <sys/types.h>
+
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -16,12 +19,22 @@ class ChildPrograms {
 
   explicit ChildPrograms(std::shared_ptr<Waker> waker) : waker_(std::move(waker)) {}
 
- private:
-  friend class ChildProgram;
+  const std::shared_ptr<Waker>& waker() const { return waker_; }
+  // Runs `body`, which makes one child and waits for it, on a detached thread. `state` expires with it. Throws
+  // SystemError (EAGAIN: kMaximum of them run, or no thread). `what`: for that error.
+  void Start(const std::string& what, const std::shared_ptr<void>& state, std::function<void()> body);
 
+ private:
   const std::shared_ptr<Waker> waker_;
   std::vector<std::weak_ptr<void>> running_;
 };
+
+// Runs `body` in a child that shares the memory of this process, and returns its pid, or -1 with errno. Waits until the
+// child has called exec or has ended; a signal that ends this process ends the wait too. No copy, and no time limit.
+pid_t StartSharing(int (*body)(void*), void* argument);
+
+// Repeats a notification that has failed: no other thread would send it.
+void NotifyUntilHeard(Waker* waker);
 
 // A program as a child of this process. A detached thread starts it and waits for it, because exec waits for the
 // filesystem of the program, which may hang. The child has a session and process group of its own, / as directory,

@@ -1,7 +1,8 @@
 import { readdir } from 'node:fs/promises';
 import { createConnection } from 'node:net';
 import { join } from 'node:path';
-import { trustProblem } from '../../host/linux/process/other-writer.js';
+import { trustOf } from '../../host/linux/process/other-writer.js';
+import { native } from '../../native/index.js';
 
 /** Where systemd v260 looks for them: oomd.conf(5), "PREKILL EVENT". */
 export const PREKILL_DIRECTORY = '/run/systemd/oomd.prekill.hook';
@@ -11,7 +12,7 @@ const REPLY_AT_MOST_BYTES = 64 * 1024;
 /** The sockets in the directory, which is seldom there. None if users other than root can make one: it would delay evictions. */
 export async function prekillSockets(directory: string): Promise<readonly string[]> {
   try {
-    if ((await trustProblem(directory, () => undefined)) !== undefined) return [];
+    if ((await trustOf(native, directory)).problem !== undefined) return [];
     const entries = await readdir(directory, { withFileTypes: true });
     return entries.flatMap((entry) => (entry.isSocket() ? [join(directory, entry.name)] : []));
   } catch {

@@ -64,6 +64,7 @@ export const linuxHost: Host = {
   openProgramRunner: (native) =>
     new checkedPrograms.CheckedPrograms(
       transientUnits.hasSystemd() ? transientUnits.openCommandRunner() : new childCommands.ChildCommands(native),
+      checkedPrograms.ProgramChecks.by(native),
     ),
   openOomSignal: (...args) => new oomSignal.OomSignal(...args),
   readInhibitDelay: (...args) => inhibitDelay.readInhibitDelay(...args),

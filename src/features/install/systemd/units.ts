@@ -136,6 +136,8 @@ WatchdogSignal=SIGKILL
 # Nor of a crash.
 LimitCORE=0
 TimeoutStopSec=25s
+# evictd ends its children itself. One that waits for a filesystem that hangs does not delay a restart.
+KillMode=process
 
 Slice=${SLICE}
 MemoryMin=${MEMORY_MIN}

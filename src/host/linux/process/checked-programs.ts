@@ -1,7 +1,7 @@
 import type { LimitedCommand } from '../../../core/systemd/limited-command.js';
 import { withinTime } from '../../../native/bounded-answer.js';
 import type { CommandRunner, ProgramEnd, ProgramRunner } from '../../../monitor/ports/ports.js';
-import { programProblem } from './other-writer.js';
+import { programProblem, type StatusReader } from './other-writer.js';
 
 const NS_PER_MS = 1_000_000n;
 
@@ -10,7 +10,7 @@ export class CheckedPrograms implements ProgramRunner {
   readonly #runner: CommandRunner & { close?(): void };
   readonly #checks: ProgramChecks;
 
-  constructor(runner: CommandRunner & { close?(): void }, checks = CHECKS) {
+  constructor(runner: CommandRunner & { close?(): void }, checks: ProgramChecks) {
     this.#runner = runner;
     this.#checks = checks;
   }
@@ -38,17 +38,21 @@ export class CheckedPrograms implements ProgramRunner {
 }
 
 /**
- * Checks programs on libuv's threads. A filesystem that hangs keeps a thread until it answers: so there is one check a
- * program, and no more than two at once, of libuv's four threads.
+ * Checks programs. A filesystem that hangs keeps a child process until it answers: so there is one check a program, and
+ * no more than two at once.
  */
 export class ProgramChecks {
-  readonly #problem: typeof programProblem;
+  readonly #problem: (program: string) => Promise<string | undefined>;
   readonly #pending = new Map<string, Promise<string | undefined>>();
   readonly #waiting: (() => void)[] = [];
   #free = 2;
 
-  constructor(problem = programProblem) {
+  constructor(problem: (program: string) => Promise<string | undefined>) {
     this.#problem = problem;
+  }
+
+  static by(native: StatusReader): ProgramChecks {
+    return new ProgramChecks((program) => programProblem(native, program));
   }
 
   /** Why root must not run a program; undefined: it may. Never rejects. May never resolve. */
@@ -69,6 +73,3 @@ export class ProgramChecks {
     return problem;
   }
 }
-
-/** For the whole process, as the threads are. */
-const CHECKS = new ProgramChecks();

@@ -1,16 +1,20 @@
-import type { Stats } from 'node:fs';
-import { lstat, readlink } from 'node:fs/promises';
+import { constants, type Stats } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
-import { fsPath } from '../../../byte-paths.js';
-import { textOfBytes } from '../../../core/name/byte-text.js';
+import { getSystemErrorName } from 'node:util';
+import type { FileStatus } from '../../../native/acting.js';
+import type { Binding } from '../../../native/binding.js';
 
 export type Owner = Pick<Stats, 'uid' | 'gid' | 'mode'>;
+/** Reads files in another process: their filesystem may hang. */
+export type StatusReader = Pick<Binding, 'FileStatuses'>;
 
 const WRITABLE_BY_GROUP = 0o020;
 const WRITABLE_BY_OTHERS = 0o002;
 const EXECUTABLE = 0o111;
 /** As in the kernel (MAXSYMLINKS). */
 const LINKS_AT_MOST = 40;
+/** As in the kernel (fs/exec.c, exec_binprm). */
+const INTERPRETERS_AT_MOST = 5;
 
 /**
  * Why users other than root can change a file or a directory; undefined: they cannot. Access lists show in the group
@@ -30,61 +34,91 @@ export function withParents(path: string): readonly string[] {
 
 /**
  * Why root must not run this program: it is missing, no program, or users other than root can change it or lead its
- * path elsewhere. undefined: it may. Its filesystem may hang, and the answer never come. Never rejects.
+ * path elsewhere. The same for the interpreter in the first line of a script. undefined: it may. Its filesystem may
+ * hang, and the answer never come. Never rejects.
  */
-export async function programProblem(program: string): Promise<string | undefined> {
-  try {
-    return await trustProblem(program, (found) => {
-      return found.isFile() && (found.mode & EXECUTABLE) !== 0 ? undefined : `${program} is no program`;
-    });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return `${program} is missing`;
-    return error instanceof Error ? error.message : String(error);
+export async function programProblem(native: StatusReader, program: string): Promise<string | undefined> {
+  let path: string | undefined = program;
+  for (let scripts = 0; path !== undefined; scripts += 1) {
+    if (scripts > INTERPRETERS_AT_MOST) return `ELOOP: too many interpreters, ${program}`;
+    const { problem, found }: Trust = await trustOf(native, path);
+    const why = problem ?? (isProgram(found) ? undefined : `${path} is no program`);
+    if (why !== undefined) return scripts === 0 ? why : `its interpreter ${why}`;
+    path = interpreterOf(found?.content ?? '');
   }
+  return undefined;
+}
+
+function isProgram(found: FileStatus | undefined): boolean {
+  return found !== undefined && (found.mode & constants.S_IFMT) === constants.S_IFREG && (found.mode & EXECUTABLE) !== 0;
+}
+
+/** fs/binfmt_script.c; a relative path is relative to the directory of the program, which is the root. */
+function interpreterOf(content: string): string | undefined {
+  const [, path] = /^#![ \t]*([^ \t\n\0]+)/.exec(content) ?? [];
+  return path === undefined ? undefined : join('/', path);
+}
+
+interface Trust {
+  /** Why users other than root can change it, or why it cannot be read; undefined: they cannot. */
+  readonly problem: string | undefined;
+  /** What the path leads to. */
+  readonly found?: FileStatus;
 }
 
 /**
- * The first file or directory on the way to an absolute path that users other than root can change. Goes link by link,
- * as the kernel does: they could exchange a link that only a link leads to. Looks at nothing behind what they can
- * change, such as a filesystem of theirs. Rejects with Node's errors.
- *
- * @param lastProblem  what is wrong with what the path leads to
+ * Whether only root can change an absolute path and what it leads to. Goes link by link, as the kernel does: users could
+ * exchange a link that only a link leads to. Looks at nothing behind what they can change, such as a filesystem of
+ * theirs. Never rejects.
  */
-export async function trustProblem(path: string, lastProblem: (found: Stats) => string | undefined): Promise<string | undefined> {
-  // At once: one after another they take a turn of the event loop each, while a signal waits.
-  const before = new Map((TRUSTED_WAYS.get(path) ?? []).map((known) => [known, looked(known)] as const));
-  const lookAt = async (next: string): Promise<Stats> => (await before.get(next)) ?? lstat(fsPath(next));
+export async function trustOf(native: StatusReader, path: string): Promise<Trust> {
+  try {
+    return await followed(native, path);
+  } catch (error) {
+    return { problem: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+async function followed(native: StatusReader, path: string): Promise<Trust> {
+  // At once: one after another they take a child process each, while a signal waits.
+  const known = TRUSTED_WAYS.get(path) ?? ['/'];
+  const before = new Map((await statusesOf(native, known)).map((status, index) => [known[index], status]));
+  const lookAt = async (next: string): Promise<FileStatus> => {
+    const status = before.get(next) ?? (await statusesOf(native, [next]))[0];
+    if (status?.errno === 0) return status;
+    const code = getSystemErrorName(-(status?.errno ?? 0));
+    throw new Error(code === 'ENOENT' ? `${next} is missing` : `${next} cannot be read: ${code}`);
+  };
   const way: string[] = ['/'];
   const left = path.split('/').filter((name) => name !== '');
   let at = '/';
   let found = await lookAt(at);
-  TRUSTED_WAYS.delete(path);
   for (let links = 0; ;) {
     const writer = otherWriter(found);
-    if (writer !== undefined) return `${at} ${writer}`;
+    if (writer !== undefined) return { problem: `${at} ${writer}` };
     const name = left.shift();
     if (name === undefined) break;
     const next = join(at, name);
     const status = await lookAt(next);
     way.push(next);
-    if (!status.isSymbolicLink()) {
+    if ((status.mode & constants.S_IFMT) !== constants.S_IFLNK) {
       [at, found] = [next, status];
       continue;
     }
     links += 1;
-    if (links > LINKS_AT_MOST) throw Object.assign(new Error(`ELOOP: too many symbolic links, ${path}`), { code: 'ELOOP' });
-    const target = textOfBytes(await readlink(fsPath(next), 'buffer'));
-    left.unshift(...target.split('/').filter((part) => part !== ''));
-    if (isAbsolute(target)) [at, found] = ['/', await lookAt('/')];
+    if (links > LINKS_AT_MOST) throw new Error(`ELOOP: too many symbolic links, ${path}`);
+    left.unshift(...status.content.split('/').filter((part) => part !== ''));
+    if (isAbsolute(status.content)) [at, found] = ['/', await lookAt('/')];
   }
   TRUSTED_WAYS.set(path, way);
-  return lastProblem(found);
+  return { problem: undefined, found };
 }
 
 /** By path: what only root could change when it was looked at last. */
 const TRUSTED_WAYS = new Map<string, readonly string[]>();
 
-/** undefined: it is looked at again, for the error. */
-function looked(path: string): Promise<Stats | undefined> {
-  return lstat(fsPath(path)).catch(() => undefined);
+function statusesOf(native: StatusReader, paths: readonly string[]): Promise<readonly FileStatus[]> {
+  return new Promise((resolve) => {
+    new native.FileStatuses(paths, resolve);
+  });
 }

@@ -1,7 +1,11 @@
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
-import { otherWriter, programProblem, type Owner } from '../../../../src/host/linux/process/other-writer.js';
+import * as trust from '../../../../src/host/linux/process/other-writer.js';
+import { otherWriter, type Owner } from '../../../../src/host/linux/process/other-writer.js';
+import { native } from '../../../../src/native/index.js';
+
+const programProblem = (program: string): Promise<string | undefined> => trust.programProblem(native, program);
 
 const file = (mode: number, uid = 0, gid = 0): Owner => ({ uid, gid, mode });
 
@@ -91,4 +95,23 @@ test('a link that only a link leads to could be exchanged, too', async () => {
 test('links in a circle', async () => {
   symlinkSync(join(directory, 'circle'), join(directory, 'circle'));
   expect(await programProblem(join(directory, 'circle'))).toMatch(/^ELOOP/);
+});
+
+test.each<[what: string, first: string, problem: RegExp | undefined]>([
+  ['that only root can change', '#!/bin/sh', undefined],
+  ['with an argument', '#! /usr/bin/env  sh', undefined],
+  ['of another user', '#!DIRECTORY/shell -e', /^its interpreter .*shell belongs to user 1$/],
+  ['that is missing', '#!/no/such/shell', /^its interpreter \/no is missing$/],
+  ['that is no program', '#!/etc/passwd', /^its interpreter \/etc\/passwd is no program$/],
+  ['that is a script of such an interpreter', '#!DIRECTORY/script', /^its interpreter .*shell belongs to user 1$/],
+  ['that is itself', '#!DIRECTORY/bin/hook', /^ELOOP: too many interpreters/],
+])('the interpreter of a script is judged, too: one %s', async (_what, first, problem) => {
+  const shell = join(directory, 'shell');
+  writeFileSync(shell, '', { mode: 0o755 });
+  chownSync(shell, 1, 0);
+  writeFileSync(join(directory, 'script'), `#!${shell}\n`, { mode: 0o755 });
+  writeFileSync(program, `${first.replace('DIRECTORY', directory)}\nexit 0\n`, { mode: 0o755 });
+  const found = await programProblem(program);
+  if (problem === undefined) expect(found).toBeUndefined();
+  else expect(found).toMatch(problem);
 });
