@@ -2,6 +2,7 @@
 // dependencies and starts fast.
 // What gRPC takes is a bundle of its own, dist/cri.cjs, which is loaded where a container runtime is asked.
 // Beside them: dist/THIRD-PARTY-LICENSES.txt, because the licences of what is bundled (and compiled into the addon) require their text.
+import { createHash } from 'node:crypto';
 import { chmod, readFile, readdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { build } from 'esbuild';
@@ -111,6 +112,35 @@ const script = {
   supported: { 'dynamic-import': false },
 };
 
+/** @param {string} entry */
+const minified = async (entry) => {
+  const { outputFiles } = await build({ entryPoints: [entry], bundle: true, minify: true, write: false, format: 'iife', target: 'es2022' });
+  return (outputFiles[0]?.text ?? '').trim().replaceAll('</script', '<\\/script'); // which would end it in the page
+};
+
+/** The status page in one file, with the policy by which a browser runs and asks for nothing else. */
+const statusPage = async () => {
+  const [html, style, code] = await Promise.all([
+    readFile('page/index.html', 'utf8'),
+    minified('page/style.css'),
+    minified('page/main.ts'),
+  ]);
+  /** @type {(text: string) => string} */
+  const hash = (text) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+  const policy = [
+    "default-src 'none'",
+    `script-src ${hash(code)}`,
+    `style-src ${hash(style)}`,
+    "img-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "require-trusted-types-for 'script'; trusted-types 'none'",
+  ];
+  // The functions: `$&` is nothing special in what they return.
+  const page = html
+    .replace('<style></style>', () => `<style>${style}</style>`)
+    .replace('<script></script>', () => `<script>${code}</script>`);
+  await writeFile('dist/status-page.json', JSON.stringify({ html: page, contentSecurityPolicy: policy.join('; ') }));
+};
+
 const inputs = await Promise.all([
   bundle('src/launch/launch.ts', 'dist/evictd.js', '#!/usr/bin/env node'),
   bundle('src/evictd.ts', 'dist/program.cjs', '', script),
@@ -118,6 +148,7 @@ const inputs = await Promise.all([
   bundle(CRI_CLIENT, 'dist/cri.cjs', '', script),
   bundle('packaging/program-code.ts', 'dist/program-code.js', ''),
 ]);
+await statusPage();
 await chmod('dist/evictd.js', 0o755);
 
 const bundled = inputs.flat().flatMap((input) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(input) ?? []);

@@ -24,7 +24,7 @@ export default defineConfig(
     },
   },
   {
-    files: ['src/**', 'test/**', 'packaging/**'],
+    files: ['src/**', 'page/**', 'test/**', 'packaging/**'],
     rules: {
       'no-restricted-syntax': [
         'error',

@@ -45,6 +45,7 @@ const notInMachines = [
   'test/e2e/killed-while-writing.test.ts',
   'test/e2e/prometheus.test.ts',
   'test/e2e/replay.test.ts',
+  'test/e2e/status-page.test.ts',
   'test/host/linux/oom/oom-domain.test.ts',
   'test/host/linux/oom/oom-killer.test.ts',
   'test/host/linux/oom/oom-task.test.ts',

@@ -58,6 +58,7 @@ describe('the tarball', () => {
     'dist/program-code.js',
     'dist/index.js',
     'dist/cri.cjs',
+    'dist/status-page.json',
     'dist/man/evictd.8',
     'dist/man/evictd.yaml.5',
     'dist/completion/evictd.bash',

@@ -14,6 +14,7 @@ import type { Status } from './status.js';
 
 const TEXT = 'text/plain; charset=utf-8';
 const INDEX = `evictd
+/         the status page, for a browser
 /metrics  for Prometheus
 /healthz  200 while evictd samples the node
 /readyz   200 while evictd guards as configured, else 503 with the reasons
@@ -28,6 +29,7 @@ export interface ServerOptions {
   /** Of the API; those for `everywhere` are served. */
   readonly routes: readonly Route[];
   readonly log: Log;
+  readonly pageFile?: string;
   /** Time between attempts to listen. Default: 10 s. */
   readonly retryMs?: number;
   /** Limit for a client to send its request. Default: 5 s. */
@@ -38,14 +40,21 @@ export interface ServerOptions {
 const SOCKET_MODE = 0o660;
 
 interface Parts extends Pick<ServerOptions, 'status' | 'registry'> {
-  /** Made with the first request for the API: without one it costs nothing. */
+  /** Made with the first request for the page or the API: without one it costs nothing. */
   readonly visitors: () => Visitors;
 }
 
-/** Serves /metrics, /healthz, /readyz and the API. */
-export function metricsServer({ clientTimeoutMs = CLIENT_TIMEOUT_MS, status, registry, routes, ...options }: ServerOptions): Listener {
+/** Serves /metrics, /healthz, /readyz, the status page and the API. */
+export function metricsServer({
+  clientTimeoutMs = CLIENT_TIMEOUT_MS,
+  status,
+  registry,
+  routes,
+  pageFile,
+  ...options
+}: ServerOptions): Listener {
   let made: Visitors | undefined;
-  const visitors = (): Visitors => (made ??= new deferred.Visitors({ address: options.address, routes }));
+  const visitors = (): Visitors => (made ??= new deferred.Visitors({ address: options.address, routes, pageFile }));
   const server = boundedServer((request, response) => {
     answer({ status, registry, visitors }, request, response);
   }, clientTimeoutMs);
@@ -73,7 +82,8 @@ function answer({ status, registry, visitors }: Parts, request: IncomingMessage,
   }
   switch (path) {
     case '/':
-      respond(response, 200, INDEX, TEXT);
+      if (quality(request.headers.accept, 'text/html') > 0) void visitors().page(request, response);
+      else respond(response, 200, INDEX, TEXT);
       return;
     case '/healthz':
       respondProbe(response, liveness(status));

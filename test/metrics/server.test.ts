@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import type { Log } from '../../src/log/log.js';
@@ -105,6 +108,32 @@ test('the API: what is for everyone, by GET and HEAD, and no browser may keep, e
     const none = await ask(port, path);
     expect(none).toMatchObject({ code: 404, body: expect.stringContaining('"hint": "there is GET /api/v1/status"') as string });
   }
+});
+
+test('the status page is for browsers, runs what is in it only, and may not be embedded', async () => {
+  const policy = "default-src 'none'; script-src 'sha256-x'; frame-ancestors 'none'";
+  const page = { html: '<!doctype html><title>evictd</title>', contentSecurityPolicy: policy };
+  const pageFile = join(mkdtempSync(join(tmpdir(), 'evictd-test-')), 'status-page.json');
+  onTestFinished(() => rmSync(dirname(pageFile), { recursive: true }));
+  writeFileSync(pageFile, JSON.stringify(page));
+  const accept = 'text/html,application/xhtml+xml,*/*;q=0.8';
+  const { port } = await started(PATIENT_MS, pageFile);
+  const { code, headers, body } = await ask(port, '/', 'GET', { accept });
+  expect({ code, body }).toEqual({ code: 200, body: page.html });
+  expect(headers).toMatchObject({
+    'content-type': 'text/html; charset=utf-8',
+    'content-security-policy': policy,
+    'cache-control': 'no-store',
+    'referrer-policy': 'no-referrer',
+    'x-content-type-options': 'nosniff',
+  });
+  expect(await ask(port, '/', 'GET', { accept, host: 'evil.example' })).toMatchObject({
+    code: 403,
+    body: 'the request is for evil.example, which is no name of a loopback address\nuse http://127.0.0.1 or http://localhost\n',
+  });
+  expect((await ask(port, '/', 'GET', { accept: '*/*' })).body).toMatch(/^evictd\n/);
+  rmSync(pageFile);
+  expect((await ask(port, '/', 'GET', { accept })).code).toBe(500);
 });
 
 test.each<[host: string, code: number]>([

@@ -41,7 +41,12 @@ export const ROUTES = [
   answering('POST', '/api/v1/pause', 'socket'),
 ] as const;
 
-export function make(port = 0, clientTimeoutMs = PATIENT_MS, address: ListenAddress = { host: '127.0.0.1', port }): Started {
+export function make(
+  port = 0,
+  clientTimeoutMs = PATIENT_MS,
+  address: ListenAddress = { host: '127.0.0.1', port },
+  more: Partial<Parameters<typeof metricsServer>[0]> = {},
+): Started {
   let scrapes = 0;
   const logged: string[] = [];
   const write = (message: string): void => void logged.push(message);
@@ -56,15 +61,15 @@ export function make(port = 0, clientTimeoutMs = PATIENT_MS, address: ListenAddr
     logLinesDropped: () => scrapes++,
     memoryNodes: () => [],
   });
-  const server = metricsServer({ address, tryLock, status, registry, routes: ROUTES, log, retryMs: 20, clientTimeoutMs });
+  const server = metricsServer({ address, tryLock, status, registry, routes: ROUTES, log, retryMs: 20, clientTimeoutMs, ...more });
   closers.push(() => {
     server.close();
   });
   return { server, status, logged, scrapes: () => scrapes };
 }
 
-export async function started(clientTimeoutMs?: number): Promise<Started & { readonly port: number }> {
-  const it = make(0, clientTimeoutMs);
+export async function started(clientTimeoutMs?: number, pageFile?: string): Promise<Started & { readonly port: number }> {
+  const it = make(0, clientTimeoutMs, undefined, pageFile === undefined ? {} : { pageFile });
   it.server.start();
   return { ...it, port: await eventually('the server to listen', () => it.server.port) };
 }

@@ -4,6 +4,7 @@ import { printable } from '../../core/name/printable.js';
 import { amountOfBytes } from '../../core/quantity/amount.js';
 import { formatDuration } from '../../core/quantity/duration.js';
 import { sparkline } from './sparkline.js';
+import type { Signal } from '../../core/signal/signal.js';
 import type { Amount, CandidatesStatus, PolicyStatus, SignalStatus, StatusDocument, ThresholdStatus } from './status-document.js';
 
 export interface ScreenSize {
@@ -50,7 +51,7 @@ export function statusScreen(status: StatusDocument, drawing: Drawing): string[]
 const RELOADED_MS = 10_000;
 const EMPTY: Line = { text: '' };
 
-function headLines({ evictd, node, pauses }: StatusDocument): Line[] {
+export function headLines({ evictd, node, pauses }: StatusDocument): Line[] {
   const name = printable(node.name);
   if (evictd === null) return [{ text: `no evictd guards this node (${name}): this is read from the node itself`, colour: 'yellow' }];
   const { version, pid, startedAt, dryRun, configuration } = evictd;
@@ -127,7 +128,7 @@ function nearestOf({ signal }: SignalStatus, thresholds: readonly ThresholdStatu
   return own.sort((a, b) => rank(a) - rank(b) || Number(a.joined) - Number(b.joined) || Number(a.distance) - Number(b.distance))[0];
 }
 
-function stateLines({ conditions, pressure, thresholds, evictions, policies, heldUnits }: StatusDocument): Line[] {
+export function stateLines({ conditions, pressure, thresholds, evictions, policies, heldUnits }: StatusDocument): Line[] {
   const set = conditions.filter(({ status }) => status === 'True');
   const names = set.map(({ type, clearsInSeconds }) =>
     clearsInSeconds === null ? type : `${type} (clears in ${timeText(clearsInSeconds)})`,
@@ -161,7 +162,7 @@ function stateLines({ conditions, pressure, thresholds, evictions, policies, hel
   ];
 }
 
-const POLICY_STATES = {
+export const POLICY_STATES = {
   holding: 'its condition holds',
   acting: 'acts',
   cooldown: 'pauses',
@@ -190,7 +191,7 @@ const CANDIDATE_COLUMNS: readonly Column[] = [
 function candidateLines({ signal, total, workloads }: CandidatesStatus, skip: number, most: number): Line[] {
   const heading = `the order of eviction for ${signal}`;
   if (workloads.length === 0) return [EMPTY, { text: `${heading}: there is no workload` }];
-  const unit = signal === 'pid.available' ? 'processes' : signal.endsWith('.inodesFree') ? 'inodes' : 'bytes';
+  const unit = unitOf(signal);
   const first = Math.min(skip, Math.max(0, workloads.length - most));
   const shown = workloads.slice(first, first + most);
   let turn = workloads.slice(0, first).filter(({ protection }) => protection === null).length;
@@ -220,7 +221,7 @@ function decisionLines({ decisions }: StatusDocument, most: number): Line[] {
   return lines.length === 0 ? [] : [EMPTY, ...lines];
 }
 
-function footLines({ budget, notifiers, problems }: StatusDocument): Line[] {
+export function footLines({ budget, notifiers, problems }: StatusDocument): Line[] {
   const spent = budget?.resources.filter(({ remaining }) => remaining < budget.max) ?? [];
   const dead = notifiers.filter(({ live }) => !live);
   return [
@@ -236,18 +237,23 @@ function footLines({ budget, notifiers, problems }: StatusDocument): Line[] {
   ];
 }
 
-function amountText(unit: SignalStatus['unit'], amount: Amount | null): string {
+export function amountText(unit: SignalStatus['unit'], amount: Amount | null): string {
   if (amount === null) return '?';
   if (unit === 'ratio') return `${(Number(amount) * 100).toFixed(1)}%`;
   return unit === 'bytes' ? amountOfBytes(BigInt(amount)) : String(amount);
 }
 
-function timeText(seconds: number): string {
+export function timeText(seconds: number): string {
   return formatDuration(BigInt(Math.floor(seconds)) * 1_000_000_000n);
 }
 
+/** In which a workload's usage is counted for a signal. */
+export function unitOf(signal: Signal): SignalStatus['unit'] {
+  return signal === 'pid.available' ? 'processes' : signal.endsWith('.inodesFree') ? 'inodes' : 'bytes';
+}
+
 /** The time of day here, with the date where it is not today. */
-function clockTime(time: string): string {
+export function clockTime(time: string): string {
   const date = new Date(time);
   const [day, clock] = [date.toLocaleDateString('sv'), date.toLocaleTimeString('sv')];
   return day === new Date().toLocaleDateString('sv') ? clock : `${day} ${clock}`;

@@ -1,0 +1,84 @@
+import { explanationText } from '../src/features/explain/explain-text.js';
+import type { Explanation } from '../src/features/explain/explanation.js';
+import { clockTime, headLines } from '../src/features/status/status-screen.js';
+import type { StatusDocument } from '../src/features/status/status-document.js';
+import { byId, html } from './dom.js';
+import { follow } from './follow.js';
+import { notices, SECTIONS, type Section } from './sections.js';
+
+interface Placed {
+  readonly section: Section;
+  readonly element: HTMLElement;
+  /** What is shown, as text: an unchanged section keeps its selection and its focus. */
+  shown: string;
+}
+
+const placed = SECTIONS.map((section, index): Placed => {
+  const id = `section-${String(index)}`;
+  const element = html(
+    'section',
+    { 'aria-labelledby': id, hidden: '', ...(section.wide && { class: 'wide' }) },
+    html('h2', { id }, section.title),
+    html('div', {}),
+  );
+  return { section, element, shown: '' };
+});
+byId('sections').replaceChildren(...placed.map(({ element }) => element));
+
+function show(status: StatusDocument): void {
+  const [first] = notices(status);
+  state(first?.colour ?? 'good', first?.text ?? 'No threshold is met, and everything is watched.');
+  byId('about').textContent = headLines(status)[0]?.text ?? '';
+  byId('time').textContent = `As of ${clockTime(status.time)}.`;
+  byId('sections').classList.remove('stale');
+  document.title = `${first === undefined ? '' : '! '}evictd on ${status.node.name}`;
+  for (const each of placed) place(each, status);
+}
+
+function place(each: Placed, status: StatusDocument): void {
+  const content = html('div', {}, ...each.section.show(status));
+  const shown = content.outerHTML;
+  if (shown === each.shown) return;
+  each.shown = shown;
+  each.element.hidden = content.childNodes.length === 0;
+  const before = each.element.lastElementChild;
+  const focused = document.activeElement instanceof HTMLElement ? document.activeElement.dataset.workload : undefined;
+  const scrolled = before?.querySelector('.scroll')?.scrollLeft ?? 0;
+  before?.replaceWith(content);
+  content.querySelector('.scroll')?.scrollTo({ left: scrolled });
+  for (const button of content.querySelectorAll('button')) {
+    if (button.dataset.workload === focused) button.focus({ preventScroll: true });
+  }
+}
+
+/** Announced by a screen reader, so it is set only if it changes. */
+function state(level: string, text: string): void {
+  const element = byId('state');
+  if (element.textContent === text) return;
+  element.dataset.level = level;
+  element.textContent = text;
+}
+
+async function explain(workload: string, signal: string): Promise<void> {
+  const [dialog, title] = [byId('explanation') as HTMLDialogElement, byId('explained')];
+  const body = dialog.querySelector('pre');
+  title.textContent = 'Asking evictd …';
+  if (body) body.textContent = '';
+  dialog.showModal();
+  const text = await fetch(`api/v1/explain?${new URLSearchParams({ workload, signal }).toString()}`)
+    .then((answer) => answer.json() as Promise<Explanation | { readonly error: { readonly message: string } }>)
+    .then((answer) => ('error' in answer ? answer.error.message : explanationText(answer, (_colour, line) => line)))
+    .catch((error: unknown) => `evictd does not answer: ${String(error)}`);
+  title.textContent = 'Why it is here in the order';
+  if (body) body.textContent = text;
+}
+
+byId('sections').addEventListener('click', ({ target }) => {
+  const { workload, signal } = target instanceof HTMLElement ? target.dataset : {};
+  if (workload !== undefined && signal !== undefined) void explain(workload, signal);
+});
+
+follow(show, (reason) => {
+  state('red', reason);
+  byId('sections').classList.add('stale');
+});

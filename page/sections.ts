@@ -1,0 +1,193 @@
+import {
+  amountText,
+  clockTime,
+  footLines,
+  headLines,
+  POLICY_STATES,
+  stateLines,
+  timeText,
+  unitOf,
+} from '../src/features/status/status-screen.js';
+import type { StatusDocument } from '../src/features/status/status-document.js';
+import { html, table, type Cell, type Child, type Heading } from './dom.js';
+import { signalFigure } from './plot.js';
+
+export interface Section {
+  readonly title: string;
+  /** Over both columns of a wide window. */
+  readonly wide?: true;
+  /** Nothing: the section is left out. */
+  readonly show: (status: StatusDocument) => readonly Child[];
+}
+
+const text = (content: string, level?: string): Cell => ({ content, level });
+const headings = (...names: readonly (string | Heading)[]): Heading[] =>
+  names.map((name) => (typeof name === 'string' ? { text: name } : name));
+const number = (name: string): Heading => ({ text: name, class: 'number' });
+
+type Notice = ReturnType<typeof stateLines>[number];
+
+/** What is not as usual, the most important first: the lines of `evictd status` that have a colour. */
+export function notices(status: StatusDocument): readonly Notice[] {
+  const lines = [...headLines(status).slice(1), ...stateLines(status), ...footLines(status)];
+  return [...lines.filter(({ colour }) => colour === 'red'), ...lines.filter(({ colour }) => colour === 'yellow')];
+}
+
+/** To add one, add an entry. */
+export const SECTIONS: readonly Section[] = [
+  {
+    title: 'Also',
+    wide: true,
+    show: (status) => {
+      const lines = notices(status).slice(1); // the first is above all
+      return lines.length === 0 ? [] : [html('ul', {}, ...lines.map((line) => html('li', { 'data-level': line.colour ?? '' }, line.text)))];
+    },
+  },
+  {
+    title: 'Signals',
+    wide: true,
+    show: (status) => [html('div', { class: 'signals' }, ...status.signals.map((signal) => signalFigure(signal, status)))],
+  },
+  { title: 'Order of eviction', wide: true, show: candidates },
+  {
+    title: 'Decisions',
+    wide: true,
+    show: ({ decisions }) =>
+      decisions.length === 0
+        ? ['None yet.']
+        : [
+            table(
+              'the last records of the journal, the newest first',
+              headings({ text: 'Time', class: 'time' }, 'Record', number('Decision'), { text: 'What and why', class: 'name' }),
+              decisions.map(({ time, type, decision, message }) => [
+                text(clockTime(time)),
+                text(type),
+                text(decision === null ? '' : String(decision)),
+                text(message),
+              ]),
+            ),
+          ],
+  },
+  {
+    title: 'Node conditions',
+    show: ({ conditions }) => [
+      table(
+        'as the kubelet names them',
+        headings('Condition', 'Status', 'Clears in'),
+        conditions.map(({ type, status, clearsInSeconds }) => [
+          text(type),
+          text(status, status === 'False' ? 'good' : 'yellow'),
+          text(clearsInSeconds === null ? '' : timeText(clearsInSeconds)),
+        ]),
+      ),
+    ],
+  },
+  { title: 'Eviction budget', show: budget },
+  {
+    title: 'Pressure',
+    show: ({ pressure }) =>
+      pressure === null
+        ? []
+        : [
+            table(
+              'share of the time that tasks waited (PSI)',
+              headings('Resource', 'Tasks', number('10 s'), number('60 s'), number('300 s')),
+              (['memory', 'io', 'cpu'] as const).flatMap((resource) =>
+                (['some', 'full'] as const).flatMap((kind) => {
+                  const averages = pressure[resource][kind];
+                  if (averages === null) return [];
+                  const { avg10, avg60, avg300 } = averages;
+                  return [[text(resource), text(kind), ...[avg10, avg60, avg300].map((share) => text(amountText('ratio', share)))]];
+                }),
+              ),
+            ),
+          ],
+  },
+  { title: 'Policies', show: policies },
+  {
+    title: 'Notifiers',
+    show: ({ notifiers }) => [
+      table(
+        'what wakes evictd',
+        headings('Mechanism', 'Signal', { text: 'Target', class: 'name' }, 'State'),
+        notifiers.map(({ mechanism, signal, target, live, reason, hint }) => [
+          text(mechanism),
+          text(signal),
+          text(target),
+          live ? text('live', 'good') : text(`not live: ${reason ?? 'unknown'}${hint === undefined ? '' : ` (${hint})`}`, 'yellow'),
+        ]),
+      ),
+    ],
+  },
+];
+
+function candidates({ candidates: { signal, total, workloads, unreadable } }: StatusDocument): readonly Child[] {
+  if (workloads.length === 0) return [`There is no workload that could be evicted for ${signal}.`];
+  const unit = unitOf(signal);
+  let turn = 0;
+  const rows = workloads.map(({ name, path, priority, usage, request, growth, protection }): Cell[] => {
+    const why = html(
+      'button',
+      { type: 'button', 'data-workload': path, 'data-signal': signal, 'aria-label': `Explain ${name}` },
+      'Explain',
+    );
+    const lines = protection === null ? [path] : [path, `not evicted: ${protection}`];
+    return [
+      text(protection === null ? String((turn += 1)) : '-'),
+      { content: html('div', {}, name, ...lines.filter((line) => line !== name).map((line) => html('div', { class: 'dim' }, line))) },
+      text(amountText(unit, usage)),
+      text(growth === null ? '-' : `${growth > 0 ? '+' : ''}${amountText(unit, growth)}`),
+      text(request === 0 ? '-' : amountText(unit, request)),
+      text(String(priority)),
+      { content: why },
+    ];
+  });
+  const names = headings(
+    number('#'),
+    { text: 'Workload', class: 'name' },
+    number('Usage'),
+    number('Growth/s'),
+    number('Request'),
+    number('Priority'),
+    'Why',
+  );
+  const shown = total === workloads.length ? `${String(total)} in all` : `the first ${String(workloads.length)} of ${String(total)}`;
+  return [
+    table(`for ${signal}, ${shown}`, names, rows),
+    ...(unreadable.length === 0
+      ? []
+      : [
+          html(
+            'ul',
+            {},
+            ...unreadable.map(({ name, reason }) => html('li', { 'data-level': 'yellow' }, `${name} cannot be read: ${reason}`)),
+          ),
+        ]),
+  ];
+}
+
+function budget({ budget: limits, pauses }: StatusDocument): readonly Child[] {
+  const paused = pauses.map(({ message }) => html('p', { 'data-level': 'red' }, message));
+  if (limits === null) return ['Evictions are not limited.', ...paused];
+  const { max, windowSeconds, resources } = limits;
+  const rows = resources.map(({ resource, remaining, freeInSeconds }) => [
+    text(resource),
+    text(`${String(remaining)} of ${String(max)}`, remaining === 0 ? 'red' : remaining < max ? 'yellow' : undefined),
+    text(freeInSeconds === null ? '' : timeText(freeInSeconds)),
+  ]);
+  return [table(`evictions left in ${timeText(windowSeconds)}`, headings('Resource', 'Left', 'One more in'), rows), ...paused];
+}
+
+function policies({ policies: all }: StatusDocument): readonly Child[] {
+  if (all.length === 0) return [];
+  const rows = all.map(({ name, when, steps, active }) => [
+    text(name),
+    text(when),
+    text(steps.join(', ')),
+    text(
+      active.map(({ scope, state }) => `${scope === '' ? 'the node' : scope}: ${POLICY_STATES[state]}`).join('; '),
+      active.length === 0 ? undefined : 'yellow',
+    ),
+  ]);
+  return [table('what evictd does before it evicts', headings('Policy', { text: 'Condition', class: 'name' }, 'Steps', 'Now'), rows)];
+}
