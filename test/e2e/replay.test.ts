@@ -5,13 +5,24 @@ import { Evictd, evictd as command, scratchDirectory, type JournalLine } from '.
 import { guarding, ON, testNode, workload } from './node.js';
 import { aWhile } from './wait.js';
 
+/** The threshold of `guarding`. */
+const HIGHER = ['--eviction-hard', 'memory.available<384Mi'];
+const CLOCKS_MS = 1_000;
+
 interface Replayed {
   readonly records: readonly JournalLine[];
   readonly deviations: readonly string[];
   readonly end: string;
   readonly steps: number;
   readonly lost: number;
-  readonly other: { readonly differences: readonly { readonly difference: string; readonly victim: string }[] };
+  readonly other: {
+    readonly differences: readonly {
+      readonly difference: string;
+      readonly victim: string;
+      readonly time: string;
+      readonly notBefore?: string;
+    }[];
+  };
 }
 
 async function runsOf(file: string, ...args: readonly string[]): Promise<readonly Replayed[]> {
@@ -40,11 +51,11 @@ async function episodeIn(file: string, evictd: Evictd): Promise<void> {
 /** Spans from the crossing to the signal that a recording does not have. */
 const ONLY_LIVE = ['crossingToWake', 'wakeToDecision', 'decisionToCandidates', 'candidatesToChoice', 'choiceToRecord', 'recordToSignal'];
 
-/** Journal records without times, starts, stops, reloads, and spans that depend on when JavaScript ran. */
+/** Journal records without times, starts, stops, reloads, processes, and spans that depend on when JavaScript ran. */
 function decided(lines: readonly JournalLine[]): unknown[] {
   return lines
     .filter(({ type }) => !['start', 'stop', 'reload'].includes(type))
-    .map(({ time, ...line }) => {
+    .map(({ time, processes: _processes, processesSecondsBefore: _age, ...line }) => {
       expect(Number.isNaN(Date.parse(time))).toBe(false);
       const spans = line.spansMs as Record<string, number> | undefined;
       if (spans === undefined) return line;
@@ -159,6 +170,38 @@ describe(`record and replay (${ON})`, () => {
     const { other } = await replayed(file, '--config', evictd.configFile);
     expect(other.differences.map(({ difference, victim }) => `${difference} ${victim}`)).toEqual(
       expect.arrayContaining(['missing batch', 'additional db']),
+    );
+  });
+
+  test('a higher threshold: the eviction of an evictd that has it lies between the times that the replay says', async () => {
+    const directory = scratch();
+    mkdirSync(join(directory, 'rec'));
+    const node = testNode();
+    const batch = await workload(node.child('batch'), { growsMib: 140 });
+    const file = join(directory, 'rec/recording.gz');
+    const config = { ...guarding(node), monitoringInterval: '3s' };
+    const low = { ...config, evictionHard: { 'memory.available': '16Mi' } };
+    const evictd = await new Evictd({ config: low, directory, args: ['--dry-run', '--record', file] }).guarding();
+    const real = await new Evictd({ config, args: ['--dry-run'] }).guarding();
+    batch.grow();
+    const { time } = await real.recorded('decision', 'batch');
+    await evictd.until('the recording has a step after it', async () => {
+      const { code } = await command('replay', file, '--output', 'json');
+      return code === 0 && (await replayed(file, ...HIGHER)).other.differences.length > 0;
+    });
+    expect(await evictd.stop()).toBe(0);
+    const { other } = await replayed(file, ...HIGHER);
+    const [found] = other.differences;
+    expect(other.differences).toMatchObject([{ difference: 'additional', victim: 'batch' }]);
+    // The decision follows the crossing, and the recorded time comes from another clock.
+    const [earliest, decided, latest] = [found?.notBefore, time, found?.time].map((text) => Date.parse(text ?? '')) as [
+      number,
+      number,
+      number,
+    ];
+    expect([earliest - CLOCKS_MS <= decided, decided <= latest + CLOCKS_MS, earliest < latest]).toEqual([true, true, true]);
+    expect((await command('replay', file, ...HIGHER)).stdout).toMatch(
+      /not later than this, not before .*[^]*\ntotal: 1 eviction, recorded 0 /,
     );
   });
 

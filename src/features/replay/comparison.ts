@@ -16,6 +16,10 @@ export class Comparison {
   readonly #other: OtherConfig;
   readonly #header: RecordingHeader;
   readonly #recordedPolicy: Policy;
+  /** The recorded policy in force. */
+  #inForce: Policy;
+  /** By decision: the earliest time of one whose time is not exact. */
+  readonly #earliest = new Map<number, bigint>();
   readonly #replayed = new ReplayedRecords();
   readonly #run: OtherRun;
   readonly #warnings = new Set<string>();
@@ -28,6 +32,7 @@ export class Comparison {
     this.#other = other;
     this.#header = header;
     this.#recordedPolicy = recordedPolicy;
+    this.#inForce = recordedPolicy;
     this.#shuttingDown = recordedPolicy.shuttingDown === true;
     this.#recorded = header.config;
     this.#config = other(header.config).config;
@@ -43,8 +48,9 @@ export class Comparison {
   }
 
   /** Follows the recorded policy: a shutdown does not depend on the configuration. */
-  follow({ shuttingDown: lasts }: Pick<Policy, 'shuttingDown'>): void {
-    const shuttingDown = lasts === true;
+  follow(policy: Policy): void {
+    this.#inForce = policy;
+    const shuttingDown = policy.shuttingDown === true;
     if (shuttingDown === this.#shuttingDown) return;
     this.#shuttingDown = shuttingDown;
     this.#reconfigureRun();
@@ -55,13 +61,25 @@ export class Comparison {
   }
 
   step(entry: RecordedStep, decided: readonly Decision[], after: RecordedCandidates | undefined, time: string): void {
-    this.#replayed.add(entry, this.#run.step(entry, decided, after), time);
+    const before = this.#replayed.decisions.at(-1)?.atNs;
+    for (const decision of this.#replayed.add(entry, this.#run.step(entry, decided, after), time)) {
+      const crossed = this.#run.gaps.earliest(decision, this.#inForce);
+      if (crossed === undefined) continue;
+      // After another eviction the threshold was met all the time.
+      const earliest = before !== undefined && before > crossed ? before : crossed;
+      if (earliest < entry.input.nowNs) this.#earliest.set(decision.serial, earliest);
+    }
   }
 
   report(recorded: readonly TimedDecision[], timeOf: (atNs: bigint) => string): OtherReport {
     const found = differences(recorded, this.#replayed.decisions);
     return {
-      differences: found.map((difference) => ({ ...difference, time: timeOf(shownDecision(difference).atNs) })),
+      differences: found.map((difference) => {
+        const { decision, atNs } = shownDecision(difference);
+        const earliest = difference.kind === 'missing' ? undefined : this.#earliest.get(decision.serial);
+        return { ...difference, time: timeOf(atNs), ...(earliest !== undefined && { notBefore: timeOf(earliest) }) };
+      }),
+      readings: this.#run.gaps.report(),
       records: this.#replayed.records,
       warnings: [...this.#warnings],
       assumptions: assumptions({

@@ -4,6 +4,7 @@ import { initialState, type Policy, type State } from '../../core/decide/state.j
 import { step } from '../../core/decide/step.js';
 import type { Candidates, Protection, WorkloadUsage } from '../../core/workload/workload.js';
 import { victimId } from '../../core/workload/process.js';
+import { ReadingGaps } from './reading-gaps.js';
 import type { RecordedCandidates, RecordedStep } from '../../recording/recording-format.js';
 import type { Observation, Observations } from '../../core/signal/observation.js';
 import { isPressure, SIGNAL_FACTS, type Signal } from '../../core/signal/signal.js';
@@ -19,6 +20,7 @@ export class OtherRun {
   #policy: Policy;
   #applyRules: ApplyRules;
   readonly #node = new ReplayedNode();
+  readonly gaps = new ReadingGaps();
   readonly #vetoes = new Map<string, { readonly atNs: bigint; readonly protection: Protection | undefined }>();
   /** Victims of the recorded run, by serial. */
   readonly #recordedVictims = new Map<number, string>();
@@ -93,6 +95,7 @@ export class OtherRun {
     });
     this.#state = state;
     this.#notBeforeNs = notBeforeNs;
+    this.gaps.stepped(entry, this.#policy, state);
     for (const effect of effects) {
       if (effect.kind !== 'evict' || effect.decision.dryRun) continue;
       const id = victimId(effect.decision.victim);

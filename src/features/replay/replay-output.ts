@@ -64,7 +64,8 @@ function line({ time, record }: TimedRecord): string {
   return `${time}  ${record.type.padEnd(10)}  ${record.message}`;
 }
 
-function otherText({ differences, records, warnings, assumptions }: OtherReport, style: Style): string[] {
+function otherText(other: OtherReport, style: Style): string[] {
+  const { differences, records, warnings, assumptions } = other;
   const alerts = records.filter(({ record }) => record.type === 'alert');
   const rows = differences.map((difference) => [difference.time, WORDS[difference.kind], victimOf(difference), whyOf(difference)]);
   const headings = ['TIME', 'CHANGE', 'WORKLOAD', 'REASON'];
@@ -81,6 +82,7 @@ function otherText({ differences, records, warnings, assumptions }: OtherReport,
             return column === 1 && difference ? style(COLOURS[difference.kind], cell) : cell;
           },
         )),
+    totalText(other),
     ...(alerts.length === 0 ? [] : ['', 'alerts:', ...alerts.map(line)]),
     '',
     'assumptions:',
@@ -88,11 +90,33 @@ function otherText({ differences, records, warnings, assumptions }: OtherReport,
   ];
 }
 
+/** 'total: 2 evictions (1 earlier, 1 additional) where 1 was recorded; 1 not later than shown; readings …' */
+function totalText({ differences, readings }: OtherReport): string {
+  const kinds = (Object.keys(WORDS) as Difference['kind'][]).flatMap((kind) => {
+    const count = differences.filter((difference) => difference.kind === kind).length;
+    return count === 0 ? [] : [`${String(count)} ${WORDS[kind]}`];
+  });
+  const replayed = differences.filter(({ kind }) => kind !== 'missing').length;
+  const recorded = differences.filter(({ kind }) => kind !== 'additional').length;
+  const latest = differences.filter(({ notBefore }) => notBefore !== undefined).length;
+  const gaps = readings.map(({ signal, largestGapNs }) => `${signal} ${seconds(largestGapNs)}`);
+  return [
+    `total: ${replayed === 1 ? '1 eviction' : `${String(replayed)} evictions`}, recorded ${String(recorded)}${kinds.length === 0 ? '' : ` (${kinds.join(', ')})`}`,
+    ...(latest === 0 ? [] : [`${String(latest)} not later than shown`]),
+    ...(gaps.length === 0 ? [] : [`readings at most apart: ${gaps.join(', ')}`]),
+  ].join('; ');
+}
+
 function victimOf(difference: Difference): string {
   return victimName((difference.kind === 'missing' ? difference.recorded : difference.replayed).decision.victim);
 }
 
-function whyOf(difference: Difference): string {
+function whyOf(difference: OtherReport['differences'][number]): string {
+  const { notBefore } = difference;
+  return notBefore === undefined ? reasonOf(difference) : `not later than this, not before ${notBefore}: ${reasonOf(difference)}`;
+}
+
+function reasonOf(difference: Difference): string {
   switch (difference.kind) {
     case 'missing':
       return `recorded: ${difference.recorded.record.message}`;
@@ -132,9 +156,15 @@ function runJson({ header, other, records, end, ...report }: RunReport): unknown
             differences: other.differences.map((difference) => ({
               difference: difference.kind,
               time: difference.time,
+              ...(difference.notBefore !== undefined && { notBefore: difference.notBefore }),
               victim: victimOf(difference),
               ...(difference.kind === 'additional' ? {} : { recorded: difference.recorded.record }),
               ...(difference.kind === 'missing' ? {} : { replayed: difference.replayed.record }),
+            })),
+            readings: other.readings.map(({ signal, readings, largestGapNs }) => ({
+              signal,
+              readings,
+              largestGapMs: Number(largestGapNs) / 1e6,
             })),
             records: timed(other.records),
             warnings: other.warnings,

@@ -5,6 +5,7 @@ import type { Rule } from '../../core/workload/rule.js';
 import type { Policy } from '../../core/decide/state.js';
 import type { RecordedConfig, RecordingHeader } from '../../recording/recording-format.js';
 import type { OtherRun } from './other-run.js';
+import type { SignalReadings } from './reading-gaps.js';
 import type { JournalRecord } from '../../journal/records/record.js';
 import type { RecordingEnd } from '../../recording/recording-stream.js';
 import type { Decision } from '../../core/decide/eviction.js';
@@ -28,7 +29,11 @@ export function assumptions(facts: AssumptionFacts): string[] {
   const found: [boolean, string][] = [
     [
       true,
-      'the node is sampled when the recorded evictd sampled it: a threshold that only the other configuration has is met at the next step, not at the crossing',
+      'the node is sampled when the recorded evictd sampled it: a threshold that only the other configuration has is met at the next step, not at the crossing, and what begins and ends between two readings is not seen',
+    ],
+    [
+      differences.some((difference) => difference.kind !== 'missing' && isSoft(difference.replayed.decision)),
+      'a soft threshold stays met between two readings that meet it: with a recovery in between it would evict later',
     ],
     [
       !dryRun && (has('additional') || has('earlier')),
@@ -59,6 +64,10 @@ export function assumptions(facts: AssumptionFacts): string[] {
 
 function givesRequest({ match, requestsMemory }: Rule, { name, path }: Rule['match']): boolean {
   return requestsMemory !== undefined && match.name === name && match.path === path;
+}
+
+function isSoft({ cause }: Decision): boolean {
+  return cause.kind === 'threshold' && cause.threshold.gracePeriodNs > 0n;
 }
 
 function seconds(ns: bigint): bigint {
@@ -97,7 +106,10 @@ export interface RunReport {
 }
 
 export interface OtherReport {
-  readonly differences: readonly (Difference & { readonly time: string })[];
+  /** `notBefore`: the time is that of a reading, and the crossing was earlier, but not before this. */
+  readonly differences: readonly (Difference & { readonly time: string; readonly notBefore?: string })[];
+  /** Of each signal with a threshold. */
+  readonly readings: readonly SignalReadings[];
   /** Records with the other configuration. */
   readonly records: readonly TimedRecord[];
   /** Why the comparison is limited. */

@@ -18,7 +18,13 @@ interface Replayed {
   readonly deviations: readonly string[];
   readonly end: string;
   readonly other?: {
-    readonly differences: readonly { readonly difference: string; readonly victim: string }[];
+    readonly differences: readonly {
+      readonly difference: string;
+      readonly victim: string;
+      readonly time: string;
+      readonly notBefore?: string;
+    }[];
+    readonly readings: readonly unknown[];
     readonly records: readonly { readonly time: string; readonly type: string }[];
     readonly warnings: readonly string[];
     readonly assumptions: readonly string[];
@@ -189,6 +195,32 @@ test.each<[rule: string, changes: Readonly<Record<string, unknown>>, said: RegEx
   expect(other?.assumptions).toContainEqual(expect.stringMatching(said));
 });
 
+test.each<[rule: string, changes: Readonly<Record<string, unknown>>, secondsBefore: readonly (number | undefined)[]]>([
+  ['the recorded threshold is exact', {}, [undefined]],
+  ['… also for another victim', { rules: [{ match: { name: 'batch' }, critical: true }] }, [undefined]],
+  ['another threshold: after the reading before', hard('400Mi'), [10]],
+  [
+    '… and its grace period',
+    { ...hard('0%'), evictionSoft: { 'memory.available': '400Mi' }, evictionSoftGracePeriod: { 'memory.available': '10s' } },
+    [10],
+  ],
+  ['… in the same step as the recorded one: not later', hard('270Mi'), [10]],
+])('the earliest time of an eviction: %s', async (_rule, changes, secondsBefore) => {
+  const { other } = await json(await recorded(), '--config', configuration(changes));
+  const found = other?.differences.filter(({ difference }) => difference !== 'missing') ?? [];
+  const before = found.map(({ time, notBefore }) => notBefore && (Date.parse(time) - Date.parse(notBefore)) / 1_000);
+  expect(before).toEqual(secondsBefore);
+  expect(other?.readings).toEqual([{ signal: 'memory.available', readings: 31, largestGapMs: 10_000 }]);
+});
+
+test('text: a time that is not exact, and the total', async () => {
+  const { out } = await replay(await recorded(), '--config', configuration(hard('400Mi')));
+  expect(out).toMatch(/ earlier +batch +not later than this, not before \S+Z: by 30\.0 s: evicting batch/);
+  expect(out).toMatch(
+    /\ntotal: 1 eviction, recorded 1 \(1 earlier\); 1 not later than shown; readings at most apart: memory\.available 10\.0 s\n/,
+  );
+});
+
 test('with the same configuration only the times of the samples are assumed', async () => {
   const { other } = await json(await recorded(), '--config', configuration());
   expect(other?.assumptions).toEqual([expect.stringMatching(/sampled when the recorded evictd sampled it/)]);
@@ -251,7 +283,9 @@ test('text: decisions, differences and assumptions', async () => {
   expect(out).toMatch(/decision +evicting batch with SIGKILL: memory\.available 224MiB < 256Mi \(hard\)/);
   const reported = [...out.matchAll(/^\S+Z {2}(\w+)/gm)].map(([, type]) => type);
   expect(reported.slice(0, 5)).toEqual(['threshold', 'condition', 'decision', 'outcome', 'threshold']);
-  expect(out).toMatch(/with the other configuration:\nTIME +CHANGE +WORKLOAD +REASON\n.* earlier +batch +by 30\.0 s: evicting batch/);
+  expect(out).toMatch(
+    /with the other configuration:\nTIME +CHANGE +WORKLOAD +REASON\n.* earlier +batch +(not later .*: )?by 30\.0 s: evicting batch/,
+  );
   expect(out).toMatch(/assumptions:\n {2}- the node is sampled/);
 });
 
