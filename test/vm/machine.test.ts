@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { numbersIn } from '../../src/core/oom/memory-node.js';
 import { hasCapSysResource, hasCgroup2, hasMemoryV1, hasMemoryV2 } from '../native/kernel.js';
 import { memoryController } from '../support/cgroup.js';
 import { hasSwap } from '../support/swap.js';
@@ -12,7 +13,7 @@ import type { Suite } from './suites.js';
 const suite = JSON.parse(process.env.EVICTD_VM_SUITE ?? 'null') as Suite | null;
 
 describe.runIf(suite)('the machine of this suite (tried by make vm)', () => {
-  const { cgroup, swap } = suite?.machine ?? { cgroup: 'v2', swap: false };
+  const { cgroup, swap, memoryNodes = 1 } = suite?.machine ?? { cgroup: 'v2', swap: false };
 
   test('the memory controller is in the expected hierarchy', () => {
     expect(memoryController()?.version).toBe(cgroup === 'v2' ? 2 : 1);
@@ -25,6 +26,10 @@ describe.runIf(suite)('the machine of this suite (tried by make vm)', () => {
 
   test('swap is on if the machine has swap', () => {
     expect(hasSwap).toBe(swap);
+  });
+
+  test('its memory is divided into the expected nodes', () => {
+    expect(numbersIn(readFileSync('/sys/devices/system/node/has_memory', 'latin1'))).toHaveLength(memoryNodes);
   });
 
   test('root has every capability that was not dropped', () => {

@@ -64,6 +64,7 @@ async function runOnce(suite: Suite, emulated: boolean, name: string): Promise<{
     out: logs,
     'time-limit': String((suite.limitMinutes * 60 * Math.max(5, Number(slowness))) / 5),
     ...(suite.machine.swap ? { swap: '1G' } : {}),
+    ...(suite.machine.memoryNodes ? { parameters: `numa=fake=${String(suite.machine.memoryNodes)}` } : {}),
   };
   const environment = {
     CI: 'true',

@@ -24,12 +24,15 @@ export interface Machine {
   readonly swap: boolean;
   /** In GiB; 2 by default. */
   readonly memoryGib?: number;
+  /** Into which its memory is divided; 1 by default. */
+  readonly memoryNodes?: number;
 }
 
 /** It wants packages, which are built where the machines are started. */
 export const PACKAGE_TEST = 'test/systemd/package';
 
 const RECIPES = 'test/systemd/policy-recipes';
+const MEMORY_NODES = 'test/systemd/memory-nodes';
 
 /** Everything that asks a real kernel: what is new in these directories runs without being named here. */
 const kernel = [
@@ -190,8 +193,15 @@ export const suites: readonly Suite[] = [
     proves: 'evictd as a service, units as workloads, the Debian package',
     machine: { cgroup: 'v2', swap: false },
     files: ['test/systemd/'],
-    except: [RECIPES],
+    except: [RECIPES, MEMORY_NODES],
     limitMinutes: 80,
+  },
+  {
+    name: 'v2-numa',
+    proves: 'a slice that is bound to a full memory node',
+    machine: { cgroup: 'v2', swap: false, memoryNodes: 2 },
+    files: [MEMORY_NODES],
+    limitMinutes: 10,
   },
   // A tenth of its memory has room for the programs of the machine: it waits for memory, and still runs.
   {

@@ -19,7 +19,8 @@ export function conditionNeeds(conditions: readonly Condition[]): ConditionNeeds
   const windows: bigint[] = [];
   for (const test of conditions.flatMap(testsOf)) {
     for (const reference of metricsOf(test)) gaugeOf(reference).needs.forEach((value) => needs[reference.of].add(value));
-    if (test.kind === 'comparison' && wholeOf(test) !== undefined) wholeOf(test)?.needs.forEach((value) => needs.node.add(value));
+    if (test.kind === 'comparison' && wholeOf(test) !== undefined)
+      wholeOf(test)?.needs.forEach((value) => needs[test.metric.of].add(value));
     if (test.kind !== 'exists' && test.windowNs !== undefined) windows.push(test.windowNs);
   }
   windows.sort((a, b) => (a < b ? -1 : 1));

@@ -85,6 +85,13 @@ export const METRIC_LIST = [
   row('memory.min', 'level', 'bytes'),
   row('memory.swap.max', 'level', 'bytes'),
   { name: 'memory.request', kind: 'level', unit: 'bytes', cgroup: raw('memory.request') },
+  {
+    name: 'memory.boundNodes.available',
+    kind: 'level',
+    unit: 'bytes',
+    cgroup: raw('memory.boundNodes.available'),
+    whole: raw('memory.boundNodes.capacity'),
+  },
   { name: 'memory.total', kind: 'level', unit: 'bytes', node: raw('memory.available.capacity') },
   { name: 'swap.total', kind: 'level', unit: 'bytes', node: raw('swap.available.capacity') },
   { name: 'memory.growth', kind: 'growth', unit: 'bytes', ...USAGE },

@@ -46,6 +46,9 @@ const MEMORY = {
   'memory.swap.max': { v2: { file: 'memory.swap.max' } },
   /** The request of the workload that the cgroup is: by a rule, else the larger of memory.low and memory.min. No file. */
   'memory.request': {},
+  /** What the memory nodes to which a cpuset binds the cgroup have. Missing: it is not bound. No file of the cgroup. */
+  'memory.boundNodes.available': {},
+  'memory.boundNodes.capacity': {},
 } as const satisfies Record<string, RawSources>;
 
 /** Pages since the cgroup was made, or since boot. Kernels that lack a key lack the value. */

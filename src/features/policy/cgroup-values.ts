@@ -3,6 +3,7 @@ import { cgroupDirectory } from '../../core/workload/cgroup.js';
 import type { RawValue } from '../../core/policy/raw-value.js';
 import type { ScopeReading } from '../../core/policy/scope-reading.js';
 import { cgroupAge } from '../../host/linux/cgroup/cgroup-directory.js';
+import { openBoundMemory, type ReadBoundMemory } from '../../host/linux/memory/memory-nodes.js';
 import type { Hierarchies } from '../../host/linux/cgroup/hierarchies.js';
 import type { Binding, CgroupHandle, CgroupTable } from '../../native/binding.js';
 import { BESIDE, valueFiles, type ValueFiles } from './value-files.js';
@@ -60,6 +61,7 @@ export class CgroupValues {
   read(): ReadonlyMap<string, ScopeReading> {
     const timeNs = process.hrtime.bigint();
     this.#readTable();
+    const boundMemory = openBoundMemory();
     const readings = new Map<string, ScopeReading>();
     const { columns } = this.#table;
     for (const followed of this.#followed.values()) {
@@ -71,6 +73,7 @@ export class CgroupValues {
       const values = new Map<RawValue, number>();
       this.#files.read(this.#fields, row * columns, values);
       this.#addOthers(followed, timeNs, values);
+      if (followed.values.has('memory.boundNodes.available')) addBoundMemory(boundMemory(path), values);
       readings.set(path, { path, id, timeNs, values });
     }
     return readings;
@@ -166,6 +169,12 @@ export class CgroupValues {
     this.#fields.set(fields);
     this.#errors.set(errors);
   }
+}
+
+function addBoundMemory(memory: ReturnType<ReadBoundMemory>, values: Map<RawValue, number>): void {
+  if (memory === undefined) return;
+  values.set('memory.boundNodes.available', Number(memory.availableBytes));
+  values.set('memory.boundNodes.capacity', Number(memory.capacityBytes));
 }
 
 /** Of which oom_score is read: a reading must not take long. */

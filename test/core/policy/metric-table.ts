@@ -32,7 +32,7 @@ function placesOf(gauge: Gauge | undefined, where: keyof Omit<RawSources, 'count
 }
 
 /** Not one number of one file: the page says what they are. */
-const UNFILED: readonly string[] = ['memory.request', 'age'];
+const UNFILED: readonly string[] = ['memory.request', 'age', 'memory.boundNodes.available'];
 
 function sourceText({ file, keys = [] }: KernelSource): string {
   return `\`${[file, keys.join(' + ')].join(' ').trim()}\``;

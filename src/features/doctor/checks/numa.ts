@@ -8,6 +8,8 @@ const HAS_MEMORY = '/sys/devices/system/node/has_memory';
 export const numaCheck = defineCheck('workloads.numa', ['kernelFile', 'workloads'], ({ kernelFile, workloads }, id) => {
   const nodes = numbersIn(kernelFile(HAS_MEMORY) ?? '');
   const summary =
-    nodes.length < 2 ? 'one memory node' : `${String(nodes.length)} memory nodes, and no workload that a cpuset keeps off one of them`;
+    nodes.length < 2
+      ? 'one memory node'
+      : `${String(nodes.length)} memory nodes, and no workload that a cpuset binds to some of them lacks a policy`;
   return judged(id, workloads, summary, { nodes });
 });

@@ -14,6 +14,23 @@ export function openBoundNodes(directory = NODES, controller = readHierarchies()
   return (path) => boundTo(all, attempt(`${cgroupDirectory(controller, path)}/${file}`));
 }
 
+/** Reads what the nodes have to which a cpuset binds a cgroup; undefined: it is not bound, or they cannot be read. */
+export type ReadBoundMemory = (path: string) => Omit<MemoryNode, 'node'> | undefined;
+
+/** Reads the nodes once, for several cgroups. */
+export function openBoundMemory(boundNodes = openBoundNodes(), readNodes = readMemoryNodes): ReadBoundMemory {
+  let nodes: readonly MemoryNode[] | undefined;
+  return (path) => {
+    const bound = boundNodes(path);
+    if (bound === undefined) return undefined;
+    nodes ??= readNodes();
+    const own = nodes.filter(({ node }) => bound.includes(node));
+    if (own.length < bound.length) return undefined;
+    const sum = (key: 'availableBytes' | 'capacityBytes'): bigint => own.reduce((total, node) => total + node[key], 0n);
+    return { availableBytes: sum('availableBytes'), capacityBytes: sum('capacityBytes') };
+  };
+}
+
 /** Empty: it cannot be read. */
 function attempt(file: string): string {
   try {

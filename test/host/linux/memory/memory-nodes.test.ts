@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { openBoundNodes, readMemoryNodes } from '../../../../src/host/linux/memory/memory-nodes.js';
+import { openBoundMemory, openBoundNodes, readMemoryNodes } from '../../../../src/host/linux/memory/memory-nodes.js';
 
 const MIB = 1n << 20n;
 
@@ -47,4 +47,18 @@ test.each([
   expect([boundNodes('/web'), boundNodes('/db'), openBoundNodes(directory, undefined)('/web')]).toEqual([[1], undefined, undefined]);
   writeFileSync(join(directory, 'has_memory'), '1\n');
   expect(openBoundNodes(directory, controller)('/web')).toBeUndefined();
+});
+
+test('what the nodes of a bound cgroup have together; none where it is not bound, or a node cannot be read', () => {
+  const nodes = [0, 1, 2].map((node) => ({ node, availableBytes: BigInt(node) * MIB, capacityBytes: 10n * MIB }));
+  let times = 0;
+  const read = openBoundMemory(
+    (path) => ({ '/two': [1, 2], '/gone': [1, 3] })[path],
+    () => {
+      times += 1;
+      return nodes;
+    },
+  );
+  expect(['/two', '/all', '/gone'].map(read)).toEqual([{ availableBytes: 3n * MIB, capacityBytes: 20n * MIB }, undefined, undefined]);
+  expect(times).toBe(1);
 });
