@@ -129,7 +129,10 @@ function cause(): z.ZodMiniType {
   return kinds({
     threshold: { threshold: threshold(), observation: observation(), limit: z.bigint(), joined: z.optional(joined) },
     'storage-limit': { breach },
-    policy: { policy: z.string(), scope: z.string(), condition: z.string(), graceNs: z.bigint(), memory: z.optional(observation()) },
+    policy: {
+      ...{ policy: z.string(), scope: z.string(), condition: z.string(), graceNs: z.bigint() },
+      ...{ memory: z.optional(observation()), judgedBy: z.optional(z.enum(['swap', 'cgroup'])) },
+    },
   });
 }
 

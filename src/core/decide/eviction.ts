@@ -1,7 +1,7 @@
 import { patienceFor, type Patience } from '../reclaim/dying-patience.js';
 import type { DiskHolder } from '../disk/filesystem-holders.js';
 import type { Observation } from '../signal/observation.js';
-import type { EvictionCause } from '../rank/eviction-cause.js';
+import { swapToFree, type EvictionCause } from '../rank/eviction-cause.js';
 import type { RankedWorkload } from '../rank/rank.js';
 import type { Hold } from '../systemd/unit-hold.js';
 import type { Resource } from '../signal/signal.js';
@@ -235,9 +235,10 @@ function withMovement(
   { byNode, isJudged, nodeAvailable, nowNs }: DyingContext,
 ): EvictionInFlight {
   const before = eviction.usageBytes;
-  const usageBytes = reading.removed && !isJudged ? 0n : (reading.usageBytes ?? before);
-  const { processes = eviction.processes } = reading;
-  const { swapBytes = eviction.swapBytes, processorTicks = eviction.processorTicks, runs } = reading;
+  const isGone = reading.removed && !isJudged;
+  const usageBytes = isGone ? 0n : (reading.usageBytes ?? before);
+  const { processes = eviction.processes, processorTicks = eviction.processorTicks, runs } = reading;
+  const swapBytes = isGone && swapToFree(eviction.decision) !== undefined ? 0n : (reading.swapBytes ?? eviction.swapBytes);
   const isRising = nodeAvailable !== undefined && nodeAvailable > (eviction.nodeMost ?? nodeAvailable);
   const isWorking = runs === true || swapBytes !== eviction.swapBytes || processorTicks !== eviction.processorTicks;
   const nodeMost = isRising ? nodeAvailable : (eviction.nodeMost ?? nodeAvailable);
@@ -267,13 +268,18 @@ export function knownBytes({ process: only, holding, stats, stays = 0n }: Ranked
   return holding?.frees.bytes ?? (stats?.workingSetBytes === undefined ? undefined : stats.workingSetBytes - stays);
 }
 
-export function expectedBytes({ victim }: Decision): bigint {
-  return knownBytes(victim) ?? 0n;
+export function expectedBytes(decision: Decision): bigint {
+  return swapToFree(decision) ?? knownBytes(decision.victim) ?? 0n;
 }
 
-/** What the victim's cgroup freed. On a disk, for bytes: what became free on it since. */
-export function freedBytes({ decision, peakUsageBytes, usageBytes }: EvictionInFlight, nodeAfter: Observation | undefined): bigint {
+/** What the victim's cgroup freed: swap, if the eviction is for swap. On a disk, for bytes: what became free on it since. */
+export function freedBytes(eviction: EvictionInFlight, nodeAfter: Observation | undefined): bigint {
+  const { decision, peakUsageBytes, usageBytes } = eviction;
   const { cause, resource } = decision;
+  if (swapToFree(decision) !== undefined) {
+    const { swapBytes: before = 0n } = decision.victim.stats ?? {};
+    return before - (eviction.swapBytes ?? before);
+  }
   if (cause.kind !== 'threshold' || decision.victim.holding === undefined) return peakUsageBytes - usageBytes;
   const freed = (nodeAfter?.available ?? 0n) - cause.observation.available;
   return resource === 'ephemeral-storage' && freed > 0n ? freed : 0n;

@@ -7,7 +7,7 @@ import { ofResource } from '../disk/disk-holding.js';
 import { formatDuration } from '../quantity/duration.js';
 import type { Effect } from '../decide/effect.js';
 import type { Decision, Outcome } from '../decide/eviction.js';
-import { nodeBefore } from '../rank/eviction-cause.js';
+import { nodeBefore, swapToFree } from '../rank/eviction-cause.js';
 import type { Joined } from '../threshold/joined-readings.js';
 import type { Observation } from '../signal/observation.js';
 import { describeVictim } from '../rank/rank.js';
@@ -106,7 +106,7 @@ export function outcomeMessage(outcome: Outcome): string {
   switch (outcome.result) {
     case 'killed':
       return decision.resource === 'memory'
-        ? `evicted ${name}: freed ${amountOfBytes(freedBytes)}${node}`
+        ? `evicted ${name}: freed ${amountOfBytes(freedBytes)}${ofSwap(decision)}${node}`
         : `evicted ${name}${node}${holdingText(decision)}`;
     case 'ineffective':
       return `evicted ${name}: ${littleText(outcome)}${node}`;
@@ -129,14 +129,20 @@ function laterText({ later, decision: { victim } }: Outcome): string {
 }
 
 /** 'the node got back only 1MiB of 200MiB: memory stays that outlives its processes, such as files on a tmpfs'. */
-function littleText({ freedBytes, expectedBytes, nodeFreedBytes, notFreed, decision: { victim } }: Outcome): string {
+function littleText({ freedBytes, expectedBytes, nodeFreedBytes, notFreed, decision }: Outcome): string {
+  const { victim } = decision;
   if (expectedBytes === 0n && freedBytes === 0n) return 'it used no memory that its end frees';
-  if (nodeFreedBytes === undefined) return `freed only ${amountOfBytes(freedBytes)} of the ${amountOfBytes(expectedBytes)} that it used`;
+  if (nodeFreedBytes === undefined)
+    return `freed only ${amountOfBytes(freedBytes)} of the ${amountOfBytes(expectedBytes)}${ofSwap(decision)} that it used`;
   const back = amountOfBytes(nodeFreedBytes > 0n ? nodeFreedBytes : 0n);
   if (notFreed === 'taken') return `it freed ${amountOfBytes(freedBytes)}, and the node got back only ${back}: the rest is in use again`;
   const held = amountOfBytes(expectedBytes + (victim.stays ?? 0n));
   const why = notFreed === 'stays' ? ': memory stays that outlives its processes, such as files on a tmpfs' : '';
   return `the node got back only ${back} of ${held}${why}`;
+}
+
+function ofSwap(decision: Decision): string {
+  return swapToFree(decision) === undefined ? '' : ' of swap';
 }
 
 /** ' (it held 2GiB there)'. */

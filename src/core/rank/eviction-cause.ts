@@ -3,6 +3,7 @@ import type { PolicyCause } from '../policy/policy-reason.js';
 import type { Observation } from '../signal/observation.js';
 import { filesystemOf, type Signal } from '../signal/signal.js';
 import { thresholdKind, type Threshold } from '../threshold/threshold.js';
+import type { RankedWorkload } from './rank.js';
 import type { ThresholdCause } from '../threshold/threshold-cause.js';
 
 /** The workload exceeds its own limit of local storage. */
@@ -23,6 +24,18 @@ export function nodeBefore(cause: EvictionCause): { readonly signal: Signal; rea
     case 'policy':
       return cause.memory && { signal: 'memory.available', observation: cause.memory };
   }
+}
+
+/** The victim's swap, if the eviction is for swap. undefined: it is for something else, or the victim has no swap. */
+export function swapToFree({ cause, victim: { process: only, stats } }: SwapHolder): bigint | undefined {
+  if (cause.kind !== 'policy' || cause.judgedBy !== 'swap') return undefined;
+  const bytes = only?.swapBytes ?? stats?.swapBytes ?? 0n;
+  return bytes > 0n ? bytes : undefined;
+}
+
+interface SwapHolder {
+  readonly cause: EvictionCause;
+  readonly victim: Pick<RankedWorkload, 'process' | 'stats'>;
 }
 
 /** Whether what is short keeps falling until the signal is sent: memory or process ids below a hard threshold. */

@@ -24,11 +24,12 @@ export interface JudgedMemory {
 
 /**
  * The reading by which the node judges an eviction (departure node-yield): of its signal, or, where that is pressure, of
- * the joined operand that counts bytes of memory. undefined: there is none, or it is not about memory.
+ * the joined operand that counts bytes of memory. undefined: there is none, or it is not about memory of the node.
  */
 export function judgedMemory({ cause, resource }: Decision, departures: Departures): JudgedMemory | undefined {
   if (!departures['node-yield'] || resource !== 'memory' || cause.kind === 'storage-limit') return undefined;
   if (cause.kind === 'threshold') return memoryOf(cause);
+  if (cause.judgedBy !== undefined) return undefined;
   return cause.memory && { signal: 'memory.available', before: cause.memory, limit: cause.memory.available };
 }
 

@@ -167,7 +167,8 @@ export class Hooks implements BeforeSignal, StepListener {
   }
 
   async #warnOfPrograms(): Promise<void> {
-    const { preEvict, postEvict } = this.#hooks;
+    const { preEvict, postEvict, prekill } = this.#hooks;
+    if (prekill !== undefined) void prekillSockets(this.#parts.host.prekillDirectory); // the next look is one call
     for (const [name, hook] of Object.entries({ preEvict, postEvict })) {
       const problem = hook && (await this.#parts.host.runner.problemOf(hook.argv[0] ?? '', CHECKED_WITHIN_MS));
       if (problem === undefined) continue;

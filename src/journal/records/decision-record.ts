@@ -1,5 +1,6 @@
 import type { Decision } from '../../core/decide/eviction.js';
 import { knownBytes } from '../../core/decide/eviction.js';
+import { swapToFree } from '../../core/rank/eviction-cause.js';
 import { evictionSignal } from '../../core/message/eviction-signal.js';
 import { decisionMessage } from '../../core/message/message.js';
 import type { VictimProcesses } from '../../core/oom/victim-process.js';
@@ -38,7 +39,7 @@ interface Lists {
  */
 export function decisionRecord(decision: Decision, wake: Wake, processes?: VictimProcesses): JournalRecord {
   const { victim, graceNs, ranking, unreadable } = decision;
-  const expectedBytes = knownBytes(victim);
+  const expectedBytes = swapToFree(decision) ?? knownBytes(victim);
   const { ranking: rows, unreadable: some, unit, holders } = shortLists(decision);
   return {
     type: 'decision',

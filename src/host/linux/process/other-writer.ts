@@ -99,8 +99,9 @@ async function followed(native: StatusReader, path: string): Promise<Trust> {
     const name = left.shift();
     if (name === undefined) break;
     const next = join(at, name);
-    const status = await lookAt(next);
     way.push(next);
+    TRUSTED_WAYS.set(path, way);
+    const status = await lookAt(next);
     if ((status.mode & constants.S_IFMT) !== constants.S_IFLNK) {
       [at, found] = [next, status];
       continue;
@@ -110,11 +111,10 @@ async function followed(native: StatusReader, path: string): Promise<Trust> {
     left.unshift(...status.content.split('/').filter((part) => part !== ''));
     if (isAbsolute(status.content)) [at, found] = ['/', await lookAt('/')];
   }
-  TRUSTED_WAYS.set(path, way);
   return { problem: undefined, found };
 }
 
-/** By path: what only root could change when it was looked at last. */
+/** By path: what was looked at last, and only root could change. */
 const TRUSTED_WAYS = new Map<string, readonly string[]>();
 
 function statusesOf(native: StatusReader, paths: readonly string[]): Promise<readonly FileStatus[]> {
