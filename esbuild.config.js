@@ -1,6 +1,6 @@
 // Bundles the command line (dist/program.cjs, which dist/evictd.js runs) and the library into one file each, all libraries included: the package has no runtime
 // dependencies and starts fast.
-// What gRPC takes is a bundle of its own, dist/cri.cjs, which is loaded where a container runtime is asked.
+// What gRPC takes is a bundle of its own, dist/cri.cjs, which is loaded where a container runtime is asked; so is the live view, dist/top.cjs.
 // Beside them: dist/THIRD-PARTY-LICENSES.txt, because the licences of what is bundled (and compiled into the addon) require their text.
 import { createHash } from 'node:crypto';
 import { chmod, readFile, readdir, writeFile } from 'node:fs/promises';
@@ -13,17 +13,18 @@ const compiledIn = ['node_modules/node-addon-api'];
 // Bundled CommonJS packages call require() for Node's own modules; an ESM file has none.
 const require = "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);";
 
-const CRI_CLIENT = 'src/host/linux/cri/client.ts';
+/** Modules that are bundles of their own, by their file in dist. The program loads them with import(). */
+const APART = { 'cri.cjs': 'src/host/linux/cri/client.ts', 'top.cjs': 'src/features/status/top/live.ts' };
 
 /** @type {import('esbuild').Plugin} */
-const criApart = {
-  name: 'cri-apart',
+const apart = {
+  name: 'apart',
   setup: (bundling) => {
-    bundling.onResolve({ filter: /^\.\/client\.js$/ }, ({ importer, kind }) =>
-      kind === 'dynamic-import' && importer.endsWith('/src/host/linux/cri/container-runtime.ts')
-        ? { path: './cri.cjs', external: true }
-        : undefined,
-    );
+    bundling.onResolve({ filter: /^\.\/(client|live)\.js$/ }, ({ path, resolveDir, kind }) => {
+      const module = join(resolveDir, path).replace(/\.js$/, '.ts');
+      const [file] = Object.entries(APART).find(([, entry]) => module.endsWith(`/${entry}`)) ?? [];
+      return kind === 'dynamic-import' && file !== undefined ? { path: `./${file}`, external: true } : undefined;
+    });
   },
 };
 
@@ -71,7 +72,7 @@ const bundle = async (entry, outfile, banner, options = {}) => {
     outfile,
     banner: { js: banner },
     bundle: true,
-    plugins: [criApart, deferNamespaces, onlyEnglish],
+    plugins: [apart, deferNamespaces, onlyEnglish],
     external: ['@grpc/proto-loader'], // only grpc-js' channelz service would load it
     platform: 'node',
     target: 'node20.19',
@@ -145,7 +146,7 @@ const inputs = await Promise.all([
   bundle('src/launch/launch.ts', 'dist/evictd.js', '#!/usr/bin/env node'),
   bundle('src/evictd.ts', 'dist/program.cjs', '', script),
   bundle('src/index.ts', 'dist/index.js', require),
-  bundle(CRI_CLIENT, 'dist/cri.cjs', '', script),
+  ...Object.entries(APART).map(([file, entry]) => bundle(entry, `dist/${file}`, '', script)),
   bundle('packaging/program-code.ts', 'dist/program-code.js', ''),
 ]);
 await statusPage();

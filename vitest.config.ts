@@ -46,6 +46,7 @@ const notInMachines = [
   'test/e2e/prometheus.test.ts',
   'test/e2e/replay.test.ts',
   'test/e2e/status-page.test.ts',
+  'test/e2e/top.test.ts',
   'test/host/linux/oom/oom-domain.test.ts',
   'test/host/linux/oom/oom-killer.test.ts',
   'test/host/linux/oom/oom-task.test.ts',

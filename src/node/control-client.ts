@@ -10,6 +10,8 @@ export interface ControlRequest {
   /** With the query. */
   readonly path: string;
   readonly body?: string;
+  /** The answer is no longer waited for. */
+  readonly ended?: AbortSignal | undefined;
 }
 
 const TIMEOUT_MS = 10_000;
@@ -61,11 +63,11 @@ async function ask(socketPath: string, request: ControlRequest, timeoutMs: numbe
 
 function exchange(
   socketPath: string,
-  { method, path, body }: ControlRequest,
+  { method, path, body, ended }: ControlRequest,
   timeoutMs: number,
 ): Promise<{ readonly status: number; readonly text: string }> {
   return new Promise((resolve, reject) => {
-    const sent = http.request({ socketPath, method, path, agent: false, timeout: timeoutMs }, (response) => {
+    const sent = http.request({ socketPath, method, path, agent: false, timeout: timeoutMs, signal: ended }, (response) => {
       let text = '';
       response.setEncoding('utf8').on('data', (part: string) => (text += part));
       response.on('error', reject).on('end', () => {

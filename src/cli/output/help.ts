@@ -1,5 +1,6 @@
 import { Help as Layout, Option, type Command, type HelpConfiguration } from 'commander';
 import { RESOURCE_SIGNALS } from '../../core/signal/signal.js';
+import { wrapped } from './wrapped.js';
 
 /** Lines of `--help` are at most this wide where there is no terminal. */
 export const HELP_WIDTH = 80;
@@ -138,14 +139,4 @@ function firstLine(text: string, width: number): string {
 /** Lines after the first are indented. */
 function hanging(text: string, width: number): string {
   return wrapped(text, width - 2).join('\n  ');
-}
-
-function wrapped(text: string, width: number): string[] {
-  const lines: string[] = [];
-  for (const word of text.split(' ')) {
-    const last = lines.at(-1);
-    if (last !== undefined && last.length + 1 + word.length <= width) lines[lines.length - 1] = `${last} ${word}`;
-    else lines.push(word);
-  }
-  return lines;
 }

@@ -6,14 +6,20 @@ import type { ResourceSignal } from '../../core/signal/signal.js';
 import type { MakeCommand } from '../../cli/output/command.js';
 import { outputOption, signalOption, USAGE_AND_CONFIG, withHelp } from '../../cli/output/help.js';
 import type { Io } from '../../cli/output/io.js';
-import { addConfigOptions, configFromOptions, type ConfigOptions } from '../../cli/output/options.js';
+import { addConfigOptions, configForLooking, type ConfigOptions } from '../../cli/output/options.js';
 import { styleFor } from '../../cli/output/style.js';
 import { askEvictd } from '../../node/control-client.js';
-import { statusScreen, type Drawing } from './status-screen.js';
+import type { Drawing } from './screen-line.js';
+import { statusScreen } from './status-screen.js';
 import type { StatusDocument } from './status-document.js';
 
-/** Reads a status; each call goes on from the one before, for the growth of workloads. */
-export type ReadStatus = () => Promise<StatusDocument>;
+/**
+ * Reads a status; each call goes on from the one before, for the growth of workloads.
+ *
+ * @param signal  to rank workloads for; undefined: evictd chooses
+ * @param ended  the answer is no longer waited for
+ */
+export type ReadStatus = (signal: ResourceSignal | undefined, ended?: AbortSignal) => Promise<StatusDocument>;
 
 interface StatusOptions extends ConfigOptions {
   readonly signal?: ResourceSignal;
@@ -22,7 +28,7 @@ interface StatusOptions extends ConfigOptions {
 
 export interface StatusDeps {
   readonly io: Io;
-  readonly open: (loaded: LoadedConfig, signal: ResourceSignal | undefined) => ReadStatus;
+  readonly open: (loaded: LoadedConfig) => ReadStatus;
   /** Between two readings. */
   readonly againMs?: number;
 }
@@ -42,15 +48,15 @@ export function statusCommand({ io, open, againMs = AGAIN_MS }: StatusDeps): Com
     examples: ['evictd status', 'evictd status -o json | jq .candidates'],
     exit: { 0: 'shown', 1: 'only root may ask evictd', ...USAGE_AND_CONFIG, 75: 'evictd does not answer, or the node cgroup is missing' },
   }).action(async ({ signal, output, ...options }: StatusOptions) => {
-    const read = open(configFromOptions(options), signal);
-    let status = await read();
+    const read = open(configForLooking(options, io).loaded);
+    let status = await read(signal);
     if (output === 'json') {
       io.stdout(`${jsonText(status, 2)}\n`);
       return;
     }
     if (io.isTTY && status.candidates.workloads.some(({ growth }) => growth === null)) {
       await setTimeout(againMs);
-      status = await read();
+      status = await read(signal);
     }
     const lines = statusScreen(status, drawingFor(io));
     io.stdout(`${lines.join('\n')}\n`);
@@ -70,24 +76,23 @@ export function drawingFor(io: Io): Drawing {
   };
 }
 
-/** From the running evictd; without one from the node. */
-export function openStatus(loaded: LoadedConfig, signal: ResourceSignal | undefined): ReadStatus {
-  const path = `/api/v1/status${signal === undefined ? '' : `?signal=${signal}`}`;
+/** From the running evictd; without one from the node. @param timeoutMs  for the answer of evictd */
+export function openStatus(loaded: LoadedConfig, timeoutMs?: number): ReadStatus {
   let own: ReadStatus | undefined;
-  return async () => {
-    const answer = await askEvictd(loaded.config, { method: 'GET', path });
+  return async (signal, ended) => {
+    const path = `/api/v1/status${signal === undefined ? '' : `?signal=${signal}`}`;
+    const answer = await askEvictd(loaded.config, { method: 'GET', path, ended }, timeoutMs);
     if (answer !== undefined) return answer as StatusDocument;
-    own ??= await openNodeStatus(loaded, signal);
-    return own();
+    own ??= await openNodeStatus(loaded);
+    return own(signal);
   };
 }
 
-async function openNodeStatus(loaded: LoadedConfig, signal: ResourceSignal | undefined): Promise<ReadStatus> {
-  const { nodeStatus } = await import('./node-status.js');
-  const { UsageGrowth } = await import('./usage-growth.js');
+async function openNodeStatus(loaded: LoadedConfig): Promise<ReadStatus> {
+  const { NodeStatus } = await import('./node-status.js');
   const { openRuntimeReading } = await import('../../node/runtime-reading.js');
-  const growth = new UsageGrowth();
-  return () => nodeStatus(loaded, signal, growth, (config) => openRuntimeReading(config));
+  const node = new NodeStatus(loaded, (config) => openRuntimeReading(config));
+  return (signal) => node.read(signal);
 }
 
 /** `evictd status`. */

@@ -8,42 +8,50 @@ import { momentNow } from './moment.js';
 import { SignalHistory } from './signal-history.js';
 import { statusOf } from './status.js';
 import type { StatusDocument } from './status-document.js';
-import type { UsageGrowth } from './usage-growth.js';
+import { UsageGrowth } from './usage-growth.js';
 
-/** The status of a node without an evictd, as `check` and `rank` read it: nothing is remembered, and nothing decided. */
-export async function nodeStatus(
-  loaded: LoadedConfig,
-  signal: ResourceSignal | undefined,
-  growth: UsageGrowth,
-  open: OpenReading,
-): Promise<StatusDocument> {
-  const reading = await open(loaded);
-  try {
-    const { node, workloads } = reading;
-    node.arm(loaded.config.thresholds, () => undefined);
-    await filesystemsRead(node);
-    const observations = node.read();
-    const layout = node.layout();
-    const policy = policyOf(loaded.config, true);
-    const read = { policy, state: initialState, layout: typeof layout === 'string' ? layout : ('single' as const), observations };
-    const moment = momentNow();
-    const candidates = candidatesStatus(signal, read, workloads.candidates(), growth, moment.nowNs);
-    return statusOf(
-      {
-        ...read,
-        node: node.identity,
-        candidates,
-        stalls: node.stalls?.() ?? [],
-        notifiers: [],
-        problems: workloads.problems(),
-        pauses: [],
-        history: new SignalHistory(),
-        records: [],
-        evictd: undefined,
-      },
-      moment,
-    );
-  } finally {
-    reading.close();
+/** The status of a node without an evictd, as `check` and `rank` read it. Only growth and history are remembered. */
+export class NodeStatus {
+  readonly #growth = new UsageGrowth();
+  readonly #history = new SignalHistory();
+  readonly #loaded: LoadedConfig;
+  readonly #open: OpenReading;
+
+  constructor(loaded: LoadedConfig, open: OpenReading) {
+    this.#loaded = loaded;
+    this.#open = open;
+  }
+
+  async read(signal: ResourceSignal | undefined): Promise<StatusDocument> {
+    const reading = await this.#open(this.#loaded);
+    try {
+      const { node, workloads } = reading;
+      const { config } = this.#loaded;
+      node.arm(config.thresholds, () => undefined);
+      await filesystemsRead(node);
+      const observations = node.read();
+      const layout = node.layout();
+      const policy = policyOf(config, true);
+      const read = { policy, state: initialState, layout: typeof layout === 'string' ? layout : ('single' as const), observations };
+      const moment = momentNow();
+      this.#history.add(moment.nowNs, observations);
+      return statusOf(
+        {
+          ...read,
+          node: node.identity,
+          candidates: candidatesStatus(signal, read, workloads.candidates(), this.#growth, moment.nowNs),
+          stalls: node.stalls?.() ?? [],
+          notifiers: [],
+          problems: workloads.problems(),
+          pauses: [],
+          history: this.#history,
+          records: [],
+          evictd: undefined,
+        },
+        moment,
+      );
+    } finally {
+      reading.close();
+    }
   }
 }

@@ -1,31 +1,17 @@
-import type { Colour, Style } from '../../cli/output/style.js';
+import type { Colour } from '../../cli/output/style.js';
 import { table, type Column } from '../../cli/output/table.js';
 import { printable } from '../../core/name/printable.js';
-import { amountOfBytes } from '../../core/quantity/amount.js';
-import { formatDuration } from '../../core/quantity/duration.js';
+import { amountText, clipped, clockTime, drawn, EMPTY, timeText, type Drawing, type Line, unitOf, type ScreenSize } from './screen-line.js';
 import { sparkline } from './sparkline.js';
-import type { Signal } from '../../core/signal/signal.js';
-import type { Amount, CandidatesStatus, PolicyStatus, SignalStatus, StatusDocument, ThresholdStatus } from './status-document.js';
-
-export interface ScreenSize {
-  readonly columns: number;
-  /** undefined: as many as it takes. */
-  readonly rows: number | undefined;
-}
-
-/** How a screen is drawn. */
-export interface Drawing extends ScreenSize {
-  /** The terminal shows more than ASCII. */
-  readonly unicode: boolean;
-  readonly style: Style;
-  /** How many candidates are scrolled out at the top. Left out: none. */
-  readonly skip?: number;
-}
-
-interface Line {
-  readonly text: string;
-  readonly colour?: Colour | undefined;
-}
+import type {
+  Amount,
+  CandidatesStatus,
+  EvictionStatus,
+  PolicyStatus,
+  SignalStatus,
+  StatusDocument,
+  ThresholdStatus,
+} from './status-document.js';
 
 /** Of candidates and of decisions, where the screen has no limit. */
 const LISTED = 10;
@@ -34,22 +20,23 @@ const CANDIDATES_SHARE = 0.6;
 
 /** A status as lines that fit on a screen. What matters most comes first; candidates and decisions share what is left. */
 export function statusScreen(status: StatusDocument, drawing: Drawing): string[] {
-  const { columns, rows, style, skip = 0 } = drawing;
+  return drawn(overview(status, drawing).lines, drawing);
+}
+
+/** @param skip  how many candidates are scrolled out at the top; the answer has how many there could be */
+export function overview(status: StatusDocument, drawing: Drawing, skip = 0, order?: string): Scrolled {
+  const { rows } = drawing;
   const [head, foot] = [[...headLines(status), ...signalLines(status, drawing), ...stateLines(status)], footLines(status)];
   const left = rows === undefined ? undefined : Math.max(0, rows - head.length - foot.length);
   const most = left === undefined ? LISTED : Math.max(1, Math.floor((left - 4) * CANDIDATES_SHARE));
-  const candidates = left === undefined || left > 3 ? candidateLines(status.candidates, skip, most) : [];
-  const room = left === undefined ? LISTED : left - candidates.length - 1;
-  const lines = [...head, ...candidates, ...(room > 0 ? decisionLines(status, room) : []), ...foot];
-  return lines.slice(0, rows).map(({ text, colour }) => {
-    const cut = text.length > columns ? `${text.slice(0, columns - 1)}${drawing.unicode ? '…' : '>'}` : text;
-    return colour === undefined ? cut : style(colour, cut);
-  });
+  const candidates =
+    left === undefined || left > 3 ? candidateLines(status.candidates, drawing, { skip, most, order }) : { lines: [], skip: 0 };
+  const room = left === undefined ? LISTED : left - candidates.lines.length - 1;
+  return { lines: [...head, ...candidates.lines, ...(room > 0 ? decisionLines(status, room) : []), ...foot], skip: candidates.skip };
 }
 
 /** A configuration that is younger than the process by that was reloaded. */
 const RELOADED_MS = 10_000;
-const EMPTY: Line = { text: '' };
 
 export function headLines({ evictd, node, pauses }: StatusDocument): Line[] {
   const name = printable(node.name);
@@ -78,7 +65,7 @@ const SIGNAL_COLUMNS: readonly Column[] = [
 ];
 const NARROWEST_SPARKLINE = 8;
 
-function signalLines({ signals, thresholds }: StatusDocument, { columns, unicode }: ScreenSize & Pick<Drawing, 'unicode'>): Line[] {
+export function signalLines({ signals, thresholds }: StatusDocument, { columns, unicode }: ScreenSize & Pick<Drawing, 'unicode'>): Line[] {
   const rows = signals.map((each) => {
     const nearest = nearestOf(each, thresholds);
     const known = each.value !== null;
@@ -134,32 +121,30 @@ export function stateLines({ conditions, pressure, thresholds, evictions, polici
     clearsInSeconds === null ? type : `${type} (clears in ${timeText(clearsInSeconds)})`,
   );
   const percent = (share: number | undefined): string => (share === undefined ? '?' : `${String(Math.round(share * 100))}%`);
-  const lines = pressure && (['memory', 'io', 'cpu'] as const).map((resource) => `${resource} ${percent(pressure[resource].some?.avg10)}`);
+  const waited = pressure && (['memory', 'io', 'cpu'] as const).map((resource) => `${resource} ${percent(pressure[resource].some?.avg10)}`);
   return [
     EMPTY,
-    {
-      text: `conditions: ${names.join(', ') || 'none'}${lines ? `; tasks waited in the last 10 s: ${lines.join(', ')}` : ''}`,
-      ...(set.length > 0 && { colour: 'yellow' }),
-    },
+    { text: `conditions: ${names.join(', ') || 'none'}`, colour: set.length > 0 ? 'yellow' : undefined },
+    ...(waited === null ? [] : [{ text: `tasks waited in the last 10 s: ${waited.join(', ')}` }]),
     ...thresholds
       .filter(({ since }) => since !== null)
       .map(({ when, kind, actsInSeconds }): Line => {
         const acts = actsInSeconds === null || actsInSeconds === 0 ? '' : `; evictd acts in ${timeText(actsInSeconds)}`;
         return { text: `${when} (${kind}) is met${acts}`, colour: kind === 'hard' ? 'red' : 'yellow' };
       }),
-    ...evictions.map(({ decision, name, phase, phaseSeconds, killsInSeconds, usageBytes }): Line => {
-      const kills = killsInSeconds === null ? '' : `, SIGKILL in ${timeText(killsInSeconds)}`;
-      return {
-        text: `eviction ${String(decision)} of ${printable(name)}: ${phase} for ${timeText(phaseSeconds)}${kills}; uses ${amountText('bytes', usageBytes)}`,
-        colour: 'red',
-      };
-    }),
+    ...evictions.map(evictionLine),
     ...policies.flatMap(policyLines),
     ...heldUnits.map(({ unit, startsInSeconds }): Line => {
       const starts = startsInSeconds === null ? '' : ` for ${timeText(startsInSeconds)}`;
       return { text: `${printable(unit)} is kept stopped${starts}`, colour: 'yellow' };
     }),
   ];
+}
+
+export function evictionLine({ decision, name, phase, phaseSeconds, killsInSeconds, usageBytes }: EvictionStatus): Line {
+  const kills = killsInSeconds === null ? '' : `, SIGKILL in ${timeText(killsInSeconds)}`;
+  const since = `${phase} for ${timeText(phaseSeconds)}${kills}`;
+  return { text: `eviction ${String(decision)} of ${printable(name)}: ${since}; uses ${amountText('bytes', usageBytes)}`, colour: 'red' };
 }
 
 export const POLICY_STATES = {
@@ -169,7 +154,7 @@ export const POLICY_STATES = {
   relief: 'has ended, its condition still holds',
 } as const;
 
-function policyLines({ name, steps, active }: PolicyStatus): Line[] {
+export function policyLines({ name, steps, active }: PolicyStatus): Line[] {
   return active.map(({ scope, state, step, secondsLeft }) => {
     const where = scope === '' ? '' : ` on ${printable(scope)}`;
     const what = step === null ? '' : `: ${steps[step] ?? ''}, step ${String(step + 1)} of ${String(steps.length)}`;
@@ -188,32 +173,55 @@ const CANDIDATE_COLUMNS: readonly Column[] = [
   { heading: '', align: 'left' },
 ];
 
-function candidateLines({ signal, total, workloads }: CandidatesStatus, skip: number, most: number): Line[] {
+/** Lines of which some are scrolled out at the top: no more than there are. */
+export interface Scrolled {
+  readonly lines: readonly Line[];
+  readonly skip: number;
+}
+
+/** What the other columns of a candidate take. */
+const BESIDE_NAME = 56;
+/** From here on there is room for every word. */
+const WIDE = 100;
+
+/** @param order  what the workloads are sorted by, if it is not the order of eviction */
+export function candidateLines(
+  { signal, total, workloads }: CandidatesStatus,
+  { columns, unicode }: Drawing,
+  { skip, most, order }: { readonly skip: number; readonly most: number; readonly order?: string | undefined },
+): Scrolled {
   const heading = `the order of eviction for ${signal}`;
-  if (workloads.length === 0) return [EMPTY, { text: `${heading}: there is no workload` }];
+  if (workloads.length === 0) return { lines: [EMPTY, { text: `${heading}: there is no workload` }], skip: 0 };
   const unit = unitOf(signal);
   const first = Math.min(skip, Math.max(0, workloads.length - most));
   const shown = workloads.slice(first, first + most);
-  let turn = workloads.slice(0, first).filter(({ protection }) => protection === null).length;
+  const turns = workloads.filter(({ protection }) => protection === null).sort((a, b) => a.place - b.place);
   const [head = '', ...lines] = table(
     CANDIDATE_COLUMNS,
-    shown.map(({ name, priority, usage, request, growth, protection }) => [
-      protection === null ? String(++turn) : '-',
-      name,
-      String(priority),
-      amountText(unit, usage),
-      request === 0 ? '-' : amountText(unit, request),
-      growth === null ? '-' : `${growth > 0 ? '+' : ''}${amountText(unit, growth)}`,
-      protection === null ? '' : `not evicted: ${protection}`,
-    ]),
+    shown.map((workload) => {
+      const { name, priority, usage, request, growth, protection } = workload;
+      return [
+        protection === null ? String(turns.indexOf(workload) + 1) : '-',
+        clipped(printable(name), Math.max(columns - BESIDE_NAME, 16), unicode),
+        String(priority),
+        amountText(unit, usage),
+        request === 0 ? '-' : amountText(unit, request),
+        growth === null ? '-' : `${growth > 0 ? '+' : ''}${amountText(unit, growth)}`,
+        protection === null ? '' : `${columns < WIDE ? '' : 'not evicted: '}${protection}`,
+      ];
+    }),
   );
   const count =
     total === shown.length ? `${String(total)} in all` : `${String(first + 1)} to ${String(first + shown.length)} of ${String(total)}`;
-  return [
-    EMPTY,
-    { text: `${head}  ${heading}, ${count}`, colour: 'dim' },
-    ...lines.map((text, index): Line => ({ text, colour: (shown[index]?.protection ?? null) === null ? undefined : 'dim' })),
-  ];
+  const title = `${heading}${order === undefined ? '' : `, by ${order}`}, ${count}`;
+  return {
+    lines: [
+      EMPTY,
+      ...(head.length + title.length + 2 > columns ? [title, head] : [`${head}  ${title}`]).map((text): Line => ({ text, colour: 'dim' })),
+      ...lines.map((text, index): Line => ({ text, colour: (shown[index]?.protection ?? null) === null ? undefined : 'dim' })),
+    ],
+    skip: first,
+  };
 }
 
 function decisionLines({ decisions }: StatusDocument, most: number): Line[] {
@@ -235,26 +243,4 @@ export function footLines({ budget, notifiers, problems }: StatusDocument): Line
       return { text: printable(`${message}${hint === undefined ? '' : ` (${hint})`}`), colour: 'yellow' };
     }),
   ];
-}
-
-export function amountText(unit: SignalStatus['unit'], amount: Amount | null): string {
-  if (amount === null) return '?';
-  if (unit === 'ratio') return `${(Number(amount) * 100).toFixed(1)}%`;
-  return unit === 'bytes' ? amountOfBytes(BigInt(amount)) : String(amount);
-}
-
-export function timeText(seconds: number): string {
-  return formatDuration(BigInt(Math.floor(seconds)) * 1_000_000_000n);
-}
-
-/** In which a workload's usage is counted for a signal. */
-export function unitOf(signal: Signal): SignalStatus['unit'] {
-  return signal === 'pid.available' ? 'processes' : signal.endsWith('.inodesFree') ? 'inodes' : 'bytes';
-}
-
-/** The time of day here, with the date where it is not today. */
-export function clockTime(time: string): string {
-  const date = new Date(time);
-  const [day, clock] = [date.toLocaleDateString('sv'), date.toLocaleTimeString('sv')];
-  return day === new Date().toLocaleDateString('sv') ? clock : `${day} ${clock}`;
 }

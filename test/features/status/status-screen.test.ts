@@ -2,104 +2,19 @@ import { expect, test } from 'vitest';
 import type { Style } from '../../../src/cli/output/style.js';
 import { sparkline } from '../../../src/features/status/sparkline.js';
 import type { StatusDocument } from '../../../src/features/status/status-document.js';
-import { statusScreen, type Drawing } from '../../../src/features/status/status-screen.js';
+import type { Drawing } from '../../../src/features/status/screen-line.js';
+import { overview, statusScreen } from '../../../src/features/status/status-screen.js';
+import { AT, MI, STATUS } from './a-status.js';
 
-const MI = 1024 * 1024;
 const plain: Style = (_colour, text) => text;
 const marked: Style = (colour, text) => `${colour}:${text}`;
-const TODAY = new Date();
-TODAY.setHours(12, 34, 56, 0);
-const AT = TODAY.toISOString();
-
-const STATUS: StatusDocument = {
-  apiVersion: 'v1',
-  time: AT,
-  evictd: {
-    version: '1.2.3',
-    pid: 7,
-    startedAt: AT,
-    dryRun: false,
-    safeMode: null,
-    shuttingDown: false,
-    configuration: { files: [], inForceSince: AT, refused: false },
-  },
-  node: { name: 'machine', cgroup: null, cgroupVersion: 2 },
-  signals: [
-    { signal: 'memory.available', unit: 'bytes', operator: '<', value: 150 * MI, capacity: 1024 * MI, ageSeconds: 1, history: [3, 2, 1] },
-    { signal: 'pid.available', unit: 'processes', operator: '<', value: null, capacity: null, ageSeconds: null, history: [] },
-  ],
-  historyAgesSeconds: [3, 2, 1],
-  thresholds: [
-    {
-      when: 'memory.available<100Mi',
-      kind: 'hard',
-      met: false,
-      operands: [{ signal: 'memory.available', limit: 100 * MI, distance: 50 * MI }],
-      graceSeconds: 0,
-      since: null,
-      actsInSeconds: null,
-    },
-    {
-      when: 'memory.available<200Mi',
-      kind: 'soft',
-      met: true,
-      operands: [{ signal: 'memory.available', limit: 200 * MI, distance: -50 * MI }],
-      graceSeconds: 30,
-      since: AT,
-      actsInSeconds: 20,
-    },
-  ],
-  conditions: [{ type: 'MemoryPressure', status: 'True', clearsInSeconds: 240 }],
-  pressure: null,
-  candidates: {
-    signal: 'memory.available',
-    total: 60,
-    workloads: Array.from({ length: 50 }, (_, index) => ({
-      place: index + 1,
-      name: `w${String(index + 1)}`,
-      path: '/w',
-      priority: 0,
-      usage: 10 * MI,
-      request: 0,
-      exceedsRequest: true,
-      growth: index === 0 ? 2 * MI : null,
-      protection: index === 1 ? 'critical' : null,
-    })),
-    unreadable: [],
-  },
-  evictions: [
-    {
-      decision: 3,
-      name: 'a\u001b[31m',
-      path: '/a',
-      phase: 'terminating',
-      phaseSeconds: 2,
-      killsInSeconds: 3,
-      usageBytes: MI,
-      processes: 1,
-      message: '',
-    },
-  ],
-  decisions: Array.from({ length: 32 }, (_, index) => ({
-    time: AT,
-    type: 'outcome',
-    decision: index,
-    message: `evicted ${String(index)}`,
-  })),
-  budget: { max: 5, windowSeconds: 600, resources: [{ resource: 'memory', remaining: 1, freeInSeconds: null }] },
-  pauses: [{ kind: 'leak', message: 'a pause' }],
-  policies: [{ name: 'p', when: 'x', steps: ['freeze', 'kill'], active: [{ scope: '/s', state: 'acting', step: 0, secondsLeft: 4 }] }],
-  heldUnits: [{ unit: 'u.service', decision: 1, startsInSeconds: 60 }],
-  notifiers: [{ mechanism: 'sampler', signal: 'memory.available', target: 't', live: false, essential: true, reason: 'r' }],
-  problems: [{ code: 'C', message: 'm', hint: 'h' }],
-};
 
 const draw = (over: Partial<StatusDocument> = {}, drawing: Partial<Drawing> = {}): string[] =>
   statusScreen({ ...STATUS, ...over }, { columns: 100, rows: undefined, unicode: true, style: plain, ...drawing });
 
 test('the whole of it', () => {
   const lines = draw();
-  expect(lines.slice(0, 16)).toEqual(
+  expect(lines.slice(0, 17)).toEqual(
     [
       'evictd 1.2.3 guards machine, process 7 since 12:34:56',
       'a pause',
@@ -114,7 +29,8 @@ test('the whole of it', () => {
       'policy p on /s acts: freeze, step 1 of 2 (4s left)',
       'u.service is kept stopped for 1m0s',
       '',
-      '#  WORKLOAD  PRIORITY  USAGE  REQUEST  GROWTH/S  the order of eviction for memory.available, 1 to 10 of 60',
+      'the order of eviction for memory.available, 1 to 10 of 60',
+      '#  WORKLOAD  PRIORITY  USAGE  REQUEST  GROWTH/S',
       '1  w1               0  10MiB        -     +2MiB',
       '-  w2               0  10MiB        -         -  not evicted: critical',
     ].map((line) => (line.length > 100 ? `${line.slice(0, 99)}…` : line)),
@@ -188,9 +104,10 @@ test('of two thresholds that are met the hard one is shown', () => {
 });
 
 test('candidates that are scrolled out', () => {
-  const lines = draw({}, { rows: 40, skip: 45 });
-  expect(lines.some((line) => line.includes(' w50 '))).toBe(true);
-  expect(lines.some((line) => line.includes(' w1 '))).toBe(false);
+  const { lines, skip } = overview(STATUS, { columns: 100, rows: 40, unicode: true, style: plain }, 45);
+  expect(lines.some(({ text }) => text.includes(' w50 '))).toBe(true);
+  expect(lines.some(({ text }) => text.includes(' w1 '))).toBe(false);
+  expect(skip).toBe(50 - lines.filter(({ text }) => /^ *[-\d]+ +w\d/.test(text)).length);
 });
 
 test.each<[rule: string, values: (number | null)[], width: number, unicode: boolean, line: string]>([

@@ -1,0 +1,171 @@
+import type { Colour } from '../../../cli/output/style.js';
+import { table, type Column } from '../../../cli/output/table.js';
+import { printable } from '../../../core/name/printable.js';
+import { amountText, clockTime, EMPTY, paragraph, timeText, type Drawing, type Line } from '../screen-line.js';
+import type { CandidateStatus, OperandStatus, StatusDocument, ThresholdStatus } from '../status-document.js';
+import { candidateLines, evictionLine, headLines, overview, policyLines, signalLines, type Scrolled } from '../status-screen.js';
+
+/** A page of `evictd top`. */
+export interface Page {
+  readonly name: string;
+  /** At most `rows` lines, of which `skip` are scrolled out. */
+  readonly draw: (
+    status: StatusDocument,
+    drawing: Drawing & { readonly rows: number },
+    skip: number,
+    order: string | undefined,
+  ) => Scrolled;
+}
+
+/** In the order of their number. To add one, add an entry. */
+export const PAGES: readonly [Page, ...Page[]] = [
+  { name: 'overview', draw: overview },
+  { name: 'signals', draw: (status, drawing, skip) => part(signalPage(status, drawing), drawing.rows, skip) },
+  {
+    name: 'workloads',
+    draw: ({ candidates }, drawing, skip, order) => {
+      const unreadable = candidates.unreadable.map(({ name, reason }): Line => ({
+        text: printable(`${name}: ${reason}`),
+        colour: 'yellow',
+      }));
+      const beside = unreadable.slice(0, Math.floor(drawing.rows / 4));
+      const { lines, skip: skipped } = candidateLines(candidates, drawing, {
+        skip,
+        most: Math.max(1, drawing.rows - 2 - beside.length),
+        order,
+      });
+      return { lines: [...lines.slice(1), ...beside], skip: skipped };
+    },
+  },
+  { name: 'decisions', draw: (status, drawing, skip) => part(decisionPage(status, drawing), drawing.rows, skip) },
+  { name: 'evictd', draw: (status, drawing, skip) => part(evictdPage(status, drawing), drawing.rows, skip) },
+];
+
+/** The rows of `lines` from `skip` on, or the last ones. */
+export function part(lines: readonly Line[], rows: number, skip: number): Scrolled {
+  const first = Math.min(skip, Math.max(0, lines.length - rows));
+  return { lines: lines.slice(first, first + rows), skip: first };
+}
+
+type Order = (a: CandidateStatus, b: CandidateStatus) => number;
+
+/** What workloads can be sorted by, the order of eviction first. Equal ones keep that order. */
+export const ORDERS: readonly (readonly [name: string | undefined, Order])[] = [
+  [undefined, (a, b) => a.place - b.place],
+  ['usage', (a, b) => Number(b.usage) - Number(a.usage)],
+  ['growth', (a, b) => Number(b.growth) - Number(a.growth)],
+  ['request', (a, b) => Number(b.request) - Number(a.request)],
+  ['priority', (a, b) => a.priority - b.priority],
+  ['name', (a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0)],
+];
+
+const left = (heading: string): Column => ({ heading, align: 'left' });
+const right = (heading: string): Column => ({ heading, align: 'right' });
+
+/** A table below an empty line. @param colours  of its rows */
+function titled(columns: readonly Column[], rows: readonly (readonly string[])[], colours: readonly (Colour | undefined)[] = []): Line[] {
+  const [head = '', ...lines] = table(columns, rows);
+  return rows.length === 0 ? [] : [EMPTY, { text: head, colour: 'dim' }, ...lines.map((text, row) => ({ text, colour: colours[row] }))];
+}
+
+/** Every threshold with all its operands, the kernel's averages of pressure, and why a signal has no value. */
+function signalPage(status: StatusDocument, drawing: Drawing): Line[] {
+  const { thresholds, pressure, conditions, signals, historyAgesSeconds } = status;
+  const [oldest] = historyAgesSeconds;
+  const rows = thresholds.flatMap((each) => thresholdRows(each, status));
+  const averages = (['memory', 'io', 'cpu'] as const).flatMap((resource) =>
+    (['some', 'full'] as const).flatMap((kind) => {
+      const line = pressure?.[resource][kind];
+      return line ? [[`${resource} ${kind}`, ...[line.avg10, line.avg60, line.avg300].map((share) => amountText('ratio', share))]] : [];
+    }),
+  );
+  const clearing = conditions.map(({ type, status: is, clearsInSeconds: clears }) => [
+    type,
+    clears === null ? is : `${is}, clears in ${timeText(clears)}`,
+  ]);
+  return [
+    ...signalLines(status, drawing).slice(1),
+    ...(oldest === undefined ? [] : [{ text: `BEFORE begins ${timeText(oldest)} ago`, colour: 'dim' } as const]),
+    ...signals.flatMap(({ signal, reason }) => (reason === undefined ? [] : paragraph(`${signal}: ${reason}`, drawing.columns, 'yellow'))),
+    ...titled(
+      [left('THRESHOLD'), left('KIND'), right('GRACE'), left('STATE')],
+      rows.map(({ cells }) => cells),
+      rows.map(({ colour }) => colour),
+    ),
+    ...titled([left('PRESSURE'), right('10 s'), right('1 min'), right('5 min')], averages),
+    ...titled([left('CONDITION'), left('STATUS')], clearing),
+  ];
+}
+
+/** A row, and one for each operand of a joined threshold. */
+function thresholdRows(threshold: ThresholdStatus, { signals }: StatusDocument): { cells: string[]; colour: Colour | undefined }[] {
+  const { when, kind, met, since, actsInSeconds, graceSeconds, operands } = threshold;
+  const leftOf = ({ signal: name, distance }: OperandStatus): string => {
+    const unit = signals.find(({ signal }) => signal === name)?.unit ?? 'bytes';
+    return distance !== null && Number(distance) < 0 ? 'reached' : `${amountText(unit, distance)} left`;
+  };
+  const acts = actsInSeconds === null || actsInSeconds === 0 ? '' : `, evictd acts in ${timeText(actsInSeconds)}`;
+  const what = met === true ? 'met' : since === null ? undefined : 'owes min reclaim';
+  const [first] = operands;
+  const single = operands.length === 1 && first !== undefined ? leftOf(first) : '';
+  const state = what === undefined ? single : `${what}${since === null ? '' : ` since ${clockTime(since)}`}${acts}`;
+  const colour: Colour | undefined = what === undefined ? undefined : kind === 'hard' ? 'red' : 'yellow';
+  const each =
+    operands.length === 1 ? [] : operands.map((operand) => ({ cells: [`  ${operand.signal}`, '', '', leftOf(operand)], colour }));
+  return [{ cells: [when, kind, timeText(graceSeconds), state], colour }, ...each];
+}
+
+/** Evictions in flight with their reason, and the last records. */
+function decisionPage({ evictions, decisions }: StatusDocument, { columns }: Drawing): Line[] {
+  return [
+    ...evictions.flatMap((eviction) => [
+      evictionLine(eviction),
+      ...paragraph(`  ${eviction.message}`, columns),
+      ...paragraph(`  ${eviction.path}${eviction.processes === null ? '' : `, processes: ${String(eviction.processes)}`}`, columns),
+      EMPTY,
+    ]),
+    ...(decisions.length === 0 ? [{ text: 'no decisions are known' }] : []),
+    ...decisions.flatMap(({ time, message }) => paragraph(`${clockTime(time)}  ${message}`, columns)),
+  ];
+}
+
+/** What is configured and lives in evictd: budget, policies, what wakes it, what it cannot do. */
+function evictdPage(status: StatusDocument, { columns }: Drawing): Line[] {
+  const { evictd, budget, policies, heldUnits, notifiers, problems } = status;
+  const files = evictd?.configuration.files.join(', ') ?? '';
+  return [
+    ...headLines(status),
+    ...(evictd === null ? [] : paragraph(`configuration: ${files === '' ? 'defaults and flags' : files}`, columns)),
+    EMPTY,
+    ...(budget === null
+      ? [{ text: 'eviction budget: not limited' }]
+      : budget.resources.map(({ resource, remaining, freeInSeconds }): Line => {
+          const next = freeInSeconds === null ? '' : `, one more in ${timeText(freeInSeconds)}`;
+          const text = `eviction budget for ${resource}: ${String(remaining)} of ${String(budget.max)} left in ${timeText(budget.windowSeconds)}${next}`;
+          return { text, colour: remaining === 0 ? 'red' : remaining < budget.max ? 'yellow' : undefined };
+        })),
+    EMPTY,
+    ...(policies.length === 0 ? [{ text: 'no policies' }] : []),
+    ...policies.flatMap((policy) => [
+      ...paragraph(`policy ${policy.name}: when ${policy.when}, then ${policy.steps.join(', ')}`, columns),
+      ...policyLines(policy).map((line) => ({ ...line, text: `  ${line.text}` })),
+    ]),
+    ...heldUnits.map(({ unit, decision }): Line => {
+      return { text: `${printable(unit)} is kept stopped after decision ${String(decision)}`, colour: 'yellow' };
+    }),
+    ...titled(
+      [left('NOTIFIER'), left('SIGNAL'), left('STATE'), left('ON')],
+      notifiers.map(({ mechanism, signal, target, live, reason }) => [
+        mechanism,
+        signal,
+        live ? 'live' : `not live: ${reason ?? 'unknown'}`,
+        target,
+      ]),
+      notifiers.map(({ live }) => (live ? undefined : 'yellow')),
+    ),
+    ...(problems.length === 0 ? [] : [EMPTY]),
+    ...problems.flatMap(({ code, message, hint }) =>
+      paragraph(`${code}: ${message}${hint === undefined ? '' : ` (${hint})`}`, columns, 'yellow'),
+    ),
+  ];
+}
