@@ -19,6 +19,12 @@ export interface ApiAnswer {
   readonly json: unknown;
 }
 
+/** Server-sent events. */
+export interface ApiStream {
+  /** Writes the head and the events. HEAD is answered without it. */
+  readonly stream: (response: ServerResponse) => void;
+}
+
 /** One operation of the API (docs/api.md). */
 export interface Route {
   /** `GET` changes nothing. */
@@ -30,7 +36,7 @@ export interface Route {
    * An EvictdError that it throws is the answer: 400 for a wrong request, 422 if it names what is not there, 503 if it may
    * succeed later, else 500.
    */
-  readonly answer: (request: ApiRequest) => Promise<ApiAnswer> | ApiAnswer;
+  readonly answer: (request: ApiRequest) => Promise<ApiAnswer | ApiStream> | ApiAnswer | ApiStream;
 }
 
 const JSON_TYPE = 'application/json; charset=utf-8';
@@ -39,7 +45,10 @@ const MAX_BODY_BYTES = 16_384;
 
 /** Answers a request by the route of its method and path. Never rejects. */
 export async function answerBy(routes: readonly Route[], request: IncomingMessage, response: ServerResponse): Promise<void> {
-  give(response, await answerOf(routes, request, () => response.destroyed).catch(failure));
+  const answer = await answerOf(routes, request, () => response.destroyed).catch(failure);
+  if (!('stream' in answer)) give(response, answer);
+  else if (request.method === 'HEAD') respond(response, 200, '', 'text/event-stream');
+  else if (!response.destroyed) answer.stream(response);
 }
 
 /** Answers with an error. */
@@ -51,7 +60,7 @@ function give(response: ServerResponse, { status = 200, json }: ApiAnswer): void
   if (!response.destroyed) respond(response, status, `${jsonText(json, 2)}\n`, JSON_TYPE);
 }
 
-async function answerOf(routes: readonly Route[], request: IncomingMessage, isGone: () => boolean): Promise<ApiAnswer> {
+async function answerOf(routes: readonly Route[], request: IncomingMessage, isGone: () => boolean): Promise<ApiAnswer | ApiStream> {
   const [path = '/', ...query] = (request.url ?? '/').split('?');
   const method = request.method === 'HEAD' ? 'GET' : request.method;
   const own = routes.filter((each) => each.path === path);

@@ -72,6 +72,9 @@ test(`the page before and after an eviction: phone and desktop, light and dark (
   }
   expect(await browser.evaluate('document.querySelectorAll("img").length')).toBe(0);
   expect(browser.requests.filter((url) => !url.startsWith(`${origin}/`) && !url.startsWith('data:image/svg'))).toEqual([]);
+  expect(browser.requests).toContain(`${origin}/api/v1/events`);
+  expect(browser.requests).not.toContain(`${origin}/api/v1/status`);
   expect(browser.complaints).toEqual([]);
   expect(await evictd.stop()).toBe(0);
+  await shows('evictd does not answer. Trying again.');
 });

@@ -1,10 +1,12 @@
 import { once } from 'node:events';
-import { request } from 'node:http';
+import { request, type IncomingMessage } from 'node:http';
 import { connect, type AddressInfo, type Server } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { EvictdError, UnavailableError, UsageError } from '../../src/errors.js';
+import { EventStream } from '../../src/http/event-stream.js';
 import type { Route } from '../../src/http/route.js';
 import { routesServer } from '../../src/http/routes-server.js';
+import { eventually } from '../support/eventually.js';
 
 let handled = 0;
 
@@ -38,8 +40,8 @@ afterEach(() => {
   for (const server of servers.splice(0)) server.close();
 });
 
-async function serving(timeoutMs = 600_000): Promise<number> {
-  const server = routesServer(ROUTES, timeoutMs).listen(0, '127.0.0.1');
+async function serving(timeoutMs = 600_000, routes: readonly Route[] = ROUTES): Promise<number> {
+  const server = routesServer(routes, timeoutMs).listen(0, '127.0.0.1');
   servers.push(server);
   await once(server, 'listening');
   return (server.address() as AddressInfo).port;
@@ -93,6 +95,65 @@ test('no such path: 404, and what there is', async () => {
   expect(status).toBe(404);
   expect(json).toMatchObject({ error: { code: 'EVICTD_API_ROUTE', message: `${NONE} GET //x` } });
   expect(json).toMatchObject({ error: { hint: expect.stringContaining('POST /echo') as string } });
+});
+
+const serveEvents = (document: () => unknown): Promise<number> => {
+  const stream = new EventStream('status', document, 20);
+  return serving(600_000, [{ method: 'GET', path: '/events', servedBy: 'everywhere', answer: () => ({ stream: stream.join() }) }]);
+};
+
+const follow = (port: number): Promise<IncomingMessage> =>
+  new Promise((resolve, reject) => {
+    request({ host: '127.0.0.1', port, path: '/events', agent: false }, resolve).on('error', reject).end();
+  });
+
+test('events: one document for all clients, at once and again; one client too many; nothing is made without a client', async () => {
+  let made = 0;
+  const port = await serveEvents(() => ({ made: (made += 1) }));
+  const clients = await Promise.all(Array.from({ length: 8 }, () => follow(port)));
+  const [first] = clients;
+  expect(first?.headers).toMatchObject({ 'content-type': 'text/event-stream', 'cache-control': 'no-store' });
+  let got = '';
+  first?.setEncoding('utf8').on('data', (part: string) => (got += part));
+  await eventually('the events that are made for all', () => got.includes('"made":10}\n\n'));
+  expect(got).toMatch(/^event: status\ndata: \{"made":1\}\n\nevent: status\ndata: \{"made":9\}\n\nevent: status\ndata: \{"made":10\}\n\n/);
+  expect(await ask(port, 'GET', '/events')).toMatchObject({ status: 503, json: { error: { code: 'EVICTD_API_CLIENTS' } } });
+  for (const each of clients) each.on('error', () => undefined).destroy();
+  await eventually('all clients to be gone', async () => (await ask(port, 'HEAD', '/events')).status === 200);
+  await eventually('the last to be gone', async () => {
+    const before = made;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    return made === before;
+  });
+});
+
+test('events: a client that takes nothing is disconnected', async () => {
+  let made = 0;
+  const port = await serveEvents(() => ((made += 1), 'x'.repeat(32 << 20))); // more than a socket holds
+  await follow(port); // reads its head
+  const connections = () => new Promise<number>((resolve) => servers[0]?.getConnections((_error, count) => resolve(count)));
+  await eventually('the connection to be closed', async () => (await connections()) === 0);
+  expect(made).toBe(1);
+});
+
+test('events: without a document there is an error, and the clients that follow are disconnected', async () => {
+  let known = true;
+  const document = (): object => {
+    if (known) return {};
+    throw new UnavailableError('EVICTD_API_STARTING', 'not yet');
+  };
+  const stream = new EventStream('status', document, 20);
+  const port = await serving(600_000, [
+    { method: 'GET', path: '/events', servedBy: 'everywhere', answer: () => ({ stream: stream.join() }) },
+  ]);
+  const socket = connect(port, '127.0.0.1');
+  socket.on('error', () => undefined).resume();
+  const ended = new Promise((resolve) => socket.once('close', resolve));
+  socket.write('GET /events HTTP/1.1\r\nHost: x\r\n\r\n');
+  await once(socket, 'data');
+  known = false;
+  await ended;
+  expect(await ask(port, 'GET', '/events')).toMatchObject({ status: 503, json: error('EVICTD_API_STARTING', 'not yet') });
 });
 
 test.each([

@@ -5,6 +5,8 @@ import * as deferred from '../../features/request/pause-answer.js';
 import { RunningStatus } from '../../features/status/open.js';
 import type { EvictdStatus } from '../../features/status/status-document.js';
 import { selectHost } from '../../host/select.js';
+import * as streaming from '../../http/event-stream.js';
+import type { EventStream } from '../../http/event-stream.js';
 import { CLIENT_TIMEOUT_MS, Listener } from '../../http/listener.js';
 import type { Route } from '../../http/route.js';
 import { routesServer } from '../../http/routes-server.js';
@@ -76,11 +78,15 @@ function routesOf(
     pauses: () => status.pauses,
     loaded: () => inForce.loaded,
   };
+  let stream: EventStream | undefined;
+  const events = (): EventStream =>
+    (stream ??= new streaming.EventStream('status', () => running.answer({ query: new URLSearchParams() }).json));
   return [
     { method: 'GET', path: '/api/v1/status', servedBy: 'everywhere', answer: running.answer },
     { method: 'GET', path: '/api/v1/ranking', servedBy: 'everywhere', answer: running.ranking },
     { method: 'GET', path: '/api/v1/decisions', servedBy: 'everywhere', answer: running.decisions },
     { method: 'GET', path: '/api/v1/explain', servedBy: 'everywhere', answer: ({ query }) => explaining.explainBy(query, explained) },
+    { method: 'GET', path: '/api/v1/events', servedBy: 'everywhere', answer: () => ({ stream: events().join() }) },
     { method: 'POST', path: '/api/v1/pause', servedBy: 'socket', answer: ({ body }) => deferred.pauseBy(body, pausing) },
     { method: 'POST', path: '/api/v1/resume', servedBy: 'socket', answer: () => deferred.resumeBy(pausing) },
   ];

@@ -1,0 +1,77 @@
+import type { ServerResponse } from 'node:http';
+import { jsonText } from '../core/name/json-text.js';
+import { UnavailableError } from '../errors.js';
+
+const MAX_CLIENTS = 8;
+const PERIOD_MS = 2_000;
+/** The time between two events, for each unit of time that making one takes. */
+const SHARE = 20;
+/** More than between two events; then the client is gone. */
+const SILENCE_MS = 60_000;
+
+/**
+ * Server-sent events: to each client the same document, at once and then every 2 s. One document is made for all. Without a client there
+ * is no timer and nothing is kept.
+ */
+export class EventStream {
+  readonly #name: string;
+  readonly #document: () => unknown;
+  readonly #periodMs: number;
+  readonly #clients = new Set<ServerResponse>();
+  #timer: NodeJS.Timeout | undefined;
+
+  /** @param document  what it throws is the answer to a new client, and ends the connections of all others */
+  constructor(name: string, document: () => unknown, periodMs = PERIOD_MS) {
+    this.#name = name;
+    this.#document = document;
+    this.#periodMs = periodMs;
+  }
+
+  /** How a new client is answered. @throws UnavailableError  there are too many */
+  join(): (response: ServerResponse) => void {
+    if (this.#clients.size >= MAX_CLIENTS) {
+      throw new UnavailableError('EVICTD_API_CLIENTS', `${String(MAX_CLIENTS)} clients follow the events already`, {
+        hint: 'ask for /api/v1/status instead, or close a status page',
+      });
+    }
+    const event = this.#event();
+    return (response) => {
+      this.#clients.add(response);
+      response.once('close', () => {
+        this.#clients.delete(response);
+        if (this.#clients.size === 0) clearTimeout(this.#timer);
+      });
+      response.socket?.setTimeout(SILENCE_MS);
+      response.writeHead(200, { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' });
+      response.write(event);
+      if (this.#clients.size === 1) this.#wait(0);
+    };
+  }
+
+  #event(): string {
+    return `event: ${this.#name}\ndata: ${jsonText(this.#document())}\n\n`;
+  }
+
+  #wait(tookMs: number): void {
+    this.#timer = setTimeout(() => this.#send(), Math.max(this.#periodMs, tookMs * SHARE)).unref();
+  }
+
+  #send(): void {
+    // At most one event waits for a client: memory is bounded.
+    for (const client of this.#clients) if (client.writableLength > 0) this.#drop(client);
+    if (this.#clients.size === 0) return;
+    const beganMs = performance.now();
+    try {
+      const event = this.#event();
+      for (const client of this.#clients) client.write(event);
+      this.#wait(performance.now() - beganMs);
+    } catch {
+      for (const client of this.#clients) this.#drop(client); // it connects again and is answered with the error
+    }
+  }
+
+  #drop(client: ServerResponse): void {
+    this.#clients.delete(client);
+    client.destroy();
+  }
+}
