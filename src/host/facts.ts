@@ -131,6 +131,11 @@ export type ServiceFacts =
   | { readonly kind: 'unseen'; readonly unseen: string }
   | { readonly kind: 'unit'; readonly properties: Readonly<Record<string, string>> };
 
+/** Whether systemd is the init of this machine, as far as known. */
+export function hasSystemd({ kind }: ServiceFacts): boolean {
+  return kind !== 'no systemd';
+}
+
 /** One of evictd's directories, or a filesystem that it watches. */
 export interface DirectoryFacts {
   readonly role: FilesystemRole | 'state' | 'runtime';

@@ -17,21 +17,45 @@ export interface Check {
   readonly summary: string;
   /** What to do; undefined: the check is ok. */
   readonly fix: string | undefined;
+  /** What `doctor --fix` prints: of the fix what a shell can run as it is. */
+  readonly commands: readonly string[];
   readonly details: Readonly<Record<string, Detail>>;
 }
 
 type Details = Check['details'];
 
 export function ok(id: string, summary: string, details: Details = {}): Check {
-  return { id, status: 'ok', summary, fix: undefined, details };
+  return { id, status: 'ok', summary, fix: undefined, commands: [], details };
+}
+
+/** Commands stand between these in a fix. No name of a file, cgroup or unit has this character. */
+const MARK = '\0';
+
+/** A part of a fix that a shell can run as it is: names in it must be plain. */
+export function command(text: string): string {
+  return `${MARK}${text}${MARK}`;
+}
+
+/** Whether a shell takes a name literally. */
+export function isPlain(name: string): boolean {
+  return /^[A-Za-z0-9_@.:/-]+$/.test(name);
+}
+
+/** A fix as a person reads it. */
+export function fixText(fix: string): string {
+  return fix.replaceAll(MARK, '');
+}
+
+function failed(status: CheckStatus, id: string, summary: string, fix: string, details: Details): Check {
+  return { id, status, summary, fix: fixText(fix), commands: fix.split(MARK).filter((_part, index) => index % 2 === 1), details };
 }
 
 export function degraded(id: string, summary: string, fix: string, details: Details = {}): Check {
-  return { id, status: 'degraded', summary, fix, details };
+  return failed('degraded', id, summary, fix, details);
 }
 
 export function broken(id: string, summary: string, fix: string, details: Details = {}): Check {
-  return { id, status: 'broken', summary, fix, details };
+  return failed('broken', id, summary, fix, details);
 }
 
 /** A fact that could not be read. */

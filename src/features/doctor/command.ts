@@ -1,7 +1,7 @@
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import type { LoadedConfig } from '../../config/config.js';
 import type { Examination } from './open.js';
-import { worstOf, type CheckStatus, type Check } from './check.js';
+import { broken, worstOf, type CheckStatus, type Check } from './check.js';
 import type { MakeCommand } from '../../cli/output/command.js';
 import { outputOption, USAGE_AND_CONFIG, withHelp } from '../../cli/output/help.js';
 import type { Io } from '../../cli/output/io.js';
@@ -21,25 +21,30 @@ export interface DoctorDeps {
 
 interface DoctorOptions extends ConfigOptions {
   readonly output: 'text' | 'json';
+  readonly fix?: boolean;
 }
 
 const EXIT: Readonly<Record<CheckStatus, number>> = { ok: 0, degraded: 1, broken: 2 };
 
 export function doctorCommand({ io, setExitCode, examine }: DoctorDeps): Command {
-  const command = new Command('doctor').description('check what evictd needs on this machine').addOption(outputOption());
+  const command = new Command('doctor')
+    .description('check what evictd needs on this machine')
+    .addOption(outputOption())
+    .addOption(new Option('--fix', 'print the commands that fix what is not ok; run none').conflicts('output'));
   return withHelp(addConfigOptions(command), {
     about: ['Tries every mechanism and changes nothing. docs/doctor.md describes each check.'],
     examples: [
       'evictd doctor',
       'evictd doctor --workload-cgroup /workload.slice',
+      'evictd doctor --fix >fix.sh   to read it, and then to run it',
       `evictd doctor -o json | jq -r '.checks[] | select(.status != "ok") | .id'`,
     ],
     exit: { 0: 'every check is ok', 1: 'a check is degraded', 2: 'a check is broken', ...USAGE_AND_CONFIG },
-  }).action(async ({ output, ...options }: DoctorOptions) => {
+  }).action(async ({ output, fix, ...options }: DoctorOptions) => {
     const { loaded, errors } = configForLooking(options, io);
     const { checks: examined, exitNow } = await examine(loaded);
     const checks = errors ? [brokenConfig(errors), ...examined] : examined;
-    io.stdout(output === 'json' ? doctorJson(checks) : doctorText(checks, styleFor(io)));
+    io.stdout(fix ? fixScript(checks) : output === 'json' ? doctorJson(checks) : doctorText(checks, styleFor(io)));
     const exit = EXIT[worstOf(checks)];
     setExitCode(exit);
     exitNow?.(exit);
@@ -49,7 +54,7 @@ export function doctorCommand({ io, setExitCode, examine }: DoctorDeps): Command
 /** The configuration has errors, and the other checks use another one. */
 function brokenConfig(errors: ConfigError): Check {
   const summary = `the configuration has ${counted(errors)}: evictd does not start with it, and does not reload it`;
-  return { id: 'config', status: 'broken', summary, fix: 'evictd config check', details: { errors: errors.issues.map(formatIssue) } };
+  return broken('config', summary, 'evictd config check', { errors: errors.issues.map(formatIssue) });
 }
 
 /** `evictd doctor`. */
@@ -59,6 +64,17 @@ export const doctor: MakeCommand = ({ io, setExitCode }) =>
     setExitCode,
     examine: async (loaded) => (await import('./open.js')).examineMachine(loaded, filesystemsRead),
   });
+
+/** A script: what is not ok as comments, each with its commands, or with what a person must decide. */
+function fixScript(checks: readonly Check[]): string {
+  const found = checks.filter(({ status }) => status !== 'ok');
+  if (found.length === 0) return '# every check is ok\n';
+  const parts = found.map(({ id, status, summary, fix, commands }) => {
+    const how = commands.length > 0 ? commands : [`# by hand: ${printable(fix ?? '')}`];
+    return [`# ${id} (${status}): ${printable(summary)}`, ...how].join('\n');
+  });
+  return `${parts.join('\n\n')}\n`;
+}
 
 const COLOUR: Readonly<Record<CheckStatus, Colour>> = { ok: 'green', degraded: 'yellow', broken: 'red' };
 
@@ -77,11 +93,11 @@ export function doctorText(checks: readonly Check[], style: Style): string {
 }
 
 export function doctorJson(checks: readonly Check[]): string {
-  const listed = checks.map(({ id, status, summary, fix, details }) => ({
+  const listed = checks.map(({ id, status, summary, fix, commands, details }) => ({
     id,
     status,
     summary,
-    ...(fix !== undefined && { fix }),
+    ...(fix !== undefined && { fix, commands }),
     details,
   }));
   return `${jsonText({ status: worstOf(checks), checks: listed }, 2)}\n`;

@@ -27,6 +27,8 @@ export interface CommonFacts {
   readonly version: string;
   readonly runtime: RuntimeFacts;
   readonly instance: InstanceFacts;
+  /** Windows has none. */
+  readonly service: ServiceFacts;
   readonly reload: ReloadFacts;
   readonly crashes: CrashFacts;
   readonly node: NodeFacts;
@@ -49,7 +51,6 @@ export interface LinuxFacts extends CommonFacts {
   readonly clock: ClockFacts;
   readonly cgroup: CgroupFacts;
   readonly subject: SubjectFacts;
-  readonly service: ServiceFacts;
   readonly pauses: PauseFacts;
   readonly filesystems: FilesystemFacts;
   readonly reclaim: ReclaimFacts;

@@ -2,12 +2,13 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { doctorCommand } from '../../../src/features/doctor/command.js';
-import { broken, degraded, ok, type Check } from '../../../src/features/doctor/check.js';
+import { broken, command, degraded, ok, type Check } from '../../../src/features/doctor/check.js';
 import { ran } from '../../cli/support.js';
 import { scratch } from '../../config/scratch.js';
 
 const kernel = ok('kernel.version', 'Linux 6.12.1', { release: '6.12.1' });
 const cgroup = degraded('cgroup.version', 'cgroup v1', 'boot with v2', { version: 1 });
+const oom = degraded('kernel.oom', 'it panics', `${command('sysctl -w vm.panic_on_oom=0')}; or never mind`);
 const source = broken('workloads[0]', '/a is not there', 'make it');
 const evictable = ok('workloads.evictable', '2 of 3 can be');
 
@@ -46,9 +47,24 @@ broken: 1 broken, 1 degraded, 2 ok
       status: 'degraded',
       checks: [
         { id: 'kernel.version', status: 'ok', summary: 'Linux 6.12.1', details: { release: '6.12.1' } },
-        { id: 'cgroup.version', status: 'degraded', summary: 'cgroup v1', fix: 'boot with v2', details: { version: 1 } },
+        { id: 'cgroup.version', status: 'degraded', summary: 'cgroup v1', fix: 'boot with v2', commands: [], details: { version: 1 } },
       ],
     });
+  });
+
+  test('--fix prints commands, the rest as comments, and has the same exit code', async () => {
+    const { out, exit } = await doctor([kernel, cgroup, oom], '--fix');
+    expect(out).toBe(
+      '# cgroup.version (degraded): cgroup v1\n# by hand: boot with v2\n\n# kernel.oom (degraded): it panics\nsysctl -w vm.panic_on_oom=0\n',
+    );
+    expect(exit).toBe(1);
+    expect((await doctor([kernel], '--fix')).out).toBe('# every check is ok\n');
+    expect((await doctor([oom])).out).toContain('fix: sysctl -w vm.panic_on_oom=0; or never mind\n');
+  });
+
+  test('--fix: a name with a line break cannot add a command', async () => {
+    const { out } = await doctor([degraded('workloads[0]', 'a\nrm x', 'see `a` and b\nrm x')], '--fix');
+    expect(out.split('\n').filter((line) => line !== '' && !line.startsWith('#'))).toEqual([]);
   });
 
   test('a configuration file with errors is broken, and the rest is examined all the same', async () => {

@@ -1,9 +1,15 @@
-import { broken, degraded, ok } from '../check.js';
+import { broken, degraded, ok, command, isPlain } from '../check.js';
 import { defineCheck } from '../check-kind.js';
+import { hasSystemd, type ServiceFacts } from '../../../host/facts.js';
 
-const UNIFIED = 'boot with systemd.unified_cgroup_hierarchy=1';
+/** How to get cgroup v2. */
+export function unifiedFix(service: ServiceFacts): string {
+  return hasSystemd(service)
+    ? 'boot with systemd.unified_cgroup_hierarchy=1'
+    : 'boot with cgroup_no_v1=all, and mount cgroup2 at /sys/fs/cgroup';
+}
 
-export const cgroupVersionCheck = defineCheck('cgroup.version', ['cgroup'], ({ cgroup: { memory, unified } }, id) => {
+export const cgroupVersionCheck = defineCheck('cgroup.version', ['cgroup', 'service'], ({ cgroup: { memory, unified }, service }, id) => {
   if (memory === undefined) {
     const fix = 'boot without cgroup_disable=memory (Raspberry Pi: with cgroup_enable=memory), and mount the cgroup filesystem';
     return broken(id, 'no cgroup memory controller: evictd cannot find or measure workloads', fix, { version: null, unified });
@@ -14,7 +20,7 @@ export const cgroupVersionCheck = defineCheck('cgroup.version', ['cgroup'], ({ c
   const kind = unified ? 'hybrid: memory on cgroup v1' : 'cgroup v1';
   const lost = 'no memory.min and no pressure of cgroups';
   const kill = unified ? '' : ', and evictd ends a cgroup process by process';
-  return degraded(id, `${kind} at ${mountPoint}: ${lost}${kill}`, UNIFIED, details);
+  return degraded(id, `${kind} at ${mountPoint}: ${lost}${kill}`, unifiedFix(service), details);
 });
 
 /** Whether evictd sees and can end all workloads of the machine. */
@@ -52,18 +58,27 @@ export const cgroupNamespaceCheck = defineCheck(
 );
 
 /** Without the memory controller workloads have neither usage nor limits (cgroup-v2.rst, "Enabling and Disabling"). */
-export const controllersCheck = defineCheck('cgroup.controllers', ['cgroup'], ({ cgroup: { memory, delegations } }, id) => {
-  if (memory?.version !== 2 || delegations.length === 0) return [];
-  const details = { cgroups: delegations.map(({ path, stopsAt }) => ({ path, stopsAt: stopsAt ?? null })) };
-  const stopped = delegations.filter(({ stopsAt }) => stopsAt !== undefined);
-  if (stopped.length === 0)
-    return [ok(id, `the memory controller is enabled for the children of ${listed(delegations.map(({ path }) => path))}`, details)];
-  const disabled = stopped.map(({ path, stopsAt }) => `${path} (disabled in ${String(stopsAt)})`);
-  const fix = `Delegate=yes or MemoryAccounting=yes for its unit; without systemd: echo +memory >${memory.mountPoint}${stopped[0]?.stopsAt === '/' ? '' : (stopped[0]?.stopsAt ?? '')}/cgroup.subtree_control`;
-  return [
-    broken(id, `the memory controller is disabled for the children of ${listed(disabled)}: evictd cannot measure them`, fix, details),
-  ];
-});
+export const controllersCheck = defineCheck(
+  'cgroup.controllers',
+  ['cgroup', 'service'],
+  ({ cgroup: { memory, delegations }, service }, id) => {
+    if (memory?.version !== 2 || delegations.length === 0) return [];
+    const details = { cgroups: delegations.map(({ path, stopsAt }) => ({ path, stopsAt: stopsAt ?? null })) };
+    const stopped = delegations.filter(({ stopsAt }) => stopsAt !== undefined);
+    if (stopped.length === 0)
+      return [ok(id, `the memory controller is enabled for the children of ${listed(delegations.map(({ path }) => path))}`, details)];
+    const disabled = stopped.map(({ path, stopsAt }) => `${path} (disabled in ${String(stopsAt)})`);
+    const files = [
+      ...new Set(stopped.map(({ stopsAt }) => `${memory.mountPoint}${stopsAt === '/' ? '' : (stopsAt ?? '')}/cgroup.subtree_control`)),
+    ];
+    const fix = hasSystemd(service)
+      ? 'Delegate=yes or MemoryAccounting=yes for its unit'
+      : files.map((file) => (isPlain(file) ? command(`echo +memory >${file}`) : `write +memory to ${file}`)).join(', ');
+    return [
+      broken(id, `the memory controller is disabled for the children of ${listed(disabled)}: evictd cannot measure them`, fix, details),
+    ];
+  },
+);
 
 /** 'a, b, c and 4 more'. */
 function listed(names: readonly string[]): string {

@@ -1,6 +1,6 @@
-import { degraded, ok, type Check } from '../check.js';
+import { degraded, ok, type Check, command, isPlain } from '../check.js';
 import { defineCheck } from '../check-kind.js';
-import { type DaemonFacts, type DaemonName, type DaemonsFacts, type MemoryFacts, isUnseen } from '../../../host/facts.js';
+import { type DaemonFacts, type DaemonsFacts, type MemoryFacts, type ServiceFacts, hasSystemd, isUnseen } from '../../../host/facts.js';
 import type { NodeFacts, WorkloadFacts } from '../machine-facts.js';
 import { hardMemoryLimit, type MemoryLimit } from '../../../config/lint/limit.js';
 import { checkSystemdOomd } from './systemd-oomd.js';
@@ -13,6 +13,7 @@ export interface DaemonContext {
   readonly memory: MemoryFacts;
   readonly node: NodeFacts;
   readonly workloads: WorkloadFacts;
+  readonly service: ServiceFacts;
 }
 
 /** Other daemons that end processes when memory runs short, and which of them acts first. */
@@ -25,8 +26,9 @@ export function checkDaemons({ found }: DaemonsFacts, context: DaemonContext): C
   });
 }
 
-function checkDaemon(daemon: DaemonFacts, suffix: string, { memory, node, workloads }: DaemonContext): Check {
+function checkDaemon(daemon: DaemonFacts, suffix: string, { memory, node, workloads, service }: DaemonContext): Check {
   const { name, pid, unit } = daemon;
+  const stop = stopFix(daemon, service);
   const id = ID.replace('NAME', name) + suffix;
   const process = `${name} (process ${String(pid)}${unit === undefined ? '' : ` of ${unit}`})`;
   switch (name) {
@@ -38,12 +40,12 @@ function checkDaemon(daemon: DaemonFacts, suffix: string, { memory, node, worklo
     case 'nohang': {
       const limit = limitOf(daemon, memory);
       return isUnseen(limit)
-        ? unknown(id, name, `${process}: unknown when it acts: ${limit.unseen}`)
-        : compared(id, process, name, limit, node);
+        ? unknown(id, stop, `${process}: unknown when it acts: ${limit.unseen}`)
+        : compared(id, process, stop, limit, node);
     }
     case 'oomd':
     case 'lmkd':
-      return unknown(id, name, `${process} kills by its own rules, which evictd cannot read`);
+      return unknown(id, stop, `${process} kills by its own rules, which evictd cannot read`);
   }
 }
 
@@ -53,23 +55,26 @@ function limitOf({ name, arguments: args, settings }: DaemonFacts, memory: Memor
   return nohangLimit(settings, memory) ?? { unseen: 'its configuration has no soft_threshold_min_mem' };
 }
 
-function compared(id: string, process: string, name: DaemonName, limit: DaemonLimit, node: NodeFacts): Check {
+function compared(id: string, process: string, stop: string, limit: DaemonLimit, node: NodeFacts): Check {
   const { isFirst, text } = precedence(limit, hardMemoryLimit(node.thresholds, node.capacities));
   const details = { limitBytes: Number(limit.bytes), isFirst };
   if (!isFirst) return ok(id, `${process}: ${text}`, details);
   const summary = `${process}: ${text}: it kills single processes by oom_score and ignores evictd's rules`;
-  return degraded(id, summary, `${stop(name)}, or set its limit below that of evictd`, details);
+  return degraded(id, summary, `${stop}, or set its limit below that of evictd`, details);
 }
 
-function unknown(id: string, name: DaemonName, summary: string): Check {
-  return degraded(id, summary, stop(name));
+function unknown(id: string, stop: string, summary: string): Check {
+  return degraded(id, summary, stop);
 }
 
-function stop(name: DaemonName): string {
-  return `systemctl disable --now ${name}`;
+/** How to stop a daemon for good. */
+function stopFix({ name, pid, unit }: DaemonFacts, service: ServiceFacts): string {
+  return hasSystemd(service) && unit !== undefined && isPlain(unit)
+    ? command(`systemctl disable --now ${unit}`)
+    : `end process ${String(pid)}, and whatever starts ${name} at boot`;
 }
 
-export const daemonsCheck = defineCheck(ID, ['daemons', 'memory', 'node', 'workloads'], ({ daemons, ...context }) =>
+export const daemonsCheck = defineCheck(ID, ['daemons', 'memory', 'node', 'workloads', 'service'], ({ daemons, ...context }) =>
   checkDaemons(daemons, context),
 );
 

@@ -1,6 +1,6 @@
-import { broken, degraded, ok } from '../check.js';
+import { broken, degraded, ok, command } from '../check.js';
 import { defineCheck } from '../check-kind.js';
-import { type KernelFeature, isUnseen } from '../../../host/facts.js';
+import { type KernelFeature, hasSystemd, isUnseen } from '../../../host/facts.js';
 import { PSI_OFF_HINT } from '../../../config/lint/thresholds/readings.js';
 import { findingsOf, judged } from '../findings.js';
 import { hasCapability } from './process.js';
@@ -54,8 +54,8 @@ export const pressureWindowCheck = defineCheck('kernel.pressure-window', ['press
 /** Whether evictd can read OOM kills from /dev/kmsg. */
 export const kernelLogCheck = defineCheck(
   'kernel.log',
-  ['kernelLog', 'subject'],
-  ({ kernelLog: { refused, restricted }, subject: { kind, effective } }, id) => {
+  ['kernelLog', 'subject', 'service'],
+  ({ kernelLog: { refused, restricted }, subject: { kind, effective }, service }, id) => {
     const details = { refused: refused ?? null, restricted: restricted ?? null };
     if (kind === 'this process' || isUnseen(effective)) {
       if (refused === undefined) return ok(id, '/dev/kmsg is readable', details);
@@ -63,7 +63,12 @@ export const kernelLogCheck = defineCheck(
     }
     if (restricted === false || hasCapability(effective, 'CAP_SYSLOG')) return ok(id, 'the running evictd can read /dev/kmsg', details);
     const summary = 'the running evictd cannot read OOM kills from /dev/kmsg: it lacks CAP_SYSLOG, and kernel.dmesg_restrict is on';
-    return degraded(id, summary, 'add CAP_SYSLOG to CapabilityBoundingSet of its unit', details);
+    return degraded(
+      id,
+      summary,
+      hasSystemd(service) ? 'add CAP_SYSLOG to CapabilityBoundingSet of its unit' : 'start it with CAP_SYSLOG',
+      details,
+    );
   },
 );
 
@@ -103,20 +108,28 @@ export const oomCheck = defineCheck('kernel.oom', ['kernelFile'], ({ kernelFile 
 
 function problemsOf({ panicOnOom, killAllocatingTask, minTtlMs }: OomSettings): { readonly summary: string; readonly fix: string }[] {
   const found = [];
-  if (panicOnOom === 1) found.push({ summary: 'panic_on_oom=1: out of memory, the machine panics', fix: 'sysctl vm.panic_on_oom=0' });
+  if (panicOnOom === 1) found.push({ summary: 'panic_on_oom=1: out of memory, the machine panics', fix: setting('vm.panic_on_oom=0') });
   if (panicOnOom === 2) {
-    found.push({ summary: 'panic_on_oom=2: the machine panics even if only a cgroup reaches its limit', fix: 'sysctl vm.panic_on_oom=0' });
+    found.push({
+      summary: 'panic_on_oom=2: the machine panics even if only a cgroup reaches its limit',
+      fix: setting('vm.panic_on_oom=0'),
+    });
   }
   if (killAllocatingTask === 1) {
     const summary = 'oom_kill_allocating_task=1: the kernel kills the process that allocates, perhaps evictd, and ignores oom_score_adj';
-    found.push({ summary, fix: 'sysctl vm.oom_kill_allocating_task=0' });
+    found.push({ summary, fix: setting('vm.oom_kill_allocating_task=0') });
   }
   if (minTtlMs !== undefined && minTtlMs > 0) {
     const ms = String(minTtlMs);
     const summary = `lru_gen/min_ttl_ms=${ms}: the kernel kills as soon as the memory used in the last ${ms} ms does not fit`;
-    found.push({ summary, fix: 'echo 0 >/sys/kernel/mm/lru_gen/min_ttl_ms' });
+    found.push({ summary, fix: command('echo 0 >/sys/kernel/mm/lru_gen/min_ttl_ms') });
   }
   return found;
+}
+
+/** Now, and at the next boot. */
+export function setting(text: string): string {
+  return command(`sysctl -w ${text} && echo ${text} >>/etc/sysctl.d/60-evictd.conf`);
 }
 
 function numberIn(text: string | undefined): number | undefined {

@@ -4,6 +4,7 @@ import { jsonInteger } from '../../../core/quantity/integer.js';
 import { degraded, ok } from '../check.js';
 import { defineCheck } from '../check-kind.js';
 import { findingsOf, judged } from '../findings.js';
+import { setting } from './kernel.js';
 
 const STRICT = 2;
 
@@ -23,7 +24,7 @@ export const overcommitCheck = defineCheck(
     if (commitLimitBytes > needed) return ok(id, `${what}: the threshold is met before allocations fail`, details);
     const reached = limit === undefined ? 'memory is used up' : `${limit.text} is met`;
     const summary = `${what}: allocations fail before ${reached} (at ${amountOfBytes(needed)} in use), and any process may crash`;
-    return degraded(id, summary, 'sysctl vm.overcommit_memory=0, or raise vm.overcommit_ratio', details);
+    return degraded(id, summary, `${setting('vm.overcommit_memory=0')}, or raise vm.overcommit_ratio`, details);
   },
 );
 

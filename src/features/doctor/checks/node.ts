@@ -1,12 +1,13 @@
 import { amountOfBytes } from '../../../core/quantity/amount.js';
 import { jsonInteger } from '../../../core/quantity/integer.js';
-import { broken, ok, degraded, type Detail } from '../check.js';
+import { broken, ok, degraded, type Detail, command } from '../check.js';
 import { defineCheck } from '../check-kind.js';
 import { judged } from '../findings.js';
 import type { ArmedNotifier } from '../../../config/lint/machine.js';
 import { refusedText } from '../../../config/lint/thresholds/polled.js';
 import { operandsOf, operandText } from '../../../core/threshold/threshold.js';
 import { formatDuration } from '../../../core/quantity/duration.js';
+import { hasSystemd } from '../../../host/facts.js';
 import { requestedText, inhibitDelaySetting, suffices } from '../../../core/systemd/inhibit-delay.js';
 
 export const nodeCheck = defineCheck('node.memory', ['node'], ({ node: { name, missing, capacities, estimated } }, id) => {
@@ -56,18 +57,24 @@ export const reclaimCheck = defineCheck('reclaim.steps', ['reclaim'], ({ reclaim
 const NS_PER_SECOND = 1e9;
 
 /** Whether logind delays a shutdown for as long as the configuration requires. */
-export const shutdownDelayCheck = defineCheck('shutdown.delay', ['shutdown'], ({ shutdown: { requestedNs, delay } }, id) => {
-  const requestedSeconds = Number(requestedNs) / NS_PER_SECOND;
-  if (requestedNs <= 0n || delay === undefined)
-    return ok(id, 'no graceful shutdown is configured (shutdownGracePeriod)', { requestedSeconds: 0 });
-  const asked = requestedText(requestedNs);
-  if (delay.kind === 'unknown') {
-    const fix = 'systemctl status dbus systemd-logind; without logind systemd stops every unit at once, within its TimeoutStopSec';
-    return degraded(id, `at a shutdown ${asked}: ${delay.reason}`, fix, { requestedSeconds, inhibitDelayMaxSeconds: null });
-  }
-  const details = { requestedSeconds, inhibitDelayMaxSeconds: Number(delay.maxNs) / NS_PER_SECOND };
-  const summary = `logind delays a shutdown by at most ${formatDuration(delay.maxNs)} (InhibitDelayMaxSec), ${asked}`;
-  if (suffices(delay, requestedNs) === true) return ok(id, summary, details);
-  const fix = `evictd install --logind-drop-in, or ${inhibitDelaySetting(requestedNs)} in /etc/systemd/logind.conf.d/ and systemctl kill --signal=HUP systemd-logind`;
-  return degraded(id, `${summary}: then systemd stops the remaining workloads`, fix, details);
-});
+export const shutdownDelayCheck = defineCheck(
+  'shutdown.delay',
+  ['shutdown', 'service'],
+  ({ shutdown: { requestedNs, delay }, service }, id) => {
+    const requestedSeconds = Number(requestedNs) / NS_PER_SECOND;
+    if (requestedNs <= 0n || delay === undefined)
+      return ok(id, 'no graceful shutdown is configured (shutdownGracePeriod)', { requestedSeconds: 0 });
+    const asked = requestedText(requestedNs);
+    if (delay.kind === 'unknown') {
+      const fix = !hasSystemd(service)
+        ? 'remove shutdownGracePeriod: it needs systemd-logind'
+        : 'systemctl status dbus systemd-logind; without logind systemd stops every unit at once, within its TimeoutStopSec';
+      return degraded(id, `at a shutdown ${asked}: ${delay.reason}`, fix, { requestedSeconds, inhibitDelayMaxSeconds: null });
+    }
+    const details = { requestedSeconds, inhibitDelayMaxSeconds: Number(delay.maxNs) / NS_PER_SECOND };
+    const summary = `logind delays a shutdown by at most ${formatDuration(delay.maxNs)} (InhibitDelayMaxSec), ${asked}`;
+    if (suffices(delay, requestedNs) === true) return ok(id, summary, details);
+    const fix = `${command('evictd install --logind-drop-in')}, or ${inhibitDelaySetting(requestedNs)} in /etc/systemd/logind.conf.d/ and systemctl kill --signal=HUP systemd-logind`;
+    return degraded(id, `${summary}: then systemd stops the remaining workloads`, fix, details);
+  },
+);

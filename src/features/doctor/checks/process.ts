@@ -1,6 +1,6 @@
 import { broken, ok, degraded, unseen } from '../check.js';
 import { defineCheck } from '../check-kind.js';
-import { isUnseen } from '../../../host/facts.js';
+import { hasSystemd, isUnseen } from '../../../host/facts.js';
 
 /** package.json, engines. */
 const OLDEST = [20, 19] as const;
@@ -37,8 +37,8 @@ export function hasCapability(effective: bigint, name: Name): boolean {
 
 export const capabilitiesCheck = defineCheck(
   'process.capabilities',
-  ['subject'],
-  ({ subject: { kind, pid, effective, uid, limits } }, id) => {
+  ['subject', 'service'],
+  ({ subject: { kind, pid, effective, uid, limits }, service }, id) => {
     if (isUnseen(effective)) return unseen(id, 'capabilities of evictd', effective);
     const mayLock = !isUnseen(limits) && limits.lockedBytes === Infinity;
     const missing = NEEDED.filter(({ name }) => !hasCapability(effective, name) && !(name === 'CAP_IPC_LOCK' && mayLock));
@@ -49,7 +49,9 @@ export const capabilitiesCheck = defineCheck(
     const names = missing.map(({ name }) => name).join(' ');
     const fix =
       kind === 'running'
-        ? `add ${names} to CapabilityBoundingSet of its unit`
+        ? hasSystemd(service)
+          ? `add ${names} to CapabilityBoundingSet of its unit`
+          : `start it with ${names}`
         : uid === 0
           ? `grant root ${names}, which this environment removes (in a container: --cap-add)`
           : 'run evictd as root';
@@ -65,8 +67,8 @@ const SHARE = 0.5;
 
 export const descriptorsCheck = defineCheck(
   'process.descriptors',
-  ['subject', 'workloads'],
-  ({ subject: { limits }, workloads: { listed, filesEach } }, id) => {
+  ['subject', 'workloads', 'service'],
+  ({ subject: { limits }, workloads: { listed, filesEach }, service }, id) => {
     if (isUnseen(limits)) return unseen(id, 'limit of open files', limits);
     const needed = listed.length * filesEach;
     const { openFiles } = limits;
@@ -74,7 +76,8 @@ export const descriptorsCheck = defineCheck(
     const limit = openFiles === Infinity ? 'none' : String(openFiles);
     const summary = `limit of open files: ${limit}; ${String(listed.length)} workloads need ${String(needed)}`;
     if (needed <= openFiles * SHARE) return ok(id, summary, details);
-    const fix = `set LimitNOFILE=${String(2 ** Math.ceil(Math.log2(4 * needed)))} in its unit, or ulimit -n`;
+    const enough = String(2 ** Math.ceil(Math.log2(4 * needed)));
+    const fix = hasSystemd(service) ? `set LimitNOFILE=${enough} in its unit` : `start it with ulimit -n ${enough}`;
     return degraded(id, `${summary}, more than half: evictd opens the others for each reading`, fix, details);
   },
 );

@@ -1,6 +1,6 @@
-import { broken, degraded, ok, unseen, type Check } from '../check.js';
+import { broken, degraded, ok, unseen, type Check, command } from '../check.js';
 import { defineCheck } from '../check-kind.js';
-import { isUnseen } from '../../../host/facts.js';
+import { hasSystemd, isUnseen, type ServiceFacts } from '../../../host/facts.js';
 
 /** Whether systemd starts evictd at boot and restarts it. */
 export const serviceUnitCheck = defineCheck('service.unit', ['service'], ({ service }, id) => {
@@ -23,21 +23,31 @@ export const serviceUnitCheck = defineCheck('service.unit', ['service'], ({ serv
     result: result ?? null,
   };
   if (load === 'not-found')
-    return degraded(id, 'evictd.service is not installed: evictd does not start at boot', 'evictd install --now', details);
+    return degraded(id, 'evictd.service is not installed: evictd does not start at boot', command('evictd install --now'), details);
   if (load !== 'loaded')
     return broken(
       id,
       `evictd.service is ${load ?? 'unknown'}`,
-      'systemctl unmask evictd; systemctl status evictd shows the reason',
+      `${command('systemctl unmask evictd')}; systemctl status evictd shows the reason`,
       details,
     );
   const state = `evictd.service is ${file ?? 'unknown'} and ${active ?? 'unknown'}${sub === undefined || sub === 'running' ? '' : ` (${sub})`}`;
   if (active === 'failed')
-    return broken(id, `${state}: ${result ?? ''}`, 'journalctl -u evictd -e shows the reason; then systemctl restart evictd', details);
-  if (active !== 'active') return degraded(id, state, 'systemctl start evictd', details);
+    return broken(
+      id,
+      `${state}: ${result ?? ''}`,
+      `journalctl -u evictd -e shows the reason; then ${command('systemctl restart evictd')}`,
+      details,
+    );
+  if (active !== 'active') return degraded(id, state, command('systemctl start evictd'), details);
   if (changed === 'yes')
-    return degraded(id, `${state}, but its unit file has changed since`, 'systemctl daemon-reload, then systemctl restart evictd', details);
-  if (file !== 'enabled') return degraded(id, `${state}: it does not start at the next boot`, 'systemctl enable evictd', details);
+    return degraded(
+      id,
+      `${state}, but its unit file has changed since`,
+      command('systemctl daemon-reload && systemctl restart evictd'),
+      details,
+    );
+  if (file !== 'enabled') return degraded(id, `${state}: it does not start at the next boot`, command('systemctl enable evictd'), details);
   return ok(id, state, details);
 });
 
@@ -56,7 +66,9 @@ export const instanceCheck = defineCheck('service.instance', ['instance', 'servi
     const summary = 'evictd.service is active, but guards another node than this configuration names, or uses another runtime directory';
     return degraded(id, summary, 'run doctor with the configuration of the service (systemctl cat evictd)', { pid: null });
   }
-  return degraded(id, 'no evictd guards this node now', 'systemctl start evictd, or evictd run', { pid: null });
+  return degraded(id, 'no evictd guards this node now', hasSystemd(service) ? 'see service.unit; or evictd run' : 'evictd run', {
+    pid: null,
+  });
 });
 
 export function dryRun(id: string, pid: number, fix: string): Check {
@@ -80,20 +92,34 @@ export const windowsInstanceCheck = defineCheck('service.instance', ['instance']
 export const windowsServiceCheck = defineCheck('service.manager', ['windowsService'], ({ windowsService: service }, id) => {
   if (isUnseen(service)) return unseen(id, 'whether evictd is a service', service);
   const { state } = service;
-  if (!('pid' in service)) return degraded(id, 'evictd is not a service: it does not start at boot', 'evictd install --now', { state });
+  if (!('pid' in service))
+    return degraded(id, 'evictd is not a service: it does not start at boot', command('evictd install --now'), { state });
   const details = { state, pid: service.pid };
   if (state === 'running') return ok(id, `the service evictd is running (process ${String(service.pid)})`, details);
-  return degraded(id, `the service evictd is ${state}`, 'net start evictd; %ProgramData%\\evictd\\evictd.log has the reason', details);
+  return degraded(
+    id,
+    `the service evictd is ${state}`,
+    `${command('net start evictd')}; %ProgramData%\\evictd\\evictd.log has the reason`,
+    details,
+  );
 });
 
+function restartFix(service: ServiceFacts): string {
+  return hasSystemd(service) ? command('systemctl restart evictd') : 'restarting evictd';
+}
+
 /** Whether the running evictd has the version of this program. */
-export const runningVersionCheck = defineCheck('service.version', ['instance', 'version'], ({ instance, version }, id) => {
-  if (instance.kind !== 'running' || instance.version === undefined) return [];
-  const details = { running: instance.version, installed: version };
-  if (instance.version === version) return [ok(id, `the running evictd has this version, ${version}`, details)];
-  const summary = `the running evictd has version ${instance.version}, this program has ${version}`;
-  return [degraded(id, summary, 'systemctl restart evictd', details)];
-});
+export const runningVersionCheck = defineCheck(
+  'service.version',
+  ['instance', 'version', 'service'],
+  ({ instance, version, service }, id) => {
+    if (instance.kind !== 'running' || instance.version === undefined) return [];
+    const details = { running: instance.version, installed: version };
+    if (instance.version === version) return [ok(id, `the running evictd has this version, ${version}`, details)];
+    const summary = `the running evictd has version ${instance.version}, this program has ${version}`;
+    return [degraded(id, summary, restartFix(service), details)];
+  },
+);
 
 /** Whether the running evictd refused its configuration at the last reload. */
 export const runningConfigurationCheck = defineCheck('service.configuration', ['instance', 'reload'], ({ instance, reload }, id) => {
@@ -108,16 +134,21 @@ export const runningConfigurationCheck = defineCheck('service.configuration', ['
 });
 
 /** Whether the running evictd evicts nothing because it has crashed too often. */
-export const safeModeCheck = defineCheck('service.safe-mode', ['instance', 'crashes'], ({ instance, crashes: found }, id) => {
-  if (instance.kind !== 'running') return [];
-  if (isUnseen(found)) return [unseen(id, 'whether the running evictd is in safe mode', found)];
-  const { crashes, limit } = found;
-  const times = `${String(crashes)} ${crashes === 1 ? 'time' : 'times'}`;
-  if (crashes === 0) return [ok(id, 'the running evictd has not crashed', { crashes, safeMode: false })];
-  if (limit === 0 || crashes < limit) return [ok(id, `evictd has crashed ${times} in a row, and evicts`, { crashes, safeMode: false })];
-  const fix = 'journalctl -u evictd shows the crashes; systemctl restart evictd ends the safe mode at once';
-  return [broken(id, `the running evictd is in safe mode: it has crashed ${times} and evicts nothing`, fix, { crashes, safeMode: true })];
-});
+export const safeModeCheck = defineCheck(
+  'service.safe-mode',
+  ['instance', 'crashes', 'service'],
+  ({ instance, crashes: found, service }, id) => {
+    if (instance.kind !== 'running') return [];
+    if (isUnseen(found)) return [unseen(id, 'whether the running evictd is in safe mode', found)];
+    const { crashes, limit } = found;
+    const times = `${String(crashes)} ${crashes === 1 ? 'time' : 'times'}`;
+    if (crashes === 0) return [ok(id, 'the running evictd has not crashed', { crashes, safeMode: false })];
+    if (limit === 0 || crashes < limit) return [ok(id, `evictd has crashed ${times} in a row, and evicts`, { crashes, safeMode: false })];
+    const log = hasSystemd(service) ? 'journalctl -u evictd' : 'its log';
+    const fix = `${log} shows the crashes; ${restartFix(service)} ends the safe mode at once`;
+    return [broken(id, `the running evictd is in safe mode: it has crashed ${times} and evicts nothing`, fix, { crashes, safeMode: true })];
+  },
+);
 
 /** Whether an operator has paused evictions. */
 export const pauseCheck = defineCheck('service.pause', ['instance', 'pauses'], ({ instance, pauses: found }, id) => {
@@ -125,7 +156,7 @@ export const pauseCheck = defineCheck('service.pause', ['instance', 'pauses'], (
   if (isUnseen(found)) return [unseen(id, 'whether evictions are paused', found)];
   const { messages } = found;
   if (messages.length === 0) return [ok(id, 'evictions are not paused', { pauses: [] })];
-  return [degraded(id, messages.join('; '), 'evictd resume ends all pauses; they end by themselves', { pauses: messages })];
+  return [degraded(id, messages.join('; '), `${command('evictd resume')} ends all pauses; they end by themselves`, { pauses: messages })];
 });
 
 /** Whether systemd restarts an evictd that hangs. */
@@ -133,7 +164,7 @@ export const watchdogCheck = defineCheck('service.watchdog', ['service'], ({ ser
   if (service.kind !== 'unit' || service.properties.ActiveState !== 'active') return [];
   const { WatchdogUSec: watchdog, Restart: restart } = service.properties;
   const details = { watchdog: watchdog ?? null, restart: restart ?? null };
-  const fix = 'evictd install writes a unit with WatchdogSec and Restart=always';
+  const fix = `${command('evictd install')} writes a unit with WatchdogSec and Restart=always`;
   if (watchdog === undefined || watchdog === '0' || watchdog === 'infinity')
     return [degraded(id, 'the service has no watchdog: systemd does not restart an evictd that hangs', fix, details)];
   if (restart !== 'always')

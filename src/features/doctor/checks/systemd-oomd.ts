@@ -1,5 +1,5 @@
 import { isBelow } from '../../../core/workload/cgroup.js';
-import { degraded, ok, type Check } from '../check.js';
+import { degraded, ok, type Check, command } from '../check.js';
 import { type DaemonFacts, type MemoryFacts, isUnseen } from '../../../host/facts.js';
 import type { WorkloadFacts } from '../machine-facts.js';
 
@@ -14,7 +14,7 @@ export function checkSystemdOomd(
   { listed }: WorkloadFacts,
   { swapBytes }: Pick<MemoryFacts, 'swapBytes'>,
 ): Check {
-  const off = 'systemctl disable --now systemd-oomd.service systemd-oomd.socket';
+  const off = command('systemctl disable --now systemd-oomd.service systemd-oomd.socket');
   if (isUnseen(settings))
     return degraded(id, `${process}: unknown which cgroups it monitors: ${settings.unseen}`, `see oomctl; ${off} stops it`, {
       monitored: null,

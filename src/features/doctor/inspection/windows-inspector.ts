@@ -49,6 +49,7 @@ export function windowsFacts({ loaded, filesystemsRead, addon, native, runtime, 
     version: () => manifest.version,
     runtime: () => runtime,
     rights: () => ({ isAdministrator: isAdministrator(), debugPrivilege }),
+    service: () => ({ kind: 'no systemd' }),
     instance: () => readInstance(config.runtimeDirectory, native),
     crashes: async () =>
       crashesOf(await facts.instance(), runFilePath(config.runtimeDirectory, instanceName({ cgroup: undefined })), config.safeMode.crashes),

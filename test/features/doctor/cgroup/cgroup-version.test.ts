@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { cgroupVersionCheck } from '../../../../src/features/doctor/checks/cgroup.js';
-import { cgroupFacts } from '../support.js';
+import { cgroupFacts, unit } from '../support.js';
 
 const v1 = { version: 1, mountPoint: '/sys/fs/cgroup/memory' } as const;
 
@@ -10,7 +10,7 @@ test.each<[rule: string, facts: Parameters<typeof cgroupFacts>[0], status: strin
   ['hybrid has cgroup.kill', { memory: v1 }, 'degraded', /^hybrid: memory on cgroup v1 at [^;]*memory\.min[^,]*$/],
   ['no memory controller', { memory: undefined }, 'broken', /^no cgroup memory controller/],
 ])('%s', (_rule, facts, status, summary) => {
-  const check = cgroupVersionCheck.judge({ cgroup: cgroupFacts(facts) })[0];
+  const check = cgroupVersionCheck.judge({ service: unit(), cgroup: cgroupFacts(facts) })[0];
   expect(check).toMatchObject({ id: 'cgroup.version', status });
   expect(check?.summary).toMatch(summary);
 });

@@ -44,13 +44,18 @@ describe('cgroup.controllers', () => {
     ],
     ['it ends at the root', [{ path: '/b', stopsAt: '/' }], 'broken', /disabled in \/\)/, />\/sys\/fs\/cgroup\/cgroup\.subtree_control$/],
   ])('%s', (_rule, delegations, status, summary, fix) => {
-    const [check] = controllersCheck.judge({ cgroup: cgroupFacts({ delegations }) });
+    const [check] = controllersCheck.judge({ service: { kind: 'no systemd' }, cgroup: cgroupFacts({ delegations }) });
     expectCheck(check, 'cgroup.controllers', status, summary);
     expect(check?.fix ?? '').toMatch(fix);
   });
 
   test('v1 has its controller everywhere, and without workloads there is no check', () => {
-    expect(controllersCheck.judge({ cgroup: cgroupFacts({ ...v1, delegations: [{ path: '/a', stopsAt: '/' }] }) })).toEqual([]);
-    expect(controllersCheck.judge({ cgroup: cgroupFacts() })).toEqual([]);
+    expect(
+      controllersCheck.judge({
+        service: { kind: 'no systemd' },
+        cgroup: cgroupFacts({ ...v1, delegations: [{ path: '/a', stopsAt: '/' }] }),
+      }),
+    ).toEqual([]);
+    expect(controllersCheck.judge({ service: { kind: 'no systemd' }, cgroup: cgroupFacts() })).toEqual([]);
   });
 });

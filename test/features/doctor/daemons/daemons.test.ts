@@ -9,9 +9,9 @@ import {
 } from '../../../../src/features/doctor/checks/daemons.js';
 import type { DaemonFacts } from '../../../../src/host/facts.js';
 import { parseOomctl } from '../../../../src/features/doctor/checks/systemd-oomd.js';
-import { expectCheck, fixture, GIB, hard, memoryFacts, MIB, nodeFacts, workloadFacts } from '../support.js';
+import { expectCheck, fixture, GIB, hard, memoryFacts, MIB, nodeFacts, unit, workloadFacts } from '../support.js';
 
-const beside: DaemonContext = { memory: memoryFacts(), node: nodeFacts(), workloads: workloadFacts() };
+const beside: DaemonContext = { memory: memoryFacts(), node: nodeFacts(), workloads: workloadFacts(), service: unit() };
 
 function daemon(name: DaemonFacts['name'], facts: Partial<DaemonFacts> = {}): DaemonFacts {
   return { name, pid: 236, unit: `${name}.service`, arguments: [], settings: '', memory: undefined, ...facts };

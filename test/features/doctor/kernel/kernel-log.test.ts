@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { clockCheck, kernelLogCheck } from '../../../../src/features/doctor/checks/kernel.js';
 import type { CheckStatus } from '../../../../src/features/doctor/check.js';
 import type { KernelLogFacts, SubjectFacts } from '../../../../src/host/facts.js';
-import { expectCheck, subjectFacts, withoutCapabilities } from '../support.js';
+import { expectCheck, subjectFacts, unit, withoutCapabilities } from '../support.js';
 
 const refused = '/dev/kmsg: EPERM (operation not permitted)';
 const running = { kind: 'running' } as const;
@@ -21,7 +21,11 @@ test.each<[rule: string, log: Partial<KernelLogFacts>, subject: Partial<SubjectF
   ['… and needs none', { restricted: false }, { ...running, effective: 0n }, 'ok', /running evictd can/],
 ])('%s', (_rule, log, subject, status, summary) => {
   expectCheck(
-    kernelLogCheck.judge({ kernelLog: { refused: undefined, restricted: true, ...log }, subject: subjectFacts(subject) })[0],
+    kernelLogCheck.judge({
+      service: unit(),
+      kernelLog: { refused: undefined, restricted: true, ...log },
+      subject: subjectFacts(subject),
+    })[0],
     'kernel.log',
     status,
     summary,

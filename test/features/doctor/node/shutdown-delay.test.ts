@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { CheckStatus } from '../../../../src/features/doctor/check.js';
 import type { ShutdownFacts } from '../../../../src/features/doctor/machine-facts.js';
 import { shutdownDelayCheck } from '../../../../src/features/doctor/checks/node.js';
-import { expectCheck } from '../support.js';
+import { expectCheck, unit } from '../support.js';
 
 const seconds = (count: number): bigint => BigInt(count) * 1_000_000_000n;
 const known = (count: number): ShutdownFacts['delay'] => ({ kind: 'known', maxNs: seconds(count) });
@@ -19,11 +19,11 @@ test.each<[rule: string, facts: ShutdownFacts, status: CheckStatus, summary: Reg
   ['too short', { requestedNs: seconds(30), delay: known(5) }, 'degraded', /at most 5s .* needs 30s, .*: then systemd stops the remaining/],
   ['no logind', { requestedNs: seconds(30), delay: { kind: 'unknown', reason: 'logind does not run' } }, 'degraded', /logind does not run/],
 ])('shutdown.delay: %s', (_rule, facts, status, summary) => {
-  expectCheck(shutdownDelayCheck.judge({ shutdown: facts })[0], 'shutdown.delay', status, summary);
+  expectCheck(shutdownDelayCheck.judge({ service: unit(), shutdown: facts })[0], 'shutdown.delay', status, summary);
 });
 
 test('the fix of one that is too short has what to write', () => {
-  expect(shutdownDelayCheck.judge({ shutdown: { requestedNs: seconds(30), delay: known(5) } })[0]?.fix).toContain(
+  expect(shutdownDelayCheck.judge({ service: unit(), shutdown: { requestedNs: seconds(30), delay: known(5) } })[0]?.fix).toContain(
     'InhibitDelayMaxSec=32 in /etc/systemd/logind.conf.d/',
   );
 });

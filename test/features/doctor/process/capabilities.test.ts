@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { capabilitiesCheck } from '../../../../src/features/doctor/checks/process.js';
 import type { CheckStatus } from '../../../../src/features/doctor/check.js';
 import type { SubjectFacts } from '../../../../src/host/facts.js';
-import { expectCheck, subjectFacts, withoutCapabilities as without } from '../support.js';
+import { expectCheck, subjectFacts, unit, withoutCapabilities as without } from '../support.js';
 
 const unlimited = { openFiles: 1024, lockedBytes: Infinity };
 
@@ -46,7 +46,7 @@ test.each<[rule: string, facts: Partial<SubjectFacts>, status: CheckStatus, summ
     /as root/,
   ],
 ])('%s', (_rule, facts, status, summary, fix) => {
-  const check = capabilitiesCheck.judge({ subject: subjectFacts(facts) })[0];
+  const check = capabilitiesCheck.judge({ service: unit(), subject: subjectFacts(facts) })[0];
   expectCheck(check, 'process.capabilities', status, summary);
   expect(check?.fix ?? '').toMatch(fix);
 });

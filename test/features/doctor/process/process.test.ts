@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { addonCheck, descriptorsCheck, nodeVersionCheck } from '../../../../src/features/doctor/checks/process.js';
 import type { CheckStatus } from '../../../../src/features/doctor/check.js';
 import manifest from '../../../../package.json' with { type: 'json' };
-import { expectCheck, subjectFacts, workloadFacts } from '../support.js';
+import { expectCheck, subjectFacts, unit, workloadFacts } from '../support.js';
 
 const build = { node: 'v20.20.2', arch: 'x64', abi: '115', napi: '9', addon: { file: '/a.node' } };
 
@@ -33,6 +33,7 @@ test.each<[rule: string, workloads: number, openFiles: number, status: CheckStat
 ])('descriptors: %s', (_rule, count, openFiles, status, summary) => {
   const listed = Array.from({ length: count }, (_, index) => ({ name: String(index), path: `/${String(index)}`, hindrance: undefined }));
   const check = descriptorsCheck.judge({
+    service: unit(),
     subject: subjectFacts({ limits: { openFiles, lockedBytes: 0 } }),
     workloads: workloadFacts({ listed }),
   })[0];
@@ -40,6 +41,10 @@ test.each<[rule: string, workloads: number, openFiles: number, status: CheckStat
 });
 
 test('limits that cannot be seen', () => {
-  const check = descriptorsCheck.judge({ subject: subjectFacts({ limits: { unseen: 'EACCES' } }), workloads: workloadFacts() })[0];
+  const check = descriptorsCheck.judge({
+    service: unit(),
+    subject: subjectFacts({ limits: { unseen: 'EACCES' } }),
+    workloads: workloadFacts(),
+  })[0];
   expectCheck(check, 'process.descriptors', 'degraded', /^unknown limit of open files: EACCES/);
 });

@@ -50,7 +50,7 @@ describe('service.instance, service.version and service.configuration', () => {
     ['one that was started before an upgrade', '1.1.9', ['degraded']],
     ['unknown version', undefined, []],
   ])('%s', (_rule, version, statuses) => {
-    const checks = runningVersionCheck.judge({ instance: { ...here, version }, version: '1.2.0' });
+    const checks = runningVersionCheck.judge({ service: unit(), instance: { ...here, version }, version: '1.2.0' });
     expect(checks.map(({ id, status }) => [id, status])).toEqual(statuses.map((status) => ['service.version', status]));
   });
 
@@ -72,7 +72,7 @@ describe('service.instance, service.version and service.configuration', () => {
     ['switched off', { crashes: 9, limit: 0 }, 'ok', /crashed 9 times in a row, and evicts$/],
     ['not readable', { unseen: 'EACCES' }, 'degraded', /^unknown whether .*: EACCES/],
   ])('%s', (_rule, crashes, status, summary) => {
-    expectCheck(safeModeCheck.judge({ instance: here, crashes })[0], 'service.safe-mode', status, summary);
+    expectCheck(safeModeCheck.judge({ service: unit(), instance: here, crashes })[0], 'service.safe-mode', status, summary);
   });
 
   test.each<[rule: string, pauses: PauseFacts, status: CheckStatus, summary: RegExp]>([
@@ -84,9 +84,9 @@ describe('service.instance, service.version and service.configuration', () => {
   });
 
   test('without a running evictd there is neither a version nor a configuration', () => {
-    expect(runningVersionCheck.judge({ instance: { kind: 'none' }, version: '1.2.0' })).toEqual([]);
+    expect(runningVersionCheck.judge({ service: unit(), instance: { kind: 'none' }, version: '1.2.0' })).toEqual([]);
     expect(runningConfigurationCheck.judge({ instance: { kind: 'none' }, reload: { refused: undefined } })).toEqual([]);
-    expect(safeModeCheck.judge({ instance: { kind: 'none' }, crashes: { crashes: 5, limit: 5 } })).toEqual([]);
+    expect(safeModeCheck.judge({ service: unit(), instance: { kind: 'none' }, crashes: { crashes: 5, limit: 5 } })).toEqual([]);
     expect(pauseCheck.judge({ instance: { kind: 'none' }, pauses: { messages: ['paused'] } })).toEqual([]);
   });
 });
@@ -130,13 +130,18 @@ describe('service.memory-min', () => {
     ['in the root cgroup', { ...running, cgroups: [] }, 'degraded', /root cgroup/],
     ['none runs', {}, 'ok', /evictd install makes a top-level evictd\.slice/],
   ])('%s', (_rule, facts, status, summary) => {
-    expectCheck(memoryMinCheck.judge({ subject: subjectFacts(facts), cgroup: cgroupFacts() })[0], 'service.memory-min', status, summary);
+    expectCheck(
+      memoryMinCheck.judge({ service: unit(), subject: subjectFacts(facts), cgroup: cgroupFacts() })[0],
+      'service.memory-min',
+      status,
+      summary,
+    );
   });
 
   test('v1 has none', () => {
     const v1 = cgroupFacts({ memory: { version: 1, mountPoint: '/m' } });
     expectCheck(
-      memoryMinCheck.judge({ subject: subjectFacts(running), cgroup: v1 })[0],
+      memoryMinCheck.judge({ service: unit(), subject: subjectFacts(running), cgroup: v1 })[0],
       'service.memory-min',
       'degraded',
       /^cgroup v1 has no memory\.min/,
@@ -150,7 +155,7 @@ test.each<[rule: string, facts: Partial<SubjectFacts>, status: CheckStatus | und
   ['-899 is not', { ...running, oomScoreAdj: -899 }, 'degraded'],
   ['no check for another process', { oomScoreAdj: 0 }, undefined],
 ])('service.oom-score-adj: %s', (_rule, facts, status) => {
-  const [check] = oomScoreAdjCheck.judge({ subject: subjectFacts(facts) });
+  const [check] = oomScoreAdjCheck.judge({ service: unit(), subject: subjectFacts(facts) });
   if (status === undefined) expect(check).toBeUndefined();
   else expectCheck(check, 'service.oom-score-adj', status, /oom_score_adj is -\d+/);
 });
