@@ -83,10 +83,11 @@ const COLUMNS: readonly Column[] = [
   { heading: '', align: 'left' },
 ];
 
-/** One line a candidate. */
+/** One line a candidate. A protected one has no place, and takes none. */
 export function rankingTable(rows: readonly RankedRow[], style: Style): string[] {
+  const passedOver = (place: number): number => rows.filter((row) => row.protection !== undefined && row.place < place).length;
   const cells = rows.map(({ place, name, compared, decidedBy, isVictim, protection }) => [
-    String(place),
+    protection === undefined ? String(place - passedOver(place)) : '-',
     name,
     compared.exceedsRequest ? 'yes' : 'no',
     String(compared.priority),

@@ -33,7 +33,7 @@ function workloadLines(workload: WorkloadExplanation, style: Style): string[] {
   const columns: Column[] = [
     { heading: 'COMPARED', align: 'left' },
     ...(before ? [{ heading: `${String(before.place)} ${before.name}`, align: 'left' } as const] : []),
-    { heading: `${String(place)} ${name}`, align: 'left' },
+    { heading: `${String(place ?? '-')} ${name}`, align: 'left' },
     ...(after ? [{ heading: `${String(after.place)} ${after.name}`, align: 'left' } as const] : []),
   ];
   const rows = comparators.map((each) => [
@@ -58,8 +58,8 @@ function workloadLines(workload: WorkloadExplanation, style: Style): string[] {
     ...table(columns, rows, paint),
     '',
     ...[
-      ...decided(before, (other) => `${other.name} comes before it`),
-      ...decided(after, (other) => `it comes before ${other.name}`),
+      ...decided(before, (other) => `${other.name} ${protection ? 'would come' : 'comes'} before it`),
+      ...decided(after, (other) => `it ${protection ? 'would come' : 'comes'} before ${other.name}`),
       'what would change that:',
       ...wouldChange.map((each) => `  ${each}`),
     ].map(printable),

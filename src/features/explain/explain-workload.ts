@@ -2,7 +2,7 @@ import type { Policy } from '../../core/decide/state.js';
 import type { TimedPause } from '../../core/message/pause-message.js';
 import { amountOfResource } from '../../core/quantity/amount.js';
 import { comparatorsOf, decidingComparator, type ComparatorName, type RankComparator } from '../../core/rank/rank-comparators.js';
-import { protectionText, type RankedWorkload } from '../../core/rank/rank.js';
+import { protectionText, turns, type RankedWorkload } from '../../core/rank/rank.js';
 import { SIGNAL_FACTS, type ResourceSignal } from '../../core/signal/signal.js';
 import { isBelow } from '../../core/workload/cgroup.js';
 import type { Protection, Workload } from '../../core/workload/workload.js';
@@ -23,24 +23,26 @@ interface RankedMoment {
 export function explainWorkload(moment: RankedMoment, item: RankedWorkload): WorkloadExplanation {
   const { signal, policy, ranking, settingsOf } = moment;
   const comparators = comparatorsOf(signal, policy.departures);
-  const index = ranking.indexOf(item);
-  const [before, after] = [ranking[index - 1], ranking[index + 1]];
-  const { workload, place, protection } = item;
+  const { workload, protection } = item;
+  const compared = ranking.filter((other) => other.protection === undefined || other === item);
+  const index = compared.indexOf(item);
+  const [before, after] = [compared[index - 1], compared[index + 1]];
+  const placeOf = turns(ranking);
   const values = (of: RankedWorkload | undefined, { valueOf }: RankComparator): string | null => (of ? valueOf(of) : null);
   return {
     name: workload.name,
     path: workload.path,
-    place,
-    of: ranking.length,
-    evictedBefore: ranking.slice(0, index).filter((other) => other.protection === undefined).length,
+    place: placeOf.get(item) ?? null,
+    of: placeOf.size,
+    evictedBefore: index,
     comparators: comparators.map((comparator) => ({
       comparator: comparator.name,
       value: comparator.valueOf(item),
       before: values(before, comparator),
       after: values(after, comparator),
     })),
-    before: neighbour(comparators, before, item),
-    after: neighbour(comparators, after, item),
+    before: neighbour(comparators, before, item, placeOf),
+    after: neighbour(comparators, after, item, placeOf),
     protection: protection
       ? {
           kind: protection.kind,
@@ -56,10 +58,11 @@ function neighbour(
   comparators: readonly RankComparator[],
   other: RankedWorkload | undefined,
   item: RankedWorkload,
+  placeOf: ReadonlyMap<RankedWorkload, number>,
 ): NeighbourExplanation | null {
-  if (other === undefined) return null;
-  const { workload, place } = other;
-  return { name: workload.name, place, decidedBy: decidingComparator(comparators, other, item)?.name ?? null };
+  const place = other && placeOf.get(other);
+  if (other === undefined || place === undefined) return null;
+  return { name: other.workload.name, place, decidedBy: decidingComparator(comparators, other, item)?.name ?? null };
 }
 
 /** What ends each kind of protection. Left out: nothing that an operator sets. */

@@ -43,6 +43,7 @@ export interface ComparatorExplanation {
   readonly after: string | null;
 }
 
+/** A workload that may be evicted. */
 export interface NeighbourExplanation {
   readonly name: string;
   readonly place: number;
@@ -53,9 +54,11 @@ export interface NeighbourExplanation {
 export interface WorkloadExplanation {
   readonly name: string;
   readonly path: string;
-  readonly place: number;
+  /** Among those that may be evicted, from 1; null: it is protected. */
+  readonly place: number | null;
+  /** How many may be evicted. */
   readonly of: number;
-  /** How many that are not protected come before it. */
+  /** How many of them come before it, or would. */
   readonly evictedBefore: number;
   readonly comparators: readonly ComparatorExplanation[];
   readonly before: NeighbourExplanation | null;

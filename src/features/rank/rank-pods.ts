@@ -1,7 +1,7 @@
 import { Option, type Command } from 'commander';
 import { departuresOf } from '../../core/decide/departures.js';
 import type { Layout } from '../../core/signal/layout.js';
-import { rank, describeRanked, protectionText, type RankedWorkload } from '../../core/rank/rank.js';
+import { rank, describeRanked, protectionText, turns, type RankedWorkload } from '../../core/rank/rank.js';
 import { type ResourceSignal, SIGNAL_FACTS } from '../../core/signal/signal.js';
 import { UsageError } from '../../errors.js';
 import { documentOf, isAbsent, member, wrong } from '../../kubernetes/document.js';
@@ -129,16 +129,20 @@ export function podRankText(report: PodRankReport, style: Style): string {
   const { signal, ranked, omitted: leftOut } = report;
   const { resource } = SIGNAL_FACTS[signal];
   const amount = (nano: bigint): string => (nano > 0n ? amountOfResource(resource, nano / NANO) : '-');
-  const rows = ranked.map(({ place, workload, usage, requestNano, aboveRequestNano, priority, protection }) => [
-    String(place),
-    workload.path,
-    String(priority),
-    usage === undefined ? '?' : amountOfResource(resource, usage),
-    amount(requestNano),
-    amount(aboveRequestNano),
-    workload.qosClass,
-    protection ? `never evicted: ${protectionText(protection)}` : '',
-  ]);
+  const placeOf = turns(ranked);
+  const rows = ranked.map((item) => {
+    const { workload, usage, requestNano, aboveRequestNano, priority, protection } = item;
+    return [
+      String(placeOf.get(item) ?? '-'),
+      workload.path,
+      String(priority),
+      usage === undefined ? '?' : amountOfResource(resource, usage),
+      amount(requestNano),
+      amount(aboveRequestNano),
+      workload.qosClass,
+      protection ? `never evicted: ${protectionText(protection)}` : '',
+    ];
+  });
   const paint = (cell: string, row: number): string => (row === -1 || ranked[row]?.protection ? style('dim', cell) : cell);
   const others = omittedText(leftOut);
   const lines = [...(rows.length > 0 ? [...table(COLUMNS, rows, paint), ''] : []), stateText(report), conclusion(report)];
@@ -175,6 +179,7 @@ export function podRankJson(report: PodRankReport): string {
   const { signal, layout, nodeName, observation, ranked, omitted: leftOut } = report;
   const { resource, unit } = SIGNAL_FACTS[signal];
   const seen = typeof observation === 'string' ? undefined : observation;
+  const placeOf = turns(ranked);
   return `${jsonText(
     {
       signal,
@@ -185,7 +190,7 @@ export function podRankJson(report: PodRankReport): string {
       capacity: seen === undefined ? null : jsonInteger(seen.capacity),
       conclusion: conclusion(report),
       pods: ranked.map((item) => ({
-        place: item.place,
+        place: placeOf.get(item) ?? null,
         namespace: item.workload.pod?.namespace ?? null,
         name: item.workload.name,
         uid: item.workload.id,

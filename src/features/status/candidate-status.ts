@@ -1,6 +1,6 @@
 import { jsonOfNano } from '../../core/quantity/integer.js';
 import { currentRanking, rankedSignal, type RankingState } from '../../core/rank/current-ranking.js';
-import { protectionText, type RankedWorkload } from '../../core/rank/rank.js';
+import { protectionText, turns, type RankedWorkload } from '../../core/rank/rank.js';
 import type { ResourceSignal } from '../../core/signal/signal.js';
 import type { Candidates } from '../../core/workload/workload.js';
 import { amountOrNull } from './moment.js';
@@ -25,16 +25,18 @@ export function candidatesStatus(
   const ranking = currentRanking(asked, read, found, nowNs, LISTED);
   const listed = ranking.slice(0, LISTED);
   const growths = growth.since(signal, listed, nowNs);
+  const placeOf = turns(listed);
   return {
     signal,
     total: ranking.length,
-    workloads: listed.map((item) => candidateStatus(item, growths.get(item.workload.id))),
+    workloads: listed.map((item) => candidateStatus(item, placeOf.get(item) ?? null, growths.get(item.workload.id))),
     unreadable: found.unreadable.slice(0, LISTED).map(({ name, reason }) => ({ name, reason })),
   };
 }
 
 function candidateStatus(
-  { place, workload, usage, requestNano, exceedsRequest, priority, protection }: RankedWorkload,
+  { workload, usage, requestNano, exceedsRequest, priority, protection }: RankedWorkload,
+  place: number | null,
   growth: number | undefined,
 ): CandidateStatus {
   return {

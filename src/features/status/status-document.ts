@@ -125,7 +125,8 @@ export interface CandidatesStatus {
 }
 
 export interface CandidateStatus {
-  readonly place: number;
+  /** From 1; null: it is protected. */
+  readonly place: number | null;
   readonly name: string;
   readonly path: string;
   readonly priority: number;

@@ -195,13 +195,12 @@ export function candidateLines(
   const unit = unitOf(signal);
   const first = Math.min(skip, Math.max(0, workloads.length - most));
   const shown = workloads.slice(first, first + most);
-  const turns = workloads.filter(({ protection }) => protection === null).sort((a, b) => a.place - b.place);
   const [head = '', ...lines] = table(
     CANDIDATE_COLUMNS,
     shown.map((workload) => {
-      const { name, priority, usage, request, growth, protection } = workload;
+      const { place, name, priority, usage, request, growth, protection } = workload;
       return [
-        protection === null ? String(turns.indexOf(workload) + 1) : '-',
+        String(place ?? '-'),
         clipped(printable(name), Math.max(columns - BESIDE_NAME, 16), unicode),
         String(priority),
         amountText(unit, usage),

@@ -130,7 +130,7 @@ test('a time with a decision: what evictd saw, the order, and by what each has i
   expect(out).toContain('conditions: MemoryPressure');
   expect(out).toContain('decided at 2026-11-21 08:10:00.000Z: evicting batch with SIGKILL');
   expect(out).toMatch(
-    /1 +batch +yes +-10 +50MiB +evicted\n2 +db +yes +0 +50MiB +priority +never evicted: critical\n3 +web +yes +0 +50MiB +youngest\n/,
+    /1 +batch +yes +-10 +50MiB +evicted\n- +db +yes +0 +50MiB +priority +never evicted: critical\n2 +web +yes +0 +50MiB +youngest\n/,
   );
 });
 

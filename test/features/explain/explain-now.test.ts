@@ -115,22 +115,22 @@ describe('a workload', () => {
     expect(RANKING.map(({ workload: { name } }) => name)).toEqual(['batch', 'job', 'db', 'web']);
     expect(explained('job')).toMatchObject({
       place: 2,
-      of: 4,
+      of: 3,
       evictedBefore: 1,
       before: { name: 'batch', place: 1, decidedBy: 'above-request' },
-      after: { name: 'db', place: 3, decidedBy: 'priority' },
+      after: { name: 'web', place: 3, decidedBy: 'exceeds-request' },
       protection: null,
       wouldChange: [
         'sooner: more than 200MiB above its request, or a lower priority',
-        'later: a priority above 0',
+        'later: a request of at least 50MiB',
         'never: a rule with critical: true',
       ],
     });
     expect(explained('job')?.comparators.slice(0, 4)).toEqual([
       { comparator: 'avoid', value: 'no', before: 'no', after: 'no' },
-      { comparator: 'exceeds-request', value: 'yes', before: 'yes', after: 'yes' },
+      { comparator: 'exceeds-request', value: 'yes', before: 'yes', after: 'no' },
       { comparator: 'priority', value: '-10', before: '-10', after: '0' },
-      { comparator: 'above-request', value: '50MiB', before: '200MiB', after: '100MiB' },
+      { comparator: 'above-request', value: '50MiB', before: '200MiB', after: '-32MiB' },
     ]);
     expect(explained('batch')?.before).toBeNull();
   });

@@ -104,7 +104,7 @@ test('a paused workload is protected until its end', async () => {
 });
 
 test('a workload that comes late is judged, too; without one only the first are', async () => {
-  expect(await explained('w59')).toMatchObject({ workload: { place: 62, of: 62, protection: { kind: 'vacant' } } });
+  expect(await explained('w59')).toMatchObject({ workload: { place: null, of: 61, protection: { kind: 'vacant' } } });
   expect(judged).toContain('w59');
   judged = [];
   await explained();

@@ -65,8 +65,8 @@ test('the order of a kubelet: pods without statistics, pods above their request,
 #  POD           PRIORITY   USAGE  REQUEST  OVER REQUEST  QOS
 1  shop/new             0       ?        -             -  BestEffort
 2  shop/batch         -10  200MiB    64MiB        136MiB  Burstable
-3  shop/etcd   2000001000   80MiB        -         80MiB  BestEffort  never evicted: static: its manifest would start it again
-4  shop/web             0   32MiB    48MiB             -  Burstable
+-  shop/etcd   2000001000   80MiB        -         80MiB  BestEffort  never evicted: static: its manifest would start it again
+3  shop/web             0   32MiB    48MiB             -  Burstable
 
 node node-1: memory.available is 100MiB of 1GiB
 shop/new would be evicted first: it uses an unknown amount, has no request, priority 0

@@ -51,7 +51,7 @@ export const STATUS: StatusDocument = {
     signal: 'memory.available',
     total: 60,
     workloads: Array.from({ length: 50 }, (_, index) => ({
-      place: index + 1,
+      place: index === 1 ? null : Math.max(1, index),
       name: `w${String(index + 1)}`,
       path: '/w',
       priority: 0,

@@ -51,7 +51,7 @@ type Order = (a: CandidateStatus, b: CandidateStatus) => number;
 
 /** What workloads can be sorted by, the order of eviction first. Equal ones keep that order. */
 export const ORDERS: readonly (readonly [name: string | undefined, Order])[] = [
-  [undefined, (a, b) => a.place - b.place],
+  [undefined, () => 0],
   ['usage', (a, b) => Number(b.usage) - Number(a.usage)],
   ['growth', (a, b) => Number(b.growth) - Number(a.growth)],
   ['request', (a, b) => Number(b.request) - Number(a.request)],
