@@ -15,7 +15,7 @@ class Screen {
     const shell = 'exec env -u NO_COLOR -u FORCE_COLOR -u LC_ALL LANG=C.UTF-8 "PS1=ready> " bash --norc --noprofile';
     const variables = Object.entries(environment).map(([name, value]) => `export ${name}=${value}; `);
     this.#tmux('new-session', '-d', '-x', String(columns), '-y', String(rows), `${shell} -i`);
-    onTestFinished(() => void this.#tmux('kill-server'));
+    onTestFinished(() => this.#kill());
     this.type(`${variables.join('')}clear`);
   }
 
@@ -76,6 +76,14 @@ class Screen {
     await this.shows(/^ icanon, echo,restored$/m);
   }
 
+  #kill(): void {
+    try {
+      this.#tmux('kill-server');
+    } catch {
+      // its shell has ended
+    }
+  }
+
   #tmux(...args: readonly string[]): string {
     return execFileSync('tmux', ['-L', this.#server, '-f', '/dev/null', ...args], { encoding: 'utf8' });
   }
@@ -99,7 +107,8 @@ async function node() {
   return { batch, config, path: cgroup.path };
 }
 
-const command = (configFile: string): string => `${process.execPath} ${EVICTD} top --interval 200ms --config ${configFile}`;
+const command = (configFile: string, interval = '200ms'): string =>
+  `${process.execPath} ${EVICTD} top --interval ${interval} --config ${configFile}`;
 
 test.each([
   [80, 24],
@@ -110,7 +119,7 @@ test.each([
   const screen = new Screen(columns, rows);
   await screen.shows(/^ready>/);
   const before = screen.modes();
-  screen.type(command(evictd.configFile));
+  screen.type(command(evictd.configFile, '1h')); // only keys and sizes draw again
 
   await screen.shows(/^\[1 overview\] 2 signals .* q quit/m);
   expect(screen.lines()).toHaveLength(rows);
@@ -134,10 +143,15 @@ test.each([
   screen.keys('?');
   await screen.shows(/^q, Ctrl-C +end$/m);
 
-  screen.resize(columns + 10, 18);
-  await screen.shows(/\[\? help\] {2}q quit/);
-  expect(screen.lines()).toHaveLength(18);
-  expect(screen.lines().at(-1)).toMatch(/^1 overview /);
+  for (const height of [rows + 6, 18]) {
+    screen.resize(columns + 10, height);
+    const fits = (lines: readonly string[]) => lines[0] === 'evictd top' && lines[height - 1]?.startsWith('1 overview ') === true;
+    await until(
+      'the first and the last line are at their places',
+      () => fits(screen.lines()),
+      () => screen.text(),
+    );
+  }
   screen.keys('End');
   await screen.shows(/^BEFORE: the last values/m);
   screen.keys('q');
@@ -184,7 +198,7 @@ test('whatever ends or stops it, the terminal is restored', async () => {
   const ends: readonly (readonly [name: string, () => void])[] = [
     ['q', () => screen.keys('q')],
     ['Ctrl-C', () => screen.keys('C-c')],
-    ...(['SIGINT', 'SIGTERM', 'SIGHUP'] as const).map((name) => [name, signal(name)] as const),
+    ...(['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const).map((name) => [name, signal(name)] as const),
   ];
   for (const [, end] of ends) {
     screen.type(`clear; ${command(configFile)}`);
@@ -214,6 +228,16 @@ test('whatever ends or stops it, the terminal is restored', async () => {
   await screen.shows(/\[1 overview\]/);
   screen.keys('q');
   await screen.isRestored(before);
+});
+
+test('without a shell that could continue it, Ctrl-Z does not stop it', async () => {
+  const { config } = await node();
+  const { configFile } = await new Evictd({ config }).guarding();
+  const screen = new Screen(80, 24);
+  screen.type(`exec ${command(configFile)}`);
+  await screen.shows(/\[1 overview\]/);
+  screen.keys('C-z', '2');
+  await screen.shows(/\[2 signals\]/);
 });
 
 test.each([

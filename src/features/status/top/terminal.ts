@@ -28,7 +28,7 @@ export interface TerminalListener {
   readonly gone: () => void;
 }
 
-/** The screen and the keyboard, from its construction until `close`. Whatever ends the process restores them, except for SIGKILL. */
+/** The screen and the keyboard, from its construction until `close`. Whatever ends the process restores them, but for SIGKILL. */
 export class Terminal {
   readonly #streams: TerminalStreams;
   readonly #listener: TerminalListener;
@@ -42,7 +42,7 @@ export class Terminal {
     emitKeypressEvents(input);
     input.on('keypress', this.#pressed).on('end', listener.gone).on('error', listener.gone);
     output.on('resize', this.redraw);
-    process.on('exit', this.#leave).on('SIGCONT', this.#continued).on('SIGTSTP', this.suspend);
+    process.on('exit', this.#leave).on('SIGQUIT', listener.gone).on('SIGCONT', this.#continued).on('SIGTSTP', this.suspend);
     this.#enter();
   }
 
@@ -80,7 +80,7 @@ export class Terminal {
     this.#leave();
     input.off('keypress', this.#pressed);
     output.off('resize', this.redraw);
-    process.off('exit', this.#leave).off('SIGCONT', this.#continued).off('SIGTSTP', this.suspend);
+    process.off('exit', this.#leave).off('SIGQUIT', this.#listener.gone).off('SIGCONT', this.#continued).off('SIGTSTP', this.suspend);
   }
 
   /** After SIGSTOP the shell has set its own modes: Node would take raw mode as set. */
