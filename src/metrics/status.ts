@@ -1,3 +1,4 @@
+import { zoneText } from '../core/message/zone-text.js';
 import { remainingBudget, type EvictionBudget, type EvictionTimes } from '../core/budget/eviction-budget.js';
 import type { DiskAmount } from '../core/disk/disk-amount.js';
 import type { AlertKind } from '../core/decide/effect.js';
@@ -163,7 +164,13 @@ export class Status implements Metrics, Latest {
     this.#paused = pauses;
     this.pauses = [...pauses.values()].map(({ reason, workload, endsBootNs }) => {
       const endMs = Date.now() + Number(endsBootNs - bootNs) / 1e6;
-      return { reason, ...(workload && { workload }), endSeconds: endMs / 1e3, endsAt: new Date(endMs).toISOString() };
+      return {
+        reason,
+        ...(workload && { workload }),
+        endSeconds: endMs / 1e3,
+        endsAt: new Date(endMs).toISOString(),
+        endsLocal: localText(endMs),
+      };
     });
   }
   budget(budget: EvictionBudget | undefined, times: EvictionTimes): void {
@@ -221,4 +228,10 @@ export class Status implements Metrics, Latest {
   #emit<Event extends keyof Metrics>(event: Event, ...args: Parameters<Metrics[Event]>): void {
     for (const listener of this.#listeners.get(event) ?? []) listener(...args);
   }
+}
+
+/** '2026-11-26 03:00:00+01:00' */
+function localText(ms: number): string {
+  const offset = -new Date(ms).getTimezoneOffset();
+  return new Date(ms + offset * 60e3).toISOString().slice(0, 19).replace('T', ' ') + zoneText(offset);
 }

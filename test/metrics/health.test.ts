@@ -57,19 +57,21 @@ describe('ready', () => {
       'an operator has paused evictions',
       (it) => {
         guarding(it);
-        it.pauses = [{ reason: 'disk swap', endSeconds: 0, endsAt: '1970-01-01T00:00:00.000Z' }];
+        it.pauses = [{ reason: 'disk swap', endSeconds: 0, endsAt: '', endsLocal: '1970-01-01 01:00:00+01:00' }];
       },
       false,
-      ['an operator has paused evictions until 1970-01-01T00:00:00.000Z: disk swap'],
+      ['an operator has paused evictions until 1970-01-01 01:00:00+01:00: disk swap'],
     ],
     [
       'an operator has paused evictions of a workload',
       (it) => {
         guarding(it);
-        it.pauses = [{ reason: 'disk swap', endSeconds: 0, endsAt: '1970-01-01T00:00:00.000Z', workload: { name: 'db', path: '/db' } }];
+        it.pauses = [
+          { reason: 'disk swap', endSeconds: 0, endsAt: '', endsLocal: '1970-01-01 01:00:00+01:00', workload: { name: 'db', path: '/db' } },
+        ];
       },
       true,
-      ['note: an operator has paused evictions of db until 1970-01-01T00:00:00.000Z: disk swap'],
+      ['note: an operator has paused evictions of db until 1970-01-01 01:00:00+01:00: disk swap'],
     ],
     [
       'a signal that is not configured may be missing',

@@ -373,6 +373,7 @@ test('a pause by an operator: of everything with its end, or of workloads', asyn
   expect(Math.abs((endSeconds ?? 0) - Date.now() / 1_000 - 600)).toBeLessThan(60);
   status.paused(everything, 500n * SECOND); // the same pause keeps its end
   expect((await figures())[1]).toBe(endSeconds);
+  expect(status.pauses[0]?.endsLocal).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d[+-]\d\d:\d\d$/);
   status.paused(new Map([['/db', { ...pause, workload: { name: 'db', path: '/db' } }]]), 500n * SECOND);
   expect(await figures()).toEqual([0, undefined, 1]);
 });

@@ -1,3 +1,4 @@
+import { zoneText } from '../../core/message/zone-text.js';
 import { UsageError } from '../../errors.js';
 
 const UNIT_MS: Readonly<Record<string, number>> = { s: 1e3, m: 60e3, h: 3_600e3, d: 86_400e3, w: 604_800e3 };
@@ -71,7 +72,5 @@ function dateMs(text: string): number | undefined {
 export function momentText(ms: number, utc: boolean): string {
   if (utc) return new Date(ms).toISOString().replace('T', ' ');
   const offset = -new Date(ms).getTimezoneOffset();
-  const two = (value: number): string => String(value).padStart(2, '0');
-  const zone = `${offset < 0 ? '-' : '+'}${two(Math.floor(Math.abs(offset) / 60))}:${two(Math.abs(offset) % 60)}`;
-  return new Date(ms + offset * 60e3).toISOString().replace('T', ' ').replace('Z', zone);
+  return new Date(ms + offset * 60e3).toISOString().replace('T', ' ').replace('Z', zoneText(offset));
 }

@@ -8,6 +8,8 @@ export interface TimedPause extends Pick<OperatorPause, 'reason' | 'workload'> {
   readonly endSeconds: number;
   /** The same as a date of ISO 8601. */
   readonly endsAt: string;
+  /** The same for people: '2026-11-26 03:00:00+01:00'. */
+  readonly endsLocal: string;
 }
 
 /** 'an operator paused evictions for 30m0s: disk swap'. */
@@ -19,7 +21,7 @@ export function pauseMessage(effect: Extract<Effect, { kind: 'pause' }>): string
   return `the pause of ${of} is over${why} (${reason})`;
 }
 
-/** 'an operator has paused evictions of web until 2026-11-26T02:00:00.000Z: disk swap'. */
-export function pausedText({ workload, reason, endsAt }: TimedPause): string {
-  return `an operator has paused evictions${workload === undefined ? '' : ` of ${workload.name}`} until ${endsAt}: ${reason}`;
+/** 'an operator has paused evictions of web until 2026-11-26 03:00:00+01:00: disk swap'. */
+export function pausedText({ workload, reason, endsLocal }: TimedPause): string {
+  return `an operator has paused evictions${workload === undefined ? '' : ` of ${workload.name}`} until ${endsLocal}: ${reason}`;
 }

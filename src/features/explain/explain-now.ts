@@ -56,6 +56,7 @@ export function explainNow(moment: ExplainedMoment, workload?: RankedWorkload): 
     node,
     signal,
     thresholds,
+    hasThreshold: policy.thresholds.some((threshold) => operandsOf(threshold).some((operand) => operand.signal === signal)),
     policies: (policy.policies ?? []).flatMap((configured) => explainPolicy(configured, moment)),
     nearest: nearestOf(thresholds),
     blockers: blockersOf(moment),

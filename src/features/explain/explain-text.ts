@@ -5,7 +5,7 @@ import type { Explanation, NeighbourExplanation, WorkloadExplanation } from './e
 
 /** The signals, what evicts nothing and why, and the workload that was asked for. */
 export function explanationText(explanation: Explanation, style: Style): string {
-  const { source, node, signal, thresholds, policies, nearest, blockers, next, workload } = explanation;
+  const { source, node, signal, thresholds, hasThreshold, policies, nearest, blockers, next, workload } = explanation;
   const isDue = blockers.length === 0 && thresholds.some(({ met }) => met === true);
   const thresholdLine = ({ kind, met, clauses, why }: Explanation['thresholds'][number]): string => {
     const line = printable(`  ${clauses.map(({ text }) => text).join(' & ')} (${kind}): ${why}`);
@@ -23,6 +23,7 @@ export function explanationText(explanation: Explanation, style: Style): string 
     ...(nearest ? [`nearest: ${nearest.when}, ${nearest.left} left`] : []),
     ...(blockers.length > 0 ? ['nothing is evicted now:', ...blockers.map((blocker) => printable(`  ${blocker}`))] : []),
     ...(isDue || blockers.length > 0 ? [] : ['nothing is evicted now: no threshold is met']),
+    ...(hasThreshold ? [] : [`${signal} has no threshold: evictd evicts nothing for it (set evictionHard.${signal})`]),
     ...(next ? [printable(`first for ${signal}: ${next.name}, which ${next.because}`)] : []),
   ];
   return `${lines.join('\n')}\n`;

@@ -90,8 +90,8 @@ const LIFTS: Partial<Record<Protection['kind'], string>> = {
 
 function wouldLift(protection: Protection, { workload }: RankedWorkload, { pauses, settingsOf }: RankedMoment): readonly string[] {
   if (protection.kind === 'paused') {
-    const ends = pauses.flatMap(({ workload: paused, endsAt }) =>
-      paused && (paused.path === workload.path || isBelow(workload.path, paused.path)) ? [endsAt] : [],
+    const ends = pauses.flatMap(({ workload: paused, endsLocal }) =>
+      paused && (paused.path === workload.path || isBelow(workload.path, paused.path)) ? [endsLocal] : [],
     );
     return [`the end of its pause${ends.map((end) => ` at ${end}`).join(' and')}, or \`evictd resume\``];
   }

@@ -29,12 +29,15 @@ export function reloadCommand({
     },
   }).action(async ({ pid, ...options }: ConfigOptions & { readonly pid?: number }) => {
     const { config, errors } = configDespiteErrors(options);
+    // A unit's ExecReload writes to the journal, where the running evictd has written the errors that it refused.
+    const inJournal = io.env.JOURNAL_STREAM !== undefined && !io.isTTY;
     // First: what follows says what that means for the running evictd.
-    if (errors) io.stderr(formatError(errors));
+    if (errors && !inJournal) io.stderr(formatError(errors));
     try {
       const request = await ask(config, pid, errors !== undefined);
       const evictd = `evictd (process ${String(request.pid)})`;
       const { refused, warnings } = await answered(request, 'reload', timeoutMs);
+      if (errors && inJournal && !refused) io.stderr(formatError(errors));
       if (errors)
         io.stderr(`${evictd} ${refused ? 'keeps its present configuration' : 'was started with other files and reloaded those'}\n`);
       else if (refused) throw refusal(evictd, refused);
@@ -42,6 +45,7 @@ export function reloadCommand({
       for (const warning of warnings) io.stderr(`warning: ${warning}\n`);
     } catch (error) {
       if (!errors) throw error;
+      if (inJournal) io.stderr(formatError(errors));
       io.stderr(formatError(error));
     }
     if (errors) setExitCode(exitCodeOf(errors));

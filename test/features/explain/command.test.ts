@@ -32,6 +32,12 @@ test('a workload by name, path or pattern, with its place and values', async () 
   for (const same of ['/web', 'w*']) expect((await explain(same)).out).toBe(out);
 });
 
+test('a signal without a threshold evicts nothing, which is said', async () => {
+  const said = 'pid.available has no threshold: evictd evicts nothing for it (set evictionHard.pid.available)\n';
+  expect((await explain('--signal', 'pid.available')).out).toContain(said);
+  expect((await explain()).out).not.toContain('has no threshold');
+});
+
 test('a name with the codes of a terminal does nothing there', async () => {
   const given = fakeReading(() => reading({}), { candidates: candidates([workload('b\u001b[2J'), Mi], [workload('web'), Mi]) });
   const { out } = await ran(

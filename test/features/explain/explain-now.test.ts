@@ -35,6 +35,11 @@ function moment(availableMi: bigint, overrides: Partial<ExplainedMoment> = {}): 
 
 const observedSince = (of: Threshold, atNs: bigint): State => ({ ...initialState, firstObservedAt: new Map([[thresholdId(of), atNs]]) });
 
+test('a signal without a threshold', () => {
+  const found = (signal: ExplainedMoment['signal']): boolean => explainNow(moment(400n, { signal })).hasThreshold;
+  expect([found('memory.available'), found('pid.available')]).toEqual([true, false]);
+});
+
 test.each<[rule: string, availableMi: bigint, overrides: Partial<ExplainedMoment>, whys: readonly string[]]>([
   ['nothing is met', 400n, {}, ['not met: 300MiB of memory.available left', 'not met: 100MiB of memory.available left']],
   ['equal to the limit is not met', 300n, {}, ['not met: 200MiB of memory.available left', 'not met: 0B of memory.available left']],

@@ -25,7 +25,7 @@ function pausing(...paths: readonly string[]): { state: State; timed: readonly T
   const times = { beganBootNs: 0n, endsBootNs: MINUTE, atNs: 0n };
   return {
     state: { ...initialState, pauses: new Map(all.map(([path, pause]) => [path, { ...pause, ...times }])) },
-    timed: all.map(([, pause]) => ({ ...pause, endSeconds: 0, endsAt: ENDS })),
+    timed: all.map(([, pause]) => ({ ...pause, endSeconds: 0, endsAt: '1970-01-01T00:00:00.000Z', endsLocal: ENDS })),
   };
 }
 

@@ -43,14 +43,16 @@ describe('a request for a pause', () => {
 
 function parts(isMade: boolean): PauseParts & { readonly ask: ReturnType<typeof vi.fn> } {
   const ask = vi.fn(() => isMade);
-  const status = { pauses: [{ reason: 'test', endSeconds: 60, endsAt: '1970-01-01T00:01:00.000Z' }] };
+  const status = {
+    pauses: [{ reason: 'test', endSeconds: 60, endsAt: '1970-01-01T00:01:00.000Z', endsLocal: '1970-01-01 01:01:00+01:00' }],
+  };
   return { maxNs: () => MINUTE, candidates: found, monitor: { ask, remaining: initialState }, status, ask };
 }
 
 test('the answer says what is paused until when', () => {
   const running = parts(true);
   expect(pauseBy(body({ for: '1m' }), running).json).toEqual({
-    message: 'an operator has paused evictions until 1970-01-01T00:01:00.000Z: test',
+    message: 'an operator has paused evictions until 1970-01-01 01:01:00+01:00: test',
     pauses: [{ reason: 'test', workload: null, endsAt: '1970-01-01T00:01:00.000Z' }],
   });
   expect(running.ask).toHaveBeenCalledWith({ source: 'pause', pause: { forNs: MINUTE, reason: 'test' } });

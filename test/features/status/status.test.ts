@@ -148,11 +148,11 @@ test('an eviction in flight, with its phase and when SIGKILL follows', () => {
 test('a pause by an operator comes first', () => {
   const parts = partsOf({ policy: policy([HARD], { shuttingDown: true }), state: initialState, observations: observations(0n, {}) });
   const { pauses } = statusOf(
-    { ...parts, pauses: [{ reason: 'disk swap', endSeconds: 0, endsAt: '1970-01-01T00:00:00.000Z' }] },
+    { ...parts, pauses: [{ reason: 'disk swap', endSeconds: 0, endsAt: '', endsLocal: '1970-01-01 01:00:00+01:00' }] },
     { nowNs: NOW, wallMs: WALL_MS },
   );
   expect(pauses.map(({ kind }) => kind)).toEqual(['operator', 'shutdown']);
-  expect(pauses[0]?.message).toBe('an operator has paused evictions until 1970-01-01T00:00:00.000Z: disk swap');
+  expect(pauses[0]?.message).toBe('an operator has paused evictions until 1970-01-01 01:00:00+01:00: disk swap');
 });
 
 test('a budget that is used up pauses evictions, and the candidates say why', () => {
