@@ -4,6 +4,7 @@
 // names it in `listeners` if it follows the steps, and in `reload` if it takes a new configuration. What it knows of
 // candidates is one more CandidateDecorator in the list of observe.ts.
 
+import { resolve } from 'node:path';
 import manifest from '../../package.json' with { type: 'json' };
 import type { LoadedConfig } from '../config/config.js';
 import { selectHost } from '../host/select.js';
@@ -92,6 +93,7 @@ function start({ locked, published, observed, acting: { monitor, shutdown }, ser
     dryRun,
     recovered: journal.recovered,
     crashes: safeMode?.crashes ?? 0,
+    recording: options.recording && resolve(options.recording.path),
   });
   journal.record({ ...started, bootId: host.readBootId(), ...observed.kernelKills.counted });
   saved.settle();

@@ -1,5 +1,7 @@
 import { jsonText } from '../../core/name/json-text.js';
 import { printable } from '../../core/name/printable.js';
+import { jsonInteger } from '../../core/quantity/integer.js';
+import { observedText, recordedMoment, type RecordedMoment } from './recorded-moment.js';
 import type { LoadedConfig } from '../../config/config.js';
 import type { ResourceSignal } from '../../core/signal/signal.js';
 import type { Io } from '../../cli/output/io.js';
@@ -45,12 +47,39 @@ export async function explainPast(question: PastQuestion, { config }: LoadedConf
   try {
     const past = await pastAt(journal, atMs, question.signal);
     const rows = past.decision ? decidedRanking(past.decision, config.departures) : [];
-    if (question.output === 'json') return `${jsonText(jsonOf(past, rows, atMs, question.workload), 2)}\n`;
+    const seen = await seenAt(past, atMs);
+    if (question.output === 'json') return `${jsonText({ ...jsonOf(past, rows, atMs, question.workload), ...seenJson(seen) }, 2)}\n`;
     const time = (each: JournalRecord): string => momentText(Date.parse(each.time), question.utc ?? false);
-    return pastText(past, rows, { atMs, time, workload: question.workload, style: styleFor(io), utc: question.utc ?? false });
+    return pastText(past, rows, { atMs, time, workload: question.workload, style: styleFor(io), utc: question.utc ?? false, seen });
   } finally {
     await journal.close();
   }
+}
+
+/** What evictd read then, where it recorded; or why that is not known. undefined: it did not run. */
+async function seenAt({ run }: Past, atMs: number): Promise<RecordedMoment | string | undefined> {
+  if (run?.type !== 'start') return undefined;
+  const path = textIn(run, 'recording');
+  if (path === undefined) return NOT_RECORDED;
+  return recordedMoment(path, atMs);
+}
+
+const NOT_RECORDED = 'the journal has values only at episodes and decisions; evictd run --record FILE keeps every reading';
+
+function seenJson(seen: RecordedMoment | string | undefined): object {
+  if (typeof seen !== 'object') return { readings: null, ...(seen !== undefined && { noReadingsBecause: seen }) };
+  const readings = [...seen.observations.observed].map(([signal, { available, capacity }]) => ({
+    signal,
+    available: jsonInteger(available),
+    capacity: jsonInteger(capacity),
+  }));
+  return { readings: { time: new Date(seen.atMs).toISOString(), signals: readings } };
+}
+
+function seenLine(seen: RecordedMoment | string | undefined, utc: boolean): string[] {
+  if (seen === undefined) return [];
+  if (typeof seen === 'string') return [`  values at that time are not known: ${seen}`];
+  return [`  read at ${momentText(seen.atMs, utc)}: ${observedText(seen.observations)}`];
 }
 
 function began(past: Past, record: JournalRecord): void {
@@ -167,9 +196,10 @@ interface PastForm {
   readonly workload: string | undefined;
   readonly style: Style;
   readonly utc: boolean;
+  readonly seen: RecordedMoment | string | undefined;
 }
 
-function pastText(past: Past, rows: readonly RankedRow[], { atMs, time, workload, style, utc }: PastForm): string {
+function pastText(past: Past, rows: readonly RankedRow[], { atMs, time, workload, style, utc, seen }: PastForm): string {
   const { run, episodes, conditions, ended, decision } = past;
   const at = momentText(atMs, utc);
   const lines = [
@@ -178,6 +208,7 @@ function pastText(past: Past, rows: readonly RankedRow[], { atMs, time, workload
     ...[...episodes.values()].map((each) =>
       each.type === 'start' ? `  a threshold was met already before the start` : `  since ${time(each)}: ${String(each.message)}`,
     ),
+    ...seenLine(seen, utc),
     ...(conditions.size > 0 ? [`  conditions: ${[...conditions].join(', ')}`] : []),
     ...(decision
       ? [`  decided at ${time(decision)}: ${String(decision.message)}`]
@@ -203,7 +234,7 @@ function comparedText(rows: readonly RankedRow[], decision: JournalRecord, wante
   return `${row.name} was not evicted: ${victim?.name ?? 'the victim'} came before it${by ? ` by ${by.comparator} (${by.victim} against ${by.value})` : ''}`;
 }
 
-function jsonOf(past: Past, rows: readonly RankedRow[], atMs: number, workload: string | undefined): unknown {
+function jsonOf(past: Past, rows: readonly RankedRow[], atMs: number, workload: string | undefined): object {
   const { run, episodes, conditions, alerts, inFlight, ended, decision } = past;
   return {
     at: new Date(atMs).toISOString(),

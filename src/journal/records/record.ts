@@ -31,9 +31,11 @@ export interface StartFacts {
   readonly state: Pick<State, 'reported' | 'conditions' | 'evictions' | 'pauses'>;
   /** Why the saved state was not used; undefined: it was, or there was none. */
   readonly discarded: string | undefined;
+  /** The file of `--record`. Left out: none. */
+  readonly recording?: string | undefined;
 }
 
-export function startRecord({ version, dryRun, recovered, crashes, state, discarded }: StartFacts): JournalRecord {
+export function startRecord({ version, dryRun, recovered, crashes, state, discarded, recording }: StartFacts): JournalRecord {
   const kept = recovered === 0 ? '' : `; ${String(recovered)} records of the last run were still in the runtime directory`;
   const crashed = crashes === 0 ? '' : `; the last run crashed${crashes === 1 ? '' : `, as did the ${String(crashes - 1)} before it`}`;
   const evictions = state.evictions.map(({ decision, phase }) => ({ decision: decision.serial, victim: victimOf(decision.victim), phase }));
@@ -56,6 +58,7 @@ export function startRecord({ version, dryRun, recovered, crashes, state, discar
     ...(crashes === 0 ? {} : { crashes }),
     ...(names.length === 0 ? {} : { resumed }),
     ...(discarded === undefined ? {} : { discarded }),
+    ...(recording === undefined ? {} : { recording }),
     message: `evictd ${version} starts${dryRun ? ' a dry run' : ''}${crashed}${kept}${continued}${lost}`,
   };
 }

@@ -3,7 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { explainCommand } from '../../../src/features/explain/command.js';
-import { candidates, Mi, workload } from '../../core/support.js';
+import { candidates, Mi, policy, SECOND, threshold, workload } from '../../core/support.js';
+import { RecordingStream } from '../../../src/recording/recording-stream.js';
+import { recorder, SimulatedRun } from '../../recording/recorded-run.js';
 import { reading } from '../check/support.js';
 import { fakeReading, ran, type Ran } from '../../cli/support.js';
 
@@ -129,6 +131,27 @@ const past = async (time: string, ...args: string[]): Promise<string> => {
   expect(error).toBeUndefined();
   return out;
 };
+
+test('a time: values are those of the recording, where there is one that covers it', async () => {
+  const it = recorder(join(directory, 'rec.gz'));
+  const run = await new SimulatedRun(it, policy([threshold('memory.available', '10Mi')]), () => [[workload('web'), 24n * Mi]]).until(60);
+  await run.end();
+  const stream = await RecordingStream.open(it.path);
+  await stream.close();
+  const { header } = stream;
+  const wall = (second: number): string =>
+    new Date(Date.parse(header.startedAt) + Number(BigInt(second) * SECOND - header.startedAtNs) / 1e6).toISOString();
+  const began = { type: 'start', node: 'machine', dryRun: false, version: '0.1.0', message: 'evictd starts' };
+  const asked = async (recording: string | undefined, second: number): Promise<string> => {
+    const start = { time: wall(-10_000), ...began, ...(recording !== undefined && { recording }) };
+    writeFileSync(join(directory, 'state', 'journal.jsonl'), `${JSON.stringify(start)}\n`);
+    return (await explain('--utc', '--at', wall(second))).out;
+  };
+  expect(await asked(it.path, 35)).toContain(`\n  read at ${wall(30).replace('T', ' ')}: memory.available 1000MiB of 1GiB\n`);
+  expect(await asked(it.path, 500)).toContain(`\n  values at that time are not known: the recording ${it.path} does not cover that time\n`);
+  expect(await asked('/nowhere/rec.gz', 35)).toMatch(/values at that time are not known: \/nowhere\/rec\.gz cannot be read: ENOENT/);
+  expect(await asked(undefined, 35)).toContain('not known: the journal has values only at episodes and decisions; evictd run --record');
+});
 
 test('a time with a decision: what evictd saw, the order, and by what each has its place', async () => {
   const out = await past('2026-11-21T08:10:30Z');

@@ -1,0 +1,58 @@
+import { amountOf } from '../../core/quantity/amount.js';
+import type { Observations } from '../../core/signal/observation.js';
+import { EvictdError } from '../../errors.js';
+import type { RecordingHeader } from '../../recording/recording-format.js';
+import { RecordingStream } from '../../recording/recording-stream.js';
+
+/** A reading of the node in a recording. */
+export interface RecordedMoment {
+  /** Since 1970. */
+  readonly atMs: number;
+  readonly observations: Observations;
+}
+
+/** How old a reading may be: ticks are this far apart at most by default, and the recording may lack steps. */
+const COVERED_MS = 60_000;
+
+/**
+ * The last recorded reading before a time; or why there is none.
+ *
+ * @param path  as for `--record`: what is older is in `PATH.1`
+ */
+export async function recordedMoment(path: string, atMs: number): Promise<RecordedMoment | string> {
+  let found: RecordedMoment | undefined;
+  let problem: string | undefined;
+  for (const file of [`${path}.1`, path]) {
+    try {
+      for await (const moment of momentsOf(file)) {
+        if (moment.atMs <= atMs) found = moment;
+      }
+    } catch (error) {
+      if (!(error instanceof EvictdError)) throw error;
+      if (file === path) problem = error.message;
+    }
+  }
+  if (found !== undefined && atMs - found.atMs <= COVERED_MS) return found;
+  return problem ?? `the recording ${path} does not cover that time`;
+}
+
+async function* momentsOf(file: string): AsyncGenerator<RecordedMoment> {
+  const stream = await RecordingStream.open(file);
+  let { header } = stream;
+  for await (const { entry } of stream.entries()) {
+    if (entry.kind === 'run') header = entry.header;
+    else if (entry.kind === 'step' && entry.observations)
+      yield { atMs: wallMs(header, entry.input.nowNs), observations: entry.observations };
+  }
+}
+
+function wallMs({ startedAt, startedAtNs }: RecordingHeader, atNs: bigint): number {
+  return Date.parse(startedAt) + Number(atNs - startedAtNs) / 1e6;
+}
+
+/** 'memory.available 224MiB of 1GiB, …' */
+export function observedText({ observed }: Observations): string {
+  return [...observed]
+    .map(([signal, { available, capacity }]) => `${signal} ${amountOf(signal, available)} of ${amountOf(signal, capacity)}`)
+    .join(', ');
+}
