@@ -89,8 +89,8 @@ const SITUATIONS: Readonly<Record<string, { readonly acts: Situation; readonly r
     rests: { node: { ...memory(0.1), ...stall('memory.pressure.some', 0.2) } },
   },
   'Thrashing without bytes missing': {
-    acts: { node: { ...memory(0.4), 'memory.pressure.full.avg10': 60, workingset_refault: [0, 600_000] } },
-    rests: { node: { ...memory(0.4), 'memory.pressure.full.avg10': 60, workingset_refault: [0, 100_000] } },
+    acts: { cgroup: { 'memory.pressure.full.avg10': 30, workingset_refault: [0, 60_000] } },
+    rests: { cgroup: { 'memory.pressure.full.avg10': 90, workingset_refault: [0, 1000] } },
   },
   'Leak detector': {
     acts: { cgroup: { age: [7500, 9300], 'memory.anon': [bytes(Mi, 500), bytes(Mi, 550)] }, seconds: 1800 },
