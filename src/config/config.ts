@@ -69,6 +69,8 @@ export interface Config {
   readonly safeMode: { readonly crashes: number; readonly withinNs: bigint };
   /** undefined: no server. */
   readonly metrics: { readonly host: string; readonly port: number } | { readonly socket: string } | undefined;
+  /** The status page and the API are for clients with the token in this file. undefined: for every local client. */
+  readonly metricsTokenFile: string | undefined;
   /** `maxBytes` is per file. */
   readonly journal: { readonly maxBytes: number; readonly maxFiles: number };
   readonly stateDirectory: string;

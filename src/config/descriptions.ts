@@ -134,6 +134,7 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   oomScoreAdj: "How evictd sets oom_score_adj of the workloads, for the kernel's OOM killer.",
   metrics: 'The metrics server.',
   'metrics.listen': "Its address, a Unix socket (unix:/run/evictd/metrics.sock), or 'off'.",
+  'metrics.tokenFile': 'File with the token for the status page and the API; needed where the address is no loopback address.',
   journal: "evictd's record of decisions in the state directory.",
   'journal.maxSize': 'Size of a file, from 64Ki to 1Gi.',
   'journal.maxFiles': 'Files that are kept, the current one included.',

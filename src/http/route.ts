@@ -65,8 +65,9 @@ async function answerOf(routes: readonly Route[], request: IncomingMessage, isGo
   const method = request.method === 'HEAD' ? 'GET' : request.method;
   const own = routes.filter((each) => each.path === path);
   const route = own.find((each) => each.method === method);
-  if (route !== undefined) return route.answer({ query: new URLSearchParams(query.join('?')), body: await bodyOf(request), isGone });
-  request.resume(); // ignores a body
+  const body = route?.method === 'POST' ? await bodyOf(request) : '';
+  request.resume(); // ignores the body of another method
+  if (route !== undefined) return route.answer({ query: new URLSearchParams(query.join('?')), body, isGone });
   const known = own.length === 0 ? routes : own;
   const hint = `there is ${known.map((each) => `${each.method} ${each.path}`).join(', ')}`;
   return failure(

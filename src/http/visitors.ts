@@ -6,10 +6,13 @@ import type { ListenAddress } from './listen-address.js';
 import { respond } from './bounded-server.js';
 import { answerBy, fail, type Route } from './route.js';
 import { answerPage } from './status-page.js';
+import { tokenRefusal } from './token.js';
 import { Turns } from './turns.js';
 
 export interface VisitorOptions {
   readonly address: ListenAddress;
+  /** In force now. undefined: local clients need no token, and others are refused. */
+  readonly tokenFile: () => string | undefined;
   /** Those that are not `everywhere` are left out. */
   readonly routes: readonly Route[];
   /** Left out: what the build has put beside the program. */
@@ -17,6 +20,12 @@ export interface VisitorOptions {
 }
 
 const TEXT = 'text/plain; charset=utf-8';
+const PAGE_FILE = join(import.meta.dirname, 'status-page.json');
+
+interface Refusal {
+  readonly status: number;
+  readonly error: EvictdError;
+}
 
 /** A page of another site may neither embed an answer nor learn of it. */
 const HEADERS = {
@@ -27,53 +36,71 @@ const HEADERS = {
 
 /** The status page and the read-only part of the API, for those who can connect to the metrics server and are not root. */
 export class Visitors {
-  readonly #address: ListenAddress;
+  readonly #options: VisitorOptions;
   readonly #routes: readonly Route[];
-  readonly #pageFile: string;
 
-  constructor({ address, routes, pageFile = join(import.meta.dirname, 'status-page.json') }: VisitorOptions) {
-    this.#address = address;
-    this.#pageFile = pageFile;
+  constructor(options: VisitorOptions) {
+    this.#options = options;
     const turns = new Turns();
-    this.#routes = routes
+    this.#routes = options.routes
       .filter(({ servedBy }) => servedBy === 'everywhere')
       .map((route) => ({ ...route, answer: (request) => turns.take(request.isGone, () => route.answer(request)) }));
   }
 
   /** Answers GET and HEAD. Never rejects. */
   async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value);
-    const refused = refusal(request, this.#address);
-    if (refused !== undefined) fail(response, refused, 403);
-    else await answerBy(this.#routes, request, response);
+    const refused = await this.#refusal(request, response);
+    if (refused === undefined) await answerBy(this.#routes, request, response);
+    else fail(response, refused.error, refused.status);
   }
 
   /** Answers with the status page. Never rejects. */
   async page(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const refused = await this.#refusal(request, response);
+    if (refused !== undefined) {
+      respond(response, refused.status, `${refused.error.message}\n${refused.error.hint ?? ''}\n`, TEXT);
+      return;
+    }
+    await answerPage(response, this.#options.pageFile ?? PAGE_FILE).catch((error: unknown) => {
+      respond(response, 500, `${String(error)}\n`, TEXT);
+    });
+  }
+
+  async #refusal(request: IncomingMessage, response: ServerResponse): Promise<Refusal | undefined> {
     for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value);
-    const refused = refusal(request, this.#address);
-    if (refused !== undefined) respond(response, 403, `${refused.message}\n${refused.hint ?? ''}\n`, TEXT);
-    else await answerPage(response, this.#pageFile).catch((error: unknown) => respond(response, 500, `${String(error)}\n`, TEXT));
+    const { address, tokenFile } = this.#options;
+    const file = tokenFile();
+    if (file === undefined) {
+      const error = withoutToken(request, address);
+      return error && { status: 403, error };
+    }
+    try {
+      const error = await tokenRefusal(request.headers.authorization, file);
+      if (error) response.setHeader('WWW-Authenticate', 'Basic realm="evictd", charset="UTF-8"');
+      return error && { status: 401, error };
+    } catch (error) {
+      return { status: 503, error: error as EvictdError };
+    }
   }
 }
 
 /** By these names a browser reaches a loopback address. With another one it follows a name that a foreign site has made (DNS rebinding). */
 const LOOPBACK_NAME = /^(?:localhost|127(?:\.[0-9]{1,3}){3}|\[::1\])(?::[0-9]{1,5})?$/i;
 
-function refusal({ headers }: IncomingMessage, address: ListenAddress): EvictdError | undefined {
+function withoutToken({ headers }: IncomingMessage, address: ListenAddress): EvictdError | undefined {
   if ('socket' in address) return undefined;
   if (!isLoopback(address.host)) {
     return new UsageError(
       'EVICTD_API_ADDRESS',
-      `the status page and the API are not served on ${address.host}, only on a loopback address or a Unix socket`,
+      `the status page and the API need a token on ${address.host}, which is no loopback address`,
       {
-        hint: 'set metrics.listen to 127.0.0.1:9796, and connect with: ssh -L 9796:127.0.0.1:9796 HOST',
+        hint: 'set metrics.tokenFile; or set metrics.listen to 127.0.0.1:9796 and connect with: ssh -L 9796:127.0.0.1:9796 HOST',
       },
     );
   }
   if (LOOPBACK_NAME.test(headers.host ?? '')) return undefined;
   return new UsageError('EVICTD_API_HOST', `the request is for ${headers.host ?? 'no host'}, which is no name of a loopback address`, {
-    hint: 'use http://127.0.0.1 or http://localhost',
+    hint: 'use http://127.0.0.1 or http://localhost; or set metrics.tokenFile, then any name will do',
   });
 }
 

@@ -30,6 +30,8 @@ export interface ServerOptions {
   readonly routes: readonly Route[];
   readonly log: Log;
   readonly pageFile?: string;
+  /** As in VisitorOptions. */
+  readonly tokenFile: () => string | undefined;
   /** Time between attempts to listen. Default: 10 s. */
   readonly retryMs?: number;
   /** Limit for a client to send its request. Default: 5 s. */
@@ -51,10 +53,11 @@ export function metricsServer({
   registry,
   routes,
   pageFile,
+  tokenFile,
   ...options
 }: ServerOptions): Listener {
   let made: Visitors | undefined;
-  const visitors = (): Visitors => (made ??= new deferred.Visitors({ address: options.address, routes, pageFile }));
+  const visitors = (): Visitors => (made ??= new deferred.Visitors({ address: options.address, routes, pageFile, tokenFile }));
   const server = boundedServer((request, response) => {
     answer({ status, registry, visitors }, request, response);
   }, clientTimeoutMs);

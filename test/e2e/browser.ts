@@ -18,7 +18,8 @@ export interface Window {
   readonly width: number;
   readonly height: number;
   readonly scheme: 'light' | 'dark';
-  readonly headers?: Readonly<Record<string, string>>;
+  /** Given where a server asks for it. */
+  readonly password?: string;
 }
 
 /** A page in a headless Chromium (Debian's), by its DevTools protocol. It ends with the test. */
@@ -27,6 +28,7 @@ export class Browser {
   readonly #answers = new Map<number, { resolve: (result: Readonly<Record<string, unknown>>) => void; reject: (error: Error) => void }>();
   #session: string | undefined;
   #last = 0;
+  #password: string | undefined;
   /** What the page has asked for. */
   readonly requests: string[] = [];
   /** What the console or the browser said against it. */
@@ -71,10 +73,11 @@ export class Browser {
     return browser;
   }
 
-  async visit(url: string, { width, height, scheme, headers = {} }: Window): Promise<void> {
+  async visit(url: string, { width, height, scheme, password }: Window): Promise<void> {
     await this.send('Emulation.setDeviceMetricsOverride', { width, height, deviceScaleFactor: 1, mobile: width < 600 });
     await this.send('Emulation.setEmulatedMedia', { features: [{ name: 'prefers-color-scheme', value: scheme }] });
-    await this.send('Network.setExtraHTTPHeaders', { headers });
+    this.#password = password;
+    if (password !== undefined) await this.send('Fetch.enable', { handleAuthRequests: true });
     await this.send('Page.navigate', { url });
   }
 
@@ -102,6 +105,12 @@ export class Browser {
     const waiting = this.#answers.get(id ?? 0);
     if (error) waiting?.reject(new Error(error.message));
     else waiting?.resolve(result);
+    const { requestId } = params;
+    if (method === 'Fetch.requestPaused') void this.send('Fetch.continueRequest', { requestId });
+    if (method === 'Fetch.authRequired') {
+      const authChallengeResponse = { response: 'ProvideCredentials', username: 'me', password: this.#password };
+      void this.send('Fetch.continueWithAuth', { requestId, authChallengeResponse });
+    }
     if (method === 'Network.requestWillBeSent') this.requests.push((params.request as { readonly url: string }).url);
     if (method === 'Runtime.exceptionThrown' || method === 'Log.entryAdded') this.complaints.push(JSON.stringify(params));
     if (method === 'Runtime.consoleAPICalled' && params.type === 'error') this.complaints.push(JSON.stringify(params));

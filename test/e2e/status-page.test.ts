@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { Browser } from './browser.js';
-import { Evictd } from './evictd.js';
+import { Evictd, scratchDirectory } from './evictd.js';
 import { guarding, ON, testNode, workload } from './node.js';
 import { until } from './wait.js';
 
@@ -17,6 +17,21 @@ const WINDOWS = [
 ] as const;
 /** Where a person looks at the screenshots. */
 const SHOTS = process.env.EVICTD_SCREENSHOTS;
+
+test('on an address that others reach the browser asks for the token, and sends it for the events, too', async () => {
+  const directory = scratchDirectory();
+  const tokenFile = join(directory, 'token');
+  writeFileSync(tokenFile, 'Zm9yIGEgdGVzdCBvbmx5\n');
+  const evictd = await new Evictd({ config: { metrics: { listen: '0.0.0.0:0', tokenFile } }, directory }).guarding();
+  const origin = `http://127.0.0.1:${String(await evictd.port())}`;
+  const browser = await Browser.open();
+  const text = (): Promise<string> => browser.evaluate("document.body?.innerText ?? ''");
+  await browser.visit(`${origin}/`, { ...WINDOWS[0], password: 'Zm9yIGEgdGVzdCBvbmx5' });
+  await until('the page shows the order of eviction', async () => (await text()).includes('Order of eviction'));
+  expect(browser.requests).not.toContain(`${origin}/api/v1/status`);
+  expect((await evictd.get('/metrics'))?.status).toBe(200);
+  expect((await evictd.get('/api/v1/status'))?.status).toBe(401);
+});
 
 interface Violation {
   readonly id: string;

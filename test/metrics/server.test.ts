@@ -129,7 +129,7 @@ test('the status page is for browsers, runs what is in it only, and may not be e
   });
   expect(await ask(port, '/', 'GET', { accept, host: 'evil.example' })).toMatchObject({
     code: 403,
-    body: 'the request is for evil.example, which is no name of a loopback address\nuse http://127.0.0.1 or http://localhost\n',
+    body: 'the request is for evil.example, which is no name of a loopback address\nuse http://127.0.0.1 or http://localhost; or set metrics.tokenFile, then any name will do\n',
   });
   expect((await ask(port, '/', 'GET', { accept: '*/*' })).body).toMatch(/^evictd\n/);
   rmSync(pageFile);
@@ -154,13 +154,71 @@ test.each<[host: string, code: number]>([
   expect((await ask(port, '/metrics', 'GET', { host })).code).toBe(200);
 });
 
-test('the API is not served on an address that others reach, and says what is', async () => {
+const TOKEN = 'Zm9yIGEgdGVzdCBvbmx5';
+const basic = (text: string): string => `Basic ${Buffer.from(text).toString('base64')}`;
+
+async function guarded(token: string | undefined): Promise<{ readonly port: number; readonly file: string }> {
+  const file = join(mkdtempSync(join(tmpdir(), 'evictd-test-')), 'token');
+  onTestFinished(() => rmSync(dirname(file), { recursive: true }));
+  if (token !== undefined) writeFileSync(file, token);
+  const { server } = make(0, PATIENT_MS, { host: '0.0.0.0', port: 0 }, { tokenFile: () => file });
+  server.start();
+  return { port: await eventually('the server to listen', () => server.port), file };
+}
+
+test.each<[rule: string, authorization: string | undefined, code: number]>([
+  ['the token', `Bearer ${TOKEN}`, 200],
+  ['a scheme in another case', `bearer ${TOKEN}`, 200],
+  ['the password of a browser', basic(`me:${TOKEN}`), 200],
+  ['no user', basic(`:${TOKEN}`), 200],
+  ['nothing', undefined, 401],
+  ['an empty password', basic('me:'), 401],
+  ['the token as the user', basic(`${TOKEN}:`), 401],
+  ['a part of it', `Bearer ${TOKEN.slice(0, -1)}`, 401],
+  ['more than it', `Bearer ${TOKEN}x`, 401],
+  ['another case', `Bearer ${TOKEN.toLowerCase()}`, 401],
+  ['another scheme', `Digest ${TOKEN}`, 401],
+])(
+  'with metrics.tokenFile the page and the API need the token, under any name, and a scrape needs none: %s',
+  async (_rule, authorization, code) => {
+    const { port } = await guarded(`${TOKEN}\n`);
+    const headers = { host: 'node1.example:9796', ...(authorization !== undefined && { authorization }) };
+    const answer = await ask(port, '/api/v1/status', 'GET', headers);
+    expect(answer.code).toBe(code);
+    expect(answer.headers['www-authenticate']).toBe(code === 401 ? 'Basic realm="evictd", charset="UTF-8"' : undefined);
+    expect((await ask(port, '/', 'GET', { ...headers, accept: 'text/html' })).code).toBe(code === 401 ? 401 : 500); // no page is built here
+    for (const path of ['/metrics', '/']) expect((await ask(port, path, 'GET', { host: 'node1.example' })).code).toBe(200);
+  },
+);
+
+test('another token holds at once; without a usable one the page and the API are closed, and say why', async () => {
+  const { port, file } = await guarded(TOKEN);
+  const status = (token: string) => ask(port, '/api/v1/status', 'GET', { authorization: `Bearer ${token}` });
+  writeFileSync(file, 'another token of a file');
+  expect((await status(TOKEN)).code).toBe(401);
+  expect((await status('another')).code).toBe(401);
+  writeFileSync(file, `another${TOKEN}`);
+  expect((await status(`another${TOKEN}`)).code).toBe(200);
+  writeFileSync(file, '\n');
+  const { code, body } = await ask(port, '/api/v1/status', 'GET', { authorization: 'Bearer ' });
+  expect({ code, body }).toMatchObject({ code: 503, body: expect.stringContaining('the token has fewer than 16 characters') as string });
+  rmSync(file);
+  const none = await status('');
+  expect(none).toMatchObject({ code: 503, body: expect.stringContaining('"code": "EVICTD_API_TOKEN_FILE"') as string });
+  expect(none.body).toContain('ENOENT');
+});
+
+test('without a token the page and the API are closed on an address that others reach, and say what to configure', async () => {
   const { server } = make(0, PATIENT_MS, { host: '0.0.0.0', port: 0 });
   server.start();
   const port = await eventually('the server to listen', () => server.port);
   const { code, body } = await ask(port, '/api/v1/status');
   expect({ code, body }).toMatchObject({ code: 403, body: expect.stringContaining('"code": "EVICTD_API_ADDRESS"') as string });
-  expect(body).toContain('set metrics.listen to 127.0.0.1:9796');
+  expect(body).toContain('set metrics.tokenFile; or set metrics.listen to 127.0.0.1:9796');
+  expect(await ask(port, '/', 'GET', { accept: 'text/html' })).toMatchObject({
+    code: 403,
+    body: expect.stringContaining('set metrics.tokenFile') as string,
+  });
   expect((await ask(port, '/metrics')).code).toBe(200);
 });
 
@@ -235,7 +293,7 @@ test.each([
   });
   const write = (message: string): void => void logged.push(message);
   const log: Log = { debug: write, info: write, warn: write, error: write, dropped: 0, flush: () => Promise.resolve() };
-  const server = metricsServer({ address: { host, port }, tryLock, status, registry, routes: [], log });
+  const server = metricsServer({ address: { host, port }, tryLock, status, registry, routes: [], tokenFile: () => undefined, log });
   closers.push(() => {
     server.close();
   });

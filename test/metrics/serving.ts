@@ -61,7 +61,18 @@ export function make(
     logLinesDropped: () => scrapes++,
     memoryNodes: () => [],
   });
-  const server = metricsServer({ address, tryLock, status, registry, routes: ROUTES, log, retryMs: 20, clientTimeoutMs, ...more });
+  const server = metricsServer({
+    address,
+    tryLock,
+    status,
+    registry,
+    routes: ROUTES,
+    tokenFile: () => undefined,
+    log,
+    retryMs: 20,
+    clientTimeoutMs,
+    ...more,
+  });
   closers.push(() => {
     server.close();
   });

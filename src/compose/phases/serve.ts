@@ -33,7 +33,8 @@ export function serve(locked: Locked, published: Published, observed: Observed, 
   const { status, registry } = published;
   const routes = routesOf(locked, published, observed, acting);
   const { metrics: address } = inForce.started;
-  const metrics = address && serving.metricsServer({ address, tryLock, status, registry, routes, log });
+  const tokenFile = (): string | undefined => inForce.config.metricsTokenFile;
+  const metrics = address && serving.metricsServer({ address, tryLock, status, registry, routes, tokenFile, log });
   if (selectHost().os === 'windows') return { metrics, control: undefined };
   const control = new Listener(routesServer(routes, CLIENT_TIMEOUT_MS), {
     address: { socket: join(inForce.started.runtimeDirectory, `${instance}.sock`) },

@@ -163,6 +163,7 @@ function readPlaces(settings: LayeredSettings) {
   return {
     oomScoreAdj: settings.preset(['oomScoreAdj'], (layer) => layer.oomScoreAdj),
     metrics: settings.preset(['metrics', 'listen'], (layer) => layer.metrics?.listen).address,
+    metricsTokenFile: settings.optional(['metrics', 'tokenFile'], (layer) => layer.metrics?.tokenFile),
     journal: {
       maxBytes: Number(settings.preset(['journal', 'maxSize'], (layer) => layer.journal?.maxSize)),
       maxFiles: settings.preset(['journal', 'maxFiles'], (layer) => layer.journal?.maxFiles),

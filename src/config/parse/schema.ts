@@ -113,7 +113,12 @@ export const evictdSchema = z.strictObject({
   hooks: z.optional(hooksSchema),
   notifications: z.optional(notificationsSchema),
   oomScoreAdj: z.optional(z.enum(OOM_SCORE_ADJ_MODES)),
-  metrics: z.optional(z.strictObject({ listen: z.optional(parsed((input) => ({ address: listenText(input) }))) })),
+  metrics: z.optional(
+    z.strictObject({
+      listen: z.optional(parsed((input) => ({ address: listenText(input) }))),
+      tokenFile: z.optional(parsed((input) => nodePathText(input, '/etc/evictd/token'))),
+    }),
+  ),
   journal: z.optional(z.strictObject({ maxSize: z.optional(parsed(journalSizeText)), maxFiles: z.optional(integer(2, 1000)) })),
   stateDirectory: z.optional(parsed((input) => nodePathText(input, '/var/lib/evictd'))),
   runtimeDirectory: z.optional(parsed((input) => nodePathText(input, '/run/evictd'))),
