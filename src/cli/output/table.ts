@@ -1,4 +1,5 @@
 import { printable } from '../../core/name/printable.js';
+import { textColumns } from './text-columns.js';
 
 /** Numbers are aligned right. */
 export interface Column {
@@ -14,14 +15,14 @@ export function table(
 ): string[] {
   const rows = cells.map((row) => row.map(printable));
   const headings = columns.map(({ heading }) => printable(heading));
-  const widths = headings.map((heading, column) => Math.max(heading.length, ...rows.map((row) => row[column]?.length ?? 0)));
+  const widths = headings.map((heading, column) => Math.max(heading.length, ...rows.map((row) => textColumns(row[column] ?? ''))));
   const line = (texts: readonly string[], row: number): string =>
     columns
       .map(({ align }, column) => {
         const cell = texts[column] ?? '';
-        const width = widths[column] ?? 0;
+        const padding = ' '.repeat((widths[column] ?? 0) - textColumns(cell));
         const last = column === columns.length - 1;
-        return paint(align === 'right' ? cell.padStart(width) : last ? cell : cell.padEnd(width), row, column);
+        return paint(align === 'right' ? padding + cell : last ? cell : cell + padding, row, column);
       })
       .join('  ')
       .trimEnd();

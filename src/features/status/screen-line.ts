@@ -1,4 +1,5 @@
 import type { Colour, Style } from '../../cli/output/style.js';
+import { clipped } from '../../cli/output/text-columns.js';
 import { wrapped } from '../../cli/output/wrapped.js';
 import { printable } from '../../core/name/printable.js';
 import { amountOfBytes } from '../../core/quantity/amount.js';
@@ -29,14 +30,12 @@ export const EMPTY: Line = { text: '' };
 /** Lines as they are written: cut at the width of the screen, and coloured. */
 export function drawn(lines: readonly Line[], { columns, rows, unicode, style }: Drawing): string[] {
   return lines.slice(0, rows).map(({ text, colour }) => {
-    const cut = clipped(text, columns, unicode);
+    const cut = clipped(text, columns, cutMark(unicode));
     return colour === undefined ? cut : style(colour, cut);
   });
 }
 
-export function clipped(text: string, columns: number, unicode: boolean): string {
-  return text.length > columns ? `${text.slice(0, columns - 1)}${unicode ? '…' : '>'}` : text;
-}
+export const cutMark = (unicode: boolean): string => (unicode ? '…' : '>');
 
 /** A message in as many lines as it takes, the later ones indented. */
 export function paragraph(message: string, columns: number, colour?: Colour): Line[] {

@@ -1,7 +1,8 @@
 import type { Colour } from '../../cli/output/style.js';
 import { table, type Column } from '../../cli/output/table.js';
+import { clipped } from '../../cli/output/text-columns.js';
 import { printable } from '../../core/name/printable.js';
-import { amountText, clipped, clockTime, drawn, EMPTY, timeText, type Drawing, type Line, unitOf, type ScreenSize } from './screen-line.js';
+import { amountText, clockTime, cutMark, drawn, EMPTY, timeText, type Drawing, type Line, unitOf, type ScreenSize } from './screen-line.js';
 import { sparkline } from './sparkline.js';
 import type {
   Amount,
@@ -179,8 +180,9 @@ export interface Scrolled {
   readonly skip: number;
 }
 
-/** What the other columns of a candidate take. */
-const BESIDE_NAME = 56;
+/** What the other columns of a candidate take, with a short reason. */
+const BESIDE_NAME = 76;
+const NARROWEST_NAME = 24;
 /** From here on there is room for every word. */
 const WIDE = 100;
 
@@ -201,7 +203,7 @@ export function candidateLines(
       const { place, name, priority, usage, request, growth, protection } = workload;
       return [
         String(place ?? '-'),
-        clipped(printable(name), Math.max(columns - BESIDE_NAME, 16), unicode),
+        clipped(printable(name), Math.max(columns - BESIDE_NAME, NARROWEST_NAME), cutMark(unicode)),
         String(priority),
         amountText(unit, usage),
         request === 0 ? '-' : amountText(unit, request),

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { textColumns } from '../../../src/cli/output/text-columns.js';
 import type { Style } from '../../../src/cli/output/style.js';
 import { sparkline } from '../../../src/features/status/sparkline.js';
 import type { StatusDocument } from '../../../src/features/status/status-document.js';
@@ -108,6 +109,20 @@ test('candidates that are scrolled out', () => {
   expect(lines.some(({ text }) => text.includes(' w50 '))).toBe(true);
   expect(lines.some(({ text }) => text.includes(' w1 '))).toBe(false);
   expect(skip).toBe(50 - lines.filter(({ text }) => /^ *[-\d]+ +w\d/.test(text)).length);
+});
+
+test.each<[rule: string, name: string, shown: string]>([
+  ['ASCII', 'n'.repeat(60), `${'n'.repeat(23)}…`],
+  ['wide characters', '\u6f22'.repeat(60), `${'\u6f22'.repeat(11)}…`],
+  ['emoji', '\u{1f600}'.repeat(60), `${'\u{1f600}'.repeat(11)}…`],
+  ['combining marks', 'e\u0301'.repeat(60), `${'e\u0301'.repeat(23)}…`],
+])('a long name is cut by its columns, and the other columns stay aligned: %s', (_rule, name, shown) => {
+  const [first, second] = STATUS.candidates.workloads;
+  if (first === undefined || second === undefined) throw new Error('no workloads');
+  const lines = draw({ candidates: { ...STATUS.candidates, workloads: [{ ...first, name }, second] } }, { columns: 80 });
+  const rows = lines.filter((line) => line.includes(' 10MiB '));
+  expect(rows[0]).toContain(`1  ${shown}`);
+  expect(new Set(rows.map((row) => textColumns(row.slice(0, row.indexOf(' 10MiB '))))).size).toBe(1);
 });
 
 test.each<[rule: string, values: (number | null)[], width: number, unicode: boolean, line: string]>([

@@ -92,13 +92,13 @@ test.each<[how: string, first: StatusDocument, key: string, error: string | unde
   const { input, output, written, modes } = terminal();
   const shown = live({
     ...{ io: { isTTY: true, env: {} }, drawing: { unicode: true, style: (_colour, text) => text }, intervalMs: 60_000 },
-    ...{ first, signal: undefined, input, output, errorText: String, onStop: () => undefined },
+    ...{ first, signal: undefined, warning: 'a warning', input, output, errorText: String, onStop: () => undefined },
     read: () => Promise.resolve(first),
   });
   input.emit('keypress', key, { name: key });
   if (error === undefined) await shown;
   else await expect(shown).rejects.toThrow(error);
-  expect(written()).toMatch(/\[\?1049h[^]*\[1 overview\][^]*\[\?7h[^]*\[\?25h[^]*\[\?1049l$/);
+  expect(written()).toMatch(/\[\?1049h[^]*a warning[^]*\[1 overview\][^]*\[\?7h[^]*\[\?25h[^]*\[\?1049l$/);
   expect(modes).toEqual([true, false]);
   expect(process.listeners('SIGTSTP')).toEqual([]);
 });

@@ -30,12 +30,17 @@ export const top: MakeCommand = ({ io, onStop, onReload }) => {
     const { stdin, stdout } = process;
     if (!stdin.isTTY || !io.isTTY || io.env.TERM === 'dumb')
       throw new UsageError('EVICTD_TOP_TERMINAL', 'evictd top needs a terminal', { hint: 'evictd status shows the same once' });
-    const { loaded } = configForLooking(options, io);
+    let warning: string | undefined;
+    const stderr = (text: string): void => {
+      io.stderr(text);
+      warning = text.trimEnd();
+    };
+    const { loaded } = configForLooking(options, { stderr });
     const read = openStatus(loaded, TIMEOUT_MS);
     const first = await read(signal);
     const { live } = await import('./live.js');
     await live({
-      ...{ io, input: stdin, output: stdout, drawing: drawingFor(io), intervalMs: interval, first, read, signal },
+      ...{ io, input: stdin, output: stdout, drawing: drawingFor(io), intervalMs: interval, first, read, signal, warning },
       errorText: (error) => (error instanceof EvictdError ? `${error.code}: ${error.message}` : String(error)),
       onStop: (stop) => {
         onStop(stop);

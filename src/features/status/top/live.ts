@@ -12,6 +12,8 @@ export interface LiveParts extends TerminalStreams {
   readonly drawing: Pick<Drawing, 'unicode' | 'style'>;
   readonly intervalMs: number;
   readonly first: StatusDocument;
+  /** What the command has said before, on a line that the view now hides. */
+  readonly warning: string | undefined;
   readonly read: ReadStatus;
   /** To rank workloads for at first; undefined: evictd chooses. */
   readonly signal: ResourceSignal | undefined;
@@ -131,7 +133,9 @@ class Top {
 
   #note(): Note | undefined {
     if (this.#failure !== undefined) return { text: `${this.#failure}; this is from ${clockTime(this.#status.time)}`, colour: 'red' };
-    return this.#change && Date.now() < this.#change.untilMs ? { text: this.#change.text, colour: 'yellow' } : undefined;
+    const change = this.#change && Date.now() < this.#change.untilMs ? this.#change.text : undefined;
+    const text = change ?? this.#parts.warning;
+    return text === undefined ? undefined : { text, colour: 'yellow' };
   }
 
   /** A defect ends the view instead of the process, so that the terminal is restored before it is reported. */

@@ -11,7 +11,7 @@ import {
   synchronizedOutput,
 } from 'ansi-escapes';
 
-/** DECAWM: a name whose characters are wider than one column is cut by the terminal, and does not wrap. */
+/** DECAWM: a character that the terminal takes for wider than evictd does is cut, and does not wrap. */
 const [NO_WRAP, WRAP] = ['\u001b[?7l', '\u001b[?7h'];
 
 export interface TerminalStreams {
