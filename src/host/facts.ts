@@ -156,8 +156,6 @@ export type DirectoryAnswer =
       /** statfs's f_type. */
       readonly type: number;
       readonly device: bigint;
-      /** What it is if no disk can run short there; undefined: it is a disk. */
-      readonly noDisk: string | undefined;
       readonly totalBytes: bigint;
       /** For an unprivileged process. */
       readonly availableBytes: bigint;

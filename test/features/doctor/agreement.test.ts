@@ -38,7 +38,6 @@ const THERE = {
   afterMs: 0.02,
   type: 0xef53,
   device: 1n,
-  noDisk: undefined,
   totalBytes: Gi,
   availableBytes: Gi,
   refused: undefined,

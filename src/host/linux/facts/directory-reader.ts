@@ -4,8 +4,6 @@ import type { DirectoryAnswer } from '../../facts.js';
 import { errnoName, errnoText } from '../../../errors.js';
 import type { Binding, FilesystemReading } from '../../../native/binding.js';
 import { constants as os } from 'node:os';
-import { readOwnMounts } from '../disk/mountinfo.js';
-import { whyNoDisk } from '../disk/no-disk.js';
 
 /** A directory to examine. Never rejects; never resolves where the filesystem hangs. */
 interface RequestedDirectory {
@@ -34,7 +32,6 @@ export async function readDirectory(
     afterMs: reading.afterMs,
     type: reading.fsType,
     device: reading.device,
-    noDisk: whyNoDisk(reading, readOwnMounts()),
     totalBytes: BigInt(reading.totalBytes),
     availableBytes: BigInt(reading.availableBytes),
     refused: writes ? await refusalOf(at) : undefined,

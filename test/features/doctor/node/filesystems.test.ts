@@ -19,7 +19,6 @@ function directory(role: DirectoryFacts['role'], facts: Partial<There> = {}): Di
     afterMs: 0.02,
     type,
     device,
-    noDisk: undefined,
     totalBytes: 8n * GIB,
     availableBytes: GIB,
     refused: undefined,

@@ -27,11 +27,3 @@ test('what the files of fixed size take that are not there yet, or are of anothe
   truncateSync(join(path, 'ring'), 3999);
   expect(await toMake()).toBe(4000n);
 });
-
-test('whether it is a disk that can run short', async () => {
-  const noDisk = async (path: string) => {
-    const answer = await readDirectory(native, { path, writes: false });
-    return answer.kind === 'there' ? answer.noDisk : answer.error;
-  };
-  expect(await noDisk('/dev/shm')).toBe('in memory (tmpfs), not on a disk');
-});
