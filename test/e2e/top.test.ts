@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { Evictd, EVICTD, scratchDirectory } from './evictd.js';
 import { guarding, ON, testNode, workload } from './node.js';
@@ -9,7 +10,7 @@ import { until } from './wait.js';
 
 /** A shell in a terminal of its own. */
 class Screen {
-  readonly #server = `evictd-test-${String(process.pid)}`;
+  readonly #directory = scratchDirectory();
 
   constructor(columns: number, rows: number, environment: Readonly<Record<string, string>> = {}) {
     const shell = 'exec env -u NO_COLOR -u FORCE_COLOR -u LC_ALL LANG=C.UTF-8 "PS1=ready> " bash --norc --noprofile';
@@ -82,10 +83,11 @@ class Screen {
     } catch {
       // its shell has ended
     }
+    rmSync(this.#directory, { recursive: true });
   }
 
   #tmux(...args: readonly string[]): string {
-    return execFileSync('tmux', ['-L', this.#server, '-f', '/dev/null', ...args], { encoding: 'utf8' });
+    return execFileSync('tmux', ['-S', join(this.#directory, 'tmux'), '-f', '/dev/null', ...args], { encoding: 'utf8' });
   }
 }
 
