@@ -174,9 +174,11 @@ describe.runIf(await fuseWorks())(`a hook on a filesystem that hangs (${ON}, whe
       return;
     }
     await fuse.stuck();
+    const port = await evictd.port();
     expect(await evictd.stop('SIGKILL')).toBe('SIGKILL');
     const runtimeDirectory = join(evictd.directory, 'run');
-    const next = await new Evictd({ config: { ...guarding(testNode()), runtimeDirectory } }).guarding();
+    const metrics = { listen: `127.0.0.1:${String(port)}` };
+    const next = await new Evictd({ config: { ...guarding(testNode()), runtimeDirectory, metrics } }).guarding();
     expect(await next.stop()).toBe(0);
   });
 });
