@@ -12,7 +12,7 @@ import { profileText, type Profile } from '../features/install/profile/profiles.
 import { installedConfig, STARTER_CONFIG } from '../features/install/systemd/starter-config.js';
 import { installSteps, type InstallRequest } from '../features/install/systemd/install-steps.js';
 import type { Machine } from '../features/install/install-machine.js';
-import { restoreSteps } from '../features/install/restore.js';
+import { restoreSteps, restraintSteps } from '../features/install/restore.js';
 import { uninstallSteps } from '../features/install/systemd/uninstall-steps.js';
 import { runSteps, installNextSteps, type InstallStep } from '../features/install/install-step.js';
 import { formatError } from './output/error-text.js';
@@ -149,7 +149,8 @@ export function restoreCommand(setExitCode: (code: number) => void, open: () => 
       .option('--config <file>', "configuration with the directories (default: the service's)")
       .option('--state-directory <path>', 'directory of the journal')
       .option('--runtime-directory <path>', 'directory with the saved state')
-      .option('--forget <unit...>', 'do not start these stopped units, and forget them'),
+      .option('--forget <unit...>', 'do not start these stopped units, and forget them')
+      .option('--restraints', 'only what policies have throttled or frozen'),
     {
       about: [
         'Restores oom_score_adj, starts units that evictd kept stopped, and writes missing journal records. evictd does this itself when it stops, and when it starts after it was killed. Needs root.',
@@ -161,8 +162,9 @@ export function restoreCommand(setExitCode: (code: number) => void, open: () => 
     async ({
       output,
       forget = [],
+      restraints = false,
       ...options
-    }: InstallationOptions & { readonly forget?: readonly string[] } & Pick<
+    }: InstallationOptions & { readonly forget?: readonly string[]; readonly restraints?: boolean } & Pick<
         ConfigOptions,
         'config' | 'stateDirectory' | 'runtimeDirectory'
       >) => {
@@ -173,7 +175,7 @@ export function restoreCommand(setExitCode: (code: number) => void, open: () => 
       const places = new Set(
         options.runtimeDirectory === undefined ? [machine.places.runtimeDirectory, runtimeDirectory] : [runtimeDirectory],
       );
-      const steps = restoreSteps(directories, places, new Set(forget), machine);
+      const steps = restraints ? restraintSteps(directories, machine) : restoreSteps(directories, places, new Set(forget), machine);
       const code = await runSteps(io, steps, machine, { dryRun: false, output, nothing: 'nothing is left to undo' });
       setExitCode(code);
       end(code);

@@ -39,8 +39,8 @@ export function thisInstallation(): ThisInstallation {
           () => false,
         ),
       ),
-    restore: async (directories, forget) => {
-      const restoration = await restore(directories, forget);
+    restore: async (directories, forget, only) => {
+      const restoration = await restore(directories, forget, only);
       hangs ||= restoration.hangs;
       return restoration;
     },

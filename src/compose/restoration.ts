@@ -32,10 +32,12 @@ const NOTHING: Restoration = { restored: [], unrestored: [], hangs: false };
  * are kept stopped, journal records. Leaves out the files of a running evictd.
  *
  * @param forget  units that are kept stopped and are to stay so
+ * @param only  `restraints`: only throttled and frozen cgroups
  * @throws HostError  the directory cannot be read, or a lock cannot be taken
  */
-export async function restore(directories: EvictdDirectories, forget: ReadonlySet<string>): Promise<Restoration> {
+export async function restore(directories: EvictdDirectories, forget: ReadonlySet<string>, only?: 'restraints'): Promise<Restoration> {
   let all = liftRestraints();
+  if (only === 'restraints') return all;
   for (const instance of instancesIn(directories.runtimeDirectory)) {
     const lock = lockOf(directories.runtimeDirectory, instance);
     if (lock === undefined) continue;

@@ -7,7 +7,7 @@ import { eventually } from '../support/eventually.js';
 import { fuseWorks, mountFuse } from '../support/fuse.js';
 import { kill } from '../support/kill.js';
 import { hasSystemd, property, systemd, TestUnits } from '../support/systemd.js';
-import { answers, configure, evictd as run, logged, mainPid, state } from './service.js';
+import { answers, configure, dropIn, evictd as run, logged, mainPid, state } from './service.js';
 import { leaking, NODE, SLICE, small, softly } from './slice.js';
 
 const LEAK = 'evictd-test-leak.service';
@@ -87,6 +87,25 @@ describe.skipIf(!hasSystemd)('hooks (needs systemd)', () => {
     expect(logged(since)).not.toMatch(/timed out|still around/);
   });
 
+  test('what a policy has frozen is thawed after SIGKILL of a service that does not start again', async () => {
+    onTestFinished(() => {
+      dropIn(undefined);
+      run('uninstall');
+      for (const path of ['/etc/evictd', '/var/lib/evictd']) rmSync(path, { recursive: true, force: true });
+    });
+    units.writeAll({ [SLICE]: NODE, [OTHER]: small() });
+    units.start(OTHER);
+    const frozen = (): string => readFileSync(`/sys/fs/cgroup${property(OTHER, 'ControlGroup')}/cgroup.freeze`, 'latin1').trim();
+    const freeze = { name: 'freeze', scope: { cgroup: `/${SLICE}/*` }, when: 'memory.current > 1Ki', then: [{ freeze: { for: '1m' } }] };
+    configure({ workloads: [{ systemd: { slices: [SLICE] } }], policies: [freeze] });
+    dropIn('[Service]\nRestart=no\n');
+    expect(run('install', '--now')).toMatchObject({ status: 0, stderr: '' });
+    await eventually('it is frozen', () => frozen() === '1');
+    kill(mainPid(), 'SIGKILL');
+    await eventually('the service has ended', () => state() === 'failed/failed');
+    expect(frozen()).toBe('0');
+  });
+
   test('a hook of systemd-oomd is called with the cgroup of the unit', async () => {
     const calls: string[] = [];
     const made = mkdirSync(dirname(PREKILL), { recursive: true });
@@ -104,13 +123,15 @@ describe.skipIf(!hasSystemd)('hooks (needs systemd)', () => {
     });
     units.writeAll({ [SLICE]: NODE, [LEAK]: leaking(), [OTHER]: small() });
     units.start(OTHER);
-    const evictd = await new Evictd({ config: softly({ hooks: { prekill: true } }) }).guarding();
+    // Its deadline is that of preEvict; the default is short for an emulated machine.
+    const hooks = { preEvict: { command: ['/bin/true'], deadline: '500ms' }, prekill: true };
+    const evictd = await new Evictd({ config: softly({ hooks }) }).guarding();
     units.start(LEAK);
     const cgroup = property(LEAK, 'ControlGroup');
     await evictd.recorded('outcome');
     expect(calls).toEqual([`{"method":"io.systemd.oom.Prekill.Notify","parameters":{"cgroup":"${cgroup}"}}\0`]);
-    const { hook: name, result } = await evictd.recorded('hook');
-    expect(name).toBe('prekill');
-    expect(['succeeded', 'late']).toContain(result);
+    const called = () => evictd.journal().find(({ hook: name }) => name === 'prekill');
+    await evictd.until('it is recorded', () => called() !== undefined);
+    expect(['succeeded', 'late']).toContain(called()?.result);
   });
 });

@@ -75,7 +75,7 @@ export interface Machine {
   /** Whether a path exists; undefined: its filesystem does not answer. */
   readonly isThere: (path: string) => Promise<boolean | undefined>;
   /** Restores what evictd processes that ended have changed. Units in `forget` stay stopped. */
-  readonly restore: (directories: EvictdDirectories, forget: ReadonlySet<string>) => Promise<Restoration>;
+  readonly restore: (directories: EvictdDirectories, forget: ReadonlySet<string>, only?: 'restraints') => Promise<Restoration>;
 }
 
 /**

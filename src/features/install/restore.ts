@@ -1,6 +1,12 @@
 import { requireRoot, type EvictdDirectories, type Machine } from './install-machine.js';
 import type { InstallStep } from './install-step.js';
 
+/** Restores what ended evictd processes have throttled or frozen: an evictd that is started again needs the rest. */
+export function restraintSteps(directories: EvictdDirectories, machine: Machine): AsyncIterable<InstallStep> {
+  requireRoot(machine, 'restore what evictd has changed', 'sudo evictd restore');
+  return restored(directories, machine, new Set(), 'restraints');
+}
+
 /**
  * Restores what ended evictd processes have changed, and lists what could not be restored.
  *
@@ -29,9 +35,10 @@ export async function* restored(
   directories: EvictdDirectories,
   { restore }: Machine,
   forget: ReadonlySet<string> = new Set(),
+  only?: 'restraints',
 ): AsyncGenerator<InstallStep> {
   const path = directories.runtimeDirectory;
-  const { restored: given, unrestored } = await restore(directories, forget);
+  const { restored: given, unrestored } = await restore(directories, forget, only);
   for (const what of given) yield { action: 'restore', path, what };
   for (const why of unrestored) yield { action: 'keep', path, why, unrestored: true };
 }

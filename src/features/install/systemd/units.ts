@@ -105,11 +105,15 @@ UMask=0077
 # ProtectKernelLogs (/dev/kmsg), ProtectProc and ProcSubset (all processes, /proc/pressure), PrivateNetwork (metrics), PrivateUsers and User (root's files).
 `;
 
+/** Runs its arguments if an evictd has left something throttled or frozen. */
+const LIFT = 'for held in /run/evictd/held-*.json; do [ ! -e "$held" ] || exec "$0" "$@"; done';
+
 /** The service. A comment explains each unusual line: operators read it with `systemctl cat`. */
 export function serviceUnit({ origin, program, documentation, configFile, configDirectory, runtime, writable }: UnitOptions): string {
   const config = ['--config', configFile, ...(configDirectory === undefined ? [] : ['--config-dir', configDirectory])];
   const run = commandLine([...program, 'run', ...config, { variable: 'RUN_OPTIONS' }]);
   const reload = commandLine([...program, 'reload', '--pid', { variable: 'MAINPID' }, ...config]);
+  const lift = commandLine(['/bin/sh', '-c', LIFT, ...program, 'restore', '--restraints']);
   return `# ${origin}
 [Unit]
 Description=evictd, the node-pressure eviction monitor
@@ -126,6 +130,8 @@ ExecStart=${run}
 # Fails with the errors that \`evictd config check\` finds; evictd then keeps its configuration and records that.
 # Otherwise returns when evictd has applied the new configuration.
 ExecReload=${reload}
+# What a killed evictd has throttled or frozen does not wait for the next one, which may not start.
+ExecStopPost=-${lift}
 Restart=always
 RestartSec=1s
 # Wrong command line or configuration, or no configuration file: a restart would fail the same way.

@@ -28,6 +28,12 @@ test('the service runs evictd, and a reload is of the same files, and of this pr
   expect(values(unit, 'ExecReload')).toEqual([`${evictd} reload --pid $MAINPID ${config}`]);
 });
 
+test('what a killed evictd has throttled or frozen is given back after its end, and nothing else', () => {
+  const [line = ''] = values(serviceUnit(options), 'ExecStopPost');
+  expect(line).toMatch(/^-\/bin\/sh -c "for held in \/run\/evictd\/held-\*\.json; .*" \/usr\/bin\/node .* restore --restraints$/);
+  expect(line).not.toMatch(/[^$]\$[^$]/); // for the shell, not for systemd
+});
+
 test('slice and service are spared the same', () => {
   const [service, slice] = [serviceUnit(options), sliceUnit('Written by a test')];
   expect(values(service, 'MemoryMin')).toEqual(['128M']);
