@@ -1,12 +1,12 @@
 # make [build] | test | proof | vm | lint | fmt | asan | node-asan | tsan | fuzz | tidy | bench | bench-race | lab | soak | chaos | demo | versions |
-# arm64 | windows | prebuild | release | deb | cmake | clean. CI (.ci/run) uses the same words.
+# arm64 | windows | prebuild | release | deb | deb-arm64 | oci | oci-arm64 | cmake | clean. CI (.ci/run) uses the same words.
 # ARGS goes to the tool behind the word: make test ARGS=test/core, make bench ARGS=wake, make vm ARGS='v1 test/e2e/demo'.
 
 SHELL := /bin/sh
 MAKEFLAGS += --no-builtin-rules
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := build
-.PHONY: build program-code test proof vm lint fmt asan node-asan tsan fuzz tidy bench bench-race lab soak chaos demo prebuild prebuild-arm64 prebuild-windows release deb versions arm64 windows cmake clean node typecheck bundle
+.PHONY: build program-code test proof vm lint fmt asan node-asan tsan fuzz tidy bench bench-race lab soak chaos demo prebuild prebuild-arm64 prebuild-windows release deb deb-arm64 oci oci-arm64 packages versions arm64 windows cmake clean node typecheck bundle
 
 BIN := node_modules/.bin
 PLATFORM := $(shell node -p 'process.platform + "-" + process.arch' 2>/dev/null)
@@ -101,14 +101,34 @@ $(WINDOWS): native/CMakeLists.txt binding.gyp $(WINDOWS_TOOLS) $(NATIVE) $(MODUL
 release: $(MODULES) | node
 	@$(BIN)/tsx packaging/release.ts
 
-# A Debian package with a Node of its own, fetched from npm; packaging/deb/build.ts.
-DEB := build/deb/evictd_$(shell node -p 'require("./package.json").version' 2>/dev/null)_amd64.deb
+# Debian packages with a Node of their own, fetched from npm; packaging/deb/build.ts.
+DEB := build/deb/evictd_$(shell node -p 'require("./package.json").version' 2>/dev/null)
+PACKED := CHANGELOG.md LICENSE $(wildcard docs/*.md examples/*) $(shell find packaging src/features/install -type f)
 
-deb: $(DEB)
+deb: $(DEB)_amd64.deb
+deb-arm64: $(DEB)_arm64.deb
 
-$(DEB): dist/evictd.js dist/man/evictd.8 $(PREBUILD) CHANGELOG.md LICENSE $(wildcard docs/*.md examples/*) $(shell find packaging src/features/install -type f)
+$(DEB)_amd64.deb: dist/prebuilds/linux-x64/evictd.node
+$(DEB)_arm64.deb: $(ARM64)
+$(DEB)_%.deb: dist/evictd.js dist/man/evictd.8 $(PACKED)
 	$(call need,dpkg-deb,dpkg-deb is missing (Debian has it; others: the package dpkg))
-	@$(BIN)/tsx packaging/deb/build.ts --out $@
+	@$(BIN)/tsx packaging/deb/build.ts --arch $* --out $@
+
+# An image for containers, of the same parts; packaging/oci/build.ts.
+OCI := $(subst deb,oci,$(DEB))
+
+oci: $(OCI)_amd64.tar
+oci-arm64: $(OCI)_arm64.tar
+
+$(OCI)_amd64.tar: dist/prebuilds/linux-x64/evictd.node
+$(OCI)_arm64.tar: $(ARM64)
+$(OCI)_%.tar: dist/evictd.js LICENSE $(shell find packaging -type f)
+	$(call need,buildah,buildah is missing (Debian: apt-get install buildah))
+	@$(BIN)/tsx packaging/oci/build.ts --arch $* --out $@
+
+# A part of the proof: both kinds, installed and run.
+packages: deb deb-arm64 oci
+	@$(BIN)/vitest run --project packages
 
 cmake: $(MODULES) | node
 	$(compiler)

@@ -31,6 +31,9 @@ const power = 'test/power/**/*.test.ts';
 /** They need Windows: `make windows` runs them without vitest. */
 const windows = 'test/windows/**/*.test.ts';
 
+/** They need packages that `make packages` builds first. */
+const packages = 'test/packages/*.test.ts';
+
 /** `make vm`: no compiler is there, and what is the same on every machine and does very much takes too long where they are emulated. */
 const notInMachines = [
   'test/native/build.test.ts',
@@ -72,7 +75,7 @@ const absent = suite === null ? [] : [...notInMachines, ...(suite.except ?? []).
 const bundled = suite !== null && suite.outside !== true;
 const written = (files: readonly string[]): string[] => (bundled ? files.map((file) => file.replace(/\.ts$/, '.js')) : [...files]);
 
-const notUnit = [...system, ...absent, power, windows];
+const notUnit = [...system, ...absent, power, windows, packages];
 
 /** Three for two processors: many of these tests wait for processes. */
 const unit = {
@@ -104,7 +107,9 @@ export default defineConfig({
         },
       },
       { test: { ...unit, name: 'unit-process', include: written(ownProcess), exclude: written(notUnit) } },
-      ...(suite === null ? [{ test: { name: 'core', include: core, ...oneAtATime } }] : []),
+      ...(suite === null
+        ? [{ test: { name: 'core', include: core, ...oneAtATime } }, { test: { name: 'packages', include: [packages], ...oneAtATime } }]
+        : []),
       { test: { name: 'proof', include: written(system), exclude: suite === null ? core : written(absent), ...oneAtATime } },
       ...(suite?.outside ? [{ test: { name: 'power', include: [power], fileParallelism: false, testTimeout: 900_000 } }] : []),
     ],

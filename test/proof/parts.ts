@@ -27,6 +27,11 @@ const QEMU = { 'qemu-system-x86_64': 'qemu-system-x86', mmdebstrap: 'mmdebstrap'
 const READERS = { mandoc: 'mandoc', man: 'man-db', zsh: 'zsh', fish: 'fish' };
 const CONTAINERS = { containerd: 'containerd', runc: 'runc', busybox: 'busybox-static', 'mkfs.xfs': 'xfsprogs' };
 
+const PACKAGES = {
+  ...{ lintian: 'lintian', mmdebstrap: 'mmdebstrap', buildah: 'buildah', podman: 'podman', runc: 'runc' },
+  ...ARM64,
+};
+
 /** In the order in which they run: what fails soonest first. `make build` has been run before. */
 export const PARTS: readonly Part[] = [
   {
@@ -87,6 +92,12 @@ export const PARTS: readonly Part[] = [
     proves: 'the native tests with the addon for arm64, emulated',
     command: ['make', '--no-print-directory', 'arm64'],
     needs: ARM64,
+  },
+  {
+    name: 'packages',
+    proves: 'the packages for npm and Debian and the image, installed or run, each with a check',
+    command: ['make', '--no-print-directory', 'packages'],
+    needs: PACKAGES,
   },
   ...suites.map(({ name, proves }) => ({
     name: `vm-${name}`,
