@@ -153,6 +153,7 @@ dist/types/index.d.ts: $(SOURCES) tsconfig.json tsconfig.types.json $(MODULES) |
 	@rm -rf dist/types
 	$(BIN)/tsc -p tsconfig.types.json
 	@mkdir -p dist/types/native && cp src/native/acting.d.ts src/native/binding.d.ts src/native/reading.d.ts src/native/watch.d.ts dist/types/native/
+	@$(BIN)/tsx packaging/declarations.ts
 
 # --- words ---
 

@@ -1,4 +1,4 @@
-/** The library: the pure step with the values that it takes and gives, and the native layer. */
+/** The library: a check of this machine, the pure step with the values that it takes and gives, and the native layer. */
 export { departuresOf, type Departures } from './core/decide/departures.js';
 export { DurationError, formatDuration, parseDuration } from './core/quantity/duration.js';
 export type { Effect } from './core/decide/effect.js';
@@ -12,4 +12,6 @@ export { initialState, type Policy, type State } from './core/decide/state.js';
 export { step, type StepResult } from './core/decide/step.js';
 export { thresholdId, thresholdMet, type Threshold, type ThresholdValue } from './core/threshold/threshold.js';
 export type { Candidates, Workload, WorkloadStats, WorkloadUsage } from './core/workload/workload.js';
+export { ConfigError, EvictdError } from './errors.js';
+export { check, loadConfig, type CheckResult, type Configuration, type ConfigurationSources } from './features/check/library.js';
 export { native, type Binding } from './native/index.js';

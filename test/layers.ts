@@ -94,7 +94,7 @@ export const LAYERS: readonly Layer[] = [
       'errors',
     ],
   },
-  { path: 'index', holds: 'the library', mayImport: ['native', 'core', 'errors'] },
+  { path: 'index', holds: 'the library', mayImport: ['features/*', 'native', 'core', 'errors'] },
   {
     path: 'monitor',
     holds: 'the loop, the evictions in flight, what each effect does',

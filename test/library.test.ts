@@ -1,6 +1,8 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readFileSync, rmdirSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import * as library from '../src/index.js';
 
@@ -38,8 +40,27 @@ test('end-process: the process ends, and the example says so', async () => {
   expect(await ended).toEqual([null, 'SIGKILL']);
 });
 
+test('check: what `evictd check` says of the configuration, with its exit code', () => {
+  const file = join(mkdtempSync(join(tmpdir(), 'evictd-test-library-')), 'config.yaml');
+  const checked = (text: string): [number | null, string] => {
+    writeFileSync(file, text);
+    const { status, stdout, stderr } = spawnSync(process.execPath, ['examples/check.mjs', file], { encoding: 'utf8' });
+    return [status, stdout + stderr];
+  };
+  try {
+    // The whole memory is never available.
+    expect(checked('evictionHard: { memory.available: 99.99% }\n')).toEqual([
+      2,
+      expect.stringMatching(/^memory.available: \d+ of \d+\n[^]*\nhard\n$/),
+    ]);
+    expect(checked('evictionHerd: {}\n')).toEqual([1, expect.stringContaining('EVICTD_CONFIG_UNKNOWN_KEY')]);
+  } finally {
+    rmSync(dirname(file), { recursive: true });
+  }
+});
+
 test('docs/library.md names what the library exports, and nothing else', () => {
-  const [, rules = ''] = readFileSync('docs/library.md', 'utf8').split('## The rules');
+  const [, rules = ''] = readFileSync('docs/library.md', 'utf8').split('## A check');
   const [named = ''] = rules.split('## Examples');
   const rows = [...named.matchAll(/^\| (.*?) \|/gm)].flatMap(([, cell = '']) => [...cell.matchAll(/`(\w+)/g)].map(([, name]) => name));
   const exported = Object.keys(library).filter((name) => name !== 'native' && !name.endsWith('Error'));
@@ -48,7 +69,7 @@ test('docs/library.md names what the library exports, and nothing else', () => {
 
 test('docs/library.md names classes that the addon has', () => {
   const [, part = ''] = readFileSync('docs/library.md', 'utf8').split('## native');
-  const [classes = ''] = part.split('## The rules');
+  const [classes = ''] = part.split('## A check');
   const names = [...classes.matchAll(/`([A-Z]\w+)\(/g)].map(([, name = '']) => name);
   expect(names.length).toBeGreaterThan(10);
   expect(names.filter((name) => !(name in library.native))).toEqual([]);

@@ -1,4 +1,4 @@
-import type { ConfigNotice } from '../../config/config.js';
+import type { ConfigNotice } from '../../config/value/report.js';
 import {
   CHECK_EXIT,
   checkPressure,

@@ -1,7 +1,4 @@
 import { Command, CommanderError, Option } from 'commander';
-import type { Config, LoadedConfig } from '../../config/config.js';
-import { filesystemOf, isDiskSignal, isOwnAmount, type Signal } from '../../core/signal/signal.js';
-import { isListed, operandsOf, type Threshold } from '../../core/threshold/threshold.js';
 import { UsageError } from '../../errors.js';
 import type { MakeCommand } from '../../cli/output/command.js';
 import { usageMessage } from '../../cli/output/error-text.js';
@@ -11,22 +8,18 @@ import { addConfigOptions, configForLooking, type ConfigOptions } from '../../cl
 import { checkJson } from './json-output.js';
 import { checkNagios } from './nagios-output.js';
 import * as prometheus from './prometheus-output.js';
-import { checkReport, failedReport, type CheckReport, type Clock } from './check-report.js';
+import { checkNode, clockNow, READINGS_HERE, type CheckReadings } from './check-node.js';
+import { failedReport, type CheckReport } from './check-report.js';
 import * as narrow from './signal-thresholds.js';
 import { styleFor } from '../../cli/output/style.js';
 import { checkText } from './text-output.js';
-import { filesystemsRead, type OpenReading } from '../../node/reading.js';
-import { selectsPods } from '../../workloads/kinds/source-spec.js';
 
 const FORMATS = ['text', 'json', 'nagios', 'prometheus'] as const;
 type Format = (typeof FORMATS)[number];
 
-export interface CheckDeps {
+export interface CheckDeps extends CheckReadings {
   readonly io: Io;
   readonly setExitCode: (code: number) => void;
-  readonly open: OpenReading;
-  /** Also asks the container runtimes where images lie, for at most 5 s. */
-  readonly openPlaced: OpenReading;
 }
 
 interface CheckOptions extends ConfigOptions, narrow.SignalFlags {
@@ -36,7 +29,7 @@ interface CheckOptions extends ConfigOptions, narrow.SignalFlags {
 /**
  * Every failure, also a usage error, is a report with exit code 3 in the chosen format: monitoring shows what it gets.
  */
-export function checkCommand({ io, setExitCode, open, openPlaced }: CheckDeps): Command {
+export function checkCommand({ io, setExitCode, ...readings }: CheckDeps): Command {
   const show = (report: CheckReport, format: Format): void => {
     io.stdout(formatReport(report, format, io));
     setExitCode(report.exit);
@@ -69,7 +62,7 @@ export function checkCommand({ io, setExitCode, open, openPlaced }: CheckDeps): 
       const thresholds = isNarrow ? narrow.signalThresholds(options) : undefined;
       const { loaded } = configForLooking(options, io);
       const config = thresholds ? { ...loaded.config, thresholds } : loaded.config;
-      report = await checkNode({ ...loaded, config }, asksRuntimes(config) ? openPlaced : open, options.output, isNarrow);
+      report = await checkNode({ ...loaded, config }, readings, { withStalls: options.output === 'prometheus', isNarrow });
     } catch (error) {
       report = failedReport(error, clockNow());
     }
@@ -78,20 +71,7 @@ export function checkCommand({ io, setExitCode, open, openPlaced }: CheckDeps): 
 }
 
 /** `evictd check`. */
-export const check: MakeCommand = ({ io, setExitCode }) =>
-  checkCommand({
-    io,
-    setExitCode,
-    open: async (loaded) => (await import('../../node/open-reading.js')).openReading(loaded, 'probe'),
-    openPlaced: async (loaded) => (await import('../../node/runtime-reading.js')).openNodeReading(loaded),
-  });
-
-/** Whether a threshold needs the filesystem of images, which only a container runtime knows. */
-function asksRuntimes({ workloads, filesystems, thresholds }: Config): boolean {
-  if (filesystems.imagefs !== undefined || filesystems.containerfs !== undefined) return false;
-  if (!selectsPods(workloads)) return false;
-  return thresholds.flatMap(operandsOf).some(({ signal }) => isDiskSignal(signal) && filesystemOf(signal) !== 'nodefs');
-}
+export const check: MakeCommand = ({ io, setExitCode }) => checkCommand({ io, setExitCode, ...READINGS_HERE });
 
 /** A command whose usage errors are reports. */
 class CheckCommand extends Command {
@@ -107,40 +87,6 @@ class CheckCommand extends Command {
     this.#onUsageError(usageMessage(message), format);
     throw new CommanderError(3, options.code ?? 'commander.error', message);
   }
-}
-
-async function checkNode(loaded: LoadedConfig, open: OpenReading, format: Format, isNarrow: boolean): Promise<CheckReport> {
-  const reading = await open(loaded);
-  try {
-    const { node, workloads } = reading;
-    const { thresholds } = loaded.config;
-    const operands = thresholds.flatMap(operandsOf);
-    const filesystems = operands.some(({ signal }) => isDiskSignal(signal)) ? filesystemsRead(node) : undefined;
-    // Only to report what can be armed, which one threshold per signal shows.
-    const first = (wanted: Signal): Threshold[] =>
-      thresholds.filter((threshold) => threshold.signal === wanted && !isListed(threshold)).slice(0, 1);
-    const others = thresholds.filter((threshold) => isListed(threshold) || isOwnAmount(threshold.signal));
-    node.arm([...first('memory.available'), ...first('allocatableMemory.available'), ...others], () => undefined);
-    await filesystems;
-    const observations = node.read();
-    return checkReport({
-      node: node.identity,
-      observations: isNarrow ? narrow.narrowed(observations, thresholds) : observations,
-      thresholds,
-      isNarrow,
-      notifiers: node.notifiers(),
-      ...(format === 'prometheus' && { stalls: node.stalls?.() ?? [] }),
-      problems: workloads.problems(),
-      notices: loaded.notices,
-      clock: clockNow(),
-    });
-  } finally {
-    reading.close();
-  }
-}
-
-function clockNow(): Clock {
-  return { monotonicNs: process.hrtime.bigint(), wallMs: Date.now() };
 }
 
 function formatReport(report: CheckReport, format: Format, io: Io): string {

@@ -3,7 +3,7 @@ import { parsed } from '../../config/value/scalar.js';
 import { endpointText } from '../../config/value/value-text.js';
 import type { SourceKind } from './source-kind.js';
 
-interface CriSpec {
+export interface CriSpec {
   /** 'unix:///run/containerd/containerd.sock'. */
   readonly endpoint: string;
 }

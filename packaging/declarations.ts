@@ -1,0 +1,13 @@
+// Removes the declarations in dist/types that the library's own do not refer to: tsc writes those of all that it has read.
+import { rmSync } from 'node:fs';
+import { resolve } from 'node:path';
+import ts from 'typescript';
+
+const program = ts.createProgram(['dist/types/index.d.ts'], {
+  module: ts.ModuleKind.NodeNext,
+  moduleResolution: ts.ModuleResolutionKind.NodeNext,
+  types: ['node'],
+});
+const needed = new Set(program.getSourceFiles().map(({ fileName }) => resolve(fileName)));
+const written = ts.sys.readDirectory('dist/types', ['.d.ts']);
+for (const file of written.filter((each) => !needed.has(resolve(each)))) rmSync(file);
