@@ -241,6 +241,7 @@ notifications.kernelLog           -                default
 notifications.xattrs              -                default
 oomScoreAdj                       off              default
 metrics.listen                    127.0.0.1:9796   default
+metrics.tokenFile                 -                default
 journal.maxSize                   4Mi              default
 journal.maxFiles                  5                default
 stateDirectory                    /var/lib/evictd  default
