@@ -47,7 +47,18 @@ export function findingsOf(id: string, { notices }: Pick<WorkloadFacts, 'notices
 
 /** A check with the judgement of `config check`: the worst finding that it shows. @param summary  where there is none */
 export function judged(id: string, facts: Pick<WorkloadFacts, 'notices'>, summary: string, details: Check['details'] = {}): Check {
-  const found = findingsOf(id, facts);
+  return judgedBy(id, findingsOf(id, facts), summary, details);
+}
+
+/** The checks, after the last one took the findings of those that this machine does not have. */
+export function withRest(checks: readonly Check[], { notices }: Pick<WorkloadFacts, 'notices'>): readonly Check[] {
+  const homeless = notices.filter((finding) => !checks.some(({ id }) => id === checkOf(finding)));
+  if (homeless.length === 0) return checks;
+  const rest = [...notices.filter((finding) => checkOf(finding) === REST), ...homeless];
+  return checks.map((check) => (check.id === REST ? judgedBy(REST, rest, '', {}) : check));
+}
+
+function judgedBy(id: string, found: readonly LintFacts[], summary: string, details: Check['details']): Check {
   const bad = found.filter(({ level }) => level !== 'info');
   const worst = bad.find(({ level }) => level === 'error') ?? bad[0];
   const listed = found.map(({ level, code, message }) => ({ level, code, message }));

@@ -1,6 +1,7 @@
 import type { LoadedConfig } from '../../config/config.js';
 import { examine } from './check-kind.js';
 import type { Check } from './check.js';
+import { withRest } from './findings.js';
 import { LINUX_CHECKS } from './linux-checks.js';
 import * as windowsChecks from './windows-checks.js';
 import { selectHost, type DoctorReaders } from '../../host/select.js';
@@ -33,7 +34,7 @@ async function examineLinux(loaded: LoadedConfig, filesystemsRead: FilesystemsRe
   const opened = await askRuntimes(loaded.config, native);
   try {
     const facts = linuxFacts({ loaded, filesystemsRead, doctor, native, runtime, opened, timeouts });
-    const checks = await examine(LINUX_CHECKS, facts);
+    const checks = withRest(await examine(LINUX_CHECKS, facts), await facts.workloads());
     return { checks, exitNow: timeouts.expired && native ? (code) => native.exitNow(code) : undefined };
   } finally {
     opened.close();
@@ -45,6 +46,6 @@ async function examineWindows(loaded: LoadedConfig, filesystemsRead: Filesystems
   const { native: addon, facts: runtime } = await loadAddon();
   const native = addon && asWindows(addon);
   const facts = windows.windowsFacts({ loaded, filesystemsRead, addon, native, runtime, timeouts });
-  const checks = await examine(windowsChecks.WINDOWS_CHECKS, facts);
+  const checks = withRest(await examine(windowsChecks.WINDOWS_CHECKS, facts), await facts.workloads());
   return { checks, exitNow: timeouts.expired && native ? (code) => native.exitNow(code) : undefined };
 }

@@ -5,6 +5,7 @@ import type { ArmedNotifier, MachineFacts } from '../../../src/config/lint/machi
 import type { Signal } from '../../../src/core/signal/signal.js';
 import type { CheckStatus } from '../../../src/features/doctor/check.js';
 import { filesystemsCheck, volumesCheck } from '../../../src/features/doctor/checks/filesystems.js';
+import { withRest } from '../../../src/features/doctor/findings.js';
 import { pressureCheck } from '../../../src/features/doctor/checks/kernel.js';
 import { swapCheck, watermarksCheck } from '../../../src/features/doctor/checks/memory.js';
 import { notifiersCheck } from '../../../src/features/doctor/checks/node.js';
@@ -310,4 +311,17 @@ test('a volume of Windows that does not answer is judged by lint where it has a 
   const { workloads } = examined({}, machine({ unreadable: new Map([['nodefs.available', 'C:\\: no answer']]) }));
   const volume = { role: 'nodefs', path: 'C:\\', answer: undefined, refused: undefined } as const;
   expect(volumesCheck.judge({ volumes: [volume], workloads })).toMatchObject([{ status: 'degraded', details: { findings: [{}] } }]);
+});
+
+test('a finding whose check this machine does not have is in config.lint', () => {
+  const soft = { evictionSoft: { 'memory.available': '1Gi' }, evictionSoftGracePeriod: { 'memory.available': '5m' } };
+  const facts = machine({ unreadable: new Map([['containerfs.available', 'unsupported']]) });
+  const { checks, workloads, notices } = examined({ evictionHard: { 'memory.available': '0%' }, ...soft }, facts);
+  expect(notices.filter(({ level }) => level === 'warn').length).toBeGreaterThan(1);
+  expect(withRest(checks, workloads)).toBe(checks);
+  const onWindows = checks.filter(({ id }) => !/^(kernel|filesystem)\./.test(id));
+  expect(onWindows.filter(({ status }) => status !== 'ok')).toEqual([]);
+  const [rest, ...others] = withRest(onWindows, workloads).filter(({ status }) => status !== 'ok');
+  expect([rest?.id, rest?.status, others]).toEqual(['config.lint', 'degraded', []]);
+  expect(rest?.details.findings).toHaveLength(notices.length);
 });

@@ -67,9 +67,10 @@ function unknown(id: string, stop: string, summary: string): Check {
   return degraded(id, summary, stop);
 }
 
-/** How to stop a daemon for good. */
+/** How to stop a daemon for good. The unit of another name is perhaps a login session, or a container with more in it. */
 function stopFix({ name, pid, unit }: DaemonFacts, service: ServiceFacts): string {
-  return hasSystemd(service) && unit !== undefined && isPlain(unit)
+  const isOwn = unit?.startsWith(name) === true && unit.endsWith('.service');
+  return hasSystemd(service) && isOwn && isPlain(unit)
     ? command(`systemctl disable --now ${unit}`)
     : `end process ${String(pid)}, and whatever starts ${name} at boot`;
 }

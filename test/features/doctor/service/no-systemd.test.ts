@@ -6,7 +6,7 @@ import { kernelLogCheck } from '../../../../src/features/doctor/checks/kernel.js
 import { shutdownDelayCheck } from '../../../../src/features/doctor/checks/node.js';
 import { capabilitiesCheck, descriptorsCheck } from '../../../../src/features/doctor/checks/process.js';
 import { memoryMinCheck, oomScoreAdjCheck } from '../../../../src/features/doctor/checks/protection.js';
-import { instanceCheck, runningVersionCheck, safeModeCheck } from '../../../../src/features/doctor/checks/service.js';
+import { instanceCheck, pauseCheck, runningVersionCheck, safeModeCheck } from '../../../../src/features/doctor/checks/service.js';
 import type { DaemonFacts, ServiceFacts } from '../../../../src/host/facts.js';
 import { cgroupFacts, memoryFacts, nodeFacts, subjectFacts, unit, workloadFacts } from '../support.js';
 
@@ -71,7 +71,7 @@ test('commands are what can be run as it is', () => {
 });
 
 test.each(['a b', 'a;reboot', '$(reboot)', 'a`b`'])('a name that a shell would not take literally is in no command: %s', (name) => {
-  const daemons = { found: [{ ...earlyoom, unit: `${name};.service` }], hidden: undefined };
+  const daemons = { found: [{ ...earlyoom, unit: `earlyoom${name}.service` }], hidden: undefined };
   const context = { service: unit(), memory: memoryFacts(), node: nodeFacts(), workloads: workloadFacts() };
   const cgroup = cgroupFacts({ delegations: [{ path: '/x/y', stopsAt: `/x ${name}` }] });
   const checks = [...checkDaemons(daemons, context), ...controllersCheck.judge({ service: { kind: 'no systemd' }, cgroup })];
@@ -79,4 +79,17 @@ test.each(['a b', 'a;reboot', '$(reboot)', 'a`b`'])('a name that a shell would n
     [false, []],
     [false, []],
   ]);
+});
+
+test.each(['session-3.scope', 'ssh.service', 'docker-0123.scope', 'earlyoom.scope'])(
+  'a unit that may hold more than the daemon is in no command: %s',
+  (name) => {
+    const daemons = { found: [{ ...earlyoom, unit: name }], hidden: undefined };
+    const [check] = checkDaemons(daemons, { service: unit(), memory: memoryFacts(), node: nodeFacts(), workloads: workloadFacts() });
+    expect(check).toMatchObject({ commands: [], fix: expect.stringMatching(/^end process [0-9]+/) as string });
+  },
+);
+
+test('no command ends a pause: an operator has decided on it', () => {
+  expect(pauseCheck.judge({ instance: running, pauses: { messages: ['paused'] } })).toMatchObject([{ status: 'degraded', commands: [] }]);
 });
