@@ -61,7 +61,7 @@ export class CgroupValues {
   read(): ReadonlyMap<string, ScopeReading> {
     const timeNs = process.hrtime.bigint();
     this.#readTable();
-    const boundMemory = openBoundMemory();
+    let boundMemory: ReadBoundMemory | undefined;
     const readings = new Map<string, ScopeReading>();
     const { columns } = this.#table;
     for (const followed of this.#followed.values()) {
@@ -73,7 +73,7 @@ export class CgroupValues {
       const values = new Map<RawValue, number>();
       this.#files.read(this.#fields, row * columns, values);
       this.#addOthers(followed, timeNs, values);
-      if (followed.values.has('memory.boundNodes.available')) addBoundMemory(boundMemory(path), values);
+      if (followed.values.has('memory.boundNodes.available')) addBoundMemory((boundMemory ??= openBoundMemory())(path), values);
       readings.set(path, { path, id, timeNs, values });
     }
     return readings;

@@ -1,5 +1,5 @@
 import { mkdirSync, rmdirSync } from 'node:fs';
-import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { parseCondition } from '../../../src/core/condition/parse-condition.js';
 import type { ConfiguredPolicy } from '../../../src/core/policy/configured-policy.js';
 import type { RawValue } from '../../../src/core/policy/raw-value.js';
@@ -11,6 +11,14 @@ import { eventually } from '../../support/eventually.js';
 import { hierarchies, isV2 } from './ladder.js';
 
 const SECOND = 1_000_000_000n;
+
+const boundMemory = vi.hoisted(() => ({ opened: 0 }));
+vi.mock('../../../src/host/linux/memory/memory-nodes.js', () => ({
+  openBoundMemory: () => {
+    boundMemory.opened += 1;
+    return () => ({ availableBytes: 1n, capacityBytes: 2n });
+  },
+}));
 
 function policy(name: string, when: string, cgroup?: string): ConfiguredPolicy {
   const parsed = parseCondition(when, { scope: cgroup === undefined ? 'node' : 'cgroup', pressureWindowNs: 10n * SECOND });
@@ -98,6 +106,17 @@ describe('values', () => {
     expect(found['memory.current']).toBeGreaterThanOrEqual(16 * 1024 * 1024);
     expect(found.age).toBeGreaterThan(0);
     expect(found.age).toBeLessThan(600);
+  });
+
+  test('the memory nodes are looked up where a condition needs them only, and once a reading', () => {
+    for (const name of ['a', 'b']) root.child(name);
+    const opensOf = (when: string): number => {
+      const read = reader([policy('p', when, `${root.path}/*`)]);
+      const before = boundMemory.opened;
+      expect(read.read().scopes.get('p')).toHaveLength(2);
+      return boundMemory.opened - before;
+    };
+    expect([opensOf('memory.current > 1Mi'), opensOf('memory.boundNodes.available < 10%')]).toEqual([0, 1]);
   });
 
   test('a limit that is not set is missing; a policy about another cgroup does not add values', () => {
