@@ -78,7 +78,7 @@ export function signalLines({ signals, thresholds }: StatusDocument, { columns, 
       nearest ? (nearest.met ? 'met' : amountText(each.unit, nearest.distance)) : '',
     ];
     const colour: Colour | undefined = nearest?.met ? (nearest.kind === 'hard' ? 'red' : 'yellow') : known ? undefined : 'yellow';
-    return { cells, colour, history: each.history };
+    return { cells, colour, history: each.history, capacity: each.unit === 'ratio' ? 1 : Number(each.capacity ?? 0) };
   });
   if (rows.length === 0) return [{ text: 'no signal can be read', colour: 'red' }];
   const [head = '', ...plain] = table(
@@ -90,8 +90,8 @@ export function signalLines({ signals, thresholds }: StatusDocument, { columns, 
   return [
     EMPTY,
     { text: `${head.padEnd(width)}  BEFORE`, colour: 'dim' },
-    ...rows.map(({ colour, history }, index): Line => {
-      return { text: `${(plain[index] ?? '').padEnd(width)}  ${sparkline(history, graph, unicode)}`.trimEnd(), colour };
+    ...rows.map(({ colour, history, capacity }, index): Line => {
+      return { text: `${(plain[index] ?? '').padEnd(width)}  ${sparkline(history, capacity, graph, unicode)}`.trimEnd(), colour };
     }),
   ];
 }

@@ -21,7 +21,15 @@ export const STATUS: StatusDocument = {
   },
   node: { name: 'machine', cgroup: null, cgroupVersion: 2 },
   signals: [
-    { signal: 'memory.available', unit: 'bytes', operator: '<', value: 150 * MI, capacity: 1024 * MI, ageSeconds: 1, history: [3, 2, 1] },
+    {
+      signal: 'memory.available',
+      unit: 'bytes',
+      operator: '<',
+      value: 150 * MI,
+      capacity: 1024 * MI,
+      ageSeconds: 1,
+      history: [300 * MI, 225 * MI, 150 * MI],
+    },
     { signal: 'pid.available', unit: 'processes', operator: '<', value: null, capacity: null, ageSeconds: null, history: [] },
   ],
   historyAgesSeconds: [3, 2, 1],

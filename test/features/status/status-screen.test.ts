@@ -21,7 +21,7 @@ test('the whole of it', () => {
       'a pause',
       '',
       'SIGNAL             VALUE    OF        LIMIT  LEFT  BEFORE',
-      'memory.available  150MiB  1GiB  200MiB soft   met  █▅▁',
+      'memory.available  150MiB  1GiB  200MiB soft   met  █▄▁',
       'pid.available          ?     ?            -',
       '',
       'conditions: MemoryPressure (clears in 4m0s)',
@@ -125,13 +125,16 @@ test.each<[rule: string, name: string, shown: string]>([
   expect(new Set(rows.map((row) => textColumns(row.slice(0, row.indexOf(' 10MiB '))))).size).toBe(1);
 });
 
-test.each<[rule: string, values: (number | null)[], width: number, unicode: boolean, line: string]>([
-  ['from the lowest to the highest', [0, 50, 100], 9, true, '▁▅█'],
-  ['the last ones', [0, 100, 0, 100], 2, true, '▁█'],
-  ['a value that does not change', [7, 7], 9, true, '▄▄'],
-  ['no value', [0, null, 100], 9, true, '▁ █'],
-  ['one value is no line', [null, 7], 9, true, ''],
-  ['without Unicode', [0, 50, 100], 9, false, '_+#'],
-])('a sparkline: %s', (_rule, values, width, unicode, line) => {
-  expect(sparkline(values, width, unicode)).toBe(line);
+test.each<[rule: string, values: (number | null)[], capacity: number, width: number, unicode: boolean, line: string]>([
+  ['from the lowest to the highest', [0, 50, 100], 1000, 9, true, '▁▄█'],
+  ['the last ones', [0, 100, 0, 100], 1000, 2, true, '▁█'],
+  ['a value that does not change', [7, 7], 1000, 9, true, '▄▄'],
+  ['a change of less than 5% of the capacity', [360, 361, 359], 512, 9, true, '▄▄▄'],
+  ['the same, of 2.5%', [350, 375], 1000, 9, true, '▂▆'],
+  ['an unknown capacity', [360, 361, 359], 0, 9, true, '▄█▁'],
+  ['no value', [0, null, 100], 1000, 9, true, '▁ █'],
+  ['one value is no line', [null, 7], 1000, 9, true, ''],
+  ['without Unicode', [0, 50, 100], 1000, 9, false, '_=#'],
+])('a sparkline: %s', (_rule, values, capacity, width, unicode, line) => {
+  expect(sparkline(values, capacity, width, unicode)).toBe(line);
 });

@@ -29,6 +29,10 @@ test.each(
   expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(columns);
 });
 
+test('no line of the help is cut off at 80 columns', () => {
+  expect(drawn({ isHelp: true }, 80, 50).lines.filter((line) => line.includes('…'))).toEqual([]);
+});
+
 test.each<[rule: string, keys: string[], view: Partial<View>]>([
   ['a number', ['3'], { page: 2 }],
   ['the last page is followed by the first', ['5', 'right', 'tab'], { page: 1 }],

@@ -1,4 +1,4 @@
-import { clockTime, drawn, EMPTY, type Drawing, type Line } from '../screen-line.js';
+import { clockTime, drawn, EMPTY, paragraph, type Drawing, type Line } from '../screen-line.js';
 import type { StatusDocument } from '../status-document.js';
 import { ORDERS, PAGES, part } from './pages.js';
 
@@ -61,8 +61,10 @@ export function actionOf(key: string): Action | undefined {
 }
 
 const LEGEND = [
-  'LIMIT: the threshold that is met, else the one that is reached first. LEFT: until then. &: other operands must be met, too.',
-  'BEFORE: the last values, from the lowest to the highest of them. #: the place in the order of eviction.',
+  'LIMIT: the threshold that is met, else the one that is reached first. &: it has other operands, which must be met, too.',
+  'LEFT: how far the value is from the limit.',
+  'BEFORE: the last values. The highest block is at least 5% of the capacity above the lowest one.',
+  '#: the place in the order of eviction.',
 ];
 
 /** What the screen says beside the status. */
@@ -82,15 +84,16 @@ export function frame(
   const { candidates } = status;
   const sorted = { ...status, candidates: { ...candidates, workloads: [...candidates.workloads].sort(order) } };
   const body = view.isHelp
-    ? part(helpLines(), rows, view.skip)
+    ? part(helpLines(drawing.columns), rows, view.skip)
     : (PAGES[view.page] ?? PAGES[0]).draw(sorted, { ...drawing, rows }, view.skip, name);
   const padded = [...body.lines.slice(0, rows), ...Array<Line>(Math.max(0, rows - body.lines.length)).fill(EMPTY)];
   const lines = drawn([...padded, ...(note === undefined ? [] : [note]), bar(view, status, drawing)], drawing);
   return { lines, view: { ...view, skip: body.skip } };
 }
 
-function helpLines(): Line[] {
-  return [{ text: 'evictd top' }, EMPTY, ...KEYS.map(({ help }) => ({ text: help })), EMPTY, ...LEGEND.map((text) => ({ text }))];
+function helpLines(columns: number): Line[] {
+  const keys = KEYS.map(({ help }): Line => ({ text: help }));
+  return [{ text: 'evictd top' }, EMPTY, ...keys, EMPTY, ...LEGEND.flatMap((text) => paragraph(text, columns))];
 }
 
 function bar({ page, isHelp }: View, { time }: StatusDocument, { columns }: Drawing): Line {
