@@ -22,15 +22,15 @@ const RUNTIME = /\blib(?:stdc\+\+|gcc|winpthread)[\w-]*\.dll\b/;
  * @param platforms  left out: all that one is promised for
  */
 export function faultsOf(prebuilds: string, platforms: readonly string[] = Object.keys(PROMISED)): string[] {
-  const asked = Object.entries(PROMISED).filter(([platform]) => platforms.includes(platform));
-  return asked.flatMap(([platform, { format, machine }]) => {
+  const wanted = Object.entries(PROMISED).filter(([platform]) => platforms.includes(platform));
+  return wanted.flatMap(([platform, { format, machine }]) => {
     const file = join(prebuilds, platform, 'evictd.node');
     const bytes = bytesOf(file);
     const found = bytes && machineOf(bytes, format);
-    if (!bytes || found === undefined) return [`${file}: no ${format} file is there`];
+    if (!bytes || found === undefined) return [`${file}: there is no ${format} file`];
     if (found !== machine) return [`${file}: for machine ${String(found)}, not ${String(machine)}`];
     const [runtime] = RUNTIME.exec(bytes.toString('latin1')) ?? [];
-    return runtime === undefined ? [] : [`${file}: asks for ${runtime}`];
+    return runtime === undefined ? [] : [`${file}: needs ${runtime}, which Windows does not have`];
   });
 }
 

@@ -172,7 +172,7 @@ describe('a release', () => {
     ['that of Windows is for the other processor', { 'win32-x64': pe(0xaa64) }, [/win32-x64.*machine 43620, not 34404/]],
     ['one is for the other system', { 'linux-x64': windows, 'win32-x64': x64 }, [/linux-x64.*no ELF/, /win32-x64.*no PE/]],
     ['one is cut off', { 'linux-x64': x64.subarray(0, 19), 'win32-x64': windows.subarray(0, 0x45) }, [/no ELF/, /no PE/]],
-    ['that of Windows asks for the compiler’s library', { 'win32-x64': pe(0x8664, 'libstdc++-6.dll\0') }, [/asks for libstdc\+\+-6\.dll/]],
+    ['that of Windows needs the compiler’s library', { 'win32-x64': pe(0x8664, 'libstdc++-6.dll\0') }, [/needs libstdc\+\+-6\.dll/]],
     ['none is one', { 'linux-x64': Buffer.from('#!/bin/sh'), 'win32-x64': Buffer.from('MZ') }, [/linux-x64.*no ELF/, /win32-x64.*no PE/]],
   ])('%s', (_rule, addons, faults) => {
     const prebuilds = mkdtempSync(join(directory, 'prebuilds-'));

@@ -84,7 +84,7 @@ export class Visitors {
   }
 }
 
-/** By these names a browser reaches a loopback address. With another one it follows a name that a foreign site has made (DNS rebinding). */
+/** The names of loopback addresses. Another name may be one that a foreign site has pointed at this machine (DNS rebinding). */
 const LOOPBACK_NAME = /^(?:localhost|127(?:\.[0-9]{1,3}){3}|\[::1\])(?::[0-9]{1,5})?$/i;
 
 function withoutToken({ headers }: IncomingMessage, address: ListenAddress): EvictdError | undefined {
@@ -99,8 +99,8 @@ function withoutToken({ headers }: IncomingMessage, address: ListenAddress): Evi
     );
   }
   if (LOOPBACK_NAME.test(headers.host ?? '')) return undefined;
-  return new UsageError('EVICTD_API_HOST', `the request is for ${headers.host ?? 'no host'}, which is no name of a loopback address`, {
-    hint: 'use http://127.0.0.1 or http://localhost; or set metrics.tokenFile, then any name will do',
+  return new UsageError('EVICTD_API_HOST', `the Host header is ${headers.host ?? 'missing'}, and must name a loopback address`, {
+    hint: 'use http://127.0.0.1 or http://localhost; or set metrics.tokenFile, which permits any name',
   });
 }
 

@@ -160,7 +160,7 @@ test.each([
   await screen.isRestored(before);
 });
 
-test(`an eviction in flight, and an evictd that goes away, comes back and hangs (${ON})`, async () => {
+test(`an eviction in flight, and an evictd that hangs, ends and starts again (${ON})`, async () => {
   const { config, batch } = await node();
   const directory = scratchDirectory();
   const evictd = await new Evictd({ config, directory }).guarding();
@@ -179,12 +179,12 @@ test(`an eviction in flight, and an evictd that goes away, comes back and hangs 
   evictd.child.kill('SIGCONT');
   await until('it answers again', () => !screen.text().includes('UNANSWERED'));
   evictd.child.kill('SIGKILL');
-  await screen.shows(/^evictd went away before \d\d:/m);
+  await screen.shows(/^evictd ended before \d\d:/m);
   screen.keys('1');
   await screen.shows(/^no evictd guards this node /m);
   await screen.shows(/ batch +0 +1\d\dMiB/);
   const next = await new Evictd({ config, directory }).guarding();
-  await screen.shows(/^evictd came back before \d\d:/m);
+  await screen.shows(/^evictd started again before \d\d:/m);
   await screen.shows(new RegExp(`^evictd \\S+ guards .*, process ${String(next.pid)} since `, 'm'));
 });
 

@@ -129,7 +129,7 @@ test('the status page is for browsers, runs what is in it only, and may not be e
   });
   expect(await ask(port, '/', 'GET', { accept, host: 'evil.example' })).toMatchObject({
     code: 403,
-    body: 'the request is for evil.example, which is no name of a loopback address\nuse http://127.0.0.1 or http://localhost; or set metrics.tokenFile, then any name will do\n',
+    body: 'the Host header is evil.example, and must name a loopback address\nuse http://127.0.0.1 or http://localhost; or set metrics.tokenFile, which permits any name\n',
   });
   expect((await ask(port, '/', 'GET', { accept: '*/*' })).body).toMatch(/^evictd\n/);
   rmSync(pageFile);

@@ -36,8 +36,8 @@ const anyPolicy: fc.Arbitrary<ConfiguredPolicy> = fc
     return isOfNode ? ofNode : ofCgroup(then, rest);
   });
 
-/** What is read in one step. */
-interface Told {
+/** What a step is given: readings, results of actions, requests of an operator. */
+interface StepInputs {
   readonly afterSeconds: number;
   readonly available: bigint;
   readonly scopes: 'read' | 'gone' | 'unread' | 'other';
@@ -47,49 +47,50 @@ interface Told {
   readonly protect: readonly string[];
   readonly victims: 'dying' | 'ended' | 'failed';
   readonly result: PolicyResult['result'] | undefined;
-  readonly asks: 'pause' | 'resume' | undefined;
+  readonly request: 'pause' | 'resume' | undefined;
 }
 
-const anyTold: fc.Arbitrary<Told> = fc.record({
+const anyInput: fc.Arbitrary<StepInputs> = fc.record({
   afterSeconds: fc.constantFrom(1, 1, 2, 5, 31),
   available: fc.constantFrom(500n, 500n, 200n, 200n, 50n),
-  scopes: fc.constantFrom<Told['scopes']>('read', 'read', 'read', 'read', 'gone', 'unread', 'other'),
+  scopes: fc.constantFrom<StepInputs['scopes']>('read', 'read', 'read', 'read', 'gone', 'unread', 'other'),
   uses: fc.constantFrom(90, 110, 110, 110),
   shuttingDown: fc.constantFrom(false, false, false, false, true),
   stalled: fc.boolean(),
   protect: fc.subarray([...PATHS], { maxLength: 2 }),
-  victims: fc.constantFrom<Told['victims']>('dying', 'ended', 'failed'),
-  result: fc.constantFrom<Told['result']>(undefined, 'done', 'failed', 'timed-out'),
-  asks: fc.constantFrom<Told['asks']>(undefined, undefined, undefined, undefined, undefined, 'pause', 'resume'),
+  victims: fc.constantFrom<StepInputs['victims']>('dying', 'ended', 'failed'),
+  result: fc.constantFrom<StepInputs['result']>(undefined, 'done', 'failed', 'timed-out'),
+  request: fc.constantFrom<StepInputs['request']>(undefined, undefined, undefined, undefined, undefined, 'pause', 'resume'),
 });
 
-interface Made {
-  readonly told: Told;
+/** A step that was taken. */
+interface Taken {
+  readonly inputs: StepInputs;
   readonly before: State;
   readonly after: State;
   readonly effects: readonly Effect[];
 }
 
 /** At the end all policies are removed. A step that sends a signal leaves them to the next one, so that there are two. */
-function run(configured: readonly ConfiguredPolicy[], timeline: readonly Told[], rest: Partial<Policy> = {}): Made[] {
+function run(configured: readonly ConfiguredPolicy[], timeline: readonly StepInputs[], rest: Partial<Policy> = {}): Taken[] {
   let state = initialState;
   let nowNs = 1_000n * SECOND;
   const own = configured.filter((one, index) => configured.findIndex(({ name }) => name === one.name) === index);
-  const last: Told = { ...quiet, shuttingDown: false };
-  return [...timeline, last, last].map((told, index) => {
-    nowNs += BigInt(told.afterSeconds) * SECOND;
+  const last: StepInputs = { ...quiet, shuttingDown: false };
+  return [...timeline, last, last].map((inputs, index) => {
+    nowNs += BigInt(inputs.afterSeconds) * SECOND;
     const before = state;
     const policies = index >= timeline.length ? [] : own;
-    const set = policy([threshold('memory.available', '100Mi')], { policies, ...(told.shuttingDown && { shuttingDown: true }), ...rest });
-    const made = step(set, before, inputOf(told, before, nowNs));
-    state = made.state;
-    return { told, before, after: state, effects: made.effects };
+    const set = policy([threshold('memory.available', '100Mi')], { policies, ...(inputs.shuttingDown && { shuttingDown: true }), ...rest });
+    const next = step(set, before, inputOf(inputs, before, nowNs));
+    state = next.state;
+    return { inputs, before, after: state, effects: next.effects };
   });
 }
 
-const quiet: Told = {
+const quiet: StepInputs = {
   ...{ afterSeconds: 1, available: 500n, scopes: 'read', uses: 110, shuttingDown: false, stalled: false },
-  ...{ protect: [], victims: 'dying', result: undefined, asks: undefined },
+  ...{ protect: [], victims: 'dying', result: undefined, request: undefined },
 };
 
 /** The scope whose action answers. */
@@ -97,29 +98,29 @@ function runningIn({ policies: { scopes } }: State): PolicyScope | undefined {
   return [...scopes.values()].find(({ ladder }) => ladder !== undefined);
 }
 
-function inputOf(told: Told, before: State, nowNs: bigint) {
-  const scope = reading('/a', nowNs, { 'memory.current': told.uses * 1024 }, told.scopes === 'other' ? 2n : 1n);
-  const scopes = new Map(['p', 'q'].map((name) => [name, told.scopes === 'gone' ? [] : [scope]]));
+function inputOf(inputs: StepInputs, before: State, nowNs: bigint) {
+  const scope = reading('/a', nowNs, { 'memory.current': inputs.uses * 1024 }, inputs.scopes === 'other' ? 2n : 1n);
+  const scopes = new Map(['p', 'q'].map((name) => [name, inputs.scopes === 'gone' ? [] : [scope]]));
   const all = PATHS.map((path, index) => {
-    const one = workload(path, { path, ...(told.protect.includes(path) && { protection: { kind: 'critical' } as const }) });
+    const one = workload(path, { path, ...(inputs.protect.includes(path) && { protection: { kind: 'critical' } as const }) });
     return [one, BigInt(100 + index) * Mi] as [typeof one, bigint];
   });
   const values = (path: string): Partial<Record<RawValue, number>> => ({
     'memory.current': PATHS.findIndex((one) => one === path) * 1024 * 1024,
-    'memory.pressure.full.total': told.stalled ? Number(nowNs / 1_000n) : 0,
+    'memory.pressure.full.total': inputs.stalled ? Number(nowNs / 1_000n) : 0,
   });
-  const ended = told.victims === 'ended';
+  const ended = inputs.victims === 'ended';
   const sample = { processes: ended ? 0 : 1, usageBytes: ended ? 0n : Mi, removed: ended, vanished: false, signalledAtNs: undefined };
-  const victim = { ...sample, error: told.victims === 'failed' ? 'EPERM' : undefined };
+  const victim = { ...sample, error: inputs.victims === 'failed' ? 'EPERM' : undefined };
   const running = runningIn(before);
-  const result = told.result;
-  return input(nowNs, observations(nowNs, { 'memory.available': told.available * Mi }), {
+  const result = inputs.result;
+  return input(nowNs, observations(nowNs, { 'memory.available': inputs.available * Mi }), {
     candidates: () => candidates(...all),
     victims: new Map(before.evictions.map(({ decision }) => [decision.serial, victim])),
-    policyReadings: () => (told.scopes === 'unread' ? undefined : { scopes }),
+    policyReadings: () => (inputs.scopes === 'unread' ? undefined : { scopes }),
     bootNs: nowNs,
-    ...(told.asks === 'pause' && { pause: { forNs: 10n * SECOND, reason: 'test' } }),
-    ...(told.asks === 'resume' && { resumed: true }),
+    ...(inputs.request === 'pause' && { pause: { forNs: 10n * SECOND, reason: 'test' } }),
+    ...(inputs.request === 'resume' && { resumed: true }),
     policyWorkloads: (paths): readonly ScopeReading[] => paths.map((path) => reading(path, nowNs, values(path))),
     ...(result &&
       running && {
@@ -131,8 +132,8 @@ function inputOf(told: Told, before: State, nowNs: bigint) {
 }
 
 const policies = fc.array(anyPolicy, { minLength: 1, maxLength: 2 });
-const timelines = fc.array(anyTold, { minLength: 1, maxLength: 25 });
-const everyRun = (check: (made: readonly Made[], configured: readonly ConfiguredPolicy[]) => void, rest: Partial<Policy> = {}): void => {
+const timelines = fc.array(anyInput, { minLength: 1, maxLength: 25 });
+const everyRun = (check: (steps: readonly Taken[], configured: readonly ConfiguredPolicy[]) => void, rest: Partial<Policy> = {}): void => {
   fc.assert(
     fc.property(policies, timelines, (configured, timeline) => {
       check(run(configured, timeline, rest), configured);
@@ -141,7 +142,7 @@ const everyRun = (check: (made: readonly Made[], configured: readonly Configured
   );
 };
 
-const acts = ({ effects }: Made) => effects.flatMap((effect) => (effect.kind === 'policy' ? [effect] : []));
+const acts = ({ effects }: Taken) => effects.flatMap((effect) => (effect.kind === 'policy' ? [effect] : []));
 const held = (effect: ReturnType<typeof acts>[number]): string | undefined => {
   if (effect.action === 'throttle' || effect.action === 'unthrottle') return `throttle ${effect.target.id}`;
   return effect.action === 'freeze' || effect.action === 'thaw' ? `freeze ${effect.target.id}` : undefined;
@@ -149,8 +150,8 @@ const held = (effect: ReturnType<typeof acts>[number]): string | undefined => {
 
 describe('for any policies and readings', () => {
   test('in a pause nothing is evicted, throttled or frozen, no program is run, and nothing stays throttled or frozen', () => {
-    everyRun((made) => {
-      for (const one of made.filter(({ after }) => after.pauses.size > 0)) {
+    everyRun((steps) => {
+      for (const one of steps.filter(({ after }) => after.pauses.size > 0)) {
         expect(one.effects.filter(({ kind }) => kind === 'evict')).toEqual([]);
         expect(acts(one).filter(({ action }) => !['notify', 'unthrottle', 'thaw'].includes(action))).toEqual([]);
         expect(one.after.policies.given).toEqual([]);
@@ -159,8 +160,8 @@ describe('for any policies and readings', () => {
   });
 
   test('no workload outside the scope is evicted, throttled or frozen for a policy', () => {
-    everyRun((made) => {
-      for (const one of made) {
+    everyRun((steps) => {
+      for (const one of steps) {
         for (const effect of one.effects) {
           const [scope, path] =
             effect.kind === 'evict' && effect.decision.cause.kind === 'policy'
@@ -175,23 +176,23 @@ describe('for any policies and readings', () => {
   });
 
   test('no protected workload is evicted, throttled or frozen', () => {
-    everyRun((made) => {
-      for (const one of made) {
+    everyRun((steps) => {
+      for (const one of steps) {
         const paths = one.effects.flatMap((effect) => {
           if (effect.kind === 'evict') return [effect.decision.victim.workload.path];
           return effect.kind === 'policy' && (effect.action === 'throttle' || effect.action === 'freeze') ? [effect.target.path] : [];
         });
-        for (const path of paths) expect(one.told.protect).not.toContain(path);
+        for (const path of paths) expect(one.inputs.protect).not.toContain(path);
       }
     });
   });
 
   test('what was throttled or frozen is given back once when the run ends, unless it failed', () => {
-    everyRun((made) => {
+    everyRun((steps) => {
       const standing = new Map<string, number>();
-      for (const one of made) {
+      for (const one of steps) {
         // What could not be throttled or frozen is not held.
-        const failed = one.told.result === 'failed' ? runningIn(one.before) : undefined;
+        const failed = one.inputs.result === 'failed' ? runningIn(one.before) : undefined;
         for (const { policy: name, scope, action, target } of one.before.policies.given) {
           if (failed?.policy === name && failed.scope === scope) standing.delete(`${action} ${target.id}`);
         }
@@ -202,17 +203,17 @@ describe('for any policies and readings', () => {
           expect(standing.get(key)).toBeGreaterThanOrEqual(0);
           expect(standing.get(key)).toBeLessThanOrEqual(1);
         }
-        const given = new Set(one.after.policies.given.map(({ action, target }) => `${action} ${target.id}`));
-        expect(new Set([...standing].flatMap(([key, times]) => (times > 0 ? [key] : [])))).toEqual(given);
+        const left = new Set(one.after.policies.given.map(({ action, target }) => `${action} ${target.id}`));
+        expect(new Set([...standing].flatMap(([key, times]) => (times > 0 ? [key] : [])))).toEqual(left);
       }
-      expect(made.at(-1)?.after.policies.given).toEqual([]);
-      expect([...(made.at(-1)?.after.policies.scopes.keys() ?? [])]).toEqual([]);
+      expect(steps.at(-1)?.after.policies.given).toEqual([]);
+      expect([...(steps.at(-1)?.after.policies.scopes.keys() ?? [])]).toEqual([]);
     });
   });
 
   test('a workload that is evicted is not throttled or frozen any more', () => {
-    everyRun((made) => {
-      for (const one of made) {
+    everyRun((steps) => {
+      for (const one of steps) {
         for (const { decision } of one.after.evictions) {
           const { path } = decision.victim.workload;
           for (const { target } of one.after.policies.given) expect(`${target.path}/`.startsWith(`${path}/`)).toBe(false);
@@ -223,9 +224,9 @@ describe('for any policies and readings', () => {
 
   test('never two victims for memory at once, and never more workloads than the budget permits', () => {
     everyRun(
-      (made) => {
-        for (const { after } of made) expect(after.evictions.length).toBeLessThanOrEqual(1);
-        const effects = made.flatMap((one) => one.effects);
+      (steps) => {
+        for (const { after } of steps) expect(after.evictions.length).toBeLessThanOrEqual(1);
+        const effects = steps.flatMap((one) => one.effects);
         const failed = effects.flatMap((effect) =>
           effect.kind === 'outcome' && effect.outcome.result === 'failed' ? effect.outcome.decision.serial : [],
         );
@@ -242,19 +243,19 @@ describe('for any policies and readings', () => {
   });
 
   test('the same inputs give the same effects', () => {
-    everyRun((made, configured) => {
+    everyRun((steps, configured) => {
       const again = run(
         configured,
-        made.slice(0, -2).map(({ told }) => told),
+        steps.slice(0, -2).map(({ inputs }) => inputs),
       );
-      expect(again.map(({ effects }) => effects)).toEqual(made.map(({ effects }) => effects));
+      expect(again.map(({ effects }) => effects)).toEqual(steps.map(({ effects }) => effects));
     });
   });
 
   test('a dry run throttles, freezes and evicts nothing', () => {
     everyRun(
-      (made) => {
-        for (const one of made) {
+      (steps) => {
+        for (const one of steps) {
           expect(one.after.policies.given).toEqual([]);
           expect(one.after.evictions).toEqual([]);
           for (const effect of acts(one)) expect(effect.dryRun).toBe(true);
@@ -265,9 +266,9 @@ describe('for any policies and readings', () => {
   });
 
   test('a threshold that is due evicts in the step in which it would without policies', () => {
-    everyRun((made) => {
-      for (const { told, before, after, effects } of made) {
-        if (after.pauses.size > 0 || told.available !== 50n || before.evictions.length > 0 || told.shuttingDown) continue;
+    everyRun((steps) => {
+      for (const { inputs, before, after, effects } of steps) {
+        if (after.pauses.size > 0 || inputs.available !== 50n || before.evictions.length > 0 || inputs.shuttingDown) continue;
         const isPaused = before.withoutYield.size > 0 || before.failedKills.size > 0 || before.baselines.size > 0;
         if (!isPaused) expect(effects.some((effect) => effect.kind === 'evict' && effect.decision.cause.kind === 'threshold')).toBe(true);
       }

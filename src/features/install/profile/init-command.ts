@@ -26,7 +26,7 @@ interface InitOptions {
 }
 
 export const profileOption = (): Option =>
-  new Option('--profile <profile>', 'what this machine runs; left out: asked, or detected').choices(PROFILES);
+  new Option('--profile <profile>', 'what this machine runs; without it evictd asks, or detects it').choices(PROFILES);
 
 /** The JSON Schema beside the program. */
 export const schemaFile = (): string => join(import.meta.dirname, 'evictd.schema.json');

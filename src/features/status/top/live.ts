@@ -22,8 +22,8 @@ export interface LiveParts extends TerminalStreams {
   readonly onStop: (stop: () => void) => void;
 }
 
-/** How long the screen says that evictd has come back. */
-const TOLD_MS = 60_000;
+/** How long the screen says that evictd runs again. */
+const RETURN_SHOWN_MS = 60_000;
 
 /** Shows one status after another until the person, a signal or the end of the terminal ends it. */
 export async function live(parts: LiveParts): Promise<void> {
@@ -97,9 +97,9 @@ class Top {
   #received(status: StatusDocument): void {
     const [before, now] = [this.#status.evictd, status.evictd];
     const at = clockTime(status.time);
-    if (before !== null && now === null) this.#change = { text: `evictd went away before ${at}`, untilMs: Infinity };
+    if (before !== null && now === null) this.#change = { text: `evictd ended before ${at}`, untilMs: Infinity };
     else if (now !== null && before?.pid !== now.pid)
-      this.#change = { text: `evictd came back before ${at}`, untilMs: Date.now() + TOLD_MS };
+      this.#change = { text: `evictd started again before ${at}`, untilMs: Date.now() + RETURN_SHOWN_MS };
     this.#status = status;
     this.#failure = undefined;
   }
