@@ -1,7 +1,7 @@
 import { patienceFor, type Patience } from '../reclaim/dying-patience.js';
 import type { DiskHolder } from '../disk/filesystem-holders.js';
 import type { Observation } from '../signal/observation.js';
-import { swapToFree, type EvictionCause } from '../rank/eviction-cause.js';
+import { staysBytes, swapToFree, type EvictionCause } from '../rank/eviction-cause.js';
 import type { RankedWorkload } from '../rank/rank.js';
 import type { Hold } from '../systemd/unit-hold.js';
 import type { Resource } from '../signal/signal.js';
@@ -236,7 +236,7 @@ function withMovement(
 ): EvictionInFlight {
   const before = eviction.usageBytes;
   const isGone = reading.removed && !isJudged;
-  const usageBytes = isGone ? 0n : (reading.usageBytes ?? before);
+  const usageBytes = isGone ? staysBytes(eviction.decision) : (reading.usageBytes ?? before);
   const { processes = eviction.processes, processorTicks = eviction.processorTicks, runs } = reading;
   const swapBytes = isGone && swapToFree(eviction.decision) !== undefined ? 0n : (reading.swapBytes ?? eviction.swapBytes);
   const isRising = nodeAvailable !== undefined && nodeAvailable > (eviction.nodeMost ?? nodeAvailable);
@@ -278,7 +278,8 @@ export function freedBytes(eviction: EvictionInFlight, nodeAfter: Observation | 
   const { cause, resource } = decision;
   if (swapToFree(decision) !== undefined) {
     const { swapBytes: before = 0n } = decision.victim.stats ?? {};
-    return before - (eviction.swapBytes ?? before);
+    const { swapBytes: now = before } = eviction;
+    return now < before ? before - now : 0n;
   }
   if (cause.kind !== 'threshold' || decision.victim.holding === undefined) return peakUsageBytes - usageBytes;
   const freed = (nodeAfter?.available ?? 0n) - cause.observation.available;
@@ -288,8 +289,10 @@ export function freedBytes(eviction: EvictionInFlight, nodeAfter: Observation | 
 /** A disk's yield is judged by departure no-yield, because other workloads fill it meanwhile. */
 function isEffective(eviction: EvictionInFlight, reading: VictimReading): boolean {
   if (eviction.decision.resource === 'pids') return true; // No process is left, so all its process ids are free.
-  if (reading.removed || eviction.decision.victim.holding !== undefined) return true;
-  return freedBytes(eviction, undefined) * EFFECTIVE_SHARE >= expectedBytes(eviction.decision);
+  const stays = staysBytes(eviction.decision);
+  if ((reading.removed && stays === 0n) || eviction.decision.victim.holding !== undefined) return true;
+  const freed = freedBytes(eviction, undefined);
+  return freed * EFFECTIVE_SHARE >= expectedBytes(eviction.decision) && freed >= stays;
 }
 
 export function patienceOf({ decision, peakUsageBytes }: EvictionInFlight, byNode: boolean): Patience {

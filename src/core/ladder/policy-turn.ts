@@ -8,7 +8,8 @@ import { decide, type Choice } from '../rank/eviction-decision.js';
 import type { RankedWorkload } from '../rank/rank.js';
 import type { ConfiguredPolicy, LadderStep } from '../policy/configured-policy.js';
 import type { GiveBackReason, LadderEnd, PolicyActionName, PolicyResult, PolicyTarget } from '../policy/policy-action.js';
-import { judgeOf, type PolicyReason } from '../policy/policy-reason.js';
+import { judgeOf } from '../rank/eviction-cause.js';
+import type { PolicyReason } from '../policy/policy-reason.js';
 import type { Truth } from '../policy/condition.js';
 import type { OperatorPause } from '../pause/operator-pause.js';
 import type { Layout } from '../signal/layout.js';
@@ -252,9 +253,8 @@ function evictingStep(
   step: Extract<LadderStep, { kind: 'stop' | 'kill' }>,
 ): Stepped {
   const { policy, state, nowNs, memory } = context;
-  const { scope } = turn.scope;
   const isUnderWay = given.evictions.some(
-    ({ decision }) => relieved(decision).includes('memory') || isInScope(decision.victim.workload.path, scope),
+    ({ decision }) => relieved(decision).includes('memory') || isInScope(decision.victim.workload.path, turn.scope.scope),
   );
   if (isUnderWay || given.hasChosen || !isSettled(context, turn)) return { ladder: before, turned: given };
   const refusal = refusalOf(context, given);
@@ -271,7 +271,7 @@ function evictingStep(
     return { ladder: before, turned: { ...given, awaiting: true } };
   const free = withoutGiven(given, ({ target }) => (isRelated(target, victim.victim.workload) ? 'evicted' : undefined));
   const graceNs = step.kind === 'stop' ? step.graceNs : 0n;
-  const cause = { ...turn.reason, ...judgeOf(turn.reason), kind: 'policy', graceNs, ...(memory && { memory }) } as const;
+  const cause = { ...turn.reason, ...judgeOf(turn.reason, victim.victim), kind: 'policy', graceNs, ...(memory && { memory }) } as const;
   const turned = { ...free, ...decide(policy, free, cause, victim, nowNs), hasChosen: policy.dryRun };
   const { refusedBecause: _, ...ladder } = acted(context, before, step);
   if (policy.dryRun)

@@ -22,16 +22,8 @@ export interface PolicyCause extends PolicyReason {
   /** The node's memory.available then. Left out: not known. */
   readonly memory?: Observation;
   /**
-   * What tells whether the eviction freed enough. `swap`: the victim's swap, because the condition is about swap.
+   * What tells whether the eviction freed enough. `swap`: the victim's swap, because the condition is about swap (judgeOf).
    * `cgroup`: the usage of its cgroup, because the shortage is in a cgroup. Left out: the node's memory.
    */
   readonly judgedBy?: 'swap' | 'cgroup';
 }
-
-/** @param reason  of the policy that evicts */
-export function judgeOf({ scope, values }: PolicyReason): Pick<PolicyCause, 'judgedBy'> {
-  if (Object.keys(values).some((metric) => SWAP.test(metric))) return { judgedBy: 'swap' };
-  return scope === '' ? {} : { judgedBy: 'cgroup' };
-}
-
-const SWAP = /^(swap\.|memory\.swap)/;

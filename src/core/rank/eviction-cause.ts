@@ -1,5 +1,5 @@
 import type { StorageBreach } from '../disk/storage-limit.js';
-import type { PolicyCause } from '../policy/policy-reason.js';
+import type { PolicyCause, PolicyReason } from '../policy/policy-reason.js';
 import type { Observation } from '../signal/observation.js';
 import { filesystemOf, type Signal } from '../signal/signal.js';
 import { thresholdKind, type Threshold } from '../threshold/threshold.js';
@@ -26,16 +26,42 @@ export function nodeBefore(cause: EvictionCause): { readonly signal: Signal; rea
   }
 }
 
-/** The victim's swap, if the eviction is for swap. undefined: it is for something else, or the victim has no swap. */
-export function swapToFree({ cause, victim: { process: only, stats } }: SwapHolder): bigint | undefined {
-  if (cause.kind !== 'policy' || cause.judgedBy !== 'swap') return undefined;
-  const bytes = only?.swapBytes ?? stats?.swapBytes ?? 0n;
+/**
+ * The victim's swap, if the eviction is judged by swap. undefined: it is judged by something else, the victim has no swap,
+ * or its cgroup does not count swap.
+ */
+export function swapToFree({ cause, victim: { process: only, stats } }: JudgedVictim): bigint | undefined {
+  if (cause.kind !== 'policy' || cause.judgedBy !== 'swap' || stats?.swapBytes === undefined) return undefined;
+  const bytes = only?.swapBytes ?? stats.swapBytes;
   return bytes > 0n ? bytes : undefined;
 }
 
-interface SwapHolder {
+/**
+ * What outlives the victim, where its cgroup judges: charged to the cgroup above after its removal. As for the node, a
+ * victim that leaves more behind than it frees does not cure the shortage.
+ */
+export function staysBytes({ cause, victim }: JudgedVictim): bigint {
+  return cause.kind === 'policy' && cause.judgedBy === 'cgroup' ? (victim.stays ?? 0n) : 0n;
+}
+
+/**
+ * By what a policy's eviction is judged: by swap where only swap is short; where memory may be short, too, by what the
+ * victim holds more of. The swap of a victim that holds little says nothing about memory that does not come back.
+ *
+ * @param reason  of the policy that evicts
+ */
+export function judgeOf({ scope, values }: PolicyReason, { process: only, stats }: JudgedVictim['victim']): Pick<PolicyCause, 'judgedBy'> {
+  const metrics = Object.keys(values).filter((metric) => !metric.startsWith('pswp'));
+  const ofSwap = metrics.filter((metric) => /^(swap\.|memory\.swap)/.test(metric)).length;
+  const inSwap = only?.swapBytes ?? stats?.swapBytes ?? 0n;
+  const inMemory = only?.residentBytes ?? stats?.workingSetBytes ?? 0n;
+  if (ofSwap > 0 && (ofSwap === metrics.length || inSwap >= inMemory)) return { judgedBy: 'swap' };
+  return scope === '' ? {} : { judgedBy: 'cgroup' };
+}
+
+interface JudgedVictim {
   readonly cause: EvictionCause;
-  readonly victim: Pick<RankedWorkload, 'process' | 'stats'>;
+  readonly victim: Pick<RankedWorkload, 'process' | 'stats' | 'stays'>;
 }
 
 /** Whether what is short keeps falling until the signal is sent: memory or process ids below a hard threshold. */

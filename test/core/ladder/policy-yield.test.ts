@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import type { Outcome, VictimReading } from '../../../src/core/decide/eviction.js';
 import { outcomeMessage } from '../../../src/core/message/message.js';
+import { judgeOf, swapToFree } from '../../../src/core/rank/eviction-cause.js';
+import type { WorkloadProcess } from '../../../src/core/workload/process.js';
 import { candidates, Mi, policy, stats, threshold, workload } from '../support.js';
 import { Timeline } from '../timeline.js';
 import { condition, KILL, ofCgroup, reading } from './policies.js';
@@ -15,9 +17,9 @@ const cold = {
  * What becomes of a policy's victim, while the node has 40 MiB less memory than before: others were kept small by the
  * shortage.
  */
-function outcomeOf(scope: 'node' | 'cgroup', when: string, victim: Partial<VictimReading>): Outcome {
+function outcomeOf(scope: 'node' | 'cgroup', when: string, victim: Partial<VictimReading>, usage = cold): Outcome {
   const { scope: cgroups, ...one } = ofCgroup([KILL], { when: condition(when, scope) });
-  const found = { ...candidates(), usages: [cold] };
+  const found = { ...candidates(), usages: [usage] };
   const timeline = new Timeline(
     policy([threshold('memory.available', '100Mi')], {
       policies: [scope === 'node' || cgroups === undefined ? one : { ...one, scope: cgroups }],
@@ -92,4 +94,46 @@ test.each<
   const outcome = outcomeOf(scope, when, victim);
   expect(outcome).toMatchObject({ result, freedBytes: freedMib * Mi });
   expect(outcomeMessage(outcome)).toMatch(said);
+});
+
+const policyCause = { kind: 'policy', policy: 'p', scope: '', condition: SWAP, values: {}, graceNs: 0n } as const;
+
+/** The same with 4 KiB of swap. */
+const warm = { ...cold, stats: stats({ usageBytes: 200n * Mi, workingSetBytes: 200n * Mi, swapBytes: 4096n }) };
+const MIXED = 'memory.available < 90% | swap.available < 10%';
+
+test.each<[rule: string, when: string, usage: typeof cold, result: string]>([
+  ['a little swap does not excuse memory that does not come back', MIXED, warm, 'ineffective'],
+  ['what is mostly swapped is judged by its swap', MIXED, cold, 'killed'],
+  ['where only swap is short, swap counts, however little', SWAP, warm, 'killed'],
+])('a condition about memory and swap: %s', (_rule, when, usage, result) => {
+  expect(outcomeOf('node', when, { usageBytes: 0n, swapBytes: 0n }, usage)).toMatchObject({ result });
+});
+
+test('without swap accounting the swap of a process cannot be measured, and does not judge', () => {
+  const cause = { ...policyCause, judgedBy: 'swap' } as const;
+  const process = { pid: 7, swapBytes: 184n * Mi } as WorkloadProcess;
+  expect(swapToFree({ cause, victim: { process, stats: cold.stats } })).toBe(184n * Mi);
+  expect(swapToFree({ cause, victim: { process, stats: stats({ usageBytes: 16n * Mi }) } })).toBeUndefined();
+});
+
+test('the rate of swapping says nothing about memory', () => {
+  const reason = { ...policyCause, values: { 'swap.available': 0, pswpout: 1_000 } };
+  expect(judgeOf(reason, { stats: warm.stats })).toEqual({ judgedBy: 'swap' });
+});
+
+test('swap that has grown meanwhile is no negative yield', () => {
+  expect(outcomeOf('node', SWAP, { usageBytes: 0n, swapBytes: 200n * Mi })).toMatchObject({ result: 'ineffective', freedBytes: 0n });
+});
+
+/** Of 200 MiB, 190 MiB are files on a tmpfs: they outlive the processes, and the cgroup. */
+const kept = { ...cold, stats: stats({ usageBytes: 200n * Mi, workingSetBytes: 200n * Mi, staysBytes: 190n * Mi }) };
+
+test.each<[what: string, victim: Partial<VictimReading>, result: string, freedMib: bigint]>([
+  ['stays in its cgroup', { usageBytes: 190n * Mi }, 'ineffective', 10n],
+  ['stays in the cgroup above, after its own is removed', { usageBytes: undefined, removed: true }, 'ineffective', 10n],
+  ['is freed', { usageBytes: 0n }, 'killed', 200n],
+])('a shortage of a cgroup where more %s than is freed', (_what, victim, result, freedMib) => {
+  const outcome = outcomeOf('cgroup', 'memory.current > 100Ki', victim, kept);
+  expect(outcome).toMatchObject({ result, freedBytes: freedMib * Mi });
 });
