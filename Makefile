@@ -18,7 +18,7 @@ ADDON := build/Release/evictd.node
 PREBUILD := dist/prebuilds/$(PLATFORM)/evictd.node
 
 # Directories are listed too: their time changes when a file is added or removed.
-SOURCES := $(shell find src -name '*.ts' -o -type d; find page)
+SOURCES := $(shell find src)
 NATIVE := $(shell find native -path native/test -prune -o -name '*.cc' -print -o -name '*.h' -print -o -type d -print)
 FORMATTED := $(shell find native -name '*.cc' -o -name '*.h')
 
@@ -159,7 +159,7 @@ dist/types/index.d.ts: $(SOURCES) tsconfig.json tsconfig.types.json $(MODULES) |
 
 typecheck: $(MODULES) | node
 	$(BIN)/tsc -p .
-	$(BIN)/tsc -p page
+	$(BIN)/tsc -p src/page
 
 # ARGS: test files, those that are too long for CI included.
 test: build typecheck

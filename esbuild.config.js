@@ -122,9 +122,9 @@ const minified = async (entry) => {
 /** The status page in one file, with the policy by which a browser runs and asks for nothing else. */
 const statusPage = async () => {
   const [html, style, code] = await Promise.all([
-    readFile('page/index.html', 'utf8'),
-    minified('page/style.css'),
-    minified('page/main.ts'),
+    readFile('src/page/index.html', 'utf8'),
+    minified('src/page/style.css'),
+    minified('src/page/main.ts'),
   ]);
   /** @type {(text: string) => string} */
   const hash = (text) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;

@@ -24,7 +24,7 @@ export default defineConfig(
     },
   },
   {
-    files: ['src/**', 'page/**', 'test/**', 'packaging/**'],
+    files: ['src/**', 'test/**', 'packaging/**'],
     rules: {
       'no-restricted-syntax': [
         'error',

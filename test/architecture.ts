@@ -48,6 +48,7 @@ const confined: readonly { readonly uses: readonly string[]; readonly to: readon
       'src/http/',
       'src/native/bounded-answer.ts',
       'src/node/timeouts.ts',
+      'src/page/follow.ts', // in the browser
       'src/recording/',
       'src/state/',
       'src/storage/append-queue.ts', // retries a write

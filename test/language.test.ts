@@ -23,7 +23,7 @@ interface Piece {
   readonly text: string;
 }
 
-const source = [...filesBelow('src', ['.ts']), ...filesBelow('page', ['.ts'])];
+const source = filesBelow('src', ['.ts']);
 const commented = [...source, ...filesBelow('test', ['.ts']), ...filesBelow('packaging', ['.ts'])];
 const native = filesBelow('native', ['.cc', '.h']);
 

@@ -94,6 +94,11 @@ export const LAYERS: readonly Layer[] = [
       'errors',
     ],
   },
+  {
+    path: 'page',
+    holds: 'the status page for a browser, bundled into one file; `tsconfig.json` there has the types of a browser',
+    mayImport: ['features/*', 'core', 'errors'],
+  },
   { path: 'index', holds: 'the library', mayImport: ['features/*', 'native', 'core', 'errors'] },
   {
     path: 'monitor',

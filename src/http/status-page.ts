@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { readFile } from 'node:fs/promises';
 import { respond } from './bounded-server.js';
 
-/** What the build makes of page/: one file without links to others. */
+/** What the build makes of src/page/: one file without links to others. */
 interface StatusPage {
   readonly html: string;
   /** Permits what is in the page, by hashes, and requests to this server. */

@@ -1,6 +1,6 @@
-import { amountText, clockTime, timeText, unitOf } from '../src/features/status/screen-line.js';
-import { footLines, headLines, POLICY_STATES, stateLines } from '../src/features/status/status-screen.js';
-import type { StatusDocument } from '../src/features/status/status-document.js';
+import { amountText, clockTime, timeText, unitOf } from '../features/status/screen-line.js';
+import { footLines, headLines, POLICY_STATES, stateLines } from '../features/status/status-screen.js';
+import type { StatusDocument } from '../features/status/status-document.js';
 import { html, table, type Cell, type Child, type Heading } from './dom.js';
 import { signalFigure } from './plot.js';
 

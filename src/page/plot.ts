@@ -1,5 +1,5 @@
-import { amountText } from '../src/features/status/screen-line.js';
-import type { SignalStatus, StatusDocument, ThresholdStatus } from '../src/features/status/status-document.js';
+import { amountText } from '../features/status/screen-line.js';
+import type { SignalStatus, StatusDocument, ThresholdStatus } from '../features/status/status-document.js';
 import { html, svg } from './dom.js';
 
 const [WIDTH, HEIGHT, TOP, BOTTOM] = [320, 110, 14, 92] as const;

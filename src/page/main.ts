@@ -1,8 +1,8 @@
-import { explanationText } from '../src/features/explain/explain-text.js';
-import type { Explanation } from '../src/features/explain/explanation.js';
-import { clockTime } from '../src/features/status/screen-line.js';
-import { headLines } from '../src/features/status/status-screen.js';
-import type { StatusDocument } from '../src/features/status/status-document.js';
+import { explanationText } from '../features/explain/explain-text.js';
+import type { Explanation } from '../features/explain/explanation.js';
+import { clockTime } from '../features/status/screen-line.js';
+import { headLines } from '../features/status/status-screen.js';
+import type { StatusDocument } from '../features/status/status-document.js';
 import { byId, html } from './dom.js';
 import { follow } from './follow.js';
 import { notices, SECTIONS, type Section } from './sections.js';

@@ -1,4 +1,4 @@
-import type { StatusDocument } from '../src/features/status/status-document.js';
+import type { StatusDocument } from '../features/status/status-document.js';
 
 const AGAIN_MS = 5_000;
 /** Events come every 2 s: without one for so long the connection is dead. */

@@ -1,4 +1,4 @@
-import { printable } from '../src/core/name/printable.js';
+import { printable } from '../core/name/printable.js';
 
 export type Child = Node | string;
 
