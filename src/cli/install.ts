@@ -51,7 +51,7 @@ export function installCommand(open: () => Promise<InstallationDeps>): Command {
         '--config <file>',
         'configuration of the service (default: the installed one, else /etc/evictd/config.yaml, which is created)',
       )
-      .addOption(profileOption())
+      .addOption(profileOption('nothing is evicted until the file names workloads'))
       .option('--config-dir <directory>', "a kubelet's drop-ins, *.conf, that the service merges over the file")
       .option('--logind-drop-in', 'raise InhibitDelayMaxSec of logind to the shutdownGracePeriod'),
     {

@@ -25,8 +25,9 @@ interface InitOptions {
   readonly force?: true;
 }
 
-export const profileOption = (): Option =>
-  new Option('--profile <profile>', 'what this machine runs; without it evictd asks, or detects it').choices(PROFILES);
+/** @param without  what happens if it is not given */
+export const profileOption = (without: string): Option =>
+  new Option('--profile <profile>', `what this machine runs; without it ${without}`).choices(PROFILES);
 
 /** The JSON Schema beside the program. */
 export const schemaFile = (): string => join(import.meta.dirname, 'evictd.schema.json');
@@ -35,7 +36,7 @@ export const schemaFile = (): string => join(import.meta.dirname, 'evictd.schema
 export function initCommand({ io, detect, ask, workloads }: InitDeps): Command {
   const command = new Command('init')
     .description('write a first configuration, and show what it would evict')
-    .addOption(profileOption())
+    .addOption(profileOption('evictd asks, or detects it'))
     .option('--config <file>', 'the file', defaultFile({ os: 'linux' }))
     .option('--force', 'overwrite an existing file');
   return withHelp(command, {
