@@ -61,10 +61,10 @@ test('a reload that removes the last workload source warns once', () => {
 test('which memory counts as available is decided at the start: a change needs a restart', () => {
   const rest = 'evictionHard: {memory.available: 1Gi, nodefs.available: 0%, nodefs.inodesFree: 0%}\nworkloads: [{cgroup: /a}]\n';
   const [before, after] = [config(rest), config(`${rest}departures: {kernel-memory: false, hard-grace: false}\n`)];
-  let told: ReloadAnnouncement | undefined;
-  expect(warned((log) => (told = announceReload(log, before.config, before, after, machine())))).toEqual(['EVICTD_RELOAD_RESTART']);
-  expect(told?.warnings[0]).toContain('only after a restart: kernel-memory');
-  expect(told?.message).toBe(
+  let announced: ReloadAnnouncement | undefined;
+  expect(warned((log) => (announced = announceReload(log, before.config, before, after, machine())))).toEqual(['EVICTD_RELOAD_RESTART']);
+  expect(announced?.warnings[0]).toContain('only after a restart: kernel-memory');
+  expect(announced?.message).toBe(
     'evictd reloaded its configuration: memory.available<1Gi, memory.pressure.full>30% & memory.available<10% (soft); workloads: /a; without hard-grace',
   );
 });

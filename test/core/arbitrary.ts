@@ -112,7 +112,7 @@ const anyReading: fc.Arbitrary<VictimReading> = fc.record({
 });
 
 /** The input of one step; each victim gets one reading. */
-export interface Told {
+export interface StepInputs {
   readonly afterNs: bigint;
   readonly layout: StepInput['layout'];
   readonly observed: ReadonlyMap<Signal, Observation> | undefined;
@@ -128,7 +128,7 @@ const observed = fc
   .array(fc.tuple(fc.constantFrom<Signal>(...SIGNALS), anyObservation), { maxLength: 9 })
   .map((entries): ReadonlyMap<Signal, Observation> => new Map(entries));
 
-export const anyTold: fc.Arbitrary<Told> = fc.record({
+export const anyStepInputs: fc.Arbitrary<StepInputs> = fc.record({
   afterNs,
   layout: fc.constantFrom<StepInput['layout']>('single', 'imagefs', 'split', { error: 'not known' }),
   observed: fc.option(observed, { nil: undefined, freq: 10 }),

@@ -60,7 +60,7 @@ export class Browser {
     (child.stdio[4] as Readable).setEncoding('utf8').on('data', (part: string) => {
       const messages = (text + part).split('\0');
       text = messages.pop() ?? '';
-      for (const message of messages) this.#heard(JSON.parse(message) as Message);
+      for (const message of messages) this.#received(JSON.parse(message) as Message);
     });
   }
 
@@ -101,7 +101,7 @@ export class Browser {
     return new Promise((resolve, reject) => this.#answers.set(id, { resolve, reject }));
   }
 
-  #heard({ id, method, params = {}, result = {}, error }: Message): void {
+  #received({ id, method, params = {}, result = {}, error }: Message): void {
     const waiting = this.#answers.get(id ?? 0);
     if (error) waiting?.reject(new Error(error.message));
     else waiting?.resolve(result);

@@ -304,13 +304,13 @@ test('the exit of the last process is handled when it is reported, not at the ne
   expect(exits).toHaveLength(1);
   node.availableMi = 500n;
   left = 0;
-  const told = process.hrtime.bigint();
-  exits[0]?.(told);
+  const atNs = process.hrtime.bigint();
+  exits[0]?.(atNs);
   expect(status.count('evictd_evictions_total', 'memory.available')).toBe(1); // at once, before any timer
   expect(closed).toBe(1);
   monitor?.stop();
   const reads = node.reads;
-  exits[0]?.(told);
+  exits[0]?.(atNs);
   expect(node.reads).toBe(reads);
 });
 
@@ -515,16 +515,16 @@ test('listeners get every step: its input, the candidates, its result', () => {
 
 test('a listener that throws ends neither the loop nor the other listeners, and is said once', () => {
   const node = new PlayedNode();
-  const told: string[] = [];
+  const calls: string[] = [];
   const broken = (): never => {
     throw new TypeError('broken');
   };
-  listeners.push({ stepped: broken, close: broken }, { stepped: ({ wake }) => told.push(wake.source), close: () => told.push('close') });
+  listeners.push({ stepped: broken, close: broken }, { stepped: ({ wake }) => calls.push(wake.source), close: () => calls.push('close') });
   start(node, { begin: () => victim }, two);
   node.availableMi = 10n;
   node.wake({ source: 'sampler', atNs: process.hrtime.bigint() });
   monitor?.stop();
-  expect(told).toEqual(['start', 'sampler', 'close']);
+  expect(calls).toEqual(['start', 'sampler', 'close']);
   expect(said.filter((message) => message.includes('TypeError: broken'))).toHaveLength(1);
 });
 
@@ -562,8 +562,8 @@ test('the node learns which readings were decided on, and not those that only wa
   node.wake({ source: 'sampler', atNs: process.hrtime.bigint(), approaching: true });
   expect(node.decided).not.toHaveBeenCalled();
   node.wake({ source: 'sampler', atNs: process.hrtime.bigint() });
-  const told = node.decided.mock.calls.map(([{ observed }]) => observed.get('memory.available')?.available);
-  expect(told).toEqual([150n * Mi]);
+  const amounts = node.decided.mock.calls.map(([{ observed }]) => observed.get('memory.available')?.available);
+  expect(amounts).toEqual([150n * Mi]);
 });
 
 test('a node that needs readings between two passes is looked at, and a pass follows only where that shows a crossing', async () => {

@@ -24,7 +24,7 @@ import { inotifyWatches as watchLines } from '../support/inotify.js';
 const OVERFLOW = 1;
 const GONE = { list: [], overflow: false, gone: true };
 
-const told = (tree: CgroupTree) => (tree.changes()?.list ?? []).map(({ kind, path }) => `${kind} ${path}`);
+const changesOf = (tree: CgroupTree) => (tree.changes()?.list ?? []).map(({ kind, path }) => `${kind} ${path}`);
 
 /** A tree without a callback. */
 const quiet = (root: string) => closing(new native.CgroupTree(root));
@@ -46,7 +46,7 @@ if (hasMemoryV1) hierarchies.push(['v1', memoryV1]);
 if (hasCgroup2) hierarchies.push(['v2', cgroup2]);
 
 describe.each(hierarchies)('cgroups of %s', (_name, mount) => {
-  test('that appear and vanish are told in order, once, as of the call', () => {
+  test('that appear and vanish are listed in order, once, as of the call', () => {
     const root = makeCgroup(mount);
     mkdirSync(`${root}/before`);
     const tree = quiet(root);
@@ -54,10 +54,10 @@ describe.each(hierarchies)('cgroups of %s', (_name, mount) => {
     mkdirSync(`${root}/a`);
     mkdirSync(`${root}/b`);
     rmdirSync(`${root}/a`);
-    expect(told(tree)).toEqual(['appeared a', 'appeared b', 'vanished a']);
+    expect(changesOf(tree)).toEqual(['appeared a', 'appeared b', 'vanished a']);
     expect(tree.changes()).toBeUndefined();
     rmdirSync(`${root}/before`);
-    expect(told(tree)).toEqual(['vanished before']);
+    expect(changesOf(tree)).toEqual(['vanished before']);
   });
 
   test('below a descendant are reported while it is followed, and only then', () => {
@@ -69,23 +69,23 @@ describe.each(hierarchies)('cgroups of %s', (_name, mount) => {
     mkdirSync(`${root}/old/below`);
     mkdirSync(`${root}/other/below`);
     mkdirSync(`${root}/new`);
-    expect(told(tree)).toEqual(['appeared old/below', 'appeared new']);
+    expect(changesOf(tree)).toEqual(['appeared old/below', 'appeared new']);
     mkdirSync(`${root}/new/one`);
     expect(tree.changes()).toBeUndefined();
     for (const path of ['new', 'new/one']) expect(tree.follow(path)).toBe(true);
     mkdirSync(`${root}/new/one/two`);
     rmdirSync(`${root}/old/below`);
-    expect(told(tree)).toEqual(['appeared new/one/two', 'vanished old/below']);
+    expect(changesOf(tree)).toEqual(['appeared new/one/two', 'vanished old/below']);
     tree.unfollow('new');
     mkdirSync(`${root}/new/one/three`);
     mkdirSync(`${root}/new/two`);
     expect(tree.changes()).toBeUndefined();
     rmdirSync(`${root}/old`);
-    expect(told(tree)).toEqual(['vanished old']);
+    expect(changesOf(tree)).toEqual(['vanished old']);
     expect(tree.follow('old')).toBe(false);
     mkdirSync(`${root}/old`); // another one
     mkdirSync(`${root}/old/below`);
-    expect(told(tree)).toEqual(['appeared old']);
+    expect(changesOf(tree)).toEqual(['appeared old']);
   });
 
   test('have no watch of their own: only the root has, and what is followed', async () => {
@@ -116,7 +116,7 @@ describe.each(hierarchies)('cgroups of %s', (_name, mount) => {
     mkdirSync(`${root}/a`);
     await until('a wake', () => wakes.length > 0);
     expect(wakes[0]).toEqual({ bits: native.WAKE.FIRED, detail: 0 });
-    expect(told(tree)).toEqual(['appeared a']);
+    expect(changesOf(tree)).toEqual(['appeared a']);
     expect(native.watchCount()).toBe(1);
   });
 
@@ -185,7 +185,7 @@ describe.each(hierarchies)('cgroups of %s', (_name, mount) => {
     // again.
     expect(watchOf(`${root}/stays`)).toBe(kept);
     mkdirSync(`${root}/stays/below`);
-    expect(told(tree)).toEqual(['appeared stays/below']); // it is still followed after what was lost
+    expect(changesOf(tree)).toEqual(['appeared stays/below']); // it is still followed after what was lost
     expect(openDescriptors()).toBeLessThanOrEqual(descriptors);
   });
 
@@ -203,7 +203,7 @@ describe.each(hierarchies)('cgroups of %s', (_name, mount) => {
     expect(wakes[0]).toEqual({ bits: native.WAKE.FIRED, detail: OVERFLOW });
     expect(tree.changes()).toEqual({ list: [], overflow: true, gone: false });
     mkdirSync(`${root}/y`);
-    expect(told(tree)).toEqual(['appeared y']);
+    expect(changesOf(tree)).toEqual(['appeared y']);
   });
 
   test('close() leaves no descriptor; after it nothing is known', async () => {
@@ -271,10 +271,10 @@ describe.runIf(hasMemoryV1)('cgroups of v1 that are renamed', () => {
     rename('a', 'c');
     rename('b', 'a');
     rename('c', 'b');
-    expect(told(tree)).toEqual(['vanished a', 'appeared c', 'vanished b', 'appeared a', 'vanished c', 'appeared b']);
+    expect(changesOf(tree)).toEqual(['vanished a', 'appeared c', 'vanished b', 'appeared a', 'vanished c', 'appeared b']);
     for (const name of ['a', 'b']) tree.follow(name);
     mkdirSync(join(root, 'a', 'below'));
-    expect(told(tree)).toEqual(['appeared a/below']); // under its new name
+    expect(changesOf(tree)).toEqual(['appeared a/below']); // under its new name
   });
 
   test('a root that is renamed is GONE', async () => {

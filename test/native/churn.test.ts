@@ -120,12 +120,12 @@ test.each(hierarchies)(
       const values = new Float64Array(table.rowCount * table.columns);
       table.read(values, errors);
       passes++;
-      const told = [...rows.values()].map((row) => errors[row]);
-      expect(told.filter((error) => error !== 0 && error !== ENODEV)).toEqual([]);
-      vanished.read += told.filter((error) => error === ENODEV).length;
+      const errnos = [...rows.values()].map((row) => errors[row]);
+      expect(errnos.filter((error) => error !== 0 && error !== ENODEV)).toEqual([]);
+      vanished.read += errnos.filter((error) => error === ENODEV).length;
       const unknown = (row: number) => values.subarray(row * table.columns, (row + 1) * table.columns).some(Number.isNaN);
       expect([...rows.values()].filter((row) => errors[row] === 0 && unknown(row))).toEqual([]);
-      return told;
+      return errnos;
     };
 
     let begun = 0;

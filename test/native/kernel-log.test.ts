@@ -82,7 +82,7 @@ describe('what the OOM killer says of a kill', () => {
     expect(kills(...lines)).toMatchObject([record]);
   });
 
-  test('of a group: all are told, each with where it lived', () => {
+  test('of a group: all are reported, each with its cgroup', () => {
     const second = KILLED.replace('2546 (tail)', '2547 (sleep)');
     const group = 'Tasks in /a/victim are going to be killed due to memory.oom.group set';
     expect(kills(LINE, KILLED, group, KILLED, second)).toMatchObject([
@@ -94,7 +94,7 @@ describe('what the OOM killer says of a kill', () => {
     expect(kills(LINE, KILLED, group, LINE.replace('pid=2546', 'pid=9'), KILLED)).toMatchObject([{}, { taskMemcg: undefined }]);
   });
 
-  test.each<[rule: string, afterMs: number, killed: string, told: Partial<OomRecord>]>([
+  test.each<[rule: string, afterMs: number, killed: string, record: Partial<OomRecord>]>([
     ['at once: it is one of the group', 0, KILLED, { oomMemcg: '/a', taskMemcg: '/a/victim' }],
     ['a second later: it is none of the group', 1000, KILLED, { oomMemcg: undefined, taskMemcg: undefined }],
     [
@@ -103,7 +103,7 @@ describe('what the OOM killer says of a kill', () => {
       KILLED.replace('Memory cgroup out', 'Out'),
       { constraint: 'global', oomMemcg: undefined, taskMemcg: undefined },
     ],
-  ])('without the first line, of which the kernel says ten in five seconds, after a group, %s', (_rule, afterMs, killed, told) => {
+  ])('without the first line, of which the kernel says ten in five seconds, after a group, %s', (_rule, afterMs, killed, record) => {
     const group = 'Tasks in /a/victim are going to be killed due to memory.oom.group set';
     const at = (ms: number, text: string, i: number) => `6,${String(i)},${String(9_394_221_191 + ms * 1000)},-;${text}\n`;
     const lines: [number, string][] = [
@@ -112,7 +112,7 @@ describe('what the OOM killer says of a kill', () => {
       [0, group],
       [afterMs, killed.replace('2546 (tail)', '77 (stranger)')],
     ];
-    expect(native.parseOomRecords(lines.map(([ms, text], i) => at(ms, text, i)))).toMatchObject([{}, { pid: 77, ...told }]);
+    expect(native.parseOomRecords(lines.map(([ms, text], i) => at(ms, text, i)))).toMatchObject([{}, { pid: 77, ...record }]);
   });
 
   test('a group without a line for its first kill does not get the limit of the previous group', () => {
@@ -199,7 +199,7 @@ describe.runIf(refused === '' && memoryController() !== undefined)('/dev/kmsg', 
     return into.length;
   };
 
-  test('a process that the OOM killer kills is told, with its cgroup, and what was before is not', async () => {
+  test('a process that the OOM killer kills is reported with its cgroup, and earlier kills are not', async () => {
     const cgroup = limited();
     const first = await cgroup.spawn('tail', ['/dev/zero']);
     expect(await first.ended).toBe('SIGKILL');

@@ -237,7 +237,7 @@ describe.runIf(hasMemoryV1)('the registration of a v1 memory threshold', () => {
         inner.close();
       }),
     );
-    await until('the others and this one', () => calls > 0 && others.every(({ wakes: told }) => told.length > 0));
+    await until('the others and this one', () => calls > 0 && others.every(({ wakes }) => wakes.length > 0));
     await pause(100);
     expect([wakes, calls]).toEqual([[], 1]);
   });

@@ -28,7 +28,7 @@ describe('the service manager’s socket', () => {
     expect(receiver.messages).toEqual(['READY=1|STATUS=guarding', 'WATCHDOG=1']);
   });
 
-  test('a manager that is gone is an errno, one that came again is told', async () => {
+  test('a manager that is gone is an errno, one that is there again gets messages', async () => {
     const address = join(makeDirectory(), 'notify');
     const socket = closing(new native.NotifySocket(address));
     expect(socket.notify('READY=1')).toBe(ENOENT);

@@ -437,8 +437,8 @@ describe('a filesystem', () => {
       const file = join(directory, 'file');
       if (round % 2 === 0) writeFileSync(file, '');
       else rmSync(file);
-      await new Promise<void>((told) => {
-        stats.request(told);
+      await new Promise<void>((resolve) => {
+        stats.request(resolve);
       });
       expect(stats.read().inodesFree).toBe(round % 2 === 0 ? 98 : 99); // the directory has one
     }

@@ -147,7 +147,7 @@ export class SimulatedRun {
     const observed = observations(nowNs, { 'memory.available': Gi - used });
     const atLast = this.#lastLooks.get(this.#second);
     const seenAtLast = atLast === undefined ? observed : observations(nowNs, { 'memory.available': atLast });
-    const { answers, given: told } = answersOf({ read: () => seenAtLast }, () => this.#source.candidates());
+    const { answers, given } = answersOf({ read: () => seenAtLast }, () => this.#source.candidates());
     const input = {
       nowNs,
       layout: 'single' as const,
@@ -165,7 +165,7 @@ export class SimulatedRun {
       if (dies) this.#evicted.set(effect.decision.serial, { id: effect.decision.victim.workload.id, second: this.#second });
     }
     const wake = { source: this.#second === 0 ? 'start' : 'tick', atNs: nowNs } as const;
-    const report: StepReport = { wake, policy: this.#policy, input, observations: observed, ...told, state, effects };
+    const report: StepReport = { wake, policy: this.#policy, input, observations: observed, ...given, state, effects };
     this.reports.push(report);
     this.#recorder.stepped(report);
   }

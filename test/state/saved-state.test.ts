@@ -6,7 +6,7 @@ import { savedStateText, heldIn, restoreState, withoutHeld, type SavedState, typ
 import type { Hold } from '../../src/core/systemd/unit-hold.js';
 import { fromJson } from '../../src/storage/tagged-json.js';
 import { savedParts, savedStateProblem, significance } from '../../src/state/saved-parts.js';
-import { anyPolicy, anyTold } from '../core/arbitrary.js';
+import { anyPolicy, anyStepInputs } from '../core/arbitrary.js';
 import { candidates, input, Mi, policy, SECOND, threshold, workload } from '../core/support.js';
 import { Timeline } from '../core/timeline.js';
 
@@ -176,7 +176,7 @@ test('every state that a step can return is restored', () => {
     restarts: true,
   } as const;
   fc.assert(
-    fc.property(anyPolicy, fc.array(anyTold, { minLength: 1, maxLength: 8 }), fc.boolean(), (drawn, timeline, isUnit) => {
+    fc.property(anyPolicy, fc.array(anyStepInputs, { minLength: 1, maxLength: 8 }), fc.boolean(), (drawn, timeline, isUnit) => {
       let state = initialState;
       let nowNs = 100n * SECOND;
       for (const reported of timeline) {

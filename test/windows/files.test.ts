@@ -61,14 +61,14 @@ test('a full log file is renamed, over the older one', async () => {
 
 test('a process gets requests by file', async () => {
   const lock = join(directory(), 'machine.lock');
-  const heard: string[] = [];
+  const requests: string[] = [];
   const listening = listenToRequests(lock, {
-    reload: () => heard.push('reload'),
-    resume: () => heard.push('resume'),
-    stop: () => heard.push('stop'),
+    reload: () => requests.push('reload'),
+    resume: () => requests.push('resume'),
+    stop: () => requests.push('stop'),
   });
   askByFile(lock, process.pid, 'reload');
-  await eventually('the request arrives', () => heard.length > 0);
+  await eventually('the request arrives', () => requests.length > 0);
   listening.close();
-  expect(heard).toEqual(['reload']);
+  expect(requests).toEqual(['reload']);
 });

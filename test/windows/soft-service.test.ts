@@ -15,7 +15,7 @@ const program = (name: string, file: string): string => `
   const service = new ServiceDispatcher(${JSON.stringify(name)}, (control) => {
     if (control === 'start') service.report('running');
     if (control !== 'stop') return;
-    require('node:fs').writeFileSync(${JSON.stringify(file)}, 'told');
+    require('node:fs').writeFileSync(${JSON.stringify(file)}, 'stop requested');
     service.report('stopped');
     setTimeout(() => process.exit(0), 200);
   });
@@ -28,7 +28,7 @@ const control = (...args: readonly string[]): void => {
 
 async function startService(name: string): Promise<{ readonly stopRequested: () => boolean }> {
   const directory = mkdtempSync(join(tmpdir(), 'evictd-test-'));
-  const [script, witness] = [join(directory, 'service.cjs'), join(directory, 'told')];
+  const [script, witness] = [join(directory, 'service.cjs'), join(directory, 'stop requested')];
   writeFileSync(script, program(name, witness));
   const found = (): ReturnType<typeof native.services>[number] | undefined => native.services().find((service) => service.name === name);
   let pid = 0;
@@ -44,10 +44,10 @@ async function startService(name: string): Promise<{ readonly stopRequested: () 
   control('start', name);
   await eventually(`${name} runs`, () => found()?.state === 'running');
   pid = found()?.pid ?? 0;
-  return { stopRequested: () => existsSync(witness) && readFileSync(witness, 'utf8') === 'told' };
+  return { stopRequested: () => existsSync(witness) && readFileSync(witness, 'utf8') === 'stop requested' };
 }
 
-test.each<[rule: string, thresholds: object, told: boolean]>([
+test.each<[rule: string, thresholds: object, isRequested: boolean]>([
   [
     'soft: is stopped by the manager within its grace period',
     {
@@ -59,10 +59,10 @@ test.each<[rule: string, thresholds: object, told: boolean]>([
     true,
   ],
   ['hard: is terminated without a stop request', { evictionHard: { 'memory.available': '99.9%', 'nodefs.available': '0%' } }, false],
-])('a service of the manager of Wine, %s', async (_rule, thresholds, told) => {
-  const name = `evictd-test-${String(process.pid)}-${told ? 'soft' : 'hard'}`;
+])('a service of the manager of Wine, %s', async (_rule, thresholds, isRequested) => {
+  const name = `evictd-test-${String(process.pid)}-${isRequested ? 'soft' : 'hard'}`;
   const { stopRequested } = await startService(name);
   const guard = new Running({ ...thresholds, workloads: [{ service: name }] });
   expect(await guard.recorded('outcome')).toMatchObject({ result: 'killed', victim: { name } });
-  expect(stopRequested()).toBe(told);
+  expect(stopRequested()).toBe(isRequested);
 });

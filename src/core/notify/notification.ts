@@ -1,4 +1,4 @@
-/** An HTTP server that is told of evictions. */
+/** An HTTP server that gets a message of each eviction. */
 export interface WebhookConfig {
   /** http or https. */
   readonly url: string;

@@ -39,9 +39,11 @@ export function recordHolder(lock: string, version: string, native: Processes): 
  * start time identify it. Throws where processes cannot be listed, and Node's errors.
  */
 export function holderOf(lock: string, native: Processes = thisAddon()): Holder | undefined {
-  const told = recordedHolder(lock);
-  if (told === undefined) return undefined;
-  return native.processes().some(({ pid, createdAt }) => pid === told.pid && String(createdAt) === told.createdAt) ? told : undefined;
+  const recorded = recordedHolder(lock);
+  if (recorded === undefined) return undefined;
+  return native.processes().some(({ pid, createdAt }) => pid === recorded.pid && String(createdAt) === recorded.createdAt)
+    ? recorded
+    : undefined;
 }
 
 export function lockHolder(lock: string): number | undefined {

@@ -45,8 +45,8 @@ export function protectionsOf(
     const byMachine: Protection | undefined = holdsEvictd.has(path) ? { kind: 'self' } : listed;
     const isOutside = nodeCgroup !== undefined && !isBelow(path, nodeCgroup);
     const byWhose: Protection | undefined = byKubelet ? { kind: 'kubelet' } : (pending ?? (isOutside ? { kind: 'outside' } : undefined));
-    const asks = oomPreference === 'omit' ? besides('omit', byWhose) : byWhose;
-    const protection = effect.critical ? besides('critical', byMachine ?? byWhose) : (byMachine ?? asks);
+    const byPreference = oomPreference === 'omit' ? besides('omit', byWhose) : byWhose;
+    const protection = effect.critical ? besides('critical', byMachine ?? byWhose) : (byMachine ?? byPreference);
     if (protection) protections.set(path, protection);
   }
   for (const path of criticalPaths) protectAbove(protections, path, { name: path, protection: { kind: 'critical' } });

@@ -135,8 +135,8 @@ function holdingOn(
 export function forRoles<T>(tell: (role: FilesystemRole) => T | undefined): Partial<Record<FilesystemRole, T>> {
   const known: Partial<Record<FilesystemRole, T>> = {};
   for (const role of FILESYSTEM_ROLES) {
-    const told = tell(role);
-    if (told !== undefined) known[role] = told;
+    const value = tell(role);
+    if (value !== undefined) known[role] = value;
   }
   return known;
 }

@@ -7,7 +7,7 @@ import { step } from '../../../src/core/decide/step.js';
 import { isWaiting, takeOver, type Away } from '../../../src/core/decide/remembered-state.js';
 import { savedParts, significance } from '../../../src/state/saved-parts.js';
 import { fromJson, toJson } from '../../../src/storage/tagged-json.js';
-import { anyPolicy, anyTold, type Told } from '../arbitrary.js';
+import { anyPolicy, anyStepInputs, type StepInputs } from '../arbitrary.js';
 import { candidates, input, Mi, policy, SECOND, threshold, workload } from '../support.js';
 import { evicted, Timeline } from '../timeline.js';
 
@@ -170,8 +170,8 @@ test('rankings are not kept: they stand in the journal', () => {
 test('a decision, an escalation and an outcome are significant changes; the passing of time is not', () => {
   const timeline = new Timeline(policy([threshold('memory.available', '200Mi', { graceSeconds: 1 })]), all);
   const texts = [significance(timeline.state)];
-  const after = (...told: Parameters<Timeline['memory']>): void => {
-    timeline.memory(...told);
+  const after = (...reading: Parameters<Timeline['memory']>): void => {
+    timeline.memory(...reading);
     texts.push(significance(timeline.state));
   };
   after(0, 500n);
@@ -187,7 +187,12 @@ test('a decision, an escalation and an outcome are significant changes; the pass
 });
 
 /** Runs on from a state; a policy without collections, because what they do ends with the process. */
-function run(drawn: Policy, state: State, timeline: readonly Told[], fromNs: bigint): { state: State; nowNs: bigint; effects: Effect[] } {
+function run(
+  drawn: Policy,
+  state: State,
+  timeline: readonly StepInputs[],
+  fromNs: bigint,
+): { state: State; nowNs: bigint; effects: Effect[] } {
   const effects: Effect[] = [];
   let nowNs = fromNs;
   for (const { afterNs, observed, reading, candidates: found } of timeline) {
@@ -208,7 +213,7 @@ function run(drawn: Policy, state: State, timeline: readonly Told[], fromNs: big
 }
 
 test('after any history, an evictd that takes over in time decides like its predecessor', () => {
-  const timelines = fc.array(anyTold, { maxLength: 8 });
+  const timelines = fc.array(anyStepInputs, { maxLength: 8 });
   fc.assert(
     fc.property(anyPolicy, timelines, timelines, (any, before, after) => {
       const drawn = { ...any, collections: new Set<never>(), departures: { ...any.departures, 'restart-memory': true } };
@@ -216,7 +221,7 @@ test('after any history, an evictd that takes over in time decides like its pred
       fc.pre(first.state.evictions.every(({ phase }) => phase === 'terminating')); // SIGKILL begins anew
       const { state } = takeOver(drawn, kept(first.state), away(0), first.nowNs);
       // The layout is found out anew, and thresholds that are derived from it count from the next step on.
-      const layout: Told = {
+      const layout: StepInputs = {
         afterNs: 1n,
         layout: 'single',
         observed: undefined,
@@ -234,7 +239,7 @@ test('after any history, an evictd that takes over in time decides like its pred
 });
 
 test('takes over any state without throwing, keeps every eviction, and steps from it', () => {
-  const timelines = fc.array(anyTold, { maxLength: 8 });
+  const timelines = fc.array(anyStepInputs, { maxLength: 8 });
   const gone = fc.record({ awayNs: fc.bigInt(0n, 400n * SECOND), sleptNs: fc.bigInt(0n, 400n * SECOND) });
   fc.assert(
     fc.property(anyPolicy, timelines, gone, timelines, (drawn, before, absence, after) => {

@@ -6,12 +6,12 @@ import { isPressure, isResourceSignal } from '../../../src/core/signal/signal.js
 import { initialState, type Policy, type State } from '../../../src/core/decide/state.js';
 import { step } from '../../../src/core/decide/step.js';
 import { operandMet, resolve, thresholdKind, valueText } from '../../../src/core/threshold/threshold.js';
-import { anyPolicy, anyThreshold, anyTold, type Told } from '../arbitrary.js';
+import { anyPolicy, anyThreshold, anyStepInputs, type StepInputs } from '../arbitrary.js';
 import { candidates, input, policy, SECOND, threshold, without, workload } from '../support.js';
 import { Timeline } from '../timeline.js';
 
 interface Made {
-  readonly told: Told;
+  readonly inputs: StepInputs;
   readonly nowNs: bigint;
   readonly before: State;
   readonly after: State;
@@ -19,29 +19,29 @@ interface Made {
 }
 
 /** Runs a timeline; every victim gets the reading that was drawn, and collections are over when it was drawn. */
-function run(policy: Policy, timeline: readonly Told[]): Made[] {
+function run(policy: Policy, timeline: readonly StepInputs[]): Made[] {
   let state = initialState;
   let nowNs = 1_000n * SECOND;
-  return timeline.map((told) => {
-    nowNs += told.afterNs;
+  return timeline.map((inputs) => {
+    nowNs += inputs.afterNs;
     const before = state;
-    const { reading, observed } = told;
+    const { reading, observed } = inputs;
     const made = step(
       policy,
       before,
       input(nowNs, observed && { observed, missing: new Map() }, {
-        layout: told.layout,
+        layout: inputs.layout,
         victims: new Map(reading ? before.evictions.map(({ decision }) => [decision.serial, reading]) : []),
-        reclaimed: told.reclaimed && before.reclaiming ? { errors: [] } : undefined,
-        candidates: () => told.candidates,
+        reclaimed: inputs.reclaimed && before.reclaiming ? { errors: [] } : undefined,
+        candidates: () => inputs.candidates,
       }),
     );
     state = made.state;
-    return { told, nowNs, before, after: state, effects: made.effects };
+    return { inputs, nowNs, before, after: state, effects: made.effects };
   });
 }
 
-const timelines = fc.array(anyTold, { minLength: 1, maxLength: 12 });
+const timelines = fc.array(anyStepInputs, { minLength: 1, maxLength: 12 });
 const everyStep = (check: (made: Made, policy: Policy) => void): void => {
   fc.assert(
     fc.property(anyPolicy, timelines, (drawn, timeline) => {
@@ -117,11 +117,11 @@ describe('for any input', () => {
   });
 
   test('candidates are not read where no threshold is met', () => {
-    everyStep(({ told, nowNs, before, after }, drawn) => {
+    everyStep(({ inputs, nowNs, before, after }, drawn) => {
       if (after.episodes.size > 0 || before.reclaiming || drawn.localStorageCapacityIsolation) return;
       let asked = 0;
-      const observed = told.observed && { observed: told.observed, missing: new Map() };
-      const again = input(nowNs, observed, { layout: told.layout, candidates: () => ((asked += 1), told.candidates) });
+      const observed = inputs.observed && { observed: inputs.observed, missing: new Map() };
+      const again = input(nowNs, observed, { layout: inputs.layout, candidates: () => ((asked += 1), inputs.candidates) });
       step(drawn, before, again);
       expect(asked).toBe(0);
     });

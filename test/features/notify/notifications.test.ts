@@ -37,7 +37,7 @@ function played(dryRun = false) {
 
 const step = (all: Notifications, ...effects: Effect[]): void => all.stepped({ effects, wake: WAKE });
 
-test('an outcome is told to each, as it is and as a record', () => {
+test('every receiver gets an outcome, as it is and as a record', () => {
   const { all, said } = played();
   all.before(decision());
   step(all, { kind: 'evict', decision: decision() });
@@ -51,7 +51,7 @@ test('a standing order has no time before its signal', () => {
   expect(said).toEqual(['before 7']);
 });
 
-test('an alert is told as a record', () => {
+test('an alert is sent as a record', () => {
   const { all, said } = played();
   const observation = { available: 12n * Mi, capacity: 1024n * Mi, timeNs: undefined, source: 'test' };
   step(all, { kind: 'alert', alert: 'nothing-evictable', threshold: threshold('memory.available', '100Mi'), observation });

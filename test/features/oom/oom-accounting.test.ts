@@ -147,7 +147,7 @@ test('the log does not say where: the counters do, where that is one place', asy
   counters.kills = { '/s/a': 4, '/s/b': 1 };
   accounting.killsLogged([kill(4, undefined), kill(5, undefined)]);
   await look(accounting, 'sampler');
-  expect(said.slice(3)).toEqual(['pid 4 ?', 'pid 5 ?']); // the two kills cannot be told apart
+  expect(said.slice(3)).toEqual(['pid 4 ?', 'pid 5 ?']); // the two kills cannot be distinguished
   await second();
   await look(accounting);
   expect(said).toHaveLength(5);

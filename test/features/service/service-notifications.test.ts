@@ -53,7 +53,7 @@ test('READY=1 that a manager which has fallen behind did not get is repeated wit
   await fallBehind();
   service.ready();
   receiver.resume();
-  await eventually('it to be told', () => {
+  await eventually('a message to be sent', () => {
     step();
     return reported().length > 0;
   });
@@ -119,7 +119,7 @@ test('a reload that begins takes it back: ready follows', async () => {
   await catchUp();
   step();
   service.ready();
-  await eventually('it to be told', () => reported().length > 0);
+  await eventually('a message to be sent', () => reported().length > 0);
   expect(reported()).toEqual([READY]);
 });
 
@@ -130,7 +130,7 @@ test('a status that could not be sent is sent with the next step', async () => {
   const condition = { kind: 'condition', type: 'MemoryPressure', status: true } as unknown as StepReport['effects'][number];
   step([condition]);
   receiver.resume();
-  await eventually('it to be told', () => {
+  await eventually('a message to be sent', () => {
     step();
     return reported().length > 1;
   });

@@ -12,7 +12,7 @@ const reading = (of: Partial<VictimReading> = {}): VictimReading => ({
   signalledAtNs: 0n,
   ...of,
 });
-/** Told at 0, with 5 s of the 20 s of its group. */
+/** SIGTERM at 0, with 5 s of the 20 s of its group. */
 const reported = (of: Partial<EndingWorkload> = {}): EndingWorkload => ({
   serial: 1,
   workload: workload('batch'),
@@ -101,14 +101,14 @@ test.each<[rule: string, one: EndingWorkload, group: GroupNow, dueAtNs: bigint]>
   expect(at(SECOND, {}, { one, group }).dueAtNs).toBe(dueAtNs);
 });
 
-test.each<[rule: string, grace: number, group: number, toldAt: number, seconds: number]>([
+test.each<[rule: string, grace: number, group: number, signalledAt: number, seconds: number]>([
   ['its own time is over', 5, 20, 0, 5],
-  ['its own time is over, since it was told', 5, 20, 3, 8],
+  ['its own time since SIGTERM is over', 5, 20, 3, 8],
   ['the time of its group is', 20, 20, 3, 20],
   ['a second is over, where it asks for none', 0, 20, 3, 4],
   ['a second is over, where it asks for less than that', -1, 20, 3, 4],
   ['a second is over, where its group has none', 0, 0, 0, 1],
-])('it is killed when %s', (_rule, grace, group, toldAt, seconds) => {
+])('it is killed when %s', (_rule, grace, group, signalledAt, seconds) => {
   const of = { gracePeriodNs: BigInt(group) * SECOND, endsAtNs: BigInt(group) * SECOND };
-  expect(killTimeNs(BigInt(toldAt) * SECOND, BigInt(grace) * SECOND, of)).toBe(BigInt(seconds) * SECOND);
+  expect(killTimeNs(BigInt(signalledAt) * SECOND, BigInt(grace) * SECOND, of)).toBe(BigInt(seconds) * SECOND);
 });

@@ -148,7 +148,7 @@ test('a workload that does not end is killed after its own grace period, while t
   await eventually('its end is in the journal', () => ends().length > 0);
   expect(ends()).toEqual(['stubborn killed']);
   expect(records.at(-1)).toMatchObject({ type: 'ended', inTime: false, gracePeriodSeconds: 1, group: 0 });
-  await eventually('the other one was told', () => slow.said().includes('term'));
+  await eventually('the other one has got SIGTERM', () => slow.said().includes('term'));
   expect([slow.alive, reported.includes('released')]).toEqual([true, false]);
   slow.child.kill('SIGKILL');
   await released();
@@ -176,7 +176,7 @@ test('a reload during a shutdown: a workload that is in no source any more gets 
   const [web, db] = [await start('web', { onTerm: 'say' }), await start('db')];
   open({ rules: [critical('db')] });
   shutdown.begin(groups([0, HOUR_NS], [CRITICAL_PRIORITY, HOUR_NS]));
-  await eventually('it was told', () => web.said().includes('term'));
+  await eventually('the workload has got SIGTERM', () => web.said().includes('term'));
   reload([], `${node.path}/web`);
   web.child.kill('SIGKILL');
   await released();
@@ -201,7 +201,7 @@ test('a group without time gets SIGTERM, and is neither killed nor waited for', 
   await batch.ended;
   await released();
   expect(ends()).toEqual(['batch ended', 'db signalled']);
-  await eventually('it was told', () => db.said().includes('term'));
+  await eventually('the workload has got SIGTERM', () => db.said().includes('term'));
   await new Promise((done) => setTimeout(done, 1_300)); // longer than the shortest grace period
   expect(db.alive).toBe(true);
   expect(phase('over')).toMatchObject({ inTime: true, ended: 1, signalled: [{ name: 'db' }], survived: [] });
@@ -212,7 +212,7 @@ test('a workload of a group without time is killed after a second, while the nex
   const db = await start('db', { onTerm: 'say' });
   open({ rules: [critical('db')] });
   shutdown.begin(groups([0, 0n], [CRITICAL_PRIORITY, HOUR_NS]));
-  await eventually('the next one is told', () => db.said().includes('term'));
+  await eventually('the next one has got SIGTERM', () => db.said().includes('term'));
   expect(await stubborn.ended).toBe('SIGKILL');
   await eventually('its end is in the journal', () => ends().includes('stubborn killed'));
   expect(records.at(-1)?.afterSeconds).toBeGreaterThanOrEqual(1);
@@ -227,7 +227,7 @@ test('exempt workloads get no signal, and those that start too late are named', 
   open({ rules: [critical('db')] });
   shutdown.begin(groups([0, HOUR_NS], [CRITICAL_PRIORITY, HOUR_NS]));
   await batch.ended;
-  await eventually('the critical one is told', () => db.said().includes('term'));
+  await eventually('the critical one has got SIGTERM', () => db.said().includes('term'));
   const late = await start('late');
   db.child.kill('SIGKILL');
   await released();
@@ -242,7 +242,7 @@ test('a workload that starts before its group begins ends with it', async () => 
   const batch = await start('batch', { onTerm: 'say' });
   open({ rules: [{ match: { name: 'web*' }, priority: 10 }] });
   shutdown.begin(groups([0, HOUR_NS], [10, HOUR_NS]));
-  await eventually('the first is told', () => batch.said().includes('term'));
+  await eventually('the first has got SIGTERM', () => batch.said().includes('term'));
   const web = await start('web');
   batch.child.kill('SIGKILL');
   expect(await web.ended).toBe('SIGTERM');
@@ -262,12 +262,12 @@ describe('a workload that contains others', () => {
     open({ beside: [team.path], rules });
     shutdown.begin(groups([0, HOUR_NS], [10, HOUR_NS]));
     await job.ended;
-    await eventually('the one in it is told', () => db.said().includes('term'));
+    await eventually('the one in it has got SIGTERM', () => db.said().includes('term'));
     await beyondGrace();
     expect([db.alive, db.said(), lead?.said().includes('term') ?? false]).toEqual([true, 'ready\nterm\n', false]);
     db.child.kill('SIGKILL');
     if (lead) {
-      await eventually('it is told', () => lead.said().includes('term'));
+      await eventually('the workload has got SIGTERM', () => lead.said().includes('term'));
       lead.child.kill('SIGKILL');
     }
     await released();
@@ -292,7 +292,7 @@ describe('a workload that contains others', () => {
     if (memoryHierarchy().version === 1) await workload(team);
     open({ beside: [team.path], rules: [{ match: { name: 'db' }, priority: 10 }] });
     shutdown.begin(groups([0, HOUR_NS], [10, HOUR_NS]));
-    await eventually('the first group is told', () => batch.said().includes('term'));
+    await eventually('the first group has got SIGTERM', () => batch.said().includes('term'));
     db.child.kill('SIGKILL');
     await db.ended;
     batch.child.kill('SIGKILL');
@@ -307,7 +307,7 @@ test('a workload that ended by itself before its group is in the journal when th
   await start('db');
   open({ rules: [critical('db'), { match: { name: 'web' }, priority: 10 }] });
   shutdown.begin(groups([0, HOUR_NS], [10, HOUR_NS], [CRITICAL_PRIORITY, HOUR_NS]));
-  await eventually('the first group is told', () => batch.said().includes('term'));
+  await eventually('the first group has got SIGTERM', () => batch.said().includes('term'));
   web.child.kill('SIGKILL');
   await web.ended;
   batch.child.kill('SIGKILL');
@@ -321,7 +321,7 @@ test('a critical one that ended by itself before the last group is in the journa
   const [batch, db] = [await start('batch', { onTerm: 'say' }), await start('db')];
   open({ rules: [critical('db')] });
   shutdown.begin(groups([0, HOUR_NS], [CRITICAL_PRIORITY, HOUR_NS]));
-  await eventually('the first group is told', () => batch.said().includes('term'));
+  await eventually('the first group has got SIGTERM', () => batch.said().includes('term'));
   db.child.kill('SIGKILL');
   await db.ended;
   batch.child.kill('SIGKILL');
@@ -339,7 +339,7 @@ test('cancelled: no further workload is ended or killed, and those that were are
   shutdown.begin(groups([0, HOUR_NS], [CRITICAL_PRIORITY, HOUR_NS]));
   await quick.ended;
   await eventually('that is seen', () => ends().length === 1);
-  await eventually('the other one was told', () => slow.said().includes('term'));
+  await eventually('the other one has got SIGTERM', () => slow.said().includes('term'));
   shutdown.callOff();
   expect(phase('called-off')).toMatchObject({ ended: [{ name: 'quick' }], signalled: [{ name: 'slow' }] });
   expect(reported.slice(-2)).toEqual(['over', 'called off']);
@@ -378,7 +378,7 @@ test('evictd stops during a shutdown: it kills no further workload', async () =>
   const slow = await start('slow', { onTerm: 'say' });
   open({ rules: [{ match: { name: 'slow' }, terminationGracePeriodNs: GRACE_NS }] });
   shutdown.begin(groups([0, HOUR_NS]));
-  await eventually('it was told', () => slow.said().includes('term'));
+  await eventually('the workload has got SIGTERM', () => slow.said().includes('term'));
   shutdown.stop();
   shutdown.stop();
   expect(records.filter(({ phase }) => phase === 'interrupted')).toMatchObject([{ ended: [], signalled: [{ name: 'slow' }] }]);
@@ -406,10 +406,10 @@ describe('systemd has not yet answered how a workload ends', () => {
     await eventually('its end is in the journal', () => ends().length > 0);
     expect([ends(), batch.said().includes('term'), db.said().includes('term')]).toEqual([['web ended'], false, false]);
     isKnown = true;
-    await eventually('he is told', () => batch.said().includes('term'));
+    await eventually('the workload has got SIGTERM', () => batch.said().includes('term'));
     expect(db.said()).not.toContain('term');
     batch.child.kill('SIGKILL');
-    await eventually('the next group is told', () => db.said().includes('term'));
+    await eventually('the next group has got SIGTERM', () => db.said().includes('term'));
     db.child.kill('SIGKILL');
     await released();
     expect(phase('over')).toMatchObject({ ended: 3, late: [] });
@@ -434,7 +434,7 @@ describe('systemd has not yet answered how a workload ends', () => {
     const beforeNs = process.hrtime.bigint();
     shutdown.begin(groups([0, HOUR_NS], [CRITICAL_PRIORITY, periodNs]));
     await eventually(
-      'the critical one is told',
+      'the critical one has got SIGTERM',
       () => ends().includes('batch ended') && requested.filter(({ name }) => name === 'db').length > 1,
     );
     if (periodNs < HOUR_NS) await released();
@@ -453,7 +453,7 @@ describe('systemd has not yet answered how a workload ends', () => {
     });
     shutdown.begin(groups([0, 2n * SECOND]));
     const looks = (): number => pauses.mock.calls.length;
-    await eventually('he is told', () => shutdown.lasts && reported.includes('released'));
+    await eventually('the workload is released', () => shutdown.lasts && reported.includes('released'));
     expect(ends()).toEqual(['stubborn killed']);
     const given = records.find(({ type }) => type === 'ended')?.gracePeriodSeconds as number;
     expect(given).toBeGreaterThan(0);
@@ -499,7 +499,7 @@ test('a container runtime that has not reported yet is waited for before the fir
   await pause(100);
   expect([records, batch.said()]).toEqual([[], 'ready\n']);
   isAwaited = false;
-  await eventually('it is told', () => batch.said().includes('term'));
+  await eventually('the workload has got SIGTERM', () => batch.said().includes('term'));
   batch.child.kill('SIGKILL');
   await released();
 });
@@ -578,7 +578,7 @@ test('it is tried again for seconds, whatever ends meanwhile', async () => {
   };
   open({ rules: [critical('db'), { match: { name: 'w0' }, priority: -1 }], isUnreadable });
   shutdown.begin(groups([-1, HOUR_NS], [0, 0n], [CRITICAL_PRIORITY, HOUR_NS]));
-  await eventually('the first is told', () => many[0]?.said().includes('term') === true);
+  await eventually('the first has got SIGTERM', () => many[0]?.said().includes('term') === true);
   isThere = false;
   many[0]?.child.kill('SIGKILL');
   await eventually('it throws', () => hasThrown > 0);

@@ -60,9 +60,9 @@ describe('reading', () => {
     const node = open();
     for (let round = 0; round < 50; round++) {
       node.requestFilesystems();
-      await new Promise<void>((told) => {
+      await new Promise<void>((done) => {
         node.requestFilesystems(() => {
-          told();
+          done();
         });
       });
     }
@@ -70,9 +70,9 @@ describe('reading', () => {
 
   test('filesystems: a request after an undelivered answer gets the next one', async () => {
     const node = open();
-    const told: string[] = [];
+    const done: string[] = [];
     const answeredNs = () => node.read().observed.get('nodefs.available')?.timeNs;
-    node.requestFilesystems(() => told.push('first'));
+    node.requestFilesystems(() => done.push('first'));
     // no turn of the event loop
     for (const end = Date.now() + 10_000; answeredNs() === undefined;) if (Date.now() > end) throw new Error('no answer');
     const requestedNs = process.hrtime.bigint();
@@ -81,9 +81,9 @@ describe('reading', () => {
         done(answeredNs());
       });
     });
-    expect(told).toEqual([]);
+    expect(done).toEqual([]);
     expect(await second).toBeGreaterThan(requestedNs);
-    expect(told).toEqual(['first']);
+    expect(done).toEqual(['first']);
   });
 
   test('a cgroup: its capacity is the smallest limit of it and of those above, as they are now', () => {

@@ -99,12 +99,12 @@ test('processes that cannot be listed date no boot', () => {
 });
 
 test('a request is delivered once; one for another process or from before is not', async () => {
-  const heard: string[] = [];
+  const requests: string[] = [];
   askByFile(path, process.pid, 'stop');
   const listening = listenToRequests(path, {
-    reload: () => heard.push('reload'),
-    resume: () => heard.push('resume'),
-    stop: () => heard.push('stop'),
+    reload: () => requests.push('reload'),
+    resume: () => requests.push('resume'),
+    stop: () => requests.push('stop'),
   });
   onTestFinished(() => {
     listening.close();
@@ -112,12 +112,12 @@ test('a request is delivered once; one for another process or from before is not
   askByFile(path, process.pid + 1, 'stop');
   await eventually('a request', () => readFileSync(join(directory, 'machine.request.json'), 'utf8') !== '');
   askByFile(path, process.pid, 'reload');
-  await eventually('the request is heard', () => heard.length > 0);
+  await eventually('the request arrives', () => requests.length > 0);
   utimesSync(join(directory, 'machine.request.json'), 1, 1);
   await pause(600); // two looks
   askByFile(path, process.pid, 'resume');
-  await eventually('the next one is heard', () => heard.length > 1);
+  await eventually('the next one arrives', () => requests.length > 1);
   askByFile(path, process.pid, 'stop');
-  await eventually('the last one is heard', () => heard.length > 2);
-  expect(heard).toEqual(['reload', 'resume', 'stop']);
+  await eventually('the last one arrives', () => requests.length > 2);
+  expect(requests).toEqual(['reload', 'resume', 'stop']);
 });

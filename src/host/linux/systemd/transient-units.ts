@@ -83,7 +83,7 @@ class TransientRun {
     });
   }
 
-  /** A job has ended, or systemd has not told of one for a while. */
+  /** A job has ended, or systemd has not reported one for a while. */
   #lookAgain(afterMs = LOOK_MS): void {
     if (this.#isOver || !this.#isStarted) return;
     clearTimeout(this.#look);

@@ -87,8 +87,8 @@ describe.runIf(loopWorks())('filesystems (where loop devices can be mounted)', (
     const found: { isAwaited: boolean; nodefs: string; imagefs?: string } = { nodefs: first, isAwaited: true };
     node.place(found);
     node.arm(requested, () => undefined);
-    const untold = expect.stringMatching(/no container runtime has reported/) as string;
-    expect(await seen(node)).toEqual({ layout: 'single', nodefs: `statfs of ${first}`, imagefs: untold, containerfs: untold });
+    const notReported = expect.stringMatching(/no container runtime has reported/) as string;
+    expect(await seen(node)).toEqual({ layout: 'single', nodefs: `statfs of ${first}`, imagefs: notReported, containerfs: notReported });
     expect(JSON.stringify(node.notifiers())).not.toContain(first);
     Object.assign(found, { isAwaited: false, imagefs: second });
     node.place(found);

@@ -99,7 +99,7 @@ test('only wanted signals are delivered, whatever their body', async () => {
   const reported = await new Reported(peer.path).up();
   peer.signal('UnitNew', '/org/freedesktop/systemd1/unit/a_2eservice');
   peer.signal('PropertiesChanged', '/org/freedesktop/systemd1/unit/b_2eservice');
-  await eventually('one is told', () => reported.said.length === 2);
+  await eventually('one is reported', () => reported.said.length === 2);
   expect(reported.said).toEqual(['up', 'PropertiesChanged /org/freedesktop/systemd1/unit/b_2eservice']);
 });
 
@@ -108,7 +108,7 @@ test('a signal is of the unit that it names, however long the name', async () =>
   const reported = await new Reported(peer.path).up();
   const paths = Array.from({ length: 60 }, (_, length) => `/org/freedesktop/systemd1/unit/${'a'.repeat(length + 1)}`);
   for (const path of paths) peer.signal('PropertiesChanged', path);
-  await eventually('all are told', () => reported.said.length === 61);
+  await eventually('all are reported', () => reported.said.length === 61);
   expect(reported.said.slice(1)).toEqual(paths.map((path) => `PropertiesChanged ${path}`));
 });
 

@@ -14,6 +14,6 @@ function inhibitor(script: string): string[] {
 test('what comes when it has ended proves no lock, and its number may be that of another one', async () => {
   const afterIt = 'while [ -e /proc/$$ ]; do sleep 0.01; done; echo; cat <&3';
   const reported = inhibitor(`exec 3<&0; (${afterIt}) & exit 3`);
-  await eventually('it is told', () => reported.length > 0);
+  await eventually('it is reported', () => reported.length > 0);
   expect(reported).toEqual(['/bin/sh has ended (3)']);
 });

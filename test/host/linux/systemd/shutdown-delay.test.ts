@@ -101,7 +101,7 @@ class Scene {
   }
 
   async hears(reported: string): Promise<void> {
-    await eventually(`it is told: ${reported}`, () => this.reported.some((line) => line.includes(reported)));
+    await eventually(`it is reported: ${reported}`, () => this.reported.some((line) => line.includes(reported)));
   }
 
   /** logind was asked, and what it answered was taken in: it is asked once more only then. */
@@ -306,7 +306,7 @@ test('a logind that refuses is asked again', async () => {
   await scene.becomes('held');
 });
 
-test('the lock is let go where logind refuses for good: no shutdown would be heard of', async () => {
+test('the lock is let go where logind refuses for good: logind would announce no shutdown', async () => {
   const scene = await Scene.held();
   scene.refuses = true;
   scene.peer.signal('PrepareForShutdown', LOGIN);
@@ -357,7 +357,7 @@ test('there is no bus', async () => {
     delay.close();
   });
   delay.start({ prepare: () => undefined, changed: (state) => reported.push(JSON.stringify(state)) });
-  await eventually('it is told', () => reported[0]?.includes('ENOENT'));
+  await eventually('it is reported', () => reported[0]?.includes('ENOENT'));
 });
 
 test('a listener learns of a shutdown and takes no lock', async () => {
