@@ -5,7 +5,7 @@ import { UnavailableError } from '../errors.js';
 const MAX_CLIENTS = 8;
 const PERIOD_MS = 2_000;
 /** The time between two events, for each unit of time that making one takes. */
-const SHARE = 20;
+const PAUSE_FACTOR = 20;
 /** More than between two events; then the client is gone. */
 const SILENCE_MS = 60_000;
 
@@ -53,7 +53,7 @@ export class EventStream {
   }
 
   #wait(tookMs: number): void {
-    this.#timer = setTimeout(() => this.#send(), Math.max(this.#periodMs, tookMs * SHARE)).unref();
+    this.#timer = setTimeout(() => this.#send(), Math.max(this.#periodMs, tookMs * PAUSE_FACTOR)).unref();
   }
 
   #send(): void {

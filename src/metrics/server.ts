@@ -4,8 +4,8 @@ import { boundedServer, respond } from '../http/bounded-server.js';
 import type { ListenAddress, TryLock } from '../http/listen-address.js';
 import { CLIENT_TIMEOUT_MS, Listener } from '../http/listener.js';
 import type { Route } from '../http/route.js';
-import * as deferred from '../http/visitors.js';
-import type { Visitors } from '../http/visitors.js';
+import * as deferred from '../http/status-site.js';
+import type { StatusSite } from '../http/status-site.js';
 import type { Log } from '../log/log.js';
 import { acceptedFormat, quality } from './accepted-format.js';
 import { liveness, readiness, type Probe } from './health.js';
@@ -30,7 +30,7 @@ export interface ServerOptions {
   readonly routes: readonly Route[];
   readonly log: Log;
   readonly pageFile?: string;
-  /** As in VisitorOptions. */
+  /** As in StatusSiteOptions. */
   readonly tokenFile: () => string | undefined;
   /** Time between attempts to listen. Default: 10 s. */
   readonly retryMs?: number;
@@ -43,7 +43,7 @@ const SOCKET_MODE = 0o660;
 
 interface Parts extends Pick<ServerOptions, 'status' | 'registry'> {
   /** Made with the first request for the page or the API: without one it costs nothing. */
-  readonly visitors: () => Visitors;
+  readonly statusSite: () => StatusSite;
 }
 
 /** Serves /metrics, /healthz, /readyz, the status page and the API. */
@@ -56,10 +56,10 @@ export function metricsServer({
   tokenFile,
   ...options
 }: ServerOptions): Listener {
-  let made: Visitors | undefined;
-  const visitors = (): Visitors => (made ??= new deferred.Visitors({ address: options.address, routes, pageFile, tokenFile }));
+  let site: StatusSite | undefined;
+  const statusSite = (): StatusSite => (site ??= new deferred.StatusSite({ address: options.address, routes, pageFile, tokenFile }));
   const server = boundedServer((request, response) => {
-    answer({ status, registry, visitors }, request, response);
+    answer({ status, registry, statusSite }, request, response);
   }, clientTimeoutMs);
   return new Listener(server, {
     ...options,
@@ -71,7 +71,7 @@ export function metricsServer({
   });
 }
 
-function answer({ status, registry, visitors }: Parts, request: IncomingMessage, response: ServerResponse): void {
+function answer({ status, registry, statusSite }: Parts, request: IncomingMessage, response: ServerResponse): void {
   request.resume(); // ignores a body
   if (request.method !== 'GET' && request.method !== 'HEAD') {
     response.setHeader('Allow', 'GET, HEAD');
@@ -80,12 +80,12 @@ function answer({ status, registry, visitors }: Parts, request: IncomingMessage,
   }
   const path = (request.url ?? '/').replace(/\?.*/s, '');
   if (path.startsWith('/api/')) {
-    void visitors().answer(request, response);
+    void statusSite().answer(request, response);
     return;
   }
   switch (path) {
     case '/':
-      if (quality(request.headers.accept, 'text/html') > 0) void visitors().page(request, response);
+      if (quality(request.headers.accept, 'text/html') > 0) void statusSite().page(request, response);
       else respond(response, 200, INDEX, TEXT);
       return;
     case '/healthz':

@@ -5,7 +5,7 @@ import { gunzipSync } from 'node:zlib';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import type { Log } from '../../src/log/log.js';
 import { tryLock } from '../../src/compose/try-lock.js';
-import { Turns } from '../../src/http/turns.js';
+import { ResponseThrottle } from '../../src/http/response-throttle.js';
 import { MetricsRegistry } from '../../src/metrics/registry.js';
 import { metricsServer } from '../../src/metrics/server.js';
 import { observations, threshold } from '../core/support.js';
@@ -225,10 +225,10 @@ test('without a token the page and the API are closed on an address that others 
 test('answers are given one after another, with pauses; a client that has gone costs none', async () => {
   vi.useFakeTimers({ toFake: ['performance'] });
   onTestFinished(() => void vi.useRealTimers());
-  const turns = new Turns();
+  const throttle = new ResponseThrottle();
   const order: string[] = [];
   const taking = (name: string, ms: number, gone = false): Promise<unknown> =>
-    turns.take(
+    throttle.run(
       () => gone,
       () => {
         order.push(name);

@@ -52,7 +52,7 @@ export interface RunningParts {
 /** A ranking is given again for this long, … */
 const FRESH_NS = 200_000_000n;
 /** … and for this many times the time that it took, so that clients never take more than a twentieth of a processor. */
-const SHARE = 20n;
+const PAUSE_FACTOR = 20n;
 
 /** What a running evictd sees and does, for the API. */
 export class RunningStatus {
@@ -116,7 +116,7 @@ export class RunningStatus {
     const found = this.#parts.workloads.candidates('bounds');
     const candidates = ranking.candidatesStatus(asked, read, found, this.#growth, beganNs);
     const endedNs = process.hrtime.bigint();
-    const pauseNs = (endedNs - beganNs) * SHARE;
+    const pauseNs = (endedNs - beganNs) * PAUSE_FACTOR;
     this.#ranked = { candidates, untilNs: endedNs + (pauseNs > FRESH_NS ? pauseNs : FRESH_NS) };
     return candidates;
   }

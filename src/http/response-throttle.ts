@@ -1,14 +1,14 @@
 import { setTimeout } from 'node:timers/promises';
 
 /** The pause after an answer, for each unit of time that it took: clients take at most a twentieth of a processor together. */
-const SHARE = 20;
+const PAUSE_FACTOR = 20;
 
-/** Gives clients one answer after another. */
-export class Turns {
+/** Makes one answer at a time, with pauses. */
+export class ResponseThrottle {
   #free: Promise<unknown> = Promise.resolve();
 
   /** @param isGone  whether the client does not wait any more */
-  take<T>(isGone: () => boolean, work: () => Promise<T> | T): Promise<T> {
+  run<T>(isGone: () => boolean, work: () => Promise<T> | T): Promise<T> {
     let pauseMs = 0;
     const answer = this.#free.then(async () => {
       if (isGone()) throw new Error('the client has gone');
@@ -16,7 +16,7 @@ export class Turns {
       try {
         return await work();
       } finally {
-        pauseMs = (performance.now() - beganMs) * SHARE;
+        pauseMs = (performance.now() - beganMs) * PAUSE_FACTOR;
       }
     });
     const rest = (): Promise<void> | undefined => (pauseMs === 0 ? undefined : setTimeout(pauseMs, undefined, { ref: false }));

@@ -7,15 +7,15 @@ import { respond } from './bounded-server.js';
 import { answerBy, fail, type Route } from './route.js';
 import { answerPage } from './status-page.js';
 import { tokenRefusal } from './token.js';
-import { Turns } from './turns.js';
+import { ResponseThrottle } from './response-throttle.js';
 
-export interface VisitorOptions {
+export interface StatusSiteOptions {
   readonly address: ListenAddress;
-  /** In force now. undefined: local clients need no token, and others are refused. */
+  /** The path in force now. undefined: local clients need no token, and others are refused. */
   readonly tokenFile: () => string | undefined;
   /** Those that are not `everywhere` are left out. */
   readonly routes: readonly Route[];
-  /** Left out: what the build has put beside the program. */
+  /** Default: the file that the build has put beside the program. */
   readonly pageFile?: string | undefined;
 }
 
@@ -34,17 +34,17 @@ const HEADERS = {
   'Referrer-Policy': 'no-referrer',
 } as const;
 
-/** The status page and the read-only part of the API, for those who can connect to the metrics server and are not root. */
-export class Visitors {
-  readonly #options: VisitorOptions;
+/** The status page and the read-only part of the API. Its clients can connect to the metrics server and need not be root. */
+export class StatusSite {
+  readonly #options: StatusSiteOptions;
   readonly #routes: readonly Route[];
 
-  constructor(options: VisitorOptions) {
+  constructor(options: StatusSiteOptions) {
     this.#options = options;
-    const turns = new Turns();
+    const throttle = new ResponseThrottle();
     this.#routes = options.routes
       .filter(({ servedBy }) => servedBy === 'everywhere')
-      .map((route) => ({ ...route, answer: (request) => turns.take(request.isGone, () => route.answer(request)) }));
+      .map((route) => ({ ...route, answer: (request) => throttle.run(request.isGone, () => route.answer(request)) }));
   }
 
   /** Answers GET and HEAD. Never rejects. */
