@@ -8,6 +8,8 @@ const PERIOD_MS = 2_000;
 const PAUSE_FACTOR = 20;
 /** More than between two events; then the client is gone. */
 const SILENCE_MS = 60_000;
+/** Then a client has to ask again, with the token of then. */
+const LONGEST_MS = 300_000;
 
 /**
  * Server-sent events: to each client the same document, at once and then every 2 s. One document is made for all. Without a client there
@@ -17,14 +19,16 @@ export class EventStream {
   readonly #name: string;
   readonly #document: () => unknown;
   readonly #periodMs: number;
+  readonly #longestMs: number;
   readonly #clients = new Set<ServerResponse>();
   #timer: NodeJS.Timeout | undefined;
 
   /** @param document  what it throws is the answer to a new client, and ends the connections of all others */
-  constructor(name: string, document: () => unknown, periodMs = PERIOD_MS) {
+  constructor(name: string, document: () => unknown, periodMs = PERIOD_MS, longestMs = LONGEST_MS) {
     this.#name = name;
     this.#document = document;
     this.#periodMs = periodMs;
+    this.#longestMs = longestMs;
   }
 
   /** How a new client is answered. @throws UnavailableError  there are too many */
@@ -37,9 +41,13 @@ export class EventStream {
     const event = this.#event();
     return (response) => {
       this.#clients.add(response);
+      const end = setTimeout(() => {
+        this.#forget(response); // now: nothing may be written after the end
+        response.end();
+      }, this.#longestMs).unref();
       response.once('close', () => {
-        this.#clients.delete(response);
-        if (this.#clients.size === 0) clearTimeout(this.#timer);
+        clearTimeout(end);
+        this.#forget(response);
       });
       response.socket?.setTimeout(SILENCE_MS);
       response.writeHead(200, { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' });
@@ -70,8 +78,13 @@ export class EventStream {
     }
   }
 
-  #drop(client: ServerResponse): void {
+  #forget(client: ServerResponse): void {
     this.#clients.delete(client);
+    if (this.#clients.size === 0) clearTimeout(this.#timer);
+  }
+
+  #drop(client: ServerResponse): void {
+    this.#forget(client);
     client.destroy();
   }
 }

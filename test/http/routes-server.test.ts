@@ -97,8 +97,8 @@ test('no such path: 404, and what there is', async () => {
   expect(json).toMatchObject({ error: { hint: expect.stringContaining('POST /echo') as string } });
 });
 
-const serveEvents = (document: () => unknown): Promise<number> => {
-  const stream = new EventStream('status', document, 20);
+const serveEvents = (document: () => unknown, longestMs?: number): Promise<number> => {
+  const stream = new EventStream('status', document, 20, longestMs);
   return serving(600_000, [{ method: 'GET', path: '/events', servedBy: 'everywhere', answer: () => ({ stream: stream.join() }) }]);
 };
 
@@ -131,6 +131,13 @@ test('events: one document for all clients, at once and again; one client too ma
     await new Promise((resolve) => setTimeout(resolve, 100));
     return made === before;
   });
+});
+
+test('events end after a while: who has an old token does not follow for ever', async () => {
+  const port = await serveEvents(() => 'x', 100);
+  const events = await (await follow(port)).setEncoding('utf8').toArray();
+  expect(events.join('')).toMatch(/^(?:event: status\ndata: "x"\n\n)+$/);
+  (await follow(port)).destroy();
 });
 
 test('events: a client that takes nothing is disconnected', async () => {
