@@ -69,7 +69,7 @@ export interface Config {
   readonly safeMode: { readonly crashes: number; readonly withinNs: bigint };
   /** undefined: no server. */
   readonly metrics: { readonly host: string; readonly port: number } | { readonly socket: string } | undefined;
-  /** The status page and the API are for clients with the token in this file. undefined: for every local client. */
+  /** File with the token that clients of the status page and the API must send. undefined: local clients need none. */
   readonly metricsTokenFile: string | undefined;
   /** `maxBytes` is per file. */
   readonly journal: { readonly maxBytes: number; readonly maxFiles: number };

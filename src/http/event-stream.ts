@@ -23,7 +23,7 @@ export class EventStream {
   readonly #clients = new Set<ServerResponse>();
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param document  what it throws is the answer to a new client, and ends the connections of all others */
+  /** @param document  makes the document. An error that it throws is sent to a new client, and disconnects the others. */
   constructor(name: string, document: () => unknown, periodMs = PERIOD_MS, longestMs = LONGEST_MS) {
     this.#name = name;
     this.#document = document;

@@ -13,7 +13,7 @@ export interface StatusSiteOptions {
   readonly address: ListenAddress;
   /** The path in force now. undefined: local clients need no token, and others are refused. */
   readonly tokenFile: () => string | undefined;
-  /** Those that are not `everywhere` are left out. */
+  /** Routes of the API. The site has those for `everywhere`. */
   readonly routes: readonly Route[];
   /** Default: the file that the build has put beside the program. */
   readonly pageFile?: string | undefined;

@@ -2,12 +2,12 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { open } from 'node:fs/promises';
 import { EvictdError, UnavailableError } from '../errors.js';
 
-/** Fewer could be guessed. */
+/** A shorter token could be guessed. */
 const LEAST_CHARACTERS = 16;
 const MOST_BYTES = 4_096;
 
 /**
- * Reads a token: the only line of a file. It is read for each request, so that another one holds at once.
+ * Reads a token: the only line of a file. The file is read for each request, so that a new token takes effect at once.
  *
  * @throws UnavailableError  it cannot be read or is too short
  */
@@ -36,7 +36,7 @@ async function readToken(path: string): Promise<string> {
  * which a browser asks.
  *
  * @param header  `Authorization`
- * @returns undefined: it has
+ * @returns undefined: the token is right
  * @throws UnavailableError  as readToken
  */
 export async function tokenRefusal(header: string | undefined, path: string): Promise<EvictdError | undefined> {
@@ -53,7 +53,7 @@ export async function tokenRefusal(header: string | undefined, path: string): Pr
   });
 }
 
-/** Digests have one length, and comparing them takes the same time whatever they are. */
+/** Compares in constant time: digests have the same length. */
 function isSame(one: string, other: string): boolean {
   const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(one), digest(other));

@@ -26,7 +26,7 @@ export interface ServerOptions {
   readonly tryLock: TryLock;
   readonly status: Status;
   readonly registry: MetricsRegistry;
-  /** Of the API; those for `everywhere` are served. */
+  /** Routes of the API. The server has those for `everywhere`. */
   readonly routes: readonly Route[];
   readonly log: Log;
   readonly pageFile?: string;

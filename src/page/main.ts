@@ -52,7 +52,7 @@ function place(each: Placed, status: StatusDocument): void {
   }
 }
 
-/** Announced by a screen reader, so it is set only if it changes. */
+/** Shows the state. A screen reader announces it, so an unchanged text is not set again. */
 function state(level: string, text: string): void {
   const element = byId('state');
   if (element.textContent === text) return;

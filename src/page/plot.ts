@@ -91,7 +91,7 @@ function numberOf(amount: SignalStatus['value']): number | null {
   return amount === null ? null : Number(amount);
 }
 
-/** What a text of an amount takes: whole bytes, inodes and processes. */
+/** A whole number for bytes, inodes and processes, as the text of an amount needs it. */
 function roughly({ unit }: SignalStatus, value: number): number {
   return unit === 'ratio' ? value : Math.round(value);
 }

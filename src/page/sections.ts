@@ -6,9 +6,9 @@ import { signalFigure } from './plot.js';
 
 export interface Section {
   readonly title: string;
-  /** Over both columns of a wide window. */
+  /** Whether it takes both columns of a wide window. */
   readonly wide?: true;
-  /** Nothing: the section is left out. */
+  /** The content; without any the section is hidden. */
   readonly show: (status: StatusDocument) => readonly Child[];
 }
 
@@ -19,13 +19,13 @@ const number = (name: string): Heading => ({ text: name, class: 'number' });
 
 type Notice = ReturnType<typeof stateLines>[number];
 
-/** What is not as usual, the most important first: the lines of `evictd status` that have a colour. */
+/** What needs attention, the most important first: the lines of `evictd status` that have a colour. */
 export function notices(status: StatusDocument): readonly Notice[] {
   const lines = [...headLines(status).slice(1), ...stateLines(status), ...footLines(status)];
   return [...lines.filter(({ colour }) => colour === 'red'), ...lines.filter(({ colour }) => colour === 'yellow')];
 }
 
-/** To add one, add an entry. */
+/** The sections of the page, in their order. To add a section, add an entry. */
 export const SECTIONS: readonly Section[] = [
   {
     title: 'Also',

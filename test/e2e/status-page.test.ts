@@ -18,7 +18,7 @@ const WINDOWS = [
 /** Where a person looks at the screenshots. */
 const SHOTS = process.env.EVICTD_SCREENSHOTS;
 
-test('on an address that others reach the browser asks for the token, and sends it for the events, too', async () => {
+test('where other machines reach it, the browser asks for the token, and sends it for the events, too', async () => {
   const directory = scratchDirectory();
   const tokenFile = join(directory, 'token');
   writeFileSync(tokenFile, 'Zm9yIGEgdGVzdCBvbmx5\n');

@@ -133,7 +133,7 @@ test('events: one document for all clients, at once and again; one client too ma
   });
 });
 
-test('events end after a while: who has an old token does not follow for ever', async () => {
+test('events end after a while, so that an old token does not follow for ever', async () => {
   const port = await serveEvents(() => 'x', 100);
   const events = await (await follow(port)).setEncoding('utf8').toArray();
   expect(events.join('')).toMatch(/^(?:event: status\ndata: "x"\n\n)+$/);

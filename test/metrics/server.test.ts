@@ -90,7 +90,7 @@ test.each(['/', '/metrics', '/healthz', '/nothing'])('HEAD %s is GET without a b
   expect(head.body).toBe('');
 });
 
-test('the API: what is for everyone, by GET and HEAD, and no browser may keep, embed or forward it', async () => {
+test('the API: the read-only routes by GET and HEAD; no browser may keep, embed or forward an answer', async () => {
   const { port } = await started();
   const { code, headers, body } = await ask(port, '/api/v1/status?signal=x');
   expect({ code, json: JSON.parse(body) as unknown }).toEqual({ code: 200, json: { path: '/api/v1/status' } });
@@ -110,7 +110,7 @@ test('the API: what is for everyone, by GET and HEAD, and no browser may keep, e
   }
 });
 
-test('the status page is for browsers, runs what is in it only, and may not be embedded', async () => {
+test('the status page is for browsers, runs only its own script, and may not be embedded', async () => {
   const policy = "default-src 'none'; script-src 'sha256-x'; frame-ancestors 'none'";
   const page = { html: '<!doctype html><title>evictd</title>', contentSecurityPolicy: policy };
   const pageFile = join(mkdtempSync(join(tmpdir(), 'evictd-test-')), 'status-page.json');
@@ -146,7 +146,7 @@ test.each<[host: string, code: number]>([
   ['127.0.0.1.evil.example', 403],
   ['localhost.evil.example:9796', 403],
   ['x@localhost', 403],
-])('a page of another site that has made its name lead here is refused, a scrape is not: Host %j', async (host, code) => {
+])('a page of a site that has pointed its name here is refused, a scrape is not: Host %j', async (host, code) => {
   const { port } = await started();
   const answer = await ask(port, '/api/v1/status', 'GET', { host });
   expect(answer.code).toBe(code);
@@ -191,7 +191,7 @@ test.each<[rule: string, authorization: string | undefined, code: number]>([
   },
 );
 
-test('another token holds at once; without a usable one the page and the API are closed, and say why', async () => {
+test('a new token takes effect at once; without a usable token the page and the API are closed, and say why', async () => {
   const { port, file } = await guarded(TOKEN);
   const status = (token: string) => ask(port, '/api/v1/status', 'GET', { authorization: `Bearer ${token}` });
   writeFileSync(file, 'another token of a file');

@@ -83,7 +83,7 @@ const COLUMNS: readonly Column[] = [
   { heading: '', align: 'left' },
 ];
 
-/** One line a candidate. A protected one has no place, and takes none. */
+/** One line a candidate. A protected candidate has no place, and the numbers skip it. */
 export function rankingTable(rows: readonly RankedRow[], style: Style): string[] {
   const passedOver = (place: number): number => rows.filter((row) => row.protection !== undefined && row.place < place).length;
   const cells = rows.map(({ place, name, compared, decidedBy, isVictim, protection }) => [

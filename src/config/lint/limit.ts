@@ -41,7 +41,7 @@ export interface MemoryLimit {
   readonly text: string;
 }
 
-/** The highest one; undefined: none, or unknown capacity. */
+/** The highest of these thresholds. undefined: there is none, or the capacity is unknown. */
 export function hardMemoryLimit(
   thresholds: readonly Threshold[],
   capacities: ReadonlyMap<Signal, bigint> | undefined,

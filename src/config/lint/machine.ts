@@ -12,7 +12,7 @@ export interface ArmedNotifier {
   readonly live: boolean;
   readonly reason: string | undefined;
   readonly hint: string | undefined;
-  /** Without it evictd only polls the signal. */
+  /** Whether the signal is only polled without this notifier. */
   readonly essential: boolean;
 }
 
@@ -91,6 +91,6 @@ export interface PresentSource {
   readonly workloads: number;
   /** Workloads that exist but cannot be read. */
   readonly unreadable: number;
-  /** Why it has fewer workloads than it should: it does not exist, the name of a container is unknown, … */
+  /** Why the source has fewer workloads than expected: its cgroup does not exist, the name of a container is unknown, … */
   readonly problems: readonly { readonly code: string; readonly message: string; readonly hint?: string }[];
 }

@@ -56,9 +56,9 @@ export interface ConfigNotice {
   readonly message: string;
   readonly hint?: string;
   readonly position?: SourcePosition;
-  /** The key that it concerns. */
+  /** The key of the configuration. */
   readonly key?: string;
-  /** As of a finding of lint. */
+  /** The signal that cannot be read, or is only polled. */
   readonly signal?: Signal;
 }
 

@@ -7,7 +7,7 @@ export interface MemoryReserve {
   readonly hugePagesBytes: bigint;
   /** Held by the kernel now, with the pools of zram and zswap; 0n where the node counts it as used (a cgroup). */
   readonly kernelBytes: bigint;
-  /** SwapTotal. Left out: none. */
+  /** SwapTotal. Left out: there is no swap. */
   readonly swapBytes?: bigint;
   /** What kswapd keeps free, by swapping if needed: the zones' high watermarks. Left out: unknown. */
   readonly highBytes?: bigint;

@@ -17,7 +17,7 @@ export interface Check {
   readonly summary: string;
   /** What to do; undefined: the check is ok. */
   readonly fix: string | undefined;
-  /** What `doctor --fix` prints: of the fix what a shell can run as it is. */
+  /** The commands that `doctor --fix` prints: the parts of the fix that a shell can run. */
   readonly commands: readonly string[];
   readonly details: Readonly<Record<string, Detail>>;
 }
@@ -41,7 +41,7 @@ export function isPlain(name: string): boolean {
   return /^[A-Za-z0-9_@.:/-]+$/.test(name);
 }
 
-/** A fix as a person reads it. */
+/** A fix as text. */
 export function fixText(fix: string): string {
   return fix.replaceAll(MARK, '');
 }

@@ -56,7 +56,7 @@ export async function explainPast(question: PastQuestion, { config }: LoadedConf
   }
 }
 
-/** What evictd read then, where it recorded; or why that is not known. undefined: it did not run. */
+/** What evictd read at that time according to its recording, or why that is not known. undefined: evictd did not run. */
 async function seenAt({ run }: Past, atMs: number): Promise<RecordedMoment | string | undefined> {
   if (run?.type !== 'start') return undefined;
   const path = textIn(run, 'recording');

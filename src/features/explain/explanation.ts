@@ -54,11 +54,11 @@ export interface NeighbourExplanation {
 export interface WorkloadExplanation {
   readonly name: string;
   readonly path: string;
-  /** Among those that may be evicted, from 1; null: it is protected. */
+  /** Place among the evictable workloads, from 1. null: this workload is protected. */
   readonly place: number | null;
   /** How many may be evicted. */
   readonly of: number;
-  /** How many of them come before it, or would. */
+  /** How many evictable workloads come before this one, or would if it were not protected. */
   readonly evictedBefore: number;
   readonly comparators: readonly ComparatorExplanation[];
   readonly before: NeighbourExplanation | null;
@@ -78,7 +78,7 @@ export interface Explanation {
   readonly node: string;
   readonly signal: string;
   readonly thresholds: readonly ThresholdExplanation[];
-  /** Whether one of them has the signal. */
+  /** Whether one of the thresholds has the signal. */
   readonly hasThreshold: boolean;
   readonly policies: readonly PolicyExplanation[];
   /** Of all thresholds that are not met, the one with the least left; null: none can be read. */

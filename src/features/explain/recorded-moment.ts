@@ -11,7 +11,7 @@ export interface RecordedMoment {
   readonly observations: Observations;
 }
 
-/** How old a reading may be: ticks are this far apart at most by default, and the recording may lack steps. */
+/** The greatest age of a reading. By default ticks are at most this far apart; an older reading means that steps are missing. */
 const COVERED_MS = 60_000;
 
 /**

@@ -18,7 +18,7 @@ export class Comparison {
   readonly #recordedPolicy: Policy;
   /** The recorded policy in force. */
   #inForce: Policy;
-  /** By decision: the earliest time of one whose time is not exact. */
+  /** The earliest time of each decision whose time is not exact. */
   readonly #earliest = new Map<number, bigint>();
   readonly #replayed = new ReplayedRecords();
   readonly #run: OtherRun;

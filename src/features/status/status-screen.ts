@@ -174,7 +174,7 @@ const CANDIDATE_COLUMNS: readonly Column[] = [
   { heading: '', align: 'left' },
 ];
 
-/** Lines of which some are scrolled out at the top: no more than there are. */
+/** Lines, and how many of them are scrolled out at the top. */
 export interface Scrolled {
   readonly lines: readonly Line[];
   readonly skip: number;

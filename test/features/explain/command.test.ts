@@ -132,7 +132,7 @@ const past = async (time: string, ...args: string[]): Promise<string> => {
   return out;
 };
 
-test('a time: values are those of the recording, where there is one that covers it', async () => {
+test('a time: values are those of a recording that covers it', async () => {
   const it = recorder(join(directory, 'rec.gz'));
   const run = await new SimulatedRun(it, policy([threshold('memory.available', '10Mi')]), () => [[workload('web'), 24n * Mi]]).until(60);
   await run.end();

@@ -17,7 +17,7 @@ const REACTION_MS = 20n;
 export interface KernelMargin {
   readonly limit: MemoryLimit;
   readonly floor: bigint;
-  /** How long one core needs for it. */
+  /** How long one core needs to allocate that much. */
   readonly ms: bigint;
   /** 'memory.available<500Mi is 436MiB above the kernel's reserve: one core allocates that in 304 ms (1.5 GB/s)' */
   readonly text: string;

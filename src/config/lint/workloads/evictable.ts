@@ -13,7 +13,7 @@ export function lintEvictable(subject: LintSubject, machine: MachineFacts | unde
   return [...sources.flatMap((source, index) => ofSource(source, index, present.length > 0)), ...(found === undefined ? [] : [found])];
 }
 
-/** One entry of `workloads`. @param hasOthers  without any workload, that is reported */
+/** Judges one entry of `workloads`. @param hasOthers  whether other entries have workloads; if none has, another finding says so */
 function ofSource({ text, workloads, unreadable, problems }: PresentSource, index: number, hasOthers: boolean): Finding[] {
   const found = { level: 'warn', key: `workloads[${String(index)}]` } as const;
   if (problems.length > 0) return problems.map((problem) => ({ ...found, ...problem }));
@@ -24,7 +24,7 @@ function ofSource({ text, workloads, unreadable, problems }: PresentSource, inde
     ];
   }
   if (workloads > 0 || !hasOthers) return [];
-  const hint = 'check its name; nothing if its workloads start later: evictd finds them then';
+  const hint = 'check the name; evictd finds workloads that start later by itself';
   return [{ ...found, code: 'EVICTD_LINT_SOURCE_EMPTY', message: `${text}: no workload exists now`, hint }];
 }
 

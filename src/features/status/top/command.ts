@@ -13,7 +13,7 @@ interface TopOptions extends ConfigOptions {
 }
 
 const SHORTEST_MS = 100;
-/** Then the screen says that evictd does not answer. */
+/** After this time without an answer the screen says that evictd does not answer. */
 const TIMEOUT_MS = 3_000;
 
 /** `evictd top`. */
@@ -55,7 +55,7 @@ function milliseconds(text: string): number {
   try {
     ms = Number(parseDuration(text)) / 1e6;
   } catch {
-    // not a duration: as one that is too short
+    // text that is not a duration is refused like a duration that is too short
   }
   if (ms < SHORTEST_MS) throw new InvalidArgumentError('Use a duration from 100ms on: 1s, 500ms.');
   return ms;

@@ -12,13 +12,13 @@ export interface LiveParts extends TerminalStreams {
   readonly drawing: Pick<Drawing, 'unicode' | 'style'>;
   readonly intervalMs: number;
   readonly first: StatusDocument;
-  /** What the command has said before, on a line that the view now hides. */
+  /** A warning of the command on a line that the view hides. */
   readonly warning: string | undefined;
   readonly read: ReadStatus;
   /** To rank workloads for at first; undefined: evictd chooses. */
   readonly signal: ResourceSignal | undefined;
   readonly errorText: (error: unknown) => string;
-  /** Calls back when the process shall stop. */
+  /** Registers what is called when the process shall stop. */
   readonly onStop: (stop: () => void) => void;
 }
 

@@ -17,7 +17,7 @@ export interface Page {
   ) => Scrolled;
 }
 
-/** In the order of their number. To add one, add an entry. */
+/** The pages in the order of their numbers. To add a page, add an entry. */
 export const PAGES: readonly [Page, ...Page[]] = [
   { name: 'overview', draw: overview },
   { name: 'signals', draw: (status, drawing, skip) => part(signalPage(status, drawing), drawing.rows, skip) },
@@ -97,7 +97,7 @@ function signalPage(status: StatusDocument, drawing: Drawing): Line[] {
   ];
 }
 
-/** A row, and one for each operand of a joined threshold. */
+/** A row for the threshold, and a row for each operand if it is joined. */
 function thresholdRows(threshold: ThresholdStatus, { signals }: StatusDocument): { cells: string[]; colour: Colour | undefined }[] {
   const { when, kind, met, since, actsInSeconds, graceSeconds, operands } = threshold;
   const leftOf = ({ signal: name, distance }: OperandStatus): string => {

@@ -60,14 +60,14 @@ function interpreterOf(content: string): string | undefined {
 }
 
 interface Trust {
-  /** Why users other than root can change it, or why it cannot be read; undefined: they cannot. */
+  /** Why users other than root can change the file, or why it cannot be read. undefined: only root can change it. */
   readonly problem: string | undefined;
   /** What the path leads to. */
   readonly found?: FileStatus;
 }
 
 /**
- * Whether only root can change an absolute path and what it leads to. Goes link by link, as the kernel does: users could
+ * Whether only root can change an absolute path and what the path leads to. Goes link by link, as the kernel does: users could
  * exchange a link that only a link leads to. Looks at nothing behind what they can change, such as a filesystem of
  * theirs. Never rejects.
  */
@@ -114,7 +114,7 @@ async function followed(native: StatusReader, path: string): Promise<Trust> {
   return { problem: undefined, found };
 }
 
-/** By path: what was looked at last, and only root could change. */
+/** By path: the last check, if only root could change the path. */
 const TRUSTED_WAYS = new Map<string, readonly string[]>();
 
 function statusesOf(native: StatusReader, paths: readonly string[]): Promise<readonly FileStatus[]> {

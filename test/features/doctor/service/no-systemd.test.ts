@@ -56,7 +56,7 @@ test.each(judged({ kind: 'no systemd' }).map((check, index) => [check.id, check,
   },
 );
 
-test('commands are what can be run as it is', () => {
+test('commands can be run as they are', () => {
   const commands = (service: ServiceFacts): readonly string[] => judged(service).flatMap((check) => check.commands);
   expect(commands(unit())).toEqual([
     'evictd install',
