@@ -6,9 +6,9 @@ const MAX_CLIENTS = 8;
 const PERIOD_MS = 2_000;
 /** The time between two events, for each unit of time that making one takes. */
 const PAUSE_FACTOR = 20;
-/** More than between two events; then the client is gone. */
+/** A connection without traffic for so long is closed. It is longer than the time between two events. */
 const SILENCE_MS = 60_000;
-/** Then a client has to ask again, with the token of then. */
+/** After this time a client must connect again, with the token that is then in force. */
 const LONGEST_MS = 300_000;
 
 /**
