@@ -83,7 +83,7 @@ export class Reporter {
   }
 
   /** `unrecorded`: it was carried out, or its record was copied, without a record in the runtime directory. */
-  orderFailed(outcome: 'refused' | 'vanished' | 'unrecorded', message: string): void {
+  orderFailed(outcome: 'refused' | 'outdated' | 'unrecorded', message: string): void {
     if (outcome === 'unrecorded') {
       this.#log.error(`cannot write the record of a standing order: ${message}`, { code: 'EVICTD_ORDER_RECORD' });
       return;

@@ -228,7 +228,7 @@ export class StandingOrders {
         signalledAtNs: atNs,
       });
     }
-    const outcome = prepared === undefined ? 'vanished' : 'refused';
+    const outcome = prepared === undefined ? 'outdated' : 'refused';
     const record = orderFailedRecord(outcome, prepared, error);
     this.#parts.journal.record(record);
     this.#parts.reporter.orderFailed(outcome, record.message);

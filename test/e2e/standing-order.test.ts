@@ -85,6 +85,7 @@ describe(`a standing order (${ON})`, () => {
     const evictd = await stalled.evictd.guarding();
     // A second after the crossing the last 16 MiB are gone, and tasks that need a page sleep: there is no OOM killer.
     node.write('memory.oom_control', '1');
+    await aWhile(); // evictd grows for a moment after its start
     const limit = Number(node.read('memory.usage_in_bytes')) + 28 * MIB;
     node.limit(BigInt(limit));
     await aWhile(); // several ticks: the threshold is near
@@ -126,11 +127,27 @@ describe(`a standing order (${ON})`, () => {
     expect(web.alive).toBe(true);
     expect(await newcomer.ended).toBe('SIGKILL');
     expect(decisionsIn(evictd.journal()).map(([, , ordered]) => ordered)).toEqual([false]);
-    expect(await evictd.metric('evictd_standing_orders_total{outcome="vanished"}')).toBe(1);
-    expect(evictd.journal().find(({ type }) => type === 'standing-order')).toMatchObject({ result: 'vanished' });
+    expect(await evictd.metric('evictd_standing_orders_total{outcome="outdated"}')).toBe(1);
+    expect(evictd.journal().find(({ type }) => type === 'standing-order')).toMatchObject({ result: 'outdated' });
   });
 
   // cgroup.kill of v2 asks for no right to signal.
+  test('kills nothing where a workload that is new has taken the memory', async () => {
+    const node = testNode();
+    const web = await workload(node.child('web'), { holdsMib: 20 });
+    const stalled = new StalledEvictd('a busy loop', { ...guarding(node), ...ORDERS });
+    const evictd = await stalled.evictd.guarding();
+
+    await stalled.begin();
+    const late = await workload(node.child('late'), { growsMib: 200 });
+    late.grow();
+    expect(await late.ended).toBe('SIGKILL');
+    await evictd.recorded('outcome');
+    expect(web.alive).toBe(true);
+    expect(decisionsIn(evictd.journal()).map(([, victim, ordered]) => [victim, ordered])).toEqual([['late', false]]);
+    expect(await evictd.metric('evictd_standing_orders_total{outcome="outdated"}')).toBe(1);
+  });
+
   test.runIf(isV1)('is refused by the kernel: that is reported, and the main thread evicts another workload', async () => {
     const node = testNode();
     const web = await workload(node.child('web'), { holdsMib: 40 });

@@ -225,7 +225,7 @@ describe('an order that was carried out', () => {
       { error: 'EPERM: not permitted' },
       { type: 'standing-order', result: 'refused', victim: { name: 'batch' }, error: 'EPERM: not permitted' },
     ],
-    ['vanished', { candidate: undefined }, { type: 'standing-order', result: 'vanished' }],
+    ['outdated', { candidate: undefined }, { type: 'standing-order', result: 'outdated' }],
   ])('%s: it is reported, and the loop decides itself', (outcome, by, record) => {
     const { all, said, records, carryOut } = orders();
     all.follow(always, initialState, pass());

@@ -139,7 +139,13 @@ size_t StandingOrder::Largest() {
     most = candidate.last + candidate.offset;
     largest = i;
   }
-  return largest;
+  return largest == kNone || GrownOutside() > plan_->candidates[largest].last ? kNone : largest;
+}
+
+double StandingOrder::GrownOutside() const {
+  double grown = plan_->conditions.front().last - plan_->conditions.front().first;
+  for (const Candidate& candidate : plan_->candidates) grown -= candidate.last - candidate.first;
+  return grown;
 }
 
 int StandingOrder::Record(const Candidate& candidate, const Result& result) {

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -26,7 +27,8 @@ class StandingOrder : public WatchSource {
   struct Condition {
     std::unique_ptr<SampledValue> value;
     double at_least;
-    double last;  // the value if it cannot be read, for want of memory say
+    double last;                                             // the value if it cannot be read, for want of memory say
+    double first = std::numeric_limits<double>::infinity();  // when the plan was made; infinity: not known
   };
 
   struct Candidate {
@@ -35,6 +37,7 @@ class StandingOrder : public WatchSource {
     double offset;       // added to `value` for the comparison with other candidates
     double last;         // as in Condition
     std::string record;  // written before the signal
+    double first = 0;    // as in Condition
   };
 
   struct Plan {
@@ -47,7 +50,7 @@ class StandingOrder : public WatchSource {
   };
 
   struct Result {
-    size_t candidate;  // kNone: a candidate has vanished, or the largest has no process
+    size_t candidate;  // kNone: the plan is out of date, or the largest has no process
     double node;       // the values that were compared
     double value;
     uint64_t crossed_ns;  // the wake
@@ -87,8 +90,10 @@ class StandingOrder : public WatchSource {
   static bool Holds(Condition* condition);
   bool OneOfOthersHolds();
   Result CarryOut();
-  // kNone: a candidate has vanished. What took its place is unknown, so the order is out of date.
+  // kNone: the plan is out of date. A candidate has vanished, and what took its place is unknown; or the node has grown
+  // by more than the candidates have and the largest holds: what has grown may be larger, and is none of them.
   size_t Largest();
+  double GrownOutside() const;
   int Record(const Candidate& candidate, const Result& result);
   void Kill(const Candidate& candidate, Result* result);
 

@@ -33,6 +33,26 @@ TEST("nothing is killed where a candidate vanished or was replaced, or where the
   }
 }
 
+TEST("nothing is killed where the node has grown by more than the candidates have and the largest holds") {
+  for (const bool outside : {false, true}) {
+    OrderScene scene;
+    const Cgroup large(MemoryV1()), small(MemoryV1());
+    const Member first(large, kSleeps), second(small, kSleeps);
+    auto plan = scene.Plan();
+    plan->conditions[0].first = 60;
+    plan->candidates.push_back(scene.Candidate(large, "large", outside ? "20" : "75"));
+    plan->candidates.push_back(scene.Candidate(small, "small", "10"));
+    plan->candidates[0].first = 20;
+    plan->candidates[1].first = 10;
+    CHECK(scene.order->Place(std::move(plan), 0));
+    scene.Node("120");
+    scene.Ring();
+    CHECK_EQUAL(scene.Done().candidate, outside ? StandingOrder::kNone : 0u);
+    CHECK(!outside || kill(first.pid(), 0) == 0);
+    CHECK(kill(second.pid(), 0) == 0);
+  }
+}
+
 TEST("a refusal is reported, and no other workload is killed instead") {
   OrderScene scene;
   const Cgroup own(MemoryV1()), other(MemoryV1());

@@ -13,10 +13,10 @@ import type { Policy, State } from './state.js';
 import { step } from './step.js';
 
 /**
- * carried-out: SIGKILL was sent. refused: the kernel refused it. vanished: one of its workloads has ended meanwhile, so it
- * sent none.
+ * carried-out: SIGKILL was sent. refused: the kernel refused it. outdated: one of its workloads has ended meanwhile, or
+ * another has grown, so it sent none.
  */
-export const ORDER_OUTCOMES = ['carried-out', 'refused', 'vanished'] as const;
+export const ORDER_OUTCOMES = ['carried-out', 'refused', 'outdated'] as const;
 export type OrderOutcome = (typeof ORDER_OUTCOMES)[number];
 
 /** How many workloads an order has: those that may have become the largest when it is carried out. */

@@ -92,16 +92,16 @@ export function unfinishedRecord(record: Readonly<Record<string, unknown>>, isSt
 /**
  * A standing order sent no signal.
  *
- * @param decision  undefined: one of its workloads has ended
+ * @param decision  undefined: the order was out of date
  */
 export function orderFailedRecord(
-  outcome: 'refused' | 'vanished',
+  outcome: 'refused' | 'outdated',
   decision: Decision | undefined,
   error: string | undefined,
 ): JournalRecord {
   const message =
     decision === undefined
-      ? 'standing order: one of its workloads has ended, so it killed none; evictd decides anew'
+      ? 'standing order: out of date, because one of its workloads has ended, or another has grown; it killed none, and evictd decides anew'
       : `standing order: cannot kill ${decision.victim.workload.name}: ${error ?? 'unknown'}; evictd decides anew`;
   return {
     type: 'standing-order',

@@ -28,6 +28,7 @@ std::vector<Element> Elements(const Napi::Object& plan, const char* name, Elemen
 template <typename Valued>
 Valued AsRead(Valued valued) {
   if (const int error = valued.value->Take(&valued.last)) throw SystemError(error, "read");
+  valued.first = valued.last;
   return valued;
 }
 
