@@ -18,7 +18,7 @@ function scene() {
   writeFileSync(join(cgroup, 'cgroup.procs'), String(member.pid));
   const file = join(makeDirectory(), 'order');
   writeFileSync(file, Buffer.alloc(4096));
-  const [node, usage] = [makeNumberFile(0), makeNumberFile(5)];
+  const [node, usage] = [makeNumberFile(97), makeNumberFile(5)];
   const wakes: bigint[] = [];
   const order = closing(new native.StandingOrder(file, undefined, (_wake, atNs) => wakes.push(atNs)));
   const plan: NativeOrderPlan = {
@@ -40,14 +40,14 @@ function scene() {
 test('an order is carried out after a wake of another watch, and its result is taken once', async () => {
   const { member, file, node, bell, wakes, order, plan } = scene();
   expect(order.place(plan, 0n)).toBe(true);
-  node.show(150);
+  node.show(101);
   bell.show(1);
   expect((await once(member, 'exit'))[1]).toBe('SIGKILL');
   await until('it wakes', () => wakes.length === 1);
   expect(order.place(plan, 0n)).toBe(false);
   expect(order.withdraw()).toBe(false);
   const result = order.take();
-  expect(result).toMatchObject({ candidate: 0, node: 150, value: 5, processes: 1, errno: 0, unrecorded: 0 });
+  expect(result).toMatchObject({ candidate: 0, node: 101, value: 5, processes: 1, errno: 0, unrecorded: 0 });
   expect(result?.atNs).toBeGreaterThanOrEqual((result?.crossedNs ?? 0n) + plan.afterNs);
   expect(readFileSync(file).toString('latin1', 64, 70)).toBe('record');
   expect(readFileSync(file).readBigUInt64LE(0)).toBe(result?.crossedNs);
