@@ -17,7 +17,8 @@
 
 namespace evictd {
 
-// A cgroup held by its directory, so never another cgroup of the same name.
+// A cgroup held by its directory, so never another cgroup of the same name. For one thread: a walk goes on from call to
+// call.
 class CgroupHandle {
  public:
   struct Signalled {

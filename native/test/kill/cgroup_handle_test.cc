@@ -79,11 +79,11 @@ TEST("the caller itself is never signalled") {
   CHECK_EQUAL(result.error, EPERM);
 }
 
-TEST("processes are listed and signalled by two threads while they come and go") {
+TEST("processes are listed and signalled by two threads, each with a handle of its own, while they come and go") {
   const Cgroup cgroup(AnyHierarchy());
-  CgroupHandle handle(cgroup.path());
   const Member spawner(cgroup, "trap '' USR1; while :; do /bin/true & /bin/true; done");
   const auto pass = [&] {
+    CgroupHandle handle(cgroup.path());
     for (int i = 0; i < 50; i++) {
       CHECK_EQUAL(handle.Signal(SIGUSR1).error, 0);
       CountProcesses(handle);
