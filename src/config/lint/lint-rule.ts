@@ -25,6 +25,15 @@ export interface Finding {
   readonly signal?: Signal;
 }
 
+/** The codes of findings with which evictd never evicts anything. */
+export const EVICTS_NOTHING: ReadonlySet<string> = new Set([
+  'EVICTD_LINT_NO_THRESHOLD',
+  'EVICTD_WORKLOADS_NONE',
+  'EVICTD_LINT_ALL_CRITICAL',
+  'EVICTD_LINT_NOTHING_EVICTABLE',
+  'EVICTD_LINT_BUDGET_NONE',
+]);
+
 /** The parts of a configuration that lint reads. */
 export interface LintSubject {
   readonly departures: Departures;

@@ -2,6 +2,7 @@ import type { ConfigNotice, LoadedConfig } from '../../config/config.js';
 import { amountOfBytes } from '../../core/quantity/amount.js';
 import { jsonInteger } from '../../core/quantity/integer.js';
 import type { MemoryReserve } from '../../core/signal/memory-reserve.js';
+import { EVICTS_NOTHING } from '../../config/lint/lint-rule.js';
 import type { MachineFacts } from '../../config/lint/machine.js';
 import { formatIssue } from '../../cli/output/error-text.js';
 import { jsonText } from '../../core/name/json-text.js';
@@ -31,11 +32,18 @@ export function checkedText({ loaded, machine, notices }: Checked): string {
     ...(policies.length === 0 ? [] : [policies.length === 1 ? '1 policy' : `${String(policies.length)} policies`]),
   ].join(', ');
   const lines = [
-    `configuration ok: ${counts} (${sources.length === 0 ? 'defaults only' : `from ${sources.join(', ')}`})`,
+    `configuration valid${butText(notices)}: ${counts} (${sources.length === 0 ? 'defaults only' : `from ${sources.join(', ')}`})`,
     machineText(machine),
     ...notices.map((notice) => `${notice.level}: ${formatIssue(notice)}`),
   ];
   return `${lines.join('\n')}\n`;
+}
+
+/** A valid configuration may still be of no use here. */
+function butText(notices: readonly ConfigNotice[]): string {
+  const errors = notices.filter(({ level }) => level === 'error');
+  if (errors.some(({ code }) => EVICTS_NOTHING.has(code))) return ', but evicts nothing';
+  return errors.length === 0 ? '' : `, but has ${count(errors.length, 'error')}`;
 }
 
 export function checkedJson({ machine, notices }: Checked): string {

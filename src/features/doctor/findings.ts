@@ -1,3 +1,4 @@
+import { EVICTS_NOTHING } from '../../config/lint/lint-rule.js';
 import { filesystemOf, isPressure } from '../../core/signal/signal.js';
 import { broken, degraded, ok, type Check } from './check.js';
 import type { LintFacts, WorkloadFacts } from './machine-facts.js';
@@ -28,11 +29,7 @@ const SHOWN_BY: Readonly<Record<string, CheckOf>> = {
     if (filesystem !== undefined) return `filesystem.${filesystem}`;
     return signal !== undefined && isPressure(signal) ? 'kernel.pressure' : ofSignal(finding);
   },
-  EVICTD_LINT_NO_THRESHOLD: 'workloads.evictable',
-  EVICTD_WORKLOADS_NONE: 'workloads.evictable',
-  EVICTD_LINT_ALL_CRITICAL: 'workloads.evictable',
-  EVICTD_LINT_NOTHING_EVICTABLE: 'workloads.evictable',
-  EVICTD_LINT_BUDGET_NONE: 'workloads.evictable',
+  ...Object.fromEntries([...EVICTS_NOTHING].map((code) => [code, 'workloads.evictable'])),
 };
 
 function checkOf(finding: LintFacts): string {

@@ -52,7 +52,7 @@ test('check: a line about the configuration, one about the machine, and the noti
     'workloads: [{cgroup: /workload.slice}]\nevictionHard: {memory.available: 1Gi, nodefs.available: 0%, nodefs.inodesFree: 0%}\n';
   expect(await config(['check', '--log-level', 'warn'], yaml, 'rules: [{match: {path: /a}}]\n')).toEqual({
     stdout:
-      'configuration ok: 2 thresholds, 1 workload source, 1 rule (from config.yaml, config.d/1.yaml, --log-level)\n' +
+      'configuration valid: 2 thresholds, 1 workload source, 1 rule (from config.yaml, config.d/1.yaml, --log-level)\n' +
       'checked against this machine: 8GiB of memory, 1 workload\n' +
       'warn: config.d/1.yaml:1:9: EVICTD_CONFIG_RULE_EMPTY rules[0] has no effect: it only has match (hint: add critical, priority, requests, terminationGracePeriodSeconds or directories)\n' +
       "warn: config.d/1.yaml:1:24: EVICTD_LINT_RULE_UNREACHABLE rules[0] (path: /a) can never match: its path matches no direct child of /workload.slice (hint: a workload's path is its source and its name: /workload.slice/NAME)\n",
@@ -64,7 +64,7 @@ test('check: a line about the configuration, one about the machine, and the noti
 test('check: nothing set', async () => {
   expect(await config(['check'], '')).toMatchObject({
     stdout:
-      'configuration ok: 4 thresholds, 0 workload sources, 0 rules (from config.yaml)\n' +
+      'configuration valid, but evicts nothing: 4 thresholds, 0 workload sources, 0 rules (from config.yaml)\n' +
       'checked against this machine: 8GiB of memory, 1 workload\n' +
       'error: evictd: EVICTD_WORKLOADS_NONE no workload source is configured: evictd exports metrics, but evicts nothing (hint: name one: workloads: [{cgroup: /workload.slice}], or [{systemd: {slices: [batch.slice]}}])\n',
     exit: 0,
@@ -76,6 +76,7 @@ test('check: a warning stands where the value was written', async () => {
   const dropIn =
     'evictionHard:\n  memory.available: 100Mi\nevictionSoft:\n  memory.available: 50Mi\nevictionSoftGracePeriod: {memory.available: 30s}\n';
   const { stdout } = await config(['check'], 'workloads: [{cgroup: /workload.slice}]\n', dropIn, () => ({ ...quiet(), reserve }));
+  expect(stdout).toMatch(/^configuration valid, but has 1 error: 5 thresholds/);
   const lines = stdout.split('\n').map((line) => line.split(' ').slice(0, 3).join(' '));
   expect(lines.filter((line) => line.includes('EVICTD_LINT'))).toEqual([
     'warn: config.d/1.yaml:4:21: EVICTD_LINT_SOFT_NOT_ABOVE_HARD',
@@ -289,7 +290,7 @@ test('policies: counted, linted, shown with the place of every key', async () =>
   };
   const { stdout } = await config(['check'], yaml, undefined, () => machine({ policies }));
   expect(stdout.split('\n').filter((line) => line.includes('polic')).map((line) => line.replace(/ \(hint.*/, ''))).toEqual([
-    'configuration ok: 4 thresholds, 0 workload sources, 0 rules, 1 policy (from config.yaml)',
+    'configuration valid, but evicts nothing: 4 thresholds, 0 workload sources, 0 rules, 1 policy (from config.yaml)',
     'warn: config.yaml:4:11: EVICTD_LINT_POLICY_NEVER policies[0].when: a never acts here: memory.swap: there is no swap',
     'warn: config.yaml:3:21: EVICTD_LINT_POLICY_SCOPE policies[0].scope.cgroup: a watches nothing now: no cgroup matches /a/**',
     'warn: config.yaml:5:11: EVICTD_LINT_POLICY_WORKLOADS policies[0].then: a: freeze has no workload to act on: no source is configured',
