@@ -13,13 +13,14 @@ export interface PauseParts {
   readonly maxNs: () => bigint;
   readonly candidates: () => Pick<Candidates, 'usages'>;
   readonly monitor: Pick<Monitor, 'ask' | 'remaining'>;
-  readonly status: Pick<Status, 'pauses'>;
+  readonly status: Pick<Status, 'pauses' | 'safeMode'>;
 }
 
 /** Ends all pauses. What was lifted; undefined: evictd is stopping. */
-export function resumed(monitor: PauseParts['monitor']): string | undefined {
-  const lifted = pausesIn(monitor.remaining);
-  return monitor.ask({ source: 'resume' }) ? resumeMessage(lifted) : undefined;
+export function resumed({ monitor, status: { safeMode } }: Pick<PauseParts, 'monitor' | 'status'>): string | undefined {
+  const message = resumeMessage(pausesIn(monitor.remaining));
+  if (!monitor.ask({ source: 'resume' })) return undefined;
+  return safeMode === undefined ? message : `${message}; evictd is in safe mode all the same, and evicts nothing: ${safeMode}`;
 }
 
 /** `evictd pause`. @throws UsageError, UnavailableError */
@@ -32,7 +33,7 @@ export function pauseBy(body: string, parts: PauseParts): ApiAnswer {
 
 /** `evictd resume`. @throws UnavailableError */
 export function resumeBy(parts: PauseParts): ApiAnswer {
-  const message = resumed(parts.monitor);
+  const message = resumed(parts);
   if (message === undefined) throw stopping();
   return { json: { message, pauses: pausesOf(parts) } };
 }

@@ -44,6 +44,7 @@ describe('a request for a pause', () => {
 function parts(isMade: boolean): PauseParts & { readonly ask: ReturnType<typeof vi.fn> } {
   const ask = vi.fn(() => isMade);
   const status = {
+    safeMode: undefined,
     pauses: [{ reason: 'test', endSeconds: 60, endsAt: '1970-01-01T00:01:00.000Z', endsLocal: '1970-01-01 01:01:00+01:00' }],
   };
   return { maxNs: () => MINUTE, candidates: found, monitor: { ask, remaining: initialState }, status, ask };
@@ -57,6 +58,8 @@ test('the answer says what is paused until when', () => {
   });
   expect(running.ask).toHaveBeenCalledWith({ source: 'pause', pause: { forNs: MINUTE, reason: 'test' } });
   expect(resumeBy(running).json).toMatchObject({ message: 'an operator resumed evictions: nothing was paused' });
+  const unsafe = resumeBy({ ...running, status: { ...running.status, safeMode: 'it has crashed 5 times' } });
+  expect(unsafe.json).toMatchObject({ message: expect.stringMatching(/safe mode .* evicts nothing: it has crashed 5 times$/) as string });
 });
 
 test('an evictd that stops refuses both', () => {
