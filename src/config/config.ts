@@ -1,5 +1,6 @@
 import type { EvictionBudget } from '../core/budget/eviction-budget.js';
 import type { Compatibility, Departures } from '../core/decide/departures.js';
+import type { PriorityClass } from '../core/disruption/priority-class.js';
 import type { HooksConfig } from '../core/hook/hook.js';
 import type { NotificationsConfig } from '../core/notify/notification.js';
 import type { Platform } from '../core/signal/operating-system.js';
@@ -57,6 +58,8 @@ export interface Config {
   /** A path on each filesystem. undefined: imagefs is nodefs, containerfs is imagefs. */
   readonly filesystems: { readonly nodefs: string; readonly imagefs: string | undefined; readonly containerfs: string | undefined };
   readonly workloads: readonly WorkloadSourceSpec[];
+  /** Without those of the system. */
+  readonly priorityClasses: readonly PriorityClass[];
   readonly rules: readonly Rule[];
   /** Node-level reclaim: steps that free disk space before an eviction, in order. */
   readonly reclaim: readonly ReclaimStep[];

@@ -1,4 +1,5 @@
 import { containerScope } from '../core/workload/container-scope.js';
+import type { PreemptionPolicy } from '../core/disruption/priority-class.js';
 import { compileGlob } from '../core/workload/glob.js';
 import type { OperatingSystem } from '../core/signal/operating-system.js';
 import type { Rule } from '../core/workload/rule.js';
@@ -15,6 +16,8 @@ export interface RuleEffect {
   readonly liftProtection: boolean;
   /** Higher is more important; undefined: no rule sets it, which counts as 0. */
   readonly priority: number | undefined;
+  /** Of the rule that sets the priority. */
+  readonly preemptionPolicy: PreemptionPolicy;
   /** In bytes; undefined: no rule sets it. */
   readonly requestsMemory: bigint | undefined;
   /** undefined: no rule sets it. */
@@ -48,6 +51,7 @@ const NO_RULE: RuleEffect = {
   critical: false,
   liftProtection: false,
   priority: undefined,
+  preemptionPolicy: 'PreemptLowerPriority',
   requestsMemory: undefined,
   terminationGracePeriodNs: undefined,
   directories: [],
@@ -74,6 +78,7 @@ function combine(effect: RuleEffect, rule: Rule, index: number): RuleEffect {
     critical: effect.critical || (rule.critical ?? false),
     liftProtection: effect.liftProtection || (rule.liftProtection ?? false),
     priority: rule.priority ?? effect.priority,
+    preemptionPolicy: rule.priority === undefined ? effect.preemptionPolicy : (rule.preemptionPolicy ?? NO_RULE.preemptionPolicy),
     requestsMemory: rule.requestsMemory ?? effect.requestsMemory,
     terminationGracePeriodNs: rule.terminationGracePeriodNs ?? effect.terminationGracePeriodNs,
     directories: rule.directories ? [...effect.directories, ...rule.directories] : effect.directories,

@@ -76,6 +76,7 @@ describe('rules combined', () => {
     critical: false,
     liftProtection: false,
     priority: undefined,
+    preemptionPolicy: 'PreemptLowerPriority',
     requestsMemory: undefined,
     terminationGracePeriodNs: undefined,
   };
@@ -103,6 +104,7 @@ describe('rules combined', () => {
         critical: true,
         liftProtection: true,
         priority: -10,
+        preemptionPolicy: 'PreemptLowerPriority',
         requestsMemory: 512n,
         terminationGracePeriodNs: 5n,
         directories: [],
@@ -116,6 +118,22 @@ describe('rules combined', () => {
         { match: all, priority: 2, terminationGracePeriodNs: 3n },
       ],
       { ...base, priority: 2, requestsMemory: 100n, terminationGracePeriodNs: 3n, matched: [0, 1] },
+    ],
+    [
+      'the preemption policy is that of the rule with the priority',
+      [
+        { match: all, priority: 1, preemptionPolicy: 'Never' },
+        { match: all, requestsMemory: 1n },
+      ],
+      { ...base, priority: 1, preemptionPolicy: 'Never', requestsMemory: 1n, matched: [0, 1] },
+    ],
+    [
+      'a later priority without a class brings its own policy',
+      [
+        { match: all, priority: 1, preemptionPolicy: 'Never' },
+        { match: all, priority: 2 },
+      ],
+      { ...base, priority: 2, matched: [0, 1] },
     ],
     [
       'zero is a value and wins',

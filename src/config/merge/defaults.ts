@@ -41,6 +41,7 @@ const LINUX = {
   pause: { max: '4h' },
   filesystems: { nodefs: '/' },
   workloads: [],
+  priorityClasses: [],
   rules: [],
   reclaim: [],
   policies: [],

@@ -18,6 +18,8 @@ import type { ListItem } from '../value/document.js';
 import type { Report } from '../value/report.js';
 import type { Settings } from '../parse/schema.js';
 import { readShutdown } from '../resolve/shutdown-grace.js';
+import { distinctClasses, rulesWithClasses } from '../resolve/priority-classes.js';
+import type { Rule } from '../../core/workload/rule.js';
 import { checkRules } from '../parse/workload-rules.js';
 import { distinctSources } from '../parse/workload-sources.js';
 
@@ -67,11 +69,7 @@ export function effectiveConfig(given: Layers, platform: Platform, report: Repor
       (layer) => layer.workloads,
       (items) => distinctSources(items, report),
     ),
-    rules: settings.list(
-      'rules',
-      (layer) => layer.rules,
-      (items) => checkRules(items, report),
-    ),
+    ...readRules(settings, report),
     reclaim: settings.list(
       'reclaim',
       (layer) => layer.reclaim,
@@ -84,6 +82,24 @@ export function effectiveConfig(given: Layers, platform: Platform, report: Repor
   };
   // The profile's origins come last in `config show`: they are mostly defaults.
   return { config, notices: report.notices, origins: new Map([...origins, ...profileOrigins]) };
+}
+
+function readRules(settings: LayeredSettings, report: Report) {
+  const priorityClasses = settings.list(
+    'priorityClasses',
+    (layer) => layer.priorityClasses,
+    (items) => distinctClasses(items, report),
+  );
+  let rules: readonly Rule[] = [];
+  settings.list(
+    'rules',
+    (layer) => layer.rules,
+    (items) => {
+      rules = rulesWithClasses(checkRules(items, report), priorityClasses, report);
+      return items;
+    },
+  );
+  return { priorityClasses, rules };
 }
 
 function readPeriods(settings: LayeredSettings, departures: Departures, graceOrigin: Origin) {

@@ -5,6 +5,7 @@ import { shaped } from '../value/json-shape.js';
 import type { KeyPath } from '../value/report.js';
 import { PRESSURE_WINDOW_NS, thresholdEntry } from '../resolve/listed-thresholds.js';
 import { policyEntry } from '../policies/policy-entry.js';
+import { priorityClass } from '../resolve/priority-classes.js';
 import { hooksSchema } from '../resolve/hooks.js';
 import { notificationsSchema } from '../resolve/notifications.js';
 import { reclaimEntry } from '../resolve/reclaim-steps.js';
@@ -107,6 +108,7 @@ export const evictdSchema = z.strictObject({
     }),
   ),
   workloads: z.optional(z.array(source)),
+  priorityClasses: z.optional(z.array(priorityClass)),
   rules: z.optional(z.array(rule)),
   reclaim: z.optional(z.array(reclaimEntry)),
   policies: z.optional(z.array(policyEntry)),

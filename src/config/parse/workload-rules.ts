@@ -6,7 +6,7 @@ import { unitKind } from '../../core/systemd/unit.js';
 import { overlap } from '../../core/workload/workload-directory.js';
 import type { ListItem } from '../value/document.js';
 import { keyText, type Report } from '../value/report.js';
-import { flag, integer, MAX_INT32, parsed, pattern, refuse, seconds } from '../value/scalar.js';
+import { flag, integer, MAX_INT32, parsed, pattern, refuse, seconds, text } from '../value/scalar.js';
 import { bytesText, directoryText } from '../value/value-text.js';
 
 const directory = z.strictObject({ path: parsed(directoryText) });
@@ -18,6 +18,7 @@ export const rule = z.pipe(
     critical: z.optional(flag),
     liftProtection: z.optional(flag),
     priority: z.optional(integer(-MAX_INT32 - 1, MAX_INT32)),
+    priorityClass: z.optional(text),
     requests: z.optional(z.strictObject({ memory: z.optional(parsed(bytesText)) })),
     terminationGracePeriodSeconds: z.optional(seconds),
     directories: z.optional(z.array(directory)),
@@ -25,6 +26,10 @@ export const rule = z.pipe(
   z.transform(({ requests, terminationGracePeriodSeconds, liftProtection, ...rest }, payload): Rule => {
     const refused = liftProtection === true ? liftRefusal(rest) : undefined;
     if (refused) return refuse(payload, refused.input, 'EVICTD_CONFIG_LIFT', refused.message, refused.hint, refused.path);
+    if (rest.priority !== undefined && rest.priorityClass !== undefined) {
+      const message = 'priority and priorityClass stand in the same rule';
+      return refuse(payload, rest, 'EVICTD_CONFIG_PRIORITY_CLASS', message, 'keep one: the class has a priority', ['priorityClass']);
+    }
     const rule = {
       ...rest,
       ...(liftProtection === true ? { liftProtection } : {}),
@@ -115,7 +120,7 @@ function noticeEmptyRules(items: readonly ListItem<Rule>[], report: Report): voi
     if (Object.entries(value).some(([key, setting]) => key !== 'match' && setting !== undefined)) continue;
     const message = `${keyText(path)} has no effect: it only has match`;
     report.notice('warn', 'EVICTD_CONFIG_RULE_EMPTY', message, {
-      hint: 'add critical, priority, requests, terminationGracePeriodSeconds or directories',
+      hint: 'add critical, priority or priorityClass, requests, terminationGracePeriodSeconds or directories',
       position: layer.at(path),
     });
   }

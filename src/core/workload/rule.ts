@@ -1,3 +1,4 @@
+import type { PreemptionPolicy } from '../disruption/priority-class.js';
 import type { WorkloadDirectory } from './workload-directory.js';
 
 /** A rule of the operator about workloads, in the configured order. */
@@ -11,7 +12,11 @@ export interface Rule {
   readonly critical?: boolean;
   /** With `critical: false` and the full name of a unit it lifts the unit's built-in protection. */
   readonly liftProtection?: boolean;
+  /** Written, or that of its class. */
   readonly priority?: number;
+  readonly priorityClass?: string;
+  /** Of its class. */
+  readonly preemptionPolicy?: PreemptionPolicy;
   readonly requestsMemory?: bigint;
   readonly terminationGracePeriodNs?: bigint;
   readonly directories?: readonly WorkloadDirectory[];

@@ -185,6 +185,29 @@ test.each<[rule: string, yaml: string, expected: object]>([
   ['the root cgroup is the machine', 'node: {cgroup: /}\n', { node: { cgroup: undefined } }],
   ['requests in bytes, rounded up', 'rules: [{match: {}, requests: {memory: 1.5}}]\n', { rules: [{ match: {}, requestsMemory: 2n }] }],
   [
+    'the priority of a class, which may stand in a later file, and never preempts',
+    'rules: [{match: {}, priorityClass: low}]\npriorityClasses: [{name: low, value: -5, preemptionPolicy: Never}]\n',
+    {
+      rules: [{ match: {}, priorityClass: 'low', priority: -5, preemptionPolicy: 'Never' }],
+      priorityClasses: [{ name: 'low', value: -5, preemptionPolicy: 'Never' }],
+    },
+  ],
+  [
+    'a class of the system, which makes critical',
+    'rules: [{match: {}, priorityClass: system-cluster-critical}]\n',
+    {
+      rules: [
+        {
+          match: {},
+          priorityClass: 'system-cluster-critical',
+          priority: 2_000_000_000,
+          preemptionPolicy: 'PreemptLowerPriority',
+          critical: true,
+        },
+      ],
+    },
+  ],
+  [
     'a rule of every key',
     'rules: [{match: {name: a, path: /b}, critical: false, priority: -10, requests: {memory: 1Ki}, terminationGracePeriodSeconds: 0}]\n',
     { rules: [{ match: { name: 'a', path: '/b' }, critical: false, priority: -10, requestsMemory: 1024n, terminationGracePeriodNs: 0n }] },
