@@ -121,7 +121,11 @@ export const LAYERS: readonly Layer[] = [
     mayImport: ['monitor/ports', 'native', 'storage', 'byte-paths', 'core', 'errors', 'log'],
   },
   { path: 'metrics', holds: 'defines every metric, serves them over HTTP', mayImport: ['http', 'monitor/ports', 'log', 'core', 'errors'] },
-  { path: 'http', holds: 'HTTP servers with limits, and the type of the operations that they serve', mayImport: ['log', 'core', 'errors'] },
+  {
+    path: 'http',
+    holds: 'HTTP servers with limits, and the type of the operations that they serve',
+    mayImport: ['log', 'storage', 'core', 'errors'],
+  },
   {
     path: 'recording',
     holds: 'records every step of a run, reads it back',

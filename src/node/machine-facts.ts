@@ -1,4 +1,5 @@
 import type { LoadedConfig } from '../config/config.js';
+import { errnoOf } from '../config/parse/config-file.js';
 import type { Observations } from '../core/signal/observation.js';
 import { protectionText } from '../core/rank/rank.js';
 import type { Rule } from '../core/workload/rule.js';
@@ -11,8 +12,10 @@ import { KERNEL_FILES, readPolicyFacts } from './policy-facts.js';
 import type { Hindrance, MachineFacts, PolicyFacts, PresentSource, PresentWorkload } from '../config/lint/machine.js';
 import type { Node, NotifierState, WorkloadSource } from '../monitor/ports/ports.js';
 import { native } from '../native/index.js';
+import { readTokenFile } from '../storage/token-file.js';
 import { sourceText, type WorkloadSourceSpec } from '../workloads/kinds/source-spec.js';
 import { compileRules, namedOf, patternsOf } from '../workloads/workload-rules.js';
+import type { UnavailableError } from '../errors.js';
 import type { HostReading } from './open-reading.js';
 import { openRuntimeReading } from './runtime-reading.js';
 
@@ -56,6 +59,7 @@ export async function machineFactsOf(
     workloads: { present: presentWorkloads(workloads, rules), sources: config.workloads.map((entry) => presentSource(entry, openAlone)) },
     ...(policies.length > 0 && { policies: policyFactsOf(policies, node.identity.cgroup) }),
     programs: await programProblems(config),
+    ...(await tokenFileProblem(config.metricsTokenFile)),
   };
 }
 
@@ -69,6 +73,20 @@ async function programProblems({ hooks: { preEvict, postEvict }, policies }: Loa
   const runner = programs.size === 0 ? undefined : selectHost().openProgramRunner?.(native);
   const found = [...programs].map(async (program) => [program, await runner?.problemOf(program, CHECKED_WITHIN_MS)] as const);
   return new Map((await Promise.all(found)).flatMap(([program, problem]) => (problem === undefined ? [] : [[program, problem]])));
+}
+
+/** Without root a file that only root may read is what it should be. */
+async function tokenFileProblem(path: string | undefined): Promise<Pick<MachineFacts, 'tokenFile'>> {
+  if (path === undefined) return {};
+  try {
+    const { isPublic } = await readTokenFile(path);
+    if (!isPublic || selectHost().os === 'windows') return {};
+    return { tokenFile: { message: `all users of this machine may read or write the token in ${path}`, hint: `chmod o= ${path}` } };
+  } catch (error) {
+    if (errnoOf((error as Error).cause) === 'EACCES' && process.geteuid?.() !== 0) return {};
+    const { message, hint = '' } = error as UnavailableError;
+    return { tokenFile: { message: `the status page and the API answer 503: the file of the token cannot be used: ${message}`, hint } };
+  }
 }
 
 /** The same at the start, when nothing is armed and no filesystem has been read. */

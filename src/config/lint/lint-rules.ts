@@ -17,6 +17,7 @@ import { pressureRule } from './thresholds/pressure.js';
 import { reachRule } from './thresholds/reach.js';
 import { readingsRule } from './thresholds/readings.js';
 import { softAndHardRule } from './thresholds/soft-and-hard.js';
+import { tokenFileRule } from './token-file.js';
 import { zramRule } from './thresholds/zram.js';
 
 /** In the order of the report. */
@@ -42,6 +43,7 @@ export const LINT_RULES: readonly LintRule[] = [
   policyStepsRule,
   memoryNodesRule,
   hooksRule,
+  tokenFileRule,
 ];
 
 /**

@@ -56,6 +56,8 @@ export interface MachineFacts {
   readonly layout?: Layout | { readonly error: string };
   /** Programs of hooks and of policies that evictd will not run, with the reason. Left out: not read. */
   readonly programs?: ReadonlyMap<string, string>;
+  /** What is wrong with the file of `metrics.tokenFile`. Left out: nothing, or not read. */
+  readonly tokenFile?: { readonly message: string; readonly hint: string };
   /** undefined: not read. */
   readonly workloads: PresentWorkloads | undefined;
   /** Left out: there are no policies, or not read. */

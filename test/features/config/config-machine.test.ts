@@ -47,7 +47,7 @@ async function check(yaml: string): Promise<string[]> {
   const { notices, machine } = JSON.parse(stdout) as { notices: { code: string; message: string }[]; machine: { kind: string } };
   expect(machine.kind).toBe('read');
   return notices
-    .filter(({ code }) => /RULE|CRITICAL|EVICTABLE|SOURCE|NONE/.test(code))
+    .filter(({ code }) => /TOKEN|RULE|CRITICAL|EVICTABLE|SOURCE|NONE/.test(code))
     .map(({ code, message }) => `${code} ${message}`.replaceAll(names[0], 'SOURCE').replaceAll(names[1], 'DESERTED'));
 }
 
@@ -100,6 +100,18 @@ describe('evictd config check, with the cgroups that are there', () => {
   ])('%s', async (_rule, yaml, said) => {
     expect(await check(yaml)).toEqual(said.map((line) => (typeof line === 'string' ? line : (expect.stringMatching(line) as unknown))));
   });
+});
+
+test.each<[rule: string, token: string | undefined, mode: number, said: RegExp | undefined]>([
+  ['a secret', 'a token of the test', 0o640, undefined],
+  ['all users may read it', 'a token of the test', 0o644, /^EVICTD_LINT_TOKEN_FILE all users .* may read or write the token in .*token$/],
+  ['it is too short', 'short\n', 0o600, /^EVICTD_LINT_TOKEN_FILE the status page and the API answer 503: .* fewer than 16 characters$/],
+  ['it is missing', undefined, 0o600, /^EVICTD_LINT_TOKEN_FILE .* ENOENT/],
+])('the token of the status page: %s', async (_rule, token, mode, said) => {
+  const file = join(scratch(), 'token');
+  if (token !== undefined) writeFileSync(file, token, { mode });
+  const found = await check(`workloads: [{cgroup: SOURCE}]\nmetrics: {tokenFile: ${file}}`);
+  expect(found).toEqual(said === undefined ? [] : [expect.stringMatching(said)]);
 });
 
 describe('what a machine says', () => {

@@ -1,0 +1,39 @@
+import { constants } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { UnavailableError } from '../errors.js';
+
+/** A shorter token could be guessed. */
+const LEAST_CHARACTERS = 16;
+const MOST_BYTES = 4_096;
+
+export interface TokenFile {
+  readonly token: string;
+  /** All users of the machine may read or write the file. Of no meaning on Windows. */
+  readonly isPublic: boolean;
+}
+
+/**
+ * Reads a token: the only line of a file. A FIFO is an empty file.
+ *
+ * @throws UnavailableError  it cannot be read or is too short
+ */
+export async function readTokenFile(path: string): Promise<TokenFile> {
+  try {
+    const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    try {
+      const { mode } = await file.stat();
+      const { buffer, bytesRead } = await file.read(Buffer.alloc(MOST_BYTES));
+      const token = buffer.toString('utf8', 0, bytesRead).trim();
+      if (token.length < LEAST_CHARACTERS) throw new Error(`the token has fewer than ${String(LEAST_CHARACTERS)} characters`);
+      return { token, isPublic: (mode & 0o006) !== 0 };
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new UnavailableError('EVICTD_API_TOKEN_FILE', `${path}: ${reason}`, {
+      hint: `umask 077; head -c 24 /dev/urandom | base64 >${path}`,
+      cause: error,
+    });
+  }
+}
