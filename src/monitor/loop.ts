@@ -9,6 +9,7 @@ import type { MonitorParts } from './monitor-parts.js';
 import type { RestoredState } from '../state/saved-state.js';
 import { WakeThrottle } from './wake-throttle.js';
 import type { StepListener, Wake, WakeSource } from './ports/ports.js';
+import { isOfOperator } from './ports/wake.js';
 import { Reclaims } from './reclaims.js';
 import { Rehearsal } from './rehearsal.js';
 import { heldInput } from './unit-releases.js';
@@ -96,7 +97,7 @@ export class Monitor {
   }
 
   /** A step for what an operator asks. What a standing order has done counts before. Returns whether it was made. */
-  readonly ask = (request: Pick<Wake, 'source' | 'pause'>): boolean => {
+  readonly ask = (request: Pick<Wake, 'source' | 'pause' | 'request'>): boolean => {
     if (this.#parts.orders?.withdraw() === false) this.carriedOut();
     return this.#running && this.#pass({ ...request, atNs: process.hrtime.bigint() });
   };
@@ -202,7 +203,7 @@ export class Monitor {
   #pass(wake: Wake): boolean {
     const wakeNs = process.hrtime.bigint();
     this.#idleReadings.passed(wakeNs);
-    if (this.#notBeforeNs !== undefined && wakeNs < this.#notBeforeNs && wake.source !== 'pause' && wake.source !== 'resume') {
+    if (this.#notBeforeNs !== undefined && wakeNs < this.#notBeforeNs && !isOfOperator(wake)) {
       if (wake.source === 'tick' || wake.source === 'watchdog') {
         this.#quiet.tickWhileWaiting(this.#policy, this.#parts.node.read(), wakeNs);
       }

@@ -12,7 +12,7 @@ import type { PassTimes } from './ports/sent-signals.js';
 import type { StandingOrders } from './standing-orders.js';
 
 interface Answering {
-  readonly wake: Pick<Wake, 'source' | 'pause'>;
+  readonly wake: Pick<Wake, 'source' | 'pause' | 'request'>;
   readonly bootNs: () => bigint;
   readonly node: Pick<Node, 'read'>;
   readonly candidates: () => Candidates;
@@ -28,10 +28,10 @@ interface Answering {
 export function stepOn(
   policy: Policy,
   state: State,
-  readings: Omit<StepInput, 'nowNs' | 'ordered' | 'resumed' | 'pause' | 'bootNs' | 'policyResults' | keyof StepAnswers>,
+  readings: Omit<StepInput, 'nowNs' | 'ordered' | 'resumed' | 'pause' | 'request' | 'bootNs' | 'policyResults' | keyof StepAnswers>,
   { wake, bootNs, node, candidates, outside, orders, policies }: Answering,
 ) {
-  const { source, pause } = wake;
+  const { source, pause, request } = wake;
   const resumed = source === 'resume' && ({ resumed: true } as const);
   const isPausing = pause !== undefined || state.pauses.size > 0;
   const policyResults = policies?.results() ?? [];
@@ -45,6 +45,7 @@ export function stepOn(
       ...(ordered && { ordered }),
       ...resumed,
       ...(pause && { pause }),
+      ...(request && { request }),
       ...(isPausing && { bootNs: bootNs() }),
       ...answers,
     };

@@ -1,4 +1,5 @@
 import type { MemoryHoldings } from '../core/budget/growth-base.js';
+import type { OperatorRequest } from '../core/disruption/operator-request.js';
 import type { Observation, Observations } from '../core/signal/observation.js';
 import type { PauseRequest } from '../core/pause/operator-pause.js';
 import type { PolicyResult } from '../core/policy/policy-action.js';
@@ -107,6 +108,7 @@ export class RecordingReading {
         ...(json.ordered !== undefined && { ordered: fromJson(json.ordered) as Decision }),
         ...(json.resumed === true && { resumed: true }),
         ...(json.pause !== undefined && { pause: fromJson(json.pause) as PauseRequest }),
+        ...(json.request !== undefined && { request: fromJson(json.request) as OperatorRequest }),
         ...(json.bootNs !== undefined && { bootNs: integer(json.bootNs) }),
         ...(json.policyResults !== undefined && { policyResults: fromJson(json.policyResults) as readonly PolicyResult[] }),
       },

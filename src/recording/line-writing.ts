@@ -40,7 +40,7 @@ export class RecordingWriting {
 
   #step({ wake, input, observations, lastLooks, outside, decisions, ...ofPolicies }: RecordedStep, candidates: readonly unknown[]): string {
     const { policyReadings, policyLook, policyWorkloads, policyProcesses } = ofPolicies;
-    const { nowNs, layout, victims, reclaimed, ordered, resumed, pause, bootNs, policyResults } = input;
+    const { nowNs, layout, victims, reclaimed, ordered, resumed, pause, request, bootNs, policyResults } = input;
     this.#steps += 1;
     return line({
       kind: 'step',
@@ -54,6 +54,7 @@ export class RecordingWriting {
       ...(ordered && { ordered: toJson(ordered) }),
       ...(resumed && { resumed }),
       ...(pause && { pause: toJson(pause) }),
+      ...(request && { request: toJson(request) }),
       ...(bootNs !== undefined && { bootNs: jsonInteger(bootNs) }),
       ...(candidates.length > 0 && { candidates }),
       ...(lastLooks.length > 0 && { lastLooks: lastLooks.map((seen) => this.#observations(seen)) }),

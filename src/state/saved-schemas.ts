@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { DISRUPTION_REASONS } from '../core/disruption/disruption-cause.js';
 import { CONDITION_TYPES, RESOURCES, SIGNALS } from '../core/signal/signal.js';
 
 // What is read from disk is checked by these. Each call builds a schema, which takes zod a while.
@@ -133,6 +134,7 @@ function cause(): z.ZodMiniType {
       ...{ policy: z.string(), scope: z.string(), condition: z.string(), graceNs: z.bigint() },
       ...{ memory: z.optional(observation()), judgedBy: z.optional(z.enum(['swap', 'cgroup'])) },
     },
+    disruption: { reason: z.enum(DISRUPTION_REASONS), message: z.string(), graceNs: z.optional(z.bigint()), by: z.optional(z.string()) },
   });
 }
 

@@ -43,7 +43,7 @@ function withoutZero({ observedGeneration, ...rest }: PodCondition): Readonly<Re
 function countsOf(decisions: readonly Decision[]): Readonly<Record<string, number>> {
   const counts: Record<string, number> = {};
   for (const { cause } of decisions) {
-    if (cause.kind === 'policy') throw new Error('the kubelet has no policies');
+    if (cause.kind === 'policy' || cause.kind === 'disruption') throw new Error('the kubelet has no policies and no disruptions');
     const counter = cause.kind === 'threshold' ? cause.threshold.signal : breachCounter(cause.breach);
     counts[counter] = (counts[counter] ?? 0) + 1;
   }

@@ -52,13 +52,13 @@ export function budgetOf({ departures, evictionBudget }: BudgetPolicy): Eviction
 
 /**
  * Adds an eviction that was decided, and drops those that have left the window. Repeated evictions of one workload count
- * as one, at the time of the last. A storage limit is the workload's own.
+ * as one, at the time of the last. A storage limit is the workload's own, and a disruption is asked for.
  */
 export function withBudgeted(policy: BudgetPolicy, times: EvictionTimes, decision: Decision): EvictionTimes {
   const budget = budgetOf(policy);
   const { serial, resource, cause, decidedAtNs: atNs, victim, repeats } = decision;
   const { path } = victim.workload;
-  if (budget === undefined || cause.kind === 'storage-limit') return times;
+  if (budget === undefined || cause.kind === 'storage-limit' || cause.kind === 'disruption') return times;
   const earlier = inWindow(budget, repeats ? withoutVictim(times, resource, path) : times, resource, atNs);
   return new Map(times).set(resource, [...earlier, { decision: serial, atNs, priority: victim.priority, victim: path }]);
 }

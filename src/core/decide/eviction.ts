@@ -17,8 +17,7 @@ const EFFECTIVE_SHARE = 10n;
 
 /** Which workload is evicted, and all readings that led to it. */
 export interface Decision {
-  /** From 1. */
-  readonly serial: number;
+  readonly serial: number; // from 1
   readonly resource: Resource;
   readonly cause: EvictionCause;
   readonly victim: RankedWorkload;
@@ -288,9 +287,10 @@ export function freedBytes(eviction: EvictionInFlight, nodeAfter: Observation | 
 
 /** A disk's yield is judged by departure no-yield, because other workloads fill it meanwhile. */
 function isEffective(eviction: EvictionInFlight, reading: VictimReading): boolean {
-  if (eviction.decision.resource === 'pids') return true; // No process is left, so all its process ids are free.
+  const { resource, cause, victim } = eviction.decision;
+  if (resource === 'pids' || cause.kind === 'disruption') return true; // No process is left, and that is all it is for.
   const stays = staysBytes(eviction.decision);
-  if ((reading.removed && stays === 0n) || eviction.decision.victim.holding !== undefined) return true;
+  if ((reading.removed && stays === 0n) || victim.holding !== undefined) return true;
   const freed = freedBytes(eviction, undefined);
   return freed * EFFECTIVE_SHARE >= expectedBytes(eviction.decision) && freed >= stays;
 }

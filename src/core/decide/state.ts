@@ -3,6 +3,7 @@ import type { EvictionBudget, EvictionTimes } from '../budget/eviction-budget.js
 import type { GrowthBases } from '../budget/growth-base.js';
 import type { ConditionsObserved } from '../threshold/node-condition.js';
 import type { Departures } from './departures.js';
+import type { Disruptions } from '../disruption/disruption-cause.js';
 import type { EvictionInFlight } from './eviction.js';
 import type { FirstObserved } from '../threshold/grace-period.js';
 import type { Collection, Layout } from '../signal/layout.js';
@@ -102,6 +103,8 @@ export interface State {
   readonly settled: ReadonlyMap<string, string>;
   /** An operator has paused evictions. */
   readonly pauses: OperatorPauses;
+  /** What is to end whatever the node's readings are, and is not decided yet. Not kept over a restart. */
+  readonly disruptions: Disruptions;
   /** Ladders, and what they hold. Not kept over a restart. */
   readonly policies: PolicyState;
   readonly decisions: number;
@@ -131,6 +134,7 @@ export const initialState: State = {
   held: new Map(),
   settled: new Map(),
   pauses: new Map(),
+  disruptions: new Map(),
   policies: initialPolicyState,
   decisions: 0,
 };

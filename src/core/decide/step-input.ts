@@ -1,5 +1,6 @@
 import type { MemoryHoldings } from '../budget/growth-base.js';
 import type { Decision, VictimReading } from './eviction.js';
+import type { OperatorRequest } from '../disruption/operator-request.js';
 import type { Layout } from '../signal/layout.js';
 import type { Observations } from '../signal/observation.js';
 import type { PauseRequest } from '../pause/operator-pause.js';
@@ -31,6 +32,8 @@ export interface StepInput {
   readonly resumed?: true;
   /** An operator asks evictd to pause evictions. Left out: not now. */
   readonly pause?: PauseRequest;
+  /** What else an operator asks for. Left out: nothing. */
+  readonly request?: OperatorRequest;
   /** CLOCK_BOOTTIME at `nowNs`. Left out: there is no pause. */
   readonly bootNs?: bigint;
   /** systemd cannot be reached: held units stay stopped. */

@@ -12,6 +12,7 @@ import {
 import { updateContainerFsThresholds } from './containerfs.js';
 import { dueAtNs, soonest } from './next-deadline.js';
 import type { Effect } from './effect.js';
+import { choiceOf } from '../rank/eviction-decision.js';
 import { inFlight, type Decision } from './eviction.js';
 import { thresholdsMetOrOwed } from '../threshold/episode.js';
 import { episodeEffects, reportedEpisodes } from '../threshold/reported-episode.js';
@@ -36,6 +37,7 @@ import { afterReclaim } from '../reclaim/reclaim-progress.js';
 import { counting } from '../threshold/averaging-window.js';
 import { afterNews, released } from '../systemd/restart-storm.js';
 import { mayActOn } from './shutdown-eviction.js';
+import { stepDisruptions } from '../disruption/disruption-step.js';
 import { stepPolicies } from '../ladder/policy-step.js';
 import type { Policy, State } from './state.js';
 import { isResourceThreshold, operandsOf, thresholdId, type Threshold } from '../threshold/threshold.js';
@@ -70,12 +72,25 @@ export function step(policy: Policy, before: State, input: StepInput): StepResul
 
 /** The thresholds first: they never wait for a policy. */
 function stepWithPolicies(policy: Policy, before: State, input: StepInput): StepResult {
-  const made = stepWithOrder(policy, before, input);
+  const made = withDisruptions(policy, stepWithOrder(policy, before, input), input);
   const changed = stepPolicies(policy, made, input);
   if (changed === undefined) return made;
-  const { state, effects, isAwaiting } = changed;
-  const policiesDueNs = isAwaiting ? input.nowNs + AWAITED_NS : dueAtNs(policy, state, input.nowNs);
-  return { ...made, state, effects, dueAtNs: soonest(made.dueAtNs, policiesDueNs) };
+  return withChanges(policy, made, changed, input);
+}
+
+function withDisruptions(policy: Policy, made: StepResult, input: StepInput): StepResult {
+  const changed = stepDisruptions(policy, made, input);
+  return changed === undefined ? made : withChanges(policy, made, changed, input);
+}
+
+function withChanges(
+  policy: Policy,
+  made: StepResult,
+  { state, effects, isAwaiting }: Pick<StepResult, 'state' | 'effects'> & { readonly isAwaiting: boolean },
+  { nowNs }: StepInput,
+): StepResult {
+  const dueNs = isAwaiting ? nowNs + AWAITED_NS : dueAtNs(policy, state, nowNs);
+  return { ...made, state, effects, dueAtNs: soonest(made.dueAtNs, dueNs) };
 }
 
 function stepWithOrder(policy: Policy, before: State, input: StepInput): StepResult {
@@ -246,28 +261,16 @@ function continued(policy: Policy, state: State, layout: Layout, input: StepInpu
   return { ...result(policy, state, input, victims, [], chosen), dueAtNs: nowNs };
 }
 
-function begin(
-  { settled, decisions, reclaiming, collectedAt, measurementAwaitedSince, evictionTimes, reported, baselines }: State,
-  { evictions, effects, withoutYield, unitEvictions, held }: VictimsNow,
-  nowNs: bigint,
-): Chosen {
+function begin(state: State, victims: VictimsNow, nowNs: bigint): Chosen {
+  const { reclaiming, collectedAt, reported } = state;
+  const { evictions, effects, withoutYield, unitEvictions, held } = victims;
   const outcomes = effects.flatMap((effect) => (effect.kind === 'outcome' ? [effect.outcome] : []));
   const lasting = [...reported.values()].flatMap(({ threshold }) => operandsOf(threshold).map(({ signal }) => signal));
   return {
-    effects: [],
-    evictions,
-    settled,
-    decisions,
-    reclaiming,
-    collectedAt,
-    measurementAwaitedSince,
-    withoutYield,
-    baselines: basesNow(baselines, outcomes, withoutYield, lasting, nowNs),
-    evictionTimes: withoutUnsent(evictionTimes, outcomes),
-    unitEvictions,
-    held,
-    awaiting: false,
-    over: [],
+    ...choiceOf(state),
+    ...{ evictions, reclaiming, collectedAt, withoutYield, unitEvictions, held },
+    baselines: basesNow(state.baselines, outcomes, withoutYield, lasting, nowNs),
+    evictionTimes: withoutUnsent(state.evictionTimes, outcomes),
   };
 }
 

@@ -129,7 +129,8 @@ function nodeNow(
 
 /** Without departure hard-grace a hard eviction keeps its second. */
 function isSoft({ cause }: Decision): boolean {
-  return cause.kind === 'policy' || (cause.kind === 'threshold' && thresholdKind(cause.threshold) === 'soft');
+  if (cause.kind === 'threshold') return thresholdKind(cause.threshold) === 'soft';
+  return cause.kind === 'policy' || cause.kind === 'disruption';
 }
 
 interface OutcomeFacts {

@@ -12,7 +12,10 @@ export type StorageLimitSignal = (typeof STORAGE_LIMIT_SIGNALS)[number];
 /** Of an eviction that a policy decided. */
 export const POLICY_SIGNAL = 'policy';
 
-export type EvictionSignal = Signal | StorageLimitSignal | typeof POLICY_SIGNAL;
+/** Of an eviction that is not for a resource: a taint, an operator. */
+export const DISRUPTION_SIGNAL = 'disruption';
+
+export type EvictionSignal = Signal | StorageLimitSignal | typeof POLICY_SIGNAL | typeof DISRUPTION_SIGNAL;
 
 const BY_BREACH: Readonly<Record<StorageBreach['kind'], StorageLimitSignal>> = {
   emptyDir: 'emptydirfs.limit',
@@ -28,5 +31,7 @@ export function evictionSignal({ cause }: Pick<Decision, 'cause'>): EvictionSign
       return BY_BREACH[cause.breach.kind];
     case 'policy':
       return POLICY_SIGNAL;
+    case 'disruption':
+      return DISRUPTION_SIGNAL;
   }
 }

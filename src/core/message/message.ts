@@ -83,6 +83,8 @@ function causeText(cause: Decision['cause'], thresholdText: (cause: ThresholdCau
       return breachText(cause.breach);
     case 'policy':
       return policyReasonText(cause);
+    case 'disruption':
+      return cause.message;
   }
 }
 

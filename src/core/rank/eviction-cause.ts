@@ -1,4 +1,5 @@
 import type { StorageBreach } from '../disk/storage-limit.js';
+import type { DisruptionCause } from '../disruption/disruption-cause.js';
 import type { PolicyCause, PolicyReason } from '../policy/policy-reason.js';
 import type { Observation } from '../signal/observation.js';
 import { filesystemOf, type Signal } from '../signal/signal.js';
@@ -12,7 +13,7 @@ export interface StorageLimitCause {
   readonly breach: StorageBreach;
 }
 
-export type EvictionCause = ThresholdCause | StorageLimitCause | PolicyCause;
+export type EvictionCause = ThresholdCause | StorageLimitCause | PolicyCause | DisruptionCause;
 
 /** The reading of the node that an eviction is compared with. undefined: there is none. */
 export function nodeBefore(cause: EvictionCause): { readonly signal: Signal; readonly observation: Observation } | undefined {
@@ -20,6 +21,7 @@ export function nodeBefore(cause: EvictionCause): { readonly signal: Signal; rea
     case 'threshold':
       return { signal: cause.threshold.signal, observation: cause.observation };
     case 'storage-limit':
+    case 'disruption':
       return undefined;
     case 'policy':
       return cause.memory && { signal: 'memory.available', observation: cause.memory };
@@ -70,6 +72,7 @@ export function isUrgent(cause: EvictionCause, graceNs: bigint): boolean {
     case 'threshold':
       return isUrgentThreshold(cause.threshold);
     case 'storage-limit':
+    case 'disruption':
       return false;
     case 'policy':
       return graceNs <= 0n;

@@ -3,6 +3,7 @@ import { withoutBases } from '../budget/growth-base.js';
 import { repeatedGrowers } from '../budget/repeated-eviction.js';
 import { inFlight, type Decision, type UnitDecision } from '../decide/eviction.js';
 import type { Effect } from '../decide/effect.js';
+import type { DisruptionCause } from '../disruption/disruption-cause.js';
 import type { DiskHolder } from '../disk/filesystem-holders.js';
 import type { EvictionCause } from './eviction-cause.js';
 import type { RankedWorkload } from './rank.js';
@@ -81,10 +82,14 @@ export function decide(
     evictions: policy.dryRun ? choice.evictions : [...choice.evictions, inFlight(decision)],
     decisions: serial,
     evictionTimes: policy.dryRun ? choice.evictionTimes : withBudgeted(policy, choice.evictionTimes, decision),
-    // A policy's eviction has no base of its own: what a threshold's knows of growth stays.
-    baselines: policy.dryRun || cause.kind === 'policy' ? choice.baselines : withoutBases(choice.baselines, decision.resource),
+    // Other evictions have no base of their own: what a threshold's knows of growth stays.
+    baselines: policy.dryRun || !hasBase(cause) ? choice.baselines : withoutBases(choice.baselines, decision.resource),
     held: hold ? new Map(choice.held).set(hold.unit, hold) : choice.held,
   };
+}
+
+function hasBase({ kind }: EvictionCause): boolean {
+  return kind === 'threshold' || kind === 'storage-limit';
 }
 
 function unitDecision(
@@ -96,6 +101,7 @@ function unitDecision(
 ): UnitDecision | undefined {
   if (unit === undefined || only !== undefined) return undefined;
   const evictions = evictionsBefore(path, choice, nowNs) + 1;
+  if (cause.kind === 'disruption') return { evictions, stop, hold: undefined };
   const stopped = {
     unit: unit.name,
     decision: serial,
@@ -107,7 +113,7 @@ function unitDecision(
   return { evictions, stop, hold: holdOf(stopped, choice.held, nowNs) };
 }
 
-function conditionOf(cause: EvictionCause): ConditionType {
+function conditionOf(cause: Exclude<EvictionCause, DisruptionCause>): ConditionType {
   switch (cause.kind) {
     case 'threshold':
       return SIGNAL_FACTS[cause.threshold.signal].condition;
@@ -118,7 +124,7 @@ function conditionOf(cause: EvictionCause): ConditionType {
   }
 }
 
-/** A policy evicts for memory, whatever its condition is about: that is what the end of a workload gives back at once. */
+/** What is not about one resource counts for memory: that is what the end of a workload gives back at once. */
 function resourceOf(cause: EvictionCause): Resource {
   switch (cause.kind) {
     case 'threshold':
@@ -126,6 +132,7 @@ function resourceOf(cause: EvictionCause): Resource {
     case 'storage-limit':
       return 'ephemeral-storage';
     case 'policy':
+    case 'disruption':
       return 'memory';
   }
 }
@@ -134,12 +141,14 @@ function resourceOf(cause: EvictionCause): Resource {
 const DEFAULT_GRACE_NS = 30_000_000_000n;
 
 /**
+ * A disruption: as asked for, or the workload's own.
  * Hard, or over a storage limit: none, or the kubelet's second. Soft: the smaller of evictionMaxPodGracePeriod and the
  * workload's own. If the former is below 0 it is the smaller one to the kubelet (eviction_manager.go, synchronize,
  * v1.36.2), and no limit to evictd.
  */
 function graceNs({ departures, maxPodGracePeriodNs }: Policy, cause: EvictionCause, victim: RankedWorkload): bigint {
   const own = victim.workload.terminationGracePeriodNs;
+  if (cause.kind === 'disruption') return cause.graceNs ?? own ?? DEFAULT_GRACE_NS;
   if (cause.kind === 'policy') return own !== undefined && own < cause.graceNs ? own : cause.graceNs;
   if (cause.kind === 'storage-limit' || thresholdKind(cause.threshold) === 'hard') {
     return departures['hard-grace'] ? 0n : KUBELET_HARD_GRACE_NS;

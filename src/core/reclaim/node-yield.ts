@@ -27,9 +27,9 @@ export interface JudgedMemory {
  * the joined operand that counts bytes of memory. undefined: there is none, or it is not about memory of the node.
  */
 export function judgedMemory({ cause, resource }: Decision, departures: Departures): JudgedMemory | undefined {
-  if (!departures['node-yield'] || resource !== 'memory' || cause.kind === 'storage-limit') return undefined;
+  if (!departures['node-yield'] || resource !== 'memory') return undefined;
   if (cause.kind === 'threshold') return memoryOf(cause);
-  if (cause.judgedBy !== undefined) return undefined;
+  if (cause.kind !== 'policy' || cause.judgedBy !== undefined) return undefined;
   return cause.memory && { signal: 'memory.available', before: cause.memory, limit: cause.memory.available };
 }
 

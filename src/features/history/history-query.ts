@@ -14,7 +14,7 @@ import {
 } from '../../journal/reading/history-event.js';
 import { InvalidArgumentError } from 'commander';
 import { suggestion } from '../../config/value/report.js';
-import { POLICY_SIGNAL, STORAGE_LIMIT_SIGNALS } from '../../core/message/eviction-signal.js';
+import { DISRUPTION_SIGNAL, POLICY_SIGNAL, STORAGE_LIMIT_SIGNALS } from '../../core/message/eviction-signal.js';
 import { SIGNALS } from '../../core/signal/signal.js';
 import { errnoName } from '../../errors.js';
 import { unreadable, type OpenJournal } from '../../journal/reading/journal-reader.js';
@@ -113,7 +113,7 @@ export const TYPES: readonly string[] = [
   ...['start', 'reload', 'pause', 'resume', 'reload-refused', 'stop', 'torn', 'oversize'],
 ];
 
-export const RECORDED_SIGNALS: readonly string[] = [...SIGNALS, ...STORAGE_LIMIT_SIGNALS, POLICY_SIGNAL];
+export const RECORDED_SIGNALS: readonly string[] = [...SIGNALS, ...STORAGE_LIMIT_SIGNALS, POLICY_SIGNAL, DISRUPTION_SIGNAL];
 
 /** Parses an option that is a list and repeatable. @throws InvalidArgumentError  for a word that is not `known` */
 export function listOf(known: readonly string[]): (text: string, before: readonly string[]) => readonly string[] {

@@ -43,14 +43,16 @@ export const openKernelLogLine =
 function oomdLine(decision: Decision, pressure: string): string {
   const { victim, cause } = decision;
   const { workload, stats, process: only } = victim;
-  const [ruleset, group] =
-    cause.kind === 'policy'
-      ? [cause.policy, actedOn(cause)]
-      : [evictionSignal(decision), cause.kind === 'threshold' ? thresholdKind(cause.threshold) : 'limit'];
+  const [ruleset, group] = cause.kind === 'policy' ? [cause.policy, actedOn(cause)] : [evictionSignal(decision), groupOf(cause)];
   const bytes = String(only?.residentBytes ?? stats?.usageBytes ?? 0n);
   const killer = only === undefined ? 'evictd' : `evictd process:${String(only.pid)}(${printable(only.command)})`;
   const line = `oomd kill: ${pressure} ${printable(workload.path)} ${bytes} ruleset:[${ruleset}] detectorgroup:[${group}] killer:${killer} v2`;
   return Buffer.from(line).subarray(0, AT_MOST).toString();
+}
+
+function groupOf(cause: Decision['cause']): string {
+  if (cause.kind === 'threshold') return thresholdKind(cause.threshold);
+  return cause.kind === 'disruption' ? cause.reason : 'limit';
 }
 
 /** The three averages of memory.pressure, `full`. */

@@ -27,7 +27,7 @@ export const openKilledSignal: OpenNotifier = ({ killedSignal, oomdBusName }, { 
 function reasonOf(decision: Decision): string {
   const { cause, resource } = decision;
   if (cause.kind === 'policy') return actedOn(cause);
-  if (resource !== 'memory') return evictionSignal(decision);
+  if (resource !== 'memory' || cause.kind === 'disruption') return evictionSignal(decision);
   const joined = cause.kind === 'threshold' ? (cause.joined ?? []) : [];
   return joined.some(({ operand }) => operand.signal.startsWith('memory.pressure.')) ? 'memory-pressure' : 'memory-used';
 }

@@ -155,6 +155,10 @@ function causeOf(decision: Decision): Record<string, unknown> {
         ...(memory && { available: jsonInteger(memory.available), capacity: jsonInteger(memory.capacity) }),
       };
     }
+    case 'disruption': {
+      const { reason, message, by } = cause;
+      return { signal: evictionSignal(decision), kind: 'disruption', disruption: { reason, message, ...(by !== undefined && { by }) } };
+    }
   }
 }
 

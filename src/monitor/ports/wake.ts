@@ -1,3 +1,4 @@
+import type { OperatorRequest } from '../../core/disruption/operator-request.js';
 import type { PauseRequest } from '../../core/pause/operator-pause.js';
 
 /** What wakes the loop, and when the native layer saw it (monotonic clock). */
@@ -10,6 +11,7 @@ export interface Wake {
   readonly counters?: readonly string[];
   /** Of an operator. */
   readonly pause?: PauseRequest;
+  readonly request?: OperatorRequest;
 }
 export type NotifierMechanism = 'memcg_threshold' | 'sampler' | 'psi_trigger' | 'memcg_events' | 'memcg_oom' | 'memory_notification';
 export type WakeSource =
@@ -22,8 +24,14 @@ export type WakeSource =
   | 'reload'
   | 'resume'
   | 'pause'
+  | 'request'
   | 'filesystem'
   | 'reclaim'
   | 'policy'
   | 'watchdog'
   | 'standing_order';
+
+/** What an operator asks for waits for nothing. */
+export function isOfOperator({ source }: Pick<Wake, 'source'>): boolean {
+  return source === 'pause' || source === 'resume' || source === 'request';
+}

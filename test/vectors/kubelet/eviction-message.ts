@@ -19,7 +19,7 @@ const NANO = 1_000_000_000n;
 
 /** The kubelet's text (eviction/helpers.go, evictionMessage, and the formats of the limits; v1.36.2). */
 export function evictionMessage({ cause, resource, victim }: Decision): EvictionMessage {
-  if (cause.kind === 'policy') throw new Error('the kubelet has no policies');
+  if (cause.kind === 'policy' || cause.kind === 'disruption') throw new Error('the kubelet has no policies and no disruptions');
   if (cause.kind === 'storage-limit') return { message: limitMessage(cause.breach), annotations: null };
   const message = thresholdText(cause, resource);
   const { workload, stats } = victim;

@@ -1,0 +1,22 @@
+/**
+ * Why a workload is ended although the node is not short of anything. `taint`: it does not tolerate a NoExecute taint.
+ * `eviction`: an operator asks for its eviction. `drain`: the node is drained. `preemption`: a more important workload
+ * needs its room.
+ */
+export const DISRUPTION_REASONS = ['taint', 'eviction', 'drain', 'preemption'] as const;
+export type DisruptionReason = (typeof DISRUPTION_REASONS)[number];
+
+/** By workload id: what is to end and is not decided yet, because facts about it are outstanding. */
+export type Disruptions = ReadonlyMap<string, DisruptionCause>;
+
+/** A workload is to end, whatever the node's readings are. */
+export interface DisruptionCause {
+  readonly kind: 'disruption';
+  readonly reason: DisruptionReason;
+  /** The rest of the sentence 'evicting web with SIGTERM: …': 'an operator asked for it'. */
+  readonly message: string;
+  /** Between SIGTERM and SIGKILL; 0: SIGKILL at once. Left out: the workload's own, or 30 s. */
+  readonly graceNs?: bigint;
+  /** Who asked for it. Left out: no one did, or it is not known. */
+  readonly by?: string;
+}

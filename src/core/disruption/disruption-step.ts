@@ -1,0 +1,86 @@
+import type { Effect } from '../decide/effect.js';
+import type { StepInput } from '../decide/step-input.js';
+import type { Policy, State } from '../decide/state.js';
+import { fullPause } from '../pause/operator-pause.js';
+import { choiceOf, decide, type Choice } from '../rank/eviction-decision.js';
+import { rank } from '../rank/rank.js';
+import type { Candidates, Protection, Workload } from '../workload/workload.js';
+import type { DisruptionCause, Disruptions } from './disruption-cause.js';
+
+/** systemd answers within milliseconds unless it is in trouble itself. */
+const AWAITS_NS = 250_000_000n;
+
+/**
+ * The disruptions' part of a step, after that of the thresholds: evicts what is to end whatever the node's readings are.
+ * undefined: there is nothing to do.
+ */
+export function stepDisruptions(
+  policy: Policy,
+  made: { readonly state: State; readonly effects: readonly Effect[] },
+  input: StepInput,
+): { readonly state: State; readonly effects: readonly Effect[]; readonly isAwaiting: boolean } | undefined {
+  const { state } = made;
+  const asked = withRequest(state.disruptions, input);
+  if (asked.size === 0) return undefined;
+  const found = input.candidates();
+  const waiting = new Map<string, DisruptionCause>();
+  let choice = choiceOf(state);
+  for (const [id, cause] of asked) {
+    const next = disrupt({ policy, state, found, nowNs: input.nowNs }, choice, id, cause);
+    if (next === 'awaited') waiting.set(id, cause);
+    else choice = next;
+  }
+  const { effects, awaiting: _, over: __, ...chosen } = choice;
+  return {
+    state: { ...state, ...chosen, disruptions: waiting },
+    effects: [...made.effects, ...effects],
+    isAwaiting: waiting.size > 0,
+  };
+}
+
+function withRequest(before: Disruptions, { request }: StepInput): Disruptions {
+  if (request === undefined) return before;
+  return new Map([...before, ...request.workloads.map((id): [string, DisruptionCause] => [id, request.cause])]);
+}
+
+/** What the disruptions of one step share. */
+export interface DisruptionContext {
+  readonly policy: Policy;
+  readonly state: Pick<State, 'failedKills' | 'layout' | 'pauses'>;
+  readonly found: Candidates;
+  readonly nowNs: bigint;
+}
+
+/**
+ * Evicts a workload, unless it is gone, is being evicted, or may not be evicted. 'awaited': facts about it arrive in a
+ * moment.
+ */
+export function disrupt(context: DisruptionContext, choice: Choice, id: string, cause: DisruptionCause): Choice | 'awaited' {
+  const { policy, state, found, nowNs } = context;
+  const workload = found.usages.find((usage) => usage.workload.id === id)?.workload;
+  if (workload === undefined || isBeingEvicted(choice, workload) || refusalOf(context, workload) !== undefined) return choice;
+  if (found.awaited?.(workload, AWAITS_NS)) return 'awaited';
+  found.measure?.(workload);
+  const usages = found.usages.filter((usage) => usage.workload.id === id);
+  const [victim] = rank('memory.available', state.layout ?? 'single', usages, policy.departures);
+  if (victim === undefined) return choice;
+  const unitStop = found.stop?.(workload);
+  return decide(policy, choice, cause, { victim, ranking: [victim], unreadable: [], unitStop }, nowNs);
+}
+
+export function isBeingEvicted({ evictions }: Pick<State, 'evictions'>, { id }: Pick<Workload, 'id'>): boolean {
+  return evictions.some(({ decision }) => decision.victim.workload.id === id);
+}
+
+/** Why no workload at all is ended now, or why this one is not. undefined: it may be ended. */
+export function refusalOf(
+  { policy, state, found, nowNs }: DisruptionContext,
+  workload: Workload,
+): Protection | 'no source' | 'paused' | 'shutdown' | undefined {
+  if (!policy.hasWorkloadSource) return 'no source';
+  if (policy.shuttingDown) return 'shutdown';
+  if (fullPause(state.pauses) !== undefined) return 'paused';
+  if (workload.protection !== undefined) return workload.protection;
+  if (nowNs < (state.failedKills.get(workload.id) ?? nowNs)) return { kind: 'kill-failed' };
+  return found.veto?.(workload);
+}

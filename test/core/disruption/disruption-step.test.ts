@@ -1,0 +1,93 @@
+import { describe, expect, test } from 'vitest';
+import type { DisruptionCause } from '../../../src/core/disruption/disruption-cause.js';
+import { decisionMessage } from '../../../src/core/message/message.js';
+import { remainingBudget } from '../../../src/core/budget/eviction-budget.js';
+import { candidates, Mi, policy, SECOND, threshold, workload } from '../support.js';
+import { evicted, Timeline } from '../timeline.js';
+
+const CAUSE: DisruptionCause = { kind: 'disruption', reason: 'eviction', message: 'an operator asked for it' };
+const PLENTY = { 'memory.available': 500n * Mi };
+const SHORT = { 'memory.available': 50n * Mi };
+const BUDGET = { max: 1, windowNs: 600n * SECOND, bands: [] };
+const ALL = candidates(
+  [workload('db', { protection: { kind: 'critical' } }), 300n * Mi],
+  [workload('web', { terminationGracePeriodNs: 5n * SECOND }), 200n * Mi],
+  [workload('batch'), 100n * Mi],
+);
+const asked = (ids: readonly string[], cause: Partial<DisruptionCause> = {}) => ({
+  request: { kind: 'evict', workloads: ids, cause: { ...CAUSE, ...cause } } as const,
+});
+
+function timeline(overrides: Parameters<typeof policy>[1] = {}, all = ALL): Timeline {
+  return new Timeline(policy([threshold('memory.available', '100Mi')], overrides), all);
+}
+
+describe('evictions that are asked for', () => {
+  test('with the own grace period of each, or 30 s, or the one that is asked for', () => {
+    const made = timeline();
+    expect(made.said(1, PLENTY, {}, asked(['id-web', 'id-batch']))).toEqual(['evict web grace 5', 'evict batch grace 30']);
+    expect(timeline().said(1, PLENTY, {}, asked(['id-web'], { graceNs: 0n }))).toEqual(['evict web grace 0']);
+  });
+
+  test('the decision says why', () => {
+    const effect = timeline()
+      .at(1, PLENTY, {}, asked(['id-web']))
+      .find(({ kind }) => kind === 'evict');
+    expect(effect?.kind === 'evict' && decisionMessage(effect.decision)).toBe(
+      'evicting web with SIGTERM, SIGKILL after 5s: an operator asked for it; web uses 200MiB, has no request, priority 0',
+    );
+  });
+
+  test('SIGKILL follows after the grace period, or at a hard threshold of memory; whatever it frees, it is done', () => {
+    const late = timeline();
+    late.said(1, PLENTY, {}, asked(['id-web']));
+    expect(late.said(6, PLENTY, { 1: {} })).toEqual(['escalate: grace period over']);
+    expect(late.said(7, PLENTY, { 1: { processes: 0, usageBytes: 300n * Mi } })).toEqual(['killed web 0Mi']);
+    const short = timeline();
+    short.said(1, PLENTY, {}, asked(['id-web']));
+    expect(short.said(2, SHORT, { 1: {} })).toContain('escalate: hard threshold met');
+    expect(evicted(short.said(3, SHORT, { 1: {} }))).toEqual([]); // what is dying comes back first
+  });
+
+  test.each([
+    ['a protected workload', {}, asked(['id-db'])],
+    ['one that is gone', {}, asked(['id-other'])],
+    ['without a workload source', { hasWorkloadSource: false }, asked(['id-web'])],
+    ['while the machine shuts down', { shuttingDown: true }, asked(['id-web'])],
+  ] as const)('not: %s', (_rule, overrides, request) => {
+    const made = timeline(overrides);
+    expect(made.said(1, PLENTY, {}, request)).toEqual([]);
+    expect(made.state.disruptions.size).toBe(0);
+  });
+
+  test('not in a pause, and not twice', () => {
+    const paused = timeline({ maxPauseNs: 600n * SECOND });
+    paused.said(0, PLENTY, {}, { pause: { forNs: 60n * SECOND, reason: 'test' }, bootNs: 0n });
+    expect(paused.said(1, PLENTY, {}, { ...asked(['id-web']), bootNs: SECOND })).toEqual([]);
+    const twice = timeline();
+    twice.said(1, PLENTY, {}, asked(['id-web']));
+    expect(twice.said(2, PLENTY, { 1: {} }, asked(['id-web']))).toEqual([]);
+  });
+
+  test('a dry run only says so', () => {
+    const made = timeline({ dryRun: true });
+    expect(made.said(1, PLENTY, {}, asked(['id-web']))).toEqual(['evict web grace 5 dry']);
+    expect(made.state.evictions).toEqual([]);
+  });
+
+  test('it waits until systemd has told what stops with the unit', () => {
+    let isAwaited = true;
+    const made = timeline({}, { ...ALL, awaited: () => isAwaited });
+    expect(made.said(1, PLENTY, {}, asked(['id-web']))).toEqual([]);
+    expect(made.dueAtNs).toBe(SECOND + 5_000_000n);
+    isAwaited = false;
+    expect(made.said(1.005, PLENTY)).toEqual(['evict web grace 5']);
+    expect(made.said(1.01, PLENTY, { 1: {} })).toEqual([]);
+  });
+
+  test('the eviction budget of a resource does not count them', () => {
+    const made = timeline({ evictionBudget: BUDGET });
+    made.said(1, PLENTY, {}, asked(['id-web']));
+    expect(remainingBudget(BUDGET, made.state.evictionTimes, 'memory', SECOND)).toBe(1);
+  });
+});
