@@ -142,9 +142,6 @@ function notNamed(...parts: readonly string[]): RegExp {
  */
 const sameEverywhere = [
   'admit',
-  'check',
-  'doctor',
-  'history',
   'hung-filesystem',
   'journal',
   'kubelet-profile',
