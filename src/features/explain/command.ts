@@ -86,6 +86,7 @@ async function explainLocally(
   const reading = await open(loaded);
   try {
     await filesystemsRead(reading.node);
+    reading.node.arm(loaded.config.thresholds, () => undefined); // pressure and swap are read only where a threshold asks for them
     const observations = reading.node.read();
     const report = await rankingIn(reading, loaded, signal);
     const moment = {

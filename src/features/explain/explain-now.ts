@@ -79,14 +79,14 @@ function explainClause(operand: Operand, { observed, missing, pending, absent }:
     const reason = missing.get(signal) ?? pending?.get(signal) ?? absent?.get(signal) ?? 'not read';
     return { signal, text: `${signal} ${compared}: ${reason}`, met: null, left: null, leftRatio: null };
   }
-  const { available, capacity } = observation;
+  const { available, capacity, standIn } = observation;
   const limit = resolve(value, capacity);
   const met = operandMet(operand, observation);
   const left = operatorOf(signal) === '>' ? limit - available : available - limit;
   const share = value.kind === 'percentage' ? ` = ${amountOf(signal, limit)}` : '';
   return {
     signal,
-    text: `${signal} ${amountOf(signal, available)} ${compared}${share}`,
+    text: `${signal}${standIn ? ` (${standIn})` : ''} ${amountOf(signal, available)} ${compared}${share}`,
     met,
     left: met ? null : amountOf(signal, left),
     leftRatio: met || capacity <= 0n ? null : Number(left) / Number(capacity),

@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { explainCommand } from '../../../src/features/explain/command.js';
 import { candidates, Mi, policy, SECOND, threshold, workload } from '../../core/support.js';
+import type { Observation } from '../../../src/core/signal/observation.js';
+import type { Signal } from '../../../src/core/signal/signal.js';
 import { RecordingStream } from '../../../src/recording/recording-stream.js';
 import { recorder, SimulatedRun } from '../../recording/recorded-run.js';
 import { reading } from '../check/support.js';
@@ -32,6 +34,15 @@ test('a workload by name, path or pattern, with its place and values', async () 
   expect(out).toContain('batch comes before it by priority');
   expect(out).toContain('\nno evictd guards this node (');
   for (const same of ['/web', 'w*']) expect((await explain(same)).out).toBe(out);
+});
+
+test('pressure is read by the average of the kernel, as by check', async () => {
+  const avg10: Observation = { available: 125_000_000n, capacity: 1_000_000_000n, timeNs: 0n, source: 'a test', standIn: 'avg10' };
+  const asked = new Map<Signal, Observation>([['memory.pressure.full', avg10]]);
+  const given = fakeReading(() => ({ ...reading({}), ...(given.armed.length > 0 && { observed: asked }) }), { candidates: MEMBERS });
+  const places = ['--runtime-directory', join(directory, 'run')];
+  const { out } = await ran((io) => explainCommand({ io, open: () => given }), places);
+  expect(out).toContain('memory.pressure.full (avg10) 12.5% > 30%');
 });
 
 test('a signal without a threshold evicts nothing, which is said', async () => {
