@@ -10,7 +10,7 @@ import type { LoadedConfig } from '../config/config.js';
 import { selectHost } from '../host/select.js';
 import type { Request } from '../host/requests.js';
 import type { Log } from '../log/log.js';
-import { reloadRecord, reloadRefusedRecord, startRecord } from '../journal/records/record.js';
+import { reloadRecord, reloadRefusedRecord, startRecord, unfinishedRecord } from '../journal/records/record.js';
 import { answerPath, writeAnswer, type RequestAnswer } from '../state/request-answer.js';
 import type { Service } from '../features/service/service-notifications.js';
 import { native } from '../native/index.js';
@@ -97,6 +97,7 @@ function start({ locked, published, observed, acting: { monitor, shutdown }, ser
   });
   journal.record({ ...started, bootId: host.readBootId(), ...observed.kernelKills.counted });
   saved.settle();
+  void reportLost(locked, published);
   const mayEndOthers = host.mayEndOthers(native);
   announceStart(log, inForce.loaded, { node: node.identity, dryRun, mayEndOthers, machine: readStartFacts(node) });
   safeMode?.announce();
@@ -109,6 +110,19 @@ function start({ locked, published, observed, acting: { monitor, shutdown }, ser
   served.control?.start();
   process.nextTick(service.ready.bind(service)); // after the metrics server has bound its address
   shutdown.configure(inForce.config);
+}
+
+/** The evictions that were in flight when the machine went down. The state directory may hang, and no start waits for it. */
+async function reportLost({ options: { dryRun }, node: { identity }, inForce, log }: Locked, { journal, saved }: Published): Promise<void> {
+  const bootId = selectHost().readBootId();
+  if (dryRun || bootId === '' || saved.isOfThisBoot) return;
+  const { lostEvictions } = await import('../journal/reading/lost-evictions.js');
+  const lost = await lostEvictions(inForce.config.stateDirectory, identity.name, bootId).catch(() => []);
+  for (const decision of lost) {
+    const record = unfinishedRecord(decision, 'another boot');
+    journal.record(record);
+    log.warn(record.message);
+  }
 }
 
 /** Containers without a name are reported when the first names have been looked up, not at the next tick. */

@@ -33,6 +33,8 @@ export interface SavedStateParts {
 export interface SavedStateAccess {
   readonly restored: RestoredState;
   readonly keeper: StateKeeper;
+  /** An evictd before has saved it in this boot. */
+  readonly isOfThisBoot: boolean;
   /** Records the outcome of decisions that are no longer in the state. To be called after the record of the start. */
   settle(): void;
   /**
@@ -65,11 +67,12 @@ export function openSavedState({ runtimeDirectory }: Pick<Config, 'runtimeDirect
   return {
     restored,
     keeper,
+    isOfThisBoot: file.found.text !== undefined && saved.discarded === undefined,
     settle: () => {
       for (const [serial, decision] of journal.earlier.unfinished) {
         if (continued.has(serial)) continue;
         const isStateOlder = file.found.text !== undefined && saved.discarded === undefined && saved.state.decisions < serial;
-        const record = unfinishedRecord(decision, isStateOlder);
+        const record = unfinishedRecord(decision, isStateOlder ? 'not saved' : 'evictd ended');
         journal.record(record);
         log.warn(record.message, { decision: serial });
       }

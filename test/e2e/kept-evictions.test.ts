@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { errnoName } from '../../src/errors.js';
@@ -38,5 +38,21 @@ test(`an eviction stays in the history when other records have pushed it out of 
   const history = await command('history', '--config', evictd.configFile, '-o', 'json', '--type', 'eviction');
   expect(history.stderr).toBe('');
   expect(JSON.parse(history.stdout)).toMatchObject([{ result: 'killed', victim: { name: 'batch' }, decision: { decision: 1 } }]);
+  expect(await evictd.stop()).toBe(0);
+});
+
+test(`an eviction that was in flight when the machine went down is lost, and the history says so (${ON})`, async () => {
+  const node = testNode();
+  const evictd = new Evictd({ config: guarding(node) });
+  const earlier = (type: string, fields: object): string =>
+    `${JSON.stringify({ time: '2026-11-21T08:00:00.000Z', type, node: node.path, dryRun: false, ...fields })}\n`;
+  const victim = { name: 'batch', path: '/batch', id: '/batch#1' };
+  const lines = earlier('start', { bootId: 'another' }) + earlier('decision', { decision: 1, signal: 'memory.available', victim });
+  mkdirSync(dirname(evictd.journalFile), { recursive: true });
+  writeFileSync(join(dirname(evictd.journalFile), 'evictions.jsonl'), lines);
+  await evictd.guarding();
+  expect(await evictd.recorded('outcome')).toMatchObject({ decision: 1, result: 'lost', victim });
+  const history = await command('history', '--config', evictd.configFile, '-o', 'json', '--type', 'eviction');
+  expect(JSON.parse(history.stdout)).toMatchObject([{ result: 'lost', victim: { name: 'batch' } }]);
   expect(await evictd.stop()).toBe(0);
 });

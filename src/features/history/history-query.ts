@@ -86,7 +86,17 @@ export function relevanceOf({ since, until, types, all, rankings }: HistoryFilte
 }
 
 /** Results of an eviction, for `--result`. */
-export const RESULTS: readonly string[] = ['killed', 'ineffective', 'failed', 'vanished', 'abandoned', 'unseen', 'in-flight', 'dry-run'];
+export const RESULTS: readonly string[] = [
+  'killed',
+  'ineffective',
+  'failed',
+  'vanished',
+  'abandoned',
+  'lost',
+  'unseen',
+  'in-flight',
+  'dry-run',
+];
 
 /** Types of records (docs/journal.md), and 'eviction' for four of them joined. */
 export const TYPES: readonly string[] = [

@@ -4,6 +4,9 @@ import { FullRanking } from './full-ranking.js';
 /** Limit of the events that wait for the outcome of an earlier eviction. */
 const MOST_WAITING = 1_000;
 
+/** A start reads the journal of the boot before, which takes a moment. */
+const SOON_MS = 5_000;
+
 /** Joins records to events. */
 export interface Joining {
   /** Returns the events that are complete now. */
@@ -23,8 +26,9 @@ type Single = Extract<HistoryEvent, { kind: 'record' }>;
 export class ForwardJoining implements Joining {
   readonly #queue: (OpenEviction | Single)[] = [];
   readonly #open = new Map<string, OpenEviction>();
-  /** Evictions that their evictd left open when it ended. The next evictd writes their outcomes around its `start`. */
+  /** Evictions that their evictd left open when it ended. The next evictd writes their outcomes soon after its `start`. */
   #abandoned: readonly OpenEviction[] = [];
+  #givesUpAtMs = 0;
   readonly #rankings: boolean;
 
   /** @param rankings  an eviction is complete when all of its `ranking` records have come */
@@ -33,14 +37,16 @@ export class ForwardJoining implements Joining {
   }
 
   take(record: JournalRecord): readonly HistoryEvent[] {
-    if (record.type !== 'outcome' && record.type !== 'start') this.#giveUp();
+    if (record.type !== 'outcome' && record.type !== 'start' && Date.parse(record.time) >= this.#givesUpAtMs) this.#giveUp();
     if (isPart(record.type)) {
       this.#takePart(record);
     } else {
       if (record.type === 'start') this.#endRankings(record);
       const resumed = runEdge(record);
-      if (resumed)
+      if (resumed) {
+        this.#givesUpAtMs = Date.parse(record.time) + (record.type === 'start' ? SOON_MS : 0);
         this.#abandoned = [...this.#open.values()].filter(({ node, decision }) => node === record.node && !resumed.has(decision?.decision));
+      }
       this.#queue.push({ kind: 'record', record });
     }
     return this.#whole();

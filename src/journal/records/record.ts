@@ -1,4 +1,4 @@
-import type { Decision, Outcome } from '../../core/decide/eviction.js';
+import type { Decision } from '../../core/decide/eviction.js';
 import type { Hold } from '../../core/systemd/unit-hold.js';
 import type { State } from '../../core/decide/state.js';
 import { whenText } from '../../core/threshold/threshold.js';
@@ -63,29 +63,30 @@ export function startRecord({ version, dryRun, recovered, crashes, state, discar
   };
 }
 
-/**
- * The outcome of a decision of which only the record is left.
- *
- * @param isStateOlder  the saved state is older than the decision: evictd was killed in between, or could not write the
- * state
- */
-export function unfinishedRecord(record: Readonly<Record<string, unknown>>, isStateOlder: boolean): JournalRecord {
+/** Why the outcome of a decision is not known, and the result that its record has. */
+const UNFINISHED = {
+  /** The saved state is older than the decision. */
+  'not saved': ['abandoned', 'evictd ended directly after the decision: no signal was sent, unless the state could not be saved'],
+  'evictd ended': ['abandoned', 'evictd ended during the eviction, and its result is not known'],
+  'another boot': ['lost', 'the machine went down before it was over'],
+} as const;
+
+/** The outcome of a decision of which only the record is left. */
+export function unfinishedRecord(record: Readonly<Record<string, unknown>>, why: keyof typeof UNFINISHED): JournalRecord {
   const { decision, signal, victim, expectedBytes } = record;
   const { process, ...workload } = victim as { readonly name: string; readonly id: string; readonly process?: NamedProcess };
   const name = victimName({ workload, ...(process && { process }) });
-  const abandoned = isStateOlder
-    ? 'evictd ended directly after the decision: no signal was sent, unless the state could not be saved'
-    : 'evictd ended during the eviction, and its result is not known';
+  const [result, reason] = UNFINISHED[why];
   return {
     type: 'outcome',
     decision,
-    result: 'abandoned' satisfies Outcome['result'],
+    result,
     signal,
     victim,
     ...(expectedBytes === undefined ? {} : { expectedBytes }),
     freedBytes: 0,
-    abandoned,
-    message: `eviction of ${name} abandoned: ${abandoned}`,
+    ...(result === 'abandoned' && { abandoned: reason }),
+    message: `eviction of ${name} ${result}: ${reason}`,
   };
 }
 

@@ -414,7 +414,7 @@ test.each<[args: string[], code: string, exit: number, message: string]>([
 
 test.each<[option: string, value: string, message: string]>([
   ['--result', 'kiled', "'kiled': did you mean killed?"],
-  ['--result', 'killed,x', "'x': accepted: killed, ineffective, failed, vanished, abandoned, unseen, in-flight, dry-run"],
+  ['--result', 'killed,x', "'x': accepted: killed, ineffective, failed, vanished, abandoned, lost, unseen, in-flight, dry-run"],
   ['--type', 'evictions', "'evictions': did you mean eviction?"],
   ['--signal', 'memory.availabel', "'memory.availabel': did you mean memory.available?"],
 ])('%s %s is a wrong command line: nothing could be found', async (option, value, message) => {

@@ -43,6 +43,11 @@ test.each<[rule: string, records: JournalRecord[], events: string[]]>([
     [decided(1), start(), ended(1, 'abandoned'), decided(2), ended(2)],
     ['1 abandoned', 'start', '2 killed'],
   ],
+  [
+    'the machine went down, which the next one finds out soon after its start',
+    [decided(1), start(), record('condition'), ended(1, 'lost')],
+    ['1 lost', 'start', 'condition'],
+  ],
   ['a dry run beside it ends nothing', [decided(1), record('start', { dryRun: true }), ended(1)], ['1 killed', 'start']],
   ['another node begins', [decided(1), { ...start(), node: '/other' }, ended(1)], ['1 killed', 'start']],
   [
@@ -57,6 +62,19 @@ test.each<[rule: string, records: JournalRecord[], events: string[]]>([
   // Without its decision an outcome has no place of its own.
   expect(seen.toSorted()).toEqual(events.toSorted());
   if (!events.some((event) => event.includes('no decision'))) expect(seen).toEqual(events.toReversed());
+});
+
+test('an eviction that no start tells of is shown five seconds after the start', () => {
+  const joining = new ForwardJoining(true);
+  joining.take(decided(1));
+  expect(joining.take(start()).map(text)).toEqual([]);
+  expect(joining.take(record('condition')).map(text)).toEqual([]);
+  expect(joining.take({ ...record('condition'), time: '2026-11-21T08:00:05.000Z' }).map(text)).toEqual([
+    '1 unseen',
+    'start',
+    'condition',
+    'condition',
+  ]);
 });
 
 test('what waits for an outcome does not keep everything in memory', () => {

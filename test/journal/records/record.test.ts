@@ -206,7 +206,7 @@ test('a start record has what is continued, or why the saved state was discarded
 
 test('a decision of which nothing but its record is left has an outcome', () => {
   const before = JSON.parse(JSON.stringify(decisionRecord(decisionOf('memory.available', {}, { workingSetBytes: 5n }), TICK))) as object;
-  expect(unfinishedRecord({ ...before }, true)).toEqual({
+  expect(unfinishedRecord({ ...before }, 'not saved')).toEqual({
     type: 'outcome',
     decision: 1,
     result: 'abandoned',
@@ -218,7 +218,11 @@ test('a decision of which nothing but its record is left has an outcome', () => 
     message:
       'eviction of batch abandoned: evictd ended directly after the decision: no signal was sent, unless the state could not be saved',
   });
-  expect(unfinishedRecord({ ...before }, false).abandoned).toBe('evictd ended during the eviction, and its result is not known');
+  expect(unfinishedRecord({ ...before }, 'evictd ended').abandoned).toBe('evictd ended during the eviction, and its result is not known');
+  expect(unfinishedRecord({ ...before }, 'another boot')).toMatchObject({
+    result: 'lost',
+    message: 'eviction of batch lost: the machine went down before it was over',
+  });
 });
 
 test('a step that could not be made', () => {

@@ -32,6 +32,7 @@ const LABELS: Readonly<Record<string, readonly [label: string, colour: Colour]>>
   failed: ['failed', 'red'],
   vanished: ['vanished', 'dim'],
   abandoned: ['abandoned', 'red'],
+  lost: ['lost', 'red'],
   unseen: ['unseen', 'red'],
   'in-flight': ['in flight', 'yellow'],
   'dry-run': ['would evict', 'dim'],
@@ -140,6 +141,8 @@ function endText({ outcome }: Eviction): string {
       return 'it ended before evictd acted';
     case 'abandoned':
       return textIn(outcome, 'abandoned') ?? 'evictd ended during the eviction';
+    case 'lost':
+      return 'the machine went down before it was over';
     default:
       return '';
   }

@@ -1,0 +1,37 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { lostEvictions } from '../../../src/journal/reading/lost-evictions.js';
+
+const record = (type: string, fields: object): object => ({ time: '2026-11-21T08:00:00.000Z', type, node: 'machine', ...fields });
+const start = (bootId: string, fields: object = {}): object => record('start', { bootId, dryRun: false, ...fields });
+const part = (type: string, decision: number, fields: object = {}): object =>
+  record(type, { decision, dryRun: false, victim: { name: 'w', path: '/w', id: `/w#${String(decision)}` }, ...fields });
+const decided = (decision: number, fields?: object): object => part('decision', decision, fields);
+const ended = (decision: number): object => part('outcome', decision);
+const goesOn = { resumed: { evictions: [{ decision: 1 }] } };
+
+async function lostIn(records: readonly object[]): Promise<unknown[]> {
+  const directory = mkdtempSync(join(tmpdir(), 'evictd-test-'));
+  onTestFinished(() => {
+    rmSync(directory, { recursive: true });
+  });
+  writeFileSync(join(directory, 'evictions.jsonl'), records.map((each) => `${JSON.stringify(each)}\n`).join(''));
+  return (await lostEvictions(directory, 'machine', 'now')).map(({ decision }) => decision);
+}
+
+test.each<[rule: string, records: object[], lost: number[]]>([
+  ['in flight when the machine went down', [start('before'), decided(1), decided(2), ended(1)], [2]],
+  ['over', [start('before'), decided(1), ended(1)], []],
+  ['this boot has begun already', [start('before'), decided(1), start('now')], [1]],
+  ['an earlier run of this boot', [start('before'), start('now'), decided(1)], []],
+  ['a run that was killed before the last one', [start('before'), decided(1), start('before'), decided(2)], [2]],
+  ['the last run went on with it', [start('before'), decided(1), start('before', goesOn)], [1]],
+  ['a dry run', [start('before'), decided(1, { dryRun: true })], []],
+  ['another node', [start('before'), decided(1, { node: '/other' })], []],
+  ['found out already', [start('before'), decided(1), start('now'), ended(1), start('now')], []],
+  ['the beginning of the run is in an older file', [decided(1)], [1]],
+])('%s', async (_rule, records, lost) => {
+  expect(await lostIn(records)).toEqual(lost);
+});
