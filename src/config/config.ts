@@ -1,6 +1,7 @@
 import type { EvictionBudget } from '../core/budget/eviction-budget.js';
 import type { Compatibility, Departures } from '../core/decide/departures.js';
 import type { PriorityClass } from '../core/disruption/priority-class.js';
+import type { Taint } from '../core/disruption/taint.js';
 import type { HooksConfig } from '../core/hook/hook.js';
 import type { NotificationsConfig } from '../core/notify/notification.js';
 import type { Platform } from '../core/signal/operating-system.js';
@@ -61,6 +62,8 @@ export interface Config {
   /** Without those of the system. */
   readonly priorityClasses: readonly PriorityClass[];
   readonly rules: readonly Rule[];
+  /** Of an operator, for good. Others are set at run time. */
+  readonly taints: readonly Taint[];
   /** Node-level reclaim: steps that free disk space before an eviction, in order. */
   readonly reclaim: readonly ReclaimStep[];
   /** What to do under conditions of the operator, in order. */

@@ -1,6 +1,6 @@
 import { podLimits, isPodLevelSet, rankedRequests } from '../core/workload/pod-resources.js';
 import { computePodQos, type Resources } from '../core/workload/qos.js';
-import type { Toleration } from '../core/workload/toleration.js';
+import type { Toleration } from '../core/disruption/toleration.js';
 import {
   SYSTEM_CRITICAL_PRIORITY,
   type PodCondition,
@@ -115,7 +115,11 @@ function protectionOf(priority: number, annotations: Field): Protection | undefi
 
 function tolerationOf(toleration: Field): Toleration {
   const text = (key: string) => textOf(member(toleration, key));
-  return { key: text('key'), operator: text('operator'), value: text('value'), effect: text('effect') };
+  const seconds = integerOf(member(toleration, 'tolerationSeconds'), 'int64');
+  return {
+    ...{ key: text('key'), operator: text('operator'), value: text('value'), effect: text('effect') },
+    ...(seconds !== undefined && { tolerationSeconds: seconds }),
+  };
 }
 
 function conditionOf(condition: Field): PodCondition {

@@ -99,6 +99,7 @@ export function policyOf(config: Config, dryRun: boolean, shuttingDown = false):
     evictionBudget: config.evictionBudget,
     maxPauseNs: config.maxPauseNs,
     localStorageCapacityIsolation: false,
+    ...(config.taints.length > 0 && { taints: config.taints }),
     ...(config.policies.length > 0 && { policies: config.policies }),
     dryRun,
     ...(shuttingDown && { shuttingDown }),

@@ -3,6 +3,7 @@ import type { PreemptionPolicy } from '../core/disruption/priority-class.js';
 import { compileGlob } from '../core/workload/glob.js';
 import type { OperatingSystem } from '../core/signal/operating-system.js';
 import type { Rule } from '../core/workload/rule.js';
+import type { Toleration } from '../core/disruption/toleration.js';
 import { unitNameOf } from '../core/systemd/unit.js';
 import { compileWindowsGlob } from '../core/windows/windows-path.js';
 import type { WorkloadDirectory } from '../core/workload/workload-directory.js';
@@ -24,8 +25,14 @@ export interface RuleEffect {
   readonly terminationGracePeriodNs: bigint | undefined;
   /** Of all matching rules. */
   readonly directories: readonly WorkloadDirectory[];
+  readonly tolerations: readonly Toleration[];
   /** Indexes of the matching rules, in order. */
   readonly matched: readonly number[];
+}
+
+/** Of a workload. */
+export function tolerationsPart({ tolerations }: RuleEffect): Pick<Workload, 'tolerations'> {
+  return tolerations.length > 0 ? { tolerations } : {};
 }
 
 /** The properties that rules match. */
@@ -55,6 +62,7 @@ const NO_RULE: RuleEffect = {
   requestsMemory: undefined,
   terminationGracePeriodNs: undefined,
   directories: [],
+  tolerations: [],
   matched: [],
 };
 
@@ -82,6 +90,7 @@ function combine(effect: RuleEffect, rule: Rule, index: number): RuleEffect {
     requestsMemory: rule.requestsMemory ?? effect.requestsMemory,
     terminationGracePeriodNs: rule.terminationGracePeriodNs ?? effect.terminationGracePeriodNs,
     directories: rule.directories ? [...effect.directories, ...rule.directories] : effect.directories,
+    tolerations: rule.tolerations ? [...effect.tolerations, ...rule.tolerations] : effect.tolerations,
     matched: [...effect.matched, index],
   };
 }

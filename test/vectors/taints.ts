@@ -1,4 +1,5 @@
-import type { Taint } from '../../src/core/workload/toleration.js';
+import type { Taint } from '../../src/core/disruption/taint.js';
+import type { Toleration } from '../../src/core/disruption/toleration.js';
 import { integerOf, items, member, textOf, type Field } from '../../src/kubernetes/document.js';
 import { workloadAt } from '../../src/kubernetes/pod.js';
 import { daemonSetTolerations, defaultTolerationSeconds, memoryPressureToleration } from './cluster/added-tolerations.js';
@@ -10,7 +11,6 @@ import {
   minTolerationSeconds,
   toleratesTaint,
   type ComparisonGate,
-  type TimedToleration,
 } from './cluster/taint.js';
 import { taintAt, taintsAt, tolerationAt, tolerationsAt } from './cluster/taint-reading.js';
 import { validateToleration } from './cluster/toleration-validation.js';
@@ -108,11 +108,11 @@ function sortedTaints(taints: readonly Taint[]): readonly unknown[] {
   return [...taints].sort((one, other) => compareText(one.key, other.key) || compareText(one.effect, other.effect)).map(withoutEmpty);
 }
 
-function added(tolerations: readonly TimedToleration[]): Readonly<Record<string, unknown>> {
+function added(tolerations: readonly Toleration[]): Readonly<Record<string, unknown>> {
   return { tolerations: tolerations.map(tolerationJson) };
 }
 
-function tolerationJson(toleration: TimedToleration): unknown {
+function tolerationJson(toleration: Toleration): unknown {
   return withoutEmpty({ ...toleration });
 }
 

@@ -71,8 +71,10 @@ describe('name and path', () => {
 describe('rules combined', () => {
   const all = { name: '**' };
   const none = { name: 'absent' };
+  const gpu = { key: 'gpu', operator: 'Exists', value: '', effect: 'NoSchedule' };
   const base = {
     directories: [],
+    tolerations: [],
     critical: false,
     liftProtection: false,
     priority: undefined,
@@ -94,6 +96,14 @@ describe('rules combined', () => {
         matched: [0, 1],
       },
     ],
+    [
+      'tolerations add up',
+      [
+        { match: {}, tolerations: [gpu] },
+        { match: {}, tolerations: [{ ...gpu, effect: 'NoExecute', tolerationSeconds: 30n }] },
+      ],
+      { ...base, tolerations: [gpu, { ...gpu, effect: 'NoExecute', tolerationSeconds: 30n }], matched: [0, 1] },
+    ],
     ['no rules', [], { ...base, matched: [] }],
     ['no rule matches', [{ match: none, critical: true, priority: 7 }], { ...base, matched: [] }],
     ['a rule without effect still matched', [{ match: all }], { ...base, matched: [0] }],
@@ -108,6 +118,7 @@ describe('rules combined', () => {
         requestsMemory: 512n,
         terminationGracePeriodNs: 5n,
         directories: [],
+        tolerations: [],
         matched: [0],
       },
     ],

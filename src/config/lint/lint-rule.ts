@@ -1,4 +1,5 @@
 import type { EvictionBudget } from '../../core/budget/eviction-budget.js';
+import type { Taint } from '../../core/disruption/taint.js';
 import type { Departures } from '../../core/decide/departures.js';
 import type { HooksConfig } from '../../core/hook/hook.js';
 import type { FilesystemPaths } from '../../core/signal/layout.js';
@@ -45,6 +46,7 @@ export interface LintSubject {
   readonly maxPauseNs: bigint;
   readonly workloads: readonly WorkloadSourceSpec[];
   readonly rules: readonly Rule[];
+  readonly taints: readonly Taint[];
   readonly policies: readonly ConfiguredPolicy[];
   readonly shutdown: ShutdownConfig;
   readonly hooks: HooksConfig;

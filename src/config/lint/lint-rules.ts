@@ -17,6 +17,7 @@ import { pressureRule } from './thresholds/pressure.js';
 import { reachRule } from './thresholds/reach.js';
 import { readingsRule } from './thresholds/readings.js';
 import { softAndHardRule } from './thresholds/soft-and-hard.js';
+import { taintsRule } from './taints.js';
 import { tokenFileRule } from './token-file.js';
 import { zramRule } from './thresholds/zram.js';
 
@@ -38,6 +39,7 @@ export const LINT_RULES: readonly LintRule[] = [
   evictableRule,
   allocatableRule,
   rulesRule,
+  taintsRule,
   policyConditionsRule,
   policyScopesRule,
   policyStepsRule,

@@ -43,6 +43,7 @@ const LINUX = {
   workloads: [],
   priorityClasses: [],
   rules: [],
+  taints: [],
   reclaim: [],
   policies: [],
   oomScoreAdj: 'off',

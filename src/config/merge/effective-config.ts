@@ -13,6 +13,7 @@ import { refuseForeign } from './platform-settings.js';
 import { LayeredSettings, type Layer, type Layers, type OriginMap } from './layer.js';
 import { readProfile, type Profile } from './kubelet-profile.js';
 import { DEADLINE_NS } from '../resolve/hooks.js';
+import { distinctTaints } from '../resolve/taints.js';
 import { distinctSteps } from '../resolve/reclaim-steps.js';
 import type { ListItem } from '../value/document.js';
 import type { Report } from '../value/report.js';
@@ -64,17 +65,7 @@ export function effectiveConfig(given: Layers, platform: Platform, report: Repor
     shutdown: readShutdown(settings, layers, report),
     allocatable,
     ...readNode(settings),
-    workloads: settings.list(
-      'workloads',
-      (layer) => layer.workloads,
-      (items) => distinctSources(items, report),
-    ),
-    ...readRules(settings, report),
-    reclaim: settings.list(
-      'reclaim',
-      (layer) => layer.reclaim,
-      (items) => distinctSteps(items, compatibility, report),
-    ),
+    ...readLists(settings, compatibility, report),
     policies: readPolicies(settings, compatibility, periods.pressureWindowNs, report),
     hooks: readHooks(settings),
     notifications: readNotifications(settings),
@@ -82,6 +73,27 @@ export function effectiveConfig(given: Layers, platform: Platform, report: Repor
   };
   // The profile's origins come last in `config show`: they are mostly defaults.
   return { config, notices: report.notices, origins: new Map([...origins, ...profileOrigins]) };
+}
+
+function readLists(settings: LayeredSettings, compatibility: Compatibility, report: Report) {
+  return {
+    workloads: settings.list(
+      'workloads',
+      (layer) => layer.workloads,
+      (items) => distinctSources(items, report),
+    ),
+    ...readRules(settings, report),
+    taints: settings.list(
+      'taints',
+      (layer) => layer.taints,
+      (items) => distinctTaints(items, report),
+    ),
+    reclaim: settings.list(
+      'reclaim',
+      (layer) => layer.reclaim,
+      (items) => distinctSteps(items, compatibility, report),
+    ),
+  };
 }
 
 function readRules(settings: LayeredSettings, report: Report) {

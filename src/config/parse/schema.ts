@@ -10,7 +10,16 @@ import { hooksSchema } from '../resolve/hooks.js';
 import { notificationsSchema } from '../resolve/notifications.js';
 import { reclaimEntry } from '../resolve/reclaim-steps.js';
 import { flag, integer, MAX_INT32, parsed, signedSeconds, text, textOf } from '../value/scalar.js';
-import { capacityText, cgroupText, durationText, journalSizeText, listenText, MAX_DURATION_NS, nodePathText } from '../value/value-text.js';
+import {
+  capacityText,
+  cgroupText,
+  durationText,
+  journalSizeText,
+  listenText,
+  MAX_DURATION_NS,
+  nodePathText,
+  taintOf,
+} from '../value/value-text.js';
 import { rule } from './workload-rules.js';
 import { source } from './workload-sources.js';
 
@@ -110,6 +119,7 @@ export const evictdSchema = z.strictObject({
   workloads: z.optional(z.array(source)),
   priorityClasses: z.optional(z.array(priorityClass)),
   rules: z.optional(z.array(rule)),
+  taints: z.optional(z.array(parsed(taintOf))),
   reclaim: z.optional(z.array(reclaimEntry)),
   policies: z.optional(z.array(policyEntry)),
   hooks: z.optional(hooksSchema),

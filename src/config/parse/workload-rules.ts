@@ -4,6 +4,7 @@ import { protectedName } from '../../core/systemd/protected-units.js';
 import type { Rule } from '../../core/workload/rule.js';
 import { unitKind } from '../../core/systemd/unit.js';
 import { overlap } from '../../core/workload/workload-directory.js';
+import { toleration } from '../resolve/taints.js';
 import type { ListItem } from '../value/document.js';
 import { keyText, type Report } from '../value/report.js';
 import { flag, integer, MAX_INT32, parsed, pattern, refuse, seconds, text } from '../value/scalar.js';
@@ -22,6 +23,7 @@ export const rule = z.pipe(
     requests: z.optional(z.strictObject({ memory: z.optional(parsed(bytesText)) })),
     terminationGracePeriodSeconds: z.optional(seconds),
     directories: z.optional(z.array(directory)),
+    tolerations: z.optional(z.array(toleration)),
   }),
   z.transform(({ requests, terminationGracePeriodSeconds, liftProtection, ...rest }, payload): Rule => {
     const refused = liftProtection === true ? liftRefusal(rest) : undefined;
@@ -120,7 +122,7 @@ function noticeEmptyRules(items: readonly ListItem<Rule>[], report: Report): voi
     if (Object.entries(value).some(([key, setting]) => key !== 'match' && setting !== undefined)) continue;
     const message = `${keyText(path)} has no effect: it only has match`;
     report.notice('warn', 'EVICTD_CONFIG_RULE_EMPTY', message, {
-      hint: 'add critical, priority or priorityClass, requests, terminationGracePeriodSeconds or directories',
+      hint: 'add critical, priority or priorityClass, requests, terminationGracePeriodSeconds, directories or tolerations',
       position: layer.at(path),
     });
   }

@@ -1,5 +1,6 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import { win32 } from 'node:path';
+import { parseTaint, TaintError, type Taint } from '../../core/disruption/taint.js';
 import { formatDuration, parseDuration } from '../../core/quantity/duration.js';
 import { systemDirectory } from '../../core/workload/workload-directory.js';
 import { parseQuantity, quantityValue } from '../../core/quantity/quantity.js';
@@ -161,6 +162,19 @@ export function directoryText(text: string): string {
   const refused = systemDirectory(path);
   if (refused === undefined) return path;
   throw new TextError('EVICTD_CONFIG_DIRECTORY', refused, 'name a directory that only this workload uses, like /var/lib/NAME');
+}
+
+/**
+ * A taint: `KEY=VALUE:EFFECT` or `KEY:EFFECT`.
+ *
+ * @throws TextError
+ */
+export function taintOf(text: string): Taint {
+  try {
+    return parseTaint(text);
+  } catch (error) {
+    throw error instanceof TaintError ? new TextError('EVICTD_CONFIG_TAINT', error.message, error.hint) : error;
+  }
 }
 
 /**

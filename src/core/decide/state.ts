@@ -2,6 +2,7 @@ import type { ReportedEpisodes } from '../threshold/reported-episode.js';
 import type { EvictionBudget, EvictionTimes } from '../budget/eviction-budget.js';
 import type { GrowthBases } from '../budget/growth-base.js';
 import type { ConditionsObserved } from '../threshold/node-condition.js';
+import type { Taint } from '../disruption/taint.js';
 import type { Departures } from './departures.js';
 import type { Disruptions } from '../disruption/disruption-cause.js';
 import type { EvictionInFlight } from './eviction.js';
@@ -49,6 +50,8 @@ export interface Policy {
   readonly localStorageCapacityIsolation: boolean;
   /** The maximum length of a pause by an operator. Left out: there is none. */
   readonly maxPauseNs?: bigint;
+  /** Of the configuration. Left out: none. */
+  readonly taints?: readonly Taint[];
   /** In the order of the configuration. Left out: none. */
   readonly policies?: readonly ConfiguredPolicy[];
   /** Left out: evictions are not limited. */

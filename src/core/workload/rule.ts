@@ -1,4 +1,5 @@
 import type { PreemptionPolicy } from '../disruption/priority-class.js';
+import type { Toleration } from '../disruption/toleration.js';
 import type { WorkloadDirectory } from './workload-directory.js';
 
 /** A rule of the operator about workloads, in the configured order. */
@@ -20,4 +21,5 @@ export interface Rule {
   readonly requestsMemory?: bigint;
   readonly terminationGracePeriodNs?: bigint;
   readonly directories?: readonly WorkloadDirectory[];
+  readonly tolerations?: readonly Toleration[];
 }

@@ -3,7 +3,7 @@ import type { DiskHolders } from '../disk/filesystem-holders.js';
 import type { FilesystemRole } from '../signal/layout.js';
 import type { RuntimePart } from './pod-sandbox.js';
 import type { Quantity } from '../quantity/quantity.js';
-import type { Toleration } from './toleration.js';
+import type { Toleration } from '../disruption/toleration.js';
 import type { EmergencyAction, ProtectedDependant, UnitStop } from '../systemd/unit-stop.js';
 import type { WorkloadDirectory } from './workload-directory.js';
 
@@ -168,6 +168,8 @@ export interface Workload {
   readonly unit?: UnitPart;
   /** From rules. Left out: none. */
   readonly directories?: readonly WorkloadDirectory[];
+  /** From rules. Left out: none. A pod has its own. */
+  readonly tolerations?: readonly Toleration[];
   /** Left out: no container runtime has reported it. */
   readonly runtime?: RuntimePart;
   /** Windows: the program of its first process, which rules match instead of the path. Left out: the path. */

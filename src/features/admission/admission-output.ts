@@ -1,5 +1,6 @@
 import type { Admission, Applicant } from './admission.js';
 import type { PublishedCondition } from './published-conditions.js';
+import { taintText, type Taint } from '../../core/disruption/taint.js';
 import { EvictdError, ConfigError } from '../../errors.js';
 import { formatPosition } from '../../cli/output/error-text.js';
 import { jsonText } from '../../core/name/json-text.js';
@@ -10,6 +11,7 @@ export type AdmissionReport =
       readonly known: true;
       readonly admission: Admission;
       readonly conditions: readonly PublishedCondition[];
+      readonly taints: readonly Taint[];
       readonly applicant: Applicant;
       /** The machine shuts down since this time (RFC 3339). */
       readonly shutdown?: { readonly since: string };
@@ -37,8 +39,10 @@ export function admissionText(report: AdmissionReport): string {
   const kind = applicant.critical ? 'a critical workload' : `a ${applicant.qosClass} workload`;
   if (!admission.admit) {
     const why = shutdown ? [`shutting down since ${shutdown.since}`] : conditions.map(({ type, since }) => `${type} since ${since}`);
-    return `refused: ${admission.reason}: ${admission.message.trimEnd()} (${kind}; ${why.join(', ')})\n`;
+    return `refused: ${admission.reason}: ${admission.message.trimEnd()} (${[kind, ...(why.length > 0 ? [why.join(', ')] : [])].join('; ')})\n`;
   }
+  if (admission.avoids)
+    return `admitted: although the node has ${admission.avoids.map(taintText).join(', ')}, which it does not tolerate\n`;
   if (conditions.length === 0) return 'admitted: the node has no condition\n';
   const types = conditions.map(({ type }) => type).join(', ');
   const although = !applicant.critical && applicant.qosClass === 'BestEffort' ? `${kind} that tolerates it` : kind;
@@ -56,12 +60,13 @@ export function admissionJson(report: AdmissionReport): string {
   return `${jsonText(report.known ? knownJson(report) : unknownJson(report), 2)}\n`;
 }
 
-function knownJson({ admission, conditions, applicant, shutdown }: Extract<AdmissionReport, { known: true }>): unknown {
+function knownJson({ admission, conditions, taints, applicant, shutdown }: Extract<AdmissionReport, { known: true }>): unknown {
   return {
     admit: admission.admit,
     known: true,
-    ...(admission.admit ? {} : { reason: admission.reason, message: admission.message }),
+    ...(admission.admit ? admission.avoids && { avoids: admission.avoids } : { reason: admission.reason, message: admission.message }),
     conditions,
+    ...(taints.length > 0 && { taints }),
     ...(shutdown === undefined ? {} : { shutdown }),
     workload: workloadJson(applicant),
     problems: [],

@@ -113,10 +113,10 @@ async function admission(options: AdmitOptions, failsClosed: boolean): Promise<A
     if (options.pod !== undefined) applicant = applicantOf(readDocument(options.pod, POD_FILE, workloadOfPod));
     const { config } = configFromOptions(options);
     applicant ??= applicantByRules(config, named(options));
-    const { conditions, shutdown } = presentConditionsOf(config);
-    if (shutdown !== undefined) return { known: true, admission: SHUTDOWN_REFUSAL, conditions, applicant, shutdown };
+    const { conditions, taints = [], shutdown } = presentConditionsOf(config);
+    if (shutdown !== undefined) return { known: true, admission: SHUTDOWN_REFUSAL, conditions, taints, applicant, shutdown };
     const types = conditions.map(({ type }) => type);
-    return { known: true, admission: decide(types, applicant), conditions, applicant };
+    return { known: true, admission: decide(types, applicant, taints), conditions, taints, applicant };
   } catch (error) {
     return { known: false, admit: applicant?.critical === true || !failsClosed, applicant, error };
   }

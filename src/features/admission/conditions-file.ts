@@ -1,5 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, readSync, rmSync } from 'node:fs';
 import type { ConditionType } from '../../core/signal/signal.js';
+import { taintText, type Taint } from '../../core/disruption/taint.js';
 import { replaceFileSync } from '../../storage/directory.js';
 import { EvictdError, errnoName } from '../../errors.js';
 import type { Log } from '../../log/log.js';
@@ -16,15 +17,22 @@ export interface ConditionsFileOptions {
   readonly log: Pick<Log, 'info' | 'warn'>;
 }
 
+/** What starts depend on. */
+interface NodeState {
+  readonly conditions: readonly ConditionType[];
+  readonly taints: readonly Taint[];
+  readonly monitoringIntervalNs: bigint;
+}
+
 /**
- * Publishes the node conditions at every change and at least at every second tick, so that the age of the file shows
+ * Publishes the node conditions and taints at every change and at least at every second tick, so that the age of the file shows
  * whether evictd runs. The file is replaced as a whole. It is removed when evictd stops.
  */
 export class ConditionsFile implements StepListener {
   readonly #options: ConditionsFileOptions;
   readonly #since = new Map<ConditionType, string>();
   #published: string | undefined;
-  #last: { readonly conditions: readonly ConditionType[]; readonly monitoringIntervalNs: bigint; readonly atNs: bigint } | undefined;
+  #last: (NodeState & { readonly atNs: bigint }) | undefined;
   #shutdownSince: string | undefined;
   #trouble = false;
 
@@ -33,23 +41,25 @@ export class ConditionsFile implements StepListener {
   }
 
   stepped({ wake, policy, input, state }: StepReport): void {
-    const changed = state.conditions.join() !== this.#published;
+    const { monitoringIntervalNs, taints = [] } = policy;
+    const now = { conditions: state.conditions, taints, monitoringIntervalNs };
+    const changed = textOf(now) !== this.#published;
     const ticked = wake.source === 'tick' || wake.source === 'start' || wake.source === 'reload';
-    if (ticked || changed) this.#publish(state.conditions, policy.monitoringIntervalNs, input.nowNs, changed);
+    if (ticked || changed) this.#publish(now, input.nowNs, changed);
   }
 
   /** The conditions are still those of the last step. Every second tick is enough: they are current for three. */
   skipped(nowNs: bigint): boolean {
     if (this.#last === undefined) return true;
-    const { conditions, monitoringIntervalNs, atNs } = this.#last;
+    const { monitoringIntervalNs, atNs } = this.#last;
     const isCurrent = !this.#trouble && (nowNs - atNs) * 2n < monitoringIntervalNs * 3n;
-    if (!isCurrent) this.#publish(conditions, monitoringIntervalNs, nowNs, false);
+    if (!isCurrent) this.#publish(this.#last, nowNs, false);
     return true;
   }
 
   shuttingDown(lasts: boolean): void {
     this.#shutdownSince = lasts ? new Date().toISOString() : undefined;
-    if (this.#last) this.#publish(this.#last.conditions, this.#last.monitoringIntervalNs, process.hrtime.bigint(), true);
+    if (this.#last) this.#publish(this.#last, process.hrtime.bigint(), true);
   }
 
   close(): void {
@@ -57,11 +67,11 @@ export class ConditionsFile implements StepListener {
     removeQuietly(this.#options.path);
   }
 
-  #publish(conditions: readonly ConditionType[], monitoringIntervalNs: bigint, nowNs: bigint, changed: boolean): void {
+  #publish({ conditions, taints, monitoringIntervalNs }: NodeState, nowNs: bigint, changed: boolean): void {
     const { node, bootId } = this.#options;
     this.#date(conditions);
-    this.#published = conditions.join();
-    this.#last = { conditions, monitoringIntervalNs, atNs: nowNs };
+    this.#last = { conditions, taints, monitoringIntervalNs, atNs: nowNs };
+    this.#published = textOf(this.#last);
     this.#write(changed, {
       node,
       pid: process.pid,
@@ -70,6 +80,7 @@ export class ConditionsFile implements StepListener {
       updated: new Date().toISOString(),
       monitoringIntervalNs,
       conditions: conditions.map((type) => ({ type, since: this.#since.get(type) ?? '' })),
+      ...(taints.length > 0 && { taints }),
       ...(this.#shutdownSince === undefined ? {} : { shutdown: { since: this.#shutdownSince } }),
     });
   }
@@ -96,6 +107,10 @@ export class ConditionsFile implements StepListener {
       });
     }
   }
+}
+
+function textOf({ conditions, taints }: Pick<NodeState, 'conditions' | 'taints'>): string {
+  return [...conditions, ...taints.map(taintText)].join();
 }
 
 /**

@@ -59,7 +59,7 @@ export function applicantByRules(
   return {
     critical: effects.some(({ critical }) => critical),
     qosClass: pod.qosClass ?? (requests ? 'Burstable' : 'BestEffort'),
-    tolerations: [],
+    tolerations: effects.flatMap(({ tolerations }) => tolerations),
   };
 }
 

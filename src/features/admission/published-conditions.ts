@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { CONDITION_TYPES, type ConditionType } from '../../core/signal/signal.js';
+import { TAINT_EFFECTS, type Taint } from '../../core/disruption/taint.js';
 import { EvictdError } from '../../errors.js';
 import { jsonText } from '../../core/name/json-text.js';
 
@@ -16,6 +17,8 @@ export interface PublishedConditions {
   readonly monitoringIntervalNs: bigint;
   /** The conditions that are true; `since`: RFC 3339, wall clock. */
   readonly conditions: readonly PublishedCondition[];
+  /** Without those that stand for a condition. Left out: none. */
+  readonly taints?: readonly Taint[];
   /** A shutdown of the machine has begun, `since`: RFC 3339. Left out: there is none. */
   readonly shutdown?: { readonly since: string };
 }
@@ -89,9 +92,9 @@ function seconds(ns: bigint): string {
 function parse(text: string): PublishedConditions | undefined {
   const { data } = publishedSchema().safeParse(parseJson(text));
   if (data === undefined) return undefined;
-  const { node, pid, bootId, updatedNs, updated, monitoringIntervalNs, conditions, shutdown } = data;
+  const { node, pid, bootId, updatedNs, updated, monitoringIntervalNs, conditions, taints, shutdown } = data;
   const known = { node, pid, bootId, updatedNs, updated, monitoringIntervalNs, conditions };
-  return shutdown === undefined ? known : { ...known, shutdown };
+  return { ...known, ...(taints && { taints }), ...(shutdown && { shutdown }) };
 }
 
 function parseJson(text: string): unknown {
@@ -117,6 +120,7 @@ function publishedSchema() {
     updated: z.string(),
     monitoringIntervalNs: nanoseconds,
     conditions: z.array(z.object({ type: z.enum(CONDITION_TYPES), since: z.string() })),
+    taints: z.optional(z.array(z.object({ key: z.string(), value: z.string(), effect: z.enum(TAINT_EFFECTS) }))),
     shutdown: z.optional(z.object({ since: z.string() })),
   });
 }

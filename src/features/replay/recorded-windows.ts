@@ -4,7 +4,7 @@ import { compileWindowsGlob } from '../../core/windows/windows-path.js';
 import { targetOf } from '../../core/windows/windows-target.js';
 import type { Protection, Workload, WorkloadUsage } from '../../core/workload/workload.js';
 import type { RecordedConfig } from '../../recording/recording-format.js';
-import { compileRules, namedOf, patternsOf, type RuleEffect } from '../../workloads/workload-rules.js';
+import { compileRules, namedOf, patternsOf, tolerationsPart, type RuleEffect } from '../../workloads/workload-rules.js';
 import type { WindowsSelection } from '../../workloads/kinds/source-kind.js';
 import { windowsSelection } from '../../workloads/kinds/source-spec.js';
 
@@ -24,7 +24,7 @@ export function windowsWorkloadsUnder(config: Config, recorded: RecordedConfig, 
       const [effect, before] = [effectOf(namedOf(workload)), recordedEffectOf(namedOf(workload))];
       const guaranteed = before.requestsMemory === undefined ? workload.requests.memory : 0n;
       const memory = effect.requestsMemory === undefined ? guaranteed : effect.requestsMemory * NANO;
-      const { protection: _, ...rest } = workload;
+      const { protection: _, tolerations: __, ...rest } = workload;
       return {
         stats,
         workload: {
@@ -34,6 +34,7 @@ export function windowsWorkloadsUnder(config: Config, recorded: RecordedConfig, 
           // Only a service has a grace period, unless it accepts no stop request.
           terminationGracePeriodNs: workload.terminationGracePeriodNs === 0n ? 0n : effect.terminationGracePeriodNs,
           protection: protectionUnder(effect, workload.protection),
+          ...tolerationsPart(effect),
         },
       };
     });

@@ -11,7 +11,7 @@ import type { RecordedConfig } from '../../recording/recording-format.js';
 import { windowsWorkloadsUnder } from './recorded-windows.js';
 import { preferenceParts } from '../../workloads/cgroup/cgroup-workload.js';
 import { listedProtection, protectionsOf } from '../../workloads/cgroup/protection.js';
-import { compileRules } from '../../workloads/workload-rules.js';
+import { compileRules, tolerationsPart } from '../../workloads/workload-rules.js';
 import { cgroupSelection, cgroupsOf, isWorkloadSource, sourceText, windowsSelection } from '../../workloads/kinds/source-spec.js';
 
 const NANO = 1_000_000_000n;
@@ -72,7 +72,7 @@ export function workloadsUnder(
     const holdsEvictd = new Set(usages.flatMap(({ workload }) => (protectedAs(workload, 'self') ? withAncestors(workload.path) : [])));
     const protections = protectionsOf(members, holdsEvictd, node.cgroup, criticalPaths);
     const cgroups = members.map(
-      ({ name, path, effect, oomPreference, runtime, workload: { avoid: _, runtime: __, ...workload }, stats }) => {
+      ({ name, path, effect, oomPreference, runtime, workload: { avoid: _, runtime: __, tolerations: ___, ...workload }, stats }) => {
         const guaranteed =
           recordedEffectOf({ ...workload, labels: runtime?.labels }).requestsMemory === undefined ? workload.requests.memory : 0n;
         const memory = effect.requestsMemory === undefined ? guaranteed : effect.requestsMemory * NANO;
@@ -87,6 +87,7 @@ export function workloadsUnder(
             terminationGracePeriodNs: effect.terminationGracePeriodNs ?? runtime?.terminationGracePeriodNs,
             protection: protections.get(path),
             ...(runtime && { runtime }),
+            ...tolerationsPart(effect),
           },
         };
       },

@@ -11,6 +11,7 @@ import type {
 import type { LoadedUnit } from '../../core/systemd/loaded-unit.js';
 import type { RuntimePart } from '../../core/workload/pod-sandbox.js';
 import { ALL_MEMORY, type CgroupSample } from './cgroup-files.js';
+import { tolerationsPart } from '../workload-rules.js';
 import type { Member } from './source-root.js';
 
 const NANO = 1_000_000_000n;
@@ -76,6 +77,7 @@ function workloadOf(
     ...(unit && runtime === undefined && { unit: { name: unit.name, manager: unit.manager } }),
     ...(runtime && { runtime }),
     ...(effect.directories.length > 0 && { directories: effect.directories }),
+    ...tolerationsPart(effect),
   };
 }
 

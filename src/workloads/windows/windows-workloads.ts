@@ -9,7 +9,7 @@ import type { SourceProblem, WorkloadSource } from '../../monitor/ports/ports.js
 import { thrownText } from '../../native/system-error.js';
 import type { WindowsBinding } from '../../native/windows-binding.js';
 import { qosClass } from '../cgroup/cgroup-workload.js';
-import { compileRules, type RuleEffect } from '../workload-rules.js';
+import { compileRules, tolerationsPart, type RuleEffect } from '../workload-rules.js';
 import type { WorkloadSourceSpec } from '../kinds/source-spec.js';
 import { WindowsSources, type FoundJob, type WindowsMember } from './windows-members.js';
 import { serviceProtection, systemProtection } from '../../core/windows/windows-protection.js';
@@ -159,6 +159,7 @@ function workloadOf(member: WindowsMember & { readonly effect: RuleEffect }, pro
     protection,
     pod: undefined,
     ...(program !== path && { program }),
+    ...tolerationsPart(effect),
   };
 }
 

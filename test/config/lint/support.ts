@@ -23,6 +23,7 @@ export function subject(thresholds: readonly Threshold[], overrides: Partial<Lin
     maxPauseNs: 4n * 3600n * SECOND,
     workloads: [{ cgroup: '/workload.slice' }],
     rules: [],
+    taints: [],
     policies: [],
     shutdown: NO_SHUTDOWN,
     hooks: { preEvict: undefined, postEvict: undefined, prekill: undefined },

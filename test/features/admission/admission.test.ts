@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { admit, applicantOf, type Applicant } from '../../../src/features/admission/admission.js';
 import type { ConditionType } from '../../../src/core/signal/signal.js';
-import type { Toleration } from '../../../src/core/workload/toleration.js';
+import type { Taint } from '../../../src/core/disruption/taint.js';
+import type { Toleration } from '../../../src/core/disruption/toleration.js';
 import type { Protection, QosClass } from '../../../src/core/workload/workload.js';
 import { workload } from '../../core/support.js';
 
@@ -51,6 +52,36 @@ describe('admission under conditions', () => {
     expect(admit(MEMORY, applicant('BestEffort', { tolerations: [tolerates] })).admit).toBe(admitted);
     const second = [toleration({ key: 'x', operator: 'Exists' }), tolerates];
     expect(admit(MEMORY, applicant('BestEffort', { tolerations: second })).admit).toBe(admitted);
+  });
+
+  const NO_EXECUTE = { key: 'maintenance', value: 'yes', effect: 'NoExecute' } as const;
+  const PREFER = { key: 'noisy', value: '', effect: 'PreferNoSchedule' } as const;
+
+  test.each<[rule: string, taints: readonly Taint[], applicant: Applicant, admission: object]>([
+    ['NoSchedule', [{ ...NO_EXECUTE, effect: 'NoSchedule' }], applicant('Guaranteed'), { message: /maintenance=yes:NoSchedule$/ }],
+    ['NoExecute', [PREFER, NO_EXECUTE], applicant('Guaranteed'), { message: /maintenance=yes:NoExecute$/ }],
+    [
+      'NoExecute that is tolerated for a time',
+      [NO_EXECUTE],
+      applicant('Burstable', { tolerations: [toleration({ key: 'maintenance', operator: 'Exists', tolerationSeconds: 30n })] }),
+      { admit: true },
+    ],
+    ['NoExecute: the critical', [NO_EXECUTE], applicant('BestEffort', { critical: true }), { admit: true }],
+    ['PreferNoSchedule', [PREFER], applicant('BestEffort'), { admit: true, avoids: [PREFER] }],
+    [
+      'PreferNoSchedule that is tolerated',
+      [PREFER],
+      applicant('BestEffort', { tolerations: [toleration({ key: 'noisy' })] }),
+      { admit: true },
+    ],
+  ])('a taint of an operator: %s', (_rule, taints, pod, expected) => {
+    const { message } = expected as { message?: RegExp };
+    const refusal = { admit: false, reason: 'TaintToleration', message: expect.stringMatching(message ?? '') as string };
+    expect(admit([], pod, taints)).toEqual(message === undefined ? expected : refusal);
+  });
+
+  test('a condition is named before a taint', () => {
+    expect(admit(['DiskPressure'], applicant('Guaranteed'), [NO_EXECUTE])).toMatchObject({ admit: false, reason: 'Evicted' });
   });
 
   test('a toleration of memory pressure does not help against another condition', () => {

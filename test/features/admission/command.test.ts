@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { conditionsFileOf } from '../../../src/features/admission/open.js';
+import type { Taint } from '../../../src/core/disruption/taint.js';
 import type { ConditionType } from '../../../src/core/signal/signal.js';
 import { conditionsText } from '../../../src/features/admission/published-conditions.js';
 import { evictd, type Answer } from '../../cli/support.js';
@@ -35,7 +36,7 @@ function configure(settings: object): void {
 /** As the evictd that guards the node would have written it `ageNs` ago. */
 function published(
   conditions: readonly ConditionType[],
-  { cgroup = undefined as string | undefined, ageNs = 0n, shutdown = false } = {},
+  { cgroup = undefined as string | undefined, ageNs = 0n, shutdown = false, taints = [] as readonly Taint[] } = {},
 ): void {
   const { path, node, bootId } = conditionsFileOf({ node: { cgroup }, runtimeDirectory: directory });
   const text = conditionsText({
@@ -46,6 +47,7 @@ function published(
     updated: SINCE,
     monitoringIntervalNs: 10n * SECOND,
     conditions: conditions.map((type) => ({ type, since: SINCE })),
+    ...(taints.length > 0 && { taints }),
     ...(shutdown && { shutdown: { since: SINCE } }),
   });
   writeFileSync(path, text);
@@ -135,6 +137,25 @@ describe('the answer', () => {
   ])('%s', async (_rule, spec, exit) => {
     published(['MemoryPressure']);
     expect(await admit('--pod', podFile(pod(spec)))).toMatchObject({ exit, stderr: '' });
+  });
+
+  test('under a taint', async () => {
+    const taint = { key: 'maintenance', value: 'yes', effect: 'NoSchedule' } as const;
+    published([], { taints: [taint] });
+    const stdout = 'refused: TaintToleration: The node had untolerated taint: maintenance=yes:NoSchedule (a BestEffort workload)\n';
+    expect(await admit('--name', 'batch-1')).toEqual({ exit: 1, stdout, stderr: '' });
+    expect(JSON.parse((await admit('-o', 'json')).stdout)).toMatchObject({ admit: false, reason: 'TaintToleration', taints: [taint] });
+    expect(await admit('--name', 'postgres-1')).toMatchObject({ exit: 0 });
+
+    const avoided = { ...taint, effect: 'PreferNoSchedule' } as const;
+    published([], { taints: [avoided] });
+    const warned = 'admitted: although the node has maintenance=yes:PreferNoSchedule, which it does not tolerate\n';
+    expect(await admit('--name', 'batch-1')).toEqual({ exit: 0, stdout: warned, stderr: '' });
+    expect(JSON.parse((await admit('-o', 'json')).stdout)).toMatchObject({ admit: true, avoids: [avoided] });
+
+    configure({ rules: [{ match: {}, tolerations: [{ key: 'maintenance', operator: 'Exists' }] }] });
+    published([], { taints: [taint, avoided] });
+    expect(await admit('--name', 'batch-1')).toEqual({ exit: 0, stdout: 'admitted: the node has no condition\n', stderr: '' });
   });
 
   test('is that of the configured node', async () => {

@@ -91,6 +91,16 @@ describe('publishing', () => {
     expect(types()).toEqual([]);
   });
 
+  test('the taints of the configuration, and a change of them at once', () => {
+    const file = publisher();
+    file.stepped(stepped('start'));
+    expect(read()).not.toHaveProperty('taints');
+    const taints = [{ key: 'maintenance', value: 'yes', effect: 'NoSchedule' }] as const;
+    const changed = stepped('deadline');
+    file.stepped({ ...changed, policy: { ...changed.policy, taints } });
+    expect(read().taints).toEqual(taints);
+  });
+
   test('a shutdown of the machine at once, and that it is called off; the conditions stay', () => {
     const file = publisher();
     file.shuttingDown(true);

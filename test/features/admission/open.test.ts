@@ -58,6 +58,16 @@ describe('a workload by the rules', () => {
     expect(applicantByRules({ rules, workloads }, { ...unnamed, name: 'sshd.service' }).critical).toBe(critical);
   });
 
+  test('tolerations of all rules that match, by name or path', () => {
+    const gpu = { key: 'gpu', operator: 'Exists', value: '', effect: '' };
+    const tolerating: readonly Rule[] = [
+      { match: { name: 'web' }, tolerations: [gpu] },
+      { match: { path: '/batch.slice/*' }, tolerations: [{ ...gpu, key: 'slow' }] },
+    ];
+    const of = (name: string) => applicantByRules({ rules: tolerating, workloads: batch }, { ...unnamed, name }).tolerations;
+    expect([of('web'), of('db')].map((list) => list.map(({ key }) => key))).toEqual([['gpu', 'slow'], ['slow']]);
+  });
+
   test('below the root as a source the name is the top-level cgroup', () => {
     const requested = { ...unnamed, path: '/postgres.slice/a/b' };
     expect(applicantByRules({ rules, workloads: [{ cgroup: '/' }] }, requested).critical).toBe(true);

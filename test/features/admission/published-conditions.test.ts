@@ -17,6 +17,8 @@ const requested = { node: 'machine', bootId: 'this-boot', nowNs: published.updat
 
 test('what was written is read, to the nanosecond', () => {
   expect(presentConditions(conditionsText(published), requested)).toEqual(published);
+  const tainted = { ...published, taints: [{ key: 'maintenance', value: 'yes', effect: 'NoSchedule' }] } as const;
+  expect(presentConditions(conditionsText(tainted), requested)).toEqual(tainted);
 });
 
 describe('how long it holds', () => {

@@ -54,7 +54,7 @@ test('check: a line about the configuration, one about the machine, and the noti
     stdout:
       'configuration valid: 2 thresholds, 1 workload source, 1 rule (from config.yaml, config.d/1.yaml, --log-level)\n' +
       'checked against this machine: 8GiB of memory, 1 workload\n' +
-      'warn: config.d/1.yaml:1:9: EVICTD_CONFIG_RULE_EMPTY rules[0] has no effect: it only has match (hint: add critical, priority, requests, terminationGracePeriodSeconds or directories)\n' +
+      'warn: config.d/1.yaml:1:9: EVICTD_CONFIG_RULE_EMPTY rules[0] has no effect: it only has match (hint: add critical, priority or priorityClass, requests, terminationGracePeriodSeconds, directories or tolerations)\n' +
       "warn: config.d/1.yaml:1:24: EVICTD_LINT_RULE_UNREACHABLE rules[0] (path: /a) can never match: its path matches no direct child of /workload.slice (hint: a workload's path is its source and its name: /workload.slice/NAME)\n",
     stderr: '',
     exit: 0,
@@ -228,7 +228,9 @@ filesystems.nodefs                /                default
 filesystems.imagefs               -                default
 filesystems.containerfs           -                default
 workloads                         -                default
+priorityClasses                   -                default
 rules                             -                default
+taints                            -                default
 reclaim                           -                default
 policies                          -                default
 hooks.preEvict                    -                default

@@ -10,8 +10,9 @@ import { matchesRequiredNodeAffinity, requiredNodeAffinityAt } from './node-affi
 import { addAmounts, amountsOf, insufficientResources, type Amounts, type InsufficientResource } from './node-fit.js';
 import { bookedResources, ceilDivide } from './pod-requests.js';
 import { podAmountsAt } from './pod.js';
-import { findMatchingUntoleratedTaint, type TimedToleration } from './taint.js';
-import type { Taint } from '../../../src/core/workload/toleration.js';
+import type { Toleration } from '../../../src/core/disruption/toleration.js';
+import { findMatchingUntoleratedTaint } from './taint.js';
+import type { Taint } from '../../../src/core/disruption/taint.js';
 
 const OS_LABEL = 'kubernetes.io/os';
 const OS = 'linux';
@@ -56,7 +57,7 @@ export interface KubeletNode {
 export interface AdmissionInput {
   readonly node: KubeletNode;
   readonly pod: Field;
-  readonly tolerations: readonly TimedToleration[];
+  readonly tolerations: readonly Toleration[];
   readonly pods: readonly Field[];
 }
 

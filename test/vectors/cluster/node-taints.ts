@@ -1,5 +1,6 @@
 // The taints that the node lifecycle controller sets by a node's conditions (pkg/controller/nodelifecycle, v1.36.2).
-import type { Taint } from '../../../src/core/workload/toleration.js';
+import { PRESSURE_TAINT_KEYS } from '../../../src/core/disruption/node-taints.js';
+import type { Taint } from '../../../src/core/disruption/taint.js';
 
 const PREFIX = 'node.kubernetes.io/';
 const NOT_READY = `${PREFIX}not-ready`;
@@ -9,9 +10,9 @@ const UNSCHEDULABLE = `${PREFIX}unschedulable`;
 /** By condition and status. `Unknown` pressure gives no taint. */
 const TAINT_KEYS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   Ready: { False: NOT_READY, Unknown: UNREACHABLE },
-  MemoryPressure: { True: `${PREFIX}memory-pressure` },
-  DiskPressure: { True: `${PREFIX}disk-pressure` },
-  PIDPressure: { True: `${PREFIX}pid-pressure` },
+  MemoryPressure: { True: PRESSURE_TAINT_KEYS.MemoryPressure },
+  DiskPressure: { True: PRESSURE_TAINT_KEYS.DiskPressure },
+  PIDPressure: { True: PRESSURE_TAINT_KEYS.PIDPressure },
   NetworkUnavailable: { True: `${PREFIX}network-unavailable` },
 };
 

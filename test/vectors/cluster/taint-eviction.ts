@@ -1,11 +1,12 @@
 // The eviction of pods that do not tolerate a NoExecute taint (pkg/controller/tainteviction, v1.36.2), on one node.
-import type { Taint } from '../../../src/core/workload/toleration.js';
-import { matchingTolerations, minTolerationSeconds, type TimedToleration } from './taint.js';
+import type { Taint } from '../../../src/core/disruption/taint.js';
+import type { Toleration } from '../../../src/core/disruption/toleration.js';
+import { matchingTolerations, minTolerationSeconds } from './taint.js';
 
 export type TaintEvent =
   | { readonly type: 'setTaints'; readonly taints: readonly Taint[] }
   | { readonly type: 'deleteNode' }
-  | { readonly type: 'addPod' | 'setTolerations'; readonly pod: string; readonly tolerations: readonly TimedToleration[] }
+  | { readonly type: 'addPod' | 'setTolerations'; readonly pod: string; readonly tolerations: readonly Toleration[] }
   | { readonly type: 'deletePod'; readonly pod: string };
 
 export interface TaintAction {
@@ -20,7 +21,7 @@ interface WaitingEviction {
 }
 
 export class TaintEviction {
-  readonly #pods = new Map<string, readonly TimedToleration[]>();
+  readonly #pods = new Map<string, readonly Toleration[]>();
   readonly #waiting = new Map<string, WaitingEviction>();
   readonly #actions: TaintAction[] = [];
   #taints: readonly Taint[] = [];
@@ -70,7 +71,7 @@ export class TaintEviction {
     }
   }
 
-  #setPod(nowMs: bigint, pod: string, tolerations: readonly TimedToleration[]): void {
+  #setPod(nowMs: bigint, pod: string, tolerations: readonly Toleration[]): void {
     this.#pods.set(pod, tolerations);
     if (this.#taints.length > 0) this.#process(nowMs, pod);
   }

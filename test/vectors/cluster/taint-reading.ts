@@ -1,6 +1,6 @@
-import type { Taint } from '../../../src/core/workload/toleration.js';
+import type { Taint } from '../../../src/core/disruption/taint.js';
 import { integerOf, items, member, textOf, type Field } from '../../../src/kubernetes/document.js';
-import type { TimedToleration } from './taint.js';
+import type { Toleration } from '../../../src/core/disruption/toleration.js';
 
 export function taintsAt(parent: Field): readonly Taint[] {
   return items(member(parent, 'taints')).map(taintAt);
@@ -14,11 +14,11 @@ export function taintAt(taint: Field): Taint {
   };
 }
 
-export function tolerationsAt(parent: Field): readonly TimedToleration[] {
+export function tolerationsAt(parent: Field): readonly Toleration[] {
   return items(member(parent, 'tolerations')).map(tolerationAt);
 }
 
-export function tolerationAt(toleration: Field): TimedToleration {
+export function tolerationAt(toleration: Field): Toleration {
   const text = (name: string): string => textOf(member(toleration, name));
   const tolerationSeconds = integerOf(member(toleration, 'tolerationSeconds'), 'int64');
   return { key: text('key'), operator: text('operator'), value: text('value'), effect: text('effect'), tolerationSeconds };

@@ -1,10 +1,10 @@
 // What the cluster vectors need of taints and tolerations (component-helpers/scheduling/corev1, v1.36.2).
-import { tolerationsTolerateTaint, type Taint, type Toleration } from '../../../src/core/workload/toleration.js';
-
-export interface TimedToleration extends Toleration {
-  /** undefined: for ever. */
-  readonly tolerationSeconds: bigint | undefined;
-}
+import type { Taint } from '../../../src/core/disruption/taint.js';
+import {
+  findMatchingUntoleratedTaint as untolerated,
+  toleratesTaint as toleratesEqual,
+  type Toleration,
+} from '../../../src/core/disruption/toleration.js';
 
 /** TaintTolerationComparisonOperators: whether the operators Gt and Lt count. */
 export type ComparisonGate = 'off' | 'on';
@@ -12,9 +12,9 @@ export type ComparisonGate = 'off' | 'on';
 /** 64 bits, without a plus sign, leading zeros or a negative zero. */
 const CANONICAL_INTEGER = /^(0|-?[1-9][0-9]*)$/;
 
-export function toleratesTaint(toleration: TimedToleration, taint: Taint, gate: ComparisonGate): boolean {
+export function toleratesTaint(toleration: Toleration, taint: Taint, gate: ComparisonGate): boolean {
   const { key, operator, value, effect } = toleration;
-  if (operator !== 'Gt' && operator !== 'Lt') return tolerationsTolerateTaint([toleration], taint);
+  if (operator !== 'Gt' && operator !== 'Lt') return toleratesEqual(toleration, taint);
   if (gate === 'off' || !['', taint.effect].includes(effect) || !['', taint.key].includes(key)) return false;
   return compares(taint.value, operator, value);
 }
@@ -36,28 +36,26 @@ export function int64(text: string): bigint | undefined {
 /** The first taint with one of these effects that no toleration tolerates. */
 export function findMatchingUntoleratedTaint(
   taints: readonly Taint[],
-  tolerations: readonly TimedToleration[],
+  tolerations: readonly Toleration[],
   effects: readonly Taint['effect'][],
   gate: ComparisonGate,
 ): Taint | undefined {
-  return taints.find(
-    (taint) => effects.includes(taint.effect) && !tolerations.some((toleration) => toleratesTaint(toleration, taint, gate)),
-  );
+  return untolerated(taints, tolerations, effects, (toleration, taint) => toleratesTaint(toleration, taint, gate));
 }
 
 export interface MatchingTolerations {
   readonly allTolerated: boolean;
   /** The first match of each taint. Empty if one is not tolerated. */
-  readonly used: readonly TimedToleration[];
+  readonly used: readonly Toleration[];
 }
 
 /** Of NoExecute taints. */
 export function matchingTolerations(
   taints: readonly Taint[],
-  tolerations: readonly TimedToleration[],
+  tolerations: readonly Toleration[],
   gate: ComparisonGate,
 ): MatchingTolerations {
-  const used: TimedToleration[] = [];
+  const used: Toleration[] = [];
   for (const taint of taints) {
     const match = tolerations.find((toleration) => toleratesTaint(toleration, taint, gate));
     if (match === undefined) return { allTolerated: false, used: [] };
@@ -67,7 +65,7 @@ export function matchingTolerations(
 }
 
 /** Seconds until the eviction (taint_eviction.go, getMinTolerationTime): 0 without tolerations, and for a negative one. */
-export function minTolerationSeconds(used: readonly TimedToleration[]): bigint | 'infinite' {
+export function minTolerationSeconds(used: readonly Toleration[]): bigint | 'infinite' {
   if (used.length === 0) return 0n;
   const seconds = used.flatMap(({ tolerationSeconds }) => tolerationSeconds ?? []);
   if (seconds.some((count) => count <= 0n)) return 0n;

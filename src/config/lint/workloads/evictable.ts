@@ -2,7 +2,7 @@ import { isResourceSignal, MACHINE_RESOURCES, SIGNAL_FACTS } from '../../../core
 import { sourceText } from '../../../workloads/kinds/source-spec.js';
 import { isWindowsPath } from '../../../core/windows/windows-path.js';
 import type { LintRule, Finding, LintSubject } from '../lint-rule.js';
-import { matchesEveryName } from './glob-overlap.js';
+import { matchesEvery } from './glob-overlap.js';
 import { isOff } from '../limit.js';
 import type { MachineFacts, PresentSource, PresentWorkload } from '../machine.js';
 
@@ -65,10 +65,7 @@ function withoutSource({ workloads, filesystems }: LintSubject): Finding | undef
 }
 
 function ruledOut({ rules }: LintSubject): Finding | undefined {
-  const index = rules.findIndex(
-    ({ critical, match: { name, path, labels } }) =>
-      critical && labels === undefined && matchesEveryName(name) && (path === undefined || /^(\/?\*{2,})$/.test(path)),
-  );
+  const index = rules.findIndex(({ critical, match }) => critical && matchesEvery(match));
   if (index === -1) return undefined;
   return {
     level: 'error',

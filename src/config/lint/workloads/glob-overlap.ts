@@ -1,3 +1,5 @@
+import type { Rule } from '../../../core/workload/rule.js';
+
 type Token =
   | { readonly kind: 'character'; readonly character: string }
   | { readonly kind: 'any' }
@@ -42,6 +44,11 @@ export function overlap(a: Glob, b: Glob): boolean {
 /** Whether it matches every name. */
 export function matchesEveryName(pattern: string | undefined): boolean {
   return pattern === undefined || /^\*+$/.test(pattern);
+}
+
+/** Whether it matches every workload. */
+export function matchesEvery({ name, path, labels }: Rule['match']): boolean {
+  return labels === undefined && matchesEveryName(name) && (path === undefined || /^(\/?\*{2,})$/.test(path));
 }
 
 function share(a: Token, b: Token): boolean {

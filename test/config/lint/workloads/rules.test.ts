@@ -3,6 +3,7 @@ import type { Rule } from '../../../../src/core/workload/rule.js';
 import type { WorkloadSourceSpec } from '../../../../src/workloads/kinds/source-spec.js';
 import type { PresentWorkload } from '../../../../src/config/lint/machine.js';
 import { lintRules } from '../../../../src/config/lint/workloads/rules.js';
+import { lintTaints } from '../../../../src/config/lint/taints.js';
 import { compileRules } from '../../../../src/workloads/workload-rules.js';
 import { machine, present, subject } from '../support.js';
 
@@ -193,5 +194,26 @@ describe('a rule about pods that can never match', () => {
     expect(others).toEqual([]);
     expect(found?.code).toBe(hint === undefined ? undefined : 'EVICTD_LINT_RULE_UNREACHABLE');
     expect(found?.hint ?? '').toContain(hint ?? '');
+  });
+});
+
+describe('a taint', () => {
+  const taints = [{ key: 'gpu', value: '', effect: 'NoExecute' }] as const;
+  const gpu = { key: 'gpu', operator: 'Exists', value: '', effect: '' };
+  const timed = { ...gpu, effect: 'NoExecute', tolerationSeconds: 30n };
+  const web = { name: 'web' };
+
+  test.each<[rule: string, rules: readonly Rule[], names: readonly string[] | undefined, codes: readonly string[]]>([
+    ['that one workload tolerates', [{ match: web, tolerations: [gpu] }], ['web', 'db'], []],
+    ['that every workload of the machine tolerates', [{ match: web, tolerations: [gpu] }], ['web'], ['TOLERATED']],
+    ['that is tolerated for a time', [{ match: {}, tolerations: [timed] }], ['web'], []],
+    ['that a rule for everything tolerates', [{ match: {}, tolerations: [gpu] }], undefined, ['TOLERATED']],
+    ['that nothing tolerates', [{ match: web, tolerations: [{ ...gpu, key: 'cpu' }] }], undefined, ['EVICTS_ALL']],
+  ])('%s', (_rule, rules, names, codes) => {
+    const effectOf = compileRules(rules);
+    const workloads = names?.map((name) => ({ ...present(name), matched: effectOf(present(name)).matched }));
+    const facts = workloads && machine({ workloads: { present: workloads, sources: [] } });
+    const found = lintTaints(subject([], { rules, taints }), facts);
+    expect(found.map(({ code, key }) => [code, key])).toEqual(codes.map((code) => [`EVICTD_LINT_TAINT_${code}`, 'taints[0]']));
   });
 });

@@ -1,12 +1,12 @@
 // The nodes and pods of a cluster as the scheduler sees them at one moment.
-import type { Taint } from '../../../../src/core/workload/toleration.js';
+import type { Taint } from '../../../../src/core/disruption/taint.js';
 import { integerOf, isAbsent, items, member, resourceListOf, textOf, type Field } from '../../../../src/kubernetes/document.js';
 import { hostPortsAt, type HostPort } from '../host-ports.js';
 import { labelsAt, type Labels } from '../label-selector.js';
 import { addAmounts, amountsOf, type Amounts } from '../node-fit.js';
 import { bookedResources } from '../pod-requests.js';
 import { podAmountsAt, type PodAmounts } from '../pod.js';
-import type { TimedToleration } from '../taint.js';
+import type { Toleration } from '../../../../src/core/disruption/toleration.js';
 import { taintsAt, tolerationsAt } from '../taint-reading.js';
 
 export interface ScheduledPod {
@@ -19,7 +19,7 @@ export interface ScheduledPod {
   readonly nodeName: string;
   readonly priority: bigint;
   readonly terminating: boolean;
-  readonly tolerations: readonly TimedToleration[];
+  readonly tolerations: readonly Toleration[];
   readonly hostPorts: readonly HostPort[];
   readonly amounts: PodAmounts;
   readonly requests: Amounts;

@@ -1,0 +1,41 @@
+import { taintText, type Taint } from '../../core/disruption/taint.js';
+import { toleratesTaint, type Toleration } from '../../core/disruption/toleration.js';
+import type { Rule } from '../../core/workload/rule.js';
+import type { Finding, LintRule, LintSubject } from './lint-rule.js';
+import type { MachineFacts, PresentWorkload } from './machine.js';
+import { matchesEvery } from './workloads/glob-overlap.js';
+
+/** Taints that keep no workload off the node, or all. */
+export function lintTaints({ taints, rules, workloads }: LintSubject, machine: MachineFacts | undefined): Finding[] {
+  if (workloads.length === 0) return [];
+  return taints.flatMap((taint, index): Finding[] => {
+    const key = `taints[${String(index)}]`;
+    const forEver = rules.flatMap((rule, at) =>
+      tolerations(rule, taint).some(({ tolerationSeconds }) => tolerationSeconds === undefined) ? [{ rule, at }] : [],
+    );
+    const general = forEver.find(({ rule }) => matchesEvery(rule.match));
+    const why = general ? `rules[${String(general.at)}] tolerates it for every workload` : allPresent(forEver, machine);
+    if (why !== undefined) {
+      const message = `${taintText(taint)} has no effect: ${why}`;
+      return [{ level: 'warn', code: 'EVICTD_LINT_TAINT_TOLERATED', message, hint: 'remove the taint, or the toleration', key }];
+    }
+    if (taint.effect !== 'NoExecute' || rules.some((rule) => tolerations(rule, taint).length > 0)) return [];
+    const message = `${taintText(taint)} evicts every workload that is not protected: no rule tolerates it`;
+    const hint = 'add tolerations to the rules of workloads that may run here, or use NoSchedule';
+    return [{ level: 'warn', code: 'EVICTD_LINT_TAINT_EVICTS_ALL', message, hint, key }];
+  });
+}
+
+function tolerations({ tolerations: given = [] }: Rule, taint: Taint): readonly Toleration[] {
+  return given.filter((toleration) => toleratesTaint(toleration, taint));
+}
+
+/** undefined: some workload does not tolerate it, or there is none now. */
+function allPresent(tolerating: readonly { readonly at: number }[], machine: MachineFacts | undefined): string | undefined {
+  const present: readonly PresentWorkload[] = machine?.workloads?.present ?? [];
+  if (present.length === 0 || !present.every(({ matched }) => matched.some((index) => tolerating.some(({ at }) => at === index))))
+    return undefined;
+  return `every workload that exists now (${String(present.length)}) tolerates it`;
+}
+
+export const taintsRule: LintRule = { codes: ['EVICTD_LINT_TAINT_TOLERATED', 'EVICTD_LINT_TAINT_EVICTS_ALL'], find: lintTaints };
