@@ -145,7 +145,7 @@ export const LAYERS: readonly Layer[] = [
   {
     path: 'config/lint',
     holds: 'what a valid configuration will not do, with the arithmetic',
-    mayImport: ['workloads/kinds', 'core'],
+    mayImport: ['workloads/kinds', 'monitor/ports', 'core'],
   },
   {
     path: 'workloads/kinds',

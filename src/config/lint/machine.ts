@@ -3,18 +3,7 @@ import type { MemoryReserve } from '../../core/signal/memory-reserve.js';
 import type { ScopeKind } from '../../core/policy/condition.js';
 import type { RawValue } from '../../core/policy/raw-value.js';
 import type { Signal } from '../../core/signal/signal.js';
-
-/** A notifier as evictd armed it. */
-export interface ArmedNotifier {
-  readonly mechanism: string;
-  readonly signal: Signal;
-  readonly target: string;
-  readonly live: boolean;
-  readonly reason: string | undefined;
-  readonly hint: string | undefined;
-  /** Whether the signal is only polled without this notifier. */
-  readonly essential: boolean;
-}
+import type { NotifierState } from '../../monitor/ports/ports.js';
 
 /** Why evictd would not evict a workload. `vacant`: it has no processes, whatever the policy. */
 export interface Hindrance {
@@ -51,7 +40,7 @@ export interface MachineFacts {
   /** Memory signals without a notifier or sampler, with the reason. */
   readonly polled: ReadonlyMap<Signal, string>;
   /** Left out: nothing is armed. */
-  readonly notifiers?: readonly ArmedNotifier[];
+  readonly notifiers?: readonly NotifierState[];
   /** Its filesystems, or which of them did not answer. Absent: not read. */
   readonly layout?: Layout | { readonly error: string };
   /** Programs of hooks and of policies that evictd will not run, with the reason. Left out: not read. */

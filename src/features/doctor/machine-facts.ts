@@ -15,7 +15,8 @@ import type {
   Unseen,
 } from '../../host/facts.js';
 import type { Finding } from '../../config/lint/lint-rule.js';
-import type { ArmedNotifier, PresentSource } from '../../config/lint/machine.js';
+import type { PresentSource } from '../../config/lint/machine.js';
+import type { NotifierState } from '../../monitor/ports/ports.js';
 import type { Signal } from '../../core/signal/signal.js';
 import type { Threshold } from '../../core/threshold/threshold.js';
 import type { InhibitDelay } from '../../core/systemd/inhibit-delay.js';
@@ -79,7 +80,7 @@ export interface NodeFacts {
   /** In units of the signal. */
   readonly capacities: ReadonlyMap<Signal, bigint>;
   /** undefined: the node or the addon is missing. */
-  readonly notifiers: readonly ArmedNotifier[] | undefined;
+  readonly notifiers: readonly NotifierState[] | undefined;
   /** How far the threshold of memory is above the kernel's reserve (KernelMargin); undefined: it is not, or there is none. */
   readonly margin?: string | undefined;
 }

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { lintConfig } from '../../../src/config/lint-notices.js';
 import { loadWritten } from '../../../src/config/load.js';
-import type { ArmedNotifier, MachineFacts } from '../../../src/config/lint/machine.js';
+import type { MachineFacts } from '../../../src/config/lint/machine.js';
+import type { NotifierState } from '../../../src/monitor/ports/ports.js';
 import type { Signal } from '../../../src/core/signal/signal.js';
 import type { CheckStatus } from '../../../src/features/doctor/check.js';
 import { filesystemsCheck, volumesCheck } from '../../../src/features/doctor/checks/filesystems.js';
@@ -21,14 +22,14 @@ const STATUS = { error: 'broken', warn: 'degraded', info: 'ok' } as const;
 
 const reserve = { totalBytes: 8n * Gi, minFreeBytes: 64n * Mi, hugePagesBytes: 0n, kernelBytes: 0n };
 
-const notifier = (signal: Signal, facts: Partial<ArmedNotifier> = {}): ArmedNotifier => {
+const notifier = (signal: Signal, facts: Partial<NotifierState> = {}): NotifierState => {
   return { mechanism: 'sampler', signal, target: 'T', live: true, reason: undefined, hint: undefined, essential: true, ...facts };
 };
 const DEAD = { live: false, reason: 'EROFS', hint: 'mount it writable' };
 const ALL = (['memory.available', 'nodefs.available', 'nodefs.inodesFree', 'memory.pressure.full', 'swap.available'] as const).map(
   (signal) => notifier(signal),
 );
-const arm = (signal: Signal, facts: Partial<ArmedNotifier>): readonly ArmedNotifier[] => [
+const arm = (signal: Signal, facts: Partial<NotifierState>): readonly NotifierState[] => [
   ...ALL.filter((each) => each.signal !== signal),
   notifier(signal, facts),
 ];

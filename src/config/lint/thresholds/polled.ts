@@ -3,7 +3,8 @@ import { isPressure, SIGNAL_FACTS } from '../../../core/signal/signal.js';
 import { operandsOf } from '../../../core/threshold/threshold.js';
 import { thresholdKey } from '../limit.js';
 import type { Finding, LintRule, LintSubject } from '../lint-rule.js';
-import type { ArmedNotifier, MachineFacts } from '../machine.js';
+import type { NotifierState } from '../../../monitor/ports/ports.js';
+import type { MachineFacts } from '../machine.js';
 
 /** Signals that are only polled. Amounts of memory are judged by how fast it is used (EVICTD_LINT_OUTRUN). */
 export function lintPolled(subject: LintSubject, machine: MachineFacts | undefined): Finding[] {
@@ -24,7 +25,7 @@ export function lintPolled(subject: LintSubject, machine: MachineFacts | undefin
   });
 }
 
-export function refusedText({ mechanism, reason }: Pick<ArmedNotifier, 'mechanism' | 'reason'>): string {
+export function refusedText({ mechanism, reason }: Pick<NotifierState, 'mechanism' | 'reason'>): string {
   return `${mechanism} cannot be armed: ${reason ?? 'unknown'}`;
 }
 

@@ -3,7 +3,7 @@ import { jsonInteger } from '../../../core/quantity/integer.js';
 import { broken, ok, degraded, type Detail, command } from '../check.js';
 import { defineCheck } from '../check-kind.js';
 import { judged } from '../findings.js';
-import type { ArmedNotifier } from '../../../config/lint/machine.js';
+import type { NotifierState } from '../../../monitor/ports/ports.js';
 import { refusedText } from '../../../config/lint/thresholds/polled.js';
 import { operandsOf, operandText } from '../../../core/threshold/threshold.js';
 import { formatDuration } from '../../../core/quantity/duration.js';
@@ -36,7 +36,7 @@ export const notifiersCheck = defineCheck('notifier.SIGNAL', ['node', 'workloads
   });
 });
 
-function detailOf({ mechanism, target, live, reason, essential }: ArmedNotifier): Detail {
+function detailOf({ mechanism, target, live, reason, essential }: NotifierState): Detail {
   return { mechanism, target, live, essential, reason: reason ?? null };
 }
 
