@@ -8,7 +8,7 @@ import type { ownMemoryCgroup, readHierarchies } from './linux/cgroup/hierarchie
 import type { instanceName, lockInstance, lockHolder, lockHoldersIn, locksHeldBy } from './linux/process/lock-files.js';
 import type { KernelLogWatch } from './linux/oom/kernel-log.js';
 import type { readMemoryHoldings } from './linux/memory/memory-holdings.js';
-import type { openBoundNodes, readMemoryNodes } from './linux/memory/memory-nodes.js';
+import type { BoundNodes, readMemoryNodes } from './linux/memory/memory-nodes.js';
 import type { readMemoryReserve } from './linux/memory/memory-reserve.js';
 import type { openNode } from './linux/node.js';
 import type { OomCounters } from './linux/oom/oom-counters.js';
@@ -59,7 +59,7 @@ export interface Host {
   readonly readMemoryReserve: typeof readMemoryReserve;
   /** Empty on a machine with one memory node. */
   readonly readMemoryNodes: typeof readMemoryNodes;
-  readonly openBoundNodes: typeof openBoundNodes;
+  readonly openBoundNodes: () => BoundNodes;
   readonly openWorkloadProcesses: ((...args: ConstructorParameters<typeof WorkloadProcesses>) => WorkloadProcesses) | undefined;
   readonly readMemoryHoldings: typeof readMemoryHoldings | undefined;
   readonly kernelKills: KernelKillReaders | undefined;

@@ -3,7 +3,7 @@ import { cgroupDirectory } from '../../core/workload/cgroup.js';
 import type { RawValue } from '../../core/policy/raw-value.js';
 import type { ScopeReading } from '../../core/policy/scope-reading.js';
 import { cgroupAge } from '../../host/linux/cgroup/cgroup-directory.js';
-import { openBoundMemory, type ReadBoundMemory } from '../../host/linux/memory/memory-nodes.js';
+import { openBoundMemory, openBoundNodes, type BoundNodes, type ReadBoundMemory } from '../../host/linux/memory/memory-nodes.js';
 import type { Hierarchies } from '../../host/linux/cgroup/hierarchies.js';
 import type { Binding, CgroupHandle, CgroupTable } from '../../native/binding.js';
 import { BESIDE, valueFiles, type ValueFiles } from './value-files.js';
@@ -32,6 +32,8 @@ export class CgroupValues {
   readonly #parts: CgroupValuesParts;
   readonly #files: ValueFiles;
   readonly #table: CgroupTable;
+  /** undefined: they are not wanted. */
+  readonly #boundNodes: BoundNodes | undefined;
   readonly #followed = new Map<string, Followed>();
   /** Rows by what is read of them. */
   #groups: ReadonlyMap<number, Uint32Array> | undefined;
@@ -42,7 +44,9 @@ export class CgroupValues {
   constructor(parts: CgroupValuesParts, values: Iterable<RawValue>) {
     const { native, hierarchies } = parts;
     this.#parts = parts;
-    this.#files = valueFiles(hierarchies.memory?.version === 1 ? 'v1' : 'v2', withFiled(values));
+    const wanted = withFiled(values);
+    this.#files = valueFiles(hierarchies.memory?.version === 1 ? 'v1' : 'v2', wanted);
+    this.#boundNodes = wanted.has('memory.boundNodes.available') ? openBoundNodes(hierarchies.cpuset) : undefined;
     this.#table = new native.CgroupTable(this.#files.specs);
   }
 
@@ -61,7 +65,7 @@ export class CgroupValues {
   read(): ReadonlyMap<string, ScopeReading> {
     const timeNs = process.hrtime.bigint();
     this.#readTable();
-    let boundMemory: ReadBoundMemory | undefined;
+    const boundMemory = this.#boundNodes && openBoundMemory(this.#boundNodes);
     const readings = new Map<string, ScopeReading>();
     const { columns } = this.#table;
     for (const followed of this.#followed.values()) {
@@ -73,7 +77,7 @@ export class CgroupValues {
       const values = new Map<RawValue, number>();
       this.#files.read(this.#fields, row * columns, values);
       this.#addOthers(followed, timeNs, values);
-      if (followed.values.has('memory.boundNodes.available')) addBoundMemory((boundMemory ??= openBoundMemory())(path), values);
+      if (followed.values.has('memory.boundNodes.available')) addBoundMemory(boundMemory?.(path), values);
       readings.set(path, { path, id, timeNs, values });
     }
     return readings;

@@ -45,7 +45,7 @@ export const linuxHost: Host = {
   },
   readMemoryReserve,
   readMemoryNodes: () => memoryNodes.readMemoryNodes(),
-  openBoundNodes: () => memoryNodes.openBoundNodes(),
+  openBoundNodes: () => memoryNodes.openBoundNodes(readHierarchies().cpuset),
   openWorkloadProcesses: (...args) => new workloadProcesses.WorkloadProcesses(...args),
   readMemoryHoldings: (...args) => memoryHoldings.readMemoryHoldings(...args),
   get kernelKills() {

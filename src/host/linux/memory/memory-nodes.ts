@@ -1,13 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { fsPath } from '../../../byte-paths.js';
-import { cgroupDirectory } from '../../../core/workload/cgroup.js';
-import { readHierarchies } from '../cgroup/hierarchies.js';
+import { cgroupDirectory, type CgroupHierarchy } from '../../../core/workload/cgroup.js';
 import { boundTo, numbersIn, parseMemoryNode, type MemoryNode } from '../../../core/oom/memory-node.js';
 
 const NODES = '/sys/devices/system/node';
 
 /** Reads the only nodes that a cpuset permits to a cgroup; undefined: it permits all, or there is one node. */
-export function openBoundNodes(directory = NODES, controller = readHierarchies().cpuset): (path: string) => readonly number[] | undefined {
+export type BoundNodes = (path: string) => readonly number[] | undefined;
+
+/** @param controller  of the cpusets */
+export function openBoundNodes(controller: CgroupHierarchy | undefined, directory = NODES): BoundNodes {
   const all = numbersIn(attempt(`${directory}/has_memory`));
   if (controller === undefined) return () => undefined;
   const file = controller.version === 2 ? 'cpuset.mems.effective' : 'cpuset.effective_mems';
@@ -18,7 +20,7 @@ export function openBoundNodes(directory = NODES, controller = readHierarchies()
 export type ReadBoundMemory = (path: string) => Omit<MemoryNode, 'node'> | undefined;
 
 /** Reads the nodes once, for several cgroups. */
-export function openBoundMemory(boundNodes = openBoundNodes(), readNodes = readMemoryNodes): ReadBoundMemory {
+export function openBoundMemory(boundNodes: BoundNodes, readNodes = readMemoryNodes): ReadBoundMemory {
   let nodes: readonly MemoryNode[] | undefined;
   return (path) => {
     const bound = boundNodes(path);

@@ -43,10 +43,10 @@ test.each([
   mkdirSync(join(directory, 'web'));
   writeFileSync(join(directory, 'web', file), '1\n');
   writeFileSync(join(directory, 'has_memory'), '0-1\n');
-  const boundNodes = openBoundNodes(directory, controller);
-  expect([boundNodes('/web'), boundNodes('/db'), openBoundNodes(directory, undefined)('/web')]).toEqual([[1], undefined, undefined]);
+  const boundNodes = openBoundNodes(controller, directory);
+  expect([boundNodes('/web'), boundNodes('/db'), openBoundNodes(undefined, directory)('/web')]).toEqual([[1], undefined, undefined]);
   writeFileSync(join(directory, 'has_memory'), '1\n');
-  expect(openBoundNodes(directory, controller)('/web')).toBeUndefined();
+  expect(openBoundNodes(controller, directory)('/web')).toBeUndefined();
 });
 
 test('what the nodes of a bound cgroup have together; none where it is not bound, or a node cannot be read', () => {
