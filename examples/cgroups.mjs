@@ -5,6 +5,10 @@ import { existsSync, readdirSync } from 'node:fs';
 import { formatBytes, native } from 'evictd';
 
 const [root = '/sys/fs/cgroup/system.slice'] = process.argv.slice(2);
+if (!existsSync(`${root}/cgroup.procs`)) {
+  console.error(`${root} is no cgroup: name a directory below /sys/fs/cgroup (of the memory controller on cgroup v1)`);
+  process.exit(66);
+}
 const file = existsSync(`${root}/memory.usage_in_bytes`) ? 'memory.usage_in_bytes' : 'memory.current';
 const table = new native.CgroupTable([{ path: file, format: 'number' }]);
 

@@ -33,6 +33,11 @@ test('cgroups: the children of a cgroup', () => {
   expect(lines.map((line) => line.replace(/^[\d.]+\w*B? +|^errno \d+ +/, ''))).toEqual(['a', 'b']);
 });
 
+test('cgroups: a path that is no cgroup is named, without a stack trace', () => {
+  const { status, stderr } = spawnSync(process.execPath, ['examples/cgroups.mjs', '/nothing'], { encoding: 'utf8' });
+  expect([status, stderr]).toEqual([66, expect.stringMatching(/^\/nothing is no cgroup: .*\n$/)]);
+});
+
 test('end-process: the process ends, and the example says so', async () => {
   const child = spawn('sleep', ['1000']);
   const ended = once(child, 'exit');
