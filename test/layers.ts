@@ -145,7 +145,7 @@ export const LAYERS: readonly Layer[] = [
   {
     path: 'config/lint',
     holds: 'what a valid configuration will not do, with the arithmetic',
-    mayImport: ['workloads/kinds', 'monitor/ports', 'core'],
+    mayImport: ['workloads/kinds', 'core'],
   },
   {
     path: 'workloads/kinds',

@@ -3,7 +3,7 @@ import type { MemoryReserve } from '../../core/signal/memory-reserve.js';
 import type { ScopeKind } from '../../core/policy/condition.js';
 import type { RawValue } from '../../core/policy/raw-value.js';
 import type { Signal } from '../../core/signal/signal.js';
-import type { NotifierState } from '../../monitor/ports/ports.js';
+import type { NotifierState } from '../../core/threshold/notifier-state.js';
 
 /** Why evictd would not evict a workload. `vacant`: it has no processes, whatever the policy. */
 export interface Hindrance {

@@ -16,7 +16,7 @@ import type {
 } from '../../host/facts.js';
 import type { Finding } from '../../config/lint/lint-rule.js';
 import type { PresentSource } from '../../config/lint/machine.js';
-import type { NotifierState } from '../../monitor/ports/ports.js';
+import type { NotifierState } from '../../core/threshold/notifier-state.js';
 import type { Signal } from '../../core/signal/signal.js';
 import type { Threshold } from '../../core/threshold/threshold.js';
 import type { InhibitDelay } from '../../core/systemd/inhibit-delay.js';

@@ -7,39 +7,23 @@ import type { Stall } from '../../core/signal/pressure-share.js';
 import type { OomTally } from '../../core/oom/oom-kill-count.js';
 import type { ReclaimReading } from '../../core/reclaim/reclaim.js';
 import type { LimitedCommand } from '../../core/systemd/limited-command.js';
-import type { ResourceSignal, Signal } from '../../core/signal/signal.js';
+import type { ResourceSignal } from '../../core/signal/signal.js';
 import type { Policy, State } from '../../core/decide/state.js';
+import type { NotifierState } from '../../core/threshold/notifier-state.js';
 import type { Threshold } from '../../core/threshold/threshold.js';
 import type { WorkloadProcess } from '../../core/workload/process.js';
 import type { PolicyAnswers } from './policy-port.js';
 import type { SourceProblem } from './source-problem.js';
 import type { OrderCondition } from './standing-order.js';
-import type { NotifierMechanism, Wake } from './wake.js';
+import type { Wake } from './wake.js';
 import type { Candidates, Workload } from '../../core/workload/workload.js';
 
 export type { ContainerFiles, ContainerRuntime, ReportedFilesystems } from './container-runtime.js';
 export type { ServiceManager } from './service-manager.js';
 export type { SourceProblem } from './source-problem.js';
 export type { UnitJob, UnitManager } from './unit-port.js';
-export type { NotifierMechanism, Wake, WakeSource } from './wake.js';
-
-/** A source of notifications. `signal`: what it watches. */
-export interface NotifierState {
-  readonly mechanism: NotifierMechanism;
-  readonly signal: Signal;
-  /** The file or cgroup, and the limit: 'memory.usage_in_bytes ≥ 201326592 of /demo'. */
-  readonly target: string;
-  readonly live: boolean;
-  /**
-   * Why it is not live. Of a live one: why it could not be moved to the right value; `target` is the value where it is.
-   */
-  readonly reason: string | undefined;
-  readonly hint: string | undefined;
-  /** Whether its signal is polled without it. false: it is only an additional source. */
-  readonly essential: boolean;
-  /** Of a live sampler: its current period, which depends on the distance to the limit. */
-  readonly periodMs?: number | undefined;
-}
+export type { NotifierMechanism, NotifierState } from '../../core/threshold/notifier-state.js';
+export type { Wake, WakeSource } from './wake.js';
 
 export interface NodeIdentity {
   /** 'machine' or the node cgroup's path. */

@@ -1,5 +1,6 @@
 import type { OperatorRequest } from '../../core/disruption/operator-request.js';
 import type { PauseRequest } from '../../core/pause/operator-pause.js';
+import type { NotifierMechanism } from '../../core/threshold/notifier-state.js';
 
 /** What wakes the loop, and when the native layer saw it (monotonic clock). */
 export interface Wake {
@@ -13,7 +14,6 @@ export interface Wake {
   readonly pause?: PauseRequest;
   readonly request?: OperatorRequest;
 }
-export type NotifierMechanism = 'memcg_threshold' | 'sampler' | 'psi_trigger' | 'memcg_events' | 'memcg_oom' | 'memory_notification';
 export type WakeSource =
   | NotifierMechanism
   | 'start'

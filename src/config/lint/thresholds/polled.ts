@@ -3,7 +3,7 @@ import { isPressure, SIGNAL_FACTS } from '../../../core/signal/signal.js';
 import { operandsOf } from '../../../core/threshold/threshold.js';
 import { thresholdKey } from '../limit.js';
 import type { Finding, LintRule, LintSubject } from '../lint-rule.js';
-import type { NotifierState } from '../../../monitor/ports/ports.js';
+import type { NotifierState } from '../../../core/threshold/notifier-state.js';
 import type { MachineFacts } from '../machine.js';
 
 /** Signals that are only polled. Amounts of memory are judged by how fast it is used (EVICTD_LINT_OUTRUN). */

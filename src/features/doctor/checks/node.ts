@@ -3,7 +3,7 @@ import { jsonInteger } from '../../../core/quantity/integer.js';
 import { broken, ok, degraded, type Detail, command } from '../check.js';
 import { defineCheck } from '../check-kind.js';
 import { judged } from '../findings.js';
-import type { NotifierState } from '../../../monitor/ports/ports.js';
+import type { NotifierState } from '../../../core/threshold/notifier-state.js';
 import { refusedText } from '../../../config/lint/thresholds/polled.js';
 import { operandsOf, operandText } from '../../../core/threshold/threshold.js';
 import { formatDuration } from '../../../core/quantity/duration.js';
