@@ -1,3 +1,4 @@
+import { patternsOf, type Rule, type Named } from '../core/workload/rule.js';
 import { openStandingOrder } from '../evict/cgroup/cgroup-standing-order.js';
 import { openCgroupEvictor, type VictimHierarchies } from '../evict/cgroup/cgroup-evictor.js';
 import { openProcessEvictor } from '../evict/cgroup/process-kill.js';
@@ -5,7 +6,6 @@ import type { Removals } from '../evict/cri/container-removals.js';
 import { openPodEvictor } from '../evict/cri/pod-evictor.js';
 import { openUnitEvictor } from '../evict/systemd/unit-evictor.js';
 import * as windows from '../evict/windows/windows-evictor.js';
-import type { Rule } from '../core/workload/rule.js';
 import { selectHost } from '../host/select.js';
 import type { ContainerRuntime, Evictor, UnitManager } from '../monitor/ports/ports.js';
 import type { StandingOrder } from '../monitor/ports/standing-order.js';
@@ -15,7 +15,7 @@ import { native } from '../native/index.js';
 import { asWindows } from '../native/windows-addon.js';
 import type { SureStop } from '../workloads/systemd/unit-stops.js';
 import { workingSetOf } from '../workloads/cgroup/cgroup-files.js';
-import { compileRules, patternsOf, type Named } from '../workloads/workload-rules.js';
+import { compileRules } from '../workloads/workload-rules.js';
 
 export interface EvictorParts {
   readonly hierarchies: VictimHierarchies;

@@ -1,5 +1,6 @@
 import type { EvictionBudget } from '../core/budget/eviction-budget.js';
 import type { Compatibility, Departures } from '../core/decide/departures.js';
+import type { DisruptionBudget } from '../core/disruption/disruption-budget.js';
 import type { PriorityClass } from '../core/disruption/priority-class.js';
 import type { Taint } from '../core/disruption/taint.js';
 import type { HooksConfig } from '../core/hook/hook.js';
@@ -64,6 +65,8 @@ export interface Config {
   readonly rules: readonly Rule[];
   /** Of an operator, for good. Others are set at run time. */
   readonly taints: readonly Taint[];
+  /** Of evictions by an operator. Names are distinct. */
+  readonly disruptionBudgets: readonly DisruptionBudget[];
   /** Node-level reclaim: steps that free disk space before an eviction, in order. */
   readonly reclaim: readonly ReclaimStep[];
   /** What to do under conditions of the operator, in order. */

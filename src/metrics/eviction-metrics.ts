@@ -45,6 +45,13 @@ export const EVICTION_METRICS: readonly Metric[] = [
     { ineffective: (_signal, { decision }) => decision },
   ),
   eventCounter(
+    'evictd_disruption_budget_violations_total',
+    'Evictions for node pressure that a disruption budget did not permit, and that did not ask it.',
+    ['budget'],
+    { budgetViolated: (budget) => [1, budget] },
+    ({ disruptionBudgets }) => disruptionBudgets.map((budget) => [budget]),
+  ),
+  eventCounter(
     'evictd_standing_orders_total',
     'Standing orders that came due because the main thread did not react to a crossing in time, by outcome.',
     ['outcome'],

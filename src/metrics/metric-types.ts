@@ -39,6 +39,8 @@ export interface Latest extends NodeReading {
   readonly reclaimSteps: readonly string[];
   readonly hooks: readonly string[];
   readonly notifications: readonly string[];
+  /** Names. */
+  readonly disruptionBudgets: readonly string[];
   readonly heldUnits: number;
   /** Evictions that may still be made for the resource; undefined: they are not limited, or none is known. */
   readonly remainingBudget: (resource: Resource) => number | undefined;

@@ -32,6 +32,7 @@ export class Status implements Metrics, Latest {
   reclaimSteps: readonly string[] = [];
   hooks: readonly string[] = [];
   notifications: readonly string[] = [];
+  disruptionBudgets: readonly string[] = [];
   heldUnits = 0;
   pauses: readonly TimedPause[] = [];
   /** Why evictd evicts nothing; undefined: it evicts. */
@@ -128,6 +129,9 @@ export class Status implements Metrics, Latest {
     this.#workloads.evicted(signal, eviction.workload);
     this.#emit('evicted', signal, eviction);
   }
+  budgetViolated(budget: string): void {
+    this.#emit('budgetViolated', budget);
+  }
   failed(signal: EvictionSignal, eviction: EvictionOf): void {
     this.#emit('failed', signal, eviction);
   }
@@ -210,6 +214,10 @@ export class Status implements Metrics, Latest {
   hooking(hooks: readonly string[], notifications: readonly string[]): void {
     this.hooks = hooks;
     this.notifications = notifications;
+  }
+  /** The names of the configured disruption budgets. */
+  disruptable(budgets: readonly string[]): void {
+    this.disruptionBudgets = budgets;
   }
   /** Time between two samples, from which /healthz derives its limit. */
   monitoringInterval(intervalNs: bigint): void {

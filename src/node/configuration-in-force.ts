@@ -1,5 +1,7 @@
 import type { Config, LoadedConfig } from '../config/config.js';
 import type { Departure } from '../core/decide/departures.js';
+import type { PolicyBudget } from '../core/disruption/disruption-budget.js';
+import { selectHost } from '../host/select.js';
 import { normalCgroupPath } from '../core/workload/cgroup.js';
 import { COLLECTIONS } from '../core/signal/layout.js';
 import { MACHINE_RESOURCES } from '../core/signal/signal.js';
@@ -82,6 +84,10 @@ export function withNodeOf({ allocatable, departures: started }: Config, config:
 /** Which memory counts as available. A change needs a restart. */
 export const COUNTING_DEPARTURES = ['kernel-memory', 'reclaimable-cache'] as const satisfies readonly Departure[];
 
+export function budgetsOf({ disruptionBudgets }: Pick<Config, 'disruptionBudgets'>): readonly PolicyBudget[] {
+  return disruptionBudgets.map((budget) => ({ ...budget, os: selectHost().os }));
+}
+
 /** The part of a configuration that decisions depend on. */
 export function policyOf(config: Config, dryRun: boolean, shuttingDown = false): Policy {
   return {
@@ -98,6 +104,9 @@ export function policyOf(config: Config, dryRun: boolean, shuttingDown = false):
     reclaimSteps: config.reclaim,
     evictionBudget: config.evictionBudget,
     maxPauseNs: config.maxPauseNs,
+    ...(config.disruptionBudgets.length > 0 && {
+      disruptionBudgets: budgetsOf(config),
+    }),
     localStorageCapacityIsolation: false,
     ...(config.taints.length > 0 && { taints: config.taints }),
     ...(config.policies.length > 0 && { policies: config.policies }),

@@ -1,8 +1,9 @@
 import type { LoadedConfig } from '../config/config.js';
 import { errnoOf } from '../config/parse/config-file.js';
+import { namedOf, patternsOf, type Rule } from '../core/workload/rule.js';
 import type { Observations } from '../core/signal/observation.js';
+import { isOfBudget, type PolicyBudget } from '../core/disruption/disruption-budget.js';
 import { protectionText } from '../core/rank/rank.js';
-import type { Rule } from '../core/workload/rule.js';
 import { isPressure, SIGNAL_FACTS, type Signal } from '../core/signal/signal.js';
 import type { Threshold } from '../core/threshold/threshold.js';
 import type { Protection } from '../core/workload/workload.js';
@@ -14,9 +15,10 @@ import type { Node, NotifierState, WorkloadSource } from '../monitor/ports/ports
 import { native } from '../native/index.js';
 import { readTokenFile } from '../storage/token-file.js';
 import { sourceText, type WorkloadSourceSpec } from '../workloads/kinds/source-spec.js';
-import { compileRules, namedOf, patternsOf } from '../workloads/workload-rules.js';
 import type { UnavailableError } from '../errors.js';
+import { compileRules } from '../workloads/workload-rules.js';
 import type { HostReading } from './open-reading.js';
+import { budgetsOf } from './configuration-in-force.js';
 import { openRuntimeReading } from './runtime-reading.js';
 
 /** Waits until the filesystems of a node have been read or timed out. */
@@ -56,7 +58,10 @@ export async function machineFactsOf(
     polled: polledSignals(thresholds, observations, notifiers),
     notifiers,
     layout: node.layout(),
-    workloads: { present: presentWorkloads(workloads, rules), sources: config.workloads.map((entry) => presentSource(entry, openAlone)) },
+    workloads: {
+      present: presentWorkloads(workloads, rules, budgetsOf(config)),
+      sources: config.workloads.map((entry) => presentSource(entry, openAlone)),
+    },
     ...(policies.length > 0 && { policies: policyFactsOf(policies, node.identity.cgroup) }),
     programs: await programProblems(config),
     ...(await tokenFileProblem(config.metricsTokenFile)),
@@ -131,7 +136,7 @@ function polledSignals(
   return polled;
 }
 
-function presentWorkloads(source: WorkloadSource, rules: readonly Rule[]): PresentWorkload[] {
+function presentWorkloads(source: WorkloadSource, rules: readonly Rule[], budgets: readonly PolicyBudget[]): PresentWorkload[] {
   const effectOf = compileRules(rules, patternsOf(selectHost().os));
   const { usages, unreadable, veto, managed } = source.candidates();
   const boundNodes = selectHost().openBoundNodes();
@@ -144,6 +149,7 @@ function presentWorkloads(source: WorkloadSource, rules: readonly Rule[]): Prese
       name,
       path,
       matched: effectOf(namedOf(workload)).matched,
+      budgets: budgets.filter((budget) => isOfBudget(budget, workload)).map(({ name }) => name),
       hindrance: hindranceOf(workload.protection, veto?.(workload)),
       ...(memoryNodes && { memoryNodes }),
     };

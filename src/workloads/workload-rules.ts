@@ -1,14 +1,9 @@
-import { containerScope } from '../core/workload/container-scope.js';
 import type { PreemptionPolicy } from '../core/disruption/priority-class.js';
 import { compileGlob } from '../core/workload/glob.js';
-import type { OperatingSystem } from '../core/signal/operating-system.js';
-import type { Rule } from '../core/workload/rule.js';
+import { compileMatch, type CompilePattern, type Named, type Rule } from '../core/workload/rule.js';
 import type { Toleration } from '../core/disruption/toleration.js';
-import { unitNameOf } from '../core/systemd/unit.js';
-import { compileWindowsGlob } from '../core/windows/windows-path.js';
-import type { WorkloadDirectory } from '../core/workload/workload-directory.js';
 import type { Workload } from '../core/workload/workload.js';
-import { printable } from '../core/name/printable.js';
+import type { WorkloadDirectory } from '../core/workload/workload-directory.js';
 
 /** The combined effect of all rules on one workload. */
 export interface RuleEffect {
@@ -33,25 +28,6 @@ export interface RuleEffect {
 /** Of a workload. */
 export function tolerationsPart({ tolerations }: RuleEffect): Pick<Workload, 'tolerations'> {
   return tolerations.length > 0 ? { tolerations } : {};
-}
-
-/** The properties that rules match. */
-export interface Named {
-  readonly name: string;
-  readonly path: string;
-  /** Left out: none reported by a container runtime. */
-  readonly labels?: Readonly<Record<string, string>> | undefined;
-}
-
-type CompilePattern = (pattern: string) => { readonly test: (text: string) => boolean };
-
-/** The meaning of patterns on an operating system. */
-export function patternsOf(os: OperatingSystem): CompilePattern {
-  return os === 'windows' ? compileWindowsGlob : compileGlob;
-}
-
-export function namedOf({ name, path, program, runtime }: Pick<Workload, 'name' | 'path' | 'program' | 'runtime'>): Named {
-  return { name, path: program ?? path, labels: runtime?.labels };
 }
 
 const NO_RULE: RuleEffect = {
@@ -93,27 +69,4 @@ function combine(effect: RuleEffect, rule: Rule, index: number): RuleEffect {
     tolerations: rule.tolerations ? [...effect.tolerations, ...rule.tolerations] : effect.tolerations,
     matched: [...effect.matched, index],
   };
-}
-
-/** A container also matches by the name of its cgroup, which is its only name until its own is known. */
-function namesOf({ name, path }: Named): readonly string[] {
-  return containerScope(path) ? [name, unitNameOf(path.slice(path.lastIndexOf('/') + 1))] : [name];
-}
-
-/** A name also matches as it is shown: a configuration cannot hold bytes that are no UTF-8. */
-function matches(pattern: ReturnType<CompilePattern>, name: string): boolean {
-  return pattern.test(name) || pattern.test(printable(name));
-}
-
-function compileMatch({ name, path, labels = {} }: Rule['match'], compile: CompilePattern): (workload: Named) => boolean {
-  const namePattern = name === undefined ? undefined : compile(name);
-  const pathPattern = path === undefined ? undefined : compile(path);
-  const labelPatterns = Object.entries(labels).map(([label, value]) => [label, compile(value)] as const);
-  return (workload) =>
-    (namePattern === undefined || namesOf(workload).some((own) => matches(namePattern, own))) &&
-    (pathPattern === undefined || matches(pathPattern, workload.path)) &&
-    labelPatterns.every(([label, value]) => {
-      const own = workload.labels;
-      return own !== undefined && Object.hasOwn(own, label) && value.test(own[label] ?? '');
-    });
 }

@@ -210,6 +210,13 @@ test('counters of configured signals start at 0 and never fall', async () => {
   expect(samples(families, 'evictd_evictions_failed_total')?.[name('evictions_failed_total', memory)]).toBe(1);
   expect(samples(families, 'evictd_thresholds_met_total')?.[name('thresholds_met_total', `${memory},kind="soft"`)]).toBe(1);
 
+  status.disruptable(['db', 'web']);
+  status.budgetViolated('web');
+  expect(samples(await scrape(), 'evictd_disruption_budget_violations_total')).toEqual({
+    [name('disruption_budget_violations_total', 'budget="db"')]: 0,
+    [name('disruption_budget_violations_total', 'budget="web"')]: 1,
+  });
+
   status.alerted('nothing-evictable', 'memory.available');
   expect(samples(await scrape(), 'evictd_alerts_total')).toMatchObject({
     [name('alerts_total', `alert="nothing-evictable",${memory}`)]: 1,

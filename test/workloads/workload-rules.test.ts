@@ -1,7 +1,7 @@
+import { type Rule, type Named } from '../../src/core/workload/rule.js';
 import { describe, expect, test } from 'vitest';
 
-import type { Rule } from '../../src/core/workload/rule.js';
-import { compileRules, type Named } from '../../src/workloads/workload-rules.js';
+import { compileRules } from '../../src/workloads/workload-rules.js';
 
 const effectOn = (rules: readonly Rule[], workload: Partial<Named>) =>
   compileRules(rules)({ name: 'web', path: '/workload.slice/web', ...workload });

@@ -94,6 +94,7 @@ export function publish({ options, node: { identity }, inForce, instance, log, c
 function configureStatus(status: Status, config: Config): void {
   status.monitoringInterval(config.monitoringIntervalNs);
   status.reclaiming(reclaimNames(config));
+  status.disruptable(config.disruptionBudgets.map(({ name }) => name));
   const hooks = Object.entries(config.hooks).flatMap(([name, hook]) => (hook === undefined ? [] : [name]));
   status.hooking(hooks, configuredKinds(config.notifications));
 }

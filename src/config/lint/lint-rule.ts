@@ -1,6 +1,7 @@
 import type { EvictionBudget } from '../../core/budget/eviction-budget.js';
 import type { Taint } from '../../core/disruption/taint.js';
 import type { Departures } from '../../core/decide/departures.js';
+import type { DisruptionBudget } from '../../core/disruption/disruption-budget.js';
 import type { HooksConfig } from '../../core/hook/hook.js';
 import type { FilesystemPaths } from '../../core/signal/layout.js';
 import type { ConfiguredPolicy } from '../../core/policy/configured-policy.js';
@@ -47,6 +48,7 @@ export interface LintSubject {
   readonly workloads: readonly WorkloadSourceSpec[];
   readonly rules: readonly Rule[];
   readonly taints: readonly Taint[];
+  readonly disruptionBudgets: readonly DisruptionBudget[];
   readonly policies: readonly ConfiguredPolicy[];
   readonly shutdown: ShutdownConfig;
   readonly hooks: HooksConfig;

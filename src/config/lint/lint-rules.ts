@@ -1,5 +1,6 @@
 import { allocatableRule, allocationRule } from './thresholds/allocation.js';
 import { budgetRule } from './budget.js';
+import { disruptionBudgetsRule } from './disruption-budgets.js';
 import { entriesRule } from './entries.js';
 import { evictableRule } from './workloads/evictable.js';
 import type { Finding, LintRule, LintSubject } from './lint-rule.js';
@@ -36,6 +37,7 @@ export const LINT_RULES: readonly LintRule[] = [
   periodsRule,
   budgetRule,
   pauseRule,
+  disruptionBudgetsRule,
   evictableRule,
   allocatableRule,
   rulesRule,

@@ -18,6 +18,8 @@ export interface PresentWorkload {
   readonly path: string;
   /** Indexes of the rules that match it. */
   readonly matched: readonly number[];
+  /** Names of the disruption budgets that match it. Left out: none. */
+  readonly budgets?: readonly string[];
   readonly hindrance: Hindrance | undefined;
   /** The only memory nodes (NUMA) that a cpuset permits. Left out: all, or unknown. */
   readonly memoryNodes?: readonly number[];

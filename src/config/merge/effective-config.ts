@@ -14,6 +14,7 @@ import { LayeredSettings, type Layer, type Layers, type OriginMap } from './laye
 import { readProfile, type Profile } from './kubelet-profile.js';
 import { DEADLINE_NS } from '../resolve/hooks.js';
 import { distinctTaints } from '../resolve/taints.js';
+import { distinctBudgets } from '../resolve/disruption-budgets.js';
 import { distinctSteps } from '../resolve/reclaim-steps.js';
 import type { ListItem } from '../value/document.js';
 import type { Report } from '../value/report.js';
@@ -87,6 +88,11 @@ function readLists(settings: LayeredSettings, compatibility: Compatibility, repo
       'taints',
       (layer) => layer.taints,
       (items) => distinctTaints(items, report),
+    ),
+    disruptionBudgets: settings.list(
+      'disruptionBudgets',
+      (layer) => layer.disruptionBudgets,
+      (items) => distinctBudgets(items, report),
     ),
     reclaim: settings.list(
       'reclaim',

@@ -192,7 +192,7 @@ export class LayeredSettings {
 
   /** The concatenated lists of the defaults and all files; a flag replaces those of the files. */
   list<T>(
-    key: 'thresholds' | 'workloads' | 'priorityClasses' | 'rules' | 'taints' | 'reclaim' | 'policies',
+    key: 'thresholds' | 'workloads' | 'priorityClasses' | 'rules' | 'taints' | 'disruptionBudgets' | 'reclaim' | 'policies',
     get: (settings: Settings) => readonly T[] | undefined,
     keep: (items: readonly ListItem<T>[]) => readonly ListItem<T>[],
   ): T[] {

@@ -8,6 +8,7 @@ import { policyEntry } from '../policies/policy-entry.js';
 import { priorityClass } from '../resolve/priority-classes.js';
 import { hooksSchema } from '../resolve/hooks.js';
 import { notificationsSchema } from '../resolve/notifications.js';
+import { disruptionBudget } from '../resolve/disruption-budgets.js';
 import { reclaimEntry } from '../resolve/reclaim-steps.js';
 import { flag, integer, MAX_INT32, parsed, signedSeconds, text, textOf } from '../value/scalar.js';
 import {
@@ -120,6 +121,7 @@ export const evictdSchema = z.strictObject({
   priorityClasses: z.optional(z.array(priorityClass)),
   rules: z.optional(z.array(rule)),
   taints: z.optional(z.array(parsed(taintOf))),
+  disruptionBudgets: z.optional(z.array(disruptionBudget)),
   reclaim: z.optional(z.array(reclaimEntry)),
   policies: z.optional(z.array(policyEntry)),
   hooks: z.optional(hooksSchema),

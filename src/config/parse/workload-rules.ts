@@ -12,10 +12,17 @@ import { bytesText, directoryText } from '../value/value-text.js';
 
 const directory = z.strictObject({ path: parsed(directoryText) });
 
+/** What a rule or a budget is for. */
+export const match = z.strictObject({
+  name: z.optional(pattern),
+  path: z.optional(pattern),
+  labels: z.optional(z.record(z.string(), pattern)),
+});
+
 /** An entry of `rules`. */
 export const rule = z.pipe(
   z.strictObject({
-    match: z.strictObject({ name: z.optional(pattern), path: z.optional(pattern), labels: z.optional(z.record(z.string(), pattern)) }),
+    match,
     critical: z.optional(flag),
     liftProtection: z.optional(flag),
     priority: z.optional(integer(-MAX_INT32 - 1, MAX_INT32)),

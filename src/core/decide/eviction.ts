@@ -8,10 +8,6 @@ import type { Resource } from '../signal/signal.js';
 import type { UnitStop } from '../systemd/unit-stop.js';
 import type { UnreadableWorkload } from '../workload/workload.js';
 
-/** How long a workload is passed over after it survived SIGKILL, … */
-const SURVIVED_PAUSE_NS = 60_000_000_000n;
-/** … and after it could not be signalled (out of descriptors, for example). */
-const UNTOUCHED_PAUSE_NS = 1_000_000_000n;
 /** An eviction that freed less than this part of the victim's usage is ineffective, unless the node's value judges it. */
 const EFFECTIVE_SHARE = 10n;
 
@@ -33,6 +29,8 @@ export interface Decision {
   readonly unit?: UnitDecision;
   /** The budget counts it and an earlier one of the same workload as one. Left out: it counts. */
   readonly repeats?: true;
+  /** Names of the disruption budgets that did not permit it, and were not asked. Left out: none. */
+  readonly violates?: readonly string[];
   /** Left out: decided by a step, not in advance. */
   readonly standingOrder?: StandingOrderTimes;
 }
@@ -252,10 +250,6 @@ function withMovement(
     ...(nodeMost !== undefined && { nodeMost }),
     usageStillSinceNs: usageBytes !== before || isRising || (isWorking && byNode) ? nowNs : eviction.usageStillSinceNs,
   };
-}
-
-export function pauseNs({ processes }: VictimReading): bigint {
-  return processes === undefined ? UNTOUCHED_PAUSE_NS : SURVIVED_PAUSE_NS;
 }
 
 /**

@@ -26,8 +26,10 @@ export function evictOverLimit<C extends Choice>(
     const paused = nowNs < (failedKills.get(usage.workload.id) ?? nowNs);
     if (underway || paused || settled.has(key) || candidates.veto?.(usage.workload) !== undefined) continue;
     const victim = alone(usage);
-    const { unreadable } = candidates;
-    chosen = { ...chosen, ...decide(policy, chosen, { kind: 'storage-limit', breach }, { victim, ranking: [victim], unreadable }, nowNs) };
+    chosen = {
+      ...chosen,
+      ...decide(policy, chosen, { kind: 'storage-limit', breach }, { victim, ranking: [victim], found: candidates }, nowNs),
+    };
     if (policy.dryRun) settled.set(key, key);
   }
   return chosen;

@@ -80,7 +80,7 @@ export function standingDecisions(policy: Policy, state: State, ordered: Ordered
   if (isPaused) return [];
   const first = decisionNow(policy, state, ordered, input);
   if (first === undefined || first.graceNs > 0n || first.dryRun || first.victim.usage === undefined) return [];
-  const { cause, ranking, unreadable, victim } = first;
+  const { cause, ranking, victim } = first;
   if (policy.departures.budget && isLeaking(state, ordered, ranking, nowNs)) return [];
   const others = ranking
     .slice(ranking.indexOf(victim) + 1)
@@ -90,7 +90,7 @@ export function standingDecisions(policy: Policy, state: State, ordered: Ordered
   const before = choiceOf(state);
   const decided = others.flatMap((other) => {
     const unitStop = candidates.stop?.(other.workload);
-    const { effects } = decide(policy, before, cause, { victim: other, ranking, unreadable, unitStop }, nowNs);
+    const { effects } = decide(policy, before, cause, { victim: other, ranking, found: candidates, unitStop }, nowNs);
     return effects.flatMap((effect) => (effect.kind === 'evict' ? [effect.decision] : []));
   });
   return [first, ...decided];

@@ -4,6 +4,7 @@ import type { GrowthBases } from '../budget/growth-base.js';
 import type { ConditionsObserved } from '../threshold/node-condition.js';
 import type { Taint } from '../disruption/taint.js';
 import type { Departures } from './departures.js';
+import type { PolicyBudget } from '../disruption/disruption-budget.js';
 import type { Disruptions } from '../disruption/disruption-cause.js';
 import type { EvictionInFlight } from './eviction.js';
 import type { FirstObserved } from '../threshold/grace-period.js';
@@ -56,6 +57,8 @@ export interface Policy {
   readonly policies?: readonly ConfiguredPolicy[];
   /** Left out: evictions are not limited. */
   readonly evictionBudget?: EvictionBudget;
+  /** Left out: none. */
+  readonly disruptionBudgets?: readonly PolicyBudget[];
   readonly dryRun: boolean;
   /** The machine is shutting down: soft thresholds evict nothing, and no held unit is started. Left out: it is not. */
   readonly shuttingDown?: true;

@@ -7,7 +7,6 @@ import {
   advance,
   expectedBytes,
   freedBytes,
-  pauseNs,
   type Decision,
   type DyingContext,
   type EvictionInFlight,
@@ -35,6 +34,10 @@ export interface VictimsNow {
   readonly notBeforeNs: bigint | undefined;
 }
 
+/** How long a workload is passed over after it survived SIGKILL, … */
+const SURVIVED_PAUSE_NS = 60_000_000_000n;
+/** … and after it could not be signalled (out of descriptors, for example). */
+const UNTOUCHED_PAUSE_NS = 1_000_000_000n;
 /** The kubelet's wait after a failed kill (waitForPodsCleanup). */
 const CLEANUP_NS = 30_000_000_000n;
 
@@ -98,6 +101,10 @@ export function advanceEvictions(
     }
   }
   return { evictions, effects, failedKills, withoutYield, relievedNs, unitEvictions, held, notBeforeNs };
+}
+
+function pauseNs({ processes }: VictimReading): bigint {
+  return processes === undefined ? UNTOUCHED_PAUSE_NS : SURVIVED_PAUSE_NS;
 }
 
 /** Whether it is too early to tell what an eviction without a process left has freed, and what that is so far. */

@@ -65,7 +65,7 @@ export function disrupt(context: DisruptionContext, choice: Choice, id: string, 
   const [victim] = rank('memory.available', state.layout ?? 'single', usages, policy.departures);
   if (victim === undefined) return choice;
   const unitStop = found.stop?.(workload);
-  return decide(policy, choice, cause, { victim, ranking: [victim], unreadable: [], unitStop }, nowNs);
+  return decide(policy, choice, cause, { victim, ranking: [victim], found, unitStop }, nowNs);
 }
 
 export function isBeingEvicted({ evictions }: Pick<State, 'evictions'>, { id }: Pick<Workload, 'id'>): boolean {

@@ -48,7 +48,7 @@ export function scopeVictim(
   const victim = ranking[at];
   if (victim === undefined) return undefined;
   if (found.awaited?.(victim.workload, AWAITS_NS)) return 'awaited';
-  return { victim, ranking, unreadable: found.unreadable, unitStop: found.stop?.(victim.workload) };
+  return { victim, ranking, found, unitStop: found.stop?.(victim.workload) };
 }
 
 /** The first workload of a scope that may be throttled or frozen: one that might be evicted. undefined: there is none. */

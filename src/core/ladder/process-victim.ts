@@ -58,7 +58,7 @@ export function scopeProcess(
     const protection = item.protection ?? passed.get(item.workload);
     return protection === undefined ? item : { ...item, protection };
   });
-  return victim && { victim, ranking: reasoned, unreadable: found.unreadable };
+  return victim && { victim, ranking: reasoned, found };
 }
 
 /** The first one ends. A total order: behind the comparators come the size, the place of the workload, the age, the pid. */

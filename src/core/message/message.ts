@@ -65,7 +65,15 @@ export function decisionMessage(decision: Decision): string {
   const { cause, resource, victim, dryRun, standingOrder } = decision;
   const name = victimName(victim);
   const why = causeText(cause, comparisonText);
-  return `${dryRun ? 'dry run: would evict' : 'evicting'} ${name} with ${meansText(decision)}${standingOrder ? ' by standing order' : ''}: ${why}; ${name} ${describeVictim(victim, resource)}${unitText(decision)}${decision.repeats ? '; it was evicted before and has grown again, so the budget counts it once' : ''}`;
+  const again = decision.repeats ? '; it was evicted before and has grown again, so the budget counts it once' : '';
+  return `${dryRun ? 'dry run: would evict' : 'evicting'} ${name} with ${meansText(decision)}${standingOrder ? ' by standing order' : ''}: ${why}; ${name} ${describeVictim(victim, resource)}${unitText(decision)}${again}${violationText(decision)}`;
+}
+
+/** '; violates the disruption budget web, which node pressure does not ask'. */
+function violationText({ violates = [], cause }: Decision): string {
+  if (violates.length === 0) return '';
+  const what = cause.kind === 'disruption' ? `a disruption by ${cause.reason}` : 'node pressure';
+  return `; violates the disruption budget${violates.length > 1 ? 's' : ''} ${violates.join(', ')}, which ${what} does not ask`;
 }
 
 /** Without the values of the moment, which are not known when an order is prepared. */

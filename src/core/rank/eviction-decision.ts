@@ -3,6 +3,7 @@ import { withoutBases } from '../budget/growth-base.js';
 import { repeatedGrowers } from '../budget/repeated-eviction.js';
 import { inFlight, type Decision, type UnitDecision } from '../decide/eviction.js';
 import type { Effect } from '../decide/effect.js';
+import { endingIds, violatedBudgets } from '../disruption/disruption-budget.js';
 import type { DisruptionCause } from '../disruption/disruption-cause.js';
 import type { DiskHolder } from '../disk/filesystem-holders.js';
 import type { EvictionCause } from './eviction-cause.js';
@@ -42,7 +43,8 @@ export function choiceOf(state: State): Choice {
 export interface Victim {
   readonly victim: RankedWorkload;
   readonly ranking: readonly RankedWorkload[];
-  readonly unreadable: Candidates['unreadable'];
+  /** The candidates that it was selected from. */
+  readonly found: Candidates;
   readonly holders?: readonly DiskHolder[] | undefined;
   /** undefined: not a systemd unit, or its processes get signals. */
   readonly unitStop?: UnitStop | undefined;
@@ -54,12 +56,13 @@ export function decide(
   policy: Policy,
   choice: Choice,
   cause: EvictionCause,
-  { victim, ranking, unreadable, unitStop, holders }: Victim,
+  { victim, ranking, found, unitStop, holders }: Victim,
   nowNs: bigint,
 ): Choice {
   const serial = choice.decisions + 1;
   const grace = graceNs(policy, cause, victim);
   const unit = unitDecision(choice, cause, victim, { serial, stop: unitStop, isGraceful: grace > 0n }, nowNs);
+  const violates = violated(policy, choice, victim, found);
   const repeated = cause.kind === 'threshold' ? repeatedGrowers(policy, choice, cause, ranking, nowNs) : [];
   const decision: Decision = {
     serial,
@@ -68,11 +71,12 @@ export function decide(
     victim,
     graceNs: grace,
     ranking,
-    unreadable,
+    unreadable: found.unreadable,
     decidedAtNs: nowNs,
     dryRun: policy.dryRun,
     ...(holders && { holders }),
     ...(unit && { unit }),
+    ...(violates.length > 0 && { violates }),
     ...(repeated.some(({ workload }) => workload.id === victim.workload.id) && { repeats: true }),
   };
   const hold = policy.dryRun ? undefined : unit?.hold;
@@ -90,6 +94,11 @@ export function decide(
 
 function hasBase({ kind }: EvictionCause): boolean {
   return kind === 'threshold' || kind === 'storage-limit';
+}
+
+function violated({ disruptionBudgets = [] }: Policy, choice: Choice, victim: RankedWorkload, found: Candidates): readonly string[] {
+  if (disruptionBudgets.length === 0 || victim.process !== undefined) return []; // the workload goes on without one process
+  return violatedBudgets(disruptionBudgets, victim.workload, { ...found, ending: endingIds(choice.evictions) });
 }
 
 function unitDecision(

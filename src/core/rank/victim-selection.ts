@@ -44,7 +44,6 @@ export function selectVictim(
     passedOver(policy, SIGNAL_FACTS[threshold.signal].resource, item, found, before, nowNs);
   const ranked = (): Omit<Victim, 'victim' | 'unitStop'> & { victim: RankedWorkload | undefined } => {
     found = candidates();
-    const { unreadable } = found;
     if (options.countsSwap) measureAll(found);
     const ranking = rank(threshold.signal, layout, usagesFor(threshold.signal, found), policy.departures, options);
     const at = firstEvictable(ranking, passedOverBy, (index, stats) => {
@@ -52,7 +51,7 @@ export function selectVictim(
       if (measured) moveBack(ranking, index, measured, threshold.signal, layout, policy.departures, options);
       return measured !== undefined;
     });
-    return { victim: ranking[at], ranking, unreadable };
+    return { victim: ranking[at], ranking, found };
   };
   let choice = ranked();
   if (choice.ranking.some(({ protection }) => protection?.kind === 'removed' || protection?.kind === 'changed')) choice = ranked();

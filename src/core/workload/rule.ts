@@ -1,6 +1,13 @@
 import type { PreemptionPolicy } from '../disruption/priority-class.js';
 import type { Toleration } from '../disruption/toleration.js';
+import { printable } from '../name/printable.js';
+import type { OperatingSystem } from '../signal/operating-system.js';
+import { unitNameOf } from '../systemd/unit.js';
+import { compileWindowsGlob } from '../windows/windows-path.js';
+import { containerScope } from './container-scope.js';
+import { compileGlob } from './glob.js';
 import type { WorkloadDirectory } from './workload-directory.js';
+import type { Workload } from './workload.js';
 
 /** A rule of the operator about workloads, in the configured order. */
 export interface Rule {
@@ -22,4 +29,47 @@ export interface Rule {
   readonly terminationGracePeriodNs?: bigint;
   readonly directories?: readonly WorkloadDirectory[];
   readonly tolerations?: readonly Toleration[];
+}
+
+/** The properties that rules match. */
+export interface Named {
+  readonly name: string;
+  readonly path: string;
+  /** Left out: none reported by a container runtime. */
+  readonly labels?: Readonly<Record<string, string>> | undefined;
+}
+
+export type CompilePattern = (pattern: string) => { readonly test: (text: string) => boolean };
+
+/** The meaning of patterns on an operating system. */
+export function patternsOf(os: OperatingSystem): CompilePattern {
+  return os === 'windows' ? compileWindowsGlob : compileGlob;
+}
+
+export function namedOf({ name, path, program, runtime }: Pick<Workload, 'name' | 'path' | 'program' | 'runtime'>): Named {
+  return { name, path: program ?? path, labels: runtime?.labels };
+}
+
+/** A container also matches by the name of its cgroup, which is its only name until its own is known. */
+function namesOf({ name, path }: Named): readonly string[] {
+  return containerScope(path) ? [name, unitNameOf(path.slice(path.lastIndexOf('/') + 1))] : [name];
+}
+
+/** A name also matches as it is shown: a configuration cannot hold bytes that are no UTF-8. */
+function matches(pattern: ReturnType<CompilePattern>, name: string): boolean {
+  return pattern.test(name) || pattern.test(printable(name));
+}
+
+/** Whether a workload has such a name, path and labels: all must match. `{}` matches everything. */
+export function compileMatch({ name, path, labels = {} }: Rule['match'], compile: CompilePattern): (workload: Named) => boolean {
+  const namePattern = name === undefined ? undefined : compile(name);
+  const pathPattern = path === undefined ? undefined : compile(path);
+  const labelPatterns = Object.entries(labels).map(([label, value]) => [label, compile(value)] as const);
+  return (workload) =>
+    (namePattern === undefined || namesOf(workload).some((own) => matches(namePattern, own))) &&
+    (pathPattern === undefined || matches(pathPattern, workload.path)) &&
+    labelPatterns.every(([label, value]) => {
+      const own = workload.labels;
+      return own !== undefined && Object.hasOwn(own, label) && value.test(own[label] ?? '');
+    });
 }

@@ -8,7 +8,8 @@ import { cgroupsOf, type WorkloadSourceSpec } from '../../workloads/kinds/source
 import { selectHost } from '../../host/select.js';
 import { readConditions, type ConditionsFileOptions } from './conditions-file.js';
 import type { PublishedConditions } from './published-conditions.js';
-import { compileRules, patternsOf, type Named } from '../../workloads/workload-rules.js';
+import { patternsOf, type Named } from '../../core/workload/rule.js';
+import { compileRules } from '../../workloads/workload-rules.js';
 
 /** What is known of a workload that does not exist yet. */
 export interface NamedWorkload {

@@ -2,7 +2,8 @@ import type { LoadedConfig } from '../../config/config.js';
 import type { Rule } from '../../core/workload/rule.js';
 import { formatPosition } from '../../cli/output/error-text.js';
 import { selectHost } from '../../host/select.js';
-import { compileRules, namedOf, patternsOf } from '../../workloads/workload-rules.js';
+import { namedOf, patternsOf } from '../../core/workload/rule.js';
+import { compileRules } from '../../workloads/workload-rules.js';
 import type { SettingsOf } from './explain-workload.js';
 
 /** A class sets the priority, and makes what the system needs critical. */

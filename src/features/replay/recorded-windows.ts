@@ -4,7 +4,8 @@ import { compileWindowsGlob } from '../../core/windows/windows-path.js';
 import { targetOf } from '../../core/windows/windows-target.js';
 import type { Protection, Workload, WorkloadUsage } from '../../core/workload/workload.js';
 import type { RecordedConfig } from '../../recording/recording-format.js';
-import { compileRules, namedOf, patternsOf, tolerationsPart, type RuleEffect } from '../../workloads/workload-rules.js';
+import { namedOf, patternsOf } from '../../core/workload/rule.js';
+import { compileRules, tolerationsPart, type RuleEffect } from '../../workloads/workload-rules.js';
 import type { WindowsSelection } from '../../workloads/kinds/source-kind.js';
 import { windowsSelection } from '../../workloads/kinds/source-spec.js';
 

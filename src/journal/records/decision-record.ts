@@ -55,6 +55,7 @@ export function decisionRecord(decision: Decision, wake: Wake, processes?: Victi
     graceSeconds: Number(graceNs) / 1e9,
     ...orderOf(decision),
     ...unit,
+    ...(decision.violates && { violates: decision.violates }),
     ...(expectedBytes === undefined ? {} : { expectedBytes: jsonInteger(expectedBytes) }),
     ...processes,
     counts: { ranking: ranking.length, unreadable: unreadable.length },

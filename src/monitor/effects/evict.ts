@@ -38,6 +38,7 @@ export const evict: EffectHandler<Extract<Effect, { kind: 'evict' }>> = {
   }),
   metric: ({ decision }, metrics) => {
     if (decision.standingOrder) metrics.standingOrder('carried-out');
+    if (!decision.dryRun) for (const budget of decision.violates ?? []) metrics.budgetViolated(budget);
     metrics.ranked(evictionSignal(decision), firstCandidates(decision));
   },
 };

@@ -36,6 +36,8 @@ export interface Metrics {
   thresholdMet(signal: Signal, kind: ThresholdKind): void;
   /** An eviction has ended with no process left. */
   evicted(signal: EvictionSignal, eviction: EvictionOf): void;
+  /** An eviction for node pressure was decided that a disruption budget did not permit. */
+  budgetViolated(budget: string): void;
   /** An eviction has failed, or left processes. */
   failed(signal: EvictionSignal, eviction: EvictionOf): void;
   /** An eviction has freed little; `evicted` counts it, too. */

@@ -24,6 +24,7 @@ export function subject(thresholds: readonly Threshold[], overrides: Partial<Lin
     workloads: [{ cgroup: '/workload.slice' }],
     rules: [],
     taints: [],
+    disruptionBudgets: [],
     policies: [],
     shutdown: NO_SHUTDOWN,
     hooks: { preEvict: undefined, postEvict: undefined, prekill: undefined },

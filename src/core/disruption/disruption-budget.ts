@@ -1,0 +1,92 @@
+import type { EvictionInFlight } from '../decide/eviction.js';
+import type { OperatingSystem } from '../signal/operating-system.js';
+import { compileMatch, namedOf, patternsOf, type Rule } from '../workload/rule.js';
+import type { Candidates, Workload } from '../workload/workload.js';
+
+/** Whether a workload that is not healthy may be evicted: as its budget permits, or always (unhealthyPodEvictionPolicy). */
+export const UNHEALTHY_POLICIES = ['IfHealthyBudget', 'AlwaysAllow'] as const;
+
+/** Kubernetes' PodDisruptionBudget (policy/v1) for the workloads of a machine. */
+export interface DisruptionBudget {
+  readonly name: string;
+  readonly match: Rule['match'];
+  readonly limit: DisruptionLimit;
+  /** How many workloads there are when all of them run. Left out: those that are present. */
+  readonly expected?: number;
+  readonly unhealthyPolicy: (typeof UNHEALTHY_POLICIES)[number];
+}
+
+/** A number of workloads, or a percentage of the expected ones, which is rounded up. */
+export interface DisruptionLimit {
+  readonly of: 'minAvailable' | 'maxUnavailable';
+  readonly value: number;
+  readonly isPercentage: boolean;
+}
+
+/** A budget in force. */
+export interface PolicyBudget extends DisruptionBudget {
+  /** Decides what its patterns mean. */
+  readonly os: OperatingSystem;
+}
+
+export interface BudgetStatus {
+  readonly expected: number;
+  readonly currentHealthy: number;
+  readonly desiredHealthy: number;
+  readonly disruptionsAllowed: number;
+}
+
+const MATCHES = new WeakMap<PolicyBudget, ReturnType<typeof compileMatch>>();
+
+/** Whether it is for this workload. */
+export function isOfBudget(budget: PolicyBudget, workload: Parameters<typeof namedOf>[0]): boolean {
+  const matches = MATCHES.get(budget) ?? compileMatch(budget.match, patternsOf(budget.os));
+  MATCHES.set(budget, matches);
+  return matches(namedOf(workload));
+}
+
+/** As the disruption controller counts (pkg/controller/disruption/disruption.go, getExpectedPodCount and updatePdbStatus, v1.36.2). */
+export function budgetStatus(
+  { limit, expected: configured }: Pick<DisruptionBudget, 'limit' | 'expected'>,
+  present: number,
+  currentHealthy: number,
+): BudgetStatus {
+  const expected = configured ?? present;
+  const scaled = limit.isPercentage ? Math.ceil((limit.value * expected) / 100) : limit.value;
+  const desiredHealthy = limit.of === 'minAvailable' ? scaled : Math.max(0, expected - scaled);
+  return { expected, currentHealthy, desiredHealthy, disruptionsAllowed: Math.max(0, currentHealthy - desiredHealthy) };
+}
+
+/** The workloads of a machine, as far as budgets need them. */
+export interface Disruptable extends Pick<Candidates, 'usages' | 'veto'> {
+  /** Ids of the workloads that are being ended. */
+  readonly ending: ReadonlySet<string>;
+}
+
+/** The workloads that are being ended as a whole. */
+export function endingIds(evictions: readonly EvictionInFlight[]): ReadonlySet<string> {
+  return new Set(evictions.flatMap(({ decision: { victim } }) => (victim.process === undefined ? [victim.workload.id] : [])));
+}
+
+/** It has a process, and is not being ended. */
+export function isHealthy(workload: Workload, { veto, ending }: Disruptable): boolean {
+  return !ending.has(workload.id) && isPresent(workload, veto);
+}
+
+function isPresent(workload: Workload, veto: Candidates['veto']): boolean {
+  const kind = veto?.(workload)?.kind;
+  return kind !== 'vacant' && kind !== 'removed';
+}
+
+/** What a budget permits now. A protected workload counts as any other. */
+export function statusNow(budget: PolicyBudget, among: Disruptable): BudgetStatus {
+  const present = among.usages.filter(({ workload }) => isOfBudget(budget, workload) && isPresent(workload, among.veto));
+  return budgetStatus(budget, present.length, present.filter(({ workload: { id } }) => !among.ending.has(id)).length);
+}
+
+/** The names of the budgets that would not permit this eviction. Node pressure does not ask them. */
+export function violatedBudgets(budgets: readonly PolicyBudget[], victim: Workload, among: Disruptable): readonly string[] {
+  const own = budgets.filter((budget) => isOfBudget(budget, victim));
+  if (own.length === 0 || !isHealthy(victim, among)) return [];
+  return own.filter((budget) => statusNow(budget, among).disruptionsAllowed === 0).map(({ name }) => name);
+}

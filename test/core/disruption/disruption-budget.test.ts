@@ -1,0 +1,83 @@
+import { describe, expect, test } from 'vitest';
+import { budgetStatus, violatedBudgets, type DisruptionLimit, type PolicyBudget } from '../../../src/core/disruption/disruption-budget.js';
+import { decisionMessage } from '../../../src/core/message/message.js';
+import type { Candidates, Protection } from '../../../src/core/workload/workload.js';
+import { candidates, Mi, policy, threshold, workload } from '../support.js';
+import { Timeline } from '../timeline.js';
+
+function limit(text: string): DisruptionLimit {
+  const [of = '', amount = ''] = text.split(' ');
+  return { of: of as DisruptionLimit['of'], value: parseInt(amount, 10), isPercentage: amount.endsWith('%') };
+}
+
+function budget(name: string, text: string, match = 'web-*', rest: Partial<PolicyBudget> = {}): PolicyBudget {
+  return { name, match: { name: match }, limit: limit(text), unhealthyPolicy: 'IfHealthyBudget', os: 'linux', ...rest };
+}
+
+describe('what a budget permits, as the disruption controller counts', () => {
+  test.each<[rule: string, limit: string, present: number, healthy: number, desired: number, allowed: number, expected?: number]>([
+    ['one more than must be available', 'minAvailable 2', 3, 3, 2, 1],
+    ['exactly what must be available', 'minAvailable 2', 3, 2, 2, 0],
+    ['fewer than must be available', 'minAvailable 2', 3, 1, 2, 0],
+    ['a percentage is rounded up', 'minAvailable 50%', 3, 3, 2, 1],
+    ['one percent of one is one', 'minAvailable 1%', 1, 1, 1, 0],
+    ['as many may be unavailable', 'maxUnavailable 1', 3, 3, 2, 1],
+    ['one is unavailable already', 'maxUnavailable 1', 3, 2, 2, 0],
+    ['more may be unavailable than there are', 'maxUnavailable 5', 3, 3, 0, 3],
+    ['a percentage that may be unavailable is rounded up, too', 'maxUnavailable 30%', 3, 3, 2, 1],
+    ['nothing may be unavailable', 'maxUnavailable 0', 3, 3, 3, 0],
+    ['a configured number is the base of a percentage', 'minAvailable 50%', 2, 2, 2, 0, 4],
+    ['and of what may be unavailable', 'maxUnavailable 1', 2, 2, 2, 0, 3],
+  ])('%s', (_rule, text, present, healthy, desiredHealthy, disruptionsAllowed, expected) => {
+    const made = budgetStatus({ limit: limit(text), ...(expected !== undefined && { expected }) }, present, healthy);
+    expect(made).toEqual({ expected: expected ?? present, currentHealthy: healthy, desiredHealthy, disruptionsAllowed });
+  });
+});
+
+describe('an eviction for node pressure', () => {
+  const SHORT = { 'memory.available': 50n * Mi };
+  const THREE = candidates([workload('web-1'), 300n * Mi], [workload('web-2'), 200n * Mi], [workload('db'), 10n * Mi]);
+
+  function decided(budgets: readonly PolicyBudget[], all: Candidates = THREE) {
+    const made = new Timeline(policy([threshold('memory.available', '100Mi')], { disruptionBudgets: budgets }), all);
+    const [evict] = made.at(1, SHORT).filter(({ kind }) => kind === 'evict');
+    return { made, decision: evict?.kind === 'evict' ? evict.decision : undefined };
+  }
+
+  const protectedOnes = candidates([workload('web-1'), 300n * Mi], [workload('db', { protection: { kind: 'critical' } }), 10n * Mi]);
+
+  const vacant = (name: string): Candidates => ({
+    ...THREE,
+    veto: (one): Protection | undefined => (one.name === name ? { kind: 'vacant' } : undefined),
+  });
+
+  test.each<[rule: string, budgets: readonly PolicyBudget[], violates: readonly string[] | undefined, all?: Candidates]>([
+    ['permitted', [budget('web', 'minAvailable 1')], undefined],
+    ['not permitted', [budget('web', 'minAvailable 2')], ['web']],
+    ['a budget of other workloads', [budget('db', 'minAvailable 1', 'db')], undefined],
+    [
+      'every budget that does not permit it',
+      [budget('a', 'minAvailable 2'), budget('b', 'maxUnavailable 1'), budget('c', 'maxUnavailable 0')],
+      ['a', 'c'],
+    ],
+    ['a protected workload counts', [budget('web', 'minAvailable 1', '*')], undefined, protectedOnes],
+    ['a workload without a process does not count', [budget('web', 'minAvailable 1')], ['web'], vacant('web-2')],
+  ])('%s', (_rule, budgets, violates, all) => {
+    const { decision } = decided(budgets, all);
+    expect(decision?.victim.workload.name).toBe('web-1');
+    expect(decision?.violates).toEqual(violates);
+  });
+
+  test('evicts all the same, and says so', () => {
+    const { decision } = decided([budget('web', 'minAvailable 2')]);
+    expect(decision && decisionMessage(decision)).toMatch(/; violates the disruption budget web, which node pressure does not ask$/);
+  });
+
+  test('a workload that is being evicted is not healthy', () => {
+    const budgets = [budget('web', 'minAvailable 1')];
+    const violated = (...ending: string[]) => violatedBudgets(budgets, workload('web-2'), { ...THREE, ending: new Set(ending) });
+    expect(violated()).toEqual([]);
+    expect(violated('id-web-1')).toEqual(['web']);
+    expect(violated('id-web-1', 'id-web-2')).toEqual([]); // it is being ended itself
+  });
+});
