@@ -1,5 +1,6 @@
 import * as crypto from 'node:crypto';
 import { join } from 'node:path';
+import { MAX_SOCKET_BYTES } from '../core/name/socket-path.js';
 import { makeDirectorySync } from '../storage/directory.js';
 import { HostError, UnavailableError } from '../errors.js';
 import type { NodeIdentity } from '../monitor/ports/ports.js';
@@ -65,6 +66,13 @@ export function instanceName({ cgroup }: Pick<NodeIdentity, 'cgroup'>, dryRun = 
   if (cgroup === undefined) return `machine${ending}`;
   const name = encodeURIComponent(cgroup);
   return `cgroup-${name.length <= 200 ? name : crypto.createHash('sha256').update(cgroup).digest('hex')}${ending}`;
+}
+
+/** The control socket of an instance; a hash of its name where the path is too long for a socket. */
+export function controlSocketPath(runtimeDirectory: string, instance: string): string {
+  const path = join(runtimeDirectory, `${instance}.sock`);
+  if (Buffer.byteLength(path) <= MAX_SOCKET_BYTES) return path;
+  return join(runtimeDirectory, `${crypto.createHash('sha256').update(instance).digest('hex').slice(0, 16)}.sock`);
 }
 
 function occupied(path: string, node: NodeIdentity, pid: number | undefined, cause: unknown): UnavailableError {

@@ -1,5 +1,6 @@
 import { lstatSync, rmSync } from 'node:fs';
 import type { Server } from 'node:net';
+import { MAX_SOCKET_BYTES } from '../core/name/socket-path.js';
 import { errnoName } from '../errors.js';
 
 /** As configured: `ADDRESS:PORT` or `unix:PATH`. */
@@ -56,6 +57,8 @@ class UnixEndpoint implements Endpoint {
   }
 
   open(server: Server): void {
+    const bytes = Buffer.byteLength(this.#path);
+    if (bytes > MAX_SOCKET_BYTES) throw new Error(`its path has ${String(bytes)} bytes, and the kernel takes ${String(MAX_SOCKET_BYTES)}`);
     this.#lock ??= this.#tryLock(`${this.#path}.held`);
     if (this.#lock === undefined) throw Object.assign(new Error('the address is in use'), { code: 'EADDRINUSE' });
     if (this.#isThere()) rmSync(this.#path, { force: true });

@@ -1,8 +1,8 @@
 import * as http from 'node:http';
-import { join } from 'node:path';
 import type { Config } from '../config/config.js';
 import { normalCgroupPath } from '../core/workload/cgroup.js';
 import { errnoName, EvictdError, InputError, UnavailableError, UsageError } from '../errors.js';
+import { controlSocketPath } from '../host/instance-lock.js';
 import { selectHost } from '../host/select.js';
 
 export interface ControlRequest {
@@ -29,7 +29,7 @@ export async function askEvictd(
 ): Promise<unknown> {
   const cgroup = node.cgroup === undefined ? undefined : normalCgroupPath(node.cgroup);
   for (const dryRun of [false, true]) {
-    const socketPath = join(runtimeDirectory, `${selectHost().instanceName({ cgroup }, dryRun)}.sock`);
+    const socketPath = controlSocketPath(runtimeDirectory, selectHost().instanceName({ cgroup }, dryRun));
     const answer = await ask(socketPath, request, timeoutMs);
     if (answer !== undefined) return answer.json;
   }

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, wri
 import { request } from 'node:http';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { eventually } from '../support/eventually.js';
 import { closers, make, PATIENT_MS, type Started } from './serving.js';
@@ -64,6 +64,14 @@ test('a Unix socket has its mode as soon as it is there, and nothing is lost if 
   }
   rmSync(path);
   await eventually('the server to listen', () => logged.length > 0);
+});
+
+test('a path that is too long for a Unix socket is not cut off', () => {
+  const path = `${socketPath()}${'x'.repeat(108)}`;
+  const { server, logged } = atSocket(path);
+  server.start();
+  expect(logged).toEqual([expect.stringMatching(/its path has \d+ bytes, and the kernel takes 107; trying again/)]);
+  expect(readdirSync(dirname(path))).toEqual([]);
 });
 
 test('a Unix socket that a killed evictd has left is replaced', async () => {

@@ -1,9 +1,9 @@
-import { join } from 'node:path';
 import manifest from '../../../package.json' with { type: 'json' };
 import * as explaining from '../../features/explain/running.js';
 import * as deferred from '../../features/request/pause-answer.js';
 import { RunningStatus } from '../../features/status/open.js';
 import type { EvictdStatus } from '../../features/status/status-document.js';
+import { controlSocketPath } from '../../host/instance-lock.js';
 import { selectHost } from '../../host/select.js';
 import * as streaming from '../../http/event-stream.js';
 import type { EventStream } from '../../http/event-stream.js';
@@ -37,7 +37,7 @@ export function serve(locked: Locked, published: Published, observed: Observed, 
   const metrics = address && serving.metricsServer({ address, tryLock, status, registry, routes, tokenFile, log });
   if (selectHost().os === 'windows') return { metrics, control: undefined };
   const control = new Listener(routesServer(routes, CLIENT_TIMEOUT_MS), {
-    address: { socket: join(inForce.started.runtimeDirectory, `${instance}.sock`) },
+    address: { socket: controlSocketPath(inForce.started.runtimeDirectory, instance) },
     tryLock: () => ({ close: () => undefined }), // the instance lock is held
     mode: SOCKET_MODE,
     log,

@@ -1,3 +1,4 @@
+import { MAX_SOCKET_BYTES } from '../../core/name/socket-path.js';
 import { isIPv4, isIPv6 } from 'node:net';
 import { win32 } from 'node:path';
 import { parseTaint, TaintError, type Taint } from '../../core/disruption/taint.js';
@@ -193,9 +194,6 @@ export function endpointText(text: string): string {
     'write unix:///run/containerd/containerd.sock, or unix:///run/crio/crio.sock',
   );
 }
-
-/** sun_path without its end: unix(7). */
-const MAX_SOCKET_BYTES = 107;
 
 /**
  * `ADDRESS:PORT`, an IPv6 address in brackets, or `unix:PATH`; undefined: `off`. Port 0 selects a free port.

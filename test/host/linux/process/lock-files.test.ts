@@ -3,6 +3,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { controlSocketPath } from '../../../../src/host/instance-lock.js';
 import { lockInstance, instanceName, type InstanceLock } from '../../../../src/host/linux/process/lock-files.js';
 import { native } from '../../../../src/native/index.js';
 import { UnavailableError } from '../../../../src/errors.js';
@@ -82,6 +83,14 @@ test('name: a path longer than a file name may be', () => {
   const [one, other] = [`/${'a'.repeat(300)}/b`, `/${'a'.repeat(300)}/c`].map((cgroup) => instanceName(guarded(cgroup)));
   expect(one?.length).toBeLessThan(255);
   expect(one).not.toBe(other);
+});
+
+test.each<[rule: string, directory: string, instance: string, expected: RegExp]>([
+  ['the name of the lock', '/run/evictd', 'machine', /^\/run\/evictd\/machine\.sock$/],
+  ['107 bytes', '/run', `cgroup-${'a'.repeat(90)}`, /^\/run\/cgroup-a{90}\.sock$/],
+  ['108 bytes: a hash', '/run', `cgroup-${'a'.repeat(91)}`, /^\/run\/[0-9a-f]{16}\.sock$/],
+])('the control socket: %s', (_rule, runtimeDirectory, instance, expected) => {
+  expect(controlSocketPath(runtimeDirectory, instance)).toMatch(expected);
 });
 
 test('a dry run has a lock of its own, and there is one dry run', () => {
