@@ -129,11 +129,14 @@ describe.skipIf(!hasSystemd)('hooks (needs systemd)', () => {
     units.start(LEAK);
     // No command runs meanwhile: this thread answers the call.
     await evictd.recorded('outcome');
-    await eventually('it is called', () => calls.length > 0);
-    const cgroup = `/${SLICE}/${LEAK}`;
-    expect(calls).toEqual([`{"method":"io.systemd.oom.Prekill.Notify","parameters":{"cgroup":"${cgroup}"}}\0`]);
     const called = () => evictd.journal().find(({ hook: name }) => name === 'prekill');
     await evictd.until('it is recorded', () => called() !== undefined);
-    expect(['succeeded', 'late']).toContain(called()?.result);
+    const call = `{"method":"io.systemd.oom.Prekill.Notify","parameters":{"cgroup":"/${SLICE}/${LEAK}"}}\0`;
+    // On a busy machine the deadline may pass before it is called.
+    expect([
+      ['succeeded', [call]],
+      ['late', [call]],
+      ['late', []],
+    ]).toContainEqual([called()?.result, calls]);
   });
 });

@@ -242,9 +242,11 @@ describe.runIf(hasSystemd && isV2)(`recipes of policies (${ON}, ${hasSwap ? 'wit
         { 'evictd-test-leak.service': [`/usr/bin/perl ${DIRECTORY}/leak.pl`, app], 'evictd-test-steady.service': [holding(300), app] },
         { 'app.slice': {} },
       );
+      const apps = ['leak', 'steady'].map((name) => `/app.slice/evictd-test-${name}.service`);
+      await until('both hold their memory', () => apps.every((path) => usage(path) >= 300 << 20), undefined, LIMIT_MS);
       const evictd = await following('Leak detector', (text) => text.replace('2h', '20s').replace('30m', '30s').replace('10m', '10s'));
       expect(await after(evictd)).toEqual(['notify done']);
-      expect(evictd.journal().find(({ type }) => type === 'policy')).toMatchObject({ scope: '/app.slice/evictd-test-leak.service' });
+      expect(evictd.journal().find(({ type }) => type === 'policy')).toMatchObject({ scope: apps[0] });
       expect(['evictd-test-leak.service', 'evictd-test-steady.service'].map(active)).toEqual([true, true]);
     });
 

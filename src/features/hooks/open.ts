@@ -118,8 +118,8 @@ export class Hooks implements BeforeSignal, StepListener {
 
   async #callAll(decision: Decision, deadline: Deadline): Promise<void> {
     const sockets = await prekillSockets(this.#parts.host.prekillDirectory);
-    if (deadline.signal.aborted) return;
-    await Promise.all(sockets.map((path) => this.#call(path, decision, deadline)));
+    if (deadline.signal.aborted) for (const target of sockets) this.#report({ hook: 'prekill', target, decision, result: 'late' });
+    else await Promise.all(sockets.map((path) => this.#call(path, decision, deadline)));
   }
 
   #call(path: string, decision: Decision, deadline: Deadline): Promise<void> {

@@ -1,3 +1,6 @@
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { HooksConfig } from '../../../src/core/hook/hook.js';
 import type { LimitedCommand } from '../../../src/core/systemd/limited-command.js';
@@ -12,7 +15,7 @@ const hook = { argv: ['/bin/hook', 'a'], timeoutNs: 1n };
 const none: HooksConfig = { preEvict: undefined, postEvict: undefined, prekill: undefined };
 const MINUTE = 60_000_000_000n;
 
-function played(hooks: Partial<HooksConfig>, problem?: string) {
+function played(hooks: Partial<HooksConfig>, problem?: string, prekillDirectory = '/no/such/directory') {
   const ran: LimitedCommand[] = [];
   const ends: ((error: string | undefined) => void)[] = [];
   const said: string[] = [];
@@ -27,7 +30,7 @@ function played(hooks: Partial<HooksConfig>, problem?: string) {
     problemOf: () => Promise.resolve(problem),
     close: () => said.push('close'),
   };
-  const host = { runner, prekillDirectory: '/no/such/directory' };
+  const host = { runner, prekillDirectory };
   const note = (line: string) => said.push(line);
   const parts = {
     ...{ node: 'machine', dryRun: false, host, log: { debug: note, info: note, warn: note } },
@@ -78,6 +81,23 @@ test('without a socket of systemd-oomd nothing is waited for', async () => {
   const { before, gone } = played({ prekill: { deadlineNs: MINUTE } });
   expect(before()).toBe(true);
   await eventually('the signal is sent', () => gone() === 1);
+});
+
+test('a socket that is found after the deadline is not called, and counts as late', async () => {
+  const directory = mkdtempSync('/run/evictd-test-prekill-');
+  chmodSync(directory, 0o755);
+  const server = createServer(() => counted.push('called'));
+  onTestFinished(() => {
+    server.close();
+    rmSync(directory, { recursive: true });
+  });
+  await new Promise<void>((resolve) => server.listen(join(directory, 'hook'), resolve));
+  const { before, gone, counted } = played({ prekill: { deadlineNs: 1n } }, undefined, directory);
+  expect(before()).toBe(true);
+  const untilNs = process.hrtime.bigint() + 5_000_000n;
+  while (process.hrtime.bigint() < untilNs); // the timer of the deadline is the first event
+  await eventually('it is counted', () => counted.length > 0);
+  expect([counted, gone()]).toEqual([['prekill late'], 1]);
 });
 
 test('a program that others can change is not run, and nothing waits for it', async () => {
