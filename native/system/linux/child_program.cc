@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sched.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -51,6 +52,7 @@ constexpr int kPriority = 10;
 constexpr int kNotStarted = 127;
 
 struct Program {
+  pid_t parent;
   char* const* arguments;
   char* const* environment;
   std::atomic<pid_t>* pid;
@@ -65,6 +67,9 @@ int Exec(void* argument) {
   const uint64_t by_default[4] = {};  // SIG_DFL, no flags, no restorer, no mask
   for (int signal = 1; signal < NSIG; signal++)
     syscall(SYS_rt_sigaction, signal, by_default, nullptr, sizeof(uint64_t));
+  // A killed evictd ends no program at its timeout. The kernel sends it when the thread that waits has ended.
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != program->parent) _exit(kNotStarted);
   setsid();
   setpriority(PRIO_PROCESS, 0, kPriority);
   const int score = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
@@ -126,7 +131,7 @@ void ChildProgram::Run(State* shared) {
   State& state = *shared;
   const std::vector<char*> arguments = Pointers(&state.command.arguments);
   const std::vector<char*> environment = Pointers(&state.command.environment);
-  Program program = {arguments.data(), environment.data(), &state.pid, 0};
+  Program program = {getpid(), arguments.data(), environment.data(), &state.pid, 0};
   const pid_t child = StartSharing(Exec, &program);
   state.end.error = child < 0 ? errno : program.error;
   if (child > 0) {

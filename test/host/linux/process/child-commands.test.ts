@@ -1,10 +1,11 @@
+import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { fuseWorks, mountFuse } from '../../../support/fuse.js';
 import { ChildCommands } from '../../../../src/host/linux/process/child-commands.js';
-import { native } from '../../../../src/native/index.js';
+import { addonPath, native } from '../../../../src/native/index.js';
 import { eventually } from '../../../support/eventually.js';
 
 let directory: string;
@@ -69,6 +70,20 @@ test('the end of evictd ends what still runs', async () => {
   await eventually('it runs', () => existsSync(join(directory, 'out')));
   commands.close();
   expect(await over).toBe('it was ended with evictd');
+  await eventually('it is ended', () => !processOf(out()));
+});
+
+test('it ends with an evictd that is killed', async () => {
+  const command = { program: '/bin/sh', arguments: ['-c', 'echo $$ > "$OUT.part"; mv "$OUT.part" "$OUT"; exec sleep 1000'] };
+  const start = { ...command, environment: [`OUT=${join(directory, 'out')}`, 'PATH=/usr/bin:/bin'] };
+  const text = `new (require(${JSON.stringify(addonPath)}).ChildProgram)(${JSON.stringify(start)}, () => {}); setInterval(() => {}, 1000)`;
+  const evictd = spawn(process.execPath, ['-e', text], { stdio: 'ignore' });
+  onTestFinished(() => void evictd.kill('SIGKILL'));
+  await eventually('it runs', () => existsSync(join(directory, 'out')));
+  onTestFinished(() => {
+    if (processOf(out())) process.kill(Number(out()), 'SIGKILL');
+  });
+  evictd.kill('SIGKILL');
   await eventually('it is ended', () => !processOf(out()));
 });
 
