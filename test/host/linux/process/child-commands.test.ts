@@ -80,11 +80,12 @@ test('it ends with an evictd that is killed', async () => {
   const evictd = spawn(process.execPath, ['-e', text], { stdio: 'ignore' });
   onTestFinished(() => void evictd.kill('SIGKILL'));
   await eventually('it runs', () => existsSync(join(directory, 'out')));
+  const pid = out();
   onTestFinished(() => {
-    if (processOf(out())) process.kill(Number(out()), 'SIGKILL');
+    if (processOf(pid)) process.kill(Number(pid), 'SIGKILL');
   });
   evictd.kill('SIGKILL');
-  await eventually('it is ended', () => !processOf(out()));
+  await eventually('it is ended', () => !processOf(pid));
 });
 
 test('it has no privilege of evictd', async () => {
