@@ -28,6 +28,7 @@ const confined: readonly { readonly uses: readonly string[]; readonly to: readon
       'src/features/status/command.ts', // reads twice, for growth
       'src/features/status/top/live.ts', // reads again
       'src/features/admission/conditions-file.ts',
+      'src/features/admission/preempt.ts', // asks again until the victims have ended
       'src/features/oom/oom-accounting.ts',
       'src/features/oom-score-adj/oom-score-adjuster.ts',
       'src/features/restart-storm/',

@@ -1,5 +1,6 @@
 import { podLimits, isPodLevelSet, rankedRequests } from '../core/workload/pod-resources.js';
 import { computePodQos, type Resources } from '../core/workload/qos.js';
+import { PREEMPTION_POLICIES } from '../core/disruption/priority-class.js';
 import type { Toleration } from '../core/disruption/toleration.js';
 import {
   SYSTEM_CRITICAL_PRIORITY,
@@ -59,6 +60,7 @@ export function workloadAt(pod: Field): Workload {
   const limits = podLimits(amounts);
   const isSet = ownResources !== undefined && (isPodLevelSet(ownResources.requests) || isPodLevelSet(ownResources.limits));
   const priority = Number(integerOf(member(spec, 'priority'), 'int32') ?? 0n);
+  const preemptionPolicy = PREEMPTION_POLICIES.find((policy) => policy === textOf(member(spec, 'preemptionPolicy')));
   const graceSeconds = integerOf(member(spec, 'terminationGracePeriodSeconds'), 'int64');
   return {
     id: textOf(member(metadata, 'uid')) || path,
@@ -78,6 +80,7 @@ export function workloadAt(pod: Field): Workload {
       podLevel: isSet ? ownResources : undefined,
       limits,
       priorityClassName: textOf(member(spec, 'priorityClassName')),
+      ...(preemptionPolicy && { preemptionPolicy }),
       tolerations: items(member(spec, 'tolerations')).map(tolerationOf),
       conditions: items(member(status, 'conditions')).map(conditionOf),
       generation: integerOf(member(metadata, 'generation'), 'int64') ?? 0n,

@@ -48,6 +48,7 @@ export const SHARED_GROUPS = {
   recording: 'Recording:',
   pods: "Kubelet's pods:",
   form: 'Form:',
+  preemption: 'Preemption:',
 } as const;
 export const RARE_COMMANDS = 'More commands:';
 const NAMED_GROUPS: ReadonlySet<string | undefined> = new Set([...Object.values(SHARED_GROUPS), RARE_COMMANDS]);

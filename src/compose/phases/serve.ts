@@ -1,4 +1,5 @@
 import manifest from '../../../package.json' with { type: 'json' };
+import * as preempting from '../../features/admission/preemption-answer.js';
 import * as explaining from '../../features/explain/running.js';
 import * as deferred from '../../features/request/pause-answer.js';
 import { RunningStatus } from '../../features/status/open.js';
@@ -79,6 +80,12 @@ function routesOf(
     pauses: () => status.pauses,
     loaded: () => inForce.loaded,
   };
+  const preemption = {
+    standing: () => running.standing(),
+    candidates: () => workloads.candidates('bounds'),
+    allocatable: () => inForce.config.allocatable,
+    monitor,
+  };
   let stream: EventStream | undefined;
   const events = (): EventStream =>
     (stream ??= new streaming.EventStream('status', () => running.answer({ query: new URLSearchParams() }).json));
@@ -89,6 +96,7 @@ function routesOf(
     { method: 'GET', path: '/api/v1/explain', servedBy: 'everywhere', answer: ({ query }) => explaining.explainBy(query, explained) },
     { method: 'GET', path: '/api/v1/events', servedBy: 'everywhere', answer: () => ({ stream: events().join() }) },
     { method: 'POST', path: '/api/v1/pause', servedBy: 'socket', answer: ({ body }) => deferred.pauseBy(body, pausing) },
+    { method: 'POST', path: '/api/v1/preempt', servedBy: 'socket', answer: ({ body }) => preempting.preemptBy(body, preemption) },
     { method: 'POST', path: '/api/v1/resume', servedBy: 'socket', answer: () => deferred.resumeBy(pausing) },
   ];
 }

@@ -123,6 +123,8 @@ export interface PodParts {
   /** Of all containers and the overhead; 'ephemeral-storage' is for local storage eviction. */
   readonly limits: ResourceList;
   readonly priorityClassName: string;
+  /** Left out: not set. */
+  readonly preemptionPolicy?: 'PreemptLowerPriority' | 'Never';
   readonly tolerations: readonly Toleration[];
   readonly conditions: readonly PodCondition[];
   /** metadata.generation; 0n: not reported. */

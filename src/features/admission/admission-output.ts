@@ -1,6 +1,8 @@
 import type { Admission, Applicant } from './admission.js';
+import type { PreemptionReport } from './preempt.js';
 import type { PublishedCondition } from './published-conditions.js';
 import { taintText, type Taint } from '../../core/disruption/taint.js';
+import { formatBytes } from '../../core/quantity/quantity-format.js';
 import { EvictdError, ConfigError } from '../../errors.js';
 import { formatPosition } from '../../cli/output/error-text.js';
 import { jsonText } from '../../core/name/json-text.js';
@@ -15,6 +17,8 @@ export type AdmissionReport =
       readonly applicant: Applicant;
       /** The machine shuts down since this time (RFC 3339). */
       readonly shutdown?: { readonly since: string };
+      /** Left out: not asked for, or refused before. */
+      readonly preemption?: PreemptionReport;
     }
   | {
       readonly known: false;
@@ -22,8 +26,11 @@ export type AdmissionReport =
       /** undefined: unknown. */
       readonly applicant: Applicant | undefined;
       readonly error: unknown;
+      /** 'whether its request fits is'. undefined: the node conditions are unknown. */
+      readonly what?: string | undefined;
     };
 
+type Known = Extract<AdmissionReport, { known: true }>;
 type Unknown = Extract<AdmissionReport, { known: false }>;
 
 const DEFECT = 'EVICTD_INTERNAL';
@@ -35,6 +42,12 @@ export function isAdmitted(report: AdmissionReport): boolean {
 /** One line for the unit's log. */
 export function admissionText(report: AdmissionReport): string {
   if (!report.known) return unknownText(report);
+  const { preemption } = report;
+  const text = knownText(report);
+  return preemption === undefined ? text : `${text.trimEnd()}${preemptionText(preemption)}\n`;
+}
+
+function knownText(report: Known): string {
   const { admission, conditions, applicant, shutdown } = report;
   const kind = applicant.critical ? 'a critical workload' : `a ${applicant.qosClass} workload`;
   if (!admission.admit) {
@@ -49,10 +62,10 @@ export function admissionText(report: AdmissionReport): string {
   return `admitted: ${although}, although the node has ${types}\n`;
 }
 
-function unknownText({ admit, applicant, error }: Unknown): string {
+function unknownText({ admit, applicant, error, what = 'the node conditions are' }: Unknown): string {
   const code = error instanceof EvictdError ? error.code : DEFECT;
   const kind = applicant?.critical ? 'a critical workload; ' : '';
-  return `${admit ? 'admitted' : 'refused'}: ${kind}the node conditions are unknown (${code})\n`;
+  return `${admit ? 'admitted' : 'refused'}: ${kind}${what} unknown (${code})\n`;
 }
 
 /** Described in docs/admission.md. */
@@ -60,7 +73,7 @@ export function admissionJson(report: AdmissionReport): string {
   return `${jsonText(report.known ? knownJson(report) : unknownJson(report), 2)}\n`;
 }
 
-function knownJson({ admission, conditions, taints, applicant, shutdown }: Extract<AdmissionReport, { known: true }>): unknown {
+function knownJson({ admission, conditions, taints, applicant, shutdown, preemption }: Known): unknown {
   return {
     admit: admission.admit,
     known: true,
@@ -68,6 +81,7 @@ function knownJson({ admission, conditions, taints, applicant, shutdown }: Extra
     conditions,
     ...(taints.length > 0 && { taints }),
     ...(shutdown === undefined ? {} : { shutdown }),
+    ...(preemption && { preemption: preemptionJson(preemption) }),
     workload: workloadJson(applicant),
     problems: [],
   };
@@ -75,6 +89,20 @@ function knownJson({ admission, conditions, taints, applicant, shutdown }: Extra
 
 function unknownJson({ admit, applicant, error }: Unknown): unknown {
   return { admit, known: false, conditions: [], ...(applicant ? { workload: workloadJson(applicant) } : {}), problems: problemsOf(error) };
+}
+
+/** '; batch-1, batch-2 ended for its request of 300Mi'. */
+function preemptionText({ admission, dryRun, requested, used, capacity, workloads }: PreemptionReport): string {
+  if (!admission.admit) return '';
+  const amount = (bytes: number): string => formatBytes(BigInt(bytes));
+  if (workloads.length === 0)
+    return `; its request of ${amount(requested)} fits: ${amount(capacity - used)} of ${amount(capacity)} are free`;
+  const named = workloads.map(({ name, priority, requests }) => `${name} (priority ${String(priority)}, ${amount(requests)})`);
+  return `; ${named.join(', ')} ${dryRun ? 'would end' : 'ended'} for its request of ${amount(requested)}`;
+}
+
+function preemptionJson({ dryRun, requested, used, capacity, workloads }: PreemptionReport): unknown {
+  return { dryRun, requested, used, capacity, workloads };
 }
 
 function workloadJson({ critical, qosClass }: Applicant): unknown {

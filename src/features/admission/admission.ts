@@ -15,7 +15,7 @@ export interface Applicant {
 
 export type Admission =
   | { readonly admit: true; /** PreferNoSchedule. Left out: none. */ readonly avoids?: readonly Taint[] }
-  | { readonly admit: false; readonly reason: 'Evicted' | 'NodeShutdown' | 'TaintToleration'; readonly message: string };
+  | { readonly admit: false; readonly reason: 'Evicted' | 'NodeShutdown' | 'TaintToleration' | 'OutOfmemory'; readonly message: string };
 
 /** For evicted and for rejected pods (eviction/helpers.go, Reason). */
 const EVICTION_REASON = 'Evicted';

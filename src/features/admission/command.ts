@@ -10,9 +10,10 @@ import { workloadOfPod } from '../../kubernetes/pod.js';
 import { readDocument } from '../../kubernetes/document-file.js';
 import { formatError, usageMessage } from '../../cli/output/error-text.js';
 import type { MakeCommand } from '../../cli/output/command.js';
-import { outputOption, withHelp } from '../../cli/output/help.js';
+import { outputOption, SHARED_GROUPS, withHelp } from '../../cli/output/help.js';
 import type { Io } from '../../cli/output/io.js';
 import { addConfigOptions, configFromOptions, type ConfigOptions } from '../../cli/output/options.js';
+import type { PreemptOptions } from './preempt.js';
 import { admissionJson, admissionText, isAdmitted, type AdmissionReport } from './admission-output.js';
 
 export interface AdmitDeps {
@@ -26,6 +27,8 @@ const QOS: ReadonlyMap<string, QosClass> = new Map([
   ['best-effort', 'BestEffort'],
 ]);
 
+const PREEMPT_OPTIONS = ['preempt', 'dryRun', 'requests', 'priorityClass', 'timeout'] as const satisfies readonly (keyof PreemptOptions)[];
+
 const EXIT_ADMITTED = 0;
 const EXIT_REFUSED = 1;
 const FAIL_CLOSED = '--fail-closed';
@@ -35,7 +38,7 @@ const FAIL_CLOSED_PREFIX = '--fail';
 /** More than the API server stores per object. */
 const POD_FILE = { maxBytes: 4 * 1024 * 1024, hint: 'use the output of kubectl get pod NAME -o json' };
 
-interface AdmitOptions extends ConfigOptions {
+interface AdmitOptions extends ConfigOptions, PreemptOptions {
   readonly name?: string;
   readonly path?: string;
   readonly qos?: string;
@@ -61,10 +64,16 @@ export function admitCommand({ io, setExitCode }: AdmitDeps): Command {
     .optionsGroup('Workload:')
     .option('--name <name>', 'name below its source; in a systemd unit: %n')
     .option('--path <path>', 'path of its cgroup, as rules match it')
-    .addOption(new Option('--qos <class>', 'QoS class, else by the rules').choices([...QOS.keys()]))
+    .addOption(new Option('--qos <class>', 'QoS, else by rules').choices([...QOS.keys()]))
     .addOption(new Option('--pod <file>', "a v1.Pod as JSON instead; '-' reads standard input").conflicts(['name', 'path', 'qos']))
+    .optionsGroup(SHARED_GROUPS.preemption)
+    .option('--dry-run', 'only show which would end')
+    .option('--requests <memory=amount>', 'its request, else by the rules')
+    .option('--priority-class <name>', 'its importance, else by the rules')
+    .option('--timeout <time>', 'how long to wait until they have ended (default 1m)')
     .optionsGroup('Options:')
-    .option(FAIL_CLOSED, 'if conditions are unknown, refuse all but critical ones')
+    .option('--preempt', 'make room: end less important workloads')
+    .option(FAIL_CLOSED, 'if conditions are unknown, refuse all but critical')
     .addOption(outputOption());
   return withHelp(addConfigOptions(command), {
     about: ['Asks the evictd that guards the node, by its file in the runtime directory. Changes nothing.'],
@@ -108,17 +117,25 @@ class AdmitCommand extends Command {
 
 async function admission(options: AdmitOptions, failsClosed: boolean): Promise<AdmissionReport> {
   let applicant: Applicant | undefined;
+  let what: string | undefined;
   try {
     const { applicantByRules, presentConditionsOf } = await import('./open.js');
-    if (options.pod !== undefined) applicant = applicantOf(readDocument(options.pod, POD_FILE, workloadOfPod));
+    const room = PREEMPT_OPTIONS.some((key) => options[key] !== undefined) ? await import('./preempt.js') : undefined;
+    const isPreempting = room?.isPreempting(options) === true;
+    const pod = options.pod === undefined ? undefined : readDocument(options.pod, POD_FILE, workloadOfPod);
+    if (pod !== undefined) applicant = applicantOf(pod);
     const { config } = configFromOptions(options);
     applicant ??= applicantByRules(config, named(options));
     const { conditions, taints = [], shutdown } = presentConditionsOf(config);
     if (shutdown !== undefined) return { known: true, admission: SHUTDOWN_REFUSAL, conditions, taints, applicant, shutdown };
     const types = conditions.map(({ type }) => type);
-    return { known: true, admission: decide(types, applicant, taints), conditions, taints, applicant };
+    const report = { known: true, admission: decide(types, applicant, taints), conditions, taints, applicant } as const;
+    if (room === undefined || !isPreempting || !report.admission.admit) return report;
+    what = 'whether its request fits is';
+    const preemption = await room.makeRoom(options, config, { critical: applicant.critical, named: named(options), pod });
+    return { ...report, admission: preemption.admission.admit ? report.admission : preemption.admission, preemption };
   } catch (error) {
-    return { known: false, admit: applicant?.critical === true || !failsClosed, applicant, error };
+    return { known: false, admit: applicant?.critical === true || !failsClosed, applicant, error, what };
   }
 }
 
@@ -127,11 +144,11 @@ function consequence({ admit, applicant }: Extract<AdmissionReport, { known: fal
   return `admitted: ${applicant?.critical ? 'a critical workload may always start' : `with ${FAIL_CLOSED}, evictd admit would refuse the workload`}`;
 }
 
-function named({ name, path, qos }: AdmitOptions): NamedWorkload {
+function named({ name, path, qos, requests }: AdmitOptions): NamedWorkload {
   return {
     name: name === undefined ? undefined : nameBelowSource(name),
     path: path === undefined ? undefined : cgroupPath(path),
-    qosClass: qos === undefined ? undefined : QOS.get(qos),
+    qosClass: qos === undefined ? (requests === undefined ? undefined : 'Burstable') : QOS.get(qos),
   };
 }
 

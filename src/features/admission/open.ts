@@ -9,7 +9,7 @@ import { selectHost } from '../../host/select.js';
 import { readConditions, type ConditionsFileOptions } from './conditions-file.js';
 import type { PublishedConditions } from './published-conditions.js';
 import { patternsOf, type Named } from '../../core/workload/rule.js';
-import { compileRules } from '../../workloads/workload-rules.js';
+import { compileRules, type RuleEffect } from '../../workloads/workload-rules.js';
 
 /** What is known of a workload that does not exist yet. */
 export interface NamedWorkload {
@@ -50,18 +50,27 @@ export function presentConditionsOf(config: Pick<Config, 'node' | 'runtimeDirect
  * path fit several workloads, it is critical, or has a request, as soon as one of them has.
  */
 export function applicantByRules(
-  { rules, workloads }: Pick<Config, 'rules' | 'workloads'>,
+  config: Pick<Config, 'rules' | 'workloads'>,
   pod: NamedWorkload,
   os: OperatingSystem = selectHost().os,
 ): Applicant {
-  const names = os === 'windows' ? [windowsName(pod)] : namesOf(pod, workloads);
-  const effects = names.map(compileRules(rules, patternsOf(os)));
+  const effects = effectsOn(config, pod, os);
   const requests = effects.some(({ requestsMemory }) => requestsMemory !== undefined && requestsMemory > 0n);
   return {
     critical: effects.some(({ critical }) => critical),
     qosClass: pod.qosClass ?? (requests ? 'Burstable' : 'BestEffort'),
     tolerations: effects.flatMap(({ tolerations }) => tolerations),
   };
+}
+
+/** What the rules say of it, by each name that it may have. */
+export function effectsOn(
+  { rules, workloads }: Pick<Config, 'rules' | 'workloads'>,
+  pod: NamedWorkload,
+  os: OperatingSystem = selectHost().os,
+): readonly RuleEffect[] {
+  const names = os === 'windows' ? [windowsName(pod)] : namesOf(pod, workloads);
+  return names.map(compileRules(rules, patternsOf(os)));
 }
 
 /** `path` is the path of a program, or 'job:NAME'. The default name is the name of the program's file. */

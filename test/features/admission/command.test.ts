@@ -199,6 +199,7 @@ describe('where nothing is known a workload may start, with a warning; not with 
     ['a world-writable configuration', () => (chmodSync(config, 0o666), []), 'EVICTD_CONFIG_WRITABLE'],
     ['a configuration that is not there', () => ['--config', join(directory, 'nope')], 'EVICTD_CONFIG_FILE_MISSING'],
     ['an unknown option', () => ['--foo'], 'EVICTD_USAGE'],
+    ['an option of --preempt without it', () => ['--dry-run'], 'EVICTD_USAGE'],
     ['an option without its value', () => ['--name'], 'EVICTD_USAGE'],
     ['a class that does not exist', () => ['--qos', 'platinum'], 'EVICTD_USAGE'],
     ['an argument too many', () => ['batch-1'], 'EVICTD_USAGE'],
@@ -294,6 +295,24 @@ test.each<[args: readonly string[], said: string]>([
   [['--name', '/db/'], '--name is not the name of a workload: "/db/"\n  hint: use the name below its source'],
 ])('%j: the error is a sentence', async (args, said) => {
   expect((await admit(...args)).stderr).toContain(`evictd: EVICTD_USAGE: ${said}`);
+});
+
+test.each<[args: readonly string[], said: string]>([
+  [['--requests', 'cpu=1'], 'EVICTD_USAGE: --requests: is not memory=AMOUNT: "cpu=1"\n'],
+  [['--requests', 'memory=1GB'], 'EVICTD_USAGE: --requests: quantities must match'],
+  [['--priority-class', 'system-node-critcal'], 'EVICTD_USAGE: --priority-class: there is no priority class "system-node-critcal"\n'],
+  [['--timeout', '60'], 'EVICTD_USAGE: --timeout: '],
+  [[], 'EVICTD_PREEMPT_NO_INSTANCE: no evictd guards this node'],
+])('--preempt %j: whether the request fits is unknown', async (args, said) => {
+  published([]);
+  const { exit, stdout, stderr } = await admit('--preempt', ...args);
+  expect([exit, stdout]).toEqual([0, `admitted: whether its request fits is unknown (${said.split(':')[0] ?? ''})\n`]);
+  expect(stderr).toContain(said);
+});
+
+test('--preempt does not change a refusal', async () => {
+  published(['DiskPressure']);
+  expect(await admit('--preempt')).toMatchObject({ exit: 1, stdout: expect.stringMatching(/^refused: Evicted: /) as string });
 });
 
 test('a name may have several parts', async () => {

@@ -3,7 +3,8 @@ import { member, textOf, type Field } from '../../../src/kubernetes/document.js'
 import { workloadAt } from '../../../src/kubernetes/pod.js';
 import { integerOf, resourceListOf } from '../../../src/kubernetes/document.js';
 import { resourceRequests } from '../../../src/core/workload/pod-resources.js';
-import { podsToPreempt, PreemptionError, type MissingResource, type PreemptionPod } from './critical-preemption.js';
+import type { MissingResource } from '../../../src/core/disruption/preemption-victims.js';
+import { podsToPreempt, PreemptionError, type PreemptionPod } from './critical-preemption.js';
 import { conflicts, hostPortsAt } from './host-ports.js';
 import { labelsAt } from './label-selector.js';
 import { matchesRequiredNodeAffinity, requiredNodeAffinityAt } from './node-affinity.js';

@@ -1,0 +1,149 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Config } from '../../config/config.js';
+import { suggestion } from '../../config/value/report.js';
+import { bytesText, durationText, MAX_DURATION_NS, TextError } from '../../config/value/value-text.js';
+import { SYSTEM_CLASSES, type PriorityClass } from '../../core/disruption/priority-class.js';
+import { requestedBytes } from '../../core/disruption/request-admission.js';
+import { SYSTEM_CRITICAL_PRIORITY, type Workload } from '../../core/workload/workload.js';
+import { UnavailableError, UsageError } from '../../errors.js';
+import { askEvictd } from '../../node/control-client.js';
+import type { Admission } from './admission.js';
+import { effectsOn, type NamedWorkload } from './open.js';
+import type { PreemptionDocument } from './preemption-answer.js';
+
+/** The options of `evictd admit` that belong to --preempt. */
+export interface PreemptOptions {
+  readonly preempt?: true;
+  readonly dryRun?: true;
+  readonly requests?: string;
+  readonly priorityClass?: string;
+  readonly timeout?: string;
+}
+
+/** The workload that needs room. */
+export interface Preemptor {
+  readonly critical: boolean;
+  readonly named: NamedWorkload;
+  /** undefined: a machine workload. */
+  readonly pod: Workload | undefined;
+}
+
+/** How it went; `workloads` are all that ended, or in a dry run would. */
+export interface PreemptionReport extends Pick<PreemptionDocument, 'dryRun' | 'requested' | 'used' | 'capacity' | 'workloads'> {
+  readonly admission: Admission;
+}
+
+const DEFAULT_TIMEOUT = '1m';
+const POLL_MS = 100;
+
+/** Whether --preempt is given. @throws UsageError  an option that belongs to it is given without it */
+export function isPreempting({ preempt, dryRun, requests, priorityClass, timeout }: PreemptOptions): boolean {
+  if (preempt === true) return true;
+  const [first] = Object.entries({
+    '--dry-run': dryRun,
+    '--requests': requests,
+    '--priority-class': priorityClass,
+    '--timeout': timeout,
+  }).filter(([, value]) => value !== undefined);
+  if (first === undefined) return false;
+  throw new UsageError('EVICTD_USAGE', `${first[0]} needs --preempt`, { hint: 'evictd admit --help' });
+}
+
+/**
+ * Asks the running evictd for room, and waits until the workloads that it ends for that have ended.
+ *
+ * @throws EvictdError  a wrong option; no evictd guards the node, or it does not answer
+ */
+export async function makeRoom(
+  options: PreemptOptions,
+  config: Pick<Config, 'rules' | 'workloads' | 'priorityClasses' | 'node' | 'runtimeDirectory'>,
+  preemptor: Preemptor,
+): Promise<PreemptionReport> {
+  const body = JSON.stringify({ ...requestOf(options, config, preemptor), dryRun: options.dryRun === true });
+  const timeout = options.timeout ?? DEFAULT_TIMEOUT;
+  const withinNs = valueOf('--timeout', () => durationText(timeout, 0n, MAX_DURATION_NS));
+  const beganNs = process.hrtime.bigint();
+  const ended = new Map<string, PreemptionDocument['workloads'][number]>();
+  for (;;) {
+    const json = await askEvictd(config, { method: 'POST', path: '/api/v1/preempt', body });
+    if (json === undefined) throw noInstance();
+    const { answer, message = '', ...found } = json as PreemptionDocument;
+    for (const workload of found.workloads) ended.set(workload.path, workload);
+    const report = (admission: Admission): PreemptionReport => ({ ...found, workloads: [...ended.values()], admission });
+    const refused = (why: string): PreemptionReport => report({ admit: false, reason: 'OutOfmemory', message: why });
+    if (answer === 'refused') return refused(message);
+    if (answer === 'fits' || found.dryRun) return report({ admit: true });
+    if (process.hrtime.bigint() - beganNs >= withinNs)
+      return refused(`${found.workloads.map(({ name }) => name).join(', ')} did not end within ${timeout}`);
+    await delay(POLL_MS);
+  }
+}
+
+function requestOf(
+  { priorityClass, requests }: PreemptOptions,
+  config: Pick<Config, 'rules' | 'workloads' | 'priorityClasses'>,
+  { critical, named, pod }: Preemptor,
+): object {
+  const effects = pod === undefined ? effectsOn(config, named) : [];
+  const classes = [...config.priorityClasses, ...SYSTEM_CLASSES];
+  const ownImportance = pod === undefined ? effects.find(({ priority }) => priority !== undefined) : importanceOf(pod, classes);
+  const { priority = 0, preemptionPolicy } = priorityClass === undefined ? (ownImportance ?? {}) : classNamed(priorityClass, classes);
+  const ownMemory =
+    pod === undefined ? effects.find(({ requestsMemory }) => requestsMemory !== undefined)?.requestsMemory : requestedBytes(pod);
+  const memory = requests === undefined ? ownMemory : valueOf('--requests', () => memoryIn(requests));
+  return {
+    name: pod?.path ?? named.name, // a workload of a container runtime is called NAMESPACE/NAME
+    path: pod === undefined ? named.path : undefined,
+    critical: critical || priority >= SYSTEM_CRITICAL_PRIORITY,
+    priority,
+    preemptionPolicy,
+    requests: { memory: String(memory ?? 0n) },
+  };
+}
+
+interface Importance {
+  readonly priority?: number | undefined;
+  readonly preemptionPolicy?: PriorityClass['preemptionPolicy'] | undefined;
+}
+
+/** A pod that was never in a cluster has only the name of its class. */
+function importanceOf({ priority, pod }: Workload, classes: readonly PriorityClass[]): Importance {
+  const found = classes.find(({ name }) => name === pod?.priorityClassName);
+  return { priority: priority === 0 ? found?.value : priority, preemptionPolicy: pod?.preemptionPolicy ?? found?.preemptionPolicy };
+}
+
+function classNamed(name: string, classes: readonly PriorityClass[]): Importance {
+  const found = classes.find((each) => each.name === name);
+  if (found !== undefined) return { priority: found.value, preemptionPolicy: found.preemptionPolicy };
+  const hint = suggestion(
+    name,
+    classes.map((each) => each.name),
+  );
+  throw new UsageError('EVICTD_USAGE', `--priority-class: there is no priority class ${JSON.stringify(name)}`, { hint });
+}
+
+/** Bytes of 'memory=1Gi', as kubectl writes requests. @throws TextError */
+function memoryIn(text: string): bigint {
+  const [resource, amount, ...rest] = text.split('=');
+  if (resource === 'memory' && amount !== undefined && rest.length === 0) return bytesText(amount);
+  throw new TextError(
+    'EVICTD_USAGE',
+    `is not memory=AMOUNT: ${JSON.stringify(text)}`,
+    'write memory=512Mi: evictd counts requests of memory only',
+  );
+}
+
+function valueOf<T>(flag: string, read: () => T): T {
+  try {
+    return read();
+  } catch (cause) {
+    if (!(cause instanceof TextError)) throw cause;
+    throw new UsageError('EVICTD_USAGE', `${flag}: ${cause.message}`, { hint: cause.hint, cause });
+  }
+}
+
+function noInstance(): UnavailableError {
+  return new UnavailableError('EVICTD_PREEMPT_NO_INSTANCE', 'no evictd guards this node, so that no workload can end for this one', {
+    hint: 'start evictd; if it runs with another node or runtimeDirectory, name its file with --config',
+  });
+}

@@ -1,0 +1,145 @@
+import * as z from 'zod/mini';
+import type { Config } from '../../config/config.js';
+import { PREEMPTION_POLICIES } from '../../core/disruption/priority-class.js';
+import { admitByRequests, requestedBytes, type RequestAnswer, type RequestingApplicant } from '../../core/disruption/request-admission.js';
+import type { DisruptionCause } from '../../core/disruption/disruption-cause.js';
+import { isBeingEvicted, refusalOf } from '../../core/disruption/disruption-step.js';
+import type { Policy, State } from '../../core/decide/state.js';
+import { withPausedWorkloads } from '../../core/pause/paused-workloads.js';
+import { fullPause } from '../../core/pause/operator-pause.js';
+import { formatBytes } from '../../core/quantity/quantity-format.js';
+import type { Monitor } from '../../monitor/loop.js';
+import { parsed } from '../../config/value/scalar.js';
+import { bytesText } from '../../config/value/value-text.js';
+import type { RankingState } from '../../core/rank/current-ranking.js';
+import type { Candidates, Workload } from '../../core/workload/workload.js';
+import { UnavailableError, UsageError } from '../../errors.js';
+import type { ApiAnswer } from '../../http/route.js';
+
+/** The answer of POST /api/v1/preempt; amounts are bytes. */
+export interface PreemptionDocument {
+  readonly answer: RequestAnswer['kind'];
+  /** Nothing ends. */
+  readonly dryRun: boolean;
+  readonly requested: number;
+  readonly used: number;
+  readonly capacity: number;
+  /** Those that end, or would. */
+  readonly workloads: readonly { readonly name: string; readonly path: string; readonly priority: number; readonly requests: number }[];
+  /** Of a refusal: the kubelet's sentence for its reason OutOfmemory, and why no workload ends. */
+  readonly message?: string;
+}
+
+/** What a running evictd needs to make room. */
+export interface PreemptionParts {
+  readonly allocatable: () => Config['allocatable'];
+  readonly candidates: () => Candidates;
+  /** @throws UnavailableError  there was no step yet */
+  readonly standing: () => Pick<RankingState, 'state' | 'observations' | 'policy'>;
+  readonly monitor: Pick<Monitor, 'ask'>;
+}
+
+/** `evictd admit --preempt`. @throws UsageError, UnavailableError */
+export function preemptBy(body: string, parts: PreemptionParts): ApiAnswer {
+  const { dryRun, ...applicant } = requestOf(body);
+  const answer = answerNow(applicant, parts);
+  if (answer.kind === 'preempts' && !dryRun) {
+    const request = { kind: 'evict', workloads: answer.workloads.map(({ id }) => id), cause: causeOf(applicant) } as const;
+    if (!parts.monitor.ask({ source: 'request', request })) throw new UnavailableError('EVICTD_API_STOPPING', 'evictd is stopping');
+  }
+  return { json: documentOf(answer, dryRun || parts.standing().policy.dryRun) };
+}
+
+function causeOf({ name, path, priority, memory }: RequestingApplicant): DisruptionCause {
+  const preemptor = name ?? path ?? 'a workload';
+  const message = `${preemptor} of priority ${String(priority)} needs room for its request of ${formatBytes(memory)}`;
+  return { kind: 'disruption', reason: 'preemption', message };
+}
+
+function answerNow(applicant: RequestingApplicant, { allocatable, candidates, standing }: PreemptionParts): RequestAnswer {
+  const { policy, state, observations } = standing();
+  const configured = allocatable();
+  const capacity = configured?.capacity ?? observations.observed.get('memory.available')?.capacity;
+  if (capacity === undefined) throw new UnavailableError('EVICTD_PREEMPT_CAPACITY', 'the memory of the node cannot be read');
+  const found = withPausedWorkloads({ candidates }, state.pauses).candidates();
+  const context = { policy, state, found, nowNs: process.hrtime.bigint() };
+  return admitByRequests(applicant, {
+    workloads: found.usages.flatMap(({ workload }) => (holdsRequest(workload, found) ? [workload] : [])),
+    capacity,
+    cgroup: configured?.cgroup,
+    isEnding: (workload) => state.disruptions.has(workload.id) || isBeingEvicted(state, workload),
+    halt: haltOf(policy, state),
+    isExempt: (workload) => refusalOf(context, workload) !== undefined,
+  });
+}
+
+/** A cgroup outlasts its processes, and their request ends with them. */
+function holdsRequest(workload: Workload, { veto }: Candidates): boolean {
+  if (workload.requests.memory === 0n) return false;
+  const kind = veto?.(workload)?.kind;
+  return kind !== 'vacant' && kind !== 'removed';
+}
+
+/** Why no workload at all is ended now. */
+function haltOf({ safeMode, shuttingDown }: Policy, { pauses }: State): string | undefined {
+  const pause = fullPause(pauses);
+  if (pause !== undefined) return `an operator has paused evictions: ${pause.reason}`;
+  if (shuttingDown === true) return 'the machine is shutting down';
+  return safeMode === true ? 'evictd is in safe mode' : undefined;
+}
+
+function documentOf(answer: RequestAnswer, dryRun: boolean): PreemptionDocument {
+  const amounts = { requested: Number(answer.requested), used: Number(answer.used), capacity: Number(answer.capacity) };
+  const shared = { answer: answer.kind, dryRun, ...amounts };
+  switch (answer.kind) {
+    case 'fits':
+      return { ...shared, workloads: [] };
+    case 'waits':
+    case 'preempts':
+      return { ...shared, workloads: answer.workloads.map(victimOf) };
+    case 'refused': {
+      const { requested, used, capacity } = amounts;
+      const lacks = `Node didn't have enough resource: memory, requested: ${String(requested)}, used: ${String(used)}, capacity: ${String(capacity)}`;
+      return { ...shared, workloads: [], message: `${lacks}; no preemption: ${answer.why}` };
+    }
+  }
+}
+
+function victimOf(workload: Workload): PreemptionDocument['workloads'][number] {
+  const { name, path, priority } = workload;
+  return { name, path, priority, requests: Number(requestedBytes(workload)) };
+}
+
+/** @throws UsageError */
+function requestOf(body: string): RequestingApplicant & { readonly dryRun: boolean } {
+  let json: unknown;
+  try {
+    json = JSON.parse(body);
+  } catch {
+    // not JSON
+  }
+  const { data, error } = requestSchema().safeParse(json);
+  if (data !== undefined) return { ...data, memory: data.requests.memory };
+  throw new UsageError('EVICTD_PREEMPT_REQUEST', `this is no request for room: ${wrongIn(error.issues)}`, {
+    hint: 'for example {"name": "db", "priority": 1000, "requests": {"memory": "1Gi"}, "dryRun": true}',
+  });
+}
+
+function wrongIn([issue]: readonly z.core.$ZodIssue[]): string {
+  if (issue?.code === 'unrecognized_keys') return `it has ${issue.keys.map((key) => JSON.stringify(key)).join(', ')}`;
+  const at = issue === undefined || issue.path.length === 0 ? 'it' : issue.path.join('.');
+  return issue?.code === 'custom' ? `${at}: ${issue.message}` : `${at} is missing or has a wrong value`;
+}
+
+/** Built when a request arrives: zod takes a moment for it. */
+function requestSchema() {
+  return z.strictObject({
+    name: z.optional(z.string()),
+    path: z.optional(z.string()),
+    critical: z._default(z.boolean(), false),
+    priority: z._default(z.int(), 0),
+    preemptionPolicy: z._default(z.enum(PREEMPTION_POLICIES), 'PreemptLowerPriority'),
+    requests: z.strictObject({ memory: parsed(bytesText) }),
+    dryRun: z._default(z.boolean(), false),
+  });
+}

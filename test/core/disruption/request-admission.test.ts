@@ -1,0 +1,106 @@
+import { describe, expect, test } from 'vitest';
+import {
+  admitByRequests,
+  type NodeRequests,
+  type RequestAnswer,
+  type RequestingApplicant,
+} from '../../../src/core/disruption/request-admission.js';
+import { fc } from '../../support/property.js';
+import { Mi, requesting, workload } from '../support.js';
+import type { Workload } from '../../../src/core/workload/workload.js';
+
+const of = (name: string, memoryMi: bigint, rest: Partial<Workload> = {}): Workload =>
+  workload(name, { requests: requesting(memoryMi * Mi), qosClass: 'Burstable', ...rest });
+
+const DB: RequestingApplicant = { name: 'db', critical: false, priority: 100, preemptionPolicy: 'PreemptLowerPriority', memory: 200n * Mi };
+
+function answer(
+  workloads: readonly Workload[],
+  applicant: Partial<RequestingApplicant> = {},
+  node: Partial<NodeRequests> = {},
+): RequestAnswer {
+  const rest = { capacity: 500n * Mi, halt: undefined, isEnding: () => false, isExempt: () => false };
+  return admitByRequests({ ...DB, ...applicant }, { workloads, ...rest, ...node });
+}
+
+function ending(given: RequestAnswer): readonly string[] | undefined {
+  return 'workloads' in given ? given.workloads.map(({ name }) => name) : undefined;
+}
+
+describe('who ends', () => {
+  test.each<[rule: string, workloads: readonly Workload[], ends: readonly string[]]>([
+    [
+      'the least important, also where that is more of them',
+      [of('a', 300n), of('b', 100n, { priority: -1 }), of('c', 100n, { priority: -1 })],
+      ['c', 'b'],
+    ],
+    ['of equally important ones the fewest', [of('a', 100n), of('b', 100n), of('c', 300n)], ['c']],
+    ['the smallest that is enough', [of('a', 280n), of('b', 220n)], ['b']],
+    ['of equal ones the youngest', [of('new', 250n, { startOrder: 2n }), of('old', 250n, { startOrder: 1n })], ['new']],
+    [
+      'a more important one only for what the others leave missing',
+      [of('a', 150n), of('b', 50n, { priority: 1 }), of('c', 300n, { priority: 1 })],
+      ['a', 'b'],
+    ],
+    ['none in vain: the large one is enough', [of('a', 50n), of('b', 450n, { priority: 1 })], ['b']],
+    ['Burstable before Guaranteed', [of('a', 250n, { qosClass: 'Guaranteed' }), of('b', 250n)], ['b']],
+  ])('%s', (_rule, workloads, ends) => {
+    const given = answer(workloads);
+    expect([given.kind, ending(given)]).toEqual(['preempts', ends]);
+  });
+});
+
+test.each<[rule: string, answer: RequestAnswer, kind: string, ends?: readonly string[]]>([
+  ['it fits exactly', answer([of('a', 300n)]), 'fits'],
+  ['one byte too many', answer([of('a', 300n)], { memory: 200n * Mi + 1n }), 'preempts', ['a']],
+  ['it requests nothing, on a node that is overbooked', answer([of('a', 600n)], { memory: 0n }), 'fits'],
+  ['its own cgroup, which systemd has made already', answer([of('db', 400n)]), 'fits'],
+  ['by its path', answer([of('b', 400n, { path: '/a/b' })], { name: undefined, path: '/a/b' }), 'fits'],
+  ['workloads outside of the cgroup that shares the capacity', answer([of('a', 400n)], {}, { cgroup: '/pods' }), 'fits'],
+  ['enough ends already', answer([of('a', 250n), of('b', 250n)], {}, { isEnding: ({ name }) => name === 'a' }), 'waits', ['a']],
+  [
+    'what ends already is not enough',
+    answer([of('a', 100n), of('b', 400n)], {}, { isEnding: ({ name }) => name === 'a' }),
+    'preempts',
+    ['b'],
+  ],
+  ['never is honoured', answer([of('a', 400n)], { preemptionPolicy: 'Never' }), 'refused'],
+  ['never, but enough ends already', answer([of('a', 400n)], { preemptionPolicy: 'Never' }, { isEnding: () => true }), 'waits', ['a']],
+  ['equal priority is not less important', answer([of('a', 400n, { priority: 100 })]), 'refused'],
+  [
+    'a critical applicant goes before all that are not critical',
+    answer([of('a', 400n, { priority: 100 })], { critical: true }),
+    'preempts',
+    ['a'],
+  ],
+  ['a protected one stays', answer([of('a', 400n, { protection: { kind: 'critical' } })], { critical: true }), 'refused'],
+  [
+    'one that may not be ended now is replaced',
+    answer([of('a', 250n), of('b', 250n)], {}, { isExempt: ({ name }) => name === 'b' }),
+    'preempts',
+    ['a'],
+  ],
+  ['paused', answer([of('a', 400n)], {}, { halt: 'paused' }), 'refused'],
+  ['more than there is', answer([of('a', 100n)], { memory: 501n * Mi }), 'refused'],
+  ['too little even if all less important ones end', answer([of('a', 100n), of('b', 400n, { priority: 100 })]), 'refused'],
+])('%s', (_rule, given, kind, ends) => {
+  expect([given.kind, ending(given)]).toEqual([kind, ends]);
+});
+
+test('the victims free enough, each of them is needed, and so is their highest priority', () => {
+  const memory = fc.bigInt(1n, 300n);
+  const anyWorkload = fc.record({ memory, priority: fc.integer({ min: -2, max: 2 }) });
+  fc.assert(
+    fc.property(fc.array(anyWorkload, { maxLength: 8 }), memory, (drawn, needed) => {
+      const workloads = drawn.map((each, index) => of(`w${String(index)}`, each.memory, { priority: each.priority }));
+      const given = answer(workloads, { memory: needed * Mi, priority: 2 });
+      if (given.kind !== 'preempts') return;
+      const missing = given.requested - (given.capacity - given.used);
+      const freed = (all: readonly Workload[]): bigint => all.reduce((sum, { requests }) => sum + requests.memory / 1_000_000_000n, 0n);
+      expect(freed(given.workloads)).toBeGreaterThanOrEqual(missing);
+      for (const victim of given.workloads) expect(freed(given.workloads.filter((each) => each !== victim))).toBeLessThan(missing);
+      const most = Math.max(...given.workloads.map(({ priority }) => priority));
+      expect(freed(workloads.filter(({ priority }) => priority < most))).toBeLessThan(missing);
+    }),
+  );
+});
