@@ -18,6 +18,7 @@ const confined: readonly { readonly uses: readonly string[]; readonly to: readon
     to: [
       'src/monitor/',
       'src/features/demo/',
+      'src/features/eviction/', // asks again
       'src/features/history/follow.ts', // reads again
       'src/features/hooks/',
       'src/features/notify/webhook.ts', // tries again

@@ -39,8 +39,15 @@ export function boundedServer(answer: AnswerRequest, timeoutMs: number): Server 
 }
 
 /** Ends an answer. Node omits the body for HEAD. */
-export function respond(response: ServerResponse, code: number, body: string | Buffer, type: string): void {
+export function respond(
+  response: ServerResponse,
+  code: number,
+  body: string | Buffer,
+  type: string,
+  headers: Readonly<Record<string, string>> = {},
+): void {
   response.writeHead(code, {
+    ...headers,
     'Content-Type': type,
     'Content-Length': Buffer.byteLength(body),
     'Cache-Control': 'no-store',

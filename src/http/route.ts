@@ -15,6 +15,8 @@ export interface ApiRequest {
 export interface ApiAnswer {
   /** The HTTP status. Left out: 200. */
   readonly status?: number;
+  /** When the same request may succeed. */
+  readonly retryAfterSeconds?: number;
   /** Becomes JSON. */
   readonly json: unknown;
 }
@@ -56,8 +58,9 @@ export function fail(response: ServerResponse, error: EvictdError, status: numbe
   give(response, failure(error, status));
 }
 
-function give(response: ServerResponse, { status = 200, json }: ApiAnswer): void {
-  if (!response.destroyed) respond(response, status, `${jsonText(json, 2)}\n`, JSON_TYPE);
+function give(response: ServerResponse, { status = 200, retryAfterSeconds: retry, json }: ApiAnswer): void {
+  const headers = retry === undefined ? {} : { 'Retry-After': String(retry) };
+  if (!response.destroyed) respond(response, status, `${jsonText(json, 2)}\n`, JSON_TYPE, headers);
 }
 
 async function answerOf(routes: readonly Route[], request: IncomingMessage, isGone: () => boolean): Promise<ApiAnswer | ApiStream> {

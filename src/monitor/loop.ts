@@ -99,7 +99,8 @@ export class Monitor {
   /** A step for what an operator asks. What a standing order has done counts before. Returns whether it was made. */
   readonly ask = (request: Pick<Wake, 'source' | 'pause' | 'request'>): boolean => {
     if (this.#parts.orders?.withdraw() === false) this.carriedOut();
-    return this.#running && this.#pass({ ...request, atNs: process.hrtime.bigint() });
+    if (this.#running) this.#pass({ ...request, atNs: process.hrtime.bigint() });
+    return this.#running;
   };
 
   #reconsider(): void {

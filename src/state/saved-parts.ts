@@ -63,6 +63,7 @@ const SAVED_PARTS = {
     schema: () => z.map(z.string(), operatorPause()),
     change: (pauses) => [...pauses].map(([path, { endsBootNs }]) => `${path} ${String(endsBootNs)}`).join(),
   },
+  disruptedBudgets: { schema: () => z.map(z.string(), object({ expected: z.number(), atNs: z.bigint() })) },
   decisions: { schema: () => z.number(), change: String },
 } satisfies { readonly [K in keyof State]?: SavedPart<State[K]> };
 

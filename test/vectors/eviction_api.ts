@@ -1,6 +1,6 @@
 import { integerOf, isAbsent, items, member, textOf, type Field } from '../../src/kubernetes/document.js';
 import { labelsAt, labelSelectorAt, selects, type Labels } from './cluster/label-selector.js';
-import { evictPod, type DisruptionBudget, type EvictionAnswer, type EvictionRequest } from './cluster/pod-eviction.js';
+import { evictPod, type PodBudget, type EvictionAnswer, type EvictionRequest } from '../../src/core/disruption/pod-eviction.js';
 import { checkKinds } from './kind.js';
 
 /** Of every pod. */
@@ -43,7 +43,7 @@ function requestAt(input: Field): EvictionRequest {
   };
 }
 
-function budgetAt(budget: Field, labels: Labels, filled: bigint): DisruptionBudget {
+function budgetAt(budget: Field, labels: Labels, filled: bigint): PodBudget {
   const [metadata, spec, status] = [member(budget, 'metadata'), member(budget, 'spec'), member(budget, 'status')];
   const number = (name: string): bigint => integerAt(member(status, name));
   return {
@@ -61,7 +61,7 @@ function budgetAt(budget: Field, labels: Labels, filled: bigint): DisruptionBudg
   };
 }
 
-function conditionAt(status: Field, type: string): DisruptionBudget['condition'] {
+function conditionAt(status: Field, type: string): PodBudget['condition'] {
   const condition = items(member(status, 'conditions')).find((candidate) => textOf(member(candidate, 'type')) === type);
   if (condition === undefined) return undefined;
   const text = (name: string): string => textOf(member(condition, name));

@@ -34,11 +34,11 @@ export function isWaiting({ episodes, conditions, evictions, failedKills, held }
  */
 export function takeOver(policy: Policy, before: State, { awayNs, sleptNs }: Away, nowNs: bigint): Takeover {
   const all = asleep(before, sleptNs);
-  const { decisions, evictionTimes, baselines, unitEvictions, held, pauses } = all;
+  const { decisions, evictionTimes, baselines, unitEvictions, held, pauses, disruptedBudgets } = all;
   const evictions = all.evictions.map((eviction) => resumed(eviction, nowNs));
   const known = policy.departures['restart-memory']
     ? { ...initialState, ...all }
-    : { ...initialState, evictionTimes, baselines, unitEvictions, held, pauses };
+    : { ...initialState, evictionTimes, baselines, unitEvictions, held, pauses, disruptedBudgets };
   const isUnattended = awayNs > UNATTENDED_NS && awayNs > gapNs(policy);
   const reason = `no evictd ran for ${String(awayNs / 1_000_000_000n)} s`;
   return {

@@ -4,7 +4,7 @@ import type { GrowthBases } from '../budget/growth-base.js';
 import type { ConditionsObserved } from '../threshold/node-condition.js';
 import type { Taint } from '../disruption/taint.js';
 import type { Departures } from './departures.js';
-import type { PolicyBudget } from '../disruption/disruption-budget.js';
+import type { DisruptedBudgets, PolicyBudget } from '../disruption/disruption-budget.js';
 import type { Disruptions } from '../disruption/disruption-cause.js';
 import type { EvictionInFlight } from './eviction.js';
 import type { FirstObserved } from '../threshold/grace-period.js';
@@ -109,6 +109,8 @@ export interface State {
   readonly settled: ReadonlyMap<string, string>;
   /** An operator has paused evictions. */
   readonly pauses: OperatorPauses;
+  /** By name: of budgets with an eviction by an operator in the last hour. */
+  readonly disruptedBudgets: DisruptedBudgets;
   /** What is to end whatever the node's readings are, and is not decided yet. Not kept over a restart. */
   readonly disruptions: Disruptions;
   /** Ladders, and what they hold. Not kept over a restart. */
@@ -140,6 +142,7 @@ export const initialState: State = {
   held: new Map(),
   settled: new Map(),
   pauses: new Map(),
+  disruptedBudgets: new Map(),
   disruptions: new Map(),
   policies: initialPolicyState,
   decisions: 0,

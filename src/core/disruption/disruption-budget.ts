@@ -48,10 +48,10 @@ export function isOfBudget(budget: PolicyBudget, workload: Parameters<typeof nam
 /** As the disruption controller counts (pkg/controller/disruption/disruption.go, getExpectedPodCount and updatePdbStatus, v1.36.2). */
 export function budgetStatus(
   { limit, expected: configured }: Pick<DisruptionBudget, 'limit' | 'expected'>,
-  present: number,
+  known: number,
   currentHealthy: number,
 ): BudgetStatus {
-  const expected = configured ?? present;
+  const expected = configured ?? known;
   const scaled = limit.isPercentage ? Math.ceil((limit.value * expected) / 100) : limit.value;
   const desiredHealthy = limit.of === 'minAvailable' ? scaled : Math.max(0, expected - scaled);
   return { expected, currentHealthy, desiredHealthy, disruptionsAllowed: Math.max(0, currentHealthy - desiredHealthy) };
@@ -61,11 +61,40 @@ export function budgetStatus(
 export interface Disruptable extends Pick<Candidates, 'usages' | 'veto'> {
   /** Ids of the workloads that are being ended. */
   readonly ending: ReadonlySet<string>;
+  /** By name of a budget: how many there were before evictions by an operator. Left out: none is known. */
+  readonly before?: ReadonlyMap<string, number>;
 }
 
 /** The workloads that are being ended as a whole. */
 export function endingIds(evictions: readonly EvictionInFlight[]): ReadonlySet<string> {
   return new Set(evictions.flatMap(({ decision: { victim } }) => (victim.process === undefined ? [victim.workload.id] : [])));
+}
+
+/** How many workloads a budget was for before the last eviction by an operator, and when that was (monotonic). */
+export type DisruptedBudgets = ReadonlyMap<string, { readonly expected: number; readonly atNs: bigint }>;
+
+/** What has not come back after this time is gone for good. */
+const REMEMBERED_NS = 3_600_000_000_000n;
+
+/** The parts of the state that budgets depend on. */
+export interface Disrupted {
+  readonly evictions: readonly EvictionInFlight[];
+  readonly disruptedBudgets: DisruptedBudgets;
+}
+
+/** The workloads of a step or of a question of an operator. */
+export function disruptable(
+  { usages, veto }: Pick<Candidates, 'usages' | 'veto'>,
+  { evictions, disruptedBudgets }: Disrupted,
+  nowNs: bigint,
+): Disruptable {
+  const known = [...disruptedBudgets].filter(([, { atNs }]) => nowNs - atNs < REMEMBERED_NS);
+  return {
+    usages,
+    ...(veto && { veto }),
+    ending: endingIds(evictions),
+    before: new Map(known.map(([name, { expected }]) => [name, expected])),
+  };
 }
 
 /** It has a process, and is not being ended. */
@@ -81,7 +110,8 @@ function isPresent(workload: Workload, veto: Candidates['veto']): boolean {
 /** What a budget permits now. A protected workload counts as any other. */
 export function statusNow(budget: PolicyBudget, among: Disruptable): BudgetStatus {
   const present = among.usages.filter(({ workload }) => isOfBudget(budget, workload) && isPresent(workload, among.veto));
-  return budgetStatus(budget, present.length, present.filter(({ workload: { id } }) => !among.ending.has(id)).length);
+  const expected = Math.max(present.length, among.before?.get(budget.name) ?? 0);
+  return budgetStatus(budget, expected, present.filter(({ workload: { id } }) => !among.ending.has(id)).length);
 }
 
 /** The names of the budgets that would not permit this eviction. Node pressure does not ask them. */

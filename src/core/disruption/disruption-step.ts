@@ -6,6 +6,7 @@ import { choiceOf, decide, type Choice } from '../rank/eviction-decision.js';
 import { rank } from '../rank/rank.js';
 import type { Candidates, Protection, Workload } from '../workload/workload.js';
 import type { DisruptionCause, Disruptions } from './disruption-cause.js';
+import { asksBudgets, evictionFailure, withDisrupted } from './workload-eviction.js';
 
 /** systemd answers within milliseconds unless it is in trouble itself. */
 const AWAITS_NS = 250_000_000n;
@@ -24,15 +25,16 @@ export function stepDisruptions(
   if (asked.size === 0) return undefined;
   const found = input.candidates();
   const waiting = new Map<string, DisruptionCause>();
+  const context = { policy, state, found, nowNs: input.nowNs };
   let choice = choiceOf(state);
   for (const [id, cause] of asked) {
-    const next = disrupt({ policy, state, found, nowNs: input.nowNs }, choice, id, cause);
+    const next = disrupt(context, choice, id, cause);
     if (next === 'awaited') waiting.set(id, cause);
     else choice = next;
   }
   const { effects, awaiting: _, over: __, ...chosen } = choice;
   return {
-    state: { ...state, ...chosen, disruptions: waiting },
+    state: { ...state, ...chosen, disruptions: waiting, disruptedBudgets: withDisrupted(context, state, effects) },
     effects: [...made.effects, ...effects],
     isAwaiting: waiting.size > 0,
   };
@@ -46,19 +48,22 @@ function withRequest(before: Disruptions, { request }: StepInput): Disruptions {
 /** What the disruptions of one step share. */
 export interface DisruptionContext {
   readonly policy: Policy;
-  readonly state: Pick<State, 'failedKills' | 'layout' | 'pauses'>;
+  readonly state: Pick<State, 'failedKills' | 'layout' | 'pauses' | 'disruptedBudgets'>;
   readonly found: Candidates;
   readonly nowNs: bigint;
 }
 
 /**
- * Evicts a workload, unless it is gone, is being evicted, or may not be evicted. 'awaited': facts about it arrive in a
+ * Evicts a workload, unless it is gone, is being evicted, or may not be evicted now. 'awaited': facts about it arrive in a
  * moment.
  */
 export function disrupt(context: DisruptionContext, choice: Choice, id: string, cause: DisruptionCause): Choice | 'awaited' {
   const { policy, state, found, nowNs } = context;
   const workload = found.usages.find((usage) => usage.workload.id === id)?.workload;
   if (workload === undefined || isBeingEvicted(choice, workload) || refusalOf(context, workload) !== undefined) return choice;
+  const { evictions } = choice;
+  const { disruptedBudgets } = state;
+  if (asksBudgets(cause) && evictionFailure(context, { evictions, disruptedBudgets }, workload) !== undefined) return choice;
   if (found.awaited?.(workload, AWAITS_NS)) return 'awaited';
   found.measure?.(workload);
   const usages = found.usages.filter((usage) => usage.workload.id === id);

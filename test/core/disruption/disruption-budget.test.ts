@@ -81,3 +81,45 @@ describe('an eviction for node pressure', () => {
     expect(violated('id-web-1', 'id-web-2')).toEqual([]); // it is being ended itself
   });
 });
+
+describe('evictions that an operator asks for', () => {
+  const TEN = [1, 2, 3].map((index) => [workload(`web-${String(index)}`), 10n * Mi] as [ReturnType<typeof workload>, bigint]);
+  const evict = (...workloads: string[]) => ({
+    request: { kind: 'evict', workloads, cause: { kind: 'disruption', reason: 'eviction', message: 'an operator asked for it' } } as const,
+  });
+  const made = (...budgets: PolicyBudget[]) => new Timeline(policy([], { disruptionBudgets: budgets }), candidates(...TEN));
+
+  test('ask the budget, which counts those that are being ended', () => {
+    const run = made(budget('web', 'minAvailable 2'));
+    expect(run.said(1, {}, {}, evict('id-web-1', 'id-web-2'))).toEqual(['evict web-1 grace 30']);
+    expect(run.said(2, {}, {}, evict('id-web-2'))).toEqual([]);
+    expect(run.state.disruptions.size).toBe(0); // they are not done later
+  });
+
+  test('what has not come back is expected for an hour, so that a budget is not used up one by one', () => {
+    const run = made(budget('web', 'maxUnavailable 1'));
+    expect(run.said(1, {}, {}, evict('id-web-1'))).toEqual(['evict web-1 grace 30']);
+    run.said(2, {}, { 1: { processes: 0 } });
+    run.candidates = candidates(...TEN.slice(1));
+    expect(run.said(3, {}, {}, evict('id-web-2'))).toEqual([]);
+    expect(run.said(3600, {}, {}, evict('id-web-2'))).toEqual([]);
+    expect(run.said(3601, {}, {}, evict('id-web-2'))).toEqual(['evict web-2 grace 30']);
+  });
+
+  test('another one that has come instead counts', () => {
+    const run = made(budget('web', 'maxUnavailable 1'));
+    run.said(1, {}, {}, evict('id-web-1'));
+    run.said(2, {}, { 1: { processes: 0 } });
+    run.candidates = candidates(...TEN.slice(1), [workload('web-4'), 1n]);
+    expect(run.said(3, {}, {}, evict('id-web-2'))).toEqual(['evict web-2 grace 30']);
+  });
+
+  test('a taint does not ask, and its decision says so', () => {
+    const run = made(budget('web', 'minAvailable 3'));
+    const { request } = evict('id-web-1');
+    const [decided] = run.at(1, {}, {}, { request: { ...request, cause: { ...request.cause, reason: 'taint' } } });
+    expect(decided?.kind === 'evict' && decisionMessage(decided.decision)).toMatch(
+      /; violates the disruption budget web, which a disruption by taint does not ask$/,
+    );
+  });
+});

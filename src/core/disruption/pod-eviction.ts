@@ -5,13 +5,13 @@ const TRIES = 20;
 const MAX_DISRUPTED_PODS = 2000n;
 const RETRY_AFTER_SECONDS = 10;
 
-export interface DisruptionAllowedCondition {
+interface DisruptionAllowedCondition {
   readonly status: string;
   readonly reason: string;
   readonly message: string;
 }
 
-export interface DisruptionBudget {
+export interface PodBudget {
   readonly namespace: string;
   readonly name: string;
   readonly matches: boolean;
@@ -43,7 +43,7 @@ export interface EvictionRequest {
   /** Preconditions; undefined: none. */
   readonly uid: string | undefined;
   readonly resourceVersion: string | undefined;
-  readonly budgets: readonly DisruptionBudget[];
+  readonly budgets: readonly PodBudget[];
   /** So many first writes of the budget's status, and deletions of the pod, conflict with another program. */
   readonly budgetConflicts: number;
   readonly deleteConflicts: number;
@@ -68,7 +68,7 @@ export interface EvictionAnswer {
   /** The deletion was bound to the resource version that the decision was made for. */
   readonly bound: boolean;
   /** With the change that the eviction made. */
-  readonly budgets: readonly DisruptionBudget[];
+  readonly budgets: readonly PodBudget[];
 }
 
 interface Deletion {
@@ -130,7 +130,7 @@ function isEnded({ phase, terminating }: EvictionRequest['pod'], resourceVersion
 }
 
 /** A pod that is not ready does not count as healthy: it uses no budget. */
-function isFree(ready: boolean, { alwaysAllowsUnhealthy, currentHealthy, desiredHealthy }: DisruptionBudget): boolean {
+function isFree(ready: boolean, { alwaysAllowsUnhealthy, currentHealthy, desiredHealthy }: PodBudget): boolean {
   return !ready && (alwaysAllowsUnhealthy || (currentHealthy >= desiredHealthy && desiredHealthy > 0n));
 }
 
@@ -142,7 +142,7 @@ const SEVERAL_BUDGETS: EvictionFailure = {
   message: 'This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.',
 };
 
-function refusalOf(budget: DisruptionBudget): EvictionFailure | undefined {
+function refusalOf(budget: PodBudget): EvictionFailure | undefined {
   const { name, generation, observedGeneration, disruptionsAllowed, disruptedPods } = budget;
   if (observedGeneration < generation) return beingProcessed(name);
   if (disruptionsAllowed < 0n) return forbidden(name, 'pdb disruptions allowed is negative');
@@ -152,7 +152,7 @@ function refusalOf(budget: DisruptionBudget): EvictionFailure | undefined {
   return tooManyRequests(`The disruption budget ${name} ${exhausted(budget)}`);
 }
 
-function exhausted({ condition, currentHealthy, desiredHealthy }: DisruptionBudget): string {
+function exhausted({ condition, currentHealthy, desiredHealthy }: PodBudget): string {
   const said = condition?.status === 'False' && condition.message !== '' ? condition : undefined;
   if (said?.reason === 'SyncFailed') return `does not allow evicting pods currently because it failed sync: ${said.message}`;
   if (currentHealthy <= desiredHealthy) return `needs ${String(desiredHealthy)} healthy pods and has ${String(currentHealthy)} currently`;
@@ -176,7 +176,7 @@ function conflict(resource: string, name: string, why: string): EvictionFailure 
   return { code: 409, reason: 'Conflict', message: `Operation cannot be fulfilled on ${resource} "${name}": ${why}` };
 }
 
-function decremented(budget: DisruptionBudget): DisruptionBudget {
+function decremented(budget: PodBudget): PodBudget {
   const disruptionsAllowed = budget.disruptionsAllowed - 1n;
   const disruptedPods = budget.disruptedPods + 1n;
   const condition = disruptionsAllowed === 0n ? { status: 'False', reason: 'InsufficientPods', message: '' } : budget.condition;

@@ -1,0 +1,138 @@
+import { setTimeout } from 'node:timers/promises';
+import { Command, InvalidArgumentError } from 'commander';
+import type { MakeCommand } from '../../cli/output/command.js';
+import { formatError } from '../../cli/output/error-text.js';
+import { USAGE_AND_CONFIG, withHelp } from '../../cli/output/help.js';
+import { addConfigOptions, configFromOptions, type ConfigOptions } from '../../cli/output/options.js';
+import type { Config } from '../../config/config.js';
+import { printable } from '../../core/name/printable.js';
+import { parseDuration } from '../../core/quantity/duration.js';
+import { EvictdError, InputError, UnavailableError } from '../../errors.js';
+import { askEvictd, type ControlRequest } from '../../node/control-client.js';
+
+interface EvictOptions extends ConfigOptions {
+  readonly grace?: number;
+  readonly dryRun?: boolean;
+  readonly wait?: boolean;
+}
+
+/** A Status of Kubernetes' API. */
+interface EvictionStatus {
+  readonly code: number;
+  readonly message?: string;
+  readonly details?: { readonly name?: string; readonly causes?: readonly { readonly message: string }[] };
+}
+
+/** Of the journal. */
+interface EvictionRecord {
+  readonly type: string;
+  readonly decision?: number;
+  readonly dryRun?: boolean;
+  readonly result?: string;
+  readonly victim?: { readonly path: string };
+  readonly message: string;
+}
+
+const LOOK_MS = 200;
+
+/** `evictd evict`. */
+export const evict: MakeCommand = ({ io }) => {
+  const command = new Command('evict')
+    .description('end workloads, as far as their disruption budgets permit')
+    .argument('<workloads...>', 'each by its name or path in evictd rank')
+    .option(
+      '--grace <time>',
+      'from SIGTERM to SIGKILL, in whole seconds; 0s: SIGKILL at once (default: that of the workload, else 30s)',
+      grace,
+    )
+    .option('--dry-run', 'only say whether it would be evicted')
+    .option('--wait', 'until it has ended');
+  return withHelp(addConfigOptions(command), {
+    about: [
+      "As Kubernetes' eviction API: a protected workload is refused, and so is one whose disruption budget permits no eviction now. evictd does not start what it has ended.",
+    ],
+    examples: [
+      'evictd evict web@1.service',
+      'evictd evict web@1.service --grace 10s --wait',
+      "evictd evict '/workload.slice/batch' --dry-run",
+    ],
+    exit: {
+      0: 'evicted',
+      1: 'refused: it is protected, or has two disruption budgets; or it could not be ended',
+      ...USAGE_AND_CONFIG,
+      66: 'there is no such workload',
+      75: 'a disruption budget does not permit it now; or no evictd guards the node, or it does not answer',
+    },
+  }).action(async (workloads: readonly string[], { grace: graceSeconds, dryRun = false, wait = false, ...options }: EvictOptions) => {
+    const { config } = configFromOptions(options);
+    const deleteOptions = { ...(graceSeconds !== undefined && { gracePeriodSeconds: graceSeconds }), ...(dryRun && { dryRun: ['All'] }) };
+    const errors: unknown[] = [];
+    for (const name of workloads) {
+      try {
+        const before = wait && !dryRun ? await records(config) : [];
+        const path = await evicted(config, { metadata: { name }, deleteOptions });
+        io.stdout(`${printable(name)}: ${dryRun ? 'would be evicted' : 'is being evicted'}\n`);
+        if (wait && !dryRun) io.stdout(`${await ended(config, path, Math.max(0, ...before.map(({ decision = 0 }) => decision)))}\n`);
+      } catch (error) {
+        errors.push(error);
+      }
+    }
+    for (const error of errors.slice(1)) io.stderr(formatError(error));
+    if (errors.length > 0) throw errors[0];
+  });
+};
+
+function grace(text: string): number {
+  try {
+    const seconds = Number(parseDuration(text)) / 1e9;
+    if (Number.isInteger(seconds) && seconds >= 0) return seconds;
+  } catch {
+    // no duration
+  }
+  throw new InvalidArgumentError('write whole seconds: 30s, 1m.');
+}
+
+/** The path of the workload. @throws EvictdError */
+async function evicted(config: Config, eviction: object): Promise<string> {
+  const {
+    code,
+    message = '',
+    details,
+  } = (await asked(config, {
+    method: 'POST',
+    path: '/v1/evictions',
+    body: JSON.stringify({ apiVersion: 'policy/v1', kind: 'Eviction', ...eviction }),
+  })) as EvictionStatus;
+  if (code === 201) return details?.name ?? '';
+  if (code === 404) throw new InputError('EVICTD_EVICT_WORKLOAD', message, { isMissing: true, hint: 'evictd rank lists the workloads' });
+  if (code !== 429) throw new EvictdError('EVICTD_EVICT_REFUSED', message);
+  const why = details?.causes?.map((cause) => cause.message) ?? [];
+  throw new UnavailableError('EVICTD_EVICT_BUDGET', [message, ...why].join(' '), {
+    hint: 'try again when another one is up: docs/budgets.md',
+  });
+}
+
+/** What has become of it. @throws EvictdError  it could not be ended, or evictd has ended */
+async function ended(config: Config, path: string, after: number): Promise<string> {
+  for (;;) {
+    const own = (await records(config)).filter(({ decision = 0, victim }) => decision > after && victim?.path === path);
+    const over = own.find(({ type, dryRun }) => type === 'outcome' || dryRun === true);
+    if (over?.result === 'failed' || over?.result === 'abandoned') throw new EvictdError('EVICTD_EVICT_FAILED', over.message);
+    if (over) return over.message;
+    await setTimeout(LOOK_MS);
+  }
+}
+
+/** The newest first. */
+async function records(config: Config): Promise<readonly EvictionRecord[]> {
+  const answer = await asked(config, { method: 'GET', path: '/api/v1/decisions' });
+  return (answer as { readonly records: readonly EvictionRecord[] }).records;
+}
+
+async function asked(config: Config, request: ControlRequest): Promise<unknown> {
+  const answer = await askEvictd(config, request);
+  if (answer !== undefined) return answer;
+  throw new UnavailableError('EVICTD_EVICT_NO_INSTANCE', 'no evictd guards this node', {
+    hint: 'start evictd; if it runs with another node or runtimeDirectory, name its file with --config',
+  });
+}

@@ -1,0 +1,117 @@
+import * as z from 'zod/mini';
+import type { Policy, State } from '../../core/decide/state.js';
+import { refusalOf } from '../../core/disruption/disruption-step.js';
+import type { EvictionFailure } from '../../core/disruption/pod-eviction.js';
+import { evictionFailure } from '../../core/disruption/workload-eviction.js';
+import { withPausedWorkloads } from '../../core/pause/paused-workloads.js';
+import { protectionText } from '../../core/rank/rank.js';
+import type { Candidates, Workload } from '../../core/workload/workload.js';
+import { UnavailableError } from '../../errors.js';
+import type { ApiAnswer, ApiRequest } from '../../http/route.js';
+import type { Monitor } from '../../monitor/loop.js';
+
+/** What a running evictd needs to evict a workload for an operator. */
+export interface EvictionParts {
+  readonly candidates: () => Candidates;
+  /** @throws UnavailableError  there was no step yet */
+  readonly standing: () => { readonly policy: Policy; readonly state: State };
+  readonly monitor: Pick<Monitor, 'ask'>;
+}
+
+const NS_PER_SECOND = 1_000_000_000n;
+/** When a budget may permit what it does not permit now: kubectl drain asks as often. */
+const RETRY_AFTER_SECONDS = 5;
+
+/** POST /v1/evictions: an Eviction of policy/v1, and what Kubernetes' API server answers. @throws UnavailableError */
+export function evictBy({ body, query }: Pick<ApiRequest, 'body' | 'query'>, parts: EvictionParts): ApiAnswer {
+  const asked = evictionOf(body);
+  if ('code' in asked) return failed(asked);
+  const { policy, state } = parts.standing();
+  const found = withPausedWorkloads({ candidates: parts.candidates }, state.pauses).candidates();
+  const workload = named(asked.name, found);
+  if ('code' in workload) return failed(workload);
+  const nowNs = process.hrtime.bigint();
+  const context = { policy, state, found, nowNs };
+  const { gracePeriodSeconds: grace, preconditions, dryRun: optionsDryRun = [] } = asked.deleteOptions ?? {};
+  const queryDryRun = query.getAll('dryRun');
+  const options = { queryDryRun, optionsDryRun, uid: preconditions?.uid, resourceVersion: undefined };
+  const failure = refused(refusalOf(context, workload), workload) ?? evictionFailure(context, state, workload, options);
+  if (failure !== undefined) return failed(failure);
+  if (queryDryRun.length === 0 && optionsDryRun.length === 0) {
+    const graceNs = grace === undefined ? {} : { graceNs: BigInt(grace) * NS_PER_SECOND };
+    const cause = { kind: 'disruption', reason: 'eviction', message: 'an operator asked for it', ...graceNs } as const;
+    const isMade = parts.monitor.ask({ source: 'request', request: { kind: 'evict', workloads: [workload.id], cause } });
+    if (!isMade) throw new UnavailableError('EVICTD_API_STOPPING', 'evictd is stopping');
+  }
+  return { status: 201, json: { ...STATUS, status: 'Success', details: { name: workload.path, uid: workload.id }, code: 201 } };
+}
+
+const STATUS = { kind: 'Status', apiVersion: 'v1', metadata: {} } as const;
+
+function failed({ code, reason, message, causes, retryAfterSeconds }: EvictionFailure): ApiAnswer {
+  const retry = code === 429 ? { retryAfterSeconds: retryAfterSeconds ?? RETRY_AFTER_SECONDS } : {};
+  const details = causes === undefined ? {} : { details: { causes, ...retry } };
+  return { status: code, ...retry, json: { ...STATUS, status: 'Failure', message, reason, ...details, code } };
+}
+
+/** By its path, or by its name if only one has it. */
+function named(asked: string, { usages, veto }: Candidates): Workload | EvictionFailure {
+  const there = usages.flatMap(({ workload }) => (['vacant', 'removed'].includes(veto?.(workload)?.kind ?? '') ? [] : [workload]));
+  const byPath = there.filter(({ path }) => path === asked);
+  const [first, ...more] = byPath.length > 0 ? byPath : there.filter(({ name }) => name === asked);
+  if (first === undefined) return { code: 404, reason: 'NotFound', message: `workloads "${asked}" not found` };
+  if (more.length === 0) return first;
+  const paths = [first, ...more].map(({ path }) => path).join(', ');
+  return badRequest(`several workloads are called ${JSON.stringify(asked)}: name one by its path: ${paths}`);
+}
+
+function refused(refusal: ReturnType<typeof refusalOf>, { name }: Workload): EvictionFailure | undefined {
+  if (refusal === undefined) return undefined;
+  const why = typeof refusal === 'string' ? HALTS[refusal] : protectionText(refusal);
+  return { code: 403, reason: 'Forbidden', message: `workloads "${name}" is forbidden: ${why}` };
+}
+
+const HALTS = {
+  'no source': 'evictd evicts nothing: no workload source is configured, or it is in safe mode',
+  paused: 'an operator has paused evictions; evictd resume ends the pause',
+  shutdown: 'the machine is shutting down',
+} as const;
+
+function badRequest(message: string): EvictionFailure {
+  return { code: 400, reason: 'BadRequest', message };
+}
+
+function evictionOf(body: string) {
+  let json: unknown;
+  try {
+    json = JSON.parse(body);
+  } catch {
+    // not JSON
+  }
+  const { data, error } = evictionSchema().safeParse(json);
+  if (data === undefined) {
+    const [issue] = error.issues;
+    return badRequest(`this is no Eviction of policy/v1: ${[...(issue?.path ?? []), issue?.message ?? ''].join(': ')}`);
+  }
+  const { metadata, deleteOptions } = data;
+  const name = metadata.namespace === undefined ? metadata.name : `${metadata.namespace}/${metadata.name}`;
+  return { name, deleteOptions };
+}
+
+/** Built when a request arrives: zod takes a moment for it. Fields of Kubernetes that mean nothing here are refused. */
+function evictionSchema() {
+  return z.strictObject({
+    apiVersion: z.optional(z.literal('policy/v1')),
+    kind: z.optional(z.literal('Eviction')),
+    metadata: z.strictObject({ name: z.string(), namespace: z.optional(z.string()) }),
+    deleteOptions: z.optional(
+      z.strictObject({
+        apiVersion: z.optional(z.string()),
+        kind: z.optional(z.literal('DeleteOptions')),
+        gracePeriodSeconds: z.optional(z.int().check(z.nonnegative(), z.lte(2 ** 31 - 1))),
+        dryRun: z.optional(z.array(z.literal('All'))),
+        preconditions: z.optional(z.strictObject({ uid: z.optional(z.string()) })),
+      }),
+    ),
+  });
+}

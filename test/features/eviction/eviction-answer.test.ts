@@ -1,0 +1,95 @@
+import { expect, test, vi } from 'vitest';
+import { initialState, type Policy, type State } from '../../../src/core/decide/state.js';
+import type { PolicyBudget } from '../../../src/core/disruption/disruption-budget.js';
+import { evictBy, type EvictionParts } from '../../../src/features/eviction/eviction-answer.js';
+import { candidates, policy, workload } from '../../core/support.js';
+
+const web: PolicyBudget = {
+  name: 'web',
+  match: { name: 'web-*' },
+  limit: { of: 'minAvailable', value: 2, isPercentage: false },
+  unhealthyPolicy: 'IfHealthyBudget',
+  os: 'linux',
+};
+const ALL = candidates(
+  [workload('web-1', { path: '/a/web-1' }), 1n],
+  [workload('web-2', { path: '/a/web-2' }), 1n],
+  [workload('db', { protection: { kind: 'critical' } }), 1n],
+  [workload('twin', { path: '/a/twin' }), 1n],
+  [workload('twin', { path: '/b/twin' }), 1n],
+  [workload('empty'), 1n],
+);
+
+function parts(overrides: Partial<Policy> = {}, state: Partial<State> = {}) {
+  const ask = vi.fn(() => true);
+  const made: EvictionParts = {
+    candidates: () => ({ ...ALL, veto: ({ name }) => (name === 'empty' ? { kind: 'vacant' } : undefined) }),
+    standing: () => ({ policy: policy([], { disruptionBudgets: [web], ...overrides }), state: { ...initialState, ...state } }),
+    monitor: { ask },
+  };
+  return { made, ask };
+}
+
+const eviction = (name: string, deleteOptions: object = {}): string =>
+  JSON.stringify({ apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name }, deleteOptions });
+
+const ONE: Partial<Policy> = { disruptionBudgets: [{ ...web, limit: { ...web.limit, value: 1 } }] };
+const TWO: Partial<Policy> = { disruptionBudgets: [web, { ...web, name: 'second' }] };
+const PAUSE = { pauses: new Map([['', { reason: 'test', beganBootNs: 0n, endsBootNs: 1n, atNs: 0n }]]) };
+
+test.each<[rule: string, body: string, code: number, json: object, overrides?: Partial<Policy>, state?: Partial<State>]>([
+  ['a budget permits it', eviction('web-1'), 201, { status: 'Success' }, ONE],
+  ['by its path', eviction('/a/web-1'), 201, { status: 'Success', details: { name: '/a/web-1', uid: 'id-web-1' } }, ONE],
+  ['no budget', eviction('/b/twin'), 201, { status: 'Success' }],
+  [
+    'a budget does not permit it',
+    eviction('web-1'),
+    429,
+    {
+      reason: 'TooManyRequests',
+      details: {
+        causes: [{ reason: 'DisruptionBudget', message: 'The disruption budget web needs 2 healthy pods and has 2 currently' }],
+        retryAfterSeconds: 5,
+      },
+    },
+  ],
+  ['two budgets', eviction('web-1'), 500, { message: expect.stringContaining('more than one PodDisruptionBudget') as unknown }, TWO],
+  ['another workload by now', eviction('web-1', { preconditions: { uid: 'x' } }), 409, { reason: 'Conflict' }, ONE],
+  ['protected', eviction('db'), 403, { reason: 'Forbidden', message: 'workloads "db" is forbidden: critical' }],
+  ['all evictions are paused', eviction('/b/twin'), 403, { reason: 'Forbidden' }, {}, PAUSE],
+  ['nothing can be evicted', eviction('/b/twin'), 403, { reason: 'Forbidden' }, { hasWorkloadSource: false }],
+  ['unknown', eviction('nginx'), 404, { reason: 'NotFound', message: 'workloads "nginx" not found' }],
+  ['without a process', eviction('empty'), 404, { reason: 'NotFound' }],
+  ['several of this name', eviction('twin'), 400, { message: expect.stringContaining('/a/twin, /b/twin') as unknown }],
+  ['no JSON', '', 400, { reason: 'BadRequest' }],
+  ['a grace period below 0', eviction('web-1', { gracePeriodSeconds: -1 }), 400, { reason: 'BadRequest' }],
+  ['an unknown field', eviction('web-1', { grace: 1 }), 400, { message: expect.stringContaining('Eviction of policy/v1') as unknown }],
+])('%s', (_rule, body, code, json, overrides, state) => {
+  const { made, ask } = parts(overrides, state);
+  const answer = evictBy({ body, query: new URLSearchParams() }, made);
+  expect(answer).toMatchObject({ status: code, json: { kind: 'Status', apiVersion: 'v1', code, ...json } });
+  expect(answer.retryAfterSeconds).toBe(code === 429 ? 5 : undefined);
+  expect(ask).toHaveBeenCalledTimes(code === 201 ? 1 : 0);
+});
+
+test('evictd is asked to end this workload, with this grace period', () => {
+  const { made, ask } = parts(ONE);
+  evictBy({ body: eviction('web-1', { gracePeriodSeconds: 7 }), query: new URLSearchParams() }, made);
+  const cause = { kind: 'disruption', reason: 'eviction', message: 'an operator asked for it', graceNs: 7_000_000_000n };
+  expect(ask).toHaveBeenCalledWith({ source: 'request', request: { kind: 'evict', workloads: ['id-web-1'], cause } });
+});
+
+test.each<[where: string, body: string, query: string]>([
+  ['in the body', eviction('web-1', { dryRun: ['All'] }), ''],
+  ['in the query', eviction('web-1'), 'dryRun=All'],
+])('a dry run ends nothing: %s', (_where, body, query) => {
+  const { made, ask } = parts(ONE);
+  expect(evictBy({ body, query: new URLSearchParams(query) }, made).status).toBe(201);
+  expect(ask).not.toHaveBeenCalled();
+});
+
+test('evictd is stopping', () => {
+  const { made } = parts(ONE);
+  const stopping = { ...made, monitor: { ask: () => false } };
+  expect(() => evictBy({ body: eviction('web-1'), query: new URLSearchParams() }, stopping)).toThrow(/is stopping/);
+});
