@@ -1,3 +1,4 @@
+import type { Taint } from '../core/disruption/taint.js';
 import type { EvictionSignal } from '../core/message/eviction-signal.js';
 import type { Observations } from '../core/signal/observation.js';
 import type { Candidate } from '../core/rank/first-candidates.js';
@@ -47,6 +48,10 @@ export interface Latest extends NodeReading {
   /** Why evictd evicts nothing; undefined: it evicts. */
   readonly safeMode: string | undefined;
   readonly pauses: readonly TimedPause[];
+  /** In force, without those that stand for a condition. */
+  readonly taints: readonly Taint[];
+  /** Evictions that wait until a toleration ends. */
+  readonly taintEvictions: readonly TimedTaintEviction[];
   /** The last shutdown of the machine, in seconds since 1970; 0: not since evictd started, or not over. */
   readonly shutdown: { readonly startSeconds: number; readonly endSeconds: number };
   /**
@@ -56,6 +61,15 @@ export interface Latest extends NodeReading {
   readonly config: { readonly taken: boolean; readonly sinceSeconds: number };
   /** Time since the last sample of the node; undefined: never sampled. */
   readonly sampleAgeNs: () => bigint | undefined;
+}
+
+/** An eviction that waits until the toleration of a taint ends. */
+export interface TimedTaintEviction {
+  readonly name: string;
+  readonly path: string;
+  readonly taint: string;
+  /** RFC 3339. */
+  readonly endsAt: string;
 }
 
 /** Values that other parts of evictd keep. */

@@ -38,6 +38,15 @@ export const OWN_METRICS: readonly Metric[] = [
   gauge('evictd_paused_workloads', 'Workloads whose evictions an operator has paused.', ({ pauses }) => [
     [pauses.filter((pause) => !isFull(pause)).length],
   ]),
+  gauge(
+    'evictd_taint',
+    '1 for each taint in force, except those that stand for a condition.',
+    ({ taints }) => taints.map(({ key, value, effect }) => [1, key, value, effect]),
+    ['key', 'value', 'effect'],
+  ),
+  gauge('evictd_taint_evictions_waiting', 'Workloads that tolerate a NoExecute taint for a time.', ({ taintEvictions }) => [
+    [taintEvictions.length],
+  ]),
   gauge('evictd_dry_run', '1 if evictd only records what it would do, else 0.', (_latest, own) => [[own.dryRun ? 1 : 0]]),
   // The names that Prometheus' client libraries agree on.
   readCounter('process_cpu_seconds_total', 'CPU time of evictd, user and system.', () => [[cpuSeconds()]]),

@@ -1,6 +1,8 @@
 import { zoneText } from '../core/message/zone-text.js';
 import { remainingBudget, type EvictionBudget, type EvictionTimes } from '../core/budget/eviction-budget.js';
 import type { DiskAmount } from '../core/disk/disk-amount.js';
+import type { Taint } from '../core/disruption/taint.js';
+import type { TaintEvictions } from '../core/disruption/taint-eviction.js';
 import type { AlertKind } from '../core/decide/effect.js';
 import type { TimedPause } from '../core/message/pause-message.js';
 import type { OperatorPauses } from '../core/pause/operator-pause.js';
@@ -15,7 +17,7 @@ import type { ConditionType, Resource, Signal } from '../core/signal/signal.js';
 import type { Threshold, ThresholdKind } from '../core/threshold/threshold.js';
 import type { NotifierState, SourceProblem } from '../monitor/ports/ports.js';
 import type { EvictionOf, Metrics } from '../monitor/ports/metrics.js';
-import type { EventCounter, Latest, Metric, OnEvent } from './metric-types.js';
+import type { EventCounter, Latest, Metric, OnEvent, TimedTaintEviction } from './metric-types.js';
 import { METRICS } from './metric-list.js';
 import { WorkloadSeries } from './workload-series.js';
 
@@ -35,6 +37,8 @@ export class Status implements Metrics, Latest {
   disruptionBudgets: readonly string[] = [];
   heldUnits = 0;
   pauses: readonly TimedPause[] = [];
+  taints: readonly Taint[] = [];
+  taintEvictions: readonly TimedTaintEviction[] = [];
   /** Why evictd evicts nothing; undefined: it evicts. */
   safeMode: string | undefined;
   shutdown = { lasts: false, startSeconds: 0, endSeconds: 0 };
@@ -51,6 +55,7 @@ export class Status implements Metrics, Latest {
   #budget: EvictionBudget | undefined;
   #evictionTimes: EvictionTimes = new Map();
   #paused: OperatorPauses | undefined;
+  #tainted: TaintEvictions | undefined;
   /** Of each counter its values by label values. */
   readonly #counts = new Map<string, Map<string, number>>();
   readonly #workloads = new WorkloadSeries();
@@ -175,6 +180,14 @@ export class Status implements Metrics, Latest {
         endsAt: new Date(endMs).toISOString(),
         endsLocal: localText(endMs),
       };
+    });
+  }
+  tainted(taints: readonly Taint[], evictions: TaintEvictions, bootNs = 0n): void {
+    this.taints = taints;
+    if (evictions === this.#tainted) return;
+    this.#tainted = evictions;
+    this.taintEvictions = [...evictions.values()].map(({ name, path, taint, dueNs }) => {
+      return { name, path, taint, endsAt: new Date(Date.now() + Number(dueNs - bootNs) / 1e6).toISOString() };
     });
   }
   budget(budget: EvictionBudget | undefined, times: EvictionTimes): void {

@@ -1,3 +1,4 @@
+import { taintsInForce } from '../core/disruption/taint-step.js';
 import { budgetOf } from '../core/budget/eviction-budget.js';
 import type { Observations } from '../core/signal/observation.js';
 import type { Stall } from '../core/signal/pressure-share.js';
@@ -98,9 +99,11 @@ export class Reporter {
   }
 
   /** What a pass leaves for the next one. */
-  kept(policy: Policy, { held, evictionTimes, pauses }: Pick<State, 'held' | 'evictionTimes' | 'pauses'>, bootNs?: bigint): void {
+  kept(policy: Policy, state: Pick<State, 'held' | 'evictionTimes' | 'pauses' | 'taints' | 'taintEvictions'>, bootNs?: bigint): void {
+    const { held, evictionTimes, pauses, taintEvictions } = state;
     this.#metrics.held(held.size);
     this.#metrics.paused(pauses, bootNs);
+    this.#metrics.tainted(taintsInForce(policy, state), taintEvictions, bootNs);
     this.#metrics.budget(budgetOf(policy), evictionTimes);
   }
 

@@ -1,4 +1,5 @@
 import type { MemoryHoldings } from '../core/budget/growth-base.js';
+import { followsTaints } from '../core/disruption/taint-step.js';
 import type { StepInput } from '../core/decide/step-input.js';
 import type { Policy, State } from '../core/decide/state.js';
 import { step } from '../core/decide/step.js';
@@ -33,7 +34,7 @@ export function stepOn(
 ) {
   const { source, pause, request } = wake;
   const resumed = source === 'resume' && ({ resumed: true } as const);
-  const isPausing = pause !== undefined || state.pauses.size > 0;
+  const needsBootTime = pause !== undefined || request !== undefined || state.pauses.size > 0 || followsTaints(policy, state);
   const policyResults = policies?.results() ?? [];
   let ordered = orders?.take();
   for (;;) {
@@ -46,7 +47,7 @@ export function stepOn(
       ...resumed,
       ...(pause && { pause }),
       ...(request && { request }),
-      ...(isPausing && { bootNs: bootNs() }),
+      ...(needsBootTime && { bootNs: bootNs() }),
       ...answers,
     };
     const result = step(policy, state, input);

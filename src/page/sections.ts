@@ -62,7 +62,7 @@ export const SECTIONS: readonly Section[] = [
   },
   {
     title: 'Node conditions',
-    show: ({ conditions }) => [
+    show: ({ conditions, taints }) => [
       table(
         'as the kubelet names them',
         headings('Condition', 'Status', 'Clears in'),
@@ -72,6 +72,7 @@ export const SECTIONS: readonly Section[] = [
           text(clearsInSeconds === null ? '' : timeText(clearsInSeconds)),
         ]),
       ),
+      ...taints.filter(({ from }) => from !== 'condition').map(({ taint }) => html('p', { 'data-level': 'yellow' }, `taint ${taint}`)),
     ],
   },
   { title: 'Eviction budget', show: budget },

@@ -1,8 +1,9 @@
 import * as z from 'zod/mini';
 import type { EvictionInFlight } from '../core/decide/eviction.js';
+import { taintText } from '../core/disruption/taint.js';
 import { CONDITION_TYPES, RESOURCES, SIGNALS } from '../core/signal/signal.js';
 import type { State } from '../core/decide/state.js';
-import { episode, eviction, growthBase, hold, object, operatorPause, threshold } from './saved-schemas.js';
+import { episode, eviction, growthBase, hold, object, operatorPause, taint, taintedWorkload, threshold } from './saved-schemas.js';
 
 /**
  * A part of the loop's state that is kept over a restart. Its type and initial value are those of core/decide/state.ts.
@@ -64,6 +65,11 @@ const SAVED_PARTS = {
     change: (pauses) => [...pauses].map(([path, { endsBootNs }]) => `${path} ${String(endsBootNs)}`).join(),
   },
   disruptedBudgets: { schema: () => z.map(z.string(), object({ expected: z.number(), atNs: z.bigint() })) },
+  taints: { schema: () => z.array(taint()), change: (taints) => taints.map(taintText).join() },
+  taintEvictions: {
+    schema: () => z.map(z.string(), taintedWorkload()),
+    change: (evictions) => [...evictions].map(([id, { dueNs }]) => `${id} ${String(dueNs)}`).join(),
+  },
   decisions: { schema: () => z.number(), change: String },
 } satisfies { readonly [K in keyof State]?: SavedPart<State[K]> };
 

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { DISRUPTION_REASONS } from '../core/disruption/disruption-cause.js';
+import { TAINT_EFFECTS } from '../core/disruption/taint.js';
 import { CONDITION_TYPES, RESOURCES, SIGNALS } from '../core/signal/signal.js';
 
 // What is read from disk is checked by these. Each call builds a schema, which takes zod a while.
@@ -106,6 +107,14 @@ export function operatorPause(): z.ZodMiniType {
     endsBootNs: z.bigint(),
     atNs: z.bigint(),
   });
+}
+
+export function taint(): z.ZodMiniType {
+  return object({ key: z.string(), value: z.string(), effect: z.enum(TAINT_EFFECTS) });
+}
+
+export function taintedWorkload(): z.ZodMiniType {
+  return object({ name: z.string(), path: z.string(), taint: z.string(), createdNs: z.bigint(), dueNs: z.bigint() });
 }
 
 export function hold(): z.ZodMiniType {

@@ -92,6 +92,8 @@ function brief(effect: Effect): string[] {
       return []; // it is what is reported of the thresholds
     case 'alert':
       return [`alert ${effect.alert}`];
+    case 'taint':
+      return [`taint ${effect.event} ${'workload' in effect ? effect.workload.name : effect.taint}`];
     case 'pause':
       return [`pause ${effect.event}`];
     case 'release':

@@ -1,17 +1,12 @@
 import type { Taint } from '../../src/core/disruption/taint.js';
+import { matchingTolerations, minTolerationSeconds } from '../../src/core/disruption/taint-eviction.js';
 import type { Toleration } from '../../src/core/disruption/toleration.js';
 import { integerOf, items, member, textOf, type Field } from '../../src/kubernetes/document.js';
 import { workloadAt } from '../../src/kubernetes/pod.js';
 import { daemonSetTolerations, defaultTolerationSeconds, memoryPressureToleration } from './cluster/added-tolerations.js';
 import { nodeTaints } from './cluster/node-taints.js';
 import { TaintEviction, type TaintEvent } from './cluster/taint-eviction.js';
-import {
-  findMatchingUntoleratedTaint,
-  matchingTolerations,
-  minTolerationSeconds,
-  toleratesTaint,
-  type ComparisonGate,
-} from './cluster/taint.js';
+import { findMatchingUntoleratedTaint, toleratesTaint, type ComparisonGate } from './cluster/taint.js';
 import { taintAt, taintsAt, tolerationAt, tolerationsAt } from './cluster/taint-reading.js';
 import { validateToleration } from './cluster/toleration-validation.js';
 import { checkKinds, type KindCheck } from './kind.js';
@@ -50,7 +45,9 @@ function untolerated(input: Field): ReturnType<KindCheck> {
 function matching(input: Field): ReturnType<KindCheck> {
   const taints = taintsAt(input).filter(({ effect }) => effect === 'NoExecute');
   return perGate((gate) => {
-    const { allTolerated, used } = matchingTolerations(taints, tolerationsAt(input), gate);
+    const { allTolerated, used } = matchingTolerations(taints, tolerationsAt(input), (toleration, taint) =>
+      toleratesTaint(toleration, taint, gate),
+    );
     const seconds = minTolerationSeconds(used);
     const usedTolerations = used.map(tolerationJson);
     if (!allTolerated) return { allTolerated, usedTolerations, evict: 'now' };

@@ -3,6 +3,7 @@ import * as preempting from '../../features/admission/preemption-answer.js';
 import * as explaining from '../../features/explain/running.js';
 import * as evicting from '../../features/eviction/eviction-answer.js';
 import * as deferred from '../../features/request/pause-answer.js';
+import * as tainting from '../../features/request/taint-answer.js';
 import { RunningStatus } from '../../features/status/open.js';
 import type { EvictdStatus } from '../../features/status/status-document.js';
 import { controlSocketPath } from '../../host/instance-lock.js';
@@ -75,6 +76,7 @@ function routesOf(
   const running = new RunningStatus({ view, node, status, workloads, journal, evictd });
   const pausing = { maxNs: () => inForce.config.maxPauseNs, candidates: () => workloads.candidates('bounds'), monitor, status };
   const evictable = { standing: () => running.standing(), candidates: () => workloads.candidates(), monitor };
+  const tainted = { configured: () => inForce.config.taints, monitor, status };
   const explained = {
     standing: () => running.standing(),
     candidates: () => workloads.candidates('bounds'),
@@ -100,6 +102,7 @@ function routesOf(
     { method: 'POST', path: '/api/v1/pause', servedBy: 'socket', answer: ({ body }) => deferred.pauseBy(body, pausing) },
     { method: 'POST', path: '/api/v1/preempt', servedBy: 'socket', answer: ({ body }) => preempting.preemptBy(body, preemption) },
     { method: 'POST', path: '/v1/evictions', servedBy: 'socket', answer: (request) => evicting.evictBy(request, evictable) },
+    { method: 'POST', path: '/api/v1/taints', servedBy: 'socket', answer: ({ body }) => tainting.taintBy(body, tainted) },
     { method: 'POST', path: '/api/v1/resume', servedBy: 'socket', answer: () => deferred.resumeBy(pausing) },
   ];
 }

@@ -6,7 +6,7 @@ import type { DiskHolder } from '../disk/filesystem-holders.js';
 import type { Decision, EscalationReason, Outcome } from './eviction.js';
 import type { Joined } from '../threshold/joined-readings.js';
 import type { Observation } from '../signal/observation.js';
-import type { OperatorPause, PauseEnd } from '../pause/operator-pause.js';
+import type { OperatorPause, PausedWorkload, PauseEnd } from '../pause/operator-pause.js';
 import type { Reclaim, ReclaimReading } from '../reclaim/reclaim.js';
 import type { LadderEnded, PolicyEffect, PolicyResult } from '../policy/policy-action.js';
 import type { Hold } from '../systemd/unit-hold.js';
@@ -34,6 +34,13 @@ export const ALERT_KINDS = [
   'paused',
 ] as const;
 export type AlertKind = (typeof ALERT_KINDS)[number];
+
+/** Of taints that operators set or remove at run time, and of workloads that tolerate a NoExecute taint for a time. */
+type TaintEffect = { readonly kind: 'taint'; /** 'maintenance=yes:NoExecute'. */ readonly taint: string } & (
+  | { readonly event: 'set' | 'removed' }
+  | { readonly event: 'waits'; readonly workload: PausedWorkload; readonly forNs: bigint }
+  | { readonly event: 'cancelled'; readonly workload: PausedWorkload }
+);
 
 /** What a step asks for, in order. */
 export type Effect =
@@ -84,6 +91,7 @@ export type Effect =
   /** An operator's pause begins, or is over without `evictd resume`. */
   | { readonly kind: 'pause'; readonly event: 'begin'; readonly pause: OperatorPause }
   | { readonly kind: 'pause'; readonly event: 'end'; readonly pause: OperatorPause; readonly because: PauseEnd }
+  | TaintEffect
   /** A step of a policy's ladder acts, or gives back what it held. Its evictions are `evict`. */
   | PolicyEffect
   | ({ readonly kind: 'policy-result' } & PolicyResult)

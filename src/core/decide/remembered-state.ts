@@ -28,17 +28,17 @@ export function isWaiting({ episodes, conditions, evictions, failedKills, held }
 
 /**
  * The state after a restart. Without departure `restart-memory` a restart forgets it, as the kubelet's does, except
- * evictions in flight, the serial, the budget, held units and an operator's pauses. Times are monotonic and exclude the
+ * evictions in flight, the serial, the budget, held units, and pauses and taints of operators. Times are monotonic and exclude the
  * machine's sleep. Sleep counts as time without observations, but not as a part of a victim's grace period: the victim
  * slept too.
  */
 export function takeOver(policy: Policy, before: State, { awayNs, sleptNs }: Away, nowNs: bigint): Takeover {
   const all = asleep(before, sleptNs);
-  const { decisions, evictionTimes, baselines, unitEvictions, held, pauses, disruptedBudgets } = all;
+  const { decisions, evictionTimes, baselines, unitEvictions, held, pauses, taints, taintEvictions, disruptedBudgets } = all;
   const evictions = all.evictions.map((eviction) => resumed(eviction, nowNs));
   const known = policy.departures['restart-memory']
     ? { ...initialState, ...all }
-    : { ...initialState, evictionTimes, baselines, unitEvictions, held, pauses, disruptedBudgets };
+    : { ...initialState, evictionTimes, baselines, unitEvictions, held, pauses, taints, taintEvictions, disruptedBudgets };
   const isUnattended = awayNs > UNATTENDED_NS && awayNs > gapNs(policy);
   const reason = `no evictd ran for ${String(awayNs / 1_000_000_000n)} s`;
   return {

@@ -3,6 +3,7 @@ import type { EvictionBudget, EvictionTimes } from '../budget/eviction-budget.js
 import type { GrowthBases } from '../budget/growth-base.js';
 import type { ConditionsObserved } from '../threshold/node-condition.js';
 import type { Taint } from '../disruption/taint.js';
+import type { TaintEvictions, TaintsJudged } from '../disruption/taint-eviction.js';
 import type { Departures } from './departures.js';
 import type { DisruptedBudgets, PolicyBudget } from '../disruption/disruption-budget.js';
 import type { Disruptions } from '../disruption/disruption-cause.js';
@@ -111,6 +112,11 @@ export interface State {
   readonly pauses: OperatorPauses;
   /** By name: of budgets with an eviction by an operator in the last hour. */
   readonly disruptedBudgets: DisruptedBudgets;
+  /** Set by operators at run time. */
+  readonly taints: readonly Taint[];
+  readonly taintEvictions: TaintEvictions;
+  /** Not kept over a restart. undefined: not yet. */
+  readonly taintsJudged: TaintsJudged | undefined;
   /** What is to end whatever the node's readings are, and is not decided yet. Not kept over a restart. */
   readonly disruptions: Disruptions;
   /** Ladders, and what they hold. Not kept over a restart. */
@@ -143,6 +149,9 @@ export const initialState: State = {
   settled: new Map(),
   pauses: new Map(),
   disruptedBudgets: new Map(),
+  taints: [],
+  taintEvictions: new Map(),
+  taintsJudged: undefined,
   disruptions: new Map(),
   policies: initialPolicyState,
   decisions: 0,

@@ -34,7 +34,7 @@ export interface StepInput {
   readonly pause?: PauseRequest;
   /** What else an operator asks for. Left out: nothing. */
   readonly request?: OperatorRequest;
-  /** CLOCK_BOOTTIME at `nowNs`. Left out: there is no pause. */
+  /** CLOCK_BOOTTIME at `nowNs`. Left out: there is no pause, and no NoExecute taint. */
   readonly bootNs?: bigint;
   /** systemd cannot be reached: held units stay stopped. */
   readonly unitsOutOfReach?: boolean;

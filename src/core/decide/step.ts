@@ -37,6 +37,7 @@ import { afterReclaim } from '../reclaim/reclaim-progress.js';
 import { counting } from '../threshold/averaging-window.js';
 import { afterNews, released } from '../systemd/restart-storm.js';
 import { mayActOn } from './shutdown-eviction.js';
+import { taintsDueNs } from '../disruption/taint-step.js';
 import { stepDisruptions } from '../disruption/disruption-step.js';
 import { stepPolicies } from '../ladder/policy-step.js';
 import type { Policy, State } from './state.js';
@@ -66,7 +67,7 @@ export interface StepResult {
 export function step(policy: Policy, before: State, input: StepInput): StepResult {
   const { state, effects: asked } = stepPauses(policy, before, input);
   const { effects, ...made } = stepWithPolicies(policy, state, withPausedWorkloads(input, state.pauses));
-  const dueNs = soonest(made.dueAtNs, pauseDueNs(policy, state, input));
+  const dueNs = soonest(soonest(made.dueAtNs, pauseDueNs(policy, state, input)), taintsDueNs(policy, made.state, input));
   return { ...made, dueAtNs: dueNs, effects: asked.length === 0 ? effects : [...asked, ...effects] };
 }
 
@@ -244,7 +245,6 @@ function decided(context: ChoiceContext, given: Chosen, due: readonly Threshold[
 function continued(policy: Policy, state: State, layout: Layout, input: StepInput, reclaim: Reclaim, reading: ReclaimReading): StepResult {
   const victims = advanceEvictions(policy, state, input, undefined, new Set());
   const { thresholds } = updateContainerFsThresholds(policy.thresholds, layout);
-  const { failedKills } = victims;
   const { nowNs, candidates, lastLook, outside } = input;
   const context = {
     policy,
@@ -252,7 +252,7 @@ function continued(policy: Policy, state: State, layout: Layout, input: StepInpu
     candidates,
     lastLook,
     outside,
-    failedKills,
+    failedKills: victims.failedKills,
     repaying: state.thresholdsMet,
     pause: fullPause(state.pauses),
     nowNs,

@@ -5,6 +5,7 @@ import { fullPause } from '../pause/operator-pause.js';
 import { choiceOf, decide, type Choice } from '../rank/eviction-decision.js';
 import { rank } from '../rank/rank.js';
 import type { Candidates, Protection, Workload } from '../workload/workload.js';
+import { stepTaints } from './taint-step.js';
 import type { DisruptionCause, Disruptions } from './disruption-cause.js';
 import { asksBudgets, evictionFailure, withDisrupted } from './workload-eviction.js';
 
@@ -20,10 +21,11 @@ export function stepDisruptions(
   made: { readonly state: State; readonly effects: readonly Effect[] },
   input: StepInput,
 ): { readonly state: State; readonly effects: readonly Effect[]; readonly isAwaiting: boolean } | undefined {
-  const { state } = made;
-  const asked = withRequest(state.disruptions, input);
-  if (asked.size === 0) return undefined;
-  const found = input.candidates();
+  const { state, effects: ofTaints, causes, found: compared } = stepTaints(policy, made.state, input);
+  const asked = withRequest(new Map([...state.disruptions, ...causes]), input);
+  const isChanged = state !== made.state || ofTaints.length > 0;
+  if (asked.size === 0) return isChanged ? { state, effects: [...made.effects, ...ofTaints], isAwaiting: false } : undefined;
+  const found = compared ?? input.candidates();
   const waiting = new Map<string, DisruptionCause>();
   const context = { policy, state, found, nowNs: input.nowNs };
   let choice = choiceOf(state);
@@ -35,13 +37,13 @@ export function stepDisruptions(
   const { effects, awaiting: _, over: __, ...chosen } = choice;
   return {
     state: { ...state, ...chosen, disruptions: waiting, disruptedBudgets: withDisrupted(context, state, effects) },
-    effects: [...made.effects, ...effects],
+    effects: [...made.effects, ...ofTaints, ...effects],
     isAwaiting: waiting.size > 0,
   };
 }
 
 function withRequest(before: Disruptions, { request }: StepInput): Disruptions {
-  if (request === undefined) return before;
+  if (request?.kind !== 'evict') return before;
   return new Map([...before, ...request.workloads.map((id): [string, DisruptionCause] => [id, request.cause])]);
 }
 

@@ -1,7 +1,8 @@
 import type { DisruptionCause } from './disruption-cause.js';
+import type { Taint } from './taint.js';
 
 /** What an operator asks of the evictd that runs. */
-export type OperatorRequest = EvictionRequest;
+export type OperatorRequest = EvictionRequest | TaintRequest;
 
 /** End these workloads. */
 export interface EvictionRequest {
@@ -9,4 +10,12 @@ export interface EvictionRequest {
   /** As in Workload. */
   readonly workloads: readonly string[];
   readonly cause: DisruptionCause;
+}
+
+/** Change the taints that operators set at run time. */
+export interface TaintRequest {
+  readonly kind: 'taint';
+  /** Each replaces one with the same key and effect. */
+  readonly set: readonly Taint[];
+  readonly remove: readonly Pick<Taint, 'key' | 'effect'>[];
 }

@@ -1,4 +1,4 @@
-import { labelKeyErrors, labelValueErrors } from './label.js';
+import { labelKeyErrors, labelValueErrors } from '../name/label.js';
 
 /** `NoSchedule`: nothing new starts. `PreferNoSchedule`: it starts with a warning. `NoExecute`: what runs is evicted, too. */
 export const TAINT_EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'] as const;
@@ -60,4 +60,26 @@ export function parseTaint(text: string): Taint {
 /** A node has one taint with a key and an effect. */
 export function isSameTaint(one: Pick<Taint, 'key' | 'effect'>, other: Pick<Taint, 'key' | 'effect'>): boolean {
   return one.key === other.key && one.effect === other.effect;
+}
+
+/** An effect that is left out: all. */
+export type TaintChange = { readonly set: Taint } | { readonly remove: { readonly key: string; readonly effect?: TaintEffect } };
+
+/**
+ * Reads a change: a taint, or 'KEY-', 'KEY:EFFECT-' or 'KEY=VALUE:EFFECT-' to remove it (kubectl: pkg/util/taints,
+ * ParseTaints, v1.36.2).
+ *
+ * @throws TaintError
+ */
+export function parseTaintChange(text: string): TaintChange {
+  if (!text.endsWith('-')) return { set: parseTaint(text) };
+  const meant = text.slice(0, -1);
+  if (meant.includes(':')) {
+    const { key, effect } = parseTaint(meant);
+    return { remove: { key, effect } };
+  }
+  const [wrongKey] = labelKeyErrors(meant);
+  if (wrongKey !== undefined)
+    throw new TaintError(`${JSON.stringify(meant)} is no key of a taint: ${wrongKey}`, 'write KEY- to remove a taint');
+  return { remove: { key: meant } };
 }

@@ -1,4 +1,4 @@
-import { labelKeyErrors, labelValueErrors } from './label.js';
+import { labelKeyErrors, labelValueErrors } from '../name/label.js';
 import { TAINT_EFFECTS } from './taint.js';
 import type { Toleration } from './toleration.js';
 

@@ -13,7 +13,7 @@ export interface Toleration {
   readonly tolerationSeconds?: bigint | undefined;
 }
 
-type Tolerates = (toleration: Toleration, taint: Taint) => boolean;
+export type Tolerates = (toleration: Toleration, taint: Taint) => boolean;
 
 /**
  * Whether it tolerates the taint (component-helpers/scheduling/corev1, Toleration.ToleratesTaint, v1.36.2).

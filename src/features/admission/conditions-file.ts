@@ -1,6 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, readSync, rmSync } from 'node:fs';
 import type { ConditionType } from '../../core/signal/signal.js';
 import { taintText, type Taint } from '../../core/disruption/taint.js';
+import { taintsInForce } from '../../core/disruption/taint-step.js';
 import { replaceFileSync } from '../../storage/directory.js';
 import { EvictdError, errnoName } from '../../errors.js';
 import type { Log } from '../../log/log.js';
@@ -41,8 +42,8 @@ export class ConditionsFile implements StepListener {
   }
 
   stepped({ wake, policy, input, state }: StepReport): void {
-    const { monitoringIntervalNs, taints = [] } = policy;
-    const now = { conditions: state.conditions, taints, monitoringIntervalNs };
+    const { monitoringIntervalNs } = policy;
+    const now = { conditions: state.conditions, taints: taintsInForce(policy, state), monitoringIntervalNs };
     const changed = textOf(now) !== this.#published;
     const ticked = wake.source === 'tick' || wake.source === 'start' || wake.source === 'reload';
     if (ticked || changed) this.#publish(now, input.nowNs, changed);

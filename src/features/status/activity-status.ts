@@ -1,6 +1,10 @@
 import { budgetOf, remainingBudget, usedUpBudget } from '../../core/budget/eviction-budget.js';
 import { pausesIn } from '../../core/budget/lifted-pauses.js';
 import { conditionText } from '../../core/condition/condition-text.js';
+import { conditionTaint } from '../../core/disruption/node-taints.js';
+import { taintText } from '../../core/disruption/taint.js';
+import { taintsInForce } from '../../core/disruption/taint-step.js';
+import type { TimedTaintEviction } from '../../metrics/metric-types.js';
 import type { EvictionInFlight } from '../../core/decide/eviction.js';
 import type { Policy, State } from '../../core/decide/state.js';
 import { decisionMessage } from '../../core/message/message.js';
@@ -11,7 +15,15 @@ import { jsonInteger } from '../../core/quantity/integer.js';
 import { formatDuration } from '../../core/quantity/duration.js';
 import { RESOURCES } from '../../core/signal/signal.js';
 import { secondsOf, secondsUntil, type Moment } from './moment.js';
-import type { BudgetStatus, EvictionStatus, PauseStatus, PolicyStatus, RecordStatus, StatusDocument } from './status-document.js';
+import type {
+  BudgetStatus,
+  EvictionStatus,
+  PauseStatus,
+  PolicyStatus,
+  RecordStatus,
+  StatusDocument,
+  TaintStatus,
+} from './status-document.js';
 
 export function evictionStatus(eviction: EvictionInFlight, moment: Moment): EvictionStatus {
   const { decision, phase, phaseSinceNs, usageBytes, processes, exitedSinceNs } = eviction;
@@ -109,6 +121,16 @@ function scopeStatus(
   if (awaitsRelief) return [{ scope, state: 'relief', step: null, secondsLeft: null }];
   if (notBeforeNs > moment.nowNs) return [{ scope, state: 'cooldown', step: null, secondsLeft: left(notBeforeNs) }];
   return holdsSinceNs === undefined ? [] : [{ scope, state: 'holding', step: null, secondsLeft: left(holdsSinceNs + forNs) }];
+}
+
+export function taintStatus(policy: Policy, state: State, waiting: readonly TimedTaintEviction[]): TaintStatus[] {
+  const conditions = state.conditions.map(conditionTaint);
+  return [...taintsInForce(policy, state), ...conditions].map((taint) => {
+    const text = taintText(taint);
+    const from = conditions.includes(taint) ? 'condition' : policy.taints?.includes(taint) ? 'configuration' : 'operator';
+    const evictions = waiting.filter((one) => one.taint === text).map(({ name, path, endsAt }) => ({ name, path, endsAt }));
+    return { taint: text, from, evictions };
+  });
 }
 
 export function heldUnits({ held }: State, moment: Moment): StatusDocument['heldUnits'] {

@@ -44,6 +44,7 @@ export class NodeStatus {
           notifiers: [],
           problems: workloads.problems(),
           pauses: [],
+          taintEvictions: [],
           history: this.#history,
           records: [],
           evictd: undefined,

@@ -76,6 +76,7 @@ export class RunningStatus {
       notifiers: status.notifierStates,
       problems: status.sourceProblems,
       pauses: status.pauses,
+      taintEvictions: status.taintEvictions,
       history: view.history,
       records: journal.recent,
       evictd: evictd(),

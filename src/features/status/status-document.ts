@@ -17,6 +17,7 @@ export interface StatusDocument {
   readonly historyAgesSeconds: readonly number[];
   readonly thresholds: readonly ThresholdStatus[];
   readonly conditions: readonly ConditionStatus[];
+  readonly taints: readonly TaintStatus[];
   /** null: this system has no PSI. */
   readonly pressure: NodePressure | null;
   readonly candidates: CandidatesStatus;
@@ -112,6 +113,14 @@ export interface ConditionStatus {
   readonly status: 'True' | 'False' | 'Unknown';
   /** Until it clears, if no threshold of it is met. null: it is not true, or a threshold holds it. */
   readonly clearsInSeconds: number | null;
+}
+
+export interface TaintStatus {
+  /** 'maintenance=yes:NoExecute'. */
+  readonly taint: string;
+  readonly from: 'configuration' | 'operator' | 'condition';
+  /** Workloads that tolerate it for a time. `endsAt`: when evictd evicts one. */
+  readonly evictions: readonly { readonly name: string; readonly path: string; readonly endsAt: string }[];
 }
 
 export interface CandidatesStatus {

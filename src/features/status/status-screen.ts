@@ -11,6 +11,7 @@ import type {
   PolicyStatus,
   SignalStatus,
   StatusDocument,
+  TaintStatus,
   ThresholdStatus,
 } from './status-document.js';
 
@@ -116,7 +117,7 @@ function nearestOf({ signal }: SignalStatus, thresholds: readonly ThresholdStatu
   return own.sort((a, b) => rank(a) - rank(b) || Number(a.joined) - Number(b.joined) || Number(a.distance) - Number(b.distance))[0];
 }
 
-export function stateLines({ conditions, pressure, thresholds, evictions, policies, heldUnits }: StatusDocument): Line[] {
+export function stateLines({ conditions, taints, pressure, thresholds, evictions, policies, heldUnits }: StatusDocument): Line[] {
   const set = conditions.filter(({ status }) => status === 'True');
   const names = set.map(({ type, clearsInSeconds }) =>
     clearsInSeconds === null ? type : `${type} (clears in ${timeText(clearsInSeconds)})`,
@@ -126,6 +127,7 @@ export function stateLines({ conditions, pressure, thresholds, evictions, polici
   return [
     EMPTY,
     { text: `conditions: ${names.join(', ') || 'none'}`, colour: set.length > 0 ? 'yellow' : undefined },
+    ...taints.flatMap(taintLines),
     ...(waited === null ? [] : [{ text: `tasks waited in the last 10 s: ${waited.join(', ')}` }]),
     ...thresholds
       .filter(({ since }) => since !== null)
@@ -139,6 +141,15 @@ export function stateLines({ conditions, pressure, thresholds, evictions, polici
       const starts = startsInSeconds === null ? '' : ` for ${timeText(startsInSeconds)}`;
       return { text: `${printable(unit)} is kept stopped${starts}`, colour: 'yellow' };
     }),
+  ];
+}
+
+/** The taint of a condition is not shown: the condition is. */
+function taintLines({ taint, from, evictions }: TaintStatus): Line[] {
+  if (from === 'condition') return [];
+  return [
+    { text: `taint ${taint}${from === 'configuration' ? ' (configuration)' : ''}`, colour: 'yellow' },
+    ...evictions.map(({ name, endsAt }): Line => ({ text: `${printable(name)} is evicted at ${clockTime(endsAt)} for it`, colour: 'red' })),
   ];
 }
 

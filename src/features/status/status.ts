@@ -7,8 +7,9 @@ import type { Observations } from '../../core/signal/observation.js';
 import type { Threshold } from '../../core/threshold/threshold.js';
 import { checkPressure } from '../../core/threshold/check-status.js';
 import type { TimedPause } from '../../core/message/pause-message.js';
+import type { TimedTaintEviction } from '../../metrics/metric-types.js';
 import type { NodeIdentity, NotifierState, SourceProblem } from '../../monitor/ports/ports.js';
-import { budgetStatus, evictionStatus, heldUnits, pauseStatus, policyStatus, recordStatus } from './activity-status.js';
+import { budgetStatus, evictionStatus, heldUnits, pauseStatus, policyStatus, recordStatus, taintStatus } from './activity-status.js';
 import { secondsOf, type Moment } from './moment.js';
 import type { SignalHistory } from './signal-history.js';
 import { conditionStatus, signalStatus, thresholdStatus } from './signal-status.js';
@@ -27,6 +28,7 @@ export interface StatusParts {
   readonly problems: readonly SourceProblem[];
   /** By an operator. */
   readonly pauses: readonly TimedPause[];
+  readonly taintEvictions: readonly TimedTaintEviction[];
   readonly history: SignalHistory;
   /** Lines of the journal, the oldest first. */
   readonly records: readonly string[];
@@ -48,6 +50,7 @@ export function statusOf(parts: StatusParts, moment: Moment): StatusDocument {
     historyAgesSeconds: history.times.map((timeNs) => secondsOf(moment.nowNs - timeNs)),
     thresholds: thresholds.map((threshold) => thresholdStatus(threshold, observations, state, moment)),
     conditions: conditionStatus(check, evictd && state, policy, moment),
+    taints: taintStatus(policy, state, parts.taintEvictions),
     pressure: pressureStatus(parts.stalls),
     candidates: parts.candidates,
     evictions: state.evictions.map((eviction) => evictionStatus(eviction, moment)),

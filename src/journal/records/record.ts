@@ -1,3 +1,4 @@
+import { taintText } from '../../core/disruption/taint.js';
 import type { Decision } from '../../core/decide/eviction.js';
 import type { Hold } from '../../core/systemd/unit-hold.js';
 import type { State } from '../../core/decide/state.js';
@@ -28,7 +29,7 @@ export interface StartFacts {
   readonly recovered: number;
   /** How many runs in a row crashed, the last one included; 0: the last run was stopped. */
   readonly crashes: number;
-  readonly state: Pick<State, 'reported' | 'conditions' | 'evictions' | 'pauses'>;
+  readonly state: Pick<State, 'reported' | 'conditions' | 'evictions' | 'pauses' | 'taints'>;
   /** Why the saved state was not used; undefined: it was, or there was none. */
   readonly discarded: string | undefined;
   /** The file of `--record`. Left out: none. */
@@ -42,12 +43,14 @@ export function startRecord({ version, dryRun, recovered, crashes, state, discar
   const thresholds = [...state.reported.values()].map(({ threshold }) => whenText(threshold));
   const { conditions } = state;
   const pauses = [...state.pauses.values()].map(({ workload, reason }) => ({ ...(workload && { workload }), reason }));
-  const resumed = { thresholds, conditions, evictions, ...(pauses.length > 0 && { pauses }) };
+  const taints = state.taints.map(taintText);
+  const resumed = { thresholds, conditions, evictions, ...(pauses.length > 0 && { pauses }), ...(taints.length > 0 && { taints }) };
   const names = [
     ...thresholds,
     ...conditions,
     ...state.evictions.map(({ decision: { victim } }) => `the eviction of ${victimName(victim)}`),
     ...pauses.map(({ workload, reason }) => `the pause of evictions${workload ? ` of ${workload.name}` : ''} (${reason})`),
+    ...taints.map((taint) => `the taint ${taint}`),
   ];
   const continued = names.length === 0 ? '' : `; it continues ${names.join(', ')}`;
   const lost = discarded === undefined ? '' : `; the saved state was discarded: ${discarded}`;

@@ -5,8 +5,8 @@ import { error } from './error.js';
 import { escalate } from './escalate.js';
 import { evict } from './evict.js';
 import type { EffectTable } from './handler.js';
+import { pause, resume, taint } from './operator.js';
 import { outcome } from './outcome.js';
-import { pause, resume } from './pause.js';
 import { policy, policyEnd, policyResult } from './policy.js';
 import { reclaim, reclaimed } from './reclaim.js';
 import { release } from './release.js';
@@ -26,6 +26,7 @@ export const EFFECTS: EffectTable<Effect> = {
   release,
   resume,
   pause,
+  taint,
   policy,
   'policy-result': policyResult,
   'policy-end': policyEnd,

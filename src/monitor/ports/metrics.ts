@@ -1,3 +1,5 @@
+import type { Taint } from '../../core/disruption/taint.js';
+import type { TaintEvictions } from '../../core/disruption/taint-eviction.js';
 import type { EvictionBudget, EvictionTimes } from '../../core/budget/eviction-budget.js';
 import type { DiskAmount } from '../../core/disk/disk-amount.js';
 import type { AlertKind } from '../../core/decide/effect.js';
@@ -66,6 +68,11 @@ export interface Metrics {
    * @param bootNs  CLOCK_BOOTTIME now; undefined where there is none
    */
   paused(pauses: OperatorPauses, bootNs: bigint | undefined): void;
+  /**
+   * @param evictions  the same object while nothing has changed
+   * @param bootNs  CLOCK_BOOTTIME now; undefined where no NoExecute taint is in force
+   */
+  tainted(taints: readonly Taint[], evictions: TaintEvictions, bootNs: bigint | undefined): void;
   /** @param budget  undefined: evictions are not limited */
   budget(budget: EvictionBudget | undefined, times: EvictionTimes): void;
   standingOrder(outcome: OrderOutcome): void;

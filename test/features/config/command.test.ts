@@ -231,6 +231,7 @@ workloads                         -                default
 priorityClasses                   -                default
 rules                             -                default
 taints                            -                default
+disruptionBudgets                 -                default
 reclaim                           -                default
 policies                          -                default
 hooks.preEvict                    -                default

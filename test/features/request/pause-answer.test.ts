@@ -1,5 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import { initialState } from '../../../src/core/decide/state.js';
+import { parseTaint } from '../../../src/core/disruption/taint.js';
+import { taintBy } from '../../../src/features/request/taint-answer.js';
 import { pauseBy, pauseRequestOf, resumeBy, type PauseParts } from '../../../src/features/request/pause-answer.js';
 import { candidates, SECOND, workload } from '../../core/support.js';
 
@@ -65,4 +67,42 @@ test('the answer says what is paused until when', () => {
 test('an evictd that stops refuses both', () => {
   expect(() => pauseBy(body({ for: '1m' }), parts(false))).toThrow(/stopping/);
   expect(() => resumeBy(parts(false))).toThrow(/stopping/);
+});
+
+describe('a request for taints', () => {
+  const known = ['gpu=yes:NoSchedule', 'gpu=yes:NoExecute', 'noisy:PreferNoSchedule'].map(parseTaint);
+  const changed = (...taints: readonly unknown[]) => {
+    const ask = vi.fn(() => true);
+    const monitor = { ask, remaining: { ...initialState, taints: known } };
+    const configured = () => [parseTaint('rack=1:NoSchedule')];
+    const { json } = taintBy(JSON.stringify({ taints }), { configured, monitor, status: { taints: [], taintEvictions: [] } });
+    return { ask, message: (json as { readonly message: string }).message };
+  };
+
+  test('sets and removes at once', () => {
+    const { ask, message } = changed('disk=slow:NoExecute', 'gpu-', 'noisy:PreferNoSchedule-');
+    const request = { kind: 'taint', set: [parseTaint('disk=slow:NoExecute')], remove: known };
+    expect(ask.mock.calls).toEqual([[{ source: 'request', request }]]);
+    expect(message).toBe('set disk=slow:NoExecute; removed gpu=yes:NoSchedule; removed gpu=yes:NoExecute; removed noisy:PreferNoSchedule');
+    expect(changed('gpu=yes:NoSchedule-').ask.mock.calls).toMatchObject([[{ request: { set: [], remove: [known[0]] } }]]);
+  });
+
+  test.each<[rule: string, taints: readonly unknown[], code: string]>([
+    ['nothing', [], 'REQUEST'],
+    ['no text', [1], 'REQUEST'],
+    ['no taint', ['disk'], 'REQUEST'],
+    ['an unknown effect', ['disk:Evict'], 'REQUEST'],
+    ['a malformed key', ['a b-'], 'REQUEST'],
+    ['one taint twice', ['disk=a:NoExecute', 'disk=b:NoExecute'], 'REQUEST'],
+    ['one that is set and removed', ['gpu=no:NoExecute', 'gpu-'], 'REQUEST'],
+    ['more than fit', Array.from({ length: 62 }, (_, index) => `a${String(index)}:NoSchedule`), 'REQUEST'],
+    ['one that is not there', ['disk=a:NoExecute', 'disks-'], 'ABSENT'],
+    ['another effect than it has', ['noisy:NoExecute-'], 'ABSENT'],
+    ['one of the configuration', ['rack=2:NoSchedule'], 'CONFIGURED'],
+    ['the removal of one of the configuration', ['rack-'], 'CONFIGURED'],
+    ['one that stands for a condition', ['node.kubernetes.io/memory-pressure:NoSchedule'], 'CONDITION'],
+    ['the removal of one that stands for a condition', ['node.kubernetes.io/memory-pressure:NoSchedule-'], 'CONDITION'],
+  ])('refused: %s', (_rule, taints, code) => {
+    expect(() => changed(...taints)).toThrow(expect.objectContaining({ code: `EVICTD_TAINT_${code}` }));
+  });
 });

@@ -54,6 +54,13 @@ export const STATUS: StatusDocument = {
     },
   ],
   conditions: [{ type: 'MemoryPressure', status: 'True', clearsInSeconds: 240 }],
+  taints: [
+    {
+      taint: 'maintenance=yes:NoExecute',
+      from: 'operator',
+      evictions: [{ name: 'web', path: '/workload.slice/web', endsAt: AT }],
+    },
+  ],
   pressure: null,
   candidates: {
     signal: 'memory.available',

@@ -15,7 +15,7 @@ const draw = (over: Partial<StatusDocument> = {}, drawing: Partial<Drawing> = {}
 
 test('the whole of it', () => {
   const lines = draw();
-  expect(lines.slice(0, 17)).toEqual(
+  expect(lines.slice(0, 19)).toEqual(
     [
       'evictd 1.2.3 guards machine, process 7 since 12:34:56',
       'a pause',
@@ -25,6 +25,8 @@ test('the whole of it', () => {
       'pid.available          ?     ?            -',
       '',
       'conditions: MemoryPressure (clears in 4m0s)',
+      'taint maintenance=yes:NoExecute',
+      'web is evicted at 12:34:56 for it',
       'memory.available<200Mi (soft) is met; evictd acts in 20s',
       'eviction 3 of a\\x1b[31m: terminating for 2s, SIGKILL in 3s; uses 1MiB',
       'policy p on /s acts: freeze, step 1 of 2 (4s left)',
@@ -58,7 +60,7 @@ test.each([
 
 test('what is met or wrong has a colour', () => {
   const colours = draw({}, { style: marked }).map((line) => /^(?:(\w+):)?/.exec(line)?.[1]);
-  expect(colours.slice(0, 13)).toEqual([
+  expect(colours.slice(0, 15)).toEqual([
     undefined,
     'red',
     undefined,
@@ -67,6 +69,8 @@ test('what is met or wrong has a colour', () => {
     'yellow',
     undefined,
     'yellow',
+    'yellow',
+    'red',
     'yellow',
     'red',
     'yellow',

@@ -43,6 +43,7 @@ function partsOf(
     stalls: [],
     notifiers: [],
     pauses: [],
+    taintEvictions: [],
     problems: [],
     history: new SignalHistory(),
     records: [],

@@ -177,7 +177,7 @@ test('an alert names what has grown', () => {
 });
 
 test('a start record has what is continued, or why the saved state was discarded', () => {
-  const nothing = { reported: new Map(), conditions: [], evictions: [], pauses: new Map() };
+  const nothing = { reported: new Map(), conditions: [], evictions: [], pauses: new Map(), taints: [] };
   const start = { version: '1.0.0', dryRun: false, recovered: 0, crashes: 0, state: nothing, discarded: undefined };
   expect(startRecord(start)).toEqual({ type: 'start', version: '1.0.0', recovered: 0, message: 'evictd 1.0.0 starts' });
   expect(startRecord({ ...start, crashes: 1 })).toMatchObject({ crashes: 1, message: 'evictd 1.0.0 starts; the last run crashed' });
@@ -187,16 +187,18 @@ test('a start record has what is continued, or why the saved state was discarded
   const reported = new Map([[thresholdId(limit), { threshold: limit, timesMet: 1, clearSinceNs: undefined }]]);
   const pause = { reason: 'disk swap', beganBootNs: 0n, endsBootNs: SECOND, atNs: 0n };
   const pauses = new Map([['', pause]]);
-  const state = { reported, conditions: ['MemoryPressure'] as const, evictions: [eviction], pauses };
+  const taints = [{ key: 'disk', value: '', effect: 'NoExecute' }] as const;
+  const state = { reported, conditions: ['MemoryPressure'] as const, evictions: [eviction], pauses, taints };
   expect(startRecord({ ...start, state, recovered: 2 })).toMatchObject({
     resumed: {
       thresholds: ['memory.available<100Mi'],
       conditions: ['MemoryPressure'],
       evictions: [{ decision: 7, victim: { name: 'batch' }, phase: 'terminating' }],
       pauses: [{ reason: 'disk swap' }],
+      taints: ['disk:NoExecute'],
     },
     message:
-      'evictd 1.0.0 starts; 2 records of the last run were still in the runtime directory; it continues memory.available<100Mi, MemoryPressure, the eviction of batch, the pause of evictions (disk swap)',
+      'evictd 1.0.0 starts; 2 records of the last run were still in the runtime directory; it continues memory.available<100Mi, MemoryPressure, the eviction of batch, the pause of evictions (disk swap), the taint disk:NoExecute',
   });
   expect(startRecord({ ...start, discarded: 'it is of another boot' })).toMatchObject({
     discarded: 'it is of another boot',

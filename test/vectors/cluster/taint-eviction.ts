@@ -1,7 +1,7 @@
 // The eviction of pods that do not tolerate a NoExecute taint (pkg/controller/tainteviction, v1.36.2), on one node.
 import type { Taint } from '../../../src/core/disruption/taint.js';
+import { taintEviction, type WaitingEviction } from '../../../src/core/disruption/taint-eviction.js';
 import type { Toleration } from '../../../src/core/disruption/toleration.js';
-import { matchingTolerations, minTolerationSeconds } from './taint.js';
 
 export type TaintEvent =
   | { readonly type: 'setTaints'; readonly taints: readonly Taint[] }
@@ -15,10 +15,7 @@ export interface TaintAction {
   readonly what: 'evict' | 'cancel';
 }
 
-interface WaitingEviction {
-  readonly createdMs: bigint;
-  readonly atMs: bigint;
-}
+const NS_PER_MS = 1_000_000n;
 
 export class TaintEviction {
   readonly #pods = new Map<string, readonly Toleration[]>();
@@ -53,10 +50,10 @@ export class TaintEviction {
 
   /** Carries out what is due by then. */
   advance(untilMs: bigint): void {
-    const due = [...this.#waiting].filter(([, { atMs }]) => atMs <= untilMs);
-    for (const [pod, { atMs }] of due) {
+    const due = [...this.#waiting].filter(([, { dueNs }]) => dueNs / NS_PER_MS <= untilMs);
+    for (const [pod, { dueNs }] of due) {
       this.#waiting.delete(pod);
-      this.#evict(atMs, pod);
+      this.#evict(dueNs / NS_PER_MS, pod);
     }
   }
 
@@ -76,25 +73,13 @@ export class TaintEviction {
     if (this.#taints.length > 0) this.#process(nowMs, pod);
   }
 
-  /** A waiting eviction is never moved: it is dropped, or overtaken by a taint that is not tolerated. */
   #process(nowMs: bigint, pod: string): void {
-    const { allTolerated, used } = matchingTolerations(this.#taints, this.#pods.get(pod) ?? [], 'off');
-    if (!allTolerated) {
-      this.#cancel(nowMs, pod);
-      this.#evict(nowMs, pod);
-      return;
-    }
-    const seconds = minTolerationSeconds(used);
-    const forMs = seconds === 'infinite' ? -1n : BigInt.asIntN(64, seconds * 1_000_000_000n) / 1_000_000n; // a Go duration: 64 bits
-    if (forMs < 0n) {
-      this.#cancel(nowMs, pod);
-      return;
-    }
     const waiting = this.#waiting.get(pod);
-    if (waiting !== undefined && waiting.createdMs < nowMs) return;
-    if (waiting !== undefined) this.#cancel(nowMs, pod);
-    if (forMs === 0n) this.#evict(nowMs, pod);
-    else this.#waiting.set(pod, { createdMs: nowMs, atMs: nowMs + forMs });
+    const next = taintEviction(this.#taints, this.#pods.get(pod) ?? [], waiting, nowMs * NS_PER_MS);
+    if (next === waiting) return;
+    this.#cancel(nowMs, pod);
+    if (next === 'now') this.#evict(nowMs, pod);
+    else if (next !== 'never') this.#waiting.set(pod, next);
   }
 
   #cancel(nowMs: bigint, pod: string): void {

@@ -42,35 +42,3 @@ export function findMatchingUntoleratedTaint(
 ): Taint | undefined {
   return untolerated(taints, tolerations, effects, (toleration, taint) => toleratesTaint(toleration, taint, gate));
 }
-
-export interface MatchingTolerations {
-  readonly allTolerated: boolean;
-  /** The first match of each taint. Empty if one is not tolerated. */
-  readonly used: readonly Toleration[];
-}
-
-/** Of NoExecute taints. */
-export function matchingTolerations(
-  taints: readonly Taint[],
-  tolerations: readonly Toleration[],
-  gate: ComparisonGate,
-): MatchingTolerations {
-  const used: Toleration[] = [];
-  for (const taint of taints) {
-    const match = tolerations.find((toleration) => toleratesTaint(toleration, taint, gate));
-    if (match === undefined) return { allTolerated: false, used: [] };
-    used.push(match);
-  }
-  return { allTolerated: true, used };
-}
-
-/** Seconds until the eviction (taint_eviction.go, getMinTolerationTime): 0 without tolerations, and for a negative one. */
-export function minTolerationSeconds(used: readonly Toleration[]): bigint | 'infinite' {
-  if (used.length === 0) return 0n;
-  const seconds = used.flatMap(({ tolerationSeconds }) => tolerationSeconds ?? []);
-  if (seconds.some((count) => count <= 0n)) return 0n;
-  const least = seconds.reduce((min, count) => (count < min ? count : min), MAX_INT64);
-  return least === MAX_INT64 ? 'infinite' : least;
-}
-
-const MAX_INT64 = 2n ** 63n - 1n;

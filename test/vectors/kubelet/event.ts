@@ -40,6 +40,7 @@ export function eventOf(effect: Effect, nodeName: string): KubernetesEvent | und
     case 'release':
     case 'resume':
     case 'pause':
+    case 'taint':
     case 'policy':
     case 'policy-result':
     case 'policy-end':

@@ -1,6 +1,7 @@
 import { resumeMessage } from '../../core/budget/lifted-pauses.js';
 import type { Effect } from '../../core/decide/effect.js';
 import { pauseMessage } from '../../core/message/pause-message.js';
+import { taintMessage } from '../../core/message/taint-message.js';
 import type { EffectHandler } from './handler.js';
 
 /** An operator's pause begins or is over. */
@@ -33,4 +34,18 @@ export const resume: EffectHandler<Extract<Effect, { kind: 'resume' }>> = {
   }),
   isRecordedFirst: true,
   log: () => ({ level: 'warn', fields: {} }),
+};
+
+/** An operator sets or removes a taint; a workload tolerates one for a time, or its eviction is cancelled. */
+export const taint: EffectHandler<Extract<Effect, { kind: 'taint' }>> = {
+  record: (effect) => ({
+    type: 'taint',
+    event: effect.event,
+    taint: effect.taint,
+    ...('workload' in effect && { workload: effect.workload }),
+    ...(effect.event === 'waits' && { seconds: Number(effect.forNs) / 1e9 }),
+    message: taintMessage(effect),
+  }),
+  isRecordedFirst: true,
+  log: (effect) => ({ level: 'warn', fields: { taint: effect.taint, ...('workload' in effect && { workload: effect.workload.path }) } }),
 };

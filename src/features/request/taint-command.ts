@@ -1,0 +1,63 @@
+import { Command } from 'commander';
+import type { MakeCommand } from '../../cli/output/command.js';
+import { USAGE_AND_CONFIG, withHelp } from '../../cli/output/help.js';
+import { addConfigOptions, configFromOptions, type ConfigOptions } from '../../cli/output/options.js';
+import { printable } from '../../core/name/printable.js';
+import { UnavailableError } from '../../errors.js';
+import { askEvictd } from '../../node/control-client.js';
+
+/** The part of GET /api/v1/status. */
+interface TaintsOfStatus {
+  readonly taints: readonly {
+    readonly taint: string;
+    readonly from: 'configuration' | 'operator' | 'condition';
+    readonly evictions: readonly { readonly name: string; readonly endsAt: string }[];
+  }[];
+}
+
+/** `evictd taint`. */
+export const taint: MakeCommand = ({ io }) => {
+  const command = new Command('taint')
+    .description('keep workloads off this machine: set, remove or list taints')
+    .argument('[taints...]', 'KEY=VALUE:EFFECT sets one, KEY- or KEY:EFFECT- removes; none: list them');
+  return withHelp(addConfigOptions(command), {
+    about: [
+      'As kubectl taint. NoSchedule: evictd admit refuses workloads that do not tolerate the taint. PreferNoSchedule: it warns. NoExecute: evictd also ends them, at once or after tolerationSeconds of their rule. A taint stays until it is removed or the machine is restarted.',
+    ],
+    examples: [
+      'evictd taint maintenance=yes:NoSchedule',
+      'evictd taint maintenance=yes:NoExecute',
+      'evictd taint maintenance-',
+      'evictd taint',
+    ],
+    exit: {
+      0: 'done',
+      1: 'failure at run time',
+      ...USAGE_AND_CONFIG,
+      75: 'no evictd guards the node, or it does not answer',
+    },
+  }).action(async (taints: readonly string[], options: ConfigOptions) => {
+    const { config } = configFromOptions(options);
+    if (taints.length > 0) {
+      const answer = await askEvictd(config, { method: 'POST', path: '/api/v1/taints', body: JSON.stringify({ taints }) });
+      io.stdout(`${(found(answer) as { readonly message: string }).message}\n`);
+      return;
+    }
+    const status = found(await askEvictd(config, { method: 'GET', path: '/api/v1/status' })) as TaintsOfStatus;
+    io.stdout(`${listed(status).join('\n') || 'no taints'}\n`);
+  });
+};
+
+function listed({ taints }: TaintsOfStatus): readonly string[] {
+  return taints.flatMap(({ taint: text, from, evictions }) => [
+    `${text}${from === 'operator' ? '' : ` (${from})`}`,
+    ...evictions.map(({ name, endsAt }) => `  ${printable(name)} is evicted at ${endsAt}`),
+  ]);
+}
+
+function found(answer: unknown): unknown {
+  if (answer !== undefined) return answer;
+  throw new UnavailableError('EVICTD_TAINT_NO_INSTANCE', 'no evictd guards this node', {
+    hint: 'start evictd; if it runs with another node or runtimeDirectory, name its file with --config',
+  });
+}

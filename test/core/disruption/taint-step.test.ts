@@ -1,0 +1,150 @@
+import { describe, expect, test } from 'vitest';
+import { takeOver } from '../../../src/core/decide/remembered-state.js';
+import type { TaintRequest } from '../../../src/core/disruption/operator-request.js';
+import { parseTaint } from '../../../src/core/disruption/taint.js';
+import type { Toleration } from '../../../src/core/disruption/toleration.js';
+import { decisionMessage } from '../../../src/core/message/message.js';
+import type { Candidates, Workload } from '../../../src/core/workload/workload.js';
+import { candidates, Mi, policy, SECOND, threshold, workload } from '../support.js';
+import { Timeline } from '../timeline.js';
+
+const PLENTY = { 'memory.available': 500n * Mi };
+const INTERVAL = 10n * SECOND;
+const tolerates = (tolerationSeconds?: bigint): readonly Toleration[] => [
+  { key: 'maintenance', operator: 'Exists', value: '', effect: 'NoExecute', tolerationSeconds },
+];
+type Used = [Workload, bigint];
+const DB: Used = [workload('db', { protection: { kind: 'critical' } }), Mi];
+const API: Used = [workload('api', { tolerations: tolerates() }), Mi];
+const WEB: Used = [workload('web', { tolerations: tolerates(25n) }), Mi];
+const BATCH: Used = [workload('batch'), Mi];
+
+/** Boot time is an hour ahead of the monotonic clock. */
+const booted = (seconds: number): bigint => BigInt(Math.round((seconds + 3600) * 1e9));
+
+class Tainted extends Timeline {
+  constructor(all: Candidates, overrides: Parameters<typeof policy>[1] = {}) {
+    super(policy([threshold('memory.available', '100Mi')], { monitoringIntervalNs: INTERVAL, ...overrides }), all);
+  }
+
+  look(seconds: number, rest: Parameters<Timeline['said']>[3] = {}, victims: Parameters<Timeline['said']>[2] = {}): string[] {
+    return this.said(seconds, PLENTY, victims, { bootNs: booted(seconds), ...rest });
+  }
+}
+
+const change = (set: readonly string[], remove: readonly string[] = []): { readonly request: TaintRequest } => ({
+  request: { kind: 'taint', set: set.map(parseTaint), remove: remove.map(parseTaint) },
+});
+const MAINTENANCE = 'maintenance=yes:NoExecute';
+
+describe('a NoExecute taint', () => {
+  test('evicts what does not tolerate it at once, and what tolerates it for a time after that', () => {
+    const made = new Tainted(candidates(DB, API, WEB, BATCH));
+    expect(made.look(1, change([MAINTENANCE]))).toEqual([`taint set ${MAINTENANCE}`, 'taint waits web', 'evict batch grace 30']);
+    made.candidates = candidates(DB, API, WEB);
+    expect(made.look(2, {}, { 1: { processes: 0 } })).toEqual(['killed batch 0Mi']);
+    expect([made.look(11), made.look(21)]).toEqual([[], []]);
+    expect(made.dueAtNs).toBe(26n * SECOND); // and not with the next look, which would be later
+    expect(made.look(25.9)).toEqual([]);
+    expect(made.look(26)).toEqual(['evict web grace 30']);
+    expect(made.state.evictions.map(({ decision }) => decisionMessage(decision).split('; ')[0])).toEqual([
+      'evicting web with SIGTERM, SIGKILL after 30s: it tolerated the taint maintenance=yes:NoExecute for 25s',
+    ]);
+  });
+
+  test('of the configuration does the same, and its removal cancels what waits', () => {
+    const made = new Tainted(candidates(WEB, BATCH), { taints: [parseTaint(MAINTENANCE)] });
+    const [effect] = made.at(1, PLENTY, {}, { bootNs: booted(1) }).filter(({ kind }) => kind === 'evict');
+    expect(effect?.kind === 'evict' && decisionMessage(effect.decision)).toContain(
+      ': it does not tolerate the taint maintenance=yes:NoExecute;',
+    );
+    made.policy = { ...made.policy, taints: [] };
+    expect(made.look(2, {}, { 1: {} })).toEqual(['taint cancelled web']);
+    expect(made.state.taintEvictions.size).toBe(0);
+    const looks = made.asked;
+    made.look(40, {}, { 1: { processes: 0 } });
+    expect(made.asked).toBe(looks);
+  });
+
+  test('that an operator removes cancels what waits', () => {
+    const made = new Tainted(candidates(WEB));
+    made.look(1, change([MAINTENANCE]));
+    expect(made.look(5, change([], [MAINTENANCE]))).toEqual([`taint removed ${MAINTENANCE}`, 'taint cancelled web']);
+    expect(made.look(40)).toEqual([]);
+  });
+
+  test('finds new workloads with every look, and makes none before', () => {
+    const made = new Tainted(candidates(API));
+    made.look(1, change([MAINTENANCE]));
+    const looks = made.asked;
+    made.candidates = candidates(API, BATCH);
+    expect([made.look(5), made.asked]).toEqual([[], looks]);
+    expect(made.dueAtNs).toBe(11n * SECOND);
+    expect(made.look(11)).toEqual(['evict batch grace 30']);
+  });
+
+  test('counts the sleep of the machine, and goes on after a restart', () => {
+    const made = new Tainted(candidates(WEB));
+    made.look(1, change([MAINTENANCE]));
+    expect(made.look(2, { bootNs: booted(25.9) })).toEqual([]);
+    const restarted = new Tainted(candidates(WEB));
+    restarted.state = takeOver(made.policy, made.state, { awayNs: 2n * SECOND, sleptNs: 0n }, 3n * SECOND).state;
+    expect(restarted.state.taints).toEqual([parseTaint(MAINTENANCE)]);
+    expect(restarted.look(3, { bootNs: booted(26) })).toEqual(['evict web grace 30']);
+  });
+
+  test('waits for the end of a pause', () => {
+    const made = new Tainted(candidates(BATCH), { maxPauseNs: 600n * SECOND });
+    made.look(0, { pause: { forNs: 60n * SECOND, reason: 'test' } });
+    expect(made.look(1, change([MAINTENANCE]))).toEqual([`taint set ${MAINTENANCE}`]);
+    expect(made.look(60)).toEqual(['pause end', 'evict batch grace 30']);
+  });
+
+  test('is no busy loop where a workload has become protected, and ends it when it no longer is', () => {
+    const made = new Tainted(candidates(WEB));
+    made.look(1, change([MAINTENANCE]));
+    made.candidates = candidates([{ ...WEB[0], protection: { kind: 'critical' } }, Mi]);
+    expect(made.look(31)).toEqual([]);
+    expect(made.dueAtNs).toBe(41n * SECOND);
+    made.candidates = candidates(WEB);
+    expect(made.look(41)).toEqual(['evict web grace 30']);
+  });
+
+  test('decides once in a dry run', () => {
+    const made = new Tainted(candidates(BATCH), { dryRun: true });
+    expect(made.look(1, change([MAINTENANCE]))).toEqual([`taint set ${MAINTENANCE}`, 'evict batch grace 30 dry']);
+    expect(made.look(11)).toEqual([]);
+    made.look(12, change([], [MAINTENANCE]));
+    expect(made.look(13, change([MAINTENANCE]))).toEqual([`taint set ${MAINTENANCE}`, 'evict batch grace 30 dry']);
+  });
+});
+
+test('a workload without processes neither waits nor is evicted, and one that is being evicted is not cancelled', () => {
+  let isVacant = true;
+  const made = new Tainted({ ...candidates(WEB, BATCH), veto: () => (isVacant ? { kind: 'vacant' } : undefined) });
+  expect(made.look(1, change([MAINTENANCE]))).toEqual([`taint set ${MAINTENANCE}`]);
+  isVacant = false;
+  expect(made.look(11)).toEqual(['taint waits web', 'evict batch grace 30']);
+  made.candidates = { ...made.candidates, usages: made.candidates.usages.slice(0, 1) };
+  expect(made.look(36, {}, { 1: { processes: 0 } })).toEqual(['killed batch 0Mi', 'evict web grace 30']);
+  expect(made.look(37, change([], [MAINTENANCE]), { 2: {} })).toEqual([`taint removed ${MAINTENANCE}`]);
+  isVacant = true;
+  made.look(38, change([MAINTENANCE]), { 2: { processes: 0 } });
+  expect(made.state.taintEvictions.size).toBe(0);
+});
+
+test('another effect reads no workload, and a taint with the same key and effect replaces the one before', () => {
+  const made = new Tainted(candidates(BATCH));
+  made.look(1, change(['maintenance=yes:NoSchedule']));
+  expect(made.look(2, change(['maintenance=no:NoSchedule']))).toEqual(['taint set maintenance=no:NoSchedule']);
+  expect(made.look(3, change(['maintenance=no:NoSchedule']))).toEqual([]);
+  expect([made.state.taints, made.asked]).toEqual([[parseTaint('maintenance=no:NoSchedule')], 0]);
+});
+
+test('the evictions of workloads that cannot be read go on, those of workloads that have ended do not', () => {
+  const made = new Tainted(candidates(WEB, [workload('late', { tolerations: tolerates(60n) }), Mi]));
+  made.look(1, change([MAINTENANCE]));
+  made.candidates = { ...candidates(), unreadable: [{ name: 'web', path: WEB[0].path, reason: 'EIO' }] };
+  made.look(11);
+  expect([...made.state.taintEvictions.keys()]).toEqual(['id-web']);
+});
