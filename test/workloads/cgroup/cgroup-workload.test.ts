@@ -7,7 +7,7 @@ import { SECOND } from '../../core/support.js';
 
 const sample = { usageBytes: 0n, workingSetBytes: 0n, staysBytes: 0n, swapBytes: 0n, guaranteedBytes: undefined };
 const requested = (graceNs: bigint | undefined): Member => {
-  const effect = { terminationGracePeriodNs: graceNs, directories: [] };
+  const effect = { terminationGracePeriodNs: graceNs, directories: [], tolerations: [] };
   return { name: 'web', path: '/web', id: 1n, effect, limitBytes: undefined, unit: undefined } as unknown as Member;
 };
 
