@@ -99,6 +99,7 @@ export class RecordingReading {
     const [source, atNs] = listOf(json.wake);
     return {
       kind: 'step',
+      ...(typeof json.wallMs === 'number' && { wallMs: json.wallMs }),
       wake: { source: source as Wake['source'], atNs: integer(atNs) },
       input: {
         nowNs: integer(json.now),

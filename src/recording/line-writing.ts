@@ -10,6 +10,13 @@ import { toJson } from '../storage/tagged-json.js';
  */
 const KNOWN_AT_MOST = 16_384;
 
+/** A change of the wall clock by more than this is written. */
+const CLOCK_NOTED_MS = 1_000;
+
+function aheadMs(wallMs: number, atNs: bigint): number {
+  return wallMs - Number(atNs) / 1e6;
+}
+
 /**
  * Writes the entries of one file, a line each. A workload is written once, and by its number after that; the source of
  * a reading is written when it changes. This keeps the line of a quiet step short.
@@ -18,8 +25,11 @@ export class RecordingWriting {
   readonly #workloads = new Map<string, number>();
   readonly #sources = new Map<string, string>();
   #steps = 0;
+  /** The wall clock less the monotonic one, as the file has it. */
+  #aheadMs = 0;
 
   header(header: RecordingHeader): string {
+    this.#aheadMs = aheadMs(Date.parse(header.startedAt), header.startedAtNs);
     return line({ evictd: 'recording', ...(toJson(header) as object) });
   }
 
@@ -38,7 +48,15 @@ export class RecordingWriting {
     }
   }
 
-  #step({ wake, input, observations, lastLooks, outside, decisions, ...ofPolicies }: RecordedStep, candidates: readonly unknown[]): string {
+  /** The wall clock was set, or the machine has slept. */
+  #isClockChanged({ wallMs, input: { nowNs } }: RecordedStep): boolean {
+    if (wallMs === undefined || Math.abs(aheadMs(wallMs, nowNs) - this.#aheadMs) <= CLOCK_NOTED_MS) return false;
+    this.#aheadMs = aheadMs(wallMs, nowNs);
+    return true;
+  }
+
+  #step(entry: RecordedStep, candidates: readonly unknown[]): string {
+    const { wallMs, wake, input, observations, lastLooks, outside, decisions, ...ofPolicies } = entry;
     const { policyReadings, policyLook, policyWorkloads, policyProcesses } = ofPolicies;
     const { nowNs, layout, victims, reclaimed, ordered, resumed, pause, request, bootNs, policyResults } = input;
     this.#steps += 1;
@@ -46,6 +64,7 @@ export class RecordingWriting {
       kind: 'step',
       number: this.#steps,
       now: jsonInteger(nowNs),
+      ...(this.#isClockChanged(entry) && { wallMs }),
       wake: [wake.source, jsonInteger(wake.atNs)],
       layout,
       ...(observations && { read: this.#observations(observations) }),

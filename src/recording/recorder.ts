@@ -74,6 +74,7 @@ export class Recorder implements StepListener {
     const { policyReadings, policyLook, policyWorkloads, policyProcesses } = report;
     const entry: RecordedStep = {
       kind: 'step',
+      wallMs: Math.round(Date.now() - Number(process.hrtime.bigint() - input.nowNs) / 1e6),
       wake,
       input,
       observations,

@@ -60,6 +60,8 @@ export interface RecordedDecision {
 
 export interface RecordedStep extends PolicyAnswers {
   readonly kind: 'step';
+  /** `input.nowNs` by the wall clock, in milliseconds since 1970. Left out: the clock goes on as before. */
+  readonly wallMs?: number;
   readonly wake: Wake;
   readonly input: Omit<StepInput, 'observe' | keyof StepAnswers>;
   readonly observations: Observations | undefined;

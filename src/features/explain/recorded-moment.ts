@@ -1,7 +1,7 @@
 import { amountOf } from '../../core/quantity/amount.js';
 import type { Observations } from '../../core/signal/observation.js';
 import { EvictdError } from '../../errors.js';
-import type { RecordingHeader } from '../../recording/recording-format.js';
+import { RecordedClock } from '../../recording/recorded-clock.js';
 import { RecordingStream } from '../../recording/recording-stream.js';
 
 /** A reading of the node in a recording. */
@@ -38,16 +38,13 @@ export async function recordedMoment(path: string, atMs: number): Promise<Record
 
 async function* momentsOf(file: string): AsyncGenerator<RecordedMoment> {
   const stream = await RecordingStream.open(file);
-  let { header } = stream;
+  let clock = new RecordedClock(stream.header);
   for await (const { entry } of stream.entries()) {
-    if (entry.kind === 'run') header = entry.header;
-    else if (entry.kind === 'step' && entry.observations)
-      yield { atMs: wallMs(header, entry.input.nowNs), observations: entry.observations };
+    if (entry.kind === 'run') clock = new RecordedClock(entry.header);
+    if (entry.kind !== 'step') continue;
+    clock.follow(entry);
+    if (entry.observations) yield { atMs: clock.at(entry.input.nowNs), observations: entry.observations };
   }
-}
-
-function wallMs({ startedAt, startedAtNs }: RecordingHeader, atNs: bigint): number {
-  return Date.parse(startedAt) + Number(atNs - startedAtNs) / 1e6;
 }
 
 /** 'memory.available 224MiB of 1GiB, …' */

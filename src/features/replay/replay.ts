@@ -9,6 +9,7 @@ import type {
 } from '../../recording/recording-format.js';
 import type { ReplayReport, RunReport } from './replay-report.js';
 import { EvictdError, InputError } from '../../errors.js';
+import { RecordedClock } from '../../recording/recorded-clock.js';
 import { RecordingStream, type RecordingEnd } from '../../recording/recording-stream.js';
 import { Comparison } from './comparison.js';
 import type { OtherConfig } from './other-config.js';
@@ -44,6 +45,7 @@ export async function replay(file: string, other: OtherConfig | undefined): Prom
 
 class Replaying {
   readonly #header: RecordingHeader;
+  readonly #clock: RecordedClock;
   readonly #other: OtherConfig | undefined;
   readonly #run = new RecordedRun();
   readonly #replayed = new ReplayedRecords();
@@ -57,6 +59,7 @@ class Replaying {
 
   constructor(header: RecordingHeader, other: OtherConfig | undefined) {
     this.#header = header;
+    this.#clock = new RecordedClock(header);
     this.#other = other;
   }
 
@@ -102,6 +105,7 @@ class Replaying {
 
   #step(entry: RecordedStep): void {
     const { nowNs } = entry.input;
+    this.#clock.follow(entry);
     this.#steps += 1;
     this.#span = { fromNs: this.#span?.fromNs ?? nowNs, toNs: nowNs };
     const decided = this.#replayed.add(entry, this.#run.step(entry), this.#time(nowNs));
@@ -116,8 +120,7 @@ class Replaying {
   }
 
   #time(atNs: bigint): string {
-    const { startedAt, startedAtNs } = this.#header;
-    return new Date(Date.parse(startedAt) + Number(atNs - startedAtNs) / 1e6).toISOString();
+    return new Date(this.#clock.at(atNs)).toISOString();
   }
 }
 

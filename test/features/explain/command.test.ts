@@ -1,8 +1,9 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { explainCommand } from '../../../src/features/explain/command.js';
+import { recordedMoment } from '../../../src/features/explain/recorded-moment.js';
 import { candidates, Mi, policy, SECOND, threshold, workload } from '../../core/support.js';
 import type { Observation } from '../../../src/core/signal/observation.js';
 import type { Signal } from '../../../src/core/signal/signal.js';
@@ -162,6 +163,22 @@ test('a time: values are those of a recording that covers it', async () => {
   expect(await asked(it.path, 500)).toContain(`\n  values at that time are not known: the recording ${it.path} does not cover that time\n`);
   expect(await asked('/nowhere/rec.gz', 35)).toMatch(/values at that time are not known: \/nowhere\/rec\.gz cannot be read: ENOENT/);
   expect(await asked(undefined, 35)).toContain('not known: the journal has values only at episodes and decisions; evictd run --record');
+});
+
+test('a time after the clock was set, or the machine has slept', async () => {
+  const it = recorder(join(directory, 'rec.gz'));
+  const now = Date.now.bind(Date);
+  const run = await new SimulatedRun(it, policy([threshold('memory.available', '10Mi')]), () => [[workload('web'), 24n * Mi]]).until(30);
+  const clock = vi.spyOn(Date, 'now').mockImplementation(() => now() + 3_600_000);
+  await run.until(60);
+  clock.mockRestore();
+  await run.end();
+  const aheadMs = now() - Number(process.hrtime.bigint()) / 1e6;
+  const read = async (second: number, setMs: number): Promise<number | string> => {
+    const found = await recordedMoment(it.path, aheadMs + second * 1e3 + setMs);
+    return typeof found === 'string' ? found : Math.round((found.atMs - aheadMs - setMs) / 1e3);
+  };
+  expect([await read(25, 0), await read(55, 3_600_000)]).toEqual([20, 50]);
 });
 
 test('a time with a decision: what evictd saw, the order, and by what each has its place', async () => {
