@@ -6,8 +6,9 @@ import type { Member } from '../../../src/workloads/cgroup/source-root.js';
 import { SECOND } from '../../core/support.js';
 
 const sample = { usageBytes: 0n, workingSetBytes: 0n, staysBytes: 0n, swapBytes: 0n, guaranteedBytes: undefined };
+const GPU = { key: 'gpu', operator: 'Exists', value: '', effect: '' };
 const requested = (graceNs: bigint | undefined): Member => {
-  const effect = { terminationGracePeriodNs: graceNs, directories: [], tolerations: [] };
+  const effect = { terminationGracePeriodNs: graceNs, directories: [], tolerations: [GPU] };
   return { name: 'web', path: '/web', id: 1n, effect, limitBytes: undefined, unit: undefined } as unknown as Member;
 };
 
@@ -31,6 +32,7 @@ test('a workload is built again only when a fact about it has changed', () => {
   const member = requested(undefined);
   const facts = { oomPreference: undefined, protection: undefined, loaded: undefined, runtime: undefined };
   const first = workloads.of(member, sample, facts);
+  expect(first.tolerations).toEqual([GPU]);
   expect(workloads.of(member, { ...sample, usageBytes: 7n }, { ...facts })).toBe(first);
   expect(workloads.of(member, sample, { ...facts, oomPreference: 'avoid' })).toMatchObject({ avoid: true });
   expect(workloads.of(member, sample, { ...facts, protection: { kind: 'critical' } }).protection).toEqual({ kind: 'critical' });
