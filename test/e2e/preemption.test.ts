@@ -93,6 +93,14 @@ describe(`evictd admit --preempt (${ON})`, () => {
     expect(await admit()).toMatchObject({ code: 0, stderr: '' });
     expect(await batch.ended).toBe('SIGKILL');
     expect(evictd.journal().filter(({ type }) => type === 'decision')).toHaveLength(1);
+    const why = 'db of priority 1000 needs room for its request of 200Mi';
+    const history = await command('history', '--config', evictd.configFile);
+    expect(history.stdout).toMatch(
+      new RegExp(`evicted +batch-1 by SIGTERM \\(2 s\\), then SIGKILL \\(grace period over\\): ${why} \\(preemption\\); `),
+    );
+    const explained = await command('explain', 'batch-1', '--at', 'now', '--config', evictd.configFile);
+    expect([explained.code, explained.stderr]).toEqual([0, '']);
+    expect(explained.stdout).toContain(why);
   });
 
   test('its answers are as docs/openapi.yaml has them, and a wrong request is refused', async () => {

@@ -1,7 +1,7 @@
 import type { Departures } from '../../core/decide/departures.js';
 import { amountOfBytes } from '../../core/quantity/amount.js';
 import { comparatorsOf, decidingComparator, type Compared, type ComparatorName } from '../../core/rank/rank-comparators.js';
-import { isResourceSignal, type ResourceSignal } from '../../core/signal/signal.js';
+import { isResourceSignal, isSignal, type ResourceSignal } from '../../core/signal/signal.js';
 import { integerIn, objectIn, textIn, type JournalRecord } from '../../journal/reading/history-event.js';
 import type { Style } from './style.js';
 import { table, type Column } from './table.js';
@@ -27,8 +27,8 @@ const NANO = 1_000_000_000n;
 /** The candidates of a decision in their order. */
 export function decidedRanking(decision: JournalRecord, departures: Departures): readonly RankedRow[] {
   const signal = textIn(decision, 'signal');
-  const ranked: ResourceSignal =
-    signal !== undefined && isResourceSignal(signal as ResourceSignal) ? (signal as ResourceSignal) : 'memory.available';
+  // A disruption has no signal, and a newer evictd may have others.
+  const ranked: ResourceSignal = signal !== undefined && isSignal(signal) && isResourceSignal(signal) ? signal : 'memory.available';
   const comparators = comparatorsOf(ranked, departures);
   const written = Array.isArray(decision.ranking) ? (decision.ranking as readonly (Row | null)[]) : [];
   const rows = written.flatMap((row) => (row ? [{ row, compared: comparedIn(row) }] : []));

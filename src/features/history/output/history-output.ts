@@ -102,6 +102,8 @@ function meansText({ decision, escalation }: Eviction): string {
 function causeText(decision: JournalRecord): string {
   const limit = objectIn(decision, 'storageLimit');
   if (limit.kind !== undefined) return `over its limit of ${textIn(limit, 'limit') ?? '?'} (${textIn(limit, 'kind') ?? '?'})`;
+  const { reason, message } = objectIn(decision, 'disruption');
+  if (typeof message === 'string') return `${message} (${typeof reason === 'string' ? reason : '?'})`;
   const operands = Array.isArray(decision.operands) ? (decision.operands as readonly Readonly<Record<string, unknown>>[]) : [decision];
   return `${operands.map(comparisonOf).join(' & ')} (${textIn(decision, 'kind') ?? '?'})`;
 }
