@@ -112,7 +112,7 @@ export class Monitor {
     this.#parts.node.requestFilesystems(this.#passOn.bind(this, 'filesystem', undefined));
   }
 
-  get remaining(): Pick<State, 'held' | 'evictions' | 'evictionTimes' | 'withoutYield' | 'baselines' | 'pauses' | 'taints'> {
+  get remaining(): Pick<State, 'held' | 'evictions' | 'evictionTimes' | 'withoutYield' | 'baselines' | 'pauses' | 'taints' | 'drain'> {
     return this.#state;
   }
 

@@ -99,7 +99,11 @@ export class Reporter {
   }
 
   /** What a pass leaves for the next one. */
-  kept(policy: Policy, state: Pick<State, 'held' | 'evictionTimes' | 'pauses' | 'taints' | 'taintEvictions'>, bootNs?: bigint): void {
+  kept(
+    policy: Policy,
+    state: Pick<State, 'held' | 'evictionTimes' | 'pauses' | 'taints' | 'taintEvictions' | 'drain'>,
+    bootNs?: bigint,
+  ): void {
     const { held, evictionTimes, pauses, taintEvictions } = state;
     this.#metrics.held(held.size);
     this.#metrics.paused(pauses, bootNs);

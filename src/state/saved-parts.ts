@@ -3,7 +3,7 @@ import type { EvictionInFlight } from '../core/decide/eviction.js';
 import { taintText } from '../core/disruption/taint.js';
 import { CONDITION_TYPES, RESOURCES, SIGNALS } from '../core/signal/signal.js';
 import type { State } from '../core/decide/state.js';
-import { episode, eviction, growthBase, hold, object, operatorPause, taint, taintedWorkload, threshold } from './saved-schemas.js';
+import { drain, episode, eviction, growthBase, hold, object, operatorPause, taint, taintedWorkload, threshold } from './saved-schemas.js';
 
 /**
  * A part of the loop's state that is kept over a restart. Its type and initial value are those of core/decide/state.ts.
@@ -69,6 +69,10 @@ const SAVED_PARTS = {
   taintEvictions: {
     schema: () => z.map(z.string(), taintedWorkload()),
     change: (evictions) => [...evictions].map(([id, { dueNs }]) => `${id} ${String(dueNs)}`).join(),
+  },
+  drain: {
+    schema: () => z.optional(drain()),
+    change: (value) => `${String(value?.over)} ${value?.pending.map(({ id, decision }) => `${id} ${String(decision)}`).join() ?? ''}`,
   },
   decisions: { schema: () => z.number(), change: String },
 } satisfies { readonly [K in keyof State]?: SavedPart<State[K]> };

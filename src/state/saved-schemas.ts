@@ -117,6 +117,20 @@ export function taintedWorkload(): z.ZodMiniType {
   return object({ name: z.string(), path: z.string(), taint: z.string(), createdNs: z.bigint(), dueNs: z.bigint() });
 }
 
+export function drain(): z.ZodMiniType {
+  const one = object({
+    id: z.string(),
+    name: z.string(),
+    path: z.string(),
+    decision: z.optional(z.number()),
+    waits: z.optional(z.string()),
+  });
+  return object({
+    ...{ beganNs: z.bigint(), endsNs: z.optional(z.bigint()), graceNs: z.optional(z.bigint()), lookedNs: z.bigint() },
+    ...{ pending: z.array(one), total: z.number(), over: z.optional(z.enum(['drained', 'timeout', 'cordoned'])) },
+  });
+}
+
 export function hold(): z.ZodMiniType {
   return object({
     unit: z.string(),

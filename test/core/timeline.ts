@@ -96,6 +96,10 @@ function brief(effect: Effect): string[] {
       return [`taint ${effect.event} ${'workload' in effect ? effect.workload.name : effect.taint}`];
     case 'pause':
       return [`pause ${effect.event}`];
+    case 'drain':
+      return [
+        `drain ${effect.event}${'because' in effect ? ` ${effect.because}` : ''} ${String(effect.left.length)}/${String(effect.total)}`,
+      ];
     case 'release':
       return [`start ${effect.hold.start.join(' ')}`];
     case 'policy':

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { evictd as command, Evictd } from './evictd.js';
-import { guarding, ON, testNode, workload } from './node.js';
+import { evictd as command, Evictd, scratchDirectory, victimOf } from './evictd.js';
+import { guarding, ON, testNode, workload, type Workload } from './node.js';
+import type { TestCgroup } from '../support/cgroup.js';
 
 const budget = { name: 'web', match: { name: 'web-*' }, minAvailable: 2 };
 const CRITICAL = [{ match: { name: 'db' }, critical: true }];
@@ -36,5 +37,80 @@ describe(`evictd evict (${ON})`, () => {
     expect((await evict(evictd, 'db')).code).toBe(1);
     expect((await evict(evictd, 'nginx')).code).toBe(66);
     expect([two?.alive, three?.alive, db?.alive]).toEqual([true, true, true]);
+  });
+});
+
+/** Starts a workload again in its cgroup when it has ended, as a service manager does, until there were so many. */
+async function supervised(
+  cgroup: TestCgroup,
+  atMost: number,
+  plan: Parameters<typeof workload>[1] = {},
+): Promise<() => readonly Workload[]> {
+  const runs = [await workload(cgroup, plan)];
+  const again = async (): Promise<void> => {
+    await runs.at(-1)?.ended;
+    if (runs.length >= atMost) return;
+    runs.push(await workload(cgroup, plan));
+    void again();
+  };
+  void again();
+  return () => runs;
+}
+
+const drain = (evictd: Evictd, ...args: readonly string[]) => command('drain', ...args, '--config', evictd.configFile);
+const decisions = (evictd: Evictd) => evictd.journal().filter(({ type }) => type === 'decision');
+
+describe(`evictd drain (${ON})`, () => {
+  test('one after the other as they come back, also across a SIGKILL to evictd; what is protected stays', async () => {
+    const node = testNode();
+    const directory = scratchDirectory();
+    const config = { ...guarding(node, CRITICAL), disruptionBudgets: [budget] };
+    const db = await workload(node.child('db'));
+    const web = await Promise.all(
+      ['web-1', 'web-2', 'web-3'].map((name) => supervised(node.child(name), 2, name === 'web-2' ? { onTerm: 'ignore' } : {})),
+    );
+    const first = await new Evictd({ config, directory }).guarding();
+    const dry = await drain(first, '--dry-run');
+    expect(dry.stdout).toBe('db stays: critical\nweb-1 would be evicted\nweb-2 would be evicted\nweb-3 would be evicted\n');
+
+    const draining = drain(first, '--grace', '3s');
+    await first.until('the one that ignores SIGTERM is being evicted', () => decisions(first).length === 2);
+    const again = await drain(first);
+    expect([again.code, again.stderr]).toEqual([75, expect.stringContaining('EVICTD_DRAIN_UNDER_WAY')]);
+    await first.stop('SIGKILL');
+
+    const second = await new Evictd({ config, directory }).guarding();
+    const { code, stdout, stderr } = await draining;
+    expect([code, stderr]).toEqual([0, '']);
+    expect(stdout).toMatch(/^db stays: critical\n[^]*web-2 waits: The disruption budget web needs 2 healthy pods and has 2 currently\n/);
+    expect(stdout).toMatch(/the node is drained: 3 ended\n$/);
+    expect(decisions(second).map(victimOf)).toEqual(['web-1', 'web-2', 'web-3']);
+    await second.until('every replica runs again', () => web.every((runs) => runs().length === 2));
+    const ends = await Promise.all(web.flatMap((runs) => runs().slice(0, 1)).map(({ ended }) => ended));
+    expect(ends).toEqual(['SIGTERM', 'SIGKILL', 'SIGTERM']);
+    expect(db.alive).toBe(true);
+    const events = second.journal().filter(({ type }) => type === 'drain');
+    expect(events.map(({ event, because, total }) => [event, because, total])).toEqual([
+      ['begin', undefined, 3],
+      ['end', 'drained', 3],
+    ]);
+
+    const file = ['--config', second.configFile];
+    const admitted = await command('admit', '--name', 'new', ...file);
+    expect([admitted.code, admitted.stdout + admitted.stderr]).toEqual([1, expect.stringContaining('node.kubernetes.io/unschedulable')]);
+    expect((await command('uncordon', ...file)).code).toBe(0);
+    await second.until('workloads may start', async () => (await command('admit', '--name', 'new', ...file)).code === 0);
+  });
+
+  test('a budget that permits nothing: the time is over, and nothing was ended', async () => {
+    const node = testNode();
+    const replicas = await Promise.all(['web-1', 'web-2'].map((name) => workload(node.child(name))));
+    const evictd = await new Evictd({ config: { ...guarding(node), disruptionBudgets: [budget] } }).guarding();
+    const { code, stderr } = await drain(evictd, '--timeout', '2s');
+    expect([code, stderr]).toEqual([
+      75,
+      expect.stringContaining('EVICTD_DRAIN_TIMEOUT: the time of the drain is over; not ended: web-1, web-2'),
+    ]);
+    expect([decisions(evictd), replicas.map(({ alive }) => alive)]).toEqual([[], [true, true]]);
   });
 });

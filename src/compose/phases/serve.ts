@@ -1,6 +1,7 @@
 import manifest from '../../../package.json' with { type: 'json' };
 import * as preempting from '../../features/admission/preemption-answer.js';
 import * as explaining from '../../features/explain/running.js';
+import * as draining from '../../features/eviction/drain-answer.js';
 import * as evicting from '../../features/eviction/eviction-answer.js';
 import * as deferred from '../../features/request/pause-answer.js';
 import * as tainting from '../../features/request/taint-answer.js';
@@ -101,6 +102,10 @@ function routesOf(
     { method: 'GET', path: '/api/v1/events', servedBy: 'everywhere', answer: () => ({ stream: events().join() }) },
     { method: 'POST', path: '/api/v1/pause', servedBy: 'socket', answer: ({ body }) => deferred.pauseBy(body, pausing) },
     { method: 'POST', path: '/api/v1/preempt', servedBy: 'socket', answer: ({ body }) => preempting.preemptBy(body, preemption) },
+    { method: 'GET', path: '/api/v1/drain', servedBy: 'everywhere', answer: () => draining.drainOf(evictable) },
+    { method: 'POST', path: '/api/v1/drain', servedBy: 'socket', answer: ({ body }) => draining.drainBy(body, evictable) },
+    { method: 'POST', path: '/api/v1/cordon', servedBy: 'socket', answer: () => draining.cordonBy('cordon', evictable) },
+    { method: 'POST', path: '/api/v1/uncordon', servedBy: 'socket', answer: () => draining.cordonBy('uncordon', evictable) },
     { method: 'POST', path: '/v1/evictions', servedBy: 'socket', answer: (request) => evicting.evictBy(request, evictable) },
     { method: 'POST', path: '/api/v1/taints', servedBy: 'socket', answer: ({ body }) => tainting.taintBy(body, tainted) },
     { method: 'POST', path: '/api/v1/resume', servedBy: 'socket', answer: () => deferred.resumeBy(pausing) },

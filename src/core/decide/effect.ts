@@ -2,6 +2,7 @@ import type { Leak } from '../budget/growth.js';
 import type { MemoryGrowth } from '../budget/memory-growth.js';
 import type { LiftedPauses } from '../budget/lifted-pauses.js';
 import type { UsedUpBudget } from '../budget/eviction-budget.js';
+import type { DrainEffect } from '../drain/drain.js';
 import type { DiskHolder } from '../disk/filesystem-holders.js';
 import type { Decision, EscalationReason, Outcome } from './eviction.js';
 import type { Joined } from '../threshold/joined-readings.js';
@@ -92,6 +93,8 @@ export type Effect =
   | { readonly kind: 'pause'; readonly event: 'begin'; readonly pause: OperatorPause }
   | { readonly kind: 'pause'; readonly event: 'end'; readonly pause: OperatorPause; readonly because: PauseEnd }
   | TaintEffect
+  /** An operator cordons, drains or uncordons the node, or a drain is over. */
+  | DrainEffect
   /** A step of a policy's ladder acts, or gives back what it held. Its evictions are `evict`. */
   | PolicyEffect
   | ({ readonly kind: 'policy-result' } & PolicyResult)

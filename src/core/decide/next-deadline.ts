@@ -1,4 +1,5 @@
 import { budgetChangesNs } from '../budget/eviction-budget.js';
+import { drainDueNs } from '../drain/drain.js';
 import { evictionDueNs } from '../reclaim/victim-patience.js';
 import { yieldClosesNs } from '../reclaim/eviction-yield.js';
 import { episodeEndNs } from '../threshold/reported-episode.js';
@@ -39,6 +40,8 @@ export function dueAtNs(policy: Policy, state: State, nowNs: bigint): bigint | u
   if (policy.hasWorkloadSource && state.thresholdsMet.some(({ signal }) => isEvictable(policy, signal))) {
     wait(nowNs + RECHECK_NS);
   }
+  const drainNs = drainDueNs(state.drain);
+  if (drainNs !== undefined) wait(drainNs);
   const policiesNs = policiesDueNs(policy.shuttingDown ? [] : (policy.policies ?? []), state.policies, nowNs);
   if (policiesNs !== undefined) wait(policiesNs);
   return due;

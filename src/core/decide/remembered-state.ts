@@ -22,8 +22,8 @@ export interface Takeover {
 const UNATTENDED_NS = 60_000_000_000n;
 
 /** Whether time matters to the state, so that the time of the last step must be saved. */
-export function isWaiting({ episodes, conditions, evictions, failedKills, held }: State): boolean {
-  return episodes.size > 0 || conditions.length > 0 || evictions.length > 0 || failedKills.size > 0 || held.size > 0;
+export function isWaiting({ episodes, conditions, evictions, failedKills, held, drain }: State): boolean {
+  return episodes.size > 0 || conditions.length > 0 || evictions.length > 0 || failedKills.size > 0 || held.size > 0 || drain !== undefined;
 }
 
 /**
@@ -34,11 +34,11 @@ export function isWaiting({ episodes, conditions, evictions, failedKills, held }
  */
 export function takeOver(policy: Policy, before: State, { awayNs, sleptNs }: Away, nowNs: bigint): Takeover {
   const all = asleep(before, sleptNs);
-  const { decisions, evictionTimes, baselines, unitEvictions, held, pauses, taints, taintEvictions, disruptedBudgets } = all;
+  const { decisions, evictionTimes, baselines, unitEvictions, held, pauses, taints, taintEvictions, disruptedBudgets, drain } = all;
   const evictions = all.evictions.map((eviction) => resumed(eviction, nowNs));
   const known = policy.departures['restart-memory']
     ? { ...initialState, ...all }
-    : { ...initialState, evictionTimes, baselines, unitEvictions, held, pauses, taints, taintEvictions, disruptedBudgets };
+    : { ...initialState, evictionTimes, baselines, unitEvictions, held, pauses, taints, taintEvictions, disruptedBudgets, drain };
   const isUnattended = awayNs > UNATTENDED_NS && awayNs > gapNs(policy);
   const reason = `no evictd ran for ${String(awayNs / 1_000_000_000n)} s`;
   return {

@@ -6,6 +6,7 @@ import type { Taint } from '../disruption/taint.js';
 import type { TaintEvictions, TaintsJudged } from '../disruption/taint-eviction.js';
 import type { Departures } from './departures.js';
 import type { DisruptedBudgets, PolicyBudget } from '../disruption/disruption-budget.js';
+import type { Drain } from '../drain/drain.js';
 import type { Disruptions } from '../disruption/disruption-cause.js';
 import type { EvictionInFlight } from './eviction.js';
 import type { FirstObserved } from '../threshold/grace-period.js';
@@ -117,6 +118,8 @@ export interface State {
   readonly taintEvictions: TaintEvictions;
   /** Not kept over a restart. undefined: not yet. */
   readonly taintsJudged: TaintsJudged | undefined;
+  /** undefined: the node is neither cordoned nor drained. */
+  readonly drain: Drain | undefined;
   /** What is to end whatever the node's readings are, and is not decided yet. Not kept over a restart. */
   readonly disruptions: Disruptions;
   /** Ladders, and what they hold. Not kept over a restart. */
@@ -152,6 +155,7 @@ export const initialState: State = {
   taints: [],
   taintEvictions: new Map(),
   taintsJudged: undefined,
+  drain: undefined,
   disruptions: new Map(),
   policies: initialPolicyState,
   decisions: 0,

@@ -1,13 +1,14 @@
 import type { Effect } from '../decide/effect.js';
 import type { StepInput } from '../decide/step-input.js';
 import type { Policy, State } from '../decide/state.js';
-import { fullPause } from '../pause/operator-pause.js';
 import { choiceOf, decide, type Choice } from '../rank/eviction-decision.js';
 import { rank } from '../rank/rank.js';
-import type { Candidates, Protection, Workload } from '../workload/workload.js';
+import type { Candidates, Workload } from '../workload/workload.js';
 import { stepTaints } from './taint-step.js';
 import type { DisruptionCause, Disruptions } from './disruption-cause.js';
-import { asksBudgets, evictionFailure, withDisrupted } from './workload-eviction.js';
+import { afterEvictions, stepDrain } from '../drain/drain-step.js';
+import { refusalOf, type Disrupting } from './refusal.js';
+import { asksBudgets, evictionFailure, withDisrupted } from '../drain/workload-eviction.js';
 
 /** systemd answers within milliseconds unless it is in trouble itself. */
 const AWAITS_NS = 250_000_000n;
@@ -21,11 +22,15 @@ export function stepDisruptions(
   made: { readonly state: State; readonly effects: readonly Effect[] },
   input: StepInput,
 ): { readonly state: State; readonly effects: readonly Effect[]; readonly isAwaiting: boolean } | undefined {
-  const { state, effects: ofTaints, causes, found: compared } = stepTaints(policy, made.state, input);
-  const asked = withRequest(new Map([...state.disruptions, ...causes]), input);
-  const isChanged = state !== made.state || ofTaints.length > 0;
-  if (asked.size === 0) return isChanged ? { state, effects: [...made.effects, ...ofTaints], isAwaiting: false } : undefined;
-  const found = compared ?? input.candidates();
+  let read: Candidates | undefined;
+  const candidates = (): Candidates => (read ??= input.candidates());
+  const tainted = stepTaints(policy, made.state, { ...input, candidates });
+  const ofTaints = { state: tainted.state, effects: [...made.effects, ...tainted.effects] };
+  const { state, effects: before, causes } = stepDrain(policy, ofTaints, input, candidates);
+  const asked = withRequest(new Map([...state.disruptions, ...causes, ...tainted.causes]), input);
+  const isChanged = state !== made.state || before.length > made.effects.length;
+  if (asked.size === 0) return isChanged ? { state, effects: before, isAwaiting: false } : undefined;
+  const found = candidates();
   const waiting = new Map<string, DisruptionCause>();
   const context = { policy, state, found, nowNs: input.nowNs };
   let choice = choiceOf(state);
@@ -36,8 +41,14 @@ export function stepDisruptions(
   }
   const { effects, awaiting: _, over: __, ...chosen } = choice;
   return {
-    state: { ...state, ...chosen, disruptions: waiting, disruptedBudgets: withDisrupted(context, state, effects) },
-    effects: [...made.effects, ...ofTaints, ...effects],
+    state: {
+      ...state,
+      ...chosen,
+      disruptions: waiting,
+      disruptedBudgets: withDisrupted(context, state, effects),
+      drain: afterEvictions(context, state.drain, effects, chosen.evictions),
+    },
+    effects: [...before, ...effects],
     isAwaiting: waiting.size > 0,
   };
 }
@@ -47,19 +58,11 @@ function withRequest(before: Disruptions, { request }: StepInput): Disruptions {
   return new Map([...before, ...request.workloads.map((id): [string, DisruptionCause] => [id, request.cause])]);
 }
 
-/** What the disruptions of one step share. */
-export interface DisruptionContext {
-  readonly policy: Policy;
-  readonly state: Pick<State, 'failedKills' | 'layout' | 'pauses' | 'disruptedBudgets'>;
-  readonly found: Candidates;
-  readonly nowNs: bigint;
-}
-
 /**
  * Evicts a workload, unless it is gone, is being evicted, or may not be evicted now. 'awaited': facts about it arrive in a
  * moment.
  */
-export function disrupt(context: DisruptionContext, choice: Choice, id: string, cause: DisruptionCause): Choice | 'awaited' {
+export function disrupt(context: Disrupting, choice: Choice, id: string, cause: DisruptionCause): Choice | 'awaited' {
   const { policy, state, found, nowNs } = context;
   const workload = found.usages.find((usage) => usage.workload.id === id)?.workload;
   if (workload === undefined || isBeingEvicted(choice, workload) || refusalOf(context, workload) !== undefined) return choice;
@@ -77,17 +80,4 @@ export function disrupt(context: DisruptionContext, choice: Choice, id: string, 
 
 export function isBeingEvicted({ evictions }: Pick<State, 'evictions'>, { id }: Pick<Workload, 'id'>): boolean {
   return evictions.some(({ decision }) => decision.victim.workload.id === id);
-}
-
-/** Why no workload at all is ended now, or why this one is not. undefined: it may be ended. */
-export function refusalOf(
-  { policy, state, found, nowNs }: DisruptionContext,
-  workload: Workload,
-): Protection | 'no source' | 'paused' | 'shutdown' | undefined {
-  if (!policy.hasWorkloadSource) return 'no source';
-  if (policy.shuttingDown) return 'shutdown';
-  if (fullPause(state.pauses) !== undefined) return 'paused';
-  if (workload.protection !== undefined) return workload.protection;
-  if (nowNs < (state.failedKills.get(workload.id) ?? nowNs)) return { kind: 'kill-failed' };
-  return found.veto?.(workload);
 }

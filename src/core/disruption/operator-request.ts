@@ -1,8 +1,9 @@
+import type { CordonRequest, DrainRequest } from '../drain/drain.js';
 import type { DisruptionCause } from './disruption-cause.js';
 import type { Taint } from './taint.js';
 
 /** What an operator asks of the evictd that runs. */
-export type OperatorRequest = EvictionRequest | TaintRequest;
+export type OperatorRequest = EvictionRequest | TaintRequest | DrainRequest | CordonRequest;
 
 /** End these workloads. */
 export interface EvictionRequest {

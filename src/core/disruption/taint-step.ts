@@ -4,6 +4,7 @@ import type { StepInput } from '../decide/step-input.js';
 import { formatDuration } from '../quantity/duration.js';
 import type { Candidates, Workload } from '../workload/workload.js';
 import type { DisruptionCause } from './disruption-cause.js';
+import { UNSCHEDULABLE_TAINT } from './node-taints.js';
 import { isSameTaint, taintText, type Taint } from './taint.js';
 import { minTolerationSeconds, taintEviction, type TaintedWorkload, type TaintEvictions } from './taint-eviction.js';
 import { findMatchingUntoleratedTaint, toleratesTaint, type Toleration } from './toleration.js';
@@ -17,9 +18,10 @@ interface TaintStep {
   readonly found?: Candidates;
 }
 
-/** Of the configuration and of operators. Without those that stand for a condition. */
-export function taintsInForce({ taints = [] }: Pick<Policy, 'taints'>, state: Pick<State, 'taints'>): readonly Taint[] {
-  return [...taints, ...state.taints.filter((taint) => !taints.some((other) => isSameTaint(other, taint)))];
+/** Of the configuration and of operators, and that of a cordoned node. Without those that stand for pressure. */
+export function taintsInForce({ taints = [] }: Pick<Policy, 'taints'>, state: Pick<State, 'taints' | 'drain'>): readonly Taint[] {
+  const cordon = state.drain === undefined ? [] : [UNSCHEDULABLE_TAINT];
+  return [...taints, ...[...state.taints, ...cordon].filter((taint) => !taints.some((other) => isSameTaint(other, taint)))];
 }
 
 /** Whether a step needs CLOCK_BOOTTIME. */

@@ -43,7 +43,7 @@ export const evict: MakeCommand = ({ io }) => {
     .option(
       '--grace <time>',
       'from SIGTERM to SIGKILL, in whole seconds; 0s: SIGKILL at once (default: that of the workload, else 30s)',
-      grace,
+      wholeSeconds,
     )
     .option('--dry-run', 'only say whether it would be evicted')
     .option('--wait', 'until it has ended');
@@ -82,7 +82,7 @@ export const evict: MakeCommand = ({ io }) => {
   });
 };
 
-function grace(text: string): number {
+export function wholeSeconds(text: string): number {
   try {
     const seconds = Number(parseDuration(text)) / 1e9;
     if (Number.isInteger(seconds) && seconds >= 0) return seconds;
@@ -129,7 +129,8 @@ async function records(config: Config): Promise<readonly EvictionRecord[]> {
   return (answer as { readonly records: readonly EvictionRecord[] }).records;
 }
 
-async function asked(config: Config, request: ControlRequest): Promise<unknown> {
+/** @throws UnavailableError  no evictd guards the node */
+export async function asked(config: Config, request: ControlRequest): Promise<unknown> {
   const answer = await askEvictd(config, request);
   if (answer !== undefined) return answer;
   throw new UnavailableError('EVICTD_EVICT_NO_INSTANCE', 'no evictd guards this node', {

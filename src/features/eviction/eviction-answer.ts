@@ -1,10 +1,9 @@
 import * as z from 'zod/mini';
 import type { Policy, State } from '../../core/decide/state.js';
-import { refusalOf } from '../../core/disruption/disruption-step.js';
-import type { EvictionFailure } from '../../core/disruption/pod-eviction.js';
-import { evictionFailure } from '../../core/disruption/workload-eviction.js';
+import { refusalOf, refusalText } from '../../core/disruption/refusal.js';
+import type { EvictionFailure } from '../../core/drain/pod-eviction.js';
+import { evictionFailure } from '../../core/drain/workload-eviction.js';
 import { withPausedWorkloads } from '../../core/pause/paused-workloads.js';
-import { protectionText } from '../../core/rank/rank.js';
 import type { Candidates, Workload } from '../../core/workload/workload.js';
 import { UnavailableError } from '../../errors.js';
 import type { ApiAnswer, ApiRequest } from '../../http/route.js';
@@ -67,15 +66,8 @@ function named(asked: string, { usages, veto }: Candidates): Workload | Eviction
 
 function refused(refusal: ReturnType<typeof refusalOf>, { name }: Workload): EvictionFailure | undefined {
   if (refusal === undefined) return undefined;
-  const why = typeof refusal === 'string' ? HALTS[refusal] : protectionText(refusal);
-  return { code: 403, reason: 'Forbidden', message: `workloads "${name}" is forbidden: ${why}` };
+  return { code: 403, reason: 'Forbidden', message: `workloads "${name}" is forbidden: ${refusalText(refusal)}` };
 }
-
-const HALTS = {
-  'no source': 'evictd evicts nothing: no workload source is configured, or it is in safe mode',
-  paused: 'an operator has paused evictions; evictd resume ends the pause',
-  shutdown: 'the machine is shutting down',
-} as const;
 
 function badRequest(message: string): EvictionFailure {
   return { code: 400, reason: 'BadRequest', message };

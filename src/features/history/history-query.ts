@@ -120,7 +120,7 @@ export const TYPES: readonly string[] = [
     'shutdown',
     'ended',
   ],
-  ...['start', 'reload', 'pause', 'resume', 'taint', 'reload-refused', 'stop', 'torn', 'oversize'],
+  ...['start', 'reload', 'pause', 'resume', 'taint', 'drain', 'reload-refused', 'stop', 'torn', 'oversize'],
 ];
 
 export const RECORDED_SIGNALS: readonly string[] = [...SIGNALS, ...STORAGE_LIMIT_SIGNALS, POLICY_SIGNAL, DISRUPTION_SIGNAL];

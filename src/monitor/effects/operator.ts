@@ -2,6 +2,7 @@ import { resumeMessage } from '../../core/budget/lifted-pauses.js';
 import type { Effect } from '../../core/decide/effect.js';
 import { pauseMessage } from '../../core/message/pause-message.js';
 import { taintMessage } from '../../core/message/taint-message.js';
+import { drainMessage } from '../../core/message/drain-message.js';
 import type { EffectHandler } from './handler.js';
 
 /** An operator's pause begins or is over. */
@@ -48,4 +49,18 @@ export const taint: EffectHandler<Extract<Effect, { kind: 'taint' }>> = {
   }),
   isRecordedFirst: true,
   log: (effect) => ({ level: 'warn', fields: { taint: effect.taint, ...('workload' in effect && { workload: effect.workload.path }) } }),
+};
+
+/** An operator cordons, drains or uncordons the node, or a drain is over. */
+export const drain: EffectHandler<Extract<Effect, { kind: 'drain' }>> = {
+  record: (effect) => ({
+    type: 'drain',
+    event: effect.event,
+    ...(effect.event === 'end' && { because: effect.because }),
+    total: effect.total,
+    left: effect.left,
+    message: drainMessage(effect),
+  }),
+  isRecordedFirst: true,
+  log: ({ total, left }) => ({ level: 'warn', fields: { total, left: left.length } }),
 };

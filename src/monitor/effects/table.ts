@@ -5,7 +5,7 @@ import { error } from './error.js';
 import { escalate } from './escalate.js';
 import { evict } from './evict.js';
 import type { EffectTable } from './handler.js';
-import { pause, resume, taint } from './operator.js';
+import { drain, pause, resume, taint } from './operator.js';
 import { outcome } from './outcome.js';
 import { policy, policyEnd, policyResult } from './policy.js';
 import { reclaim, reclaimed } from './reclaim.js';
@@ -27,6 +27,7 @@ export const EFFECTS: EffectTable<Effect> = {
   resume,
   pause,
   taint,
+  drain,
   policy,
   'policy-result': policyResult,
   'policy-end': policyEnd,

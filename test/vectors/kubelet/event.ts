@@ -41,6 +41,7 @@ export function eventOf(effect: Effect, nodeName: string): KubernetesEvent | und
     case 'resume':
     case 'pause':
     case 'taint':
+    case 'drain':
     case 'policy':
     case 'policy-result':
     case 'policy-end':

@@ -1,8 +1,8 @@
 import type { Effect } from '../decide/effect.js';
 import type { Policy } from '../decide/state.js';
 import type { Candidates, Workload } from '../workload/workload.js';
-import { disruptable, isHealthy, isOfBudget, statusNow, type Disrupted, type DisruptedBudgets } from './disruption-budget.js';
-import type { DisruptionCause } from './disruption-cause.js';
+import { disruptable, isHealthy, isOfBudget, statusNow, type Disrupted, type DisruptedBudgets } from '../disruption/disruption-budget.js';
+import type { DisruptionCause } from '../disruption/disruption-cause.js';
 import { evictPod, type EvictionFailure, type EvictionRequest, type PodBudget } from './pod-eviction.js';
 
 interface BudgetContext {

@@ -1,0 +1,35 @@
+import type { Policy, State } from '../decide/state.js';
+import { fullPause } from '../pause/operator-pause.js';
+import { protectionText } from '../rank/rank.js';
+import type { Candidates, Protection, Workload } from '../workload/workload.js';
+
+/** What the disruptions of one step share. */
+export interface Disrupting {
+  readonly policy: Policy;
+  readonly state: Pick<State, 'failedKills' | 'layout' | 'pauses' | 'disruptedBudgets' | 'evictions'>;
+  readonly found: Candidates;
+  readonly nowNs: bigint;
+}
+
+const HALTS = {
+  'no source': 'evictd evicts nothing: no workload source is configured, or it is in safe mode',
+  paused: 'an operator has paused evictions; evictd resume ends the pause',
+  shutdown: 'the machine is shutting down',
+} as const;
+
+/** Why no workload at all is ended now, or why this one is not. */
+type Refusal = Protection | keyof typeof HALTS;
+
+/** undefined: it may be ended. Budgets are another question. */
+export function refusalOf({ policy, state, found, nowNs }: Disrupting, workload: Workload): Refusal | undefined {
+  if (!policy.hasWorkloadSource) return 'no source';
+  if (policy.shuttingDown) return 'shutdown';
+  if (fullPause(state.pauses) !== undefined) return 'paused';
+  if (workload.protection !== undefined) return workload.protection;
+  if (nowNs < (state.failedKills.get(workload.id) ?? nowNs)) return { kind: 'kill-failed' };
+  return found.veto?.(workload);
+}
+
+export function refusalText(refusal: Refusal): string {
+  return typeof refusal === 'string' ? HALTS[refusal] : protectionText(refusal);
+}

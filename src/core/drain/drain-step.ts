@@ -1,0 +1,134 @@
+import type { Effect } from '../decide/effect.js';
+import type { Decision, Outcome } from '../decide/eviction.js';
+import type { Policy, State } from '../decide/state.js';
+import type { StepInput } from '../decide/step-input.js';
+import type { Candidates, Workload } from '../workload/workload.js';
+import type { DisruptionCause } from '../disruption/disruption-cause.js';
+import { drainDueNs, isUnderWay, type Drain, type DrainedWorkload, type DrainEffect } from './drain.js';
+import { refusalOf, refusalText, type Disrupting } from '../disruption/refusal.js';
+import { evictionFailure } from './workload-eviction.js';
+
+export interface DrainStep {
+  readonly state: State;
+  readonly effects: readonly Effect[];
+  /** By workload id: what is to be evicted, the least important first. */
+  readonly causes: ReadonlyMap<string, DisruptionCause>;
+}
+
+type Made = Pick<DrainStep, 'state' | 'effects'>;
+
+/** The drain's part of a step, before the evictions: an operator begins or ends it, it is over, or it goes on. */
+export function stepDrain(policy: Policy, made: Made, input: StepInput, candidates: () => Candidates): DrainStep {
+  const { state, effects } = withRequest(policy, made, input, candidates);
+  const none = { state, effects, causes: new Map<string, DisruptionCause>() };
+  const { drain } = state;
+  if (!isUnderWay(drain)) return none;
+  const { nowNs } = input;
+  const outcomes = made.effects.flatMap((effect) => (effect.kind === 'outcome' ? [effect.outcome] : []));
+  const isDue = nowNs >= (drainDueNs(drain) ?? nowNs) || outcomes.length > 0 || drain !== made.state.drain;
+  if (!isDue) return none;
+  const found = candidates();
+  const pending = drain.pending.flatMap((one) => stillPending(one, state, outcomes, found));
+  const because = pending.length === 0 ? 'drained' : nowNs >= (drain.endsNs ?? nowNs + 1n) ? 'timeout' : undefined;
+  const next: Drain = { ...drain, pending, lookedNs: nowNs, ...(because && { over: because }) };
+  const remembered = new Map([...state.disruptedBudgets].map(([name, { expected }]) => [name, { expected, atNs: nowNs }]));
+  const looked = { ...state, drain: next, disruptedBudgets: remembered };
+  if (because !== undefined) return { ...none, state: looked, effects: [...effects, effectOf({ event: 'end', because }, next)] };
+  const grace = drain.graceNs === undefined ? {} : { graceNs: drain.graceNs };
+  const cause: DisruptionCause = { kind: 'disruption', reason: 'drain', message: 'the node is drained', ...grace };
+  const undecided = pending.filter(({ decision }) => decision === undefined);
+  return { state: looked, effects, causes: new Map(undecided.map(({ id }) => [id, cause])) };
+}
+
+function withRequest(policy: Policy, { state, effects }: Made, { request, nowNs }: StepInput, candidates: () => Candidates): Made {
+  const { drain: before } = state;
+  const changed = (drain: Drain | undefined, event: 'cordon' | 'begin' | 'uncordon'): Made => {
+    return { state: { ...state, drain }, effects: [...effects, effectOf({ event }, drain ?? before)] };
+  };
+  switch (request?.kind) {
+    case 'cordon':
+      return before ? { state, effects } : changed({ beganNs: nowNs, pending: [], total: 0, lookedNs: nowNs, over: 'cordoned' }, 'cordon');
+    case 'uncordon':
+      return before ? changed(undefined, 'uncordon') : { state, effects };
+    case 'drain': {
+      if (isUnderWay(before)) return { state, effects };
+      const { timeoutNs, graceNs } = request;
+      const { ends } = drainPlan({ policy, state, found: candidates(), nowNs });
+      const limits = { ...(timeoutNs !== undefined && { endsNs: nowNs + timeoutNs }), ...(graceNs !== undefined && { graceNs }) };
+      const pending = ends.map(({ id, name, path }) => ({ id, name, path }));
+      return changed({ beganNs: nowNs, ...limits, pending, total: pending.length, lookedNs: nowNs }, 'begin');
+    }
+    default:
+      return { state, effects };
+  }
+}
+
+/** What a drain ends, the least important first, and what stays, with the reason. */
+export function drainPlan(context: Disrupting): {
+  readonly ends: readonly Workload[];
+  readonly stays: readonly { readonly workload: Workload; readonly why: string }[];
+} {
+  const { found, state } = context;
+  const judged = found.usages.map(({ workload }) => ({ workload, why: hindrance(context, state, workload) }));
+  const ends = judged.flatMap(({ workload, why }) => (why === undefined ? [workload] : []));
+  const stays = judged.flatMap(({ workload, why }) => (why === undefined || why === 'absent' ? [] : [{ workload, why }]));
+  return { ends: ends.sort((a, b) => a.priority - b.priority || (a.path < b.path ? -1 : 1)), stays };
+}
+
+/** Why it stays for good. A pause or a budget that permits nothing now may end. */
+function hindrance(context: Disrupting, state: Disrupting['state'], workload: Workload): string | undefined {
+  const refusal = refusalOf(context, workload);
+  const kind = typeof refusal === 'object' ? refusal.kind : undefined;
+  if (kind === 'vacant' || kind === 'removed') return 'absent';
+  if (typeof refusal === 'object' && kind !== 'paused' && kind !== 'kill-failed') return refusalText(refusal);
+  const failure = evictionFailure(context, state, workload);
+  return failure?.code === 500 ? failure.message : undefined;
+}
+
+function stillPending(
+  one: DrainedWorkload,
+  { evictions }: State,
+  outcomes: readonly Outcome[],
+  { usages, veto }: Candidates,
+): DrainedWorkload[] {
+  const { id, name, path, decision } = one;
+  const isOf = ({ serial, victim }: Decision): boolean =>
+    serial === decision || (victim.workload.id === id && victim.process === undefined);
+  const underWay = evictions.find((eviction) => isOf(eviction.decision));
+  if (underWay) return [{ id, name, path, decision: underWay.decision.serial }];
+  const outcome = outcomes.find((over) => isOf(over.decision));
+  const hasFailed = outcome?.result === 'failed' || outcome?.result === 'abandoned';
+  if ((outcome !== undefined || decision !== undefined) && !hasFailed) return [];
+  const workload = usages.find((usage) => usage.workload.id === id)?.workload;
+  const kind = workload && veto?.(workload)?.kind;
+  return workload === undefined || kind === 'vacant' || kind === 'removed' ? [] : [{ id, name, path }];
+}
+
+/** The drain after the evictions of its step: which are decided, and why others wait. */
+export function afterEvictions(
+  context: Disrupting,
+  drain: Drain | undefined,
+  decided: readonly Effect[],
+  evictions: State['evictions'],
+): Drain | undefined {
+  if (!isUnderWay(drain) || drain.lookedNs !== context.nowNs) return drain;
+  const { found, state } = context;
+  const pending = drain.pending.map((one): DrainedWorkload => {
+    const evict = decided.find((effect) => effect.kind === 'evict' && effect.decision.victim.workload.id === one.id);
+    if (evict?.kind === 'evict') return { ...one, decision: evict.decision.serial };
+    const workload = found.usages.find((usage) => usage.workload.id === one.id)?.workload;
+    if (one.decision !== undefined || workload === undefined) return one;
+    const refusal = refusalOf(context, workload);
+    const failure = refusal === undefined ? evictionFailure(context, { ...state, evictions }, workload) : undefined;
+    const waits = refusal === undefined ? (failure?.causes?.[0]?.message ?? failure?.message) : refusalText(refusal);
+    return { ...one, ...(waits !== undefined && { waits }) };
+  });
+  return { ...drain, pending };
+}
+
+function effectOf(
+  event: { readonly event: 'cordon' | 'begin' | 'uncordon' } | { readonly event: 'end'; readonly because: 'drained' | 'timeout' },
+  drain: Drain | undefined,
+): DrainEffect {
+  return { kind: 'drain', ...event, left: drain?.pending.map(({ name }) => name) ?? [], total: drain?.total ?? 0 };
+}

@@ -1,0 +1,54 @@
+/** A workload that a drain is to end. */
+export interface DrainedWorkload {
+  readonly id: string;
+  readonly name: string;
+  readonly path: string;
+  /** Its eviction. Left out: it is not decided yet. */
+  readonly decision?: number;
+  /** Why it is not decided yet. Left out: it is, or facts about it are outstanding. */
+  readonly waits?: string;
+}
+
+/** The node is cordoned, and perhaps drained. Times are monotonic. */
+export interface Drain {
+  readonly beganNs: bigint;
+  /** Left out: there is no limit. */
+  readonly endsNs?: bigint;
+  /** As in DisruptionCause. */
+  readonly graceNs?: bigint;
+  /** Those that have not ended, the least important first. */
+  readonly pending: readonly DrainedWorkload[];
+  readonly total: number;
+  /** When the workloads were looked at last. */
+  readonly lookedNs: bigint;
+  /** Left out: the drain is under way. `cordoned`: it is only cordoned. */
+  readonly over?: 'drained' | 'timeout' | 'cordoned';
+}
+
+export interface DrainRequest {
+  readonly kind: 'drain';
+  readonly timeoutNs?: bigint;
+  readonly graceNs?: bigint;
+}
+
+export interface CordonRequest {
+  readonly kind: 'cordon' | 'uncordon';
+}
+
+export type DrainEffect = { readonly kind: 'drain' } & (
+  { readonly event: 'cordon' | 'begin' | 'uncordon' } | { readonly event: 'end'; readonly because: 'drained' | 'timeout' }
+) & { /** Not ended yet. */ readonly left: readonly string[]; readonly total: number };
+
+/** How often a drain looks whether a budget permits the next eviction. */
+const LOOK_NS = 1_000_000_000n;
+
+export function isUnderWay(drain: Drain | undefined): drain is Drain {
+  return drain !== undefined && drain.over === undefined;
+}
+
+/** When a drain looks again. undefined: none is under way. */
+export function drainDueNs(drain: Drain | undefined): bigint | undefined {
+  if (!isUnderWay(drain)) return undefined;
+  const lookNs = drain.lookedNs + LOOK_NS;
+  return drain.endsNs !== undefined && drain.endsNs < lookNs ? drain.endsNs : lookNs;
+}

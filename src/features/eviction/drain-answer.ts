@@ -1,0 +1,96 @@
+import * as z from 'zod/mini';
+import { isUnderWay, type Drain } from '../../core/drain/drain.js';
+import { drainPlan } from '../../core/drain/drain-step.js';
+import { withPausedWorkloads } from '../../core/pause/paused-workloads.js';
+import { UnavailableError, UsageError } from '../../errors.js';
+import type { ApiAnswer } from '../../http/route.js';
+import type { Monitor } from '../../monitor/loop.js';
+import type { EvictionParts } from './eviction-answer.js';
+
+export interface DrainParts extends Omit<EvictionParts, 'monitor'> {
+  readonly monitor: Pick<Monitor, 'ask' | 'remaining'>;
+}
+
+/** GET /api/v1/drain. null: the node is not cordoned. */
+export interface DrainDocument {
+  readonly drain: {
+    readonly state: 'draining' | NonNullable<Drain['over']>;
+    readonly total: number;
+    readonly left: readonly { readonly name: string; readonly path: string; readonly evicting: boolean; readonly waits?: string }[];
+  } | null;
+}
+
+/** POST /api/v1/drain. */
+export interface DrainPlanDocument extends DrainDocument {
+  readonly dryRun: boolean;
+  readonly ends: readonly string[];
+  readonly stays: readonly { readonly name: string; readonly why: string }[];
+}
+
+const NS_PER_SECOND = 1_000_000_000n;
+
+export function drainOf({ monitor }: Pick<DrainParts, 'monitor'>): ApiAnswer {
+  return { json: documentOf(monitor.remaining.drain) };
+}
+
+/** `evictd drain`. @throws UsageError, UnavailableError */
+export function drainBy(body: string, parts: DrainParts): ApiAnswer {
+  const { timeoutSeconds, graceSeconds, dryRun } = drainRequestOf(body);
+  const { policy, state } = parts.standing();
+  const { drain } = parts.monitor.remaining;
+  if (isUnderWay(drain)) {
+    const message = `a drain is under way: ${String(drain.pending.length)} of ${String(drain.total)} workloads have not ended`;
+    throw new UnavailableError('EVICTD_DRAIN_UNDER_WAY', message, { hint: 'evictd uncordon ends it' });
+  }
+  const found = withPausedWorkloads({ candidates: parts.candidates }, state.pauses).candidates();
+  const { ends, stays } = drainPlan({ policy, state, found, nowNs: process.hrtime.bigint() });
+  if (!dryRun) {
+    const limits = {
+      ...(timeoutSeconds !== undefined && { timeoutNs: BigInt(timeoutSeconds) * NS_PER_SECOND }),
+      ...(graceSeconds !== undefined && { graceNs: BigInt(graceSeconds) * NS_PER_SECOND }),
+    };
+    ask(parts, { kind: 'drain', ...limits });
+  }
+  const plan: DrainPlanDocument = {
+    ...documentOf(parts.monitor.remaining.drain),
+    dryRun,
+    ends: ends.map(({ name }) => name),
+    stays: stays.map(({ workload: { name }, why }) => ({ name, why })),
+  };
+  return { json: plan };
+}
+
+/** `evictd cordon` and `evictd uncordon`. @throws UnavailableError */
+export function cordonBy(kind: 'cordon' | 'uncordon', parts: Pick<DrainParts, 'monitor'>): ApiAnswer {
+  ask(parts, { kind });
+  return drainOf(parts);
+}
+
+function ask({ monitor }: Pick<DrainParts, 'monitor'>, request: NonNullable<Parameters<Monitor['ask']>[0]['request']>): void {
+  if (!monitor.ask({ source: 'request', request })) throw new UnavailableError('EVICTD_API_STOPPING', 'evictd is stopping');
+}
+
+function documentOf(drain: Drain | undefined): DrainDocument {
+  if (drain === undefined) return { drain: null };
+  const left = drain.pending.map(({ name, path, decision, waits }) => {
+    return { name, path, evicting: decision !== undefined, ...(waits !== undefined && { waits }) };
+  });
+  return { drain: { state: drain.over ?? 'draining', total: drain.total, left } };
+}
+
+function drainRequestOf(body: string) {
+  let json: unknown;
+  try {
+    json = JSON.parse(body);
+  } catch {
+    // not JSON
+  }
+  const seconds = z.optional(z.int().check(z.nonnegative(), z.lte(2 ** 31 - 1)));
+  const schema = z.strictObject({ timeoutSeconds: seconds, graceSeconds: seconds, dryRun: z._default(z.boolean(), false) });
+  const { data, error } = schema.safeParse(json);
+  if (data !== undefined) return data;
+  const [issue] = error.issues;
+  const why = [...(issue?.path ?? []), issue?.message ?? ''].join(': ');
+  const hint = 'for example {"timeoutSeconds": 600, "graceSeconds": 30, "dryRun": true}; each may be left out';
+  throw new UsageError('EVICTD_DRAIN_REQUEST', `this is no request for a drain: ${why}`, { hint });
+}

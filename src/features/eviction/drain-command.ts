@@ -1,0 +1,104 @@
+import { setTimeout } from 'node:timers/promises';
+import { Command } from 'commander';
+import type { MakeCommand } from '../../cli/output/command.js';
+import { USAGE_AND_CONFIG, withHelp } from '../../cli/output/help.js';
+import type { Io } from '../../cli/output/io.js';
+import { addConfigOptions, configFromOptions, type ConfigOptions } from '../../cli/output/options.js';
+import type { Config } from '../../config/config.js';
+import { printable } from '../../core/name/printable.js';
+import { UnavailableError } from '../../errors.js';
+import { askEvictd } from '../../node/control-client.js';
+import { asked, wholeSeconds } from './command.js';
+import type { DrainDocument, DrainPlanDocument } from './drain-answer.js';
+
+interface DrainOptions extends ConfigOptions {
+  readonly timeout?: number;
+  readonly grace?: number;
+  readonly dryRun?: boolean;
+}
+
+const LOOK_MS = 500;
+/** So long an evictd that was killed may take to start again. */
+const AWAY_LOOKS = 120;
+
+const EXIT = { 0: 'done', 1: 'failure at run time', ...USAGE_AND_CONFIG, 75: 'no evictd guards the node, or it does not answer' };
+
+/** `evictd drain`. */
+export const drain: MakeCommand = ({ io }) => {
+  const command = new Command('drain')
+    .description('end every workload that may be ended, within the disruption budgets')
+    .option('--timeout <time>', 'give up after this time, in whole seconds (default: never)', wholeSeconds)
+    .option('--grace <time>', 'from SIGTERM to SIGKILL, in whole seconds (default: that of the workload, else 30s)', wholeSeconds)
+    .option('--dry-run', 'only say what would end and what would stay');
+  return withHelp(addConfigOptions(command), {
+    about: [
+      'For maintenance, as kubectl drain: cordons the node, ends the workloads that run now, and waits until they have ended. Where a budget permits no eviction it waits until another workload of it is up. The drain goes on if this command ends or evictd is restarted; evictd uncordon ends it.',
+    ],
+    examples: ['evictd drain --dry-run', 'evictd drain --timeout 10m && systemctl reboot'],
+    exit: { ...EXIT, 0: 'all have ended', 75: 'the time is over, a drain is under way, or no evictd guards the node' },
+  }).action(async ({ timeout, grace, dryRun = false, ...options }: DrainOptions) => {
+    const { config } = configFromOptions(options);
+    const body = JSON.stringify({ timeoutSeconds: timeout, graceSeconds: grace, dryRun });
+    const plan = (await asked(config, { method: 'POST', path: '/api/v1/drain', body })) as DrainPlanDocument;
+    for (const { name, why } of plan.stays) io.stdout(`${printable(name)} stays: ${why}\n`);
+    if (dryRun) for (const name of plan.ends) io.stdout(`${printable(name)} would be evicted\n`);
+    else io.stdout(`${await followed(config, io)}\n`);
+  });
+};
+
+/** `evictd cordon`, `evictd uncordon`. */
+export const cordon: MakeCommand = ({ io }) =>
+  withHelp(addConfigOptions(new Command('cordon').description('let no workload start that does not tolerate it')), {
+    about: [
+      'Sets the taint node.kubernetes.io/unschedulable:NoSchedule until evictd uncordon or a reboot: evictd admit refuses workloads that do not tolerate it. Nothing is ended.',
+    ],
+    examples: ['evictd cordon'],
+    exit: EXIT,
+  }).action(async (options: ConfigOptions) => {
+    await asked(configFromOptions(options).config, { method: 'POST', path: '/api/v1/cordon' });
+    io.stdout('the node is cordoned\n');
+  });
+
+export const uncordon: MakeCommand = ({ io }) =>
+  withHelp(addConfigOptions(new Command('uncordon').description('let workloads start again, and end a drain')), {
+    about: ['evictd starts nothing that it has ended: evictd history --type eviction lists what a drain has ended.'],
+    examples: ['evictd uncordon'],
+    exit: EXIT,
+  }).action(async (options: ConfigOptions) => {
+    await asked(configFromOptions(options).config, { method: 'POST', path: '/api/v1/uncordon' });
+    io.stdout('the node is not cordoned\n');
+  });
+
+/** Says what the drain does until it is over. @throws UnavailableError  its time is over, or it was ended */
+async function followed(config: Config, io: Io): Promise<string> {
+  const said = new Set<string>();
+  const say = (line: string): void => {
+    if (!said.has(line)) io.stdout(`${line}\n`);
+    said.add(line);
+  };
+  let away = 0;
+  for (;;) {
+    const answer = (await askEvictd(config, { method: 'GET', path: '/api/v1/drain' }).catch(() => undefined)) as DrainDocument | undefined;
+    if (answer === undefined) {
+      if ((away += 1) < AWAY_LOOKS) {
+        await setTimeout(LOOK_MS);
+        continue;
+      }
+      throw new UnavailableError('EVICTD_EVICT_NO_INSTANCE', 'evictd has ended', { hint: 'the drain goes on when it is started again' });
+    }
+    away = 0;
+    const { drain: now } = answer;
+    if (now === null || now.state === 'cordoned') throw new UnavailableError('EVICTD_DRAIN_ENDED', 'an operator has ended the drain');
+    if (now.state === 'drained') return `the node is drained: ${String(now.total)} ended`;
+    const left = now.left.map(({ name }) => printable(name)).join(', ');
+    if (now.state === 'timeout') {
+      const hint = 'evictd drain tries again; evictd uncordon lets workloads start';
+      throw new UnavailableError('EVICTD_DRAIN_TIMEOUT', `the time of the drain is over; not ended: ${left}`, { hint });
+    }
+    for (const { name, evicting, waits } of now.left) {
+      if (evicting) say(`${printable(name)} is being evicted`);
+      else if (waits !== undefined) say(`${printable(name)} waits: ${waits}`);
+    }
+    await setTimeout(LOOK_MS);
+  }
+}
