@@ -77,14 +77,19 @@ test('recorded pods under another configuration: those of its runtimes, by its r
       path: `/k8s.io/${name}`,
       runtime: { endpoint: 'unix:///r', podId: 'p', containers: [], isPod: true, labels: { app: name }, byKubelet: false, ...part },
     });
+  const gpu = { key: 'gpu', operator: 'Exists', value: '', effect: '' };
   const { usages } = candidates(
-    [pod('a', { priority: 5, terminationGracePeriodNs: 7n }), Mi],
+    [{ ...pod('a', { priority: 5, terminationGracePeriodNs: 7n }), tolerations: [gpu] }, Mi],
     [pod('b', { priority: 5 }), Mi],
     [pod('kube', { byKubelet: true }), Mi],
     [pod('other', { endpoint: 'unix:///s' }), Mi],
   );
   const sources = [{ cri: { endpoint: 'unix:///r' } }];
-  const under = workloadsUnder(config(sources, [{ match: { labels: { app: 'b' } }, priority: 9 }]), recordedWith(sources), node);
+  const under = workloadsUnder(
+    config(sources, [{ match: { labels: { app: 'b' } }, priority: 9, tolerations: [gpu] }]),
+    recordedWith(sources),
+    node,
+  );
   const said = under(usages).map(({ workload: { name, priority, terminationGracePeriodNs, protection } }) => {
     return [name, priority, terminationGracePeriodNs, protection?.kind];
   });
@@ -93,6 +98,7 @@ test('recorded pods under another configuration: those of its runtimes, by its r
     ['b', 9, undefined, undefined],
     ['kube', 0, undefined, 'kubelet'],
   ]);
+  expect(under(usages).map(({ workload: { tolerations } }) => tolerations)).toEqual([undefined, [gpu], undefined]);
 });
 
 test('recorded Docker containers keep their names, and rules match them by name and by cgroup', () => {
