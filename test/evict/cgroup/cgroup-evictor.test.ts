@@ -14,6 +14,8 @@ import { holdMemory } from '../../support/hold-memory.js';
 
 const hierarchies = readHierarchies();
 const evictor = openCgroupEvictor(native, hierarchies);
+/** cgroup.kill needs no list of processes. */
+const isV2 = hierarchies.memory?.version === 2;
 
 const workload = ({ path, dir }: TestCgroup, protection?: Protection): Workload =>
   anyWorkload(path.slice(1), { id: path, path, startOrder: statSync(dir, { bigint: true }).ino, protection });
@@ -48,7 +50,8 @@ describe('SIGKILL', () => {
     await eventually('30 MiB', () => (kill.read().usageBytes ?? 0n) > 30n * 1024n * 1024n);
     const sent = kill.kill();
     expect(sent.error).toBeUndefined();
-    expect(sent.processes).toBeGreaterThanOrEqual(4); // sleep; sh, tail and sleep
+    if (isV2) expect(sent.processes).toBeUndefined();
+    else expect(sent.processes).toBeGreaterThanOrEqual(4); // sleep; sh, tail and sleep
     await killAll(kill);
     expect(await ended).toBe('SIGKILL');
     await eventually('the memory', () => (kill.read().usageBytes ?? 0n) < 4n * 1024n * 1024n);
@@ -136,7 +139,7 @@ describe('a victim that is not what it was', () => {
 
   test('empty by now: gone already', () => {
     const kill = begin();
-    expect(kill.kill()).toMatchObject({ processes: 0, error: undefined });
+    expect(kill.kill()).toMatchObject({ processes: isV2 ? undefined : 0, error: undefined });
     expect(kill.read()).toMatchObject({ processes: 0, removed: false });
   });
 });

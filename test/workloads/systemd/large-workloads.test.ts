@@ -39,6 +39,7 @@ describe('inotify watches', () => {
     const before = inotifyWatches().length;
     await slice.child(`${name}-a.slice`).child('web.service').spawn('sleep', ['600']);
     const scope = slice.child('hostile.scope');
+    await scope.spawn('sleep', ['600']);
     makeWide(scope.dir, 5_000);
     makeDeep(scope.dir, 200);
     const found = ofSlice();
