@@ -21,10 +21,16 @@ const HALTS = {
 type Refusal = Protection | keyof typeof HALTS;
 
 /** undefined: it may be ended. Budgets are another question. */
-export function refusalOf({ policy, state, found, nowNs }: Disrupting, workload: Workload): Refusal | undefined {
+export function refusalOf(context: Disrupting, workload: Workload): Refusal | undefined {
+  const { policy, state } = context;
   if (!policy.hasWorkloadSource) return 'no source';
   if (policy.shuttingDown) return 'shutdown';
   if (fullPause(state.pauses) !== undefined) return 'paused';
+  return ownRefusal(context, workload);
+}
+
+/** What protects this workload, whether or not evictd ends any workload now. */
+export function ownRefusal({ state, found, nowNs }: Disrupting, workload: Workload): Protection | undefined {
   if (workload.protection !== undefined) return workload.protection;
   if (nowNs < (state.failedKills.get(workload.id) ?? nowNs)) return { kind: 'kill-failed' };
   return found.veto?.(workload);

@@ -5,7 +5,7 @@ import type { StepInput } from '../decide/step-input.js';
 import type { Candidates, Workload } from '../workload/workload.js';
 import type { DisruptionCause } from '../disruption/disruption-cause.js';
 import { drainDueNs, isUnderWay, type Drain, type DrainedWorkload, type DrainEffect } from './drain.js';
-import { refusalOf, refusalText, type Disrupting } from '../disruption/refusal.js';
+import { ownRefusal, refusalOf, refusalText, type Disrupting } from '../disruption/refusal.js';
 import { evictionFailure } from './workload-eviction.js';
 
 export interface DrainStep {
@@ -77,10 +77,9 @@ export function drainPlan(context: Disrupting): {
 
 /** Why it stays for good. A pause or a budget that permits nothing now may end. */
 function hindrance(context: Disrupting, state: Disrupting['state'], workload: Workload): string | undefined {
-  const refusal = refusalOf(context, workload);
-  const kind = typeof refusal === 'object' ? refusal.kind : undefined;
-  if (kind === 'vacant' || kind === 'removed') return 'absent';
-  if (typeof refusal === 'object' && kind !== 'paused' && kind !== 'kill-failed') return refusalText(refusal);
+  const refusal = ownRefusal(context, workload);
+  if (refusal?.kind === 'vacant' || refusal?.kind === 'removed') return 'absent';
+  if (refusal !== undefined && refusal.kind !== 'paused' && refusal.kind !== 'kill-failed') return refusalText(refusal);
   const failure = evictionFailure(context, state, workload);
   return failure?.code === 500 ? failure.message : undefined;
 }

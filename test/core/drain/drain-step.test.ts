@@ -38,6 +38,12 @@ test('one after the other, as they come back; what is protected stays', () => {
   expect(made.state.drain).toMatchObject({ over: 'drained', total: 3 });
 });
 
+test('while no workload is ended at all, it is for the same workloads, and waits', () => {
+  const made = run({ hasWorkloadSource: false });
+  expect(made.said(1, {}, {}, drain())).toEqual(['drain begin 3/3']);
+  expect(left(made)).toEqual(['web-1 waits', 'web-2 waits', 'web-3 waits']);
+});
+
 test('it looks once a second whether a budget permits the next one', () => {
   const made = run();
   made.said(1, {}, {}, drain());
