@@ -1,7 +1,7 @@
 import type { EvictionInFlight } from '../decide/eviction.js';
 import type { OperatingSystem } from '../signal/operating-system.js';
 import { compileMatch, namedOf, patternsOf, type Rule } from '../workload/rule.js';
-import type { Candidates, Workload } from '../workload/workload.js';
+import type { Candidates, Protection, Workload } from '../workload/workload.js';
 
 /** Whether a workload that is not healthy may be evicted: as its budget permits, or always (unhealthyPodEvictionPolicy). */
 export const UNHEALTHY_POLICIES = ['IfHealthyBudget', 'AlwaysAllow'] as const;
@@ -57,8 +57,35 @@ export function budgetStatus(
   return { expected, currentHealthy, desiredHealthy, disruptionsAllowed: Math.max(0, currentHealthy - desiredHealthy) };
 }
 
+/**
+ * Candidates of which each is asked once. A veto reads processes, and says only once that a preference has changed: the second
+ * question would end a workload that is protected by now.
+ */
+export interface AskedOnce extends Candidates {
+  /** The workloads of a budget that have a process. */
+  readonly presentOf: (budget: PolicyBudget) => readonly Workload[];
+}
+
+export function askedOnce(found: Candidates): AskedOnce {
+  const ask = found.veto;
+  const answers = new Map<string, Protection | undefined>();
+  const veto = (workload: Workload): Protection | undefined => {
+    if (!answers.has(workload.id)) answers.set(workload.id, ask?.(workload));
+    return answers.get(workload.id);
+  };
+  const present = new Map<PolicyBudget, readonly Workload[]>();
+  const presentOf = (budget: PolicyBudget): readonly Workload[] => {
+    const known = present.get(budget);
+    if (known !== undefined) return known;
+    const own = found.usages.flatMap(({ workload }) => (isOfBudget(budget, workload) && isPresent(workload, veto) ? [workload] : []));
+    present.set(budget, own);
+    return own;
+  };
+  return { ...found, ...(ask && { veto }), presentOf };
+}
+
 /** The workloads of a machine, as far as budgets need them. */
-export interface Disruptable extends Pick<Candidates, 'usages' | 'veto'> {
+export interface Disruptable extends Pick<AskedOnce, 'presentOf' | 'veto'> {
   /** Ids of the workloads that are being ended. */
   readonly ending: ReadonlySet<string>;
   /** By name of a budget: how many there were before evictions by an operator. Left out: none is known. */
@@ -84,17 +111,21 @@ export interface Disrupted {
 
 /** The workloads of a step or of a question of an operator. */
 export function disruptable(
-  { usages, veto }: Pick<Candidates, 'usages' | 'veto'>,
+  { presentOf, veto }: Pick<AskedOnce, 'presentOf' | 'veto'>,
   { evictions, disruptedBudgets }: Disrupted,
   nowNs: bigint,
 ): Disruptable {
-  const known = [...disruptedBudgets].filter(([, { atNs }]) => nowNs - atNs < REMEMBERED_NS);
   return {
-    usages,
+    presentOf,
     ...(veto && { veto }),
     ending: endingIds(evictions),
-    before: new Map(known.map(([name, { expected }]) => [name, expected])),
+    before: new Map([...remembered(disruptedBudgets, nowNs)].map(([name, { expected }]) => [name, expected])),
   };
+}
+
+/** Without what is known for too long. */
+export function remembered(budgets: DisruptedBudgets, nowNs: bigint): DisruptedBudgets {
+  return new Map([...budgets].filter(([, { atNs }]) => nowNs - atNs < REMEMBERED_NS));
 }
 
 /** It has a process, and is not being ended. */
@@ -109,9 +140,9 @@ function isPresent(workload: Workload, veto: Candidates['veto']): boolean {
 
 /** What a budget permits now. A protected workload counts as any other. */
 export function statusNow(budget: PolicyBudget, among: Disruptable): BudgetStatus {
-  const present = among.usages.filter(({ workload }) => isOfBudget(budget, workload) && isPresent(workload, among.veto));
+  const present = among.presentOf(budget);
   const expected = Math.max(present.length, among.before?.get(budget.name) ?? 0);
-  return budgetStatus(budget, expected, present.filter(({ workload: { id } }) => !among.ending.has(id)).length);
+  return budgetStatus(budget, expected, present.filter(({ id }) => !among.ending.has(id)).length);
 }
 
 /** The names of the budgets that would not permit this eviction. Node pressure does not ask them. */

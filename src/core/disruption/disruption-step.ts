@@ -3,9 +3,11 @@ import type { StepInput } from '../decide/step-input.js';
 import type { Policy, State } from '../decide/state.js';
 import { choiceOf, decide, type Choice } from '../rank/eviction-decision.js';
 import { rank } from '../rank/rank.js';
-import type { Candidates, Workload } from '../workload/workload.js';
+import type { Workload } from '../workload/workload.js';
 import { stepTaints } from './taint-step.js';
+import { askedOnce, type AskedOnce } from './disruption-budget.js';
 import type { DisruptionCause, Disruptions } from './disruption-cause.js';
+import { isUnderWay } from '../drain/drain.js';
 import { afterEvictions, stepDrain } from '../drain/drain-step.js';
 import { refusalOf, type Disrupting } from './refusal.js';
 import { asksBudgets, evictionFailure, withDisrupted } from '../drain/workload-eviction.js';
@@ -22,14 +24,15 @@ export function stepDisruptions(
   made: { readonly state: State; readonly effects: readonly Effect[] },
   input: StepInput,
 ): { readonly state: State; readonly effects: readonly Effect[]; readonly isAwaiting: boolean } | undefined {
-  let read: Candidates | undefined;
-  const candidates = (): Candidates => (read ??= input.candidates());
+  let read: AskedOnce | undefined;
+  const candidates = (): AskedOnce => (read ??= askedOnce(input.candidates()));
   const tainted = stepTaints(policy, made.state, { ...input, candidates });
   const ofTaints = { state: tainted.state, effects: [...made.effects, ...tainted.effects] };
   const { state, effects: before, causes } = stepDrain(policy, ofTaints, input, candidates);
-  const asked = withRequest(new Map([...state.disruptions, ...causes, ...tainted.causes]), input);
-  const isChanged = state !== made.state || before.length > made.effects.length;
-  if (asked.size === 0) return isChanged ? { state, effects: before, isAwaiting: false } : undefined;
+  const outstanding = [...state.disruptions].filter(([id, cause]) => isStillAsked(id, cause, state.drain, tainted));
+  const asked = withRequest(new Map([...outstanding, ...causes, ...tainted.causes]), input);
+  const isChanged = state !== made.state || before.length > made.effects.length || state.disruptions.size > 0;
+  if (asked.size === 0) return isChanged ? { state: { ...state, disruptions: asked }, effects: before, isAwaiting: false } : undefined;
   const found = candidates();
   const waiting = new Map<string, DisruptionCause>();
   const context = { policy, state, found, nowNs: input.nowNs };
@@ -51,6 +54,12 @@ export function stepDisruptions(
     effects: [...before, ...effects],
     isAwaiting: waiting.size > 0,
   };
+}
+
+/** By now the drain may be over, or the taint gone. A comparison with the taints finds all that are to end for them. */
+function isStillAsked(id: string, { reason }: DisruptionCause, drain: State['drain'], { found }: ReturnType<typeof stepTaints>): boolean {
+  if (reason === 'drain') return isUnderWay(drain) && drain.pending.some((one) => one.id === id);
+  return reason !== 'taint' || found === undefined;
 }
 
 function withRequest(before: Disruptions, { request }: StepInput): Disruptions {

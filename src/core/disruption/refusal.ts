@@ -2,12 +2,13 @@ import type { Policy, State } from '../decide/state.js';
 import { fullPause } from '../pause/operator-pause.js';
 import { protectionText } from '../rank/rank.js';
 import type { Candidates, Protection, Workload } from '../workload/workload.js';
+import type { AskedOnce } from './disruption-budget.js';
 
 /** What the disruptions of one step share. */
 export interface Disrupting {
   readonly policy: Policy;
   readonly state: Pick<State, 'failedKills' | 'layout' | 'pauses' | 'disruptedBudgets' | 'evictions'>;
-  readonly found: Candidates;
+  readonly found: AskedOnce;
   readonly nowNs: bigint;
 }
 
@@ -34,6 +35,11 @@ export function ownRefusal({ state, found, nowNs }: Disrupting, workload: Worklo
   if (workload.protection !== undefined) return workload.protection;
   if (nowNs < (state.failedKills.get(workload.id) ?? nowNs)) return { kind: 'kill-failed' };
   return found.veto?.(workload);
+}
+
+/** It is no candidate now, and may run on: it cannot be read, or its container runtime has not answered yet. */
+export function isOutOfSight(path: string, { unreadable, awaitedRuntimes = [] }: Candidates): boolean {
+  return awaitedRuntimes.length > 0 || unreadable.some((one) => one.path === path);
 }
 
 export function refusalText(refusal: Refusal): string {

@@ -5,6 +5,7 @@ import { formatDuration } from '../quantity/duration.js';
 import type { Candidates, Workload } from '../workload/workload.js';
 import type { DisruptionCause } from './disruption-cause.js';
 import { UNSCHEDULABLE_TAINT } from './node-taints.js';
+import { isOutOfSight } from './refusal.js';
 import { isSameTaint, taintText, type Taint } from './taint.js';
 import { minTolerationSeconds, taintEviction, type TaintedWorkload, type TaintEvictions } from './taint-eviction.js';
 import { findMatchingUntoleratedTaint, toleratesTaint, type Toleration } from './toleration.js';
@@ -117,11 +118,8 @@ function compare(policy: Policy, state: State, taints: readonly Taint[], found: 
 }
 
 /** Evictions of workloads that cannot be read now. Those of workloads that have ended are dropped. */
-function remaining(
-  evictions: TaintEvictions,
-  { unreadable, awaitedRuntimes = [] }: Candidates,
-): readonly (readonly [string, TaintedWorkload])[] {
-  return [...evictions].filter(([, { path }]) => awaitedRuntimes.length > 0 || unreadable.some((one) => one.path === path));
+function remaining(evictions: TaintEvictions, found: Candidates): readonly (readonly [string, TaintedWorkload])[] {
+  return [...evictions].filter(([, { path }]) => isOutOfSight(path, found));
 }
 
 /** A dry run ends nothing, and decides each eviction once. */

@@ -3,9 +3,10 @@ import type { Decision, Outcome } from '../decide/eviction.js';
 import type { Policy, State } from '../decide/state.js';
 import type { StepInput } from '../decide/step-input.js';
 import type { Candidates, Workload } from '../workload/workload.js';
+import { remembered, type AskedOnce } from '../disruption/disruption-budget.js';
 import type { DisruptionCause } from '../disruption/disruption-cause.js';
 import { drainDueNs, isUnderWay, type Drain, type DrainedWorkload, type DrainEffect } from './drain.js';
-import { ownRefusal, refusalOf, refusalText, type Disrupting } from '../disruption/refusal.js';
+import { isOutOfSight, ownRefusal, refusalOf, refusalText, type Disrupting } from '../disruption/refusal.js';
 import { evictionFailure } from './workload-eviction.js';
 
 export interface DrainStep {
@@ -18,7 +19,7 @@ export interface DrainStep {
 type Made = Pick<DrainStep, 'state' | 'effects'>;
 
 /** The drain's part of a step, before the evictions: an operator begins or ends it, it is over, or it goes on. */
-export function stepDrain(policy: Policy, made: Made, input: StepInput, candidates: () => Candidates): DrainStep {
+export function stepDrain(policy: Policy, made: Made, input: StepInput, candidates: () => AskedOnce): DrainStep {
   const { state, effects } = withRequest(policy, made, input, candidates);
   const none = { state, effects, causes: new Map<string, DisruptionCause>() };
   const { drain } = state;
@@ -31,8 +32,8 @@ export function stepDrain(policy: Policy, made: Made, input: StepInput, candidat
   const pending = drain.pending.flatMap((one) => stillPending(one, state, outcomes, found));
   const because = pending.length === 0 ? 'drained' : nowNs >= (drain.endsNs ?? nowNs + 1n) ? 'timeout' : undefined;
   const next: Drain = { ...drain, pending, lookedNs: nowNs, ...(because && { over: because }) };
-  const remembered = new Map([...state.disruptedBudgets].map(([name, { expected }]) => [name, { expected, atNs: nowNs }]));
-  const looked = { ...state, drain: next, disruptedBudgets: remembered };
+  const budgets = [...remembered(state.disruptedBudgets, nowNs)].map(([name, { expected }]) => [name, { expected, atNs: nowNs }] as const);
+  const looked = { ...state, drain: next, disruptedBudgets: new Map(budgets) };
   if (because !== undefined) return { ...none, state: looked, effects: [...effects, effectOf({ event: 'end', because }, next)] };
   const grace = drain.graceNs === undefined ? {} : { graceNs: drain.graceNs };
   const cause: DisruptionCause = { kind: 'disruption', reason: 'drain', message: 'the node is drained', ...grace };
@@ -40,7 +41,7 @@ export function stepDrain(policy: Policy, made: Made, input: StepInput, candidat
   return { state: looked, effects, causes: new Map(undecided.map(({ id }) => [id, cause])) };
 }
 
-function withRequest(policy: Policy, { state, effects }: Made, { request, nowNs }: StepInput, candidates: () => Candidates): Made {
+function withRequest(policy: Policy, { state, effects }: Made, { request, nowNs }: StepInput, candidates: () => AskedOnce): Made {
   const { drain: before } = state;
   const changed = (drain: Drain | undefined, event: 'cordon' | 'begin' | 'uncordon'): Made => {
     return { state: { ...state, drain }, effects: [...effects, effectOf({ event }, drain ?? before)] };
@@ -84,12 +85,7 @@ function hindrance(context: Disrupting, state: Disrupting['state'], workload: Wo
   return failure?.code === 500 ? failure.message : undefined;
 }
 
-function stillPending(
-  one: DrainedWorkload,
-  { evictions }: State,
-  outcomes: readonly Outcome[],
-  { usages, veto }: Candidates,
-): DrainedWorkload[] {
+function stillPending(one: DrainedWorkload, { evictions }: State, outcomes: readonly Outcome[], found: Candidates): DrainedWorkload[] {
   const { id, name, path, decision } = one;
   const isOf = ({ serial, victim }: Decision): boolean =>
     serial === decision || (victim.workload.id === id && victim.process === undefined);
@@ -98,9 +94,10 @@ function stillPending(
   const outcome = outcomes.find((over) => isOf(over.decision));
   const hasFailed = outcome?.result === 'failed' || outcome?.result === 'abandoned';
   if ((outcome !== undefined || decision !== undefined) && !hasFailed) return [];
-  const workload = usages.find((usage) => usage.workload.id === id)?.workload;
-  const kind = workload && veto?.(workload)?.kind;
-  return workload === undefined || kind === 'vacant' || kind === 'removed' ? [] : [{ id, name, path }];
+  const workload = found.usages.find((usage) => usage.workload.id === id)?.workload;
+  if (workload === undefined) return isOutOfSight(path, found) ? [{ id, name, path }] : [];
+  const kind = found.veto?.(workload)?.kind;
+  return kind === 'vacant' || kind === 'removed' ? [] : [{ id, name, path }];
 }
 
 /** The drain after the evictions of its step: which are decided, and why others wait. */

@@ -1,13 +1,21 @@
 import type { Effect } from '../decide/effect.js';
 import type { Policy } from '../decide/state.js';
-import type { Candidates, Workload } from '../workload/workload.js';
-import { disruptable, isHealthy, isOfBudget, statusNow, type Disrupted, type DisruptedBudgets } from '../disruption/disruption-budget.js';
+import type { Workload } from '../workload/workload.js';
+import {
+  disruptable,
+  isHealthy,
+  isOfBudget,
+  statusNow,
+  type AskedOnce,
+  type Disrupted,
+  type DisruptedBudgets,
+} from '../disruption/disruption-budget.js';
 import type { DisruptionCause } from '../disruption/disruption-cause.js';
 import { evictPod, type EvictionFailure, type EvictionRequest, type PodBudget } from './pod-eviction.js';
 
 interface BudgetContext {
   readonly policy: Pick<Policy, 'disruptionBudgets' | 'dryRun'>;
-  readonly found: Candidates;
+  readonly found: AskedOnce;
   readonly nowNs: bigint;
 }
 

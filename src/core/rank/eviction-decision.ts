@@ -3,7 +3,7 @@ import { withoutBases } from '../budget/growth-base.js';
 import { repeatedGrowers } from '../budget/repeated-eviction.js';
 import { inFlight, type Decision, type UnitDecision } from '../decide/eviction.js';
 import type { Effect } from '../decide/effect.js';
-import { endingIds, violatedBudgets } from '../disruption/disruption-budget.js';
+import { askedOnce, endingIds, violatedBudgets, type AskedOnce } from '../disruption/disruption-budget.js';
 import type { DisruptionCause } from '../disruption/disruption-cause.js';
 import type { DiskHolder } from '../disk/filesystem-holders.js';
 import type { EvictionCause } from './eviction-cause.js';
@@ -44,7 +44,7 @@ export interface Victim {
   readonly victim: RankedWorkload;
   readonly ranking: readonly RankedWorkload[];
   /** The candidates that it was selected from. */
-  readonly found: Candidates;
+  readonly found: Candidates | AskedOnce;
   readonly holders?: readonly DiskHolder[] | undefined;
   /** undefined: not a systemd unit, or its processes get signals. */
   readonly unitStop?: UnitStop | undefined;
@@ -96,9 +96,12 @@ function hasBase({ kind }: EvictionCause): boolean {
   return kind === 'threshold' || kind === 'storage-limit';
 }
 
-function violated({ disruptionBudgets = [] }: Policy, choice: Choice, victim: RankedWorkload, found: Candidates): readonly string[] {
+/** Node pressure examines no processes for it: its victim gets its signal first. */
+function violated({ disruptionBudgets = [] }: Policy, choice: Choice, victim: RankedWorkload, found: Victim['found']): readonly string[] {
   if (disruptionBudgets.length === 0 || victim.process !== undefined) return []; // the workload goes on without one process
-  return violatedBudgets(disruptionBudgets, victim.workload, { ...found, ending: endingIds(choice.evictions) });
+  const { veto: _, ...unasked } = found;
+  const among = 'presentOf' in found ? found : askedOnce(unasked);
+  return violatedBudgets(disruptionBudgets, victim.workload, { ...among, ending: endingIds(choice.evictions) });
 }
 
 function unitDecision(

@@ -4,6 +4,7 @@ import { PREEMPTION_POLICIES } from '../../core/disruption/priority-class.js';
 import { admitByRequests, requestedBytes, type RequestAnswer, type RequestingApplicant } from '../../core/disruption/request-admission.js';
 import type { DisruptionCause } from '../../core/disruption/disruption-cause.js';
 import { isBeingEvicted } from '../../core/disruption/disruption-step.js';
+import { askedOnce } from '../../core/disruption/disruption-budget.js';
 import { refusalOf } from '../../core/disruption/refusal.js';
 import type { Policy, State } from '../../core/decide/state.js';
 import { withPausedWorkloads } from '../../core/pause/paused-workloads.js';
@@ -62,7 +63,7 @@ function answerNow(applicant: RequestingApplicant, { allocatable, candidates, st
   const configured = allocatable();
   const capacity = configured?.capacity ?? observations.observed.get('memory.available')?.capacity;
   if (capacity === undefined) throw new UnavailableError('EVICTD_PREEMPT_CAPACITY', 'the memory of the node cannot be read');
-  const found = withPausedWorkloads({ candidates }, state.pauses).candidates();
+  const found = askedOnce(withPausedWorkloads({ candidates }, state.pauses).candidates());
   const context = { policy, state, found, nowNs: process.hrtime.bigint() };
   return admitByRequests(applicant, {
     workloads: found.usages.flatMap(({ workload }) => (holdsRequest(workload, found) ? [workload] : [])),

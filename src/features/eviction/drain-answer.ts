@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { askedOnce } from '../../core/disruption/disruption-budget.js';
 import { isUnderWay, type Drain } from '../../core/drain/drain.js';
 import { drainPlan } from '../../core/drain/drain-step.js';
 import { withPausedWorkloads } from '../../core/pause/paused-workloads.js';
@@ -42,7 +43,7 @@ export function drainBy(body: string, parts: DrainParts): ApiAnswer {
     const message = `a drain is under way: ${String(drain.pending.length)} of ${String(drain.total)} workloads have not ended`;
     throw new UnavailableError('EVICTD_DRAIN_UNDER_WAY', message, { hint: 'evictd uncordon ends it' });
   }
-  const found = withPausedWorkloads({ candidates: parts.candidates }, state.pauses).candidates();
+  const found = askedOnce(withPausedWorkloads({ candidates: parts.candidates }, state.pauses).candidates());
   const { ends, stays } = drainPlan({ policy, state, found, nowNs: process.hrtime.bigint() });
   if (!dryRun) {
     const limits = {

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import type { Policy, State } from '../../core/decide/state.js';
+import { askedOnce } from '../../core/disruption/disruption-budget.js';
 import { refusalOf, refusalText } from '../../core/disruption/refusal.js';
 import type { EvictionFailure } from '../../core/drain/pod-eviction.js';
 import { evictionFailure } from '../../core/drain/workload-eviction.js';
@@ -26,7 +27,7 @@ export function evictBy({ body, query }: Pick<ApiRequest, 'body' | 'query'>, par
   const asked = evictionOf(body);
   if ('code' in asked) return failed(asked);
   const { policy, state } = parts.standing();
-  const found = withPausedWorkloads({ candidates: parts.candidates }, state.pauses).candidates();
+  const found = askedOnce(withPausedWorkloads({ candidates: parts.candidates }, state.pauses).candidates());
   const workload = named(asked.name, found);
   if ('code' in workload) return failed(workload);
   const nowNs = process.hrtime.bigint();

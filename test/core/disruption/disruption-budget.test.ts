@@ -1,7 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { budgetStatus, violatedBudgets, type DisruptionLimit, type PolicyBudget } from '../../../src/core/disruption/disruption-budget.js';
+import {
+  askedOnce,
+  budgetStatus,
+  violatedBudgets,
+  type DisruptionLimit,
+  type PolicyBudget,
+} from '../../../src/core/disruption/disruption-budget.js';
 import { decisionMessage } from '../../../src/core/message/message.js';
-import type { Candidates, Protection } from '../../../src/core/workload/workload.js';
+import type { Candidates, Protection, Workload } from '../../../src/core/workload/workload.js';
 import { candidates, Mi, policy, threshold, workload } from '../support.js';
 import { Timeline } from '../timeline.js';
 
@@ -46,11 +52,6 @@ describe('an eviction for node pressure', () => {
 
   const protectedOnes = candidates([workload('web-1'), 300n * Mi], [workload('db', { protection: { kind: 'critical' } }), 10n * Mi]);
 
-  const vacant = (name: string): Candidates => ({
-    ...THREE,
-    veto: (one): Protection | undefined => (one.name === name ? { kind: 'vacant' } : undefined),
-  });
-
   test.each<[rule: string, budgets: readonly PolicyBudget[], violates: readonly string[] | undefined, all?: Candidates]>([
     ['permitted', [budget('web', 'minAvailable 1')], undefined],
     ['not permitted', [budget('web', 'minAvailable 2')], ['web']],
@@ -61,7 +62,6 @@ describe('an eviction for node pressure', () => {
       ['a', 'c'],
     ],
     ['a protected workload counts', [budget('web', 'minAvailable 1', '*')], undefined, protectedOnes],
-    ['a workload without a process does not count', [budget('web', 'minAvailable 1')], ['web'], vacant('web-2')],
   ])('%s', (_rule, budgets, violates, all) => {
     const { decision } = decided(budgets, all);
     expect(decision?.victim.workload.name).toBe('web-1');
@@ -73,9 +73,16 @@ describe('an eviction for node pressure', () => {
     expect(decision && decisionMessage(decision)).toMatch(/; violates the disruption budget web, which node pressure does not ask$/);
   });
 
+  test('examines no processes but those of its victim: the signal comes first', () => {
+    const examined: string[] = [];
+    const veto = ({ name }: Workload): undefined => void examined.push(name);
+    expect(decided([budget('web', 'minAvailable 2')], { ...THREE, veto }).decision?.violates).toEqual(['web']);
+    expect(new Set(examined)).toEqual(new Set(['web-1']));
+  });
+
   test('a workload that is being evicted is not healthy', () => {
     const budgets = [budget('web', 'minAvailable 1')];
-    const violated = (...ending: string[]) => violatedBudgets(budgets, workload('web-2'), { ...THREE, ending: new Set(ending) });
+    const violated = (...ending: string[]) => violatedBudgets(budgets, workload('web-2'), { ...askedOnce(THREE), ending: new Set(ending) });
     expect(violated()).toEqual([]);
     expect(violated('id-web-1')).toEqual(['web']);
     expect(violated('id-web-1', 'id-web-2')).toEqual([]); // it is being ended itself
@@ -104,6 +111,12 @@ describe('evictions that an operator asks for', () => {
     expect(run.said(3, {}, {}, evict('id-web-2'))).toEqual([]);
     expect(run.said(3600, {}, {}, evict('id-web-2'))).toEqual([]);
     expect(run.said(3601, {}, {}, evict('id-web-2'))).toEqual(['evict web-2 grace 30']);
+  });
+
+  test('a workload without a process does not count', () => {
+    const run = made(budget('web', 'minAvailable 2'));
+    run.candidates = { ...run.candidates, veto: ({ name }): Protection | undefined => (name === 'web-2' ? { kind: 'vacant' } : undefined) };
+    expect(run.said(1, {}, {}, evict('id-web-1'))).toEqual([]);
   });
 
   test('another one that has come instead counts', () => {

@@ -66,6 +66,16 @@ describe('a NoExecute taint', () => {
     expect(made.asked).toBe(looks);
   });
 
+  test('that an operator removes ends nothing that systemd was still asked about', () => {
+    const all = candidates(BATCH);
+    const made = new Tainted({ ...all, awaited: () => true });
+    expect(made.look(1, change([MAINTENANCE]))).toEqual([`taint set ${MAINTENANCE}`]);
+    expect(made.state.disruptions.size).toBe(1);
+    made.candidates = all;
+    expect(made.look(1.1, change([], [MAINTENANCE]))).toEqual([`taint removed ${MAINTENANCE}`]);
+    expect(made.look(1.2)).toEqual([]);
+  });
+
   test('that an operator removes cancels what waits', () => {
     const made = new Tainted(candidates(WEB));
     made.look(1, change([MAINTENANCE]));

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { PolicyBudget } from '../../../src/core/disruption/disruption-budget.js';
 import type { Policy } from '../../../src/core/decide/state.js';
+import type { Protection, Workload } from '../../../src/core/workload/workload.js';
 import { candidates, policy, SECOND, workload } from '../support.js';
 import { Timeline } from '../timeline.js';
 
@@ -26,6 +27,8 @@ const drain = (timeoutSeconds?: number) => ({
 });
 const left = ({ state }: Timeline): (string | undefined)[] | undefined =>
   state.drain?.pending.map(({ name, waits }) => (waits ? `${name} waits` : name));
+
+const names = ({ state }: Timeline): string[] | undefined => state.drain?.pending.map(({ name }) => name);
 
 test('one after the other, as they come back; what is protected stays', () => {
   const made = run();
@@ -85,6 +88,61 @@ test('a workload that ends by itself is done; uncordon ends the drain, and a sec
   expect(made.said(4, {}, {}, { request: { kind: 'uncordon' } })).toEqual(['drain uncordon 2/3']);
   expect(made.state.drain).toBeUndefined();
   expect(made.said(6, {})).toEqual([]);
+});
+
+test('what has become protected since the pass stays, and no workload is examined twice in a step', () => {
+  const made = run({ disruptionBudgets: [{ ...two, limit: { ...two.limit, value: 0 } }] });
+  made.candidates = { ...made.candidates, awaited: () => true };
+  made.said(1, {}, {}, drain());
+  const changed = new Set(['web-2']); // a veto says so once
+  const examined: string[] = [];
+  const veto = ({ name }: Workload): Protection | undefined => {
+    examined.push(name);
+    return changed.delete(name) ? { kind: 'changed' } : undefined;
+  };
+  made.candidates = { ...candidates(...WEB, [DB, 1n]), veto };
+  expect(made.said(2, {})).toEqual(['evict web-1 grace 5', 'evict web-3 grace 5']);
+  expect(examined.sort()).toEqual(['web-1', 'web-2', 'web-3']);
+});
+
+test('what is asked of systemd when the drain is over is not ended later', () => {
+  const made = run({ disruptionBudgets: [] });
+  made.candidates = { ...made.candidates, awaited: () => true };
+  expect(made.said(1, {}, {}, drain())).toEqual(['drain begin 3/3']);
+  expect(made.state.disruptions.size).toBe(3);
+  made.candidates = candidates(...WEB);
+  expect(made.said(1.1, {}, {}, { request: { kind: 'uncordon' } })).toEqual(['drain uncordon 3/3']);
+  expect(made.state.disruptions.size).toBe(0);
+  const late = run({ disruptionBudgets: [] });
+  late.candidates = { ...late.candidates, awaited: () => true };
+  late.said(1, {}, {}, drain(1));
+  late.candidates = candidates(...WEB);
+  expect(late.said(2, {})).toEqual(['drain end timeout 3/3']);
+});
+
+test('what cannot be seen for a moment is not over: a container after a restart, a cgroup that cannot be read', () => {
+  for (const hidden of [
+    { awaitedRuntimes: ['/run/containerd.sock'] },
+    { unreadable: [{ name: 'web-2', path: '/web-2', reason: 'EIO' }] },
+  ]) {
+    const made = run();
+    made.candidates = candidates(...WEB.slice(0, 2));
+    made.said(1, {}, {}, drain());
+    made.candidates = { ...candidates(...WEB.slice(0, 1)), ...hidden };
+    made.said(2, {});
+    expect(names(made)).toEqual(['web-1', 'web-2']);
+    made.candidates = candidates(...WEB.slice(0, 1));
+    made.said(3, {});
+    expect(names(made)).toEqual(['web-1']);
+  }
+});
+
+test('how many there were long ago is not how many are expected', () => {
+  const made = run();
+  made.state = { ...made.state, disruptedBudgets: new Map([['web', { expected: 9, atNs: 0n }]]) };
+  made.policy = policy([], { disruptionBudgets: [{ ...two, limit: { ...two.limit, of: 'maxUnavailable' } }] });
+  made.said(4000, {}, {}, drain());
+  expect(made.state.disruptedBudgets).toEqual(new Map([['web', { expected: 3, atNs: 4000n * SECOND }]]));
 });
 
 test('cordon ends nothing', () => {
