@@ -72,7 +72,11 @@ export const SECTIONS: readonly Section[] = [
           text(clearsInSeconds === null ? '' : timeText(clearsInSeconds)),
         ]),
       ),
-      ...taints.filter(({ from }) => from !== 'condition').map(({ taint }) => html('p', { 'data-level': 'yellow' }, `taint ${taint}`)),
+      ...taints
+        .filter(({ from }) => from !== 'condition')
+        .map(({ taint, message }) =>
+          html('p', { 'data-level': 'yellow' }, `taint ${taint}${message === undefined ? '' : ` (${message})`}`),
+        ),
     ],
   },
   { title: 'Eviction budget', show: budget },

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { isConditionTaint } from '../../core/disruption/node-taints.js';
+import { ownTaint } from '../../core/disruption/node-taints.js';
 import { isSameTaint, TAINT_EFFECTS, taintText, type Taint } from '../../core/disruption/taint.js';
 import { tolerationProblems } from '../../core/disruption/toleration-validation.js';
 import type { Toleration } from '../../core/disruption/toleration.js';
@@ -39,8 +39,8 @@ export function distinctTaints(items: readonly ListItem<Taint>[], report: Report
     const refuse = (message: string, hint: string): void => report.issue('EVICTD_CONFIG_TAINT', message, layer.at(path), hint);
     const other = items.slice(0, index).find((earlier) => isSameTaint(earlier.value, value));
     if (other) refuse(`${taintText(value)} and ${taintText(other.value)} have the same key and effect`, 'remove one of them');
-    if (isConditionTaint(value))
-      refuse(`${taintText(value)} stands for a condition of the node`, 'remove it: evictd sets it while the condition lasts');
+    const own = ownTaint(value);
+    if (own) refuse(`${taintText(value)} stands for ${own.of}`, `remove it: ${own.ends}`);
   }
   return items;
 }

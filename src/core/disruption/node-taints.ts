@@ -16,7 +16,10 @@ export function conditionTaint(type: ConditionType): Taint {
   return { key: PRESSURE_TAINT_KEYS[type], value: '', effect: 'NoSchedule' };
 }
 
-/** Whether it is the taint of a condition or of a cordoned node, which evictd sets. */
-export function isConditionTaint({ key, effect }: Pick<Taint, 'key' | 'effect'>): boolean {
-  return effect === 'NoSchedule' && [...Object.values(PRESSURE_TAINT_KEYS), UNSCHEDULABLE_TAINT.key].includes(key);
+/** What a taint stands for that evictd sets itself, and how it ends. undefined: operators set it. */
+export function ownTaint({ key, effect }: Pick<Taint, 'key' | 'effect'>): { readonly of: string; readonly ends: string } | undefined {
+  if (effect !== 'NoSchedule') return undefined;
+  if (key === UNSCHEDULABLE_TAINT.key) return { of: 'a cordoned node', ends: 'evictd cordon sets it, and evictd uncordon removes it' };
+  if (!Object.values(PRESSURE_TAINT_KEYS).includes(key)) return undefined;
+  return { of: 'a condition of the node', ends: 'evictd sets it while the condition lasts; see evictd status' };
 }

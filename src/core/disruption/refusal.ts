@@ -23,11 +23,14 @@ type Refusal = Protection | keyof typeof HALTS;
 
 /** undefined: it may be ended. Budgets are another question. */
 export function refusalOf(context: Disrupting, workload: Workload): Refusal | undefined {
-  const { policy, state } = context;
+  return haltOf(context) ?? ownRefusal(context, workload);
+}
+
+/** Why no workload at all is ended now. */
+export function haltOf({ policy, state }: Pick<Disrupting, 'policy' | 'state'>): keyof typeof HALTS | undefined {
   if (!policy.hasWorkloadSource) return 'no source';
   if (policy.shuttingDown) return 'shutdown';
-  if (fullPause(state.pauses) !== undefined) return 'paused';
-  return ownRefusal(context, workload);
+  return fullPause(state.pauses) === undefined ? undefined : 'paused';
 }
 
 /** What protects this workload, whether or not evictd ends any workload now. */

@@ -3,11 +3,11 @@ import type { Decision, Outcome } from '../decide/eviction.js';
 import type { Policy, State } from '../decide/state.js';
 import type { StepInput } from '../decide/step-input.js';
 import type { Candidates, Workload } from '../workload/workload.js';
-import { remembered, type AskedOnce } from '../disruption/disruption-budget.js';
+import { disruptable, isOfBudget, remembered, statusNow, type AskedOnce } from '../disruption/disruption-budget.js';
 import type { DisruptionCause } from '../disruption/disruption-cause.js';
 import { drainDueNs, isUnderWay, type Drain, type DrainedWorkload, type DrainEffect } from './drain.js';
-import { isOutOfSight, ownRefusal, refusalOf, refusalText, type Disrupting } from '../disruption/refusal.js';
-import { evictionFailure } from './workload-eviction.js';
+import { haltOf, isOutOfSight, ownRefusal, refusalOf, refusalText, type Disrupting } from '../disruption/refusal.js';
+import { evictionFailure, failureText } from './workload-eviction.js';
 
 export interface DrainStep {
   readonly state: State;
@@ -64,16 +64,30 @@ function withRequest(policy: Policy, { state, effects }: Made, { request, nowNs 
   }
 }
 
-/** What a drain ends, the least important first, and what stays, with the reason. */
+/** What a drain ends, the least important first, what stays, with the reason, and why it waits before it has ended all. */
 export function drainPlan(context: Disrupting): {
   readonly ends: readonly Workload[];
   readonly stays: readonly { readonly workload: Workload; readonly why: string }[];
+  readonly waits: readonly string[];
 } {
   const { found, state } = context;
   const judged = found.usages.map(({ workload }) => ({ workload, why: hindrance(context, state, workload) }));
   const ends = judged.flatMap(({ workload, why }) => (why === undefined ? [workload] : []));
   const stays = judged.flatMap(({ workload, why }) => (why === undefined || why === 'absent' ? [] : [{ workload, why }]));
-  return { ends: ends.sort((a, b) => a.priority - b.priority || (a.path < b.path ? -1 : 1)), stays };
+  const halt = haltOf(context);
+  const waits = [...(halt === undefined ? [] : [refusalText(halt)]), ...budgetWaits(context, ends)];
+  return { ends: ends.sort((a, b) => a.priority - b.priority || (a.path < b.path ? -1 : 1)), stays, waits };
+}
+
+function budgetWaits({ policy: { disruptionBudgets = [] }, state, found, nowNs }: Disrupting, ends: readonly Workload[]): string[] {
+  const among = disruptable(found, state, nowNs);
+  return disruptionBudgets.flatMap((budget) => {
+    const own = ends.filter((workload) => isOfBudget(budget, workload)).length;
+    const { disruptionsAllowed: allowed } = statusNow(budget, among);
+    if (own <= allowed) return [];
+    const text = `the disruption budget ${budget.name} permits ${String(allowed)} of ${String(own)} evictions now`;
+    return [`${text}: the drain waits until workloads of it are up again`];
+  });
 }
 
 /** Why it stays for good. A pause or a budget that permits nothing now may end. */
@@ -82,7 +96,7 @@ function hindrance(context: Disrupting, state: Disrupting['state'], workload: Wo
   if (refusal?.kind === 'vacant' || refusal?.kind === 'removed') return 'absent';
   if (refusal !== undefined && refusal.kind !== 'paused' && refusal.kind !== 'kill-failed') return refusalText(refusal);
   const failure = evictionFailure(context, state, workload);
-  return failure?.code === 500 ? failure.message : undefined;
+  return failure?.code === 500 ? failureText(failure) : undefined;
 }
 
 function stillPending(one: DrainedWorkload, { evictions }: State, outcomes: readonly Outcome[], found: Candidates): DrainedWorkload[] {
@@ -116,7 +130,7 @@ export function afterEvictions(
     if (one.decision !== undefined || workload === undefined) return one;
     const refusal = refusalOf(context, workload);
     const failure = refusal === undefined ? evictionFailure(context, { ...state, evictions }, workload) : undefined;
-    const waits = refusal === undefined ? (failure?.causes?.[0]?.message ?? failure?.message) : refusalText(refusal);
+    const waits = refusal === undefined ? failure && failureText(failure) : refusalText(refusal);
     return { ...one, ...(waits !== undefined && { waits }) };
   });
   return { ...drain, pending };

@@ -6,6 +6,8 @@ import { USAGE_AND_CONFIG, withHelp } from '../../cli/output/help.js';
 import { addConfigOptions, configFromOptions, type ConfigOptions } from '../../cli/output/options.js';
 import type { Config } from '../../config/config.js';
 import { printable } from '../../core/name/printable.js';
+import type { EvictionFailure } from '../../core/drain/pod-eviction.js';
+import { failureText } from '../../core/drain/workload-eviction.js';
 import { parseDuration } from '../../core/quantity/duration.js';
 import { EvictdError, InputError, UnavailableError } from '../../errors.js';
 import { askEvictd, type ControlRequest } from '../../node/control-client.js';
@@ -20,7 +22,7 @@ interface EvictOptions extends ConfigOptions {
 interface EvictionStatus {
   readonly code: number;
   readonly message?: string;
-  readonly details?: { readonly name?: string; readonly causes?: readonly { readonly message: string }[] };
+  readonly details?: { readonly name?: string; readonly causes?: NonNullable<EvictionFailure['causes']> };
 }
 
 /** Of the journal. */
@@ -70,8 +72,8 @@ export const evict: MakeCommand = ({ io }) => {
     for (const name of workloads) {
       try {
         const before = wait && !dryRun ? await records(config) : [];
-        const path = await evicted(config, { metadata: { name }, deleteOptions });
-        io.stdout(`${printable(name)}: ${dryRun ? 'would be evicted' : 'is being evicted'}\n`);
+        const path = await evicted(config, name, deleteOptions);
+        io.stdout(`${printable(name)} ${dryRun ? 'would be evicted' : 'is being evicted'}\n`);
         if (wait && !dryRun) io.stdout(`${await ended(config, path, Math.max(0, ...before.map(({ decision = 0 }) => decision)))}\n`);
       } catch (error) {
         errors.push(error);
@@ -93,23 +95,18 @@ export function wholeSeconds(text: string): number {
 }
 
 /** The path of the workload. @throws EvictdError */
-async function evicted(config: Config, eviction: object): Promise<string> {
-  const {
-    code,
-    message = '',
-    details,
-  } = (await asked(config, {
-    method: 'POST',
-    path: '/v1/evictions',
-    body: JSON.stringify({ apiVersion: 'policy/v1', kind: 'Eviction', ...eviction }),
-  })) as EvictionStatus;
+async function evicted(config: Config, name: string, deleteOptions: object): Promise<string> {
+  const body = JSON.stringify({ apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name }, deleteOptions });
+  const { code, message = '', details } = (await asked(config, { method: 'POST', path: '/v1/evictions', body })) as EvictionStatus;
   if (code === 201) return details?.name ?? '';
-  if (code === 404) throw new InputError('EVICTD_EVICT_WORKLOAD', message, { isMissing: true, hint: 'evictd rank lists the workloads' });
-  if (code !== 429) throw new EvictdError('EVICTD_EVICT_REFUSED', message);
-  const why = details?.causes?.map((cause) => cause.message) ?? [];
-  throw new UnavailableError('EVICTD_EVICT_BUDGET', [message, ...why].join(' '), {
-    hint: 'try again when another one is up: docs/budgets.md',
-  });
+  const shown = printable(name);
+  if (code === 404) {
+    const hint = 'evictd rank lists the workloads';
+    throw new InputError('EVICTD_EVICT_WORKLOAD', `there is no workload ${shown}, or it has no process`, { isMissing: true, hint });
+  }
+  const why = `${shown} is not evicted: ${failureText({ code, message, causes: details?.causes ?? [] })}`;
+  if (code !== 429) throw new EvictdError('EVICTD_EVICT_REFUSED', why, { hint: 'see docs/budgets.md and evictd explain WORKLOAD' });
+  throw new UnavailableError('EVICTD_EVICT_BUDGET', why, { hint: 'try again when another workload of the budget is up' });
 }
 
 /** What has become of it. @throws EvictdError  it could not be ended, or evictd has ended */

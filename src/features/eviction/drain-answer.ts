@@ -26,6 +26,8 @@ export interface DrainPlanDocument extends DrainDocument {
   readonly dryRun: boolean;
   readonly ends: readonly string[];
   readonly stays: readonly { readonly name: string; readonly why: string }[];
+  /** Why the drain waits before it has ended all of them. */
+  readonly waits: readonly string[];
 }
 
 const NS_PER_SECOND = 1_000_000_000n;
@@ -44,7 +46,7 @@ export function drainBy(body: string, parts: DrainParts): ApiAnswer {
     throw new UnavailableError('EVICTD_DRAIN_UNDER_WAY', message, { hint: 'evictd uncordon ends it' });
   }
   const found = askedOnce(withPausedWorkloads({ candidates: parts.candidates }, state.pauses).candidates());
-  const { ends, stays } = drainPlan({ policy, state, found, nowNs: process.hrtime.bigint() });
+  const { ends, stays, waits } = drainPlan({ policy, state, found, nowNs: process.hrtime.bigint() });
   if (!dryRun) {
     const limits = {
       ...(timeoutSeconds !== undefined && { timeoutNs: BigInt(timeoutSeconds) * NS_PER_SECOND }),
@@ -57,6 +59,7 @@ export function drainBy(body: string, parts: DrainParts): ApiAnswer {
     dryRun,
     ends: ends.map(({ name }) => name),
     stays: stays.map(({ workload: { name }, why }) => ({ name, why })),
+    waits,
   };
   return { json: plan };
 }

@@ -40,9 +40,10 @@ export const drain: MakeCommand = ({ io }) => {
     const { config } = configFromOptions(options);
     const body = JSON.stringify({ timeoutSeconds: timeout, graceSeconds: grace, dryRun });
     const plan = (await asked(config, { method: 'POST', path: '/api/v1/drain', body })) as DrainPlanDocument;
+    for (const text of plan.waits) io.stdout(`${text}\n`);
     for (const { name, why } of plan.stays) io.stdout(`${printable(name)} stays: ${why}\n`);
     if (dryRun) for (const name of plan.ends) io.stdout(`${printable(name)} would be evicted\n`);
-    else io.stdout(`${await followed(config, io)}\n`);
+    else io.stdout(`${await followed(config, io, plan)}\n`);
   });
 };
 
@@ -70,7 +71,7 @@ export const uncordon: MakeCommand = ({ io }) =>
   });
 
 /** Says what the drain does until it is over. @throws UnavailableError  its time is over, or it was ended */
-async function followed(config: Config, io: Io): Promise<string> {
+async function followed(config: Config, io: Io, { ends }: Pick<DrainPlanDocument, 'ends'>): Promise<string> {
   const said = new Set<string>();
   const say = (line: string): void => {
     if (!said.has(line)) io.stdout(`${line}\n`);
@@ -88,7 +89,12 @@ async function followed(config: Config, io: Io): Promise<string> {
     }
     away = 0;
     const { drain: now } = answer;
-    if (now === null || now.state === 'cordoned') throw new UnavailableError('EVICTD_DRAIN_ENDED', 'an operator has ended the drain');
+    if (now === null || now.state === 'cordoned') {
+      throw new UnavailableError('EVICTD_DRAIN_ENDED', 'an operator has ended the drain', {
+        hint: 'evictd history --type drain shows when',
+      });
+    }
+    for (const name of ends) if (!now.left.some((other) => other.name === name)) say(`${printable(name)} has ended`);
     if (now.state === 'drained') return `the node is drained: ${String(now.total)} ended`;
     const left = now.left.map(({ name }) => printable(name)).join(', ');
     if (now.state === 'timeout') {

@@ -67,7 +67,9 @@ function named(asked: string, { usages, veto }: Candidates): Workload | Eviction
 
 function refused(refusal: ReturnType<typeof refusalOf>, { name }: Workload): EvictionFailure | undefined {
   if (refusal === undefined) return undefined;
-  return { code: 403, reason: 'Forbidden', message: `workloads "${name}" is forbidden: ${refusalText(refusal)}` };
+  const why = refusalText(refusal);
+  const causes = [{ reason: 'Forbidden', message: why }];
+  return { code: 403, reason: 'Forbidden', message: `workloads "${name}" is forbidden: ${why}`, causes };
 }
 
 function badRequest(message: string): EvictionFailure {

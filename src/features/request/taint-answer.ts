@@ -1,4 +1,4 @@
-import { isConditionTaint } from '../../core/disruption/node-taints.js';
+import { ownTaint } from '../../core/disruption/node-taints.js';
 import type { TaintRequest } from '../../core/disruption/operator-request.js';
 import { isSameTaint, parseTaintChange, TaintError, taintText, type Taint, type TaintChange } from '../../core/disruption/taint.js';
 import { UnavailableError, UsageError } from '../../errors.js';
@@ -42,7 +42,7 @@ function taintRequestOf(
   const changes = texts.map(changeOf);
   const set = changes.flatMap((change) => ('set' in change ? [change.set] : []));
   const remove = changes.flatMap((change) => ('remove' in change ? removed(change.remove, configured, known) : []));
-  for (const taint of set) if (isConditionTaint(taint)) throw ofCondition(taint);
+  for (const taint of set) refuseOwn(taint);
   const fixed = set.find((taint) => configured.some((other) => isSameTaint(other, taint)));
   if (fixed) throw ofConfiguration(fixed);
   const all = [...set, ...remove];
@@ -62,7 +62,7 @@ function removed(
   if (found.length > 0) return found;
   const fixed = configured.find(isMeant);
   if (fixed) throw ofConfiguration(fixed);
-  if (effect !== undefined && isConditionTaint({ key, effect })) throw ofCondition({ key, value: '', effect });
+  refuseOwn({ key, value: '', effect: effect ?? 'NoSchedule' });
   const text = effect === undefined ? key : `${key}:${effect}`;
   throw new UsageError('EVICTD_TAINT_ABSENT', `there is no taint ${text}`, { hint: 'evictd taint lists the taints' });
 }
@@ -80,9 +80,9 @@ function ofConfiguration(taint: Taint): UsageError {
   return new UsageError('EVICTD_TAINT_CONFIGURED', `the taint ${taintText(taint)} is set in the configuration`, { hint });
 }
 
-function ofCondition(taint: Taint): UsageError {
-  const hint = 'evictd sets it while the condition lasts; see evictd status';
-  return new UsageError('EVICTD_TAINT_CONDITION', `the taint ${taintText(taint)} stands for a condition of the node`, { hint });
+function refuseOwn(taint: Taint): void {
+  const own = ownTaint(taint);
+  if (own) throw new UsageError('EVICTD_TAINT_CONDITION', `the taint ${taintText(taint)} stands for ${own.of}`, { hint: own.ends });
 }
 
 function wrong(message: string, hint: string): UsageError {

@@ -119,6 +119,8 @@ export interface TaintStatus {
   /** 'maintenance=yes:NoExecute'. */
   readonly taint: string;
   readonly from: 'configuration' | 'operator' | 'condition';
+  /** Of a cordoned node: what its drain has left. Left out: it is another taint. */
+  readonly message?: string;
   /** Workloads that tolerate it for a time. `endsAt`: when evictd evicts one. */
   readonly evictions: readonly { readonly name: string; readonly path: string; readonly endsAt: string }[];
 }

@@ -145,10 +145,13 @@ export function stateLines({ conditions, taints, pressure, thresholds, evictions
 }
 
 /** The taint of a condition is not shown: the condition is. */
-function taintLines({ taint, from, evictions }: TaintStatus): Line[] {
+function taintLines({ taint, from, message, evictions }: TaintStatus): Line[] {
   if (from === 'condition') return [];
   return [
-    { text: `taint ${taint}${from === 'configuration' ? ' (configuration)' : ''}`, colour: 'yellow' },
+    {
+      text: `taint ${taint}${from === 'configuration' ? ' (configuration)' : ''}${message === undefined ? '' : ` (${message})`}`,
+      colour: 'yellow',
+    },
     ...evictions.map(({ name, endsAt }): Line => ({ text: `${printable(name)} is evicted at ${clockTime(endsAt)} for it`, colour: 'red' })),
   ];
 }

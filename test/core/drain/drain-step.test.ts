@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import type { PolicyBudget } from '../../../src/core/disruption/disruption-budget.js';
+import { askedOnce, type PolicyBudget } from '../../../src/core/disruption/disruption-budget.js';
+import { drainPlan } from '../../../src/core/drain/drain-step.js';
 import type { Policy } from '../../../src/core/decide/state.js';
 import type { Protection, Workload } from '../../../src/core/workload/workload.js';
 import { candidates, policy, SECOND, workload } from '../support.js';
@@ -34,11 +35,21 @@ test('one after the other, as they come back; what is protected stays', () => {
   const made = run();
   expect(made.said(1, {}, {}, drain())).toEqual(['drain begin 3/3', 'evict web-1 grace 5']);
   expect(left(made)).toEqual(['web-1', 'web-2 waits', 'web-3 waits']);
+  expect(made.state.drain?.pending[1]?.waits).toBe('the disruption budget web needs 2 healthy workloads and has 2 currently');
   // The outcome of the first is at once the turn of the second: its processes are back.
   expect(made.said(2, {}, { 1: { processes: 0 } })).toEqual(['killed web-1 0Mi', 'evict web-2 grace 5']);
   expect(made.said(3, {}, { 2: { processes: 0 } })).toEqual(['killed web-2 0Mi', 'evict web-3 grace 5']);
   expect(made.said(4, {}, { 3: { processes: 0 } })).toEqual(['killed web-3 0Mi', 'drain end drained 0/3']);
   expect(made.state.drain).toMatchObject({ over: 'drained', total: 3 });
+});
+
+test('a plan says why the drain waits: a budget that permits fewer evictions than it needs, or nothing is evicted', () => {
+  const { policy: inForce, state, candidates: all } = run();
+  const found = askedOnce(all);
+  const waits = (hasWorkloadSource: boolean) => drainPlan({ policy: { ...inForce, hasWorkloadSource }, state, found, nowNs: 0n }).waits;
+  const budget = 'the disruption budget web permits 1 of 3 evictions now: the drain waits until workloads of it are up again';
+  expect(waits(true)).toEqual([budget]);
+  expect(waits(false)).toEqual([expect.stringMatching(/^evictd evicts nothing/), budget]);
 });
 
 test('while no workload is ended at all, it is for the same workloads, and waits', () => {

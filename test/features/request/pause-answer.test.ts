@@ -102,6 +102,7 @@ describe('a request for taints', () => {
     ['the removal of one of the configuration', ['rack-'], 'CONFIGURED'],
     ['one that stands for a condition', ['node.kubernetes.io/memory-pressure:NoSchedule'], 'CONDITION'],
     ['the removal of one that stands for a condition', ['node.kubernetes.io/memory-pressure:NoSchedule-'], 'CONDITION'],
+    ['the removal of that of a cordoned node, by its key', ['node.kubernetes.io/unschedulable-'], 'CONDITION'],
   ])('refused: %s', (_rule, taints, code) => {
     expect(() => changed(...taints)).toThrow(expect.objectContaining({ code: `EVICTD_TAINT_${code}` }));
   });

@@ -55,6 +55,7 @@ export const STATUS: StatusDocument = {
   ],
   conditions: [{ type: 'MemoryPressure', status: 'True', clearsInSeconds: 240 }],
   taints: [
+    { taint: 'node.kubernetes.io/unschedulable:NoSchedule', from: 'operator', message: 'cordoned', evictions: [] },
     {
       taint: 'maintenance=yes:NoExecute',
       from: 'operator',

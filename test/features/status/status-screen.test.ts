@@ -15,7 +15,7 @@ const draw = (over: Partial<StatusDocument> = {}, drawing: Partial<Drawing> = {}
 
 test('the whole of it', () => {
   const lines = draw();
-  expect(lines.slice(0, 19)).toEqual(
+  expect(lines.slice(0, 20)).toEqual(
     [
       'evictd 1.2.3 guards machine, process 7 since 12:34:56',
       'a pause',
@@ -25,6 +25,7 @@ test('the whole of it', () => {
       'pid.available          ?     ?            -',
       '',
       'conditions: MemoryPressure (clears in 4m0s)',
+      'taint node.kubernetes.io/unschedulable:NoSchedule (cordoned)',
       'taint maintenance=yes:NoExecute',
       'web is evicted at 12:34:56 for it',
       'memory.available<200Mi (soft) is met; evictd acts in 20s',
@@ -60,7 +61,7 @@ test.each([
 
 test('what is met or wrong has a colour', () => {
   const colours = draw({}, { style: marked }).map((line) => /^(?:(\w+):)?/.exec(line)?.[1]);
-  expect(colours.slice(0, 15)).toEqual([
+  expect(colours.slice(0, 16)).toEqual([
     undefined,
     'red',
     undefined,
@@ -68,6 +69,7 @@ test('what is met or wrong has a colour', () => {
     'yellow',
     'yellow',
     undefined,
+    'yellow',
     'yellow',
     'yellow',
     'red',
