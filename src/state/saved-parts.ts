@@ -72,6 +72,7 @@ const SAVED_PARTS = {
   },
   drain: {
     schema: () => z.optional(drain()),
+    saved: (value) => value && { ...value, pending: value.pending.map(({ waits: _, ...one }) => one) }, // it is found again
     change: (value) => `${String(value?.over)} ${value?.pending.map(({ id, decision }) => `${id} ${String(decision)}`).join() ?? ''}`,
   },
   decisions: { schema: () => z.number(), change: String },

@@ -4,13 +4,16 @@ import type { Policy, State } from '../decide/state.js';
 import { choiceOf, decide, type Choice } from '../rank/eviction-decision.js';
 import { rank } from '../rank/rank.js';
 import type { Workload } from '../workload/workload.js';
-import { stepTaints } from './taint-step.js';
+import { followsTaints, stepTaints } from './taint-step.js';
 import { askedOnce, type AskedOnce } from './disruption-budget.js';
 import type { DisruptionCause, Disruptions } from './disruption-cause.js';
 import { isUnderWay } from '../drain/drain.js';
 import { afterEvictions, stepDrain } from '../drain/drain-step.js';
 import { refusalOf, type Disrupting } from './refusal.js';
 import { asksBudgets, evictionFailure, withDisrupted } from '../drain/workload-eviction.js';
+
+/** So many fit into the saved state, without which a SIGKILL to evictd would be the end of a drain. */
+const MOST_AT_ONCE = 32;
 
 /** systemd answers within milliseconds unless it is in trouble itself. */
 const AWAITS_NS = 250_000_000n;
@@ -24,6 +27,8 @@ export function stepDisruptions(
   made: { readonly state: State; readonly effects: readonly Effect[] },
   input: StepInput,
 ): { readonly state: State; readonly effects: readonly Effect[]; readonly isAwaiting: boolean } | undefined {
+  if (input.request === undefined && isUrgent(made.effects))
+    return isPending(policy, made.state) ? { ...made, isAwaiting: true } : undefined;
   let read: AskedOnce | undefined;
   const candidates = (): AskedOnce => (read ??= askedOnce(input.candidates()));
   const tainted = stepTaints(policy, made.state, { ...input, candidates });
@@ -33,13 +38,16 @@ export function stepDisruptions(
   const asked = withRequest(new Map([...outstanding, ...causes, ...tainted.causes]), input);
   const isChanged = state !== made.state || before.length > made.effects.length || state.disruptions.size > 0;
   if (asked.size === 0) return isChanged ? { state: { ...state, disruptions: asked }, effects: before, isAwaiting: false } : undefined;
+  if (isFull(state) && read === undefined) return { state: { ...state, disruptions: asked }, effects: before, isAwaiting: false };
   const found = candidates();
   const waiting = new Map<string, DisruptionCause>();
   const context = { policy, state, found, nowNs: input.nowNs };
   let choice = choiceOf(state);
+  let isAwaiting = false;
   for (const [id, cause] of asked) {
-    const next = disrupt(context, choice, id, cause);
-    if (next === 'awaited') waiting.set(id, cause);
+    const next = isFull(choice) ? 'full' : disrupt(context, choice, id, cause);
+    isAwaiting ||= next === 'awaited';
+    if (typeof next === 'string') waiting.set(id, cause);
     else choice = next;
   }
   const { effects, awaiting: _, over: __, ...chosen } = choice;
@@ -52,8 +60,22 @@ export function stepDisruptions(
       drain: afterEvictions(context, state.drain, effects, chosen.evictions),
     },
     effects: [...before, ...effects],
-    isAwaiting: waiting.size > 0,
+    isAwaiting,
   };
+}
+
+/** A signal waits for no look at the workloads. Only an outcome has to be seen in its step. */
+function isUrgent(effects: readonly Effect[]): boolean {
+  return effects.some(({ kind }) => kind === 'evict' || kind === 'escalate') && !effects.some(({ kind }) => kind === 'outcome');
+}
+
+function isPending(policy: Policy, state: State): boolean {
+  return state.disruptions.size > 0 || isUnderWay(state.drain) || followsTaints(policy, state);
+}
+
+/** Whether disruptions wait for the end of others. */
+export function isFull({ evictions }: Pick<State, 'evictions'>): boolean {
+  return evictions.length >= MOST_AT_ONCE;
 }
 
 /** By now the drain may be over, or the taint gone. A comparison with the taints finds all that are to end for them. */

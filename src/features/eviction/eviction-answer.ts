@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import type { Policy, State } from '../../core/decide/state.js';
 import { askedOnce } from '../../core/disruption/disruption-budget.js';
+import { isBeingEvicted, isFull } from '../../core/disruption/disruption-step.js';
 import { refusalOf, refusalText } from '../../core/disruption/refusal.js';
 import type { EvictionFailure } from '../../core/drain/pod-eviction.js';
 import { evictionFailure } from '../../core/drain/workload-eviction.js';
@@ -35,7 +36,8 @@ export function evictBy({ body, query }: Pick<ApiRequest, 'body' | 'query'>, par
   const { gracePeriodSeconds: grace, preconditions, dryRun: optionsDryRun = [] } = asked.deleteOptions ?? {};
   const queryDryRun = query.getAll('dryRun');
   const options = { queryDryRun, optionsDryRun, uid: preconditions?.uid, resourceVersion: undefined };
-  const failure = refused(refusalOf(context, workload), workload) ?? evictionFailure(context, state, workload, options);
+  const failure =
+    refused(refusalOf(context, workload), workload) ?? evictionFailure(context, state, workload, options) ?? atMost(state, workload);
   if (failure !== undefined) return failed(failure);
   if (queryDryRun.length === 0 && optionsDryRun.length === 0) {
     const graceNs = grace === undefined ? {} : { graceNs: BigInt(grace) * NS_PER_SECOND };
@@ -70,6 +72,12 @@ function refused(refusal: ReturnType<typeof refusalOf>, { name }: Workload): Evi
   const why = refusalText(refusal);
   const causes = [{ reason: 'Forbidden', message: why }];
   return { code: 403, reason: 'Forbidden', message: `workloads "${name}" is forbidden: ${why}`, causes };
+}
+
+/** It would wait, and a client that is told 201 does not ask again. */
+function atMost(state: State, workload: Workload): EvictionFailure | undefined {
+  if (!isFull(state) || isBeingEvicted(state, workload)) return undefined;
+  return { code: 429, reason: 'TooManyRequests', message: `evictd ends ${String(state.evictions.length)} workloads already` };
 }
 
 function badRequest(message: string): EvictionFailure {

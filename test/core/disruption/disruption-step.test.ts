@@ -49,6 +49,32 @@ describe('evictions that are asked for', () => {
     expect(evicted(short.said(3, SHORT, { 1: {} }))).toEqual([]); // what is dying comes back first
   });
 
+  test('no signal for a threshold waits for a look at the workloads of a drain', () => {
+    const made = timeline();
+    made.candidates = candidates([workload('one'), 200n * Mi]);
+    made.said(1, PLENTY, {}, { request: { kind: 'drain' } });
+    made.said(2, PLENTY, { 1: {} });
+    made.said(2.5, PLENTY, { 1: { error: 'EPERM' } });
+    made.candidates = candidates([workload('new'), 200n * Mi], [workload('one'), 300n * Mi]);
+    const { asked: before } = made;
+    expect(evicted(made.said(13, SHORT))).toEqual(['evict new grace 0']);
+    expect(made.asked).toBe(before + 1); // by the threshold
+    expect(made.state.drain?.lookedNs).toBe(2_500_000_000n);
+    expect(made.dueAtNs).toBe(3_500_000_000n);
+  });
+
+  test('32 at once: the next one when one has ended, and without a look at the workloads before', () => {
+    const all = Array.from({ length: 40 }, (_, index) => [workload(`w${String(index)}`), Mi] as [ReturnType<typeof workload>, bigint]);
+    const made = timeline({}, candidates(...all));
+    const ids = all.map(([{ id }]) => id);
+    expect(evicted(made.said(1, PLENTY, {}, asked(ids)))).toHaveLength(32);
+    const { asked: before } = made;
+    expect(made.said(2, PLENTY)).toEqual([]);
+    expect(made.asked).toBe(before);
+    expect(made.said(3, PLENTY, { 1: { processes: 0 } })).toEqual(['killed w0 0Mi', 'evict w32 grace 30']);
+    expect(made.state.disruptions.size).toBe(7);
+  });
+
   test.each([
     ['a protected workload', {}, asked(['id-db'])],
     ['one that is gone', {}, asked(['id-other'])],

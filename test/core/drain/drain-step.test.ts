@@ -89,6 +89,15 @@ test('a workload that could not be ended is tried again', () => {
   expect(made.said(63, {})).toEqual(['evict web-1 grace 5']);
 });
 
+test('an outcome counts also in a step with a signal for another workload', () => {
+  const made = run({ disruptionBudgets: [] });
+  made.candidates = candidates(...WEB.slice(0, 2));
+  made.said(1, {}, {}, drain());
+  expect(made.said(6, {}, { 1: { error: 'EPERM' }, 2: {} })).toEqual(['failed web-1 0Mi', 'escalate: grace period over']);
+  made.said(7, {}, { 2: {} });
+  expect(names(made)).toEqual(['web-1', 'web-2']);
+});
+
 test('a workload that ends by itself is done; uncordon ends the drain, and a second one changes nothing', () => {
   const made = run();
   made.said(1, {}, {}, drain());

@@ -35,6 +35,9 @@ const eviction = (name: string, deleteOptions: object = {}): string =>
 
 const ONE: Partial<Policy> = { disruptionBudgets: [{ ...web, limit: { ...web.limit, value: 1 } }] };
 const TWO: Partial<Policy> = { disruptionBudgets: [web, { ...web, name: 'second' }] };
+const FULL = {
+  evictions: Array.from({ length: 32 }, () => ({ decision: { victim: { workload: workload('other') } } })) as unknown as State['evictions'],
+};
 const PAUSE = { pauses: new Map([['', { reason: 'test', beganBootNs: 0n, endsBootNs: 1n, atNs: 0n }]]) };
 
 test.each<[rule: string, body: string, code: number, json: object, overrides?: Partial<Policy>, state?: Partial<State>]>([
@@ -55,6 +58,14 @@ test.each<[rule: string, body: string, code: number, json: object, overrides?: P
   ],
   ['two budgets', eviction('web-1'), 500, { message: expect.stringContaining('more than one PodDisruptionBudget') as unknown }, TWO],
   ['another workload by now', eviction('web-1', { preconditions: { uid: 'x' } }), 409, { reason: 'Conflict' }, ONE],
+  [
+    'as many end as may at once',
+    eviction('/b/twin'),
+    429,
+    { reason: 'TooManyRequests', message: 'evictd ends 32 workloads already' },
+    {},
+    FULL,
+  ],
   ['protected', eviction('db'), 403, { reason: 'Forbidden', message: 'workloads "db" is forbidden: critical' }],
   ['all evictions are paused', eviction('/b/twin'), 403, { reason: 'Forbidden' }, {}, PAUSE],
   ['nothing can be evicted', eviction('/b/twin'), 403, { reason: 'Forbidden' }, { hasWorkloadSource: false }],
