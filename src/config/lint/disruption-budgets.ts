@@ -27,7 +27,7 @@ const UNMATCHED: Problem = {
   hint: 'check the names in evictd rank; ignore this if the workloads are not running now',
 };
 
-/** Many enough for any percentage below 100% to leave one out. */
+/** So many workloads that any percentage below 100% leaves one out. */
 const MANY = 100;
 
 function permitsNothing(budget: DisruptionBudget, own: readonly PresentWorkload[]): Problem | undefined {
@@ -52,6 +52,6 @@ function isSecond({ name }: DisruptionBudget, own: readonly PresentWorkload[]): 
   return {
     code: 'EVICTD_LINT_DISRUPTION_TWICE',
     message: `matches workloads that ${first} matches, too: ${namesOf(shared)}; evictd refuses to evict them, as Kubernetes does`,
-    hint: 'narrow one of both: a workload may have one budget',
+    hint: 'narrow one of the two: a workload may have one budget',
   };
 }

@@ -29,7 +29,7 @@ export interface Decision {
   readonly unit?: UnitDecision;
   /** The budget counts it and an earlier one of the same workload as one. Left out: it counts. */
   readonly repeats?: true;
-  /** Names of the disruption budgets that did not permit it, and were not asked. Left out: none. */
+  /** Names of the disruption budgets that it violates. Left out: none. */
   readonly violates?: readonly string[];
   /** Left out: decided by a step, not in advance. */
   readonly standingOrder?: StandingOrderTimes;

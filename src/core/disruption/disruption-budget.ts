@@ -145,7 +145,7 @@ export function statusNow(budget: PolicyBudget, among: Disruptable): BudgetStatu
   return budgetStatus(budget, expected, present.filter(({ id }) => !among.ending.has(id)).length);
 }
 
-/** The names of the budgets that would not permit this eviction. Node pressure does not ask them. */
+/** The names of the budgets that would not permit this eviction. Node pressure does not respect them. */
 export function violatedBudgets(budgets: readonly PolicyBudget[], victim: Workload, among: Disruptable): readonly string[] {
   const own = budgets.filter((budget) => isOfBudget(budget, victim));
   if (own.length === 0 || !isHealthy(victim, among)) return [];

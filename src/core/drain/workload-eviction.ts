@@ -49,13 +49,13 @@ export function evictionFailure(
   return evictPod({ ...options, pod, urlName: name, budgets, budgetConflicts: 0, deleteConflicts: 0 }).failure;
 }
 
-/** It in the words of a machine without pods: the rest of a sentence about the workload. */
+/** The failure for an operator of a machine without pods: the rest of a sentence about the workload. */
 export function failureText({ code, message, causes }: Pick<EvictionFailure, 'code' | 'message' | 'causes'>): string {
   if (code === 500) return 'it has two disruption budgets, and a workload may have one';
   return (causes?.[0]?.message ?? message).replace(/^The /, 'the ').replace('healthy pods', 'healthy workloads');
 }
 
-/** Taints and preemption do not ask budgets, as in Kubernetes. */
+/** Taints and preemption do not respect budgets, as in Kubernetes. */
 export function asksBudgets({ reason }: DisruptionCause): boolean {
   return reason === 'eviction' || reason === 'drain';
 }

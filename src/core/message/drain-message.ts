@@ -14,7 +14,7 @@ export function drainMessage(effect: DrainEffect): string {
     case 'end':
       return effect.because === 'drained'
         ? `the node is drained: ${workloads(total)} ended`
-        : `the drain is over, because its time is: ${String(left.length)} of ${String(total)} workloads were not ended: ${some}`;
+        : `the time of the drain is over: ${String(left.length)} of ${String(total)} workloads were not ended: ${some}`;
   }
 }
 

@@ -44,11 +44,11 @@ export const evict: MakeCommand = ({ io }) => {
     .argument('<workloads...>', 'each by its name or path in evictd rank')
     .option(
       '--grace <time>',
-      'from SIGTERM to SIGKILL, in whole seconds; 0s: SIGKILL at once (default: that of the workload, else 30s)',
+      'time from SIGTERM to SIGKILL, in whole seconds; 0s: SIGKILL at once (default: that of the workload, else 30s)',
       wholeSeconds,
     )
-    .option('--dry-run', 'only say whether it would be evicted')
-    .option('--wait', 'until it has ended');
+    .option('--dry-run', 'only say whether each would be evicted')
+    .option('--wait', 'wait until each has ended');
   return withHelp(addConfigOptions(command), {
     about: [
       "As Kubernetes' eviction API: a protected workload is refused, and so is one whose disruption budget permits no eviction now. evictd does not start what it has ended.",

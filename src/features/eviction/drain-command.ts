@@ -18,7 +18,7 @@ interface DrainOptions extends ConfigOptions {
 }
 
 const LOOK_MS = 500;
-/** So long an evictd that was killed may take to start again. */
+/** An evictd that was killed may take as many looks to start again. */
 const AWAY_LOOKS = 120;
 
 const EXIT = { 0: 'done', 1: 'failure at run time', ...USAGE_AND_CONFIG, 75: 'no evictd guards the node, or it does not answer' };
@@ -28,14 +28,18 @@ export const drain: MakeCommand = ({ io }) => {
   const command = new Command('drain')
     .description('end every workload that may be ended, within the disruption budgets')
     .option('--timeout <time>', 'give up after this time, in whole seconds (default: never)', wholeSeconds)
-    .option('--grace <time>', 'from SIGTERM to SIGKILL, in whole seconds (default: that of the workload, else 30s)', wholeSeconds)
+    .option('--grace <time>', 'time from SIGTERM to SIGKILL, in whole seconds (default: that of the workload, else 30s)', wholeSeconds)
     .option('--dry-run', 'only say what would end and what would stay');
   return withHelp(addConfigOptions(command), {
     about: [
       'For maintenance, as kubectl drain: cordons the node, ends the workloads that run now, and waits until they have ended. Where a budget permits no eviction it waits until another workload of it is up. The drain goes on if this command ends or evictd is restarted; evictd uncordon ends it.',
     ],
     examples: ['evictd drain --dry-run', 'evictd drain --timeout 10m && systemctl reboot'],
-    exit: { ...EXIT, 0: 'all have ended', 75: 'the time is over, a drain is under way, or no evictd guards the node' },
+    exit: {
+      ...EXIT,
+      0: 'all have ended',
+      75: 'the time is over, an operator ended the drain, another drain is under way, or no evictd guards the node',
+    },
   }).action(async ({ timeout, grace, dryRun = false, ...options }: DrainOptions) => {
     const { config } = configFromOptions(options);
     const body = JSON.stringify({ timeoutSeconds: timeout, graceSeconds: grace, dryRun });
@@ -49,7 +53,7 @@ export const drain: MakeCommand = ({ io }) => {
 
 /** `evictd cordon`, `evictd uncordon`. */
 export const cordon: MakeCommand = ({ io }) =>
-  withHelp(addConfigOptions(new Command('cordon').description('let no workload start that does not tolerate it')), {
+  withHelp(addConfigOptions(new Command('cordon').description('keep new workloads from starting on this node')), {
     about: [
       'Sets the taint node.kubernetes.io/unschedulable:NoSchedule until evictd uncordon or a reboot: evictd admit refuses workloads that do not tolerate it. Nothing is ended.',
     ],

@@ -70,7 +70,7 @@ describe('an eviction for node pressure', () => {
 
   test('evicts all the same, and says so', () => {
     const { decision } = decided([budget('web', 'minAvailable 2')]);
-    expect(decision && decisionMessage(decision)).toMatch(/; violates the disruption budget web, which node pressure does not ask$/);
+    expect(decision && decisionMessage(decision)).toMatch(/; violates the disruption budget web, which node pressure does not respect$/);
   });
 
   test('examines no processes but those of its victim: the signal comes first', () => {
@@ -127,12 +127,12 @@ describe('evictions that an operator asks for', () => {
     expect(run.said(3, {}, {}, evict('id-web-2'))).toEqual(['evict web-2 grace 30']);
   });
 
-  test('a taint does not ask, and its decision says so', () => {
+  test('a taint does not respect it, and its decision says so', () => {
     const run = made(budget('web', 'minAvailable 3'));
     const { request } = evict('id-web-1');
     const [decided] = run.at(1, {}, {}, { request: { ...request, cause: { ...request.cause, reason: 'taint' } } });
     expect(decided?.kind === 'evict' && decisionMessage(decided.decision)).toMatch(
-      /; violates the disruption budget web, which a disruption by taint does not ask$/,
+      /; violates the disruption budget web, which a disruption by taint does not respect$/,
     );
   });
 });
