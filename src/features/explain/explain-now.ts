@@ -2,6 +2,7 @@ import { usedUpBudget } from '../../core/budget/eviction-budget.js';
 import { pausesIn } from '../../core/budget/lifted-pauses.js';
 import { conditionText } from '../../core/condition/condition-text.js';
 import type { Policy, State } from '../../core/decide/state.js';
+import { isUnderWay } from '../../core/drain/drain.js';
 import { readingsOf, truthOf } from '../../core/ladder/policy-truth.js';
 import { pausedText, type TimedPause } from '../../core/message/pause-message.js';
 import type { ConfiguredPolicy } from '../../core/policy/configured-policy.js';
@@ -23,7 +24,7 @@ import {
   type Operand,
   type Threshold,
 } from '../../core/threshold/threshold.js';
-import type { ClauseExplanation, Explanation, PolicyExplanation, ThresholdExplanation } from './explanation.js';
+import type { ClauseExplanation, Explanation, PolicyExplanation, ThresholdExplanation, WorkloadExplanation } from './explanation.js';
 import { explainWorkload, type SettingsOf } from './explain-workload.js';
 
 /** What an explanation of the present follows from. */
@@ -61,8 +62,20 @@ export function explainNow(moment: ExplainedMoment, workload?: RankedWorkload): 
     nearest: nearestOf(thresholds),
     blockers: blockersOf(moment),
     next: next ? { name: next.workload.name, because: describeRanked(next, SIGNAL_FACTS[signal].resource) } : null,
-    ...(workload && { workload: explainWorkload(moment, workload) }),
+    ...(workload && { workload: { ...explainWorkload(moment, workload), ...disruptionOf(moment, workload) } }),
   };
+}
+
+/** What ends a workload although the node is not short of anything, and is not decided yet. */
+function disruptionOf(
+  { state: { taintEvictions, drain } }: ExplainedMoment,
+  { workload: { id } }: RankedWorkload,
+): Pick<WorkloadExplanation, 'disruption'> {
+  const waiting = taintEvictions.get(id);
+  if (waiting) return { disruption: `it tolerates the taint ${waiting.taint} for a time, and is evicted after that (see evictd taint)` };
+  const drained = isUnderWay(drain) ? drain.pending.find((one) => one.id === id) : undefined;
+  if (drained === undefined || drained.decision !== undefined) return {};
+  return { disruption: `the node is drained, and its eviction waits${drained.waits === undefined ? '' : `: ${drained.waits}`}` };
 }
 
 function explainThreshold(threshold: Threshold, moment: ExplainedMoment): ThresholdExplanation {

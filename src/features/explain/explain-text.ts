@@ -30,7 +30,7 @@ export function explanationText(explanation: Explanation, style: Style): string 
 }
 
 function workloadLines(workload: WorkloadExplanation, style: Style): string[] {
-  const { name, path, place, of, evictedBefore, comparators, before, after, protection, wouldChange } = workload;
+  const { name, path, place, of, evictedBefore, comparators, before, after, protection, wouldChange, disruption } = workload;
   const columns: Column[] = [
     { heading: 'COMPARED', align: 'left' },
     ...(before ? [{ heading: `${String(before.place)} ${before.name}`, align: 'left' } as const] : []),
@@ -54,6 +54,7 @@ function workloadLines(workload: WorkloadExplanation, style: Style): string[] {
     ...[
       `${name} (${path}): ${protection ? `never evicted: ${protection.because}` : `place ${String(place)} of ${String(of)}; ${turn}`}`,
       ...(protection?.setBy ?? []).map((each) => `  set by ${each}`),
+      ...(disruption === undefined ? [] : [`apart from node pressure: ${disruption}`]),
     ].map(printable),
     '',
     ...table(columns, rows, paint),

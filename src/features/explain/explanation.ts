@@ -70,6 +70,8 @@ export interface WorkloadExplanation {
     readonly setBy: readonly string[];
   } | null;
   readonly wouldChange: readonly string[];
+  /** A taint or a drain evicts it, too. Left out: none does. */
+  readonly disruption?: string;
 }
 
 export interface Explanation {

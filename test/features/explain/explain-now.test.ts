@@ -140,6 +140,20 @@ describe('a workload', () => {
     expect(explained('batch')?.before).toBeNull();
   });
 
+  test('a taint or a drain evicts it, too', () => {
+    const job = RANKING.find(({ workload: { name } }) => name === 'job');
+    const disruption = (state: Partial<State>) =>
+      explainNow(moment(400n, { state: { ...initialState, ...state } }), job).workload?.disruption;
+    const { id = '', name = '', path = '' } = job?.workload ?? {};
+    const waiting = { name, path, taint: 'maintenance=yes:NoExecute', createdNs: 0n, dueNs: SECOND };
+    const drain = { beganNs: 0n, pending: [{ id, name, path, waits: 'a budget' }], total: 1, lookedNs: 0n };
+    expect(disruption({ taintEvictions: new Map([[id, waiting]]) })).toMatch(
+      /^it tolerates the taint maintenance=yes:NoExecute for a time/,
+    );
+    expect(disruption({ drain })).toBe('the node is drained, and its eviction waits: a budget');
+    expect(disruption({ drain: { ...drain, over: 'timeout' } })).toBeUndefined();
+  });
+
   test('what protects it, where that is set, and what would end it', () => {
     expect(explained('db')).toMatchObject({
       protection: { kind: 'critical', because: 'critical', setBy: ['rules[0].critical (c.yaml:3:15)'] },
