@@ -1,4 +1,5 @@
 import type { EvictionInFlight } from '../decide/eviction.js';
+import type { Disruptions } from './disruption-cause.js';
 import type { OperatingSystem } from '../signal/operating-system.js';
 import { compileMatch, namedOf, patternsOf, type Rule } from '../workload/rule.js';
 import type { Candidates, Protection, Workload } from '../workload/workload.js';
@@ -107,18 +108,20 @@ const REMEMBERED_NS = 3_600_000_000_000n;
 export interface Disrupted {
   readonly evictions: readonly EvictionInFlight[];
   readonly disruptedBudgets: DisruptedBudgets;
+  /** Those that are asked for count as being ended. Left out: the step decides them now. */
+  readonly disruptions?: Disruptions;
 }
 
 /** The workloads of a step or of a question of an operator. */
 export function disruptable(
   { presentOf, veto }: Pick<AskedOnce, 'presentOf' | 'veto'>,
-  { evictions, disruptedBudgets }: Disrupted,
+  { evictions, disruptedBudgets, disruptions }: Disrupted,
   nowNs: bigint,
 ): Disruptable {
   return {
     presentOf,
     ...(veto && { veto }),
-    ending: endingIds(evictions),
+    ending: new Set([...endingIds(evictions), ...(disruptions?.keys() ?? [])]),
     before: new Map([...remembered(disruptedBudgets, nowNs)].map(([name, { expected }]) => [name, expected])),
   };
 }

@@ -9,6 +9,7 @@ import { refusalOf } from '../../core/disruption/refusal.js';
 import type { Policy, State } from '../../core/decide/state.js';
 import { withPausedWorkloads } from '../../core/pause/paused-workloads.js';
 import { fullPause } from '../../core/pause/operator-pause.js';
+import { printable } from '../../core/name/printable.js';
 import { formatBytes } from '../../core/quantity/quantity-format.js';
 import type { Monitor } from '../../monitor/loop.js';
 import { parsed } from '../../config/value/scalar.js';
@@ -52,8 +53,11 @@ export function preemptBy(body: string, parts: PreemptionParts): ApiAnswer {
   return { json: documentOf(answer, dryRun || parts.standing().policy.dryRun) };
 }
 
+/** Of a cgroup. Each decision has the name, and all of them are in the saved state. */
+const LONGEST_NAME = 255;
+
 function causeOf({ name, path, priority, memory }: RequestingApplicant): DisruptionCause {
-  const preemptor = name ?? path ?? 'a workload';
+  const preemptor = printable((name ?? path ?? 'a workload').slice(0, LONGEST_NAME));
   const message = `${preemptor} of priority ${String(priority)} needs room for its request of ${formatBytes(memory)}`;
   return { kind: 'disruption', reason: 'preemption', message };
 }

@@ -1,10 +1,12 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
+import { initialState } from '../../../src/core/decide/state.js';
 import { admit, applicantOf, type Applicant } from '../../../src/features/admission/admission.js';
+import { preemptBy, type PreemptionParts } from '../../../src/features/admission/preemption-answer.js';
 import type { ConditionType } from '../../../src/core/signal/signal.js';
 import type { Taint } from '../../../src/core/disruption/taint.js';
 import type { Toleration } from '../../../src/core/disruption/toleration.js';
 import type { Protection, QosClass } from '../../../src/core/workload/workload.js';
-import { workload } from '../../core/support.js';
+import { candidates, Gi, Mi, observations, policy, workload } from '../../core/support.js';
 
 const MEMORY: readonly ConditionType[] = ['MemoryPressure'];
 const applicant = (qosClass: QosClass, more: Partial<Applicant> = {}): Applicant => ({
@@ -98,4 +100,19 @@ test.each<[protection: Protection | undefined, critical: boolean]>([
   [{ kind: 'self' }, false],
 ])('protection %j: critical %s', (protection, critical) => {
   expect(applicantOf(workload('a', { protection, qosClass: 'Burstable' }))).toEqual({ critical, qosClass: 'Burstable', tolerations: [] });
+});
+
+test('the name of a workload that needs room is a name: it is in each decision, and in the saved state', () => {
+  const ask = vi.fn<PreemptionParts['monitor']['ask']>(() => true);
+  const memory = observations(1n, { 'memory.available': Mi });
+  const all = candidates([workload('batch', { requests: { ...workload('batch').requests, memory: Gi * 1_000_000_000n } }), Mi]);
+  const parts = {
+    ...{ allocatable: () => undefined, candidates: () => all, monitor: { ask } },
+    standing: () => ({ state: initialState, observations: memory, policy: policy([]) }),
+  };
+  preemptBy(JSON.stringify({ name: 'a\nb'.repeat(5000), priority: 1, requests: { memory: '1Mi' } }), parts);
+  const request = ask.mock.calls[0]?.[0].request;
+  const message = request?.kind === 'evict' ? request.cause.message : '';
+  expect(message).toMatch(/^a\\x0ab.*of priority 1 needs room for its request of 1Mi$/);
+  expect(message.length).toBeLessThan(600);
 });
