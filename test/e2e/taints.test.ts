@@ -19,7 +19,7 @@ describe(`evictd taint (${ON})`, () => {
   test('NoExecute ends what does not tolerate it; a time goes on after kill -9; the taint stays', async () => {
     const node = testNode();
     const directory = scratchDirectory();
-    const rules = [tolerating('api'), tolerating('web', 4), { match: { name: 'db' }, critical: true }];
+    const rules = [tolerating('api'), tolerating('web', 8), { match: { name: 'db' }, critical: true }];
     const config = { ...guarding(node, rules), monitoringInterval: '200ms' };
     const [api, web, db, batch] = [
       await workload(node.child('api')),
@@ -33,7 +33,7 @@ describe(`evictd taint (${ON})`, () => {
     expect(await first.recorded('outcome')).toMatchObject({ result: 'killed', victim: { name: 'batch' } });
     const [decision] = typed(first, 'decision');
     expect(decision).toMatchObject({ disruption: { reason: 'taint', message: `it does not tolerate the taint ${MAINTENANCE}` } });
-    expect(typed(first, 'taint')).toMatchObject([{ event: 'set' }, { event: 'waits', seconds: 4, workload: { name: 'web' } }]);
+    expect(typed(first, 'taint')).toMatchObject([{ event: 'set' }, { event: 'waits', seconds: 8, workload: { name: 'web' } }]);
 
     const of = { node: { cgroup: node.path }, runtimeDirectory: join(directory, 'run') };
     const status = await askEvictd(of, { method: 'GET', path: '/api/v1/status' });
@@ -49,7 +49,7 @@ describe(`evictd taint (${ON})`, () => {
     expect(await web.ended).toBe('SIGTERM');
     expect(await second.recorded('outcome', 'web')).toMatchObject({ result: 'killed' });
     expect(typed(second, 'start').at(-1)?.resumed).toMatchObject({ taints: [MAINTENANCE] });
-    expect(typed(second, 'decision').at(-1)).toMatchObject({ disruption: { message: `it tolerated the taint ${MAINTENANCE} for 4s` } });
+    expect(typed(second, 'decision').at(-1)).toMatchObject({ disruption: { message: `it tolerated the taint ${MAINTENANCE} for 8s` } });
 
     const late = await workload(node.child('late'));
     expect(await late.ended).toBe('SIGTERM');

@@ -2,7 +2,7 @@ import type { Effect } from '../decide/effect.js';
 import type { Decision, Outcome } from '../decide/eviction.js';
 import type { Policy, State } from '../decide/state.js';
 import type { StepInput } from '../decide/step-input.js';
-import type { Candidates, Workload } from '../workload/workload.js';
+import type { Candidates, Protection, Workload } from '../workload/workload.js';
 import { disruptable, isOfBudget, remembered, statusNow, type AskedOnce } from '../disruption/disruption-budget.js';
 import type { DisruptionCause } from '../disruption/disruption-cause.js';
 import { drainDueNs, isUnderWay, type Drain, type DrainedWorkload, type DrainEffect } from './drain.js';
@@ -90,11 +90,14 @@ function budgetWaits({ policy: { disruptionBudgets = [] }, state, found, nowNs }
   });
 }
 
-/** Why it stays for good. A pause or a budget that permits nothing now may end. */
+/** They end, or say only that the workload is to be read again. */
+const PASSING: ReadonlySet<Protection['kind']> = new Set(['paused', 'kill-failed', 'changed']);
+
+/** Why it stays for good. A budget that permits nothing now may permit it later. */
 function hindrance(context: Disrupting, state: Disrupting['state'], workload: Workload): string | undefined {
   const refusal = ownRefusal(context, workload);
   if (refusal?.kind === 'vacant' || refusal?.kind === 'removed') return 'absent';
-  if (refusal !== undefined && refusal.kind !== 'paused' && refusal.kind !== 'kill-failed') return refusalText(refusal);
+  if (refusal !== undefined && !PASSING.has(refusal.kind)) return refusalText(refusal);
   const failure = evictionFailure(context, state, workload);
   return failure?.code === 500 ? failureText(failure) : undefined;
 }

@@ -125,6 +125,17 @@ test('what has become protected since the pass stays, and no workload is examine
   expect(examined.sort()).toEqual(['web-1', 'web-2', 'web-3']);
 });
 
+test('what has changed when the drain begins is read again, and ended then if it still may be', () => {
+  const made = run({ disruptionBudgets: [] });
+  const changed = new Set(['web-2']);
+  made.candidates = {
+    ...made.candidates,
+    veto: ({ name }): Protection | undefined => (changed.delete(name) ? { kind: 'changed' } : undefined),
+  };
+  expect(made.said(1, {}, {}, drain())).toEqual(['drain begin 3/3', 'evict web-1 grace 5', 'evict web-3 grace 5']);
+  expect(made.said(2, {})).toEqual(['evict web-2 grace 5']);
+});
+
 test('what is asked of systemd when the drain is over is not ended later', () => {
   const made = run({ disruptionBudgets: [] });
   made.candidates = { ...made.candidates, awaited: () => true };
