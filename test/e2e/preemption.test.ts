@@ -59,7 +59,7 @@ describe(`evictd admit --preempt (${ON})`, () => {
     );
     expect(evictd.journal().filter(({ type }) => type === 'outcome')).toHaveLength(2);
     const again = await admit('--name', 'db');
-    expect(again.stdout).toBe('admitted: the node has no condition; its request of 200Mi fits: 256Mi of 512Mi are free\n');
+    expect(again.stdout).toBe('admitted: the node has no condition; its request of 200Mi fits: 256Mi of 512Mi are not requested\n');
   });
 
   test.each<[rule: string, args: readonly string[], why: string]>([

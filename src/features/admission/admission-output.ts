@@ -96,7 +96,7 @@ function preemptionText({ admission, dryRun, requested, used, capacity, workload
   if (!admission.admit) return '';
   const amount = (bytes: number): string => formatBytes(BigInt(bytes));
   if (workloads.length === 0)
-    return `; its request of ${amount(requested)} fits: ${amount(capacity - used)} of ${amount(capacity)} are free`;
+    return `; its request of ${amount(requested)} fits: ${amount(capacity - used)} of ${amount(capacity)} are not requested`;
   const named = workloads.map(({ name, priority, requests }) => `${name} (priority ${String(priority)}, ${amount(requests)})`);
   return `; ${named.join(', ')} ${dryRun ? 'would end' : 'ended'} for its request of ${amount(requested)}`;
 }
