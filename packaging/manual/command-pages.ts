@@ -72,7 +72,8 @@ function sectionsOf(command: Command): string[] {
   const { about = [], examples = [], exit = {} } = helpOf(command) ?? {};
   const own = command.options.filter((option) => !option.hidden && !COMMON.includes(option.helpGroupHeading ?? ''));
   const isCommon = own.length < command.options.filter(({ hidden }) => !hidden).length;
-  const common = isCommon ? ['.PP', filled('The options of evictd(8) for the configuration are accepted, too.')] : [];
+  const accepted = filled('The options of evictd(8) for the configuration are accepted, too.');
+  const common = isCommon ? [...(own.length === 0 ? [] : ['.PP']), accepted] : [];
   const named = command.registeredArguments.filter(({ description }) => description !== '');
   return [
     ...(about.length === 0 ? [] : [section('DESCRIPTION', ...about.flatMap((text) => ['.PP', filled(text)]).slice(1))]),

@@ -26,7 +26,7 @@ const EXIT = { 0: 'done', 1: 'failure at run time', ...USAGE_AND_CONFIG, 75: 'no
 /** `evictd drain`. */
 export const drain: MakeCommand = ({ io }) => {
   const command = new Command('drain')
-    .description('end every workload that may be ended, within the disruption budgets')
+    .description('end all workloads, within their disruption budgets')
     .option('--timeout <time>', 'give up after this time, in whole seconds (default: never)', wholeSeconds)
     .option('--grace <time>', 'time from SIGTERM to SIGKILL, in whole seconds (default: that of the workload, else 30s)', wholeSeconds)
     .option('--dry-run', 'only say what would end and what would stay');
