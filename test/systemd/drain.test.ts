@@ -1,0 +1,100 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Evictd, evictd as command, scratchDirectory, victimOf } from '../e2e/evictd.js';
+import { hasSystemd, property, TestUnits, type UnitSections } from '../support/systemd.js';
+
+const SLICE = 'evictdtest.slice';
+const units = new TestUnits();
+const unit = (name: string): string => `evictd-test-${name}.service`;
+const numbered = (name: string, count: number): string[] => Array.from({ length: count }, (_, at) => unit(`${name}-${String(at + 1)}`));
+
+const [JOBS, WEB, CACHES] = [numbered('job', 14), numbered('web', 10), numbered('cache', 4)];
+const STUBBORN = unit('stubborn');
+const DB = unit('db');
+const ALL = [...JOBS, ...WEB, ...CACHES, STUBBORN, DB];
+
+/** systemd starts each again that ends by itself. */
+function service(command: string): UnitSections {
+  return { Service: { ExecStart: command, Slice: SLICE, Restart: 'always', RestartSec: '100ms' } };
+}
+
+const CONFIG = {
+  workloads: [{ systemd: { slices: [SLICE] } }],
+  rules: [
+    { match: { name: 'evictd-test-job-*' }, priority: -10, terminationGracePeriodSeconds: 5 },
+    { match: { name: 'evictd-test-cache-*' }, priority: 10 },
+    { match: { name: STUBBORN }, terminationGracePeriodSeconds: 2 },
+    { match: { name: DB }, critical: true },
+  ],
+  disruptionBudgets: [
+    { name: 'web', match: { name: 'evictd-test-web-*' }, minAvailable: 8 },
+    { name: 'nothing', match: { name: 'evictd-test-none-*' }, minAvailable: 1 },
+  ],
+};
+
+describe.runIf(hasSystemd)('evictd drain (where systemd is the init)', () => {
+  beforeAll(() => {
+    const stubborn = service(`/bin/sh -c 'trap "" TERM; while :; do sleep 1; done'`);
+    const services = ALL.map((name) => [name, name === STUBBORN ? stubborn : service('/bin/sleep 1200')] as const);
+    units.writeAll({ [SLICE]: { Slice: {} }, ...Object.fromEntries(services) });
+    units.start(...ALL);
+  });
+  afterAll(() => {
+    units.remove();
+  });
+
+  test('thirty units: the least important first, within the budget, one that ignores SIGTERM, across a SIGKILL to evictd', async () => {
+    const directory = scratchDirectory();
+    const first = await new Evictd({ config: CONFIG, directory }).guarding();
+    const file = ['--config', first.configFile];
+    const draining = command('drain', '--timeout', '100s', ...file);
+    await first.until('some have ended', () => first.journal().filter(({ type }) => type === 'outcome').length >= 3);
+    await first.stop('SIGKILL');
+
+    const second = await new Evictd({ config: CONFIG, directory }).guarding();
+    const { code, stdout, stderr } = await draining;
+    expect([code, stderr]).toEqual([75, expect.stringContaining('EVICTD_DRAIN_TIMEOUT')]);
+    expect(stdout).toContain(`${DB} stays: critical`);
+    expect(stdout).toContain('waits: the disruption budget web needs 8 healthy workloads and has 8 currently');
+
+    const decisions = second.journal().filter(({ type }) => type === 'decision');
+    const victims = decisions.map(victimOf);
+    expect(new Set(victims).size).toBe(victims.length); // none twice
+    expect(victims.slice(0, JOBS.length).sort()).toEqual([...JOBS].sort());
+    expect(victims.slice(-CACHES.length).sort()).toEqual([...CACHES].sort());
+    expect(victims.filter((name) => WEB.includes(name ?? ''))).toHaveLength(2);
+    expect(second.journal().filter(({ type, result }) => type === 'outcome' && result !== 'killed')).toEqual([]);
+    expect(
+      second
+        .journal()
+        .filter(({ type }) => type === 'escalation')
+        .map(victimOf),
+    ).toEqual([STUBBORN]);
+    expect(decisions.every(({ kind }) => kind === 'disruption')).toBe(true);
+
+    const active = ALL.filter((name) => property(name, 'ActiveState') === 'active'); // what systemd has stopped stays stopped
+    expect(active.sort()).toEqual([DB, ...WEB.filter((name) => !victims.includes(name))].sort());
+    expect((await command('admit', '--name', unit('new'), ...file)).code).toBe(1);
+    expect((await command('uncordon', ...file)).code).toBe(0);
+    await second.until('workloads may start', async () => (await command('admit', '--name', unit('new'), ...file)).code === 0);
+    expect(await second.stop()).toBe(0);
+  });
+
+  test('a NoExecute taint stops a unit, and systemd does not start it again; what tolerates it stays', async () => {
+    units.start(unit('job-1'), unit('cache-1'));
+    const [, , ...others] = CONFIG.rules;
+    const tolerations = [{ key: 'maintenance', operator: 'Exists' }];
+    const rules = [
+      ...others,
+      { match: { name: 'evictd-test-cache-*' }, tolerations },
+      { match: { name: 'evictd-test-web-*' }, tolerations },
+    ];
+    const evictd = await new Evictd({ config: { ...CONFIG, rules } }).guarding();
+    const file = ['--config', evictd.configFile];
+    expect((await command('taint', 'maintenance:NoExecute', ...file)).code).toBe(0);
+    expect(victimOf(await evictd.recorded('outcome'))).toBe(unit('job-1'));
+    expect(property(unit('job-1'), 'ActiveState')).toBe('inactive');
+    expect([unit('cache-1'), DB].map((name) => property(name, 'ActiveState'))).toEqual(['active', 'active']);
+    expect((await command('taint', 'maintenance-', ...file)).code).toBe(0);
+    expect(await evictd.stop()).toBe(0);
+  });
+});
