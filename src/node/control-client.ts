@@ -36,6 +36,19 @@ export async function askEvictd(
   return undefined;
 }
 
+/** As `askEvictd`. @param code  of the error that no evictd guards the node. @throws EvictdError */
+export async function askRunning(
+  config: Parameters<typeof askEvictd>[0],
+  request: ControlRequest,
+  code: `EVICTD_${string}_NO_INSTANCE`,
+): Promise<unknown> {
+  const answer = await askEvictd(config, request);
+  if (answer !== undefined) return answer;
+  throw new UnavailableError(code, 'no evictd guards this node', {
+    hint: 'start evictd; if it runs with another node or runtimeDirectory, name its file with --config',
+  });
+}
+
 /** undefined: no evictd listens there. */
 async function ask(socketPath: string, request: ControlRequest, timeoutMs: number): Promise<{ readonly json: unknown } | undefined> {
   let answer: { readonly status: number; readonly text: string };

@@ -131,3 +131,16 @@ test('run --help-all lists every exit code', async () => {
   const [, exits = ''] = (await evictd(['run', '--help-all'])).stdout.split('Exit codes:');
   expect(exits.match(/\b\d+\b/g)).toEqual(['0', '1', '64', '75', '78']);
 });
+
+test.each<[code: string, args: string[]]>([
+  ['EVICT', ['evict', 'web']],
+  ['DRAIN', ['drain']],
+  ['DRAIN', ['cordon']],
+  ['DRAIN', ['uncordon']],
+  ['PAUSE', ['pause', '1m', '--reason', 'a test']],
+  ['TAINT', ['taint']],
+  ['TAINT', ['taint', 'a:NoSchedule']],
+])('no evictd guards the node: EVICTD_%s_NO_INSTANCE of %j', async (code, args) => {
+  const found = await evictd([...args, '--runtime-directory', '/nonexistent']).catch((error: unknown) => error);
+  expect(found).toMatchObject({ code: `EVICTD_${code}_NO_INSTANCE`, message: 'no evictd guards this node' });
+});

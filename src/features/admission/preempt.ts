@@ -5,8 +5,8 @@ import { bytesText, durationText, MAX_DURATION_NS, TextError } from '../../confi
 import { SYSTEM_CLASSES, type PriorityClass } from '../../core/disruption/priority-class.js';
 import { requestedBytes } from '../../core/disruption/request-admission.js';
 import { SYSTEM_CRITICAL_PRIORITY, type Workload } from '../../core/workload/workload.js';
-import { UnavailableError, UsageError } from '../../errors.js';
-import { askEvictd } from '../../node/control-client.js';
+import { UsageError } from '../../errors.js';
+import { askRunning } from '../../node/control-client.js';
 import type { Admission } from './admission.js';
 import { effectsOn, type NamedWorkload } from './open.js';
 import type { PreemptionDocument } from './preemption-answer.js';
@@ -65,8 +65,7 @@ export async function makeRoom(
   const beganNs = process.hrtime.bigint();
   const ended = new Map<string, PreemptionDocument['workloads'][number]>();
   for (;;) {
-    const json = await askEvictd(config, { method: 'POST', path: '/api/v1/preempt', body });
-    if (json === undefined) throw noInstance();
+    const json = await askRunning(config, { method: 'POST', path: '/api/v1/preempt', body }, 'EVICTD_PREEMPT_NO_INSTANCE');
     const { answer, message = '', ...found } = json as PreemptionDocument;
     for (const workload of found.workloads) ended.set(workload.path, workload);
     const report = (admission: Admission): PreemptionReport => ({ ...found, workloads: [...ended.values()], admission });
@@ -140,10 +139,4 @@ function valueOf<T>(flag: string, read: () => T): T {
     if (!(cause instanceof TextError)) throw cause;
     throw new UsageError('EVICTD_USAGE', `${flag}: ${cause.message}`, { hint: cause.hint, cause });
   }
-}
-
-function noInstance(): UnavailableError {
-  return new UnavailableError('EVICTD_PREEMPT_NO_INSTANCE', 'no evictd guards this node, so that no workload can end for this one', {
-    hint: 'start evictd; if it runs with another node or runtimeDirectory, name its file with --config',
-  });
 }

@@ -10,7 +10,7 @@ import type { EvictionFailure } from '../../core/drain/pod-eviction.js';
 import { failureText } from '../../core/drain/workload-eviction.js';
 import { parseDuration } from '../../core/quantity/duration.js';
 import { EvictdError, InputError, UnavailableError } from '../../errors.js';
-import { askEvictd, type ControlRequest } from '../../node/control-client.js';
+import { askRunning } from '../../node/control-client.js';
 
 interface EvictOptions extends ConfigOptions {
   readonly grace?: number;
@@ -36,6 +36,7 @@ interface EvictionRecord {
 }
 
 const LOOK_MS = 200;
+const NO_INSTANCE = 'EVICTD_EVICT_NO_INSTANCE';
 
 /** `evictd evict`. */
 export const evict: MakeCommand = ({ io }) => {
@@ -97,7 +98,11 @@ export function wholeSeconds(text: string): number {
 /** The path of the workload. @throws EvictdError */
 async function evicted(config: Config, name: string, deleteOptions: object): Promise<string> {
   const body = JSON.stringify({ apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name }, deleteOptions });
-  const { code, message = '', details } = (await asked(config, { method: 'POST', path: '/v1/evictions', body })) as EvictionStatus;
+  const {
+    code,
+    message = '',
+    details,
+  } = (await askRunning(config, { method: 'POST', path: '/v1/evictions', body }, NO_INSTANCE)) as EvictionStatus;
   if (code === 201) return details?.name ?? '';
   const shown = printable(name);
   if (code === 404) {
@@ -122,15 +127,6 @@ async function ended(config: Config, path: string, after: number): Promise<strin
 
 /** The newest first. */
 async function records(config: Config): Promise<readonly EvictionRecord[]> {
-  const answer = await asked(config, { method: 'GET', path: '/api/v1/decisions' });
+  const answer = await askRunning(config, { method: 'GET', path: '/api/v1/decisions' }, NO_INSTANCE);
   return (answer as { readonly records: readonly EvictionRecord[] }).records;
-}
-
-/** @throws UnavailableError  no evictd guards the node */
-export async function asked(config: Config, request: ControlRequest): Promise<unknown> {
-  const answer = await askEvictd(config, request);
-  if (answer !== undefined) return answer;
-  throw new UnavailableError('EVICTD_EVICT_NO_INSTANCE', 'no evictd guards this node', {
-    hint: 'start evictd; if it runs with another node or runtimeDirectory, name its file with --config',
-  });
 }

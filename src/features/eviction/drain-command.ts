@@ -7,8 +7,8 @@ import { addConfigOptions, configFromOptions, type ConfigOptions } from '../../c
 import type { Config } from '../../config/config.js';
 import { printable } from '../../core/name/printable.js';
 import { UnavailableError } from '../../errors.js';
-import { askEvictd } from '../../node/control-client.js';
-import { asked, wholeSeconds } from './command.js';
+import { askEvictd, askRunning } from '../../node/control-client.js';
+import { wholeSeconds } from './command.js';
 import type { DrainDocument, DrainPlanDocument } from './drain-answer.js';
 
 interface DrainOptions extends ConfigOptions {
@@ -18,6 +18,7 @@ interface DrainOptions extends ConfigOptions {
 }
 
 const LOOK_MS = 500;
+const NO_INSTANCE = 'EVICTD_DRAIN_NO_INSTANCE';
 /** An evictd that was killed may take as many looks to start again. */
 const AWAY_LOOKS = 120;
 
@@ -43,7 +44,7 @@ export const drain: MakeCommand = ({ io }) => {
   }).action(async ({ timeout, grace, dryRun = false, ...options }: DrainOptions) => {
     const { config } = configFromOptions(options);
     const body = JSON.stringify({ timeoutSeconds: timeout, graceSeconds: grace, dryRun });
-    const plan = (await asked(config, { method: 'POST', path: '/api/v1/drain', body })) as DrainPlanDocument;
+    const plan = (await askRunning(config, { method: 'POST', path: '/api/v1/drain', body }, NO_INSTANCE)) as DrainPlanDocument;
     for (const text of plan.waits) io.stdout(`${text}\n`);
     for (const { name, why } of plan.stays) io.stdout(`${printable(name)} stays: ${why}\n`);
     if (dryRun) for (const name of plan.ends) io.stdout(`${printable(name)} would be evicted\n`);
@@ -60,7 +61,7 @@ export const cordon: MakeCommand = ({ io }) =>
     examples: ['evictd cordon'],
     exit: EXIT,
   }).action(async (options: ConfigOptions) => {
-    await asked(configFromOptions(options).config, { method: 'POST', path: '/api/v1/cordon' });
+    await askRunning(configFromOptions(options).config, { method: 'POST', path: '/api/v1/cordon' }, NO_INSTANCE);
     io.stdout('the node is cordoned\n');
   });
 
@@ -70,7 +71,7 @@ export const uncordon: MakeCommand = ({ io }) =>
     examples: ['evictd uncordon'],
     exit: EXIT,
   }).action(async (options: ConfigOptions) => {
-    await asked(configFromOptions(options).config, { method: 'POST', path: '/api/v1/uncordon' });
+    await askRunning(configFromOptions(options).config, { method: 'POST', path: '/api/v1/uncordon' }, NO_INSTANCE);
     io.stdout('the node is not cordoned\n');
   });
 
@@ -89,7 +90,7 @@ async function followed(config: Config, io: Io, { ends }: Pick<DrainPlanDocument
         await setTimeout(LOOK_MS);
         continue;
       }
-      throw new UnavailableError('EVICTD_EVICT_NO_INSTANCE', 'evictd has ended', { hint: 'the drain goes on when it is started again' });
+      throw new UnavailableError(NO_INSTANCE, 'evictd has ended', { hint: 'the drain goes on when it is started again' });
     }
     away = 0;
     const { drain: now } = answer;

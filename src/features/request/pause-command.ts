@@ -2,8 +2,7 @@ import { Command } from 'commander';
 import type { MakeCommand } from '../../cli/output/command.js';
 import { USAGE_AND_CONFIG, withHelp } from '../../cli/output/help.js';
 import { addConfigOptions, configFromOptions, type ConfigOptions } from '../../cli/output/options.js';
-import { UnavailableError } from '../../errors.js';
-import { askEvictd } from '../../node/control-client.js';
+import { askRunning } from '../../node/control-client.js';
 
 interface PauseOptions extends ConfigOptions {
   readonly reason: string;
@@ -30,15 +29,9 @@ export const pause: MakeCommand = ({ io }) => {
     },
   }).action(async (time: string, { reason, workload, ...options }: PauseOptions) => {
     const body = JSON.stringify({ for: time, reason, workload });
-    const answer = await askEvictd(configFromOptions(options).config, { method: 'POST', path: '/api/v1/pause', body });
-    if (answer === undefined) throw noInstance();
+    const request = { method: 'POST', path: '/api/v1/pause', body } as const;
+    const answer = await askRunning(configFromOptions(options).config, request, 'EVICTD_PAUSE_NO_INSTANCE');
     const { message } = answer as { readonly message: string };
     io.stdout(`${message}\n`);
   });
 };
-
-function noInstance(): UnavailableError {
-  return new UnavailableError('EVICTD_PAUSE_NO_INSTANCE', 'no evictd guards this node', {
-    hint: 'start evictd; if it runs with another node or runtimeDirectory, name its file with --config',
-  });
-}

@@ -3,8 +3,7 @@ import type { MakeCommand } from '../../cli/output/command.js';
 import { USAGE_AND_CONFIG, withHelp } from '../../cli/output/help.js';
 import { addConfigOptions, configFromOptions, type ConfigOptions } from '../../cli/output/options.js';
 import { printable } from '../../core/name/printable.js';
-import { UnavailableError } from '../../errors.js';
-import { askEvictd } from '../../node/control-client.js';
+import { askRunning, type ControlRequest } from '../../node/control-client.js';
 
 /** The part of GET /api/v1/status. */
 interface TaintsOfStatus {
@@ -38,12 +37,13 @@ export const taint: MakeCommand = ({ io }) => {
     },
   }).action(async (taints: readonly string[], options: ConfigOptions) => {
     const { config } = configFromOptions(options);
+    const ask = (request: ControlRequest): Promise<unknown> => askRunning(config, request, 'EVICTD_TAINT_NO_INSTANCE');
     if (taints.length > 0) {
-      const answer = await askEvictd(config, { method: 'POST', path: '/api/v1/taints', body: JSON.stringify({ taints }) });
-      io.stdout(`${(found(answer) as { readonly message: string }).message}\n`);
+      const answer = await ask({ method: 'POST', path: '/api/v1/taints', body: JSON.stringify({ taints }) });
+      io.stdout(`${(answer as { readonly message: string }).message}\n`);
       return;
     }
-    const status = found(await askEvictd(config, { method: 'GET', path: '/api/v1/status' })) as TaintsOfStatus;
+    const status = (await ask({ method: 'GET', path: '/api/v1/status' })) as TaintsOfStatus;
     io.stdout(`${listed(status).join('\n') || 'no taints'}\n`);
   });
 };
@@ -53,11 +53,4 @@ function listed({ taints }: TaintsOfStatus): readonly string[] {
     `${text}${from === 'operator' ? '' : ` (${from})`}`,
     ...evictions.map(({ name, endsAt }) => `  ${printable(name)} is evicted at ${endsAt}`),
   ]);
-}
-
-function found(answer: unknown): unknown {
-  if (answer !== undefined) return answer;
-  throw new UnavailableError('EVICTD_TAINT_NO_INSTANCE', 'no evictd guards this node', {
-    hint: 'start evictd; if it runs with another node or runtimeDirectory, name its file with --config',
-  });
 }
