@@ -12,7 +12,7 @@ import { selectHost } from '../../host/select.js';
 import * as streaming from '../../http/event-stream.js';
 import type { EventStream } from '../../http/event-stream.js';
 import { CLIENT_TIMEOUT_MS, Listener } from '../../http/listener.js';
-import type { Route } from '../../http/route.js';
+import type { ApiAnswer, ApiRequest, Route } from '../../http/route.js';
 import { routesServer } from '../../http/routes-server.js';
 import * as serving from '../../metrics/server.js';
 import { tryLock } from '../try-lock.js';
@@ -53,11 +53,14 @@ export function serve(locked: Locked, published: Published, observed: Observed, 
   return { metrics, control: closers.add(control) };
 }
 
+/** Asks container runtimes anew: what has just started is known. For what ends workloads. */
+type Afresh = (answer: (request: ApiRequest) => ApiAnswer) => Route['answer'];
+
 /** Every operation of the API. To add one, add an entry. */
 function routesOf(
   { options, node, inForce }: Locked,
   { status, journal, view }: Published,
-  { workloads }: Observed,
+  { workloads, runtimes }: Observed,
   { monitor }: Acting,
 ): readonly Route[] {
   const startedAt = new Date().toISOString();
@@ -91,6 +94,7 @@ function routesOf(
     allocatable: () => inForce.config.allocatable,
     monitor,
   };
+  const afresh: Afresh = (answer) => (request) => runtimes.reported(inForce.config).then(() => answer(request));
   let stream: EventStream | undefined;
   const events = (): EventStream =>
     (stream ??= new streaming.EventStream('status', () => running.answer({ query: new URLSearchParams() }).json));
@@ -101,12 +105,12 @@ function routesOf(
     { method: 'GET', path: '/api/v1/explain', servedBy: 'everywhere', answer: ({ query }) => explaining.explainBy(query, explained) },
     { method: 'GET', path: '/api/v1/events', servedBy: 'everywhere', answer: () => ({ stream: events().join() }) },
     { method: 'POST', path: '/api/v1/pause', servedBy: 'socket', answer: ({ body }) => deferred.pauseBy(body, pausing) },
-    { method: 'POST', path: '/api/v1/preempt', servedBy: 'socket', answer: ({ body }) => preempting.preemptBy(body, preemption) },
+    { method: 'POST', path: '/api/v1/preempt', servedBy: 'socket', answer: afresh(({ body }) => preempting.preemptBy(body, preemption)) },
     { method: 'GET', path: '/api/v1/drain', servedBy: 'everywhere', answer: () => draining.drainOf(evictable) },
-    { method: 'POST', path: '/api/v1/drain', servedBy: 'socket', answer: ({ body }) => draining.drainBy(body, evictable) },
+    { method: 'POST', path: '/api/v1/drain', servedBy: 'socket', answer: afresh(({ body }) => draining.drainBy(body, evictable)) },
     { method: 'POST', path: '/api/v1/cordon', servedBy: 'socket', answer: () => draining.cordonBy('cordon', evictable) },
     { method: 'POST', path: '/api/v1/uncordon', servedBy: 'socket', answer: () => draining.cordonBy('uncordon', evictable) },
-    { method: 'POST', path: '/v1/evictions', servedBy: 'socket', answer: (request) => evicting.evictBy(request, evictable) },
+    { method: 'POST', path: '/v1/evictions', servedBy: 'socket', answer: afresh((request) => evicting.evictBy(request, evictable)) },
     { method: 'POST', path: '/api/v1/taints', servedBy: 'socket', answer: ({ body }) => tainting.taintBy(body, tainted) },
     { method: 'POST', path: '/api/v1/resume', servedBy: 'socket', answer: () => deferred.resumeBy(pausing) },
   ];

@@ -32,10 +32,7 @@ const ANSWERED_WITHIN_MS = 5_000;
 /** A pod is removed with its network, and layers of many files take long; so does CRI-O when it measures them. */
 const LAYERS_WITHIN_MS = 60_000;
 const APART_NS = 1_000_000_000n;
-/**
- * The interval between two listings of images and of their filesystems. After a failure the filesystems are asked for
- * again with the next list.
- */
+/** Between two listings of images and of their filesystems. After a failure the filesystems are asked for with the next list. */
 const IMAGES_APART_NS = 60_000_000_000n;
 /** Status calls at a time: all at once would keep the runtime busy. */
 const AT_A_TIME = 8;
@@ -101,6 +98,10 @@ class CriRuntime implements ContainerRuntime {
   }
 
   async reported(): Promise<void> {
+    const before = this.#asking; // perhaps before the last container started
+    await before;
+    if (before && this.#failure) return;
+    this.#requestedAtNs = undefined;
     this.follow();
     await this.#asking;
     await this.#placing;
@@ -294,6 +295,4 @@ class CriRuntime implements ContainerRuntime {
   }
 }
 
-function plain(_key: string, value: unknown): unknown {
-  return typeof value === 'bigint' ? String(value) : value;
-}
+const plain = (_key: string, value: unknown): unknown => (typeof value === 'bigint' ? String(value) : value);

@@ -87,12 +87,23 @@ test('where a kubelet has made one of them it manages them all', async () => {
 test('a hundred requests at once become one call', async () => {
   await fake.start();
   for (let count = 0; count < 100; count++) runtime.follow();
-  await runtime.reported();
+  await eventually('it has answered', () => runtime.hasReported);
   expect(
     questions()
       .filter((call) => call !== 'ContainerStatus')
       .sort(),
   ).toEqual(['ImageFsInfo', 'ListContainers', 'ListImages', 'ListPodSandbox']);
+});
+
+test('what waits for an answer gets one to a later question', async () => {
+  await fake.start();
+  const seldom = openContainerRuntime(fake.endpoint, 3_600_000_000_000n);
+  seldom.follow();
+  await eventually('it is asked', () => questions().includes('ListContainers'));
+  fake.handlers = pods('c');
+  await seldom.reported();
+  seldom.close();
+  expect(seldom.workloads().map(({ name }) => name)).toEqual(['default/c/app']);
 });
 
 describe('what goes wrong loses nothing', () => {
