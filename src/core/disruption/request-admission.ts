@@ -31,12 +31,21 @@ export interface NodeRequests {
   readonly halt: string | undefined;
   /** It may not be ended now. Asked only about those that are chosen. */
   readonly isExempt: (workload: Workload) => boolean;
+  /** Names of the disruption budgets that do not permit its end while these end, too. */
+  readonly violated: (workload: Workload, ending: readonly Workload[]) => readonly string[];
+}
+
+interface Victims {
+  readonly workloads: readonly Workload[];
+  /** By their id: names of the disruption budgets that the end of it violates. */
+  readonly violates: ReadonlyMap<string, readonly string[]>;
 }
 
 /** `waits`: the applicant fits once these have ended. `preempts`: once these are ended. */
 export type RequestAnswer = { readonly requested: bigint; readonly used: bigint; readonly capacity: bigint } & (
   | { readonly kind: 'fits' }
-  | { readonly kind: 'waits' | 'preempts'; readonly workloads: readonly Workload[] }
+  | { readonly kind: 'waits'; readonly workloads: readonly Workload[] }
+  | ({ readonly kind: 'preempts' } & Victims)
   | { readonly kind: 'refused'; readonly why: string }
 );
 
@@ -46,7 +55,9 @@ export function requestedBytes({ requests }: Pick<Workload, 'requests'>): bigint
 
 /**
  * Whether the memory that a workload requests fits beside what the others request, and which less important ones could
- * end for it: the least important first, of equally important ones the fewest (fewestVictims).
+ * end for it: the least important first, of equally important ones the fewest (fewestVictims). A disruption budget is
+ * only violated where all that the budgets permit is not enough, as by the scheduler (defaultpreemption,
+ * SelectVictimsOnNode, v1.36.2).
  */
 export function admitByRequests(applicant: RequestingApplicant, node: NodeRequests): RequestAnswer {
   const others = node.workloads.filter((workload) => isOther(applicant, workload) && (!node.cgroup || isBelow(workload.path, node.cgroup)));
@@ -69,7 +80,7 @@ export function admitByRequests(applicant: RequestingApplicant, node: NodeReques
   );
   return victims === undefined
     ? refused('the less important workloads that evictd may end do not request enough')
-    : { ...amounts, kind: 'preempts', workloads: victims };
+    : { ...amounts, kind: 'preempts', ...victims };
 }
 
 function isOther({ name, path }: RequestingApplicant, workload: Workload): boolean {
@@ -83,20 +94,25 @@ function sum(workloads: readonly Workload[]): bigint {
 /** undefined: all that may end free too little. */
 function victimsFor(
   applicant: RequestingApplicant,
-  { isExempt }: NodeRequests,
+  { isExempt, violated }: NodeRequests,
   others: readonly Workload[],
   amount: bigint,
-): readonly Workload[] | undefined {
+): Victims | undefined {
   let preemptable = others.filter(
     ({ priority, protection }) => protection === undefined && isPreemptable(applicant, { priority, critical: false }),
   );
+  let last: readonly Workload[] = []; // a budget does not permit their end
   for (;;) {
-    const { victims, unmet } = fewestVictims(byImportance(preemptable), [{ resource: 'memory', amount }]);
+    const groups = [...byImportance(preemptable.filter((workload) => !last.includes(workload))), ...byImportance(last)];
+    const { victims, unmet } = fewestVictims(groups, [{ resource: 'memory', amount }]);
     if (unmet.length > 0) return undefined;
-    const chosen = victims.map(({ workload }) => workload);
-    const exempt = chosen.filter(isExempt);
-    if (exempt.length === 0) return chosen;
+    const workloads = victims.map(({ workload }) => workload);
+    const exempt = workloads.filter(isExempt);
+    const violates = new Map(workloads.map((workload, index) => [workload.id, violated(workload, workloads.slice(0, index))] as const));
+    const over = workloads.filter((workload) => violates.get(workload.id)?.length !== 0 && !last.includes(workload));
+    if (exempt.length === 0 && over.length === 0) return { workloads, violates };
     preemptable = preemptable.filter((workload) => !exempt.includes(workload));
+    last = (exempt.length > 0 ? last : [...last, ...over]).filter((workload) => !exempt.includes(workload));
   }
 }
 

@@ -55,7 +55,7 @@ export function failureText({ code, message, causes }: Pick<EvictionFailure, 'co
   return (causes?.[0]?.message ?? message).replace(/^The /, 'the ').replace('healthy pods', 'healthy workloads');
 }
 
-/** Taints and preemption do not respect budgets, as in Kubernetes. */
+/** Taints do not respect budgets, as in Kubernetes. A preemption has asked them when it chose its victims. */
 export function asksBudgets({ reason }: DisruptionCause): boolean {
   return reason === 'eviction' || reason === 'drain';
 }
@@ -68,7 +68,7 @@ export function withDisrupted(context: BudgetContext, before: Disrupted, effects
     nowNs,
   } = context;
   const victims = effects.flatMap((effect) =>
-    effect.kind === 'evict' && effect.decision.cause.kind === 'disruption' && asksBudgets(effect.decision.cause)
+    effect.kind === 'evict' && effect.decision.cause.kind === 'disruption' && effect.decision.cause.reason !== 'taint'
       ? [effect.decision.victim.workload]
       : [],
   );

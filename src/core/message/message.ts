@@ -69,11 +69,13 @@ export function decisionMessage(decision: Decision): string {
   return `${dryRun ? 'dry run: would evict' : 'evicting'} ${name} with ${meansText(decision)}${standingOrder ? ' by standing order' : ''}: ${why}; ${name} ${describeVictim(victim, resource)}${unitText(decision)}${again}${violationText(decision)}`;
 }
 
-/** '; violates the disruption budget web, which node pressure does not respect'. */
+/** '; violates the disruption budget web, which node pressure does not respect'. A preemption violates one where it has to. */
 function violationText({ violates = [], cause }: Decision): string {
   if (violates.length === 0) return '';
-  const what = cause.kind === 'disruption' ? `a disruption by ${cause.reason}` : 'node pressure';
-  return `; violates the disruption budget${violates.length > 1 ? 's' : ''} ${violates.join(', ')}, which ${what} does not respect`;
+  const text = `; violates the disruption budget${violates.length > 1 ? 's' : ''} ${violates.join(', ')}`;
+  if (cause.kind !== 'disruption') return `${text}, which node pressure does not respect`;
+  if (cause.reason === 'preemption') return `${text}: what the budgets permit is not enough`;
+  return `${text}, which a disruption by ${cause.reason} does not respect`;
 }
 
 /** Without the values of the moment, which are not known when an order is prepared. */

@@ -3,7 +3,7 @@ import { withoutBases } from '../budget/growth-base.js';
 import { repeatedGrowers } from '../budget/repeated-eviction.js';
 import { inFlight, type Decision, type UnitDecision } from '../decide/eviction.js';
 import type { Effect } from '../decide/effect.js';
-import { askedOnce, endingIds, violatedBudgets, type AskedOnce } from '../disruption/disruption-budget.js';
+import { askedOnce, disruptable, violatedBudgets, type AskedOnce } from '../disruption/disruption-budget.js';
 import type { DisruptionCause } from '../disruption/disruption-cause.js';
 import type { DiskHolder } from '../disk/filesystem-holders.js';
 import type { EvictionCause } from './eviction-cause.js';
@@ -21,7 +21,9 @@ import type { Candidates } from '../workload/workload.js';
  */
 const KUBELET_HARD_GRACE_NS = 1_000_000_000n;
 
-type Decided = 'evictions' | 'settled' | 'decisions' | 'evictionTimes' | 'baselines' | 'unitEvictions' | 'held' | 'measurementAwaitedSince';
+type Decided =
+  | ('evictions' | 'settled' | 'decisions' | 'evictionTimes' | 'baselines' | 'unitEvictions' | 'held' | 'measurementAwaitedSince')
+  | 'disruptedBudgets';
 
 /** What decisions have changed of the state, and their effects. */
 export interface Choice extends Pick<State, Decided> {
@@ -34,9 +36,9 @@ export interface Choice extends Pick<State, Decided> {
 
 /** Nothing is decided yet in this step. */
 export function choiceOf(state: State): Choice {
-  const { evictions, settled, decisions, evictionTimes, baselines, unitEvictions, held, measurementAwaitedSince } = state;
+  const { evictions, settled, decisions, evictionTimes, baselines, unitEvictions, held, measurementAwaitedSince, disruptedBudgets } = state;
   const decided = { evictions, settled, decisions, evictionTimes, baselines, unitEvictions, held, measurementAwaitedSince };
-  return { ...decided, effects: [], awaiting: false, over: [] };
+  return { ...decided, disruptedBudgets, effects: [], awaiting: false, over: [] };
 }
 
 /** A victim and the ranking that it was selected from. */
@@ -62,7 +64,7 @@ export function decide(
   const serial = choice.decisions + 1;
   const grace = graceNs(policy, cause, victim);
   const unit = unitDecision(choice, cause, victim, { serial, stop: unitStop, isGraceful: grace > 0n }, nowNs);
-  const violates = violated(policy, choice, victim, found);
+  const violates = violated(policy, choice, victim, found, nowNs);
   const repeated = cause.kind === 'threshold' ? repeatedGrowers(policy, choice, cause, ranking, nowNs) : [];
   const decision: Decision = {
     serial,
@@ -97,11 +99,17 @@ function hasBase({ kind }: EvictionCause): boolean {
 }
 
 /** Node pressure examines no processes for it: its victim gets its signal first. */
-function violated({ disruptionBudgets = [] }: Policy, choice: Choice, victim: RankedWorkload, found: Victim['found']): readonly string[] {
+function violated(
+  { disruptionBudgets = [] }: Policy,
+  { evictions, disruptedBudgets }: Choice,
+  victim: RankedWorkload,
+  found: Victim['found'],
+  nowNs: bigint,
+): readonly string[] {
   if (disruptionBudgets.length === 0 || victim.process !== undefined) return []; // the workload goes on without one process
   const { veto: _, ...unasked } = found;
   const among = 'presentOf' in found ? found : askedOnce(unasked);
-  return violatedBudgets(disruptionBudgets, victim.workload, { ...among, ending: endingIds(choice.evictions) });
+  return violatedBudgets(disruptionBudgets, victim.workload, disruptable(among, { evictions, disruptedBudgets }, nowNs));
 }
 
 function unitDecision(

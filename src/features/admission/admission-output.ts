@@ -97,7 +97,14 @@ function preemptionText({ admission, dryRun, requested, used, capacity, workload
   const amount = (bytes: number): string => formatBytes(BigInt(bytes));
   if (workloads.length === 0)
     return `; its request of ${amount(requested)} fits: ${amount(capacity - used)} of ${amount(capacity)} are not requested`;
-  const named = workloads.map(({ name, priority, requests }) => `${name} (priority ${String(priority)}, ${amount(requests)})`);
+  const named = workloads.map(({ name, priority, requests, violates = [] }) => {
+    const facts = [
+      `priority ${String(priority)}`,
+      amount(requests),
+      ...violates.map((budget) => `violates the disruption budget ${budget}`),
+    ];
+    return `${name} (${facts.join(', ')})`;
+  });
   return `; ${named.join(', ')} ${dryRun ? 'would end' : 'ended'} for its request of ${amount(requested)}`;
 }
 

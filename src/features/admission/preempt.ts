@@ -67,7 +67,7 @@ export async function makeRoom(
   for (;;) {
     const json = await askRunning(config, { method: 'POST', path: '/api/v1/preempt', body }, 'EVICTD_PREEMPT_NO_INSTANCE');
     const { answer, message = '', ...found } = json as PreemptionDocument;
-    for (const workload of found.workloads) ended.set(workload.path, workload);
+    for (const workload of found.workloads) if (!ended.has(workload.path)) ended.set(workload.path, workload);
     const report = (admission: Admission): PreemptionReport => ({ ...found, workloads: [...ended.values()], admission });
     const refused = (why: string): PreemptionReport => report({ admit: false, reason: 'OutOfmemory', message: why });
     if (answer === 'refused') return refused(message);

@@ -4,7 +4,7 @@ import { PREEMPTION_POLICIES } from '../../core/disruption/priority-class.js';
 import { admitByRequests, requestedBytes, type RequestAnswer, type RequestingApplicant } from '../../core/disruption/request-admission.js';
 import type { DisruptionCause } from '../../core/disruption/disruption-cause.js';
 import { isBeingEvicted } from '../../core/disruption/disruption-step.js';
-import { askedOnce } from '../../core/disruption/disruption-budget.js';
+import { askedOnce, disruptable, violatedBudgets } from '../../core/disruption/disruption-budget.js';
 import { refusalOf } from '../../core/disruption/refusal.js';
 import type { Policy, State } from '../../core/decide/state.js';
 import { withPausedWorkloads } from '../../core/pause/paused-workloads.js';
@@ -28,7 +28,14 @@ export interface PreemptionDocument {
   readonly used: number;
   readonly capacity: number;
   /** Those that end, or would. */
-  readonly workloads: readonly { readonly name: string; readonly path: string; readonly priority: number; readonly requests: number }[];
+  readonly workloads: readonly {
+    readonly name: string;
+    readonly path: string;
+    readonly priority: number;
+    readonly requests: number;
+    /** Names of the disruption budgets that its end violates. Left out: none, or it ends already. */
+    readonly violates?: readonly string[];
+  }[];
   /** Of a refusal: the kubelet's sentence for its reason OutOfmemory, and why no workload ends. */
   readonly message?: string;
 }
@@ -69,6 +76,7 @@ function answerNow(applicant: RequestingApplicant, { allocatable, candidates, st
   if (capacity === undefined) throw new UnavailableError('EVICTD_PREEMPT_CAPACITY', 'the memory of the node cannot be read');
   const found = askedOnce(withPausedWorkloads({ candidates }, state.pauses).candidates());
   const context = { policy, state, found, nowNs: process.hrtime.bigint() };
+  const among = disruptable(found, state, context.nowNs);
   return admitByRequests(applicant, {
     workloads: found.usages.flatMap(({ workload }) => (holdsRequest(workload, found) ? [workload] : [])),
     capacity,
@@ -76,6 +84,11 @@ function answerNow(applicant: RequestingApplicant, { allocatable, candidates, st
     isEnding: (workload) => state.disruptions.has(workload.id) || isBeingEvicted(state, workload),
     halt: haltOf(policy, state),
     isExempt: (workload) => refusalOf(context, workload) !== undefined,
+    violated: (workload, others) =>
+      violatedBudgets(policy.disruptionBudgets ?? [], workload, {
+        ...among,
+        ending: new Set([...among.ending, ...others.map(({ id }) => id)]),
+      }),
   });
 }
 
@@ -101,8 +114,9 @@ function documentOf(answer: RequestAnswer, dryRun: boolean): PreemptionDocument 
     case 'fits':
       return { ...shared, workloads: [] };
     case 'waits':
+      return { ...shared, workloads: answer.workloads.map((workload) => victimOf(workload)) };
     case 'preempts':
-      return { ...shared, workloads: answer.workloads.map(victimOf) };
+      return { ...shared, workloads: answer.workloads.map((workload) => victimOf(workload, answer.violates.get(workload.id))) };
     case 'refused': {
       const { requested, used, capacity } = amounts;
       const lacks = `Node didn't have enough resource: memory, requested: ${String(requested)}, used: ${String(used)}, capacity: ${String(capacity)}`;
@@ -111,9 +125,9 @@ function documentOf(answer: RequestAnswer, dryRun: boolean): PreemptionDocument 
   }
 }
 
-function victimOf(workload: Workload): PreemptionDocument['workloads'][number] {
+function victimOf(workload: Workload, violates: readonly string[] = []): PreemptionDocument['workloads'][number] {
   const { name, path, priority } = workload;
-  return { name, path, priority, requests: Number(requestedBytes(workload)) };
+  return { name, path, priority, requests: Number(requestedBytes(workload)), ...(violates.length > 0 && { violates }) };
 }
 
 /** @throws UsageError */

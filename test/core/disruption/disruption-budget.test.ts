@@ -6,6 +6,7 @@ import {
   type DisruptionLimit,
   type PolicyBudget,
 } from '../../../src/core/disruption/disruption-budget.js';
+import type { DisruptionReason } from '../../../src/core/disruption/disruption-cause.js';
 import { decisionMessage } from '../../../src/core/message/message.js';
 import type { Candidates, Protection, Workload } from '../../../src/core/workload/workload.js';
 import { candidates, Mi, policy, threshold, workload } from '../support.js';
@@ -127,12 +128,27 @@ describe('evictions that an operator asks for', () => {
     expect(run.said(3, {}, {}, evict('id-web-2'))).toEqual(['evict web-2 grace 30']);
   });
 
-  test('a taint does not respect it, and its decision says so', () => {
+  const disrupting = (reason: DisruptionReason, ...workloads: string[]) => {
+    const { request } = evict(...workloads);
+    return { request: { ...request, cause: { ...request.cause, reason } } };
+  };
+
+  test.each([
+    ['taint', /; violates the disruption budget web, which a disruption by taint does not respect$/],
+    ['preemption', /; violates the disruption budget web: what the budgets permit is not enough$/],
+  ] as const)('a %s that violates it says so', (reason, says) => {
     const run = made(budget('web', 'minAvailable 3'));
-    const { request } = evict('id-web-1');
-    const [decided] = run.at(1, {}, {}, { request: { ...request, cause: { ...request.cause, reason: 'taint' } } });
-    expect(decided?.kind === 'evict' && decisionMessage(decided.decision)).toMatch(
-      /; violates the disruption budget web, which a disruption by taint does not respect$/,
-    );
+    const [decided] = run.at(1, {}, {}, disrupting(reason, 'id-web-1'));
+    expect(decided?.kind === 'evict' && decisionMessage(decided.decision)).toMatch(says);
+  });
+
+  test('the victim of a preemption is expected for an hour, too, and what violates the budget then says so', () => {
+    const run = made(budget('web', 'maxUnavailable 1'));
+    run.said(1, {}, {}, disrupting('preemption', 'id-web-1'));
+    run.said(2, {}, { 1: { processes: 0 } });
+    run.candidates = candidates(...TEN.slice(1));
+    expect(run.said(3, {}, {}, evict('id-web-2'))).toEqual([]);
+    const [decided] = run.at(4, {}, {}, disrupting('taint', 'id-web-2'));
+    expect(decided?.kind === 'evict' && decided.decision.violates).toEqual(['web']);
   });
 });

@@ -19,7 +19,7 @@ function answer(
   applicant: Partial<RequestingApplicant> = {},
   node: Partial<NodeRequests> = {},
 ): RequestAnswer {
-  const rest = { capacity: 500n * Mi, halt: undefined, isEnding: () => false, isExempt: () => false };
+  const rest = { capacity: 500n * Mi, halt: undefined, isEnding: () => false, isExempt: () => false, violated: () => [] };
   return admitByRequests({ ...DB, ...applicant }, { workloads, ...rest, ...node });
 }
 
@@ -47,6 +47,60 @@ describe('who ends', () => {
   ])('%s', (_rule, workloads, ends) => {
     const given = answer(workloads);
     expect([given.kind, ending(given)]).toEqual(['preempts', ends]);
+  });
+});
+
+describe('within disruption budgets', () => {
+  /** Of those whose name begins with the same letter one may end. */
+  const budget = ({ name }: Workload, others: readonly Workload[]): readonly string[] =>
+    others.some((other) => other.name.startsWith(name.slice(0, 1))) ? [name.slice(0, 1)] : [];
+  const none = ({ name }: Workload): readonly string[] => (name.startsWith('a') ? ['a'] : []);
+
+  test.each<
+    [rule: string, workloads: readonly Workload[], ends: readonly string[], violating: readonly string[], rest?: Partial<NodeRequests>]
+  >([
+    [
+      'a more important one, rather than one that a budget needs',
+      [of('a', 250n), of('b', 250n, { priority: 1 })],
+      ['b'],
+      [],
+      { violated: none },
+    ],
+    [
+      'as many as the budget permits, then others',
+      [of('a1', 150n), of('a2', 150n), of('b', 100n, { priority: 1 }), of('c', 100n, { priority: 100 })],
+      ['a2', 'b'],
+      [],
+    ],
+    ['all others are not enough', [of('a', 400n), of('b', 100n, { priority: 1 })], ['a'], ['a'], { violated: none }],
+    [
+      'each of several budgets',
+      [
+        ...['a1', 'a2', 'b1', 'b2'].map((name, index) => of(name, 100n, { priority: index })),
+        of('c', 100n, { priority: 9 }),
+        of('d', 100n, { priority: 100 }),
+      ],
+      ['a1', 'b1', 'c'],
+      [],
+    ],
+    [
+      'as few as possible violate',
+      [of('a1', 100n), of('a2', 100n), of('a3', 100n), of('a4', 100n), of('b', 50n), of('c', 50n, { priority: 100 })],
+      ['a4', 'a1'],
+      ['a1'],
+    ],
+    [
+      'one that may not be ended now uses no budget',
+      ['a1', 'a2', 'b', 'c', 'd'].map((name, index) => of(name, 100n, { priority: name === 'd' ? 100 : Math.max(0, index - 1) })),
+      ['a1', 'b'],
+      [],
+      { isExempt: ({ name }) => name === 'a2' },
+    ],
+  ])('%s', (_rule, workloads, ends, violating, rest = {}) => {
+    const given = answer(workloads, {}, { violated: budget, ...rest });
+    expect([given.kind, ending(given)]).toEqual(['preempts', ends]);
+    if (given.kind === 'preempts')
+      expect([...given.violates].filter(([, names]) => names.length > 0).map(([id]) => id)).toEqual(violating.map((name) => `id-${name}`));
   });
 });
 

@@ -102,6 +102,21 @@ test.each<[protection: Protection | undefined, critical: boolean]>([
   expect(applicantOf(workload('a', { protection, qosClass: 'Burstable' }))).toEqual({ critical, qosClass: 'Burstable', tolerations: [] });
 });
 
+test('the answer to a workload that needs room names the disruption budgets that its victims violate', () => {
+  const requests = { ...workload('').requests, memory: 512n * Mi * 1_000_000_000n };
+  const web = [1, 2].map((index) => [workload(`web-${String(index)}`, { requests }), Mi] as [ReturnType<typeof workload>, bigint]);
+  const limit = { of: 'minAvailable', value: 1, isPercentage: false } as const;
+  const disruptionBudgets = [{ name: 'web', match: { name: 'web-*' }, limit, unhealthyPolicy: 'IfHealthyBudget', os: 'linux' }] as const;
+  const parts = {
+    ...{ allocatable: () => ({ capacity: Gi, cgroup: '/' }), candidates: () => candidates(...web), monitor: { ask: () => true } },
+    standing: () => ({ state: initialState, observations: observations(1n, {}), policy: policy([], { disruptionBudgets }) }),
+  };
+  const answered = (memory: string) => preemptBy(JSON.stringify({ priority: 1, requests: { memory }, dryRun: true }), parts).json;
+  expect(answered('512Mi')).toMatchObject({ answer: 'preempts', workloads: [{ path: '/web-2' }] });
+  expect(JSON.stringify(answered('512Mi'))).not.toContain('violates');
+  expect(answered('1Gi')).toMatchObject({ workloads: [{ path: '/web-2' }, { path: '/web-1', violates: ['web'] }] });
+});
+
 test('the name of a workload that needs room is a name: it is in each decision, and in the saved state', () => {
   const ask = vi.fn<PreemptionParts['monitor']['ask']>(() => true);
   const memory = observations(1n, { 'memory.available': Mi });
