@@ -43,6 +43,10 @@ test('end-process: the process ends, and the example says so', async () => {
   const ended = once(child, 'exit');
   expect(run('end-process', String(child.pid))).toBe(`process ${String(child.pid)} has ended\n`);
   expect(await ended).toEqual([null, 'SIGKILL']);
+  for (const wrong of [String(child.pid), 'x']) {
+    const { status, stderr } = spawnSync(process.execPath, ['examples/end-process.mjs', wrong], { encoding: 'utf8' });
+    expect([status, stderr]).toEqual([1, expect.stringMatching(/^cannot end process .*: .*\n$/)]);
+  }
 });
 
 test('check: what `evictd check` says of the configuration, with its exit code', () => {

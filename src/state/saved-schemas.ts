@@ -127,7 +127,12 @@ export function drain(): z.ZodMiniType {
   });
   return object({
     ...{ beganNs: z.bigint(), endsNs: z.optional(z.bigint()), graceNs: z.optional(z.bigint()), lookedNs: z.bigint() },
-    ...{ pending: z.array(one), total: z.number(), over: z.optional(z.enum(['drained', 'timeout', 'cordoned'])) },
+    ...{
+      awaited: z.optional(z.array(z.string())),
+      pending: z.array(one),
+      total: z.number(),
+      over: z.optional(z.enum(['drained', 'timeout', 'cordoned'])),
+    },
   });
 }
 

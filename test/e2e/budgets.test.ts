@@ -101,6 +101,17 @@ describe(`evictd drain (${ON})`, () => {
     await second.until('workloads may start', async () => (await command('admit', '--name', 'new', ...file)).code === 0);
   });
 
+  test('an evictd that makes a dry run lists what would end, and nothing is drained', async () => {
+    const node = testNode();
+    const web = await workload(node.child('web-1'));
+    const evictd = await new Evictd({ config: guarding(node), args: ['--dry-run'] }).guarding();
+    const { code, stdout, stderr } = await drain(evictd);
+    expect([code, stdout]).toEqual([75, 'web-1 would be evicted\n']);
+    expect(stderr).toContain('EVICTD_DRAIN_DRY_RUN: evictd makes a dry run on this node: it has ended nothing');
+    expect((await evict(evictd, 'web-1')).stdout).toBe('web-1 would be evicted: evictd makes a dry run, and ends nothing\n');
+    expect(web.alive).toBe(true);
+  });
+
   test('a budget that permits nothing: the time is over, and nothing was ended', async () => {
     const node = testNode();
     const replicas = await Promise.all(['web-1', 'web-2'].map((name) => workload(node.child(name))));

@@ -41,8 +41,11 @@ export function durationText(text: string, least: bigint, most: bigint): bigint 
   throw new TextError('EVICTD_CONFIG_RANGE', `out of range: ${text}`, `from ${formatDuration(least)} to ${formatDuration(most)}`);
 }
 
+/** As Kubernetes caps amounts with a binary unit. */
+const MAX_BYTES = 2n ** 63n - 1n;
+
 /**
- * Bytes from 0, rounded up.
+ * Bytes from 0 to 2⁶³−1, rounded up.
  *
  * @throws TextError
  */
@@ -54,8 +57,9 @@ export function bytesText(text: string): bigint {
     const hint = meantAmount(text) ?? 'write bytes as 512Mi, 1.5Gi or 500M';
     throw new TextError('EVICTD_CONFIG_QUANTITY', `${messageOf(error)}: ${JSON.stringify(text)}`, hint);
   }
-  if (bytes >= 0n) return bytes;
-  throw new TextError('EVICTD_CONFIG_RANGE', `must not be negative: ${text}`, 'write bytes as 512Mi, 1.5Gi or 500M');
+  if (bytes >= 0n && bytes <= MAX_BYTES) return bytes;
+  const wrong = bytes < 0n ? 'must not be negative' : 'is more than any machine has';
+  throw new TextError('EVICTD_CONFIG_RANGE', `${wrong}: ${text}`, 'write bytes as 512Mi, 1.5Gi or 500M');
 }
 
 /**

@@ -29,9 +29,11 @@ export function stepDrain(policy: Policy, made: Made, input: StepInput, candidat
   const isDue = nowNs >= (drainDueNs(drain) ?? nowNs) || outcomes.length > 0 || drain !== made.state.drain;
   if (!isDue) return none;
   const found = candidates();
-  const pending = drain.pending.flatMap((one) => stillPending(one, state, outcomes, found));
-  const because = pending.length === 0 ? 'drained' : nowNs >= (drain.endsNs ?? nowNs + 1n) ? 'timeout' : undefined;
-  const next: Drain = { ...drain, pending, lookedNs: nowNs, ...(because && { over: because }) };
+  const { added, awaited } = answered(drain, { policy, state, found, nowNs });
+  const pending = [...drain.pending.flatMap((one) => stillPending(one, state, outcomes, found)), ...added];
+  const isDone = pending.length === 0 && awaited.length === 0;
+  const because = isDone ? 'drained' : nowNs >= (drain.endsNs ?? nowNs + 1n) ? 'timeout' : undefined;
+  const next: Drain = { ...drain, pending, awaited, total: drain.total + added.length, lookedNs: nowNs, ...(because && { over: because }) };
   const budgets = [...remembered(state.disruptedBudgets, nowNs)].map(([name, { expected }]) => [name, { expected, atNs: nowNs }] as const);
   const looked = { ...state, drain: next, disruptedBudgets: new Map(budgets) };
   if (because !== undefined) return { ...none, state: looked, effects: [...effects, effectOf({ event: 'end', because }, next)] };
@@ -54,14 +56,33 @@ function withRequest(policy: Policy, { state, effects }: Made, { request, nowNs 
     case 'drain': {
       if (isUnderWay(before)) return { state, effects };
       const { timeoutNs, graceNs } = request;
-      const { ends } = drainPlan({ policy, state, found: candidates(), nowNs });
+      const found = candidates();
+      const { ends } = drainPlan({ policy, state, found, nowNs });
       const limits = { ...(timeoutNs !== undefined && { endsNs: nowNs + timeoutNs }), ...(graceNs !== undefined && { graceNs }) };
-      const pending = ends.map(({ id, name, path }) => ({ id, name, path }));
-      return changed({ beganNs: nowNs, ...limits, pending, total: pending.length, lookedNs: nowNs }, 'begin');
+      const pending = ends.map(drained);
+      const { awaitedRuntimes: awaited = [] } = found;
+      return changed({ beganNs: nowNs, ...limits, awaited, pending, total: pending.length, lookedNs: nowNs }, 'begin');
     }
     default:
       return { state, effects };
   }
+}
+
+/** The workloads of container runtimes that have answered by now. */
+function answered(
+  { awaited: before = [], pending }: Drain,
+  context: Disrupting,
+): { readonly added: readonly DrainedWorkload[]; readonly awaited: readonly string[] } {
+  const awaited = before.filter((endpoint) => context.found.awaitedRuntimes?.includes(endpoint));
+  if (awaited.length === before.length) return { added: [], awaited };
+  const known = new Set(pending.map(({ id }) => id));
+  const isLate = ({ id, runtime }: Workload): boolean =>
+    runtime !== undefined && !known.has(id) && before.includes(runtime.endpoint) && !awaited.includes(runtime.endpoint);
+  return { added: drainPlan(context).ends.filter(isLate).map(drained), awaited };
+}
+
+function drained({ id, name, path }: Workload): DrainedWorkload {
+  return { id, name, path };
 }
 
 /** What a drain ends, the least important first, what stays, with the reason, and why it waits before it has ended all. */
@@ -75,7 +96,8 @@ export function drainPlan(context: Disrupting): {
   const ends = judged.flatMap(({ workload, why }) => (why === undefined ? [workload] : []));
   const stays = judged.flatMap(({ workload, why }) => (why === undefined || why === 'absent' ? [] : [{ workload, why }]));
   const halt = haltOf(context);
-  const waits = [...(halt === undefined ? [] : [refusalText(halt)]), ...budgetWaits(context, ends)];
+  const runtimes = (found.awaitedRuntimes ?? []).map((endpoint) => `${endpoint} has not answered: the drain waits for its containers`);
+  const waits = [...(halt === undefined ? [] : [refusalText(halt)]), ...runtimes, ...budgetWaits(context, ends)];
   return { ends: ends.sort((a, b) => a.priority - b.priority || (a.path < b.path ? -1 : 1)), stays, waits };
 }
 

@@ -16,7 +16,9 @@ export interface Drain {
   readonly endsNs?: bigint;
   /** As in DisruptionCause. */
   readonly graceNs?: bigint;
-  /** Those that have not ended, the least important first. */
+  /** Endpoints of container runtimes that have not answered since it began: their workloads are added then. Left out: none. */
+  readonly awaited?: readonly string[];
+  /** Those that have not ended, the least important first, and then those that were added. */
   readonly pending: readonly DrainedWorkload[];
   readonly total: number;
   /** When the workloads were looked at last. */

@@ -73,8 +73,8 @@ export const evict: MakeCommand = ({ io }) => {
     for (const name of workloads) {
       try {
         const before = wait && !dryRun ? await records(config) : [];
-        const path = await evicted(config, name, deleteOptions);
-        io.stdout(`${printable(name)} ${dryRun ? 'would be evicted' : 'is being evicted'}\n`);
+        const { path, why } = await evicted(config, name, deleteOptions);
+        io.stdout(`${printable(name)} ${dryRun || why !== undefined ? 'would be evicted' : 'is being evicted'}${why ?? ''}\n`);
         if (wait && !dryRun) io.stdout(`${await ended(config, path, Math.max(0, ...before.map(({ decision = 0 }) => decision)))}\n`);
       } catch (error) {
         errors.push(error);
@@ -95,15 +95,19 @@ export function wholeSeconds(text: string): number {
   throw new InvalidArgumentError('write whole seconds: 30s, 1m.');
 }
 
-/** The path of the workload. @throws EvictdError */
-async function evicted(config: Config, name: string, deleteOptions: object): Promise<string> {
+/** @returns the path of the workload; `why`: nothing ends all the same, ': evictd …'. @throws EvictdError */
+async function evicted(
+  config: Config,
+  name: string,
+  deleteOptions: object,
+): Promise<{ readonly path: string; readonly why: string | undefined }> {
   const body = JSON.stringify({ apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name }, deleteOptions });
   const {
     code,
     message = '',
     details,
   } = (await askRunning(config, { method: 'POST', path: '/v1/evictions', body }, NO_INSTANCE)) as EvictionStatus;
-  if (code === 201) return details?.name ?? '';
+  if (code === 201) return { path: details?.name ?? '', why: message === '' ? undefined : `: ${message}` };
   const shown = printable(name);
   if (code === 404) {
     const hint = 'evictd rank lists the workloads';

@@ -23,6 +23,7 @@ export interface DrainDocument {
 
 /** POST /api/v1/drain. */
 export interface DrainPlanDocument extends DrainDocument {
+  /** Nothing ends: it was asked for so, or evictd makes a dry run. */
   readonly dryRun: boolean;
   readonly ends: readonly string[];
   readonly stays: readonly { readonly name: string; readonly why: string }[];
@@ -38,8 +39,9 @@ export function drainOf({ monitor }: Pick<DrainParts, 'monitor'>): ApiAnswer {
 
 /** `evictd drain`. @throws UsageError, UnavailableError */
 export function drainBy(body: string, parts: DrainParts): ApiAnswer {
-  const { timeoutSeconds, graceSeconds, dryRun } = drainRequestOf(body);
+  const { timeoutSeconds, graceSeconds, ...asked } = drainRequestOf(body);
   const { policy, state } = parts.standing();
+  const dryRun = asked.dryRun || policy.dryRun;
   const { drain } = parts.monitor.remaining;
   if (isUnderWay(drain)) {
     const message = `a drain is under way: ${String(drain.pending.length)} of ${String(drain.total)} workloads have not ended`;

@@ -47,8 +47,11 @@ export const drain: MakeCommand = ({ io }) => {
     const plan = (await askRunning(config, { method: 'POST', path: '/api/v1/drain', body }, NO_INSTANCE)) as DrainPlanDocument;
     for (const text of plan.waits) io.stdout(`${text}\n`);
     for (const { name, why } of plan.stays) io.stdout(`${printable(name)} stays: ${why}\n`);
-    if (dryRun) for (const name of plan.ends) io.stdout(`${printable(name)} would be evicted\n`);
+    if (plan.dryRun) for (const name of plan.ends) io.stdout(`${printable(name)} would be evicted\n`);
     else io.stdout(`${await followed(config, io, plan)}\n`);
+    if (dryRun || !plan.dryRun) return;
+    const message = 'evictd makes a dry run on this node: it has ended nothing, and the node is not cordoned';
+    throw new UnavailableError('EVICTD_DRAIN_DRY_RUN', message, { hint: 'start evictd without --dry-run' });
   });
 };
 

@@ -35,6 +35,8 @@ export function evictBy({ body, query }: Pick<ApiRequest, 'body' | 'query'>, par
   const context = { policy, state, found, nowNs };
   const { gracePeriodSeconds: grace, preconditions, dryRun: optionsDryRun = [] } = asked.deleteOptions ?? {};
   const queryDryRun = query.getAll('dryRun');
+  const unknown = queryDryRun.find((value) => value !== 'All');
+  if (unknown !== undefined) return failed(badRequest(`dryRun: unsupported value ${JSON.stringify(unknown)}: the only one is "All"`));
   const options = { queryDryRun, optionsDryRun, uid: preconditions?.uid, resourceVersion: undefined };
   const failure =
     refused(refusalOf(context, workload), workload) ?? evictionFailure(context, state, workload, options) ?? atMost(state, workload);
@@ -45,7 +47,8 @@ export function evictBy({ body, query }: Pick<ApiRequest, 'body' | 'query'>, par
     const isMade = parts.monitor.ask({ source: 'request', request: { kind: 'evict', workloads: [workload.id], cause } });
     if (!isMade) throw new UnavailableError('EVICTD_API_STOPPING', 'evictd is stopping');
   }
-  return { status: 201, json: { ...STATUS, status: 'Success', details: { name: workload.path, uid: workload.id }, code: 201 } };
+  const message = policy.dryRun ? { message: 'evictd makes a dry run, and ends nothing' } : {};
+  return { status: 201, json: { ...STATUS, status: 'Success', ...message, details: { name: workload.path, uid: workload.id }, code: 201 } };
 }
 
 const STATUS = { kind: 'Status', apiVersion: 'v1', metadata: {} } as const;

@@ -98,6 +98,22 @@ test('an outcome counts also in a step with a signal for another workload', () =
   expect(names(made)).toEqual(['web-1', 'web-2']);
 });
 
+test('a container runtime that answers after the begin: its containers are added, and nothing that has started since', () => {
+  const made = run({ disruptionBudgets: [] });
+  const endpoint = 'unix:///run/cri.sock';
+  const runtime = { endpoint, podId: 'p', containers: [], isPod: true, labels: {}, byKubelet: false };
+  const pod = [workload('default/pod', { runtime }), 1n] as [Workload, bigint];
+  made.candidates = { ...candidates(), awaitedRuntimes: [endpoint] };
+  expect(made.said(1, {}, {}, drain())).toEqual(['drain begin 0/0']);
+  expect(drainPlan({ policy: made.policy, state: made.state, found: askedOnce(made.candidates), nowNs: 0n }).waits).toEqual([
+    `${endpoint} has not answered: the drain waits for its containers`,
+  ]);
+  expect(made.said(2, {})).toEqual([]);
+  made.candidates = candidates(pod, ...WEB);
+  expect(made.said(3, {})).toEqual(['evict default/pod grace 5']);
+  expect(made.said(4, {}, { 1: { processes: 0 } })).toEqual(['killed default/pod 0Mi', 'drain end drained 0/1']);
+});
+
 test('a workload that ends by itself is done; uncordon ends the drain, and a second one changes nothing', () => {
   const made = run();
   made.said(1, {}, {}, drain());

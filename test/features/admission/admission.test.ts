@@ -130,4 +130,6 @@ test('the name of a workload that needs room is a name: it is in each decision, 
   const message = request?.kind === 'evict' ? request.cause.message : '';
   expect(message).toMatch(/^a\\x0ab.*of priority 1 needs room for its request of 1Mi$/);
   expect(message.length).toBeLessThan(600);
+  const tooLarge = JSON.stringify({ requests: { memory: '1e400' } });
+  expect(() => preemptBy(tooLarge, parts)).toThrow('requests.memory: is more than any machine has: 1e400');
 });

@@ -1,6 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { initialState, type Policy, type State } from '../../../src/core/decide/state.js';
 import type { PolicyBudget } from '../../../src/core/disruption/disruption-budget.js';
+import { drainBy } from '../../../src/features/eviction/drain-answer.js';
 import { evictBy, type EvictionParts } from '../../../src/features/eviction/eviction-answer.js';
 import { candidates, policy, workload } from '../../core/support.js';
 
@@ -98,6 +99,23 @@ test.each<[where: string, body: string, query: string]>([
 ])('a dry run ends nothing: %s', (_where, body, query) => {
   const { made, ask } = parts(ONE);
   expect(evictBy({ body, query: new URLSearchParams(query) }, made).status).toBe(201);
+  expect(ask).not.toHaveBeenCalled();
+});
+
+test.each(['No', 'all', ''])('?dryRun=%s is no dry run, and nothing ends', (value) => {
+  const { made, ask } = parts(ONE);
+  const { status, json } = evictBy({ body: eviction('web-1'), query: new URLSearchParams({ dryRun: value }) }, made);
+  expect([status, json]).toEqual([400, expect.objectContaining({ reason: 'BadRequest' })]);
+  expect(ask).not.toHaveBeenCalled();
+});
+
+test('an evictd that makes a dry run says so, and drains nothing', () => {
+  const { made, ask } = parts({ ...ONE, dryRun: true });
+  const answer = evictBy({ body: eviction('web-1'), query: new URLSearchParams() }, made);
+  expect(answer.json).toMatchObject({ status: 'Success', message: 'evictd makes a dry run, and ends nothing' });
+  ask.mockClear();
+  const ends = ['twin', 'web-1', 'web-2', 'twin'];
+  expect(drainBy('{}', { ...made, monitor: { ask, remaining: initialState } }).json).toMatchObject({ dryRun: true, drain: null, ends });
   expect(ask).not.toHaveBeenCalled();
 });
 
