@@ -78,7 +78,7 @@ export function askedOnce(found: Candidates): AskedOnce {
   const presentOf = (budget: PolicyBudget): readonly Workload[] => {
     const known = present.get(budget);
     if (known !== undefined) return known;
-    const own = found.usages.flatMap(({ workload }) => (isOfBudget(budget, workload) && isPresent(workload, veto) ? [workload] : []));
+    const own = found.usages.flatMap(({ workload }) => (isOfBudget(budget, workload) && isPresent(workload, { veto }) ? [workload] : []));
     present.set(budget, own);
     return own;
   };
@@ -132,11 +132,12 @@ export function remembered(budgets: DisruptedBudgets, nowNs: bigint): DisruptedB
 }
 
 /** It has a process, and is not being ended. */
-export function isHealthy(workload: Workload, { veto, ending }: Disruptable): boolean {
-  return !ending.has(workload.id) && isPresent(workload, veto);
+export function isHealthy(workload: Workload, among: Disruptable): boolean {
+  return !among.ending.has(workload.id) && isPresent(workload, among);
 }
 
-function isPresent(workload: Workload, veto: Candidates['veto']): boolean {
+/** It has a process: a cgroup or a job outlasts its processes. */
+export function isPresent(workload: Workload, { veto }: Pick<Candidates, 'veto'>): boolean {
   const kind = veto?.(workload)?.kind;
   return kind !== 'vacant' && kind !== 'removed';
 }

@@ -3,7 +3,7 @@ import type { Decision, Outcome } from '../decide/eviction.js';
 import type { Policy, State } from '../decide/state.js';
 import type { StepInput } from '../decide/step-input.js';
 import type { Candidates, Protection, Workload } from '../workload/workload.js';
-import { disruptable, isOfBudget, remembered, statusNow, type AskedOnce } from '../disruption/disruption-budget.js';
+import { disruptable, isOfBudget, isPresent, remembered, statusNow, type AskedOnce } from '../disruption/disruption-budget.js';
 import type { DisruptionCause } from '../disruption/disruption-cause.js';
 import { drainDueNs, isUnderWay, type Drain, type DrainedWorkload, type DrainEffect } from './drain.js';
 import { haltOf, isOutOfSight, ownRefusal, refusalOf, refusalText, type Disrupting } from '../disruption/refusal.js';
@@ -117,8 +117,8 @@ const PASSING: ReadonlySet<Protection['kind']> = new Set(['paused', 'kill-failed
 
 /** Why it stays for good. A budget that permits nothing now may permit it later. */
 function hindrance(context: Disrupting, state: Disrupting['state'], workload: Workload): string | undefined {
+  if (!isPresent(workload, context.found)) return 'absent';
   const refusal = ownRefusal(context, workload);
-  if (refusal?.kind === 'vacant' || refusal?.kind === 'removed') return 'absent';
   if (refusal !== undefined && !PASSING.has(refusal.kind)) return refusalText(refusal);
   const failure = evictionFailure(context, state, workload);
   return failure?.code === 500 ? failureText(failure) : undefined;
@@ -135,8 +135,7 @@ function stillPending(one: DrainedWorkload, { evictions }: State, outcomes: read
   if ((outcome !== undefined || decision !== undefined) && !hasFailed) return [];
   const workload = found.usages.find((usage) => usage.workload.id === id)?.workload;
   if (workload === undefined) return isOutOfSight(path, found) ? [{ id, name, path }] : [];
-  const kind = found.veto?.(workload)?.kind;
-  return kind === 'vacant' || kind === 'removed' ? [] : [{ id, name, path }];
+  return isPresent(workload, found) ? [{ id, name, path }] : [];
 }
 
 /** The drain after the evictions of its step: which are decided, and why others wait. */

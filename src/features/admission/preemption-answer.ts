@@ -4,11 +4,9 @@ import { PREEMPTION_POLICIES } from '../../core/disruption/priority-class.js';
 import { admitByRequests, requestedBytes, type RequestAnswer, type RequestingApplicant } from '../../core/disruption/request-admission.js';
 import type { DisruptionCause } from '../../core/disruption/disruption-cause.js';
 import { isBeingEvicted } from '../../core/disruption/disruption-step.js';
-import { askedOnce, disruptable, violatedBudgets } from '../../core/disruption/disruption-budget.js';
-import { refusalOf } from '../../core/disruption/refusal.js';
-import type { Policy, State } from '../../core/decide/state.js';
+import { askedOnce, disruptable, isPresent, violatedBudgets } from '../../core/disruption/disruption-budget.js';
+import { haltOf, refusalOf, refusalText } from '../../core/disruption/refusal.js';
 import { withPausedWorkloads } from '../../core/pause/paused-workloads.js';
-import { fullPause } from '../../core/pause/operator-pause.js';
 import { printable } from '../../core/name/printable.js';
 import { formatBytes } from '../../core/quantity/quantity-format.js';
 import type { Monitor } from '../../monitor/loop.js';
@@ -77,12 +75,14 @@ function answerNow(applicant: RequestingApplicant, { allocatable, candidates, st
   const found = askedOnce(withPausedWorkloads({ candidates }, state.pauses).candidates());
   const context = { policy, state, found, nowNs: process.hrtime.bigint() };
   const among = disruptable(found, state, context.nowNs);
+  const halt = haltOf(context);
   return admitByRequests(applicant, {
-    workloads: found.usages.flatMap(({ workload }) => (holdsRequest(workload, found) ? [workload] : [])),
+    // A cgroup outlasts its processes, and their request ends with them.
+    workloads: found.usages.flatMap(({ workload }) => (workload.requests.memory > 0n && isPresent(workload, found) ? [workload] : [])),
     capacity,
     cgroup: configured?.cgroup,
     isEnding: (workload) => state.disruptions.has(workload.id) || isBeingEvicted(state, workload),
-    halt: haltOf(policy, state),
+    halt: halt && refusalText(halt),
     isExempt: (workload) => refusalOf(context, workload) !== undefined,
     violated: (workload, others) =>
       violatedBudgets(policy.disruptionBudgets ?? [], workload, {
@@ -90,21 +90,6 @@ function answerNow(applicant: RequestingApplicant, { allocatable, candidates, st
         ending: new Set([...among.ending, ...others.map(({ id }) => id)]),
       }),
   });
-}
-
-/** A cgroup outlasts its processes, and their request ends with them. */
-function holdsRequest(workload: Workload, { veto }: Candidates): boolean {
-  if (workload.requests.memory === 0n) return false;
-  const kind = veto?.(workload)?.kind;
-  return kind !== 'vacant' && kind !== 'removed';
-}
-
-/** Why no workload at all is ended now. */
-function haltOf({ safeMode, shuttingDown }: Policy, { pauses }: State): string | undefined {
-  const pause = fullPause(pauses);
-  if (pause !== undefined) return `an operator has paused evictions: ${pause.reason}`;
-  if (shuttingDown === true) return 'the machine is shutting down';
-  return safeMode === true ? 'evictd is in safe mode' : undefined;
 }
 
 function documentOf(answer: RequestAnswer, dryRun: boolean): PreemptionDocument {

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import type { Policy, State } from '../../core/decide/state.js';
-import { askedOnce } from '../../core/disruption/disruption-budget.js';
+import { askedOnce, isPresent } from '../../core/disruption/disruption-budget.js';
 import { isBeingEvicted, isFull } from '../../core/disruption/disruption-step.js';
 import { refusalOf, refusalText } from '../../core/disruption/refusal.js';
 import type { EvictionFailure } from '../../core/drain/pod-eviction.js';
@@ -60,8 +60,8 @@ function failed({ code, reason, message, causes, retryAfterSeconds }: EvictionFa
 }
 
 /** By its path, or by its name if only one has it. */
-function named(asked: string, { usages, veto }: Candidates): Workload | EvictionFailure {
-  const there = usages.flatMap(({ workload }) => (['vacant', 'removed'].includes(veto?.(workload)?.kind ?? '') ? [] : [workload]));
+function named(asked: string, found: Candidates): Workload | EvictionFailure {
+  const there = found.usages.flatMap(({ workload }) => (isPresent(workload, found) ? [workload] : []));
   const byPath = there.filter(({ path }) => path === asked);
   const [first, ...more] = byPath.length > 0 ? byPath : there.filter(({ name }) => name === asked);
   if (first === undefined) return { code: 404, reason: 'NotFound', message: `workloads "${asked}" not found` };

@@ -52,6 +52,17 @@ test('a plan says why the drain waits: a budget that permits fewer evictions tha
   expect(waits(false)).toEqual([expect.stringMatching(/^evictd evicts nothing/), budget]);
 });
 
+test('a plan names what stays, but no cgroup without a process, protected or not', () => {
+  const { policy, state, candidates: all } = run();
+  const planned = (...vacant: string[]) => {
+    const veto = ({ name }: Workload): Protection | undefined => (vacant.includes(name) ? { kind: 'vacant' } : undefined);
+    const { ends, stays } = drainPlan({ policy, state, found: askedOnce({ ...all, veto }), nowNs: 0n });
+    return [ends.map(({ name }) => name), stays.map(({ workload: { name }, why }) => `${name}: ${why}`)];
+  };
+  expect(planned('web-1')).toEqual([['web-2', 'web-3'], ['db: critical']]);
+  expect(planned('db', 'web-2')).toEqual([['web-1', 'web-3'], []]);
+});
+
 test('while no workload is ended at all, it is for the same workloads, and waits', () => {
   const made = run({ hasWorkloadSource: false });
   expect(made.said(1, {}, {}, drain())).toEqual(['drain begin 3/3']);
@@ -121,7 +132,10 @@ test('a workload that ends by itself is done; uncordon ends the drain, and a sec
   made.candidates = candidates(...WEB.slice(0, 2));
   made.said(3, {});
   expect(left(made)).toEqual(['web-1', 'web-2 waits']);
-  expect(made.said(4, {}, {}, { request: { kind: 'uncordon' } })).toEqual(['drain uncordon 2/3']);
+  made.candidates = { ...made.candidates, veto: ({ name }) => (name === 'web-2' ? { kind: 'vacant' } : undefined) };
+  made.said(4, {});
+  expect(left(made)).toEqual(['web-1']);
+  expect(made.said(5, {}, {}, { request: { kind: 'uncordon' } })).toEqual(['drain uncordon 1/3']);
   expect(made.state.drain).toBeUndefined();
   expect(made.said(6, {})).toEqual([]);
 });

@@ -5,7 +5,7 @@ import { preemptBy, type PreemptionParts } from '../../../src/features/admission
 import type { ConditionType } from '../../../src/core/signal/signal.js';
 import type { Taint } from '../../../src/core/disruption/taint.js';
 import type { Toleration } from '../../../src/core/disruption/toleration.js';
-import type { Protection, QosClass } from '../../../src/core/workload/workload.js';
+import type { Protection, QosClass, Workload } from '../../../src/core/workload/workload.js';
 import { candidates, Gi, Mi, observations, policy, workload } from '../../core/support.js';
 
 const MEMORY: readonly ConditionType[] = ['MemoryPressure'];
@@ -102,19 +102,29 @@ test.each<[protection: Protection | undefined, critical: boolean]>([
   expect(applicantOf(workload('a', { protection, qosClass: 'Burstable' }))).toEqual({ critical, qosClass: 'Burstable', tolerations: [] });
 });
 
-test('the answer to a workload that needs room names the disruption budgets that its victims violate', () => {
+test('the answer to a workload that needs room names the disruption budgets that its victims violate, or why evictd evicts nothing', () => {
   const requests = { ...workload('').requests, memory: 512n * Mi * 1_000_000_000n };
   const web = [1, 2].map((index) => [workload(`web-${String(index)}`, { requests }), Mi] as [ReturnType<typeof workload>, bigint]);
   const limit = { of: 'minAvailable', value: 1, isPercentage: false } as const;
   const disruptionBudgets = [{ name: 'web', match: { name: 'web-*' }, limit, unhealthyPolicy: 'IfHealthyBudget', os: 'linux' }] as const;
-  const parts = {
-    ...{ allocatable: () => ({ capacity: Gi, cgroup: '/' }), candidates: () => candidates(...web), monitor: { ask: () => true } },
-    standing: () => ({ state: initialState, observations: observations(1n, {}), policy: policy([], { disruptionBudgets }) }),
+  const vacant = new Set<string>();
+  const veto = ({ name }: Workload): Protection | undefined => (vacant.has(name) ? { kind: 'vacant' } : undefined);
+  const answered = (memory: string, hasWorkloadSource = true) => {
+    const standing = {
+      state: initialState,
+      observations: observations(1n, {}),
+      policy: policy([], { disruptionBudgets, hasWorkloadSource }),
+    };
+    const parts = { candidates: () => ({ ...candidates(...web), veto }), monitor: { ask: () => true }, standing: () => standing };
+    const body = JSON.stringify({ priority: 1, requests: { memory }, dryRun: true });
+    return preemptBy(body, { ...parts, allocatable: () => ({ capacity: Gi, cgroup: '/' }) }).json;
   };
-  const answered = (memory: string) => preemptBy(JSON.stringify({ priority: 1, requests: { memory }, dryRun: true }), parts).json;
   expect(answered('512Mi')).toMatchObject({ answer: 'preempts', workloads: [{ path: '/web-2' }] });
   expect(JSON.stringify(answered('512Mi'))).not.toContain('violates');
   expect(answered('1Gi')).toMatchObject({ workloads: [{ path: '/web-2' }, { path: '/web-1', violates: ['web'] }] });
+  expect(answered('1Gi', false)).toMatchObject({ answer: 'refused', message: expect.stringContaining('evictd evicts nothing') as string });
+  vacant.add('web-1');
+  expect(answered('512Mi')).toMatchObject({ answer: 'fits', used: 512 << 20 });
 });
 
 test('the name of a workload that needs room is a name: it is in each decision, and in the saved state', () => {
