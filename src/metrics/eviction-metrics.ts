@@ -1,5 +1,6 @@
 import { ALERT_KINDS } from '../core/decide/effect.js';
 import { ORDER_OUTCOMES } from '../core/decide/standing-order.js';
+import type { NamedBudgetStatus } from '../core/disruption/disruption-budget.js';
 import { STORAGE_LIMIT_SIGNALS } from '../core/message/eviction-signal.js';
 import { OOM_LIMITS } from '../core/oom/kernel-kill.js';
 import { isResourceSignal, RESOURCES, SIGNAL_FACTS, SIGNALS } from '../core/signal/signal.js';
@@ -18,6 +19,11 @@ const steps = ({ reclaimSteps }: Latest): readonly string[][] => reclaimSteps.ma
 
 /** Not below 0, because a counter must not fall: other programs may have used more meanwhile than the step freed. */
 const freed = (amount: bigint): number => (amount > 0n ? Number(amount) : 0);
+
+const ofBudgets = (name: string, help: string, of: Exclude<keyof NamedBudgetStatus, 'name'>) =>
+  gauge(`evictd_disruption_budget_${name}`, help, (latest) => latest.budgetStatuses().map((budget) => [budget[of], budget.name]), [
+    'budget',
+  ]);
 
 export const EVICTION_METRICS: readonly Metric[] = [
   eventCounter(
@@ -51,6 +57,11 @@ export const EVICTION_METRICS: readonly Metric[] = [
     { budgetViolated: (budget) => [1, budget] },
     ({ disruptionBudgets }) => disruptionBudgets.map((budget) => [budget]),
   ),
+  // As kube-state-metrics names them.
+  ofBudgets('disruptions_allowed', 'Workloads that may be evicted now.', 'disruptionsAllowed'),
+  ofBudgets('current_healthy', 'Workloads that are healthy.', 'currentHealthy'),
+  ofBudgets('desired_healthy', 'Workloads that must stay healthy.', 'desiredHealthy'),
+  ofBudgets('expected_workloads', 'Workloads that the budget counts in all.', 'expected'),
   eventCounter(
     'evictd_standing_orders_total',
     'Standing orders that came due because the main thread did not react to a crossing in time, by outcome.',

@@ -1,3 +1,4 @@
+import type { NamedBudgetStatus } from '../core/disruption/disruption-budget.js';
 import type { Taint } from '../core/disruption/taint.js';
 import type { EvictionSignal } from '../core/message/eviction-signal.js';
 import type { Observations } from '../core/signal/observation.js';
@@ -42,6 +43,8 @@ export interface Latest extends NodeReading {
   readonly notifications: readonly string[];
   /** Names. */
   readonly disruptionBudgets: readonly string[];
+  /** What they permit now. */
+  readonly budgetStatuses: () => readonly NamedBudgetStatus[];
   readonly heldUnits: number;
   /** Evictions that may still be made for the resource; undefined: they are not limited, or none is known. */
   readonly remainingBudget: (resource: Resource) => number | undefined;

@@ -1,6 +1,7 @@
 import { zoneText } from '../core/message/zone-text.js';
 import { remainingBudget, type EvictionBudget, type EvictionTimes } from '../core/budget/eviction-budget.js';
 import type { DiskAmount } from '../core/disk/disk-amount.js';
+import type { NamedBudgetStatus } from '../core/disruption/disruption-budget.js';
 import type { Taint } from '../core/disruption/taint.js';
 import type { TaintEvictions } from '../core/disruption/taint-eviction.js';
 import type { AlertKind } from '../core/decide/effect.js';
@@ -35,6 +36,7 @@ export class Status implements Metrics, Latest {
   hooks: readonly string[] = [];
   notifications: readonly string[] = [];
   disruptionBudgets: readonly string[] = [];
+  budgetStatuses: () => readonly NamedBudgetStatus[] = () => [];
   heldUnits = 0;
   pauses: readonly TimedPause[] = [];
   taints: readonly Taint[] = [];

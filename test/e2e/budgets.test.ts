@@ -24,6 +24,16 @@ describe(`evictd evict (${ON})`, () => {
     expect(await one?.ended).toBe('SIGKILL'); // it ignores SIGTERM
     expect(await evictd.recorded('decision')).toMatchObject({ kind: 'disruption', disruption: { reason: 'eviction' }, graceSeconds: 1 });
 
+    for (const [what, value] of [
+      ['expected_workloads', 3],
+      ['current_healthy', 2],
+      ['desired_healthy', 2],
+      ['disruptions_allowed', 0],
+    ] as const)
+      expect([what, await evictd.metric(`evictd_disruption_budget_${what}{budget="web"}`)]).toEqual([what, value]);
+    expect((await command('status', '--config', evictd.configFile)).stdout).toContain(
+      'disruption budget web: 2 of 3 healthy, 2 desired, 0 may be evicted',
+    );
     const refused = await evict(evictd, 'web-2', 'db', 'nginx');
     expect(refused.code).toBe(75);
     const needs = 'the disruption budget web needs 2 healthy workloads and has 2 currently';

@@ -217,6 +217,14 @@ test('counters of configured signals start at 0 and never fall', async () => {
     [name('disruption_budget_violations_total', 'budget="web"')]: 1,
   });
 
+  status.budgetStatuses = () => [{ name: 'web', expected: 4, currentHealthy: 3, desiredHealthy: 2, disruptionsAllowed: 1 }];
+  families = await scrape();
+  const of = (what: string) => samples(families, `evictd_disruption_budget_${what}`);
+  expect(of('disruptions_allowed')).toEqual({ [name('disruption_budget_disruptions_allowed', 'budget="web"')]: 1 });
+  expect(of('current_healthy')).toEqual({ [name('disruption_budget_current_healthy', 'budget="web"')]: 3 });
+  expect(of('desired_healthy')).toEqual({ [name('disruption_budget_desired_healthy', 'budget="web"')]: 2 });
+  expect(of('expected_workloads')).toEqual({ [name('disruption_budget_expected_workloads', 'budget="web"')]: 4 });
+
   status.alerted('nothing-evictable', 'memory.available');
   expect(samples(await scrape(), 'evictd_alerts_total')).toMatchObject({
     [name('alerts_total', `alert="nothing-evictable",${memory}`)]: 1,

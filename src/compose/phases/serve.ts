@@ -78,6 +78,7 @@ function routesOf(
     },
   });
   const running = new RunningStatus({ view, node, status, workloads, journal, evictd });
+  status.budgetStatuses = running.budgets;
   const pausing = { maxNs: () => inForce.config.maxPauseNs, candidates: () => workloads.candidates('bounds'), monitor, status };
   const evictable = { standing: () => running.standing(), candidates: () => workloads.candidates(), monitor };
   const tainted = { configured: () => inForce.config.taints, monitor, status };

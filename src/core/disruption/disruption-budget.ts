@@ -37,6 +37,10 @@ export interface BudgetStatus {
   readonly disruptionsAllowed: number;
 }
 
+export interface NamedBudgetStatus extends BudgetStatus {
+  readonly name: string;
+}
+
 const MATCHES = new WeakMap<PolicyBudget, ReturnType<typeof compileMatch>>();
 
 /** Whether it is for this workload. */
@@ -147,6 +151,11 @@ export function statusNow(budget: PolicyBudget, among: Disruptable): BudgetStatu
   const present = among.presentOf(budget);
   const expected = Math.max(present.length, among.before?.get(budget.name) ?? 0);
   return budgetStatus(budget, expected, present.filter(({ id }) => !among.ending.has(id)).length);
+}
+
+/** What each budget permits now: examines the processes of its workloads. */
+export function budgetStatuses(budgets: readonly PolicyBudget[], among: Disruptable): readonly NamedBudgetStatus[] {
+  return budgets.map((budget) => ({ name: budget.name, ...statusNow(budget, among) }));
 }
 
 /** The names of the budgets that would not permit this eviction. Node pressure does not respect them. */

@@ -1,5 +1,6 @@
 import type { LoadedConfig } from '../../config/config.js';
 import { initialState } from '../../core/decide/state.js';
+import { askedOnce, budgetStatuses, disruptable } from '../../core/disruption/disruption-budget.js';
 import type { ResourceSignal } from '../../core/signal/signal.js';
 import { filesystemsRead, type OpenReading } from '../../node/reading.js';
 import { policyOf } from '../../node/configuration-in-force.js';
@@ -34,12 +35,14 @@ export class NodeStatus {
       const policy = policyOf(config, true);
       const read = { policy, state: initialState, layout: typeof layout === 'string' ? layout : ('single' as const), observations };
       const moment = momentNow();
+      const found = askedOnce(workloads.candidates());
       this.#history.add(moment.nowNs, observations);
       return statusOf(
         {
           ...read,
           node: node.identity,
-          candidates: candidatesStatus(signal, read, workloads.candidates(), this.#growth, moment.nowNs),
+          candidates: candidatesStatus(signal, read, found, this.#growth, moment.nowNs),
+          disruptionBudgets: budgetStatuses(policy.disruptionBudgets ?? [], disruptable(found, initialState, moment.nowNs)),
           stalls: node.stalls?.() ?? [],
           notifiers: [],
           problems: workloads.problems(),

@@ -1,4 +1,5 @@
 import type { Policy, State } from '../../core/decide/state.js';
+import { askedOnce, budgetStatuses, disruptable, type NamedBudgetStatus } from '../../core/disruption/disruption-budget.js';
 import { rankedSignal, type RankingState } from '../../core/rank/current-ranking.js';
 import type { Observations } from '../../core/signal/observation.js';
 import { UnavailableError } from '../../errors.js';
@@ -49,7 +50,7 @@ export interface RunningParts {
   readonly evictd: () => EvictdStatus;
 }
 
-/** A ranking is given again for this long, … */
+/** A ranking, and a count of healthy workloads, is given again for this long, … */
 const FRESH_NS = 200_000_000n;
 /** … and for this many times the time that it took, so that clients never take more than a twentieth of a processor. */
 const PAUSE_FACTOR = 20n;
@@ -58,6 +59,7 @@ const PAUSE_FACTOR = 20n;
 export class RunningStatus {
   readonly #parts: RunningParts;
   readonly #growth = new UsageGrowth();
+  #budgets: { readonly statuses: readonly NamedBudgetStatus[]; readonly untilNs: bigint } | undefined;
   #ranked: { readonly candidates: CandidatesStatus; readonly untilNs: bigint } | undefined;
 
   constructor(parts: RunningParts) {
@@ -77,6 +79,7 @@ export class RunningStatus {
       problems: status.sourceProblems,
       pauses: status.pauses,
       taintEvictions: status.taintEvictions,
+      disruptionBudgets: this.budgets(),
       history: view.history,
       records: journal.recent,
       evictd: evictd(),
@@ -109,6 +112,18 @@ export class RunningStatus {
     return { policy, state, layout: typeof layout === 'string' ? layout : (state.layout ?? 'single'), observations: status.observations };
   }
 
+  /** What each disruption budget permits. Empty before the first step. */
+  readonly budgets = (): readonly NamedBudgetStatus[] => {
+    const { policy: { disruptionBudgets = [] } = {}, state } = this.#parts.view.last ?? {};
+    if (state === undefined || disruptionBudgets.length === 0) return [];
+    const beganNs = process.hrtime.bigint();
+    if (this.#budgets && beganNs < this.#budgets.untilNs) return this.#budgets.statuses;
+    const found = askedOnce(this.#parts.workloads.candidates('bounds'));
+    const statuses = budgetStatuses(disruptionBudgets, disruptable(found, state, beganNs));
+    this.#budgets = { statuses, untilNs: freshUntilNs(beganNs) };
+    return statuses;
+  };
+
   #candidates(query: URLSearchParams, read: RankingState): CandidatesStatus {
     const asked = signalParameter(query);
     const beganNs = process.hrtime.bigint();
@@ -116,9 +131,13 @@ export class RunningStatus {
     if (last?.candidates.signal === rankedSignal(read.state, asked) && beganNs < last.untilNs) return last.candidates;
     const found = this.#parts.workloads.candidates('bounds');
     const candidates = ranking.candidatesStatus(asked, read, found, this.#growth, beganNs);
-    const endedNs = process.hrtime.bigint();
-    const pauseNs = (endedNs - beganNs) * PAUSE_FACTOR;
-    this.#ranked = { candidates, untilNs: endedNs + (pauseNs > FRESH_NS ? pauseNs : FRESH_NS) };
+    this.#ranked = { candidates, untilNs: freshUntilNs(beganNs) };
     return candidates;
   }
+}
+
+function freshUntilNs(beganNs: bigint): bigint {
+  const endedNs = process.hrtime.bigint();
+  const pauseNs = (endedNs - beganNs) * PAUSE_FACTOR;
+  return endedNs + (pauseNs > FRESH_NS ? pauseNs : FRESH_NS);
 }

@@ -1,3 +1,4 @@
+import type { NamedBudgetStatus } from '../../core/disruption/disruption-budget.js';
 import type { Stall } from '../../core/signal/pressure-share.js';
 import type { ThresholdKind } from '../../core/threshold/threshold.js';
 import type { ConditionType, Resource, Signal, StallKind, StallResource } from '../../core/signal/signal.js';
@@ -26,6 +27,7 @@ export interface StatusDocument {
   readonly decisions: readonly RecordStatus[];
   /** null: evictions are not limited. */
   readonly budget: BudgetStatus | null;
+  readonly disruptionBudgets: readonly NamedBudgetStatus[];
   readonly pauses: readonly PauseStatus[];
   readonly policies: readonly PolicyStatus[];
   /** Units that evictd keeps stopped. */

@@ -117,7 +117,8 @@ function nearestOf({ signal }: SignalStatus, thresholds: readonly ThresholdStatu
   return own.sort((a, b) => rank(a) - rank(b) || Number(a.joined) - Number(b.joined) || Number(a.distance) - Number(b.distance))[0];
 }
 
-export function stateLines({ conditions, taints, pressure, thresholds, evictions, policies, heldUnits }: StatusDocument): Line[] {
+export function stateLines(status: StatusDocument): Line[] {
+  const { conditions, taints, pressure, thresholds, evictions, policies, heldUnits, disruptionBudgets } = status;
   const set = conditions.filter(({ status }) => status === 'True');
   const names = set.map(({ type, clearsInSeconds }) =>
     clearsInSeconds === null ? type : `${type} (clears in ${timeText(clearsInSeconds)})`,
@@ -128,6 +129,11 @@ export function stateLines({ conditions, taints, pressure, thresholds, evictions
     EMPTY,
     { text: `conditions: ${names.join(', ') || 'none'}`, colour: set.length > 0 ? 'yellow' : undefined },
     ...taints.flatMap(taintLines),
+    ...disruptionBudgets.map(({ name, expected, currentHealthy, desiredHealthy, disruptionsAllowed }): Line => {
+      const counts = `${String(currentHealthy)} of ${String(expected)} healthy, ${String(desiredHealthy)} desired`;
+      const colour = currentHealthy < desiredHealthy ? 'yellow' : undefined;
+      return { text: `disruption budget ${name}: ${counts}, ${String(disruptionsAllowed)} may be evicted`, colour };
+    }),
     ...(waited === null ? [] : [{ text: `tasks waited in the last 10 s: ${waited.join(', ')}` }]),
     ...thresholds
       .filter(({ since }) => since !== null)

@@ -29,6 +29,7 @@ export interface StatusParts {
   /** By an operator. */
   readonly pauses: readonly TimedPause[];
   readonly taintEvictions: readonly TimedTaintEviction[];
+  readonly disruptionBudgets: StatusDocument['disruptionBudgets'];
   readonly history: SignalHistory;
   /** Lines of the journal, the oldest first. */
   readonly records: readonly string[];
@@ -56,6 +57,7 @@ export function statusOf(parts: StatusParts, moment: Moment): StatusDocument {
     evictions: state.evictions.map((eviction) => evictionStatus(eviction, moment)),
     decisions: recordStatus(parts.records),
     budget: budgetStatus(policy, state, moment),
+    disruptionBudgets: parts.disruptionBudgets,
     pauses: pauseStatus(policy, state, parts.pauses, evictd?.safeMode ?? undefined, moment),
     policies: (policy.policies ?? []).map((each) => policyStatus(each, state, moment)),
     heldUnits: heldUnits(state, moment),

@@ -62,6 +62,7 @@ export const STATUS: StatusDocument = {
       evictions: [{ name: 'web', path: '/workload.slice/web', endsAt: AT }],
     },
   ],
+  disruptionBudgets: [{ name: 'web', expected: 4, currentHealthy: 1, desiredHealthy: 2, disruptionsAllowed: 0 }],
   pressure: null,
   candidates: {
     signal: 'memory.available',

@@ -14,7 +14,17 @@ const document = (growth: number | null): StatusDocument =>
   ({
     evictd: null,
     node: { name: 'machine' },
-    ...{ signals: [], historyAgesSeconds: [], thresholds: [], conditions: [], taints: [], pressure: null, evictions: [], decisions: [] },
+    ...{
+      signals: [],
+      historyAgesSeconds: [],
+      thresholds: [],
+      conditions: [],
+      taints: [],
+      disruptionBudgets: [],
+      pressure: null,
+      evictions: [],
+      decisions: [],
+    },
     ...{ budget: null, pauses: [], policies: [], heldUnits: [], notifiers: [], problems: [] },
     candidates: {
       signal: 'memory.available',

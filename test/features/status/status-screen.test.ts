@@ -15,7 +15,7 @@ const draw = (over: Partial<StatusDocument> = {}, drawing: Partial<Drawing> = {}
 
 test('the whole of it', () => {
   const lines = draw();
-  expect(lines.slice(0, 20)).toEqual(
+  expect(lines.slice(0, 21)).toEqual(
     [
       'evictd 1.2.3 guards machine, process 7 since 12:34:56',
       'a pause',
@@ -28,6 +28,7 @@ test('the whole of it', () => {
       'taint node.kubernetes.io/unschedulable:NoSchedule (cordoned)',
       'taint maintenance=yes:NoExecute',
       'web is evicted at 12:34:56 for it',
+      'disruption budget web: 1 of 4 healthy, 2 desired, 0 may be evicted',
       'memory.available<200Mi (soft) is met; evictd acts in 20s',
       'eviction 3 of a\\x1b[31m: terminating for 2s, SIGKILL in 3s; uses 1MiB',
       'policy p on /s acts: freeze, step 1 of 2 (4s left)',
@@ -44,7 +45,7 @@ test('the whole of it', () => {
 
 test.each([
   [80, 23],
-  [80, 24],
+  [80, 25],
   [40, 10],
   [132, 50],
   [200, 60],
@@ -52,7 +53,7 @@ test.each([
   const lines = draw({}, { columns, rows });
   expect(lines.length).toBeLessThanOrEqual(rows);
   expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(columns);
-  if (rows >= 24) {
+  if (rows >= 25) {
     expect(lines).toHaveLength(rows);
     expect(lines.at(-1)).toBe('m (h)');
     expect(lines.some((line) => line.endsWith('evicted 0'))).toBe(true);
@@ -61,7 +62,7 @@ test.each([
 
 test('what is met or wrong has a colour', () => {
   const colours = draw({}, { style: marked }).map((line) => /^(?:(\w+):)?/.exec(line)?.[1]);
-  expect(colours.slice(0, 16)).toEqual([
+  expect(colours.slice(0, 17)).toEqual([
     undefined,
     'red',
     undefined,
@@ -73,6 +74,7 @@ test('what is met or wrong has a colour', () => {
     'yellow',
     'yellow',
     'red',
+    'yellow',
     'yellow',
     'red',
     'yellow',

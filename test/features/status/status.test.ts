@@ -1,6 +1,7 @@
 import { fc } from '../../support/property.js';
 import { expect, test } from 'vitest';
 import { initialState, type Policy, type State } from '../../../src/core/decide/state.js';
+import type { PolicyBudget } from '../../../src/core/disruption/disruption-budget.js';
 import { step } from '../../../src/core/decide/step.js';
 import type { Observations } from '../../../src/core/signal/observation.js';
 import type { ResourceSignal } from '../../../src/core/signal/signal.js';
@@ -44,6 +45,7 @@ function partsOf(
     notifiers: [],
     pauses: [],
     taintEvictions: [],
+    disruptionBudgets: [],
     problems: [],
     history: new SignalHistory(),
     records: [],
@@ -229,10 +231,14 @@ test('records of the journal, the newest first', () => {
 });
 
 /** A running evictd that has made a step or not. */
-function running(stepped: boolean, recent: readonly string[] = []): { readonly status: RunningStatus; readonly readings: () => number } {
+function running(
+  stepped: boolean,
+  recent: readonly string[] = [],
+  disruptionBudgets: readonly PolicyBudget[] = [],
+): { readonly status: RunningStatus; readonly readings: () => number } {
   const view = new StepView();
   let readings = 0;
-  const of = policy([HARD]);
+  const of = policy([HARD], { disruptionBudgets });
   const observed = observations(0n, { 'memory.available': 500n * Mi });
   if (stepped)
     view.stepped({ policy: of, state: initialState, observations: observed, input: { nowNs: 0n } } as Parameters<StepView['stepped']>[0]);
@@ -259,6 +265,20 @@ test('clients that ask again and again make evictd read once', () => {
   for (let at = 0; at < 10; at += 1) expect(status.answer(asking('')).json).toMatchObject({ candidates: { signal: 'memory.available' } });
   expect(readings()).toBe(1);
   expect(status.answer(asking('pid.available')).json).toMatchObject({ candidates: { signal: 'pid.available' } });
+});
+
+test('what budgets permit is counted when it is asked for, and not at each scrape', () => {
+  const web = { name: 'web', match: { name: '*' }, unhealthyPolicy: 'IfHealthyBudget', os: 'linux' } as const;
+  const limit = { of: 'minAvailable', value: 1, isPercentage: false } as const;
+  const { status, readings } = running(true, [], [{ ...web, limit }]);
+  const permits = { name: 'web', expected: 2, currentHealthy: 2, desiredHealthy: 1, disruptionsAllowed: 1 };
+  for (let at = 0; at < 10; at += 1) expect(status.budgets()).toEqual([permits]);
+  expect(readings()).toBe(1);
+  const { json } = status.answer(asking(''));
+  expect(json).toMatchObject({ disruptionBudgets: [permits] });
+  expect(contradictions('Status', json)).toEqual([]);
+  const none = running(true);
+  expect([none.status.budgets(), none.readings(), running(false).status.budgets()]).toEqual([[], 0, []]);
 });
 
 test('the ranking alone, and the records of the journal as a whole', () => {
