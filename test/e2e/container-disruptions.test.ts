@@ -2,8 +2,10 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { Containerd, hasContainerd, type Pod, type PodOptions } from '../support/cri/containerd.js';
+import { SLOWNESS } from '../support/slowness.js';
 import { evictd as command, Evictd, victimOf, type JournalLine } from './evictd.js';
 import { ON, testNode } from './node.js';
+import { aWhile } from './wait.js';
 
 // A real containerd and real pods, which end although the node is not short of anything.
 
@@ -36,14 +38,6 @@ describe.runIf(hasContainerd)(`disruptions of containers (${ON}; where container
     const guard = await new Evictd({ config: { ...source, ...plan.config } }).guarding();
     const run = (...args: readonly string[]) => command(...args, '--config', guard.configFile);
     await guard.until('the containers have started', () => pods.every((pod) => said(pod).includes('begun')));
-    await guard.until('evictd knows them', async () =>
-      names.every(
-        (
-          (known) => (name) =>
-            known.includes(`default/${name}`)
-        )((await run('rank')).stdout),
-      ),
-    );
     return { guard, pods, start, run };
   };
 
@@ -76,7 +70,7 @@ describe.runIf(hasContainerd)(`disruptions of containers (${ON}; where container
     const { guard, start, run } = await scene(['deaf'], { scripts: { deaf: DEAF }, config: { monitoringInterval: '10m' } });
     const two = await start('two', { ownCgroup: false, containers: { app: ORDERLY, side: ORDERLY } });
     await guard.until('both have started', () => ['app', 'side'].every((name) => said(two, name).includes('begun')));
-    const done = await run('evict', 'default/two/app', 'default/deaf', '--grace', '2s', '--wait');
+    const done = await run('evict', 'default/two/app', 'default/deaf', '--grace', `${String(4 * SLOWNESS)}s`, '--wait');
     expect([done.code, done.stderr]).toEqual([0, '']);
     expect([said(two), said(two, 'side')]).toEqual([['begun', 'term'], ['begun']]);
     await guard.removed('default/deaf');
@@ -89,27 +83,22 @@ describe.runIf(hasContainerd)(`disruptions of containers (${ON}; where container
   });
 
   test('drain under a budget: the next one ends when a replacement of the first is up', async () => {
-    const names = ['queue-1', 'queue-2', 'queue-3'];
     const config = {
       rules: [{ ...app('db'), critical: true }],
-      disruptionBudgets: [{ name: 'queue', ...app('queue'), minAvailable: 2 }],
+      disruptionBudgets: [{ name: 'queue', ...app('queue'), minAvailable: 1 }],
     };
-    const { guard, start, run } = await scene([...names, 'db', 'idle'], { config });
+    const { guard, start, run } = await scene(['queue-1', 'queue-2', 'db'], { config });
     const draining = run('drain');
-    for (const [at, replacement] of ['queue-4', 'queue-5'].entries()) {
-      await guard.until(
-        'the next one has ended',
-        () => typed(guard, 'outcome').filter(({ victim }) => JSON.stringify(victim).includes('queue')).length > at,
-      );
-      expect(victims(guard, 'decision').filter((name) => name?.includes('queue'))).toHaveLength(at + 1);
-      await start(replacement);
-    }
+    const first = await guard.recorded('outcome');
+    await aWhile();
+    expect(victims(guard, 'decision')).toEqual([victimOf(first)]);
+    await start('queue-3');
     const { code, stdout, stderr } = await draining;
     expect([code, stderr]).toEqual([0, '']);
     expect(stdout).toContain('db stays: critical');
-    expect(stdout).toContain('waits: the disruption budget queue needs 2 healthy workloads and has 2 currently');
-    expect([...victims(guard, 'decision')].sort()).toEqual(['default/idle', ...names.map((name) => `default/${name}`)]);
-    await guard.until('what has ended is removed', async () => (await runtime.pods()).length === 3);
+    expect(stdout).toContain('waits: the disruption budget queue needs 1 healthy workloads and has 1 currently');
+    expect([...victims(guard, 'decision')].sort()).toEqual(['default/queue-1', 'default/queue-2']);
+    await guard.until('what has ended is removed', async () => (await runtime.pods()).length === 2);
     expect((await run('uncordon')).code).toBe(0);
   });
 
