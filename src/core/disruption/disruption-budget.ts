@@ -135,9 +135,9 @@ export function remembered(budgets: DisruptedBudgets, nowNs: bigint): DisruptedB
   return new Map([...budgets].filter(([, { atNs }]) => nowNs - atNs < REMEMBERED_NS));
 }
 
-/** It has a process, and is not being ended. */
+/** It has a process, its unit is up, and it is not being ended. */
 export function isHealthy(workload: Workload, among: Disruptable): boolean {
-  return !among.ending.has(workload.id) && isPresent(workload, among);
+  return !among.ending.has(workload.id) && workload.unit?.state === undefined && isPresent(workload, among);
 }
 
 /** It has a process: a cgroup or a job outlasts its processes. */
@@ -150,7 +150,7 @@ export function isPresent(workload: Workload, { veto }: Pick<Candidates, 'veto'>
 export function statusNow(budget: PolicyBudget, among: Disruptable): BudgetStatus {
   const present = among.presentOf(budget);
   const expected = Math.max(present.length, among.before?.get(budget.name) ?? 0);
-  return budgetStatus(budget, expected, present.filter(({ id }) => !among.ending.has(id)).length);
+  return budgetStatus(budget, expected, present.filter((workload) => isHealthy(workload, among)).length);
 }
 
 /** What each budget permits now: examines the processes of its workloads. */

@@ -136,6 +136,8 @@ export interface UnitPart {
   readonly name: string;
   /** A user manager's units are ended by signals only: evictd cannot reach that manager. */
   readonly manager: 'system' | 'user';
+  /** systemd's ActiveState of a unit that is not up: 'activating', 'deactivating', 'failed'. Left out: it is up, or not known. */
+  readonly state?: string;
 }
 
 /** The unit of eviction: a pod or a machine workload. */

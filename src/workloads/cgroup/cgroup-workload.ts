@@ -41,6 +41,7 @@ export class KnownWorkloads {
       known?.protection === protection &&
       known?.runtime === runtime &&
       known?.guaranteedBytes === guaranteedBytes &&
+      known?.loaded?.activeState === loaded?.activeState &&
       known?.loaded?.timeoutStopNs === loaded?.timeoutStopNs &&
       known?.loaded?.memoryMinBytes === loaded?.memoryMinBytes &&
       known?.loaded?.memoryLowBytes === loaded?.memoryLowBytes;
@@ -74,11 +75,17 @@ function workloadOf(
     startOrder: id,
     protection,
     pod: undefined,
-    ...(unit && runtime === undefined && { unit: { name: unit.name, manager: unit.manager } }),
+    ...(unit && runtime === undefined && { unit: { name: unit.name, manager: unit.manager, ...stateOf(loaded) } }),
     ...(runtime && { runtime }),
     ...(effect.directories.length > 0 && { directories: effect.directories }),
     ...tolerationsPart(effect),
   };
+}
+
+/** systemd.unit(5): a unit that reloads or refreshes its mounts is up. */
+function stateOf(loaded: LoadedUnit | undefined): { readonly state?: string } {
+  const isUp = loaded === undefined || ['active', 'reloading', 'refreshing'].includes(loaded.activeState);
+  return isUp ? {} : { state: loaded.activeState };
 }
 
 /** The runtime ends a pod; the timeout of its systemd scope counts only if nothing else is set. */

@@ -120,6 +120,23 @@ describe('evictions that an operator asks for', () => {
     expect(run.said(1, {}, {}, evict('id-web-1'))).toEqual([]);
   });
 
+  test.each<[rule: string, rest: Partial<PolicyBudget>, id: string, state: string, evicted: boolean]>([
+    ['it does not count', {}, 'id-web-1', 'activating', false],
+    ['its own eviction uses no budget', {}, 'id-web-3', 'failed', true],
+    ['but not while the healthy ones are too few', { limit: limit('minAvailable 3') }, 'id-web-3', 'deactivating', false],
+    [
+      'unless its budget always permits that',
+      { limit: limit('minAvailable 3'), unhealthyPolicy: 'AlwaysAllow' },
+      'id-web-3',
+      'failed',
+      true,
+    ],
+  ])('a unit that is not up: %s', (_rule, rest, id, state, evicted) => {
+    const run = made(budget('web', 'minAvailable 2', 'web-*', rest));
+    run.candidates = candidates(...TEN.slice(0, 2), [workload('web-3', { unit: { name: 'web-3', manager: 'system', state } }), 1n]);
+    expect(run.said(1, {}, {}, evict(id))).toEqual(evicted ? [`evict ${id.slice(3)} grace 30`] : []);
+  });
+
   test('another one that has come instead counts', () => {
     const run = made(budget('web', 'maxUnavailable 1'));
     run.said(1, {}, {}, evict('id-web-1'));

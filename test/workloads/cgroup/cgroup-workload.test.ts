@@ -40,6 +40,17 @@ test('a workload is built again only when a fact about it has changed', () => {
   expect(workloads.of(requested(undefined), sample, facts)).not.toBe(first); // another cgroup
 });
 
+test('a unit that is not up says so as soon as systemd does', () => {
+  const workloads = new KnownWorkloads();
+  const member = { ...requested(undefined), unit: { name: 'web.service', path: '/web', manager: 'system' } } as Member;
+  const stateIn = (activeState: string | undefined) => {
+    const loaded = activeState === undefined ? undefined : ({ activeState } as LoadedUnit);
+    return workloads.of(member, sample, { oomPreference: undefined, protection: undefined, loaded, runtime: undefined }).unit;
+  };
+  for (const state of ['activating', 'deactivating', 'failed']) expect(stateIn(state)).toMatchObject({ name: 'web.service', state });
+  for (const state of ['active', 'reloading', 'refreshing', undefined]) expect(stateIn(state)).not.toHaveProperty('state');
+});
+
 test('a login session is avoided, unless a rule gives it a priority', () => {
   const facts = { oomPreference: undefined, protection: undefined, loaded: undefined, runtime: undefined };
   const member = { ...requested(undefined), isSession: true };
