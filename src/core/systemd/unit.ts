@@ -111,3 +111,13 @@ export function loginSessionUser(path: string): number | undefined {
   const [, uid] = /^\/user\.slice\/user-(\d+)\.slice\/session-[^/]+\.scope$/.exec(path) ?? [];
   return uid === undefined ? undefined : Number(uid);
 }
+
+/** What only a workload that is a unit has. */
+export interface UnitPart {
+  /** systemd's name: 'batch@1.service'. The cgroup's name may be escaped. */
+  readonly name: string;
+  /** A user manager's units are ended by signals only: evictd cannot reach that manager. */
+  readonly manager: 'system' | 'user';
+  /** systemd's ActiveState of a unit that is not up: 'activating', 'deactivating', 'failed'. Left out: it is up, or not known. */
+  readonly state?: string;
+}

@@ -4,6 +4,7 @@ import type { FilesystemRole } from '../signal/layout.js';
 import type { RuntimePart } from './pod-sandbox.js';
 import type { Quantity } from '../quantity/quantity.js';
 import type { Toleration } from '../disruption/toleration.js';
+import type { UnitPart } from '../systemd/unit.js';
 import type { EmergencyAction, ProtectedDependant, UnitStop } from '../systemd/unit-stop.js';
 import type { WorkloadDirectory } from './workload-directory.js';
 
@@ -129,15 +130,6 @@ export interface PodParts {
   readonly conditions: readonly PodCondition[];
   /** metadata.generation; 0n: not reported. */
   readonly generation: bigint;
-}
-
-export interface UnitPart {
-  /** systemd's name: 'batch@1.service'. The cgroup's name may be escaped. */
-  readonly name: string;
-  /** A user manager's units are ended by signals only: evictd cannot reach that manager. */
-  readonly manager: 'system' | 'user';
-  /** systemd's ActiveState of a unit that is not up: 'activating', 'deactivating', 'failed'. Left out: it is up, or not known. */
-  readonly state?: string;
 }
 
 /** The unit of eviction: a pod or a machine workload. */

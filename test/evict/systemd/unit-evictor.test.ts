@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { openCgroupEvictor } from '../../../src/evict/cgroup/cgroup-evictor.js';
 import { openUnitEvictor } from '../../../src/evict/systemd/unit-evictor.js';
 import type { UnitDecision } from '../../../src/core/decide/eviction.js';
-import type { UnitPart } from '../../../src/core/workload/workload.js';
+import type { UnitPart } from '../../../src/core/systemd/unit.js';
 import { readHierarchies } from '../../../src/host/linux/cgroup/hierarchies.js';
 import { unitPath } from '../../../src/host/linux/systemd/unit-reading.js';
 import { SystemdUnits } from '../../../src/host/linux/systemd/unit-manager.js';
