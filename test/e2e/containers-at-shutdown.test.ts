@@ -1,9 +1,10 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { Containerd, hasContainerd, type Pod } from '../support/cri/containerd.js';
 import { SLOWNESS } from '../support/slowness.js';
-import { Evictd } from './evictd.js';
-import { ON, testNode } from './node.js';
+import { evictd, Evictd, type RunOptions } from './evictd.js';
+import { ANOTHER_BOOT, ON, testNode } from './node.js';
 import { PlayedLogin } from './played-login.js';
 import { aWhile } from './wait.js';
 
@@ -25,10 +26,10 @@ describe.runIf(hasContainerd)(`pods of containerd at a shutdown of the machine (
     onTestFinished(() => runtime.clear());
     const pod = (app: string, script: string, labels: Readonly<Record<string, string>> = {}) =>
       runtime.pod({ name: app, cgroup: node.path, ownCgroup: true, labels: { app, ...labels }, containers: { app: script } });
-    const guarding = (rules: readonly object[]) => {
+    const guarding = (rules: readonly object[], options: Partial<RunOptions> = {}) => {
       const shutdown = { shutdownGracePeriod: '20m', shutdownGracePeriodCriticalPods: '10m' };
       const config = { node: { cgroup: node.path }, workloads: [{ cri: { endpoint: runtime.endpoint } }], rules, ...shutdown };
-      return new Evictd({ config, through: login.through }).guarding();
+      return new Evictd({ config, through: login.through, ...options }).guarding();
     };
     return { login, pod, guarding };
   };
@@ -73,5 +74,26 @@ describe.runIf(hasContainerd)(`pods of containerd at a shutdown of the machine (
     await over(guard);
     expect(guard.journal().find(({ phase }) => phase === 'begins')).toMatchObject({ leftAlone: [{ name: 'default/kube' }] });
     expect(said(kube)).toEqual(['begun']);
+  });
+
+  test('a machine that went down without a shutdown: the eviction is lost, its container is no workload, and reclaim removes it', async () => {
+    const { pod, guarding } = await scene();
+    const deaf = await pod('deaf', onTerm(':'));
+    const before = await guarding([]);
+    const { directory, configFile } = before;
+    await before.until('the container has started', () => said(deaf).includes('begun'));
+    expect((await evictd('evict', 'default/deaf', '--grace', '600s', '--config', configFile)).code).toBe(0);
+    await before.until('it got SIGTERM', () => said(deaf).includes('term'));
+    await before.stop('SIGKILL');
+    await runtime.loseAllButDisk();
+    rmSync(join(directory, 'run'), { recursive: true });
+
+    await runtime.run();
+    expect(runtime.containers()).toHaveLength(2); // the other is that of the pod itself
+    const after = await guarding([], { directory, through: ANOTHER_BOOT });
+    expect(await after.recorded('outcome')).toMatchObject({ decision: 1, result: 'lost', victim: { name: 'default/deaf' } });
+    expect((await evictd('evict', 'default/deaf', '--config', configFile)).code).toBe(66);
+    expect(await evictd('reclaim', '--step', 'containers', '--config', configFile)).toMatchObject({ code: 0, stderr: '' });
+    expect([runtime.containers(), await runtime.pods()]).toEqual([[], []]);
   });
 });

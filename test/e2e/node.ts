@@ -22,6 +22,16 @@ export function testNode(limitBytes = 512n << 20n): TestCgroup {
 /** Met when the working set of the node is above 128 MiB: less than 384 of 512 MiB are available. */
 export const ABOVE_128_MIB = { 'memory.available': '384Mi' } as const;
 
+/** The command before evictd that gives it another boot id, in a mount namespace. */
+export const ANOTHER_BOOT: readonly string[] = [
+  'unshare',
+  '--mount',
+  'sh',
+  '-c',
+  'f=$(mktemp) && cat /proc/sys/kernel/random/uuid > $f && mount --bind $f /proc/sys/kernel/random/boot_id && rm $f && exec "$@"',
+  'sh',
+];
+
 export interface Workload extends TestProcess {
   /** Takes `growsMib` more memory. */
   grow(): void;

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { StateFile } from '../../src/state/state-file.js';
 import { fullFilesystem } from '../support/full-filesystem.js';
 import { Evictd } from './evictd.js';
-import { guarding, ON } from './node.js';
+import { ANOTHER_BOOT, guarding, ON } from './node.js';
 import { batchFirst, GRACE_S, setting, softly, terms, untilTerminating } from './restarting.js';
 import { aWhile } from './wait.js';
 
@@ -128,15 +128,6 @@ describe(`saved state of an earlier evictd is discarded (${ON})`, () => {
     const quiet = { ...guarding(node, batchFirst), evictionHard: { 'memory.available': '32Mi' } };
     return { evictd: await new Evictd({ config: quiet, directory, through }).guarding(), batch };
   };
-  /** In a mount namespace with another boot id. */
-  const anotherBoot = [
-    'unshare',
-    '--mount',
-    'sh',
-    '-c',
-    'f=$(mktemp) && cat /proc/sys/kernel/random/uuid > $f && mount --bind $f /proc/sys/kernel/random/boot_id && rm $f && exec "$@"',
-    'sh',
-  ];
   const rewritten = (from: RegExp, to: string) => (file: string) => {
     const bytes = readFileSync(file, 'latin1');
     expect(bytes).toMatch(from);
@@ -156,7 +147,7 @@ describe(`saved state of an earlier evictd is discarded (${ON})`, () => {
     ['if it is of another node cgroup', leaving(/"cgroupId":"\d+"/, '"cgroupId":"1"'), /^it is of another node cgroup/],
     ['if a part is invalid', leaving(/"phase":"terminating"/, '"phase":"other"'), /^it is not a state of evictd: .*phase/],
     ['if it was cut off', rewritten(/"format":3/g, '"format":?'), /^it was cut off$/],
-    ['if it is of another boot', () => undefined, /^it is of another boot$/, anotherBoot],
+    ['if it is of another boot', () => undefined, /^it is of another boot$/, ANOTHER_BOOT],
     ['if it is another file', (file) => writeFileSync(file, 'x'.repeat(4096)), /^it was cut off$/],
   ])(
     '%s: log and journal have the reason, the eviction is abandoned, and no workload is signalled',

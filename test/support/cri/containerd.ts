@@ -9,6 +9,7 @@ import {
   mkdtempSync,
   openSync,
   closeSync,
+  readdirSync,
   readFileSync,
   rmSync,
   symlinkSync,
@@ -209,6 +210,18 @@ export class Containerd {
     }
   }
 
+  /** What the end of the machine leaves: its directory of images, containers and layers. */
+  async loseAllButDisk(): Promise<void> {
+    await this.stop('SIGKILL');
+    const shims = readdirSync('/proc').filter((pid) => /^\d+$/.test(pid) && linesOf(`/proc/${pid}/cmdline`, '\0').includes(this.socket));
+    const started = shims.flatMap((pid) => linesOf(`/proc/${pid}/task/${pid}/children`, ' '));
+    for (const pid of [...shims, ...started].filter(Boolean)) process.kill(Number(pid), 'SIGKILL');
+    const mounts = linesOf('/proc/self/mountinfo', '\n').map((line) => line.split(' ')[4] ?? '');
+    for (const path of mounts.filter((mount) => mount.startsWith(`${this.directory}/`)).reverse()) spawnSync('umount', ['--lazy', path]);
+    rmSync(join(this.directory, 'state'), { recursive: true, force: true });
+    this.#removeCgroups('-mindepth', '1');
+  }
+
   /** Ends containerd with everything that it has started, and removes its directory. */
   async remove(): Promise<void> {
     try {
@@ -217,9 +230,13 @@ export class Containerd {
       await this.stop();
       this.#client?.close();
       rmSync(this.directory, { recursive: true, force: true });
-      for (const mount of new Set(controllers())) {
-        for (const cgroup of this.#cgroups) spawnSync('find', [`${mount}${cgroup}`, '-depth', '-type', 'd', '-delete']);
-      }
+      this.#removeCgroups();
+    }
+  }
+
+  #removeCgroups(...which: readonly string[]): void {
+    for (const mount of new Set(controllers())) {
+      for (const cgroup of this.#cgroups) spawnSync('find', [`${mount}${cgroup}`, ...which, '-depth', '-type', 'd', '-delete']);
     }
   }
 
@@ -250,6 +267,15 @@ export class Containerd {
 export function servicesIn(proto: string): readonly ServiceClientConstructor[] {
   const { runtime } = loadPackageDefinition(loadSync(proto, { keepCase: true, longs: Number, defaults: true }));
   return Object.values((runtime as { v1: GrpcObject }).v1).filter((found): found is ServiceClientConstructor => 'service' in found);
+}
+
+/** Empty if the process has ended. */
+function linesOf(path: string, separator: string): readonly string[] {
+  try {
+    return readFileSync(path, 'utf8').split(separator);
+  } catch {
+    return [];
+  }
 }
 
 function controllers(): string[] {
