@@ -1,6 +1,7 @@
 // Bundles the command line (dist/program.cjs, which dist/evictd.js runs) and the library into one file each, all libraries included: the package has no runtime
 // dependencies and starts fast.
-// What gRPC takes is a bundle of its own, dist/cri.cjs, which is loaded where a container runtime is asked; so is the live view, dist/top.cjs.
+// What gRPC takes is a bundle of its own, dist/cri.cjs, which is loaded where a container runtime is asked; so are the live view, dist/top.cjs, and
+// what asks the API server of a cluster, dist/kubernetes.cjs.
 // Beside them: dist/THIRD-PARTY-LICENSES.txt, because the licences of what is bundled (and compiled into the addon) require their text.
 import { createHash } from 'node:crypto';
 import { chmod, readFile, readdir, rm, writeFile } from 'node:fs/promises';
@@ -14,13 +15,17 @@ const compiledIn = ['node_modules/node-addon-api'];
 const require = "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);";
 
 /** Modules that are bundles of their own, by their file in dist. The program loads them with import(). */
-const APART = { 'cri.cjs': 'src/host/linux/cri/client.ts', 'top.cjs': 'src/features/status/top/live.ts' };
+const APART = {
+  'cri.cjs': 'src/host/linux/cri/client.ts',
+  'top.cjs': 'src/features/status/top/live.ts',
+  'kubernetes.cjs': 'src/features/kubernetes/agent.ts',
+};
 
 /** @type {import('esbuild').Plugin} */
 const apart = {
   name: 'apart',
   setup: (bundling) => {
-    bundling.onResolve({ filter: /^\.\/(client|live)\.js$/ }, ({ path, resolveDir, kind }) => {
+    bundling.onResolve({ filter: /^\.\/(client|live|agent)\.js$/ }, ({ path, resolveDir, kind }) => {
       const module = join(resolveDir, path).replace(/\.js$/, '.ts');
       const [file] = Object.entries(APART).find(([, entry]) => module.endsWith(`/${entry}`)) ?? [];
       return kind === 'dynamic-import' && file !== undefined ? { path: `./${file}`, external: true } : undefined;

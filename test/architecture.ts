@@ -21,6 +21,7 @@ const confined: readonly { readonly uses: readonly string[]; readonly to: readon
       'src/features/eviction/', // asks again
       'src/features/history/follow.ts', // reads again
       'src/features/hooks/',
+      'src/features/kubernetes/', // limits waits, tries again
       'src/features/notify/webhook.ts', // tries again
       'src/features/reclaim/command.ts',
       'src/features/request/answered.ts',

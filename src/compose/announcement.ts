@@ -53,6 +53,7 @@ const FIXED = [
   'stateDirectory',
   'runtimeDirectory',
   'log',
+  'kubernetes',
 ] as const;
 
 /** The result of a reload. */

@@ -4,6 +4,7 @@ import type { DisruptionBudget } from '../core/disruption/disruption-budget.js';
 import type { PriorityClass } from '../core/disruption/priority-class.js';
 import type { Taint } from '../core/disruption/taint.js';
 import type { HooksConfig } from '../core/hook/hook.js';
+import type { KubernetesConfig } from '../core/kubernetes/kubernetes-config.js';
 import type { NotificationsConfig } from '../core/notify/notification.js';
 import type { Platform } from '../core/signal/operating-system.js';
 import type { ConfiguredPolicy } from '../core/policy/configured-policy.js';
@@ -73,6 +74,8 @@ export interface Config {
   readonly policies: readonly ConfiguredPolicy[];
   readonly hooks: HooksConfig;
   readonly notifications: NotificationsConfig;
+  /** undefined: evictd knows of no API server. */
+  readonly kubernetes: KubernetesConfig | undefined;
   readonly oomScoreAdj: OomScoreAdjMode;
   /** After so many crashes in a row within the time evictd evicts nothing until it has run for that long; 0: never. */
   readonly safeMode: { readonly crashes: number; readonly withinNs: bigint };

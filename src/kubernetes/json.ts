@@ -29,6 +29,12 @@ export function parseJson(text: string): Json {
   return tagged === text ? plain : (JSON.parse(tagged, revive) as Json);
 }
 
+/** JSON with bigints as numbers: what {@link parseJson} reads. */
+export function formatJson(value: unknown): string {
+  const mark = (_key: string, item: unknown): unknown => (typeof item === 'bigint' ? `${BIGINT_KEY}${String(item)}` : item);
+  return JSON.stringify(value, mark).replace(/"\\u0000bigint(-?\d+)"/g, '$1');
+}
+
 function revive(_key: string, value: Json): Json {
   if (!isObject(value)) return value;
   const digits = value[BIGINT_KEY];

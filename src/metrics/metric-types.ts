@@ -1,5 +1,6 @@
 import type { NamedBudgetStatus } from '../core/disruption/disruption-budget.js';
 import type { Taint } from '../core/disruption/taint.js';
+import type { KubernetesStatus } from '../core/kubernetes/kubernetes-status.js';
 import type { EvictionSignal } from '../core/message/eviction-signal.js';
 import type { Observations } from '../core/signal/observation.js';
 import type { Candidate } from '../core/rank/first-candidates.js';
@@ -62,6 +63,8 @@ export interface Latest extends NodeReading {
    * 1970.
    */
   readonly config: { readonly taken: boolean; readonly sinceSeconds: number };
+  /** Reads it; undefined: no API server is configured. */
+  readonly kubernetes: () => KubernetesStatus | undefined;
   /** Time since the last sample of the node; undefined: never sampled. */
   readonly sampleAgeNs: () => bigint | undefined;
 }

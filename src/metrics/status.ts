@@ -8,6 +8,7 @@ import type { AlertKind } from '../core/decide/effect.js';
 import type { TimedPause } from '../core/message/pause-message.js';
 import type { OperatorPauses } from '../core/pause/operator-pause.js';
 import type { PolicyActionName, PolicyResultKind } from '../core/policy/policy-action.js';
+import type { KubernetesStatus } from '../core/kubernetes/kubernetes-status.js';
 import type { EvictionSignal } from '../core/message/eviction-signal.js';
 import type { Candidate } from '../core/rank/first-candidates.js';
 import type { OrderOutcome } from '../core/decide/standing-order.js';
@@ -51,6 +52,7 @@ export class Status implements Metrics, Latest {
   monitoringIntervalNs = 10_000_000_000n;
   config: { readonly taken: boolean; readonly sinceSeconds: number };
   readonly conditions = new Set<ConditionType>();
+  kubernetes: () => KubernetesStatus | undefined = () => undefined;
   /** Called before values are read for a client: the last pass may be a minute old. */
   renew: () => void = () => undefined;
   readonly #nowNs: () => bigint;

@@ -1,3 +1,5 @@
+import { join } from 'node:path';
+import * as deferred from '../../features/kubernetes/open.js';
 import type { LoadedConfig } from '../../config/config.js';
 import { normalCgroupPath } from '../../core/workload/cgroup.js';
 import { selectHost } from '../../host/select.js';
@@ -12,6 +14,7 @@ import { openDisks, type Disks } from '../../features/disk/open.js';
 import { KernelKills } from '../../features/oom/open.js';
 import { withNodeOf } from '../../node/configuration-in-force.js';
 import { openSources } from '../../node/open-reading.js';
+import { native } from '../../native/index.js';
 import type { Locked } from './lock.js';
 import type { Published } from './publish.js';
 
@@ -29,7 +32,8 @@ export interface Observed {
   readonly reload: readonly Configure[];
 }
 
-export function observe({ node, inForce, log, closers }: Locked, { journal, recorder, status }: Published): Observed {
+export function observe(locked: Locked, { journal, recorder, status }: Published): Observed {
+  const { node, inForce, log, closers } = locked;
   const units = closers.add(selectHost().openUnitManager());
   const runtimes = closers.add(new ContainerRuntimes());
   const managedUnits = closers.add(new ManagedUnitSettings());
@@ -41,10 +45,13 @@ export function observe({ node, inForce, log, closers }: Locked, { journal, reco
   };
   const configured = closers.add(new ReplaceableSource(open(inForce.loaded)));
   const disks = openDisks(inForce, { node, workloads: configured, runtimes, log, journal });
+  const kubernetes = openKubernetes(locked);
+  if (kubernetes) status.kubernetes = kubernetes.status;
   const decorators: readonly CandidateDecorator[] = [
     (source) => disks.watch.on(source),
     (source) => withUnitStops(source, units, inForce.isProtected),
     (source) => recorder?.watching(source) ?? source,
+    (source) => kubernetes?.on(source) ?? source,
   ];
   const workloads = decorators.reduce<WorkloadSource>((source, decorate) => decorate(source), configured);
   const { allocatable } = inForce.started;
@@ -69,4 +76,13 @@ export function observe({ node, inForce, log, closers }: Locked, { journal, reco
       },
     ],
   };
+}
+
+/** undefined: not configured. */
+function openKubernetes({ options: { dryRun, env }, inForce, instance, log, closers }: Locked): deferred.Kubernetes | undefined {
+  const { kubernetes: config, runtimeDirectory } = inForce.started;
+  if (config === undefined) return undefined;
+  const podsFile = join(runtimeDirectory, `${instance}.pods.json`);
+  const boot = { bootId: selectHost().readBootId(), bootNs: (): bigint => native.bootTimeNs() };
+  return closers.add(new deferred.Kubernetes({ config, env, podsFile, dryRun, ...boot, log }));
 }

@@ -70,6 +70,7 @@ export function effectiveConfig(given: Layers, platform: Platform, report: Repor
     policies: readPolicies(settings, compatibility, periods.pressureWindowNs, report),
     hooks: readHooks(settings),
     notifications: readNotifications(settings),
+    kubernetes: settings.optional(['kubernetes'], (layer) => layer.kubernetes),
     ...readPlaces(settings),
   };
   // The profile's origins come last in `config show`: they are mostly defaults.

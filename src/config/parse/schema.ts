@@ -7,6 +7,7 @@ import { PRESSURE_WINDOW_NS, thresholdEntry } from '../resolve/listed-thresholds
 import { policyEntry } from '../policies/policy-entry.js';
 import { priorityClass } from '../resolve/priority-classes.js';
 import { hooksSchema } from '../resolve/hooks.js';
+import { kubernetesSchema } from '../resolve/kubernetes.js';
 import { notificationsSchema } from '../resolve/notifications.js';
 import { disruptionBudget } from '../resolve/disruption-budgets.js';
 import { reclaimEntry } from '../resolve/reclaim-steps.js';
@@ -126,6 +127,7 @@ export const evictdSchema = z.strictObject({
   policies: z.optional(z.array(policyEntry)),
   hooks: z.optional(hooksSchema),
   notifications: z.optional(notificationsSchema),
+  kubernetes: z.optional(kubernetesSchema),
   oomScoreAdj: z.optional(z.enum(OOM_SCORE_ADJ_MODES)),
   metrics: z.optional(
     z.strictObject({

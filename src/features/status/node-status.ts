@@ -48,6 +48,7 @@ export class NodeStatus {
           problems: workloads.problems(),
           pauses: [],
           taintEvictions: [],
+          kubernetes: undefined,
           history: this.#history,
           records: [],
           evictd: undefined,

@@ -80,6 +80,7 @@ export class RunningStatus {
       pauses: status.pauses,
       taintEvictions: status.taintEvictions,
       disruptionBudgets: this.budgets(),
+      kubernetes: status.kubernetes(),
       history: view.history,
       records: journal.recent,
       evictd: evictd(),

@@ -32,6 +32,8 @@ export interface StatusDocument {
   readonly policies: readonly PolicyStatus[];
   /** Units that evictd keeps stopped. */
   readonly heldUnits: readonly { readonly unit: string; readonly decision: number; readonly startsInSeconds: number | null }[];
+  /** null: no API server is configured, or no evictd runs. */
+  readonly kubernetes: ApiServerStatus | null;
   readonly notifiers: readonly NotifierStatus[];
   readonly problems: readonly { readonly code: string; readonly message: string; readonly hint?: string }[];
 }
@@ -215,4 +217,14 @@ export interface NotifierStatus {
   readonly essential: boolean;
   readonly reason?: string;
   readonly hint?: string;
+}
+
+/** The API server of the cluster, and the pods of this node that it has reported. */
+export interface ApiServerStatus {
+  readonly node: string;
+  readonly server: string | null;
+  readonly answers: boolean;
+  readonly pods: number;
+  /** Since the server has confirmed them. null: never. */
+  readonly podsAgeSeconds: number | null;
 }

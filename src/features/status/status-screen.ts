@@ -135,6 +135,7 @@ export function stateLines(status: StatusDocument): Line[] {
       return { text: `disruption budget ${name}: ${counts}, ${String(disruptionsAllowed)} may be evicted`, colour };
     }),
     ...(waited === null ? [] : [{ text: `tasks waited in the last 10 s: ${waited.join(', ')}` }]),
+    ...apiServerLines(status),
     ...thresholds
       .filter(({ since }) => since !== null)
       .map(({ when, kind, actsInSeconds }): Line => {
@@ -148,6 +149,14 @@ export function stateLines(status: StatusDocument): Line[] {
       return { text: `${printable(unit)} is kept stopped${starts}`, colour: 'yellow' };
     }),
   ];
+}
+
+function apiServerLines({ kubernetes }: StatusDocument): Line[] {
+  if (!kubernetes) return []; // null, or an evictd that has no such part
+  const { server, answers, pods, podsAgeSeconds, node } = kubernetes;
+  const seen = podsAgeSeconds === null ? 'no pod is known' : `${String(pods)} pods of ${node}, confirmed ${timeText(podsAgeSeconds)} ago`;
+  const text = `API server${server === null ? '' : ` ${server}`} ${answers ? 'answers' : 'does not answer'}; ${seen}`;
+  return [{ text, colour: answers ? undefined : 'yellow' }];
 }
 
 /** The taint of a condition is not shown: the condition is. */

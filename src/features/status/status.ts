@@ -1,5 +1,6 @@
 import { updateContainerFsThresholds } from '../../core/decide/containerfs.js';
 import type { Policy, State } from '../../core/decide/state.js';
+import type { KubernetesStatus } from '../../core/kubernetes/kubernetes-status.js';
 import type { Layout } from '../../core/signal/layout.js';
 import type { Stall } from '../../core/signal/pressure-share.js';
 import { isPressure, pressureParts, STALL_KINDS, STALL_RESOURCES, WHOLE_SHARE } from '../../core/signal/signal.js';
@@ -13,7 +14,7 @@ import { budgetStatus, evictionStatus, heldUnits, pauseStatus, policyStatus, rec
 import { secondsOf, type Moment } from './moment.js';
 import type { SignalHistory } from './signal-history.js';
 import { conditionStatus, signalStatus, thresholdStatus } from './signal-status.js';
-import type { CandidatesStatus, EvictdStatus, NodePressure, NotifierStatus, StatusDocument } from './status-document.js';
+import type { ApiServerStatus, CandidatesStatus, EvictdStatus, NodePressure, NotifierStatus, StatusDocument } from './status-document.js';
 
 /** What a status is made of. */
 export interface StatusParts {
@@ -30,6 +31,8 @@ export interface StatusParts {
   readonly pauses: readonly TimedPause[];
   readonly taintEvictions: readonly TimedTaintEviction[];
   readonly disruptionBudgets: StatusDocument['disruptionBudgets'];
+  /** undefined: no API server is configured, or no evictd runs. */
+  readonly kubernetes: KubernetesStatus | undefined;
   readonly history: SignalHistory;
   /** Lines of the journal, the oldest first. */
   readonly records: readonly string[];
@@ -61,6 +64,7 @@ export function statusOf(parts: StatusParts, moment: Moment): StatusDocument {
     pauses: pauseStatus(policy, state, parts.pauses, evictd?.safeMode ?? undefined, moment),
     policies: (policy.policies ?? []).map((each) => policyStatus(each, state, moment)),
     heldUnits: heldUnits(state, moment),
+    kubernetes: parts.kubernetes === undefined ? null : apiServerStatus(parts.kubernetes),
     notifiers: parts.notifiers.map(notifierStatus),
     problems: parts.problems.map(({ code, message, hint }) => ({ code, message, ...(hint !== undefined && { hint }) })),
   };
@@ -96,4 +100,8 @@ function pressureStatus(stalls: readonly Stall[]): NodePressure | null {
 
 function notifierStatus({ mechanism, signal, target, live, essential, reason, hint }: NotifierState): NotifierStatus {
   return { mechanism, signal, target, live, essential, ...(reason !== undefined && { reason }), ...(hint !== undefined && { hint }) };
+}
+
+function apiServerStatus({ nodeName, server, answers, pods, podsAgeNs }: KubernetesStatus): ApiServerStatus {
+  return { node: nodeName, server: server ?? null, answers, pods, podsAgeSeconds: podsAgeNs === undefined ? null : secondsOf(podsAgeNs) };
 }

@@ -104,6 +104,12 @@ test.each<[rule: string, yaml: string, at: string, code: string]>([
   ['webhook that waits for minutes', 'notifications: {webhook: {url: https://a/, timeout: 61s}}\n', '1:53', 'RANGE'],
   ['kind of notification that is neither true nor false', 'notifications: {desktop: on}\n', '1:26', 'TYPE'],
   ['unknown kind of notification', 'notifications: {mail: true}\n', '1:17', 'UNKNOWN_KEY'],
+  ['API server without a credential', 'kubernetes: {nodeName: a}\n', '1:13', 'MISSING'],
+  ['API server with two', 'kubernetes: {kubeconfig: /a, inCluster: true}\n', '1:13', 'MISSING'],
+  ['relative kubeconfig', 'kubernetes: {kubeconfig: a}\n', '1:26', 'PATH'],
+  ['name of a node in upper case', 'kubernetes: {inCluster: true, nodeName: Node-1}\n', '1:41', 'VALUE'],
+  ['taint that would end all pods', 'kubernetes: {inCluster: true, taint: "a:NoExecute"}\n', '1:38', 'TAINT'],
+  ['conditions that a kubelet overwrites', 'kubernetes: {inCluster: true, conditions: kubelet}\n', '1:43', 'VALUE'],
   ['empty pattern', 'rules: [{match: {name: ""}}]\n', '1:24', 'VALUE'],
   ['yes is a text in YAML 1.2', 'rules: [{match: {name: a}, critical: yes}]\n', '1:38', 'TYPE'],
   [

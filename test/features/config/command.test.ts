@@ -243,6 +243,7 @@ notifications.killedSignal        -                default
 notifications.oomdBusName         -                default
 notifications.kernelLog           -                default
 notifications.xattrs              -                default
+kubernetes                        -                default
 oomScoreAdj                       off              default
 metrics.listen                    127.0.0.1:9796   default
 metrics.tokenFile                 -                default

@@ -102,6 +102,7 @@ export const STATUS: StatusDocument = {
   budget: { max: 5, windowSeconds: 600, resources: [{ resource: 'memory', remaining: 1, freeInSeconds: null }] },
   pauses: [{ kind: 'leak', message: 'a pause' }],
   policies: [{ name: 'p', when: 'x', steps: ['freeze', 'kill'], active: [{ scope: '/s', state: 'acting', step: 0, secondsLeft: 4 }] }],
+  kubernetes: null,
   heldUnits: [{ unit: 'u.service', decision: 1, startsInSeconds: 60 }],
   notifiers: [{ mechanism: 'sampler', signal: 'memory.available', target: 't', live: false, essential: true, reason: 'r' }],
   problems: [{ code: 'C', message: 'm', hint: 'h' }],

@@ -25,7 +25,7 @@ const document = (growth: number | null): StatusDocument =>
       evictions: [],
       decisions: [],
     },
-    ...{ budget: null, pauses: [], policies: [], heldUnits: [], notifiers: [], problems: [] },
+    ...{ budget: null, pauses: [], policies: [], heldUnits: [], kubernetes: null, notifiers: [], problems: [] },
     candidates: {
       signal: 'memory.available',
       total: 1,

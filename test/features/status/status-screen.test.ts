@@ -43,6 +43,16 @@ test('the whole of it', () => {
   expect(lines.slice(-3)).toEqual(['eviction budget: 1 of 5 left for memory', 'notifier sampler on t is not live: r', 'm (h)']);
 });
 
+test.each<[server: StatusDocument['kubernetes'], line: string]>([
+  [
+    { node: 'n', server: 'https://s:6443', answers: true, pods: 2, podsAgeSeconds: 9.5 },
+    'API server https://s:6443 answers; 2 pods of n, confirmed 9s ago',
+  ],
+  [{ node: 'n', server: null, answers: false, pods: 0, podsAgeSeconds: null }, 'yellow:API server does not answer; no pod is known'],
+])('an API server: %o', (kubernetes, line) => {
+  expect(draw({ kubernetes }, { style: marked })).toContain(line);
+});
+
 test.each([
   [80, 23],
   [80, 25],

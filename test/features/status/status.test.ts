@@ -46,6 +46,7 @@ function partsOf(
     pauses: [],
     taintEvictions: [],
     disruptionBudgets: [],
+    kubernetes: undefined,
     problems: [],
     history: new SignalHistory(),
     records: [],

@@ -1,0 +1,183 @@
+import type { KubernetesConfig } from '../../core/kubernetes/kubernetes-config.js';
+import type { KubernetesStatus } from '../../core/kubernetes/kubernetes-status.js';
+import type { NodePod } from '../../core/kubernetes/node-pod.js';
+import { formatDuration } from '../../core/quantity/duration.js';
+import { EvictdError } from '../../errors.js';
+import type { Log } from '../../log/log.js';
+import type { NodePods } from '../../monitor/ports/node-pods.js';
+import type { SourceProblem } from '../../monitor/ports/ports.js';
+import { BootFile } from '../../storage/boot-file.js';
+import { ApiClient } from './client/api-client.js';
+import { inClusterAccess } from './client/in-cluster.js';
+import { kubeconfigAccess } from './client/kubeconfig.js';
+import { PodStore } from './pod-store.js';
+import { PodWatch, type PodsSeen } from './pod-watch.js';
+
+export interface AgentParts {
+  readonly config: KubernetesConfig;
+  readonly nodeName: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Where the last known pods are saved. */
+  readonly podsFile: string;
+  readonly dryRun: boolean;
+  readonly bootId: string;
+  /** CLOCK_BOOTTIME. */
+  readonly bootNs: () => bigint;
+  readonly log: Pick<Log, 'info' | 'warn'>;
+}
+
+/** The content of the file of last known pods. */
+interface SavedPods {
+  readonly node: string;
+  readonly confirmedBootNs: string;
+  readonly pods: readonly string[];
+}
+
+const FILE_VERSION = 1;
+/** Changes within it are saved together. */
+const SAVED_AFTER_MS = 1_000;
+const NS_PER_SECOND = 1_000_000_000n;
+
+const HINTS: Readonly<Record<string, string>> = {
+  EVICTD_KUBERNETES_UNREACHABLE: 'evictions go on; check the network and the API server: kubectl get --raw /readyz',
+  EVICTD_KUBERNETES_REFUSED: 'evictions go on; the credential needs list and watch of pods: kubectl auth can-i --list',
+};
+
+/** What evictd knows and does by means of the API server. It is a bundle of its own, loaded where it is configured. */
+export class Agent implements NodePods {
+  readonly #parts: AgentParts;
+  readonly #store = new PodStore();
+  readonly #client: ApiClient;
+  readonly #watch: PodWatch;
+  readonly #file: BootFile<SavedPods>;
+  readonly #requests = new Map<string, number>();
+  #confirmedBootNs: bigint | undefined;
+  #failure: { readonly code: string; readonly message: string; readonly hint: string | undefined } | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #saveFails = false;
+
+  /** @param mostWaitMs  between two attempts. Tests wait less */
+  constructor(parts: AgentParts, mostWaitMs?: number) {
+    this.#parts = parts;
+    const { config, env, nodeName, podsFile, bootId } = parts;
+    this.#file = new BootFile(podsFile, bootId, FILE_VERSION);
+    this.#restore();
+    const read = config.kubeconfig === undefined ? inClusterAccess(env) : kubeconfigAccess(config.kubeconfig);
+    this.#client = new ApiClient(read, (method, code) => {
+      const key = `${method} ${code}`;
+      this.#requests.set(key, (this.#requests.get(key) ?? 0) + 1);
+    });
+    const seen: PodsSeen = {
+      listed: (pods) => {
+        this.#confirmed();
+        if (this.#store.replace(pods)) this.#saveSoon();
+      },
+      changed: (pod) => {
+        if (this.#store.put(pod)) this.#saveSoon();
+      },
+      removed: (pod) => {
+        if (this.#store.remove(pod)) this.#saveSoon();
+      },
+      confirmed: this.#confirmed.bind(this),
+      failed: this.#failed.bind(this),
+    };
+    this.#watch = new PodWatch(this.#client, nodeName, seen, mostWaitMs);
+  }
+
+  pods(): readonly NodePod[] {
+    return this.#store.pods;
+  }
+
+  get hasReported(): boolean {
+    return this.#confirmedBootNs !== undefined;
+  }
+
+  ageNs(): bigint | undefined {
+    return this.#confirmedBootNs === undefined ? undefined : this.#parts.bootNs() - this.#confirmedBootNs;
+  }
+
+  problem(): SourceProblem | undefined {
+    const { problems } = this.#store;
+    if (this.#failure === undefined) {
+      const [first] = problems;
+      if (first === undefined) return undefined;
+      const message = `${String(problems.length)} pods of the API server cannot be read, and are no candidates: ${first}`;
+      return { code: 'EVICTD_KUBERNETES_DOCUMENT', message };
+    }
+    const { code, message, hint } = this.#failure;
+    const server = this.#client.server ?? 'the API server';
+    const count = this.#store.pods.length;
+    const age = this.ageNs();
+    const meanwhile =
+      age === undefined
+        ? 'no pod of it is known'
+        : `the ${String(count)} pods that it last reported stay known (${formatDuration((age / NS_PER_SECOND) * NS_PER_SECOND)} old)`;
+    return { code, message: `${server}: ${message}; ${meanwhile}`, ...(hint !== undefined && { hint }) };
+  }
+
+  status(): KubernetesStatus {
+    return {
+      nodeName: this.#parts.nodeName,
+      server: this.#client.server,
+      answers: this.#failure === undefined && this.#requests.size > 0,
+      problem: this.problem()?.message,
+      pods: this.#store.pods.length,
+      podsAgeNs: this.ageNs(),
+      lists: this.#watch.lists,
+      requests: [...this.#requests].map(([key, count]) => [count, ...(key.split(' ') as [string, string])]),
+    };
+  }
+
+  close(): void {
+    this.#watch.close();
+    this.#client.close();
+    if (this.#timer !== undefined) this.#save();
+  }
+
+  #confirmed(): void {
+    this.#confirmedBootNs = this.#parts.bootNs();
+    this.#failure = undefined;
+  }
+
+  #failed(why: unknown): void {
+    const wasKnown = this.#failure !== undefined;
+    const message = why instanceof Error ? why.message : String(why);
+    const code = why instanceof EvictdError ? why.code : 'EVICTD_KUBERNETES_REFUSED';
+    this.#failure = { code, message, hint: why instanceof EvictdError && why.hint !== undefined ? why.hint : HINTS[code] };
+    if (!wasKnown && this.hasReported) this.#saveSoon(); // with the time until which the pods were up to date
+  }
+
+  #restore(): void {
+    const { log, nodeName } = this.#parts;
+    try {
+      const saved = this.#file.load();
+      if (saved === undefined || saved === 'of another boot' || saved.node !== nodeName) return;
+      this.#store.restore(saved.pods);
+      this.#confirmedBootNs = BigInt(saved.confirmedBootNs);
+      log.info(`${String(this.#store.pods.length)} pods are known from the run before`);
+    } catch (error) {
+      this.#store.replace([]);
+      log.warn(`the last known pods cannot be read: ${String(error)}`, { code: 'EVICTD_KUBERNETES_SAVED' });
+    }
+  }
+
+  #saveSoon(): void {
+    if (this.#parts.dryRun) return;
+    this.#timer ??= setTimeout(() => {
+      this.#save();
+    }, SAVED_AFTER_MS).unref();
+  }
+
+  #save(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const { nodeName, log } = this.#parts;
+    try {
+      this.#file.save({ node: nodeName, confirmedBootNs: String(this.#confirmedBootNs ?? 0n), pods: this.#store.texts });
+      this.#saveFails = false;
+    } catch (error) {
+      if (!this.#saveFails) log.warn(`the known pods cannot be saved: ${String(error)}`, { code: 'EVICTD_KUBERNETES_SAVED' });
+      this.#saveFails = true;
+    }
+  }
+}

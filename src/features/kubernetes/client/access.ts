@@ -1,0 +1,55 @@
+import type { ConnectionOptions } from 'node:tls';
+import { EvictdError } from '../../../errors.js';
+
+/** How the API server is reached now: files and programs have been read. */
+export interface Access {
+  /** https. Its path comes before that of each request. */
+  readonly server: URL;
+  readonly tls: Pick<ConnectionOptions, 'ca' | 'cert' | 'key' | 'servername' | 'rejectUnauthorized'>;
+  /** The header; undefined: none, the client certificate says who asks. */
+  readonly authorization: string | undefined;
+  /** When it is read again, in ms since 1970: credentials are replaced in their files. */
+  readonly untilMs: number;
+}
+
+export type ReadAccess = () => Promise<Access>;
+
+/** Files are read again after that (client-go reads a token again each minute). */
+export const KEPT_MS = 60_000;
+
+/** Keeps what was read until its time, or until the server refuses it. */
+export class KeptAccess {
+  readonly #read: ReadAccess;
+  #access: Promise<Access> | undefined;
+  #untilMs = 0;
+
+  constructor(read: ReadAccess) {
+    this.#read = read;
+  }
+
+  get(): Promise<Access> {
+    if (this.#access === undefined || Date.now() >= this.#untilMs) {
+      this.#untilMs = Infinity; // while it is read
+      this.#access = this.#read().then(
+        (access) => {
+          this.#untilMs = access.untilMs;
+          return access;
+        },
+        (error: unknown) => {
+          this.refused();
+          throw error;
+        },
+      );
+    }
+    return this.#access;
+  }
+
+  /** The next `get` reads again. */
+  refused(): void {
+    this.#access = undefined;
+  }
+}
+
+export function unusable(message: string, hint: string, cause?: unknown): EvictdError {
+  return new EvictdError('EVICTD_KUBERNETES_ACCESS', message, { hint, cause });
+}

@@ -1,0 +1,229 @@
+import type { IncomingMessage } from 'node:http';
+import { Agent, request } from 'node:https';
+import { isDeepStrictEqual } from 'node:util';
+import { EvictdError } from '../../../errors.js';
+import { formatJson, parseJson, type Json } from '../../../kubernetes/json.js';
+import { KeptAccess, type Access, type ReadAccess } from './access.js';
+import { RateLimit } from './rate-limit.js';
+
+/** Paths, with their query: '/api/v1/pods', {fieldSelector: 'spec.nodeName=a'}. */
+export interface ApiRequest {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+  /** Left out: application/json. */
+  readonly contentType?: string;
+  /** Until the whole answer is there. The wait for the client's own limit counts. */
+  readonly withinMs: number;
+}
+
+export interface ApiAnswer {
+  readonly status: number;
+  readonly retryAfterSeconds?: number;
+  /** Text where it is no JSON; undefined: empty. */
+  readonly body: Json | undefined;
+}
+
+export interface WatchRequest extends Pick<ApiRequest, 'path' | 'query' | 'withinMs'> {
+  /** When the watch is stale: the server should have ended it. */
+  readonly overdueMs: number;
+  /** The server has accepted the watch. */
+  readonly onOpen: () => void;
+  readonly onEvent: (event: Json) => void;
+}
+
+/** Of one answer, and of one event. */
+const MOST_CHARACTERS = 64 * 1024 * 1024;
+const KEEP_ALIVE_MS = 15_000;
+/** One is the watch's. */
+const CONNECTIONS = 6;
+
+/** A client of one API server. Requests of a node are few: see {@link RateLimit}. */
+export class ApiClient {
+  readonly #access: KeptAccess;
+  readonly #limit = new RateLimit();
+  readonly #ends = new AbortController();
+  readonly #count: (method: string, code: string) => void;
+  #agent: { readonly tls: Access['tls']; readonly agent: Agent } | undefined;
+  #server: string | undefined;
+
+  /** @param count  called for each answer, code 'none' where there is none */
+  constructor(read: ReadAccess, count: (method: string, code: string) => void = () => undefined) {
+    this.#access = new KeptAccess(read);
+    this.#count = count;
+  }
+
+  /** undefined: not known yet. */
+  get server(): string | undefined {
+    return this.#server;
+  }
+
+  /**
+   * Resolves with any answer of the server.
+   *
+   * @throws EvictdError  EVICTD_KUBERNETES_UNREACHABLE: no answer in time; EVICTD_KUBERNETES_ACCESS: no credential
+   */
+  async ask(asked: ApiRequest): Promise<ApiAnswer> {
+    const limit = AbortSignal.timeout(asked.withinMs);
+    const signal = AbortSignal.any([limit, this.#ends.signal]);
+    return this.#answered(asked.method, limit, async () => {
+      await this.#limit.take(urgencyOf(asked), signal);
+      const response = await this.#send(asked, signal);
+      const text = await textOf(response);
+      return { ...headOf(response), body: bodyOf(text) };
+    });
+  }
+
+  /**
+   * Resolves when the server has ended the watch, or with its answer where it refuses it.
+   *
+   * @throws EvictdError  as `ask`, also for a watch that is cut off or overdue
+   */
+  async watch({ path, query, withinMs, overdueMs, onOpen, onEvent }: WatchRequest): Promise<ApiAnswer> {
+    const limit = new AbortController();
+    const timer = (ms: number, why: string): NodeJS.Timeout =>
+      setTimeout(() => {
+        limit.abort(new Error(why));
+      }, ms).unref();
+    let ends = timer(withinMs, NO_ANSWER);
+    const signal = AbortSignal.any([limit.signal, this.#ends.signal]);
+    try {
+      return await this.#answered('WATCH', limit.signal, async () => {
+        await this.#limit.take(0, signal);
+        const response = await this.#send({ method: 'GET', path, query: { ...query, watch: 'true' }, withinMs }, signal);
+        clearTimeout(ends);
+        ends = timer(overdueMs, 'the watch is stale: the server has not ended it in time');
+        if (response.statusCode !== 200) return { ...headOf(response), body: bodyOf(await textOf(response)) };
+        onOpen();
+        for await (const line of linesOf(response)) onEvent(parseJson(line));
+        return { status: 200, body: undefined };
+      });
+    } finally {
+      clearTimeout(ends);
+    }
+  }
+
+  close(): void {
+    this.#ends.abort(new Error('evictd stops'));
+    this.#limit.close();
+    this.#agent?.agent.destroy();
+  }
+
+  async #answered(method: string, limit: AbortSignal, send: () => Promise<ApiAnswer>): Promise<ApiAnswer> {
+    try {
+      const answer = await send();
+      this.#count(method, String(answer.status));
+      if (answer.status === 401) this.#access.refused();
+      return answer;
+    } catch (error) {
+      this.#count(method, 'none');
+      if (error instanceof EvictdError) throw error;
+      if (isOfTls(error)) this.#access.refused();
+      const why = limit.aborted ? reasonOf(limit.reason) : reasonOf(error);
+      throw new EvictdError('EVICTD_KUBERNETES_UNREACHABLE', why, { cause: error });
+    }
+  }
+
+  async #send({ method, path, query, body, contentType = 'application/json' }: ApiRequest, signal: AbortSignal): Promise<IncomingMessage> {
+    const { server, tls, authorization } = await aborted(this.#access.get(), signal);
+    this.#server = server.origin;
+    const url = new URL(server);
+    url.pathname = `${url.pathname.replace(/\/$/, '')}${path}`;
+    url.search = new URLSearchParams(query).toString();
+    const content = body === undefined ? undefined : Buffer.from(formatJson(body));
+    const headers = {
+      accept: 'application/json',
+      'user-agent': 'evictd',
+      ...(authorization !== undefined && { authorization }),
+      // With it also a DELETE: Node would send its body without a length, and the server answers 400.
+      ...(content && { 'content-type': contentType, 'content-length': content.length }),
+    };
+    return new Promise((resolve, reject) => {
+      const sent = request(url, { method, headers, signal, agent: this.#agentFor(tls) }, resolve);
+      sent.on('error', reject);
+      sent.end(content);
+    });
+  }
+
+  #agentFor(tls: Access['tls']): Agent {
+    if (this.#agent === undefined || !isDeepStrictEqual(tls, this.#agent.tls)) {
+      this.#agent?.agent.destroy();
+      const options = { keepAlive: true, keepAliveMsecs: KEEP_ALIVE_MS, maxSockets: CONNECTIONS, minVersion: 'TLSv1.2', ...tls } as const;
+      this.#agent = { tls, agent: new Agent(options) };
+    }
+    return this.#agent.agent;
+  }
+}
+
+const NO_ANSWER = 'no answer in time';
+
+/** The server refuses the client certificate, or evictd the server's: one may have been replaced. */
+function isOfTls(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && /SSL|CERT|SIGNATURE|ISSUER/.test(String(error.code));
+}
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  if (error.name === 'TimeoutError') return NO_ANSWER;
+  const [first] = error instanceof AggregateError ? (error.errors as unknown[]) : [];
+  return first instanceof Error ? first.message : error.message;
+}
+
+/** What keeps pods gone comes first; events are last. */
+function urgencyOf({ method, path }: ApiRequest): number {
+  if (path.includes('/events')) return 2;
+  return method !== 'GET' && path.includes('/pods/') ? 0 : 1;
+}
+
+function headOf({ statusCode = 0, headers }: IncomingMessage): Omit<ApiAnswer, 'body'> {
+  const seconds = Number(headers['retry-after']);
+  return { status: statusCode, ...(Number.isFinite(seconds) && { retryAfterSeconds: seconds }) };
+}
+
+function bodyOf(text: string): Json | undefined {
+  if (text === '') return undefined;
+  try {
+    return parseJson(text);
+  } catch {
+    return text; // of a proxy in between
+  }
+}
+
+async function textOf(response: IncomingMessage): Promise<string> {
+  response.setEncoding('utf8');
+  let text = '';
+  for await (const part of response as AsyncIterable<string>) {
+    text += part;
+    if (text.length > MOST_CHARACTERS) throw new Error('the answer is too long');
+  }
+  return text;
+}
+
+async function* linesOf(response: IncomingMessage): AsyncGenerator<string> {
+  response.setEncoding('utf8');
+  let rest = '';
+  for await (const part of response as AsyncIterable<string>) {
+    const lines = (rest + part).split('\n');
+    rest = lines.pop() ?? '';
+    if (rest.length > MOST_CHARACTERS) throw new Error('an event is too long');
+    yield* lines.filter((line) => line !== '');
+  }
+}
+
+/** The promise, or the reason of `signal` if that comes first. */
+async function aborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  let giveUp: () => void = () => undefined;
+  const over = new Promise<never>((_, reject) => {
+    giveUp = (): void => {
+      reject(signal.reason as Error);
+    };
+    signal.addEventListener('abort', giveUp, { once: true });
+    if (signal.aborted) giveUp();
+  });
+  try {
+    return await Promise.race([promise, over]);
+  } finally {
+    signal.removeEventListener('abort', giveUp);
+  }
+}

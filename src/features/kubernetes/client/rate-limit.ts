@@ -1,0 +1,65 @@
+/** Requests a second, and how many may be made at once after a pause. */
+const PER_SECOND = 5;
+const BURST = 10;
+
+interface Waiting {
+  readonly urgency: number;
+  readonly go: () => void;
+}
+
+/** Limits the requests of one node, the urgent ones first. Requests of the same urgency keep their order. */
+export class RateLimit {
+  #tokens = BURST;
+  #atMs: number;
+  #waiting: Waiting[] = [];
+  #timer: NodeJS.Timeout | undefined;
+  readonly #nowMs: () => number;
+
+  constructor(nowMs = (): number => performance.now()) {
+    this.#nowMs = nowMs;
+    this.#atMs = nowMs();
+  }
+
+  /** Resolves when a request may be made. Rejects with the reason of `signal`. @param urgency  the lowest comes first */
+  take(urgency: number, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const waiting: Waiting = {
+        urgency,
+        go: () => {
+          signal.removeEventListener('abort', giveUp);
+          resolve();
+        },
+      };
+      const giveUp = (): void => {
+        this.#waiting = this.#waiting.filter((other) => other !== waiting);
+        reject(signal.reason as Error);
+      };
+      signal.addEventListener('abort', giveUp, { once: true });
+      if (signal.aborted) {
+        giveUp();
+        return;
+      }
+      this.#waiting.push(waiting);
+      this.#serve();
+    });
+  }
+
+  close(): void {
+    clearTimeout(this.#timer);
+  }
+
+  #serve(): void {
+    const nowMs = this.#nowMs();
+    this.#tokens = Math.min(BURST, this.#tokens + ((nowMs - this.#atMs) / 1_000) * PER_SECOND);
+    this.#atMs = nowMs;
+    while (this.#tokens >= 1 && this.#waiting.length > 0) {
+      const first = this.#waiting.reduce((best, other) => (other.urgency < best.urgency ? other : best));
+      this.#waiting = this.#waiting.filter((other) => other !== first);
+      this.#tokens -= 1;
+      first.go();
+    }
+    clearTimeout(this.#timer);
+    if (this.#waiting.length > 0)
+      this.#timer = setTimeout(this.#serve.bind(this), Math.ceil(((1 - this.#tokens) / PER_SECOND) * 1_000)).unref();
+  }
+}

@@ -1,0 +1,138 @@
+import {
+  FIRST_WATCH,
+  MOST_WAIT_MS,
+  nextWatch,
+  WATCH_OVERDUE_MS,
+  watchSeconds,
+  type WatchOutcome,
+  type WatchState,
+} from '../../core/kubernetes/watch-state.js';
+import { documentOf, integerOf, items, member, textOf } from '../../kubernetes/document.js';
+import type { Json } from '../../kubernetes/json.js';
+import type { ApiAnswer, ApiClient } from './client/api-client.js';
+
+const PODS = '/api/v1/pods';
+const LIST_WITHIN_MS = 30_000;
+/** Until a watch is accepted. */
+const OPEN_WITHIN_MS = 10_000;
+
+/** What a watch reports. */
+export interface PodsSeen {
+  listed(pods: readonly Json[]): void;
+  changed(pod: Json): void;
+  removed(pod: Json): void;
+  /** The server has answered: what is known is up to date. */
+  confirmed(): void;
+  /** `why`: of the last attempt. */
+  failed(why: unknown): void;
+}
+
+/** Follows the pods of one node, until it is closed. */
+export class PodWatch {
+  readonly #client: Pick<ApiClient, 'ask' | 'watch'>;
+  readonly #fieldSelector: string;
+  readonly #seen: PodsSeen;
+  readonly #mostWaitMs: number;
+  #closed = false;
+  #timer: NodeJS.Timeout | undefined;
+  #state: WatchState = FIRST_WATCH;
+  /** Lists so far. */
+  lists = 0;
+
+  constructor(client: Pick<ApiClient, 'ask' | 'watch'>, nodeName: string, seen: PodsSeen, mostWaitMs = MOST_WAIT_MS) {
+    this.#client = client;
+    this.#fieldSelector = `spec.nodeName=${nodeName}`;
+    this.#seen = seen;
+    this.#mostWaitMs = mostWaitMs;
+    void this.#step();
+  }
+
+  close(): void {
+    this.#closed = true;
+    clearTimeout(this.#timer);
+  }
+
+  async #step(): Promise<void> {
+    const { kind, resourceVersion } = this.#state.next;
+    const outcome = await (kind === 'list' ? this.#list(resourceVersion) : this.#watch(resourceVersion));
+    if (this.#closed) return;
+    this.#state = nextWatch(this.#state, outcome, Math.random(), this.#mostWaitMs);
+    this.#timer = setTimeout(() => void this.#step(), this.#state.waitMs).unref();
+  }
+
+  async #list(resourceVersion: string): Promise<WatchOutcome> {
+    try {
+      const query = { fieldSelector: this.#fieldSelector, ...(resourceVersion !== '' && { resourceVersion }) };
+      const answer = await this.#client.ask({ method: 'GET', path: PODS, query, withinMs: LIST_WITHIN_MS });
+      if (answer.status !== 200) return this.#refused(answer);
+      const list = documentOf(answer.body);
+      const version = textOf(member(member(list, 'metadata'), 'resourceVersion'));
+      const pods = items(member(list, 'items')).map(({ value }) => value as Json);
+      this.lists += 1;
+      if (!this.#closed) this.#seen.listed(pods);
+      return { kind: 'listed', resourceVersion: version };
+    } catch (error) {
+      return this.#failed(error);
+    }
+  }
+
+  async #watch(from: string): Promise<WatchOutcome> {
+    const beganMs = performance.now();
+    const seconds = watchSeconds(Math.random());
+    let resourceVersion = from;
+    let refusal: ApiAnswer | undefined;
+    const onEvent = (event: Json): void => {
+      const seen = this.#event(event);
+      if (typeof seen === 'string') resourceVersion = seen;
+      else refusal = seen;
+    };
+    const query = {
+      ...{ fieldSelector: this.#fieldSelector, resourceVersion, allowWatchBookmarks: 'true', timeoutSeconds: String(seconds) },
+    };
+    try {
+      const onOpen = (): void => {
+        if (!this.#closed) this.#seen.confirmed();
+      };
+      const overdueMs = seconds * 1_000 + WATCH_OVERDUE_MS;
+      const answer = await this.#client.watch({ path: PODS, query, withinMs: OPEN_WITHIN_MS, overdueMs, onOpen, onEvent });
+      if (answer.status !== 200 || refusal !== undefined) return this.#refused(refusal ?? answer);
+      return { kind: 'ended', resourceVersion, lastedMs: performance.now() - beganMs };
+    } catch (error) {
+      const failed = this.#failed(error);
+      return failed.kind === 'failed' ? { ...failed, resourceVersion } : failed;
+    }
+  }
+
+  /** Returns the version of the event, or the status that the server sends in place of one. */
+  #event(event: Json): string | ApiAnswer {
+    const type = textOf(member(documentOf(event), 'type'));
+    const object = member(documentOf(event), 'object');
+    const pod = object.value as Json;
+    if (type === 'ERROR') return { status: Number(integerOf(member(object, 'code'), 'int32') ?? 0n), body: pod };
+    const version = textOf(member(member(object, 'metadata'), 'resourceVersion'));
+    if (this.#closed) return version;
+    if (type === 'ADDED' || type === 'MODIFIED') this.#seen.changed(pod);
+    else if (type === 'DELETED') this.#seen.removed(pod);
+    this.#seen.confirmed();
+    return version;
+  }
+
+  #refused(answer: ApiAnswer): WatchOutcome {
+    if (answer.status === 410) return { kind: 'expired' };
+    const { status, retryAfterSeconds } = answer;
+    this.#failed(new Error(`it answers ${String(status)}: ${messageOf(answer)}`));
+    return { kind: 'failed', ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) };
+  }
+
+  #failed(why: unknown): WatchOutcome {
+    if (!this.#closed) this.#seen.failed(why);
+    return { kind: 'failed' };
+  }
+}
+
+/** Of a Status. */
+function messageOf({ body }: ApiAnswer): string {
+  if (typeof body === 'string') return body.slice(0, 200);
+  const message = typeof body === 'object' && body !== null && 'message' in body ? body.message : undefined;
+  return typeof message === 'string' ? message : 'no reason';
+}

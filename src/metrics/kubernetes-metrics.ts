@@ -1,0 +1,41 @@
+import type { KubernetesStatus } from '../core/kubernetes/kubernetes-status.js';
+import { gauge, readCounter, type Latest, type Metric, type Sample } from './metric-types.js';
+
+const NS_PER_SECOND = 1e9;
+
+/** Samples only where an API server is configured. */
+const known =
+  (samples: (status: KubernetesStatus) => readonly Sample[]) =>
+  ({ kubernetes }: Pick<Latest, 'kubernetes'>): readonly Sample[] => {
+    const status = kubernetes();
+    return status === undefined ? [] : samples(status);
+  };
+
+export const KUBERNETES_METRICS: readonly Metric[] = [
+  gauge(
+    'evictd_kubernetes_api_answers',
+    '1 if the API server has answered the last request for the pods of this node, else 0.',
+    known(({ answers }) => [[answers ? 1 : 0]]),
+  ),
+  gauge(
+    'evictd_kubernetes_pods',
+    'Pods of this node that the API server has reported.',
+    known(({ pods }) => [[pods]]),
+  ),
+  gauge(
+    'evictd_kubernetes_pods_age_seconds',
+    'Time since the API server has confirmed the pods.',
+    known(({ podsAgeNs }) => [[podsAgeNs === undefined ? undefined : Number(podsAgeNs) / NS_PER_SECOND]]),
+  ),
+  readCounter(
+    'evictd_kubernetes_pod_lists_total',
+    'How often evictd has listed all pods of this node, because no watch could go on.',
+    known(({ lists }) => [[lists]]),
+  ),
+  readCounter(
+    'evictd_kubernetes_requests_total',
+    "Requests to the API server by method and the code of the answer; 'none': no answer.",
+    known(({ requests }) => requests),
+    ['method', 'code'],
+  ),
+];

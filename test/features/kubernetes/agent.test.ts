@@ -1,0 +1,178 @@
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { Agent, type AgentParts } from '../../../src/features/kubernetes/agent.js';
+import { Kubernetes } from '../../../src/features/kubernetes/open.js';
+import { aPod } from '../../support/kubernetes/a-pod.js';
+import { FakeApiServer, NODE } from '../../support/kubernetes/api-server.js';
+
+let server: FakeApiServer;
+let directory: string;
+let opened: { close(): void }[];
+let warnings: string[];
+
+beforeEach(async () => {
+  server = await FakeApiServer.start();
+  directory = mkdtempSync(join(tmpdir(), 'evictd-agent-'));
+  opened = [];
+  warnings = [];
+});
+
+afterEach(async () => {
+  for (const one of opened) one.close();
+  await server.away();
+  rmSync(directory, { recursive: true });
+});
+
+const parts = (more: Partial<AgentParts> = {}): AgentParts => ({
+  config: {
+    ...{ kubeconfig: server.kubeconfig(join(directory, 'kubeconfig')), nodeName: NODE, budgets: 'respect' },
+    ...{ taint: undefined, conditions: 'own', kubelet: 'present' },
+  },
+  ...{
+    nodeName: NODE,
+    env: {},
+    podsFile: join(directory, 'pods.json'),
+    dryRun: false,
+    bootId: 'boot',
+    bootNs: () => process.hrtime.bigint(),
+  },
+  log: { info: () => undefined, warn: (message) => warnings.push(message) },
+  ...more,
+});
+
+function agentOf(more?: Partial<AgentParts>): Agent {
+  const agent = new Agent(parts(more), 50);
+  opened.push(agent);
+  return agent;
+}
+
+const WAIT = { timeout: 20_000, interval: 5 };
+const names = (agent: { pods: Agent['pods'] }): string[] => agent.pods().map(({ name }) => name);
+const named = (agent: { pods: Agent['pods'] }, ...expected: string[]) =>
+  vi.waitFor(() => {
+    expect(names(agent)).toEqual(expected);
+  }, WAIT);
+const watched = () =>
+  vi.waitFor(() => {
+    expect(server.watches).toBe(1);
+  }, WAIT);
+
+test('the pods of this node are listed, then followed; what evictd does not read changes nothing', async () => {
+  server.store.put('pods', aPod('a'));
+  server.store.put('pods', aPod('elsewhere', { spec: { nodeName: 'node-2' } }));
+  const agent = agentOf();
+  expect([agent.hasReported, agent.ageNs()]).toEqual([false, undefined]);
+  await named(agent, 'a');
+  expect(agent.hasReported).toBe(true);
+  await watched();
+  server.store.put('pods', aPod('b'));
+  await named(agent, 'a', 'b');
+  const before = agent.pods();
+  server.store.put('pods', aPod('a', { status: { containerStatuses: [{ name: 'main', ready: false }] } }));
+  server.store.put('pods', aPod('b', { metadata: { labels: { app: 'c' } } }));
+  await vi.waitFor(() => {
+    expect(agent.pods()[1]?.labels).toEqual({ app: 'c' });
+  }, WAIT);
+  expect(agent.pods()[0]).toBe(before[0]);
+  server.store.remove('pods', aPod('a'));
+  await named(agent, 'b');
+  expect(agent.status()).toMatchObject({ answers: true, pods: 1, lists: 1, server: server.url, problem: undefined });
+});
+
+test('a watch that has ended goes on, and one whose version has expired begins with a list', async () => {
+  server.store.put('pods', aPod('a'));
+  const agent = agentOf();
+  await watched();
+  server.instead = ({ query }) => (query.get('watch') === 'true' ? { code: 503, body: 'later' } : undefined);
+  server.endWatches();
+  await vi.waitFor(() => {
+    expect(agent.status()).toMatchObject({ answers: false });
+  }, WAIT);
+  server.store.put('pods', aPod('b'));
+  server.store.remove('pods', aPod('a'));
+  server.instead = () => undefined;
+  await named(agent, 'b');
+  expect(agent.status().lists).toBe(1);
+  server.instead = ({ query }) => (query.get('watch') === 'true' ? { code: 503, body: 'later' } : undefined);
+  server.endWatches();
+  await vi.waitFor(() => {
+    expect(server.watches).toBe(0);
+  }, WAIT);
+  server.store.put('pods', aPod('c'));
+  server.store.compact();
+  server.instead = () => undefined;
+  await named(agent, 'b', 'c');
+  expect(agent.status().lists).toBe(2);
+});
+
+test('while the server is away the pods stay known, with their age and the reason; when it is back all goes on', async () => {
+  server.store.put('pods', aPod('a'));
+  const agent = agentOf();
+  await watched();
+  await server.away();
+  await vi.waitFor(() => {
+    expect(agent.problem()).toMatchObject({ code: 'EVICTD_KUBERNETES_UNREACHABLE' });
+  }, WAIT);
+  expect(agent.problem()?.message).toMatch(/the 1 pods that it last reported stay known \(0s old\)/);
+  expect([names(agent), agent.status().answers]).toEqual([['a'], false]);
+  server.store.put('pods', aPod('b'));
+  await server.back();
+  await named(agent, 'a', 'b');
+  expect(agent.problem()).toBeUndefined();
+});
+
+test('the pods of the run before are known at once, as old as they are; those of another boot or node are not', async () => {
+  server.store.put('pods', aPod('a'));
+  const agent = agentOf();
+  await vi.waitFor(() => {
+    expect(statSync(join(directory, 'pods.json')).mode & 0o777).toBe(0o600);
+  }, WAIT);
+  agent.close();
+  expect(readFileSync(join(directory, 'pods.json'), 'utf8')).not.toContain('managedFields');
+  server.answers = 'hang';
+  const next = agentOf({ bootNs: () => process.hrtime.bigint() + 3_600_000_000_000n });
+  expect([names(next), next.hasReported]).toEqual([['a'], true]);
+  expect(next.ageNs()).toBeGreaterThanOrEqual(3_600_000_000_000n);
+  expect(names(agentOf({ bootId: 'another' }))).toEqual([]);
+  expect(names(agentOf({ nodeName: 'node-2' }))).toEqual([]);
+  writeFileSync(join(directory, 'pods.json'), '{"version":1,"bootId":"boot","node":"node-1","pods":["{"]}');
+  expect([names(agentOf()), warnings.length]).toEqual([[], 1]);
+});
+
+test('a pod that cannot be read is named, and the others are known', async () => {
+  server.store.put('pods', aPod('bad', { spec: { priority: 'high' } }));
+  server.store.put('pods', aPod('good'));
+  const agent = agentOf();
+  await named(agent, 'good');
+  expect(agent.problem()).toMatchObject({ code: 'EVICTD_KUBERNETES_DOCUMENT' });
+  expect(agent.problem()?.message).toContain('pod bad: spec.priority is "high"');
+  server.store.put('pods', aPod('bad'));
+  await named(agent, 'bad', 'good');
+  expect(agent.problem()).toBeUndefined();
+});
+
+test('a credential that may not list pods is a problem with the reason of the server', async () => {
+  server.authorise = () => false;
+  const agent = agentOf();
+  await vi.waitFor(() => {
+    expect(agent.problem()).toMatchObject({ code: 'EVICTD_KUBERNETES_REFUSED' });
+  }, WAIT);
+  expect(agent.problem()?.message).toMatch(/it answers 403: pods is forbidden: User "admin" cannot list resource "pods"/);
+});
+
+test('the program loads it, names the node, and adds its problem to those of the workloads', async () => {
+  server.store.put('pods', aPod('a'));
+  const { nodeName: _, config, ...rest } = parts({ env: { NODE_NAME: NODE } });
+  const kubernetes = new Kubernetes({ ...rest, config: { ...config, nodeName: undefined } });
+  opened.push(kubernetes);
+  expect(kubernetes.status()).toMatchObject({ nodeName: NODE, answers: false });
+  await named(kubernetes, 'a');
+  server.authorise = () => false;
+  server.endWatches();
+  const source = kubernetes.on({ problems: () => [{ code: 'C', message: 'm' }] } as unknown as Parameters<Kubernetes['on']>[0]);
+  await vi.waitFor(() => {
+    expect(source.problems().map(({ code }) => code)).toEqual(['C', 'EVICTD_KUBERNETES_REFUSED']);
+  }, WAIT);
+});

@@ -1,0 +1,165 @@
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { ApiClient } from '../../../src/features/kubernetes/client/api-client.js';
+import { inClusterAccess } from '../../../src/features/kubernetes/client/in-cluster.js';
+import { kubeconfigAccess } from '../../../src/features/kubernetes/client/kubeconfig.js';
+import { RateLimit } from '../../../src/features/kubernetes/client/rate-limit.js';
+import { aPod } from '../../support/kubernetes/a-pod.js';
+import { FakeApiServer, NODE } from '../../support/kubernetes/api-server.js';
+
+let server: FakeApiServer;
+let directory: string;
+let clients: ApiClient[];
+
+beforeEach(async () => {
+  server = await FakeApiServer.start();
+  directory = mkdtempSync(join(tmpdir(), 'evictd-kubernetes-'));
+  clients = [];
+});
+
+afterEach(async () => {
+  for (const client of clients) client.close();
+  await server.away();
+  rmSync(directory, { recursive: true });
+});
+
+function written(name: string, text: string, mode = 0o600): string {
+  const path = join(directory, name);
+  writeFileSync(path, text);
+  chmodSync(path, mode);
+  return path;
+}
+
+function clientOf(user?: object, cluster?: object): ApiClient {
+  const client = new ApiClient(kubeconfigAccess(server.kubeconfig(join(directory, 'kubeconfig'), user, cluster)));
+  clients.push(client);
+  return client;
+}
+
+const GET = { method: 'GET', path: '/api/v1/pods', withinMs: 5_000 } as const;
+const EXEC = `#!/bin/sh
+echo "$KUBERNETES_EXEC_INFO" >"$0.asked"
+echo '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","status":{"token":"'"$1"'"}}'
+`;
+const exec = (...args: string[]) => ({ apiVersion: 'client.authentication.k8s.io/v1', command: './plugin', args });
+
+test.each<[credential: string, user: () => object, as: string]>([
+  ['a token', () => ({ token: 'agent-token' }), 'evictd'],
+  [
+    'a file with a token, relative to the kubeconfig, which wins',
+    () => (written('token', 'kubelet-token\n'), { token: 'no', tokenFile: 'token' }),
+    `system:node:${NODE}`,
+  ],
+  [
+    'a client certificate and its key in one file, as a kubelet has it',
+    () => {
+      const { cert, key } = server.certificates.client;
+      const both = written('kubelet-client-current.pem', cert + key);
+      return { 'client-certificate': both, 'client-key': both };
+    },
+    `system:node:${NODE}`,
+  ],
+  ['the output of a program', () => (written('plugin', EXEC, 0o700), { exec: exec('admin-token') }), 'admin'],
+])('%s says who asks', async (_credential, user, as) => {
+  expect((await clientOf(user()).ask(GET)).status).toBe(200);
+  expect(server.received.at(-1)?.user).toBe(as);
+});
+
+test('a token that was replaced in its file is read again when the server refuses the one before', async () => {
+  const file = written('token', 'old-token');
+  const client = clientOf({ tokenFile: file });
+  expect((await client.ask(GET)).status).toBe(401);
+  written('token', 'admin-token');
+  expect((await client.ask(GET)).status).toBe(200);
+});
+
+test('in a pod the service account counts, and its authority', async () => {
+  written('token', 'agent-token');
+  written('ca.crt', server.certificates.ca);
+  const [, host = '', port = ''] = /\/\/(.*):(\d+)/.exec(server.url) ?? [];
+  const client = new ApiClient(inClusterAccess({ KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port }, directory));
+  clients.push(client);
+  expect((await client.ask(GET)).status).toBe(200);
+  const outside = new ApiClient(inClusterAccess({}, directory));
+  await expect(outside.ask(GET)).rejects.toMatchObject({ code: 'EVICTD_KUBERNETES_ACCESS' });
+});
+
+test.each<[problem: string, user: object, cluster: object, message: RegExp]>([
+  ['a server of another authority', {}, { 'certificate-authority-data': '' }, /certificate/],
+  ['a program that fails', { exec: { command: '/bin/false' } }, {}, /\/bin\/false/],
+  ['a proxy, which is not supported', {}, { 'proxy-url': 'http://proxy' }, /proxy-url is not supported/],
+  ['a server without TLS', {}, { server: 'http://127.0.0.1:1' }, /no https URL/],
+  ['a file that does not exist', { tokenFile: '/nowhere/token' }, {}, /ENOENT/],
+])('%s is an error that says so', async (_problem, user, cluster, message) => {
+  await expect(clientOf(user, cluster).ask(GET)).rejects.toThrow(message);
+});
+
+test('a server that hangs, and one that is away, are no answer', async () => {
+  const client = clientOf();
+  server.answers = 'hang';
+  await expect(client.ask({ ...GET, withinMs: 50 })).rejects.toMatchObject({
+    code: 'EVICTD_KUBERNETES_UNREACHABLE',
+    message: 'no answer in time',
+  });
+  await server.away();
+  await expect(client.ask(GET)).rejects.toMatchObject({ code: 'EVICTD_KUBERNETES_UNREACHABLE' });
+  server.answers = 'now';
+  await server.back();
+  expect((await client.ask(GET)).status).toBe(200);
+});
+
+test('a watch that the server does not end in time is stale', async () => {
+  server.watchesAreStale = true;
+  let opened = 0;
+  const watch = {
+    path: '/api/v1/pods',
+    query: { timeoutSeconds: '1' },
+    withinMs: 5_000,
+    onOpen: () => (opened += 1),
+    onEvent: () => undefined,
+  };
+  await expect(clientOf().watch({ ...watch, overdueMs: 50 })).rejects.toThrow('the watch is stale');
+  expect(opened).toBe(1);
+});
+
+test('an answer has its status, what to wait, and its body; a DELETE has a body, which needs a length', async () => {
+  server.store.put('pods', aPod('web'));
+  server.store.put('poddisruptionbudgets', {
+    metadata: { name: 'web', namespace: 'default', generation: 2 },
+    spec: { selector: { matchLabels: { app: 'web' } } },
+    status: { observedGeneration: 1, disruptionsAllowed: 1 },
+  });
+  const client = clientOf();
+  const path = '/api/v1/namespaces/default/pods/web';
+  const body = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: 'web', namespace: 'default' } };
+  expect(await client.ask({ method: 'POST', path: `${path}/eviction`, body, withinMs: 5_000 })).toMatchObject({
+    status: 429,
+    retryAfterSeconds: 10,
+  });
+  const deletion = { gracePeriodSeconds: 1, preconditions: { uid: 'uid-web' } };
+  const answer = await client.ask({ method: 'DELETE', path, body: deletion, withinMs: 5_000 });
+  expect(answer).toMatchObject({ status: 200, body: { metadata: { deletionGracePeriodSeconds: 1 } } });
+});
+
+test('ten requests at once, then five a second, and the urgent ones first', async () => {
+  let nowMs = 0;
+  const limit = new RateLimit(() => nowMs);
+  const order: number[] = [];
+  const never = new AbortController();
+  const take = (urgency: number, signal = never.signal) => limit.take(urgency, signal).then(() => order.push(urgency));
+  await Promise.all(Array.from({ length: 10 }, () => take(9)));
+  const gone = new AbortController();
+  const given = take(0, gone.signal);
+  gone.abort(new Error('no longer needed'));
+  await expect(given).rejects.toThrow('no longer needed');
+  const waiting = [take(2), take(1), take(0), take(1)];
+  nowMs = 400; // two more
+  await Promise.all([take(0), waiting[2]]);
+  expect(order.slice(10)).toEqual([0, 0]);
+  nowMs = 1_200; // four more
+  await Promise.all([...waiting, take(3)]);
+  expect(order.slice(12)).toEqual([1, 1, 2, 3]);
+  limit.close();
+});

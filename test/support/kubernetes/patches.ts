@@ -1,0 +1,42 @@
+type Json = unknown;
+type Fields = Record<string, Json>;
+
+/** RFC 7396: lists are replaced, null deletes. */
+export function mergePatched(target: Json, patch: Json): Json {
+  if (!isFields(patch)) return patch;
+  const merged: Fields = isFields(target) ? { ...target } : {};
+  for (const [key, value] of Object.entries(patch)) {
+    if (value === null) Reflect.deleteProperty(merged, key);
+    else merged[key] = mergePatched(merged[key], value);
+  }
+  return merged;
+}
+
+/** The keys by which lists are merged (patchMergeKey in k8s.io/api/core/v1). Every other list is replaced, spec.taints included. */
+const MERGE_KEYS: Readonly<Record<string, string>> = { conditions: 'type', addresses: 'type', ownerReferences: 'uid', containers: 'name' };
+
+/** A strategic merge patch, as far as evictd and kubectl send one: without directives. */
+export function strategicPatched(target: Json, patch: Json, key = ''): Json {
+  const by = MERGE_KEYS[key];
+  if (Array.isArray(patch) && by !== undefined) {
+    const list: Json[] = Array.isArray(target) ? [...(target as Json[])] : [];
+    for (const item of patch as Fields[]) {
+      const at = list.findIndex((each) => (each as Fields)[by] === item[by]);
+      if (at < 0) list.push(item);
+      else list[at] = strategicPatched(list[at], item);
+    }
+    return list;
+  }
+  if (!isFields(patch)) return patch;
+  const merged: Fields = isFields(target) ? { ...target } : {};
+  for (const [name, value] of Object.entries(patch)) {
+    if (name.startsWith('$')) continue; // $setElementOrder: kubectl says in which order
+    if (value === null) Reflect.deleteProperty(merged, name);
+    else merged[name] = strategicPatched(merged[name], value, name);
+  }
+  return merged;
+}
+
+function isFields(value: Json): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
