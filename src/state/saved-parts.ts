@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import type { EvictionInFlight } from '../core/decide/eviction.js';
+import { briefDrain } from '../core/drain/brief-drain.js';
 import { taintText } from '../core/disruption/taint.js';
 import { CONDITION_TYPES, RESOURCES, SIGNALS } from '../core/signal/signal.js';
 import type { State } from '../core/decide/state.js';
@@ -72,8 +73,9 @@ const SAVED_PARTS = {
   },
   drain: {
     schema: () => z.optional(drain()),
-    saved: (value) => value && { ...value, pending: value.pending.map(({ waits: _, ...one }) => one) }, // it is found again
-    change: (value) => `${String(value?.over)} ${value?.pending.map(({ id, decision }) => `${id} ${String(decision)}`).join() ?? ''}`,
+    saved: (value) => value && briefDrain(value),
+    // A look renews what is known of its budgets.
+    change: (value) => `${String(value?.over)} ${String(value?.lookedNs)} ${String(value?.pending.length)} ${String(value?.total)}`,
   },
   decisions: { schema: () => z.number(), change: String },
 } satisfies { readonly [K in keyof State]?: SavedPart<State[K]> };

@@ -126,10 +126,17 @@ export function drain(): z.ZodMiniType {
     waits: z.optional(z.string()),
   });
   return object({
-    ...{ beganNs: z.bigint(), endsNs: z.optional(z.bigint()), graceNs: z.optional(z.bigint()), lookedNs: z.bigint() },
+    ...{
+      beganNs: z.bigint(),
+      endsNs: z.optional(z.bigint()),
+      graceNs: z.optional(z.bigint()),
+      lookedNs: z.bigint(),
+      changedNs: z.optional(z.bigint()),
+    },
     ...{
       awaited: z.optional(z.array(z.string())),
       pending: z.array(one),
+      unnamed: z.optional(z.array(z.tuple([z.string()], z.number()))),
       total: z.number(),
       over: z.optional(z.enum(['drained', 'timeout', 'cordoned'])),
     },

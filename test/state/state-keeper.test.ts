@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest';
 import { initialState, type State } from '../../src/core/decide/state.js';
+import { STATE_BYTES } from '../../src/state/state-file.js';
+import { RECORD_HEADER_BYTES } from '../../src/storage/crc-record.js';
 import { restoreState } from '../../src/state/saved-state.js';
 import { StateKeeper } from '../../src/state/state-keeper.js';
+import type { Workload } from '../../src/core/workload/workload.js';
 import type { SentSignals } from '../../src/monitor/ports/sent-signals.js';
 import { candidates, Mi, policy, SECOND, threshold, workload } from '../core/support.js';
 import { Timeline } from '../core/timeline.js';
@@ -92,6 +95,33 @@ test('a failed write is logged once, and tried again with every step', () => {
   keeper.follow(initialState, NONE, 0n);
   keeper.follow(initialState, NONE, 0n);
   expect([texts.length, said.length]).toEqual([1, 1]);
+});
+
+test('a drain of 2,000 containers fits, and another evictd goes on with it after each of its steps', () => {
+  const all = Array.from({ length: 2000 }, (_, at) => {
+    const path = `/system.slice/docker-${String(at).padStart(64, 'a')}.scope`;
+    return [workload(`container-${String(at)}`, { path, id: `${path}#${String(2 ** 40 + at)}` }), 1n] as [Workload, bigint];
+  });
+  const made = new Timeline(policy([hard]), candidates(...all));
+  const { keeper, texts, last, said } = keeping(STATE_BYTES / 2 - RECORD_HEADER_BYTES, () => undefined);
+  const graceNs = 5n * SECOND;
+  made.said(1, {}, {}, { request: { kind: 'drain', graceNs } });
+  let left = all;
+  const ended: string[] = [];
+  for (let at = 2; left.length > 0; at++) {
+    keeper.keep(made.state, NONE);
+    expect(texts.at(-1)?.length).toBeLessThan(STATE_BYTES / 2 - RECORD_HEADER_BYTES);
+    const inFlight = made.state.evictions;
+    made.state = { ...initialState, ...last().state };
+    expect(made.state.evictions).toHaveLength(inFlight.length);
+    const ids = new Set(inFlight.map(({ decision: { victim } }) => victim.workload.id));
+    left = left.filter(([{ id }]) => !ids.has(id));
+    made.candidates = candidates(...left);
+    const gone = Object.fromEntries(inFlight.map(({ decision: { serial } }) => [serial, { processes: 0, removed: true }]));
+    ended.push(...made.said(at, {}, gone).filter((text) => text.startsWith('killed')));
+  }
+  expect([ended.length, new Set(ended).size, said]).toEqual([2000, 2000, []]);
+  expect(made.state.drain).toMatchObject({ over: 'drained', total: 2000 });
 });
 
 test('where not all fits, the evictions and the grace periods do', () => {

@@ -40,8 +40,7 @@ export function dueAtNs(policy: Policy, state: State, nowNs: bigint): bigint | u
   if (policy.hasWorkloadSource && state.thresholdsMet.some(({ signal }) => isEvictable(policy, signal))) {
     wait(nowNs + RECHECK_NS);
   }
-  const drainNs = drainDueNs(state.drain);
-  if (drainNs !== undefined) wait(drainNs);
+  waitIfAhead(drainDueNs(state.drain) ?? nowNs); // one that is due is looked at in this step
   const policiesNs = policiesDueNs(policy.shuttingDown ? [] : (policy.policies ?? []), state.policies, nowNs);
   if (policiesNs !== undefined) wait(policiesNs);
   return due;

@@ -22,8 +22,8 @@ export interface Takeover {
 const UNATTENDED_NS = 60_000_000_000n;
 
 /** Whether time matters to the state, so that the time of the last step must be saved. */
-export function isWaiting({ episodes, conditions, evictions, failedKills, held, drain }: State): boolean {
-  return episodes.size > 0 || conditions.length > 0 || evictions.length > 0 || failedKills.size > 0 || held.size > 0 || drain !== undefined;
+export function isWaiting({ episodes, conditions, evictions, failedKills, held }: State): boolean {
+  return episodes.size > 0 || conditions.length > 0 || evictions.length > 0 || failedKills.size > 0 || held.size > 0;
 }
 
 /**

@@ -57,7 +57,7 @@ export function stepDisruptions(
       ...chosen,
       disruptions: waiting,
       disruptedBudgets: withDisrupted(context, state, effects),
-      drain: afterEvictions(context, state.drain, effects, chosen.evictions),
+      drain: afterEvictions(context, state.drain, effects, { evictions: chosen.evictions, isFull: isFull(chosen) }),
     },
     effects: [...before, ...effects],
     isAwaiting,

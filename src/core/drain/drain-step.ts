@@ -5,6 +5,7 @@ import type { StepInput } from '../decide/step-input.js';
 import type { Candidates, Protection, Workload } from '../workload/workload.js';
 import { disruptable, isOfBudget, isPresent, remembered, statusNow, type AskedOnce } from '../disruption/disruption-budget.js';
 import type { DisruptionCause } from '../disruption/disruption-cause.js';
+import { drained, namedAgain } from './brief-drain.js';
 import { drainDueNs, isUnderWay, type Drain, type DrainedWorkload, type DrainEffect } from './drain.js';
 import { haltOf, isOutOfSight, ownRefusal, refusalOf, refusalText, type Disrupting } from '../disruption/refusal.js';
 import { evictionFailure, failureText } from './workload-eviction.js';
@@ -26,14 +27,26 @@ export function stepDrain(policy: Policy, made: Made, input: StepInput, candidat
   if (!isUnderWay(drain)) return none;
   const { nowNs } = input;
   const outcomes = made.effects.flatMap((effect) => (effect.kind === 'outcome' ? [effect.outcome] : []));
-  const isDue = nowNs >= (drainDueNs(drain) ?? nowNs) || outcomes.length > 0 || drain !== made.state.drain;
-  if (!isDue) return none;
+  const isDue = nowNs >= (drainDueNs(drain) ?? nowNs) || drain !== made.state.drain;
+  if (!isDue && outcomes.length === 0) return none;
   const found = candidates();
   const { added, awaited } = answered(drain, { policy, state, found, nowNs });
-  const pending = [...drain.pending.flatMap((one) => stillPending(one, state, outcomes, found)), ...added];
-  const isDone = pending.length === 0 && awaited.length === 0;
+  const { pending: known, unnamed } = namedAgain(drain, found, state.evictions);
+  const workloads = byId(found);
+  const pending = [...known.flatMap((one) => stillPending(one, { state, outcomes, found, workloads, isDue })), ...added];
+  const isDone = pending.length === 0 && awaited.length === 0 && unnamed.length === 0;
+  const isChanged = pending.length !== drain.pending.length || outcomes.length > 0;
   const because = isDone ? 'drained' : nowNs >= (drain.endsNs ?? nowNs + 1n) ? 'timeout' : undefined;
-  const next: Drain = { ...drain, pending, awaited, total: drain.total + added.length, lookedNs: nowNs, ...(because && { over: because }) };
+  const next: Drain = {
+    ...drain,
+    pending,
+    awaited,
+    unnamed,
+    total: drain.total + added.length,
+    lookedNs: nowNs,
+    ...(isChanged && { changedNs: nowNs }),
+    ...(because && { over: because }),
+  };
   const budgets = [...remembered(state.disruptedBudgets, nowNs)].map(([name, { expected }]) => [name, { expected, atNs: nowNs }] as const);
   const looked = { ...state, drain: next, disruptedBudgets: new Map(budgets) };
   if (because !== undefined) return { ...none, state: looked, effects: [...effects, effectOf({ event: 'end', because }, next)] };
@@ -81,10 +94,6 @@ function answered(
   return { added: drainPlan(context).ends.filter(isLate).map(drained), awaited };
 }
 
-function drained({ id, name, path }: Workload): DrainedWorkload {
-  return { id, name, path };
-}
-
 /** What a drain ends, the least important first, what stays, with the reason, and why it waits before it has ended all. */
 export function drainPlan(context: Disrupting): {
   readonly ends: readonly Workload[];
@@ -124,7 +133,20 @@ function hindrance(context: Disrupting, state: Disrupting['state'], workload: Wo
   return failure?.code === 500 ? failureText(failure) : undefined;
 }
 
-function stillPending(one: DrainedWorkload, { evictions }: State, outcomes: readonly Outcome[], found: Candidates): DrainedWorkload[] {
+function byId({ usages }: Candidates): ReadonlyMap<string, Workload> {
+  return new Map(usages.map(({ workload }) => [workload.id, workload]));
+}
+
+interface Look {
+  readonly state: State;
+  readonly outcomes: readonly Outcome[];
+  readonly found: Candidates;
+  readonly workloads: ReadonlyMap<string, Workload>;
+  /** Left out of a look for an outcome: whether the others have a process. The next one asks. */
+  readonly isDue: boolean;
+}
+
+function stillPending(one: DrainedWorkload, { state: { evictions }, outcomes, found, workloads, isDue }: Look): readonly DrainedWorkload[] {
   const { id, name, path, decision } = one;
   const isOf = ({ serial, victim }: Decision): boolean =>
     serial === decision || (victim.workload.id === id && victim.process === undefined);
@@ -133,31 +155,36 @@ function stillPending(one: DrainedWorkload, { evictions }: State, outcomes: read
   const outcome = outcomes.find((over) => isOf(over.decision));
   const hasFailed = outcome?.result === 'failed' || outcome?.result === 'abandoned';
   if ((outcome !== undefined || decision !== undefined) && !hasFailed) return [];
-  const workload = found.usages.find((usage) => usage.workload.id === id)?.workload;
+  if (!isDue) return [decision === undefined ? one : { id, name, path }];
+  const workload = workloads.get(id);
   if (workload === undefined) return isOutOfSight(path, found) ? [{ id, name, path }] : [];
   return isPresent(workload, found) ? [{ id, name, path }] : [];
 }
 
-/** The drain after the evictions of its step: which are decided, and why others wait. */
+/** The drain after the evictions of its step: which are decided, and why others wait. `isFull`: for the end of others. */
 export function afterEvictions(
   context: Disrupting,
   drain: Drain | undefined,
   decided: readonly Effect[],
-  evictions: State['evictions'],
+  { evictions, isFull }: { readonly evictions: State['evictions']; readonly isFull: boolean },
 ): Drain | undefined {
   if (!isUnderWay(drain) || drain.lookedNs !== context.nowNs) return drain;
   const { found, state } = context;
+  const workloads = byId(found);
+  const serials = new Map(
+    decided.flatMap((effect) => (effect.kind === 'evict' ? [[effect.decision.victim.workload.id, effect.decision.serial] as const] : [])),
+  );
   const pending = drain.pending.map((one): DrainedWorkload => {
-    const evict = decided.find((effect) => effect.kind === 'evict' && effect.decision.victim.workload.id === one.id);
-    if (evict?.kind === 'evict') return { ...one, decision: evict.decision.serial };
-    const workload = found.usages.find((usage) => usage.workload.id === one.id)?.workload;
-    if (one.decision !== undefined || workload === undefined) return one;
+    const serial = serials.get(one.id);
+    if (serial !== undefined) return { ...one, decision: serial };
+    const workload = workloads.get(one.id);
+    if (one.decision !== undefined || one.waits !== undefined || workload === undefined || isFull) return one;
     const refusal = refusalOf(context, workload);
     const failure = refusal === undefined ? evictionFailure(context, { ...state, evictions }, workload) : undefined;
     const waits = refusal === undefined ? failure && failureText(failure) : refusalText(refusal);
     return { ...one, ...(waits !== undefined && { waits }) };
   });
-  return { ...drain, pending };
+  return { ...drain, pending, ...(serials.size > 0 && { changedNs: context.nowNs }) };
 }
 
 function effectOf(

@@ -20,9 +20,13 @@ export interface Drain {
   readonly awaited?: readonly string[];
   /** Those that have not ended, the least important first, and then those that were added. */
   readonly pending: readonly DrainedWorkload[];
+  /** As briefDrain saves them: ids, and decisions. Left out: all have names. */
+  readonly unnamed?: readonly (readonly [id: string, decision?: number])[];
   readonly total: number;
   /** When the workloads were looked at last. */
   readonly lookedNs: bigint;
+  /** When a workload ended last, or was decided. Left out: when it began. */
+  readonly changedNs?: bigint;
   /** Left out: the drain is under way. `cordoned`: it is only cordoned. */
   readonly over?: 'drained' | 'timeout' | 'cordoned';
 }
@@ -41,8 +45,9 @@ export type DrainEffect = { readonly kind: 'drain' } & (
   { readonly event: 'cordon' | 'begin' | 'uncordon' } | { readonly event: 'end'; readonly because: 'drained' | 'timeout' }
 ) & { /** Not ended yet. */ readonly left: readonly string[]; readonly total: number };
 
-/** How often a drain looks whether a budget permits the next eviction. */
+/** Between two looks whether a budget permits the next eviction: an eighth of the time without a change, within these limits. */
 const LOOK_NS = 1_000_000_000n;
+const LONGEST_LOOK_NS = 10_000_000_000n;
 
 export function isUnderWay(drain: Drain | undefined): drain is Drain {
   return drain !== undefined && drain.over === undefined;
@@ -51,6 +56,7 @@ export function isUnderWay(drain: Drain | undefined): drain is Drain {
 /** When a drain looks again. undefined: none is under way. */
 export function drainDueNs(drain: Drain | undefined): bigint | undefined {
   if (!isUnderWay(drain)) return undefined;
-  const lookNs = drain.lookedNs + LOOK_NS;
+  const quietNs = (drain.lookedNs - (drain.changedNs ?? drain.beganNs)) / 8n;
+  const lookNs = drain.lookedNs + (quietNs < LOOK_NS ? LOOK_NS : quietNs < LONGEST_LOOK_NS ? quietNs : LONGEST_LOOK_NS);
   return drain.endsNs !== undefined && drain.endsNs < lookNs ? drain.endsNs : lookNs;
 }

@@ -17,6 +17,8 @@ export interface DrainDocument {
   readonly drain: {
     readonly state: 'draining' | NonNullable<Drain['over']>;
     readonly total: number;
+    /** Workloads that a restarted evictd has not found again. */
+    readonly unnamed: number;
     readonly left: readonly { readonly name: string; readonly path: string; readonly evicting: boolean; readonly waits?: string }[];
   } | null;
 }
@@ -81,7 +83,7 @@ function documentOf(drain: Drain | undefined): DrainDocument {
   const left = drain.pending.map(({ name, path, decision, waits }) => {
     return { name, path, evicting: decision !== undefined, ...(waits !== undefined && { waits }) };
   });
-  return { drain: { state: drain.over ?? 'draining', total: drain.total, left } };
+  return { drain: { state: drain.over ?? 'draining', total: drain.total, unnamed: drain.unnamed?.length ?? 0, left } };
 }
 
 function drainRequestOf(body: string) {

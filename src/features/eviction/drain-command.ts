@@ -102,7 +102,7 @@ async function followed(config: Config, io: Io, { ends }: Pick<DrainPlanDocument
         hint: 'evictd history --type drain shows when',
       });
     }
-    for (const name of ends) if (!now.left.some((other) => other.name === name)) say(`${printable(name)} has ended`);
+    for (const name of now.unnamed > 0 ? [] : ends) if (!now.left.some((other) => other.name === name)) say(`${printable(name)} has ended`);
     if (now.state === 'drained') return `the node is drained: ${String(now.total)} ended`;
     const left = now.left.map(({ name }) => printable(name)).join(', ');
     if (now.state === 'timeout') {

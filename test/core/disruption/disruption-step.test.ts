@@ -60,7 +60,7 @@ describe('evictions that are asked for', () => {
     expect(evicted(made.said(13, SHORT))).toEqual(['evict new grace 0']);
     expect(made.asked).toBe(before + 1); // by the threshold
     expect(made.state.drain?.lookedNs).toBe(2_500_000_000n);
-    expect(made.dueAtNs).toBe(3_500_000_000n);
+    expect(made.dueAtNs).toBe(13_005_000_000n);
   });
 
   test('32 at once: the next one when one has ended, and without a look at the workloads before', () => {

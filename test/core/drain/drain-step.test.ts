@@ -82,6 +82,42 @@ test('it looks once a second whether a budget permits the next one', () => {
   expect(made.said(3, {})).toEqual(['evict web-2 grace 5']);
 });
 
+test('the longer nothing changes, the rarer it looks: up to every 10 s', () => {
+  const made = run();
+  made.said(1, {}, {}, drain());
+  made.candidates = candidates(...WEB.slice(1), [DB, 1n]);
+  made.said(2, {}, { 1: { processes: 0 } });
+  const looks: number[] = [];
+  for (let at = 2; at < 200; at = Number(made.dueAtNs) / 1e9) {
+    looks.push(at);
+    made.said(at, {});
+  }
+  const gaps = looks.slice(1).map((at, index) => at - (looks[index] ?? 0));
+  expect([gaps[0], gaps.at(-1)]).toEqual([1, 10]);
+  expect(made.asked).toBe(looks.length + 1);
+  made.candidates = candidates(...WEB, [DB, 1n]);
+  expect(made.said(Number(made.dueAtNs) / 1e9, {})).toEqual(['evict web-2 grace 5']);
+  expect(Number((made.state.drain?.changedNs ?? 0n) / SECOND)).toBeGreaterThan(200);
+});
+
+test('an outcome asks only what ends next for its processes, and the next look asks the others', () => {
+  const made = run({ disruptionBudgets: [] });
+  const many = Array.from({ length: 40 }, (_, at) => [workload(`w${String(at)}`), 1n] as [Workload, bigint]);
+  const asked: string[] = [];
+  const veto = ({ name }: Workload): Protection | undefined => {
+    asked.push(name);
+    return name === 'w39' ? { kind: 'vacant' } : undefined;
+  };
+  made.candidates = { ...candidates(...many), veto };
+  made.said(1, {}, {}, drain());
+  expect(names(made)).toHaveLength(39);
+  asked.length = 0;
+  expect(made.said(1.5, {}, { 1: { processes: 0 } })).toEqual(['killed w0 0Mi', 'evict w38 grace 5']);
+  expect(asked).toEqual(['w38']);
+  made.said(3, {});
+  expect(asked).toHaveLength(7);
+});
+
 test('a timeout ends it, and what has got SIGTERM is finished', () => {
   const made = run();
   made.said(1, {}, {}, drain(2));
