@@ -68,11 +68,16 @@ export function explainNow(moment: ExplainedMoment, workload?: RankedWorkload): 
 
 /** What ends a workload although the node is not short of anything, and is not decided yet. */
 function disruptionOf(
-  { state: { taintEvictions, drain } }: ExplainedMoment,
+  { state: { taintEvictions, taintsJudged, drain }, nowNs }: ExplainedMoment,
   { workload: { id } }: RankedWorkload,
 ): Pick<WorkloadExplanation, 'disruption'> {
   const waiting = taintEvictions.get(id);
-  if (waiting) return { disruption: `it tolerates the taint ${waiting.taint} for a time, and is evicted after that (see evictd taint)` };
+  if (waiting) {
+    // The machine's sleep since the last comparison is missing: there was one a tick ago.
+    const leftNs = taintsJudged && waiting.dueNs - taintsJudged.bootNs - (nowNs - taintsJudged.atNs);
+    const when = leftNs === undefined ? 'after that' : leftNs > 0n ? `in ${seconds(leftNs)}` : 'as soon as it may be: the time is over';
+    return { disruption: `it tolerates the taint ${waiting.taint} for a time, and is evicted ${when}` };
+  }
   const drained = isUnderWay(drain) ? drain.pending.find((one) => one.id === id) : undefined;
   if (drained === undefined || drained.decision !== undefined) return {};
   return { disruption: `the node is drained, and its eviction waits${drained.waits === undefined ? '' : `: ${drained.waits}`}` };

@@ -145,11 +145,15 @@ describe('a workload', () => {
     const disruption = (state: Partial<State>) =>
       explainNow(moment(400n, { state: { ...initialState, ...state } }), job).workload?.disruption;
     const { id = '', name = '', path = '' } = job?.workload ?? {};
-    const waiting = { name, path, taint: 'maintenance=yes:NoExecute', createdNs: 0n, dueNs: SECOND };
+    const waiting = { name, path, taint: 'maintenance=yes:NoExecute', createdNs: 0n };
     const drain = { beganNs: 0n, pending: [{ id, name, path, waits: 'a budget' }], total: 1, lookedNs: 0n };
-    expect(disruption({ taintEvictions: new Map([[id, waiting]]) })).toMatch(
-      /^it tolerates the taint maintenance=yes:NoExecute for a time/,
-    );
+    const tolerated = (dueNs: bigint) =>
+      disruption({
+        taintEvictions: new Map([[id, { ...waiting, dueNs }]]),
+        taintsJudged: { atNs: 95n * SECOND, bootNs: 1000n * SECOND, of: '' },
+      });
+    expect(tolerated(1035n * SECOND)).toBe('it tolerates the taint maintenance=yes:NoExecute for a time, and is evicted in 30s');
+    expect(tolerated(1005n * SECOND)).toMatch(/, and is evicted as soon as it may be: the time is over$/);
     expect(disruption({ drain })).toBe('the node is drained, and its eviction waits: a budget');
     expect(disruption({ drain: { ...drain, over: 'timeout' } })).toBeUndefined();
   });
