@@ -27,6 +27,7 @@ const QOS: ReadonlyMap<string, QosClass> = new Map([
   ['best-effort', 'BestEffort'],
 ]);
 
+/** They need another module. */
 const PREEMPT_OPTIONS = ['preempt', 'dryRun', 'requests', 'priorityClass', 'timeout'] as const satisfies readonly (keyof PreemptOptions)[];
 
 const EXIT_ADMITTED = 0;
@@ -66,10 +67,10 @@ export function admitCommand({ io, setExitCode }: AdmitDeps): Command {
     .option('--path <path>', 'path of its cgroup, as rules match it')
     .addOption(new Option('--qos <class>', 'QoS, else by rules').choices([...QOS.keys()]))
     .addOption(new Option('--pod <file>', "a v1.Pod as JSON instead; '-' reads standard input").conflicts(['name', 'path', 'qos']))
+    .option('--priority-class <name>', 'priority class, else by the rules or the pod')
     .optionsGroup(SHARED_GROUPS.preemption)
     .option('--dry-run', 'only show which workloads would end')
     .option('--requests <memory=amount>', 'request of the workload, else by the rules')
-    .option('--priority-class <name>', 'priority class of the workload, else by the rules')
     .option('--timeout <time>', 'how long to wait for their end (default 1m)')
     .optionsGroup('Options:')
     .option('--preempt', 'make room: end less important workloads')
@@ -126,6 +127,9 @@ async function admission(options: AdmitOptions, failsClosed: boolean): Promise<A
     if (pod !== undefined) applicant = applicantOf(pod);
     const { config } = configFromOptions(options);
     applicant ??= applicantByRules(config, named(options));
+    what = 'whether it is critical is';
+    if (room) applicant = room.ofClass(applicant, options, config);
+    what = undefined;
     const { conditions, taints = [], shutdown } = presentConditionsOf(config);
     if (shutdown !== undefined) return { known: true, admission: SHUTDOWN_REFUSAL, conditions, taints, applicant, shutdown };
     const types = conditions.map(({ type }) => type);

@@ -7,11 +7,11 @@ import { requestedBytes } from '../../core/disruption/request-admission.js';
 import { SYSTEM_CRITICAL_PRIORITY, type Workload } from '../../core/workload/workload.js';
 import { UsageError } from '../../errors.js';
 import { askRunning } from '../../node/control-client.js';
-import type { Admission } from './admission.js';
+import type { Admission, Applicant } from './admission.js';
 import { effectsOn, type NamedWorkload } from './open.js';
 import type { PreemptionDocument } from './preemption-answer.js';
 
-/** The options of `evictd admit` that belong to --preempt. */
+/** The options of `evictd admit` for --preempt. */
 export interface PreemptOptions {
   readonly preempt?: true;
   readonly dryRun?: true;
@@ -37,16 +37,22 @@ const DEFAULT_TIMEOUT = '1m';
 const POLL_MS = 100;
 
 /** Whether --preempt is given. @throws UsageError  an option that belongs to it is given without it */
-export function isPreempting({ preempt, dryRun, requests, priorityClass, timeout }: PreemptOptions): boolean {
+export function isPreempting({ preempt, dryRun, requests, timeout }: PreemptOptions): boolean {
   if (preempt === true) return true;
   const [first] = Object.entries({
     '--dry-run': dryRun,
     '--requests': requests,
-    '--priority-class': priorityClass,
     '--timeout': timeout,
   }).filter(([, value]) => value !== undefined);
   if (first === undefined) return false;
   throw new UsageError('EVICTD_USAGE', `${first[0]} needs --preempt`, { hint: 'evictd admit --help' });
+}
+
+/** A system class makes it critical, as in a rule. @throws UsageError  there is no such class */
+export function ofClass(applicant: Applicant, { priorityClass }: PreemptOptions, config: Pick<Config, 'priorityClasses'>): Applicant {
+  if (priorityClass === undefined) return applicant;
+  const { priority = 0 } = classNamed(priorityClass, [...config.priorityClasses, ...SYSTEM_CLASSES]);
+  return { ...applicant, critical: applicant.critical || priority >= SYSTEM_CRITICAL_PRIORITY };
 }
 
 /**

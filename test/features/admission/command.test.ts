@@ -252,6 +252,7 @@ describe('a critical workload may start whatever the conditions, so that none ne
   const system = { containers: [{ name: 'a' }], priority: 2_000_000_000 };
   test.each<[rule: string, args: () => readonly string[], code: string]>([
     ['by rule', () => ['--name', 'postgres-1'], 'EVICTD_CONDITIONS_ABSENT'],
+    ['by its class', () => ['--priority-class', 'system-node-critical'], 'EVICTD_CONDITIONS_ABSENT'],
     ['a pod', () => ['--pod', podFile(pod(system))], 'EVICTD_CONDITIONS_ABSENT'],
     [
       'a pod, where the configuration is wrong',
@@ -300,7 +301,6 @@ test.each<[args: readonly string[], said: string]>([
 test.each<[args: readonly string[], said: string]>([
   [['--requests', 'cpu=1'], 'EVICTD_USAGE: --requests: is not memory=AMOUNT: "cpu=1"\n'],
   [['--requests', 'memory=1GB'], 'EVICTD_USAGE: --requests: quantities must match'],
-  [['--priority-class', 'system-node-critcal'], 'EVICTD_USAGE: --priority-class: there is no priority class "system-node-critcal"\n'],
   [['--timeout', '60'], 'EVICTD_USAGE: --timeout: '],
   [[], 'EVICTD_PREEMPT_NO_INSTANCE: no evictd guards this node'],
 ])('--preempt %j: whether the request fits is unknown', async (args, said) => {
@@ -308,6 +308,19 @@ test.each<[args: readonly string[], said: string]>([
   const { exit, stdout, stderr } = await admit('--preempt', ...args);
   expect([exit, stdout]).toEqual([0, `admitted: whether its request fits is unknown (${said.split(':')[0] ?? ''})\n`]);
   expect(stderr).toContain(said);
+});
+
+test('a system class is critical for conditions and taints, too', async () => {
+  published(['DiskPressure']);
+  expect(await admit('--priority-class', 'system-node-critical')).toMatchObject({
+    exit: 0,
+    stdout: 'admitted: a critical workload, although the node has DiskPressure\n',
+  });
+  configure({ priorityClasses: [{ name: 'high', value: 1_000_000_000 }] });
+  expect(await admit('--priority-class', 'high')).toMatchObject({ exit: 1 });
+  const { exit, stdout, stderr } = await admit('--priority-class', 'system-node-critcal');
+  expect([exit, stdout]).toEqual([0, 'admitted: whether it is critical is unknown (EVICTD_USAGE)\n']);
+  expect(stderr).toContain('--priority-class: there is no priority class "system-node-critcal"');
 });
 
 test('--preempt does not change a refusal', async () => {
