@@ -98,7 +98,7 @@ export interface Disruptable extends Pick<AskedOnce, 'presentOf' | 'veto'> {
 }
 
 /** The workloads that are being ended as a whole. */
-function endingIds(evictions: readonly EvictionInFlight[]): ReadonlySet<string> {
+export function endingIds(evictions: readonly EvictionInFlight[]): ReadonlySet<string> {
   return new Set(evictions.flatMap(({ decision: { victim } }) => (victim.process === undefined ? [victim.workload.id] : [])));
 }
 

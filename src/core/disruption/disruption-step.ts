@@ -5,7 +5,7 @@ import { choiceOf, decide, type Choice } from '../rank/eviction-decision.js';
 import { rank } from '../rank/rank.js';
 import type { Workload } from '../workload/workload.js';
 import { followsTaints, stepTaints } from './taint-step.js';
-import { askedOnce, type AskedOnce } from './disruption-budget.js';
+import { askedOnce, endingIds, type AskedOnce } from './disruption-budget.js';
 import type { DisruptionCause, Disruptions } from './disruption-cause.js';
 import { isUnderWay } from '../drain/drain.js';
 import { afterEvictions, stepDrain } from '../drain/drain-step.js';
@@ -45,7 +45,7 @@ export function stepDisruptions(
   let choice = choiceOf(state);
   let isAwaiting = false;
   for (const [id, cause] of asked) {
-    const next = isFull(choice) ? 'full' : disrupt(context, choice, id, cause);
+    const next = isFull(choice) ? 'later' : disrupt(context, choice, id, cause);
     isAwaiting ||= next === 'awaited';
     if (typeof next === 'string') waiting.set(id, cause);
     else choice = next;
@@ -91,15 +91,16 @@ function withRequest(before: Disruptions, { request }: StepInput): Disruptions {
 
 /**
  * Evicts a workload, unless it is gone, is being evicted, or may not be evicted now. 'awaited': facts about it arrive in a
- * moment.
+ * moment. 'later': after the eviction of one of its processes.
  */
-export function disrupt(context: Disrupting, choice: Choice, id: string, cause: DisruptionCause): Choice | 'awaited' {
+export function disrupt(context: Disrupting, choice: Choice, id: string, cause: DisruptionCause): Choice | 'awaited' | 'later' {
   const { policy, state, found, nowNs } = context;
   const workload = found.usages.find((usage) => usage.workload.id === id)?.workload;
   if (workload === undefined || isBeingEvicted(choice, workload) || refusalOf(context, workload) !== undefined) return choice;
   const { evictions } = choice;
   const { disruptedBudgets } = state;
   if (asksBudgets(cause) && evictionFailure(context, { evictions, disruptedBudgets }, workload) !== undefined) return choice;
+  if (evictions.some(({ decision }) => decision.victim.workload.id === id)) return 'later';
   if (found.awaited?.(workload, AWAITS_NS)) return 'awaited';
   found.measure?.(workload);
   const usages = found.usages.filter((usage) => usage.workload.id === id);
@@ -109,6 +110,7 @@ export function disrupt(context: Disrupting, choice: Choice, id: string, cause: 
   return decide(policy, choice, cause, { victim, ranking: [victim], found, unitStop }, nowNs);
 }
 
+/** All of it, not only one of its processes. */
 export function isBeingEvicted({ evictions }: Pick<State, 'evictions'>, { id }: Pick<Workload, 'id'>): boolean {
-  return evictions.some(({ decision }) => decision.victim.workload.id === id);
+  return endingIds(evictions).has(id);
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { DisruptionCause } from '../../../src/core/disruption/disruption-cause.js';
+import { isBeingEvicted } from '../../../src/core/disruption/disruption-step.js';
 import { decisionMessage } from '../../../src/core/message/message.js';
 import { remainingBudget } from '../../../src/core/budget/eviction-budget.js';
 import { candidates, Mi, policy, SECOND, threshold, workload } from '../support.js';
@@ -93,6 +94,19 @@ describe('evictions that are asked for', () => {
     const twice = timeline();
     twice.said(1, PLENTY, {}, asked(['id-web']));
     expect(twice.said(2, PLENTY, { 1: {} }, asked(['id-web']))).toEqual([]);
+  });
+
+  test('a workload of which one process is being evicted follows when that is over, and counts as ending', () => {
+    const made = timeline({}, candidates([workload('web', { terminationGracePeriodNs: 5n * SECOND }), 200n * Mi]));
+    made.said(1, PLENTY, {}, asked(['id-web']));
+    const [first] = made.state.evictions;
+    if (first === undefined) throw new Error('no eviction');
+    const victim = { ...first.decision.victim, process: { pid: 7 } as never };
+    made.state = { ...made.state, evictions: [{ ...first, decision: { ...first.decision, victim } }] };
+    expect(made.said(2, PLENTY, { 1: {} }, asked(['id-web']))).toEqual([]);
+    expect([isBeingEvicted(made.state, { id: 'id-web' }), [...made.state.disruptions.keys()]]).toEqual([false, ['id-web']]);
+    expect(made.said(3, PLENTY, { 1: { processes: 0 } })).toEqual([expect.stringMatching(/^killed web/), 'evict web grace 5']);
+    expect([isBeingEvicted(made.state, { id: 'id-web' }), made.state.disruptions.size]).toEqual([true, 0]);
   });
 
   test('a dry run only says so', () => {
