@@ -54,6 +54,25 @@ test('systemctl reboot after a restart of systemd-logind', async () => {
   inOrder(await goingDown('reboot', 'reboot', 'logind'));
 });
 
+test('evictd drain, then systemctl reboot in a unit: the drain ends what may end, then graceful shutdown the critical one', async () => {
+  const down = await goingDown('drained', 'reboot', 'drain');
+  const of = (type: string) => down.journal.filter((record) => record.type === type);
+  const drained = of('decision').map(({ kind, disruption, victim }) => [
+    kind,
+    (disruption as { reason: string }).reason,
+    nameOf({ type: '', workload: victim }),
+  ]);
+  expect(drained.map(([, , name]) => name).sort()).toEqual(ORDER.slice(0, 2).flat().sort());
+  for (const [kind, reason] of drained) expect([kind, reason]).toEqual(['disruption', 'drain']);
+  expect(of('drain')).toMatchObject([{ event: 'begin' }, { event: 'end', because: 'drained' }]);
+  expect(of('ended')).toMatchObject([{ result: 'ended', inTime: true }]);
+  expect(of('ended').map(nameOf)).toEqual(['db']);
+  expect(phases(down)).toEqual(['begins', 'over']);
+  const { sigterm: db = NaN } = down.workload('db');
+  for (const name of ['batch', 'web']) expect(down.workload(name).ended, name).toBeLessThanOrEqual(db);
+  expect(down.workload('outside').sigterm).toBeGreaterThanOrEqual(down.workload('db').ended ?? NaN);
+});
+
 test('evictd killed while the first group ends: the machine does not wait, and shuts down in time', async () => {
   const down = await goingDown('killed', 'poweroff', 'kill');
   // A restarted evictd is stopped with all units, and kills no workload before its grace period is over.
