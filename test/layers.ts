@@ -22,6 +22,7 @@ export const LAYERS: readonly Layer[] = [
     holds: '`run`: builds every part from a configuration and connects them to the loop',
     mayImport: [
       'features/*',
+      'features/kubernetes',
       'node',
       'monitor',
       'monitor/ports',
@@ -48,6 +49,7 @@ export const LAYERS: readonly Layer[] = [
     holds: 'one capability a folder: its pure part, its adapters, `open.ts` for `run`, `command.ts` for the command line',
     mayImport: [
       'cli/output',
+      'features/kubernetes',
       'node',
       'monitor',
       'monitor/ports',
@@ -73,6 +75,11 @@ export const LAYERS: readonly Layer[] = [
     ],
   },
   {
+    path: 'features/kubernetes',
+    holds: 'the API server of a cluster: its client, the pods of this node, what evictd tells it',
+    mayImport: ['monitor/ports', 'storage', 'log', 'kubernetes', 'core', 'errors'],
+  },
+  {
     path: 'cli/output',
     holds: 'what commands share: options, tables, colours, errors as text',
     mayImport: ['node', 'recording', 'journal', 'config', 'config/value', 'monitor/ports', 'core', 'errors'],
@@ -81,6 +88,7 @@ export const LAYERS: readonly Layer[] = [
     path: 'node',
     holds: 'the node that a configuration describes: its signals, workloads and container runtimes, opened',
     mayImport: [
+      'features/kubernetes',
       'workloads',
       'workloads/kinds',
       'host',

@@ -1,9 +1,8 @@
 import { podLimits, isPodLevelSet, rankedRequests } from '../core/workload/pod-resources.js';
 import { computePodQos, type Resources } from '../core/workload/qos.js';
-import { PREEMPTION_POLICIES } from '../core/disruption/priority-class.js';
+import { PREEMPTION_POLICIES, protectionByPriority } from '../core/disruption/priority-class.js';
 import type { Toleration } from '../core/disruption/toleration.js';
 import {
-  SYSTEM_CRITICAL_PRIORITY,
   type PodCondition,
   type Protection,
   type QosClass,
@@ -113,7 +112,7 @@ function protectionOf(priority: number, annotations: Field): Protection | undefi
   const source = byName.get(CONFIG_SOURCE);
   const isStatic = source !== undefined && textOf(source) !== 'api';
   if (isStatic || byName.has(CONFIG_MIRROR)) return { kind: 'static' };
-  return priority >= SYSTEM_CRITICAL_PRIORITY ? { kind: 'critical' } : undefined;
+  return protectionByPriority(priority);
 }
 
 function tolerationOf(toleration: Field): Toleration {

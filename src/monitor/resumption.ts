@@ -1,3 +1,4 @@
+import { API_SERVER } from '../core/kubernetes/kubernetes-part.js';
 import type { EvictionInFlight } from '../core/decide/eviction.js';
 import { protectionText } from '../core/rank/rank.js';
 import { isAwaited, type Candidates, type Workload } from '../core/workload/workload.js';
@@ -37,8 +38,8 @@ export function reconsider(victims: Victims, evictions: readonly EvictionInFligh
  */
 function isUndecided(evictions: readonly EvictionInFlight[], { usages, awaitedRuntimes = [] }: Candidates): boolean {
   return evictions.some(({ decision: { victim } }) => {
-    const { id, runtime } = victim.workload;
-    if (runtime && awaitedRuntimes.includes(runtime.endpoint)) return true;
+    const { id } = victim.workload;
+    if (isUnreported(victim.workload, awaitedRuntimes)) return true;
     return usages.some(({ workload }) => workload.id === id && isAwaited(workload.protection));
   });
 }
@@ -47,11 +48,17 @@ function isUndecided(evictions: readonly EvictionInFlight[], { usages, awaitedRu
  * Why the workload may not be evicted any more: it may have become critical, or its source may have left the
  * configuration. A workload that has ended needs no objection.
  */
-function objectionTo({ id, path, runtime }: Workload, { usages, unreadable, vacant, awaitedRuntimes }: Candidates): string | undefined {
+function objectionTo(workload: Workload, { usages, unreadable, vacant, awaitedRuntimes }: Candidates): string | undefined {
+  const { id, path } = workload;
   const found = [...usages, ...(vacant?.() ?? [])].find(({ workload }) => workload.id === id);
   const protection = found?.workload.protection;
   if (protection && !isAwaited(protection)) return `it may not be evicted any more: ${protectionText(protection)}`;
-  if (found !== undefined || unreadable.some((workload) => workload.path === path)) return undefined;
-  if (runtime && awaitedRuntimes?.includes(runtime.endpoint)) return undefined;
+  if (found !== undefined || unreadable.some((one) => one.path === path)) return undefined;
+  if (isUnreported(workload, awaitedRuntimes)) return undefined;
   return 'no workload source includes it any more';
+}
+
+function isUnreported({ runtime, kubernetes }: Workload, awaited: readonly string[] = []): boolean {
+  const endpoint = kubernetes ? API_SERVER : runtime?.endpoint;
+  return endpoint !== undefined && awaited.includes(endpoint);
 }

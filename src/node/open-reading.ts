@@ -95,7 +95,7 @@ export function openSources(
   const place = { identity, hierarchy, pids, beside };
   const cgroups = openWorkloads(config, native, place, watched, facts);
   const openManaged = (managed: () => readonly string[]): WorkloadSource =>
-    openWorkloads({ ...config, workloads: [] }, native, place, watched, { ...facts, runtimes: [], managed });
+    openWorkloads({ ...config, workloads: [] }, native, place, watched, { ...facts, runtimes: [], nodePods: undefined, managed });
   if (managedOom === undefined || hierarchy === undefined || !selectsManaged(config.workloads))
     return withOtherSources(cgroups, config.workloads);
   const protectionOf = unitProtectionOf(config.rules, new CgroupNames(hierarchy, facts.operators));

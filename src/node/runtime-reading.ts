@@ -1,21 +1,36 @@
 import type { LoadedConfig } from '../config/config.js';
 import type { ContainerRuntime, UnitManager } from '../monitor/ports/ports.js';
+import { askApiServer } from './api-server.js';
 import { ContainerRuntimes } from './container-runtimes.js';
 import { ManagedUnitSettings } from './managed-units.js';
 import { foundFilesystems, openReading, type HostReading, type Managers } from './open-reading.js';
 
 /**
- * Opens what `run` reads, for a single reading of all workloads. Container runtimes, and systemd about managed units,
- * have answered or timed out.
+ * Opens what `run` reads, for a single reading of all workloads. Container runtimes, the API server of a cluster, and
+ * systemd about managed units, have answered or timed out.
  *
  * @param units  left out: systemd is not asked
  */
-export function openRuntimeReading(loaded: LoadedConfig, units?: UnitManager): Promise<HostReading> {
-  return opened(
-    loaded,
-    (runtime) => runtime.reported(),
-    async (runtimes, managed) => ({ runtimes, units, managedOom: await managed.reported(loaded.config) }),
-  );
+export async function openRuntimeReading(loaded: LoadedConfig, units?: UnitManager): Promise<HostReading> {
+  const asked = askApiServer(loaded.config);
+  const close = async (): Promise<void> => (await asked)?.close();
+  try {
+    const reading = await opened(
+      loaded,
+      (runtime) => runtime.reported(),
+      async (runtimes, managed) => ({ runtimes, units, managedOom: await managed.reported(loaded.config), nodePods: await asked }),
+    );
+    return {
+      ...reading,
+      close: () => {
+        reading.close();
+        void close();
+      },
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
 }
 
 /** The same for a single reading of the node alone: runtimes only report where their images are. */

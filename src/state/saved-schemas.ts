@@ -60,6 +60,7 @@ function workload(): z.ZodMiniType {
     pod: z.optional(object({})),
     unit: z.optional(object({})),
     runtime: z.optional(object({})),
+    kubernetes: z.optional(object({ uid: z.string(), namespace: z.string(), name: z.string() })),
   });
 }
 

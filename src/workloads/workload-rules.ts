@@ -25,8 +25,9 @@ export interface RuleEffect {
   readonly matched: readonly number[];
 }
 
-/** Of a workload. */
-export function tolerationsPart({ tolerations }: RuleEffect): Pick<Workload, 'tolerations'> {
+/** @param own  those of the pod */
+export function tolerationsPart(effect: RuleEffect, own: readonly Toleration[] = []): Pick<Workload, 'tolerations'> {
+  const tolerations = [...effect.tolerations, ...own];
   return tolerations.length > 0 ? { tolerations } : {};
 }
 

@@ -36,6 +36,7 @@ import { eventually } from '../support/eventually.js';
 // test/e2e has the real ones.
 
 const RUNTIME = { endpoint: 'unix:///r', podId: 'p', containers: [], isPod: true, labels: {}, byKubelet: false };
+const API_POD = { kubernetes: { uid: 'u', namespace: 'default', name: 'web', labels: {}, priority: 0 } };
 const evicted = (rest: Parameters<typeof workload>[1] = {}): Workload => workload('default/web', { runtime: RUNTIME, ...rest });
 const hard = threshold('memory.available', '200Mi');
 let directory: string;
@@ -704,18 +705,19 @@ test('a unit that the evictd before was killing and kept stopped stays held thou
   expect([left, status.heldUnits]).toEqual([0, 1]);
 });
 
-test.each<[rule: string, then: () => Candidates, came: RegExp | undefined]>([
+test.each<[rule: string, then: () => Candidates, came: RegExp | undefined, of?: Partial<Workload>]>([
+  ['is not reported', () => candidates([workload('web'), Mi]), /abandoned: no workload source includes it any more/, API_POD],
   ['is critical', () => candidates([evicted({ protection: { kind: 'critical' } }), Mi]), /abandoned: it may not be evicted any more/],
   ['is not reported', () => candidates([workload('web'), Mi]), /abandoned: no workload source includes it any more/],
   ['is what it was', () => candidates([evicted(), Mi]), undefined],
-])('a pod that got SIGTERM before a restart is not abandoned before its runtime reports that it %s', (_rule, then, came) => {
-  let found: () => Candidates = () => ({ ...candidates([workload('web'), Mi]), awaitedRuntimes: [RUNTIME.endpoint] });
+])('a pod that got SIGTERM before a restart is not abandoned before it is reported that it %s', (_rule, then, came, of) => {
+  let found: () => Candidates = () => ({ ...candidates([workload('web'), Mi]), awaitedRuntimes: [of ? 'kubernetes' : RUNTIME.endpoint] });
   const node = new PlayedNode();
   const alive: KillInProgress = {
     ...victim,
     read: () => ({ processes: 1, usageBytes: 0n, removed: false }),
   };
-  const inherited = before({ graceNs: 60n * SECOND, victim: candidates([evicted(), Mi]).usages[0] as Decision['victim'] });
+  const inherited = before({ graceNs: 60n * SECOND, victim: candidates([evicted(of), Mi]).usages[0] as Decision['victim'] });
   start(node, { begin: () => alive }, () => found(), {}, inherited);
   expect(said.filter((text) => text.includes('abandoned'))).toEqual([]);
   expect(monitor?.remaining.evictions.filter(({ phase }) => phase === 'terminating')).toHaveLength(1);

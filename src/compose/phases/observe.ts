@@ -1,5 +1,3 @@
-import { join } from 'node:path';
-import * as deferred from '../../features/kubernetes/open.js';
 import type { LoadedConfig } from '../../config/config.js';
 import { normalCgroupPath } from '../../core/workload/cgroup.js';
 import { selectHost } from '../../host/select.js';
@@ -13,8 +11,8 @@ import { ContainerRuntimes } from '../../node/container-runtimes.js';
 import { openDisks, type Disks } from '../../features/disk/open.js';
 import { KernelKills } from '../../features/oom/open.js';
 import { withNodeOf } from '../../node/configuration-in-force.js';
+import { openApiServer } from '../../node/api-server.js';
 import { openSources } from '../../node/open-reading.js';
-import { native } from '../../native/index.js';
 import type { Locked } from './lock.js';
 import type { Published } from './publish.js';
 
@@ -32,26 +30,27 @@ export interface Observed {
   readonly reload: readonly Configure[];
 }
 
-export function observe(locked: Locked, { journal, recorder, status }: Published): Observed {
-  const { node, inForce, log, closers } = locked;
+export function observe(
+  { options: { dryRun, env }, node, inForce, instance, log, closers }: Locked,
+  { journal, recorder, status }: Published,
+): Observed {
   const units = closers.add(selectHost().openUnitManager());
   const runtimes = closers.add(new ContainerRuntimes());
   const managedUnits = closers.add(new ManagedUnitSettings());
   const containerNames = new ContainerNames(false);
   const open = (loaded: LoadedConfig): WorkloadSource => {
     const config = withNodeOf(inForce.started, loaded.config);
-    const managers = { units, runtimes: runtimes.of(config), containerNames, managedOom: managedUnits.of(config) };
+    const managers = { units, runtimes: runtimes.of(config), nodePods: kubernetes, containerNames, managedOom: managedUnits.of(config) };
     return openSources({ ...loaded, config }, node, true, managers);
   };
+  const kubernetes = openApiServer(inForce.started, instance, { env, dryRun, log });
+  if (kubernetes) status.kubernetes = closers.add(kubernetes).status;
   const configured = closers.add(new ReplaceableSource(open(inForce.loaded)));
   const disks = openDisks(inForce, { node, workloads: configured, runtimes, log, journal });
-  const kubernetes = openKubernetes(locked);
-  if (kubernetes) status.kubernetes = kubernetes.status;
   const decorators: readonly CandidateDecorator[] = [
     (source) => disks.watch.on(source),
     (source) => withUnitStops(source, units, inForce.isProtected),
     (source) => recorder?.watching(source) ?? source,
-    (source) => kubernetes?.on(source) ?? source,
   ];
   const workloads = decorators.reduce<WorkloadSource>((source, decorate) => decorate(source), configured);
   const { allocatable } = inForce.started;
@@ -76,13 +75,4 @@ export function observe(locked: Locked, { journal, recorder, status }: Published
       },
     ],
   };
-}
-
-/** undefined: not configured. */
-function openKubernetes({ options: { dryRun, env }, inForce, instance, log, closers }: Locked): deferred.Kubernetes | undefined {
-  const { kubernetes: config, runtimeDirectory } = inForce.started;
-  if (config === undefined) return undefined;
-  const podsFile = join(runtimeDirectory, `${instance}.pods.json`);
-  const boot = { bootId: selectHost().readBootId(), bootNs: (): bigint => native.bootTimeNs() };
-  return closers.add(new deferred.Kubernetes({ config, env, podsFile, dryRun, ...boot, log }));
 }

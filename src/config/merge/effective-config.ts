@@ -74,7 +74,9 @@ export function effectiveConfig(given: Layers, platform: Platform, report: Repor
     ...readPlaces(settings),
   };
   // The profile's origins come last in `config show`: they are mostly defaults.
-  return { config, notices: report.notices, origins: new Map([...origins, ...profileOrigins]) };
+  const { kubernetes, workloads } = config;
+  const implied: Config = kubernetes === undefined ? config : { ...config, workloads: [...workloads, { kubernetes: true }] };
+  return { config: implied, notices: report.notices, origins: new Map([...origins, ...profileOrigins]) };
 }
 
 function readLists(settings: LayeredSettings, compatibility: Compatibility, report: Report) {

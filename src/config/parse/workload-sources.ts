@@ -5,7 +5,9 @@ import type { ListItem } from '../value/document.js';
 import type { Report } from '../value/report.js';
 import { refuse } from '../value/scalar.js';
 
-const schemas = Object.fromEntries(SOURCES.map(({ kind, schema }) => [kind, z.optional(schema as z.ZodMiniType)]));
+const schemas = Object.fromEntries(
+  SOURCES.flatMap(({ kind, schema }) => (schema ? [[kind, z.optional(schema as z.ZodMiniType)] as const] : [])),
+);
 
 /** An entry of `workloads`: exactly one kind. */
 export const source = z.pipe(

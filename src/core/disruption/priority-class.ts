@@ -1,4 +1,4 @@
-import { SYSTEM_CRITICAL_PRIORITY } from '../workload/workload.js';
+import { SYSTEM_CRITICAL_PRIORITY, type Protection } from '../workload/workload.js';
 
 /** v1.PreemptionPolicy. `Never`: a workload that does not fit waits; it ends no others. */
 export const PREEMPTION_POLICIES = ['PreemptLowerPriority', 'Never'] as const;
@@ -23,3 +23,8 @@ export const SYSTEM_CLASSES: readonly PriorityClass[] = [
   { name: 'system-node-critical', value: SYSTEM_CRITICAL_PRIORITY + 1_000, preemptionPolicy: 'PreemptLowerPriority' },
   { name: 'system-cluster-critical', value: SYSTEM_CRITICAL_PRIORITY, preemptionPolicy: 'PreemptLowerPriority' },
 ];
+
+/** kubelet: IsCriticalPodBasedOnPriority. */
+export function protectionByPriority(priority: number): Protection | undefined {
+  return priority >= SYSTEM_CRITICAL_PRIORITY ? { kind: 'critical' } : undefined;
+}

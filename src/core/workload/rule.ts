@@ -46,8 +46,9 @@ export function patternsOf(os: OperatingSystem): CompilePattern {
   return os === 'windows' ? compileWindowsGlob : compileGlob;
 }
 
-export function namedOf({ name, path, program, runtime }: Pick<Workload, 'name' | 'path' | 'program' | 'runtime'>): Named {
-  return { name, path: program ?? path, labels: runtime?.labels };
+export function namedOf(workload: Pick<Workload, 'name' | 'path' | 'program' | 'runtime' | 'kubernetes'>): Named {
+  const { name, path, program, runtime, kubernetes } = workload;
+  return { name, path: program ?? path, labels: (kubernetes ?? runtime)?.labels };
 }
 
 /** A container also matches by the name of its cgroup, which is its only name until its own is known. */

@@ -6,7 +6,11 @@ import type { Protection, Workload } from './workload.js';
  *
  * @param found  from a look at its processes, besides its own protection
  */
-export function exemptFromShutdown({ protection }: Pick<Workload, 'protection'>, found: Protection | undefined): Protection | undefined {
+export function exemptFromShutdown(
+  { protection, kubernetes }: Pick<Workload, 'protection' | 'kubernetes'>,
+  found: Protection | undefined,
+): Protection | undefined {
+  if (kubernetes) return { kind: 'kubelet' }; // it would start it again, and has a graceful shutdown of its own
   return [found, protection].flatMap(allProtections).find(isExempt);
 }
 

@@ -12,6 +12,8 @@ export interface CgroupSelection {
   readonly units?: readonly string[];
   /** Container runtimes whose pods are workloads: 'unix:///run/containerd/containerd.sock'. */
   readonly endpoints?: readonly string[];
+  /** Pods of this node that the API server of a cluster has reported. */
+  readonly apiServer?: true;
   /** What units with ManagedOOM settings contain, for nothing but these settings. */
   readonly managedOom?: true;
 }
@@ -24,6 +26,8 @@ export class WorkloadSources {
   readonly slices: readonly string[];
   /** Container runtimes, without duplicates. */
   readonly endpoints: readonly string[];
+  /** Pods of an API server. */
+  readonly apiServer: boolean;
   readonly #names: readonly RegExp[];
 
   constructor(selections: readonly CgroupSelection[]) {
@@ -31,12 +35,13 @@ export class WorkloadSources {
     const slices = [...new Set(selections.flatMap(({ slices: names = [] }) => names.map(slicePath)))];
     this.slices = slices.filter((path) => !slices.some((other) => isBelow(path, other)));
     this.endpoints = [...new Set(selections.flatMap(({ endpoints = [] }) => endpoints))];
+    this.apiServer = selections.some(({ apiServer }) => apiServer);
     this.#names = selections.flatMap(({ units = [] }) => units.map(compileGlob));
   }
 
   /** The cgroups above all workloads of the sources. */
   get roots(): readonly string[] {
-    const isAnywhere = this.endpoints.length > 0 || this.namesUnits;
+    const isAnywhere = this.endpoints.length > 0 || this.apiServer || this.namesUnits;
     return [...new Set([...this.parents, ...this.slices, ...(isAnywhere ? ['/'] : [])])];
   }
 

@@ -1,6 +1,7 @@
 import type { DiskHoldings } from '../disk/disk-amount.js';
 import type { DiskHolders } from '../disk/filesystem-holders.js';
 import type { FilesystemRole } from '../signal/layout.js';
+import type { KubernetesPart } from '../kubernetes/kubernetes-part.js';
 import type { RuntimePart } from './pod-sandbox.js';
 import type { Quantity } from '../quantity/quantity.js';
 import type { Toleration } from '../disruption/toleration.js';
@@ -158,7 +159,7 @@ export interface Workload {
   /** Grows with creation; larger is younger. The kernel's cgroup id, or a pod's start time. */
   readonly startOrder: bigint;
   readonly protection: Protection | undefined;
-  /** undefined: a machine workload. */
+  /** undefined: a machine workload, or a pod with a cgroup. */
   readonly pod: PodParts | undefined;
   /** Left out: not a systemd unit, or not known as one. */
   readonly unit?: UnitPart;
@@ -168,6 +169,8 @@ export interface Workload {
   readonly tolerations?: readonly Toleration[];
   /** Left out: no container runtime has reported it. */
   readonly runtime?: RuntimePart;
+  /** Left out: no pod that the API server of a cluster has reported. */
+  readonly kubernetes?: KubernetesPart;
   /** Windows: the program of its first process, which rules match instead of the path. Left out: the path. */
   readonly program?: string;
 }
@@ -271,14 +274,9 @@ export interface Candidates {
   readonly processes?: () => ReadonlyMap<string, bigint>;
   /** By path. Called only for disk signals. Left out: the usages have all holdings. */
   readonly holdings?: (path: string) => DiskHoldings;
-  /**
-   * Workloads without processes, with the memory still charged to them. Left out: the pass does not report them, `veto`
-   * does.
-   */
+  /** Workloads without processes, with the memory still charged to them. Left out: only `veto` reports them. */
   readonly vacant?: () => readonly WorkloadUsage[];
-  /**
-   * Endpoints of container runtimes that have not answered yet, so their workloads are missing here. Left out: none.
-   */
+  /** Endpoints of container runtimes that have not answered yet, so that their workloads are missing. Left out: none. */
   readonly awaitedRuntimes?: readonly string[];
   /** What holds space on disks. Left out: not measured. */
   readonly holders?: DiskHolders;

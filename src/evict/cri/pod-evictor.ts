@@ -5,8 +5,8 @@ import { DelegatedKill } from '../delegated-kill.js';
 import type { Removals } from './container-removals.js';
 
 /**
- * Evicts pods and containers through their runtime if there is a grace period. Everything else, and pods whose runtime
- * does not answer, `others` evicts.
+ * Evicts pods and containers through their runtime if there is a grace period. Everything else, pods whose runtime does
+ * not answer, and those of a kubelet, which removes them, `others` evicts.
  *
  * @param removals  removes evicted pods; undefined: they stay
  */
@@ -19,7 +19,7 @@ export function openPodEvictor(
     begin: (workload, unit, graceNs = 0n, isKilled) => {
       const kill = others.begin(workload, unit, graceNs, isKilled);
       const runtime = workload.runtime && runtimeOf(workload.runtime.endpoint);
-      if (workload.runtime === undefined || runtime === undefined) return kill;
+      if (workload.runtime === undefined || runtime === undefined || workload.kubernetes) return kill;
       return new PodKill({ kill, workload, part: workload.runtime, runtime, graceNs, removals });
     },
   };

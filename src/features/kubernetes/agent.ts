@@ -51,6 +51,8 @@ export class Agent implements NodePods {
   readonly #watch: PodWatch;
   readonly #file: BootFile<SavedPods>;
   readonly #requests = new Map<string, number>();
+  /** Resolves when the API server has listed the pods, or has not. */
+  readonly reported: Promise<void>;
   #confirmedBootNs: bigint | undefined;
   #failure: { readonly code: string; readonly message: string; readonly hint: string | undefined } | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -67,8 +69,13 @@ export class Agent implements NodePods {
       const key = `${method} ${code}`;
       this.#requests.set(key, (this.#requests.get(key) ?? 0) + 1);
     });
+    let answered = (): void => undefined;
+    this.reported = new Promise((resolve) => {
+      answered = resolve;
+    });
     const seen: PodsSeen = {
       listed: (pods) => {
+        answered();
         this.#confirmed();
         if (this.#store.replace(pods)) this.#saveSoon();
       },
@@ -79,7 +86,10 @@ export class Agent implements NodePods {
         if (this.#store.remove(pod)) this.#saveSoon();
       },
       confirmed: this.#confirmed.bind(this),
-      failed: this.#failed.bind(this),
+      failed: (why) => {
+        this.#failed(why);
+        answered();
+      },
     };
     this.#watch = new PodWatch(this.#client, nodeName, seen, mostWaitMs);
   }

@@ -175,5 +175,6 @@ export class OomScoreAdjuster implements StepListener {
 }
 
 function isProtected(workload: Workload, candidates: Candidates): boolean {
-  return workload.protection !== undefined || workload.pod !== undefined || candidates.veto?.(workload) !== undefined;
+  const isPod = workload.pod !== undefined || workload.kubernetes !== undefined; // the kubelet sets it
+  return isPod || workload.protection !== undefined || candidates.veto?.(workload) !== undefined;
 }

@@ -1,4 +1,5 @@
 import { withAncestors } from '../../core/workload/cgroup.js';
+import { API_SERVER } from '../../core/kubernetes/kubernetes-part.js';
 import type { ShutdownGracePeriod } from '../../core/workload/shutdown-config.js';
 import {
   SYSTEM_CRITICAL_PRIORITY,
@@ -8,6 +9,11 @@ import {
   type Protection,
 } from '../../core/workload/workload.js';
 import { exemptFromShutdown } from '../../core/workload/shutdown-exempt.js';
+
+/** Whether workloads that end at a shutdown may be missing: pods of a kubelet do not end with it. */
+export function awaitsRuntime({ awaitedRuntimes = [] }: Candidates): boolean {
+  return awaitedRuntimes.some((endpoint) => endpoint !== API_SERVER);
+}
 
 /** `gracePeriodNs`: the smaller of its own and its group's. */
 export interface ShutdownWorkload {

@@ -1,6 +1,7 @@
 import type { Decision } from '../../core/decide/eviction.js';
 import { periodRequestedNs, type ShutdownGracePeriod } from '../../core/workload/shutdown-config.js';
 import {
+  awaitsRuntime,
   groupByPriority,
   shutdownGroupIndexes,
   workloadsStoppedWith,
@@ -90,8 +91,7 @@ export class ShutdownRun {
    */
   #plan(nowNs: bigint): ShutdownPlan | undefined {
     const candidates = this.#candidates();
-    const patience = awaitAnswerNs(periodRequestedNs(this.#periods));
-    if (candidates.awaitedRuntimes?.length && nowNs - this.#beganNs < patience) return undefined;
+    if (awaitsRuntime(candidates) && nowNs - this.#beganNs < awaitAnswerNs(periodRequestedNs(this.#periods))) return undefined;
     const { ended, leftAlone } = workloadsAtShutdown(candidates);
     const groups = groupByPriority(this.#periods, ended, this.#turns);
     for (const { workloads, gracePeriodNs } of groups) {

@@ -43,6 +43,11 @@ export class CgroupNames implements NameFacts {
     return 0;
   }
 
+  /** Whether root chose the names in it, if root chose its own. */
+  isOwnedByRoot(path: string): boolean {
+    return this.#owner(cgroupDirectory(this.#hierarchy, path)) === 0;
+  }
+
   #owner(directory: string): number | undefined {
     try {
       const found = statSync(fsPath(directory), { throwIfNoEntry: false });

@@ -8,6 +8,8 @@ import type {
   WorkloadStats,
   WorkloadUsage,
 } from '../../core/workload/workload.js';
+import type { NodePod } from '../../core/kubernetes/node-pod.js';
+import type { KubernetesPart } from '../../core/kubernetes/kubernetes-part.js';
 import type { LoadedUnit } from '../../core/systemd/loaded-unit.js';
 import type { RuntimePart } from '../../core/workload/pod-sandbox.js';
 import { ALL_MEMORY, type CgroupSample } from './cgroup-files.js';
@@ -26,6 +28,8 @@ interface CgroupFacts {
   readonly loaded: LoadedUnit | undefined;
   /** undefined: not reported by a container runtime. */
   readonly runtime: RuntimePart | undefined;
+  /** undefined: not reported by the API server of a cluster. */
+  readonly pod?: NodePod | undefined;
 }
 
 /** The workloads as they were last. A pass builds only those of which a fact has changed. */
@@ -34,12 +38,13 @@ export class KnownWorkloads {
 
   of(member: Member, sample: CgroupSample, facts: CgroupFacts): Workload {
     const known = this.#known.get(member);
-    const { oomPreference, protection, loaded, runtime } = facts;
+    const { oomPreference, protection, loaded, runtime, pod } = facts;
     const { guaranteedBytes } = sample;
     const isSame =
       known?.oomPreference === oomPreference &&
       known?.protection === protection &&
       known?.runtime === runtime &&
+      known?.pod === pod &&
       known?.guaranteedBytes === guaranteedBytes &&
       known?.loaded?.activeState === loaded?.activeState &&
       known?.loaded?.timeoutStopNs === loaded?.timeoutStopNs &&
@@ -56,29 +61,35 @@ export class KnownWorkloads {
 function workloadOf(
   member: Member,
   { guaranteedBytes }: CgroupSample,
-  { oomPreference, protection, loaded, runtime }: CgroupFacts,
+  { oomPreference, protection, loaded, runtime, pod }: CgroupFacts,
 ): Workload {
   const { name, path, id, effect, limitBytes, unit, isSession } = member;
   const requestBytes = effect.requestsMemory ?? guaranteedBytes ?? guaranteedTo(loaded);
+  const kubernetes = pod && kubernetesPartOf(pod);
+  const reported = kubernetes ?? runtime;
   return {
     id: `${path}#${String(id)}`,
     name,
     path,
-    priority: effect.priority ?? runtime?.priority ?? 0,
+    priority: effect.priority ?? reported?.priority ?? 0,
     ...preferenceParts(oomPreference, isSession, effect.priority),
-    requests: { memory: requestBytes * NANO, ephemeralStorage: 0n, inodes: 0n },
+    requests:
+      pod && effect.requestsMemory === undefined
+        ? pod.workload.requests
+        : { memory: requestBytes * NANO, ephemeralStorage: 0n, inodes: 0n },
     limits: { memory: limitBytes === undefined ? undefined : limitBytes * NANO, ephemeralStorage: undefined },
-    qosClass: qosClass(requestBytes, limitBytes),
-    terminationGracePeriodNs: runtime
-      ? graceOfPod(effect, runtime, loaded)
+    qosClass: pod?.workload.qosClass ?? qosClass(requestBytes, limitBytes),
+    terminationGracePeriodNs: reported
+      ? graceOfPod(effect, reported, loaded)
       : graceOf(effect.terminationGracePeriodNs, loaded?.timeoutStopNs),
     startOrder: id,
     protection,
     pod: undefined,
-    ...(unit && runtime === undefined && { unit: { name: unit.name, manager: unit.manager, ...stateOf(loaded) } }),
+    ...(unit && reported === undefined && { unit: { name: unit.name, manager: unit.manager, ...stateOf(loaded) } }),
     ...(runtime && { runtime }),
+    ...(kubernetes && { kubernetes }),
     ...(effect.directories.length > 0 && { directories: effect.directories }),
-    ...tolerationsPart(effect),
+    ...tolerationsPart(effect, pod?.workload.pod?.tolerations),
   };
 }
 
@@ -88,9 +99,21 @@ function stateOf(loaded: LoadedUnit | undefined): { readonly state?: string } {
   return isUp ? {} : { state: loaded.activeState };
 }
 
-/** The runtime ends a pod; the timeout of its systemd scope counts only if nothing else is set. */
-function graceOfPod(effect: Member['effect'], runtime: RuntimePart, loaded: LoadedUnit | undefined): bigint | undefined {
-  return effect.terminationGracePeriodNs ?? runtime.terminationGracePeriodNs ?? loaded?.timeoutStopNs;
+/** The runtime or the kubelet ends a pod; the timeout of its systemd scope counts only if nothing else is set. */
+function graceOfPod(
+  effect: Member['effect'],
+  reported: Pick<RuntimePart, 'terminationGracePeriodNs'>,
+  loaded: LoadedUnit | undefined,
+): bigint | undefined {
+  return effect.terminationGracePeriodNs ?? reported.terminationGracePeriodNs ?? loaded?.timeoutStopNs;
+}
+
+function kubernetesPartOf({ uid, namespace, name, labels, workload, deletionSeconds }: NodePod): KubernetesPart {
+  const given = workload.terminationGracePeriodNs;
+  const left = deletionSeconds === undefined ? undefined : BigInt(deletionSeconds) * NANO;
+  const grace = given === undefined || (left !== undefined && left < given) ? left : given;
+  const { priority } = workload;
+  return { uid, namespace, name, labels, priority, ...(grace !== undefined && { terminationGracePeriodNs: grace }) };
 }
 
 /** At most systemd's timeout, after which systemd kills the unit anyway. */

@@ -1,5 +1,5 @@
 import { cgroupDirectory, type CgroupHierarchy } from '../../core/workload/cgroup.js';
-import { isPodsCgroup, podsCgroupsBelow } from '../../core/workload/cri-cgroup.js';
+import { isPodsCgroup } from '../../core/workload/cri-cgroup.js';
 import { isLiteral } from '../../core/workload/glob.js';
 import type { LoadedUnit } from '../../core/systemd/loaded-unit.js';
 import { unitPlace, type UnitCgroup } from '../../core/systemd/unit.js';
@@ -18,9 +18,10 @@ import { missingSources, noWorkloads } from './missing-sources.js';
 import type { FactSources, WorkloadsConfig, WorkloadsNode } from './workloads-node.js';
 import { KnownProtections } from './known-protections.js';
 import { cgroupsHolding, holdsAny, OwnProcesses, type OwnProcess } from './own-processes.js';
-import { listedProtection, protectedBelow, protectionsOf, type Protectable } from './protection.js';
+import { listedProtection, podsBelow, protectedBelow, protectionsOf, type Protectable } from './protection.js';
 import { compileRules } from '../workload-rules.js';
-import { ReportedWorkloads, RuntimeRoot } from '../cri/reported-workloads.js';
+import { ReportedRoot, ReportedWorkloads } from '../cri/reported-workloads.js';
+import * as kubernetes from '../kubernetes/pod-cgroups.js';
 import { cgroupsOf } from '../kinds/source-spec.js';
 import { managedRoot, mayPrefer } from '../systemd/managed-tree.js';
 import { rootsOf } from '../systemd/unit-tree.js';
@@ -46,7 +47,7 @@ export function openWorkloads(
 /** Of so many workloads a pass reads the working sets, even if only the first must be known. */
 const FEW = 16;
 
-type PodFacts<E> = Pick<Protectable, 'byKubelet' | 'pending'> & { readonly effect: E };
+type PodFacts<E> = Pick<Protectable, 'byKubelet' | 'pod' | 'pending'> & { readonly effect: E };
 
 class CgroupWorkloads implements WorkloadSource {
   readonly #hierarchy: CgroupHierarchy;
@@ -78,7 +79,7 @@ class CgroupWorkloads implements WorkloadSource {
     native: Binding,
     { hierarchy, pids, beside = [], identity }: WorkloadsNode & { readonly hierarchy: CgroupHierarchy },
     watched: boolean,
-    { units, runtimes = [], containerNames = new ContainerNames(!watched), operators, managed }: FactSources,
+    { units, runtimes = [], nodePods, containerNames = new ContainerNames(!watched), operators, managed }: FactSources,
   ) {
     this.#units = units;
     this.#hierarchy = hierarchy;
@@ -86,14 +87,16 @@ class CgroupWorkloads implements WorkloadSource {
     this.#nodeCgroup = identity.cgroup;
     this.#sources = cgroupsOf(config.workloads);
     this.#roots = managed ? [managedRoot(managed, hierarchy)] : rootsOf(this.#sources, hierarchy, watched ? native : undefined);
-    const runtimeRoots = this.#sources.endpoints.flatMap((endpoint) =>
-      runtimes.filter((runtime) => runtime.endpoint === endpoint).map((runtime) => new RuntimeRoot(runtime, hierarchy.mountPoint)),
-    );
-    this.#reported = new ReportedWorkloads(runtimeRoots);
-    this.#containerNames = containerNames;
     this.#names = new CgroupNames(hierarchy, operators);
+    const reporters = [
+      ...(nodePods && this.#sources.apiServer ? [new kubernetes.PodCgroups(nodePods, hierarchy, this.#names)] : []),
+      ...this.#sources.endpoints.flatMap((endpoint) => runtimes.filter((runtime) => runtime.endpoint === endpoint)),
+    ];
+    const reportedRoots = reporters.map((reporter) => new ReportedRoot(reporter, hierarchy.mountPoint));
+    this.#reported = new ReportedWorkloads(reportedRoots);
+    this.#containerNames = containerNames;
     const effectOf = compileRules(config.rules);
-    this.#effectOf = (named) => effectOf({ ...named, labels: this.#reported.at(named.path)?.runtime.labels });
+    this.#effectOf = (named) => effectOf({ ...named, labels: this.#reported.labelsAt(named.path) });
     this.#criticalPaths = config.rules.flatMap(({ critical, match }) =>
       critical && match.path !== undefined && isLiteral(match.path) ? match.path : [],
     );
@@ -107,7 +110,7 @@ class CgroupWorkloads implements WorkloadSource {
     this.#preferences = new OomPreferences(this.#preferenceOf);
     this.#members = new Members(native, {
       hierarchy,
-      roots: [...runtimeRoots, ...this.#roots],
+      roots: [...reportedRoots, ...this.#roots],
       effectOf: this.#effectOf,
       countsCache: config.departures?.['reclaimable-cache'] !== true,
       preferences: this.#preferences,
@@ -130,8 +133,8 @@ class CgroupWorkloads implements WorkloadSource {
     });
     const facts = {
       own: this.#ownProcesses,
-      preferences: this.#preferences.version,
-      isComplete: closed.length === 0 && this.#reported.areNone && !this.#matchesNames,
+      changes: this.#preferences.version + this.#reported.version,
+      isComplete: closed.length === 0 && !this.#matchesNames,
     };
     const protections = this.#protections.of(occupied, facts, () => {
       const all = occupied.map(({ member }) => ({ ...member, oomPreference: this.#preferences.of(member), ...this.#podFacts(member) }));
@@ -149,7 +152,7 @@ class CgroupWorkloads implements WorkloadSource {
       usages,
       unreadable,
       timeNs,
-      awaitedRuntimes: this.#reported.awaitedRuntimes(),
+      awaitedRuntimes: this.#reported.awaited(),
       ...(isBounds && { measure: this.#measuring(usages) }),
       veto: (workload) => this.#veto(workload),
       processes: () => this.#processes(usages),
@@ -187,8 +190,8 @@ class CgroupWorkloads implements WorkloadSource {
   }
 
   #usage(member: Member, sample: CgroupSample, protection: Protection | undefined): WorkloadUsage {
-    const runtime = this.#reported.at(member.path)?.runtime;
-    const known = { oomPreference: this.#preferences.of(member), protection, loaded: this.#loaded(member.unit), runtime };
+    const reported = { runtime: this.#reported.runtimeAt(member.path), pod: this.#reported.at(member.path)?.pod };
+    const known = { oomPreference: this.#preferences.of(member), protection, loaded: this.#loaded(member.unit), ...reported };
     return usageOf(this.#workloads.of(member, sample, known), sample);
   }
 
@@ -224,9 +227,11 @@ class CgroupWorkloads implements WorkloadSource {
   #podFacts<E extends Protectable['effect']>({ path, effect }: { readonly path: string; readonly effect: E }): PodFacts<E> {
     const above = this.#reported.above(path);
     const isInCritical = above !== undefined && (this.#members.get(above.path)?.effect ?? this.#effectOf(above)).critical;
-    const reported = (this.#reported.at(path) ?? above)?.runtime.byKubelet;
-    const byKubelet = reported ?? (isPodsCgroup(path) && this.#names.isNamedByRoot(path));
-    return { effect: isInCritical ? { ...effect, critical: true } : effect, byKubelet, pending: this.#pending(path) };
+    const found = this.#reported.at(path);
+    const { pod, runtime } = found ?? above ?? {};
+    const byKubelet = pod === undefined && (runtime?.byKubelet ?? (isPodsCgroup(path) && this.#names.isNamedByRoot(path)));
+    const ofPod = pod && (found ? { is: 'pod' as const, protection: pod.workload.protection } : { is: 'part' as const });
+    return { effect: isInCritical ? { ...effect, critical: true } : effect, byKubelet, pod: ofPod, pending: this.#pending(path) };
   }
 
   #pending(path: string): Protection | undefined {
@@ -284,17 +289,10 @@ class CgroupWorkloads implements WorkloadSource {
       return { oomPreference: this.#preferenceOf(unit.path), ...this.#podFacts({ path: unit.path, effect: this.#effectOf(named) }) };
     });
     if (below !== undefined) return below;
-    const pods = this.#podsBelow(path);
-    if (pods !== undefined) return { kind: 'contains', name: pods };
+    const pods = podsBelow(path, this.#hierarchy, this.#names);
+    if (pods !== undefined) return pods;
     if (!member || !this.#preferences.look(member)) return undefined;
     this.#preferencesChanged = true;
     return { kind: 'changed' };
-  }
-
-  /** A kubelet's pods, right below a cgroup that is no unit and no part of one. */
-  #podsBelow(path: string): string | undefined {
-    if (unitPlace(path).unit !== undefined || !this.#names.isNamedByRoot(path)) return undefined;
-    const found = podsCgroupsBelow(path).find((below) => inodeOf(cgroupDirectory(this.#hierarchy, below)) !== undefined);
-    return found?.slice(found.lastIndexOf('/') + 1);
   }
 }

@@ -6,7 +6,8 @@ import type { Member, Sampled } from './source-root.js';
 interface Known {
   readonly members: readonly Member[];
   readonly own: readonly OwnProcess[];
-  readonly preferences: number;
+  /** Counts changes of preferences and of what was reported. */
+  readonly changes: number;
   readonly protections: ReadonlyMap<string, Protection>;
 }
 
@@ -15,24 +16,23 @@ export class KnownProtections {
   #known: Known | undefined;
 
   /**
-   * @param preferences  counts the changes of preferences
    * @param isComplete  they depend on nothing else
    */
   of(
     occupied: readonly Sampled[],
-    { own, preferences, isComplete }: Pick<Known, 'own' | 'preferences'> & { readonly isComplete: boolean },
+    { own, changes, isComplete }: Pick<Known, 'own' | 'changes'> & { readonly isComplete: boolean },
     find: () => ReadonlyMap<string, Protection>,
   ): ReadonlyMap<string, Protection> {
     const known = this.#known;
     const isSame =
       known?.own === own &&
-      known.preferences === preferences &&
+      known.changes === changes &&
       known.members.length === occupied.length &&
       occupied.every(({ member }, index) => member === known.members[index]);
     // Without the path of an own process its members are searched in every pass.
     if (isSame && isComplete && !own.some(({ cgroup }) => cgroup === undefined)) return known.protections;
     const protections = find();
-    this.#known = isComplete ? { members: occupied.map(({ member }) => member), own, preferences, protections } : undefined;
+    this.#known = isComplete ? { members: occupied.map(({ member }) => member), own, changes, protections } : undefined;
     return protections;
   }
 }

@@ -17,7 +17,7 @@ type EffectOf = (workload: { readonly name: string; readonly path: string }) => 
 
 interface MembersParts {
   readonly hierarchy: CgroupHierarchy;
-  /** Without duplicates; roots of runtimes first. */
+  /** Without duplicates; a reported cgroup belongs to the first that reported it, and these come first. */
   readonly roots: readonly MemberRoot[];
   readonly effectOf: EffectOf;
   /** Active page cache is usage. */
@@ -66,8 +66,8 @@ export class Members {
         for (const [below, kind] of changes) this.#lookAgain({ root, below }, kind, unreadable);
       }
     }
-    // The new name may match other rules.
-    for (const path of this.#parts.containerNames.found()) {
+    // The new name or label may match other rules.
+    for (const path of [...this.#parts.containerNames.found(), ...this.#parts.roots.flatMap((root) => root.relabelled?.() ?? [])]) {
       const known = this.#members.get(path);
       if (known === undefined) continue;
       this.#remove(known);
@@ -183,13 +183,14 @@ export class Members {
   /** Adds and removes the root's members. */
   #list(root: MemberRoot, unreadable: UnreadableWorkload[]): void {
     const listed = new Set<string>();
+    const later = this.#parts.roots.slice(this.#parts.roots.indexOf(root) + 1);
     for (const below of root.list()) {
       const found = { root, below };
       const path = pathOf(found);
       if (this.#controls.has(path)) continue;
       listed.add(path);
       const known = this.#members.get(path);
-      if (known?.root.names === 'directories' && root.names === 'reported') this.#remove(known);
+      if (known && root.names === 'reported' && later.includes(known.root)) this.#remove(known);
       if (!this.#members.has(path)) this.#add(found, unreadable);
     }
     // Removed, or (v1) renamed, which would keep the row under the old name.
@@ -197,7 +198,7 @@ export class Members {
       if (member.root !== root || listed.has(member.path)) continue;
       this.#remove(member);
       // It may become a member of another root.
-      if (root.names === 'reported') for (const other of this.#parts.roots) if (other.names === 'directories') other.relist();
+      if (root.names === 'reported') for (const other of later) other.relist();
     }
   }
 

@@ -1,7 +1,9 @@
-import { isBelow, withAncestors } from '../../core/workload/cgroup.js';
+import { cgroupDirectory, isBelow, withAncestors, type CgroupHierarchy } from '../../core/workload/cgroup.js';
+import { podsCgroupsBelow } from '../../core/workload/cri-cgroup.js';
 import { protectedUnit, type NameFacts } from '../../core/systemd/protected-units.js';
 import { unitNameOf, unitPlace } from '../../core/systemd/unit.js';
 import type { OomPreference, Protection } from '../../core/workload/workload.js';
+import { inodeOf } from './source-root.js';
 import { UnitTree } from '../systemd/unit-tree.js';
 
 export interface Protectable {
@@ -11,8 +13,10 @@ export interface Protectable {
   /** From {@link listedProtection}. */
   readonly listed: Protection | undefined;
   readonly oomPreference?: OomPreference | undefined;
-  /** Whether a kubelet manages it as a pod. */
+  /** Whether a kubelet manages it as a pod that the API server has not named. */
   readonly byKubelet?: boolean | undefined;
+  /** A pod that the API server has named, or a part of one, which the kubelet would start again. */
+  readonly pod?: { readonly is: 'pod'; readonly protection: Protection | undefined } | { readonly is: 'part' } | undefined;
   /** Facts about it are still awaited. */
   readonly pending?: Protection | undefined;
 }
@@ -24,6 +28,7 @@ const EXTENDS_UPWARDS: ReadonlySet<Protection['kind'] | undefined> = new Set([
   'unit',
   'omit',
   'kubelet',
+  'static',
   'unreported',
 ] as const);
 
@@ -41,10 +46,13 @@ export function protectionsOf(
   criticalPaths: readonly string[],
 ): ReadonlyMap<string, Protection> {
   const protections = new Map<string, Protection>();
-  for (const { path, effect, listed, oomPreference, byKubelet, pending } of workloads) {
+  for (const { path, effect, listed, oomPreference, byKubelet, pod, pending } of workloads) {
     const byMachine: Protection | undefined = holdsEvictd.has(path) ? { kind: 'self' } : listed;
     const isOutside = nodeCgroup !== undefined && !isBelow(path, nodeCgroup);
-    const byWhose: Protection | undefined = byKubelet ? { kind: 'kubelet' } : (pending ?? (isOutside ? { kind: 'outside' } : undefined));
+    const byPod = pod?.is === 'pod' ? pod.protection : undefined;
+    const byWhose: Protection | undefined = byKubelet
+      ? { kind: 'kubelet' }
+      : (byPod ?? pending ?? (isOutside ? { kind: 'outside' } : undefined));
     const byPreference = oomPreference === 'omit' ? besides('omit', byWhose) : byWhose;
     const protection = effect.critical ? besides('critical', byMachine ?? byWhose) : (byMachine ?? byPreference);
     if (protection) protections.set(path, protection);
@@ -54,6 +62,8 @@ export function protectionsOf(
     const protection = protections.get(path);
     if (protection && EXTENDS_UPWARDS.has(protection.kind)) protectAbove(protections, path, { name, protection });
   }
+  // Last: the pod itself may be evicted.
+  for (const { path, pod } of workloads) if (pod?.is === 'part' && !protections.has(path)) protections.set(path, { kind: 'kubelet' });
   return protections;
 }
 
@@ -101,6 +111,13 @@ export function protectedBelow(
     if (isProtected || listedProtection({ ...unit, effect }, names)) return { kind: 'contains', name: unit.name };
   }
   return unlisted > 0 ? { kind: 'unlisted' } : undefined;
+}
+
+/** A kubelet's pods, right below a cgroup that is no unit and no part of one. */
+export function podsBelow(path: string, hierarchy: CgroupHierarchy, names: NameFacts): Protection | undefined {
+  if (unitPlace(path).unit !== undefined || !names.isNamedByRoot(path)) return undefined;
+  const found = podsCgroupsBelow(path).find((below) => inodeOf(cgroupDirectory(hierarchy, below)) !== undefined);
+  return found === undefined ? undefined : { kind: 'contains', name: found.slice(found.lastIndexOf('/') + 1) };
 }
 
 function protectAbove(

@@ -51,6 +51,8 @@ export interface MemberRoot {
   forget(): void;
   /** Forces a new listing. */
   relist(): void;
+  /** Paths of members that other rules may match since the last call. Left out: never. */
+  relabelled?(): readonly string[];
   problem(): SourceProblem | undefined;
   close(): void;
 }

@@ -2,6 +2,7 @@ import type { Departures } from '../../core/decide/departures.js';
 import type { CgroupHierarchy } from '../../core/workload/cgroup.js';
 import type { Rule } from '../../core/workload/rule.js';
 import type { ContainerRuntime, NodeIdentity, UnitManager } from '../../monitor/ports/ports.js';
+import type { NodePods } from '../../monitor/ports/node-pods.js';
 import type { ContainerNames } from '../cri/container-names.js';
 import type { WorkloadSourceSpec } from '../kinds/source-spec.js';
 
@@ -17,6 +18,8 @@ export interface FactSources {
   /** undefined: systemd is not asked. */
   readonly units?: UnitManager | undefined;
   readonly runtimes?: readonly ContainerRuntime[];
+  /** undefined: no API server is asked, and no pod of a kubelet is evicted. */
+  readonly nodePods?: NodePods | undefined;
   /** Left out: the machine's. */
   readonly containerNames?: ContainerNames;
   /** Uids. Left out: the machine's. */

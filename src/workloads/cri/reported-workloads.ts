@@ -1,31 +1,67 @@
+import { isDeepStrictEqual } from 'node:util';
 import { isBelow, withAncestors } from '../../core/workload/cgroup.js';
 import { isCriCgroup } from '../../core/workload/cri-cgroup.js';
-import type { RuntimeWorkload } from '../../core/workload/pod-sandbox.js';
-import type { ContainerRuntime } from '../../monitor/ports/ports.js';
+import type { NodePod } from '../../core/kubernetes/node-pod.js';
+import type { RuntimePart } from '../../core/workload/pod-sandbox.js';
+import type { SourceProblem } from '../../monitor/ports/ports.js';
 import type { MemberRoot, MembersChange } from '../cgroup/source-root.js';
 
-/** The cgroups that a container runtime has reported. */
-export class RuntimeRoot implements MemberRoot {
+/** A workload that a container runtime or the API server of a cluster has reported, with its cgroup. */
+export interface Reported {
+  readonly name: string;
+  readonly path: string;
+  readonly runtime?: RuntimePart;
+  readonly pod?: NodePod;
+}
+
+/** What reports workloads, such as a container runtime. Nothing here waits or throws. */
+export interface Reporter {
+  readonly endpoint: string;
+  readonly hasReported: boolean;
+  /** The same array while nothing has changed. */
+  workloads(): readonly Reported[];
+  /** Left out: it reports by itself. */
+  follow?(): void;
+  /** Searches for cgroups that have not been found, at ticks only. Left out: reports have the cgroups. */
+  search?(): void;
+  problem(): SourceProblem | undefined;
+}
+
+/** Cgroups as members because they were reported. */
+export class ReportedRoot implements MemberRoot {
   readonly path = '/';
   readonly directory: string;
   readonly names = 'reported';
-  readonly #runtime: ContainerRuntime;
-  #listed: readonly RuntimeWorkload[] | undefined;
-  #byPath: ReadonlyMap<string, RuntimeWorkload> = new Map();
+  readonly reporter: Reporter;
+  /** Counts the reports. */
+  version = 0;
+  #listed: readonly Reported[] | undefined;
+  #byPath: ReadonlyMap<string, Reported> = new Map();
+  #relabelled: string[] = [];
 
-  constructor(runtime: ContainerRuntime, directory: string) {
-    this.#runtime = runtime;
+  constructor(reporter: Reporter, directory: string) {
+    this.reporter = reporter;
     this.directory = directory;
   }
 
   changes(): MembersChange {
-    return this.#listed === this.#runtime.workloads() ? 'none' : 'unknown';
+    return this.#listed === this.reporter.workloads() ? 'none' : 'unknown';
   }
 
   list(): string[] {
-    this.#listed = this.#runtime.workloads();
+    this.version += 1;
+    this.#listed = this.reporter.workloads();
+    const before = this.#byPath;
     this.#byPath = new Map(this.#listed.map((workload) => [workload.path, workload]));
+    for (const [path, reported] of this.#byPath) {
+      const known = before.get(path);
+      if (known !== undefined && !isDeepStrictEqual(labelsOf(known), labelsOf(reported))) this.#relabelled.push(path);
+    }
     return this.#listed.map(({ path }) => path.slice(1));
+  }
+
+  relabelled(): readonly string[] {
+    return this.#relabelled.splice(0);
   }
 
   nameOf(below: string): string {
@@ -36,12 +72,12 @@ export class RuntimeRoot implements MemberRoot {
     return false;
   }
 
-  /** As listed; undefined: not of this runtime. */
-  reported(path: string): RuntimeWorkload | undefined {
+  /** As listed; undefined: not reported. */
+  reported(path: string): Reported | undefined {
     return this.#byPath.get(path);
   }
 
-  all(): Iterable<RuntimeWorkload> {
+  all(): Iterable<Reported> {
     return this.#byPath.values();
   }
 
@@ -53,61 +89,59 @@ export class RuntimeRoot implements MemberRoot {
     this.relist();
   }
 
-  follow(): void {
-    this.#runtime.follow();
-  }
-
-  /** undefined: the runtime has reported its workloads. */
-  get awaited(): string | undefined {
-    return this.#runtime.hasReported ? undefined : this.#runtime.endpoint;
-  }
-
-  problem(): ReturnType<ContainerRuntime['problem']> {
-    return this.#runtime.problem();
+  problem(): SourceProblem | undefined {
+    return this.reporter.problem();
   }
 
   watch(): void {
-    return;
+    this.reporter.search?.();
   }
 
-  /** The opener closes the runtime. */
+  /** The opener closes the reporter. */
   close(): void {
     return;
   }
 }
 
-/** The workloads that the container runtimes of the sources have reported. */
+/** The workloads that were reported. */
 export class ReportedWorkloads {
-  readonly #roots: readonly RuntimeRoot[];
+  readonly #roots: readonly ReportedRoot[];
 
-  constructor(roots: readonly RuntimeRoot[]) {
+  /** @param roots  the first that has reported a cgroup names it */
+  constructor(roots: readonly ReportedRoot[]) {
     this.#roots = roots;
   }
 
-  /** No source is a container runtime. */
-  get areNone(): boolean {
-    return this.#roots.length === 0;
+  /** Another one after each report. */
+  get version(): number {
+    return this.#roots.reduce((sum, { version }) => sum + version, 0);
   }
 
   follow(): void {
-    for (const root of this.#roots) root.follow();
+    for (const { reporter } of this.#roots) reporter.follow?.();
   }
 
-  /** Endpoints of runtimes that have not reported yet. */
-  awaitedRuntimes(): readonly string[] {
-    return this.#roots.flatMap((root) => root.awaited ?? []);
+  /** Endpoints that have not reported yet. */
+  awaited(): readonly string[] {
+    return this.#roots.flatMap(({ reporter: { endpoint, hasReported } }) => (hasReported ? [] : [endpoint]));
   }
 
-  at(path: string): RuntimeWorkload | undefined {
-    for (const root of this.#roots) {
-      const found = root.reported(path);
-      if (found) return found;
-    }
-    return undefined;
+  at(path: string): Reported | undefined {
+    return this.#find(path, () => true);
+  }
+
+  /** What its container runtime has reported of it. */
+  runtimeAt(path: string): RuntimePart | undefined {
+    return this.#find(path, ({ runtime }) => runtime !== undefined)?.runtime;
+  }
+
+  labelsAt(path: string): ReturnType<typeof labelsOf> {
+    const found = this.at(path);
+    return found && labelsOf(found);
   }
 
   /** The innermost workload above a cgroup. */
-  above(path: string): RuntimeWorkload | undefined {
+  above(path: string): Reported | undefined {
     if (this.#roots.length === 0) return undefined;
     for (const above of withAncestors(path).slice(1)) {
       const found = this.at(above);
@@ -117,13 +151,25 @@ export class ReportedWorkloads {
   }
 
   /** The innermost workload that a cgroup is or belongs to. */
-  holding(path: string): RuntimeWorkload | undefined {
+  holding(path: string): Reported | undefined {
     return this.at(path) ?? this.above(path);
   }
 
-  /** Whether it is named like a container or pod that no runtime has reported. */
+  /** Whether it is named like a container or pod that was not reported. */
   isAwaited(path: string): boolean {
     if (this.#roots.length === 0 || !isCriCgroup(path) || this.holding(path) !== undefined) return false;
     return !this.#roots.some((root) => [...root.all()].some((inner) => isBelow(inner.path, path)));
   }
+
+  #find(path: string, isMeant: (reported: Reported) => boolean): Reported | undefined {
+    for (const root of this.#roots) {
+      const found = root.reported(path);
+      if (found && isMeant(found)) return found;
+    }
+    return undefined;
+  }
+}
+
+function labelsOf({ pod, runtime }: Reported): Readonly<Record<string, string>> | undefined {
+  return pod?.labels ?? runtime?.labels;
 }

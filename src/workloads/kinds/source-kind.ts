@@ -35,7 +35,8 @@ type Found<Spec> =
 export interface SourceKind<Kind extends string = string, Spec = unknown> {
   readonly kind: Kind;
   readonly os: OperatingSystem;
-  readonly schema: ZodMiniType<Spec>;
+  /** undefined: it is not written, but implied by another key. */
+  readonly schema: ZodMiniType<Spec> | undefined;
   /** A phrase for hints: 'units (systemd: { slices: [batch.slice] })'. */
   readonly example: string;
   /** Hints for keys that are missing, by key. */

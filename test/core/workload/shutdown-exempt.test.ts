@@ -5,6 +5,7 @@ import { listedProtection, protectionsOf, type Protectable } from '../../../src/
 import { workload } from '../support.js';
 
 type Why = Protection['kind'] | undefined;
+const POD = { uid: 'u', namespace: 'shop', name: 'web', labels: {}, priority: 0 };
 const CRITICAL = { protection: { kind: 'critical' } } as const;
 
 test.each<[rule: string, overrides: Partial<Workload>, found: Protection | undefined, why: Why]>([
@@ -16,6 +17,7 @@ test.each<[rule: string, overrides: Partial<Workload>, found: Protection | undef
   ['a protected unit: not', { protection: { kind: 'unit', rule: 'x', why: 'x' } }, undefined, 'unit'],
   ['what contains a protected one: not', { protection: { kind: 'contains', name: 'x' } }, undefined, 'contains'],
   ['a pod of a kubelet: not', { protection: { kind: 'kubelet' } }, undefined, 'kubelet'],
+  ['a critical pod of the API server: not', { ...CRITICAL, kubernetes: POD }, undefined, 'kubelet'],
   [
     'a critical one that is protected besides: not',
     { protection: { kind: 'critical', also: { kind: 'unreported', what: 'pod' } } },

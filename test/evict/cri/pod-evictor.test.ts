@@ -4,6 +4,7 @@ import { openCgroupEvictor } from '../../../src/evict/cgroup/cgroup-evictor.js';
 import { Removals } from '../../../src/evict/cri/container-removals.js';
 import { openPodEvictor } from '../../../src/evict/cri/pod-evictor.js';
 import type { RuntimePart } from '../../../src/core/workload/pod-sandbox.js';
+import type { Workload } from '../../../src/core/workload/workload.js';
 import { openContainerRuntime } from '../../../src/host/linux/cri/container-runtime.js';
 import { readHierarchies } from '../../../src/host/linux/cgroup/hierarchies.js';
 import type { ContainerRuntime, KillInProgress, SignalResult } from '../../../src/monitor/ports/ports.js';
@@ -59,11 +60,15 @@ afterEach(async () => {
   await victim.cleanup();
 });
 
-function begin(own: Partial<RuntimePart> = {}, graceNs = 30n * SECOND): KillInProgress {
+function begin(own: Partial<RuntimePart> = {}, graceNs = 30n * SECOND, others: Partial<Workload> = {}): KillInProgress {
   const evictor = openPodEvictor(openCgroupEvictor(native, readHierarchies()), () => runtime, removals);
   const { path, dir } = victim;
   const startOrder = statSync(dir, { bigint: true }).ino;
-  const kill = evictor.begin(workload('default/web', { id: path, path, startOrder, runtime: { ...part, ...own } }), undefined, graceNs);
+  const kill = evictor.begin(
+    workload('default/web', { id: path, path, startOrder, runtime: { ...part, ...own }, ...others }),
+    undefined,
+    graceNs,
+  );
   onTestFinished(() => {
     kill.close();
   });
@@ -119,6 +124,14 @@ describe('softly', () => {
     kill.terminate();
     await isGone(kill);
     expect(await member.ended).toBe('SIGTERM');
+  });
+
+  test('a pod of a kubelet: SIGTERM, and its runtime is not asked to stop or remove it', async () => {
+    const kill = begin({}, 30n * SECOND, { kubernetes: { uid: 'u', namespace: 'shop', name: 'web', labels: {}, priority: 0 } });
+    kill.terminate();
+    await isGone(kill);
+    kill.close();
+    expect([await member.ended, calls(), removals.unfinished]).toEqual(['SIGTERM', [], []]);
   });
 
   test('it answers, and takes its time: the containers are its business', async () => {

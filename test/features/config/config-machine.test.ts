@@ -1,12 +1,15 @@
+import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { configCommand } from '../../../src/features/config/command.js';
 import { filesystemsRead } from '../../../src/node/reading.js';
 import { readMachineFacts } from '../../../src/node/machine-facts.js';
 import type { MachineFacts } from '../../../src/config/lint/machine.js';
 import { load, scratch } from '../../config/scratch.js';
 import { testCgroup, type TestCgroup } from '../../support/cgroup.js';
+import { aPod } from '../../support/kubernetes/a-pod.js';
+import { FakeApiServer, NODE } from '../../support/kubernetes/api-server.js';
 
 /**
  * A source with three workloads: a process in each of `web` and `batch-1`, none in `idle`; and a source with only
@@ -129,6 +132,32 @@ describe('what a machine says', () => {
     expect([[...unreadable].filter(([signal]) => signal !== 'allocatableMemory.available'), [...polled]]).toEqual([[], []]);
     expect(reserve?.kernelBytes).toBeGreaterThan(0n);
     expect([estimated, (await facts('compatibility: kubelet')).estimated]).toEqual([true, false]);
+  });
+
+  test('the pods of the API server are workloads; that it does not answer is said', async () => {
+    const server = await FakeApiServer.start();
+    const kubepods = testCgroup();
+    onTestFinished(async () => {
+      await server.away();
+      await kubepods.cleanup();
+    });
+    const uid = randomUUID();
+    await kubepods.child('kubepods').child(`pod${uid}`).spawn('sleep', ['300']);
+    server.store.put('pods', aPod('web', { metadata: { uid } }));
+    const directory = scratch();
+    const kubeconfig = server.kubeconfig(join(directory, 'kubeconfig'));
+    const yaml = `kubernetes: {kubeconfig: ${kubeconfig}, nodeName: ${NODE}}
+rules: [{match: {name: default/*, labels: {app: web}}, priority: 1}]
+runtimeDirectory: ${directory}`;
+    expect((await facts(yaml)).workloads).toMatchObject({
+      present: [{ name: 'default/web', matched: [0], hindrance: undefined }],
+      sources: [{ text: 'pods of the API server', workloads: 1, problems: [] }],
+    });
+    await server.away();
+    expect((await facts(yaml)).workloads).toMatchObject({
+      present: [],
+      sources: [{ workloads: 0, problems: [{ code: 'EVICTD_KUBERNETES_UNREACHABLE' }] }],
+    });
   });
 
   test("a cgroup counts the kernel's memory as used", async () => {

@@ -120,19 +120,20 @@ describe('by rank', () => {
     expect(c === 1000 && c > b && b > a).toBe(true);
   });
 
-  test.each<[rule: string, protection: Protection]>([
-    ['critical', { kind: 'critical' }],
-    ['evictd lives in it', { kind: 'self' }],
-    ['outside the node', { kind: 'outside' }],
-  ])('protected (%s): not written to, and given back where it was', async (_rule, protection) => {
+  test.each<[rule: string, is: Partial<Workload>]>([
+    ['critical', { protection: { kind: 'critical' } }],
+    ['evictd lives in it', { protection: { kind: 'self' } }],
+    ['outside the node', { protection: { kind: 'outside' } }],
+    ['a pod: the kubelet writes', { kubernetes: { uid: 'u', namespace: 'shop', name: 'web', labels: {}, priority: 0 } }],
+  ])('protected (%s): not written to, and given back where it was', async (_rule, is) => {
     const { adjs, offer, tick } = await setUp('rank');
-    offer({ protection });
+    offer(is);
     await tick();
     expect(adjs()[0]).toBe(0);
     offer({ priority: -1 });
     await tick();
     expect(adjs()[0]).toBe(1000);
-    offer({ protection });
+    offer(is);
     await tick();
     expect(adjs()[0]).toBe(0);
   });

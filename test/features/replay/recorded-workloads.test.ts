@@ -27,6 +27,7 @@ test.each<[rule: string, sources: Config['workloads'], recorded: Config['workloa
   ['units of a machine that was recorded whole', [systemd({ units: ['b.service'] })], [systemd({ slices: ['-.slice'] })], []],
   ['a cgroup beside', [{ cgroup: '/x' }, { cgroup: '/y' }], [{ cgroup: '/x' }, systemd({ slices: ['y.slice'] })], ['/y']],
   ['the same runtime', [{ cri: { endpoint: 'unix:///r' } }], [{ cri: { endpoint: 'unix:///r' } }], []],
+  ['pods of an API server', [{ kubernetes: true }], [{ cri: { endpoint: 'unix:///r' } }], ['pods of the API server']],
   ['another runtime', [{ cri: { endpoint: 'unix:///s' } }], [{ cri: { endpoint: 'unix:///r' } }], ['unix:///s']],
   ['the same programs', [{ process: { path: 'C:\\A\\**' } }, { job: 'b' }], [{ job: 'b' }, { process: { path: 'C:\\A\\**' } }], []],
   ['another job', [{ job: 'c' }], [{ job: 'b' }], ['job c']],
@@ -99,6 +100,36 @@ test('recorded pods under another configuration: those of its runtimes, by its r
     ['kube', 0, undefined, 'kubelet'],
   ]);
   expect(under(usages).map(({ workload: { tolerations } }) => tolerations)).toEqual([undefined, [gpu], undefined]);
+});
+
+test('recorded pods of an API server keep what it said of them, by the rules of this configuration', () => {
+  const of = (name: string, priority: number, overrides: Partial<Workload> = {}) =>
+    workload(`shop/${name}`, {
+      path: `/kubepods/pod${name}`,
+      kubernetes: { uid: name, namespace: 'shop', name, labels: { app: name }, priority, terminationGracePeriodNs: 7n },
+      tolerations: [{ key: 'gpu', operator: 'Exists', value: '', effect: '' }],
+      ...overrides,
+    });
+  const { usages } = candidates(
+    [of('a', 5), Mi],
+    [of('b', 5), Mi],
+    [of('cni', 2_000_000_000), Mi],
+    [of('etcd', 0, { protection: { kind: 'static' } }), Mi],
+    [workload('app', { path: '/kubepods/poda/app', protection: { kind: 'kubelet' } }), Mi],
+  );
+  const sources = [{ cgroup: '/kubepods/poda' }, { kubernetes: true as const }];
+  const under = workloadsUnder(config(sources, [{ match: { labels: { app: 'b' } }, priority: 9 }]), recordedWith(sources), node);
+  expect(workloadsUnder(config(sources.slice(0, 1)), recordedWith(sources), node)(usages)).toMatchObject([{ workload: { name: 'app' } }]);
+  const said = under(usages).map(({ workload: { name, priority, terminationGracePeriodNs, protection, tolerations } }) => {
+    return [name, priority, terminationGracePeriodNs, protection?.kind, tolerations?.length];
+  });
+  expect(said).toEqual([
+    ['shop/a', 5, 7n, undefined, 1],
+    ['shop/b', 9, 7n, undefined, 1],
+    ['shop/cni', 2_000_000_000, 7n, 'critical', 1],
+    ['shop/etcd', 0, 7n, 'static', 1],
+    ['app', 0, undefined, 'kubelet', undefined],
+  ]);
 });
 
 test('recorded Docker containers keep their names, and rules match them by name and by cgroup', () => {

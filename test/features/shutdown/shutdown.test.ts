@@ -504,6 +504,16 @@ test('a container runtime that has not reported yet is waited for before the fir
   await released();
 });
 
+test('the API server is not waited for: pods of a kubelet do not end here', async () => {
+  const batch = await start('batch', { onTerm: 'say' });
+  open({ awaitedRuntimes: () => ['kubernetes'] });
+  shutdown.begin(groups([0, HOUR_NS]));
+  expect(records).not.toEqual([]);
+  await eventually('the workload has got SIGTERM', () => batch.said().includes('term'));
+  batch.child.kill('SIGKILL');
+  await released();
+});
+
 test('… for a quarter of the time at most, and the first group has its own all the same', async () => {
   const batch = await start('batch', { onTerm: 'ignore' });
   open({ awaitedRuntimes: () => ['unix:///run/c.sock'] });

@@ -1,9 +1,14 @@
-import { chownSync } from 'node:fs';
-import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { WorkloadSource } from '../../../src/monitor/ports/ports.js';
+import { randomUUID } from 'node:crypto';
+import { chownSync, existsSync } from 'node:fs';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { NodePod } from '../../../src/core/kubernetes/node-pod.js';
+import type { RuntimeWorkload } from '../../../src/core/workload/pod-sandbox.js';
+import { workloadOfPod } from '../../../src/kubernetes/pod.js';
+import type { NodePods } from '../../../src/monitor/ports/node-pods.js';
+import type { ContainerRuntime, WorkloadSource } from '../../../src/monitor/ports/ports.js';
 import { native } from '../../../src/native/index.js';
 import { openWorkloads } from '../../../src/workloads/cgroup/cgroup-workloads.js';
-import { memoryHierarchy, testCgroup, type TestCgroup } from '../../support/cgroup.js';
+import { cgroupAt, memoryHierarchy, testCgroup, type TestCgroup } from '../../support/cgroup.js';
 
 const hierarchy = memoryHierarchy();
 let top: TestCgroup;
@@ -51,4 +56,175 @@ test('a user cannot protect a program by these names', async () => {
   await users.child('mine').child('kubepods').spawn('sleep', ['600']);
   chownSync(users.dir, 4242, 4242);
   expect(protectionsBelow(users.path)).toEqual({ kubepods: undefined, mine: undefined });
+});
+
+describe('pods that the API server has named', () => {
+  const ENDPOINT = 'unix:///run/test.sock';
+  let pods: readonly NodePod[];
+  let hasReported: boolean;
+  let reported: readonly RuntimeWorkload[];
+  beforeEach(() => {
+    [pods, reported, hasReported] = [[], [], true];
+  });
+
+  const pod = (part: Partial<NodePod> = {}, spec: Readonly<Record<string, unknown>> = {}, annotations = {}): NodePod => {
+    const [uid, namespace, name] = [randomUUID(), 'shop', part.name ?? 'web'];
+    const workload = workloadOfPod({ metadata: { uid, namespace, name, annotations }, spec });
+    return { uid, cgroupUid: uid, namespace, name, labels: {}, workload, phase: 'Running', restartPolicy: 'Always', ...part };
+  };
+  const cgroupOf = (path: string): TestCgroup =>
+    path.split('/').reduce((above, name) => {
+      return existsSync(`${above.dir}/${name}`) ? cgroupAt(`${above.path}/${name}`) : above.child(name);
+    }, top);
+  const inhabited = async (path: string): Promise<TestCgroup> => {
+    const cgroup = cgroupOf(path);
+    await cgroup.spawn('sleep', ['600']);
+    return cgroup;
+  };
+  const burstable = ({ cgroupUid }: NodePod): string => `kubepods/burstable/pod${cgroupUid}`;
+  const slice = (above: string, { uid }: NodePod): string => `${above}-pod${uid.replaceAll('-', '_')}.slice`;
+
+  const open = (rules: Parameters<typeof openWorkloads>[0]['rules'] = [], parents: readonly string[] = []): WorkloadSource => {
+    const identity = { name: 'machine', cgroup: undefined, cgroupVersion: hierarchy.version };
+    const nodePods: NodePods = {
+      pods: () => pods,
+      ageNs: () => 0n,
+      problem: () => undefined,
+      get hasReported() {
+        return hasReported;
+      },
+    };
+    const runtime = { endpoint: ENDPOINT, hasReported: true, workloads: () => reported, follow: () => undefined, problem: () => undefined };
+    const others = [{ cri: { endpoint: ENDPOINT } }, { kubernetes: true as const }];
+    const workloads = [...parents.map((cgroup) => ({ cgroup: top.path + cgroup })), ...others];
+    const facts = { nodePods, runtimes: [runtime as unknown as ContainerRuntime] };
+    source = openWorkloads({ workloads, rules }, native, { identity, hierarchy }, true, facts);
+    return source;
+  };
+  /** What protects each, by the pass and by the look at a victim. */
+  const protections = () => {
+    const { usages, veto } = source?.candidates() ?? { usages: [] };
+    return Object.fromEntries(
+      usages.map(({ workload }) => [workload.name, (workload.protection ?? veto?.(workload))?.kind ?? 'evictable']),
+    );
+  };
+
+  test.each<[layout: string, path: (pod: NodePod) => string]>([
+    ['cgroupfs', burstable],
+    ['cgroupfs, guaranteed', ({ uid }) => `kubepods/pod${uid}`],
+    ['systemd', (one) => `kubepods.slice/kubepods-besteffort.slice/${slice('kubepods-besteffort', one)}`],
+    ['systemd, guaranteed', (one) => `kubepods.slice/${slice('kubepods', one)}`],
+    ['--cgroup-root, in a container', ({ uid }) => `docker/${'a'.repeat(64)}/kubelet/kubepods/burstable/pod${uid}`],
+    ['--cgroup-root, systemd', (one) => `kubelet.slice/kubelet-kubepods.slice/${slice('kubelet-kubepods', one)}`],
+  ])('are candidates with what the API has of them: %s', async (_layout, pathOf) => {
+    const containers = [{ name: 'a', resources: { requests: { memory: '64Mi' } } }];
+    const spec = { priority: 7, terminationGracePeriodSeconds: 5, overhead: { memory: '1Mi' }, containers, tolerations: [{ key: 'gpu' }] };
+    const web = pod({ labels: { app: 'web' } }, spec);
+    const cgroup = cgroupOf(pathOf(web));
+    // The names of containers of a kubelet.
+    await inhabited(`${pathOf(web)}/cri-containerd-${'b'.repeat(64)}.scope`);
+    pods = [web];
+    const { usages } = open([{ match: { name: 'shop/*' }, terminationGracePeriodNs: 9n }]).candidates();
+    expect(usages.map(({ workload }) => workload)).toMatchObject([
+      {
+        ...{ name: 'shop/web', path: cgroup.path, priority: 7, qosClass: 'Burstable', terminationGracePeriodNs: 9n, pod: undefined },
+        ...{ requests: { memory: 65n * 1_048_576n * 1_000_000_000n }, tolerations: [{ key: 'gpu' }] },
+        kubernetes: { uid: web.uid, namespace: 'shop', name: 'web', labels: { app: 'web' }, terminationGracePeriodNs: 5_000_000_000n },
+      },
+    ]);
+    expect(protections()).toEqual({ 'shop/web': 'evictable' });
+  });
+
+  test('static and critical pods are never evicted, and neither is what the API has not named', async () => {
+    const mirror = pod({ name: 'etcd', cgroupUid: 'a'.repeat(32) }, {}, { 'kubernetes.io/config.mirror': 'a' });
+    const critical = pod({ name: 'cni' }, { priority: 2_000_000_000 });
+    const [web, unknown] = [pod(), pod()];
+    for (const one of [mirror, critical, web, unknown]) await inhabited(burstable(one));
+    pods = [mirror, critical, web];
+    open([{ match: {}, critical: false, priority: -1 }], ['', '/kubepods', '/kubepods/burstable']);
+    expect(protections()).toEqual({
+      ...{ 'shop/etcd': 'static', 'shop/cni': 'critical', 'shop/web': 'evictable' },
+      ...{ kubepods: 'kubelet', burstable: 'kubelet', [`pod${unknown.uid}`]: 'unreported' },
+    });
+  });
+
+  test('a part of a pod that another source names is not evicted without the pod', async () => {
+    const web = pod();
+    await inhabited(`${burstable(web)}/app`);
+    pods = [web];
+    open([], [`/${burstable(web)}`]);
+    expect(protections()).toEqual({ 'shop/web': 'evictable', app: 'kubelet' });
+  });
+
+  test("a pod that a container runtime has reported, too, is again the kubelet's when the API no longer has it", async () => {
+    const web = pod();
+    const { path } = await inhabited(burstable(web));
+    const runtime = { endpoint: ENDPOINT, podId: 'p', containers: ['c'], isPod: true, labels: {}, byKubelet: true };
+    reported = [{ name: 'shop/web', path, runtime }];
+    open();
+    expect(protections()).toEqual({ 'shop/web': 'kubelet' });
+    pods = [web];
+    expect(protections()).toEqual({ 'shop/web': 'evictable' });
+    expect(source?.candidates().usages[0]?.workload.runtime).toBe(runtime);
+    const before = reported;
+    reported = [];
+    expect(protections()).toEqual({ 'shop/web': 'evictable' });
+    reported = before;
+    pods = [{ ...web, workload: { ...web.workload, protection: { kind: 'critical' } } }];
+    expect(protections()).toEqual({ 'shop/web': 'critical' });
+    pods = [];
+    expect(protections()).toEqual({ 'shop/web': 'kubelet' });
+  });
+
+  test('a cgroup is found when it appears: in the next pass, and the first one at the next tick', async () => {
+    const [web, later] = [pod(), pod({ name: 'later' })];
+    pods = [web, later];
+    const opened = open();
+    await inhabited(burstable(web));
+    opened.refresh();
+    expect(protections()).toEqual({ 'shop/web': 'evictable' });
+    await inhabited(burstable(later));
+    expect(protections()).toEqual({ 'shop/web': 'evictable', 'shop/later': 'evictable' });
+  });
+
+  test('an ended pod is no candidate; one that is being deleted has what is left of its grace period', async () => {
+    const ended = pod({ name: 'ended', phase: 'Succeeded' });
+    const ending = pod({ name: 'ending', deletionSeconds: 2 }, { terminationGracePeriodSeconds: 30 });
+    for (const one of [ended, ending]) await inhabited(burstable(one));
+    pods = [ended, ending];
+    const { usages } = open().candidates();
+    expect(usages.map(({ workload }) => [workload.name, workload.terminationGracePeriodNs])).toEqual([['shop/ending', 2_000_000_000n]]);
+  });
+
+  test('a rule matches the labels as they are now', async () => {
+    const web = pod({ labels: { tier: 'low' } });
+    await inhabited(burstable(web));
+    pods = [web];
+    open([{ match: { labels: { tier: 'high' } }, critical: true }]);
+    expect(protections()).toEqual({ 'shop/web': 'evictable' });
+    pods = [{ ...web, labels: { tier: 'high' } }];
+    expect(protections()).toEqual({ 'shop/web': 'critical' });
+  });
+
+  test('a name that a user gave, or that two cgroups bear, is no pod', async () => {
+    const [fake, twice] = [pod({ name: 'fake' }), pod({ name: 'twice' })];
+    await inhabited(`users/${burstable(fake)}`);
+    chownSync(`${top.dir}/users`, 4242, 4242);
+    await inhabited(burstable(twice));
+    await inhabited(`kubelet/${burstable(twice)}`);
+    pods = [fake, twice];
+    open();
+    expect(protections()).toEqual({});
+  });
+
+  test('what holds a cgroup of a pod is the pod; before the first report it is awaited', async () => {
+    const web = pod();
+    const { path } = await inhabited(burstable(web));
+    [pods, hasReported] = [[web], false];
+    const opened = open();
+    expect(opened.holding(`${path}/container`)).toEqual({ name: 'shop/web', path });
+    expect(opened.candidates().awaitedRuntimes).toEqual(['kubernetes']);
+    hasReported = true;
+    expect(opened.candidates().awaitedRuntimes).toEqual([]);
+  });
 });

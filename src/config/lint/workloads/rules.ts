@@ -45,7 +45,7 @@ function neverMatches(rule: Rule, reach: Reach, roots: readonly string[]): Probl
     return { code, message: `can never match: its path matches ${reach.pathText}`, hint: reach.pathHint };
   }
   if (rule.match.labels !== undefined && !reach.hasLabels) {
-    const message = 'can never match: only pods of a container runtime have labels';
+    const message = 'can never match: only pods of a container runtime or a cluster have labels';
     return { code, message, hint: 'add one: workloads: [{cri: {endpoint: unix:///run/containerd/containerd.sock}}]' };
   }
   return undefined;

@@ -23,9 +23,10 @@ const ANY_PATH = globOf('**');
 
 export function reachOf(sources: readonly WorkloadSourceSpec[]): Reach {
   const selections = sources.map(cgroupSelection);
-  const of = (kind: Exclude<keyof CgroupSelection, 'managedOom'>): readonly string[] =>
+  const of = (kind: Exclude<keyof CgroupSelection, 'managedOom' | 'apiServer'>): readonly string[] =>
     selections.flatMap((selection) => selection?.[kind] ?? []);
-  const [parents, slices, units, runtimes] = [of('parents'), of('slices'), of('units'), of('endpoints')];
+  const [parents, slices, units] = [of('parents'), of('slices'), of('units')];
+  const runtimes = [...of('endpoints'), ...(selections.some((selection) => selection?.apiServer) ? ['the API server'] : [])];
   const hasContainers = [...slices, ...units].some((name) => HOLDS_CONTAINERS.some((known) => overlap(globOf(name), known)));
   const hasUnits = slices.length + units.length > 0;
   const unitNames = [...(slices.length > 0 ? UNITS : []), ...units.map(globOf)];

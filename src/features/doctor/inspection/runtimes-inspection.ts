@@ -2,6 +2,7 @@ import type { Config } from '../../../config/config.js';
 import type { FilesystemPaths } from '../../../core/signal/layout.js';
 import type { ContainerRuntime } from '../../../monitor/ports/ports.js';
 import type { Binding } from '../../../native/binding.js';
+import type { NodePods } from '../../../monitor/ports/node-pods.js';
 import type { ManagedOom } from '../../../monitor/ports/managed-oom.js';
 import { ContainerRuntimes } from '../../../node/container-runtimes.js';
 import { askEvictd } from '../../../node/control-client.js';
@@ -19,23 +20,30 @@ export interface ExaminedRuntimes {
   readonly filesystems: FilesystemPaths;
   /** systemd has answered or timed out. undefined: no source selects managed units. */
   readonly managedOom?: ManagedOom | undefined;
+  /** The API server has answered or timed out. undefined: not configured. */
+  readonly nodePods?: NodePods | undefined;
   close(): void;
 }
 
 /** Without the addon nothing can be read, so no runtime is asked. */
 export async function askRuntimes(config: Config, native: Binding | undefined): Promise<ExaminedRuntimes> {
   if (native === undefined) return { runtimes: [], filesystems: config.filesystems, close: () => undefined };
-  const { foundFilesystems } = await import('../../../node/open-reading.js');
+  const [{ foundFilesystems }, { askApiServer }] = await Promise.all([
+    import('../../../node/open-reading.js'),
+    import('../../../node/api-server.js'),
+  ]);
   const opened = new ContainerRuntimes();
   const managed = new ManagedUnitSettings();
-  const [runtimes, managedOom] = await Promise.all([opened.reported(config), managed.reported(config)]);
+  const [runtimes, managedOom, nodePods] = await Promise.all([opened.reported(config), managed.reported(config), askApiServer(config)]);
   return {
     runtimes,
     managedOom,
+    nodePods,
     filesystems: await foundFilesystems(config.filesystems, runtimes),
     close: () => {
       opened.close();
       managed.close();
+      nodePods?.close();
     },
   };
 }

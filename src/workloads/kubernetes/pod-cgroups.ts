@@ -1,0 +1,113 @@
+import { subdirectoriesIn } from '../../byte-paths.js';
+import { API_SERVER } from '../../core/kubernetes/kubernetes-part.js';
+import type { NodePod } from '../../core/kubernetes/node-pod.js';
+import { cgroupDirectory, type CgroupHierarchy } from '../../core/workload/cgroup.js';
+import { isPodsCgroup } from '../../core/workload/cri-cgroup.js';
+import type { NodePods } from '../../monitor/ports/node-pods.js';
+import type { CgroupNames } from '../cgroup/cgroup-names.js';
+import type { Reported, Reporter } from '../cri/reported-workloads.js';
+
+/** kind: /system.slice/docker-ID.scope/kubelet.slice/kubelet-kubepods.slice, also within another container. */
+const DEEPEST = 6;
+const MOST_CGROUPS = 4096;
+
+/**
+ * The pods of the API server that have a cgroup on this node: one below the cgroup of all pods that bears the pod's uid
+ * (pkg/kubelet/cm, pod_container_manager_linux.go, v1.36.2). Only names that root gave count.
+ */
+export class PodCgroups implements Reporter {
+  readonly endpoint = API_SERVER;
+  readonly #pods: NodePods;
+  readonly #hierarchy: CgroupHierarchy;
+  readonly #names: CgroupNames;
+  /** Cgroups of all pods, outermost. */
+  #roots: readonly string[] = [];
+  #joined: readonly NodePod[] = [];
+  #found: readonly Reported[] = [];
+  /** A pod that may run has no cgroup yet, so that it is searched in every pass. */
+  #isIncomplete = true;
+
+  constructor(pods: NodePods, hierarchy: CgroupHierarchy, names: CgroupNames) {
+    this.#pods = pods;
+    this.#hierarchy = hierarchy;
+    this.#names = names;
+  }
+
+  workloads(): readonly Reported[] {
+    const pods = this.#pods.pods();
+    if (pods === this.#joined && !this.#isIncomplete) return this.#found;
+    const cgroups = this.#byUid();
+    const running = pods.filter(({ phase }) => phase !== 'Succeeded' && phase !== 'Failed');
+    const found = running.flatMap((pod): Reported[] => {
+      const path = cgroups.get(pod.cgroupUid);
+      return path === undefined ? [] : [{ name: `${pod.namespace}/${pod.name}`, path, pod }];
+    });
+    this.#isIncomplete = found.length < running.length;
+    this.#joined = pods;
+    const isSame = found.length === this.#found.length && found.every(({ path, pod }, at) => isOne(this.#found[at], path, pod));
+    if (!isSame) this.#found = found;
+    return this.#found;
+  }
+
+  /** Lists much of the tree, while a pod has no cgroup. */
+  search(): void {
+    if (this.#isIncomplete) this.#roots = [...this.#podsCgroups()];
+  }
+
+  get hasReported(): boolean {
+    return this.#pods.hasReported;
+  }
+
+  problem(): ReturnType<NodePods['problem']> {
+    return this.#pods.problem();
+  }
+
+  /** Of two cgroups with one uid neither counts. */
+  #byUid(): ReadonlyMap<string, string> {
+    const found = new Map<string, string>();
+    const twice = new Set<string>();
+    const left = [...this.#roots];
+    for (let above = left.pop(); above !== undefined; above = left.pop()) {
+      for (const name of this.#children(above)) {
+        const path = `${above}/${name}`;
+        const uid = uidOf(name);
+        if (isPodsCgroup(path)) left.push(path);
+        else if (uid !== undefined && found.has(uid)) twice.add(uid);
+        else if (uid !== undefined) found.set(uid, path);
+      }
+    }
+    for (const uid of twice) found.delete(uid);
+    return found;
+  }
+
+  *#podsCgroups(): Generator<string> {
+    const left = [{ path: '', depth: 0 }];
+    for (let seen = 0, next = left.shift(); next !== undefined && seen < MOST_CGROUPS; seen += 1, next = left.shift()) {
+      if (next.depth >= DEEPEST || !this.#names.isOwnedByRoot(next.path)) continue;
+      for (const name of this.#children(next.path)) {
+        const path = `${next.path}/${name}`;
+        if (isPodsCgroup(path)) yield path;
+        else left.push({ path, depth: next.depth + 1 });
+      }
+    }
+  }
+
+  #children(path: string): readonly string[] {
+    try {
+      return subdirectoriesIn(cgroupDirectory(this.#hierarchy, path));
+    } catch {
+      return []; // removed meanwhile
+    }
+  }
+}
+
+/** 'podUID'; systemd: 'kubepods-burstable-podUID.slice' with _ for -. undefined: not the cgroup of a pod. */
+function uidOf(name: string): string | undefined {
+  const [, slice] = /-pod([^-]+)\.slice$/.exec(name) ?? [];
+  if (slice !== undefined) return slice.replaceAll('_', '-');
+  return /^pod([^.]+)$/.exec(name)?.[1];
+}
+
+function isOne(known: Reported | undefined, path: string, pod: NodePod | undefined): boolean {
+  return known?.path === path && known.pod === pod;
+}
