@@ -28,7 +28,8 @@ const apart = {
     bundling.onResolve({ filter: /^\.\/(client|live|agent)\.js$/ }, ({ path, resolveDir, kind }) => {
       const module = join(resolveDir, path).replace(/\.js$/, '.ts');
       const [file] = Object.entries(APART).find(([, entry]) => module.endsWith(`/${entry}`)) ?? [];
-      return kind === 'dynamic-import' && file !== undefined ? { path: `./${file}`, external: true } : undefined;
+      const isLater = kind === 'dynamic-import' || kind === 'require-call'; // of a deferred namespace, see below
+      return isLater && file !== undefined ? { path: `./${file}`, external: true } : undefined;
     });
   },
 };

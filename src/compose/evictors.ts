@@ -4,10 +4,12 @@ import { openCgroupEvictor, type VictimHierarchies } from '../evict/cgroup/cgrou
 import { openProcessEvictor } from '../evict/cgroup/process-kill.js';
 import type { Removals } from '../evict/cri/container-removals.js';
 import { openPodEvictor } from '../evict/cri/pod-evictor.js';
+import * as deferred from '../evict/kubernetes/api-pod-evictor.js';
 import { openUnitEvictor } from '../evict/systemd/unit-evictor.js';
 import * as windows from '../evict/windows/windows-evictor.js';
 import { selectHost } from '../host/select.js';
 import type { ContainerRuntime, Evictor, UnitManager } from '../monitor/ports/ports.js';
+import type { PodEvictions } from '../monitor/ports/node-pods.js';
 import type { StandingOrder } from '../monitor/ports/standing-order.js';
 import type { Releases } from '../monitor/unit-releases.js';
 import type { Reporter } from '../monitor/reporter.js';
@@ -23,6 +25,7 @@ export interface EvictorParts {
   readonly sureStop: SureStop;
   readonly runtimeOf: (endpoint: string) => ContainerRuntime | undefined;
   readonly removals: Removals;
+  readonly podEvictions: PodEvictions | undefined;
   readonly reporter: Pick<Reporter, 'notStopped'>;
   readonly releases: Pick<Releases, 'notStopped'>;
   /** The rules in force. */
@@ -32,12 +35,13 @@ export interface EvictorParts {
 }
 
 /** Ends workloads. `atShutdown`: does not remove containers, because they may be started after the shutdown. */
-export function openEvictors({ hierarchies, units, sureStop, runtimeOf, removals, reporter, releases, rules, countsCache }: EvictorParts): {
+export function openEvictors(parts: EvictorParts): {
   readonly evictor: Evictor;
   readonly atShutdown: Evictor;
   /** undefined: nothing can carry out a standing order here. Throws Node's errors. */
   readonly openOrder: ((file: string, onCarriedOut: (atNs: bigint) => void) => StandingOrder) | undefined;
 } {
+  const { hierarchies, units, sureStop, runtimeOf, removals, podEvictions, reporter, releases, rules, countsCache } = parts;
   if (selectHost().os === 'windows') {
     const evictor = windows.openWindowsEvictor(asWindows(native), criticalPrograms(rules));
     return { evictor, atShutdown: evictor, openOrder: undefined };
@@ -49,8 +53,9 @@ export function openEvictors({ hierarchies, units, sureStop, runtimeOf, removals
     reporter.notStopped(hold, errors);
     releases.notStopped(hold);
   });
+  const ofPods = openPodEvictor(ofUnits, runtimeOf, removals);
   return {
-    evictor: openProcessEvictor(native, memory, openPodEvictor(ofUnits, runtimeOf, removals)),
+    evictor: openProcessEvictor(native, memory, podEvictions ? deferred.openApiPodEvictor(ofPods, podEvictions) : ofPods),
     atShutdown: openPodEvictor(ofUnits, runtimeOf, undefined),
     openOrder:
       memory &&

@@ -27,6 +27,11 @@ export const KUBERNETES_METRICS: readonly Metric[] = [
     'Time since the API server has confirmed the pods.',
     known(({ podsAgeNs }) => [[podsAgeNs === undefined ? undefined : Number(podsAgeNs) / NS_PER_SECOND]]),
   ),
+  gauge(
+    'evictd_kubernetes_owed_pods',
+    'Evicted pods that are not deleted at the API server yet: until then the kubelet may start them again.',
+    known(({ owed }) => [[owed]]),
+  ),
   readCounter(
     'evictd_kubernetes_pod_lists_total',
     'How often evictd has listed all pods of this node, because no watch could go on.',

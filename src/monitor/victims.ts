@@ -235,7 +235,7 @@ export class Victims<D extends Ending = Decision> {
       ...(sample?.later && { later: sample.later }),
       removed: hasEnded || (sample?.removed ?? false),
       vanished: vanished ? !hasEnded : isUntouched(victim) && sample?.processes === 0,
-      error: hasEnded ? undefined : error,
+      error: hasEnded ? undefined : (sample?.refused ?? error),
       ...(passing && { passing: true }),
       signalledAtNs: lastSignalNs(victim.signals),
       systemd: kill?.systemd?.(),

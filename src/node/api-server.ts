@@ -16,7 +16,7 @@ const ANSWER_MS = 5_000;
 export function openApiServer(
   { kubernetes: config, runtimeDirectory }: Pick<Config, 'kubernetes' | 'runtimeDirectory'>,
   instance: string,
-  parts: Pick<Parts, 'env' | 'dryRun' | 'log'>,
+  parts: Pick<Parts, 'env' | 'dryRun' | 'log' | 'acting'>,
 ): ApiServer | undefined {
   if (config === undefined) return undefined;
   const podsFile = join(runtimeDirectory, `${instance}.pods.json`);

@@ -123,7 +123,7 @@ function leavesSafeMode({ safeMode, inForce }: Locked, { status }: Published): b
 }
 
 /** What ends workloads, what runs before and after that, and what clears up after them. */
-function openEnders(locked: Locked, published: Published, { units, runtimes }: Observed) {
+function openEnders(locked: Locked, published: Published, { units, runtimes, podEvictions }: Observed) {
   const { node, hierarchies, inForce } = locked;
   const { journal, reporter } = published;
   const runtimeOf = (endpoint: string): ContainerRuntime | undefined => runtimes.get(endpoint);
@@ -143,6 +143,7 @@ function openEnders(locked: Locked, published: Published, { units, runtimes }: O
     sureStop: sureStopOf(units, inForce.isProtected),
     runtimeOf,
     removals,
+    podEvictions,
     reporter,
     releases,
   });

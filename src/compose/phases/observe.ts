@@ -2,6 +2,7 @@ import type { LoadedConfig } from '../../config/config.js';
 import { normalCgroupPath } from '../../core/workload/cgroup.js';
 import { selectHost } from '../../host/select.js';
 import type { StepListener, UnitManager, WorkloadSource } from '../../monitor/ports/ports.js';
+import type { PodEvictions } from '../../monitor/ports/node-pods.js';
 import { ContainerNames } from '../../workloads/cri/container-names.js';
 import { withUnitStops } from '../../workloads/systemd/unit-stops.js';
 import { ReplaceableSource, type CandidateDecorator } from '../candidates.js';
@@ -26,14 +27,15 @@ export interface Observed {
   readonly kernelKills: KernelKills;
   readonly containerNames: ContainerNames;
   readonly managedUnits: ManagedUnitSettings;
+  /** undefined: none by way of an API server. */
+  readonly podEvictions: PodEvictions | undefined;
   readonly listeners: readonly StepListener[];
   readonly reload: readonly Configure[];
 }
 
-export function observe(
-  { options: { dryRun, env }, node, inForce, instance, log, closers }: Locked,
-  { journal, recorder, status }: Published,
-): Observed {
+export function observe({ options, node, inForce, instance, log, closers }: Locked, published: Published): Observed {
+  const { journal, recorder, saved, status } = published;
+  const { dryRun, env } = options;
   const units = closers.add(selectHost().openUnitManager());
   const runtimes = closers.add(new ContainerRuntimes());
   const managedUnits = closers.add(new ManagedUnitSettings());
@@ -43,7 +45,8 @@ export function observe(
     const managers = { units, runtimes: runtimes.of(config), nodePods: kubernetes, containerNames, managedOom: managedUnits.of(config) };
     return openSources({ ...loaded, config }, node, true, managers);
   };
-  const kubernetes = openApiServer(inForce.started, instance, { env, dryRun, log });
+  const acting = { restored: saved.restored, section: saved.keeper.section('kubernetes'), metrics: status };
+  const kubernetes = openApiServer(inForce.started, instance, { env, dryRun, log, ...(!dryRun && { acting }) });
   if (kubernetes) status.kubernetes = closers.add(kubernetes).status;
   const configured = closers.add(new ReplaceableSource(open(inForce.loaded)));
   const disks = openDisks(inForce, { node, workloads: configured, runtimes, log, journal });
@@ -64,7 +67,8 @@ export function observe(
     kernelKills,
     containerNames,
     managedUnits,
-    listeners: [kernelKills, disks.filesystems, disks.watch, disks.space],
+    podEvictions: kubernetes?.reports,
+    listeners: [kernelKills, disks.filesystems, disks.watch, disks.space, ...(kubernetes?.reports ? [kubernetes.reports] : [])],
     reload: [
       (next) => {
         const before = configured.replace(open(next));

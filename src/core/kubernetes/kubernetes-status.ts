@@ -8,6 +8,8 @@ export interface KubernetesStatus {
   /** Why not, or which pod cannot be read; undefined: nothing is wrong. */
   readonly problem: string | undefined;
   readonly pods: number;
+  /** Evicted pods that it is still to be told of. */
+  readonly owed: number;
   /** Since the API server has confirmed them; undefined: never. */
   readonly podsAgeNs: bigint | undefined;
   /** How often all pods were listed. */

@@ -8,6 +8,7 @@ import type { NodePods } from '../../monitor/ports/node-pods.js';
 import type { SourceProblem } from '../../monitor/ports/ports.js';
 import { BootFile } from '../../storage/boot-file.js';
 import { ApiClient } from './client/api-client.js';
+import { ClusterReports, type ClusterReportsParts } from './cluster-reports.js';
 import { inClusterAccess } from './client/in-cluster.js';
 import { kubeconfigAccess } from './client/kubeconfig.js';
 import { PodStore } from './pod-store.js';
@@ -24,6 +25,8 @@ export interface AgentParts {
   /** CLOCK_BOOTTIME. */
   readonly bootNs: () => bigint;
   readonly log: Pick<Log, 'info' | 'warn'>;
+  /** Left out: a dry run, or a command; nothing is told. */
+  readonly acting?: ClusterReportsParts;
 }
 
 /** The content of the file of last known pods. */
@@ -46,6 +49,7 @@ const HINTS: Readonly<Record<string, string>> = {
 /** What evictd knows and does by means of the API server. It is a bundle of its own, loaded where it is configured. */
 export class Agent implements NodePods {
   readonly #parts: AgentParts;
+  readonly reports: ClusterReports | undefined;
   readonly #store = new PodStore();
   readonly #client: ApiClient;
   readonly #watch: PodWatch;
@@ -91,6 +95,7 @@ export class Agent implements NodePods {
         answered();
       },
     };
+    this.reports = parts.acting && new ClusterReports(this.#client.ask.bind(this.#client), parts, parts.acting);
     this.#watch = new PodWatch(this.#client, nodeName, seen, mostWaitMs);
   }
 
@@ -132,6 +137,7 @@ export class Agent implements NodePods {
       answers: this.#failure === undefined && this.#requests.size > 0,
       problem: this.problem()?.message,
       pods: this.#store.pods.length,
+      owed: this.reports?.owed ?? 0,
       podsAgeNs: this.ageNs(),
       lists: this.#watch.lists,
       requests: [...this.#requests].map(([key, count]) => [count, ...(key.split(' ') as [string, string])]),
@@ -139,6 +145,7 @@ export class Agent implements NodePods {
   }
 
   close(): void {
+    this.reports?.close();
     this.#watch.close();
     this.#client.close();
     if (this.#timer !== undefined) this.#save();

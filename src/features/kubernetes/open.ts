@@ -3,30 +3,36 @@ import type { KubernetesStatus } from '../../core/kubernetes/kubernetes-status.j
 import type { NodePod } from '../../core/kubernetes/node-pod.js';
 import type { NodePods } from '../../monitor/ports/node-pods.js';
 import type { SourceProblem } from '../../monitor/ports/ports.js';
+import * as deferred from './agent.js';
 import type { Agent, AgentParts } from './agent.js';
+import type { ClusterReports } from './cluster-reports.js';
 
 const NO_PODS: readonly NodePod[] = [];
 
-/** The part that is loaded with the program; the rest is a bundle of its own. */
+/**
+ * The part that is loaded with the program; the rest is a bundle of its own. It is loaded at once, because what the API server is
+ * owed must be saved in the step of the eviction.
+ */
 export class Kubernetes implements NodePods {
   readonly #nodeName: string;
-  readonly #loading: Promise<void>;
-  #agent: Agent | undefined;
+  /** undefined: it cannot be loaded. */
+  readonly #agent: Agent | undefined;
   #failure: string | undefined;
-  #closed = false;
 
   constructor(parts: Omit<AgentParts, 'nodeName'>) {
     // As the kubelet names a node (nodeutil.GetHostname).
     const nodeName = [parts.config.nodeName, parts.env.NODE_NAME].find((name) => name) ?? hostname().trim().toLowerCase();
     this.#nodeName = nodeName;
-    this.#loading = import('./agent.js').then(
-      ({ Agent }) => {
-        if (!this.#closed) this.#agent = new Agent({ ...parts, nodeName });
-      },
-      (error: unknown) => {
-        this.#failure = `the client of the API server cannot be loaded: ${String(error)}`;
-      },
-    );
+    try {
+      this.#agent = new deferred.Agent({ ...parts, nodeName });
+    } catch (error) {
+      this.#failure = `the client of the API server cannot be loaded: ${String(error)}`;
+    }
+  }
+
+  /** undefined: nothing is told. */
+  get reports(): ClusterReports | undefined {
+    return this.#agent?.reports;
   }
 
   pods(): readonly NodePod[] {
@@ -47,18 +53,16 @@ export class Kubernetes implements NodePods {
 
   /** Resolves when the API server has listed the pods, or has not: see `problem`. Never rejects. */
   async reported(): Promise<void> {
-    await this.#loading;
     await this.#agent?.reported;
   }
 
   readonly status = (): KubernetesStatus =>
     this.#agent?.status() ?? {
       ...{ nodeName: this.#nodeName, server: undefined, answers: false, problem: this.#failure },
-      ...{ pods: 0, podsAgeNs: undefined, lists: 0, requests: [] },
+      ...{ pods: 0, owed: 0, podsAgeNs: undefined, lists: 0, requests: [] },
     };
 
   close(): void {
-    this.#closed = true;
     this.#agent?.close();
   }
 }

@@ -1,4 +1,5 @@
 import type { NodePod } from '../../core/kubernetes/node-pod.js';
+import type { Workload } from '../../core/workload/workload.js';
 import type { SourceProblem } from './source-problem.js';
 
 /** The pods of this node, as the API server of the cluster has reported them. Nothing here waits or throws. */
@@ -11,4 +12,22 @@ export interface NodePods {
   ageNs(): bigint | undefined;
   /** Why they may be out of date, or incomplete. */
   problem(): SourceProblem | undefined;
+}
+
+/**
+ * `awaited`: no answer yet. `accepted`: the kubelet ends the pod, or it is gone. `unanswered`: evictd sends the signals itself.
+ * `refused`: the pod may not be evicted now, as a sentence.
+ */
+export type PodEvictionAnswer = 'awaited' | 'accepted' | 'unanswered' | { readonly refused: string };
+
+/** Evictions of pods by way of the API server. Nothing here waits or throws. */
+export interface PodEvictions {
+  /**
+   * Asks for the eviction of a pod with a grace period.
+   *
+   * @param isResumed  an evictd before may have asked already
+   */
+  request(workload: Workload, graceNs: bigint, isResumed: boolean): () => PodEvictionAnswer;
+  /** evictd has sent the signal itself: the API server is told, so that the kubelet does not start the pod again. */
+  signalled(workload: Workload): void;
 }

@@ -180,6 +180,8 @@ export interface VictimSample {
   /** As in VictimReading. */
   readonly stopping?: true;
   readonly queued?: true;
+  /** Why it may not be evicted now: it has got no signal. Left out: it may. */
+  readonly refused?: string;
 }
 
 export interface Evictor {

@@ -1,0 +1,131 @@
+import type { ApiCall } from './pod-call.js';
+
+/** What an event is about: a pod, or the node itself. */
+export interface Regarding {
+  readonly kind: 'Pod' | 'Node';
+  /** Left out: a node. */
+  readonly namespace?: string;
+  readonly name: string;
+  /** Left out: not known. */
+  readonly uid?: string;
+}
+
+export interface ClusterEvent {
+  readonly regarding: Regarding;
+  readonly type: 'Normal' | 'Warning';
+  /** 'Evicted'. */
+  readonly reason: string;
+  /** 'Evict'. */
+  readonly action: string;
+  readonly note: string;
+}
+
+/** An event that was created, and how often it was seen since. */
+interface Series {
+  readonly namespace: string;
+  readonly name: string;
+  readonly count: number;
+  readonly lastMs: number;
+  readonly sentMs: number;
+}
+
+/** By what it is about and its reason. */
+export type EventSeries = ReadonlyMap<string, Series>;
+
+/** The same thing within this time is one series (client-go: tools/events, finishTime). */
+const SERIES_MS = 360_000;
+/** A series is updated no more often than that. */
+const UPDATED_MS = 60_000;
+/** Of other events, at once and a minute: a node that evicts more than this has told enough. */
+const BURST = 20;
+const PER_MS = 10 / 60_000;
+
+export interface EventState {
+  readonly series: EventSeries;
+  readonly tokens: number;
+  readonly atMs: number;
+  readonly created: number;
+  /** Left out because of the limit. */
+  readonly dropped: number;
+}
+
+export const NO_EVENTS: EventState = { series: new Map(), tokens: BURST, atMs: 0, created: 0, dropped: 0 };
+
+export interface EventSource {
+  /** The node. */
+  readonly instance: string;
+  /** Hexadecimal. Another one for each run of evictd, so that the names of its events are unique. */
+  readonly run: string;
+}
+
+/** `text`: in RFC 3339 with six digits (v1.MicroTime). */
+export interface EventTime {
+  readonly ms: number;
+  readonly text: string;
+}
+
+/** What the event leads to. `call` undefined: counted in a series that was updated a moment ago, or left out. */
+export function nextEvent(
+  before: EventState,
+  event: ClusterEvent,
+  source: EventSource,
+  now: EventTime,
+): { readonly state: EventState; readonly call: ApiCall | undefined } {
+  const { regarding, reason } = event;
+  const key = [regarding.kind, regarding.uid ?? regarding.name, reason].join('/');
+  const known = before.series.get(key);
+  const live = new Map([...before.series].filter(([, { lastMs }]) => now.ms - lastMs < SERIES_MS));
+  if (known !== undefined && live.has(key)) {
+    const isDue = now.ms - known.sentMs >= UPDATED_MS;
+    const next = { ...known, count: known.count + 1, lastMs: now.ms, sentMs: isDue ? now.ms : known.sentMs };
+    return { state: { ...before, series: live.set(key, next) }, call: isDue ? seriesCall(next, now) : undefined };
+  }
+  const tokens = Math.min(BURST, before.tokens + (now.ms - before.atMs) * PER_MS);
+  if (tokens < 1) return { state: { ...before, series: live, tokens, atMs: now.ms, dropped: before.dropped + 1 }, call: undefined };
+  const name = `${regarding.name.slice(0, 200).replace(/[^a-z0-9]+$/, '')}.${source.run}${before.created.toString(16).padStart(4, '0')}`;
+  const series = live.set(key, { namespace: namespaceOf(regarding), name, count: 1, lastMs: now.ms, sentMs: now.ms });
+  const created = before.created + 1;
+  return { state: { ...before, series, tokens: tokens - 1, atMs: now.ms, created }, call: createCall(event, name, source, now) };
+}
+
+/** Of a node: the namespace that the API server requires. */
+function namespaceOf({ namespace = 'default' }: Regarding): string {
+  return namespace;
+}
+
+/** As the API server validates them (pkg/apis/core/validation/events.go). */
+const LONGEST_NOTE = 1_024;
+const LONGEST_INSTANCE = 128;
+
+function createCall(event: ClusterEvent, name: string, { instance }: EventSource, { text }: EventTime): ApiCall {
+  const { regarding, note, ...rest } = event;
+  const namespace = namespaceOf(regarding);
+  return {
+    method: 'POST',
+    path: eventsPath(namespace),
+    body: {
+      apiVersion: 'events.k8s.io/v1',
+      kind: 'Event',
+      metadata: { name, namespace },
+      eventTime: text,
+      reportingController: 'evictd.dev/evictd',
+      reportingInstance: instance.slice(0, LONGEST_INSTANCE),
+      regarding: { apiVersion: 'v1', ...regarding },
+      note: note.slice(0, LONGEST_NOTE),
+      ...rest,
+    },
+  };
+}
+
+function seriesCall({ namespace, name, count }: Series, { text }: EventTime): ApiCall {
+  return {
+    method: 'PATCH',
+    path: `${eventsPath(namespace)}/${encodeURIComponent(name)}`,
+    contentType: 'application/merge-patch+json',
+    body: { series: { count, lastObservedTime: text } },
+  };
+}
+
+function eventsPath(namespace: string): string {
+  return `/apis/events.k8s.io/v1/namespaces/${encodeURIComponent(namespace)}/events`;
+}

@@ -1,0 +1,75 @@
+/** What an API server has answered. */
+export interface ApiAnswer {
+  readonly status: number;
+  /** Left out: it has not said. */
+  readonly retryAfterSeconds?: number | undefined;
+  /** As parsed; undefined: none. */
+  readonly body: unknown;
+}
+
+/** What the Eviction API has said, or a DELETE in its place. */
+export type ApiEviction =
+  /** The kubelet ends the pod. */
+  | { readonly kind: 'accepted' }
+  /** The pod is gone, or another one has its name. */
+  | { readonly kind: 'gone' }
+  /** A disruption budget does not permit it now. */
+  | { readonly kind: 'budget'; readonly why: string }
+  /** It cannot succeed: the pod has several budgets, or a permission is missing. */
+  | { readonly kind: 'refused'; readonly why: string }
+  /** The API server is overloaded or fails. */
+  | { readonly kind: 'unanswered'; readonly why: string };
+
+/**
+ * What an answer means for an eviction (pkg/registry/core/pod/storage/eviction.go, v1.36.2). The budget is checked before the
+ * uid, so a refusal may be about another pod of this name. Several budgets: 500.
+ */
+export function evictionAnswer(answer: ApiAnswer): ApiEviction {
+  const { status } = answer;
+  const why = answerText(answer);
+  if (status >= 200 && status < 300) return { kind: 'accepted' };
+  if (status === 404 || status === 409) return { kind: 'gone' };
+  if (status === 429 && isOfBudget(answer)) return { kind: 'budget', why };
+  if (status === 429 || status >= 501) return { kind: 'unanswered', why };
+  return { kind: 'refused', why };
+}
+
+/** What an answer means for a call that is owed. */
+export type OwedAnswer =
+  /** Done, or there is nothing left to do. */
+  | 'done'
+  /** The pod is gone, or another one has its name: nothing more is owed. */
+  | 'gone'
+  /** Only this call fails; it is made again later. */
+  | 'failed'
+  /** No call would succeed now. */
+  | 'away';
+
+/** A wrong uid: 409 for a DELETE, 422 for a patch of the status. A patch that fails for good must not keep the DELETE waiting. */
+export function owedAnswer(call: 'mark' | 'delete', { status }: Pick<ApiAnswer, 'status'>): OwedAnswer {
+  if (status >= 200 && status < 300) return 'done';
+  if (status === 404 || (status === 409 && call === 'delete')) return 'gone';
+  if (status === 429 || status === 503 || status === 504) return 'away';
+  return call === 'mark' && status !== 409 ? 'done' : 'failed';
+}
+
+/** 'answers 429: Cannot evict pod as it would violate the pod's disruption budget.' */
+export function answerText({ status, body }: Pick<ApiAnswer, 'status' | 'body'>): string {
+  const said = messageOf(body);
+  return `answers ${String(status)}${said === undefined ? '' : `: ${said}`}`;
+}
+
+function messageOf(body: unknown): string | undefined {
+  const { message } = recordOf(body);
+  return typeof message === 'string' && message !== '' ? message : undefined;
+}
+
+/** An overloaded server answers 429, too, without such a cause. */
+function isOfBudget({ body }: Pick<ApiAnswer, 'body'>): boolean {
+  const { causes } = recordOf(recordOf(body).details);
+  return Array.isArray(causes) && causes.some((cause) => recordOf(cause).reason === 'DisruptionBudget');
+}
+
+function recordOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+}

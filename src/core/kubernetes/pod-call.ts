@@ -1,0 +1,68 @@
+import type { OwedPod, PodName } from './owed-call.js';
+
+/** A request to an API server. */
+export interface ApiCall {
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  readonly path: string;
+  readonly contentType?: string;
+  readonly body?: unknown;
+}
+
+const CONDITION = 'DisruptionTarget';
+/** As the kubelet's for its own evictions (pkg/kubelet/eviction, v1.36.2). */
+const REASON = 'TerminationByKubelet';
+
+/** The call that a pod is owed next. @param now  in RFC 3339 */
+export function owedCall(pod: OwedPod, now: string): ApiCall {
+  return pod.next === 'mark' ? markCall(pod, now) : deleteCall(pod, pod.graceSeconds);
+}
+
+/** The pod as the API server has it. */
+export function lookCall(pod: PodName): ApiCall {
+  return { method: 'GET', path: podPath(pod) };
+}
+
+/** The list of conditions is merged by type, so that the others stay. */
+function markCall(pod: OwedPod, now: string): ApiCall {
+  const condition = { type: CONDITION, status: 'True', reason: REASON, message: pod.message, lastTransitionTime: now };
+  return {
+    method: 'PATCH',
+    path: `${podPath(pod)}/status`,
+    contentType: 'application/strategic-merge-patch+json',
+    body: { metadata: { uid: pod.uid }, status: { conditions: [condition] } },
+  };
+}
+
+export function deleteCall(pod: PodName, graceSeconds: number): ApiCall {
+  return { method: 'DELETE', path: podPath(pod), body: { apiVersion: 'v1', kind: 'DeleteOptions', ...optionsOf(pod, graceSeconds) } };
+}
+
+/** Asks the disruption budgets, and deletes the pod if they permit it (policy/v1). */
+export function evictCall(pod: PodName, graceSeconds: number): ApiCall {
+  const { namespace, name } = pod;
+  return {
+    method: 'POST',
+    path: `${podPath(pod)}/eviction`,
+    body: { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { namespace, name }, deleteOptions: optionsOf(pod, graceSeconds) },
+  };
+}
+
+/** The answer to `lookCall`. undefined: it is no pod. */
+export function podNow(body: unknown): { uid: string; graceSeconds: number | undefined; isMarked: boolean } | undefined {
+  const { metadata, status } = (body ?? {}) as {
+    readonly metadata?: { readonly uid?: string; readonly deletionTimestamp?: string; readonly deletionGracePeriodSeconds?: number };
+    readonly status?: { readonly conditions?: readonly { readonly type?: string; readonly status?: string }[] };
+  };
+  if (typeof metadata?.uid !== 'string') return undefined;
+  const { uid, deletionTimestamp, deletionGracePeriodSeconds: seconds } = metadata;
+  const isMarked = (status?.conditions ?? []).some((one) => one.type === CONDITION && one.status === 'True');
+  return { uid, graceSeconds: deletionTimestamp === undefined ? undefined : (seconds ?? 0), isMarked };
+}
+
+function optionsOf({ uid }: PodName, gracePeriodSeconds: number): object {
+  return { gracePeriodSeconds, preconditions: { uid } };
+}
+
+function podPath({ namespace, name }: PodName): string {
+  return `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(name)}`;
+}

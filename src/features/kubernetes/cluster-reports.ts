@@ -1,0 +1,65 @@
+import type { KubernetesConfig } from '../../core/kubernetes/kubernetes-config.js';
+import type { Log } from '../../log/log.js';
+import type { Metrics } from '../../monitor/ports/metrics.js';
+import type { PodEvictionAnswer, PodEvictions } from '../../monitor/ports/node-pods.js';
+import type { StepListener, StepReport } from '../../monitor/ports/ports.js';
+import { NodeReport } from './node-report.js';
+import { OwedQueue, type Ask, type SavedOwed } from './owed-queue.js';
+import { PodEvents } from './pod-events.js';
+import { ApiPodEvictions, type RestoredEvictions } from './pod-evictions.js';
+
+/** What only an evictd that acts has. */
+export interface ClusterReportsParts {
+  readonly restored: RestoredEvictions;
+  /** Of the saved state: what the API server is owed. */
+  readonly section: SavedOwed;
+  readonly metrics: Pick<Metrics, 'budgetViolated'>;
+}
+
+/** What evictd tells the API server: evicted pods, the state of the node, events. */
+export class ClusterReports implements StepListener, PodEvictions {
+  readonly #queue: OwedQueue;
+  readonly #evictions: ApiPodEvictions;
+  readonly #node: NodeReport;
+  readonly #events: PodEvents;
+
+  constructor(
+    ask: Ask,
+    { nodeName, config, log }: { nodeName: string; config: KubernetesConfig; log: Pick<Log, 'info' | 'warn'> },
+    { restored, section, metrics }: ClusterReportsParts,
+  ) {
+    const inFlight = new Set(restored.state.evictions.map(({ decision }) => decision.serial));
+    this.#queue = new OwedQueue({ ask, section, log }, inFlight);
+    this.#node = new NodeReport({ ask, ...config, nodeName, log });
+    this.#events = new PodEvents({ ask, nodeName });
+    const tainted = this.#node.tainted.bind(this.#node);
+    this.#evictions = new ApiPodEvictions({ ask, queue: this.#queue, budgets: config.budgets, tainted, metrics }, restored);
+  }
+
+  /** How many pods the API server is still to be told of. */
+  get owed(): number {
+    return this.#queue.size;
+  }
+
+  request(...asked: Parameters<PodEvictions['request']>): () => PodEvictionAnswer {
+    return this.#evictions.request(...asked);
+  }
+
+  signalled(...of: Parameters<PodEvictions['signalled']>): void {
+    this.#evictions.signalled(...of);
+  }
+
+  stepped(report: StepReport): void {
+    this.#node.stepped(report);
+    this.#evictions.stepped(report);
+    this.#events.stepped(report);
+  }
+
+  skipped(nowNs: bigint): boolean {
+    return this.#node.skipped(nowNs);
+  }
+
+  close(): void {
+    for (const part of [this.#node, this.#evictions, this.#events]) part.close();
+  }
+}

@@ -1,0 +1,93 @@
+import type { Effect } from '../../core/decide/effect.js';
+import { NO_EVENTS, nextEvent, type ClusterEvent, type EventSource, type EventState } from '../../core/kubernetes/event-series.js';
+import type { ApiCall } from '../../core/kubernetes/pod-call.js';
+import { decisionMessage, outcomeMessage } from '../../core/message/message.js';
+import type { Workload } from '../../core/workload/workload.js';
+import type { StepListener } from '../../monitor/ports/ports.js';
+import { randomPauseMs, type Ask } from './owed-queue.js';
+import { podOf } from './pod-evictions.js';
+
+export interface PodEventsParts {
+  readonly ask: Ask;
+  readonly nodeName: string;
+  /** Where tests wait less. */
+  readonly pauseMs?: (failures: number) => number;
+}
+
+const WITHIN_MS = 10_000;
+/** The oldest are left out. */
+const QUEUED_AT_MOST = 64;
+
+/** Says in the namespace of each evicted pod why it was evicted. Events are lost where evictd ends before they are sent. */
+export class PodEvents implements StepListener {
+  readonly #parts: PodEventsParts;
+  readonly #source: EventSource;
+  #state: EventState = NO_EVENTS;
+  readonly #queue: ApiCall[] = [];
+  #isSending = false;
+  #isClosed = false;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(parts: PodEventsParts) {
+    this.#parts = parts;
+    this.#source = { instance: parts.nodeName, run: Date.now().toString(16) };
+  }
+
+  stepped({ effects }: Pick<Parameters<StepListener['stepped']>[0], 'effects'>): void {
+    for (const effect of effects) {
+      const event = eventOf(effect, this.#parts.nodeName);
+      if (event !== undefined) this.#add(event);
+    }
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#queue.length = 0;
+    clearTimeout(this.#timer);
+  }
+
+  #add(event: ClusterEvent): void {
+    const now = new Date();
+    const time = { ms: now.getTime(), text: now.toISOString().replace('Z', '000Z') };
+    const { state, call } = nextEvent(this.#state, event, this.#source, time);
+    this.#state = state;
+    if (call === undefined) return;
+    this.#queue.push(call);
+    if (this.#queue.length > QUEUED_AT_MOST) this.#queue.splice(this.#isSending ? 1 : 0, 1);
+    if (!this.#isSending) void this.#send(1);
+  }
+
+  /** An answer of any kind ends an event: the same request would be refused again. */
+  async #send(attempt: number): Promise<void> {
+    const { ask, pauseMs = randomPauseMs } = this.#parts;
+    const [call] = this.#queue;
+    this.#isSending = call !== undefined;
+    if (call === undefined) return;
+    const answer = await ask({ ...call, withinMs: WITHIN_MS }).catch(() => undefined);
+    if (answer !== undefined && answer.status !== 429 && answer.status < 500) {
+      this.#queue.shift();
+      void this.#send(1);
+      return;
+    }
+    if (!this.#isClosed) this.#timer = setTimeout(() => void this.#send(attempt + 1), pauseMs(attempt)).unref();
+  }
+}
+
+/** undefined: none for this effect. */
+function eventOf(effect: Effect, nodeName: string): ClusterEvent | undefined {
+  if (effect.kind === 'attempt') {
+    const note = `Attempting to reclaim ${effect.resource}`; // as the kubelet's
+    return { regarding: { kind: 'Node', name: nodeName }, type: 'Warning', reason: 'EvictionThresholdMet', action: 'Reclaim', note };
+  }
+  if (effect.kind === 'evict') {
+    const pod = podOf(effect.decision);
+    return pod && { ...ofPod(pod), reason: 'Evicted', action: 'Evict', note: decisionMessage(effect.decision) };
+  }
+  if (effect.kind !== 'outcome' || effect.outcome.result !== 'failed') return undefined;
+  const pod = podOf(effect.outcome.decision);
+  return pod && { ...ofPod(pod), reason: 'EvictionFailed', action: 'Evict', note: outcomeMessage(effect.outcome) };
+}
+
+function ofPod({ uid, namespace, name }: NonNullable<Workload['kubernetes']>): Pick<ClusterEvent, 'regarding' | 'type'> {
+  return { regarding: { kind: 'Pod', namespace, name, uid }, type: 'Warning' };
+}

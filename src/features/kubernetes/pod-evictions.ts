@@ -1,0 +1,162 @@
+import { evictionAnswer, type ApiEviction } from '../../core/kubernetes/eviction-answer.js';
+import { HARD_GRACE_SECONDS, isAskedOfApi } from '../../core/kubernetes/owed-call.js';
+import { evictCall, lookCall, podNow } from '../../core/kubernetes/pod-call.js';
+import { budgetsPath, violatedBudgets } from '../../core/kubernetes/violated-budgets.js';
+import type { Decision, EvictionInFlight, Outcome } from '../../core/decide/eviction.js';
+import { decisionMessage } from '../../core/message/message.js';
+import type { Workload } from '../../core/workload/workload.js';
+import type { Metrics } from '../../monitor/ports/metrics.js';
+import type { PodEvictionAnswer, PodEvictions } from '../../monitor/ports/node-pods.js';
+import type { StepListener } from '../../monitor/ports/ports.js';
+import type { SentSignals } from '../../monitor/ports/sent-signals.js';
+import type { Ask, OwedQueue } from './owed-queue.js';
+
+export interface ApiPodEvictionsParts {
+  readonly ask: Ask;
+  readonly queue: OwedQueue;
+  readonly budgets: 'respect' | 'ignore';
+  /** Resolves when the node has its taint, or soon. */
+  readonly tainted: () => Promise<void>;
+  readonly metrics: Pick<Metrics, 'budgetViolated'>;
+}
+
+/** The evictions in flight of the evictd before. */
+export interface RestoredEvictions {
+  readonly state: { readonly evictions: readonly EvictionInFlight[] };
+  readonly signals: ReadonlyMap<number, SentSignals>;
+  /** By serial: why one is not continued. */
+  readonly abandoned: ReadonlyMap<number, string>;
+}
+
+const WITHIN_MS = 10_000;
+const NO_ANSWER = { status: 0, body: undefined };
+const NS_PER_SECOND = 1_000_000_000n;
+
+/** What the API server is asked and told about the pods that are evicted. */
+export class ApiPodEvictions implements PodEvictions, StepListener {
+  readonly #parts: ApiPodEvictionsParts;
+  /** By uid: in flight. */
+  readonly #decisions = new Map<string, Decision>();
+
+  /** Owes what an evictd before did not live to owe. */
+  constructor(parts: ApiPodEvictionsParts, restored: RestoredEvictions) {
+    this.#parts = parts;
+    for (const eviction of restored.state.evictions) {
+      const { serial } = eviction.decision;
+      const isKilled = restored.signals.get(serial)?.sent === 'killNs';
+      if (isKilled || !restored.abandoned.has(serial)) this.#resume(eviction);
+    }
+  }
+
+  request(workload: Workload, graceNs: bigint, isResumed: boolean): () => PodEvictionAnswer {
+    const { queue, budgets } = this.#parts;
+    const { kubernetes: pod } = workload;
+    if (pod === undefined) return () => 'unanswered';
+    if (budgets === 'ignore' || (isResumed && queue.stateOf(pod.uid) !== undefined)) {
+      return () => (queue.stateOf(pod.uid) === 'settled' ? 'accepted' : 'awaited');
+    }
+    let answer: PodEvictionAnswer = 'awaited';
+    void this.#evict(pod, graceNs, isResumed).then((given) => {
+      answer = given;
+    });
+    return () => answer;
+  }
+
+  signalled({ kubernetes }: Workload): void {
+    const decision = kubernetes && this.#decisions.get(kubernetes.uid);
+    if (decision === undefined) return;
+    this.#owe(decision, secondsOf(decision.graceNs));
+    this.#parts.queue.send();
+  }
+
+  stepped({ effects }: Pick<Parameters<StepListener['stepped']>[0], 'effects'>): void {
+    for (const effect of effects) {
+      if (effect.kind === 'evict') {
+        this.#decided(effect.decision);
+        if (!isAskedOfApi(effect.decision.graceNs)) void this.#countBudgets(podOf(effect.decision));
+      }
+      if (effect.kind === 'escalate') this.#owe(effect.decision, HARD_GRACE_SECONDS, true);
+      else if (effect.kind === 'outcome') this.#over(effect.outcome);
+    }
+    this.#parts.queue.send();
+  }
+
+  close(): void {
+    this.#parts.queue.close();
+  }
+
+  #decided(decision: Decision): void {
+    const pod = podOf(decision);
+    if (pod === undefined) return;
+    this.#decisions.set(pod.uid, decision);
+    if (!isAskedOfApi(decision.graceNs)) this.#owe(decision, HARD_GRACE_SECONDS);
+    else if (this.#parts.budgets === 'ignore') this.#owe(decision, secondsOf(decision.graceNs));
+  }
+
+  #resume({ decision, phase }: EvictionInFlight): void {
+    this.#decided(decision);
+    if (phase === 'dying') this.#owe(decision, HARD_GRACE_SECONDS, true);
+  }
+
+  #owe(decision: Decision, graceSeconds: number, mayHaveBeenTold = false): void {
+    const pod = podOf(decision);
+    if (pod === undefined) return;
+    const { uid, namespace, name } = pod;
+    const message = decisionMessage(decision);
+    this.#parts.queue.owe({ uid, namespace, name, decision: decision.serial, message, graceSeconds, next: 'mark' }, mayHaveBeenTold);
+  }
+
+  #over(outcome: Outcome): void {
+    const { decision, result, processesLeft } = outcome;
+    const pod = podOf(decision);
+    if (pod === undefined) return;
+    if (this.#decisions.get(pod.uid)?.serial === decision.serial) this.#decisions.delete(pod.uid);
+    this.#parts.queue.concluded(decision.serial, result !== 'vanished' && (result !== 'abandoned' || processesLeft === 0));
+  }
+
+  /** Node pressure does not respect budgets. They are asked for at once: the end of the pod changes them. */
+  async #countBudgets(pod: Workload['kubernetes']): Promise<void> {
+    if (pod === undefined) return;
+    const { ask, metrics } = this.#parts;
+    const { status, body } = await ask({ method: 'GET', path: budgetsPath(pod.namespace), withinMs: WITHIN_MS }).catch(() => NO_ANSWER);
+    if (status === 200) for (const budget of violatedBudgets(body, pod.labels)) metrics.budgetViolated(budget);
+  }
+
+  /** Begins when the step is over: the taint comes first. */
+  async #evict(pod: NonNullable<Workload['kubernetes']>, graceNs: bigint, isResumed: boolean): Promise<PodEvictionAnswer> {
+    const { ask, tainted } = this.#parts;
+    try {
+      await tainted();
+      if (isResumed) {
+        const now = podNow((await ask({ ...lookCall(pod), withinMs: WITHIN_MS })).body);
+        if (now?.uid === pod.uid && now.graceSeconds !== undefined) return 'accepted';
+      }
+      return answerOf(evictionAnswer(await ask({ ...evictCall(pod, secondsOf(graceNs)), withinMs: WITHIN_MS })));
+    } catch {
+      return 'unanswered'; // the client has counted it, and evictd signals the processes itself
+    }
+  }
+}
+
+function answerOf(answer: ApiEviction): PodEvictionAnswer {
+  switch (answer.kind) {
+    case 'accepted':
+    case 'gone':
+      return 'accepted';
+    case 'unanswered':
+      return 'unanswered';
+    case 'budget':
+      return { refused: `its disruption budget does not permit it now: the API server ${answer.why}` };
+    case 'refused':
+      return { refused: `the API server ${answer.why}` };
+  }
+}
+
+/** The pod that is evicted. undefined: it is none of the API server, only one of its processes, or a dry run. */
+export function podOf({ victim, dryRun }: Decision): Workload['kubernetes'] {
+  return dryRun || victim.process !== undefined ? undefined : victim.workload.kubernetes;
+}
+
+function secondsOf(graceNs: bigint): number {
+  return Number((graceNs + NS_PER_SECOND - 1n) / NS_PER_SECOND);
+}

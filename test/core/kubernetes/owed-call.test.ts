@@ -1,0 +1,158 @@
+import { describe, expect, test } from 'vitest';
+import { evictionAnswer, owedAnswer, type ApiAnswer } from '../../../src/core/kubernetes/eviction-answer.js';
+import {
+  answered,
+  concluded,
+  isAskedOfApi,
+  OWED_AT_MOST,
+  owe,
+  owedOf,
+  retryMs,
+  stillOwed,
+  unsettled,
+  type Owed,
+  type OwedPod,
+} from '../../../src/core/kubernetes/owed-call.js';
+import { violatedBudgets } from '../../../src/core/kubernetes/violated-budgets.js';
+import { SECOND } from '../support.js';
+
+const pod = (overrides: Partial<OwedPod> = {}): OwedPod => ({
+  ...{ uid: 'u', namespace: 'shop', name: 'web', decision: 1, message: 'evicting', graceSeconds: 1, next: 'mark' },
+  ...overrides,
+});
+
+/** Fails where it is full. */
+const owing = (...pods: OwedPod[]): Owed => pods.reduce<Owed>((owed, one) => owe(owed, one) ?? [], []);
+
+describe('what the API server is owed', () => {
+  test('the mark comes before the DELETE, and what is settled stays until the outcome is recorded', () => {
+    const marked = answered(owing(pod()), pod(), 'done');
+    expect(marked).toEqual([pod({ next: 'delete' })]);
+    const settled = answered(marked, pod({ next: 'delete' }), 'done');
+    expect(settled).toEqual([pod({ next: 'settled' })]);
+    expect(unsettled(settled)).toEqual([]);
+    expect(owe(settled, pod())).toBe(settled);
+    expect(concluded(settled, 1, true)).toEqual([]);
+  });
+
+  test('an outcome before the answer: the rest is still sent, and then forgotten', () => {
+    const over = concluded(owing(pod()), 1, true);
+    expect(unsettled(over)).toEqual([pod({ isOver: true })]);
+    const marked = answered(over, pod(), 'done');
+    expect(answered(marked, pod({ next: 'delete' }), 'done')).toEqual([]);
+  });
+
+  test.each<[rule: string, before: Owed, more: OwedPod, after: Owed]>([
+    ['the same eviction is owed once', owing(pod()), pod(), [pod()]],
+    ['a smaller grace period before its DELETE', [pod({ graceSeconds: 30, next: 'delete' })], pod(), [pod({ next: 'delete' })]],
+    ['a smaller grace period after it: one more DELETE', [pod({ graceSeconds: 30, next: 'settled' })], pod(), [pod({ next: 'delete' })]],
+    ['a larger one changes nothing', [pod({ next: 'settled' })], pod({ graceSeconds: 30 }), [pod({ next: 'settled' })]],
+    [
+      'the kubelet has started it again: everything anew, and not over',
+      [pod({ next: 'settled', isOver: true })],
+      pod({ decision: 2 }),
+      [pod({ decision: 2 })],
+    ],
+    ['the same name with another uid is another pod', owing(pod()), pod({ uid: 'v' }), [pod(), pod({ uid: 'v' })]],
+  ])('%s', (_rule, before, more, after) => {
+    expect(owe(before, more)).toEqual(after);
+  });
+
+  test('a grace period that became shorter while its DELETE was under way is not settled by that', () => {
+    const sent = pod({ graceSeconds: 30, next: 'delete' });
+    const shorter = owing(sent, pod());
+    expect(answered(shorter, sent, 'done')).toEqual([pod({ next: 'delete' })]);
+    expect(answered(shorter, sent, 'gone')).toEqual([pod({ next: 'settled' })]);
+  });
+
+  test('an eviction that ended nothing is owed nothing; others stay', () => {
+    expect(concluded(owing(pod(), pod({ uid: 'v', decision: 2 })), 1, false)).toEqual([pod({ uid: 'v', decision: 2 })]);
+  });
+
+  test('it is bounded', () => {
+    const full = owing(...Array.from({ length: OWED_AT_MOST }, (_, at) => pod({ uid: String(at), message: 'x'.repeat(999) })));
+    expect(full).toHaveLength(OWED_AT_MOST);
+    expect(full[0]?.message).toHaveLength(300);
+    expect(owe(full, pod())).toBeUndefined();
+  });
+
+  test('what was saved is used only as far as it is a queue', () => {
+    const good = pod({ graceSeconds: 30 });
+    expect(owedOf([good, null, 4, { ...good, next: 'x' }, { ...good, uid: 1 }, { ...good, graceSeconds: '1' }])).toEqual([good]);
+    expect([undefined, {}, 'x'].map(owedOf)).toEqual([[], [], []]);
+  });
+});
+
+test.each<[rule: string, uid: string, graceSeconds: number | undefined, isMarked: boolean, next: OwedPod['next']]>([
+  ['it is as it was', 'u', undefined, false, 'mark'],
+  ['it is marked', 'u', undefined, true, 'delete'],
+  ['it is being deleted more slowly', 'u', 30, false, 'delete'],
+  ['it is being deleted as fast', 'u', 1, false, 'settled'],
+  ['another pod has its name', 'v', undefined, false, 'settled'],
+])('a pod that may have been told: %s', (_rule, uid, graceSeconds, isMarked, next) => {
+  expect(stillOwed(pod(), { uid, graceSeconds, isMarked }).next).toBe(next);
+});
+
+test('only a grace period above one second is left to the API server', () => {
+  expect([0n, SECOND, SECOND + 1n].map(isAskedOfApi)).toEqual([false, false, true]);
+});
+
+test('calls are made again after half a second to 30 s', () => {
+  expect([retryMs(1, 0), retryMs(1, 1), retryMs(3, 1), retryMs(30, 0), retryMs(30, 1)]).toEqual([500, 1_000, 4_000, 15_000, 30_000]);
+});
+
+test.each([
+  ['mark', 200, 'done'],
+  ['mark', 404, 'gone'],
+  ['mark', 409, 'failed'],
+  ['mark', 422, 'done'], // a wrong uid: the DELETE finds that out
+  ['mark', 403, 'done'],
+  ['mark', 500, 'done'],
+  ['mark', 429, 'away'],
+  ['delete', 200, 'done'],
+  ['delete', 202, 'done'],
+  ['delete', 404, 'gone'],
+  ['delete', 409, 'gone'],
+  ['delete', 403, 'failed'],
+  ['delete', 500, 'failed'],
+  ['delete', 503, 'away'],
+] as const)('%s answered by %i: %s', (call, status, result) => {
+  expect(owedAnswer(call, { status })).toBe(result);
+});
+
+const causes = [{ reason: 'DisruptionBudget', message: 'The disruption budget web needs 1 healthy pods and has 1 currently' }];
+
+test.each<[rule: string, status: number, body: ApiAnswer['body'], kind: string]>([
+  ['created', 201, {}, 'accepted'],
+  ['no such pod', 404, {}, 'gone'],
+  ['another uid', 409, {}, 'gone'],
+  ['a budget', 429, { message: 'Cannot evict pod', details: { causes } }, 'budget'],
+  ['an overloaded server', 429, { message: 'Too many requests' }, 'unanswered'],
+  ['several budgets', 500, { message: 'This pod has more than one PodDisruptionBudget' }, 'refused'],
+  ['no permission', 403, {}, 'refused'],
+  ['a proxy without a server', 502, 'Bad Gateway', 'unanswered'],
+])('an eviction answered by %s', (_rule, status, body, kind) => {
+  expect(evictionAnswer({ status, body }).kind).toBe(kind);
+});
+
+const expression = (operator: string, values?: string[]) => ({ matchExpressions: [{ key: 'app', operator, ...(values && { values }) }] });
+
+test.each<[rule: string, selector: object | undefined, isViolated: boolean]>([
+  ['no selector', undefined, false],
+  ['an empty one', {}, true],
+  ['its label', { matchLabels: { app: 'web' } }, true],
+  ['another label', { matchLabels: { app: 'web', tier: 'a' } }, false],
+  ['In', expression('In', ['x', 'web']), true],
+  ['not In', expression('In', ['x']), false],
+  ['NotIn', expression('NotIn', ['web']), false],
+  ['NotIn of another', expression('NotIn', ['x']), true],
+  ['Exists', expression('Exists'), true],
+  ['DoesNotExist', expression('DoesNotExist'), false],
+  ['an operator that is not known', expression('Gt', ['1']), false],
+])('a budget with %s', (_rule, selector, isViolated) => {
+  const items = [0, 1].map((disruptionsAllowed) => ({
+    ...{ metadata: { namespace: 'shop', name: `allows-${String(disruptionsAllowed)}` }, spec: { ...(selector && { selector }) } },
+    status: { disruptionsAllowed },
+  }));
+  expect(violatedBudgets({ items }, { app: 'web' })).toEqual(isViolated ? ['shop/allows-0'] : []);
+});

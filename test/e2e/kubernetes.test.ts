@@ -1,0 +1,154 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { aPod } from '../support/kubernetes/a-pod.js';
+import { FakeApiServer, type Received } from '../support/kubernetes/api-server.js';
+import { Evictd, scratchDirectory } from './evictd.js';
+import { dyingAt, type Moment } from './mortal.js';
+import { ABOVE_128_MIB, guarding, ON, testNode, workload, type WorkloadPlan } from './node.js';
+
+const UID = '6c1a7b1e-0d53-4a5b-9d0e-4f7f4a2f3b11';
+
+/** A pod with a cgroup as a kubelet makes it, on a node that knows an API server. */
+async function setting(plan: Partial<WorkloadPlan> = {}, more: object = {}) {
+  const directory = scratchDirectory();
+  const server = await FakeApiServer.start();
+  onTestFinished(async () => {
+    await server.away();
+    rmSync(directory, { recursive: true, force: true });
+  });
+  server.store.put('pods', aPod('batch', { metadata: { uid: UID, namespace: 'shop' } }));
+  /** What was done to the pod, in order. */
+  const changes: string[] = [];
+  server.store.watch(({ resource, object, before }) => {
+    if (resource !== 'pods') return;
+    const { deletionGracePeriodSeconds: now } = object.metadata;
+    if (now !== before?.metadata.deletionGracePeriodSeconds) changes.push(`deleted ${String(now)}`);
+    else changes.push('marked');
+  });
+  const node = testNode();
+  const batch = await workload(node.child('kubepods').child(`pod${UID}`), { growsMib: 140, ...plan });
+  const kubernetes = { kubeconfig: server.kubeconfig(join(directory, 'kubeconfig')), nodeName: 'node-1', taint: false, conditions: 'none' };
+  const config = { ...guarding(node), workloads: [], kubernetes, ...more };
+  const open = async (through: readonly string[] = []): Promise<Evictd> => {
+    const evictd = await new Evictd({ config, directory, through }).guarding();
+    await evictd.until('it knows the pod', async () => ((await evictd.metric('evictd_kubernetes_pods')) ?? 0) > 0);
+    return evictd;
+  };
+  return { server, directory, batch, changes, open };
+}
+
+const SOFTLY = {
+  evictionHard: { 'memory.available': '64Mi' },
+  evictionSoft: ABOVE_128_MIB,
+  evictionSoftGracePeriod: { 'memory.available': '1ns' },
+  evictionMaxPodGracePeriod: 30,
+};
+
+/** SIGKILL when a call arrives: before or after its effect. The call is not answered. */
+function killedBy(server: FakeApiServer, changes: readonly string[], method: string, when: 'before' | 'after', evictd: Evictd): void {
+  const seen = new WeakSet<Received>();
+  server.instead = (received) => {
+    if (seen.has(received) || received.method !== method || !received.path.includes('/pods/')) return undefined;
+    seen.add(received);
+    if (when === 'before') {
+      server.instead = () => undefined;
+      evictd.child.kill('SIGKILL');
+      return { code: 503, body: '' };
+    }
+    const before = changes.length;
+    const unwatch = server.store.watch(() => {
+      if (changes.length === before) return;
+      unwatch();
+      server.instead = () => undefined;
+      evictd.child.kill('SIGKILL');
+    });
+    return undefined;
+  };
+}
+
+describe(`a pod of an API server (${ON})`, () => {
+  test('is killed, marked and deleted, and no call comes before the signal', async () => {
+    const { server, batch, changes, open } = await setting();
+    const evictd = await open();
+    server.answers = 'hang';
+    batch.grow();
+    expect(await batch.ended).toBe('SIGKILL');
+    expect(await evictd.recorded('outcome')).toMatchObject({ result: 'killed', victim: { name: 'shop/batch' } });
+    expect(await evictd.metric('evictd_kubernetes_owed_pods')).toBe(1);
+    server.answers = 'now';
+    await evictd.until('it is deleted', () => changes.length === 2);
+    expect(changes).toEqual(['marked', 'deleted 1']);
+    await evictd.until('nothing is owed', async () => (await evictd.metric('evictd_kubernetes_owed_pods')) === 0);
+    expect(await evictd.stop()).toBe(0);
+  });
+
+  test.each<[Moment['at'], Moment['when']]>([
+    ['ring:decision', 'after'],
+    ['state:decided', 'in the middle of'],
+    ['state:decided', 'after'],
+    ['KILL', 'before'],
+    ['KILL', 'after'],
+    ['state:dying', 'after'],
+    ['ring:outcome', 'after'],
+    ['state:over', 'after'],
+  ])('kill -9 at %s, %s: the pod is marked and deleted once', async (at, when) => {
+    const { directory, batch, changes, open } = await setting();
+    const mortal = await open(dyingAt(directory, { at, when }));
+    batch.grow();
+    expect(await mortal.exited()).toBe('SIGKILL');
+    const evictd = await open();
+    expect(await batch.ended).toBe('SIGKILL');
+    await evictd.until('it is deleted', () => changes.length >= 2);
+    await evictd.until('nothing is owed', async () => (await evictd.metric('evictd_kubernetes_owed_pods')) === 0);
+    expect(await evictd.stop()).toBe(0);
+    expect(changes).toEqual(['marked', 'deleted 1']);
+  });
+
+  test.each([
+    ['PATCH', 'before'],
+    ['PATCH', 'after'],
+    ['DELETE', 'before'],
+    ['DELETE', 'after'],
+  ] as const)('kill -9 at the call %s, %s its effect: the pod is marked and deleted once', async (method, when) => {
+    const { server, batch, changes, open } = await setting();
+    const first = await open();
+    killedBy(server, changes, method, when, first);
+    batch.grow();
+    expect(await first.exited()).toBe('SIGKILL');
+    const evictd = await open();
+    await evictd.until('it is deleted', () => changes.length >= 2);
+    await evictd.until('nothing is owed', async () => (await evictd.metric('evictd_kubernetes_owed_pods')) === 0);
+    expect(await evictd.stop()).toBe(0);
+    expect(changes).toEqual(['marked', 'deleted 1']);
+  });
+
+  test('with a grace period the Eviction API is asked; where it does not answer, evictd sends SIGTERM and tells it afterwards', async () => {
+    const { server, batch, changes, open } = await setting({ onTerm: 'exit' }, SOFTLY);
+    const evictd = await open();
+    server.answers = 'hang';
+    batch.grow();
+    expect(await batch.ended).toBeNull(); // exited by itself
+    expect(batch.said()).toContain('bye');
+    server.answers = 'now';
+    await evictd.until('it is deleted', () => changes.length === 2);
+    expect(changes).toEqual(['marked', 'deleted 30']);
+    expect(await evictd.stop()).toBe(0);
+  });
+
+  test('a budget that permits no eviction: the pod runs on, and the outcome says why', async () => {
+    const { server, batch, changes, open } = await setting({}, SOFTLY);
+    const status = { disruptionsAllowed: 0, observedGeneration: 1 };
+    const spec = { selector: { matchLabels: { app: 'batch' } } };
+    server.store.put('poddisruptionbudgets', { metadata: { name: 'strict', namespace: 'shop', generation: 1 }, spec, status });
+    const evictd = await open();
+    batch.grow();
+    expect(await evictd.recorded('outcome')).toMatchObject({
+      result: 'failed',
+      error: expect.stringContaining('disruption budget') as string,
+    });
+    expect(batch.alive).toBe(true);
+    expect(changes).toEqual([]);
+    expect(await evictd.stop()).toBe(0);
+  });
+});

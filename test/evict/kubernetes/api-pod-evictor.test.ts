@@ -1,0 +1,74 @@
+import { expect, test } from 'vitest';
+import { openApiPodEvictor } from '../../../src/evict/kubernetes/api-pod-evictor.js';
+import { Victims } from '../../../src/monitor/victims.js';
+import type { PodEvictionAnswer, PodEvictions } from '../../../src/monitor/ports/node-pods.js';
+import type { Evictor, KillInProgress } from '../../../src/monitor/ports/ports.js';
+import { SECOND, workload } from '../../core/support.js';
+import { eviction, PART } from '../../features/kubernetes/pod.js';
+
+const POD = workload('shop/web', { kubernetes: PART });
+
+/** What happens to a pod, in order. */
+function pod(answer: PodEvictionAnswer) {
+  const events: string[] = [];
+  const note = (what: string) => () => {
+    events.push(what);
+    return { atNs: process.hrtime.bigint(), processes: 1, error: undefined };
+  };
+  const kill: KillInProgress = {
+    ...{ terminate: note('SIGTERM'), kill: note('SIGKILL'), resume: (isKilled) => void note(`resume ${String(isKilled)}`)() },
+    ...{ read: () => ({ processes: 1, usageBytes: 1n, removed: false }), onExit: () => undefined, close: () => undefined },
+  };
+  const evictions: PodEvictions = {
+    request: (_workload, graceNs, isResumed) => {
+      note(`asked ${String(graceNs / SECOND)} ${String(isResumed)}`)();
+      return () => answer;
+    },
+    signalled: () => void note('told')(),
+  };
+  const others: Evictor = { begin: () => kill };
+  return { events, evictor: openApiPodEvictor(others, evictions) };
+}
+
+const begin = ({ evictor }: ReturnType<typeof pod>, graceNs: bigint): KillInProgress => evictor.begin(POD, undefined, graceNs);
+
+test('without a grace period, or with the second of a kubelet, evictd signals it, and asks nothing', () => {
+  const killed = pod('accepted');
+  begin(killed, 0n).kill();
+  begin(killed, SECOND).terminate();
+  expect(killed.events).toEqual(['SIGKILL', 'SIGTERM']);
+});
+
+test('the API server ends it: SIGKILL at the end of the grace period alone', () => {
+  const accepted = pod('accepted');
+  const kill = begin(accepted, 30n * SECOND);
+  kill.terminate();
+  kill.read();
+  kill.kill();
+  expect(accepted.events).toEqual(['asked 30 false', 'SIGKILL']);
+});
+
+test('no answer of use: SIGTERM, and the API server is told', () => {
+  const unanswered = pod('unanswered');
+  const kill = begin(unanswered, 30n * SECOND);
+  kill.terminate();
+  kill.read();
+  kill.read();
+  expect(unanswered.events).toEqual(['asked 30 false', 'SIGTERM', 'told']);
+});
+
+test('after a restart it is asked for again unless it was killed', () => {
+  const resumed = pod('accepted');
+  begin(resumed, 30n * SECOND).resume?.(false);
+  begin(resumed, 30n * SECOND).resume?.(true);
+  expect(resumed.events).toEqual(['asked 30 true', 'resume false', 'resume true']);
+});
+
+test('a budget that refuses: the eviction has failed for now, with the reason', () => {
+  const refused = pod({ refused: 'its disruption budget does not permit it now' });
+  const victims = new Victims(refused.evictor, () => undefined);
+  const decision = eviction({ graceNs: 30n * SECOND });
+  victims.begin(decision, { atNs: 0n });
+  expect(victims.readings().get(decision.serial)).toMatchObject({ processes: 1, error: 'its disruption budget does not permit it now' });
+  expect(refused.events).toEqual(['asked 30 false']);
+});

@@ -1,0 +1,68 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import type { Decision } from '../../../src/core/decide/eviction.js';
+import { ApiClient } from '../../../src/features/kubernetes/client/api-client.js';
+import { kubeconfigAccess } from '../../../src/features/kubernetes/client/kubeconfig.js';
+import { OwedQueue, type Ask } from '../../../src/features/kubernetes/owed-queue.js';
+import { ApiPodEvictions } from '../../../src/features/kubernetes/pod-evictions.js';
+import { FakeApiServer } from '../../support/kubernetes/api-server.js';
+import type { ApiObject } from '../../support/kubernetes/objects.js';
+import { PART } from './pod.js';
+
+/** An API server with one running pod, and a client of it. */
+export async function cluster(user: object = { token: 'agent-token' }) {
+  const directory = mkdtempSync('/tmp/evictd-kubernetes-');
+  const server = await FakeApiServer.start();
+  const client = new ApiClient(kubeconfigAccess(server.kubeconfig(join(directory, 'config'), user)));
+  onTestFinished(async () => {
+    client.close();
+    await server.away();
+    rmSync(directory, { recursive: true });
+  });
+  const { uid, namespace, name, labels } = PART;
+  const conditions = [{ type: 'Ready', status: 'True' }];
+  const spec = { nodeName: 'node-1', terminationGracePeriodSeconds: 30 };
+  server.store.put('pods', { metadata: { name, namespace, uid, labels }, spec, status: { phase: 'Running', conditions } });
+  const ask: Ask = client.ask.bind(client);
+  return { server, ask, pod: (): ApiObject | undefined => server.store.get('pods', namespace, name) };
+}
+
+/** A disruption budget for the pod, which permits so many disruptions. */
+export function budget({ server }: Pick<Cluster, 'server'>, name: string, disruptionsAllowed: number): void {
+  const status = { disruptionsAllowed, currentHealthy: 1, desiredHealthy: 1, observedGeneration: 1 };
+  const spec = { selector: { matchLabels: PART.labels } };
+  server.store.put('poddisruptionbudgets', { metadata: { name, namespace: PART.namespace, generation: 1 }, spec, status });
+}
+
+export type Cluster = Awaited<ReturnType<typeof cluster>>;
+
+/** An evictd by what it has saved. `decisions`: in flight when it starts. */
+export function agent(
+  { ask }: Pick<Cluster, 'ask'>,
+  saved: { section: unknown },
+  budgets: 'respect' | 'ignore' = 'respect',
+  decisions: Decision[] = [],
+) {
+  const log: string[] = [];
+  const note = (line: string): number => log.push(line);
+  const keep = (value: unknown): void => {
+    saved.section = value;
+  };
+  const section = { before: saved.section, keep };
+  const inFlight = new Set(decisions.map(({ serial }) => serial));
+  const queue = new OwedQueue({ ask, section, log: { info: note, warn: note }, pauseMs: () => 5 }, inFlight);
+  const evictions = decisions.map((one) => ({
+    decision: one,
+    phase: one.graceNs > 0n ? ('terminating' as const) : ('dying' as const),
+    ...{ phaseSinceNs: 0n, peakUsageBytes: 0n, usageBytes: 0n, usageStillSinceNs: 0n },
+  }));
+  const restored = { state: { evictions }, signals: new Map(), abandoned: new Map() };
+  const violated: string[] = [];
+  const metrics = { budgetViolated: (budget: string) => violated.push(budget) };
+  const calls = new ApiPodEvictions({ ask, queue, budgets, tainted: () => Promise.resolve(), metrics }, restored);
+  onTestFinished(() => {
+    calls.close();
+  });
+  return { queue, calls, log, violated };
+}

@@ -1,0 +1,156 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { initialState } from '../../../src/core/decide/state.js';
+import type { ConditionType } from '../../../src/core/signal/signal.js';
+import { NodeReport, type NodeReportParts } from '../../../src/features/kubernetes/node-report.js';
+import { PodEvents } from '../../../src/features/kubernetes/pod-events.js';
+import { input, observations, SECOND, threshold } from '../../core/support.js';
+import { eventually } from '../../support/eventually.js';
+import { outcome } from '../notify/evictions.js';
+import { cluster, type Cluster } from './cluster.js';
+import { eviction } from './pod.js';
+
+const TAINT = { key: 'evictd.dev/memory-pressure', value: '', effect: 'NoSchedule' } as const;
+const OTHER = { key: 'team', value: 'a', effect: 'NoExecute' };
+
+function report({ ask }: Pick<Cluster, 'ask'>, more: Partial<NodeReportParts> = {}) {
+  const log: string[] = [];
+  const note = (line: string): number => log.push(line);
+  const parts = {
+    ask,
+    nodeName: 'node-1',
+    taint: TAINT,
+    conditions: 'own' as const,
+    log: { info: note, warn: note },
+    pauseMs: () => 5,
+    ...more,
+  };
+  const made = new NodeReport(parts);
+  onTestFinished(() => {
+    made.close();
+  });
+  const step = (seconds: number, ...conditions: ConditionType[]): void => {
+    const nowNs = BigInt(seconds) * SECOND;
+    made.stepped({ state: { ...initialState, conditions }, input: input(nowNs, observations(nowNs, {})) });
+  };
+  return { report: made, step, log };
+}
+
+const nodeOf = ({ server }: Cluster) => server.store.get('nodes', undefined, 'node-1');
+const taintsOf = (at: Cluster) => nodeOf(at)?.spec?.taints as object[] | undefined;
+const conditionsOf = (at: Cluster) =>
+  (nodeOf(at)?.status?.conditions ?? []) as { type: string; status: string; lastTransitionTime: string }[];
+
+/** Another program, which keeps a condition and a taint of its own. */
+function other(at: Cluster): void {
+  const node = nodeOf(at);
+  if (node === undefined) throw new Error('there is no node');
+  const conditions = [{ type: 'Ready', status: 'True' }];
+  at.server.store.put('nodes', { ...node, spec: { taints: [OTHER] }, status: { conditions } });
+}
+
+test('memory pressure: own conditions and the taint, beside those of others; both end with it', async () => {
+  const at = await cluster();
+  other(at);
+  const { report: made, step } = report(at);
+  step(1, 'MemoryPressure');
+  await made.tainted();
+  expect(taintsOf(at)).toEqual([OTHER, { key: TAINT.key, effect: 'NoSchedule', timeAdded: expect.any(String) as string }]);
+  await eventually('its conditions are published', () => conditionsOf(at).length === 4);
+  expect(conditionsOf(at)).toMatchObject([
+    { type: 'Ready', status: 'True' },
+    { type: 'EvictdMemoryPressure', status: 'True', reason: 'EvictdHasInsufficientMemory' },
+    { type: 'EvictdDiskPressure', status: 'False', reason: 'EvictdHasNoDiskPressure' },
+    { type: 'EvictdPIDPressure', status: 'False', reason: 'EvictdHasSufficientPID' },
+  ]);
+  step(2);
+  await eventually('it is over', () => conditionsOf(at)[1]?.status === 'False');
+  expect(taintsOf(at)).toEqual([OTHER]);
+});
+
+test('a heartbeat after five minutes keeps the time of the transition, and a tick without a change sends nothing', async () => {
+  const at = await cluster();
+  const { report: made, step } = report(at);
+  step(1);
+  await eventually('its conditions are published', () => conditionsOf(at).length === 3);
+  const before = conditionsOf(at).map(({ lastTransitionTime }) => lastTransitionTime);
+  step(2);
+  made.skipped(299n * SECOND);
+  await made.tainted();
+  const sent = at.server.received.length;
+  made.skipped(301n * SECOND);
+  await eventually('it is sent again', () => at.server.received.length === sent + 2);
+  const { body } = at.server.received.at(-1) ?? {};
+  expect(JSON.stringify(body)).toContain('lastHeartbeatTime');
+  expect(JSON.stringify(body)).not.toContain('lastTransitionTime');
+  expect(conditionsOf(at).map(({ lastTransitionTime }) => lastTransitionTime)).toEqual(before);
+});
+
+test('another program changes the taints at the same time: none is lost', async () => {
+  const at = await cluster();
+  let edits = 0;
+  at.server.instead = ({ method }) => {
+    const node = nodeOf(at);
+    if (method !== 'PATCH' || edits === 3 || node === undefined) return undefined;
+    const taints = [...(taintsOf(at) ?? []), { key: `other-${String(edits++)}`, effect: 'NoSchedule' }];
+    at.server.store.put('nodes', { ...node, spec: { taints } });
+    return undefined;
+  };
+  const { report: made, step } = report(at, { conditions: 'none' });
+  step(1, 'MemoryPressure');
+  await made.tainted();
+  expect(taintsOf(at)?.map((taint) => (taint as typeof TAINT).key)).toEqual(['other-0', 'other-1', 'other-2', TAINT.key]);
+});
+
+test("a kubelet's credential may not change taints: said once, and the conditions are published all the same", async () => {
+  const at = await cluster({ token: 'kubelet-token' });
+  const { report: made, step, log } = report(at, { conditions: 'kubelet' });
+  step(1, 'MemoryPressure');
+  await made.tainted();
+  expect(conditionsOf(at)).toHaveLength(3);
+  step(400, 'MemoryPressure');
+  await eventually('a heartbeat', () => at.server.received.filter(({ path }) => path.endsWith('/status')).length === 2);
+  expect(conditionsOf(at)[0]).toMatchObject({ type: 'MemoryPressure', status: 'True', reason: 'KubeletHasInsufficientMemory' });
+  expect(log).toEqual([expect.stringContaining('does not let evictd change its taint: it answers 403') as string]);
+});
+
+test('a server that is away gets the newest state when it is back', async () => {
+  const at = await cluster();
+  await at.server.away();
+  const { step, log } = report(at);
+  step(1, 'MemoryPressure');
+  await eventually('it has failed', () => log.length > 0);
+  step(2, 'DiskPressure');
+  await at.server.back();
+  await eventually('it is published', () => conditionsOf(at).length === 3);
+  expect(conditionsOf(at).map(({ status }) => status)).toEqual(['False', 'True', 'False']);
+  expect(taintsOf(at) ?? []).toEqual([]);
+});
+
+test('an eviction is an event in the namespace of its pod, a threshold one of the node, and repetitions are one series', async () => {
+  const at = await cluster();
+  const events = new PodEvents({ ask: at.ask, nodeName: 'node-1', pauseMs: () => 5 });
+  onTestFinished(() => {
+    events.close();
+  });
+  const hard = threshold('memory.available', '100Mi');
+  const observation = { available: 1n, capacity: 2n, timeNs: undefined, source: 'test' };
+  const attempt = { kind: 'attempt', resource: 'memory', threshold: hard, observation } as const;
+  events.stepped({ effects: [attempt, { kind: 'evict', decision: eviction() }, attempt] });
+  events.stepped({ effects: [{ kind: 'outcome', outcome: { ...outcome(eviction(), 'failed'), error: 'refused' } }] });
+  await eventually('they are sent', () => at.server.store.list('events').length === 3);
+  const [ofNode, evicted, failed] = at.server.store.list('events');
+  expect(ofNode).toMatchObject({
+    metadata: { namespace: 'default' },
+    reason: 'EvictionThresholdMet',
+    note: 'Attempting to reclaim memory',
+  });
+  expect(evicted).toMatchObject({
+    metadata: { namespace: 'shop', name: expect.stringMatching(/^web\.[0-9a-f]+$/) as string },
+    eventTime: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/) as string,
+    reportingController: 'evictd.dev/evictd',
+    reportingInstance: 'node-1',
+    regarding: { apiVersion: 'v1', kind: 'Pod', namespace: 'shop', name: 'web', uid: 'u-1' },
+    ...{ type: 'Warning', reason: 'Evicted', action: 'Evict', note: expect.stringContaining('memory.available 12MiB < 100Mi') as string },
+  });
+  expect(failed).toMatchObject({ reason: 'EvictionFailed', note: expect.stringContaining('refused') as string });
+});

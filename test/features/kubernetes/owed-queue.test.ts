@@ -1,0 +1,166 @@
+import { expect, test } from 'vitest';
+import type { ApiAnswer } from '../../../src/core/kubernetes/eviction-answer.js';
+import { OwedQueue, type Ask } from '../../../src/features/kubernetes/owed-queue.js';
+import type { OwedPod } from '../../../src/core/kubernetes/owed-call.js';
+import { eventually } from '../../support/eventually.js';
+
+/** A pod of an API server, and what was done to it. */
+class Server {
+  readonly calls: string[] = [];
+  graceSeconds: number | undefined;
+  isMarked = false;
+  /** Of the next calls; the last one again and again. undefined: as a server does. */
+  answers: (number | 'none' | undefined)[] = [undefined];
+  /** Called before a call has its effect, and after that. */
+  onCall: (when: 'before' | 'after') => void = () => undefined;
+
+  readonly ask: Ask = async ({ method, body }) => {
+    const status = this.answers.length > 1 ? this.answers.shift() : this.answers[0];
+    this.onCall('before');
+    if (status === 'none') throw new Error('no answer in time');
+    if (status !== undefined) return { status, body: undefined };
+    const answer = this.#answer(method, body);
+    this.onCall('after');
+    return Promise.resolve(answer);
+  };
+
+  #answer(method: string, body: unknown): ApiAnswer {
+    this.calls.push(method);
+    const isDeleted = this.graceSeconds !== undefined;
+    if (method === 'PATCH') this.isMarked = true;
+    if (method === 'DELETE') this.graceSeconds = (body as { readonly gracePeriodSeconds: number }).gracePeriodSeconds;
+    const metadata = { uid: 'u', ...(isDeleted && { deletionTimestamp: 'now', deletionGracePeriodSeconds: this.graceSeconds }) };
+    const conditions = this.isMarked ? [{ type: 'DisruptionTarget', status: 'True' }] : [];
+    return { status: 200, body: { metadata, status: { conditions } } };
+  }
+}
+
+const POD: OwedPod = { uid: 'u', namespace: 'shop', name: 'web', decision: 1, message: 'evicting', graceSeconds: 1, next: 'mark' };
+
+/** What survives kill -9. */
+class Disk {
+  before: unknown;
+  readonly log: string[] = [];
+
+  open(server: Server, inFlight: readonly number[] = [1]): OwedQueue {
+    const log = { info: (line: string) => this.log.push(line), warn: (line: string) => this.log.push(line) };
+    let isOpen = true;
+    const keep = (value: unknown): void => {
+      if (isOpen) this.before = value === undefined ? undefined : (JSON.parse(JSON.stringify(value)) as unknown);
+    };
+    const queue = new OwedQueue({ ask: server.ask, section: { before: this.before, keep }, log, pauseMs: () => 1 }, new Set(inFlight));
+    const close = queue.close.bind(queue);
+    queue.close = (): void => {
+      isOpen = false;
+      close();
+    };
+    return queue;
+  }
+}
+
+test('the condition comes first, then DELETE, and the queue is empty after the outcome', async () => {
+  const [server, disk] = [new Server(), new Disk()];
+  const queue = disk.open(server);
+  queue.owe(POD);
+  expect(disk.before).toEqual([POD]);
+  queue.send();
+  await eventually('it is sent', () => queue.size === 0);
+  expect(server).toMatchObject({ calls: ['PATCH', 'DELETE'], isMarked: true, graceSeconds: 1 });
+  queue.concluded(1, true);
+  expect(disk.before).toBeUndefined();
+});
+
+/** kill -9 when the call with this number is on its way, or was carried out and is not answered yet. */
+test.each([
+  [0, 'before', ['GET', 'PATCH', 'DELETE']],
+  [0, 'after', ['PATCH', 'GET', 'DELETE']],
+  [1, 'before', ['PATCH', 'GET', 'DELETE']],
+  [1, 'after', ['PATCH', 'DELETE', 'GET']],
+] as const)('kill -9 at call %i, %s its effect: nothing is repeated or forgotten', async (at, when, calls) => {
+  const [server, disk] = [new Server(), new Disk()];
+  const first = disk.open(server);
+  let seen = 0;
+  server.onCall = (now) => {
+    if (now === when && seen === at) {
+      server.onCall = () => undefined;
+      first.close();
+      if (when === 'before') server.answers = ['none', undefined];
+      server.answers.shift();
+      if (when === 'before') throw new Error('killed');
+    }
+    if (now === 'after') seen += 1;
+  };
+  first.owe(POD);
+  first.send();
+  await eventually('it is killed', () => server.calls.length >= (when === 'before' ? at : at + 1));
+  await new Promise((resolve) => setImmediate(resolve));
+  const second = disk.open(server);
+  second.owe(POD); // the eviction is still in flight
+  second.send();
+  await eventually('it is sent', () => second.size === 0);
+  expect(server.calls).toEqual(calls);
+  expect(server).toMatchObject({ isMarked: true, graceSeconds: 1 });
+});
+
+test('a server that is away or without an answer is asked again, and the pod is compared first', async () => {
+  const [server, disk] = [new Server(), new Disk()];
+  server.answers = ['none', 503, 'none', undefined];
+  const queue = disk.open(server);
+  queue.owe(POD);
+  queue.send();
+  await eventually('it is sent', () => queue.size === 0);
+  expect(server.calls).toEqual(['GET', 'PATCH', 'DELETE']);
+  expect(disk.log.filter((line) => line.startsWith('cannot tell'))).toHaveLength(1);
+});
+
+test('one pod that cannot be deleted does not keep the others waiting', async () => {
+  const [server, disk] = [new Server(), new Disk()];
+  const queue = disk.open(server);
+  const refuse: Ask = (call) => (call.path.includes('/web') ? Promise.resolve({ status: 403, body: undefined }) : server.ask(call));
+  const mixed = new OwedQueue(
+    { ask: refuse, section: { before: undefined, keep: () => undefined }, log: { info: () => 0, warn: () => 0 }, pauseMs: () => 1 },
+    new Set([1]),
+  );
+  mixed.owe(POD);
+  mixed.owe({ ...POD, uid: 'v', name: 'other' });
+  mixed.send();
+  await eventually('the other is sent', () => mixed.size === 1);
+  expect(mixed.stateOf('u')).toBe('delete');
+  expect(mixed.stateOf('v')).toBe('settled');
+  mixed.close();
+  queue.close();
+});
+
+test('an evictd that starts after the outcome sends the rest, and forgets what is settled', async () => {
+  const [server, disk] = [new Server(), new Disk()];
+  disk.before = [
+    { ...POD, next: 'delete' },
+    { ...POD, uid: 'v', next: 'settled' },
+  ];
+  const queue = disk.open(server, []);
+  expect(queue.stateOf('v')).toBeUndefined();
+  server.isMarked = true;
+  queue.send();
+  await eventually('it is sent', () => queue.size === 0);
+  expect(server.calls).toEqual(['GET', 'DELETE']);
+  expect(disk.before).toBeUndefined();
+});
+
+test('an evictd that is killed between the last answer and the outcome owes nothing anew', () => {
+  const [server, disk] = [new Server(), new Disk()];
+  disk.before = [{ ...POD, next: 'settled' }];
+  const queue = disk.open(server);
+  queue.owe(POD);
+  expect(queue.size).toBe(0);
+  queue.concluded(1, true);
+  expect(disk.before).toBeUndefined();
+});
+
+test('a pod that the kubelet has started again is owed anew, and that is said', () => {
+  const [server, disk] = [new Server(), new Disk()];
+  const queue = disk.open(server);
+  queue.owe(POD);
+  queue.owe({ ...POD, decision: 2 });
+  expect(disk.before).toEqual([{ ...POD, decision: 2 }]);
+  expect(disk.log).toEqual([expect.stringContaining('the kubelet has started shop/web again since decision 1')]);
+});

@@ -1,0 +1,169 @@
+import { expect, test } from 'vitest';
+import type { Outcome } from '../../../src/core/decide/eviction.js';
+import type { PodEvictionAnswer } from '../../../src/monitor/ports/node-pods.js';
+import { SECOND } from '../../core/support.js';
+import { eventually } from '../../support/eventually.js';
+import { outcome } from '../notify/evictions.js';
+import { agent, budget, cluster } from './cluster.js';
+import { eviction, PART } from './pod.js';
+
+const SOFT = { graceNs: 30n * SECOND };
+
+const over = (result: Outcome['result'], rest: Partial<Outcome> = {}) => ({
+  effects: [{ kind: 'outcome' as const, outcome: { ...outcome(eviction(), result), ...rest } }],
+});
+
+async function answered(answer: () => PodEvictionAnswer): Promise<PodEvictionAnswer> {
+  await eventually('it is answered', () => answer() !== 'awaited');
+  return answer();
+}
+
+test('a killed pod gets its condition beside the others, and is deleted with a grace period of one second', async () => {
+  const at = await cluster();
+  const saved = { section: undefined };
+  const { queue, calls } = agent(at, saved);
+  calls.stepped({ effects: [{ kind: 'evict', decision: eviction() }] });
+  await eventually('it is told', () => queue.size === 0);
+  expect(at.pod()).toMatchObject({
+    metadata: { deletionGracePeriodSeconds: 1 },
+    status: {
+      conditions: [
+        { type: 'Ready', status: 'True' },
+        {
+          type: 'DisruptionTarget',
+          status: 'True',
+          reason: 'TerminationByKubelet',
+          message: expect.stringContaining('memory.available 12MiB < 100Mi') as string,
+        },
+      ],
+    },
+  });
+  calls.stepped(over('killed'));
+  expect(saved.section).toBeUndefined();
+});
+
+test('a dry run, and the eviction of one process of a pod, are not told', async () => {
+  const at = await cluster();
+  const { queue, calls } = agent(at, { section: undefined });
+  const { victim } = eviction();
+  const process = { path: '', pid: 1, startTicks: 1n, command: '', residentBytes: 0n, anonBytes: 0n, swapBytes: 0n, oomScore: 0 };
+  calls.stepped({ effects: [{ kind: 'evict', decision: eviction({ dryRun: true }) }] });
+  calls.stepped({ effects: [{ kind: 'evict', decision: eviction({ victim: { ...victim, process } }) }] });
+  expect(queue.stateOf(PART.uid)).toBeUndefined();
+});
+
+test('another pod that has the name by now is left alone', async () => {
+  const at = await cluster();
+  const { queue, calls } = agent(at, { section: undefined });
+  const other = at.server.store.put('pods', { ...at.pod(), metadata: { name: 'web', namespace: 'shop', uid: 'u-2' } });
+  calls.stepped({ effects: [{ kind: 'evict', decision: eviction() }] });
+  await eventually('it is settled', () => queue.size === 0);
+  expect(at.pod()).toEqual(other);
+});
+
+test('a pod that had ended before its eviction is not deleted, also where the server comes back later', async () => {
+  const at = await cluster();
+  await at.server.away();
+  const { queue, calls } = agent(at, { section: undefined });
+  calls.stepped({ effects: [{ kind: 'evict', decision: eviction() }] });
+  calls.stepped(over('vanished'));
+  expect(queue.size).toBe(0);
+});
+
+test('the server is away for the whole eviction: the pod is deleted when it is back, by another evictd', async () => {
+  const at = await cluster();
+  await at.server.away();
+  const saved = { section: undefined };
+  const first = agent(at, saved);
+  first.calls.stepped({ effects: [{ kind: 'evict', decision: eviction() }] });
+  first.calls.stepped(over('killed'));
+  await eventually('it has tried', () => first.log.length > 0);
+  first.calls.close();
+  await at.server.back();
+  const { queue, calls } = agent(at, saved);
+  calls.stepped({ effects: [] });
+  await eventually('it is told', () => queue.size === 0);
+  expect(at.pod()?.metadata.deletionGracePeriodSeconds).toBe(1);
+  expect(saved.section).toBeUndefined();
+});
+
+test('an evictd that was killed before it owed anything owes it at its start, and abandons what was abandoned', async () => {
+  const at = await cluster();
+  const { queue, calls } = agent(at, { section: undefined }, 'respect', [eviction()]);
+  expect(queue.stateOf(PART.uid)).toBe('mark');
+  calls.stepped(over('abandoned', { processesLeft: 3 }));
+  expect(queue.stateOf(PART.uid)).toBeUndefined();
+  expect(at.pod()?.metadata).not.toHaveProperty('deletionTimestamp');
+});
+
+test('a grace period: the Eviction API is asked with it, and nothing more is owed', async () => {
+  const at = await cluster();
+  const { queue, calls } = agent(at, { section: undefined });
+  const decision = eviction(SOFT);
+  const answer = calls.request(decision.victim.workload, SOFT.graceNs, false);
+  calls.stepped({ effects: [{ kind: 'evict', decision }] });
+  expect(await answered(answer)).toBe('accepted');
+  expect(at.pod()?.metadata.deletionGracePeriodSeconds).toBe(30);
+  expect(queue.stateOf(PART.uid)).toBeUndefined();
+  calls.stepped({ effects: [{ kind: 'escalate', decision, reason: 'hard threshold met' }] });
+  await eventually('it is shortened', () => at.pod()?.metadata.deletionGracePeriodSeconds === 1);
+});
+
+test.each([
+  ['one that permits nothing', ['web'], 'does not permit it now: the API server answers 429'],
+  ['several', ['web', 'all'], 'the API server answers 500: This pod has more than one PodDisruptionBudget'],
+])('disruption budgets: %s', async (_rule, names, why) => {
+  const at = await cluster();
+  for (const name of names) budget(at, name, 0);
+  const { calls } = agent(at, { section: undefined });
+  const given = await answered(calls.request(eviction(SOFT).victim.workload, SOFT.graceNs, false));
+  expect(given).toEqual({ refused: expect.stringContaining(why) as string });
+  expect(at.pod()?.metadata).not.toHaveProperty('deletionTimestamp');
+});
+
+test('budgets that node pressure violates are counted', async () => {
+  const at = await cluster();
+  budget(at, 'strict', 0);
+  budget(at, 'free', 1);
+  const { calls, violated } = agent(at, { section: undefined });
+  calls.stepped({ effects: [{ kind: 'evict', decision: eviction() }] });
+  await eventually('they are counted', () => violated.length > 0);
+  expect(violated).toEqual(['shop/strict']);
+});
+
+test('budgets that are ignored: DELETE with the grace period, marked before', async () => {
+  const at = await cluster();
+  const { calls } = agent(at, { section: undefined }, 'ignore');
+  const decision = eviction(SOFT);
+  const answer = calls.request(decision.victim.workload, SOFT.graceNs, false);
+  calls.stepped({ effects: [{ kind: 'evict', decision }] });
+  expect(await answered(answer)).toBe('accepted');
+  expect(at.pod()?.metadata.deletionGracePeriodSeconds).toBe(30);
+  expect(at.server.received.map(({ method }) => method)).toEqual(['PATCH', 'DELETE']);
+});
+
+test('no answer: evictd signals the pod itself, and the server is told afterwards', async () => {
+  const at = await cluster();
+  await at.server.away();
+  const { queue, calls } = agent(at, { section: undefined });
+  const decision = eviction(SOFT);
+  const { workload } = decision.victim;
+  const answer = calls.request(workload, SOFT.graceNs, false);
+  calls.stepped({ effects: [{ kind: 'evict', decision }] });
+  expect(await answered(answer)).toBe('unanswered');
+  calls.signalled(workload);
+  await at.server.back();
+  await eventually('it is told', () => queue.size === 0);
+  expect(at.pod()?.metadata.deletionGracePeriodSeconds).toBe(30);
+});
+
+test('an evictd that starts meanwhile does not ask for an eviction that is under way', async () => {
+  const at = await cluster();
+  const decision = eviction(SOFT);
+  const { workload } = decision.victim;
+  await answered(agent(at, { section: undefined }).calls.request(workload, SOFT.graceNs, false));
+  at.server.received.length = 0;
+  const next = agent(at, { section: undefined }, 'respect', [decision]);
+  expect(await answered(next.calls.request(workload, SOFT.graceNs, true))).toBe('accepted');
+  expect(at.server.received.map(({ method }) => method)).toEqual(['GET']);
+});
