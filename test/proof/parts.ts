@@ -38,7 +38,15 @@ export const PARTS: readonly Part[] = [
     name: 'system',
     proves: 'the end-to-end and native tests that `make test` leaves out, on this machine',
     command: ['node_modules/.bin/vitest', 'run', '--project', 'proof'],
-    needs: { ...CONTAINERS, ...READERS, promtool: 'prometheus', chromium: 'chromium', tmux: 'tmux', pgrep: 'procps' },
+    needs: {
+      ...CONTAINERS,
+      ...READERS,
+      promtool: 'prometheus',
+      kubectl: 'kubernetes-client',
+      chromium: 'chromium',
+      tmux: 'tmux',
+      pgrep: 'procps',
+    },
   },
   {
     name: 'properties',

@@ -39,6 +39,8 @@ interface SavedPods {
 const FILE_VERSION = 1;
 /** Changes within it are saved together. */
 const SAVED_AFTER_MS = 1_000;
+/** One failure is nothing: an API server that restarts ends every watch. */
+const LOGGED_FAILURE = 2;
 const NS_PER_SECOND = 1_000_000_000n;
 
 const HINTS: Readonly<Record<string, string>> = {
@@ -59,6 +61,9 @@ export class Agent implements NodePods {
   readonly reported: Promise<void>;
   #confirmedBootNs: bigint | undefined;
   #failure: { readonly code: string; readonly message: string; readonly hint: string | undefined } | undefined;
+  /** In a row. */
+  #failures = 0;
+  #unreadable = '';
   #timer: NodeJS.Timeout | undefined;
   #saveFails = false;
 
@@ -81,13 +86,13 @@ export class Agent implements NodePods {
       listed: (pods) => {
         answered();
         this.#confirmed();
-        if (this.#store.replace(pods)) this.#saveSoon();
+        this.#changed(this.#store.replace(pods));
       },
       changed: (pod) => {
-        if (this.#store.put(pod)) this.#saveSoon();
+        this.#changed(this.#store.put(pod));
       },
       removed: (pod) => {
-        if (this.#store.remove(pod)) this.#saveSoon();
+        this.#changed(this.#store.remove(pod));
       },
       confirmed: this.#confirmed.bind(this),
       failed: (why) => {
@@ -152,16 +157,34 @@ export class Agent implements NodePods {
   }
 
   #confirmed(): void {
-    this.#confirmedBootNs = this.#parts.bootNs();
+    if (this.#failures >= LOGGED_FAILURE) this.#parts.log.info(`${this.#client.server ?? 'the API server'} answers again`);
+    this.#failures = 0;
     this.#failure = undefined;
+    this.#confirmedBootNs = this.#parts.bootNs();
+  }
+
+  #changed(hasChanged: boolean): void {
+    if (!hasChanged) return;
+    this.#saveSoon();
+    const unreadable = this.#store.problems.join();
+    if (unreadable !== this.#unreadable && unreadable !== '') this.#warn();
+    this.#unreadable = unreadable;
+  }
+
+  #warn(): void {
+    const problem = this.problem();
+    if (problem === undefined) return;
+    const { code, message, hint } = problem;
+    this.#parts.log.warn(hint === undefined ? message : `${message} (${hint})`, { code });
   }
 
   #failed(why: unknown): void {
-    const wasKnown = this.#failure !== undefined;
+    this.#failures += 1;
     const message = why instanceof Error ? why.message : String(why);
     const code = why instanceof EvictdError ? why.code : 'EVICTD_KUBERNETES_REFUSED';
     this.#failure = { code, message, hint: why instanceof EvictdError && why.hint !== undefined ? why.hint : HINTS[code] };
-    if (!wasKnown && this.hasReported) this.#saveSoon(); // with the time until which the pods were up to date
+    if (this.#failures === LOGGED_FAILURE) this.#warn();
+    if (this.#failures === 1 && this.hasReported) this.#saveSoon(); // with the time until which the pods were up to date
   }
 
   #restore(): void {

@@ -27,6 +27,7 @@ export class Kubernetes implements NodePods {
       this.#agent = new deferred.Agent({ ...parts, nodeName });
     } catch (error) {
       this.#failure = `the client of the API server cannot be loaded: ${String(error)}`;
+      parts.log.warn(this.#failure, { code: 'EVICTD_KUBERNETES_UNREACHABLE' });
     }
   }
 

@@ -153,10 +153,12 @@ export function stateLines(status: StatusDocument): Line[] {
 
 function apiServerLines({ kubernetes }: StatusDocument): Line[] {
   if (!kubernetes) return []; // null, or an evictd that has no such part
-  const { server, answers, pods, podsAgeSeconds, node } = kubernetes;
+  const { server, problem, pods, podsAgeSeconds, node } = kubernetes;
   const seen = podsAgeSeconds === null ? 'no pod is known' : `${String(pods)} pods of ${node}, confirmed ${timeText(podsAgeSeconds)} ago`;
-  const text = `API server${server === null ? '' : ` ${server}`} ${answers ? 'answers' : 'does not answer'}; ${seen}`;
-  return [{ text, colour: answers ? undefined : 'yellow' }];
+  return [
+    { text: `API server${server === null ? '' : ` ${server}`}: ${seen}` },
+    ...(problem === null ? [] : [{ text: printable(problem), colour: 'yellow' } as const]),
+  ];
 }
 
 /** The taint of a condition is not shown: the condition is. */

@@ -102,6 +102,9 @@ function notifierStatus({ mechanism, signal, target, live, essential, reason, hi
   return { mechanism, signal, target, live, essential, ...(reason !== undefined && { reason }), ...(hint !== undefined && { hint }) };
 }
 
-function apiServerStatus({ nodeName, server, answers, pods, podsAgeNs }: KubernetesStatus): ApiServerStatus {
-  return { node: nodeName, server: server ?? null, answers, pods, podsAgeSeconds: podsAgeNs === undefined ? null : secondsOf(podsAgeNs) };
+function apiServerStatus({ nodeName, server, answers, problem, pods, podsAgeNs }: KubernetesStatus): ApiServerStatus {
+  return {
+    ...{ node: nodeName, server: server ?? null, answers, problem: problem ?? null, pods },
+    podsAgeSeconds: podsAgeNs === undefined ? null : secondsOf(podsAgeNs),
+  };
 }

@@ -174,6 +174,7 @@ export class FakeApiServer {
       (target.name === undefined ? 'list' : 'get');
     const refusal = this.#refusal(received, verb, target);
     if (refusal !== undefined) return refusal;
+    if (typeof body === 'string') return failure(415, `the body of the request was in an unknown format - ${received.contentType}`);
     if (verb === 'list') return { code: 200, body: this.#list(received, target) };
     if (verb === 'create' && target.subresource === undefined) return this.#create(target, body as ApiObject, received.user ?? '');
     const { resource, namespace, name = '', subresource } = target;
