@@ -33,8 +33,7 @@ export function openApiServer(
 export async function askApiServer(config: Config): Promise<ApiServer | undefined> {
   const { cgroup } = config.node;
   const instance = selectHost().instanceName({ cgroup: cgroup === undefined ? undefined : normalCgroupPath(cgroup) });
-  const log = { info: () => undefined, warn: () => undefined };
-  const server = openApiServer(config, instance, { env: process.env, dryRun: true, log });
+  const server = openApiServer(config, instance, { env: process.env, dryRun: true, log: undefined });
   if (server) await new Timeouts().within(ANSWER_MS, () => server.reported());
   return server;
 }

@@ -24,7 +24,8 @@ export interface AgentParts {
   readonly bootId: string;
   /** CLOCK_BOOTTIME. */
   readonly bootNs: () => bigint;
-  readonly log: Pick<Log, 'info' | 'warn'>;
+  /** undefined: a single reading, which asks for the problem. */
+  readonly log: Pick<Log, 'info' | 'warn'> | undefined;
   /** Left out: a dry run, or a command; nothing is told. */
   readonly acting?: ClusterReportsParts;
 }
@@ -100,7 +101,8 @@ export class Agent implements NodePods {
         answered();
       },
     };
-    this.reports = parts.acting && new ClusterReports(this.#client.ask.bind(this.#client), parts, parts.acting);
+    const { acting, log } = parts;
+    this.reports = acting && log && new ClusterReports(this.#client.ask.bind(this.#client), { nodeName, config, log }, acting);
     this.#watch = new PodWatch(this.#client, nodeName, seen, mostWaitMs);
   }
 
@@ -157,7 +159,7 @@ export class Agent implements NodePods {
   }
 
   #confirmed(): void {
-    if (this.#failures >= LOGGED_FAILURE) this.#parts.log.info(`${this.#client.server ?? 'the API server'} answers again`);
+    if (this.#failures >= LOGGED_FAILURE) this.#parts.log?.info(`${this.#client.server ?? 'the API server'} answers again`);
     this.#failures = 0;
     this.#failure = undefined;
     this.#confirmedBootNs = this.#parts.bootNs();
@@ -175,7 +177,7 @@ export class Agent implements NodePods {
     const problem = this.problem();
     if (problem === undefined) return;
     const { code, message, hint } = problem;
-    this.#parts.log.warn(hint === undefined ? message : `${message} (${hint})`, { code });
+    this.#parts.log?.warn(hint === undefined ? message : `${message} (${hint})`, { code });
   }
 
   #failed(why: unknown): void {
@@ -194,10 +196,10 @@ export class Agent implements NodePods {
       if (saved === undefined || saved === 'of another boot' || saved.node !== nodeName) return;
       this.#store.restore(saved.pods);
       this.#confirmedBootNs = BigInt(saved.confirmedBootNs);
-      log.info(`${String(this.#store.pods.length)} pods are known from the run before`);
+      log?.info(`${String(this.#store.pods.length)} pods are known from the run before`);
     } catch (error) {
       this.#store.replace([]);
-      log.warn(`the last known pods cannot be read: ${String(error)}`, { code: 'EVICTD_KUBERNETES_SAVED' });
+      log?.warn(`the last known pods cannot be read: ${String(error)}`, { code: 'EVICTD_KUBERNETES_SAVED' });
     }
   }
 
@@ -216,7 +218,7 @@ export class Agent implements NodePods {
       this.#file.save({ node: nodeName, confirmedBootNs: String(this.#confirmedBootNs ?? 0n), pods: this.#store.texts });
       this.#saveFails = false;
     } catch (error) {
-      if (!this.#saveFails) log.warn(`the known pods cannot be saved: ${String(error)}`, { code: 'EVICTD_KUBERNETES_SAVED' });
+      if (!this.#saveFails) log?.warn(`the known pods cannot be saved: ${String(error)}`, { code: 'EVICTD_KUBERNETES_SAVED' });
       this.#saveFails = true;
     }
   }

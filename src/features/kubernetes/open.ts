@@ -15,6 +15,7 @@ const NO_PODS: readonly NodePod[] = [];
  */
 export class Kubernetes implements NodePods {
   readonly #nodeName: string;
+  readonly #isLogged: boolean;
   /** undefined: it cannot be loaded. */
   readonly #agent: Agent | undefined;
   #failure: string | undefined;
@@ -23,11 +24,12 @@ export class Kubernetes implements NodePods {
     // As the kubelet names a node (nodeutil.GetHostname).
     const nodeName = [parts.config.nodeName, parts.env.NODE_NAME].find((name) => name) ?? hostname().trim().toLowerCase();
     this.#nodeName = nodeName;
+    this.#isLogged = parts.log !== undefined;
     try {
       this.#agent = new deferred.Agent({ ...parts, nodeName });
     } catch (error) {
       this.#failure = `the client of the API server cannot be loaded: ${String(error)}`;
-      parts.log.warn(this.#failure, { code: 'EVICTD_KUBERNETES_UNREACHABLE' });
+      parts.log?.warn(this.#failure, { code: 'EVICTD_KUBERNETES_UNREACHABLE' });
     }
   }
 
@@ -48,7 +50,9 @@ export class Kubernetes implements NodePods {
     return this.#agent?.ageNs();
   }
 
+  /** undefined where the log and `status` say it: a problem of a source would make every tick a pass. */
   problem(): SourceProblem | undefined {
+    if (this.#isLogged) return undefined;
     return this.#failure === undefined ? this.#agent?.problem() : { code: 'EVICTD_KUBERNETES_UNREACHABLE', message: this.#failure };
   }
 

@@ -175,9 +175,13 @@ test('the program loads it, names the node, and has its problem', async () => {
   opened.push(kubernetes);
   expect(kubernetes.status()).toMatchObject({ nodeName: NODE, answers: false });
   await named(kubernetes, 'a');
+  const silent = new Kubernetes({ ...rest, config: { ...config, nodeName: NODE }, log: undefined });
+  opened.push(silent);
   server.authorise = () => false;
   server.endWatches();
+  await silent.reported();
   await vi.waitFor(() => {
-    expect(kubernetes.problem()?.code).toBe('EVICTD_KUBERNETES_REFUSED');
+    expect([silent.problem()?.code, kubernetes.problem()]).toEqual(['EVICTD_KUBERNETES_REFUSED', undefined]);
   }, WAIT);
+  expect(kubernetes.status().problem).toContain('it answers 403');
 });

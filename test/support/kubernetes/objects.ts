@@ -44,7 +44,8 @@ export class ObjectStore {
     const { namespace, name } = given.metadata;
     const before = this.get(resource, namespace, name);
     const uid = given.metadata.uid ?? before?.metadata.uid ?? crypto.randomUUID();
-    const creationTimestamp = given.metadata.creationTimestamp ?? new Date().toISOString().replace(/\.\d+/, '');
+    const creationTimestamp =
+      given.metadata.creationTimestamp ?? before?.metadata.creationTimestamp ?? new Date().toISOString().replace(/\.\d+/, '');
     const object = { ...given, metadata: { ...given.metadata, uid, creationTimestamp, resourceVersion: String(++this.#version) } };
     this.#objects.set(keyOf(resource, namespace, name), object);
     this.#changed({ type: before === undefined ? 'ADDED' : 'MODIFIED', resource, object, before, version: this.#version });
