@@ -126,6 +126,7 @@ export class ApiPodEvictions implements PodEvictions, StepListener {
   async #evict(pod: NonNullable<Workload['kubernetes']>, graceNs: bigint, isResumed: boolean): Promise<PodEvictionAnswer> {
     const { ask, tainted } = this.#parts;
     try {
+      await Promise.resolve(); // the rest of the step sets the taint
       await tainted();
       if (isResumed) {
         const now = podNow((await ask({ ...lookCall(pod), withinMs: WITHIN_MS })).body);

@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { initialState } from '../../../src/core/decide/state.js';
 import type { ConditionType } from '../../../src/core/signal/signal.js';
+import { ClusterReports } from '../../../src/features/kubernetes/cluster-reports.js';
 import { NodeReport, type NodeReportParts } from '../../../src/features/kubernetes/node-report.js';
 import { PodEvents } from '../../../src/features/kubernetes/pod-events.js';
 import { input, observations, SECOND, threshold } from '../../core/support.js';
@@ -124,6 +125,42 @@ test('a server that is away gets the newest state when it is back', async () => 
   await eventually('it is published', () => conditionsOf(at).length === 3);
   expect(conditionsOf(at).map(({ status }) => status)).toEqual(['False', 'True', 'False']);
   expect(taintsOf(at) ?? []).toEqual([]);
+});
+
+test('a soft eviction: the taint comes before the eviction', async () => {
+  const at = await cluster();
+  const config = {
+    kubeconfig: undefined,
+    nodeName: undefined,
+    budgets: 'respect',
+    taint: TAINT,
+    conditions: 'none',
+    kubelet: 'present',
+  } as const;
+  const nothing = (): undefined => undefined;
+  const acting = {
+    restored: { state: initialState, signals: new Map(), abandoned: new Map() },
+    section: { before: undefined, keep: nothing },
+  };
+  const log = { info: nothing, warn: nothing };
+  const asked: string[] = [];
+  const ask: Cluster['ask'] = async (call) => {
+    asked.push(`${call.method} ${call.path}`);
+    await new Promise((resolve) => setImmediate(resolve));
+    return { status: 200, body: nodeOf(at) };
+  };
+  const reports = new ClusterReports(ask, { nodeName: 'node-1', config, log }, { ...acting, metrics: { budgetViolated: nothing } });
+  onTestFinished(() => {
+    reports.close();
+  });
+  const decision = eviction({ graceNs: 30n * SECOND });
+  const answer = reports.request(decision.victim.workload, decision.graceNs, false);
+  const state = { ...initialState, conditions: ['MemoryPressure' as const] };
+  const step = { wake: { source: 'tick', atNs: 0n }, input: input(SECOND, undefined), state, effects: [{ kind: 'evict', decision }] };
+  reports.stepped(step as unknown as Parameters<typeof reports.stepped>[0]);
+  await eventually('it is answered', () => answer() === 'accepted');
+  const [node, pod] = ['/api/v1/nodes/node-1', '/api/v1/namespaces/shop/pods/web'];
+  expect(asked.filter((call) => !call.includes('/events'))).toEqual([`GET ${node}`, `PATCH ${node}`, `POST ${pod}/eviction`]);
 });
 
 test('an eviction is an event in the namespace of its pod, a threshold one of the node, and repetitions are one series', async () => {
