@@ -17,12 +17,12 @@ export type ApiEviction =
   | { readonly kind: 'budget'; readonly why: string }
   /** It cannot succeed: the pod has several budgets, or a permission is missing. */
   | { readonly kind: 'refused'; readonly why: string }
-  /** The API server is overloaded or fails. */
+  /** The API server is overloaded or fails, or does not know the credential any more. */
   | { readonly kind: 'unanswered'; readonly why: string };
 
 /**
  * What an answer means for an eviction (pkg/registry/core/pod/storage/eviction.go, v1.36.2). The budget is checked before the
- * uid, so a refusal may be about another pod of this name. Several budgets: 500.
+ * uid, so a refusal may be about another pod of this name. Several budgets: 500, as for a failure of the server.
  */
 export function evictionAnswer(answer: ApiAnswer): ApiEviction {
   const { status } = answer;
@@ -30,9 +30,12 @@ export function evictionAnswer(answer: ApiAnswer): ApiEviction {
   if (status >= 200 && status < 300) return { kind: 'accepted' };
   if (status === 404 || status === 409) return { kind: 'gone' };
   if (status === 429 && isOfBudget(answer)) return { kind: 'budget', why };
-  if (status === 429 || status >= 501) return { kind: 'unanswered', why };
-  return { kind: 'refused', why };
+  const isRefused = status === 500 ? why.includes(SEVERAL_BUDGETS) : status < 500 && status !== 401 && status !== 429;
+  return { kind: isRefused ? 'refused' : 'unanswered', why };
 }
+
+/** In the message of the only 500 that is about the pod. */
+const SEVERAL_BUDGETS = 'more than one PodDisruptionBudget';
 
 /** What an answer means for a call that is owed. */
 export type OwedAnswer =
@@ -49,7 +52,7 @@ export type OwedAnswer =
 export function owedAnswer(call: 'mark' | 'delete', { status }: Pick<ApiAnswer, 'status'>): OwedAnswer {
   if (status >= 200 && status < 300) return 'done';
   if (status === 404 || (status === 409 && call === 'delete')) return 'gone';
-  if (status === 429 || status === 503 || status === 504) return 'away';
+  if (status === 401 || status === 429 || status === 503 || status === 504) return 'away';
   return call === 'mark' && status !== 409 ? 'done' : 'failed';
 }
 

@@ -108,6 +108,7 @@ test.each([
   ['mark', 422, 'done'], // a wrong uid: the DELETE finds that out
   ['mark', 403, 'done'],
   ['mark', 500, 'done'],
+  ['mark', 401, 'away'],
   ['mark', 429, 'away'],
   ['delete', 200, 'done'],
   ['delete', 202, 'done'],
@@ -129,6 +130,8 @@ test.each<[rule: string, status: number, body: ApiAnswer['body'], kind: string]>
   ['a budget', 429, { message: 'Cannot evict pod', details: { causes } }, 'budget'],
   ['an overloaded server', 429, { message: 'Too many requests' }, 'unanswered'],
   ['several budgets', 500, { message: 'This pod has more than one PodDisruptionBudget' }, 'refused'],
+  ['a failure of the server', 500, { message: 'etcdserver: request timed out' }, 'unanswered'],
+  ['an expired token', 401, undefined, 'unanswered'],
   ['no permission', 403, {}, 'refused'],
   ['a proxy without a server', 502, 'Bad Gateway', 'unanswered'],
 ])('an eviction answered by %s', (_rule, status, body, kind) => {
