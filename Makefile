@@ -1,12 +1,12 @@
 # make [build] | test | proof | vm | lint | fmt | asan | node-asan | tsan | fuzz | tidy | bench | bench-race | lab | soak | chaos | demo | versions |
-# arm64 | windows | prebuild | release | deb | deb-arm64 | oci | oci-arm64 | cmake | clean. CI (.ci/run) uses the same words.
+# arm64 | windows | prebuild | release | deb | deb-arm64 | oci | oci-arm64 | chart | cmake | clean. CI (.ci/run) uses the same words.
 # ARGS goes to the tool behind the word: make test ARGS=test/core, make bench ARGS=wake, make vm ARGS='v1 test/e2e/demo'.
 
 SHELL := /bin/sh
 MAKEFLAGS += --no-builtin-rules
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := build
-.PHONY: build program-code test proof vm lint fmt asan node-asan tsan fuzz tidy bench bench-race lab soak chaos demo prebuild prebuild-arm64 prebuild-windows release deb deb-arm64 oci oci-arm64 packages versions arm64 windows cmake clean node typecheck bundle
+.PHONY: build program-code test proof vm lint fmt asan node-asan tsan fuzz tidy bench bench-race lab soak chaos demo prebuild prebuild-arm64 prebuild-windows release deb deb-arm64 oci oci-arm64 chart packages versions arm64 windows cmake clean node typecheck bundle
 
 BIN := node_modules/.bin
 PLATFORM := $(shell node -p 'process.platform + "-" + process.arch' 2>/dev/null)
@@ -125,6 +125,10 @@ $(OCI)_arm64.tar: $(ARM64)
 $(OCI)_%.tar: dist/evictd.js LICENSE $(shell find packaging -type f)
 	$(call need,buildah,buildah is missing (Debian: apt-get install buildah))
 	@$(BIN)/tsx packaging/oci/build.ts --arch $* --out $@
+
+# The manifests of packaging/kubernetes as a Helm chart; packaging/chart.ts.
+chart: | node
+	@$(BIN)/tsx packaging/chart.ts
 
 # A part of the proof: both kinds, installed and run.
 packages: deb deb-arm64 oci

@@ -9,7 +9,7 @@ const ORIGIN = 'Part of the package evictd. Changes belong into a drop-in: syste
 const DOCUMENTATION = '/usr/share/doc/evictd';
 
 /** Files for monitoring systems. */
-const MONITORING = ['grafana', 'icinga2', 'nagios', 'prometheus'];
+const MONITORING = ['grafana', 'icinga2', 'kubernetes', 'nagios', 'prometheus'];
 
 const CONFIG = '/etc/evictd/config.yaml';
 /** Where each shell looks for the scripts of packages. */

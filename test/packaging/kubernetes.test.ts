@@ -1,0 +1,168 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join, resolve } from 'node:path';
+import { Environment } from '@marcbachmann/cel-js';
+import { expect, test } from 'vitest';
+import { parse, parseAllDocuments } from 'yaml';
+import { chartFiles } from '../../packaging/chart.js';
+import { lintConfig } from '../../src/config/lint-notices.js';
+import { load } from '../config/scratch.js';
+
+const AGENT = 'packaging/kubernetes/agent';
+
+interface Manifest {
+  readonly kind: string;
+  readonly metadata: { readonly name: string };
+  readonly spec?: unknown;
+}
+
+interface Schema {
+  (data: unknown): boolean;
+  readonly errors?: unknown;
+}
+
+const documents = (text: string): Manifest[] => parseAllDocuments(text).map((document) => document.toJS() as Manifest);
+const manifests = readdirSync(AGENT)
+  .filter((file) => !['config.yaml', 'kustomization.yaml'].includes(file))
+  .flatMap((file) => documents(readFileSync(join(AGENT, file), 'utf8')));
+
+const requireFile = createRequire(import.meta.url);
+/** The package exports classes only, which do not say what they have not read. */
+const schemaOf = (name: string): Schema =>
+  (requireFile(resolve(`node_modules/kubernetes-models/_schemas/IoK8sApi${name}.js`)) as { readonly validate: Schema }).validate;
+
+const models: Readonly<Record<string, Schema>> = {
+  ClusterRole: schemaOf('RbacV1ClusterRole'),
+  ClusterRoleBinding: schemaOf('RbacV1ClusterRoleBinding'),
+  DaemonSet: schemaOf('AppsV1DaemonSet'),
+  Namespace: schemaOf('CoreV1Namespace'),
+  ServiceAccount: schemaOf('CoreV1ServiceAccount'),
+  ValidatingAdmissionPolicy: schemaOf('AdmissionregistrationV1ValidatingAdmissionPolicy'),
+  ValidatingAdmissionPolicyBinding: schemaOf('AdmissionregistrationV1ValidatingAdmissionPolicyBinding'),
+};
+
+/** `value`, which notes in `unread` the fields that nothing has read. */
+function watched<T>(value: T, unread: Set<string>, at = ''): T {
+  if (typeof value !== 'object' || value === null) return value;
+  const inner = new Map(Object.entries(value).map(([key, one]) => [key, watched<unknown>(one, unread, `${at}/${key}`)]));
+  for (const key of inner.keys()) unread.add(`${at}/${key}`);
+  return new Proxy(value, {
+    get: (of, key) => {
+      unread.delete(`${at}/${String(key)}`);
+      return inner.get(String(key)) ?? (Reflect.get(of, key) as unknown);
+    },
+  });
+}
+
+test.each(manifests.map((manifest) => [`${manifest.kind} ${manifest.metadata.name}`, manifest] as const))(
+  '%s is what the API server accepts, without an unknown field',
+  (_, manifest) => {
+    const validate = models[manifest.kind];
+    if (validate === undefined) throw new Error(`no schema of a ${manifest.kind}`);
+    const unread = new Set<string>();
+    expect(validate(watched(manifest, unread)), JSON.stringify(validate.errors)).toBe(true);
+    expect([...unread]).toEqual([]);
+  },
+);
+
+test('evictd has nothing to say about its configuration', () => {
+  const loaded = load({ 'config.yaml': readFileSync(`${AGENT}/config.yaml`, 'utf8') });
+  expect([...loaded.notices, ...lintConfig(loaded, undefined)].filter(({ level }) => level === 'warn')).toEqual([]);
+});
+
+// The expressions of the policy, evaluated as the API server does: the first that is false denies the request.
+
+interface Policy {
+  readonly matchConditions: readonly { readonly expression: string }[];
+  readonly variables: readonly { readonly name: string; readonly expression: string }[];
+  readonly validations: readonly { readonly expression: string; readonly message: string }[];
+}
+
+const policy = manifests.find(({ kind }) => kind === 'ValidatingAdmissionPolicy')?.spec as Policy;
+const cel = new Environment({ unlistedVariablesAreDyn: true });
+
+/** Why the policy denies a request; undefined: it does not. */
+function denied(request: object): string | undefined {
+  const context: Record<string, unknown> = { ...request, variables: {} };
+  const evaluate = (expression: string): unknown => cel.evaluate(expression, context);
+  if (!policy.matchConditions.every(({ expression }) => evaluate(expression))) return undefined;
+  for (const { name, expression } of policy.variables) (context.variables as Record<string, unknown>)[name] = evaluate(expression);
+  return policy.validations.find(({ expression }) => evaluate(expression) !== true)?.message;
+}
+
+const by = (node: string | undefined, username = 'system:serviceaccount:evictd:evictd') => ({
+  username,
+  extra: node === undefined ? {} : { 'authentication.kubernetes.io/node-name': [node] },
+});
+const asked = (resource: string, subResource: string, userInfo = by('a')) => ({ userInfo, resource: { resource }, subResource });
+const pod = (nodeName: string) => ({ metadata: { name: 'web' }, spec: { nodeName } });
+const taint = (key: string) => ({ key, effect: 'NoSchedule' });
+const node = (spec: object, types: readonly string[] = [], labels = {}) => ({
+  metadata: { name: 'a', labels },
+  spec,
+  status: { conditions: types.map((type) => ({ type, status: 'True' })) },
+});
+const foreign = { spec: { taints: [taint('other/x')] } };
+
+test.each([
+  ['deletes a pod of its node', { request: asked('pods', ''), oldObject: pod('a'), object: null }, undefined],
+  ['deletes a pod of another node', { request: asked('pods', ''), oldObject: pod('b'), object: null }, /pods of its own node/],
+  ['marks a pod of another node', { request: asked('pods', 'status'), oldObject: pod('b'), object: pod('b') }, /pods of its own node/],
+  ['has a token without a node', { request: asked('pods', '', by(undefined)), oldObject: pod('a'), object: null }, /names no node/],
+  ['is another account', { request: asked('pods', '', by('a', 'system:node:b')), oldObject: pod('b'), object: null }, undefined],
+  [
+    'adds its taint',
+    {
+      request: asked('nodes', ''),
+      oldObject: node(foreign.spec),
+      object: node({ taints: [taint('other/x'), taint('evictd.dev/memory-pressure')] }),
+    },
+    undefined,
+  ],
+  [
+    'adds the first taint',
+    { request: asked('nodes', ''), oldObject: node({}), object: node({ taints: [taint('evictd.dev/x')] }) },
+    undefined,
+  ],
+  ['loses the taint of another', { request: asked('nodes', ''), oldObject: node(foreign.spec), object: node({}) }, /own taints/],
+  ['cordons the node', { request: asked('nodes', ''), oldObject: node({}), object: node({ unschedulable: true }) }, /own taints/],
+  ['labels the node', { request: asked('nodes', ''), oldObject: node({}), object: node({}, [], { role: 'x' }) }, /own taints/],
+  [
+    'sets its condition',
+    { request: asked('nodes', 'status'), oldObject: node({}, ['Ready']), object: node({}, ['Ready', 'EvictdMemoryPressure']) },
+    undefined,
+  ],
+  [
+    'sets a condition of the kubelet',
+    { request: asked('nodes', 'status'), oldObject: node({}), object: node({}, ['MemoryPressure']) },
+    /own conditions/,
+  ],
+  ['changes another node', { request: asked('nodes', 'status', by('b')), oldObject: node({}), object: node({}) }, /its own node/],
+])('where evictd %s', (_, request, message) => {
+  if (message === undefined) expect(denied(request)).toBeUndefined();
+  else expect(denied(request)).toMatch(message);
+});
+
+// The chart's templates use values, `toYaml` with `indent`, a hash, and one condition. The objects must be those of the manifests.
+test('the chart with its own values has the objects of the manifests', () => {
+  const files = chartFiles();
+  const values = parse(files.get('values.yaml') ?? '') as Record<string, unknown>;
+  const config = readFileSync(`${AGENT}/config.yaml`, 'utf8');
+  const of = (path: string): string => String(path.split('.').reduce<unknown>((all, key) => (all as Record<string, unknown>)[key], values));
+  const rendered = [...files]
+    .filter(([name]) => name.startsWith('templates/') && !name.endsWith('pod-monitor.yaml'))
+    .flatMap(([, template]) =>
+      documents(
+        template
+          .replaceAll('{{ .Release.Namespace }}', 'evictd')
+          .replaceAll('-{{ toYaml .Values.config | sha256sum | trunc 10 }}', '')
+          .replaceAll('{{ toYaml .Values.config | indent 4 }}', config.replace(/^/gm, '    ').trimEnd())
+          .replaceAll(/\{\{ \.Values\.([\w.]+) \}\}/g, (_, path: string) => of(path)),
+      ),
+    );
+  const byKind = (all: readonly Manifest[]) => Object.fromEntries(all.map((one) => [one.kind, one]));
+  const { ConfigMap: map, ...others } = byKind(rendered);
+  const { Namespace: _, ...expected } = byKind(manifests);
+  expect(others).toEqual(expected);
+  expect(parse((map as unknown as { data: Record<string, string> }).data['config.yaml'] ?? '')).toEqual(values.config);
+});
