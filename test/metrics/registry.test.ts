@@ -217,14 +217,6 @@ test('counters of configured signals start at 0 and never fall', async () => {
     [name('disruption_budget_violations_total', 'budget="web"')]: 1,
   });
 
-  status.budgetStatuses = () => [{ name: 'web', expected: 4, currentHealthy: 3, desiredHealthy: 2, disruptionsAllowed: 1 }];
-  families = await scrape();
-  const of = (what: string) => samples(families, `evictd_disruption_budget_${what}`);
-  expect(of('disruptions_allowed')).toEqual({ [name('disruption_budget_disruptions_allowed', 'budget="web"')]: 1 });
-  expect(of('current_healthy')).toEqual({ [name('disruption_budget_current_healthy', 'budget="web"')]: 3 });
-  expect(of('desired_healthy')).toEqual({ [name('disruption_budget_desired_healthy', 'budget="web"')]: 2 });
-  expect(of('expected_workloads')).toEqual({ [name('disruption_budget_expected_workloads', 'budget="web"')]: 4 });
-
   status.alerted('nothing-evictable', 'memory.available');
   expect(samples(await scrape(), 'evictd_alerts_total')).toMatchObject({
     [name('alerts_total', `alert="nothing-evictable",${memory}`)]: 1,
@@ -391,6 +383,29 @@ test('a pause by an operator: of everything with its end, or of workloads', asyn
   expect(status.pauses[0]?.endsLocal).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d[+-]\d\d:\d\d$/);
   status.paused(new Map([['/db', { ...pause, workload: { name: 'db', path: '/db' } }]]), 500n * SECOND);
   expect(await figures()).toEqual([0, undefined, 1]);
+});
+
+test('taints in force, the evictions that wait for one, and what disruption budgets permit', async () => {
+  const { status, scrape } = fixture();
+  const read = async (...names: string[]) => {
+    const families = await scrape();
+    return Object.assign({}, ...names.map((name) => samples(families, name))) as Record<string, number>;
+  };
+  const maintenance = { key: 'maintenance', value: 'yes', effect: 'NoExecute' } as const;
+  const waits = { name: 'web', path: '/web', taint: 'maintenance=yes:NoExecute', createdNs: 0n, dueNs: SECOND };
+  status.tainted([maintenance], new Map([['id-web', waits]]));
+  expect(await read('evictd_taint', 'evictd_taint_evictions_waiting')).toEqual({
+    'evictd_taint{key="maintenance",value="yes",effect="NoExecute"}': 1,
+    evictd_taint_evictions_waiting: 1,
+  });
+  status.tainted([], new Map());
+  expect(await read('evictd_taint', 'evictd_taint_evictions_waiting')).toEqual({ evictd_taint_evictions_waiting: 0 });
+
+  status.budgetStatuses = () => [{ name: 'web', expected: 4, currentHealthy: 3, desiredHealthy: 2, disruptionsAllowed: 1 }];
+  const budget = ['disruptions_allowed', 'desired_healthy', 'current_healthy', 'expected_workloads'];
+  expect(Object.entries(await read(...budget.map((what) => `evictd_disruption_budget_${what}`)))).toEqual(
+    budget.map((what, index) => [`evictd_disruption_budget_${what}{budget="web"}`, index + 1]),
+  );
 });
 
 test('docs/metrics.md lists exactly what is exported', async () => {

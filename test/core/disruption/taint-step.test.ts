@@ -1,12 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { takeOver } from '../../../src/core/decide/remembered-state.js';
 import type { TaintRequest } from '../../../src/core/disruption/operator-request.js';
-import { parseTaint } from '../../../src/core/disruption/taint.js';
+import { parseTaint, taintText } from '../../../src/core/disruption/taint.js';
+import { taintsInForce } from '../../../src/core/disruption/taint-step.js';
 import type { Toleration } from '../../../src/core/disruption/toleration.js';
 import { decisionMessage } from '../../../src/core/message/message.js';
 import type { Candidates, Workload } from '../../../src/core/workload/workload.js';
 import { candidates, Mi, policy, SECOND, threshold, workload } from '../support.js';
-import { Timeline } from '../timeline.js';
+import { evicted, Timeline } from '../timeline.js';
 
 const PLENTY = { 'memory.available': 500n * Mi };
 const INTERVAL = 10n * SECOND;
@@ -77,9 +78,10 @@ describe('a NoExecute taint', () => {
   });
 
   test('that an operator removes cancels what waits', () => {
-    const made = new Tainted(candidates(WEB));
-    made.look(1, change([MAINTENANCE]));
+    const made = new Tainted({ ...candidates(WEB), awaitedRuntimes: ['/run/containerd.sock'] });
+    made.look(1, change([MAINTENANCE, 'maintenance=yes:NoSchedule']));
     expect(made.look(5, change([], [MAINTENANCE]))).toEqual([`taint removed ${MAINTENANCE}`, 'taint cancelled web']);
+    expect([made.state.taints, made.state.taintEvictions.size]).toEqual([[parseTaint('maintenance=yes:NoSchedule')], 0]);
     expect(made.look(40)).toEqual([]);
   });
 
@@ -101,23 +103,71 @@ describe('a NoExecute taint', () => {
     restarted.state = takeOver(made.policy, made.state, { awayNs: 2n * SECOND, sleptNs: 0n }, 3n * SECOND).state;
     expect(restarted.state.taints).toEqual([parseTaint(MAINTENANCE)]);
     expect(restarted.look(3, { bootNs: booted(26) })).toEqual(['evict web grace 30']);
+    const changed = new Tainted(candidates(WEB));
+    changed.state = { ...restarted.state, taints: [], taintsJudged: undefined, taintEvictions: made.state.taintEvictions, evictions: [] };
+    expect(changed.look(3)).toEqual(['taint cancelled web']);
   });
 
   test('waits for the end of a pause', () => {
     const made = new Tainted(candidates(BATCH), { maxPauseNs: 600n * SECOND });
     made.look(0, { pause: { forNs: 60n * SECOND, reason: 'test' } });
     expect(made.look(1, change([MAINTENANCE]))).toEqual([`taint set ${MAINTENANCE}`]);
+    made.look(59); // the next look would be at 69
     expect(made.look(60)).toEqual(['pause end', 'evict batch grace 30']);
   });
 
-  test('is no busy loop where a workload has become protected, and ends it when it no longer is', () => {
-    const made = new Tainted(candidates(WEB));
+  test.each([
+    [false, 'evict web grace 30'],
+    [true, 'evict web grace 30 dry'],
+  ])('is no busy loop where a workload has become protected, and ends it when it no longer is; dry run: %s', (dryRun, evict) => {
+    const made = new Tainted(candidates(WEB), { dryRun });
     made.look(1, change([MAINTENANCE]));
     made.candidates = candidates([{ ...WEB[0], protection: { kind: 'critical' } }, Mi]);
     expect(made.look(31)).toEqual([]);
     expect(made.dueAtNs).toBe(41n * SECOND);
     made.candidates = candidates(WEB);
-    expect(made.look(41)).toEqual(['evict web grace 30']);
+    expect(made.look(41)).toEqual([evict]);
+    const both = new Tainted(candidates(WEB), { dryRun });
+    both.look(1, change([MAINTENANCE]));
+    both.candidates = candidates([{ ...WEB[0], protection: { kind: 'critical' } }, Mi]);
+    expect(both.look(2, change(['gpu:NoExecute']))).toEqual(['taint set gpu:NoExecute']);
+    both.candidates = candidates(WEB);
+    expect(both.look(12)).toEqual([evict]);
+  });
+
+  test('ends nothing without a workload source, and looks at none', () => {
+    const made = new Tainted(candidates(WEB), { hasWorkloadSource: false });
+    expect(made.look(1, change([MAINTENANCE]))).toEqual([`taint set ${MAINTENANCE}`]);
+    expect([made.asked, made.state.taintEvictions.size]).toEqual([0, 0]);
+    const safe = new Tainted(candidates(WEB));
+    safe.look(1, change([MAINTENANCE]));
+    safe.policy = { ...safe.policy, hasWorkloadSource: false };
+    safe.look(30);
+    expect(safe.dueAtNs ?? 31n * SECOND).toBeGreaterThan(30n * SECOND);
+  });
+
+  test('a protected workload does not wait for it, a pod has its own tolerations, and processes are read at both ends', () => {
+    const read: string[] = [];
+    const pod = { ...workload('p').pod, tolerations: tolerates() } as never;
+    const critical = workload('critical', { tolerations: tolerates(5n), protection: { kind: 'critical' } });
+    const all = candidates(WEB, [workload('pod', { pod }), Mi], [critical, Mi]);
+    const made = new Tainted({ ...all, veto: ({ name }) => void read.push(name) });
+    expect(made.look(1, change([MAINTENANCE]))).toEqual([`taint set ${MAINTENANCE}`, 'taint waits web']);
+    made.look(11);
+    expect(read).toEqual(['web']);
+    made.candidates = { ...all, veto: ({ name }) => (name === 'web' ? { kind: 'vacant' } : undefined) };
+    expect([made.look(26), made.state.taintEvictions.size]).toEqual([[], 0]);
+  });
+
+  test('names the one that is tolerated for the shortest time: for each taint the first toleration counts', () => {
+    const tolerance = (key: string, tolerationSeconds?: bigint) => ({ ...tolerates(tolerationSeconds)[0], key }) as Toleration;
+    const tolerations = [tolerance('a', 60n), tolerance('a', 5n), tolerance('b', 30n), tolerance('c')];
+    const made = new Tainted(candidates([workload('web', { tolerations }), Mi]));
+    made.look(1, change(['a:NoExecute', 'b:NoExecute', 'c:NoExecute']));
+    expect(made.state.taintEvictions.get('id-web')).toMatchObject({ taint: 'b:NoExecute', dueNs: booted(31) });
+    const none = new Tainted(candidates([workload('web', { tolerations: [tolerance('a', 0n)] }), Mi]));
+    const [decided] = none.at(1, PLENTY, {}, { bootNs: booted(1), ...change(['a:NoExecute']) }).filter(({ kind }) => kind === 'evict');
+    expect(decided?.kind === 'evict' && decisionMessage(decided.decision)).toContain('it tolerates the taint a:NoExecute for 0s;');
   });
 
   test('decides once in a dry run', () => {
@@ -126,6 +176,8 @@ describe('a NoExecute taint', () => {
     expect(made.look(11)).toEqual([]);
     made.look(12, change([], [MAINTENANCE]));
     expect(made.look(13, change([MAINTENANCE]))).toEqual([`taint set ${MAINTENANCE}`, 'evict batch grace 30 dry']);
+    const short = (seconds: number) => evicted(made.said(seconds, { 'memory.available': 50n * Mi }, {}, { bootNs: booted(seconds) }));
+    expect([short(14), short(23), short(33)]).toEqual([['evict batch grace 0 dry'], [], []]); // that of the threshold is not repeated
   });
 });
 
@@ -141,6 +193,16 @@ test('a workload without processes neither waits nor is evicted, and one that is
   isVacant = true;
   made.look(38, change([MAINTENANCE]), { 2: { processes: 0 } });
   expect(made.state.taintEvictions.size).toBe(0);
+});
+
+test('in force are the taints of the configuration, then those of operators for other keys and effects, and that of a cordoned node', () => {
+  const taints = [parseTaint('a=1:NoSchedule')];
+  const state = { taints: [parseTaint('a=2:NoSchedule'), parseTaint('a:NoExecute')], drain: { over: 'cordoned' } as never };
+  expect(taintsInForce({ taints }, state).map(taintText)).toEqual([
+    'a=1:NoSchedule',
+    'a:NoExecute',
+    'node.kubernetes.io/unschedulable:NoSchedule',
+  ]);
 });
 
 test('another effect reads no workload, and a taint with the same key and effect replaces the one before', () => {
