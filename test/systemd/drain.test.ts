@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { Evictd, evictd as command, scratchDirectory, victimOf } from '../e2e/evictd.js';
-import { hasSystemd, property, TestUnits, type UnitSections } from '../support/systemd.js';
+import { hasSystemd, property, systemd, TestUnits, type UnitSections } from '../support/systemd.js';
 
 const SLICE = 'evictdtest.slice';
 const units = new TestUnits();
@@ -10,6 +11,11 @@ const numbered = (name: string, count: number): string[] => Array.from({ length:
 const [JOBS, WEB, CACHES] = [numbered('job', 14), numbered('web', 10), numbered('cache', 4)];
 const STUBBORN = unit('stubborn');
 const DB = unit('db');
+const DAY_S = 86_400;
+/** Longer than evictd needs to start again. */
+const TOLERATED_S = 50;
+const upSeconds = (): number => Number(readFileSync('/proc/uptime', 'utf8').split(' ')[0]);
+
 const ALL = [...JOBS, ...WEB, ...CACHES, STUBBORN, DB];
 
 /** systemd starts each again that ends by itself. */
@@ -96,5 +102,36 @@ describe.runIf(hasSystemd)('evictd drain (where systemd is the init)', () => {
     expect([unit('cache-1'), DB].map((name) => property(name, 'ActiveState'))).toEqual(['active', 'active']);
     expect((await command('taint', 'maintenance-', ...file)).code).toBe(0);
     expect(await evictd.stop()).toBe(0);
+  });
+
+  test('tolerationSeconds while the wall clock jumps a day ahead and two days back, across a SIGKILL to evictd', async () => {
+    units.start(WEB[0] ?? '', unit('cache-1'));
+    const tolerating = (name: string, tolerationSeconds: number) => {
+      const toleration = { key: 'maintenance', operator: 'Exists', effect: 'NoExecute', tolerationSeconds };
+      return { match: { name: `evictd-test-${name}-*` }, tolerations: [toleration] };
+    };
+    const rules = [tolerating('web', TOLERATED_S), tolerating('cache', 2 * DAY_S), { match: { name: DB }, critical: true }];
+    const directory = scratchDirectory();
+    const first = await new Evictd({ config: { ...CONFIG, rules }, directory }).guarding();
+    const [began, beganAt] = [upSeconds(), Date.now() / 1_000];
+    const setClock = (aheadSeconds: number): void => {
+      systemd('date', '--utc', `--set=@${(beganAt + (upSeconds() - began) + aheadSeconds).toFixed(3)}`);
+    };
+    onTestFinished(() => {
+      setClock(0);
+    });
+    expect((await command('taint', 'maintenance:NoExecute', '--config', first.configFile)).code).toBe(0);
+    setClock(DAY_S);
+    await first.stop('SIGKILL');
+    const second = await new Evictd({ config: { ...CONFIG, rules }, directory }).guarding();
+    setClock(-2 * DAY_S);
+
+    const decision = await second.recorded('decision', WEB[0]);
+    expect(upSeconds() - began).toBeGreaterThanOrEqual(TOLERATED_S);
+    expect(decision).toMatchObject({ disruption: { message: `it tolerated the taint maintenance:NoExecute for ${String(TOLERATED_S)}s` } });
+    await second.until('they have ended', () => WEB.every((name) => property(name, 'ActiveState') === 'inactive'));
+    expect(property(unit('cache-1'), 'ActiveState')).toBe('active');
+    expect((await command('taint', 'maintenance-', '--config', second.configFile)).code).toBe(0);
+    expect(await second.stop()).toBe(0);
   });
 });
