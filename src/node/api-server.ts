@@ -6,7 +6,7 @@ import { selectHost } from '../host/select.js';
 import { native } from '../native/index.js';
 import { Timeouts } from './timeouts.js';
 
-type ApiServer = deferred.Kubernetes;
+export type ApiServer = deferred.Kubernetes;
 type Parts = ConstructorParameters<typeof deferred.Kubernetes>[0];
 
 /** As of container runtimes. */

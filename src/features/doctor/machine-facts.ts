@@ -57,6 +57,18 @@ export interface LinuxFacts extends CommonFacts {
   readonly reclaim: ReclaimFacts;
   readonly shutdown: ShutdownFacts;
   readonly daemons: DaemonsFacts;
+  /** undefined: none is configured. */
+  readonly apiServer: ApiServerFacts | undefined;
+}
+
+export interface ApiServerFacts {
+  readonly nodeName: string;
+  readonly server: string | undefined;
+  readonly pods: number;
+  /** Why it has not answered; undefined: it has. */
+  readonly problem: string | undefined;
+  /** What the credential may not do: 'patch pods/status'. */
+  readonly refused: readonly { readonly access: string; readonly without: string }[];
 }
 
 export interface WindowsFacts extends CommonFacts {

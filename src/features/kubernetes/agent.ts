@@ -1,4 +1,5 @@
 import type { KubernetesConfig } from '../../core/kubernetes/kubernetes-config.js';
+import type { AccessAttributes } from '../../core/kubernetes/needed-access.js';
 import type { KubernetesStatus } from '../../core/kubernetes/kubernetes-status.js';
 import type { NodePod } from '../../core/kubernetes/node-pod.js';
 import { formatDuration } from '../../core/quantity/duration.js';
@@ -7,6 +8,7 @@ import type { Log } from '../../log/log.js';
 import type { NodePods } from '../../monitor/ports/node-pods.js';
 import type { SourceProblem } from '../../monitor/ports/ports.js';
 import { BootFile } from '../../storage/boot-file.js';
+import { mayDo } from './access-review.js';
 import { ApiClient } from './client/api-client.js';
 import { ClusterReports, type ClusterReportsParts } from './cluster-reports.js';
 import { inClusterAccess } from './client/in-cluster.js';
@@ -135,6 +137,10 @@ export class Agent implements NodePods {
         ? 'no pod of it is known'
         : `the ${String(count)} pods that it last reported stay known (${formatDuration((age / NS_PER_SECOND) * NS_PER_SECOND)} old)`;
     return { code, message: `${server}: ${message}; ${meanwhile}`, ...(hint !== undefined && { hint }) };
+  }
+
+  mayDo(attributes: AccessAttributes): Promise<boolean> {
+    return mayDo(this.#client, attributes);
   }
 
   status(): KubernetesStatus {

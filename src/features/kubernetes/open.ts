@@ -1,4 +1,5 @@
 import { hostname } from 'node:os';
+import type { AccessAttributes } from '../../core/kubernetes/needed-access.js';
 import type { KubernetesStatus } from '../../core/kubernetes/kubernetes-status.js';
 import type { NodePod } from '../../core/kubernetes/node-pod.js';
 import type { NodePods } from '../../monitor/ports/node-pods.js';
@@ -59,6 +60,11 @@ export class Kubernetes implements NodePods {
   /** Resolves when the API server has listed the pods, or has not: see `problem`. Never rejects. */
   async reported(): Promise<void> {
     await this.#agent?.reported;
+  }
+
+  /** Whether the credential may do it. Rejects without an answer. */
+  async mayDo(attributes: AccessAttributes): Promise<boolean> {
+    return (await this.#agent?.mayDo(attributes)) ?? false;
   }
 
   readonly status = (): KubernetesStatus =>

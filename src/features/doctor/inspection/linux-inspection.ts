@@ -14,6 +14,7 @@ import type { Timeouts } from '../../../node/timeouts.js';
 import { examineDirectories } from './directories-inspection.js';
 import { examineNode, type ExaminedNode } from './node-inspection.js';
 import { examineReclaim } from './reclaim-inspection.js';
+import { examineApiServer } from './api-server-inspection.js';
 import { crashesOf, pausesOf, reloadOf, type ExaminedRuntimes } from './runtimes-inspection.js';
 import { examineShutdown, unitsProblem } from './systemd-inspection.js';
 import { workloadFacts } from './workloads-inspection.js';
@@ -72,6 +73,7 @@ export function linuxFacts({ loaded, filesystemsRead, doctor, native, runtime, o
     filesystems: () => wait(examineDirectories(config, opened.filesystems, instanceId, native, doctor, timeouts)),
     reclaim: () => wait(examineReclaim(config.reclaim, native, timeouts)),
     daemons: () => wait(examineDaemons(doctor, timeouts)),
+    apiServer: () => wait(examineApiServer(config.kubernetes, opened.apiServer)),
     shutdown: () => wait(examineShutdown(config.shutdown, timeouts)),
     instance: async () => {
       const runtimeDirectory = (await facts.filesystems()).directories.find(({ role }) => role === 'runtime');

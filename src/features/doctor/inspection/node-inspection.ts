@@ -23,7 +23,7 @@ export interface ExaminedNode {
 export async function examineNode(
   loaded: LoadedConfig,
   native: Binding | undefined,
-  { runtimes, filesystems, managedOom, nodePods }: ExaminedRuntimes,
+  { runtimes, filesystems, managedOom, apiServer }: ExaminedRuntimes,
   filesystemsRead: FilesystemsRead,
 ): Promise<ExaminedNode> {
   const without = (missing: NodeFacts['missing']): ExaminedNode => ({ facts: nodeFacts(loaded, undefined, missing), machine: undefined });
@@ -34,7 +34,7 @@ export async function examineNode(
   ]);
   let reading: ReturnType<typeof openReading>;
   try {
-    reading = openReading(loaded, 'arm', { runtimes, managedOom, nodePods });
+    reading = openReading(loaded, 'arm', { runtimes, managedOom, nodePods: apiServer });
   } catch (error) {
     if (!(error instanceof EvictdError)) throw error;
     return without({ message: error.message, hint: error.hint });

@@ -2,8 +2,8 @@ import type { Config } from '../../../config/config.js';
 import type { FilesystemPaths } from '../../../core/signal/layout.js';
 import type { ContainerRuntime } from '../../../monitor/ports/ports.js';
 import type { Binding } from '../../../native/binding.js';
-import type { NodePods } from '../../../monitor/ports/node-pods.js';
 import type { ManagedOom } from '../../../monitor/ports/managed-oom.js';
+import type { ApiServer } from '../../../node/api-server.js';
 import { ContainerRuntimes } from '../../../node/container-runtimes.js';
 import { askEvictd } from '../../../node/control-client.js';
 import { ManagedUnitSettings } from '../../../node/managed-units.js';
@@ -21,7 +21,7 @@ export interface ExaminedRuntimes {
   /** systemd has answered or timed out. undefined: no source selects managed units. */
   readonly managedOom?: ManagedOom | undefined;
   /** The API server has answered or timed out. undefined: not configured. */
-  readonly nodePods?: NodePods | undefined;
+  readonly apiServer?: ApiServer | undefined;
   close(): void;
 }
 
@@ -34,16 +34,16 @@ export async function askRuntimes(config: Config, native: Binding | undefined): 
   ]);
   const opened = new ContainerRuntimes();
   const managed = new ManagedUnitSettings();
-  const [runtimes, managedOom, nodePods] = await Promise.all([opened.reported(config), managed.reported(config), askApiServer(config)]);
+  const [runtimes, managedOom, apiServer] = await Promise.all([opened.reported(config), managed.reported(config), askApiServer(config)]);
   return {
     runtimes,
     managedOom,
-    nodePods,
+    apiServer,
     filesystems: await foundFilesystems(config.filesystems, runtimes),
     close: () => {
       opened.close();
       managed.close();
-      nodePods?.close();
+      apiServer?.close();
     },
   };
 }

@@ -1,9 +1,16 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
+import type { CheckStatus } from '../../../../src/features/doctor/check.js';
+import { apiServerCheck } from '../../../../src/features/doctor/checks/kubernetes.js';
+import { examineApiServer } from '../../../../src/features/doctor/inspection/api-server-inspection.js';
+import { askRuntimes } from '../../../../src/features/doctor/inspection/runtimes-inspection.js';
 import { kubeletMemory } from '../../../../src/features/doctor/inspection/daemons-inspection.js';
 import { valueText } from '../../../../src/core/threshold/threshold.js';
-import { scratch } from '../../../config/scratch.js';
+import { native } from '../../../../src/native/index.js';
+import { load, scratch } from '../../../config/scratch.js';
+import { aPod } from '../../../support/kubernetes/a-pod.js';
+import { authorise, FakeApiServer, NODE, type Authorise } from '../../../support/kubernetes/api-server.js';
 
 const FILE = `apiVersion: kubelet.config.k8s.io/v1beta1
 kind: KubeletConfiguration
@@ -36,4 +43,37 @@ test.each<[rule: string, args: readonly string[], threshold: string | undefined]
   writeFileSync(join(root, 'kubelet.d/20.yaml'), dropIn.replace('500Mi', '900Mi'), { mode: 0o644 });
   const found = await kubeletMemory(root, args);
   expect(found && valueText(found.value)).toBe(threshold);
+});
+
+const except =
+  (...refused: readonly string[]): Authorise =>
+  (user, verb, target) =>
+    authorise(user, verb, target) &&
+    !refused.includes(`${verb} ${target.resource.name}${target.subresource === undefined ? '' : `/${target.subresource}`}`);
+
+test.each<[rule: string, authorised: Authorise, user: string, more: string, status: CheckStatus, summary: RegExp]>([
+  ['a service account with all rights', except(), 'agent-token', '', 'ok', /: 1 pods of node-1, and evictd may do what it needs$/],
+  ["the kubelet's credential", except(), 'kubelet-token', '', 'ok', /evictd may do/],
+  ['no delete', except('delete pods'), 'agent-token', '', 'broken', /may not delete pods \(the kubelet starts an evicted pod again\)$/],
+  ['no events', except('create events', 'patch events'), 'agent-token', '', 'degraded', /not create events\.events\.k8s\.io \(there are/],
+  ['no subresource', except('create pods/eviction'), 'agent-token', '', 'degraded', /may not create pods\/eviction \(a soft/],
+  ['… and budgets do not count', except('create pods/eviction'), 'agent-token', ', budgets: ignore', 'ok', /may do/],
+  ['no node, and no taint', except('patch nodes'), 'agent-token', ', taint: false', 'ok', /may do/],
+  ['no status of the node', except('patch nodes/status'), 'agent-token', '', 'degraded', /patch nodes\/status \(the node gets no cond/],
+  ['no list', except('list pods'), 'agent-token', '', 'degraded', /answers 403: pods is forbidden/],
+])('what an API server permits: %s', async (_rule, authorised, user, more, status, summary) => {
+  const server = await FakeApiServer.start();
+  server.authorise = authorised;
+  server.store.put('pods', aPod('web'));
+  const directory = scratch();
+  const kubeconfig = server.kubeconfig(join(directory, 'kubeconfig'), { token: user });
+  const yaml = `kubernetes: {kubeconfig: ${kubeconfig}, nodeName: ${NODE}${more}}\nruntimeDirectory: ${directory}`;
+  const { config } = load({ 'config.yaml': yaml });
+  const asked = await askRuntimes(config, native);
+  onTestFinished(async () => {
+    asked.close();
+    await server.away();
+  });
+  const apiServer = await examineApiServer(config.kubernetes, asked.apiServer);
+  expect(apiServerCheck.judge({ apiServer })).toMatchObject([{ status, summary: expect.stringMatching(summary) as unknown }]);
 });

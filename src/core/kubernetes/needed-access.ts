@@ -1,0 +1,42 @@
+import type { KubernetesConfig } from './kubernetes-config.js';
+
+/** resourceAttributes of a SelfSubjectAccessReview (authorization.k8s.io/v1). */
+export interface AccessAttributes {
+  readonly verb: string;
+  readonly group?: string;
+  readonly resource: string;
+  readonly subresource?: string;
+  readonly name?: string;
+  readonly fieldSelector?: object;
+}
+
+export interface NeededAccess {
+  readonly attributes: AccessAttributes;
+  /** What evictd does not do without it. */
+  readonly without: string;
+}
+
+/** What the credential must permit for this configuration. Budgets that may be listed are counted, and not needed. */
+export function neededAccess({ budgets, taint, conditions }: KubernetesConfig, nodeName: string): readonly NeededAccess[] {
+  const pods = { resource: 'pods' };
+  const node = { resource: 'nodes', name: nodeName };
+  const events = { group: 'events.k8s.io', resource: 'events' };
+  // An authorizer of nodes permits the list of a node's own pods only (AuthorizeNodeWithSelectors, v1.32).
+  const ofNode = { fieldSelector: { requirements: [{ key: 'spec.nodeName', operator: 'In', values: [nodeName] }] } };
+  const needed: readonly (readonly [without: string, isUsed: boolean, ...attributes: AccessAttributes[]])[] = [
+    ['evictd knows and evicts no pod', true, { verb: 'list', ...pods, ...ofNode }, { verb: 'watch', ...pods, ...ofNode }],
+    ['the kubelet starts an evicted pod again', true, { verb: 'get', ...pods }, { verb: 'delete', ...pods }],
+    ['an evicted pod has no condition DisruptionTarget', true, { verb: 'patch', ...pods, subresource: 'status' }],
+    ['a soft eviction sends signals at once', budgets === 'respect', { verb: 'create', ...pods, subresource: 'eviction' }],
+    ['the node gets neither taint nor conditions', taint !== undefined || conditions !== 'none', { verb: 'get', ...node }],
+    ['the node gets no taint', taint !== undefined, { verb: 'patch', ...node }],
+    ['the node gets no conditions', conditions !== 'none', { verb: 'patch', ...node, subresource: 'status' }],
+    ['there are no events', true, { verb: 'create', ...events }, { verb: 'patch', ...events }],
+  ];
+  return needed.flatMap(([without, isUsed, ...attributes]) => (isUsed ? attributes.map((each) => ({ attributes: each, without })) : []));
+}
+
+/** 'patch pods/status' */
+export function accessText({ verb, group, resource, subresource }: AccessAttributes): string {
+  return `${verb} ${resource}${subresource === undefined ? '' : `/${subresource}`}${group === undefined ? '' : `.${group}`}`;
+}

@@ -1,0 +1,22 @@
+import type { KubernetesConfig } from '../../../core/kubernetes/kubernetes-config.js';
+import { accessText, neededAccess } from '../../../core/kubernetes/needed-access.js';
+import type { ApiServer } from '../../../node/api-server.js';
+import type { ApiServerFacts } from '../machine-facts.js';
+
+/** Asks the server for each permission that the configuration needs. Never rejects. */
+export async function examineApiServer(
+  config: KubernetesConfig | undefined,
+  apiServer: ApiServer | undefined,
+): Promise<ApiServerFacts | undefined> {
+  if (config === undefined || apiServer === undefined) return undefined;
+  const { nodeName, server, pods, problem } = apiServer.status();
+  const facts = { nodeName, server, pods, problem, refused: [] };
+  if (problem !== undefined) return facts;
+  const refusedOf = async ({ attributes, without }: ReturnType<typeof neededAccess>[number]) =>
+    (await apiServer.mayDo(attributes)) ? [] : [{ access: accessText(attributes), without }];
+  try {
+    return { ...facts, refused: (await Promise.all(neededAccess(config, nodeName).map(refusedOf))).flat() };
+  } catch (error) {
+    return { ...facts, problem: `${server ?? 'the API server'} does not say what the credential may do: ${String(error)}` };
+  }
+}
