@@ -182,6 +182,6 @@ test('the program loads it, names the node, and has its problem', async () => {
   await silent.reported();
   await vi.waitFor(() => {
     expect([silent.problem()?.code, kubernetes.problem()]).toEqual(['EVICTD_KUBERNETES_REFUSED', undefined]);
+    expect(kubernetes.status().problem).toContain('it answers 403');
   }, WAIT);
-  expect(kubernetes.status().problem).toContain('it answers 403');
 });
