@@ -105,6 +105,8 @@ test('a watch that has ended goes on, and one whose version has expired begins w
   server.instead = () => undefined;
   await named(agent, 'b', 'c');
   expect(agent.status().lists).toBe(2);
+  // The newest, not any version, which is the answer to a watch that fails again and again.
+  expect(server.received.findLast(({ query }) => !query.has('watch'))?.query.get('resourceVersion')).toBeNull();
 });
 
 test('while the server is away the pods stay known, with their age and the reason; when it is back all goes on', async () => {
