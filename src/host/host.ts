@@ -5,6 +5,7 @@ import type { readBootId } from './linux/process/own-process.js';
 import type { openContainerRuntime } from './linux/cri/container-runtime.js';
 import type { DoctorReaders } from './linux/facts/readers.js';
 import type { ownMemoryCgroup, readHierarchies } from './linux/cgroup/hierarchies.js';
+import type { peerOf } from './linux/process/peer.js';
 import type { instanceName, lockInstance, lockHolder, lockHoldersIn, locksHeldBy } from './linux/process/lock-files.js';
 import type { KernelLogWatch } from './linux/oom/kernel-log.js';
 import type { readMemoryHoldings } from './linux/memory/memory-holdings.js';
@@ -88,6 +89,8 @@ export interface Host {
   readonly openOomSignal: ((...args: ConstructorParameters<typeof OomSignal>) => OomSignal) | undefined;
   readonly readInhibitDelay: typeof readInhibitDelay;
   readonly awaitInhibitDelay: typeof awaitInhibitDelay;
+  /** Windows: no socket that could be asked. */
+  readonly peerOf: typeof peerOf | undefined;
   readonly openShutdownDelay: typeof openShutdownDelay;
   /** The readers of `evictd doctor` for Linux. */
   readonly doctor: DoctorReaders | undefined;

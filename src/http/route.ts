@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { jsonText } from '../core/name/json-text.js';
 import { EvictdError, InputError, UnavailableError, UsageError } from '../errors.js';
 import { respond } from './bounded-server.js';
@@ -8,6 +9,8 @@ export interface ApiRequest {
   readonly query: URLSearchParams;
   /** '' without a body. */
   readonly body: string;
+  /** Who asks: 'uid 0, process 4711 (curl)'. undefined: it is not known. */
+  readonly by?: string | undefined;
   /** Whether the client has closed the connection. */
   readonly isGone: () => boolean;
 }
@@ -45,9 +48,17 @@ const JSON_TYPE = 'application/json; charset=utf-8';
 /** A request has a few short fields. */
 const MAX_BODY_BYTES = 16_384;
 
+/** As in ApiRequest. */
+export type PeerOf = (socket: Socket) => string | undefined;
+
 /** Answers a request by the route of its method and path. Never rejects. */
-export async function answerBy(routes: readonly Route[], request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const answer = await answerOf(routes, request, () => response.destroyed).catch(failure);
+export async function answerBy(
+  routes: readonly Route[],
+  request: IncomingMessage,
+  response: ServerResponse,
+  peerOf?: PeerOf,
+): Promise<void> {
+  const answer = await answerOf(routes, request, () => response.destroyed, peerOf).catch(failure);
   if (!('stream' in answer)) give(response, answer);
   else if (request.method === 'HEAD') respond(response, 200, '', 'text/event-stream');
   else if (!response.destroyed) answer.stream(response);
@@ -63,14 +74,21 @@ function give(response: ServerResponse, { status = 200, retryAfterSeconds: retry
   if (!response.destroyed) respond(response, status, `${jsonText(json, 2)}\n`, JSON_TYPE, headers);
 }
 
-async function answerOf(routes: readonly Route[], request: IncomingMessage, isGone: () => boolean): Promise<ApiAnswer | ApiStream> {
+async function answerOf(
+  routes: readonly Route[],
+  request: IncomingMessage,
+  isGone: () => boolean,
+  peerOf: PeerOf | undefined,
+): Promise<ApiAnswer | ApiStream> {
   const [path = '/', ...query] = (request.url ?? '/').split('?');
   const method = request.method === 'HEAD' ? 'GET' : request.method;
   const own = routes.filter((each) => each.path === path);
   const route = own.find((each) => each.method === method);
-  const body = route?.method === 'POST' ? await bodyOf(request) : '';
+  const isPost = route?.method === 'POST';
+  const by = isPost ? peerOf?.(request.socket) : undefined; // before the body: a client may close the connection behind it
+  const body = isPost ? await bodyOf(request) : '';
   request.resume(); // ignores the body of another method
-  if (route !== undefined) return route.answer({ query: new URLSearchParams(query.join('?')), body, isGone });
+  if (route !== undefined) return route.answer({ query: new URLSearchParams(query.join('?')), body, by, isGone });
   const known = own.length === 0 ? routes : own;
   const hint = `there is ${known.map((each) => `${each.method} ${each.path}`).join(', ')}`;
   return failure(

@@ -9,11 +9,11 @@ import type { Route } from './route.js';
  *
  * @param timeoutMs  as in boundedServer
  */
-export function routesServer(routes: readonly Route[], timeoutMs: number): Server {
+export function routesServer(routes: readonly Route[], timeoutMs: number, peerOf?: route.PeerOf): Server {
   let http: Server | undefined;
   return createServer((socket) => {
     http ??= bounded.boundedServer((request, response) => {
-      void route.answerBy(routes, request, response);
+      void route.answerBy(routes, request, response, peerOf);
     }, timeoutMs);
     http.emit('connection', socket);
   });

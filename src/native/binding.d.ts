@@ -82,6 +82,8 @@ export interface Binding {
   getxattr(path: string, name: string): Buffer | undefined;
   /** Sets an extended attribute. Throws as getxattr does, also ENOTSUP where the filesystem has none of that kind. */
   setxattr(path: string, name: string, value: string): void;
+  /** SO_PEERCRED of a connected Unix socket. `pid` 0: in another pid namespace. Throws EBADF, ENOTSOCK. */
+  peerCredentials(fd: number): { pid: number; uid: number; gid: number };
   /** CLOCK_BOOTTIME: includes the time that the machine slept. */
   bootTimeNs(): bigint;
   /**

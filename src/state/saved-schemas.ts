@@ -102,6 +102,7 @@ export function growthBase(): z.ZodMiniType {
 
 export function operatorPause(): z.ZodMiniType {
   return object({
+    by: z.optional(z.string()),
     reason: z.string(),
     workload: z.optional(object({ name: z.string(), path: z.string() })),
     beganBootNs: z.bigint(),
@@ -130,6 +131,7 @@ export function drain(): z.ZodMiniType {
     ...{
       beganNs: z.bigint(),
       endsNs: z.optional(z.bigint()),
+      by: z.optional(z.string()),
       graceNs: z.optional(z.bigint()),
       lookedNs: z.bigint(),
       changedNs: z.optional(z.bigint()),

@@ -4,6 +4,7 @@ import { guarding, ON, testNode, workload, type Workload } from './node.js';
 import type { TestCgroup } from '../support/cgroup.js';
 
 const budget = { name: 'web', match: { name: 'web-*' }, minAvailable: 2 };
+const BY = expect.stringMatching(/^uid 0.*, process \d+ \(evictd\)$/) as string;
 const CRITICAL = [{ match: { name: 'db' }, critical: true }];
 const evict = (evictd: Evictd, ...args: readonly string[]) => command('evict', ...args, '--config', evictd.configFile);
 
@@ -22,7 +23,11 @@ describe(`evictd evict (${ON})`, () => {
     const done = await evict(evictd, 'web-1', '--grace', '1s', '--wait');
     expect([done.code, done.stdout, done.stderr]).toEqual([0, expect.stringMatching(/^web-1 is being evicted\nevicted web-1: freed /), '']);
     expect(await one?.ended).toBe('SIGKILL'); // it ignores SIGTERM
-    expect(await evictd.recorded('decision')).toMatchObject({ kind: 'disruption', disruption: { reason: 'eviction' }, graceSeconds: 1 });
+    expect(await evictd.recorded('decision')).toMatchObject({
+      kind: 'disruption',
+      disruption: { reason: 'eviction', by: BY },
+      graceSeconds: 1,
+    });
 
     for (const [what, value] of [
       ['expected_workloads', 3],
@@ -99,9 +104,9 @@ describe(`evictd drain (${ON})`, () => {
     expect(ends).toEqual(['SIGTERM', 'SIGKILL', 'SIGTERM']);
     expect(db.alive).toBe(true);
     const events = second.journal().filter(({ type }) => type === 'drain');
-    expect(events.map(({ event, because, total }) => [event, because, total])).toEqual([
-      ['begin', undefined, 3],
-      ['end', 'drained', 3],
+    expect(events).toMatchObject([
+      { event: 'begin', total: 3, by: BY, message: expect.stringMatching(/^uid 0.* drains the node: 3 workloads to end$/) as string },
+      { event: 'end', because: 'drained', total: 3 },
     ]);
 
     const file = ['--config', second.configFile];

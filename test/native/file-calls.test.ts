@@ -1,7 +1,10 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, readFileSync, statSync, writeFileSync, writeSync } from 'node:fs';
+import { once } from 'node:events';
+import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { peerOf } from '../../src/host/linux/process/peer.js';
 import { native } from '../../src/native/index.js';
 import { after, makeDirectory, thrownBy } from './kernel.js';
 
@@ -25,6 +28,24 @@ test('fallocate reserves space without a change of size; it can be written on a 
   expect([size, blocks * 512]).toEqual([0, 64 * 1024]);
   expect(thrownBy(() => writeFileSync(join(directory, 'filler'), Buffer.alloc(1 << 20)))).toMatchObject({ code: 'ENOSPC' });
   expect(writeSync(file, Buffer.alloc(64 * 1024), 0, 64 * 1024, 0)).toBe(64 * 1024);
+});
+
+test('peerCredentials: the process at the other end of a Unix socket', async () => {
+  const path = join(makeDirectory(), 'socket');
+  const server = createServer().listen(path);
+  const client = connect(path);
+  after(() => {
+    client.destroy();
+    server.close();
+  });
+  const [socket] = (await once(server, 'connection')) as [Socket];
+  const own = { pid: process.pid, uid: process.getuid?.(), gid: process.getgid?.() };
+  expect(native.peerCredentials((socket as unknown as { _handle: { fd: number } })._handle.fd)).toEqual(own);
+  const pattern = new RegExp(`^uid ${String(own.uid)}( .login uid [0-9]+.)?, process ${String(own.pid)} .node.*.$`);
+  expect(peerOf(native, socket)).toMatch(pattern);
+  socket.destroy();
+  expect(peerOf(native, socket)).toBeUndefined();
+  expect(thrownBy(() => native.peerCredentials(100_000))).toMatchObject({ code: 'EBADF', syscall: 'getsockopt' });
 });
 
 test('fallocate says why not', async () => {

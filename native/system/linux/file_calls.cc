@@ -1,6 +1,7 @@
 #include "system/linux/file_calls.h"
 
 #include <fcntl.h>
+#include <sys/socket.h>
 #include <sys/xattr.h>
 
 #include <cerrno>
@@ -34,6 +35,13 @@ bool ReadAttribute(const std::string& path, const std::string& name, std::vector
 void WriteAttribute(const std::string& path, const std::string& name, const std::string& value) {
   if (setxattr(path.c_str(), name.c_str(), value.data(), value.size(), 0) != 0)
     throw SystemError(errno, "setxattr", path);
+}
+
+Peer PeerOf(int fd) {
+  struct ucred credentials;
+  socklen_t length = sizeof(credentials);
+  if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &credentials, &length) != 0) throw SystemError(errno, "getsockopt");
+  return {credentials.pid, credentials.uid, credentials.gid};
 }
 
 }  // namespace evictd

@@ -17,4 +17,13 @@ bool ReadAttribute(const std::string& path, const std::string& name, std::vector
 // Sets one, through symbolic links, whether or not it exists.
 void WriteAttribute(const std::string& path, const std::string& name, const std::string& value);
 
+struct Peer {
+  int pid = 0;
+  unsigned uid = 0;
+  unsigned gid = 0;
+};
+
+// SO_PEERCRED: the process that connected to a Unix socket, as it was then.
+Peer PeerOf(int fd);
+
 }  // namespace evictd

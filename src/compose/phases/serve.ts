@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import manifest from '../../../package.json' with { type: 'json' };
 import * as preempting from '../../features/admission/preemption-answer.js';
 import * as explaining from '../../features/explain/running.js';
@@ -14,6 +15,7 @@ import type { EventStream } from '../../http/event-stream.js';
 import { CLIENT_TIMEOUT_MS, Listener } from '../../http/listener.js';
 import type { ApiAnswer, ApiRequest, Route } from '../../http/route.js';
 import { routesServer } from '../../http/routes-server.js';
+import { native } from '../../native/index.js';
 import * as serving from '../../metrics/server.js';
 import { tryLock } from '../try-lock.js';
 import type { Acting } from './act.js';
@@ -40,7 +42,8 @@ export function serve(locked: Locked, published: Published, observed: Observed, 
   const tokenFile = (): string | undefined => inForce.config.metricsTokenFile;
   const metrics = address && serving.metricsServer({ address, tryLock, status, registry, routes, tokenFile, log });
   if (selectHost().os === 'windows') return { metrics, control: undefined };
-  const control = new Listener(routesServer(routes, CLIENT_TIMEOUT_MS), {
+  const peerOf = (socket: Socket): string | undefined => selectHost().peerOf?.(native, socket);
+  const control = new Listener(routesServer(routes, CLIENT_TIMEOUT_MS, peerOf), {
     address: { socket: controlSocketPath(inForce.started.runtimeDirectory, instance) },
     tryLock: () => ({ close: () => undefined }), // the instance lock is held
     mode: SOCKET_MODE,
@@ -105,14 +108,14 @@ function routesOf(
     { method: 'GET', path: '/api/v1/decisions', servedBy: 'everywhere', answer: running.decisions },
     { method: 'GET', path: '/api/v1/explain', servedBy: 'everywhere', answer: ({ query }) => explaining.explainBy(query, explained) },
     { method: 'GET', path: '/api/v1/events', servedBy: 'everywhere', answer: () => ({ stream: events().join() }) },
-    { method: 'POST', path: '/api/v1/pause', servedBy: 'socket', answer: ({ body }) => deferred.pauseBy(body, pausing) },
-    { method: 'POST', path: '/api/v1/preempt', servedBy: 'socket', answer: afresh(({ body }) => preempting.preemptBy(body, preemption)) },
+    { method: 'POST', path: '/api/v1/pause', servedBy: 'socket', answer: (request) => deferred.pauseBy(request, pausing) },
+    { method: 'POST', path: '/api/v1/preempt', servedBy: 'socket', answer: afresh((request) => preempting.preemptBy(request, preemption)) },
     { method: 'GET', path: '/api/v1/drain', servedBy: 'everywhere', answer: () => draining.drainOf(evictable) },
-    { method: 'POST', path: '/api/v1/drain', servedBy: 'socket', answer: afresh(({ body }) => draining.drainBy(body, evictable)) },
-    { method: 'POST', path: '/api/v1/cordon', servedBy: 'socket', answer: () => draining.cordonBy('cordon', evictable) },
-    { method: 'POST', path: '/api/v1/uncordon', servedBy: 'socket', answer: () => draining.cordonBy('uncordon', evictable) },
+    { method: 'POST', path: '/api/v1/drain', servedBy: 'socket', answer: afresh((request) => draining.drainBy(request, evictable)) },
+    { method: 'POST', path: '/api/v1/cordon', servedBy: 'socket', answer: (request) => draining.cordonBy('cordon', request, evictable) },
+    { method: 'POST', path: '/api/v1/uncordon', servedBy: 'socket', answer: (asked) => draining.cordonBy('uncordon', asked, evictable) },
     { method: 'POST', path: '/v1/evictions', servedBy: 'socket', answer: afresh((request) => evicting.evictBy(request, evictable)) },
-    { method: 'POST', path: '/api/v1/taints', servedBy: 'socket', answer: ({ body }) => tainting.taintBy(body, tainted) },
+    { method: 'POST', path: '/api/v1/taints', servedBy: 'socket', answer: (request) => tainting.taintBy(request, tainted) },
     { method: 'POST', path: '/api/v1/resume', servedBy: 'socket', answer: () => deferred.resumeBy(pausing) },
   ];
 }

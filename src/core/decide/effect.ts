@@ -38,7 +38,7 @@ export type AlertKind = (typeof ALERT_KINDS)[number];
 
 /** Of taints that operators set or remove at run time, and of workloads that tolerate a NoExecute taint for a time. */
 type TaintEffect = { readonly kind: 'taint'; /** 'maintenance=yes:NoExecute'. */ readonly taint: string } & (
-  | { readonly event: 'set' | 'removed' }
+  | { readonly event: 'set' | 'removed'; /** As in DisruptionCause. */ readonly by?: string | undefined }
   | { readonly event: 'waits'; readonly workload: PausedWorkload; readonly forNs: bigint }
   | { readonly event: 'cancelled'; readonly workload: PausedWorkload }
 );

@@ -16,6 +16,8 @@ export interface EvictionRequest {
 /** Change the taints that operators set at run time. */
 export interface TaintRequest {
   readonly kind: 'taint';
+  /** As in DisruptionCause. */
+  readonly by?: string | undefined;
   /** Each replaces one with the same key and effect. */
   readonly set: readonly Taint[];
   readonly remove: readonly Pick<Taint, 'key' | 'effect'>[];

@@ -69,15 +69,15 @@ function noExecute(policy: Policy, state: State): readonly Taint[] {
 
 function withRequest(state: State, { request }: StepInput): Pick<TaintStep, 'state' | 'effects'> {
   if (request?.kind !== 'taint') return { state, effects: [] };
-  const { set, remove } = request;
+  const { set, remove, by } = request;
   const removed = state.taints.filter((taint) => remove.some((one) => isSameTaint(one, taint)));
   const added = set.filter((taint) => !state.taints.some((other) => taintText(other) === taintText(taint)));
   const kept = state.taints.filter((taint) => ![...removed, ...added].some((one) => isSameTaint(one, taint)));
   return {
     state: { ...state, taints: [...kept, ...added] },
     effects: [
-      ...removed.map((taint): Effect => ({ kind: 'taint', event: 'removed', taint: taintText(taint) })),
-      ...added.map((taint): Effect => ({ kind: 'taint', event: 'set', taint: taintText(taint) })),
+      ...removed.map((taint): Effect => ({ kind: 'taint', event: 'removed', taint: taintText(taint), by })),
+      ...added.map((taint): Effect => ({ kind: 'taint', event: 'set', taint: taintText(taint), by })),
     ],
   };
 }

@@ -51,7 +51,7 @@ export function stepDrain(policy: Policy, made: Made, input: StepInput, candidat
   const looked = { ...state, drain: next, disruptedBudgets: new Map(budgets) };
   if (because !== undefined) return { ...none, state: looked, effects: [...effects, effectOf({ event: 'end', because }, next)] };
   const grace = drain.graceNs === undefined ? {} : { graceNs: drain.graceNs };
-  const cause: DisruptionCause = { kind: 'disruption', reason: 'drain', message: 'the node is drained', ...grace };
+  const cause: DisruptionCause = { kind: 'disruption', reason: 'drain', message: 'the node is drained', by: drain.by, ...grace };
   const undecided = pending.filter(({ decision }) => decision === undefined);
   return { state: looked, effects, causes: new Map(undecided.map(({ id }) => [id, cause])) };
 }
@@ -59,7 +59,8 @@ export function stepDrain(policy: Policy, made: Made, input: StepInput, candidat
 function withRequest(policy: Policy, { state, effects }: Made, { request, nowNs }: StepInput, candidates: () => AskedOnce): Made {
   const { drain: before } = state;
   const changed = (drain: Drain | undefined, event: 'cordon' | 'begin' | 'uncordon'): Made => {
-    return { state: { ...state, drain }, effects: [...effects, effectOf({ event }, drain ?? before)] };
+    const by = request !== undefined && 'by' in request ? request.by : undefined;
+    return { state: { ...state, drain }, effects: [...effects, effectOf({ event }, drain ?? before, by)] };
   };
   switch (request?.kind) {
     case 'cordon':
@@ -68,13 +69,13 @@ function withRequest(policy: Policy, { state, effects }: Made, { request, nowNs 
       return before ? changed(undefined, 'uncordon') : { state, effects };
     case 'drain': {
       if (isUnderWay(before)) return { state, effects };
-      const { timeoutNs, graceNs } = request;
+      const { timeoutNs, graceNs, by } = request;
       const found = candidates();
       const { ends } = drainPlan({ policy, state, found, nowNs });
       const limits = { ...(timeoutNs !== undefined && { endsNs: nowNs + timeoutNs }), ...(graceNs !== undefined && { graceNs }) };
       const pending = ends.map(drained);
       const { awaitedRuntimes: awaited = [] } = found;
-      return changed({ beganNs: nowNs, ...limits, awaited, pending, total: pending.length, lookedNs: nowNs }, 'begin');
+      return changed({ beganNs: nowNs, by, ...limits, awaited, pending, total: pending.length, lookedNs: nowNs }, 'begin');
     }
     default:
       return { state, effects };
@@ -190,6 +191,7 @@ export function afterEvictions(
 function effectOf(
   event: { readonly event: 'cordon' | 'begin' | 'uncordon' } | { readonly event: 'end'; readonly because: 'drained' | 'timeout' },
   drain: Drain | undefined,
+  by?: string,
 ): DrainEffect {
-  return { kind: 'drain', ...event, left: drain?.pending.map(({ name }) => name) ?? [], total: drain?.total ?? 0 };
+  return { kind: 'drain', ...event, by, left: drain?.pending.map(({ name }) => name) ?? [], total: drain?.total ?? 0 };
 }

@@ -16,6 +16,7 @@ export interface Drain {
   readonly endsNs?: bigint;
   /** As in DisruptionCause. */
   readonly graceNs?: bigint;
+  readonly by?: string | undefined;
   /** Endpoints of container runtimes that have not answered since it began: their workloads are added then. Left out: none. */
   readonly awaited?: readonly string[];
   /** Those that have not ended, the least important first, and then those that were added. */
@@ -33,17 +34,20 @@ export interface Drain {
 
 export interface DrainRequest {
   readonly kind: 'drain';
+  /** As in DisruptionCause. */
+  readonly by?: string | undefined;
   readonly timeoutNs?: bigint;
   readonly graceNs?: bigint;
 }
 
 export interface CordonRequest {
   readonly kind: 'cordon' | 'uncordon';
+  readonly by?: string | undefined;
 }
 
 export type DrainEffect = { readonly kind: 'drain' } & (
   { readonly event: 'cordon' | 'begin' | 'uncordon' } | { readonly event: 'end'; readonly because: 'drained' | 'timeout' }
-) & { /** Not ended yet. */ readonly left: readonly string[]; readonly total: number };
+) & { readonly by?: string | undefined; /** Not ended yet. */ readonly left: readonly string[]; readonly total: number };
 
 /** Between two looks whether a budget permits the next eviction: an eighth of the time without a change, within these limits. */
 const LOOK_NS = 1_000_000_000n;

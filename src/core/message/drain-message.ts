@@ -2,15 +2,15 @@ import type { DrainEffect } from '../drain/drain.js';
 
 /** 'an operator drains the node: 3 workloads are to end'. */
 export function drainMessage(effect: DrainEffect): string {
-  const { left, total } = effect;
+  const { left, total, by = 'an operator' } = effect;
   const some = left.slice(0, 3).join(', ') + (left.length > 3 ? ` and ${String(left.length - 3)} more` : '');
   switch (effect.event) {
     case 'cordon':
-      return 'an operator cordoned the node: evictd admit refuses workloads that do not tolerate it';
+      return `${by} cordoned the node: evictd admit refuses workloads that do not tolerate it`;
     case 'begin':
-      return `an operator drains the node: ${workloads(total)} to end`;
+      return `${by} drains the node: ${workloads(total)} to end`;
     case 'uncordon':
-      return `an operator uncordoned the node${left.length === 0 ? '' : `; its drain is over, and these were not ended: ${some}`}`;
+      return `${by} uncordoned the node${left.length === 0 ? '' : `; its drain is over, and these were not ended: ${some}`}`;
     case 'end':
       return effect.because === 'drained'
         ? `the node is drained: ${workloads(total)} ended`

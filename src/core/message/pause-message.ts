@@ -14,9 +14,9 @@ export interface TimedPause extends Pick<OperatorPause, 'reason' | 'workload'> {
 
 /** 'an operator paused evictions for 30m0s: disk swap'. */
 export function pauseMessage(effect: Extract<Effect, { kind: 'pause' }>): string {
-  const { workload, reason, beganBootNs, endsBootNs } = effect.pause;
+  const { workload, reason, beganBootNs, endsBootNs, by = 'an operator' } = effect.pause;
   const of = workload === undefined ? 'evictions' : `evictions of ${workload.name}`;
-  if (effect.event === 'begin') return `an operator paused ${of} for ${formatDuration(endsBootNs - beganBootNs)}: ${reason}`;
+  if (effect.event === 'begin') return `${by} paused ${of} for ${formatDuration(endsBootNs - beganBootNs)}: ${reason}`;
   const why = effect.because === 'limit' ? ', because pause.max is shorter' : '';
   return `the pause of ${of} is over${why} (${reason})`;
 }

@@ -6,9 +6,9 @@ export function taintMessage(effect: Extract<Effect, { kind: 'taint' }>): string
   const { taint } = effect;
   switch (effect.event) {
     case 'set':
-      return `an operator set the taint ${taint}`;
+      return `${effect.by ?? 'an operator'} set the taint ${taint}`;
     case 'removed':
-      return `an operator removed the taint ${taint}`;
+      return `${effect.by ?? 'an operator'} removed the taint ${taint}`;
     case 'waits':
       return `${effect.workload.name} tolerates the taint ${taint} for ${formatDuration(effect.forNs)}, and is evicted after that`;
     case 'cancelled':

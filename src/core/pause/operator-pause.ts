@@ -4,6 +4,8 @@ export interface PauseRequest {
   readonly reason: string;
   /** Left out: nothing is evicted. */
   readonly workload?: PausedWorkload;
+  /** As in DisruptionCause. */
+  readonly by?: string | undefined;
 }
 
 export interface PausedWorkload {

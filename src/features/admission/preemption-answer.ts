@@ -15,7 +15,7 @@ import { bytesText } from '../../config/value/value-text.js';
 import type { RankingState } from '../../core/rank/current-ranking.js';
 import type { Candidates, Workload } from '../../core/workload/workload.js';
 import { UnavailableError, UsageError } from '../../errors.js';
-import type { ApiAnswer } from '../../http/route.js';
+import type { ApiAnswer, ApiRequest } from '../../http/route.js';
 
 /** The answer of POST /api/v1/preempt; amounts are bytes. */
 export interface PreemptionDocument {
@@ -48,11 +48,11 @@ export interface PreemptionParts {
 }
 
 /** `evictd admit --preempt`. @throws UsageError, UnavailableError */
-export function preemptBy(body: string, parts: PreemptionParts): ApiAnswer {
+export function preemptBy({ body, by }: Pick<ApiRequest, 'body' | 'by'>, parts: PreemptionParts): ApiAnswer {
   const { dryRun, ...applicant } = requestOf(body);
   const answer = answerNow(applicant, parts);
   if (answer.kind === 'preempts' && !dryRun) {
-    const request = { kind: 'evict', workloads: answer.workloads.map(({ id }) => id), cause: causeOf(applicant) } as const;
+    const request = { kind: 'evict', workloads: answer.workloads.map(({ id }) => id), cause: { ...causeOf(applicant), by } } as const;
     if (!parts.monitor.ask({ source: 'request', request })) throw new UnavailableError('EVICTD_API_STOPPING', 'evictd is stopping');
   }
   return { json: documentOf(answer, dryRun || parts.standing().policy.dryRun) };

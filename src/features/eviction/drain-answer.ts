@@ -1,10 +1,10 @@
 import * as z from 'zod/mini';
 import { askedOnce } from '../../core/disruption/disruption-budget.js';
-import { isUnderWay, type Drain } from '../../core/drain/drain.js';
+import { isUnderWay, type CordonRequest, type Drain } from '../../core/drain/drain.js';
 import { drainPlan } from '../../core/drain/drain-step.js';
 import { withPausedWorkloads } from '../../core/pause/paused-workloads.js';
 import { UnavailableError, UsageError } from '../../errors.js';
-import type { ApiAnswer } from '../../http/route.js';
+import type { ApiAnswer, ApiRequest } from '../../http/route.js';
 import type { Monitor } from '../../monitor/loop.js';
 import type { EvictionParts } from './eviction-answer.js';
 
@@ -40,7 +40,7 @@ export function drainOf({ monitor }: Pick<DrainParts, 'monitor'>): ApiAnswer {
 }
 
 /** `evictd drain`. @throws UsageError, UnavailableError */
-export function drainBy(body: string, parts: DrainParts): ApiAnswer {
+export function drainBy({ body, by }: Pick<ApiRequest, 'body' | 'by'>, parts: DrainParts): ApiAnswer {
   const { timeoutSeconds, graceSeconds, ...asked } = drainRequestOf(body);
   const { policy, state } = parts.standing();
   const dryRun = asked.dryRun || policy.dryRun;
@@ -56,7 +56,7 @@ export function drainBy(body: string, parts: DrainParts): ApiAnswer {
       ...(timeoutSeconds !== undefined && { timeoutNs: BigInt(timeoutSeconds) * NS_PER_SECOND }),
       ...(graceSeconds !== undefined && { graceNs: BigInt(graceSeconds) * NS_PER_SECOND }),
     };
-    ask(parts, { kind: 'drain', ...limits });
+    ask(parts, { kind: 'drain', by, ...limits });
   }
   const plan: DrainPlanDocument = {
     ...documentOf(parts.monitor.remaining.drain),
@@ -69,8 +69,8 @@ export function drainBy(body: string, parts: DrainParts): ApiAnswer {
 }
 
 /** `evictd cordon` and `evictd uncordon`. @throws UnavailableError */
-export function cordonBy(kind: 'cordon' | 'uncordon', parts: Pick<DrainParts, 'monitor'>): ApiAnswer {
-  ask(parts, { kind });
+export function cordonBy(kind: CordonRequest['kind'], { by }: Pick<ApiRequest, 'by'>, parts: Pick<DrainParts, 'monitor'>): ApiAnswer {
+  ask(parts, { kind, by });
   return drainOf(parts);
 }
 

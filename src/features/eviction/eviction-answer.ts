@@ -24,7 +24,7 @@ const NS_PER_SECOND = 1_000_000_000n;
 const RETRY_AFTER_SECONDS = 5;
 
 /** POST /v1/evictions: an Eviction of policy/v1, and what Kubernetes' API server answers. @throws UnavailableError */
-export function evictBy({ body, query }: Pick<ApiRequest, 'body' | 'query'>, parts: EvictionParts): ApiAnswer {
+export function evictBy({ body, query, by }: Pick<ApiRequest, 'body' | 'query' | 'by'>, parts: EvictionParts): ApiAnswer {
   const asked = evictionOf(body);
   if ('code' in asked) return failed(asked);
   const { policy, state } = parts.standing();
@@ -43,7 +43,7 @@ export function evictBy({ body, query }: Pick<ApiRequest, 'body' | 'query'>, par
   if (failure !== undefined) return failed(failure);
   if (queryDryRun.length === 0 && optionsDryRun.length === 0) {
     const graceNs = grace === undefined ? {} : { graceNs: BigInt(grace) * NS_PER_SECOND };
-    const cause = { kind: 'disruption', reason: 'eviction', message: 'an operator asked for it', ...graceNs } as const;
+    const cause = { kind: 'disruption', reason: 'eviction', message: `${by ?? 'an operator'} asked for it`, by, ...graceNs } as const;
     const isMade = parts.monitor.ask({ source: 'request', request: { kind: 'evict', workloads: [workload.id], cause } });
     if (!isMade) throw new UnavailableError('EVICTD_API_STOPPING', 'evictd is stopping');
   }

@@ -4,7 +4,7 @@ import { formatDuration, parseDuration } from '../../core/quantity/duration.js';
 import type { PausedWorkload, PauseRequest } from '../../core/pause/operator-pause.js';
 import type { Candidates } from '../../core/workload/workload.js';
 import { UnavailableError, UsageError } from '../../errors.js';
-import type { ApiAnswer } from '../../http/route.js';
+import type { ApiAnswer, ApiRequest } from '../../http/route.js';
 import type { Monitor } from '../../monitor/loop.js';
 import type { Status } from '../../metrics/status.js';
 
@@ -24,8 +24,8 @@ export function resumed({ monitor, status: { safeMode } }: Pick<PauseParts, 'mon
 }
 
 /** `evictd pause`. @throws UsageError, UnavailableError */
-export function pauseBy(body: string, parts: PauseParts): ApiAnswer {
-  const request = pauseRequestOf(body, parts.maxNs(), parts.candidates);
+export function pauseBy({ body, by }: Pick<ApiRequest, 'body' | 'by'>, parts: PauseParts): ApiAnswer {
+  const request = { ...pauseRequestOf(body, parts.maxNs(), parts.candidates), by };
   if (!parts.monitor.ask({ source: 'pause', pause: request })) throw stopping();
   const begun = parts.status.pauses.filter(({ workload }) => workload?.path === request.workload?.path);
   return { json: { message: begun.map(pausedText).join('; '), pauses: pausesOf(parts) } };

@@ -2,7 +2,7 @@ import { ownTaint } from '../../core/disruption/node-taints.js';
 import type { TaintRequest } from '../../core/disruption/operator-request.js';
 import { isSameTaint, parseTaintChange, TaintError, taintText, type Taint, type TaintChange } from '../../core/disruption/taint.js';
 import { UnavailableError, UsageError } from '../../errors.js';
-import type { ApiAnswer } from '../../http/route.js';
+import type { ApiAnswer, ApiRequest } from '../../http/route.js';
 import type { Status } from '../../metrics/status.js';
 import type { Monitor } from '../../monitor/loop.js';
 
@@ -19,8 +19,8 @@ const MOST_TAINTS = 64;
 const HINT = 'for example {"taints": ["maintenance=yes:NoExecute", "gpu-"]}';
 
 /** `evictd taint`. All changes, or none. @throws UsageError, UnavailableError */
-export function taintBy(body: string, { configured, monitor, status }: TaintParts): ApiAnswer {
-  const request = taintRequestOf(textsOf(body), configured(), monitor.remaining.taints);
+export function taintBy({ body, by }: Pick<ApiRequest, 'body' | 'by'>, { configured, monitor, status }: TaintParts): ApiAnswer {
+  const request = { ...taintRequestOf(textsOf(body), configured(), monitor.remaining.taints), by };
   if (!monitor.ask({ source: 'request', request })) throw new UnavailableError('EVICTD_API_STOPPING', 'evictd is stopping');
   const { set, remove } = request;
   const message = [...set.map((taint) => `set ${taintText(taint)}`), ...remove.map((taint) => `removed ${taintText(taint)}`)].join('; ');
@@ -38,7 +38,7 @@ function taintRequestOf(
   texts: readonly string[],
   configured: readonly Taint[],
   known: readonly Taint[],
-): Omit<TaintRequest, 'remove'> & { readonly remove: readonly Taint[] } {
+): Omit<TaintRequest, 'remove' | 'by'> & { readonly remove: readonly Taint[] } {
   const changes = texts.map(changeOf);
   const set = changes.flatMap((change) => ('set' in change ? [change.set] : []));
   const remove = changes.flatMap((change) => ('remove' in change ? removed(change.remove, configured, known) : []));

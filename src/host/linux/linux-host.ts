@@ -15,6 +15,7 @@ import { openNode } from './node.js';
 import * as oomCounters from './oom/oom-counters.js';
 import * as oomDomain from './oom/oom-domain.js';
 import * as oomKiller from './oom/oom-killer.js';
+import * as peer from './process/peer.js';
 import { askBySignal } from './process/request-signal.js';
 import { openServiceManager } from './process/service-manager.js';
 import * as inhibitDelay from './systemd/inhibit-delay.js';
@@ -69,6 +70,7 @@ export const linuxHost: Host = {
   openOomSignal: (...args) => new oomSignal.OomSignal(...args),
   readInhibitDelay: (...args) => inhibitDelay.readInhibitDelay(...args),
   awaitInhibitDelay: (...args) => inhibitDelay.awaitInhibitDelay(...args),
+  peerOf: (...args) => peer.peerOf(...args),
   openShutdownDelay: (...args) => shutdownDelay.openShutdownDelay(...args),
   get doctor() {
     return doctor.doctorReaders;

@@ -63,6 +63,7 @@ export const windowsHost: Host = {
   openCommandRunner: () => ({ run: () => Promise.resolve('there is no systemd to run it') }),
   readInhibitDelay: () => Promise.resolve({ kind: 'unknown', reason: NO_DELAY }),
   awaitInhibitDelay: () => Promise.resolve(undefined),
+  peerOf: undefined,
   openShutdownDelay: () => ({
     state: { kind: 'off', reason: NO_DELAY },
     start: (events) => {

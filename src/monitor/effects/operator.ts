@@ -8,13 +8,14 @@ import type { EffectHandler } from './handler.js';
 /** An operator's pause begins or is over. */
 export const pause: EffectHandler<Extract<Effect, { kind: 'pause' }>> = {
   record: (effect) => {
-    const { workload, reason, beganBootNs, endsBootNs } = effect.pause;
+    const { workload, reason, beganBootNs, endsBootNs, by } = effect.pause;
     return {
       type: 'pause',
       event: effect.event,
       ...(workload && { workload }),
       reason,
       seconds: Number(endsBootNs - beganBootNs) / 1e9,
+      ...(effect.event === 'begin' && { by }),
       ...(effect.event === 'end' && { because: effect.because }),
       message: pauseMessage(effect),
     };
@@ -43,6 +44,7 @@ export const taint: EffectHandler<Extract<Effect, { kind: 'taint' }>> = {
     type: 'taint',
     event: effect.event,
     taint: effect.taint,
+    ...('by' in effect && { by: effect.by }),
     ...('workload' in effect && { workload: effect.workload }),
     ...(effect.event === 'waits' && { seconds: Number(effect.forNs) / 1e9 }),
     message: taintMessage(effect),
@@ -57,6 +59,7 @@ export const drain: EffectHandler<Extract<Effect, { kind: 'drain' }>> = {
     type: 'drain',
     event: effect.event,
     ...(effect.event === 'end' && { because: effect.because }),
+    by: effect.by,
     total: effect.total,
     left: effect.left,
     message: drainMessage(effect),

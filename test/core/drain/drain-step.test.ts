@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { askedOnce, type PolicyBudget } from '../../../src/core/disruption/disruption-budget.js';
 import { drainPlan } from '../../../src/core/drain/drain-step.js';
+import { drainMessage } from '../../../src/core/message/drain-message.js';
 import type { Policy } from '../../../src/core/decide/state.js';
 import type { Protection, Workload } from '../../../src/core/workload/workload.js';
 import { candidates, policy, SECOND, workload } from '../support.js';
@@ -61,6 +62,20 @@ test('a plan names what stays, but no cgroup without a process, protected or not
   };
   expect(planned('web-1')).toEqual([['web-2', 'web-3'], ['db: critical']]);
   expect(planned('db', 'web-2')).toEqual([['web-1', 'web-3'], []]);
+});
+
+test('what asks for a drain is in its effects, and in its evictions', () => {
+  const made = run();
+  const by = 'uid 0, process 4711 (evictd)';
+  const made1 = made.at(1, {}, {}, { request: { ...drain().request, by } });
+  expect(made1).toMatchObject([
+    { kind: 'drain', by },
+    { kind: 'evict', decision: { cause: { reason: 'drain', by } } },
+  ]);
+  const other = 'uid 7, process 9 (curl)';
+  const [uncordon] = made.at(2, {}, {}, { request: { kind: 'uncordon', by: other } });
+  expect(uncordon).toMatchObject({ kind: 'drain', event: 'uncordon', by: other });
+  expect(uncordon?.kind === 'drain' && drainMessage(uncordon)).toMatch(/^uid 7, process 9 .curl. uncordoned the node; /);
 });
 
 test('while no workload is ended at all, it is for the same workloads, and waits', () => {

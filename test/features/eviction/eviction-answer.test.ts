@@ -91,6 +91,11 @@ test('evictd is asked to end this workload, with this grace period', () => {
   evictBy({ body: eviction('web-1', { gracePeriodSeconds: 7 }), query: new URLSearchParams() }, made);
   const cause = { kind: 'disruption', reason: 'eviction', message: 'an operator asked for it', graceNs: 7_000_000_000n };
   expect(ask).toHaveBeenCalledWith({ source: 'request', request: { kind: 'evict', workloads: ['id-web-1'], cause } });
+  ask.mockClear();
+  const by = 'uid 0, process 4711 (curl)';
+  evictBy({ body: eviction('web-1'), query: new URLSearchParams(), by }, made);
+  const known = { kind: 'disruption', reason: 'eviction', message: `${by} asked for it`, by };
+  expect(ask).toHaveBeenCalledWith({ source: 'request', request: { kind: 'evict', workloads: ['id-web-1'], cause: known } });
 });
 
 test.each<[where: string, body: string, query: string]>([
@@ -115,7 +120,11 @@ test('an evictd that makes a dry run says so, and drains nothing', () => {
   expect(answer.json).toMatchObject({ status: 'Success', message: 'evictd makes a dry run, and ends nothing' });
   ask.mockClear();
   const ends = ['twin', 'web-1', 'web-2', 'twin'];
-  expect(drainBy('{}', { ...made, monitor: { ask, remaining: initialState } }).json).toMatchObject({ dryRun: true, drain: null, ends });
+  expect(drainBy({ body: '{}' }, { ...made, monitor: { ask, remaining: initialState } }).json).toMatchObject({
+    dryRun: true,
+    drain: null,
+    ends,
+  });
   expect(ask).not.toHaveBeenCalled();
 });
 

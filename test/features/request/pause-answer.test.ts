@@ -54,7 +54,7 @@ function parts(isMade: boolean): PauseParts & { readonly ask: ReturnType<typeof 
 
 test('the answer says what is paused until when', () => {
   const running = parts(true);
-  expect(pauseBy(body({ for: '1m' }), running).json).toEqual({
+  expect(pauseBy({ body: body({ for: '1m' }) }, running).json).toEqual({
     message: 'an operator has paused evictions until 1970-01-01 01:01:00+01:00: test',
     pauses: [{ reason: 'test', workload: null, endsAt: '1970-01-01T00:01:00.000Z' }],
   });
@@ -65,7 +65,7 @@ test('the answer says what is paused until when', () => {
 });
 
 test('an evictd that stops refuses both', () => {
-  expect(() => pauseBy(body({ for: '1m' }), parts(false))).toThrow(/stopping/);
+  expect(() => pauseBy({ body: body({ for: '1m' }) }, parts(false))).toThrow(/stopping/);
   expect(() => resumeBy(parts(false))).toThrow(/stopping/);
 });
 
@@ -75,7 +75,7 @@ describe('a request for taints', () => {
     const ask = vi.fn(() => true);
     const monitor = { ask, remaining: { ...initialState, taints: known } };
     const configured = () => [parseTaint('rack=1:NoSchedule')];
-    const { json } = taintBy(JSON.stringify({ taints }), { configured, monitor, status: { taints: [], taintEvictions: [] } });
+    const { json } = taintBy({ body: JSON.stringify({ taints }) }, { configured, monitor, status: { taints: [], taintEvictions: [] } });
     return { ask, message: (json as { readonly message: string }).message };
   };
 

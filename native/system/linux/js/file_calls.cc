@@ -6,6 +6,7 @@
 #include "js/argument.h"
 #include "js/error.h"
 #include "js/linux/objects.h"
+#include "js/value.h"
 
 namespace evictd {
 
@@ -81,12 +82,21 @@ Napi::Value Setxattr(const Napi::CallbackInfo& info) {
   return info.Env().Undefined();
 }
 
+Napi::Value PeerCredentials(const Napi::CallbackInfo& info) {
+  const int fd = static_cast<int>(IntegerArgument(info[0], "fd", 0, kMaximumFd));
+  const Peer peer = Guarded(info.Env(), [&] { return PeerOf(fd); });
+  return ObjectOf(info.Env(), {{"pid", NumberOf(info.Env(), peer.pid)},
+                               {"uid", NumberOf(info.Env(), peer.uid)},
+                               {"gid", NumberOf(info.Env(), peer.gid)}});
+}
+
 }  // namespace
 
 void DefineFileCalls(Napi::Env env, Napi::Object exports) {
   exports.Set("fallocate", Napi::Function::New(env, Fallocate, "fallocate"));
   exports.Set("getxattr", Napi::Function::New(env, Getxattr, "getxattr"));
   exports.Set("setxattr", Napi::Function::New(env, Setxattr, "setxattr"));
+  exports.Set("peerCredentials", Napi::Function::New(env, PeerCredentials, "peerCredentials"));
 }
 
 }  // namespace evictd

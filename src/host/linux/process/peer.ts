@@ -1,0 +1,31 @@
+import { readFileSync } from 'node:fs';
+import type { Socket } from 'node:net';
+import { printable } from '../../../core/name/printable.js';
+import type { Binding } from '../../../native/binding.js';
+
+/** (uid_t) -1: the process was started by no login. */
+const NO_LOGIN = '4294967295';
+
+/**
+ * 'uid 0 (login uid 1000), process 4711 (curl)': what has connected to a Unix socket, by SO_PEERCRED. With sudo the login
+ * uid says which user. undefined: the connection is closed, or its other end is in another pid namespace.
+ */
+export function peerOf(native: Pick<Binding, 'peerCredentials'>, socket: Socket): string | undefined {
+  const { fd = -1 } = (socket as { readonly _handle?: { readonly fd?: number } | null })._handle ?? {};
+  if (fd < 0) return undefined;
+  const { pid, uid } = native.peerCredentials(fd);
+  if (pid === 0) return undefined;
+  const login = read(`/proc/${String(pid)}/loginuid`);
+  const command = read(`/proc/${String(pid)}/comm`);
+  const user = `uid ${String(uid)}${login === undefined || login === NO_LOGIN || login === String(uid) ? '' : ` (login uid ${login})`}`;
+  return `${user}, process ${String(pid)}${command === undefined ? '' : ` (${printable(command)})`}`;
+}
+
+/** undefined: the process has ended. */
+function read(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8').trimEnd();
+  } catch {
+    return undefined;
+  }
+}
