@@ -79,7 +79,7 @@ describe('the tarball', () => {
 
   test('has no sources, no tests and no build description', () => {
     const allowed =
-      /^(dist\/|docs\/|examples\/|packaging\/(grafana|icinga2|nagios|prometheus)\/|package\.json$|LICENSE$|README\.md$|CHANGELOG\.md$)/;
+      /^(dist\/|docs\/|examples\/|packaging\/(grafana|icinga2|kubernetes|nagios|prometheus)\/|package\.json$|LICENSE$|README\.md$|CHANGELOG\.md$)/;
     expect(files.filter((file) => !allowed.test(file) || /\.(cc|h|gypi?|o|tgz)$|(?<!\.d)\.ts$|\.test\./.test(file))).toEqual([]);
   });
 
