@@ -1,4 +1,6 @@
+import { protectionByPriority } from '../core/disruption/priority-class.js';
 import type { NodePod } from '../core/kubernetes/node-pod.js';
+import type { Workload } from '../core/workload/workload.js';
 import { documentOf, integerOf, isAbsent, items, member, members, textOf } from './document.js';
 import { isObject, type Json } from './json.js';
 import { workloadOfPod } from './pod.js';
@@ -20,7 +22,7 @@ const POD: Kept = {
   metadata: {
     ...{ name: true, namespace: true, uid: true, labels: true, generation: true, creationTimestamp: true },
     ...{ deletionTimestamp: true, deletionGracePeriodSeconds: true },
-    annotations: { 'kubernetes.io/config.source': true, [CONFIG_MIRROR]: true, [CONFIG_HASH]: true },
+    annotations: { [CONFIG_MIRROR]: true, [CONFIG_HASH]: true },
     ownerReferences: { kind: true, name: true, controller: true },
   },
   spec: {
@@ -52,18 +54,20 @@ function short(value: Json, kept: Kept): Json {
 }
 
 /**
- * A pod of the API, whole or as {@link shortPod} leaves it.
+ * A pod of the API, whole or as {@link shortPod} leaves it. It is static only as the mirror pod that a kubelet has made, which the
+ * node owns (kubelet: mirror_client.go): users choose the other annotations of their pods, and the kubelet overwrites config.source.
  *
  * @throws DocumentError  with the path of the problem
  */
 export function nodePodOf(document: Json): NodePod {
-  const workload = workloadOfPod(document);
+  const read = workloadOfPod(document);
   const pod = documentOf(document);
   const metadata = member(pod, 'metadata');
   const annotations = member(metadata, 'annotations');
-  const isMirror = !isAbsent(member(annotations, CONFIG_MIRROR));
   const policy = textOf(member(member(pod, 'spec'), 'restartPolicy'));
   const owner = items(member(metadata, 'ownerReferences')).find((reference) => member(reference, 'controller').value === true);
+  const isMirror = !isAbsent(member(annotations, CONFIG_MIRROR)) && owner !== undefined && textOf(member(owner, 'kind')) === 'Node';
+  const workload: Workload = { ...read, protection: isMirror ? { kind: 'static' } : protectionByPriority(read.priority) };
   const isDeleted = !isAbsent(member(metadata, 'deletionTimestamp'));
   return {
     uid: workload.id,

@@ -3,6 +3,8 @@ import { formatJson, parseJson, type Json } from '../../src/kubernetes/json.js';
 import { nodePodOf, shortPod } from '../../src/kubernetes/node-pod-document.js';
 import { aPod } from '../support/kubernetes/a-pod.js';
 
+const MIRROR = { 'kubernetes.io/config.mirror': 'h', 'kubernetes.io/config.hash': 'h' };
+const OF_NODE = [{ kind: 'Node', name: 'node-1', controller: true }];
 const read = (more?: Parameters<typeof aPod>[1]) => nodePodOf(aPod('web', more) as unknown as Json);
 
 test('a shortened pod reads the same, is much shorter, and keeps integers of 64 bits', () => {
@@ -22,7 +24,7 @@ test.each<[rule: string, more: Parameters<typeof aPod>[1], expected: object]>([
   ['an ordinary pod', {}, { uid: 'uid-web', cgroupUid: 'uid-web', phase: 'Running', restartPolicy: 'Always' }],
   [
     'the cgroup of a static pod has the uid of its manifest, not that of its mirror',
-    { metadata: { annotations: { 'kubernetes.io/config.mirror': 'h', 'kubernetes.io/config.hash': 'h' } } },
+    { metadata: { annotations: MIRROR, ownerReferences: OF_NODE } },
     { uid: 'uid-web', cgroupUid: 'h', workload: { protection: { kind: 'static' } } },
   ],
   [
@@ -30,6 +32,17 @@ test.each<[rule: string, more: Parameters<typeof aPod>[1], expected: object]>([
     { metadata: { annotations: { 'kubernetes.io/config.hash': 'h' } } },
     { cgroupUid: 'uid-web' },
   ],
+  [
+    'a pod that says so is no static pod: its user wrote that',
+    { metadata: { annotations: { 'kubernetes.io/config.source': 'file' } } },
+    { workload: { protection: undefined } },
+  ],
+  [
+    'a mirror pod that no node owns is an ordinary pod',
+    { metadata: { annotations: MIRROR } },
+    { cgroupUid: 'uid-web', workload: { protection: undefined } },
+  ],
+  ['a critical pod', { spec: { priority: 2_000_000_000 } }, { workload: { protection: { kind: 'critical' } } }],
   [
     'a pod that is being deleted',
     { metadata: { deletionTimestamp: '2026-01-02T03:04:05Z', deletionGracePeriodSeconds: 7 } },

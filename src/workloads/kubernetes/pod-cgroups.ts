@@ -38,11 +38,15 @@ export class PodCgroups implements Reporter {
     if (pods === this.#joined && !this.#isIncomplete) return this.#found;
     const cgroups = this.#byUid();
     const running = pods.filter(({ phase }) => phase !== 'Succeeded' && phase !== 'Failed');
-    const found = running.flatMap((pod): Reported[] => {
+    const byPath = new Map<string, Reported>();
+    this.#isIncomplete = false;
+    for (const pod of running) {
       const path = cgroups.get(pod.cgroupUid);
-      return path === undefined ? [] : [{ name: `${pod.namespace}/${pod.name}`, path, pod }];
-    });
-    this.#isIncomplete = found.length < running.length;
+      if (path === undefined) this.#isIncomplete = true;
+      // A mirror pod, which names another uid, must not take the cgroup of the pod with that uid.
+      else if (!byPath.has(path) || pod.uid === pod.cgroupUid) byPath.set(path, { name: `${pod.namespace}/${pod.name}`, path, pod });
+    }
+    const found = [...byPath.values()];
     this.#joined = pods;
     const isSame = found.length === this.#found.length && found.every(({ path, pod }, at) => isOne(this.#found[at], path, pod));
     if (!isSame) this.#found = found;

@@ -148,6 +148,17 @@ describe('pods that the API server has named', () => {
     });
   });
 
+  test('a mirror pod that names the uid of another pod does not take its cgroup, in any order', async () => {
+    const web = pod();
+    const mirror = pod({ name: 'mirror', cgroupUid: web.uid }, {}, { 'kubernetes.io/config.mirror': 'a' });
+    await inhabited(burstable(web));
+    pods = [web, mirror];
+    open();
+    expect(protections()).toEqual({ 'shop/web': 'evictable' });
+    pods = [mirror, web];
+    expect(protections()).toEqual({ 'shop/web': 'evictable' });
+  });
+
   test('a part of a pod that another source names is not evicted without the pod', async () => {
     const web = pod();
     await inhabited(`${burstable(web)}/app`);
