@@ -1,7 +1,7 @@
 // Bundles the command line (dist/program.cjs, which dist/evictd.js runs) and the library into one file each, all libraries included: the package has no runtime
 // dependencies and starts fast.
 // What gRPC takes is a bundle of its own, dist/cri.cjs, which is loaded where a container runtime is asked; so are the live view, dist/top.cjs, and
-// what asks the API server of a cluster, dist/kubernetes.cjs.
+// the client of the API server, dist/kubernetes.cjs.
 // Beside them: dist/THIRD-PARTY-LICENSES.txt, because the licences of what is bundled (and compiled into the addon) require their text.
 import { createHash } from 'node:crypto';
 import { chmod, readFile, readdir, rm, writeFile } from 'node:fs/promises';

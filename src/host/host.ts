@@ -89,7 +89,7 @@ export interface Host {
   readonly openOomSignal: ((...args: ConstructorParameters<typeof OomSignal>) => OomSignal) | undefined;
   readonly readInhibitDelay: typeof readInhibitDelay;
   readonly awaitInhibitDelay: typeof awaitInhibitDelay;
-  /** Windows: no socket that could be asked. */
+  /** undefined: Windows, where there is no control socket. */
   readonly peerOf: typeof peerOf | undefined;
   readonly openShutdownDelay: typeof openShutdownDelay;
   /** The readers of `evictd doctor` for Linux. */

@@ -9,7 +9,7 @@ export interface ApiRequest {
   readonly query: URLSearchParams;
   /** '' without a body. */
   readonly body: string;
-  /** Who asks: 'uid 0, process 4711 (curl)'. undefined: it is not known. */
+  /** The user and process that ask: 'uid 0, process 4711 (curl)'. undefined: not known. */
   readonly by?: string | undefined;
   /** Whether the client has closed the connection. */
   readonly isGone: () => boolean;

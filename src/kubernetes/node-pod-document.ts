@@ -37,7 +37,7 @@ const POD: Kept = {
   },
 };
 
-/** A pod of the API without what evictd does not read: environment, probes, images, who has written which field. */
+/** A pod of the API without the fields that evictd does not read: environment, probes, images, managedFields. */
 export function shortPod(pod: Json): Json {
   return short(pod, POD);
 }

@@ -29,12 +29,12 @@ export const KUBERNETES_METRICS: readonly Metric[] = [
   ),
   gauge(
     'evictd_kubernetes_owed_pods',
-    'Evicted pods that are not deleted at the API server yet: until then the kubelet may start them again.',
+    'Evicted pods that are not deleted at the API server yet: the kubelet may start them again.',
     known(({ owed }) => [[owed]]),
   ),
   readCounter(
     'evictd_kubernetes_pod_lists_total',
-    'How often evictd has listed all pods of this node, because no watch could go on.',
+    'Lists of all pods of this node: one at the start, others where a watch could not go on.',
     known(({ lists }) => [[lists]]),
   ),
   readCounter(

@@ -9,7 +9,7 @@ import { Timeouts } from './timeouts.js';
 export type ApiServer = deferred.Kubernetes;
 type Parts = ConstructorParameters<typeof deferred.Kubernetes>[0];
 
-/** As of container runtimes. */
+/** As for container runtimes. */
 const ANSWER_MS = 5_000;
 
 /** The API server of the cluster, asked from now on. undefined: not configured. */
@@ -27,8 +27,8 @@ export function openApiServer(
 }
 
 /**
- * The same for a single reading: it has listed the pods, or those that evictd has saved are known. It changes nothing.
- * Never rejects.
+ * The same for a single reading, after the API server has answered or timed out. Without an answer it has the pods that evictd has
+ * saved. It writes nothing. Never rejects.
  */
 export async function askApiServer(config: Config): Promise<ApiServer | undefined> {
   const { cgroup } = config.node;

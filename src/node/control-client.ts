@@ -36,7 +36,7 @@ export async function askEvictd(
   return undefined;
 }
 
-/** As `askEvictd`. @param code  of the error that no evictd guards the node. @throws EvictdError */
+/** As `askEvictd`, but throws where no evictd guards the node. @param code  of that error. @throws EvictdError */
 export async function askRunning(
   config: Parameters<typeof askEvictd>[0],
   request: ControlRequest,

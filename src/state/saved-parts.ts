@@ -74,7 +74,7 @@ const SAVED_PARTS = {
   drain: {
     schema: () => z.optional(drain()),
     saved: (value) => value && briefDrain(value),
-    // A look renews what is known of its budgets.
+    // lookedNs: a look also renews the expected numbers of budgets.
     change: (value) => `${String(value?.over)} ${String(value?.lookedNs)} ${String(value?.pending.length)} ${String(value?.total)}`,
   },
   decisions: { schema: () => z.number(), change: String },

@@ -25,7 +25,7 @@ export interface RuleEffect {
   readonly matched: readonly number[];
 }
 
-/** @param own  those of the pod */
+/** The tolerations of the rules, then those of the pod. @param own  those of the pod */
 export function tolerationsPart(effect: RuleEffect, own: readonly Toleration[] = []): Pick<Workload, 'tolerations'> {
   const tolerations = [...effect.tolerations, ...own];
   return tolerations.length > 0 ? { tolerations } : {};

@@ -123,7 +123,7 @@ describe(`a pod of an API server (${ON})`, () => {
     expect(changes).toEqual(['marked', 'deleted 1']);
   });
 
-  test('with a grace period the Eviction API is asked; where it does not answer, evictd sends SIGTERM and tells it afterwards', async () => {
+  test('with a grace period the Eviction API is asked; if it does not answer, evictd sends SIGTERM, and then deletes the pod', async () => {
     const { server, batch, changes, open } = await setting({ onTerm: 'exit' }, SOFTLY);
     const evictd = await open();
     server.answers = 'hang';

@@ -27,7 +27,7 @@ const manifests = readdirSync(AGENT)
   .flatMap((file) => documents(readFileSync(join(AGENT, file), 'utf8')));
 
 const requireFile = createRequire(import.meta.url);
-/** The package exports classes only, which do not say what they have not read. */
+/** The package exports only classes, which do not report fields that they have not read. */
 const schemaOf = (name: string): Schema =>
   (requireFile(resolve(`node_modules/kubernetes-models/_schemas/IoK8sApi${name}.js`)) as { readonly validate: Schema }).validate;
 
@@ -65,7 +65,7 @@ test.each(manifests.map((manifest) => [`${manifest.kind} ${manifest.metadata.nam
   },
 );
 
-test('evictd has nothing to say about its configuration', () => {
+test('config check reports nothing about its configuration', () => {
   const loaded = load({ 'config.yaml': readFileSync(`${AGENT}/config.yaml`, 'utf8') });
   expect([...loaded.notices, ...lintConfig(loaded, undefined)].filter(({ level }) => level === 'warn')).toEqual([]);
 });
@@ -124,7 +124,7 @@ test.each([
     { request: asked('nodes', ''), oldObject: node({}), object: node({ taints: [taint('evictd.dev/x')] }) },
     undefined,
   ],
-  ['loses the taint of another', { request: asked('nodes', ''), oldObject: node(foreign.spec), object: node({}) }, /own taints/],
+  ['removes the taint of another program', { request: asked('nodes', ''), oldObject: node(foreign.spec), object: node({}) }, /own taints/],
   ['cordons the node', { request: asked('nodes', ''), oldObject: node({}), object: node({ unschedulable: true }) }, /own taints/],
   ['labels the node', { request: asked('nodes', ''), oldObject: node({}), object: node({}, [], { role: 'x' }) }, /own taints/],
   [

@@ -27,7 +27,7 @@ export interface Observed {
   readonly kernelKills: KernelKills;
   readonly containerNames: ContainerNames;
   readonly managedUnits: ManagedUnitSettings;
-  /** undefined: none by way of an API server. */
+  /** undefined: no API server is configured, or evictd makes a dry run. */
   readonly podEvictions: PodEvictions | undefined;
   readonly listeners: readonly StepListener[];
   readonly reload: readonly Configure[];

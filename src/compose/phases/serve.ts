@@ -56,7 +56,7 @@ export function serve(locked: Locked, published: Published, observed: Observed, 
   return { metrics, control: closers.add(control) };
 }
 
-/** Asks container runtimes anew: what has just started is known. For what ends workloads. */
+/** Asks container runtimes again before the answer, for operations that end workloads: a container that has just started is known then. */
 type Afresh = (answer: (request: ApiRequest) => ApiAnswer) => Route['answer'];
 
 /** Every operation of the API. To add one, add an entry. */

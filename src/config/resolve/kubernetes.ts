@@ -14,7 +14,7 @@ const nodeName = parsed((input) => {
   throw new TextError('EVICTD_CONFIG_VALUE', `is no name of a node: ${JSON.stringify(input)}`, hint);
 });
 
-/** 'true': the usual one. 'false': none. NoExecute would make the controllers of the cluster end every pod of the node. */
+/** 'true': the default taint. 'false': none. NoExecute is refused: the controllers of the cluster would end every pod of the node. */
 function ownTaint(input: string): Taint | undefined {
   if (input === 'true' || input === 'false') return input === 'true' ? TAINT : undefined;
   const taint = taintOf(input);

@@ -40,7 +40,7 @@ export function dueAtNs(policy: Policy, state: State, nowNs: bigint): bigint | u
   if (policy.hasWorkloadSource && state.thresholdsMet.some(({ signal }) => isEvictable(policy, signal))) {
     wait(nowNs + RECHECK_NS);
   }
-  waitIfAhead(drainDueNs(state.drain) ?? nowNs); // one that is due is looked at in this step
+  waitIfAhead(drainDueNs(state.drain) ?? nowNs); // a drain that is due looks in this step
   const policiesNs = policiesDueNs(policy.shuttingDown ? [] : (policy.policies ?? []), state.policies, nowNs);
   if (policiesNs !== undefined) wait(policiesNs);
   return due;

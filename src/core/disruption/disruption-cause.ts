@@ -17,6 +17,6 @@ export interface DisruptionCause {
   readonly message: string;
   /** Between SIGTERM and SIGKILL; 0: SIGKILL at once. Left out: the workload's own, or 30 s. */
   readonly graceNs?: bigint;
-  /** Who asked for it: 'uid 0, process 4711 (curl)'. Left out: no one did, or it is not known. */
+  /** The user and process that asked for it: 'uid 0, process 4711 (curl)'. Left out: there was no request, or it is not known. */
   readonly by?: string | undefined;
 }

@@ -2,10 +2,10 @@ import type { EvictionInFlight } from '../decide/eviction.js';
 import type { Candidates, Workload } from '../workload/workload.js';
 import type { Drain, DrainedWorkload } from './drain.js';
 
-/** With names and paths more than these need too much of the saved state, whose size is fixed. */
+/** The names and paths of more workloads would take too much of the saved state, whose size is fixed. */
 const MOST_NAMED = 100;
 
-/** What is saved: without the reasons, which are found again, and of a large drain without names and paths. */
+/** What is saved of a drain: not the reasons, which are found again; of a large drain no names and paths either. */
 export function briefDrain(drain: Drain): Drain {
   const { pending, unnamed = [] } = drain;
   if (pending.length <= MOST_NAMED) return { ...drain, pending: pending.map(({ waits: _, ...one }) => one) };
@@ -13,7 +13,7 @@ export function briefDrain(drain: Drain): Drain {
   return { ...drain, pending: [], unnamed: [...unnamed, ...brief], lookedNs: 0n }; // the next evictd looks at once
 }
 
-/** Finds the workloads of a large drain again. What is not found has ended, unless a container runtime has not answered. */
+/** Finds the workloads of a large drain again. One that is not found has ended, unless a container runtime has not answered. */
 export function namedAgain(
   { pending, unnamed = [] }: Drain,
   { usages, awaitedRuntimes = [] }: Candidates,
@@ -34,7 +34,7 @@ export function drained({ id, name, path }: Workload): DrainedWorkload {
   return { id, name, path };
 }
 
-/** The cgroup id, which no other cgroup of this boot has; else the whole. */
+/** The cgroup id, which no other cgroup of this boot has; an id without one is kept whole. */
 function briefId(id: string): string {
   return id.slice(Math.max(0, id.lastIndexOf('#')));
 }

@@ -143,7 +143,7 @@ interface Look {
   readonly outcomes: readonly Outcome[];
   readonly found: Candidates;
   readonly workloads: ReadonlyMap<string, Workload>;
-  /** Left out of a look for an outcome: whether the others have a process. The next one asks. */
+  /** false: a look after an outcome, which does not ask whether the other workloads have a process. The next look asks. */
   readonly isDue: boolean;
 }
 
@@ -162,7 +162,7 @@ function stillPending(one: DrainedWorkload, { state: { evictions }, outcomes, fo
   return isPresent(workload, found) ? [{ id, name, path }] : [];
 }
 
-/** The drain after the evictions of its step: which are decided, and why others wait. `isFull`: for the end of others. */
+/** The drain after the evictions of its step: which are decided, and why others wait. `isFull`: they wait for an eviction to end. */
 export function afterEvictions(
   context: Disrupting,
   drain: Drain | undefined,

@@ -17,7 +17,7 @@ export interface Drain {
   /** As in DisruptionCause. */
   readonly graceNs?: bigint;
   readonly by?: string | undefined;
-  /** Endpoints of container runtimes that have not answered since it began: their workloads are added then. Left out: none. */
+  /** Endpoints of container runtimes that have not answered since it began: the answer adds their workloads. Left out: none. */
   readonly awaited?: readonly string[];
   /** Those that have not ended, the least important first, and then those that were added. */
   readonly pending: readonly DrainedWorkload[];
@@ -49,7 +49,7 @@ export type DrainEffect = { readonly kind: 'drain' } & (
   { readonly event: 'cordon' | 'begin' | 'uncordon' } | { readonly event: 'end'; readonly because: 'drained' | 'timeout' }
 ) & { readonly by?: string | undefined; /** Not ended yet. */ readonly left: readonly string[]; readonly total: number };
 
-/** Between two looks whether a budget permits the next eviction: an eighth of the time without a change, within these limits. */
+/** The time until a drain looks again whether a budget permits an eviction: an eighth of the time without a change, in these limits. */
 const LOOK_NS = 1_000_000_000n;
 const LONGEST_LOOK_NS = 10_000_000_000n;
 

@@ -29,14 +29,14 @@ interface Series {
   readonly sentMs: number;
 }
 
-/** By what it is about and its reason. */
+/** By the object that the events are about, and their reason. */
 export type EventSeries = ReadonlyMap<string, Series>;
 
-/** The same thing within this time is one series (client-go: tools/events, finishTime). */
+/** Repetitions within this time are one series (client-go: tools/events, finishTime). */
 const SERIES_MS = 360_000;
 /** A series is updated no more often than that. */
 const UPDATED_MS = 60_000;
-/** Of other events, at once and a minute: a node that evicts more than this has told enough. */
+/** New events at once, and per minute. A node that evicts more pods needs no more events. */
 const BURST = 20;
 const PER_MS = 10 / 60_000;
 
@@ -45,7 +45,7 @@ export interface EventState {
   readonly tokens: number;
   readonly atMs: number;
   readonly created: number;
-  /** Left out because of the limit. */
+  /** Events that the limit has dropped. */
   readonly dropped: number;
 }
 
@@ -64,7 +64,7 @@ export interface EventTime {
   readonly text: string;
 }
 
-/** What the event leads to. `call` undefined: counted in a series that was updated a moment ago, or left out. */
+/** The state after an event, and its call. `call` undefined: the event counts in a series that was just updated, or is dropped. */
 export function nextEvent(
   before: EventState,
   event: ClusterEvent,
@@ -88,7 +88,7 @@ export function nextEvent(
   return { state: { ...before, series, tokens: tokens - 1, atMs: now.ms, created }, call: createCall(event, name, source, now) };
 }
 
-/** Of a node: the namespace that the API server requires. */
+/** The API server requires this namespace for events of a node. */
 function namespaceOf({ namespace = 'default' }: Regarding): string {
   return namespace;
 }

@@ -1,13 +1,13 @@
-/** What an API server has answered. */
+/** An answer of the API server. */
 export interface ApiAnswer {
   readonly status: number;
-  /** Left out: it has not said. */
+  /** Left out: the answer has no Retry-After. */
   readonly retryAfterSeconds?: number | undefined;
   /** As parsed; undefined: none. */
   readonly body: unknown;
 }
 
-/** What the Eviction API has said, or a DELETE in its place. */
+/** The answer of the Eviction API, or to a DELETE in its place. */
 export type ApiEviction =
   /** The kubelet ends the pod. */
   | { readonly kind: 'accepted' }
@@ -34,10 +34,10 @@ export function evictionAnswer(answer: ApiAnswer): ApiEviction {
   return { kind: isRefused ? 'refused' : 'unanswered', why };
 }
 
-/** In the message of the only 500 that is about the pod. */
+/** In the message of the only 500 whose cause is the pod. */
 const SEVERAL_BUDGETS = 'more than one PodDisruptionBudget';
 
-/** What an answer means for a call that is owed. */
+/** What an answer means for a call for an evicted pod. */
 export type OwedAnswer =
   /** Done, or there is nothing left to do. */
   | 'done'

@@ -6,7 +6,7 @@ export interface KubernetesConfig {
   readonly kubeconfig: string | undefined;
   /** undefined: NODE_NAME of the environment, or else the host name. */
   readonly nodeName: string | undefined;
-  /** Whether a soft eviction asks the disruption budgets of the cluster. */
+  /** Whether a soft eviction respects the disruption budgets of the cluster. */
   readonly budgets: 'respect' | 'ignore';
   /** Of the node while it has memory pressure; undefined: none. */
   readonly taint: Taint | undefined;

@@ -3,14 +3,14 @@ export interface KubernetesStatus {
   readonly nodeName: string;
   /** Its address; undefined: not known yet. */
   readonly server: string | undefined;
-  /** The last request of the list or watch of pods was answered, as far as one is over. */
+  /** The last list or watch of the pods was answered. false before the first answer. */
   readonly answers: boolean;
-  /** Why not, or which pod cannot be read; undefined: nothing is wrong. */
+  /** Why it does not answer, or which pod cannot be read; undefined: nothing is wrong. */
   readonly problem: string | undefined;
   readonly pods: number;
-  /** Evicted pods that it is still to be told of. */
+  /** Evicted pods that are not deleted at the API server yet. */
   readonly owed: number;
-  /** Since the API server has confirmed them; undefined: never. */
+  /** Time since the API server has confirmed them; undefined: never. */
   readonly podsAgeNs: bigint | undefined;
   /** How often all pods were listed. */
   readonly lists: number;

@@ -12,22 +12,22 @@ export interface AccessAttributes {
 
 export interface NeededAccess {
   readonly attributes: AccessAttributes;
-  /** What evictd does not do without it. */
+  /** What happens without it. */
   readonly without: string;
 }
 
-/** What the credential must permit for this configuration. Budgets that may be listed are counted, and not needed. */
+/** What the credential must permit for this configuration. The permission to list budgets is optional, and is left out. */
 export function neededAccess({ budgets, taint, conditions }: KubernetesConfig, nodeName: string): readonly NeededAccess[] {
   const pods = { resource: 'pods' };
   const node = { resource: 'nodes', name: nodeName };
   const events = { group: 'events.k8s.io', resource: 'events' };
-  // An authorizer of nodes permits the list of a node's own pods only (AuthorizeNodeWithSelectors, v1.32).
+  // The Node authorizer permits a kubelet to list only the pods of its node (AuthorizeNodeWithSelectors, v1.32).
   const ofNode = { fieldSelector: { requirements: [{ key: 'spec.nodeName', operator: 'In', values: [nodeName] }] } };
   const needed: readonly (readonly [without: string, isUsed: boolean, ...attributes: AccessAttributes[]])[] = [
     ['evictd knows and evicts no pod', true, { verb: 'list', ...pods, ...ofNode }, { verb: 'watch', ...pods, ...ofNode }],
     ['the kubelet starts an evicted pod again', true, { verb: 'get', ...pods }, { verb: 'delete', ...pods }],
     ['an evicted pod has no condition DisruptionTarget', true, { verb: 'patch', ...pods, subresource: 'status' }],
-    ['a soft eviction sends signals at once', budgets === 'respect', { verb: 'create', ...pods, subresource: 'eviction' }],
+    ['a soft eviction of a pod fails', budgets === 'respect', { verb: 'create', ...pods, subresource: 'eviction' }],
     ['the node gets neither taint nor conditions', taint !== undefined || conditions !== 'none', { verb: 'get', ...node }],
     ['the node gets no taint', taint !== undefined, { verb: 'patch', ...node }],
     ['the node gets no conditions', conditions !== 'none', { verb: 'patch', ...node, subresource: 'status' }],

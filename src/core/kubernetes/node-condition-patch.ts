@@ -2,7 +2,7 @@ import { CONDITION_TYPES, type ConditionType } from '../signal/signal.js';
 import { nodePath } from './node-taint-patch.js';
 import type { ApiCall } from './pod-call.js';
 
-/** The names and words of conditions: evictd's own, or the kubelet's where there is none. */
+/** The reasons of the kubelet's conditions (after 'Kubelet' or 'Evictd'), and the resource for the message. */
 const WORDS: Readonly<Record<ConditionType, { readonly isTrue: string; readonly isFalse: string; readonly resource: string }>> = {
   MemoryPressure: { isTrue: 'HasInsufficientMemory', isFalse: 'HasSufficientMemory', resource: 'memory' },
   DiskPressure: { isTrue: 'HasDiskPressure', isFalse: 'HasNoDiskPressure', resource: 'disk space' },

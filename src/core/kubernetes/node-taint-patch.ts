@@ -1,13 +1,13 @@
 import { isSameTaint, type Taint } from '../disruption/taint.js';
 import type { ApiCall } from './pod-call.js';
 
-/** A taint of a node as the API server has it: other programs' may have more fields, which stay. */
+/** A taint of a node as the API server has it. Taints of other programs may have more fields, which stay. */
 type NodeTaint = Readonly<Record<string, unknown>> & { readonly key: string; readonly effect: string };
 
 /**
- * The patch that sets or removes one taint; undefined: the node has it so already, or is no node. A JSON merge patch of the whole
- * list with the resource version of the node: the server answers 409 where another program has changed the node since, and the
- * node is to be read again. (A strategic merge or a forced apply would replace the list, and the taints of others with it.)
+ * The patch that sets or removes one taint; undefined: nothing is to be changed, or `node` is no node. It is a JSON merge patch of
+ * the whole list with the resource version of the node. The server answers 409 where another program has changed the node since:
+ * then read the node again. (A strategic merge or a forced apply would replace the list, and the taints of others with it.)
  *
  * @param node  as the API server has answered
  */

@@ -6,8 +6,8 @@ export interface PodName {
 }
 
 /**
- * What the API server has to be told of a pod that evictd has ended, so that the kubelet does not start it again: the condition
- * DisruptionTarget, then DELETE.
+ * A pod that evictd has ended and for which calls are owed, so that the kubelet does not start it again: the condition
+ * DisruptionTarget (`mark`), then DELETE.
  */
 export interface OwedPod extends PodName {
   /** Its decision. */
@@ -15,7 +15,7 @@ export interface OwedPod extends PodName {
   readonly message: string;
   /** Of the DELETE. */
   readonly graceSeconds: number;
-  /** `settled`: done, and remembered until the outcome of the eviction is recorded, so that a restart does not owe it again. */
+  /** `settled`: no call is owed. It is remembered until the outcome of the eviction is recorded, so that a restart repeats none. */
   readonly next: 'mark' | 'delete' | 'settled';
   /** The outcome is recorded. */
   readonly isOver?: true;
@@ -24,7 +24,7 @@ export interface OwedPod extends PodName {
 /** The kubelet's grace period for a hard eviction. */
 export const HARD_GRACE_SECONDS = 1;
 
-/** Whether the API server ends a pod with this grace period. Shorter ones evictd ends itself, and tells the API server afterwards. */
+/** Whether evictd asks the Eviction API to end a pod with this grace period. Otherwise it ends the pod itself, and owes the calls. */
 export function isAskedOfApi(graceNs: bigint): boolean {
   return graceNs > BigInt(HARD_GRACE_SECONDS) * 1_000_000_000n;
 }
@@ -34,11 +34,11 @@ export type Owed = readonly OwedPod[];
 
 /** As many pods as a large node has. */
 export const OWED_AT_MOST = 256;
-/** The journal has the whole. */
+/** The journal has the whole message. */
 const LONGEST_MESSAGE = 300;
 
 /**
- * Owes one more pod. The same pod once: a smaller grace period than that of its DELETE needs another DELETE.
+ * Adds a pod to the queue, or changes its entry. A smaller grace period than that of a DELETE that was sent needs another DELETE.
  *
  * @returns the same queue where nothing is owed anew; undefined: it is full
  */
@@ -81,7 +81,7 @@ export function unsettled(owed: Owed): Owed {
   return owed.filter(({ next }) => next !== 'settled');
 }
 
-/** What of a pod that may have been told already is still owed, by the pod as the API server has it now. */
+/** What is still owed for a pod whose calls may have been made already, by the pod as the API server has it now. */
 export function stillOwed(
   pod: OwedPod,
   now: { readonly uid: string; readonly graceSeconds: number | undefined; readonly isMarked: boolean },
@@ -99,7 +99,7 @@ function replaced(owed: Owed, pod: OwedPod): Owed {
   return owed.map((other) => (other.uid === pod.uid ? pod : other));
 }
 
-/** What an evictd before has saved; what is not a queue is none. */
+/** The queue that the evictd before has saved, without what is no entry. */
 export function owedOf(saved: unknown): Owed {
   if (!Array.isArray(saved)) return [];
   return saved.filter((one: Partial<Record<keyof OwedPod, unknown>> | null): one is OwedPod => {
@@ -111,7 +111,7 @@ export function owedOf(saved: unknown): Owed {
 
 const NEXT: ReadonlySet<unknown> = new Set<OwedPod['next']>(['mark', 'delete', 'settled']);
 
-/** Calls that fail are made again after 1 s at first, then later: 30 s at most. @param random  0 to 1, so that nodes differ */
+/** The wait before a failed call is made again: 0.5 to 1 s at first, at most 15 to 30 s. @param random  0 to 1, so that nodes differ */
 export function retryMs(failures: number, random: number): number {
   return Math.min(30_000, 1_000 * 2 ** (failures - 1)) * (0.5 + random / 2);
 }

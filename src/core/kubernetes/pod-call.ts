@@ -12,7 +12,7 @@ const CONDITION = 'DisruptionTarget';
 /** As the kubelet's for its own evictions (pkg/kubelet/eviction, v1.36.2). */
 const REASON = 'TerminationByKubelet';
 
-/** The call that a pod is owed next. @param now  in RFC 3339 */
+/** The next call that is owed for a pod. @param now  in RFC 3339 */
 export function owedCall(pod: OwedPod, now: string): ApiCall {
   return pod.next === 'mark' ? markCall(pod, now) : deleteCall(pod, pod.graceSeconds);
 }

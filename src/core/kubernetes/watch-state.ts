@@ -1,7 +1,7 @@
 /** How pods are followed: a list, then watches from its version on, and another list where the version has expired. */
 export interface WatchState {
   readonly next: { readonly kind: 'list' | 'watch'; readonly resourceVersion: string };
-  /** Attempts in a row without an answer that is of use. */
+  /** Attempts in a row without a usable answer. */
   readonly failures: number;
   /** Before `next`. */
   readonly waitMs: number;
@@ -13,10 +13,10 @@ export type WatchOutcome =
   | { readonly kind: 'ended'; readonly resourceVersion: string; readonly lastedMs: number }
   /** The server does not have the version any more (410). */
   | { readonly kind: 'expired' }
-  /** No answer, or one that is of no use. `resourceVersion`: the last one of a watch. Left out: none. */
+  /** No usable answer. `resourceVersion`: the last one of a watch. Left out: none. */
   | { readonly kind: 'failed'; readonly resourceVersion?: string; readonly retryAfterSeconds?: number };
 
-/** Then it lists again: a cluster that was restored from a backup may never reach the version of a watch. */
+/** After so many failures evictd lists again: a cluster that was restored from a backup may never reach the version of a watch. */
 const MOST_WATCH_FAILURES = 5;
 const LEAST_WAIT_MS = 1_000;
 export const MOST_WAIT_MS = 30_000;
@@ -54,7 +54,7 @@ export function nextWatch(state: WatchState, outcome: WatchOutcome, random: numb
   }
 }
 
-/** Later with each failure: 1 to 2 s, then 1 to 4 s, at most 1 to 30 s, so that nodes do not ask at the same time. */
+/** Longer with each failure: 1 to 2 s, then 1 to 4 s, at most 1 to 30 s. It is random, so that nodes do not ask at the same time. */
 function waitMs(failures: number, random: number, mostMs: number): number {
   const least = Math.min(LEAST_WAIT_MS, mostMs);
   const most = Math.min(LEAST_WAIT_MS * 2 ** (failures + 1), mostMs);

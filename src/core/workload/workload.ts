@@ -159,7 +159,7 @@ export interface Workload {
   /** Grows with creation; larger is younger. The kernel's cgroup id, or a pod's start time. */
   readonly startOrder: bigint;
   readonly protection: Protection | undefined;
-  /** undefined: a machine workload, or a pod with a cgroup. */
+  /** undefined: a workload of this machine, also one that is a pod with a cgroup. */
   readonly pod: PodParts | undefined;
   /** Left out: not a systemd unit, or not known as one. */
   readonly unit?: UnitPart;
@@ -169,7 +169,7 @@ export interface Workload {
   readonly tolerations?: readonly Toleration[];
   /** Left out: no container runtime has reported it. */
   readonly runtime?: RuntimePart;
-  /** Left out: no pod that the API server of a cluster has reported. */
+  /** Left out: not a pod that the API server of a cluster has reported. */
   readonly kubernetes?: KubernetesPart;
   /** Windows: the program of its first process, which rules match instead of the path. Left out: the path. */
   readonly program?: string;

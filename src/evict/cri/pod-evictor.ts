@@ -5,8 +5,8 @@ import { DelegatedKill } from '../delegated-kill.js';
 import type { Removals } from './container-removals.js';
 
 /**
- * Evicts pods and containers through their runtime if there is a grace period. Everything else, pods whose runtime does
- * not answer, and those of a kubelet, which removes them, `others` evicts.
+ * Evicts pods and containers through their runtime if there is a grace period. `others` evicts everything else: also pods
+ * whose runtime does not answer, and those of a kubelet, which removes them.
  *
  * @param removals  removes evicted pods; undefined: they stay
  */

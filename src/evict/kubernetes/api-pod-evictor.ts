@@ -5,8 +5,8 @@ import type { Evictor, KillInProgress, VictimSample } from '../../monitor/ports/
 import { DelegatedKill } from '../delegated-kill.js';
 
 /**
- * Evicts pods of the API server with a grace period by its Eviction API. Without one evictd kills the processes, and no call comes
- * before that. Everything else `others` evicts.
+ * Evicts pods of the API server through its Eviction API if there is a grace period. `others` evicts everything else: also pods
+ * without a grace period, whose processes it kills before any call.
  */
 export function openApiPodEvictor(others: Evictor, evictions: PodEvictions): Evictor {
   return {
@@ -53,7 +53,7 @@ class ApiPodKill extends DelegatedKill {
     return this.cgroup.read();
   }
 
-  /** A second call means that evictd should signal. */
+  /** A second call means that evictd must send the signal itself. */
   protected ask(): boolean {
     if (this.#asked) return false;
     this.#request(false);

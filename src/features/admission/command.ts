@@ -27,7 +27,7 @@ const QOS: ReadonlyMap<string, QosClass> = new Map([
   ['best-effort', 'BestEffort'],
 ]);
 
-/** They need another module. */
+/** Options that need the module preempt.ts. */
 const PREEMPT_OPTIONS = ['preempt', 'dryRun', 'requests', 'priorityClass', 'timeout'] as const satisfies readonly (keyof PreemptOptions)[];
 
 const EXIT_ADMITTED = 0;
@@ -65,7 +65,7 @@ export function admitCommand({ io, setExitCode }: AdmitDeps): Command {
     .optionsGroup('Workload:')
     .option('--name <name>', 'name below its source; in a systemd unit: %n')
     .option('--path <path>', 'path of its cgroup, as rules match it')
-    .addOption(new Option('--qos <class>', 'class of QoS').choices([...QOS.keys()]))
+    .addOption(new Option('--qos <class>', 'QoS class').choices([...QOS.keys()]))
     .addOption(new Option('--pod <file>', "a v1.Pod as JSON instead; '-' reads standard input").conflicts(['name', 'path', 'qos']))
     .optionsGroup(SHARED_GROUPS.preemption)
     .option('--priority-class <name>', 'priority class, else by the rules or the pod')

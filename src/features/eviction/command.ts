@@ -95,7 +95,7 @@ export function wholeSeconds(text: string): number {
   throw new InvalidArgumentError('write whole seconds: 30s, 1m.');
 }
 
-/** @returns the path of the workload; `why`: nothing ends all the same, ': evictd …'. @throws EvictdError */
+/** @returns the path of the workload; `why`: the reason that nothing ends although it may: ': evictd …'. @throws EvictdError */
 async function evicted(
   config: Config,
   name: string,

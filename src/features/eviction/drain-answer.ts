@@ -25,7 +25,7 @@ export interface DrainDocument {
 
 /** POST /api/v1/drain. */
 export interface DrainPlanDocument extends DrainDocument {
-  /** Nothing ends: it was asked for so, or evictd makes a dry run. */
+  /** Nothing ends: the request is a dry run, or evictd makes one. */
   readonly dryRun: boolean;
   readonly ends: readonly string[];
   readonly stays: readonly { readonly name: string; readonly why: string }[];

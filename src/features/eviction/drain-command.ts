@@ -39,7 +39,7 @@ export const drain: MakeCommand = ({ io }) => {
     exit: {
       ...EXIT,
       0: 'all have ended',
-      75: 'the time is over, an operator ended the drain, another drain is under way, or no evictd guards the node',
+      75: 'not drained: timeout, uncordon, another drain, evictd makes a dry run, or no evictd guards the node',
     },
   }).action(async ({ timeout, grace, dryRun = false, ...options }: DrainOptions) => {
     const { config } = configFromOptions(options);

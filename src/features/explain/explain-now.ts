@@ -73,7 +73,7 @@ function disruptionOf(
 ): Pick<WorkloadExplanation, 'disruption'> {
   const waiting = taintEvictions.get(id);
   if (waiting) {
-    // The machine's sleep since the last comparison is missing: there was one a tick ago.
+    // Sleep of the machine since the last comparison is not counted: that was a tick ago at most.
     const leftNs = taintsJudged && waiting.dueNs - taintsJudged.bootNs - (nowNs - taintsJudged.atNs);
     const when = leftNs === undefined ? 'after that' : leftNs > 0n ? `in ${seconds(leftNs)}` : 'as soon as it may be: the time is over';
     return { disruption: `it tolerates the taint ${waiting.taint} for a time, and is evicted ${when}` };

@@ -26,9 +26,9 @@ export interface AgentParts {
   readonly bootId: string;
   /** CLOCK_BOOTTIME. */
   readonly bootNs: () => bigint;
-  /** undefined: a single reading, which asks for the problem. */
+  /** undefined: the agent of a single reading, which calls `problem` instead. */
   readonly log: Pick<Log, 'info' | 'warn'> | undefined;
-  /** Left out: a dry run, or a command; nothing is told. */
+  /** Left out: a dry run, or a command: the agent only reads. */
   readonly acting?: ClusterReportsParts;
 }
 
@@ -40,9 +40,9 @@ interface SavedPods {
 }
 
 const FILE_VERSION = 1;
-/** Changes within it are saved together. */
+/** Changes within this time are saved together. */
 const SAVED_AFTER_MS = 1_000;
-/** One failure is nothing: an API server that restarts ends every watch. */
+/** A single failure is not logged: an API server that restarts ends every watch. */
 const LOGGED_FAILURE = 2;
 const NS_PER_SECOND = 1_000_000_000n;
 
@@ -51,7 +51,7 @@ const HINTS: Readonly<Record<string, string>> = {
   EVICTD_KUBERNETES_REFUSED: 'evictions go on; the credential needs list and watch of pods: kubectl auth can-i --list',
 };
 
-/** What evictd knows and does by means of the API server. It is a bundle of its own, loaded where it is configured. */
+/** What evictd reads from the API server and writes there. It is a bundle of its own, loaded where it is configured. */
 export class Agent implements NodePods {
   readonly #parts: AgentParts;
   readonly reports: ClusterReports | undefined;
@@ -60,11 +60,11 @@ export class Agent implements NodePods {
   readonly #watch: PodWatch;
   readonly #file: BootFile<SavedPods>;
   readonly #requests = new Map<string, number>();
-  /** Resolves when the API server has listed the pods, or has not. */
+  /** Resolves when the API server has listed the pods, or the first attempt has failed. */
   readonly reported: Promise<void>;
   #confirmedBootNs: bigint | undefined;
   #failure: { readonly code: string; readonly message: string; readonly hint: string | undefined } | undefined;
-  /** In a row. */
+  /** Failed attempts in a row. */
   #failures = 0;
   #unreadable = '';
   #timer: NodeJS.Timeout | undefined;

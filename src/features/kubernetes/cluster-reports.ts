@@ -8,15 +8,15 @@ import { OwedQueue, type Ask, type SavedOwed } from './owed-queue.js';
 import { PodEvents } from './pod-events.js';
 import { ApiPodEvictions, type RestoredEvictions } from './pod-evictions.js';
 
-/** What only an evictd that acts has. */
+/** The parts that an evictd without --dry-run has. */
 export interface ClusterReportsParts {
   readonly restored: RestoredEvictions;
-  /** Of the saved state: what the API server is owed. */
+  /** The section of the saved state with the owed calls. */
   readonly section: SavedOwed;
   readonly metrics: Pick<Metrics, 'budgetViolated'>;
 }
 
-/** What evictd tells the API server: evicted pods, the state of the node, events. */
+/** What evictd writes at the API server: calls for evicted pods, the state of the node, events. */
 export class ClusterReports implements StepListener, PodEvictions {
   readonly #queue: OwedQueue;
   readonly #evictions: ApiPodEvictions;
@@ -36,7 +36,7 @@ export class ClusterReports implements StepListener, PodEvictions {
     this.#evictions = new ApiPodEvictions({ ask, queue: this.#queue, budgets: config.budgets, tainted, metrics }, restored);
   }
 
-  /** How many pods the API server is still to be told of. */
+  /** How many evicted pods are not deleted at the API server yet. */
   get owed(): number {
     return this.#queue.size;
   }

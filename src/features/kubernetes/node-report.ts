@@ -14,13 +14,14 @@ export interface NodeReportParts {
   readonly taint: Taint | undefined;
   readonly conditions: 'own' | 'kubelet' | 'none';
   readonly log: Pick<Log, 'info' | 'warn'>;
-  /** Where tests wait less. */
+  /** Left out: random. Tests wait less. */
   readonly pauseMs?: (failures: number) => number;
 }
 
 const WITHIN_MS = 10_000;
 /** As the kubelet reports a status that has not changed (nodeStatusReportFrequency). */
 const HEARTBEAT_NS = 300_000_000_000n;
+const HINT = 'evictd doctor names permissions that are missing';
 /** An eviction does not wait longer for the taint. */
 const TAINTED_WITHIN_MS = 1_000;
 
@@ -31,7 +32,7 @@ export class NodeReport implements StepListener {
   #reportedNs = 0n;
   #running: Promise<void> | undefined;
   #failures = 0;
-  /** What a permission is missing for, which was logged. */
+  /** Patches without permission that were logged. */
   readonly #forbidden = new Set<string>();
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
@@ -54,7 +55,7 @@ export class NodeReport implements StepListener {
     return true;
   }
 
-  /** Resolves when the taint is as it should be, or soon. */
+  /** Resolves when the taint is as it should be, within {@link TAINTED_WITHIN_MS}. */
   async tainted(): Promise<void> {
     if (this.#running === undefined) return;
     const limit = AbortSignal.timeout(TAINTED_WITHIN_MS);
@@ -90,7 +91,7 @@ export class NodeReport implements StepListener {
         return;
       }
     }
-    if (this.#failures > 0) this.#parts.log.info('the API server has the conditions of the node again');
+    if (this.#failures > 0) this.#parts.log.info('the API server accepts the conditions of the node again');
     this.#failures = 0;
   }
 
@@ -101,6 +102,7 @@ export class NodeReport implements StepListener {
     if (this.#failures === 1) {
       log.warn(`cannot publish the conditions of the node at the API server: ${why}; evictd tries again`, {
         code: 'EVICTD_KUBERNETES_NODE',
+        hint: HINT,
       });
     }
     this.#timer = setTimeout(() => {
@@ -113,7 +115,7 @@ export class NodeReport implements StepListener {
     const { ask, nodeName, taint, conditions } = this.#parts;
     if (taint === undefined && conditions === 'none') return undefined;
     const node = await ask({ method: 'GET', path: nodePath(nodeName), withinMs: WITHIN_MS });
-    if (node.status !== 200) return answerText(node);
+    if (node.status !== 200) return `it ${answerText(node)}`;
     const now = new Date().toISOString();
     const isTainted = wanted.includes('MemoryPressure');
     const patch = taint && taintPatch(node.body, taint, isTainted, now.replace(/\.\d+/, ''));
@@ -131,12 +133,13 @@ export class NodeReport implements StepListener {
       if (!this.#forbidden.has(what)) {
         this.#parts.log.warn(`the API server does not let evictd change ${what}: it ${answerText(answer)}`, {
           code: 'EVICTD_KUBERNETES_NODE',
+          hint: HINT,
         });
       }
       this.#forbidden.add(what);
       return undefined;
     }
     this.#forbidden.delete(what);
-    return answer.status >= 200 && answer.status < 300 ? undefined : `${what}: it ${answerText(answer)}`;
+    return answer.status >= 200 && answer.status < 300 ? undefined : `for ${what} it ${answerText(answer)}`;
   }
 }

@@ -11,13 +11,13 @@ import type { ClusterReports } from './cluster-reports.js';
 const NO_PODS: readonly NodePod[] = [];
 
 /**
- * The part that is loaded with the program; the rest is a bundle of its own. It is loaded at once, because what the API server is
- * owed must be saved in the step of the eviction.
+ * The part that is loaded with the program. The agent is a bundle of its own, which the constructor loads: owed calls must be saved
+ * in the step of the eviction.
  */
 export class Kubernetes implements NodePods {
   readonly #nodeName: string;
   readonly #isLogged: boolean;
-  /** undefined: it cannot be loaded. */
+  /** undefined: the bundle cannot be loaded. */
   readonly #agent: Agent | undefined;
   #failure: string | undefined;
 
@@ -34,7 +34,7 @@ export class Kubernetes implements NodePods {
     }
   }
 
-  /** undefined: nothing is told. */
+  /** undefined: evictd only reads from the API server. */
   get reports(): ClusterReports | undefined {
     return this.#agent?.reports;
   }
@@ -57,7 +57,7 @@ export class Kubernetes implements NodePods {
     return this.#failure === undefined ? this.#agent?.problem() : { code: 'EVICTD_KUBERNETES_UNREACHABLE', message: this.#failure };
   }
 
-  /** Resolves when the API server has listed the pods, or has not: see `problem`. Never rejects. */
+  /** Resolves when the API server has listed the pods, or the first attempt has failed: see `problem`. Never rejects. */
   async reported(): Promise<void> {
     await this.#agent?.reported;
   }

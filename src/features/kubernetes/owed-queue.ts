@@ -29,7 +29,7 @@ export interface OwedQueueParts {
   readonly ask: Ask;
   readonly section: SavedOwed;
   readonly log: Pick<Log, 'info' | 'warn'>;
-  /** Where tests wait less. */
+  /** Left out: random. Tests wait less. */
   readonly pauseMs?: (failures: number) => number;
 }
 
@@ -39,8 +39,8 @@ export const randomPauseMs = (failures: number): number => retryMs(failures, Mat
 const WITHIN_MS = 10_000;
 
 /**
- * Tells the API server of the pods that evictd has ended, in order, until it knows: the condition, then DELETE. Each change is
- * saved before the next call, and what may have been told already is compared with the pod first, so that nothing is repeated.
+ * Makes the calls for the pods that evictd has ended, in order, until they succeed: the condition, then DELETE. Each change is saved
+ * before the next call. A pod whose call may have been made already is read first, so that no call is repeated.
  */
 export class OwedQueue {
   readonly #parts: OwedQueueParts;
@@ -62,7 +62,7 @@ export class OwedQueue {
     this.#doubtful = new Set(this.#owed.map(({ uid }) => uid));
   }
 
-  /** How many pods the API server is still to be told of. */
+  /** How many evicted pods are not deleted at the API server yet. */
   get size(): number {
     return unsettled(this.#owed).length;
   }
@@ -72,7 +72,7 @@ export class OwedQueue {
     return this.#owed.find((pod) => pod.uid === uid)?.next;
   }
 
-  /** Saved before it returns. Sent by `send`. */
+  /** Saves before it returns. `send` makes the calls. */
   owe(pod: OwedPod, mayHaveBeenTold = false): void {
     const owed = owe(this.#owed, pod);
     const before = this.#owed.find(({ uid }) => uid === pod.uid);
@@ -97,7 +97,7 @@ export class OwedQueue {
     this.#put(concluded(this.#owed, decision, isEvicted));
   }
 
-  /** Sends what is owed, unless that is under way. */
+  /** Makes the owed calls, unless that is under way. */
   send(): void {
     if (!this.#isSending && !this.#isClosed && this.size > 0) void this.#sendAll();
   }
@@ -136,14 +136,17 @@ export class OwedQueue {
   #over(why: string | undefined): void {
     const { log, pauseMs = randomPauseMs } = this.#parts;
     if (why === undefined) {
-      if (this.#failures > 0) log.info('the API server knows of every evicted pod again');
+      if (this.#failures > 0) log.info('every evicted pod is deleted at the API server now');
       this.#failures = 0;
       return;
     }
     this.#failures += 1;
     if (this.#failures === 1) {
       const what = `cannot tell the API server of ${String(this.size)} evicted pods yet`;
-      log.warn(`${what}, and the kubelet may start them again: ${why}; evictd tries again`, { code: 'EVICTD_KUBERNETES_OWED' });
+      log.warn(`${what}, and the kubelet may start them again: ${why}; evictd tries again`, {
+        code: 'EVICTD_KUBERNETES_OWED',
+        hint: 'evictd doctor names permissions that are missing',
+      });
     }
     this.#timer = setTimeout(this.send.bind(this), pauseMs(this.#failures)).unref();
   }
@@ -166,7 +169,7 @@ export class OwedQueue {
   #told(pod: OwedPod, answer: ApiAnswer): { readonly isAway: boolean; readonly why: string } | undefined {
     if (pod.next === 'settled') return undefined;
     const result = owedAnswer(pod.next, answer);
-    if (result === 'away' || result === 'failed') return { isAway: result === 'away', why: answerText(answer) };
+    if (result === 'away' || result === 'failed') return { isAway: result === 'away', why: `it ${answerText(answer)}` };
     if (pod.next === 'delete' || result === 'gone') {
       const how = result === 'gone' ? 'is gone from the API server' : 'is deleted at the API server';
       this.#parts.log.info(`evicted pod ${pod.namespace}/${pod.name} ${how}`, { decision: pod.decision });
@@ -175,11 +178,11 @@ export class OwedQueue {
     return undefined;
   }
 
-  /** A server that does not show the pod is told again. */
+  /** If the answer has no pod, the call is made again. */
   #seen(pod: OwedPod, answer: ApiAnswer): { readonly isAway: boolean; readonly why: string } | undefined {
     const now = answer.status === 200 ? podNow(answer.body) : undefined;
     const result = owedAnswer('mark', answer);
-    if (result === 'away') return { isAway: true, why: answerText(answer) };
+    if (result === 'away') return { isAway: true, why: `it ${answerText(answer)}` };
     this.#doubtful.delete(pod.uid);
     if (result === 'gone') this.#put(answered(this.#owed, pod, 'gone'));
     else if (now !== undefined) this.#compare(pod, now);

@@ -10,15 +10,15 @@ import { podOf } from './pod-evictions.js';
 export interface PodEventsParts {
   readonly ask: Ask;
   readonly nodeName: string;
-  /** Where tests wait less. */
+  /** Left out: random. Tests wait less. */
   readonly pauseMs?: (failures: number) => number;
 }
 
 const WITHIN_MS = 10_000;
-/** The oldest are left out. */
+/** Of more, the oldest are dropped. */
 const QUEUED_AT_MOST = 64;
 
-/** Says in the namespace of each evicted pod why it was evicted. Events are lost where evictd ends before they are sent. */
+/** Publishes in the namespace of each evicted pod why it was evicted. Events that are not sent when evictd ends are lost. */
 export class PodEvents implements StepListener {
   readonly #parts: PodEventsParts;
   readonly #source: EventSource;
@@ -57,7 +57,7 @@ export class PodEvents implements StepListener {
     if (!this.#isSending) void this.#send(1);
   }
 
-  /** An answer of any kind ends an event: the same request would be refused again. */
+  /** Only 429, 5xx and no answer are tried again: any other refusal would be repeated. */
   async #send(attempt: number): Promise<void> {
     const { ask, pauseMs = randomPauseMs } = this.#parts;
     const [call] = this.#queue;

@@ -15,7 +15,7 @@ export interface ApiPodEvictionsParts {
   readonly ask: Ask;
   readonly queue: OwedQueue;
   readonly budgets: 'respect' | 'ignore';
-  /** Resolves when the node has its taint, or soon. */
+  /** Resolves when the node has its taint, or after a second. */
   readonly tainted: () => Promise<void>;
   readonly metrics: Pick<Metrics, 'budgetViolated'>;
 }
@@ -32,13 +32,13 @@ const WITHIN_MS = 10_000;
 const NO_ANSWER = { status: 0, body: undefined };
 const NS_PER_SECOND = 1_000_000_000n;
 
-/** What the API server is asked and told about the pods that are evicted. */
+/** Requests for evictions at the API server, and the owed calls for pods that evictd ends itself. */
 export class ApiPodEvictions implements PodEvictions, StepListener {
   readonly #parts: ApiPodEvictionsParts;
   /** By uid: in flight. */
   readonly #decisions = new Map<string, Decision>();
 
-  /** Owes what an evictd before did not live to owe. */
+  /** For evictions in flight: an evictd that was killed before it saved the owed calls owes them now. */
   constructor(parts: ApiPodEvictionsParts, restored: RestoredEvictions) {
     this.#parts = parts;
     for (const eviction of restored.state.evictions) {
@@ -114,7 +114,7 @@ export class ApiPodEvictions implements PodEvictions, StepListener {
     this.#parts.queue.concluded(decision.serial, result !== 'vanished' && (result !== 'abandoned' || processesLeft === 0));
   }
 
-  /** Node pressure does not respect budgets. They are asked for at once: the end of the pod changes them. */
+  /** Node pressure does not respect budgets. They are listed at once, because the end of the pod changes them. */
   async #countBudgets(pod: Workload['kubernetes']): Promise<void> {
     if (pod === undefined) return;
     const { ask, metrics } = this.#parts;
@@ -153,7 +153,7 @@ function answerOf(answer: ApiEviction): PodEvictionAnswer {
   }
 }
 
-/** The pod that is evicted. undefined: it is none of the API server, only one of its processes, or a dry run. */
+/** The pod that is evicted. undefined: no pod of the API server, only one of its processes, or a dry run. */
 export function podOf({ victim, dryRun }: Decision): Workload['kubernetes'] {
   return dryRun || victim.process !== undefined ? undefined : victim.workload.kubernetes;
 }

@@ -224,9 +224,9 @@ export interface ApiServerStatus {
   readonly node: string;
   readonly server: string | null;
   readonly answers: boolean;
-  /** Why not, or which pod cannot be read. null: nothing is wrong. */
+  /** Why it does not answer, or which pod cannot be read. null: nothing is wrong. */
   readonly problem: string | null;
   readonly pods: number;
-  /** Since the server has confirmed them. null: never. */
+  /** Time since the server has confirmed them. null: never. */
   readonly podsAgeSeconds: number | null;
 }

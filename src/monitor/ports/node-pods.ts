@@ -6,7 +6,7 @@ import type { SourceProblem } from './source-problem.js';
 export interface NodePods {
   /** The same array while nothing has changed. */
   pods(): readonly NodePod[];
-  /** Also true of the pods that an earlier run has saved. */
+  /** Also true if the pods are those that an earlier run has saved. */
   readonly hasReported: boolean;
   /** How long ago the API server has confirmed them; undefined: never. */
   ageNs(): bigint | undefined;
@@ -20,7 +20,7 @@ export interface NodePods {
  */
 export type PodEvictionAnswer = 'awaited' | 'accepted' | 'unanswered' | { readonly refused: string };
 
-/** Evictions of pods by way of the API server. Nothing here waits or throws. */
+/** Evictions of pods through the API server. Nothing here waits or throws. */
 export interface PodEvictions {
   /**
    * Asks for the eviction of a pod with a grace period.
@@ -28,6 +28,6 @@ export interface PodEvictions {
    * @param isResumed  an evictd before may have asked already
    */
   request(workload: Workload, graceNs: bigint, isResumed: boolean): () => PodEvictionAnswer;
-  /** evictd has sent the signal itself: the API server is told, so that the kubelet does not start the pod again. */
+  /** evictd has sent the signal itself, and now owes the calls, so that the kubelet does not start the pod again. */
   signalled(workload: Workload): void;
 }

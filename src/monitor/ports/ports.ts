@@ -180,7 +180,7 @@ export interface VictimSample {
   /** As in VictimReading. */
   readonly stopping?: true;
   readonly queued?: true;
-  /** Why it may not be evicted now: it has got no signal. Left out: it may. */
+  /** Why it may not be evicted now. It has got no signal. Left out: it may be evicted. */
   readonly refused?: string;
 }
 

@@ -43,7 +43,7 @@ export class CgroupNames implements NameFacts {
     return 0;
   }
 
-  /** Whether root chose the names in it, if root chose its own. */
+  /** Whether root owns the cgroup. If root also gave the cgroup its name, root gave the names in it. */
   isOwnedByRoot(path: string): boolean {
     return this.#owner(cgroupDirectory(this.#hierarchy, path)) === 0;
   }

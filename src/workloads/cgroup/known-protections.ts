@@ -6,7 +6,7 @@ import type { Member, Sampled } from './source-root.js';
 interface Known {
   readonly members: readonly Member[];
   readonly own: readonly OwnProcess[];
-  /** Counts changes of preferences and of what was reported. */
+  /** Grows with each change of preferences, and with each report. */
   readonly changes: number;
   readonly protections: ReadonlyMap<string, Protection>;
 }

@@ -13,9 +13,9 @@ export interface Protectable {
   /** From {@link listedProtection}. */
   readonly listed: Protection | undefined;
   readonly oomPreference?: OomPreference | undefined;
-  /** Whether a kubelet manages it as a pod that the API server has not named. */
+  /** Whether a kubelet manages it as a pod that the API server has not reported. */
   readonly byKubelet?: boolean | undefined;
-  /** A pod that the API server has named, or a part of one, which the kubelet would start again. */
+  /** A pod that the API server has reported, or a part of one, which the kubelet would start again. */
   readonly pod?: { readonly is: 'pod'; readonly protection: Protection | undefined } | { readonly is: 'part' } | undefined;
   /** Facts about it are still awaited. */
   readonly pending?: Protection | undefined;
@@ -62,7 +62,7 @@ export function protectionsOf(
     const protection = protections.get(path);
     if (protection && EXTENDS_UPWARDS.has(protection.kind)) protectAbove(protections, path, { name, protection });
   }
-  // Last: the pod itself may be evicted.
+  // Last, so that a part does not protect its pod.
   for (const { path, pod } of workloads) if (pod?.is === 'part' && !protections.has(path)) protections.set(path, { kind: 'kubelet' });
   return protections;
 }

@@ -20,20 +20,20 @@ export interface Reporter {
   readonly hasReported: boolean;
   /** The same array while nothing has changed. */
   workloads(): readonly Reported[];
-  /** Left out: it reports by itself. */
+  /** Asks again. Left out: it reports by itself. */
   follow?(): void;
   /** Searches for cgroups that have not been found, at ticks only. Left out: reports have the cgroups. */
   search?(): void;
   problem(): SourceProblem | undefined;
 }
 
-/** Cgroups as members because they were reported. */
+/** The cgroups of one reporter. */
 export class ReportedRoot implements MemberRoot {
   readonly path = '/';
   readonly directory: string;
   readonly names = 'reported';
   readonly reporter: Reporter;
-  /** Counts the reports. */
+  /** Counts the reports that were taken. */
   version = 0;
   #listed: readonly Reported[] | undefined;
   #byPath: ReadonlyMap<string, Reported> = new Map();
@@ -103,16 +103,16 @@ export class ReportedRoot implements MemberRoot {
   }
 }
 
-/** The workloads that were reported. */
+/** The workloads of all reporters. */
 export class ReportedWorkloads {
   readonly #roots: readonly ReportedRoot[];
 
-  /** @param roots  the first that has reported a cgroup names it */
+  /** @param roots  the first one that has reported a cgroup counts */
   constructor(roots: readonly ReportedRoot[]) {
     this.#roots = roots;
   }
 
-  /** Another one after each report. */
+  /** Grows with each report. */
   get version(): number {
     return this.#roots.reduce((sum, { version }) => sum + version, 0);
   }
@@ -121,7 +121,7 @@ export class ReportedWorkloads {
     for (const { reporter } of this.#roots) reporter.follow?.();
   }
 
-  /** Endpoints that have not reported yet. */
+  /** Endpoints of reporters that have not reported yet. */
   awaited(): readonly string[] {
     return this.#roots.flatMap(({ reporter: { endpoint, hasReported } }) => (hasReported ? [] : [endpoint]));
   }

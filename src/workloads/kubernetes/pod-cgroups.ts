@@ -7,7 +7,7 @@ import type { NodePods } from '../../monitor/ports/node-pods.js';
 import type { CgroupNames } from '../cgroup/cgroup-names.js';
 import type { Reported, Reporter } from '../cri/reported-workloads.js';
 
-/** kind: /system.slice/docker-ID.scope/kubelet.slice/kubelet-kubepods.slice, also within another container. */
+/** For kind (/system.slice/docker-ID.scope/kubelet.slice/kubelet-kubepods.slice), also within another container. */
 const DEEPEST = 6;
 const MOST_CGROUPS = 4096;
 
@@ -24,7 +24,7 @@ export class PodCgroups implements Reporter {
   #roots: readonly string[] = [];
   #joined: readonly NodePod[] = [];
   #found: readonly Reported[] = [];
-  /** A pod that may run has no cgroup yet, so that it is searched in every pass. */
+  /** A pod that may run has no known cgroup: every pass lists the cgroups of pods. */
   #isIncomplete = true;
 
   constructor(pods: NodePods, hierarchy: CgroupHierarchy, names: CgroupNames) {
@@ -53,7 +53,7 @@ export class PodCgroups implements Reporter {
     return this.#found;
   }
 
-  /** Lists much of the tree, while a pod has no cgroup. */
+  /** Lists much of the tree, while a pod has no known cgroup. */
   search(): void {
     if (this.#isIncomplete) this.#roots = [...this.#podsCgroups()];
   }

@@ -97,7 +97,7 @@ test('it looks once a second whether a budget permits the next one', () => {
   expect(made.said(3, {})).toEqual(['evict web-2 grace 5']);
 });
 
-test('the longer nothing changes, the rarer it looks: up to every 10 s', () => {
+test('while nothing changes it looks less and less often, at least every 10 s', () => {
   const made = run();
   made.said(1, {}, {}, drain());
   made.candidates = candidates(...WEB.slice(1), [DB, 1n]);
@@ -115,7 +115,7 @@ test('the longer nothing changes, the rarer it looks: up to every 10 s', () => {
   expect(Number((made.state.drain?.changedNs ?? 0n) / SECOND)).toBeGreaterThan(200);
 });
 
-test('an outcome asks only what ends next for its processes, and the next look asks the others', () => {
+test('a look after an outcome reads only the processes of what ends next, and the next look those of the others', () => {
   const made = run({ disruptionBudgets: [] });
   const many = Array.from({ length: 40 }, (_, at) => [workload(`w${String(at)}`), 1n] as [Workload, bigint]);
   const asked: string[] = [];
@@ -160,7 +160,7 @@ test('an outcome counts also in a step with a signal for another workload', () =
   expect(names(made)).toEqual(['web-1', 'web-2']);
 });
 
-test('a container runtime that answers after the begin: its containers are added, and nothing that has started since', () => {
+test('a container runtime that answers after the drain began: its containers are added, but no other workload', () => {
   const made = run({ disruptionBudgets: [] });
   const endpoint = 'unix:///run/cri.sock';
   const runtime = { endpoint, podId: 'p', containers: [], isPod: true, labels: {}, byKubelet: false };

@@ -24,8 +24,8 @@ const pod = (overrides: Partial<OwedPod> = {}): OwedPod => ({
 /** Fails where it is full. */
 const owing = (...pods: OwedPod[]): Owed => pods.reduce<Owed>((owed, one) => owe(owed, one) ?? [], []);
 
-describe('what the API server is owed', () => {
-  test('the mark comes before the DELETE, and what is settled stays until the outcome is recorded', () => {
+describe('the queue of owed calls', () => {
+  test('the condition comes before the DELETE, and a settled pod stays until the outcome is recorded', () => {
     const marked = answered(owing(pod()), pod(), 'done');
     expect(marked).toEqual([pod({ next: 'delete' })]);
     const settled = answered(marked, pod({ next: 'delete' }), 'done');
@@ -58,25 +58,25 @@ describe('what the API server is owed', () => {
     expect(owe(before, more)).toEqual(after);
   });
 
-  test('a grace period that became shorter while its DELETE was under way is not settled by that', () => {
+  test('the answer to a DELETE does not settle a grace period that became shorter meanwhile', () => {
     const sent = pod({ graceSeconds: 30, next: 'delete' });
     const shorter = owing(sent, pod());
     expect(answered(shorter, sent, 'done')).toEqual([pod({ next: 'delete' })]);
     expect(answered(shorter, sent, 'gone')).toEqual([pod({ next: 'settled' })]);
   });
 
-  test('an eviction that ended nothing is owed nothing; others stay', () => {
+  test('for an eviction that ended nothing no call is owed; other pods stay', () => {
     expect(concluded(owing(pod(), pod({ uid: 'v', decision: 2 })), 1, false)).toEqual([pod({ uid: 'v', decision: 2 })]);
   });
 
-  test('it is bounded', () => {
+  test('it has at most 256 pods', () => {
     const full = owing(...Array.from({ length: OWED_AT_MOST }, (_, at) => pod({ uid: String(at), message: 'x'.repeat(999) })));
     expect(full).toHaveLength(OWED_AT_MOST);
     expect(full[0]?.message).toHaveLength(300);
     expect(owe(full, pod())).toBeUndefined();
   });
 
-  test('what was saved is used only as far as it is a queue', () => {
+  test('of what was saved only entries of a queue are used', () => {
     const good = pod({ graceSeconds: 30 });
     expect(owedOf([good, null, 4, { ...good, next: 'x' }, { ...good, uid: 1 }, { ...good, graceSeconds: '1' }])).toEqual([good]);
     expect([undefined, {}, 'x'].map(owedOf)).toEqual([[], [], []]);
@@ -93,11 +93,11 @@ test.each<[rule: string, uid: string, graceSeconds: number | undefined, isMarked
   expect(stillOwed(pod(), { uid, graceSeconds, isMarked }).next).toBe(next);
 });
 
-test('only a grace period above one second is left to the API server', () => {
+test('only with a grace period above one second the Eviction API is asked', () => {
   expect([0n, SECOND, SECOND + 1n].map(isAskedOfApi)).toEqual([false, false, true]);
 });
 
-test('calls are made again after half a second to 30 s', () => {
+test('a failed call is made again after half a second at first, and after 30 s at most', () => {
   expect([retryMs(1, 0), retryMs(1, 1), retryMs(3, 1), retryMs(30, 0), retryMs(30, 1)]).toEqual([500, 1_000, 4_000, 15_000, 30_000]);
 });
 

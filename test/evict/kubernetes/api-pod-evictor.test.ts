@@ -48,7 +48,7 @@ test('the API server ends it: SIGKILL at the end of the grace period alone', () 
   expect(accepted.events).toEqual(['asked 30 false', 'SIGKILL']);
 });
 
-test('no answer of use: SIGTERM, and the API server is told', () => {
+test('no usable answer: SIGTERM, and the calls are owed', () => {
   const unanswered = pod('unanswered');
   const kill = begin(unanswered, 30n * SECOND);
   kill.terminate();
@@ -57,7 +57,7 @@ test('no answer of use: SIGTERM, and the API server is told', () => {
   expect(unanswered.events).toEqual(['asked 30 false', 'SIGTERM', 'told']);
 });
 
-test('after a restart it is asked for again unless it was killed', () => {
+test('after a restart the eviction is asked for again, unless the pod was killed', () => {
   const resumed = pod('accepted');
   begin(resumed, 30n * SECOND).resume?.(false);
   begin(resumed, 30n * SECOND).resume?.(true);

@@ -134,7 +134,7 @@ describe('what a machine says', () => {
     expect([estimated, (await facts('compatibility: kubelet')).estimated]).toEqual([true, false]);
   });
 
-  test('the pods of the API server are workloads; that it does not answer is said', async () => {
+  test('the pods of the API server are workloads; if it does not answer, that is reported', async () => {
     const server = await FakeApiServer.start();
     const kubepods = testCgroup();
     onTestFinished(async () => {

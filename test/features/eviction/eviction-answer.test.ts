@@ -107,7 +107,7 @@ test.each<[where: string, body: string, query: string]>([
   expect(ask).not.toHaveBeenCalled();
 });
 
-test.each(['No', 'all', ''])('?dryRun=%s is no dry run, and nothing ends', (value) => {
+test.each(['No', 'all', ''])('?dryRun=%s is refused, and nothing ends', (value) => {
   const { made, ask } = parts(ONE);
   const { status, json } = evictBy({ body: eviction('web-1'), query: new URLSearchParams({ dryRun: value }) }, made);
   expect([status, json]).toEqual([400, expect.objectContaining({ reason: 'BadRequest' })]);

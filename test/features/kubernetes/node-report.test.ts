@@ -102,7 +102,7 @@ test('another program changes the taints at the same time: none is lost', async 
   expect(taintsOf(at)?.map((taint) => (taint as typeof TAINT).key)).toEqual(['other-0', 'other-1', 'other-2', TAINT.key]);
 });
 
-test("a kubelet's credential may not change taints: said once, and the conditions are published all the same", async () => {
+test("a kubelet's credential may not change taints: that is logged once, and the conditions are published all the same", async () => {
   const at = await cluster({ token: 'kubelet-token' });
   const { report: made, step, log } = report(at, { conditions: 'kubelet' });
   step(1, 'MemoryPressure');

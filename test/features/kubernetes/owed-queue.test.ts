@@ -102,7 +102,7 @@ test.each([
   expect(server).toMatchObject({ isMarked: true, graceSeconds: 1 });
 });
 
-test('a server that is away or without an answer is asked again, and the pod is compared first', async () => {
+test('a call without an answer is made again, after the pod was read', async () => {
   const [server, disk] = [new Server(), new Disk()];
   server.answers = ['none', 503, 'none', undefined];
   const queue = disk.open(server);
@@ -131,7 +131,7 @@ test('one pod that cannot be deleted does not keep the others waiting', async ()
   queue.close();
 });
 
-test('an evictd that starts after the outcome sends the rest, and forgets what is settled', async () => {
+test('an evictd that starts after the outcome makes the other calls, and forgets settled pods', async () => {
   const [server, disk] = [new Server(), new Disk()];
   disk.before = [
     { ...POD, next: 'delete' },
@@ -146,7 +146,7 @@ test('an evictd that starts after the outcome sends the rest, and forgets what i
   expect(disk.before).toBeUndefined();
 });
 
-test('an evictd that is killed between the last answer and the outcome owes nothing anew', () => {
+test('if evictd is killed between the last answer and the outcome, the next one repeats no call', () => {
   const [server, disk] = [new Server(), new Disk()];
   disk.before = [{ ...POD, next: 'settled' }];
   const queue = disk.open(server);
@@ -156,7 +156,7 @@ test('an evictd that is killed between the last answer and the outcome owes noth
   expect(disk.before).toBeUndefined();
 });
 
-test('a pod that the kubelet has started again is owed anew, and that is said', () => {
+test('for a pod that the kubelet has started again all calls are owed again, and that is logged', () => {
   const [server, disk] = [new Server(), new Disk()];
   const queue = disk.open(server);
   queue.owe(POD);

@@ -42,7 +42,7 @@ test('a killed pod gets its condition beside the others, and is deleted with a g
   expect(saved.section).toBeUndefined();
 });
 
-test('a dry run, and the eviction of one process of a pod, are not told', async () => {
+test('a dry run, and the eviction of one process of a pod, lead to no call', async () => {
   const at = await cluster();
   const { queue, calls } = agent(at, { section: undefined });
   const { victim } = eviction();
@@ -87,7 +87,7 @@ test('the server is away for the whole eviction: the pod is deleted when it is b
   expect(saved.section).toBeUndefined();
 });
 
-test('an evictd that was killed before it owed anything owes it at its start, and abandons what was abandoned', async () => {
+test('if evictd is killed before it saves the owed calls, the next one owes them, but not for abandoned evictions', async () => {
   const at = await cluster();
   const { queue, calls } = agent(at, { section: undefined }, 'respect', [eviction()]);
   expect(queue.stateOf(PART.uid)).toBe('mark');
@@ -96,7 +96,7 @@ test('an evictd that was killed before it owed anything owes it at its start, an
   expect(at.pod()?.metadata).not.toHaveProperty('deletionTimestamp');
 });
 
-test('a grace period: the Eviction API is asked with it, and nothing more is owed', async () => {
+test('with a grace period the Eviction API is asked, and no call is owed', async () => {
   const at = await cluster();
   const { queue, calls } = agent(at, { section: undefined });
   const decision = eviction(SOFT);
@@ -142,7 +142,7 @@ test('budgets that are ignored: DELETE with the grace period, marked before', as
   expect(at.server.received.map(({ method }) => method)).toEqual(['PATCH', 'DELETE']);
 });
 
-test('no answer: evictd signals the pod itself, and the server is told afterwards', async () => {
+test('no answer: evictd signals the pod itself, and the calls follow', async () => {
   const at = await cluster();
   await at.server.away();
   const { queue, calls } = agent(at, { section: undefined });

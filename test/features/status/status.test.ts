@@ -268,7 +268,7 @@ test('clients that ask again and again make evictd read once', () => {
   expect(status.answer(asking('pid.available')).json).toMatchObject({ candidates: { signal: 'pid.available' } });
 });
 
-test('what budgets permit is counted when it is asked for, and not at each scrape', () => {
+test('what budgets permit is counted when it is read, and once for reads within a moment', () => {
   const web = { name: 'web', match: { name: '*' }, unhealthyPolicy: 'IfHealthyBudget', os: 'linux' } as const;
   const limit = { of: 'minAvailable', value: 1, isPercentage: false } as const;
   const { status, readings } = running(true, [], [{ ...web, limit }]);

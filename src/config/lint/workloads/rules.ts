@@ -46,7 +46,7 @@ function neverMatches(rule: Rule, reach: Reach, roots: readonly string[]): Probl
   }
   if (rule.match.labels !== undefined && !reach.hasLabels) {
     const message = 'can never match: only pods of a container runtime or a cluster have labels';
-    return { code, message, hint: 'add one: workloads: [{cri: {endpoint: unix:///run/containerd/containerd.sock}}]' };
+    return { code, message, hint: 'add workloads: [{cri: {endpoint: unix:///run/containerd/containerd.sock}}], or the key kubernetes' };
   }
   return undefined;
 }

@@ -1,7 +1,7 @@
 import { broken, degraded, ok } from '../check.js';
 import { defineCheck } from '../check-kind.js';
 
-const FIX = 'grant it to the credential: docs/api-server.md#credentials';
+const FIX = 'grant it to the credential: docs/api-server.md#permissions';
 
 /** Whether the API server answers, and whether the credential may do all that the configuration needs. */
 export const apiServerCheck = defineCheck('kubernetes.api', ['apiServer'], ({ apiServer }, id) => {

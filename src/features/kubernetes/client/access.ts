@@ -6,7 +6,7 @@ export interface Access {
   /** https. Its path comes before that of each request. */
   readonly server: URL;
   readonly tls: Pick<ConnectionOptions, 'ca' | 'cert' | 'key' | 'servername' | 'rejectUnauthorized'>;
-  /** The header; undefined: none, the client certificate says who asks. */
+  /** The header; undefined: none, the client certificate identifies evictd. */
   readonly authorization: string | undefined;
   /** When it is read again, in ms since 1970: credentials are replaced in their files. */
   readonly untilMs: number;
@@ -14,10 +14,10 @@ export interface Access {
 
 export type ReadAccess = () => Promise<Access>;
 
-/** Files are read again after that (client-go reads a token again each minute). */
+/** Files are read again after this time (client-go reads a token again each minute). */
 export const KEPT_MS = 60_000;
 
-/** Keeps what was read until its time, or until the server refuses it. */
+/** Keeps what was read until `untilMs`, or until the server refuses it. */
 export class KeptAccess {
   readonly #read: ReadAccess;
   #access: Promise<Access> | undefined;

@@ -36,7 +36,7 @@ export interface WatchRequest extends Pick<ApiRequest, 'path' | 'query' | 'withi
 /** Of one answer, and of one event. */
 const MOST_CHARACTERS = 64 * 1024 * 1024;
 const KEEP_ALIVE_MS = 15_000;
-/** One is the watch's. */
+/** One of them is for the watch. */
 const CONNECTIONS = 6;
 
 /** A client of one API server. Requests of a node are few: see {@link RateLimit}. */
@@ -136,7 +136,7 @@ export class ApiClient {
       accept: 'application/json',
       'user-agent': 'evictd',
       ...(authorization !== undefined && { authorization }),
-      // With it also a DELETE: Node would send its body without a length, and the server answers 400.
+      // Also for DELETE: without it Node sends the body without a length, and the server answers 400.
       ...(content && { 'content-type': contentType, 'content-length': content.length }),
     };
     return new Promise((resolve, reject) => {

@@ -4,14 +4,14 @@ import { documentOf, items, member, textOf, timeOf, type Field } from '../../../
 
 const WITHIN_MS = 10_000;
 const MOST_BYTES = 1 << 20;
-/** Before it expires: clocks differ. */
+/** So long before a credential expires the program runs again: clocks differ. */
 const EARLY_MS = 10_000;
 
 interface ExecCredential {
   readonly token: string | undefined;
   readonly cert: string | undefined;
   readonly key: string | undefined;
-  /** Without an expiry: until the server refuses it. */
+  /** Infinity: it has no expiry, and is used until the server refuses it. */
   readonly untilMs: number;
 }
 

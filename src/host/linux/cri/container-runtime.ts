@@ -98,7 +98,7 @@ class CriRuntime implements ContainerRuntime {
   }
 
   async reported(): Promise<void> {
-    const before = this.#asking; // perhaps before the last container started
+    const before = this.#asking; // a request from before the call does not have a container that has just started
     await before;
     if (before && this.#failure) return;
     this.#requestedAtNs = undefined;

@@ -3,12 +3,12 @@ import type { Socket } from 'node:net';
 import { printable } from '../../../core/name/printable.js';
 import type { Binding } from '../../../native/binding.js';
 
-/** (uid_t) -1: the process was started by no login. */
+/** (uid_t) -1: the process does not belong to a login. */
 const NO_LOGIN = '4294967295';
 
 /**
- * 'uid 0 (login uid 1000), process 4711 (curl)': what has connected to a Unix socket, by SO_PEERCRED. With sudo the login
- * uid says which user. undefined: the connection is closed, or its other end is in another pid namespace.
+ * 'uid 0 (login uid 1000), process 4711 (curl)': the process that has connected to a Unix socket, by SO_PEERCRED. With sudo
+ * the login uid is that of the user. undefined: the connection is closed, or its other end is in another pid namespace.
  */
 export function peerOf(native: Pick<Binding, 'peerCredentials'>, socket: Socket): string | undefined {
   const { fd = -1 } = (socket as { readonly _handle?: { readonly fd?: number } | null })._handle ?? {};

@@ -95,7 +95,7 @@ test('a hundred requests at once become one call', async () => {
   ).toEqual(['ImageFsInfo', 'ListContainers', 'ListImages', 'ListPodSandbox']);
 });
 
-test('what waits for an answer gets one to a later question', async () => {
+test('reported() waits for the answer to a request that is made after the call', async () => {
   await fake.start();
   const seldom = openContainerRuntime(fake.endpoint, 3_600_000_000_000n);
   seldom.follow();
