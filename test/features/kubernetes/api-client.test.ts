@@ -1,6 +1,7 @@
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { inspect } from 'node:util';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { ApiClient } from '../../../src/features/kubernetes/client/api-client.js';
 import { inClusterAccess } from '../../../src/features/kubernetes/client/in-cluster.js';
@@ -94,6 +95,22 @@ test.each<[problem: string, user: object, cluster: object, message: RegExp]>([
   ['a file that does not exist', { tokenFile: '/nowhere/token' }, {}, /ENOENT/],
 ])('%s is an error that says so', async (_problem, user, cluster, message) => {
   await expect(clientOf(user, cluster).ask(GET)).rejects.toThrow(message);
+});
+
+test.each<[what: string, user: object | string, says: RegExp]>([
+  ['a line that is no YAML', 'users:\n- user:\n    token: "SECRET\n', /it is no YAML at line 4/],
+  ['an alias', 'token: *SECRET', /wrong alias/],
+  ['a token alone', 'SECRET', /the document has a value of a wrong type/],
+  ['a value of a wrong type', { token: 'SECRET', exec: 'SECRET' }, /exec has a value/],
+  ['a variable of a program', { exec: { command: '/bin/true', env: ['SECRET'] } }, /env\[0\] has/],
+  ['arguments of a program that fails', { exec: { command: '/bin/false', args: ['SECRET'] } }, /\/bin\/false: it ended with status 1/],
+  ['output that is no JSON', { exec: { command: '/bin/echo', args: ['SECRET'] } }, /\/bin\/echo gives no ExecCredential/],
+  ['output of a wrong type', { exec: { command: '/bin/echo', args: ['{"status":"SECRET"}'] } }, /gives no ExecCredential/],
+])('an error does not repeat what may be a secret: %s', async (_what, user, says) => {
+  const file = typeof user === 'string' ? written('kubeconfig', user) : server.kubeconfig(join(directory, 'kubeconfig'), user);
+  const error: unknown = await kubeconfigAccess(file)().catch((thrown: unknown) => thrown);
+  expect((error as Error).message).toMatch(says);
+  expect(inspect(error, { depth: 10 })).not.toContain('SECRET');
 });
 
 test('a server that hangs, and one that is away, are no answer', async () => {

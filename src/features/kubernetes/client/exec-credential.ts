@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { execFile, type ExecFileException } from 'node:child_process';
 import { resolve } from 'node:path';
 import { documentOf, items, member, textOf, timeOf, type Field } from '../../../kubernetes/document.js';
 
@@ -28,30 +28,47 @@ export async function execCredential(
 ): Promise<ExecCredential> {
   const command = textOf(member(exec, 'command'));
   const apiVersion = textOf(member(exec, 'apiVersion'));
-  const given = {
+  const clusterInfo = {
     server: cluster.server,
     ...(cluster.ca !== undefined && { 'certificate-authority-data': Buffer.from(cluster.ca, 'latin1').toString('base64') }),
   };
-  const spec = { interactive: false, ...(member(exec, 'provideClusterInfo').value === true && { cluster: given }) };
+  const spec = { interactive: false, ...(member(exec, 'provideClusterInfo').value === true && { cluster: clusterInfo }) };
   const own = items(member(exec, 'env')).map((each) => [textOf(member(each, 'name')), textOf(member(each, 'value'))] as const);
   const output = await run(command.includes('/') ? resolve(directory, command) : command, items(member(exec, 'args')).map(textOf), {
     ...process.env,
     ...Object.fromEntries(own),
     KUBERNETES_EXEC_INFO: JSON.stringify({ apiVersion, kind: 'ExecCredential', spec }),
   });
-  const status = member(documentOf(JSON.parse(output)), 'status');
-  const text = (key: string): string | undefined => textOf(member(status, key)) || undefined;
-  const expiryNs = timeOf(member(status, 'expirationTimestamp'));
-  const [token, cert, key] = [text('token'), text('clientCertificateData'), text('clientKeyData')];
-  if (token === undefined && cert === undefined) throw new Error(`${command} gives neither a token nor a certificate`);
-  return { token, cert, key, untilMs: expiryNs === undefined ? Infinity : Number(expiryNs / 1_000_000n) - EARLY_MS };
+  const given = credentialOf(output);
+  if (given === undefined) throw new Error(`${command} gives no ExecCredential`); // which part is wrong may be a secret
+  if (given.token === undefined && given.cert === undefined) throw new Error(`${command} gives neither a token nor a certificate`);
+  return given;
+}
+
+/** undefined: the output is no ExecCredential. */
+function credentialOf(output: string): ExecCredential | undefined {
+  try {
+    const status = member(documentOf(JSON.parse(output)), 'status');
+    const text = (key: string): string | undefined => textOf(member(status, key)) || undefined;
+    const expiryNs = timeOf(member(status, 'expirationTimestamp'));
+    const untilMs = expiryNs === undefined ? Infinity : Number(expiryNs / 1_000_000n) - EARLY_MS;
+    return { token: text('token'), cert: text('clientCertificateData'), key: text('clientKeyData'), untilMs };
+  } catch {
+    return undefined;
+  }
 }
 
 function run(command: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<string> {
   return new Promise((fulfil, reject) => {
     execFile(command, args, { env, timeout: WITHIN_MS, killSignal: 'SIGKILL', maxBuffer: MOST_BYTES }, (error, stdout, stderr) => {
       if (error === null) fulfil(stdout);
-      else reject(new Error(`${command}: ${stderr.trim().slice(0, 500) || error.message}`, { cause: error }));
+      else reject(new Error(`${command}: ${stderr.trim().slice(0, 500) || failureOf(error)}`));
     }).stdin?.end();
   });
+}
+
+/** Without the arguments, which Node adds to the message of a program that has failed. */
+function failureOf({ code, signal, message }: ExecFileException): string {
+  if (typeof code === 'string') return message;
+  return signal ? `it was ended by ${signal}` : `it ended with status ${String(code)}`;
 }

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { parse } from 'yaml';
+import { parse, YAMLParseError } from 'yaml';
+import { DocumentError } from '../../../errors.js';
 import { documentOf, isAbsent, items, member, textOf, type Field } from '../../../kubernetes/document.js';
 import { KEPT_MS, unusable, type Access, type ReadAccess } from './access.js';
 import { execCredential } from './exec-credential.js';
@@ -18,13 +19,22 @@ export function kubeconfigAccess(path: string): ReadAccess {
     try {
       return await readKubeconfig(path);
     } catch (error) {
-      throw unusable(`kubeconfig ${path}: ${error instanceof Error ? error.message : String(error)}`, HINT, error);
+      // Without the error as its cause: the log has all that an error has, which may be a secret here.
+      throw unusable(`kubeconfig ${path}: ${reasonOf(error)}`, HINT);
     }
   };
 }
 
+/** Without the words of the file that errors have, which may be a secret. */
+function reasonOf(error: unknown): string {
+  if (error instanceof DocumentError) return `${error.path || 'the document'} has a value of a wrong type`;
+  if (error instanceof YAMLParseError) return `it is no YAML at line ${String(error.linePos?.[0].line)}`;
+  if (error instanceof ReferenceError) return 'it has a wrong alias';
+  return error instanceof Error ? error.message : String(error);
+}
+
 async function readKubeconfig(path: string): Promise<Access> {
-  const config = documentOf(parse(await readFile(path, 'utf8')));
+  const config = documentOf(parse(await readFile(path, 'utf8'), { logLevel: 'error' }));
   const context = named(config, 'contexts', 'context', textOf(member(config, 'current-context')));
   const cluster = named(config, 'clusters', 'cluster', textOf(member(context, 'cluster')));
   const userName = textOf(member(context, 'user'));
@@ -77,7 +87,7 @@ function named(config: Field, list: string, kind: string, name: string): Field {
 
 function serverOf(field: Field): URL {
   const text = textOf(field);
-  if (!URL.canParse(text) || new URL(text).protocol !== 'https:') throw new Error(`${field.path} is no https URL: ${JSON.stringify(text)}`);
+  if (!URL.canParse(text) || new URL(text).protocol !== 'https:') throw new Error(`${field.path} is no https URL`);
   return new URL(text);
 }
 
