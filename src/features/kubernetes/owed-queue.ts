@@ -47,6 +47,8 @@ export class OwedQueue {
   #owed: Owed;
   /** By uid: a call may have reached the server without an answer, or before the restart. */
   readonly #doubtful: Set<string>;
+  /** By uid: no signal is known to have reached it. */
+  readonly #held: Set<string>;
   #failures = 0;
   #isSending = false;
   #isClosed = false;
@@ -60,6 +62,7 @@ export class OwedQueue {
       return pod.next === 'settled' ? [] : [{ ...pod, isOver: true }];
     });
     this.#doubtful = new Set(this.#owed.map(({ uid }) => uid));
+    this.#held = new Set(this.#owed.flatMap(({ uid, decision }) => (inFlight.has(decision) ? [uid] : [])));
   }
 
   /** How many evicted pods are not deleted at the API server yet. */
@@ -72,7 +75,7 @@ export class OwedQueue {
     return this.#owed.find((pod) => pod.uid === uid)?.next;
   }
 
-  /** Saves before it returns. `send` makes the calls. */
+  /** Saves before it returns. `send` makes the calls, after `release`. */
   owe(pod: OwedPod, mayHaveBeenTold = false): void {
     const owed = owe(this.#owed, pod);
     const before = this.#owed.find(({ uid }) => uid === pod.uid);
@@ -89,17 +92,25 @@ export class OwedQueue {
       return;
     }
     if (mayHaveBeenTold) this.#doubtful.add(pod.uid);
+    if (owed !== this.#owed && (before === undefined || before.next === 'settled')) this.#held.add(pod.uid);
     this.#put(owed);
   }
 
-  /** As in core/kubernetes/owed-call.ts. */
-  concluded(decision: number, isEvicted: boolean): void {
-    this.#put(concluded(this.#owed, decision, isEvicted));
+  /** A signal has reached the pod: what is owed for it may be sent. */
+  release(decision: number): void {
+    for (const pod of this.#owed) if (pod.decision === decision) this.#held.delete(pod.uid);
+  }
+
+  /** As in core/kubernetes/owed-call.ts. `ifReleased`: evictd has ended it if a signal has reached it. */
+  concluded(decision: number, isEvicted: boolean | 'ifReleased'): void {
+    if (isEvicted === true) this.release(decision);
+    const isReleased = this.#owed.some((pod) => pod.decision === decision && !this.#held.has(pod.uid));
+    this.#put(concluded(this.#owed, decision, isEvicted === 'ifReleased' ? isReleased : isEvicted));
   }
 
   /** Makes the owed calls, unless that is under way. */
   send(): void {
-    if (!this.#isSending && !this.#isClosed && this.size > 0) void this.#sendAll();
+    if (!this.#isSending && !this.#isClosed && this.#toSend().length > 0) void this.#sendAll();
   }
 
   close(): void {
@@ -107,9 +118,14 @@ export class OwedQueue {
     clearTimeout(this.#timer);
   }
 
+  #toSend(): Owed {
+    return unsettled(this.#owed).filter(({ uid }) => !this.#held.has(uid));
+  }
+
   #put(owed: Owed): void {
     if (owed === this.#owed) return;
     this.#owed = owed;
+    for (const uid of this.#held) if (!owed.some((pod) => pod.uid === uid)) this.#held.delete(uid);
     this.#parts.section.keep(owed.length === 0 ? undefined : owed);
   }
 
@@ -119,7 +135,7 @@ export class OwedQueue {
     const failed = new Set<string>();
     let why: string | undefined;
     for (;;) {
-      const pod = unsettled(this.#owed).find(({ uid }) => !failed.has(uid));
+      const pod = this.#toSend().find(({ uid }) => !failed.has(uid));
       if (pod === undefined) break;
       const trouble = await this.#sendOne(pod);
       if (this.#isClosed) return;

@@ -2,12 +2,12 @@ import { evictionAnswer, type ApiEviction } from '../../core/kubernetes/eviction
 import { HARD_GRACE_SECONDS, isAskedOfApi } from '../../core/kubernetes/owed-call.js';
 import { evictCall, lookCall, podNow } from '../../core/kubernetes/pod-call.js';
 import { budgetsPath, violatedBudgets } from '../../core/kubernetes/violated-budgets.js';
-import type { Decision, EvictionInFlight, Outcome } from '../../core/decide/eviction.js';
+import type { Decision, EvictionInFlight, Outcome, VictimReading } from '../../core/decide/eviction.js';
 import { decisionMessage } from '../../core/message/message.js';
 import type { Workload } from '../../core/workload/workload.js';
 import type { Metrics } from '../../monitor/ports/metrics.js';
 import type { PodEvictionAnswer, PodEvictions } from '../../monitor/ports/node-pods.js';
-import type { StepListener } from '../../monitor/ports/ports.js';
+import type { StepListener, StepReport } from '../../monitor/ports/ports.js';
 import type { SentSignals } from '../../monitor/ports/sent-signals.js';
 import type { Ask, OwedQueue } from './owed-queue.js';
 
@@ -27,6 +27,9 @@ export interface RestoredEvictions {
   /** By serial: why one is not continued. */
   readonly abandoned: ReadonlyMap<number, string>;
 }
+
+/** What of a step the API server is asked and told about. */
+type SteppedEvictions = Pick<StepReport, 'effects'> & { readonly input: Pick<StepReport['input'], 'victims'> };
 
 const WITHIN_MS = 10_000;
 const NO_ANSWER = { status: 0, body: undefined };
@@ -66,10 +69,13 @@ export class ApiPodEvictions implements PodEvictions, StepListener {
     const decision = kubernetes && this.#decisions.get(kubernetes.uid);
     if (decision === undefined) return;
     this.#owe(decision, secondsOf(decision.graceNs));
+    this.#parts.queue.release(decision.serial);
     this.#parts.queue.send();
   }
 
-  stepped({ effects }: Pick<Parameters<StepListener['stepped']>[0], 'effects'>): void {
+  /** What a step decides is sent by a later one, whose reading shows that the signal was sent: hooks may delay it. */
+  stepped({ effects, input }: SteppedEvictions): void {
+    for (const [serial, reading] of input.victims) if (isSignalled(reading)) this.#parts.queue.release(serial);
     for (const effect of effects) {
       if (effect.kind === 'evict') {
         this.#decided(effect.decision);
@@ -111,7 +117,8 @@ export class ApiPodEvictions implements PodEvictions, StepListener {
     const pod = podOf(decision);
     if (pod === undefined) return;
     if (this.#decisions.get(pod.uid)?.serial === decision.serial) this.#decisions.delete(pod.uid);
-    this.#parts.queue.concluded(decision.serial, result !== 'vanished' && (result !== 'abandoned' || processesLeft === 0));
+    const isEvicted = result === 'abandoned' ? processesLeft === 0 : result !== 'vanished';
+    this.#parts.queue.concluded(decision.serial, result === 'failed' ? 'ifReleased' : isEvicted);
   }
 
   /** Node pressure does not respect budgets. They are listed at once, because the end of the pod changes them. */
@@ -156,6 +163,11 @@ function answerOf(answer: ApiEviction): PodEvictionAnswer {
 /** The pod that is evicted. undefined: no pod of the API server, only one of its processes, or a dry run. */
 export function podOf({ victim, dryRun }: Decision): Workload['kubernetes'] {
   return dryRun || victim.process !== undefined ? undefined : victim.workload.kubernetes;
+}
+
+/** A signal that was refused, or that evictd lacks a resource for, has an error. */
+function isSignalled({ signalledAtNs, error }: VictimReading): boolean {
+  return signalledAtNs !== undefined && error === undefined;
 }
 
 function secondsOf(graceNs: bigint): number {

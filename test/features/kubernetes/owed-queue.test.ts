@@ -62,7 +62,9 @@ test('the condition comes first, then DELETE, and the queue is empty after the o
   const [server, disk] = [new Server(), new Disk()];
   const queue = disk.open(server);
   queue.owe(POD);
+  queue.send();
   expect(disk.before).toEqual([POD]);
+  queue.release(1);
   queue.send();
   await eventually('it is sent', () => queue.size === 0);
   expect(server).toMatchObject({ calls: ['PATCH', 'DELETE'], isMarked: true, graceSeconds: 1 });
@@ -91,11 +93,13 @@ test.each([
     if (now === 'after') seen += 1;
   };
   first.owe(POD);
+  first.release(1);
   first.send();
   await eventually('it is killed', () => server.calls.length >= (when === 'before' ? at : at + 1));
   await new Promise((resolve) => setImmediate(resolve));
   const second = disk.open(server);
   second.owe(POD); // the eviction is still in flight
+  second.release(1);
   second.send();
   await eventually('it is sent', () => second.size === 0);
   expect(server.calls).toEqual(calls);
@@ -107,6 +111,7 @@ test('a call without an answer is made again, after the pod was read', async () 
   server.answers = ['none', 503, 'none', undefined];
   const queue = disk.open(server);
   queue.owe(POD);
+  queue.release(1);
   queue.send();
   await eventually('it is sent', () => queue.size === 0);
   expect(server.calls).toEqual(['GET', 'PATCH', 'DELETE']);
@@ -123,6 +128,7 @@ test('one pod that cannot be deleted does not keep the others waiting', async ()
   );
   mixed.owe(POD);
   mixed.owe({ ...POD, uid: 'v', name: 'other' });
+  mixed.release(1);
   mixed.send();
   await eventually('the other is sent', () => mixed.size === 1);
   expect(mixed.stateOf('u')).toBe('delete');

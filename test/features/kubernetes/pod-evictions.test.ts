@@ -1,17 +1,41 @@
 import { expect, test } from 'vitest';
-import type { Outcome } from '../../../src/core/decide/eviction.js';
+import type { Outcome, VictimReading } from '../../../src/core/decide/eviction.js';
 import type { PodEvictionAnswer } from '../../../src/monitor/ports/node-pods.js';
 import { SECOND } from '../../core/support.js';
 import { eventually } from '../../support/eventually.js';
 import { outcome } from '../notify/evictions.js';
-import { agent, budget, cluster } from './cluster.js';
+import { agent, budget, cluster, type Cluster } from './cluster.js';
 import { eviction, PART } from './pod.js';
 
 const SOFT = { graceNs: 30n * SECOND };
 
-const over = (result: Outcome['result'], rest: Partial<Outcome> = {}) => ({
-  effects: [{ kind: 'outcome' as const, outcome: { ...outcome(eviction(), result), ...rest } }],
+/** What a step has read of the victim. */
+const reads = (reading: Partial<VictimReading>) => ({
+  victims: new Map([
+    [
+      eviction().serial,
+      { ...{ processes: 1, usageBytes: 0n, removed: false, vanished: false, error: undefined, signalledAtNs: undefined }, ...reading },
+    ],
+  ]),
 });
+const UNREAD = { victims: new Map<number, VictimReading>() };
+/** The signal that the step before has sent. */
+const SIGNALLED = { effects: [], input: reads({ signalledAtNs: 1n }) };
+const PROTECTED = 'shop/web is protected (evictd) and must not be evicted';
+
+const decided = (decision = eviction()) => ({ effects: [{ kind: 'evict' as const, decision }], input: UNREAD });
+
+const over = (result: Outcome['result'], rest: Partial<Outcome> = {}, reading: Partial<VictimReading> = { signalledAtNs: 1n }) => ({
+  effects: [{ kind: 'outcome' as const, outcome: { ...outcome(eviction(), result), ...rest } }],
+  input: reads(reading),
+});
+
+const changesOf = ({ server }: Cluster) => server.received.map(({ method }) => method).filter((method) => method !== 'GET');
+
+/** Calls that were sent before this one have arrived. */
+async function roundTrip({ ask }: Cluster): Promise<void> {
+  await ask({ method: 'GET', path: '/api/v1/namespaces/shop/pods/web', withinMs: 10_000 });
+}
 
 async function answered(answer: () => PodEvictionAnswer): Promise<PodEvictionAnswer> {
   await eventually('it is answered', () => answer() !== 'awaited');
@@ -22,7 +46,8 @@ test('a killed pod gets its condition beside the others, and is deleted with a g
   const at = await cluster();
   const saved = { section: undefined };
   const { queue, calls } = agent(at, saved);
-  calls.stepped({ effects: [{ kind: 'evict', decision: eviction() }] });
+  calls.stepped(decided());
+  calls.stepped(SIGNALLED);
   await eventually('it is told', () => queue.size === 0);
   expect(at.pod()).toMatchObject({
     metadata: { deletionGracePeriodSeconds: 1 },
@@ -42,13 +67,57 @@ test('a killed pod gets its condition beside the others, and is deleted with a g
   expect(saved.section).toBeUndefined();
 });
 
+test.each<[rule: string, isResumed: boolean]>([
+  ['waits for its hooks', false],
+  ['waits after a restart', true],
+])('a pod whose signal %s is owed, and not told before', async (_rule, isResumed) => {
+  const at = await cluster();
+  const saved = { section: undefined };
+  const first = agent(at, saved);
+  first.calls.stepped(decided());
+  if (isResumed) first.calls.close();
+  const { queue, calls } = isResumed ? agent(at, saved, 'respect', [eviction()]) : first;
+  calls.stepped({ effects: [], input: reads({}) });
+  expect(saved.section).toEqual([expect.objectContaining({ uid: PART.uid, next: 'mark' })]);
+  await roundTrip(at);
+  expect(changesOf(at)).toEqual([]);
+  calls.stepped(SIGNALLED);
+  await eventually('it is told', () => queue.size === 0);
+  expect(changesOf(at)).toEqual(['PATCH', 'DELETE']);
+});
+
+test.each<[rule: string, result: Outcome['result'], reading: Partial<VictimReading>]>([
+  ['is refused', 'failed', { error: PROTECTED }],
+  ['could not be sent', 'failed', { error: 'EMFILE', signalledAtNs: 1n, passing: true }],
+  ['finds it gone', 'vanished', { processes: 0, vanished: true }],
+])('a pod whose signal %s is left alone', async (_rule, result, reading) => {
+  const at = await cluster();
+  const saved = { section: undefined };
+  const { queue, calls } = agent(at, saved);
+  calls.stepped(decided());
+  calls.stepped({ effects: [], input: reads(reading) });
+  calls.stepped(over(result, { processesLeft: 1, error: reading.error }, reading));
+  expect([queue.size, saved.section]).toEqual([0, undefined]);
+  await roundTrip(at);
+  expect(changesOf(at)).toEqual([]);
+});
+
+test('a pod that has not ended in time after its signal is deleted', async () => {
+  const at = await cluster();
+  const { queue, calls } = agent(at, { section: undefined });
+  calls.stepped(decided());
+  calls.stepped(over('failed', { processesLeft: 1 }));
+  await eventually('it is told', () => queue.size === 0);
+  expect(at.pod()?.metadata.deletionGracePeriodSeconds).toBe(1);
+});
+
 test('a dry run, and the eviction of one process of a pod, lead to no call', async () => {
   const at = await cluster();
   const { queue, calls } = agent(at, { section: undefined });
   const { victim } = eviction();
   const process = { path: '', pid: 1, startTicks: 1n, command: '', residentBytes: 0n, anonBytes: 0n, swapBytes: 0n, oomScore: 0 };
-  calls.stepped({ effects: [{ kind: 'evict', decision: eviction({ dryRun: true }) }] });
-  calls.stepped({ effects: [{ kind: 'evict', decision: eviction({ victim: { ...victim, process } }) }] });
+  calls.stepped(decided(eviction({ dryRun: true })));
+  calls.stepped(decided(eviction({ victim: { ...victim, process } })));
   expect(queue.stateOf(PART.uid)).toBeUndefined();
 });
 
@@ -56,7 +125,8 @@ test('another pod that has the name by now is left alone', async () => {
   const at = await cluster();
   const { queue, calls } = agent(at, { section: undefined });
   const other = at.server.store.put('pods', { ...at.pod(), metadata: { name: 'web', namespace: 'shop', uid: 'u-2' } });
-  calls.stepped({ effects: [{ kind: 'evict', decision: eviction() }] });
+  calls.stepped(decided());
+  calls.stepped(SIGNALLED);
   await eventually('it is settled', () => queue.size === 0);
   expect(at.pod()).toEqual(other);
 });
@@ -65,8 +135,8 @@ test('a pod that had ended before its eviction is not deleted, also where the se
   const at = await cluster();
   await at.server.away();
   const { queue, calls } = agent(at, { section: undefined });
-  calls.stepped({ effects: [{ kind: 'evict', decision: eviction() }] });
-  calls.stepped(over('vanished'));
+  calls.stepped(decided());
+  calls.stepped(over('vanished', {}, { processes: 0, vanished: true }));
   expect(queue.size).toBe(0);
 });
 
@@ -75,13 +145,13 @@ test('the server is away for the whole eviction: the pod is deleted when it is b
   await at.server.away();
   const saved = { section: undefined };
   const first = agent(at, saved);
-  first.calls.stepped({ effects: [{ kind: 'evict', decision: eviction() }] });
+  first.calls.stepped(decided());
   first.calls.stepped(over('killed'));
   await eventually('it has tried', () => first.log.length > 0);
   first.calls.close();
   await at.server.back();
   const { queue, calls } = agent(at, saved);
-  calls.stepped({ effects: [] });
+  calls.stepped({ effects: [], input: UNREAD });
   await eventually('it is told', () => queue.size === 0);
   expect(at.pod()?.metadata.deletionGracePeriodSeconds).toBe(1);
   expect(saved.section).toBeUndefined();
@@ -101,11 +171,12 @@ test('with a grace period the Eviction API is asked, and no call is owed', async
   const { queue, calls } = agent(at, { section: undefined });
   const decision = eviction(SOFT);
   const answer = calls.request(decision.victim.workload, SOFT.graceNs, false);
-  calls.stepped({ effects: [{ kind: 'evict', decision }] });
+  calls.stepped(decided(decision));
   expect(await answered(answer)).toBe('accepted');
   expect(at.pod()?.metadata.deletionGracePeriodSeconds).toBe(30);
   expect(queue.stateOf(PART.uid)).toBeUndefined();
-  calls.stepped({ effects: [{ kind: 'escalate', decision, reason: 'hard threshold met' }] });
+  calls.stepped({ effects: [{ kind: 'escalate', decision, reason: 'hard threshold met' }], input: UNREAD });
+  calls.stepped(SIGNALLED);
   await eventually('it is shortened', () => at.pod()?.metadata.deletionGracePeriodSeconds === 1);
 });
 
@@ -126,7 +197,7 @@ test('budgets that node pressure violates are counted', async () => {
   budget(at, 'strict', 0);
   budget(at, 'free', 1);
   const { calls, violated } = agent(at, { section: undefined });
-  calls.stepped({ effects: [{ kind: 'evict', decision: eviction() }] });
+  calls.stepped(decided());
   await eventually('they are counted', () => violated.length > 0);
   expect(violated).toEqual(['shop/strict']);
 });
@@ -136,7 +207,8 @@ test('budgets that are ignored: DELETE with the grace period, marked before', as
   const { calls } = agent(at, { section: undefined }, 'ignore');
   const decision = eviction(SOFT);
   const answer = calls.request(decision.victim.workload, SOFT.graceNs, false);
-  calls.stepped({ effects: [{ kind: 'evict', decision }] });
+  calls.stepped(decided(decision));
+  calls.stepped(SIGNALLED);
   expect(await answered(answer)).toBe('accepted');
   expect(at.pod()?.metadata.deletionGracePeriodSeconds).toBe(30);
   expect(at.server.received.map(({ method }) => method)).toEqual(['PATCH', 'DELETE']);
@@ -149,7 +221,7 @@ test('no answer: evictd signals the pod itself, and the calls follow', async () 
   const decision = eviction(SOFT);
   const { workload } = decision.victim;
   const answer = calls.request(workload, SOFT.graceNs, false);
-  calls.stepped({ effects: [{ kind: 'evict', decision }] });
+  calls.stepped(decided(decision));
   expect(await answered(answer)).toBe('unanswered');
   calls.signalled(workload);
   await at.server.back();
