@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { ApiClient } from '../../../src/features/kubernetes/client/api-client.js';
 import { inClusterAccess } from '../../../src/features/kubernetes/client/in-cluster.js';
 import { kubeconfigAccess } from '../../../src/features/kubernetes/client/kubeconfig.js';
@@ -158,6 +158,21 @@ test('an answer has its status, what to wait, and its body; a DELETE has a body,
   const deletion = { gracePeriodSeconds: 1, preconditions: { uid: 'uid-web' } };
   const answer = await client.ask({ method: 'DELETE', path, body: deletion, withinMs: 5_000 });
   expect(answer).toMatchObject({ status: 200, body: { metadata: { deletionGracePeriodSeconds: 1 } } });
+});
+
+test('the deletion of a pod comes before events, also where its namespace or name begins with events', async () => {
+  const take = vi.spyOn(RateLimit.prototype, 'take');
+  const client = clientOf();
+  await client.ask({
+    method: 'POST',
+    path: '/apis/events.k8s.io/v1/namespaces/default/events',
+    body: { metadata: { name: 'e' } },
+    withinMs: 5_000,
+  });
+  await client.ask({ method: 'DELETE', path: '/api/v1/namespaces/events/pods/events-1', withinMs: 5_000 });
+  await client.ask(GET);
+  expect(take.mock.calls.map(([urgency]) => urgency)).toEqual([2, 0, 1]);
+  take.mockRestore();
 });
 
 test('ten requests at once, then five a second, and the urgent ones first', async () => {

@@ -172,7 +172,7 @@ function reasonOf(error: unknown): string {
 
 /** What keeps pods gone comes first; events are last. */
 function urgencyOf({ method, path }: ApiRequest): number {
-  if (path.includes('/events')) return 2;
+  if (path.startsWith('/apis/events.k8s.io/')) return 2;
   return method !== 'GET' && path.includes('/pods/') ? 0 : 1;
 }
 
