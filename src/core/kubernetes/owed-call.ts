@@ -33,9 +33,11 @@ export function isAskedOfApi(graceNs: bigint): boolean {
 export type Owed = readonly OwedPod[];
 
 /** As many pods as a large node has. */
-export const OWED_AT_MOST = 256;
-/** The journal has the whole message. */
-const LONGEST_MESSAGE = 300;
+const OWED_AT_MOST = 256;
+/** In UTF-8, as saved: the rest of the state shares the file, and must fit as well. */
+const OWED_BYTES_AT_MOST = 48 * 1024;
+/** In UTF-16 units. The journal has the whole message. */
+const LONGEST_MESSAGE = 160;
 
 /**
  * Adds a pod to the queue, or changes its entry. A smaller grace period than that of a DELETE that was sent needs another DELETE.
@@ -45,8 +47,8 @@ const LONGEST_MESSAGE = 300;
 export function owe(owed: Owed, pod: OwedPod): Owed | undefined {
   const known = owed.find(({ uid }) => uid === pod.uid);
   if (known === undefined) {
-    const message = pod.message.slice(0, LONGEST_MESSAGE);
-    return owed.length < OWED_AT_MOST ? [...owed, { ...pod, message }] : undefined;
+    const more = [...owed, { ...pod, message: pod.message.slice(0, LONGEST_MESSAGE) }];
+    return more.length <= OWED_AT_MOST && savedBytes(more) <= OWED_BYTES_AT_MOST ? more : undefined;
   }
   const graceSeconds = Math.min(known.graceSeconds, pod.graceSeconds);
   const isShorter = graceSeconds < known.graceSeconds;
@@ -55,6 +57,11 @@ export function owe(owed: Owed, pod: OwedPod): Owed | undefined {
   const next = known.next === 'settled' ? (isNewer ? 'mark' : 'delete') : known.next;
   const { isOver: _, ...rest } = known;
   return replaced(owed, { ...(isNewer ? rest : known), decision: pod.decision, graceSeconds, next });
+}
+
+/** The longest form that an entry may get counts: no later change makes the queue too large. */
+function savedBytes(owed: Owed): number {
+  return new TextEncoder().encode(JSON.stringify(owed.map((pod): OwedPod => ({ ...pod, next: 'settled', isOver: true })))).length;
 }
 
 /** @param sent  the call that was answered, as it was when it was sent: more may be owed since */

@@ -4,7 +4,6 @@ import {
   concluded,
   owe,
   owedOf,
-  OWED_AT_MOST,
   retryMs,
   stillOwed,
   unsettled,
@@ -85,7 +84,7 @@ export class OwedQueue {
     }
     if (owed === undefined) {
       const what = `${pod.namespace}/${pod.name} is evicted, and its kubelet may start it again`;
-      this.#parts.log.warn(`${what}: ${String(OWED_AT_MOST)} other pods wait for the API server`, {
+      this.#parts.log.warn(`${what}: ${String(this.#owed.length)} other pods wait for the API server`, {
         code: 'EVICTD_KUBERNETES_OWED',
         decision: pod.decision,
       });

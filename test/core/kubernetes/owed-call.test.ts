@@ -4,7 +4,6 @@ import {
   answered,
   concluded,
   isAskedOfApi,
-  OWED_AT_MOST,
   owe,
   owedOf,
   retryMs,
@@ -20,6 +19,8 @@ const pod = (overrides: Partial<OwedPod> = {}): OwedPod => ({
   ...{ uid: 'u', namespace: 'shop', name: 'web', decision: 1, message: 'evicting', graceSeconds: 1, next: 'mark' },
   ...overrides,
 });
+
+const LONGEST = { namespace: 'n'.repeat(63), name: 'p'.repeat(253) };
 
 /** Fails where it is full. */
 const owing = (...pods: OwedPod[]): Owed => pods.reduce<Owed>((owed, one) => owe(owed, one) ?? [], []);
@@ -69,11 +70,19 @@ describe('the queue of owed calls', () => {
     expect(concluded(owing(pod(), pod({ uid: 'v', decision: 2 })), 1, false)).toEqual([pod({ uid: 'v', decision: 2 })]);
   });
 
-  test('it has at most 256 pods', () => {
-    const full = owing(...Array.from({ length: OWED_AT_MOST }, (_, at) => pod({ uid: String(at), message: 'x'.repeat(999) })));
-    expect(full).toHaveLength(OWED_AT_MOST);
-    expect(full[0]?.message).toHaveLength(300);
-    expect(owe(full, pod())).toBeUndefined();
+  test.each<[rule: string, more: Partial<OwedPod>, holds: [least: number, most: number]]>([
+    ['short names', { namespace: 'a', name: 'b' }, [256, 256]],
+    ['the longest names', { ...LONGEST, message: 'x'.repeat(999) }, [64, 90]],
+    ['characters of several bytes', { ...LONGEST, message: '\u{1f600}'.repeat(999) }, [48, 80]],
+    ['escaped characters', { ...LONGEST, message: '\u0001'.repeat(999) }, [24, 40]],
+  ])('it is bounded, so that the rest of the state can be saved with it: %s', (_rule, more, [least, most]) => {
+    let owed: Owed = [];
+    for (let at = 0; at <= 256; at += 1) owed = owe(owed, pod({ ...more, uid: String(at).padStart(36, '0'), decision: at })) ?? owed;
+    expect(owed.length).toBeGreaterThanOrEqual(least);
+    expect(owed.length).toBeLessThanOrEqual(most);
+    expect(owe(owed, pod({ ...more, uid: 'one more'.padEnd(36), decision: 999 }))).toBeUndefined();
+    const settled = owed.map((one): OwedPod => ({ ...one, next: 'settled', isOver: true }));
+    expect(Buffer.byteLength(JSON.stringify(settled))).toBeLessThanOrEqual(48 * 1024);
   });
 
   test('of what was saved only entries of a queue are used', () => {
