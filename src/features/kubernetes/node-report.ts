@@ -125,11 +125,11 @@ export class NodeReport implements StepListener {
     return this.#patched('its conditions', conditionPatch(node.body, { nodeName, names: conditions, conditions: wanted }, now));
   }
 
-  /** A missing permission is logged once, and tried again at the next change. */
+  /** A missing permission, or an admission policy that denies it (422), is logged once, and tried again at the next change. */
   async #patched(what: string, call: ApiCall): Promise<string | undefined> {
     const answer: ApiAnswer = await this.#parts.ask({ ...call, withinMs: WITHIN_MS });
     if (answer.status === 409) return 'conflict';
-    if (answer.status === 403) {
+    if (answer.status === 403 || answer.status === 422) {
       if (!this.#forbidden.has(what)) {
         this.#parts.log.warn(`the API server does not let evictd change ${what}: it ${answerText(answer)}`, {
           code: 'EVICTD_KUBERNETES_NODE',

@@ -114,6 +114,22 @@ test("a kubelet's credential may not change taints: that is logged once, and the
   expect(log).toEqual([expect.stringContaining('does not let evictd change its taint: it answers 403') as string]);
 });
 
+test('an admission policy denies the taint: said once, and the conditions are published all the same', async () => {
+  const at = await cluster();
+  at.server.instead = ({ method, path }) => {
+    const message = 'evictd may only change its own taints';
+    return method === 'PATCH' && path.endsWith('/node-1') ? { code: 422, body: { kind: 'Status', message } } : undefined;
+  };
+  const { report: made, step, log } = report(at);
+  step(1, 'MemoryPressure');
+  await made.tainted();
+  expect(conditionsOf(at)).toHaveLength(3);
+  step(2);
+  step(3, 'MemoryPressure');
+  await made.tainted();
+  expect(log).toEqual([expect.stringContaining('does not let evictd change its taint: it answers 422: evictd may only') as string]);
+});
+
 test('a server that is away gets the newest state when it is back', async () => {
   const at = await cluster();
   await at.server.away();
