@@ -72,6 +72,7 @@ export class PodCgroups implements Reporter {
     const twice = new Set<string>();
     const left = [...this.#roots];
     for (let above = left.pop(); above !== undefined; above = left.pop()) {
+      if (!this.#names.isOwnedByRoot(above)) continue;
       for (const name of this.#children(above)) {
         const path = `${above}/${name}`;
         const uid = uidOf(name);

@@ -218,12 +218,15 @@ describe('pods that the API server has named', () => {
   });
 
   test('a name that a user gave, or that two cgroups bear, is no pod', async () => {
-    const [fake, twice] = [pod({ name: 'fake' }), pod({ name: 'twice' })];
-    await inhabited(`users/${burstable(fake)}`);
-    chownSync(`${top.dir}/users`, 4242, 4242);
+    const twice = pod({ name: 'twice' });
+    const fakes = ['users', 'all/kubepods', 'class/kubepods/burstable'].map((owned) => ({ owned, fake: pod({ name: owned }) }));
+    for (const { owned, fake } of fakes) {
+      await inhabited(`${owned.split('/')[0] ?? ''}/${burstable(fake)}`);
+      chownSync(`${top.dir}/${owned}`, 4242, 4242);
+    }
     await inhabited(burstable(twice));
     await inhabited(`kubelet/${burstable(twice)}`);
-    pods = [fake, twice];
+    pods = [...fakes.map(({ fake }) => fake), twice];
     open();
     expect(protections()).toEqual({});
   });
