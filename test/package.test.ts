@@ -58,6 +58,7 @@ describe('the tarball', () => {
     'dist/program-code.js',
     'dist/index.js',
     'dist/cri.cjs',
+    'dist/kubernetes.cjs',
     'dist/status-page.json',
     'dist/top.cjs',
     'dist/man/evictd.8',
@@ -103,7 +104,7 @@ describe('the tarball', () => {
 
   test('carries the licence of every package that is in it', () => {
     const notices = readFileSync(join(installed, 'dist/THIRD-PARTY-LICENSES.txt'), 'utf8');
-    const bundled = ['dist/evictd.js', 'dist/program.cjs', 'dist/index.js', 'dist/cri.cjs', 'dist/top.cjs']
+    const bundled = ['dist/evictd.js', 'dist/program.cjs', 'dist/index.js', 'dist/cri.cjs', 'dist/kubernetes.cjs', 'dist/top.cjs']
       .flatMap((file) => [...readFileSync(join(installed, file), 'utf8').matchAll(/^\/\/ node_modules\/((?:@[^/]+\/)?[^/]+)\//gm)])
       .map(([, name]) => name ?? '');
     const named = (name: string) => notices.split('\n').some((line) => line.startsWith(`${name} `));

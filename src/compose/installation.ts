@@ -13,7 +13,7 @@ import { restore } from './restoration.js';
 import { readInhibitDelay } from '../node/configured-platform.js';
 
 /** The files that the program consists of, as far as they exist. */
-const LOADED = ['dist/program.cjs', 'dist/program.cache', 'dist/cri.cjs'];
+const LOADED = ['dist/program.cjs', 'dist/program.cache', 'dist/cri.cjs', 'dist/kubernetes.cjs'];
 /** Tells Node how to load the program. */
 const MANIFEST = 'package.json';
 

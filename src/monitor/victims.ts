@@ -236,6 +236,7 @@ export class Victims<D extends Ending = Decision> {
       removed: hasEnded || (sample?.removed ?? false),
       vanished: vanished ? !hasEnded : isUntouched(victim) && sample?.processes === 0,
       error: hasEnded ? undefined : (sample?.refused ?? error),
+      ...(sample?.refused !== undefined && { refused: true }),
       ...(passing && { passing: true }),
       signalledAtNs: lastSignalNs(victim.signals),
       systemd: kill?.systemd?.(),

@@ -102,6 +102,8 @@ export interface VictimReading {
   readonly vanished: boolean;
   /** Of the last attempt to open or signal it. */
   readonly error: string | undefined;
+  /** The error: a disruption budget does not permit it now. */
+  readonly refused?: true | undefined;
   /** The eviction continues despite the error: the call is repeated, or SIGKILL follows. */
   readonly passing?: true | undefined;
   /** When the last signal was sent; undefined: none was. */

@@ -95,7 +95,7 @@ export interface State {
   readonly measurementAwaitedSince: ReadonlyMap<string, bigint>;
   /** When the last victim had ended; undefined: none has. */
   readonly relievedNs: bigint | undefined;
-  /** By workload id: passed over until then. */
+  /** By workload id, or refusedKey: passed over until then. */
   readonly failedKills: ReadonlyMap<string, bigint>;
   /** Departure no-yield. */
   readonly withoutYield: YieldPauses;

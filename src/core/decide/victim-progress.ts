@@ -20,6 +20,7 @@ import type { Signal } from '../signal/signal.js';
 import type { Policy, State } from './state.js';
 import { thresholdKind } from '../threshold/threshold.js';
 import { victimId } from '../workload/process.js';
+import { refusedKey } from '../kubernetes/refused-eviction.js';
 
 /** The evictions in flight after this step. */
 export interface VictimsNow {
@@ -87,10 +88,11 @@ export function advanceEvictions(
       const outcome = outcomeOf(now.result, ended.eviction, ended, departures['failed-kill'], nowNs);
       effects.push({ kind: 'outcome', outcome });
       if (isEnded(outcome)) relievedNs = nowNs;
-      if (outcome.result === 'failed' && !departures['failed-kill']) notBeforeNs = nowNs + CLEANUP_NS;
+      if (outcome.result === 'failed' && !departures['failed-kill'] && !reading.refused) notBeforeNs = nowNs + CLEANUP_NS;
       // A vanished workload should not be listed again. If it were, it would be chosen for ever.
       else if (outcome.result === 'failed' || outcome.result === 'vanished') {
-        failedKills.set(victimId(decision.victim), nowNs + pauseNs(reading));
+        const id = victimId(decision.victim);
+        failedKills.set(reading.refused ? refusedKey(id) : id, nowNs + pauseNs(reading));
       }
       const { unit: named, path } = decision.victim.workload;
       const unit = decision.unit && named; // one process is not the unit

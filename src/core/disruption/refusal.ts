@@ -1,3 +1,4 @@
+import { passedOverNow } from '../kubernetes/refused-eviction.js';
 import type { Policy, State } from '../decide/state.js';
 import { fullPause } from '../pause/operator-pause.js';
 import { protectionText } from '../rank/rank.js';
@@ -36,7 +37,7 @@ export function haltOf({ policy, state }: Pick<Disrupting, 'policy' | 'state'>):
 /** What protects this workload, whether or not evictd ends any workload now. */
 export function ownRefusal({ state, found, nowNs }: Disrupting, workload: Workload): Protection | undefined {
   if (workload.protection !== undefined) return workload.protection;
-  if (nowNs < (state.failedKills.get(workload.id) ?? nowNs)) return { kind: 'kill-failed' };
+  if (nowNs < (passedOverNow(state.failedKills, true).get(workload.id) ?? nowNs)) return { kind: 'kill-failed' };
   return found.veto?.(workload);
 }
 

@@ -1,3 +1,4 @@
+import { API_SERVER } from '../kubernetes/kubernetes-part.js';
 import type { Effect } from '../decide/effect.js';
 import type { Decision, Outcome } from '../decide/eviction.js';
 import type { Policy, State } from '../decide/state.js';
@@ -90,8 +91,10 @@ function answered(
   const awaited = before.filter((endpoint) => context.found.awaitedRuntimes?.includes(endpoint));
   if (awaited.length === before.length) return { added: [], awaited };
   const known = new Set(pending.map(({ id }) => id));
-  const isLate = ({ id, runtime }: Workload): boolean =>
-    runtime !== undefined && !known.has(id) && before.includes(runtime.endpoint) && !awaited.includes(runtime.endpoint);
+  const isLate = ({ id, runtime, kubernetes }: Workload): boolean => {
+    const endpoint = kubernetes ? API_SERVER : runtime?.endpoint;
+    return endpoint !== undefined && !known.has(id) && before.includes(endpoint) && !awaited.includes(endpoint);
+  };
   return { added: drainPlan(context).ends.filter(isLate).map(drained), awaited };
 }
 

@@ -1,3 +1,4 @@
+import { passedOverNow } from '../kubernetes/refused-eviction.js';
 import { usedUpBudget } from '../budget/eviction-budget.js';
 import { memoryBase } from '../budget/growth-base.js';
 import type { Effect } from '../decide/effect.js';
@@ -241,10 +242,7 @@ function noSource({ safeMode }: Policy): string {
   return safeMode ? 'evictd is in safe mode after several crashes' : 'no workload source is configured';
 }
 
-/**
- * Evicts a workload of the scope, or one process. While an eviction is under way that may help, or no workload may be evicted, the step
- * waits.
- */
+/** Evicts a workload of the scope, or one process. The step waits while an eviction that may help is under way, or none is permitted. */
 function evictingStep(
   context: TurnContext,
   turn: Turn,
@@ -260,7 +258,7 @@ function evictingStep(
   const refusal = refusalOf(context, given);
   if (refusal !== undefined) return refused(turn, before, given, step.kind, refusal);
   const order = orderOf(context, turn, before.step);
-  const past = { failedKills: state.failedKills, evictionTimes: given.evictionTimes };
+  const past = { failedKills: passedOverNow(state.failedKills, step.kind === 'stop'), evictionTimes: given.evictionTimes };
   const victim =
     step.unit === 'process'
       ? scopeProcess(order, context.candidates(), past, context.processes, nowNs)

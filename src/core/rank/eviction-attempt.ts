@@ -1,3 +1,4 @@
+import { passedOverNow } from '../kubernetes/refused-eviction.js';
 import { budgetedVictims, usedUpBudget, withoutVictim } from '../budget/eviction-budget.js';
 import { aboveOf, memoryBase, pausedBase, withBase, type BaseMoment, type GrowthBase } from '../budget/growth-base.js';
 import { growthSince, isConsumed, isCurable, isUncertain, leakIn } from '../budget/growth.js';
@@ -16,7 +17,7 @@ import type { Observation, Observations } from '../signal/observation.js';
 import { SIGNAL_FACTS, type ResourceSignal, type Signal } from '../signal/signal.js';
 import { isStorm } from '../systemd/restart-storm.js';
 import type { Joined } from '../threshold/joined-readings.js';
-import { allMet, limitOf, thresholdId, type ResourceThreshold, type Threshold } from '../threshold/threshold.js';
+import { allMet, limitOf, thresholdId, thresholdKind, type ResourceThreshold, type Threshold } from '../threshold/threshold.js';
 import type { Candidates } from '../workload/workload.js';
 import type { RankedWorkload } from './rank.js';
 import { alert, type AlertReading } from './episode-alert.js';
@@ -142,7 +143,8 @@ function evict<C extends Choice>(
   const cause = { kind: 'threshold', ...reading, limit: limitOf(threshold, observation.capacity, minReclaimOwed) } as const;
   const { resource } = SIGNAL_FACTS[threshold.signal];
   const evictionTimes = again === undefined ? given.evictionTimes : withoutVictim(given.evictionTimes, resource, again);
-  const selected = selectVictim(policy, layout, cause, read, { failedKills, evictionTimes }, nowNs, growers);
+  const passed = passedOverNow(failedKills, thresholdKind(threshold) === 'soft');
+  const selected = selectVictim(policy, layout, cause, read, { failedKills: passed, evictionTimes }, nowNs, growers);
   if (selected === 'awaited') return { ...given, awaiting: true };
   if (selected === 'measuring') return given;
   const waitsSinceNs = selected?.awaitsMeasurement ? (given.measurementAwaitedSince.get(id) ?? nowNs) : undefined;

@@ -1,3 +1,4 @@
+import { API_SERVER } from '../../../src/core/kubernetes/kubernetes-part.js';
 import { expect, test } from 'vitest';
 import { askedOnce, type PolicyBudget } from '../../../src/core/disruption/disruption-budget.js';
 import { drainPlan } from '../../../src/core/drain/drain-step.js';
@@ -160,11 +161,15 @@ test('an outcome counts also in a step with a signal for another workload', () =
   expect(names(made)).toEqual(['web-1', 'web-2']);
 });
 
-test('a container runtime that answers after the drain began: its containers are added, but no other workload', () => {
+const RUNTIME = { podId: 'p', containers: [], isPod: true, labels: {}, byKubelet: false };
+const POD = { uid: 'p', namespace: 'default', name: 'pod', labels: {}, priority: 0 };
+
+test.each([
+  ['a container runtime', 'unix:///run/cri.sock', { runtime: { ...RUNTIME, endpoint: 'unix:///run/cri.sock' } }],
+  ['an API server', API_SERVER, { kubernetes: POD }],
+])('%s that answers after the drain began: its containers are added, but no other workload', (_, endpoint, part) => {
   const made = run({ disruptionBudgets: [] });
-  const endpoint = 'unix:///run/cri.sock';
-  const runtime = { endpoint, podId: 'p', containers: [], isPod: true, labels: {}, byKubelet: false };
-  const pod = [workload('default/pod', { runtime }), 1n] as [Workload, bigint];
+  const pod = [workload('default/pod', part), 1n] as [Workload, bigint];
   made.candidates = { ...candidates(), awaitedRuntimes: [endpoint] };
   expect(made.said(1, {}, {}, drain())).toEqual(['drain begin 0/0']);
   expect(drainPlan({ policy: made.policy, state: made.state, found: askedOnce(made.candidates), nowNs: 0n }).waits).toEqual([

@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest';
+import { candidates, Mi, policy, SECOND, threshold, without, workload } from '../support.js';
+import { evicted, Timeline } from '../timeline.js';
+
+const thresholds = [threshold('memory.available', '200Mi', { graceSeconds: 1 }), threshold('memory.available', '100Mi')];
+const large: Parameters<typeof candidates>[number] = [workload('large'), 300n * Mi];
+const small: Parameters<typeof candidates>[number] = [workload('small'), 50n * Mi];
+const refused = { processes: 3, error: 'its disruption budget does not permit it now', refused: true } as const;
+
+/** The eviction of `large` for the soft threshold is refused. */
+function run(departures: ReturnType<typeof without>, all: ReturnType<typeof candidates>) {
+  const timeline = new Timeline(policy(thresholds, { departures, maxPodGracePeriodNs: 30n * SECOND }), all);
+  timeline.memory(0, 150n);
+  expect(evicted(timeline.memory(2, 150n))).toEqual(['evict large grace 30']);
+  const next = [...evicted(timeline.said(2.1, { 'memory.available': 150n * Mi }, { 1: refused })), ...evicted(timeline.memory(3, 150n))];
+  return { timeline, next };
+}
+
+test('a refusal by a budget: the next one is evicted, and this one is asked for again after a minute', () => {
+  expect(run(policy([]).departures, candidates(large, small)).next).toEqual(['evict small grace 30']);
+  const { timeline, next } = run(policy([]).departures, candidates(large));
+  expect(next).toEqual([]);
+  expect([30, 60].flatMap((seconds) => evicted(timeline.memory(seconds, 150n)))).toEqual([]);
+  expect(evicted(timeline.memory(63, 150n))).toEqual(['evict large grace 30']);
+});
+
+test.each([
+  ['evictd', policy([]).departures],
+  ['the kubelet', without('failed-kill')],
+])('at a hard threshold the refused one is killed at once (%s)', (_, departures) => {
+  const { timeline } = run(departures, candidates(large));
+  expect(timeline.notBeforeNs).toBeUndefined();
+  expect(evicted(timeline.memory(4, 50n))).toEqual(['evict large grace 0']);
+});
