@@ -79,7 +79,7 @@ interface Policy {
 }
 
 const policy = manifests.find(({ kind }) => kind === 'ValidatingAdmissionPolicy')?.spec as Policy;
-const cel = new Environment({ unlistedVariablesAreDyn: true });
+const cel = new Environment({ unlistedVariablesAreDyn: true, enableOptionalTypes: true });
 
 /** Why the policy denies a request; undefined: it does not. */
 function denied(request: object): string | undefined {
@@ -97,14 +97,20 @@ const by = (node: string | undefined, username = 'system:serviceaccount:evictd:e
 const asked = (resource: string, subResource: string, userInfo = by('a')) => ({ userInfo, resource: { resource }, subResource });
 const pod = (nodeName: string) => ({ metadata: { name: 'web' }, spec: { nodeName } });
 const taint = (key: string) => ({ key, effect: 'NoSchedule' });
-const node = (spec: object, types: readonly string[] = [], labels = {}) => ({
-  metadata: { name: 'a', labels },
+const node = (spec: object, types: readonly string[] = []) => ({
+  metadata: { name: 'a' },
   spec,
   status: { conditions: types.map((type) => ({ type, status: 'True' })) },
 });
+/** A change of one field of the node, by a request for the node or for its status. */
+const changes = (subResource: string, part: string, field: string, value: unknown) => {
+  const oldObject = node({ podCIDR: '10.0.0.0/24' }, ['Ready']);
+  const object = { ...oldObject, [part]: { ...oldObject[part as 'spec'], [field]: value } };
+  return { request: asked('nodes', subResource), oldObject, object };
+};
 const foreign = { spec: { taints: [taint('other/x')] } };
 
-test.each([
+test.each<[what: string, request: object, message: RegExp | undefined]>([
   ['deletes a pod of its node', { request: asked('pods', ''), oldObject: pod('a'), object: null }, undefined],
   ['deletes a pod of another node', { request: asked('pods', ''), oldObject: pod('b'), object: null }, /pods of its own node/],
   ['marks a pod of another node', { request: asked('pods', 'status'), oldObject: pod('b'), object: pod('b') }, /pods of its own node/],
@@ -126,7 +132,18 @@ test.each([
   ],
   ['removes the taint of another program', { request: asked('nodes', ''), oldObject: node(foreign.spec), object: node({}) }, /own taints/],
   ['cordons the node', { request: asked('nodes', ''), oldObject: node({}), object: node({ unschedulable: true }) }, /own taints/],
-  ['labels the node', { request: asked('nodes', ''), oldObject: node({}), object: node({}, [], { role: 'x' }) }, /own taints/],
+  ['labels the node', changes('', 'metadata', 'labels', { role: 'x' }), /metadata/],
+  ['labels the node by its status', changes('status', 'metadata', 'labels', { role: 'x' }), /metadata/],
+  ['annotates the node', changes('', 'metadata', 'annotations', { a: 'b' }), /metadata/],
+  ['adds a finalizer', changes('', 'metadata', 'finalizers', ['a/b']), /metadata/],
+  ['adds an owner', changes('', 'metadata', 'ownerReferences', [{ kind: 'Pod', name: 'x' }]), /metadata/],
+  ['changes the addresses of pods', changes('', 'spec', 'podCIDR', '10.0.0.0/8'), /own taints/],
+  ['changes all addresses of pods', changes('', 'spec', 'podCIDRs', ['10.0.0.0/8']), /own taints/],
+  ['changes the machine', changes('', 'spec', 'providerID', 'aws:///i-1'), /own taints/],
+  ...Object.entries({
+    ...{ addresses: [{}], images: [{}], volumesInUse: [{}], volumesAttached: [{}], runtimeHandlers: [{}] },
+    ...{ capacity: { memory: '1Ti' }, allocatable: { memory: '1Ti' }, nodeInfo: {}, daemonEndpoints: {}, phase: 'Terminated' },
+  }).map(([field, value]): [string, object, RegExp] => [`changes ${field}`, changes('status', 'status', field, value), /own conditions/]),
   [
     'sets its condition',
     { request: asked('nodes', 'status'), oldObject: node({}, ['Ready']), object: node({}, ['Ready', 'EvictdMemoryPressure']) },
