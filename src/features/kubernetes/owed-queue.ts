@@ -32,10 +32,18 @@ export interface OwedQueueParts {
   readonly pauseMs?: (failures: number) => number;
 }
 
+/** Why a call failed. `endsRound`: other calls would fail as well, or take what other requests need. */
+interface Trouble {
+  readonly endsRound: boolean;
+  readonly why: string;
+}
+
 /** Nodes that have lost the same server do not come back at the same time. */
 export const randomPauseMs = (failures: number): number => retryMs(failures, Math.random());
 
 const WITHIN_MS = 10_000;
+/** The status where a permission is missing: mostly for all pods. */
+const FORBIDDEN = 403;
 
 /**
  * Makes the calls for the pods that evictd has ended, in order, until they succeed: the condition, then DELETE. Each change is saved
@@ -48,6 +56,8 @@ export class OwedQueue {
   readonly #doubtful: Set<string>;
   /** By uid: no signal is known to have reached it. */
   readonly #held: Set<string>;
+  /** By uid, in this order: their calls are made after the pause that follows a failure. */
+  #waiting = new Set<string>();
   #failures = 0;
   #isSending = false;
   #isClosed = false;
@@ -91,7 +101,9 @@ export class OwedQueue {
       return;
     }
     if (mayHaveBeenTold) this.#doubtful.add(pod.uid);
-    if (owed !== this.#owed && (before === undefined || before.next === 'settled')) this.#held.add(pod.uid);
+    if (owed === this.#owed) return;
+    this.#waiting.delete(pod.uid);
+    if (before === undefined || before.next === 'settled') this.#held.add(pod.uid);
     this.#put(owed);
   }
 
@@ -107,9 +119,12 @@ export class OwedQueue {
     this.#put(concluded(this.#owed, decision, isEvicted === 'ifReleased' ? isReleased : isEvicted));
   }
 
-  /** Makes the owed calls, unless that is under way. */
+  /** Makes the owed calls, unless that is under way. In the pause after a failure only if there is a pod that does not wait. */
   send(): void {
-    if (!this.#isSending && !this.#isClosed && this.#toSend().length > 0) void this.#sendAll();
+    if (this.#isSending || this.#isClosed) return;
+    const toSend = this.#toSend();
+    const isPaused = this.#timer !== undefined && toSend.every(({ uid }) => this.#waiting.has(uid));
+    if (toSend.length > 0 && !isPaused) void this.#sendAll();
   }
 
   close(): void {
@@ -124,31 +139,48 @@ export class OwedQueue {
   #put(owed: Owed): void {
     if (owed === this.#owed) return;
     this.#owed = owed;
-    for (const uid of this.#held) if (!owed.some((pod) => pod.uid === uid)) this.#held.delete(uid);
+    for (const uids of [this.#held, this.#waiting, this.#doubtful]) {
+      for (const uid of uids) if (!owed.some((pod) => pod.uid === uid)) uids.delete(uid);
+    }
     this.#parts.section.keep(owed.length === 0 ? undefined : owed);
   }
 
   async #sendAll(): Promise<void> {
     this.#isSending = true;
-    clearTimeout(this.#timer);
+    this.#endPause();
     const failed = new Set<string>();
     let why: string | undefined;
     for (;;) {
-      const pod = this.#toSend().find(({ uid }) => !failed.has(uid));
+      const pod = this.#next(failed);
       if (pod === undefined) break;
       const trouble = await this.#sendOne(pod);
       if (this.#isClosed) return;
       if (trouble === undefined) continue;
       why = `${pod.namespace}/${pod.name}: ${trouble.why}`;
-      if (trouble.isAway) break;
       failed.add(pod.uid);
+      if (trouble.endsRound) break;
     }
     this.#isSending = false;
-    this.#over(why);
+    this.#over(why, failed);
   }
 
-  /** @param why  the last failure; undefined: there was none */
-  #over(why: string | undefined): void {
+  /** A pod whose call failed does not keep later ones waiting. */
+  #next(failed: ReadonlySet<string>): OwedPod | undefined {
+    const left = this.#toSend().filter(({ uid }) => !failed.has(uid));
+    const first = [...this.#waiting].find((uid) => left.some((pod) => pod.uid === uid));
+    return left.find(({ uid }) => !this.#waiting.has(uid)) ?? left.find(({ uid }) => uid === first);
+  }
+
+  #endPause(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
+
+  /**
+   * @param why  the last failure; undefined: there was none
+   * @param failed  by uid: the last ones of the next round
+   */
+  #over(why: string | undefined, failed: ReadonlySet<string>): void {
     const { log, pauseMs = randomPauseMs } = this.#parts;
     if (why === undefined) {
       if (this.#failures > 0) log.info('every evicted pod is deleted at the API server now');
@@ -163,28 +195,35 @@ export class OwedQueue {
         hint: 'evictd doctor names permissions that are missing',
       });
     }
-    this.#timer = setTimeout(this.send.bind(this), pauseMs(this.#failures)).unref();
+    const waiting = new Set([...this.#waiting, ...this.#toSend().map(({ uid }) => uid)]);
+    this.#waiting = new Set([...[...waiting].filter((uid) => !failed.has(uid)), ...failed]);
+    this.#timer = setTimeout(() => {
+      this.#endPause();
+      this.send();
+    }, pauseMs(this.#failures)).unref();
   }
 
   /** undefined: one call less is owed. */
-  async #sendOne(pod: OwedPod): Promise<{ readonly isAway: boolean; readonly why: string } | undefined> {
+  async #sendOne(pod: OwedPod): Promise<Trouble | undefined> {
     const isDoubtful = this.#doubtful.has(pod.uid);
     const call = isDoubtful ? lookCall(pod) : owedCall(pod, new Date().toISOString());
-    let answer: ApiAnswer;
     try {
-      answer = await this.#parts.ask({ ...call, withinMs: WITHIN_MS });
+      const answer = await this.#parts.ask({ ...call, withinMs: WITHIN_MS });
+      if (this.#isClosed) return undefined;
+      return isDoubtful ? this.#seen(pod, answer) : this.#told(pod, answer);
     } catch (error) {
       this.#doubtful.add(pod.uid);
-      return { isAway: true, why: error instanceof Error ? error.message : String(error) };
+      return { endsRound: true, why: error instanceof Error ? error.message : String(error) };
     }
-    if (this.#isClosed) return undefined;
-    return isDoubtful ? this.#seen(pod, answer) : this.#told(pod, answer);
   }
 
-  #told(pod: OwedPod, answer: ApiAnswer): { readonly isAway: boolean; readonly why: string } | undefined {
+  #told(pod: OwedPod, answer: ApiAnswer): Trouble | undefined {
     if (pod.next === 'settled') return undefined;
     const result = owedAnswer(pod.next, answer);
-    if (result === 'away' || result === 'failed') return { isAway: result === 'away', why: `it ${answerText(answer)}` };
+    if (result === 'away' || result === 'failed') {
+      if (result === 'failed') this.#doubtful.add(pod.uid); // gone by the next round, perhaps
+      return { endsRound: result === 'away' || answer.status === FORBIDDEN, why: `it ${answerText(answer)}` };
+    }
     if (pod.next === 'delete' || result === 'gone') {
       const how = result === 'gone' ? 'is gone from the API server' : 'is deleted at the API server';
       this.#parts.log.info(`evicted pod ${pod.namespace}/${pod.name} ${how}`, { decision: pod.decision });
@@ -194,10 +233,10 @@ export class OwedQueue {
   }
 
   /** If the answer has no pod, the call is made again. */
-  #seen(pod: OwedPod, answer: ApiAnswer): { readonly isAway: boolean; readonly why: string } | undefined {
+  #seen(pod: OwedPod, answer: ApiAnswer): Trouble | undefined {
     const now = answer.status === 200 ? podNow(answer.body) : undefined;
     const result = owedAnswer('mark', answer);
-    if (result === 'away') return { isAway: true, why: `it ${answerText(answer)}` };
+    if (result === 'away') return { endsRound: true, why: `it ${answerText(answer)}` };
     this.#doubtful.delete(pod.uid);
     if (result === 'gone') this.#put(answered(this.#owed, pod, 'gone'));
     else if (now !== undefined) this.#compare(pod, now);

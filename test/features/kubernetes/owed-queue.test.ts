@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import type { ApiAnswer } from '../../../src/core/kubernetes/eviction-answer.js';
 import { OwedQueue, type Ask } from '../../../src/features/kubernetes/owed-queue.js';
 import type { OwedPod } from '../../../src/core/kubernetes/owed-call.js';
@@ -118,23 +118,65 @@ test('a call without an answer is made again, after the pod was read', async () 
   expect(disk.log.filter((line) => line.startsWith('cannot tell'))).toHaveLength(1);
 });
 
-test('one pod that cannot be deleted does not keep the others waiting', async () => {
-  const [server, disk] = [new Server(), new Disk()];
-  const queue = disk.open(server);
-  const refuse: Ask = (call) => (call.path.includes('/web') ? Promise.resolve({ status: 403, body: undefined }) : server.ask(call));
-  const mixed = new OwedQueue(
-    { ask: refuse, section: { before: undefined, keep: () => undefined }, log: { info: () => 0, warn: () => 0 }, pauseMs: () => 1 },
-    new Set([1]),
-  );
-  mixed.owe(POD);
-  mixed.owe({ ...POD, uid: 'v', name: 'other' });
-  mixed.release(1);
-  mixed.send();
-  await eventually('the other is sent', () => mixed.size === 1);
-  expect(mixed.stateOf('u')).toBe('delete');
-  expect(mixed.stateOf('v')).toBe('settled');
-  mixed.close();
-  queue.close();
+/** A server that answers calls for /web otherwise, and a queue that owes these pods. `calls`: what the server was asked, in order. */
+function mixed(refused: (method: string) => number, names: readonly string[], pauseMs = 1) {
+  const calls: string[] = [];
+  const ask: Ask = async ({ method, path, body }) => {
+    calls.push(`${method} ${path.split('/')[6] ?? ''}`);
+    return path.includes('/web')
+      ? Promise.resolve({ status: refused(method), body: undefined })
+      : new Server().ask({ ...{ method, path, body }, withinMs: 1 });
+  };
+  const parts = {
+    ask,
+    section: { before: undefined, keep: () => undefined },
+    log: { info: () => 0, warn: () => 0 },
+    pauseMs: () => pauseMs,
+  };
+  const queue = new OwedQueue(parts, new Set([1]));
+  onTestFinished(() => {
+    queue.close();
+  });
+  const owe = (name: string): void => {
+    queue.owe({ ...POD, uid: name, name });
+    queue.release(1);
+    queue.send();
+  };
+  names.forEach(owe);
+  return { calls, queue, owe };
+}
+
+test.each([403, 422])('one pod whose DELETE is answered by %i does not keep the others waiting', async (status) => {
+  const { queue } = mixed(() => status, ['web', 'other']);
+  await eventually('the other is sent', () => queue.stateOf('other') === 'settled');
+  expect([queue.stateOf('web'), queue.size]).toEqual(['delete', 1]);
+});
+
+test('a pod that cannot be deleted is read before the next attempt, which may find it gone', async () => {
+  const names = ['web', 'web-2', 'web-3'];
+  let isGone = false;
+  const { calls, queue } = mixed((method) => (isGone && method === 'GET' ? 404 : 403), names);
+  await eventually('there were some rounds', () => calls.length >= 9);
+  expect(calls.slice(0, 9)).toEqual([
+    ...names.flatMap((name) => [`PATCH ${name}`, `DELETE ${name}`]),
+    ...['GET web', 'DELETE web', 'GET web-2'],
+  ]);
+  isGone = true;
+  await eventually('nothing is owed', () => queue.size === 0);
+});
+
+test.each([
+  ['a server that is away', 503, ['PATCH web'], ['PATCH web']],
+  ['a missing permission', 403, ['PATCH web', 'DELETE web'], ['GET web', 'DELETE web']],
+])('%s ends the round; in the pause only a pod that is owed anew begins another one', async (_rule, status, first, last) => {
+  const { calls, queue, owe } = mixed(() => status, ['web', 'other'], 3_600_000);
+  await eventually('it has failed', () => calls.length === first.length);
+  await new Promise((resolve) => setImmediate(resolve));
+  queue.send();
+  expect(calls).toEqual(first);
+  owe('late');
+  await eventually('all are sent', () => calls.length === first.length + 4 + last.length);
+  expect(calls.slice(first.length)).toEqual(['PATCH late', 'DELETE late', 'PATCH other', 'DELETE other', ...last]);
 });
 
 test('an evictd that starts after the outcome makes the other calls, and forgets settled pods', async () => {
