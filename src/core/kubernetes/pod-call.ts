@@ -51,12 +51,19 @@ export function evictCall(pod: PodName, graceSeconds: number): ApiCall {
 export function podNow(body: unknown): { uid: string; graceSeconds: number | undefined; isMarked: boolean } | undefined {
   const { metadata, status } = (body ?? {}) as {
     readonly metadata?: { readonly uid?: string; readonly deletionTimestamp?: string; readonly deletionGracePeriodSeconds?: number };
-    readonly status?: { readonly conditions?: readonly { readonly type?: string; readonly status?: string }[] };
+    readonly status?: { readonly conditions?: unknown } | null;
   };
   if (typeof metadata?.uid !== 'string') return undefined;
   const { uid, deletionTimestamp, deletionGracePeriodSeconds: seconds } = metadata;
-  const isMarked = (status?.conditions ?? []).some((one) => one.type === CONDITION && one.status === 'True');
+  const isMarked = listOf(status?.conditions).some(
+    (one: { readonly type?: unknown; readonly status?: unknown }) => one.type === CONDITION && one.status === 'True',
+  );
   return { uid, graceSeconds: deletionTimestamp === undefined ? undefined : (seconds ?? 0), isMarked };
+}
+
+/** The objects of a list. What is no list has none. */
+export function listOf(value: unknown): readonly object[] {
+  return Array.isArray(value) ? value.filter((one): one is object => typeof one === 'object' && one !== null) : [];
 }
 
 function optionsOf({ uid }: PodName, gracePeriodSeconds: number): object {

@@ -32,7 +32,6 @@ export interface RestoredEvictions {
 type SteppedEvictions = Pick<StepReport, 'effects'> & { readonly input: Pick<StepReport['input'], 'victims'> };
 
 const WITHIN_MS = 10_000;
-const NO_ANSWER = { status: 0, body: undefined };
 const NS_PER_SECOND = 1_000_000_000n;
 
 /** Requests for evictions at the API server, and the owed calls for pods that evictd ends itself. */
@@ -125,8 +124,12 @@ export class ApiPodEvictions implements PodEvictions, StepListener {
   async #countBudgets(pod: Workload['kubernetes']): Promise<void> {
     if (pod === undefined) return;
     const { ask, metrics } = this.#parts;
-    const { status, body } = await ask({ method: 'GET', path: budgetsPath(pod.namespace), withinMs: WITHIN_MS }).catch(() => NO_ANSWER);
-    if (status === 200) for (const budget of violatedBudgets(body, pod.labels)) metrics.budgetViolated(budget);
+    try {
+      const { status, body } = await ask({ method: 'GET', path: budgetsPath(pod.namespace), withinMs: WITHIN_MS });
+      if (status === 200) for (const budget of violatedBudgets(body, pod.labels)) metrics.budgetViolated(budget);
+    } catch {
+      // no answer that can be read: nothing is counted
+    }
   }
 
   /** Begins when the step is over: the taint comes first. */

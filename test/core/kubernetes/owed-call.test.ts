@@ -12,6 +12,7 @@ import {
   type Owed,
   type OwedPod,
 } from '../../../src/core/kubernetes/owed-call.js';
+import { podNow } from '../../../src/core/kubernetes/pod-call.js';
 import { violatedBudgets } from '../../../src/core/kubernetes/violated-budgets.js';
 import { SECOND } from '../support.js';
 
@@ -167,4 +168,36 @@ test.each<[rule: string, selector: object | undefined, isViolated: boolean]>([
     status: { disruptionsAllowed },
   }));
   expect(violatedBudgets({ items }, { app: 'web' })).toEqual(isViolated ? ['shop/allows-0'] : []);
+});
+
+test.each([
+  null,
+  'x',
+  4,
+  {},
+  { items: null },
+  { items: {} },
+  { items: [null, 4, {}, { spec: null, status: null }, { spec: { selector: null } }] },
+])('an odd list of budgets has none that is violated: %j', (list) => {
+  expect(violatedBudgets(list, { app: 'web' })).toEqual([]);
+});
+
+test('an odd selector is read as far as it is one', () => {
+  const selectors = [{ matchLabels: null, matchExpressions: null }, { matchExpressions: [null] }, expression('NotIn'), expression('In')];
+  const items = selectors.map((selector, at) => ({ metadata: { namespace: 'shop', name: String(at) }, spec: { selector } }));
+  expect(violatedBudgets({ items }, { app: 'web' })).toEqual(['shop/0', 'shop/1', 'shop/2']);
+});
+
+test.each([
+  null,
+  'x',
+  {},
+  { status: null },
+  { status: { conditions: null } },
+  { status: { conditions: 'x' } },
+  { status: { conditions: [null] } },
+])('an odd pod has no condition: %j', (body) => {
+  expect(podNow(body)).toBeUndefined();
+  const metadata = { uid: 'u' };
+  expect(podNow({ ...(typeof body === 'object' && body), metadata })).toEqual({ uid: 'u', graceSeconds: undefined, isMarked: false });
 });

@@ -179,6 +179,30 @@ test.each([
   expect(calls.slice(first.length)).toEqual(['PATCH late', 'DELETE late', 'PATCH other', 'DELETE other', ...last]);
 });
 
+test('an answer that cannot be read is a failure, and the call is made again', async () => {
+  const [server, disk] = [new Server(), new Disk()];
+  const { ask } = server;
+  let isOdd = true;
+  const odd = {
+    status: 200,
+    get body(): unknown {
+      throw new TypeError('body is no object');
+    },
+  };
+  const asked: Ask = async (call) => {
+    if (!isOdd || call.method !== 'GET') return ask(call);
+    isOdd = false;
+    return Promise.resolve(odd);
+  };
+  Object.assign(server, { ask: asked });
+  const next = disk.open(server);
+  next.owe(POD, true);
+  next.release(1);
+  next.send();
+  await eventually('it is sent', () => next.size === 0);
+  expect(disk.log).toContainEqual(expect.stringContaining('body is no object'));
+});
+
 test('an evictd that starts after the outcome makes the other calls, and forgets settled pods', async () => {
   const [server, disk] = [new Server(), new Disk()];
   disk.before = [

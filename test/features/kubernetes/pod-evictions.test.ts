@@ -4,6 +4,7 @@ import type { PodEvictionAnswer } from '../../../src/monitor/ports/node-pods.js'
 import { SECOND } from '../../core/support.js';
 import { eventually } from '../../support/eventually.js';
 import { outcome } from '../notify/evictions.js';
+import type { Ask } from '../../../src/features/kubernetes/owed-queue.js';
 import { agent, budget, cluster, type Cluster } from './cluster.js';
 import { eviction, PART } from './pod.js';
 
@@ -200,6 +201,28 @@ test('budgets that node pressure violates are counted', async () => {
   calls.stepped(decided());
   await eventually('they are counted', () => violated.length > 0);
   expect(violated).toEqual(['shop/strict']);
+});
+
+test('a list of budgets that cannot be counted ends nothing', async () => {
+  const at = await cluster();
+  budget(at, 'strict', 0);
+  let hasFailed = false;
+  const ask: Ask = async (call) => {
+    const answer = await at.ask(call);
+    if (!call.path.endsWith('/poddisruptionbudgets')) return answer;
+    hasFailed = true;
+    return {
+      ...answer,
+      get body(): unknown {
+        throw new TypeError('body is no object');
+      },
+    };
+  };
+  const { queue, calls, violated } = agent({ ask }, { section: undefined });
+  calls.stepped(decided());
+  calls.stepped(SIGNALLED);
+  await eventually('it is told', () => hasFailed && queue.size === 0);
+  expect(violated).toEqual([]);
 });
 
 test('budgets that are ignored: DELETE with the grace period, marked before', async () => {
