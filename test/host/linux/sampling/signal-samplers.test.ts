@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, rmdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { parseQuantity } from '../../../../src/core/quantity/quantity.js';
@@ -93,11 +93,12 @@ describe.runIf(loopWorks())('the filesystem (where loop devices can be mounted)'
 
   test('coming near to a limit is said, and is no crossing', async () => {
     const { node, directory, wakes, woken } = openOnDisk();
-    node.arm([below('nodefs.available', '4Mi')], woken); // 4 MiB away: two periods of 1 ms at the rate that one core is taken to be able to
+    const { bavail, bsize } = statfsSync(directory);
+    node.arm([below('nodefs.available', String(bavail * bsize - MiB / 16))], woken); // near at any rate that a core may be able to
     await answered(node);
     await eventually('a wake', () => wakes.length > 0);
     expect(wakes).toMatchObject([{ source: 'sampler', approaching: true }]);
-    writeFileSync(join(directory, 'file'), Buffer.alloc(7.5 * MiB)); // which may come near once more
+    fill(directory); // which may come near once more
     await eventually('the crossing', () => wakes.some(({ approaching }) => approaching === undefined));
   });
 
