@@ -1,12 +1,12 @@
 // Bundles the command line (dist/program.cjs, which dist/evictd.js runs) and the library into one file each, all libraries included: the package has no runtime
 // dependencies and starts fast.
-// What gRPC takes is a bundle of its own, dist/cri.cjs, which is loaded where a container runtime is asked; so are the live view, dist/top.cjs, and
-// the client of the API server, dist/kubernetes.cjs.
+// What is rarely used is in bundles of its own (packaging/bundles.js), which are loaded when they are needed.
 // Beside them: dist/THIRD-PARTY-LICENSES.txt, because the licences of what is bundled (and compiled into the addon) require their text.
 import { createHash } from 'node:crypto';
 import { chmod, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { build } from 'esbuild';
+import { APART } from './packaging/bundles.js';
 
 /** Headers compiled into the addon: no bundle mentions them. */
 const compiledIn = ['node_modules/node-addon-api'];
@@ -14,22 +14,15 @@ const compiledIn = ['node_modules/node-addon-api'];
 // Bundled CommonJS packages call require() for Node's own modules; an ESM file has none.
 const require = "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);";
 
-/** Modules that are bundles of their own, by their file in dist. The program loads them with import(). */
-const APART = {
-  'cri.cjs': 'src/host/linux/cri/client.ts',
-  'top.cjs': 'src/features/status/top/live.ts',
-  'kubernetes.cjs': 'src/features/kubernetes/agent.ts',
-};
-
 /** @type {import('esbuild').Plugin} */
 const apart = {
   name: 'apart',
   setup: (bundling) => {
-    bundling.onResolve({ filter: /^\.\/(client|live|agent)\.js$/ }, ({ path, resolveDir, kind }) => {
-      const module = join(resolveDir, path).replace(/\.js$/, '.ts');
-      const [file] = Object.entries(APART).find(([, entry]) => module.endsWith(`/${entry}`)) ?? [];
+    bundling.onResolve({ filter: /^\.+\/.*\.js$/ }, ({ path, resolveDir, kind }) => {
       const isLater = kind === 'dynamic-import' || kind === 'require-call'; // of a deferred namespace, see below
-      return isLater && file !== undefined ? { path: `./${file}`, external: true } : undefined;
+      const module = join(resolveDir, path).replace(/\.js$/, '.ts');
+      const [file] = isLater ? (Object.entries(APART).find(([, entry]) => module.endsWith(`/${entry}`)) ?? []) : [];
+      return file === undefined ? undefined : { path: `./${file}`, external: true };
     });
   },
 };

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { PROGRAM_FILES } from './bundles.js';
 import { nodeBinary, PACKAGED_NODE } from './node-binary.js';
 
 /** Debian's names. */
@@ -57,7 +58,7 @@ export function plantProgram({ write, copy }: Tree, architecture: Architecture, 
     readFileSync('dist/evictd.js', 'utf8').replace(/^#!.*/, isExecutable ? `#!${PROGRAM[0]}` : ''),
     isExecutable ? 0o755 : 0o644,
   );
-  for (const file of ['program.cjs', 'program-code.js', 'cri.cjs', 'kubernetes.cjs', 'top.cjs', 'status-page.json']) {
+  for (const file of [...PROGRAM_FILES, 'program-code.js', 'status-page.json']) {
     copy(`dist/${file}`, `${LIBRARY}/dist/${file}`);
   }
   const addon = `dist/prebuilds/linux-${node}/evictd.node`;
@@ -75,7 +76,7 @@ export function copyright(architecture: Architecture): string {
   const { node } = ARCHITECTURES[architecture];
   const parts = [
     ['evictd', 'LICENSE'],
-    ['Libraries in program.cjs, cri.cjs, kubernetes.cjs, top.cjs and the addon', 'dist/THIRD-PARTY-LICENSES.txt'],
+    [`Libraries in ${PROGRAM_FILES.join(', ')} and the addon`, 'dist/THIRD-PARTY-LICENSES.txt'],
     [`Node.js ${PACKAGED_NODE}, npm's node-linux-${node} without its symbols`, nodeBinary(PACKAGED_NODE, node).licence],
   ] as const;
   return parts.map(([what, file]) => `${what}\n${'='.repeat(what.length)}\n\n${readFileSync(file, 'utf8').trim()}\n`).join('\n\n');

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import ts from 'typescript';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { PROGRAM_FILES } from '../packaging/bundles.js';
 import { faultsOf } from '../packaging/prebuilds.js';
 import { releaseOf } from '../packaging/release.js';
 
@@ -54,13 +55,10 @@ afterAll(() => rmSync(directory, { recursive: true, force: true }));
 describe('the tarball', () => {
   test.each([
     'dist/evictd.js',
-    'dist/program.cjs',
+    ...PROGRAM_FILES.map((file) => `dist/${file}`),
     'dist/program-code.js',
     'dist/index.js',
-    'dist/cri.cjs',
-    'dist/kubernetes.cjs',
     'dist/status-page.json',
-    'dist/top.cjs',
     'dist/man/evictd.8',
     'dist/man/evictd.yaml.5',
     'dist/completion/evictd.bash',
@@ -104,8 +102,8 @@ describe('the tarball', () => {
 
   test('carries the licence of every package that is in it', () => {
     const notices = readFileSync(join(installed, 'dist/THIRD-PARTY-LICENSES.txt'), 'utf8');
-    const bundled = ['dist/evictd.js', 'dist/program.cjs', 'dist/index.js', 'dist/cri.cjs', 'dist/kubernetes.cjs', 'dist/top.cjs']
-      .flatMap((file) => [...readFileSync(join(installed, file), 'utf8').matchAll(/^\/\/ node_modules\/((?:@[^/]+\/)?[^/]+)\//gm)])
+    const bundled = ['evictd.js', 'index.js', ...PROGRAM_FILES]
+      .flatMap((file) => [...readFileSync(join(installed, 'dist', file), 'utf8').matchAll(/^\/\/ node_modules\/((?:@[^/]+\/)?[^/]+)\//gm)])
       .map(([, name]) => name ?? '');
     const named = (name: string) => notices.split('\n').some((line) => line.startsWith(`${name} `));
     expect(bundled).toContain('commander');

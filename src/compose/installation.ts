@@ -1,4 +1,4 @@
-import { existsSync, realpathSync } from 'node:fs';
+import { existsSync, readdirSync, realpathSync } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { InhibitDelay } from '../core/systemd/inhibit-delay.js';
@@ -11,11 +11,6 @@ import { addonPath, native } from '../native/index.js';
 import { Timeouts } from '../node/timeouts.js';
 import { restore } from './restoration.js';
 import { readInhibitDelay } from '../node/configured-platform.js';
-
-/** The files that the program consists of, as far as they exist. */
-const LOADED = ['dist/program.cjs', 'dist/program.cache', 'dist/cri.cjs', 'dist/kubernetes.cjs'];
-/** Tells Node how to load the program. */
-const MANIFEST = 'package.json';
 
 /** For a directory that may not respond. */
 const TIMEOUT_MS = 5_000;
@@ -45,7 +40,7 @@ export function thisInstallation(): ThisInstallation {
       return restoration;
     },
   };
-  const manifest = beside(MANIFEST);
+  const manifest = beside('package.json');
   return {
     machine,
     readInhibitDelay,
@@ -92,6 +87,12 @@ function thisProgram() {
     root,
     beside,
     program: [process.execPath, script].map((path) => realpathSync(path)),
-    loads: [addonPath, ...[...LOADED, MANIFEST].flatMap((file) => beside(file) ?? [])].map((path) => realpathSync(path)),
+    loads: [addonPath, ...codeIn(join(root, 'dist')), ...[join(root, 'package.json')].filter(existsSync)].map((path) => realpathSync(path)),
   };
+}
+
+/** The bundles, and what V8 has kept of them. */
+function codeIn(directory: string): readonly string[] {
+  const files = existsSync(directory) ? readdirSync(directory) : [];
+  return files.filter((file) => /\.(cjs|cache)$/.test(file)).map((file) => join(directory, file));
 }

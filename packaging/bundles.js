@@ -1,0 +1,9 @@
+/** Modules that are bundles of their own, by their file in dist: what is rarely used. The program loads them with import(). */
+export const APART = {
+  'cri.cjs': 'src/host/linux/cri/client.ts',
+  'kubernetes.cjs': 'src/features/kubernetes/agent.ts',
+  'top.cjs': 'src/features/status/top/live.ts',
+};
+
+/** What the command line consists of beside dist/evictd.js: files in dist. */
+export const PROGRAM_FILES = ['program.cjs', ...Object.keys(APART)];
