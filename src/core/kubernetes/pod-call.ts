@@ -22,18 +22,27 @@ export function lookCall(pod: PodName): ApiCall {
   return { method: 'GET', path: podPath(pod) };
 }
 
-/** The list of conditions is merged by type, so that the others stay. */
 function markCall(pod: OwedPod, now: string): ApiCall {
-  const condition = { type: CONDITION, status: 'True', reason: REASON, message: pod.message, lastTransitionTime: now };
+  return podStatusCall(pod, { conditions: [disruptionTarget(REASON, pod.message, now)] });
+}
+
+/** The condition that says why a pod is deleted. @param now  in RFC 3339 */
+export function disruptionTarget(reason: string, message: string, now: string): object {
+  return { type: CONDITION, status: 'True', reason, message, lastTransitionTime: now };
+}
+
+/** The list of conditions is merged by type, so that the others stay. */
+export function podStatusCall(pod: PodName, status: object): ApiCall {
   return {
     method: 'PATCH',
     path: `${podPath(pod)}/status`,
     contentType: 'application/strategic-merge-patch+json',
-    body: { metadata: { uid: pod.uid }, status: { conditions: [condition] } },
+    body: { metadata: { uid: pod.uid }, status },
   };
 }
 
-export function deleteCall(pod: PodName, graceSeconds: number): ApiCall {
+/** @param graceSeconds  undefined: the pod's own grace period */
+export function deleteCall(pod: PodName, graceSeconds?: number): ApiCall {
   return { method: 'DELETE', path: podPath(pod), body: { apiVersion: 'v1', kind: 'DeleteOptions', ...optionsOf(pod, graceSeconds) } };
 }
 
@@ -66,8 +75,8 @@ export function listOf(value: unknown): readonly object[] {
   return Array.isArray(value) ? value.filter((one): one is object => typeof one === 'object' && one !== null) : [];
 }
 
-function optionsOf({ uid }: PodName, gracePeriodSeconds: number): object {
-  return { gracePeriodSeconds, preconditions: { uid } };
+function optionsOf({ uid }: PodName, gracePeriodSeconds: number | undefined): object {
+  return { ...(gracePeriodSeconds !== undefined && { gracePeriodSeconds }), preconditions: { uid } };
 }
 
 function podPath({ namespace, name }: PodName): string {

@@ -1,4 +1,4 @@
-/** How pods are followed: a list, then watches from its version on, and another list where the version has expired. */
+/** How objects are followed: a list, then watches from its version on, and another list where the version has expired. */
 export interface WatchState {
   readonly next: { readonly kind: 'list' | 'watch'; readonly resourceVersion: string };
   /** Attempts in a row without a usable answer. */

@@ -4,6 +4,7 @@ import type { KubernetesStatus } from '../../core/kubernetes/kubernetes-status.j
 import type { NodePod } from '../../core/kubernetes/node-pod.js';
 import { formatDuration } from '../../core/quantity/duration.js';
 import { EvictdError } from '../../errors.js';
+import type { Json } from '../../kubernetes/json.js';
 import type { Log } from '../../log/log.js';
 import type { NodePods } from '../../monitor/ports/node-pods.js';
 import type { SourceProblem } from '../../monitor/ports/ports.js';
@@ -14,7 +15,7 @@ import { ClusterReports, type ClusterReportsParts } from './cluster-reports.js';
 import { inClusterAccess } from './client/in-cluster.js';
 import { kubeconfigAccess } from './client/kubeconfig.js';
 import { PodStore } from './pod-store.js';
-import { PodWatch, type PodsSeen } from './pod-watch.js';
+import { ListWatch, type ObjectsSeen } from './list-watch.js';
 
 export interface AgentParts {
   readonly config: KubernetesConfig;
@@ -57,7 +58,7 @@ export class Agent implements NodePods {
   readonly reports: ClusterReports | undefined;
   readonly #store = new PodStore();
   readonly #client: ApiClient;
-  readonly #watch: PodWatch;
+  readonly #watch: ListWatch<Json>;
   readonly #file: BootFile<SavedPods>;
   readonly #requests = new Map<string, number>();
   /** Resolves when the API server has listed the pods, or the first attempt has failed. */
@@ -85,7 +86,7 @@ export class Agent implements NodePods {
     this.reported = new Promise((resolve) => {
       answered = resolve;
     });
-    const seen: PodsSeen = {
+    const seen: ObjectsSeen<Json> = {
       listed: (pods) => {
         answered();
         this.#confirmed();
@@ -105,7 +106,8 @@ export class Agent implements NodePods {
     };
     const { acting, log } = parts;
     this.reports = acting && log && new ClusterReports(this.#client.ask.bind(this.#client), { nodeName, config, log }, acting);
-    this.#watch = new PodWatch(this.#client, nodeName, seen, mostWaitMs);
+    const pods = { path: '/api/v1/pods', fieldSelector: `spec.nodeName=${nodeName}`, read: (pod: Json): Json => pod };
+    this.#watch = new ListWatch(this.#client, pods, seen, mostWaitMs);
   }
 
   pods(): readonly NodePod[] {

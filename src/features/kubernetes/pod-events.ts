@@ -36,7 +36,7 @@ export class PodEvents implements StepListener {
   stepped({ effects }: Pick<Parameters<StepListener['stepped']>[0], 'effects'>): void {
     for (const effect of effects) {
       const event = eventOf(effect, this.#parts.nodeName);
-      if (event !== undefined) this.#add(event);
+      if (event !== undefined) this.add(event);
     }
   }
 
@@ -46,7 +46,8 @@ export class PodEvents implements StepListener {
     clearTimeout(this.#timer);
   }
 
-  #add(event: ClusterEvent): void {
+  /** Sends it, or counts it in a series. */
+  add(event: ClusterEvent): void {
     const now = new Date();
     const time = { ms: now.getTime(), text: now.toISOString().replace('Z', '000Z') };
     const { state, call } = nextEvent(this.#state, event, this.#source, time);

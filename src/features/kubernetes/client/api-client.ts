@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { EvictdError } from '../../../errors.js';
 import { formatJson, parseJson, type Json } from '../../../kubernetes/json.js';
 import { KeptAccess, type Access, type ReadAccess } from './access.js';
-import { RateLimit } from './rate-limit.js';
+import { RateLimit, type Rate } from './rate-limit.js';
 
 /** Paths, with their query: '/api/v1/pods', {fieldSelector: 'spec.nodeName=a'}. */
 export interface ApiRequest {
@@ -39,19 +39,23 @@ const KEEP_ALIVE_MS = 15_000;
 /** One of them is for the watch. */
 const CONNECTIONS = 6;
 
-/** A client of one API server. Requests of a node are few: see {@link RateLimit}. */
+/** A client of one API server. Its requests are limited: see {@link RateLimit}. */
 export class ApiClient {
   readonly #access: KeptAccess;
-  readonly #limit = new RateLimit();
+  readonly #limit: RateLimit;
   readonly #ends = new AbortController();
   readonly #count: (method: string, code: string) => void;
   #agent: { readonly tls: Access['tls']; readonly agent: Agent } | undefined;
   #server: string | undefined;
 
-  /** @param count  called for each answer, code 'none' where there is none */
-  constructor(read: ReadAccess, count: (method: string, code: string) => void = () => undefined) {
+  /**
+   * @param count  called for each answer, code 'none' where there is none
+   * @param rate  left out: that of a node
+   */
+  constructor(read: ReadAccess, count: (method: string, code: string) => void = () => undefined, rate?: Rate) {
     this.#access = new KeptAccess(read);
     this.#count = count;
+    this.#limit = new RateLimit(undefined, rate);
   }
 
   /** undefined: not known yet. */

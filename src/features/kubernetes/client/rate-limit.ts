@@ -1,21 +1,28 @@
 /** Requests a second, and how many may be made at once after a pause. */
-const PER_SECOND = 5;
-const BURST = 10;
+export interface Rate {
+  readonly perSecond: number;
+  readonly burst: number;
+}
+
+const OF_A_NODE: Rate = { perSecond: 5, burst: 10 };
 
 interface Waiting {
   readonly urgency: number;
   readonly go: () => void;
 }
 
-/** Limits the requests of one node, the urgent ones first. Requests of the same urgency keep their order. */
+/** Limits the requests of one client, the urgent ones first. Requests of the same urgency keep their order. */
 export class RateLimit {
-  #tokens = BURST;
+  readonly #rate: Rate;
+  #tokens: number;
   #atMs: number;
   #waiting: Waiting[] = [];
   #timer: NodeJS.Timeout | undefined;
   readonly #nowMs: () => number;
 
-  constructor(nowMs = (): number => performance.now()) {
+  constructor(nowMs = (): number => performance.now(), rate = OF_A_NODE) {
+    this.#rate = rate;
+    this.#tokens = rate.burst;
     this.#nowMs = nowMs;
     this.#atMs = nowMs();
   }
@@ -50,7 +57,8 @@ export class RateLimit {
 
   #serve(): void {
     const nowMs = this.#nowMs();
-    this.#tokens = Math.min(BURST, this.#tokens + ((nowMs - this.#atMs) / 1_000) * PER_SECOND);
+    const { perSecond, burst } = this.#rate;
+    this.#tokens = Math.min(burst, this.#tokens + ((nowMs - this.#atMs) / 1_000) * perSecond);
     this.#atMs = nowMs;
     while (this.#tokens >= 1 && this.#waiting.length > 0) {
       const first = this.#waiting.reduce((best, other) => (other.urgency < best.urgency ? other : best));
@@ -60,6 +68,6 @@ export class RateLimit {
     }
     clearTimeout(this.#timer);
     if (this.#waiting.length > 0)
-      this.#timer = setTimeout(this.#serve.bind(this), Math.ceil(((1 - this.#tokens) / PER_SECOND) * 1_000)).unref();
+      this.#timer = setTimeout(this.#serve.bind(this), Math.ceil(((1 - this.#tokens) / perSecond) * 1_000)).unref();
   }
 }

@@ -11,27 +11,42 @@ import { documentOf, integerOf, items, member, textOf } from '../../kubernetes/d
 import type { Json } from '../../kubernetes/json.js';
 import type { ApiAnswer, ApiClient } from './client/api-client.js';
 
-const PODS = '/api/v1/pods';
+/** Of one page. */
 const LIST_WITHIN_MS = 30_000;
 /** Until a watch is accepted. */
 const OPEN_WITHIN_MS = 10_000;
 
+/** The objects that are followed: '/api/v1/pods'. */
+export interface Followed<T> {
+  readonly path: string;
+  /** 'spec.nodeName=a'. Left out: all. */
+  readonly fieldSelector?: string;
+  /**
+   * Lists are read in pages of so many objects, and are the newest: an API server pages only those. Left out: in one answer, the first
+   * from the server's cache.
+   */
+  readonly pageSize?: number;
+  /** What is kept of an object. What it throws ends the list or the watch, and is reported as its failure. */
+  readonly read: (object: Json) => T;
+}
+
 /** What a watch reports. */
-export interface PodsSeen {
-  listed(pods: readonly Json[]): void;
-  changed(pod: Json): void;
-  removed(pod: Json): void;
+export interface ObjectsSeen<T> {
+  listed(objects: readonly T[]): void;
+  changed(object: T): void;
+  removed(object: T): void;
   /** The server has answered: what is known is up to date. */
   confirmed(): void;
   /** `why`: of the last attempt. */
   failed(why: unknown): void;
 }
 
-/** Follows the pods of one node, until it is closed. */
-export class PodWatch {
+/** Follows objects of the API server, until it is closed. */
+export class ListWatch<T> {
   readonly #client: Pick<ApiClient, 'ask' | 'watch'>;
-  readonly #fieldSelector: string;
-  readonly #seen: PodsSeen;
+  readonly #followed: Followed<T>;
+  readonly #selector: Readonly<Record<string, string>>;
+  readonly #seen: ObjectsSeen<T>;
   readonly #mostWaitMs: number;
   #closed = false;
   #timer: NodeJS.Timeout | undefined;
@@ -39,9 +54,10 @@ export class PodWatch {
   /** Lists so far. */
   lists = 0;
 
-  constructor(client: Pick<ApiClient, 'ask' | 'watch'>, nodeName: string, seen: PodsSeen, mostWaitMs = MOST_WAIT_MS) {
+  constructor(client: Pick<ApiClient, 'ask' | 'watch'>, followed: Followed<T>, seen: ObjectsSeen<T>, mostWaitMs = MOST_WAIT_MS) {
     this.#client = client;
-    this.#fieldSelector = `spec.nodeName=${nodeName}`;
+    this.#followed = followed;
+    this.#selector = followed.fieldSelector === undefined ? {} : { fieldSelector: followed.fieldSelector };
     this.#seen = seen;
     this.#mostWaitMs = mostWaitMs;
     void this.#step();
@@ -61,16 +77,27 @@ export class PodWatch {
   }
 
   async #list(resourceVersion: string): Promise<WatchOutcome> {
+    const { path, pageSize, read } = this.#followed;
+    const of = pageSize === undefined ? { ...(resourceVersion !== '' && { resourceVersion }) } : { limit: String(pageSize) };
     try {
-      const query = { fieldSelector: this.#fieldSelector, ...(resourceVersion !== '' && { resourceVersion }) };
-      const answer = await this.#client.ask({ method: 'GET', path: PODS, query, withinMs: LIST_WITHIN_MS });
-      if (answer.status !== 200) return this.#refused(answer);
-      const list = documentOf(answer.body);
-      const version = textOf(member(member(list, 'metadata'), 'resourceVersion'));
-      const pods = items(member(list, 'items')).map(({ value }) => value as Json);
-      this.lists += 1;
-      if (!this.#closed) this.#seen.listed(pods);
-      return { kind: 'listed', resourceVersion: version };
+      const objects: T[] = [];
+      let more: Readonly<Record<string, string>> = {};
+      for (;;) {
+        const query = { ...this.#selector, ...of, ...more };
+        const answer = await this.#client.ask({ method: 'GET', path, query, withinMs: LIST_WITHIN_MS });
+        if (answer.status !== 200) return this.#refused(answer);
+        const list = documentOf(answer.body);
+        const metadata = member(list, 'metadata');
+        const token = textOf(member(metadata, 'continue'));
+        for (const { value } of items(member(list, 'items'))) objects.push(read(value as Json));
+        if (token !== '') {
+          more = { continue: token };
+          continue;
+        }
+        this.lists += 1;
+        if (!this.#closed) this.#seen.listed(objects);
+        return { kind: 'listed', resourceVersion: textOf(member(metadata, 'resourceVersion')) };
+      }
     } catch (error) {
       return this.#failed(error);
     }
@@ -87,14 +114,15 @@ export class PodWatch {
       else refusal = seen;
     };
     const query = {
-      ...{ fieldSelector: this.#fieldSelector, resourceVersion, allowWatchBookmarks: 'true', timeoutSeconds: String(seconds) },
+      ...{ ...this.#selector, resourceVersion, allowWatchBookmarks: 'true', timeoutSeconds: String(seconds) },
     };
     try {
       const onOpen = (): void => {
         if (!this.#closed) this.#seen.confirmed();
       };
       const overdueMs = seconds * 1_000 + WATCH_OVERDUE_MS;
-      const answer = await this.#client.watch({ path: PODS, query, withinMs: OPEN_WITHIN_MS, overdueMs, onOpen, onEvent });
+      const { path } = this.#followed;
+      const answer = await this.#client.watch({ path, query, withinMs: OPEN_WITHIN_MS, overdueMs, onOpen, onEvent });
       if (answer.status !== 200 || refusal !== undefined) return this.#refused(refusal ?? answer);
       return { kind: 'ended', resourceVersion, lastedMs: performance.now() - beganMs };
     } catch (error) {
@@ -107,12 +135,12 @@ export class PodWatch {
   #event(event: Json): string | ApiAnswer {
     const type = textOf(member(documentOf(event), 'type'));
     const object = member(documentOf(event), 'object');
-    const pod = object.value as Json;
-    if (type === 'ERROR') return { status: Number(integerOf(member(object, 'code'), 'int32') ?? 0n), body: pod };
+    const value = object.value as Json;
+    if (type === 'ERROR') return { status: Number(integerOf(member(object, 'code'), 'int32') ?? 0n), body: value };
     const version = textOf(member(member(object, 'metadata'), 'resourceVersion'));
     if (this.#closed) return version;
-    if (type === 'ADDED' || type === 'MODIFIED') this.#seen.changed(pod);
-    else if (type === 'DELETED') this.#seen.removed(pod);
+    if (type === 'ADDED' || type === 'MODIFIED') this.#seen.changed(this.#followed.read(value));
+    else if (type === 'DELETED') this.#seen.removed(this.#followed.read(value));
     this.#seen.confirmed();
     return version;
   }
