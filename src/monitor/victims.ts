@@ -25,6 +25,8 @@ type Handle = Pick<SignalResult, 'error' | 'passing'> & {
 /** What has to be known of a workload to end it, by eviction or shutdown. */
 export type Ending = Pick<Decision, 'serial' | 'unit' | 'graceNs' | 'decidedAtNs'> & {
   readonly victim: Pick<Decision['victim'], 'workload' | 'process'>;
+  /** Left out: a shutdown. */
+  readonly cause?: Decision['cause'];
 };
 
 interface Victim<D extends Ending> {
@@ -192,9 +194,9 @@ export class Victims<D extends Ending = Decision> {
     for (const serial of [...this.#victims.keys()]) this.end(serial);
   }
 
-  #open({ victim: { workload, process: only }, unit, graceNs }: D, isKilled = false): Handle {
+  #open({ victim: { workload, process: only }, unit, graceNs, cause }: D, isKilled = false): Handle {
     try {
-      const kill = this.#evictor.begin(workload, unit, graceNs > 0n ? graceNs : 0n, isKilled, only);
+      const kill = this.#evictor.begin(workload, unit, graceNs > 0n ? graceNs : 0n, isKilled, only, cause);
       return { kill, vanished: false, error: undefined };
     } catch (error) {
       const passing = isShortage(error) ? 'unsent' : undefined;
@@ -243,6 +245,7 @@ export class Victims<D extends Ending = Decision> {
       ...(abandoned === undefined ? {} : { abandoned }),
       ...(sample?.stopping && { stopping: true }),
       ...(sample?.queued && { queued: true }),
+      ...(sample?.unanswered && { unanswered: true }),
     };
   }
 }

@@ -114,6 +114,8 @@ export interface VictimReading {
   readonly stopping?: true | undefined;
   /** systemd was asked to stop it, and stops other units first (After=). It has got no signal yet. */
   readonly queued?: true | undefined;
+  /** The API server was asked to end it, and has not answered yet: its grace period has not begun. */
+  readonly unanswered?: true | undefined;
   /** Why an earlier evictd's or configuration's eviction does not continue. Left out: it does. */
   readonly abandoned?: string | undefined;
 }
@@ -199,7 +201,7 @@ export function advance(
   context: DyingContext,
 ): { eviction: EvictionInFlight; escalate?: EscalationReason } | { result: OutcomeResult; eviction: EvictionInFlight } {
   const { hardMet, isShort, byNode, nowNs } = context;
-  const seen = withMovement(sinceSignal(eviction, reading), reading, context);
+  const seen = withMovement(sinceSignal(eviction, reading, nowNs), reading, context);
   if (reading.abandoned !== undefined) return { result: 'abandoned', eviction: seen };
   if (reading.vanished) return { result: 'vanished', eviction: seen };
   if (reading.processes === 0) return { result: isEffective(seen, reading) ? 'killed' : 'ineffective', eviction: seen };
@@ -216,7 +218,8 @@ export function advance(
 }
 
 /** A phase begins with its signal, so that a victim has its whole grace period. */
-function sinceSignal(eviction: EvictionInFlight, { signalledAtNs }: VictimReading): EvictionInFlight {
+function sinceSignal(eviction: EvictionInFlight, { signalledAtNs: sentNs, unanswered }: VictimReading, nowNs: bigint): EvictionInFlight {
+  const signalledAtNs = unanswered && eviction.phase === 'terminating' ? nowNs : sentNs;
   if (signalledAtNs === undefined || signalledAtNs <= eviction.phaseSinceNs) return eviction;
   const still = eviction.usageStillSinceNs;
   return { ...eviction, phaseSinceNs: signalledAtNs, usageStillSinceNs: still > signalledAtNs ? still : signalledAtNs };

@@ -27,7 +27,7 @@ export function neededAccess({ budgets, taint, conditions }: KubernetesConfig, n
     ['evictd knows and evicts no pod', true, { verb: 'list', ...pods, ...ofNode }, { verb: 'watch', ...pods, ...ofNode }],
     ['the kubelet starts an evicted pod again', true, { verb: 'get', ...pods }, { verb: 'delete', ...pods }],
     ['an evicted pod has no condition DisruptionTarget', true, { verb: 'patch', ...pods, subresource: 'status' }],
-    ['a soft eviction of a pod fails', budgets === 'respect', { verb: 'create', ...pods, subresource: 'eviction' }],
+    ['soft evictions, drains and evictd evict fail for pods', budgets === 'respect', { verb: 'create', ...pods, subresource: 'eviction' }],
     ['the node gets neither taint nor conditions', taint !== undefined || conditions !== 'none', { verb: 'get', ...node }],
     ['the node gets no taint', taint !== undefined, { verb: 'patch', ...node }],
     ['the node gets no conditions', conditions !== 'none', { verb: 'patch', ...node, subresource: 'status' }],

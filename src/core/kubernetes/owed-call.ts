@@ -12,6 +12,8 @@ export interface PodName {
 export interface OwedPod extends PodName {
   /** Its decision. */
   readonly decision: number;
+  /** Of the condition. */
+  readonly reason: string;
   readonly message: string;
   /** Of the DELETE. */
   readonly graceSeconds: number;
@@ -23,11 +25,6 @@ export interface OwedPod extends PodName {
 
 /** The kubelet's grace period for a hard eviction. */
 export const HARD_GRACE_SECONDS = 1;
-
-/** Whether evictd asks the Eviction API to end a pod with this grace period. Otherwise it ends the pod itself, and owes the calls. */
-export function isAskedOfApi(graceNs: bigint): boolean {
-  return graceNs > BigInt(HARD_GRACE_SECONDS) * 1_000_000_000n;
-}
 
 /** The oldest first. */
 export type Owed = readonly OwedPod[];
@@ -110,8 +107,8 @@ function replaced(owed: Owed, pod: OwedPod): Owed {
 export function owedOf(saved: unknown): Owed {
   if (!Array.isArray(saved)) return [];
   return saved.filter((one: Partial<Record<keyof OwedPod, unknown>> | null): one is OwedPod => {
-    const { uid, namespace, name, message, decision, graceSeconds, next } = one ?? {};
-    const isText = [uid, namespace, name, message].every((value) => typeof value === 'string');
+    const { uid, namespace, name, reason, message, decision, graceSeconds, next } = one ?? {};
+    const isText = [uid, namespace, name, reason, message].every((value) => typeof value === 'string');
     return isText && Number.isInteger(decision) && Number.isInteger(graceSeconds) && NEXT.has(next);
   });
 }

@@ -9,8 +9,6 @@ export interface ApiCall {
 }
 
 const CONDITION = 'DisruptionTarget';
-/** As the kubelet's for its own evictions (pkg/kubelet/eviction, v1.36.2). */
-const REASON = 'TerminationByKubelet';
 
 /** The next call that is owed for a pod. @param now  in RFC 3339 */
 export function owedCall(pod: OwedPod, now: string): ApiCall {
@@ -23,7 +21,7 @@ export function lookCall(pod: PodName): ApiCall {
 }
 
 function markCall(pod: OwedPod, now: string): ApiCall {
-  return podStatusCall(pod, { conditions: [disruptionTarget(REASON, pod.message, now)] });
+  return podStatusCall(pod, { conditions: [disruptionTarget(pod.reason, pod.message, now)] });
 }
 
 /** The condition that says why a pod is deleted. @param now  in RFC 3339 */

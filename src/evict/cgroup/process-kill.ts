@@ -14,8 +14,8 @@ import { VictimFiles } from './victim-files.js';
 /** Ends one process of a workload where the decision says so. `others` ends everything else. */
 export function openProcessEvictor(native: Binding, hierarchy: CgroupHierarchy | undefined, others: Evictor): Evictor {
   return {
-    begin: (workload, unit, graceNs, isKilled, victim) => {
-      if (victim === undefined || hierarchy === undefined) return others.begin(workload, unit, graceNs, isKilled);
+    begin: (workload, unit, graceNs, isKilled, victim, cause) => {
+      if (victim === undefined || hierarchy === undefined) return others.begin(workload, unit, graceNs, isKilled, undefined, cause);
       const name = victimName({ workload, process: victim });
       if (workload.protection) {
         throw new HostError('EVICTD_KILL_PROTECTED', `${name} is protected (${workload.protection.kind}) and must not be evicted`);

@@ -1,19 +1,19 @@
-import { isAskedOfApi } from '../../core/kubernetes/owed-call.js';
+import { podEvictionWay } from '../../core/kubernetes/pod-eviction-way.js';
+import type { EvictionCause } from '../../core/rank/eviction-cause.js';
 import type { Workload } from '../../core/workload/workload.js';
 import type { PodEvictionAnswer, PodEvictions } from '../../monitor/ports/node-pods.js';
 import type { Evictor, KillInProgress, VictimSample } from '../../monitor/ports/ports.js';
 import { DelegatedKill } from '../delegated-kill.js';
 
 /**
- * Evicts pods of the API server through its Eviction API if there is a grace period. `others` evicts everything else: also pods
- * without a grace period, whose processes it kills before any call.
+ * Evicts pods through the API server. `others` evicts everything else: also pods that are killed before any call.
  */
 export function openApiPodEvictor(others: Evictor, evictions: PodEvictions): Evictor {
   return {
-    begin: (workload, unit, graceNs = 0n, isKilled, only) => {
-      const kill = others.begin(workload, unit, graceNs, isKilled, only);
-      if (workload.kubernetes === undefined || only !== undefined || !isAskedOfApi(graceNs)) return kill;
-      return new ApiPodKill({ kill, workload, graceNs, evictions });
+    begin: (workload, unit, graceNs = 0n, isKilled, only, cause) => {
+      const kill = others.begin(workload, unit, graceNs, isKilled, only, cause);
+      const isAsked = workload.kubernetes && only === undefined && cause !== undefined && podEvictionWay(cause) !== 'kill';
+      return isAsked ? new ApiPodKill({ kill, workload, cause, graceNs, evictions }) : kill;
     },
   };
 }
@@ -21,13 +21,14 @@ export function openApiPodEvictor(others: Evictor, evictions: PodEvictions): Evi
 interface ApiPodKillParts {
   readonly kill: KillInProgress;
   readonly workload: Workload;
+  readonly cause: EvictionCause;
   readonly graceNs: bigint;
   readonly evictions: PodEvictions;
 }
 
 class ApiPodKill extends DelegatedKill {
   readonly #parts: Omit<ApiPodKillParts, 'kill'>;
-  #asked: { readonly answer: () => PodEvictionAnswer; readonly atNs: bigint } | undefined;
+  #answer: (() => PodEvictionAnswer) | undefined;
 
   constructor({ kill, ...parts }: ApiPodKillParts) {
     super(kill, parts.graceNs);
@@ -42,12 +43,12 @@ class ApiPodKill extends DelegatedKill {
 
   read(): VictimSample {
     const left = this.cgroup.read();
-    if (left.processes === 0 || this.isTakenOver || this.#asked === undefined) return left;
-    const { answer, atNs } = this.#asked;
-    const now = answer();
-    if (typeof now === 'object') return { ...left, refused: now.refused };
-    const isLate = now === 'awaited' && process.hrtime.bigint() - atNs >= this.answeredWithinNs;
-    if (now !== 'unanswered' && !isLate) return left;
+    if (left.processes === 0 || this.isTakenOver || this.#answer === undefined) return left;
+    const now = this.#answer();
+    if (now === 'accepted') return left;
+    if (typeof now === 'object' && 'refused' in now) return { ...left, refused: now.refused };
+    const isLate = typeof now === 'object' && process.hrtime.bigint() - now.sentNs >= this.answeredWithinNs;
+    if (now !== 'unanswered' && !isLate) return { ...left, unanswered: true };
     this.signal();
     this.#parts.evictions.signalled(this.#parts.workload);
     return this.cgroup.read();
@@ -55,13 +56,13 @@ class ApiPodKill extends DelegatedKill {
 
   /** A second call means that evictd must send the signal itself. */
   protected ask(): boolean {
-    if (this.#asked) return false;
+    if (this.#answer) return false;
     this.#request(false);
     return true;
   }
 
   #request(isResumed: boolean): void {
-    const { workload, graceNs, evictions } = this.#parts;
-    this.#asked = { answer: evictions.request(workload, graceNs, isResumed), atNs: process.hrtime.bigint() };
+    const { evictions, ...pod } = this.#parts;
+    this.#answer = evictions.request({ ...pod, isResumed });
   }
 }

@@ -1,12 +1,13 @@
 import { evictionAnswer, type ApiEviction } from '../../core/kubernetes/eviction-answer.js';
-import { HARD_GRACE_SECONDS, isAskedOfApi } from '../../core/kubernetes/owed-call.js';
+import { HARD_GRACE_SECONDS } from '../../core/kubernetes/owed-call.js';
 import { evictCall, lookCall, podNow } from '../../core/kubernetes/pod-call.js';
+import { disruptionTargetReason, podEvictionWay } from '../../core/kubernetes/pod-eviction-way.js';
 import { budgetsPath, violatedBudgets } from '../../core/kubernetes/violated-budgets.js';
 import type { Decision, EvictionInFlight, Outcome, VictimReading } from '../../core/decide/eviction.js';
 import { decisionMessage } from '../../core/message/message.js';
 import type { Workload } from '../../core/workload/workload.js';
 import type { Metrics } from '../../monitor/ports/metrics.js';
-import type { PodEvictionAnswer, PodEvictions } from '../../monitor/ports/node-pods.js';
+import type { PodEvictionAnswer, PodEvictionRequest, PodEvictions } from '../../monitor/ports/node-pods.js';
 import type { StepListener, StepReport } from '../../monitor/ports/ports.js';
 import type { SentSignals } from '../../monitor/ports/sent-signals.js';
 import type { Ask, OwedQueue } from './owed-queue.js';
@@ -39,6 +40,8 @@ export class ApiPodEvictions implements PodEvictions, StepListener {
   readonly #parts: ApiPodEvictionsParts;
   /** By uid: in flight. */
   readonly #decisions = new Map<string, Decision>();
+  /** By serial: pods that were not signalled yet when they were decided. Then the budgets that this violates are counted. */
+  readonly #uncounted = new Map<number, Workload['kubernetes']>();
 
   /** For evictions in flight: an evictd that was killed before it saved the owed calls owes them now. */
   constructor(parts: ApiPodEvictionsParts, restored: RestoredEvictions) {
@@ -50,15 +53,19 @@ export class ApiPodEvictions implements PodEvictions, StepListener {
     }
   }
 
-  request(workload: Workload, graceNs: bigint, isResumed: boolean): () => PodEvictionAnswer {
+  request({ workload, cause, graceNs, isResumed }: PodEvictionRequest): () => PodEvictionAnswer {
     const { queue, budgets } = this.#parts;
     const { kubernetes: pod } = workload;
     if (pod === undefined) return () => 'unanswered';
-    if (budgets === 'ignore' || (isResumed && queue.stateOf(pod.uid) !== undefined)) {
-      return () => (queue.stateOf(pod.uid) === 'settled' ? 'accepted' : 'awaited');
+    if (podEvictionWay(cause, budgets) === 'delete' || (isResumed && queue.stateOf(pod.uid) !== undefined)) {
+      const sentNs = process.hrtime.bigint();
+      return () => (queue.stateOf(pod.uid) === 'settled' ? 'accepted' : { sentNs });
     }
-    let answer: PodEvictionAnswer = 'awaited';
-    void this.#evict(pod, graceNs, isResumed).then((given) => {
+    let answer: PodEvictionAnswer = 'unsent';
+    const onSend = (): void => {
+      answer = { sentNs: process.hrtime.bigint() };
+    };
+    void this.#evict(pod, graceNs, isResumed, onSend).then((given) => {
       answer = given;
     });
     return () => answer;
@@ -74,13 +81,12 @@ export class ApiPodEvictions implements PodEvictions, StepListener {
 
   /** What a step decides is sent by a later one, whose reading shows that the signal was sent: hooks may delay it. */
   stepped({ effects, input }: SteppedEvictions): void {
-    for (const [serial, reading] of input.victims) if (isSignalled(reading)) this.#parts.queue.release(serial);
+    for (const [serial, reading] of input.victims) if (isSignalled(reading)) this.#signalled(serial);
     for (const effect of effects) {
       if (effect.kind === 'evict') {
         this.#decided(effect.decision);
-        if (!isAskedOfApi(effect.decision.graceNs)) void this.#countBudgets(podOf(effect.decision));
-      }
-      if (effect.kind === 'escalate') this.#owe(effect.decision, HARD_GRACE_SECONDS, true);
+        if (this.#wayOf(effect.decision) === 'kill') this.#uncounted.set(effect.decision.serial, podOf(effect.decision));
+      } else if (effect.kind === 'escalate') this.#owe(effect.decision, HARD_GRACE_SECONDS, true);
       else if (effect.kind === 'outcome') this.#over(effect.outcome);
     }
     this.#parts.queue.send();
@@ -94,8 +100,18 @@ export class ApiPodEvictions implements PodEvictions, StepListener {
     const pod = podOf(decision);
     if (pod === undefined) return;
     this.#decisions.set(pod.uid, decision);
-    if (!isAskedOfApi(decision.graceNs)) this.#owe(decision, HARD_GRACE_SECONDS);
-    else if (this.#parts.budgets === 'ignore') this.#owe(decision, secondsOf(decision.graceNs));
+    const way = this.#wayOf(decision);
+    if (way !== 'evict') this.#owe(decision, way === 'kill' ? HARD_GRACE_SECONDS : secondsOf(decision.graceNs));
+  }
+
+  #wayOf({ cause }: Decision): ReturnType<typeof podEvictionWay> {
+    return podEvictionWay(cause, this.#parts.budgets);
+  }
+
+  #signalled(serial: number): void {
+    this.#parts.queue.release(serial);
+    void this.#countBudgets(this.#uncounted.get(serial));
+    this.#uncounted.delete(serial);
   }
 
   #resume({ decision, phase }: EvictionInFlight): void {
@@ -107,20 +123,22 @@ export class ApiPodEvictions implements PodEvictions, StepListener {
     const pod = podOf(decision);
     if (pod === undefined) return;
     const { uid, namespace, name } = pod;
-    const message = decisionMessage(decision);
-    this.#parts.queue.owe({ uid, namespace, name, decision: decision.serial, message, graceSeconds, next: 'mark' }, mayHaveBeenTold);
+    const reason = disruptionTargetReason(decision.cause);
+    const text = { reason, message: decisionMessage(decision) };
+    this.#parts.queue.owe({ uid, namespace, name, decision: decision.serial, ...text, graceSeconds, next: 'mark' }, mayHaveBeenTold);
   }
 
   #over(outcome: Outcome): void {
     const { decision, result, processesLeft } = outcome;
     const pod = podOf(decision);
+    this.#uncounted.delete(decision.serial);
     if (pod === undefined) return;
     if (this.#decisions.get(pod.uid)?.serial === decision.serial) this.#decisions.delete(pod.uid);
     const isEvicted = result === 'abandoned' ? processesLeft === 0 : result !== 'vanished';
     this.#parts.queue.concluded(decision.serial, result === 'failed' ? 'ifReleased' : isEvicted);
   }
 
-  /** Node pressure does not respect budgets. They are listed at once, because the end of the pod changes them. */
+  /** Node pressure does not respect budgets. They are listed right after the signal, because the end of the pod changes them. */
   async #countBudgets(pod: Workload['kubernetes']): Promise<void> {
     if (pod === undefined) return;
     const { ask, metrics } = this.#parts;
@@ -133,11 +151,17 @@ export class ApiPodEvictions implements PodEvictions, StepListener {
   }
 
   /** Begins when the step is over: the taint comes first. */
-  async #evict(pod: NonNullable<Workload['kubernetes']>, graceNs: bigint, isResumed: boolean): Promise<PodEvictionAnswer> {
+  async #evict(
+    pod: NonNullable<Workload['kubernetes']>,
+    graceNs: bigint,
+    isResumed: boolean,
+    onSend: () => void,
+  ): Promise<PodEvictionAnswer> {
     const { ask, tainted } = this.#parts;
     try {
       await Promise.resolve(); // the rest of the step sets the taint
       await tainted();
+      onSend();
       if (isResumed) {
         const now = podNow((await ask({ ...lookCall(pod), withinMs: WITHIN_MS })).body);
         if (now?.uid === pod.uid && now.graceSeconds !== undefined) return 'accepted';

@@ -1,4 +1,5 @@
 import type { NodePod } from '../../core/kubernetes/node-pod.js';
+import type { EvictionCause } from '../../core/rank/eviction-cause.js';
 import type { Workload } from '../../core/workload/workload.js';
 import type { SourceProblem } from './source-problem.js';
 
@@ -15,19 +16,23 @@ export interface NodePods {
 }
 
 /**
- * `awaited`: no answer yet. `accepted`: the kubelet ends the pod, or it is gone. `unanswered`: evictd sends the signals itself.
- * `refused`: the pod may not be evicted now, as a sentence.
+ * `unsent`: it waits for the taint of the node. `sentNs`: there is no answer since then (monotonic). `accepted`: the kubelet ends the
+ * pod, or it is gone. `unanswered`: evictd sends the signals itself. `refused`: the pod may not be evicted now, as a sentence.
  */
-export type PodEvictionAnswer = 'awaited' | 'accepted' | 'unanswered' | { readonly refused: string };
+export type PodEvictionAnswer = 'unsent' | 'accepted' | 'unanswered' | { readonly sentNs: bigint } | { readonly refused: string };
+
+export interface PodEvictionRequest {
+  readonly workload: Workload;
+  readonly cause: EvictionCause;
+  readonly graceNs: bigint;
+  /** An evictd before may have asked already. */
+  readonly isResumed: boolean;
+}
 
 /** Evictions of pods through the API server. Nothing here waits or throws. */
 export interface PodEvictions {
-  /**
-   * Asks for the eviction of a pod with a grace period.
-   *
-   * @param isResumed  an evictd before may have asked already
-   */
-  request(workload: Workload, graceNs: bigint, isResumed: boolean): () => PodEvictionAnswer;
+  /** Asks for the eviction of a pod that evictd does not kill first. */
+  request(asked: PodEvictionRequest): () => PodEvictionAnswer;
   /** evictd has sent the signal itself, and now owes the calls, so that the kubelet does not start the pod again. */
   signalled(workload: Workload): void;
 }

@@ -2,6 +2,7 @@ import type { MemoryHoldings } from '../../core/budget/growth-base.js';
 import type { Effect } from '../../core/decide/effect.js';
 import type { LaterProcess, SystemdAnswer, UnitDecision } from '../../core/decide/eviction.js';
 import type { StepInput } from '../../core/decide/step-input.js';
+import type { EvictionCause } from '../../core/rank/eviction-cause.js';
 import type { Observations } from '../../core/signal/observation.js';
 import type { Stall } from '../../core/signal/pressure-share.js';
 import type { OomTally } from '../../core/oom/oom-kill-count.js';
@@ -180,6 +181,7 @@ export interface VictimSample {
   /** As in VictimReading. */
   readonly stopping?: true;
   readonly queued?: true;
+  readonly unanswered?: true;
   /** Why it may not be evicted now. It has got no signal. Left out: it may be evicted. */
   readonly refused?: string;
 }
@@ -192,8 +194,16 @@ export interface Evictor {
    * @param graceNs  its grace period
    * @param isKilled  SIGKILL was sent already: a workload that has ended is no error
    * @param process  only this one of its processes; the same error where it has ended or left
+   * @param cause  why it is evicted; left out: it is not evicted
    */
-  begin(workload: Workload, unit?: UnitDecision, graceNs?: bigint, isKilled?: boolean, process?: WorkloadProcess): KillInProgress;
+  begin(
+    workload: Workload,
+    unit?: UnitDecision,
+    graceNs?: bigint,
+    isKilled?: boolean,
+    process?: WorkloadProcess,
+    cause?: EvictionCause,
+  ): KillInProgress;
 }
 
 /** Node-level reclaim: frees a resource without ending a workload. */

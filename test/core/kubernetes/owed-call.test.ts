@@ -3,7 +3,6 @@ import { evictionAnswer, owedAnswer, type ApiAnswer } from '../../../src/core/ku
 import {
   answered,
   concluded,
-  isAskedOfApi,
   owe,
   owedOf,
   retryMs,
@@ -14,10 +13,18 @@ import {
 } from '../../../src/core/kubernetes/owed-call.js';
 import { podNow } from '../../../src/core/kubernetes/pod-call.js';
 import { violatedBudgets } from '../../../src/core/kubernetes/violated-budgets.js';
-import { SECOND } from '../support.js';
 
 const pod = (overrides: Partial<OwedPod> = {}): OwedPod => ({
-  ...{ uid: 'u', namespace: 'shop', name: 'web', decision: 1, message: 'evicting', graceSeconds: 1, next: 'mark' },
+  ...{
+    uid: 'u',
+    namespace: 'shop',
+    name: 'web',
+    decision: 1,
+    reason: 'TerminationByKubelet',
+    message: 'evicting',
+    graceSeconds: 1,
+    next: 'mark',
+  },
   ...overrides,
 });
 
@@ -101,10 +108,6 @@ test.each<[rule: string, uid: string, graceSeconds: number | undefined, isMarked
   ['another pod has its name', 'v', undefined, false, 'settled'],
 ])('a pod that may have been told: %s', (_rule, uid, graceSeconds, isMarked, next) => {
   expect(stillOwed(pod(), { uid, graceSeconds, isMarked }).next).toBe(next);
-});
-
-test('only with a grace period above one second the Eviction API is asked', () => {
-  expect([0n, SECOND, SECOND + 1n].map(isAskedOfApi)).toEqual([false, false, true]);
 });
 
 test('a failed call is made again after half a second at first, and after 30 s at most', () => {

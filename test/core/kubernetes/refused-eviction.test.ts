@@ -32,3 +32,16 @@ test.each([
   expect(timeline.notBeforeNs).toBeUndefined();
   expect(evicted(timeline.memory(4, 50n))).toEqual(['evict large grace 0']);
 });
+
+test('the grace period begins with the answer of the API server', () => {
+  const timeline = new Timeline(policy(thresholds, { maxPodGracePeriodNs: SECOND }), candidates(large));
+  timeline.memory(0, 150n);
+  expect(evicted(timeline.memory(2, 150n))).toEqual(['evict large grace 1']);
+  const look = (seconds: number, reading: object) =>
+    timeline
+      .said(seconds, { 'memory.available': 150n * Mi }, { 1: { processes: 3, ...reading } })
+      .filter((one) => one.startsWith('escalate'));
+  expect([3.5, 4].flatMap((seconds) => look(seconds, { unanswered: true }))).toEqual([]);
+  expect(look(4.9, {})).toEqual([]);
+  expect(look(5, {})).toHaveLength(1);
+});

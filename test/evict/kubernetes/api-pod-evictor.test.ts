@@ -4,7 +4,7 @@ import { Victims } from '../../../src/monitor/victims.js';
 import type { PodEvictionAnswer, PodEvictions } from '../../../src/monitor/ports/node-pods.js';
 import type { Evictor, KillInProgress } from '../../../src/monitor/ports/ports.js';
 import { SECOND, workload } from '../../core/support.js';
-import { eviction, PART } from '../../features/kubernetes/pod.js';
+import { disruption, eviction, PART, softEviction } from '../../features/kubernetes/pod.js';
 
 const POD = workload('shop/web', { kubernetes: PART });
 
@@ -20,7 +20,7 @@ function pod(answer: PodEvictionAnswer) {
     ...{ read: () => ({ processes: 1, usageBytes: 1n, removed: false }), onExit: () => undefined, close: () => undefined },
   };
   const evictions: PodEvictions = {
-    request: (_workload, graceNs, isResumed) => {
+    request: ({ graceNs, isResumed }) => {
       note(`asked ${String(graceNs / SECOND)} ${String(isResumed)}`)();
       return () => answer;
     },
@@ -30,13 +30,32 @@ function pod(answer: PodEvictionAnswer) {
   return { events, evictor: openApiPodEvictor(others, evictions) };
 }
 
-const begin = ({ evictor }: ReturnType<typeof pod>, graceNs: bigint): KillInProgress => evictor.begin(POD, undefined, graceNs);
+const begin = ({ evictor }: ReturnType<typeof pod>, graceNs: bigint, { cause } = softEviction()): KillInProgress =>
+  evictor.begin(POD, undefined, graceNs, false, undefined, cause);
 
-test('without a grace period, or with the second of a kubelet, evictd signals it, and asks nothing', () => {
+test('for a hard threshold evictd signals it, whatever the grace period, and asks nothing', () => {
   const killed = pod('accepted');
-  begin(killed, 0n).kill();
-  begin(killed, SECOND).terminate();
+  begin(killed, 0n, eviction()).kill();
+  begin(killed, 30n * SECOND, eviction()).terminate();
   expect(killed.events).toEqual(['SIGKILL', 'SIGTERM']);
+});
+
+test('for all else the API server is asked, however short the grace period is', () => {
+  const asked = pod('accepted');
+  begin(asked, SECOND).terminate();
+  begin(asked, SECOND, disruption('taint')).terminate();
+  expect(asked.events).toEqual(['asked 1 false', 'asked 1 false']);
+});
+
+test.each<[when: string, answer: PodEvictionAnswer, unanswered: true | undefined]>([
+  ['before it is sent', 'unsent', true],
+  ['while there is no answer', { sentNs: process.hrtime.bigint() + 3_600n * SECOND }, true],
+  ['with an answer', 'accepted', undefined],
+])('the grace period begins with the answer: %s', (_when, answer, unanswered) => {
+  const it = pod(answer);
+  const kill = begin(it, SECOND);
+  kill.terminate();
+  expect(kill.read().unanswered).toBe(unanswered);
 });
 
 test('the API server ends it: SIGKILL at the end of the grace period alone', () => {
@@ -48,14 +67,17 @@ test('the API server ends it: SIGKILL at the end of the grace period alone', () 
   expect(accepted.events).toEqual(['asked 30 false', 'SIGKILL']);
 });
 
-test('no usable answer: SIGTERM, and the calls are owed', () => {
-  const unanswered = pod('unanswered');
-  const kill = begin(unanswered, 30n * SECOND);
-  kill.terminate();
-  kill.read();
-  kill.read();
-  expect(unanswered.events).toEqual(['asked 30 false', 'SIGTERM', 'told']);
-});
+test.each<[PodEvictionAnswer]>([['unanswered'], [{ sentNs: process.hrtime.bigint() - 4n * SECOND }]])(
+  'no usable answer: SIGTERM, and the calls are owed',
+  (given) => {
+    const unanswered = pod(given);
+    const kill = begin(unanswered, 30n * SECOND);
+    kill.terminate();
+    kill.read();
+    kill.read();
+    expect(unanswered.events).toEqual(['asked 30 false', 'SIGTERM', 'told']);
+  },
+);
 
 test('after a restart the eviction is asked for again, unless the pod was killed', () => {
   const resumed = pod('accepted');
@@ -67,7 +89,7 @@ test('after a restart the eviction is asked for again, unless the pod was killed
 test('a budget that refuses: the eviction has failed for now, with the reason', () => {
   const refused = pod({ refused: 'its disruption budget does not permit it now' });
   const victims = new Victims(refused.evictor, () => undefined);
-  const decision = eviction({ graceNs: 30n * SECOND });
+  const decision = softEviction();
   victims.begin(decision, { atNs: 0n });
   expect(victims.readings().get(decision.serial)).toMatchObject({ processes: 1, error: 'its disruption budget does not permit it now' });
   expect(refused.events).toEqual(['asked 30 false']);

@@ -8,7 +8,7 @@ import { input, observations, SECOND, threshold } from '../../core/support.js';
 import { eventually } from '../../support/eventually.js';
 import { outcome } from '../notify/evictions.js';
 import { cluster, type Cluster } from './cluster.js';
-import { eviction } from './pod.js';
+import { eviction, request, softEviction } from './pod.js';
 
 const TAINT = { key: 'evictd.dev/memory-pressure', value: '', effect: 'NoSchedule' } as const;
 const OTHER = { key: 'team', value: 'a', effect: 'NoExecute' };
@@ -169,8 +169,8 @@ test('a soft eviction: the taint comes before the eviction', async () => {
   onTestFinished(() => {
     reports.close();
   });
-  const decision = eviction({ graceNs: 30n * SECOND });
-  const answer = reports.request(decision.victim.workload, decision.graceNs, false);
+  const decision = softEviction();
+  const answer = reports.request(request(decision));
   const state = { ...initialState, conditions: ['MemoryPressure' as const] };
   const step = { wake: { source: 'tick', atNs: 0n }, input: input(SECOND, undefined), state, effects: [{ kind: 'evict', decision }] };
   reports.stepped(step as unknown as Parameters<typeof reports.stepped>[0]);

@@ -35,7 +35,10 @@ class Server {
   }
 }
 
-const POD: OwedPod = { uid: 'u', namespace: 'shop', name: 'web', decision: 1, message: 'evicting', graceSeconds: 1, next: 'mark' };
+const POD: OwedPod = {
+  ...{ uid: 'u', namespace: 'shop', name: 'web', decision: 1 },
+  ...{ reason: 'TerminationByKubelet', message: 'evicting', graceSeconds: 1, next: 'mark' },
+};
 
 /** What survives kill -9. */
 class Disk {

@@ -1,14 +1,11 @@
 import { expect, test } from 'vitest';
 import type { Outcome, VictimReading } from '../../../src/core/decide/eviction.js';
 import type { PodEvictionAnswer } from '../../../src/monitor/ports/node-pods.js';
-import { SECOND } from '../../core/support.js';
 import { eventually } from '../../support/eventually.js';
 import { outcome } from '../notify/evictions.js';
 import type { Ask } from '../../../src/features/kubernetes/owed-queue.js';
 import { agent, budget, cluster, type Cluster } from './cluster.js';
-import { eviction, PART } from './pod.js';
-
-const SOFT = { graceNs: 30n * SECOND };
+import { disruption, eviction, PART, request, softEviction } from './pod.js';
 
 /** What a step has read of the victim. */
 const reads = (reading: Partial<VictimReading>) => ({
@@ -33,13 +30,17 @@ const over = (result: Outcome['result'], rest: Partial<Outcome> = {}, reading: P
 
 const changesOf = ({ server }: Cluster) => server.received.map(({ method }) => method).filter((method) => method !== 'GET');
 
+const listed = ({ server }: Cluster) => server.received.filter(({ path }) => path.endsWith('/poddisruptionbudgets')).length;
+
 /** Calls that were sent before this one have arrived. */
 async function roundTrip({ ask }: Cluster): Promise<void> {
   await ask({ method: 'GET', path: '/api/v1/namespaces/shop/pods/web', withinMs: 10_000 });
 }
 
+const isAnswer = (answer: PodEvictionAnswer): boolean => answer !== 'unsent' && !(typeof answer === 'object' && 'sentNs' in answer);
+
 async function answered(answer: () => PodEvictionAnswer): Promise<PodEvictionAnswer> {
-  await eventually('it is answered', () => answer() !== 'awaited');
+  await eventually('it is answered', () => isAnswer(answer()));
   return answer();
 }
 
@@ -170,8 +171,8 @@ test('if evictd is killed before it saves the owed calls, the next one owes them
 test('with a grace period the Eviction API is asked, and no call is owed', async () => {
   const at = await cluster();
   const { queue, calls } = agent(at, { section: undefined });
-  const decision = eviction(SOFT);
-  const answer = calls.request(decision.victim.workload, SOFT.graceNs, false);
+  const decision = softEviction();
+  const answer = calls.request(request(decision));
   calls.stepped(decided(decision));
   expect(await answered(answer)).toBe('accepted');
   expect(at.pod()?.metadata.deletionGracePeriodSeconds).toBe(30);
@@ -188,19 +189,24 @@ test.each([
   const at = await cluster();
   for (const name of names) budget(at, name, 0);
   const { calls } = agent(at, { section: undefined });
-  const given = await answered(calls.request(eviction(SOFT).victim.workload, SOFT.graceNs, false));
+  const given = await answered(calls.request(request(softEviction())));
   expect(given).toEqual({ refused: expect.stringContaining(why) as string });
   expect(at.pod()?.metadata).not.toHaveProperty('deletionTimestamp');
 });
 
-test('budgets that node pressure violates are counted', async () => {
+test('budgets that node pressure violates are counted once, and not asked for before the signal', async () => {
   const at = await cluster();
   budget(at, 'strict', 0);
   budget(at, 'free', 1);
   const { calls, violated } = agent(at, { section: undefined });
   calls.stepped(decided());
+  await roundTrip(at);
+  expect(listed(at)).toBe(0);
+  calls.stepped(SIGNALLED);
+  calls.stepped(SIGNALLED);
   await eventually('they are counted', () => violated.length > 0);
   expect(violated).toEqual(['shop/strict']);
+  expect(listed(at)).toBe(1);
 });
 
 test('a list of budgets that cannot be counted ends nothing', async () => {
@@ -228,8 +234,8 @@ test('a list of budgets that cannot be counted ends nothing', async () => {
 test('budgets that are ignored: DELETE with the grace period, marked before', async () => {
   const at = await cluster();
   const { calls } = agent(at, { section: undefined }, 'ignore');
-  const decision = eviction(SOFT);
-  const answer = calls.request(decision.victim.workload, SOFT.graceNs, false);
+  const decision = softEviction();
+  const answer = calls.request(request(decision));
   calls.stepped(decided(decision));
   calls.stepped(SIGNALLED);
   expect(await answered(answer)).toBe('accepted');
@@ -237,13 +243,55 @@ test('budgets that are ignored: DELETE with the grace period, marked before', as
   expect(at.server.received.map(({ method }) => method)).toEqual(['PATCH', 'DELETE']);
 });
 
+test('a NoExecute taint: the condition of the taint manager, and DELETE with the grace period; budgets are not asked', async () => {
+  const at = await cluster();
+  budget(at, 'strict', 0);
+  const { calls } = agent(at, { section: undefined });
+  const decision = disruption('taint');
+  const answer = calls.request(request(decision));
+  calls.stepped(decided(decision));
+  calls.stepped(SIGNALLED);
+  expect(await answered(answer)).toBe('accepted');
+  expect(at.pod()).toMatchObject({
+    metadata: { deletionGracePeriodSeconds: 30 },
+    status: { conditions: [{ type: 'Ready' }, { type: 'DisruptionTarget', reason: 'DeletionByTaintManager' }] },
+  });
+  expect(at.server.received.map(({ method }) => method)).toEqual(['PATCH', 'DELETE']);
+});
+
+test('a drain of a pod that may end within a second asks its budget', async () => {
+  const at = await cluster();
+  budget(at, 'strict', 0);
+  const { queue, calls } = agent(at, { section: undefined });
+  const decision = disruption('drain', 1_000_000_000n);
+  const answer = calls.request(request(decision));
+  calls.stepped(decided(decision));
+  expect(await answered(answer)).toHaveProperty('refused');
+  expect(queue.size).toBe(0);
+});
+
+test('the time for the answer counts from the sending, and not while the eviction waits for the taint', async () => {
+  const at = await cluster();
+  at.server.answers = 'hang';
+  let taint = (): void => undefined;
+  const tainted = () => new Promise<void>((resolve) => (taint = resolve));
+  const { calls } = agent(at, { section: undefined }, 'respect', [], tainted);
+  const answer = calls.request(request(softEviction()));
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(answer()).toBe('unsent');
+  const beforeNs = process.hrtime.bigint();
+  taint();
+  await eventually('it is sent', () => answer() !== 'unsent');
+  expect((answer() as { sentNs: bigint }).sentNs).toBeGreaterThanOrEqual(beforeNs);
+});
+
 test('no answer: evictd signals the pod itself, and the calls follow', async () => {
   const at = await cluster();
   await at.server.away();
   const { queue, calls } = agent(at, { section: undefined });
-  const decision = eviction(SOFT);
+  const decision = softEviction();
   const { workload } = decision.victim;
-  const answer = calls.request(workload, SOFT.graceNs, false);
+  const answer = calls.request(request(decision));
   calls.stepped(decided(decision));
   expect(await answered(answer)).toBe('unanswered');
   calls.signalled(workload);
@@ -254,11 +302,10 @@ test('no answer: evictd signals the pod itself, and the calls follow', async () 
 
 test('an evictd that starts meanwhile does not ask for an eviction that is under way', async () => {
   const at = await cluster();
-  const decision = eviction(SOFT);
-  const { workload } = decision.victim;
-  await answered(agent(at, { section: undefined }).calls.request(workload, SOFT.graceNs, false));
+  const decision = softEviction();
+  await answered(agent(at, { section: undefined }).calls.request(request(decision)));
   at.server.received.length = 0;
   const next = agent(at, { section: undefined }, 'respect', [decision]);
-  expect(await answered(next.calls.request(workload, SOFT.graceNs, true))).toBe('accepted');
+  expect(await answered(next.calls.request(request(decision, true)))).toBe('accepted');
   expect(at.server.received.map(({ method }) => method)).toEqual(['GET']);
 });
