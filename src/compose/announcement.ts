@@ -48,6 +48,7 @@ const FIXED = [
   'pressureWindowNs',
   'filesystems',
   'metrics',
+  'controlSocket',
   'safeMode',
   'journal',
   'stateDirectory',

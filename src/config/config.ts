@@ -83,6 +83,8 @@ export interface Config {
   readonly metrics: { readonly host: string; readonly port: number } | { readonly socket: string } | undefined;
   /** File with the token that clients of the status page and the API must send. undefined: local clients need none. */
   readonly metricsTokenFile: string | undefined;
+  /** The group whose members may use the control socket, by name or id. undefined: only root may. */
+  readonly controlSocket: { readonly group: string | undefined };
   /** `maxBytes` is per file. */
   readonly journal: { readonly maxBytes: number; readonly maxFiles: number };
   readonly stateDirectory: string;

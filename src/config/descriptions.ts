@@ -165,6 +165,8 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   metrics: 'The metrics server.',
   'metrics.listen': "Its address, a Unix socket (unix:/run/evictd/metrics.sock), or 'off'.",
   'metrics.tokenFile': 'File with the token for the status page and the API; needed where the address is no loopback address.',
+  controlSocket: 'The Unix socket of evictd pause, evict, drain, status and other commands.',
+  'controlSocket.group': 'Group whose members may use it, by name or id. Left out: only root may.',
   journal: "evictd's record of decisions in the state directory.",
   'journal.maxSize': 'Size of a file, from 64Ki to 1Gi.',
   'journal.maxFiles': 'Files that are kept, the current one included.',

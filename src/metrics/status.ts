@@ -41,7 +41,7 @@ export class Status implements Metrics, Latest {
   heldUnits = 0;
   pauses: readonly TimedPause[] = [];
   taints: readonly Taint[] = [];
-  taintEvictions: readonly TimedTaintEviction[] = [];
+  #tolerating: readonly { readonly eviction: TimedTaintEviction; readonly untilMs: number }[] = [];
   /** Why evictd evicts nothing; undefined: it evicts. */
   safeMode: string | undefined;
   shutdown = { lasts: false, startSeconds: 0, endSeconds: 0 };
@@ -186,12 +186,18 @@ export class Status implements Metrics, Latest {
       };
     });
   }
+  /** Without those whose time is over: they are being evicted, or cannot be. */
+  get taintEvictions(): readonly TimedTaintEviction[] {
+    const nowMs = performance.now();
+    return this.#tolerating.flatMap(({ eviction, untilMs }) => (untilMs > nowMs ? [eviction] : []));
+  }
   tainted(taints: readonly Taint[], evictions: TaintEvictions, bootNs = 0n): void {
     this.taints = taints;
     if (evictions === this.#tainted) return;
     this.#tainted = evictions;
-    this.taintEvictions = [...evictions.values()].map(({ name, path, taint, dueNs }) => {
-      return { name, path, taint, endsAt: new Date(Date.now() + Number(dueNs - bootNs) / 1e6).toISOString() };
+    this.#tolerating = [...evictions.values()].map(({ name, path, taint, dueNs }) => {
+      const leftMs = Number(dueNs - bootNs) / 1e6;
+      return { eviction: { name, path, taint, endsAt: new Date(Date.now() + leftMs).toISOString() }, untilMs: performance.now() + leftMs };
     });
   }
   budget(budget: EvictionBudget | undefined, times: EvictionTimes): void {

@@ -97,7 +97,7 @@ export class Monitor {
   }
 
   /** A step for what an operator asks. What a standing order has done counts before. Returns whether it was made. */
-  readonly ask = (request: Pick<Wake, 'source' | 'pause' | 'request'>): boolean => {
+  readonly ask = (request: Omit<Wake, 'atNs'>): boolean => {
     if (this.#parts.orders?.withdraw() === false) this.carriedOut();
     if (this.#running) this.#pass({ ...request, atNs: process.hrtime.bigint() });
     return this.#running;

@@ -13,7 +13,7 @@ import type { PassTimes } from './ports/sent-signals.js';
 import type { StandingOrders } from './standing-orders.js';
 
 interface Answering {
-  readonly wake: Pick<Wake, 'source' | 'pause' | 'request'>;
+  readonly wake: Pick<Wake, 'source' | 'pause' | 'request' | 'by'>;
   readonly bootNs: () => bigint;
   readonly node: Pick<Node, 'read'>;
   readonly candidates: () => Candidates;
@@ -32,8 +32,7 @@ export function stepOn(
   readings: Omit<StepInput, 'nowNs' | 'ordered' | 'resumed' | 'pause' | 'request' | 'bootNs' | 'policyResults' | keyof StepAnswers>,
   { wake, bootNs, node, candidates, outside, orders, policies }: Answering,
 ) {
-  const { source, pause, request } = wake;
-  const resumed = source === 'resume' && ({ resumed: true } as const);
+  const { source, pause, request, by } = wake;
   const needsBootTime = pause !== undefined || request !== undefined || state.pauses.size > 0 || followsTaints(policy, state);
   const policyResults = policies?.results() ?? [];
   let ordered = orders?.take();
@@ -44,7 +43,7 @@ export function stepOn(
       ...(policyResults.length > 0 && { policyResults }),
       nowNs: process.hrtime.bigint(),
       ...(ordered && { ordered }),
-      ...resumed,
+      ...(source === 'resume' && { resumed: { by } }),
       ...(pause && { pause }),
       ...(request && { request }),
       ...(needsBootTime && { bootNs: bootNs() }),

@@ -59,9 +59,13 @@ async function ask(socketPath: string, request: ControlRequest, timeoutMs: numbe
     if (errno === 'ENOENT' || errno === 'ECONNREFUSED') return undefined;
     const reason = cause instanceof Error ? cause.message : String(cause);
     if (errno === 'EACCES' || errno === 'EPERM')
-      throw new EvictdError('EVICTD_CONTROL_ACCESS', `only root may ask evictd on ${socketPath}: permission denied`, {
-        hint: `${selectHost().elevation.other}${request.method === 'GET' ? '; evictd check and evictd rank read the node without root' : ''}`,
-      });
+      throw new EvictdError(
+        'EVICTD_CONTROL_ACCESS',
+        `only root and the members of controlSocket.group may ask evictd on ${socketPath}: permission denied`,
+        {
+          hint: `${selectHost().elevation.other}${request.method === 'GET' ? '; evictd check and evictd rank read the node without root' : ''}`,
+        },
+      );
     throw new UnavailableError('EVICTD_CONTROL_UNANSWERED', `evictd does not answer on ${socketPath}: ${reason}`, {
       hint: 'see journalctl -u evictd',
       cause,

@@ -13,6 +13,7 @@ import { KERNEL_FILES, readPolicyFacts } from './policy-facts.js';
 import type { Hindrance, MachineFacts, PolicyFacts, PresentSource, PresentWorkload } from '../config/lint/machine.js';
 import type { Node, NotifierState, WorkloadSource } from '../monitor/ports/ports.js';
 import { native } from '../native/index.js';
+import { groupId } from '../storage/group-file.js';
 import { readTokenFile } from '../storage/token-file.js';
 import { sourceText, type WorkloadSourceSpec } from '../workloads/kinds/source-spec.js';
 import type { UnavailableError } from '../errors.js';
@@ -65,6 +66,7 @@ export async function machineFactsOf(
     ...(policies.length > 0 && { policies: policyFactsOf(policies, node.identity.cgroup) }),
     programs: await programProblems(config),
     ...(await tokenFileProblem(config.metricsTokenFile)),
+    ...controlGroupProblem(config.controlSocket.group),
   };
 }
 
@@ -91,6 +93,17 @@ async function tokenFileProblem(path: string | undefined): Promise<Pick<MachineF
     if (errnoOf((error as Error).cause) === 'EACCES' && process.geteuid?.() !== 0) return {};
     const { message, hint = '' } = error as UnavailableError;
     return { tokenFile: { message: `the status page and the API answer 503: the file of the token cannot be used: ${message}`, hint } };
+  }
+}
+
+function controlGroupProblem(group: string | undefined): Pick<MachineFacts, 'controlGroup'> {
+  if (group === undefined) return {};
+  try {
+    groupId(group);
+    return {};
+  } catch (error) {
+    const message = `only root can connect to the control socket: ${(error as Error).message}`;
+    return { controlGroup: { message, hint: `groupadd --system ${group}; for a group from elsewhere write its id` } };
   }
 }
 

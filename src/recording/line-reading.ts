@@ -107,7 +107,8 @@ export class RecordingReading {
         victims: json.victims === undefined ? new Map() : (fromJson(json.victims) as RecordedStep['input']['victims']),
         reclaimed: fromJson(json.reclaimed) as RecordedStep['input']['reclaimed'],
         ...(json.ordered !== undefined && { ordered: fromJson(json.ordered) as Decision }),
-        ...(json.resumed === true && { resumed: true }),
+        // true: of an older evictd
+        ...(json.resumed !== undefined && { resumed: json.resumed === true ? {} : (json.resumed as { readonly by?: string }) }),
         ...(json.pause !== undefined && { pause: fromJson(json.pause) as PauseRequest }),
         ...(json.request !== undefined && { request: fromJson(json.request) as OperatorRequest }),
         ...(json.bootNs !== undefined && { bootNs: integer(json.bootNs) }),

@@ -9,6 +9,22 @@ import { contradictions, documentedOperations } from '../support/json-schema.js'
 import { evictd as runEvictd, Evictd, EVICTD, scratchDirectory } from './evictd.js';
 import { guarding, ON, testNode, workload } from './node.js';
 
+/** As another user, with a copy of the configuration that everyone may read. */
+function asUser(evictd: Evictd, gid: number, ...args: readonly string[]) {
+  const readable = mkdtempSync('/dev/shm/evictd-test-');
+  onTestFinished(() => rmSync(readable, { recursive: true }));
+  const file = join(readable, 'config.yaml');
+  cpSync(evictd.configFile, file);
+  chmodSync(readable, 0o755);
+  chmodSync(file, 0o644);
+  const {
+    status: code,
+    stdout,
+    stderr,
+  } = spawnSync(process.execPath, [EVICTD, ...args, '--config', file], { uid: 65534, gid, encoding: 'utf8' });
+  return { code, stdout, stderr };
+}
+
 const ask = (socketPath: string, path = '/api/v1/status'): Promise<{ status: number | undefined; document: StatusDocument }> =>
   new Promise((resolve, reject) => {
     request({ socketPath, path, agent: false }, (response) => {
@@ -59,15 +75,9 @@ test(`the status before, during and after an eviction (${ON})`, async () => {
   expect(explained.document).toMatchObject({ source: 'evictd', workload: { name: 'web' } });
   expect((await runEvictd('explain', 'batch', '--config', evictd.configFile)).stdout).toContain('as the running evictd sees it\n');
 
-  const readable = mkdtempSync('/dev/shm/evictd-test-');
-  onTestFinished(() => rmSync(readable, { recursive: true }));
-  cpSync(evictd.configFile, join(readable, 'config.yaml'));
-  chmodSync(readable, 0o755);
-  chmodSync(join(readable, 'config.yaml'), 0o644);
   for (const command of ['status', 'explain']) {
-    const args = [EVICTD, command, '--config', join(readable, 'config.yaml')];
-    const { status: code, stderr } = spawnSync(process.execPath, args, { uid: 65534, gid: 65534, encoding: 'utf8' });
-    const refused = `evictd: EVICTD_CONTROL_ACCESS: only root may ask evictd on ${socket}: permission denied\n  hint: run it as root; evictd check`;
+    const { code, stderr } = asUser(evictd, 65534, command);
+    const refused = `evictd: EVICTD_CONTROL_ACCESS: only root and the members of controlSocket.group may ask evictd on ${socket}: permission denied\n  hint: run it as root; evictd check`;
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(refused) as string });
   }
 
@@ -96,4 +106,29 @@ test(`the socket of a killed evictd is replaced, and a dry run has its own (${ON
   expect((await ask(socket)).document.evictd).toMatchObject({ pid: evictd.pid, dryRun: false });
   const own = join(directory, 'run', `${instanceName({ cgroup: node.path }, true)}.sock`);
   expect((await ask(own)).document.evictd).toMatchObject({ pid: dryRun.pid, dryRun: true });
+});
+
+test(`the members of a group may do what root may, and no other user (${ON})`, async () => {
+  const node = testNode();
+  const batch = await workload(node.child('batch'), { onTerm: 'exit' });
+  const GID = 47_110;
+  const directory = scratchDirectory();
+  chmodSync(directory, 0o711);
+  const evictd = await new Evictd({ config: { ...guarding(node), controlSocket: { group: GID } }, directory }).guarding();
+  await evictd.until('the socket is open to the group', () => {
+    const { mode, gid } = statSync(join(directory, 'run', `${instanceName({ cgroup: node.path })}.sock`));
+    return (mode & 0o777) === 0o660 && gid === GID;
+  });
+  const { mode, gid } = statSync(join(directory, 'run'));
+  expect([mode & 0o777, gid]).toEqual([0o710, GID]);
+  expect(asUser(evictd, 65534, 'evict', 'batch')).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('EVICTD_CONTROL_ACCESS') as string,
+  });
+  expect(asUser(evictd, GID, 'evict', 'batch', '--wait')).toMatchObject({ code: 0, stderr: '' });
+  await batch.ended;
+  const by = expect.stringMatching(/^uid 65534.*, process \d+ \(evictd\)$/) as string;
+  expect(await evictd.recorded('decision')).toMatchObject({ disruption: { reason: 'eviction', by } });
+  expect(asUser(evictd, GID, 'resume')).toMatchObject({ code: 0, stdout: expect.stringContaining('uid 65534') as string });
+  expect((await evictd.recorded('resume')).by).toEqual(by);
 });

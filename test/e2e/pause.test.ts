@@ -43,7 +43,9 @@ describe(`evictd pause (${ON})`, () => {
     expect(await batch.ended).toBe('SIGKILL');
     expect((await second.recorded('outcome')).result).toBe('killed');
     expect([web.alive, await second.metric('evictd_paused')]).toEqual([true, 0]);
-    expect(typed(second, 'resume')).toMatchObject([{ pauses: [{ reason: 'disk swap' }] }]);
+    expect(typed(second, 'resume')).toMatchObject([
+      { pauses: [{ reason: 'disk swap' }], by: expect.stringMatching(/^uid 0.*, process \d+ \(evictd\)$/) as string },
+    ]);
   });
 
   test('of one workload: another one is evicted, and the status says why', async () => {

@@ -54,7 +54,11 @@ describe(`evictd admit --preempt (${ON})`, () => {
     expect(decided().map(({ kind, disruption }) => [kind, disruption])).toEqual(
       Array.from({ length: 2 }, () => [
         'disruption',
-        { reason: 'preemption', message: 'db of priority 1000 needs room for its request of 200Mi' },
+        {
+          reason: 'preemption',
+          message: 'db of priority 1000 needs room for its request of 200Mi',
+          by: expect.stringMatching(/^uid 0.*, process \d+ \(evictd\)$/) as string,
+        },
       ]),
     );
     expect(evictd.journal().filter(({ type }) => type === 'outcome')).toHaveLength(2);

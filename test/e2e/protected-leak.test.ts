@@ -55,7 +55,7 @@ describe(`a protected workload leaks beside six others (${ON})`, () => {
 
     const resumed = await command('resume', '--config', evictd.configFile);
     expect([resumed.code, resumed.stderr]).toEqual([0, '']);
-    expect(resumed.stdout).toMatch(/^evictd \(process \d+\): an operator resumed evictions: the budget counts anew .*1 for memory/);
+    expect(resumed.stdout).toMatch(/^uid 0.*, process \d+ \(evictd\) resumed evictions: the budget counts anew .*1 for memory/);
     await until('another workload is evicted', () => ended(six) === 2);
     await until('the alert comes again', () => evictd.journal().filter(({ type }) => type === 'alert').length === 2);
     expect(evictd.journal().filter(({ type }) => type === 'resume')).toMatchObject([{ evictions: { memory: 1 } }]);

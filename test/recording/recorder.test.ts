@@ -94,7 +94,7 @@ test('a standing order that was carried out comes back, a resumption, and a paus
     standingOrder: { preparedAtNs: 1n, crossedAtNs: 2n, signalledAtNs: 5n },
   } as unknown as Decision;
   it.recorder.stepped(report(0, { input: { ...input, ordered } }));
-  it.recorder.stepped(report(1, { input: { ...input, resumed: true } }));
+  it.recorder.stepped(report(1, { input: { ...input, resumed: { by: 'uid 0' } } }));
   const pause = { forNs: 60n, reason: 'test', workload: { name: 'web', path: '/web' } };
   it.recorder.stepped(report(2, { input: { ...input, pause, bootNs: 5n } }));
   it.recorder.close();
@@ -102,7 +102,7 @@ test('a standing order that was carried out comes back, a resumption, and a paus
   const steps = stepsIn((await read(it.path)).entries);
   expect(steps.map(({ input: read }) => [read.ordered, read.resumed, read.pause, read.bootNs])).toEqual([
     [ordered, undefined, undefined, undefined],
-    [undefined, true, undefined, undefined],
+    [undefined, { by: 'uid 0' }, undefined, undefined],
     [undefined, undefined, pause, 5n],
   ]);
 });

@@ -15,6 +15,8 @@ import type { EventStream } from '../../http/event-stream.js';
 import { CLIENT_TIMEOUT_MS, Listener } from '../../http/listener.js';
 import type { ApiAnswer, ApiRequest, Route } from '../../http/route.js';
 import { routesServer } from '../../http/routes-server.js';
+import * as shared from '../../http/shared-socket.js';
+import type { Log } from '../../log/log.js';
 import { native } from '../../native/index.js';
 import * as serving from '../../metrics/server.js';
 import { tryLock } from '../try-lock.js';
@@ -31,7 +33,7 @@ export interface Served {
   readonly control: Listener | undefined;
 }
 
-/** To connect is to control evictd. */
+/** To connect is to control evictd. `controlSocket.group` opens it to a group. */
 const SOCKET_MODE = 0o600;
 
 export function serve(locked: Locked, published: Published, observed: Observed, acting: Acting): Served {
@@ -43,8 +45,12 @@ export function serve(locked: Locked, published: Published, observed: Observed, 
   const metrics = address && serving.metricsServer({ address, tryLock, status, registry, routes, tokenFile, log });
   if (selectHost().os === 'windows') return { metrics, control: undefined };
   const peerOf = (socket: Socket): string | undefined => selectHost().peerOf?.(native, socket);
-  const control = new Listener(routesServer(routes, CLIENT_TIMEOUT_MS, peerOf), {
-    address: { socket: controlSocketPath(inForce.started.runtimeDirectory, instance) },
+  const socket = controlSocketPath(inForce.started.runtimeDirectory, instance);
+  const server = routesServer(routes, CLIENT_TIMEOUT_MS, peerOf);
+  const { group } = inForce.started.controlSocket;
+  if (group !== undefined) server.on('listening', () => shareWith(group, socket, log));
+  const control = new Listener(server, {
+    address: { socket },
     tryLock: () => ({ close: () => undefined }), // the instance lock is held
     mode: SOCKET_MODE,
     log,
@@ -54,6 +60,17 @@ export function serve(locked: Locked, published: Published, observed: Observed, 
     hint: 'evictions go on; evictd pause fails, and evictd status reads the node itself',
   });
   return { metrics, control: closers.add(control) };
+}
+
+function shareWith(group: string, socket: string, log: Log): void {
+  try {
+    shared.shareSocket(socket, group);
+  } catch (error) {
+    log.warn(`only root can connect to ${socket}: group ${group}: ${(error as Error).message}`, {
+      code: 'EVICTD_CONTROL_GROUP',
+      hint: 'evictd needs CAP_CHOWN, or has to be a member: systemctl edit evictd, SupplementaryGroups= in [Service]',
+    });
+  }
 }
 
 /** Asks container runtimes again before the answer, for operations that end workloads: a container that has just started is known then. */
@@ -116,6 +133,6 @@ function routesOf(
     { method: 'POST', path: '/api/v1/uncordon', servedBy: 'socket', answer: (asked) => draining.cordonBy('uncordon', asked, evictable) },
     { method: 'POST', path: '/v1/evictions', servedBy: 'socket', answer: afresh((request) => evicting.evictBy(request, evictable)) },
     { method: 'POST', path: '/api/v1/taints', servedBy: 'socket', answer: (request) => tainting.taintBy(request, tainted) },
-    { method: 'POST', path: '/api/v1/resume', servedBy: 'socket', answer: () => deferred.resumeBy(pausing) },
+    { method: 'POST', path: '/api/v1/resume', servedBy: 'socket', answer: (request) => deferred.resumeBy(request, pausing) },
   ];
 }

@@ -1,5 +1,6 @@
 import { allocatableRule, allocationRule } from './thresholds/allocation.js';
 import { budgetRule } from './budget.js';
+import { controlGroupRule } from './control-group.js';
 import { disruptionBudgetsRule } from './disruption-budgets.js';
 import { entriesRule } from './entries.js';
 import { evictableRule } from './workloads/evictable.js';
@@ -48,6 +49,7 @@ export const LINT_RULES: readonly LintRule[] = [
   memoryNodesRule,
   hooksRule,
   tokenFileRule,
+  controlGroupRule,
 ];
 
 /**

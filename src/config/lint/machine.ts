@@ -49,6 +49,8 @@ export interface MachineFacts {
   readonly programs?: ReadonlyMap<string, string>;
   /** What is wrong with the file of `metrics.tokenFile`. Left out: nothing, or not read. */
   readonly tokenFile?: { readonly message: string; readonly hint: string };
+  /** What is wrong with the group of `controlSocket.group`. Left out: nothing, or not read. */
+  readonly controlGroup?: { readonly message: string; readonly hint: string };
   /** undefined: not read. */
   readonly workloads: PresentWorkloads | undefined;
   /** Left out: there are no policies, or not read. */

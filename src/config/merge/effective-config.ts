@@ -201,6 +201,7 @@ function readPlaces(settings: LayeredSettings) {
     oomScoreAdj: settings.preset(['oomScoreAdj'], (layer) => layer.oomScoreAdj),
     metrics: settings.preset(['metrics', 'listen'], (layer) => layer.metrics?.listen).address,
     metricsTokenFile: settings.optional(['metrics', 'tokenFile'], (layer) => layer.metrics?.tokenFile),
+    controlSocket: { group: settings.optional(['controlSocket', 'group'], (layer) => layer.controlSocket?.group) },
     journal: {
       maxBytes: Number(settings.preset(['journal', 'maxSize'], (layer) => layer.journal?.maxSize)),
       maxFiles: settings.preset(['journal', 'maxFiles'], (layer) => layer.journal?.maxFiles),

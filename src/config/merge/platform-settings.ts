@@ -80,6 +80,7 @@ const KEYS: readonly { readonly key: keyof Settings; readonly why: string; reado
     isSet: ({ notifications: { webhook: _webhook, ...others } = {} }) => Object.values(others).includes(true),
   },
   { key: 'kubernetes', why: 'evictd finds pods by their cgroups', isSet: ({ kubernetes }) => kubernetes !== undefined },
+  { key: 'controlSocket', why: 'there is no such socket', isSet: ({ controlSocket }) => controlSocket?.group !== undefined },
   { key: 'reclaim', why: 'systemd or a container runtime runs its steps', isSet: ({ reclaim = [] }) => reclaim.length > 0 },
   { key: 'policies', why: 'they read and act on cgroups', isSet: ({ policies = [] }) => policies.length > 0 },
   ...(['shutdownGracePeriod', 'shutdownGracePeriodCriticalPods'] as const).map((key) => {

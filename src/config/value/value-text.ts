@@ -143,6 +143,17 @@ export function pathText(text: string, example: string): string {
 }
 
 /**
+ * A name of a group as groupadd(8) accepts it, or an id.
+ *
+ * @throws TextError
+ */
+export function groupText(text: string): string {
+  const isId = /^\d{1,10}$/.test(text) && Number(text) < 2 ** 32 - 1;
+  if (isId || /^[a-z_][\w-]{0,30}\$?$/i.test(text)) return text;
+  throw new TextError('EVICTD_CONFIG_GROUP', `not a group: ${JSON.stringify(text)}`, 'write its name, or its id: wheel, 4711');
+}
+
+/**
  * An absolute path of Linux or Windows, normalised. platform-settings.ts refuses paths of the other operating system.
  *
  * @throws TextError

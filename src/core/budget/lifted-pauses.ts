@@ -49,7 +49,7 @@ export function withoutPauses<S extends Pausing>(state: S): S {
 }
 
 /** 'an operator resumed evictions: the budget counts anew (it had counted 5 for memory)'. */
-export function resumeMessage({ evictions, withoutYield, leak, pauses }: LiftedPauses): string {
+export function resumeMessage({ evictions, withoutYield, leak, pauses }: LiftedPauses, by = 'an operator'): string {
   const counts = [...evictions].map(([resource, count]) => `${String(count)} for ${resource}`);
   const lifted = [
     ...pauses.map(({ workload, reason }) => `the pause${workload === undefined ? '' : ` of ${workload.name}`} is over (${reason})`),
@@ -57,5 +57,5 @@ export function resumeMessage({ evictions, withoutYield, leak, pauses }: LiftedP
     ...(withoutYield.length === 0 ? [] : [`the pause after an eviction without effect is over (${withoutYield.join(', ')})`]),
     ...(leak ? ['the pause for a leak that no eviction cures is over'] : []),
   ];
-  return `an operator resumed evictions: ${lifted.length === 0 ? 'nothing was paused' : lifted.join('; ')}`;
+  return `${by} resumed evictions: ${lifted.length === 0 ? 'nothing was paused' : lifted.join('; ')}`;
 }

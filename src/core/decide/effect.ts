@@ -88,7 +88,7 @@ export type Effect =
   /** Start a unit that was kept stopped, and the units stopped with it. */
   | { readonly kind: 'release'; readonly hold: Hold }
   /** An operator has asked evictd to evict again. */
-  | { readonly kind: 'resume'; readonly lifted: LiftedPauses }
+  | { readonly kind: 'resume'; readonly lifted: LiftedPauses; /** As in DisruptionCause. */ readonly by?: string | undefined }
   /** An operator's pause begins, or is over without `evictd resume`. */
   | { readonly kind: 'pause'; readonly event: 'begin'; readonly pause: OperatorPause }
   | { readonly kind: 'pause'; readonly event: 'end'; readonly pause: OperatorPause; readonly because: PauseEnd }

@@ -28,8 +28,8 @@ export interface StepInput {
   readonly reclaimed: ReclaimReading | undefined;
   /** The native layer has carried out a standing order, and no step knows of it yet. Left out: it has not. */
   readonly ordered?: Decision;
-  /** An operator asks evictd to evict again after a pause. Left out: not now. */
-  readonly resumed?: true;
+  /** An operator asks evictd to evict again after a pause; `by` as in DisruptionCause. Left out: not now. */
+  readonly resumed?: { readonly by?: string | undefined };
   /** An operator asks evictd to pause evictions. Left out: not now. */
   readonly pause?: PauseRequest;
   /** What else an operator asks for. Left out: nothing. */

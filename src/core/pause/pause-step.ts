@@ -13,7 +13,7 @@ export interface PausedStep {
 export function stepPauses(policy: Policy, before: State, input: StepInput): PausedStep {
   if (!input.resumed) return withRequest(policy, before, input);
   const { state, effects } = withRequest(policy, withoutPauses(before), input);
-  return { state, effects: [{ kind: 'resume', lifted: pausesIn(before) }, ...effects] };
+  return { state, effects: [{ kind: 'resume', lifted: pausesIn(before), ...input.resumed }, ...effects] };
 }
 
 function withRequest(policy: Policy, before: State, { nowNs, bootNs, pause: request }: StepInput): PausedStep {

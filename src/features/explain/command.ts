@@ -47,7 +47,7 @@ export function explainCommand({ io, open }: ExplainDeps): Command {
     ],
     exit: {
       0: 'explained',
-      1: 'only root may ask evictd',
+      1: 'only root and the members of controlSocket.group may ask evictd',
       ...USAGE_AND_CONFIG,
       66: 'no such workload, or --at without a journal',
       75: 'evictd does not answer, or the node cgroup is missing',

@@ -16,10 +16,10 @@ export interface PauseParts {
   readonly status: Pick<Status, 'pauses' | 'safeMode'>;
 }
 
-/** Ends all pauses. What was lifted; undefined: evictd is stopping. */
-export function resumed({ monitor, status: { safeMode } }: Pick<PauseParts, 'monitor' | 'status'>): string | undefined {
-  const message = resumeMessage(pausesIn(monitor.remaining));
-  if (!monitor.ask({ source: 'resume' })) return undefined;
+/** Ends all pauses. What was lifted; undefined: evictd is stopping. @param by  as in DisruptionCause */
+export function resumed({ monitor, status: { safeMode } }: Pick<PauseParts, 'monitor' | 'status'>, by?: string): string | undefined {
+  const message = resumeMessage(pausesIn(monitor.remaining), by);
+  if (!monitor.ask({ source: 'resume', by })) return undefined;
   return safeMode === undefined ? message : `${message}; evictd is in safe mode all the same, and evicts nothing: ${safeMode}`;
 }
 
@@ -32,8 +32,8 @@ export function pauseBy({ body, by }: Pick<ApiRequest, 'body' | 'by'>, parts: Pa
 }
 
 /** `evictd resume`. @throws UnavailableError */
-export function resumeBy(parts: PauseParts): ApiAnswer {
-  const message = resumed(parts);
+export function resumeBy({ by }: Pick<ApiRequest, 'by'>, parts: PauseParts): ApiAnswer {
+  const message = resumed(parts, by);
   if (message === undefined) throw stopping();
   return { json: { message, pauses: pausesOf(parts) } };
 }

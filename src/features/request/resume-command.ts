@@ -2,9 +2,10 @@ import { Command } from 'commander';
 import type { MakeCommand } from '../../cli/output/command.js';
 import { USAGE_AND_CONFIG, withHelp } from '../../cli/output/help.js';
 import { addConfigOptions, configFromOptions, type ConfigOptions } from '../../cli/output/options.js';
+import { askEvictd } from '../../node/control-client.js';
 import { answered, processId, type RequestDeps } from './answered.js';
 
-/** Sends the request, and reports what the running evictd has lifted. */
+/** Asks on the socket, so that the journal has the user and the process; else by the signal. Reports what the running evictd has lifted. */
 export function resumeCommand({ io, ask, timeoutMs }: RequestDeps): Command {
   const command = new Command('resume')
     .description('end all pauses: the running evictd evicts again')
@@ -20,9 +21,11 @@ export function resumeCommand({ io, ask, timeoutMs }: RequestDeps): Command {
       75: 'no evictd guards the node, or it does not answer',
     },
   }).action(async ({ pid, ...options }: ConfigOptions & { readonly pid?: number }) => {
-    const request = await ask(configFromOptions(options).config, pid, false);
-    const { message = 'it has resumed evictions' } = await answered(request, 'resume', timeoutMs);
-    io.stdout(`evictd (process ${String(request.pid)}): ${message}\n`);
+    const { config } = configFromOptions(options);
+    const lifted = pid === undefined ? await askEvictd(config, { method: 'POST', path: '/api/v1/resume' }) : undefined;
+    const { message = 'it has resumed evictions' } =
+      (lifted as { readonly message: string } | undefined) ?? (await answered(await ask(config, pid, false), 'resume', timeoutMs));
+    io.stdout(`${message}\n`);
   });
 }
 

@@ -46,7 +46,12 @@ export function statusCommand({ io, open, againMs = AGAIN_MS }: StatusDeps): Com
       'Asks the running evictd. Without one it reads the node itself. On a terminal it reads twice, a second apart, to show how fast workloads grow.',
     ],
     examples: ['evictd status', 'evictd status -o json | jq .candidates'],
-    exit: { 0: 'shown', 1: 'only root may ask evictd', ...USAGE_AND_CONFIG, 75: 'evictd does not answer, or the node cgroup is missing' },
+    exit: {
+      0: 'shown',
+      1: 'only root and the members of controlSocket.group may ask evictd',
+      ...USAGE_AND_CONFIG,
+      75: 'evictd does not answer, or the node cgroup is missing',
+    },
   }).action(async ({ signal, output, ...options }: StatusOptions) => {
     const read = open(configForLooking(options, io).loaded);
     let status = await read(signal);

@@ -26,13 +26,14 @@ export const pause: EffectHandler<Extract<Effect, { kind: 'pause' }>> = {
 
 /** An operator ends all pauses. */
 export const resume: EffectHandler<Extract<Effect, { kind: 'resume' }>> = {
-  record: ({ lifted }) => ({
+  record: ({ lifted, by }) => ({
     type: 'resume',
+    by,
     evictions: Object.fromEntries(lifted.evictions),
     withoutYield: lifted.withoutYield,
     leak: lifted.leak,
     ...(lifted.pauses.length > 0 && { pauses: lifted.pauses.map(({ workload, reason }) => ({ ...(workload && { workload }), reason })) }),
-    message: resumeMessage(lifted),
+    message: resumeMessage(lifted, by),
   }),
   isRecordedFirst: true,
   log: () => ({ level: 'warn', fields: {} }),

@@ -13,6 +13,8 @@ export interface Wake {
   /** Of an operator. */
   readonly pause?: PauseRequest;
   readonly request?: OperatorRequest;
+  /** Of `resume`, as in DisruptionCause. */
+  readonly by?: string | undefined;
 }
 export type WakeSource =
   | NotifierMechanism

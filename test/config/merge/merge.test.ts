@@ -179,6 +179,7 @@ test.each<[rule: string, yaml: string, expected: object]>([
     'metrics: {tokenFile: /etc/evictd/token}\n',
     { metrics: { host: '127.0.0.1', port: 9796 }, metricsTokenFile: '/etc/evictd/token' },
   ],
+  ['the group of the control socket, by id', 'controlSocket: {group: 4711}\n', { controlSocket: { group: '4711' } }],
   ['a host name', "metrics: {listen: 'localhost:80'}\n", { metrics: { host: 'localhost', port: 80 } }],
   ['a Unix socket', 'metrics: {listen: unix:/run/evictd/metrics.sock}\n', { metrics: { socket: '/run/evictd/metrics.sock' } }],
   ['a Unix socket as a URL', 'metrics: {listen: unix:///run/m.sock}\n', { metrics: { socket: '/run/m.sock' } }],

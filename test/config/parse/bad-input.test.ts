@@ -99,6 +99,7 @@ test.each<[rule: string, yaml: string, at: string, code: string]>([
   ['webhook with a password', 'notifications: {webhook: {url: https://a:b@example.com/}}\n', '1:32', 'VALUE'],
   ['webhook without a URL', 'notifications: {webhook: {timeout: 1s}}\n', '1:26', 'MISSING'],
   ['webhook as a list', 'notifications: {webhook: [https://example.com/]}\n', '1:26', 'TYPE'],
+  ['a group that is none', 'controlSocket: {group: "a b"}\n', '1:24', 'GROUP'],
   ['a relative file of a token', 'metrics: {tokenFile: token}\n', '1:22', 'PATH'],
   ['webhook with a relative key', 'notifications: {webhook: {url: https://a/, secretFile: key}}\n', '1:56', 'PATH'],
   ['webhook that waits for minutes', 'notifications: {webhook: {url: https://a/, timeout: 61s}}\n', '1:53', 'RANGE'],

@@ -142,9 +142,9 @@ test('the alert names the band that is used up', () => {
 test('an operator resumes evictions: the budget counts anew, and the alert may come again', () => {
   const timeline = leak({ ...WINDOW, max: 1 });
   evictions(timeline, [0, 1]);
-  expect(timeline.said(2, LEAK, {}, { resumed: true })).toEqual(['resume', 'evict w1 grace 0']);
+  expect(timeline.said(2, LEAK, {}, { resumed: {} })).toEqual(['resume', 'evict w1 grace 0']);
   expect(next(timeline, 3)).toEqual(['killed w1 99Mi', 'alert budget-exhausted']);
-  const [effect] = timeline.at(4, LEAK, {}, { resumed: true });
+  const [effect] = timeline.at(4, LEAK, {}, { resumed: {} });
   expect(effect).toEqual({ kind: 'resume', lifted: { evictions: new Map([['memory', 1]]), withoutYield: [], leak: false, pauses: [] } });
 });
 
@@ -152,5 +152,5 @@ test('an operator also ends the pause after an eviction without effect', () => {
   const timeline = leak(undefined);
   timeline.state = { ...timeline.state, withoutYield: new Map([['memory.available', 75n * Mi]]) };
   expect(timeline.said(0, LEAK)).toContain('alert no-yield');
-  expect(timeline.said(1, LEAK, {}, { resumed: true })).toEqual(['resume', 'evict w0 grace 0']);
+  expect(timeline.said(1, LEAK, {}, { resumed: {} })).toEqual(['resume', 'evict w0 grace 0']);
 });

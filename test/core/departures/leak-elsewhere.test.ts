@@ -129,7 +129,7 @@ test('memory recovers, or an operator resumes: evictd goes on', () => {
   const resumed = new Leaking();
   resumed.next(0, 99);
   for (const second of [1, 2.5]) resumed.next(second, 98, { db: 17 });
-  const effects = resumed.at(3, { 'memory.available': 90n * Mi }, {}, { resumed: true });
+  const effects = resumed.at(3, { 'memory.available': 90n * Mi }, {}, { resumed: {} });
   expect(effects[0]).toMatchObject({ kind: 'resume', lifted: { leak: true } });
   expect(acts(effects)).toEqual(['evict']);
 });

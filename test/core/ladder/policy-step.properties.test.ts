@@ -120,7 +120,7 @@ function inputOf(inputs: StepInputs, before: State, nowNs: bigint) {
     policyReadings: () => (inputs.scopes === 'unread' ? undefined : { scopes }),
     bootNs: nowNs,
     ...(inputs.request === 'pause' && { pause: { forNs: 10n * SECOND, reason: 'test' } }),
-    ...(inputs.request === 'resume' && { resumed: true }),
+    ...(inputs.request === 'resume' && { resumed: {} }),
     policyWorkloads: (paths): readonly ScopeReading[] => paths.map((path) => reading(path, nowNs, values(path))),
     ...(result &&
       running && {

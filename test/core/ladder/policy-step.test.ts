@@ -364,7 +364,7 @@ describe('a pause by an operator', () => {
     expect(run.uses(0, 101)).toEqual(['notify', 'throttle big']);
     expect(run.uses(1, 101, begin)).toEqual(['pause begin', 'unthrottle big: paused', 'end p: paused']);
     expect(run.uses(2, 101, at(1))).toEqual(['notify', 'throttle refused']);
-    expect(run.uses(3, 101, { resumed: true })).toEqual(['resume', 'throttle big']);
+    expect(run.uses(3, 101, { resumed: {} })).toEqual(['resume', 'throttle big']);
   });
 
   test('of one workload: it is given back, and another one is chosen', () => {

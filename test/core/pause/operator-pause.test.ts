@@ -59,7 +59,7 @@ describe('a pause of everything', () => {
   test('resume ends it, and the eviction follows at once', () => {
     const made = paused();
     made.said(1, SHORT, {}, at(1));
-    expect(made.said(2, SHORT, {}, { resumed: true })).toEqual(['resume', 'evict batch grace 0']);
+    expect(made.said(2, SHORT, {}, { resumed: {} })).toEqual(['resume', 'evict batch grace 0']);
     expect(made.state.pauses.size).toBe(0);
   });
 
@@ -105,7 +105,7 @@ describe('a pause of everything', () => {
     const made = paused({ ...HALF_AN_HOUR, forNs: MINUTE }, { hasWorkloadSource: true }, candidates([workload('web'), 200n * Mi]));
     made.said(1, SHORT, {}, at(1));
     expect(made.said(60, SHORT, {}, { pause: HALF_AN_HOUR, ...at(60) })).toEqual(['pause end', 'pause begin']);
-    made.said(61, SHORT, {}, { resumed: true, ...at(61) });
+    made.said(61, SHORT, {}, { resumed: {}, ...at(61) });
     made.state = { ...made.state, evictions: [] };
     expect(made.said(62, SHORT, {}, { pause: HALF_AN_HOUR, ...at(62) })).toEqual(['pause begin', 'alert paused']);
   });
@@ -146,7 +146,7 @@ describe('a pause of everything', () => {
   test('in a dry run it says the same', () => {
     const made = paused(HALF_AN_HOUR, { dryRun: true });
     expect(made.said(1, SHORT, {}, at(1))).toEqual(['alert paused']);
-    expect(made.said(2, SHORT, {}, { resumed: true })).toEqual(['resume', 'evict batch grace 0 dry']);
+    expect(made.said(2, SHORT, {}, { resumed: {} })).toEqual(['resume', 'evict batch grace 0 dry']);
   });
 
   test('a restart keeps it, also as the kubelet restarts', () => {

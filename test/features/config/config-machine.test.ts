@@ -50,7 +50,7 @@ async function check(yaml: string): Promise<string[]> {
   const { notices, machine } = JSON.parse(stdout) as { notices: { code: string; message: string }[]; machine: { kind: string } };
   expect(machine.kind).toBe('read');
   return notices
-    .filter(({ code }) => /TOKEN|RULE|CRITICAL|EVICTABLE|SOURCE|NONE/.test(code))
+    .filter(({ code }) => /TOKEN|CONTROL|RULE|CRITICAL|EVICTABLE|SOURCE|NONE/.test(code))
     .map(({ code, message }) => `${code} ${message}`.replaceAll(names[0], 'SOURCE').replaceAll(names[1], 'DESERTED'));
 }
 
@@ -115,6 +115,13 @@ test.each<[rule: string, token: string | undefined, mode: number, said: RegExp |
   if (token !== undefined) writeFileSync(file, token, { mode });
   const found = await check(`workloads: [{cgroup: SOURCE}]\nmetrics: {tokenFile: ${file}}`);
   expect(found).toEqual(said === undefined ? [] : [expect.stringMatching(said)]);
+});
+
+test.each([
+  ['root', []],
+  ['no-such-group', [expect.stringMatching(/^EVICTD_LINT_CONTROL_GROUP only root can connect .* has no group no-such-group$/)]],
+])('the group of the control socket: %s', async (group, said) => {
+  expect(await check(`workloads: [{cgroup: SOURCE}]\ncontrolSocket: {group: ${group}}`)).toEqual(said);
 });
 
 describe('what a machine says', () => {

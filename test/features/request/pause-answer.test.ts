@@ -59,14 +59,17 @@ test('the answer says what is paused until when', () => {
     pauses: [{ reason: 'test', workload: null, endsAt: '1970-01-01T00:01:00.000Z' }],
   });
   expect(running.ask).toHaveBeenCalledWith({ source: 'pause', pause: { forNs: MINUTE, reason: 'test' } });
-  expect(resumeBy(running).json).toMatchObject({ message: 'an operator resumed evictions: nothing was paused' });
-  const unsafe = resumeBy({ ...running, status: { ...running.status, safeMode: 'it has crashed 5 times' } });
+  expect(resumeBy({ by: 'uid 0, process 7 (curl)' }, running).json).toMatchObject({
+    message: 'uid 0, process 7 (curl) resumed evictions: nothing was paused',
+  });
+  expect(running.ask).toHaveBeenLastCalledWith({ source: 'resume', by: 'uid 0, process 7 (curl)' });
+  const unsafe = resumeBy({}, { ...running, status: { ...running.status, safeMode: 'it has crashed 5 times' } });
   expect(unsafe.json).toMatchObject({ message: expect.stringMatching(/safe mode .* evicts nothing: it has crashed 5 times$/) as string });
 });
 
 test('an evictd that stops refuses both', () => {
   expect(() => pauseBy({ body: body({ for: '1m' }) }, parts(false))).toThrow(/stopping/);
-  expect(() => resumeBy(parts(false))).toThrow(/stopping/);
+  expect(() => resumeBy({}, parts(false))).toThrow(/stopping/);
 });
 
 describe('a request for taints', () => {

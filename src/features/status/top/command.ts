@@ -25,7 +25,12 @@ export const top: MakeCommand = ({ io, onStop, onReload }) => {
   return withHelp(addConfigOptions(command), {
     about: ['Asks the running evictd. Without one it reads the node itself. ? lists the keys, q ends it.'],
     examples: ['evictd top', 'evictd top --signal nodefs.available'],
-    exit: { 0: 'ended', 1: 'only root may ask evictd', ...USAGE_AND_CONFIG, 75: 'evictd does not answer, or the node cgroup is missing' },
+    exit: {
+      0: 'ended',
+      1: 'only root and the members of controlSocket.group may ask evictd',
+      ...USAGE_AND_CONFIG,
+      75: 'evictd does not answer, or the node cgroup is missing',
+    },
   }).action(async ({ signal, interval, ...options }: TopOptions) => {
     const { stdin, stdout } = process;
     if (!stdin.isTTY || !io.isTTY || io.env.TERM === 'dumb')
