@@ -34,8 +34,8 @@ class StandingOrder : public WatchSource {
   struct Candidate {
     std::unique_ptr<CgroupHandle> cgroup;  // opened in advance, so never another cgroup of its name
     std::unique_ptr<SampledValue> value;
-    double offset;       // added to `value` for the comparison with other candidates
-    double last;         // as in Condition
+    double offset = 0;   // added to `value` for the comparison with other candidates
+    double last = 0;     // as in Condition
     std::string record;  // written before the signal
     double first = 0;    // as in Condition
   };

@@ -45,12 +45,13 @@ StandingOrder::Candidate CandidateOf(const Napi::Object& object) {
   const Napi::Value record = object.Get("record");
   if (!record.IsBuffer()) ThrowArgumentError(object.Env(), "record must be a Buffer");
   const auto bytes = record.As<Napi::Buffer<char>>();
-  return AsRead<StandingOrder::Candidate>({std::make_unique<CgroupHandle>(TextArgument(object.Get("cgroup"), "cgroup"),
-                                                                          BigIntArgument(object.Get("id"), "id")),
-                                           FileSumArgument(ObjectArgument(object.Get("value"), "value")),
-                                           NumberArgument(object.Get("offset"), "offset"),
-                                           0,
-                                           {bytes.Data(), bytes.Length()}});
+  StandingOrder::Candidate candidate;
+  candidate.cgroup = std::make_unique<CgroupHandle>(TextArgument(object.Get("cgroup"), "cgroup"),
+                                                    BigIntArgument(object.Get("id"), "id"));
+  candidate.value = FileSumArgument(ObjectArgument(object.Get("value"), "value"));
+  candidate.offset = NumberArgument(object.Get("offset"), "offset");
+  candidate.record.assign(bytes.Data(), bytes.Length());
+  return AsRead(std::move(candidate));
 }
 
 class StandingOrderObject : public WatchObject<StandingOrderObject> {
