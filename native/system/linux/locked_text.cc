@@ -48,6 +48,8 @@ void UnmapFilePages() {
   } mapping = {};
   unsigned long own_kib = 0;
   char line[512];
+  // The kernel prints no number that does not fit, and addresses as numbers.
+  // NOLINTBEGIN(cert-err34-c,performance-no-int-to-ptr)
   while (fgets(line, sizeof line, maps.get()) != nullptr) {
     if (sscanf(line, "Anonymous: %lu", &own_kib) == 1) {
       if (own_kib != 0 || mapping.inode == 0 || mapping.access[1] == 'w') continue;
@@ -57,6 +59,7 @@ void UnmapFilePages() {
       mapping = next;
     }
   }
+  // NOLINTEND(cert-err34-c,performance-no-int-to-ptr)
 }
 
 // As a system call: the wrapper is newer than the prebuilt addon's oldest glibc.
