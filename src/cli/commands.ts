@@ -22,6 +22,7 @@ export const RARE: ReadonlySet<string> = new Set([
   'uninstall',
   'restore',
   'replay',
+  'simulate',
   COMPLETION,
 ]);
 
@@ -51,6 +52,7 @@ export const COMMANDS: CommandList = {
   uninstall: async () => (isWindows() ? (await import('./windows-install.js')).uninstall : (await import('./install.js')).uninstall),
   restore: async () => (await import('./install.js')).restore,
   replay: async () => (await import('../features/replay/command.js')).replay,
+  simulate: async () => (await import('../features/simulate/command.js')).simulate,
   completion: async () => (await import('../features/completion/command.js')).completion,
   demo: async () => (await import('../features/demo/command.js')).demo,
 };

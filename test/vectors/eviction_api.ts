@@ -1,5 +1,6 @@
 import { integerOf, isAbsent, items, member, textOf, type Field } from '../../src/kubernetes/document.js';
-import { labelsAt, labelSelectorAt, selects, type Labels } from './cluster/label-selector.js';
+import { selects, type Labels } from '../../src/core/scheduling/label-selector.js';
+import { labelsAt, labelSelectorAt } from '../../src/kubernetes/scheduling/label-selector.js';
 import { evictPod, type PodBudget, type EvictionAnswer, type EvictionRequest } from '../../src/core/drain/pod-eviction.js';
 import { checkKinds } from './kind.js';
 

@@ -2,8 +2,9 @@ import { computePodQos } from '../../src/core/workload/qos.js';
 import { resourceRequests } from '../../src/core/workload/pod-resources.js';
 import type { ResourceList } from '../../src/core/workload/workload.js';
 import { isAbsent, member, type Field } from '../../src/kubernetes/document.js';
-import { podAmountsAt } from './cluster/pod.js';
-import { amountOf, bookedResources, ceilDivide, nonZeroRequests, podLimitsOf, podRequests } from './cluster/pod-requests.js';
+import { amountOf, bookedResources, ceilDivide, nonZeroRequests, podRequests } from '../../src/core/scheduling/pod-requests.js';
+import { podAmountsAt } from '../../src/kubernetes/scheduling/pod-amounts.js';
+import { podLimitsOf } from './cluster/pod-limits.js';
 import { checkKinds } from './kind.js';
 
 /** Resources that are listed even if they are zero. */

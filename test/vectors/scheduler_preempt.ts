@@ -1,7 +1,9 @@
+import { bestCandidates, candidateOn, notEligible, potentialNodes } from '../../src/core/scheduling/preemption/preemption-candidates.js';
+import { admitPriority } from '../../src/core/scheduling/priority-admission.js';
+import { filterNodes, noNodeMessage } from '../../src/core/scheduling/placement.js';
 import { integerOf, items, member, textOf, type Field } from '../../src/kubernetes/document.js';
-import { admitPriority } from './cluster/priority-admission.js';
-import { bestCandidates, budgetsAt, candidateOn, notEligible, potentialNodes } from './cluster/scheduler/preemption.js';
-import { filterNodes, noNodeMessage, schedulingInputAt } from './cluster/scheduler/scheduling.js';
+import { disruptionBudgetAt, priorityClassAt } from '../../src/kubernetes/scheduling/cluster-objects.js';
+import { placementAt } from './cluster/scheduling-input.js';
 import { checkKinds } from './kind.js';
 
 export const checkSchedulerPreempt = checkKinds({
@@ -9,12 +11,6 @@ export const checkSchedulerPreempt = checkKinds({
   priorityAdmission: (input) => {
     const pod = member(input, 'pod');
     const spec = member(pod, 'spec');
-    const classes = items(member(input, 'priorityClasses')).map((priorityClass) => ({
-      name: textOf(member(member(priorityClass, 'metadata'), 'name')),
-      value: integerOf(member(priorityClass, 'value'), 'int32') ?? 0n,
-      globalDefault: member(priorityClass, 'globalDefault').value === true,
-      preemptionPolicy: textOf(member(priorityClass, 'preemptionPolicy')),
-    }));
     return admitPriority(
       {
         name: textOf(member(member(pod, 'metadata'), 'name')),
@@ -22,25 +18,28 @@ export const checkSchedulerPreempt = checkKinds({
         priority: integerOf(member(spec, 'priority'), 'int32'),
         preemptionPolicy: textOf(member(spec, 'preemptionPolicy')),
       },
-      classes,
+      items(member(input, 'priorityClasses')).map(priorityClassAt),
     );
   },
 });
 
 function preempt(field: Field): unknown {
-  const input = schedulingInputAt(field);
-  const placement = filterNodes(input);
-  const { nodes } = input.snapshot;
-  const common = { filter: Object.fromEntries(placement.rejected), message: noNodeMessage(placement, nodes.length) };
-  const reason = notEligible(input, placement.rejected);
+  const placement = placementAt(field);
+  const filtered = filterNodes(placement);
+  const { rejected } = filtered;
+  const common = { filter: Object.fromEntries(rejected), message: noNodeMessage(filtered, placement.input.cluster.nodes.length) };
+  const reason = notEligible(placement, rejected);
   if (reason !== undefined) return { ...common, eligible: false, reason };
-  const budgets = budgetsAt(field);
-  const potential = potentialNodes(nodes, placement.rejected);
-  const candidates = potential.flatMap((node) => candidateOn(node, input, budgets) ?? []);
+  const budgets = items(member(field, 'podDisruptionBudgets')).map(disruptionBudgetAt);
+  const potential = potentialNodes(placement, rejected);
+  const candidates = potential.flatMap((state) => {
+    const found = candidateOn(state, placement, budgets);
+    return 'reasons' in found ? [] : [found];
+  });
   return {
     ...common,
     eligible: true,
-    potentialNodes: potential.map(({ name }) => name).sort(),
+    potentialNodes: potential.map(({ node }) => node.name).sort(),
     candidates: Object.fromEntries(
       candidates.map(({ node, victims, numPDBViolations }) => [node, { victims: victims.map(({ name }) => name), numPDBViolations }]),
     ),

@@ -7,7 +7,7 @@ import { daemonSetTolerations, defaultTolerationSeconds, memoryPressureToleratio
 import { nodeTaints } from './cluster/node-taints.js';
 import { TaintEviction, type TaintEvent } from './cluster/taint-eviction.js';
 import { findMatchingUntoleratedTaint, toleratesTaint, type ComparisonGate } from './cluster/taint.js';
-import { taintAt, taintsAt, tolerationAt, tolerationsAt } from './cluster/taint-reading.js';
+import { taintAt, taintsAt, tolerationAt, tolerationsAt } from '../../src/kubernetes/scheduling/taint.js';
 import { validateToleration } from './cluster/toleration-validation.js';
 import { checkKinds, type KindCheck } from './kind.js';
 import { VectorFormatError } from './vector.js';

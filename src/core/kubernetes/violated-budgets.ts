@@ -1,3 +1,4 @@
+import { selects, type LabelSelector } from '../scheduling/label-selector.js';
 import { listOf } from './pod-call.js';
 
 interface Selector {
@@ -5,7 +6,7 @@ interface Selector {
   readonly matchExpressions?: unknown;
 }
 
-interface Requirement {
+interface Expression {
   readonly key?: string;
   readonly operator?: string;
   readonly values?: unknown;
@@ -22,10 +23,11 @@ interface Budget {
  * 'NAMESPACE/NAME'. A budget with an empty selector is for every pod, and one without a selector for none.
  */
 export function violatedBudgets(list: unknown, labels: Readonly<Record<string, string>>): readonly string[] {
+  const podLabels = new Map(Object.entries(labels));
   const { items } = (list ?? {}) as { readonly items?: unknown };
   return listOf(items).flatMap(({ metadata, spec, status }: Budget) => {
     const selector = spec?.selector ?? undefined;
-    const isViolated = selector !== undefined && selects(selector, labels) && (status?.disruptionsAllowed ?? 0) <= 0;
+    const isViolated = selector !== undefined && selects(labelSelectorOf(selector), podLabels) && (status?.disruptionsAllowed ?? 0) <= 0;
     return isViolated ? [`${metadata?.namespace ?? ''}/${metadata?.name ?? ''}`] : [];
   });
 }
@@ -34,16 +36,11 @@ export function budgetsPath(namespace: string): string {
   return `/apis/policy/v1/namespaces/${encodeURIComponent(namespace)}/poddisruptionbudgets`;
 }
 
-/** metav1.LabelSelector: every requirement has to hold. */
-function selects({ matchLabels, matchExpressions }: Selector, labels: Readonly<Record<string, string>>): boolean {
-  return (
-    Object.entries(matchLabels ?? {}).every(([key, value]) => labels[key] === value) &&
-    listOf(matchExpressions).every(({ key = '', operator, values }: Requirement) => {
-      const value = labels[key];
-      if (operator === 'Exists') return value !== undefined;
-      if (operator === 'DoesNotExist') return value === undefined;
-      const isIn = value !== undefined && Array.isArray(values) && values.includes(value);
-      return operator === 'In' ? isIn : operator === 'NotIn' && !isIn;
-    })
-  );
+function labelSelectorOf({ matchLabels, matchExpressions }: Selector): LabelSelector {
+  const expressions = listOf(matchExpressions).map(({ key = '', operator = '', values }: Expression) => {
+    return { key, operator, values: Array.isArray(values) ? values.map(String) : [] };
+  });
+  return {
+    requirements: [...Object.entries(matchLabels ?? {}).map(([key, value]) => ({ key, operator: 'In', values: [value] })), ...expressions],
+  };
 }

@@ -5,12 +5,13 @@ import { integerOf, resourceListOf } from '../../../src/kubernetes/document.js';
 import { resourceRequests } from '../../../src/core/workload/pod-resources.js';
 import type { MissingResource } from '../../../src/core/disruption/preemption-victims.js';
 import { podsToPreempt, PreemptionError, type PreemptionPod } from './critical-preemption.js';
-import { conflicts, hostPortsAt } from './host-ports.js';
-import { labelsAt } from './label-selector.js';
-import { matchesRequiredNodeAffinity, requiredNodeAffinityAt } from './node-affinity.js';
-import { addAmounts, amountsOf, insufficientResources, type Amounts, type InsufficientResource } from './node-fit.js';
-import { bookedResources, ceilDivide } from './pod-requests.js';
-import { podAmountsAt } from './pod.js';
+import { conflicts } from '../../../src/core/scheduling/host-port.js';
+import { matchesRequiredNodeAffinity } from '../../../src/core/scheduling/node-affinity.js';
+import { amountsOf, insufficientResources, type Amounts, type InsufficientResource } from '../../../src/core/scheduling/node-fit.js';
+import { bookedResources, ceilDivide } from '../../../src/core/scheduling/pod-requests.js';
+import { labelsAt, requiredNodeAffinityAt } from '../../../src/kubernetes/scheduling/label-selector.js';
+import { podAmountsAt } from '../../../src/kubernetes/scheduling/pod-amounts.js';
+import { hostPortsAt } from '../../../src/kubernetes/scheduling/scheduler-pod.js';
 import type { Toleration } from '../../../src/core/disruption/toleration.js';
 import { findMatchingUntoleratedTaint } from './taint.js';
 import type { Taint } from '../../../src/core/disruption/taint.js';
@@ -153,4 +154,10 @@ export function kubeletNodeAt(node: Field, taints: readonly Taint[]): KubeletNod
     allocatable: amountsOf(resourceListOf(member(member(node, 'status'), 'allocatable'))),
     taints,
   };
+}
+
+function addAmounts(one: Amounts, other: Amounts): Amounts {
+  const sum = new Map(one);
+  for (const [name, amount] of other) sum.set(name, (sum.get(name) ?? 0n) + amount);
+  return sum;
 }

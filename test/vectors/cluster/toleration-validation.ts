@@ -8,7 +8,8 @@ import {
   type ValueRules,
 } from '../../../src/core/disruption/toleration-validation.js';
 import type { Toleration } from '../../../src/core/disruption/toleration.js';
-import { int64, type ComparisonGate } from './taint.js';
+import { int64 } from '../../../src/core/scheduling/label-selector.js';
+import type { ComparisonGate } from './taint.js';
 
 interface FieldError {
   readonly type: TolerationProblem['type'];

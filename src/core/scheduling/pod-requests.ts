@@ -1,9 +1,22 @@
 // What a pod asks for (component-helpers/resource, PodRequests and PodLimits; the scheduler's CalculateResource; v1.36.2).
-import { addResourceLists, aggregateContainers, maxResourceLists } from '../../../src/core/quantity/resource-list.js';
-import { parseQuantity, type Quantity } from '../../../src/core/quantity/quantity.js';
-import { isPodLevelResource, isPodLevelSet, podLimits } from '../../../src/core/workload/pod-resources.js';
-import type { Container, ResourceList } from '../../../src/core/workload/workload.js';
-import type { PodAmounts } from './pod.js';
+import { addResourceLists, aggregateContainers, maxResourceLists } from '../quantity/resource-list.js';
+import { parseQuantity, type Quantity } from '../quantity/quantity.js';
+import { isPodLevelResource, isPodLevelSet, type PodResources } from '../workload/pod-resources.js';
+import type { Container, ResourceList } from '../workload/workload.js';
+
+/** What the kubelet says about one container. */
+export interface ContainerResources {
+  readonly allocated: ResourceList;
+  readonly actual: ResourceList;
+}
+
+/** What a pod asks for, and what it has. */
+export interface PodAmounts extends PodResources {
+  /** By name: containers whose actual resources are reported. */
+  readonly statuses: ReadonlyMap<string, ContainerResources>;
+  /** The node can never carry out the resize that the spec asks for: the spec does not count. */
+  readonly resizeInfeasible: boolean;
+}
 
 /** What a container without a request counts where zero would hide it. */
 const DEFAULT_REQUESTS: ResourceList = new Map([
@@ -60,17 +73,6 @@ export function bookedResources(pod: PodAmounts): BookedResources {
   const isPodLevel = pod.podLevel !== undefined && isPodLevelSet(pod.podLevel.requests);
   const missing = isPodLevel ? new Map([...DEFAULT_REQUESTS].filter(([name]) => !requests.has(name))) : DEFAULT_REQUESTS;
   return { requests, nonZero: podRequests(pod, { withStatus: true, missing }) };
-}
-
-export function podLimitsOf(
-  pod: PodAmounts,
-  options: { readonly withoutOverhead?: boolean; readonly containersOnly?: boolean } = {},
-): ResourceList {
-  return podLimits({
-    ...pod,
-    ...(options.withoutOverhead === true ? { overhead: new Map<string, Quantity>() } : {}),
-    ...(options.containersOnly === true ? { podLevel: undefined } : {}),
-  });
 }
 
 /** cpu in millicores, all else in whole units; rounded up. */

@@ -1,6 +1,4 @@
 // Labels and what selects them (apimachinery/pkg/labels, component-helpers/scheduling/corev1/nodeaffinity, v1.36.2).
-import { isAbsent, items, member, members, textOf, type Field } from '../../../src/kubernetes/document.js';
-import { int64 } from './taint.js';
 
 export type Labels = ReadonlyMap<string, string>;
 
@@ -8,18 +6,6 @@ export interface Requirement {
   readonly key: string;
   readonly operator: string;
   readonly values: readonly string[];
-}
-
-export function labelsAt(labels: Field): Labels {
-  return new Map(members(labels).map(([name, value]) => [name, textOf(value)]));
-}
-
-export function requirementsAt(list: Field): readonly Requirement[] {
-  return items(list).map((expression) => ({
-    key: textOf(member(expression, 'key')),
-    operator: textOf(member(expression, 'operator')),
-    values: items(member(expression, 'values')).map(textOf),
-  }));
 }
 
 /** undefined: invalid, such as In without values. */
@@ -51,6 +37,16 @@ function compares(value: string | undefined, operator: 'Gt' | 'Lt', values: read
   return operator === 'Gt' ? number > limit : number < limit;
 }
 
+/** 64 bits, without a plus sign, leading zeros or a negative zero. */
+const CANONICAL_INTEGER = /^(0|-?[1-9][0-9]*)$/;
+
+/** undefined: not the canonical text of an integer of 64 bits. */
+export function int64(text: string): bigint | undefined {
+  if (!CANONICAL_INTEGER.test(text)) return undefined;
+  const value = BigInt(text);
+  return value === BigInt.asIntN(64, value) ? value : undefined;
+}
+
 /** As strconv.ParseInt reads decimal numbers of 64 bits. */
 function goInteger(text: string): bigint | undefined {
   const match = /^([-+]?)0*([0-9]+)$/.exec(text);
@@ -62,12 +58,6 @@ function goInteger(text: string): bigint | undefined {
 /** metav1.LabelSelector. `undefined`: none is given, which selects nothing; an empty one selects all. */
 export interface LabelSelector {
   readonly requirements: readonly Requirement[];
-}
-
-export function labelSelectorAt(selector: Field): LabelSelector | undefined {
-  if (isAbsent(selector)) return undefined;
-  const exact = members(member(selector, 'matchLabels')).map(([key, value]) => ({ key, operator: 'In', values: [textOf(value)] }));
-  return { requirements: [...exact, ...requirementsAt(member(selector, 'matchExpressions'))] };
 }
 
 /** An invalid selector selects nothing. */

@@ -1,6 +1,6 @@
-import type { Taint } from '../../../src/core/disruption/taint.js';
-import { integerOf, items, member, textOf, type Field } from '../../../src/kubernetes/document.js';
-import type { Toleration } from '../../../src/core/disruption/toleration.js';
+import type { Taint } from '../../core/disruption/taint.js';
+import { integerOf, items, member, textOf, type Field } from '../document.js';
+import type { Toleration } from '../../core/disruption/toleration.js';
 
 export function taintsAt(parent: Field): readonly Taint[] {
   return items(member(parent, 'taints')).map(taintAt);

@@ -1,6 +1,5 @@
 // On which nodes a pod may run by labels and name (component-helpers/scheduling/corev1/nodeaffinity, v1.36.2).
-import { isAbsent, items, member, type Field } from '../../../src/kubernetes/document.js';
-import { labelsAt, meets, requirementsAt, type Labels, type Requirement } from './label-selector.js';
+import { meets, type Labels, type Requirement } from './label-selector.js';
 
 export interface NodeSelectorTerm {
   readonly expressions: readonly Requirement[];
@@ -19,20 +18,12 @@ export interface NamedNode {
   readonly labels: Labels;
 }
 
-export function requiredNodeAffinityAt(spec: Field): RequiredNodeAffinity {
-  const required = member(member(member(spec, 'affinity'), 'nodeAffinity'), 'requiredDuringSchedulingIgnoredDuringExecution');
-  return {
-    labels: labelsAt(member(spec, 'nodeSelector')),
-    terms: isAbsent(required) ? undefined : nodeSelectorTermsAt(member(required, 'nodeSelectorTerms')),
-  };
-}
-
-export function nodeSelectorTermsAt(terms: Field): readonly NodeSelectorTerm[] {
-  return items(terms).map(nodeSelectorTermAt);
-}
-
-export function nodeSelectorTermAt(term: Field): NodeSelectorTerm {
-  return { expressions: requirementsAt(member(term, 'matchExpressions')), fields: requirementsAt(member(term, 'matchFields')) };
+/** A preferred term. */
+export interface PreferredNodeTerm {
+  /** Not 0. */
+  readonly weight: number;
+  /** With at least one requirement. */
+  readonly term: NodeSelectorTerm;
 }
 
 /** One of the terms must match. */

@@ -1,8 +1,8 @@
 // Scores by free resources (plugins/noderesources, v1.36.2): 0 to 100.
-import { amountsOf, type Amounts } from '../node-fit.js';
-import { podRequests, scoredRequests } from '../pod-requests.js';
-import type { ScoringStrategy, UtilizationPoint, WeightedResource } from './profile.js';
-import type { ScheduledPod, SchedulerNode } from './snapshot.js';
+import type { PlacementInput } from '../filters/pod-filter.js';
+import type { Amounts } from '../node-fit.js';
+import type { NodeState } from '../cluster/node-state.js';
+import type { ScoringStrategy, UtilizationPoint, WeightedResource } from '../scheduler-profile.js';
 
 interface ResourceUse extends WeightedResource {
   /** With the pod. */
@@ -12,9 +12,13 @@ interface ResourceUse extends WeightedResource {
 }
 
 /** cpu and memory that is not asked for counts with 100m and 200Mi a container. */
-export function fitScore(strategy: ScoringStrategy, pod: ScheduledPod, node: SchedulerNode): number {
-  const asked = amountsOf(scoredRequests(pod.amounts));
-  const uses = usesOf(strategy.resources, asked, node, node.nonZeroUsed);
+export function fitScores({ pod, profile: { scoringStrategy } }: PlacementInput, feasible: readonly NodeState[]): readonly number[] {
+  return feasible.map((state) =>
+    fitScore(scoringStrategy, usesOf(scoringStrategy.resources, pod.scoredRequests, state, state.nonZeroUsed)),
+  );
+}
+
+function fitScore(strategy: ScoringStrategy, uses: readonly ResourceUse[]): number {
   switch (strategy.type) {
     case 'LeastAllocated':
       return weightedMean(uses, ({ requested, allocatable }) =>
@@ -28,24 +32,31 @@ export function fitScore(strategy: ScoringStrategy, pod: ScheduledPod, node: Sch
 }
 
 /** How the pod changes the balance between its resources. undefined: it asks for none. */
-export function balanceScore(resources: readonly WeightedResource[], pod: ScheduledPod): ((node: SchedulerNode) => number) | undefined {
-  const asked = amountsOf(podRequests(pod.amounts, { withStatus: true }));
-  if (resources.every(({ name }) => (asked.get(name) ?? 0n) === 0n)) return undefined;
-  return (node) => {
-    const uses = usesOf(resources, asked, node, node.used);
+export function balanceScores(
+  { pod: { requests }, profile: { balancedResources: resources } }: PlacementInput,
+  feasible: readonly NodeState[],
+): readonly number[] | undefined {
+  if (resources.every(({ name }) => (requests.get(name) ?? 0n) === 0n)) return undefined;
+  return feasible.map((state) => {
+    const uses = usesOf(resources, requests, state, state.used);
     const change = balanceOf(uses, ({ requested }) => requested) - balanceOf(uses, ({ without }) => without);
     return 50 + Math.trunc((50 + change) / 2);
-  };
+  });
 }
 
 /** A resource that the node does not have, or an extended one that the pod does not ask for, does not count. */
-function usesOf(resources: readonly WeightedResource[], asked: Amounts, node: SchedulerNode, used: Amounts): readonly ResourceUse[] {
+function usesOf(
+  resources: readonly WeightedResource[],
+  asked: Amounts,
+  { node, used: allUsed }: NodeState,
+  used: Amounts,
+): readonly ResourceUse[] {
   return resources.flatMap(({ name, weight }) => {
     const isPlain = ['cpu', 'memory', 'ephemeral-storage'].includes(name);
     const request = asked.get(name) ?? 0n;
     const allocatable = node.allocatable.get(name) ?? 0n;
     if (allocatable === 0n || (request === 0n && !isPlain)) return [];
-    const without = (name === 'cpu' || name === 'memory' ? used : node.used).get(name) ?? 0n;
+    const without = (name === 'cpu' || name === 'memory' ? used : allUsed).get(name) ?? 0n;
     return [{ name, weight, requested: without + request, without, allocatable }];
   });
 }

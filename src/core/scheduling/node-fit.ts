@@ -1,5 +1,5 @@
 // Whether a pod's requests fit on a node (pkg/scheduler/framework/plugins/noderesources, fit.go, v1.36.2).
-import type { ResourceList } from '../../../src/core/workload/workload.js';
+import type { ResourceList } from '../workload/workload.js';
 import { amountOf } from './pod-requests.js';
 
 /** cpu in millicores, all else in whole units. */
@@ -16,12 +16,6 @@ const FIRST = ['cpu', 'memory', 'ephemeral-storage'];
 
 export function amountsOf(list: ResourceList): Amounts {
   return new Map([...list].map(([name, quantity]) => [name, amountOf(name, quantity)]));
-}
-
-export function addAmounts(one: Amounts, other: Amounts): Amounts {
-  const sum = new Map(one);
-  for (const [name, amount] of other) sum.set(name, (sum.get(name) ?? 0n) + amount);
-  return sum;
 }
 
 /** What is missing, in the scheduler's order: pods, cpu, memory, ephemeral storage, others. */

@@ -1,20 +1,7 @@
-// A pod as scheduling and admission see it: what it needs, and what it has.
-import { isPodLevelSet, type PodResources } from '../../../src/core/workload/pod-resources.js';
-import type { ResourceList } from '../../../src/core/workload/workload.js';
-import { isAbsent, items, member, resourceListOf, textOf, type Field } from '../../../src/kubernetes/document.js';
-
-/** What the kubelet says about one container. */
-export interface ContainerResources {
-  readonly allocated: ResourceList;
-  readonly actual: ResourceList;
-}
-
-export interface PodAmounts extends PodResources {
-  /** By name: containers whose actual resources are reported. */
-  readonly statuses: ReadonlyMap<string, ContainerResources>;
-  /** The node can never carry out the resize that the spec asks for: the spec does not count. */
-  readonly resizeInfeasible: boolean;
-}
+import type { ContainerResources, PodAmounts } from '../../core/scheduling/pod-requests.js';
+import { isPodLevelSet, type PodResources } from '../../core/workload/pod-resources.js';
+import type { ResourceList } from '../../core/workload/workload.js';
+import { isAbsent, items, member, resourceListOf, textOf, type Field } from '../document.js';
 
 export function podAmountsAt(pod: Field): PodAmounts {
   const spec = member(pod, 'spec');

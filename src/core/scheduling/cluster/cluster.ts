@@ -1,0 +1,155 @@
+import { PodSelectors, type PodOwner, type PodService } from './default-selector.js';
+import type { Labels } from '../label-selector.js';
+import { NodeState } from './node-state.js';
+import { PodGroups } from './pod-groups.js';
+import type { SchedulerNode } from '../scheduler-node.js';
+import type { SchedulerPod } from '../scheduler-pod.js';
+
+/** What a cluster starts with. Pods on unknown nodes, and without a node, are left out. */
+export interface ClusterContent {
+  readonly nodes: readonly SchedulerNode[];
+  /** Those with a nodeName are placed there. */
+  readonly pods?: readonly SchedulerPod[];
+  /** Labels by namespace. */
+  readonly namespaces?: ReadonlyMap<string, Labels>;
+  readonly services?: readonly PodService[];
+  readonly owners?: readonly PodOwner[];
+}
+
+/**
+ * The nodes of a cluster and the pods on them, with the sums and counts that the scheduler's plugins need. Changes are
+ * incremental. A pod is known by its value: what was added is what is removed.
+ */
+export class Cluster {
+  readonly #states = new Map<string, NodeState>();
+  readonly #nodeOf = new Map<SchedulerPod, NodeState>();
+  readonly #nominated = new Map<string, Set<SchedulerPod>>();
+  readonly #nominations = new Map<SchedulerPod, string>();
+  readonly #imageNodes = new Map<string, number>();
+  readonly groups: PodGroups;
+  readonly selectors: PodSelectors;
+  #list: readonly NodeState[] = [];
+
+  constructor({ nodes, pods = [], namespaces = new Map<string, Labels>(), services = [], owners = [] }: ClusterContent) {
+    this.groups = new PodGroups(namespaces);
+    this.selectors = new PodSelectors(services, owners);
+    for (const node of nodes) this.#insert(node);
+    this.#list = [...this.#states.values()];
+    for (const pod of pods) if (this.#states.has(pod.nodeName)) this.add(pod, pod.nodeName);
+  }
+
+  /** In a fixed order; `index` of each is its place here. */
+  get nodes(): readonly NodeState[] {
+    return this.#list;
+  }
+
+  /** undefined: no such node. */
+  node(name: string): NodeState | undefined {
+    return this.#states.get(name);
+  }
+
+  /** The pods on nodes. */
+  get pods(): Iterable<SchedulerPod> {
+    return this.#nodeOf.keys();
+  }
+
+  /** Where the pod is; undefined: nowhere. */
+  nodeOf(pod: SchedulerPod): string | undefined {
+    return this.#nodeOf.get(pod)?.node.name;
+  }
+
+  /** How many nodes have the image. */
+  nodesWithImage(image: string): number {
+    return this.#imageNodes.get(image) ?? 0;
+  }
+
+  /** @throws RangeError  no such node, or the pod is on a node already */
+  add(pod: SchedulerPod, nodeName: string): void {
+    const state = this.#states.get(nodeName);
+    if (state === undefined) throw new RangeError(`no node ${nodeName}`);
+    if (this.#nodeOf.has(pod)) throw new RangeError(`the pod ${pod.namespace}/${pod.name} is on a node already`);
+    this.denominate(pod);
+    state.add(pod);
+    this.#nodeOf.set(pod, state);
+    this.groups.add(pod, state);
+  }
+
+  /** Nothing if the pod is on no node. */
+  remove(pod: SchedulerPod): void {
+    const state = this.#nodeOf.get(pod);
+    if (state === undefined) return;
+    state.remove(pod);
+    this.#nodeOf.delete(pod);
+    this.groups.remove(pod, state);
+  }
+
+  /** Adds a node, or replaces the one with this name: its pods stay. */
+  setNode(node: SchedulerNode): void {
+    const pods = this.#takePods(node.name);
+    this.#insert(node);
+    this.#list = [...this.#states.values()];
+    for (const pod of pods) this.add(pod, node.name);
+  }
+
+  /** @returns the pods that were on it */
+  removeNode(name: string): readonly SchedulerPod[] {
+    const pods = this.#takePods(name);
+    this.#count(this.#states.get(name), -1);
+    this.#states.delete(name);
+    const left = [...this.#states.values()].map(({ node }) => node);
+    const others = new Map(left.map(({ name: other }) => [other, this.#takePods(other)]));
+    this.#states.clear();
+    this.#imageNodes.clear();
+    for (const node of left) this.#insert(node);
+    this.#list = [...this.#states.values()];
+    for (const [other, placed] of others) for (const pod of placed) this.add(pod, other);
+    return pods;
+  }
+
+  /** The pod is to run on this node once its victims are gone: less important pods count it as being there. */
+  nominate(pod: SchedulerPod, nodeName: string): void {
+    this.denominate(pod);
+    const own = this.#nominated.get(nodeName);
+    if (own === undefined) this.#nominated.set(nodeName, new Set([pod]));
+    else own.add(pod);
+    this.#nominations.set(pod, nodeName);
+  }
+
+  denominate(pod: SchedulerPod): void {
+    const nodeName = this.#nominations.get(pod);
+    if (nodeName === undefined) return;
+    this.#nominations.delete(pod);
+    const own = this.#nominated.get(nodeName);
+    own?.delete(pod);
+    if (own?.size === 0) this.#nominated.delete(nodeName);
+  }
+
+  /** The node that the pod is nominated to; undefined: none. */
+  nominationOf(pod: SchedulerPod): string | undefined {
+    return this.#nominations.get(pod);
+  }
+
+  /** Pods that are nominated to run on this node. */
+  nominatedOn(nodeName: string): Iterable<SchedulerPod> {
+    return this.#nominated.get(nodeName) ?? [];
+  }
+
+  #takePods(nodeName: string): readonly SchedulerPod[] {
+    const pods = [...(this.#states.get(nodeName)?.pods ?? [])];
+    for (const pod of pods) this.remove(pod);
+    return pods;
+  }
+
+  /** A known node keeps its place. */
+  #insert(node: SchedulerNode): void {
+    const before = this.#states.get(node.name);
+    this.#count(before, -1);
+    const state = new NodeState(node, before?.index ?? this.#states.size);
+    this.#states.set(node.name, state);
+    this.#count(state, 1);
+  }
+
+  #count(state: NodeState | undefined, sign: 1 | -1): void {
+    for (const image of state?.node.images.keys() ?? []) this.#imageNodes.set(image, this.nodesWithImage(image) + sign);
+  }
+}

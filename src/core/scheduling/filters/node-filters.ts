@@ -1,0 +1,73 @@
+// The filters of the default profile that look at one node at a time (pkg/scheduler/framework/plugins, v1.36.2).
+import { findMatchingUntoleratedTaint } from '../../disruption/toleration.js';
+import { conflicts } from '../host-port.js';
+import { matchesRequiredNodeAffinity, matchesTerm } from '../node-affinity.js';
+import { insufficientResources, type Amounts } from '../node-fit.js';
+import type { SchedulerProfile } from '../scheduler-profile.js';
+import { forGood, forNow, type FilterPlugin, type Rejection } from './pod-filter.js';
+
+const UNSCHEDULABLE = { key: 'node.kubernetes.io/unschedulable', value: '', effect: 'NoSchedule' } as const;
+
+const CORDONED = forGood('NodeUnschedulable', 'node(s) were unschedulable');
+
+export const nodeUnschedulable: FilterPlugin = ({ pod }) => {
+  if (findMatchingUntoleratedTaint([UNSCHEDULABLE], pod.tolerations, ['NoSchedule']) === undefined) return undefined;
+  return { check: ({ node }) => (node.unschedulable ? CORDONED : undefined) };
+};
+
+const OTHER_NAME = forGood('NodeName', "node(s) didn't match the requested node name");
+
+export const nodeName: FilterPlugin = ({ pod }) =>
+  pod.nodeName === '' ? undefined : { check: ({ node }) => (node.name === pod.nodeName ? undefined : OTHER_NAME) };
+
+const TAINTED = forGood('TaintToleration', 'node(s) had untolerated taint(s)');
+
+export const taintToleration: FilterPlugin = ({ pod }) => ({
+  check: ({ node }) =>
+    findMatchingUntoleratedTaint(node.taints, pod.tolerations, ['NoSchedule', 'NoExecute']) === undefined ? undefined : TAINTED,
+});
+
+const NOT_ENFORCED = forGood('NodeAffinity', "node(s) didn't match scheduler-enforced node affinity");
+const NO_AFFINITY = forGood('NodeAffinity', "node(s) didn't match Pod's node affinity/selector");
+
+export const nodeAffinity: FilterPlugin = ({ pod: { requiredNodeAffinity }, profile: { addedNodeTerms } }) => ({
+  check: ({ node }) => {
+    if (addedNodeTerms !== undefined && !addedNodeTerms.some((term) => matchesTerm(term, node))) return NOT_ENFORCED;
+    return matchesRequiredNodeAffinity(requiredNodeAffinity, node) ? undefined : NO_AFFINITY;
+  },
+});
+
+const NO_PORT = forNow('NodePorts', "node(s) didn't have free ports for the requested pod ports");
+
+export const nodePorts: FilterPlugin = ({ pod: { hostPorts } }) => {
+  if (hostPorts.length === 0) return undefined;
+  return {
+    check: ({ usedPorts }) => {
+      for (const used of usedPorts) if (hostPorts.some((port) => conflicts(port, used))) return NO_PORT;
+      return undefined;
+    },
+  };
+};
+
+export const nodeResourcesFit: FilterPlugin = ({ pod, profile }) => {
+  const requests = countedRequests(pod.requests, profile);
+  return {
+    check: ({ node, used, pods }): Rejection | undefined => {
+      const missing = insufficientResources(requests, { allocatable: node.allocatable, used, pods: pods.size });
+      if (missing.length === 0) return undefined;
+      const never = missing.some(({ resource, requested, capacity }) => resource !== 'pods' && requested > capacity);
+      return {
+        plugin: 'NodeResourcesFit',
+        code: never ? 'UnschedulableAndUnresolvable' : 'Unschedulable',
+        reasons: missing.map(({ resource }) => (resource === 'pods' ? 'Too many pods' : `Insufficient ${resource}`)),
+      };
+    },
+  };
+};
+
+/** Without extended resources that the profile ignores. */
+function countedRequests(requests: Amounts, { ignoredResources, ignoredResourceGroups }: SchedulerProfile): Amounts {
+  const isIgnored = (name: string): boolean =>
+    name.includes('/') && (ignoredResources.includes(name) || ignoredResourceGroups.includes(name.split('/')[0] ?? ''));
+  return new Map([...requests].filter(([name]) => !isIgnored(name)));
+}

@@ -1,0 +1,190 @@
+// Where a pod may run and where it runs best (pkg/scheduler, schedule_one.go, v1.36.2).
+import type { Cluster } from './cluster/cluster.js';
+import { interPodAffinity } from './filters/inter-pod-affinity.js';
+import { nodeAffinity, nodeName, nodePorts, nodeResourcesFit, nodeUnschedulable, taintToleration } from './filters/node-filters.js';
+import type { FilterPlugin, PlacementInput, PodFilter, Rejection } from './filters/pod-filter.js';
+import { podTopologySpread } from './filters/topology-spread.js';
+import type { NodeState } from './cluster/node-state.js';
+import { nodeScores, totalScore, type NodeScores } from './scores/node-scores.js';
+import type { SchedulerPod, SpreadConstraint } from './scheduler-pod.js';
+import type { SchedulerProfile } from './scheduler-profile.js';
+
+/** In the order of the default profile. */
+const FILTERS: readonly FilterPlugin[] = [
+  nodeUnschedulable,
+  nodeName,
+  taintToleration,
+  nodeAffinity,
+  nodePorts,
+  nodeResourcesFit,
+  podTopologySpread,
+  interPodAffinity,
+];
+
+/** The plugins are made ready for one pod, and the cluster as it is now. */
+export class Placement {
+  readonly #filters: readonly PodFilter[];
+  readonly #moving: readonly Required<PodFilter>[];
+  readonly input: PlacementInput;
+
+  /** @param plugins  filters after those of the default profile */
+  constructor(pod: SchedulerPod, cluster: Cluster, profile: SchedulerProfile, plugins: readonly FilterPlugin[] = []) {
+    const own = pod.spreadConstraints;
+    this.input = {
+      pod,
+      cluster,
+      profile,
+      constraints: own.length > 0 ? own : defaultConstraints(pod, cluster, profile),
+      requiresAllTopologies: own.length > 0 || !profile.systemDefaulted,
+    };
+    this.#filters = [...FILTERS, ...plugins].flatMap((plugin) => plugin(this.input) ?? []);
+    this.#moving = this.#filters.filter((filter): filter is Required<PodFilter> => filter.move !== undefined);
+  }
+
+  /**
+   * The first filter that rejects the node; undefined: the pod may run there. It may not if it would be in the way of more
+   * important pods that are nominated to this node, and it may not need them to be there.
+   */
+  check(state: NodeState): Rejection | undefined {
+    const { pod, cluster } = this.input;
+    const nominated = [...cluster.nominatedOn(state.node.name)].filter(
+      (other) => other !== pod && other.priority >= pod.priority && !state.pods.has(other),
+    );
+    if (nominated.length === 0) return this.#check(state);
+    const full = state.copy();
+    for (const other of nominated) this.move(other, full, 1);
+    const rejection = this.#check(full);
+    for (const other of nominated) this.move(other, full, -1);
+    return rejection ?? this.#check(state);
+  }
+
+  /** From now on it judges as if the other pod were added to the node or gone from it. */
+  move(other: SchedulerPod, state: NodeState, sign: 1 | -1): void {
+    if (sign === 1) state.add(other);
+    else state.remove(other);
+    for (const filter of this.#moving) filter.move(other, state, sign);
+  }
+
+  #check(state: NodeState): Rejection | undefined {
+    for (const filter of this.#filters) {
+      const rejection = filter.check(state);
+      if (rejection !== undefined) return rejection;
+    }
+    return undefined;
+  }
+}
+
+/** Only for pods that a service or an owner selects. */
+function defaultConstraints(pod: SchedulerPod, { selectors }: Cluster, profile: SchedulerProfile): readonly SpreadConstraint[] {
+  const selector = selectors.of(pod);
+  return selector === undefined ? [] : profile.defaultConstraints.map((constraint) => ({ ...constraint, selector }));
+}
+
+/** Which nodes were looked at, and what was found. */
+export interface Filtered {
+  readonly feasible: readonly NodeState[];
+  readonly rejected: ReadonlyMap<string, Rejection>;
+  /** The pod was refused before a node was looked at. */
+  readonly preFilter: Rejection | undefined;
+  /** How many nodes were looked at. */
+  readonly processed: number;
+}
+
+const NOT_NAMED: Rejection = {
+  plugin: '',
+  code: 'UnschedulableAndUnresolvable',
+  reasons: ["node(s) didn't satisfy plugin(s) [NodeAffinity]"],
+};
+
+const CONFLICTING_TERMS: Rejection = {
+  plugin: 'NodeAffinity',
+  code: 'UnschedulableAndUnresolvable',
+  reasons: ['pod affinity terms conflict'],
+};
+
+/**
+ * Looks at nodes from `start` on, until enough are feasible.
+ *
+ * @param enough  left out: looks at all nodes
+ */
+export function filterNodes(
+  placement: Placement,
+  { start = 0, enough = Infinity }: { readonly start?: number; readonly enough?: number } = {},
+): Filtered {
+  const { pod, cluster } = placement.input;
+  const { nodes } = cluster;
+  const rejected = new Map<string, Rejection>();
+  const feasible: NodeState[] = [];
+  const named = namedNodes(pod);
+  if (named?.size === 0) return { feasible, rejected, preFilter: CONFLICTING_TERMS, processed: 0 };
+  if (named !== undefined) for (const { node } of nodes) if (!named.has(node.name)) rejected.set(node.name, NOT_NAMED);
+  const looked = named === undefined ? nodes : nodes.filter(({ node }) => named.has(node.name));
+  let processed = 0;
+  for (; processed < looked.length && feasible.length < enough; processed += 1) {
+    const state = looked[(start + processed) % looked.length];
+    if (state === undefined) break;
+    const rejection = placement.check(state);
+    if (rejection === undefined) feasible.push(state);
+    else rejected.set(state.node.name, rejection);
+  }
+  return { feasible, rejected, preFilter: undefined, processed };
+}
+
+/** The only nodes that the pod names; undefined: it names none. */
+function namedNodes({ requiredNodeAffinity: { terms = [] } }: SchedulerPod): ReadonlySet<string> | undefined {
+  const named = new Set<string>();
+  for (const { fields } of terms) {
+    const lists = fields.filter(({ key, operator }) => key === 'metadata.name' && operator === 'In').map(({ values }) => values);
+    const [first, ...more] = lists;
+    if (first === undefined) return undefined;
+    for (const name of first) if (more.every((list) => list.includes(name))) named.add(name);
+  }
+  return terms.length === 0 ? undefined : named;
+}
+
+/** By name of the node. */
+export function scoreNodes({ input }: Placement, feasible: readonly NodeState[]): ReadonlyMap<string, NodeScores> {
+  const scores = nodeScores(input, feasible);
+  return new Map(feasible.map(({ node }, index) => [node.name, scores[index] ?? new Map<string, number>()]));
+}
+
+/** The nodes with the highest total. */
+export function bestNodes(scores: ReadonlyMap<string, NodeScores>): readonly string[] {
+  let [best, most]: [string[], number] = [[], -Infinity];
+  for (const [name, of] of scores) {
+    const total = totalScore(of);
+    if (total > most) [best, most] = [[], total];
+    if (total === most) best.push(name);
+  }
+  return best;
+}
+
+/** The text that users see when no node is left, without the part about preemption. */
+export function noNodeMessage({ rejected, preFilter }: Pick<Filtered, 'rejected' | 'preFilter'>, nodes: number): string {
+  if (preFilter !== undefined) return `${noneOf(nodes)} ${preFilter.reasons.join(', ')}.`;
+  return availabilityMessage(
+    [...rejected.values()].map(({ reasons }) => reasons),
+    nodes,
+  );
+}
+
+/** How many nodes have each reason (framework.FitError). */
+export function availabilityMessage(reasons: readonly (readonly string[])[], nodes: number): string {
+  const counts = new Map<string, number>();
+  for (const reason of reasons.flat()) counts.set(reason, (counts.get(reason) ?? 0) + 1);
+  const list = [...counts].map(([reason, count]) => `${String(count)} ${reason}`).sort();
+  return list.length === 0 ? noneOf(nodes) : `${noneOf(nodes)} ${list.join(', ')}.`;
+}
+
+function noneOf(nodes: number): string {
+  return `0/${String(nodes)} nodes are available:`;
+}
+
+const LEAST_NODES = 100;
+
+/** How many feasible nodes end the search. */
+export function numFeasibleNodesToFind(nodes: number, percentageOfNodesToScore: number): number {
+  if (nodes < LEAST_NODES) return nodes;
+  const percentage = percentageOfNodesToScore === 0 ? Math.max(50 - Math.trunc(nodes / 125), 5) : percentageOfNodesToScore;
+  return Math.max(Math.trunc((nodes * percentage) / 100), LEAST_NODES);
+}

@@ -1,0 +1,121 @@
+import type { Cluster } from './cluster/cluster.js';
+import type { FilterPlugin, Rejection } from './filters/pod-filter.js';
+import { bestNodes, filterNodes, noNodeMessage, numFeasibleNodesToFind, Placement, scoreNodes, type Filtered } from './placement.js';
+import {
+  bestCandidates,
+  findCandidates,
+  noCandidateMessage,
+  notEligible,
+  type PreemptionCandidate,
+} from './preemption/preemption-candidates.js';
+import type { PodDisruptionBudget, SchedulerPod } from './scheduler-pod.js';
+import { DEFAULT_PROFILE, type SchedulerProfile } from './scheduler-profile.js';
+import type { NodeScores } from './scores/node-scores.js';
+import { seededRandom } from './seeded-random.js';
+
+export interface SchedulerOptions {
+  readonly profile?: SchedulerProfile;
+  /** Filters after those of the default profile. */
+  readonly plugins?: readonly FilterPlugin[];
+  /** Decides between equally good nodes, and where the search for victims starts. */
+  readonly seed?: number;
+}
+
+export interface ScheduleOptions {
+  /** Looks at every node and scores every feasible one, to explain the choice. The scheduler itself stops when it has enough. */
+  readonly everyNode?: boolean;
+}
+
+export interface ScheduleResult {
+  /** undefined: the pod waits. */
+  readonly node: string | undefined;
+  /** Names of the nodes that were found feasible. */
+  readonly feasible: readonly string[];
+  /** By name of the node; without those that were not looked at. */
+  readonly rejected: ReadonlyMap<string, Rejection>;
+  /** The pod was refused before a node was looked at. */
+  readonly preFilter: Rejection | undefined;
+  /** By name of each feasible node. undefined: there was no choice. */
+  readonly scores: ReadonlyMap<string, NodeScores> | undefined;
+  /** Why there is no node, as in the pod's condition PodScheduled, without the part about preemption. '': there is one. */
+  readonly message: string;
+}
+
+export interface PreemptionResult {
+  /** The pod is to run on this node once its victims are gone. undefined: preemption does not help. */
+  readonly candidate: PreemptionCandidate | undefined;
+  /** What follows in the message of the pod: 'preemption: …'. '': there is a candidate. */
+  readonly message: string;
+}
+
+/** Chooses nodes for pods of one cluster, and victims. It changes nothing there: its caller adds, removes and nominates. */
+export class Scheduler {
+  readonly #random: (bound: number) => number;
+  readonly #profile: SchedulerProfile;
+  readonly #plugins: readonly FilterPlugin[];
+  /** Where the next search starts, so that all nodes have their turn. */
+  #start = 0;
+
+  constructor(
+    readonly cluster: Cluster,
+    { profile = DEFAULT_PROFILE, plugins = [], seed = 0 }: SchedulerOptions = {},
+  ) {
+    this.#random = seededRandom(seed);
+    this.#profile = profile;
+    this.#plugins = plugins;
+  }
+
+  schedule(pod: SchedulerPod, { everyNode = false }: ScheduleOptions = {}): ScheduleResult {
+    const placement = this.#placementOf(pod);
+    const filtered = this.#nominated(placement, everyNode) ?? this.#filter(placement, everyNode);
+    const { feasible, rejected, preFilter } = filtered;
+    const names = feasible.map(({ node }) => node.name);
+    const found = { feasible: names, rejected, preFilter };
+    const [only] = names;
+    if (only === undefined)
+      return { ...found, node: undefined, scores: undefined, message: noNodeMessage(filtered, this.cluster.nodes.length) };
+    if (names.length === 1 && !everyNode) return { ...found, node: only, scores: undefined, message: '' };
+    const scores = scoreNodes(placement, feasible);
+    const best = bestNodes(scores);
+    return { ...found, node: best[this.#random(best.length)] ?? only, scores, message: '' };
+  }
+
+  /**
+   * Finds victims for a pod that has no node. As in the scheduler the search starts anywhere, and ends when a tenth of
+   * the nodes that may help, and at least 100, have been found to.
+   *
+   * @param scheduled  what `schedule` said of the pod, with the cluster as it is now
+   */
+  preempt(pod: SchedulerPod, scheduled: Pick<ScheduleResult, 'rejected'>, budgets: readonly PodDisruptionBudget[]): PreemptionResult {
+    const placement = this.#placementOf(pod);
+    const reason = notEligible(placement, scheduled.rejected);
+    if (reason !== undefined) return { candidate: undefined, message: `preemption: ${reason}` };
+    const search = findCandidates(placement, scheduled.rejected, budgets, this.#random);
+    const best = bestCandidates(search.candidates);
+    const candidate = best[this.#random(best.length)];
+    if (candidate !== undefined) return { candidate, message: '' };
+    return { candidate, message: `preemption: ${noCandidateMessage(search.reasons, this.cluster.nodes.length)}` };
+  }
+
+  #placementOf(pod: SchedulerPod): Placement {
+    return new Placement(pod, this.cluster, this.#profile, this.#plugins);
+  }
+
+  /** Only the node that the pod is nominated to, if it is feasible now. */
+  #nominated(placement: Placement, everyNode: boolean): Filtered | undefined {
+    const { pod } = placement.input;
+    const name = this.cluster.nominationOf(pod) ?? pod.nominatedNodeName;
+    const state = everyNode ? undefined : this.cluster.node(name);
+    if (state === undefined || placement.check(state) !== undefined) return undefined;
+    return { feasible: [state], rejected: new Map(), preFilter: undefined, processed: 1 };
+  }
+
+  #filter(placement: Placement, everyNode: boolean): Filtered {
+    if (everyNode) return filterNodes(placement);
+    const { length } = this.cluster.nodes;
+    const enough = numFeasibleNodesToFind(length, this.#profile.percentageOfNodesToScore);
+    const filtered = filterNodes(placement, { start: this.#start, enough });
+    this.#start = length === 0 ? 0 : (this.#start + filtered.processed) % length;
+    return filtered;
+  }
+}

@@ -1,0 +1,10 @@
+/** Whole numbers from 0 to below `bound`; the same for the same seed (mulberry32). */
+export function seededRandom(seed: number): (bound: number) => number {
+  let state = seed >>> 0;
+  return (bound) => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * bound);
+  };
+}

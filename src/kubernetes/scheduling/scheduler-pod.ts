@@ -1,0 +1,129 @@
+import { PREEMPTION_POLICIES } from '../../core/disruption/priority-class.js';
+import { ANY_ADDRESS, type HostPort } from '../../core/scheduling/host-port.js';
+import type { LabelSelector, Labels } from '../../core/scheduling/label-selector.js';
+import { amountsOf } from '../../core/scheduling/node-fit.js';
+import { bookedResources, scoredRequests } from '../../core/scheduling/pod-requests.js';
+import type {
+  ControllerReference,
+  PodAffinity,
+  PodAffinityTerm,
+  SchedulerPod,
+  SpreadConstraint,
+} from '../../core/scheduling/scheduler-pod.js';
+import { integerOf, isAbsent, items, member, textOf, timeOf, type Field } from '../document.js';
+import { labelsAt, labelSelectorAt, preferredNodeTermsAt, requiredNodeAffinityAt } from './label-selector.js';
+import { podAmountsAt } from './pod-amounts.js';
+import { tolerationsAt } from './taint.js';
+
+/**
+ * Reads a pod (v1.Pod) for the scheduler. Its containers' images, ports and requests are read once, here.
+ *
+ * @throws DocumentError  with the path of the problem
+ */
+export function schedulerPodAt(pod: Field): SchedulerPod {
+  const [metadata, spec, status] = [member(pod, 'metadata'), member(pod, 'spec'), member(pod, 'status')];
+  const namespace = textOf(member(metadata, 'namespace'));
+  const labels = labelsAt(member(metadata, 'labels'));
+  const affinity = member(spec, 'affinity');
+  const amounts = podAmountsAt(pod);
+  const booked = bookedResources(amounts);
+  const terminating = !isAbsent(member(metadata, 'deletionTimestamp'));
+  return {
+    name: textOf(member(metadata, 'name')),
+    namespace,
+    uid: textOf(member(metadata, 'uid')),
+    labels,
+    nodeName: textOf(member(spec, 'nodeName')),
+    nominatedNodeName: textOf(member(status, 'nominatedNodeName')),
+    priority: Number(integerOf(member(spec, 'priority'), 'int32') ?? 0n),
+    preemptionPolicy: PREEMPTION_POLICIES.find((policy) => policy === textOf(member(spec, 'preemptionPolicy'))) ?? 'PreemptLowerPriority',
+    schedulingGates: items(member(spec, 'schedulingGates')).map((gate) => textOf(member(gate, 'name'))),
+    terminating,
+    preempted: terminating && items(member(status, 'conditions')).some(saysPreempted),
+    startNs: timeOf(member(status, 'startTime')),
+    controller: controllerAt(member(metadata, 'ownerReferences')),
+    tolerations: tolerationsAt(spec),
+    requiredNodeAffinity: requiredNodeAffinityAt(spec),
+    preferredNodeTerms: preferredNodeTermsAt(member(affinity, 'nodeAffinity')),
+    podAffinity: podAffinityAt(member(affinity, 'podAffinity'), namespace),
+    podAntiAffinity: podAffinityAt(member(affinity, 'podAntiAffinity'), namespace),
+    spreadConstraints: spreadConstraintsAt(member(spec, 'topologySpreadConstraints'), labels),
+    hostPorts: hostPortsAt(spec),
+    images: ['initContainers', 'containers'].flatMap((list) => items(member(spec, list)).map(imageAt)),
+    requests: amountsOf(booked.requests),
+    nonZeroRequests: amountsOf(booked.nonZero),
+    scoredRequests: amountsOf(scoredRequests(amounts)),
+  };
+}
+
+function saysPreempted(condition: Field): boolean {
+  const text = (name: string): string => textOf(member(condition, name));
+  return text('type') === 'DisruptionTarget' && text('status') === 'True' && text('reason') === 'PreemptionByScheduler';
+}
+
+function controllerAt(owners: Field): ControllerReference | undefined {
+  const owner = items(owners).find((reference) => member(reference, 'controller').value === true);
+  return owner === undefined ? undefined : { kind: textOf(member(owner, 'kind')), name: textOf(member(owner, 'name')) };
+}
+
+function podAffinityAt(affinity: Field, namespace: string): PodAffinity {
+  return {
+    required: items(member(affinity, 'requiredDuringSchedulingIgnoredDuringExecution')).map((term) => termAt(term, namespace)),
+    preferred: items(member(affinity, 'preferredDuringSchedulingIgnoredDuringExecution')).map((preferred) => ({
+      ...termAt(member(preferred, 'podAffinityTerm'), namespace),
+      weight: Number(integerOf(member(preferred, 'weight'), 'int32') ?? 0n),
+    })),
+  };
+}
+
+function termAt(term: Field, namespace: string): PodAffinityTerm {
+  const names = items(member(term, 'namespaces')).map(textOf);
+  const namespaceSelector = member(term, 'namespaceSelector');
+  return {
+    selector: labelSelectorAt(member(term, 'labelSelector')),
+    namespaces: names.length === 0 && isAbsent(namespaceSelector) ? [namespace] : names,
+    namespaceSelector: labelSelectorAt(namespaceSelector),
+    topologyKey: textOf(member(term, 'topologyKey')),
+  };
+}
+
+/** @param podLabels  whose values `matchLabelKeys` takes */
+export function spreadConstraintsAt(list: Field, podLabels: Labels): readonly SpreadConstraint[] {
+  return items(list).map((constraint) => ({
+    topologyKey: textOf(member(constraint, 'topologyKey')),
+    maxSkew: Number(integerOf(member(constraint, 'maxSkew'), 'int32') ?? 0n),
+    whenUnsatisfiable: textOf(member(constraint, 'whenUnsatisfiable')) === 'ScheduleAnyway' ? 'ScheduleAnyway' : 'DoNotSchedule',
+    minDomains: Number(integerOf(member(constraint, 'minDomains'), 'int32') ?? 1n),
+    selector: withMatchLabelKeys(labelSelectorAt(member(constraint, 'labelSelector')), member(constraint, 'matchLabelKeys'), podLabels),
+    honorsAffinity: textOf(member(constraint, 'nodeAffinityPolicy')) !== 'Ignore',
+    honorsTaints: textOf(member(constraint, 'nodeTaintsPolicy')) === 'Honor',
+  }));
+}
+
+function withMatchLabelKeys(selector: LabelSelector | undefined, keys: Field, labels: Labels): LabelSelector | undefined {
+  const added = items(keys).flatMap((field) => {
+    const key = textOf(field);
+    const value = labels.get(key);
+    return value === undefined ? [] : [{ key, operator: 'In', values: [value] }];
+  });
+  return added.length === 0 ? selector : { requirements: [...added, ...(selector?.requirements ?? [])] };
+}
+
+/** Of containers and sidecars. */
+export function hostPortsAt(spec: Field): readonly HostPort[] {
+  const sidecars = items(member(spec, 'initContainers')).filter((container) => textOf(member(container, 'restartPolicy')) === 'Always');
+  return [...items(member(spec, 'containers')), ...sidecars]
+    .flatMap((container) => items(member(container, 'ports')))
+    .map((port) => ({
+      address: textOf(member(port, 'hostIP')) || ANY_ADDRESS,
+      protocol: textOf(member(port, 'protocol')) || 'TCP',
+      port: Number(integerOf(member(port, 'hostPort'), 'int32') ?? 0n),
+    }))
+    .filter(({ port }) => port > 0);
+}
+
+/** With a tag: as nodes report images. */
+function imageAt(container: Field): string {
+  const image = textOf(member(container, 'image'));
+  return image.lastIndexOf(':') <= image.lastIndexOf('/') ? `${image}:latest` : image;
+}
