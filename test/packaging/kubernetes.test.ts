@@ -131,7 +131,12 @@ test.each<[what: string, request: object, message: RegExp | undefined]>([
     undefined,
   ],
   ['removes the taint of another program', { request: asked('nodes', ''), oldObject: node(foreign.spec), object: node({}) }, /own taints/],
-  ['cordons the node', { request: asked('nodes', ''), oldObject: node({}), object: node({ unschedulable: true }) }, /own taints/],
+  ['cordons its node', { request: asked('nodes', ''), oldObject: node({}), object: node({ unschedulable: true }) }, undefined],
+  [
+    'cordons another node',
+    { request: asked('nodes', '', by('b')), oldObject: node({}), object: node({ unschedulable: true }) },
+    /its own node/,
+  ],
   ['labels the node', changes('', 'metadata', 'labels', { role: 'x' }), /metadata/],
   ['labels the node by its status', changes('status', 'metadata', 'labels', { role: 'x' }), /metadata/],
   ['annotates the node', changes('', 'metadata', 'annotations', { a: 'b' }), /metadata/],

@@ -9,6 +9,7 @@ import { ReplaceableSource, type CandidateDecorator } from '../candidates.js';
 import type { Configure } from '../../node/configuration-in-force.js';
 import { ManagedUnitSettings } from '../../node/managed-units.js';
 import { ContainerRuntimes } from '../../node/container-runtimes.js';
+import { leaveCluster } from '../../features/kubernetes/open.js';
 import { openDisks, type Disks } from '../../features/disk/open.js';
 import { KernelKills } from '../../features/oom/open.js';
 import { withNodeOf } from '../../node/configuration-in-force.js';
@@ -45,9 +46,12 @@ export function observe({ options, node, inForce, instance, log, closers }: Lock
     const managers = { units, runtimes: runtimes.of(config), nodePods: kubernetes, containerNames, managedOom: managedUnits.of(config) };
     return openSources({ ...loaded, config }, node, true, managers);
   };
-  const acting = { restored: saved.restored, section: saved.keeper.section('kubernetes'), metrics: status };
+  const sections = { section: saved.keeper.section('kubernetes'), nodeSection: saved.keeper.section('kubernetes-node') };
+  const acting = { restored: saved.restored, ...sections, metrics: status };
   const kubernetes = openApiServer(inForce.started, instance, { env, dryRun, log, ...(!dryRun && { acting }) });
   if (kubernetes) status.kubernetes = closers.add(kubernetes).status;
+  const left = kubernetes === undefined && !dryRun ? leaveCluster({ env, log, acting }) : undefined;
+  const reports = kubernetes?.reports ?? (left && closers.add(left));
   const configured = closers.add(new ReplaceableSource(open(inForce.loaded)));
   const disks = openDisks(inForce, { node, workloads: configured, runtimes, log, journal });
   const decorators: readonly CandidateDecorator[] = [
@@ -68,7 +72,7 @@ export function observe({ options, node, inForce, instance, log, closers }: Lock
     containerNames,
     managedUnits,
     podEvictions: kubernetes?.reports,
-    listeners: [kernelKills, disks.filesystems, disks.watch, disks.space, ...(kubernetes?.reports ? [kubernetes.reports] : [])],
+    listeners: [kernelKills, disks.filesystems, disks.watch, disks.space, ...(reports ? [reports] : [])],
     reload: [
       (next) => {
         const before = configured.replace(open(next));

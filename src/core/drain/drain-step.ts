@@ -133,6 +133,9 @@ function hindrance(context: Disrupting, state: Disrupting['state'], workload: Wo
   if (!isPresent(workload, context.found)) return 'absent';
   const refusal = ownRefusal(context, workload);
   if (refusal !== undefined && !PASSING.has(refusal.kind)) return refusalText(refusal);
+  const { owner } = workload.kubernetes ?? {};
+  // As kubectl drain --ignore-daemonsets.
+  if (owner?.kind === 'DaemonSet') return `the DaemonSet ${owner.name} would start it again on this node`;
   const failure = evictionFailure(context, state, workload);
   return failure?.code === 500 ? failureText(failure) : undefined;
 }

@@ -9,6 +9,8 @@ export interface KubernetesPart {
   readonly labels: Readonly<Record<string, string>>;
   /** The pod's; that of a rule comes first. */
   readonly priority: number;
+  /** The controller that replaces it. Left out: none. */
+  readonly owner?: { readonly kind: string; readonly name: string };
   /** The pod's; while the pod is deleted that of the deletion, if it is shorter. Left out: none. */
   readonly terminationGracePeriodNs?: bigint;
 }

@@ -16,6 +16,8 @@ export interface NeededAccess {
   readonly without: string;
 }
 
+const CORDON = 'evictd drain does not cordon the node in the cluster';
+
 /** What the credential must permit for this configuration. The permission to list budgets is optional, and is left out. */
 export function neededAccess({ budgets, taint, conditions }: KubernetesConfig, nodeName: string): readonly NeededAccess[] {
   const pods = { resource: 'pods' };
@@ -28,9 +30,13 @@ export function neededAccess({ budgets, taint, conditions }: KubernetesConfig, n
     ['the kubelet starts an evicted pod again', true, { verb: 'get', ...pods }, { verb: 'delete', ...pods }],
     ['an evicted pod has no condition DisruptionTarget', true, { verb: 'patch', ...pods, subresource: 'status' }],
     ['soft evictions, drains and evictd evict fail for pods', budgets === 'respect', { verb: 'create', ...pods, subresource: 'eviction' }],
-    ['the node gets neither taint nor conditions', taint !== undefined || conditions !== 'none', { verb: 'get', ...node }],
-    ['the node gets no taint', taint !== undefined, { verb: 'patch', ...node }],
-    ['the node gets no conditions', conditions !== 'none', { verb: 'patch', ...node, subresource: 'status' }],
+    [`${CORDON}, and the node gets neither taint nor conditions`, true, { verb: 'get', ...node }],
+    [taint === undefined ? CORDON : `${CORDON}, and the node gets no taint`, true, { verb: 'patch', ...node }],
+    [
+      conditions === 'none' ? CORDON : `${CORDON}, and the node gets no conditions`,
+      true,
+      { verb: 'patch', ...node, subresource: 'status' },
+    ],
     ['there are no events', true, { verb: 'create', ...events }, { verb: 'patch', ...events }],
   ];
   return needed.flatMap(([without, isUsed, ...attributes]) => (isUsed ? attributes.map((each) => ({ attributes: each, without })) : []));

@@ -1,3 +1,4 @@
+import type { KubernetesPart } from './kubernetes-part.js';
 import type { Workload } from '../workload/workload.js';
 
 /** A pod of this node as the API server has reported it. */
@@ -14,6 +15,6 @@ export interface NodePod {
   /** Its grace period, once it is being deleted. Left out: it is not. */
   readonly deletionSeconds?: number;
   /** The controller that replaces it. Left out: none. */
-  readonly owner?: { readonly kind: string; readonly name: string };
+  readonly owner?: KubernetesPart['owner'];
   readonly restartPolicy: 'Always' | 'OnFailure' | 'Never';
 }

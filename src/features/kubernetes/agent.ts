@@ -17,6 +17,8 @@ import { kubeconfigAccess } from './client/kubeconfig.js';
 import { PodStore } from './pod-store.js';
 import { ListWatch, type ObjectsSeen } from './list-watch.js';
 
+export { Leaving } from './leaving.js';
+
 export interface AgentParts {
   readonly config: KubernetesConfig;
   readonly nodeName: string;
@@ -105,7 +107,8 @@ export class Agent implements NodePods {
       },
     };
     const { acting, log } = parts;
-    this.reports = acting && log && new ClusterReports(this.#client.ask.bind(this.#client), { nodeName, config, log }, acting);
+    this.reports =
+      acting && log && new ClusterReports(this.#client.ask.bind(this.#client), { nodeName, config, isLeaving: false, log }, acting);
     const pods = { path: '/api/v1/pods', fieldSelector: `spec.nodeName=${nodeName}`, read: (pod: Json): Json => pod };
     this.#watch = new ListWatch(this.#client, pods, seen, mostWaitMs);
   }

@@ -4,7 +4,7 @@ import type { Metrics } from '../../monitor/ports/metrics.js';
 import type { PodEvictionAnswer, PodEvictions } from '../../monitor/ports/node-pods.js';
 import type { StepListener, StepReport } from '../../monitor/ports/ports.js';
 import { NodeReport } from './node-report.js';
-import { OwedQueue, type Ask, type SavedOwed } from './owed-queue.js';
+import { OwedQueue, type Ask, type SavedSection } from './owed-queue.js';
 import { PodEvents } from './pod-events.js';
 import { ApiPodEvictions, type RestoredEvictions } from './pod-evictions.js';
 
@@ -12,8 +12,18 @@ import { ApiPodEvictions, type RestoredEvictions } from './pod-evictions.js';
 export interface ClusterReportsParts {
   readonly restored: RestoredEvictions;
   /** The section of the saved state with the owed calls. */
-  readonly section: SavedOwed;
+  readonly section: SavedSection;
+  /** The section with what is set at the node. */
+  readonly nodeSection: SavedSection;
   readonly metrics: Pick<Metrics, 'budgetViolated'>;
+}
+
+export interface ClusterReportsOf {
+  readonly nodeName: string;
+  readonly config: KubernetesConfig;
+  /** As in NodeReportParts. */
+  readonly isLeaving: boolean;
+  readonly log: Pick<Log, 'info' | 'warn'>;
 }
 
 /** What evictd writes at the API server: calls for evicted pods, the state of the node, events. */
@@ -21,19 +31,19 @@ export class ClusterReports implements StepListener, PodEvictions {
   readonly #queue: OwedQueue;
   readonly #evictions: ApiPodEvictions;
   readonly #node: NodeReport;
-  readonly #events: PodEvents;
+  readonly #events: PodEvents | undefined;
 
   constructor(
     ask: Ask,
-    { nodeName, config, log }: { nodeName: string; config: KubernetesConfig; log: Pick<Log, 'info' | 'warn'> },
-    { restored, section, metrics }: ClusterReportsParts,
+    { nodeName, config, isLeaving, log }: ClusterReportsOf,
+    { restored, section, nodeSection, metrics }: ClusterReportsParts,
   ) {
     const inFlight = new Set(restored.state.evictions.map(({ decision }) => decision.serial));
     this.#queue = new OwedQueue({ ask, section, log }, inFlight);
-    this.#node = new NodeReport({ ask, ...config, nodeName, log });
-    this.#events = new PodEvents({ ask, nodeName });
-    const tainted = this.#node.tainted.bind(this.#node);
-    this.#evictions = new ApiPodEvictions({ ask, queue: this.#queue, budgets: config.budgets, tainted, metrics }, restored);
+    this.#node = new NodeReport({ ask, nodeName, config, section: nodeSection, isLeaving, log });
+    this.#events = isLeaving ? undefined : new PodEvents({ ask, nodeName });
+    const published = (): Promise<void> => this.#node.published();
+    this.#evictions = new ApiPodEvictions({ ask, queue: this.#queue, budgets: config.budgets, published, metrics }, restored);
   }
 
   /** How many evicted pods are not deleted at the API server yet. */
@@ -52,7 +62,7 @@ export class ClusterReports implements StepListener, PodEvictions {
   stepped(report: StepReport): void {
     this.#node.stepped(report);
     this.#evictions.stepped(report);
-    this.#events.stepped(report);
+    this.#events?.stepped(report);
   }
 
   skipped(nowNs: bigint): boolean {
@@ -60,6 +70,6 @@ export class ClusterReports implements StepListener, PodEvictions {
   }
 
   close(): void {
-    for (const part of [this.#node, this.#evictions, this.#events]) part.close();
+    for (const part of [this.#node, this.#evictions, this.#events]) part?.close();
   }
 }

@@ -1,34 +1,54 @@
 import { answerText, type ApiAnswer } from '../../core/kubernetes/eviction-answer.js';
-import { conditionPatch } from '../../core/kubernetes/node-condition-patch.js';
-import { nodePath, taintPatch } from '../../core/kubernetes/node-taint-patch.js';
+import type { KubernetesConfig } from '../../core/kubernetes/kubernetes-config.js';
+import { conditionPatch, isUncordoned, nodePath } from '../../core/kubernetes/node-condition-patch.js';
+import { cordonPatch, taintPatch } from '../../core/kubernetes/node-spec-patch.js';
 import type { ApiCall } from '../../core/kubernetes/pod-call.js';
-import type { Taint } from '../../core/disruption/taint.js';
+import { isSameTaint, type Taint } from '../../core/disruption/taint.js';
 import type { ConditionType } from '../../core/signal/signal.js';
 import type { Log } from '../../log/log.js';
 import type { StepListener } from '../../monitor/ports/ports.js';
-import { randomPauseMs, type Ask } from './owed-queue.js';
+import { randomPauseMs, type Ask, type SavedSection } from './owed-queue.js';
+import { reportedNodeOf } from './reported-node.js';
 
 export interface NodeReportParts {
   readonly ask: Ask;
   readonly nodeName: string;
-  readonly taint: Taint | undefined;
-  readonly conditions: 'own' | 'kubelet' | 'none';
+  readonly config: Pick<KubernetesConfig, 'kubeconfig' | 'taint' | 'conditions'>;
+  /** The section of the saved state with the {@link ReportedNode}. */
+  readonly section: SavedSection;
+  /** The API server is not configured any more: evictd takes back what it has set. */
+  readonly isLeaving: boolean;
   readonly log: Pick<Log, 'info' | 'warn'>;
   /** Left out: random. Tests wait less. */
   readonly pauseMs?: (failures: number) => number;
+}
+
+/** What the node is to show. Replaced at each change. */
+interface Wanted {
+  readonly conditions: readonly ConditionType[];
+  readonly isCordoned: boolean;
 }
 
 const WITHIN_MS = 10_000;
 /** As the kubelet reports a status that has not changed (nodeStatusReportFrequency). */
 const HEARTBEAT_NS = 300_000_000_000n;
 const HINT = 'evictd doctor names permissions that are missing';
-/** An eviction does not wait longer for the taint. */
-const TAINTED_WITHIN_MS = 1_000;
+/** An eviction does not wait longer for the taint, or until the node is cordoned. */
+const PUBLISHED_WITHIN_MS = 1_000;
 
-/** Publishes the conditions of the node at the API server, and its taint while it has memory pressure. */
+/**
+ * Publishes the conditions of the node at the API server, its taint while it has memory pressure, and that an operator has cordoned
+ * it. What an earlier configuration has set is taken back.
+ */
 export class NodeReport implements StepListener {
   readonly #parts: NodeReportParts;
-  #wanted: readonly ConditionType[] | undefined;
+  #wanted: Wanted | undefined;
+  /** Of earlier configurations. */
+  #staleTaints: readonly Taint[];
+  /** The node shows nothing of evictd, and is to show nothing. */
+  #isBare = false;
+  /** Another program that uncordons the node meanwhile has its way. */
+  #hasCordoned = false;
   #reportedNs = 0n;
   #running: Promise<void> | undefined;
   #failures = 0;
@@ -39,11 +59,19 @@ export class NodeReport implements StepListener {
 
   constructor(parts: NodeReportParts) {
     this.#parts = parts;
+    const { nodeName, config, section, isLeaving } = parts;
+    const before = reportedNodeOf(section.before);
+    const stale = before?.nodeName === nodeName ? before.taints : [];
+    this.#staleTaints = stale.filter((taint) => config.taint === undefined || !isSameTaint(taint, config.taint));
+    if (!isLeaving) this.#save();
   }
 
-  stepped({ state: { conditions }, input: { nowNs } }: Pick<Parameters<StepListener['stepped']>[0], 'state' | 'input'>): void {
-    if (conditions.join() !== this.#wanted?.join()) {
-      this.#wanted = conditions;
+  stepped({ state, input: { nowNs } }: Pick<Parameters<StepListener['stepped']>[0], 'state' | 'input'>): void {
+    const isCordoned = state.drain !== undefined && !this.#parts.isLeaving;
+    const conditions = this.#parts.isLeaving ? [] : state.conditions;
+    if (conditions.join() !== this.#wanted?.conditions.join() || isCordoned !== this.#wanted.isCordoned) {
+      this.#wanted = { conditions, isCordoned };
+      this.#hasCordoned &&= isCordoned;
       this.#report(nowNs);
     } else {
       this.skipped(nowNs);
@@ -55,10 +83,10 @@ export class NodeReport implements StepListener {
     return true;
   }
 
-  /** Resolves when the taint is as it should be, within {@link TAINTED_WITHIN_MS}. */
-  async tainted(): Promise<void> {
+  /** Resolves when the node shows what it should, or after that time. */
+  async published(withinMs = PUBLISHED_WITHIN_MS): Promise<void> {
     if (this.#running === undefined) return;
-    const limit = AbortSignal.timeout(TAINTED_WITHIN_MS);
+    const limit = AbortSignal.timeout(withinMs);
     const late = new Promise<void>((resolve) => {
       limit.addEventListener('abort', () => {
         resolve();
@@ -81,11 +109,11 @@ export class NodeReport implements StepListener {
   }
 
   async #run(): Promise<void> {
-    let wanted: readonly ConditionType[] | undefined;
-    while (wanted !== this.#wanted && !this.#isClosed) {
+    let wanted: Wanted | undefined;
+    while (this.#wanted !== undefined && wanted !== this.#wanted && !this.#isClosed) {
       wanted = this.#wanted;
-      const why = await this.#publish(wanted ?? []).catch((error: unknown) => (error instanceof Error ? error.message : String(error)));
-      if (why === 'conflict') wanted = undefined;
+      const why = await this.#publish(wanted).catch((error: unknown) => (error instanceof Error ? error.message : String(error)));
+      if (why === 'again') wanted = undefined;
       else if (why !== undefined) {
         this.#failed(why);
         return;
@@ -110,25 +138,61 @@ export class NodeReport implements StepListener {
     }, pauseMs(this.#failures)).unref();
   }
 
-  /** undefined: done. 'conflict': another program has changed the node meanwhile. Otherwise what is wrong. */
-  async #publish(wanted: readonly ConditionType[]): Promise<string | undefined> {
-    const { ask, nodeName, taint, conditions } = this.#parts;
-    if (taint === undefined && conditions === 'none') return undefined;
-    const node = await ask({ method: 'GET', path: nodePath(nodeName), withinMs: WITHIN_MS });
-    if (node.status !== 200) return `it ${answerText(node)}`;
+  /** undefined: done. 'again': another program has changed the node meanwhile, or more is to be done. Otherwise what is wrong. */
+  async #publish(wanted: Wanted): Promise<string | undefined> {
+    const { ask, nodeName, config } = this.#parts;
+    const { taint, conditions: names } = config;
+    const isBare = taint === undefined && names === 'none' && !wanted.isCordoned;
+    if (isBare && this.#isBare) return undefined;
+    const { status, body, ...rest } = await ask({ method: 'GET', path: nodePath(nodeName), withinMs: WITHIN_MS });
+    this.#isBare = isBare && (status === 403 || status === 404);
+    if (this.#isBare) return undefined;
+    if (status !== 200) return `it ${answerText({ status, body, ...rest })}`;
     const now = new Date().toISOString();
-    const isTainted = wanted.includes('MemoryPressure');
-    const patch = taint && taintPatch(node.body, taint, isTainted, now.replace(/\.\d+/, ''));
-    const tainted = patch && (await this.#patched('its taint', patch));
-    if (tainted !== undefined) return tainted;
-    if (conditions === 'none') return undefined;
-    return this.#patched('its conditions', conditionPatch(node.body, { nodeName, names: conditions, conditions: wanted }, now));
+    const isTainted = wanted.conditions.includes('MemoryPressure');
+    const stale = taint === undefined || isTainted ? this.#staleTaints : [...this.#staleTaints, taint];
+    const patches: readonly (readonly [what: string, of: (node: unknown) => ApiCall | undefined])[] = [
+      ['its taint', (node) => taintPatch(node, isTainted ? taint : undefined, stale, now.replace(/\.\d+/, ''))],
+      ['its conditions', (node) => conditionPatch(nodeName, node, { names, ...wanted }, now)],
+      ['that it is cordoned', (node) => (wanted.isCordoned && this.#hasCordoned ? undefined : cordonPatch(node, wanted.isCordoned))],
+    ];
+    let node = body;
+    for (const [what, of] of patches) {
+      const call = of(node);
+      const answer = call && (await this.#patched(what, call));
+      if (typeof answer === 'string') return answer;
+      node = answer?.body ?? node;
+    }
+    this.#hasCordoned = wanted.isCordoned;
+    // The condition is removed when the node is not cordoned any more: a crash in between forgets nothing.
+    if (this.#forbidden.size > 0) return undefined;
+    if (!wanted.isCordoned && isUncordoned(node)) return 'again';
+    this.#finish(isBare);
+    return undefined;
   }
 
-  /** A missing permission, or an admission policy that denies it (422), is logged once, and tried again at the next change. */
-  async #patched(what: string, call: ApiCall): Promise<string | undefined> {
+  #finish(isBare: boolean): void {
+    this.#isBare = isBare;
+    if (this.#staleTaints.length > 0 || this.#parts.isLeaving) {
+      this.#staleTaints = [];
+      this.#save();
+    }
+  }
+
+  /** What is to be set is saved before it is set. */
+  #save(): void {
+    const { nodeName, section, isLeaving, config } = this.#parts;
+    const { kubeconfig, taint } = config;
+    section.keep(isLeaving ? undefined : { kubeconfig, nodeName, taints: [...this.#staleTaints, ...(taint ? [taint] : [])] });
+  }
+
+  /**
+   * The answer, or what is wrong. A missing permission, or an admission policy that denies it (422), is logged once, and tried again at
+   * the next change: there is no answer.
+   */
+  async #patched(what: string, call: ApiCall): Promise<ApiAnswer | string | undefined> {
     const answer: ApiAnswer = await this.#parts.ask({ ...call, withinMs: WITHIN_MS });
-    if (answer.status === 409) return 'conflict';
+    if (answer.status === 409) return 'again';
     if (answer.status === 403 || answer.status === 422) {
       if (!this.#forbidden.has(what)) {
         this.#parts.log.warn(`the API server does not let evictd change ${what}: it ${answerText(answer)}`, {
@@ -140,6 +204,6 @@ export class NodeReport implements StepListener {
       return undefined;
     }
     this.#forbidden.delete(what);
-    return answer.status >= 200 && answer.status < 300 ? undefined : `for ${what} it ${answerText(answer)}`;
+    return answer.status >= 200 && answer.status < 300 ? answer : `for ${what} it ${answerText(answer)}`;
   }
 }

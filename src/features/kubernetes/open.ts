@@ -7,6 +7,24 @@ import type { SourceProblem } from '../../monitor/ports/ports.js';
 import * as deferred from './agent.js';
 import type { Agent, AgentParts } from './agent.js';
 import type { ClusterReports } from './cluster-reports.js';
+import type { Leaving, LeavingParts } from './leaving.js';
+import { reportedNodeOf } from './reported-node.js';
+
+/**
+ * For an API server that is not configured any more: takes back what the evictd before has set there.
+ *
+ * @returns undefined: it has set nothing, or the client cannot be loaded
+ */
+export function leaveCluster({ acting, log, ...parts }: Omit<LeavingParts, 'node'>): Leaving | undefined {
+  const node = reportedNodeOf(acting.nodeSection.before);
+  if (node === undefined) return undefined;
+  try {
+    return new deferred.Leaving({ ...parts, acting, log, node });
+  } catch (error) {
+    log.warn(`the client of the API server cannot be loaded: ${String(error)}`, { code: 'EVICTD_KUBERNETES_UNREACHABLE' });
+    return undefined;
+  }
+}
 
 const NO_PODS: readonly NodePod[] = [];
 

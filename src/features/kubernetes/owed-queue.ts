@@ -17,16 +17,16 @@ import type { Log } from '../../log/log.js';
 export type Ask = (call: ApiCall & { readonly withinMs: number }) => Promise<ApiAnswer>;
 
 /** What outlives a restart. */
-export interface SavedOwed {
+export interface SavedSection {
   /** From the evictd before; undefined: nothing. */
   readonly before: unknown;
-  /** Written at once. undefined: nothing is owed. */
-  keep(value: Owed | undefined): void;
+  /** Written at once. undefined: nothing. */
+  keep(value: unknown): void;
 }
 
 export interface OwedQueueParts {
   readonly ask: Ask;
-  readonly section: SavedOwed;
+  readonly section: SavedSection;
   readonly log: Pick<Log, 'info' | 'warn'>;
   /** Left out: random. Tests wait less. */
   readonly pauseMs?: (failures: number) => number;

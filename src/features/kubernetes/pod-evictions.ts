@@ -16,8 +16,8 @@ export interface ApiPodEvictionsParts {
   readonly ask: Ask;
   readonly queue: OwedQueue;
   readonly budgets: 'respect' | 'ignore';
-  /** Resolves when the node has its taint, or after a second. */
-  readonly tainted: () => Promise<void>;
+  /** Resolves when the node has its taint and is cordoned, as far as it should, or after a second. */
+  readonly published: () => Promise<void>;
   readonly metrics: Pick<Metrics, 'budgetViolated'>;
 }
 
@@ -157,10 +157,10 @@ export class ApiPodEvictions implements PodEvictions, StepListener {
     isResumed: boolean,
     onSend: () => void,
   ): Promise<PodEvictionAnswer> {
-    const { ask, tainted } = this.#parts;
+    const { ask, published } = this.#parts;
     try {
       await Promise.resolve(); // the rest of the step sets the taint
-      await tainted();
+      await published();
       onSend();
       if (isResumed) {
         const now = podNow((await ask({ ...lookCall(pod), withinMs: WITHIN_MS })).body);

@@ -108,12 +108,13 @@ function graceOfPod(
   return effect.terminationGracePeriodNs ?? reported.terminationGracePeriodNs ?? loaded?.timeoutStopNs;
 }
 
-function kubernetesPartOf({ uid, namespace, name, labels, workload, deletionSeconds }: NodePod): KubernetesPart {
+function kubernetesPartOf({ uid, namespace, name, labels, owner, workload, deletionSeconds }: NodePod): KubernetesPart {
   const given = workload.terminationGracePeriodNs;
   const left = deletionSeconds === undefined ? undefined : BigInt(deletionSeconds) * NANO;
   const grace = given === undefined || (left !== undefined && left < given) ? left : given;
   const { priority } = workload;
-  return { uid, namespace, name, labels, priority, ...(grace !== undefined && { terminationGracePeriodNs: grace }) };
+  const more = { ...(owner && { owner }), ...(grace !== undefined && { terminationGracePeriodNs: grace }) };
+  return { uid, namespace, name, labels, priority, ...more };
 }
 
 /** At most systemd's timeout, after which systemd kills the unit anyway. */

@@ -65,6 +65,16 @@ test('a plan names what stays, but no cgroup without a process, protected or not
   expect(planned('db', 'web-2')).toEqual([['web-1', 'web-3'], []]);
 });
 
+test('pods of a DaemonSet stay, as with kubectl drain --ignore-daemonsets', () => {
+  const pod = (kind: string) =>
+    workload(kind, { kubernetes: { uid: kind, namespace: 'a', name: kind, labels: {}, priority: 0, owner: { kind, name: 'of' } } });
+  const { policy, state } = run();
+  const found = askedOnce(candidates([pod('DaemonSet'), 1n], [pod('ReplicaSet'), 1n]));
+  const { ends, stays } = drainPlan({ policy, state, found, nowNs: 0n });
+  expect(ends.map(({ name }) => name)).toEqual(['ReplicaSet']);
+  expect(stays.map(({ why }) => why)).toEqual(['the DaemonSet of would start it again on this node']);
+});
+
 test('what asks for a drain is in its effects, and in its evictions', () => {
   const made = run();
   const by = 'uid 0, process 4711 (evictd)';

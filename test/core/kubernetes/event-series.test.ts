@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import { NO_EVENTS, nextEvent, type ClusterEvent, type EventState } from '../../../src/core/kubernetes/event-series.js';
-import { taintPatch } from '../../../src/core/kubernetes/node-taint-patch.js';
 
 const EVENT: ClusterEvent = {
   regarding: { kind: 'Pod', namespace: 'shop', name: 'web', uid: 'u' },
@@ -45,22 +44,4 @@ test('20 at once, then ten a minute', () => {
     false,
   ]);
   expect(state.dropped).toBe(6);
-});
-
-const OWN = { key: 'evictd.dev/memory-pressure', value: '', effect: 'NoSchedule' } as const;
-const SAME_KEY = { key: OWN.key, effect: 'NoExecute', timeAdded: 'then' };
-const node = (...taints: object[]) => ({ metadata: { name: 'a b', resourceVersion: '7' }, spec: { taints } });
-
-test.each<[rule: string, given: unknown, isSet: boolean, taints: unknown]>([
-  ['it is set beside the others', node(SAME_KEY), true, [SAME_KEY, { key: OWN.key, effect: 'NoSchedule', timeAdded: 'now' }]],
-  ['it is set already', node({ ...OWN }), true, undefined],
-  ['it has another value', node({ ...OWN, value: 'x' }), true, [{ key: OWN.key, effect: 'NoSchedule', timeAdded: 'now' }]],
-  ['it is removed, and the others stay', node(SAME_KEY, { ...OWN }), false, [SAME_KEY]],
-  ['it is not there', node(SAME_KEY), false, undefined],
-  ['a node without taints', { metadata: { name: 'a b', resourceVersion: '7' } }, false, undefined],
-  ['what is no node', { message: 'no' }, true, undefined],
-])('a taint: %s', (_rule, given, isSet, taints) => {
-  const call = taintPatch(given, OWN, isSet, 'now');
-  const body = { metadata: { resourceVersion: '7' }, spec: { taints } };
-  expect(call).toEqual(taints === undefined ? undefined : expect.objectContaining({ path: '/api/v1/nodes/a%20b', body }));
 });

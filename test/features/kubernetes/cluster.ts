@@ -43,7 +43,7 @@ export function agent(
   saved: { section: unknown },
   budgets: 'respect' | 'ignore' = 'respect',
   decisions: Decision[] = [],
-  tainted = () => Promise.resolve(),
+  published = () => Promise.resolve(),
 ) {
   const log: string[] = [];
   const note = (line: string): number => log.push(line);
@@ -61,7 +61,7 @@ export function agent(
   const restored = { state: { evictions }, signals: new Map(), abandoned: new Map() };
   const violated: string[] = [];
   const metrics = { budgetViolated: (budget: string) => violated.push(budget) };
-  const calls = new ApiPodEvictions({ ask, queue, budgets, tainted, metrics }, restored);
+  const calls = new ApiPodEvictions({ ask, queue, budgets, published, metrics }, restored);
   onTestFinished(() => {
     calls.close();
   });

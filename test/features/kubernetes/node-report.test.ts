@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { initialState } from '../../../src/core/decide/state.js';
+import { initialState, type State } from '../../../src/core/decide/state.js';
 import type { ConditionType } from '../../../src/core/signal/signal.js';
 import { ClusterReports } from '../../../src/features/kubernetes/cluster-reports.js';
 import { NodeReport, type NodeReportParts } from '../../../src/features/kubernetes/node-report.js';
@@ -13,29 +13,33 @@ import { eviction, request, softEviction } from './pod.js';
 const TAINT = { key: 'evictd.dev/memory-pressure', value: '', effect: 'NoSchedule' } as const;
 const OTHER = { key: 'team', value: 'a', effect: 'NoExecute' };
 
-function report({ ask }: Pick<Cluster, 'ask'>, more: Partial<NodeReportParts> = {}) {
+type Config = Partial<NodeReportParts['config']>;
+
+/** An evictd by what it has saved. */
+function report({ ask }: Pick<Cluster, 'ask'>, config: Config = {}, saved: { section?: unknown } = {}, isLeaving = false) {
   const log: string[] = [];
   const note = (line: string): number => log.push(line);
-  const parts = {
-    ask,
-    nodeName: 'node-1',
-    taint: TAINT,
-    conditions: 'own' as const,
-    log: { info: note, warn: note },
-    pauseMs: () => 5,
-    ...more,
+  const keep = (value: unknown): void => {
+    saved.section = value;
   };
-  const made = new NodeReport(parts);
+  const made = new NodeReport({
+    ...{ ask, nodeName: 'node-1', config: { kubeconfig: '/kubeconfig', taint: TAINT, conditions: 'own', ...config }, isLeaving },
+    ...{ section: { before: saved.section, keep }, log: { info: note, warn: note }, pauseMs: () => 5 },
+  });
   onTestFinished(() => {
     made.close();
   });
-  const step = (seconds: number, ...conditions: ConditionType[]): void => {
+  const publish = (seconds: number, state: Partial<State>): void => {
     const nowNs = BigInt(seconds) * SECOND;
-    made.stepped({ state: { ...initialState, conditions }, input: input(nowNs, observations(nowNs, {})) });
+    made.stepped({ state: { ...initialState, ...state }, input: input(nowNs, observations(nowNs, {})) });
   };
-  return { report: made, step, log };
+  const step = (seconds: number, ...conditions: ConditionType[]): void => {
+    publish(seconds, { conditions });
+  };
+  return { report: made, step, publish, log };
 }
 
+const published = (made: NodeReport) => made.published(60_000);
 const nodeOf = ({ server }: Cluster) => server.store.get('nodes', undefined, 'node-1');
 const taintsOf = (at: Cluster) => nodeOf(at)?.spec?.taints as object[] | undefined;
 const conditionsOf = (at: Cluster) =>
@@ -54,7 +58,7 @@ test('memory pressure: own conditions and the taint, beside those of others; bot
   other(at);
   const { report: made, step } = report(at);
   step(1, 'MemoryPressure');
-  await made.tainted();
+  await published(made);
   expect(taintsOf(at)).toEqual([OTHER, { key: TAINT.key, effect: 'NoSchedule', timeAdded: expect.any(String) as string }]);
   await eventually('its conditions are published', () => conditionsOf(at).length === 4);
   expect(conditionsOf(at)).toMatchObject([
@@ -76,7 +80,7 @@ test('a heartbeat after five minutes keeps the time of the transition, and a tic
   const before = conditionsOf(at).map(({ lastTransitionTime }) => lastTransitionTime);
   step(2);
   made.skipped(299n * SECOND);
-  await made.tainted();
+  await published(made);
   const sent = at.server.received.length;
   made.skipped(301n * SECOND);
   await eventually('it is sent again', () => at.server.received.length === sent + 2);
@@ -98,7 +102,7 @@ test('another program changes the taints at the same time: none is lost', async 
   };
   const { report: made, step } = report(at, { conditions: 'none' });
   step(1, 'MemoryPressure');
-  await made.tainted();
+  await published(made);
   expect(taintsOf(at)?.map((taint) => (taint as typeof TAINT).key)).toEqual(['other-0', 'other-1', 'other-2', TAINT.key]);
 });
 
@@ -106,7 +110,7 @@ test("a kubelet's credential may not change taints: that is logged once, and the
   const at = await cluster({ token: 'kubelet-token' });
   const { report: made, step, log } = report(at, { conditions: 'kubelet' });
   step(1, 'MemoryPressure');
-  await made.tainted();
+  await published(made);
   expect(conditionsOf(at)).toHaveLength(3);
   step(400, 'MemoryPressure');
   await eventually('a heartbeat', () => at.server.received.filter(({ path }) => path.endsWith('/status')).length === 2);
@@ -122,11 +126,11 @@ test('an admission policy denies the taint: said once, and the conditions are pu
   };
   const { report: made, step, log } = report(at);
   step(1, 'MemoryPressure');
-  await made.tainted();
+  await published(made);
   expect(conditionsOf(at)).toHaveLength(3);
   step(2);
   step(3, 'MemoryPressure');
-  await made.tainted();
+  await published(made);
   expect(log).toEqual([expect.stringContaining('does not let evictd change its taint: it answers 422: evictd may only') as string]);
 });
 
@@ -143,6 +147,87 @@ test('a server that is away gets the newest state when it is back', async () => 
   expect(taintsOf(at) ?? []).toEqual([]);
 });
 
+const CORDONED: Partial<State> = { drain: { beganNs: 0n, pending: [], total: 0, lookedNs: 0n, over: 'cordoned' } };
+const isCordoned = (at: Cluster) => nodeOf(at)?.spec?.unschedulable;
+
+test('another configuration takes back what the evictd before has set, and one without an API server all of it', async () => {
+  const at = await cluster();
+  other(at);
+  const saved = {};
+  const first = report(at, {}, saved);
+  first.publish(1, { ...CORDONED, conditions: ['MemoryPressure'] });
+  await published(first.report);
+  first.report.close();
+  expect([taintsOf(at)?.length, conditionsOf(at).length, isCordoned(at)]).toEqual([2, 5, true]);
+  const next = { key: 'team/short', value: '', effect: 'NoSchedule' } as const;
+  const second = report(at, { taint: next, conditions: 'none' }, saved);
+  second.publish(1, { ...CORDONED, conditions: ['MemoryPressure'] });
+  await published(second.report);
+  second.report.close();
+  expect(taintsOf(at)).toMatchObject([OTHER, { key: next.key }]);
+  expect(conditionsOf(at).map(({ type }) => type)).toEqual(['Ready', 'EvictdCordoned']);
+  const last = report(at, { taint: undefined, conditions: 'none' }, saved, true);
+  last.publish(1, { ...CORDONED, conditions: ['MemoryPressure'] });
+  await published(last.report);
+  expect([taintsOf(at), conditionsOf(at).length, isCordoned(at)]).toEqual([[OTHER], 1, undefined]);
+  expect(saved).toEqual({ section: undefined });
+  const sent = at.server.received.length;
+  last.report.skipped(400n * SECOND);
+  await published(last.report);
+  expect(at.server.received).toHaveLength(sent);
+});
+
+test('without a permission the taint of an earlier configuration stays known', async () => {
+  const at = await cluster({ token: 'kubelet-token' });
+  const stale = { key: 'team/short', value: '', effect: 'NoSchedule' };
+  const node = nodeOf(at);
+  if (node) at.server.store.put('nodes', { ...node, spec: { taints: [stale] } });
+  const saved = { section: { kubeconfig: '/kubeconfig', nodeName: 'node-1', taints: [stale] } };
+  const { report: made, step } = report(at, { taint: undefined }, saved);
+  step(1);
+  await published(made);
+  expect(saved.section.taints).toEqual([stale]);
+});
+
+test('a cordoned node is unschedulable in the cluster, also for a kubelet; evictd uncordons only what it has cordoned', async () => {
+  const at = await cluster({ token: 'kubelet-token' });
+  const { report: made, publish } = report(at, { taint: undefined, conditions: 'none' });
+  publish(1, CORDONED);
+  await published(made);
+  expect([isCordoned(at), conditionsOf(at)[0]?.type]).toEqual([true, 'EvictdCordoned']);
+  publish(2, {});
+  await published(made);
+  expect([isCordoned(at), conditionsOf(at)]).toEqual([undefined, []]);
+  const node = nodeOf(at);
+  if (node) at.server.store.put('nodes', { ...node, spec: { unschedulable: true } });
+  publish(3, CORDONED);
+  await published(made);
+  publish(4, {});
+  await published(made);
+  expect([isCordoned(at), conditionsOf(at)]).toEqual([true, []]);
+});
+
+test('after a reboot evictd uncordons the node; one that an operator uncordons with kubectl is not cordoned again', async () => {
+  const at = await cluster();
+  const first = report(at);
+  first.publish(1, CORDONED);
+  await published(first.report);
+  const node = nodeOf(at);
+  if (node) at.server.store.put('nodes', { ...node, spec: {} });
+  first.report.skipped(400n * SECOND);
+  await published(first.report);
+  expect(isCordoned(at)).toBeUndefined();
+  first.publish(401, {});
+  first.publish(402, CORDONED);
+  await published(first.report);
+  expect(isCordoned(at)).toBe(true);
+  first.report.close();
+  const next = report(at);
+  next.step(1);
+  await published(next.report);
+  expect([isCordoned(at), conditionsOf(at).length]).toEqual([undefined, 3]);
+});
+
 test('a soft eviction: the taint comes before the eviction', async () => {
   const at = await cluster();
   const config = {
@@ -157,6 +242,7 @@ test('a soft eviction: the taint comes before the eviction', async () => {
   const acting = {
     restored: { state: initialState, signals: new Map(), abandoned: new Map() },
     section: { before: undefined, keep: nothing },
+    nodeSection: { before: undefined, keep: nothing },
   };
   const log = { info: nothing, warn: nothing };
   const asked: string[] = [];
@@ -165,7 +251,11 @@ test('a soft eviction: the taint comes before the eviction', async () => {
     await new Promise((resolve) => setImmediate(resolve));
     return { status: 200, body: nodeOf(at) };
   };
-  const reports = new ClusterReports(ask, { nodeName: 'node-1', config, log }, { ...acting, metrics: { budgetViolated: nothing } });
+  const reports = new ClusterReports(
+    ask,
+    { nodeName: 'node-1', config, isLeaving: false, log },
+    { ...acting, metrics: { budgetViolated: nothing } },
+  );
   onTestFinished(() => {
     reports.close();
   });

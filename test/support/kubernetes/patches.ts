@@ -15,14 +15,16 @@ export function mergePatched(target: Json, patch: Json): Json {
 /** The keys by which lists are merged (patchMergeKey in k8s.io/api/core/v1). Every other list is replaced, spec.taints included. */
 const MERGE_KEYS: Readonly<Record<string, string>> = { conditions: 'type', addresses: 'type', ownerReferences: 'uid', containers: 'name' };
 
-/** A strategic merge patch, as far as evictd and kubectl send one: without directives. */
+/** A strategic merge patch, as far as evictd and kubectl send one: of the directives only that which removes an item of a list. */
 export function strategicPatched(target: Json, patch: Json, key = ''): Json {
   const by = MERGE_KEYS[key];
   if (Array.isArray(patch) && by !== undefined) {
     const list: Json[] = Array.isArray(target) ? [...(target as Json[])] : [];
     for (const item of patch as Fields[]) {
       const at = list.findIndex((each) => (each as Fields)[by] === item[by]);
-      if (at < 0) list.push(item);
+      if (item.$patch === 'delete') {
+        if (at >= 0) list.splice(at, 1);
+      } else if (at < 0) list.push(item);
       else list[at] = strategicPatched(list[at], item);
     }
     return list;

@@ -7,11 +7,13 @@ const FIX = 'grant it to the credential: docs/api-server.md#permissions';
 export const apiServerCheck = defineCheck('kubernetes.api', ['apiServer'], ({ apiServer }, id) => {
   if (apiServer === undefined) return [];
   const { nodeName, server = 'the API server', pods, problem, refused } = apiServer;
-  if (problem !== undefined) return degraded(id, problem, 'kubectl get --raw /readyz', { pods });
+  const isBroken = refused.some(({ access }) => access.endsWith(' pods')); // without them no pod is a candidate, or none stays gone
+  if (problem !== undefined)
+    return isBroken ? broken(id, problem, FIX, { pods }) : degraded(id, problem, 'kubectl get --raw /readyz', { pods });
   const details = { server, nodeName, pods, refused: refused.map(({ access }) => access) };
   if (refused.length === 0)
     return ok(id, `${server} answers: ${String(pods)} pods of ${nodeName}, and evictd may do what it needs`, details);
   const texts = refused.map(({ access, without }) => `${access} (${without})`);
   const summary = `${server}: the credential may not ${texts.join(', ')}`;
-  return refused.some(({ access }) => access.endsWith(' pods')) ? broken(id, summary, FIX, details) : degraded(id, summary, FIX, details);
+  return isBroken ? broken(id, summary, FIX, details) : degraded(id, summary, FIX, details);
 });

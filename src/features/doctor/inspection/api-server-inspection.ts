@@ -11,12 +11,11 @@ export async function examineApiServer(
   if (config === undefined || apiServer === undefined) return undefined;
   const { nodeName, server, pods, problem } = apiServer.status();
   const facts = { nodeName, server, pods, problem, refused: [] };
-  if (problem !== undefined) return facts;
   const refusedOf = async ({ attributes, without }: ReturnType<typeof neededAccess>[number]) =>
     (await apiServer.mayDo(attributes)) ? [] : [{ access: accessText(attributes), without }];
   try {
     return { ...facts, refused: (await Promise.all(neededAccess(config, nodeName).map(refusedOf))).flat() };
   } catch (error) {
-    return { ...facts, problem: `${server ?? 'the API server'} does not say what the credential may do: ${String(error)}` };
+    return { ...facts, problem: problem ?? `${server ?? 'the API server'} does not say what the credential may do: ${String(error)}` };
   }
 }

@@ -56,11 +56,25 @@ test.each<[rule: string, authorised: Authorise, user: string, more: string, stat
   ["the kubelet's credential", except(), 'kubelet-token', '', 'ok', /evictd may do/],
   ['no delete', except('delete pods'), 'agent-token', '', 'broken', /may not delete pods \(the kubelet starts an evicted pod again\)$/],
   ['no events', except('create events', 'patch events'), 'agent-token', '', 'degraded', /not create events\.events\.k8s\.io \(there are/],
-  ['no subresource', except('create pods/eviction'), 'agent-token', '', 'degraded', /may not create pods\/eviction \(a soft/],
+  ['no subresource', except('create pods/eviction'), 'agent-token', '', 'degraded', /may not create pods\/eviction \(soft evic/],
   ['… and budgets do not count', except('create pods/eviction'), 'agent-token', ', budgets: ignore', 'ok', /may do/],
-  ['no node, and no taint', except('patch nodes'), 'agent-token', ', taint: false', 'ok', /may do/],
-  ['no status of the node', except('patch nodes/status'), 'agent-token', '', 'degraded', /patch nodes\/status \(the node gets no cond/],
-  ['no list', except('list pods'), 'agent-token', '', 'degraded', /answers 403: pods is forbidden/],
+  [
+    'no node, and no taint',
+    except('patch nodes'),
+    'agent-token',
+    ', taint: false',
+    'degraded',
+    /patch nodes \(evictd drain does not cordon/,
+  ],
+  [
+    'no status of the node',
+    except('patch nodes/status'),
+    'agent-token',
+    '',
+    'degraded',
+    /patch nodes\/status \(.*, and the node gets no cond/,
+  ],
+  ['no list: no pod is a candidate', except('list pods'), 'agent-token', '', 'broken', /answers 403: pods is forbidden/],
 ])('what an API server permits: %s', async (_rule, authorised, user, more, status, summary) => {
   const server = await FakeApiServer.start();
   server.authorise = authorised;

@@ -1,0 +1,39 @@
+import type { Log } from '../../log/log.js';
+import type { StepListener, StepReport } from '../../monitor/ports/ports.js';
+import { ApiClient } from './client/api-client.js';
+import { inClusterAccess } from './client/in-cluster.js';
+import { kubeconfigAccess } from './client/kubeconfig.js';
+import { ClusterReports, type ClusterReportsParts } from './cluster-reports.js';
+import type { ReportedNode } from './reported-node.js';
+
+export interface LeavingParts {
+  readonly node: ReportedNode;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly log: Pick<Log, 'info' | 'warn'>;
+  readonly acting: ClusterReportsParts;
+}
+
+/** Takes back what evictd has set at an API server that is not configured any more, and makes the calls that are owed there. */
+export class Leaving implements StepListener {
+  readonly #client: ApiClient;
+  readonly #reports: ClusterReports;
+
+  constructor({ node: { kubeconfig, nodeName }, env, log, acting }: LeavingParts) {
+    this.#client = new ApiClient(kubeconfig === undefined ? inClusterAccess(env) : kubeconfigAccess(kubeconfig));
+    const config = { kubeconfig, nodeName, budgets: 'respect', taint: undefined, conditions: 'none', kubelet: 'present' } as const;
+    this.#reports = new ClusterReports(this.#client.ask.bind(this.#client), { nodeName, config, isLeaving: true, log }, acting);
+  }
+
+  stepped(report: StepReport): void {
+    this.#reports.stepped(report);
+  }
+
+  skipped(nowNs: bigint): boolean {
+    return this.#reports.skipped(nowNs);
+  }
+
+  close(): void {
+    this.#reports.close();
+    this.#client.close();
+  }
+}

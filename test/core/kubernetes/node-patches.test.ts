@@ -1,0 +1,75 @@
+import { expect, test } from 'vitest';
+import { conditionPatch, type WantedConditions } from '../../../src/core/kubernetes/node-condition-patch.js';
+import { cordonPatch, taintPatch } from '../../../src/core/kubernetes/node-spec-patch.js';
+
+const OWN = { key: 'evictd.dev/memory-pressure', value: '', effect: 'NoSchedule' } as const;
+const SAME_KEY = { key: OWN.key, effect: 'NoExecute', timeAdded: 'then' };
+const STALE = { key: 'team/short', value: '', effect: 'NoSchedule' } as const;
+const node = (...taints: object[]) => ({ metadata: { name: 'a b', resourceVersion: '7' }, spec: { taints } });
+
+test.each<[rule: string, given: unknown, isSet: boolean, taints: unknown]>([
+  ['that of an earlier configuration is removed', node({ ...STALE }, SAME_KEY), false, [SAME_KEY]],
+  ['… while this one is set', node({ ...STALE }), true, [{ key: OWN.key, effect: 'NoSchedule', timeAdded: 'now' }]],
+  ['… and stays', node({ ...STALE }, { ...OWN }), true, [OWN].map(({ key, value, effect }) => ({ key, value, effect }))],
+  ['it is set beside the others', node(SAME_KEY), true, [SAME_KEY, { key: OWN.key, effect: 'NoSchedule', timeAdded: 'now' }]],
+  ['it is set already', node({ ...OWN }), true, undefined],
+  ['it has another value', node({ ...OWN, value: 'x' }), true, [{ key: OWN.key, effect: 'NoSchedule', timeAdded: 'now' }]],
+  ['it is removed, and the others stay', node(SAME_KEY, { ...OWN }), false, [SAME_KEY]],
+  ['it is not there', node(SAME_KEY), false, undefined],
+  ['a node without taints', { metadata: { name: 'a b', resourceVersion: '7' } }, false, undefined],
+  ['what is no node', { message: 'no' }, true, undefined],
+])('a taint: %s', (_rule, given, isSet, taints) => {
+  const call = taintPatch(given, isSet ? OWN : undefined, [STALE, OWN], 'now');
+  const body = { metadata: { resourceVersion: '7' }, spec: { taints } };
+  expect(call).toEqual(taints === undefined ? undefined : expect.objectContaining({ path: '/api/v1/nodes/a%20b', body }));
+});
+
+const CORDONED = { type: 'EvictdCordoned', status: 'True' };
+const shows = (unschedulable: boolean, ...conditions: object[]) => ({
+  metadata: { name: 'a b', resourceVersion: '7' },
+  spec: { ...(unschedulable && { unschedulable }) },
+  status: { conditions },
+});
+
+test.each<[rule: string, given: unknown, isWanted: boolean, unschedulable: boolean | null | undefined]>([
+  ['evictd cordons it when its condition is there', shows(false, CORDONED), true, true],
+  ['… and not before: nothing would say that evictd has done it', shows(false), true, undefined],
+  ['it is cordoned already', shows(true), true, undefined],
+  ['evictd uncordons what it has cordoned', shows(true, CORDONED), false, null],
+  ['… and not what another program has', shows(true), false, undefined],
+  ['another program has uncordoned it', shows(false, CORDONED), false, undefined],
+])('a cordon: %s', (_rule, given, isWanted, unschedulable) => {
+  const call = cordonPatch(given, isWanted);
+  const body = { metadata: { resourceVersion: '7' }, spec: { unschedulable } };
+  expect(call).toEqual(
+    unschedulable === undefined ? undefined : expect.objectContaining({ contentType: 'application/merge-patch+json', body }),
+  );
+});
+
+const own = ['EvictdMemoryPressure', 'EvictdDiskPressure', 'EvictdPIDPressure'].map((type) => ({ type }));
+const kubelet = ['MemoryPressure', 'DiskPressure', 'PIDPressure'].map((type) => ({ type }));
+const gone = (type: string) => ({ $patch: 'delete', type });
+const READY = { type: 'Ready', status: 'True' };
+
+test.each<[rule: string, given: unknown, wanted: Partial<WantedConditions>, conditions: readonly object[] | undefined]>([
+  ['its own types', shows(false, READY), { names: 'own' }, own],
+  ['those of a kubelet', shows(false, READY), { names: 'kubelet' }, kubelet],
+  ['none, and there are none', shows(false, READY, { type: 'MemoryPressure', status: 'True', message: 'kubelet has' }), {}, undefined],
+  ['of an earlier configuration', shows(false, { type: 'EvictdMemoryPressure', status: 'True' }), {}, [gone('EvictdMemoryPressure')]],
+  [
+    '… of the types of a kubelet',
+    shows(false, { type: 'DiskPressure', message: 'evictd: the' }),
+    { names: 'own' },
+    [...own, gone('DiskPressure')],
+  ],
+  ['evictd is going to cordon the node', shows(false), { isCordoned: true }, [CORDONED]],
+  ['another program has cordoned it', shows(true), { isCordoned: true }, undefined],
+  ['it is cordoned by evictd, and stays so', shows(true, CORDONED), { isCordoned: true }, undefined],
+  ['… with a heartbeat', shows(true, CORDONED), { isCordoned: true, names: 'own' }, [...own, CORDONED]],
+  ['evictd is going to uncordon it: the condition stays until then', shows(true, CORDONED), {}, undefined],
+  ['it is not cordoned any more', shows(false, CORDONED), {}, [gone('EvictdCordoned')]],
+])('conditions: %s', (_rule, given, wanted, conditions) => {
+  const call = conditionPatch('a b', given, { names: 'none', conditions: [], isCordoned: false, ...wanted }, 'now');
+  const { status } = (call?.body ?? {}) as { readonly status?: { readonly conditions: unknown } };
+  expect(status?.conditions).toEqual(conditions?.map((one) => expect.objectContaining(one) as unknown));
+});
