@@ -2,6 +2,7 @@
 export const APART = {
   'cri.cjs': 'src/host/linux/cri/client.ts',
   'kubernetes.cjs': 'src/features/kubernetes/agent.ts',
+  'simulate.cjs': 'src/features/simulate/simulate.ts',
   'top.cjs': 'src/features/status/top/live.ts',
 };
 

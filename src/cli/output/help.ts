@@ -49,6 +49,7 @@ export const SHARED_GROUPS = {
   pods: "Kubelet's pods:",
   form: 'Form:',
   preemption: 'Preemption:',
+  assumptions: 'Assumptions:',
 } as const;
 export const RARE_COMMANDS = 'More commands:';
 const NAMED_GROUPS: ReadonlySet<string | undefined> = new Set([...Object.values(SHARED_GROUPS), RARE_COMMANDS]);

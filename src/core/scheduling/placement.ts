@@ -58,6 +58,11 @@ export class Placement {
     return rejection ?? this.#check(state);
   }
 
+  /** What each filter has against the node, to explain a choice. Nominated pods do not count. */
+  checkAll(state: NodeState): readonly Rejection[] {
+    return this.#filters.flatMap((filter) => filter.check(state) ?? []);
+  }
+
   /** From now on it judges as if the other pod were added to the node or gone from it. */
   move(other: SchedulerPod, state: NodeState, sign: 1 | -1): void {
     if (sign === 1) state.add(other);

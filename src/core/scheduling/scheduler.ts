@@ -97,6 +97,12 @@ export class Scheduler {
     return { candidate, message: `preemption: ${noCandidateMessage(search.reasons, this.cluster.nodes.length)}` };
   }
 
+  /** By name of the node: all that its filters have against the pod. */
+  rejectionsOf(pod: SchedulerPod): ReadonlyMap<string, readonly Rejection[]> {
+    const placement = this.#placementOf(pod);
+    return new Map(this.cluster.nodes.map((state) => [state.node.name, placement.checkAll(state)]));
+  }
+
   #placementOf(pod: SchedulerPod): Placement {
     return new Placement(pod, this.cluster, this.#profile, this.#plugins);
   }

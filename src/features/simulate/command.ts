@@ -1,76 +1,63 @@
-import { Command } from 'commander';
-import type { MakeCommand } from '../../cli/output/command.js';
-import { withHelp } from '../../cli/output/help.js';
-import { Cluster } from '../../core/scheduling/cluster/cluster.js';
-import type { PodOwner } from '../../core/scheduling/cluster/default-selector.js';
-import { DEFAULT_PROFILE, type SchedulerProfile } from '../../core/scheduling/scheduler-profile.js';
-import { Scheduler } from '../../core/scheduling/scheduler.js';
-import { schedulingGateReason } from '../../core/scheduling/scheduling-queue.js';
+import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import { UsageError } from '../../errors.js';
-import { documentOf, items, member, textOf, type Field } from '../../kubernetes/document.js';
-import { readDocument } from '../../kubernetes/document-file.js';
-import { disruptionBudgetAt, namespaceAt, ownerAt, serviceAt } from '../../kubernetes/scheduling/cluster-objects.js';
-import { schedulerNodeAt } from '../../kubernetes/scheduling/scheduler-node.js';
-import { schedulerPodAt } from '../../kubernetes/scheduling/scheduler-pod.js';
-import { schedulerProfileAt } from '../../kubernetes/scheduling/scheduler-profile.js';
+import type { CommandEdge, MakeCommand } from '../../cli/output/command.js';
+import { outputOption, SHARED_GROUPS, USAGE_AND_CONFIG, withHelp } from '../../cli/output/help.js';
+import type { SimulateOptions, WrittenAction } from './written-command.js';
 
-const DUMP = { maxBytes: 512 * 1024 * 1024, hint: 'use the output of kubectl get nodes,pods,services,replicasets,namespaces -A -o json' };
-
-const CONFIG = { maxBytes: 1024 * 1024, hint: 'convert it to JSON: yq -o json config.yaml' };
-
-const OWNERS = ['ReplicationController', 'ReplicaSet', 'StatefulSet'] as const satisfies readonly PodOwner['kind'][];
-
-export const simulate: MakeCommand = ({ io, setExitCode }) => {
+/** `evictd simulate`: its implementation is a bundle of its own. */
+export function simulateCommand(edge: Pick<CommandEdge, 'io' | 'setExitCode'>): Command {
+  const actions: WrittenAction[] = [];
   const command = new Command('simulate')
-    .description("show which node Kubernetes' scheduler chooses for a pod")
-    .argument('<files...>', 'what kubectl get prints with -o json')
-    .requiredOption('--pod <namespace/name>', 'the pod that waits for a node')
-    .option('--scheduler-config <file>', 'a KubeSchedulerConfiguration as JSON: its first profile');
+    .description('show what a drain, a taint or a full node evicts, and where it runs then')
+    .addArgument(new Argument('[files...]', 'output of kubectl get -o json; "-": standard input'));
+  for (const [option, value, description] of ACTIONS) {
+    command.addOption(new Option(`--${option} ${value}`, description).argParser((text: string) => noted(actions, option, text)));
+  }
+  command
+    .option('--explain <pod>', 'every filter and score of every node for this pod')
+    .option('--scores', 'the scores behind each choice of a node')
+    .addOption(outputOption())
+    .optionsGroup(SHARED_GROUPS.assumptions)
+    .addOption(new Option('--replicas <number>', 'so many pods of the last --add').argParser((text: string) => replicas(actions, text)))
+    .option('--policy <file>', "the kubelets' configuration (default: the kubelet's defaults)")
+    .option('--scheduler-config <file>', 'a KubeSchedulerConfiguration: its first profile')
+    .option('--start-time <duration>', 'from the start of a new pod until it is ready', '30s')
+    .option('--horizon <duration>', 'time that each action has before the next one', '1h')
+    .option('--strict', 'do nothing if anything in the files is wrong')
+    .optionsGroup('Options:');
   return withHelp(command, {
-    examples: ['evictd simulate dump.json --pod shop/web-0'],
-    exit: { 0: 'there is a node', 1: 'the pod waits', 64: 'wrong usage', 65: 'a file is malformed', 66: 'a file cannot be read' },
-  }).action((files: readonly string[], { pod: wanted, schedulerConfig }: SimulateOptions) => {
-    const objects = files.flatMap((file) => readDocument(file, DUMP, (document) => items(member(documentOf(document), 'items'))));
-    const list = (kind: string): readonly Field[] => objects.filter((object) => textOf(member(object, 'kind')) === kind);
-    const pods = list('Pod').filter(isActive).map(schedulerPodAt);
-    const pod = pods.find(({ namespace, name }) => `${namespace}/${name}` === wanted);
-    if (pod === undefined)
-      throw new UsageError('EVICTD_SIMULATE_POD', `no pod ${wanted} in ${files.join(', ')}`, { hint: 'name one as NAMESPACE/NAME' });
-    const cluster = new Cluster({
-      nodes: list('Node').map(schedulerNodeAt),
-      pods: pods.filter((other) => other !== pod),
-      namespaces: new Map(list('Namespace').map(namespaceAt)),
-      services: list('Service').map(serviceAt),
-      owners: OWNERS.flatMap((kind) => list(kind).map((owner) => ownerAt(owner, kind))),
-    });
-    const scheduler = new Scheduler(cluster, { profile: profileOf(schedulerConfig) });
-    const result = scheduler.schedule(pod);
-    const gated = schedulingGateReason(pod);
-    if (gated === undefined && result.node !== undefined) {
-      io.stdout(`${wanted} runs on ${result.node}\n`);
-      return;
-    }
-    const { candidate, message } = scheduler.preempt(pod, result, list('PodDisruptionBudget').map(disruptionBudgetAt));
-    const victims = candidate?.victims.map(({ namespace, name }) => `${namespace}/${name}`).join(', ') ?? '';
-    io.stdout(`${wanted} waits: ${gated ?? `${result.message} ${candidate === undefined ? message : ''}`.trim()}\n`);
-    if (gated === undefined && candidate !== undefined) io.stdout(`it preempts on ${candidate.node}: ${victims}\n`);
-    setExitCode(1);
-  });
-};
-
-interface SimulateOptions {
-  readonly pod: string;
-  readonly schedulerConfig?: string;
-}
-
-function profileOf(file: string | undefined): SchedulerProfile {
-  if (file === undefined) return DEFAULT_PROFILE;
-  return readDocument(file, CONFIG, (document) => {
-    const [profile] = items(member(documentOf(document), 'profiles'));
-    return profile === undefined ? DEFAULT_PROFILE : schedulerProfileAt(profile);
+    examples: ['evictd simulate dump.json --drain node-1 --pressure node-2:memory=-20Gi'],
+    exit: { 0: 'simulated', ...USAGE_AND_CONFIG, 65: 'malformed', 66: 'unreadable' },
+  }).action(async (files: readonly string[], options: SimulateOptions) => {
+    if (files.length === 0)
+      throw new UsageError('EVICTD_USAGE', 'no file is given', { hint: 'kubectl get nodes,pods,pdb -A -o json > dump.json' });
+    const { simulate: run } = await import('./simulate.js');
+    run(files, actions, options, edge.io);
   });
 }
 
-function isActive(pod: Field): boolean {
-  return !['Succeeded', 'Failed'].includes(textOf(member(member(pod, 'status'), 'phase')));
+const ACTIONS: readonly (readonly [option: WrittenAction['option'], value: string, description: string])[] = [
+  ['pressure', '<limit>', 'NODE:memory=20Gi is available; -20Gi: so much less'],
+  ['drain', '<node>', 'cordon it, evict its pods as budgets allow'],
+  ['taint', '<what...>', 'NODE KEY=VALUE:EFFECT'],
+  ['fail', '<node>', 'its kubelet does not answer any more'],
+  ['add', '<file>', 'new pods'],
+];
+
+function noted(actions: WrittenAction[], option: WrittenAction['option'], text: string): true {
+  const last = actions.at(-1);
+  if (option === 'taint' && last?.option === 'taint' && last.values.length === 1) last.values.push(text);
+  else actions.push({ option, values: [text] });
+  return true;
 }
+
+function replicas(actions: readonly WrittenAction[], text: string): true {
+  const last = actions.at(-1);
+  const count = Number(text);
+  if (last?.option !== 'add') throw new InvalidArgumentError('It follows --add.');
+  if (!/^\d+$/.test(text) || count < 1 || count > 10_000) throw new InvalidArgumentError('Use a number from 1 to 10000.');
+  last.replicas = count;
+  return true;
+}
+
+export const simulate: MakeCommand = (edge) => simulateCommand(edge);

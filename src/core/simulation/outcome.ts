@@ -1,0 +1,49 @@
+import type { Cluster } from '../scheduling/cluster/cluster.js';
+import { fateOf, type LivePod } from './simulated-pod.js';
+import type { TimelineEvent } from './timeline-event.js';
+
+/** What the pods on a node book of what it has. cpu in millicores, memory in bytes. */
+export interface NodeUse {
+  readonly node: string;
+  readonly cpu: Use;
+  readonly memory: Use;
+  readonly pods: Use;
+}
+
+export interface Use {
+  readonly used: bigint;
+  readonly allocatable: bigint;
+}
+
+export function nodeUses({ nodes }: Cluster): readonly NodeUse[] {
+  return nodes.map(({ node, used, pods }) => {
+    const use = (name: string): Use => ({ used: used.get(name) ?? 0n, allocatable: node.allocatable.get(name) ?? 0n });
+    return { node: node.name, cpu: use('cpu'), memory: use('memory'), pods: { ...use('pods'), used: BigInt(pods.size) } };
+  });
+}
+
+/** What has become of the pods, counted. */
+export interface Outcome {
+  readonly evicted: number;
+  readonly moved: number;
+  readonly pending: readonly string[];
+  readonly lost: readonly string[];
+  /** Evictions that no budget allowed to the end. */
+  readonly refused: readonly string[];
+}
+
+export function outcomeOf(events: readonly TimelineEvent[], pods: readonly LivePod[]): Outcome {
+  const pending = new Set(events.flatMap((event) => (event.kind === 'pending' ? [event.pod] : [])));
+  return {
+    evicted: events.filter(({ kind }) => kind === 'evicted').length,
+    moved: pods.filter((pod) => pod.replaces !== undefined && pod.node !== undefined && pod.stage !== 'ended').length,
+    pending: pods.filter((pod) => pod.stage === 'pending' && pending.has(pod.path)).map(({ path }) => path),
+    lost: events.flatMap((event) => (event.kind === 'lost' ? [event.pod] : [])),
+    refused: events.flatMap((event) => (event.kind === 'refused' && event.untilNs === undefined ? [event.pod] : [])),
+  };
+}
+
+/** What the work of each pod of the start has come to, by its name. */
+export function fatesOf(pods: readonly LivePod[]): ReadonlyMap<string, ReturnType<typeof fateOf>> {
+  return new Map(pods.filter(({ replaces }) => replaces === undefined).map((pod) => [pod.path, fateOf(pod)]));
+}

@@ -1,0 +1,101 @@
+import type { Scheduler, ScheduleResult } from '../scheduling/scheduler.js';
+import { schedulingGateReason } from '../scheduling/scheduling-queue.js';
+import { totalScore } from '../scheduling/scores/node-scores.js';
+import type { SimulatedCluster } from './simulated-cluster.js';
+import type { LivePod } from './simulated-pod.js';
+import type { ScoredNode } from './timeline-event.js';
+
+/** So many nodes are listed with their scores. */
+const LISTED = 3;
+
+/** Gives pending pods their nodes, the most important first, whenever something has changed. */
+export class PodPlacements {
+  readonly #world: SimulatedCluster;
+  readonly #scheduler: Scheduler;
+  /** By what pods have in common: the message, and the change after which it was given. */
+  readonly #failures = new Map<string, { readonly freed: number; readonly message: string }>();
+  readonly #told = new Map<LivePod, string>();
+  #seen = 0;
+  #known: number;
+
+  constructor(world: SimulatedCluster, scheduler: Scheduler) {
+    this.#world = world;
+    this.#scheduler = scheduler;
+    this.#known = world.pods.length;
+  }
+
+  /** Does nothing if nothing has changed since the last time. */
+  run(): void {
+    const { pods, freed } = this.#world;
+    if (this.#seen === freed && this.#known === pods.length) return;
+    [this.#seen, this.#known] = [freed, pods.length];
+    const waiting = [...this.#world.pending].sort(
+      (one, other) => other.scheduling.priority - one.scheduling.priority || Number(one.queuedNs - other.queuedNs),
+    );
+    for (const live of waiting) this.#place(live);
+  }
+
+  #place(live: LivePod): void {
+    const { scheduling } = live;
+    const gates = schedulingGateReason(scheduling);
+    if (gates !== undefined) {
+      this.#tell(live, gates);
+      return;
+    }
+    const key = templateOf(live);
+    const failure = this.#failures.get(key);
+    if (failure?.freed === this.#world.freed && scheduling.podAffinity.required.length === 0) {
+      this.#tell(live, failure.message);
+      return;
+    }
+    const result = this.#scheduler.schedule(scheduling);
+    if (result.node === undefined) this.#fail(live, key, result);
+    else this.#bind(live, result.node, result);
+  }
+
+  #bind(live: LivePod, node: string, { feasible, scores }: ScheduleResult): void {
+    const scored = [...(scores ?? [])].map(([name, of]): ScoredNode => ({ node: name, total: totalScore(of), scores: of }));
+    const best = scored.sort((one, other) => other.total - one.total || Number(other.node === node) - Number(one.node === node));
+    this.#world.happens({
+      ...{ kind: 'scheduled', pod: live.path, node, feasible: feasible.length, nodes: this.#world.cluster.nodes.length },
+      ...{ best: best.slice(0, LISTED), ...(live.replaces && { replaces: live.replaces.path }) },
+    });
+    this.#told.delete(live);
+    this.#world.bind(live, node);
+  }
+
+  /** Makes room if that helps: the pod waits until its victims are gone. */
+  #fail(live: LivePod, key: string, result: ScheduleResult): void {
+    const world = this.#world;
+    const { candidate, message } = this.#scheduler.preempt(live.scheduling, result, world.budgets.forPreemption());
+    if (candidate === undefined) {
+      const whole = `${result.message} ${message}`.trim();
+      this.#failures.set(key, { freed: world.freed, message: whole });
+      this.#tell(live, whole);
+      return;
+    }
+    this.#tell(live, result.message, candidate.node);
+    world.cluster.nominate(live.scheduling, candidate.node);
+    const violated = candidate.numPDBViolations === 0 ? '' : `; ${String(candidate.numPDBViolations)} against their budgets`;
+    const reason = `${live.path} has priority ${String(live.scheduling.priority)}${violated}`;
+    for (const victim of candidate.victims) {
+      const found = world.liveOf(victim);
+      if (found !== undefined) world.end(found, 'preemption', reason);
+    }
+  }
+
+  /** Once, until it changes. */
+  #tell(live: LivePod, message: string, nominated?: string): void {
+    if (this.#told.get(live) === message) return;
+    this.#told.set(live, message);
+    this.#world.happens({
+      ...{ kind: 'pending', pod: live.path, message, ...(live.replaces && { replaces: live.replaces.path }) },
+      ...(nominated !== undefined && { nominated }),
+    });
+  }
+}
+
+/** Pods of one controller have the same requests and rules. */
+function templateOf({ path, scheduling: { namespace, controller, priority } }: LivePod): string {
+  return controller === undefined ? path : `${controller.kind}/${namespace}/${controller.name}/${String(priority)}`;
+}

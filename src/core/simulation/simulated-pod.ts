@@ -1,0 +1,70 @@
+import type { SchedulerPod } from '../scheduling/scheduler-pod.js';
+import type { Workload } from '../workload/workload.js';
+
+/** v1.PodStatus.phase. */
+export type PodPhase = 'Pending' | 'Running' | 'Succeeded' | 'Failed' | 'Unknown';
+
+/** A pod of a dump: as the scheduler sees it, as the kubelet ranks it, and what the simulation needs beside. */
+export interface SimulatedPod {
+  readonly scheduling: SchedulerPod;
+  readonly workload: Workload;
+  readonly phase: PodPhase;
+  readonly ready: boolean;
+  /** Working set; undefined: not known. */
+  readonly memoryBytes: bigint | undefined;
+}
+
+/** `starting`: on a node, not ready yet. `ending`: it has its grace period. `finished`: it had ended before. */
+export type PodStage = 'pending' | 'starting' | 'running' | 'ending' | 'ended' | 'finished';
+
+/** A pod during the simulation. */
+export interface LivePod {
+  readonly pod: SimulatedPod;
+  /** namespace/name */
+  readonly path: string;
+  stage: PodStage;
+  /** undefined: on no node yet. */
+  node: string | undefined;
+  /** The value that the cluster of the scheduler has. */
+  scheduling: SchedulerPod;
+  /** When it came into the queue. */
+  queuedNs: bigint;
+  /** The pod that its controller made in its place. */
+  replacedBy?: LivePod;
+  /** The pod that it was made for. */
+  readonly replaces?: LivePod;
+}
+
+/** Where the work of a pod is at the end. */
+export type PodFate =
+  | { readonly kind: 'running' | 'starting' | 'ending'; readonly node: string }
+  | { readonly kind: 'pending' | 'finished' }
+  /** No controller makes it again, or none on another node. */
+  | { readonly kind: 'ended'; readonly why: 'no controller' | 'DaemonSet' };
+
+/** Follows the replacements. */
+export function fateOf(pod: LivePod): PodFate {
+  const last = lastOf(pod);
+  switch (last.stage) {
+    case 'running':
+    case 'starting':
+    case 'ending':
+      return last.node === undefined ? { kind: 'pending' } : { kind: last.stage, node: last.node };
+    case 'pending':
+    case 'finished':
+      return { kind: last.stage };
+    case 'ended':
+      return { kind: 'ended', why: last.scheduling.controller?.kind === 'DaemonSet' ? 'DaemonSet' : 'no controller' };
+  }
+}
+
+export function lastOf(pod: LivePod): LivePod {
+  let last = pod;
+  while (last.replacedBy !== undefined) last = last.replacedBy;
+  return last;
+}
+
+/** A pod that uses its node, also one that is ending. */
+export function isOnNode({ stage }: LivePod): boolean {
+  return stage === 'starting' || stage === 'running' || stage === 'ending';
+}

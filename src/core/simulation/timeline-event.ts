@@ -1,0 +1,66 @@
+import type { Taint } from '../disruption/taint.js';
+import type { SimulatedPod } from './simulated-pod.js';
+
+/** What is done to the cluster. */
+export type SimulatedAction =
+  /** The memory that is available on the node; or how much less it is than now. */
+  | { readonly kind: 'pressure'; readonly node: string; readonly availableBytes: bigint; readonly isChange: boolean }
+  | { readonly kind: 'drain' | 'fail'; readonly node: string }
+  | { readonly kind: 'taint'; readonly node: string; readonly taint: Taint }
+  | { readonly kind: 'add'; readonly pods: readonly SimulatedPod[]; readonly what: string };
+
+export type EvictionCause = 'node-pressure' | 'drain' | 'taint' | 'preemption';
+
+/** By plugin, weighted. */
+export type ScoreTable = ReadonlyMap<string, number>;
+
+export interface ScoredNode {
+  readonly node: string;
+  readonly total: number;
+  readonly scores: ScoreTable;
+}
+
+/** Times count from the start. Pods are namespace/name. */
+export type TimelineEvent = { readonly atNs: bigint } & (
+  | { readonly kind: 'action'; readonly action: SimulatedAction }
+  /** The node changes: a taint, a condition. */
+  | { readonly kind: 'node'; readonly node: string; readonly what: string }
+  | {
+      readonly kind: 'evicted';
+      readonly pod: string;
+      readonly node: string;
+      readonly cause: EvictionCause;
+      /** Values that decided: usage, threshold, taint, the pod that needs the place. */
+      readonly reason: string;
+      /** Of node pressure: it is the first, the second … that goes. */
+      readonly rank?: number;
+      readonly graceNs: bigint;
+    }
+  /** An eviction that a budget does not allow. `untilNs` left out: it never does. */
+  | {
+      readonly kind: 'refused';
+      readonly pod: string;
+      readonly node: string;
+      readonly budgets: readonly string[];
+      readonly reason: string;
+      readonly untilNs?: bigint;
+    }
+  /** It stays where it is; `untilNs`: until then. */
+  | { readonly kind: 'stays'; readonly pod: string; readonly node: string; readonly reason: string; readonly untilNs?: bigint }
+  | {
+      readonly kind: 'scheduled';
+      readonly pod: string;
+      readonly replaces?: string;
+      readonly node: string;
+      /** So many nodes were possible, of so many. */
+      readonly feasible: number;
+      readonly nodes: number;
+      /** The best first, the chosen one among them; at most three. */
+      readonly best: readonly ScoredNode[];
+    }
+  /** `message`: the scheduler's. `nominated`: the node where room is made. */
+  | { readonly kind: 'pending'; readonly pod: string; readonly replaces?: string; readonly message: string; readonly nominated?: string }
+  | { readonly kind: 'ready'; readonly pod: string; readonly node: string }
+  /** It ended, and no controller makes it again. */
+  | { readonly kind: 'lost'; readonly pod: string; readonly reason: string }
+);

@@ -1,0 +1,37 @@
+import type { FilePosition } from '../../kubernetes/objects/object-file.js';
+
+/** Something in the files that is wrong, or that the simulation does not take into account. */
+export interface Finding {
+  /** `error`: the object is left out. `warning`: it counts, as the message says. */
+  readonly level: 'error' | 'warning';
+  readonly at: FilePosition;
+  /** 'Pod shop/web'; '': text that is no object. */
+  readonly object: string;
+  readonly message: string;
+  /** More objects with the same message. */
+  more: number;
+}
+
+/** Findings, of which those with the same message count as one. */
+export class Findings {
+  readonly #byKey = new Map<string, Finding>();
+
+  get list(): readonly Finding[] {
+    return [...this.#byKey.values()];
+  }
+
+  /** @param group  findings of one group and message count as one; left out: of one object */
+  add(level: Finding['level'], at: FilePosition, object: string, message: string, group = object): void {
+    const key = `${at.file}\n${group}\n${message}${group === '' ? `${String(at.line)}:${String(at.column)}` : ''}`;
+    const known = this.#byKey.get(key);
+    if (known === undefined) this.#byKey.set(key, { level, at, object, message, more: 0 });
+    else known.more += 1;
+  }
+}
+
+/** 'dump.json:3:5: Pod shop/web: …'. */
+export function findingText({ at, object, message, more, level }: Finding): string {
+  const others = more === 0 ? '' : ` (and ${String(more)} more)`;
+  const what = object === '' ? '' : `${object}${others}: `;
+  return `${at.file}:${String(at.line)}:${String(at.column)}: ${level}: ${what}${message}`;
+}

@@ -1,0 +1,102 @@
+import type { Io } from '../../cli/output/io.js';
+import { loadKubelet } from '../../config/load.js';
+import { DurationError, parseDuration } from '../../core/quantity/duration.js';
+import { nodeUses, outcomeOf } from '../../core/simulation/outcome.js';
+import { DEFAULT_PROFILE, type SchedulerProfile } from '../../core/scheduling/scheduler-profile.js';
+import { Simulation } from '../../core/simulation/simulation.js';
+import { InputError, UsageError } from '../../errors.js';
+import { items, member } from '../../kubernetes/document.js';
+import { readObjects } from '../../kubernetes/objects/object-file.js';
+import { schedulerProfileAt } from '../../kubernetes/scheduling/scheduler-profile.js';
+import { AddedPods } from './added-pods.js';
+import { ClusterDump, type DumpedCluster } from './cluster-dump.js';
+import type { SimulateOptions, WrittenAction } from './written-command.js';
+import { findingText } from './finding.js';
+import { simulationJson } from './simulation-json.js';
+import { simulationText } from './simulation-text.js';
+import type { SimulationReport } from './simulation-report.js';
+import { actionsOf } from './written-actions.js';
+
+/** `evictd simulate` on files. */
+export function simulate(files: readonly string[], written: readonly WrittenAction[], options: SimulateOptions, io: Io): void {
+  const dump = new ClusterDump();
+  for (const file of files) dump.readFile(file);
+  report(dump.cluster(), written, options, io);
+}
+
+function report(cluster: DumpedCluster, written: readonly WrittenAction[], options: SimulateOptions, io: Io): void {
+  const findings = cluster.findings.list;
+  for (const finding of findings) io.stderr(`${findingText(finding)}\n`);
+  if (options.strict && findings.length > 0) throw malformed(`${String(findings.length)} findings, and --strict`);
+  if (cluster.content.nodes.length === 0) throw malformed('the files have no node');
+  const actions = actionsOf(written, cluster, new AddedPods(cluster.priorityClasses));
+  const simulation = simulationOf(cluster, options);
+  const before = nodeUses(simulation.world.cluster);
+  for (const action of actions) simulation.run(action);
+  const { events, pods } = simulation;
+  const explained = explanationOf(simulation, options.explain);
+  const result: SimulationReport = {
+    cluster,
+    options,
+    before,
+    after: nodeUses(simulation.world.cluster),
+    events,
+    outcome: outcomeOf(events, pods),
+    ...explained,
+  };
+  io.stdout(options.output === 'json' ? simulationJson(result) : simulationText(result));
+}
+
+function explanationOf(simulation: Simulation, pod: string | undefined): Pick<SimulationReport, 'explained'> {
+  if (pod === undefined) return {};
+  const nodes = simulation.explain(pod);
+  if (nodes === undefined)
+    throw new UsageError('EVICTD_SIMULATE_POD', `no pod ${JSON.stringify(pod)} in the files`, { hint: 'name one as NAMESPACE/NAME' });
+  return { explained: { pod, nodes } };
+}
+
+function simulationOf(cluster: DumpedCluster, { policy, schedulerConfig, startTime, horizon }: SimulateOptions): Simulation {
+  const { config } = loadKubelet({ file: policy });
+  return new Simulation({
+    content: cluster.content,
+    settings: { startTimeNs: durationOf('--start-time', startTime), nowNs: latestStart(cluster) },
+    kubelet: config,
+    profile: profileOf(schedulerConfig),
+    horizonNs: durationOf('--horizon', horizon),
+  });
+}
+
+/** The first one of a KubeSchedulerConfiguration. */
+function profileOf(file: string | undefined): SchedulerProfile {
+  const found: SchedulerProfile[] = [];
+  if (file === undefined) return DEFAULT_PROFILE;
+  readObjects(file, {
+    object: ({ object }) => {
+      const [profile] = items(member(object, 'profiles'));
+      if (profile !== undefined) found.push(schedulerProfileAt(profile));
+    },
+    bad: ({ message, at }) => {
+      throw malformed(`${at.file}:${String(at.line)}:${String(at.column)}: ${message}`);
+    },
+  });
+  return found[0] ?? DEFAULT_PROFILE;
+}
+
+/** The dump is at least as young as its youngest pod. */
+function latestStart({ content }: DumpedCluster): bigint {
+  return content.pods.reduce((latest, { scheduling: { startNs = 0n } }) => (startNs > latest ? startNs : latest), 0n);
+}
+
+function durationOf(option: string, text: string): bigint {
+  try {
+    return parseDuration(text);
+  } catch (error) {
+    if (!(error instanceof DurationError)) throw error;
+    throw new UsageError('EVICTD_USAGE', `${option}: ${error.message}`, { hint: 'write a duration such as 30s or 5m' });
+  }
+}
+
+function malformed(message: string): InputError {
+  const hint = 'kubectl get nodes,pods,pdb,priorityclasses,namespaces,services,replicasets,statefulsets -A -o json > dump.json';
+  return new InputError('EVICTD_KUBERNETES_DOCUMENT', message, { isMissing: false, hint });
+}

@@ -1,0 +1,237 @@
+import { table, type Column } from '../../cli/output/table.js';
+import { wrapped } from '../../cli/output/wrapped.js';
+import { taintText } from '../../core/disruption/taint.js';
+import { amountOfBytes } from '../../core/quantity/amount.js';
+import { formatDuration } from '../../core/quantity/duration.js';
+import type { NodeUse, Use } from '../../core/simulation/outcome.js';
+import type { ScoredNode, SimulatedAction, TimelineEvent } from '../../core/simulation/timeline-event.js';
+import type { SimulationReport } from './simulation-report.js';
+
+const WIDTH = 80;
+const TIME_WIDTH = 8;
+const VERB_WIDTH = 10;
+/** So many names of pods with the same fate are listed. */
+const LISTED_PODS = 6;
+const LISTED_NODES = 20;
+
+/** The timeline, the nodes that changed, and what it comes to. */
+export function simulationText(report: SimulationReport): string {
+  const { events, options } = report;
+  const timeline = groupsOf(events).flatMap((group) => groupLines(group, options.scores === true));
+  return `${[...headLines(report), ...timeline, '', ...nodeLines(report), '', ...outcomeLines(report), ...explainedLines(report)].join('\n')}\n`;
+}
+
+function headLines({ cluster: { content }, options }: SimulationReport): readonly string[] {
+  const { nodes, pods, budgets } = content;
+  const counts = `${String(nodes.length)} nodes, ${String(pods.length)} pods, ${String(budgets.length)} budgets`;
+  return [
+    `${counts}. Assumed: new pods are ready ${options.startTime} after their start; a pod that is told to`,
+    'end takes its whole grace period.',
+  ];
+}
+
+/** Neighbours that differ only in their pod. */
+type Group = readonly [TimelineEvent, ...TimelineEvent[]];
+
+function groupsOf(events: readonly TimelineEvent[]): readonly Group[] {
+  const groups: [TimelineEvent, ...TimelineEvent[]][] = [];
+  for (const event of events) {
+    const last = groups.at(-1);
+    if (last !== undefined && keyOf(last[0]) === keyOf(event)) last.push(event);
+    else groups.push([event]);
+  }
+  return groups;
+}
+
+function keyOf(event: TimelineEvent): string {
+  const what = ((): string => {
+    switch (event.kind) {
+      case 'action':
+      case 'scheduled':
+        return 'pod' in event ? event.pod : '';
+      case 'node':
+        return `${event.node} ${event.what}`;
+      case 'evicted':
+        return `${event.node} ${event.reason} ${String(event.graceNs)} ${String(event.rank ?? '')}`;
+      case 'refused':
+      case 'stays':
+        return `${event.node} ${event.reason} ${String(event.untilNs ?? '')}`;
+      case 'pending':
+        return `${event.message} ${event.nominated ?? ''}`;
+      case 'ready':
+        return '';
+      case 'lost':
+        return event.reason;
+    }
+  })();
+  return `${String(event.atNs)} ${event.kind} ${what}`;
+}
+
+function groupLines(group: Group, withScores: boolean): readonly string[] {
+  const [event] = group;
+  const [verb, text] = sentence(event, podsText(group));
+  if (event.kind === 'action') return ['', `${timeText(event.atNs).padStart(TIME_WIDTH)}  ${text}`];
+  const lines = wrapped(text, WIDTH - TIME_WIDTH - 2 - VERB_WIDTH);
+  const indent = ' '.repeat(TIME_WIDTH + 2 + VERB_WIDTH);
+  const scores = withScores && event.kind === 'scheduled' ? scoreLines(event.best).map((line) => `    ${line}`) : [];
+  const head = `${timeText(event.atNs).padStart(TIME_WIDTH)}  ${verb.padEnd(VERB_WIDTH)}`;
+  return [...lines.map((line, index) => (index === 0 ? head : indent) + line), ...scores];
+}
+
+function podsText(group: Group): string {
+  const pods = group.flatMap((event) => ('pod' in event ? [event.pod] : []));
+  if (pods.length <= 1) return pods[0] ?? '';
+  const more = pods.length - LISTED_PODS;
+  return `${String(pods.length)} pods: ${pods.slice(0, LISTED_PODS).join(', ')}${more > 0 ? ` and ${String(more)} more` : ''}`;
+}
+
+/** The verb, and the rest. */
+function sentence(event: TimelineEvent, pods: string): readonly [verb: string, text: string] {
+  switch (event.kind) {
+    case 'action':
+      return ['', actionText(event.action)];
+    case 'node':
+      return ['node', `${event.node}: ${event.what}`];
+    case 'evicted': {
+      const rank = event.rank === undefined ? '' : `, number ${String(event.rank)},`;
+      const verb = event.cause === 'preemption' ? 'preempted' : 'evicted';
+      return [verb, `${pods}${rank} from ${event.node}, grace ${formatDuration(event.graceNs)}: ${event.reason}`];
+    }
+    case 'refused': {
+      const until = event.untilNs === undefined ? 'for good' : `until ${timeText(event.untilNs)}`;
+      return ['refused', `${pods} on ${event.node} ${until}: ${event.reason}`];
+    }
+    case 'stays': {
+      const until = event.untilNs === undefined ? '' : `, until ${timeText(event.untilNs)}`;
+      return ['stays', `${pods} on ${event.node}: ${event.reason}${until}`];
+    }
+    case 'scheduled':
+      return event.replaces === undefined
+        ? ['scheduled', `${pods} on ${event.node}${choiceText(event)}`]
+        : ['moved', `${event.replaces} to ${event.node}${newName(event.replaces, event.pod)}${choiceText(event)}`];
+    case 'pending': {
+      const nominated = event.nominated === undefined ? '' : ` Room is made on ${event.nominated}.`;
+      return ['pending', `${pods}: ${event.message}${nominated}`];
+    }
+    case 'ready':
+      return ['ready', pods];
+    case 'lost':
+      return ['ended', `${pods}: ${event.reason}`];
+  }
+}
+
+/** ' as web-new1'; '': it keeps its name. */
+function newName(before: string, after: string): string {
+  return before === after ? '' : ` as ${after.slice(after.indexOf('/') + 1)}`;
+}
+
+/** ' (12 of 100 nodes fit; 664, node-2 658)'. */
+function choiceText({ feasible, nodes, best: [first, second] }: Extract<TimelineEvent, { kind: 'scheduled' }>): string {
+  const fit = `${String(feasible)} of ${String(nodes)} nodes fit`;
+  if (first === undefined) return ` (${fit})`;
+  return ` (${fit}; score ${String(first.total)}${second === undefined ? '' : `, ${second.node} ${String(second.total)}`})`;
+}
+
+export function actionText(action: SimulatedAction): string {
+  switch (action.kind) {
+    case 'pressure': {
+      const { node, availableBytes, isChange } = action;
+      return isChange
+        ? `${node} loses ${amountOfBytes(-availableBytes)} of memory`
+        : `${node} has ${amountOfBytes(availableBytes)} of memory available`;
+    }
+    case 'drain':
+      return `drain ${action.node}`;
+    case 'fail':
+      return `${action.node} fails`;
+    case 'taint':
+      return `taint ${action.node} ${taintText(action.taint)}`;
+    case 'add':
+      return `add ${String(action.pods.length)} pods of ${action.what}`;
+  }
+}
+
+/** '+1m5s'. */
+export function timeText(ns: bigint): string {
+  return `+${formatDuration(ns)}`;
+}
+
+/** A table of scores: a node a line, a plugin a column. */
+export function scoreLines(nodes: readonly ScoredNode[]): readonly string[] {
+  const plugins = [...new Set(nodes.flatMap(({ scores }) => [...scores.keys()]))];
+  const columns: readonly Column[] = [
+    { heading: 'NODE', align: 'left' },
+    ...plugins.map((heading): Column => ({ heading: heading.replace('NodeResources', ''), align: 'right' })),
+    { heading: 'TOTAL', align: 'right' },
+  ];
+  return table(
+    columns,
+    nodes.map(({ node, total, scores }) => [node, ...plugins.map((plugin) => String(scores.get(plugin) ?? '-')), String(total)]),
+  );
+}
+
+const NODE_COLUMNS: readonly Column[] = [
+  { heading: 'NODE', align: 'left' },
+  { heading: 'CPU BEFORE', align: 'right' },
+  { heading: 'AFTER', align: 'right' },
+  { heading: 'MEMORY BEFORE', align: 'right' },
+  { heading: 'AFTER', align: 'right' },
+  { heading: 'PODS BEFORE', align: 'right' },
+  { heading: 'AFTER', align: 'right' },
+];
+
+/** Nodes whose use changed, the most first; all of them if no action was given. */
+function nodeLines({ before, after, events }: SimulationReport): readonly string[] {
+  const isChanged = (use: NodeUse, index: number): boolean =>
+    events.length === 0 || after[index]?.pods.used !== use.pods.used || cpuOf(after[index]) !== cpuOf(use);
+  const changed = before.flatMap((use, index) => (isChanged(use, index) ? [[use, after[index] ?? use] as const] : []));
+  if (changed.length === 0) return ['No node has more or fewer pods than before.'];
+  const rows = changed
+    .slice(0, LISTED_NODES)
+    .map(([one, other]) => [
+      one.node,
+      ...[share(one.cpu), share(other.cpu), share(one.memory), share(other.memory), String(one.pods.used), String(other.pods.used)],
+    ]);
+  const more = changed.length - rows.length;
+  return [...table(NODE_COLUMNS, rows), ...(more > 0 ? [`and ${String(more)} more nodes`] : [])];
+}
+
+function cpuOf(use: NodeUse | undefined): bigint | undefined {
+  return use?.cpu.used;
+}
+
+function share({ used, allocatable }: Use): string {
+  return allocatable === 0n ? '-' : `${String((used * 100n) / allocatable)}%`;
+}
+
+function outcomeLines({ outcome }: SimulationReport): readonly string[] {
+  const { evicted, moved, pending, lost, refused } = outcome;
+  const counts = [
+    `${String(evicted)} pods evicted, ${String(moved)} run elsewhere`,
+    ...(pending.length === 0 ? [] : [`${String(pending.length)} pending`]),
+    ...(lost.length === 0 ? [] : [`${String(lost.length)} ended for good`]),
+    ...(refused.length === 0 ? [] : [`${String(refused.length)} refused for good`]),
+  ];
+  return wrapped(`${counts.join(', ')}.`, WIDTH);
+}
+
+/** Every filter that rejects a node, every score of the others. */
+function explainedLines({ explained }: SimulationReport): readonly string[] {
+  if (explained === undefined) return [];
+  const feasible = explained.nodes.flatMap((node) => ('scores' in node ? [node] : []));
+  const rejected = explained.nodes.flatMap((node) => ('rejections' in node ? [node] : []));
+  const reasons = rejected.map(({ node, rejections }) => [
+    node,
+    rejections.map(({ plugin, reasons: own }) => `${plugin}: ${own.join(', ')}`).join('; ') || 'other nodes are named by the pod',
+  ]);
+  return [
+    ...['', `${explained.pod}: ${String(feasible.length)} of ${String(explained.nodes.length)} nodes fit`],
+    ...(feasible.length === 0 ? [] : ['', ...scoreLines(feasible)]),
+    ...(rejected.length === 0 ? [] : ['', ...table(REJECTED_COLUMNS, reasons)]),
+  ];
+}
+
+const REJECTED_COLUMNS: readonly Column[] = [
+  { heading: 'NODE', align: 'left' },
+  { heading: 'REJECTED BY', align: 'left' },
+];

@@ -1,0 +1,18 @@
+/** An action as it was written, in the order of the command line. */
+export interface WrittenAction {
+  readonly option: 'pressure' | 'drain' | 'taint' | 'fail' | 'add';
+  readonly values: string[];
+  /** Of `add`. */
+  replicas?: number;
+}
+
+export interface SimulateOptions {
+  readonly policy?: string;
+  readonly schedulerConfig?: string;
+  readonly startTime: string;
+  readonly horizon: string;
+  readonly output: 'text' | 'json';
+  readonly explain?: string;
+  readonly scores?: true;
+  readonly strict?: true;
+}

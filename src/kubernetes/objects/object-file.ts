@@ -1,0 +1,199 @@
+import { closeSync, openSync, readSync } from 'node:fs';
+import { LineCounter, parseAllDocuments } from 'yaml';
+import { InputError } from '../../errors.js';
+import { documentOf, isAbsent, items, member, textOf, type Field } from '../document.js';
+import { parseJson } from '../json.js';
+import { JsonObjects, TextEnd, type ObjectText, type TextPosition } from './json-objects.js';
+import { syntaxErrorOffset } from './json-syntax.js';
+
+/** An object of the API in a file. */
+export interface FoundObject {
+  readonly kind: string;
+  /** 'apps/v1'. */
+  readonly apiVersion: string;
+  readonly object: Field;
+  readonly at: FilePosition;
+}
+
+export interface FilePosition extends TextPosition {
+  /** A path, or 'standard input'. */
+  readonly file: string;
+}
+
+/** Text that is no object. What comes before it in the file is good. */
+export interface BadText {
+  readonly message: string;
+  readonly at: FilePosition;
+}
+
+export interface ObjectSink {
+  readonly object: (found: FoundObject) => void;
+  readonly bad: (problem: BadText) => void;
+}
+
+const STANDARD_INPUT = 0;
+const PART_BYTES = 4 * 1024 * 1024;
+/** YAML is read as a whole. */
+const MOST_YAML_BYTES = 256 * 1024 * 1024;
+
+/**
+ * Reads the objects of a file ('-': standard input): single ones, lists and arrays of them, one after another, as JSON or YAML.
+ * JSON may be of any size: an object is in memory only until the sink has taken it.
+ *
+ * @throws InputError  the file cannot be read
+ */
+export function readObjects(path: string, sink: ObjectSink): void {
+  const file = path === '-' ? 'standard input' : path;
+  const parts = partsOf(path, file);
+  const first = parts.next();
+  if (first.done === true || first.value.toString('latin1').trim() === '') {
+    sink.bad({ message: 'empty', at: { file, line: 1, column: 1 } });
+    return;
+  }
+  const start = first.value.toString('latin1').trimStart().slice(0, 1);
+  if (start === '{' || start === '[') readJson(file, [first.value], parts, sink);
+  else readYaml(file, [first.value, ...parts], sink);
+}
+
+function* partsOf(path: string, file: string): Generator<Buffer, undefined> {
+  let descriptor: number | undefined;
+  try {
+    descriptor = path === '-' ? STANDARD_INPUT : openSync(path, 'r');
+    for (;;) {
+      const part = Buffer.allocUnsafe(PART_BYTES);
+      const count = readSync(descriptor, part, 0, part.length, null);
+      if (count === 0) return undefined;
+      yield part.subarray(0, count);
+    }
+  } catch (cause) {
+    if (!(cause instanceof Error) || !('syscall' in cause)) throw cause;
+    throw new InputError('EVICTD_KUBERNETES_FILE', `${file} cannot be read: ${cause.message}`, { isMissing: true, cause });
+  } finally {
+    if (descriptor !== undefined && descriptor !== STANDARD_INPUT) closeSync(descriptor);
+  }
+}
+
+function readJson(file: string, first: readonly Buffer[], rest: Iterable<Buffer>, sink: ObjectSink): void {
+  const objects = new JsonObjects();
+  const collected = new Collected(file, sink);
+  try {
+    for (const part of chained(first, rest)) for (const text of objects.take(part)) takeJson(text, collected);
+    objects.end();
+  } catch (error) {
+    if (!(error instanceof TextEnd)) throw error;
+    sink.bad({ message: error.message, at: { file, ...error.position } });
+  }
+  collected.end();
+}
+
+function* chained(first: Iterable<Buffer>, rest: Iterable<Buffer>): Generator<Buffer> {
+  yield* first;
+  yield* rest;
+}
+
+function takeJson({ what, text, position }: ObjectText, collected: Collected): void {
+  let value: unknown;
+  try {
+    value = parseJson(text);
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    collected.bad(
+      `no JSON: ${error.message.replace(/, (?:\.\.\.)?".*is not valid JSON$| in JSON at position.*/s, '')}`,
+      placeWithin(text, position),
+    );
+    return;
+  }
+  if (what === 'list') collected.list(documentOf(value));
+  else collected.take(documentOf(value), position, what === 'item');
+}
+
+/** Where the parser stopped. */
+function placeWithin(text: string, start: TextPosition): TextPosition {
+  const lines = text.slice(0, syntaxErrorOffset(text)).split('\n');
+  const column = (lines.at(-1) ?? '').length + 1;
+  return lines.length === 1 ? { line: start.line, column: start.column + column - 1 } : { line: start.line + lines.length - 1, column };
+}
+
+function readYaml(file: string, parts: readonly Buffer[], sink: ObjectSink): void {
+  const bytes = Buffer.concat(parts);
+  const collected = new Collected(file, sink);
+  if (bytes.length > MOST_YAML_BYTES) {
+    collected.bad('larger than 256 MiB as YAML: use JSON (kubectl get -o json)', { line: 1, column: 1 });
+    return;
+  }
+  const lines = new LineCounter();
+  const place = (offset: number): TextPosition => {
+    const { line, col } = lines.linePos(offset);
+    return { line: Math.max(1, line), column: Math.max(1, col) };
+  };
+  const documents = parseAllDocuments(bytes.toString('utf8'), { lineCounter: lines, intAsBigInt: true, merge: true, logLevel: 'silent' });
+  for (const document of Array.isArray(documents) ? documents : []) {
+    const [error] = document.errors;
+    if (error !== undefined) {
+      collected.bad(`no YAML: ${error.message.split('\n')[0] ?? ''}`, place(error.pos[0]));
+      continue;
+    }
+    const value: unknown = document.toJS();
+    if (value !== null) collected.document(documentOf(value), place(document.contents?.range[0] ?? 0));
+  }
+  collected.end();
+}
+
+/** Objects with their kinds: an item without one has that of its list, which may come last. */
+class Collected {
+  readonly #file: string;
+  readonly #sink: ObjectSink;
+  #unnamed: (readonly [object: Field, at: TextPosition])[] = [];
+
+  constructor(file: string, sink: ObjectSink) {
+    this.#file = file;
+    this.#sink = sink;
+  }
+
+  bad(message: string, position: TextPosition): void {
+    this.#sink.bad({ message, at: { file: this.#file, ...position } });
+  }
+
+  /** Any document. */
+  document(value: Field, position: TextPosition): void {
+    if (Array.isArray(value.value)) for (const item of items(value)) this.take(item, position, true);
+    else if (isObject(value) && Array.isArray(member(value, 'items').value)) {
+      for (const item of items(member(value, 'items'))) this.take(documentOf(item.value), position, true);
+      this.list(value);
+    } else this.take(value, position, false);
+  }
+
+  take(object: Field, position: TextPosition, isItem: boolean): void {
+    if (!isObject(object)) this.bad('an object is expected', position);
+    else if (isItem && isAbsent(member(object, 'kind'))) this.#unnamed.push([object, position]);
+    else this.#found(object, typed(object, 'kind'), typed(object, 'apiVersion'), position);
+  }
+
+  /** Its items have been taken. */
+  list(list: Field): void {
+    const kind = Array.isArray(list.value) ? '' : typed(list, 'kind').replace(/List$/, '');
+    const apiVersion = Array.isArray(list.value) ? '' : typed(list, 'apiVersion');
+    for (const [object, position] of this.#unnamed) this.#found(object, kind || 'Pod', apiVersion || 'v1', position);
+    this.#unnamed = [];
+  }
+
+  /** Items of a list that did not end. */
+  end(): void {
+    for (const [object, position] of this.#unnamed) this.#found(object, '', '', position);
+    this.#unnamed = [];
+  }
+
+  #found(object: Field, kind: string, apiVersion: string, position: TextPosition): void {
+    this.#sink.object({ kind, apiVersion, object, at: { file: this.#file, ...position } });
+  }
+}
+
+function isObject({ value }: Field): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** '' if it is absent or no text. */
+function typed(object: Field, key: string): string {
+  const field = member(object, key);
+  return typeof field.value === 'string' ? textOf(field) : '';
+}

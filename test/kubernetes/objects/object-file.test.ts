@@ -1,0 +1,74 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { JsonObjects } from '../../../src/kubernetes/objects/json-objects.js';
+import { readObjects } from '../../../src/kubernetes/objects/object-file.js';
+import { member, textOf } from '../../../src/kubernetes/document.js';
+import { fc } from '../../support/property.js';
+
+const directory = mkdtempSync(join(tmpdir(), `evictd-objects-${String(process.pid)}-`));
+afterAll(() => {
+  rmSync(directory, { recursive: true });
+});
+
+/** 'Pod a 1:1' for each object, and '1:1 message' for what is none. */
+function read(text: string): readonly string[] {
+  const file = join(directory, 'dump');
+  writeFileSync(file, text);
+  const lines: string[] = [];
+  readObjects(file, {
+    object: ({ kind, object, at }) => lines.push(`${kind} ${textOf(member(object, 'n'))} ${String(at.line)}:${String(at.column)}`),
+    bad: ({ message, at }) => lines.push(`${String(at.line)}:${String(at.column)} ${message}`),
+  });
+  return lines;
+}
+
+const A = '{"kind":"Pod","n":"a"}';
+const B = '{"kind":"Node","n":"b"}';
+
+test.each<[rule: string, text: string, lines: readonly string[]]>([
+  ['one object', A, ['Pod a 1:1']],
+  ['several objects', `${A}\n ${B}`, ['Pod a 1:1', 'Node b 2:2']],
+  ['an array', `[${A},\n${B}]`, ['Pod a 1:2', 'Node b 2:1']],
+  ['a List whose kind comes last', `{"items":[\n${A},${B}],"kind":"List"}`, ['Pod a 2:1', 'Node b 2:24']],
+  ['items of a PodList have no kind', '{"items":[{"n":"a"}],"kind":"PodList","apiVersion":"v1"}', ['Pod a 1:11']],
+  ['braces and quotes in text', '{"items":[{"kind":"Pod","n":"]}\\"{"}],"kind":"List"}', ['Pod ]}"{ 1:11']],
+  ['items that are no list of objects', '{"kind":"Pod","n":"a","items":"items"}', ['Pod a 1:1']],
+  ['YAML documents', 'kind: Pod\nn: a\n---\nkind: List\nitems:\n- kind: Node\n  n: b\n', ['Pod a 1:1', 'Node b 4:1']],
+  [
+    'cut off within an object',
+    `{"items":[${A},\n{"kind":"Po`,
+    ['Pod a 1:11', '2:11 truncated: the file ends within the object that begins in line 2'],
+  ],
+  ['cut off between objects', `{"items":[${A},`, ['Pod a 1:11', '1:33 truncated: the file ends within a list']],
+  [
+    'one broken object leaves the others',
+    `{"items":[${A},\n {"kind":,},\n${B}],"kind":"List"}`,
+    ['Pod a 1:11', "2:10 no JSON: Unexpected token ','", 'Node b 3:1'],
+  ],
+  ['text between objects', `${A} x`, ['Pod a 1:1', '1:24 unexpected "x": an object is expected']],
+  [
+    'broken YAML',
+    'kind: [',
+    ['1:8 no YAML: Flow sequence in block collection must be sufficiently indented and end with a ] at line 1, column 8:'],
+  ],
+  ['an empty file', ' \n', ['1:1 empty']],
+])('%s', (_rule, text, lines) => {
+  expect(read(text)).toEqual(lines);
+});
+
+test('where the parts of a file end makes no difference', () => {
+  const text = Buffer.from(`{"a":"ü\\\\", "items" : [\n${A},${B}, {"n":"\\"items\\":["}],"kind":"List"}\n[${A}]${B}`);
+  const whole = [...new JsonObjects().take(text)];
+  expect(whole).toHaveLength(7);
+  fc.assert(
+    fc.property(fc.array(fc.nat(text.length), { maxLength: 6 }), (cuts) => {
+      const objects = new JsonObjects();
+      const ends = [...cuts.sort((one, other) => one - other), text.length];
+      const found = ends.flatMap((end, index) => [...objects.take(text.subarray(ends[index - 1] ?? 0, end))]);
+      objects.end();
+      expect(found).toEqual(whole);
+    }),
+  );
+});
