@@ -63,7 +63,12 @@ export function openSavedState({ runtimeDirectory }: Pick<Config, 'runtimeDirect
       code: 'EVICTD_STATE_WRITE',
     });
   };
-  const keeper = new StateKeeper({ file, owner, bootNs: () => native.bootTimeNs(), sections: restored.sections, onError });
+  const onShortened = (unknown: readonly string[]): void => {
+    const message = `not all of the state fits: after a restart evictd would not know ${unknown.join(', and ')}`;
+    if (unknown.length === 0) log.info('all of the state fits again');
+    else log.warn(message, { code: 'EVICTD_STATE_SHORTENED' });
+  };
+  const keeper = new StateKeeper({ file, owner, bootNs: () => native.bootTimeNs(), sections: restored.sections, onError, onShortened });
   return {
     restored,
     keeper,

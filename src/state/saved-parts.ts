@@ -1,10 +1,23 @@
 import * as z from 'zod/mini';
 import type { EvictionInFlight } from '../core/decide/eviction.js';
 import { briefDrain } from '../core/drain/brief-drain.js';
+import { briefTaintEvictions, taintEvictionsOf } from './brief-taint-evictions.js';
 import { taintText } from '../core/disruption/taint.js';
 import { CONDITION_TYPES, RESOURCES, SIGNALS } from '../core/signal/signal.js';
 import type { State } from '../core/decide/state.js';
-import { drain, episode, eviction, growthBase, hold, object, operatorPause, taint, taintedWorkload, threshold } from './saved-schemas.js';
+import {
+  briefEvictions,
+  disruption,
+  drain,
+  episode,
+  eviction,
+  growthBase,
+  hold,
+  object,
+  operatorPause,
+  taint,
+  threshold,
+} from './saved-schemas.js';
 
 /**
  * A part of the loop's state that is kept over a restart. Its type and initial value are those of core/decide/state.ts.
@@ -18,9 +31,11 @@ interface SavedPart<T> {
    */
   readonly change?: (value: T) => string;
   /** What is written; left out: the value. */
-  readonly saved?: (value: T) => T;
-  /** Its value where the state does not fit into the file; left out: the part is always written. */
-  readonly ifTooLong?: T;
+  readonly saved?: (value: T) => unknown;
+  /** The value of what was written; left out: that itself. */
+  readonly restored?: (saved: never) => T;
+  /** Its value where the state does not fit into the file, and what the next evictd then does not know; left out: always written. */
+  readonly ifTooLong?: { readonly value: T; readonly unknown: string };
 }
 
 const integer = (): z.ZodMiniType => z.bigint();
@@ -33,7 +48,7 @@ const integersByText = (): z.ZodMiniType => z.map(z.string(), z.bigint());
 const SAVED_PARTS = {
   baselines: {
     schema: () => z.map(z.enum(SIGNALS), growthBase()),
-    ifTooLong: new Map(),
+    ifTooLong: { value: new Map(), unknown: 'what has grown since the last eviction' },
   },
   lastStepNs: { schema: integer },
   episodes: { schema: () => z.map(z.string(), threshold()) },
@@ -45,7 +60,11 @@ const SAVED_PARTS = {
   thresholdsMet: { schema: () => z.array(threshold()), change: (met) => String(met.length) },
   evictions: { schema: () => z.array(eviction()), change: (evictions) => evictions.map(phaseText).join(), saved: withoutRankings },
   relievedNs: { schema: integer, change: (atNs) => String(atNs) },
-  failedKills: { schema: integersByText, change: (until) => [...until].join(), ifTooLong: new Map() },
+  failedKills: {
+    schema: integersByText,
+    change: (until) => [...until].join(),
+    ifTooLong: { value: new Map(), unknown: 'which workloads could not be ended' },
+  },
   withoutYield: { schema: () => z.map(z.enum(SIGNALS), z.bigint()), change: (values) => [...values].join() },
   evictionTimes: {
     schema: () =>
@@ -60,7 +79,11 @@ const SAVED_PARTS = {
     schema: () => z.map(z.string(), hold()),
     change: (held) => [...held.values()].map(({ unit, decision }) => `${unit} ${String(decision)}`).join(),
   },
-  settled: { schema: () => z.map(z.string(), z.string()), change: (settled) => [...settled.keys()].join(), ifTooLong: new Map() },
+  settled: {
+    schema: () => z.map(z.string(), z.string()),
+    change: (settled) => [...settled.keys()].join(),
+    ifTooLong: { value: new Map(), unknown: 'which alerts it has made' },
+  },
   pauses: {
     schema: () => z.map(z.string(), operatorPause()),
     change: (pauses) => [...pauses].map(([path, { endsBootNs }]) => `${path} ${String(endsBootNs)}`).join(),
@@ -68,8 +91,17 @@ const SAVED_PARTS = {
   disruptedBudgets: { schema: () => z.map(z.string(), object({ expected: z.number(), atNs: z.bigint() })) },
   taints: { schema: () => z.array(taint()), change: (taints) => taints.map(taintText).join() },
   taintEvictions: {
-    schema: () => z.map(z.string(), taintedWorkload()),
+    schema: briefEvictions,
+    saved: briefTaintEvictions,
+    restored: taintEvictionsOf,
     change: (evictions) => [...evictions].map(([id, { dueNs }]) => `${id} ${String(dueNs)}`).join(),
+    ifTooLong: { value: new Map(), unknown: 'how long workloads have tolerated taints: their time would begin anew' },
+  },
+  disruptions: {
+    schema: () => z.map(z.string(), disruption()),
+    // Those of a taint and of a drain are found again. A preemption is asked for again.
+    saved: (disruptions) => new Map([...disruptions].filter(([, { reason }]) => reason === 'eviction')),
+    change: (disruptions) => [...disruptions].flatMap(([id, { reason }]) => (reason === 'eviction' ? [id] : [])).join(),
   },
   drain: {
     schema: () => z.optional(drain()),
@@ -89,9 +121,21 @@ export function savedParts(state: SavedParts): SavedParts {
 }
 
 /** The same state without one more of the parts that can be left out where not all fits, the largest first. */
-export function* shortened<S extends SavedParts>(state: S): Iterable<S> {
+export function* shortened<S extends SavedParts>(state: S): Iterable<{ readonly shorter: S; readonly unknown: readonly string[] }> {
   let shorter = state;
-  for (const [key, { ifTooLong }] of PARTS) if (ifTooLong !== undefined) yield (shorter = { ...shorter, [key]: ifTooLong });
+  const unknown: string[] = [];
+  for (const [key, { ifTooLong }] of PARTS) {
+    if (ifTooLong === undefined) continue;
+    shorter = { ...shorter, [key]: ifTooLong.value };
+    yield { shorter, unknown: [...unknown, ifTooLong.unknown] };
+    unknown.push(ifTooLong.unknown);
+  }
+}
+
+/** What `savedParts` has written, as a part of a state. */
+export function restoredParts(saved: Partial<SavedParts>): Partial<SavedParts> {
+  const restored = PARTS.flatMap(([key, part]) => (part.restored && key in saved ? [[key, part.restored(saved[key] as never)]] : []));
+  return { ...saved, ...(Object.fromEntries(restored) as Partial<SavedParts>) };
 }
 
 /**

@@ -115,8 +115,22 @@ export function taint(): z.ZodMiniType {
   return object({ key: z.string(), value: z.string(), effect: z.enum(TAINT_EFFECTS) });
 }
 
-export function taintedWorkload(): z.ZodMiniType {
-  return object({ name: z.string(), path: z.string(), taint: z.string(), createdNs: z.bigint(), dueNs: z.bigint() });
+export function briefEvictions(): z.ZodMiniType {
+  const times = object({ taint: z.string(), createdNs: z.bigint(), dueNs: z.bigint() });
+  const workload = z.union([
+    z.tuple([z.string()]),
+    z.tuple([z.string(), z.string()]),
+    z.tuple([z.string(), z.nullable(z.string()), z.string()]),
+  ]);
+  return z.array(z.tuple([times, z.array(workload)]));
+}
+
+function disruptionShape() {
+  return { reason: z.enum(DISRUPTION_REASONS), message: z.string(), graceNs: z.optional(z.bigint()), by: z.optional(z.string()) };
+}
+
+export function disruption(): z.ZodMiniType {
+  return object({ kind: z.literal('disruption'), ...disruptionShape() });
 }
 
 export function drain(): z.ZodMiniType {
@@ -172,7 +186,7 @@ function cause(): z.ZodMiniType {
       ...{ policy: z.string(), scope: z.string(), condition: z.string(), graceNs: z.bigint() },
       ...{ memory: z.optional(observation()), judgedBy: z.optional(z.enum(['swap', 'cgroup'])) },
     },
-    disruption: { reason: z.enum(DISRUPTION_REASONS), message: z.string(), graceNs: z.optional(z.bigint()), by: z.optional(z.string()) },
+    disruption: disruptionShape(),
   });
 }
 

@@ -2,11 +2,11 @@ import type { Hold } from '../core/systemd/unit-hold.js';
 import { initialState, type Policy, type State } from '../core/decide/state.js';
 import { takeOver } from '../core/decide/remembered-state.js';
 import { fromJson, toJson } from '../storage/tagged-json.js';
-import { savedParts, savedStateProblem, type SavedParts } from './saved-parts.js';
+import { restoredParts, savedParts, savedStateProblem, type SavedParts } from './saved-parts.js';
 import type { SentSignals } from '../monitor/ports/sent-signals.js';
 
 /** Raised when an older evictd could not read the file, or would read it wrongly. */
-const FORMAT = 3;
+const FORMAT = 4;
 
 /** Whose state it is. A state of another owner is not used. */
 export interface StateOwner {
@@ -106,7 +106,8 @@ function checked(contents: Readonly<Record<string, unknown>>): Contents {
   const saved = fromJson(contents);
   const problem = savedStateProblem(saved);
   if (problem !== undefined) throw new StateError(`it is not a state of evictd: ${problem} is invalid`);
-  return saved as Contents;
+  const { state, ...rest } = saved as Contents;
+  return { ...rest, state: restoredParts(state) as SavedParts };
 }
 
 function completed(contents: Readonly<Record<string, unknown>>): Contents {

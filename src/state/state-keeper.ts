@@ -16,6 +16,8 @@ export interface StateKeeperOptions {
   readonly sections: Readonly<Record<string, unknown>>;
   /** At the first of several failures in a row. */
   readonly onError: (error: Error) => void;
+  /** Not all fits, and other parts are left out than before: what the next evictd would not know. Empty: all fits again. */
+  readonly onShortened: (unknown: readonly string[]) => void;
 }
 
 /** What a feature saves in the same file: values as of recording/value.ts. */
@@ -34,6 +36,7 @@ export class StateKeeper {
   #significance = '';
   #writtenNs = 0n;
   #failing = false;
+  #unknown: readonly string[] = [];
 
   constructor(options: StateKeeperOptions) {
     this.#options = options;
@@ -57,7 +60,10 @@ export class StateKeeper {
     this.#significance = significanceOf(state, signals);
     this.#writtenNs = process.hrtime.bigint();
     try {
-      this.#options.file.write(this.text(state, signals));
+      const { text, unknown } = this.#fitting(state, signals);
+      this.#options.file.write(text);
+      if (unknown.length !== this.#unknown.length) this.#options.onShortened(unknown);
+      this.#unknown = unknown;
       this.#failing = false;
     } catch (error) {
       this.#significance = ''; // the next step tries again
@@ -84,16 +90,20 @@ export class StateKeeper {
 
   /** The text that would be written. What does not fit is written without the parts that can be left out. */
   text(state: State, signals: ReadonlyMap<number, SentSignals>): string {
+    return this.#fitting(state, signals).text;
+  }
+
+  #fitting(state: State, signals: ReadonlyMap<number, SentSignals>): { readonly text: string; readonly unknown: readonly string[] } {
     const { file, owner, bootNs } = this.#options;
     const clocks = { monotonicNs: process.hrtime.bigint(), bootNs: bootNs() };
     const sections = Object.fromEntries(this.#sections);
     const textOf = (saved: State): string => savedStateText(owner, clocks, { state: savedParts(saved), signals, sections });
-    let text = textOf(state);
-    for (const shorter of shortened(state)) {
-      if (file.fits(text)) break;
-      text = textOf(shorter);
+    let fitting = { text: textOf(state), unknown: [] as readonly string[] };
+    for (const { shorter, unknown } of shortened(state)) {
+      if (file.fits(fitting.text)) break;
+      fitting = { text: textOf(shorter), unknown };
     }
-    return text;
+    return fitting;
   }
 }
 

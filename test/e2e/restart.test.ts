@@ -146,7 +146,7 @@ describe(`saved state of an earlier evictd is discarded (${ON})`, () => {
   test.each<[rule: string, change: (file: string) => void, reason: RegExp, through?: readonly string[]]>([
     ['if it is of another node cgroup', leaving(/"cgroupId":"\d+"/, '"cgroupId":"1"'), /^it is of another node cgroup/],
     ['if a part is invalid', leaving(/"phase":"terminating"/, '"phase":"other"'), /^it is not a state of evictd: .*phase/],
-    ['if it was cut off', rewritten(/"format":3/g, '"format":?'), /^it was cut off$/],
+    ['if it was cut off', rewritten(/"format":4/g, '"format":?'), /^it was cut off$/],
     ['if it is of another boot', () => undefined, /^it is of another boot$/, ANOTHER_BOOT],
     ['if it is another file', (file) => writeFileSync(file, 'x'.repeat(4096)), /^it was cut off$/],
   ])(

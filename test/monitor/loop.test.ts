@@ -177,6 +177,7 @@ function keeper(): StateKeeper {
     file: { fits: () => true, write: (text) => void kept.push(text) },
     owner: { node: 'played', cgroupId: '', bootId: 'this' },
     bootNs: () => process.hrtime.bigint(),
+    onShortened: () => undefined,
     sections: {},
     onError: (error) => said.push(error.message),
   });

@@ -70,7 +70,7 @@ describe('these states are discarded, and evictd starts', () => {
     ['one of another node cgroup of that name', left(at(101)), { ...owner, cgroupId: '5' }, at(103), /^it is of another node cgroup/],
     ['one of a later time', left(at(101)), owner, at(100), /clocks are ahead/],
     ['one of a later time, by the clock that includes sleep', left(at(101, 200)), owner, at(103, 199), /clocks are ahead/],
-    ['one of a later format', left(at(101)).replace('"format":3', '"format":4'), owner, at(103), /^it has format 4, and this/],
+    ['one of a later format', left(at(101)).replace('"format":4', '"format":5'), owner, at(103), /^it has format 5, and this/],
     ['no JSON', left(at(101)).slice(1), owner, at(103), /^it is not a state of evictd/],
     ['other JSON', 'null', owner, at(103), /^it is not a state of evictd/],
     ['a part that is missing', left(at(101)).replace('"clocks"', '"other"'), owner, at(103), /^it is not a state of evictd/],

@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+import type { DisruptionCause } from '../../src/core/disruption/disruption-cause.js';
+import { parseTaint } from '../../src/core/disruption/taint.js';
 import { initialState, type State } from '../../src/core/decide/state.js';
 import { STATE_BYTES } from '../../src/state/state-file.js';
 import { RECORD_HEADER_BYTES } from '../../src/storage/crc-record.js';
@@ -16,6 +18,7 @@ const NONE = new Map<number, SentSignals>();
 function keeping(limit = Infinity, write: (text: string) => void = () => undefined) {
   const texts: string[] = [];
   const said: string[] = [];
+  const forgotten: (readonly string[])[] = [];
   const keeper = new StateKeeper({
     file: {
       fits: (text) => text.length <= limit,
@@ -28,12 +31,13 @@ function keeping(limit = Infinity, write: (text: string) => void = () => undefin
     bootNs: () => process.hrtime.bigint(),
     sections: { held: 'before' },
     onError: ({ message }) => said.push(message),
+    onShortened: (unknown) => forgotten.push(unknown),
   });
   const last = () => {
     const now = process.hrtime.bigint();
     return restoreState(texts.at(-1) ?? '', owner, policy([hard]), { monotonicNs: now, bootNs: now });
   };
-  return { keeper, texts, said, last };
+  return { keeper, texts, said, forgotten, last };
 }
 
 test('a change is written at once, passing time once a second, and nothing otherwise', () => {
@@ -122,6 +126,60 @@ test('a drain of 2,000 containers fits, and another evictd goes on with it after
   }
   expect([ended.length, new Set(ended).size, said]).toEqual([2000, 2000, []]);
   expect(made.state.drain).toMatchObject({ over: 'drained', total: 2000 });
+});
+
+const containers = (count: number): Workload[] =>
+  Array.from({ length: count }, (_, at) => {
+    const path = `/system.slice/docker-${String(at).padStart(64, 'a')}.scope`;
+    const tolerations = [{ key: 'maintenance', operator: 'Exists', value: '', effect: 'NoExecute', tolerationSeconds: 60n }] as const;
+    return workload(`container-${String(at)}`, { path, id: `${path}#${String(2 ** 40 + at)}`, tolerations });
+  });
+
+test.each([
+  ['800 containers that wait for a taint fit', containers(800), []],
+  [
+    '2,000 workloads of a slice do',
+    Array.from({ length: 2_000 }, (_, at) => {
+      const [one] = containers(1);
+      const path = `/workload.slice/batch-${String(at)}`;
+      return { ...one, name: `batch-${String(at)}`, path, id: `${path}#${String(2 ** 40 + at)}` } as Workload;
+    }),
+    [],
+  ],
+  [
+    '2,000 containers do not: their times begin anew, and the log says so',
+    containers(2_000),
+    [expect.stringContaining('tolerated taints')],
+  ],
+])('%s', (_rule, all, unknown) => {
+  const limit = STATE_BYTES / 2 - RECORD_HEADER_BYTES;
+  const made = new Timeline(policy([hard]), candidates(...all.map((one) => [one, 1n] as [Workload, bigint])));
+  const { keeper, texts, forgotten, last, said } = keeping(limit, (text) => {
+    if (text.length > limit) throw new RangeError('too long');
+  });
+  made.at(1, {}, {}, { request: { kind: 'taint', set: [parseTaint('maintenance=yes:NoExecute')], remove: [] }, bootNs: SECOND });
+  expect(made.state.taintEvictions.size).toBe(all.length);
+  keeper.keep(made.state, NONE);
+  keeper.keep(made.state, NONE);
+  expect([texts.length, said]).toEqual([2, []]);
+  const { taintEvictions, taints } = last().state;
+  expect(taintEvictions).toEqual(unknown.length === 0 ? made.state.taintEvictions : new Map());
+  expect(taints).toEqual(made.state.taints);
+  expect(forgotten.map((each) => each.slice(-1))).toEqual(unknown.length === 0 ? [] : [unknown]);
+  keeper.keep(initialState, NONE);
+  expect(forgotten.slice(1)).toEqual(unknown.length === 0 ? [] : [[]]);
+});
+
+test('an eviction that an operator has asked for is not lost, and one for a drain is found again', () => {
+  const { keeper, last } = keeping();
+  const asked = { kind: 'disruption', reason: 'eviction', message: 'uid 0 asked for it', by: 'uid 0', graceNs: 5n * SECOND } as const;
+  keeper.keep(initialState, NONE);
+  const disruptions = new Map<string, DisruptionCause>([
+    ['/web#1', asked],
+    ['/db#2', { ...asked, reason: 'drain' }],
+  ]);
+  keeper.follow({ ...initialState, disruptions }, NONE, process.hrtime.bigint());
+  expect(last().state.disruptions).toEqual(new Map([['/web#1', asked]]));
 });
 
 test('where not all fits, the evictions and the grace periods do', () => {

@@ -28,17 +28,30 @@ export function isWaiting({ episodes, conditions, evictions, failedKills, held }
 
 /**
  * The state after a restart. Without departure `restart-memory` a restart forgets it, as the kubelet's does, except
- * evictions in flight, the serial, the budget, held units, and pauses and taints of operators. Times are monotonic and exclude the
+ * evictions in flight, the serial, the budget, held units, and what operators have asked for. Times are monotonic and exclude the
  * machine's sleep. Sleep counts as time without observations, but not as a part of a victim's grace period: the victim
  * slept too.
  */
 export function takeOver(policy: Policy, before: State, { awayNs, sleptNs }: Away, nowNs: bigint): Takeover {
   const all = asleep(before, sleptNs);
-  const { decisions, evictionTimes, baselines, unitEvictions, held, pauses, taints, taintEvictions, disruptedBudgets, drain } = all;
+  const { decisions, evictionTimes, baselines, unitEvictions, held, ...rest } = all;
+  const { pauses, taints, taintEvictions, disruptedBudgets, disruptions, drain } = rest;
   const evictions = all.evictions.map((eviction) => resumed(eviction, nowNs));
   const known = policy.departures['restart-memory']
     ? { ...initialState, ...all }
-    : { ...initialState, evictionTimes, baselines, unitEvictions, held, pauses, taints, taintEvictions, disruptedBudgets, drain };
+    : {
+        ...initialState,
+        evictionTimes,
+        baselines,
+        unitEvictions,
+        held,
+        pauses,
+        taints,
+        taintEvictions,
+        disruptedBudgets,
+        disruptions,
+        drain,
+      };
   const isUnattended = awayNs > UNATTENDED_NS && awayNs > gapNs(policy);
   const reason = `no evictd ran for ${String(awayNs / 1_000_000_000n)} s`;
   return {

@@ -120,7 +120,7 @@ export interface State {
   readonly taintsJudged: TaintsJudged | undefined;
   /** undefined: the node is neither cordoned nor drained. */
   readonly drain: Drain | undefined;
-  /** What is to end whatever the node's readings are, and is not decided yet. Not kept over a restart. */
+  /** What is to end whatever the node's readings are, and is not decided yet. Over a restart only evictions by operators are kept. */
   readonly disruptions: Disruptions;
   /** Ladders, and what they hold. Not kept over a restart. */
   readonly policies: PolicyState;

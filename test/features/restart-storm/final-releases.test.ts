@@ -30,7 +30,14 @@ async function ended(peer: BusPeer, state: State) {
   const texts: string[] = [];
   const file = { fits: () => true, write: (text: string) => void texts.push(text) };
   const onError = ({ message }: Error): void => expect.unreachable(message);
-  const keeper = new StateKeeper({ file, owner, bootNs: () => process.hrtime.bigint(), sections: {}, onError });
+  const keeper = new StateKeeper({
+    file,
+    owner,
+    bootNs: () => process.hrtime.bigint(),
+    sections: {},
+    onShortened: () => undefined,
+    onError,
+  });
   const times = { crossingNs: 1n, wakeNs: 1n, decisionNs: 1n, signalNs: 1n, killNs: undefined };
   keeper.keep(state, new Map(state.evictions.map(({ decision: { serial } }) => [serial, { times, sent: 'signalNs' as const }])));
   const records: JournalRecord[] = [];
