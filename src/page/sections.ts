@@ -1,3 +1,4 @@
+import { drainText, drainWaits } from '../core/drain/drain-status.js';
 import { amountText, clockTime, timeText, unitOf } from '../features/status/screen-line.js';
 import { footLines, headLines, POLICY_STATES, stateLines } from '../features/status/status-screen.js';
 import type { StatusDocument } from '../features/status/status-document.js';
@@ -62,7 +63,7 @@ export const SECTIONS: readonly Section[] = [
   },
   {
     title: 'Node conditions',
-    show: ({ conditions, taints }) => [
+    show: ({ conditions, taints, drain }) => [
       table(
         'as the kubelet names them',
         headings('Condition', 'Status', 'Clears in'),
@@ -72,11 +73,8 @@ export const SECTIONS: readonly Section[] = [
           text(clearsInSeconds === null ? '' : timeText(clearsInSeconds)),
         ]),
       ),
-      ...taints
-        .filter(({ from }) => from !== 'condition')
-        .map(({ taint, message }) =>
-          html('p', { 'data-level': 'yellow' }, `taint ${taint}${message === undefined ? '' : ` (${message})`}`),
-        ),
+      ...taints.filter(({ from }) => from !== 'condition').map(({ taint }) => html('p', { 'data-level': 'yellow' }, `taint ${taint}`)),
+      ...(drain ? [drainText(drain), ...drainWaits(drain)] : []).map((line) => html('p', { 'data-level': 'yellow' }, line)),
     ],
   },
   { title: 'Eviction budget', show: budget },

@@ -4,8 +4,16 @@ import type { StepInput } from '../../src/core/decide/step-input.js';
 import type { Signal } from '../../src/core/signal/signal.js';
 import { initialState, type Policy, type State } from '../../src/core/decide/state.js';
 import { step } from '../../src/core/decide/step.js';
+import { askedOnce } from '../../src/core/disruption/disruption-budget.js';
+import type { OperatorRequest } from '../../src/core/disruption/operator-request.js';
+import { drained } from '../../src/core/drain/brief-drain.js';
+import type { DrainRequest } from '../../src/core/drain/drain.js';
+import { drainPlan } from '../../src/core/drain/drain-step.js';
 import type { Candidates } from '../../src/core/workload/workload.js';
 import { input, Mi, observations, SECOND } from './support.js';
+
+/** A drain is planned before its step, as the answer to a client does. */
+type Asked = Partial<Omit<StepInput, 'request'>> & { readonly request?: OperatorRequest | Omit<DrainRequest, 'ends' | 'awaited'> };
 
 /** A control loop on a timeline: each call is one step at a time in seconds. */
 export class Timeline {
@@ -23,9 +31,10 @@ export class Timeline {
     seconds: number,
     available: Partial<Record<Signal, bigint>> | undefined,
     victims: Readonly<Record<number, Partial<VictimReading>>> = {},
-    rest: Partial<StepInput> = {},
+    { request, ...rest }: Asked = {},
   ): Effect[] {
     const nowNs = BigInt(Math.round(seconds * 1e9));
+    const planned = this.#planned(request, nowNs);
     const readings = Object.entries(victims).map(([serial, reading]) => {
       return [
         Number(serial),
@@ -42,12 +51,21 @@ export class Timeline {
           return this.candidates;
         },
         ...rest,
+        ...(planned && { request: planned }),
       }),
     );
     this.state = made.state;
     this.dueAtNs = made.dueAtNs;
     this.notBeforeNs = made.notBeforeNs;
     return [...made.effects];
+  }
+
+  #planned(request: Asked['request'], nowNs: bigint): OperatorRequest | undefined {
+    if (request?.kind !== 'drain' || 'ends' in request) return request;
+    const { policy, state, candidates } = this;
+    const found = askedOnce(candidates);
+    const { ends } = drainPlan({ policy, state, found, nowNs });
+    return { ...request, ends: ends.map(drained), awaited: found.awaitedRuntimes ?? [] };
   }
 
   /**

@@ -82,6 +82,7 @@ describe(`evictd taint (${ON})`, () => {
     const answer = await askEvictd(of, { method: 'POST', path: '/api/v1/taints', body: JSON.stringify({ taints: ['maintenance-'] }) });
     expect(contradictions('Taints', answer)).toEqual([]);
     expect(answer).toMatchObject({ taints: [{ key: 'rack' }], taintEvictions: [] });
+    await evictd.until('the journal has it', () => typed(evictd, 'taint').length === 4);
     expect(typed(evictd, 'taint').map(({ event }) => event)).toEqual(['set', 'waits', 'removed', 'cancelled']);
     expect((await taint(evictd)).stdout).toBe('rack=1:PreferNoSchedule (configuration)\n');
     await evictd.stop('SIGKILL');

@@ -101,7 +101,7 @@ function routesOf(
   status.budgetStatuses = running.budgets;
   const pausing = { maxNs: () => inForce.config.maxPauseNs, candidates: () => workloads.candidates('bounds'), monitor, status };
   const evictable = { standing: () => running.standing(), candidates: () => workloads.candidates(), monitor };
-  const tainted = { configured: () => inForce.config.taints, monitor, status };
+  const tainted = { configured: () => inForce.config.taints, dryRun: options.dryRun, monitor, status };
   const explained = {
     standing: () => running.standing(),
     candidates: () => workloads.candidates('bounds'),

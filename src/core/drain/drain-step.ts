@@ -22,7 +22,7 @@ type Made = Pick<DrainStep, 'state' | 'effects'>;
 
 /** The drain's part of a step, before the evictions: an operator begins or ends it, it is over, or it goes on. */
 export function stepDrain(policy: Policy, made: Made, input: StepInput, candidates: () => AskedOnce): DrainStep {
-  const { state, effects } = withRequest(policy, made, input, candidates);
+  const { state, effects } = withRequest(made, input);
   const none = { state, effects, causes: new Map<string, DisruptionCause>() };
   const { drain } = state;
   if (!isUnderWay(drain)) return none;
@@ -57,7 +57,7 @@ export function stepDrain(policy: Policy, made: Made, input: StepInput, candidat
   return { state: looked, effects, causes: new Map(undecided.map(({ id }) => [id, cause])) };
 }
 
-function withRequest(policy: Policy, { state, effects }: Made, { request, nowNs }: StepInput, candidates: () => AskedOnce): Made {
+function withRequest({ state, effects }: Made, { request, nowNs }: StepInput): Made {
   const { drain: before } = state;
   const changed = (drain: Drain | undefined, event: 'cordon' | 'begin' | 'uncordon'): Made => {
     const by = request !== undefined && 'by' in request ? request.by : undefined;
@@ -70,12 +70,8 @@ function withRequest(policy: Policy, { state, effects }: Made, { request, nowNs 
       return before ? changed(undefined, 'uncordon') : { state, effects };
     case 'drain': {
       if (isUnderWay(before)) return { state, effects };
-      const { timeoutNs, graceNs, by } = request;
-      const found = candidates();
-      const { ends } = drainPlan({ policy, state, found, nowNs });
+      const { timeoutNs, graceNs, by, ends: pending, awaited } = request;
       const limits = { ...(timeoutNs !== undefined && { endsNs: nowNs + timeoutNs }), ...(graceNs !== undefined && { graceNs }) };
-      const pending = ends.map(drained);
-      const { awaitedRuntimes: awaited = [] } = found;
       return changed({ beganNs: nowNs, by, ...limits, awaited, pending, total: pending.length, lookedNs: nowNs }, 'begin');
     }
     default:

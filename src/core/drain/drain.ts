@@ -36,6 +36,10 @@ export interface DrainRequest {
   readonly kind: 'drain';
   /** As in DisruptionCause. */
   readonly by?: string | undefined;
+  /** As drainPlan has found them, the least important first. */
+  readonly ends: readonly DrainedWorkload[];
+  /** As in Drain. */
+  readonly awaited: readonly string[];
   readonly timeoutNs?: bigint;
   readonly graceNs?: bigint;
 }

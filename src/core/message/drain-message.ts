@@ -1,5 +1,8 @@
 import type { DrainEffect } from '../drain/drain.js';
 
+/** For an operator whose request has no effect beyond the journal. */
+export const DRY_RUN = 'evictd makes a dry run: it ends nothing, and evictd admit does not ask it';
+
 /** 'an operator drains the node: 3 workloads are to end'. */
 export function drainMessage(effect: DrainEffect): string {
   const { left, total, by = 'an operator' } = effect;

@@ -2,6 +2,9 @@ import * as z from 'zod/mini';
 import { askedOnce } from '../../core/disruption/disruption-budget.js';
 import { isUnderWay, type CordonRequest, type Drain } from '../../core/drain/drain.js';
 import { drainPlan } from '../../core/drain/drain-step.js';
+import { drained } from '../../core/drain/brief-drain.js';
+import { drainStatus, type DrainStatus } from '../../core/drain/drain-status.js';
+import { DRY_RUN } from '../../core/message/drain-message.js';
 import { withPausedWorkloads } from '../../core/pause/paused-workloads.js';
 import { UnavailableError, UsageError } from '../../errors.js';
 import type { ApiAnswer, ApiRequest } from '../../http/route.js';
@@ -14,13 +17,7 @@ export interface DrainParts extends Omit<EvictionParts, 'monitor'> {
 
 /** GET /api/v1/drain. null: the node is not cordoned. */
 export interface DrainDocument {
-  readonly drain: {
-    readonly state: 'draining' | NonNullable<Drain['over']>;
-    readonly total: number;
-    /** Workloads that a restarted evictd has not found again. */
-    readonly unnamed: number;
-    readonly left: readonly { readonly name: string; readonly path: string; readonly evicting: boolean; readonly waits?: string }[];
-  } | null;
+  readonly drain: DrainStatus | null;
 }
 
 /** POST /api/v1/drain. */
@@ -56,7 +53,8 @@ export function drainBy({ body, by }: Pick<ApiRequest, 'body' | 'by'>, parts: Dr
       ...(timeoutSeconds !== undefined && { timeoutNs: BigInt(timeoutSeconds) * NS_PER_SECOND }),
       ...(graceSeconds !== undefined && { graceNs: BigInt(graceSeconds) * NS_PER_SECOND }),
     };
-    ask(parts, { kind: 'drain', by, ...limits });
+    const { awaitedRuntimes: awaited = [] } = found;
+    ask(parts, { kind: 'drain', by, ...limits, ends: ends.map(drained), awaited });
   }
   const plan: DrainPlanDocument = {
     ...documentOf(parts.monitor.remaining.drain),
@@ -69,9 +67,11 @@ export function drainBy({ body, by }: Pick<ApiRequest, 'body' | 'by'>, parts: Dr
 }
 
 /** `evictd cordon` and `evictd uncordon`. @throws UnavailableError */
-export function cordonBy(kind: CordonRequest['kind'], { by }: Pick<ApiRequest, 'by'>, parts: Pick<DrainParts, 'monitor'>): ApiAnswer {
+export function cordonBy(kind: CordonRequest['kind'], { by }: Pick<ApiRequest, 'by'>, parts: DrainParts): ApiAnswer {
   ask(parts, { kind, by });
-  return drainOf(parts);
+  const isCordoned = kind === 'cordon' ? 'the node is cordoned' : 'the node is not cordoned';
+  const message = parts.standing().policy.dryRun ? `${isCordoned}; ${DRY_RUN}` : isCordoned;
+  return { json: { ...documentOf(parts.monitor.remaining.drain), message } };
 }
 
 function ask({ monitor }: Pick<DrainParts, 'monitor'>, request: NonNullable<Parameters<Monitor['ask']>[0]['request']>): void {
@@ -79,11 +79,7 @@ function ask({ monitor }: Pick<DrainParts, 'monitor'>, request: NonNullable<Para
 }
 
 function documentOf(drain: Drain | undefined): DrainDocument {
-  if (drain === undefined) return { drain: null };
-  const left = drain.pending.map(({ name, path, decision, waits }) => {
-    return { name, path, evicting: decision !== undefined, ...(waits !== undefined && { waits }) };
-  });
-  return { drain: { state: drain.over ?? 'draining', total: drain.total, unnamed: drain.unnamed?.length ?? 0, left } };
+  return { drain: drain === undefined ? null : drainStatus(drain) };
 }
 
 function drainRequestOf(body: string) {

@@ -64,8 +64,7 @@ export const cordon: MakeCommand = ({ io }) =>
     examples: ['evictd cordon'],
     exit: EXIT,
   }).action(async (options: ConfigOptions) => {
-    await askRunning(configFromOptions(options).config, { method: 'POST', path: '/api/v1/cordon' }, NO_INSTANCE);
-    io.stdout('the node is cordoned\n');
+    await changed(options, io, '/api/v1/cordon');
   });
 
 export const uncordon: MakeCommand = ({ io }) =>
@@ -74,9 +73,13 @@ export const uncordon: MakeCommand = ({ io }) =>
     examples: ['evictd uncordon'],
     exit: EXIT,
   }).action(async (options: ConfigOptions) => {
-    await askRunning(configFromOptions(options).config, { method: 'POST', path: '/api/v1/uncordon' }, NO_INSTANCE);
-    io.stdout('the node is not cordoned\n');
+    await changed(options, io, '/api/v1/uncordon');
   });
+
+async function changed(options: ConfigOptions, io: Io, path: string): Promise<void> {
+  const answer = await askRunning(configFromOptions(options).config, { method: 'POST', path }, NO_INSTANCE);
+  io.stdout(`${(answer as { readonly message: string }).message}\n`);
+}
 
 /** Says what the drain does until it is over. @throws UnavailableError  its time is over, or it was ended */
 async function followed(config: Config, io: Io, { ends }: Pick<DrainPlanDocument, 'ends'>): Promise<string> {

@@ -1,6 +1,7 @@
 import { ownTaint } from '../../core/disruption/node-taints.js';
 import type { TaintRequest } from '../../core/disruption/operator-request.js';
 import { isSameTaint, parseTaintChange, TaintError, taintText, type Taint, type TaintChange } from '../../core/disruption/taint.js';
+import { DRY_RUN } from '../../core/message/drain-message.js';
 import { UnavailableError, UsageError } from '../../errors.js';
 import type { ApiAnswer, ApiRequest } from '../../http/route.js';
 import type { Status } from '../../metrics/status.js';
@@ -10,6 +11,7 @@ import type { Monitor } from '../../monitor/loop.js';
 export interface TaintParts {
   /** Of the configuration in force. */
   readonly configured: () => readonly Taint[];
+  readonly dryRun: boolean;
   readonly monitor: Pick<Monitor, 'ask' | 'remaining'>;
   readonly status: Pick<Status, 'taints' | 'taintEvictions'>;
 }
@@ -19,11 +21,12 @@ const MOST_TAINTS = 64;
 const HINT = 'for example {"taints": ["maintenance=yes:NoExecute", "gpu-"]}';
 
 /** `evictd taint`. All changes, or none. @throws UsageError, UnavailableError */
-export function taintBy({ body, by }: Pick<ApiRequest, 'body' | 'by'>, { configured, monitor, status }: TaintParts): ApiAnswer {
+export function taintBy({ body, by }: Pick<ApiRequest, 'body' | 'by'>, { configured, dryRun, monitor, status }: TaintParts): ApiAnswer {
   const request = { ...taintRequestOf(textsOf(body), configured(), monitor.remaining.taints), by };
   if (!monitor.ask({ source: 'request', request })) throw new UnavailableError('EVICTD_API_STOPPING', 'evictd is stopping');
   const { set, remove } = request;
-  const message = [...set.map((taint) => `set ${taintText(taint)}`), ...remove.map((taint) => `removed ${taintText(taint)}`)].join('; ');
+  const changed = [...set.map((taint) => `set ${taintText(taint)}`), ...remove.map((taint) => `removed ${taintText(taint)}`)];
+  const message = [...changed, ...(dryRun ? [DRY_RUN] : [])].join('; ');
   return { json: { message, taints: status.taints, taintEvictions: status.taintEvictions } };
 }
 

@@ -1,7 +1,7 @@
 import { budgetOf, remainingBudget, usedUpBudget } from '../../core/budget/eviction-budget.js';
 import { pausesIn } from '../../core/budget/lifted-pauses.js';
 import { conditionText } from '../../core/condition/condition-text.js';
-import { conditionTaint, UNSCHEDULABLE_TAINT } from '../../core/disruption/node-taints.js';
+import { conditionTaint } from '../../core/disruption/node-taints.js';
 import { taintText } from '../../core/disruption/taint.js';
 import { taintsInForce } from '../../core/disruption/taint-step.js';
 import type { TimedTaintEviction } from '../../metrics/metric-types.js';
@@ -13,8 +13,6 @@ import type { PolicyScope } from '../../core/ladder/policy-state.js';
 import type { ConfiguredPolicy } from '../../core/policy/configured-policy.js';
 import { jsonInteger } from '../../core/quantity/integer.js';
 import { formatDuration } from '../../core/quantity/duration.js';
-import type { Drain } from '../../core/drain/drain.js';
-import { printable } from '../../core/name/printable.js';
 import { RESOURCES } from '../../core/signal/signal.js';
 import { secondsOf, secondsUntil, type Moment } from './moment.js';
 import type {
@@ -131,17 +129,8 @@ export function taintStatus(policy: Policy, state: State, waiting: readonly Time
     const text = taintText(taint);
     const from = conditions.includes(taint) ? 'condition' : policy.taints?.includes(taint) ? 'configuration' : 'operator';
     const evictions = waiting.filter((one) => one.taint === text).map(({ name, path, endsAt }) => ({ name, path, endsAt }));
-    const message = taint === UNSCHEDULABLE_TAINT ? { message: drainText(state.drain) } : {};
-    return { taint: text, from, ...message, evictions };
+    return { taint: text, from, evictions };
   });
-}
-
-function drainText(drain: Drain | undefined): string {
-  if (drain === undefined || drain.over === 'cordoned') return 'cordoned';
-  if (drain.over === 'drained') return 'drained';
-  const left = drain.pending.map(({ name }) => printable(name)).join(', ');
-  const begin = drain.over === 'timeout' ? 'the time of the drain is over' : 'draining';
-  return `${begin}: ${String(drain.pending.length)} of ${String(drain.total)} workloads have not ended: ${left}`;
 }
 
 export function heldUnits({ held }: State, moment: Moment): StatusDocument['heldUnits'] {

@@ -1,4 +1,5 @@
 import type { NamedBudgetStatus } from '../../core/disruption/disruption-budget.js';
+import type { DrainStatus } from '../../core/drain/drain-status.js';
 import type { Stall } from '../../core/signal/pressure-share.js';
 import type { ThresholdKind } from '../../core/threshold/threshold.js';
 import type { ConditionType, Resource, Signal, StallKind, StallResource } from '../../core/signal/signal.js';
@@ -19,6 +20,8 @@ export interface StatusDocument {
   readonly thresholds: readonly ThresholdStatus[];
   readonly conditions: readonly ConditionStatus[];
   readonly taints: readonly TaintStatus[];
+  /** With the first of `left`. null: the node is not cordoned. */
+  readonly drain: DrainStatus | null;
   /** null: this system has no PSI. */
   readonly pressure: NodePressure | null;
   readonly candidates: CandidatesStatus;
@@ -123,8 +126,6 @@ export interface TaintStatus {
   /** 'maintenance=yes:NoExecute'. */
   readonly taint: string;
   readonly from: 'configuration' | 'operator' | 'condition';
-  /** Of a cordoned node: what its drain has left. Left out: it is another taint. */
-  readonly message?: string;
   /** Workloads that tolerate it for a time. `endsAt`: when evictd evicts one. */
   readonly evictions: readonly { readonly name: string; readonly path: string; readonly endsAt: string }[];
 }

@@ -1,6 +1,7 @@
 import type { Colour } from '../../cli/output/style.js';
 import { table, type Column } from '../../cli/output/table.js';
 import { clipped } from '../../cli/output/text-columns.js';
+import { drainText, drainWaits } from '../../core/drain/drain-status.js';
 import { printable } from '../../core/name/printable.js';
 import { amountText, clockTime, cutMark, drawn, EMPTY, timeText, type Drawing, type Line, unitOf, type ScreenSize } from './screen-line.js';
 import { sparkline } from './sparkline.js';
@@ -17,6 +18,8 @@ import type {
 
 /** Of candidates and of decisions, where the screen has no limit. */
 const LISTED = 10;
+/** Why workloads wait in a drain. */
+const REASONS = 2;
 /** Of what candidates and decisions share. */
 const CANDIDATES_SHARE = 0.6;
 
@@ -129,6 +132,7 @@ export function stateLines(status: StatusDocument): Line[] {
     EMPTY,
     { text: `conditions: ${names.join(', ') || 'none'}`, colour: set.length > 0 ? 'yellow' : undefined },
     ...taints.flatMap(taintLines),
+    ...drainLines(status),
     ...disruptionBudgets.map(({ name, expected, currentHealthy, desiredHealthy, disruptionsAllowed }): Line => {
       const counts = `${String(currentHealthy)} of ${String(expected)} healthy, ${String(desiredHealthy)} desired`;
       const colour = currentHealthy < desiredHealthy ? 'yellow' : undefined;
@@ -151,6 +155,13 @@ export function stateLines(status: StatusDocument): Line[] {
   ];
 }
 
+/** How far it is, and the most frequent reasons why workloads wait. */
+function drainLines({ drain }: StatusDocument): Line[] {
+  if (!drain) return []; // null, or an evictd that has no such part
+  const shown = [drainText(drain), ...drainWaits(drain).slice(0, REASONS)];
+  return shown.map((text) => ({ text: printable(text), colour: 'yellow' }));
+}
+
 function apiServerLines({ kubernetes }: StatusDocument): Line[] {
   if (!kubernetes) return []; // null, or an evictd that has no such part
   const { server, problem, pods, podsAgeSeconds, node } = kubernetes;
@@ -162,11 +173,11 @@ function apiServerLines({ kubernetes }: StatusDocument): Line[] {
 }
 
 /** The taint of a condition is not shown: the condition is. */
-function taintLines({ taint, from, message, evictions }: TaintStatus): Line[] {
+function taintLines({ taint, from, evictions }: TaintStatus): Line[] {
   if (from === 'condition') return [];
   return [
     {
-      text: `taint ${taint}${from === 'configuration' ? ' (configuration)' : ''}${message === undefined ? '' : ` (${message})`}`,
+      text: `taint ${taint}${from === 'configuration' ? ' (configuration)' : ''}`,
       colour: 'yellow',
     },
     ...evictions.map(({ name, endsAt }): Line => ({ text: `${printable(name)} is evicted at ${clockTime(endsAt)} for it`, colour: 'red' })),

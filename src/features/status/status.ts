@@ -1,5 +1,7 @@
 import { updateContainerFsThresholds } from '../../core/decide/containerfs.js';
 import type { Policy, State } from '../../core/decide/state.js';
+import { drainStatus, type DrainStatus } from '../../core/drain/drain-status.js';
+import type { Drain } from '../../core/drain/drain.js';
 import type { KubernetesStatus } from '../../core/kubernetes/kubernetes-status.js';
 import type { Layout } from '../../core/signal/layout.js';
 import type { Stall } from '../../core/signal/pressure-share.js';
@@ -55,6 +57,7 @@ export function statusOf(parts: StatusParts, moment: Moment): StatusDocument {
     thresholds: thresholds.map((threshold) => thresholdStatus(threshold, observations, state, moment)),
     conditions: conditionStatus(check, evictd && state, policy, moment),
     taints: taintStatus(policy, state, parts.taintEvictions),
+    drain: shortDrain(state.drain),
     pressure: pressureStatus(parts.stalls),
     candidates: parts.candidates,
     evictions: state.evictions.map((eviction) => evictionStatus(eviction, moment)),
@@ -68,6 +71,15 @@ export function statusOf(parts: StatusParts, moment: Moment): StatusDocument {
     notifiers: parts.notifiers.map(notifierStatus),
     problems: parts.problems.map(({ code, message, hint }) => ({ code, message, ...(hint !== undefined && { hint }) })),
   };
+}
+
+/** GET /api/v1/drain has all of `left`. */
+const LISTED = 50;
+
+function shortDrain(drain: Drain | undefined): DrainStatus | null {
+  if (drain === undefined) return null;
+  const status = drainStatus(drain);
+  return { ...status, left: status.left.slice(0, LISTED) };
 }
 
 /** At rest evictd does not follow pressure; then the kernel's average stands in, as for `check`. */

@@ -1,6 +1,7 @@
 import { API_SERVER } from '../../../src/core/kubernetes/kubernetes-part.js';
 import { expect, test } from 'vitest';
 import { askedOnce, type PolicyBudget } from '../../../src/core/disruption/disruption-budget.js';
+import { drained } from '../../../src/core/drain/brief-drain.js';
 import { drainPlan } from '../../../src/core/drain/drain-step.js';
 import { drainMessage } from '../../../src/core/message/drain-message.js';
 import type { Policy } from '../../../src/core/decide/state.js';
@@ -228,7 +229,8 @@ test('what has changed when the drain begins is read again, and ended then if it
     ...made.candidates,
     veto: ({ name }): Protection | undefined => (changed.delete(name) ? { kind: 'changed' } : undefined),
   };
-  expect(made.said(1, {}, {}, drain())).toEqual(['drain begin 3/3', 'evict web-1 grace 5', 'evict web-3 grace 5']);
+  const request = { ...drain().request, ends: WEB.map(([one]) => drained(one)), awaited: [] };
+  expect(made.said(1, {}, {}, { request })).toEqual(['drain begin 3/3', 'evict web-1 grace 5', 'evict web-3 grace 5']);
   expect(made.said(2, {})).toEqual(['evict web-2 grace 5']);
 });
 

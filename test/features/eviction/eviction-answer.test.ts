@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { initialState, type Policy, type State } from '../../../src/core/decide/state.js';
 import type { PolicyBudget } from '../../../src/core/disruption/disruption-budget.js';
-import { drainBy } from '../../../src/features/eviction/drain-answer.js';
+import { cordonBy, drainBy } from '../../../src/features/eviction/drain-answer.js';
 import { evictBy, type EvictionParts } from '../../../src/features/eviction/eviction-answer.js';
 import { candidates, policy, workload } from '../../core/support.js';
 
@@ -126,6 +126,10 @@ test('an evictd that makes a dry run says so, and drains nothing', () => {
     ends,
   });
   expect(ask).not.toHaveBeenCalled();
+  const cordoned = cordonBy('cordon', { by: 'uid 0' }, { ...made, monitor: { ask, remaining: initialState } });
+  expect(cordoned.json).toMatchObject({
+    message: 'the node is cordoned; evictd makes a dry run: it ends nothing, and evictd admit does not ask it',
+  });
 });
 
 test('evictd is stopping', () => {

@@ -74,11 +74,15 @@ test('an evictd that stops refuses both', () => {
 
 describe('a request for taints', () => {
   const known = ['gpu=yes:NoSchedule', 'gpu=yes:NoExecute', 'noisy:PreferNoSchedule'].map(parseTaint);
-  const changed = (...taints: readonly unknown[]) => {
+  const changed = (...taints: readonly unknown[]) => changedBy(false, ...taints);
+  const changedBy = (dryRun: boolean, ...taints: readonly unknown[]) => {
     const ask = vi.fn(() => true);
     const monitor = { ask, remaining: { ...initialState, taints: known } };
     const configured = () => [parseTaint('rack=1:NoSchedule')];
-    const { json } = taintBy({ body: JSON.stringify({ taints }) }, { configured, monitor, status: { taints: [], taintEvictions: [] } });
+    const { json } = taintBy(
+      { body: JSON.stringify({ taints }) },
+      { configured, dryRun, monitor, status: { taints: [], taintEvictions: [] } },
+    );
     return { ask, message: (json as { readonly message: string }).message };
   };
 
@@ -87,6 +91,7 @@ describe('a request for taints', () => {
     const request = { kind: 'taint', set: [parseTaint('disk=slow:NoExecute')], remove: known };
     expect(ask.mock.calls).toEqual([[{ source: 'request', request }]]);
     expect(message).toBe('set disk=slow:NoExecute; removed gpu=yes:NoSchedule; removed gpu=yes:NoExecute; removed noisy:PreferNoSchedule');
+    expect(changedBy(true, 'gpu-').message).toMatch(/; evictd makes a dry run: it ends nothing, and evictd admit does not ask it$/);
     expect(changed('gpu=yes:NoSchedule-').ask.mock.calls).toMatchObject([[{ request: { set: [], remove: [known[0]] } }]]);
   });
 

@@ -55,13 +55,20 @@ export const STATUS: StatusDocument = {
   ],
   conditions: [{ type: 'MemoryPressure', status: 'True', clearsInSeconds: 240 }],
   taints: [
-    { taint: 'node.kubernetes.io/unschedulable:NoSchedule', from: 'operator', message: 'cordoned', evictions: [] },
+    { taint: 'node.kubernetes.io/unschedulable:NoSchedule', from: 'operator', evictions: [] },
     {
       taint: 'maintenance=yes:NoExecute',
       from: 'operator',
       evictions: [{ name: 'web', path: '/workload.slice/web', endsAt: AT }],
     },
   ],
+  drain: {
+    ...{ state: 'draining', total: 9, ended: 4, evicting: 1, unnamed: 0 },
+    left: [
+      { name: 'batch', path: '/s/batch', evicting: true },
+      ...[1, 2, 3, 4].map((at) => ({ name: `web-${String(at)}`, path: `/s/web-${String(at)}`, evicting: false, waits: 'a budget' })),
+    ],
+  },
   disruptionBudgets: [{ name: 'web', expected: 4, currentHealthy: 1, desiredHealthy: 2, disruptionsAllowed: 0 }],
   pressure: null,
   candidates: {

@@ -15,7 +15,7 @@ const draw = (over: Partial<StatusDocument> = {}, drawing: Partial<Drawing> = {}
 
 test('the whole of it', () => {
   const lines = draw();
-  expect(lines.slice(0, 21)).toEqual(
+  expect(lines.slice(0, 23)).toEqual(
     [
       'evictd 1.2.3 guards machine, process 7 since 12:34:56',
       'a pause',
@@ -25,9 +25,11 @@ test('the whole of it', () => {
       'pid.available          ?     ?            -',
       '',
       'conditions: MemoryPressure (clears in 4m0s)',
-      'taint node.kubernetes.io/unschedulable:NoSchedule (cordoned)',
+      'taint node.kubernetes.io/unschedulable:NoSchedule',
       'taint maintenance=yes:NoExecute',
       'web is evicted at 12:34:56 for it',
+      'draining: 4 of 9 workloads have ended, 1 are being evicted, 4 wait',
+      'web-1, web-2, web-3 and 1 more wait: a budget',
       'disruption budget web: 1 of 4 healthy, 2 desired, 0 may be evicted',
       'memory.available<200Mi (soft) is met; evictd acts in 20s',
       'eviction 3 of a\\x1b[31m: terminating for 2s, SIGKILL in 3s; uses 1MiB',
@@ -52,7 +54,7 @@ test('an API server, how old its pods are, and what is wrong', () => {
 
 test.each([
   [80, 23],
-  [80, 25],
+  [80, 27],
   [40, 10],
   [132, 50],
   [200, 60],
@@ -60,7 +62,7 @@ test.each([
   const lines = draw({}, { columns, rows });
   expect(lines.length).toBeLessThanOrEqual(rows);
   expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(columns);
-  if (rows >= 25) {
+  if (rows >= 27) {
     expect(lines).toHaveLength(rows);
     expect(lines.at(-1)).toBe('m (h)');
     expect(lines.some((line) => line.endsWith('evicted 0'))).toBe(true);
@@ -69,7 +71,7 @@ test.each([
 
 test('what is met or wrong has a colour', () => {
   const colours = draw({}, { style: marked }).map((line) => /^(?:(\w+):)?/.exec(line)?.[1]);
-  expect(colours.slice(0, 17)).toEqual([
+  expect(colours.slice(0, 19)).toEqual([
     undefined,
     'red',
     undefined,
@@ -81,6 +83,8 @@ test('what is met or wrong has a colour', () => {
     'yellow',
     'yellow',
     'red',
+    'yellow',
+    'yellow',
     'yellow',
     'yellow',
     'red',

@@ -1,5 +1,6 @@
 import type { Colour } from '../../../cli/output/style.js';
 import { table, type Column } from '../../../cli/output/table.js';
+import { drainText } from '../../../core/drain/drain-status.js';
 import { printable } from '../../../core/name/printable.js';
 import { amountText, clockTime, EMPTY, paragraph, timeText, type Drawing, type Line } from '../screen-line.js';
 import type { CandidateStatus, OperandStatus, StatusDocument, ThresholdStatus } from '../status-document.js';
@@ -115,9 +116,14 @@ function thresholdRows(threshold: ThresholdStatus, { signals }: StatusDocument):
   return [{ cells: [when, kind, timeText(graceSeconds), state], colour }, ...each];
 }
 
-/** Evictions in flight with their reason, and the last records. */
-function decisionPage({ evictions, decisions }: StatusDocument, { columns }: Drawing): Line[] {
+/** What a drain has left, evictions in flight with their reason, and the last records. */
+function decisionPage({ drain, evictions, decisions }: StatusDocument, { columns }: Drawing): Line[] {
   return [
+    ...(drain ? paragraph(drainText(drain), columns, 'yellow') : []),
+    ...(drain?.left ?? []).flatMap(({ name, evicting, waits }) =>
+      paragraph(`  ${name}${evicting ? ' is being evicted' : waits === undefined ? '' : ` waits: ${waits}`}`, columns),
+    ),
+    ...(drain ? [EMPTY] : []),
     ...evictions.flatMap((eviction) => [
       evictionLine(eviction),
       ...paragraph(`  ${eviction.message}`, columns),
