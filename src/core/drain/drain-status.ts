@@ -26,7 +26,7 @@ export function drainStatus({ over, total, pending, unnamed = [] }: Drain): Drai
   };
 }
 
-/** 'draining: 12 of 30 workloads have ended, 3 are being evicted, 15 wait'. */
+/** 'draining: 12 of 30 workloads have ended; being evicted: 3, waiting: 15'. */
 export function drainText({ state, total, ended, evicting }: Omit<DrainStatus, 'left'>): string {
   const counts = `${String(ended)} of ${String(total)} workloads have ended`;
   switch (state) {
@@ -37,7 +37,7 @@ export function drainText({ state, total, ended, evicting }: Omit<DrainStatus, '
     case 'timeout':
       return `the time of the drain is over: ${counts}`;
     case 'draining':
-      return `draining: ${counts}, ${String(evicting)} are being evicted, ${String(total - ended - evicting)} wait`;
+      return `draining: ${counts}; being evicted: ${String(evicting)}, waiting: ${String(total - ended - evicting)}`;
   }
 }
 

@@ -15,6 +15,7 @@ import { bytesText } from '../../config/value/value-text.js';
 import type { RankingState } from '../../core/rank/current-ranking.js';
 import type { Candidates, Workload } from '../../core/workload/workload.js';
 import { UnavailableError, UsageError } from '../../errors.js';
+import { bodyAs } from '../../http/json-body.js';
 import type { ApiAnswer, ApiRequest } from '../../http/route.js';
 
 /** The answer of POST /api/v1/preempt; amounts are bytes. */
@@ -117,23 +118,11 @@ function victimOf(workload: Workload, violates: readonly string[] = []): Preempt
 
 /** @throws UsageError */
 function requestOf(body: string): RequestingApplicant & { readonly dryRun: boolean } {
-  let json: unknown;
-  try {
-    json = JSON.parse(body);
-  } catch {
-    // not JSON
-  }
-  const { data, error } = requestSchema().safeParse(json);
+  const { data, wrong } = bodyAs(body, requestSchema());
   if (data !== undefined) return { ...data, memory: data.requests.memory };
-  throw new UsageError('EVICTD_PREEMPT_REQUEST', `this is no request for room: ${wrongIn(error.issues)}`, {
+  throw new UsageError('EVICTD_PREEMPT_REQUEST', `this is no request for room: ${wrong}`, {
     hint: 'for example {"name": "db", "priority": 1000, "requests": {"memory": "1Gi"}, "dryRun": true}',
   });
-}
-
-function wrongIn([issue]: readonly z.core.$ZodIssue[]): string {
-  if (issue?.code === 'unrecognized_keys') return `it has ${issue.keys.map((key) => JSON.stringify(key)).join(', ')}`;
-  const at = issue === undefined || issue.path.length === 0 ? 'it' : issue.path.join('.');
-  return issue?.code === 'custom' ? `${at}: ${issue.message}` : `${at} is missing or has a wrong value`;
 }
 
 /** Built when a request arrives: zod takes a moment for it. */

@@ -114,7 +114,10 @@ async function evicted(
     throw new InputError('EVICTD_EVICT_WORKLOAD', `there is no workload ${shown}, or it has no process`, { isMissing: true, hint });
   }
   const why = `${shown} is not evicted: ${failureText({ code, message, causes: details?.causes ?? [] })}`;
-  if (code !== 429) throw new EvictdError('EVICTD_EVICT_REFUSED', why, { hint: 'see docs/budgets.md and evictd explain WORKLOAD' });
+  if (code !== 429)
+    throw new EvictdError('EVICTD_EVICT_REFUSED', why, {
+      hint: `evictd explain ${shown} says what would change that; see docs/budgets.md`,
+    });
   throw new UnavailableError('EVICTD_EVICT_BUDGET', why, { hint: 'try again when another workload of the budget is up' });
 }
 

@@ -7,6 +7,7 @@ import { drainStatus, type DrainStatus } from '../../core/drain/drain-status.js'
 import { DRY_RUN } from '../../core/message/drain-message.js';
 import { withPausedWorkloads } from '../../core/pause/paused-workloads.js';
 import { UnavailableError, UsageError } from '../../errors.js';
+import { bodyAs } from '../../http/json-body.js';
 import type { ApiAnswer, ApiRequest } from '../../http/route.js';
 import type { Monitor } from '../../monitor/loop.js';
 import type { EvictionParts } from './eviction-answer.js';
@@ -83,18 +84,10 @@ function documentOf(drain: Drain | undefined): DrainDocument {
 }
 
 function drainRequestOf(body: string) {
-  let json: unknown;
-  try {
-    json = JSON.parse(body);
-  } catch {
-    // not JSON
-  }
   const seconds = z.optional(z.int().check(z.nonnegative(), z.lte(2 ** 31 - 1)));
   const schema = z.strictObject({ timeoutSeconds: seconds, graceSeconds: seconds, dryRun: z._default(z.boolean(), false) });
-  const { data, error } = schema.safeParse(json);
+  const { data, wrong } = bodyAs(body, schema);
   if (data !== undefined) return data;
-  const [issue] = error.issues;
-  const why = [...(issue?.path ?? []), issue?.message ?? ''].join(': ');
   const hint = 'for example {"timeoutSeconds": 600, "graceSeconds": 30, "dryRun": true}; each may be left out';
-  throw new UsageError('EVICTD_DRAIN_REQUEST', `this is no request for a drain: ${why}`, { hint });
+  throw new UsageError('EVICTD_DRAIN_REQUEST', `this is no request for a drain: ${wrong}`, { hint });
 }

@@ -8,6 +8,7 @@ import { evictionFailure } from '../../core/drain/workload-eviction.js';
 import { withPausedWorkloads } from '../../core/pause/paused-workloads.js';
 import type { Candidates, Workload } from '../../core/workload/workload.js';
 import { UnavailableError } from '../../errors.js';
+import { bodyAs } from '../../http/json-body.js';
 import type { ApiAnswer, ApiRequest } from '../../http/route.js';
 import type { Monitor } from '../../monitor/loop.js';
 
@@ -88,17 +89,8 @@ function badRequest(message: string): EvictionFailure {
 }
 
 function evictionOf(body: string) {
-  let json: unknown;
-  try {
-    json = JSON.parse(body);
-  } catch {
-    // not JSON
-  }
-  const { data, error } = evictionSchema().safeParse(json);
-  if (data === undefined) {
-    const [issue] = error.issues;
-    return badRequest(`this is no Eviction of policy/v1: ${[...(issue?.path ?? []), issue?.message ?? ''].join(': ')}`);
-  }
+  const { data, wrong } = bodyAs(body, evictionSchema());
+  if (data === undefined) return badRequest(`this is no Eviction of policy/v1: ${wrong}`);
   const { metadata, deleteOptions } = data;
   const name = metadata.namespace === undefined ? metadata.name : `${metadata.namespace}/${metadata.name}`;
   return { name, deleteOptions };

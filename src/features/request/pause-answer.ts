@@ -1,9 +1,11 @@
+import * as z from 'zod/mini';
 import { pausesIn, resumeMessage } from '../../core/budget/lifted-pauses.js';
 import { pausedText } from '../../core/message/pause-message.js';
 import { formatDuration, parseDuration } from '../../core/quantity/duration.js';
 import type { PausedWorkload, PauseRequest } from '../../core/pause/operator-pause.js';
 import type { Candidates } from '../../core/workload/workload.js';
 import { UnavailableError, UsageError } from '../../errors.js';
+import { bodyAs } from '../../http/json-body.js';
 import type { ApiAnswer, ApiRequest } from '../../http/route.js';
 import type { Monitor } from '../../monitor/loop.js';
 import type { Status } from '../../metrics/status.js';
@@ -54,37 +56,23 @@ const MOST_CHARACTERS = 500;
  * @throws UsageError  it is not that, too long, or names no workload
  */
 export function pauseRequestOf(body: string, maxNs: bigint, candidates: PauseParts['candidates']): PauseRequest {
-  const { for: length, reason, workload, ...unknown } = objectOf(body);
-  const [other] = Object.keys(unknown);
-  if (other !== undefined) throw wrong(`it has ${JSON.stringify(other)}`);
-  if (typeof reason !== 'string' || reason.trim() === '') throw wrong('it has no reason');
-  if (reason.length > MOST_CHARACTERS) throw wrong(`its reason is longer than ${String(MOST_CHARACTERS)} characters`);
-  if (workload !== undefined && typeof workload !== 'string') throw wrong('its workload is not a text');
-  const forNs = lengthOf(length, maxNs);
-  return { forNs, reason: reason.trim(), ...(workload !== undefined && { workload: workloadOf(workload, candidates()) }) };
-}
-
-function objectOf(body: string): Readonly<Record<string, unknown>> {
-  let json: unknown;
-  try {
-    json = JSON.parse(body);
-  } catch {
-    // not JSON
+  const reasonSchema = z.string().check(z.trim(), z.minLength(1), z.maxLength(MOST_CHARACTERS));
+  const schema = z.strictObject({ for: z.string(), reason: reasonSchema, workload: z.optional(z.string()) });
+  const { data, wrong } = bodyAs(body, schema);
+  if (data === undefined) {
+    throw new UsageError('EVICTD_PAUSE_REQUEST', `this is no request for a pause: ${wrong}`, {
+      hint: `for example {"for": "30m", "reason": "restoring the database", "workload": "db"}; workload may be left out, and the reason has at most ${String(MOST_CHARACTERS)} characters`,
+    });
   }
-  if (typeof json !== 'object' || json === null || Array.isArray(json)) throw wrong('it is no JSON object');
-  return json as Readonly<Record<string, unknown>>;
+  const { for: length, reason, workload } = data;
+  const forNs = lengthOf(length, maxNs);
+  return { forNs, reason, ...(workload !== undefined && { workload: workloadOf(workload, candidates()) }) };
 }
 
-function wrong(why: string): UsageError {
-  return new UsageError('EVICTD_PAUSE_REQUEST', `this is no request for a pause: ${why}`, {
-    hint: 'for example {"for": "30m", "reason": "restoring the database", "workload": "db"}; workload may be left out',
-  });
-}
-
-function lengthOf(text: unknown, maxNs: bigint): bigint {
+function lengthOf(text: string, maxNs: bigint): bigint {
   let forNs: bigint;
   try {
-    forNs = parseDuration(String(text));
+    forNs = parseDuration(text);
   } catch {
     throw new UsageError('EVICTD_PAUSE_LENGTH', `${JSON.stringify(text)} is no length of a pause`, { hint: 'for example 30m or 1h30m' });
   }

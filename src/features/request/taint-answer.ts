@@ -1,8 +1,10 @@
+import * as z from 'zod/mini';
 import { ownTaint } from '../../core/disruption/node-taints.js';
 import type { TaintRequest } from '../../core/disruption/operator-request.js';
 import { isSameTaint, parseTaintChange, TaintError, taintText, type Taint, type TaintChange } from '../../core/disruption/taint.js';
 import { DRY_RUN } from '../../core/message/drain-message.js';
 import { UnavailableError, UsageError } from '../../errors.js';
+import { bodyAs } from '../../http/json-body.js';
 import type { ApiAnswer, ApiRequest } from '../../http/route.js';
 import type { Status } from '../../metrics/status.js';
 import type { Monitor } from '../../monitor/loop.js';
@@ -93,14 +95,7 @@ function wrong(message: string, hint: string): UsageError {
 }
 
 function textsOf(body: string): readonly string[] {
-  let json: unknown;
-  try {
-    json = JSON.parse(body);
-  } catch {
-    // not JSON
-  }
-  const { taints, ...unknown } = (typeof json === 'object' && json !== null ? json : {}) as Readonly<Record<string, unknown>>;
-  const isListed = Array.isArray(taints) && taints.length > 0 && taints.every((text) => typeof text === 'string');
-  if (!isListed || Object.keys(unknown).length > 0) throw wrong('this is no request to change taints', HINT);
-  return taints;
+  const { data, wrong: why } = bodyAs(body, z.strictObject({ taints: z.array(z.string()).check(z.minLength(1)) }));
+  if (data !== undefined) return data.taints;
+  throw wrong(`this is no request to change taints: ${why}`, HINT);
 }

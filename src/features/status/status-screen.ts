@@ -134,6 +134,7 @@ export function stateLines(status: StatusDocument): Line[] {
     ...taints.flatMap(taintLines),
     ...drainLines(status),
     ...disruptionBudgets.map(({ name, expected, currentHealthy, desiredHealthy, disruptionsAllowed }): Line => {
+      if (expected === 0) return { text: `disruption budget ${name} matches no workload that has a process`, colour: 'yellow' };
       const counts = `${String(currentHealthy)} of ${String(expected)} healthy, ${String(desiredHealthy)} desired`;
       const colour = currentHealthy < desiredHealthy ? 'yellow' : undefined;
       return { text: `disruption budget ${name}: ${counts}, ${String(disruptionsAllowed)} may be evicted`, colour };

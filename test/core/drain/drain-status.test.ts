@@ -19,7 +19,7 @@ test.each<[rule: string, drain: Drain, said: readonly string[]]>([
       ],
     }),
     [
-      'draining: 2 of 9 workloads have ended, 1 are being evicted, 6 wait',
+      'draining: 2 of 9 workloads have ended; being evicted: 1, waiting: 6',
       'web-1, web-2, web-3 and 1 more wait: a budget',
       'db waits: a pause',
     ],

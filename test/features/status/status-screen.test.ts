@@ -28,7 +28,7 @@ test('the whole of it', () => {
       'taint node.kubernetes.io/unschedulable:NoSchedule',
       'taint maintenance=yes:NoExecute',
       'web is evicted at 12:34:56 for it',
-      'draining: 4 of 9 workloads have ended, 1 are being evicted, 4 wait',
+      'draining: 4 of 9 workloads have ended; being evicted: 1, waiting: 4',
       'web-1, web-2, web-3 and 1 more wait: a budget',
       'disruption budget web: 1 of 4 healthy, 2 desired, 0 may be evicted',
       'memory.available<200Mi (soft) is met; evictd acts in 20s',
@@ -100,6 +100,11 @@ test.each<[rule: string, over: Partial<StatusDocument>, line: string]>([
     'no workload',
     { candidates: { ...STATUS.candidates, total: 0, workloads: [] } },
     'the order of eviction for memory.available: there is no workload',
+  ],
+  [
+    'a budget without workloads',
+    { disruptionBudgets: [{ name: 'typo', expected: 0, currentHealthy: 0, desiredHealthy: 1, disruptionsAllowed: 0 }] },
+    'disruption budget typo matches no workload that has a process',
   ],
   ['no condition', { conditions: [] }, 'conditions: none'],
   [

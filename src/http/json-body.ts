@@ -1,0 +1,26 @@
+import type * as z from 'zod/mini';
+
+/**
+ * The body of a request, or what is wrong with it: 'it is no JSON', 'it has "dryrun"', 'kind is missing or has a wrong
+ * value'.
+ */
+export function bodyAs<T>(
+  body: string,
+  schema: z.ZodMiniType<T>,
+): { readonly data: T; readonly wrong?: undefined } | { readonly data?: undefined; readonly wrong: string } {
+  let json: unknown;
+  try {
+    json = JSON.parse(body);
+  } catch {
+    return { wrong: 'it is no JSON' };
+  }
+  const { data, error } = schema.safeParse(json);
+  return error === undefined ? { data } : { wrong: wrongIn(error.issues) };
+}
+
+function wrongIn([issue]: readonly z.core.$ZodIssue[]): string {
+  const at = issue === undefined || issue.path.length === 0 ? 'it' : issue.path.join('.');
+  if (issue?.code === 'unrecognized_keys') return `${at} has ${issue.keys.map((key) => JSON.stringify(key)).join(', ')}`;
+  if (issue?.code === 'custom') return `${at}: ${issue.message}`;
+  return at === 'it' ? 'it is no object' : `${at} is missing or has a wrong value`;
+}

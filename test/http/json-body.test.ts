@@ -1,0 +1,20 @@
+import * as z from 'zod/mini';
+import { expect, test } from 'vitest';
+import { bodyAs } from '../../src/http/json-body.js';
+
+const schema = z.strictObject({ kind: z.optional(z.literal('Eviction')), options: z.optional(z.strictObject({ grace: z.int() })) });
+
+test.each([
+  ['', 'it is no JSON'],
+  ['[]', 'it is no object'],
+  ['{"kind":"Pod"}', 'kind is missing or has a wrong value'],
+  ['{"dryrun":true}', 'it has "dryrun"'],
+  ['{"options":{"grace":1,"propagation":"Background"}}', 'options has "propagation"'],
+  ['{"options":{"grace":1.5}}', 'options.grace is missing or has a wrong value'],
+])('%s: %s', (body, wrong) => {
+  expect(bodyAs(body, schema)).toEqual({ wrong });
+});
+
+test('what a schema accepts', () => {
+  expect(bodyAs('{"kind":"Eviction"}', schema)).toEqual({ data: { kind: 'Eviction' } });
+});
