@@ -1,5 +1,6 @@
 // Where a pod may run and where it runs best (pkg/scheduler, schedule_one.go, v1.36.2).
 import type { Cluster } from './cluster/cluster.js';
+import { dynamicResources } from './filters/dynamic-resources.js';
 import { interPodAffinity } from './filters/inter-pod-affinity.js';
 import { nodeAffinity, nodeName, nodePorts, nodeResourcesFit, nodeUnschedulable, taintToleration } from './filters/node-filters.js';
 import type { FilterPlugin, PlacementInput, PodFilter, Rejection } from './filters/pod-filter.js';
@@ -19,12 +20,15 @@ const FILTERS: readonly FilterPlugin[] = [
   nodeResourcesFit,
   podTopologySpread,
   interPodAffinity,
+  dynamicResources,
 ];
+
+type MovingFilter = PodFilter & Required<Pick<PodFilter, 'move'>>;
 
 /** The plugins are made ready for one pod, and the cluster as it is now. */
 export class Placement {
   readonly #filters: readonly PodFilter[];
-  readonly #moving: readonly Required<PodFilter>[];
+  readonly #moving: readonly MovingFilter[];
   readonly input: PlacementInput;
 
   /** @param plugins  filters after those of the default profile */
@@ -38,7 +42,12 @@ export class Placement {
       requiresAllTopologies: own.length > 0 || !profile.systemDefaulted,
     };
     this.#filters = [...FILTERS, ...plugins].flatMap((plugin) => plugin(this.input) ?? []);
-    this.#moving = this.#filters.filter((filter): filter is Required<PodFilter> => filter.move !== undefined);
+    this.#moving = this.#filters.filter((filter): filter is MovingFilter => filter.move !== undefined);
+  }
+
+  /** Why the pod can run on no node. */
+  get refused(): Rejection | undefined {
+    return this.#filters.find(({ refused }) => refused !== undefined)?.refused;
   }
 
   /**
@@ -122,6 +131,8 @@ export function filterNodes(
   const feasible: NodeState[] = [];
   const named = namedNodes(pod);
   if (named?.size === 0) return { feasible, rejected, preFilter: CONFLICTING_TERMS, processed: 0 };
+  const { refused } = placement;
+  if (refused !== undefined) return { feasible, rejected, preFilter: refused, processed: 0 };
   if (named !== undefined) for (const { node } of nodes) if (!named.has(node.name)) rejected.set(node.name, NOT_NAMED);
   const looked = named === undefined ? nodes : nodes.filter(({ node }) => named.has(node.name));
   let processed = 0;

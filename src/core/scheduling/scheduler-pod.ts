@@ -1,3 +1,4 @@
+import type { PodClaim } from '../devices/resource-claim.js';
 import type { Toleration } from '../disruption/toleration.js';
 import type { PreemptionPolicy } from '../disruption/priority-class.js';
 import type { HostPort } from './host-port.js';
@@ -43,6 +44,8 @@ export interface SchedulerPod {
   readonly nonZeroRequests: Amounts;
   /** As `nonZeroRequests`, without pod-level resources: what the score of free resources counts. */
   readonly scoredRequests: Amounts;
+  /** spec.resourceClaims */
+  readonly resourceClaims: readonly PodClaim[];
 }
 
 export interface ControllerReference {

@@ -11,6 +11,7 @@ import type {
   SpreadConstraint,
 } from '../../core/scheduling/scheduler-pod.js';
 import { integerOf, isAbsent, items, member, textOf, timeOf, type Field } from '../document.js';
+import { podClaimsAt } from '../devices/pod-resource-claims.js';
 import { labelsAt, labelSelectorAt, preferredNodeTermsAt, requiredNodeAffinityAt } from './label-selector.js';
 import { podAmountsAt } from './pod-amounts.js';
 import { tolerationsAt } from './taint.js';
@@ -53,6 +54,7 @@ export function schedulerPodAt(pod: Field): SchedulerPod {
     requests: amountsOf(booked.requests),
     nonZeroRequests: amountsOf(booked.nonZero),
     scoredRequests: amountsOf(scoredRequests(amounts)),
+    resourceClaims: podClaimsAt(spec, status),
   };
 }
 

@@ -1,3 +1,5 @@
+import { DeviceLedger, NO_DEVICES } from '../../devices/device-ledger.js';
+import type { ClusterDevices } from '../../devices/pod-claims.js';
 import { PodSelectors, type PodOwner, type PodService } from './default-selector.js';
 import type { Labels } from '../label-selector.js';
 import { NodeState } from './node-state.js';
@@ -14,6 +16,7 @@ export interface ClusterContent {
   readonly namespaces?: ReadonlyMap<string, Labels>;
   readonly services?: readonly PodService[];
   readonly owners?: readonly PodOwner[];
+  readonly devices?: ClusterDevices;
 }
 
 /**
@@ -28,11 +31,21 @@ export class Cluster {
   readonly #imageNodes = new Map<string, number>();
   readonly groups: PodGroups;
   readonly selectors: PodSelectors;
+  /** Claims are not reserved and released with `add` and `remove`: the caller says when a pod is bound, and when it has ended. */
+  readonly devices: DeviceLedger;
   #list: readonly NodeState[] = [];
 
-  constructor({ nodes, pods = [], namespaces = new Map<string, Labels>(), services = [], owners = [] }: ClusterContent) {
+  constructor({
+    nodes,
+    pods = [],
+    namespaces = new Map<string, Labels>(),
+    services = [],
+    owners = [],
+    devices = NO_DEVICES,
+  }: ClusterContent) {
     this.groups = new PodGroups(namespaces);
     this.selectors = new PodSelectors(services, owners);
+    this.devices = new DeviceLedger(devices);
     for (const node of nodes) this.#insert(node);
     this.#list = [...this.#states.values()];
     for (const pod of pods) if (this.#states.has(pod.nodeName)) this.add(pod, pod.nodeName);

@@ -25,6 +25,8 @@ export interface PlacementInput {
 
 /** One plugin, made ready for one pod and the cluster as it is now. */
 export interface PodFilter {
+  /** The pod can run on no node, whatever it is (PreFilter). `check` says the same. */
+  readonly refused?: Rejection;
   /** undefined: the pod may run on this node. */
   readonly check: (state: NodeState) => Rejection | undefined;
   /**

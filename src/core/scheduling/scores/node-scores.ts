@@ -1,5 +1,6 @@
 // How good the feasible nodes are for a pod: the scores of the default profile (pkg/scheduler, v1.36.2).
 import { toleratesTaint } from '../../disruption/toleration.js';
+import { dynamicResourcesScores } from '../filters/dynamic-resources.js';
 import type { PlacementInput } from '../filters/pod-filter.js';
 import { matchesTerm } from '../node-affinity.js';
 import type { NodeState } from '../cluster/node-state.js';
@@ -22,6 +23,7 @@ const PLUGINS: readonly { readonly name: string; readonly weight: number; readon
   { name: 'NodeResourcesFit', weight: 1, score: fitScores },
   { name: 'PodTopologySpread', weight: 2, score: spreadScores },
   { name: 'InterPodAffinity', weight: 2, score: affinityScores },
+  { name: 'DynamicResources', weight: 1, score: dynamicResourcesScores },
   { name: 'NodeResourcesBalancedAllocation', weight: 1, score: balanceScores },
   { name: 'ImageLocality', weight: 1, score: imageScores },
 ];

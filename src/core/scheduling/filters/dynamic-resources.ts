@@ -1,0 +1,40 @@
+// Devices for the claims of a pod (pkg/scheduler/framework/plugins/dynamicresources, v1.36).
+import { filterClaims, prepareClaims, scoreClaims, type ClaimRejection } from '../../devices/pod-claims.js';
+import type { NodeState } from '../cluster/node-state.js';
+import { forGood, type FilterPlugin, type PlacementInput, type Rejection } from './pod-filter.js';
+
+const NAME = 'DynamicResources';
+
+/** Preemption does not help: claims keep their devices in its trials. */
+export const dynamicResources: FilterPlugin = ({ pod, cluster }) => {
+  const prepared = prepareClaims(cluster.devices.state, pod);
+  if (prepared === undefined) return undefined;
+  if (prepared.kind !== 'prepared') {
+    const refused = rejectionOf(prepared);
+    return { refused, check: () => refused };
+  }
+  return {
+    check: ({ node }) => {
+      const fit = filterClaims(prepared, node);
+      return fit.kind === 'fits' ? undefined : rejectionOf(fit);
+    },
+  };
+};
+
+function rejectionOf({ kind, message }: ClaimRejection): Rejection {
+  return forGood(NAME, kind === 'error' ? `running "${NAME}" filter plugin: ${message}` : message);
+}
+
+/** The earlier the entries of prioritised lists, the better. */
+export function dynamicResourcesScores({ pod, cluster }: PlacementInput, feasible: readonly NodeState[]): readonly number[] | undefined {
+  const prepared = prepareClaims(cluster.devices.state, pod);
+  if (prepared?.kind !== 'prepared') return undefined;
+  const hasLists = prepared.claims.some(({ spec }) => spec.requests.some(({ kind }) => kind === 'firstAvailable'));
+  if (!hasLists) return feasible.map(() => 0);
+  const raw = feasible.map(({ node }) => {
+    const fit = filterClaims(prepared, node);
+    return fit.kind === 'fits' ? scoreClaims(prepared, fit) : 0;
+  });
+  const most = Math.max(0, ...raw);
+  return raw.map((score) => (most === 0 ? 0 : Math.trunc((100 * score) / most)));
+}
