@@ -16,6 +16,22 @@ export function documentOf(value: unknown): Field {
   return { value, path: '' };
 }
 
+/** Its path is made when it is asked for: almost never, and documents have millions of values. */
+class Part implements Field {
+  constructor(
+    readonly value: unknown,
+    readonly parent: Field,
+    readonly key: string | number,
+  ) {}
+
+  get path(): string {
+    const { path } = this.parent;
+    if (typeof this.key === 'number') return `${path}[${String(this.key)}]`;
+    if (!/^[\w-]+$/.test(this.key)) return `${path}[${JSON.stringify(this.key)}]`;
+    return path === '' ? this.key : `${path}.${this.key}`;
+  }
+}
+
 /** Absent or null, which the API treats alike. */
 export function isAbsent({ value }: Field): boolean {
   return value === undefined || value === null;
@@ -23,9 +39,7 @@ export function isAbsent({ value }: Field): boolean {
 
 /** A member of an object, or an absent field. Ignores unknown keys. */
 export function member(field: Field, key: string): Field {
-  const path = /^[\w-]+$/.test(key) ? (field.path === '' ? key : `${field.path}.${key}`) : `${field.path}[${JSON.stringify(key)}]`;
-  if (isAbsent(field)) return { value: undefined, path };
-  return { value: objectAt(field)[key], path };
+  return new Part(isAbsent(field) ? undefined : objectAt(field)[key], field, key);
 }
 
 /** The members of a map in written order; empty if absent. */
@@ -36,7 +50,7 @@ export function members(field: Field): readonly (readonly [key: string, field: F
 export function items(field: Field): readonly Field[] {
   if (isAbsent(field)) return [];
   if (!Array.isArray(field.value)) throw wrong(field, 'a list');
-  return (field.value as readonly unknown[]).map((value, index) => ({ value, path: `${field.path}[${String(index)}]` }));
+  return (field.value as readonly unknown[]).map((value, index) => new Part(value, field, index));
 }
 
 /** '' if absent, as in the API. */

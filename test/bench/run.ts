@@ -16,6 +16,7 @@ import { policies } from './policies.js';
 import { publish } from './published.js';
 import { quantity } from './quantity.js';
 import { sampler } from './sampler.js';
+import { simulate } from './simulate.js';
 import { statfs } from './statfs.js';
 import { step } from './step.js';
 import { notes, table } from './table.js';
@@ -38,6 +39,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   sampler,
   disk,
   history,
+  simulate,
 ];
 
 const IDLE_SECONDS = '60';

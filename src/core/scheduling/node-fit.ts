@@ -18,18 +18,30 @@ export function amountsOf(list: ResourceList): Amounts {
   return new Map([...list].map(([name, quantity]) => [name, amountOf(name, quantity)]));
 }
 
-/** What is missing, in the scheduler's order: pods, cpu, memory, ephemeral storage, others. */
+/** The resources that are asked for, in the scheduler's order: cpu, memory, ephemeral storage, others. */
+export function orderedRequests(requests: Amounts): readonly (readonly [resource: string, requested: bigint])[] {
+  const others = [...requests.keys()].filter((name) => !FIRST.includes(name)).sort();
+  return [...FIRST, ...others].map((name) => [name, requests.get(name) ?? 0n] as const).filter(([, requested]) => requested > 0n);
+}
+
+/** Shared, as most nodes have room. */
+const NOTHING: readonly InsufficientResource[] = [];
+
+/**
+ * What is missing: pods, then resources.
+ *
+ * @param requests  in order
+ */
 export function insufficientResources(
-  requests: Amounts,
+  requests: ReturnType<typeof orderedRequests>,
   node: { readonly allocatable: Amounts; readonly used: Amounts; readonly pods: number },
 ): readonly InsufficientResource[] {
-  const missing: InsufficientResource[] = [];
+  let missing: InsufficientResource[] | undefined;
   const most = node.allocatable.get('pods') ?? 0n;
-  if (BigInt(node.pods) + 1n > most) missing.push({ resource: 'pods', requested: 1n, used: BigInt(node.pods), capacity: most });
-  for (const resource of [...FIRST, ...[...requests.keys()].filter((name) => !FIRST.includes(name)).sort()]) {
-    const requested = requests.get(resource) ?? 0n;
+  if (BigInt(node.pods) + 1n > most) missing = [{ resource: 'pods', requested: 1n, used: BigInt(node.pods), capacity: most }];
+  for (const [resource, requested] of requests) {
     const [used, capacity] = [node.used.get(resource) ?? 0n, node.allocatable.get(resource) ?? 0n];
-    if (requested > 0n && requested > capacity - used) missing.push({ resource, requested, used, capacity });
+    if (requested > capacity - used) (missing ??= []).push({ resource, requested, used, capacity });
   }
-  return missing;
+  return missing ?? NOTHING;
 }

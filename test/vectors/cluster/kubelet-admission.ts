@@ -7,7 +7,13 @@ import type { MissingResource } from '../../../src/core/disruption/preemption-vi
 import { podsToPreempt, PreemptionError, type PreemptionPod } from './critical-preemption.js';
 import { conflicts } from '../../../src/core/scheduling/host-port.js';
 import { matchesRequiredNodeAffinity } from '../../../src/core/scheduling/node-affinity.js';
-import { amountsOf, insufficientResources, type Amounts, type InsufficientResource } from '../../../src/core/scheduling/node-fit.js';
+import {
+  amountsOf,
+  insufficientResources,
+  orderedRequests,
+  type Amounts,
+  type InsufficientResource,
+} from '../../../src/core/scheduling/node-fit.js';
 import { bookedResources, ceilDivide } from '../../../src/core/scheduling/pod-requests.js';
 import { labelsAt, requiredNodeAffinityAt } from '../../../src/kubernetes/scheduling/label-selector.js';
 import { podAmountsAt } from '../../../src/kubernetes/scheduling/pod-amounts.js';
@@ -102,7 +108,7 @@ function failedPredicates({ node, pod, tolerations, pods }: AdmissionInput): rea
   const untolerated = findMatchingUntoleratedTaint(node.taints, tolerations, ['NoExecute'], 'off');
   const failed = (is: boolean, predicate: string, reason: string): readonly FailedPredicate[] => (is ? [{ predicate, reason }] : []);
   return [
-    ...insufficientResources(requestsOnNode(pod, node), { allocatable: node.allocatable, used, pods: pods.length }),
+    ...insufficientResources(orderedRequests(requestsOnNode(pod, node)), { allocatable: node.allocatable, used, pods: pods.length }),
     ...failed(
       !matchesRequiredNodeAffinity(requiredNodeAffinityAt(spec), node),
       'NodeAffinity',

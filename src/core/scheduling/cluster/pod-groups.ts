@@ -22,20 +22,16 @@ export class PodGroups {
   readonly #byKey = new Map<string, CountedGroup>();
   readonly #byNamespace = new Map<string, Set<CountedGroup>>();
   readonly #ofPod = new Map<SchedulerPod, CountedGroup>();
-  readonly #withAffinity = new Set<CountedGroup>();
-  readonly #withAntiAffinity = new Set<CountedGroup>();
+  /** Groups with affinity, by each namespace that a term of theirs names. */
+  readonly #aboutNamespace = new Map<string, Set<CountedGroup>>();
 
   /** Labels by namespace. */
   constructor(readonly namespaces: ReadonlyMap<string, Labels>) {}
 
-  /** Groups with any affinity or anti-affinity. */
-  get withAffinity(): Iterable<PodGroup> {
-    return this.#withAffinity;
-  }
-
-  /** Groups with required anti-affinity. */
-  get withAntiAffinity(): Iterable<PodGroup> {
-    return this.#withAntiAffinity;
+  /** All groups with affinity or anti-affinity that may be about pods of this namespace. */
+  about(namespace: string): Iterable<PodGroup> {
+    const [own, any] = [this.#aboutNamespace.get(namespace) ?? [], this.#aboutNamespace.get(ANY_NAMESPACE) ?? []];
+    return new Set([...own, ...any]);
   }
 
   add(pod: SchedulerPod, node: NodeState): void {
@@ -61,8 +57,8 @@ export class PodGroups {
 
   /** The groups that a term is about. */
   *matching(term: PodAffinityTerm): Iterable<PodGroup> {
-    const selected = [...this.#byNamespace.keys()].filter((namespace) => this.#isAbout(term, namespace));
-    for (const namespace of selected) yield* this.selected(namespace, term.selector);
+    const known = term.namespaceSelector === undefined ? new Set(term.namespaces) : this.#byNamespace.keys();
+    for (const namespace of [...known].filter((each) => this.#isAbout(term, each))) yield* this.selected(namespace, term.selector);
   }
 
   matches(term: PodAffinityTerm, { namespace, labels }: Pick<PodGroup, 'namespace' | 'labels'>): boolean {
@@ -80,25 +76,39 @@ export class PodGroups {
     if (known !== undefined) return known;
     const group = { key, namespace, labels, terminating, podAffinity, podAntiAffinity, counts: new Map<NodeState, number>() };
     this.#byKey.set(key, group);
-    const own = this.#byNamespace.get(namespace);
-    if (own === undefined) this.#byNamespace.set(namespace, new Set([group]));
-    else own.add(group);
-    if (sizeOf(podAffinity) + sizeOf(podAntiAffinity) > 0) this.#withAffinity.add(group);
-    if (podAntiAffinity.required.length > 0) this.#withAntiAffinity.add(group);
+    addTo(this.#byNamespace, namespace, group);
+    for (const about of namespacesOf(group)) addTo(this.#aboutNamespace, about, group);
     return group;
   }
 
   #forget(group: CountedGroup): void {
     this.#byKey.delete(group.key);
-    const own = this.#byNamespace.get(group.namespace);
-    own?.delete(group);
-    if (own?.size === 0) this.#byNamespace.delete(group.namespace);
-    this.#withAffinity.delete(group);
-    this.#withAntiAffinity.delete(group);
+    deleteFrom(this.#byNamespace, group.namespace, group);
+    for (const about of namespacesOf(group)) deleteFrom(this.#aboutNamespace, about, group);
   }
 }
 
 const NO_LABELS: Labels = new Map();
+
+/** Of terms that select namespaces. */
+const ANY_NAMESPACE = '';
+
+function namespacesOf({ podAffinity, podAntiAffinity }: PodGroup): ReadonlySet<string> {
+  const terms = [podAffinity, podAntiAffinity].flatMap(({ required, preferred }) => [...required, ...preferred]);
+  return new Set(terms.flatMap(({ namespaces, namespaceSelector }) => (namespaceSelector === undefined ? namespaces : [ANY_NAMESPACE])));
+}
+
+function addTo(sets: Map<string, Set<CountedGroup>>, key: string, group: CountedGroup): void {
+  const known = sets.get(key);
+  if (known === undefined) sets.set(key, new Set([group]));
+  else known.add(group);
+}
+
+function deleteFrom(sets: Map<string, Set<CountedGroup>>, key: string, group: CountedGroup): void {
+  const known = sets.get(key);
+  known?.delete(group);
+  if (known?.size === 0) sets.delete(key);
+}
 
 function keyOf({ namespace, labels, terminating, podAffinity, podAntiAffinity }: SchedulerPod): string {
   const affinity = sizeOf(podAffinity) + sizeOf(podAntiAffinity) === 0 ? [] : [podAffinity, podAntiAffinity];

@@ -18,9 +18,10 @@ export const interPodAffinity: FilterPlugin = ({ pod, cluster: { groups } }) => 
     ...unwanted.filter((term) => matches(term, other)).map(({ topologyKey }) => [far, topologyKey] as const),
     ...other.podAntiAffinity.required.filter((term) => matches(term, pod)).map(({ topologyKey }) => [repelling, topologyKey] as const),
   ];
-  for (const group of relatedGroups(groups, [...wanted.slice(0, 1), ...unwanted])) {
+  for (const group of relatedGroups(groups, pod.namespace, [...wanted.slice(0, 1), ...unwanted])) {
     for (const [counts, topologyKey] of keysOf(group)) for (const [{ node }, count] of group.counts) counts.add(node, topologyKey, count);
   }
+  // As in the scheduler; the anti-affinity of pods that are moved in later is overlooked then.
   if (wanted.length === 0 && unwanted.length === 0 && repelling.isEmpty) return undefined;
   const attractsItself = wanted.every((term) => matches(term, pod));
   return {
@@ -39,7 +40,7 @@ export const interPodAffinity: FilterPlugin = ({ pod, cluster: { groups } }) => 
 
 type Related = Pick<SchedulerPod, 'namespace' | 'labels' | 'podAntiAffinity'>;
 
-/** Those that a term matches, and those with anti-affinity of their own. */
-function relatedGroups(groups: PodGroups, terms: readonly PodAffinityTerm[]): ReadonlySet<PodGroup> {
-  return new Set([...groups.withAntiAffinity, ...terms.flatMap((term) => [...groups.matching(term)])]);
+/** Those that a term matches, and those with terms of their own. */
+function relatedGroups(groups: PodGroups, namespace: string, terms: readonly PodAffinityTerm[]): ReadonlySet<PodGroup> {
+  return new Set([...groups.about(namespace), ...terms.flatMap((term) => [...groups.matching(term)])]);
 }

@@ -2,7 +2,7 @@
 import { findMatchingUntoleratedTaint } from '../../disruption/toleration.js';
 import { conflicts } from '../host-port.js';
 import { matchesRequiredNodeAffinity, matchesTerm } from '../node-affinity.js';
-import { insufficientResources, type Amounts } from '../node-fit.js';
+import { insufficientResources, orderedRequests, type Amounts } from '../node-fit.js';
 import type { SchedulerProfile } from '../scheduler-profile.js';
 import { forGood, forNow, type FilterPlugin, type Rejection } from './pod-filter.js';
 
@@ -50,7 +50,7 @@ export const nodePorts: FilterPlugin = ({ pod: { hostPorts } }) => {
 };
 
 export const nodeResourcesFit: FilterPlugin = ({ pod, profile }) => {
-  const requests = countedRequests(pod.requests, profile);
+  const requests = orderedRequests(countedRequests(pod.requests, profile));
   return {
     check: ({ node, used, pods }): Rejection | undefined => {
       const missing = insufficientResources(requests, { allocatable: node.allocatable, used, pods: pods.size });

@@ -112,7 +112,9 @@ export function candidateOn(
 }
 
 /** Pods that end beyond what the budgets allow, the most important counted first. */
-function violatingPods(pods: readonly SchedulerPod[], budgets: readonly PodDisruptionBudget[]): readonly SchedulerPod[] {
+function violatingPods(pods: readonly SchedulerPod[], all: readonly PodDisruptionBudget[]): readonly SchedulerPod[] {
+  const namespaces = new Set(pods.map(({ namespace }) => namespace));
+  const budgets = all.filter(({ namespace }) => namespaces.has(namespace));
   const left = budgets.map(({ disruptionsAllowed }) => disruptionsAllowed);
   return pods.filter((pod) => {
     let violates = false;

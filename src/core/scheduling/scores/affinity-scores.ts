@@ -18,7 +18,7 @@ export function affinityScores(input: PlacementInput, feasible: readonly NodeSta
   };
   for (const term of wanted) for (const group of groups.matching(term)) add(group, term);
   for (const term of unwanted) for (const group of groups.matching(term)) add(group, { ...term, weight: -term.weight });
-  for (const group of groups.withAffinity) {
+  for (const group of groups.about(pod.namespace)) {
     const { podAffinity, podAntiAffinity } = group;
     if (hardWeight > 0) {
       for (const term of podAffinity.required) if (groups.matches(term, pod)) add(group, { ...term, weight: hardWeight });

@@ -1,0 +1,123 @@
+import { expect, test } from 'vitest';
+import { Cluster } from '../../../src/core/scheduling/cluster/cluster.js';
+import { forGood } from '../../../src/core/scheduling/filters/pod-filter.js';
+import { Scheduler } from '../../../src/core/scheduling/scheduler.js';
+import type { SchedulerPod } from '../../../src/core/scheduling/scheduler-pod.js';
+import { HOST, nodeOf, podOf, selectorOf } from './scheduling-values.js';
+
+const cpu = (milli: bigint): ReadonlyMap<string, bigint> => new Map([['cpu', milli]]);
+const nodesOf = (count: number): ReturnType<typeof nodeOf>[] =>
+  Array.from({ length: count }, (_item, index) => nodeOf(`n${String(index)}`));
+
+test('a pod that is nominated counts as being there for less important pods, and for those as important', () => {
+  const cluster = new Cluster({ nodes: nodesOf(1) });
+  cluster.nominate(podOf('nominated', { priority: 5, requests: cpu(800n) }), 'n0');
+  const nodeFor = (priority: number): string | undefined =>
+    new Scheduler(cluster).schedule(podOf('new', { priority, requests: cpu(300n) })).node;
+  expect([4, 5, 6].map(nodeFor)).toEqual([undefined, undefined, 'n0']);
+});
+
+test('a pod may not count on a pod that is only nominated', () => {
+  const cluster = new Cluster({ nodes: nodesOf(1) });
+  const near = { selector: selectorOf('app', 'In', 'web'), namespaces: ['shop'], namespaceSelector: undefined, topologyKey: HOST };
+  const web = podOf('web', { priority: 5, labels: new Map([['app', 'web']]) });
+  const pod = podOf('new', { podAffinity: { required: [near], preferred: [] } });
+  cluster.nominate(web, 'n0');
+  expect(new Scheduler(cluster).schedule(pod).message).toBe("0/1 nodes are available: 1 node(s) didn't match pod affinity rules.");
+  cluster.add(web, 'n0');
+  expect(new Scheduler(cluster).schedule(pod).node).toBe('n0');
+});
+
+test('a pod goes to the node that it is nominated to, if that is feasible, whatever the scores', () => {
+  const cluster = new Cluster({ nodes: nodesOf(3), pods: [podOf('other', { nodeName: 'n2', requests: cpu(500n) })] });
+  const pod = podOf('new', { requests: cpu(400n) });
+  cluster.nominate(pod, 'n2');
+  expect(new Scheduler(cluster).schedule(pod).node).toBe('n2');
+  cluster.add(podOf('more', { requests: cpu(500n) }), 'n2');
+  expect(new Scheduler(cluster).schedule(pod).node).not.toBe('n2');
+});
+
+test('the search stops when it has enough, and goes on from there', () => {
+  const scheduler = new Scheduler(new Cluster({ nodes: nodesOf(250) }));
+  const [first, second, third] = [0, 1, 2].map(() => scheduler.schedule(podOf('new')).feasible);
+  expect([first, second, third].map((names) => names?.length)).toEqual([120, 120, 120]);
+  expect([first?.[0], second?.[0], third?.[0], third?.at(-1)]).toEqual(['n0', 'n120', 'n240', 'n109']);
+  expect(scheduler.schedule(podOf('new'), { everyNode: true }).feasible).toHaveLength(250);
+});
+
+test('the seed decides between equal nodes', () => {
+  const chosen = (seed: number): string | undefined =>
+    new Scheduler(new Cluster({ nodes: nodesOf(9) }), { seed }).schedule(podOf('new')).node;
+  const seeds = Array.from({ length: 30 }, (_item, seed) => seed);
+  expect(seeds.map(chosen)).toEqual(seeds.map(chosen));
+  expect(new Set(seeds.map(chosen)).size).toBeGreaterThan(1);
+});
+
+test('a plugin that is given filters after the others', () => {
+  const plugin = () => ({ check: () => forGood('DynamicResources', 'cannot allocate all claims') });
+  const { rejected } = new Scheduler(new Cluster({ nodes: [nodeOf('n0'), nodeOf('n1', { unschedulable: true })] }), {
+    plugins: [plugin],
+  }).schedule(podOf('new'));
+  expect([...rejected.values()].map(({ plugin: name }) => name)).toEqual(['DynamicResources', 'NodeUnschedulable']);
+});
+
+const preempted = (pods: readonly SchedulerPod[], pod: SchedulerPod, nodes = nodesOf(3)): unknown => {
+  const scheduler = new Scheduler(new Cluster({ nodes, pods }));
+  const result = scheduler.schedule(pod);
+  const { candidate, message } = scheduler.preempt(pod, result, []);
+  return candidate === undefined ? `${result.message} ${message}` : [candidate.node, ...candidate.victims.map(({ name }) => name)];
+};
+
+test.each<[rule: string, pods: readonly SchedulerPod[], pod: SchedulerPod, expected: unknown]>([
+  [
+    'no pod is less important',
+    ['n0', 'n1', 'n2'].map((nodeName) => podOf(nodeName, { nodeName, requests: cpu(900n) })),
+    podOf('new', { requests: cpu(500n) }),
+    '0/3 nodes are available: 3 Insufficient cpu. preemption: 0/3 nodes are available: 3 No preemption victims found for incoming pod.',
+  ],
+  [
+    'the nodes are too small',
+    [],
+    podOf('new', { requests: cpu(5_000n) }),
+    '0/3 nodes are available: 3 Insufficient cpu. preemption: 0/3 nodes are available: 3 Preemption is not helpful for scheduling.',
+  ],
+  [
+    'even without its less important pods a node is too full',
+    ['n0', 'n1', 'n2'].flatMap((nodeName) => [
+      podOf(`${nodeName}-high`, { nodeName, requests: cpu(900n), priority: 9 }),
+      podOf(`${nodeName}-low`, { nodeName, requests: cpu(50n), priority: -1 }),
+    ]),
+    podOf('new', { requests: cpu(500n) }),
+    '0/3 nodes are available: 3 Insufficient cpu. preemption: 0/3 nodes are available: 3 Insufficient cpu.',
+  ],
+  [
+    'its policy is Never',
+    [podOf('low', { nodeName: 'n0', priority: -1, requests: cpu(900n) })],
+    podOf('new', { requests: cpu(1_001n), preemptionPolicy: 'Never' }),
+    '0/3 nodes are available: 3 Insufficient cpu. preemption: not eligible due to preemptionPolicy=Never.',
+  ],
+  [
+    'the node whose victims are the least important',
+    [
+      podOf('high', { nodeName: 'n0', priority: 5, requests: cpu(900n) }),
+      podOf('low', { nodeName: 'n1', priority: 1, requests: cpu(900n) }),
+      podOf('middle', { nodeName: 'n2', priority: 3, requests: cpu(900n) }),
+    ],
+    podOf('new', { priority: 9, requests: cpu(500n) }),
+    ['n1', 'low'],
+  ],
+])('preemption: %s', (_rule, pods, pod, expected) => {
+  expect(preempted(pods, pod)).toEqual(expected);
+});
+
+test('the search for victims ends when a tenth of the nodes, and at least 100, are candidates', () => {
+  const nodes = nodesOf(150);
+  const pods = nodes.map(({ name }, index) => podOf(name, { nodeName: name, priority: index, requests: cpu(900n) }));
+  const scheduler = new Scheduler(new Cluster({ nodes, pods }));
+  const pod = podOf('new', { priority: 1_000, requests: cpu(500n) });
+  const result = scheduler.schedule(pod);
+  const chosen = new Set(Array.from({ length: 20 }, () => scheduler.preempt(pod, result, []).candidate?.node));
+  // n0 is the best of all, and not always among the 100 that are looked at.
+  expect(chosen).toContain('n0');
+  expect(chosen.size).toBeGreaterThan(1);
+});
