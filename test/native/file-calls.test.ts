@@ -41,7 +41,8 @@ test('peerCredentials: the process at the other end of a Unix socket', async () 
   const [socket] = (await once(server, 'connection')) as [Socket];
   const own = { pid: process.pid, uid: process.getuid?.(), gid: process.getgid?.() };
   expect(native.peerCredentials((socket as unknown as { _handle: { fd: number } })._handle.fd)).toEqual(own);
-  const pattern = new RegExp(`^uid ${String(own.uid)}( .login uid [0-9]+.)?, process ${String(own.pid)} .node.*.$`);
+  const command = readFileSync('/proc/self/comm', 'latin1').trim(); // 'MainThread' from Node 24 on
+  const pattern = new RegExp(`^uid ${String(own.uid)}( .login uid [0-9]+.)?, process ${String(own.pid)} .${command}.$`);
   expect(peerOf(native, socket)).toMatch(pattern);
   socket.destroy();
   expect(peerOf(native, socket)).toBeUndefined();
