@@ -24,7 +24,15 @@ const TEMPLATES: Readonly<Record<string, readonly (readonly [from: string, to: s
     ['{ cpu: 20m, memory: 66Mi }', '{ cpu: {{ .Values.requests.cpu }}, memory: {{ .Values.requests.memory }} }'],
   ],
   'agent-with-pod-monitor/pod-monitor.yaml': [['namespace: evictd', 'namespace: {{ .Release.Namespace }}']],
+  'controller/controller-rbac.yaml': [['namespace: evictd\n', 'namespace: {{ .Release.Namespace }}\n']],
+  'controller/deployment.yaml': [
+    ['namespace: evictd\n', 'namespace: {{ .Release.Namespace }}\n'],
+    [`image: localhost/evictd:${manifest.version}`, 'image: {{ .Values.image }}'],
+  ],
 };
+
+/** By folder: the value that includes its objects. Left out: they are always included. */
+const CONDITIONS: Readonly<Record<string, string>> = { 'agent-with-pod-monitor': 'podMonitor', controller: 'controller' };
 
 const CONFIG_MAP = `apiVersion: v1
 kind: ConfigMap
@@ -42,6 +50,7 @@ export function chartFiles(): ReadonlyMap<string, string> {
     image: `localhost/evictd:${manifest.version}`,
     requests: { cpu: '20m', memory: '66Mi' },
     podMonitor: false,
+    controller: false,
     config: parse(read('agent/config.yaml')) as unknown,
   };
   const files = new Map([
@@ -54,8 +63,9 @@ export function chartFiles(): ReadonlyMap<string, string> {
       if (!before.includes(from)) throw new Error(`${file} lacks ${from}`);
       return before.replaceAll(from, to);
     }, read(file));
-    const name = file.slice(file.indexOf('/') + 1);
-    files.set(`templates/${name}`, name === 'pod-monitor.yaml' ? `{{- if .Values.podMonitor }}\n${text}{{- end }}\n` : text);
+    const [folder = '', name = ''] = file.split('/');
+    const condition = CONDITIONS[folder];
+    files.set(`templates/${name}`, condition === undefined ? text : `{{- if .Values.${condition} }}\n${text}{{- end }}\n`);
   }
   return files;
 }

@@ -17,6 +17,7 @@ const confined: readonly { readonly uses: readonly string[]; readonly to: readon
     // Outside of the loop a timer only limits a wait, retries a write or polls for an operator's request.
     to: [
       'src/monitor/',
+      'src/features/controller/', // follows a lease, looks again
       'src/features/demo/',
       'src/features/eviction/', // asks again
       'src/features/history/follow.ts', // reads again

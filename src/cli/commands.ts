@@ -23,6 +23,8 @@ export const RARE: ReadonlySet<string> = new Set([
   'restore',
   'replay',
   'simulate',
+  'controller',
+  'demo',
   COMPLETION,
 ]);
 
@@ -53,6 +55,7 @@ export const COMMANDS: CommandList = {
   restore: async () => (await import('./install.js')).restore,
   replay: async () => (await import('../features/replay/command.js')).replay,
   simulate: async () => (await import('../features/simulate/command.js')).simulate,
-  completion: async () => (await import('../features/completion/command.js')).completion,
   demo: async () => (await import('../features/demo/command.js')).demo,
+  controller: async () => (await import('../features/controller/command.js')).controller,
+  completion: async () => (await import('../features/completion/command.js')).completion,
 };

@@ -115,7 +115,7 @@ function protectionOf(priority: number, annotations: Field): Protection | undefi
   return protectionByPriority(priority);
 }
 
-function tolerationOf(toleration: Field): Toleration {
+export function tolerationOf(toleration: Field): Toleration {
   const text = (key: string) => textOf(member(toleration, key));
   const seconds = integerOf(member(toleration, 'tolerationSeconds'), 'int64');
   return {

@@ -114,7 +114,9 @@ test('--help lists the options of a command and names those that it shares, whic
   expect(short).not.toMatch(/^ {2}--(config|record|eviction-hard)\b/m);
   for (const line of [/^ {2}--config <file>/m, /^ {2}--record <file>/m, /^ {2}--eviction-hard <thresholds>/m]) expect(whole).toMatch(line);
   expect(whole).not.toContain('More options');
-  expect((await evictd(['--help'])).stdout).toMatch(/^More commands: .*\n {2}.*restore, replay, simulate, completion$/m);
+  expect((await evictd(['--help'])).stdout).toMatch(
+    /^More commands: .*\n {2}.*restore, replay, simulate, demo,\n {2}controller, completion$/m,
+  );
   expect((await evictd(['--help-all'])).stdout).toMatch(/^ {2}replay <file> +replay a recorded run/m);
 });
 

@@ -22,9 +22,12 @@ interface Schema {
 }
 
 const documents = (text: string): Manifest[] => parseAllDocuments(text).map((document) => document.toJS() as Manifest);
-const manifests = readdirSync(AGENT)
-  .filter((file) => !['config.yaml', 'kustomization.yaml'].includes(file))
-  .flatMap((file) => documents(readFileSync(join(AGENT, file), 'utf8')));
+const manifestsIn = (folder: string): Manifest[] =>
+  readdirSync(folder)
+    .filter((file) => !['config.yaml', 'kustomization.yaml'].includes(file))
+    .flatMap((file) => documents(readFileSync(join(folder, file), 'utf8')));
+const manifests = manifestsIn(AGENT);
+const ofController = manifestsIn('packaging/kubernetes/controller');
 
 const requireFile = createRequire(import.meta.url);
 /** The package exports only classes, which do not report fields that they have not read. */
@@ -35,7 +38,10 @@ const models: Readonly<Record<string, Schema>> = {
   ClusterRole: schemaOf('RbacV1ClusterRole'),
   ClusterRoleBinding: schemaOf('RbacV1ClusterRoleBinding'),
   DaemonSet: schemaOf('AppsV1DaemonSet'),
+  Deployment: schemaOf('AppsV1Deployment'),
   Namespace: schemaOf('CoreV1Namespace'),
+  Role: schemaOf('RbacV1Role'),
+  RoleBinding: schemaOf('RbacV1RoleBinding'),
   ServiceAccount: schemaOf('CoreV1ServiceAccount'),
   ValidatingAdmissionPolicy: schemaOf('AdmissionregistrationV1ValidatingAdmissionPolicy'),
   ValidatingAdmissionPolicyBinding: schemaOf('AdmissionregistrationV1ValidatingAdmissionPolicyBinding'),
@@ -54,7 +60,7 @@ function watched<T>(value: T, unread: Set<string>, at = ''): T {
   });
 }
 
-test.each(manifests.map((manifest) => [`${manifest.kind} ${manifest.metadata.name}`, manifest] as const))(
+test.each([...manifests, ...ofController].map((manifest) => [`${manifest.kind} ${manifest.metadata.name}`, manifest] as const))(
   '%s is what the API server accepts, without an unknown field',
   (_, manifest) => {
     const validate = models[manifest.kind];
@@ -173,6 +179,7 @@ test('the chart with its own values has the objects of the manifests', () => {
   const of = (path: string): string => String(path.split('.').reduce<unknown>((all, key) => (all as Record<string, unknown>)[key], values));
   const rendered = [...files]
     .filter(([name]) => name.startsWith('templates/') && !name.endsWith('pod-monitor.yaml'))
+    .map(([name, text]) => [name, text.replace(/^\{\{- if .Values.controller \}\}\n([^]*)\{\{- end \}\}\n$/, '$1')] as const)
     .flatMap(([, template]) =>
       documents(
         template
@@ -182,9 +189,9 @@ test('the chart with its own values has the objects of the manifests', () => {
           .replaceAll(/\{\{ \.Values\.([\w.]+) \}\}/g, (_, path: string) => of(path)),
       ),
     );
-  const byKind = (all: readonly Manifest[]) => Object.fromEntries(all.map((one) => [one.kind, one]));
-  const { ConfigMap: map, ...others } = byKind(rendered);
-  const { Namespace: _, ...expected } = byKind(manifests);
-  expect(others).toEqual(expected);
-  expect(parse((map as unknown as { data: Record<string, string> }).data['config.yaml'] ?? '')).toEqual(values.config);
+  const isNoneOf = (kind: string) => (one: Manifest) => one.kind !== kind;
+  const sorted = (all: readonly Manifest[]): string[] => all.map((one) => JSON.stringify(one)).sort();
+  expect(sorted(rendered.filter(isNoneOf('ConfigMap')))).toEqual(sorted([...manifests, ...ofController].filter(isNoneOf('Namespace'))));
+  const map = rendered.find(({ kind }) => kind === 'ConfigMap') as unknown as { data: Record<string, string> };
+  expect(parse(map.data['config.yaml'] ?? '')).toEqual(values.config);
 });

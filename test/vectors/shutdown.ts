@@ -1,3 +1,4 @@
+import { gcTerminating } from '../../src/core/cluster/pod-gc.js';
 import { parseDuration } from '../../src/core/quantity/duration.js';
 import {
   migrateConfig,
@@ -10,8 +11,8 @@ import {
   type ShutdownGracePeriod,
 } from '../../src/core/workload/shutdown-config.js';
 import { groupByPriority, type ShutdownWorkload, shutdownTimeline } from '../../src/features/shutdown/shutdown-plan.js';
+import { clusterNodeOf, clusterPodOf } from '../../src/kubernetes/cluster-document.js';
 import { workloadOfPod } from '../../src/kubernetes/pod.js';
-import { gcNodeOf, gcPodOf, gcTerminating } from './kubelet/pod-gc.js';
 import { shutdownStatus } from './kubelet/status.js';
 import { isObject, type Json, type JsonObject } from './json.js';
 import { compareKeys, VectorFormatError, type Check } from './vector.js';
@@ -26,7 +27,7 @@ const KINDS: Readonly<Record<string, (input: JsonObject) => JsonObject>> = {
   },
   shutdownPlan: (input) => {
     const periods = shutdownGracePeriods(configOf(input), gatesOf(input));
-    const phases = new Map(list(input.pods).map((pod) => [workloadOfPod(pod).id, gcPodOf(pod).phase]));
+    const phases = new Map(list(input.pods).map((pod) => [workloadOfPod(pod).id, clusterPodOf(pod).phase]));
     const groups = groupByPriority(periods, list(input.pods).map(workloadOfPod)).map((group) => ({
       ...periodJson(group),
       pods: group.workloads.map((ended) => podJson(ended, phases.get(ended.workload.id) ?? '')),
@@ -47,7 +48,7 @@ const KINDS: Readonly<Record<string, (input: JsonObject) => JsonObject>> = {
     const timeline = shutdownTimeline(groups, ({ workload }) => of.get(workload.id)?.exitsAfterNs ?? 0n);
     const kills = timeline.flatMap(({ group, startsAtNs }) =>
       group.workloads.map((ended) => {
-        const { pod, gracePeriodSeconds, phaseAfter } = podJson(ended, gcPodOf(of.get(ended.workload.id)?.pod).phase);
+        const { pod, gracePeriodSeconds, phaseAfter } = podJson(ended, clusterPodOf(of.get(ended.workload.id)?.pod).phase);
         return { atMs: Number(startsAtNs / NS_PER_MS), gracePeriodSeconds, phaseAfter, pod };
       }),
     );
@@ -62,7 +63,7 @@ const KINDS: Readonly<Record<string, (input: JsonObject) => JsonObject>> = {
     return { errors, valid: errors.length === 0 };
   },
   podGC: (input) => {
-    const { forceDeleted, markedFailed } = gcTerminating(list(input.pods).map(gcPodOf), list(input.nodes).map(gcNodeOf));
+    const { forceDeleted, markedFailed } = gcTerminating(list(input.pods).map(clusterPodOf), list(input.nodes).map(clusterNodeOf));
     const names = (pods: typeof forceDeleted): string[] => pods.map(({ name }) => name).sort();
     return { forceDeleted: names(forceDeleted), markedFailed: names(markedFailed) };
   },

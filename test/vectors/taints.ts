@@ -1,11 +1,11 @@
+import { nodeTaints } from '../../src/core/cluster/condition-taints.js';
+import { TaintManager, type TaintEffect } from '../../src/core/cluster/taint-manager.js';
 import type { Taint } from '../../src/core/disruption/taint.js';
 import { matchingTolerations, minTolerationSeconds } from '../../src/core/disruption/taint-eviction.js';
 import type { Toleration } from '../../src/core/disruption/toleration.js';
 import { integerOf, items, member, textOf, type Field } from '../../src/kubernetes/document.js';
 import { workloadAt } from '../../src/kubernetes/pod.js';
 import { daemonSetTolerations, defaultTolerationSeconds, memoryPressureToleration } from './cluster/added-tolerations.js';
-import { nodeTaints } from './cluster/node-taints.js';
-import { TaintEviction, type TaintEvent } from './cluster/taint-eviction.js';
 import { findMatchingUntoleratedTaint, toleratesTaint, type ComparisonGate } from './cluster/taint.js';
 import { taintAt, taintsAt, tolerationAt, tolerationsAt } from '../../src/kubernetes/scheduling/taint.js';
 import { validateToleration } from './cluster/toleration-validation.js';
@@ -57,33 +57,66 @@ function matching(input: Field): ReturnType<KindCheck> {
   });
 }
 
-function timeline(input: Field): ReturnType<KindCheck> {
-  const eviction = new TaintEviction();
-  for (const event of items(member(input, 'events'))) {
-    const atMs = integerAt(member(event, 'atMs'));
-    eviction.advance(atMs);
-    eviction.handle(atMs, eventAt(event));
-  }
-  eviction.advance(integerAt(member(input, 'horizonMs')));
-  const actions = [...eviction.actions].sort(
-    (one, other) => Number(one.atMs - other.atMs) || compareText(one.pod, other.pod) || compareText(one.what, other.what),
-  );
-  return { actions };
+interface Pod {
+  readonly uid: string;
+  readonly nodeName: string;
+  readonly tolerations: readonly Toleration[];
 }
 
-function eventAt(event: Field): TaintEvent {
-  const pod = textOf(member(event, 'pod'));
+const NODE = 'n1';
+const NS_PER_MS = 1_000_000n;
+
+/** A pod that is evicted is gone at once. */
+function timeline(input: Field): ReturnType<KindCheck> {
+  const manager = new TaintManager<Pod>();
+  const pods = new Set<string>();
+  const actions: { readonly atMs: bigint; readonly pod: string; readonly what: string }[] = [];
+  const note = (atMs: bigint, effects: readonly TaintEffect<Pod>[]): void => {
+    for (const { kind, pod } of effects) {
+      actions.push({ atMs, pod: pod.uid, what: kind });
+      if (kind !== 'evict') continue;
+      pods.delete(pod.uid);
+      manager.deletePod(pod.uid);
+    }
+  };
+  let nowMs = 0n;
+  const advance = (untilMs: bigint): void => {
+    for (;;) {
+      const dueNs = manager.nextDueNs(nowMs * NS_PER_MS);
+      if (dueNs === undefined || dueNs / NS_PER_MS > untilMs) break;
+      nowMs = dueNs / NS_PER_MS;
+      note(nowMs, manager.due(dueNs));
+    }
+    nowMs = untilMs;
+  };
+  for (const event of items(member(input, 'events'))) {
+    advance(integerAt(member(event, 'atMs')));
+    note(nowMs, handled(manager, pods, event, nowMs * NS_PER_MS));
+  }
+  advance(integerAt(member(input, 'horizonMs')));
+  const sorted = [...actions].sort(
+    (one, other) => Number(one.atMs - other.atMs) || compareText(one.pod, other.pod) || compareText(one.what, other.what),
+  );
+  return { actions: sorted };
+}
+
+function handled(manager: TaintManager<Pod>, pods: Set<string>, event: Field, nowNs: bigint): readonly TaintEffect<Pod>[] {
+  const uid = textOf(member(event, 'pod'));
   const type = textOf(member(event, 'type'));
   switch (type) {
     case 'setTaints':
-      return { type, taints: taintsAt(event) };
+      return manager.setNode(NODE, taintsAt(event), nowNs);
     case 'deleteNode':
-      return { type };
+      manager.deleteNode(NODE);
+      return [];
     case 'addPod':
+      pods.add(uid);
+      return manager.setPod({ uid, nodeName: NODE, tolerations: tolerationsAt(event) }, nowNs);
     case 'setTolerations':
-      return { type, pod, tolerations: tolerationsAt(event) };
+      return pods.has(uid) ? manager.setPod({ uid, nodeName: NODE, tolerations: tolerationsAt(event) }, nowNs) : [];
     case 'deletePod':
-      return { type, pod };
+      pods.delete(uid);
+      return manager.deletePod(uid);
     default:
       throw new VectorFormatError(`unknown event ${JSON.stringify(type)}`);
   }

@@ -50,6 +50,9 @@ export const SHARED_GROUPS = {
   form: 'Form:',
   preemption: 'Preemption:',
   assumptions: 'Assumptions:',
+  log: 'Log:',
+  election: 'Election:',
+  nodes: 'Nodes:',
 } as const;
 export const RARE_COMMANDS = 'More commands:';
 const NAMED_GROUPS: ReadonlySet<string | undefined> = new Set([...Object.values(SHARED_GROUPS), RARE_COMMANDS]);

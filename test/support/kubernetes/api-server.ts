@@ -191,8 +191,11 @@ export class FakeApiServer {
   }
 
   #list({ query }: Received, { resource, namespace }: Target): object {
-    const items = this.store.list(resource.name, namespace).filter((object) => isSelected(object, query));
-    const metadata = { resourceVersion: String(this.store.version) };
+    const all = this.store.list(resource.name, namespace).filter((object) => isSelected(object, query));
+    const [from, limit] = [Number(query.get('continue') ?? 0), Number(query.get('limit') ?? all.length)];
+    const items = all.slice(from, from + limit);
+    const more = from + limit < all.length && { continue: String(from + limit) };
+    const metadata = { resourceVersion: String(this.store.version), ...more };
     return { kind: `${resource.kind}List`, apiVersion: apiVersionOf(resource), metadata, items };
   }
 

@@ -1,0 +1,187 @@
+import type { ClusterNode } from './cluster-node.js';
+import { readyStatus } from './cluster-node.js';
+import { hasEnded, type ClusterPod } from './cluster-pod.js';
+import type { Controller } from './controller.js';
+import { NodeLifecycle, type LifecycleConfig, type NodeEffect, type ZoneHealth } from './node-lifecycle.js';
+import { GC_PERIOD_NS, gcTerminating } from './pod-gc.js';
+import { TaintManager, type TaintEffect } from './taint-manager.js';
+
+/** What a watch has reported. A list has all objects: others are gone. */
+export type ClusterChange =
+  | { readonly kind: 'pods'; readonly listed: readonly ClusterPod[] }
+  | { readonly kind: 'pod'; readonly pod: ClusterPod }
+  | { readonly kind: 'pod gone'; readonly uid: string }
+  | { readonly kind: 'nodes'; readonly listed: readonly ClusterNode[] }
+  | { readonly kind: 'node'; readonly node: ClusterNode }
+  | { readonly kind: 'node gone'; readonly name: string }
+  | { readonly kind: 'leases'; readonly listed: readonly NodeLease[] }
+  | { readonly kind: 'lease'; readonly lease: NodeLease };
+
+/** Of a kubelet, in kube-node-lease. */
+export interface NodeLease {
+  readonly node: string;
+  /** As written. */
+  readonly renewTime: string;
+}
+
+/**
+ * What is to be done. `evict`: DELETE with the pod's own grace. `force delete`: with none, marked Failed before it unless it has
+ * ended. `not ready`: the pod's condition Ready becomes False, because its node is silent.
+ */
+export type ClusterEffect =
+  | TaintEffect<ClusterPod>
+  | NodeEffect
+  | { readonly kind: 'force delete'; readonly pod: ClusterPod; readonly isMarked: boolean }
+  | { readonly kind: 'not ready'; readonly pod: ClusterPod };
+
+/**
+ * A cluster as the controller knows it, and what its parts want. Effects of `tick` come again until the cluster is as it should be:
+ * the caller carries out one for an object at a time. Times are those of a clock that never goes back.
+ */
+export class ClusterControl {
+  readonly #config: LifecycleConfig;
+  readonly #pods = new Map<string, ClusterPod>();
+  readonly #nodes = new Map<string, ClusterNode>();
+  readonly #leases = new Map<string, string>();
+  #taints: TaintManager<ClusterPod> | undefined;
+  #lifecycle: NodeLifecycle | undefined;
+  #collectsPods = false;
+  #collectedNs: bigint | undefined;
+
+  constructor(config: LifecycleConfig) {
+    this.#config = config;
+  }
+
+  get zones(): readonly ZoneHealth[] {
+    return this.#lifecycle?.zones ?? [];
+  }
+
+  get isHalted(): boolean {
+    return this.#lifecycle?.isHalted ?? false;
+  }
+
+  get size(): { readonly nodes: number; readonly pods: number } {
+    return { nodes: this.#nodes.size, pods: this.#pods.size };
+  }
+
+  /** When kube-controller-manager has changed the taints of a node last, in ms since 1970; 0: never. */
+  get managerTaintedMs(): number {
+    return [...this.#nodes.values()].reduce((last, { managerTaintedMs = 0 }) => Math.max(last, managerTaintedMs), 0);
+  }
+
+  /** A part that begins knows nothing of what it did before: its times begin anew. */
+  setParts(active: ReadonlySet<Controller>, nowNs: bigint): readonly ClusterEffect[] {
+    this.#collectsPods = active.has('pod-garbage-collector-controller');
+    if (!active.has('node-lifecycle-controller')) this.#lifecycle = undefined;
+    else if (this.#lifecycle === undefined) {
+      this.#lifecycle = new NodeLifecycle(this.#config);
+      for (const [node, renewTime] of this.#leases) this.#lifecycle.setLease(node, renewTime, nowNs);
+      for (const node of this.#nodes.values()) this.#lifecycle.setNode(node, nowNs);
+    }
+    if (!active.has('taint-eviction-controller')) this.#taints = undefined;
+    else if (this.#taints === undefined) {
+      const manager = new TaintManager<ClusterPod>();
+      this.#taints = manager;
+      const nodes = [...this.#nodes.values()].flatMap(({ name, taints }) => manager.setNode(name, taints, nowNs));
+      return [...nodes, ...[...this.#pods.values()].flatMap((pod) => this.#taintPod(pod, nowNs))];
+    }
+    return [];
+  }
+
+  handle(change: ClusterChange, nowNs: bigint): readonly ClusterEffect[] {
+    switch (change.kind) {
+      case 'pods': {
+        const listed = new Set(change.listed.map(({ uid }) => uid));
+        const gone = [...this.#pods.keys()].filter((uid) => !listed.has(uid));
+        return [...gone.flatMap((uid) => this.#deletePod(uid)), ...change.listed.flatMap((pod) => this.#setPod(pod, nowNs))];
+      }
+      case 'pod':
+        return this.#setPod(change.pod, nowNs);
+      case 'pod gone':
+        return this.#deletePod(change.uid);
+      case 'nodes': {
+        const listed = new Set(change.listed.map(({ name }) => name));
+        for (const name of [...this.#nodes.keys()].filter((each) => !listed.has(each))) this.#deleteNode(name);
+        return change.listed.flatMap((node) => this.#setNode(node, nowNs));
+      }
+      case 'node':
+        return this.#setNode(change.node, nowNs);
+      case 'node gone':
+        this.#deleteNode(change.name);
+        return [];
+      case 'leases':
+        for (const lease of change.listed) this.#setLease(lease, nowNs);
+        return [];
+      case 'lease':
+        this.#setLease(change.lease, nowNs);
+        return [];
+    }
+  }
+
+  /** @param seenNs  until when every change of nodes and leases has been seen */
+  tick(nowNs: bigint, seenNs: bigint): readonly ClusterEffect[] {
+    return [
+      ...(this.#taints?.due(nowNs) ?? []),
+      ...(this.#lifecycle?.tick(nowNs, seenNs) ?? []),
+      ...this.#podsOfSilentNodes(seenNs),
+      ...this.#collect(nowNs),
+    ];
+  }
+
+  /** The first eviction that waits; undefined: none. */
+  nextDueNs(nowNs: bigint): bigint | undefined {
+    return this.#taints?.nextDueNs(nowNs);
+  }
+
+  /** Only once the node itself is marked: an agent that still runs would set the condition again. */
+  #podsOfSilentNodes(seenNs: bigint): readonly ClusterEffect[] {
+    const lifecycle = this.#lifecycle;
+    if (lifecycle === undefined) return [];
+    const unknown = [...this.#nodes.values()].filter((node) => readyStatus(node) === 'Unknown' && lifecycle.isSilent(node.name, seenNs));
+    if (unknown.length === 0) return [];
+    const names = new Set(unknown.map(({ name }) => name));
+    return [...this.#pods.values()].flatMap((pod): ClusterEffect[] =>
+      pod.isReady && names.has(pod.nodeName) ? [{ kind: 'not ready', pod }] : [],
+    );
+  }
+
+  #collect(nowNs: bigint): readonly ClusterEffect[] {
+    if (!this.#collectsPods || (this.#collectedNs !== undefined && nowNs - this.#collectedNs < GC_PERIOD_NS)) return [];
+    this.#collectedNs = nowNs;
+    const { forceDeleted } = gcTerminating(this.#pods.values(), this.#nodes.values());
+    return forceDeleted.map((pod): ClusterEffect => ({ kind: 'force delete', pod, isMarked: !hasEnded(pod) }));
+  }
+
+  #setPod(pod: ClusterPod, nowNs: bigint): readonly ClusterEffect[] {
+    this.#pods.set(pod.uid, pod);
+    return this.#taintPod(pod, nowNs);
+  }
+
+  /** A pod that is being deleted already needs no eviction. */
+  #taintPod(pod: ClusterPod, nowNs: bigint): readonly ClusterEffect[] {
+    if (this.#taints === undefined) return [];
+    return pod.terminating ? this.#taints.deletePod(pod.uid) : this.#taints.setPod(pod, nowNs);
+  }
+
+  #deletePod(uid: string): readonly ClusterEffect[] {
+    this.#pods.delete(uid);
+    return this.#taints?.deletePod(uid) ?? [];
+  }
+
+  #setNode(node: ClusterNode, nowNs: bigint): readonly ClusterEffect[] {
+    this.#nodes.set(node.name, node);
+    this.#lifecycle?.setNode(node, nowNs);
+    return this.#taints?.setNode(node.name, node.taints, nowNs) ?? [];
+  }
+
+  #deleteNode(name: string): void {
+    this.#nodes.delete(name);
+    this.#lifecycle?.deleteNode(name);
+    this.#taints?.deleteNode(name);
+  }
+
+  #setLease({ node, renewTime }: NodeLease, nowNs: bigint): void {
+    this.#leases.set(node, renewTime);
+    this.#lifecycle?.setLease(node, renewTime, nowNs);
+  }
+}

@@ -1,0 +1,42 @@
+// How fast nodes that are not ready are tainted (pkg/controller/nodelifecycle, ComputeZoneState and handleDisruption, v1.36.2).
+
+export type ZoneState = 'Normal' | 'PartialDisruption' | 'FullDisruption';
+
+/** With the names and defaults of kube-controller-manager's flags. */
+export interface EvictionRates {
+  /** Nodes per second, in each zone. */
+  readonly nodeEvictionRate: number;
+  /** In a zone where many nodes are not ready, if it is large. */
+  readonly secondaryNodeEvictionRate: number;
+  /** Of the nodes of a zone, 0 to 1: from this share of nodes that are not ready on it is disrupted. */
+  readonly unhealthyZoneThreshold: number;
+  /** A zone with more nodes is large. */
+  readonly largeClusterSizeThreshold: number;
+}
+
+export const DEFAULT_RATES: EvictionRates = {
+  nodeEvictionRate: 0.1,
+  secondaryNodeEvictionRate: 0.01,
+  unhealthyZoneThreshold: 0.55,
+  largeClusterSizeThreshold: 50,
+};
+
+/** Fewer nodes that are not ready never disrupt a zone, unless they are all. */
+const LEAST_DISRUPTED = 3;
+
+export interface ZoneCount {
+  readonly ready: number;
+  readonly notReady: number;
+}
+
+export function zoneState({ ready, notReady }: ZoneCount, { unhealthyZoneThreshold }: EvictionRates): ZoneState {
+  if (ready === 0 && notReady > 0) return 'FullDisruption';
+  const share = notReady / (ready + notReady);
+  return notReady >= LEAST_DISRUPTED && share >= unhealthyZoneThreshold ? 'PartialDisruption' : 'Normal';
+}
+
+/** Nodes per second. A zone of which no node is ready is evicted as any other: the caller sees to it that another one works. */
+export function evictionRate({ ready, notReady }: ZoneCount, state: ZoneState, rates: EvictionRates): number {
+  if (state !== 'PartialDisruption') return rates.nodeEvictionRate;
+  return ready + notReady > rates.largeClusterSizeThreshold ? rates.secondaryNodeEvictionRate : 0;
+}

@@ -1,0 +1,112 @@
+import type { ClusterEffect } from '../../core/cluster/cluster-control.js';
+import type { Log } from '../../log/log.js';
+import { objectOf } from './cluster-actions.js';
+
+/** Actions at the same time (kube-controller-manager: UpdateWorkerSize). */
+const WORKERS = 8;
+/** Until the watch shows what an action has done, it is not repeated. */
+const SEEN_WITHIN_NS = 1_000_000_000n;
+const FIRST_PAUSE_NS = 1_000_000_000n;
+const LONGEST_PAUSE_NS = 30_000_000_000n;
+
+/** After an action of an object, how long there is no other one of its kind. */
+interface Pause {
+  readonly untilNs: bigint;
+  readonly failures: number;
+}
+
+/** Carries effects out, one for an object at a time. Those that fail are dropped: they come again. */
+export class ActionQueue {
+  readonly #perform: (effect: ClusterEffect) => Promise<void>;
+  readonly #nowNs: () => bigint;
+  readonly #log: Pick<Log, 'warn'>;
+  /** By object, in this order. */
+  readonly #waiting = new Map<string, ClusterEffect>();
+  readonly #running = new Set<string>();
+  readonly #pauses = new Map<string, Pause>();
+  #isClosed = false;
+  #failed = 0;
+
+  constructor(perform: (effect: ClusterEffect) => Promise<void>, nowNs: () => bigint, log: Pick<Log, 'warn'>) {
+    this.#perform = perform;
+    this.#nowNs = nowNs;
+    this.#log = log;
+  }
+
+  /** Actions that wait or run. */
+  get length(): number {
+    return this.#waiting.size + this.#running.size;
+  }
+
+  /** Actions that have failed so far. */
+  get failed(): number {
+    return this.#failed;
+  }
+
+  add(effects: readonly ClusterEffect[]): void {
+    for (const effect of effects) this.#add(effect);
+    this.#serve();
+  }
+
+  /** Drops what waits. */
+  close(): void {
+    this.#isClosed = true;
+    this.#waiting.clear();
+  }
+
+  #add(effect: ClusterEffect): void {
+    const object = objectOf(effect);
+    if (effect.kind === 'cancel') {
+      this.#waiting.delete(object);
+      this.#pauses.delete(keyOf(effect));
+    } else if (this.#running.has(object) || (this.#pauses.get(keyOf(effect))?.untilNs ?? 0n) > this.#nowNs()) return;
+    this.#waiting.set(object, effect);
+  }
+
+  #serve(): void {
+    for (const [object, effect] of this.#waiting) {
+      if (this.#running.size >= WORKERS || this.#isClosed) return;
+      if (this.#running.has(object)) continue;
+      this.#waiting.delete(object);
+      this.#running.add(object);
+      void this.#run(object, effect);
+    }
+  }
+
+  async #run(object: string, effect: ClusterEffect): Promise<void> {
+    const key = keyOf(effect);
+    try {
+      await this.#perform(effect);
+      this.#pauses.set(key, { untilNs: this.#nowNs() + SEEN_WITHIN_NS, failures: 0 });
+    } catch (error) {
+      this.#failure(key, error);
+    }
+    this.#running.delete(object);
+    this.#forget();
+    this.#serve();
+  }
+
+  #failure(key: string, error: unknown): void {
+    if (this.#isClosed) return;
+    this.#failed += 1;
+    const failures = (this.#pauses.get(key)?.failures ?? 0) + 1;
+    const pauseNs = FIRST_PAUSE_NS << BigInt(Math.min(failures - 1, 10));
+    this.#pauses.set(key, { untilNs: this.#nowNs() + (pauseNs < LONGEST_PAUSE_NS ? pauseNs : LONGEST_PAUSE_NS), failures });
+    if (failures > 1) return;
+    const message = error instanceof Error ? error.message : String(error);
+    this.#log.warn(`${message}; evictd tries again`, { code: 'EVICTD_CONTROLLER_ACTION', hint: 'check the role: docs/controller.md' });
+  }
+
+  /** Pauses of objects of which nothing more has come. */
+  #forget(): void {
+    if (this.#pauses.size < 10_000) return;
+    const nowNs = this.#nowNs();
+    for (const [key, { untilNs }] of this.#pauses) if (untilNs + LONGEST_PAUSE_NS < nowNs) this.#pauses.delete(key);
+  }
+}
+
+/** An action of one kind for one object; each mode of a node's taints is an own one. */
+function keyOf(effect: ClusterEffect): string {
+  const kind = effect.kind === 'cancel' ? 'evict' : effect.kind;
+  return `${kind} ${'mode' in effect ? effect.mode : ''} ${objectOf(effect)}`;
+}

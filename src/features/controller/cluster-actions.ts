@@ -1,0 +1,163 @@
+import type { ClusterEffect } from '../../core/cluster/cluster-control.js';
+import { GC_REASON, markCall, notReadyCall, silenceCall, TAINT_REASON, taintsCall, type NodeNow } from '../../core/cluster/cluster-call.js';
+import type { ClusterPod } from '../../core/cluster/cluster-pod.js';
+import { hasEnded } from '../../core/cluster/cluster-pod.js';
+import type { NoExecuteMode } from '../../core/cluster/condition-taints.js';
+import { answerText, owedAnswer, type ApiAnswer } from '../../core/kubernetes/eviction-answer.js';
+import type { ClusterEvent } from '../../core/kubernetes/event-series.js';
+import { nodePath } from '../../core/kubernetes/node-condition-patch.js';
+import { deleteCall, lookCall, podNow, type ApiCall } from '../../core/kubernetes/pod-call.js';
+import { clusterNodeOf, clusterPodOf } from '../../kubernetes/cluster-document.js';
+import { documentOf, items, member, textOf } from '../../kubernetes/document.js';
+import type { Log } from '../../log/log.js';
+
+export interface ActionParts {
+  /** Rejects where there is no answer, and when this process does not lead. */
+  readonly ask: (call: ApiCall) => Promise<ApiAnswer>;
+  readonly log: Pick<Log, 'info' | 'warn'>;
+  readonly event: (event: ClusterEvent) => void;
+  readonly count: (what: 'evicted' | 'force deleted' | 'force delete failed' | 'tainted', label?: string) => void;
+}
+
+/** What the API server has answered, where it is no success. */
+export class Refusal extends Error {
+  constructor(what: string, answer: ApiAnswer) {
+    super(`${what}: the API server ${answerText(answer)}`);
+  }
+}
+
+/** Attempts to change a node that other programs change at the same time. */
+const MOST_CONFLICTS = 5;
+
+/** Carries one effect out. Rejects if it is to be tried again. */
+export async function perform(parts: ActionParts, effect: ClusterEffect): Promise<void> {
+  switch (effect.kind) {
+    case 'cancel':
+      parts.log.info(`the eviction of pod ${nameOf(effect.pod)} is cancelled: its node has no such taint any more, or the pod is gone`);
+      parts.event(taintEvent(effect.pod, 'CancelEviction', 'Cancelling deletion of Pod'));
+      return;
+    case 'evict':
+      return evict(parts, effect.pod);
+    case 'force delete':
+      return forceDelete(parts, effect.pod);
+    case 'not ready': {
+      const answer = await parts.ask(notReadyCall(effect.pod, now()));
+      if (owedAnswer('mark', answer) === 'away') throw new Refusal(`pod ${nameOf(effect.pod)} cannot be marked as not ready`, answer);
+      return;
+    }
+    case 'silence':
+      return silence(parts, effect.node);
+    case 'taint':
+      return taint(parts, effect.node, effect.mode);
+  }
+}
+
+/** An effect of the same object is carried out after it. */
+export function objectOf(effect: ClusterEffect): string {
+  return 'pod' in effect ? effect.pod.uid : `node ${effect.node}`;
+}
+
+async function evict({ ask, log, event, count }: ActionParts, pod: ClusterPod): Promise<void> {
+  const seen = await look(ask, pod);
+  if (seen === undefined || seen.graceSeconds !== undefined) return;
+  if (!seen.isMarked && !(await done(ask, 'mark', markCall(pod, TAINT_REASON, now()), pod))) return;
+  if (!(await done(ask, 'delete', deleteCall(pod), pod))) return;
+  log.info(`pod ${nameOf(pod)} is deleted: node ${pod.nodeName} has a NoExecute taint that it does not tolerate, or not any longer`);
+  count('evicted');
+  event(taintEvent(pod, 'Evict', 'Marking for deletion Pod'));
+}
+
+async function forceDelete({ ask, log, count }: ActionParts, pod: ClusterPod): Promise<void> {
+  try {
+    const answer = await ask(lookCall(pod));
+    if (answer.status === 404) return;
+    if (answer.status !== 200) throw new Refusal(`pod ${nameOf(pod)} cannot be read`, answer);
+    const current = clusterPodOf(answer.body);
+    if (current.uid !== pod.uid || !current.terminating) return;
+    if (!hasEnded(current) && !(await done(ask, 'mark', markCall(pod, GC_REASON, now(), 'Failed'), pod))) return;
+    if (!(await done(ask, 'delete', deleteCall(pod, 0), pod))) return;
+    const why = pod.nodeName === '' ? 'it is bound to no node' : `node ${pod.nodeName} is out of service`;
+    log.info(`pod ${nameOf(pod)} is deleted by force: ${why}`);
+    count('force deleted', pod.nodeName === '' ? 'unscheduled' : 'out-of-service');
+  } catch (error) {
+    count('force delete failed', pod.nodeName === '' ? 'unscheduled' : 'out-of-service');
+    throw error;
+  }
+}
+
+/** undefined: the pod is gone, or another one has its name. */
+async function look(ask: ActionParts['ask'], pod: ClusterPod): Promise<ReturnType<typeof podNow>> {
+  const answer = await ask(lookCall(pod));
+  if (answer.status === 404) return undefined;
+  if (answer.status !== 200) throw new Refusal(`pod ${nameOf(pod)} cannot be read`, answer);
+  const seen = podNow(answer.body);
+  return seen?.uid === pod.uid ? seen : undefined;
+}
+
+/** false: the pod is gone. */
+async function done(ask: ActionParts['ask'], what: 'mark' | 'delete', call: ApiCall, pod: ClusterPod): Promise<boolean> {
+  const answer = await ask(call);
+  const result = owedAnswer(what, answer);
+  if (result === 'done') return true;
+  if (result === 'gone') return false;
+  throw new Refusal(`pod ${nameOf(pod)} cannot be ${what === 'mark' ? 'marked' : 'deleted'}`, answer);
+}
+
+async function silence({ ask, log, event }: ActionParts, name: string): Promise<void> {
+  const node = await nodeNow(ask, name);
+  const call = node && silenceCall(node, now());
+  if (call === undefined) return;
+  const answer = await ask(call);
+  if (answer.status === 409 || answer.status === 404) return; // it has reported meanwhile, or it is gone
+  if (answer.status !== 200) throw new Refusal(`the conditions of node ${name} cannot be marked as Unknown`, answer);
+  log.warn(`the kubelet of node ${name} is silent: its conditions are Unknown now`, { code: 'EVICTD_CONTROLLER_NODE' });
+  const note = `Node ${name} status is now: NodeNotReady`;
+  event({ regarding: { kind: 'Node', name }, type: 'Normal', reason: 'NodeNotReady', action: 'MarkUnknown', note });
+}
+
+async function taint({ ask, log, count }: ActionParts, name: string, mode: NoExecuteMode): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    const node = await nodeNow(ask, name);
+    const call = node && taintsCall(node, mode, now());
+    if (node === undefined || call === undefined) return;
+    const answer = await ask(call);
+    if (answer.status === 404 || (answer.status === 409 && attempt === MOST_CONFLICTS)) return;
+    if (answer.status === 409) continue;
+    if (answer.status !== 200) throw new Refusal(`the taints of node ${name} cannot be changed`, answer);
+    const { taints } = (call.body as { readonly spec: { readonly taints: readonly { readonly key: string; readonly effect: string }[] } })
+      .spec;
+    log.info(`the taints of node ${name} are ${taints.map(({ key, effect }) => `${key}:${effect}`).join(', ') || 'none'} now`);
+    if (mode === 'set') count('tainted', node.node.zone);
+    return;
+  }
+}
+
+/** undefined: the node is gone. */
+async function nodeNow(ask: ActionParts['ask'], name: string): Promise<NodeNow | undefined> {
+  const answer = await ask({ method: 'GET', path: nodePath(name) });
+  if (answer.status === 404) return undefined;
+  if (answer.status !== 200) throw new Refusal(`node ${name} cannot be read`, answer);
+  const document = documentOf(answer.body);
+  return {
+    node: clusterNodeOf(answer.body),
+    resourceVersion: textOf(member(member(document, 'metadata'), 'resourceVersion')),
+    taints: items(member(member(document, 'spec'), 'taints')).map(({ value }) => value as object),
+  };
+}
+
+/** As kube-controller-manager's. */
+function taintEvent({ namespace, name, uid }: ClusterPod, action: string, what: string): ClusterEvent {
+  return {
+    regarding: { kind: 'Pod', namespace, name, uid },
+    ...{ type: 'Normal', reason: 'TaintManagerEviction', action, note: `${what} ${namespace}/${name}` },
+  };
+}
+
+function nameOf({ namespace, name }: ClusterPod): string {
+  return `${namespace}/${name}`;
+}
+
+/** In RFC 3339, without parts of a second, as v1.Time. */
+function now(): string {
+  return new Date().toISOString().replace(/\.\d+/, '');
+}

@@ -1,0 +1,151 @@
+import { isActive, type Controller, type ManagerPart, type PartMode } from '../../core/cluster/controller.js';
+import type { LifecycleConfig } from '../../core/cluster/node-lifecycle.js';
+import type { ApiCall } from '../../core/kubernetes/pod-call.js';
+import type { ClusterEvent } from '../../core/kubernetes/event-series.js';
+import { EvictdError } from '../../errors.js';
+import type { Log } from '../../log/log.js';
+import type { ApiClient } from '../kubernetes/client/api-client.js';
+import { PodEvents } from '../kubernetes/pod-events.js';
+import { ActionQueue } from './action-queue.js';
+import { perform } from './cluster-actions.js';
+import { ClusterWatch } from './cluster-watch.js';
+import type { ControllerMetrics } from './controller-metrics.js';
+import { ManagerWatch } from './manager-watch.js';
+
+export interface LeadParts {
+  /** Unique for each process. */
+  readonly identity: string;
+  readonly modes: Readonly<Record<Controller, PartMode>>;
+  readonly lifecycle: LifecycleConfig;
+  /** CLOCK_BOOTTIME. */
+  readonly nowNs: () => bigint;
+  readonly log: Log;
+}
+
+const REQUEST_MS = 10_000;
+const TICK_MS = 1_000;
+/** Changes of nodes within this time are looked at together. */
+const SOON_MS = 100;
+const LOOK_MS = 10_000;
+
+/** What this process does while it leads. It begins with nothing known. */
+export class Lead {
+  readonly watch: ClusterWatch;
+  readonly actions: ActionQueue;
+  active: ReadonlySet<Controller> = new Set();
+  manager: ReadonlyMap<Controller, ManagerPart> = new Map();
+  readonly #parts: LeadParts;
+  readonly #events: PodEvents;
+  readonly #managerWatch: ManagerWatch;
+  readonly #said = new Map<Controller, string>();
+  #timer: NodeJS.Timeout | undefined;
+  #tickAtMs = 0;
+  #lookTimer: NodeJS.Timeout | undefined;
+  #lookFails = false;
+  #isClosed = false;
+
+  constructor(parts: LeadParts, client: ApiClient, metrics: ControllerMetrics, remainingMs: () => number) {
+    this.#parts = parts;
+    const { nowNs, log, lifecycle, identity } = parts;
+    /** Nothing is sent that could arrive when another process leads. */
+    const ask: ApiClient['ask'] = (call) => {
+      const leftMs = this.#isClosed ? 0 : remainingMs();
+      if (leftMs <= 0) return Promise.reject(new EvictdError('EVICTD_KUBERNETES_UNREACHABLE', 'this process does not lead any more'));
+      return client.ask({ ...call, withinMs: Math.min(call.withinMs, leftMs) });
+    };
+    this.#events = new PodEvents({ ask, nodeName: identity });
+    const acting = {
+      ...{ log, count: metrics.count },
+      ask: (call: ApiCall) => ask({ ...call, withinMs: REQUEST_MS }),
+      event: (event: ClusterEvent) => {
+        this.#events.add(event);
+      },
+    };
+    this.actions = new ActionQueue((effect) => perform(acting, effect), nowNs, log);
+    this.#managerWatch = new ManagerWatch(ask, nowNs);
+    this.watch = new ClusterWatch({
+      ...{ client: { ask, watch: client.watch.bind(client) }, config: lifecycle, nowNs, log },
+      onEffects: (effects) => {
+        if (this.watch.isSynced) this.actions.add(effects);
+      },
+      onNodes: () => {
+        this.#tickIn(SOON_MS);
+      },
+    });
+    void this.#look();
+    this.#tickIn(TICK_MS);
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    clearTimeout(this.#lookTimer);
+    this.actions.close();
+    this.#events.close();
+    this.watch.close();
+  }
+
+  /** At the latest. */
+  #tickIn(ms: number): void {
+    const atMs = performance.now() + ms;
+    if (this.#isClosed || (this.#timer !== undefined && this.#tickAtMs <= atMs)) return;
+    clearTimeout(this.#timer);
+    this.#tickAtMs = atMs;
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      this.#tick();
+    }, ms);
+  }
+
+  #tick(): void {
+    const { cluster, isSynced, seenNs } = this.watch;
+    const nowNs = this.#parts.nowNs();
+    if (isSynced) {
+      this.#judgeParts(nowNs);
+      this.actions.add(cluster.tick(nowNs, seenNs));
+    }
+    const dueNs = cluster.nextDueNs(nowNs);
+    const dueMs = dueNs === undefined ? TICK_MS : Number((dueNs - nowNs) / 1_000_000n) + 1;
+    this.#tickIn(Math.min(TICK_MS, dueMs));
+  }
+
+  async #look(): Promise<void> {
+    try {
+      await this.#managerWatch.look();
+      this.#lookFails = false;
+    } catch (error) {
+      if (!this.#lookFails && !this.#isClosed) {
+        const why = error instanceof Error ? error.message : String(error);
+        this.#parts.log.warn(`it cannot be seen whether a kube-controller-manager runs: ${why}`, { code: 'EVICTD_CONTROLLER_MANAGER' });
+      }
+      this.#lookFails = true;
+    }
+    if (!this.#isClosed) this.#lookTimer = setTimeout(() => void this.#look(), LOOK_MS);
+  }
+
+  #judgeParts(nowNs: bigint): void {
+    this.manager = this.#managerWatch.parts(this.watch.cluster.managerTaintedMs);
+    const active = new Set<Controller>();
+    for (const [controller, part] of this.manager) {
+      const mode = this.#parts.modes[controller];
+      if (isActive(mode, part)) active.add(controller);
+      this.#say(controller, mode, part);
+    }
+    this.active = active;
+    this.actions.add(this.watch.cluster.setParts(active, nowNs));
+  }
+
+  #say(controller: Controller, mode: PartMode, part: ManagerPart): void {
+    const { log } = this.#parts;
+    const isOn = isActive(mode, part);
+    const text = `${controller} ${isOn ? 'runs' : mode === 'off' ? 'is off' : 'does not run'}: ${mode === 'off' ? 'as asked for' : part.why}`;
+    if (this.#said.get(controller) === text) return;
+    this.#said.set(controller, text);
+    if (isOn && part.runs === true)
+      log.warn(`${text}; both act`, {
+        code: 'EVICTD_CONTROLLER_BOTH',
+        hint: `set --controllers=*,-${controller} of kube-controller-manager`,
+      });
+    else log.info(text);
+  }
+}

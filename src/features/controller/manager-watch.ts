@@ -1,0 +1,58 @@
+import { CONTROLLERS, managerPart, type Controller, type ManagerPart, type ManagerPod } from '../../core/cluster/controller.js';
+import { isHeld, seeLease, type SeenLease } from '../../core/cluster/leader-election.js';
+import { answerText } from '../../core/kubernetes/eviction-answer.js';
+import { leaseOf, managerPodsOf } from '../../kubernetes/cluster-document.js';
+import { documentOf, timeOf } from '../../kubernetes/document.js';
+import type { ApiClient } from '../kubernetes/client/api-client.js';
+
+const LEASE = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-controller-manager';
+const PODS = '/api/v1/namespaces/kube-system/pods';
+const QUERY = { labelSelector: 'component=kube-controller-manager' };
+const WITHIN_MS = 5_000;
+/** A kube-controller-manager that has just ended comes back: its lease counts as held for so long after its last change. */
+const ABSENT_NS = 60_000_000_000n;
+/** A lease that was renewed so long ago by the clock of its holder is not worth that wait. */
+const ABANDONED_MS = 300_000;
+/** Taints that it has set within this time show that it acts. */
+const TAINTED_MS = 60_000;
+
+/** What can be seen of kube-controller-manager. */
+export class ManagerWatch {
+  readonly #ask: ApiClient['ask'];
+  readonly #nowNs: () => bigint;
+  #lease: SeenLease | 'none' | undefined;
+  #pods: readonly ManagerPod[] = [];
+
+  /** @param nowNs  of a clock that never goes back */
+  constructor(ask: ApiClient['ask'], nowNs: () => bigint) {
+    this.#ask = ask;
+    this.#nowNs = nowNs;
+  }
+
+  /** Rejects without an answer, and where a permission is missing. */
+  async look(): Promise<void> {
+    const [lease, pods] = await Promise.all([
+      this.#ask({ method: 'GET', path: LEASE, withinMs: WITHIN_MS }),
+      this.#ask({ method: 'GET', path: PODS, query: QUERY, withinMs: WITHIN_MS }),
+    ]);
+    if (lease.status !== 200 && lease.status !== 404) throw new Error(`for the Lease of kube-controller-manager it ${answerText(lease)}`);
+    if (pods.status !== 200) throw new Error(`for the pods of kube-controller-manager it ${answerText(pods)}`);
+    const before = this.#lease === 'none' ? undefined : this.#lease;
+    this.#lease = lease.status === 404 ? 'none' : seeLease(before, leaseOf(lease.body).spec, this.#nowNs());
+    this.#pods = managerPodsOf(pods.body);
+  }
+
+  /** @param taintedMs  when it has set taints last, in ms since 1970 */
+  parts(taintedMs: number): ReadonlyMap<Controller, ManagerPart> {
+    const seen = { lease: this.#leaseState(), pods: this.#pods, hasTainted: Date.now() - taintedMs < TAINTED_MS };
+    return new Map(CONTROLLERS.map((controller) => [controller, managerPart(controller, seen)]));
+  }
+
+  #leaseState(): 'held' | 'free' | 'unknown' {
+    if (this.#lease === undefined) return 'unknown';
+    if (this.#lease === 'none') return 'free';
+    const renewedNs = timeOf(documentOf(this.#lease.spec.renewTime || undefined));
+    const isAbandoned = renewedNs === undefined || Date.now() - Number(renewedNs / 1_000_000n) > ABANDONED_MS;
+    return !isAbandoned && isHeld(this.#lease, this.#nowNs(), ABSENT_NS) ? 'held' : 'free';
+  }
+}
