@@ -239,7 +239,7 @@ export class Victims<D extends Ending = Decision> {
       vanished: vanished ? !hasEnded : isUntouched(victim) && sample?.processes === 0,
       error: hasEnded ? undefined : (sample?.refused ?? error),
       ...(sample?.refused !== undefined && { refused: true }),
-      ...(passing && { passing: true }),
+      ...(passing && { passing }),
       signalledAtNs: lastSignalNs(victim.signals),
       systemd: kill?.systemd?.(),
       ...(abandoned === undefined ? {} : { abandoned }),

@@ -107,7 +107,7 @@ const anyReading: fc.Arbitrary<VictimReading> = fc.record({
   removed: fc.boolean(),
   vanished: fc.boolean(),
   error: fc.constantFrom(undefined, undefined, 'EPERM'),
-  passing: fc.constantFrom(true, undefined),
+  passing: fc.constantFrom('unsent', 'in part', undefined),
   signalledAtNs: fc.option(fc.bigInt(0n, 1000n * SECOND), { nil: undefined }),
 });
 

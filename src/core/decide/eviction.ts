@@ -105,7 +105,7 @@ export interface VictimReading {
   /** The error: a disruption budget does not permit it now. */
   readonly refused?: true | undefined;
   /** The eviction continues despite the error: the call is repeated, or SIGKILL follows. */
-  readonly passing?: true | undefined;
+  readonly passing?: 'unsent' | 'in part' | undefined;
   /** When the last signal was sent; undefined: none was. */
   readonly signalledAtNs: bigint | undefined;
   /** systemd's answer to the stop; left out: none yet, or it was not asked. */
@@ -205,7 +205,7 @@ export function advance(
   if (reading.abandoned !== undefined) return { result: 'abandoned', eviction: seen };
   if (reading.vanished) return { result: 'vanished', eviction: seen };
   if (reading.processes === 0) return { result: isEffective(seen, reading) ? 'killed' : 'ineffective', eviction: seen };
-  if (reading.error !== undefined && reading.passing !== true) return { result: 'failed', eviction: seen };
+  if (reading.error !== undefined && reading.passing === undefined) return { result: 'failed', eviction: seen };
   if (seen.phase === 'terminating') {
     const over = nowNs - seen.phaseSinceNs >= seen.decision.graceNs;
     if (!over && !hardMet) return { eviction: seen };

@@ -42,6 +42,8 @@ interface Trouble {
 export const randomPauseMs = (failures: number): number => retryMs(failures, Math.random());
 
 const WITHIN_MS = 10_000;
+/** So many take up to an hour. Then no permission will come, and other pods need the room. */
+const MOST_REFUSALS = 120;
 /** The status where a permission is missing: mostly for all pods. */
 const FORBIDDEN = 403;
 
@@ -56,6 +58,8 @@ export class OwedQueue {
   readonly #doubtful: Set<string>;
   /** By uid: no signal is known to have reached it. */
   readonly #held: Set<string>;
+  /** By uid: how often the server has refused the DELETE. */
+  readonly #refusals = new Map<string, number>();
   /** By uid, in this order: their calls are made after the pause that follows a failure. */
   #waiting = new Set<string>();
   #failures = 0;
@@ -139,8 +143,8 @@ export class OwedQueue {
   #put(owed: Owed): void {
     if (owed === this.#owed) return;
     this.#owed = owed;
-    for (const uids of [this.#held, this.#waiting, this.#doubtful]) {
-      for (const uid of uids) if (!owed.some((pod) => pod.uid === uid)) uids.delete(uid);
+    for (const uids of [this.#held, this.#waiting, this.#doubtful, this.#refusals]) {
+      for (const uid of uids.keys()) if (!owed.some((pod) => pod.uid === uid)) uids.delete(uid);
     }
     this.#parts.section.keep(owed.length === 0 ? undefined : owed);
   }
@@ -221,6 +225,7 @@ export class OwedQueue {
     if (pod.next === 'settled') return undefined;
     const result = owedAnswer(pod.next, answer);
     if (result === 'away' || result === 'failed') {
+      if (result === 'failed' && this.#isRefusedForGood(pod, answer)) return undefined;
       if (result === 'failed') this.#doubtful.add(pod.uid); // gone by the next round, perhaps
       return { endsRound: result === 'away' || answer.status === FORBIDDEN, why: `it ${answerText(answer)}` };
     }
@@ -230,6 +235,19 @@ export class OwedQueue {
     }
     this.#put(answered(this.#owed, pod, result));
     return undefined;
+  }
+
+  #isRefusedForGood(pod: OwedPod, answer: ApiAnswer): boolean {
+    const refusals = (this.#refusals.get(pod.uid) ?? 0) + 1;
+    this.#refusals.set(pod.uid, refusals);
+    if (refusals < MOST_REFUSALS) return false;
+    const what = `the API server has refused ${String(refusals)} times to delete evicted pod ${pod.namespace}/${pod.name}`;
+    this.#parts.log.warn(`${what}, and evictd gives up: it ${answerText(answer)}`, {
+      code: 'EVICTD_KUBERNETES_OWED',
+      decision: pod.decision,
+    });
+    this.#put(this.#owed.filter(({ uid }) => uid !== pod.uid));
+    return true;
   }
 
   /** If the answer has no pod, the call is made again. */

@@ -192,9 +192,9 @@ export function podOf({ victim, dryRun }: Decision): Workload['kubernetes'] {
   return dryRun || victim.process !== undefined ? undefined : victim.workload.kubernetes;
 }
 
-/** A signal that was refused, or that evictd lacks a resource for, has an error. */
-function isSignalled({ signalledAtNs, error }: VictimReading): boolean {
-  return signalledAtNs !== undefined && error === undefined;
+/** Some of its processes have got a signal. One that was refused, or that evictd lacks a resource for, has an error. */
+function isSignalled({ signalledAtNs, error, passing }: VictimReading): boolean {
+  return signalledAtNs !== undefined && (error === undefined || passing === 'in part');
 }
 
 function secondsOf(graceNs: bigint): number {

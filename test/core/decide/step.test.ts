@@ -109,8 +109,8 @@ describe('outcome', () => {
     ['usage stands still, and no other eviction is due: still dying', 12.92, {}, undefined],
     ['… but not for ever', 12.93, {}, 'failed batch 0Mi'],
     ['an error of the kill call: failed', 0.001, { error: 'EPERM' }, 'failed batch 0Mi'],
-    ['an error that passes: still dying', 0.5, { error: 'EMFILE', passing: true }, undefined],
-    ['… but not for ever, either', 13, { error: 'EMFILE', passing: true }, 'failed batch 0Mi'],
+    ['an error that passes: still dying', 0.5, { error: 'EMFILE', passing: 'unsent' }, undefined],
+    ['… but not for ever, either', 13, { error: 'EMFILE', passing: 'unsent' }, 'failed batch 0Mi'],
     ['ended before the signal: nothing happened', 0.001, { processes: undefined, vanished: true, error: 'ENOENT' }, 'vanished batch 0Mi'],
     ['an error, but no process is left: killed', 0.001, { processes: 0, usageBytes: 0n, error: 'EPERM' }, 'killed batch 300Mi'],
   ])('%s', (_rule, seconds, reading, outcome) => {
@@ -236,8 +236,8 @@ describe('soft threshold', () => {
     const loop = new Timeline(policy([soft]), all);
     loop.memory(0, 150n);
     loop.memory(30, 150n);
-    expect(loop.memory(30.001, 150n, { 1: { error: 'SIGTERM: EPERM', passing: true } })).toEqual([]);
-    expect(loop.memory(40, 150n, { 1: { error: 'SIGTERM: EPERM', passing: true } })).toEqual(['escalate: grace period over']);
+    expect(loop.memory(30.001, 150n, { 1: { error: 'SIGTERM: EPERM', passing: 'unsent' } })).toEqual([]);
+    expect(loop.memory(40, 150n, { 1: { error: 'SIGTERM: EPERM', passing: 'unsent' } })).toEqual(['escalate: grace period over']);
   });
 
   test('the termination grace begins with the signal, not with the decision', () => {

@@ -122,7 +122,7 @@ test('a call without an answer is made again, after the pod was read', async () 
 });
 
 /** A server that answers calls for /web otherwise, and a queue that owes these pods. `calls`: what the server was asked, in order. */
-function mixed(refused: (method: string) => number, names: readonly string[], pauseMs = 1) {
+function mixed(refused: (method: string) => number, names: readonly string[], pauseMs = 1, log: string[] = []) {
   const calls: string[] = [];
   const ask: Ask = async ({ method, path, body }) => {
     calls.push(`${method} ${path.split('/')[6] ?? ''}`);
@@ -133,7 +133,7 @@ function mixed(refused: (method: string) => number, names: readonly string[], pa
   const parts = {
     ask,
     section: { before: undefined, keep: () => undefined },
-    log: { info: () => 0, warn: () => 0 },
+    log: { info: () => 0, warn: (line: string) => log.push(line) },
     pauseMs: () => pauseMs,
   };
   const queue = new OwedQueue(parts, new Set([1]));
@@ -166,6 +166,19 @@ test('a pod that cannot be deleted is read before the next attempt, which may fi
   ]);
   isGone = true;
   await eventually('nothing is owed', () => queue.size === 0);
+});
+
+test('a pod whose DELETE is refused again and again is dropped in the end; a server that is away drops none', async () => {
+  const log: string[] = [];
+  const { calls, queue } = mixed((method) => (method === 'DELETE' ? 403 : 200), ['web'], 0, log);
+  await eventually('it is dropped', () => queue.size === 0);
+  expect(calls.filter((call) => call.startsWith('DELETE'))).toHaveLength(120);
+  expect(log).toContainEqual(
+    expect.stringMatching(/^the API server has refused 120 times to delete evicted pod shop\/web, and evictd gives up/),
+  );
+  const away = mixed((method) => (method === 'DELETE' ? 503 : 200), ['web'], 0);
+  await eventually('there were more rounds', () => away.calls.length > 200);
+  expect(away.queue.size).toBe(1);
 });
 
 test.each([

@@ -90,7 +90,7 @@ test.each<[rule: string, isResumed: boolean]>([
 
 test.each<[rule: string, result: Outcome['result'], reading: Partial<VictimReading>]>([
   ['is refused', 'failed', { error: PROTECTED }],
-  ['could not be sent', 'failed', { error: 'EMFILE', signalledAtNs: 1n, passing: true }],
+  ['could not be sent', 'failed', { error: 'EMFILE', signalledAtNs: 1n, passing: 'unsent' }],
   ['finds it gone', 'vanished', { processes: 0, vanished: true }],
 ])('a pod whose signal %s is left alone', async (_rule, result, reading) => {
   const at = await cluster();
@@ -102,6 +102,15 @@ test.each<[rule: string, result: Outcome['result'], reading: Partial<VictimReadi
   expect([queue.size, saved.section]).toEqual([0, undefined]);
   await roundTrip(at);
   expect(changesOf(at)).toEqual([]);
+});
+
+test('a pod of which only some processes got the signal is deleted', async () => {
+  const at = await cluster();
+  const { queue, calls } = agent(at, { section: undefined });
+  calls.stepped(decided());
+  calls.stepped({ effects: [], input: reads({ error: 'EPERM', signalledAtNs: 1n, passing: 'in part' }) });
+  await eventually('it is told', () => queue.size === 0);
+  expect(at.pod()?.metadata.deletionGracePeriodSeconds).toBe(1);
 });
 
 test('a pod that has not ended in time after its signal is deleted', async () => {

@@ -43,10 +43,10 @@ test.each<[rule: string, atNs: bigint, seen: Partial<VictimReading>, rest: Param
   ['… after it was killed all the same', 6n * SECOND, { processes: 0 }, { one: reported(killed), evicted: true }, 'killed'],
   ['it had ended before', SECOND, { processes: undefined, vanished: true }, {}, 'already-ended'],
   ['it cannot be taken hold of', SECOND, { processes: undefined, error: 'EACCES' }, {}, 'survived'],
-  ['it could not yet be taken hold of', SECOND, { processes: undefined, error: 'EMFILE', passing: true }, {}, undefined],
+  ['it could not yet be taken hold of', SECOND, { processes: undefined, error: 'EMFILE', passing: 'unsent' }, {}, undefined],
   ['SIGTERM has failed: SIGKILL is still to come', SECOND, { error: 'EPERM' }, {}, undefined],
   ['SIGKILL has failed for good', 6n * SECOND, { error: 'EPERM' }, { one: reported(killed) }, 'survived'],
-  ['SIGKILL is repeated', 6n * SECOND, { error: 'EAGAIN', passing: true }, { one: reported(killed) }, undefined],
+  ['SIGKILL is repeated', 6n * SECOND, { error: 'EAGAIN', passing: 'unsent' }, { one: reported(killed) }, undefined],
 ])('what has become of it: %s', (_rule, atNs, seen, rest, result) => {
   expect(at(atNs, seen, rest).ended[0]?.result).toBe(result);
 });
