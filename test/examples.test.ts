@@ -9,8 +9,8 @@ const examples = readdirSync('examples')
   .filter((file) => file.endsWith('.yaml'))
   .map((file) => [file, readFileSync(`examples/${file}`, 'utf8')] as const);
 
-test('there are ten', () => {
-  expect(examples).toHaveLength(10);
+test('there are eleven', () => {
+  expect(examples).toHaveLength(11);
 });
 
 test.each(examples)('%s is right, and nothing in it is without effect', (_file, text) => {

@@ -28,9 +28,9 @@ export const KUBERNETES_METRICS: readonly Metric[] = [
     known(({ podsAgeNs }) => [[podsAgeNs === undefined ? undefined : Number(podsAgeNs) / NS_PER_SECOND]]),
   ),
   gauge(
-    'evictd_kubernetes_owed_pods',
+    'evictd_kubernetes_pending_deletions',
     'Evicted pods that are not deleted at the API server yet: the kubelet may start them again.',
-    known(({ owed }) => [[owed]]),
+    known(({ pendingDeletions }) => [[pendingDeletions]]),
   ),
   readCounter(
     'evictd_kubernetes_pod_lists_total',

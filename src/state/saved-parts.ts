@@ -65,6 +65,11 @@ const SAVED_PARTS = {
     change: (until) => [...until].join(),
     ifTooLong: { value: new Map(), unknown: 'which workloads could not be ended' },
   },
+  refusedEvictions: {
+    schema: integersByText,
+    change: (until) => [...until].join(),
+    ifTooLong: { value: new Map(), unknown: 'which evictions a budget of the cluster has refused' },
+  },
   withoutYield: { schema: () => z.map(z.enum(SIGNALS), z.bigint()), change: (values) => [...values].join() },
   evictionTimes: {
     schema: () =>

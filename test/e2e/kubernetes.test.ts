@@ -24,7 +24,7 @@ async function setting(plan: Partial<WorkloadPlan> = {}, more: object = {}) {
     if (resource !== 'pods') return;
     const { deletionGracePeriodSeconds: now } = object.metadata;
     if (now !== before?.metadata.deletionGracePeriodSeconds) changes.push(`deleted ${String(now)}`);
-    else changes.push('marked');
+    else changes.push('condition');
   });
   const node = testNode();
   const batch = await workload(node.child('kubepods').child(`pod${UID}`), { growsMib: 140, ...plan });
@@ -68,18 +68,18 @@ function killedBy(server: FakeApiServer, changes: readonly string[], method: str
 }
 
 describe(`a pod of an API server (${ON})`, () => {
-  test('is killed, marked and deleted, and no call comes before the signal', async () => {
+  test('is killed, gets its condition and is deleted, and no call comes before the signal', async () => {
     const { server, batch, changes, open } = await setting();
     const evictd = await open();
     server.answers = 'hang';
     batch.grow();
     expect(await batch.ended).toBe('SIGKILL');
     expect(await evictd.recorded('outcome')).toMatchObject({ result: 'killed', victim: { name: 'shop/batch' } });
-    expect(await evictd.metric('evictd_kubernetes_owed_pods')).toBe(1);
+    expect(await evictd.metric('evictd_kubernetes_pending_deletions')).toBe(1);
     server.answers = 'now';
     await evictd.until('it is deleted', () => changes.length === 2);
-    expect(changes).toEqual(['marked', 'deleted 1']);
-    await evictd.until('nothing is owed', async () => (await evictd.metric('evictd_kubernetes_owed_pods')) === 0);
+    expect(changes).toEqual(['condition', 'deleted 1']);
+    await evictd.until('no deletion is pending', async () => (await evictd.metric('evictd_kubernetes_pending_deletions')) === 0);
     expect(await evictd.stop()).toBe(0);
   });
 
@@ -92,7 +92,7 @@ describe(`a pod of an API server (${ON})`, () => {
     ['state:dying', 'after'],
     ['ring:outcome', 'after'],
     ['state:over', 'after'],
-  ])('kill -9 at %s, %s: the pod is marked and deleted once', async (at, when) => {
+  ])('kill -9 at %s, %s: the pod gets its condition and is deleted once', async (at, when) => {
     const { directory, batch, changes, open } = await setting();
     const mortal = await open(dyingAt(directory, { at, when }));
     batch.grow();
@@ -100,9 +100,9 @@ describe(`a pod of an API server (${ON})`, () => {
     const evictd = await open();
     expect(await batch.ended).toBe('SIGKILL');
     await evictd.until('it is deleted', () => changes.length >= 2);
-    await evictd.until('nothing is owed', async () => (await evictd.metric('evictd_kubernetes_owed_pods')) === 0);
+    await evictd.until('no deletion is pending', async () => (await evictd.metric('evictd_kubernetes_pending_deletions')) === 0);
     expect(await evictd.stop()).toBe(0);
-    expect(changes).toEqual(['marked', 'deleted 1']);
+    expect(changes).toEqual(['condition', 'deleted 1']);
   });
 
   test.each([
@@ -110,7 +110,7 @@ describe(`a pod of an API server (${ON})`, () => {
     ['PATCH', 'after'],
     ['DELETE', 'before'],
     ['DELETE', 'after'],
-  ] as const)('kill -9 at the call %s, %s its effect: the pod is marked and deleted once', async (method, when) => {
+  ] as const)('kill -9 at the call %s, %s its effect: the pod gets its condition and is deleted once', async (method, when) => {
     const { server, batch, changes, open } = await setting();
     const first = await open();
     killedBy(server, changes, method, when, first);
@@ -118,9 +118,9 @@ describe(`a pod of an API server (${ON})`, () => {
     expect(await first.exited()).toBe('SIGKILL');
     const evictd = await open();
     await evictd.until('it is deleted', () => changes.length >= 2);
-    await evictd.until('nothing is owed', async () => (await evictd.metric('evictd_kubernetes_owed_pods')) === 0);
+    await evictd.until('no deletion is pending', async () => (await evictd.metric('evictd_kubernetes_pending_deletions')) === 0);
     expect(await evictd.stop()).toBe(0);
-    expect(changes).toEqual(['marked', 'deleted 1']);
+    expect(changes).toEqual(['condition', 'deleted 1']);
   });
 
   test('with a grace period the Eviction API is asked; if it does not answer, evictd sends SIGTERM, and then deletes the pod', async () => {
@@ -132,7 +132,7 @@ describe(`a pod of an API server (${ON})`, () => {
     expect(batch.said()).toContain('bye');
     server.answers = 'now';
     await evictd.until('it is deleted', () => changes.length === 2);
-    expect(changes).toEqual(['marked', 'deleted 30']);
+    expect(changes).toEqual(['condition', 'deleted 30']);
     expect(await evictd.stop()).toBe(0);
   });
 

@@ -7,7 +7,7 @@ import { graceEndNs } from '../threshold/grace-period.js';
 import { countsFromNs } from '../threshold/averaging-window.js';
 import { SIGNAL_FACTS, type Signal } from '../signal/signal.js';
 import { policiesDueNs } from '../ladder/policy-deadline.js';
-import type { Policy, State } from './state.js';
+import { passedOverUntil, type Policy, type State } from './state.js';
 
 /** How often candidates are read again while a threshold could evict nothing. */
 const RECHECK_NS = 1_000_000_000n;
@@ -34,7 +34,7 @@ export function dueAtNs(policy: Policy, state: State, nowNs: bigint): bigint | u
     const { resource } = SIGNAL_FACTS[threshold.signal];
     if (resource !== undefined) waitIfAhead(budgetChangesNs(policy, state.evictionTimes, resource, nowNs) ?? nowNs);
   }
-  for (const untilNs of state.failedKills.values()) waitIfAhead(untilNs);
+  for (const untilNs of passedOverUntil(state, true).values()) waitIfAhead(untilNs);
   for (const { untilNs } of state.held.values()) if (untilNs !== undefined) waitIfAhead(untilNs);
   for (const eviction of state.evictions) wait(yieldClosesNs(eviction) ?? evictionDueNs(eviction, policy.departures['node-yield'], nowNs));
   if (policy.hasWorkloadSource && state.thresholdsMet.some(({ signal }) => isEvictable(policy, signal))) {

@@ -22,8 +22,9 @@ export interface Takeover {
 const UNATTENDED_NS = 60_000_000_000n;
 
 /** Whether time matters to the state, so that the time of the last step must be saved. */
-export function isWaiting({ episodes, conditions, evictions, failedKills, held }: State): boolean {
-  return episodes.size > 0 || conditions.length > 0 || evictions.length > 0 || failedKills.size > 0 || held.size > 0;
+export function isWaiting({ episodes, conditions, evictions, failedKills, refusedEvictions, held }: State): boolean {
+  const isPassed = failedKills.size > 0 || refusedEvictions.size > 0;
+  return episodes.size > 0 || conditions.length > 0 || evictions.length > 0 || isPassed || held.size > 0;
 }
 
 /**
@@ -86,6 +87,7 @@ function asleep(before: State, sleptNs: bigint): State {
     conditionsLastObservedAt: all(before.conditionsLastObservedAt),
     relievedNs: relievedNs === undefined ? undefined : earlier(relievedNs),
     failedKills: all(before.failedKills),
+    refusedEvictions: all(before.refusedEvictions),
     evictionTimes: new Map(
       [...before.evictionTimes].map(([resource, evictions]) => [resource, evictions.map((one) => ({ ...one, atNs: earlier(one.atNs) }))]),
     ),

@@ -95,8 +95,10 @@ export interface State {
   readonly measurementAwaitedSince: ReadonlyMap<string, bigint>;
   /** When the last victim had ended; undefined: none has. */
   readonly relievedNs: bigint | undefined;
-  /** By workload id, or refusedKey: passed over until then. */
+  /** By workload id: passed over until then. */
   readonly failedKills: ReadonlyMap<string, bigint>;
+  /** The same for pods whose eviction a disruption budget of the cluster has refused. They got no signal. */
+  readonly refusedEvictions: ReadonlyMap<string, bigint>;
   /** Departure no-yield. */
   readonly withoutYield: YieldPauses;
   /** Since the last eviction for memory, or since evictions wait (departures no-yield and budget). */
@@ -144,6 +146,7 @@ export const initialState: State = {
   measurementAwaitedSince: new Map(),
   relievedNs: undefined,
   failedKills: new Map(),
+  refusedEvictions: new Map(),
   withoutYield: new Map(),
   baselines: new Map(),
   evictionTimes: new Map(),
@@ -160,3 +163,11 @@ export const initialState: State = {
   policies: initialPolicyState,
   decisions: 0,
 };
+
+/** By workload id: until when an eviction passes it over. One that asks no budgets goes on where a budget has refused another. */
+export function passedOverUntil(
+  { failedKills, refusedEvictions }: Pick<State, 'failedKills' | 'refusedEvictions'>,
+  asksBudgets: boolean,
+): State['failedKills'] {
+  return asksBudgets && refusedEvictions.size > 0 ? new Map([...failedKills, ...refusedEvictions]) : failedKills;
+}

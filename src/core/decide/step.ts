@@ -210,7 +210,7 @@ function synchronize(
     candidates: input.candidates,
     lastLook: input.lastLook,
     outside: input.outside,
-    failedKills: victims.failedKills,
+    ...{ failedKills: victims.failedKills, refusedEvictions: victims.refusedEvictions },
     repaying: state.thresholdsMet,
     pause: fullPause(state.pauses),
     nowNs,
@@ -252,7 +252,7 @@ function continued(policy: Policy, state: State, layout: Layout, input: StepInpu
     candidates,
     lastLook,
     outside,
-    failedKills: victims.failedKills,
+    ...{ failedKills: victims.failedKills, refusedEvictions: victims.refusedEvictions },
     repaying: state.thresholdsMet,
     pause: fullPause(state.pauses),
     nowNs,
@@ -286,7 +286,7 @@ function result(
   const next: State = {
     ...state,
     ...changed,
-    failedKills: victims.failedKills,
+    ...{ failedKills: victims.failedKills, refusedEvictions: victims.refusedEvictions },
     relievedNs: victims.relievedNs,
     thresholdsMet:
       over.length === 0 ? state.thresholdsMet : state.thresholdsMet.filter((threshold) => !over.includes(thresholdId(threshold))),

@@ -20,13 +20,13 @@ import type { Signal } from '../signal/signal.js';
 import type { Policy, State } from './state.js';
 import { thresholdKind } from '../threshold/threshold.js';
 import { victimId } from '../workload/process.js';
-import { refusedKey } from '../kubernetes/refused-eviction.js';
 
 /** The evictions in flight after this step. */
 export interface VictimsNow {
   readonly evictions: readonly EvictionInFlight[];
   readonly effects: readonly Effect[];
-  readonly failedKills: ReadonlyMap<string, bigint>;
+  readonly failedKills: State['failedKills'];
+  readonly refusedEvictions: State['refusedEvictions'];
   readonly withoutYield: ReadonlyMap<Signal, bigint>;
   readonly relievedNs: bigint | undefined;
   readonly unitEvictions: State['unitEvictions'];
@@ -55,13 +55,15 @@ export function advanceEvictions(
   hard: ReadonlySet<string>,
   short?: ReadonlySet<string>,
 ): VictimsNow {
-  if (state.evictions.length === 0 && state.failedKills.size === 0) {
-    const { failedKills, withoutYield, relievedNs, unitEvictions, held } = state;
-    return { evictions: [], effects: [], failedKills, withoutYield, relievedNs, unitEvictions, held, notBeforeNs: undefined };
+  if (state.evictions.length === 0 && state.failedKills.size === 0 && state.refusedEvictions.size === 0) {
+    const { failedKills, refusedEvictions, withoutYield, relievedNs, unitEvictions, held } = state;
+    const same = { failedKills, refusedEvictions, withoutYield, relievedNs, unitEvictions, held };
+    return { evictions: [], effects: [], ...same, notBeforeNs: undefined };
   }
   const evictions: EvictionInFlight[] = [];
   const effects: Effect[] = [];
   const failedKills = new Map([...state.failedKills].filter(([, untilNs]) => nowNs < untilNs));
+  const refusedEvictions = new Map([...state.refusedEvictions].filter(([, untilNs]) => nowNs < untilNs));
   const withoutYield = new Map(state.withoutYield);
   let { relievedNs, unitEvictions, held } = state;
   let notBeforeNs: bigint | undefined;
@@ -91,8 +93,7 @@ export function advanceEvictions(
       if (outcome.result === 'failed' && !departures['failed-kill'] && !reading.refused) notBeforeNs = nowNs + CLEANUP_NS;
       // A vanished workload should not be listed again. If it were, it would be chosen for ever.
       else if (outcome.result === 'failed' || outcome.result === 'vanished') {
-        const id = victimId(decision.victim);
-        failedKills.set(reading.refused ? refusedKey(id) : id, nowNs + pauseNs(reading));
+        (reading.refused ? refusedEvictions : failedKills).set(victimId(decision.victim), nowNs + pauseNs(reading));
       }
       const { unit: named, path } = decision.victim.workload;
       const unit = decision.unit && named; // one process is not the unit
@@ -102,7 +103,7 @@ export function advanceEvictions(
       if (pause) withoutYield.set(pause.signal, pause.untilAvailable);
     }
   }
-  return { evictions, effects, failedKills, withoutYield, relievedNs, unitEvictions, held, notBeforeNs };
+  return { evictions, effects, failedKills, refusedEvictions, withoutYield, relievedNs, unitEvictions, held, notBeforeNs };
 }
 
 function pauseNs({ processes }: VictimReading): bigint {

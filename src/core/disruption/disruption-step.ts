@@ -96,7 +96,8 @@ function withRequest(before: Disruptions, { request }: StepInput): Disruptions {
 export function disrupt(context: Disrupting, choice: Choice, id: string, cause: DisruptionCause): Choice | 'awaited' | 'later' {
   const { policy, state, found, nowNs } = context;
   const workload = found.usages.find((usage) => usage.workload.id === id)?.workload;
-  if (workload === undefined || isBeingEvicted(choice, workload) || refusalOf(context, workload) !== undefined) return choice;
+  if (workload === undefined || isBeingEvicted(choice, workload) || refusalOf(context, workload, asksBudgets(cause)) !== undefined)
+    return choice;
   const { evictions } = choice;
   const { disruptedBudgets } = state;
   if (asksBudgets(cause) && evictionFailure(context, { evictions, disruptedBudgets }, workload) !== undefined) return choice;

@@ -1,5 +1,4 @@
-import { passedOverNow } from '../kubernetes/refused-eviction.js';
-import type { Policy, State } from '../decide/state.js';
+import { passedOverUntil, type Policy, type State } from '../decide/state.js';
 import { fullPause } from '../pause/operator-pause.js';
 import { protectionText } from '../rank/rank.js';
 import type { Candidates, Protection, Workload } from '../workload/workload.js';
@@ -8,7 +7,7 @@ import type { AskedOnce } from './disruption-budget.js';
 /** What the disruptions of one step share. */
 export interface Disrupting {
   readonly policy: Policy;
-  readonly state: Pick<State, 'failedKills' | 'layout' | 'pauses' | 'disruptedBudgets' | 'evictions'>;
+  readonly state: Pick<State, 'failedKills' | 'refusedEvictions' | 'layout' | 'pauses' | 'disruptedBudgets' | 'evictions'>;
   readonly found: AskedOnce;
   readonly nowNs: bigint;
 }
@@ -22,9 +21,9 @@ const HALTS = {
 /** Why no workload at all is ended now, or why this one is not. */
 type Refusal = Protection | keyof typeof HALTS;
 
-/** undefined: it may be ended. Budgets are another question. */
-export function refusalOf(context: Disrupting, workload: Workload): Refusal | undefined {
-  return haltOf(context) ?? ownRefusal(context, workload);
+/** undefined: it may be ended. Budgets are another question. @param asksBudgets  of the cluster */
+export function refusalOf(context: Disrupting, workload: Workload, asksBudgets = true): Refusal | undefined {
+  return haltOf(context) ?? ownRefusal(context, workload, asksBudgets);
 }
 
 /** Why no workload at all is ended now. */
@@ -35,9 +34,9 @@ export function haltOf({ policy, state }: Pick<Disrupting, 'policy' | 'state'>):
 }
 
 /** What protects this workload, whether or not evictd ends any workload now. */
-export function ownRefusal({ state, found, nowNs }: Disrupting, workload: Workload): Protection | undefined {
+export function ownRefusal({ state, found, nowNs }: Disrupting, workload: Workload, asksBudgets = true): Protection | undefined {
   if (workload.protection !== undefined) return workload.protection;
-  if (nowNs < (passedOverNow(state.failedKills, true).get(workload.id) ?? nowNs)) return { kind: 'kill-failed' };
+  if (nowNs < (passedOverUntil(state, asksBudgets).get(workload.id) ?? nowNs)) return { kind: 'kill-failed' };
   return found.veto?.(workload);
 }
 

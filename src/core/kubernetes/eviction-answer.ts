@@ -38,10 +38,10 @@ export function evictionAnswer(answer: ApiAnswer): ApiEviction {
 const SEVERAL_BUDGETS = 'more than one PodDisruptionBudget';
 
 /** What an answer means for a call for an evicted pod. */
-export type OwedAnswer =
+export type DeletionAnswer =
   /** Done, or there is nothing left to do. */
   | 'done'
-  /** The pod is gone, or another one has its name: nothing more is owed. */
+  /** The pod is gone, or another one has its name: nothing more is to be done. */
   | 'gone'
   /** Only this call fails; it is made again later. */
   | 'failed'
@@ -49,11 +49,11 @@ export type OwedAnswer =
   | 'away';
 
 /** A wrong uid: 409 for a DELETE, 422 for a patch of the status. A patch that fails for good must not keep the DELETE waiting. */
-export function owedAnswer(call: 'mark' | 'delete', { status }: Pick<ApiAnswer, 'status'>): OwedAnswer {
+export function deletionAnswer(call: 'condition' | 'delete', { status }: Pick<ApiAnswer, 'status'>): DeletionAnswer {
   if (status >= 200 && status < 300) return 'done';
   if (status === 404 || (status === 409 && call === 'delete')) return 'gone';
   if (status === 401 || status === 429 || status === 503 || status === 504) return 'away';
-  return call === 'mark' && status !== 409 ? 'done' : 'failed';
+  return call === 'condition' && status !== 409 ? 'done' : 'failed';
 }
 
 /** 'answers 429: Cannot evict pod as it would violate the pod's disruption budget.' */

@@ -9,7 +9,7 @@ export interface KubernetesStatus {
   readonly problem: string | undefined;
   readonly pods: number;
   /** Evicted pods that are not deleted at the API server yet. */
-  readonly owed: number;
+  readonly pendingDeletions: number;
   /** Time since the API server has confirmed them; undefined: never. */
   readonly podsAgeNs: bigint | undefined;
   /** How often all pods were listed. */

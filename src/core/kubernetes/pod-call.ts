@@ -1,4 +1,4 @@
-import type { OwedPod, PodName } from './owed-call.js';
+import type { PendingDeletion, PodName } from './pending-deletion.js';
 
 /** A request to an API server. */
 export interface ApiCall {
@@ -10,9 +10,9 @@ export interface ApiCall {
 
 const CONDITION = 'DisruptionTarget';
 
-/** The next call that is owed for a pod. @param now  in RFC 3339 */
-export function owedCall(pod: OwedPod, now: string): ApiCall {
-  return pod.next === 'mark' ? markCall(pod, now) : deleteCall(pod, pod.graceSeconds);
+/** The next call for an evicted pod. @param now  in RFC 3339 */
+export function nextCall(pod: PendingDeletion, now: string): ApiCall {
+  return pod.next === 'condition' ? conditionCall(pod, now) : deleteCall(pod, pod.graceSeconds);
 }
 
 /** The pod as the API server has it. */
@@ -20,7 +20,7 @@ export function lookCall(pod: PodName): ApiCall {
   return { method: 'GET', path: podPath(pod) };
 }
 
-function markCall(pod: OwedPod, now: string): ApiCall {
+function conditionCall(pod: PendingDeletion, now: string): ApiCall {
   return podStatusCall(pod, { conditions: [disruptionTarget(pod.reason, pod.message, now)] });
 }
 
@@ -55,17 +55,17 @@ export function evictCall(pod: PodName, graceSeconds: number): ApiCall {
 }
 
 /** The answer to `lookCall`. undefined: it is no pod. */
-export function podNow(body: unknown): { uid: string; graceSeconds: number | undefined; isMarked: boolean } | undefined {
+export function podNow(body: unknown): { uid: string; graceSeconds: number | undefined; hasCondition: boolean } | undefined {
   const { metadata, status } = (body ?? {}) as {
     readonly metadata?: { readonly uid?: string; readonly deletionTimestamp?: string; readonly deletionGracePeriodSeconds?: number };
     readonly status?: { readonly conditions?: unknown } | null;
   };
   if (typeof metadata?.uid !== 'string') return undefined;
   const { uid, deletionTimestamp, deletionGracePeriodSeconds: seconds } = metadata;
-  const isMarked = listOf(status?.conditions).some(
+  const hasCondition = listOf(status?.conditions).some(
     (one: { readonly type?: unknown; readonly status?: unknown }) => one.type === CONDITION && one.status === 'True',
   );
-  return { uid, graceSeconds: deletionTimestamp === undefined ? undefined : (seconds ?? 0), isMarked };
+  return { uid, graceSeconds: deletionTimestamp === undefined ? undefined : (seconds ?? 0), hasCondition };
 }
 
 /** The objects of a list. What is no list has none. */

@@ -1,3 +1,5 @@
+import { backOffMs, MOST_WAIT_MS } from './back-off.js';
+
 /** How objects are followed: a list, then watches from its version on, and another list where the version has expired. */
 export interface WatchState {
   readonly next: { readonly kind: 'list' | 'watch'; readonly resourceVersion: string };
@@ -18,8 +20,6 @@ export type WatchOutcome =
 
 /** After so many failures evictd lists again: a cluster that was restored from a backup may never reach the version of a watch. */
 const MOST_WATCH_FAILURES = 5;
-const LEAST_WAIT_MS = 1_000;
-export const MOST_WAIT_MS = 30_000;
 /** A server that ends each watch at once would be asked without a pause. */
 const SHORT_MS = 1_000;
 
@@ -31,7 +31,7 @@ export function nextWatch(state: WatchState, outcome: WatchOutcome, random: numb
   const again = (next: WatchState['next']): WatchState => ({
     next,
     failures: state.failures + 1,
-    waitMs: waitMs(state.failures, random, mostMs),
+    waitMs: backOffMs(state.failures + 1, random, mostMs),
   });
   switch (outcome.kind) {
     case 'listed':
@@ -52,13 +52,6 @@ export function nextWatch(state: WatchState, outcome: WatchOutcome, random: numb
       return { ...waits, waitMs: Math.max(waits.waitMs, Math.min(retryAfterSeconds * 1_000, mostMs)) };
     }
   }
-}
-
-/** Longer with each failure: 1 to 2 s, then 1 to 4 s, at most 1 to 30 s. It is random, so that nodes do not ask at the same time. */
-function waitMs(failures: number, random: number, mostMs: number): number {
-  const least = Math.min(LEAST_WAIT_MS, mostMs);
-  const most = Math.min(LEAST_WAIT_MS * 2 ** (failures + 1), mostMs);
-  return Math.round(least + random * (most - least));
 }
 
 /** How long a watch may last, in seconds: the server ends it then, after a bookmark. */

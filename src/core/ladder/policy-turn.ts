@@ -1,8 +1,7 @@
-import { passedOverNow } from '../kubernetes/refused-eviction.js';
 import { usedUpBudget } from '../budget/eviction-budget.js';
 import { memoryBase } from '../budget/growth-base.js';
 import type { Effect } from '../decide/effect.js';
-import type { Policy, State } from '../decide/state.js';
+import { passedOverUntil, type Policy, type State } from '../decide/state.js';
 import { pauseFor } from '../reclaim/yield-pause.js';
 import { relieved } from '../reclaim/eviction-yield.js';
 import { decide, type Choice } from '../rank/eviction-decision.js';
@@ -28,7 +27,7 @@ import { comparatorsOf, isInScope, type ComparedHistories } from './victim-order
 /** What the turns of all scopes share in one step. */
 export interface TurnContext {
   readonly policy: Policy;
-  readonly state: Pick<State, 'failedKills' | 'withoutYield' | 'relievedNs' | 'baselines'>;
+  readonly state: Pick<State, 'failedKills' | 'refusedEvictions' | 'withoutYield' | 'relievedNs' | 'baselines'>;
   readonly layout: Layout;
   readonly candidates: () => Candidates;
   readonly lastLook: LastLook;
@@ -258,7 +257,7 @@ function evictingStep(
   const refusal = refusalOf(context, given);
   if (refusal !== undefined) return refused(turn, before, given, step.kind, refusal);
   const order = orderOf(context, turn, before.step);
-  const past = { failedKills: passedOverNow(state.failedKills, step.kind === 'stop'), evictionTimes: given.evictionTimes };
+  const past = { failedKills: passedOverUntil(state, step.kind === 'stop'), evictionTimes: given.evictionTimes };
   const victim =
     step.unit === 'process'
       ? scopeProcess(order, context.candidates(), past, context.processes, nowNs)

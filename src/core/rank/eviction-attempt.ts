@@ -1,11 +1,10 @@
-import { passedOverNow } from '../kubernetes/refused-eviction.js';
 import { budgetedVictims, usedUpBudget, withoutVictim } from '../budget/eviction-budget.js';
 import { aboveOf, memoryBase, pausedBase, withBase, type BaseMoment, type GrowthBase } from '../budget/growth-base.js';
 import { growthSince, isConsumed, isCurable, isUncertain, leakIn } from '../budget/growth.js';
 import { repeatedGrowers } from '../budget/repeated-eviction.js';
 import { memoryGrowth, type MemoryGrowth } from '../budget/memory-growth.js';
 import type { AlertKind, Effect } from '../decide/effect.js';
-import type { Policy, State } from '../decide/state.js';
+import { passedOverUntil, type Policy, type State } from '../decide/state.js';
 import type { StepInput } from '../decide/step-input.js';
 import { holdersOn } from '../disk/held-space.js';
 import { memoryOf } from '../reclaim/node-yield.js';
@@ -40,6 +39,7 @@ export interface ChoiceContext {
   readonly lastLook: StepInput['lastLook'];
   readonly outside: StepInput['outside'];
   readonly failedKills: State['failedKills'];
+  readonly refusedEvictions: State['refusedEvictions'];
   /** Thresholds whose min reclaim is owed. */
   readonly repaying: readonly Threshold[];
   /** An operator has paused evictions. Left out: not so. */
@@ -134,7 +134,7 @@ function evict<C extends Choice>(
   candidates: () => Candidates,
   attempted = false,
 ): C {
-  const { policy, layout, lastLook, failedKills, growers, again, nowNs } = context;
+  const { policy, layout, lastLook, growers, again, nowNs } = context;
   const { threshold, observation } = reading;
   const id = thresholdId(threshold);
   let found: Candidates | undefined;
@@ -143,7 +143,7 @@ function evict<C extends Choice>(
   const cause = { kind: 'threshold', ...reading, limit: limitOf(threshold, observation.capacity, minReclaimOwed) } as const;
   const { resource } = SIGNAL_FACTS[threshold.signal];
   const evictionTimes = again === undefined ? given.evictionTimes : withoutVictim(given.evictionTimes, resource, again);
-  const passed = passedOverNow(failedKills, thresholdKind(threshold) === 'soft');
+  const passed = passedOverUntil(context, thresholdKind(threshold) === 'soft');
   const selected = selectVictim(policy, layout, cause, read, { failedKills: passed, evictionTimes }, nowNs, growers);
   if (selected === 'awaited') return { ...given, awaiting: true };
   if (selected === 'measuring') return given;

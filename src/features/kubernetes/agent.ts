@@ -130,7 +130,7 @@ export class Agent implements NodePods {
     if (this.#failure === undefined) {
       const [first] = problems;
       if (first === undefined) return undefined;
-      const message = `${String(problems.length)} pods of the API server cannot be read, and are no candidates: ${first}`;
+      const message = `pods of the API server that cannot be read, and are no candidates: ${String(problems.length)}; ${first}`;
       return { code: 'EVICTD_KUBERNETES_DOCUMENT', message };
     }
     const { code, message, hint } = this.#failure;
@@ -140,7 +140,7 @@ export class Agent implements NodePods {
     const meanwhile =
       age === undefined
         ? 'no pod of it is known'
-        : `the ${String(count)} pods that it last reported stay known (${formatDuration((age / NS_PER_SECOND) * NS_PER_SECOND)} old)`;
+        : `the pods that it last reported stay known (${String(count)}, ${formatDuration((age / NS_PER_SECOND) * NS_PER_SECOND)} old)`;
     return { code, message: `${server}: ${message}; ${meanwhile}`, ...(hint !== undefined && { hint }) };
   }
 
@@ -155,7 +155,7 @@ export class Agent implements NodePods {
       answers: this.#failure === undefined && this.#requests.size > 0,
       problem: this.problem()?.message,
       pods: this.#store.pods.length,
-      owed: this.reports?.owed ?? 0,
+      pendingDeletions: this.reports?.pendingDeletions ?? 0,
       podsAgeNs: this.ageNs(),
       lists: this.#watch.lists,
       requests: [...this.#requests].map(([key, count]) => [count, ...(key.split(' ') as [string, string])]),
@@ -207,7 +207,7 @@ export class Agent implements NodePods {
       if (saved === undefined || saved === 'of another boot' || saved.node !== nodeName) return;
       this.#store.restore(saved.pods);
       this.#confirmedBootNs = BigInt(saved.confirmedBootNs);
-      log?.info(`${String(this.#store.pods.length)} pods are known from the run before`);
+      log?.info(`pods that are known from the run before: ${String(this.#store.pods.length)}`);
     } catch (error) {
       this.#store.replace([]);
       log?.warn(`the last known pods cannot be read: ${String(error)}`, { code: 'EVICTD_KUBERNETES_SAVED' });

@@ -4,14 +4,14 @@ import type { Metrics } from '../../monitor/ports/metrics.js';
 import type { PodEvictionAnswer, PodEvictions } from '../../monitor/ports/node-pods.js';
 import type { StepListener, StepReport } from '../../monitor/ports/ports.js';
 import { NodeReport } from './node-report.js';
-import { OwedQueue, type Ask, type SavedSection } from './owed-queue.js';
+import { DeletionQueue, type Ask, type SavedSection } from './deletion-queue.js';
 import { PodEvents } from './pod-events.js';
 import { ApiPodEvictions, type RestoredEvictions } from './pod-evictions.js';
 
 /** The parts that an evictd without --dry-run has. */
 export interface ClusterReportsParts {
   readonly restored: RestoredEvictions;
-  /** The section of the saved state with the owed calls. */
+  /** The section of the saved state with the pending deletions. */
   readonly section: SavedSection;
   /** The section with what is set at the node. */
   readonly nodeSection: SavedSection;
@@ -28,7 +28,7 @@ export interface ClusterReportsOf {
 
 /** What evictd writes at the API server: calls for evicted pods, the state of the node, events. */
 export class ClusterReports implements StepListener, PodEvictions {
-  readonly #queue: OwedQueue;
+  readonly #queue: DeletionQueue;
   readonly #evictions: ApiPodEvictions;
   readonly #node: NodeReport;
   readonly #events: PodEvents | undefined;
@@ -39,7 +39,7 @@ export class ClusterReports implements StepListener, PodEvictions {
     { restored, section, nodeSection, metrics }: ClusterReportsParts,
   ) {
     const inFlight = new Set(restored.state.evictions.map(({ decision }) => decision.serial));
-    this.#queue = new OwedQueue({ ask, section, log }, inFlight);
+    this.#queue = new DeletionQueue({ ask, section, log }, inFlight);
     this.#node = new NodeReport({ ask, nodeName, config, section: nodeSection, isLeaving, log });
     this.#events = isLeaving ? undefined : new PodEvents({ ask, nodeName });
     const published = (): Promise<void> => this.#node.published();
@@ -47,7 +47,7 @@ export class ClusterReports implements StepListener, PodEvictions {
   }
 
   /** How many evicted pods are not deleted at the API server yet. */
-  get owed(): number {
+  get pendingDeletions(): number {
     return this.#queue.size;
   }
 

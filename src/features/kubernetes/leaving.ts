@@ -13,7 +13,7 @@ export interface LeavingParts {
   readonly acting: ClusterReportsParts;
 }
 
-/** Takes back what evictd has set at an API server that is not configured any more, and makes the calls that are owed there. */
+/** Takes back what evictd has set at an API server that is not configured any more, and deletes the evicted pods there. */
 export class Leaving implements StepListener {
   readonly #client: ApiClient;
   readonly #reports: ClusterReports;

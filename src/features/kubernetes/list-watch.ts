@@ -1,6 +1,6 @@
+import { MOST_WAIT_MS } from '../../core/kubernetes/back-off.js';
 import {
   FIRST_WATCH,
-  MOST_WAIT_MS,
   nextWatch,
   WATCH_OVERDUE_MS,
   watchSeconds,

@@ -7,7 +7,7 @@ import { isSameTaint, type Taint } from '../../core/disruption/taint.js';
 import type { ConditionType } from '../../core/signal/signal.js';
 import type { Log } from '../../log/log.js';
 import type { StepListener } from '../../monitor/ports/ports.js';
-import { randomPauseMs, type Ask, type SavedSection } from './owed-queue.js';
+import { randomPauseMs, type Ask, type SavedSection } from './deletion-queue.js';
 import { reportedNodeOf } from './reported-node.js';
 
 export interface NodeReportParts {

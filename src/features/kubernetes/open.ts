@@ -29,7 +29,7 @@ export function leaveCluster({ acting, log, ...parts }: Omit<LeavingParts, 'node
 const NO_PODS: readonly NodePod[] = [];
 
 /**
- * The part that is loaded with the program. The agent is a bundle of its own, which the constructor loads: owed calls must be saved
+ * The part that is loaded with the program. The agent is a bundle of its own, which the constructor loads: deletions must be saved
  * in the step of the eviction.
  */
 export class Kubernetes implements NodePods {
@@ -88,7 +88,7 @@ export class Kubernetes implements NodePods {
   readonly status = (): KubernetesStatus =>
     this.#agent?.status() ?? {
       ...{ nodeName: this.#nodeName, server: undefined, answers: false, problem: this.#failure },
-      ...{ pods: 0, owed: 0, podsAgeNs: undefined, lists: 0, requests: [] },
+      ...{ pods: 0, pendingDeletions: 0, podsAgeNs: undefined, lists: 0, requests: [] },
     };
 
   close(): void {

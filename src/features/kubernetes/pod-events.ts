@@ -4,7 +4,7 @@ import type { ApiCall } from '../../core/kubernetes/pod-call.js';
 import { decisionMessage, outcomeMessage } from '../../core/message/message.js';
 import type { Workload } from '../../core/workload/workload.js';
 import type { StepListener } from '../../monitor/ports/ports.js';
-import { randomPauseMs, type Ask } from './owed-queue.js';
+import { randomPauseMs, type Ask } from './deletion-queue.js';
 import { podOf } from './pod-evictions.js';
 
 export interface PodEventsParts {

@@ -1,5 +1,5 @@
 import { evictionAnswer, type ApiEviction } from '../../core/kubernetes/eviction-answer.js';
-import { HARD_GRACE_SECONDS } from '../../core/kubernetes/owed-call.js';
+import { HARD_GRACE_SECONDS } from '../../core/kubernetes/pending-deletion.js';
 import { evictCall, lookCall, podNow } from '../../core/kubernetes/pod-call.js';
 import { disruptionTargetReason, podEvictionWay } from '../../core/kubernetes/pod-eviction-way.js';
 import { budgetsPath, violatedBudgets } from '../../core/kubernetes/violated-budgets.js';
@@ -10,11 +10,11 @@ import type { Metrics } from '../../monitor/ports/metrics.js';
 import type { PodEvictionAnswer, PodEvictionRequest, PodEvictions } from '../../monitor/ports/node-pods.js';
 import type { StepListener, StepReport } from '../../monitor/ports/ports.js';
 import type { SentSignals } from '../../monitor/ports/sent-signals.js';
-import type { Ask, OwedQueue } from './owed-queue.js';
+import type { Ask, DeletionQueue } from './deletion-queue.js';
 
 export interface ApiPodEvictionsParts {
   readonly ask: Ask;
-  readonly queue: OwedQueue;
+  readonly queue: DeletionQueue;
   readonly budgets: 'respect' | 'ignore';
   /** Resolves when the node has its taint and is cordoned, as far as it should, or after a second. */
   readonly published: () => Promise<void>;
@@ -35,7 +35,7 @@ type SteppedEvictions = Pick<StepReport, 'effects'> & { readonly input: Pick<Ste
 const WITHIN_MS = 10_000;
 const NS_PER_SECOND = 1_000_000_000n;
 
-/** Requests for evictions at the API server, and the owed calls for pods that evictd ends itself. */
+/** Requests for evictions at the API server, and the deletions of pods that evictd ends itself. */
 export class ApiPodEvictions implements PodEvictions, StepListener {
   readonly #parts: ApiPodEvictionsParts;
   /** By uid: in flight. */
@@ -43,7 +43,7 @@ export class ApiPodEvictions implements PodEvictions, StepListener {
   /** By serial: pods that were not signalled yet when they were decided. Then the budgets that this violates are counted. */
   readonly #uncounted = new Map<number, Workload['kubernetes']>();
 
-  /** For evictions in flight: an evictd that was killed before it saved the owed calls owes them now. */
+  /** For evictions in flight: an evictd that was killed before it saved the deletions does so now. */
   constructor(parts: ApiPodEvictionsParts, restored: RestoredEvictions) {
     this.#parts = parts;
     for (const eviction of restored.state.evictions) {
@@ -59,7 +59,7 @@ export class ApiPodEvictions implements PodEvictions, StepListener {
     if (pod === undefined) return () => 'unanswered';
     if (podEvictionWay(cause, budgets) === 'delete' || (isResumed && queue.stateOf(pod.uid) !== undefined)) {
       const sentNs = process.hrtime.bigint();
-      return () => (queue.stateOf(pod.uid) === 'settled' ? 'accepted' : { sentNs });
+      return () => (queue.stateOf(pod.uid) === 'done' ? 'accepted' : { sentNs });
     }
     let answer: PodEvictionAnswer = 'unsent';
     const onSend = (): void => {
@@ -74,7 +74,7 @@ export class ApiPodEvictions implements PodEvictions, StepListener {
   signalled({ kubernetes }: Workload): void {
     const decision = kubernetes && this.#decisions.get(kubernetes.uid);
     if (decision === undefined) return;
-    this.#owe(decision, secondsOf(decision.graceNs));
+    this.#addDeletion(decision, secondsOf(decision.graceNs));
     this.#parts.queue.release(decision.serial);
     this.#parts.queue.send();
   }
@@ -86,7 +86,7 @@ export class ApiPodEvictions implements PodEvictions, StepListener {
       if (effect.kind === 'evict') {
         this.#decided(effect.decision);
         if (this.#wayOf(effect.decision) === 'kill') this.#uncounted.set(effect.decision.serial, podOf(effect.decision));
-      } else if (effect.kind === 'escalate') this.#owe(effect.decision, HARD_GRACE_SECONDS, true);
+      } else if (effect.kind === 'escalate') this.#addDeletion(effect.decision, HARD_GRACE_SECONDS, true);
       else if (effect.kind === 'outcome') this.#over(effect.outcome);
     }
     this.#parts.queue.send();
@@ -101,7 +101,7 @@ export class ApiPodEvictions implements PodEvictions, StepListener {
     if (pod === undefined) return;
     this.#decisions.set(pod.uid, decision);
     const way = this.#wayOf(decision);
-    if (way !== 'evict') this.#owe(decision, way === 'kill' ? HARD_GRACE_SECONDS : secondsOf(decision.graceNs));
+    if (way !== 'evict') this.#addDeletion(decision, way === 'kill' ? HARD_GRACE_SECONDS : secondsOf(decision.graceNs));
   }
 
   #wayOf({ cause }: Decision): ReturnType<typeof podEvictionWay> {
@@ -116,16 +116,16 @@ export class ApiPodEvictions implements PodEvictions, StepListener {
 
   #resume({ decision, phase }: EvictionInFlight): void {
     this.#decided(decision);
-    if (phase === 'dying') this.#owe(decision, HARD_GRACE_SECONDS, true);
+    if (phase === 'dying') this.#addDeletion(decision, HARD_GRACE_SECONDS, true);
   }
 
-  #owe(decision: Decision, graceSeconds: number, mayHaveBeenTold = false): void {
+  #addDeletion(decision: Decision, graceSeconds: number, mayHaveBeenTold = false): void {
     const pod = podOf(decision);
     if (pod === undefined) return;
     const { uid, namespace, name } = pod;
     const reason = disruptionTargetReason(decision.cause);
     const text = { reason, message: decisionMessage(decision) };
-    this.#parts.queue.owe({ uid, namespace, name, decision: decision.serial, ...text, graceSeconds, next: 'mark' }, mayHaveBeenTold);
+    this.#parts.queue.add({ uid, namespace, name, decision: decision.serial, ...text, graceSeconds, next: 'condition' }, mayHaveBeenTold);
   }
 
   #over(outcome: Outcome): void {

@@ -166,7 +166,7 @@ function drainLines({ drain }: StatusDocument): Line[] {
 function apiServerLines({ kubernetes }: StatusDocument): Line[] {
   if (!kubernetes) return []; // null, or an evictd that has no such part
   const { server, problem, pods, podsAgeSeconds, node } = kubernetes;
-  const seen = podsAgeSeconds === null ? 'no pod is known' : `${String(pods)} pods of ${node}, confirmed ${timeText(podsAgeSeconds)} ago`;
+  const seen = podsAgeSeconds === null ? 'no pod is known' : `pods of ${node}: ${String(pods)}, confirmed ${timeText(podsAgeSeconds)} ago`;
   return [
     { text: `API server${server === null ? '' : ` ${server}`}: ${seen}` },
     ...(problem === null ? [] : [{ text: printable(problem), colour: 'yellow' } as const]),

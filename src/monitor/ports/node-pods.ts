@@ -33,6 +33,6 @@ export interface PodEvictionRequest {
 export interface PodEvictions {
   /** Asks for the eviction of a pod that evictd does not kill first. */
   request(asked: PodEvictionRequest): () => PodEvictionAnswer;
-  /** evictd has sent the signal itself, and now owes the calls, so that the kubelet does not start the pod again. */
+  /** evictd has sent the signal itself, and now deletes the pod, so that the kubelet does not start it again. */
   signalled(workload: Workload): void;
 }

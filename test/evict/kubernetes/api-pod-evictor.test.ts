@@ -68,7 +68,7 @@ test('the API server ends it: SIGKILL at the end of the grace period alone', () 
 });
 
 test.each<[PodEvictionAnswer]>([['unanswered'], [{ sentNs: process.hrtime.bigint() - 4n * SECOND }]])(
-  'no usable answer: SIGTERM, and the calls are owed',
+  'no usable answer: SIGTERM, and the deletion is pending',
   (given) => {
     const unanswered = pod(given);
     const kill = begin(unanswered, 30n * SECOND);

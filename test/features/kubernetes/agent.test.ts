@@ -117,7 +117,7 @@ test('while the server is away the pods stay known, with their age and the reaso
   await vi.waitFor(() => {
     expect(agent.problem()).toMatchObject({ code: 'EVICTD_KUBERNETES_UNREACHABLE' });
   }, WAIT);
-  expect(agent.problem()?.message).toMatch(/the 1 pods that it last reported stay known \(0s old\)/);
+  expect(agent.problem()?.message).toMatch(/the pods that it last reported stay known \(1, 0s old\)/);
   expect([names(agent), agent.status().answers]).toEqual([['a'], false]);
   await vi.waitFor(() => {
     expect(logged).toEqual([expect.stringContaining('127.0.0.1') as string]);
@@ -145,7 +145,7 @@ test('the pods of the run before are known at once, as old as they are; those of
   expect(names(agentOf({ nodeName: 'node-2' }))).toEqual([]);
   writeFileSync(join(directory, 'pods.json'), '{"version":1,"bootId":"boot","node":"node-1","pods":["{"]}');
   expect(names(agentOf())).toEqual([]);
-  expect(logged).toEqual(['1 pods are known from the run before', expect.stringContaining('cannot be read') as string]);
+  expect(logged).toEqual(['pods that are known from the run before: 1', expect.stringContaining('cannot be read') as string]);
 });
 
 test('a pod that cannot be read is named, and the others are known', async () => {

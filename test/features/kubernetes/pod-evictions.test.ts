@@ -3,7 +3,7 @@ import type { Outcome, VictimReading } from '../../../src/core/decide/eviction.j
 import type { PodEvictionAnswer } from '../../../src/monitor/ports/node-pods.js';
 import { eventually } from '../../support/eventually.js';
 import { outcome } from '../notify/evictions.js';
-import type { Ask } from '../../../src/features/kubernetes/owed-queue.js';
+import type { Ask } from '../../../src/features/kubernetes/deletion-queue.js';
 import { agent, budget, cluster, type Cluster } from './cluster.js';
 import { disruption, eviction, PART, request, softEviction } from './pod.js';
 
@@ -72,7 +72,7 @@ test('a killed pod gets its condition beside the others, and is deleted with a g
 test.each<[rule: string, isResumed: boolean]>([
   ['waits for its hooks', false],
   ['waits after a restart', true],
-])('a pod whose signal %s is owed, and not told before', async (_rule, isResumed) => {
+])('a pod whose signal %s has a pending deletion, and no call is made before', async (_rule, isResumed) => {
   const at = await cluster();
   const saved = { section: undefined };
   const first = agent(at, saved);
@@ -80,7 +80,7 @@ test.each<[rule: string, isResumed: boolean]>([
   if (isResumed) first.calls.close();
   const { queue, calls } = isResumed ? agent(at, saved, 'respect', [eviction()]) : first;
   calls.stepped({ effects: [], input: reads({}) });
-  expect(saved.section).toEqual([expect.objectContaining({ uid: PART.uid, next: 'mark' })]);
+  expect(saved.section).toEqual([expect.objectContaining({ uid: PART.uid, next: 'condition' })]);
   await roundTrip(at);
   expect(changesOf(at)).toEqual([]);
   calls.stepped(SIGNALLED);
@@ -138,7 +138,7 @@ test('another pod that has the name by now is left alone', async () => {
   const other = at.server.store.put('pods', { ...at.pod(), metadata: { name: 'web', namespace: 'shop', uid: 'u-2' } });
   calls.stepped(decided());
   calls.stepped(SIGNALLED);
-  await eventually('it is settled', () => queue.size === 0);
+  await eventually('it is done', () => queue.size === 0);
   expect(at.pod()).toEqual(other);
 });
 
@@ -168,16 +168,16 @@ test('the server is away for the whole eviction: the pod is deleted when it is b
   expect(saved.section).toBeUndefined();
 });
 
-test('if evictd is killed before it saves the owed calls, the next one owes them, but not for abandoned evictions', async () => {
+test('if evictd is killed before it saves the deletion, the next one does, but not for abandoned evictions', async () => {
   const at = await cluster();
   const { queue, calls } = agent(at, { section: undefined }, 'respect', [eviction()]);
-  expect(queue.stateOf(PART.uid)).toBe('mark');
+  expect(queue.stateOf(PART.uid)).toBe('condition');
   calls.stepped(over('abandoned', { processesLeft: 3 }));
   expect(queue.stateOf(PART.uid)).toBeUndefined();
   expect(at.pod()?.metadata).not.toHaveProperty('deletionTimestamp');
 });
 
-test('with a grace period the Eviction API is asked, and no call is owed', async () => {
+test('with a grace period the Eviction API is asked, and no deletion is pending', async () => {
   const at = await cluster();
   const { queue, calls } = agent(at, { section: undefined });
   const decision = softEviction();
@@ -240,7 +240,7 @@ test('a list of budgets that cannot be counted ends nothing', async () => {
   expect(violated).toEqual([]);
 });
 
-test('budgets that are ignored: DELETE with the grace period, marked before', async () => {
+test('budgets that are ignored: the condition, then DELETE with the grace period', async () => {
   const at = await cluster();
   const { calls } = agent(at, { section: undefined }, 'ignore');
   const decision = softEviction();

@@ -47,7 +47,7 @@ test('the whole of it', () => {
 
 test('an API server, how old its pods are, and what is wrong', () => {
   const server = { node: 'n', server: 'https://s:6443', answers: true, problem: null, pods: 2, podsAgeSeconds: 9.5 };
-  expect(draw({ kubernetes: server })).toContain('API server https://s:6443: 2 pods of n, confirmed 9s ago');
+  expect(draw({ kubernetes: server })).toContain('API server https://s:6443: pods of n: 2, confirmed 9s ago');
   const none = { ...server, server: null, answers: false, problem: 'why', podsAgeSeconds: null };
   expect(draw({ kubernetes: none }, { style: marked })).toEqual(expect.arrayContaining(['API server: no pod is known', 'yellow:why']));
 });

@@ -12,7 +12,7 @@ export const apiServerCheck = defineCheck('kubernetes.api', ['apiServer'], ({ ap
     return isBroken ? broken(id, problem, FIX, { pods }) : degraded(id, problem, 'kubectl get --raw /readyz', { pods });
   const details = { server, nodeName, pods, refused: refused.map(({ access }) => access) };
   if (refused.length === 0)
-    return ok(id, `${server} answers: ${String(pods)} pods of ${nodeName}, and evictd may do what it needs`, details);
+    return ok(id, `${server} answers, and evictd may do what it needs; pods of ${nodeName}: ${String(pods)}`, details);
   const texts = refused.map(({ access, without }) => `${access} (${without})`);
   const summary = `${server}: the credential may not ${texts.join(', ')}`;
   return isBroken ? broken(id, summary, FIX, details) : degraded(id, summary, FIX, details);

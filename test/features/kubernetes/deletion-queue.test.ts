@@ -1,14 +1,14 @@
 import { expect, onTestFinished, test } from 'vitest';
 import type { ApiAnswer } from '../../../src/core/kubernetes/eviction-answer.js';
-import { OwedQueue, type Ask } from '../../../src/features/kubernetes/owed-queue.js';
-import type { OwedPod } from '../../../src/core/kubernetes/owed-call.js';
+import { DeletionQueue, type Ask } from '../../../src/features/kubernetes/deletion-queue.js';
+import type { PendingDeletion } from '../../../src/core/kubernetes/pending-deletion.js';
 import { eventually } from '../../support/eventually.js';
 
 /** A pod of an API server, and what was done to it. */
 class Server {
   readonly calls: string[] = [];
   graceSeconds: number | undefined;
-  isMarked = false;
+  hasCondition = false;
   /** Of the next calls; the last one again and again. undefined: as a server does. */
   answers: (number | 'none' | undefined)[] = [undefined];
   /** Called before a call has its effect, and after that. */
@@ -27,17 +27,17 @@ class Server {
   #answer(method: string, body: unknown): ApiAnswer {
     this.calls.push(method);
     const isDeleted = this.graceSeconds !== undefined;
-    if (method === 'PATCH') this.isMarked = true;
+    if (method === 'PATCH') this.hasCondition = true;
     if (method === 'DELETE') this.graceSeconds = (body as { readonly gracePeriodSeconds: number }).gracePeriodSeconds;
     const metadata = { uid: 'u', ...(isDeleted && { deletionTimestamp: 'now', deletionGracePeriodSeconds: this.graceSeconds }) };
-    const conditions = this.isMarked ? [{ type: 'DisruptionTarget', status: 'True' }] : [];
+    const conditions = this.hasCondition ? [{ type: 'DisruptionTarget', status: 'True' }] : [];
     return { status: 200, body: { metadata, status: { conditions } } };
   }
 }
 
-const POD: OwedPod = {
+const POD: PendingDeletion = {
   ...{ uid: 'u', namespace: 'shop', name: 'web', decision: 1 },
-  ...{ reason: 'TerminationByKubelet', message: 'evicting', graceSeconds: 1, next: 'mark' },
+  ...{ reason: 'TerminationByKubelet', message: 'evicting', graceSeconds: 1, next: 'condition' },
 };
 
 /** What survives kill -9. */
@@ -45,13 +45,13 @@ class Disk {
   before: unknown;
   readonly log: string[] = [];
 
-  open(server: Server, inFlight: readonly number[] = [1]): OwedQueue {
+  open(server: Server, inFlight: readonly number[] = [1]): DeletionQueue {
     const log = { info: (line: string) => this.log.push(line), warn: (line: string) => this.log.push(line) };
     let isOpen = true;
     const keep = (value: unknown): void => {
       if (isOpen) this.before = value === undefined ? undefined : (JSON.parse(JSON.stringify(value)) as unknown);
     };
-    const queue = new OwedQueue({ ask: server.ask, section: { before: this.before, keep }, log, pauseMs: () => 1 }, new Set(inFlight));
+    const queue = new DeletionQueue({ ask: server.ask, section: { before: this.before, keep }, log, pauseMs: () => 1 }, new Set(inFlight));
     const close = queue.close.bind(queue);
     queue.close = (): void => {
       isOpen = false;
@@ -64,13 +64,13 @@ class Disk {
 test('the condition comes first, then DELETE, and the queue is empty after the outcome', async () => {
   const [server, disk] = [new Server(), new Disk()];
   const queue = disk.open(server);
-  queue.owe(POD);
+  queue.add(POD);
   queue.send();
   expect(disk.before).toEqual([POD]);
   queue.release(1);
   queue.send();
   await eventually('it is sent', () => queue.size === 0);
-  expect(server).toMatchObject({ calls: ['PATCH', 'DELETE'], isMarked: true, graceSeconds: 1 });
+  expect(server).toMatchObject({ calls: ['PATCH', 'DELETE'], hasCondition: true, graceSeconds: 1 });
   queue.concluded(1, true);
   expect(disk.before).toBeUndefined();
 });
@@ -95,33 +95,33 @@ test.each([
     }
     if (now === 'after') seen += 1;
   };
-  first.owe(POD);
+  first.add(POD);
   first.release(1);
   first.send();
   await eventually('it is killed', () => server.calls.length >= (when === 'before' ? at : at + 1));
   await new Promise((resolve) => setImmediate(resolve));
   const second = disk.open(server);
-  second.owe(POD); // the eviction is still in flight
+  second.add(POD); // the eviction is still in flight
   second.release(1);
   second.send();
   await eventually('it is sent', () => second.size === 0);
   expect(server.calls).toEqual(calls);
-  expect(server).toMatchObject({ isMarked: true, graceSeconds: 1 });
+  expect(server).toMatchObject({ hasCondition: true, graceSeconds: 1 });
 });
 
 test('a call without an answer is made again, after the pod was read', async () => {
   const [server, disk] = [new Server(), new Disk()];
   server.answers = ['none', 503, 'none', undefined];
   const queue = disk.open(server);
-  queue.owe(POD);
+  queue.add(POD);
   queue.release(1);
   queue.send();
   await eventually('it is sent', () => queue.size === 0);
   expect(server.calls).toEqual(['GET', 'PATCH', 'DELETE']);
-  expect(disk.log.filter((line) => line.startsWith('cannot tell'))).toHaveLength(1);
+  expect(disk.log.filter((line) => line.startsWith('evicted pods that cannot be deleted'))).toHaveLength(1);
 });
 
-/** A server that answers calls for /web otherwise, and a queue that owes these pods. `calls`: what the server was asked, in order. */
+/** A server that answers calls for /web otherwise, and a queue with these pods. `calls`: what the server was asked, in order. */
 function mixed(refused: (method: string) => number, names: readonly string[], pauseMs = 1, log: string[] = []) {
   const calls: string[] = [];
   const ask: Ask = async ({ method, path, body }) => {
@@ -136,22 +136,22 @@ function mixed(refused: (method: string) => number, names: readonly string[], pa
     log: { info: () => 0, warn: (line: string) => log.push(line) },
     pauseMs: () => pauseMs,
   };
-  const queue = new OwedQueue(parts, new Set([1]));
+  const queue = new DeletionQueue(parts, new Set([1]));
   onTestFinished(() => {
     queue.close();
   });
-  const owe = (name: string): void => {
-    queue.owe({ ...POD, uid: name, name });
+  const add = (name: string): void => {
+    queue.add({ ...POD, uid: name, name });
     queue.release(1);
     queue.send();
   };
-  names.forEach(owe);
-  return { calls, queue, owe };
+  names.forEach(add);
+  return { calls, queue, add };
 }
 
 test.each([403, 422])('one pod whose DELETE is answered by %i does not keep the others waiting', async (status) => {
   const { queue } = mixed(() => status, ['web', 'other']);
-  await eventually('the other is sent', () => queue.stateOf('other') === 'settled');
+  await eventually('the other is sent', () => queue.stateOf('other') === 'done');
   expect([queue.stateOf('web'), queue.size]).toEqual(['delete', 1]);
 });
 
@@ -165,7 +165,7 @@ test('a pod that cannot be deleted is read before the next attempt, which may fi
     ...['GET web', 'DELETE web', 'GET web-2'],
   ]);
   isGone = true;
-  await eventually('nothing is owed', () => queue.size === 0);
+  await eventually('no deletion is pending', () => queue.size === 0);
 });
 
 test('a pod whose DELETE is refused again and again is dropped in the end; a server that is away drops none', async () => {
@@ -184,13 +184,13 @@ test('a pod whose DELETE is refused again and again is dropped in the end; a ser
 test.each([
   ['a server that is away', 503, ['PATCH web'], ['PATCH web']],
   ['a missing permission', 403, ['PATCH web', 'DELETE web'], ['GET web', 'DELETE web']],
-])('%s ends the round; in the pause only a pod that is owed anew begins another one', async (_rule, status, first, last) => {
-  const { calls, queue, owe } = mixed(() => status, ['web', 'other'], 3_600_000);
+])('%s ends the round; in the pause only a new pod begins another one', async (_rule, status, first, last) => {
+  const { calls, queue, add } = mixed(() => status, ['web', 'other'], 3_600_000);
   await eventually('it has failed', () => calls.length === first.length);
   await new Promise((resolve) => setImmediate(resolve));
   queue.send();
   expect(calls).toEqual(first);
-  owe('late');
+  add('late');
   await eventually('all are sent', () => calls.length === first.length + 4 + last.length);
   expect(calls.slice(first.length)).toEqual(['PATCH late', 'DELETE late', 'PATCH other', 'DELETE other', ...last]);
 });
@@ -212,22 +212,22 @@ test('an answer that cannot be read is a failure, and the call is made again', a
   };
   Object.assign(server, { ask: asked });
   const next = disk.open(server);
-  next.owe(POD, true);
+  next.add(POD, true);
   next.release(1);
   next.send();
   await eventually('it is sent', () => next.size === 0);
   expect(disk.log).toContainEqual(expect.stringContaining('body is no object'));
 });
 
-test('an evictd that starts after the outcome makes the other calls, and forgets settled pods', async () => {
+test('an evictd that starts after the outcome makes the other calls, and forgets deleted pods', async () => {
   const [server, disk] = [new Server(), new Disk()];
   disk.before = [
     { ...POD, next: 'delete' },
-    { ...POD, uid: 'v', next: 'settled' },
+    { ...POD, uid: 'v', next: 'done' },
   ];
   const queue = disk.open(server, []);
   expect(queue.stateOf('v')).toBeUndefined();
-  server.isMarked = true;
+  server.hasCondition = true;
   queue.send();
   await eventually('it is sent', () => queue.size === 0);
   expect(server.calls).toEqual(['GET', 'DELETE']);
@@ -236,19 +236,19 @@ test('an evictd that starts after the outcome makes the other calls, and forgets
 
 test('if evictd is killed between the last answer and the outcome, the next one repeats no call', () => {
   const [server, disk] = [new Server(), new Disk()];
-  disk.before = [{ ...POD, next: 'settled' }];
+  disk.before = [{ ...POD, next: 'done' }];
   const queue = disk.open(server);
-  queue.owe(POD);
+  queue.add(POD);
   expect(queue.size).toBe(0);
   queue.concluded(1, true);
   expect(disk.before).toBeUndefined();
 });
 
-test('for a pod that the kubelet has started again all calls are owed again, and that is logged', () => {
+test('for a pod that the kubelet has started again all calls are made again, and that is logged', () => {
   const [server, disk] = [new Server(), new Disk()];
   const queue = disk.open(server);
-  queue.owe(POD);
-  queue.owe({ ...POD, decision: 2 });
+  queue.add(POD);
+  queue.add({ ...POD, decision: 2 });
   expect(disk.before).toEqual([{ ...POD, decision: 2 }]);
   expect(disk.log).toEqual([expect.stringContaining('the kubelet has started shop/web again since decision 1')]);
 });

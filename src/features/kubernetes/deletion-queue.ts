@@ -1,16 +1,16 @@
-import { answerText, owedAnswer, type ApiAnswer } from '../../core/kubernetes/eviction-answer.js';
+import { backOffMs } from '../../core/kubernetes/back-off.js';
+import { answerText, deletionAnswer, type ApiAnswer } from '../../core/kubernetes/eviction-answer.js';
 import {
   answered,
   concluded,
-  owe,
-  owedOf,
-  retryMs,
-  stillOwed,
-  unsettled,
-  type Owed,
-  type OwedPod,
-} from '../../core/kubernetes/owed-call.js';
-import { lookCall, owedCall, podNow, type ApiCall } from '../../core/kubernetes/pod-call.js';
+  addDeletion,
+  pendingDeletionsOf,
+  stillPending,
+  unfinished,
+  type PendingDeletions,
+  type PendingDeletion,
+} from '../../core/kubernetes/pending-deletion.js';
+import { lookCall, nextCall, podNow, type ApiCall } from '../../core/kubernetes/pod-call.js';
 import type { Log } from '../../log/log.js';
 
 /** Rejects where there is no answer. */
@@ -24,7 +24,7 @@ export interface SavedSection {
   keep(value: unknown): void;
 }
 
-export interface OwedQueueParts {
+export interface DeletionQueueParts {
   readonly ask: Ask;
   readonly section: SavedSection;
   readonly log: Pick<Log, 'info' | 'warn'>;
@@ -38,8 +38,7 @@ interface Trouble {
   readonly why: string;
 }
 
-/** Nodes that have lost the same server do not come back at the same time. */
-export const randomPauseMs = (failures: number): number => retryMs(failures, Math.random());
+export const randomPauseMs = (failures: number): number => backOffMs(failures, Math.random());
 
 const WITHIN_MS = 10_000;
 /** So many take up to an hour. Then no permission will come, and other pods need the room. */
@@ -51,9 +50,9 @@ const FORBIDDEN = 403;
  * Makes the calls for the pods that evictd has ended, in order, until they succeed: the condition, then DELETE. Each change is saved
  * before the next call. A pod whose call may have been made already is read first, so that no call is repeated.
  */
-export class OwedQueue {
-  readonly #parts: OwedQueueParts;
-  #owed: Owed;
+export class DeletionQueue {
+  readonly #parts: DeletionQueueParts;
+  #pending: PendingDeletions;
   /** By uid: a call may have reached the server without an answer, or before the restart. */
   readonly #doubtful: Set<string>;
   /** By uid: no signal is known to have reached it. */
@@ -68,62 +67,62 @@ export class OwedQueue {
   #timer: NodeJS.Timeout | undefined;
 
   /** @param inFlight  serials of evictions whose outcome is still to be recorded */
-  constructor(parts: OwedQueueParts, inFlight: ReadonlySet<number>) {
+  constructor(parts: DeletionQueueParts, inFlight: ReadonlySet<number>) {
     this.#parts = parts;
-    this.#owed = owedOf(parts.section.before).flatMap((pod): OwedPod[] => {
+    this.#pending = pendingDeletionsOf(parts.section.before).flatMap((pod): PendingDeletion[] => {
       if (inFlight.has(pod.decision)) return [pod];
-      return pod.next === 'settled' ? [] : [{ ...pod, isOver: true }];
+      return pod.next === 'done' ? [] : [{ ...pod, isOver: true }];
     });
-    this.#doubtful = new Set(this.#owed.map(({ uid }) => uid));
-    this.#held = new Set(this.#owed.flatMap(({ uid, decision }) => (inFlight.has(decision) ? [uid] : [])));
+    this.#doubtful = new Set(this.#pending.map(({ uid }) => uid));
+    this.#held = new Set(this.#pending.flatMap(({ uid, decision }) => (inFlight.has(decision) ? [uid] : [])));
   }
 
   /** How many evicted pods are not deleted at the API server yet. */
   get size(): number {
-    return unsettled(this.#owed).length;
+    return unfinished(this.#pending).length;
   }
 
-  /** undefined: nothing was owed for this pod. */
-  stateOf(uid: string): OwedPod['next'] | undefined {
-    return this.#owed.find((pod) => pod.uid === uid)?.next;
+  /** undefined: there was no call for this pod. */
+  stateOf(uid: string): PendingDeletion['next'] | undefined {
+    return this.#pending.find((pod) => pod.uid === uid)?.next;
   }
 
   /** Saves before it returns. `send` makes the calls, after `release`. */
-  owe(pod: OwedPod, mayHaveBeenTold = false): void {
-    const owed = owe(this.#owed, pod);
-    const before = this.#owed.find(({ uid }) => uid === pod.uid);
+  add(pod: PendingDeletion, mayHaveBeenTold = false): void {
+    const pending = addDeletion(this.#pending, pod);
+    const before = this.#pending.find(({ uid }) => uid === pod.uid);
     if (before && before.decision < pod.decision) {
       const what = `the kubelet has started ${pod.namespace}/${pod.name} again since decision ${String(before.decision)}`;
       this.#parts.log.info(`${what}: the API server does not know yet that it was evicted`, { decision: pod.decision });
     }
-    if (owed === undefined) {
+    if (pending === undefined) {
       const what = `${pod.namespace}/${pod.name} is evicted, and its kubelet may start it again`;
-      this.#parts.log.warn(`${what}: ${String(this.#owed.length)} other pods wait for the API server`, {
-        code: 'EVICTD_KUBERNETES_OWED',
+      this.#parts.log.warn(`${what}: so many deletions are pending that there is no room: ${String(this.#pending.length)}`, {
+        code: 'EVICTD_KUBERNETES_PENDING',
         decision: pod.decision,
       });
       return;
     }
     if (mayHaveBeenTold) this.#doubtful.add(pod.uid);
-    if (owed === this.#owed) return;
+    if (pending === this.#pending) return;
     this.#waiting.delete(pod.uid);
-    if (before === undefined || before.next === 'settled') this.#held.add(pod.uid);
-    this.#put(owed);
+    if (before === undefined || before.next === 'done') this.#held.add(pod.uid);
+    this.#put(pending);
   }
 
-  /** A signal has reached the pod: what is owed for it may be sent. */
+  /** A signal has reached the pod: its calls may be made. */
   release(decision: number): void {
-    for (const pod of this.#owed) if (pod.decision === decision) this.#held.delete(pod.uid);
+    for (const pod of this.#pending) if (pod.decision === decision) this.#held.delete(pod.uid);
   }
 
-  /** As in core/kubernetes/owed-call.ts. `ifReleased`: evictd has ended it if a signal has reached it. */
+  /** As in core/kubernetes/pending-deletion.ts. `ifReleased`: evictd has ended it if a signal has reached it. */
   concluded(decision: number, isEvicted: boolean | 'ifReleased'): void {
     if (isEvicted === true) this.release(decision);
-    const isReleased = this.#owed.some((pod) => pod.decision === decision && !this.#held.has(pod.uid));
-    this.#put(concluded(this.#owed, decision, isEvicted === 'ifReleased' ? isReleased : isEvicted));
+    const isReleased = this.#pending.some((pod) => pod.decision === decision && !this.#held.has(pod.uid));
+    this.#put(concluded(this.#pending, decision, isEvicted === 'ifReleased' ? isReleased : isEvicted));
   }
 
-  /** Makes the owed calls, unless that is under way. In the pause after a failure only if there is a pod that does not wait. */
+  /** Makes the pending calls, unless that is under way. In the pause after a failure only if there is a pod that does not wait. */
   send(): void {
     if (this.#isSending || this.#isClosed) return;
     const toSend = this.#toSend();
@@ -136,17 +135,17 @@ export class OwedQueue {
     clearTimeout(this.#timer);
   }
 
-  #toSend(): Owed {
-    return unsettled(this.#owed).filter(({ uid }) => !this.#held.has(uid));
+  #toSend(): PendingDeletions {
+    return unfinished(this.#pending).filter(({ uid }) => !this.#held.has(uid));
   }
 
-  #put(owed: Owed): void {
-    if (owed === this.#owed) return;
-    this.#owed = owed;
+  #put(pending: PendingDeletions): void {
+    if (pending === this.#pending) return;
+    this.#pending = pending;
     for (const uids of [this.#held, this.#waiting, this.#doubtful, this.#refusals]) {
-      for (const uid of uids.keys()) if (!owed.some((pod) => pod.uid === uid)) uids.delete(uid);
+      for (const uid of uids.keys()) if (!pending.some((pod) => pod.uid === uid)) uids.delete(uid);
     }
-    this.#parts.section.keep(owed.length === 0 ? undefined : owed);
+    this.#parts.section.keep(pending.length === 0 ? undefined : pending);
   }
 
   async #sendAll(): Promise<void> {
@@ -169,7 +168,7 @@ export class OwedQueue {
   }
 
   /** A pod whose call failed does not keep later ones waiting. */
-  #next(failed: ReadonlySet<string>): OwedPod | undefined {
+  #next(failed: ReadonlySet<string>): PendingDeletion | undefined {
     const left = this.#toSend().filter(({ uid }) => !failed.has(uid));
     const first = [...this.#waiting].find((uid) => left.some((pod) => pod.uid === uid));
     return left.find(({ uid }) => !this.#waiting.has(uid)) ?? left.find(({ uid }) => uid === first);
@@ -193,9 +192,9 @@ export class OwedQueue {
     }
     this.#failures += 1;
     if (this.#failures === 1) {
-      const what = `cannot tell the API server of ${String(this.size)} evicted pods yet`;
-      log.warn(`${what}, and the kubelet may start them again: ${why}; evictd tries again`, {
-        code: 'EVICTD_KUBERNETES_OWED',
+      const what = `evicted pods that cannot be deleted at the API server yet: ${String(this.size)}`;
+      log.warn(`${what}; the kubelet may start them again: ${why}; evictd tries again`, {
+        code: 'EVICTD_KUBERNETES_PENDING',
         hint: 'evictd doctor names permissions that are missing',
       });
     }
@@ -207,10 +206,10 @@ export class OwedQueue {
     }, pauseMs(this.#failures)).unref();
   }
 
-  /** undefined: one call less is owed. */
-  async #sendOne(pod: OwedPod): Promise<Trouble | undefined> {
+  /** undefined: one call less is to be made. */
+  async #sendOne(pod: PendingDeletion): Promise<Trouble | undefined> {
     const isDoubtful = this.#doubtful.has(pod.uid);
-    const call = isDoubtful ? lookCall(pod) : owedCall(pod, new Date().toISOString());
+    const call = isDoubtful ? lookCall(pod) : nextCall(pod, new Date().toISOString());
     try {
       const answer = await this.#parts.ask({ ...call, withinMs: WITHIN_MS });
       if (this.#isClosed) return undefined;
@@ -221,9 +220,9 @@ export class OwedQueue {
     }
   }
 
-  #told(pod: OwedPod, answer: ApiAnswer): Trouble | undefined {
-    if (pod.next === 'settled') return undefined;
-    const result = owedAnswer(pod.next, answer);
+  #told(pod: PendingDeletion, answer: ApiAnswer): Trouble | undefined {
+    if (pod.next === 'done') return undefined;
+    const result = deletionAnswer(pod.next, answer);
     if (result === 'away' || result === 'failed') {
       if (result === 'failed' && this.#isRefusedForGood(pod, answer)) return undefined;
       if (result === 'failed') this.#doubtful.add(pod.uid); // gone by the next round, perhaps
@@ -233,37 +232,37 @@ export class OwedQueue {
       const how = result === 'gone' ? 'is gone from the API server' : 'is deleted at the API server';
       this.#parts.log.info(`evicted pod ${pod.namespace}/${pod.name} ${how}`, { decision: pod.decision });
     }
-    this.#put(answered(this.#owed, pod, result));
+    this.#put(answered(this.#pending, pod, result));
     return undefined;
   }
 
-  #isRefusedForGood(pod: OwedPod, answer: ApiAnswer): boolean {
+  #isRefusedForGood(pod: PendingDeletion, answer: ApiAnswer): boolean {
     const refusals = (this.#refusals.get(pod.uid) ?? 0) + 1;
     this.#refusals.set(pod.uid, refusals);
     if (refusals < MOST_REFUSALS) return false;
     const what = `the API server has refused ${String(refusals)} times to delete evicted pod ${pod.namespace}/${pod.name}`;
     this.#parts.log.warn(`${what}, and evictd gives up: it ${answerText(answer)}`, {
-      code: 'EVICTD_KUBERNETES_OWED',
+      code: 'EVICTD_KUBERNETES_PENDING',
       decision: pod.decision,
     });
-    this.#put(this.#owed.filter(({ uid }) => uid !== pod.uid));
+    this.#put(this.#pending.filter(({ uid }) => uid !== pod.uid));
     return true;
   }
 
   /** If the answer has no pod, the call is made again. */
-  #seen(pod: OwedPod, answer: ApiAnswer): Trouble | undefined {
+  #seen(pod: PendingDeletion, answer: ApiAnswer): Trouble | undefined {
     const now = answer.status === 200 ? podNow(answer.body) : undefined;
-    const result = owedAnswer('mark', answer);
+    const result = deletionAnswer('condition', answer);
     if (result === 'away') return { endsRound: true, why: `it ${answerText(answer)}` };
     this.#doubtful.delete(pod.uid);
-    if (result === 'gone') this.#put(answered(this.#owed, pod, 'gone'));
+    if (result === 'gone') this.#put(answered(this.#pending, pod, 'gone'));
     else if (now !== undefined) this.#compare(pod, now);
     return undefined;
   }
 
-  #compare(pod: OwedPod, now: NonNullable<ReturnType<typeof podNow>>): void {
-    const { next } = stillOwed(pod, now);
-    if (next === 'settled') this.#put(answered(this.#owed, pod, 'gone'));
-    else if (next !== pod.next) this.#put(answered(this.#owed, pod, 'done'));
+  #compare(pod: PendingDeletion, now: NonNullable<ReturnType<typeof podNow>>): void {
+    const { next } = stillPending(pod, now);
+    if (next === 'done') this.#put(answered(this.#pending, pod, 'gone'));
+    else if (next !== pod.next) this.#put(answered(this.#pending, pod, 'done'));
   }
 }

@@ -1,20 +1,19 @@
 import { describe, expect, test } from 'vitest';
-import { evictionAnswer, owedAnswer, type ApiAnswer } from '../../../src/core/kubernetes/eviction-answer.js';
+import { evictionAnswer, deletionAnswer, type ApiAnswer } from '../../../src/core/kubernetes/eviction-answer.js';
 import {
   answered,
   concluded,
-  owe,
-  owedOf,
-  retryMs,
-  stillOwed,
-  unsettled,
-  type Owed,
-  type OwedPod,
-} from '../../../src/core/kubernetes/owed-call.js';
+  addDeletion,
+  pendingDeletionsOf,
+  stillPending,
+  unfinished,
+  type PendingDeletions,
+  type PendingDeletion,
+} from '../../../src/core/kubernetes/pending-deletion.js';
 import { podNow } from '../../../src/core/kubernetes/pod-call.js';
 import { violatedBudgets } from '../../../src/core/kubernetes/violated-budgets.js';
 
-const pod = (overrides: Partial<OwedPod> = {}): OwedPod => ({
+const pod = (overrides: Partial<PendingDeletion> = {}): PendingDeletion => ({
   ...{
     uid: 'u',
     namespace: 'shop',
@@ -23,7 +22,7 @@ const pod = (overrides: Partial<OwedPod> = {}): OwedPod => ({
     reason: 'TerminationByKubelet',
     message: 'evicting',
     graceSeconds: 1,
-    next: 'mark',
+    next: 'condition',
   },
   ...overrides,
 });
@@ -31,98 +30,98 @@ const pod = (overrides: Partial<OwedPod> = {}): OwedPod => ({
 const LONGEST = { namespace: 'n'.repeat(63), name: 'p'.repeat(253) };
 
 /** Fails where it is full. */
-const owing = (...pods: OwedPod[]): Owed => pods.reduce<Owed>((owed, one) => owe(owed, one) ?? [], []);
+const pendingOf = (...pods: PendingDeletion[]): PendingDeletions =>
+  pods.reduce<PendingDeletions>((pending, one) => addDeletion(pending, one) ?? [], []);
 
-describe('the queue of owed calls', () => {
-  test('the condition comes before the DELETE, and a settled pod stays until the outcome is recorded', () => {
-    const marked = answered(owing(pod()), pod(), 'done');
-    expect(marked).toEqual([pod({ next: 'delete' })]);
-    const settled = answered(marked, pod({ next: 'delete' }), 'done');
-    expect(settled).toEqual([pod({ next: 'settled' })]);
-    expect(unsettled(settled)).toEqual([]);
-    expect(owe(settled, pod())).toBe(settled);
-    expect(concluded(settled, 1, true)).toEqual([]);
+describe('pending deletions', () => {
+  test('the condition comes before the DELETE, and a deleted pod stays until the outcome is recorded', () => {
+    const halfway = answered(pendingOf(pod()), pod(), 'done');
+    expect(halfway).toEqual([pod({ next: 'delete' })]);
+    const done = answered(halfway, pod({ next: 'delete' }), 'done');
+    expect(done).toEqual([pod({ next: 'done' })]);
+    expect(unfinished(done)).toEqual([]);
+    expect(addDeletion(done, pod())).toBe(done);
+    expect(concluded(done, 1, true)).toEqual([]);
   });
 
   test('an outcome before the answer: the rest is still sent, and then forgotten', () => {
-    const over = concluded(owing(pod()), 1, true);
-    expect(unsettled(over)).toEqual([pod({ isOver: true })]);
-    const marked = answered(over, pod(), 'done');
-    expect(answered(marked, pod({ next: 'delete' }), 'done')).toEqual([]);
+    const over = concluded(pendingOf(pod()), 1, true);
+    expect(unfinished(over)).toEqual([pod({ isOver: true })]);
+    const halfway = answered(over, pod(), 'done');
+    expect(answered(halfway, pod({ next: 'delete' }), 'done')).toEqual([]);
   });
 
-  test.each<[rule: string, before: Owed, more: OwedPod, after: Owed]>([
-    ['the same eviction is owed once', owing(pod()), pod(), [pod()]],
+  test.each<[rule: string, before: PendingDeletions, more: PendingDeletion, after: PendingDeletions]>([
+    ['the same eviction has one deletion', pendingOf(pod()), pod(), [pod()]],
     ['a smaller grace period before its DELETE', [pod({ graceSeconds: 30, next: 'delete' })], pod(), [pod({ next: 'delete' })]],
-    ['a smaller grace period after it: one more DELETE', [pod({ graceSeconds: 30, next: 'settled' })], pod(), [pod({ next: 'delete' })]],
-    ['a larger one changes nothing', [pod({ next: 'settled' })], pod({ graceSeconds: 30 }), [pod({ next: 'settled' })]],
+    ['a smaller grace period after it: one more DELETE', [pod({ graceSeconds: 30, next: 'done' })], pod(), [pod({ next: 'delete' })]],
+    ['a larger one changes nothing', [pod({ next: 'done' })], pod({ graceSeconds: 30 }), [pod({ next: 'done' })]],
     [
       'the kubelet has started it again: everything anew, and not over',
-      [pod({ next: 'settled', isOver: true })],
+      [pod({ next: 'done', isOver: true })],
       pod({ decision: 2 }),
       [pod({ decision: 2 })],
     ],
-    ['the same name with another uid is another pod', owing(pod()), pod({ uid: 'v' }), [pod(), pod({ uid: 'v' })]],
+    ['the same name with another uid is another pod', pendingOf(pod()), pod({ uid: 'v' }), [pod(), pod({ uid: 'v' })]],
   ])('%s', (_rule, before, more, after) => {
-    expect(owe(before, more)).toEqual(after);
+    expect(addDeletion(before, more)).toEqual(after);
   });
 
   test('the answer to a DELETE does not settle a grace period that became shorter meanwhile', () => {
     const sent = pod({ graceSeconds: 30, next: 'delete' });
-    const shorter = owing(sent, pod());
+    const shorter = pendingOf(sent, pod());
     expect(answered(shorter, sent, 'done')).toEqual([pod({ next: 'delete' })]);
-    expect(answered(shorter, sent, 'gone')).toEqual([pod({ next: 'settled' })]);
+    expect(answered(shorter, sent, 'gone')).toEqual([pod({ next: 'done' })]);
   });
 
-  test('for an eviction that ended nothing no call is owed; other pods stay', () => {
-    expect(concluded(owing(pod(), pod({ uid: 'v', decision: 2 })), 1, false)).toEqual([pod({ uid: 'v', decision: 2 })]);
+  test('an eviction that ended nothing has no deletion; other pods stay', () => {
+    expect(concluded(pendingOf(pod(), pod({ uid: 'v', decision: 2 })), 1, false)).toEqual([pod({ uid: 'v', decision: 2 })]);
   });
 
-  test.each<[rule: string, more: Partial<OwedPod>, holds: [least: number, most: number]]>([
+  test.each<[rule: string, more: Partial<PendingDeletion>, holds: [least: number, most: number]]>([
     ['short names', { namespace: 'a', name: 'b' }, [256, 256]],
     ['the longest names', { ...LONGEST, message: 'x'.repeat(999) }, [64, 90]],
     ['characters of several bytes', { ...LONGEST, message: '\u{1f600}'.repeat(999) }, [48, 80]],
     ['escaped characters', { ...LONGEST, message: '\u0001'.repeat(999) }, [24, 40]],
   ])('it is bounded, so that the rest of the state can be saved with it: %s', (_rule, more, [least, most]) => {
-    let owed: Owed = [];
-    for (let at = 0; at <= 256; at += 1) owed = owe(owed, pod({ ...more, uid: String(at).padStart(36, '0'), decision: at })) ?? owed;
-    expect(owed.length).toBeGreaterThanOrEqual(least);
-    expect(owed.length).toBeLessThanOrEqual(most);
-    expect(owe(owed, pod({ ...more, uid: 'one more'.padEnd(36), decision: 999 }))).toBeUndefined();
-    const settled = owed.map((one): OwedPod => ({ ...one, next: 'settled', isOver: true }));
-    expect(Buffer.byteLength(JSON.stringify(settled))).toBeLessThanOrEqual(48 * 1024);
+    let pending: PendingDeletions = [];
+    for (let at = 0; at <= 256; at += 1)
+      pending = addDeletion(pending, pod({ ...more, uid: String(at).padStart(36, '0'), decision: at })) ?? pending;
+    expect(pending.length).toBeGreaterThanOrEqual(least);
+    expect(pending.length).toBeLessThanOrEqual(most);
+    expect(addDeletion(pending, pod({ ...more, uid: 'one more'.padEnd(36), decision: 999 }))).toBeUndefined();
+    const done = pending.map((one): PendingDeletion => ({ ...one, next: 'done', isOver: true }));
+    expect(Buffer.byteLength(JSON.stringify(done))).toBeLessThanOrEqual(48 * 1024);
   });
 
   test('of what was saved only entries of a queue are used', () => {
     const good = pod({ graceSeconds: 30 });
-    expect(owedOf([good, null, 4, { ...good, next: 'x' }, { ...good, uid: 1 }, { ...good, graceSeconds: '1' }])).toEqual([good]);
-    expect([undefined, {}, 'x'].map(owedOf)).toEqual([[], [], []]);
+    expect(pendingDeletionsOf([good, null, 4, { ...good, next: 'x' }, { ...good, uid: 1 }, { ...good, graceSeconds: '1' }])).toEqual([
+      good,
+    ]);
+    expect([undefined, {}, 'x'].map(pendingDeletionsOf)).toEqual([[], [], []]);
   });
 });
 
-test.each<[rule: string, uid: string, graceSeconds: number | undefined, isMarked: boolean, next: OwedPod['next']]>([
-  ['it is as it was', 'u', undefined, false, 'mark'],
-  ['it is marked', 'u', undefined, true, 'delete'],
+test.each<[rule: string, uid: string, graceSeconds: number | undefined, hasCondition: boolean, next: PendingDeletion['next']]>([
+  ['it is as it was', 'u', undefined, false, 'condition'],
+  ['it has the condition', 'u', undefined, true, 'delete'],
   ['it is being deleted more slowly', 'u', 30, false, 'delete'],
-  ['it is being deleted as fast', 'u', 1, false, 'settled'],
-  ['another pod has its name', 'v', undefined, false, 'settled'],
-])('a pod that may have been told: %s', (_rule, uid, graceSeconds, isMarked, next) => {
-  expect(stillOwed(pod(), { uid, graceSeconds, isMarked }).next).toBe(next);
-});
-
-test('a failed call is made again after half a second at first, and after 30 s at most', () => {
-  expect([retryMs(1, 0), retryMs(1, 1), retryMs(3, 1), retryMs(30, 0), retryMs(30, 1)]).toEqual([500, 1_000, 4_000, 15_000, 30_000]);
+  ['it is being deleted as fast', 'u', 1, false, 'done'],
+  ['another pod has its name', 'v', undefined, false, 'done'],
+])('a pod that may have been told: %s', (_rule, uid, graceSeconds, hasCondition, next) => {
+  expect(stillPending(pod(), { uid, graceSeconds, hasCondition }).next).toBe(next);
 });
 
 test.each([
-  ['mark', 200, 'done'],
-  ['mark', 404, 'gone'],
-  ['mark', 409, 'failed'],
-  ['mark', 422, 'done'], // a wrong uid: the DELETE finds that out
-  ['mark', 403, 'done'],
-  ['mark', 500, 'done'],
-  ['mark', 401, 'away'],
-  ['mark', 429, 'away'],
+  ['condition', 200, 'done'],
+  ['condition', 404, 'gone'],
+  ['condition', 409, 'failed'],
+  ['condition', 422, 'done'], // a wrong uid: the DELETE finds that out
+  ['condition', 403, 'done'],
+  ['condition', 500, 'done'],
+  ['condition', 401, 'away'],
+  ['condition', 429, 'away'],
   ['delete', 200, 'done'],
   ['delete', 202, 'done'],
   ['delete', 404, 'gone'],
@@ -131,7 +130,7 @@ test.each([
   ['delete', 500, 'failed'],
   ['delete', 503, 'away'],
 ] as const)('%s answered by %i: %s', (call, status, result) => {
-  expect(owedAnswer(call, { status })).toBe(result);
+  expect(deletionAnswer(call, { status })).toBe(result);
 });
 
 const causes = [{ reason: 'DisruptionBudget', message: 'The disruption budget web needs 1 healthy pods and has 1 currently' }];
@@ -202,5 +201,5 @@ test.each([
 ])('an odd pod has no condition: %j', (body) => {
   expect(podNow(body)).toBeUndefined();
   const metadata = { uid: 'u' };
-  expect(podNow({ ...(typeof body === 'object' && body), metadata })).toEqual({ uid: 'u', graceSeconds: undefined, isMarked: false });
+  expect(podNow({ ...(typeof body === 'object' && body), metadata })).toEqual({ uid: 'u', graceSeconds: undefined, hasCondition: false });
 });

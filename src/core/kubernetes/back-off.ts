@@ -1,0 +1,16 @@
+export const MOST_WAIT_MS = 30_000;
+const LEAST_WAIT_MS = 1_000;
+
+/**
+ * The wait before a request that has failed is made again: 1 to 2 s at first, then 1 to 4 s, at most 1 to 30 s. It is random, so that
+ * nodes that have lost the same server do not ask at the same time.
+ *
+ * @param failures  in a row, from 1
+ * @param random  0 to 1
+ * @param mostMs  the longest wait
+ */
+export function backOffMs(failures: number, random: number, mostMs = MOST_WAIT_MS): number {
+  const least = Math.min(LEAST_WAIT_MS, mostMs);
+  const most = Math.min(LEAST_WAIT_MS * 2 ** failures, mostMs);
+  return Math.round(least + random * (most - least));
+}

@@ -1,0 +1,116 @@
+/** A pod of the API. A pod of the same name with another uid is another one. */
+export interface PodName {
+  readonly uid: string;
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/**
+ * A pod that evictd has ended, and that is still to be deleted at the API server, so that the kubelet does not start it again: first
+ * the condition DisruptionTarget, then DELETE.
+ */
+export interface PendingDeletion extends PodName {
+  /** Its decision. */
+  readonly decision: number;
+  /** Of the condition. */
+  readonly reason: string;
+  readonly message: string;
+  /** Of the DELETE. */
+  readonly graceSeconds: number;
+  /** `done`: no call is left. It is remembered until the outcome of the eviction is recorded, so that a restart repeats none. */
+  readonly next: 'condition' | 'delete' | 'done';
+  /** The outcome is recorded. */
+  readonly isOver?: true;
+}
+
+/** The kubelet's grace period for a hard eviction. */
+export const HARD_GRACE_SECONDS = 1;
+
+/** The oldest first. */
+export type PendingDeletions = readonly PendingDeletion[];
+
+/** As many pods as a large node has. */
+const PENDING_AT_MOST = 256;
+/** In UTF-8, as saved: the rest of the state shares the file, and must fit as well. */
+const PENDING_BYTES_AT_MOST = 48 * 1024;
+/** In UTF-16 units. The journal has the whole message. */
+const LONGEST_MESSAGE = 160;
+
+/**
+ * Adds a pod to the queue, or changes its entry. A smaller grace period than that of a DELETE that was sent needs another DELETE.
+ *
+ * @returns the same queue where it has no new call; undefined: it is full
+ */
+export function addDeletion(pending: PendingDeletions, pod: PendingDeletion): PendingDeletions | undefined {
+  const known = pending.find(({ uid }) => uid === pod.uid);
+  if (known === undefined) {
+    const more = [...pending, { ...pod, message: pod.message.slice(0, LONGEST_MESSAGE) }];
+    return more.length <= PENDING_AT_MOST && savedBytes(more) <= PENDING_BYTES_AT_MOST ? more : undefined;
+  }
+  const graceSeconds = Math.min(known.graceSeconds, pod.graceSeconds);
+  const isShorter = graceSeconds < known.graceSeconds;
+  const isNewer = pod.decision > known.decision; // it was started again meanwhile
+  if (!isShorter && !isNewer) return pending;
+  const next = known.next === 'done' ? (isNewer ? 'condition' : 'delete') : known.next;
+  const { isOver: _, ...rest } = known;
+  return replaced(pending, { ...(isNewer ? rest : known), decision: pod.decision, graceSeconds, next });
+}
+
+/** The longest form that an entry may get counts: no later change makes the queue too large. */
+function savedBytes(pending: PendingDeletions): number {
+  return new TextEncoder().encode(JSON.stringify(pending.map((pod): PendingDeletion => ({ ...pod, next: 'done', isOver: true })))).length;
+}
+
+/** @param sent  the call that was answered, as it was when it was sent: there may be more to do since */
+export function answered(pending: PendingDeletions, sent: PendingDeletion, answer: 'done' | 'gone'): PendingDeletions {
+  const known = pending.find(({ uid }) => uid === sent.uid);
+  if (known === undefined) return pending;
+  if (answer === 'gone') return finished(pending, known);
+  if (known.next !== sent.next) return pending;
+  if (known.next === 'condition') return replaced(pending, { ...known, next: 'delete' });
+  return known.graceSeconds < sent.graceSeconds ? pending : finished(pending, known);
+}
+
+/** The eviction is over. `isEvicted`: evictd may have ended it; otherwise there is no call to be made for it any more. */
+export function concluded(pending: PendingDeletions, decision: number, isEvicted: boolean): PendingDeletions {
+  if (!pending.some((pod) => pod.decision === decision)) return pending;
+  return pending.flatMap((pod) => {
+    if (pod.decision !== decision) return [pod];
+    return pod.next === 'done' || !isEvicted ? [] : [{ ...pod, isOver: true as const }];
+  });
+}
+
+/** Those with a call to be made, the oldest first. */
+export function unfinished(pending: PendingDeletions): PendingDeletions {
+  return pending.filter(({ next }) => next !== 'done');
+}
+
+/** What is still to be done for a pod whose calls may have been made already, by the pod as the API server has it now. */
+export function stillPending(
+  pod: PendingDeletion,
+  now: { readonly uid: string; readonly graceSeconds: number | undefined; readonly hasCondition: boolean },
+): PendingDeletion {
+  const { uid, graceSeconds, hasCondition } = now;
+  if (uid !== pod.uid || (graceSeconds !== undefined && graceSeconds <= pod.graceSeconds)) return { ...pod, next: 'done' };
+  return pod.next === 'condition' && (hasCondition || graceSeconds !== undefined) ? { ...pod, next: 'delete' } : pod;
+}
+
+function finished(pending: PendingDeletions, { uid, isOver }: PendingDeletion): PendingDeletions {
+  return pending.flatMap((pod) => (pod.uid !== uid ? [pod] : isOver ? [] : [{ ...pod, next: 'done' as const }]));
+}
+
+function replaced(pending: PendingDeletions, pod: PendingDeletion): PendingDeletions {
+  return pending.map((other) => (other.uid === pod.uid ? pod : other));
+}
+
+/** The queue that the evictd before has saved, without what is no entry. */
+export function pendingDeletionsOf(saved: unknown): PendingDeletions {
+  if (!Array.isArray(saved)) return [];
+  return saved.filter((one: Partial<Record<keyof PendingDeletion, unknown>> | null): one is PendingDeletion => {
+    const { uid, namespace, name, reason, message, decision, graceSeconds, next } = one ?? {};
+    const isText = [uid, namespace, name, reason, message].every((value) => typeof value === 'string');
+    return isText && Number.isInteger(decision) && Number.isInteger(graceSeconds) && NEXT.has(next);
+  });
+}
+
+const NEXT: ReadonlySet<unknown> = new Set<PendingDeletion['next']>(['condition', 'delete', 'done']);
