@@ -3,7 +3,7 @@ import { GC_REASON, markCall, notReadyCall, silenceCall, TAINT_REASON, taintsCal
 import type { ClusterPod } from '../../core/cluster/cluster-pod.js';
 import { hasEnded } from '../../core/cluster/cluster-pod.js';
 import type { NoExecuteMode } from '../../core/cluster/condition-taints.js';
-import { answerText, owedAnswer, type ApiAnswer } from '../../core/kubernetes/eviction-answer.js';
+import { answerText, deletionAnswer, type ApiAnswer } from '../../core/kubernetes/eviction-answer.js';
 import type { ClusterEvent } from '../../core/kubernetes/event-series.js';
 import { nodePath } from '../../core/kubernetes/node-condition-patch.js';
 import { deleteCall, lookCall, podNow, type ApiCall } from '../../core/kubernetes/pod-call.js';
@@ -42,7 +42,8 @@ export async function perform(parts: ActionParts, effect: ClusterEffect): Promis
       return forceDelete(parts, effect.pod);
     case 'not ready': {
       const answer = await parts.ask(notReadyCall(effect.pod, now()));
-      if (owedAnswer('mark', answer) === 'away') throw new Refusal(`pod ${nameOf(effect.pod)} cannot be marked as not ready`, answer);
+      if (deletionAnswer('condition', answer) === 'away')
+        throw new Refusal(`pod ${nameOf(effect.pod)} cannot be shown as not ready`, answer);
       return;
     }
     case 'silence':
@@ -60,7 +61,7 @@ export function objectOf(effect: ClusterEffect): string {
 async function evict({ ask, log, event, count }: ActionParts, pod: ClusterPod): Promise<void> {
   const seen = await look(ask, pod);
   if (seen === undefined || seen.graceSeconds !== undefined) return;
-  if (!seen.isMarked && !(await done(ask, 'mark', markCall(pod, TAINT_REASON, now()), pod))) return;
+  if (!seen.hasCondition && !(await done(ask, 'condition', markCall(pod, TAINT_REASON, now()), pod))) return;
   if (!(await done(ask, 'delete', deleteCall(pod), pod))) return;
   log.info(`pod ${nameOf(pod)} is deleted: node ${pod.nodeName} has a NoExecute taint that it does not tolerate, or not any longer`);
   count('evicted');
@@ -74,7 +75,7 @@ async function forceDelete({ ask, log, count }: ActionParts, pod: ClusterPod): P
     if (answer.status !== 200) throw new Refusal(`pod ${nameOf(pod)} cannot be read`, answer);
     const current = clusterPodOf(answer.body);
     if (current.uid !== pod.uid || !current.terminating) return;
-    if (!hasEnded(current) && !(await done(ask, 'mark', markCall(pod, GC_REASON, now(), 'Failed'), pod))) return;
+    if (!hasEnded(current) && !(await done(ask, 'condition', markCall(pod, GC_REASON, now(), 'Failed'), pod))) return;
     if (!(await done(ask, 'delete', deleteCall(pod, 0), pod))) return;
     const why = pod.nodeName === '' ? 'it is bound to no node' : `node ${pod.nodeName} is out of service`;
     log.info(`pod ${nameOf(pod)} is deleted by force: ${why}`);
@@ -95,12 +96,12 @@ async function look(ask: ActionParts['ask'], pod: ClusterPod): Promise<ReturnTyp
 }
 
 /** false: the pod is gone. */
-async function done(ask: ActionParts['ask'], what: 'mark' | 'delete', call: ApiCall, pod: ClusterPod): Promise<boolean> {
+async function done(ask: ActionParts['ask'], what: 'condition' | 'delete', call: ApiCall, pod: ClusterPod): Promise<boolean> {
   const answer = await ask(call);
-  const result = owedAnswer(what, answer);
+  const result = deletionAnswer(what, answer);
   if (result === 'done') return true;
   if (result === 'gone') return false;
-  throw new Refusal(`pod ${nameOf(pod)} cannot be ${what === 'mark' ? 'marked' : 'deleted'}`, answer);
+  throw new Refusal(`pod ${nameOf(pod)} cannot be ${what === 'condition' ? 'given its condition' : 'deleted'}`, answer);
 }
 
 async function silence({ ask, log, event }: ActionParts, name: string): Promise<void> {
