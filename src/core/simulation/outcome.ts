@@ -28,7 +28,7 @@ export interface Outcome {
   readonly moved: number;
   readonly pending: readonly string[];
   readonly lost: readonly string[];
-  /** Evictions that no budget allowed to the end. */
+  /** Pods whose eviction no budget allowed to the end. */
   readonly refused: readonly string[];
 }
 

@@ -16,6 +16,7 @@ export function simulateCommand(edge: Pick<CommandEdge, 'io' | 'setExitCode'>): 
   command
     .option('--explain <pod>', 'every filter and score of every node for this pod')
     .option('--scores', 'the scores behind each choice of a node')
+    .option('--html <file>', 'write a page with the nodes before and after')
     .addOption(outputOption())
     .optionsGroup(SHARED_GROUPS.assumptions)
     .addOption(new Option('--replicas <number>', 'so many pods of the last --add').argParser((text: string) => replicas(actions, text)))

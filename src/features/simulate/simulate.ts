@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs';
 import type { Io } from '../../cli/output/io.js';
 import { loadKubelet } from '../../config/load.js';
 import { DurationError, parseDuration } from '../../core/quantity/duration.js';
@@ -12,6 +13,7 @@ import { AddedPods } from './added-pods.js';
 import { ClusterDump, type DumpedCluster } from './cluster-dump.js';
 import type { SimulateOptions, WrittenAction } from './written-command.js';
 import { findingText } from './finding.js';
+import { simulationHtml } from './simulation-html.js';
 import { simulationJson } from './simulation-json.js';
 import { simulationText } from './simulation-text.js';
 import type { SimulationReport } from './simulation-report.js';
@@ -27,7 +29,8 @@ export function simulate(files: readonly string[], written: readonly WrittenActi
 function report(cluster: DumpedCluster, written: readonly WrittenAction[], options: SimulateOptions, io: Io): void {
   const findings = cluster.findings.list;
   for (const finding of findings) io.stderr(`${findingText(finding)}\n`);
-  if (options.strict && findings.length > 0) throw malformed(`${String(findings.length)} findings, and --strict`);
+  if (options.strict && findings.length > 0)
+    throw malformed(`${String(findings.length)} finding${findings.length === 1 ? '' : 's'}, and --strict`);
   if (cluster.content.nodes.length === 0) throw malformed('the files have no node');
   const actions = actionsOf(written, cluster, new AddedPods(cluster.priorityClasses));
   const simulation = simulationOf(cluster, options);
@@ -44,7 +47,18 @@ function report(cluster: DumpedCluster, written: readonly WrittenAction[], optio
     outcome: outcomeOf(events, pods),
     ...explained,
   };
+  if (options.html !== undefined) writePage(options.html, simulationHtml(result));
   io.stdout(options.output === 'json' ? simulationJson(result) : simulationText(result));
+}
+
+/** @throws InputError  the file cannot be written */
+function writePage(file: string, page: string): void {
+  try {
+    writeFileSync(file, page);
+  } catch (cause) {
+    const message = cause instanceof Error ? cause.message : String(cause);
+    throw new InputError('EVICTD_SIMULATE_PAGE', `${file} cannot be written: ${message}`, { isMissing: true, cause });
+  }
 }
 
 function explanationOf(simulation: Simulation, pod: string | undefined): Pick<SimulationReport, 'explained'> {

@@ -17,38 +17,46 @@ const LISTED_NODES = 20;
 /** The timeline, the nodes that changed, and what it comes to. */
 export function simulationText(report: SimulationReport): string {
   const { events, options } = report;
-  const timeline = groupsOf(events).flatMap((group) => groupLines(group, options.scores === true));
+  const withScores = options.scores === true;
+  const timeline = groupsOf(events, withScores).flatMap((group) => groupLines(group, withScores));
   return `${[...headLines(report), ...timeline, '', ...nodeLines(report), '', ...outcomeLines(report), ...explainedLines(report)].join('\n')}\n`;
 }
 
-function headLines({ cluster: { content }, options }: SimulationReport): readonly string[] {
+function headLines(report: SimulationReport): readonly string[] {
+  const assumed = `Assumed: new pods are ready ${report.options.startTime} after their start; a pod that ends takes its whole grace period.`;
+  return wrapped(`${countsText(report)}. ${assumed}`, WIDTH);
+}
+
+/** '3 nodes, 12 pods, 2 budgets'. */
+export function countsText({ cluster: { content } }: SimulationReport): string {
   const { nodes, pods, budgets } = content;
-  const counts = `${String(nodes.length)} nodes, ${String(pods.length)} pods, ${String(budgets.length)} budgets`;
-  return [
-    `${counts}. Assumed: new pods are ready ${options.startTime} after their start; a pod that is told to`,
-    'end takes its whole grace period.',
-  ];
+  return [several(nodes.length, 'node'), several(pods.length, 'pod'), several(budgets.length, 'budget')].join(', ');
+}
+
+function several(count: number, what: string): string {
+  return `${String(count)} ${what}${count === 1 ? '' : 's'}`;
 }
 
 /** Neighbours that differ only in their pod. */
 type Group = readonly [TimelineEvent, ...TimelineEvent[]];
 
-function groupsOf(events: readonly TimelineEvent[]): readonly Group[] {
+function groupsOf(events: readonly TimelineEvent[], withScores: boolean): readonly Group[] {
   const groups: [TimelineEvent, ...TimelineEvent[]][] = [];
   for (const event of events) {
     const last = groups.at(-1);
-    if (last !== undefined && keyOf(last[0]) === keyOf(event)) last.push(event);
+    if (last !== undefined && keyOf(last[0], withScores) === keyOf(event, withScores)) last.push(event);
     else groups.push([event]);
   }
   return groups;
 }
 
-function keyOf(event: TimelineEvent): string {
+function keyOf(event: TimelineEvent, withScores: boolean): string {
   const what = ((): string => {
     switch (event.kind) {
       case 'action':
+        return '';
       case 'scheduled':
-        return 'pod' in event ? event.pod : '';
+        return event.replaces === undefined && !withScores ? '' : event.pod;
       case 'node':
         return `${event.node} ${event.what}`;
       case 'evicted':
@@ -67,9 +75,19 @@ function keyOf(event: TimelineEvent): string {
   return `${String(event.atNs)} ${event.kind} ${what}`;
 }
 
+/** What happened, neighbours as one. The verb of an action is ''. */
+export function timelineRows(
+  events: readonly TimelineEvent[],
+): readonly { readonly time: string; readonly verb: string; readonly text: string }[] {
+  return groupsOf(events, false).map((group) => {
+    const [verb, text] = sentence(group[0], podsText(group), group);
+    return { time: timeText(group[0].atNs), verb, text };
+  });
+}
+
 function groupLines(group: Group, withScores: boolean): readonly string[] {
   const [event] = group;
-  const [verb, text] = sentence(event, podsText(group));
+  const [verb, text] = sentence(event, podsText(group), group);
   if (event.kind === 'action') return ['', `${timeText(event.atNs).padStart(TIME_WIDTH)}  ${text}`];
   const lines = wrapped(text, WIDTH - TIME_WIDTH - 2 - VERB_WIDTH);
   const indent = ' '.repeat(TIME_WIDTH + 2 + VERB_WIDTH);
@@ -86,7 +104,7 @@ function podsText(group: Group): string {
 }
 
 /** The verb, and the rest. */
-function sentence(event: TimelineEvent, pods: string): readonly [verb: string, text: string] {
+function sentence(event: TimelineEvent, pods: string, group: Group): readonly [verb: string, text: string] {
   switch (event.kind) {
     case 'action':
       return ['', actionText(event.action)];
@@ -107,7 +125,7 @@ function sentence(event: TimelineEvent, pods: string): readonly [verb: string, t
     }
     case 'scheduled':
       return event.replaces === undefined
-        ? ['scheduled', `${pods} on ${event.node}${choiceText(event)}`]
+        ? ['scheduled', group.length === 1 ? `${pods} on ${event.node}${choiceText(event)}` : `${pods} on ${nodesText(group)}`]
         : ['moved', `${event.replaces} to ${event.node}${newName(event.replaces, event.pod)}${choiceText(event)}`];
     case 'pending': {
       const nominated = event.nominated === undefined ? '' : ` Room is made on ${event.nominated}.`;
@@ -118,6 +136,16 @@ function sentence(event: TimelineEvent, pods: string): readonly [verb: string, t
     case 'lost':
       return ['ended', `${pods}: ${event.reason}`];
   }
+}
+
+/** 'node-3 (17), node-1 (3)'. */
+function nodesText(group: Group): string {
+  const counts = new Map<string, number>();
+  for (const event of group) if (event.kind === 'scheduled') counts.set(event.node, (counts.get(event.node) ?? 0) + 1);
+  const most = [...counts].sort((one, other) => other[1] - one[1]);
+  const more = most.length - LISTED_PODS;
+  const listed = most.slice(0, LISTED_PODS).map(([node, count]) => `${node} (${String(count)})`);
+  return `${listed.join(', ')}${more > 0 ? ` and ${String(more)} more nodes` : ''}`;
 }
 
 /** ' as web-new1'; '': it keeps its name. */
@@ -147,7 +175,7 @@ export function actionText(action: SimulatedAction): string {
     case 'taint':
       return `taint ${action.node} ${taintText(action.taint)}`;
     case 'add':
-      return `add ${String(action.pods.length)} pods of ${action.what}`;
+      return `add ${several(action.pods.length, 'pod')} of ${action.what}`;
   }
 }
 
@@ -180,11 +208,15 @@ const NODE_COLUMNS: readonly Column[] = [
   { heading: 'AFTER', align: 'right' },
 ];
 
-/** Nodes whose use changed, the most first; all of them if no action was given. */
-function nodeLines({ before, after, events }: SimulationReport): readonly string[] {
+/** Nodes whose pods have changed, before and after; all of them if no action was given. */
+export function changedNodes({ before, after, events }: SimulationReport): readonly (readonly [before: NodeUse, after: NodeUse])[] {
   const isChanged = (use: NodeUse, index: number): boolean =>
     events.length === 0 || after[index]?.pods.used !== use.pods.used || cpuOf(after[index]) !== cpuOf(use);
-  const changed = before.flatMap((use, index) => (isChanged(use, index) ? [[use, after[index] ?? use] as const] : []));
+  return before.flatMap((use, index) => (isChanged(use, index) ? [[use, after[index] ?? use] as const] : []));
+}
+
+function nodeLines(report: SimulationReport): readonly string[] {
+  const changed = changedNodes(report);
   if (changed.length === 0) return ['No node has more or fewer pods than before.'];
   const rows = changed
     .slice(0, LISTED_NODES)
@@ -200,19 +232,23 @@ function cpuOf(use: NodeUse | undefined): bigint | undefined {
   return use?.cpu.used;
 }
 
-function share({ used, allocatable }: Use): string {
+export function share({ used, allocatable }: Use): string {
   return allocatable === 0n ? '-' : `${String((used * 100n) / allocatable)}%`;
 }
 
-function outcomeLines({ outcome }: SimulationReport): readonly string[] {
+function outcomeLines(report: SimulationReport): readonly string[] {
+  return wrapped(outcomeText(report), WIDTH);
+}
+
+export function outcomeText({ outcome }: SimulationReport): string {
   const { evicted, moved, pending, lost, refused } = outcome;
   const counts = [
-    `${String(evicted)} pods evicted, ${String(moved)} run elsewhere`,
+    `${several(evicted, 'pod')} evicted, ${String(moved)} moved`,
     ...(pending.length === 0 ? [] : [`${String(pending.length)} pending`]),
     ...(lost.length === 0 ? [] : [`${String(lost.length)} ended for good`]),
     ...(refused.length === 0 ? [] : [`${String(refused.length)} refused for good`]),
   ];
-  return wrapped(`${counts.join(', ')}.`, WIDTH);
+  return `${counts.join(', ')}.`;
 }
 
 /** Every filter that rejects a node, every score of the others. */

@@ -12,6 +12,7 @@ export interface SimulateOptions {
   readonly startTime: string;
   readonly horizon: string;
   readonly output: 'text' | 'json';
+  readonly html?: string;
   readonly explain?: string;
   readonly scores?: true;
   readonly strict?: true;

@@ -1,0 +1,104 @@
+import { createHash } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { exitCodeOf } from '../../../src/cli/output/error-text.js';
+import { simulateCommand } from '../../../src/features/simulate/command.js';
+import { ran, type Ran } from '../../cli/support.js';
+import { node, pod } from './support.js';
+
+const CLUSTER = 'examples/simulate/cluster.yaml';
+const directory = mkdtempSync(join(tmpdir(), `evictd-simulate-${String(process.pid)}-`));
+afterAll(() => {
+  rmSync(directory, { recursive: true });
+});
+const file = (name: string, content: unknown): string => {
+  const path = join(directory, name);
+  writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content));
+  return path;
+};
+const simulate = (...args: string[]): Promise<Ran> => ran((io, setExitCode) => simulateCommand({ io, setExitCode }), args);
+
+test.each<[why: string, args: readonly string[], exit: number, message: string]>([
+  ['no file', [], 64, 'no file is given'],
+  ['an unknown node', [CLUSTER, '--drain', 'node-9'], 64, 'no node "node-9" in the files'],
+  ['no amount', [CLUSTER, '--pressure', 'node-1:memory=much'], 64, '--pressure: "much"'],
+  ['another signal', [CLUSTER, '--pressure', 'node-1:nodefs=1Gi'], 64, '--pressure: "nodefs" is not simulated'],
+  ['no taint', [CLUSTER, '--taint', 'node-1'], 64, '--taint needs a node and a taint'],
+  ['a wrong effect', [CLUSTER, '--taint', 'node-1', 'a=b:Never'], 64, '"Never" is no effect of a taint'],
+  ['an unknown pod', [CLUSTER, '--explain', 'shop/none'], 64, 'no pod "shop/none" in the files'],
+  [
+    'a class that does not exist',
+    [CLUSTER, '--add', file('p.json', pod('a-1', '', { priorityClassName: 'none' }))],
+    65,
+    'no PriorityClass with name none was found',
+  ],
+  ['no node', [file('pod.json', pod('a-1', ''))], 65, 'the files have no node'],
+  ['a finding with --strict', [file('bad.json', `${JSON.stringify(node('node-1'))}{`), '--strict'], 65, '1 finding, and --strict'],
+  ['no such file', [join(directory, 'none')], 66, 'cannot be read'],
+])('%s ends it', async (_why, args, exit, message) => {
+  const { error } = await simulate(...args);
+  expect(exitCodeOf(error)).toBe(exit);
+  expect(String(error)).toContain(message);
+});
+
+describe('output', () => {
+  test('text fits into 80 columns', async () => {
+    const { out } = await simulate(
+      CLUSTER,
+      '--drain',
+      'node-1',
+      '--fail',
+      'node-3',
+      '--add',
+      'examples/simulate/urgent.yaml',
+      '--replicas',
+      '9',
+    );
+    expect(out.split('\n').filter((line) => line.length > 80)).toEqual([]);
+    expect(out).toContain('add 9 pods of examples/simulate/urgent.yaml');
+  });
+
+  test('JSON has what docs/simulate.md says', async () => {
+    const { out } = await simulate(CLUSTER, '--drain', 'node-1', '--explain', 'shop/web-7c9-a', '-o', 'json');
+    const document = JSON.parse(out) as Record<string, unknown>;
+    expect(document).toMatchObject({
+      cluster: { nodes: 3, pods: 12, budgets: 2 },
+      outcome: { evicted: 2, moved: 2, pending: [], lost: [], refused: ['shop/db-0'] },
+      explained: { pod: 'shop/web-7c9-a' },
+    });
+    const timeline = document.timeline as readonly Record<string, unknown>[];
+    expect(timeline).toContainEqual(
+      expect.objectContaining({ at: 0, kind: 'refused', pod: 'shop/web-7c9-b', budgets: ['web'], until: 35 }),
+    );
+    expect((document.nodes as readonly unknown[])[0]).toMatchObject({
+      node: 'node-1',
+      before: { pods: { used: 4, allocatable: 30 } },
+      after: { pods: { used: 2 } },
+    });
+  });
+
+  test('an explanation names every filter that rejects a node', async () => {
+    const files = [
+      file('small.json', node('node-1', { cpu: '1', memory: '1Gi' })),
+      file('big.json', pod('big-1', '', { cpu: '4', nodeSelector: { disk: 'ssd' } })),
+    ];
+    const { out } = await simulate(...files, '--explain', 'shop/big-1');
+    expect(out).toContain('shop/big-1: 0 of 1 nodes fit');
+    expect(out).toMatch(
+      /^node-1 +NodeAffinity: node\(s\) didn't match Pod's node affinity\/selector; NodeResourcesFit: Insufficient cpu$/m,
+    );
+  });
+
+  test('the page runs nothing, asks for nothing, and shows names as text', async () => {
+    const page = join(directory, 'page.html');
+    const odd = { ...pod('a-1', 'node-1'), metadata: { name: '<img src=x>', namespace: 'shop' } };
+    await simulate(file('node.json', node('node-1')), file('odd.json', odd), '--drain', 'node-1', '--html', page);
+    const html = readFileSync(page, 'utf8');
+    const style = /<style>(.*)<\/style>/s.exec(html)?.[1] ?? '';
+    expect(html).toContain(`content="default-src 'none'; style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'`);
+    expect(html).toContain('shop/&lt;img src=x&gt;');
+    expect(html).not.toMatch(/<(script|img|link|iframe)|https?:|style="| on\w+=/);
+  });
+});
