@@ -40,7 +40,7 @@ test.each<[rule: string, object: ApiObject, finding: string]>([
   ['a node that is in no file', pod('a-1', 'node-9'), 'warning: Pod shop/a-1: its node node-9 is in no file: counts as pending'],
   [
     'devices',
-    pod('a-1', 'node-1', { resourceClaims: [{ name: 'gpu' }] }),
+    pod('a-1', 'node-1', { resourceClaims: [{ name: 'gpu', resourceClaimName: 'gpu' }] }),
     'warning: Pod shop/a-1: spec.resourceClaims: devices are not simulated',
   ],
 ])('%s is named, and the rest goes on', (_rule, object, finding) => {
