@@ -17,7 +17,8 @@ export class DeviceLedger {
   }
 
   /** The pod is bound to the node, which its claims fit. Nothing for one without claims. */
-  reserve(pod: ClaimingPod, node: NamedNode): void {
+  reserve(pod: ClaimingPod, node: NamedNode | undefined): void {
+    if (node === undefined) return;
     const prepared = prepareClaims(this.#state, pod);
     const fit = prepared?.kind === 'prepared' ? filterClaims(prepared, node) : undefined;
     if (prepared?.kind === 'prepared' && fit?.kind === 'fits') this.#state = reserveClaims(this.#state, pod, prepared, fit);

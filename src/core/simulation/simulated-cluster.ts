@@ -172,6 +172,7 @@ export class SimulatedCluster {
   bind(live: LivePod, node: string): void {
     this.pending.delete(live);
     this.#place(live, node);
+    this.cluster.devices.reserve(live.scheduling, this.node(node));
     live.stage = 'starting';
     this.#judgeTaints(live);
     if (!this.failed.has(node)) this.later(this.settings.startTimeNs, () => this.#ready(live));
@@ -226,7 +227,7 @@ export class SimulatedCluster {
   #gone(live: LivePod): void {
     if (!isOnNode(live) || live.node === undefined) return;
     live.stage = 'ended';
-    this.cluster.remove(live.scheduling);
+    this.cluster.end(live.scheduling);
     this.#byNode.get(live.node)?.delete(live);
     this.freed += 1;
     if (live.replacedBy === undefined) this.#replace(live);

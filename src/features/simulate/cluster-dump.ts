@@ -7,6 +7,7 @@ import type { NodeMemory, SimulatedContent } from '../../core/simulation/simulat
 import type { SimulatedBudget } from '../../core/simulation/simulated-budgets.js';
 import type { SimulatedPod } from '../../core/simulation/simulated-pod.js';
 import { isAbsent, member, resourceListOf, textOf, wrong, type Field } from '../../kubernetes/document.js';
+import { DEVICE_API_VERSIONS, DEVICE_KINDS, DeviceObjects } from '../../kubernetes/devices/device-objects.js';
 import { readObjects, type FilePosition, type FoundObject } from '../../kubernetes/objects/object-file.js';
 import { namespaceAt, ownerAt, priorityClassAt, serviceAt } from '../../kubernetes/scheduling/cluster-objects.js';
 import { schedulerNodeAt } from '../../kubernetes/scheduling/scheduler-node.js';
@@ -68,6 +69,12 @@ const KINDS: Readonly<Record<string, Kind>> = {
     },
   },
   NodeMetrics: { versions: ['metrics.k8s.io/v1beta1'] },
+  ...Object.fromEntries(
+    DEVICE_KINDS.map((kind): [string, Kind] => [
+      kind,
+      { versions: DEVICE_API_VERSIONS, take: (dump, object, at) => dump.takeDevices(kind, object, at) },
+    ]),
+  ),
 };
 
 /** Collects the objects of files. What is wrong is a finding, and the rest goes on. */
@@ -83,6 +90,7 @@ export class ClusterDump {
   readonly #memory = new Map<string, NodeMemory>();
   readonly #pods = new Map<string, Placed<SimulatedPod>>();
   readonly #budgets = new Map<string, Placed<SimulatedBudget>>();
+  readonly #devices = new DeviceObjects();
   readonly #summaries: unknown[] = [];
 
   /** @throws InputError  the file cannot be read */
@@ -147,8 +155,6 @@ export class ClusterDump {
       this.findings.add('warning', at, `Pod ${namespace}/${name}`, message, `${namespace}/${group}`);
     };
     if (isAbsent(member(object, 'status'))) report(`has no status: counts as ${nodeName === '' ? 'pending' : 'running and ready'}`);
-    const spec = member(object, 'spec');
-    if (!isAbsent(member(spec, 'resourceClaims'))) report('spec.resourceClaims: devices are not simulated');
   }
 
   takeBudget(object: Field, at: FilePosition): void {
@@ -156,6 +162,10 @@ export class ClusterDump {
     this.#budgets.set(`${budget.namespace}/${budget.name}`, { value: budget, at });
     if (isAbsent(member(object, 'status')))
       this.findings.add('warning', at, nameOf('PodDisruptionBudget', object), 'has no status: allows no eviction, as for the API server');
+  }
+
+  takeDevices(kind: string, object: Field, at: FilePosition): void {
+    for (const message of this.#devices.take(kind, object)) this.findings.add('warning', at, nameOf(kind, object), message, kind);
   }
 
   /** All files have been read. */
@@ -177,7 +187,8 @@ export class ClusterDump {
     }
     const { namespaces, services, owners, priorityClasses, findings } = this;
     const budgets = [...this.#budgets.values()].map(({ value }) => value);
-    return { content: { nodes, pods, budgets, namespaces, services, owners, memory: this.#memory }, priorityClasses, findings };
+    const [memory, devices] = [this.#memory, this.#devices.devices()];
+    return { content: { nodes, pods, budgets, namespaces, services, owners, memory, devices }, priorityClasses, findings };
   }
 
   /** Statistics of a kubelet: what its pods use, and the memory that its node has left. */

@@ -38,11 +38,6 @@ test.each<[rule: string, object: ApiObject, finding: string]>([
     'warning: Pod shop/a-1: spec.nodeSelector: no node has the label disk=ssd',
   ],
   ['a node that is in no file', pod('a-1', 'node-9'), 'warning: Pod shop/a-1: its node node-9 is in no file: counts as pending'],
-  [
-    'devices',
-    pod('a-1', 'node-1', { resourceClaims: [{ name: 'gpu', resourceClaimName: 'gpu' }] }),
-    'warning: Pod shop/a-1: spec.resourceClaims: devices are not simulated',
-  ],
 ])('%s is named, and the rest goes on', (_rule, object, finding) => {
   const { findings, content } = dumped([node('node-1'), object, pod('b-1', 'node-1')]);
   expect(findings.list.map(findingText)).toHaveLength(1);

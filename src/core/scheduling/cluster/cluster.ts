@@ -31,7 +31,7 @@ export class Cluster {
   readonly #imageNodes = new Map<string, number>();
   readonly groups: PodGroups;
   readonly selectors: PodSelectors;
-  /** Claims are not reserved and released with `add` and `remove`: the caller says when a pod is bound, and when it has ended. */
+  /** What pods have: reserved by the caller when a pod is bound, and given back by `end`. */
   readonly devices: DeviceLedger;
   #list: readonly NodeState[] = [];
 
@@ -94,6 +94,12 @@ export class Cluster {
     state.remove(pod);
     this.#nodeOf.delete(pod);
     this.groups.remove(pod, state);
+  }
+
+  /** The pod has ended: it is removed, and gives its devices back. */
+  end(pod: SchedulerPod): void {
+    this.remove(pod);
+    this.devices.release(pod);
   }
 
   /** Adds a node, or replaces the one with this name: its pods stay. */

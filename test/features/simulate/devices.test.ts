@@ -1,0 +1,121 @@
+import { expect, test } from 'vitest';
+import { findingText } from '../../../src/features/simulate/finding.js';
+import type { ApiObject } from '../../support/cluster/generated-cluster.js';
+import { dumped, node, pod, simulationOf } from './support.js';
+
+const V1 = { apiVersion: 'resource.k8s.io/v1' };
+
+const slice = (on: string, ...devices: readonly object[]): ApiObject => ({
+  ...V1,
+  kind: 'ResourceSlice',
+  metadata: { name: on },
+  spec: { driver: 'gpu.example.com', nodeName: on, pool: { name: on, generation: 1, resourceSliceCount: 1 }, devices },
+});
+const gpu = (name: string, model = 'A100'): object => ({ name, attributes: { model: { string: model } } });
+const deviceClass = (expression: string): ApiObject => ({
+  ...V1,
+  kind: 'DeviceClass',
+  metadata: { name: 'gpu' },
+  spec: { selectors: [{ cel: { expression } }] },
+});
+const CLASS = deviceClass('device.attributes["gpu.example.com"].model == "A100"');
+const devices = { requests: [{ name: 'gpu', exactly: { deviceClassName: 'gpu' } }] };
+const TEMPLATE: ApiObject = {
+  ...V1,
+  kind: 'ResourceClaimTemplate',
+  metadata: { name: 'gpu', namespace: 'shop' },
+  spec: { spec: { devices } },
+};
+
+const result = (on: string, device: string) => ({
+  devices: { results: [{ request: 'gpu', driver: 'gpu.example.com', pool: on, device }] },
+  nodeSelector: { nodeSelectorTerms: [{ matchFields: [{ key: 'metadata.name', operator: 'In', values: [on] }] }] },
+});
+/** A claim that the pod has, made from the template. */
+const claimOf = (name: string, on: string, device: string): ApiObject => ({
+  ...V1,
+  kind: 'ResourceClaim',
+  metadata: { name: `${name}-gpu-x7`, namespace: 'shop', ownerReferences: [{ kind: 'Pod', name, uid: name, controller: true }] },
+  spec: { devices },
+  status: { allocation: result(on, device), reservedFor: [{ resource: 'pods', name, uid: name }] },
+});
+const trainer = (name: string, on: string): ApiObject => {
+  const made = pod(name, on, { resourceClaims: [{ name: 'gpu', resourceClaimTemplateName: 'gpu' }] });
+  return {
+    ...made,
+    status: { ...(made.status as object), resourceClaimStatuses: on === '' ? [] : [{ name: 'gpu', resourceClaimName: `${name}-gpu-x7` }] },
+  };
+};
+
+test('a drained pod gets another device of its class, and a pod waits until a device is given back', () => {
+  const simulation = simulationOf([
+    ...[node('n-1'), node('n-2'), CLASS, TEMPLATE],
+    ...[slice('n-1', gpu('a')), slice('n-2', gpu('old', 'V100'), gpu('b'))],
+    ...[trainer('train-a', 'n-1'), claimOf('train-a', 'n-1', 'a'), trainer('eval-a', '')],
+  ]);
+  simulation.run({ kind: 'drain', node: 'n-1' });
+  const told = simulation.events.flatMap((event) => {
+    if (event.kind === 'scheduled') return [`${event.pod} on ${event.node}`];
+    return event.kind === 'pending' ? [`${event.pod}: ${event.message.split(' preemption:')[0] ?? ''}`] : [];
+  });
+  expect(told).toEqual([
+    'shop/eval-a on n-2',
+    'shop/train-new1: 0/2 nodes are available: 1 cannot allocate all claims, 1 node(s) were unschedulable.',
+  ]);
+  expect(
+    [...simulation.world.cluster.devices.state.claims].map(([key, { allocation }]) => [
+      key,
+      allocation?.devices.map(({ device }) => device),
+    ]),
+  ).toEqual([['shop/eval-a-gpu', ['b']]]);
+});
+
+test.each<[rule: string, object: ApiObject, finding: string]>([
+  ['an expression that does not compile is the scheduler’s error, not the file’s', deviceClass('gpu.model'), ''],
+  [
+    'a slice that cannot be read',
+    { ...V1, kind: 'ResourceSlice', metadata: { name: 's' }, spec: {} },
+    'error: ResourceSlice s: spec.driver is missing: the name of a driver is expected',
+  ],
+  [
+    'an older API',
+    { ...TEMPLATE, apiVersion: 'resource.k8s.io/v1beta1' },
+    'error: ResourceClaimTemplate shop/gpu: apiVersion "resource.k8s.io/v1beta1" is unknown: resource.k8s.io/v1 or resource.k8s.io/v1beta2 is expected',
+  ],
+  [
+    'devices that are bound by their driver',
+    slice('n-1', { name: 'a', bindingConditions: ['Attached'] }),
+    'warning: ResourceSlice n-1: devices with bindingConditions are never allocated: this is not simulated',
+  ],
+  [
+    'devices that claims share',
+    slice('n-1', { name: 'a', allowMultipleAllocations: true }),
+    'warning: ResourceSlice n-1: devices with allowMultipleAllocations are never allocated: this is not simulated',
+  ],
+  [
+    'a share of a device',
+    {
+      ...V1,
+      kind: 'ResourceClaim',
+      metadata: { name: 'c', namespace: 'shop' },
+      spec: { devices: { requests: [{ name: 'r', exactly: { deviceClassName: 'gpu', capacity: { requests: { memory: '1Gi' } } } }] } },
+    },
+    'warning: ResourceClaim shop/c: request r: has capacity requests, which evictd does not simulate',
+  ],
+  [
+    'an extended resource',
+    { ...V1, kind: 'DeviceClass', metadata: { name: 'gpu' }, spec: { extendedResourceName: 'example.com/gpu' } },
+    'warning: DeviceClass gpu: extendedResourceName is not simulated: a request for example.com/gpu finds no device of this class',
+  ],
+  [
+    'a taint from outside',
+    { ...V1, kind: 'DeviceTaintRule', metadata: { name: 'r' } },
+    'warning: DeviceTaintRule r: its taint is not simulated: write the taint into the ResourceSlice',
+  ],
+])('%s', (_rule, object, finding) => {
+  expect(
+    dumped([object])
+      .findings.list.map((each) => findingText(each).replace('dump:1:1: ', ''))
+      .join('\n'),
+  ).toBe(finding);
+});
