@@ -1,0 +1,97 @@
+import { expect, test } from 'vitest';
+import { ClusterControl, type ClusterEffect } from '../../../src/core/cluster/cluster-control.js';
+import type { ClusterNode } from '../../../src/core/cluster/cluster-node.js';
+import type { ClusterPod } from '../../../src/core/cluster/cluster-pod.js';
+import { CONTROLLERS, type Controller } from '../../../src/core/cluster/controller.js';
+import { DEFAULT_RATES } from '../../../src/core/cluster/zone-disruption.js';
+
+const SECOND = 1_000_000_000n;
+const TAINT = { key: 'k', value: '', effect: 'NoExecute' } as const;
+
+function pod(name: string, more: Partial<ClusterPod> = {}): ClusterPod {
+  const plain = { namespace: 'n', nodeName: 'a', phase: 'Running', terminating: false, isReady: true, tolerations: [] };
+  return { ...plain, name, uid: name, ...more };
+}
+
+function node(name: string, ready: string, more: Partial<ClusterNode> = {}): ClusterNode {
+  const conditions = ['Ready', 'MemoryPressure', 'DiskPressure', 'PIDPressure'].map((type) => ({ type, status: ready }));
+  return { ...{ name, zone: '', isExcluded: false, unschedulable: false, taints: [], heartbeat: '', conditions }, ...more };
+}
+
+function cluster(...active: Controller[]): ClusterControl {
+  const control = new ClusterControl({ ...DEFAULT_RATES, graceNs: 50n * SECOND });
+  control.setParts(new Set(active), 0n);
+  return control;
+}
+
+const texts = (effects: readonly ClusterEffect[]): string[] =>
+  effects.map((effect) => `${effect.kind} ${'pod' in effect ? effect.pod.name : effect.node}`);
+
+test('an eviction comes again until the pod is being deleted, and a pod that is being deleted gets none', () => {
+  const control = cluster('taint-eviction-controller');
+  control.handle({ kind: 'pods', listed: [pod('p'), pod('q', { terminating: true })] }, 0n);
+  expect(texts(control.handle({ kind: 'node', node: node('a', 'True', { taints: [TAINT] }) }, 1n))).toEqual(['evict p']);
+  expect(texts(control.tick(2n, 2n))).toEqual(['evict p']);
+  expect(texts(control.handle({ kind: 'pod', pod: pod('p', { isReady: false }) }, 3n))).toEqual([]);
+  control.handle({ kind: 'pod', pod: pod('p', { terminating: true }) }, 4n);
+  expect(texts(control.tick(5n, 5n))).toEqual([]);
+});
+
+test('a list without a pod or node stands for its end', () => {
+  const control = cluster('taint-eviction-controller');
+  const tolerations = [{ key: 'k', operator: 'Exists', value: '', effect: '', tolerationSeconds: 9n }];
+  control.handle({ kind: 'nodes', listed: [node('a', 'True', { taints: [TAINT] })] }, 0n);
+  control.handle({ kind: 'pods', listed: [pod('p', { tolerations })] }, 0n);
+  expect(control.nextDueNs(0n)).toBe(9n * SECOND);
+  expect(texts(control.handle({ kind: 'pods', listed: [] }, 1n))).toEqual(['cancel p']);
+  control.handle({ kind: 'nodes', listed: [] }, 2n);
+  expect(control.size).toEqual({ nodes: 0, pods: 0 });
+  expect(texts(control.handle({ kind: 'pod', pod: pod('p') }, 3n))).toEqual([]);
+});
+
+test('a part that begins looks at all that is known, and its times begin then', () => {
+  const control = cluster();
+  const tolerations = [{ key: 'k', operator: 'Exists', value: '', effect: '', tolerationSeconds: 9n }];
+  control.handle({ kind: 'nodes', listed: [node('a', 'True', { taints: [TAINT] })] }, 0n);
+  control.handle({ kind: 'pods', listed: [pod('p'), pod('q', { tolerations })] }, 0n);
+  expect(texts(control.tick(100n * SECOND, 100n * SECOND))).toEqual([]);
+  expect(texts(control.setParts(new Set(['taint-eviction-controller']), 100n * SECOND))).toEqual(['evict p']);
+  expect(control.nextDueNs(100n * SECOND)).toBe(109n * SECOND);
+  control.setParts(new Set(), 101n * SECOND);
+  expect(texts(control.tick(200n * SECOND, 200n * SECOND))).toEqual([]);
+});
+
+test('pods of a silent node are not ready, once the node is marked; not those of a kubelet that reports', () => {
+  const control = cluster('node-lifecycle-controller');
+  const listed = [node('a', 'True'), node('b', 'True', { heartbeat: '1' }), node('c', 'False', { heartbeat: '1' })];
+  control.handle({ kind: 'nodes', listed }, 0n);
+  control.handle({ kind: 'pods', listed: [pod('p'), pod('q', { isReady: false }), pod('r', { nodeName: 'c' })] }, 0n);
+  control.handle({ kind: 'leases', listed: ['b', 'c'].map((name) => ({ node: name, renewTime: '1' })) }, 51n * SECOND);
+  expect(texts(control.tick(51n * SECOND, 51n * SECOND)).filter((text) => !text.startsWith('taint'))).toEqual(['silence a']);
+  control.handle({ kind: 'node', node: node('a', 'Unknown') }, 51n * SECOND);
+  expect(texts(control.tick(51n * SECOND, 51n * SECOND)).filter((text) => !text.startsWith('taint'))).toEqual(['not ready p']);
+});
+
+test('every 20 s pods are deleted by force that no kubelet can end', () => {
+  const control = cluster(...CONTROLLERS);
+  const taints = [{ key: 'node.kubernetes.io/out-of-service', value: '', effect: 'NoExecute' } as const];
+  control.handle({ kind: 'nodes', listed: [node('a', 'False', { taints }), node('b', 'True', { taints })] }, 0n);
+  const ending = { terminating: true };
+  const listed = [
+    pod('p', ending),
+    pod('q', { ...ending, phase: 'Failed' }),
+    pod('r', { ...ending, nodeName: 'b' }),
+    pod('s', { ...ending, nodeName: '' }),
+  ];
+  control.handle({ kind: 'pods', listed }, 0n);
+  const forced = (nowNs: bigint): unknown[] =>
+    control.tick(nowNs, 0n).flatMap((effect) => (effect.kind === 'force delete' ? [[effect.pod.name, effect.isMarked]] : []));
+  const expected = [
+    ['p', true],
+    ['q', false],
+    ['s', true],
+  ];
+  expect(forced(0n)).toEqual(expected);
+  expect(forced(19n * SECOND)).toEqual([]);
+  expect(forced(20n * SECOND)).toEqual(expected);
+});
