@@ -137,6 +137,25 @@ describe('evictd controller', () => {
     expect(server.store.get('leases', 'kube-system', 'evictd-controller')?.spec).toMatchObject({ holderIdentity: '' });
   });
 
+  test('a leader that was stopped does nothing more when it goes on, because another one leads', async () => {
+    const { server, start, wait, isDeleted, deletes, node } = await setting();
+    const first = start();
+    await wait('the first one runs its parts', () => first.says('taint-eviction-controller runs'));
+    const second = start();
+    server.store.put('pods', aPod('web'));
+    first.child.kill('SIGSTOP');
+    await wait('the second one runs its parts', () => second.says('taint-eviction-controller runs'));
+    const before = server.received.length;
+    node(NODE, {}, 'True', [TAINT]);
+    await wait('the second one deletes the pod', () => isDeleted('web'));
+    first.child.kill('SIGCONT');
+    await wait('the first one knows', () => first.says('does not lead any more'));
+    expect(await first.metric('leader_election_master_status')).toBe(0);
+    expect(deletes('web')).toBe(1);
+    const marks = server.received.slice(before).filter(({ method, path }) => method === 'PATCH' && path.endsWith('/status'));
+    expect(marks).toHaveLength(1);
+  });
+
   test('taints nodes by their conditions, and deletes by force what a node out of service has left', async () => {
     const { server, start, wait, pod, deletes, node, taintsOf } = await setting();
     const foreign = { key: 'other/x', effect: 'NoExecute', timeAdded: '2026-01-02T03:04:05Z' };

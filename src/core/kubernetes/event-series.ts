@@ -29,7 +29,7 @@ interface Series {
   readonly sentMs: number;
 }
 
-/** By the object that the events are about, and their reason. */
+/** By the object that the events are about, their reason and action. */
 export type EventSeries = ReadonlyMap<string, Series>;
 
 /** Repetitions within this time are one series (client-go: tools/events, finishTime). */
@@ -71,8 +71,8 @@ export function nextEvent(
   source: EventSource,
   now: EventTime,
 ): { readonly state: EventState; readonly call: ApiCall | undefined } {
-  const { regarding, reason } = event;
-  const key = [regarding.kind, regarding.uid ?? regarding.name, reason].join('/');
+  const { regarding, reason, action } = event;
+  const key = [regarding.kind, regarding.uid ?? regarding.name, reason, action].join('/');
   const known = before.series.get(key);
   const live = new Map([...before.series].filter(([, { lastMs }]) => now.ms - lastMs < SERIES_MS));
   if (known !== undefined && live.has(key)) {

@@ -32,7 +32,7 @@ const STUCK_NS = 60_000_000_000n;
 export class ClusterController {
   readonly #metrics: ControllerMetrics;
   readonly #election: Election;
-  readonly #clients: readonly ApiClient[];
+  readonly #client: ApiClient;
   readonly #probes: ReturnType<typeof probeServer> | undefined;
   #lead: Lead | undefined;
 
@@ -40,13 +40,13 @@ export class ClusterController {
     const { kubeconfig, env, namespace, identity, timings, nowNs, log, listen } = parts;
     this.#metrics = new ControllerMetrics(() => this.#values());
     const read = kubeconfig === undefined ? inClusterAccess(env) : kubeconfigAccess(kubeconfig);
-    const [ofLease, ofCluster] = [new ApiClient(read, this.#metrics.requested), new ApiClient(read, this.#metrics.requested, RATE)];
-    this.#clients = [ofLease, ofCluster];
+    this.#client = new ApiClient(read, this.#metrics.requested);
     this.#election = new Election({
-      ...{ client: ofLease, namespace, name: LEASE_NAME, identity, timings, nowNs, log },
+      ...{ client: this.#client, namespace, name: LEASE_NAME, identity, timings, nowNs, log },
       annotations: () => ({ [PARTS_ANNOTATION]: [...(this.#lead?.active ?? [])].join(',') }),
       onLead: () => {
-        this.#lead = new Lead(parts, ofCluster, this.#metrics, () => this.#election.remainingMs());
+        const client = new ApiClient(read, this.#metrics.requested, RATE);
+        this.#lead = new Lead(parts, client, this.#metrics, () => this.#election.remainingMs());
       },
       onLoss: () => {
         this.#lead?.close();
@@ -67,7 +67,7 @@ export class ClusterController {
   /** Gives the lead up. */
   async close(): Promise<void> {
     await this.#election.close();
-    for (const client of this.#clients) client.close();
+    this.#client.close();
     this.#probes?.close();
   }
 

@@ -35,6 +35,7 @@ export class Lead {
   active: ReadonlySet<Controller> = new Set();
   manager: ReadonlyMap<Controller, ManagerPart> = new Map();
   readonly #parts: LeadParts;
+  readonly #client: ApiClient;
   readonly #events: PodEvents;
   readonly #managerWatch: ManagerWatch;
   readonly #said = new Map<Controller, string>();
@@ -44,8 +45,10 @@ export class Lead {
   #lookFails = false;
   #isClosed = false;
 
+  /** @param client  of this lead alone: with the lead its watches and requests end */
   constructor(parts: LeadParts, client: ApiClient, metrics: ControllerMetrics, remainingMs: () => number) {
     this.#parts = parts;
+    this.#client = client;
     const { nowNs, log, lifecycle, identity } = parts;
     /** Nothing is sent that could arrive when another process leads. */
     const ask: ApiClient['ask'] = (call) => {
@@ -83,6 +86,7 @@ export class Lead {
     this.actions.close();
     this.#events.close();
     this.watch.close();
+    this.#client.close();
   }
 
   /** At the latest. */

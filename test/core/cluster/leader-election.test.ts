@@ -47,7 +47,7 @@ test('two processes never act at the same time', () => {
     isLost: fc.boolean(),
   });
   fc.assert(
-    fc.property(fc.array(event, { maxLength: 80 }), fc.bigInt({ min: 0n, max: 10n ** 15n }), (events, offsetNs) => {
+    fc.property(fc.array(event, { minLength: 60, maxLength: 120 }), fc.bigInt({ min: 0n, max: 10n ** 15n }), (events, offsetNs) => {
       let stored: { readonly spec: LeaseSpec; readonly version: number } | undefined;
       const processes = [0n, offsetNs].map((offset) => ({ offset, seen: undefined as SeenLease | undefined, untilNs: -1n }));
       let nowNs = 0n;
