@@ -18,11 +18,10 @@ export interface NamedNode {
   readonly labels: Labels;
 }
 
-/** A preferred term. */
+/** v1.PreferredSchedulingTerm. */
 export interface PreferredNodeTerm {
-  /** Not 0. */
   readonly weight: number;
-  /** With at least one requirement. */
+  /** Without requirements it matches no node. */
   readonly term: NodeSelectorTerm;
 }
 

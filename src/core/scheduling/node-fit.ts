@@ -12,6 +12,11 @@ export interface InsufficientResource {
   readonly capacity: bigint;
 }
 
+/** Of a device plugin or an operator, not of Kubernetes (v1helper.IsExtendedResourceName). */
+export function isExtendedResource(name: string): boolean {
+  return name.includes('/') && !name.includes('kubernetes.io/') && !name.startsWith('requests.');
+}
+
 const FIRST = ['cpu', 'memory', 'ephemeral-storage'];
 
 export function amountsOf(list: ResourceList): Amounts {

@@ -36,7 +36,7 @@ export interface SchedulerPod {
   readonly podAntiAffinity: PodAffinity;
   readonly spreadConstraints: readonly SpreadConstraint[];
   readonly hostPorts: readonly HostPort[];
-  /** Of init containers and containers, with a tag. */
+  /** Of init containers, containers and image volumes, with a tag. */
   readonly images: readonly string[];
   /** What it books on its node. */
   readonly requests: Amounts;

@@ -35,12 +35,10 @@ function nodeSelectorTermAt(term: Field): NodeSelectorTerm {
   return { expressions: requirementsAt(member(term, 'matchExpressions')), fields: requirementsAt(member(term, 'matchFields')) };
 }
 
-/** Of v1.NodeAffinity. Terms without requirements, or without weight, do not count. */
+/** Of v1.NodeAffinity. */
 export function preferredNodeTermsAt(nodeAffinity: Field): readonly PreferredNodeTerm[] {
-  return items(member(nodeAffinity, 'preferredDuringSchedulingIgnoredDuringExecution'))
-    .map((preferred) => ({
-      weight: Number(integerOf(member(preferred, 'weight'), 'int32') ?? 0n),
-      term: nodeSelectorTermAt(member(preferred, 'preference')),
-    }))
-    .filter(({ weight, term }) => weight !== 0 && term.expressions.length + term.fields.length > 0);
+  return items(member(nodeAffinity, 'preferredDuringSchedulingIgnoredDuringExecution')).map((preferred) => ({
+    weight: Number(integerOf(member(preferred, 'weight'), 'int32') ?? 0n),
+    term: nodeSelectorTermAt(member(preferred, 'preference')),
+  }));
 }

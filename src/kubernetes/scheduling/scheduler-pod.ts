@@ -1,6 +1,6 @@
 import { PREEMPTION_POLICIES } from '../../core/disruption/priority-class.js';
 import { ANY_ADDRESS, type HostPort } from '../../core/scheduling/host-port.js';
-import type { LabelSelector, Labels } from '../../core/scheduling/label-selector.js';
+import type { LabelSelector, Labels, Requirement } from '../../core/scheduling/label-selector.js';
 import { amountsOf } from '../../core/scheduling/node-fit.js';
 import { bookedResources, scoredRequests } from '../../core/scheduling/pod-requests.js';
 import type {
@@ -46,11 +46,17 @@ export function schedulerPodAt(pod: Field): SchedulerPod {
     tolerations: tolerationsAt(spec),
     requiredNodeAffinity: requiredNodeAffinityAt(spec),
     preferredNodeTerms: preferredNodeTermsAt(member(affinity, 'nodeAffinity')),
-    podAffinity: podAffinityAt(member(affinity, 'podAffinity'), namespace),
-    podAntiAffinity: podAffinityAt(member(affinity, 'podAntiAffinity'), namespace),
+    podAffinity: podAffinityAt(member(affinity, 'podAffinity'), namespace, labels),
+    podAntiAffinity: podAffinityAt(member(affinity, 'podAntiAffinity'), namespace, labels),
     spreadConstraints: spreadConstraintsAt(member(spec, 'topologySpreadConstraints'), labels),
     hostPorts: hostPortsAt(spec),
-    images: ['initContainers', 'containers'].flatMap((list) => items(member(spec, list)).map(imageAt)),
+    images: [
+      ...['initContainers', 'containers'].flatMap((list) => items(member(spec, list)).map((container) => member(container, 'image'))),
+      ...items(member(spec, 'volumes')).flatMap((volume) => {
+        const image = member(volume, 'image');
+        return isAbsent(image) ? [] : [member(image, 'reference')];
+      }),
+    ].map(imageNameAt),
     requests: amountsOf(booked.requests),
     nonZeroRequests: amountsOf(booked.nonZero),
     scoredRequests: amountsOf(scoredRequests(amounts)),
@@ -68,21 +74,26 @@ function controllerAt(owners: Field): ControllerReference | undefined {
   return owner === undefined ? undefined : { kind: textOf(member(owner, 'kind')), name: textOf(member(owner, 'name')) };
 }
 
-function podAffinityAt(affinity: Field, namespace: string): PodAffinity {
+function podAffinityAt(affinity: Field, namespace: string, labels: Labels): PodAffinity {
   return {
-    required: items(member(affinity, 'requiredDuringSchedulingIgnoredDuringExecution')).map((term) => termAt(term, namespace)),
+    required: items(member(affinity, 'requiredDuringSchedulingIgnoredDuringExecution')).map((term) => termAt(term, namespace, labels)),
     preferred: items(member(affinity, 'preferredDuringSchedulingIgnoredDuringExecution')).map((preferred) => ({
-      ...termAt(member(preferred, 'podAffinityTerm'), namespace),
+      ...termAt(member(preferred, 'podAffinityTerm'), namespace, labels),
       weight: Number(integerOf(member(preferred, 'weight'), 'int32') ?? 0n),
     })),
   };
 }
 
-function termAt(term: Field, namespace: string): PodAffinityTerm {
+/** `matchLabelKeys` and `mismatchLabelKeys` as the API server merges them into the selector when the pod is created. */
+function termAt(term: Field, namespace: string, labels: Labels): PodAffinityTerm {
   const names = items(member(term, 'namespaces')).map(textOf);
   const namespaceSelector = member(term, 'namespaceSelector');
+  const selector = labelSelectorAt(member(term, 'labelSelector'));
+  const keysAt = (list: string, operator: string): readonly Requirement[] => labelKeysAt(member(term, list), operator, labels);
   return {
-    selector: labelSelectorAt(member(term, 'labelSelector')),
+    selector: selector && {
+      requirements: [...selector.requirements, ...keysAt('matchLabelKeys', 'In'), ...keysAt('mismatchLabelKeys', 'NotIn')],
+    },
     namespaces: names.length === 0 && isAbsent(namespaceSelector) ? [namespace] : names,
     namespaceSelector: labelSelectorAt(namespaceSelector),
     topologyKey: textOf(member(term, 'topologyKey')),
@@ -103,12 +114,17 @@ export function spreadConstraintsAt(list: Field, podLabels: Labels): readonly Sp
 }
 
 function withMatchLabelKeys(selector: LabelSelector | undefined, keys: Field, labels: Labels): LabelSelector | undefined {
-  const added = items(keys).flatMap((field) => {
+  const added = labelKeysAt(keys, 'In', labels);
+  return added.length === 0 ? selector : { requirements: [...added, ...(selector?.requirements ?? [])] };
+}
+
+/** The pod's own values. A key that it does not have is left out. */
+function labelKeysAt(keys: Field, operator: string, labels: Labels): readonly Requirement[] {
+  return items(keys).flatMap((field) => {
     const key = textOf(field);
     const value = labels.get(key);
-    return value === undefined ? [] : [{ key, operator: 'In', values: [value] }];
+    return value === undefined ? [] : [{ key, operator, values: [value] }];
   });
-  return added.length === 0 ? selector : { requirements: [...added, ...(selector?.requirements ?? [])] };
 }
 
 /** Of containers and sidecars. */
@@ -125,7 +141,7 @@ export function hostPortsAt(spec: Field): readonly HostPort[] {
 }
 
 /** With a tag: as nodes report images. */
-function imageAt(container: Field): string {
-  const image = textOf(member(container, 'image'));
+function imageNameAt(field: Field): string {
+  const image = textOf(field);
   return image.lastIndexOf(':') <= image.lastIndexOf('/') ? `${image}:latest` : image;
 }

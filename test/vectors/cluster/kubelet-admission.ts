@@ -10,6 +10,7 @@ import { matchesRequiredNodeAffinity } from '../../../src/core/scheduling/node-a
 import {
   amountsOf,
   insufficientResources,
+  isExtendedResource,
   orderedRequests,
   type Amounts,
   type InsufficientResource,
@@ -127,11 +128,7 @@ function failedPredicates({ node, pod, tolerations, pods }: AdmissionInput): rea
 /** Extended resources that the node does not have are those of the cluster, and left out. */
 function requestsOnNode(pod: Field, node: KubeletNode): Amounts {
   const requests = amountsOf(bookedResources(podAmountsAt(pod)).requests);
-  return new Map([...requests].filter(([name]) => !isExtended(name) || node.allocatable.has(name)));
-}
-
-function isExtended(name: string): boolean {
-  return name.includes('/') && !name.includes('kubernetes.io/') && !name.startsWith('requests.');
+  return new Map([...requests].filter(([name]) => !isExtendedResource(name) || node.allocatable.has(name)));
 }
 
 /** kubelet: IsStaticPod: it does not come from the API server. */

@@ -55,14 +55,27 @@ export class PodGroups {
     for (const group of this.#byNamespace.get(namespace) ?? []) if (selects(selector, group.labels)) yield group;
   }
 
-  /** The groups that a term is about. */
+  /** The groups that a term of a new pod is about. */
   *matching(term: PodAffinityTerm): Iterable<PodGroup> {
     const known = term.namespaceSelector === undefined ? new Set(term.namespaces) : this.#byNamespace.keys();
-    for (const namespace of [...known].filter((each) => this.#isAbout(term, each))) yield* this.selected(namespace, term.selector);
+    for (const namespace of [...known].filter((each) => this.#isFound(term, each))) yield* this.selected(namespace, term.selector);
   }
 
+  /** Whether a term of a new pod is about the other one. */
+  finds(term: PodAffinityTerm, { namespace, labels }: Pick<PodGroup, 'namespace' | 'labels'>): boolean {
+    return this.#isFound(term, namespace) && selects(term.selector, labels);
+  }
+
+  /** Whether a term of a pod on a node is about the new one. */
   matches(term: PodAffinityTerm, { namespace, labels }: Pick<PodGroup, 'namespace' | 'labels'>): boolean {
     return this.#isAbout(term, namespace) && selects(term.selector, labels);
+  }
+
+  /** The scheduler looks up the namespaces that exist: an unknown one is found by its name, or by an empty selector. */
+  #isFound(term: PodAffinityTerm, namespace: string): boolean {
+    const { namespaces, namespaceSelector } = term;
+    const isKnown = this.namespaces.has(namespace) || namespaces.includes(namespace) || namespaceSelector?.requirements.length === 0;
+    return isKnown && this.#isAbout(term, namespace);
   }
 
   #isAbout({ namespaces, namespaceSelector }: PodAffinityTerm, namespace: string): boolean {

@@ -12,18 +12,20 @@ export const interPodAffinity: FilterPlugin = ({ pod, cluster: { groups } }) => 
   const [wanted, unwanted] = [pod.podAffinity.required, pod.podAntiAffinity.required];
   // Pods that all wanted terms match, that an unwanted term matches, and whose own anti-affinity is about this pod.
   const [near, far, repelling] = [new TopologyCounts(), new TopologyCounts(), new TopologyCounts()];
-  const matches = (term: PodAffinityTerm, other: Related): boolean => groups.matches(term, other);
+  const finds = (term: PodAffinityTerm, other: Related): boolean => groups.finds(term, other);
   const keysOf = (other: Related): readonly (readonly [TopologyCounts, string])[] => [
-    ...(wanted.every((term) => matches(term, other)) ? wanted.map(({ topologyKey }) => [near, topologyKey] as const) : []),
-    ...unwanted.filter((term) => matches(term, other)).map(({ topologyKey }) => [far, topologyKey] as const),
-    ...other.podAntiAffinity.required.filter((term) => matches(term, pod)).map(({ topologyKey }) => [repelling, topologyKey] as const),
+    ...(wanted.every((term) => finds(term, other)) ? wanted.map(({ topologyKey }) => [near, topologyKey] as const) : []),
+    ...unwanted.filter((term) => finds(term, other)).map(({ topologyKey }) => [far, topologyKey] as const),
+    ...other.podAntiAffinity.required
+      .filter((term) => groups.matches(term, pod))
+      .map(({ topologyKey }) => [repelling, topologyKey] as const),
   ];
   for (const group of relatedGroups(groups, pod.namespace, [...wanted.slice(0, 1), ...unwanted])) {
     for (const [counts, topologyKey] of keysOf(group)) for (const [{ node }, count] of group.counts) counts.add(node, topologyKey, count);
   }
   // As in the scheduler; the anti-affinity of pods that are moved in later is overlooked then.
   if (wanted.length === 0 && unwanted.length === 0 && repelling.isEmpty) return undefined;
-  const attractsItself = wanted.every((term) => matches(term, pod));
+  const attractsItself = wanted.every((term) => finds(term, pod));
   return {
     check: ({ node }): Rejection | undefined => {
       if (!wanted.every(({ topologyKey }) => node.labels.has(topologyKey))) return NOT_NEAR;

@@ -2,7 +2,7 @@
 import { findMatchingUntoleratedTaint } from '../../disruption/toleration.js';
 import { conflicts } from '../host-port.js';
 import { matchesRequiredNodeAffinity, matchesTerm } from '../node-affinity.js';
-import { insufficientResources, orderedRequests, type Amounts } from '../node-fit.js';
+import { insufficientResources, isExtendedResource, orderedRequests, type Amounts } from '../node-fit.js';
 import type { SchedulerProfile } from '../scheduler-profile.js';
 import { forGood, forNow, type FilterPlugin, type Rejection } from './pod-filter.js';
 
@@ -68,6 +68,6 @@ export const nodeResourcesFit: FilterPlugin = ({ pod, profile }) => {
 /** Without extended resources that the profile ignores. */
 function countedRequests(requests: Amounts, { ignoredResources, ignoredResourceGroups }: SchedulerProfile): Amounts {
   const isIgnored = (name: string): boolean =>
-    name.includes('/') && (ignoredResources.includes(name) || ignoredResourceGroups.includes(name.split('/')[0] ?? ''));
+    isExtendedResource(name) && (ignoredResources.includes(name) || ignoredResourceGroups.includes(name.split('/')[0] ?? ''));
   return new Map([...requests].filter(([name]) => !isIgnored(name)));
 }

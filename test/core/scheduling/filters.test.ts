@@ -1,0 +1,102 @@
+import { expect, test } from 'vitest';
+import { Cluster } from '../../../src/core/scheduling/cluster/cluster.js';
+import { matchesRequiredNodeAffinity } from '../../../src/core/scheduling/node-affinity.js';
+import { Scheduler } from '../../../src/core/scheduling/scheduler.js';
+import type { SpreadConstraint } from '../../../src/core/scheduling/scheduler-pod.js';
+import { DEFAULT_PROFILE } from '../../../src/core/scheduling/scheduler-profile.js';
+import { HOST, nodeOf, podOf, selectorOf, ZONE } from './scheduling-values.js';
+
+test.each([
+  ['an extended resource that is ignored', 'example.com/gpu', 'n0'],
+  ['one of an ignored group', 'ignored.example/nic', 'n0'],
+  ["Kubernetes' own resources are never ignored", 'kubernetes.io/batch', undefined],
+  ['another one', 'other.example/gpu', undefined],
+])('%s', (_rule, resource, node) => {
+  const profile = {
+    ...DEFAULT_PROFILE,
+    ignoredResources: ['example.com/gpu', 'kubernetes.io/batch'],
+    ignoredResourceGroups: ['ignored.example', 'kubernetes.io'],
+  };
+  const pod = podOf('new', { requests: new Map([[resource, 1n]]) });
+  expect(new Scheduler(new Cluster({ nodes: [nodeOf('n0')] }), { profile }).schedule(pod).node).toBe(node);
+});
+
+test.each<[rule: string, operator: string, values: readonly string[], label: string | undefined, matches: boolean]>([
+  ['NotIn: a node without the label matches', 'NotIn', ['8'], undefined, true],
+  ['NotIn: one of the values', 'NotIn', ['8', '16'], '8', false],
+  ['Gt: strictly above', 'Gt', ['8'], '8', false],
+  ['Gt: as numbers, not as text', 'Gt', ['8'], '16', true],
+  ['Gt: leading zeros and signs are read', 'Gt', ['+008'], '009', true],
+  ['Lt: a value that is no number does not match', 'Lt', ['8'], 'few', false],
+  ['Lt: a node without the label does not match', 'Lt', ['8'], undefined, false],
+  ['Lt: one value only', 'Lt', ['8', '9'], '1', false],
+  ['Lt: no more than 64 bits', 'Lt', ['9223372036854775808'], '1', false],
+  ['Exists takes no values', 'Exists', ['8'], '8', false],
+  ['In needs values', 'In', [], '8', false],
+])('node affinity, %s', (_rule, operator, values, label, matches) => {
+  const labels = new Map(label === undefined ? [] : [['cores', label]]);
+  const terms = [{ expressions: [{ key: 'cores', operator, values }], fields: [] }];
+  expect(matchesRequiredNodeAffinity({ labels: new Map(), terms }, { name: 'n0', labels })).toBe(matches);
+});
+
+test('a required node affinity without terms matches no node, and so does a term without requirements', () => {
+  const match = (terms: readonly { readonly expressions: []; readonly fields: [] }[]): boolean =>
+    matchesRequiredNodeAffinity({ labels: new Map(), terms }, nodeOf('n0'));
+  expect([match([]), match([{ expressions: [], fields: [] }])]).toEqual([false, false]);
+});
+
+test('a preferred term without requirements gives no points, but the plugin scores', () => {
+  const pod = podOf('new', { preferredNodeTerms: [{ weight: 5, term: { expressions: [], fields: [] } }] });
+  const { scores } = new Scheduler(new Cluster({ nodes: [nodeOf('n0')] })).schedule(pod, { everyNode: true });
+  expect(scores?.get('n0')?.get('NodeAffinity')).toBe(0);
+});
+
+test.each([
+  ['the same port at another address is free', '10.0.0.1', '10.0.0.2', 'TCP', 'n0'],
+  ['the same address', '10.0.0.1', '10.0.0.1', 'TCP', undefined],
+  ['all addresses are taken', '0.0.0.0', '10.0.0.2', 'TCP', undefined],
+  ['all addresses are wanted', '10.0.0.1', '0.0.0.0', 'TCP', undefined],
+  ['another protocol', '0.0.0.0', '0.0.0.0', 'UDP', 'n0'],
+])('host ports: %s', (_rule, taken, wanted, protocol, node) => {
+  const running = podOf('running', { nodeName: 'n0', hostPorts: [{ address: taken, protocol: 'TCP', port: 80 }] });
+  const pod = podOf('new', { hostPorts: [{ address: wanted, protocol, port: 80 }] });
+  expect(new Scheduler(new Cluster({ nodes: [nodeOf('n0')], pods: [running] })).schedule(pod).node).toBe(node);
+});
+
+test('a selector of namespaces finds those that are known; a term of a pod on a node is about unknown ones, too', () => {
+  const term = {
+    selector: { requirements: [] },
+    namespaces: [],
+    namespaceSelector: selectorOf('team', 'DoesNotExist'),
+    topologyKey: HOST,
+  };
+  const apart = { required: [term], preferred: [] };
+  const running = podOf('running', { nodeName: 'n0', namespace: 'ghost' });
+  const reject = (pods: Parameters<typeof podOf>[1], own: Parameters<typeof podOf>[1]): string =>
+    new Scheduler(new Cluster({ nodes: [nodeOf('n0')], pods: [{ ...running, ...pods }] })).schedule(podOf('new', own)).message;
+  expect(reject({}, { podAntiAffinity: apart })).toBe('');
+  expect(reject({ podAntiAffinity: apart }, { namespace: 'spirit' })).toMatch(/existing pods anti-affinity/);
+});
+
+const NO_ROOM = "0/3 nodes are available: 1 node(s) had untolerated taint(s), 2 node(s) didn't match pod topology spread constraints.";
+
+test.each([
+  ['a node whose taints are honoured is no domain', true, 2, ''],
+  ['a node is a domain whatever its taints', false, 1, NO_ROOM],
+  ['fewer domains than minDomains: the least is 0', true, 3, NO_ROOM],
+])('spread: %s', (_rule, honorsTaints, minDomains, message) => {
+  const labelsOf = (name: string, zone: string): ReadonlyMap<string, string> => new Map(Object.entries({ [HOST]: name, [ZONE]: zone }));
+  const nodes = [
+    nodeOf('n0', { labels: labelsOf('n0', 'a') }),
+    nodeOf('n1', { labels: labelsOf('n1', 'b') }),
+    nodeOf('n2', { labels: labelsOf('n2', 'c'), taints: [{ key: 'dedicated', value: '', effect: 'NoSchedule' }] }),
+  ];
+  const labels = new Map([['app', 'web']]);
+  const constraint: SpreadConstraint = {
+    ...{ topologyKey: ZONE, maxSkew: 1, whenUnsatisfiable: 'DoNotSchedule' as const, minDomains },
+    ...{ selector: selectorOf('app', 'In', 'web'), honorsAffinity: true, honorsTaints },
+  };
+  const pods = ['n0', 'n1'].map((nodeName) => podOf(nodeName, { nodeName, labels }));
+  const pod = podOf('new', { labels, spreadConstraints: [constraint] });
+  expect(new Scheduler(new Cluster({ nodes, pods })).schedule(pod).message).toBe(message);
+});

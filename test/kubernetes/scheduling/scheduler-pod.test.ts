@@ -1,0 +1,71 @@
+import { expect, test } from 'vitest';
+import { selects } from '../../../src/core/scheduling/label-selector.js';
+import { documentOf } from '../../../src/kubernetes/document.js';
+import { schedulerPodAt } from '../../../src/kubernetes/scheduling/scheduler-pod.js';
+
+const podAt = (spec: unknown, labels: Readonly<Record<string, string>> = {}): ReturnType<typeof schedulerPodAt> =>
+  schedulerPodAt(documentOf({ metadata: { name: 'web-0', namespace: 'shop', labels }, spec }));
+
+test('matchLabelKeys and mismatchLabelKeys of an affinity term stand for the values of the pod', () => {
+  const term = {
+    labelSelector: { matchLabels: { app: 'web' } },
+    matchLabelKeys: ['hash', 'missing'],
+    mismatchLabelKeys: ['tenant'],
+    topologyKey: 'zone',
+  };
+  const affinity = { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [term] } };
+  const [read] = podAt({ affinity }, { app: 'web', hash: 'a1', tenant: 'blue' }).podAffinity.required;
+  const labels = { app: 'web', hash: 'a1', tenant: 'red' };
+  const selected = (changes: Readonly<Record<string, string>>): boolean =>
+    selects(read?.selector, new Map(Object.entries({ ...labels, ...changes })));
+  expect([selected({}), selected({ hash: 'b2' }), selected({ tenant: 'blue' }), selected({ app: 'db' })]).toEqual([
+    true,
+    false,
+    false,
+    false,
+  ]);
+});
+
+test('matchLabelKeys of a spread constraint', () => {
+  const topologySpreadConstraints = [
+    { maxSkew: 1, topologyKey: 'zone', whenUnsatisfiable: 'DoNotSchedule', matchLabelKeys: ['hash', 'missing'] },
+  ];
+  const [constraint] = podAt({ topologySpreadConstraints }, { hash: 'a1' }).spreadConstraints;
+  expect(constraint?.selector?.requirements).toEqual([{ key: 'hash', operator: 'In', values: ['a1'] }]);
+});
+
+test.each([
+  ['web', 'web:latest'],
+  ['web:1', 'web:1'],
+  ['registry.example:5000/web', 'registry.example:5000/web:latest'],
+  ['web@sha256:0a', 'web@sha256:0a'],
+])('the image %s is %s', (image, name) => {
+  expect(podAt({ containers: [{ image }] }).images).toEqual([name]);
+});
+
+test('images of init containers and of volumes count', () => {
+  const spec = {
+    initContainers: [{ image: 'init:1' }],
+    containers: [{ image: 'web:1' }],
+    volumes: [
+      { name: 'a', emptyDir: {} },
+      { name: 'b', image: { reference: 'data:1' } },
+    ],
+  };
+  expect(podAt(spec).images).toEqual(['init:1', 'web:1', 'data:1']);
+});
+
+test('ports of init containers count only for sidecars', () => {
+  const ports = [{ hostPort: 80 }, { containerPort: 9 }];
+  const spec = {
+    containers: [{ ports }],
+    initContainers: [
+      { ports: [{ hostPort: 81 }] },
+      { restartPolicy: 'Always', ports: [{ hostPort: 82, hostIP: '10.0.0.1', protocol: 'UDP' }] },
+    ],
+  };
+  expect(podAt(spec).hostPorts).toEqual([
+    { address: '0.0.0.0', protocol: 'TCP', port: 80 },
+    { address: '10.0.0.1', protocol: 'UDP', port: 82 },
+  ]);
+});
