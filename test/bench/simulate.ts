@@ -8,6 +8,7 @@ import { schedulerPodAt } from '../../src/kubernetes/scheduling/scheduler-pod.js
 import { generatedCluster } from '../support/cluster/generated-cluster.js';
 import { atMost, type Benchmark, type Figure, type Result } from './benchmark.js';
 import { Distribution } from './distribution.js';
+import { simulatedDrains } from './simulated-drain.js';
 
 const SIZES = [500, 1_000, 2_000, 5_000] as const;
 const PODS_PER_NODE = 30;
@@ -18,12 +19,16 @@ const PREEMPTIONS = 5;
 export const simulate: Benchmark = {
   name: 'simulate',
   what: "the scheduler's rules, on clusters of up to 5,000 nodes and 150,000 pods",
-  run: (): Result => {
+  run: async (bench): Promise<Result> => {
     const figures = SIZES.flatMap((nodes) => figuresOf(nodes));
     const medians = figures.filter(({ what }) => what.startsWith('a pod placed')).map(({ measured }) => medianOf(measured));
     const [least = 0, most = 0] = [medians[0], medians.at(-1)];
     return {
-      figures: [...figures, { what: 'a placement with ten times the nodes', unit: '×', measured: most / least, ...atMost(12) }],
+      figures: [
+        ...figures,
+        { what: 'a placement with ten times the nodes', unit: '×', measured: most / least, ...atMost(12) },
+        ...(await simulatedDrains(bench)),
+      ],
       notes: ['generated clusters with daemon sets, spread and affinity, 30 pods a node; reading is from objects in memory'],
     };
   },

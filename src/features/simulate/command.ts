@@ -14,8 +14,8 @@ export function simulateCommand(edge: Pick<CommandEdge, 'io' | 'setExitCode'>): 
     command.addOption(new Option(`--${option} ${value}`, description).argParser((text: string) => noted(actions, option, text)));
   }
   command
+    .option('--kubeconfig <file>', 'read the cluster from its API server')
     .option('--explain <pod>', 'every filter and score of every node for this pod')
-    .option('--scores', 'the scores behind each choice of a node')
     .option('--html <file>', 'write a page with the nodes before and after')
     .addOption(outputOption())
     .optionsGroup(SHARED_GROUPS.assumptions)
@@ -24,16 +24,19 @@ export function simulateCommand(edge: Pick<CommandEdge, 'io' | 'setExitCode'>): 
     .option('--scheduler-config <file>', 'a KubeSchedulerConfiguration: its first profile')
     .option('--start-time <duration>', 'from the start of a new pod until it is ready', '30s')
     .option('--horizon <duration>', 'time that each action has before the next one', '1h')
+    .option('--scores', 'the scores behind each choice of a node')
     .option('--strict', 'do nothing if anything in the files is wrong')
     .optionsGroup('Options:');
   return withHelp(command, {
     examples: ['evictd simulate dump.json --drain node-1 --pressure node-2:memory=-20Gi'],
     exit: { 0: 'simulated', ...USAGE_AND_CONFIG, 65: 'malformed', 66: 'unreadable' },
   }).action(async (files: readonly string[], options: SimulateOptions) => {
-    if (files.length === 0)
-      throw new UsageError('EVICTD_USAGE', 'no file is given', { hint: 'kubectl get nodes,pods,pdb -A -o json > dump.json' });
+    if (files.length === 0 && options.kubeconfig === undefined)
+      throw new UsageError('EVICTD_USAGE', 'no file and no --kubeconfig is given', {
+        hint: 'kubectl get nodes,pods,pdb -A -o json > dump.json',
+      });
     const { simulate: run } = await import('./simulate.js');
-    run(files, actions, options, edge.io);
+    await run(files, actions, options, edge.io);
   });
 }
 

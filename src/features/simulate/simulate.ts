@@ -13,15 +13,22 @@ import { AddedPods } from './added-pods.js';
 import { ClusterDump, type DumpedCluster } from './cluster-dump.js';
 import type { SimulateOptions, WrittenAction } from './written-command.js';
 import { findingText } from './finding.js';
+import { readLiveCluster } from './live-cluster.js';
 import { simulationHtml } from './simulation-html.js';
 import { simulationJson } from './simulation-json.js';
 import { simulationText } from './simulation-text.js';
 import type { SimulationReport } from './simulation-report.js';
 import { actionsOf } from './written-actions.js';
 
-/** `evictd simulate` on files. */
-export function simulate(files: readonly string[], written: readonly WrittenAction[], options: SimulateOptions, io: Io): void {
+/** `evictd simulate` on files, or on what the API server of a kubeconfig has. */
+export async function simulate(
+  files: readonly string[],
+  written: readonly WrittenAction[],
+  options: SimulateOptions,
+  io: Io,
+): Promise<void> {
   const dump = new ClusterDump();
+  if (options.kubeconfig !== undefined) await readLiveCluster(options.kubeconfig, dump);
   for (const file of files) dump.readFile(file);
   report(dump.cluster(), written, options, io);
 }

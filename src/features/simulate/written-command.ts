@@ -7,6 +7,7 @@ export interface WrittenAction {
 }
 
 export interface SimulateOptions {
+  readonly kubeconfig?: string;
   readonly policy?: string;
   readonly schedulerConfig?: string;
   readonly startTime: string;

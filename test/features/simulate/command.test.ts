@@ -6,6 +6,8 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { exitCodeOf } from '../../../src/cli/output/error-text.js';
 import { simulateCommand } from '../../../src/features/simulate/command.js';
 import { ran, type Ran } from '../../cli/support.js';
+import { FakeApiServer } from '../../support/kubernetes/api-server.js';
+import type { ApiObject } from '../../support/kubernetes/objects.js';
 import { node, pod } from './support.js';
 
 const CLUSTER = 'examples/simulate/cluster.yaml';
@@ -21,7 +23,7 @@ const file = (name: string, content: unknown): string => {
 const simulate = (...args: string[]): Promise<Ran> => ran((io, setExitCode) => simulateCommand({ io, setExitCode }), args);
 
 test.each<[why: string, args: readonly string[], exit: number, message: string]>([
-  ['no file', [], 64, 'no file is given'],
+  ['no file', [], 64, 'no file and no --kubeconfig is given'],
   ['an unknown node', [CLUSTER, '--drain', 'node-9'], 64, 'no node "node-9" in the files'],
   ['no amount', [CLUSTER, '--pressure', 'node-1:memory=much'], 64, '--pressure: "much"'],
   ['another signal', [CLUSTER, '--pressure', 'node-1:nodefs=1Gi'], 64, '--pressure: "nodefs" is not simulated'],
@@ -41,6 +43,26 @@ test.each<[why: string, args: readonly string[], exit: number, message: string]>
   const { error } = await simulate(...args);
   expect(exitCodeOf(error)).toBe(exit);
   expect(String(error)).toContain(message);
+});
+
+test('a live cluster is read page by page; what may not be listed is named', async () => {
+  const server = await FakeApiServer.start();
+  try {
+    for (const name of ['node-2', 'node-3']) server.store.put('nodes', node(name) as unknown as ApiObject);
+    for (let index = 0; index < 600; index += 1) server.store.put('pods', pod(`web-${String(index)}`, '') as unknown as ApiObject);
+    const kubeconfig = server.kubeconfig(join(directory, 'kubeconfig'));
+    const { out, error } = await simulate('--kubeconfig', kubeconfig, '--drain', 'node-2', '-o', 'json');
+    expect(error).toBeUndefined();
+    const document = JSON.parse(out.slice(out.indexOf('{\n'))) as {
+      readonly cluster: unknown;
+      readonly findings: readonly { readonly file: string; readonly message: string }[];
+    };
+    expect(document.cluster).toMatchObject({ nodes: 2, pods: 600 });
+    expect(document.findings.map(({ file: path }) => path)).toContain('/apis/scheduling.k8s.io/v1/priorityclasses');
+    expect(server.received.filter(({ path }) => path === '/api/v1/pods')).toHaveLength(2);
+  } finally {
+    await server.away();
+  }
 });
 
 describe('output', () => {

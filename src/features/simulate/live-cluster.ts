@@ -1,0 +1,81 @@
+import { EvictdError } from '../../errors.js';
+import { documentOf, items, member, textOf, type Field } from '../../kubernetes/document.js';
+import { ApiClient, type ApiAnswer } from '../kubernetes/client/api-client.js';
+import { kubeconfigAccess } from '../kubernetes/client/kubeconfig.js';
+import type { ClusterDump } from './cluster-dump.js';
+
+interface Listed {
+  readonly path: string;
+  readonly kind: string;
+  readonly apiVersion: string;
+  /** Without these there is nothing to simulate. */
+  readonly isRequired?: true;
+  /** Many clusters have none. */
+  readonly isOptional?: true;
+}
+
+const LISTED: readonly Listed[] = [
+  { path: '/api/v1/nodes', kind: 'Node', apiVersion: 'v1', isRequired: true },
+  { path: '/api/v1/pods', kind: 'Pod', apiVersion: 'v1', isRequired: true },
+  { path: '/apis/policy/v1/poddisruptionbudgets', kind: 'PodDisruptionBudget', apiVersion: 'policy/v1' },
+  { path: '/apis/scheduling.k8s.io/v1/priorityclasses', kind: 'PriorityClass', apiVersion: 'scheduling.k8s.io/v1' },
+  { path: '/api/v1/namespaces', kind: 'Namespace', apiVersion: 'v1' },
+  { path: '/api/v1/services', kind: 'Service', apiVersion: 'v1' },
+  { path: '/api/v1/replicationcontrollers', kind: 'ReplicationController', apiVersion: 'v1' },
+  { path: '/apis/apps/v1/replicasets', kind: 'ReplicaSet', apiVersion: 'apps/v1' },
+  { path: '/apis/apps/v1/statefulsets', kind: 'StatefulSet', apiVersion: 'apps/v1' },
+  { path: '/apis/metrics.k8s.io/v1beta1/pods', kind: 'PodMetrics', apiVersion: 'metrics.k8s.io/v1beta1', isOptional: true },
+];
+
+const PAGE = '500';
+const WITHIN_MS = 60_000;
+const [FOUND, NOT_FOUND, GONE] = [200, 404, 410];
+
+/**
+ * Lists the objects of a cluster, page by page. What may not be listed is a finding.
+ *
+ * @throws EvictdError  the API server does not answer, or does not give nodes or pods
+ */
+export async function readLiveCluster(kubeconfig: string, dump: ClusterDump): Promise<void> {
+  const client = new ApiClient(kubeconfigAccess(kubeconfig));
+  try {
+    for (const listed of LISTED) await list(client, listed, dump);
+  } finally {
+    client.close();
+  }
+}
+
+async function list(client: ApiClient, listed: Listed, dump: ClusterDump): Promise<void> {
+  const { path, kind, apiVersion } = listed;
+  let count = 0;
+  for (let more: Readonly<Record<string, string>> | undefined = {}; more !== undefined;) {
+    const answer: ApiAnswer = await client.ask({ method: 'GET', path, query: { limit: PAGE, ...more }, withinMs: WITHIN_MS });
+    // The pages have expired: what came so far counts, and is read again.
+    if (answer.status === GONE && more.continue !== undefined) {
+      more = {};
+      continue;
+    }
+    if (answer.status !== FOUND) {
+      refused(listed, answer, dump);
+      return;
+    }
+    const page: Field = documentOf(answer.body);
+    for (const { value } of items(member(page, 'items'))) {
+      count += 1;
+      dump.take({ kind, apiVersion, object: documentOf(value), at: { file: path, line: count, column: 1 } });
+    }
+    const token: string = textOf(member(member(page, 'metadata'), 'continue'));
+    more = token === '' ? undefined : { continue: token };
+  }
+}
+
+function refused({ path, kind, isRequired, isOptional }: Listed, { status, body }: ApiAnswer, dump: ClusterDump): void {
+  if (isOptional && status === NOT_FOUND) return;
+  const said = textOf(member(documentOf(typeof body === 'object' ? body : undefined), 'message'));
+  const message = `${kind}: HTTP ${String(status)}${said === '' ? '' : `: ${said}`}`;
+  if (isRequired)
+    throw new EvictdError('EVICTD_KUBERNETES_ACCESS', `${path}: ${message}`, {
+      hint: 'the credential must be allowed to list nodes and pods',
+    });
+  dump.findings.add('warning', { file: path, line: 1, column: 1 }, '', `${message}: none counts`);
+}
