@@ -56,6 +56,8 @@ export interface PodOptions {
   readonly annotations?: Readonly<Record<string, string>>;
   /** Shell scripts by container name. */
   readonly containers: Readonly<Record<string, string>>;
+  /** By default a new one. */
+  readonly uid?: string;
 }
 
 export interface Pod {
@@ -156,9 +158,9 @@ export class Containerd {
     labels = {},
     annotations = {},
     containers,
+    uid = `${randomBytes(4).toString('hex')}-test`,
   }: PodOptions): Promise<Pod> {
     this.#cgroups.add(cgroup);
-    const uid = `${randomBytes(4).toString('hex')}-test`;
     const logs = `${this.directory}/logs/${uid}`;
     const config = {
       metadata: { name, uid, namespace },
@@ -190,6 +192,28 @@ export class Containerd {
     return { id, uid, containers: started, logs };
   }
 
+  /** As a kubelet stops a container: SIGTERM, then SIGKILL. */
+  async stopContainer(container_id: string, graceSeconds: number): Promise<void> {
+    await this.#ask('StopContainer', { container_id, timeout: graceSeconds });
+  }
+
+  /** Removes a pod; its processes get SIGKILL. */
+  async removePod(pod_sandbox_id: string): Promise<void> {
+    const removed = async (): Promise<true> => {
+      await this.#ask('StopPodSandbox', { pod_sandbox_id });
+      await this.#ask('RemovePodSandbox', { pod_sandbox_id });
+      return true;
+    };
+    // containerd learns of killed processes slightly later.
+    await eventually(`pod ${pod_sandbox_id} is removed`, () => removed().catch(() => false), { ms: 60_000 });
+  }
+
+  /** Process ids of the shims of its pods. */
+  shims(): readonly string[] {
+    const numbers = readdirSync('/proc').filter((pid) => /^\d+$/.test(pid));
+    return numbers.filter((pid) => linesOf(`/proc/${pid}/cmdline`, '\0').includes(this.socket));
+  }
+
   /** Ids. */
   async pods(): Promise<string[]> {
     const { items = [] } = (await this.#ask('ListPodSandbox', {})) as { items?: { pod_sandbox_id: string }[] };
@@ -199,21 +223,13 @@ export class Containerd {
   /** Every pod. */
   async clear(): Promise<void> {
     if (this.#daemon === undefined) await this.run();
-    for (const pod_sandbox_id of await this.pods()) {
-      const removed = async (): Promise<true> => {
-        await this.#ask('StopPodSandbox', { pod_sandbox_id });
-        await this.#ask('RemovePodSandbox', { pod_sandbox_id });
-        return true;
-      };
-      // containerd learns of killed processes slightly later.
-      await eventually(`pod ${pod_sandbox_id} is removed`, () => removed().catch(() => false), { ms: 60_000 });
-    }
+    for (const pod of await this.pods()) await this.removePod(pod);
   }
 
   /** What the end of the machine leaves: its directory of images, containers and layers. */
   async loseAllButDisk(): Promise<void> {
     await this.stop('SIGKILL');
-    const shims = readdirSync('/proc').filter((pid) => /^\d+$/.test(pid) && linesOf(`/proc/${pid}/cmdline`, '\0').includes(this.socket));
+    const shims = this.shims();
     const started = shims.flatMap((pid) => linesOf(`/proc/${pid}/task/${pid}/children`, ' '));
     for (const pid of [...shims, ...started].filter(Boolean)) process.kill(Number(pid), 'SIGKILL');
     const mounts = linesOf('/proc/self/mountinfo', '\n').map((line) => line.split(' ')[4] ?? '');
