@@ -2,7 +2,8 @@ import { explanationText } from '../features/explain/explain-text.js';
 import type { Explanation } from '../features/explain/explanation.js';
 import { clockTime } from '../features/status/screen-line.js';
 import { headLines } from '../features/status/status-screen.js';
-import type { StatusDocument } from '../features/status/status-document.js';
+import { rankingQuery, type AskedRanking } from '../features/status/candidate-order.js';
+import type { RankingDocument, StatusDocument } from '../features/status/status-document.js';
 import { byId, html } from './dom.js';
 import { follow } from './follow.js';
 import { notices, SECTIONS, type Section } from './sections.js';
@@ -20,11 +21,28 @@ const placed = SECTIONS.map((section, index): Placed => {
     'section',
     { 'aria-labelledby': id, hidden: '', ...(section.wide && { class: 'wide' }) },
     html('h2', { id }, section.title),
+    html('form', { class: 'choices' }),
     html('div', {}),
   );
   return { section, element, shown: '' };
 });
 byId('sections').replaceChildren(...placed.map(({ element }) => element));
+
+let asked: AskedRanking = {};
+let last: StatusDocument | undefined;
+
+/** With the candidates that the person has chosen. A later status wins. */
+async function showChosen(status: StatusDocument): Promise<void> {
+  last = status;
+  const query = rankingQuery(asked);
+  if (query === '') {
+    show(status);
+    return;
+  }
+  const answer = await fetch(`api/v1/ranking?${query}`).catch(() => undefined);
+  const ranking = answer?.ok ? ((await answer.json()) as RankingDocument) : undefined;
+  if (status === last && query === rankingQuery(asked)) show({ ...status, ...(ranking && { candidates: ranking.candidates }) });
+}
 
 function show(status: StatusDocument): void {
   const [first] = notices(status);
@@ -37,6 +55,8 @@ function show(status: StatusDocument): void {
 }
 
 function place(each: Placed, status: StatusDocument): void {
+  const choices = each.element.querySelector('form');
+  if (choices?.childNodes.length === 0) choices.replaceChildren(...(each.section.choices?.(status) ?? []));
   const content = html('div', {}, ...each.section.show(status));
   const shown = content.outerHTML;
   if (shown === each.shown) return;
@@ -79,7 +99,16 @@ byId('sections').addEventListener('click', ({ target }) => {
   if (workload !== undefined && signal !== undefined) void explain(workload, signal);
 });
 
-follow(show, (reason) => {
-  state('red', reason);
-  byId('sections').classList.add('stale');
+byId('sections').addEventListener('change', ({ target }) => {
+  if (!(target instanceof HTMLSelectElement)) return;
+  asked = { ...asked, [target.name]: target.value };
+  if (last) void showChosen(last);
 });
+
+follow(
+  (status) => void showChosen(status),
+  (reason) => {
+    state('red', reason);
+    byId('sections').classList.add('stale');
+  },
+);

@@ -1,4 +1,6 @@
 import { drainText, drainWaits } from '../core/drain/drain-status.js';
+import { RESOURCE_SIGNALS } from '../core/signal/signal.js';
+import { CANDIDATE_ORDERS } from '../features/status/candidate-order.js';
 import { amountText, clockTime, timeText, unitOf } from '../features/status/screen-line.js';
 import { footLines, headLines, POLICY_STATES, stateLines } from '../features/status/status-screen.js';
 import type { StatusDocument } from '../features/status/status-document.js';
@@ -9,6 +11,8 @@ export interface Section {
   readonly title: string;
   /** Whether it takes both columns of a wide window. */
   readonly wide?: true;
+  /** What the person may choose above the content. It stays when the content changes. */
+  readonly choices?: (status: StatusDocument) => readonly Child[];
   /** The content; without any the section is hidden. */
   readonly show: (status: StatusDocument) => readonly Child[];
 }
@@ -41,7 +45,7 @@ export const SECTIONS: readonly Section[] = [
     wide: true,
     show: (status) => [html('div', { class: 'signals' }, ...status.signals.map((signal) => signalFigure(signal, status)))],
   },
-  { title: 'Order of eviction', wide: true, show: candidates },
+  { title: 'Order of eviction', wide: true, choices: rankingChoices, show: candidates },
   {
     title: 'Decisions',
     wide: true,
@@ -116,11 +120,26 @@ export const SECTIONS: readonly Section[] = [
   },
 ];
 
+/** Their names are the parameters of the API. */
+function rankingChoices({ signals }: StatusDocument): readonly Child[] {
+  const ranked = RESOURCE_SIGNALS.filter((name) => signals.some(({ signal }) => signal === name));
+  const choice = (name: string, label: string, first: string, values: readonly string[]): HTMLElement =>
+    html(
+      'label',
+      {},
+      label,
+      html('select', { name }, html('option', { value: '' }, first), ...values.map((value) => html('option', { value }, value))),
+    );
+  return [
+    choice('signal', 'Signal', 'that evictd acts on next', ranked),
+    choice('order', 'Sort by', 'order of eviction', CANDIDATE_ORDERS),
+  ];
+}
+
 function candidates({ candidates: { signal, total, workloads, unreadable } }: StatusDocument): readonly Child[] {
   if (workloads.length === 0) return [`There is no workload that could be evicted for ${signal}.`];
   const unit = unitOf(signal);
-  let turn = 0;
-  const rows = workloads.map(({ name, path, priority, usage, request, growth, protection }): Cell[] => {
+  const rows = workloads.map(({ place, name, path, priority, usage, request, growth, protection }): Cell[] => {
     const why = html(
       'button',
       { type: 'button', 'data-workload': path, 'data-signal': signal, 'aria-label': `Explain ${name}` },
@@ -128,7 +147,7 @@ function candidates({ candidates: { signal, total, workloads, unreadable } }: St
     );
     const lines = protection === null ? [path] : [path, `not evicted: ${protection}`];
     return [
-      text(protection === null ? String((turn += 1)) : '-'),
+      text(String(place ?? '-')),
       { content: html('div', {}, name, ...lines.filter((line) => line !== name).map((line) => html('div', { class: 'dim' }, line))) },
       text(amountText(unit, usage)),
       text(growth === null ? '-' : `${growth > 0 ? '+' : ''}${amountText(unit, growth)}`),

@@ -68,6 +68,15 @@ test(`the page before and after an eviction: phone and desktop, light and dark (
   expect(await browser.evaluate('document.querySelector("dialog").open')).toBe(true);
   await browser.evaluate(`document.querySelector('dialog button').click()`);
 
+  const choose = (name: string, value: string) =>
+    browser.evaluate(
+      `{ const choice = document.querySelector('select[name=${name}]'); choice.value = '${value}'; choice.dispatchEvent(new Event('change', { bubbles: true })); }`,
+    );
+  await choose('signal', 'pid.available');
+  await shows('for pid.available, ');
+  await choose('order', 'name');
+  await until('it is sorted by name', async () => /<img src=x[^]*\bweb\b/.test(await text()));
+
   for (const window of WINDOWS) {
     await browser.visit(`${origin}/`, window);
     await shows('evicted batch');

@@ -1,7 +1,7 @@
 import { jsonOfNano } from '../../core/quantity/integer.js';
 import { currentRanking, rankedSignal, type RankingState } from '../../core/rank/current-ranking.js';
 import { protectionText, turns, type RankedWorkload } from '../../core/rank/rank.js';
-import type { ResourceSignal } from '../../core/signal/signal.js';
+import { sorted, type AskedRanking } from './candidate-order.js';
 import type { Candidates } from '../../core/workload/workload.js';
 import { amountOrNull } from './moment.js';
 import type { CandidatesStatus, CandidateStatus } from './status-document.js';
@@ -9,25 +9,23 @@ import type { UsageGrowth } from './usage-growth.js';
 
 const LISTED = 50;
 
-/**
- * The first of the order of eviction, as the step ranks them.
- *
- * @param asked  undefined: for the first threshold that is met for its grace period, or is met, else for memory.available
- */
+/** The first of an order, with their places in the order of eviction, as the step ranks them. */
 export function candidatesStatus(
-  asked: ResourceSignal | undefined,
+  { signal: asked, order }: AskedRanking,
   read: RankingState,
   found: Candidates,
   growth: UsageGrowth,
   nowNs: bigint,
 ): CandidatesStatus {
   const signal = rankedSignal(read.state, asked);
-  const ranking = currentRanking(asked, read, found, nowNs, LISTED);
-  const listed = ranking.slice(0, LISTED);
-  const growths = growth.since(signal, listed, nowNs);
-  const placeOf = turns(listed);
+  const ranking = currentRanking(asked, read, found, nowNs, order === undefined ? LISTED : Infinity);
+  const measured = order === undefined ? ranking.slice(0, LISTED) : ranking;
+  const growths = growth.since(signal, measured, nowNs);
+  const placeOf = turns(measured);
+  const listed = order === undefined ? measured : sorted(ranking, order, growths).slice(0, LISTED);
   return {
     signal,
+    order: order ?? null,
     total: ranking.length,
     workloads: listed.map((item) => candidateStatus(item, placeOf.get(item) ?? null, growths.get(item.workload.id))),
     unreadable: found.unreadable.slice(0, LISTED).map(({ name, reason }) => ({ name, reason })),

@@ -9,6 +9,7 @@ import type { Io } from '../../cli/output/io.js';
 import { addConfigOptions, configForLooking, type ConfigOptions } from '../../cli/output/options.js';
 import { styleFor } from '../../cli/output/style.js';
 import { askEvictd } from '../../node/control-client.js';
+import { rankingQuery, type AskedRanking } from './candidate-order.js';
 import type { Drawing } from './screen-line.js';
 import { statusScreen } from './status-screen.js';
 import type { StatusDocument } from './status-document.js';
@@ -16,10 +17,9 @@ import type { StatusDocument } from './status-document.js';
 /**
  * Reads a status; each call goes on from the one before, for the growth of workloads.
  *
- * @param signal  to rank workloads for; undefined: evictd chooses
  * @param ended  the answer is no longer waited for
  */
-export type ReadStatus = (signal: ResourceSignal | undefined, ended?: AbortSignal) => Promise<StatusDocument>;
+export type ReadStatus = (asked: AskedRanking, ended?: AbortSignal) => Promise<StatusDocument>;
 
 interface StatusOptions extends ConfigOptions {
   readonly signal?: ResourceSignal;
@@ -54,14 +54,14 @@ export function statusCommand({ io, open, againMs = AGAIN_MS }: StatusDeps): Com
     },
   }).action(async ({ signal, output, ...options }: StatusOptions) => {
     const read = open(configForLooking(options, io).loaded);
-    let status = await read(signal);
+    let status = await read({ signal });
     if (output === 'json') {
       io.stdout(`${jsonText(status, 2)}\n`);
       return;
     }
     if (io.isTTY && status.candidates.workloads.some(({ growth }) => growth === null)) {
       await setTimeout(againMs);
-      status = await read(signal);
+      status = await read({ signal });
     }
     const lines = statusScreen(status, drawingFor(io));
     io.stdout(`${lines.join('\n')}\n`);
@@ -84,12 +84,12 @@ export function drawingFor(io: Io): Drawing {
 /** From the running evictd; without one from the node. @param timeoutMs  for the answer of evictd */
 export function openStatus(loaded: LoadedConfig, timeoutMs?: number): ReadStatus {
   let own: ReadStatus | undefined;
-  return async (signal, ended) => {
-    const path = `/api/v1/status${signal === undefined ? '' : `?signal=${signal}`}`;
+  return async (asked, ended) => {
+    const path = `/api/v1/status?${rankingQuery(asked)}`;
     const answer = await askEvictd(loaded.config, { method: 'GET', path, ended }, timeoutMs);
     if (answer !== undefined) return answer as StatusDocument;
     own ??= await openNodeStatus(loaded);
-    return own(signal);
+    return own(asked);
   };
 }
 
@@ -97,7 +97,7 @@ async function openNodeStatus(loaded: LoadedConfig): Promise<ReadStatus> {
   const { NodeStatus } = await import('./node-status.js');
   const { openRuntimeReading } = await import('../../node/runtime-reading.js');
   const node = new NodeStatus(loaded, (config) => openRuntimeReading(config));
-  return (signal) => node.read(signal);
+  return (asked) => node.read(asked);
 }
 
 /** `evictd status`. */

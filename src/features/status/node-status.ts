@@ -1,9 +1,9 @@
 import type { LoadedConfig } from '../../config/config.js';
 import { initialState } from '../../core/decide/state.js';
 import { askedOnce, budgetStatuses, disruptable } from '../../core/disruption/disruption-budget.js';
-import type { ResourceSignal } from '../../core/signal/signal.js';
 import { filesystemsRead, type OpenReading } from '../../node/reading.js';
 import { policyOf } from '../../node/configuration-in-force.js';
+import type { AskedRanking } from './candidate-order.js';
 import { candidatesStatus } from './candidate-status.js';
 import { momentNow } from './moment.js';
 import { SignalHistory } from './signal-history.js';
@@ -23,7 +23,7 @@ export class NodeStatus {
     this.#open = open;
   }
 
-  async read(signal: ResourceSignal | undefined): Promise<StatusDocument> {
+  async read(asked: AskedRanking): Promise<StatusDocument> {
     const reading = await this.#open(this.#loaded);
     try {
       const { node, workloads } = reading;
@@ -41,7 +41,7 @@ export class NodeStatus {
         {
           ...read,
           node: node.identity,
-          candidates: candidatesStatus(signal, read, found, this.#growth, moment.nowNs),
+          candidates: candidatesStatus(asked, read, found, this.#growth, moment.nowNs),
           disruptionBudgets: budgetStatuses(policy.disruptionBudgets ?? [], disruptable(found, initialState, moment.nowNs)),
           stalls: node.stalls?.() ?? [],
           notifiers: [],

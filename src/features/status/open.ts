@@ -14,6 +14,7 @@ import { SignalHistory } from './signal-history.js';
 import * as deferred from './status.js';
 import * as ranking from './candidate-status.js';
 import type { CandidatesStatus, DecisionsDocument, EvictdStatus, JournalRecord, RankingDocument } from './status-document.js';
+import { orderParameter } from './candidate-order.js';
 import { UsageGrowth } from './usage-growth.js';
 
 /** Follows the steps, so that a client can see the state of evictd. At rest it keeps a reference and some numbers a tick. */
@@ -59,6 +60,8 @@ const PAUSE_FACTOR = 20n;
 export class RunningStatus {
   readonly #parts: RunningParts;
   readonly #growth = new UsageGrowth();
+  /** Of all workloads, for the other orders. */
+  readonly #growthOfAll = new UsageGrowth();
   #budgets: { readonly statuses: readonly NamedBudgetStatus[]; readonly untilNs: bigint } | undefined;
   #ranked: { readonly candidates: CandidatesStatus; readonly untilNs: bigint } | undefined;
 
@@ -126,12 +129,13 @@ export class RunningStatus {
   };
 
   #candidates(query: URLSearchParams, read: RankingState): CandidatesStatus {
-    const asked = signalParameter(query);
+    const asked = { signal: signalParameter(query), order: orderParameter(query) };
     const beganNs = process.hrtime.bigint();
     const last = this.#ranked;
-    if (last?.candidates.signal === rankedSignal(read.state, asked) && beganNs < last.untilNs) return last.candidates;
-    const found = this.#parts.workloads.candidates('bounds');
-    const candidates = ranking.candidatesStatus(asked, read, found, this.#growth, beganNs);
+    const isSame = last?.candidates.signal === rankedSignal(read.state, asked.signal) && last.candidates.order === (asked.order ?? null);
+    if (isSame && beganNs < last.untilNs) return last.candidates;
+    const found = this.#parts.workloads.candidates(asked.order === undefined ? 'bounds' : undefined);
+    const candidates = ranking.candidatesStatus(asked, read, found, asked.order === undefined ? this.#growth : this.#growthOfAll, beganNs);
     this.#ranked = { candidates, untilNs: freshUntilNs(beganNs) };
     return candidates;
   }

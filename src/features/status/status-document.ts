@@ -2,6 +2,7 @@ import type { NamedBudgetStatus } from '../../core/disruption/disruption-budget.
 import type { DrainStatus } from '../../core/drain/drain-status.js';
 import type { Stall } from '../../core/signal/pressure-share.js';
 import type { ThresholdKind } from '../../core/threshold/threshold.js';
+import type { CandidateOrder } from './candidate-order.js';
 import type { ConditionType, Resource, Signal, StallKind, StallResource } from '../../core/signal/signal.js';
 
 /** An integer; above 2^53 as decimal text. */
@@ -133,9 +134,11 @@ export interface TaintStatus {
 export interface CandidatesStatus {
   /** What the order is for: that of a met threshold, else memory.available, or as asked for. */
   readonly signal: Signal;
+  /** What the workloads are sorted by; null: the order of eviction. */
+  readonly order: CandidateOrder | null;
   /** All workloads. */
   readonly total: number;
-  /** The first of the order. */
+  /** The first 50 of it. */
   readonly workloads: readonly CandidateStatus[];
   readonly unreadable: readonly { readonly name: string; readonly reason: string }[];
 }

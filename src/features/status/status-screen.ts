@@ -29,13 +29,12 @@ export function statusScreen(status: StatusDocument, drawing: Drawing): string[]
 }
 
 /** @param skip  how many candidates are scrolled out at the top; the answer has how many there could be */
-export function overview(status: StatusDocument, drawing: Drawing, skip = 0, order?: string): Scrolled {
+export function overview(status: StatusDocument, drawing: Drawing, skip = 0): Scrolled {
   const { rows } = drawing;
   const [head, foot] = [[...headLines(status), ...signalLines(status, drawing), ...stateLines(status)], footLines(status)];
   const left = rows === undefined ? undefined : Math.max(0, rows - head.length - foot.length);
   const most = left === undefined ? LISTED : Math.max(1, Math.floor((left - 4) * CANDIDATES_SHARE));
-  const candidates =
-    left === undefined || left > 3 ? candidateLines(status.candidates, drawing, { skip, most, order }) : { lines: [], skip: 0 };
+  const candidates = left === undefined || left > 3 ? candidateLines(status.candidates, drawing, { skip, most }) : { lines: [], skip: 0 };
   const room = left === undefined ? LISTED : left - candidates.lines.length - 1;
   return { lines: [...head, ...candidates.lines, ...(room > 0 ? decisionLines(status, room) : []), ...foot], skip: candidates.skip };
 }
@@ -229,11 +228,10 @@ const NARROWEST_NAME = 24;
 /** From here on there is room for every word. */
 const WIDE = 100;
 
-/** @param order  what the workloads are sorted by, if it is not the order of eviction */
 export function candidateLines(
-  { signal, total, workloads }: CandidatesStatus,
+  { signal, order, total, workloads }: CandidatesStatus,
   { columns, unicode }: Drawing,
-  { skip, most, order }: { readonly skip: number; readonly most: number; readonly order?: string | undefined },
+  { skip, most }: { readonly skip: number; readonly most: number },
 ): Scrolled {
   const heading = `the order of eviction for ${signal}`;
   if (workloads.length === 0) return { lines: [EMPTY, { text: `${heading}: there is no workload` }], skip: 0 };
@@ -257,7 +255,7 @@ export function candidateLines(
   );
   const count =
     total === shown.length ? `${String(total)} in all` : `${String(first + 1)} to ${String(first + shown.length)} of ${String(total)}`;
-  const title = `${heading}${order === undefined ? '' : `, by ${order}`}, ${count}`;
+  const title = `${heading}${order ? `, by ${order}` : ''}, ${count}`;
   return {
     lines: [
       EMPTY,

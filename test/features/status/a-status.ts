@@ -73,6 +73,7 @@ export const STATUS: StatusDocument = {
   pressure: null,
   candidates: {
     signal: 'memory.available',
+    order: null,
     total: 60,
     workloads: Array.from({ length: 50 }, (_, index) => ({
       place: index === 1 ? null : Math.max(1, index),

@@ -40,7 +40,7 @@ function partsOf(
   return {
     node: { name: 'machine', cgroup: undefined, cgroupVersion: 2 },
     layout: 'single',
-    candidates: candidatesStatus(signal, { layout: 'single', ...made }, found, new UsageGrowth(), NOW),
+    candidates: candidatesStatus({ signal }, { layout: 'single', ...made }, found, new UsageGrowth(), NOW),
     stalls: [],
     notifiers: [],
     pauses: [],

@@ -3,8 +3,9 @@ import { expect, test } from 'vitest';
 import type { StatusDocument } from '../../../src/features/status/status-document.js';
 import { live, type LiveParts } from '../../../src/features/status/top/live.js';
 import { PAGES } from '../../../src/features/status/top/pages.js';
-import { actionOf, FIRST_VIEW, frame, type View } from '../../../src/features/status/top/view.js';
-import { MI, STATUS } from './a-status.js';
+import { CANDIDATE_ORDERS, type CandidateOrder } from '../../../src/features/status/candidate-order.js';
+import { actionOf, FIRST_VIEW, frame, ORDERS, type View } from '../../../src/features/status/top/view.js';
+import { STATUS } from './a-status.js';
 
 const drawn = (view: Partial<View>, columns = 80, rows = 24, status: StatusDocument = STATUS) =>
   frame(status, { ...FIRST_VIEW, ...view }, { columns, rows, unicode: true, style: (_colour, text) => text }, undefined);
@@ -48,16 +49,15 @@ test.each<[rule: string, keys: string[], view: Partial<View>]>([
   expect(after(keys)).toMatchObject(view);
 });
 
-test('workloads are sorted by usage, and keep their place in the order of eviction', () => {
-  const workloads = STATUS.candidates.workloads.slice(0, 3).map((each, index) => ({ ...each, usage: (index + 1) * MI }));
-  const status = { ...STATUS, candidates: { ...STATUS.candidates, total: 3, workloads } };
-  const [title = '', , ...lines] = drawn(after(['3', 's']), 80, 24, status).lines;
-  expect(title).toBe('the order of eviction for memory.available, by usage, 3 in all');
-  expect(lines.slice(0, 3).map((line) => line.split(/ +/).slice(0, 2))).toEqual([
-    ['2', 'w3'],
-    ['-', 'w2'],
-    ['1', 'w1'],
+test('s asks for the next order, and the title has the one that the answer is in', () => {
+  expect(['s', 's', 's', 's', 's', 's'].map((_, count) => ORDERS[after(Array<string>(count + 1).fill('s')).order])).toEqual([
+    ...CANDIDATE_ORDERS,
+    undefined,
   ]);
+  const title = (order: CandidateOrder | null): string | undefined =>
+    drawn({ page: 2 }, 80, 24, { ...STATUS, candidates: { ...STATUS.candidates, order } }).lines[0];
+  expect(title('usage')).toBe('the order of eviction for memory.available, by usage, 1 to 21 of 60');
+  expect(title(null)).toBe('the order of eviction for memory.available, 1 to 21 of 60');
 });
 
 test.each<[rule: string, page: number, line: RegExp]>([

@@ -42,7 +42,7 @@ export const top: MakeCommand = ({ io, onStop, onReload }) => {
     };
     const { loaded } = configForLooking(options, { stderr });
     const read = openStatus(loaded, TIMEOUT_MS);
-    const first = await read(signal);
+    const first = await read({ signal });
     const { live } = await import('./live.js');
     await live({
       ...{ io, input: stdin, output: stdout, drawing: drawingFor(io), intervalMs: interval, first, read, signal, warning },

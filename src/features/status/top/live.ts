@@ -5,7 +5,7 @@ import type { ReadStatus } from '../command.js';
 import { clockTime, type Drawing } from '../screen-line.js';
 import type { StatusDocument } from '../status-document.js';
 import { Terminal, type TerminalStreams } from './terminal.js';
-import { actionOf, FIRST_VIEW, frame, type Note, type View } from './view.js';
+import { actionOf, FIRST_VIEW, frame, ORDERS, type Note, type View } from './view.js';
 
 export interface LiveParts extends TerminalStreams {
   readonly io: Pick<Io, 'isTTY' | 'env'>;
@@ -86,7 +86,7 @@ class Top {
       });
       if (stopped.aborted) return;
       try {
-        this.#received(await this.#parts.read(this.#signal, stopped));
+        this.#received(await this.#parts.read({ signal: this.#signal, order: ORDERS[this.#view.order] }, stopped));
       } catch (error) {
         this.#failure = this.#parts.errorText(error);
       }
@@ -112,7 +112,9 @@ class Top {
     else if (action === 'redraw') this.#terminal.redraw();
     else if (action === 'signal') this.#nextSignal();
     else {
+      const { order } = this.#view;
       this.#view = action(this.#view, this.#terminal.size.rows - 2);
+      if (this.#view.order !== order) this.#wake();
       this.#draw();
     }
   }

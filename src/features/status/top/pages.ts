@@ -3,19 +3,14 @@ import { table, type Column } from '../../../cli/output/table.js';
 import { drainText } from '../../../core/drain/drain-status.js';
 import { printable } from '../../../core/name/printable.js';
 import { amountText, clockTime, EMPTY, paragraph, timeText, type Drawing, type Line } from '../screen-line.js';
-import type { CandidateStatus, OperandStatus, StatusDocument, ThresholdStatus } from '../status-document.js';
+import type { OperandStatus, StatusDocument, ThresholdStatus } from '../status-document.js';
 import { candidateLines, evictionLine, headLines, overview, policyLines, signalLines, type Scrolled } from '../status-screen.js';
 
 /** A page of `evictd top`. */
 export interface Page {
   readonly name: string;
   /** At most `rows` lines, of which `skip` are scrolled out. */
-  readonly draw: (
-    status: StatusDocument,
-    drawing: Drawing & { readonly rows: number },
-    skip: number,
-    order: string | undefined,
-  ) => Scrolled;
+  readonly draw: (status: StatusDocument, drawing: Drawing & { readonly rows: number }, skip: number) => Scrolled;
 }
 
 /** The pages in the order of their numbers. To add a page, add an entry. */
@@ -24,7 +19,7 @@ export const PAGES: readonly [Page, ...Page[]] = [
   { name: 'signals', draw: (status, drawing, skip) => part(signalPage(status, drawing), drawing.rows, skip) },
   {
     name: 'workloads',
-    draw: ({ candidates }, drawing, skip, order) => {
+    draw: ({ candidates }, drawing, skip) => {
       const unreadable = candidates.unreadable.map(({ name, reason }): Line => ({
         text: printable(`${name}: ${reason}`),
         colour: 'yellow',
@@ -33,7 +28,6 @@ export const PAGES: readonly [Page, ...Page[]] = [
       const { lines, skip: skipped } = candidateLines(candidates, drawing, {
         skip,
         most: Math.max(1, drawing.rows - 2 - beside.length),
-        order,
       });
       return { lines: [...lines.slice(1), ...beside], skip: skipped };
     },
@@ -47,18 +41,6 @@ export function part(lines: readonly Line[], rows: number, skip: number): Scroll
   const first = Math.min(skip, Math.max(0, lines.length - rows));
   return { lines: lines.slice(first, first + rows), skip: first };
 }
-
-type Order = (a: CandidateStatus, b: CandidateStatus) => number;
-
-/** What workloads can be sorted by, the order of eviction first. Equal ones keep that order. */
-export const ORDERS: readonly (readonly [name: string | undefined, Order])[] = [
-  [undefined, () => 0],
-  ['usage', (a, b) => Number(b.usage) - Number(a.usage)],
-  ['growth', (a, b) => Number(b.growth) - Number(a.growth)],
-  ['request', (a, b) => Number(b.request) - Number(a.request)],
-  ['priority', (a, b) => a.priority - b.priority],
-  ['name', (a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0)],
-];
 
 const left = (heading: string): Column => ({ heading, align: 'left' });
 const right = (heading: string): Column => ({ heading, align: 'right' });

@@ -1,6 +1,10 @@
 import { clockTime, drawn, EMPTY, paragraph, type Drawing, type Line } from '../screen-line.js';
 import type { StatusDocument } from '../status-document.js';
-import { ORDERS, PAGES, part } from './pages.js';
+import { CANDIDATE_ORDERS } from '../candidate-order.js';
+import { PAGES, part } from './pages.js';
+
+/** What the workloads are sorted by, the order of eviction first. */
+export const ORDERS = [undefined, ...CANDIDATE_ORDERS] as const;
 
 /** What the person at the terminal has chosen. */
 export interface View {
@@ -46,7 +50,7 @@ const KEYS: readonly { readonly keys: readonly string[]; readonly help: string; 
   { keys: ['end', 'G'], help: 'End, G           to the end', action: scrolled(() => Number.MAX_SAFE_INTEGER / 2) },
   {
     keys: ['s'],
-    help: 's                sort workloads by usage, growth, request, priority, name',
+    help: `s                sort workloads by ${CANDIDATE_ORDERS.join(', ')}`,
     action: (view) => ({ ...view, order: (view.order + 1) % ORDERS.length, skip: 0 }),
   },
   { keys: ['n'], help: 'n                the order of eviction for the next signal', action: 'signal' },
@@ -80,12 +84,9 @@ export function frame(
   note: Note | undefined,
 ): { readonly lines: readonly string[]; readonly view: View } {
   const rows = Math.max(1, drawing.rows - (note === undefined ? 1 : 2));
-  const [name, order] = ORDERS[view.order] ?? [];
-  const { candidates } = status;
-  const sorted = { ...status, candidates: { ...candidates, workloads: [...candidates.workloads].sort(order) } };
   const body = view.isHelp
     ? part(helpLines(drawing.columns), rows, view.skip)
-    : (PAGES[view.page] ?? PAGES[0]).draw(sorted, { ...drawing, rows }, view.skip, name);
+    : (PAGES[view.page] ?? PAGES[0]).draw(status, { ...drawing, rows }, view.skip);
   const padded = [...body.lines.slice(0, rows), ...Array<Line>(Math.max(0, rows - body.lines.length)).fill(EMPTY)];
   const lines = drawn([...padded, ...(note === undefined ? [] : [note]), bar(view, status, drawing)], drawing);
   return { lines, view: { ...view, skip: body.skip } };
