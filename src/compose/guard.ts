@@ -175,7 +175,7 @@ function guardOf({ locked, published, observed, acting, served }: Opened): Guard
     },
     resume: () => {
       const beganNs = process.hrtime.bigint();
-      const message = deferred.resumed({ monitor: acting.monitor, status: published.status });
+      const message = deferred.resumed(acting);
       if (message !== undefined) answer('resume', { beganNs, refused: undefined, warnings: [], message });
     },
     answer,

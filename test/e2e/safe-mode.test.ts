@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { native } from '../../src/native/index.js';
 import { readBootId } from '../../src/host/linux/process/own-process.js';
-import { Evictd, scratchDirectory } from './evictd.js';
+import { evictd as command, Evictd, scratchDirectory } from './evictd.js';
 import { guarding, ON, testNode, workload } from './node.js';
 
 /** Without a core dump, and with a small heap. */
 const SMALL_HEAP = ['sh', '-c', 'ulimit -c 0; exec "$@"', 'sh', 'env', 'NODE_OPTIONS=--max-old-space-size=24'];
 
 describe(`an evictd that crashes (${ON})`, () => {
-  test('again and again evicts nothing, says so everywhere, and evicts after a stop', async () => {
+  test('again and again evicts nothing, says so everywhere, and evicts after evictd resume', async () => {
     const node = testNode();
     const directory = scratchDirectory();
     const config = { ...guarding(node), safeMode: { crashes: 2, within: '1h' } };
@@ -40,12 +40,11 @@ describe(`an evictd that crashes (${ON})`, () => {
         .filter(({ type }) => type === 'start')
         .map(({ crashes }) => crashes),
     ).toEqual([undefined, 1, 2]);
+    const resumed = await command('resume', '--config', safe.configFile);
+    expect([resumed.code, resumed.stdout]).toEqual([0, expect.stringMatching(/; the safe mode is over\n$/)]);
+    expect(await safe.recorded('outcome')).toMatchObject({ result: 'killed', victim: { name: 'batch' } });
+    expect(await safe.metric('evictd_safe_mode')).toBe(0);
     expect(await safe.stop()).toBe(0);
-
-    const next = new Evictd({ config, directory });
-    expect(await next.recorded('outcome')).toMatchObject({ result: 'killed', victim: { name: 'batch' } });
-    expect(await next.metric('evictd_safe_mode')).toBe(0);
-    await next.stop();
   });
 
   test('evicts again after it has run for the time', async () => {

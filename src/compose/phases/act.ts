@@ -30,6 +30,8 @@ export interface Acting {
   readonly releases: Releases;
   readonly shutdown: MachineShutdown;
   readonly monitor: Monitor;
+  /** For an operator. Whether there was a safe mode. */
+  readonly endSafeMode: () => boolean;
   /** undefined: there are none. */
   readonly orders: StandingOrders | undefined;
   readonly reload: readonly Configure[];
@@ -50,8 +52,12 @@ export function act(locked: Locked, published: Published, observed: Observed): A
   const reclaimer = openReclaimer({ ...config, filesystems: disks.filesystems }, () => runtimes.of(inForce.config));
   const delay = { openDelay: () => selectHost().openShutdownDelay(!dryRun), evictor: atShutdown };
   const shutdown = new MachineShutdown({ ...delay, workloads, journal, log, dryRun, status });
-  const endSafeMode = () => leavesSafeMode(locked, published) && reconfigure();
-  const idle = idleTasks([() => removals.retry(), () => journal.retry(), () => saved.retry(), endSafeMode, whenIdle]);
+  const endSafeMode = (end: 'renew' | 'resume') => {
+    const isOver = leavesSafeMode(end, locked, published);
+    if (isOver) reconfigure();
+    return isOver;
+  };
+  const idle = idleTasks([() => removals.retry(), () => journal.retry(), () => saved.retry(), () => void endSafeMode('renew'), whenIdle]);
   const { policies, units } = openPolicies(locked, observed);
   const own: readonly StepListener[] = [policies, units, ...(adjuster ? [adjuster] : []), idle, around, shutdown];
   const listeners = [...published.listeners, ...observed.listeners, ...own];
@@ -84,6 +90,7 @@ export function act(locked: Locked, published: Published, observed: Observed): A
     releases,
     shutdown,
     monitor,
+    endSafeMode: () => endSafeMode('resume'),
     orders,
     reload: [
       (next) => adjuster?.configure(next.config.oomScoreAdj),
@@ -114,9 +121,9 @@ function openPolicies({ node, hierarchies, inForce, instance, log }: Locked, { m
   return { policies, units };
 }
 
-/** Whether evictd has run for long enough since the crashes. */
-function leavesSafeMode({ safeMode, inForce }: Locked, { status }: Published): boolean {
-  if (safeMode?.renew() !== true) return false;
+/** Whether evictd has run for long enough since the crashes, or an operator ends the safe mode. */
+function leavesSafeMode(end: 'renew' | 'resume', { safeMode, inForce }: Locked, { status }: Published): boolean {
+  if (safeMode?.[end]() !== true) return false;
   inForce.safeMode = false;
   status.safeMode = undefined;
   return true;

@@ -81,7 +81,7 @@ function routesOf(
   { options, node, inForce }: Locked,
   { status, journal, view }: Published,
   { workloads, runtimes }: Observed,
-  { monitor }: Acting,
+  { monitor, endSafeMode }: Acting,
 ): readonly Route[] {
   const startedAt = new Date().toISOString();
   const evictd = (): EvictdStatus => ({
@@ -99,7 +99,7 @@ function routesOf(
   });
   const running = new RunningStatus({ view, node, status, workloads, journal, evictd });
   status.budgetStatuses = running.budgets;
-  const pausing = { maxNs: () => inForce.config.maxPauseNs, candidates: () => workloads.candidates('bounds'), monitor, status };
+  const pausing = { maxNs: () => inForce.config.maxPauseNs, candidates: () => workloads.candidates('bounds'), monitor, endSafeMode, status };
   const evictable = { standing: () => running.standing(), candidates: () => workloads.candidates(), monitor };
   const tainted = { configured: () => inForce.config.taints, dryRun: options.dryRun, monitor, status };
   const explained = {

@@ -15,14 +15,16 @@ export interface PauseParts {
   readonly maxNs: () => bigint;
   readonly candidates: () => Pick<Candidates, 'usages'>;
   readonly monitor: Pick<Monitor, 'ask' | 'remaining'>;
-  readonly status: Pick<Status, 'pauses' | 'safeMode'>;
+  /** Whether there was one. */
+  readonly endSafeMode: () => boolean;
+  readonly status: Pick<Status, 'pauses'>;
 }
 
 /** Ends all pauses. What was lifted; undefined: evictd is stopping. @param by  as in DisruptionCause */
-export function resumed({ monitor, status: { safeMode } }: Pick<PauseParts, 'monitor' | 'status'>, by?: string): string | undefined {
+export function resumed({ monitor, endSafeMode }: Pick<PauseParts, 'monitor' | 'endSafeMode'>, by?: string): string | undefined {
   const message = resumeMessage(pausesIn(monitor.remaining), by);
   if (!monitor.ask({ source: 'resume', by })) return undefined;
-  return safeMode === undefined ? message : `${message}; evictd is in safe mode all the same, and evicts nothing: ${safeMode}`;
+  return endSafeMode() ? `${message}; the safe mode is over` : message;
 }
 
 /** `evictd pause`. @throws UsageError, UnavailableError */

@@ -54,20 +54,29 @@ export class SafeMode {
     if (this.#because === undefined) return;
     this.#log.error(`safe mode: ${this.#because}; it watches, exports and alerts, and evicts nothing for ${this.#lastsText()}`, {
       code: 'EVICTD_SAFE_MODE',
-      hint: 'journalctl -u evictd shows the crashes; systemctl restart evictd ends the safe mode at once',
+      hint: 'journalctl -u evictd shows the crashes; evictd resume ends the safe mode at once',
     });
   }
 
   /** Call it regularly. Forgets the crashes once evictd has run for long enough; true: that ends the safe mode. */
   renew(): boolean {
     if (this.#hasLasted || this.#nowMs() - this.#startedMs < this.#withinMs) return false;
+    return this.#end(`evictd has run for ${this.#lastsText()} without a crash`);
+  }
+
+  /** An operator has removed the cause. Whether that ends the safe mode. */
+  resume(): boolean {
+    return this.#because !== undefined && this.#end('an operator has run evictd resume');
+  }
+
+  #end(why: string): boolean {
     this.#hasLasted = true;
     this.#attempt(() => {
       this.#file.settle();
     });
     if (this.#because === undefined) return false;
     this.#because = undefined;
-    this.#log.info(`safe mode is over: evictd has run for ${this.#lastsText()} without a crash, and evicts again`);
+    this.#log.info(`safe mode is over: ${why}; evictd evicts again`);
     return true;
   }
 

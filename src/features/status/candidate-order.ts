@@ -1,6 +1,5 @@
 import type { RankedWorkload } from '../../core/rank/rank.js';
 import type { ResourceSignal } from '../../core/signal/signal.js';
-import { UsageError } from '../../errors.js';
 
 /** What candidates can be sorted by in place of the order of eviction, which equal ones keep. */
 export const CANDIDATE_ORDERS = ['usage', 'growth', 'request', 'priority', 'name'] as const;
@@ -12,14 +11,6 @@ export interface AskedRanking {
   readonly signal?: ResourceSignal | undefined;
   /** undefined: the order of eviction. Any other order reads and judges all workloads. */
   readonly order?: CandidateOrder | undefined;
-}
-
-/** `?order=`; undefined: none is given. @throws UsageError  there is no such order */
-export function orderParameter(query: URLSearchParams): CandidateOrder | undefined {
-  const text = query.get('order') ?? '';
-  const order = CANDIDATE_ORDERS.find((each) => each === text);
-  if (text === '' || order !== undefined) return order;
-  throw new UsageError('EVICTD_API_ORDER', `candidates cannot be sorted by ${text}`, { hint: `use one of ${CANDIDATE_ORDERS.join(', ')}` });
 }
 
 /** `signal=…&order=…` */

@@ -2,7 +2,7 @@ import type { Policy, State } from '../../core/decide/state.js';
 import { askedOnce, budgetStatuses, disruptable, type NamedBudgetStatus } from '../../core/disruption/disruption-budget.js';
 import { rankedSignal, type RankingState } from '../../core/rank/current-ranking.js';
 import type { Observations } from '../../core/signal/observation.js';
-import { UnavailableError } from '../../errors.js';
+import { UnavailableError, UsageError } from '../../errors.js';
 import type { ApiAnswer, ApiRequest } from '../../http/route.js';
 import { signalParameter } from '../../http/signal-parameter.js';
 import type { LinuxNode } from '../../host/select.js';
@@ -14,7 +14,7 @@ import { SignalHistory } from './signal-history.js';
 import * as deferred from './status.js';
 import * as ranking from './candidate-status.js';
 import type { CandidatesStatus, DecisionsDocument, EvictdStatus, JournalRecord, RankingDocument } from './status-document.js';
-import { orderParameter } from './candidate-order.js';
+import { CANDIDATE_ORDERS, type CandidateOrder } from './candidate-order.js';
 import { UsageGrowth } from './usage-growth.js';
 
 /** Follows the steps, so that a client can see the state of evictd. At rest it keeps a reference and some numbers a tick. */
@@ -145,4 +145,12 @@ function freshUntilNs(beganNs: bigint): bigint {
   const endedNs = process.hrtime.bigint();
   const pauseNs = (endedNs - beganNs) * PAUSE_FACTOR;
   return endedNs + (pauseNs > FRESH_NS ? pauseNs : FRESH_NS);
+}
+
+/** `?order=`; undefined: none is given. @throws UsageError  there is no such order */
+export function orderParameter(query: URLSearchParams): CandidateOrder | undefined {
+  const text = query.get('order') ?? '';
+  const order = CANDIDATE_ORDERS.find((each) => each === text);
+  if (text === '' || order !== undefined) return order;
+  throw new UsageError('EVICTD_API_ORDER', `candidates cannot be sorted by ${text}`, { hint: `use one of ${CANDIDATE_ORDERS.join(', ')}` });
 }

@@ -46,10 +46,9 @@ describe('a request for a pause', () => {
 function parts(isMade: boolean): PauseParts & { readonly ask: ReturnType<typeof vi.fn> } {
   const ask = vi.fn(() => isMade);
   const status = {
-    safeMode: undefined,
     pauses: [{ reason: 'test', endSeconds: 60, endsAt: '1970-01-01T00:01:00.000Z', endsLocal: '1970-01-01 01:01:00+01:00' }],
   };
-  return { maxNs: () => MINUTE, candidates: found, monitor: { ask, remaining: initialState }, status, ask };
+  return { maxNs: () => MINUTE, candidates: found, monitor: { ask, remaining: initialState }, endSafeMode: () => false, status, ask };
 }
 
 test('the answer says what is paused until when', () => {
@@ -63,8 +62,9 @@ test('the answer says what is paused until when', () => {
     message: 'uid 0, process 7 (curl) resumed evictions: nothing was paused',
   });
   expect(running.ask).toHaveBeenLastCalledWith({ source: 'resume', by: 'uid 0, process 7 (curl)' });
-  const unsafe = resumeBy({}, { ...running, status: { ...running.status, safeMode: 'it has crashed 5 times' } });
-  expect(unsafe.json).toMatchObject({ message: expect.stringMatching(/safe mode .* evicts nothing: it has crashed 5 times$/) as string });
+  expect(resumeBy({}, { ...running, endSafeMode: () => true }).json).toMatchObject({
+    message: 'an operator resumed evictions: nothing was paused; the safe mode is over',
+  });
 });
 
 test('an evictd that stops refuses both', () => {

@@ -39,7 +39,15 @@ test('after so many crashes in a row evictd evicts nothing, until it has run for
   nowMs += 1;
   expect([mode.renew(), mode.because]).toEqual([true, undefined]);
   expect(mode.renew()).toBe(false);
-  expect(logged.slice(1)).toEqual(['safe mode is over: evictd has run for 10m0s without a crash, and evicts again']);
+  expect(logged.slice(1)).toEqual(['safe mode is over: evictd has run for 10m0s without a crash; evictd evicts again']);
+  expect(run().mode.crashes).toBe(1);
+});
+
+test('an operator ends it, and the crashes before count no more', () => {
+  for (let i = 0; i < 4; i += 1) run();
+  const { mode, logged } = run();
+  expect([mode.resume(), mode.because, mode.resume(), mode.renew()]).toEqual([true, undefined, false, false]);
+  expect(logged.at(-1)).toBe('safe mode is over: an operator has run evictd resume; evictd evicts again');
   expect(run().mode.crashes).toBe(1);
 });
 

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { initialState } from '../../../src/core/decide/state.js';
-import { orderParameter, rankingQuery, type CandidateOrder } from '../../../src/features/status/candidate-order.js';
+import { rankingQuery, type CandidateOrder } from '../../../src/features/status/candidate-order.js';
+import { orderParameter } from '../../../src/features/status/open.js';
 import { candidatesStatus } from '../../../src/features/status/candidate-status.js';
 import { UsageGrowth } from '../../../src/features/status/usage-growth.js';
 import { candidates, Mi, policy, SECOND, workload } from '../../core/support.js';

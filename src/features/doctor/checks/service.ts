@@ -145,8 +145,7 @@ export const safeModeCheck = defineCheck(
     if (crashes === 0) return [ok(id, 'the running evictd has not crashed', { crashes, safeMode: false })];
     if (limit === 0 || crashes < limit) return [ok(id, `evictd has crashed ${times} in a row, and evicts`, { crashes, safeMode: false })];
     const log = hasSystemd(service) ? 'journalctl -u evictd' : 'its log';
-    const restart = hasSystemd(service) ? 'systemctl restart evictd' : 'a restart of evictd';
-    const fix = `${log} shows the crashes; remove the cause first: ${restart} ends the safe mode at once, evictd resume does not`;
+    const fix = `${log} shows the crashes; remove the cause first: evictd resume ends the safe mode at once`;
     return [broken(id, `the running evictd is in safe mode: it has crashed ${times} and evicts nothing`, fix, { crashes, safeMode: true })];
   },
 );
