@@ -86,12 +86,8 @@ export function act(locked: Locked, published: Published, observed: Observed): A
   });
   disks.onChange(monitor.lookAtFilesystems.bind(monitor));
   return {
-    removals,
-    releases,
-    shutdown,
-    monitor,
+    ...{ removals, releases, shutdown, monitor, orders },
     endSafeMode: () => endSafeMode('resume'),
-    orders,
     reload: [
       (next) => adjuster?.configure(next.config.oomScoreAdj),
       (next) => {
