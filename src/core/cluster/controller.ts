@@ -2,6 +2,10 @@
 export const CONTROLLERS = ['taint-eviction-controller', 'node-lifecycle-controller', 'pod-garbage-collector-controller'] as const;
 export type Controller = (typeof CONTROLLERS)[number];
 
+/** The Lease of its leader, and the annotation that has the parts which the leader runs. */
+export const LEASE_NAME = 'evictd-controller';
+export const PARTS_ANNOTATION = 'evictd.dev/controllers';
+
 /** `auto`: where kube-controller-manager does not run it. */
 export const PART_MODES = ['auto', 'on', 'off'] as const;
 export type PartMode = (typeof PART_MODES)[number];
@@ -74,4 +78,12 @@ function valueOf(command: readonly string[], flag: string): string | undefined {
 /** Whether evictd runs the part. */
 export function isActive(mode: PartMode, { runs }: ManagerPart): boolean {
   return mode === 'on' || (mode === 'auto' && runs === false);
+}
+
+/** What `evictd controller` and kube-controller-manager do in a cluster, seen from outside. */
+export interface ControllersFacts {
+  /** Parts that the leader of `evictd controller` runs. */
+  readonly active: readonly Controller[];
+  /** Of these, what kube-controller-manager runs, too, and how that is known. */
+  readonly twice: readonly { readonly controller: Controller; readonly why: string }[];
 }

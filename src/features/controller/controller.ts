@@ -1,4 +1,4 @@
-import { CONTROLLERS } from '../../core/cluster/controller.js';
+import { CONTROLLERS, LEASE_NAME, PARTS_ANNOTATION } from '../../core/cluster/controller.js';
 import type { ElectionTimings } from '../../core/cluster/leader-election.js';
 import type { ListenAddress } from '../../http/listen-address.js';
 import { ApiClient } from '../kubernetes/client/api-client.js';
@@ -18,10 +18,6 @@ export interface ControllerParts extends LeadParts {
   readonly timings: ElectionTimings;
   readonly listen: ListenAddress | undefined;
 }
-
-export const LEASE_NAME = 'evictd-controller';
-/** On the Lease: the parts that the leader runs. */
-export const PARTS_ANNOTATION = 'evictd.dev/controllers';
 
 /** As kube-controller-manager's client (--kube-api-qps, --kube-api-burst). */
 const RATE = { perSecond: 20, burst: 30 };

@@ -10,7 +10,7 @@ import { ActionQueue } from './action-queue.js';
 import { perform } from './cluster-actions.js';
 import { ClusterWatch } from './cluster-watch.js';
 import type { ControllerMetrics } from './controller-metrics.js';
-import { ManagerWatch } from './manager-watch.js';
+import { ManagerWatch } from '../kubernetes/manager-watch.js';
 
 export interface LeadParts {
   /** Unique for each process. */

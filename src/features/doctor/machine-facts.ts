@@ -1,3 +1,4 @@
+import type { ControllersFacts } from '../../core/cluster/controller.js';
 import type {
   CgroupFacts,
   DaemonsFacts,
@@ -69,6 +70,8 @@ export interface ApiServerFacts {
   readonly problem: string | undefined;
   /** What the credential may not do: 'patch pods/status'. */
   readonly refused: readonly { readonly access: string; readonly without: string }[];
+  /** undefined: no `evictd controller` leads, or the credential may not see it. */
+  readonly controllers: ControllersFacts | undefined;
 }
 
 export interface WindowsFacts extends CommonFacts {

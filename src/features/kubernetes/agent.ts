@@ -1,3 +1,4 @@
+import type { ControllersFacts } from '../../core/cluster/controller.js';
 import type { KubernetesConfig } from '../../core/kubernetes/kubernetes-config.js';
 import type { AccessAttributes } from '../../core/kubernetes/needed-access.js';
 import type { KubernetesStatus } from '../../core/kubernetes/kubernetes-status.js';
@@ -12,6 +13,7 @@ import { BootFile } from '../../storage/boot-file.js';
 import { mayDo } from './access-review.js';
 import { ApiClient } from './client/api-client.js';
 import { ClusterReports, type ClusterReportsParts } from './cluster-reports.js';
+import { lookAtControllers } from './controllers-look.js';
 import { inClusterAccess } from './client/in-cluster.js';
 import { kubeconfigAccess } from './client/kubeconfig.js';
 import { PodStore } from './pod-store.js';
@@ -146,6 +148,10 @@ export class Agent implements NodePods {
 
   mayDo(attributes: AccessAttributes): Promise<boolean> {
     return mayDo(this.#client, attributes);
+  }
+
+  controllers(): Promise<ControllersFacts | undefined> {
+    return lookAtControllers(this.#client.ask.bind(this.#client));
   }
 
   status(): KubernetesStatus {

@@ -1,4 +1,5 @@
 import { hostname } from 'node:os';
+import type { ControllersFacts } from '../../core/cluster/controller.js';
 import type { AccessAttributes } from '../../core/kubernetes/needed-access.js';
 import type { KubernetesStatus } from '../../core/kubernetes/kubernetes-status.js';
 import type { NodePod } from '../../core/kubernetes/node-pod.js';
@@ -83,6 +84,11 @@ export class Kubernetes implements NodePods {
   /** Whether the credential may do it. Rejects without an answer. */
   async mayDo(attributes: AccessAttributes): Promise<boolean> {
     return (await this.#agent?.mayDo(attributes)) ?? false;
+  }
+
+  /** What `evictd controller` does in the cluster; undefined: it cannot be seen. Rejects without an answer. */
+  async controllers(): Promise<ControllersFacts | undefined> {
+    return this.#agent?.controllers();
   }
 
   readonly status = (): KubernetesStatus =>

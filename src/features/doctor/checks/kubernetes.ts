@@ -17,3 +17,19 @@ export const apiServerCheck = defineCheck('kubernetes.api', ['apiServer'], ({ ap
   const summary = `${server}: the credential may not ${texts.join(', ')}`;
   return isBroken ? broken(id, summary, FIX, details) : degraded(id, summary, FIX, details);
 });
+
+/** Whether `evictd controller` and kube-controller-manager do the same. */
+export const clusterControllersCheck = defineCheck('kubernetes.controllers', ['apiServer'], ({ apiServer }, id) => {
+  if (apiServer?.controllers === undefined) return [];
+  const { active, twice } = apiServer.controllers;
+  const details = { active, twice: twice.map(({ controller }) => controller) };
+  const [first] = twice;
+  if (first === undefined) return ok(id, `evictd controller runs ${active.join(', ') || 'no part'}, and nothing of it runs twice`, details);
+  const summary = `evictd controller and kube-controller-manager both act: ${details.twice.join(', ')} (${first.why})`;
+  return degraded(
+    id,
+    summary,
+    `set --controllers=*,${twice.map(({ controller }) => `-${controller}`).join(',')} of kube-controller-manager`,
+    details,
+  );
+});

@@ -10,7 +10,8 @@ export async function examineApiServer(
 ): Promise<ApiServerFacts | undefined> {
   if (config === undefined || apiServer === undefined) return undefined;
   const { nodeName, server, pods, problem } = apiServer.status();
-  const facts = { nodeName, server, pods, problem, refused: [] };
+  const controllers = await apiServer.controllers().catch(() => undefined); // what is wrong is said below
+  const facts = { nodeName, server, pods, problem, refused: [], controllers };
   const refusedOf = async ({ attributes, without }: ReturnType<typeof neededAccess>[number]) =>
     (await apiServer.mayDo(attributes)) ? [] : [{ access: accessText(attributes), without }];
   try {

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { CheckStatus } from '../../../../src/features/doctor/check.js';
-import { apiServerCheck } from '../../../../src/features/doctor/checks/kubernetes.js';
+import { apiServerCheck, clusterControllersCheck } from '../../../../src/features/doctor/checks/kubernetes.js';
 import { examineApiServer } from '../../../../src/features/doctor/inspection/api-server-inspection.js';
 import { askRuntimes } from '../../../../src/features/doctor/inspection/runtimes-inspection.js';
 import { kubeletMemory } from '../../../../src/features/doctor/inspection/daemons-inspection.js';
@@ -90,4 +90,39 @@ test.each<[rule: string, authorised: Authorise, user: string, more: string, stat
   });
   const apiServer = await examineApiServer(config.kubernetes, asked.apiServer);
   expect(apiServerCheck.judge({ apiServer })).toMatchObject([{ status, summary: expect.stringMatching(summary) as unknown }]);
+});
+
+test.each<[rule: string, controllers: string, renewedMs: number, found: object[]]>([
+  [
+    'the parts of both',
+    '*',
+    0,
+    [{ status: 'degraded', summary: expect.stringMatching(/both act: taint-eviction-controller \(/) as unknown }],
+  ],
+  ['what kube-controller-manager does not run', '*,-taint-eviction-controller', 0, [{ status: 'ok' }]],
+  ['a leader that does not renew its Lease', '*', 120_000, []],
+])('evictd controller and kube-controller-manager: %s', async (_rule, controllers, renewedMs, found) => {
+  const server = await FakeApiServer.start();
+  const lease = (namespace: string, name: string, annotations: object, ageMs: number): void => {
+    const renewTime = new Date(Date.now() - ageMs).toISOString().replace('Z', '000Z');
+    server.store.put('leases', {
+      metadata: { namespace, name, annotations },
+      spec: { holderIdentity: 'x', leaseDurationSeconds: 15, renewTime },
+    });
+  };
+  lease('kube-system', 'kube-controller-manager', {}, 0);
+  lease('evictd', 'evictd-controller', { 'evictd.dev/controllers': 'taint-eviction-controller' }, renewedMs);
+  const metadata = { namespace: 'kube-system', labels: { component: 'kube-controller-manager' } };
+  const containers = [{ name: 'm', command: ['kube-controller-manager', `--controllers=${controllers}`] }];
+  server.store.put('pods', aPod('manager', { metadata, spec: { nodeName: 'other', containers } }));
+  const directory = scratch();
+  const yaml = `kubernetes: {kubeconfig: ${server.kubeconfig(join(directory, 'kubeconfig'))}, nodeName: ${NODE}}\nruntimeDirectory: ${directory}`;
+  const { config } = load({ 'config.yaml': yaml });
+  const asked = await askRuntimes(config, native);
+  onTestFinished(async () => {
+    asked.close();
+    await server.away();
+  });
+  const apiServer = await examineApiServer(config.kubernetes, asked.apiServer);
+  expect(clusterControllersCheck.judge({ apiServer })).toMatchObject(found);
 });

@@ -3,7 +3,7 @@ import { isHeld, seeLease, type SeenLease } from '../../core/cluster/leader-elec
 import { answerText } from '../../core/kubernetes/eviction-answer.js';
 import { leaseOf, managerPodsOf } from '../../kubernetes/cluster-document.js';
 import { documentOf, timeOf } from '../../kubernetes/document.js';
-import type { ApiClient } from '../kubernetes/client/api-client.js';
+import type { ApiClient } from './client/api-client.js';
 
 const LEASE = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-controller-manager';
 const PODS = '/api/v1/namespaces/kube-system/pods';
