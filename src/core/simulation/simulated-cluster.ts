@@ -24,7 +24,7 @@ export interface SimulatedContent extends Omit<ClusterContent, 'pods'> {
 
 /** What a simulation assumes. */
 export interface SimulationSettings {
-  /** From the binding of a new pod until it is ready. */
+  /** From binding to ready. */
   readonly startTimeNs: bigint;
   /** The time of the dump, in ns since 1970: new pods are younger. */
   readonly nowNs: bigint;
@@ -139,7 +139,7 @@ export class SimulatedCluster {
     this.#live.set(scheduling, live);
     if (live.stage === 'pending') this.pending.add(live);
     if (live.node !== undefined) this.#place(live, live.node);
-    if (live.stage === 'ending') this.later(this.graceOf(live), () => this.#gone(live));
+    if (live.stage === 'ending') this.later(this.graceOf(live), () => this.#gone(live, isReplacedAtOnce(live)));
   }
 
   #place(live: LivePod, node: string): void {
@@ -224,13 +224,13 @@ export class SimulatedCluster {
     if (node !== undefined) this.cluster.add(scheduling, node);
   }
 
-  #gone(live: LivePod): void {
+  #gone(live: LivePod, wasReplaced = false): void {
     if (!isOnNode(live) || live.node === undefined) return;
     live.stage = 'ended';
     this.cluster.end(live.scheduling);
     this.#byNode.get(live.node)?.delete(live);
     this.freed += 1;
-    if (live.replacedBy === undefined) this.#replace(live);
+    if (live.replacedBy === undefined && !wasReplaced) this.#replace(live);
   }
 
   #replace(live: LivePod): void {

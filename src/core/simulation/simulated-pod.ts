@@ -39,8 +39,8 @@ export interface LivePod {
 export type PodFate =
   | { readonly kind: 'running' | 'starting' | 'ending'; readonly node: string }
   | { readonly kind: 'pending' | 'finished' }
-  /** No controller makes it again, or none on another node. */
-  | { readonly kind: 'ended'; readonly why: 'no controller' | 'DaemonSet' };
+  /** No controller makes it again, or none on another node; or one had when it began to end, before the start. */
+  | { readonly kind: 'ended'; readonly why: 'no controller' | 'DaemonSet' | 'replaced before' };
 
 /** Follows the replacements. */
 export function fateOf(pod: LivePod): PodFate {
@@ -53,8 +53,11 @@ export function fateOf(pod: LivePod): PodFate {
     case 'pending':
     case 'finished':
       return { kind: last.stage };
-    case 'ended':
-      return { kind: 'ended', why: last.scheduling.controller?.kind === 'DaemonSet' ? 'DaemonSet' : 'no controller' };
+    case 'ended': {
+      const { controller } = last.scheduling;
+      if (controller === undefined) return { kind: 'ended', why: 'no controller' };
+      return { kind: 'ended', why: controller.kind === 'DaemonSet' ? 'DaemonSet' : 'replaced before' };
+    }
   }
 }
 

@@ -24,6 +24,14 @@ const LISTED: readonly Listed[] = [
   { path: '/api/v1/replicationcontrollers', kind: 'ReplicationController', apiVersion: 'v1' },
   { path: '/apis/apps/v1/replicasets', kind: 'ReplicaSet', apiVersion: 'apps/v1' },
   { path: '/apis/apps/v1/statefulsets', kind: 'StatefulSet', apiVersion: 'apps/v1' },
+  ...[
+    ['resourceclaims', 'ResourceClaim'] as const,
+    ['resourceclaimtemplates', 'ResourceClaimTemplate'] as const,
+    ['deviceclasses', 'DeviceClass'] as const,
+    ['resourceslices', 'ResourceSlice'] as const,
+  ].map(([name, kind]): Listed => {
+    return { path: `/apis/resource.k8s.io/v1/${name}`, kind, apiVersion: 'resource.k8s.io/v1', isOptional: true };
+  }),
   { path: '/apis/metrics.k8s.io/v1beta1/pods', kind: 'PodMetrics', apiVersion: 'metrics.k8s.io/v1beta1', isOptional: true },
 ];
 

@@ -154,6 +154,18 @@ describe('memory pressure', () => {
   });
 });
 
+test('a pod that was ending before makes room, and its ReplicaSet has made it again already', () => {
+  const ending = pod('web-1', 'node-2', { cpu: '4' });
+  const metadata = { ...(ending.metadata as object), deletionTimestamp: '2026-01-01T00:00:00Z' };
+  const simulation = simulationOf([...TWO, { ...ending, metadata }, pod('app-1', 'node-1')]);
+  simulation.run(drain);
+  expect(told(simulation.events).slice(-2)).toEqual([
+    expect.stringContaining('0 pending shop/app-new1'),
+    '30 scheduled shop/app-new1 node-2',
+  ]);
+  expect(fatesOf(simulation.pods).get('shop/web-1')).toEqual({ kind: 'ended', why: 'replaced before' });
+});
+
 test('new pods run where there is room, and the rest is pending with one message', () => {
   const simulation = simulationOf([...TWO]);
   const [added] = dumped([node('x'), pod('job-1', '', { cpu: '3' })]).content.pods;
