@@ -52,11 +52,10 @@ export function act(locked: Locked, published: Published, observed: Observed): A
   const reclaimer = openReclaimer({ ...config, filesystems: disks.filesystems }, () => runtimes.of(inForce.config));
   const delay = { openDelay: () => selectHost().openShutdownDelay(!dryRun), evictor: atShutdown };
   const shutdown = new MachineShutdown({ ...delay, workloads, journal, log, dryRun, status });
-  const endSafeMode = (end: 'renew' | 'resume') => {
-    const isOver = leavesSafeMode(end, locked, published);
-    if (isOver) reconfigure();
-    return isOver;
-  };
+  const endSafeMode = (end: 'renew' | 'resume') =>
+    leavesSafeMode(end, locked, published, () => {
+      reconfigure();
+    });
   const idle = idleTasks([() => removals.retry(), () => journal.retry(), () => saved.retry(), () => void endSafeMode('renew'), whenIdle]);
   const { policies, units } = openPolicies(locked, observed);
   const own: readonly StepListener[] = [policies, units, ...(adjuster ? [adjuster] : []), idle, around, shutdown];
@@ -118,10 +117,11 @@ function openPolicies({ node, hierarchies, inForce, instance, log }: Locked, { m
 }
 
 /** Whether evictd has run for long enough since the crashes, or an operator ends the safe mode. */
-function leavesSafeMode(end: 'renew' | 'resume', { safeMode, inForce }: Locked, { status }: Published): boolean {
+function leavesSafeMode(end: 'renew' | 'resume', { safeMode, inForce }: Locked, { status }: Published, reconfigure: () => void): boolean {
   if (safeMode?.[end]() !== true) return false;
   inForce.safeMode = false;
   status.safeMode = undefined;
+  reconfigure();
   return true;
 }
 
