@@ -1,12 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { Environment } from '@marcbachmann/cel-js';
 import { expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { chartFiles } from '../../packaging/chart.js';
 import { lintConfig } from '../../src/config/lint-notices.js';
 import { load } from '../config/scratch.js';
+import { schemaOf, watched } from '../support/kubernetes/schemas.js';
 
 const AGENT = 'packaging/kubernetes/agent';
 
@@ -14,11 +14,6 @@ interface Manifest {
   readonly kind: string;
   readonly metadata: { readonly name: string };
   readonly spec?: unknown;
-}
-
-interface Schema {
-  (data: unknown): boolean;
-  readonly errors?: unknown;
 }
 
 const documents = (text: string): Manifest[] => parseAllDocuments(text).map((document) => document.toJS() as Manifest);
@@ -29,12 +24,7 @@ const manifestsIn = (folder: string): Manifest[] =>
 const manifests = manifestsIn(AGENT);
 const ofController = manifestsIn('packaging/kubernetes/controller');
 
-const requireFile = createRequire(import.meta.url);
-/** The package exports only classes, which do not report fields that they have not read. */
-const schemaOf = (name: string): Schema =>
-  (requireFile(resolve(`node_modules/kubernetes-models/_schemas/IoK8sApi${name}.js`)) as { readonly validate: Schema }).validate;
-
-const models: Readonly<Record<string, Schema>> = {
+const models: Readonly<Record<string, ReturnType<typeof schemaOf>>> = {
   ClusterRole: schemaOf('RbacV1ClusterRole'),
   ClusterRoleBinding: schemaOf('RbacV1ClusterRoleBinding'),
   DaemonSet: schemaOf('AppsV1DaemonSet'),
@@ -46,19 +36,6 @@ const models: Readonly<Record<string, Schema>> = {
   ValidatingAdmissionPolicy: schemaOf('AdmissionregistrationV1ValidatingAdmissionPolicy'),
   ValidatingAdmissionPolicyBinding: schemaOf('AdmissionregistrationV1ValidatingAdmissionPolicyBinding'),
 };
-
-/** `value`, which notes in `unread` the fields that nothing has read. */
-function watched<T>(value: T, unread: Set<string>, at = ''): T {
-  if (typeof value !== 'object' || value === null) return value;
-  const inner = new Map(Object.entries(value).map(([key, one]) => [key, watched<unknown>(one, unread, `${at}/${key}`)]));
-  for (const key of inner.keys()) unread.add(`${at}/${key}`);
-  return new Proxy(value, {
-    get: (of, key) => {
-      unread.delete(`${at}/${String(key)}`);
-      return inner.get(String(key)) ?? (Reflect.get(of, key) as unknown);
-    },
-  });
-}
 
 test.each([...manifests, ...ofController].map((manifest) => [`${manifest.kind} ${manifest.metadata.name}`, manifest] as const))(
   '%s is what the API server accepts, without an unknown field',

@@ -22,7 +22,7 @@ export async function cluster(user: object = { token: 'agent-token' }) {
   });
   const { uid, namespace, name, labels } = PART;
   const conditions = [{ type: 'Ready', status: 'True' }];
-  const spec = { nodeName: 'node-1', terminationGracePeriodSeconds: 30 };
+  const spec = { nodeName: 'node-1', terminationGracePeriodSeconds: 30, containers: [{ name: 'main' }] };
   server.store.put('pods', { metadata: { name, namespace, uid, labels }, spec, status: { phase: 'Running', conditions } });
   const ask: Ask = client.ask.bind(client);
   return { server, ask, pod: (): ApiObject | undefined => server.store.get('pods', namespace, name) };

@@ -297,3 +297,28 @@ test('an eviction is an event in the namespace of its pod, a threshold one of th
   });
   expect(failed).toMatchObject({ reason: 'EvictionFailed', note: expect.stringContaining('refused') as string });
 });
+
+test('the server of the tests refuses what a real one would: a malformed event, condition, eviction and taint', async () => {
+  const at = await cluster();
+  const statusOf = async (method: 'POST' | 'PATCH', path: string, body: object) =>
+    (await at.ask({ method, path, body, contentType: 'application/merge-patch+json', withinMs: 60_000 })).status;
+  const event = {
+    metadata: { name: 'web.1' },
+    eventTime: '2026-01-02T03:04:05.000000Z',
+    regarding: { kind: 'Pod', namespace: 'shop', name: 'web' },
+    ...{ reportingController: 'evictd.dev/evictd', reportingInstance: 'n', type: 'Warning', reason: 'Evicted', action: 'Evict', note: 'x' },
+  };
+  const post = (more: object) => statusOf('POST', '/apis/events.k8s.io/v1/namespaces/shop/events', { ...event, ...more });
+  expect(await post({ eventTime: undefined })).toBe(422);
+  expect(await post({ eventTime: '2026-01-02T03:04:05Z' })).toBe(422);
+  expect(await post({ note: 'x'.repeat(1_025) })).toBe(422);
+  expect(await post({ regarding: { kind: 'Node', name: 'node-1' } })).toBe(422);
+  expect(await post({ reporter: 'evictd' })).toBe(400);
+  expect(await post({})).toBe(201);
+  const [node, pod] = ['/api/v1/nodes/node-1', '/api/v1/namespaces/shop/pods/web'];
+  expect(await statusOf('PATCH', `${node}/status`, { status: { conditions: [{ type: 'EvictdMemoryPressure' }] } })).toBe(422);
+  expect(await statusOf('PATCH', node, { spec: { taints: [{ key: 'a' }] } })).toBe(422);
+  expect(await statusOf('PATCH', `${pod}/status`, { status: { conditions: [{ type: 'A', status: 'True', because: 'x' }] } })).toBe(400);
+  expect(await statusOf('POST', `${pod}/eviction`, { metadata: { name: 'web' }, deleteOptions: { gracePeriodSeconds: '30' } })).toBe(422);
+  expect(at.pod()?.metadata).not.toHaveProperty('deletionTimestamp');
+});

@@ -28,7 +28,7 @@ export function aPod(name: string, more: { metadata?: object; spec?: object; sta
   const status = {
     phase: 'Running',
     startTime: '2026-01-02T03:04:05Z',
-    containerStatuses: [{ name: 'main', ready: true }],
+    containerStatuses: [{ name: 'main', ready: true, restartCount: 0, image: container.image, imageID: '' }],
     ...more.status,
   };
   return { apiVersion: 'v1', kind: 'Pod', metadata, spec, status };

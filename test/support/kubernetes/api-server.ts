@@ -9,6 +9,7 @@ import { deletePod, evictPod, failure, type Answer, type DeleteOptions } from '.
 import { makeCertificates } from './certificates.js';
 import { ObjectStore, type ApiObject, type Change } from './objects.js';
 import { mergePatched, strategicPatched } from './patches.js';
+import { refusalOf } from './schemas.js';
 import { apiVersionOf, discovery, RESOURCES, type Resource } from './resources.js';
 
 /** A request that has arrived. */
@@ -181,7 +182,10 @@ export class FakeApiServer {
     const object = this.store.get(resource.name, namespace, name);
     if (object === undefined) return failure(404, `${resource.name} "${name}" not found`, { name, kind: resource.name });
     if (verb === 'get') return { code: 200, body: object };
-    if (subresource === 'eviction') return evictPod(this.store, object, (body as { deleteOptions?: DeleteOptions }).deleteOptions ?? {});
+    if (subresource === 'eviction') {
+      const { deleteOptions = {} } = body as { deleteOptions?: DeleteOptions };
+      return refusalOf('Eviction', body as ApiObject) ?? evictPod(this.store, object, deleteOptions);
+    }
     if (verb === 'delete') {
       if (resource.name === 'pods') return deletePod(this.store, object, body ?? {});
       this.store.remove(resource.name, object);
@@ -216,13 +220,17 @@ export class FakeApiServer {
       return { code: 201, body: { ...object, status: { allowed } } };
     }
     const { name } = object.metadata;
+    const given = {
+      apiVersion: apiVersionOf(resource),
+      kind: resource.kind,
+      ...object,
+      metadata: { ...object.metadata, ...(namespace !== undefined && { namespace }) },
+    };
+    const refusal = refusalOf(resource.kind, given);
+    if (refusal !== undefined) return refusal;
     if (this.store.get(resource.name, namespace, name) !== undefined)
       return failure(409, `${resource.name} "${name}" already exists`, undefined, 'AlreadyExists');
-    const metadata = { ...object.metadata, ...(namespace !== undefined && { namespace }) };
-    return {
-      code: 201,
-      body: this.store.put(resource.name, { apiVersion: apiVersionOf(resource), kind: resource.kind, ...object, metadata }),
-    };
+    return { code: 201, body: this.store.put(resource.name, given) };
   }
 
   #change({ method, contentType, body, user }: Received, { resource, subresource }: Target, object: ApiObject): Answer {
@@ -248,7 +256,8 @@ export class FakeApiServer {
     if (user === KUBELET && resource.name === 'nodes' && taints(next as ApiObject) !== taints(object)) {
       return failure(403, `nodes "${name}" is forbidden: node "${NODE}" is not allowed to modify taints`);
     }
-    return { code: 200, body: this.store.put(resource.name, next as ApiObject) };
+    const refusal = refusalOf(resource.kind, { apiVersion: apiVersionOf(resource), kind: resource.kind, ...(next as ApiObject) });
+    return refusal ?? { code: 200, body: this.store.put(resource.name, next as ApiObject) };
   }
 
   /** From a version that is not known any more: an event of type ERROR, not an answer 410 (cacher.go: newErrWatcher). */
