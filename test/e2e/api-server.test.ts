@@ -1,10 +1,18 @@
 import { execFile, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { parseTaint } from '../../src/core/disruption/taint.js';
+import { initialState } from '../../src/core/decide/state.js';
+import type { ConditionType } from '../../src/core/signal/signal.js';
+import type { Ask } from '../../src/features/kubernetes/deletion-queue.js';
+import { NodeReport } from '../../src/features/kubernetes/node-report.js';
+import { input, observations } from '../core/support.js';
 import { aPod } from '../support/kubernetes/a-pod.js';
 import { FakeApiServer, NODE } from '../support/kubernetes/api-server.js';
+import type { ApiObject } from '../support/kubernetes/objects.js';
 import { Evictd, scratchDirectory } from './evictd.js';
 import { guarding, ON, testNode, workload } from './node.js';
 import { until } from './wait.js';
@@ -123,6 +131,73 @@ describe('kubectl with the API server of the tests', () => {
     await until('it has shown all', () => lines().length >= 4);
     expect(lines()).toEqual(['pod/a', 'pod/b', 'pod/a', 'pod/b']);
   });
+});
+
+/** Requests of a client without a limit. */
+const unlimited: Ask = ({ method, path, contentType, body }) =>
+  new Promise((resolve, reject) => {
+    const headers = { authorization: 'Bearer admin-token', ...(contentType !== undefined && { 'content-type': contentType }) };
+    const sent = request(server.url + path, { method, headers, ca: server.certificates.ca }, (response) => {
+      let text = '';
+      response.setEncoding('utf8').on('data', (part: string) => (text += part));
+      response.on('end', () => {
+        resolve({ status: response.statusCode ?? 0, body: JSON.parse(text) as unknown });
+      });
+    });
+    sent.on('error', reject).end(body === undefined ? undefined : JSON.stringify(body));
+  });
+
+const EDITS = 500;
+const PRESSURE = parseTaint('evictd.dev/memory-pressure:NoSchedule');
+
+/** Another program, which changes the value of its own taint again and again. It fails where a value was lost. */
+async function edits(key: string): Promise<void> {
+  const path = `/api/v1/nodes/${NODE}`;
+  for (let edit = 0; edit < EDITS;) {
+    const now = (await unlimited({ method: 'GET', path, withinMs: 0 })).body as { metadata: object; spec: { taints?: { key: string }[] } };
+    const taints = now.spec.taints ?? [];
+    const own = taints.find((taint) => taint.key === key);
+    if (edit > 0) expect(own).toMatchObject({ value: String(edit - 1) });
+    const body = {
+      ...now,
+      spec: { taints: [...taints.filter((taint) => taint !== own), { key, value: String(edit), effect: 'NoSchedule' }] },
+    };
+    const { status } = await unlimited({ method: 'PATCH', path, contentType: 'application/merge-patch+json', body, withinMs: 0 });
+    if (status === 200) edit += 1;
+    else expect(status).toBe(409);
+  }
+}
+
+test('1,000 edits of the taints by others, while evictd sets and removes its own: none is lost', async () => {
+  let changes = 0;
+  const hasOwn = (object: ApiObject | undefined) => JSON.stringify(object?.spec?.taints ?? []).includes(PRESSURE.key);
+  server.store.watch(({ object, before }) => (changes += hasOwn(object) === hasOwn(before) ? 0 : 1));
+  const nothing = (): undefined => undefined;
+  const report = new NodeReport({
+    ...{ ask: unlimited, nodeName: NODE, config: { kubeconfig: undefined, taint: PRESSURE, conditions: 'none' }, isLeaving: false },
+    ...{ section: { before: undefined, keep: nothing }, log: { info: nothing, warn: nothing } },
+  });
+  const keys = ['a', 'b'];
+  let isOver = false;
+  const others = Promise.all(keys.map(edits)).finally(() => (isOver = true));
+  const under = async (...conditions: ConditionType[]) => {
+    const nowNs = process.hrtime.bigint();
+    report.stepped({ state: { ...initialState, conditions }, input: input(nowNs, observations(nowNs, {})) });
+    await report.published(60_000);
+  };
+  while (!isOver) {
+    await under('MemoryPressure');
+    await under();
+  }
+  await others;
+  await under('MemoryPressure');
+  report.close();
+  const taints = node()?.spec?.taints as { key: string; value?: string }[];
+  expect(taints.map(({ key, value }) => `${key} ${value ?? ''}`).sort()).toEqual([
+    ...keys.map((key) => `${key} ${String(EDITS - 1)}`),
+    `${PRESSURE.key} `,
+  ]);
+  expect(changes).toBeGreaterThan(2);
 });
 
 describe(`evictd with an API server (${ON})`, () => {

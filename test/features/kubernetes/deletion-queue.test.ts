@@ -1,4 +1,5 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { backOffMs } from '../../../src/core/kubernetes/back-off.js';
 import type { ApiAnswer } from '../../../src/core/kubernetes/eviction-answer.js';
 import { DeletionQueue, type Ask } from '../../../src/features/kubernetes/deletion-queue.js';
 import type { PendingDeletion } from '../../../src/core/kubernetes/pending-deletion.js';
@@ -45,13 +46,13 @@ class Disk {
   before: unknown;
   readonly log: string[] = [];
 
-  open(server: Server, inFlight: readonly number[] = [1]): DeletionQueue {
+  open(server: Pick<Server, 'ask'>, inFlight: readonly number[] = [1], pauseMs: (failures: number) => number = () => 1): DeletionQueue {
     const log = { info: (line: string) => this.log.push(line), warn: (line: string) => this.log.push(line) };
     let isOpen = true;
     const keep = (value: unknown): void => {
       if (isOpen) this.before = value === undefined ? undefined : (JSON.parse(JSON.stringify(value)) as unknown);
     };
-    const queue = new DeletionQueue({ ask: server.ask, section: { before: this.before, keep }, log, pauseMs: () => 1 }, new Set(inFlight));
+    const queue = new DeletionQueue({ ask: server.ask, section: { before: this.before, keep }, log, pauseMs }, new Set(inFlight));
     const close = queue.close.bind(queue);
     queue.close = (): void => {
       isOpen = false;
@@ -251,4 +252,38 @@ test('for a pod that the kubelet has started again all calls are made again, and
   queue.add({ ...POD, decision: 2 });
   expect(disk.before).toEqual([{ ...POD, decision: 2 }]);
   expect(disk.log).toEqual([expect.stringContaining('the kubelet has started shop/web again since decision 1')]);
+});
+
+test('an hour without the API server: no deletion is given up, and all are made in order when it is back', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => {
+    vi.useRealTimers();
+  });
+  const calls: string[] = [];
+  let isBack = false;
+  const ask: Ask = async ({ method, path, body }) => {
+    calls.push(`${method} ${path.split('/')[6] ?? ''}`);
+    if (!isBack) return Promise.reject(new Error('connect ECONNREFUSED'));
+    return method === 'GET'
+      ? { status: 200, body: { metadata: { uid: path.split('/')[6] } } }
+      : new Server().ask({ method, path, body, withinMs: 1 });
+  };
+  const [disk, names] = [new Disk(), Array.from({ length: 60 }, (_, at) => `web-${String(at)}`)];
+  const queue = disk.open({ ask }, [], (failures) => backOffMs(failures, 0.5));
+  for (const name of names) {
+    queue.add({ ...POD, uid: name, name });
+    queue.release(1);
+    queue.send();
+    await vi.advanceTimersByTimeAsync(60_000);
+  }
+  expect(queue.size).toBe(60);
+  expect(calls.length).toBeLessThan(400); // one request an attempt, and at most 30 s between two
+  expect(disk.log).toHaveLength(1);
+  calls.length = 0;
+  isBack = true;
+  await vi.advanceTimersByTimeAsync(30_000);
+  expect(queue.size).toBe(0);
+  const sent = calls.filter((call) => call.startsWith('DELETE')).map((call) => call.slice('DELETE '.length));
+  expect(new Set(sent)).toEqual(new Set(names));
+  expect(sent).toHaveLength(60);
 });
