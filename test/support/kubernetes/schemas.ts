@@ -33,7 +33,7 @@ export function watched<T>(value: T, unread: Set<string>, at = ''): T {
   });
 }
 
-/** The answer to an object that is none of its kind, has an unknown field, or is no event as the server demands it. undefined: it is fine. */
+/** The answer to an object that is none of its kind, has an unknown field, or is no event as the server demands. undefined: it is fine. */
 export function refusalOf(kind: string, object: ApiObject): Answer | undefined {
   const name = SCHEMAS[kind];
   if (name === undefined) return undefined;
