@@ -141,7 +141,7 @@ describe('evictd controller', () => {
     const { server, start, wait, isDeleted, deletes, node } = await setting();
     const first = start();
     await wait('the first one runs its parts', () => first.says('taint-eviction-controller runs'));
-    const second = start();
+    const second = start('--listen', 'off');
     server.store.put('pods', aPod('web'));
     first.child.kill('SIGSTOP');
     await wait('the second one runs its parts', () => second.says('taint-eviction-controller runs'));

@@ -50,7 +50,8 @@ export const controller: MakeCommand = ({ io, logsToTerminal, onStop }) =>
     const log = createLog({ format: options.logFormat, level: options.logLevel, isTTY: logsToTerminal, env: io.env });
     const { ClusterController } = await import('./controller.js');
     const running = new ClusterController({
-      ...{ kubeconfig: options.kubeconfig, env: io.env, log, listen: options.listen, nowNs: (): bigint => native.bootTimeNs() },
+      ...{ kubeconfig: options.kubeconfig, env: io.env, log, nowNs: (): bigint => native.bootTimeNs() },
+      listen: options.listen === 'off' ? undefined : options.listen,
       namespace: options.leaderElectResourceNamespace ?? io.env.POD_NAMESPACE ?? 'kube-system',
       identity: `${hostname()}_${randomUUID()}`,
       modes: {
@@ -132,10 +133,12 @@ function nonNegative(text: string): number {
   return value;
 }
 
-function listenAddress(text: string): { readonly host: string; readonly port: number } | undefined {
+/** 'off' stays a text: commander takes undefined for an option without a value. */
+function listenAddress(text: string): { readonly host: string; readonly port: number } | 'off' {
   try {
     const address = listenText(text);
-    if (address === undefined || 'port' in address) return address;
+    if (address === undefined) return 'off';
+    if ('port' in address) return address;
   } catch {
     // as a socket file
   }
