@@ -5,6 +5,7 @@ import { interPodAffinity } from './filters/inter-pod-affinity.js';
 import { nodeAffinity, nodeName, nodePorts, nodeResourcesFit, nodeUnschedulable, taintToleration } from './filters/node-filters.js';
 import type { FilterPlugin, PlacementInput, PodFilter, Rejection } from './filters/pod-filter.js';
 import { podTopologySpread } from './filters/topology-spread.js';
+import { volumeBinding, volumeRestrictions, volumeZone } from './filters/volumes.js';
 import type { NodeState } from './cluster/node-state.js';
 import { nodeScores, totalScore, type NodeScores } from './scores/node-scores.js';
 import type { SchedulerPod, SpreadConstraint } from './scheduler-pod.js';
@@ -18,6 +19,9 @@ const FILTERS: readonly FilterPlugin[] = [
   nodeAffinity,
   nodePorts,
   nodeResourcesFit,
+  volumeRestrictions,
+  volumeBinding,
+  volumeZone,
   podTopologySpread,
   interPodAffinity,
   dynamicResources,

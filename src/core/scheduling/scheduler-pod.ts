@@ -36,6 +36,8 @@ export interface SchedulerPod {
   readonly podAntiAffinity: PodAffinity;
   readonly spreadConstraints: readonly SpreadConstraint[];
   readonly hostPorts: readonly HostPort[];
+  /** Names of claims for volumes, also of those that are made for the pod. */
+  readonly volumeClaims: readonly string[];
   /** Of init containers, containers and image volumes, with a tag. */
   readonly images: readonly string[];
   /** What it books on its node. */

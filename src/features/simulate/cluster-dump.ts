@@ -5,11 +5,20 @@ import type { PriorityClass } from '../../core/scheduling/priority-admission.js'
 import type { SchedulerNode } from '../../core/scheduling/scheduler-node.js';
 import type { NodeMemory, SimulatedContent } from '../../core/simulation/simulated-cluster.js';
 import type { SimulatedBudget } from '../../core/simulation/simulated-budgets.js';
+import type { ClusterVolume, VolumeClaim } from '../../core/scheduling/scheduler-volumes.js';
 import type { SimulatedPod } from '../../core/simulation/simulated-pod.js';
 import { isAbsent, member, resourceListOf, textOf, wrong, type Field } from '../../kubernetes/document.js';
 import { DEVICE_API_VERSIONS, DEVICE_KINDS, DeviceObjects } from '../../kubernetes/devices/device-objects.js';
 import { readObjects, type FilePosition, type FoundObject } from '../../kubernetes/objects/object-file.js';
-import { namespaceAt, ownerAt, priorityClassAt, serviceAt } from '../../kubernetes/scheduling/cluster-objects.js';
+import {
+  clusterVolumeAt,
+  namespaceAt,
+  ownerAt,
+  priorityClassAt,
+  serviceAt,
+  storageClassAt,
+  volumeClaimAt,
+} from '../../kubernetes/scheduling/cluster-objects.js';
 import { schedulerNodeAt } from '../../kubernetes/scheduling/scheduler-node.js';
 import { usagesIn } from '../../kubernetes/stats.js';
 import { makeSignalObservations } from '../../kubernetes/summary.js';
@@ -55,6 +64,25 @@ const KINDS: Readonly<Record<string, Kind>> = {
       dump.namespaces.set(...namespaceAt(object));
     },
   },
+  PersistentVolumeClaim: {
+    versions: ['v1'],
+    take: (dump, object) => {
+      dump.claims.set(...volumeClaimAt(object));
+    },
+  },
+  PersistentVolume: {
+    versions: ['v1'],
+    take: (dump, object) => {
+      dump.volumes.set(...clusterVolumeAt(object));
+    },
+  },
+  StorageClass: {
+    versions: ['storage.k8s.io/v1'],
+    take: (dump, object) => {
+      const [name, isImmediate] = storageClassAt(object);
+      if (isImmediate) dump.immediateClasses.add(name);
+    },
+  },
   Service: { versions: ['v1'], take: (dump, object) => dump.services.push(serviceAt(object)) },
   ReplicationController: OWNER('ReplicationController', ['v1']),
   ReplicaSet: OWNER('ReplicaSet', ['apps/v1']),
@@ -84,6 +112,9 @@ export class ClusterDump {
   readonly namespaces = new Map<string, Labels>();
   readonly services: PodService[] = [];
   readonly owners: PodOwner[] = [];
+  readonly claims = new Map<string, VolumeClaim>();
+  readonly volumes = new Map<string, ClusterVolume>();
+  readonly immediateClasses = new Set<string>();
   /** Working sets by namespace/name. */
   readonly memoryByPod = new Map<string, bigint>();
   readonly #nodes = new Map<string, Placed<SchedulerNode>>();
@@ -188,7 +219,10 @@ export class ClusterDump {
     const { namespaces, services, owners, priorityClasses, findings } = this;
     const budgets = [...this.#budgets.values()].map(({ value }) => value);
     const [memory, devices] = [this.#memory, this.#devices.devices()];
-    return { content: { nodes, pods, budgets, namespaces, services, owners, memory, devices }, priorityClasses, findings };
+    const { claims, immediateClasses } = this;
+    // Files without claims, or without volumes, do not say where pods may run.
+    const volumes = claims.size === 0 || this.volumes.size === 0 ? undefined : { claims, volumes: this.volumes, immediateClasses };
+    return { content: { nodes, pods, budgets, namespaces, services, owners, memory, devices, volumes }, priorityClasses, findings };
   }
 
   /** Statistics of a kubelet: what its pods use, and the memory that its node has left. */

@@ -32,6 +32,9 @@ const LISTED: readonly Listed[] = [
   ].map(([name, kind]): Listed => {
     return { path: `/apis/resource.k8s.io/v1/${name}`, kind, apiVersion: 'resource.k8s.io/v1', isOptional: true };
   }),
+  { path: '/api/v1/persistentvolumeclaims', kind: 'PersistentVolumeClaim', apiVersion: 'v1' },
+  { path: '/api/v1/persistentvolumes', kind: 'PersistentVolume', apiVersion: 'v1' },
+  { path: '/apis/storage.k8s.io/v1/storageclasses', kind: 'StorageClass', apiVersion: 'storage.k8s.io/v1' },
   { path: '/apis/metrics.k8s.io/v1beta1/pods', kind: 'PodMetrics', apiVersion: 'metrics.k8s.io/v1beta1', isOptional: true },
 ];
 

@@ -118,6 +118,6 @@ function durationOf(option: string, text: string): bigint {
 }
 
 function malformed(message: string): InputError {
-  const hint = 'kubectl get nodes,pods,pdb,priorityclasses,namespaces,services,replicasets,statefulsets -A -o json > dump.json';
+  const hint = 'kubectl get nodes,pods,pdb,priorityclasses,namespaces,services,replicasets,statefulsets,pvc,pv -A -o json > dump.json';
   return new InputError('EVICTD_KUBERNETES_DOCUMENT', message, { isMissing: false, hint });
 }

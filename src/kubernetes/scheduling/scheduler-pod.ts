@@ -23,6 +23,7 @@ import { tolerationsAt } from './taint.js';
  */
 export function schedulerPodAt(pod: Field): SchedulerPod {
   const [metadata, spec, status] = [member(pod, 'metadata'), member(pod, 'spec'), member(pod, 'status')];
+  const name = textOf(member(metadata, 'name'));
   const namespace = textOf(member(metadata, 'namespace'));
   const labels = labelsAt(member(metadata, 'labels'));
   const affinity = member(spec, 'affinity');
@@ -30,7 +31,7 @@ export function schedulerPodAt(pod: Field): SchedulerPod {
   const booked = bookedResources(amounts);
   const terminating = !isAbsent(member(metadata, 'deletionTimestamp'));
   return {
-    name: textOf(member(metadata, 'name')),
+    name,
     namespace,
     uid: textOf(member(metadata, 'uid')),
     labels,
@@ -50,6 +51,7 @@ export function schedulerPodAt(pod: Field): SchedulerPod {
     podAntiAffinity: podAffinityAt(member(affinity, 'podAntiAffinity'), namespace, labels),
     spreadConstraints: spreadConstraintsAt(member(spec, 'topologySpreadConstraints'), labels),
     hostPorts: hostPortsAt(spec),
+    volumeClaims: volumeClaimsAt(spec, name),
     images: [
       ...['initContainers', 'containers'].flatMap((list) => items(member(spec, list)).map((container) => member(container, 'image'))),
       ...items(member(spec, 'volumes')).flatMap((volume) => {
@@ -138,6 +140,15 @@ export function hostPortsAt(spec: Field): readonly HostPort[] {
       port: Number(integerOf(member(port, 'hostPort'), 'int32') ?? 0n),
     }))
     .filter(({ port }) => port > 0);
+}
+
+/** A generic ephemeral volume has a claim that is named for the pod. */
+function volumeClaimsAt(spec: Field, podName: string): readonly string[] {
+  return items(member(spec, 'volumes')).flatMap((volume) => {
+    const claim = member(volume, 'persistentVolumeClaim');
+    if (!isAbsent(claim)) return [textOf(member(claim, 'claimName'))];
+    return isAbsent(member(volume, 'ephemeral')) ? [] : [`${podName}-${textOf(member(volume, 'name'))}`];
+  });
 }
 
 /** With a tag: as nodes report images. */

@@ -4,6 +4,7 @@ import { PodSelectors, type PodOwner, type PodService } from './default-selector
 import type { Labels } from '../label-selector.js';
 import { NodeState } from './node-state.js';
 import { PodGroups } from './pod-groups.js';
+import type { ClusterVolumes } from '../scheduler-volumes.js';
 import type { SchedulerNode } from '../scheduler-node.js';
 import type { SchedulerPod } from '../scheduler-pod.js';
 
@@ -17,6 +18,8 @@ export interface ClusterContent {
   readonly services?: readonly PodService[];
   readonly owners?: readonly PodOwner[];
   readonly devices?: ClusterDevices;
+  /** Left out: volumes do not count. */
+  readonly volumes?: ClusterVolumes | undefined;
 }
 
 /**
@@ -33,6 +36,7 @@ export class Cluster {
   readonly selectors: PodSelectors;
   /** What pods have: reserved by the caller when a pod is bound, and given back by `end`. */
   readonly devices: DeviceLedger;
+  readonly volumes: ClusterVolumes | undefined;
   #list: readonly NodeState[] = [];
 
   constructor({
@@ -42,10 +46,12 @@ export class Cluster {
     services = [],
     owners = [],
     devices = NO_DEVICES,
+    volumes,
   }: ClusterContent) {
     this.groups = new PodGroups(namespaces);
     this.selectors = new PodSelectors(services, owners);
     this.devices = new DeviceLedger(devices);
+    this.volumes = volumes;
     for (const node of nodes) this.#insert(node);
     this.#list = [...this.#states.values()];
     for (const pod of pods) if (this.#states.has(pod.nodeName)) this.add(pod, pod.nodeName);
