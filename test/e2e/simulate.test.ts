@@ -32,3 +32,14 @@ test('a dump that is cut off is named, and its first part is simulated', () => {
   expect(String(stderr)).toMatch(/^standard input:\d+:\d+: error: truncated: the file ends within the object that begins in line \d+$/m);
   expect(String(stdout)).toMatch(/^200 nodes, \d+ pods/);
 });
+
+test.each<[why: string, args: readonly string[], input: string, exit: number, message: string]>([
+  ['no node in the files', [], '{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"a"}}', 65, 'the files have no node'],
+  ['a node that is in no file', ['--drain', 'other'], dump, 64, 'no node "other" in the files'],
+  ['a configuration that does not exist', ['--policy', '/nowhere/kubelet.yaml'], dump, 78, '/nowhere/kubelet.yaml'],
+])('%s: the program says so, and its exit code does', (_why, args, input, exit, message) => {
+  const { status, stderr } = simulate(args, input);
+  expect(stderr).toContain(message);
+  expect(stderr).not.toContain('EVICTD_INTERNAL');
+  expect(status).toBe(exit);
+});

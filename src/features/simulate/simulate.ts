@@ -12,6 +12,7 @@ import { schedulerProfileAt } from '../../kubernetes/scheduling/scheduler-profil
 import { AddedPods } from './added-pods.js';
 import { ClusterDump, type DumpedCluster } from './cluster-dump.js';
 import type { SimulateOptions, WrittenAction } from './written-command.js';
+import { failureOf, type Failure } from './failure.js';
 import { findingText } from './finding.js';
 import { readLiveCluster } from './live-cluster.js';
 import { simulationHtml } from './simulation-html.js';
@@ -26,11 +27,16 @@ export async function simulate(
   written: readonly WrittenAction[],
   options: SimulateOptions,
   io: Io,
-): Promise<void> {
-  const dump = new ClusterDump();
-  if (options.kubeconfig !== undefined) await readLiveCluster(options.kubeconfig, dump);
-  for (const file of files) dump.readFile(file);
-  report(dump.cluster(), written, options, io);
+): Promise<Failure | undefined> {
+  try {
+    const dump = new ClusterDump();
+    if (options.kubeconfig !== undefined) await readLiveCluster(options.kubeconfig, dump);
+    for (const file of files) dump.readFile(file);
+    report(dump.cluster(), written, options, io);
+    return undefined;
+  } catch (error) {
+    return failureOf(error);
+  }
 }
 
 function report(cluster: DumpedCluster, written: readonly WrittenAction[], options: SimulateOptions, io: Io): void {
