@@ -1,4 +1,4 @@
-import type { FilePosition } from '../../kubernetes/objects/object-file.js';
+import type { FilePosition } from '../../../kubernetes/objects/object-file.js';
 
 /** Something in the files that is wrong, or that the simulation does not take into account. */
 export interface Finding {

@@ -1,7 +1,7 @@
-import { EvictdError } from '../../errors.js';
-import { documentOf, items, member, textOf, type Field } from '../../kubernetes/document.js';
-import { ApiClient, type ApiAnswer } from '../kubernetes/client/api-client.js';
-import { kubeconfigAccess } from '../kubernetes/client/kubeconfig.js';
+import { EvictdError } from '../../../errors.js';
+import { documentOf, items, member, textOf, type Field } from '../../../kubernetes/document.js';
+import { ApiClient, type ApiAnswer } from '../../kubernetes/client/api-client.js';
+import { kubeconfigAccess } from '../../kubernetes/client/kubeconfig.js';
 import type { ClusterDump } from './cluster-dump.js';
 
 interface Listed {

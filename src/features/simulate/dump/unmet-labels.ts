@@ -1,6 +1,6 @@
-import type { SchedulerNode } from '../../core/scheduling/scheduler-node.js';
-import type { SchedulerPod } from '../../core/scheduling/scheduler-pod.js';
-import type { SimulatedPod } from '../../core/simulation/simulated-pod.js';
+import type { SchedulerNode } from '../../../core/scheduling/scheduler-node.js';
+import type { SchedulerPod } from '../../../core/scheduling/scheduler-pod.js';
+import type { SimulatedPod } from '../../../core/simulation/simulated-pod.js';
 
 /** Pods whose rules name labels that no node has. */
 export function* unmetLabels(

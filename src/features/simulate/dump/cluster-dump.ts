@@ -1,15 +1,15 @@
-import { DocumentError } from '../../errors.js';
-import type { PodOwner, PodService } from '../../core/scheduling/cluster/default-selector.js';
-import type { Labels } from '../../core/scheduling/label-selector.js';
-import type { PriorityClass } from '../../core/scheduling/priority-admission.js';
-import type { SchedulerNode } from '../../core/scheduling/scheduler-node.js';
-import type { NodeMemory, SimulatedContent } from '../../core/simulation/simulated-cluster.js';
-import type { SimulatedBudget } from '../../core/simulation/simulated-budgets.js';
-import type { ClusterVolume, VolumeClaim } from '../../core/scheduling/scheduler-volumes.js';
-import type { SimulatedPod } from '../../core/simulation/simulated-pod.js';
-import { isAbsent, member, resourceListOf, textOf, wrong, type Field } from '../../kubernetes/document.js';
-import { DEVICE_API_VERSIONS, DEVICE_KINDS, DeviceObjects } from '../../kubernetes/devices/device-objects.js';
-import { readObjects, type FilePosition, type FoundObject } from '../../kubernetes/objects/object-file.js';
+import { DocumentError } from '../../../errors.js';
+import type { PodOwner, PodService } from '../../../core/scheduling/cluster/default-selector.js';
+import type { Labels } from '../../../core/scheduling/label-selector.js';
+import type { PriorityClass } from '../../../core/scheduling/priority-admission.js';
+import type { SchedulerNode } from '../../../core/scheduling/scheduler-node.js';
+import type { NodeMemory, SimulatedContent } from '../../../core/simulation/simulated-cluster.js';
+import type { SimulatedBudget } from '../../../core/simulation/simulated-budgets.js';
+import type { ClusterVolume, VolumeClaim } from '../../../core/scheduling/scheduler-volumes.js';
+import type { SimulatedPod } from '../../../core/simulation/simulated-pod.js';
+import { isAbsent, member, resourceListOf, textOf, wrong, type Field } from '../../../kubernetes/document.js';
+import { DEVICE_API_VERSIONS, DEVICE_KINDS, DeviceObjects } from '../../../kubernetes/devices/device-objects.js';
+import { readObjects, type FilePosition, type FoundObject } from '../../../kubernetes/objects/object-file.js';
 import {
   clusterVolumeAt,
   namespaceAt,
@@ -18,11 +18,11 @@ import {
   serviceAt,
   storageClassAt,
   volumeClaimAt,
-} from '../../kubernetes/scheduling/cluster-objects.js';
-import { schedulerNodeAt } from '../../kubernetes/scheduling/scheduler-node.js';
-import { usagesIn } from '../../kubernetes/stats.js';
-import { makeSignalObservations } from '../../kubernetes/summary.js';
-import { quantityValue } from '../../core/quantity/quantity.js';
+} from '../../../kubernetes/scheduling/cluster-objects.js';
+import { schedulerNodeAt } from '../../../kubernetes/scheduling/scheduler-node.js';
+import { usagesIn } from '../../../kubernetes/stats.js';
+import { makeSignalObservations } from '../../../kubernetes/summary.js';
+import { quantityValue } from '../../../core/quantity/quantity.js';
 import { simulatedBudgetAt } from './budget-document.js';
 import { Findings } from './finding.js';
 import { podMetricsAt, simulatedPodAt } from './pod-document.js';

@@ -1,8 +1,8 @@
-import { quantityValue } from '../../core/quantity/quantity.js';
-import type { PodPhase, SimulatedPod } from '../../core/simulation/simulated-pod.js';
-import { isAbsent, items, member, quantityOf, textOf, wrong, type Field } from '../../kubernetes/document.js';
-import { workloadAt } from '../../kubernetes/pod.js';
-import { schedulerPodAt } from '../../kubernetes/scheduling/scheduler-pod.js';
+import { quantityValue } from '../../../core/quantity/quantity.js';
+import type { PodPhase, SimulatedPod } from '../../../core/simulation/simulated-pod.js';
+import { isAbsent, items, member, quantityOf, textOf, wrong, type Field } from '../../../kubernetes/document.js';
+import { workloadAt } from '../../../kubernetes/pod.js';
+import { schedulerPodAt } from '../../../kubernetes/scheduling/scheduler-pod.js';
 
 const PHASES: readonly PodPhase[] = ['Pending', 'Running', 'Succeeded', 'Failed', 'Unknown'];
 

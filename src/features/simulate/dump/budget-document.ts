@@ -1,6 +1,6 @@
-import type { SimulatedBudget } from '../../core/simulation/simulated-budgets.js';
-import { integerOf, items, member, textOf, type Field } from '../../kubernetes/document.js';
-import { disruptionBudgetAt } from '../../kubernetes/scheduling/cluster-objects.js';
+import type { SimulatedBudget } from '../../../core/simulation/simulated-budgets.js';
+import { integerOf, items, member, textOf, type Field } from '../../../kubernetes/document.js';
+import { disruptionBudgetAt } from '../../../kubernetes/scheduling/cluster-objects.js';
 
 /** policy/v1 PodDisruptionBudget. */
 export function simulatedBudgetAt(budget: Field): SimulatedBudget {
