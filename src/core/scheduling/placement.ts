@@ -35,8 +35,7 @@ export class Placement {
   readonly #moving: readonly MovingFilter[];
   readonly input: PlacementInput;
 
-  /** @param plugins  filters after those of the default profile */
-  constructor(pod: SchedulerPod, cluster: Cluster, profile: SchedulerProfile, plugins: readonly FilterPlugin[] = []) {
+  constructor(pod: SchedulerPod, cluster: Cluster, profile: SchedulerProfile) {
     const own = pod.spreadConstraints;
     this.input = {
       pod,
@@ -45,7 +44,7 @@ export class Placement {
       constraints: own.length > 0 ? own : defaultConstraints(pod, cluster, profile),
       requiresAllTopologies: own.length > 0 || !profile.systemDefaulted,
     };
-    this.#filters = [...FILTERS, ...plugins].flatMap((plugin) => plugin(this.input) ?? []);
+    this.#filters = FILTERS.flatMap((plugin) => plugin(this.input) ?? []);
     this.#moving = this.#filters.filter((filter): filter is MovingFilter => filter.move !== undefined);
   }
 

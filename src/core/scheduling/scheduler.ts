@@ -1,5 +1,5 @@
 import type { Cluster } from './cluster/cluster.js';
-import type { FilterPlugin, Rejection } from './filters/pod-filter.js';
+import type { Rejection } from './filters/pod-filter.js';
 import { bestNodes, filterNodes, noNodeMessage, numFeasibleNodesToFind, Placement, scoreNodes, type Filtered } from './placement.js';
 import {
   bestCandidates,
@@ -15,8 +15,6 @@ import { seededRandom } from './seeded-random.js';
 
 export interface SchedulerOptions {
   readonly profile?: SchedulerProfile;
-  /** Filters after those of the default profile. */
-  readonly plugins?: readonly FilterPlugin[];
   /** Decides between equally good nodes, and where the search for victims starts. */
   readonly seed?: number;
 }
@@ -52,17 +50,15 @@ export interface PreemptionResult {
 export class Scheduler {
   readonly #random: (bound: number) => number;
   readonly #profile: SchedulerProfile;
-  readonly #plugins: readonly FilterPlugin[];
   /** Where the next search starts, so that all nodes have their turn. */
   #start = 0;
 
   constructor(
     readonly cluster: Cluster,
-    { profile = DEFAULT_PROFILE, plugins = [], seed = 0 }: SchedulerOptions = {},
+    { profile = DEFAULT_PROFILE, seed = 0 }: SchedulerOptions = {},
   ) {
     this.#random = seededRandom(seed);
     this.#profile = profile;
-    this.#plugins = plugins;
   }
 
   schedule(pod: SchedulerPod, { everyNode = false }: ScheduleOptions = {}): ScheduleResult {
@@ -104,7 +100,7 @@ export class Scheduler {
   }
 
   #placementOf(pod: SchedulerPod): Placement {
-    return new Placement(pod, this.cluster, this.#profile, this.#plugins);
+    return new Placement(pod, this.cluster, this.#profile);
   }
 
   /** Only the node that the pod is nominated to, if it is feasible now. */

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import { Cluster } from '../../../src/core/scheduling/cluster/cluster.js';
-import { forGood } from '../../../src/core/scheduling/filters/pod-filter.js';
 import { Scheduler } from '../../../src/core/scheduling/scheduler.js';
 import type { SchedulerPod } from '../../../src/core/scheduling/scheduler-pod.js';
 import { HOST, nodeOf, podOf, selectorOf } from './scheduling-values.js';
@@ -51,14 +50,6 @@ test('the seed decides between equal nodes', () => {
   const seeds = Array.from({ length: 30 }, (_item, seed) => seed);
   expect(seeds.map(chosen)).toEqual(seeds.map(chosen));
   expect(new Set(seeds.map(chosen)).size).toBeGreaterThan(1);
-});
-
-test('a plugin that is given filters after the others', () => {
-  const plugin = () => ({ check: () => forGood('DynamicResources', 'cannot allocate all claims') });
-  const { rejected } = new Scheduler(new Cluster({ nodes: [nodeOf('n0'), nodeOf('n1', { unschedulable: true })] }), {
-    plugins: [plugin],
-  }).schedule(podOf('new'));
-  expect([...rejected.values()].map(({ plugin: name }) => name)).toEqual(['DynamicResources', 'NodeUnschedulable']);
 });
 
 const preempted = (pods: readonly SchedulerPod[], pod: SchedulerPod, nodes = nodesOf(3)): unknown => {
