@@ -123,7 +123,7 @@ describe('with no descriptor left', () => {
       for (const watch of watches) watch.close();
       return seen;`);
     expect(result).toMatchObject({ sampler: 1, tree: 1 });
-    expect(result.exit).toSatisfy((bits: number) => (bits & 2) !== 0);
+    expect(Number(result.exit) & 2).toBe(2);
     expect(result.events).toBe(hasCgroup2 ? 2 : undefined);
     rmdirSync(join(root, 'below'));
   });
