@@ -36,27 +36,18 @@ test('a pod that was added and removed leaves nothing behind', () => {
   );
 });
 
-test('a node that is replaced keeps its pods, and one that is removed gives them back', () => {
+test('a node that is replaced keeps its pods', () => {
   fc.assert(
     fc.property(podsOnNodes, somePod(4), (pods, pod) => {
       const cluster = clusterOf(pods);
-      const [first] = cluster.nodes;
-      if (first === undefined) return;
-      cluster.setNode({ ...first.node, unschedulable: true });
-      cluster.setNode(first.node);
+      const node = cluster.node('n0')?.node;
+      if (node === undefined) throw new Error('there is no n0');
+      cluster.setNode({ ...node, unschedulable: true });
+      cluster.setNode(node);
       expect(seenOf(cluster, pod)).toEqual(seenOf(clusterOf(pods), pod));
-      const gone = cluster.removeNode('n0');
-      expect(new Set(gone)).toEqual(new Set(pods.filter(({ nodeName }) => nodeName === 'n0')));
-      cluster.setNode(first.node);
-      for (const other of gone) cluster.add(other, 'n0');
-      expect(seenOf(cluster, pod)).toMatchObject({ rejected: new Map(Object.entries(Object.fromEntries(rejectedIn(pods, pod)))) });
     }),
   );
 });
-
-function rejectedIn(pods: readonly SchedulerPod[], pod: SchedulerPod): ReadonlyMap<string, unknown> {
-  return new Scheduler(clusterOf(pods)).schedule({ ...pod, nodeName: '' }, { everyNode: true }).rejected;
-}
 
 const inputOf = (pod: SchedulerPod, cluster: Cluster): Placement['input'] => new Placement(pod, cluster, DEFAULT_PROFILE).input;
 

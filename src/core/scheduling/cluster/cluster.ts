@@ -110,25 +110,11 @@ export class Cluster {
 
   /** Adds a node, or replaces the one with this name: its pods stay. */
   setNode(node: SchedulerNode): void {
-    const pods = this.#takePods(node.name);
+    const pods = [...(this.#states.get(node.name)?.pods ?? [])];
+    for (const pod of pods) this.remove(pod);
     this.#insert(node);
     this.#list = [...this.#states.values()];
     for (const pod of pods) this.add(pod, node.name);
-  }
-
-  /** @returns the pods that were on it */
-  removeNode(name: string): readonly SchedulerPod[] {
-    const pods = this.#takePods(name);
-    this.#count(this.#states.get(name), -1);
-    this.#states.delete(name);
-    const left = [...this.#states.values()].map(({ node }) => node);
-    const others = new Map(left.map(({ name: other }) => [other, this.#takePods(other)]));
-    this.#states.clear();
-    this.#imageNodes.clear();
-    for (const node of left) this.#insert(node);
-    this.#list = [...this.#states.values()];
-    for (const [other, placed] of others) for (const pod of placed) this.add(pod, other);
-    return pods;
   }
 
   /** The pod is to run on this node once its victims are gone: less important pods count it as being there. */
@@ -157,12 +143,6 @@ export class Cluster {
   /** Pods that are nominated to run on this node. */
   nominatedOn(nodeName: string): Iterable<SchedulerPod> {
     return this.#nominated.get(nodeName) ?? [];
-  }
-
-  #takePods(nodeName: string): readonly SchedulerPod[] {
-    const pods = [...(this.#states.get(nodeName)?.pods ?? [])];
-    for (const pod of pods) this.remove(pod);
-    return pods;
   }
 
   /** A known node keeps its place. */
