@@ -127,7 +127,7 @@ function withNew(loaded: LoadedConfig, { configFile, starter }: InstallRequest, 
   return loadWritten({ ...written, files: [{ file: configFile, settings: parse(starter) }, ...written.files] }, {});
 }
 
-export function uninstallCommand(setExitCode: (code: number) => void, open: () => Promise<InstallationDeps>): Command {
+function uninstallCommand(setExitCode: (code: number) => void, open: () => Promise<InstallationDeps>): Command {
   return withHelp(withDryRun(new Command('uninstall').description('remove the service; keep configuration and journal')), {
     about: ['Removes what evictd install created, and /run/evictd, after undoing what a killed evictd left (see evictd restore).'],
     examples: ['evictd uninstall --dry-run', 'evictd uninstall'],
@@ -143,7 +143,7 @@ export function uninstallCommand(setExitCode: (code: number) => void, open: () =
   });
 }
 
-export function restoreCommand(setExitCode: (code: number) => void, open: () => Promise<InstallationDeps>): Command {
+function restoreCommand(setExitCode: (code: number) => void, open: () => Promise<InstallationDeps>): Command {
   return withHelp(
     withOutput(new Command('restore').description('undo what a killed evictd left changed'))
       .option('--config <file>', "configuration with the directories (default: the service's)")

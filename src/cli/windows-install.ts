@@ -20,7 +20,7 @@ export interface WindowsInstallationDeps {
   readonly program: Pick<WindowsInstallRequest, 'program' | 'loads'>;
 }
 
-export function windowsInstallCommand(open: () => Promise<WindowsInstallationDeps>): Command {
+function windowsInstallCommand(open: () => Promise<WindowsInstallationDeps>): Command {
   return withHelp(
     withDryRun(new Command('install').description('install evictd as a Windows service'))
       .option('--now', 'also start it, or restart it if its command line changed')
@@ -50,7 +50,7 @@ export function windowsInstallCommand(open: () => Promise<WindowsInstallationDep
   );
 }
 
-export function windowsUninstallCommand(setExitCode: (code: number) => void, open: () => Promise<WindowsInstallationDeps>): Command {
+function windowsUninstallCommand(setExitCode: (code: number) => void, open: () => Promise<WindowsInstallationDeps>): Command {
   return withHelp(withDryRun(new Command('uninstall').description('remove the service; keep configuration, log and journal')), {
     examples: ['evictd uninstall --dry-run', 'evictd uninstall'],
     exit: { 0: 'removed', 1: 'not removed', 64: 'usage error' },

@@ -42,7 +42,7 @@ function nextMember(bytes: Buffer, begins: boolean): number {
 }
 
 /** Collects the output of a stream. */
-export class Pieces {
+class Pieces {
   #pieces: Buffer[] = [];
 
   constructor(stream: Readable) {

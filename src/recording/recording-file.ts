@@ -37,7 +37,7 @@ export async function openRecording(path: string, { maxBytes, maxAgeMs }: Record
   return { file: await open(path, 'wx', 0o640), offset: 0, ageMs: 0, olderAgeMs: await ageOf(older) };
 }
 
-export async function removeOlder(path: string): Promise<void> {
+async function removeOlder(path: string): Promise<void> {
   await rm(olderOf(path), { force: true });
 }
 

@@ -8,7 +8,7 @@ export function defaultFile(platform: Platform): string {
 }
 
 /** On Linux. */
-export const RUNTIME_DIRECTORY = '/run/evictd';
+const RUNTIME_DIRECTORY = '/run/evictd';
 
 /**
  * The defaults, as a configuration.

@@ -15,7 +15,7 @@ export interface ConditionContext {
 export type ParsedCondition = { readonly condition: Condition } | { readonly problems: readonly [ConditionProblem, ...ConditionProblem[]] };
 
 /** Of a trend without `over`. */
-export const TREND_WINDOW_NS = 10_000_000_000n;
+const TREND_WINDOW_NS = 10_000_000_000n;
 /** How long a policy can look back. */
 export const WINDOW_NS = { least: 1_000_000_000n, most: 3_600_000_000_000n } as const;
 /** Each test is judged in every pass. */

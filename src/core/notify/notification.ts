@@ -24,7 +24,7 @@ export interface NotificationsConfig {
   readonly xattrs: boolean;
 }
 
-export const NOTIFICATION_KINDS = ['webhook', 'desktop', 'killedSignal', 'kernelLog', 'xattrs'] as const;
+const NOTIFICATION_KINDS = ['webhook', 'desktop', 'killedSignal', 'kernelLog', 'xattrs'] as const;
 export type NotificationKind = (typeof NOTIFICATION_KINDS)[number];
 
 /** `dropped`: too many were waiting. */

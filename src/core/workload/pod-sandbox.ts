@@ -49,9 +49,9 @@ export interface RuntimeWorkload {
 }
 
 /** The priority of a pod or a container: an integer of 32 bits. */
-export const PRIORITY_ANNOTATION = 'evictd.dev/priority';
+const PRIORITY_ANNOTATION = 'evictd.dev/priority';
 /** Seconds. The kubelet annotates containers with it (pkg/kubelet/kuberuntime/labels.go, v1.36.2). */
-export const GRACE_ANNOTATION = 'io.kubernetes.pod.terminationGracePeriod';
+const GRACE_ANNOTATION = 'io.kubernetes.pod.terminationGracePeriod';
 
 /**
  * The workloads of one runtime. A pod is a workload if a cgroup bears its uid, as a kubelet names them, and no other

@@ -48,7 +48,7 @@ interface AdmitOptions extends ConfigOptions, PreemptOptions {
 }
 
 /** Every failure, also a usage error, is an answer: a unit must not stay down because `evictd admit` failed. */
-export function admitCommand({ io, setExitCode }: AdmitDeps): Command {
+function admitCommand({ io, setExitCode }: AdmitDeps): Command {
   const show = (report: AdmissionReport, output: unknown): number => {
     const exit = isAdmitted(report) ? EXIT_ADMITTED : EXIT_REFUSED;
     if (!report.known) {

@@ -64,7 +64,7 @@ export interface Mapping {
 }
 
 /** What a comment says about a setting: from the row of the table that has it. */
-export function mappingText({ becomes, note }: Mapping): string {
+function mappingText({ becomes, note }: Mapping): string {
   if (becomes === undefined) return `no counterpart: ${note ?? ''}`;
   return note === undefined ? becomes : `${becomes}; ${note}`;
 }

@@ -36,7 +36,7 @@ export interface DemoDeps {
   readonly setExitCode: (code: number) => void;
 }
 
-export function demoCommand({ io, setExitCode }: DemoDeps): Command {
+function demoCommand({ io, setExitCode }: DemoDeps): Command {
   const command = new Command('demo')
     .description('show one real eviction in a temporary cgroup')
     .addOption(outputOption())

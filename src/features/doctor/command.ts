@@ -83,7 +83,7 @@ const STATUSES = ['broken', 'degraded', 'ok'] as const satisfies readonly CheckS
 const STATUS_WIDTH = Math.max(...STATUSES.map(({ length }) => length));
 
 /** A line per check in groups, each fix below its check, and the overall status. */
-export function doctorText(checks: readonly Check[], style: Style): string {
+function doctorText(checks: readonly Check[], style: Style): string {
   const width = Math.max(...checks.map(({ id }) => id.length));
   const lines = checks.flatMap((check, index) => {
     const isFirst = groupOf(check) !== groupOf(checks[index - 1]);
@@ -92,7 +92,7 @@ export function doctorText(checks: readonly Check[], style: Style): string {
   return `${[...lines, '', verdict(checks, style)].join('\n')}\n`;
 }
 
-export function doctorJson(checks: readonly Check[]): string {
+function doctorJson(checks: readonly Check[]): string {
   const listed = checks.map(({ id, status, summary, fix, commands, details }) => ({
     id,
     status,

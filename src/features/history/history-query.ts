@@ -55,7 +55,7 @@ export function typesOf(types: readonly string[]): readonly string[] {
   return types.map((type) => (isPart(type) ? 'eviction' : type));
 }
 
-export function matcherOf({ since, until, workloads, signals, results, types, all }: HistoryFilter): (event: HistoryEvent) => boolean {
+function matcherOf({ since, until, workloads, signals, results, types, all }: HistoryFilter): (event: HistoryEvent) => boolean {
   const globs = workloads.map(compileGlob);
   const isListed = (list: readonly string[], value: string | undefined): boolean =>
     list.length === 0 || (value !== undefined && list.includes(value));
@@ -75,7 +75,7 @@ export function matcherOf({ since, until, workloads, signals, results, types, al
  * Whether to parse a line with this time and type. An outcome after `until` may belong to an earlier decision; starts
  * and stops tell whether an eviction without an outcome was in flight.
  */
-export function relevanceOf({ since, until, types, all, rankings }: HistoryFilter): (time: string, type: string) => boolean {
+function relevanceOf({ since, until, types, all, rankings }: HistoryFilter): (time: string, type: string) => boolean {
   return (time, type) => {
     if ((since !== undefined && time < since) || (type === 'ranking' && !rankings)) return false;
     if (type === 'start' || type === 'stop') return true;

@@ -124,7 +124,7 @@ export async function runSteps(
 }
 
 /** 'write   /etc/systemd/system/evictd.service' */
-export function stepLine(step: InstallStep): string {
+function stepLine(step: InstallStep): string {
   const verb = step.action.padEnd(7);
   switch (step.action) {
     case 'run':
@@ -170,7 +170,7 @@ export function installNextSteps({
   ];
 }
 
-export function stepsJson(steps: readonly InstallStep[], more: { readonly dryRun: boolean; readonly next: readonly string[] }): string {
+function stepsJson(steps: readonly InstallStep[], more: { readonly dryRun: boolean; readonly next: readonly string[] }): string {
   const { dryRun, next } = more;
   return `${jsonText({ dryRun, steps, next: next.slice(1).map((line) => line.trim()) }, 2)}\n`;
 }

@@ -125,7 +125,7 @@ const COLUMNS: readonly Column[] = [
 const NANO = 1_000_000_000n;
 
 /** Pods in eviction order, the conclusion, and the pods that were left out. */
-export function podRankText(report: PodRankReport, style: Style): string {
+function podRankText(report: PodRankReport, style: Style): string {
   const { signal, ranked, omitted: leftOut } = report;
   const { resource } = SIGNAL_FACTS[signal];
   const amount = (nano: bigint): string => (nano > 0n ? amountOfResource(resource, nano / NANO) : '-');
@@ -175,7 +175,7 @@ function omittedText({ onOtherNodes, ended, unscheduled, repeated }: PodRankRepo
     .join(', ');
 }
 
-export function podRankJson(report: PodRankReport): string {
+function podRankJson(report: PodRankReport): string {
   const { signal, layout, nodeName, observation, ranked, omitted: leftOut } = report;
   const { resource, unit } = SIGNAL_FACTS[signal];
   const seen = typeof observation === 'string' ? undefined : observation;

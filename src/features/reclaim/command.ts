@@ -106,7 +106,7 @@ const FREED_COLUMNS: readonly Column[] = [
 const NO_STEPS = 'nothing was reclaimed: no step is configured (add steps under the key reclaim: docs/reclaim.md)\n';
 
 /** What each step could free, and its commands. */
-export function gainText(gains: readonly NamedGain[]): string {
+function gainText(gains: readonly NamedGain[]): string {
   if (gains.length === 0) return NO_STEPS;
   const rows = gains.map(({ name, gain }) => [name, amountText(gain), gain.commands.map((argv) => argv.join(' ')).join('; ')]);
   const errors = gains.flatMap(({ name, gain }) => (gain.error === undefined ? [] : [`${name}: ${gain.error}`]));
@@ -119,7 +119,7 @@ function amountText({ bytes, count, unit, commands }: Gain): string {
   return [...(bytes === undefined ? [] : [amountOfBytes(bytes)]), ...items].join(', ') || 'unknown';
 }
 
-export function gainJson(gains: readonly NamedGain[]): string {
+function gainJson(gains: readonly NamedGain[]): string {
   const steps = gains.map(({ name, gain: { bytes, count, unit, commands, error } }) => ({
     name,
     gainBytes: bytes === undefined ? null : jsonInteger(bytes),
@@ -131,13 +131,13 @@ export function gainJson(gains: readonly NamedGain[]): string {
   return `${jsonText({ steps }, 2)}\n`;
 }
 
-export function reclaimedText({ yields = [], errors }: ReclaimReading): string {
+function reclaimedText({ yields = [], errors }: ReclaimReading): string {
   if (yields.length === 0 && errors.length === 0) return NO_STEPS;
   const rows = yields.map(({ collection, bytes, inodes }) => [collection, amountOfBytes(bytes), String(inodes)]);
   return [...table(FREED_COLUMNS, rows), ...errors].map((line) => `${line}\n`).join('');
 }
 
-export function reclaimedJson({ yields = [], errors }: ReclaimReading): string {
+function reclaimedJson({ yields = [], errors }: ReclaimReading): string {
   const steps = yields.map(({ collection, bytes, inodes }) => ({
     name: collection,
     freedBytes: jsonInteger(bytes),

@@ -155,7 +155,7 @@ interface RecordedEviction {
 }
 
 /** The node as it would be after the replayed evictions, with the assumptions that replay-report.ts prints. */
-export class ReplayedNode {
+class ReplayedNode {
   /** Workloads that the replay has ended, by id, with their last recorded usage. */
   readonly #ended = new Map<string, bigint>();
   /** Evictions of the recorded run, by workload id. */

@@ -9,7 +9,7 @@ import { afterSignal, lastSignalNs, noSignalSent, type SentSignals } from '../..
 import type { TimedDecision, TimedRecord } from './replay-report.js';
 
 /** Builds the journal records of a replayed run. */
-export class ReplayedJournal {
+class ReplayedJournal {
   readonly #signals = new Map<number, SentSignals>();
 
   /** @param effects  of this step */

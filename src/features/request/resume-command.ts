@@ -3,10 +3,10 @@ import type { MakeCommand } from '../../cli/output/command.js';
 import { USAGE_AND_CONFIG, withHelp } from '../../cli/output/help.js';
 import { addConfigOptions, configFromOptions, type ConfigOptions } from '../../cli/output/options.js';
 import { askEvictd } from '../../node/control-client.js';
-import { answered, processId, type RequestDeps } from './answered.js';
+import { answered, processId } from './answered.js';
 
-/** Asks on the socket, so that the journal has the user and the process; else by the signal. Reports what the running evictd has lifted. */
-export function resumeCommand({ io, ask, timeoutMs }: RequestDeps): Command {
+/** `evictd resume`. Asks on the socket, so that the journal has the user and the process; else by the signal. */
+export const resume: MakeCommand = ({ io }) => {
   const command = new Command('resume')
     .description('end all pauses: the running evictd evicts again')
     .option('--pid <pid>', 'process ID of the running evictd', processId);
@@ -23,12 +23,9 @@ export function resumeCommand({ io, ask, timeoutMs }: RequestDeps): Command {
   }).action(async ({ pid, ...options }: ConfigOptions & { readonly pid?: number }) => {
     const { config } = configFromOptions(options);
     const lifted = pid === undefined ? await askEvictd(config, { method: 'POST', path: '/api/v1/resume' }) : undefined;
+    const { ask } = await import('./open.js');
     const { message = 'it has resumed evictions' } =
-      (lifted as { readonly message: string } | undefined) ?? (await answered(await ask(config, pid, false), 'resume', timeoutMs));
+      (lifted as { readonly message: string } | undefined) ?? (await answered(ask('resume', config, pid, false), 'resume'));
     io.stdout(`${message}\n`);
   });
-}
-
-/** `evictd resume`. */
-export const resume: MakeCommand = ({ io }) =>
-  resumeCommand({ io, ask: async (...args) => (await import('./open.js')).ask('resume', ...args) });
+};

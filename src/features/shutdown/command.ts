@@ -118,7 +118,7 @@ const NS_PER_SECOND = 1e9;
 const MOST_NAMED = 3;
 
 /** Workloads by group, then the time that is needed and whether logind grants it. */
-export function shutdownText(report: ShutdownReport, style: Style): string {
+function shutdownText(report: ShutdownReport, style: Style): string {
   const { timeline, along, leftAlone, unreadable, problems } = report;
   const rows = timeline.flatMap((phase) => rowsOf(phase, along));
   const lines = [
@@ -182,7 +182,7 @@ function neededNs(timeline: readonly ShutdownPhase[]): bigint {
   return timeline.at(-1)?.endsAtNs ?? 0n;
 }
 
-export function shutdownJson({ timeline, requestedNs, inhibitDelay, leftAlone, unreadable, problems }: ShutdownReport): string {
+function shutdownJson({ timeline, requestedNs, inhibitDelay, leftAlone, unreadable, problems }: ShutdownReport): string {
   return `${jsonText(
     {
       groups: timeline.map(({ group, startsAtNs, endsAtNs }) => ({

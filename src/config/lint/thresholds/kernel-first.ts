@@ -37,7 +37,7 @@ export function kernelMargin(subject: Pick<LintSubject, 'thresholds'>, machine: 
  * Hard thresholds of memory that let the kernel act first. With swap, kswapd swaps to keep `high` free: a lower
  * threshold is met only when swap is full (mm/vmscan.c). MemAvailable leaves out what the kernel keeps free.
  */
-export function lintKernelFirst({ thresholds }: LintSubject, machine: MachineFacts | undefined): Finding[] {
+function lintKernelFirst({ thresholds }: LintSubject, machine: MachineFacts | undefined): Finding[] {
   const margin = kernelMargin({ thresholds }, machine);
   if (margin === undefined) return [];
   const { limit, floor, ms, text } = margin;

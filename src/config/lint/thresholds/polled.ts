@@ -7,7 +7,7 @@ import type { NotifierState } from '../../../core/threshold/notifier-state.js';
 import type { MachineFacts } from '../machine.js';
 
 /** Signals that are only polled. Amounts of memory are judged by how fast it is used (EVICTD_LINT_OUTRUN). */
-export function lintPolled(subject: LintSubject, machine: MachineFacts | undefined): Finding[] {
+function lintPolled(subject: LintSubject, machine: MachineFacts | undefined): Finding[] {
   const { notifiers } = machine ?? {};
   if (notifiers === undefined) return [];
   const operands = subject.thresholds.flatMap((threshold) => operandsOf(threshold).map(({ signal }) => ({ signal, threshold })));

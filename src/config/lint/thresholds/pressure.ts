@@ -5,7 +5,7 @@ import { thresholdKey } from '../limit.js';
 import type { MachineFacts } from '../machine.js';
 
 /** Entries of the list `thresholds` with misleading pressure signals. */
-export function lintPressure(subject: LintSubject, machine: MachineFacts | undefined): Finding[] {
+function lintPressure(subject: LintSubject, machine: MachineFacts | undefined): Finding[] {
   return subject.thresholds.filter(isListed).flatMap((threshold): Finding[] => {
     const found = [alone(threshold), neverMet(threshold, machine), ofMachine(threshold, machine)];
     return found.flatMap((each) => (each === undefined ? [] : [{ key: thresholdKey(threshold, subject), ...each }]));

@@ -42,7 +42,7 @@ export function overlap(a: Glob, b: Glob): boolean {
 }
 
 /** Whether it matches every name. */
-export function matchesEveryName(pattern: string | undefined): boolean {
+function matchesEveryName(pattern: string | undefined): boolean {
   return pattern === undefined || /^\*+$/.test(pattern);
 }
 

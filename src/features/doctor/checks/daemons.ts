@@ -80,7 +80,7 @@ export const daemonsCheck = defineCheck(ID, ['daemons', 'memory', 'node', 'workl
 );
 
 /** Whether the kubelet evicts before evictd. */
-export function checkKubelet(id: string, process: string, { memory }: DaemonFacts, node: NodeFacts): Check {
+function checkKubelet(id: string, process: string, { memory }: DaemonFacts, node: NodeFacts): Check {
   const capacity = node.capacities.get('memory.available');
   if (memory === undefined || capacity === undefined) {
     const fix = 'compare its evictionHard with that of evictd: kubectl get --raw /api/v1/nodes/NODE/proxy/configz';

@@ -10,7 +10,7 @@ import { fileText, type InstallStep } from '../install-step.js';
 import { requireTrusted } from '../trusted-program.js';
 import { SERVICE, serviceUnit, SLICE, sliceUnit } from './units.js';
 
-export const ORIGIN = 'Written by `evictd install`, removed by `evictd uninstall`. To change it, use a drop-in: systemctl edit evictd';
+const ORIGIN = 'Written by `evictd install`, removed by `evictd uninstall`. To change it, use a drop-in: systemctl edit evictd';
 
 export interface InstallRequest {
   /** Node and the program: absolute paths with links resolved. */

@@ -22,7 +22,7 @@ export function readMemoryFiles(): MemoryFiles {
 }
 
 /** Whether /proc/meminfo has the kernel's estimate (Linux 3.14; a container's meminfo may lack it). */
-export function hasMemAvailable(text: string): boolean {
+function hasMemAvailable(text: string): boolean {
   return /^MemAvailable: +\d+ kB$/m.test(text);
 }
 
