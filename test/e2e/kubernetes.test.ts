@@ -35,7 +35,7 @@ async function setting(plan: Partial<WorkloadPlan> = {}, more: object = {}) {
     await evictd.until('it knows the pod', async () => ((await evictd.metric('evictd_kubernetes_pods')) ?? 0) > 0);
     return evictd;
   };
-  return { server, directory, batch, changes, open };
+  return { server, directory, config, kubernetes, batch, changes, open };
 }
 
 const SOFTLY = {
@@ -133,6 +133,18 @@ describe(`a pod of an API server (${ON})`, () => {
     server.answers = 'now';
     await evictd.until('it is deleted', () => changes.length === 2);
     expect(changes).toEqual(['condition', 'deleted 30']);
+    expect(await evictd.stop()).toBe(0);
+  });
+
+  test('when the key kubernetes is removed, evictd takes back what it has set at the node', async () => {
+    const { server, directory, config, kubernetes } = await setting();
+    const conditions = () => (server.store.get('nodes', undefined, 'node-1')?.status?.conditions as unknown[]).length;
+    const first = await new Evictd({ config: { ...config, kubernetes: { ...kubernetes, conditions: 'own' } }, directory }).guarding();
+    await first.until('its conditions are published', () => conditions() === 3);
+    expect(await first.stop()).toBe(0);
+    const { kubernetes: _, ...without } = config;
+    const evictd = await new Evictd({ config: without, directory }).guarding();
+    await evictd.until('they are removed', () => conditions() === 0);
     expect(await evictd.stop()).toBe(0);
   });
 

@@ -33,6 +33,13 @@ test.each([
   expect(evicted(timeline.memory(4, 50n))).toEqual(['evict large grace 0']);
 });
 
+test('a taint asks no budget: the refused one is evicted at once', () => {
+  const { timeline } = run(policy([]).departures, candidates(large));
+  const set = [{ key: 'maintenance', value: '', effect: 'NoExecute' as const }];
+  const request = { kind: 'taint' as const, set, remove: [] };
+  expect(evicted(timeline.said(4, { 'memory.available': 500n * Mi }, {}, { request, bootNs: 4n * SECOND }))).toHaveLength(1);
+});
+
 test('the grace period begins with the answer of the API server', () => {
   const timeline = new Timeline(policy(thresholds, { maxPodGracePeriodNs: SECOND }), candidates(large));
   timeline.memory(0, 150n);
