@@ -120,6 +120,18 @@ test.each<[rule: string, devices: ClusterDevices, pod: ClaimingPod, message: str
   expect(messageFor(devices, pod)).toBe(message);
 });
 
+test('a device that a claim has with admin access is free for another claim', () => {
+  const onNode1 = (adminAccess: boolean): ResourceClaim[] =>
+    ['a', 'b'].map((name) => {
+      const { devices, nodeTerms } = given('pool-1', name, 'node-1');
+      return claim(`monitor-${name}`, oneGpu, { allocation: { devices: devices.map((each) => ({ ...each, adminAccess })), nodeTerms } });
+    });
+  expect(messageFor(cluster([claim('shared', oneGpu), ...onNode1(true)]), podOf('web', [shared]))).toBe('fits');
+  expect(messageFor(cluster([claim('shared', oneGpu), ...onNode1(false)]), podOf('web', [shared]))).toBe(
+    'rejected on node-1: cannot allocate all claims',
+  );
+});
+
 describe('what pods take and give back', () => {
   const view = ({ state: { claims } }: DeviceLedger) =>
     Object.fromEntries(
