@@ -27,7 +27,7 @@ test.each(commands)('%s has valid thresholds', (command) => {
 
 test('the packages have every folder for a monitoring system', () => {
   const { files } = JSON.parse(text('../package.json')) as { files: string[] };
-  const folders = readdirSync('packaging').filter((name) => !/\.ts$|^(deb|manual|oci)$/.test(name));
+  const folders = readdirSync('packaging').filter((name) => !/\.[jt]s$|^(deb|manual|oci)$/.test(name));
   expect(folders).toContain('nagios');
   expect(folders.filter((folder) => !files.includes(`packaging/${folder}`))).toEqual([]);
   expect(folders.filter((folder) => !/MONITORING = .*/.exec(text('deb/tree.ts'))?.[0].includes(`'${folder}'`))).toEqual([]);

@@ -1,4 +1,4 @@
-import { Argument, Command, InvalidArgumentError, Option } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import { UsageError } from '../../errors.js';
 import type { CommandEdge, MakeCommand } from '../../cli/output/command.js';
 import { outputOption, SHARED_GROUPS, USAGE_AND_CONFIG, withHelp } from '../../cli/output/help.js';
@@ -9,8 +9,10 @@ import type { SimulateOptions, WrittenAction } from './written-command.js';
 export function simulateCommand(edge: Pick<CommandEdge, 'io' | 'setExitCode'>): Command {
   const actions: WrittenAction[] = [];
   const command = new Command('simulate')
-    .description('show what a drain, a taint or a full node evicts, and where it runs then')
-    .addArgument(new Argument('[files...]', 'output of kubectl get -o json; "-": standard input'));
+    .description(
+      'show what a drain, a taint or a full node evicts, and where it runs then. FILES: output of kubectl get -o json ("-": standard input)',
+    )
+    .argument('[files...]');
   for (const [option, value, description] of ACTIONS) {
     command.addOption(new Option(`--${option} ${value}`, description).argParser((text: string) => noted(actions, option, text)));
   }

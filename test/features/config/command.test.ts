@@ -247,6 +247,7 @@ kubernetes                        -                default
 oomScoreAdj                       off              default
 metrics.listen                    127.0.0.1:9796   default
 metrics.tokenFile                 -                default
+controlSocket.group               -                default
 journal.maxSize                   4Mi              default
 journal.maxFiles                  5                default
 stateDirectory                    /var/lib/evictd  default
