@@ -99,7 +99,13 @@ function routesOf(
   });
   const running = new RunningStatus({ view, node, status, workloads, journal, evictd });
   status.budgetStatuses = running.budgets;
-  const pausing = { maxNs: () => inForce.config.maxPauseNs, candidates: () => workloads.candidates('bounds'), monitor, endSafeMode, status };
+  const pausing = {
+    maxNs: () => inForce.config.maxPauseNs,
+    candidates: () => workloads.candidates('bounds'),
+    monitor,
+    endSafeMode,
+    status,
+  };
   const evictable = { standing: () => running.standing(), candidates: () => workloads.candidates(), monitor };
   const tainted = { configured: () => inForce.config.taints, dryRun: options.dryRun, monitor, status };
   const explained = {
