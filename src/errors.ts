@@ -9,8 +9,15 @@ export interface SourcePosition {
   readonly column?: number;
 }
 
-/** An error with a code (docs/errors.md), a message with the observed value, and a hint. */
+/** Names a class in every bundle (packaging/bundles.js): each has a copy of this module. */
+const CLASS = Symbol.for('evictd.errors.class');
+
+/**
+ * An error with a code (docs/errors.md), a message with the observed value, and a hint. `instanceof` holds for errors of other
+ * bundles, too.
+ */
 export class EvictdError extends Error {
+  static readonly [CLASS]: string = 'EvictdError';
   readonly code: string;
   readonly hint: string | undefined;
 
@@ -19,6 +26,14 @@ export class EvictdError extends Error {
     this.name = new.target.name;
     this.code = code;
     this.hint = options.hint;
+  }
+
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    if (!Object.hasOwn(this, CLASS)) return Function.prototype[Symbol.hasInstance].call(this, value);
+    if (!(value instanceof Error)) return false;
+    for (let of: object | null = value.constructor; of !== null; of = Object.getPrototypeOf(of) as object | null)
+      if (Object.hasOwn(of, CLASS) && (of as typeof EvictdError)[CLASS] === this[CLASS]) return true;
+    return false;
   }
 }
 
@@ -31,6 +46,7 @@ export interface ConfigIssue {
 
 /** All issues of a configuration. */
 export class ConfigError extends EvictdError {
+  static override readonly [CLASS]: string = 'ConfigError';
   readonly issues: readonly ConfigIssue[];
 
   constructor(issues: readonly ConfigIssue[]) {
@@ -42,6 +58,7 @@ export class ConfigError extends EvictdError {
 
 /** A failed system call or kernel file. `errno` is symbolic ('ENOENT'). */
 export class HostError extends EvictdError {
+  static override readonly [CLASS]: string = 'HostError';
   readonly errno: string | undefined;
   readonly syscall: string | undefined;
   readonly path: string | undefined;
@@ -60,6 +77,7 @@ export class HostError extends EvictdError {
 
 /** A malformed document of the Kubernetes API. `path`: 'spec.containers[1].name', or '' for the document. */
 export class DocumentError extends EvictdError {
+  static override readonly [CLASS]: string = 'DocumentError';
   readonly path: string;
 
   constructor(message: string, options: { path: string; hint?: string; cause?: unknown }) {
@@ -69,10 +87,13 @@ export class DocumentError extends EvictdError {
 }
 
 /** A later start may succeed: another instance runs, or the node cgroup is missing (exit 75). */
-export class UnavailableError extends EvictdError {}
+export class UnavailableError extends EvictdError {
+  static override readonly [CLASS]: string = 'UnavailableError';
+}
 
 /** An input file is unreadable (exit 66) or malformed (exit 65). */
 export class InputError extends EvictdError {
+  static override readonly [CLASS]: string = 'InputError';
   readonly isMissing: boolean;
 
   constructor(code: string, message: string, options: { isMissing: boolean; hint?: string; cause?: unknown }) {
@@ -82,7 +103,9 @@ export class InputError extends EvictdError {
 }
 
 /** A usage error (exit 64). */
-export class UsageError extends EvictdError {}
+export class UsageError extends EvictdError {
+  static override readonly [CLASS]: string = 'UsageError';
+}
 
 /** 2 → 'ENOENT (no such file or directory)'. `errno` is positive. */
 export function errnoText(errno: number): string {

@@ -12,7 +12,6 @@ import { schedulerProfileAt } from '../../kubernetes/scheduling/scheduler-profil
 import { AddedPods } from './added-pods.js';
 import { ClusterDump, type DumpedCluster } from './dump/cluster-dump.js';
 import type { SimulateOptions, WrittenAction } from './written-command.js';
-import { failureOf, type Failure } from './failure.js';
 import { findingText } from './dump/finding.js';
 import { readLiveCluster } from './dump/live-cluster.js';
 import { simulationHtml } from './simulation-html.js';
@@ -27,16 +26,11 @@ export async function simulate(
   written: readonly WrittenAction[],
   options: SimulateOptions,
   io: Io,
-): Promise<Failure | undefined> {
-  try {
-    const dump = new ClusterDump();
-    if (options.kubeconfig !== undefined) await readLiveCluster(options.kubeconfig, dump);
-    for (const file of files) dump.readFile(file);
-    report(dump.cluster(), written, options, io);
-    return undefined;
-  } catch (error) {
-    return failureOf(error);
-  }
+): Promise<void> {
+  const dump = new ClusterDump();
+  if (options.kubeconfig !== undefined) await readLiveCluster(options.kubeconfig, dump);
+  for (const file of files) dump.readFile(file);
+  report(dump.cluster(), written, options, io);
 }
 
 function report(cluster: DumpedCluster, written: readonly WrittenAction[], options: SimulateOptions, io: Io): void {
