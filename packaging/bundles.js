@@ -1,6 +1,7 @@
 /** Modules that are bundles of their own, by their file in dist: what is rarely used. The program loads them with import(). */
 export const APART = {
   'controller.cjs': 'src/features/controller/controller.ts',
+  'could-run.cjs': 'src/features/kubernetes/cluster/could-run.ts',
   'cri.cjs': 'src/host/linux/cri/client.ts',
   'kubernetes.cjs': 'src/features/kubernetes/agent.ts',
   'simulate.cjs': 'src/features/simulate/simulate.ts',

@@ -12,6 +12,7 @@ import { styleFor } from '../../cli/output/style.js';
 import { askEvictd } from '../../node/control-client.js';
 import { policyOf } from '../../node/configuration-in-force.js';
 import { filesystemsRead, type OpenReading } from '../../node/reading.js';
+import { elsewhere, elsewhereText } from './elsewhere.js';
 import { explainNow } from './explain-now.js';
 import { findWorkload } from './find-workload.js';
 import type { Explanation } from './explanation.js';
@@ -62,7 +63,11 @@ export function explainCommand({ io, open }: ExplainDeps): Command {
     const explanation =
       (await explainedByEvictd(loaded, options.signal, workload)) ??
       (await explainLocally(loaded, options.signal ?? 'memory.available', workload, open));
-    io.stdout(options.output === 'json' ? `${jsonText(explanation, 2)}\n` : explanationText(explanation, styleFor(io)));
+    const { workload: asked } = explanation;
+    const couldRun = asked && (await elsewhere(loaded.config, asked));
+    const found = couldRun && { couldRun };
+    if (options.output === 'json') io.stdout(`${jsonText({ ...explanation, ...found }, 2)}\n`);
+    else io.stdout(`${explanationText(explanation, styleFor(io))}${couldRun ? `\n${elsewhereText(couldRun)}` : ''}`);
   });
 }
 

@@ -1,4 +1,3 @@
-import { hostname } from 'node:os';
 import type { ControllersFacts } from '../../core/cluster/controller.js';
 import type { AccessAttributes } from '../../core/kubernetes/needed-access.js';
 import type { KubernetesStatus } from '../../core/kubernetes/kubernetes-status.js';
@@ -9,6 +8,7 @@ import * as deferred from './agent.js';
 import type { Agent, AgentParts } from './agent.js';
 import type { ClusterReports } from './cluster-reports.js';
 import type { Leaving, LeavingParts } from './leaving.js';
+import { nodeNameOf } from './node-name.js';
 import { reportedNodeOf } from './reported-node.js';
 
 /**
@@ -41,8 +41,7 @@ export class Kubernetes implements NodePods {
   #failure: string | undefined;
 
   constructor(parts: Omit<AgentParts, 'nodeName'>) {
-    // As the kubelet names a node (nodeutil.GetHostname).
-    const nodeName = [parts.config.nodeName, parts.env.NODE_NAME].find((name) => name) ?? hostname().trim().toLowerCase();
+    const nodeName = nodeNameOf(parts.config, parts.env);
     this.#nodeName = nodeName;
     this.#isLogged = parts.log !== undefined;
     try {

@@ -5,7 +5,7 @@ import { SYSTEM_CLASSES } from '../../core/disruption/priority-class.js';
 import { DocumentError, InputError } from '../../errors.js';
 import { integerOf, isAbsent, member, textOf, wrong, type Field } from '../../kubernetes/document.js';
 import { readObjects, type FoundObject } from '../../kubernetes/objects/object-file.js';
-import { simulatedPodAt } from './dump/pod-document.js';
+import { simulatedPodAt } from '../kubernetes/cluster/pod-document.js';
 
 /** Kinds whose pods have a template, by apiVersion. */
 const TEMPLATES: Readonly<Record<string, string>> = {

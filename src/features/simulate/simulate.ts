@@ -9,11 +9,12 @@ import { InputError, UsageError } from '../../errors.js';
 import { items, member } from '../../kubernetes/document.js';
 import { readObjects } from '../../kubernetes/objects/object-file.js';
 import { schedulerProfileAt } from '../../kubernetes/scheduling/scheduler-profile.js';
+import { kubeconfigAccess } from '../kubernetes/client/kubeconfig.js';
 import { AddedPods } from './added-pods.js';
-import { ClusterDump, type DumpedCluster } from './dump/cluster-dump.js';
+import { ClusterDump, type DumpedCluster } from '../kubernetes/cluster/cluster-dump.js';
 import type { SimulateOptions, WrittenAction } from './written-command.js';
-import { findingText } from './dump/finding.js';
-import { readLiveCluster } from './dump/live-cluster.js';
+import { findingText } from '../kubernetes/cluster/finding.js';
+import { readLiveCluster } from '../kubernetes/cluster/live-cluster.js';
 import { simulationHtml } from './simulation-html.js';
 import { simulationJson } from './simulation-json.js';
 import { simulationText } from './simulation-text.js';
@@ -28,7 +29,7 @@ export async function simulate(
   io: Io,
 ): Promise<void> {
   const dump = new ClusterDump();
-  if (options.kubeconfig !== undefined) await readLiveCluster(options.kubeconfig, dump);
+  if (options.kubeconfig !== undefined) await readLiveCluster(kubeconfigAccess(options.kubeconfig), dump);
   for (const file of files) dump.readFile(file);
   report(dump.cluster(), written, options, io);
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { NodeUse, Use } from '../../core/simulation/outcome.js';
-import { findingText } from './dump/finding.js';
+import { findingText } from '../kubernetes/cluster/finding.js';
 import type { SimulationReport } from './simulation-report.js';
 import { changedNodes, countsText, outcomeText, share, timelineRows } from './simulation-text.js';
 

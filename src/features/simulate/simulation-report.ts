@@ -1,7 +1,7 @@
 import type { ExplainedNode } from '../../core/simulation/explanation.js';
 import type { NodeUse, Outcome } from '../../core/simulation/outcome.js';
 import type { TimelineEvent } from '../../core/simulation/timeline-event.js';
-import type { DumpedCluster } from './dump/cluster-dump.js';
+import type { DumpedCluster } from '../kubernetes/cluster/cluster-dump.js';
 import type { SimulateOptions } from './written-command.js';
 
 /** All that the outputs show. */

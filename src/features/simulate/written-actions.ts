@@ -4,7 +4,7 @@ import type { SimulatedAction } from '../../core/simulation/timeline-event.js';
 import { UsageError } from '../../errors.js';
 import type { AddedPods } from './added-pods.js';
 import type { WrittenAction } from './written-command.js';
-import type { DumpedCluster } from './dump/cluster-dump.js';
+import type { DumpedCluster } from '../kubernetes/cluster/cluster-dump.js';
 
 /** @throws UsageError  an action is no action, or its node is in no file */
 export function actionsOf(written: readonly WrittenAction[], { content }: DumpedCluster, added: AddedPods): readonly SimulatedAction[] {

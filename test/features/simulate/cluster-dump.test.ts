@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { findingText } from '../../../src/features/simulate/dump/finding.js';
+import { findingText } from '../../../src/features/kubernetes/cluster/finding.js';
 import type { ApiObject } from '../../support/cluster/generated-cluster.js';
 import { budget, dumped, node, pod } from './support.js';
 

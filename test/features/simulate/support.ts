@@ -2,7 +2,7 @@ import { loadKubelet } from '../../../src/config/load.js';
 import { DEFAULT_PROFILE } from '../../../src/core/scheduling/scheduler-profile.js';
 import { Simulation } from '../../../src/core/simulation/simulation.js';
 import type { TimelineEvent } from '../../../src/core/simulation/timeline-event.js';
-import { ClusterDump, type DumpedCluster } from '../../../src/features/simulate/dump/cluster-dump.js';
+import { ClusterDump, type DumpedCluster } from '../../../src/features/kubernetes/cluster/cluster-dump.js';
 import { documentOf } from '../../../src/kubernetes/document.js';
 import type { ApiObject } from '../../support/cluster/generated-cluster.js';
 

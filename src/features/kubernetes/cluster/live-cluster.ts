@@ -1,7 +1,7 @@
 import { EvictdError } from '../../../errors.js';
 import { documentOf, items, member, textOf, type Field } from '../../../kubernetes/document.js';
-import { ApiClient, type ApiAnswer } from '../../kubernetes/client/api-client.js';
-import { kubeconfigAccess } from '../../kubernetes/client/kubeconfig.js';
+import { ApiClient, type ApiAnswer, type ApiRequest } from '../client/api-client.js';
+import type { ReadAccess } from '../client/access.js';
 import type { ClusterDump } from './cluster-dump.js';
 
 interface Listed {
@@ -42,25 +42,52 @@ const PAGE = '500';
 const WITHIN_MS = 60_000;
 const [FOUND, NOT_FOUND, GONE] = [200, 404, 410];
 
+/** What a caller has for the cluster. */
+export interface LiveLimits {
+  /** For all answers together; left out: a minute for each. */
+  readonly withinMs?: number;
+  /** Of 500 objects; left out: any number. */
+  readonly mostPages?: number;
+  /** Kinds that the caller does not need. */
+  readonly without?: readonly string[];
+}
+
+/** As kube-controller-manager's client. */
+const RATE = { perSecond: 20, burst: 30 };
+
+type Ask = (asked: Pick<ApiRequest, 'path' | 'query'>) => Promise<ApiAnswer>;
+
 /**
  * Lists the objects of a cluster, page by page. What may not be listed is a finding.
  *
- * @throws EvictdError  the API server does not answer, or does not give nodes or pods
+ * @throws EvictdError  the API server does not answer, does not give nodes or pods, or has more pages
  */
-export async function readLiveCluster(kubeconfig: string, dump: ClusterDump): Promise<void> {
-  const client = new ApiClient(kubeconfigAccess(kubeconfig));
+export async function readLiveCluster(access: ReadAccess, dump: ClusterDump, limits: LiveLimits = {}): Promise<void> {
+  const { withinMs, mostPages = Infinity, without = [] } = limits;
+  const client = new ApiClient(access, undefined, RATE);
+  const endsMs = withinMs === undefined ? undefined : performance.now() + withinMs;
+  let pages = 0;
+  const ask: Ask = async (asked) => {
+    pages += 1;
+    if (pages > mostPages) {
+      const message = `the cluster has more than ${String(mostPages)} pages of ${PAGE} objects`;
+      throw new EvictdError('EVICTD_KUBERNETES_ACCESS', message, { hint: 'evictd simulate reads a cluster of any size' });
+    }
+    const left = endsMs === undefined ? WITHIN_MS : Math.max(1, Math.round(endsMs - performance.now()));
+    return client.ask({ method: 'GET', ...asked, withinMs: left });
+  };
   try {
-    for (const listed of LISTED) await list(client, listed, dump);
+    for (const listed of LISTED) if (!without.includes(listed.kind)) await list(ask, listed, dump);
   } finally {
     client.close();
   }
 }
 
-async function list(client: ApiClient, listed: Listed, dump: ClusterDump): Promise<void> {
+async function list(ask: Ask, listed: Listed, dump: ClusterDump): Promise<void> {
   const { path, kind, apiVersion } = listed;
   let count = 0;
   for (let more: Readonly<Record<string, string>> | undefined = {}; more !== undefined;) {
-    const answer: ApiAnswer = await client.ask({ method: 'GET', path, query: { limit: PAGE, ...more }, withinMs: WITHIN_MS });
+    const answer: ApiAnswer = await ask({ path, query: { limit: PAGE, ...more } });
     // The pages have expired: what came so far counts, and is read again.
     if (answer.status === GONE && more.continue !== undefined) {
       more = {};
