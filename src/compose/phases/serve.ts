@@ -76,15 +76,10 @@ function shareWith(group: string, socket: string, log: Log): void {
 /** Asks container runtimes again before the answer, for operations that end workloads: a container that has just started is known then. */
 type Afresh = (answer: (request: ApiRequest) => ApiAnswer) => Route['answer'];
 
-/** Every operation of the API. To add one, add an entry. */
-function routesOf(
-  { options, node, inForce }: Locked,
-  { status, journal, view }: Published,
-  { workloads, runtimes }: Observed,
-  { monitor, endSafeMode }: Acting,
-): readonly Route[] {
+/** What clients see of this evictd itself. */
+function identityOf({ options, inForce }: Pick<Locked, 'options' | 'inForce'>, status: Published['status']): () => EvictdStatus {
   const startedAt = new Date().toISOString();
-  const evictd = (): EvictdStatus => ({
+  return () => ({
     version: manifest.version,
     pid: process.pid,
     startedAt,
@@ -97,6 +92,16 @@ function routesOf(
       refused: !status.config.taken,
     },
   });
+}
+
+/** Every operation of the API. To add one, add an entry. */
+function routesOf(
+  { options, node, inForce }: Locked,
+  { status, journal, view }: Published,
+  { workloads, runtimes }: Observed,
+  { monitor, endSafeMode }: Acting,
+): readonly Route[] {
+  const evictd = identityOf({ options, inForce }, status);
   const running = new RunningStatus({ view, node, status, workloads, journal, evictd });
   status.budgetStatuses = running.budgets;
   const pausing = {
