@@ -95,9 +95,15 @@ describe.runIf(hasSystemd && isV2)(`recipes of policies (${ON}, ${hasSwap ? 'wit
       if (type !== 'policy' || event !== 'result' || action === 'thaw' || action === 'unthrottle') return [];
       return [`${String(action)} ${String(result)}`];
     });
-  /** Waits for the end of a ladder, and seldom looks: the machine waits for memory, and not for this. */
+  /**
+   * Waits for the end of a ladder and of its evictions, and seldom looks: the machine waits for memory, and not for
+   * this. A ladder ends before its last step where a dying victim has already freed enough.
+   */
   const after = async (evictd: Evictd): Promise<string[]> => {
-    const isOver = ({ type, event }: JournalLine): boolean => type === 'policy' && event === 'end';
+    const isOver = (lines: readonly JournalLine[]): boolean => {
+      const count = (of: string): number => lines.filter(({ type }) => type === of).length;
+      return lines.some(({ type, event }) => type === 'policy' && event === 'end') && count('outcome') >= count('decision');
+    };
     const circumstances = (): string =>
       evictd
         .journal()
@@ -107,7 +113,7 @@ describe.runIf(hasSystemd && isV2)(`recipes of policies (${ON}, ${hasSwap ? 'wit
       'the ladder has ended',
       async () => {
         await pause(1000);
-        return evictd.journal().some(isOver);
+        return isOver(evictd.journal());
       },
       circumstances,
       LIMIT_MS,
@@ -202,7 +208,7 @@ describe.runIf(hasSystemd && isV2)(`recipes of policies (${ON}, ${hasSwap ? 'wit
       leave(600);
       const frozen = '/sys/fs/cgroup/system.slice/nightly-evictd-test.service/cgroup.freeze';
       await evictd.until('it is frozen', () => readFileSync(frozen, 'utf8') === '1\n', LIMIT_MS);
-      expect(await after(evictd)).toEqual(['freeze done', 'evict nightly-evictd-test.service', 'killed', 'stop done']);
+      expect((await after(evictd)).slice(0, 3)).toEqual(['freeze done', 'evict nightly-evictd-test.service', 'killed']);
     });
 
     recipe('Containers beside services: the container that makes the kernel scan ends', async () => {
