@@ -1,12 +1,16 @@
 import type { Hold } from '../core/systemd/unit-hold.js';
 import { initialState, type Policy, type State } from '../core/decide/state.js';
 import { takeOver } from '../core/decide/remembered-state.js';
+import type { TaintEvictions } from '../core/disruption/taint-eviction.js';
+import { briefTaintEvictions } from './brief-taint-evictions.js';
 import { fromJson, toJson } from '../storage/tagged-json.js';
 import { restoredParts, savedParts, savedStateProblem, type SavedParts } from './saved-parts.js';
 import type { SentSignals } from '../monitor/ports/sent-signals.js';
 
 /** Raised when an older evictd could not read the file, or would read it wrongly. */
 const FORMAT = 4;
+/** Had evictions by taints without brevity; see `current`. */
+const FORMER = 3;
 
 /** Whose state it is. A state of another owner is not used. */
 export interface StateOwner {
@@ -98,16 +102,23 @@ class StateError extends Error {}
 
 function parse(text: string): StateOwner & { readonly contents: Readonly<Record<string, unknown>> } {
   const { format, node, cgroupId, bootId, ...contents } = JSON.parse(text) as StateOwner & Record<string, unknown>;
-  if (format === FORMAT) return { node, cgroupId, bootId, contents };
+  if (format === FORMAT || format === FORMER) return { node, cgroupId, bootId, contents };
   throw new StateError(`it has format ${JSON.stringify(format)}, and this evictd reads format ${String(FORMAT)}`);
 }
 
 function checked(contents: Readonly<Record<string, unknown>>): Contents {
-  const saved = fromJson(contents);
+  const saved = current(fromJson(contents));
   const problem = savedStateProblem(saved);
   if (problem !== undefined) throw new StateError(`it is not a state of evictd: ${problem} is invalid`);
   const { state, ...rest } = saved as Contents;
   return { ...rest, state: restoredParts(state) as SavedParts };
+}
+
+/** What an evictd of the former format has written. */
+function current(saved: unknown): unknown {
+  const { state, ...rest } = (saved ?? {}) as { readonly state?: { readonly taintEvictions?: unknown } };
+  if (!(state?.taintEvictions instanceof Map)) return saved;
+  return { ...rest, state: { ...state, taintEvictions: briefTaintEvictions(state.taintEvictions as TaintEvictions) } };
 }
 
 function completed(contents: Readonly<Record<string, unknown>>): Contents {

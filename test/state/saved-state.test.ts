@@ -62,6 +62,21 @@ test('the time that the machine slept counts for what was seen', () => {
   expect([...abandoned]).toEqual([[1, 'no evictd ran for 102 s']]);
 });
 
+test('the state of an evictd of the former format is restored', () => {
+  const saved = bequest();
+  const waiting = { name: 'web', path: '/web', taint: 'k=v:NoExecute', createdNs: 1n, dueNs: 900n * SECOND };
+  const taintEvictions = new Map([['/web#7', waiting]]);
+  // savedStateText writes what it gets: the former format had no brief form.
+  const former = savedStateText(owner, at(101), { ...saved, state: { ...saved.state, taintEvictions } }).replace(
+    '"format":4',
+    '"format":3',
+  );
+  const { state, discarded } = restoreState(former, owner, policy([hard]), at(103));
+  expect(discarded).toBeUndefined();
+  expect([...state.taintEvictions.keys()]).toEqual(['/web#7']);
+  expect(state.taintEvictions.get('/web#7')).toMatchObject({ name: 'web', path: '/web', taint: 'k=v:NoExecute' });
+});
+
 describe('these states are discarded, and evictd starts', () => {
   test.each<[rule: string, text: string, own: typeof owner, now: Clocks, reason: RegExp]>([
     ['a state of another boot', left(at(101)), { ...owner, bootId: 'another' }, at(103), /^it is of another boot$/],

@@ -76,7 +76,7 @@ function timeline(input: Field): ReturnType<KindCheck> {
       actions.push({ atMs, pod: pod.uid, what: kind });
       if (kind !== 'evict') continue;
       pods.delete(pod.uid);
-      manager.deletePod(pod.uid);
+      manager.deletePod(pod.uid, atMs * 1_000_000n);
     }
   };
   let nowMs = 0n;
@@ -116,7 +116,7 @@ function handled(manager: TaintManager<Pod>, pods: Set<string>, event: Field, no
       return pods.has(uid) ? manager.setPod({ uid, nodeName: NODE, tolerations: tolerationsAt(event) }, nowNs) : [];
     case 'deletePod':
       pods.delete(uid);
-      return manager.deletePod(uid);
+      return manager.deletePod(uid, nowNs);
     default:
       throw new VectorFormatError(`unknown event ${JSON.stringify(type)}`);
   }

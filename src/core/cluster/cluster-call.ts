@@ -36,7 +36,9 @@ export interface NodeNow {
 export function taintsCall({ node, resourceVersion, taints: written }: NodeNow, mode: NoExecuteMode, now: string): ApiCall | undefined {
   const wanted = nodeTaints(node, mode);
   if (hasTaints(wanted, node.taints)) return undefined;
-  const taints = wanted.map((taint) => written.find((each) => isSameTaint(each as Taint, taint)) ?? newTaint(taint, now));
+  const isWritten = (taint: Taint, each: Partial<Taint>): boolean =>
+    isSameTaint(each as Taint, taint) && (each.value ?? '') === taint.value;
+  const taints = wanted.map((taint) => written.find((each) => isWritten(taint, each)) ?? newTaint(taint, now));
   return {
     method: 'PATCH',
     path: nodePath(node.name),

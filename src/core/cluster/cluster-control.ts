@@ -15,7 +15,21 @@ export type ClusterChange =
   | { readonly kind: 'node'; readonly node: ClusterNode }
   | { readonly kind: 'node gone'; readonly name: string }
   | { readonly kind: 'leases'; readonly listed: readonly NodeLease[] }
-  | { readonly kind: 'lease'; readonly lease: NodeLease };
+  | { readonly kind: 'lease'; readonly lease: NodeLease }
+  | { readonly kind: 'lease gone'; readonly node: string };
+
+/** What each effect belongs to. */
+export const CONTROLLER_OF: Readonly<Record<ClusterEffect['kind'], Controller>> = {
+  evict: 'taint-eviction-controller',
+  cancel: 'taint-eviction-controller',
+  silence: 'node-lifecycle-controller',
+  taint: 'node-lifecycle-controller',
+  'not ready': 'node-lifecycle-controller',
+  'force delete': 'pod-garbage-collector-controller',
+};
+
+/** A watch that nothing interrupts is confirmed within 53 s. */
+const UNSEEN_NS = 90_000_000_000n;
 
 /** Of a kubelet, in kube-node-lease. */
 export interface NodeLease {
@@ -93,12 +107,12 @@ export class ClusterControl {
       case 'pods': {
         const listed = new Set(change.listed.map(({ uid }) => uid));
         const gone = [...this.#pods.keys()].filter((uid) => !listed.has(uid));
-        return [...gone.flatMap((uid) => this.#deletePod(uid)), ...change.listed.flatMap((pod) => this.#setPod(pod, nowNs))];
+        return [...gone.flatMap((uid) => this.#deletePod(uid, nowNs)), ...change.listed.flatMap((pod) => this.#setPod(pod, nowNs))];
       }
       case 'pod':
         return this.#setPod(change.pod, nowNs);
       case 'pod gone':
-        return this.#deletePod(change.uid);
+        return this.#deletePod(change.uid, nowNs);
       case 'nodes': {
         const listed = new Set(change.listed.map(({ name }) => name));
         for (const name of [...this.#nodes.keys()].filter((each) => !listed.has(each))) this.#deleteNode(name);
@@ -109,23 +123,44 @@ export class ClusterControl {
       case 'node gone':
         this.#deleteNode(change.name);
         return [];
-      case 'leases':
+      case 'leases': {
+        const listed = new Set(change.listed.map(({ node }) => node));
+        for (const node of [...this.#leases.keys()].filter((each) => !listed.has(each))) this.#deleteLease(node);
         for (const lease of change.listed) this.#setLease(lease, nowNs);
         return [];
+      }
       case 'lease':
         this.#setLease(change.lease, nowNs);
+        return [];
+      case 'lease gone':
+        this.#deleteLease(change.node);
         return [];
     }
   }
 
-  /** @param seenNs  until when every change of nodes and leases has been seen */
+  /**
+   * Nothing ends a pod while the nodes have not been seen for long: a taint may have gone.
+   *
+   * @param seenNs  until when every change of nodes and leases has been seen
+   */
   tick(nowNs: bigint, seenNs: bigint): readonly ClusterEffect[] {
+    const isSeen = nowNs - seenNs <= UNSEEN_NS;
     return [
-      ...(this.#taints?.due(nowNs) ?? []),
+      ...((isSeen ? this.#taints?.due(nowNs) : undefined) ?? []),
       ...(this.#lifecycle?.tick(nowNs, seenNs) ?? []),
       ...this.#podsOfSilentNodes(seenNs),
-      ...this.#collect(nowNs),
+      ...(isSeen ? this.#collect(nowNs) : []),
     ];
+  }
+
+  /** Changes of nodes or leases could not be seen for a time. */
+  beginAnew(nowNs: bigint): void {
+    this.#lifecycle?.beginAnew(nowNs);
+  }
+
+  /** @param node  as the API server has it now @param seenNs  as in `tick` */
+  isSilent({ name, heartbeat }: Pick<ClusterNode, 'name' | 'heartbeat'>, seenNs: bigint): boolean {
+    return this.#nodes.get(name)?.heartbeat === heartbeat && this.#lifecycle?.isSilent(name, seenNs) === true;
   }
 
   /** The first eviction that waits; undefined: none. */
@@ -160,12 +195,12 @@ export class ClusterControl {
   /** A pod that is being deleted already needs no eviction. */
   #taintPod(pod: ClusterPod, nowNs: bigint): readonly ClusterEffect[] {
     if (this.#taints === undefined) return [];
-    return pod.terminating ? this.#taints.deletePod(pod.uid) : this.#taints.setPod(pod, nowNs);
+    return pod.terminating ? this.#taints.deletePod(pod.uid, nowNs) : this.#taints.setPod(pod, nowNs);
   }
 
-  #deletePod(uid: string): readonly ClusterEffect[] {
+  #deletePod(uid: string, nowNs: bigint): readonly ClusterEffect[] {
     this.#pods.delete(uid);
-    return this.#taints?.deletePod(uid) ?? [];
+    return this.#taints?.deletePod(uid, nowNs) ?? [];
   }
 
   #setNode(node: ClusterNode, nowNs: bigint): readonly ClusterEffect[] {
@@ -178,6 +213,11 @@ export class ClusterControl {
     this.#nodes.delete(name);
     this.#lifecycle?.deleteNode(name);
     this.#taints?.deleteNode(name);
+  }
+
+  #deleteLease(node: string): void {
+    this.#leases.delete(node);
+    this.#lifecycle?.deleteLease(node);
   }
 
   #setLease({ node, renewTime }: NodeLease, nowNs: bigint): void {

@@ -59,7 +59,7 @@ export function managerPart(controller: Controller, { lease, pods, hasTainted }:
     return { runs: 'unknown', why: 'it is not known yet whether a kube-controller-manager runs' };
   const acting = lease === 'held' ? running : alone;
   if (acting.length === 0) {
-    return { runs: true, why: 'kube-controller-manager holds its Lease, and no pod shows its --controllers: it is taken for on' };
+    return { runs: true, why: 'kube-controller-manager holds its Lease, and no pod shows its --controllers: evictd assumes that it runs' };
   }
   const on = acting.filter(({ command }) => isEnabled(controller, valueOf(command, '--controllers') ?? '*'));
   if (on.length === 0) return { runs: false, why: `--controllers of kube-controller-manager turns ${controller} off` };

@@ -53,6 +53,8 @@ export class NodeLifecycle {
   readonly #limiters = new Map<string, Limiter>();
   #zones: readonly ZoneHealth[] = [];
   #isHalted = false;
+  /** After a halt no node gets a NoExecute taint before this time. */
+  #admitsFromNs: bigint | undefined;
 
   constructor(config: LifecycleConfig) {
     this.#config = config;
@@ -88,6 +90,11 @@ export class NodeLifecycle {
 
   deleteLease(name: string): void {
     this.#leases.delete(name);
+  }
+
+  /** Each node has its whole grace period again: changes of nodes or leases could not be seen for a time. */
+  beginAnew(nowNs: bigint): void {
+    for (const [name, followed] of this.#nodes) this.#nodes.set(name, { ...followed, changedNs: nowNs });
   }
 
   /** @param name  a node @param seenNs  as in `tick` */
@@ -130,8 +137,8 @@ export class NodeLifecycle {
       this.#due.clear();
       this.#pending.clear();
     } else if (wasHalted) {
-      // Each node has its whole grace period again.
-      for (const [name, followed] of this.#nodes) this.#nodes.set(name, { ...followed, changedNs: nowNs });
+      this.beginAnew(nowNs);
+      this.#admitsFromNs = nowNs + this.#config.graceNs;
     }
   }
 
@@ -145,6 +152,7 @@ export class NodeLifecycle {
         this.#pending.delete(name);
       } else if (!isEvicted(node) && !this.#due.has(name)) this.#pending.add(name);
     }
+    if (this.#admitsFromNs !== undefined && nowNs < this.#admitsFromNs) return;
     for (const zone of new Set([...this.#nodes.values()].map(({ node }) => node.zone))) this.#admitIn(zone, nowNs);
   }
 

@@ -7,6 +7,10 @@ const OUT_OF_SERVICE = 'node.kubernetes.io/out-of-service';
 /** How often pods are looked at (podgc: gcCheckPeriod). */
 export const GC_PERIOD_NS = 20_000_000_000n;
 
+export function isOutOfService(node: Pick<ClusterNode, 'conditions' | 'taints'>): boolean {
+  return readyStatus(node) !== 'True' && node.taints.some(({ key }) => key === OUT_OF_SERVICE);
+}
+
 type GcPod = Pick<ClusterPod, 'terminating' | 'nodeName' | 'phase'>;
 
 /**
@@ -18,9 +22,7 @@ export function gcTerminating<P extends GcPod>(
   pods: Iterable<P>,
   nodes: Iterable<Pick<ClusterNode, 'name' | 'conditions' | 'taints'>>,
 ): Readonly<Record<'forceDeleted' | 'markedFailed', readonly P[]>> {
-  const isLost = (node: Pick<ClusterNode, 'conditions' | 'taints'>): boolean =>
-    readyStatus(node) !== 'True' && node.taints.some(({ key }) => key === OUT_OF_SERVICE);
-  const lost = new Set([...nodes].filter(isLost).map(({ name }) => name));
+  const lost = new Set([...nodes].filter(isOutOfService).map(({ name }) => name));
   const forceDeleted = [...pods].filter(({ terminating, nodeName }) => terminating && (nodeName === '' || lost.has(nodeName)));
   return { forceDeleted, markedFailed: forceDeleted.filter((pod) => !hasEnded(pod)) };
 }

@@ -47,10 +47,13 @@ export class TaintManager<P extends ManagedPod> {
     return taints === undefined ? [] : this.#process(pod, taints, nowNs);
   }
 
-  deletePod(uid: string): readonly TaintEffect<P>[] {
+  /** An eviction that was due is carried out, and not cancelled. */
+  deletePod(uid: string, nowNs: bigint): readonly TaintEffect<P>[] {
     const pod = this.#pods.get(uid);
     if (pod === undefined) return [];
     this.#pods.delete(uid);
+    const { dueNs } = this.#waiting.get(uid) ?? {};
+    if (dueNs !== undefined && dueNs <= nowNs) this.#waiting.delete(uid);
     const uids = this.#uidsByNode.get(pod.nodeName);
     uids?.delete(uid);
     if (uids?.size === 0) this.#uidsByNode.delete(pod.nodeName);

@@ -106,11 +106,21 @@ function replaced(pending: PendingDeletions, pod: PendingDeletion): PendingDelet
 /** The queue that the evictd before has saved, without what is no entry. */
 export function pendingDeletionsOf(saved: unknown): PendingDeletions {
   if (!Array.isArray(saved)) return [];
-  return saved.filter((one: Partial<Record<keyof PendingDeletion, unknown>> | null): one is PendingDeletion => {
+  return (saved as readonly Entry[]).map(current).filter((one): one is PendingDeletion => {
     const { uid, namespace, name, reason, message, decision, graceSeconds, next } = one ?? {};
     const isText = [uid, namespace, name, reason, message].every((value) => typeof value === 'string');
     return isText && Number.isInteger(decision) && Number.isInteger(graceSeconds) && NEXT.has(next);
   });
 }
+
+/** Words of an older evictd, which had one reason. */
+const FORMER: Readonly<Record<string, PendingDeletion['next']>> = { mark: 'condition', settled: 'done' };
+
+function current(saved: Entry): Entry {
+  const now = FORMER[String(saved?.next)];
+  return now === undefined ? saved : { reason: 'TerminationByKubelet', ...saved, next: now };
+}
+
+type Entry = Partial<Record<keyof PendingDeletion, unknown>> | null;
 
 const NEXT: ReadonlySet<unknown> = new Set<PendingDeletion['next']>(['condition', 'delete', 'done']);

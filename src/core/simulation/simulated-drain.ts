@@ -77,7 +77,7 @@ function textOf({ causes = [], message }: EvictionFailure): string {
 }
 
 function staysWhy({ scheduling, pod, stage }: LivePod): string | undefined {
-  if (stage === 'ending') return 'it is ending already';
+  if (stage === 'ending') return 'already terminating';
   if (pod.workload.protection?.kind === 'static') return 'a static pod';
   return scheduling.controller?.kind === 'DaemonSet' ? 'a DaemonSet' : undefined;
 }

@@ -73,7 +73,7 @@ export class SimulatedPressure {
     const available = amountOf(SIGNAL, this.#available);
     this.#world.happens({ kind: 'node', node: this.#node, what: `MemoryPressure: ${SIGNAL} is ${available}` });
     if (this.#available < 0n) {
-      const what = "it needs more than it has: the kernel's OOM killer acts before the kubelet, in an order of its own";
+      const what = "its pods need more memory than it has: the kernel's OOM killer kills before the kubelet evicts, in another order";
       this.#world.happens({ kind: 'node', node: this.#node, what });
     }
     this.#world.addTaint(this.#node, MEMORY_PRESSURE);

@@ -48,6 +48,12 @@ export class ActionQueue {
     this.#serve();
   }
 
+  /** What a tick wants: what waits and is not wanted any more is dropped. */
+  replace(effects: readonly ClusterEffect[]): void {
+    for (const [object, { kind }] of this.#waiting) if (kind !== 'cancel' && kind !== 'force delete') this.#waiting.delete(object);
+    this.add(effects);
+  }
+
   /** Drops what waits. */
   close(): void {
     this.#isClosed = true;

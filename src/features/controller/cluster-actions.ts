@@ -1,5 +1,7 @@
 import type { ClusterEffect } from '../../core/cluster/cluster-control.js';
 import { GC_REASON, markCall, notReadyCall, silenceCall, TAINT_REASON, taintsCall, type NodeNow } from '../../core/cluster/cluster-call.js';
+import type { ClusterNode } from '../../core/cluster/cluster-node.js';
+import { isOutOfService } from '../../core/cluster/pod-gc.js';
 import type { ClusterPod } from '../../core/cluster/cluster-pod.js';
 import { hasEnded } from '../../core/cluster/cluster-pod.js';
 import type { NoExecuteMode } from '../../core/cluster/condition-taints.js';
@@ -14,6 +16,8 @@ import type { Log } from '../../log/log.js';
 export interface ActionParts {
   /** Rejects where there is no answer, and when this process does not lead. */
   readonly ask: (call: ApiCall) => Promise<ApiAnswer>;
+  /** @param node  as the API server has it now */
+  readonly isSilent: (node: ClusterNode) => boolean;
   readonly log: Pick<Log, 'info' | 'warn'>;
   readonly event: (event: ClusterEvent) => void;
   readonly count: (what: 'evicted' | 'force deleted' | 'force delete failed' | 'tainted', label?: string) => void;
@@ -63,7 +67,9 @@ async function evict({ ask, log, event, count }: ActionParts, pod: ClusterPod): 
   if (seen === undefined || seen.graceSeconds !== undefined) return;
   if (!seen.hasCondition && !(await done(ask, 'condition', markCall(pod, TAINT_REASON, now()), pod))) return;
   if (!(await done(ask, 'delete', deleteCall(pod), pod))) return;
-  log.info(`pod ${nameOf(pod)} is deleted: node ${pod.nodeName} has a NoExecute taint that it does not tolerate, or not any longer`);
+  log.info(
+    `pod ${nameOf(pod)} is deleted: node ${pod.nodeName} has a NoExecute taint, and the pod does not tolerate it, or its tolerationSeconds are over`,
+  );
   count('evicted');
   event(taintEvent(pod, 'Evict', 'Marking for deletion Pod'));
 }
@@ -75,6 +81,8 @@ async function forceDelete({ ask, log, count }: ActionParts, pod: ClusterPod): P
     if (answer.status !== 200) throw new Refusal(`pod ${nameOf(pod)} cannot be read`, answer);
     const current = clusterPodOf(answer.body);
     if (current.uid !== pod.uid || !current.terminating) return;
+    const node = pod.nodeName === '' ? undefined : await nodeNow(ask, pod.nodeName);
+    if (pod.nodeName !== '' && (node === undefined || !isOutOfService(node.node))) return; // it came back
     if (!hasEnded(current) && !(await done(ask, 'condition', markCall(pod, GC_REASON, now(), 'Failed'), pod))) return;
     if (!(await done(ask, 'delete', deleteCall(pod, 0), pod))) return;
     const why = pod.nodeName === '' ? 'it is bound to no node' : `node ${pod.nodeName} is out of service`;
@@ -104,9 +112,10 @@ async function done(ask: ActionParts['ask'], what: 'condition' | 'delete', call:
   throw new Refusal(`pod ${nameOf(pod)} cannot be ${what === 'condition' ? 'given its condition' : 'deleted'}`, answer);
 }
 
-async function silence({ ask, log, event }: ActionParts, name: string): Promise<void> {
+/** Not of a node that has reported while this waited. */
+async function silence({ ask, isSilent, log, event }: ActionParts, name: string): Promise<void> {
   const node = await nodeNow(ask, name);
-  const call = node && silenceCall(node, now());
+  const call = node && isSilent(node.node) ? silenceCall(node, now()) : undefined;
   if (call === undefined) return;
   const answer = await ask(call);
   if (answer.status === 409 || answer.status === 404) return; // it has reported meanwhile, or it is gone

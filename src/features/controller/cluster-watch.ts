@@ -20,6 +20,8 @@ type Watched = keyof typeof FOLLOWED;
 
 /** A single failure is not logged: an API server that restarts ends every watch. */
 const LOGGED_FAILURE = 2;
+/** After a longer interruption no node is silent before its whole grace period: what was missed is not read at once. */
+const INTERRUPTED_NS = 10_000_000_000n;
 
 export interface ClusterWatchParts {
   readonly client: Pick<ApiClient, 'ask' | 'watch'>;
@@ -53,7 +55,7 @@ export class ClusterWatch {
       this.#follow('leases', FOLLOWED.leases, {
         listed: (listed) => ({ kind: 'leases', listed }),
         changed: (lease) => ({ kind: 'lease', lease }),
-        removed: ({ node }) => ({ kind: 'lease', lease: { node, renewTime: '' } }),
+        removed: ({ node }) => ({ kind: 'lease gone', node }),
       }),
       this.#follow('pods', FOLLOWED.pods, {
         listed: (listed) => ({ kind: 'pods', listed }),
@@ -123,10 +125,13 @@ export class ClusterWatch {
   }
 
   #confirmed(kind: Watched): void {
-    if ((this.#failures.get(kind) ?? 0) >= LOGGED_FAILURE) this.#parts.log.info(`the watch of ${kind} goes on`);
+    if ((this.#failures.get(kind) ?? 0) >= LOGGED_FAILURE) this.#parts.log.info(`the ${kind} of the cluster can be followed again`);
+    const nowNs = this.#parts.nowNs();
+    const beforeNs = this.#confirmedNs.get(kind) ?? nowNs;
+    if (this.#failures.has(kind) && nowNs - beforeNs > INTERRUPTED_NS) this.cluster.beginAnew(nowNs);
     this.#failures.delete(kind);
     this.#problems.delete(kind);
-    this.#confirmedNs.set(kind, this.#parts.nowNs());
+    this.#confirmedNs.set(kind, nowNs);
   }
 
   #failed(kind: Watched, why: unknown): void {

@@ -80,30 +80,42 @@ function controllerCommand(): Command {
   const rate = (flag: string, what: string, value: number): Option =>
     new Option(`${flag} <number>`, what).argParser(nonNegative).default(value);
   return new Command('controller')
-    .description('evict pods of a cluster by taints, and taint nodes (one for a cluster)')
-    .option('--kubeconfig <file>', "of the API server (default: the pod's account)")
+    .description('evict pods for NoExecute taints, and taint nodes (once for a cluster)')
+    .option('--kubeconfig <file>', 'default: the service account of the pod')
     .addOption(mode('--taint-eviction', 'delete pods that do not tolerate a NoExecute taint'))
-    .addOption(mode('--node-lifecycle', 'mark silent nodes; taints by conditions'))
-    .addOption(mode('--pod-gc', 'delete by force what no kubelet can end'))
+    .addOption(mode('--node-lifecycle', 'mark silent nodes; taint nodes by conditions'))
+    .addOption(mode('--pod-gc', 'force-delete terminating pods that no kubelet can end'))
     .addOption(
-      new Option('--listen <address:port>', "of metrics and probes, or 'off'")
+      new Option('--listen <address:port>', "metrics and probes, or 'off'")
         .argParser(listenAddress)
         .default({ host: '127.0.0.1', port: 9797 }, '127.0.0.1:9797'),
     )
     .optionsGroup(SHARED_GROUPS.log)
     .addOption(new Option('--log-format <format>', 'form of log lines').choices(['auto', 'text', 'systemd', 'json']).default('auto'))
-    .addOption(new Option('--log-level <level>', 'least level').choices(['debug', 'info', 'warn', 'error']).default('info'))
+    .addOption(new Option('--log-level <level>', 'lowest level that is logged').choices(['debug', 'info', 'warn', 'error']).default('info'))
     .optionsGroup(SHARED_GROUPS.election)
-    .option('--leader-elect-resource-namespace <name>', 'of the Lease (default: $POD_NAMESPACE, else kube-system)')
-    .addOption(duration('--leader-elect-lease-duration', 'others lead after so long without a renewal', DEFAULT_TIMINGS.leaseNs))
-    .addOption(duration('--leader-elect-renew-deadline', 'the leader stops after so long without one', DEFAULT_TIMINGS.renewDeadlineNs))
-    .addOption(duration('--leader-elect-retry-period', 'between two attempts', DEFAULT_TIMINGS.retryNs))
+    .option('--leader-elect-resource-namespace <name>', 'namespace of the Lease (default: $POD_NAMESPACE, else kube-system)')
+    .addOption(
+      duration('--leader-elect-lease-duration', 'another process may lead after this time without a renewal', DEFAULT_TIMINGS.leaseNs),
+    )
+    .addOption(
+      duration('--leader-elect-renew-deadline', 'the leader stops after this time without a renewal', DEFAULT_TIMINGS.renewDeadlineNs),
+    )
+    .addOption(duration('--leader-elect-retry-period', 'time between two attempts to take or renew the Lease', DEFAULT_TIMINGS.retryNs))
     .optionsGroup(SHARED_GROUPS.nodes)
     .addOption(duration('--node-monitor-grace-period', 'a node that is silent for longer is unreachable', DEFAULT_GRACE_NS))
-    .addOption(rate('--node-eviction-rate', 'nodes a second and zone that get a NoExecute taint', DEFAULT_RATES.nodeEvictionRate))
-    .addOption(rate('--secondary-node-eviction-rate', 'in a large zone that is disrupted', DEFAULT_RATES.secondaryNodeEvictionRate))
-    .addOption(rate('--unhealthy-zone-threshold', 'share of nodes that disrupts a zone', DEFAULT_RATES.unhealthyZoneThreshold))
-    .addOption(rate('--large-cluster-size-threshold', 'more nodes make a zone large', DEFAULT_RATES.largeClusterSizeThreshold))
+    .addOption(rate('--node-eviction-rate', 'nodes per second and zone that get a NoExecute taint', DEFAULT_RATES.nodeEvictionRate))
+    .addOption(
+      rate('--secondary-node-eviction-rate', 'the same in a large zone that is disrupted', DEFAULT_RATES.secondaryNodeEvictionRate),
+    )
+    .addOption(
+      rate(
+        '--unhealthy-zone-threshold',
+        'share of nodes that are not ready at which a zone is disrupted',
+        DEFAULT_RATES.unhealthyZoneThreshold,
+      ),
+    )
+    .addOption(rate('--large-cluster-size-threshold', 'a zone with more nodes is large', DEFAULT_RATES.largeClusterSizeThreshold))
     .optionsGroup('Options:');
 }
 

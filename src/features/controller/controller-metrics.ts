@@ -39,7 +39,7 @@ const GAUGES: readonly (readonly [
   ],
   [
     'kube_controller_manager_active',
-    '1 if kube-controller-manager runs the part, too, as far as it can be seen, else 0.',
+    '1 if kube-controller-manager runs the part, 0 if it does not; absent if evictd does not know.',
     ['controller'],
     ({ parts }) =>
       parts.flatMap(({ controller, managerRuns }): Sample[] => (managerRuns === 'unknown' ? [] : [[Number(managerRuns), controller]])),

@@ -144,7 +144,7 @@ export class Election {
   }
 
   #ask(method: 'GET' | 'POST' | 'PUT', path: string, body?: object): Promise<ApiAnswer> {
-    const withinMs = Number(this.#parts.timings.renewDeadlineNs / NS_PER_MS) / 2;
+    const withinMs = Number(this.#parts.timings.renewDeadlineNs / NS_PER_MS / 2n);
     return this.#parts.client.ask({ method, path, withinMs, ...(body && { body }) });
   }
 

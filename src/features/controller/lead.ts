@@ -1,3 +1,5 @@
+import { CONTROLLER_OF, type ClusterEffect } from '../../core/cluster/cluster-control.js';
+import type { ClusterNode } from '../../core/cluster/cluster-node.js';
 import { isActive, type Controller, type ManagerPart, type PartMode } from '../../core/cluster/controller.js';
 import type { LifecycleConfig } from '../../core/cluster/node-lifecycle.js';
 import type { ApiCall } from '../../core/kubernetes/pod-call.js';
@@ -63,8 +65,13 @@ export class Lead {
       event: (event: ClusterEvent) => {
         this.#events.add(event);
       },
+      isSilent: (node: ClusterNode) => this.watch.cluster.isSilent(node, this.watch.seenNs),
     };
-    this.actions = new ActionQueue((effect) => perform(acting, effect), nowNs, log);
+    // A part may have stopped while its effect waited.
+    const performed = async (effect: ClusterEffect): Promise<void> => {
+      if (this.active.has(CONTROLLER_OF[effect.kind])) await perform(acting, effect);
+    };
+    this.actions = new ActionQueue(performed, nowNs, log);
     this.#managerWatch = new ManagerWatch(ask, nowNs);
     this.watch = new ClusterWatch({
       ...{ client: { ask, watch: client.watch.bind(client) }, config: lifecycle, nowNs, log },
@@ -106,7 +113,7 @@ export class Lead {
     const nowNs = this.#parts.nowNs();
     if (isSynced) {
       this.#judgeParts(nowNs);
-      this.actions.add(cluster.tick(nowNs, seenNs));
+      this.actions.replace(cluster.tick(nowNs, seenNs));
     }
     const dueNs = cluster.nextDueNs(nowNs);
     const dueMs = dueNs === undefined ? TICK_MS : Number((dueNs - nowNs) / 1_000_000n) + 1;
@@ -120,7 +127,7 @@ export class Lead {
     } catch (error) {
       if (!this.#lookFails && !this.#isClosed) {
         const why = error instanceof Error ? error.message : String(error);
-        this.#parts.log.warn(`it cannot be seen whether a kube-controller-manager runs: ${why}`, { code: 'EVICTD_CONTROLLER_MANAGER' });
+        this.#parts.log.warn(`cannot read whether a kube-controller-manager runs: ${why}`, { code: 'EVICTD_CONTROLLER_MANAGER' });
       }
       this.#lookFails = true;
     }
@@ -142,13 +149,13 @@ export class Lead {
   #say(controller: Controller, mode: PartMode, part: ManagerPart): void {
     const { log } = this.#parts;
     const isOn = isActive(mode, part);
-    const text = `${controller} ${isOn ? 'runs' : mode === 'off' ? 'is off' : 'does not run'}: ${mode === 'off' ? 'as asked for' : part.why}`;
+    const text = `${controller} ${isOn ? 'runs' : mode === 'off' ? 'is off' : 'does not run'}: ${mode === 'off' ? 'its flag is off' : part.why}`;
     if (this.#said.get(controller) === text) return;
     this.#said.set(controller, text);
     if (isOn && part.runs === true)
       log.warn(`${text}; both act`, {
         code: 'EVICTD_CONTROLLER_BOTH',
-        hint: `set --controllers=*,-${controller} of kube-controller-manager`,
+        hint: `add -${controller} to --controllers of kube-controller-manager, or turn it off here`,
       });
     else log.info(text);
   }

@@ -11,17 +11,25 @@ const QUERY = { labelSelector: 'component=kube-controller-manager' };
 const WITHIN_MS = 5_000;
 /** A kube-controller-manager that has just ended comes back: its lease counts as held for so long after its last change. */
 const ABSENT_NS = 60_000_000_000n;
-/** A lease that was renewed so long ago by the clock of its holder is not worth that wait. */
+/** A lease that was renewed so long ago by the clock of its holder is not worth that wait, until it is seen to change. */
 const ABANDONED_MS = 300_000;
+/** Without an answer for so long nothing is known. */
+const STALE_NS = 30_000_000_000n;
 /** Taints that it has set within this time show that it acts. */
 const TAINTED_MS = 60_000;
+const NS_PER_MS = 1_000_000n;
 
 /** What can be seen of kube-controller-manager. */
 export class ManagerWatch {
   readonly #ask: ApiClient['ask'];
   readonly #nowNs: () => bigint;
   #lease: SeenLease | 'none' | undefined;
+  #hasChanged = false;
   #pods: readonly ManagerPod[] = [];
+  /** When both requests were answered last. */
+  #readNs: bigint | undefined;
+  /** `sinceNs` left out: it was so at the first look. */
+  #tainted: { readonly ms: number; readonly sinceNs?: bigint } | undefined;
 
   /** @param nowNs  of a clock that never goes back */
   constructor(ask: ApiClient['ask'], nowNs: () => bigint) {
@@ -38,21 +46,33 @@ export class ManagerWatch {
     if (lease.status !== 200 && lease.status !== 404) throw new Error(`for the Lease of kube-controller-manager it ${answerText(lease)}`);
     if (pods.status !== 200) throw new Error(`for the pods of kube-controller-manager it ${answerText(pods)}`);
     const before = this.#lease === 'none' ? undefined : this.#lease;
-    this.#lease = lease.status === 404 ? 'none' : seeLease(before, leaseOf(lease.body).spec, this.#nowNs());
+    this.#readNs = this.#nowNs();
+    this.#lease = lease.status === 404 ? 'none' : seeLease(before, leaseOf(lease.body).spec, this.#readNs);
+    this.#hasChanged ||= before !== undefined && this.#lease !== before;
     this.#pods = managerPodsOf(pods.body);
   }
 
   /** @param taintedMs  when it has set taints last, in ms since 1970 */
   parts(taintedMs: number): ReadonlyMap<Controller, ManagerPart> {
-    const seen = { lease: this.#leaseState(), pods: this.#pods, hasTainted: Date.now() - taintedMs < TAINTED_MS };
+    const seen = { lease: this.#leaseState(), pods: this.#pods, hasTainted: this.#hasTainted(taintedMs) };
     return new Map(CONTROLLERS.map((controller) => [controller, managerPart(controller, seen)]));
   }
 
   #leaseState(): 'held' | 'free' | 'unknown' {
-    if (this.#lease === undefined) return 'unknown';
+    const nowNs = this.#nowNs();
+    if (this.#lease === undefined || this.#readNs === undefined || nowNs - this.#readNs > STALE_NS) return 'unknown';
     if (this.#lease === 'none') return 'free';
     const renewedNs = timeOf(documentOf(this.#lease.spec.renewTime || undefined));
-    const isAbandoned = renewedNs === undefined || Date.now() - Number(renewedNs / 1_000_000n) > ABANDONED_MS;
-    return !isAbandoned && isHeld(this.#lease, this.#nowNs(), ABSENT_NS) ? 'held' : 'free';
+    const isAbandoned = renewedNs === undefined || (!this.#hasChanged && Date.now() - Number(renewedNs / NS_PER_MS) > ABANDONED_MS);
+    return !isAbandoned && isHeld(this.#lease, nowNs, ABSENT_NS) ? 'held' : 'free';
+  }
+
+  /** The wall clock counts only until a change is seen. */
+  #hasTainted(taintedMs: number): boolean {
+    const nowNs = this.#nowNs();
+    if (this.#tainted === undefined) this.#tainted = { ms: taintedMs };
+    else if (this.#tainted.ms !== taintedMs) this.#tainted = { ms: taintedMs, sinceNs: nowNs };
+    const { sinceNs } = this.#tainted;
+    return sinceNs === undefined ? Math.abs(Date.now() - taintedMs) < TAINTED_MS : nowNs - sinceNs < BigInt(TAINTED_MS) * NS_PER_MS;
   }
 }

@@ -9,7 +9,7 @@ export function simulateCommand(edge: Pick<CommandEdge, 'io' | 'setExitCode'>): 
   const actions: WrittenAction[] = [];
   const command = new Command('simulate')
     .description(
-      'show what a drain, a taint or a full node evicts, and where it runs then. FILES: output of kubectl get -o json ("-": standard input)',
+      'simulate which pods a drain, a taint or memory pressure evicts, and where their replacements run. FILES: kubectl get -o json ("-": standard input)',
     )
     .argument('[files...]');
   for (const [option, value, description] of ACTIONS) {
@@ -21,20 +21,28 @@ export function simulateCommand(edge: Pick<CommandEdge, 'io' | 'setExitCode'>): 
     .option('--html <file>', 'write a page with the nodes before and after')
     .addOption(outputOption())
     .optionsGroup(SHARED_GROUPS.assumptions)
-    .addOption(new Option('--replicas <number>', 'so many pods of the last --add').argParser((text: string) => replicas(actions, text)))
+    .addOption(
+      new Option('--replicas <number>', 'number of pods of the --add before it').argParser((text: string) => replicas(actions, text)),
+    )
     .option('--policy <file>', "the kubelets' configuration (default: the kubelet's defaults)")
-    .option('--scheduler-config <file>', 'a KubeSchedulerConfiguration: its first profile')
-    .option('--start-time <duration>', 'from the start of a new pod until it is ready', '30s')
+    .option('--scheduler-config <file>', 'use the first profile of this KubeSchedulerConfiguration')
+    .option('--start-time <duration>', 'time until a new pod is ready, from its binding', '30s')
     .option('--horizon <duration>', 'time that each action has before the next one', '1h')
     .option('--scores', 'the scores behind each choice of a node')
     .option('--strict', 'do nothing if anything in the files is wrong')
     .optionsGroup('Options:');
   return withHelp(command, {
     examples: ['evictd simulate dump.json --drain node-1 --pressure node-2:memory=-20Gi'],
-    exit: { 0: 'simulated', ...USAGE_AND_CONFIG, 65: 'malformed', 66: 'unreadable' },
+    exit: {
+      0: 'simulated',
+      ...USAGE_AND_CONFIG,
+      1: 'the API server does not answer or refuses',
+      65: 'malformed input',
+      66: 'a file cannot be read or written',
+    },
   }).action(async (files: readonly string[], options: SimulateOptions) => {
     if (files.length === 0 && options.kubeconfig === undefined)
-      throw new UsageError('EVICTD_USAGE', 'no file and no --kubeconfig is given', {
+      throw new UsageError('EVICTD_USAGE', 'neither a file nor --kubeconfig is given', {
         hint: 'kubectl get nodes,pods,pdb -A -o json > dump.json',
       });
     const { simulate: run } = await import('./simulate.js');
@@ -43,11 +51,11 @@ export function simulateCommand(edge: Pick<CommandEdge, 'io' | 'setExitCode'>): 
 }
 
 const ACTIONS: readonly (readonly [option: WrittenAction['option'], value: string, description: string])[] = [
-  ['pressure', '<limit>', 'NODE:memory=20Gi is available; -20Gi: so much less'],
+  ['pressure', '<limit>', 'NODE:memory=20Gi is available; -20Gi: 20Gi less'],
   ['drain', '<node>', 'cordon it, evict its pods as budgets allow'],
   ['taint', '<what...>', 'NODE KEY=VALUE:EFFECT'],
-  ['fail', '<node>', 'its kubelet does not answer any more'],
-  ['add', '<file>', 'new pods'],
+  ['fail', '<node>', 'the kubelet of this node stops answering'],
+  ['add', '<file>', 'add pods: of a Pod, Deployment, StatefulSet, …'],
 ];
 
 function noted(actions: WrittenAction[], option: WrittenAction['option'], text: string): true {

@@ -38,7 +38,7 @@ function report(cluster: DumpedCluster, written: readonly WrittenAction[], optio
   const findings = cluster.findings.list;
   for (const finding of findings) io.stderr(`${findingText(finding)}\n`);
   if (options.strict && findings.length > 0)
-    throw malformed(`${String(findings.length)} finding${findings.length === 1 ? '' : 's'}, and --strict`);
+    throw malformed(`${String(findings.length)} finding${findings.length === 1 ? '' : 's'}: --strict permits none`);
   if (cluster.content.nodes.length === 0) throw malformed('the files have no node');
   const actions = actionsOf(written, cluster, new AddedPods(cluster.priorityClasses));
   const simulation = simulationOf(cluster, options);
@@ -119,6 +119,7 @@ function durationOf(option: string, text: string): bigint {
 }
 
 function malformed(message: string): InputError {
-  const hint = 'kubectl get nodes,pods,pdb,priorityclasses,namespaces,services,replicasets,statefulsets,pvc,pv -A -o json > dump.json';
+  const hint =
+    'kubectl get nodes,pods,pdb,priorityclasses,namespaces,services,replicasets,statefulsets,pvc,pv,storageclasses -A -o json > dump.json';
   return new InputError('EVICTD_KUBERNETES_DOCUMENT', message, { isMissing: false, hint });
 }

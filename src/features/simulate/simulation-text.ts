@@ -258,7 +258,7 @@ function explainedLines({ explained }: SimulationReport): readonly string[] {
   const rejected = explained.nodes.flatMap((node) => ('rejections' in node ? [node] : []));
   const reasons = rejected.map(({ node, rejections }) => [
     node,
-    rejections.map(({ plugin, reasons: own }) => `${plugin}: ${own.join(', ')}`).join('; ') || 'other nodes are named by the pod',
+    rejections.map(({ plugin, reasons: own }) => `${plugin}: ${own.join(', ')}`).join('; ') || 'the pod permits only other nodes',
   ]);
   return [
     ...['', `${explained.pod}: ${String(feasible.length)} of ${String(explained.nodes.length)} nodes fit`],

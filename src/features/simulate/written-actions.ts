@@ -14,7 +14,7 @@ export function actionsOf(written: readonly WrittenAction[], { content }: Dumped
     const some = [...nodes].slice(0, 5).join(', ');
     throw usage(
       `no node ${JSON.stringify(node)} in the files`,
-      nodes.size === 0 ? 'the files have no node' : `there are ${some}${nodes.size > 5 ? ', …' : ''}`,
+      nodes.size === 0 ? 'the files have no node' : `use one of ${some}${nodes.size > 5 ? ', …' : ''}`,
     );
   };
   return written.map((action): SimulatedAction => {
@@ -35,9 +35,9 @@ export function actionsOf(written: readonly WrittenAction[], { content }: Dumped
 
 function pressureOf(text: string, known: (node: string) => string): SimulatedAction {
   const [, node = '', signal = '', sign = '', amount = ''] = /^(.*):([^:=]+)=([-+]?)(.+)$/.exec(text) ?? [];
-  if (node === '') throw usage(`--pressure: ${JSON.stringify(text)} is no pressure`, 'write NODE:memory=20Gi');
+  if (node === '') throw usage(`--pressure: ${JSON.stringify(text)} is not NODE:memory=AMOUNT`, 'write NODE:memory=20Gi');
   if (signal !== 'memory' && signal !== 'memory.available')
-    throw usage(`--pressure: ${JSON.stringify(signal)} is not simulated`, 'memory is: pods do not say what they have on disks');
+    throw usage(`--pressure: ${JSON.stringify(signal)} is not simulated`, 'use memory: the files do not contain the disk usage of pods');
   if (sign === '+') throw usage('--pressure: more memory is no pressure', 'write an amount, or - and an amount');
   try {
     const bytes = quantityValue(parseQuantity(amount));

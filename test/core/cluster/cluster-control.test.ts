@@ -72,6 +72,39 @@ test('pods of a silent node are not ready, once the node is marked; not those of
   expect(texts(control.tick(51n * SECOND, 51n * SECOND)).filter((text) => !text.startsWith('taint'))).toEqual(['not ready p']);
 });
 
+test('nothing ends a pod while nodes and leases cannot be seen', () => {
+  const control = cluster(...CONTROLLERS);
+  const taints = [{ key: 'node.kubernetes.io/out-of-service', value: '', effect: 'NoExecute' } as const];
+  control.handle({ kind: 'nodes', listed: [node('a', 'False', { taints })] }, 0n);
+  control.handle({ kind: 'pods', listed: [pod('p'), pod('q', { terminating: true })] }, 0n);
+  const ends = (nowNs: bigint, seenNs: bigint): string[] =>
+    texts(control.tick(nowNs, seenNs)).filter((text) => !/^(taint|silence)/.test(text));
+  expect(ends(91n * SECOND, 0n)).toEqual([]);
+  expect(ends(91n * SECOND, SECOND)).toEqual(['evict p', 'force delete q']);
+});
+
+test('an eviction that was due is not cancelled when its pod is deleted; one that waits is', () => {
+  const control = cluster('taint-eviction-controller');
+  const tolerations = [{ key: 'k', operator: 'Exists', value: '', effect: '', tolerationSeconds: 9n }];
+  control.handle({ kind: 'nodes', listed: [node('a', 'True', { taints: [TAINT] })] }, 0n);
+  control.handle({ kind: 'pods', listed: ['p', 'q'].map((name) => pod(name, { tolerations })) }, 0n);
+  expect(texts(control.handle({ kind: 'pod', pod: pod('p', { terminating: true }) }, 9n * SECOND - 1n))).toEqual(['cancel p']);
+  expect(texts(control.handle({ kind: 'pod', pod: pod('q', { terminating: true }) }, 9n * SECOND))).toEqual([]);
+});
+
+test('a node is silent only with the heartbeat that was judged, and not after an interruption', () => {
+  const control = cluster('node-lifecycle-controller');
+  control.handle({ kind: 'nodes', listed: [node('a', 'True', { heartbeat: '1' })] }, 0n);
+  control.handle({ kind: 'leases', listed: [{ node: 'a', renewTime: '1' }] }, 0n);
+  expect(control.isSilent({ name: 'a', heartbeat: '1' }, 51n * SECOND)).toBe(true);
+  expect(control.isSilent({ name: 'a', heartbeat: '2' }, 51n * SECOND)).toBe(false);
+  control.beginAnew(51n * SECOND);
+  expect(control.isSilent({ name: 'a', heartbeat: '1' }, 101n * SECOND)).toBe(false);
+  control.handle({ kind: 'leases', listed: [] }, 101n * SECOND);
+  control.handle({ kind: 'lease', lease: { node: 'a', renewTime: '1' } }, 101n * SECOND); // a new Lease of that name
+  expect(control.isSilent({ name: 'a', heartbeat: '1' }, 151n * SECOND)).toBe(false);
+});
+
 test('every 20 s pods are deleted by force that no kubelet can end', () => {
   const control = cluster(...CONTROLLERS);
   const taints = [{ key: 'node.kubernetes.io/out-of-service', value: '', effect: 'NoExecute' } as const];

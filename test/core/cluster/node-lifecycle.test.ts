@@ -61,7 +61,9 @@ test('where no node is ready no node is evicted, and a node that is ready again 
   expect(nodes.isHalted).toBe(true);
   for (const name of ['a', 'b']) nodes.setNode(node(name, 'Unknown', { zone: name }), 0n);
   nodes.setNode(node('a', 'True', { zone: 'a', heartbeat: '1' }), 100n * SECOND);
-  expect(evicting(nodes.tick(100n * SECOND, 100n * SECOND))).toEqual(['b']);
+  expect(evicting(nodes.tick(100n * SECOND, 100n * SECOND))).toEqual([]);
+  expect(evicting(nodes.tick(150n * SECOND - 1n, 100n * SECOND))).toEqual([]);
+  expect(evicting(nodes.tick(150n * SECOND, 100n * SECOND))).toEqual(['b']);
   expect(nodes.isSilent('b', 150n * SECOND)).toBe(false);
   expect(nodes.isSilent('b', 150n * SECOND + 1n)).toBe(true);
 });

@@ -99,6 +99,8 @@ describe('pending deletions', () => {
     expect(pendingDeletionsOf([good, null, 4, { ...good, next: 'x' }, { ...good, uid: 1 }, { ...good, graceSeconds: '1' }])).toEqual([
       good,
     ]);
+    const { reason, ...former } = good;
+    expect(pendingDeletionsOf([{ ...former, next: 'mark' }])).toEqual([{ ...good, reason, next: 'condition' }]);
     expect([undefined, {}, 'x'].map(pendingDeletionsOf)).toEqual([[], [], []]);
   });
 });

@@ -43,7 +43,7 @@ test('a pod that fits elsewhere: the best node, and why not the others', async (
   expect(first).toMatch(/^could run now: node-3 \(score \d+\); 1 of 3 nodes fit$/);
   expect(rest).toContain('  not node-1: node(s) had untolerated taint(s)');
   expect(rest).toContain('  not node-2: Insufficient cpu');
-  expect(rest.join('\n')).toMatch(/^ {2}without Service: HTTP 404: .*: none counts$/m);
+  expect(rest.join('\n')).toMatch(/^ {2}without Service: HTTP 404: .*: objects of this kind are left out$/m);
   expect(rest).not.toContain('  no controller makes it again');
 });
 

@@ -23,7 +23,7 @@ const file = (name: string, content: unknown): string => {
 const simulate = (...args: string[]): Promise<Ran> => ran((io, setExitCode) => simulateCommand({ io, setExitCode }), args);
 
 test.each<[why: string, args: readonly string[], exit: number, message: string]>([
-  ['no file', [], 64, 'no file and no --kubeconfig is given'],
+  ['no file', [], 64, 'neither a file nor --kubeconfig is given'],
   ['an unknown node', [CLUSTER, '--drain', 'node-9'], 64, 'no node "node-9" in the files'],
   ['no amount', [CLUSTER, '--pressure', 'node-1:memory=much'], 64, '--pressure: "much"'],
   ['another signal', [CLUSTER, '--pressure', 'node-1:nodefs=1Gi'], 64, '--pressure: "nodefs" is not simulated'],
@@ -37,7 +37,7 @@ test.each<[why: string, args: readonly string[], exit: number, message: string]>
     'no PriorityClass with name none was found',
   ],
   ['no node', [file('pod.json', pod('a-1', ''))], 65, 'the files have no node'],
-  ['a finding with --strict', [file('bad.json', `${JSON.stringify(node('node-1'))}{`), '--strict'], 65, '1 finding, and --strict'],
+  ['a finding with --strict', [file('bad.json', `${JSON.stringify(node('node-1'))}{`), '--strict'], 65, '1 finding: --strict permits none'],
   ['no such file', [join(directory, 'none')], 66, 'cannot be read'],
 ])('%s ends it', async (_why, args, exit, message) => {
   const { error } = await simulate(...args);

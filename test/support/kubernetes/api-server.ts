@@ -251,13 +251,15 @@ export class FakeApiServer {
       );
     }
     // A subresource changes its part alone.
-    const next = subresource === 'status' ? { ...object, status: changed.status } : { ...changed, status: object.status };
+    const { status, ...rest } = changed;
+    const { status: before } = object;
+    const next = subresource === 'status' ? { ...object, ...(status && { status }) } : { ...rest, ...(before && { status: before }) };
     const taints = (each: ApiObject): string => JSON.stringify(each.spec?.taints ?? []);
-    if (user === KUBELET && resource.name === 'nodes' && taints(next as ApiObject) !== taints(object)) {
+    if (user === KUBELET && resource.name === 'nodes' && taints(next) !== taints(object)) {
       return failure(403, `nodes "${name}" is forbidden: node "${NODE}" is not allowed to modify taints`);
     }
     const refusal = refusalOf(resource.kind, { apiVersion: apiVersionOf(resource), kind: resource.kind, ...(next as ApiObject) });
-    return refusal ?? { code: 200, body: this.store.put(resource.name, next as ApiObject) };
+    return refusal ?? { code: 200, body: this.store.put(resource.name, next) };
   }
 
   /** From a version that is not known any more: an event of type ERROR, not an answer 410 (cacher.go: newErrWatcher). */

@@ -36,7 +36,7 @@ export interface PodFilter {
   readonly move?: (other: SchedulerPod, state: NodeState, sign: 1 | -1) => void;
 }
 
-/** A plugin. undefined: it has nothing against any node. */
+/** A plugin. undefined: it rejects no node. */
 export type FilterPlugin = (input: PlacementInput) => PodFilter | undefined;
 
 export function forGood(plugin: string, reason: string): Rejection {

@@ -29,7 +29,7 @@ export const clusterControllersCheck = defineCheck('kubernetes.controllers', ['a
   return degraded(
     id,
     summary,
-    `set --controllers=*,${twice.map(({ controller }) => `-${controller}`).join(',')} of kube-controller-manager`,
+    `add ${twice.map(({ controller }) => `-${controller}`).join(',')} to --controllers of kube-controller-manager`,
     details,
   );
 });

@@ -115,5 +115,5 @@ function refused({ path, kind, isRequired, isOptional }: Listed, { status, body 
     throw new EvictdError('EVICTD_KUBERNETES_ACCESS', `${path}: ${message}`, {
       hint: 'the credential must be allowed to list nodes and pods',
     });
-  dump.findings.add('warning', { file: path, line: 1, column: 1 }, '', `${message}: none counts`);
+  dump.findings.add('warning', { file: path, line: 1, column: 1 }, '', `${message}: objects of this kind are left out`);
 }
