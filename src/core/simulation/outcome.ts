@@ -39,8 +39,17 @@ export function outcomeOf(events: readonly TimelineEvent[], pods: readonly LiveP
     moved: pods.filter((pod) => pod.replaces !== undefined && pod.node !== undefined && pod.stage !== 'ended').length,
     pending: pods.filter((pod) => pod.stage === 'pending' && pending.has(pod.path)).map(({ path }) => path),
     lost: events.flatMap((event) => (event.kind === 'lost' ? [event.pod] : [])),
-    refused: events.flatMap((event) => (event.kind === 'refused' && event.untilNs === undefined ? [event.pod] : [])),
+    refused: [...refusedAtEnd(events)],
   };
+}
+
+function refusedAtEnd(events: readonly TimelineEvent[]): ReadonlySet<string> {
+  const refused = new Set<string>();
+  for (const event of events) {
+    if (event.kind === 'refused' && event.untilNs === undefined) refused.add(event.pod);
+    else if (event.kind === 'evicted') refused.delete(event.pod);
+  }
+  return refused;
 }
 
 /** What the work of each pod of the start has come to, by its name. */

@@ -1,3 +1,4 @@
+import type { SchedulerPod } from '../scheduling/scheduler-pod.js';
 import type { Scheduler, ScheduleResult } from '../scheduling/scheduler.js';
 import { schedulingGateReason } from '../scheduling/scheduling-queue.js';
 import { totalScore } from '../scheduling/scores/node-scores.js';
@@ -32,7 +33,12 @@ export class PodPlacements {
     const waiting = [...this.#world.pending].sort(
       (one, other) => other.scheduling.priority - one.scheduling.priority || Number(one.queuedNs - other.queuedNs),
     );
-    for (const live of waiting) this.#place(live);
+    for (let left: readonly LivePod[] = waiting; left.length > 0;) {
+      for (const live of left) this.#place(live);
+      const bound = left.filter(({ stage }) => stage !== 'pending').length;
+      // A pod that has got a node may be the one that another one wants to be with, or spread from.
+      left = bound === 0 ? [] : left.filter(({ stage, scheduling }) => stage === 'pending' && dependsOnOthers(scheduling));
+    }
   }
 
   #place(live: LivePod): void {
@@ -44,7 +50,7 @@ export class PodPlacements {
     }
     const key = templateOf(live);
     const failure = this.#failures.get(key);
-    if (failure?.freed === this.#world.freed && scheduling.podAffinity.required.length === 0) {
+    if (failure?.freed === this.#world.freed && !dependsOnOthers(scheduling)) {
       this.#tell(live, failure.message);
       return;
     }
@@ -95,7 +101,13 @@ export class PodPlacements {
   }
 }
 
-/** Pods of one controller have the same requests and rules. */
+/** Whose pods differ in nothing that the scheduler looks at. */
+const ALIKE: ReadonlySet<string | undefined> = new Set(['ReplicaSet', 'ReplicationController', 'Deployment', 'Job']);
+
 function templateOf({ path, scheduling: { namespace, controller, priority } }: LivePod): string {
-  return controller === undefined ? path : `${controller.kind}/${namespace}/${controller.name}/${String(priority)}`;
+  return ALIKE.has(controller?.kind) ? `${String(controller?.kind)}/${namespace}/${String(controller?.name)}/${String(priority)}` : path;
+}
+
+function dependsOnOthers({ podAffinity, spreadConstraints }: SchedulerPod): boolean {
+  return podAffinity.required.length > 0 || spreadConstraints.some(({ whenUnsatisfiable }) => whenUnsatisfiable === 'DoNotSchedule');
 }

@@ -46,12 +46,13 @@ export class SimulatedBudgets {
   }
 
   /** The answer of the API server to an eviction of this pod now. */
-  ask({ scheduling, stage, pod }: LivePod): EvictionAnswer {
+  ask({ scheduling, stage, pod, hasRun }: LivePod): EvictionAnswer {
     const { name, namespace, uid } = scheduling;
+    const isPending = stage === 'pending' || (stage === 'starting' && pod.phase === 'Pending' && hasRun !== true);
     return evictPod({
       pod: {
         ...{ name, namespace, uid, resourceVersion: '' },
-        phase: stage === 'pending' || stage === 'starting' ? 'Pending' : pod.phase === 'Pending' ? 'Running' : pod.phase,
+        phase: isPending ? 'Pending' : pod.phase === 'Pending' ? 'Running' : pod.phase,
         ready: stage === 'running' && pod.ready,
         terminating: scheduling.terminating,
       },

@@ -6,8 +6,8 @@ import type { SchedulerNode } from '../scheduling/scheduler-node.js';
 import type { SchedulerPod } from '../scheduling/scheduler-pod.js';
 import { EventQueue } from './event-queue.js';
 import { SimulatedBudgets, type SimulatedBudget } from './simulated-budgets.js';
-import { isOnNode, type LivePod, type SimulatedPod } from './simulated-pod.js';
-import type { EvictionCause, TimelineEvent } from './timeline-event.js';
+import { isOnNode, isReplacedAtOnce, KEEPS_NAME, ON_ITS_NODE, type LivePod, type SimulatedPod } from './simulated-pod.js';
+import type { EvictionCause, Happening, TimelineEvent } from './timeline-event.js';
 
 /** Of a node. `availableBytes` left out: what its pods leave. */
 export interface NodeMemory {
@@ -30,17 +30,7 @@ export interface SimulationSettings {
   readonly nowNs: bigint;
 }
 
-type Happening = TimelineEvent extends infer E ? (E extends TimelineEvent ? Omit<E, 'atNs'> : never) : never;
-
-/** Its pods are made again under their own names, when the old ones are gone. */
-const KEEPS_NAME = 'StatefulSet';
 const NS_PER_SECOND = 1_000_000_000n;
-const DEFAULT_GRACE_NS = 30n * NS_PER_SECOND;
-
-/** By its controller, while the old one is ending. */
-function isReplacedAtOnce({ scheduling: { controller } }: LivePod): boolean {
-  return controller !== undefined && controller.kind !== KEEPS_NAME && controller.kind !== 'DaemonSet';
-}
 
 /** The cluster at a moment of the simulation, its pods, and what has happened and is going to. */
 export class SimulatedCluster {
@@ -58,6 +48,7 @@ export class SimulatedCluster {
   readonly #live = new Map<SchedulerPod, LivePod>();
   readonly #waiting = new Map<LivePod, WaitingEviction>();
   readonly #memory: ReadonlyMap<string, NodeMemory>;
+  readonly #lost = new Map<string, bigint>();
   readonly #names = new Map<string, number>();
   #nowNs = 0n;
   /** Counts what may make room for pending pods. */
@@ -87,8 +78,7 @@ export class SimulatedCluster {
 
   /** Runs what is due next, all of one time. */
   advance(): void {
-    const next = this.queue.nextNs;
-    if (next === undefined) return;
+    const next = this.queue.nextNs ?? this.#nowNs;
     this.#nowNs = next;
     while (this.queue.nextNs === next) this.queue.runNext();
   }
@@ -110,9 +100,15 @@ export class SimulatedCluster {
   /** Memory that is available on the node: as measured, or else what its pods leave. One of unknown usage counts with its request. */
   memoryAvailable(node: string): bigint {
     const measured = this.#memory.get(node)?.availableBytes;
-    if (measured !== undefined) return measured;
+    const lost = this.#lost.get(node) ?? 0n;
+    if (measured !== undefined) return measured - lost;
     const used = this.podsOn(node).map(({ pod }) => pod.memoryBytes ?? pod.scheduling.requests.get('memory') ?? 0n);
-    return used.reduce((left, each) => left - each, this.memoryCapacity(node));
+    return used.reduce((left, each) => left - each, this.memoryCapacity(node) - lost);
+  }
+
+  /** What the node has lost, beside its pods, to earlier pressure. */
+  loseMemory(node: string, bytes: bigint): void {
+    this.#lost.set(node, (this.#lost.get(node) ?? 0n) + bytes);
   }
 
   podsOn(node: string): readonly LivePod[] {
@@ -137,7 +133,10 @@ export class SimulatedCluster {
     };
     this.pods.push(live);
     this.#live.set(scheduling, live);
-    if (live.stage === 'pending') this.pending.add(live);
+    if (live.stage === 'pending') {
+      this.pending.add(live);
+      if (this.node(scheduling.nominatedNodeName)) this.cluster.nominate(scheduling, scheduling.nominatedNodeName);
+    }
     if (live.node !== undefined) this.#place(live, live.node);
     if (live.stage === 'ending') this.later(this.graceOf(live), () => this.#gone(live, isReplacedAtOnce(live)));
   }
@@ -151,7 +150,7 @@ export class SimulatedCluster {
   }
 
   graceOf({ pod }: LivePod): bigint {
-    return pod.workload.terminationGracePeriodNs ?? DEFAULT_GRACE_NS;
+    return pod.workload.terminationGracePeriodNs ?? 30n * NS_PER_SECOND;
   }
 
   /** A new pod comes into the queue. */
@@ -181,6 +180,7 @@ export class SimulatedCluster {
   #ready(live: LivePod): void {
     if (live.stage !== 'starting' || live.node === undefined) return;
     live.stage = 'running';
+    live.hasRun = true;
     this.budgets.change(live.scheduling, 1);
     this.happens({ kind: 'ready', pod: live.path, node: live.node });
     this.onReady();
@@ -235,9 +235,9 @@ export class SimulatedCluster {
 
   #replace(live: LivePod): void {
     const { controller } = live.scheduling;
-    if (controller === undefined || controller.kind === 'DaemonSet') {
-      const reason = controller === undefined ? 'no controller makes it again' : 'a DaemonSet makes it again on this node only';
-      this.happens({ kind: 'lost', pod: live.path, reason });
+    const reason = controller === undefined ? 'no controller makes it again' : ON_ITS_NODE[controller.kind];
+    if (controller === undefined || reason !== undefined) {
+      this.happens({ kind: 'lost', pod: live.path, reason: reason ?? '' });
       return;
     }
     const { name: old, namespace } = live.scheduling;

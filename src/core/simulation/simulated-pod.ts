@@ -25,6 +25,8 @@ export interface LivePod {
   stage: PodStage;
   /** undefined: on no node yet. */
   node: string | undefined;
+  /** It was ready in the simulation. */
+  hasRun?: true;
   /** The value that the cluster of the scheduler has. */
   scheduling: SchedulerPod;
   /** When it came into the queue. */
@@ -40,7 +42,7 @@ export type PodFate =
   | { readonly kind: 'running' | 'starting' | 'ending'; readonly node: string }
   | { readonly kind: 'pending' | 'finished' }
   /** No controller makes it again, or none on another node; or one had when it began to end, before the start. */
-  | { readonly kind: 'ended'; readonly why: 'no controller' | 'DaemonSet' | 'replaced before' };
+  | { readonly kind: 'ended'; readonly why: 'no controller' | 'DaemonSet' | 'static pod' | 'replaced before' };
 
 /** Follows the replacements. */
 export function fateOf(pod: LivePod): PodFate {
@@ -56,6 +58,7 @@ export function fateOf(pod: LivePod): PodFate {
     case 'ended': {
       const { controller } = last.scheduling;
       if (controller === undefined) return { kind: 'ended', why: 'no controller' };
+      if (controller.kind === 'Node') return { kind: 'ended', why: 'static pod' };
       return { kind: 'ended', why: controller.kind === 'DaemonSet' ? 'DaemonSet' : 'replaced before' };
     }
   }
@@ -70,4 +73,17 @@ export function lastOf(pod: LivePod): LivePod {
 /** A pod that uses its node, also one that is ending. */
 export function isOnNode({ stage }: LivePod): boolean {
   return stage === 'starting' || stage === 'running' || stage === 'ending';
+}
+
+/** Its pods are made again under their own names, when the old ones are gone. */
+export const KEEPS_NAME = 'StatefulSet';
+/** Why there is no replacement elsewhere, by the kind of the owner. A mirror pod is owned by its node. */
+export const ON_ITS_NODE: Readonly<Partial<Record<string, string>>> = {
+  DaemonSet: 'a DaemonSet makes it again on this node only',
+  Node: 'the kubelet makes a static pod again on this node only',
+};
+
+/** By its controller, while the old one is ending. */
+export function isReplacedAtOnce({ scheduling: { controller } }: LivePod): boolean {
+  return controller !== undefined && controller.kind !== KEEPS_NAME && ON_ITS_NODE[controller.kind] === undefined;
 }

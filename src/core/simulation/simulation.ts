@@ -66,6 +66,7 @@ export class Simulation {
       case 'pressure': {
         const { node, availableBytes, isChange } = action;
         const available = isChange ? world.memoryAvailable(node) + availableBytes : availableBytes;
+        world.loseMemory(node, world.memoryAvailable(node) - available);
         new SimulatedPressure(world, this.#input.kubelet, node, available).look();
         break;
       }

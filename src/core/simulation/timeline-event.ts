@@ -64,3 +64,6 @@ export type TimelineEvent = { readonly atNs: bigint } & (
   /** It ended, and no controller makes it again. */
   | { readonly kind: 'lost'; readonly pod: string; readonly reason: string }
 );
+
+/** An event now. */
+export type Happening = TimelineEvent extends infer E ? (E extends TimelineEvent ? Omit<E, 'atNs'> : never) : never;

@@ -77,6 +77,7 @@ function nameOf(object: Field): string {
   return textOf(member(member(object, 'metadata'), 'name'));
 }
 
+/** As kubectl takes an object without one. */
 function namespaceOf(object: Field): string {
-  return textOf(member(member(object, 'metadata'), 'namespace'));
+  return textOf(member(member(object, 'metadata'), 'namespace')) || 'default';
 }

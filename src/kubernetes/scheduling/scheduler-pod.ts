@@ -115,9 +115,9 @@ export function spreadConstraintsAt(list: Field, podLabels: Labels): readonly Sp
   }));
 }
 
+/** Without a selector the constraint selects no pod, whatever the keys (podtopologyspread/common.go: mergeLabelSetWithSelector). */
 function withMatchLabelKeys(selector: LabelSelector | undefined, keys: Field, labels: Labels): LabelSelector | undefined {
-  const added = labelKeysAt(keys, 'In', labels);
-  return added.length === 0 ? selector : { requirements: [...added, ...(selector?.requirements ?? [])] };
+  return selector && { requirements: [...labelKeysAt(keys, 'In', labels), ...selector.requirements] };
 }
 
 /** The pod's own values. A key that it does not have is left out. */

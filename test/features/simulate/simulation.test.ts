@@ -117,6 +117,36 @@ test('a failed node is noticed after 50 s, and its pods are made again 300 s lat
   ]);
 });
 
+test('a budget protects a pod that runs and is not ready', () => {
+  const running = pod('web-1', 'node-1', unreachable);
+  const unready = { ...running, status: { phase: 'Running', conditions: [{ type: 'Ready', status: 'False' }] } };
+  const simulation = simulationOf([...TWO, unready, budget('web', 1, 2)]);
+  simulation.run(drain);
+  expect(told(simulation.events)).toEqual(['0 node-1: cordoned', '0 refused shop/web-1 for good']);
+});
+
+test('a pod that is bound may be the one that another pending pod must be with', () => {
+  const near = { labelSelector: { matchLabels: { app: 'leader' } }, topologyKey: 'kubernetes.io/hostname' };
+  const affinity = { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [near] } };
+  const simulation = simulationOf([...TWO, pod('follower-1', '', { priority: 5, affinity }), pod('leader-1', '')]);
+  simulation.run({ kind: 'taint', node: 'node-1', taint: { key: 'k', value: '', effect: 'PreferNoSchedule' } });
+  const scheduled = told(simulation.events).filter((line) => line.includes('scheduled'));
+  expect(scheduled).toEqual(['0 scheduled shop/leader-1 node-2', '0 scheduled shop/follower-1 node-2']);
+});
+
+test('a pod of another kind of controller fails alone, and a mirror pod is made again nowhere else', () => {
+  const simulation = simulationOf([
+    ...TWO,
+    pod('flow-1', '', { owner: 'Workflow', cpu: '100' }),
+    pod('flow-2', '', { owner: 'Workflow' }),
+    pod('kube-1', 'node-1', { owner: 'Node', cpu: '4', priority: -1 }),
+  ]);
+  simulation.run({ kind: 'taint', node: 'node-1', taint: { key: 'k', value: '', effect: 'NoExecute' } });
+  const lines = told(simulation.events);
+  expect(lines).toContain('0 scheduled shop/flow-2 node-2');
+  expect(lines.filter((line) => line.includes('kube'))).toEqual(['0 evicted shop/kube-1 node-1', '30 lost shop/kube-1']);
+});
+
 describe('memory pressure', () => {
   const metrics = (name: string, memory: string): ApiObject => ({
     apiVersion: 'metrics.k8s.io/v1beta1',
@@ -133,6 +163,13 @@ describe('memory pressure', () => {
     ],
     ...[metrics('within-1', '512Mi'), metrics('above-1', '1500Mi'), metrics('most-1', '2Gi'), metrics('critical-1', '3Gi')],
   ];
+
+  test('what a node has lost stays lost', () => {
+    const simulation = simulationOf([...TWO, pod('within-1', 'node-1'), metrics('within-1', '512Mi')]);
+    simulation.run({ kind: 'pressure', node: 'node-1', availableBytes: 2n ** 30n * -5n, isChange: true });
+    simulation.run({ kind: 'pressure', node: 'node-1', availableBytes: -1n, isChange: true });
+    expect(simulation.world.memoryAvailable('node-1')).toBe((2n ** 30n * 5n) / 2n - 1n);
+  });
 
   test('ends those above their requests first, the most above first, until the threshold is not met; then the node is tainted for 5 min', () => {
     const simulation = simulationOf([...TWO, ...PODS]);

@@ -28,10 +28,12 @@ test('matchLabelKeys and mismatchLabelKeys of an affinity term stand for the val
 
 test('matchLabelKeys of a spread constraint', () => {
   const topologySpreadConstraints = [
-    { maxSkew: 1, topologyKey: 'zone', whenUnsatisfiable: 'DoNotSchedule', matchLabelKeys: ['hash', 'missing'] },
+    { maxSkew: 1, topologyKey: 'zone', whenUnsatisfiable: 'DoNotSchedule', labelSelector: {}, matchLabelKeys: ['hash', 'missing'] },
+    { maxSkew: 1, topologyKey: 'zone', whenUnsatisfiable: 'DoNotSchedule', matchLabelKeys: ['hash'] },
   ];
-  const [constraint] = podAt({ topologySpreadConstraints }, { hash: 'a1' }).spreadConstraints;
+  const [constraint, withoutSelector] = podAt({ topologySpreadConstraints }, { hash: 'a1' }).spreadConstraints;
   expect(constraint?.selector?.requirements).toEqual([{ key: 'hash', operator: 'In', values: ['a1'] }]);
+  expect(withoutSelector?.selector).toBeUndefined();
 });
 
 test.each([

@@ -55,6 +55,11 @@ export class PodGroups {
     for (const group of this.#byNamespace.get(namespace) ?? []) if (selects(selector, group.labels)) yield group;
   }
 
+  /** The groups that a spread constraint counts: an empty selector, which selects all pods, counts none (podtopologyspread/common.go). */
+  *spread(namespace: string, selector: LabelSelector | undefined): Iterable<PodGroup> {
+    if (selector?.requirements.length !== 0) yield* this.selected(namespace, selector);
+  }
+
   /** The groups that a term of a new pod is about. */
   *matching(term: PodAffinityTerm): Iterable<PodGroup> {
     const known = term.namespaceSelector === undefined ? new Set(term.namespaces) : this.#byNamespace.keys();

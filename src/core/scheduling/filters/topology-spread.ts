@@ -63,7 +63,7 @@ class SpreadDomains {
       this.#counted[index] = 1;
       this.#counts.set(node.labels.get(topologyKey) ?? '', 0);
     }
-    for (const { terminating, counts } of cluster.groups.selected(pod.namespace, selector)) {
+    for (const { terminating, counts } of cluster.groups.spread(pod.namespace, selector)) {
       if (!terminating) for (const [state, count] of counts) this.#change(state, count);
     }
     this.#fewest = twoFewest(this.#counts);

@@ -41,7 +41,7 @@ function countedConstraint(
   isScored: (state: NodeState) => boolean,
 ): CountedConstraint {
   const { topologyKey, selector } = constraint;
-  const groups = [...cluster.groups.selected(pod.namespace, selector)].filter(({ terminating }) => !terminating);
+  const groups = [...cluster.groups.spread(pod.namespace, selector)].filter(({ terminating }) => !terminating);
   if (topologyKey === HOSTNAME) {
     const count = (state: NodeState): number => groups.reduce((sum, { counts }) => sum + (counts.get(state) ?? 0), 0);
     return { constraint, count, weight: Math.log(scored.length + 2) };
