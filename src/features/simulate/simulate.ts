@@ -110,11 +110,14 @@ function latestStart({ content }: DumpedCluster): bigint {
 }
 
 function durationOf(option: string, text: string): bigint {
+  const hint = 'write a duration such as 30s or 5m';
   try {
-    return parseDuration(text);
+    const duration = parseDuration(text);
+    if (duration < 0n) throw new UsageError('EVICTD_USAGE', `${option}: ${text} is negative`, { hint });
+    return duration;
   } catch (error) {
     if (!(error instanceof DurationError)) throw error;
-    throw new UsageError('EVICTD_USAGE', `${option}: ${error.message}`, { hint: 'write a duration such as 30s or 5m' });
+    throw new UsageError('EVICTD_USAGE', `${option}: ${error.message}`, { hint });
   }
 }
 

@@ -63,7 +63,8 @@ export class RunningStatus {
   /** Of all workloads, for the other orders. */
   readonly #growthOfAll = new UsageGrowth();
   #budgets: { readonly statuses: readonly NamedBudgetStatus[]; readonly untilNs: bigint } | undefined;
-  #ranked: { readonly candidates: CandidatesStatus; readonly untilNs: bigint } | undefined;
+  /** By signal and order. */
+  readonly #ranked = new Map<string, { readonly candidates: CandidatesStatus; readonly untilNs: bigint }>();
 
   constructor(parts: RunningParts) {
     this.#parts = parts;
@@ -131,19 +132,21 @@ export class RunningStatus {
   #candidates(query: URLSearchParams, read: RankingState): CandidatesStatus {
     const asked = { signal: signalParameter(query), order: orderParameter(query) };
     const beganNs = process.hrtime.bigint();
-    const last = this.#ranked;
-    const isSame = last?.candidates.signal === rankedSignal(read.state, asked.signal) && last.candidates.order === (asked.order ?? null);
-    if (isSame && beganNs < last.untilNs) return last.candidates;
+    const key = `${rankedSignal(read.state, asked.signal)} ${asked.order ?? ''}`;
+    for (const [each, { untilNs }] of this.#ranked) if (untilNs <= beganNs) this.#ranked.delete(each);
+    const last = this.#ranked.get(key);
+    if (last !== undefined) return last.candidates;
     const found = this.#parts.workloads.candidates(asked.order === undefined ? 'bounds' : undefined);
     const candidates = ranking.candidatesStatus(asked, read, found, asked.order === undefined ? this.#growth : this.#growthOfAll, beganNs);
-    this.#ranked = { candidates, untilNs: freshUntilNs(beganNs) };
+    this.#ranked.set(key, { candidates, untilNs: freshUntilNs(beganNs, this.#ranked.size + 1) });
     return candidates;
   }
 }
 
-function freshUntilNs(beganNs: bigint): bigint {
+/** @param answers  that clients ask for in turn */
+function freshUntilNs(beganNs: bigint, answers = 1): bigint {
   const endedNs = process.hrtime.bigint();
-  const pauseNs = (endedNs - beganNs) * PAUSE_FACTOR;
+  const pauseNs = (endedNs - beganNs) * PAUSE_FACTOR * BigInt(answers);
   return endedNs + (pauseNs > FRESH_NS ? pauseNs : FRESH_NS);
 }
 

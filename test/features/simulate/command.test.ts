@@ -27,6 +27,7 @@ test.each<[why: string, args: readonly string[], exit: number, message: string]>
   ['an unknown node', [CLUSTER, '--drain', 'node-9'], 64, 'no node "node-9" in the files'],
   ['no amount', [CLUSTER, '--pressure', 'node-1:memory=much'], 64, '--pressure: "much"'],
   ['another signal', [CLUSTER, '--pressure', 'node-1:nodefs=1Gi'], 64, '--pressure: "nodefs" is not simulated'],
+  ['a negative duration', [CLUSTER, '--start-time', '-10s'], 64, '--start-time: -10s is negative'],
   ['no taint', [CLUSTER, '--taint', 'node-1'], 64, '--taint needs a node and a taint'],
   ['a wrong effect', [CLUSTER, '--taint', 'node-1', 'a=b:Never'], 64, '"Never" is no effect of a taint'],
   ['an unknown pod', [CLUSTER, '--explain', 'shop/none'], 64, 'no pod "shop/none" in the files'],

@@ -265,7 +265,11 @@ test('clients that ask again and again make evictd read once', () => {
   const { status, readings } = running(true);
   for (let at = 0; at < 10; at += 1) expect(status.answer(asking('')).json).toMatchObject({ candidates: { signal: 'memory.available' } });
   expect(readings()).toBe(1);
-  expect(status.answer(asking('pid.available')).json).toMatchObject({ candidates: { signal: 'pid.available' } });
+  for (let at = 0; at < 10; at += 1) {
+    expect(status.answer(asking('pid.available')).json).toMatchObject({ candidates: { signal: 'pid.available' } });
+    status.ranking({ query: new URLSearchParams({ order: 'name' }) });
+  }
+  expect(readings()).toBe(3); // asked for in turn
 });
 
 test('what budgets permit is counted when it is read, and once for reads within a moment', () => {
