@@ -54,7 +54,7 @@ class PlayedKubelet {
 
   async run(name: string, cgroup: string, script: string): Promise<KeptPod> {
     const uid = randomUUID();
-    const options = { name, uid, cgroup, ownCgroup: true, containers: { app: script } };
+    const options = { name, uid, cgroup, below: '/kubepods', ownCgroup: true, containers: { app: script } };
     const kept = { options, pod: await this.#runtime.pod(options), restarts: 0, isDeleted: false, busy: Promise.resolve() };
     this.#pods.set(uid, kept);
     this.#server.store.put('pods', aPod(name, { metadata: { uid } }));
@@ -106,14 +106,13 @@ describe.runIf(hasContainerd)(`pods of an API server in containerd (${ON}; where
     const server = await FakeApiServer.start();
     const node = testNode();
     const kubelet = new PlayedKubelet(runtime, server);
-    const { path: kubepods } = node.child('kubepods');
     onTestFinished(async () => {
       await server.away();
       await kubelet.close();
       await runtime.clear(); // before the cgroup is removed
       rmSync(directory, { recursive: true, force: true });
     });
-    const calm = await kubelet.run('calm', kubepods, CALM);
+    const calm = await kubelet.run('calm', node.path, CALM);
     const kubernetes = { kubeconfig: server.kubeconfig(join(directory, 'kubeconfig')), nodeName: 'node-1' };
     const evictd = await new Evictd({ config: { ...guarding(node), workloads: [], kubernetes, ...more }, directory }).guarding();
     await evictd.until('it knows the pod', async () => ((await evictd.metric('evictd_kubernetes_pods')) ?? 0) > 0);
@@ -132,7 +131,7 @@ describe.runIf(hasContainerd)(`pods of an API server in containerd (${ON}; where
         .journal()
         .filter(({ type }) => type === 'decision')
         .map(victimOf);
-    const run = (name: string): Promise<KeptPod> => kubelet.run(name, kubepods, LEAKS);
+    const run = (name: string): Promise<KeptPod> => kubelet.run(name, node.path, LEAKS);
     return { server, run, evictd, isOnlyCalmLeft, victims };
   };
 

@@ -52,6 +52,8 @@ export interface PodOptions {
   readonly namespace?: string;
   /** The pod has a cgroup of its own, as with a kubelet. */
   readonly ownCgroup?: boolean;
+  /** Between `cgroup` and its own: '/kubepods'. */
+  readonly below?: string;
   readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;
   /** Shell scripts by container name. */
@@ -155,6 +157,7 @@ export class Containerd {
     cgroup,
     namespace = 'default',
     ownCgroup = false,
+    below = '',
     labels = {},
     annotations = {},
     containers,
@@ -168,7 +171,7 @@ export class Containerd {
       annotations,
       log_directory: logs,
       linux: {
-        cgroup_parent: ownCgroup ? `${cgroup}/pod${uid}` : cgroup,
+        cgroup_parent: ownCgroup ? `${cgroup}${below}/pod${uid}` : cgroup,
         security_context: { namespace_options: { network: 2, pid: 1 } },
       },
     };
