@@ -2,9 +2,8 @@ import type { ManagerPod } from '../core/cluster/controller.js';
 import { EXCLUDED_LABEL, zoneOf, type ClusterNode } from '../core/cluster/cluster-node.js';
 import type { ClusterPod } from '../core/cluster/cluster-pod.js';
 import type { LeaseSpec } from '../core/cluster/leader-election.js';
-import type { Taint } from '../core/disruption/taint.js';
 import { documentOf, integerOf, isAbsent, items, member, members, textOf, timeOf, type Field } from './document.js';
-import { tolerationOf } from './pod.js';
+import { taintsAt, tolerationsAt } from './taint.js';
 
 // What `evictd controller` reads of objects. Each throws DocumentError.
 
@@ -19,7 +18,7 @@ export function clusterPodOf(document: unknown): ClusterPod {
     phase: textOf(member(status, 'phase')),
     terminating: !isAbsent(member(metadata, 'deletionTimestamp')),
     isReady: conditionsOf(status).some(({ type, status: is }) => type === 'Ready' && is === 'True'),
-    tolerations: items(member(spec, 'tolerations')).map(tolerationOf),
+    tolerations: tolerationsAt(spec),
   };
 }
 
@@ -34,7 +33,7 @@ export function clusterNodeOf(document: unknown): ClusterNode {
     zone: zoneOf(labels),
     isExcluded: EXCLUDED_LABEL in labels,
     unschedulable: member(spec, 'unschedulable').value === true,
-    taints: items(member(spec, 'taints')).map(taintOf),
+    taints: taintsAt(spec),
     conditions: conditionsOf(status),
     heartbeat: ready === undefined ? '' : textOf(member(ready, 'lastHeartbeatTime')),
     ...(managerTaintedMs !== undefined && { managerTaintedMs }),
@@ -46,11 +45,6 @@ function conditionsOf(status: Field): ClusterNode['conditions'] {
     type: textOf(member(condition, 'type')),
     status: textOf(member(condition, 'status')),
   }));
-}
-
-function taintOf(taint: Field): Taint {
-  const text = (key: string): string => textOf(member(taint, key));
-  return { key: text('key'), value: text('value'), effect: text('effect') as Taint['effect'] };
 }
 
 /** When kube-controller-manager has written spec.taints last. */

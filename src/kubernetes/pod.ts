@@ -1,7 +1,6 @@
 import { podLimits, isPodLevelSet, rankedRequests } from '../core/workload/pod-resources.js';
 import { computePodQos, type Resources } from '../core/workload/qos.js';
 import { PREEMPTION_POLICIES, protectionByPriority } from '../core/disruption/priority-class.js';
-import type { Toleration } from '../core/disruption/toleration.js';
 import {
   type PodCondition,
   type Protection,
@@ -24,6 +23,7 @@ import {
   type Field,
   quantityOf,
 } from './document.js';
+import { tolerationsAt } from './taint.js';
 
 const NS_PER_SECOND = 1_000_000_000n;
 
@@ -80,7 +80,7 @@ export function workloadAt(pod: Field): Workload {
       limits,
       priorityClassName: textOf(member(spec, 'priorityClassName')),
       ...(preemptionPolicy && { preemptionPolicy }),
-      tolerations: items(member(spec, 'tolerations')).map(tolerationOf),
+      tolerations: tolerationsAt(spec),
       conditions: items(member(status, 'conditions')).map(conditionOf),
       generation: integerOf(member(metadata, 'generation'), 'int64') ?? 0n,
     },
@@ -113,15 +113,6 @@ function protectionOf(priority: number, annotations: Field): Protection | undefi
   const isStatic = source !== undefined && textOf(source) !== 'api';
   if (isStatic || byName.has(CONFIG_MIRROR)) return { kind: 'static' };
   return protectionByPriority(priority);
-}
-
-export function tolerationOf(toleration: Field): Toleration {
-  const text = (key: string) => textOf(member(toleration, key));
-  const seconds = integerOf(member(toleration, 'tolerationSeconds'), 'int64');
-  return {
-    ...{ key: text('key'), operator: text('operator'), value: text('value'), effect: text('effect') },
-    ...(seconds !== undefined && { tolerationSeconds: seconds }),
-  };
 }
 
 function conditionOf(condition: Field): PodCondition {

@@ -1,7 +1,7 @@
 import { integerOf, isAbsent, items, member, textOf, type Field } from '../../src/kubernetes/document.js';
 import { PreemptionError } from './cluster/critical-preemption.js';
 import { admitPod, handleAdmissionFailure, kubeletNodeAt, preemptionPodAt, type FailedPredicate } from './cluster/kubelet-admission.js';
-import { taintsAt, tolerationsAt } from '../../src/kubernetes/scheduling/taint.js';
+import { taintsAt, tolerationsAt } from '../../src/kubernetes/taint.js';
 import { checkKinds } from './kind.js';
 
 export const checkPreemption = checkKinds({

@@ -1,4 +1,4 @@
-import { queueOrder, schedulingGateReason } from '../../src/core/scheduling/scheduling-queue.js';
+import { byQueueOrder, schedulingGateReason } from '../../src/core/scheduling/scheduling-queue.js';
 import { bestNodes, filterNodes, noNodeMessage, numFeasibleNodesToFind, scoreNodes } from '../../src/core/scheduling/placement.js';
 import { totalScore } from '../../src/core/scheduling/scores/node-scores.js';
 import { integerOf, isAbsent, items, member, textOf, type Field } from '../../src/kubernetes/document.js';
@@ -22,9 +22,9 @@ export const checkSchedulerFilterScore = checkKinds({
     const pods = items(member(input, 'pods')).map((pod) => ({
       name: textOf(member(pod, 'name')),
       priority: numberAt(pod, 'priority'),
-      queuedAtMs: numberAt(pod, 'queuedAtMs'),
+      queuedNs: BigInt(numberAt(pod, 'queuedAtMs')) * 1_000_000n,
     }));
-    return { order: queueOrder(pods).map(({ name }) => name) };
+    return { order: pods.sort(byQueueOrder).map(({ name }) => name) };
   },
 });
 

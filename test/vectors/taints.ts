@@ -7,7 +7,7 @@ import { integerOf, items, member, textOf, type Field } from '../../src/kubernet
 import { workloadAt } from '../../src/kubernetes/pod.js';
 import { daemonSetTolerations, defaultTolerationSeconds, memoryPressureToleration } from './cluster/added-tolerations.js';
 import { findMatchingUntoleratedTaint, toleratesTaint, type ComparisonGate } from './cluster/taint.js';
-import { taintAt, taintsAt, tolerationAt, tolerationsAt } from '../../src/kubernetes/scheduling/taint.js';
+import { taintAt, taintsAt, tolerationAt, tolerationsAt } from '../../src/kubernetes/taint.js';
 import { validateToleration } from './cluster/toleration-validation.js';
 import { checkKinds, type KindCheck } from './kind.js';
 import { VectorFormatError } from './vector.js';

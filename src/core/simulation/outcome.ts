@@ -1,5 +1,5 @@
 import type { Cluster } from '../scheduling/cluster/cluster.js';
-import { fateOf, type LivePod } from './simulated-pod.js';
+import type { LivePod } from './simulated-pod.js';
 import type { TimelineEvent } from './timeline-event.js';
 
 /** What the pods on a node book of what it has. cpu in millicores, memory in bytes. */
@@ -50,9 +50,4 @@ function refusedAtEnd(events: readonly TimelineEvent[]): ReadonlySet<string> {
     else if (event.kind === 'evicted') refused.delete(event.pod);
   }
   return refused;
-}
-
-/** What the work of each pod of the start has come to, by its name. */
-export function fatesOf(pods: readonly LivePod[]): ReadonlyMap<string, ReturnType<typeof fateOf>> {
-  return new Map(pods.filter(({ replaces }) => replaces === undefined).map((pod) => [pod.path, fateOf(pod)]));
 }

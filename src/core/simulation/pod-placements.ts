@@ -1,6 +1,6 @@
 import type { SchedulerPod } from '../scheduling/scheduler-pod.js';
 import type { Scheduler, ScheduleResult } from '../scheduling/scheduler.js';
-import { schedulingGateReason } from '../scheduling/scheduling-queue.js';
+import { byQueueOrder, schedulingGateReason, type QueuedPod } from '../scheduling/scheduling-queue.js';
 import { totalScore } from '../scheduling/scores/node-scores.js';
 import type { SimulatedCluster } from './simulated-cluster.js';
 import type { LivePod } from './simulated-pod.js';
@@ -30,9 +30,8 @@ export class PodPlacements {
     const { pods, freed } = this.#world;
     if (this.#seen === freed && this.#known === pods.length) return;
     [this.#seen, this.#known] = [freed, pods.length];
-    const waiting = [...this.#world.pending].sort(
-      (one, other) => other.scheduling.priority - one.scheduling.priority || Number(one.queuedNs - other.queuedNs),
-    );
+    const queued = ({ scheduling: { priority }, queuedNs }: LivePod): QueuedPod => ({ priority, queuedNs });
+    const waiting = [...this.#world.pending].sort((one, other) => byQueueOrder(queued(one), queued(other)));
     for (let left: readonly LivePod[] = waiting; left.length > 0;) {
       for (const live of left) this.#place(live);
       const bound = left.filter(({ stage }) => stage !== 'pending').length;

@@ -83,11 +83,6 @@ export class SimulatedCluster {
     while (this.queue.nextNs === next) this.queue.runNext();
   }
 
-  /** Lets time pass. Nothing may be due before. */
-  skipTo(atNs: bigint): void {
-    if (atNs > this.#nowNs) this.#nowNs = atNs;
-  }
-
   /** undefined: no such node. */
   node(name: string): SchedulerNode | undefined {
     return this.cluster.node(name)?.node;

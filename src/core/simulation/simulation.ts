@@ -65,8 +65,9 @@ export class Simulation {
     switch (action.kind) {
       case 'pressure': {
         const { node, availableBytes, isChange } = action;
-        const available = isChange ? world.memoryAvailable(node) + availableBytes : availableBytes;
-        world.loseMemory(node, world.memoryAvailable(node) - available);
+        const before = world.memoryAvailable(node);
+        const available = isChange ? before + availableBytes : availableBytes;
+        world.loseMemory(node, before - available);
         new SimulatedPressure(world, this.#input.kubelet, node, available).look();
         break;
       }

@@ -2,7 +2,7 @@ import { amountsOf } from '../../core/scheduling/node-fit.js';
 import type { SchedulerNode } from '../../core/scheduling/scheduler-node.js';
 import { integerOf, items, member, resourceListOf, textOf, type Field } from '../document.js';
 import { labelsAt } from './label-selector.js';
-import { taintsAt } from './taint.js';
+import { taintsAt } from '../taint.js';
 
 /**
  * Reads a node (v1.Node) for the scheduler.

@@ -14,7 +14,7 @@ import { integerOf, isAbsent, items, member, textOf, timeOf, type Field } from '
 import { podClaimsAt } from '../devices/pod-resource-claims.js';
 import { labelsAt, labelSelectorAt, preferredNodeTermsAt, requiredNodeAffinityAt } from './label-selector.js';
 import { podAmountsAt } from './pod-amounts.js';
-import { tolerationsAt } from './taint.js';
+import { tolerationsAt } from '../taint.js';
 
 /**
  * Reads a pod (v1.Pod) for the scheduler. Its containers' images, ports and requests are read once, here.

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { fatesOf } from '../../../src/core/simulation/outcome.js';
 import type { SimulatedAction } from '../../../src/core/simulation/timeline-event.js';
 import { fc } from '../../support/property.js';
 import { generatedCluster, type ApiObject } from '../../support/cluster/generated-cluster.js';
+import { fatesOf } from './fates.js';
 import { budget, dumped, node, pod, simulationOf, told } from './support.js';
 
 const drain: SimulatedAction = { kind: 'drain', node: 'node-1' };

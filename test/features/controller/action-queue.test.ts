@@ -1,0 +1,22 @@
+import { expect, test } from 'vitest';
+import type { ClusterEffect } from '../../../src/core/cluster/cluster-control.js';
+import { ActionQueue } from '../../../src/features/controller/action-queue.js';
+
+test('what waits and is not wanted any more is dropped', async () => {
+  const done: string[] = [];
+  let finish: () => void = () => undefined;
+  const first = new Promise<void>((resolve) => (finish = resolve));
+  const perform = async (effect: ClusterEffect): Promise<void> => {
+    await first;
+    done.push('node' in effect ? effect.node : effect.pod.uid);
+  };
+  const queue = new ActionQueue(perform, () => 0n, { warn: () => undefined });
+  const silences = (...names: readonly string[]): ClusterEffect[] => names.map((node) => ({ kind: 'silence', node }));
+  const running = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
+  queue.replace(silences(...running, 'dropped', 'kept'));
+  queue.replace(silences(...running, 'kept'));
+  expect(queue.length).toBe(9);
+  finish();
+  await expect.poll(() => queue.length).toBe(0);
+  expect(done).toEqual([...running, 'kept']);
+});

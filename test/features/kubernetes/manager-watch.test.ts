@@ -1,0 +1,70 @@
+import { afterEach, expect, test, vi } from 'vitest';
+import type { ApiClient } from '../../../src/features/kubernetes/client/api-client.js';
+import { ManagerWatch } from '../../../src/features/kubernetes/manager-watch.js';
+
+const SECOND = 1_000_000_000n;
+const NODES = 'node-lifecycle-controller';
+const WALL_MS = Date.parse('2026-01-01T00:00:00Z');
+
+/** A kube-controller-manager whose Lease changes at each look, without pods that show its flags. */
+function manager() {
+  vi.useFakeTimers({ now: WALL_MS, toFake: ['Date'] });
+  let nowNs = 0n;
+  let renewed = 0;
+  const answers = { pods: 200, renews: true };
+  const lease = () => ({
+    metadata: { name: 'kube-controller-manager' },
+    spec: { holderIdentity: 'm', leaseDurationSeconds: 15, renewTime: new Date(WALL_MS + renewed).toISOString().replace('Z', '000Z') },
+  });
+  const ask: ApiClient['ask'] = ({ path }) => {
+    if (path.endsWith('/pods')) return Promise.resolve({ status: answers.pods, body: { items: [] } });
+    if (answers.renews) renewed += 1_000;
+    return Promise.resolve({ status: 200, body: lease() });
+  };
+  const watch = new ManagerWatch(ask, () => nowNs);
+  const at = async (seconds: number, taintedMs = 0) => {
+    nowNs = BigInt(seconds) * SECOND;
+    await watch.look().catch(() => undefined);
+    return watch.parts(taintedMs).get(NODES)?.runs;
+  };
+  return { answers, at };
+}
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+test('without answers it is not known whether it runs, however old its Lease is', async () => {
+  const { answers, at } = manager();
+  expect(await at(0)).toBe(true);
+  answers.pods = 500;
+  expect(await at(30)).toBe(true);
+  expect(await at(31)).toBe('unknown');
+  expect(await at(600)).toBe('unknown');
+  answers.pods = 200;
+  expect(await at(601)).toBe(true);
+});
+
+test('a Lease that was seen to change counts, whatever the wall clock says; not one that was never renewed', async () => {
+  const { answers, at } = manager();
+  await at(0);
+  await at(10);
+  vi.setSystemTime(WALL_MS + 3_600_000);
+  expect(await at(20)).toBe(true);
+  answers.renews = false;
+  expect(await at(81)).toBe(false);
+  const late = manager();
+  late.answers.renews = false;
+  vi.setSystemTime(WALL_MS + 3_600_000);
+  expect(await late.at(0)).toBe(false);
+});
+
+test('taints that are seen to change show that it acts, whatever the wall clock says', async () => {
+  const { answers, at } = manager();
+  answers.renews = false;
+  vi.setSystemTime(WALL_MS + 3_600_000);
+  expect(await at(0, WALL_MS)).toBe(false);
+  expect(await at(10, WALL_MS + 1)).toBe(true);
+  expect(await at(69, WALL_MS + 1)).toBe(true);
+  expect(await at(70, WALL_MS + 1)).toBe(false);
+});
