@@ -153,11 +153,6 @@ export class ClusterControl {
     ];
   }
 
-  /** Changes of nodes or leases could not be seen for a time. */
-  beginAnew(nowNs: bigint): void {
-    this.#lifecycle?.beginAnew(nowNs);
-  }
-
   /** @param node  as the API server has it now @param seenNs  as in `tick` */
   isSilent({ name, heartbeat }: Pick<ClusterNode, 'name' | 'heartbeat'>, seenNs: bigint): boolean {
     return this.#nodes.get(name)?.heartbeat === heartbeat && this.#lifecycle?.isSilent(name, seenNs) === true;

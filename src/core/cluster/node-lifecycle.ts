@@ -12,6 +12,11 @@ export interface LifecycleConfig extends EvictionRates {
 /** As --node-monitor-grace-period and --node-startup-grace-period of kube-controller-manager v1.36. */
 export const DEFAULT_GRACE_NS = 50_000_000_000n;
 const STARTUP_GRACE_NS = 60_000_000_000n;
+/**
+ * Each kubelet renews its lease every 10 s. If none has been seen to change for longer than this, the watch or the API server was
+ * interrupted, or no node lives.
+ */
+const NO_LEASE_NS = 25_000_000_000n;
 
 /** Conditions that the kubelet reports, and that are Unknown without it. */
 export const KUBELET_CONDITIONS = ['Ready', 'MemoryPressure', 'DiskPressure', 'PIDPressure'] as const;
@@ -46,6 +51,8 @@ export class NodeLifecycle {
   readonly #nodes = new Map<string, Followed>();
   /** renewTime as written, by node. */
   readonly #leases = new Map<string, string>();
+  /** When a lease of any node has changed last. */
+  #leaseNs: bigint | undefined;
   /** Nodes whose turn for the NoExecute taint has come. */
   readonly #due = new Set<string>();
   /** Nodes that wait for it, in this order. */
@@ -84,6 +91,8 @@ export class NodeLifecycle {
   setLease(name: string, renewTime: string, nowNs: bigint): void {
     if (this.#leases.get(name) === renewTime) return;
     this.#leases.set(name, renewTime);
+    if (this.#leaseNs !== undefined && nowNs - this.#leaseNs > NO_LEASE_NS) this.#beginAnew(nowNs);
+    this.#leaseNs = nowNs;
     const followed = this.#nodes.get(name);
     if (followed !== undefined) this.#nodes.set(name, { ...followed, changedNs: nowNs });
   }
@@ -92,8 +101,8 @@ export class NodeLifecycle {
     this.#leases.delete(name);
   }
 
-  /** Each node has its whole grace period again: changes of nodes or leases could not be seen for a time. */
-  beginAnew(nowNs: bigint): void {
+  /** Each node has its whole grace period again: its lease could not be seen for a time. */
+  #beginAnew(nowNs: bigint): void {
     for (const [name, followed] of this.#nodes) this.#nodes.set(name, { ...followed, changedNs: nowNs });
   }
 
@@ -137,7 +146,7 @@ export class NodeLifecycle {
       this.#due.clear();
       this.#pending.clear();
     } else if (wasHalted) {
-      this.beginAnew(nowNs);
+      this.#beginAnew(nowNs);
       this.#admitsFromNs = nowNs + this.#config.graceNs;
     }
   }

@@ -20,8 +20,16 @@ type Watched = keyof typeof FOLLOWED;
 
 /** A single failure is not logged: an API server that restarts ends every watch. */
 const LOGGED_FAILURE = 2;
-/** After a longer interruption no node is silent before its whole grace period: what was missed is not read at once. */
-const INTERRUPTED_NS = 10_000_000_000n;
+/** A watch that was silent for longer than this may have stalled: kubelets renew their leases every 10 s. */
+const STALLED_NS = 15_000_000_000n;
+/** What such a watch has missed has arrived after so long. */
+const CAUGHT_UP_NS = 15_000_000_000n;
+
+/** A watch that may have stalled until `atNs`. Until it has caught up, it is up to date until `beforeNs`. */
+interface Stall {
+  readonly beforeNs: bigint;
+  readonly atNs: bigint;
+}
 
 export interface ClusterWatchParts {
   readonly client: Pick<ApiClient, 'ask' | 'watch'>;
@@ -38,8 +46,9 @@ export class ClusterWatch {
   readonly cluster: ClusterControl;
   readonly #parts: ClusterWatchParts;
   readonly #watches: readonly { close(): void; readonly lists: number }[];
-  /** Until when each kind is up to date. */
+  /** When each kind was confirmed last. */
   readonly #confirmedNs = new Map<Watched, bigint>();
+  readonly #stalls = new Map<Watched, Stall>();
   readonly #failures = new Map<Watched, number>();
   readonly #problems = new Map<Watched, string>();
 
@@ -81,8 +90,14 @@ export class ClusterWatch {
 
   /** Until when every change of nodes and leases has been seen. */
   get seenNs(): bigint {
-    const [nodes = 0n, leases = 0n] = [this.#confirmedNs.get('nodes'), this.#confirmedNs.get('leases')];
+    const [nodes, leases] = [this.#seenNs('nodes'), this.#seenNs('leases')];
     return nodes < leases ? nodes : leases;
+  }
+
+  #seenNs(kind: Watched): bigint {
+    const stall = this.#stalls.get(kind);
+    const isCatchingUp = stall !== undefined && this.#parts.nowNs() - stall.atNs < CAUGHT_UP_NS;
+    return isCatchingUp ? stall.beforeNs : (this.#confirmedNs.get(kind) ?? 0n);
   }
 
   close(): void {
@@ -128,7 +143,7 @@ export class ClusterWatch {
     if ((this.#failures.get(kind) ?? 0) >= LOGGED_FAILURE) this.#parts.log.info(`the ${kind} of the cluster can be followed again`);
     const nowNs = this.#parts.nowNs();
     const beforeNs = this.#confirmedNs.get(kind) ?? nowNs;
-    if (this.#failures.has(kind) && nowNs - beforeNs > INTERRUPTED_NS) this.cluster.beginAnew(nowNs);
+    if (nowNs - beforeNs > STALLED_NS) this.#stalls.set(kind, { beforeNs, atNs: nowNs });
     this.#failures.delete(kind);
     this.#problems.delete(kind);
     this.#confirmedNs.set(kind, nowNs);

@@ -53,11 +53,12 @@ export class Lead {
     this.#client = client;
     const { nowNs, log, lifecycle, identity } = parts;
     /** Nothing is sent that could arrive when another process leads. */
-    const ask: ApiClient['ask'] = (call) => {
-      const leftMs = this.#isClosed ? 0 : remainingMs();
-      if (leftMs <= 0) return Promise.reject(new EvictdError('EVICTD_KUBERNETES_UNREACHABLE', 'this process does not lead any more'));
-      return client.ask({ ...call, withinMs: Math.min(call.withinMs, leftMs) });
+    const leftMs = (): number => {
+      const ms = this.#isClosed ? 0 : remainingMs();
+      if (ms <= 0) throw new EvictdError('EVICTD_KUBERNETES_UNREACHABLE', 'this process does not lead any more');
+      return ms;
     };
+    const ask: ApiClient['ask'] = async (call) => client.ask({ ...call, withinMs: Math.min(call.withinMs, leftMs()), beforeSend: leftMs });
     this.#events = new PodEvents({ ask, nodeName: identity });
     const acting = {
       ...{ log, count: metrics.count },

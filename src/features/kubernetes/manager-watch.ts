@@ -2,17 +2,14 @@ import { CONTROLLERS, managerPart, type Controller, type ManagerPart, type Manag
 import { isHeld, seeLease, type SeenLease } from '../../core/cluster/leader-election.js';
 import { answerText } from '../../core/kubernetes/eviction-answer.js';
 import { leaseOf, managerPodsOf } from '../../kubernetes/cluster-document.js';
-import { documentOf, timeOf } from '../../kubernetes/document.js';
 import type { ApiClient } from './client/api-client.js';
 
 const LEASE = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-controller-manager';
 const PODS = '/api/v1/namespaces/kube-system/pods';
 const QUERY = { labelSelector: 'component=kube-controller-manager' };
 const WITHIN_MS = 5_000;
-/** A kube-controller-manager that has just ended comes back: its lease counts as held for so long after its last change. */
+/** A lease that does not change counts as held for so long: its holder may come back, and the wall clock says nothing. */
 const ABSENT_NS = 60_000_000_000n;
-/** A lease that was renewed so long ago by the clock of its holder is not worth that wait, until it is seen to change. */
-const ABANDONED_MS = 300_000;
 /** Without an answer for so long nothing is known. */
 const STALE_NS = 30_000_000_000n;
 /** Taints that it has set within this time show that it acts. */
@@ -24,7 +21,6 @@ export class ManagerWatch {
   readonly #ask: ApiClient['ask'];
   readonly #nowNs: () => bigint;
   #lease: SeenLease | 'none' | undefined;
-  #hasChanged = false;
   #pods: readonly ManagerPod[] = [];
   /** When both requests were answered last. */
   #readNs: bigint | undefined;
@@ -45,10 +41,11 @@ export class ManagerWatch {
     ]);
     if (lease.status !== 200 && lease.status !== 404) throw new Error(`for the Lease of kube-controller-manager it ${answerText(lease)}`);
     if (pods.status !== 200) throw new Error(`for the pods of kube-controller-manager it ${answerText(pods)}`);
-    const before = this.#lease === 'none' ? undefined : this.#lease;
-    this.#readNs = this.#nowNs();
-    this.#lease = lease.status === 404 ? 'none' : seeLease(before, leaseOf(lease.body).spec, this.#readNs);
-    this.#hasChanged ||= before !== undefined && this.#lease !== before;
+    const nowNs = this.#nowNs();
+    // After a gap it is not known how long the lease has been unchanged.
+    const before = this.#lease === 'none' || this.#isStale(nowNs) ? undefined : this.#lease;
+    this.#lease = lease.status === 404 ? 'none' : seeLease(before, leaseOf(lease.body).spec, nowNs);
+    this.#readNs = nowNs;
     this.#pods = managerPodsOf(pods.body);
   }
 
@@ -60,11 +57,12 @@ export class ManagerWatch {
 
   #leaseState(): 'held' | 'free' | 'unknown' {
     const nowNs = this.#nowNs();
-    if (this.#lease === undefined || this.#readNs === undefined || nowNs - this.#readNs > STALE_NS) return 'unknown';
-    if (this.#lease === 'none') return 'free';
-    const renewedNs = timeOf(documentOf(this.#lease.spec.renewTime || undefined));
-    const isAbandoned = renewedNs === undefined || (!this.#hasChanged && Date.now() - Number(renewedNs / NS_PER_MS) > ABANDONED_MS);
-    return !isAbandoned && isHeld(this.#lease, nowNs, ABSENT_NS) ? 'held' : 'free';
+    if (this.#lease === undefined || this.#isStale(nowNs)) return 'unknown';
+    return this.#lease !== 'none' && isHeld(this.#lease, nowNs, ABSENT_NS) ? 'held' : 'free';
+  }
+
+  #isStale(nowNs: bigint): boolean {
+    return this.#readNs === undefined || nowNs - this.#readNs > STALE_NS;
   }
 
   /** The wall clock counts only until a change is seen. */

@@ -39,6 +39,36 @@ test('what the controller could not see is no silence, and a new renewTime or he
   expect(silenced(nodes.tick(111n * SECOND, 111n * SECOND))).toEqual(['a', 'b', 'c']);
 });
 
+test.each<[rule: string, leases: readonly (readonly [node: string, atSeconds: bigint])[], silent: readonly string[]]>([
+  [
+    'a node whose lease stays the same while those of others change is silent',
+    [
+      ['a', 25n],
+      ['a', 50n],
+      ['a', 60n],
+    ],
+    ['b'],
+  ],
+  [
+    'after a time without a change of any lease each node has its whole grace period again',
+    [
+      ['a', 25n],
+      ['a', 51n],
+      ['a', 60n],
+    ],
+    [],
+  ],
+  ['where no lease changes any more all nodes are silent', [], ['a', 'b']],
+])('%s', (_, leases, silent) => {
+  const nodes = lifecycle();
+  for (const name of ['a', 'b']) {
+    nodes.setLease(name, '0', 0n);
+    nodes.setNode(node(name, 'True'), 0n);
+  }
+  for (const [name, seconds] of leases) nodes.setLease(name, String(seconds), seconds * SECOND);
+  expect(silenced(nodes.tick(61n * SECOND, 61n * SECOND))).toEqual(silent);
+});
+
 test('nodes that are not ready get their NoExecute taint one after another, at the rate of their zone', () => {
   const nodes = lifecycle();
   for (const name of ['a', 'b', 'c', 'd', 'e']) nodes.setNode(node(name, 'True'), 0n);

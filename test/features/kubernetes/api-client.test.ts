@@ -46,6 +46,14 @@ echo '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","s
 `;
 const exec = (...args: string[]) => ({ apiVersion: 'client.authentication.k8s.io/v1', command: './plugin', args });
 
+test('nothing is sent where `beforeSend` throws', async () => {
+  const beforeSend = (): void => {
+    throw new Error('not now');
+  };
+  await expect(clientOf({ token: 'agent-token' }).ask({ ...GET, beforeSend })).rejects.toThrow('not now');
+  expect(server.received).toEqual([]);
+});
+
 test.each<[credential: string, user: () => object, as: string]>([
   ['a token', () => ({ token: 'agent-token' }), 'evictd'],
   [

@@ -45,26 +45,29 @@ test('without answers it is not known whether it runs, however old its Lease is'
   expect(await at(601)).toBe(true);
 });
 
-test('a Lease that was seen to change counts, whatever the wall clock says; not one that was never renewed', async () => {
+test('a Lease counts as held for a minute without a change, whatever the wall clock says', async () => {
   const { answers, at } = manager();
-  await at(0);
-  await at(10);
-  vi.setSystemTime(WALL_MS + 3_600_000);
-  expect(await at(20)).toBe(true);
   answers.renews = false;
-  expect(await at(81)).toBe(false);
-  const late = manager();
-  late.answers.renews = false;
   vi.setSystemTime(WALL_MS + 3_600_000);
-  expect(await late.at(0)).toBe(false);
+  for (const seconds of [0, 20, 40, 60]) expect(await at(seconds)).toBe(true);
+  expect(await at(61)).toBe(false);
+});
+
+test('the minute begins anew after a time without answers', async () => {
+  const { answers, at } = manager();
+  answers.renews = false;
+  for (const seconds of [0, 30, 61, 91, 121]) expect(await at(seconds)).toBe(true);
+  expect(await at(122)).toBe(false);
 });
 
 test('taints that are seen to change show that it acts, whatever the wall clock says', async () => {
   const { answers, at } = manager();
   answers.renews = false;
   vi.setSystemTime(WALL_MS + 3_600_000);
-  expect(await at(0, WALL_MS)).toBe(false);
-  expect(await at(10, WALL_MS + 1)).toBe(true);
-  expect(await at(69, WALL_MS + 1)).toBe(true);
-  expect(await at(70, WALL_MS + 1)).toBe(false);
+  for (const seconds of [0, 30, 60]) await at(seconds, WALL_MS);
+  expect(await at(61, WALL_MS)).toBe(false);
+  expect(await at(70, WALL_MS + 1)).toBe(true);
+  expect(await at(100, WALL_MS + 1)).toBe(true);
+  expect(await at(129, WALL_MS + 1)).toBe(true);
+  expect(await at(130, WALL_MS + 1)).toBe(false);
 });

@@ -16,6 +16,8 @@ export interface ApiRequest {
   readonly contentType?: string;
   /** Until the whole answer is there. The wait for the client's own limit counts. */
   readonly withinMs: number;
+  /** Called after the wait for that limit. What it throws is the outcome, and nothing is sent. */
+  readonly beforeSend?: () => void;
 }
 
 export interface ApiAnswer {
@@ -129,8 +131,10 @@ export class ApiClient {
     }
   }
 
-  async #send({ method, path, query, body, contentType = 'application/json' }: ApiRequest, signal: AbortSignal): Promise<IncomingMessage> {
+  async #send(asked: ApiRequest, signal: AbortSignal): Promise<IncomingMessage> {
+    const { method, path, query, body, contentType = 'application/json' } = asked;
     const { server, tls, authorization } = await aborted(this.#access.get(), signal);
+    asked.beforeSend?.();
     this.#server = server.origin;
     const url = new URL(server);
     url.pathname = `${url.pathname.replace(/\/$/, '')}${path}`;
