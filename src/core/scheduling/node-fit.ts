@@ -1,4 +1,5 @@
 // Whether a pod's requests fit on a node (pkg/scheduler/framework/plugins/noderesources, fit.go, v1.36.2).
+import { labelKeyErrors } from '../name/label.js';
 import type { ResourceList } from '../workload/workload.js';
 import { amountOf } from './pod-requests.js';
 
@@ -12,20 +13,27 @@ export interface InsufficientResource {
   readonly capacity: bigint;
 }
 
-/** Of a device plugin or an operator, not of Kubernetes (v1helper.IsExtendedResourceName). */
+/** Of a device plugin or an operator, not of Kubernetes. A quota must be able to name it (v1helper.IsExtendedResourceName). */
 export function isExtendedResource(name: string): boolean {
-  return name.includes('/') && !name.includes('kubernetes.io/') && !name.startsWith('requests.');
+  return /^(?!requests\.|.*kubernetes\.io\/).*\//.test(name) && labelKeyErrors(`requests.${name}`).length === 0;
 }
 
 const FIRST = ['cpu', 'memory', 'ephemeral-storage'];
+const PLAIN: ReadonlySet<string> = new Set([...FIRST, 'pods']);
 
+/** The scheduler has no place for other resources, such as `foo` or `storage` (framework.Resource, IsScalarResourceName). */
+function isCounted(name: string): boolean {
+  return PLAIN.has(name) || /^hugepages-|^attachable-volumes-|kubernetes\.io\//.test(name) || isExtendedResource(name);
+}
+
+/** Only of resources that the scheduler counts. */
 export function amountsOf(list: ResourceList): Amounts {
-  return new Map([...list].map(([name, quantity]) => [name, amountOf(name, quantity)]));
+  return new Map([...list].filter(([name]) => isCounted(name)).map(([name, quantity]) => [name, amountOf(name, quantity)]));
 }
 
 /** The resources that are asked for, in the scheduler's order: cpu, memory, ephemeral storage, others. */
 export function orderedRequests(requests: Amounts): readonly (readonly [resource: string, requested: bigint])[] {
-  const others = [...requests.keys()].filter((name) => !FIRST.includes(name)).sort();
+  const others = [...requests.keys()].filter((name) => !PLAIN.has(name)).sort();
   return [...FIRST, ...others].map((name) => [name, requests.get(name) ?? 0n] as const).filter(([, requested]) => requested > 0n);
 }
 

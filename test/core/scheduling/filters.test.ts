@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
 import { Cluster } from '../../../src/core/scheduling/cluster/cluster.js';
+import { parseQuantity } from '../../../src/core/quantity/quantity.js';
+import { amountsOf } from '../../../src/core/scheduling/node-fit.js';
 import { matchesRequiredNodeAffinity } from '../../../src/core/scheduling/node-affinity.js';
 import { Scheduler } from '../../../src/core/scheduling/scheduler.js';
 import type { SpreadConstraint } from '../../../src/core/scheduling/scheduler-pod.js';
@@ -19,6 +21,20 @@ test.each([
   };
   const pod = podOf('new', { requests: new Map([[resource, 1n]]) });
   expect(new Scheduler(new Cluster({ nodes: [nodeOf('n0')] }), { profile }).schedule(pod).node).toBe(node);
+});
+
+test.each([
+  ['an unqualified name', 'foo', 'n0'],
+  ['a name that a quota may have', 'requests.example.com/gpu', 'n0'],
+  ['a name that is not qualified', 'example.com/_gpu', 'n0'],
+  ['pods', 'pods', 'n0'],
+  ['one of Kubernetes with a prefix', 'kubernetes.io/batch', undefined],
+  ['huge pages', 'hugepages-2Mi', undefined],
+  ['volumes', 'attachable-volumes-csi', undefined],
+  ['an extended resource', 'example.com/gpu', undefined],
+])('a request for %s counts only if the scheduler has a place for it', (_rule, resource, node) => {
+  const pod = podOf('new', { requests: amountsOf(new Map([[resource, parseQuantity('1000')]])) });
+  expect(new Scheduler(new Cluster({ nodes: [nodeOf('n0')] })).schedule(pod).node).toBe(node);
 });
 
 test.each<[rule: string, operator: string, values: readonly string[], label: string | undefined, matches: boolean]>([

@@ -37,6 +37,16 @@ test.each<[why: string, args: readonly string[], exit: number, message: string]>
     65,
     'no PriorityClass with name none was found',
   ],
+  [
+    'a policy other than that of the class, which the API server sets',
+    [
+      CLUSTER,
+      file('class.json', { apiVersion: 'scheduling.k8s.io/v1', kind: 'PriorityClass', metadata: { name: 'low' }, value: 1 }),
+      ...['--add', file('never.json', pod('a-1', '', { priorityClassName: 'low', preemptionPolicy: 'Never' }))],
+    ],
+    65,
+    'priority admission controller computed PreemptLowerPriority',
+  ],
   ['no node', [file('pod.json', pod('a-1', ''))], 65, 'the files have no node'],
   ['a finding with --strict', [file('bad.json', `${JSON.stringify(node('node-1'))}{`), '--strict'], 65, '1 finding: --strict permits none'],
   ['no such file', [join(directory, 'none')], 66, 'cannot be read'],

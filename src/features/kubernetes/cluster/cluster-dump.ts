@@ -57,7 +57,14 @@ const KINDS: Readonly<Record<string, Kind>> = {
   Node: { versions: ['v1'], take: (dump, object, at) => dump.takeNode(object, at) },
   Pod: { versions: ['v1'], take: (dump, object, at) => dump.takePod(object, at) },
   PodDisruptionBudget: { versions: ['policy/v1'], take: (dump, object, at) => dump.takeBudget(object, at) },
-  PriorityClass: { versions: ['scheduling.k8s.io/v1'], take: (dump, object) => dump.priorityClasses.push(priorityClassAt(object)) },
+  PriorityClass: {
+    versions: ['scheduling.k8s.io/v1'],
+    take: (dump, object) => {
+      const priorityClass = priorityClassAt(object);
+      // The API server's default (scheduling/v1/defaults.go).
+      dump.priorityClasses.push({ ...priorityClass, preemptionPolicy: priorityClass.preemptionPolicy || 'PreemptLowerPriority' });
+    },
+  },
   Namespace: {
     versions: ['v1'],
     take: (dump, object) => {
