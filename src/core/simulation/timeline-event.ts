@@ -58,7 +58,7 @@ export type TimelineEvent = { readonly atNs: bigint } & (
       /** The best first, the chosen one among them; at most three. */
       readonly best: readonly ScoredNode[];
     }
-  /** `message`: the scheduler's. `nominated`: the node where room is made. */
+  /** `message`: the scheduler's. `nominated`: status.nominatedNodeName. */
   | { readonly kind: 'pending'; readonly pod: string; readonly replaces?: string; readonly message: string; readonly nominated?: string }
   | { readonly kind: 'ready'; readonly pod: string; readonly node: string }
   /** It ended, and no controller makes it again. */

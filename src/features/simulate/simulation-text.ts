@@ -128,7 +128,7 @@ function sentence(event: TimelineEvent, pods: string, group: Group): readonly [v
         ? ['scheduled', group.length === 1 ? `${pods} on ${event.node}${choiceText(event)}` : `${pods} on ${nodesText(group)}`]
         : ['moved', `${event.replaces} to ${event.node}${newName(event.replaces, event.pod)}${choiceText(event)}`];
     case 'pending': {
-      const nominated = event.nominated === undefined ? '' : ` Room is made on ${event.nominated}.`;
+      const nominated = event.nominated === undefined ? '' : ` Nominated to ${event.nominated}.`;
       return ['pending', `${pods}: ${event.message}${nominated}`];
     }
     case 'ready':

@@ -8,6 +8,7 @@ export interface TextPosition {
 
 export interface ObjectText {
   /** An object, or the list that held objects, with `items` emptied. */
+  /** An item may be null, true, false or a number, too: the parser's caller refuses it. */
   readonly what: 'object' | 'item' | 'list';
   readonly text: string;
   readonly position: TextPosition;
@@ -31,6 +32,11 @@ const [QUOTE, BACKSLASH, LINE_FEED, OPEN, CLOSE, OPEN_LIST, CLOSE_LIST, COLON, C
 const SPACES: ReadonlySet<number> = new Set([0x20, 0x09, 0x0d, LINE_FEED]);
 const ITEMS = '"items"';
 
+/** A byte of null, true, false or a number. */
+function isWord(byte: number | undefined): boolean {
+  return byte !== undefined && /[-+.\w]/.test(String.fromCharCode(byte));
+}
+
 /**
  * Cuts JSON into its objects: those of a list (`items`, or an array) one by one, then the list itself. Looks at braces and
  * strings only, the rest is up to the parser.
@@ -41,6 +47,8 @@ export class JsonObjects {
   /** Depth of braces and brackets. */
   #depth = 0;
   #inString = false;
+  /** In an item that is no object. */
+  #inWord = false;
   /** The part ended in an escape. */
   #isEscaped = false;
   #line = 1;
@@ -87,6 +95,10 @@ export class JsonObjects {
         this.#skipString(buffer, end);
         continue;
       }
+      if (this.#inWord && !isWord(buffer[this.#at])) {
+        this.#inWord = false;
+        yield this.#item();
+      }
       const byte = buffer[this.#at++];
       if (byte === QUOTE && !this.#isBetween()) {
         this.#inString = true;
@@ -96,9 +108,27 @@ export class JsonObjects {
         this.#lineStart = this.#at;
       } else if (byte === OPEN || byte === OPEN_LIST) this.#open(byte);
       else if (byte === CLOSE || byte === CLOSE_LIST) yield* this.#close(byte);
+      else if (this.#depth > 0 && this.#isBetween() && isWord(byte)) this.#startWord();
       else if (this.#isBetween() && byte !== undefined && byte !== COMMA && !SPACES.has(byte))
         throw new TextEnd(`unexpected ${JSON.stringify(String.fromCharCode(byte))}: an object is expected`, this.#here());
     }
+  }
+
+  #startWord(): void {
+    if (this.#inWord) return;
+    this.#inWord = true;
+    this.#keep();
+  }
+
+  #keep(): void {
+    this.#position = this.#here();
+    this.#kept = this.#at - 1;
+  }
+
+  #item(): ObjectText {
+    const text = this.#buffer.toString('utf8', this.#kept, this.#at);
+    this.#kept = -1;
+    return { what: 'item', text, position: this.#position };
   }
 
   #skipString(buffer: Buffer, end: number): void {
@@ -125,10 +155,7 @@ export class JsonObjects {
   #open(byte: number): void {
     const isItem = this.#depth === this.#itemsDepth;
     if (isItem && byte !== OPEN) throw new TextEnd('unexpected "[": an object is expected', this.#here());
-    if (this.#depth === 0 || isItem) {
-      this.#position = this.#here();
-      this.#kept = this.#at - 1;
-    }
+    if (this.#depth === 0 || isItem) this.#keep();
     const isItems =
       this.#itemsDepth === undefined && byte === OPEN_LIST && (this.#depth === 0 || (this.#depth === 1 && this.#isItemsKey()));
     this.#depth += 1;
@@ -154,10 +181,7 @@ export class JsonObjects {
     if (endsItems) {
       this.#itemsDepth = undefined;
       this.#kept = this.#at - 1;
-    } else if (this.#depth === this.#itemsDepth) {
-      yield { what: 'item', text: this.#buffer.toString('utf8', this.#kept, this.#at), position: this.#position };
-      this.#kept = -1;
-    }
+    } else if (this.#depth === this.#itemsDepth) yield this.#item();
     if (this.#depth === 0) yield this.#whole();
   }
 

@@ -164,7 +164,7 @@ class Collected {
   }
 
   take(object: Field, position: TextPosition, isItem: boolean): void {
-    if (!isObject(object)) this.bad('an object is expected', position);
+    if (!isObject(object)) this.bad(`${Array.isArray(object.value) ? 'a list' : String(object.value)}: an object is expected`, position);
     else if (isItem && isAbsent(member(object, 'kind'))) this.#unnamed.push([object, position]);
     else this.#found(object, typed(object, 'kind'), typed(object, 'apiVersion'), position);
   }

@@ -47,6 +47,20 @@ test.each<[rule: string, text: string, lines: readonly string[]]>([
     `{"items":[${A},\n {"kind":,},\n${B}],"kind":"List"}`,
     ['Pod a 1:11', "2:10 no JSON: Unexpected token ','", 'Node b 3:1'],
   ],
+  [
+    'items that are no objects leave the others',
+    `{"items":[null,${A}, -1.5e3 ,\ntrue\n,${B}],"kind":"List"}`,
+    [
+      '1:11 null: an object is expected',
+      'Pod a 1:16',
+      '1:40 -1500: an object is expected',
+      '2:1 true: an object is expected',
+      'Node b 3:2',
+    ],
+  ],
+  ['an item of YAML that is none', 'items:\n- null\n- kind: Node\n  n: b\n', ['1:1 null: an object is expected', 'Node b 1:1']],
+  ['a word that is none', `{"items":[nix,${A}],"kind":"List"}`, ["1:11 no JSON: Unexpected token 'i'", 'Pod a 1:15']],
+  ['cut off within a word', `{"items":[${A},nu`, ['Pod a 1:11', '1:35 truncated: the file ends within a list']],
   ['text between objects', `${A} x`, ['Pod a 1:1', '1:24 unexpected "x": an object is expected']],
   [
     'broken YAML',
@@ -59,9 +73,9 @@ test.each<[rule: string, text: string, lines: readonly string[]]>([
 });
 
 test('where the parts of a file end makes no difference', () => {
-  const text = Buffer.from(`{"a":"ü\\\\", "items" : [\n${A},${B}, {"n":"\\"items\\":["}],"kind":"List"}\n[${A}]${B}`);
+  const text = Buffer.from(`{"a":"ü\\\\", "items" : [\n${A},null ,${B}, {"n":"\\"items\\":["}],"kind":"List"}\n[${A}]${B}`);
   const whole = [...new JsonObjects().take(text)];
-  expect(whole).toHaveLength(7);
+  expect(whole).toHaveLength(8);
   fc.assert(
     fc.property(fc.array(fc.nat(text.length), { maxLength: 6 }), (cuts) => {
       const objects = new JsonObjects();
