@@ -17,8 +17,7 @@ export class DeviceLedger {
   }
 
   /** The pod is bound to the node, which its claims fit. Nothing for one without claims. */
-  reserve(pod: ClaimingPod, node: NamedNode | undefined): void {
-    if (node === undefined) return;
+  reserve(pod: ClaimingPod, node: NamedNode): void {
     const prepared = prepareClaims(this.#state, pod);
     const fit = prepared?.kind === 'prepared' ? filterClaims(prepared, node) : undefined;
     if (prepared?.kind === 'prepared' && fit?.kind === 'fits') this.#state = reserveClaims(this.#state, pod, prepared, fit);

@@ -5,7 +5,8 @@ import { interPodAffinity } from './filters/inter-pod-affinity.js';
 import { nodeAffinity, nodeName, nodePorts, nodeResourcesFit, nodeUnschedulable, taintToleration } from './filters/node-filters.js';
 import type { FilterPlugin, PlacementInput, PodFilter, Rejection } from './filters/pod-filter.js';
 import { podTopologySpread } from './filters/topology-spread.js';
-import { volumeBinding, volumeRestrictions, volumeZone } from './filters/volumes.js';
+import { volumeBinding } from './filters/volume-binding.js';
+import { nodeVolumeLimits, volumeRestrictions, volumeZone } from './filters/volumes.js';
 import type { NodeState } from './cluster/node-state.js';
 import { nodeScores, totalScore, type NodeScores } from './scores/node-scores.js';
 import type { SchedulerPod, SpreadConstraint } from './scheduler-pod.js';
@@ -20,6 +21,7 @@ const FILTERS: readonly FilterPlugin[] = [
   nodePorts,
   nodeResourcesFit,
   volumeRestrictions,
+  nodeVolumeLimits,
   volumeBinding,
   volumeZone,
   podTopologySpread,

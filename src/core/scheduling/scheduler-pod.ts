@@ -1,5 +1,6 @@
 import type { PodClaim } from '../devices/resource-claim.js';
 import type { Toleration } from '../disruption/toleration.js';
+import type { PodVolume } from '../volumes/cluster-volumes.js';
 import type { PreemptionPolicy } from '../disruption/priority-class.js';
 import type { HostPort } from './host-port.js';
 import type { LabelSelector, Labels } from './label-selector.js';
@@ -36,8 +37,8 @@ export interface SchedulerPod {
   readonly podAntiAffinity: PodAffinity;
   readonly spreadConstraints: readonly SpreadConstraint[];
   readonly hostPorts: readonly HostPort[];
-  /** Names of claims for volumes, also of those that are made for the pod. */
-  readonly volumeClaims: readonly string[];
+  /** spec.volumes with claims. */
+  readonly volumes: readonly PodVolume[];
   /** Of init containers, containers and image volumes, with a tag. */
   readonly images: readonly string[];
   /** What it books on its node. */

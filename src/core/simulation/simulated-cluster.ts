@@ -130,6 +130,7 @@ export class SimulatedCluster {
     this.#live.set(scheduling, live);
     if (live.stage === 'pending') {
       this.pending.add(live);
+      this.cluster.volumes?.create(scheduling);
       if (this.node(scheduling.nominatedNodeName)) this.cluster.nominate(scheduling, scheduling.nominatedNodeName);
     }
     if (live.node !== undefined) this.#place(live, live.node);
@@ -158,6 +159,7 @@ export class SimulatedCluster {
     this.pods.push(live);
     this.#live.set(scheduling, live);
     this.pending.add(live);
+    this.cluster.volumes?.create(scheduling);
     if (replaces !== undefined) replaces.replacedBy = live;
     return live;
   }
@@ -166,7 +168,7 @@ export class SimulatedCluster {
   bind(live: LivePod, node: string): void {
     this.pending.delete(live);
     this.#place(live, node);
-    this.cluster.devices.reserve(live.scheduling, this.node(node));
+    this.cluster.reserve(live.scheduling, node);
     live.stage = 'starting';
     this.#judgeTaints(live);
     if (!this.failed.has(node)) this.later(this.settings.startTimeNs, () => this.#ready(live));

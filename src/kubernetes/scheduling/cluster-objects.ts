@@ -1,10 +1,9 @@
 import type { PodOwner, PodService } from '../../core/scheduling/cluster/default-selector.js';
 import type { Labels } from '../../core/scheduling/label-selector.js';
 import type { PriorityClass } from '../../core/scheduling/priority-admission.js';
-import type { ClusterVolume, VolumeClaim } from '../../core/scheduling/scheduler-volumes.js';
 import type { PodDisruptionBudget } from '../../core/scheduling/scheduler-pod.js';
-import { integerOf, isAbsent, items, member, members, textOf, type Field } from '../document.js';
-import { labelsAt, labelSelectorAt, nodeSelectorTermsAt } from './label-selector.js';
+import { integerOf, member, members, textOf, type Field } from '../document.js';
+import { labelsAt, labelSelectorAt } from './label-selector.js';
 
 /** v1.Namespace: its name and labels. */
 export function namespaceAt(namespace: Field): readonly [name: string, labels: Labels] {
@@ -45,32 +44,6 @@ export function priorityClassAt(priorityClass: Field): PriorityClass {
     globalDefault: member(priorityClass, 'globalDefault').value === true,
     preemptionPolicy: textOf(member(priorityClass, 'preemptionPolicy')),
   };
-}
-
-/** v1.PersistentVolumeClaim, by namespace/name. */
-export function volumeClaimAt(claim: Field): readonly [key: string, claim: VolumeClaim] {
-  const spec = member(claim, 'spec');
-  const modes = items(member(spec, 'accessModes')).map(textOf);
-  return [
-    `${namespaceOf(claim)}/${nameOf(claim)}`,
-    {
-      volumeName: textOf(member(spec, 'volumeName')),
-      storageClassName: textOf(member(spec, 'storageClassName')),
-      isForOnePod: modes.includes('ReadWriteOncePod'),
-      terminating: !isAbsent(member(member(claim, 'metadata'), 'deletionTimestamp')),
-    },
-  ];
-}
-
-/** v1.PersistentVolume, by name. */
-export function clusterVolumeAt(volume: Field): readonly [name: string, volume: ClusterVolume] {
-  const required = member(member(member(volume, 'spec'), 'nodeAffinity'), 'required');
-  return [nameOf(volume), { labels: labelsAt(member(member(volume, 'metadata'), 'labels')), nodeTerms: nodeSelectorTermsAt(required) }];
-}
-
-/** storage.k8s.io/v1 StorageClass: its name, and whether it binds a claim at once. */
-export function storageClassAt(storageClass: Field): readonly [name: string, isImmediate: boolean] {
-  return [nameOf(storageClass), textOf(member(storageClass, 'volumeBindingMode')) !== 'WaitForFirstConsumer'];
 }
 
 function nameOf(object: Field): string {

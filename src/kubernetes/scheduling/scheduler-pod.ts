@@ -15,6 +15,7 @@ import { podClaimsAt } from '../devices/pod-resource-claims.js';
 import { labelsAt, labelSelectorAt, preferredNodeTermsAt, requiredNodeAffinityAt } from './label-selector.js';
 import { podAmountsAt } from './pod-amounts.js';
 import { tolerationsAt } from '../taint.js';
+import { podVolumesAt } from '../volumes/volume-claim.js';
 
 /**
  * Reads a pod (v1.Pod) for the scheduler. Its containers' images, ports and requests are read once, here.
@@ -51,7 +52,7 @@ export function schedulerPodAt(pod: Field): SchedulerPod {
     podAntiAffinity: podAffinityAt(member(affinity, 'podAntiAffinity'), namespace, labels),
     spreadConstraints: spreadConstraintsAt(member(spec, 'topologySpreadConstraints'), labels),
     hostPorts: hostPortsAt(spec),
-    volumeClaims: volumeClaimsAt(spec, name),
+    volumes: podVolumesAt(spec),
     images: [
       ...['initContainers', 'containers'].flatMap((list) => items(member(spec, list)).map((container) => member(container, 'image'))),
       ...items(member(spec, 'volumes')).flatMap((volume) => {
@@ -140,15 +141,6 @@ export function hostPortsAt(spec: Field): readonly HostPort[] {
       port: Number(integerOf(member(port, 'hostPort'), 'int32') ?? 0n),
     }))
     .filter(({ port }) => port > 0);
-}
-
-/** A generic ephemeral volume has a claim that is named for the pod. */
-function volumeClaimsAt(spec: Field, podName: string): readonly string[] {
-  return items(member(spec, 'volumes')).flatMap((volume) => {
-    const claim = member(volume, 'persistentVolumeClaim');
-    if (!isAbsent(claim)) return [textOf(member(claim, 'claimName'))];
-    return isAbsent(member(volume, 'ephemeral')) ? [] : [`${podName}-${textOf(member(volume, 'name'))}`];
-  });
 }
 
 /** With a tag: as nodes report images. */

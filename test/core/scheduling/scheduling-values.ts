@@ -16,7 +16,7 @@ export function podOf(name: string, changes: Partial<SchedulerPod> = {}): Schedu
     ...{ preemptionPolicy: 'PreemptLowerPriority', schedulingGates: [], terminating: false, preempted: false, startNs: 0n },
     ...{ controller: undefined, tolerations: [], requiredNodeAffinity: { labels: new Map(), terms: undefined }, preferredNodeTerms: [] },
     ...{ podAffinity: NO_AFFINITY, podAntiAffinity: NO_AFFINITY, spreadConstraints: [], hostPorts: [], images: ['web:1'] },
-    ...{ requests, nonZeroRequests: requests, scoredRequests: requests, resourceClaims: [], volumeClaims: [] },
+    ...{ requests, nonZeroRequests: requests, scoredRequests: requests, resourceClaims: [], volumes: [] },
     ...changes,
   };
 }

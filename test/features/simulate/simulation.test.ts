@@ -21,6 +21,29 @@ const TWO = [node('node-1'), node('node-2')];
 const NO_ROOM = '0/2 nodes are available: 1 Insufficient cpu, 1 node(s) were unschedulable. preemption: ';
 const NO_VICTIM = '0/2 nodes are available: 1 No preemption victims found for incoming pod, 1 Preemption is not helpful for scheduling.';
 
+/** The volume of web-1 is on node-1, and node-3 is where volumes can be made. */
+function withEphemeralVolumes(): readonly ApiObject[] {
+  const host = (name: string) => ({ key: 'kubernetes.io/hostname', values: [name] });
+  const template = { spec: { storageClassName: 'local' } };
+  const nodeSelectorTerms = [{ matchExpressions: [{ ...host('node-1'), operator: 'In' }] }];
+  return [
+    node('node-3'),
+    pod('web-1', 'node-1', { volumes: [{ name: 'scratch', ephemeral: { volumeClaimTemplate: template } }] }),
+    {
+      ...{ apiVersion: 'storage.k8s.io/v1', kind: 'StorageClass', metadata: { name: 'local' }, provisioner: 'local.example.com' },
+      ...{ volumeBindingMode: 'WaitForFirstConsumer', allowedTopologies: [{ matchLabelExpressions: [host('node-3')] }] },
+    },
+    {
+      ...{ apiVersion: 'v1', kind: 'PersistentVolumeClaim', spec: { ...template.spec, volumeName: 'pv' } },
+      metadata: { name: 'web-1-scratch', namespace: 'shop', ownerReferences: [{ kind: 'Pod', uid: 'web-1', controller: true }] },
+    },
+    {
+      ...{ apiVersion: 'v1', kind: 'PersistentVolume', metadata: { name: 'pv' } },
+      spec: { nodeAffinity: { required: { nodeSelectorTerms } } },
+    },
+  ];
+}
+
 describe('a drain', () => {
   test.each<[rule: string, objects: readonly ApiObject[], lines: readonly string[]]>([
     [
@@ -32,6 +55,11 @@ describe('a drain', () => {
       'a pod of a StatefulSet keeps its name: it waits until the old one has had its grace period',
       [pod('db-0', 'node-1', { owner: 'StatefulSet' })],
       ['0 evicted shop/db-0 node-1', '30 scheduled shop/db-0 node-2'],
+    ],
+    [
+      'an ephemeral volume does not follow the pod: its replacement gets a new one, where its class has volumes',
+      withEphemeralVolumes(),
+      ['0 evicted shop/web-1 node-1', '0 scheduled shop/web-new1 node-3'],
     ],
     [
       'a pod without a controller is gone',

@@ -1,10 +1,11 @@
 import { DeviceLedger, NO_DEVICES } from '../../devices/device-ledger.js';
 import type { ClusterDevices } from '../../devices/pod-claims.js';
+import type { ClusterVolumes } from '../../volumes/cluster-volumes.js';
+import { VolumeLedger } from '../../volumes/volume-ledger.js';
 import { PodSelectors, type PodOwner, type PodService } from './default-selector.js';
 import type { Labels } from '../label-selector.js';
 import { NodeState } from './node-state.js';
 import { PodGroups } from './pod-groups.js';
-import type { ClusterVolumes } from '../scheduler-volumes.js';
 import type { SchedulerNode } from '../scheduler-node.js';
 import type { SchedulerPod } from '../scheduler-pod.js';
 
@@ -34,9 +35,10 @@ export class Cluster {
   readonly #imageNodes = new Map<string, number>();
   readonly groups: PodGroups;
   readonly selectors: PodSelectors;
-  /** What pods have: reserved by the caller when a pod is bound, and given back by `end`. */
+  /** What pods have: `reserve` gives it to them, and `end` takes it back. */
   readonly devices: DeviceLedger;
-  readonly volumes: ClusterVolumes | undefined;
+  /** undefined: volumes do not count. */
+  readonly volumes: VolumeLedger | undefined;
   #list: readonly NodeState[] = [];
 
   constructor({
@@ -51,7 +53,7 @@ export class Cluster {
     this.groups = new PodGroups(namespaces);
     this.selectors = new PodSelectors(services, owners);
     this.devices = new DeviceLedger(devices);
-    this.volumes = volumes;
+    this.volumes = volumes && new VolumeLedger(volumes);
     for (const node of nodes) this.#insert(node);
     this.#list = [...this.#states.values()];
     for (const pod of pods) if (this.#states.has(pod.nodeName)) this.add(pod, pod.nodeName);
@@ -102,10 +104,19 @@ export class Cluster {
     this.groups.remove(pod, state);
   }
 
-  /** The pod has ended: it is removed, and gives its devices back. */
+  /** The pod is bound to the node, which its claims fit: they have their devices and volumes. */
+  reserve(pod: SchedulerPod, nodeName: string): void {
+    const node = this.#states.get(nodeName)?.node;
+    if (node === undefined) return;
+    this.devices.reserve(pod, node);
+    this.volumes?.reserve(pod, node);
+  }
+
+  /** The pod has ended: it is removed, gives its devices back, and the claims that were made for it go. */
   end(pod: SchedulerPod): void {
     this.remove(pod);
     this.devices.release(pod);
+    this.volumes?.release(pod);
   }
 
   /** Adds a node, or replaces the one with this name: its pods stay. */

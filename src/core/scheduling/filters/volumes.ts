@@ -1,23 +1,23 @@
-// Volumes of claims (pkg/scheduler/framework/plugins: volumerestrictions, volumebinding, volumezone, v1.36).
-import { matchesTerm } from '../node-affinity.js';
+// Volumes of claims (pkg/scheduler/framework/plugins: volumerestrictions, volumezone, nodevolumelimits, v1.36).
+import { claimNameOf, type ClusterVolumes, type VolumeClaim } from '../../volumes/cluster-volumes.js';
+import type { NodeState } from '../cluster/node-state.js';
 import type { SchedulerNode } from '../scheduler-node.js';
-import type { VolumeClaim } from '../scheduler-volumes.js';
 import type { SchedulerPod } from '../scheduler-pod.js';
-import { forGood, forNow, type FilterPlugin, type PlacementInput } from './pod-filter.js';
-
-function claimsOf({ pod, cluster: { volumes } }: PlacementInput): readonly (VolumeClaim | undefined)[] {
-  return volumes === undefined ? [] : pod.volumeClaims.map((name) => volumes.claims.get(`${pod.namespace}/${name}`));
-}
+import { forGood, forNow, type FilterPlugin } from './pod-filter.js';
 
 const IN_USE = forNow('VolumeRestrictions', 'node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode');
 
-/** A claim for one pod is in use, on whatever node. */
-export const volumeRestrictions: FilterPlugin = (input) => {
-  const { pod, cluster } = input;
-  const names = pod.volumeClaims.filter((_name, index) => claimsOf(input)[index]?.isForOnePod === true);
+/** A claim for one pod is in use, on whatever node. Claims that are made for a pod have no other user. */
+export const volumeRestrictions: FilterPlugin = ({ pod, cluster }) => {
+  const claims = cluster.volumes?.state.claims;
+  const isForOnePod = (name: string): boolean => claims?.get(`${pod.namespace}/${name}`)?.accessModes.includes('ReadWriteOncePod') === true;
+  const names = namedClaims(pod).filter(isForOnePod);
   if (names.length === 0) return undefined;
-  const usesOf = (other: SchedulerPod): number =>
-    other.namespace === pod.namespace ? names.filter((name) => other.volumeClaims.includes(name)).length : 0;
+  const usesOf = (other: SchedulerPod): number => {
+    if (other.namespace !== pod.namespace) return 0;
+    const own = namedClaims(other);
+    return names.filter((name) => own.includes(name)).length;
+  };
   let uses = 0;
   for (const other of cluster.pods) uses += usesOf(other);
   return {
@@ -28,63 +28,90 @@ export const volumeRestrictions: FilterPlugin = (input) => {
   };
 };
 
-const PLUGIN = 'VolumeBinding';
-const NO_VOLUME = forGood(PLUGIN, 'node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)');
-const OTHER_NODES = forGood(PLUGIN, "node(s) didn't match PersistentVolume's node affinity");
+function namedClaims({ volumes }: SchedulerPod): readonly string[] {
+  return volumes.flatMap((volume) => (volume.kind === 'claim' ? [volume.claim] : []));
+}
 
-/** Bound claims are where their volumes are. A claim that is bound with its first pod may go anywhere. */
-export const volumeBinding: FilterPlugin = (input) => {
-  const { pod, cluster } = input;
-  const { volumes } = cluster;
-  if (volumes === undefined || pod.volumeClaims.length === 0) return undefined;
-  const claims = claimsOf(input);
-  const refuse = (reason: string): ReturnType<FilterPlugin> => {
-    const refused = forGood(PLUGIN, reason);
-    return { refused, check: () => refused };
-  };
-  for (const [index, name] of pod.volumeClaims.entries()) {
-    const claim = claims[index];
-    if (claim === undefined) return refuse(`persistentvolumeclaim ${JSON.stringify(name)} not found`);
-    if (claim.terminating) return refuse(`persistentvolumeclaim ${JSON.stringify(name)} is being deleted`);
-  }
-  const isUnbound = (claim: VolumeClaim | undefined): boolean =>
-    claim?.volumeName === '' && (claim.storageClassName === '' || volumes.immediateClasses.has(claim.storageClassName));
-  if (claims.some(isUnbound)) return refuse('pod has unbound immediate PersistentVolumeClaims');
-  const bound = claims.flatMap((claim) => (claim === undefined || claim.volumeName === '' ? [] : [volumes.volumes.get(claim.volumeName)]));
+const ZONE = 'topology.kubernetes.io/zone';
+const REGION = 'topology.kubernetes.io/region';
+/** Topology labels, and the name that a node may have for each instead. */
+const TOPOLOGY_KEYS: ReadonlyMap<string, string> = new Map([
+  ['failure-domain.beta.kubernetes.io/zone', ZONE],
+  ['failure-domain.beta.kubernetes.io/region', REGION],
+  [ZONE, ZONE],
+  [REGION, REGION],
+]);
+
+const NO_ZONE = forGood('VolumeZone', 'node(s) had no available volume zone');
+
+/** The labels of a volume name its zones. A node without any such label may have it. Claims that are made for pods do not count. */
+export const volumeZone: FilterPlugin = ({ pod, cluster }) => {
+  const state = cluster.volumes?.state;
+  const zones = namedClaims(pod).flatMap((name) => {
+    const labels = state?.volumes.get(state.claims.get(`${pod.namespace}/${name}`)?.volumeName ?? '')?.labels;
+    return [...TOPOLOGY_KEYS].flatMap(([key, otherKey]) => zonesOf(labels?.get(key)).map((values) => ({ key, otherKey, values })));
+  });
+  if (zones.length === 0) return undefined;
+  const hasZone = ({ labels: own }: SchedulerNode): boolean => [...TOPOLOGY_KEYS.keys()].some((key) => own.has(key));
   return {
     check: ({ node }) => {
-      for (const volume of bound) {
-        if (volume === undefined) return NO_VOLUME;
-        if (volume.nodeTerms?.some((term) => matchesTerm(term, node)) === false) return OTHER_NODES;
-      }
-      return undefined;
+      const { labels } = node;
+      const isThere = zones.every(({ key, otherKey, values }) => values.includes(labels.get(key) ?? labels.get(otherKey) ?? ''));
+      return !hasZone(node) || isThere ? undefined : NO_ZONE;
     },
   };
 };
 
-const ZONE_KEYS = [
-  'topology.kubernetes.io/zone',
-  'topology.kubernetes.io/region',
-  'failure-domain.beta.kubernetes.io/zone',
-  'failure-domain.beta.kubernetes.io/region',
-];
+/** 'a__b' are two zones. A label with an empty zone does not count (cloud-provider/volume/helpers: LabelZonesToSet). */
+function zonesOf(label: string | undefined): readonly (readonly string[])[] {
+  const values = label?.split('__').map((zone) => zone.trim()) ?? [''];
+  return values.includes('') ? [] : [values];
+}
 
-const NO_ZONE = forGood('VolumeZone', 'node(s) had no available volume zone');
+const TOO_MANY = forNow('NodeVolumeLimits', 'node(s) exceed max volume count');
 
-/** The labels of a volume name its zones. A node without any such label may have it. */
-export const volumeZone: FilterPlugin = (input) => {
-  const { volumes } = input.cluster;
-  const labels = claimsOf(input).map((claim) => volumes?.volumes.get(claim?.volumeName ?? '')?.labels);
-  const zones = labels.flatMap((own) =>
-    ZONE_KEYS.flatMap((key) => {
-      const value = own?.get(key);
-      return value === undefined ? [] : [{ key, values: value.split('__') }];
+/** A CSINode says how many volumes of a driver its node can have. A volume that is there already does not count again. */
+export const nodeVolumeLimits: FilterPlugin = ({ pod, cluster }) => {
+  const state = cluster.volumes?.state;
+  if (state === undefined || state.drivers.size === 0) return undefined;
+  const wanted = attachmentsOf(pod, state);
+  if (wanted.size === 0) return undefined;
+  return { check: (node) => (exceedsLimit(node, wanted, state) ? TOO_MANY : undefined) };
+};
+
+/** Drivers by volume. */
+type Attachments = ReadonlyMap<string, string>;
+
+function exceedsLimit({ node, pods }: NodeState, wanted: Attachments, state: ClusterVolumes): boolean {
+  const limits = (state.drivers.get(node.name) ?? []).filter(({ limit }) => limit !== undefined);
+  if (limits.length === 0) return false;
+  const attached: Attachments = new Map([...pods].flatMap((pod) => [...attachmentsOf(pod, state)]));
+  const added = [...wanted].filter(([volume]) => !attached.has(volume));
+  return limits.some(({ name, limit = 0 }) => {
+    const count = added.filter(([, driver]) => driver === name).length;
+    return count > 0 && [...attached.values()].filter((driver) => driver === name).length + count > limit;
+  });
+}
+
+function attachmentsOf(pod: SchedulerPod, state: ClusterVolumes): Attachments {
+  if (pod.volumes.length === 0) return NONE;
+  return new Map(
+    pod.volumes.flatMap((volume) => {
+      const claim = state.claims.get(`${pod.namespace}/${claimNameOf(pod, volume)}`);
+      return claim === undefined ? [] : attachmentOf(claim, state);
     }),
   );
-  if (zones.length === 0) return undefined;
-  const hasZone = ({ labels: own }: SchedulerNode): boolean => ZONE_KEYS.some((key) => own.has(key));
-  return {
-    check: ({ node }) =>
-      !hasZone(node) || zones.every(({ key, values }) => values.includes(node.labels.get(key) ?? '')) ? undefined : NO_ZONE,
-  };
-};
+}
+
+const NONE: Attachments = new Map();
+
+/** Of a claim that is not bound: what its class makes. */
+function attachmentOf(
+  { volumeName, namespace, name, storageClassName = '' }: VolumeClaim,
+  state: ClusterVolumes,
+): readonly (readonly [string, string])[] {
+  const volume = state.volumes.get(volumeName);
+  if (volume !== undefined) return volume.csi === undefined ? [] : [[`${volume.csi.driver}/${volume.csi.handle}`, volume.csi.driver]];
+  const provisioner = state.classes.get(storageClassName)?.provisioner;
+  return provisioner === undefined ? [] : [[`${provisioner}/${namespace}/${name}`, provisioner]];
+}

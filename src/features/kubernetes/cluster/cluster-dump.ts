@@ -5,23 +5,16 @@ import type { PriorityClass } from '../../../core/scheduling/priority-admission.
 import type { SchedulerNode } from '../../../core/scheduling/scheduler-node.js';
 import type { NodeMemory, SimulatedContent } from '../../../core/simulation/simulated-cluster.js';
 import type { SimulatedBudget } from '../../../core/simulation/simulated-budgets.js';
-import type { ClusterVolume, VolumeClaim } from '../../../core/scheduling/scheduler-volumes.js';
 import type { SimulatedPod } from '../../../core/simulation/simulated-pod.js';
 import { isAbsent, member, resourceListOf, textOf, wrong, type Field } from '../../../kubernetes/document.js';
 import { DEVICE_API_VERSIONS, DEVICE_KINDS, DeviceObjects } from '../../../kubernetes/devices/device-objects.js';
 import { readObjects, type FilePosition, type FoundObject } from '../../../kubernetes/objects/object-file.js';
-import {
-  clusterVolumeAt,
-  namespaceAt,
-  ownerAt,
-  priorityClassAt,
-  serviceAt,
-  storageClassAt,
-  volumeClaimAt,
-} from '../../../kubernetes/scheduling/cluster-objects.js';
+import { namespaceAt, ownerAt, priorityClassAt, serviceAt } from '../../../kubernetes/scheduling/cluster-objects.js';
 import { schedulerNodeAt } from '../../../kubernetes/scheduling/scheduler-node.js';
 import { usagesIn } from '../../../kubernetes/stats.js';
 import { makeSignalObservations } from '../../../kubernetes/summary.js';
+import { unsimulatedVolumes } from '../../../kubernetes/volumes/volume-claim.js';
+import { VOLUME_KINDS, VolumeObjects } from '../../../kubernetes/volumes/volume-objects.js';
 import { quantityValue } from '../../../core/quantity/quantity.js';
 import { simulatedBudgetAt } from './budget-document.js';
 import { Findings } from './finding.js';
@@ -71,25 +64,6 @@ const KINDS: Readonly<Record<string, Kind>> = {
       dump.namespaces.set(...namespaceAt(object));
     },
   },
-  PersistentVolumeClaim: {
-    versions: ['v1'],
-    take: (dump, object) => {
-      dump.claims.set(...volumeClaimAt(object));
-    },
-  },
-  PersistentVolume: {
-    versions: ['v1'],
-    take: (dump, object) => {
-      dump.volumes.set(...clusterVolumeAt(object));
-    },
-  },
-  StorageClass: {
-    versions: ['storage.k8s.io/v1'],
-    take: (dump, object) => {
-      const [name, isImmediate] = storageClassAt(object);
-      if (isImmediate) dump.immediateClasses.add(name);
-    },
-  },
   Service: { versions: ['v1'], take: (dump, object) => dump.services.push(serviceAt(object)) },
   ReplicationController: OWNER('ReplicationController', ['v1']),
   ReplicaSet: OWNER('ReplicaSet', ['apps/v1']),
@@ -105,6 +79,12 @@ const KINDS: Readonly<Record<string, Kind>> = {
   },
   NodeMetrics: { versions: ['metrics.k8s.io/v1beta1'] },
   ...Object.fromEntries(
+    VOLUME_KINDS.map(([kind, version]): [string, Kind] => [
+      kind,
+      { versions: [version], take: (dump, object) => dump.volumes.take(kind, object) },
+    ]),
+  ),
+  ...Object.fromEntries(
     DEVICE_KINDS.map((kind): [string, Kind] => [
       kind,
       { versions: DEVICE_API_VERSIONS, take: (dump, object, at) => dump.takeDevices(kind, object, at) },
@@ -119,9 +99,7 @@ export class ClusterDump {
   readonly namespaces = new Map<string, Labels>();
   readonly services: PodService[] = [];
   readonly owners: PodOwner[] = [];
-  readonly claims = new Map<string, VolumeClaim>();
-  readonly volumes = new Map<string, ClusterVolume>();
-  readonly immediateClasses = new Set<string>();
+  readonly volumes = new VolumeObjects();
   /** Working sets by namespace/name. */
   readonly memoryByPod = new Map<string, bigint>();
   readonly #nodes = new Map<string, Placed<SchedulerNode>>();
@@ -193,6 +171,7 @@ export class ClusterDump {
       this.findings.add('warning', at, `Pod ${namespace}/${name}`, message, `${namespace}/${group}`);
     };
     if (isAbsent(member(object, 'status'))) report(`has no status: counts as ${nodeName === '' ? 'pending' : 'running and ready'}`);
+    for (const message of new Set(unsimulatedVolumes(member(object, 'spec')))) report(message);
   }
 
   takeBudget(object: Field, at: FilePosition): void {
@@ -226,9 +205,7 @@ export class ClusterDump {
     const { namespaces, services, owners, priorityClasses, findings } = this;
     const budgets = [...this.#budgets.values()].map(({ value }) => value);
     const [memory, devices] = [this.#memory, this.#devices.devices()];
-    const { claims, immediateClasses } = this;
-    // Files without claims, or without volumes, do not say where pods may run.
-    const volumes = claims.size === 0 || this.volumes.size === 0 ? undefined : { claims, volumes: this.volumes, immediateClasses };
+    const volumes = this.volumes.volumes();
     return { content: { nodes, pods, budgets, namespaces, services, owners, memory, devices, volumes }, priorityClasses, findings };
   }
 

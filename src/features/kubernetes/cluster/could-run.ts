@@ -59,6 +59,7 @@ export async function couldRun({ config, env, pod: path, withinMs }: CouldRunPar
   const cluster = new Cluster({ ...content, nodes, pods: placed });
   cluster.end(own);
   const again = { ...own, ...{ nodeName: '', nominatedNodeName: '', terminating: false, preempted: false } };
+  cluster.volumes?.create(again);
   const unread = findings.list.filter(({ object }) => object === '').map(({ message }) => message);
   return {
     ...placesOf(new Scheduler(cluster).schedule(again, { everyNode: true })),

@@ -34,7 +34,12 @@ const LISTED: readonly Listed[] = [
   }),
   { path: '/api/v1/persistentvolumeclaims', kind: 'PersistentVolumeClaim', apiVersion: 'v1' },
   { path: '/api/v1/persistentvolumes', kind: 'PersistentVolume', apiVersion: 'v1' },
-  { path: '/apis/storage.k8s.io/v1/storageclasses', kind: 'StorageClass', apiVersion: 'storage.k8s.io/v1' },
+  ...[
+    ['storageclasses', 'StorageClass'] as const,
+    ['csinodes', 'CSINode'] as const,
+    ['csidrivers', 'CSIDriver'] as const,
+    ['csistoragecapacities', 'CSIStorageCapacity'] as const,
+  ].map(([name, kind]): Listed => ({ path: `/apis/storage.k8s.io/v1/${name}`, kind, apiVersion: 'storage.k8s.io/v1' })),
   { path: '/apis/metrics.k8s.io/v1beta1/pods', kind: 'PodMetrics', apiVersion: 'metrics.k8s.io/v1beta1', isOptional: true },
 ];
 
