@@ -51,7 +51,7 @@ export class VolumeLedger {
     for (const volume of pod.volumes) {
       const key = `${pod.namespace}/${claimNameOf(pod, volume)}`;
       const claim = volume.kind === 'ephemeral' ? this.#claims.get(key) : undefined;
-      if (claim === undefined || claim.ownerUid !== ownerOf(pod)) continue;
+      if (claim?.ownerUid !== ownerOf(pod)) continue;
       this.#claims.delete(key);
       this.#volumes.delete(claim.volumeName);
     }

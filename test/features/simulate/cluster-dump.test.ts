@@ -37,6 +37,11 @@ test.each<[rule: string, object: ApiObject, finding: string]>([
     pod('a-1', '', { nodeSelector: { disk: 'ssd' } }),
     'warning: Pod shop/a-1: spec.nodeSelector: no node has the label disk=ssd',
   ],
+  [
+    'a disk that one pod of a node may have',
+    pod('a-1', 'node-1', { volumes: [{ name: 'data', awsElasticBlockStore: { volumeID: 'vol-1' } }] }),
+    'warning: Pod shop/a-1: spec.volumes: that a disk of awsElasticBlockStore is in use on a node is not simulated',
+  ],
   ['a node that is in no file', pod('a-1', 'node-9'), 'warning: Pod shop/a-1: its node node-9 is in no file: counts as pending'],
 ])('%s is named, and the rest goes on', (_rule, object, finding) => {
   const { findings, content } = dumped([node('node-1'), object, pod('b-1', 'node-1')]);
