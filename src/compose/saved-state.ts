@@ -106,8 +106,8 @@ export function openSavedState({ runtimeDirectory }: Pick<Config, 'runtimeDirect
 
 function restoredFrom({ found: { text, torn } }: StateFile, owner: StateOwner, policy: Policy, log: SavedStateParts['log']): RestoredState {
   const now = { monotonicNs: process.hrtime.bigint(), bootNs: native.bootTimeNs() };
-  const nothing = torn === 0 ? undefined : 'it was cut off';
-  const restored = text === undefined ? { ...NOTHING_RESTORED, discarded: nothing } : restoreState(text, owner, policy, now);
+  const nothing = torn === 0 ? NOTHING_RESTORED : { ...NOTHING_RESTORED, discarded: 'it was cut off', isUnknown: true };
+  const restored = text === undefined ? nothing : restoreState(text, owner, policy, now);
   const { discarded, state } = restored;
   if (discarded !== undefined) {
     log.warn(`discarding the saved state: ${discarded}`, { code: 'EVICTD_STATE_DISCARDED' });

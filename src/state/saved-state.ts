@@ -11,6 +11,7 @@ import type { SentSignals } from '../monitor/ports/sent-signals.js';
 const FORMAT = 4;
 /** Had evictions by taints without brevity; see `current`. */
 const FORMER = 3;
+const READ: readonly unknown[] = [FORMER, FORMAT];
 
 /** Whose state it is. A state of another owner is not used. */
 export interface StateOwner {
@@ -43,6 +44,8 @@ export interface RestoredState {
   readonly sections: Readonly<Record<string, unknown>>;
   /** Why a saved state was not used; undefined: it was, or there was none. */
   readonly discarded: string | undefined;
+  /** What was discarded may be of this boot: what an operator has asked for, and an evictd has done, is not known then. */
+  readonly isUnknown: boolean;
 }
 
 export const NOTHING_RESTORED: RestoredState = {
@@ -51,6 +54,7 @@ export const NOTHING_RESTORED: RestoredState = {
   abandoned: new Map(),
   sections: {},
   discarded: undefined,
+  isUnknown: false,
 };
 
 type Contents = SavedState & { readonly clocks: Clocks };
@@ -62,20 +66,21 @@ export function savedStateText(owner: StateOwner, clocks: Clocks, saved: SavedSt
 /** Never throws: what cannot be understood is discarded, because evictd has to start. */
 export function restoreState(text: string, owner: StateOwner, policy: Policy, now: Clocks): RestoredState {
   const discarded = (reason: string): RestoredState => ({ ...NOTHING_RESTORED, discarded: reason });
+  const unknown = (reason: string): RestoredState => ({ ...discarded(reason), isUnknown: true });
   try {
     const { node, cgroupId, bootId, contents } = parse(text);
     if (node !== owner.node) return discarded(`it is of another node (${JSON.stringify(node)})`);
-    if (owner.bootId === '') return discarded('the boot id of this machine is not known');
+    if (owner.bootId === '') return unknown('the boot id of this machine is not known');
     if (bootId !== owner.bootId) return discarded('it is of another boot');
     if (cgroupId !== owner.cgroupId) return discarded('it is of another node cgroup, which had the same name');
     const { clocks: then, state: before, signals, sections } = checked(contents);
     const awayNs = now.bootNs - then.bootNs;
     const sleptNs = awayNs - (now.monotonicNs - then.monotonicNs);
-    if (awayNs < 0n || now.monotonicNs < then.monotonicNs) return discarded('its clocks are ahead of those of this machine');
+    if (awayNs < 0n || now.monotonicNs < then.monotonicNs) return unknown('its clocks are ahead of those of this machine');
     const taken = takeOver(policy, { ...initialState, ...before }, { awayNs, sleptNs: sleptNs > 0n ? sleptNs : 0n }, now.monotonicNs);
-    return { ...taken, signals, sections, discarded: undefined };
+    return { ...NOTHING_RESTORED, ...taken, signals, sections };
   } catch (error) {
-    return discarded(error instanceof StateError ? error.message : `it is not a state of evictd: ${String(error)}`);
+    return unknown(error instanceof StateError ? error.message : `it is not a state of evictd: ${String(error)}`);
   }
 }
 
@@ -102,8 +107,8 @@ class StateError extends Error {}
 
 function parse(text: string): StateOwner & { readonly contents: Readonly<Record<string, unknown>> } {
   const { format, node, cgroupId, bootId, ...contents } = JSON.parse(text) as StateOwner & Record<string, unknown>;
-  if (format === FORMAT || format === FORMER) return { node, cgroupId, bootId, contents };
-  throw new StateError(`it has format ${JSON.stringify(format)}, and this evictd reads format ${String(FORMAT)}`);
+  if (READ.includes(format)) return { node, cgroupId, bootId, contents };
+  throw new StateError(`it has format ${JSON.stringify(format)}, and this evictd reads the formats ${READ.join(' and ')}`);
 }
 
 function checked(contents: Readonly<Record<string, unknown>>): Contents {

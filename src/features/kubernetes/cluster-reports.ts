@@ -6,14 +6,17 @@ import type { StepListener, StepReport } from '../../monitor/ports/ports.js';
 import { NodeReport } from './node-report.js';
 import { DeletionQueue, type Ask, type SavedSection } from './deletion-queue.js';
 import { PodEvents } from './pod-events.js';
+import { nodeSections } from './reported-node.js';
 import { ApiPodEvictions, type RestoredEvictions } from './pod-evictions.js';
 
 /** The parts that an evictd without --dry-run has. */
 export interface ClusterReportsParts {
   readonly restored: RestoredEvictions;
+  /** As in NodeReportParts. */
+  readonly isDrainUnknown: boolean;
   /** The section of the saved state with the pending deletions. */
   readonly section: SavedSection;
-  /** The section with what is set at the node. */
+  /** The section with what is set at nodes. */
   readonly nodeSection: SavedSection;
   readonly metrics: Pick<Metrics, 'budgetViolated'>;
 }
@@ -31,16 +34,23 @@ export class ClusterReports implements StepListener, PodEvictions {
   readonly #queue: DeletionQueue;
   readonly #evictions: ApiPodEvictions;
   readonly #node: NodeReport;
+  /** Of earlier configurations, until it shows nothing of evictd. */
+  readonly #formerNodes: readonly NodeReport[];
   readonly #events: PodEvents | undefined;
 
   constructor(
     ask: Ask,
     { nodeName, config, isLeaving, log }: ClusterReportsOf,
-    { restored, section, nodeSection, metrics }: ClusterReportsParts,
+    { restored, isDrainUnknown, section, nodeSection, metrics }: ClusterReportsParts,
   ) {
     const inFlight = new Set(restored.state.evictions.map(({ decision }) => decision.serial));
     this.#queue = new DeletionQueue({ ask, section, log }, inFlight);
-    this.#node = new NodeReport({ ask, nodeName, config, section: nodeSection, isLeaving, log });
+    const { own, former } = nodeSections(nodeSection, nodeName);
+    this.#node = new NodeReport({ ask, nodeName, config, section: own, isLeaving, isDrainUnknown, log });
+    const nothing = { ...config, taint: undefined, conditions: 'none' } as const;
+    this.#formerNodes = former.map(
+      (section) => new NodeReport({ ask, nodeName: section.nodeName, config: nothing, section, isLeaving: true, log }),
+    );
     this.#events = isLeaving ? undefined : new PodEvents({ ask, nodeName });
     const published = (): Promise<void> => this.#node.published();
     this.#evictions = new ApiPodEvictions({ ask, queue: this.#queue, budgets: config.budgets, published, metrics }, restored);
@@ -60,16 +70,17 @@ export class ClusterReports implements StepListener, PodEvictions {
   }
 
   stepped(report: StepReport): void {
-    this.#node.stepped(report);
+    for (const node of [this.#node, ...this.#formerNodes]) node.stepped(report);
     this.#evictions.stepped(report);
     this.#events?.stepped(report);
   }
 
   skipped(nowNs: bigint): boolean {
+    for (const former of this.#formerNodes) former.skipped(nowNs);
     return this.#node.skipped(nowNs);
   }
 
   close(): void {
-    for (const part of [this.#node, this.#evictions, this.#events]) part?.close();
+    for (const part of [this.#node, ...this.#formerNodes, this.#evictions, this.#events]) part?.close();
   }
 }

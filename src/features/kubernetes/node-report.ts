@@ -1,6 +1,6 @@
 import { answerText, type ApiAnswer } from '../../core/kubernetes/eviction-answer.js';
 import type { KubernetesConfig } from '../../core/kubernetes/kubernetes-config.js';
-import { conditionPatch, isUncordoned, nodePath } from '../../core/kubernetes/node-condition-patch.js';
+import { conditionPatch, isCordonedByEvictd, isUncordoned, nodePath } from '../../core/kubernetes/node-condition-patch.js';
 import { cordonPatch, taintPatch } from '../../core/kubernetes/node-spec-patch.js';
 import type { ApiCall } from '../../core/kubernetes/pod-call.js';
 import { isSameTaint, type Taint } from '../../core/disruption/taint.js';
@@ -8,7 +8,7 @@ import type { ConditionType } from '../../core/signal/signal.js';
 import type { Log } from '../../log/log.js';
 import type { StepListener } from '../../monitor/ports/ports.js';
 import { randomPauseMs, type Ask, type SavedSection } from './deletion-queue.js';
-import { reportedNodeOf } from './reported-node.js';
+import { reportedNodeOf, type ReportedNode } from './reported-node.js';
 
 export interface NodeReportParts {
   readonly ask: Ask;
@@ -16,8 +16,10 @@ export interface NodeReportParts {
   readonly config: Pick<KubernetesConfig, 'kubeconfig' | 'taint' | 'conditions'>;
   /** The section of the saved state with the {@link ReportedNode}. */
   readonly section: SavedSection;
-  /** The API server is not configured any more: evictd takes back what it has set. */
+  /** The API server or the node is not configured any more: evictd takes back what it has set there. */
   readonly isLeaving: boolean;
+  /** The saved state was lost: an operator may have cordoned the node. evictd does not uncordon it until an operator asks again. */
+  readonly isDrainUnknown?: boolean;
   readonly log: Pick<Log, 'info' | 'warn'>;
   /** Left out: random. Tests wait less. */
   readonly pauseMs?: (failures: number) => number;
@@ -49,6 +51,8 @@ export class NodeReport implements StepListener {
   #isBare = false;
   /** Another program that uncordons the node meanwhile has its way. */
   #hasCordoned = false;
+  #isDrainUnknown: boolean;
+  #isCordonLogged = false;
   #reportedNs = 0n;
   #running: Promise<void> | undefined;
   #failures = 0;
@@ -59,17 +63,20 @@ export class NodeReport implements StepListener {
 
   constructor(parts: NodeReportParts) {
     this.#parts = parts;
-    const { nodeName, config, section, isLeaving } = parts;
+    const { nodeName, config, section, isLeaving, isDrainUnknown = false } = parts;
     const before = reportedNodeOf(section.before);
     const stale = before?.nodeName === nodeName ? before.taints : [];
     this.#staleTaints = stale.filter((taint) => config.taint === undefined || !isSameTaint(taint, config.taint));
+    this.#isDrainUnknown = !isLeaving && (isDrainUnknown || (before?.nodeName === nodeName && before.isDrainUnknown));
     if (!isLeaving) this.#save();
   }
 
-  stepped({ state, input: { nowNs } }: Pick<Parameters<StepListener['stepped']>[0], 'state' | 'input'>): void {
+  stepped({ state, input: { nowNs, request } }: Pick<Parameters<StepListener['stepped']>[0], 'state' | 'input'>): void {
     const isCordoned = state.drain !== undefined && !this.#parts.isLeaving;
     const conditions = this.#parts.isLeaving ? [] : state.conditions;
-    if (conditions.join() !== this.#wanted?.conditions.join() || isCordoned !== this.#wanted.isCordoned) {
+    const isAsked = this.#isDrainUnknown && (isCordoned || request?.kind === 'uncordon');
+    if (isAsked) this.#drainIsKnown();
+    if (isAsked || conditions.join() !== this.#wanted?.conditions.join() || isCordoned !== this.#wanted.isCordoned) {
       this.#wanted = { conditions, isCordoned };
       this.#hasCordoned &&= isCordoned;
       this.#report(nowNs);
@@ -128,7 +135,9 @@ export class NodeReport implements StepListener {
     if (this.#isClosed) return;
     this.#failures += 1;
     if (this.#failures === 1) {
-      log.warn(`cannot publish the conditions of the node at the API server: ${why}; evictd tries again`, {
+      const { isLeaving, nodeName } = this.#parts;
+      const what = isLeaving ? `take back what it has set at node ${nodeName}` : 'publish the conditions of the node at the API server';
+      log.warn(`evictd cannot ${what}: ${why}; evictd tries again`, {
         code: 'EVICTD_KUBERNETES_NODE',
         hint: HINT,
       });
@@ -140,21 +149,26 @@ export class NodeReport implements StepListener {
 
   /** undefined: done. 'again': another program has changed the node meanwhile, or more is to be done. Otherwise what is wrong. */
   async #publish(wanted: Wanted): Promise<string | undefined> {
-    const { ask, nodeName, config } = this.#parts;
+    const { ask, nodeName, config, isLeaving } = this.#parts;
     const { taint, conditions: names } = config;
     const isBare = taint === undefined && names === 'none' && !wanted.isCordoned;
     if (isBare && this.#isBare) return undefined;
     const { status, body, ...rest } = await ask({ method: 'GET', path: nodePath(nodeName), withinMs: WITHIN_MS });
     this.#isBare = isBare && (status === 403 || status === 404);
-    if (this.#isBare) return undefined;
+    if (this.#isBare) {
+      if (isLeaving && status === 403) this.#refused('its taint', { status, body, ...rest });
+      if (isLeaving) this.#finish(true);
+      return undefined;
+    }
     if (status !== 200) return `it ${answerText({ status, body, ...rest })}`;
     const now = new Date().toISOString();
     const isTainted = wanted.conditions.includes('MemoryPressure');
     const stale = taint === undefined || isTainted ? this.#staleTaints : [...this.#staleTaints, taint];
+    const isCordonLeft = wanted.isCordoned ? this.#hasCordoned : this.#isDrainUnknown;
     const patches: readonly (readonly [what: string, of: (node: unknown) => ApiCall | undefined])[] = [
       ['its taint', (node) => taintPatch(node, isTainted ? taint : undefined, stale, now.replace(/\.\d+/, ''))],
       ['its conditions', (node) => conditionPatch(nodeName, node, { names, ...wanted }, now)],
-      ['that it is cordoned', (node) => (wanted.isCordoned && this.#hasCordoned ? undefined : cordonPatch(node, wanted.isCordoned))],
+      ['that it is cordoned', (node) => (isCordonLeft ? undefined : cordonPatch(node, wanted.isCordoned))],
     ];
     let node = body;
     for (const [what, of] of patches) {
@@ -164,11 +178,27 @@ export class NodeReport implements StepListener {
       node = answer?.body ?? node;
     }
     this.#hasCordoned = wanted.isCordoned;
+    if (this.#isDrainUnknown) this.#unknownDrain(isCordonedByEvictd(node));
     // The condition is removed when the node is not cordoned any more: a crash in between forgets nothing.
-    if (this.#forbidden.size > 0) return undefined;
-    if (!wanted.isCordoned && isUncordoned(node)) return 'again';
-    this.#finish(isBare);
+    if (this.#forbidden.size === 0 && !wanted.isCordoned && isUncordoned(node)) return 'again';
+    if (this.#forbidden.size === 0 || isLeaving) this.#finish(isBare && !this.#isDrainUnknown);
     return undefined;
+  }
+
+  #unknownDrain(isCordoned: boolean): void {
+    const { nodeName, log } = this.#parts;
+    if (!isCordoned) this.#drainIsKnown();
+    else if (!this.#isCordonLogged)
+      log.warn(`node ${nodeName} stays cordoned: the saved state was lost, and an operator may be draining the node`, {
+        code: 'EVICTD_KUBERNETES_CORDON',
+        hint: 'evictd uncordon ends that, and evictd drain goes on with it',
+      });
+    this.#isCordonLogged = true;
+  }
+
+  #drainIsKnown(): void {
+    this.#isDrainUnknown = false;
+    this.#save();
   }
 
   #finish(isBare: boolean): void {
@@ -183,7 +213,8 @@ export class NodeReport implements StepListener {
   #save(): void {
     const { nodeName, section, isLeaving, config } = this.#parts;
     const { kubeconfig, taint } = config;
-    section.keep(isLeaving ? undefined : { kubeconfig, nodeName, taints: [...this.#staleTaints, ...(taint ? [taint] : [])] });
+    const taints = [...this.#staleTaints, ...(taint ? [taint] : [])];
+    section.keep(isLeaving ? undefined : ({ kubeconfig, nodeName, taints, isDrainUnknown: this.#isDrainUnknown } satisfies ReportedNode));
   }
 
   /**
@@ -194,16 +225,28 @@ export class NodeReport implements StepListener {
     const answer: ApiAnswer = await this.#parts.ask({ ...call, withinMs: WITHIN_MS });
     if (answer.status === 409) return 'again';
     if (answer.status === 403 || answer.status === 422) {
-      if (!this.#forbidden.has(what)) {
-        this.#parts.log.warn(`the API server does not let evictd change ${what}: it ${answerText(answer)}`, {
-          code: 'EVICTD_KUBERNETES_NODE',
-          hint: HINT,
-        });
-      }
-      this.#forbidden.add(what);
+      this.#refused(what, answer);
       return undefined;
     }
     this.#forbidden.delete(what);
     return answer.status >= 200 && answer.status < 300 ? answer : `for ${what} it ${answerText(answer)}`;
+  }
+
+  #refused(what: string, answer: ApiAnswer): void {
+    const { isLeaving, nodeName, log } = this.#parts;
+    const isLogged = isLeaving ? this.#forbidden.size > 0 : this.#forbidden.has(what);
+    this.#forbidden.add(what);
+    if (isLogged) return;
+    const change = isLeaving ? `take back what it has set at node ${nodeName}` : `change ${what}`;
+    log.warn(`the API server does not let evictd ${change}: it ${answerText(answer)}`, {
+      code: 'EVICTD_KUBERNETES_NODE',
+      hint: isLeaving ? this.#byHand() : HINT,
+    });
+  }
+
+  #byHand(): string {
+    const { nodeName } = this.#parts;
+    const taints = this.#staleTaints.map(({ key, effect }) => `kubectl taint node ${nodeName} ${key}:${effect}-`);
+    return [...taints, `and if evictd has cordoned it: kubectl uncordon ${nodeName}`].join('; ');
   }
 }

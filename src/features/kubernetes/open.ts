@@ -9,7 +9,7 @@ import type { Agent, AgentParts } from './agent.js';
 import type { ClusterReports } from './cluster-reports.js';
 import type { Leaving, LeavingParts } from './leaving.js';
 import { nodeNameOf } from './node-name.js';
-import { reportedNodeOf } from './reported-node.js';
+import { reportedNodesOf } from './reported-node.js';
 
 /**
  * For an API server that is not configured any more: takes back what the evictd before has set there.
@@ -17,7 +17,7 @@ import { reportedNodeOf } from './reported-node.js';
  * @returns undefined: it has set nothing, or the client cannot be loaded
  */
 export function leaveCluster({ acting, log, ...parts }: Omit<LeavingParts, 'node'>): Leaving | undefined {
-  const node = reportedNodeOf(acting.nodeSection.before);
+  const [node] = reportedNodesOf(acting.nodeSection.before);
   if (node === undefined) return undefined;
   try {
     return new deferred.Leaving({ ...parts, acting, log, node });

@@ -1,4 +1,5 @@
 import { TAINT_EFFECTS, type Taint } from '../../core/disruption/taint.js';
+import type { SavedSection } from './deletion-queue.js';
 
 /** What evictd may have set at a node of the API server, and with which credential: another configuration takes it back. */
 export interface ReportedNode {
@@ -6,13 +7,39 @@ export interface ReportedNode {
   readonly kubeconfig: string | undefined;
   readonly nodeName: string;
   readonly taints: readonly Taint[];
+  /** As in NodeReportParts. */
+  readonly isDrainUnknown: boolean;
 }
 
-/** What the evictd before has saved. undefined: nothing that can be read. */
+/** What the evictd before has saved: the node in its configuration first, then those of earlier ones. */
+export function reportedNodesOf(saved: unknown): readonly ReportedNode[] {
+  return [saved].flat().flatMap((one) => reportedNodeOf(one) ?? []); // an older evictd has saved one
+}
+
+/** undefined: nothing that can be read. */
 export function reportedNodeOf(saved: unknown): ReportedNode | undefined {
-  const { kubeconfig, nodeName, taints } = (saved ?? {}) as Partial<Record<keyof ReportedNode, unknown>>;
+  const { kubeconfig, nodeName, taints, isDrainUnknown } = (saved ?? {}) as Partial<Record<keyof ReportedNode, unknown>>;
   if (typeof nodeName !== 'string' || !Array.isArray(taints)) return undefined;
-  return { kubeconfig: typeof kubeconfig === 'string' ? kubeconfig : undefined, nodeName, taints: taints.filter(isTaint) };
+  const of = typeof kubeconfig === 'string' ? kubeconfig : undefined;
+  return { kubeconfig: of, nodeName, taints: taints.filter(isTaint), isDrainUnknown: isDrainUnknown === true };
+}
+
+type NodeSection = SavedSection & { readonly nodeName: string };
+
+/** A section a node, saved together: that of `nodeName`, and those of nodes that earlier configurations have named. */
+export function nodeSections(all: SavedSection, nodeName: string): { readonly own: NodeSection; readonly former: readonly NodeSection[] } {
+  const nodes = new Map<string, unknown>([[nodeName, undefined]]);
+  for (const node of reportedNodesOf(all.before)) nodes.set(node.nodeName, node);
+  const sectionOf = (name: string): NodeSection => ({
+    nodeName: name,
+    before: nodes.get(name),
+    keep: (value) => {
+      nodes.set(name, value);
+      const left = [...nodes.values()].filter((node) => node !== undefined);
+      all.keep(left.length === 0 ? undefined : left);
+    },
+  });
+  return { own: sectionOf(nodeName), former: [...nodes.keys()].slice(1).map(sectionOf) };
 }
 
 function isTaint(one: Partial<Record<keyof Taint, unknown>> | null): one is Taint {

@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { initialState, type State } from '../../../src/core/decide/state.js';
+import type { StepInput } from '../../../src/core/decide/step-input.js';
 import type { ConditionType } from '../../../src/core/signal/signal.js';
 import { ClusterReports } from '../../../src/features/kubernetes/cluster-reports.js';
 import { NodeReport, type NodeReportParts } from '../../../src/features/kubernetes/node-report.js';
@@ -16,22 +17,27 @@ const OTHER = { key: 'team', value: 'a', effect: 'NoExecute' };
 type Config = Partial<NodeReportParts['config']>;
 
 /** An evictd by what it has saved. */
-function report({ ask }: Pick<Cluster, 'ask'>, config: Config = {}, saved: { section?: unknown } = {}, isLeaving = false) {
+function report(
+  { ask }: Pick<Cluster, 'ask'>,
+  config: Config = {},
+  saved: { section?: unknown } = {},
+  more: Partial<NodeReportParts> = {},
+) {
   const log: string[] = [];
   const note = (line: string): number => log.push(line);
   const keep = (value: unknown): void => {
     saved.section = value;
   };
   const made = new NodeReport({
-    ...{ ask, nodeName: 'node-1', config: { kubeconfig: '/kubeconfig', taint: TAINT, conditions: 'own', ...config }, isLeaving },
-    ...{ section: { before: saved.section, keep }, log: { info: note, warn: note }, pauseMs: () => 5 },
+    ...{ ask, nodeName: 'node-1', config: { kubeconfig: '/kubeconfig', taint: TAINT, conditions: 'own', ...config }, isLeaving: false },
+    ...{ section: { before: saved.section, keep }, log: { info: note, warn: note }, pauseMs: () => 5, ...more },
   });
   onTestFinished(() => {
     made.close();
   });
-  const publish = (seconds: number, state: Partial<State>): void => {
+  const publish = (seconds: number, state: Partial<State>, asked: Partial<StepInput> = {}): void => {
     const nowNs = BigInt(seconds) * SECOND;
-    made.stepped({ state: { ...initialState, ...state }, input: input(nowNs, observations(nowNs, {})) });
+    made.stepped({ state: { ...initialState, ...state }, input: { ...input(nowNs, observations(nowNs, {})), ...asked } });
   };
   const step = (seconds: number, ...conditions: ConditionType[]): void => {
     publish(seconds, { conditions });
@@ -166,7 +172,7 @@ test('another configuration takes back what the evictd before has set, and one w
   second.report.close();
   expect(taintsOf(at)).toMatchObject([OTHER, { key: next.key }]);
   expect(conditionsOf(at).map(({ type }) => type)).toEqual(['Ready', 'EvictdCordoned']);
-  const last = report(at, { taint: undefined, conditions: 'none' }, saved, true);
+  const last = report(at, { taint: undefined, conditions: 'none' }, saved, { isLeaving: true });
   last.publish(1, { ...CORDONED, conditions: ['MemoryPressure'] });
   await published(last.report);
   expect([taintsOf(at), conditionsOf(at).length, isCordoned(at)]).toEqual([[OTHER], 1, undefined]);
@@ -228,6 +234,104 @@ test('after a reboot evictd uncordons the node; one that an operator uncordons w
   expect([isCordoned(at), conditionsOf(at).length]).toEqual([undefined, 3]);
 });
 
+test('the saved state was lost: the node stays cordoned, over restarts, until an operator asks', async () => {
+  const at = await cluster();
+  const first = report(at);
+  first.publish(1, CORDONED);
+  await published(first.report);
+  first.report.close();
+  const saved: { section?: unknown } = {};
+  const bare = { taint: undefined, conditions: 'none' } as const;
+  for (const more of [{ isDrainUnknown: true }, {}]) {
+    const next = report(at, bare, saved, more);
+    next.publish(1, {});
+    await published(next.report);
+    next.publish(2, { conditions: ['MemoryPressure'] });
+    await published(next.report);
+    expect([isCordoned(at), conditionsOf(at).map(({ type }) => type)]).toEqual([true, expect.arrayContaining(['EvictdCordoned'])]);
+    expect(next.log).toEqual([expect.stringContaining('node node-1 stays cordoned') as string]);
+    next.report.close();
+  }
+  const asked = report(at, bare, saved);
+  asked.publish(1, {}, { request: { kind: 'uncordon' } });
+  await published(asked.report);
+  expect([isCordoned(at), conditionsOf(at)]).toEqual([undefined, []]);
+  expect([asked.log, saved.section]).toEqual([[], expect.objectContaining({ isDrainUnknown: false })]);
+});
+
+test('the saved state was lost, and the node is not cordoned, or kubectl uncordons it: the next cordon is taken back as always', async () => {
+  const at = await cluster();
+  const saved: { section?: unknown } = {};
+  const { report: made, publish } = report(at, {}, saved, { isDrainUnknown: true });
+  for (const [seconds, cordoned] of [1, 2, 3].entries()) {
+    publish(seconds + 1, cordoned === 2 ? CORDONED : {});
+    await published(made);
+    expect(isCordoned(at)).toBe(cordoned === 2 ? true : undefined);
+    expect(saved.section).toMatchObject({ isDrainUnknown: false });
+  }
+  const lost = report(at, {}, {}, { isDrainUnknown: true });
+  const node = nodeOf(at);
+  const status = { conditions: [{ type: 'EvictdCordoned', status: 'True' }] };
+  if (node) at.server.store.put('nodes', { ...node, status });
+  lost.step(1);
+  await published(lost.report);
+  expect(conditionsOf(at).map(({ type }) => type)).not.toContain('EvictdCordoned');
+  expect(lost.log).toEqual([]);
+});
+
+const UNUSED = {
+  restored: { state: initialState, signals: new Map(), abandoned: new Map() },
+  isDrainUnknown: false,
+  section: { before: undefined, keep: () => undefined },
+  metrics: { budgetViolated: () => undefined },
+};
+
+test.each<[credential: string, token: string, left: boolean]>([
+  ['that may change all nodes takes it back', 'agent-token', false],
+  ["of a kubelet may not: one warning names kubectl's commands", 'kubelet-token', true],
+  ['that may not read other nodes may not either', 'reads-own-token', true],
+])('another node name: what is set at the former node, with a credential %s', async (_credential, token, isLeft) => {
+  const at = await cluster({ token: token === 'reads-own-token' ? 'agent-token' : token });
+  const refusal = { code: 403, body: { kind: 'Status', message: 'may only read its own node' } };
+  if (token === 'reads-own-token') at.server.instead = ({ path }) => (path.endsWith('/node-0') ? refusal : undefined);
+  const conditions = ['Ready', 'EvictdMemoryPressure', 'EvictdCordoned'].map((type) => ({ type, status: 'True' }));
+  const former = { metadata: { name: 'node-0' }, spec: { taints: [OTHER, TAINT], unschedulable: true }, status: { conditions } };
+  at.server.store.put('nodes', former);
+  const saved: { section?: unknown } = { section: { kubeconfig: '/kubeconfig', nodeName: 'node-0', taints: [TAINT] } };
+  const keep = (value: unknown): void => {
+    saved.section = value;
+  };
+  const log: string[] = [];
+  const warn = (message: string, { hint = '' }: { readonly hint?: string } = {}): number => log.push(`${message} (${hint})`);
+  const config = {
+    kubeconfig: '/kubeconfig',
+    nodeName: 'node-1',
+    budgets: 'respect',
+    taint: TAINT,
+    conditions: 'none',
+    kubelet: 'present',
+  } as const;
+  const reports = new ClusterReports(
+    at.ask,
+    { nodeName: 'node-1', config, isLeaving: false, log: { info: warn, warn } },
+    { ...UNUSED, nodeSection: { before: saved.section, keep } },
+  );
+  onTestFinished(() => {
+    reports.close();
+  });
+  expect(saved.section).toMatchObject([{ nodeName: 'node-1' }, { nodeName: 'node-0', taints: [TAINT] }]);
+  const step = { wake: { source: 'tick', atNs: 0n }, input: input(SECOND, undefined), state: initialState, effects: [] };
+  reports.stepped(step as unknown as Parameters<typeof reports.stepped>[0]);
+  await eventually('the former node is done', () => (saved.section as unknown[]).length === 1);
+  const now = at.server.store.get('nodes', undefined, 'node-0');
+  expect(now?.spec).toEqual(isLeft ? former.spec : { taints: [OTHER] });
+  expect((now?.status?.conditions as { type: string }[]).map(({ type }) => type)).toEqual(
+    isLeft ? conditions.map(({ type }) => type) : ['Ready'],
+  );
+  const byHand = 'kubectl taint node node-0 evictd.dev/memory-pressure:NoSchedule-; and if evictd has cordoned it: kubectl uncordon node-0';
+  expect(log).toEqual(isLeft ? [expect.stringContaining(byHand) as string] : []);
+});
+
 test('a soft eviction: the taint comes before the eviction', async () => {
   const at = await cluster();
   const config = {
@@ -239,11 +343,6 @@ test('a soft eviction: the taint comes before the eviction', async () => {
     kubelet: 'present',
   } as const;
   const nothing = (): undefined => undefined;
-  const acting = {
-    restored: { state: initialState, signals: new Map(), abandoned: new Map() },
-    section: { before: undefined, keep: nothing },
-    nodeSection: { before: undefined, keep: nothing },
-  };
   const log = { info: nothing, warn: nothing };
   const asked: string[] = [];
   const ask: Cluster['ask'] = async (call) => {
@@ -254,7 +353,7 @@ test('a soft eviction: the taint comes before the eviction', async () => {
   const reports = new ClusterReports(
     ask,
     { nodeName: 'node-1', config, isLeaving: false, log },
-    { ...acting, metrics: { budgetViolated: nothing } },
+    { ...UNUSED, nodeSection: { before: undefined, keep: nothing } },
   );
   onTestFinished(() => {
     reports.close();

@@ -76,7 +76,7 @@ export async function readLiveCluster(access: ReadAccess, dump: ClusterDump, lim
     pages += 1;
     if (pages > mostPages) {
       const message = `the cluster has more than ${String(mostPages)} pages of ${PAGE} objects`;
-      throw new EvictdError('EVICTD_KUBERNETES_ACCESS', message, { hint: 'evictd simulate reads a cluster of any size' });
+      throw new EvictdError('EVICTD_KUBERNETES_SIZE', message, { hint: 'evictd simulate reads a cluster of any size' });
     }
     const left = endsMs === undefined ? WITHIN_MS : Math.max(1, Math.round(endsMs - performance.now()));
     return client.ask({ method: 'GET', ...asked, withinMs: left });
@@ -117,7 +117,7 @@ function refused({ path, kind, isRequired, isOptional }: Listed, { status, body 
   const said = textOf(member(documentOf(typeof body === 'object' ? body : undefined), 'message'));
   const message = `${kind}: HTTP ${String(status)}${said === '' ? '' : `: ${said}`}`;
   if (isRequired)
-    throw new EvictdError('EVICTD_KUBERNETES_ACCESS', `${path}: ${message}`, {
+    throw new EvictdError('EVICTD_KUBERNETES_REFUSED', `${path}: ${message}`, {
       hint: 'the credential must be allowed to list nodes and pods',
     });
   dump.findings.add('warning', { file: path, line: 1, column: 1 }, '', `${message}: objects of this kind are left out`);
