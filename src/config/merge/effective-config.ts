@@ -18,7 +18,6 @@ import { distinctBudgets } from '../resolve/disruption-budgets.js';
 import { distinctSteps } from '../resolve/reclaim-steps.js';
 import type { ListItem } from '../value/document.js';
 import type { Report } from '../value/report.js';
-import type { Settings } from '../parse/schema.js';
 import { readShutdown } from '../resolve/shutdown-grace.js';
 import { distinctClasses, rulesWithClasses } from '../resolve/priority-classes.js';
 import type { Rule } from '../../core/workload/rule.js';
@@ -46,15 +45,11 @@ export function effectiveConfig(given: Layers, platform: Platform, report: Repor
   const { compatibility, departures, allocatable } = profile;
   const bySignal = readThresholds(layers, profile, origins, report);
   let listed: readonly Threshold[] = [];
-  settings.list(
-    'thresholds',
-    (layer) => layer.thresholds,
-    (items) => {
-      const applicable = withThrashing(items, layers, profile, bySignal);
-      listed = listedThresholds(applicable, report);
-      return applicable;
-    },
-  );
+  settings.list('thresholds', (items) => {
+    const applicable = withThrashing(items, layers, profile, bySignal);
+    listed = listedThresholds(applicable, report);
+    return applicable;
+  });
   refuseOwnKeys(layers, profile, report);
   const periods = readPeriods(settings, departures, profileSettings.following('departures.soft-default-grace'));
   const config: Config = {
@@ -70,7 +65,7 @@ export function effectiveConfig(given: Layers, platform: Platform, report: Repor
     policies: readPolicies(settings, compatibility, periods.pressureWindowNs, report),
     hooks: readHooks(settings),
     notifications: readNotifications(settings),
-    kubernetes: settings.optional(['kubernetes'], (layer) => layer.kubernetes),
+    kubernetes: settings.optional('kubernetes'),
     ...readPlaces(settings),
   };
   // The profile's origins come last in `config show`: they are mostly defaults.
@@ -81,82 +76,57 @@ export function effectiveConfig(given: Layers, platform: Platform, report: Repor
 
 function readLists(settings: LayeredSettings, compatibility: Compatibility, report: Report) {
   return {
-    workloads: settings.list(
-      'workloads',
-      (layer) => layer.workloads,
-      (items) => distinctSources(items, report),
-    ),
+    workloads: settings.list('workloads', (items) => distinctSources(items, report)),
     ...readRules(settings, report),
-    taints: settings.list(
-      'taints',
-      (layer) => layer.taints,
-      (items) => distinctTaints(items, report),
-    ),
-    disruptionBudgets: settings.list(
-      'disruptionBudgets',
-      (layer) => layer.disruptionBudgets,
-      (items) => distinctBudgets(items, report),
-    ),
-    reclaim: settings.list(
-      'reclaim',
-      (layer) => layer.reclaim,
-      (items) => distinctSteps(items, compatibility, report),
-    ),
+    taints: settings.list('taints', (items) => distinctTaints(items, report)),
+    disruptionBudgets: settings.list('disruptionBudgets', (items) => distinctBudgets(items, report)),
+    reclaim: settings.list('reclaim', (items) => distinctSteps(items, compatibility, report)),
   };
 }
 
 function readRules(settings: LayeredSettings, report: Report) {
-  const priorityClasses = settings.list(
-    'priorityClasses',
-    (layer) => layer.priorityClasses,
-    (items) => distinctClasses(items, report),
-  );
+  const priorityClasses = settings.list('priorityClasses', (items) => distinctClasses(items, report));
   let rules: readonly Rule[] = [];
-  settings.list(
-    'rules',
-    (layer) => layer.rules,
-    (items) => {
-      rules = rulesWithClasses(checkRules(items, report), priorityClasses, report);
-      return items;
-    },
-  );
+  settings.list('rules', (items) => {
+    rules = rulesWithClasses(checkRules(items, report), priorityClasses, report);
+    return items;
+  });
   return { priorityClasses, rules };
 }
 
 function readPeriods(settings: LayeredSettings, departures: Departures, graceOrigin: Origin) {
-  const maxPodGracePeriod = (layer: Settings): bigint | undefined => layer.evictionMaxPodGracePeriod;
   return {
-    pressureWindowNs: settings.preset(['pressureWindow'], (layer) => layer.pressureWindow),
-    pressureTransitionPeriodNs: settings.preset(['evictionPressureTransitionPeriod'], (layer) => layer.evictionPressureTransitionPeriod),
+    pressureWindowNs: settings.preset('pressureWindow'),
+    pressureTransitionPeriodNs: settings.preset('evictionPressureTransitionPeriod'),
     maxPodGracePeriodNs: departures['soft-default-grace']
-      ? settings.preset(['evictionMaxPodGracePeriod'], maxPodGracePeriod)
-      : settings.derived(['evictionMaxPodGracePeriod'], maxPodGracePeriod, 0n, graceOrigin, 0),
+      ? settings.preset('evictionMaxPodGracePeriod')
+      : settings.derived(['evictionMaxPodGracePeriod'], 0n, graceOrigin, 0),
   };
 }
 
 function readBudget(settings: LayeredSettings): EvictionBudget {
   return {
-    max: settings.preset(['evictionBudget', 'max'], (layer) => layer.evictionBudget?.max),
-    windowNs: settings.preset(['evictionBudget', 'window'], (layer) => layer.evictionBudget?.window),
-    bands: settings.preset(['evictionBudget', 'bands'], (layer) => layer.evictionBudget?.bands),
+    max: settings.preset('evictionBudget', 'max'),
+    windowNs: settings.preset('evictionBudget', 'window'),
+    bands: settings.preset('evictionBudget', 'bands'),
   };
 }
 
 function readHooks(settings: LayeredSettings): HooksConfig {
-  const preEvict = settings.optional(['hooks', 'preEvict'], (layer) => layer.hooks?.preEvict);
-  const isCalled = settings.optional(['hooks', 'prekill'], (layer) => layer.hooks?.prekill) ?? false;
+  const preEvict = settings.optional('hooks', 'preEvict');
+  const isCalled = settings.optional('hooks', 'prekill') ?? false;
   return {
     preEvict,
-    postEvict: settings.optional(['hooks', 'postEvict'], (layer) => layer.hooks?.postEvict),
+    postEvict: settings.optional('hooks', 'postEvict'),
     prekill: isCalled ? { deadlineNs: preEvict?.deadlineNs ?? DEADLINE_NS } : undefined,
   };
 }
 
 function readNotifications(settings: LayeredSettings): NotificationsConfig {
   const isOn = (key: 'desktop' | 'killedSignal' | 'oomdBusName' | 'kernelLog' | 'xattrs'): boolean =>
-    settings.optional(['notifications', key], (layer) => layer.notifications?.[key]) ?? false;
+    settings.optional('notifications', key) ?? false;
   return {
-    webhook: settings.optional(['notifications', 'webhook'], (layer) => layer.notifications?.webhook),
+    webhook: settings.optional('notifications', 'webhook'),
     desktop: isOn('desktop'),
     killedSignal: isOn('killedSignal'),
     oomdBusName: isOn('oomdBusName'),
@@ -167,50 +137,46 @@ function readNotifications(settings: LayeredSettings): NotificationsConfig {
 
 function readNode(settings: LayeredSettings) {
   return {
-    monitoringIntervalNs: settings.preset(['monitoringInterval'], (layer) => layer.monitoringInterval),
-    standingOrderAfterNs: settings.preset(['standingOrder', 'after'], (layer) => layer.standingOrder?.after),
+    monitoringIntervalNs: settings.preset('monitoringInterval'),
+    standingOrderAfterNs: settings.preset('standingOrder', 'after'),
     safeMode: {
-      crashes: settings.preset(['safeMode', 'crashes'], (layer) => layer.safeMode?.crashes),
-      withinNs: settings.preset(['safeMode', 'within'], (layer) => layer.safeMode?.within),
+      crashes: settings.preset('safeMode', 'crashes'),
+      withinNs: settings.preset('safeMode', 'within'),
     },
-    maxPauseNs: settings.preset(['pause', 'max'], (layer) => layer.pause?.max),
-    node: { cgroup: unlessRoot(settings.optional(['node', 'cgroup'], (layer) => layer.node?.cgroup)) },
+    maxPauseNs: settings.preset('pause', 'max'),
+    node: { cgroup: unlessRoot(settings.optional('node', 'cgroup')) },
     filesystems: {
-      nodefs: settings.preset(['filesystems', 'nodefs'], (layer) => layer.filesystems?.nodefs),
-      imagefs: settings.optional(['filesystems', 'imagefs'], (layer) => layer.filesystems?.imagefs),
-      containerfs: settings.optional(['filesystems', 'containerfs'], (layer) => layer.filesystems?.containerfs),
+      nodefs: settings.preset('filesystems', 'nodefs'),
+      imagefs: settings.optional('filesystems', 'imagefs'),
+      containerfs: settings.optional('filesystems', 'containerfs'),
     },
   };
 }
 
 function readPolicies(settings: LayeredSettings, compatibility: Compatibility, pressureWindowNs: bigint, report: Report) {
   let policies: readonly ConfiguredPolicy[] = [];
-  settings.list(
-    'policies',
-    (layer) => layer.policies,
-    (items) => {
-      policies = configuredPolicies(items, compatibility, pressureWindowNs, report);
-      return items;
-    },
-  );
+  settings.list('policies', (items) => {
+    policies = configuredPolicies(items, compatibility, pressureWindowNs, report);
+    return items;
+  });
   return policies;
 }
 
 function readPlaces(settings: LayeredSettings) {
   return {
-    oomScoreAdj: settings.preset(['oomScoreAdj'], (layer) => layer.oomScoreAdj),
-    metrics: settings.preset(['metrics', 'listen'], (layer) => layer.metrics?.listen).address,
-    metricsTokenFile: settings.optional(['metrics', 'tokenFile'], (layer) => layer.metrics?.tokenFile),
-    controlSocket: { group: settings.optional(['controlSocket', 'group'], (layer) => layer.controlSocket?.group) },
+    oomScoreAdj: settings.preset('oomScoreAdj'),
+    metrics: settings.preset('metrics', 'listen').address,
+    metricsTokenFile: settings.optional('metrics', 'tokenFile'),
+    controlSocket: { group: settings.optional('controlSocket', 'group') },
     journal: {
-      maxBytes: Number(settings.preset(['journal', 'maxSize'], (layer) => layer.journal?.maxSize)),
-      maxFiles: settings.preset(['journal', 'maxFiles'], (layer) => layer.journal?.maxFiles),
+      maxBytes: Number(settings.preset('journal', 'maxSize')),
+      maxFiles: settings.preset('journal', 'maxFiles'),
     },
-    stateDirectory: settings.preset(['stateDirectory'], (layer) => layer.stateDirectory),
-    runtimeDirectory: settings.preset(['runtimeDirectory'], (layer) => layer.runtimeDirectory),
+    stateDirectory: settings.preset('stateDirectory'),
+    runtimeDirectory: settings.preset('runtimeDirectory'),
     log: {
-      format: settings.preset(['log', 'format'], (layer) => layer.log?.format),
-      level: settings.preset(['log', 'level'], (layer) => layer.log?.level),
+      format: settings.preset('log', 'format'),
+      level: settings.preset('log', 'level'),
     },
   };
 }

@@ -17,16 +17,15 @@ export interface Profile {
 }
 
 export function readProfile(settings: LayeredSettings): Profile {
-  const compatibility = settings.preset(['compatibility'], (layer) => layer.compatibility);
+  const compatibility = settings.preset('compatibility');
   const departures = readDepartures(settings, compatibility);
-  const cgroup = settings.optional(['allocatable', 'cgroup'], (layer) => layer.allocatable?.cgroup);
-  const capacity = settings.optional(['allocatable', 'capacity'], (layer) => layer.allocatable?.capacity);
+  const cgroup = settings.optional('allocatable', 'cgroup');
+  const capacity = settings.optional('allocatable', 'capacity');
   const allocatable = cgroup === undefined || capacity === undefined ? undefined : { cgroup, capacity };
-  const enforced = settings.preset(['enforceNodeAllocatable'], (layer) => layer.enforceNodeAllocatable);
-  const isSet = settings.setBy((layer) => layer.mergeDefaultEvictionSettings) !== undefined;
+  const enforced = settings.preset('enforceNodeAllocatable');
+  const isSet = settings.setBy('mergeDefaultEvictionSettings') !== undefined;
   const merge = settings.derived(
     ['mergeDefaultEvictionSettings'],
-    (layer) => layer.mergeDefaultEvictionSettings,
     departures['merge-defaults'],
     settings.following('departures.merge-defaults'),
   );
@@ -44,7 +43,7 @@ function readDepartures(settings: LayeredSettings, compatibility: Compatibility)
   const profile = departuresOf(compatibility);
   const origin = settings.following('compatibility');
   const taken = DEPARTURES.map((name) => {
-    return [name, settings.derived(['departures', name], (layer) => layer.departures?.[name], profile[name], origin)] as const;
+    return [name, settings.derived(['departures', name], profile[name], origin)] as const;
   });
   return departuresOf(compatibility, Object.fromEntries(taken));
 }

@@ -149,6 +149,15 @@ export interface Layers {
 
 export type OriginMap = Map<string, { readonly value: unknown; readonly origin: Origin }>;
 
+type Key = keyof Settings;
+/** A key in the map at `K`. */
+type Below<K extends Key> = keyof NonNullable<Settings[K]> & string;
+type Path<K extends Key, L extends Below<K>> = readonly [key: K] | readonly [key: K, below: L];
+type Setting<K extends Key, L extends Below<K>> = [L] extends [never] ? NonNullable<Settings[K]> : NonNullable<NonNullable<Settings[K]>[L]>;
+
+type ListKey = 'thresholds' | 'workloads' | 'priorityClasses' | 'rules' | 'taints' | 'disruptionBudgets' | 'reclaim' | 'policies';
+type Entry<K extends ListKey> = NonNullable<Settings[K]>[number];
+
 /** The merged settings: each value is that of the last layer that sets it. Reading a value records its origin. */
 export class LayeredSettings {
   constructor(
@@ -156,25 +165,29 @@ export class LayeredSettings {
     private readonly origins: OriginMap,
   ) {}
 
-  optional<T>(path: KeyPath, get: (settings: Settings) => T | undefined): T | undefined {
+  optional<K extends Key, L extends Below<K> = never>(...path: Path<K, L>): Setting<K, L> | undefined {
     const { defaults, files, flags } = this.layers;
-    const layer = [defaults, ...files, flags].findLast(({ settings }) => get(settings) !== undefined);
+    const layer = [defaults, ...files, flags].findLast(({ settings }) => valueAt(settings, path) !== undefined);
     if (layer === undefined) this.origins.set(keyText(path), { value: null, origin: { kind: 'default' } });
     else this.origins.set(keyText(path), { value: valueAt(layer.written, path), origin: this.#originOf(layer, path) });
-    return layer && get(layer.settings);
+    return layer && (valueAt(layer.settings, path) as Setting<K, L>);
   }
 
   /** A value that has a default. */
-  preset<T>(path: KeyPath, get: (settings: Settings) => T | undefined): T {
-    const value = this.optional(path, get);
+  preset<K extends Key, L extends Below<K> = never>(...path: Path<K, L>): Setting<K, L> {
+    const value = this.optional(...path);
     if (value === undefined) throw new Error(`${keyText(path)} has no default (defaults.ts)`);
     return value;
   }
 
   /** A value whose default depends on other keys; `origin`: see {@link following}. */
-  derived<T>(path: KeyPath, get: (settings: Settings) => T | undefined, otherwise: T, origin: Origin, written: unknown = otherwise): T {
-    const set = this.setBy(get);
-    if (set !== undefined) return this.preset(path, get);
+  derived<K extends Key, L extends Below<K> = never>(
+    path: Path<K, L>,
+    otherwise: Setting<K, L>,
+    origin: Origin,
+    written: unknown = otherwise,
+  ): Setting<K, L> {
+    if (this.setBy(...path) !== undefined) return this.preset(...path);
     this.origins.set(keyText(path), { value: written, origin });
     return otherwise;
   }
@@ -186,20 +199,21 @@ export class LayeredSettings {
   }
 
   /** The last file or flag that sets it. */
-  setBy(get: (settings: Settings) => unknown): Layer | undefined {
-    return [...this.layers.files, this.layers.flags].findLast(({ settings }) => get(settings) !== undefined);
+  setBy(...path: KeyPath): Layer | undefined {
+    return [...this.layers.files, this.layers.flags].findLast(({ settings }) => valueAt(settings, path) !== undefined);
   }
 
-  /** The concatenated lists of the defaults and all files; a flag replaces those of the files. */
-  list<T>(
-    key: 'thresholds' | 'workloads' | 'priorityClasses' | 'rules' | 'taints' | 'disruptionBudgets' | 'reclaim' | 'policies',
-    get: (settings: Settings) => readonly T[] | undefined,
-    keep: (items: readonly ListItem<T>[]) => readonly ListItem<T>[],
-  ): T[] {
+  /**
+   * The concatenated lists of the defaults and all files; a flag replaces those of the files.
+   *
+   * @param keep  the entries that are in force
+   */
+  list<K extends ListKey>(key: K, keep: (items: readonly ListItem<Entry<K>>[]) => readonly ListItem<Entry<K>>[]): Entry<K>[] {
     const { defaults, files, flags } = this.layers;
-    const from = [defaults, ...(get(flags.settings) === undefined ? files : [flags])];
-    const layers = new Map<ListItem<T>, Layer>(
-      from.flatMap((layer) => (get(layer.settings) ?? []).map((value, index) => [{ value, layer, path: [key, index] }, layer] as const)),
+    const entries = ({ settings }: Layer): readonly Entry<K>[] => settings[key] ?? [];
+    const from = [defaults, ...(flags.settings[key] === undefined ? files : [flags])];
+    const layers = new Map<ListItem<Entry<K>>, Layer>(
+      from.flatMap((layer) => entries(layer).map((value, index) => [{ value, layer, path: [key, index] }, layer] as const)),
     );
     const items = keep([...layers.keys()]);
     if (items.length === 0) this.origins.set(key, { value: [], origin: { kind: 'default' } });

@@ -7,22 +7,16 @@ const KEYS = ['shutdownGracePeriod', 'shutdownGracePeriodCriticalPods', 'shutdow
 /** The three shutdown keys, validated together as in the kubelet. */
 export function readShutdown(settings: LayeredSettings, { files, unread }: Layers, report: Report): ShutdownConfig {
   const config: ShutdownConfig = {
-    shutdownGracePeriodNs: settings.preset(['shutdownGracePeriod'], (layer) => layer.shutdownGracePeriod),
-    shutdownGracePeriodCriticalPodsNs: settings.preset(
-      ['shutdownGracePeriodCriticalPods'],
-      (layer) => layer.shutdownGracePeriodCriticalPods,
-    ),
-    shutdownGracePeriodByPodPriority: settings.preset(
-      ['shutdownGracePeriodByPodPriority'],
-      (layer) => layer.shutdownGracePeriodByPodPriority,
-    ),
+    shutdownGracePeriodNs: settings.preset('shutdownGracePeriod'),
+    shutdownGracePeriodCriticalPodsNs: settings.preset('shutdownGracePeriodCriticalPods'),
+    shutdownGracePeriodByPodPriority: settings.preset('shutdownGracePeriodByPodPriority'),
   };
   // An invalid key, or an unreadable file, has been reported already.
   if (unread || files.some(({ wrong }) => KEYS.some((key) => wrong.includes(key)))) return config;
   for (const error of validateShutdownConfig(config)) {
     const { key, message } = error;
-    const set = [key, ...KEYS].find((each) => settings.setBy((layer) => layer[each]) !== undefined) ?? key;
-    const layer = settings.setBy((each) => each[set]);
+    const set = [key, ...KEYS].find((each) => settings.setBy(each) !== undefined) ?? key;
+    const layer = settings.setBy(set);
     report.issue('EVICTD_CONFIG_SHUTDOWN', message, layer?.at([set]) ?? { file: 'default' }, hintOf(error));
   }
   return config;
