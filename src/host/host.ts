@@ -5,7 +5,7 @@ import type { readBootId } from './linux/process/own-process.js';
 import type { openContainerRuntime } from './linux/cri/container-runtime.js';
 import type { DoctorReaders } from './linux/facts/readers.js';
 import type { ownMemoryCgroup, readHierarchies } from './linux/cgroup/hierarchies.js';
-import type { peerOf } from './linux/process/peer.js';
+import type { peerOf, userOf } from './linux/process/peer.js';
 import type { instanceName, lockInstance, lockHolder, lockHoldersIn, locksHeldBy } from './linux/process/lock-files.js';
 import type { KernelLogWatch } from './linux/oom/kernel-log.js';
 import type { readMemoryHoldings } from './linux/memory/memory-holdings.js';
@@ -91,6 +91,8 @@ export interface Host {
   readonly awaitInhibitDelay: typeof awaitInhibitDelay;
   /** undefined: Windows, where there is no control socket. */
   readonly peerOf: typeof peerOf | undefined;
+  /** undefined: Windows. */
+  readonly userOf: typeof userOf | undefined;
   readonly openShutdownDelay: typeof openShutdownDelay;
   /** The readers of `evictd doctor` for Linux. */
   readonly doctor: DoctorReaders | undefined;

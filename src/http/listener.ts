@@ -6,6 +6,10 @@ import { endpointOf, type Endpoint, type ListenAddress, type TryLock } from './l
 export const CLIENT_TIMEOUT_MS = 5_000;
 const RETRY_MS = 10_000;
 const MAX_CONNECTIONS = 32;
+const ROOT = 0;
+
+/** The uid of the process that has connected to a Unix socket; undefined: not known. */
+export type UserOf = (socket: Socket) => number | undefined;
 
 export interface ListenerOptions {
   readonly address: ListenAddress;
@@ -20,14 +24,16 @@ export interface ListenerOptions {
   /** Of the warning that it cannot be served. */
   readonly code: string;
   readonly hint: string;
+  /** Left out: all connections are those of one user. */
+  readonly userOf?: UserOf | undefined;
   /** Time between attempts to listen. Left out: 10 s. */
   readonly retryMs?: number | undefined;
 }
 
 /**
  * Lets a server listen at an address. It never affects eviction: it retries an address in use and limits connections. A
- * connection beyond the limit closes the oldest one: clients that hold connections open do not keep others out, whose
- * requests take milliseconds.
+ * connection beyond the limit closes the oldest one of the user with the most connections, and one of root only where all
+ * are root's: clients that hold connections open do not keep others out, whose requests take milliseconds.
  */
 export class Listener {
   readonly #options: ListenerOptions;
@@ -35,8 +41,8 @@ export class Listener {
   readonly #endpoint: Endpoint;
   #retry: NodeJS.Timeout | undefined;
   #problem: string | undefined;
-  /** The oldest first. */
-  readonly #connections = new Set<Socket>();
+  /** The user of each, the oldest first. */
+  readonly #connections = new Map<Socket, number | undefined>();
   #closed = false;
 
   constructor(server: Server, options: ListenerOptions) {
@@ -82,18 +88,26 @@ export class Listener {
     this.#closed = true;
     clearTimeout(this.#retry);
     this.#server.close();
-    for (const socket of this.#connections) socket.destroy();
+    for (const socket of this.#connections.keys()) socket.destroy();
     this.#endpoint.release();
   }
 
   #limit(socket: Socket): void {
-    this.#connections.add(socket);
-    const [oldest] = this.#connections;
-    if (this.#connections.size > MAX_CONNECTIONS && oldest !== undefined) {
-      this.#connections.delete(oldest); // now: the event comes later
-      oldest.destroy();
-    }
+    this.#connections.set(socket, this.#options.userOf?.(socket));
     socket.once('close', () => this.#connections.delete(socket));
+    const excess = this.#connections.size > MAX_CONNECTIONS ? this.#mostDispensable() : undefined;
+    if (excess === undefined) return;
+    this.#connections.delete(excess); // now: the event comes later
+    excess.destroy();
+  }
+
+  #mostDispensable(): Socket | undefined {
+    const all = [...this.#connections];
+    const others = all.filter(([, user]) => user !== ROOT);
+    const among = others.length > 0 ? others : all;
+    const countOf = (user: number | undefined): number => among.filter(([, other]) => other === user).length;
+    const most = Math.max(...among.map(([, user]) => countOf(user)));
+    return among.find(([, user]) => countOf(user) === most)?.[0];
   }
 
   #unavailable(error: NodeJS.ErrnoException): void {

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import * as zlib from 'node:zlib';
 import { boundedServer, respond } from '../http/bounded-server.js';
 import type { ListenAddress, TryLock } from '../http/listen-address.js';
-import { CLIENT_TIMEOUT_MS, Listener } from '../http/listener.js';
+import { CLIENT_TIMEOUT_MS, Listener, type UserOf } from '../http/listener.js';
 import type { Route } from '../http/route.js';
 import * as deferred from '../http/status-site.js';
 import type { StatusSite } from '../http/status-site.js';
@@ -30,6 +30,8 @@ export interface ServerOptions {
   readonly routes: readonly Route[];
   readonly log: Log;
   readonly pageFile?: string;
+  /** As in ListenerOptions. */
+  readonly userOf?: UserOf;
   /** As in StatusSiteOptions. */
   readonly tokenFile: () => string | undefined;
   /** Time between attempts to listen. Default: 10 s. */

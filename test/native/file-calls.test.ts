@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { peerOf } from '../../src/host/linux/process/peer.js';
+import { peerOf, userOf } from '../../src/host/linux/process/peer.js';
 import { native } from '../../src/native/index.js';
 import { after, makeDirectory, thrownBy } from './kernel.js';
 
@@ -43,9 +43,9 @@ test('peerCredentials: the process at the other end of a Unix socket', async () 
   expect(native.peerCredentials((socket as unknown as { _handle: { fd: number } })._handle.fd)).toEqual(own);
   const command = readFileSync('/proc/self/comm', 'latin1').trim(); // 'MainThread' from Node 24 on
   const pattern = new RegExp(`^uid ${String(own.uid)}( .login uid [0-9]+.)?, process ${String(own.pid)} .${command}.$`);
-  expect(peerOf(native, socket)).toMatch(pattern);
+  expect([peerOf(native, socket), userOf(native, socket)]).toEqual([expect.stringMatching(pattern), own.uid]);
   socket.destroy();
-  expect(peerOf(native, socket)).toBeUndefined();
+  expect([peerOf(native, socket), userOf(native, socket)]).toEqual([undefined, undefined]);
   expect(thrownBy(() => native.peerCredentials(100_000))).toMatchObject({ code: 'EBADF', syscall: 'getsockopt' });
 });
 

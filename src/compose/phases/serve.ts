@@ -12,7 +12,7 @@ import { controlSocketPath } from '../../host/instance-lock.js';
 import { selectHost } from '../../host/select.js';
 import * as streaming from '../../http/event-stream.js';
 import type { EventStream } from '../../http/event-stream.js';
-import { CLIENT_TIMEOUT_MS, Listener } from '../../http/listener.js';
+import { CLIENT_TIMEOUT_MS, Listener, type UserOf } from '../../http/listener.js';
 import type { ApiAnswer, ApiRequest, Route } from '../../http/route.js';
 import { routesServer } from '../../http/routes-server.js';
 import * as shared from '../../http/shared-socket.js';
@@ -42,7 +42,8 @@ export function serve(locked: Locked, published: Published, observed: Observed, 
   const routes = routesOf(locked, published, observed, acting);
   const { metrics: address } = inForce.started;
   const tokenFile = (): string | undefined => inForce.config.metricsTokenFile;
-  const metrics = address && serving.metricsServer({ address, tryLock, status, registry, routes, tokenFile, log });
+  const userOf: UserOf = (socket) => selectHost().userOf?.(native, socket);
+  const metrics = address && serving.metricsServer({ address, tryLock, status, registry, routes, tokenFile, userOf, log });
   if (selectHost().os === 'windows') return { metrics, control: undefined };
   const peerOf = (socket: Socket): string | undefined => selectHost().peerOf?.(native, socket);
   const socket = controlSocketPath(inForce.started.runtimeDirectory, instance);
@@ -53,6 +54,7 @@ export function serve(locked: Locked, published: Published, observed: Observed, 
     address: { socket },
     tryLock: () => ({ close: () => undefined }), // the instance lock is held
     mode: SOCKET_MODE,
+    userOf,
     log,
     what: 'commands',
     level: 'debug',

@@ -71,6 +71,7 @@ export const linuxHost: Host = {
   readInhibitDelay: (...args) => inhibitDelay.readInhibitDelay(...args),
   awaitInhibitDelay: (...args) => inhibitDelay.awaitInhibitDelay(...args),
   peerOf: (...args) => peer.peerOf(...args),
+  userOf: (...args) => peer.userOf(...args),
   openShutdownDelay: (...args) => shutdownDelay.openShutdownDelay(...args),
   get doctor() {
     return doctor.doctorReaders;

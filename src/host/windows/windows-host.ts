@@ -64,6 +64,7 @@ export const windowsHost: Host = {
   readInhibitDelay: () => Promise.resolve({ kind: 'unknown', reason: NO_DELAY }),
   awaitInhibitDelay: () => Promise.resolve(undefined),
   peerOf: undefined,
+  userOf: undefined,
   openShutdownDelay: () => ({
     state: { kind: 'off', reason: NO_DELAY },
     start: (events) => {

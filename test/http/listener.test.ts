@@ -1,0 +1,50 @@
+import { once } from 'node:events';
+import { connect, createServer, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { Listener } from '../../src/http/listener.js';
+import { scratch } from '../config/scratch.js';
+import { eventually } from '../support/eventually.js';
+
+const [ROOT, ANNE, BOB] = [0, 1_001, 1_002];
+const many = <T>(count: number, one: T): T[] => Array.from({ length: count }, () => one);
+
+test.each<[rule: string, users: readonly number[], closed: readonly number[]]>([
+  ['of one user the oldest are closed', many(34, ANNE), [0, 1]],
+  ['a user does not close the connections of another one', [ROOT, BOB, ...many(32, ANNE)], [2, 3]],
+  ['nor those of root, however many it has', [...many(20, ROOT), BOB, ...many(13, ANNE)], [21, 22]],
+  ['root closes those of others, and its own last', [...many(2, ANNE), ...many(33, ROOT)], [0, 1, 2]],
+  ['where all are of root, another user has none', [...many(32, ROOT), ANNE], [32]],
+])('of more than 32 connections %s', async (_rule, users, closed) => {
+  const directory = scratch();
+  const socket = join(directory, 'test.sock');
+  const left = [...users];
+  const accepted: Socket[] = [];
+  const server = createServer((one) => accepted.push(one));
+  const quiet = (): undefined => undefined;
+  const listener = new Listener(server, {
+    address: { socket },
+    tryLock: () => ({ close: quiet }),
+    mode: 0o600,
+    userOf: () => left.shift(),
+    log: { debug: quiet, info: quiet, warn: quiet },
+    ...{ what: 'tests', level: 'debug', code: 'EVICTD_CONTROL_LISTEN', hint: '' },
+  });
+  listener.start();
+  const gone: number[] = [];
+  const clients: Socket[] = [];
+  onTestFinished(() => {
+    for (const client of clients) client.destroy();
+    listener.close();
+  });
+  for (const index of users.keys()) {
+    const client = connect(socket);
+    client.on('error', quiet).on('close', () => gone.push(index));
+    clients.push(client.resume());
+    await once(client, 'connect');
+    await eventually('it is accepted', () => accepted.length === index + 1);
+  }
+  await eventually('those beyond the limit are closed', () => gone.length >= closed.length);
+  expect(gone.toSorted((one, other) => one - other)).toEqual(closed);
+  expect(accepted.filter(({ destroyed }) => !destroyed)).toHaveLength(32);
+});
