@@ -112,10 +112,14 @@ export function filterClaims({ claims, supply }: PreparedClaims, node: NamedNode
   const missing = unallocated(claims);
   const outcome = missing.length === 0 ? NOTHING : allocate(missing, supply, node);
   if (outcome.kind !== 'allocated') return { kind: outcome.kind === 'error' ? 'error' : 'rejected', message: outcome.message };
-  const isElsewhere = claims.some(({ allocation }) => allocation?.nodeTerms?.some((term) => matchesTerm(term, node)) === false);
-  return isElsewhere
+  return claims.some((claim) => isElsewhere(claim, node))
     ? { kind: 'rejected', message: 'resourceclaim not available on the node' }
     : { kind: 'fits', allocations: outcome.allocations };
+}
+
+/** Allocated, but not for this node. */
+function isElsewhere({ allocation }: ResourceClaim, node: NamedNode): boolean {
+  return allocation?.nodeTerms?.some((term) => matchesTerm(term, node)) === false;
 }
 
 function unallocated(claims: readonly ResourceClaim[]): readonly ResourceClaim[] {
@@ -152,6 +156,23 @@ export function reserveClaims(
     changed.set(claimKey(claim), { ...claim, allocation, reservedFor: [...new Set([...claim.reservedFor, consumerOf(pod)])] });
   }
   return { ...devices, claims: changed };
+}
+
+/**
+ * PostFilter: of the claims that are allocated elsewhere, the first that no other pod has gives its devices back. The scheduler
+ * takes any of them.
+ *
+ * @param nodes  that DynamicResources has rejected
+ * @returns undefined: there is no such claim
+ */
+export function deallocateClaim(devices: ClusterDevices, pod: ClaimingPod, nodes: readonly NamedNode[]): ClusterDevices | undefined {
+  const prepared = prepareClaims(devices, pod);
+  if (prepared?.kind !== 'prepared') return undefined;
+  const isOwn = ({ reservedFor }: ResourceClaim): boolean => reservedFor.every((consumer) => consumer === consumerOf(pod));
+  const claim = prepared.claims.find((each) => isOwn(each) && nodes.some((node) => isElsewhere(each, node)));
+  return (
+    claim && { ...devices, claims: new Map([...devices.claims, [claimKey(claim), { ...claim, allocation: undefined, reservedFor: [] }]]) }
+  );
 }
 
 /**

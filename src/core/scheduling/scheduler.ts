@@ -1,4 +1,5 @@
 import type { Cluster } from './cluster/cluster.js';
+import { noDeallocationMessage } from './filters/dynamic-resources.js';
 import type { Rejection } from './filters/pod-filter.js';
 import { bestNodes, filterNodes, noNodeMessage, numFeasibleNodesToFind, Placement, scoreNodes, type Filtered } from './placement.js';
 import {
@@ -42,7 +43,7 @@ export interface ScheduleResult {
 export interface PreemptionResult {
   /** The pod is to run on this node once its victims are gone. undefined: preemption does not help. */
   readonly candidate: PreemptionCandidate | undefined;
-  /** What follows in the message of the pod: 'preemption: …'. '': there is a candidate. */
+  /** What follows in the message of the pod: what the plugins say that make room. '': there is a candidate. */
   readonly message: string;
 }
 
@@ -85,12 +86,15 @@ export class Scheduler {
   preempt(pod: SchedulerPod, scheduled: Pick<ScheduleResult, 'rejected'>, budgets: readonly PodDisruptionBudget[]): PreemptionResult {
     const placement = this.#placementOf(pod);
     const reason = notEligible(placement, scheduled.rejected);
-    if (reason !== undefined) return { candidate: undefined, message: `preemption: ${reason}` };
+    const refused = (why: string): PreemptionResult => {
+      return { candidate: undefined, message: `${noDeallocationMessage(placement.input)}, preemption: ${why}` };
+    };
+    if (reason !== undefined) return refused(reason);
     const search = findCandidates(placement, scheduled.rejected, budgets, this.#random);
     const best = bestCandidates(search.candidates);
     const candidate = best[this.#random(best.length)];
     if (candidate !== undefined) return { candidate, message: '' };
-    return { candidate, message: `preemption: ${noCandidateMessage(search.reasons, this.cluster.nodes.length)}` };
+    return refused(noCandidateMessage(search.reasons, this.cluster.nodes.length));
   }
 
   /** By name of the node: all that its filters have against the pod. */

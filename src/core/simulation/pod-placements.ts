@@ -1,3 +1,4 @@
+import { DYNAMIC_RESOURCES } from '../scheduling/filters/dynamic-resources.js';
 import type { SchedulerPod } from '../scheduling/scheduler-pod.js';
 import type { Scheduler, ScheduleResult } from '../scheduling/scheduler.js';
 import { byQueueOrder, schedulingGateReason, type QueuedPod } from '../scheduling/scheduling-queue.js';
@@ -72,6 +73,11 @@ export class PodPlacements {
   /** Makes room if that helps: the pod waits until its victims are gone. */
   #fail(live: LivePod, key: string, result: ScheduleResult): void {
     const world = this.#world;
+    if (this.#deallocates(live, result)) {
+      world.freed += 1;
+      this.#place(live);
+      return;
+    }
     const { candidate, message } = this.#scheduler.preempt(live.scheduling, result, world.budgets.forPreemption());
     if (candidate === undefined) {
       const whole = `${result.message} ${message}`.trim();
@@ -87,6 +93,13 @@ export class PodPlacements {
       const found = world.liveOf(victim);
       if (found !== undefined) world.end(found, 'preemption', reason);
     }
+  }
+
+  /** A claim of the pod has had devices for other nodes, and no other pod has it. */
+  #deallocates({ scheduling }: LivePod, { rejected }: ScheduleResult): boolean {
+    const { devices } = this.#world.cluster;
+    const nodes = [...rejected].flatMap(([name, { plugin }]) => (plugin === DYNAMIC_RESOURCES ? (this.#world.node(name) ?? []) : []));
+    return nodes.length > 0 && devices.deallocate(scheduling, nodes);
   }
 
   /** Once, until it changes. */

@@ -64,13 +64,13 @@ test.each<[rule: string, pods: readonly SchedulerPod[], pod: SchedulerPod, expec
     'no pod is less important',
     ['n0', 'n1', 'n2'].map((nodeName) => podOf(nodeName, { nodeName, requests: cpu(900n) })),
     podOf('new', { requests: cpu(500n) }),
-    '0/3 nodes are available: 3 Insufficient cpu. preemption: 0/3 nodes are available: 3 No preemption victims found for incoming pod.',
+    '0/3 nodes are available: 3 Insufficient cpu. no new claims to deallocate, preemption: 0/3 nodes are available: 3 No preemption victims found for incoming pod.',
   ],
   [
     'the nodes are too small',
     [],
     podOf('new', { requests: cpu(5_000n) }),
-    '0/3 nodes are available: 3 Insufficient cpu. preemption: 0/3 nodes are available: 3 Preemption is not helpful for scheduling.',
+    '0/3 nodes are available: 3 Insufficient cpu. no new claims to deallocate, preemption: 0/3 nodes are available: 3 Preemption is not helpful for scheduling.',
   ],
   [
     'even without its less important pods a node is too full',
@@ -79,13 +79,13 @@ test.each<[rule: string, pods: readonly SchedulerPod[], pod: SchedulerPod, expec
       podOf(`${nodeName}-low`, { nodeName, requests: cpu(50n), priority: -1 }),
     ]),
     podOf('new', { requests: cpu(500n) }),
-    '0/3 nodes are available: 3 Insufficient cpu. preemption: 0/3 nodes are available: 3 Insufficient cpu.',
+    '0/3 nodes are available: 3 Insufficient cpu. no new claims to deallocate, preemption: 0/3 nodes are available: 3 Insufficient cpu.',
   ],
   [
     'its policy is Never',
     [podOf('low', { nodeName: 'n0', priority: -1, requests: cpu(900n) })],
     podOf('new', { requests: cpu(1_001n), preemptionPolicy: 'Never' }),
-    '0/3 nodes are available: 3 Insufficient cpu. preemption: not eligible due to preemptionPolicy=Never.',
+    '0/3 nodes are available: 3 Insufficient cpu. no new claims to deallocate, preemption: not eligible due to preemptionPolicy=Never.',
   ],
   [
     'the node whose victims are the least important',

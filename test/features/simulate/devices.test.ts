@@ -60,7 +60,7 @@ test('a drained pod gets another device of its class, and a pod waits until a de
   });
   expect(told).toEqual([
     'shop/eval-a on n-2',
-    'shop/train-new1: 0/2 nodes are available: 1 cannot allocate all claims, 1 node(s) were unschedulable.',
+    'shop/train-new1: 0/2 nodes are available: 1 cannot allocate all claims, 1 node(s) were unschedulable. still not schedulable,',
   ]);
   expect(
     [...simulation.world.cluster.devices.state.claims].map(([key, { allocation }]) => [
@@ -70,7 +70,50 @@ test('a drained pod gets another device of its class, and a pod waits until a de
   ).toEqual([['shop/eval-a-gpu', ['b']]]);
 });
 
+test('a pod that waits gives back devices that are on a node where it cannot run, and gets others', () => {
+  const claimed = (reservedFor: readonly string[]): readonly string[] => {
+    const shared = claimOf('eval-a', 'n-1', 'a');
+    const simulation = simulationOf([
+      ...[{ ...node('n-1'), spec: { unschedulable: true } }, node('n-2'), CLASS, slice('n-1', gpu('a')), slice('n-2', gpu('b'))],
+      pod('eval-a', '', { resourceClaims: [{ name: 'gpu', resourceClaimName: 'mine' }] }),
+      {
+        ...shared,
+        metadata: { name: 'mine', namespace: 'shop' },
+        status: { ...(shared.status as object), reservedFor: reservedFor.map((uid) => ({ resource: 'pods', name: uid, uid })) },
+      },
+    ]);
+    simulation.run({ kind: 'drain', node: 'n-1' });
+    return simulation.events.flatMap((event) =>
+      event.kind === 'scheduled' ? [event.node] : event.kind === 'pending' ? [event.message.split(',')[2] ?? event.message] : [],
+    );
+  };
+  expect(claimed([])).toEqual(['n-2']);
+  expect(claimed(['eval-a'])).toEqual(['n-2']);
+  expect(claimed(['other'])).toHaveLength(1);
+  expect(claimed(['other'])).not.toEqual(['n-2']);
+});
+
+test.each<[rule: string, objects: readonly ApiObject[], findings: readonly string[]]>([
+  ['everything is there', [TEMPLATE, claimOf('train-a', 'n-1', 'a')], []],
+  [
+    'no template',
+    [claimOf('train-a', 'n-1', 'a')],
+    ['its ResourceClaimTemplate gpu is in no file: a pod that replaces it waits for its claim'],
+  ],
+  ['no claim', [TEMPLATE], ['its ResourceClaim train-a-gpu-x7 is in no file: its devices count as free']],
+])('a pod with devices, and %s', (_rule, objects, findings) => {
+  const { findings: found } = dumped([node('n-1'), CLASS, slice('n-1', gpu('a')), trainer('train-a', 'n-1'), ...objects]);
+  expect(found.list.map(({ object, message }) => `${object}: ${message}`)).toEqual(findings.map((each) => `Pod shop/train-a: ${each}`));
+});
+
 test.each<[rule: string, object: ApiObject, finding: string]>([
+  [
+    'a request for the extended resource of a class',
+    pod('a-1', '', {
+      containers: [{ name: 'app', resources: { requests: { 'deviceclass.resource.kubernetes.io/gpu': '1' }, limits: {} } }],
+    }),
+    'warning: Pod shop/a-1: requests deviceclass.resource.kubernetes.io/gpu: devices for extended resources are not simulated',
+  ],
   ['an expression that does not compile is the scheduler’s error, not the file’s', deviceClass('gpu.model'), ''],
   [
     'a slice that cannot be read',

@@ -18,7 +18,7 @@ const unreachable = {
   tolerations: [{ key: 'node.kubernetes.io/unreachable', operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 300 }],
 };
 const TWO = [node('node-1'), node('node-2')];
-const NO_ROOM = '0/2 nodes are available: 1 Insufficient cpu, 1 node(s) were unschedulable. preemption: ';
+const NO_ROOM = '0/2 nodes are available: 1 Insufficient cpu, 1 node(s) were unschedulable. no new claims to deallocate, preemption: ';
 const NO_VICTIM = '0/2 nodes are available: 1 No preemption victims found for incoming pod, 1 Preemption is not helpful for scheduling.';
 
 /** The volume of web-1 is on node-1, and node-3 is where volumes can be made. */

@@ -3,9 +3,9 @@ import { filterClaims, prepareClaims, scoreClaims, type ClaimRejection } from '.
 import type { NodeState } from '../cluster/node-state.js';
 import { forGood, type FilterPlugin, type PlacementInput, type Rejection } from './pod-filter.js';
 
-const NAME = 'DynamicResources';
+export const DYNAMIC_RESOURCES = 'DynamicResources';
 
-/** Preemption does not help: claims keep their devices in its trials. */
+/** Preemption does not help: in its trials claims keep their devices, which they give back when their last pod is gone. */
 export const dynamicResources: FilterPlugin = ({ pod, cluster }) => {
   const prepared = prepareClaims(cluster.devices.state, pod);
   if (prepared === undefined) return undefined;
@@ -22,7 +22,12 @@ export const dynamicResources: FilterPlugin = ({ pod, cluster }) => {
 };
 
 function rejectionOf({ kind, message }: ClaimRejection): Rejection {
-  return forGood(NAME, kind === 'error' ? `running "${NAME}" filter plugin: ${message}` : message);
+  return forGood(DYNAMIC_RESOURCES, kind === 'error' ? `running "${DYNAMIC_RESOURCES}" filter plugin: ${message}` : message);
+}
+
+/** What PostFilter says of a pod that has no node, where no claim gives its devices back. */
+export function noDeallocationMessage({ pod, cluster }: PlacementInput): string {
+  return prepareClaims(cluster.devices.state, pod)?.kind === 'prepared' ? 'still not schedulable' : 'no new claims to deallocate';
 }
 
 /** The earlier the entries of prioritised lists, the better. */

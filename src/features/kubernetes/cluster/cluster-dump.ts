@@ -19,6 +19,7 @@ import { quantityValue } from '../../../core/quantity/quantity.js';
 import { simulatedBudgetAt } from './budget-document.js';
 import { Findings } from './finding.js';
 import { podMetricsAt, simulatedPodAt } from './pod-document.js';
+import { unmetClaims } from './unmet-claims.js';
 import { unmetLabels } from './unmet-labels.js';
 
 interface Placed<T> {
@@ -196,7 +197,8 @@ export class ClusterDump {
       const memoryBytes = this.memoryByPod.get(`${namespace}/${name}`);
       return memoryBytes === undefined ? value : { ...value, memoryBytes };
     });
-    for (const { pod, message } of unmetLabels(nodes, pods)) {
+    const [memory, devices] = [this.#memory, this.#devices.devices()];
+    for (const { pod, message } of [...unmetLabels(nodes, pods), ...unmetClaims(devices, pods)]) {
       const { namespace, name, controller } = pod.scheduling;
       const at = this.#pods.get(`${namespace}/${name}`)?.at;
       const group = controller === undefined ? name : `${controller.kind}/${controller.name}`;
@@ -204,7 +206,6 @@ export class ClusterDump {
     }
     const { namespaces, services, owners, priorityClasses, findings } = this;
     const budgets = [...this.#budgets.values()].map(({ value }) => value);
-    const [memory, devices] = [this.#memory, this.#devices.devices()];
     const volumes = this.volumes.volumes();
     return { content: { nodes, pods, budgets, namespaces, services, owners, memory, devices, volumes }, priorityClasses, findings };
   }
