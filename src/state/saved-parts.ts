@@ -79,7 +79,10 @@ const SAVED_PARTS = {
       ),
     change: (times) => [...times].map(([resource, counted]) => `${resource} ${counted.map(({ decision }) => decision).join()}`).join(' '),
   },
-  unitEvictions: { schema: () => z.map(z.string(), z.array(z.bigint())) },
+  unitEvictions: {
+    schema: () => z.map(z.string(), z.array(z.bigint())),
+    ifTooLong: { value: new Map(), unknown: 'how often units were evicted in the last ten minutes' },
+  },
   held: {
     schema: () => z.map(z.string(), hold()),
     change: (held) => [...held.values()].map(({ unit, decision }) => `${unit} ${String(decision)}`).join(),

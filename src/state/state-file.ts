@@ -5,8 +5,8 @@ import { isNoRoom, makeFixedFile, openFixedFile, standingFile, type FixedFile } 
 const MAGIC = 0x53445645; // 'EVDS'
 const SLOTS = [0, 1] as const;
 
-/** Enough for evictd: some dozen thresholds and failed kills take a few KiB. */
-const SLOT_BYTES = 128 * 1024;
+/** 32 evictions take 40 KiB to 60 KiB, pending deletions 48 KiB, and what operators have asked for about 50 KiB, at most each. */
+const SLOT_BYTES = 192 * 1024;
 export const STATE_BYTES = SLOTS.length * SLOT_BYTES;
 
 export interface FoundState {

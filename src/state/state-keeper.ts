@@ -88,15 +88,18 @@ export class StateKeeper {
     this.keep({ ...state, held: new Map([...state.held].filter(([unit]) => !units.has(unit))) }, signals);
   }
 
-  /** The text that would be written. What does not fit is written without the parts that can be left out. */
+  /** The text that would be written, without sections. What does not fit is written without the parts that can be left out. */
   text(state: State, signals: ReadonlyMap<number, SentSignals>): string {
-    return this.#fitting(state, signals).text;
+    return this.#fitting(state, signals, {}).text;
   }
 
-  #fitting(state: State, signals: ReadonlyMap<number, SentSignals>): { readonly text: string; readonly unknown: readonly string[] } {
+  #fitting(
+    state: State,
+    signals: ReadonlyMap<number, SentSignals>,
+    sections = Object.fromEntries(this.#sections),
+  ): { readonly text: string; readonly unknown: readonly string[] } {
     const { file, owner, bootNs } = this.#options;
     const clocks = { monotonicNs: process.hrtime.bigint(), bootNs: bootNs() };
-    const sections = Object.fromEntries(this.#sections);
     const textOf = (saved: State): string => savedStateText(owner, clocks, { state: savedParts(saved), signals, sections });
     let fitting = { text: textOf(state), unknown: [] as readonly string[] };
     for (const { shorter, unknown } of shortened(state)) {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { DisruptionCause } from '../../src/core/disruption/disruption-cause.js';
+import { hasRoomFor, type OperatorPause } from '../../src/core/pause/operator-pause.js';
 import { parseTaint } from '../../src/core/disruption/taint.js';
 import { initialState, type State } from '../../src/core/decide/state.js';
 import { STATE_BYTES } from '../../src/state/state-file.js';
@@ -21,7 +22,7 @@ function keeping(limit = Infinity, write: (text: string) => void = () => undefin
   const forgotten: (readonly string[])[] = [];
   const keeper = new StateKeeper({
     file: {
-      fits: (text) => text.length <= limit,
+      fits: (text) => Buffer.byteLength(text) <= limit,
       write: (text) => {
         write(text);
         texts.push(text);
@@ -168,6 +169,45 @@ test.each([
   expect(forgotten.map((each) => each.slice(-1))).toEqual(unknown.length === 0 ? [] : [unknown]);
   keeper.keep(initialState, NONE);
   expect(forgotten.slice(1)).toEqual(unknown.length === 0 ? [] : [[]]);
+});
+
+test('all that operators can ask for fits, beside a drain, its evictions, and what is pending at an API server', () => {
+  const limit = STATE_BYTES / 2 - RECORD_HEADER_BYTES;
+  const long = (at: number): string => `${'n'.repeat(60)}/${'p'.repeat(100)}-${String(at)}`;
+  const all = Array.from({ length: 150 }, (_, at) => {
+    const path = `/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod${String(at).padStart(36, '0')}.slice`;
+    return [workload(long(at), { path, id: `${path}#${String(2 ** 40 + at)}` }), 1n] as [Workload, bigint];
+  });
+  const made = new Timeline(policy([hard]), candidates(...all));
+  made.said(1, {}, {}, { request: { kind: 'drain' } });
+  const pauses = new Map<string, OperatorPause>();
+  const by = 'uid 1000 (login uid 1000), process 4194304 (evictd)';
+  for (const [{ name, path }] of all) {
+    const request = { forNs: SECOND, reason: '重'.repeat(500), workload: { name, path }, by };
+    if (!hasRoomFor(pauses, request)) break;
+    pauses.set(path, { ...request, beganBootNs: 2n ** 60n, endsBootNs: 2n ** 60n, atNs: 2n ** 60n });
+  }
+  expect(pauses.size).toBeGreaterThan(5);
+  const taints = Array.from({ length: 20 }, (_, at) => parseTaint(`${'k'.repeat(253)}/a-${String(at)}=${'v'.repeat(63)}:NoSchedule`));
+  const asked = { kind: 'disruption', reason: 'eviction', message: `${by} asked for it`, by } as const;
+  const disruptions = new Map(Array.from({ length: 30 }, (_, at) => [`${long(at)}${long(at)}`, asked]));
+  const unitEvictions = new Map(all.map(([{ path }]) => [path, Array.from({ length: 20 }, () => 2n ** 60n)]));
+  const { keeper, texts, last, forgotten, said } = keeping(limit);
+  keeper.section('kubernetes').keep('x'.repeat(48 * 1024));
+  const state = { ...made.state, pauses, taints, disruptions, unitEvictions };
+  keeper.keep(state, NONE);
+  expect(Buffer.byteLength(texts.at(-1) ?? '')).toBeLessThan(limit);
+  expect(last().state).toMatchObject({ pauses, taints, disruptions, drain: { total: 150 } });
+  expect(last().state.evictions).toHaveLength(32);
+  expect([forgotten, said]).toEqual([
+    [[expect.any(String), expect.any(String), expect.any(String), 'how often units were evicted in the last ten minutes']],
+    [],
+  ]);
+});
+
+test('the text for a standing order has no sections: they would leave it no room', () => {
+  const { keeper } = keeping();
+  expect((JSON.parse(keeper.text(initialState, NONE)) as { readonly sections: object }).sections).toEqual({});
 });
 
 test('an eviction that an operator has asked for is not lost, and one for a drain is found again', () => {

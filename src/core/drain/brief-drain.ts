@@ -1,14 +1,16 @@
 import type { EvictionInFlight } from '../decide/eviction.js';
+import { jsonBytes } from '../name/json-text.js';
 import type { Candidates, Workload } from '../workload/workload.js';
 import type { Drain, DrainedWorkload } from './drain.js';
 
-/** The names and paths of more workloads would take too much of the saved state, whose size is fixed. */
-const MOST_NAMED = 100;
+/** In UTF-8. Names and paths of more workloads would take too much of the saved state, whose size is fixed. */
+const NAMED_BYTES_AT_MOST = 16 * 1024;
 
 /** What is saved of a drain: not the reasons, which are found again; of a large drain no names and paths either. */
 export function briefDrain(drain: Drain): Drain {
   const { pending, unnamed = [] } = drain;
-  if (pending.length <= MOST_NAMED) return { ...drain, pending: pending.map(({ waits: _, ...one }) => one) };
+  const named = pending.map(({ waits: _, ...one }) => one);
+  if (jsonBytes(named) <= NAMED_BYTES_AT_MOST) return { ...drain, pending: named };
   const brief = pending.map(({ id, decision }) => (decision === undefined ? ([briefId(id)] as const) : ([briefId(id), decision] as const)));
   return { ...drain, pending: [], unnamed: [...unnamed, ...brief], lookedNs: 0n }; // the next evictd looks at once
 }

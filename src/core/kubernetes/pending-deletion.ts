@@ -1,3 +1,5 @@
+import { jsonBytes } from '../name/json-text.js';
+
 /** A pod of the API. A pod of the same name with another uid is another one. */
 export interface PodName {
   readonly uid: string;
@@ -58,7 +60,7 @@ export function addDeletion(pending: PendingDeletions, pod: PendingDeletion): Pe
 
 /** The longest form that an entry may get counts: no later change makes the queue too large. */
 function savedBytes(pending: PendingDeletions): number {
-  return new TextEncoder().encode(JSON.stringify(pending.map((pod): PendingDeletion => ({ ...pod, next: 'done', isOver: true })))).length;
+  return jsonBytes(pending.map((pod): PendingDeletion => ({ ...pod, next: 'done', isOver: true })));
 }
 
 /** @param sent  the call that was answered, as it was when it was sent: there may be more to do since */

@@ -12,3 +12,9 @@ export function jsonText(value: unknown, indent?: number): string {
     unit === undefined ? written : `\\${printable(String.fromCharCode(Number.parseInt(unit, 16)))}`,
   );
 }
+
+/** How much a value takes as JSON, in bytes of UTF-8. An integer (bigint) counts as its digits. */
+export function jsonBytes(value: unknown): number {
+  const text = JSON.stringify(value, (_key, one: unknown) => (typeof one === 'bigint' ? String(one) : one));
+  return new TextEncoder().encode(text).length;
+}

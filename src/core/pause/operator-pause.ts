@@ -1,3 +1,5 @@
+import { jsonBytes } from '../name/json-text.js';
+
 /** What an operator asks for. */
 export interface PauseRequest {
   readonly forNs: bigint;
@@ -26,6 +28,19 @@ export interface OperatorPause extends Omit<PauseRequest, 'forNs'> {
 export type OperatorPauses = ReadonlyMap<string, OperatorPause>;
 
 export const EVERYTHING = '';
+
+/** In UTF-8, about as saved: the rest of the state shares the file, and must fit as well. */
+const BYTES_AT_MOST = 16 * 1024;
+/** Two paths and four times have more. */
+const FIXED_BYTES = 150;
+
+/** Whether the saved state has room for one more pause. It always has for that of everything. */
+export function hasRoomFor(pauses: OperatorPauses, request: PauseRequest): boolean {
+  if (request.workload === undefined) return true;
+  const others = [...pauses.values()].filter(({ workload }) => workload !== undefined && workload.path !== request.workload?.path);
+  const bytes = [...others, request].map(({ by, reason, workload }) => FIXED_BYTES + jsonBytes([by, reason, workload, workload?.path]));
+  return bytes.reduce((sum, each) => sum + each, 0) <= BYTES_AT_MOST;
+}
 
 /** In which nothing is evicted; undefined: there is none. */
 export function fullPause(pauses: OperatorPauses): OperatorPause | undefined {

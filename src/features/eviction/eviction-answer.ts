@@ -5,6 +5,7 @@ import { isBeingEvicted, isFull } from '../../core/disruption/disruption-step.js
 import { refusalOf, refusalText } from '../../core/disruption/refusal.js';
 import type { EvictionFailure } from '../../core/drain/pod-eviction.js';
 import { evictionFailure } from '../../core/drain/workload-eviction.js';
+import { jsonBytes } from '../../core/name/json-text.js';
 import { withPausedWorkloads } from '../../core/pause/paused-workloads.js';
 import type { Candidates, Workload } from '../../core/workload/workload.js';
 import { UnavailableError } from '../../errors.js';
@@ -23,6 +24,8 @@ export interface EvictionParts {
 const NS_PER_SECOND = 1_000_000_000n;
 /** When a budget may permit what it does not permit now: kubectl drain asks as often. */
 const RETRY_AFTER_SECONDS = 5;
+/** Evictions that wait are in the saved state, whose size is limited. */
+const BYTES_AT_MOST = 8 * 1024;
 
 /** POST /v1/evictions: an Eviction of policy/v1, and what Kubernetes' API server answers. @throws UnavailableError */
 export function evictBy({ body, query, by }: Pick<ApiRequest, 'body' | 'query' | 'by'>, parts: EvictionParts): ApiAnswer {
@@ -80,7 +83,11 @@ function refused(refusal: ReturnType<typeof refusalOf>, { name }: Workload): Evi
 
 /** It would wait, and a client that is told 201 does not ask again. */
 function atMost(state: State, workload: Workload): EvictionFailure | undefined {
-  if (!isFull(state) || isBeingEvicted(state, workload)) return undefined;
+  if (isBeingEvicted(state, workload)) return undefined;
+  const asked = [...state.disruptions].filter(([, { reason }]) => reason === 'eviction');
+  if (jsonBytes(asked) > BYTES_AT_MOST)
+    return { code: 429, reason: 'TooManyRequests', message: `${String(asked.length)} evictions that were asked for wait already` };
+  if (!isFull(state)) return undefined;
   return { code: 429, reason: 'TooManyRequests', message: `evictd ends ${String(state.evictions.length)} workloads already` };
 }
 

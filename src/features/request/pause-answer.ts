@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { pausesIn, resumeMessage } from '../../core/budget/lifted-pauses.js';
 import { pausedText } from '../../core/message/pause-message.js';
 import { formatDuration, parseDuration } from '../../core/quantity/duration.js';
-import type { PausedWorkload, PauseRequest } from '../../core/pause/operator-pause.js';
+import { hasRoomFor, type PausedWorkload, type PauseRequest } from '../../core/pause/operator-pause.js';
 import type { Candidates } from '../../core/workload/workload.js';
 import { UnavailableError, UsageError } from '../../errors.js';
 import { bodyAs } from '../../http/json-body.js';
@@ -30,6 +30,10 @@ export function resumed({ monitor, endSafeMode }: Pick<PauseParts, 'monitor' | '
 /** `evictd pause`. @throws UsageError, UnavailableError */
 export function pauseBy({ body, by }: Pick<ApiRequest, 'body' | 'by'>, parts: PauseParts): ApiAnswer {
   const request = { ...pauseRequestOf(body, parts.maxNs(), parts.candidates), by };
+  if (!hasRoomFor(parts.monitor.remaining.pauses, request)) {
+    const hint = 'pause everything (without a workload), give a shorter reason, or end all pauses: evictd resume';
+    throw new UnavailableError('EVICTD_PAUSE_ROOM', 'the saved state has no room for another pause of a workload', { hint });
+  }
   if (!parts.monitor.ask({ source: 'pause', pause: request })) throw stopping();
   const begun = parts.status.pauses.filter(({ workload }) => workload?.path === request.workload?.path);
   return { json: { message: begun.map(pausedText).join('; '), pauses: pausesOf(parts) } };

@@ -2,6 +2,7 @@ import * as z from 'zod/mini';
 import { ownTaint } from '../../core/disruption/node-taints.js';
 import type { TaintRequest } from '../../core/disruption/operator-request.js';
 import { isSameTaint, parseTaintChange, TaintError, taintText, type Taint, type TaintChange } from '../../core/disruption/taint.js';
+import { jsonBytes } from '../../core/name/json-text.js';
 import { DRY_RUN } from '../../core/message/drain-message.js';
 import { UnavailableError, UsageError } from '../../errors.js';
 import { bodyAs } from '../../http/json-body.js';
@@ -20,6 +21,7 @@ export interface TaintParts {
 
 /** They are in the saved state, whose size is limited. */
 const MOST_TAINTS = 64;
+const BYTES_AT_MOST = 8 * 1024;
 const HINT = 'for example {"taints": ["maintenance=yes:NoExecute", "gpu-"]}';
 
 /** `evictd taint`. All changes, or none. @throws UsageError, UnavailableError */
@@ -54,6 +56,8 @@ function taintRequestOf(
   const twice = all.find((taint, index) => all.slice(0, index).some((other) => isSameTaint(other, taint)));
   if (twice) throw wrong(`${twice.key}:${twice.effect} is named twice`, 'name each taint once');
   if (known.length + set.length > MOST_TAINTS) throw wrong(`there are more than ${String(MOST_TAINTS)} taints`, 'remove some first');
+  if (jsonBytes([...known, ...set]) > BYTES_AT_MOST)
+    throw wrong('the saved state has no room for so long taints', 'remove some first, or use shorter keys and values');
   return { kind: 'taint', set, remove };
 }
 

@@ -40,6 +40,14 @@ const FULL = {
   evictions: Array.from({ length: 32 }, () => ({ decision: { victim: { workload: workload('other') } } })) as unknown as State['evictions'],
 };
 const ASKED = { disruptions: new Map([['id-web-2', { kind: 'disruption', reason: 'eviction', message: 'x' } as const]]) };
+const MANY = {
+  disruptions: new Map(
+    Array.from({ length: 60 }, (_, at) => [
+      `${'x'.repeat(100)}-${String(at)}`,
+      { kind: 'disruption', reason: 'eviction', message: 'x' } as const,
+    ]),
+  ),
+};
 const PAUSE = { pauses: new Map([['', { reason: 'test', beganBootNs: 0n, endsBootNs: 1n, atNs: 0n }]]) };
 
 test.each<[rule: string, body: string, code: number, json: object, overrides?: Partial<Policy>, state?: Partial<State>]>([
@@ -68,6 +76,7 @@ test.each<[rule: string, body: string, code: number, json: object, overrides?: P
     {},
     FULL,
   ],
+  ['too many wait', eviction('/b/twin'), 429, { message: '60 evictions that were asked for wait already' }, {}, MANY],
   ['its last one is asked for, and systemd is still asked about it', eviction('web-1'), 429, { reason: 'TooManyRequests' }, ONE, ASKED],
   ['protected', eviction('db'), 403, { reason: 'Forbidden', message: 'workloads "db" is forbidden: critical' }],
   ['all evictions are paused', eviction('/b/twin'), 403, { reason: 'Forbidden' }, {}, PAUSE],

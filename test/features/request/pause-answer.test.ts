@@ -3,6 +3,7 @@ import { initialState } from '../../../src/core/decide/state.js';
 import { parseTaint } from '../../../src/core/disruption/taint.js';
 import { taintBy } from '../../../src/features/request/taint-answer.js';
 import { pauseBy, pauseRequestOf, resumeBy, type PauseParts } from '../../../src/features/request/pause-answer.js';
+import type { OperatorPause } from '../../../src/core/pause/operator-pause.js';
 import { candidates, SECOND, workload } from '../../core/support.js';
 
 const MINUTE = 60n * SECOND;
@@ -50,6 +51,32 @@ function parts(isMade: boolean): PauseParts & { readonly ask: ReturnType<typeof 
   };
   return { maxNs: () => MINUTE, candidates: found, monitor: { ask, remaining: initialState }, endSafeMode: () => false, status, ask };
 }
+
+test('pauses of workloads have so much room in the saved state; that of everything always has, and one that replaces another', () => {
+  const reason = '重'.repeat(500);
+  const all = Array.from({ length: 80 }, (_, at) => [workload(`w-${String(at)}`, { path: `/w-${String(at)}` }), 1n] as const);
+  const pauses = new Map<string, OperatorPause>();
+  const running: PauseParts = {
+    ...parts(true),
+    candidates: () => candidates(...all.map(([one, usage]) => [one, usage] as [typeof one, bigint])),
+    monitor: {
+      remaining: { ...initialState, pauses },
+      ask: ({ pause }) => {
+        if (pause) pauses.set(pause.workload?.path ?? '', { ...pause, beganBootNs: 0n, endsBootNs: pause.forNs, atNs: 0n });
+        return true;
+      },
+    },
+  };
+  const pause = (workload?: string, why = reason): void => void pauseBy({ body: body({ for: '1m', reason: why, workload }) }, running);
+  for (let at = 0; at < 9; at++) pause(`w-${String(at)}`);
+  expect(() => {
+    pause('w-9');
+  }).toThrow(expect.objectContaining({ code: 'EVICTD_PAUSE_ROOM' }));
+  pause('w-8');
+  pause();
+  pause('w-10', 'short');
+  expect(pauses.size).toBe(11);
+});
 
 test('the answer says what is paused until when', () => {
   const running = parts(true);
@@ -101,6 +128,11 @@ describe('a request for taints', () => {
     ['no taint', ['disk'], 'REQUEST'],
     ['an unknown effect', ['disk:Evict'], 'REQUEST'],
     ['a malformed key', ['a b-'], 'REQUEST'],
+    [
+      'more than there is room for',
+      Array.from({ length: 25 }, (_, at) => `${'k'.repeat(253)}/a-${String(at)}=${'v'.repeat(63)}:NoExecute`),
+      'REQUEST',
+    ],
     ['one taint twice', ['disk=a:NoExecute', 'disk=b:NoExecute'], 'REQUEST'],
     ['one that is set and removed', ['gpu=no:NoExecute', 'gpu-'], 'REQUEST'],
     ['more than fit', Array.from({ length: 62 }, (_, index) => `a${String(index)}:NoSchedule`), 'REQUEST'],
