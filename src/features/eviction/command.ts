@@ -11,6 +11,7 @@ import { failureText } from '../../core/drain/workload-eviction.js';
 import { parseDuration } from '../../core/quantity/duration.js';
 import { EvictdError, InputError, UnavailableError } from '../../errors.js';
 import { askRunning } from '../../node/control-client.js';
+import { elsewhere, placesLines } from '../kubernetes/cluster/elsewhere.js';
 
 interface EvictOptions extends ConfigOptions {
   readonly grace?: number;
@@ -70,16 +71,20 @@ export const evict: MakeCommand = ({ io }) => {
     const { config } = configFromOptions(options);
     const deleteOptions = { ...(graceSeconds !== undefined && { gracePeriodSeconds: graceSeconds }), ...(dryRun && { dryRun: ['All'] }) };
     const errors: unknown[] = [];
+    const spared = new Map<string, string>();
     for (const name of workloads) {
       try {
         const before = wait && !dryRun ? await records(config) : [];
         const { path, why } = await evicted(config, name, deleteOptions);
         io.stdout(`${printable(name)} ${dryRun || why !== undefined ? 'would be evicted' : 'is being evicted'}${why ?? ''}\n`);
+        if (dryRun || why !== undefined) spared.set(path, name);
         if (wait && !dryRun) io.stdout(`${await ended(config, path, Math.max(0, ...before.map(({ decision = 0 }) => decision)))}\n`);
       } catch (error) {
         errors.push(error);
       }
     }
+    const pods = [...spared.keys()].filter((path) => path.includes('kubepods'));
+    for (const line of placesLines(await elsewhere(config, { pods }), spared)) io.stdout(`${line}\n`);
     for (const error of errors.slice(1)) io.stderr(formatError(error));
     if (errors.length > 0) throw errors[0];
   });

@@ -8,6 +8,7 @@ import type { Config } from '../../config/config.js';
 import { printable } from '../../core/name/printable.js';
 import { UnavailableError } from '../../errors.js';
 import { askEvictd, askRunning } from '../../node/control-client.js';
+import { elsewhere, placesLines } from '../kubernetes/cluster/elsewhere.js';
 import { wholeSeconds } from './command.js';
 import type { DrainDocument, DrainPlanDocument } from './drain-answer.js';
 
@@ -18,6 +19,8 @@ interface DrainOptions extends ConfigOptions {
 }
 
 const LOOK_MS = 500;
+/** NAMESPACE/POD */
+const POD_NAME = /^[^/]+\/[^/]+$/;
 const NO_INSTANCE = 'EVICTD_DRAIN_NO_INSTANCE';
 /** An evictd that was killed may take as many looks to start again. */
 const AWAY_LOOKS = 120;
@@ -47,9 +50,14 @@ export const drain: MakeCommand = ({ io }) => {
     const plan = (await askRunning(config, { method: 'POST', path: '/api/v1/drain', body }, NO_INSTANCE)) as DrainPlanDocument;
     for (const text of plan.waits) io.stdout(`${text}\n`);
     for (const { name, why } of plan.stays) io.stdout(`${printable(name)} stays: ${why}\n`);
-    if (plan.dryRun) for (const name of plan.ends) io.stdout(`${printable(name)} would be evicted\n`);
-    else io.stdout(`${await followed(config, io, plan)}\n`);
-    if (dryRun || !plan.dryRun) return;
+    if (!plan.dryRun) {
+      io.stdout(`${await followed(config, io, plan)}\n`);
+      return;
+    }
+    for (const name of plan.ends) io.stdout(`${printable(name)} would be evicted\n`);
+    const pods = plan.ends.filter((name) => POD_NAME.test(name));
+    for (const line of placesLines(await elsewhere(config, { pods, isCordoned: true }))) io.stdout(`${line}\n`);
+    if (dryRun) return;
     const message = 'evictd makes a dry run on this node: it has ended nothing, and the node is not cordoned';
     throw new UnavailableError('EVICTD_DRAIN_DRY_RUN', message, { hint: 'start evictd without --dry-run' });
   });

@@ -12,10 +12,10 @@ import { styleFor } from '../../cli/output/style.js';
 import { askEvictd } from '../../node/control-client.js';
 import { policyOf } from '../../node/configuration-in-force.js';
 import { filesystemsRead, type OpenReading } from '../../node/reading.js';
-import { elsewhere, elsewhereText } from './elsewhere.js';
+import { elsewhere, elsewhereText, type Elsewhere } from '../kubernetes/cluster/elsewhere.js';
 import { explainNow } from './explain-now.js';
 import { findWorkload } from './find-workload.js';
-import type { Explanation } from './explanation.js';
+import type { Explanation, WorkloadExplanation } from './explanation.js';
 import { explanationText } from './explain-text.js';
 import { settingsIn } from './settings.js';
 
@@ -64,11 +64,18 @@ export function explainCommand({ io, open }: ExplainDeps): Command {
       (await explainedByEvictd(loaded, options.signal, workload)) ??
       (await explainLocally(loaded, options.signal ?? 'memory.available', workload, open));
     const { workload: asked } = explanation;
-    const couldRun = asked && (await elsewhere(loaded.config, asked));
+    const couldRun = asked && (await placesFor(loaded, asked));
     const found = couldRun && { couldRun };
     if (options.output === 'json') io.stdout(`${jsonText({ ...explanation, ...found }, 2)}\n`);
     else io.stdout(`${explanationText(explanation, styleFor(io))}${couldRun ? `\n${elsewhereText(couldRun)}` : ''}`);
   });
+}
+
+/** undefined: it is no pod of the API server, or is never evicted, or no API server is configured. */
+async function placesFor({ config }: LoadedConfig, { name, path, protection }: WorkloadExplanation): Promise<Elsewhere | undefined> {
+  if (protection !== null || !path.includes('kubepods')) return undefined;
+  const found = await elsewhere(config, { pods: [name] });
+  return found === undefined || 'unknown' in found ? found : found.get(name);
 }
 
 /** undefined: no evictd runs. */

@@ -2,6 +2,7 @@ import type { KubernetesConfig } from '../../../core/kubernetes/kubernetes-confi
 import { isSameTaint, type Taint } from '../../../core/disruption/taint.js';
 import { Cluster } from '../../../core/scheduling/cluster/cluster.js';
 import { Scheduler, type ScheduleResult } from '../../../core/scheduling/scheduler.js';
+import type { SchedulerPod } from '../../../core/scheduling/scheduler-pod.js';
 import type { SchedulerNode } from '../../../core/scheduling/scheduler-node.js';
 import { totalScore } from '../../../core/scheduling/scores/node-scores.js';
 import { inClusterAccess } from '../client/in-cluster.js';
@@ -29,8 +30,10 @@ export interface CouldRun {
 export interface CouldRunParts {
   readonly config: KubernetesConfig;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** NAMESPACE/POD */
-  readonly pod: string;
+  /** NAMESPACE/POD, or the path of the pod's cgroup. */
+  readonly pods: readonly string[];
+  /** A drain cordons the node. */
+  readonly isCordoned?: boolean;
   /** For the whole answer. */
   readonly withinMs: number;
 }
@@ -41,32 +44,53 @@ const MOST_PAGES = 100;
 const WITHOUT = ['PodDisruptionBudget', 'PriorityClass', 'PodMetrics'];
 
 /**
- * Lists the cluster with the credential of the configuration. The pod counts as gone from its node, and the node has evictd's taint.
+ * Lists the cluster with the credential of the configuration. The pods count as gone from their node, and the node has evictd's taint.
+ * Each gets a node before the next one, the most important first, so that all of them have room.
  *
- * @returns undefined: the API server has no such pod on this node
+ * @returns by what was asked for; without what is no pod of this node for the API server
  * @throws EvictdError  no answer in time, no permission to list nodes or pods, or too many objects
  */
-export async function couldRun({ config, env, pod: path, withinMs }: CouldRunParts): Promise<CouldRun | undefined> {
+export async function couldRun({
+  config,
+  env,
+  pods: asked,
+  isCordoned = false,
+  withinMs,
+}: CouldRunParts): Promise<ReadonlyMap<string, CouldRun>> {
   const access = config.kubeconfig === undefined ? inClusterAccess(env) : kubeconfigAccess(config.kubeconfig);
   const dump = new ClusterDump();
   await readLiveCluster(access, dump, { withinMs, mostPages: MOST_PAGES, without: WITHOUT });
   const { content, findings } = dump.cluster();
   const nodeName = nodeNameOf(config, env);
   const placed = content.pods.filter(({ phase }) => phase !== 'Succeeded' && phase !== 'Failed').map(({ scheduling }) => scheduling);
-  const own = placed.find((pod) => `${pod.namespace}/${pod.name}` === path && pod.nodeName === nodeName);
-  if (own === undefined) return undefined;
-  const nodes = content.nodes.map((node) => (node.name === nodeName ? tainted(node, config.taint) : node));
+  const here = placed.filter((pod) => pod.nodeName === nodeName);
+  const leaving = asked
+    .flatMap((name) => here.filter((pod) => isNamed(pod, name)).map((pod) => ({ name, pod })))
+    .sort((one, other) => other.pod.priority - one.pod.priority);
+  const cordoned = { unschedulable: true };
+  const nodes = content.nodes.map((node) =>
+    node.name === nodeName ? { ...tainted(node, config.taint), ...(isCordoned && cordoned) } : node,
+  );
   const cluster = new Cluster({ ...content, nodes, pods: placed });
-  cluster.end(own);
-  const again = { ...own, ...{ nodeName: '', nominatedNodeName: '', terminating: false, preempted: false } };
-  cluster.volumes?.create(again);
+  const scheduler = new Scheduler(cluster);
+  for (const { pod } of leaving) cluster.end(pod);
   const unread = findings.list.filter(({ object }) => object === '').map(({ message }) => message);
-  return {
-    ...placesOf(new Scheduler(cluster).schedule(again, { everyNode: true })),
-    of: nodes.length,
-    isControlled: own.controller !== undefined,
-    unread,
-  };
+  const found = leaving.map(({ name, pod }) => {
+    const again = { ...pod, ...{ nodeName: '', nominatedNodeName: '', terminating: false, preempted: false } };
+    cluster.volumes?.create(again);
+    const result = scheduler.schedule(again, { everyNode: true });
+    if (result.node !== undefined) {
+      cluster.add(again, result.node);
+      cluster.reserve(again, result.node);
+    }
+    return [name, { ...placesOf(result), of: nodes.length, isControlled: pod.controller !== undefined, unread }] as const;
+  });
+  return new Map(found);
+}
+
+/** The kubelet and runtimes write the uid of a pod into the name of its cgroup, some of them with underscores. */
+function isNamed({ namespace, name, uid }: SchedulerPod, asked: string): boolean {
+  return asked === `${namespace}/${name}` || (uid !== '' && asked.replaceAll('_', '-').includes(`pod${uid}`));
 }
 
 function tainted(node: SchedulerNode, taint: Taint | undefined): SchedulerNode {
