@@ -84,7 +84,7 @@ export const evict: MakeCommand = ({ io }) => {
       }
     }
     const pods = [...spared.keys()].filter((path) => path.includes('kubepods'));
-    for (const line of placesLines(await elsewhere(config, { pods }), spared)) io.stdout(`${line}\n`);
+    for (const line of placesLines(await elsewhere(config.kubernetes, { pods }), spared)) io.stdout(`${line}\n`);
     for (const error of errors.slice(1)) io.stderr(formatError(error));
     if (errors.length > 0) throw errors[0];
   });

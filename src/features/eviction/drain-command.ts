@@ -56,7 +56,7 @@ export const drain: MakeCommand = ({ io }) => {
     }
     for (const name of plan.ends) io.stdout(`${printable(name)} would be evicted\n`);
     const pods = plan.ends.filter((name) => POD_NAME.test(name));
-    for (const line of placesLines(await elsewhere(config, { pods, isCordoned: true }))) io.stdout(`${line}\n`);
+    for (const line of placesLines(await elsewhere(config.kubernetes, { pods, isCordoned: true }))) io.stdout(`${line}\n`);
     if (dryRun) return;
     const message = 'evictd makes a dry run on this node: it has ended nothing, and the node is not cordoned';
     throw new UnavailableError('EVICTD_DRAIN_DRY_RUN', message, { hint: 'start evictd without --dry-run' });

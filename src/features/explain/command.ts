@@ -74,7 +74,7 @@ export function explainCommand({ io, open }: ExplainDeps): Command {
 /** undefined: it is no pod of the API server, or is never evicted, or no API server is configured. */
 async function placesFor({ config }: LoadedConfig, { name, path, protection }: WorkloadExplanation): Promise<Elsewhere | undefined> {
   if (protection !== null || !path.includes('kubepods')) return undefined;
-  const found = await elsewhere(config, { pods: [name] });
+  const found = await elsewhere(config.kubernetes, { pods: [name] });
   return found === undefined || 'unknown' in found ? found : found.get(name);
 }
 

@@ -1,4 +1,4 @@
-import type { Config } from '../../../config/config.js';
+import type { KubernetesConfig } from '../../../core/kubernetes/kubernetes-config.js';
 import { printable } from '../../../core/name/printable.js';
 import { EvictdError } from '../../../errors.js';
 import type { CouldRun, CouldRunParts } from './could-run.js';
@@ -18,14 +18,14 @@ const WITHIN_MS = 8_000;
  * @returns by what was asked for; undefined: no API server is configured
  */
 export async function elsewhere(
-  { kubernetes }: Pick<Config, 'kubernetes'>,
+  config: KubernetesConfig | undefined,
   asked: Pick<CouldRunParts, 'pods' | 'isCordoned'>,
   withinMs = WITHIN_MS,
 ): Promise<ReadonlyMap<string, CouldRun> | Unknown | undefined> {
-  if (kubernetes === undefined || asked.pods.length === 0) return undefined;
+  if (config === undefined || asked.pods.length === 0) return undefined;
   try {
     const { couldRun } = await import('./could-run.js');
-    return await couldRun({ ...asked, config: kubernetes, env: process.env, withinMs });
+    return await couldRun({ ...asked, config, env: process.env, withinMs });
   } catch (error) {
     if (!(error instanceof EvictdError)) throw error;
     const who = error.code === 'EVICTD_KUBERNETES_UNREACHABLE' ? 'the API server: ' : '';
