@@ -1,5 +1,5 @@
 import type { Origin } from '../config.js';
-import { isRecord, type ListItem, type Positions, type SettingsDocument } from '../value/document.js';
+import { isRecord, type ListItem, type Positions, type SettingsDocument, withoutNulls } from '../value/document.js';
 import { reportIssue } from '../parse/zod-issue.js';
 import { keyText, misplacedSignalHint, nearest, type KeyPath, type Report } from '../value/report.js';
 import { evictdSchema, kubeletSchema, type Settings } from '../parse/schema.js';
@@ -25,7 +25,7 @@ const KUBELET = { apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletCon
  * Checks a document. Invalid keys go to the report and are left out. Undefined: the document is not a configuration.
  */
 export function readLayer(document: SettingsDocument, report: Report): Layer | undefined {
-  const written = withoutNulls(document.value);
+  const written = withoutNulls(document.value, BY_SIGNAL);
   if (!isRecord(written)) {
     report.issue('EVICTD_CONFIG_TYPE', 'expected a map of keys and values', document.at([]), 'write KEY: VALUE');
     return undefined;
@@ -118,24 +118,7 @@ function signalsIn(value: unknown, path: KeyPath): KeyPath[] {
   });
 }
 
-/**
- * Drops keys without a value (`evictionSoft:` with all its entries commented out), except entries of maps by signal:
- * those lack a value.
- */
-function withoutNulls(value: unknown): unknown {
-  const prune = (inner: unknown, key: string | undefined): unknown => {
-    if (Array.isArray(inner)) return inner.map((item) => prune(item, undefined));
-    if (!isRecord(inner)) return inner;
-    const isBySignal = key !== undefined && BY_SIGNAL.includes(key);
-    return Object.fromEntries(
-      Object.entries(inner)
-        .filter(([, child]) => isBySignal || child !== null)
-        .map(([name, child]) => [name, prune(child, name)]),
-    );
-  };
-  return prune(value ?? {}, undefined);
-}
-
+/** An entry without a value lacks it. */
 const BY_SIGNAL = ['evictionHard', 'evictionSoft', 'evictionSoftGracePeriod', 'evictionMinimumReclaim'];
 
 /** In ascending precedence: defaults, files in order, flags. */

@@ -155,13 +155,13 @@ export const kubeletSchema = z.object(kubeletKeys);
 
 export type Settings = z.output<typeof evictdSchema>;
 
-/** The keys that evictdSchema accepts in the map at `path`. */
-export function keysAt(path: KeyPath): readonly string[] {
+/** The keys that a schema accepts in the map at `path`. */
+export function keysAt(path: KeyPath, of: z.core.$ZodType = evictdSchema): readonly string[] {
   const at = path.reduce<z.core.$ZodType | undefined>((outer, key) => {
     const schema = unwrapped(outer);
     if (schema instanceof z.core.$ZodArray) return schema._zod.def.element;
     return schema instanceof z.core.$ZodObject ? (schema._zod.def.shape as z.core.$ZodShape)[String(key)] : undefined;
-  }, evictdSchema);
+  }, of);
   const schema = unwrapped(at);
   return schema instanceof z.core.$ZodObject ? Object.keys(schema._zod.def.shape) : [];
 }

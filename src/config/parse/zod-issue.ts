@@ -10,8 +10,17 @@ import { SOURCES } from '../../workloads/kinds/sources.js';
 
 const SOURCE_KINDS: readonly SourceKind[] = SOURCES;
 
-/** Reports one of zod's issues, at its position in the source. */
-export function reportIssue(issue: core.$ZodIssue, document: SettingsDocument, report: Report): void {
+/**
+ * Reports one of zod's issues, at its position in the source.
+ *
+ * @param keysOf  the keys that are accepted in the map at a path
+ */
+export function reportIssue(
+  issue: core.$ZodIssue,
+  document: SettingsDocument,
+  report: Report,
+  keysOf: (path: KeyPath) => readonly string[] = keysAt,
+): void {
   const path = issue.path.filter((key) => typeof key !== 'symbol');
   const name = keyText(path);
   const label = name === '' ? '' : `${name}: `;
@@ -23,7 +32,7 @@ export function reportIssue(issue: core.$ZodIssue, document: SettingsDocument, r
           'EVICTD_CONFIG_UNKNOWN_KEY',
           message,
           document.keyAt([...path, key]),
-          misplacedSignalHint(key) ?? suggestion(key, keysAt(path)),
+          misplacedSignalHint(key) ?? suggestion(key, keysOf(path)),
         );
       }
       return;

@@ -220,6 +220,25 @@ function plain(value: unknown, source: string | undefined): unknown {
   return source ?? JSON.stringify(value);
 }
 
+/**
+ * Without keys that have no value, which counts as a missing key.
+ *
+ * @param kept  keys of maps whose null values stay
+ */
+export function withoutNulls(value: unknown, kept: readonly string[] = []): unknown {
+  const prune = (inner: unknown, key: string | undefined): unknown => {
+    if (Array.isArray(inner)) return inner.map((item) => prune(item, undefined));
+    if (!isRecord(inner)) return inner;
+    const isKept = key !== undefined && kept.includes(key);
+    return Object.fromEntries(
+      Object.entries(inner)
+        .filter(([, child]) => isKept || child !== null)
+        .map(([name, child]) => [name, prune(child, name)]),
+    );
+  };
+  return prune(value ?? {}, undefined);
+}
+
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -12,22 +12,21 @@ import { nodeScores, totalScore, type NodeScores } from './scores/node-scores.js
 import type { SchedulerPod, SpreadConstraint } from './scheduler-pod.js';
 import type { SchedulerProfile } from './scheduler-profile.js';
 
-/** In the order of the default profile. */
-const FILTERS: readonly FilterPlugin[] = [
-  nodeUnschedulable,
-  nodeName,
-  taintToleration,
-  nodeAffinity,
-  nodePorts,
-  nodeResourcesFit,
-  volumeRestrictions,
-  nodeVolumeLimits,
-  volumeBinding,
-  volumeZone,
-  podTopologySpread,
-  interPodAffinity,
-  dynamicResources,
-];
+const FILTERS: Readonly<Partial<Record<string, FilterPlugin>>> = {
+  NodeUnschedulable: nodeUnschedulable,
+  NodeName: nodeName,
+  TaintToleration: taintToleration,
+  NodeAffinity: nodeAffinity,
+  NodePorts: nodePorts,
+  NodeResourcesFit: nodeResourcesFit,
+  VolumeRestrictions: volumeRestrictions,
+  NodeVolumeLimits: nodeVolumeLimits,
+  VolumeBinding: volumeBinding,
+  VolumeZone: volumeZone,
+  PodTopologySpread: podTopologySpread,
+  InterPodAffinity: interPodAffinity,
+  DynamicResources: dynamicResources,
+};
 
 type MovingFilter = PodFilter & Required<Pick<PodFilter, 'move'>>;
 
@@ -46,7 +45,7 @@ export class Placement {
       constraints: own.length > 0 ? own : defaultConstraints(pod, cluster, profile),
       requiresAllTopologies: own.length > 0 || !profile.systemDefaulted,
     };
-    this.#filters = FILTERS.flatMap((plugin) => plugin(this.input) ?? []);
+    this.#filters = profile.plugins.filters.flatMap((name) => FILTERS[name]?.(this.input) ?? []);
     this.#moving = this.#filters.filter((filter): filter is MovingFilter => filter.move !== undefined);
   }
 
@@ -124,22 +123,23 @@ const CONFLICTING_TERMS: Rejection = {
 /**
  * Looks at nodes from `start` on, until enough are feasible.
  *
- * @param enough  left out: looks at all nodes
+ * @param enoughOf  of so many nodes; left out: looks at all nodes
  */
 export function filterNodes(
   placement: Placement,
-  { start = 0, enough = Infinity }: { readonly start?: number; readonly enough?: number } = {},
+  { start = 0, enoughOf = () => Infinity }: { readonly start?: number; readonly enoughOf?: (nodes: number) => number } = {},
 ): Filtered {
-  const { pod, cluster } = placement.input;
+  const { pod, cluster, profile } = placement.input;
   const { nodes } = cluster;
   const rejected = new Map<string, Rejection>();
   const feasible: NodeState[] = [];
-  const named = namedNodes(pod);
+  const named = profile.plugins.filters.includes('NodeAffinity') ? namedNodes(pod) : undefined;
   if (named?.size === 0) return { feasible, rejected, preFilter: CONFLICTING_TERMS, processed: 0 };
   const { refused } = placement;
   if (refused !== undefined) return { feasible, rejected, preFilter: refused, processed: 0 };
   if (named !== undefined) for (const { node } of nodes) if (!named.has(node.name)) rejected.set(node.name, NOT_NAMED);
   const looked = named === undefined ? nodes : nodes.filter(({ node }) => named.has(node.name));
+  const enough = enoughOf(looked.length);
   let processed = 0;
   for (; processed < looked.length && feasible.length < enough; processed += 1) {
     const state = looked[(start + processed) % looked.length];

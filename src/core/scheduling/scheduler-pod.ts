@@ -18,6 +18,8 @@ export interface SchedulerPod {
   readonly nodeName: string;
   /** status.nominatedNodeName; '': none. */
   readonly nominatedNodeName: string;
+  /** The scheduler that chooses its node. */
+  readonly schedulerName: string;
   readonly priority: number;
   readonly preemptionPolicy: PreemptionPolicy;
   /** Names, in order. Not empty: it waits. */

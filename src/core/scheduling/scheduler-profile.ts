@@ -1,6 +1,7 @@
 // The scheduler's default profile, with the arguments of plugins as in a KubeSchedulerConfiguration (v1.36.2).
 import type { NodeSelectorTerm, PreferredNodeTerm } from './node-affinity.js';
 import type { SpreadConstraint } from './scheduler-pod.js';
+import { pluginsAt, type EnabledPlugin, type PluginSets } from './scheduler-plugins.js';
 
 export interface WeightedResource {
   readonly name: string;
@@ -24,6 +25,7 @@ export type ScoringStrategy =
 
 /** Of one scheduler: what its plugins are given. */
 export interface SchedulerProfile {
+  readonly plugins: SchedulerPlugins;
   /** How many nodes are looked at, in percent. 0: it depends on the size of the cluster. */
   readonly percentageOfNodesToScore: number;
   readonly ignoredResources: readonly string[];
@@ -38,7 +40,35 @@ export interface SchedulerProfile {
   readonly defaultConstraints: readonly SpreadConstraint[];
   /** The constraints are the system's, which do not ask nodes for all topology labels. */
   readonly systemDefaulted: boolean;
+  readonly minCandidateNodes: MinCandidateNodes;
 }
+
+/** The plugins that decide. */
+export interface SchedulerPlugins {
+  /** Names, in the order in which they filter. */
+  readonly filters: readonly string[];
+  readonly scores: readonly EnabledPlugin[];
+  /** DefaultPreemption is enabled. */
+  readonly preempts: boolean;
+}
+
+export function schedulerPlugins(sets: PluginSets): SchedulerPlugins {
+  const namesAt = (point: 'filter' | 'postFilter'): readonly string[] => pluginsAt(point, sets).map(({ name }) => name);
+  return { filters: namesAt('filter'), scores: pluginsAt('score', sets), preempts: namesAt('postFilter').includes('DefaultPreemption') };
+}
+
+/** DefaultPreemptionArgs: so many candidates end the search for victims. */
+export interface MinCandidateNodes {
+  /** Of the nodes that may help. */
+  readonly percentage: number;
+  readonly absolute: number;
+}
+
+/** By schedulerName. */
+export type SchedulerProfiles = ReadonlyMap<string, SchedulerProfile>;
+
+export const DEFAULT_SCHEDULER = 'default-scheduler';
+export const MIN_CANDIDATE_NODES: MinCandidateNodes = { percentage: 10, absolute: 100 };
 
 /** The resources that count if a profile names none. */
 export const CPU_AND_MEMORY: readonly WeightedResource[] = [
@@ -64,6 +94,7 @@ export const SYSTEM_CONSTRAINTS: readonly SpreadConstraint[] = (
 
 /** What kube-scheduler does without configuration. */
 export const DEFAULT_PROFILE: SchedulerProfile = {
+  plugins: schedulerPlugins({}),
   percentageOfNodesToScore: 0,
   ignoredResources: [],
   ignoredResourceGroups: [],
@@ -75,4 +106,7 @@ export const DEFAULT_PROFILE: SchedulerProfile = {
   addedPreferredTerms: [],
   defaultConstraints: SYSTEM_CONSTRAINTS,
   systemDefaulted: true,
+  minCandidateNodes: MIN_CANDIDATE_NODES,
 };
+
+export const DEFAULT_PROFILES: SchedulerProfiles = new Map([[DEFAULT_SCHEDULER, DEFAULT_PROFILE]]);

@@ -1,6 +1,7 @@
 import type { Cluster } from './cluster/cluster.js';
+import type { NodeState } from './cluster/node-state.js';
 import { noDeallocationMessage } from './filters/dynamic-resources.js';
-import type { Rejection } from './filters/pod-filter.js';
+import { forGood, type Rejection } from './filters/pod-filter.js';
 import { bestNodes, filterNodes, noNodeMessage, numFeasibleNodesToFind, Placement, scoreNodes, type Filtered } from './placement.js';
 import {
   bestCandidates,
@@ -10,12 +11,12 @@ import {
   type PreemptionCandidate,
 } from './preemption/preemption-candidates.js';
 import type { PodDisruptionBudget, SchedulerPod } from './scheduler-pod.js';
-import { DEFAULT_PROFILE, type SchedulerProfile } from './scheduler-profile.js';
+import { DEFAULT_PROFILES, type SchedulerProfiles } from './scheduler-profile.js';
 import type { NodeScores } from './scores/node-scores.js';
 import { seededRandom } from './seeded-random.js';
 
 export interface SchedulerOptions {
-  readonly profile?: SchedulerProfile;
+  readonly profiles?: SchedulerProfiles;
   /** Decides between equally good nodes, and where the search for victims starts. */
   readonly seed?: number;
 }
@@ -43,6 +44,8 @@ export interface ScheduleResult {
 export interface PreemptionResult {
   /** The pod is to run on this node once its victims are gone. undefined: preemption does not help. */
   readonly candidate: PreemptionCandidate | undefined;
+  /** It may preempt. If that does not help, it is nominated no more. */
+  readonly isEligible: boolean;
   /** What follows in the message of the pod: what the plugins say that make room. '': there is a candidate. */
   readonly message: string;
 }
@@ -50,20 +53,24 @@ export interface PreemptionResult {
 /** Chooses nodes for pods of one cluster, and victims. It changes nothing there: its caller adds, removes and nominates. */
 export class Scheduler {
   readonly #random: (bound: number) => number;
-  readonly #profile: SchedulerProfile;
+  readonly #profiles: SchedulerProfiles;
   /** Where the next search starts, so that all nodes have their turn. */
   #start = 0;
 
   constructor(
     readonly cluster: Cluster,
-    { profile = DEFAULT_PROFILE, seed = 0 }: SchedulerOptions = {},
+    { profiles = DEFAULT_PROFILES, seed = 0 }: SchedulerOptions = {},
   ) {
     this.#random = seededRandom(seed);
-    this.#profile = profile;
+    this.#profiles = profiles;
   }
 
   schedule(pod: SchedulerPod, { everyNode = false }: ScheduleOptions = {}): ScheduleResult {
     const placement = this.#placementOf(pod);
+    if (placement === undefined) {
+      const message = otherScheduler(pod);
+      return { node: undefined, feasible: [], rejected: new Map(), preFilter: undefined, scores: undefined, message };
+    }
     const filtered = this.#nominated(placement, everyNode) ?? this.#filter(placement, everyNode);
     const { feasible, rejected, preFilter } = filtered;
     const names = feasible.map(({ node }) => node.name);
@@ -85,26 +92,32 @@ export class Scheduler {
    */
   preempt(pod: SchedulerPod, scheduled: Pick<ScheduleResult, 'rejected'>, budgets: readonly PodDisruptionBudget[]): PreemptionResult {
     const placement = this.#placementOf(pod);
-    const reason = notEligible(placement, scheduled.rejected);
-    const refused = (why: string): PreemptionResult => {
-      return { candidate: undefined, message: `${noDeallocationMessage(placement.input)}, preemption: ${why}` };
+    if (placement === undefined) return { candidate: undefined, isEligible: false, message: '' };
+    const refused = (isEligible: boolean, ...why: readonly string[]): PreemptionResult => {
+      const messages = [noDeallocationMessage(placement.input), ...why.map((each) => `preemption: ${each}`)];
+      return { candidate: undefined, isEligible, message: messages.join(', ') };
     };
-    if (reason !== undefined) return refused(reason);
+    if (!placement.input.profile.plugins.preempts) return refused(false);
+    const reason = notEligible(placement, scheduled.rejected);
+    if (reason !== undefined) return refused(false, reason);
     const search = findCandidates(placement, scheduled.rejected, budgets, this.#random);
     const best = bestCandidates(search.candidates);
     const candidate = best[this.#random(best.length)];
-    if (candidate !== undefined) return { candidate, message: '' };
-    return refused(noCandidateMessage(search.reasons, this.cluster.nodes.length));
+    if (candidate !== undefined) return { candidate, isEligible: true, message: '' };
+    return refused(true, noCandidateMessage(search.reasons, this.cluster.nodes.length));
   }
 
   /** By name of the node: all that its filters have against the pod. */
   rejectionsOf(pod: SchedulerPod): ReadonlyMap<string, readonly Rejection[]> {
     const placement = this.#placementOf(pod);
-    return new Map(this.cluster.nodes.map((state) => [state.node.name, placement.checkAll(state)]));
+    const checkAll = (state: NodeState): readonly Rejection[] => placement?.checkAll(state) ?? [forGood('', otherScheduler(pod))];
+    return new Map(this.cluster.nodes.map((state) => [state.node.name, checkAll(state)]));
   }
 
-  #placementOf(pod: SchedulerPod): Placement {
-    return new Placement(pod, this.cluster, this.#profile);
+  /** undefined: the pod is another scheduler's. */
+  #placementOf(pod: SchedulerPod): Placement | undefined {
+    const profile = this.#profiles.get(pod.schedulerName);
+    return profile && new Placement(pod, this.cluster, profile);
   }
 
   /** Only the node that the pod is nominated to, if it is feasible now. */
@@ -119,9 +132,15 @@ export class Scheduler {
   #filter(placement: Placement, everyNode: boolean): Filtered {
     if (everyNode) return filterNodes(placement);
     const { length } = this.cluster.nodes;
-    const enough = numFeasibleNodesToFind(length, this.#profile.percentageOfNodesToScore);
-    const filtered = filterNodes(placement, { start: this.#start, enough });
+    const { percentageOfNodesToScore, plugins } = placement.input.profile;
+    // Without scores one node is as good as another.
+    const enoughOf = (nodes: number): number => (plugins.scores.length === 0 ? 1 : numFeasibleNodesToFind(nodes, percentageOfNodesToScore));
+    const filtered = filterNodes(placement, { start: this.#start, enoughOf });
     this.#start = length === 0 ? 0 : (this.#start + filtered.processed) % length;
     return filtered;
   }
+}
+
+function otherScheduler({ schedulerName }: SchedulerPod): string {
+  return `waiting for the scheduler ${JSON.stringify(schedulerName)}, which is not simulated`;
 }

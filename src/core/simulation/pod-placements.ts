@@ -78,14 +78,18 @@ export class PodPlacements {
       this.#place(live);
       return;
     }
-    const { candidate, message } = this.#scheduler.preempt(live.scheduling, result, world.budgets.forPreemption());
+    const { candidate, isEligible, message } = this.#scheduler.preempt(live.scheduling, result, world.budgets.forPreemption());
     if (candidate === undefined) {
+      if (isEligible) world.cluster.denominate(live.scheduling);
       const whole = `${result.message} ${message}`.trim();
       this.#failures.set(key, { freed: world.freed, message: whole });
       this.#tell(live, whole);
       return;
     }
     this.#tell(live, result.message, candidate.node);
+    // Less important pods may not fit there any more (framework/preemption, prepareCandidate).
+    for (const other of [...world.cluster.nominatedOn(candidate.node)])
+      if (other.priority < live.scheduling.priority) world.cluster.denominate(other);
     world.cluster.nominate(live.scheduling, candidate.node);
     const violated = candidate.numPDBViolations === 0 ? '' : `; ${String(candidate.numPDBViolations)} against their budgets`;
     const reason = `${live.path} has priority ${String(live.scheduling.priority)}${violated}`;

@@ -1,4 +1,4 @@
-import type { SchedulerProfile } from '../scheduling/scheduler-profile.js';
+import type { SchedulerProfiles } from '../scheduling/scheduler-profile.js';
 import { Scheduler } from '../scheduling/scheduler.js';
 import { explain, type ExplainedNode } from './explanation.js';
 import { PodPlacements } from './pod-placements.js';
@@ -11,7 +11,7 @@ import type { SimulatedAction, TimelineEvent } from './timeline-event.js';
 export interface SimulationInput {
   readonly content: SimulatedContent;
   readonly settings: SimulationSettings;
-  readonly profile: SchedulerProfile;
+  readonly profiles: SchedulerProfiles;
   readonly kubelet: KubeletEviction;
   /** An action has so much time before the next one starts. */
   readonly horizonNs: bigint;
@@ -32,7 +32,7 @@ export class Simulation {
   constructor(input: SimulationInput) {
     this.#input = input;
     this.world = new SimulatedCluster(input.content, input.settings);
-    this.#scheduler = new Scheduler(this.world.cluster, { profile: input.profile });
+    this.#scheduler = new Scheduler(this.world.cluster, { profiles: input.profiles });
     this.#placements = new PodPlacements(this.world, this.#scheduler);
     this.world.onReady = () => {
       for (const drain of this.#drains) drain.retry();

@@ -25,7 +25,7 @@ export function simulateCommand(edge: Pick<CommandEdge, 'io' | 'setExitCode'>): 
       new Option('--replicas <number>', 'number of pods of the --add before it').argParser((text: string) => replicas(actions, text)),
     )
     .option('--policy <file>', "the kubelets' configuration (default: the kubelet's defaults)")
-    .option('--scheduler-config <file>', 'use the first profile of this KubeSchedulerConfiguration')
+    .option('--scheduler-config <file>', 'the scheduler: a KubeSchedulerConfiguration')
     .option('--start-time <duration>', 'time until a new pod is ready, from its binding', '30s')
     .option('--horizon <duration>', 'time that each action has before the next one', '1h')
     .option('--scores', 'the scores behind each choice of a node')

@@ -3,15 +3,13 @@ import type { Io } from '../../cli/output/io.js';
 import { loadKubelet } from '../../config/load.js';
 import { DurationError, parseDuration } from '../../core/quantity/duration.js';
 import { nodeUses, outcomeOf } from '../../core/simulation/outcome.js';
-import { DEFAULT_PROFILE, type SchedulerProfile } from '../../core/scheduling/scheduler-profile.js';
+import { DEFAULT_PROFILES, type SchedulerProfiles } from '../../core/scheduling/scheduler-profile.js';
 import { Simulation } from '../../core/simulation/simulation.js';
 import { InputError, UsageError } from '../../errors.js';
-import { items, member } from '../../kubernetes/document.js';
-import { readObjects } from '../../kubernetes/objects/object-file.js';
-import { schedulerProfileAt } from '../../kubernetes/scheduling/scheduler-profile.js';
 import { kubeconfigAccess } from '../kubernetes/client/kubeconfig.js';
 import { AddedPods } from './added-pods.js';
 import { ClusterDump, type DumpedCluster } from '../kubernetes/cluster/cluster-dump.js';
+import { readSchedulerConfig } from './scheduler-config.js';
 import type { SimulateOptions, WrittenAction } from './written-command.js';
 import { findingText } from '../kubernetes/cluster/finding.js';
 import { readLiveCluster } from '../kubernetes/cluster/live-cluster.js';
@@ -35,13 +33,15 @@ export async function simulate(
 }
 
 function report(cluster: DumpedCluster, written: readonly WrittenAction[], options: SimulateOptions, io: Io): void {
+  const { schedulerConfig } = options;
+  const profiles = schedulerConfig === undefined ? DEFAULT_PROFILES : readSchedulerConfig(schedulerConfig, cluster.findings);
   const findings = cluster.findings.list;
   for (const finding of findings) io.stderr(`${findingText(finding)}\n`);
   if (options.strict && findings.length > 0)
     throw malformed(`${String(findings.length)} finding${findings.length === 1 ? '' : 's'}: --strict permits none`);
   if (cluster.content.nodes.length === 0) throw malformed('the files have no node');
   const actions = actionsOf(written, cluster, new AddedPods(cluster.priorityClasses));
-  const simulation = simulationOf(cluster, options);
+  const simulation = simulationOf(cluster, profiles, options);
   const before = nodeUses(simulation.world.cluster);
   for (const action of actions) simulation.run(action);
   const { events, pods } = simulation;
@@ -77,31 +77,15 @@ function explanationOf(simulation: Simulation, pod: string | undefined): Pick<Si
   return { explained: { pod, nodes } };
 }
 
-function simulationOf(cluster: DumpedCluster, { policy, schedulerConfig, startTime, horizon }: SimulateOptions): Simulation {
+function simulationOf(cluster: DumpedCluster, profiles: SchedulerProfiles, { policy, startTime, horizon }: SimulateOptions): Simulation {
   const { config } = loadKubelet({ file: policy });
   return new Simulation({
     content: cluster.content,
     settings: { startTimeNs: durationOf('--start-time', startTime), nowNs: latestStart(cluster) },
     kubelet: config,
-    profile: profileOf(schedulerConfig),
+    profiles,
     horizonNs: durationOf('--horizon', horizon),
   });
-}
-
-/** The first one of a KubeSchedulerConfiguration. */
-function profileOf(file: string | undefined): SchedulerProfile {
-  const found: SchedulerProfile[] = [];
-  if (file === undefined) return DEFAULT_PROFILE;
-  readObjects(file, {
-    object: ({ object }) => {
-      const [profile] = items(member(object, 'profiles'));
-      if (profile !== undefined) found.push(schedulerProfileAt(profile));
-    },
-    bad: ({ message, at }) => {
-      throw malformed(`${at.file}:${String(at.line)}:${String(at.column)}: ${message}`);
-    },
-  });
-  return found[0] ?? DEFAULT_PROFILE;
 }
 
 /** The dump is at least as young as its youngest pod. */

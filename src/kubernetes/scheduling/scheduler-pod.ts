@@ -10,6 +10,7 @@ import type {
   SchedulerPod,
   SpreadConstraint,
 } from '../../core/scheduling/scheduler-pod.js';
+import { DEFAULT_SCHEDULER } from '../../core/scheduling/scheduler-profile.js';
 import { integerOf, isAbsent, items, member, textOf, timeOf, type Field } from '../document.js';
 import { podClaimsAt } from '../devices/pod-resource-claims.js';
 import { labelsAt, labelSelectorAt, preferredNodeTermsAt, requiredNodeAffinityAt } from './label-selector.js';
@@ -38,6 +39,7 @@ export function schedulerPodAt(pod: Field): SchedulerPod {
     labels,
     nodeName: textOf(member(spec, 'nodeName')),
     nominatedNodeName: textOf(member(status, 'nominatedNodeName')),
+    schedulerName: textOf(member(spec, 'schedulerName')) || DEFAULT_SCHEDULER,
     priority: Number(integerOf(member(spec, 'priority'), 'int32') ?? 0n),
     preemptionPolicy: PREEMPTION_POLICIES.find((policy) => policy === textOf(member(spec, 'preemptionPolicy'))) ?? 'PreemptLowerPriority',
     schedulingGates: items(member(spec, 'schedulingGates')).map((gate) => textOf(member(gate, 'name'))),

@@ -1,11 +1,14 @@
 import {
   CPU_AND_MEMORY,
+  MIN_CANDIDATE_NODES,
+  schedulerPlugins,
   SYSTEM_CONSTRAINTS,
   type SchedulerProfile,
   type ScoringStrategy,
   type WeightedResource,
 } from '../../core/scheduling/scheduler-profile.js';
-import { integerOf, items, member, textOf, type Field } from '../document.js';
+import type { PluginSets } from '../../core/scheduling/scheduler-plugins.js';
+import { integerOf, isAbsent, items, member, members, textOf, type Field } from '../document.js';
 import { nodeSelectorTermsAt, preferredNodeTermsAt } from './label-selector.js';
 import { spreadConstraintsAt } from './scheduler-pod.js';
 
@@ -13,12 +16,12 @@ import { spreadConstraintsAt } from './scheduler-pod.js';
 const SHAPE_SCALE = 10n;
 
 /**
- * Reads a profile of a KubeSchedulerConfiguration (kubescheduler.config.k8s.io/v1): the arguments of its plugins. Which
- * plugins are enabled, and their weights, are those of the default profile.
+ * Reads a profile of a KubeSchedulerConfiguration (kubescheduler.config.k8s.io/v1).
  *
+ * @param percentage  percentageOfNodesToScore of all profiles
  * @throws DocumentError  with the path of the problem
  */
-export function schedulerProfileAt(profile: Field): SchedulerProfile {
+export function schedulerProfileAt(profile: Field, percentage?: Field): SchedulerProfile {
   const args = new Map(
     items(member(profile, 'pluginConfig')).map((plugin) => [textOf(member(plugin, 'name')), member(plugin, 'args')] as const),
   );
@@ -29,8 +32,11 @@ export function schedulerProfileAt(profile: Field): SchedulerProfile {
   const added = argument('NodeAffinity', 'addedAffinity');
   const required = member(added, 'requiredDuringSchedulingIgnoredDuringExecution');
   const systemDefaulted = textOf(argument('PodTopologySpread', 'defaultingType')) !== 'List';
+  const own = member(profile, 'percentageOfNodesToScore');
+  const candidates = (name: string): bigint | undefined => integerOf(argument('DefaultPreemption', name), 'int32');
   return {
-    percentageOfNodesToScore: Number(integerOf(member(profile, 'percentageOfNodesToScore'), 'int32') ?? 0n),
+    plugins: schedulerPlugins(pluginSetsAt(member(profile, 'plugins'))),
+    percentageOfNodesToScore: Number(integerOf(isAbsent(own) ? (percentage ?? own) : own, 'int32') ?? 0n),
     ignoredResources: items(argument('NodeResourcesFit', 'ignoredResources')).map(textOf),
     ignoredResourceGroups: items(argument('NodeResourcesFit', 'ignoredResourceGroups')).map(textOf),
     scoringStrategy: scoringStrategyAt(argument('NodeResourcesFit', 'scoringStrategy')),
@@ -43,7 +49,27 @@ export function schedulerProfileAt(profile: Field): SchedulerProfile {
       ? SYSTEM_CONSTRAINTS
       : spreadConstraintsAt(argument('PodTopologySpread', 'defaultConstraints'), new Map()),
     systemDefaulted,
+    minCandidateNodes: {
+      percentage: Number(candidates('minCandidateNodesPercentage') ?? MIN_CANDIDATE_NODES.percentage),
+      absolute: Number(candidates('minCandidateNodesAbsolute') ?? MIN_CANDIDATE_NODES.absolute),
+    },
   };
+}
+
+/** v1.Plugins. */
+function pluginSetsAt(plugins: Field): PluginSets {
+  return Object.fromEntries(
+    members(plugins).map(([point, set]) => [
+      point,
+      {
+        enabled: items(member(set, 'enabled')).map((plugin) => ({
+          name: textOf(member(plugin, 'name')),
+          weight: Number(integerOf(member(plugin, 'weight'), 'int32') ?? 0n),
+        })),
+        disabled: items(member(set, 'disabled')).map((plugin) => textOf(member(plugin, 'name'))),
+      },
+    ]),
+  );
 }
 
 function scoringStrategyAt(strategy: Field): ScoringStrategy {

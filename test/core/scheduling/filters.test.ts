@@ -5,7 +5,7 @@ import { amountsOf } from '../../../src/core/scheduling/node-fit.js';
 import { matchesRequiredNodeAffinity } from '../../../src/core/scheduling/node-affinity.js';
 import { Scheduler } from '../../../src/core/scheduling/scheduler.js';
 import type { SpreadConstraint } from '../../../src/core/scheduling/scheduler-pod.js';
-import { DEFAULT_PROFILE } from '../../../src/core/scheduling/scheduler-profile.js';
+import { DEFAULT_PROFILE, DEFAULT_SCHEDULER } from '../../../src/core/scheduling/scheduler-profile.js';
 import { HOST, nodeOf, podOf, selectorOf, ZONE } from './scheduling-values.js';
 
 test.each([
@@ -20,7 +20,9 @@ test.each([
     ignoredResourceGroups: ['ignored.example', 'kubernetes.io'],
   };
   const pod = podOf('new', { requests: new Map([[resource, 1n]]) });
-  expect(new Scheduler(new Cluster({ nodes: [nodeOf('n0')] }), { profile }).schedule(pod).node).toBe(node);
+  expect(
+    new Scheduler(new Cluster({ nodes: [nodeOf('n0')] }), { profiles: new Map([[DEFAULT_SCHEDULER, profile]]) }).schedule(pod).node,
+  ).toBe(node);
 });
 
 test.each([

@@ -1,5 +1,11 @@
 import { expect, test } from 'vitest';
 import { Cluster } from '../../../src/core/scheduling/cluster/cluster.js';
+import {
+  DEFAULT_PROFILE,
+  DEFAULT_SCHEDULER,
+  type SchedulerProfile,
+  type SchedulerProfiles,
+} from '../../../src/core/scheduling/scheduler-profile.js';
 import { Scheduler } from '../../../src/core/scheduling/scheduler.js';
 import type { SchedulerPod } from '../../../src/core/scheduling/scheduler-pod.js';
 import { HOST, nodeOf, podOf, selectorOf } from './scheduling-values.js';
@@ -111,4 +117,91 @@ test('the search for victims ends when a tenth of the nodes, and at least 100, a
   // n0 is the best of all, and not always among the 100 that are looked at.
   expect(chosen).toContain('n0');
   expect(chosen.size).toBeGreaterThan(1);
+});
+
+const profilesOf = (changes: Partial<SchedulerProfile>): SchedulerProfiles =>
+  new Map([[DEFAULT_SCHEDULER, { ...DEFAULT_PROFILE, ...changes }]]);
+
+test('one candidate is enough if the profile says so', () => {
+  const nodes = nodesOf(20);
+  const pods = nodes.map(({ name }, index) => podOf(name, { nodeName: name, priority: index, requests: cpu(900n) }));
+  const scheduler = new Scheduler(new Cluster({ nodes, pods }), {
+    profiles: profilesOf({ minCandidateNodes: { percentage: 0, absolute: 1 } }),
+  });
+  const pod = podOf('new', { priority: 1_000, requests: cpu(500n) });
+  const result = scheduler.schedule(pod);
+  const chosen = new Set(Array.from({ length: 20 }, () => scheduler.preempt(pod, result, []).candidate?.node));
+  expect(chosen.size).toBeGreaterThan(1);
+});
+
+test('plugins that are disabled neither filter, score nor preempt', () => {
+  const plugins = { filters: ['NodeName'], scores: [{ name: 'TaintToleration', weight: 7 }], preempts: false };
+  const cluster = new Cluster({ nodes: nodesOf(2), pods: [podOf('low', { nodeName: 'n0', priority: -1, requests: cpu(900n) })] });
+  const scheduler = new Scheduler(cluster, { profiles: profilesOf({ plugins }) });
+  const { scores } = scheduler.schedule(podOf('new', { requests: cpu(5_000n) }));
+  expect([...(scores?.get('n0') ?? [])]).toEqual([['TaintToleration', 700]]);
+  const elsewhere = podOf('elsewhere', { nodeName: 'n9' });
+  const { message, ...result } = scheduler.schedule(elsewhere);
+  expect(`${message} ${scheduler.preempt(elsewhere, result, []).message}`).toBe(
+    "0/2 nodes are available: 2 node(s) didn't match the requested node name. no new claims to deallocate",
+  );
+});
+
+test('without NodeAffinity the names of nodes do not count, and without scores one node is enough', () => {
+  const terms = [{ expressions: [], fields: [{ key: 'metadata.name', operator: 'In', values: ['n9'] }] }];
+  const pod = podOf('new', { requiredNodeAffinity: { labels: new Map(), terms } });
+  const plugins = { filters: ['NodeName'], scores: [], preempts: true };
+  const scheduler = new Scheduler(new Cluster({ nodes: nodesOf(3) }), { profiles: profilesOf({ plugins }) });
+  expect(scheduler.schedule(pod).feasible).toEqual(['n0']);
+});
+
+test('enough nodes are a share of those that the pod names', () => {
+  const names = nodesOf(1_000).map(({ name }) => name);
+  const terms = names
+    .slice(0, 150)
+    .map((name) => ({ expressions: [], fields: [{ key: 'metadata.name', operator: 'In', values: [name] }] }));
+  const pod = podOf('new', { requiredNodeAffinity: { labels: new Map(), terms } });
+  // 49 % of 150 nodes, and at least 100; of 1,000 it were 420.
+  expect(new Scheduler(new Cluster({ nodes: nodesOf(1_000) })).schedule(pod).feasible).toHaveLength(100);
+});
+
+test('the profile is that of the scheduler of the pod; a pod of another scheduler waits for it', () => {
+  const scheduler = new Scheduler(new Cluster({ nodes: nodesOf(1) }), {
+    profiles: new Map([
+      ['one', DEFAULT_PROFILE],
+      ['other', { ...DEFAULT_PROFILE, plugins: { ...DEFAULT_PROFILE.plugins, filters: [] } }],
+    ]),
+  });
+  const schedule = (schedulerName: string): string => {
+    const pod = podOf('new', { schedulerName, requests: cpu(5_000n) });
+    const result = scheduler.schedule(pod);
+    return `${result.node ?? result.message} ${scheduler.preempt(pod, result, []).message}`;
+  };
+  expect([schedule('one'), schedule('other'), schedule('volcano')]).toEqual([
+    '0/1 nodes are available: 1 Insufficient cpu. no new claims to deallocate, preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling.',
+    'n0 no new claims to deallocate, preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling.',
+    'waiting for the scheduler "volcano", which is not simulated ',
+  ]);
+  expect([...scheduler.rejectionsOf(podOf('new', { schedulerName: 'volcano' })).values()]).toEqual([
+    [expect.objectContaining({ reasons: ['waiting for the scheduler "volcano", which is not simulated'] })],
+  ]);
+});
+
+test('a pod whose victims on its nominated node are ending preempts no others', () => {
+  const cluster = new Cluster({
+    nodes: nodesOf(2),
+    pods: [
+      podOf('ending', { nodeName: 'n0', priority: 1, terminating: true, preempted: true, requests: cpu(900n) }),
+      podOf('low', { nodeName: 'n1', priority: 1, requests: cpu(900n) }),
+    ],
+  });
+  const pod = podOf('new', { priority: 5, requests: cpu(500n) });
+  cluster.nominate(pod, 'n0');
+  const scheduler = new Scheduler(cluster);
+  const { candidate, message, isEligible } = scheduler.preempt(pod, scheduler.schedule(pod), []);
+  expect([candidate, isEligible, message]).toEqual([
+    undefined,
+    false,
+    'no new claims to deallocate, preemption: not eligible due to a terminating pod on the nominated node.',
+  ]);
 });

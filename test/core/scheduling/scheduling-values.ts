@@ -1,5 +1,6 @@
 import type { LabelSelector } from '../../../src/core/scheduling/label-selector.js';
 import { Cluster } from '../../../src/core/scheduling/cluster/cluster.js';
+import { DEFAULT_SCHEDULER } from '../../../src/core/scheduling/scheduler-profile.js';
 import type { SchedulerNode } from '../../../src/core/scheduling/scheduler-node.js';
 import type { PodAffinityTerm, SchedulerPod, SpreadConstraint } from '../../../src/core/scheduling/scheduler-pod.js';
 import { fc } from '../../support/property.js';
@@ -13,6 +14,7 @@ export function podOf(name: string, changes: Partial<SchedulerPod> = {}): Schedu
   const requests = changes.requests ?? new Map([['cpu', 100n]]);
   return {
     ...{ name, namespace: 'shop', uid: name, labels: new Map(), nodeName: '', nominatedNodeName: '', priority: 0 },
+    schedulerName: DEFAULT_SCHEDULER,
     ...{ preemptionPolicy: 'PreemptLowerPriority', schedulingGates: [], terminating: false, preempted: false, startNs: 0n },
     ...{ controller: undefined, tolerations: [], requiredNodeAffinity: { labels: new Map(), terms: undefined }, preferredNodeTerms: [] },
     ...{ podAffinity: NO_AFFINITY, podAntiAffinity: NO_AFFINITY, spreadConstraints: [], hostPorts: [], images: ['web:1'] },

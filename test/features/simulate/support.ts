@@ -1,5 +1,5 @@
 import { loadKubelet } from '../../../src/config/load.js';
-import { DEFAULT_PROFILE } from '../../../src/core/scheduling/scheduler-profile.js';
+import { DEFAULT_PROFILES } from '../../../src/core/scheduling/scheduler-profile.js';
 import { Simulation } from '../../../src/core/simulation/simulation.js';
 import type { TimelineEvent } from '../../../src/core/simulation/timeline-event.js';
 import { ClusterDump, type DumpedCluster } from '../../../src/features/kubernetes/cluster/cluster-dump.js';
@@ -60,7 +60,7 @@ export function simulationOf(objects: Iterable<ApiObject>, kubeletFile?: string)
   return new Simulation({
     content: dumped(objects).content,
     settings: { startTimeNs: 20n * NS_PER_SECOND, nowNs: 0n },
-    profile: DEFAULT_PROFILE,
+    profiles: DEFAULT_PROFILES,
     kubelet: loadKubelet({ file: kubeletFile }).config,
     horizonNs: 3600n * NS_PER_SECOND,
   });

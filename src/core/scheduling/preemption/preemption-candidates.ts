@@ -16,7 +16,7 @@ export interface PreemptionCandidate {
 /** Why the pod may not preempt others; undefined: it may. */
 export function notEligible({ input: { pod, cluster } }: Placement, rejected: Filtered['rejected']): string | undefined {
   if (pod.preemptionPolicy === 'Never') return 'not eligible due to preemptionPolicy=Never.';
-  const nominated = pod.nominatedNodeName;
+  const nominated = cluster.nominationOf(pod) ?? pod.nominatedNodeName;
   if (nominated === '' || rejected.get(nominated)?.code === 'UnschedulableAndUnresolvable') return undefined;
   for (const victim of cluster.node(nominated)?.pods ?? []) {
     if (victim.priority < pod.priority && victim.preempted) return 'not eligible due to a terminating pod on the nominated node.';
@@ -36,9 +36,6 @@ export interface CandidateSearch {
   readonly reasons: readonly (readonly string[])[];
 }
 
-/** The scheduler's DefaultPreemptionArgs. */
-const MIN_CANDIDATE_NODES = { percentage: 10, absolute: 100 };
-
 /**
  * Looks at potential nodes, from a random one on, until there are enough candidates and one of them violates no budget.
  *
@@ -51,7 +48,8 @@ export function findCandidates(
   random: (bound: number) => number,
 ): CandidateSearch {
   const potential = potentialNodes(placement, rejected);
-  const enough = Math.max(Math.trunc((potential.length * MIN_CANDIDATE_NODES.percentage) / 100), MIN_CANDIDATE_NODES.absolute);
+  const { percentage, absolute } = placement.input.profile.minCandidateNodes;
+  const enough = Math.max(Math.trunc((potential.length * percentage) / 100), absolute);
   const offset = random(potential.length);
   const candidates: PreemptionCandidate[] = [];
   const reasons: (readonly string[])[] = [];

@@ -1,4 +1,4 @@
-// How good the feasible nodes are for a pod: the scores of the default profile (pkg/scheduler, v1.36.2).
+// How good the feasible nodes are for a pod: the scores of the plugins (pkg/scheduler, v1.36.2).
 import { toleratesTaint } from '../../disruption/toleration.js';
 import { dynamicResourcesScores } from '../filters/dynamic-resources.js';
 import type { PlacementInput } from '../filters/pod-filter.js';
@@ -17,21 +17,21 @@ export type NodeScores = ReadonlyMap<string, number>;
 /** Scores 0 to 100, in the order of the feasible nodes. undefined: it does not score this pod. */
 type ScorePlugin = (input: PlacementInput, feasible: readonly NodeState[]) => readonly number[] | undefined;
 
-const PLUGINS: readonly { readonly name: string; readonly weight: number; readonly score: ScorePlugin }[] = [
-  { name: 'TaintToleration', weight: 3, score: taintScores },
-  { name: 'NodeAffinity', weight: 2, score: nodeAffinityScores },
-  { name: 'NodeResourcesFit', weight: 1, score: fitScores },
-  { name: 'PodTopologySpread', weight: 2, score: spreadScores },
-  { name: 'InterPodAffinity', weight: 2, score: affinityScores },
-  { name: 'DynamicResources', weight: 1, score: dynamicResourcesScores },
-  { name: 'NodeResourcesBalancedAllocation', weight: 1, score: balanceScores },
-  { name: 'ImageLocality', weight: 1, score: imageScores },
-];
+const PLUGINS: Readonly<Partial<Record<string, ScorePlugin>>> = {
+  TaintToleration: taintScores,
+  NodeAffinity: nodeAffinityScores,
+  NodeResourcesFit: fitScores,
+  PodTopologySpread: spreadScores,
+  InterPodAffinity: affinityScores,
+  DynamicResources: dynamicResourcesScores,
+  NodeResourcesBalancedAllocation: balanceScores,
+  ImageLocality: imageScores,
+};
 
 /** In the order of the feasible nodes. */
 export function nodeScores(input: PlacementInput, feasible: readonly NodeState[]): readonly NodeScores[] {
-  const scored = PLUGINS.flatMap(({ name, weight, score }) => {
-    const scores = score(input, feasible);
+  const scored = input.profile.plugins.scores.flatMap(({ name, weight }) => {
+    const scores = PLUGINS[name]?.(input, feasible);
     return scores === undefined ? [] : [{ name, weight, scores }];
   });
   return feasible.map((_state, index) => new Map(scored.map(({ name, weight, scores }) => [name, (scores[index] ?? 0) * weight])));
