@@ -11,7 +11,7 @@ import { styleFor, type Style } from '../../cli/output/style.js';
 import { FullRanking } from '../../journal/reading/full-ranking.js';
 import { headOf, integerIn, objectIn, recordOf, textIn, type JournalRecord } from '../../journal/reading/history-event.js';
 import { openJournal, type OpenJournal } from '../../journal/reading/journal-reader.js';
-import { linePieces } from '../../journal/reading/journal-lines.js';
+import { linesOf, momentIn, type JournalMoment } from './journal-stretch.js';
 
 interface PastQuestion {
   readonly at: string;
@@ -39,6 +39,8 @@ interface Past {
   ended: readonly JournalRecord[];
   /** The nearest decision with all of its candidates. */
   decision: JournalRecord | undefined;
+  /** As in JournalMoment. */
+  readonly setBackAfterMs: number | undefined;
 }
 
 export async function explainPast(question: PastQuestion, { config }: LoadedConfig, io: Io): Promise<string> {
@@ -126,6 +128,7 @@ const FOLLOW: Readonly<Record<string, (past: Past, record: JournalRecord) => voi
 };
 
 async function pastAt(journal: OpenJournal, atMs: number, signal: ResourceSignal | undefined): Promise<Past> {
+  const moment = await momentIn(journal, atMs, Date.now());
   const past: Past = {
     run: undefined,
     episodes: new Map(),
@@ -134,6 +137,7 @@ async function pastAt(journal: OpenJournal, atMs: number, signal: ResourceSignal
     inFlight: new Map(),
     ended: [],
     decision: undefined,
+    setBackAfterMs: moment.setBackAfterMs,
   };
   let nearest: { readonly record: JournalRecord; readonly ranking: FullRanking } | undefined;
   const distance = ({ time }: JournalRecord): number => Math.abs(Date.parse(time) - atMs);
@@ -141,11 +145,11 @@ async function pastAt(journal: OpenJournal, atMs: number, signal: ResourceSignal
     record.type === 'decision' &&
     (signal === undefined || record.signal === signal) &&
     distance(record) <= (nearest ? distance(nearest.record) : NEAR_MS);
-  for await (const record of recordsUntil(journal, atMs + NEAR_MS)) {
-    if (isNearer(record)) nearest = { record, ranking: new FullRanking() };
+  for await (const { record, isEarlier } of recordsUntil(journal, moment, atMs + NEAR_MS)) {
+    if (!isEarlier && isNearer(record)) nearest = { record, ranking: new FullRanking() };
     const isPart = record.type === 'decision' || record.type === 'ranking';
     if (nearest && isPart && nearest.record.decision === record.decision) nearest.ranking.take(record);
-    if (Date.parse(record.time) <= atMs) FOLLOW[record.type]?.(past, record);
+    if (isEarlier || Date.parse(record.time) <= atMs) FOLLOW[record.type]?.(past, record);
   }
   return { ...past, decision: nearest?.ranking.of(nearest.record) };
 }
@@ -153,18 +157,29 @@ async function pastAt(journal: OpenJournal, atMs: number, signal: ResourceSignal
 /** Parts of rankings come a little later than their decision. */
 const LATE_MS = 5_000;
 
-async function* recordsUntil(journal: OpenJournal, untilMs: number): AsyncGenerator<JournalRecord> {
+/** @returns isEarlier: the wall clock was set back since */
+async function* recordsUntil(
+  journal: OpenJournal,
+  { from, to }: JournalMoment,
+  untilMs: number,
+): AsyncGenerator<{ readonly record: JournalRecord; readonly isEarlier: boolean }> {
   const until = new Date(untilMs).toISOString();
   const last = new Date(untilMs + LATE_MS).toISOString();
-  const wanted = (line: Buffer): JournalRecord | undefined => {
-    const head = headOf(line);
+  const wanted = (line: Buffer, isEarlier: boolean): JournalRecord | undefined => {
+    const head = isEarlier ? undefined : headOf(line);
     if (head && (head.time > last || (head.time > until && head.type !== 'ranking'))) return undefined;
     return recordOf(line);
   };
-  for (const { file, size } of journal.files) {
-    for await (const { lines } of linePieces(file, size, false)) yield* lines.flatMap((line) => wanted(line) ?? []);
+  let index = -1;
+  for await (const lines of linesOf(journal)) {
+    for (const line of lines) {
+      index += 1;
+      if (index >= to) return;
+      const isEarlier = index < from;
+      const record = wanted(line, isEarlier);
+      if (record) yield { record, isEarlier };
+    }
   }
-  yield* journal.recent.flatMap((line) => wanted(line) ?? []);
 }
 
 function whenOf(record: JournalRecord): string {
@@ -200,10 +215,13 @@ interface PastForm {
 }
 
 function pastText(past: Past, rows: readonly RankedRow[], { atMs, time, workload, style, utc, seen }: PastForm): string {
-  const { run, episodes, conditions, ended, decision } = past;
+  const { run, episodes, conditions, ended, decision, setBackAfterMs } = past;
   const at = momentText(atMs, utc);
   const lines = [
     `at ${at}:`,
+    ...(setBackAfterMs === undefined
+      ? []
+      : [`  the clock was set back after ${momentText(setBackAfterMs, utc)} and showed this time more than once: this is the last`]),
     ...(run?.type === 'start' ? [`  evictd ${String(run.version)} ran since ${time(run)}`] : []),
     ...[...episodes.values()].map((each) =>
       each.type === 'start' ? `  a threshold was met already before the start` : `  since ${time(each)}: ${String(each.message)}`,
@@ -235,7 +253,7 @@ function comparedText(rows: readonly RankedRow[], decision: JournalRecord, wante
 }
 
 function jsonOf(past: Past, rows: readonly RankedRow[], atMs: number, workload: string | undefined): object {
-  const { run, episodes, conditions, alerts, inFlight, ended, decision } = past;
+  const { run, episodes, conditions, alerts, inFlight, ended, decision, setBackAfterMs } = past;
   return {
     at: new Date(atMs).toISOString(),
     run: run ?? null,
@@ -245,6 +263,7 @@ function jsonOf(past: Past, rows: readonly RankedRow[], atMs: number, workload: 
     inFlight: [...inFlight.values()],
     ended,
     decision: decision ?? null,
+    clockSetBackAfter: setBackAfterMs === undefined ? null : new Date(setBackAfterMs).toISOString(),
     compared: rows.map(({ name, path, place, decidedBy, againstVictim, protection }) => ({
       name,
       path,

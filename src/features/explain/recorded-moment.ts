@@ -25,15 +25,14 @@ export async function recordedMoment(path: string, atMs: number): Promise<Record
   for (const file of [`${path}.1`, path]) {
     try {
       for await (const moment of momentsOf(file)) {
-        if (moment.atMs <= atMs) found = moment;
+        if (moment.atMs <= atMs && atMs - moment.atMs <= COVERED_MS) found = moment; // in order: the clock may have been set back
       }
     } catch (error) {
       if (!(error instanceof EvictdError)) throw error;
       if (file === path) problem = error.message;
     }
   }
-  if (found !== undefined && atMs - found.atMs <= COVERED_MS) return found;
-  return problem ?? `the recording ${path} does not cover that time`;
+  return found ?? problem ?? `the recording ${path} does not cover that time`;
 }
 
 async function* momentsOf(file: string): AsyncGenerator<RecordedMoment> {

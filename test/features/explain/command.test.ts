@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { explainCommand } from '../../../src/features/explain/command.js';
 import { recordedMoment } from '../../../src/features/explain/recorded-moment.js';
 import { candidates, Mi, policy, SECOND, threshold, workload } from '../../core/support.js';
@@ -179,6 +179,43 @@ test('a time after the clock was set, or the machine has slept', async () => {
     return typeof found === 'string' ? found : Math.round((found.atMs - aheadMs - setMs) / 1e3);
   };
   expect([await read(25, 0), await read(55, 3_600_000)]).toEqual([20, 50]);
+});
+
+test('the wall clock was set back: the answer is about the last time that it showed, and says so', async () => {
+  const met = (time: string, signal: string, isMet: boolean): string =>
+    line(time, 'threshold', { signal, threshold: '1', kind: 'hard', met: isMet, message: `${signal} is low` });
+  const first = { decision: 1, signal: 'pid.available', victim: { name: 'batch', path: '/b', id: 'b' }, message: 'evicting batch' };
+  const lines = [
+    line('08:00:00', 'start', { version: '0.1.0', message: 'evictd starts' }),
+    met('08:20:00', 'pid.available', true),
+    line('08:29:50', 'decision', first),
+    line('08:29:51', 'outcome', { ...first, result: 'killed', message: 'evicted batch' }),
+    met('08:40:00', 'pid.available', false),
+    met('08:10:00', 'nodefs.available', true), // the clock was set back
+    met('08:50:00', 'nodefs.available', false),
+  ];
+  writeFileSync(join(directory, 'state', 'journal.jsonl'), lines.join('\n'));
+  const at = async (time: string): Promise<string> => (await explain('--utc', '--at', `2026-11-21T${time}Z`)).out;
+  const note = 'the clock was set back after 2026-11-21 08:40:00.000Z and showed this time more than once: this is the last';
+  const twice = await at('08:30:00');
+  expect(twice).toContain(`\n  ${note}\n`);
+  expect(twice).toContain('since 2026-11-21 08:10:00.000Z: nodefs.available is low');
+  expect(twice).toContain('nothing was decided within a minute of it');
+  expect(twice).not.toMatch(/pid.available|evicting batch/);
+  const json = JSON.parse((await explain('-o', 'json', '--at', '2026-11-21T08:30:00Z')).out) as { readonly clockSetBackAfter: unknown };
+  expect(json.clockSetBackAfter).toBe('2026-11-21T08:40:00.000Z');
+  const once = await at('08:05:00');
+  expect(once).toContain('no threshold was met');
+  expect(once).not.toContain('the clock was set back');
+  const later = await at('08:45:00');
+  expect(later).toContain('since 2026-11-21 08:10:00.000Z: nodefs.available is low');
+  expect(later).not.toContain('the clock was set back');
+  writeFileSync(join(directory, 'state', 'journal.jsonl'), lines.slice(0, -1).join('\n'));
+  onTestFinished(() => void vi.restoreAllMocks());
+  vi.spyOn(Date, 'now').mockReturnValue(Date.parse('2026-11-21T08:12:00Z')); // it has not shown the time again yet
+  const before = await at('08:35:00');
+  expect(before).toContain('since 2026-11-21 08:20:00.000Z: pid.available is low');
+  expect(before).not.toMatch(/nodefs.available|the clock was set back/);
 });
 
 test('a time with a decision: what evictd saw, the order, and by what each has its place', async () => {
