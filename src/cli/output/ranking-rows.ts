@@ -4,7 +4,7 @@ import { comparatorsOf, decidingComparator, type Compared, type ComparatorName }
 import { isResourceSignal, isSignal, type ResourceSignal } from '../../core/signal/signal.js';
 import { integerIn, objectIn, textIn, type JournalRecord } from '../../journal/reading/history-event.js';
 import type { Style } from './style.js';
-import { table, type Column } from './table.js';
+import { table } from './table.js';
 
 /** A candidate of a recorded decision, and by what it has its place. */
 export interface RankedRow {
@@ -73,15 +73,7 @@ function comparedIn(row: Row): Compared {
   };
 }
 
-const COLUMNS: readonly Column[] = [
-  { heading: '#', align: 'right' },
-  { heading: 'WORKLOAD', align: 'left' },
-  { heading: 'EXCEEDS', align: 'left' },
-  { heading: 'PRIORITY', align: 'right' },
-  { heading: 'ABOVE REQUEST', align: 'right' },
-  { heading: 'PLACE DECIDED BY', align: 'left' },
-  { heading: '', align: 'left' },
-];
+const COLUMNS = ['>#', 'WORKLOAD', 'EXCEEDS', '>PRIORITY', '>ABOVE REQUEST', 'PLACE DECIDED BY', ''];
 
 /** One line a candidate. A protected candidate has no place, and the numbers skip it. */
 export function rankingTable(rows: readonly RankedRow[], style: Style): string[] {

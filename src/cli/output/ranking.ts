@@ -10,7 +10,7 @@ import { isDiskSignal, SIGNAL_FACTS, type ResourceSignal } from '../../core/sign
 import type { UnreadableWorkload, WorkloadUsage } from '../../core/workload/workload.js';
 import type { NodeIdentity, SourceProblem } from '../../monitor/ports/ports.js';
 import type { Style } from './style.js';
-import { table, type Column } from './table.js';
+import { table } from './table.js';
 import { jsonText } from '../../core/name/json-text.js';
 import { printable } from '../../core/name/printable.js';
 
@@ -30,28 +30,12 @@ export interface RankReport {
   readonly holders?: readonly DiskHolder[] | undefined;
 }
 
-const COLUMNS: readonly Column[] = [
-  { heading: '#', align: 'right' },
-  { heading: 'WORKLOAD', align: 'left' },
-  { heading: 'PRIORITY', align: 'right' },
-  { heading: 'USAGE', align: 'right' },
-  { heading: 'REQUEST', align: 'right' },
-  { heading: 'OVER REQUEST', align: 'right' },
-  { heading: '', align: 'left' },
-];
+const COLUMNS = ['>#', 'WORKLOAD', '>PRIORITY', '>USAGE', '>REQUEST', '>OVER REQUEST', ''];
 
 /** Process IDs have no requests. */
-const PIDS_COLUMNS = COLUMNS.filter(({ heading }) => heading !== 'REQUEST' && heading !== 'OVER REQUEST');
+const PIDS_COLUMNS = COLUMNS.filter((heading) => !heading.endsWith('REQUEST'));
 /** Disks have no requests; the order follows what an eviction frees. */
-const DISK_COLUMNS: readonly Column[] = [
-  { heading: '#', align: 'right' },
-  { heading: 'WORKLOAD', align: 'left' },
-  { heading: 'PRIORITY', align: 'right' },
-  { heading: 'USAGE', align: 'right' },
-  { heading: 'FREES', align: 'right' },
-  { heading: 'MEASURED', align: 'right' },
-  { heading: '', align: 'left' },
-];
+const DISK_COLUMNS = ['>#', 'WORKLOAD', '>PRIORITY', '>USAGE', '>FREES', '>MEASURED', ''];
 
 const NANO = 1_000_000_000n;
 

@@ -6,20 +6,12 @@ import { operandsOf, whenText, type ThresholdKind } from '../../core/threshold/t
 import { formatPosition } from '../../cli/output/error-text.js';
 import { metReadings, type CheckProblem, type CheckReport } from './check-report.js';
 import type { Colour, Style } from '../../cli/output/style.js';
-import { table, type Column } from '../../cli/output/table.js';
+import { table } from '../../cli/output/table.js';
 import { printable } from '../../core/name/printable.js';
 
 const COLOUR: Readonly<Record<CheckStatus, Colour>> = { ok: 'green', soft: 'yellow', hard: 'red', unknown: 'red' };
 
-const COLUMNS: readonly Column[] = [
-  { heading: 'SIGNAL', align: 'left' },
-  { heading: 'AVAILABLE', align: 'right' },
-  { heading: 'CAPACITY', align: 'right' },
-  { heading: 'AVAIL%', align: 'right' },
-  { heading: 'SOFT BELOW', align: 'right' },
-  { heading: 'HARD BELOW', align: 'right' },
-  { heading: 'STATUS', align: 'left' },
-];
+const COLUMNS = ['SIGNAL', '>AVAILABLE', '>CAPACITY', '>AVAIL%', '>SOFT BELOW', '>HARD BELOW', 'STATUS'];
 
 /** The code of a usage error. */
 const USAGE = 'EVICTD_USAGE';

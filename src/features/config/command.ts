@@ -115,9 +115,8 @@ function noticesText(notices: readonly ConfigNotice[]): string {
 }
 
 function shownText({ origins }: LoadedConfig): string {
-  const columns = ['KEY', 'VALUE', 'SET BY'].map((heading) => ({ heading, align: 'left' as const }));
   const rows = [...origins].map(([key, { value, origin }]) => [key, valueText(value), originText(origin)]);
-  return `${table(columns, rows).join('\n')}\n`;
+  return `${table(['KEY', 'VALUE', 'SET BY'], rows).join('\n')}\n`;
 }
 
 function shownJson({ origins, notices }: LoadedConfig): unknown {

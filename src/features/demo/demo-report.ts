@@ -81,12 +81,7 @@ function ranking(decision: DemoRecord | undefined): string[] {
     String(priority),
     name === decision.victim?.name ? 'evicted' : (protectedBecause ?? ''),
   ]);
-  const right = ['#', 'USAGE', 'REQUEST', 'PRIORITY'];
-  const headings = ['#', 'WORKLOAD', 'USAGE', 'REQUEST', 'EXCEEDED', 'PRIORITY', ''];
-  return table(
-    headings.map((heading) => ({ heading, align: right.includes(heading) ? 'right' : 'left' })),
-    rows,
-  );
+  return table(['>#', 'WORKLOAD', '>USAGE', '>REQUEST', 'EXCEEDED', '>PRIORITY', ''], rows);
 }
 
 /** Facts at the end of the demo. */

@@ -1,6 +1,6 @@
 import { printable } from '../../core/name/printable.js';
 import type { Style } from '../../cli/output/style.js';
-import { table, type Column } from '../../cli/output/table.js';
+import { table } from '../../cli/output/table.js';
 import type { Explanation, NeighbourExplanation, WorkloadExplanation } from './explanation.js';
 
 /** The signals, what evicts nothing and why, and the workload that was asked for. */
@@ -31,11 +31,11 @@ export function explanationText(explanation: Explanation, style: Style): string 
 
 function workloadLines(workload: WorkloadExplanation, style: Style): string[] {
   const { name, path, place, of, evictedBefore, comparators, before, after, protection, wouldChange, disruption } = workload;
-  const columns: Column[] = [
-    { heading: 'COMPARED', align: 'left' },
-    ...(before ? [{ heading: `${String(before.place)} ${before.name}`, align: 'left' } as const] : []),
-    { heading: `${String(place ?? '-')} ${name}`, align: 'left' },
-    ...(after ? [{ heading: `${String(after.place)} ${after.name}`, align: 'left' } as const] : []),
+  const columns = [
+    'COMPARED',
+    ...(before ? [`${String(before.place)} ${before.name}`] : []),
+    `${String(place ?? '-')} ${name}`,
+    ...(after ? [`${String(after.place)} ${after.name}`] : []),
   ];
   const rows = comparators.map((each) => [
     each.comparator,

@@ -6,27 +6,11 @@ import { protectionText, turns } from '../../core/rank/rank.js';
 import { domainText, exemptText, kernelConclusion, notes, workloadRemark, type KernelReport } from './kernel-report.js';
 import { problemLines } from '../../cli/output/ranking.js';
 import type { Style } from '../../cli/output/style.js';
-import { table, type Column } from '../../cli/output/table.js';
+import { table } from '../../cli/output/table.js';
 import { jsonText } from '../../core/name/json-text.js';
 
-const PROCESSES: readonly Column[] = [
-  { heading: '#', align: 'right' },
-  { heading: 'PID', align: 'right' },
-  { heading: 'PROCESS', align: 'left' },
-  { heading: 'SCORE', align: 'right' },
-  { heading: 'ADJ', align: 'right' },
-  { heading: 'MEMORY', align: 'right' },
-  { heading: 'POINTS', align: 'right' },
-  { heading: 'WORKLOAD', align: 'left' },
-  { heading: '', align: 'left' },
-];
-const WORKLOADS: readonly Column[] = [
-  { heading: 'WORKLOAD', align: 'left' },
-  { heading: 'EVICTD', align: 'right' },
-  { heading: 'KERNEL', align: 'right' },
-  { heading: 'FIRST PROCESS', align: 'left' },
-  { heading: '', align: 'left' },
-];
+const PROCESSES = ['>#', '>PID', 'PROCESS', '>SCORE', '>ADJ', '>MEMORY', '>POINTS', 'WORKLOAD', ''];
+const WORKLOADS = ['WORKLOAD', '>EVICTD', '>KERNEL', 'FIRST PROCESS', ''];
 
 /**
  * Processes in the kernel's order, workloads in evictd's order with their place in the kernel's, then the conclusion.

@@ -15,7 +15,7 @@ import { styleFor, type Style } from '../../cli/output/style.js';
 import { amountOf, amountOfResource } from '../../core/quantity/amount.js';
 import { jsonInteger, jsonOfNano } from '../../core/quantity/integer.js';
 import type { Observation } from '../../core/signal/observation.js';
-import { table, type Column } from '../../cli/output/table.js';
+import { table } from '../../cli/output/table.js';
 import { jsonText } from '../../core/name/json-text.js';
 
 export interface RankPodsOptions {
@@ -111,16 +111,7 @@ export interface PodRankReport {
   readonly omitted: Omit<NodePods, 'pods'>;
 }
 
-const COLUMNS: readonly Column[] = [
-  { heading: '#', align: 'right' },
-  { heading: 'POD', align: 'left' },
-  { heading: 'PRIORITY', align: 'right' },
-  { heading: 'USAGE', align: 'right' },
-  { heading: 'REQUEST', align: 'right' },
-  { heading: 'OVER REQUEST', align: 'right' },
-  { heading: 'QOS', align: 'left' },
-  { heading: '', align: 'left' },
-];
+const COLUMNS = ['>#', 'POD', '>PRIORITY', '>USAGE', '>REQUEST', '>OVER REQUEST', 'QOS', ''];
 
 const NANO = 1_000_000_000n;
 

@@ -10,7 +10,7 @@ import type { Io } from '../../cli/output/io.js';
 import { addConfigOptions, configFromOptions, type ConfigOptions } from '../../cli/output/options.js';
 import { amountOfBytes } from '../../core/quantity/amount.js';
 import { jsonInteger } from '../../core/quantity/integer.js';
-import { table, type Column } from '../../cli/output/table.js';
+import { table } from '../../cli/output/table.js';
 import { jsonText } from '../../core/name/json-text.js';
 
 export interface ReclaimDeps {
@@ -93,16 +93,8 @@ export const reclaim: MakeCommand = ({ io, setExitCode }) =>
     reclaim: async (...args) => (await import('./open.js')).reclaimNow(...args),
   });
 
-const GAIN_COLUMNS: readonly Column[] = [
-  { heading: 'STEP', align: 'left' },
-  { heading: 'GAIN', align: 'right' },
-  { heading: 'COMMAND', align: 'left' },
-];
-const FREED_COLUMNS: readonly Column[] = [
-  { heading: 'STEP', align: 'left' },
-  { heading: 'FREED', align: 'right' },
-  { heading: 'INODES', align: 'right' },
-];
+const GAIN_COLUMNS = ['STEP', '>GAIN', 'COMMAND'];
+const FREED_COLUMNS = ['STEP', '>FREED', '>INODES'];
 const NO_STEPS = 'nothing was reclaimed: no step is configured (add steps under the key reclaim: docs/reclaim.md)\n';
 
 /** What each step could free, and its commands. */

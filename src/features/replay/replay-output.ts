@@ -74,14 +74,10 @@ function otherText(other: OtherReport, style: Style): string[] {
     ...warnings.map((text) => style('red', `WARNING: ${text}`)),
     ...(rows.length === 0
       ? ['no evictions, as recorded']
-      : table(
-          headings.map((heading) => ({ heading, align: 'left' })),
-          rows,
-          (cell, row, column) => {
-            const difference = differences[row];
-            return column === 1 && difference ? style(COLOURS[difference.kind], cell) : cell;
-          },
-        )),
+      : table(headings, rows, (cell, row, column) => {
+          const difference = differences[row];
+          return column === 1 && difference ? style(COLOURS[difference.kind], cell) : cell;
+        })),
     totalText(other),
     ...(alerts.length === 0 ? [] : ['', 'alerts:', ...alerts.map(line)]),
     '',

@@ -24,7 +24,7 @@ import { protectionText } from '../../core/rank/rank.js';
 import type { Protection, UnreadableWorkload, Workload } from '../../core/workload/workload.js';
 import type { SourceProblem } from '../../monitor/ports/ports.js';
 import { problemLines } from '../../cli/output/ranking.js';
-import { table, type Column } from '../../cli/output/table.js';
+import { table } from '../../cli/output/table.js';
 import { jsonText } from '../../core/name/json-text.js';
 import { printable } from '../../core/name/printable.js';
 
@@ -103,15 +103,7 @@ export interface ShutdownReport {
   readonly problems: readonly SourceProblem[];
 }
 
-const COLUMNS: readonly Column[] = [
-  { heading: 'START', align: 'right' },
-  { heading: 'GROUP', align: 'right' },
-  { heading: 'PERIOD', align: 'right' },
-  { heading: 'WORKLOAD', align: 'left' },
-  { heading: 'PRIORITY', align: 'right' },
-  { heading: 'GRACE', align: 'right' },
-  { heading: '', align: 'left' },
-];
+const COLUMNS = ['>START', '>GROUP', '>PERIOD', 'WORKLOAD', '>PRIORITY', '>GRACE', ''];
 
 const NS_PER_SECOND = 1e9;
 /** Limit of the names in a remark. */

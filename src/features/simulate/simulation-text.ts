@@ -1,4 +1,4 @@
-import { table, type Column } from '../../cli/output/table.js';
+import { table } from '../../cli/output/table.js';
 import { wrapped } from '../../cli/output/wrapped.js';
 import { taintText } from '../../core/disruption/taint.js';
 import { amountOfBytes } from '../../core/quantity/amount.js';
@@ -187,26 +187,14 @@ export function timeText(ns: bigint): string {
 /** A table of scores: a node a line, a plugin a column. */
 export function scoreLines(nodes: readonly ScoredNode[]): readonly string[] {
   const plugins = [...new Set(nodes.flatMap(({ scores }) => [...scores.keys()]))];
-  const columns: readonly Column[] = [
-    { heading: 'NODE', align: 'left' },
-    ...plugins.map((heading): Column => ({ heading: heading.replace('NodeResources', ''), align: 'right' })),
-    { heading: 'TOTAL', align: 'right' },
-  ];
+  const columns = ['NODE', ...plugins.map((plugin) => `>${plugin.replace('NodeResources', '')}`), '>TOTAL'];
   return table(
     columns,
     nodes.map(({ node, total, scores }) => [node, ...plugins.map((plugin) => String(scores.get(plugin) ?? '-')), String(total)]),
   );
 }
 
-const NODE_COLUMNS: readonly Column[] = [
-  { heading: 'NODE', align: 'left' },
-  { heading: 'CPU BEFORE', align: 'right' },
-  { heading: 'AFTER', align: 'right' },
-  { heading: 'MEMORY BEFORE', align: 'right' },
-  { heading: 'AFTER', align: 'right' },
-  { heading: 'PODS BEFORE', align: 'right' },
-  { heading: 'AFTER', align: 'right' },
-];
+const NODE_COLUMNS = ['NODE', '>CPU BEFORE', '>AFTER', '>MEMORY BEFORE', '>AFTER', '>PODS BEFORE', '>AFTER'];
 
 /** Nodes whose pods have changed, before and after; all of them if no action was given. */
 export function changedNodes({ before, after, events }: SimulationReport): readonly (readonly [before: NodeUse, after: NodeUse])[] {
@@ -267,7 +255,4 @@ function explainedLines({ explained }: SimulationReport): readonly string[] {
   ];
 }
 
-const REJECTED_COLUMNS: readonly Column[] = [
-  { heading: 'NODE', align: 'left' },
-  { heading: 'REJECTED BY', align: 'left' },
-];
+const REJECTED_COLUMNS = ['NODE', 'REJECTED BY'];

@@ -1,5 +1,5 @@
 import type { Colour } from '../../cli/output/style.js';
-import { table, type Column } from '../../cli/output/table.js';
+import { table } from '../../cli/output/table.js';
 import { clipped } from '../../cli/output/text-columns.js';
 import { drainText, drainWaits } from '../../core/drain/drain-status.js';
 import { printable } from '../../core/name/printable.js';
@@ -59,14 +59,7 @@ export function headLines({ evictd, node, pauses }: StatusDocument): Line[] {
   ];
 }
 
-const SIGNAL_COLUMNS: readonly Column[] = [
-  { heading: 'SIGNAL', align: 'left' },
-  { heading: 'VALUE', align: 'right' },
-  { heading: 'OF', align: 'right' },
-  { heading: 'LIMIT', align: 'right' },
-  { heading: 'LEFT', align: 'right' },
-  { heading: 'BEFORE', align: 'left' },
-];
+const SIGNAL_COLUMNS = ['SIGNAL', '>VALUE', '>OF', '>LIMIT', '>LEFT', 'BEFORE'];
 const NARROWEST_SPARKLINE = 8;
 
 export function signalLines({ signals, thresholds }: StatusDocument, { columns, unicode }: ScreenSize & Pick<Drawing, 'unicode'>): Line[] {
@@ -206,15 +199,7 @@ export function policyLines({ name, steps, active }: PolicyStatus): Line[] {
   });
 }
 
-const CANDIDATE_COLUMNS: readonly Column[] = [
-  { heading: '#', align: 'right' },
-  { heading: 'WORKLOAD', align: 'left' },
-  { heading: 'PRIORITY', align: 'right' },
-  { heading: 'USAGE', align: 'right' },
-  { heading: 'REQUEST', align: 'right' },
-  { heading: 'GROWTH/S', align: 'right' },
-  { heading: '', align: 'left' },
-];
+const CANDIDATE_COLUMNS = ['>#', 'WORKLOAD', '>PRIORITY', '>USAGE', '>REQUEST', '>GROWTH/S', ''];
 
 /** Lines, and how many of them are scrolled out at the top. */
 export interface Scrolled {

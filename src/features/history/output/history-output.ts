@@ -20,7 +20,7 @@ import { jsonInteger } from '../../../core/quantity/integer.js';
 import { processesText, type VictimProcess } from '../../../core/oom/victim-process.js';
 import { OOM_LIMITS } from '../../../core/oom/kernel-kill.js';
 import type { Summary, WorkloadHistory } from '../history-summary.js';
-import { table, type Column } from '../../../cli/output/table.js';
+import { table } from '../../../cli/output/table.js';
 import { jsonText } from '../../../core/name/json-text.js';
 import { printable } from '../../../core/name/printable.js';
 import { victimName, type NamedProcess } from '../../../core/workload/process.js';
@@ -195,17 +195,7 @@ function jsonOf(event: HistoryEvent): unknown {
   };
 }
 
-const COLUMNS: readonly Column[] = [
-  { heading: 'WORKLOAD', align: 'left' },
-  { heading: 'EVICTED', align: 'right' },
-  { heading: 'NOT EVICTED', align: 'right' },
-  { heading: 'FREED', align: 'right' },
-  { heading: 'OOM NODE', align: 'right' },
-  { heading: 'OOM WORKLOAD', align: 'right' },
-  { heading: 'OOM OTHER', align: 'right' },
-  { heading: 'LAST', align: 'left' },
-  { heading: 'SIGNALS', align: 'left' },
-];
+const COLUMNS = ['WORKLOAD', '>EVICTED', '>NOT EVICTED', '>FREED', '>OOM NODE', '>OOM WORKLOAD', '>OOM OTHER', 'LAST', 'SIGNALS'];
 
 /** Evictions without a process left, as evictd_evictions_total counts. */
 const evicted = ({ killed = 0, ineffective = 0 }: Readonly<Record<string, number>>): number => killed + ineffective;

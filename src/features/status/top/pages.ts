@@ -1,5 +1,5 @@
 import type { Colour } from '../../../cli/output/style.js';
-import { table, type Column } from '../../../cli/output/table.js';
+import { table } from '../../../cli/output/table.js';
 import { drainText } from '../../../core/drain/drain-status.js';
 import { printable } from '../../../core/name/printable.js';
 import { amountText, clockTime, EMPTY, paragraph, timeText, type Drawing, type Line } from '../screen-line.js';
@@ -42,12 +42,9 @@ export function part(lines: readonly Line[], rows: number, skip: number): Scroll
   return { lines: lines.slice(first, first + rows), skip: first };
 }
 
-const left = (heading: string): Column => ({ heading, align: 'left' });
-const right = (heading: string): Column => ({ heading, align: 'right' });
-
 /** A table below an empty line. @param colours  of its rows */
-function titled(columns: readonly Column[], rows: readonly (readonly string[])[], colours: readonly (Colour | undefined)[] = []): Line[] {
-  const [head = '', ...lines] = table(columns, rows);
+function titled(headings: readonly string[], rows: readonly (readonly string[])[], colours: readonly (Colour | undefined)[] = []): Line[] {
+  const [head = '', ...lines] = table(headings, rows);
   return rows.length === 0 ? [] : [EMPTY, { text: head, colour: 'dim' }, ...lines.map((text, row) => ({ text, colour: colours[row] }))];
 }
 
@@ -71,12 +68,12 @@ function signalPage(status: StatusDocument, drawing: Drawing): Line[] {
     ...(oldest === undefined ? [] : [{ text: `BEFORE begins ${timeText(oldest)} ago`, colour: 'dim' } as const]),
     ...signals.flatMap(({ signal, reason }) => (reason === undefined ? [] : paragraph(`${signal}: ${reason}`, drawing.columns, 'yellow'))),
     ...titled(
-      [left('THRESHOLD'), left('KIND'), right('GRACE'), left('STATE')],
+      ['THRESHOLD', 'KIND', '>GRACE', 'STATE'],
       rows.map(({ cells }) => cells),
       rows.map(({ colour }) => colour),
     ),
-    ...titled([left('PRESSURE'), right('10 s'), right('1 min'), right('5 min')], averages),
-    ...titled([left('CONDITION'), left('STATUS')], clearing),
+    ...titled(['PRESSURE', '>10 s', '>1 min', '>5 min'], averages),
+    ...titled(['CONDITION', 'STATUS'], clearing),
   ];
 }
 
@@ -142,7 +139,7 @@ function evictdPage(status: StatusDocument, { columns }: Drawing): Line[] {
       return { text: `${printable(unit)} is kept stopped after decision ${String(decision)}`, colour: 'yellow' };
     }),
     ...titled(
-      [left('NOTIFIER'), left('SIGNAL'), left('STATE'), left('ON')],
+      ['NOTIFIER', 'SIGNAL', 'STATE', 'ON'],
       notifiers.map(({ mechanism, signal, target, live, reason }) => [
         mechanism,
         signal,
