@@ -50,21 +50,13 @@ export interface WindowsBinding {
   watchCount(): number;
 }
 
-/** PERFORMANCE_INFORMATION. All but the counts and `pageSize` (bytes) are pages. */
+/** Of PERFORMANCE_INFORMATION. All but `pageSize` (bytes) are pages. */
 export interface PerformanceInfo {
   readonly commitTotal: bigint;
   readonly commitLimit: bigint;
-  readonly commitPeak: bigint;
   readonly physicalTotal: bigint;
   readonly physicalAvailable: bigint;
-  readonly systemCache: bigint;
-  readonly kernelTotal: bigint;
-  readonly kernelPaged: bigint;
-  readonly kernelNonpaged: bigint;
   readonly pageSize: bigint;
-  readonly handleCount: bigint;
-  readonly processCount: bigint;
-  readonly threadCount: bigint;
 }
 
 /**
@@ -121,7 +113,6 @@ export interface ProcessEntry {
   readonly privateBytes: bigint;
   /** User and kernel. */
   readonly cpuTimeNs: bigint;
-  readonly sessionId: number;
   /** The system fails with it (IsProcessCritical). */
   readonly critical: boolean;
 }
@@ -145,10 +136,9 @@ export interface ProcessHandleConstructor {
 export interface Job {
   /** Of this job and the jobs nested in it. */
   processes(): number[];
-  accounting(): JobAccounting;
-  limits(): JobLimits;
-  /** undefined: unchanged; 0n or 0: no limit. */
-  setLimits(limits: Partial<JobLimits>): void;
+  /** The bytes that its processes may commit together; 0n: no limit. */
+  commitLimit(): bigint;
+  setCommitLimit(bytes: bigint): void;
   assign(process: ProcessHandle): void;
   /** TerminateJobObject: with the nested jobs. */
   terminate(exitCode: number): void;
@@ -158,23 +148,9 @@ export interface JobConstructor {
   /** Opens the job of that name; throws ERROR_FILE_NOT_FOUND. `create`: creates it; throws ERROR_ALREADY_EXISTS. */
   new (name: string, create?: boolean): Job;
 }
-export interface JobAccounting {
-  readonly activeProcesses: number;
-  readonly totalProcesses: number;
-  readonly cpuTimeNs: bigint;
-  /** The most that all processes had committed together. */
-  readonly peakCommitBytes: bigint;
-}
-/** 0n, 0: none. */
-export interface JobLimits {
-  readonly commitBytes: bigint;
-  readonly commitBytesPerProcess: bigint;
-  readonly activeProcesses: number;
-}
 
 export interface ServiceEntry {
   readonly name: string;
-  readonly displayName: string;
   readonly state: 'stopped' | 'start-pending' | 'stop-pending' | 'running' | 'continue-pending' | 'pause-pending' | 'paused';
   /** 0: none. */
   readonly pid: number;

@@ -1,5 +1,5 @@
 import type { OnWake } from '../../src/native/watch.js';
-import type { Job, JobLimits, ProcessEntry, ProcessHandle, ServiceEntry, WindowsBinding } from '../../src/native/windows-binding.js';
+import type { Job, ProcessEntry, ProcessHandle, ServiceEntry, WindowsBinding } from '../../src/native/windows-binding.js';
 
 export interface Started {
   readonly name: string;
@@ -34,7 +34,7 @@ export class PlayedWindows implements Pick<WindowsBinding, 'WAKE' | 'processes' 
   readonly Job: WindowsBinding['Job'];
   readonly #processes = new Map<number, Playing>();
   readonly #services = new Map<string, ServiceEntry>();
-  readonly #jobs = new Map<string, { readonly pids: Set<number>; readonly limits: JobLimits }>();
+  readonly #jobs = new Map<string, { readonly pids: Set<number>; readonly commitLimit: bigint }>();
   readonly #handles = new Set<{ readonly pid: number; readonly onWake: OnWake }>();
   /** Requests in order: 'terminate 12', 'stop web', 'terminate job batch'. */
   readonly done: string[] = [];
@@ -71,7 +71,7 @@ export class PlayedWindows implements Pick<WindowsBinding, 'WAKE' | 'processes' 
       ? { errno: 5, path: '', workingSetBytes: 0n, privateBytes: 0n, critical: false }
       : { errno: 0, path, workingSetBytes: privateBytes * 2n, privateBytes, critical };
     const createdAt = (this.#now += 10n);
-    const entry: ProcessEntry = { pid: own, parentPid: parent, name, createdAt, cpuTimeNs: 0n, sessionId: 0, ...known };
+    const entry: ProcessEntry = { pid: own, parentPid: parent, name, createdAt, cpuTimeNs: 0n, ...known };
     this.#processes.set(own, { entry, closed, forks, isEnding: false });
     return own;
   }
@@ -115,7 +115,7 @@ export class PlayedWindows implements Pick<WindowsBinding, 'WAKE' | 'processes' 
   job(name: string, pids: readonly number[], commitBytes = 0n): void {
     const known = this.#jobs.get(name);
     if (known === undefined) {
-      this.#jobs.set(name, { pids: new Set(pids), limits: { commitBytes, commitBytesPerProcess: 0n, activeProcesses: 0 } });
+      this.#jobs.set(name, { pids: new Set(pids), commitLimit: commitBytes });
       return;
     }
     known.pids.clear();
@@ -123,7 +123,7 @@ export class PlayedWindows implements Pick<WindowsBinding, 'WAKE' | 'processes' 
   }
 
   service(name: string, pid: number, given: Partial<ServiceEntry> = {}): void {
-    this.#services.set(name, { name, displayName: name, state: 'running', pid, ownProcess: true, acceptsStop: true, ...given });
+    this.#services.set(name, { name, state: 'running', pid, ownProcess: true, acceptsStop: true, ...given });
   }
 
   static refusal(code: string): Error {
@@ -220,7 +220,7 @@ export class PlayedWindows implements Pick<WindowsBinding, 'WAKE' | 'processes' 
     const closed = (): void => {
       this.openJobs -= 1;
     };
-    return class implements Pick<Job, 'processes' | 'limits' | 'terminate' | 'close'> {
+    return class implements Pick<Job, 'processes' | 'commitLimit' | 'terminate' | 'close'> {
       readonly #name: string;
       readonly #job: ReturnType<typeof open>;
       constructor(name: string) {
@@ -230,8 +230,8 @@ export class PlayedWindows implements Pick<WindowsBinding, 'WAKE' | 'processes' 
       processes(): number[] {
         return [...this.#job.pids];
       }
-      limits(): JobLimits {
-        return this.#job.limits;
+      commitLimit(): bigint {
+        return this.#job.commitLimit;
       }
       terminate(): void {
         terminate(this.#name, this.#job.pids);
@@ -239,6 +239,6 @@ export class PlayedWindows implements Pick<WindowsBinding, 'WAKE' | 'processes' 
       close(): void {
         closed();
       }
-    } as unknown as WindowsBinding['Job']; // accounting and assignment are not used
+    } as unknown as WindowsBinding['Job']; // assignment is not used
   }
 }

@@ -2,29 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { liesBetween, meminfo } from './meminfo.js';
 import { native, thrownBy } from './native.js';
 
-const FIELDS = [
-  'commitTotal',
-  'commitLimit',
-  'commitPeak',
-  'physicalTotal',
-  'physicalAvailable',
-  'systemCache',
-  'kernelTotal',
-  'kernelPaged',
-  'kernelNonpaged',
-  'pageSize',
-  'handleCount',
-  'processCount',
-  'threadCount',
-];
-
 describe('performanceInfo', () => {
-  test('has every field of the structure, as bigints', () => {
-    const info = native.performanceInfo();
-    expect(Object.keys(info)).toEqual(FIELDS);
-    expect([...new Set(Object.values(info).map((value) => typeof value))]).toEqual(['bigint']);
-  });
-
   test('counts in pages: commitment is within the limit, and available within the total', () => {
     const info = native.performanceInfo();
     expect(info.pageSize).toBe(4096n);
@@ -33,9 +11,6 @@ describe('performanceInfo', () => {
     expect(info.physicalAvailable).toBeGreaterThan(0n);
     expect(info.physicalAvailable).toBeLessThan(info.physicalTotal);
     expect(info.physicalTotal).toBeLessThanOrEqual(info.commitLimit);
-    expect(info.processCount).toBeGreaterThan(0n);
-    expect(info.threadCount).toBeGreaterThanOrEqual(info.processCount);
-    expect(info.handleCount).toBeGreaterThan(0n);
   });
 
   test.each([0, 1, 103])('a structure of %i bytes is refused', (size) => {
@@ -89,9 +64,4 @@ describe('the numbers of Wine are those of the machine', () => {
         return (commitLimit - commitTotal) * pageSize;
       },
     ));
-
-  test('peak, cache and kernel are 0', () => {
-    const { commitPeak, systemCache, kernelTotal, kernelPaged, kernelNonpaged } = native.performanceInfo();
-    expect([commitPeak, systemCache, kernelTotal, kernelPaged, kernelNonpaged]).toEqual([0n, 0n, 0n, 0n, 0n]);
-  });
 });

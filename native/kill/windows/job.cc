@@ -2,7 +2,6 @@
 
 #include <cstddef>
 
-#include "read/windows/process_times.h"
 #include "system/system_error.h"
 #include "system/windows/wide_text.h"
 
@@ -54,35 +53,20 @@ std::vector<uint32_t> Job::Processes() const {
   }
 }
 
-template <typename Information>
-Information Job::Query(JOBOBJECTINFOCLASS kind) const {
-  Information information = {};
-  if (!QueryInformationJobObject(job_.get(), kind, &information, sizeof information, nullptr)) {
+JOBOBJECT_EXTENDED_LIMIT_INFORMATION Job::Limits() const {
+  JOBOBJECT_EXTENDED_LIMIT_INFORMATION limits = {};
+  if (!QueryInformationJobObject(job_.get(), JobObjectExtendedLimitInformation, &limits, sizeof limits, nullptr)) {
     Throw("QueryInformationJobObject", GetLastError());
   }
-  return information;
+  return limits;
 }
 
-Job::Accounting Job::ReadAccounting() const {
-  const auto basic = Query<JOBOBJECT_BASIC_ACCOUNTING_INFORMATION>(JobObjectBasicAccountingInformation);
-  const auto extended = Query<JOBOBJECT_EXTENDED_LIMIT_INFORMATION>(JobObjectExtendedLimitInformation);
-  Accounting accounting;
-  accounting.active_processes = basic.ActiveProcesses;
-  accounting.total_processes = basic.TotalProcesses;
-  accounting.cpu_time_ns =
-      static_cast<uint64_t>(basic.TotalUserTime.QuadPart + basic.TotalKernelTime.QuadPart) * kTickNs;
-  accounting.peak_commit_bytes = extended.PeakJobMemoryUsed;
-  return accounting;
-}
+uint64_t Job::CommitLimit() const { return CommitLimitOf(Limits()); }
 
-JobLimits Job::Limits() const {
-  return LimitsOf(Query<JOBOBJECT_EXTENDED_LIMIT_INFORMATION>(JobObjectExtendedLimitInformation));
-}
-
-void Job::SetLimits(const JobLimitChange& change) {
-  auto information = Query<JOBOBJECT_EXTENDED_LIMIT_INFORMATION>(JobObjectExtendedLimitInformation);
-  Apply(change, &information);
-  if (!SetInformationJobObject(job_.get(), JobObjectExtendedLimitInformation, &information, sizeof information)) {
+void Job::SetCommitLimit(uint64_t bytes) {
+  auto limits = Limits();
+  evictd::SetCommitLimit(bytes, &limits);
+  if (!SetInformationJobObject(job_.get(), JobObjectExtendedLimitInformation, &limits, sizeof limits)) {
     Throw("SetInformationJobObject", GetLastError());
   }
 }

@@ -56,9 +56,6 @@ class ProcessQuery {
     entry->cpu_time_ns = times.cpu_time_ns;
     QueryMemory(process.get(), entry);
     QueryPath(process.get(), entry);
-    DWORD session = 0;
-    if (!ProcessIdToSessionId(entry->pid, &session)) KeepError(static_cast<int>(GetLastError()), entry);
-    entry->session_id = session;
     BOOL critical = FALSE;
     if (is_critical_ != nullptr && !is_critical_(process.get(), &critical))
       KeepError(static_cast<int>(GetLastError()), entry);

@@ -17,7 +17,6 @@ struct ProcessEntry {
   uint64_t working_set_bytes = 0;
   uint64_t private_bytes = 0;
   uint64_t cpu_time_ns = 0;
-  uint32_t session_id = 0;
   bool critical = false;
 };
 

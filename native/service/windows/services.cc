@@ -41,7 +41,6 @@ ServiceEntry EntryOf(const ENUM_SERVICE_STATUS_PROCESSW& found) {
   const SERVICE_STATUS_PROCESS& status = found.ServiceStatusProcess;
   ServiceEntry entry;
   entry.name = ToUtf8(found.lpServiceName);
-  entry.display_name = ToUtf8(found.lpDisplayName);
   entry.state = status.dwCurrentState;
   entry.pid = status.dwProcessId;
   entry.own_process = (status.dwServiceType & SERVICE_WIN32_OWN_PROCESS) != 0;

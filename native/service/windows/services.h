@@ -7,7 +7,6 @@
 namespace evictd {
 struct ServiceEntry {
   std::string name;
-  std::string display_name;
   uint32_t state = 0;  // SERVICE_RUNNING, …
   uint32_t pid = 0;
   bool own_process = false;

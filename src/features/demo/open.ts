@@ -33,7 +33,7 @@ export function openDemoJobs(): DemoJobs | undefined {
     make: (name, mostBytes) => {
       const job = new addon.Job(name, true);
       jobs.set(name, job);
-      job.setLimits({ commitBytes: mostBytes });
+      job.setCommitLimit(mostBytes);
     },
     add: (name, pid) => {
       const createdAt = addon.processes().find((process) => process.pid === pid)?.createdAt ?? 0n;

@@ -122,7 +122,7 @@ class WindowsWorkloads implements WorkloadSource {
       return [];
     }
     try {
-      return [{ name, pids: job.processes(), limitBytes: job.limits().commitBytes }];
+      return [{ name, pids: job.processes(), limitBytes: job.commitLimit() }];
     } finally {
       job.close();
     }

@@ -2,7 +2,6 @@
 
 #include <limits>
 #include <memory>
-#include <optional>
 
 #include "js/argument.h"
 #include "js/error.h"
@@ -15,24 +14,6 @@ namespace {
 
 constexpr int64_t kMaximum = std::numeric_limits<uint32_t>::max();
 
-std::optional<uint64_t> BytesOf(const Napi::Object& limits, const char* name) {
-  const Napi::Value value = limits.Get(name);
-  if (value.IsUndefined()) return std::nullopt;
-  return BigIntArgument(value, name);
-}
-
-JobLimitChange ChangeArgument(const Napi::Value& value) {
-  const Napi::Object limits = ObjectArgument(value, "limits");
-  JobLimitChange change;
-  change.commit_bytes = BytesOf(limits, "commitBytes");
-  change.commit_bytes_per_process = BytesOf(limits, "commitBytesPerProcess");
-  const Napi::Value active = limits.Get("activeProcesses");
-  if (!active.IsUndefined()) {
-    change.active_processes = static_cast<uint32_t>(IntegerArgument(active, "activeProcesses", 0, kMaximum));
-  }
-  return change;
-}
-
 class JobObject : public Napi::ObjectWrap<JobObject> {
  public:
   explicit JobObject(const Napi::CallbackInfo& info) : ObjectWrap(info) {
@@ -44,10 +25,9 @@ class JobObject : public Napi::ObjectWrap<JobObject> {
   static Napi::Function Define(Napi::Env env) {
     return DefineClass(
         env, "Job",
-        {InstanceMethod("processes", &JobObject::Processes), InstanceMethod("accounting", &JobObject::Accounting),
-         InstanceMethod("limits", &JobObject::Limits), InstanceMethod("setLimits", &JobObject::SetLimits),
-         InstanceMethod("assign", &JobObject::Assign), InstanceMethod("terminate", &JobObject::Terminate),
-         InstanceMethod("close", &JobObject::Close)});
+        {InstanceMethod("processes", &JobObject::Processes), InstanceMethod("commitLimit", &JobObject::CommitLimit),
+         InstanceMethod("setCommitLimit", &JobObject::SetCommitLimit), InstanceMethod("assign", &JobObject::Assign),
+         InstanceMethod("terminate", &JobObject::Terminate), InstanceMethod("close", &JobObject::Close)});
   }
 
  private:
@@ -57,26 +37,14 @@ class JobObject : public Napi::ObjectWrap<JobObject> {
     return ArrayOfNumbers(env, pids);
   }
 
-  Napi::Value Accounting(const Napi::CallbackInfo& info) {
+  Napi::Value CommitLimit(const Napi::CallbackInfo& info) {
     const Napi::Env env = info.Env();
-    const Job::Accounting accounting = Guarded(env, [&] { return Open().ReadAccounting(); });
-    return ObjectOf(env, {{"activeProcesses", NumberOf(env, accounting.active_processes)},
-                          {"totalProcesses", NumberOf(env, accounting.total_processes)},
-                          {"cpuTimeNs", Napi::BigInt::New(env, accounting.cpu_time_ns)},
-                          {"peakCommitBytes", Napi::BigInt::New(env, accounting.peak_commit_bytes)}});
+    return Napi::BigInt::New(env, Guarded(env, [&] { return Open().CommitLimit(); }));
   }
 
-  Napi::Value Limits(const Napi::CallbackInfo& info) {
-    const Napi::Env env = info.Env();
-    const JobLimits limits = Guarded(env, [&] { return Open().Limits(); });
-    return ObjectOf(env, {{"commitBytes", Napi::BigInt::New(env, limits.commit_bytes)},
-                          {"commitBytesPerProcess", Napi::BigInt::New(env, limits.commit_bytes_per_process)},
-                          {"activeProcesses", NumberOf(env, limits.active_processes)}});
-  }
-
-  void SetLimits(const Napi::CallbackInfo& info) {
-    const JobLimitChange change = ChangeArgument(info[0]);
-    Guarded(info.Env(), [&] { Open().SetLimits(change); });
+  void SetCommitLimit(const Napi::CallbackInfo& info) {
+    const uint64_t bytes = BigIntArgument(info[0], "bytes");
+    Guarded(info.Env(), [&] { Open().SetCommitLimit(bytes); });
   }
 
   void Assign(const Napi::CallbackInfo& info) {

@@ -23,12 +23,8 @@ Napi::Value PerformanceInfo(const Napi::CallbackInfo& info) {
   Napi::Object result = Napi::Object::New(env);
   for (const auto& [name, number] :
        {std::pair("commitTotal", read.CommitTotal), std::pair("commitLimit", read.CommitLimit),
-        std::pair("commitPeak", read.CommitPeak), std::pair("physicalTotal", read.PhysicalTotal),
-        std::pair("physicalAvailable", read.PhysicalAvailable), std::pair("systemCache", read.SystemCache),
-        std::pair("kernelTotal", read.KernelTotal), std::pair("kernelPaged", read.KernelPaged),
-        std::pair("kernelNonpaged", read.KernelNonpaged), std::pair("pageSize", read.PageSize),
-        std::pair("handleCount", SIZE_T{read.HandleCount}), std::pair("processCount", SIZE_T{read.ProcessCount}),
-        std::pair("threadCount", SIZE_T{read.ThreadCount})}) {
+        std::pair("physicalTotal", read.PhysicalTotal), std::pair("physicalAvailable", read.PhysicalAvailable),
+        std::pair("pageSize", read.PageSize)}) {
     result.Set(name, Napi::BigInt::New(env, uint64_t{number}));
   }
   return result;

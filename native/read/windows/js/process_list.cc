@@ -18,7 +18,6 @@ Napi::Object ToJs(Napi::Env env, const ProcessEntry& entry) {
                         {"workingSetBytes", Napi::BigInt::New(env, entry.working_set_bytes)},
                         {"privateBytes", Napi::BigInt::New(env, entry.private_bytes)},
                         {"cpuTimeNs", Napi::BigInt::New(env, entry.cpu_time_ns)},
-                        {"sessionId", NumberOf(env, entry.session_id)},
                         {"critical", Napi::Boolean::New(env, entry.critical)}});
 }
 

@@ -33,7 +33,6 @@ const char* StateName(uint32_t state) {
 
 Napi::Object ToJs(Napi::Env env, const ServiceEntry& entry) {
   return ObjectOf(env, {{"name", Napi::String::New(env, entry.name)},
-                        {"displayName", Napi::String::New(env, entry.display_name)},
                         {"state", Napi::String::New(env, StateName(entry.state))},
                         {"pid", NumberOf(env, entry.pid)},
                         {"ownProcess", Napi::Boolean::New(env, entry.own_process)},
