@@ -1,22 +1,17 @@
 import { zoneText } from '../core/message/zone-text.js';
 import { remainingBudget, type EvictionBudget, type EvictionTimes } from '../core/budget/eviction-budget.js';
-import type { DiskAmount } from '../core/disk/disk-amount.js';
 import type { NamedBudgetStatus } from '../core/disruption/disruption-budget.js';
 import type { Taint } from '../core/disruption/taint.js';
 import type { TaintEvictions } from '../core/disruption/taint-eviction.js';
-import type { AlertKind } from '../core/decide/effect.js';
 import type { TimedPause } from '../core/message/pause-message.js';
 import type { OperatorPauses } from '../core/pause/operator-pause.js';
-import type { PolicyActionName, PolicyResultKind } from '../core/policy/policy-action.js';
 import type { KubernetesStatus } from '../core/kubernetes/kubernetes-status.js';
 import type { EvictionSignal } from '../core/message/eviction-signal.js';
 import type { Candidate } from '../core/rank/first-candidates.js';
-import type { OrderOutcome } from '../core/decide/standing-order.js';
-import type { OomLimit } from '../core/oom/kernel-kill.js';
 import type { Observations } from '../core/signal/observation.js';
 import type { Stall } from '../core/signal/pressure-share.js';
-import type { ConditionType, Resource, Signal } from '../core/signal/signal.js';
-import type { Threshold, ThresholdKind } from '../core/threshold/threshold.js';
+import type { ConditionType, Resource } from '../core/signal/signal.js';
+import type { Threshold } from '../core/threshold/threshold.js';
 import type { NotifierState, SourceProblem } from '../monitor/ports/ports.js';
 import type { EvictionOf, Metrics } from '../monitor/ports/metrics.js';
 import type { EventCounter, Latest, Metric, OnEvent, TimedTaintEviction } from './metric-types.js';
@@ -131,43 +126,21 @@ export class Status implements Metrics, Latest {
     else this.conditions.delete(type);
     this.#emit('condition', type, on);
   }
-  thresholdMet(signal: Signal, kind: ThresholdKind): void {
-    this.#emit('thresholdMet', signal, kind);
-  }
+  thresholdMet = this.#event('thresholdMet');
   evicted(signal: EvictionSignal, eviction: EvictionOf): void {
     this.#workloads.evicted(signal, eviction.workload);
     this.#emit('evicted', signal, eviction);
   }
-  budgetViolated(budget: string): void {
-    this.#emit('budgetViolated', budget);
-  }
-  failed(signal: EvictionSignal, eviction: EvictionOf): void {
-    this.#emit('failed', signal, eviction);
-  }
-  ineffective(signal: EvictionSignal, eviction: EvictionOf): void {
-    this.#emit('ineffective', signal, eviction);
-  }
-  alerted(kind: AlertKind, signal: Signal): void {
-    this.#emit('alerted', kind, signal);
-  }
-  reclaimed(step: string, freed: DiskAmount, failed: boolean): void {
-    this.#emit('reclaimed', step, freed, failed);
-  }
-  policyAction(policy: string, action: PolicyActionName, result: PolicyResultKind): void {
-    this.#emit('policyAction', policy, action, result);
-  }
-  oomKilled(limit: OomLimit, processes: number): void {
-    this.#emit('oomKilled', limit, processes);
-  }
-  standingOrder(outcome: OrderOutcome): void {
-    this.#emit('standingOrder', outcome);
-  }
-  hookRan(hook: string, result: string): void {
-    this.#emit('hookRan', hook, result);
-  }
-  notified(kind: string, result: string): void {
-    this.#emit('notified', kind, result);
-  }
+  budgetViolated = this.#event('budgetViolated');
+  failed = this.#event('failed');
+  ineffective = this.#event('ineffective');
+  alerted = this.#event('alerted');
+  reclaimed = this.#event('reclaimed');
+  policyAction = this.#event('policyAction');
+  oomKilled = this.#event('oomKilled');
+  standingOrder = this.#event('standingOrder');
+  hookRan = this.#event('hookRan');
+  notified = this.#event('notified');
   held(units: number): void {
     this.heldUnits = units;
     this.#emit('held', units);
@@ -204,9 +177,7 @@ export class Status implements Metrics, Latest {
     this.#budget = budget;
     this.#evictionTimes = times;
   }
-  wakeToSignal(seconds: number, decision: number): void {
-    this.#emit('wakeToSignal', seconds, decision);
-  }
+  wakeToSignal = this.#event('wakeToSignal');
   notifiers(states: readonly NotifierState[]): void {
     this.notifierStates = states;
     this.#emit('notifiers', states);
@@ -254,6 +225,11 @@ export class Status implements Metrics, Latest {
       const key = labels.join(SEPARATOR);
       counts.set(key, (counts.get(key) ?? 0) + count);
     });
+  }
+
+  /** A method that only passes its values to the metrics. */
+  #event<Event extends keyof Metrics>(event: Event): (...args: Parameters<Metrics[Event]>) => void {
+    return (...args) => this.#emit(event, ...args);
   }
 
   #emit<Event extends keyof Metrics>(event: Event, ...args: Parameters<Metrics[Event]>): void {
