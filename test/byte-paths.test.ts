@@ -1,14 +1,12 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
 import { fsPath, namesIn, namesText, subdirectoriesIn } from '../src/byte-paths.js';
+import { temporaryDirectory } from './support/temporary-directory.js';
 
 const LEAK = 'leak\udcff';
 
 function directory(): string {
-  const made = mkdtempSync(join(tmpdir(), 'evictd-test-'));
-  onTestFinished(() => rmSync(made, { recursive: true, force: true }));
+  const made = temporaryDirectory();
   return made;
 }
 

@@ -1,20 +1,16 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { onTestFinished } from 'vitest';
 import { formatPosition } from '../../src/cli/output/error-text.js';
 import type { LoadedConfig } from '../../src/config/config.js';
 import type { ConfigFlags } from '../../src/config/merge/flags.js';
 import type { Platform } from '../../src/core/signal/operating-system.js';
 import { loadConfig } from '../../src/config/load.js';
 import { ConfigError } from '../../src/errors.js';
+import { temporaryDirectory } from '../support/temporary-directory.js';
 
 /** A directory of its own, gone after the test. */
 export function scratch(): string {
-  const directory = mkdtempSync(join(tmpdir(), `evictd-test-${String(process.pid)}-`));
-  onTestFinished(() => {
-    rmSync(directory, { recursive: true, force: true });
-  });
+  const directory = temporaryDirectory();
   return directory;
 }
 

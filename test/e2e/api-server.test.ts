@@ -1,7 +1,5 @@
 import { execFile, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { request } from 'node:https';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { parseTaint } from '../../src/core/disruption/taint.js';
@@ -13,6 +11,7 @@ import { input, observations } from '../core/support.js';
 import { aPod } from '../support/kubernetes/a-pod.js';
 import { FakeApiServer, NODE } from '../support/kubernetes/api-server.js';
 import type { ApiObject } from '../support/kubernetes/objects.js';
+import { temporaryDirectory } from '../support/temporary-directory.js';
 import { Evictd, scratchDirectory } from './evictd.js';
 import { guarding, ON, testNode, workload } from './node.js';
 import { until } from './wait.js';
@@ -24,12 +23,11 @@ let home: string;
 
 beforeEach(async () => {
   server = await FakeApiServer.start();
-  home = mkdtempSync(join(tmpdir(), 'evictd-kubectl-'));
+  home = temporaryDirectory();
 });
 
 afterEach(async () => {
   await server.away();
-  rmSync(home, { recursive: true });
 });
 
 const environment = () => ({ PATH: process.env.PATH, HOME: home });

@@ -1,18 +1,18 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, cpSync, existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, cpSync, existsSync, statSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { StatusDocument } from '../../src/features/status/status-document.js';
 import { instanceName } from '../../src/host/instance-lock.js';
 import { contradictions, documentedOperations } from '../support/json-schema.js';
+import { temporaryDirectory } from '../support/temporary-directory.js';
 import { evictd as runEvictd, Evictd, EVICTD, scratchDirectory } from './evictd.js';
 import { guarding, ON, testNode, workload } from './node.js';
 
 /** As another user, with a copy of the configuration that everyone may read. */
 function asUser(evictd: Evictd, gid: number, ...args: readonly string[]) {
-  const readable = mkdtempSync('/dev/shm/evictd-test-');
-  onTestFinished(() => rmSync(readable, { recursive: true }));
+  const readable = temporaryDirectory('/dev/shm');
   const file = join(readable, 'config.yaml');
   cpSync(evictd.configFile, file);
   chmodSync(readable, 0o755);

@@ -1,10 +1,11 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, statfsSync } from 'node:fs';
+import { statfsSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { Evictd, EVICTD, victimOf } from './evictd.js';
 import { guarding, isV1, MIB, ON, processesIn, testNode, WATCHES, workload } from './node.js';
 import { aWhile } from './wait.js';
+import { temporaryDirectory } from '../support/temporary-directory.js';
 
 // A real node, real processes, real pressure. The names of the tests have the cgroup version.
 
@@ -247,8 +248,7 @@ describe(`evictd is woken (${ON})`, () => {
 
   test('but evicts no workload for page cache that can be dropped: the armed threshold moves', async () => {
     const node = testNode();
-    const files = mkdtempSync('/var/tmp/evictd-test-');
-    onTestFinished(() => rmSync(files, { recursive: true }));
+    const files = temporaryDirectory('/var/tmp');
     expect(statfsSync(files).type, '/var/tmp is a disk, not a tmpfs').not.toBe(0x01021994);
     // Written and dropped before, then read in the cgroup: dirty pages cannot be dropped, and the kernel would count
     // them as active.

@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { fuseWorks, mountFuse } from '../support/fuse.js';
+import { temporaryDirectory } from '../support/temporary-directory.js';
 import { Evictd, victimOf, type JournalLine } from './evictd.js';
 import { guarding, ON, testNode, workload, type Workload } from './node.js';
 
@@ -16,10 +17,7 @@ interface Place {
 }
 
 function place(): Place {
-  const directory = mkdtempSync('/run/evictd-test-hooks-');
-  onTestFinished(() => {
-    rmSync(directory, { recursive: true, force: true });
-  });
+  const directory = temporaryDirectory('/run');
   const out = (name: string): string => join(directory, `${name}.out`);
   return {
     directory,

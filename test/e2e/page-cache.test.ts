@@ -1,8 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync, statfsSync } from 'node:fs';
+import { readdirSync, statfsSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { TestCgroup } from '../support/cgroup.js';
+import { temporaryDirectory } from '../support/temporary-directory.js';
 import { Evictd, victimOf } from './evictd.js';
 import { guarding, isV1, MIB, ON, testNode, workload } from './node.js';
 import { aWhile, until } from './wait.js';
@@ -13,10 +14,7 @@ const LIMIT = { evictionHard: { 'memory.available': '128Mi' }, monitoringInterva
 
 /** A file on a disk, of which nothing is cached: dirty pages, and those of another cgroup, would not count here. */
 function fileOf(mebibytes: number): string {
-  const directory = mkdtempSync('/var/tmp/evictd-test-');
-  onTestFinished(() => {
-    rmSync(directory, { recursive: true });
-  });
+  const directory = temporaryDirectory('/var/tmp');
   expect(statfsSync(directory).type, '/var/tmp is a disk, not a tmpfs').not.toBe(0x01021994);
   const file = join(directory, 'cache');
   execFileSync('dd', ['if=/dev/zero', `of=${file}`, 'bs=1M', `count=${String(mebibytes)}`, 'conv=fsync', 'status=none']);

@@ -1,31 +1,17 @@
-import {
-  linkSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  truncateSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { linkSync, readdirSync, readFileSync, renameSync, statSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { Ring } from '../../src/journal/journal-ring.js';
 import { fullFilesystem } from '../support/full-filesystem.js';
+import { temporaryDirectory } from '../support/temporary-directory.js';
 
 const SIZE = 4096;
 let directory: string;
 let path: string;
 
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'evictd-test-ring-'));
+  directory = temporaryDirectory();
   path = join(directory, 'ring');
-});
-afterEach(() => {
-  rmSync(directory, { recursive: true });
 });
 
 /** The file of a process that died without closing it. */

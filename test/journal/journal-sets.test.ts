@@ -1,27 +1,24 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
+import { beforeEach, expect, test, vi } from 'vitest';
 import { Journal } from '../../src/journal/journal.js';
 import type { JournalLimits } from '../../src/journal/journal-files.js';
 import { Ring, undrainedRecords } from '../../src/journal/journal-ring.js';
 import type { JournalRecord } from '../../src/journal/records/record.js';
 import { isKept } from '../../src/journal/kept-records.js';
+import { temporaryDirectory } from '../support/temporary-directory.js';
 
 let directory: string;
 let state: string;
 let lost: number;
 
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'evictd-test-sets-'));
+  directory = temporaryDirectory();
   state = join(directory, 'state');
   lost = 0;
-  onTestFinished(() => {
-    rmSync(directory, { recursive: true });
-  });
 });
 
 const ring = (): string => join(directory, 'journal-test');

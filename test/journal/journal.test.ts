@@ -5,7 +5,6 @@ import {
   constants,
   linkSync,
   mkdirSync,
-  mkdtempSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -16,14 +15,14 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { JournalFiles, type JournalLimits } from '../../src/journal/journal-files.js';
 import { Journal } from '../../src/journal/journal.js';
 import { undrainedRecords } from '../../src/journal/journal-ring.js';
 import { native } from '../../src/native/index.js';
 import { fullFilesystem } from '../support/full-filesystem.js';
+import { temporaryDirectory } from '../support/temporary-directory.js';
 
 let directory: string;
 let state: string;
@@ -32,14 +31,11 @@ let unreserved: Error[];
 let rings: (Error | undefined)[];
 
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'evictd-test-journal-'));
+  directory = temporaryDirectory();
   state = join(directory, 'state');
   errors = [];
   unreserved = [];
   rings = [];
-});
-afterEach(() => {
-  rmSync(directory, { recursive: true });
 });
 
 function journal(limits: Partial<JournalLimits> = {}, instance = 'test', runtimeDirectory = directory): Journal {

@@ -1,17 +1,14 @@
-import { mkdtempSync, openSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync, writeSync, closeSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { openSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync, writeSync, closeSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { OrderFile, orderFilePath, orderIn } from '../../src/journal/order-file.js';
+import { temporaryDirectory } from '../support/temporary-directory.js';
 
 let directory: string;
 let path: string;
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'evictd-test-'));
+  directory = temporaryDirectory();
   path = orderFilePath(directory, 'machine');
-});
-afterEach(() => {
-  rmSync(directory, { recursive: true });
 });
 
 const RECORD = { line: '{"type":"decision","decision":3,"available":99}', state: 'saved', atLeast: 1_000, limit: '100' };

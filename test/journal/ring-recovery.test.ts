@@ -1,11 +1,11 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeEach, expect, onTestFinished, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { journalSet } from '../../src/journal/journal.js';
 import type { JournalSet } from '../../src/journal/journal-sets.js';
 import { addToRing, drainRing } from '../../src/journal/ring-recovery.js';
 import { Ring, undrainedRecords } from '../../src/journal/journal-ring.js';
+import { temporaryDirectory } from '../support/temporary-directory.js';
 
 let directory: string;
 let path: string;
@@ -22,15 +22,12 @@ const files = (): JournalSet =>
 const lines = (): string[] => readFileSync(join(state(), 'journal.jsonl'), 'utf8').trimEnd().split('\n');
 
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'evictd-test-left-'));
+  directory = temporaryDirectory();
   path = join(directory, 'ring');
   const ring = new Ring(path, 8192);
   for (const decision of [1, 2, 3]) ring.append(record(decision));
   ring.drained(1n);
   ring.close();
-  onTestFinished(() => {
-    rmSync(directory, { recursive: true });
-  });
 });
 
 test('what the state directory has not goes there, once, and stays readable in the ring', async () => {

@@ -1,8 +1,8 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { compileProgram, runProgram, writeProgramCode } from '../../src/launch/program-code.js';
+import { temporaryDirectory } from '../support/temporary-directory.js';
 
 declare global {
   var evictdTestSaid: string[];
@@ -25,10 +25,7 @@ const started = (): [cached: boolean, said: string | undefined] => {
 
 describe('the code of the program that is kept beside it', () => {
   beforeEach(() => {
-    directory = mkdtempSync(join(tmpdir(), 'evictd-test-code-'));
-    onTestFinished(() => {
-      rmSync(directory, { recursive: true });
-    });
+    directory = temporaryDirectory();
     write('"use strict"; globalThis.evictdTestSaid.push("one " + typeof require("node:fs").statSync);');
     writeProgramCode(compileProgram(directory), directory);
   });

@@ -1,17 +1,14 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeEach, expect, onTestFinished, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { rotatingFile } from '../../src/log/rotating-file.js';
+import { temporaryDirectory } from '../support/temporary-directory.js';
 
 let path: string;
 
 beforeEach(() => {
-  const directory = mkdtempSync(join(tmpdir(), 'evictd-test-'));
+  const directory = temporaryDirectory();
   path = join(directory, 'evictd.log');
-  onTestFinished(() => {
-    rmSync(directory, { recursive: true });
-  });
 });
 
 /** Writes one after the other, as a destination does; what each failed with. */

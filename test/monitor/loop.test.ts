@@ -1,5 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { openUnitEvictor } from '../../src/evict/systemd/unit-evictor.js';
@@ -31,6 +30,7 @@ import { StateKeeper } from '../../src/state/state-keeper.js';
 import { candidates, Mi, observations, onDisk, policy, SECOND, threshold, workload } from '../core/support.js';
 import { Timeline } from '../core/timeline.js';
 import { eventually } from '../support/eventually.js';
+import { temporaryDirectory } from '../support/temporary-directory.js';
 
 // The ports are played here: these tests show an order, and failures that a real kernel does not give on request.
 // test/e2e has the real ones.
@@ -58,7 +58,7 @@ let heartbeat: { dueAtNs: () => bigint | undefined; beat: (nowNs: bigint) => voi
 let journal: Journal;
 
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'evictd-test-loop-'));
+  directory = temporaryDirectory();
   said = [];
   collected = [];
   listeners = [];
@@ -67,7 +67,6 @@ beforeEach(() => {
 afterEach(async () => {
   monitor?.stop();
   await journal.close(1_000);
-  rmSync(directory, { recursive: true });
 });
 
 class PlayedNode implements Node {

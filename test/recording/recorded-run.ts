@@ -1,8 +1,5 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
-import { onTestFinished } from 'vitest';
 import type { VictimReading } from '../../src/core/decide/eviction.js';
 import { initialState, type Policy, type State } from '../../src/core/decide/state.js';
 import { step } from '../../src/core/decide/step.js';
@@ -11,13 +8,13 @@ import { answersOf } from '../../src/monitor/step-answers.js';
 import type { StepReport, WorkloadSource } from '../../src/monitor/ports/ports.js';
 import { Recorder, type RecorderOptions } from '../../src/recording/recorder.js';
 import { candidates, Gi, observations, SECOND } from '../core/support.js';
+import { temporaryDirectory } from '../support/temporary-directory.js';
 
 export const NODE = { name: '/node', cgroup: '/node', cgroupVersion: 2 } as const;
 
 /** A directory of the test. */
 export function scratch(): string {
-  const directory = mkdtempSync(join(tmpdir(), 'evictd-test-recording-'));
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  const directory = temporaryDirectory();
   return directory;
 }
 

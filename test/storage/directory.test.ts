@@ -1,9 +1,9 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { makeDirectory, makeDirectorySync, replaceFileSync } from '../../src/storage/directory.js';
 import { fullFilesystem } from '../support/full-filesystem.js';
+import { temporaryDirectory } from '../support/temporary-directory.js';
 
 const ways: [name: string, make: (path: string) => Promise<void>][] = [
   [
@@ -17,10 +17,7 @@ const ways: [name: string, make: (path: string) => Promise<void>][] = [
 ];
 
 function scratch(): string {
-  const directory = mkdtempSync(join(tmpdir(), 'evictd-test-'));
-  onTestFinished(() => {
-    rmSync(directory, { recursive: true });
-  });
+  const directory = temporaryDirectory();
   return directory;
 }
 

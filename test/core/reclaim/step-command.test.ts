@@ -1,11 +1,11 @@
 import { execFileSync } from 'node:child_process';
-import { linkSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { linkSync, mkdirSync, readdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { AgedStep, ReclaimStep } from '../../../src/core/reclaim/reclaim-step.js';
 import { gainOf } from '../../../src/features/reclaim/reclaim-gain.js';
 import { stepCommands } from '../../../src/core/reclaim/step-command.js';
+import { temporaryDirectory } from '../../support/temporary-directory.js';
 
 const HOUR = 3_600_000_000_000n;
 const limits = { timeoutNs: HOUR, memoryMaxBytes: 1n << 28n };
@@ -18,10 +18,7 @@ function inScratch(kind: AgedStep): {
   /** Runs them all. */
   readonly find: (which: 'argv' | 'found', edit?: (argv: readonly string[]) => readonly string[]) => string;
 } {
-  const directory = mkdtempSync(join(tmpdir(), 'evictd-test-reclaim-'));
-  onTestFinished(() => {
-    rmSync(directory, { recursive: true, force: true });
-  });
+  const directory = temporaryDirectory();
   const commands = stepCommands(aged(kind), everything);
   const roots = commands.map(({ path = '' }) => path);
   const moved = (argument: string): string =>

@@ -1,12 +1,12 @@
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { conditionsFileOf } from '../../../src/features/admission/open.js';
 import type { Taint } from '../../../src/core/disruption/taint.js';
 import type { ConditionType } from '../../../src/core/signal/signal.js';
 import { conditionsText } from '../../../src/features/admission/published-conditions.js';
 import { evictd, type Answer } from '../../cli/support.js';
+import { temporaryDirectory } from '../../support/temporary-directory.js';
 
 const SECOND = 1_000_000_000n;
 const SINCE = '2026-11-21T17:00:00.000Z';
@@ -15,7 +15,7 @@ let directory: string;
 let config: string;
 
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'evictd-test-'));
+  directory = temporaryDirectory();
   config = join(directory, 'config.yaml');
   configure({
     rules: [
@@ -23,9 +23,6 @@ beforeEach(() => {
       { match: { name: 'web-*' }, requests: { memory: '64Mi' } },
     ],
   });
-});
-afterEach(() => {
-  rmSync(directory, { recursive: true });
 });
 
 function configure(settings: object): void {

@@ -1,7 +1,6 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -11,6 +10,7 @@ import { ConditionsFile, readConditions } from '../../../src/features/admission/
 import type { StepReport, WakeSource } from '../../../src/monitor/ports/ports.js';
 import type { PublishedConditions } from '../../../src/features/admission/published-conditions.js';
 import { policy } from '../../core/support.js';
+import { temporaryDirectory } from '../../support/temporary-directory.js';
 
 const MINUTE = 60_000_000_000n;
 const BOOT = 'this-boot';
@@ -21,13 +21,12 @@ let said: string[];
 const files: ConditionsFile[] = [];
 
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'evictd-test-'));
+  directory = temporaryDirectory();
   path = join(directory, 'machine.conditions.json');
   said = [];
 });
 afterEach(() => {
   for (const file of files.splice(0)) file.close();
-  rmSync(directory, { recursive: true, force: true });
 });
 
 function publisher(node = 'machine'): ConditionsFile {

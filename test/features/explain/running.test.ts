@@ -1,6 +1,5 @@
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import type { LoadedConfig } from '../../../src/config/config.js';
@@ -14,6 +13,7 @@ import { routesServer } from '../../../src/http/routes-server.js';
 import { ran, type Ran } from '../../cli/support.js';
 import { candidates, Mi, observations, policy, SECOND, threshold, workload } from '../../core/support.js';
 import { contradictions } from '../../support/json-schema.js';
+import { temporaryDirectory } from '../../support/temporary-directory.js';
 
 const NAMES = ['batch', 'web', ...Array.from({ length: 60 }, (_, index) => `w${String(index).padStart(2, '0')}`)];
 const ENDS = '2026-11-26T02:00:00.000Z';
@@ -35,9 +35,8 @@ let runtimeDirectory: string;
 beforeEach(async () => {
   kept = pausing();
   judged = [];
-  runtimeDirectory = mkdtempSync(join(tmpdir(), 'evictd-test-'));
+  runtimeDirectory = temporaryDirectory();
   mkdirSync(join(runtimeDirectory, 'state'));
-  onTestFinished(() => rmSync(runtimeDirectory, { recursive: true }));
   const parts = {
     standing: () => {
       if (kept === undefined) throw new UnavailableError('EVICTD_API_STARTING', 'evictd has not read the node yet');

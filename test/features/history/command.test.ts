@@ -1,5 +1,4 @@
-import { appendFileSync, linkSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { appendFileSync, linkSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { exitCodeOf } from '../../../src/cli/output/error-text.js';
@@ -8,20 +7,20 @@ import { follow } from '../../../src/features/history/follow.js';
 import { InputError, UsageError } from '../../../src/errors.js';
 import { Ring } from '../../../src/journal/journal-ring.js';
 import { ran } from '../../cli/support.js';
+import { temporaryDirectory } from '../../support/temporary-directory.js';
 
 const NOW = Date.parse('2026-11-21T09:00:00Z');
 
 let directory: string;
 let ring: Ring | undefined;
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'evictd-test-'));
+  directory = temporaryDirectory();
   mkdirSync(join(directory, 'state'));
   mkdirSync(join(directory, 'run'));
 });
 afterEach(() => {
   ring?.close();
   ring = undefined;
-  rmSync(directory, { recursive: true });
 });
 
 const at = (clock: string): string => `2026-11-21T${clock}Z`;

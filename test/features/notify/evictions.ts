@@ -1,5 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { onTestFinished } from 'vitest';
 import { departuresOf } from '../../../src/core/decide/departures.js';
 import type { Decision, Outcome } from '../../../src/core/decide/eviction.js';
 import type { NotificationsConfig } from '../../../src/core/notify/notification.js';
@@ -9,6 +7,7 @@ import type { Workload } from '../../../src/core/workload/workload.js';
 import type { NotifierParts } from '../../../src/features/notify/notifier.js';
 import { native } from '../../../src/native/index.js';
 import { candidates, Mi, threshold, workload } from '../../core/support.js';
+import { temporaryDirectory } from '../../support/temporary-directory.js';
 
 export const NOTHING: NotificationsConfig = {
   ...{ webhook: undefined, desktop: false, killedSignal: false, oomdBusName: false, kernelLog: false, xattrs: false },
@@ -63,9 +62,6 @@ export function parts(overrides: Partial<NotifierParts> = {}): { readonly parts:
 
 /** A directory of the test. */
 export function scratch(): string {
-  const directory = mkdtempSync('/var/tmp/evictd-test-notify-');
-  onTestFinished(() => {
-    rmSync(directory, { recursive: true });
-  });
+  const directory = temporaryDirectory('/var/tmp');
   return directory;
 }

@@ -1,15 +1,14 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { reloadCommand } from '../../../src/features/request/reload-command.js';
+import { temporaryDirectory } from '../../support/temporary-directory.js';
 
 const REFUSED = ['evictd: 1 configuration error', 'config.yaml:1:2: EVICTD_CONFIG_UNKNOWN_KEY: unknown key x'];
 
 /** What `evictd reload` of a file with an error writes to standard error. */
 async function reload(env: Readonly<Record<string, string>>, isTTY: boolean, refused: readonly string[] | undefined): Promise<string> {
-  const directory = mkdtempSync(join(tmpdir(), 'evictd-test-'));
-  onTestFinished(() => rmSync(directory, { recursive: true }));
+  const directory = temporaryDirectory();
   writeFileSync(join(directory, 'config.yaml'), 'x: 1\n', { mode: 0o600 });
   let stderr = '';
   const io = { stdout: () => undefined, stderr: (text: string) => void (stderr += text), isTTY, env };

@@ -1,17 +1,14 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { SafeMode } from '../../../src/features/safe-mode/open.js';
+import { temporaryDirectory } from '../../support/temporary-directory.js';
 
 let directory = '';
 let nowMs = 0;
 beforeEach(() => {
   nowMs = 1_000;
-  directory = mkdtempSync(join(tmpdir(), 'evictd-test-'));
-});
-afterEach(() => {
-  rmSync(directory, { recursive: true, force: true });
+  directory = temporaryDirectory();
 });
 
 const MINUTE = 60_000;

@@ -1,13 +1,13 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { shutdownCommand } from '../../../src/features/shutdown/command.js';
 import type { InhibitDelay } from '../../../src/core/systemd/inhibit-delay.js';
 import type { Candidates } from '../../../src/core/workload/workload.js';
 import { SECOND, candidates, workload } from '../../core/support.js';
 import { reading } from '../check/support.js';
 import { fakeReading, ran, type Ran } from '../../cli/support.js';
+import { temporaryDirectory } from '../../support/temporary-directory.js';
 
 const MEMBERS: Candidates = {
   ...candidates(
@@ -28,10 +28,7 @@ async function shutdown(
   delay: InhibitDelay,
   ...given: readonly (string | Candidates)[]
 ): Promise<Ran & { closed: number }> {
-  const directory = mkdtempSync(join(tmpdir(), `evictd-test-${String(process.pid)}-`));
-  onTestFinished(() => {
-    rmSync(directory, { recursive: true });
-  });
+  const directory = temporaryDirectory();
   const file = join(directory, 'config.yaml');
   writeFileSync(file, config, { mode: 0o600 });
   const args = given.filter((each) => typeof each === 'string');

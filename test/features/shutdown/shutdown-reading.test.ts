@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import type { HostReading } from '../../../src/node/open-reading.js';
@@ -17,6 +16,7 @@ import { SystemdUnits } from '../../../src/host/linux/systemd/unit-manager.js';
 import { SECOND } from '../../core/support.js';
 import { BusPeer } from '../../host/linux/systemd/bus-peer.js';
 import { testCgroup, type TestCgroup } from '../../support/cgroup.js';
+import { temporaryDirectory } from '../../support/temporary-directory.js';
 
 // A real cgroup, and a fake systemd.
 const UNIT = 'evictd-test-batch.service';
@@ -43,10 +43,7 @@ async function plan(
     if (value !== undefined) return { signature: 'v', body: [value] };
     return member === 'Get' ? { error: 'org.freedesktop.DBus.Error.UnknownProperty' } : { signature: '', body: [] };
   };
-  const directory = mkdtempSync(join(tmpdir(), `evictd-test-${String(process.pid)}-`));
-  onTestFinished(() => {
-    rmSync(directory, { recursive: true });
-  });
+  const directory = temporaryDirectory();
   const file = join(directory, 'config.yaml');
   const config = { node: { cgroup: slice.path }, workloads: [{ cgroup: slice.path }], shutdownGracePeriod: '60s', rules };
   writeFileSync(file, JSON.stringify(config), { mode: 0o600 });
@@ -79,10 +76,7 @@ test('an error closes everything', async () => {
       },
     };
   };
-  const directory = mkdtempSync(join(tmpdir(), `evictd-test-${String(process.pid)}-`));
-  onTestFinished(() => {
-    rmSync(directory, { recursive: true });
-  });
+  const directory = temporaryDirectory();
   const file = join(directory, 'config.yaml');
   writeFileSync(file, JSON.stringify({ node: { cgroup: slice.path }, workloads: [{ cgroup: slice.path }] }), { mode: 0o600 });
   await expect(openShutdownReading(loadConfig({ platform: { os: 'linux' }, file }), units, failing)).rejects.toThrow('EMFILE');

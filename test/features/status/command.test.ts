@@ -1,6 +1,4 @@
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Io } from '../../../src/cli/output/io.js';
@@ -9,6 +7,7 @@ import { drawingFor, statusCommand } from '../../../src/features/status/command.
 import type { StatusDocument } from '../../../src/features/status/status-document.js';
 import { routesServer } from '../../../src/http/routes-server.js';
 import { askEvictd } from '../../../src/node/control-client.js';
+import { temporaryDirectory } from '../../support/temporary-directory.js';
 
 const document = (growth: number | null): StatusDocument =>
   ({
@@ -69,8 +68,7 @@ test('a terminal has its size and a line for the prompt, a file has all', () => 
 });
 
 async function serving(dryRun: boolean): Promise<{ node: { cgroup: undefined }; runtimeDirectory: string }> {
-  const runtimeDirectory = mkdtempSync(join(tmpdir(), 'evictd-test-'));
-  onTestFinished(() => rmSync(runtimeDirectory, { recursive: true }));
+  const runtimeDirectory = temporaryDirectory();
   const server = routesServer(
     [
       { method: 'GET', path: '/x', servedBy: 'socket', answer: ({ query }) => ({ json: { y: query.get('y'), dryRun } }) },

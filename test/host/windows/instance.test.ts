@@ -1,5 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
@@ -9,6 +8,7 @@ import { lockInstance, holderOf, recordedHolder } from '../../../src/host/window
 import { askByFile, listenToRequests } from '../../../src/host/windows/request-file.js';
 import type { ProcessEntry, WindowsBinding } from '../../../src/native/windows-binding.js';
 import { eventually } from '../../support/eventually.js';
+import { temporaryDirectory } from '../../support/temporary-directory.js';
 
 const machine = { name: 'machine', cgroup: undefined, cgroupVersion: undefined } as const;
 
@@ -34,13 +34,10 @@ const native = {
 } as Pick<WindowsBinding, 'processes' | 'FileLock'>;
 
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'evictd-test-'));
+  directory = temporaryDirectory();
   path = join(directory, 'machine.lock');
   held.clear();
   listed.splice(0, Infinity, { pid: 4, createdAt: 100n }, { pid: process.pid, createdAt: 200n });
-  onTestFinished(() => {
-    rmSync(directory, { recursive: true });
-  });
 });
 
 test('a file beside the lock records the holder with its start time', () => {

@@ -1,7 +1,5 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { BackwardJoining, ForwardJoining } from '../../../src/journal/reading/eviction-joining.js';
 import type { HistoryEvent, JournalRecord } from '../../../src/journal/reading/history-event.js';
 import { historyOf } from '../../../src/features/history/history-query.js';
@@ -10,6 +8,7 @@ import { Journal, ringPath } from '../../../src/journal/journal.js';
 import { undrainedRecords } from '../../../src/journal/journal-ring.js';
 import { decisionRecord, rankingRecords } from '../../../src/journal/records/decision-record.js';
 import { eventually } from '../../support/eventually.js';
+import { temporaryDirectory } from '../../support/temporary-directory.js';
 import { decisionAmong } from '../decision.js';
 
 const MANY = 10_000;
@@ -18,10 +17,7 @@ const outcome = { type: 'outcome', decision: 1, result: 'killed', message: 'evic
 let directory: string;
 
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'evictd-test-ranking-'));
-});
-afterEach(() => {
-  rmSync(directory, { recursive: true });
+  directory = temporaryDirectory();
 });
 
 function open(stateDirectory = join(directory, 'state')): Journal {

@@ -1,15 +1,14 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { linePieces } from '../../../src/journal/reading/journal-lines.js';
+import { temporaryDirectory } from '../../support/temporary-directory.js';
 
 const MIB = 1024 * 1024;
 
 async function read(content: string | Buffer, backwards: boolean, size?: number): Promise<{ lines: string[]; lost: number }> {
-  const directory = mkdtempSync(join(tmpdir(), 'evictd-test-'));
-  onTestFinished(() => rmSync(directory, { recursive: true }));
+  const directory = temporaryDirectory();
   const path = join(directory, 'journal.jsonl');
   writeFileSync(path, content);
   const file = await open(path);

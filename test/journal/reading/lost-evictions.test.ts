@@ -1,8 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { lostEvictions } from '../../../src/journal/reading/lost-evictions.js';
+import { temporaryDirectory } from '../../support/temporary-directory.js';
 
 const record = (type: string, fields: object): object => ({ time: '2026-11-21T08:00:00.000Z', type, node: 'machine', ...fields });
 const start = (bootId: string, fields: object = {}): object => record('start', { bootId, dryRun: false, ...fields });
@@ -13,10 +13,7 @@ const ended = (decision: number): object => part('outcome', decision);
 const goesOn = { resumed: { evictions: [{ decision: 1 }] } };
 
 async function lostIn(records: readonly object[]): Promise<unknown[]> {
-  const directory = mkdtempSync(join(tmpdir(), 'evictd-test-'));
-  onTestFinished(() => {
-    rmSync(directory, { recursive: true });
-  });
+  const directory = temporaryDirectory();
   writeFileSync(join(directory, 'evictions.jsonl'), records.map((each) => `${JSON.stringify(each)}\n`).join(''));
   return (await lostEvictions(directory, 'machine', 'now')).map(({ decision }) => decision);
 }

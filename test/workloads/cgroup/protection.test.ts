@@ -1,9 +1,9 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { OomPreference, Protection } from '../../../src/core/workload/workload.js';
 import { listedProtection, protectedBelow, protectionsOf, type Protectable } from '../../../src/workloads/cgroup/protection.js';
+import { temporaryDirectory } from '../../support/temporary-directory.js';
 
 const names = { isOperator: () => false, isNamedByRoot: () => true };
 const at = (path: string, critical = false) => ({
@@ -80,10 +80,7 @@ test.each<[what: string, make: (path: string) => void, units: readonly string[],
   ['that cannot be listed', (path) => symlinkSync(path, path), ['batch.service'], { kind: 'unlisted' }],
   ['… beside a protected unit', (path) => symlinkSync(path, path), ['sshd.service'], { kind: 'contains', name: 'sshd.service' }],
 ])('a slice with one in it %s', (_what, make, units, expected) => {
-  const directory = mkdtempSync(join(tmpdir(), 'evictd-test-'));
-  onTestFinished(() => {
-    rmSync(directory, { recursive: true });
-  });
+  const directory = temporaryDirectory();
   for (const name of units) mkdirSync(join(directory, name));
   make(join(directory, 'apps-a.slice'));
   const below = protectedBelow('/apps.slice', directory, names, () => ({ effect: { critical: false, liftProtection: false } }));

@@ -1,7 +1,6 @@
-import { mkdirSync, mkdtempSync, readdirSync, readlinkSync, renameSync, rmdirSync, rmSync, symlinkSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync, readlinkSync, renameSync, rmdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { WorkloadSource } from '../../../src/monitor/ports/ports.js';
 import { native, type Binding, type CgroupTreeConstructor } from '../../../src/native/index.js';
 import { openWorkloads } from '../../../src/workloads/cgroup/cgroup-workloads.js';
@@ -9,6 +8,7 @@ import { SourceRoot } from '../../../src/workloads/cgroup/source-root.js';
 import { UnitTree } from '../../../src/workloads/systemd/unit-tree.js';
 import { memoryHierarchy, testCgroup, type TestCgroup } from '../../support/cgroup.js';
 import { SLOWNESS } from '../../support/slowness.js';
+import { temporaryDirectory } from '../../support/temporary-directory.js';
 
 const hierarchy = memoryHierarchy();
 
@@ -216,10 +216,7 @@ test('members are counted only without a watch', () => {
 });
 
 test('a tree that could not be listed completely is listed again, even without an event', () => {
-  const directory = mkdtempSync(join(tmpdir(), 'evictd-test-'));
-  onTestFinished(() => {
-    rmSync(directory, { recursive: true });
-  });
+  const directory = temporaryDirectory();
   const slice = join(directory, 'apps-a.slice');
   mkdirSync(join(directory, 'a.service'));
   symlinkSync(slice, slice); // ELOOP

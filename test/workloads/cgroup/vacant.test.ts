@@ -1,19 +1,16 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { native } from '../../../src/native/index.js';
 import { openWorkloads } from '../../../src/workloads/cgroup/cgroup-workloads.js';
+import { temporaryDirectory } from '../../support/temporary-directory.js';
 
 /**
  * Files as cgroup v2 writes them, in a directory of their own: on a machine with v1 there is no memory controller to
  * ask.
  */
 function hierarchyOf(populated: Readonly<Record<string, 0 | 1>>): string {
-  const mount = mkdtempSync(join(tmpdir(), 'evictd-test-'));
-  onTestFinished(() => {
-    rmSync(mount, { recursive: true });
-  });
+  const mount = temporaryDirectory();
   for (const [name, count] of Object.entries(populated)) {
     const directory = join(mount, 'w', name);
     mkdirSync(directory, { recursive: true });

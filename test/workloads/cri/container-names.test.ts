@@ -1,7 +1,6 @@
 import { execFileSync } from 'node:child_process';
-import { chownSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chownSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Rule } from '../../../src/core/workload/rule.js';
@@ -13,6 +12,7 @@ import { compileRules } from '../../../src/workloads/workload-rules.js';
 import { ContainerNames } from '../../../src/workloads/cri/container-names.js';
 import { memoryHierarchy, testCgroup, type TestCgroup } from '../../support/cgroup.js';
 import { eventually } from '../../support/eventually.js';
+import { temporaryDirectory } from '../../support/temporary-directory.js';
 
 const [A, B] = ['a'.repeat(64), 'b'.repeat(64)];
 const CONFIG = `containers/${A}/config.v2.json`;
@@ -32,10 +32,7 @@ const write = (path: string, text: string): void => {
 const PODMAN = 'var/lib/containers/storage/overlay-containers';
 
 beforeEach(() => {
-  root = mkdtempSync(join(tmpdir(), `evictd-test-${String(process.pid)}-`));
-});
-afterEach(() => {
-  rmSync(root, { recursive: true, force: true });
+  root = temporaryDirectory();
 });
 
 describe.each([true, false])('names are read at once: %s', (waits) => {

@@ -1,11 +1,11 @@
-import { mkdtempSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync, statfsSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import type { ContainerFiles } from '../../../src/monitor/ports/ports.js';
 import { native } from '../../../src/native/index.js';
 import { ContainerMeasurement, LogFiles } from '../../../src/workloads/disk/container-measurement.js';
 import { SECOND, workload } from '../../core/support.js';
+import { temporaryDirectory } from '../../support/temporary-directory.js';
 
 const part = (endpoint: string, containers: readonly string[]) => ({
   runtime: { endpoint, podId: 'p', containers, isPod: true, labels: {}, byKubelet: false },
@@ -25,7 +25,7 @@ let measurement: ContainerMeasurement;
 let lookAtLog: ConstructorParameters<typeof LogFiles>[0];
 
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'evictd-test-layers-'));
+  directory = temporaryDirectory();
   device = statSync(directory, { bigint: true }).dev;
   nowNs = process.hrtime.bigint();
   reported = { 'unix:///a': [files('one', 3n), files('two', 4n)], 'unix:///b': [files('three', 5n)] };
@@ -45,9 +45,6 @@ beforeEach(() => {
     () => ['unix:///a', 'unix:///b', 'unix:///none-of-its-pods'].map(runtime),
     () => new LogFiles(lookAtLog),
   );
-});
-afterEach(() => {
-  rmSync(directory, { recursive: true, force: true });
 });
 
 function files(id: string, bytes: bigint, secondsAgo = 5n, logPath?: string): ContainerFiles {

@@ -1,7 +1,5 @@
-import { chownSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { chownSync, mkdirSync, writeFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
 import type { CgroupHierarchy } from '../../../src/core/workload/cgroup.js';
 import { OOMD_DEFAULTS, type ManagedSettings } from '../../../src/core/systemd/oomd-settings.js';
 import type { ManagedUnit } from '../../../src/core/systemd/managed-unit.js';
@@ -11,13 +9,11 @@ import type { WorkloadUsage } from '../../../src/core/workload/workload.js';
 import { managedRoot, mayPrefer } from '../../../src/workloads/systemd/managed-tree.js';
 import { unitProtectionOf, withManaged } from '../../../src/workloads/systemd/managed-workloads.js';
 import { machine } from '../../core/usage.js';
+import { temporaryDirectory } from '../../support/temporary-directory.js';
 
 /** Directories of the shape of cgroups. `*`: with memory.oom.group. */
 function tree(...paths: readonly string[]): CgroupHierarchy {
-  const mountPoint = mkdtempSync(join(tmpdir(), 'evictd-managed-'));
-  onTestFinished(() => {
-    rmSync(mountPoint, { recursive: true });
-  });
+  const mountPoint = temporaryDirectory();
   for (const path of paths) {
     const directory = `${mountPoint}/${path.replace('*', '')}`;
     mkdirSync(directory, { recursive: true });

@@ -1,8 +1,8 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { readOperators } from '../../../src/workloads/systemd/operators.js';
+import { temporaryDirectory } from '../../support/temporary-directory.js';
 
 const PASSWD = `root:x:0:0:root:/root:/bin/bash
 ann:x:1000:1000::/home/ann:/bin/bash
@@ -18,8 +18,7 @@ test.each<[rule: string, group: string | undefined, uids: number[]]>([
   ['a group that is no administrators', 'sudoers:x:27:ann\nusers:x:1002:eve\n', [0]],
   ['a member who is not known here', 'sudo:x:27:zed\n', [0]],
 ])('%s', (_rule, group, uids) => {
-  const root = mkdtempSync(join(tmpdir(), `evictd-test-${String(process.pid)}-`));
-  onTestFinished(() => rmSync(root, { recursive: true }));
+  const root = temporaryDirectory();
   mkdirSync(join(root, 'etc'));
   if (group !== undefined) {
     writeFileSync(join(root, 'etc/passwd'), PASSWD);

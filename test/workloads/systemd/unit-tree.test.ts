@@ -1,10 +1,10 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { native } from '../../../src/native/index.js';
 import { openWorkloads } from '../../../src/workloads/cgroup/cgroup-workloads.js';
 import { UnitTree } from '../../../src/workloads/systemd/unit-tree.js';
+import { temporaryDirectory } from '../../support/temporary-directory.js';
 
 // A tree of directories that has the shape of cgroup v2 with user managers: users make what is below those.
 const MANAGER = 'user-1.slice/user@1.service';
@@ -30,11 +30,8 @@ const levels = (depth: number) =>
 const tree = (isWanted: (name: string) => boolean = () => true) => new UnitTree('/user.slice', true, isWanted);
 
 beforeEach(() => {
-  root = mkdtempSync(join(tmpdir(), 'evictd-test-'));
+  root = temporaryDirectory();
   followed = new Set();
-  onTestFinished(() => {
-    rmSync(root, { recursive: true });
-  });
   make('system.service', `${MANAGER}/init.scope`);
 });
 

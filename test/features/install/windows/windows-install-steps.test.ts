@@ -1,13 +1,13 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { windowsCommandLine, requireTrustedPlace, windowsPlaces } from '../../../../src/features/install/windows/windows-places.js';
 import {
   windowsInstallSteps,
   windowsUninstallSteps,
   type WindowsMachine,
 } from '../../../../src/features/install/windows/windows-install-steps.js';
+import { temporaryDirectory } from '../../../support/temporary-directory.js';
 
 const ENV = { ProgramData: 'D:\\Data', SystemRoot: 'C:\\Windows', ProgramFiles: 'C:\\Program Files' };
 const PROGRAM = ['C:\\Program Files\\evictd\\node.exe', 'C:\\Program Files\\evictd\\dist\\evictd.js'];
@@ -110,10 +110,7 @@ test.each<[rule: string, line: string | undefined, configNamed: boolean, refused
   ['--config names it', undefined, true, false],
   ['beside the service it is the administrator’s', LINE, false, false],
 ])('a configuration that is there: %s', (_rule, line, configNamed, refused) => {
-  const data = mkdtempSync(join(tmpdir(), 'evictd-test-'));
-  onTestFinished(() => {
-    rmSync(data, { recursive: true });
-  });
+  const data = temporaryDirectory();
   const configFile = join(data, 'config.yaml');
   const places = { ...windowsPlaces(ENV), data, configFile };
   const install = (): unknown => windowsInstallSteps({ ...request, configFile, configNamed }, { ...machine(line), places });
@@ -133,10 +130,7 @@ test.each([
     },
   ],
 ])('a link of another user is not followed: %s', (_where, lay) => {
-  const root = mkdtempSync(join(tmpdir(), 'evictd-test-'));
-  onTestFinished(() => {
-    rmSync(root, { recursive: true });
-  });
+  const root = temporaryDirectory();
   const places = { ...windowsPlaces(ENV), data: join(root, 'evictd') };
   const install = (): unknown => windowsInstallSteps(request, { ...machine(undefined), places });
   expect(install).not.toThrow();

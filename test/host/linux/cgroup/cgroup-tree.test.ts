@@ -1,16 +1,13 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { beforeEach, expect, onTestFinished, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { cgroupTree } from '../../../../src/host/linux/cgroup/cgroup-tree.js';
+import { temporaryDirectory } from '../../../support/temporary-directory.js';
 
 let directory: string;
 
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'evictd-test-'));
-  onTestFinished(() => {
-    rmSync(directory, { recursive: true });
-  });
+  directory = temporaryDirectory();
   for (const path of ['a/b', 'a/c', 'd']) mkdirSync(join(directory, path), { recursive: true });
 });
 

@@ -1,15 +1,12 @@
-import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { readDirectory } from '../../../../src/host/linux/facts/directory-reader.js';
 import { native } from '../../../../src/native/index.js';
+import { temporaryDirectory } from '../../../support/temporary-directory.js';
 
 test('what the files of fixed size take that are not there yet, or are of another size', async () => {
-  const path = mkdtempSync(join(tmpdir(), 'evictd-test-'));
-  onTestFinished(() => {
-    rmSync(path, { recursive: true });
-  });
+  const path = temporaryDirectory();
   const keeps = [
     { name: 'ring', bytes: 4000 },
     { name: 'state', bytes: 200 },

@@ -1,10 +1,9 @@
-import { chownSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { chownSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { openManagedOom, SystemdManagedOom } from '../../../../src/host/linux/managed-oom/managed-oom.js';
 import { unitPath } from '../../../../src/host/linux/systemd/unit-reading.js';
 import { eventually } from '../../../support/eventually.js';
+import { temporaryDirectory } from '../../../support/temporary-directory.js';
 import { BusPeer } from '../systemd/bus-peer.js';
 
 /** A service manager with these units, all with ManagedOOMSwap=kill, by name: their cgroups. */
@@ -29,10 +28,7 @@ interface Scene {
   readonly managed: SystemdManagedOom;
 }
 function scene({ path }: BusPeer, users: Readonly<Record<number, BusPeer>> = {}): Scene {
-  const directory = mkdtempSync(join(tmpdir(), 'evictd-managed-'));
-  onTestFinished(() => {
-    rmSync(directory, { recursive: true });
-  });
+  const directory = temporaryDirectory();
   mkdirSync(`${directory}/user/none`, { recursive: true });
   mkdirSync(`${directory}/cgroup`);
   for (const [uid, peer] of Object.entries(users)) runs(directory, uid, peer);

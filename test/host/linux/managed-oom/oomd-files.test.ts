@@ -1,15 +1,12 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { expect, test } from 'vitest';
 import { OOMD_DEFAULTS } from '../../../../src/core/systemd/oomd-settings.js';
 import { readOomdFiles } from '../../../../src/host/linux/managed-oom/oomd-files.js';
+import { temporaryDirectory } from '../../../support/temporary-directory.js';
 
 function machine(files: Readonly<Record<string, string>>): string {
-  const root = mkdtempSync(join(tmpdir(), 'evictd-oomd-'));
-  onTestFinished(() => {
-    rmSync(root, { recursive: true });
-  });
+  const root = temporaryDirectory();
   for (const [path, text] of Object.entries(files)) {
     mkdirSync(dirname(`${root}${path}`), { recursive: true });
     writeFileSync(`${root}${path}`, text);

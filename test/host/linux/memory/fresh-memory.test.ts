@@ -1,18 +1,15 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { CurrentStatistics } from '../../../../src/host/linux/memory/fresh-memory.js';
 import type { MemoryReading, Statistics } from '../../../../src/host/linux/memory/memory.js';
+import { temporaryDirectory } from '../../../support/temporary-directory.js';
 
 const MIB = 1 << 20;
 let directory: string;
 
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'evictd-test-'));
-  onTestFinished(() => {
-    rmSync(directory, { recursive: true });
-  });
+  directory = temporaryDirectory();
 });
 
 /** A cgroup whose memory.stat has this inactive_file; v1 has what lies below in another field. */

@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { departuresOf, type Departures } from '../../../../src/core/decide/departures.js';
@@ -9,6 +8,7 @@ import { availableOf, lowWatermark, usedOf, type MemoryReading } from '../../../
 import { KernelPass, type KernelSource, type Missing } from '../../../../src/host/linux/sampling/kernel-source.js';
 import { native } from '../../../../src/native/index.js';
 import { MIXED_MEMINFO, meminfoText, type Meminfo } from '../../../support/meminfo.js';
+import { temporaryDirectory } from '../../../support/temporary-directory.js';
 import { readPlayed } from './played-files.js';
 
 const KiB = 1024;
@@ -144,10 +144,7 @@ const arcstats = (size: number): string =>
 
 describe('ZFS', () => {
   const open = (): string => {
-    const directory = mkdtempSync(join(tmpdir(), 'evictd-test-'));
-    onTestFinished(() => {
-      rmSync(directory, { recursive: true });
-    });
+    const directory = temporaryDirectory();
     const file = join(directory, 'arcstats');
     writeFileSync(file, arcstats(3072 * MiB));
     return file;

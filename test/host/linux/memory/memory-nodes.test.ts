@@ -1,16 +1,13 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { openBoundMemory, openBoundNodes, readMemoryNodes } from '../../../../src/host/linux/memory/memory-nodes.js';
+import { temporaryDirectory } from '../../../support/temporary-directory.js';
 
 const MIB = 1n << 20n;
 
 function machine(nodes: string, files: Readonly<Record<string, number>>): ReturnType<typeof readMemoryNodes> {
-  const directory = mkdtempSync(join(tmpdir(), 'evictd-test-'));
-  onTestFinished(() => {
-    rmSync(directory, { recursive: true });
-  });
+  const directory = temporaryDirectory();
   writeFileSync(join(directory, 'has_memory'), nodes);
   writeFileSync(join(directory, 'zoneinfo'), '');
   for (const [node, free] of Object.entries(files)) {
@@ -35,10 +32,7 @@ test.each([
   [2, 'cpuset.mems.effective'],
   [1, 'cpuset.effective_mems'],
 ] as const)('the nodes that a cpuset of cgroup v%i permits', (version, file) => {
-  const directory = mkdtempSync(join(tmpdir(), 'evictd-test-'));
-  onTestFinished(() => {
-    rmSync(directory, { recursive: true });
-  });
+  const directory = temporaryDirectory();
   const controller = { version, controller: version === 1 ? 'cpuset' : '', mountPoint: directory, root: '/' } as const;
   mkdirSync(join(directory, 'web'));
   writeFileSync(join(directory, 'web', file), '1\n');

@@ -1,16 +1,15 @@
-import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { domainOf, groupFinder, walk, type OomRoots } from '../../../../src/host/linux/oom/oom-domain.js';
+import { temporaryDirectory } from '../../../support/temporary-directory.js';
 
 const MiB = 1024n * 1024n;
 const GiB = 1024n * MiB;
 
 /** A /proc and a cgroup hierarchy of these files: what the kernel would show. */
 function rootsOf(version: 1 | 2, files: Readonly<Record<string, string>>, directories: readonly string[] = []): OomRoots {
-  const root = mkdtempSync(join(tmpdir(), 'evictd-test-'));
-  onTestFinished(() => rmSync(root, { recursive: true }));
+  const root = temporaryDirectory();
   for (const directory of directories) mkdirSync(join(root, directory), { recursive: true });
   const meminfo = { 'proc/meminfo': 'MemTotal:        8388608 kB\nMemFree: 1 kB\nSwapTotal:       2097152 kB\n' };
   for (const [file, text] of Object.entries({ ...meminfo, ...files })) {

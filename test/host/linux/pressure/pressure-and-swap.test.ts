@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import type { Observation } from '../../../../src/core/signal/observation.js';
 import type { Signal } from '../../../../src/core/signal/signal.js';
 import type { Missing } from '../../../../src/host/linux/sampling/kernel-source.js';
@@ -16,6 +16,7 @@ import { listed } from '../../../core/listed.js';
 import { threshold } from '../../../core/support.js';
 import { hasCapSysResource } from '../../../native/kernel.js';
 import { eventually } from '../../../support/eventually.js';
+import { temporaryDirectory } from '../../../support/temporary-directory.js';
 
 const WINDOW_NS = 500_000_000n;
 let own: PressureAndSwap | undefined;
@@ -48,8 +49,7 @@ describe('what is read', () => {
   });
 
   test('the totals of all lines for a client of the metrics, whatever thresholds ask for; what cannot be read is left out', () => {
-    const directory = mkdtempSync(join(tmpdir(), 'evictd-test-'));
-    onTestFinished(() => rmSync(directory, { recursive: true }));
+    const directory = temporaryDirectory();
     const file = (resource: string): string => join(directory, resource);
     const line = (kind: string, total: number): string => `${kind} avg10=1.50 avg60=0.20 avg300=0.00 total=${String(total)}\n`;
     writeFileSync(file('memory'), line('some', 2_500_000) + line('full', 1_000_000));

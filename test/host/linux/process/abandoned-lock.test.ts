@@ -1,6 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { lockHolder, lockHoldersIn, lockInstance } from '../../../../src/host/linux/process/lock-files.js';
@@ -10,6 +9,7 @@ import type { NodeIdentity } from '../../../../src/monitor/ports/ports.js';
 import { eventually } from '../../../support/eventually.js';
 import { fuseWorks, mountFuse, type FuseMount } from '../../../support/fuse.js';
 import { stateOf } from '../../../support/process-state.js';
+import { temporaryDirectory } from '../../../support/temporary-directory.js';
 
 const MACHINE: NodeIdentity = { name: 'machine', cgroup: undefined, cgroupVersion: 2 };
 
@@ -37,10 +37,7 @@ async function zombieWith(path: string): Promise<{ zombie: ChildProcess; fuse: F
 }
 
 function runtimeDirectory(): string {
-  const directory = mkdtempSync(join(tmpdir(), 'evictd-test-'));
-  onTestFinished(() => {
-    rmSync(directory, { recursive: true });
-  });
+  const directory = temporaryDirectory();
   return directory;
 }
 

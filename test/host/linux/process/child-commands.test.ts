@@ -1,23 +1,22 @@
 import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { fuseWorks, mountFuse } from '../../../support/fuse.js';
 import { ChildCommands } from '../../../../src/host/linux/process/child-commands.js';
 import { addonPath, native } from '../../../../src/native/index.js';
 import { eventually } from '../../../support/eventually.js';
+import { temporaryDirectory } from '../../../support/temporary-directory.js';
 
 let directory: string;
 let commands: ChildCommands;
 
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'evictd-test-child-'));
+  directory = temporaryDirectory();
   commands = new ChildCommands(native);
 });
 afterEach(() => {
   commands.close();
-  rmSync(directory, { recursive: true });
 });
 
 const run = (argv: readonly string[], timeoutMs = 600_000): Promise<string | undefined> =>

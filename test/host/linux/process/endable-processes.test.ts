@@ -1,18 +1,15 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { endableProcess, sessionLeaders, type ProcessRoots } from '../../../../src/host/linux/process/endable-processes.js';
+import { temporaryDirectory } from '../../../support/temporary-directory.js';
 
 let roots: ProcessRoots;
 let root: string;
 
 beforeEach(() => {
-  root = mkdtempSync(join(tmpdir(), 'evictd-endable-'));
+  root = temporaryDirectory();
   roots = { proc: join(root, 'proc'), sessions: join(root, 'sessions') };
-});
-afterEach(() => {
-  rmSync(root, { recursive: true, force: true });
 });
 
 interface Written {

@@ -1,15 +1,12 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { Kubelet } from '../../../../src/host/linux/process/kubelet.js';
+import { temporaryDirectory } from '../../../support/temporary-directory.js';
 
 let proc: string;
 beforeEach(() => {
-  proc = mkdtempSync(join(tmpdir(), 'evictd-test-'));
-});
-afterEach(() => {
-  rmSync(proc, { recursive: true });
+  proc = temporaryDirectory();
 });
 
 /** As /proc has it; no executable: a kernel thread. */

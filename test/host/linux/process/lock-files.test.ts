@@ -1,6 +1,5 @@
 import manifest from '../../../../package.json' with { type: 'json' };
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { controlSocketPath } from '../../../../src/host/instance-lock.js';
@@ -8,6 +7,7 @@ import { lockInstance, instanceName, type InstanceLock } from '../../../../src/h
 import { native } from '../../../../src/native/index.js';
 import { UnavailableError } from '../../../../src/errors.js';
 import type { NodeIdentity } from '../../../../src/monitor/ports/ports.js';
+import { temporaryDirectory } from '../../../support/temporary-directory.js';
 
 const machine: NodeIdentity = { name: 'machine', cgroup: undefined, cgroupVersion: 1 };
 const guarded = (cgroup: string): NodeIdentity => ({ name: cgroup, cgroup, cgroupVersion: 1 });
@@ -17,12 +17,11 @@ const held: InstanceLock[] = [];
 const lock = (node: NodeIdentity, where = directory) => held.push(lockInstance(where, node, native));
 
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'evictd-test-'));
+  directory = temporaryDirectory();
 });
 afterEach(() => {
   for (const one of held.splice(0)) one.close();
   chmodSync(directory, 0o700);
-  rmSync(directory, { recursive: true });
 });
 
 test('a second evictd for a node is refused with the holder’s pid', () => {

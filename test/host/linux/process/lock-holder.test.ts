@@ -1,7 +1,6 @@
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import {
   lockInstance,
   flockHolders,
@@ -12,6 +11,7 @@ import {
   readLockFile,
 } from '../../../../src/host/linux/process/lock-files.js';
 import { native } from '../../../../src/native/index.js';
+import { temporaryDirectory } from '../../../support/temporary-directory.js';
 
 // Linux 6.18, `flock FILE sleep 60 & flock FILE true & cat /proc/locks`
 const LOCKS = `1: POSIX  ADVISORY  WRITE 700 00:1a:77 0 EOF
@@ -32,10 +32,7 @@ test.each<[rule: string, inode: number, pids: number[]]>([
 });
 
 function runtimeDirectory(): string {
-  const directory = mkdtempSync(join(tmpdir(), 'evictd-test-'));
-  onTestFinished(() => {
-    rmSync(directory, { recursive: true });
-  });
+  const directory = temporaryDirectory();
   return directory;
 }
 

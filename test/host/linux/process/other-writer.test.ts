@@ -1,9 +1,10 @@
-import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { beforeEach, expect, onTestFinished, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import * as trust from '../../../../src/host/linux/process/other-writer.js';
 import { otherWriter, type Owner } from '../../../../src/host/linux/process/other-writer.js';
 import { native } from '../../../../src/native/index.js';
+import { temporaryDirectory } from '../../../support/temporary-directory.js';
 
 const programProblem = (program: string): Promise<string | undefined> => trust.programProblem(native, program);
 
@@ -25,10 +26,7 @@ let directory: string;
 let program: string;
 
 beforeEach(() => {
-  directory = mkdtempSync('/run/evictd-test-trust-');
-  onTestFinished(() => {
-    rmSync(directory, { recursive: true });
-  });
+  directory = temporaryDirectory('/run');
   program = join(directory, 'bin', 'hook');
   mkdirSync(join(directory, 'bin'), { mode: 0o755 });
   writeFileSync(program, '', { mode: 0o755 });
@@ -53,7 +51,7 @@ test.each<[what: string, spoil: () => void, problem: RegExp]>([
   ['writable by all', () => chmodSync(program, 0o757), /hook is writable by all users$/],
   ['that its group may write', group, /hook is writable by group 1$/],
   ['in a directory of another user', () => chownSync(join(directory, 'bin'), 1, 0), /bin belongs to user 1$/],
-  ['below a directory that all may write', () => chmodSync(directory, 0o1777), /trust-\w+ is writable by all users$/],
+  ['below a directory that all may write', () => chmodSync(directory, 0o1777), /test-\w+ is writable by all users$/],
   ['that is not there', () => rmSync(program), /hook is missing$/],
   ['that cannot be executed', () => chmodSync(program, 0o644), /is no program$/],
   ['that is a directory', replaceByDirectory, /is no program$/],
@@ -62,16 +60,8 @@ test.each<[what: string, spoil: () => void, problem: RegExp]>([
   expect(await programProblem(program)).toMatch(problem);
 });
 
-function otherDirectory(): string {
-  const other = mkdtempSync('/run/evictd-test-trust-');
-  onTestFinished(() => {
-    rmSync(other, { recursive: true });
-  });
-  return other;
-}
-
 test('a link is judged by what it leads to, and by its own directory', async () => {
-  const other = otherDirectory();
+  const other = temporaryDirectory('/run');
   const link = join(other, 'link');
   symlinkSync(program, link);
   expect(await programProblem(link)).toBeUndefined();
@@ -79,11 +69,11 @@ test('a link is judged by what it leads to, and by its own directory', async () 
   expect(await programProblem(link)).toMatch(/bin\/hook is writable/);
   chmodSync(program, 0o755);
   chmodSync(other, 0o777);
-  expect(await programProblem(link)).toMatch(/trust-\w+ is writable/);
+  expect(await programProblem(link)).toMatch(/test-\w+ is writable/);
 });
 
 test('a link that only a link leads to could be exchanged, too', async () => {
-  const [first, second] = [otherDirectory(), otherDirectory()];
+  const [first, second] = [temporaryDirectory('/run'), temporaryDirectory('/run')];
   symlinkSync(join('..', basename(second), 'link'), join(first, 'link'));
   symlinkSync(join(directory, 'x', '..', 'bin'), join(second, 'link'));
   mkdirSync(join(directory, 'x'));

@@ -1,7 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { MACHINE_PRESSURE, type PressurePlace } from '../../../../src/host/linux/pressure/pressure.js';
 import { kernelAvailable, machineSwap } from '../../../../src/host/linux/memory/swap.js';
 import { PressureAndSwap } from '../../../../src/host/linux/pressure/pressure-and-swap.js';
@@ -10,6 +7,7 @@ import type { NotifierState } from '../../../../src/monitor/ports/ports.js';
 import { native } from '../../../../src/native/index.js';
 import { listed } from '../../../core/listed.js';
 import { threshold } from '../../../core/support.js';
+import { temporaryDirectory } from '../../../support/temporary-directory.js';
 
 let own: PressureAndSwap | undefined;
 afterEach(() => own?.close());
@@ -54,9 +52,6 @@ test('a probe does not measure how fast memory fills', () => {
 });
 
 function scratch(): string {
-  const directory = mkdtempSync(join(tmpdir(), 'evictd-test-probe-'));
-  onTestFinished(() => {
-    rmSync(directory, { recursive: true });
-  });
+  const directory = temporaryDirectory();
   return directory;
 }
