@@ -24,6 +24,7 @@ const TEMPLATES: Readonly<Record<string, readonly (readonly [from: string, to: s
     ['{ cpu: 20m, memory: 66Mi }', '{ cpu: {{ .Values.requests.cpu }}, memory: {{ .Values.requests.memory }} }'],
   ],
   'agent-with-pod-monitor/pod-monitor.yaml': [['namespace: evictd', 'namespace: {{ .Release.Namespace }}']],
+  'could-run/could-run-rbac.yaml': [['namespace: evictd\n', 'namespace: {{ .Release.Namespace }}\n']],
   'controller/controller-rbac.yaml': [['namespace: evictd\n', 'namespace: {{ .Release.Namespace }}\n']],
   'controller/deployment.yaml': [
     ['namespace: evictd\n', 'namespace: {{ .Release.Namespace }}\n'],
@@ -32,7 +33,11 @@ const TEMPLATES: Readonly<Record<string, readonly (readonly [from: string, to: s
 };
 
 /** By folder: the value that includes its objects. Left out: they are always included. */
-const CONDITIONS: Readonly<Record<string, string>> = { 'agent-with-pod-monitor': 'podMonitor', controller: 'controller' };
+const CONDITIONS: Readonly<Record<string, string>> = {
+  'agent-with-pod-monitor': 'podMonitor',
+  'could-run': 'couldRun',
+  controller: 'controller',
+};
 
 const CONFIG_MAP = `apiVersion: v1
 kind: ConfigMap
@@ -50,6 +55,7 @@ export function chartFiles(): ReadonlyMap<string, string> {
     image: `localhost/evictd:${manifest.version}`,
     requests: { cpu: '20m', memory: '66Mi' },
     podMonitor: false,
+    couldRun: false,
     controller: false,
     config: parse(read('agent/config.yaml')) as unknown,
   };

@@ -22,7 +22,7 @@ const manifestsIn = (folder: string): Manifest[] =>
     .filter((file) => !['config.yaml', 'kustomization.yaml'].includes(file))
     .flatMap((file) => documents(readFileSync(join(folder, file), 'utf8')));
 const manifests = manifestsIn(AGENT);
-const ofController = manifestsIn('packaging/kubernetes/controller');
+const ofController = ['controller', 'could-run'].flatMap((folder) => manifestsIn(`packaging/kubernetes/${folder}`));
 
 const models: Readonly<Record<string, ReturnType<typeof schemaOf>>> = {
   ClusterRole: schemaOf('RbacV1ClusterRole'),
@@ -156,7 +156,7 @@ test('the chart with its own values has the objects of the manifests', () => {
   const of = (path: string): string => String(path.split('.').reduce<unknown>((all, key) => (all as Record<string, unknown>)[key], values));
   const rendered = [...files]
     .filter(([name]) => name.startsWith('templates/') && !name.endsWith('pod-monitor.yaml'))
-    .map(([name, text]) => [name, text.replace(/^\{\{- if .Values.controller \}\}\n([^]*)\{\{- end \}\}\n$/, '$1')] as const)
+    .map(([name, text]) => [name, text.replace(/^\{\{- if .Values.(?:controller|couldRun) \}\}\n([^]*)\{\{- end \}\}\n$/, '$1')] as const)
     .flatMap(([, template]) =>
       documents(
         template

@@ -42,6 +42,12 @@ export function neededAccess({ budgets, taint, conditions }: KubernetesConfig, n
   return needed.flatMap(([without, isUsed, ...attributes]) => (isUsed ? attributes.map((each) => ({ attributes: each, without })) : []));
 }
 
+/** What `could run now` must permit beside. It is optional. */
+export const COULD_RUN_ACCESS: readonly AccessAttributes[] = [
+  { verb: 'list', resource: 'nodes' },
+  { verb: 'list', resource: 'pods' },
+];
+
 /** 'patch pods/status' */
 export function accessText({ verb, group, resource, subresource }: AccessAttributes): string {
   return `${verb} ${resource}${subresource === undefined ? '' : `/${subresource}`}${group === undefined ? '' : `.${group}`}`;

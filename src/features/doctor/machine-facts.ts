@@ -70,6 +70,8 @@ export interface ApiServerFacts {
   readonly problem: string | undefined;
   /** What the credential may not do: 'patch pods/status'. */
   readonly refused: readonly { readonly access: string; readonly without: string }[];
+  /** What it may not list for `could run now`, of all nodes; undefined: not known. */
+  readonly unlisted: readonly string[] | undefined;
   /** undefined: no `evictd controller` leads, or the credential may not see it. */
   readonly controllers: ControllersFacts | undefined;
 }

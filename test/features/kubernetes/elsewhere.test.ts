@@ -1,8 +1,9 @@
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { parseAllDocuments } from 'yaml';
 import type { MakeCommand } from '../../../src/cli/output/command.js';
 import { evict } from '../../../src/features/eviction/command.js';
 import { drain } from '../../../src/features/eviction/drain-command.js';
@@ -85,6 +86,18 @@ test('no permission, and no answer, are said', async () => {
   expect(await textFor()).toMatch(/^could run now: not known: .*pods is forbidden: .*must be allowed to list nodes and pods\)\n$/);
   server.answers = 'hang';
   expect(await textFor(WEB, 300)).toBe('could run now: not known: the API server: no answer in time\n');
+});
+
+test('packaging/kubernetes/could-run permits what is listed, and no more', async () => {
+  await textFor();
+  const [role] = parseAllDocuments(readFileSync('packaging/kubernetes/could-run/could-run-rbac.yaml', 'utf8'));
+  const { rules } = role?.toJS() as { readonly rules: readonly { apiGroups: string[]; resources: string[]; verbs: string[] }[] };
+  const permitted = rules.flatMap(({ apiGroups, resources, verbs }) => resources.map((name) => [...verbs, ...apiGroups, name].join(' ')));
+  const listed = server.received.map(({ path }) => {
+    const [, , group = '', , name = ''] = path.split('?')[0]?.split('/') ?? [];
+    return path.startsWith('/api/') ? `list  ${group === 'v1' ? (path.split('?')[0]?.split('/')[3] ?? '') : ''}` : `list ${group} ${name}`;
+  });
+  expect([...new Set(listed)].sort()).toEqual(permitted.sort());
 });
 
 test('pods that leave the node together do not count on the same room, and the more important one has it', async () => {

@@ -18,6 +18,18 @@ export const apiServerCheck = defineCheck('kubernetes.api', ['apiServer'], ({ ap
   return isBroken ? broken(id, summary, FIX, details) : degraded(id, summary, FIX, details);
 });
 
+/** Whether `evictd explain` and dry runs can say where pods could run. It is optional: never worse than ok. */
+export const couldRunCheck = defineCheck('kubernetes.could-run', ['apiServer'], ({ apiServer }, id) => {
+  const unlisted = apiServer?.unlisted;
+  if (unlisted === undefined) return [];
+  const summary =
+    unlisted.length === 0
+      ? 'explain and dry runs say where pods could run now: the credential may list nodes and pods'
+      : `optional: the credential may not list all ${unlisted.join(' and ')}, so explain and dry runs do not say where pods could run now; ` +
+        'kubectl apply --kustomize packaging/kubernetes/could-run permits it';
+  return ok(id, summary, { unlisted });
+});
+
 /** Whether `evictd controller` and kube-controller-manager do the same. */
 export const clusterControllersCheck = defineCheck('kubernetes.controllers', ['apiServer'], ({ apiServer }, id) => {
   if (apiServer?.controllers === undefined) return [];

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { CheckStatus } from '../../../../src/features/doctor/check.js';
-import { apiServerCheck, clusterControllersCheck } from '../../../../src/features/doctor/checks/kubernetes.js';
+import { apiServerCheck, clusterControllersCheck, couldRunCheck } from '../../../../src/features/doctor/checks/kubernetes.js';
 import { examineApiServer } from '../../../../src/features/doctor/inspection/api-server-inspection.js';
 import { askRuntimes } from '../../../../src/features/doctor/inspection/runtimes-inspection.js';
 import { kubeletMemory } from '../../../../src/features/doctor/inspection/daemons-inspection.js';
@@ -76,6 +76,11 @@ test.each<[rule: string, authorised: Authorise, user: string, more: string, stat
   ],
   ['no list: no pod is a candidate', except('list pods'), 'agent-token', '', 'broken', /answers 403: pods is forbidden/],
 ])('what an API server permits: %s', async (_rule, authorised, user, more, status, summary) => {
+  const apiServer = await examined(authorised, user, more);
+  expect(apiServerCheck.judge({ apiServer })).toMatchObject([{ status, summary: expect.stringMatching(summary) as unknown }]);
+});
+
+async function examined(authorised: Authorise, user: string, more = ''): ReturnType<typeof examineApiServer> {
   const server = await FakeApiServer.start();
   server.authorise = authorised;
   server.store.put('pods', aPod('web'));
@@ -88,8 +93,17 @@ test.each<[rule: string, authorised: Authorise, user: string, more: string, stat
     asked.close();
     await server.away();
   });
-  const apiServer = await examineApiServer(config.kubernetes, asked.apiServer);
-  expect(apiServerCheck.judge({ apiServer })).toMatchObject([{ status, summary: expect.stringMatching(summary) as unknown }]);
+  return examineApiServer(config.kubernetes, asked.apiServer);
+}
+
+test.each<[rule: string, authorised: Authorise, summary: RegExp]>([
+  ['both', () => true, /^explain and dry runs say where pods could run now/],
+  ['no nodes', (_user, verb, { resource }) => verb !== 'list' || resource.name !== 'nodes', /may not list all nodes, so .*--kustomize/],
+  ['nothing', (_user, verb) => verb !== 'list', /may not list all nodes and pods, so/],
+])('where pods could run is optional: %s', async (_rule, authorised, summary) => {
+  const apiServer = await examined(authorised, 'agent-token');
+  expect(couldRunCheck.judge({ apiServer })).toMatchObject([{ status: 'ok', summary: expect.stringMatching(summary) as unknown }]);
+  expect(couldRunCheck.judge({ apiServer: undefined })).toEqual([]);
 });
 
 test.each<[rule: string, controllers: string, renewedMs: number, found: object[]]>([
