@@ -138,3 +138,12 @@ export function isShortageCode(code: string): boolean {
 export function isShortageErrno(errno: number): boolean {
   return isShortageCode(getSystemErrorMap().get(-errno)?.[0] ?? '');
 }
+
+/** The value of `action`; undefined: it failed, and the reason does not matter, such as a process that has ended. */
+export function attempt<T>(action: () => T): T | undefined {
+  try {
+    return action();
+  } catch {
+    return undefined;
+  }
+}

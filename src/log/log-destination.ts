@@ -1,5 +1,6 @@
 import { constants, fstatSync, openSync, write, type Stats } from 'node:fs';
 import { Socket } from 'node:net';
+import { attempt } from '../errors.js';
 
 /** Limit of the lines that wait for a slow reader. */
 const MAX_WAITING_BYTES = 256 * 1024;
@@ -94,11 +95,7 @@ export function standardError(): Sink {
 }
 
 function statOf(fd: number): Stats | undefined {
-  try {
-    return fstatSync(fd);
-  } catch {
-    return undefined;
-  }
+  return attempt(() => fstatSync(fd));
 }
 
 function reopened(): Socket | undefined {

@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { attempt } from '../errors.js';
 import type { TimedPause } from '../core/message/pause-message.js';
 import { gauge, readCounter, type Metric } from './metric-types.js';
 
@@ -67,11 +68,7 @@ function cpuSeconds(): number {
 
 /** Without the descriptor that reads the directory. undefined: no procfs, or no free descriptor to read it. */
 function openFds(): number | undefined {
-  try {
-    return readdirSync('/proc/self/fd').length - 1;
-  } catch {
-    return undefined;
-  }
+  return attempt(() => readdirSync('/proc/self/fd').length - 1);
 }
 
 /** Read once. */

@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { attempt } from '../errors.js';
 import type { FixedValue, PolicyFacts } from '../config/lint/machine.js';
 import { conditionNeeds } from '../core/policy/condition-needs.js';
 import type { ConfiguredPolicy } from '../core/policy/configured-policy.js';
@@ -15,18 +16,10 @@ export interface PolicyFiles {
 }
 
 export const KERNEL_FILES: PolicyFiles = {
-  text: (path) => unlessRefused(() => readFileSync(path, 'latin1')),
+  text: (path) => attempt(() => readFileSync(path, 'latin1')),
   directories: (path) =>
-    unlessRefused(() => readdirSync(path, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []))) ?? [],
+    attempt(() => readdirSync(path, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []))) ?? [],
 };
-
-function unlessRefused<T>(read: () => T): T | undefined {
-  try {
-    return read();
-  } catch {
-    return undefined;
-  }
-}
 
 export interface PolicyMachine {
   readonly hierarchies: { readonly memory: CgroupHierarchy | undefined; readonly unified: CgroupHierarchy | undefined };

@@ -1,5 +1,6 @@
 import { lstatSync, readdirSync } from 'node:fs';
 import { basename, dirname, extname, join } from 'node:path';
+import { attempt } from '../../errors.js';
 import { isRecord, type SettingsDocument } from '../value/document.js';
 import type { KeyPath, Report } from '../value/report.js';
 import { checkDirectory, errnoOf } from './config-file.js';
@@ -64,11 +65,7 @@ export function likelyDropIns(file: string): { readonly directory: string; reado
 }
 
 function namesIn(directory: string): string[] {
-  try {
-    return readdirSync(directory);
-  } catch {
-    return [];
-  }
+  return attempt(() => readdirSync(directory)) ?? [];
 }
 
 /**

@@ -1,11 +1,10 @@
 import { constants } from 'node:os';
-import { errnoName, errnoText, isShortage, isShortageErrno } from '../../errors.js';
+import { attempt, errnoName, errnoText, isShortage, isShortageErrno } from '../../errors.js';
 import type { KillInProgress, SignalResult, VictimSample } from '../../monitor/ports/ports.js';
 import type { MemoryReaper } from '../../native/binding.js';
 import { native } from '../../native/index.js';
 import { dyingProcesses, laterProcess } from './dying-processes.js';
 import { writeCgroupKill, Freezer, type FreezerParts } from './freezer.js';
-import { attempt } from './shared-cgroup.js';
 import type { VictimExit } from './victim-exit.js';
 import type { VictimFiles } from './victim-files.js';
 

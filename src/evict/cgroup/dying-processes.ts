@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { attempt } from '../../errors.js';
 import type { LaterProcess } from '../../core/decide/eviction.js';
 import { textOfBytes } from '../../core/name/byte-text.js';
 
@@ -60,11 +61,7 @@ export function processNow(pid: number): { readonly startTicks: bigint; readonly
 }
 
 function statOf(pid: number): string | undefined {
-  try {
-    return readFileSync(`/proc/${String(pid)}/stat`, 'latin1');
-  } catch {
-    return undefined; // it has ended
-  }
+  return attempt(() => readFileSync(`/proc/${String(pid)}/stat`, 'latin1')); // it has ended
 }
 
 /**

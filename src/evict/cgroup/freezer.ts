@@ -1,6 +1,6 @@
 import { constants } from 'node:os';
+import { attempt } from '../../errors.js';
 import type { CgroupHandle } from '../../native/binding.js';
-import { attempt } from './shared-cgroup.js';
 
 /** Rounds of SIGSTOP in one call: each leaves fewer processes that can fork. */
 const STOP_ROUNDS = 8;

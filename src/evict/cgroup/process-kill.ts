@@ -4,7 +4,7 @@ import { cgroupDirectory, type CgroupHierarchy } from '../../core/workload/cgrou
 import { UNKILLABLE } from '../../core/oom/oom-badness.js';
 import { victimName, type WorkloadProcess } from '../../core/workload/process.js';
 import type { Workload } from '../../core/workload/workload.js';
-import { errnoName, HostError } from '../../errors.js';
+import { attempt, errnoName, HostError } from '../../errors.js';
 import type { Evictor, KillInProgress, SignalResult, VictimSample } from '../../monitor/ports/ports.js';
 import type { Binding, Pidfd, Watch } from '../../native/binding.js';
 import { dyingProcesses, processNow } from './dying-processes.js';
@@ -52,11 +52,7 @@ function objectionTo({ pid, startTicks }: WorkloadProcess, { path }: Workload, h
 }
 
 function oomScoreAdjOf(pid: number): number | undefined {
-  try {
-    return Number(readFileSync(`/proc/${String(pid)}/oom_score_adj`, 'latin1'));
-  } catch {
-    return undefined;
-  }
+  return attempt(() => Number(readFileSync(`/proc/${String(pid)}/oom_score_adj`, 'latin1')));
 }
 
 /** Ends one process, held by a pidfd. What is freed is read of its workload, which goes on. */

@@ -1,3 +1,4 @@
+import { attempt } from '../../errors.js';
 import { cgroupDirectory, isBelow, membership, pathBelowMount, withAncestors, type CgroupHierarchy } from '../../core/workload/cgroup.js';
 import type { Binding, CgroupHandle } from '../../native/binding.js';
 import { namesText } from '../../byte-paths.js';
@@ -127,18 +128,5 @@ function cgroupOfFirst(pids: readonly number[], hierarchy: CgroupHierarchy): str
 
 /** undefined: ended. On v1 an exiting process is in '/'. */
 export function procCgroup(pid: number | 'self'): string | undefined {
-  try {
-    return namesText(`/proc/${String(pid)}/cgroup`);
-  } catch {
-    return undefined;
-  }
-}
-
-/** undefined: it failed. The next reading shows what was achieved, and there are other means. */
-export function attempt<T>(action: () => T): T | undefined {
-  try {
-    return action();
-  } catch {
-    return undefined;
-  }
+  return attempt(() => namesText(`/proc/${String(pid)}/cgroup`));
 }

@@ -1,5 +1,5 @@
 import { closeSync, openSync, readSync } from 'node:fs';
-import { errnoName } from '../../errors.js';
+import { attempt, errnoName } from '../../errors.js';
 import { fsPath } from '../../byte-paths.js';
 
 /** Exceeds cgroup.events, the longest file read here. */
@@ -77,9 +77,5 @@ export class VictimFiles {
 }
 
 function openIfThere(path: string | Buffer): number | undefined {
-  try {
-    return openSync(path, 'r');
-  } catch {
-    return undefined;
-  }
+  return attempt(() => openSync(path, 'r'));
 }

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { CONDITION_TYPES, type ConditionType } from '../../core/signal/signal.js';
 import { TAINT_EFFECTS, type Taint } from '../../core/disruption/taint.js';
-import { EvictdError } from '../../errors.js';
+import { attempt, EvictdError } from '../../errors.js';
 import { jsonText } from '../../core/name/json-text.js';
 
 /** The node conditions that a running evictd publishes in a file of the runtime directory (docs/admission.md). */
@@ -98,11 +98,7 @@ function parse(text: string): PublishedConditions | undefined {
 }
 
 function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  return attempt(() => JSON.parse(text) as unknown);
 }
 
 /** Built when a file is read: zod takes a moment for it. */

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { attempt } from '../../errors.js';
 import { cgroupDirectory } from '../../core/workload/cgroup.js';
 import type { RawValue } from '../../core/policy/raw-value.js';
 import type { ScopeReading } from '../../core/policy/scope-reading.js';
@@ -186,11 +187,7 @@ const MOST_PROCESSES = 256;
 
 /** 0: it has ended. */
 function oomScoreOf(pid: number): number {
-  try {
-    return Number(readFileSync(`/proc/${String(pid)}/oom_score`, 'latin1'));
-  } catch {
-    return 0;
-  }
+  return attempt(() => Number(readFileSync(`/proc/${String(pid)}/oom_score`, 'latin1'))) ?? 0;
 }
 
 /** No directory has this name. */

@@ -3,7 +3,7 @@ import { asWindows } from '../../native/windows-addon.js';
 import type { WindowsBinding } from '../../native/windows-binding.js';
 import { readdirSync } from 'node:fs';
 import { win32 } from 'node:path';
-import { errnoName } from '../../errors.js';
+import { attempt, errnoName } from '../../errors.js';
 import { constants, setPriority } from 'node:os';
 
 /**
@@ -24,11 +24,7 @@ export function readBootId(native: Pick<WindowsBinding, 'processes'> = asWindows
  * administrator has it disabled, others do not have it.
  */
 export function mayEndOthers(native: Pick<WindowsBinding, 'enableDebugPrivilege'>): boolean {
-  try {
-    return native.enableDebugPrivilege();
-  } catch {
-    return false;
-  }
+  return attempt(() => native.enableDebugPrivilege()) ?? false;
 }
 
 /** An administrator or the system: no other account may list this directory. */

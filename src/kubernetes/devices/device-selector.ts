@@ -1,5 +1,6 @@
 // CEL expressions that select devices (dynamic-resource-allocation, cel; Kubernetes v1.36).
 import { Environment, EvaluationError, type ASTNode } from '@marcbachmann/cel-js';
+import { attempt } from '../../errors.js';
 import { SelectorError, type AttributeValue, type Device, type DeviceSelector, type PublishedDevice } from '../../core/devices/device.js';
 import { compareQuantities, parseQuantity, QuantityError, type Quantity } from '../../core/quantity/quantity.js';
 import { childrenOf, expressionCost } from './expression-cost.js';
@@ -217,11 +218,7 @@ function quantityIn(text: string): Quantity {
 }
 
 function isQuantity(text: string): boolean {
-  try {
-    return parseQuantity(text).text !== '';
-  } catch {
-    return false;
-  }
+  return attempt(() => parseQuantity(text).text !== '') ?? false;
 }
 
 function isInt64(nano: bigint): boolean {

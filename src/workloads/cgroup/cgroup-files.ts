@@ -1,3 +1,4 @@
+import { attempt } from '../../errors.js';
 import type { FileSpec, FileSum } from '../../native/binding.js';
 import { readFileSync } from 'node:fs';
 import { cgroupDirectory, type CgroupHierarchy } from '../../core/workload/cgroup.js';
@@ -107,11 +108,7 @@ export function workingSetOf(directory: string, version: 1 | 2, countsCache: boo
 
 /** The limit in a file, in bytes; undefined: none, or unreadable. */
 export function limitIn(file: string): bigint | undefined {
-  try {
-    return limitBytes(readFileSync(fsPath(file), 'latin1'));
-  } catch {
-    return undefined;
-  }
+  return attempt(() => limitBytes(readFileSync(fsPath(file), 'latin1')));
 }
 
 /** A limit in bytes; undefined: none, which v1 writes as the largest number of whole pages. */
@@ -182,9 +179,5 @@ export function processCount(
 }
 
 function countedBy(pids: CgroupHierarchy, path: string): bigint | undefined {
-  try {
-    return BigInt(readFileSync(fsPath(`${cgroupDirectory(pids, path)}/pids.current`), 'latin1').trim());
-  } catch {
-    return undefined;
-  }
+  return attempt(() => BigInt(readFileSync(fsPath(`${cgroupDirectory(pids, path)}/pids.current`), 'latin1').trim()));
 }

@@ -1,4 +1,5 @@
 import { readFileSync, statSync } from 'node:fs';
+import { attempt } from '../../errors.js';
 import { fsPath } from '../../byte-paths.js';
 import { cgroupDirectory, withAncestors, type CgroupHierarchy } from '../../core/workload/cgroup.js';
 import type { NameFacts } from '../../core/systemd/protected-units.js';
@@ -62,9 +63,5 @@ export class CgroupNames implements NameFacts {
 
 /** Whether this user namespace has an id for every user of the machine. */
 function hasAllUsers(): boolean {
-  try {
-    return /^\s*0\s+0\s+4294967295\s*$/.test(readFileSync('/proc/self/uid_map', 'utf8'));
-  } catch {
-    return true;
-  }
+  return attempt(() => /^\s*0\s+0\s+4294967295\s*$/.test(readFileSync('/proc/self/uid_map', 'utf8'))) ?? true;
 }

@@ -1,4 +1,5 @@
 import { statSync } from 'node:fs';
+import { attempt } from '../../errors.js';
 import type { OomPreference } from '../../core/workload/workload.js';
 import type { Binding } from '../../native/binding.js';
 import { fsPath } from '../../byte-paths.js';
@@ -82,9 +83,5 @@ function isSet(native: Pick<Binding, 'getxattr'>, directory: string, attribute: 
 }
 
 function isRoots(directory: string): boolean {
-  try {
-    return statSync(fsPath(directory)).uid === 0;
-  } catch {
-    return false;
-  }
+  return attempt(() => statSync(fsPath(directory)).uid === 0) ?? false;
 }

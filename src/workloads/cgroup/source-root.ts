@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { unitNameOf, type UnitCgroup } from '../../core/systemd/unit.js';
-import { errnoName } from '../../errors.js';
+import { attempt, errnoName } from '../../errors.js';
 import type { SourceProblem } from '../../monitor/ports/ports.js';
 import type { Binding, CgroupTree, CgroupTreeChanges } from '../../native/binding.js';
 import type { Protection } from '../../core/workload/workload.js';
@@ -120,11 +120,7 @@ export class SourceRoot implements MemberRoot {
         this.#listed = false;
       },
     };
-    try {
-      return this.shape ? this.shape.list(this.directory, visitor) : namesIn(this.directory);
-    } catch {
-      return []; // see `problem`
-    }
+    return attempt(() => (this.shape ? this.shape.list(this.directory, visitor) : namesIn(this.directory))) ?? []; // see `problem`
   }
 
   nameOf(below: string): string {
@@ -223,11 +219,7 @@ function linksOf(directory: string): number {
 
 /** undefined: missing. */
 export function inodeOf(directory: string): bigint | undefined {
-  try {
-    return statSync(fsPath(directory), { bigint: true, throwIfNoEntry: false })?.ino;
-  } catch {
-    return undefined; // see `problem`
-  }
+  return attempt(() => statSync(fsPath(directory), { bigint: true, throwIfNoEntry: false })?.ino); // see `problem`
 }
 
 /** A child of a source, a unit below it, or a cgroup reported by a container runtime. */

@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
+import { attempt } from '../../errors.js';
 import { membership, pathBelowMount, withAncestors, type CgroupHierarchy } from '../../core/workload/cgroup.js';
 import { NOTHING_ON_DISK, type DiskAmount, type DiskHolding, type DiskHoldings } from '../../core/disk/disk-amount.js';
 import type { DeletedFilesHolder, DiskHolders } from '../../core/disk/filesystem-holders.js';
@@ -189,11 +190,7 @@ function holdersOf(groups: DeletedFilesResult['groups'], hierarchy: CgroupHierar
 }
 
 function nameOf(pid: number): string {
-  try {
-    return namesText(`/proc/${String(pid)}/comm`).slice(0, -1);
-  } catch {
-    return ''; // it has ended
-  }
+  return attempt(() => namesText(`/proc/${String(pid)}/comm`).slice(0, -1)) ?? ''; // it has ended
 }
 
 /** The cgroup of a process and those above; undefined: it has ended. Empty outside the mount. */

@@ -1,3 +1,4 @@
+import { attempt } from '../../errors.js';
 import { subdirectoriesIn } from '../../byte-paths.js';
 import { API_SERVER } from '../../core/kubernetes/kubernetes-part.js';
 import type { NodePod } from '../../core/kubernetes/node-pod.js';
@@ -98,11 +99,7 @@ export class PodCgroups implements Reporter {
   }
 
   #children(path: string): readonly string[] {
-    try {
-      return subdirectoriesIn(cgroupDirectory(this.#hierarchy, path));
-    } catch {
-      return []; // removed meanwhile
-    }
+    return attempt(() => subdirectoriesIn(cgroupDirectory(this.#hierarchy, path))) ?? []; // removed meanwhile
   }
 }
 

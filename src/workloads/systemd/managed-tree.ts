@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 import { cgroupDirectory, isBelow, type CgroupHierarchy } from '../../core/workload/cgroup.js';
-import { errnoName } from '../../errors.js';
+import { attempt, errnoName } from '../../errors.js';
 import { fsPath, subdirectoriesIn } from '../../byte-paths.js';
 import { SourceRoot, type TreeShape, type TreeVisitor } from '../cgroup/source-root.js';
 
@@ -65,11 +65,8 @@ export function mayPrefer(path: string, managed: readonly string[], hierarchy: C
 }
 
 function isOneGroup(directory: string): boolean {
-  try {
-    return readFileSync(fsPath(`${directory}/memory.oom.group`), 'latin1').trim() === '1';
-  } catch {
-    return false; // removed meanwhile, which its listing finds, or without the memory controller
-  }
+  // false: removed meanwhile, which its listing finds, or without the memory controller
+  return attempt(() => readFileSync(fsPath(`${directory}/memory.oom.group`), 'latin1').trim() === '1') ?? false;
 }
 
 /** undefined: it is gone, or could not be listed. */

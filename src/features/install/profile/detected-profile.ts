@@ -1,5 +1,6 @@
 import { existsSync, readlinkSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { attempt } from '../../../errors.js';
 import type { Profile } from './profiles.js';
 
 const KUBELET = ['var/lib/kubelet/config.yaml', 'etc/kubernetes/kubelet.conf'];
@@ -33,9 +34,5 @@ export function detectedProfile(root = '/'): DetectedProfile {
 }
 
 function targetOf(link: string): string | undefined {
-  try {
-    return basename(readlinkSync(link));
-  } catch {
-    return undefined; // the distribution's default
-  }
+  return attempt(() => basename(readlinkSync(link))); // the distribution's default
 }

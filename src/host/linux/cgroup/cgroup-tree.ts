@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { attempt } from '../../../errors.js';
 import { subdirectoriesIn } from '../../../byte-paths.js';
 
 /** A user may make cgroups without end in a scope of its own: a walk of so many takes some 30 ms. */
@@ -28,9 +29,5 @@ export function cgroupTree(directory: string, most = MOST_CGROUPS): readonly Cgr
 }
 
 function childrenOf(directory: string): readonly string[] | undefined {
-  try {
-    return subdirectoriesIn(directory);
-  } catch {
-    return undefined; // removed meanwhile
-  }
+  return attempt(() => subdirectoriesIn(directory)); // removed meanwhile
 }

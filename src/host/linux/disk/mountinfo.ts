@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { attempt } from '../../../errors.js';
 
 /** The fields of a mount that evictd needs (man 5 proc_pid_mountinfo). */
 export interface Mount {
@@ -39,9 +40,5 @@ function unescape(text: string): string {
 
 /** Of this process's mount namespace; none if they cannot be read. */
 export function readOwnMounts(): readonly Mount[] {
-  try {
-    return parseMountinfo(readFileSync('/proc/self/mountinfo', 'utf8'));
-  } catch {
-    return [];
-  }
+  return attempt(() => parseMountinfo(readFileSync('/proc/self/mountinfo', 'utf8'))) ?? [];
 }

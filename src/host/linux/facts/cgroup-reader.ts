@@ -1,4 +1,5 @@
 import { accessSync, constants, readlinkSync } from 'node:fs';
+import { attempt } from '../../../errors.js';
 import { cgroupDirectory, withAncestors, type CgroupHierarchy } from '../../../core/workload/cgroup.js';
 import type { CgroupFacts, DelegationFacts } from '../../facts.js';
 import { readHierarchies, showsRootCgroup } from '../cgroup/hierarchies.js';
@@ -31,11 +32,7 @@ function delegationOf(path: string, hierarchy: CgroupHierarchy): DelegationFacts
 }
 
 function namespace(kind: keyof typeof INITIAL): 'initial' | 'own' | undefined {
-  try {
-    return readlinkSync(`/proc/self/ns/${kind}`) === INITIAL[kind] ? 'initial' : 'own';
-  } catch {
-    return undefined;
-  }
+  return attempt(() => (readlinkSync(`/proc/self/ns/${kind}`) === INITIAL[kind] ? 'initial' : 'own'));
 }
 
 function isWritable(directory: string): boolean {

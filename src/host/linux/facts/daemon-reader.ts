@@ -1,7 +1,7 @@
 import { readdirSync, readlinkSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import type { DaemonFacts, DaemonName, Unseen } from '../../facts.js';
-import { errnoName } from '../../../errors.js';
+import { attempt, errnoName } from '../../../errors.js';
 import { daemonName, executableName, unitOf } from '../process/daemon-name.js';
 import { outputOf } from './service-reader.js';
 import { textIfAny } from './text-file.js';
@@ -76,9 +76,5 @@ function executableOf(directory: string): string | undefined {
 }
 
 function linkIfAny(path: string): string | undefined {
-  try {
-    return readlinkSync(path);
-  } catch {
-    return undefined;
-  }
+  return attempt(() => readlinkSync(path));
 }

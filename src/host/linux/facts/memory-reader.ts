@@ -3,7 +3,7 @@ import { numberIfAny, textIfAny } from './text-file.js';
 import { closeSync, openSync, readSync, readFileSync } from 'node:fs';
 import { release } from 'node:os';
 import { gunzipSync } from 'node:zlib';
-import { errnoName } from '../../../errors.js';
+import { attempt, errnoName } from '../../../errors.js';
 import type { Binding } from '../../../native/binding.js';
 import { allowedPsiWindow, SHORTEST_PSI_WINDOW_US } from '../pressure/pressure.js';
 
@@ -79,9 +79,5 @@ function stateOf(path: string): PressureFacts['state'] {
 
 /** CONFIG_IKCONFIG_PROC. */
 function runningConfig(): string | undefined {
-  try {
-    return gunzipSync(readFileSync('/proc/config.gz')).toString('latin1');
-  } catch {
-    return undefined;
-  }
+  return attempt(() => gunzipSync(readFileSync('/proc/config.gz')).toString('latin1'));
 }

@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
+import { attempt } from '../../../errors.js';
 import { type OomdSettings, type OomRule, readOomdSettings, readOomRule } from '../../../core/systemd/oomd-settings.js';
 
 /** In order of precedence (oomd.conf(5)). */
@@ -46,18 +47,10 @@ function pathsIn(root: string, below: string, end: string): readonly string[] {
 }
 
 function namesIn(directory: string): readonly string[] {
-  try {
-    return readdirSync(directory);
-  } catch {
-    return []; // most machines have none
-  }
+  return attempt(() => readdirSync(directory)) ?? []; // most machines have none
 }
 
 /** '' of a file that cannot be read. */
 function textIn(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return '';
-  }
+  return attempt(() => readFileSync(path, 'utf8')) ?? '';
 }

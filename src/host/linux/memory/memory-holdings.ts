@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { attempt } from '../../../errors.js';
 import type { MemoryHoldings } from '../../../core/budget/growth-base.js';
 import { MEMORY_COUNTERS } from '../../../core/budget/memory-growth.js';
 import { cgroupDirectory, type CgroupHierarchy } from '../../../core/workload/cgroup.js';
@@ -55,11 +56,7 @@ function pathsOutside(
 }
 
 function childrenOf(hierarchy: CgroupHierarchy, path: string): readonly string[] {
-  try {
-    return subdirectoriesIn(cgroupDirectory(hierarchy, path));
-  } catch {
-    return []; // removed meanwhile
-  }
+  return attempt(() => subdirectoriesIn(cgroupDirectory(hierarchy, path))) ?? []; // removed meanwhile
 }
 
 /** Usage without the page cache, which the kernel drops. */
@@ -72,11 +69,7 @@ function usageOf(native: Pick<Binding, 'CgroupTable'>, hierarchy: CgroupHierarch
   const table = new native.CgroupTable(files, { maxOpenFiles: 0 });
   try {
     const rows = paths.flatMap((path): (readonly [string, number])[] => {
-      try {
-        return [[path, table.add(cgroupDirectory(hierarchy, path))]];
-      } catch {
-        return []; // removed meanwhile
-      }
+      return attempt(() => [[path, table.add(cgroupDirectory(hierarchy, path))]]) ?? []; // removed meanwhile
     });
     const values = new Float64Array(table.rowCount * table.columns);
     table.read(values, new Int32Array(table.rowCount));

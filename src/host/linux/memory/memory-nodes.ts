@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { attempt } from '../../../errors.js';
 import { fsPath } from '../../../byte-paths.js';
 import { cgroupDirectory, type CgroupHierarchy } from '../../../core/workload/cgroup.js';
 import { boundTo, numbersIn, parseMemoryNode, type MemoryNode } from '../../../core/oom/memory-node.js';
@@ -10,10 +11,10 @@ export type BoundNodes = (path: string) => readonly number[] | undefined;
 
 /** @param controller  of the cpusets */
 export function openBoundNodes(controller: CgroupHierarchy | undefined, directory = NODES): BoundNodes {
-  const all = numbersIn(attempt(`${directory}/has_memory`));
+  const all = numbersIn(textOf(`${directory}/has_memory`));
   if (controller === undefined) return () => undefined;
   const file = controller.version === 2 ? 'cpuset.mems.effective' : 'cpuset.effective_mems';
-  return (path) => boundTo(all, attempt(`${cgroupDirectory(controller, path)}/${file}`));
+  return (path) => boundTo(all, textOf(`${cgroupDirectory(controller, path)}/${file}`));
 }
 
 /** Reads what the nodes have to which a cpuset binds a cgroup; undefined: it is not bound, or they cannot be read. */
@@ -34,12 +35,8 @@ export function openBoundMemory(boundNodes: BoundNodes, readNodes = readMemoryNo
 }
 
 /** Empty: it cannot be read. */
-function attempt(file: string): string {
-  try {
-    return readFileSync(fsPath(file), 'latin1');
-  } catch {
-    return '';
-  }
+function textOf(file: string): string {
+  return attempt(() => readFileSync(fsPath(file), 'latin1')) ?? '';
 }
 
 /** The nodes of a machine that has several, read now; empty: it has one, or they cannot be read. */

@@ -1,4 +1,5 @@
 import { readFileSync, statSync } from 'node:fs';
+import { attempt } from '../../../errors.js';
 import { cgroupDirectory, isBelow, withAncestors, type CgroupHierarchy } from '../../../core/workload/cgroup.js';
 import type { OomDomain } from '../../../core/oom/oom-reading.js';
 import { fsPath, namesText, subdirectoriesIn } from '../../../byte-paths.js';
@@ -88,11 +89,7 @@ export function groupFinder(domain: string | undefined, { hierarchy }: OomRoots)
 }
 
 export function textOf(file: string): string | undefined {
-  try {
-    return namesText(file);
-  } catch {
-    return undefined;
-  }
+  return attempt(() => namesText(file));
 }
 
 /** A field of /proc/PID/status; undefined: it has none of that name. */

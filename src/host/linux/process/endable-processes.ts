@@ -1,4 +1,5 @@
 import { readdirSync, readlinkSync } from 'node:fs';
+import { attempt } from '../../../errors.js';
 import { namesText } from '../../../byte-paths.js';
 import { UNKILLABLE } from '../../../core/oom/oom-badness.js';
 import { isSessionProgram } from '../../../core/systemd/session-programs.js';
@@ -44,25 +45,13 @@ export function endableProcess(pid: number, path: string, leaders: ReadonlySet<n
 }
 
 function programOf(directory: string): string | undefined {
-  try {
-    return executableName(readlinkSync(`${directory}/exe`));
-  } catch {
-    return undefined;
-  }
+  return attempt(() => executableName(readlinkSync(`${directory}/exe`)));
 }
 
 function textOf(file: string): string | undefined {
-  try {
-    return namesText(file);
-  } catch {
-    return undefined; // it has ended
-  }
+  return attempt(() => namesText(file)); // it has ended
 }
 
 function listed(directory: string): readonly string[] {
-  try {
-    return readdirSync(directory);
-  } catch {
-    return []; // no logind
-  }
+  return attempt(() => readdirSync(directory)) ?? []; // no logind
 }

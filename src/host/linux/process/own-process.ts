@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { constants, setPriority } from 'node:os';
+import { attempt } from '../../../errors.js';
 
 /**
  * Raises the priority of all threads, V8's helpers included, which a collection waits for; new threads inherit it. What
@@ -27,14 +28,6 @@ export function nameProcess(args: readonly string[]): void {
   });
 }
 
-function attempt(action: () => void): void {
-  try {
-    action();
-  } catch {
-    // not permitted, or not in this kernel
-  }
-}
-
 /** The fields of /proc/PID/stat behind the name: state, parent, process group, session. */
 function leadsItsSession(): boolean {
   const stat = readFileSync('/proc/self/stat', 'latin1');
@@ -55,9 +48,5 @@ export function readMayEndOthers(): boolean {
 
 /** Identifies this boot, alike in all containers of the machine (proc(5)). '': unreadable. */
 export function readBootId(): string {
-  try {
-    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
-  } catch {
-    return '';
-  }
+  return attempt(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()) ?? '';
 }

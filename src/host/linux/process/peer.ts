@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
+import { attempt } from '../../../errors.js';
 import { printable } from '../../../core/name/printable.js';
 import type { Binding } from '../../../native/binding.js';
 
@@ -31,9 +32,5 @@ function credentials(native: Pick<Binding, 'peerCredentials'>, socket: Socket): 
 
 /** undefined: the process has ended. */
 function read(path: string): string | undefined {
-  try {
-    return readFileSync(path, 'utf8').trimEnd();
-  } catch {
-    return undefined;
-  }
+  return attempt(() => readFileSync(path, 'utf8').trimEnd());
 }
