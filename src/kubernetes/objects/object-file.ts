@@ -33,6 +33,9 @@ export interface ObjectSink {
 
 const STANDARD_INPUT = 0;
 const PART_BYTES = 4 * 1024 * 1024;
+/** A file that is no text has a byte of value 0 within these. */
+const HEAD_BYTES = 4096;
+
 /** YAML is read as a whole. */
 const MOST_YAML_BYTES = 256 * 1024 * 1024;
 
@@ -47,12 +50,23 @@ export function readObjects(path: string, sink: ObjectSink): void {
   const parts = partsOf(path, file);
   const first = parts.next();
   if (first.done === true || first.value.toString('latin1').trim() === '') {
-    sink.bad({ message: 'empty', at: { file, line: 1, column: 1 } });
+    sink.bad({ message: 'empty', at: startOf(file) });
+    return;
+  }
+  if (first.value.subarray(0, HEAD_BYTES).includes(0)) {
+    sink.bad({
+      message: 'neither JSON nor YAML in UTF-8: it has bytes of value 0, as UTF-16 and compressed files have',
+      at: startOf(file),
+    });
     return;
   }
   const start = first.value.toString('latin1').trimStart().slice(0, 1);
   if (start === '{' || start === '[') readJson(file, [first.value], parts, sink);
   else readYaml(file, [first.value, ...parts], sink);
+}
+
+function startOf(file: string): FilePosition {
+  return { file, line: 1, column: 1 };
 }
 
 function* partsOf(path: string, file: string): Generator<Buffer, undefined> {
@@ -164,7 +178,7 @@ class Collected {
   }
 
   take(object: Field, position: TextPosition, isItem: boolean): void {
-    if (!isObject(object)) this.bad(`${Array.isArray(object.value) ? 'a list' : String(object.value)}: an object is expected`, position);
+    if (!isObject(object)) this.bad(`${shown(object)}: an object is expected`, position);
     else if (isItem && isAbsent(member(object, 'kind'))) this.#unnamed.push([object, position]);
     else this.#found(object, typed(object, 'kind'), typed(object, 'apiVersion'), position);
   }
@@ -186,6 +200,14 @@ class Collected {
   #found(object: Field, kind: string, apiVersion: string, position: TextPosition): void {
     this.#sink.object({ kind, apiVersion, object, at: { file: this.#file, ...position } });
   }
+}
+
+/** So much of a text that is no object is shown. */
+const SHOWN = 40;
+
+function shown({ value }: Field): string {
+  const text = Array.isArray(value) ? 'a list' : String(value);
+  return text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text;
 }
 
 function isObject({ value }: Field): boolean {

@@ -5,6 +5,10 @@ import { budget, dumped, node, pod } from './support.js';
 
 const without = (object: ApiObject, key: string): ApiObject => Object.fromEntries(Object.entries(object).filter(([name]) => name !== key));
 
+const required = (kind: string, rules: unknown): ApiObject => ({
+  affinity: { [kind]: { requiredDuringSchedulingIgnoredDuringExecution: rules } },
+});
+
 test.each<[rule: string, object: ApiObject, finding: string]>([
   [
     'an unknown kind',
@@ -42,12 +46,40 @@ test.each<[rule: string, object: ApiObject, finding: string]>([
     pod('a-1', 'node-1', { volumes: [{ name: 'data', awsElasticBlockStore: { volumeID: 'vol-1' } }] }),
     'warning: Pod shop/a-1: spec.volumes: that a disk of awsElasticBlockStore is in use on a node is not simulated',
   ],
+  [
+    'a label that no node has, whatever its value',
+    pod('a-1', '', required('nodeAffinity', { nodeSelectorTerms: [{ matchExpressions: [{ key: 'gpu', operator: 'Exists' }] }] })),
+    'warning: Pod shop/a-1: spec.affinity.nodeAffinity: no node has the label gpu',
+  ],
+  [
+    'labels that no pod has',
+    pod('a-1', '', required('podAffinity', [{ labelSelector: { matchLabels: { app: 'cache' } }, topologyKey: 'kubernetes.io/hostname' }])),
+    'warning: Pod shop/a-1: spec.affinity.podAffinity: no pod has the labels app In cache',
+  ],
+  ['a list without items', { apiVersion: 'v1', kind: 'PodList', metadata: {} }, 'error: PodList ?: has no items'],
+  [
+    'an object without a name',
+    { apiVersion: 'v1', kind: 'PersistentVolume' },
+    'error: PersistentVolume: metadata.name is missing: a name is expected',
+  ],
   ['a node that is in no file', pod('a-1', 'node-9'), 'warning: Pod shop/a-1: its node node-9 is in no file: counts as pending'],
 ])('%s is named, and the rest goes on', (_rule, object, finding) => {
   const { findings, content } = dumped([node('node-1'), object, pod('b-1', 'node-1')]);
   expect(findings.list.map(findingText)).toHaveLength(1);
   expect(findings.list.map(findingText)[0]).toContain(`dump:2:1: ${finding}`);
   expect(content.pods.map(({ scheduling }) => scheduling.name)).toContain('b-1');
+});
+
+test('pods that want to be with their own kind, or with pods of selected namespaces, are no finding', () => {
+  const term = (app: string, more: object = {}): object => ({
+    labelSelector: { matchLabels: { app } },
+    topologyKey: 'kubernetes.io/hostname',
+    ...more,
+  });
+  const pods = [term('a'), term('b', { namespaces: ['shop'] }), term('none', { namespaceSelector: {} })].map((each) =>
+    pod('a-1', '', required('podAffinity', [each])),
+  );
+  for (const each of pods) expect(dumped([node('node-1'), pod('b-1', 'node-1'), each]).findings.list).toEqual([]);
 });
 
 test('pods of one controller with the same problem are one finding', () => {

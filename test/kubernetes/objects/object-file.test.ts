@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { afterAll, expect, test } from 'vitest';
 import { JsonObjects } from '../../../src/kubernetes/objects/json-objects.js';
 import { readObjects } from '../../../src/kubernetes/objects/object-file.js';
@@ -15,7 +16,7 @@ afterAll(() => {
 /** 'Pod a 1:1' for each object, and '1:1 message' for what is none. */
 function read(text: string): readonly string[] {
   const file = join(directory, 'dump');
-  writeFileSync(file, text);
+  writeFileSync(file, text, text.startsWith('\x1f') || text.startsWith('\xff') ? 'latin1' : 'utf8');
   const lines: string[] = [];
   readObjects(file, {
     object: ({ kind, object, at }) => lines.push(`${kind} ${textOf(member(object, 'n'))} ${String(at.line)}:${String(at.column)}`),
@@ -24,6 +25,7 @@ function read(text: string): readonly string[] {
   return lines;
 }
 
+const NO_TEXT = '1:1 neither JSON nor YAML in UTF-8: it has bytes of value 0, as UTF-16 and compressed files have';
 const A = '{"kind":"Pod","n":"a"}';
 const B = '{"kind":"Node","n":"b"}';
 
@@ -67,6 +69,9 @@ test.each<[rule: string, text: string, lines: readonly string[]]>([
     'kind: [',
     ['1:8 no YAML: Flow sequence in block collection must be sufficiently indented and end with a ] at line 1, column 8:'],
   ],
+  ['long text that is no object', 'x'.repeat(50), [`1:1 ${'x'.repeat(40)}…: an object is expected`]],
+  ['UTF-16, as of PowerShell', Buffer.from(`\ufeff${A}`, 'utf16le').toString('latin1'), [NO_TEXT]],
+  ['a compressed file', gzipSync(A).toString('latin1'), [NO_TEXT]],
   ['an empty file', ' \n', ['1:1 empty']],
 ])('%s', (_rule, text, lines) => {
   expect(read(text)).toEqual(lines);

@@ -135,7 +135,11 @@ export class ClusterDump {
           'error',
           at,
           name,
-          kind === '' ? 'has no kind' : `the kind ${kind} (${apiVersion}) is unknown: it is left out`,
+          kind === ''
+            ? 'has no kind'
+            : kind.endsWith('List')
+              ? 'has no items'
+              : `the kind ${kind} (${apiVersion}) is unknown: it is left out`,
           kind,
         );
         return;
@@ -145,6 +149,8 @@ export class ClusterDump {
         this.findings.add('error', at, name, `apiVersion ${JSON.stringify(apiVersion)} is unknown: ${expected} is expected`, kind);
         return;
       }
+      const own = member(member(object, 'metadata'), 'name');
+      if (isAbsent(own)) throw wrong(own, 'a name');
       known.take?.(this, object, at);
     } catch (error) {
       if (!(error instanceof DocumentError)) throw error;

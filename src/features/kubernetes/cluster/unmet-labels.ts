@@ -1,8 +1,9 @@
+import { selects, type LabelSelector, type Labels } from '../../../core/scheduling/label-selector.js';
 import type { SchedulerNode } from '../../../core/scheduling/scheduler-node.js';
-import type { SchedulerPod } from '../../../core/scheduling/scheduler-pod.js';
+import type { PodAffinityTerm, SchedulerPod } from '../../../core/scheduling/scheduler-pod.js';
 import type { SimulatedPod } from '../../../core/simulation/simulated-pod.js';
 
-/** Pods whose rules name labels that no node has. */
+/** Pods whose rules name labels that no node has, or want to be with pods that do not exist. */
 export function* unmetLabels(
   nodes: readonly SchedulerNode[],
   pods: readonly SimulatedPod[],
@@ -15,7 +16,50 @@ export function* unmetLabels(
       else values.add(value);
     }
   }
-  for (const pod of pods) for (const message of messagesFor(pod.scheduling, labels)) yield { pod, message };
+  const others = new KnownPods(pods);
+  for (const pod of pods) {
+    const { scheduling } = pod;
+    for (const message of [...messagesFor(scheduling, labels), ...others.messagesFor(scheduling)]) yield { pod, message };
+  }
+}
+
+/** The labels that pods have. */
+class KnownPods {
+  /** By namespace, once for all pods with the same. */
+  readonly #labels = new Map<string, Map<string, Labels>>();
+  /** By term. */
+  readonly #found = new Map<string, boolean>();
+
+  constructor(pods: readonly SimulatedPod[]) {
+    for (const { scheduling } of pods) {
+      const { namespace, labels } = scheduling;
+      const own = this.#labels.get(namespace) ?? new Map<string, Labels>();
+      this.#labels.set(namespace, own.set(JSON.stringify([...labels]), labels));
+    }
+  }
+
+  /** The first pods of a group that want to be together are no problem. */
+  messagesFor({ podAffinity }: SchedulerPod): readonly string[] {
+    return podAffinity.required
+      .filter((term) => !this.#isFound(term))
+      .map(({ selector }) => `spec.affinity.podAffinity: no pod has the labels ${selectorText(selector)}`);
+  }
+
+  /** A term that selects namespaces may find pods in any of them. */
+  #isFound({ namespaces, namespaceSelector, selector }: PodAffinityTerm): boolean {
+    const key = JSON.stringify([namespaces, selector]);
+    const known = namespaceSelector === undefined ? this.#found.get(key) : true;
+    if (known !== undefined) return known;
+    const found = namespaces.some((namespace) =>
+      [...(this.#labels.get(namespace)?.values() ?? [])].some((each) => selects(selector, each)),
+    );
+    this.#found.set(key, found);
+    return found;
+  }
+}
+
+function selectorText(selector: LabelSelector | undefined): string {
+  return (selector?.requirements ?? []).map(({ key, operator, values }) => `${key} ${operator} ${values.join(' or ')}`.trim()).join(', ');
 }
 
 function messagesFor(pod: SchedulerPod, labels: ReadonlyMap<string, ReadonlySet<string>>): readonly string[] {
@@ -25,8 +69,10 @@ function messagesFor(pod: SchedulerPod, labels: ReadonlyMap<string, ReadonlySet<
     if (labels.get(key)?.has(value) !== true) messages.push(`spec.nodeSelector: no node has the label ${key}=${value}`);
   for (const { expressions } of requiredNodeAffinity.terms ?? []) {
     for (const { key, operator, values } of expressions) {
-      if (operator !== 'In' || values.some((value) => labels.get(key)?.has(value))) continue;
-      messages.push(`spec.affinity.nodeAffinity: no node has the label ${key} with ${values.join(' or ')}`);
+      if (operator === 'In' && !values.some((value) => labels.get(key)?.has(value)))
+        messages.push(`spec.affinity.nodeAffinity: no node has the label ${key} with ${values.join(' or ')}`);
+      if (['Exists', 'Gt', 'Lt'].includes(operator) && !labels.has(key))
+        messages.push(`spec.affinity.nodeAffinity: no node has the label ${key}`);
     }
   }
   const keys = [...podAffinity.required, ...podAntiAffinity.required, ...spreadConstraints].map(({ topologyKey }) => topologyKey);
