@@ -10,7 +10,7 @@ import { nodeVolumeLimits, volumeRestrictions, volumeZone } from './filters/volu
 import type { NodeState } from './cluster/node-state.js';
 import { nodeScores, totalScore, type NodeScores } from './scores/node-scores.js';
 import type { SchedulerPod, SpreadConstraint } from './scheduler-pod.js';
-import type { SchedulerProfile } from './scheduler-profile.js';
+import { DEFAULT_PROFILE, type SchedulerProfile } from './scheduler-profile.js';
 
 const FILTERS: Readonly<Partial<Record<string, FilterPlugin>>> = {
   NodeUnschedulable: nodeUnschedulable,
@@ -90,6 +90,15 @@ export class Placement {
     }
     return undefined;
   }
+}
+
+/** What the kubelet asks of a pod that names its node (kubelet/lifecycle, generalFilter, v1.36.2). */
+const KUBELET_FILTERS = ['NodeName', 'NodeAffinity', 'NodePorts', 'NodeResourcesFit'];
+
+/** Why the kubelet of the node does not run the pod; undefined: it does. */
+export function kubeletAdmits(pod: SchedulerPod, cluster: Cluster, state: NodeState): Rejection | undefined {
+  const plugins = { filters: KUBELET_FILTERS, scores: [], preempts: false };
+  return new Placement(pod, cluster, { ...DEFAULT_PROFILE, plugins }).checkAll(state)[0];
 }
 
 /** Only for pods that a service or an owner selects. */

@@ -1,4 +1,6 @@
 import { DYNAMIC_RESOURCES } from '../scheduling/filters/dynamic-resources.js';
+import type { NodeState } from '../scheduling/cluster/node-state.js';
+import { kubeletAdmits } from '../scheduling/placement.js';
 import type { SchedulerPod } from '../scheduling/scheduler-pod.js';
 import type { Scheduler, ScheduleResult } from '../scheduling/scheduler.js';
 import { byQueueOrder, schedulingGateReason, type QueuedPod } from '../scheduling/scheduling-queue.js';
@@ -54,12 +56,24 @@ export class PodPlacements {
       this.#tell(live, failure.message);
       return;
     }
+    const named = this.#world.cluster.node(scheduling.nodeName);
+    if (named !== undefined) {
+      this.#admit(live, named);
+      return;
+    }
     const result = this.#scheduler.schedule(scheduling);
     if (result.node === undefined) this.#fail(live, key, result);
     else this.#bind(live, result.node, result);
   }
 
-  #bind(live: LivePod, node: string, { feasible, scores }: ScheduleResult): void {
+  /** A pod that names its node has no scheduler: the kubelet refuses it, or runs it. */
+  #admit(live: LivePod, state: NodeState): void {
+    const reasons = kubeletAdmits(live.scheduling, this.#world.cluster, state)?.reasons;
+    if (reasons === undefined) this.#bind(live, state.node.name, { feasible: [state.node.name], scores: undefined });
+    else this.#world.neverRuns(live, `the kubelet of ${state.node.name} does not admit it: ${reasons.join(', ')}`);
+  }
+
+  #bind(live: LivePod, node: string, { feasible, scores }: Pick<ScheduleResult, 'feasible' | 'scores'>): void {
     const scored = [...(scores ?? [])].map(([name, of]): ScoredNode => ({ node: name, total: totalScore(of), scores: of }));
     const best = scored.sort((one, other) => other.total - one.total || Number(other.node === node) - Number(one.node === node));
     this.#world.happens({

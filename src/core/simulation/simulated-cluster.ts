@@ -36,7 +36,6 @@ const NS_PER_SECOND = 1_000_000_000n;
 export class SimulatedCluster {
   readonly cluster: Cluster;
   readonly budgets: SimulatedBudgets;
-  readonly settings: SimulationSettings;
   readonly events: TimelineEvent[] = [];
   readonly queue = new EventQueue();
   /** All there ever were, in the order of the dump. */
@@ -56,10 +55,12 @@ export class SimulatedCluster {
   /** Called when a pod has become ready. */
   onReady: () => void = () => undefined;
 
-  constructor({ pods, budgets, memory, ...content }: SimulatedContent, settings: SimulationSettings) {
+  constructor(
+    { pods, budgets, memory, ...content }: SimulatedContent,
+    readonly settings: SimulationSettings,
+  ) {
     this.cluster = new Cluster(content);
     this.budgets = new SimulatedBudgets(budgets);
-    this.settings = settings;
     this.#memory = memory;
     for (const pod of pods) this.#insert(pod);
   }
@@ -140,9 +141,7 @@ export class SimulatedCluster {
   #place(live: LivePod, node: string): void {
     this.cluster.add(live.scheduling, node);
     live.node = node;
-    const own = this.#byNode.get(node);
-    if (own === undefined) this.#byNode.set(node, new Set([live]));
-    else own.add(live);
+    this.#byNode.set(node, (this.#byNode.get(node) ?? new Set<LivePod>()).add(live));
   }
 
   graceOf({ pod }: LivePod): bigint {
@@ -172,6 +171,12 @@ export class SimulatedCluster {
     live.stage = 'starting';
     this.#judgeTaints(live);
     if (!this.failed.has(node)) this.later(this.settings.startTimeNs, () => this.#ready(live));
+  }
+
+  neverRuns(live: LivePod, reason: string): void {
+    this.pending.delete(live);
+    live.stage = 'finished';
+    this.happens({ kind: 'lost', pod: live.path, reason });
   }
 
   #ready(live: LivePod): void {
@@ -231,13 +236,12 @@ export class SimulatedCluster {
   }
 
   #replace(live: LivePod): void {
-    const { controller } = live.scheduling;
+    const { controller, name: old, namespace } = live.scheduling;
     const reason = controller === undefined ? 'no controller makes it again' : ON_ITS_NODE[controller.kind];
     if (controller === undefined || reason !== undefined) {
       this.happens({ kind: 'lost', pod: live.path, reason: reason ?? '' });
       return;
     }
-    const { name: old, namespace } = live.scheduling;
     const name = controller.kind === KEEPS_NAME ? old : this.#newName(namespace, controller.name);
     const scheduling: SchedulerPod = {
       ...live.scheduling,
@@ -280,11 +284,10 @@ export class SimulatedCluster {
     const taints = (this.node(name)?.taints ?? []).filter(({ effect }) => effect === 'NoExecute');
     const before = this.#waiting.get(live);
     const verdict = taintEviction(taints, live.scheduling.tolerations, before, this.#nowNs);
-    const why = `does not tolerate ${taints.map(taintText).join(', ')}`;
     if (verdict === 'never') {
       this.#waiting.delete(live);
       if (taints.length > 0) this.happens({ kind: 'stays', pod: live.path, node: name, reason: 'tolerates the taint for ever' });
-    } else if (verdict === 'now') this.end(live, 'taint', why);
+    } else if (verdict === 'now') this.end(live, 'taint', `does not tolerate ${taints.map(taintText).join(', ')}`);
     else if (verdict !== before) {
       this.#waiting.set(live, verdict);
       const reason = `tolerates the taint for ${String((verdict.dueNs - this.#nowNs) / NS_PER_SECOND)} s`;

@@ -1,10 +1,14 @@
+import { createHash } from 'node:crypto';
+import type { PodOwner } from '../../core/scheduling/cluster/default-selector.js';
 import { admitPriority, type PriorityClass } from '../../core/scheduling/priority-admission.js';
 import type { SchedulerPod } from '../../core/scheduling/scheduler-pod.js';
-import type { SimulatedPod } from '../../core/simulation/simulated-pod.js';
+import { KEEPS_NAME, type SimulatedPod } from '../../core/simulation/simulated-pod.js';
 import { SYSTEM_CLASSES } from '../../core/disruption/priority-class.js';
 import { DocumentError, InputError } from '../../errors.js';
 import { integerOf, isAbsent, member, textOf, wrong, type Field } from '../../kubernetes/document.js';
 import { readObjects, type FoundObject } from '../../kubernetes/objects/object-file.js';
+import { ownerAt } from '../../kubernetes/scheduling/cluster-objects.js';
+import { podWithDefaults } from '../../kubernetes/scheduling/pod-defaults.js';
 import { simulatedPodAt } from '../kubernetes/cluster/pod-document.js';
 
 /** Kinds whose pods have a template, by apiVersion. */
@@ -16,9 +20,13 @@ const TEMPLATES: Readonly<Record<string, string>> = {
   Job: 'batch/v1',
 };
 
+const OWNER_KINDS: readonly PodOwner['kind'][] = ['ReplicaSet', 'StatefulSet', 'ReplicationController'];
+
 /** Pods of `--add`: as the API server admits them. */
 export class AddedPods {
   readonly #classes: readonly PriorityClass[];
+  /** Of the pods that were read. */
+  readonly owners: PodOwner[] = [];
 
   constructor(classes: readonly PriorityClass[]) {
     const known = new Set(classes.map(({ name }) => name));
@@ -38,7 +46,10 @@ export class AddedPods {
     const file = path === '-' ? 'standard input' : path;
     const pods: SimulatedPod[] = [];
     const refused = (message: string, at: { readonly line: number; readonly column: number }): InputError =>
-      new InputError('EVICTD_KUBERNETES_DOCUMENT', `${file}:${String(at.line)}:${String(at.column)}: ${message}`, { isMissing: false });
+      new InputError('EVICTD_KUBERNETES_DOCUMENT', `${file}:${String(at.line)}:${String(at.column)}: ${message}`, {
+        isMissing: false,
+        hint: `the file has a Pod, ${Object.keys(TEMPLATES).join(', ')}, as the API server accepts it`,
+      });
     readObjects(path, {
       bad: ({ message, at }) => {
         throw refused(message, at);
@@ -63,22 +74,44 @@ export class AddedPods {
     const [metadata, spec] = [member(object, 'metadata'), member(object, 'spec')];
     const template = member(spec, 'template');
     if (isAbsent(template)) throw wrong(template, 'a template');
-    const templateMetadata = member(template, 'metadata').value as object | undefined;
+    const hash = kind === 'Deployment' ? hashOf(template) : {};
+    this.#addOwner(kind, object, hash);
+    const templateMetadata = member(template, 'metadata');
+    const labels = { ...(member(templateMetadata, 'labels').value as object | undefined), ...hash };
     const own = { namespace: textOf(member(metadata, 'namespace')), name: textOf(member(metadata, 'name')) };
     const pod: Field = {
-      value: { kind: 'Pod', apiVersion: 'v1', ...(template.value as object), metadata: { ...templateMetadata, ...own } },
+      value: {
+        kind: 'Pod',
+        apiVersion: 'v1',
+        ...(template.value as object),
+        metadata: { ...(templateMetadata.value as object | undefined), ...own, labels },
+      },
       path: '',
     };
     const count = replicas ?? Number(integerOf(member(spec, kind === 'Job' ? 'parallelism' : 'replicas'), 'int32') ?? 1n);
     return this.#copies(pod, count, kind === 'Deployment' ? 'ReplicaSet' : kind);
   }
 
-  #copies(document: Field, count: number, controller: string | undefined): readonly SimulatedPod[] {
+  /** It selects the pods that have spread constraints by default. */
+  #addOwner(kind: string, object: Field, hash: TemplateHash): void {
+    const owner = kind === 'Deployment' ? 'ReplicaSet' : OWNER_KINDS.find((each) => each === kind);
+    if (owner === undefined) return;
+    const { selector, ...known } = ownerAt(object, owner);
+    const requirements = Object.entries(hash).map(([key, value]) => ({ key, operator: 'In', values: [value] }));
+    this.owners.push({ ...known, selector: selector && { requirements: [...selector.requirements, ...requirements] } });
+  }
+
+  #copies(given: Field, count: number, controller: string | undefined): readonly SimulatedPod[] {
+    const document = podWithDefaults(given);
     const pod = simulatedPodAt(document);
     const { name } = pod.scheduling;
     const admitted = this.#admitted(pod, document);
     const owned: SchedulerPod = controller === undefined ? admitted : { ...admitted, controller: { kind: controller, name } };
-    return Array.from({ length: count }, (_item, index) => named(pod, owned, count === 1 ? name : `${name}-${String(index + 1)}`));
+    const nameOf = (index: number): string => {
+      if (controller === KEEPS_NAME) return `${name}-${String(index)}`;
+      return count === 1 ? name : `${name}-${String(index + 1)}`;
+    };
+    return Array.from({ length: count }, (_item, index) => named(pod, owned, nameOf(index)));
   }
 
   /** With the priority of its class (DefaultTolerationSeconds: of 300 s for a node that fails). */
@@ -96,11 +129,19 @@ export class AddedPods {
     if (!admission.allowed) throw new DocumentError(admission.error, { path: 'spec.priorityClassName' });
     return {
       ...scheduling,
-      ...{ priority: Number(admission.priority), nodeName: '' },
+      priority: Number(admission.priority),
       preemptionPolicy: admission.preemptionPolicy === 'Never' ? 'Never' : 'PreemptLowerPriority',
       tolerations: defaultTolerationSeconds(scheduling.tolerations),
     };
   }
+}
+
+type TemplateHash = Readonly<Record<string, string>>;
+
+/** A label that pods of another template do not have. (The value differs from that of Kubernetes.) */
+function hashOf(template: Field): TemplateHash {
+  const text = JSON.stringify(template.value, (_key, value: unknown) => (typeof value === 'bigint' ? String(value) : value));
+  return { 'pod-template-hash': createHash('sha256').update(text).digest('hex').slice(0, 10) };
 }
 
 const DEFAULT_SECONDS = 300n;

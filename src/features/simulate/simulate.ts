@@ -40,8 +40,10 @@ function report(cluster: DumpedCluster, written: readonly WrittenAction[], optio
   if (options.strict && findings.length > 0)
     throw malformed(`${String(findings.length)} finding${findings.length === 1 ? '' : 's'}: --strict permits none`);
   if (cluster.content.nodes.length === 0) throw malformed('the files have no node');
-  const actions = actionsOf(written, cluster, new AddedPods(cluster.priorityClasses));
-  const simulation = simulationOf(cluster, profiles, options);
+  const added = new AddedPods(cluster.priorityClasses);
+  const actions = actionsOf(written, cluster, added);
+  const owners = [...(cluster.content.owners ?? []), ...added.owners];
+  const simulation = simulationOf({ ...cluster, content: { ...cluster.content, owners } }, profiles, options);
   const before = nodeUses(simulation.world.cluster);
   for (const action of actions) simulation.run(action);
   const { events, pods } = simulation;

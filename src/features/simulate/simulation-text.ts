@@ -65,7 +65,7 @@ function keyOf(event: TimelineEvent, withScores: boolean): string {
       case 'stays':
         return `${event.node} ${event.reason} ${String(event.untilNs ?? '')}`;
       case 'pending':
-        return `${event.message} ${event.nominated ?? ''}`;
+        return `${event.message} ${String(event.nominated === undefined)}`;
       case 'ready':
         return '';
       case 'lost':
@@ -128,8 +128,8 @@ function sentence(event: TimelineEvent, pods: string, group: Group): readonly [v
         ? ['scheduled', group.length === 1 ? `${pods} on ${event.node}${choiceText(event)}` : `${pods} on ${nodesText(group)}`]
         : ['moved', `${event.replaces} to ${event.node}${newName(event.replaces, event.pod)}${choiceText(event)}`];
     case 'pending': {
-      const nominated = event.nominated === undefined ? '' : ` Nominated to ${event.nominated}.`;
-      return ['pending', `${pods}: ${event.message}${nominated}`];
+      const nodes = event.nominated === undefined ? '' : ` Nominated to ${group.length === 1 ? event.nominated : nodesText(group)}.`;
+      return ['pending', `${pods}: ${event.message}${nodes}`];
     }
     case 'ready':
       return ['ready', pods];
@@ -141,7 +141,10 @@ function sentence(event: TimelineEvent, pods: string, group: Group): readonly [v
 /** 'node-3 (17), node-1 (3)'. */
 function nodesText(group: Group): string {
   const counts = new Map<string, number>();
-  for (const event of group) if (event.kind === 'scheduled') counts.set(event.node, (counts.get(event.node) ?? 0) + 1);
+  for (const event of group) {
+    const node = event.kind === 'scheduled' ? event.node : event.kind === 'pending' ? event.nominated : undefined;
+    if (node !== undefined) counts.set(node, (counts.get(node) ?? 0) + 1);
+  }
   const most = [...counts].sort((one, other) => other[1] - one[1]);
   const more = most.length - LISTED_PODS;
   const listed = most.slice(0, LISTED_PODS).map(([node, count]) => `${node} (${String(count)})`);

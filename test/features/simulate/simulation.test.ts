@@ -273,3 +273,38 @@ test('no pod is lost, whatever happens to a cluster', () => {
     { numRuns: 20 },
   );
 });
+
+describe('a pod that is nominated', () => {
+  const priorityOf = (priority: number, cpu: string): ApiObject => ({ priority, cpu });
+  const tolerated = (seconds: number): ApiObject => ({ ...priorityOf(10, '3'), ...tolerating(seconds) });
+  const nominated = (important: ApiObject, ...more: readonly ApiObject[]): readonly string[] => {
+    const simulation = simulationOf([
+      ...[node('node-0'), node('node-1')],
+      ...[pod('low-1', 'node-0', priorityOf(-10, '3')), pod('middle-1', '', priorityOf(5, '3')), important, ...more],
+    ]);
+    simulation.run(taint('NoExecute'));
+    return told(simulation.events).filter((line) => /middle|small/.test(line));
+  };
+  const FOR_NODE_0 = 'node-0: 0/2 nodes are available: 1 Insufficient cpu, 1 node(s) had untolerated taint(s).';
+  const NOT_HELPED = 'no new claims to deallocate, preemption: 0/2 nodes are available: 1';
+
+  test('loses the node to a more important one, and looks for another', () => {
+    expect(nominated(pod('high-1', 'node-1', tolerated(10)))).toEqual([
+      `0 pending shop/middle-1 for ${FOR_NODE_0}`,
+      expect.stringContaining(
+        `10 pending shop/middle-1: 0/2 nodes are available: 1 Insufficient cpu, 1 node(s) had untolerated taint(s). ${NOT_HELPED}`,
+      ),
+      expect.stringContaining('30 pending shop/middle-1'),
+    ]);
+  });
+
+  test('keeps no place where it does not fit any more', () => {
+    expect(nominated(pod('high-1', 'node-1', tolerated(30)), pod('small-1', '', priorityOf(3, '1')))).toEqual([
+      `0 pending shop/middle-1 for ${FOR_NODE_0}`,
+      `0 pending shop/small-1 for ${FOR_NODE_0}`,
+      expect.stringContaining('30 pending shop/middle-1'),
+      '30 scheduled shop/small-1 node-0',
+      expect.stringContaining('60 pending shop/middle-1'),
+    ]);
+  });
+});

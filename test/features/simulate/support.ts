@@ -1,4 +1,5 @@
 import { loadKubelet } from '../../../src/config/load.js';
+import type { PodOwner } from '../../../src/core/scheduling/cluster/default-selector.js';
 import { DEFAULT_PROFILES } from '../../../src/core/scheduling/scheduler-profile.js';
 import { Simulation } from '../../../src/core/simulation/simulation.js';
 import type { TimelineEvent } from '../../../src/core/simulation/timeline-event.js';
@@ -56,9 +57,10 @@ export function dumped(objects: Iterable<ApiObject>): DumpedCluster {
   return dump.cluster();
 }
 
-export function simulationOf(objects: Iterable<ApiObject>, kubeletFile?: string): Simulation {
+export function simulationOf(objects: Iterable<ApiObject>, kubeletFile?: string, owners: readonly PodOwner[] = []): Simulation {
+  const { content } = dumped(objects);
   return new Simulation({
-    content: dumped(objects).content,
+    content: { ...content, owners: [...(content.owners ?? []), ...owners] },
     settings: { startTimeNs: 20n * NS_PER_SECOND, nowNs: 0n },
     profiles: DEFAULT_PROFILES,
     kubelet: loadKubelet({ file: kubeletFile }).config,
