@@ -69,7 +69,7 @@ export class PodPlacements {
   /** A pod that names its node has no scheduler: the kubelet refuses it, or runs it. */
   #admit(live: LivePod, state: NodeState): void {
     const reasons = kubeletAdmits(live.scheduling, this.#world.cluster, state)?.reasons;
-    if (reasons === undefined) this.#bind(live, state.node.name, { feasible: [state.node.name], scores: undefined });
+    if (reasons === undefined) this.#bind(live, state.node.name, { feasible: [], scores: undefined });
     else this.#world.neverRuns(live, `the kubelet of ${state.node.name} does not admit it: ${reasons.join(', ')}`);
   }
 

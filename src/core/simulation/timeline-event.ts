@@ -52,7 +52,7 @@ export type TimelineEvent = { readonly atNs: bigint } & (
       readonly pod: string;
       readonly replaces?: string;
       readonly node: string;
-      /** So many nodes were possible, of so many. */
+      /** So many nodes were possible, of so many. 0: the pod names its node. */
       readonly feasible: number;
       readonly nodes: number;
       /** The best first, the chosen one among them; at most three. */

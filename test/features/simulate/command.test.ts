@@ -93,6 +93,11 @@ describe('output', () => {
     expect(out).toContain('add 9 pods of examples/simulate/urgent.yaml');
   });
 
+  test('a pod that names its node has had no choice', async () => {
+    const { out } = await simulate(CLUSTER, '--add', file('named.json', pod('a-1', 'node-3', { cpu: '10m' })));
+    expect(out).toContain('scheduled shop/a-1 on node-3 (its nodeName)');
+  });
+
   test('JSON has what docs/simulate.md says', async () => {
     const { out } = await simulate(CLUSTER, '--drain', 'node-1', '--explain', 'shop/web-7c9-a', '-o', 'json');
     const document = JSON.parse(out) as Record<string, unknown>;
