@@ -109,7 +109,8 @@ const SAVED_PARTS = {
     schema: () => z.map(z.string(), disruption()),
     // Those of a taint and of a drain are found again. A preemption is asked for again.
     saved: (disruptions) => new Map([...disruptions].filter(([, { reason }]) => reason === 'eviction')),
-    change: (disruptions) => [...disruptions].flatMap(([id, { reason }]) => (reason === 'eviction' ? [id] : [])).join(),
+    change: (disruptions) =>
+      [...disruptions].flatMap(([id, { reason, graceNs }]) => (reason === 'eviction' ? [`${id} ${String(graceNs)}`] : [])).join(),
   },
   drain: {
     schema: () => z.optional(drain()),

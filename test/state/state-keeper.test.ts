@@ -220,6 +220,9 @@ test('an eviction that an operator has asked for is not lost, and one for a drai
   ]);
   keeper.follow({ ...initialState, disruptions }, NONE, process.hrtime.bigint());
   expect(last().state.disruptions).toEqual(new Map([['/web#1', asked]]));
+  const again = new Map<string, DisruptionCause>([['/web#1', { ...asked, graceNs: 0n }]]);
+  keeper.follow({ ...initialState, disruptions: again }, NONE, process.hrtime.bigint());
+  expect(last().state.disruptions).toEqual(again);
 });
 
 test('where not all fits, the evictions and the grace periods do', () => {
