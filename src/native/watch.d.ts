@@ -189,11 +189,7 @@ export interface OomRecord {
   /** Its comm: at most 15 bytes, chosen by the process. */
   readonly name: string;
   readonly uid: number | undefined;
-  readonly totalVmBytes: number;
   readonly anonRssBytes: number;
-  readonly fileRssBytes: number;
-  readonly shmemRssBytes: number;
-  readonly pgtablesBytes: number;
   readonly oomScoreAdj: number;
 }
 

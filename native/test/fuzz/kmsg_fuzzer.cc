@@ -45,11 +45,7 @@ void CheckKill(const std::string& text, const evictd::OomRecord& kill) {
   Require(strtoll(text.c_str() + at + killed.size(), &end, 10) == kill.pid);
   Require(text.compare(static_cast<size_t>(end - text.c_str()), kill.name.size() + 3, " (" + kill.name + ")") == 0);
   const std::string numbers = text.substr(text.rfind(')', text.rfind(" total-vm:")));
-  Require(kill.total_vm_bytes == NumberAfter(numbers, " total-vm:", 1024));
   Require(kill.anon_rss_bytes == NumberAfter(numbers, " anon-rss:", 1024));
-  Require(kill.file_rss_bytes == NumberAfter(numbers, " file-rss:", 1024));
-  Require(kill.shmem_rss_bytes == NumberAfter(numbers, " shmem-rss:", 1024));
-  Require(kill.pgtables_bytes == NumberAfter(numbers, " pgtables:", 1024));
   Require(kill.oom_score_adj == NumberAfter(numbers, " oom_score_adj:", 1));
 }
 

@@ -126,11 +126,7 @@ std::optional<OomRecord> KillOf(std::string_view text) {
   if (name_end == std::string_view::npos) return std::nullopt;
   record.name = std::string(text.substr(0, name_end));
   const std::string_view rest = text.substr(name_end);
-  record.total_vm_bytes = KilobytesAfter(rest, " total-vm:");
   record.anon_rss_bytes = KilobytesAfter(rest, " anon-rss:");
-  record.file_rss_bytes = KilobytesAfter(rest, " file-rss:");
-  record.shmem_rss_bytes = KilobytesAfter(rest, " shmem-rss:");
-  record.pgtables_bytes = KilobytesAfter(rest, " pgtables:");
   record.oom_score_adj = NumberAfter(rest, " oom_score_adj:").value_or(0);
   record.uid = NumberAfter(rest, " UID:").value_or(NumberAfter(rest, " UID ").value_or(-1));
   return record;

@@ -17,11 +17,7 @@ struct OomRecord {
   int64_t pid = 0;         // in the initial pid namespace
   std::string name;        // comm: at most 15 bytes, chosen by the process
   int64_t uid = -1;        // -1: unknown
-  int64_t total_vm_bytes = 0;
   int64_t anon_rss_bytes = 0;
-  int64_t file_rss_bytes = 0;
-  int64_t shmem_rss_bytes = 0;
-  int64_t pgtables_bytes = 0;
   int64_t oom_score_adj = 0;
 };
 

@@ -7,7 +7,6 @@ export interface Ladder {
   readonly beganAtNs: bigint;
   /** Index in the policy's steps. */
   readonly step: number;
-  readonly stepBeganAtNs: bigint;
   /** When the step is over. undefined: it waits for a workload that may be evicted, or for the end of its eviction. */
   readonly endsAtNs: bigint | undefined;
   /** Serial of the decision whose end the step waits for. */
@@ -16,9 +15,8 @@ export interface Ladder {
   readonly refusedBecause?: string;
   /** It may begin again while the condition holds: it has done more than notify, and freed enough. */
   readonly isRepeatable: boolean;
-  /** The node's memory.available when the ladder, and when the step began. undefined: not known. */
+  /** The node's memory.available when the ladder began. undefined: not known. */
   readonly availableBefore: bigint | undefined;
-  readonly availableAtStep: bigint | undefined;
 }
 
 /** What a policy remembers of one of its scopes. */
@@ -75,11 +73,9 @@ export function atStep(before: Ladder | undefined, step: number, available: bigi
   return {
     beganAtNs: before?.beganAtNs ?? nowNs,
     step,
-    stepBeganAtNs: nowNs,
     endsAtNs: undefined,
     isRepeatable: before?.isRepeatable ?? false,
     availableBefore: before === undefined ? available : before.availableBefore,
-    availableAtStep: available,
   };
 }
 

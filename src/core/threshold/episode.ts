@@ -2,9 +2,6 @@ import type { Observations } from '../signal/observation.js';
 import type { State } from '../decide/state.js';
 import { allMet, mergeThresholds, thresholdId, thresholdsMet, type Threshold } from './threshold.js';
 
-/** By threshold id. */
-export type Episodes = ReadonlyMap<string, Threshold>;
-
 /**
  * The thresholds met now, and earlier ones whose min reclaim is still owed (kubelet: synchronize).
  *

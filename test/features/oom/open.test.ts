@@ -16,11 +16,7 @@ const RECORD: OomRecord = {
   pid: 4711,
   name: 'tail',
   uid: 0,
-  totalVmBytes: 1,
   anonRssBytes: 1,
-  fileRssBytes: 0,
-  shmemRssBytes: 0,
-  pgtablesBytes: 0,
   oomScoreAdj: 0,
 };
 

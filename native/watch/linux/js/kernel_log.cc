@@ -27,11 +27,7 @@ Napi::Object ToJs(Napi::Env env, const OomRecord& record) {
                         {"pid", NumberOf(env, record.pid)},
                         {"name", TextOf(env, record.name)},
                         {"uid", record.uid < 0 ? env.Undefined() : NumberOf(env, record.uid).As<Napi::Value>()},
-                        {"totalVmBytes", NumberOf(env, record.total_vm_bytes)},
                         {"anonRssBytes", NumberOf(env, record.anon_rss_bytes)},
-                        {"fileRssBytes", NumberOf(env, record.file_rss_bytes)},
-                        {"shmemRssBytes", NumberOf(env, record.shmem_rss_bytes)},
-                        {"pgtablesBytes", NumberOf(env, record.pgtables_bytes)},
                         {"oomScoreAdj", NumberOf(env, record.oom_score_adj)}});
 }
 
