@@ -19,6 +19,7 @@ export type Bindings = ReadonlyMap<VolumeClaim, ClusterVolume>;
  * Finds a volume for each claim: the smallest that exists and fits, or else one to be made.
  *
  * @param claims  not bound yet
+ * @param known  volumes that a claim is bound to may be left out
  * @param node  undefined: the claims are bound before their pods have nodes
  */
 export function findBindings(

@@ -12,16 +12,33 @@ import {
 } from './cluster-volumes.js';
 import { findBindings } from './claim-binding.js';
 
+/** A volume of a CSI driver that a pod needs on its node. */
+export interface Attachment {
+  readonly driver: string;
+  /** The same for all pods that have it. */
+  readonly volume: string;
+}
+
+const NO_ATTACHMENTS: readonly Attachment[] = [];
+
 /** The claims and volumes of one cluster as pods come and go. It does what the controllers for volumes do. */
 export class VolumeLedger {
   readonly #claims: Map<string, VolumeClaim>;
   readonly #volumes: Map<string, ClusterVolume>;
   readonly state: ClusterVolumes;
+  /** The state without volumes that a claim is bound to, which most are. */
+  readonly bindable: ClusterVolumes;
+  readonly #unbound: Map<string, ClusterVolume>;
+  /** Of pods whose claims are all bound: they stay so. */
+  readonly #attachments = new WeakMap<VolumePod, readonly Attachment[]>();
 
   constructor(from: ClusterVolumes) {
     this.#claims = new Map(from.claims);
     this.#volumes = new Map(from.volumes);
     this.state = { ...from, claims: this.#claims, volumes: this.#volumes };
+    const isBound = ({ claim, name }: ClusterVolume): boolean => claim !== undefined && this.#claims.get(claim)?.volumeName === name;
+    this.#unbound = new Map([...this.#volumes].filter(([, volume]) => !isBound(volume)));
+    this.bindable = { ...this.state, volumes: this.#unbound };
   }
 
   /** The pod is new: the ephemeral volume controller makes its claims, and those that do not wait for its node are bound. */
@@ -57,6 +74,24 @@ export class VolumeLedger {
     }
   }
 
+  /** Of a claim that is not bound: what its class makes. */
+  attachmentsOf(pod: VolumePod): readonly Attachment[] {
+    if (pod.volumes.length === 0) return NO_ATTACHMENTS;
+    const known = this.#attachments.get(pod);
+    if (known !== undefined) return known;
+    const claims = pod.volumes.map((volume) => this.#claims.get(`${pod.namespace}/${claimNameOf(pod, volume)}`));
+    const attachments = claims.flatMap((claim) => (claim === undefined ? [] : this.#attachmentsOf(claim)));
+    if (claims.every((claim) => this.#volumes.has(claim?.volumeName ?? ''))) this.#attachments.set(pod, attachments);
+    return attachments;
+  }
+
+  #attachmentsOf(claim: VolumeClaim): readonly Attachment[] {
+    const volume = this.#volumes.get(claim.volumeName);
+    if (volume !== undefined) return volume.csi === undefined ? [] : [{ driver: volume.csi.driver, volume: volume.csi.handle }];
+    const driver = this.state.classes.get(claim.storageClassName ?? '')?.provisioner;
+    return driver === undefined ? [] : [{ driver, volume: keyOf(claim) }];
+  }
+
   /** The admission plugin DefaultStorageClass. undefined: no class is known. */
   #classOf({ storageClassName }: VolumeClaimSpec): string | undefined {
     const classes = [...this.state.classes.values()];
@@ -66,10 +101,11 @@ export class VolumeLedger {
 
   /** Claims that find no volume stay as they are. */
   #bind(claims: readonly VolumeClaim[], node: NamedNode | undefined): void {
-    const bindings = findBindings(claims, node, this.state);
+    const bindings = findBindings(claims, node, this.bindable);
     if (typeof bindings === 'string') return;
     for (const claim of claims) {
       const volume = bindings.get(claim) ?? this.#made(claim, node);
+      this.#unbound.delete(volume.name);
       this.#volumes.set(volume.name, { ...volume, claim: keyOf(claim), isAvailable: false });
       this.#claims.set(keyOf(claim), { ...claim, volumeName: volume.name });
     }

@@ -16,8 +16,9 @@ const FAILURES: Readonly<Record<BindingFailure, string>> = {
 
 /** Bound claims are where their volumes are. A claim that is bound with its first pod needs a volume that can be there. */
 export const volumeBinding: FilterPlugin = ({ pod, cluster }) => {
-  const state = cluster.volumes?.state;
-  if (state === undefined || pod.volumes.length === 0) return undefined;
+  const { volumes } = cluster;
+  if (volumes === undefined || pod.volumes.length === 0) return undefined;
+  const { state, bindable } = volumes;
   const claims = new Set<VolumeClaim>();
   const refuse = (reason: string): ReturnType<FilterPlugin> => {
     const refused = forGood(PLUGIN, reason);
@@ -33,7 +34,7 @@ export const volumeBinding: FilterPlugin = ({ pod, cluster }) => {
   if (!unbound.every((claim) => waitsForPod(claim, state))) return refuse('pod has unbound immediate PersistentVolumeClaims');
   return {
     check: ({ node }) => {
-      const reasons = [...boundReasons(bound, node, state), ...unboundReasons(unbound, node, state)];
+      const reasons = [...boundReasons(bound, node, state), ...unboundReasons(unbound, node, bindable)];
       return reasons.length === 0 ? undefined : { plugin: PLUGIN, code: 'UnschedulableAndUnresolvable', reasons };
     },
   };

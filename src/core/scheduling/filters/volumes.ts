@@ -1,5 +1,5 @@
 // Volumes of claims (pkg/scheduler/framework/plugins: volumerestrictions, volumezone, nodevolumelimits, v1.36).
-import { claimNameOf, type ClusterVolumes, type VolumeClaim } from '../../volumes/cluster-volumes.js';
+import type { Attachment, VolumeLedger } from '../../volumes/volume-ledger.js';
 import type { NodeState } from '../cluster/node-state.js';
 import type { SchedulerNode } from '../scheduler-node.js';
 import type { SchedulerPod } from '../scheduler-pod.js';
@@ -72,46 +72,20 @@ const TOO_MANY = forNow('NodeVolumeLimits', 'node(s) exceed max volume count');
 
 /** A CSINode says how many volumes of a driver its node can have. A volume that is there already does not count again. */
 export const nodeVolumeLimits: FilterPlugin = ({ pod, cluster }) => {
-  const state = cluster.volumes?.state;
-  if (state === undefined || state.drivers.size === 0) return undefined;
-  const wanted = attachmentsOf(pod, state);
-  if (wanted.size === 0) return undefined;
-  return { check: (node) => (exceedsLimit(node, wanted, state) ? TOO_MANY : undefined) };
+  const { volumes } = cluster;
+  if (volumes === undefined || volumes.state.drivers.size === 0) return undefined;
+  const wanted = volumes.attachmentsOf(pod);
+  if (wanted.length === 0) return undefined;
+  return { check: (node) => (exceedsLimit(node, wanted, volumes) ? TOO_MANY : undefined) };
 };
 
-/** Drivers by volume. */
-type Attachments = ReadonlyMap<string, string>;
-
-function exceedsLimit({ node, pods }: NodeState, wanted: Attachments, state: ClusterVolumes): boolean {
-  const limits = (state.drivers.get(node.name) ?? []).filter(({ limit }) => limit !== undefined);
-  if (limits.length === 0) return false;
-  const attached: Attachments = new Map([...pods].flatMap((pod) => [...attachmentsOf(pod, state)]));
-  const added = [...wanted].filter(([volume]) => !attached.has(volume));
-  return limits.some(({ name, limit = 0 }) => {
-    const count = added.filter(([, driver]) => driver === name).length;
-    return count > 0 && [...attached.values()].filter((driver) => driver === name).length + count > limit;
+function exceedsLimit({ node, pods }: NodeState, wanted: readonly Attachment[], volumes: VolumeLedger): boolean {
+  return (volumes.state.drivers.get(node.name) ?? []).some(({ name, limit }) => {
+    const added = new Set(wanted.flatMap(({ driver, volume }) => (driver === name ? [volume] : [])));
+    if (limit === undefined || added.size === 0) return false;
+    const attached = new Set<string>();
+    for (const pod of pods) for (const { driver, volume } of volumes.attachmentsOf(pod)) if (driver === name) attached.add(volume);
+    for (const volume of attached) added.delete(volume);
+    return added.size > 0 && attached.size + added.size > limit;
   });
-}
-
-function attachmentsOf(pod: SchedulerPod, state: ClusterVolumes): Attachments {
-  if (pod.volumes.length === 0) return NONE;
-  return new Map(
-    pod.volumes.flatMap((volume) => {
-      const claim = state.claims.get(`${pod.namespace}/${claimNameOf(pod, volume)}`);
-      return claim === undefined ? [] : attachmentOf(claim, state);
-    }),
-  );
-}
-
-const NONE: Attachments = new Map();
-
-/** Of a claim that is not bound: what its class makes. */
-function attachmentOf(
-  { volumeName, namespace, name, storageClassName = '' }: VolumeClaim,
-  state: ClusterVolumes,
-): readonly (readonly [string, string])[] {
-  const volume = state.volumes.get(volumeName);
-  if (volume !== undefined) return volume.csi === undefined ? [] : [[`${volume.csi.driver}/${volume.csi.handle}`, volume.csi.driver]];
-  const provisioner = state.classes.get(storageClassName)?.provisioner;
-  return provisioner === undefined ? [] : [[`${provisioner}/${namespace}/${name}`, provisioner]];
 }
