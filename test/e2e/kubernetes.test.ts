@@ -1,11 +1,11 @@
-import { rmSync } from 'node:fs';
+import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { aPod } from '../support/kubernetes/a-pod.js';
 import { FakeApiServer, type Received } from '../support/kubernetes/api-server.js';
-import { Evictd, scratchDirectory } from './evictd.js';
+import { evictd as command, Evictd, scratchDirectory } from './evictd.js';
 import { dyingAt, type Moment } from './mortal.js';
-import { ABOVE_128_MIB, guarding, ON, testNode, workload, type WorkloadPlan } from './node.js';
+import { ABOVE_128_MIB, ANOTHER_BOOT, guarding, ON, testNode, workload, type WorkloadPlan } from './node.js';
 
 const UID = '6c1a7b1e-0d53-4a5b-9d0e-4f7f4a2f3b11';
 
@@ -146,6 +146,27 @@ describe(`a pod of an API server (${ON})`, () => {
     const evictd = await new Evictd({ config: without, directory }).guarding();
     await evictd.until('they are removed', () => conditions() === 0);
     expect(await evictd.stop()).toBe(0);
+  });
+
+  test('a cordoned node whose saved state is damaged stays cordoned; after a reboot evictd uncordons it', async () => {
+    const { server, directory, config } = await setting();
+    const isCordoned = () => server.store.get('nodes', undefined, 'node-1')?.spec?.unschedulable;
+    const state = (): string => join(directory, 'run', readdirSync(join(directory, 'run')).find((name) => name.endsWith('.state')) ?? '');
+    const first = await new Evictd({ config, directory }).guarding();
+    expect((await command('cordon', '--config', first.configFile)).code).toBe(0);
+    await first.until('the node is cordoned', () => isCordoned() === true);
+    await first.stop('SIGKILL');
+    writeFileSync(state(), 'x'.repeat(4_096));
+    for (const isFirst of [true, false]) {
+      const evictd = await new Evictd({ config, directory }).guarding();
+      if (isFirst) await evictd.logged(/EVICTD_STATE_DISCARDED/);
+      await evictd.logged(/EVICTD_KUBERNETES_CORDON/);
+      expect(isCordoned()).toBe(true);
+      await evictd.stop('SIGKILL');
+    }
+    const rebooted = await new Evictd({ config, directory, through: ANOTHER_BOOT }).guarding();
+    await rebooted.until('it is uncordoned', () => isCordoned() === undefined);
+    expect(await rebooted.stop()).toBe(0);
   });
 
   test('a budget that permits no eviction: the pod runs on, and the outcome says why', async () => {
