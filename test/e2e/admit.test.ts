@@ -1,10 +1,11 @@
 import { spawnSync, type SpawnSyncReturns } from 'node:child_process';
-import { chmodSync, closeSync, copyFileSync, mkdirSync, openSync, readdirSync, rmSync } from 'node:fs';
+import { chmodSync, closeSync, copyFileSync, mkdirSync, openSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
-import { EVICTD, Evictd, evictd as command, scratchDirectory } from './evictd.js';
+import { describe, expect, test } from 'vitest';
+import { EVICTD, Evictd, evictd as command } from './evictd.js';
 import { guarding, ON, testNode, workload } from './node.js';
 import { until } from './wait.js';
+import { temporaryDirectory } from '../support/temporary-directory.js';
 
 const CRITICAL = { match: { name: 'postgres*' }, critical: true };
 
@@ -123,15 +124,13 @@ describe('evictd admit as a process', () => {
   });
 
   test('without the native addon', () => {
-    const directory = scratchDirectory();
-    onTestFinished(() => rmSync(directory, { recursive: true }));
+    const directory = temporaryDirectory('/dev/shm');
     const ended = spawnSync(process.execPath, [programAlone(directory), 'admit', '--runtime-directory', directory], { encoding: 'utf8' });
     expect([ended.status, ended.stderr]).toEqual([0, expect.stringContaining('EVICTD_CONDITIONS_ABSENT')]);
   });
 
   test('as a user without permission for the runtime directory', () => {
-    const directory = scratchDirectory();
-    onTestFinished(() => rmSync(directory, { recursive: true }));
+    const directory = temporaryDirectory('/dev/shm');
     const [program, runtime] = [programAlone(directory), join(directory, 'run')];
     chmodSync(directory, 0o755);
     mkdirSync(runtime, { mode: 0o700 });

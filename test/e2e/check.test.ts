@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, openSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, openSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { TestCgroup } from '../support/cgroup.js';
-import { evictd, EVICTD, scratchDirectory } from './evictd.js';
+import { temporaryDirectory } from '../support/temporary-directory.js';
+import { evictd, EVICTD } from './evictd.js';
 import { isV1, MIB, ON, processesIn, testNode, workload } from './node.js';
 
 const FORMATS = ['text', 'json', 'nagios', 'prometheus'] as const;
@@ -132,8 +133,7 @@ async function toFullDevice(...args: string[]): Promise<{ code: unknown; stderr:
 }
 
 function configFile(config: object): string {
-  const directory = scratchDirectory();
-  onTestFinished(() => rmSync(directory, { recursive: true }));
+  const directory = temporaryDirectory('/dev/shm');
   const file = join(directory, 'config.yaml');
   writeFileSync(file, JSON.stringify(config), { mode: 0o600 });
   return file;

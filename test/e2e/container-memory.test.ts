@@ -1,10 +1,11 @@
 import { execFile } from 'node:child_process';
-import { rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { memoryController, type TestCgroup } from '../support/cgroup.js';
 import { MIXED_MEMINFO, meminfoText, type Meminfo } from '../support/meminfo.js';
-import { Evictd, EVICTD, scratchDirectory, victimOf } from './evictd.js';
+import { temporaryDirectory } from '../support/temporary-directory.js';
+import { Evictd, EVICTD, victimOf } from './evictd.js';
 import { MIB, ON, testNode, workload } from './node.js';
 
 // What a container sees: a mount of the cgroup filesystem that shows its own cgroup as the root, and another meminfo.
@@ -73,10 +74,7 @@ describe(`in a container with a limit (${ON})`, () => {
 
 describe(`with another meminfo (${ON})`, () => {
   const shown = (fields: Meminfo): string => {
-    const directory = scratchDirectory();
-    onTestFinished(() => {
-      rmSync(directory, { recursive: true });
-    });
+    const directory = temporaryDirectory('/dev/shm');
     const file = join(directory, 'meminfo');
     writeFileSync(file, meminfoText(fields));
     return file;

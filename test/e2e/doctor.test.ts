@@ -1,11 +1,12 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import manifest from '../../package.json' with { type: 'json' };
 import { hasCapSysResource } from '../native/kernel.js';
 import { fuseWorks, mountFuse } from '../support/fuse.js';
-import { EVICTD, Evictd, evictd, scratchDirectory } from './evictd.js';
+import { temporaryDirectory } from '../support/temporary-directory.js';
+import { EVICTD, Evictd, evictd } from './evictd.js';
 import { guarding, isV1, ON, testNode, workload } from './node.js';
 
 const canMount = await fuseWorks();
@@ -38,8 +39,7 @@ async function doctor(...args: string[]): Promise<Report> {
 
 /** A configuration file with directories of its own, which do not exist yet. */
 function configFile(config: Readonly<Record<string, unknown>>): { readonly file: string; readonly directory: string } {
-  const directory = scratchDirectory();
-  onTestFinished(() => rmSync(directory, { recursive: true }));
+  const directory = temporaryDirectory('/dev/shm');
   chmodSync(directory, 0o755);
   const file = join(directory, 'config.yaml');
   const whole = {

@@ -1,24 +1,19 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { SLOWNESS } from '../support/slowness.js';
-import { Evictd, EVICTD, evictd, scratchDirectory } from './evictd.js';
+import { temporaryDirectory } from '../support/temporary-directory.js';
+import { Evictd, EVICTD, evictd } from './evictd.js';
 import { guarding, ON, testNode, workload } from './node.js';
-
-function scratch(): string {
-  const directory = scratchDirectory();
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
-  return directory;
-}
 
 test(`history of a running evictd has an eviction before the state directory has it (${ON})`, async () => {
   const node = testNode();
   const batch = await workload(node.child('batch'), { growsMib: 140 });
   // The state directory cannot be created: all records are in the runtime directory.
-  const directory = scratch();
+  const directory = temporaryDirectory('/dev/shm');
   writeFileSync(join(directory, 'state'), 'no directory');
   const running = await new Evictd({ config: guarding(node), directory }).guarding();
   batch.grow();
@@ -59,7 +54,7 @@ test(`history reads the configured directories, and with a broken configuration 
 });
 
 test.runIf(process.getuid?.() === 0)('a user without permission gets a hint', () => {
-  const directory = scratch();
+  const directory = temporaryDirectory('/dev/shm');
   chmodSync(directory, 0o755);
   const state = join(directory, 'state');
   mkdirSync(state);
@@ -83,7 +78,7 @@ test.runIf(process.getuid?.() === 0)('a user without permission gets a hint', ()
 });
 
 test('history ends with its reader, and a slow reader does not fill its memory', async () => {
-  const directory = scratch();
+  const directory = temporaryDirectory('/dev/shm');
   const file = join(directory, 'journal.jsonl');
   const line = JSON.stringify({ time: '2026-11-21T08:00:00.000Z', type: 'alert', message: 'x'.repeat(1000) });
   writeFileSync(file, `${line}\n`.repeat(100_000)); // 100 MB

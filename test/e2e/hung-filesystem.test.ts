@@ -1,14 +1,15 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { fuseWorks, mountFuse, type FuseCall } from '../support/fuse.js';
 import { loopWorks } from '../support/loop-filesystem.js';
 import { stateOf, threadStates } from '../support/process-state.js';
+import { temporaryDirectory } from '../support/temporary-directory.js';
 import { alive, available, disk, holder } from './disk-holder.js';
-import { Evictd, EVICTD, scratchDirectory } from './evictd.js';
+import { Evictd, EVICTD } from './evictd.js';
 import { guarding, MIB, ON, testNode, workload } from './node.js';
 
 describe.runIf(await fuseWorks())(`a node filesystem that stops answering (${ON}, where FUSE can be mounted)`, () => {
@@ -70,8 +71,7 @@ describe.runIf(await fuseWorks())(`a node filesystem that stops answering (${ON}
   ])('%s does not wait for a filesystem of a reclaim step', async (command, args, said) => {
     const fuse = await mountFuse();
     onTestFinished(() => fuse.remove());
-    const directory = scratchDirectory();
-    onTestFinished(() => rmSync(directory, { recursive: true }));
+    const directory = temporaryDirectory('/dev/shm');
     const config = join(directory, 'config.yaml');
     const found = { ...guarding(testNode()), reclaim: [{ step: 'rotated-logs', olderThan: '21600h' }] };
     writeFileSync(config, JSON.stringify({ ...found, runtimeDirectory: directory, stateDirectory: directory }), { mode: 0o600 });

@@ -1,22 +1,17 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmdirSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { fuseWorks, mountFuse, type FuseCall } from '../support/fuse.js';
-import { Evictd, scratchDirectory, type JournalLine } from './evictd.js';
+import { temporaryDirectory } from '../support/temporary-directory.js';
+import { Evictd, type JournalLine } from './evictd.js';
 import { guarding, ON, testNode, workload } from './node.js';
 
 const LINE = `{"time":"2026-11-21T08:00:00.000Z","type":"alert","message":"${'x'.repeat(60)}"}\n`;
 
 /** As many as fit into 64 KiB, but not one more. */
 const FILE = LINE.repeat(Math.floor((64 * 1024) / LINE.length));
-
-function scratch(): string {
-  const directory = scratchDirectory();
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
-  return directory;
-}
 
 /** A filesystem of the test. */
 function mounted(size: string): string {
@@ -147,7 +142,7 @@ test(`an eviction on a full disk is recorded in reserved space (${ON})`, async (
 });
 
 test(`a journal that rotates all the time has every record once, in order (${ON})`, async () => {
-  const directory = scratch();
+  const directory = temporaryDirectory('/dev/shm');
   const node = testNode();
   const batch = await workload(node.child('batch'), { growsMib: 140 });
   const config = { ...guarding(node), journal: { maxSize: '64Ki', maxFiles: 50 } };

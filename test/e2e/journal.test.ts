@@ -3,9 +3,10 @@ import { closeSync, constants, mkdirSync, openSync, readdirSync, readFileSync, r
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { Evictd, scratchDirectory, victimOf } from './evictd.js';
+import { Evictd, victimOf } from './evictd.js';
 import { guarding, ON, testNode, workload } from './node.js';
 import { aWhile } from './wait.js';
+import { temporaryDirectory } from '../support/temporary-directory.js';
 
 /** Mounts in a mount namespace that ends with evictd. */
 const through = (script: string): readonly string[] => ['unshare', '--mount', 'sh', '-c', `${script} && exec "$@"`, 'sh'];
@@ -13,12 +14,6 @@ const through = (script: string): readonly string[] => ['unshare', '--mount', 's
 /** Without mounts. */
 function prepared(prepare: () => unknown): undefined {
   prepare();
-}
-
-function scratch(): string {
-  const directory = scratchDirectory();
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
-  return directory;
 }
 
 describe(`a failing state directory neither stops nor delays an eviction (${ON})`, () => {
@@ -35,7 +30,7 @@ describe(`a failing state directory neither stops nor delays an eviction (${ON})
   ])('%s', async (_trouble, prepare, said) => {
     const node = testNode();
     const [batch, web] = [await workload(node.child('batch'), { growsMib: 140 }), await workload(node.child('web'), { holdsMib: 10 })];
-    const directory = scratch();
+    const directory = temporaryDirectory('/dev/shm');
     mkdirSync(join(directory, 'state'));
     const before = prepare(join(directory, 'state'));
     const evictd = await new Evictd({
@@ -59,7 +54,7 @@ describe(`a failing state directory neither stops nor delays an eviction (${ON})
 test(`a full pipe on standard error does not stop an eviction (${ON})`, async () => {
   const node = testNode();
   const batch = await workload(node.child('batch'), { growsMib: 140 });
-  const directory = scratch();
+  const directory = temporaryDirectory('/dev/shm');
   const pipe = join(directory, 'pipe');
   execFileSync('mkfifo', [pipe]);
   const stderr = openSync(pipe, constants.O_RDWR | constants.O_NONBLOCK);
@@ -82,7 +77,7 @@ test(`a full pipe on standard error does not stop an eviction (${ON})`, async ()
 test(`after SIGKILL between decision and outcome the next start records the decision (${ON})`, async () => {
   const node = testNode();
   const batch = await workload(node.child('batch'), { growsMib: 140, onTerm: 'ignore' });
-  const directory = scratch();
+  const directory = temporaryDirectory('/dev/shm');
   const state = join(directory, 'state');
   writeFileSync(state, ''); // no journal can be written into this
   const soft = {

@@ -1,8 +1,9 @@
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { TestCgroup } from '../support/cgroup.js';
-import { evictd, scratchDirectory } from './evictd.js';
+import { temporaryDirectory } from '../support/temporary-directory.js';
+import { evictd } from './evictd.js';
 import { isV1, MIB, ON, testNode, workload, type Workload } from './node.js';
 import { aWhile, until } from './wait.js';
 
@@ -75,8 +76,7 @@ async function outOfMemory(
 }
 
 async function predict(node: TestCgroup, plan: Readonly<Record<string, Member>>): Promise<Prediction> {
-  const directory = scratchDirectory();
-  onTestFinished(() => rmSync(directory, { recursive: true }));
+  const directory = temporaryDirectory('/dev/shm');
   const critical = Object.keys(plan).filter((name) => plan[name]?.critical);
   const config = {
     node: { cgroup: node.path },

@@ -1,9 +1,9 @@
-import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
-import { Evictd, evictd as command, scratchDirectory, type JournalLine } from './evictd.js';
+import { describe, expect, test } from 'vitest';
+import { Evictd, evictd as command, type JournalLine } from './evictd.js';
 import { guarding, MIB, ON, testNode, workload } from './node.js';
 import { aWhile } from './wait.js';
+import { temporaryDirectory } from '../support/temporary-directory.js';
 
 /** The policy's records and the evictions, in brief. */
 const brief = (lines: readonly JournalLine[]): string[] =>
@@ -42,10 +42,7 @@ describe(`a policy of one cgroup (${ON})`, () => {
 
   test('it notifies and ends the largest workload of the cgroup that may be evicted, and a replay decides the same', async () => {
     const { slice, db, batch, small, outside, config } = await guarded();
-    const directory = scratchDirectory();
-    onTestFinished(() => {
-      rmSync(directory, { recursive: true, force: true });
-    });
+    const directory = temporaryDirectory('/dev/shm');
     const recording = join(directory, 'recording');
     const evictd = await new Evictd({ config, args: ['--record', recording] }).guarding();
     await aWhile();

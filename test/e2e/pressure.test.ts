@@ -1,9 +1,10 @@
-import { mkdirSync, rmSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { TestCgroup } from '../support/cgroup.js';
-import { Evictd, evictd as command, scratchDirectory, type JournalLine } from './evictd.js';
+import { temporaryDirectory } from '../support/temporary-directory.js';
+import { Evictd, evictd as command, type JournalLine } from './evictd.js';
 import { ABOVE_128_MIB, guarding, isV1, MIB, ON, testNode, workload } from './node.js';
 import { aWhile } from './wait.js';
 
@@ -53,8 +54,7 @@ describe(`pressure (${ON})`, () => {
   });
 
   test('joined to an amount evicts when both are met, the record has both, and a replay decides the same', async () => {
-    const directory = scratchDirectory();
-    onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+    const directory = temporaryDirectory('/dev/shm');
     mkdirSync(join(directory, 'rec'));
     const file = join(directory, 'rec/recording.gz');
     const node = testNode();
@@ -121,8 +121,7 @@ describe(`pressure (${ON})`, () => {
 
   test('in check is the average of the kernel, which the output says', async () => {
     const node = testNode();
-    const directory = scratchDirectory();
-    onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+    const directory = temporaryDirectory('/dev/shm');
     const evictd = new Evictd({
       config: listing(node, { when: 'memory.pressure.full>99% & memory.available<1Mi', kind: 'hard' }),
       directory,

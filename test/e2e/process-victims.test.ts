@@ -1,9 +1,9 @@
-import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
-import { evictd as command, Evictd, scratchDirectory, type JournalLine } from './evictd.js';
+import { describe, expect, test } from 'vitest';
+import { evictd as command, Evictd, type JournalLine } from './evictd.js';
 import { guarding, MIB, ON, testNode, workload, type WorkloadPlan } from './node.js';
 import { aWhile } from './wait.js';
+import { temporaryDirectory } from '../support/temporary-directory.js';
 
 /** A session with three processes, and a policy that ends one process of it above 130 MiB. */
 async function session(step: object, leaking: WorkloadPlan = {}) {
@@ -30,10 +30,7 @@ const ended = (lines: readonly JournalLine[]) => lines.filter(({ type, event }) 
 describe(`one process of a session (${ON})`, () => {
   test('the leaking one is killed, the session goes on; journal, history and a replay name it', async () => {
     const { scope, shell, editor, leak, outside, config } = await session({ kill: { by: ['size'], unit: 'process' } });
-    const directory = scratchDirectory();
-    onTestFinished(() => {
-      rmSync(directory, { recursive: true, force: true });
-    });
+    const directory = temporaryDirectory('/dev/shm');
     const recording = join(directory, 'recording');
     const evictd = await new Evictd({ config, args: ['--record', recording] }).guarding();
     leak.grow();

@@ -1,9 +1,10 @@
-import { mkdirSync, rmSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
-import { Evictd, evictd as command, scratchDirectory, type JournalLine } from './evictd.js';
+import { describe, expect, test } from 'vitest';
+import { Evictd, evictd as command, type JournalLine } from './evictd.js';
 import { guarding, ON, testNode, workload } from './node.js';
 import { aWhile } from './wait.js';
+import { temporaryDirectory } from '../support/temporary-directory.js';
 
 /** The threshold of `guarding`. */
 const HIGHER = ['--eviction-hard', 'memory.available<384Mi'];
@@ -64,12 +65,6 @@ function decided(lines: readonly JournalLine[]): unknown[] {
     });
 }
 
-function scratch(): string {
-  const directory = scratchDirectory();
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
-  return directory;
-}
-
 /** A node like that of the demo: db is critical, web stays within its request, batch leaks. */
 async function demo(directory: string, through: readonly string[] = []) {
   const node = testNode();
@@ -89,7 +84,7 @@ async function demo(directory: string, through: readonly string[] = []) {
 
 describe(`record and replay (${ON})`, () => {
   test('a recording of evictd demo replays to the decisions of its journal', async () => {
-    const file = join(scratch(), 'demo.gz');
+    const file = join(temporaryDirectory('/dev/shm'), 'demo.gz');
     const { code, stdout, stderr } = await command('demo', '--record', file, '--output', 'json');
     expect(code, stdout + stderr).toBe(0);
     const { journal, checks } = JSON.parse(stdout) as { journal: readonly JournalLine[]; checks: readonly unknown[] };
@@ -110,7 +105,7 @@ describe(`record and replay (${ON})`, () => {
   });
 
   test('the same configuration replays to the records of the journal: same order, same fields', async () => {
-    const directory = scratch();
+    const directory = temporaryDirectory('/dev/shm');
     mkdirSync(join(directory, 'rec'));
     const { batch, evictd, file } = await demo(directory);
     await evictd.guarding();
@@ -137,7 +132,7 @@ describe(`record and replay (${ON})`, () => {
   });
 
   test('with a grace period: SIGTERM, escalation, and their times', async () => {
-    const directory = scratch();
+    const directory = temporaryDirectory('/dev/shm');
     mkdirSync(join(directory, 'rec'));
     const node = testNode();
     const batch = await workload(node.child('batch'), { growsMib: 140, onTerm: 'ignore' });
@@ -159,7 +154,7 @@ describe(`record and replay (${ON})`, () => {
   });
 
   test('another configuration: other victims', async () => {
-    const directory = scratch();
+    const directory = temporaryDirectory('/dev/shm');
     mkdirSync(join(directory, 'rec'));
     const { node, batch, evictd, file } = await demo(directory);
     await evictd.guarding();
@@ -174,7 +169,7 @@ describe(`record and replay (${ON})`, () => {
   });
 
   test('a higher threshold: the eviction of an evictd that has it lies between the times that the replay says', async () => {
-    const directory = scratch();
+    const directory = temporaryDirectory('/dev/shm');
     mkdirSync(join(directory, 'rec'));
     const node = testNode();
     const batch = await workload(node.child('batch'), { growsMib: 140 });
@@ -206,7 +201,7 @@ describe(`record and replay (${ON})`, () => {
   });
 
   test('after SIGKILL the recording has everything up to the last second', async () => {
-    const directory = scratch();
+    const directory = temporaryDirectory('/dev/shm');
     mkdirSync(join(directory, 'rec'));
     const { batch, evictd, file } = await demo(directory);
     await evictd.guarding();
@@ -220,7 +215,7 @@ describe(`record and replay (${ON})`, () => {
   });
 
   test('after SIGKILL and a restart the same file has both runs', async () => {
-    const directory = scratch();
+    const directory = temporaryDirectory('/dev/shm');
     mkdirSync(join(directory, 'rec'));
     const node = testNode();
     const [first, second] = [
@@ -260,7 +255,7 @@ describe(`record and replay (${ON})`, () => {
     ],
     ['read-only', 'mkdir $DIR && mount -t tmpfs -o ro none $DIR', /cannot write the recording: EROFS/],
   ])('a directory that is %s does not stop an eviction, and is reported', async (_trouble, script, said) => {
-    const directory = scratch();
+    const directory = temporaryDirectory('/dev/shm');
     const prepare = `${script.replaceAll('$DIR', join(directory, 'rec'))} && exec "$@"`;
     const { batch, evictd } = await demo(directory, ['unshare', '--mount', 'sh', '-c', prepare, 'sh']);
     await evictd.guarding();
@@ -272,7 +267,7 @@ describe(`record and replay (${ON})`, () => {
   });
 
   test('a run that continues an eviction of an earlier run replays exactly', async () => {
-    const directory = scratch();
+    const directory = temporaryDirectory('/dev/shm');
     mkdirSync(join(directory, 'rec'));
     const node = testNode();
     const batch = await workload(node.child('batch'), { growsMib: 140, onTerm: 'say' });
@@ -305,7 +300,7 @@ describe(`record and replay (${ON})`, () => {
   });
 
   test('a recording of a dry run replays as a dry run', async () => {
-    const directory = scratch();
+    const directory = temporaryDirectory('/dev/shm');
     mkdirSync(join(directory, 'rec'));
     const node = testNode();
     const batch = await workload(node.child('batch'), { holdsMib: 140 });

@@ -1,8 +1,8 @@
-import { rmSync } from 'node:fs';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { askEvictd } from '../../src/node/control-client.js';
 import { SLOWNESS } from '../support/slowness.js';
-import { evictd as command, Evictd, scratchDirectory, victimOf, type JournalLine } from './evictd.js';
+import { temporaryDirectory } from '../support/temporary-directory.js';
+import { evictd as command, Evictd, victimOf, type JournalLine } from './evictd.js';
 import { dyingAt, type Moment } from './mortal.js';
 import { guarding, ON, testNode, workload } from './node.js';
 import { terms } from './restarting.js';
@@ -22,10 +22,7 @@ const run = (evictd: Evictd, ...args: readonly string[]) => command(...args, '--
 /** `batch` ignores SIGTERM and tolerates the taint for two seconds; `web` tolerates it; `db` is critical. */
 async function scene() {
   const node = testNode();
-  const directory = scratchDirectory();
-  onTestFinished(() => {
-    rmSync(directory, { recursive: true, force: true });
-  });
+  const directory = temporaryDirectory('/dev/shm');
   const batch = await workload(node.child('batch'), { onTerm: 'say' });
   const [web, db] = [await workload(node.child('web')), await workload(node.child('db'))];
   const rules = [
@@ -147,10 +144,7 @@ describe(`SIGKILL of evictd during a disruption, and a restart (${ON})`, () => {
 
   test('a drain that waits for a budget: it waits on, goes on when a replica is up, and ends when the others have vanished', async () => {
     const node = testNode();
-    const directory = scratchDirectory();
-    onTestFinished(() => {
-      rmSync(directory, { recursive: true, force: true });
-    });
+    const directory = temporaryDirectory('/dev/shm');
     const replicas = await Promise.all(['web-1', 'web-2', 'web-3'].map((name) => workload(node.child(name))));
     const budget = { name: 'web', match: { name: 'web-*' }, minAvailable: 3 };
     const config = { ...guarding(node), disruptionBudgets: [budget] };

@@ -1,19 +1,14 @@
-import { readFileSync, rmSync } from 'node:fs';
-import { expect, onTestFinished } from 'vitest';
-import { Evictd, scratchDirectory, victimOf, type JournalLine } from './evictd.js';
+import { readFileSync } from 'node:fs';
+import { expect } from 'vitest';
+import { Evictd, victimOf, type JournalLine } from './evictd.js';
 import { dyingAt, type Moment } from './mortal.js';
 import { ABOVE_128_MIB, guarding, testNode, workload, type Workload, type WorkloadPlan } from './node.js';
 import { SLOWNESS } from '../support/slowness.js';
 import type { TestCgroup } from '../support/cgroup.js';
+import { temporaryDirectory } from '../support/temporary-directory.js';
 import { aWhile, until } from './wait.js';
 
 export const batchFirst = [{ match: { name: 'batch' }, priority: -1 }];
-
-function scratch(): string {
-  const directory = scratchDirectory();
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
-  return directory;
-}
 
 /** From SIGTERM to SIGKILL: long enough to restart evictd, which takes up to 40 s on a busy emulated machine. */
 export const GRACE_S = SLOWNESS > 1 ? 60 : 3;
@@ -35,7 +30,7 @@ export async function setting(onTerm?: WorkloadPlan['onTerm']) {
   const node = testNode();
   const batch = await workload(node.child('batch'), { growsMib: 140, ...(onTerm && { onTerm }) });
   const web = await workload(node.child('web'), { holdsMib: 10 });
-  return { node, batch, web, directory: scratch() };
+  return { node, batch, web, directory: temporaryDirectory('/dev/shm') };
 }
 
 /** Results by decision: each decision has exactly one outcome. */

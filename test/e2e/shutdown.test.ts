@@ -1,8 +1,9 @@
-import { rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { hasSystemd, systemd } from '../support/systemd.js';
-import { evictd, scratchDirectory } from './evictd.js';
+import { temporaryDirectory } from '../support/temporary-directory.js';
+import { evictd } from './evictd.js';
 import { ON, processesIn, testNode, workload } from './node.js';
 
 interface Plan {
@@ -20,10 +21,7 @@ test(`shutdown --plan prints the order and times of workloads, and signals none 
   const [db, web, batch] = [node.child('db'), node.child('web'), node.child('batch')];
   node.child('empty');
   const running = [await workload(db), await workload(web), await workload(batch)];
-  const directory = scratchDirectory();
-  onTestFinished(() => {
-    rmSync(directory, { recursive: true });
-  });
+  const directory = temporaryDirectory('/dev/shm');
   const file = join(directory, 'config.yaml');
   const config = {
     node: { cgroup: node.path },

@@ -5,6 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { Evictd, EVICTD, scratchDirectory } from './evictd.js';
 import { guarding, ON, testNode, workload } from './node.js';
 import { until } from './wait.js';
+import { temporaryDirectory } from '../support/temporary-directory.js';
 
 // What a person sees of `evictd top`, in a terminal of tmux.
 
@@ -190,8 +191,7 @@ test(`an eviction in flight, and an evictd that hangs, ends and starts again (${
 
 test('whatever ends or stops it, the terminal is restored', async () => {
   const { config } = await node();
-  const directory = scratchDirectory();
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  const directory = temporaryDirectory('/dev/shm');
   const { configFile } = await new Evictd({ config, directory }).guarding();
   const screen = new Screen(80, 24);
   await screen.shows(/^ready>/);
