@@ -71,7 +71,10 @@ describe('what a directory takes', () => {
     expect(await walk(directory)).toMatchObject({ ...before, errors: 0, errno: 0, complete: true });
   });
 
-  test('is counted once, though the filesystem is mounted into itself', async () => {
+  // qemu-user says that its statx has the id of the mount, and leaves it 0.
+  const isEmulated = process.arch === 'arm64' && process.env.EVICTD_TEST_NODE !== undefined;
+
+  test.skipIf(isEmulated)('is counted once, though the filesystem is mounted into itself', async () => {
     const directory = makeDirectory();
     for (const name of ['data', 'again']) mkdirSync(join(directory, name));
     writeFileSync(join(directory, 'data/file'), Buffer.alloc(1 << 20));
