@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { SystemdAnswer } from '../core/decide/eviction.js';
 import type { StepInput } from '../core/decide/step-input.js';
 import type { LoadedUnit } from '../core/systemd/loaded-unit.js';
-import type { HoldNews } from '../core/systemd/restart-storm.js';
+import type { HoldChange } from '../core/systemd/restart-storm.js';
 import type { Hold } from '../core/systemd/unit-hold.js';
 import type { State } from '../core/decide/state.js';
 import { notStarted, planUnitStart, startsOf, type NotStarted, type Refused, type UnitStart } from '../core/systemd/unit-start.js';
@@ -72,7 +72,7 @@ export class Releases {
   }
 
   /** What has changed for the units that are kept stopped, since the last call. */
-  news(held: State['held']): ReadonlyMap<string, HoldNews> {
+  holdChanges(held: State['held']): ReadonlyMap<string, HoldChange> {
     this.#units.watch([...held.values()].flatMap((hold) => startsOf(hold, (name) => this.#units.unit(name))));
     return new Map(
       [...held.values()].flatMap((hold) => {
@@ -156,7 +156,7 @@ export class Releases {
     return isRequested || unit.readAtNs <= (this.#started.get(name) ?? -1n) ? { ...unit, activeState: 'activating' } : unit;
   }
 
-  #answered(hold: Hold): HoldNews | undefined {
+  #answered(hold: Hold): HoldChange | undefined {
     const came = this.#outcome(hold);
     if (came?.kind === 'refused') this.#onRefused(hold, came.why);
     return came && (came.kind === 'open' ? 'lost' : 'started');
@@ -186,7 +186,7 @@ export class Releases {
     return { kind: 'open', hold, reason: this.#units.problem()?.message ?? 'systemd cannot be reached' };
   }
 
-  #changed({ unit, decision }: Hold): HoldNews | undefined {
+  #changed({ unit, decision }: Hold): HoldChange | undefined {
     this.#requested.delete(unit);
     if (this.#notStopped.get(unit) === decision) {
       this.#notStopped.delete(unit);
@@ -202,7 +202,7 @@ export class Releases {
 }
 
 /** The input of a step about the units that are kept stopped; nothing where there are none. */
-export function heldInput(releases: Releases | undefined, held: State['held']): Pick<StepInput, 'unitsOutOfReach' | 'holdNews'> {
+export function heldInput(releases: Releases | undefined, held: State['held']): Pick<StepInput, 'unitsOutOfReach' | 'holdChanges'> {
   if (held.size === 0) return {};
-  return { unitsOutOfReach: releases?.isDisconnected ?? true, holdNews: releases?.news(held) ?? new Map<string, HoldNews>() };
+  return { unitsOutOfReach: releases?.isDisconnected ?? true, holdChanges: releases?.holdChanges(held) ?? new Map<string, HoldChange>() };
 }

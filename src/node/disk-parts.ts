@@ -33,7 +33,7 @@ const UNWALKED: OpenedDiskParts['trees'] = { of: () => undefined, problems: [], 
  * Measures once what workloads hold on disks. On Windows an eviction frees no disk space: an open file cannot be
  * deleted there, and no rule names directories.
  */
-export function lookAtDisks(
+export function measureNodeDisks(
   hierarchy: CgroupHierarchy | undefined,
   filesystems: FilesystemPaths,
   parts: OpenedDiskParts,

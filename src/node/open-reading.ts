@@ -7,7 +7,7 @@ import type { ManagedOom } from '../monitor/ports/managed-oom.js';
 import type { ContainerRuntime, WorkloadSource } from '../monitor/ports/ports.js';
 import { native } from '../native/index.js';
 import { asWindows } from '../native/windows-addon.js';
-import { lookAtDisks, openDiskParts } from './disk-parts.js';
+import { measureNodeDisks, openDiskParts } from './disk-parts.js';
 import { openWorkloads } from '../workloads/cgroup/cgroup-workloads.js';
 import type { FactSources } from '../workloads/cgroup/workloads-node.js';
 import type { DiskMeasurement } from '../workloads/disk/disk-measurement.js';
@@ -55,7 +55,7 @@ export function openReading(loaded: LoadedConfig, notifiers: NotifierMode, manag
       const known = workloadsOf(workloads);
       await Promise.all([directories.refresh(known), containers.refresh(known)]);
       await Promise.all([trees.walk([filesystem]), images.refresh()]);
-      return lookAtDisks(node.hierarchy, filesystems, parts);
+      return measureNodeDisks(node.hierarchy, filesystems, parts);
     },
     close: () => {
       workloads.close();

@@ -33,7 +33,7 @@ test('it is started when systemd has answered, and gives way to what others have
   peer.answer = ({ member }) => (member === 'EnqueueUnitJob' ? start : { error: 'a.b' });
   const it = await releases(peer);
   expect(it.begin(hold)).toBe(true);
-  expect(await eventually('it is answered', () => it.news(requested).get('b.service'))).toBe('started');
+  expect(await eventually('it is answered', () => it.holdChanges(requested).get('b.service'))).toBe('started');
   expect(peer.calls.find(({ member }) => member === 'EnqueueUnitJob')?.body).toEqual(['b.service', 'start', 'fail']);
   expect(refused).toEqual([]);
 });
@@ -43,7 +43,7 @@ test('what systemd does not start is said', async () => {
   peer.answer = () => ({ error: 'org.freedesktop.systemd1.UnitMasked' });
   const it = await releases(peer);
   it.begin(hold);
-  expect(await eventually('it is answered', () => it.news(requested).get('b.service'))).toBe('started');
+  expect(await eventually('it is answered', () => it.holdChanges(requested).get('b.service'))).toBe('started');
   expect(refused).toEqual(['b.service: it says no']);
   expect(hints).toEqual(['systemctl start b.service']);
 });
@@ -52,11 +52,11 @@ test('an answer that is lost with the connection, and one that the evictd before
   const peer = await BusPeer.open();
   peer.answer = () => undefined;
   const it = await releases(peer);
-  expect(it.news(requested).get('b.service')).toBe('lost');
+  expect(it.holdChanges(requested).get('b.service')).toBe('lost');
   it.begin(hold);
-  expect(it.news(requested).has('b.service')).toBe(false);
+  expect(it.holdChanges(requested).has('b.service')).toBe(false);
   peer.hangUp();
-  expect(await eventually('it is lost', () => it.news(requested).get('b.service'))).toBe('lost');
+  expect(await eventually('it is lost', () => it.holdChanges(requested).get('b.service'))).toBe('lost');
   expect(refused).toEqual([]);
 });
 
@@ -69,17 +69,17 @@ test('a unit that runs again though evictd has not started it was started by an 
   const it = await releases(peer);
   const held = new Map([['b.service', hold]]);
   const reads = (): number => peer.calls.filter(({ member }) => member === 'GetAll').length;
-  it.news(held);
+  it.holdChanges(held);
   await eventually('it is read', () => reads() === 1);
-  expect(it.news(held).size).toBe(0); // it has not stopped yet
+  expect(it.holdChanges(held).size).toBe(0); // it has not stopped yet
   for (const next of ['inactive', 'active']) {
     state = next;
     const before = reads();
     peer.signal('PropertiesChanged', '/org/freedesktop/systemd1/unit/b_2eservice');
     await eventually('it is read again', () => reads() > before);
-    if (next === 'active') expect(await eventually('the news', () => it.news(held).get('b.service'))).toBe('started elsewhere');
+    if (next === 'active') expect(await eventually('the change', () => it.holdChanges(held).get('b.service'))).toBe('started elsewhere');
     else await new Promise((resolve) => setTimeout(resolve, 100));
-    it.news(held);
+    it.holdChanges(held);
   }
 });
 
@@ -91,11 +91,11 @@ test('a unit that never was stopped is started like any other, which does nothin
   };
   const it = await releases(peer);
   const held = new Map([['b.service', hold]]);
-  it.news(held);
+  it.holdChanges(held);
   await eventually('it is read', () => peer.calls.some(({ member }) => member === 'GetAll'));
-  expect(it.news(held).size).toBe(0);
+  expect(it.holdChanges(held).size).toBe(0);
   it.begin(hold);
-  expect(await eventually('it is answered', () => it.news(requested).get('b.service'))).toBe('started');
+  expect(await eventually('it is answered', () => it.holdChanges(requested).get('b.service'))).toBe('started');
 });
 
 test('what conflicts with a unit that runs is not started, nor what would start it; the rest is', async () => {
@@ -118,13 +118,13 @@ test('what conflicts with a unit that runs is not started, nor what would start 
   const held = new Map([['b.service', whole]]);
   const isRead = (name: string): boolean => peer.calls.some(({ member, path }) => member === 'GetAll' && path?.endsWith(name));
   await eventually('all is read', () => {
-    it.news(held);
+    it.holdChanges(held);
     return isRead('fallback_2eservice') && isRead('web_2eservice') && isRead('other_2eservice');
   });
   await new Promise((resolve) => setTimeout(resolve, 100));
   it.begin(whole);
   expect(
-    await eventually('it is answered', () => it.news(new Map([['b.service', { ...whole, startRequested: true }]])).get('b.service')),
+    await eventually('it is answered', () => it.holdChanges(new Map([['b.service', { ...whole, startRequested: true }]])).get('b.service')),
   ).toBe('started');
   expect(peer.calls.filter(({ member }) => member === 'EnqueueUnitJob').map(({ body }) => body?.[0])).toEqual(['other.service']);
   expect(refused).toEqual([
@@ -155,7 +155,7 @@ test('what conflicts with it is waited for where nothing is known of it yet: rig
   knows(peer, { b_2eservice: [INACTIVE, ['Conflicts', ['as', ['fallback.service']]]], ...FALLBACK });
   const it = await releases(peer);
   expect(it.begin(hold)).toBe(true);
-  expect(await eventually('it is answered', () => it.news(requested).get('b.service'))).toBe('started');
+  expect(await eventually('it is answered', () => it.holdChanges(requested).get('b.service'))).toBe('started');
   expect([starts(peer), refused]).toEqual([[], ['b.service conflicts with fallback.service, which is running']]);
 });
 
@@ -188,7 +188,7 @@ test('and where an answer is outdated', async () => {
   it.begin(hold);
   const isActive = { signature: 'a{sv}', body: [FALLBACK.fallback_2eservice] };
   for (const call of unanswered) peer.send(reply(call, call.member === 'GetAll' ? isActive : { error: 'a.b' }));
-  expect(await eventually('it is answered', () => it.news(requested).get('b.service'))).toBe('started');
+  expect(await eventually('it is answered', () => it.holdChanges(requested).get('b.service'))).toBe('started');
   expect([starts(peer), refused.splice(0)]).toEqual([[], ['b.service conflicts with fallback.service, which is running']]);
 });
 
@@ -234,7 +234,7 @@ test('a systemd that tells nothing of a unit in time starts it all the same', as
   peer.answer = ({ member }) => (member === 'EnqueueUnitJob' ? start : undefined);
   const it = await releases(peer, 100_000_000n);
   it.begin(hold);
-  expect(await eventually('it is answered', () => it.news(requested).get('b.service'))).toBe('started');
+  expect(await eventually('it is answered', () => it.holdChanges(requested).get('b.service'))).toBe('started');
   expect([starts(peer), refused]).toEqual([['b.service'], []]);
 });
 

@@ -5,7 +5,7 @@ import type { Layout } from '../signal/layout.js';
 import type { Observations } from '../signal/observation.js';
 import type { PauseRequest } from '../pause/operator-pause.js';
 import type { ReclaimReading } from '../reclaim/reclaim.js';
-import type { HoldNews } from '../systemd/restart-storm.js';
+import type { HoldChange } from '../systemd/restart-storm.js';
 import type { PolicyResult } from '../policy/policy-action.js';
 import type { PolicyReadings, ScopeReading } from '../policy/scope-reading.js';
 import type { WorkloadProcess } from '../workload/process.js';
@@ -39,7 +39,7 @@ export interface StepInput {
   /** systemd cannot be reached: held units stay stopped. */
   readonly unitsOutOfReach?: boolean;
   /** By unit, for those that are kept stopped. */
-  readonly holdNews?: ReadonlyMap<string, HoldNews>;
+  readonly holdChanges?: ReadonlyMap<string, HoldChange>;
   /**
    * Reads the node once more after the candidates: a workload may have ended since, and with it the shortage.
    * undefined: unreadable. Left out: not available.

@@ -35,7 +35,7 @@ import { fullPause } from '../pause/operator-pause.js';
 import type { Reclaim, ReclaimReading } from '../reclaim/reclaim.js';
 import { afterReclaim } from '../reclaim/reclaim-progress.js';
 import { counting } from '../threshold/averaging-window.js';
-import { afterNews, released } from '../systemd/restart-storm.js';
+import { applyHoldChanges, released } from '../systemd/restart-storm.js';
 import { mayActOn } from './shutdown-eviction.js';
 import { taintsDueNs } from '../disruption/taint-step.js';
 import { stepDisruptions } from '../disruption/disruption-step.js';
@@ -116,7 +116,7 @@ function withOrdered(policy: Policy, state: State, decision: Decision, nowNs: bi
 
 function decideNow(policy: Policy, before: State, input: StepInput): StepResult {
   const known = withEvictionBase(policy, before, input);
-  const state = input.holdNews && input.holdNews.size > 0 ? { ...known, held: afterNews(known.held, input.holdNews) } : known;
+  const state = input.holdChanges?.size ? { ...known, held: applyHoldChanges(known.held, input.holdChanges) } : known;
   const layout = layoutNow(policy, state, input);
   if (isIdle(policy, state)) return onlyVictims(policy, state, input);
   if (typeof layout === 'object') {

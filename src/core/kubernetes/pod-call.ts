@@ -16,7 +16,7 @@ export function nextCall(pod: PendingDeletion, now: string): ApiCall {
 }
 
 /** The pod as the API server has it. */
-export function lookCall(pod: PodName): ApiCall {
+export function readPodCall(pod: PodName): ApiCall {
   return { method: 'GET', path: podPath(pod) };
 }
 
@@ -54,7 +54,7 @@ export function evictCall(pod: PodName, graceSeconds: number): ApiCall {
   };
 }
 
-/** The answer to `lookCall`. undefined: it is no pod. */
+/** The pod in the answer to `readPodCall`. undefined: the answer is no pod. */
 export function podNow(body: unknown): { uid: string; graceSeconds: number | undefined; hasCondition: boolean } | undefined {
   const { metadata, status } = (body ?? {}) as {
     readonly metadata?: { readonly uid?: string; readonly deletionTimestamp?: string; readonly deletionGracePeriodSeconds?: number };

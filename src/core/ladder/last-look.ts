@@ -6,7 +6,7 @@ import { scopeKey, type PolicyScope } from './policy-state.js';
 import { nodeReading, truthOf, windowsOf } from './policy-truth.js';
 
 /** Whether a policy's condition still holds for one of its scopes. Reads nothing before the first question. */
-export type LastLook = (configured: ConfiguredPolicy, key: string, scope: PolicyScope) => boolean;
+export type ConditionRecheck = (configured: ConfiguredPolicy, key: string, scope: PolicyScope) => boolean;
 
 /**
  * Reads the conditions once more after the candidates: a workload may have ended since, and evicting the next one would
@@ -14,7 +14,7 @@ export type LastLook = (configured: ConfiguredPolicy, key: string, scope: Policy
  *
  * @param node  what the step has read of the node
  */
-export function lastLookAt({ policyLook, lastLook, nowNs }: StepInput, node: ScopeHistory | undefined): LastLook {
+export function conditionRecheck({ policyLook, lastLook, nowNs }: StepInput, node: ScopeHistory | undefined): ConditionRecheck {
   if (policyLook === undefined) return () => true;
   let look: { readonly node: ScopeReading | undefined; readonly scopes: ReadonlyMap<string, readonly ScopeReading[]> } | undefined;
   const looked = (): NonNullable<typeof look> => {

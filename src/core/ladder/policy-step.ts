@@ -11,7 +11,7 @@ import { choiceOf } from '../rank/eviction-decision.js';
 import { victimName } from '../workload/process.js';
 import type { Candidates } from '../workload/workload.js';
 import { isPaused, isRelated, isStuck } from './give-back.js';
-import { lastLookAt } from './last-look.js';
+import { conditionRecheck } from './last-look.js';
 import { afterEviction, answered, type Ladder } from './ladder.js';
 import type { Given, PolicyScope, PolicyState } from './policy-state.js';
 import { nodeReading, windowsOf } from './policy-truth.js';
@@ -62,7 +62,7 @@ export function stepPolicies(
     state: made.state,
     layout: made.state.layout ?? 'single',
     candidates: compared.candidates,
-    lastLook: lastLookAt(input, node),
+    lastLook: conditionRecheck(input, node),
     processes: (workloads) => input.policyProcesses?.(workloads) ?? [],
     histories: compared.histories,
     pause: fullPause(made.state.pauses),

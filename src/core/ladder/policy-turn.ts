@@ -17,7 +17,7 @@ import type { Observation } from '../signal/observation.js';
 import type { WorkloadProcess } from '../workload/process.js';
 import type { Candidates, Workload } from '../workload/workload.js';
 import { giveBack, isRelated } from './give-back.js';
-import type { LastLook } from './last-look.js';
+import type { ConditionRecheck } from './last-look.js';
 import { atStep, ended, judged, nextMove, SETTLE_NS, stepTimeNs, type Ladder, type ScopeState } from './ladder.js';
 import type { Given, PolicyScope } from './policy-state.js';
 import { scopeProcess } from './process-victim.js';
@@ -30,7 +30,7 @@ export interface TurnContext {
   readonly state: Pick<State, 'failedKills' | 'refusedEvictions' | 'withoutYield' | 'relievedNs' | 'baselines'>;
   readonly layout: Layout;
   readonly candidates: () => Candidates;
-  readonly lastLook: LastLook;
+  readonly lastLook: ConditionRecheck;
   readonly processes: (workloads: readonly Workload[]) => readonly WorkloadProcess[];
   readonly histories: ComparedHistories;
   /** An operator has paused evictions. undefined: not so. */

@@ -199,7 +199,7 @@ interface PauseBegin {
   /** Whose base is kept. */
   readonly signal: Signal;
   readonly now: { readonly available: bigint; readonly since: BaseMoment };
-  /** As measured. */
+  /** With measured usages. */
   readonly ranking: readonly RankedWorkload[];
 }
 

@@ -14,27 +14,27 @@ const LISTED = 3;
 
 /** Gives pending pods their nodes, the most important first, whenever something has changed. */
 export class PodPlacements {
-  readonly #world: SimulatedCluster;
+  readonly #simulation: SimulatedCluster;
   readonly #scheduler: Scheduler;
   /** By what pods have in common: the message, and the change after which it was given. */
   readonly #failures = new Map<string, { readonly freed: number; readonly message: string }>();
-  readonly #told = new Map<LivePod, string>();
+  readonly #pendingMessages = new Map<LivePod, string>();
   #seen = 0;
   #known: number;
 
-  constructor(world: SimulatedCluster, scheduler: Scheduler) {
-    this.#world = world;
+  constructor(simulation: SimulatedCluster, scheduler: Scheduler) {
+    this.#simulation = simulation;
     this.#scheduler = scheduler;
-    this.#known = world.pods.length;
+    this.#known = simulation.pods.length;
   }
 
   /** Does nothing if nothing has changed since the last time. */
   run(): void {
-    const { pods, freed } = this.#world;
+    const { pods, freed } = this.#simulation;
     if (this.#seen === freed && this.#known === pods.length) return;
     [this.#seen, this.#known] = [freed, pods.length];
     const queued = ({ scheduling: { priority }, queuedNs }: LivePod): QueuedPod => ({ priority, queuedNs });
-    const waiting = [...this.#world.pending].sort((one, other) => byQueueOrder(queued(one), queued(other)));
+    const waiting = [...this.#simulation.pending].sort((one, other) => byQueueOrder(queued(one), queued(other)));
     for (let left: readonly LivePod[] = waiting; left.length > 0;) {
       for (const live of left) this.#place(live);
       const bound = left.filter(({ stage }) => stage !== 'pending').length;
@@ -47,16 +47,16 @@ export class PodPlacements {
     const { scheduling } = live;
     const gates = schedulingGateReason(scheduling);
     if (gates !== undefined) {
-      this.#tell(live, gates);
+      this.#recordPending(live, gates);
       return;
     }
     const key = templateOf(live);
     const failure = this.#failures.get(key);
-    if (failure?.freed === this.#world.freed && !dependsOnOthers(scheduling)) {
-      this.#tell(live, failure.message);
+    if (failure?.freed === this.#simulation.freed && !dependsOnOthers(scheduling)) {
+      this.#recordPending(live, failure.message);
       return;
     }
-    const named = this.#world.cluster.node(scheduling.nodeName);
+    const named = this.#simulation.cluster.node(scheduling.nodeName);
     if (named !== undefined) {
       this.#admit(live, named);
       return;
@@ -68,70 +68,70 @@ export class PodPlacements {
 
   /** A pod that names its node has no scheduler: the kubelet refuses it, or runs it. */
   #admit(live: LivePod, state: NodeState): void {
-    const reasons = kubeletAdmits(live.scheduling, this.#world.cluster, state)?.reasons;
+    const reasons = kubeletAdmits(live.scheduling, this.#simulation.cluster, state)?.reasons;
     if (reasons === undefined) this.#bind(live, state.node.name, { feasible: [], scores: undefined });
-    else this.#world.neverRuns(live, `the kubelet of ${state.node.name} does not admit it: ${reasons.join(', ')}`);
+    else this.#simulation.neverRuns(live, `the kubelet of ${state.node.name} does not admit it: ${reasons.join(', ')}`);
   }
 
   #bind(live: LivePod, node: string, { feasible, scores }: Pick<ScheduleResult, 'feasible' | 'scores'>): void {
     const scored = [...(scores ?? [])].map(([name, of]): ScoredNode => ({ node: name, total: totalScore(of), scores: of }));
     const best = scored.sort((one, other) => other.total - one.total || Number(other.node === node) - Number(one.node === node));
-    this.#world.happens({
-      ...{ kind: 'scheduled', pod: live.path, node, feasible: feasible.length, nodes: this.#world.cluster.nodes.length },
+    this.#simulation.record({
+      ...{ kind: 'scheduled', pod: live.path, node, feasible: feasible.length, nodes: this.#simulation.cluster.nodes.length },
       ...{ best: best.slice(0, LISTED), ...(live.replaces && { replaces: live.replaces.path }) },
     });
-    this.#told.delete(live);
-    this.#world.bind(live, node);
+    this.#pendingMessages.delete(live);
+    this.#simulation.bind(live, node);
   }
 
   /** Makes room if that helps: the pod waits until its victims are gone. */
   #fail(live: LivePod, key: string, result: ScheduleResult): void {
-    const world = this.#world;
+    const simulation = this.#simulation;
     if (this.#deallocates(live, result)) {
-      world.freed += 1;
+      simulation.freed += 1;
       this.#place(live);
       return;
     }
-    const { candidate, isEligible, message } = this.#scheduler.preempt(live.scheduling, result, world.budgets.forPreemption());
+    const { candidate, isEligible, message } = this.#scheduler.preempt(live.scheduling, result, simulation.budgets.forPreemption());
     if (candidate === undefined) {
-      if (isEligible) world.cluster.denominate(live.scheduling);
+      if (isEligible) simulation.cluster.denominate(live.scheduling);
       const whole = `${result.message} ${message}`.trim();
-      this.#failures.set(key, { freed: world.freed, message: whole });
-      this.#tell(live, whole);
+      this.#failures.set(key, { freed: simulation.freed, message: whole });
+      this.#recordPending(live, whole);
       return;
     }
-    this.#tell(live, result.message, candidate.node);
+    this.#recordPending(live, result.message, candidate.node);
     // Less important pods may not fit there any more (framework/preemption, prepareCandidate).
-    for (const other of [...world.cluster.nominatedOn(candidate.node)])
-      if (other.priority < live.scheduling.priority) world.cluster.denominate(other);
-    world.cluster.nominate(live.scheduling, candidate.node);
+    for (const other of [...simulation.cluster.nominatedOn(candidate.node)])
+      if (other.priority < live.scheduling.priority) simulation.cluster.denominate(other);
+    simulation.cluster.nominate(live.scheduling, candidate.node);
     const violated = candidate.numPDBViolations === 0 ? '' : `; ${String(candidate.numPDBViolations)} against their budgets`;
     const reason = `${live.path} has priority ${String(live.scheduling.priority)}${violated}`;
     for (const victim of candidate.victims) {
-      const found = world.liveOf(victim);
-      if (found !== undefined) world.end(found, 'preemption', reason);
+      const found = simulation.liveOf(victim);
+      if (found !== undefined) simulation.end(found, 'preemption', reason);
     }
   }
 
   /** A claim of the pod has had devices for other nodes, and no other pod has it. */
   #deallocates({ scheduling }: LivePod, { rejected }: ScheduleResult): boolean {
-    const { devices } = this.#world.cluster;
-    const nodes = [...rejected].flatMap(([name, { plugin }]) => (plugin === DYNAMIC_RESOURCES ? (this.#world.node(name) ?? []) : []));
+    const { devices } = this.#simulation.cluster;
+    const nodes = [...rejected].flatMap(([name, { plugin }]) => (plugin === DYNAMIC_RESOURCES ? (this.#simulation.node(name) ?? []) : []));
     return nodes.length > 0 && devices.deallocate(scheduling, nodes);
   }
 
   /** Once, until it changes. */
-  #tell(live: LivePod, message: string, nominated?: string): void {
-    if (this.#told.get(live) === message) return;
-    this.#told.set(live, message);
-    this.#world.happens({
+  #recordPending(live: LivePod, message: string, nominated?: string): void {
+    if (this.#pendingMessages.get(live) === message) return;
+    this.#pendingMessages.set(live, message);
+    this.#simulation.record({
       ...{ kind: 'pending', pod: live.path, message, ...(live.replaces && { replaces: live.replaces.path }) },
       ...(nominated !== undefined && { nominated }),
     });
   }
 }
 
-/** Whose pods differ in nothing that the scheduler looks at. */
+/** Pods with the same key are equal to the scheduler. */
 const ALIKE: ReadonlySet<string | undefined> = new Set(['ReplicaSet', 'ReplicationController', 'Deployment', 'Job']);
 
 function templateOf({ path, scheduling: { namespace, controller, priority } }: LivePod): string {

@@ -7,7 +7,7 @@ import type { SchedulerPod } from '../scheduling/scheduler-pod.js';
 import { EventQueue } from './event-queue.js';
 import { SimulatedBudgets, type SimulatedBudget } from './simulated-budgets.js';
 import { isOnNode, isReplacedAtOnce, KEEPS_NAME, ON_ITS_NODE, type LivePod, type SimulatedPod } from './simulated-pod.js';
-import type { EvictionCause, Happening, TimelineEvent } from './timeline-event.js';
+import type { EvictionCause, EventContent, TimelineEvent } from './timeline-event.js';
 
 /** Of a node. `availableBytes` left out: what its pods leave. */
 export interface NodeMemory {
@@ -69,7 +69,7 @@ export class SimulatedCluster {
     return this.#nowNs;
   }
 
-  happens(what: Happening): void {
+  record(what: EventContent): void {
     this.events.push({ atNs: this.#nowNs, ...what });
   }
 
@@ -176,7 +176,7 @@ export class SimulatedCluster {
   neverRuns(live: LivePod, reason: string): void {
     this.pending.delete(live);
     live.stage = 'finished';
-    this.happens({ kind: 'lost', pod: live.path, reason });
+    this.record({ kind: 'lost', pod: live.path, reason });
   }
 
   #ready(live: LivePod): void {
@@ -184,7 +184,7 @@ export class SimulatedCluster {
     live.stage = 'running';
     live.hasRun = true;
     this.budgets.change(live.scheduling, 1);
-    this.happens({ kind: 'ready', pod: live.path, node: live.node });
+    this.record({ kind: 'ready', pod: live.path, node: live.node });
     this.onReady();
   }
 
@@ -204,14 +204,14 @@ export class SimulatedCluster {
     if (node === undefined || (stage !== 'running' && stage !== 'starting')) return;
     const { graceNs = this.graceOf(live), rank } = options;
     this.#waiting.delete(live);
-    this.happens({ kind: 'evicted', pod: live.path, node, cause, reason, graceNs, ...(rank !== undefined && { rank }) });
+    this.record({ kind: 'evicted', pod: live.path, node, cause, reason, graceNs, ...(rank !== undefined && { rank }) });
     if (stage === 'running') this.budgets.change(live.scheduling, -1);
     live.stage = 'ending';
     this.#renew(live, { ...live.scheduling, terminating: true, preempted: cause === 'preemption' });
     if (cause !== 'node-pressure' && isReplacedAtOnce(live)) this.#replace(live);
     if (this.failed.has(node)) {
       if (live.scheduling.controller?.kind === KEEPS_NAME)
-        this.happens({ kind: 'stays', pod: live.path, node, reason: 'terminating until the node is back or deleted: a StatefulSet waits' });
+        this.record({ kind: 'stays', pod: live.path, node, reason: 'terminating until the node is back or deleted: a StatefulSet waits' });
       return;
     }
     this.later(graceNs, () => this.#gone(live));
@@ -239,7 +239,7 @@ export class SimulatedCluster {
     const { controller, name: old, namespace } = live.scheduling;
     const reason = controller === undefined ? 'no controller makes it again' : ON_ITS_NODE[controller.kind];
     if (controller === undefined || reason !== undefined) {
-      this.happens({ kind: 'lost', pod: live.path, reason: reason ?? '' });
+      this.record({ kind: 'lost', pod: live.path, reason: reason ?? '' });
       return;
     }
     const name = controller.kind === KEEPS_NAME ? old : this.#newName(namespace, controller.name);
@@ -266,13 +266,13 @@ export class SimulatedCluster {
   }
 
   addTaint(name: string, taint: Taint): void {
-    this.happens({ kind: 'node', node: name, what: `has the taint ${taintText(taint)}` });
+    this.record({ kind: 'node', node: name, what: `has the taint ${taintText(taint)}` });
     this.changeNode(name, (node) => ({ ...node, taints: [...node.taints.filter((other) => !isSameTaint(other, taint)), taint] }));
     if (taint.effect === 'NoExecute') for (const live of this.podsOn(name)) this.#judgeTaints(live);
   }
 
   removeTaint(name: string, taint: Taint): void {
-    this.happens({ kind: 'node', node: name, what: `has no taint ${taintText(taint)} any more` });
+    this.record({ kind: 'node', node: name, what: `has no taint ${taintText(taint)} any more` });
     this.changeNode(name, (node) => ({ ...node, taints: node.taints.filter((other) => !isSameTaint(other, taint)) }));
     for (const live of this.podsOn(name)) this.#judgeTaints(live);
   }
@@ -286,12 +286,12 @@ export class SimulatedCluster {
     const verdict = taintEviction(taints, live.scheduling.tolerations, before, this.#nowNs);
     if (verdict === 'never') {
       this.#waiting.delete(live);
-      if (taints.length > 0) this.happens({ kind: 'stays', pod: live.path, node: name, reason: 'tolerates the taint for ever' });
+      if (taints.length > 0) this.record({ kind: 'stays', pod: live.path, node: name, reason: 'tolerates the taint for ever' });
     } else if (verdict === 'now') this.end(live, 'taint', `does not tolerate ${taints.map(taintText).join(', ')}`);
     else if (verdict !== before) {
       this.#waiting.set(live, verdict);
       const reason = `tolerates the taint for ${String((verdict.dueNs - this.#nowNs) / NS_PER_SECOND)} s`;
-      this.happens({ kind: 'stays', pod: live.path, node: name, reason, untilNs: verdict.dueNs });
+      this.record({ kind: 'stays', pod: live.path, node: name, reason, untilNs: verdict.dueNs });
       this.queue.add(verdict.dueNs, () => {
         if (this.#waiting.get(live) === verdict) this.end(live, 'taint', `its toleration of ${taints.map(taintText).join(', ')} has ended`);
       });

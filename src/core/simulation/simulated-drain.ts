@@ -23,7 +23,7 @@ export class SimulatedDrain {
 
   start(): void {
     const world = this.#world;
-    world.happens({ kind: 'node', node: this.#node, what: 'cordoned' });
+    world.record({ kind: 'node', node: this.#node, what: 'cordoned' });
     world.changeNode(this.#node, (node) => ({
       ...node,
       unschedulable: true,
@@ -32,7 +32,7 @@ export class SimulatedDrain {
     for (const live of world.podsOn(this.#node)) {
       const why = staysWhy(live);
       if (why === undefined) this.#ask(live);
-      else world.happens({ kind: 'stays', pod: live.path, node: this.#node, reason: why });
+      else world.record({ kind: 'stays', pod: live.path, node: this.#node, reason: why });
     }
   }
 
@@ -67,7 +67,7 @@ export class SimulatedDrain {
     } else if (!this.#refused.has(live)) {
       this.#refused.set(live, world.events.length);
       const budgets = world.budgets.namesOf(live.scheduling);
-      world.happens({ kind: 'refused', pod: live.path, node: this.#node, budgets, reason: textOf(failure) });
+      world.record({ kind: 'refused', pod: live.path, node: this.#node, budgets, reason: textOf(failure) });
     }
   }
 }

@@ -71,24 +71,24 @@ export class SimulatedPressure {
     if (this.#isTainted) return;
     this.#isTainted = true;
     const available = amountOf(SIGNAL, this.#available);
-    this.#world.happens({ kind: 'node', node: this.#node, what: `MemoryPressure: ${SIGNAL} is ${available}` });
+    this.#world.record({ kind: 'node', node: this.#node, what: `MemoryPressure: ${SIGNAL} is ${available}` });
     if (this.#available < 0n) {
       const what = "its pods need more memory than it has: the kernel's OOM killer kills before the kubelet evicts, in another order";
-      this.#world.happens({ kind: 'node', node: this.#node, what });
+      this.#world.record({ kind: 'node', node: this.#node, what });
     }
     this.#world.addTaint(this.#node, MEMORY_PRESSURE);
   }
 
   #relieved(): void {
     if (!this.#isTainted) {
-      this.#world.happens({
+      this.#world.record({
         kind: 'node',
         node: this.#node,
         what: `${SIGNAL} is ${amountOf(SIGNAL, this.#available)}: no threshold is met`,
       });
       return;
     }
-    this.#world.happens({ kind: 'node', node: this.#node, what: `relieved: ${SIGNAL} is ${amountOf(SIGNAL, this.#available)}` });
+    this.#world.record({ kind: 'node', node: this.#node, what: `relieved: ${SIGNAL} is ${amountOf(SIGNAL, this.#available)}` });
     this.#world.later(this.#kubelet.pressureTransitionPeriodNs, () => {
       if (this.#firstMet.size === 0) this.#world.removeTaint(this.#node, MEMORY_PRESSURE);
     });
@@ -97,7 +97,7 @@ export class SimulatedPressure {
   #evict(threshold: Threshold): void {
     const found = this.#victim();
     if (found === undefined) {
-      this.#world.happens({ kind: 'node', node: this.#node, what: `${whenText(threshold)} stays met: no pod may be evicted` });
+      this.#world.record({ kind: 'node', node: this.#node, what: `${whenText(threshold)} stays met: no pod may be evicted` });
       return;
     }
     const { live, ranked } = found;

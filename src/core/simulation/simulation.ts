@@ -51,7 +51,7 @@ export class Simulation {
   run(action: SimulatedAction): void {
     const { world } = this;
     const endNs = world.nowNs + this.#input.horizonNs;
-    world.happens({ kind: 'action', action });
+    world.record({ kind: 'action', action });
     this.#start(action);
     this.#placements.run();
     for (let next = world.queue.nextNs; next !== undefined && next <= endNs; next = world.queue.nextNs) {
@@ -109,7 +109,7 @@ export class Simulation {
     const { world } = this;
     world.failed.add(node);
     world.later(MONITOR_GRACE_NS, () => {
-      world.happens({ kind: 'node', node, what: 'Ready is Unknown: its kubelet has not answered for 50 s' });
+      world.record({ kind: 'node', node, what: 'Ready is Unknown: its kubelet has not answered for 50 s' });
       for (const live of world.podsOn(node)) world.unready(live);
       world.addTaint(node, { ...UNREACHABLE, effect: 'NoSchedule' });
       world.addTaint(node, { ...UNREACHABLE, effect: 'NoExecute' });

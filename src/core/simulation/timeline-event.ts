@@ -65,5 +65,5 @@ export type TimelineEvent = { readonly atNs: bigint } & (
   | { readonly kind: 'lost'; readonly pod: string; readonly reason: string }
 );
 
-/** An event now. */
-export type Happening = TimelineEvent extends infer E ? (E extends TimelineEvent ? Omit<E, 'atNs'> : never) : never;
+/** An event without its time: the simulation adds the current one. */
+export type EventContent = TimelineEvent extends infer E ? (E extends TimelineEvent ? Omit<E, 'atNs'> : never) : never;

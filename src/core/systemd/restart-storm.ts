@@ -15,10 +15,10 @@ const BACK_OFF_NS = 60_000_000_000n;
  * `started`: systemd has accepted or refused the start. `lost`: the connection was lost before the answer. `not
  * stopped`: systemd refused the stop. `started elsewhere`: something other than evictd started it.
  */
-export type HoldNews = 'started' | 'lost' | 'not stopped' | 'started elsewhere';
+export type HoldChange = 'started' | 'lost' | 'not stopped' | 'started elsewhere';
 
-/** The holds after this news. If something else started a unit, evictd still starts its sockets, paths and timers. */
-export function afterNews(held: State['held'], news: ReadonlyMap<string, HoldNews>): State['held'] {
+/** Applies changes of held units. If something else started a unit, evictd still starts its sockets, paths and timers. */
+export function applyHoldChanges(held: State['held'], news: ReadonlyMap<string, HoldChange>): State['held'] {
   const left = [...held.values()].flatMap((hold): Hold[] => {
     const { startRequested: _, ...stopped } = hold;
     switch (news.get(hold.unit)) {

@@ -8,7 +8,7 @@ import type { NoExecuteMode } from '../../core/cluster/condition-taints.js';
 import { answerText, deletionAnswer, type ApiAnswer } from '../../core/kubernetes/eviction-answer.js';
 import type { ClusterEvent } from '../../core/kubernetes/event-series.js';
 import { nodePath } from '../../core/kubernetes/node-condition-patch.js';
-import { deleteCall, lookCall, podNow, type ApiCall } from '../../core/kubernetes/pod-call.js';
+import { deleteCall, readPodCall, podNow, type ApiCall } from '../../core/kubernetes/pod-call.js';
 import { clusterNodeOf, clusterPodOf } from '../../kubernetes/cluster-document.js';
 import { documentOf, items, member, textOf } from '../../kubernetes/document.js';
 import type { Log } from '../../log/log.js';
@@ -76,7 +76,7 @@ async function evict({ ask, log, event, count }: ActionParts, pod: ClusterPod): 
 
 async function forceDelete({ ask, log, count }: ActionParts, pod: ClusterPod): Promise<void> {
   try {
-    const answer = await ask(lookCall(pod));
+    const answer = await ask(readPodCall(pod));
     if (answer.status === 404) return;
     if (answer.status !== 200) throw new Refusal(`pod ${nameOf(pod)} cannot be read`, answer);
     const current = clusterPodOf(answer.body);
@@ -96,7 +96,7 @@ async function forceDelete({ ask, log, count }: ActionParts, pod: ClusterPod): P
 
 /** undefined: the pod is gone, or another one has its name. */
 async function look(ask: ActionParts['ask'], pod: ClusterPod): Promise<ReturnType<typeof podNow>> {
-  const answer = await ask(lookCall(pod));
+  const answer = await ask(readPodCall(pod));
   if (answer.status === 404) return undefined;
   if (answer.status !== 200) throw new Refusal(`pod ${nameOf(pod)} cannot be read`, answer);
   const seen = podNow(answer.body);

@@ -26,11 +26,11 @@ export interface LeadParts {
 
 const REQUEST_MS = 10_000;
 const TICK_MS = 1_000;
-/** Changes of nodes within this time are looked at together. */
-const SOON_MS = 100;
-const LOOK_MS = 10_000;
+/** Node changes within this time are handled in one tick. */
+const NODE_CHANGE_BATCH_MS = 100;
+const MANAGER_POLL_MS = 10_000;
 
-/** What this process does while it leads. It begins with nothing known. */
+/** The work of the leader. A new leader takes over no state from the previous one. */
 export class Lead {
   readonly watch: ClusterWatch;
   readonly actions: ActionQueue;
@@ -40,11 +40,11 @@ export class Lead {
   readonly #client: ApiClient;
   readonly #events: PodEvents;
   readonly #managerWatch: ManagerWatch;
-  readonly #said = new Map<Controller, string>();
+  readonly #loggedStates = new Map<Controller, string>();
   #timer: NodeJS.Timeout | undefined;
   #tickAtMs = 0;
-  #lookTimer: NodeJS.Timeout | undefined;
-  #lookFails = false;
+  #pollTimer: NodeJS.Timeout | undefined;
+  #hasPollFailed = false;
   #isClosed = false;
 
   /** @param client  of this lead alone: with the lead its watches and requests end */
@@ -52,7 +52,7 @@ export class Lead {
     this.#parts = parts;
     this.#client = client;
     const { nowNs, log, lifecycle, identity } = parts;
-    /** Nothing is sent that could arrive when another process leads. */
+    /** The time until the lease expires. Throws after it: another process may lead when a request arrives. */
     const leftMs = (): number => {
       const ms = this.#isClosed ? 0 : remainingMs();
       if (ms <= 0) throw new EvictdError('EVICTD_KUBERNETES_UNREACHABLE', 'this process does not lead any more');
@@ -80,24 +80,24 @@ export class Lead {
         if (this.watch.isSynced) this.actions.add(effects);
       },
       onNodes: () => {
-        this.#tickIn(SOON_MS);
+        this.#tickIn(NODE_CHANGE_BATCH_MS);
       },
     });
-    void this.#look();
+    void this.#pollManager();
     this.#tickIn(TICK_MS);
   }
 
   close(): void {
     this.#isClosed = true;
     clearTimeout(this.#timer);
-    clearTimeout(this.#lookTimer);
+    clearTimeout(this.#pollTimer);
     this.actions.close();
     this.#events.close();
     this.watch.close();
     this.#client.close();
   }
 
-  /** At the latest. */
+  /** The next tick is after `ms` at the latest. */
   #tickIn(ms: number): void {
     const atMs = performance.now() + ms;
     if (this.#isClosed || (this.#timer !== undefined && this.#tickAtMs <= atMs)) return;
@@ -113,7 +113,7 @@ export class Lead {
     const { cluster, isSynced, seenNs } = this.watch;
     const nowNs = this.#parts.nowNs();
     if (isSynced) {
-      this.#judgeParts(nowNs);
+      this.#updateParts(nowNs);
       this.actions.replace(cluster.tick(nowNs, seenNs));
     }
     const dueNs = cluster.nextDueNs(nowNs);
@@ -121,38 +121,38 @@ export class Lead {
     this.#tickIn(Math.min(TICK_MS, dueMs));
   }
 
-  async #look(): Promise<void> {
+  async #pollManager(): Promise<void> {
     try {
-      await this.#managerWatch.look();
-      this.#lookFails = false;
+      await this.#managerWatch.poll();
+      this.#hasPollFailed = false;
     } catch (error) {
-      if (!this.#lookFails && !this.#isClosed) {
+      if (!this.#hasPollFailed && !this.#isClosed) {
         const why = error instanceof Error ? error.message : String(error);
         this.#parts.log.warn(`cannot read whether a kube-controller-manager runs: ${why}`, { code: 'EVICTD_CONTROLLER_MANAGER' });
       }
-      this.#lookFails = true;
+      this.#hasPollFailed = true;
     }
-    if (!this.#isClosed) this.#lookTimer = setTimeout(() => void this.#look(), LOOK_MS);
+    if (!this.#isClosed) this.#pollTimer = setTimeout(() => void this.#pollManager(), MANAGER_POLL_MS);
   }
 
-  #judgeParts(nowNs: bigint): void {
+  #updateParts(nowNs: bigint): void {
     this.manager = this.#managerWatch.parts(this.watch.cluster.managerTaintedMs);
     const active = new Set<Controller>();
     for (const [controller, part] of this.manager) {
       const mode = this.#parts.modes[controller];
       if (isActive(mode, part)) active.add(controller);
-      this.#say(controller, mode, part);
+      this.#logPartChange(controller, mode, part);
     }
     this.active = active;
     this.actions.add(this.watch.cluster.setParts(active, nowNs));
   }
 
-  #say(controller: Controller, mode: PartMode, part: ManagerPart): void {
+  #logPartChange(controller: Controller, mode: PartMode, part: ManagerPart): void {
     const { log } = this.#parts;
     const isOn = isActive(mode, part);
     const text = `${controller} ${isOn ? 'runs' : mode === 'off' ? 'is off' : 'does not run'}: ${mode === 'off' ? 'its flag is off' : part.why}`;
-    if (this.#said.get(controller) === text) return;
-    this.#said.set(controller, text);
+    if (this.#loggedStates.get(controller) === text) return;
+    this.#loggedStates.set(controller, text);
     if (isOn && part.runs === true)
       log.warn(`${text}; both act`, {
         code: 'EVICTD_CONTROLLER_BOTH',

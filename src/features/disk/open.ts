@@ -14,7 +14,7 @@ import { FoundFilesystems } from '../../workloads/disk/found-filesystems.js';
 import { SpaceWatch } from './space-watch.js';
 import type { ConfigurationInForce } from '../../node/configuration-in-force.js';
 import type { ContainerRuntimes } from '../../node/container-runtimes.js';
-import { lookAtDisks, openDiskParts, type OpenedDiskParts } from '../../node/disk-parts.js';
+import { measureNodeDisks, openDiskParts, type OpenedDiskParts } from '../../node/disk-parts.js';
 import { workloadsOf } from '../../node/open-reading.js';
 
 interface DisksParts {
@@ -51,7 +51,7 @@ export function openDisks(inForce: ConfigurationInForce, { node, workloads, runt
   node.place(filesystems);
   const parts = openDiskParts(filesystems, runtimesNow);
   const reads = new BackgroundReads();
-  const measure = (): Promise<DiskMeasurement> => lookAtDisks(node.hierarchy, filesystems, parts, reads);
+  const measure = (): Promise<DiskMeasurement> => measureNodeDisks(node.hierarchy, filesystems, parts, reads);
   const watch = new DiskWatch({
     measure: async () => {
       const known = workloadsOf(workloads);
@@ -86,7 +86,7 @@ function openSpaceWatch(
   { log, journal }: Pick<DisksParts, 'log' | 'journal'>,
 ): SpaceWatch {
   return new SpaceWatch({
-    look: async (roles) => {
+    readHolders: async (roles) => {
       await Promise.all([trees.walk(roles), images.refresh()]);
       return (await measure()).holders;
     },

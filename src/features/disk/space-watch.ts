@@ -7,7 +7,7 @@ import type { StepListener, StepReport } from '../../monitor/ports/ports.js';
 
 interface SpaceWatchParts {
   /** Finds what holds space on these filesystems. */
-  readonly look: (filesystems: readonly FilesystemRole[]) => Promise<DiskHolders>;
+  readonly readHolders: (filesystems: readonly FilesystemRole[]) => Promise<DiskHolders>;
   readonly onFound: (signal: DiskSignal, holders: readonly DiskHolder[]) => void;
   readonly onError: (error: unknown) => void;
 }
@@ -21,8 +21,8 @@ export class SpaceWatch implements StepListener {
   /** Signals with an episode, and those that were reported. */
   #met: ReadonlySet<DiskSignal> = new Set();
   readonly #reported = new Set<DiskSignal>();
-  readonly #lookedNs = new Map<DiskSignal, bigint>();
-  #looking = false;
+  readonly #readNs = new Map<DiskSignal, bigint>();
+  #isReading = false;
   #closed = false;
 
   constructor(parts: SpaceWatchParts) {
@@ -33,12 +33,12 @@ export class SpaceWatch implements StepListener {
     if (episodes.size === 0 && this.#met.size === 0) return;
     this.#met = new Set([...episodes.values()].map(({ signal }) => signal).filter((signal) => isDiskSignal(signal)));
     for (const signal of this.#reported) if (!this.#met.has(signal)) this.#reported.delete(signal);
-    if (this.#looking || this.#closed) return;
+    if (this.#isReading || this.#closed) return;
     const due = [...this.#met].filter(
-      (signal) => !this.#reported.has(signal) && nowNs - (this.#lookedNs.get(signal) ?? -APART_NS) >= APART_NS,
+      (signal) => !this.#reported.has(signal) && nowNs - (this.#readNs.get(signal) ?? -APART_NS) >= APART_NS,
     );
-    for (const signal of due) this.#lookedNs.set(signal, nowNs);
-    if (due.length > 0) void this.#look(due);
+    for (const signal of due) this.#readNs.set(signal, nowNs);
+    if (due.length > 0) void this.#readHolders(due);
   }
 
   skipped(): boolean {
@@ -50,20 +50,20 @@ export class SpaceWatch implements StepListener {
   }
 
   /** Never rejects. */
-  async #look(signals: readonly DiskSignal[]): Promise<void> {
-    this.#looking = true;
+  async #readHolders(signals: readonly DiskSignal[]): Promise<void> {
+    this.#isReading = true;
     try {
       const filesystems = new Set(signals.map(filesystemOf).filter((role) => role !== undefined));
-      const holders = await this.#parts.look([...filesystems]);
-      for (const signal of signals) this.#tell(signal, holders);
+      const holders = await this.#parts.readHolders([...filesystems]);
+      for (const signal of signals) this.#reportHolders(signal, holders);
     } catch (error) {
       for (const signal of signals) this.#reported.add(signal);
       if (!this.#closed) this.#parts.onError(error);
     }
-    this.#looking = false;
+    this.#isReading = false;
   }
 
-  #tell(signal: DiskSignal, holders: DiskHolders): void {
+  #reportHolders(signal: DiskSignal, holders: DiskHolders): void {
     if (this.#closed || !this.#met.has(signal)) return;
     this.#reported.add(signal);
     this.#parts.onFound(signal, holdersOn(signal, holders, process.hrtime.bigint()) ?? []);

@@ -91,10 +91,10 @@ async function changed(options: ConfigOptions, io: Io, path: string): Promise<vo
 
 /** Says what the drain does until it is over. @throws UnavailableError  its time is over, or it was ended */
 async function followed(config: Config, io: Io, { ends }: Pick<DrainPlanDocument, 'ends'>): Promise<string> {
-  const said = new Set<string>();
-  const say = (line: string): void => {
-    if (!said.has(line)) io.stdout(`${line}\n`);
-    said.add(line);
+  const printedLines = new Set<string>();
+  const printOnce = (line: string): void => {
+    if (!printedLines.has(line)) io.stdout(`${line}\n`);
+    printedLines.add(line);
   };
   let away = 0;
   for (;;) {
@@ -113,7 +113,8 @@ async function followed(config: Config, io: Io, { ends }: Pick<DrainPlanDocument
         hint: 'evictd history --type drain shows when',
       });
     }
-    for (const name of now.unnamed > 0 ? [] : ends) if (!now.left.some((other) => other.name === name)) say(`${printable(name)} has ended`);
+    for (const name of now.unnamed > 0 ? [] : ends)
+      if (!now.left.some((other) => other.name === name)) printOnce(`${printable(name)} has ended`);
     if (now.state === 'drained') return `the node is drained: ${String(now.total)} ended`;
     const left = now.left.map(({ name }) => printable(name)).join(', ');
     if (now.state === 'timeout') {
@@ -121,8 +122,8 @@ async function followed(config: Config, io: Io, { ends }: Pick<DrainPlanDocument
       throw new UnavailableError('EVICTD_DRAIN_TIMEOUT', `the time of the drain is over; not ended: ${left}`, { hint });
     }
     for (const { name, evicting, waits } of now.left) {
-      if (evicting) say(`${printable(name)} is being evicted`);
-      else if (waits !== undefined) say(`${printable(name)} waits: ${waits}`);
+      if (evicting) printOnce(`${printable(name)} is being evicted`);
+      else if (waits !== undefined) printOnce(`${printable(name)} waits: ${waits}`);
     }
     await setTimeout(LOOK_MS);
   }

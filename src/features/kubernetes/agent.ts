@@ -13,7 +13,7 @@ import { BootFile } from '../../storage/boot-file.js';
 import { mayDo } from './access-review.js';
 import { ApiClient } from './client/api-client.js';
 import { ClusterReports, type ClusterReportsParts } from './cluster-reports.js';
-import { lookAtControllers } from './controllers-look.js';
+import { readControllers } from './controllers-look.js';
 import { inClusterAccess } from './client/in-cluster.js';
 import { kubeconfigAccess } from './client/kubeconfig.js';
 import { PodStore } from './pod-store.js';
@@ -151,7 +151,7 @@ export class Agent implements NodePods {
   }
 
   controllers(): Promise<ControllersFacts | undefined> {
-    return lookAtControllers(this.#client.ask.bind(this.#client));
+    return readControllers(this.#client.ask.bind(this.#client));
   }
 
   status(): KubernetesStatus {

@@ -11,7 +11,7 @@ const WITHIN_MS = 2_500;
 const FRESH_MS = 60_000;
 
 /** Which parts run twice. undefined: no `evictd controller` leads, or the credential may not see it. Rejects without an answer. */
-export async function lookAtControllers(ask: ApiClient['ask']): Promise<ControllersFacts | undefined> {
+export async function readControllers(ask: ApiClient['ask']): Promise<ControllersFacts | undefined> {
   for (const namespace of NAMESPACES) {
     const path = `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases/${LEASE_NAME}`;
     const answer = await ask({ method: 'GET', path, withinMs: WITHIN_MS });
@@ -23,7 +23,7 @@ export async function lookAtControllers(ask: ApiClient['ask']): Promise<Controll
     const listed = typeof written === 'string' ? written.split(',') : [];
     const active = CONTROLLERS.filter((controller) => listed.includes(controller));
     const manager = new ManagerWatch(ask, process.hrtime.bigint.bind(process.hrtime));
-    await manager.look();
+    await manager.poll();
     const parts = manager.parts(0);
     const twice = active.flatMap((controller) => {
       const { runs, why } = parts.get(controller) ?? { runs: false, why: '' };

@@ -10,7 +10,7 @@ import {
   type PendingDeletions,
   type PendingDeletion,
 } from '../../core/kubernetes/pending-deletion.js';
-import { lookCall, nextCall, podNow, type ApiCall } from '../../core/kubernetes/pod-call.js';
+import { readPodCall, nextCall, podNow, type ApiCall } from '../../core/kubernetes/pod-call.js';
 import type { Log } from '../../log/log.js';
 
 /** Rejects where there is no answer. */
@@ -88,7 +88,7 @@ export class DeletionQueue {
   }
 
   /** Saves before it returns. `send` makes the calls, after `release`. */
-  add(pod: PendingDeletion, mayHaveBeenTold = false): void {
+  add(pod: PendingDeletion, mayHaveBeenSent = false): void {
     const pending = addDeletion(this.#pending, pod);
     const before = this.#pending.find(({ uid }) => uid === pod.uid);
     if (before && before.decision < pod.decision) {
@@ -103,7 +103,7 @@ export class DeletionQueue {
       });
       return;
     }
-    if (mayHaveBeenTold) this.#doubtful.add(pod.uid);
+    if (mayHaveBeenSent) this.#doubtful.add(pod.uid);
     if (pending === this.#pending) return;
     this.#waiting.delete(pod.uid);
     if (before === undefined || before.next === 'done') this.#held.add(pod.uid);
@@ -209,18 +209,18 @@ export class DeletionQueue {
   /** undefined: one call less is to be made. */
   async #sendOne(pod: PendingDeletion): Promise<Trouble | undefined> {
     const isDoubtful = this.#doubtful.has(pod.uid);
-    const call = isDoubtful ? lookCall(pod) : nextCall(pod, new Date().toISOString());
+    const call = isDoubtful ? readPodCall(pod) : nextCall(pod, new Date().toISOString());
     try {
       const answer = await this.#parts.ask({ ...call, withinMs: WITHIN_MS });
       if (this.#isClosed) return undefined;
-      return isDoubtful ? this.#seen(pod, answer) : this.#told(pod, answer);
+      return isDoubtful ? this.#seen(pod, answer) : this.#handleAnswer(pod, answer);
     } catch (error) {
       this.#doubtful.add(pod.uid);
       return { endsRound: true, why: error instanceof Error ? error.message : String(error) };
     }
   }
 
-  #told(pod: PendingDeletion, answer: ApiAnswer): Trouble | undefined {
+  #handleAnswer(pod: PendingDeletion, answer: ApiAnswer): Trouble | undefined {
     if (pod.next === 'done') return undefined;
     const result = deletionAnswer(pod.next, answer);
     if (result === 'away' || result === 'failed') {

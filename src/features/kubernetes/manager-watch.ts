@@ -34,7 +34,7 @@ export class ManagerWatch {
   }
 
   /** Rejects without an answer, and where a permission is missing. */
-  async look(): Promise<void> {
+  async poll(): Promise<void> {
     const [lease, pods] = await Promise.all([
       this.#ask({ method: 'GET', path: LEASE, withinMs: WITHIN_MS }),
       this.#ask({ method: 'GET', path: PODS, query: QUERY, withinMs: WITHIN_MS }),

@@ -1,6 +1,6 @@
 import { evictionAnswer, type ApiEviction } from '../../core/kubernetes/eviction-answer.js';
 import { HARD_GRACE_SECONDS } from '../../core/kubernetes/pending-deletion.js';
-import { evictCall, lookCall, podNow } from '../../core/kubernetes/pod-call.js';
+import { evictCall, readPodCall, podNow } from '../../core/kubernetes/pod-call.js';
 import { disruptionTargetReason, podEvictionWay } from '../../core/kubernetes/pod-eviction-way.js';
 import { budgetsPath, violatedBudgets } from '../../core/kubernetes/violated-budgets.js';
 import type { Decision, EvictionInFlight, Outcome, VictimReading } from '../../core/decide/eviction.js';
@@ -163,7 +163,7 @@ export class ApiPodEvictions implements PodEvictions, StepListener {
       await published();
       onSend();
       if (isResumed) {
-        const now = podNow((await ask({ ...lookCall(pod), withinMs: WITHIN_MS })).body);
+        const now = podNow((await ask({ ...readPodCall(pod), withinMs: WITHIN_MS })).body);
         if (now?.uid === pod.uid && now.graceSeconds !== undefined) return 'accepted';
       }
       return answerOf(evictionAnswer(await ask({ ...evictCall(pod, secondsOf(graceNs)), withinMs: WITHIN_MS })));

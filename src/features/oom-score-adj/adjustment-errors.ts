@@ -12,7 +12,7 @@ interface Attempt {
 /** Warnings about oom_score_adj. Problems that affect all processes are logged once. */
 export class OomScoreAdjWarnings {
   readonly #log: Log;
-  readonly #said = new Set<string>();
+  readonly #loggedCodes = new Set<string>();
   #kept = true;
 
   constructor(log: Log) {
@@ -80,8 +80,8 @@ export class OomScoreAdjWarnings {
   }
 
   #once(code: string, message: string, hint: string): void {
-    if (this.#said.has(code)) return;
-    this.#said.add(code);
+    if (this.#loggedCodes.has(code)) return;
+    this.#loggedCodes.add(code);
     this.#log.warn(`${message} (${hint})`, { code });
   }
 }

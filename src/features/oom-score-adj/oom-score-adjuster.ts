@@ -155,14 +155,14 @@ export class OomScoreAdjuster implements StepListener {
     }
     const { values, outOfPlace } = oomScoreAdjsByRank(places, this.#parts.totalBytes(), others, this.#values);
     this.#values = values;
-    this.#sayOutOfPlace(places.flatMap(({ id, workload }) => (outOfPlace.includes(id) ? workload : [])));
+    this.#logOutOfPlace(places.flatMap(({ id, workload }) => (outOfPlace.includes(id) ? workload : [])));
     return places.flatMap(({ id, workload }): OomScoreAdjTarget[] => {
       const value = values.get(id);
       return value === undefined ? [] : [{ workload, value, atLeast: 'found' }];
     });
   }
 
-  #sayOutOfPlace(workloads: readonly Workload[]): void {
+  #logOutOfPlace(workloads: readonly Workload[]): void {
     const fresh = workloads.filter(({ id }) => !this.#outOfPlace.has(id));
     this.#outOfPlace = new Set(workloads.map(({ id }) => id));
     if (fresh.length === 0) return;

@@ -47,7 +47,7 @@ const LOG_WAIT_NS = 1_000_000_000n;
 export class OomAccounting implements StepListener {
   readonly #parts: OomAccountingParts;
   #ledger: KillLedger | undefined;
-  #look: Generator<void, OomTally> | undefined;
+  #reading: Generator<void, OomTally> | undefined;
   #loggedBefore = 0;
   /** Log lines without a cgroup: the next reading of the counters may place them. */
   #unplaced: KernelKill[] = [];
@@ -71,7 +71,7 @@ export class OomAccounting implements StepListener {
     for (const kill of kills) {
       if (this.#isAgain(kill)) this.#countAgain(kill);
       else if (kill.cgroup === undefined) this.#unplaced.push(kill);
-      else this.#tell(kill, kill.cgroup);
+      else this.#recordLoggedKill(kill, kill.cgroup);
     }
     if (this.#unplaced.length > 0) this.#begin();
   }
@@ -89,46 +89,46 @@ export class OomAccounting implements StepListener {
   }
 
   close(): void {
-    if (this.#ledger !== undefined) this.#end(drained(this.#beginLook()), 0n);
+    if (this.#ledger !== undefined) this.#end(drained(this.#beginReading()), 0n);
     this.#ledger = undefined;
     this.#parts.counters.close();
   }
 
   #begin(): void {
-    if (this.#look !== undefined || this.#ledger === undefined) return;
-    const look = this.#beginLook();
-    setImmediate(() => this.#go(look));
+    if (this.#reading !== undefined || this.#ledger === undefined) return;
+    const look = this.#beginReading();
+    setImmediate(() => this.#continueReading(look));
   }
 
-  #beginLook(): Generator<void, OomTally> {
+  #beginReading(): Generator<void, OomTally> {
     this.#loggedBefore = this.#ledger?.logged.length ?? 0;
     this.#unplacedBefore = this.#unplaced.length;
-    this.#look = this.#parts.counters.read();
-    return this.#look;
+    this.#reading = this.#parts.counters.read();
+    return this.#reading;
   }
 
-  #go(look: Generator<void, OomTally>): void {
+  #continueReading(look: Generator<void, OomTally>): void {
     const startNs = process.hrtime.bigint();
-    while (this.#look === look) {
+    while (this.#reading === look) {
       const step = look.next();
       if (step.done === true) {
         this.#end(step.value, this.#parts.hasLog() ? LOG_WAIT_NS : 0n);
         if (this.#unplaced.length > 0) this.#begin();
       } else if (process.hrtime.bigint() - startNs >= SLICE_NS) {
-        setImmediate(() => this.#go(look));
+        setImmediate(() => this.#continueReading(look));
         return;
       }
     }
   }
 
   #end(tally: OomTally, waitNs: bigint): void {
-    this.#look = undefined;
+    this.#reading = undefined;
     if (this.#ledger === undefined) return;
     const nowNs = process.hrtime.bigint();
     const read = this.#place(countersRead(this.#ledger, tally, this.#loggedBefore, nowNs), this.#unplaced.splice(0, this.#unplacedBefore));
     const { ledger, kills } = overdue(read, nowNs, waitNs);
     this.#ledger = ledger;
-    for (const each of kills) this.#sayCounted(each);
+    for (const each of kills) this.#recordCountedKills(each);
   }
 
   /**
@@ -155,17 +155,17 @@ export class OomAccounting implements StepListener {
     const claim = claimUnplaced(ledger, kills.length);
     const { cgroup, limit } = claim.place;
     const own = this.#parts.guarded.node === undefined ? kills : kills.slice(0, claim.found);
-    for (const kill of own) this.#say({ ...kill, cgroup, limitedCgroup: limit.kind === 'cgroup' ? limit.path : kill.limitedCgroup });
+    for (const kill of own) this.#recordKill({ ...kill, cgroup, limitedCgroup: limit.kind === 'cgroup' ? limit.path : kill.limitedCgroup });
     return claim.ledger;
   }
 
-  #tell(kill: KernelKill, cgroup: string): void {
+  #recordLoggedKill(kill: KernelKill, cgroup: string): void {
     if (!concernsNode(kill, this.#parts.guarded.node)) return;
     if (this.#ledger) this.#ledger = killLogged(this.#ledger, cgroup);
-    this.#say(kill);
+    this.#recordKill(kill);
   }
 
-  #say(kill: KernelKill): void {
+  #recordKill(kill: KernelKill): void {
     const { guarded, workloads, log, journal, metrics } = this.#parts;
     const workload = kill.cgroup === undefined ? undefined : workloads.holding(kill.cgroup);
     const limit = oomLimitOf(kill, guarded, workload?.path);
@@ -174,7 +174,7 @@ export class OomAccounting implements StepListener {
     log.warn(kernelKillMessage(kill, workload?.name), { pid: kill.pid, cgroup: kill.cgroup, limit });
   }
 
-  #sayCounted(kills: CountedKills): void {
+  #recordCountedKills(kills: CountedKills): void {
     const { guarded, workloads, log, journal, metrics } = this.#parts;
     const workload = kills.cgroup === undefined ? undefined : workloads.holding(kills.cgroup);
     const limit = this.#limitOf(kills, workload?.path);

@@ -181,8 +181,8 @@ export interface ShutdownRunEvents {
   ended(ended: EndedWorkload, group: ShutdownGracePeriod): void;
   /** @param late  workloads of groups that were over when they appeared */
   over(course: ShutdownCourse, late: readonly Workload[]): void;
-  /** An error that is tried again. Called once. */
-  stumbled(reason: string): void;
+  /** An error occurred, and the step is tried again. Called once. */
+  retrying(reason: string): void;
   /** The error persists, and no further workload is ended. Called instead of `over`. */
   failed(course: ShutdownCourse, reason: string): void;
 }

@@ -130,7 +130,7 @@ export class ShutdownRun {
     this.#scheduleAt(nowNs + TRIES_AGAIN_NS);
     if (this.#hasStumbled) return;
     this.#hasStumbled = true;
-    this.#events.stumbled(reason);
+    this.#events.retrying(reason);
   }
 
   #nextGroup(): void {

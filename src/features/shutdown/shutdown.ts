@@ -81,7 +81,7 @@ export class Shutdown implements Pick<StepListener, 'stepped'> {
           this.#say(shutdownOver(course, late), late.length === 0 && course.ended.every(isInTime));
         });
       },
-      stumbled: (reason) => {
+      retrying: (reason) => {
         this.#parts.log.warn(`cannot continue the shutdown, trying again: ${reason}`, FAILED);
       },
       failed: (course, error) => {

@@ -30,10 +30,10 @@ function headLines(report: SimulationReport): readonly string[] {
 /** '3 nodes, 12 pods, 2 budgets'. */
 export function countsText({ cluster: { content } }: SimulationReport): string {
   const { nodes, pods, budgets } = content;
-  return [several(nodes.length, 'node'), several(pods.length, 'pod'), several(budgets.length, 'budget')].join(', ');
+  return [countText(nodes.length, 'node'), countText(pods.length, 'pod'), countText(budgets.length, 'budget')].join(', ');
 }
 
-function several(count: number, what: string): string {
+function countText(count: number, what: string): string {
   return `${String(count)} ${what}${count === 1 ? '' : 's'}`;
 }
 
@@ -179,7 +179,7 @@ export function actionText(action: SimulatedAction): string {
     case 'taint':
       return `taint ${action.node} ${taintText(action.taint)}`;
     case 'add':
-      return `add ${several(action.pods.length, 'pod')} of ${action.what}`;
+      return `add ${countText(action.pods.length, 'pod')} of ${action.what}`;
   }
 }
 
@@ -235,7 +235,7 @@ function outcomeLines(report: SimulationReport): readonly string[] {
 export function outcomeText({ outcome }: SimulationReport): string {
   const { evicted, moved, pending, lost, refused } = outcome;
   const counts = [
-    `${several(evicted, 'pod')} evicted, ${String(moved)} moved`,
+    `${countText(evicted, 'pod')} evicted, ${String(moved)} moved`,
     ...(pending.length === 0 ? [] : [`${String(pending.length)} pending`]),
     ...(lost.length === 0 ? [] : [`${String(lost.length)} ended for good`]),
     ...(refused.length === 0 ? [] : [`${String(refused.length)} refused for good`]),

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import type { Decision } from '../../../src/core/decide/eviction.js';
 import {
-  afterNews,
+  applyHoldChanges,
   evictionsBefore,
   holdOf,
   withEviction,
-  type HoldNews,
+  type HoldChange,
   type StoppedUnit,
 } from '../../../src/core/systemd/restart-storm.js';
 import { type Hold } from '../../../src/core/systemd/unit-hold.js';
@@ -115,12 +115,12 @@ describe('a unit that comes back again and again', () => {
     expect(timeline.memory(11, 500n, gone(2))).toEqual(['killed batch 300Mi', 'cleared memory.available']);
     expect(timeline.memory(69.999, 500n)).toEqual([]);
     expect(timeline.memory(70, 500n)).toEqual(['start batch']); // though the condition has not cleared
-    const started = { holdNews: new Map([['batch', 'started'] as const]) };
+    const started = { holdChanges: new Map([['batch', 'started'] as const]) };
     expect(timeline.said(80, { 'memory.available': 50n * Mi }, {}, started)).toContain('alert restart-storm');
     expect(timeline.memory(81, 500n, gone(3))).not.toContain('start batch');
     expect(timeline.memory(379.999, 500n)).toEqual([]);
     expect(timeline.memory(380, 500n)).toEqual(['MemoryPressure=false', 'start batch']);
-    timeline.said(381, { 'memory.available': 500n * Mi }, {}, { holdNews: new Map([['batch', 'started']]) });
+    timeline.said(381, { 'memory.available': 500n * Mi }, {}, { holdChanges: new Map([['batch', 'started']]) });
     expect(timeline.state.held.size).toBe(0);
   });
 
@@ -130,7 +130,7 @@ describe('a unit that comes back again and again', () => {
     const reading = { 'memory.available': 500n * Mi };
     expect(timeline.said(75, reading)).toContain('start batch');
     expect(timeline.said(76, reading)).toEqual([]);
-    expect(timeline.said(77, reading, {}, { holdNews: new Map([['batch', 'lost']]) })).toEqual(['start batch']);
+    expect(timeline.said(77, reading, {}, { holdChanges: new Map([['batch', 'lost']]) })).toEqual(['start batch']);
   });
 
   test('while a threshold of the condition is met no unit is started', () => {
@@ -185,7 +185,7 @@ describe('a unit that comes back again and again', () => {
   });
 });
 
-test.each<[news: HoldNews | undefined, start: string[]]>([
+test.each<[news: HoldChange | undefined, start: string[]]>([
   [undefined, ['b.socket', 'batch', 'web']],
   ['lost', ['b.socket', 'batch', 'web']],
   ['started', []],
@@ -200,6 +200,6 @@ test.each<[news: HoldNews | undefined, start: string[]]>([
     condition: 'MemoryPressure',
     untilNs: undefined,
   };
-  const held = afterNews(new Map([['batch', hold]]), new Map(news && [['batch', news]]));
+  const held = applyHoldChanges(new Map([['batch', hold]]), new Map(news && [['batch', news]]));
   expect(held.get('batch')?.start ?? []).toEqual(start);
 });

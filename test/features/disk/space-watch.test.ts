@@ -18,7 +18,7 @@ function watching() {
   const look = vi.fn(() => new Promise<DiskHolders>((resolve, reject) => answers.push({ resolve, reject })));
   const onFound = vi.fn();
   const onError = vi.fn();
-  const watch = new SpaceWatch({ look, onFound, onError });
+  const watch = new SpaceWatch({ readHolders: look, onFound, onError });
   let nowNs = 1n;
   const stepped = (...signals: Parameters<typeof threshold>[0][]): void => {
     const episodes = new Map(signals.map((signal) => [signal, threshold(signal, '100Mi')]));

@@ -24,7 +24,7 @@ function manager() {
   const watch = new ManagerWatch(ask, () => nowNs);
   const at = async (seconds: number, taintedMs = 0) => {
     nowNs = BigInt(seconds) * SECOND;
-    await watch.look().catch(() => undefined);
+    await watch.poll().catch(() => undefined);
     return watch.parts(taintedMs).get(NODES)?.runs;
   };
   return { answers, at };
