@@ -67,7 +67,8 @@ class PlayedKubelet {
   }
 
   async #end({ pod, options }: KeptPod, graceSeconds: number): Promise<void> {
-    await this.#runtime.stopContainer(pod.containers.app ?? '', graceSeconds);
+    const stop = (): Promise<unknown> => this.#runtime.stopContainer(pod.containers.app ?? '', graceSeconds);
+    await stop().catch(stop); // as a kubelet tries again: the container may end by itself during the first call
     await this.#runtime.removePod(pod.id);
     const left = this.#server.store.list('pods').find(({ metadata }) => metadata.uid === options.uid);
     if (left) this.#server.store.remove('pods', left);
