@@ -21,7 +21,9 @@ const core = [
  * file has a process of its own. All other unit tests share processes, and what these have loaded.
  */
 const ownProcess = [
-  ...['host', 'evict', 'workloads', 'features', 'monitor', 'compose', 'node', 'fuzz'].map((folder) => `test/${folder}/**/*.test.ts`),
+  ...['host', 'evict', 'workloads', 'features', 'monitor', 'compose', 'node', 'fuzz', 'launch'].map(
+    (folder) => `test/${folder}/**/*.test.ts`,
+  ),
   'test/core/signal/toy-signal.test.ts',
 ];
 

@@ -229,7 +229,7 @@ describe(`a full runtime directory (${ON})`, () => {
     expect(statSync(join(full.directory, `journal-${name}`)).size).toBe(4 * 1024 * 1024);
     // Created right after the log line.
     const size = (): number => statSync(join(full.directory, `${name}.state`), { throwIfNoEntry: false })?.size ?? 0;
-    await evictd.until('the state file exists', () => size() === 256 * 1024);
+    await evictd.until('the state file exists', () => size() === 384 * 1024);
     expect(await evictd.stop()).toBe(0);
   });
 });

@@ -13,7 +13,7 @@ import { BootFile } from '../../storage/boot-file.js';
 import { mayDo } from './access-review.js';
 import { ApiClient } from './client/api-client.js';
 import { ClusterReports, type ClusterReportsParts } from './cluster-reports.js';
-import { readControllers } from './controllers-look.js';
+import { readControllers } from './read-controllers.js';
 import { inClusterAccess } from './client/in-cluster.js';
 import { kubeconfigAccess } from './client/kubeconfig.js';
 import { PodStore } from './pod-store.js';

@@ -49,6 +49,11 @@ export class ManagerWatch {
     this.#pods = managerPodsOf(pods.body);
   }
 
+  /** As its Lease says; '': there is none, or it is not known. */
+  get renewTime(): string {
+    return this.#lease === undefined || this.#lease === 'none' ? '' : this.#lease.spec.renewTime;
+  }
+
   /** @param taintedMs  when it has set taints last, in ms since 1970 */
   parts(taintedMs: number): ReadonlyMap<Controller, ManagerPart> {
     const seen = { lease: this.#leaseState(), pods: this.#pods, hasTainted: this.#hasTainted(taintedMs) };

@@ -17,19 +17,25 @@ export async function readControllers(ask: ApiClient['ask']): Promise<Controller
     const answer = await ask({ method: 'GET', path, withinMs: WITHIN_MS });
     if (answer.status !== 200) continue;
     const { spec, annotations } = leaseOf(answer.body);
-    const renewedNs = timeOf(documentOf(spec.renewTime || undefined)) ?? 0n;
-    if (spec.holderIdentity === '' || Date.now() - Number(renewedNs / 1_000_000n) > FRESH_MS) continue;
+    if (spec.holderIdentity === '' || !isFresh(spec.renewTime)) continue;
     const written = annotations[PARTS_ANNOTATION];
     const listed = typeof written === 'string' ? written.split(',') : [];
     const active = CONTROLLERS.filter((controller) => listed.includes(controller));
     const manager = new ManagerWatch(ask, process.hrtime.bigint.bind(process.hrtime));
     await manager.poll();
     const parts = manager.parts(0);
+    const isAbandoned = manager.renewTime !== '' && !isFresh(manager.renewTime);
     const twice = active.flatMap((controller) => {
       const { runs, why } = parts.get(controller) ?? { runs: false, why: '' };
-      return runs === true ? [{ controller, why }] : [];
+      return runs === true && !isAbandoned ? [{ controller, why }] : [];
     });
     return { active, twice };
   }
   return undefined;
+}
+
+/** By the wall clock: doctor looks once, and sees no change. */
+function isFresh(renewTime: string): boolean {
+  const renewedNs = timeOf(documentOf(renewTime || undefined)) ?? 0n;
+  return Date.now() - Number(renewedNs / 1_000_000n) <= FRESH_MS;
 }

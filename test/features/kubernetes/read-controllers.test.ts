@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest';
+import type { ApiClient } from '../../../src/features/kubernetes/client/api-client.js';
+import { readControllers } from '../../../src/features/kubernetes/read-controllers.js';
+
+const CONTROLLER = 'pod-garbage-collector-controller';
+
+/** An API server with the Lease of `evictd controller`, renewed now, and perhaps that of a kube-controller-manager. */
+function server(managerRenewedMsAgo: number | undefined): ApiClient['ask'] {
+  const lease = (msAgo: number) => ({
+    metadata: { annotations: { 'evictd.dev/controllers': CONTROLLER } },
+    spec: { holderIdentity: 'a', leaseDurationSeconds: 15, renewTime: new Date(Date.now() - msAgo).toISOString() },
+  });
+  return ({ path }) => {
+    if (path.endsWith('/evictd-controller')) return Promise.resolve({ status: 200, body: lease(0) });
+    if (path.endsWith('/pods')) return Promise.resolve({ status: 200, body: { items: [] } });
+    if (managerRenewedMsAgo === undefined) return Promise.resolve({ status: 404, body: undefined });
+    return Promise.resolve({ status: 200, body: lease(managerRenewedMsAgo) });
+  };
+}
+
+test.each<[what: string, managerRenewedMsAgo: number | undefined, twice: readonly string[]]>([
+  ['runs where its Lease is renewed', 0, [CONTROLLER]],
+  ['has ended where its Lease was renewed long ago', 3_600_000, []],
+  ['does not exist where there is no Lease of it', undefined, []],
+])('a kube-controller-manager %s', async (_, managerRenewedMsAgo, twice) => {
+  const facts = await readControllers(server(managerRenewedMsAgo));
+  expect(facts?.active).toEqual([CONTROLLER]);
+  expect(facts?.twice.map(({ controller }) => controller)).toEqual(twice);
+});
