@@ -20,12 +20,12 @@ type Watched = keyof typeof FOLLOWED;
 
 /** A single failure is not logged: an API server that restarts ends every watch. */
 const LOGGED_FAILURE = 2;
-/** A watch that was silent for longer than this may have stalled: kubelets renew their leases every 10 s. */
+/** A watch of leases that was silent for longer than this may have stalled: kubelets renew theirs every 10 s. */
 const STALLED_NS = 15_000_000_000n;
 /** What such a watch has missed has arrived after so long. */
 const CAUGHT_UP_NS = 15_000_000_000n;
 
-/** A watch that may have stalled until `atNs`. Until it has caught up, it is up to date until `beforeNs`. */
+/** The watch may have stalled until `atNs`. Until it has caught up, it is up to date until `beforeNs`. */
 interface Stall {
   readonly beforeNs: bigint;
   readonly atNs: bigint;
@@ -48,7 +48,8 @@ export class ClusterWatch {
   readonly #watches: readonly { close(): void; readonly lists: number }[];
   /** When each kind was confirmed last. */
   readonly #confirmedNs = new Map<Watched, bigint>();
-  readonly #stalls = new Map<Watched, Stall>();
+  /** Of the leases, the last one. */
+  #stall: Stall | undefined;
   readonly #failures = new Map<Watched, number>();
   readonly #problems = new Map<Watched, string>();
 
@@ -90,14 +91,10 @@ export class ClusterWatch {
 
   /** Until when every change of nodes and leases has been seen. */
   get seenNs(): bigint {
-    const [nodes, leases] = [this.#seenNs('nodes'), this.#seenNs('leases')];
+    const [nodes = 0n, confirmed = 0n] = [this.#confirmedNs.get('nodes'), this.#confirmedNs.get('leases')];
+    const stall = this.#stall;
+    const leases = stall && this.#parts.nowNs() - stall.atNs < CAUGHT_UP_NS ? stall.beforeNs : confirmed;
     return nodes < leases ? nodes : leases;
-  }
-
-  #seenNs(kind: Watched): bigint {
-    const stall = this.#stalls.get(kind);
-    const isCatchingUp = stall !== undefined && this.#parts.nowNs() - stall.atNs < CAUGHT_UP_NS;
-    return isCatchingUp ? stall.beforeNs : (this.#confirmedNs.get(kind) ?? 0n);
   }
 
   close(): void {
@@ -143,7 +140,7 @@ export class ClusterWatch {
     if ((this.#failures.get(kind) ?? 0) >= LOGGED_FAILURE) this.#parts.log.info(`the ${kind} of the cluster can be followed again`);
     const nowNs = this.#parts.nowNs();
     const beforeNs = this.#confirmedNs.get(kind) ?? nowNs;
-    if (nowNs - beforeNs > STALLED_NS) this.#stalls.set(kind, { beforeNs, atNs: nowNs });
+    if (kind === 'leases' && nowNs - beforeNs > STALLED_NS) this.#stall = { beforeNs, atNs: nowNs };
     this.#failures.delete(kind);
     this.#problems.delete(kind);
     this.#confirmedNs.set(kind, nowNs);
