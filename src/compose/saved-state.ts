@@ -106,7 +106,7 @@ export function openSavedState({ runtimeDirectory }: Pick<Config, 'runtimeDirect
 
 function restoredFrom({ found: { text, torn } }: StateFile, owner: StateOwner, policy: Policy, log: SavedStateParts['log']): RestoredState {
   const now = { monotonicNs: process.hrtime.bigint(), bootNs: native.bootTimeNs() };
-  const nothing = torn === 0 ? NOTHING_RESTORED : { ...NOTHING_RESTORED, discarded: 'it was cut off', isUnknown: true };
+  const nothing = torn === 0 ? NOTHING_RESTORED : { ...NOTHING_RESTORED, discarded: 'it was cut off' };
   const restored = text === undefined ? nothing : restoreState(text, owner, policy, now);
   const { discarded, state } = restored;
   if (discarded !== undefined) {

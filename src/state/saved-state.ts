@@ -44,8 +44,6 @@ export interface RestoredState {
   readonly sections: Readonly<Record<string, unknown>>;
   /** Why a saved state was not used; undefined: it was, or there was none. */
   readonly discarded: string | undefined;
-  /** What was discarded may be of this boot: what an operator has asked for, and an evictd has done, is not known then. */
-  readonly isUnknown: boolean;
 }
 
 export const NOTHING_RESTORED: RestoredState = {
@@ -54,7 +52,6 @@ export const NOTHING_RESTORED: RestoredState = {
   abandoned: new Map(),
   sections: {},
   discarded: undefined,
-  isUnknown: false,
 };
 
 type Contents = SavedState & { readonly clocks: Clocks };
@@ -66,21 +63,20 @@ export function savedStateText(owner: StateOwner, clocks: Clocks, saved: SavedSt
 /** Never throws: what cannot be understood is discarded, because evictd has to start. */
 export function restoreState(text: string, owner: StateOwner, policy: Policy, now: Clocks): RestoredState {
   const discarded = (reason: string): RestoredState => ({ ...NOTHING_RESTORED, discarded: reason });
-  const unknown = (reason: string): RestoredState => ({ ...discarded(reason), isUnknown: true });
   try {
     const { node, cgroupId, bootId, contents } = parse(text);
     if (node !== owner.node) return discarded(`it is of another node (${JSON.stringify(node)})`);
-    if (owner.bootId === '') return unknown('the boot id of this machine is not known');
+    if (owner.bootId === '') return discarded('the boot id of this machine is not known');
     if (bootId !== owner.bootId) return discarded('it is of another boot');
     if (cgroupId !== owner.cgroupId) return discarded('it is of another node cgroup, which had the same name');
     const { clocks: then, state: before, signals, sections } = checked(contents);
     const awayNs = now.bootNs - then.bootNs;
     const sleptNs = awayNs - (now.monotonicNs - then.monotonicNs);
-    if (awayNs < 0n || now.monotonicNs < then.monotonicNs) return unknown('its clocks are ahead of those of this machine');
+    if (awayNs < 0n || now.monotonicNs < then.monotonicNs) return discarded('its clocks are ahead of those of this machine');
     const taken = takeOver(policy, { ...initialState, ...before }, { awayNs, sleptNs: sleptNs > 0n ? sleptNs : 0n }, now.monotonicNs);
     return { ...NOTHING_RESTORED, ...taken, signals, sections };
   } catch (error) {
-    return unknown(error instanceof StateError ? error.message : `it is not a state of evictd: ${String(error)}`);
+    return discarded(error instanceof StateError ? error.message : `it is not a state of evictd: ${String(error)}`);
   }
 }
 

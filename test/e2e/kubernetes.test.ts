@@ -148,7 +148,7 @@ describe(`a pod of an API server (${ON})`, () => {
     expect(await evictd.stop()).toBe(0);
   });
 
-  test('a cordoned node whose saved state is damaged stays cordoned; after a reboot evictd uncordons it', async () => {
+  test('a cordoned node whose saved state is damaged, or removed, stays cordoned; after a reboot evictd uncordons it', async () => {
     const { server, directory, config } = await setting();
     const isCordoned = () => server.store.get('nodes', undefined, 'node-1')?.spec?.unschedulable;
     const state = (): string => join(directory, 'run', readdirSync(join(directory, 'run')).find((name) => name.endsWith('.state')) ?? '');
@@ -157,9 +157,10 @@ describe(`a pod of an API server (${ON})`, () => {
     await first.until('the node is cordoned', () => isCordoned() === true);
     await first.stop('SIGKILL');
     writeFileSync(state(), 'x'.repeat(4_096));
-    for (const isFirst of [true, false]) {
+    for (const start of ['damaged', 'restart', 'removed']) {
+      if (start === 'removed') rmSync(state());
       const evictd = await new Evictd({ config, directory }).guarding();
-      if (isFirst) await evictd.logged(/EVICTD_STATE_DISCARDED/);
+      if (start === 'damaged') await evictd.logged(/EVICTD_STATE_DISCARDED/);
       await evictd.logged(/EVICTD_KUBERNETES_CORDON/);
       expect(isCordoned()).toBe(true);
       await evictd.stop('SIGKILL');

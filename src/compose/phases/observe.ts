@@ -47,7 +47,7 @@ export function observe({ options, node, inForce, instance, log, closers }: Lock
     return openSources({ ...loaded, config }, node, true, managers);
   };
   const sections = { section: saved.keeper.section('kubernetes'), nodeSection: saved.keeper.section('kubernetes-node') };
-  const acting = { restored: saved.restored, isDrainUnknown: saved.restored.isUnknown, ...sections, metrics: status };
+  const acting = { restored: saved.restored, bootId: selectHost().readBootId(), ...sections, metrics: status };
   const kubernetes = openApiServer(inForce.started, instance, { env, dryRun, log, ...(!dryRun && { acting }) });
   if (kubernetes) status.kubernetes = closers.add(kubernetes).status;
   const left = kubernetes === undefined && !dryRun ? leaveCluster({ env, log, acting }) : undefined;

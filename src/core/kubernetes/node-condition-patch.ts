@@ -8,8 +8,10 @@ const WORDS: Readonly<Record<ConditionType, { readonly isTrue: string; readonly 
   PIDPressure: { isTrue: 'HasInsufficientPID', isFalse: 'HasSufficientPID', resource: 'process ids' },
 };
 
-/** The node is cordoned, and evictd has done it. It outlives a reboot, unlike the state of evictd. */
+/** The node is cordoned, and evictd has done it, in the boot that its message names. It outlives a reboot, unlike the state of evictd. */
 const CORDONED = 'EvictdCordoned';
+/** Of which boot the cordon of a node is. 'other machine': or the kubelet has not reported since this machine has booted. */
+export type CordonOf = 'this boot' | 'earlier boot' | 'other machine';
 
 interface NodeCondition {
   readonly type?: string;
@@ -22,6 +24,8 @@ export interface WantedConditions {
   readonly names: 'own' | 'kubelet' | 'none';
   readonly conditions: readonly ConditionType[];
   readonly isCordoned: boolean;
+  /** Of this machine. */
+  readonly bootId: string;
 }
 
 /**
@@ -33,9 +37,12 @@ export interface WantedConditions {
  */
 export function conditionPatch(nodeName: string, node: unknown, wanted: WantedConditions, now: string): ApiCall | undefined {
   const before = conditionsOf(node);
-  const own: (typeof CORDON)[] = wanted.names === 'none' ? [] : pressureConditions(wanted, wanted.names);
+  const own: OwnCondition[] = wanted.names === 'none' ? [] : pressureConditions(wanted, wanted.names);
   const isKept = isCordonedByEvictd(node) ? wanted.isCordoned || isUnschedulable(node) : wanted.isCordoned && !isUnschedulable(node);
-  if (isKept && (own.length > 0 || !isCordonedByEvictd(node))) own.push(CORDON);
+  const said = before.find(isCordon)?.message;
+  const isOwn = said === undefined || (wanted.isCordoned && cordonOf(node, wanted.bootId) !== 'other machine');
+  const message = isOwn ? messageOf(wanted.bootId) : said;
+  if (isKept && (own.length > 0 || message !== said)) own.push(cordonCondition(message));
   const types = new Set([...own.map(({ type }) => type), ...(isKept ? [CORDONED] : [])]);
   const stale = before.filter((one) => one.type !== undefined && isOfEvictd(one) && !types.has(one.type));
   if (own.length === 0 && stale.length === 0) return undefined;
@@ -50,14 +57,17 @@ export function conditionPatch(nodeName: string, node: unknown, wanted: WantedCo
   };
 }
 
-const CORDON = {
-  type: CORDONED,
-  status: 'True',
-  reason: 'EvictdCordoned',
-  message: 'evictd: an operator has cordoned the node with evictd',
-};
+type OwnCondition = Readonly<Record<'type' | 'status' | 'reason' | 'message', string>>;
 
-function pressureConditions({ conditions }: WantedConditions, names: 'own' | 'kubelet'): (typeof CORDON)[] {
+function cordonCondition(message: string): OwnCondition {
+  return { type: CORDONED, status: 'True', reason: 'EvictdCordoned', message };
+}
+
+function messageOf(bootId: string): string {
+  return `evictd: an operator has cordoned the node with evictd in boot ${bootId}`;
+}
+
+function pressureConditions({ conditions }: WantedConditions, names: 'own' | 'kubelet'): OwnCondition[] {
   const [before, by] = names === 'own' ? ['Evictd', 'Evictd'] : ['', 'Kubelet'];
   return CONDITION_TYPES.map((of) => {
     const isTrue = conditions.includes(of);
@@ -77,7 +87,23 @@ function isOfEvictd({ type = '', message = '' }: NodeCondition): boolean {
 
 /** @param node  as the API server has answered */
 export function isCordonedByEvictd(node: unknown): boolean {
-  return conditionsOf(node).some(({ type, status }) => type === CORDONED && status === 'True');
+  return conditionsOf(node).some(isCordon);
+}
+
+function isCordon({ type, status }: NodeCondition): boolean {
+  return type === CORDONED && status === 'True';
+}
+
+/**
+ * @param node  as the API server has answered
+ * @returns undefined: evictd has not cordoned it, or it is uncordoned
+ */
+export function cordonOf(node: unknown, bootId: string): CordonOf | undefined {
+  const cordon = conditionsOf(node).find(isCordon);
+  if (cordon === undefined || !isUnschedulable(node)) return undefined;
+  if (cordon.message === messageOf(bootId)) return 'this boot';
+  const { nodeInfo } = ((node ?? {}) as { readonly status: { readonly nodeInfo?: { readonly bootID?: unknown } } }).status;
+  return [undefined, '', bootId].includes(nodeInfo?.bootID as string) ? 'earlier boot' : 'other machine';
 }
 
 /** evictd or another program has uncordoned it since: the condition is to be removed. */

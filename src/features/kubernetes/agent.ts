@@ -11,11 +11,10 @@ import type { NodePods } from '../../monitor/ports/node-pods.js';
 import type { SourceProblem } from '../../monitor/ports/ports.js';
 import { BootFile } from '../../storage/boot-file.js';
 import { mayDo } from './access-review.js';
-import { ApiClient } from './client/api-client.js';
+import type { ApiClient } from './client/api-client.js';
+import { ApiClients } from './client/api-clients.js';
 import { ClusterReports, type ClusterReportsParts } from './cluster-reports.js';
 import { readControllers } from './read-controllers.js';
-import { inClusterAccess } from './client/in-cluster.js';
-import { kubeconfigAccess } from './client/kubeconfig.js';
 import { PodStore } from './pod-store.js';
 import { ListWatch, type ObjectsSeen } from './list-watch.js';
 
@@ -61,6 +60,7 @@ export class Agent implements NodePods {
   readonly #parts: AgentParts;
   readonly reports: ClusterReports | undefined;
   readonly #store = new PodStore();
+  readonly #clients: ApiClients;
   readonly #client: ApiClient;
   readonly #watch: ListWatch<Json>;
   readonly #file: BootFile<SavedPods>;
@@ -81,11 +81,11 @@ export class Agent implements NodePods {
     const { config, env, nodeName, podsFile, bootId } = parts;
     this.#file = new BootFile(podsFile, bootId, FILE_VERSION);
     this.#restore();
-    const read = config.kubeconfig === undefined ? inClusterAccess(env) : kubeconfigAccess(config.kubeconfig);
-    this.#client = new ApiClient(read, (method, code) => {
+    this.#clients = new ApiClients(env, (method, code) => {
       const key = `${method} ${code}`;
       this.#requests.set(key, (this.#requests.get(key) ?? 0) + 1);
     });
+    this.#client = this.#clients.of(config.kubeconfig);
     let answered = (): void => undefined;
     this.reported = new Promise((resolve) => {
       answered = resolve;
@@ -109,8 +109,7 @@ export class Agent implements NodePods {
       },
     };
     const { acting, log } = parts;
-    this.reports =
-      acting && log && new ClusterReports(this.#client.ask.bind(this.#client), { nodeName, config, isLeaving: false, log }, acting);
+    this.reports = acting && log && new ClusterReports(this.#clients, { nodeName, config, isLeaving: false, log }, acting);
     const pods = { path: '/api/v1/pods', fieldSelector: `spec.nodeName=${nodeName}`, read: (pod: Json): Json => pod };
     this.#watch = new ListWatch(this.#client, pods, seen, mostWaitMs);
   }
@@ -171,7 +170,7 @@ export class Agent implements NodePods {
   close(): void {
     this.reports?.close();
     this.#watch.close();
-    this.#client.close();
+    this.#clients.close();
     if (this.#timer !== undefined) this.#save();
   }
 

@@ -12,8 +12,8 @@ import { ApiPodEvictions, type RestoredEvictions } from './pod-evictions.js';
 /** The parts that an evictd without --dry-run has. */
 export interface ClusterReportsParts {
   readonly restored: RestoredEvictions;
-  /** As in NodeReportParts. */
-  readonly isDrainUnknown: boolean;
+  /** Of this machine. */
+  readonly bootId: string;
   /** The section of the saved state with the pending deletions. */
   readonly section: SavedSection;
   /** The section with what is set at nodes. */
@@ -39,18 +39,19 @@ export class ClusterReports implements StepListener, PodEvictions {
   readonly #events: PodEvents | undefined;
 
   constructor(
-    ask: Ask,
+    clients: { readonly ask: (kubeconfig: string | undefined) => Ask },
     { nodeName, config, isLeaving, log }: ClusterReportsOf,
-    { restored, isDrainUnknown, section, nodeSection, metrics }: ClusterReportsParts,
+    { restored, bootId, section, nodeSection, metrics }: ClusterReportsParts,
   ) {
+    const ask = clients.ask(config.kubeconfig);
     const inFlight = new Set(restored.state.evictions.map(({ decision }) => decision.serial));
     this.#queue = new DeletionQueue({ ask, section, log }, inFlight);
     const { own, former } = nodeSections(nodeSection, nodeName);
-    this.#node = new NodeReport({ ask, nodeName, config, section: own, isLeaving, isDrainUnknown, log });
-    const nothing = { ...config, taint: undefined, conditions: 'none' } as const;
-    this.#formerNodes = former.map(
-      (section) => new NodeReport({ ask, nodeName: section.nodeName, config: nothing, section, isLeaving: true, log }),
-    );
+    this.#node = new NodeReport({ ask, nodeName, config, section: own, isLeaving, bootId, log });
+    this.#formerNodes = former.map(({ node: { nodeName, kubeconfig }, ...section }) => {
+      const nothing = { kubeconfig, taint: undefined, conditions: 'none' } as const;
+      return new NodeReport({ ask: clients.ask(kubeconfig), nodeName, config: nothing, section, isLeaving: true, bootId, log });
+    });
     this.#events = isLeaving ? undefined : new PodEvents({ ask, nodeName });
     const published = (): Promise<void> => this.#node.published();
     this.#evictions = new ApiPodEvictions({ ask, queue: this.#queue, budgets: config.budgets, published, metrics }, restored);

@@ -1,8 +1,6 @@
 import type { Log } from '../../log/log.js';
 import type { StepListener, StepReport } from '../../monitor/ports/ports.js';
-import { ApiClient } from './client/api-client.js';
-import { inClusterAccess } from './client/in-cluster.js';
-import { kubeconfigAccess } from './client/kubeconfig.js';
+import { ApiClients } from './client/api-clients.js';
 import { ClusterReports, type ClusterReportsParts } from './cluster-reports.js';
 import type { ReportedNode } from './reported-node.js';
 
@@ -15,13 +13,13 @@ export interface LeavingParts {
 
 /** Takes back what evictd has set at an API server that is not configured any more, and deletes the evicted pods there. */
 export class Leaving implements StepListener {
-  readonly #client: ApiClient;
+  readonly #clients: ApiClients;
   readonly #reports: ClusterReports;
 
   constructor({ node: { kubeconfig, nodeName }, env, log, acting }: LeavingParts) {
-    this.#client = new ApiClient(kubeconfig === undefined ? inClusterAccess(env) : kubeconfigAccess(kubeconfig));
+    this.#clients = new ApiClients(env);
     const config = { kubeconfig, nodeName, budgets: 'respect', taint: undefined, conditions: 'none', kubelet: 'present' } as const;
-    this.#reports = new ClusterReports(this.#client.ask.bind(this.#client), { nodeName, config, isLeaving: true, log }, acting);
+    this.#reports = new ClusterReports(this.#clients, { nodeName, config, isLeaving: true, log }, acting);
   }
 
   stepped(report: StepReport): void {
@@ -34,6 +32,6 @@ export class Leaving implements StepListener {
 
   close(): void {
     this.#reports.close();
-    this.#client.close();
+    this.#clients.close();
   }
 }

@@ -1,6 +1,6 @@
 import { answerText, type ApiAnswer } from '../../core/kubernetes/eviction-answer.js';
 import type { KubernetesConfig } from '../../core/kubernetes/kubernetes-config.js';
-import { conditionPatch, isCordonedByEvictd, isUncordoned, nodePath } from '../../core/kubernetes/node-condition-patch.js';
+import { conditionPatch, cordonOf, isUncordoned, nodePath } from '../../core/kubernetes/node-condition-patch.js';
 import { cordonPatch, taintPatch } from '../../core/kubernetes/node-spec-patch.js';
 import type { ApiCall } from '../../core/kubernetes/pod-call.js';
 import { isSameTaint, type Taint } from '../../core/disruption/taint.js';
@@ -18,8 +18,8 @@ export interface NodeReportParts {
   readonly section: SavedSection;
   /** The API server or the node is not configured any more: evictd takes back what it has set there. */
   readonly isLeaving: boolean;
-  /** The saved state was lost: an operator may have cordoned the node. evictd does not uncordon it until an operator asks again. */
-  readonly isDrainUnknown?: boolean;
+  /** Of this machine. */
+  readonly bootId: string;
   readonly log: Pick<Log, 'info' | 'warn'>;
   /** Left out: random. Tests wait less. */
   readonly pauseMs?: (failures: number) => number;
@@ -35,6 +35,8 @@ const WITHIN_MS = 10_000;
 /** As the kubelet reports a status that has not changed (nodeStatusReportFrequency). */
 const HEARTBEAT_NS = 300_000_000_000n;
 const HINT = 'evictd doctor names permissions that are missing';
+const OTHER_MACHINE =
+  'the node is cordoned by an evictd of another machine, or its kubelet has not reported since the reboot (status.nodeInfo.bootID)';
 /** An eviction does not wait longer for the taint, or until the node is cordoned. */
 const PUBLISHED_WITHIN_MS = 1_000;
 
@@ -51,7 +53,8 @@ export class NodeReport implements StepListener {
   #isBare = false;
   /** Another program that uncordons the node meanwhile has its way. */
   #hasCordoned = false;
-  #isDrainUnknown: boolean;
+  /** As in ReportedNode. Otherwise a cordon of this boot stays: the saved state was lost, and an operator may be draining the node. */
+  #isDrainKnown: boolean;
   #isCordonLogged = false;
   #reportedNs = 0n;
   #running: Promise<void> | undefined;
@@ -63,18 +66,18 @@ export class NodeReport implements StepListener {
 
   constructor(parts: NodeReportParts) {
     this.#parts = parts;
-    const { nodeName, config, section, isLeaving, isDrainUnknown = false } = parts;
+    const { nodeName, config, section, isLeaving } = parts;
     const before = reportedNodeOf(section.before);
     const stale = before?.nodeName === nodeName ? before.taints : [];
     this.#staleTaints = stale.filter((taint) => config.taint === undefined || !isSameTaint(taint, config.taint));
-    this.#isDrainUnknown = !isLeaving && (isDrainUnknown || (before?.nodeName === nodeName && before.isDrainUnknown));
+    this.#isDrainKnown = before?.nodeName === nodeName && before.isDrainKnown;
     if (!isLeaving) this.#save();
   }
 
   stepped({ state, input: { nowNs, request } }: Pick<Parameters<StepListener['stepped']>[0], 'state' | 'input'>): void {
     const isCordoned = state.drain !== undefined && !this.#parts.isLeaving;
     const conditions = this.#parts.isLeaving ? [] : state.conditions;
-    const isAsked = this.#isDrainUnknown && (isCordoned || request?.kind === 'uncordon');
+    const isAsked = !this.#isDrainKnown && !this.#parts.isLeaving && (isCordoned || request?.kind === 'uncordon');
     if (isAsked) this.#drainIsKnown();
     if (isAsked || conditions.join() !== this.#wanted?.conditions.join() || isCordoned !== this.#wanted.isCordoned) {
       this.#wanted = { conditions, isCordoned };
@@ -149,7 +152,7 @@ export class NodeReport implements StepListener {
 
   /** undefined: done. 'again': another program has changed the node meanwhile, or more is to be done. Otherwise what is wrong. */
   async #publish(wanted: Wanted): Promise<string | undefined> {
-    const { ask, nodeName, config, isLeaving } = this.#parts;
+    const { ask, nodeName, config, isLeaving, bootId } = this.#parts;
     const { taint, conditions: names } = config;
     const isBare = taint === undefined && names === 'none' && !wanted.isCordoned;
     if (isBare && this.#isBare) return undefined;
@@ -164,11 +167,10 @@ export class NodeReport implements StepListener {
     const now = new Date().toISOString();
     const isTainted = wanted.conditions.includes('MemoryPressure');
     const stale = taint === undefined || isTainted ? this.#staleTaints : [...this.#staleTaints, taint];
-    const isCordonLeft = wanted.isCordoned ? this.#hasCordoned : this.#isDrainUnknown;
     const patches: readonly (readonly [what: string, of: (node: unknown) => ApiCall | undefined])[] = [
       ['its taint', (node) => taintPatch(node, isTainted ? taint : undefined, stale, now.replace(/\.\d+/, ''))],
-      ['its conditions', (node) => conditionPatch(nodeName, node, { names, ...wanted }, now)],
-      ['that it is cordoned', (node) => (isCordonLeft ? undefined : cordonPatch(node, wanted.isCordoned))],
+      ['its conditions', (node) => conditionPatch(nodeName, node, { names, bootId, ...wanted }, now)],
+      ['that it is cordoned', (node) => (this.#leavesCordon(node, wanted) ? undefined : cordonPatch(node, wanted.isCordoned))],
     ];
     let node = body;
     for (const [what, of] of patches) {
@@ -178,26 +180,39 @@ export class NodeReport implements StepListener {
       node = answer?.body ?? node;
     }
     this.#hasCordoned = wanted.isCordoned;
-    if (this.#isDrainUnknown) this.#unknownDrain(isCordonedByEvictd(node));
+    const cordon = wanted.isCordoned ? undefined : cordonOf(node, bootId);
+    if (cordon !== undefined && this.#leavesCordon(node, wanted)) {
+      if (cordon === 'other machine' && !isLeaving) return OTHER_MACHINE;
+      this.#cordonStays();
+    }
     // The condition is removed when the node is not cordoned any more: a crash in between forgets nothing.
     if (this.#forbidden.size === 0 && !wanted.isCordoned && isUncordoned(node)) return 'again';
-    if (this.#forbidden.size === 0 || isLeaving) this.#finish(isBare && !this.#isDrainUnknown);
+    if (this.#forbidden.size === 0 || isLeaving) this.#finish(isBare && (isLeaving || cordon === undefined));
     return undefined;
   }
 
-  #unknownDrain(isCordoned: boolean): void {
-    const { nodeName, log } = this.#parts;
-    if (!isCordoned) this.#drainIsKnown();
-    else if (!this.#isCordonLogged)
-      log.warn(`node ${nodeName} stays cordoned: the saved state was lost, and an operator may be draining the node`, {
-        code: 'EVICTD_KUBERNETES_CORDON',
-        hint: 'evictd uncordon ends that, and evictd drain goes on with it',
-      });
+  /** A cordon that evictd neither sets nor takes back. */
+  #leavesCordon(node: unknown, { isCordoned }: Wanted): boolean {
+    if (isCordoned) return this.#hasCordoned;
+    const cordon = cordonOf(node, this.#parts.bootId);
+    return cordon === 'this boot' ? !this.#isDrainKnown : cordon === 'other machine' || this.#parts.isLeaving;
+  }
+
+  #cordonStays(): void {
+    const { nodeName, isLeaving, log } = this.#parts;
+    if (this.#isCordonLogged || (isLeaving && this.#forbidden.size > 0)) return;
     this.#isCordonLogged = true;
+    const [why, hint] = isLeaving
+      ? ['this evictd does not know of having cordoned it', `if it is not being drained: kubectl uncordon ${nodeName}`]
+      : [
+          'the saved state was lost, and an operator may be draining the node',
+          'evictd uncordon ends that, and evictd drain goes on with it',
+        ];
+    log.warn(`node ${nodeName} stays cordoned: ${why}`, { code: 'EVICTD_KUBERNETES_CORDON', hint });
   }
 
   #drainIsKnown(): void {
-    this.#isDrainUnknown = false;
+    this.#isDrainKnown = true;
     this.#save();
   }
 
@@ -214,7 +229,7 @@ export class NodeReport implements StepListener {
     const { nodeName, section, isLeaving, config } = this.#parts;
     const { kubeconfig, taint } = config;
     const taints = [...this.#staleTaints, ...(taint ? [taint] : [])];
-    section.keep(isLeaving ? undefined : ({ kubeconfig, nodeName, taints, isDrainUnknown: this.#isDrainUnknown } satisfies ReportedNode));
+    section.keep(isLeaving ? undefined : ({ kubeconfig, nodeName, taints, isDrainKnown: this.#isDrainKnown } satisfies ReportedNode));
   }
 
   /**

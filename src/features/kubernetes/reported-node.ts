@@ -7,8 +7,8 @@ export interface ReportedNode {
   readonly kubeconfig: string | undefined;
   readonly nodeName: string;
   readonly taints: readonly Taint[];
-  /** As in NodeReportParts. */
-  readonly isDrainUnknown: boolean;
+  /** evictd has cordoned it for a drain that it knows of, or an operator has asked since. */
+  readonly isDrainKnown: boolean;
 }
 
 /** What the evictd before has saved: the node in its configuration first, then those of earlier ones. */
@@ -18,20 +18,21 @@ export function reportedNodesOf(saved: unknown): readonly ReportedNode[] {
 
 /** undefined: nothing that can be read. */
 export function reportedNodeOf(saved: unknown): ReportedNode | undefined {
-  const { kubeconfig, nodeName, taints, isDrainUnknown } = (saved ?? {}) as Partial<Record<keyof ReportedNode, unknown>>;
+  const { kubeconfig, nodeName, taints, isDrainKnown } = (saved ?? {}) as Partial<Record<keyof ReportedNode, unknown>>;
   if (typeof nodeName !== 'string' || !Array.isArray(taints)) return undefined;
   const of = typeof kubeconfig === 'string' ? kubeconfig : undefined;
-  return { kubeconfig: of, nodeName, taints: taints.filter(isTaint), isDrainUnknown: isDrainUnknown === true };
+  return { kubeconfig: of, nodeName, taints: taints.filter(isTaint), isDrainKnown: isDrainKnown === true };
 }
 
-type NodeSection = SavedSection & { readonly nodeName: string };
-
 /** A section a node, saved together: that of `nodeName`, and those of nodes that earlier configurations have named. */
-export function nodeSections(all: SavedSection, nodeName: string): { readonly own: NodeSection; readonly former: readonly NodeSection[] } {
+export function nodeSections(
+  all: SavedSection,
+  nodeName: string,
+): { readonly own: SavedSection; readonly former: readonly (SavedSection & { readonly node: ReportedNode })[] } {
   const nodes = new Map<string, unknown>([[nodeName, undefined]]);
-  for (const node of reportedNodesOf(all.before)) nodes.set(node.nodeName, node);
-  const sectionOf = (name: string): NodeSection => ({
-    nodeName: name,
+  const before = reportedNodesOf(all.before);
+  for (const node of before) nodes.set(node.nodeName, node);
+  const sectionOf = (name: string): SavedSection => ({
     before: nodes.get(name),
     keep: (value) => {
       nodes.set(name, value);
@@ -39,7 +40,8 @@ export function nodeSections(all: SavedSection, nodeName: string): { readonly ow
       all.keep(left.length === 0 ? undefined : left);
     },
   });
-  return { own: sectionOf(nodeName), former: [...nodes.keys()].slice(1).map(sectionOf) };
+  const former = before.filter((node) => node.nodeName !== nodeName);
+  return { own: sectionOf(nodeName), former: former.map((node) => ({ node, ...sectionOf(node.nodeName) })) };
 }
 
 function isTaint(one: Partial<Record<keyof Taint, unknown>> | null): one is Taint {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { conditionPatch, type WantedConditions } from '../../../src/core/kubernetes/node-condition-patch.js';
+import { conditionPatch, cordonOf, type CordonOf, type WantedConditions } from '../../../src/core/kubernetes/node-condition-patch.js';
 import { cordonPatch, taintPatch } from '../../../src/core/kubernetes/node-spec-patch.js';
 
 const OWN = { key: 'evictd.dev/memory-pressure', value: '', effect: 'NoSchedule' } as const;
@@ -24,7 +24,8 @@ test.each<[rule: string, given: unknown, isSet: boolean, taints: unknown]>([
   expect(call).toEqual(taints === undefined ? undefined : expect.objectContaining({ path: '/api/v1/nodes/a%20b', body }));
 });
 
-const CORDONED = { type: 'EvictdCordoned', status: 'True' };
+const MESSAGE = 'evictd: an operator has cordoned the node with evictd in boot b';
+const CORDONED = { type: 'EvictdCordoned', status: 'True', message: MESSAGE };
 const shows = (unschedulable: boolean, ...conditions: object[]) => ({
   metadata: { name: 'a b', resourceVersion: '7' },
   spec: { ...(unschedulable && { unschedulable }) },
@@ -69,7 +70,30 @@ test.each<[rule: string, given: unknown, wanted: Partial<WantedConditions>, cond
   ['evictd is going to uncordon it: the condition stays until then', shows(true, CORDONED), {}, undefined],
   ['it is not cordoned any more', shows(false, CORDONED), {}, [gone('EvictdCordoned')]],
 ])('conditions: %s', (_rule, given, wanted, conditions) => {
-  const call = conditionPatch('a b', given, { names: 'none', conditions: [], isCordoned: false, ...wanted }, 'now');
+  const call = conditionPatch('a b', given, { names: 'none', conditions: [], isCordoned: false, bootId: 'b', ...wanted }, 'now');
   const { status } = (call?.body ?? {}) as { readonly status?: { readonly conditions: unknown } };
   expect(status?.conditions).toEqual(conditions?.map((one) => expect.objectContaining(one) as unknown));
+});
+
+const UNCORDONED = shows(false);
+const runs = (bootID: string, unschedulable: boolean, ...conditions: object[]) => {
+  const node = shows(unschedulable, ...conditions);
+  return { ...node, status: { ...node.status, nodeInfo: { bootID } } };
+};
+
+test.each<[rule: string, given: unknown, expected: CordonOf | undefined]>([
+  ['the message names this boot', shows(true, CORDONED), 'this boot'],
+  ['… and the kubelet does', runs('b', true, CORDONED), 'this boot'],
+  ['it names another, and the kubelet this one', runs('b', true, { ...CORDONED, message: `${MESSAGE}2` }), 'earlier boot'],
+  ['… and no kubelet says', runs('', true, { ...CORDONED, message: `${MESSAGE}2` }), 'earlier boot'],
+  ['both name another', runs('b2', true, { ...CORDONED, message: `${MESSAGE}2` }), 'other machine'],
+  ['another program has cordoned it', shows(true), undefined],
+  ['it is uncordoned', UNCORDONED, undefined],
+])('of which boot a cordon is: %s', (_rule, given, expected) => {
+  expect(cordonOf(given, 'b')).toBe(expected);
+  const again = conditionPatch('a b', given, { names: 'none', conditions: [], isCordoned: true, bootId: 'b' }, 'now');
+  const renewed = [expect.objectContaining({ message: MESSAGE }) as unknown];
+  expect((again?.body as { status: { conditions: unknown } } | undefined)?.status.conditions).toEqual(
+    expected === 'earlier boot' || given === UNCORDONED ? renewed : undefined,
+  );
 });

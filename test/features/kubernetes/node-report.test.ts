@@ -29,7 +29,13 @@ function report(
     saved.section = value;
   };
   const made = new NodeReport({
-    ...{ ask, nodeName: 'node-1', config: { kubeconfig: '/kubeconfig', taint: TAINT, conditions: 'own', ...config }, isLeaving: false },
+    ...{
+      ask,
+      nodeName: 'node-1',
+      config: { kubeconfig: '/kubeconfig', taint: TAINT, conditions: 'own', ...config },
+      isLeaving: false,
+      bootId: 'boot-1',
+    },
     ...{ section: { before: saved.section, keep }, log: { info: note, warn: note }, pauseMs: () => 5, ...more },
   });
   onTestFinished(() => {
@@ -228,13 +234,44 @@ test('after a reboot evictd uncordons the node; one that an operator uncordons w
   await published(first.report);
   expect(isCordoned(at)).toBe(true);
   first.report.close();
-  const next = report(at);
+  const next = report(at, {}, {}, { bootId: 'boot-2' });
   next.step(1);
   await published(next.report);
   expect([isCordoned(at), conditionsOf(at).length]).toEqual([undefined, 3]);
 });
 
-test('the saved state was lost: the node stays cordoned, over restarts, until an operator asks', async () => {
+test('the cordon of a node that is another machine, or whose kubelet has not reported since the reboot, is left until it has', async () => {
+  const at = await cluster();
+  const first = report(at);
+  first.publish(1, CORDONED);
+  await published(first.report);
+  first.report.close();
+  const runs = (bootID: string): void => {
+    const node = nodeOf(at);
+    const versions = [
+      'machineID',
+      'systemUUID',
+      'kernelVersion',
+      'osImage',
+      'containerRuntimeVersion',
+      'kubeletVersion',
+      'kubeProxyVersion',
+    ];
+    const others = [...versions, 'operatingSystem', 'architecture'].map((key) => [key, '']);
+    const nodeInfo = { ...(Object.fromEntries(others) as object), bootID };
+    if (node) at.server.store.put('nodes', { ...node, status: { ...node.status, nodeInfo } });
+  };
+  runs('boot-1');
+  const next = report(at, {}, {}, { bootId: 'boot-2' });
+  next.step(1);
+  await eventually('it says so', () => next.log.length > 0);
+  expect([isCordoned(at), next.log]).toEqual([true, [expect.stringContaining('status.nodeInfo.bootID') as string]]);
+  expect(JSON.stringify(conditionsOf(at))).toContain('in boot boot-1');
+  runs('boot-2');
+  await eventually('it is uncordoned', () => isCordoned(at) === undefined);
+});
+
+test('the saved state of this boot was lost: the node stays cordoned, over restarts, until an operator asks', async () => {
   const at = await cluster();
   const first = report(at);
   first.publish(1, CORDONED);
@@ -242,8 +279,8 @@ test('the saved state was lost: the node stays cordoned, over restarts, until an
   first.report.close();
   const saved: { section?: unknown } = {};
   const bare = { taint: undefined, conditions: 'none' } as const;
-  for (const more of [{ isDrainUnknown: true }, {}]) {
-    const next = report(at, bare, saved, more);
+  for (const _ of ['first', 'second']) {
+    const next = report(at, bare, saved);
     next.publish(1, {});
     await published(next.report);
     next.publish(2, { conditions: ['MemoryPressure'] });
@@ -256,20 +293,20 @@ test('the saved state was lost: the node stays cordoned, over restarts, until an
   asked.publish(1, {}, { request: { kind: 'uncordon' } });
   await published(asked.report);
   expect([isCordoned(at), conditionsOf(at)]).toEqual([undefined, []]);
-  expect([asked.log, saved.section]).toEqual([[], expect.objectContaining({ isDrainUnknown: false })]);
+  expect([asked.log, saved.section]).toEqual([[], expect.objectContaining({ isDrainKnown: true })]);
 });
 
 test('the saved state was lost, and the node is not cordoned, or kubectl uncordons it: the next cordon is taken back as always', async () => {
   const at = await cluster();
   const saved: { section?: unknown } = {};
-  const { report: made, publish } = report(at, {}, saved, { isDrainUnknown: true });
+  const { report: made, publish } = report(at, {}, saved);
   for (const [seconds, cordoned] of [1, 2, 3].entries()) {
     publish(seconds + 1, cordoned === 2 ? CORDONED : {});
     await published(made);
     expect(isCordoned(at)).toBe(cordoned === 2 ? true : undefined);
-    expect(saved.section).toMatchObject({ isDrainUnknown: false });
+    expect(saved.section).toMatchObject({ isDrainKnown: cordoned > 1 });
   }
-  const lost = report(at, {}, {}, { isDrainUnknown: true });
+  const lost = report(at);
   const node = nodeOf(at);
   const status = { conditions: [{ type: 'EvictdCordoned', status: 'True' }] };
   if (node) at.server.store.put('nodes', { ...node, status });
@@ -281,56 +318,69 @@ test('the saved state was lost, and the node is not cordoned, or kubectl uncordo
 
 const UNUSED = {
   restored: { state: initialState, signals: new Map(), abandoned: new Map() },
-  isDrainUnknown: false,
+  bootId: 'boot-1',
   section: { before: undefined, keep: () => undefined },
   metrics: { budgetViolated: () => undefined },
 };
 
-test.each<[credential: string, token: string, left: boolean]>([
+test.each<[credential: string, token: string, left: boolean, isDrainKnown?: boolean, cordonBoot?: string]>([
   ['that may change all nodes takes it back', 'agent-token', false],
+  ['that may do so leaves a cordon that it does not know of', 'agent-token', false, false],
+  ['that may do so leaves a cordon of another boot', 'agent-token', false, true, 'boot-0'],
   ["of a kubelet may not: one warning names kubectl's commands", 'kubelet-token', true],
   ['that may not read other nodes may not either', 'reads-own-token', true],
-])('another node name: what is set at the former node, with a credential %s', async (_credential, token, isLeft) => {
-  const at = await cluster({ token: token === 'reads-own-token' ? 'agent-token' : token });
-  const refusal = { code: 403, body: { kind: 'Status', message: 'may only read its own node' } };
-  if (token === 'reads-own-token') at.server.instead = ({ path }) => (path.endsWith('/node-0') ? refusal : undefined);
-  const conditions = ['Ready', 'EvictdMemoryPressure', 'EvictdCordoned'].map((type) => ({ type, status: 'True' }));
-  const former = { metadata: { name: 'node-0' }, spec: { taints: [OTHER, TAINT], unschedulable: true }, status: { conditions } };
-  at.server.store.put('nodes', former);
-  const saved: { section?: unknown } = { section: { kubeconfig: '/kubeconfig', nodeName: 'node-0', taints: [TAINT] } };
-  const keep = (value: unknown): void => {
-    saved.section = value;
-  };
-  const log: string[] = [];
-  const warn = (message: string, { hint = '' }: { readonly hint?: string } = {}): number => log.push(`${message} (${hint})`);
-  const config = {
-    kubeconfig: '/kubeconfig',
-    nodeName: 'node-1',
-    budgets: 'respect',
-    taint: TAINT,
-    conditions: 'none',
-    kubelet: 'present',
-  } as const;
-  const reports = new ClusterReports(
-    at.ask,
-    { nodeName: 'node-1', config, isLeaving: false, log: { info: warn, warn } },
-    { ...UNUSED, nodeSection: { before: saved.section, keep } },
-  );
-  onTestFinished(() => {
-    reports.close();
-  });
-  expect(saved.section).toMatchObject([{ nodeName: 'node-1' }, { nodeName: 'node-0', taints: [TAINT] }]);
-  const step = { wake: { source: 'tick', atNs: 0n }, input: input(SECOND, undefined), state: initialState, effects: [] };
-  reports.stepped(step as unknown as Parameters<typeof reports.stepped>[0]);
-  await eventually('the former node is done', () => (saved.section as unknown[]).length === 1);
-  const now = at.server.store.get('nodes', undefined, 'node-0');
-  expect(now?.spec).toEqual(isLeft ? former.spec : { taints: [OTHER] });
-  expect((now?.status?.conditions as { type: string }[]).map(({ type }) => type)).toEqual(
-    isLeft ? conditions.map(({ type }) => type) : ['Ready'],
-  );
-  const byHand = 'kubectl taint node node-0 evictd.dev/memory-pressure:NoSchedule-; and if evictd has cordoned it: kubectl uncordon node-0';
-  expect(log).toEqual(isLeft ? [expect.stringContaining(byHand) as string] : []);
-});
+])(
+  'another node name: what is set at the former node, with a credential %s',
+  async (_credential, token, isLeft, isDrainKnown = true, cordonBoot = 'boot-1') => {
+    const at = await cluster({ token: token === 'reads-own-token' ? 'agent-token' : token });
+    const refusal = { code: 403, body: { kind: 'Status', message: 'may only read its own node' } };
+    if (token === 'reads-own-token') at.server.instead = ({ path }) => (path.endsWith('/node-0') ? refusal : undefined);
+    const conditions = ['Ready', 'EvictdMemoryPressure', 'EvictdCordoned'].map((type) => ({
+      type,
+      status: 'True',
+      message: `evictd: an operator has cordoned the node with evictd in boot ${cordonBoot}`,
+    }));
+    const former = { metadata: { name: 'node-0' }, spec: { taints: [OTHER, TAINT], unschedulable: true }, status: { conditions } };
+    at.server.store.put('nodes', former);
+    const saved: { section?: unknown } = { section: { kubeconfig: '/former', nodeName: 'node-0', taints: [TAINT], isDrainKnown } };
+    const keep = (value: unknown): void => {
+      saved.section = value;
+    };
+    const log: string[] = [];
+    const credentials: unknown[] = [];
+    const warn = (message: string, { hint = '' }: { readonly hint?: string } = {}): number => log.push(`${message} (${hint})`);
+    const config = {
+      kubeconfig: '/kubeconfig',
+      nodeName: 'node-1',
+      budgets: 'respect',
+      taint: TAINT,
+      conditions: 'none',
+      kubelet: 'present',
+    } as const;
+    const reports = new ClusterReports(
+      { ask: (kubeconfig) => (credentials.push(kubeconfig), at.ask) },
+      { nodeName: 'node-1', config, isLeaving: false, log: { info: warn, warn } },
+      { ...UNUSED, nodeSection: { before: saved.section, keep } },
+    );
+    onTestFinished(() => {
+      reports.close();
+    });
+    expect(saved.section).toMatchObject([{ nodeName: 'node-1' }, { nodeName: 'node-0', taints: [TAINT] }]);
+    expect(credentials).toEqual(['/kubeconfig', '/former']);
+    const step = { wake: { source: 'tick', atNs: 0n }, input: input(SECOND, undefined), state: initialState, effects: [] };
+    reports.stepped(step as unknown as Parameters<typeof reports.stepped>[0]);
+    await eventually('the former node is done', () => (saved.section as unknown[]).length === 1);
+    const now = at.server.store.get('nodes', undefined, 'node-0');
+    const isCordonLeft = isLeft || !isDrainKnown || cordonBoot !== 'boot-1';
+    expect(now?.spec).toEqual(isLeft ? former.spec : { taints: [OTHER], ...(isCordonLeft && { unschedulable: true }) });
+    const types = ['Ready', ...(isLeft ? ['EvictdMemoryPressure'] : []), ...(isCordonLeft ? ['EvictdCordoned'] : [])];
+    expect((now?.status?.conditions as { type: string }[]).map(({ type }) => type)).toEqual(types);
+    const byHand =
+      'kubectl taint node node-0 evictd.dev/memory-pressure:NoSchedule-; and if evictd has cordoned it: kubectl uncordon node-0';
+    const stays = 'node node-0 stays cordoned: this evictd does not know';
+    expect(log).toEqual(isCordonLeft ? [expect.stringContaining(isLeft ? byHand : stays) as string] : []);
+  },
+);
 
 test('a soft eviction: the taint comes before the eviction', async () => {
   const at = await cluster();
@@ -351,7 +401,7 @@ test('a soft eviction: the taint comes before the eviction', async () => {
     return { status: 200, body: nodeOf(at) };
   };
   const reports = new ClusterReports(
-    ask,
+    { ask: () => ask },
     { nodeName: 'node-1', config, isLeaving: false, log },
     { ...UNUSED, nodeSection: { before: undefined, keep: nothing } },
   );
