@@ -208,5 +208,4 @@ const thisInstallation = (io: Io) => async (): Promise<InstallationDeps> => ({
 export const install: MakeCommand = ({ io }) => installCommand(thisInstallation(io));
 /** `evictd uninstall` on Linux. */
 export const uninstall: MakeCommand = ({ io, setExitCode }) => uninstallCommand(setExitCode, thisInstallation(io));
-/** `evictd restore`. */
 export const restore: MakeCommand = ({ io, setExitCode }) => restoreCommand(setExitCode, thisInstallation(io));

@@ -32,7 +32,6 @@ async function loadedOrLifted(options: RunOptions): Promise<LoadedConfig> {
   }
 }
 
-/** `evictd run`. */
 export const run: MakeCommand = (edge) => {
   const command = new Command('run')
     .description('watch the node and evict (the service)')

@@ -67,7 +67,5 @@ const thisInstallation = (io: Io) => async (): Promise<WindowsInstallationDeps> 
   ...(await import('../compose/installation.js')).thisWindowsInstallation(),
 });
 
-/** `evictd install` on Windows. */
 export const install: MakeCommand = ({ io }) => windowsInstallCommand(thisInstallation(io));
-/** `evictd uninstall` on Windows. */
 export const uninstall: MakeCommand = ({ io, setExitCode }) => windowsUninstallCommand(setExitCode, thisInstallation(io));

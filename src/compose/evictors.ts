@@ -28,7 +28,6 @@ export interface EvictorParts {
   readonly podEvictions: PodEvictions | undefined;
   readonly reporter: Pick<Reporter, 'notStopped'>;
   readonly releases: Pick<Releases, 'notStopped'>;
-  /** The rules in force. */
   readonly rules: () => readonly Rule[];
   /** Active page cache is usage. */
   readonly countsCache: boolean;

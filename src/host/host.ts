@@ -45,7 +45,6 @@ export interface Host {
   readonly readHierarchies: typeof readHierarchies;
   /** Why evictd does not run a program of an operator. */
   readonly ownMemoryCgroup: typeof ownMemoryCgroup;
-  /** Whether evictd may end processes of other users. */
   readonly mayEndOthers: (native: Binding) => boolean;
   /** root, or an administrator on Windows. */
   readonly isAdministrator: () => boolean;

@@ -9,7 +9,6 @@ export type ListenAddress = { readonly host: string; readonly port: number } | {
 /** Locks a file; undefined: another process holds it. */
 export type TryLock = (path: string) => { close(): void } | undefined;
 
-/** What a server listens on. */
 export interface Endpoint {
   /** For the log. `port`: the port in use, if it is known. */
   text(port: number | undefined): string;

@@ -4,7 +4,6 @@ import { jsonText } from '../core/name/json-text.js';
 import { EvictdError, InputError, UnavailableError, UsageError } from '../errors.js';
 import { respond } from './bounded-server.js';
 
-/** A request for a route. */
 export interface ApiRequest {
   readonly query: URLSearchParams;
   /** '' without a body. */
@@ -64,7 +63,6 @@ export async function answerBy(
   else if (!response.destroyed) answer.stream(response);
 }
 
-/** Answers with an error. */
 export function fail(response: ServerResponse, error: EvictdError, status: number): void {
   give(response, failure(error, status));
 }

@@ -9,7 +9,6 @@ import { HOOK_RESULTS } from '../core/hook/hook.js';
 import { NOTIFICATION_RESULTS } from '../core/notify/notification.js';
 import { eventCounter, gauge, type Latest, type Metric } from './metric-types.js';
 
-/** Signals whose thresholds evict. */
 function evictingSignals({ thresholds }: Latest): readonly string[][] {
   const signals = new Set<string>(thresholds.filter(isResourceThreshold).map(({ signal }) => signal));
   return [...SIGNALS, ...STORAGE_LIMIT_SIGNALS].filter((signal) => signals.has(signal)).map((signal) => [signal]);

@@ -104,7 +104,6 @@ export interface ReadMetric extends Definition {
   readonly read: (latest: Latest, own: OwnValues) => readonly Sample[];
 }
 
-/** Counts events. */
 export interface EventCounter extends Definition {
   readonly type: 'counter';
   /** By how much an event raises the counter. */

@@ -22,13 +22,11 @@ export class QuietTicks {
   #skipped = 0;
   #isWatched = false;
 
-  /** @param notify  calls every listener */
   constructor(parts: QuietTicksParts, notify: (call: (listener: StepListener) => void) => void) {
     this.#parts = parts;
     this.#notify = notify;
   }
 
-  /** Called when the notifiers were armed. */
   armed({ thresholds }: Pick<Policy, 'thresholds'>, notifiers: readonly NotifierState[], problems: readonly SourceProblem[]): void {
     this.#skipped = 0;
     const live = new Set(notifiers.filter((notifier) => notifier.live).map(({ signal }) => signal));

@@ -33,7 +33,6 @@ const MOST_CGROUPS = 20_000;
 /** Cgroups whose files are looked at. */
 const MOST_SAMPLES = 20;
 
-/** What the policies find on this machine. */
 export function readPolicyFacts(policies: readonly ConfiguredPolicy[], machine: PolicyMachine): PolicyFacts {
   const { files, hierarchies, node } = machine;
   const needs = conditionNeeds(policies.flatMap(({ when, unless }) => (unless === undefined ? [when] : [when, unless])));

@@ -19,7 +19,6 @@ export const match = z.strictObject({
   labels: z.optional(z.record(z.string(), pattern)),
 });
 
-/** An entry of `rules`. */
 export const rule = z.pipe(
   z.strictObject({
     match,

@@ -66,7 +66,6 @@ function throttleText(input: string): ThrottleLimit {
 
 const unit = z.enum(['workload', 'process']);
 
-/** The settings of each step. */
 const stepSettings = {
   notify: z.strictObject({}),
   run: shaped(z.strictObject({ command, timeout: duration(NS_PER_SECOND, NS_PER_HOUR) }), {

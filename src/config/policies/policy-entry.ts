@@ -71,7 +71,6 @@ function metricHint(word: string): string {
   return near.startsWith('did') ? near : 'docs/policies.md lists the metrics';
 }
 
-/** An entry of `policies`. */
 export const policyEntry = z.pipe(
   z.strictObject({
     name: parsed(nameText),

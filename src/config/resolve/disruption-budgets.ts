@@ -22,7 +22,6 @@ const amount = parsed((input): Omit<DisruptionLimit, 'of'> => {
   throw new TextError('EVICTD_CONFIG_VALUE', `not a number of workloads: ${JSON.stringify(input)}`, 'write a number, or 0% to 100%');
 });
 
-/** An entry of `disruptionBudgets`. */
 export const disruptionBudget = z.pipe(
   z.strictObject({
     name,

@@ -60,7 +60,6 @@ const postEvict = orList(
   ),
 );
 
-/** The key `hooks`. */
 export const hooksSchema = z.strictObject({
   preEvict: z.optional(preEvict),
   postEvict: z.optional(postEvict),

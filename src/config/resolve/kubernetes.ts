@@ -34,7 +34,6 @@ const taint = shaped(
   { type: ['boolean', 'string'] },
 );
 
-/** The key `kubernetes`. */
 export const kubernetesSchema = z.pipe(
   z.strictObject({
     kubeconfig: z.optional(parsed((input) => nodePathText(input, '/etc/evictd/kubeconfig'))),

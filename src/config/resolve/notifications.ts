@@ -34,7 +34,6 @@ const webhook = z.pipe(
   ),
 );
 
-/** The key `notifications`. */
 export const notificationsSchema = z.strictObject({
   webhook: z.optional(webhook),
   desktop: z.optional(flag),

@@ -25,7 +25,6 @@ const className = parsed((text) => {
   throw new TextError(CODE, `${text}: names that begin with ${SYSTEM_CLASS_PREFIX} are reserved`, hint);
 });
 
-/** An entry of `priorityClasses`. */
 export const priorityClass = z.pipe(
   z.strictObject({
     name: className,

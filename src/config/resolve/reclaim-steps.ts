@@ -32,7 +32,6 @@ function ownKeys(step: (typeof STEPS)[number]): readonly string[] {
   return step === 'command' ? ['command', 'signals'] : ['olderThan'];
 }
 
-/** An entry of `reclaim`. */
 export const reclaimEntry = z.pipe(
   z.strictObject({
     step: z.enum(STEPS),

@@ -14,7 +14,6 @@ const HINTS: Readonly<Record<string, string>> = {
   effect: `accepted: ${TAINT_EFFECTS.join(', ')}; tolerationSeconds needs NoExecute`,
 };
 
-/** An entry of `tolerations` (v1.Toleration). */
 export const toleration = z.pipe(
   z.strictObject({
     key: z.optional(text),

@@ -57,7 +57,6 @@ export function parsed<T>(parse: (text: string) => T) {
   return shaped(read, { type: ['string', 'number'] });
 }
 
-/** A whole number from `least` to `most`. */
 export function integer(least: number, most: number) {
   const read = z.transform((input: unknown, payload) => {
     const accepted = `a whole number from ${String(least)} to ${String(most)}, without quotes`;

@@ -29,7 +29,6 @@ export interface BudgetedEviction {
 
 export type EvictionTimes = ReadonlyMap<Resource, readonly BudgetedEviction[]>;
 
-/** A limit that is used up. */
 export interface UsedUpBudget {
   readonly max: number;
   /** Left out: the limit of all workloads. */

@@ -32,7 +32,6 @@ export interface ManagerPod {
   readonly command: readonly string[];
 }
 
-/** What can be seen of kube-controller-manager. */
 export interface SeenManager {
   /** `held`: it leads by its Lease. `free`: there is none, or it is not renewed. `unknown`: not known yet. */
   readonly lease: 'held' | 'free' | 'unknown';

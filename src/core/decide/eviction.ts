@@ -83,7 +83,6 @@ export interface LaterProcess {
   readonly name: string;
 }
 
-/** A victim as read for this step. */
 export interface VictimReading {
   /** undefined: could not be counted. */
   readonly processes: number | undefined;
@@ -96,7 +95,6 @@ export interface VictimReading {
   readonly later?: LaterProcess | undefined;
   /** A process that is being ended runs, or waits for a processor. */
   readonly runs?: true | undefined;
-  /** The cgroup was removed. */
   readonly removed: boolean;
   /** The workload ended before the first signal. */
   readonly vanished: boolean;

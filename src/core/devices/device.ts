@@ -47,7 +47,6 @@ export interface ResourceSlice {
 /** Driver, pool and device: 'gpu.example.com/node-1/gpu-0'. */
 export type DeviceId = string;
 
-/** A device of a slice. */
 export interface PublishedDevice {
   readonly slice: ResourceSlice;
   readonly device: Device;

@@ -107,7 +107,6 @@ export interface ClaimsFit {
 
 const NOTHING: AllocationOutcome = { kind: 'allocated', allocations: [] };
 
-/** Filter. */
 export function filterClaims({ claims, supply }: PreparedClaims, node: NamedNode): ClaimsFit | ClaimRejection {
   const missing = unallocated(claims);
   const outcome = missing.length === 0 ? NOTHING : allocate(missing, supply, node);

@@ -18,7 +18,6 @@ export interface SubRequest extends ExactRequest {
   readonly name: string;
 }
 
-/** DeviceRequest. */
 export type DeviceRequest =
   | { readonly kind: 'exactly'; readonly name: string; readonly exactly: ExactRequest }
   | { readonly kind: 'firstAvailable'; readonly name: string; readonly firstAvailable: readonly SubRequest[] };

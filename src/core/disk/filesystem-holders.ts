@@ -19,7 +19,6 @@ export interface FilesystemDirectories {
   readonly isPartial: boolean;
 }
 
-/** What holds space on a filesystem. */
 export interface HeldSpace {
   readonly deleted: readonly DeletedFilesHolder[];
   /** Left out: not measured. */

@@ -43,7 +43,6 @@ export interface NamedBudgetStatus extends BudgetStatus {
 
 const MATCHES = new WeakMap<PolicyBudget, ReturnType<typeof compileMatch>>();
 
-/** Whether it is for this workload. */
 export function isOfBudget(budget: PolicyBudget, workload: Parameters<typeof namedOf>[0]): boolean {
   const matches = MATCHES.get(budget) ?? compileMatch(budget.match, patternsOf(budget.os));
   MATCHES.set(budget, matches);

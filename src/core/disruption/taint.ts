@@ -12,7 +12,6 @@ export interface Taint {
   readonly effect: TaintEffect;
 }
 
-/** Not a taint. */
 export class TaintError extends Error {
   override readonly name = 'TaintError';
 

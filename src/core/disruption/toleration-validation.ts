@@ -4,7 +4,6 @@ import type { Toleration } from './toleration.js';
 
 export interface TolerationProblem {
   readonly type: 'FieldValueInvalid' | 'FieldValueNotSupported';
-  /** Of the toleration. */
   readonly field: 'key' | 'operator' | 'value' | 'effect';
   readonly message: string;
 }

@@ -1,4 +1,3 @@
-/** A workload that a drain is to end. */
 export interface DrainedWorkload {
   readonly id: string;
   readonly name: string;

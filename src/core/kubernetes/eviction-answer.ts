@@ -1,4 +1,3 @@
-/** An answer of the API server. */
 export interface ApiAnswer {
   readonly status: number;
   /** Left out: the answer has no Retry-After. */

@@ -12,7 +12,6 @@ export interface PodName {
  * the condition DisruptionTarget, then DELETE.
  */
 export interface PendingDeletion extends PodName {
-  /** Its decision. */
   readonly decision: number;
   /** Of the condition. */
   readonly reason: string;

@@ -15,7 +15,6 @@ export function nextCall(pod: PendingDeletion, now: string): ApiCall {
   return pod.next === 'condition' ? conditionCall(pod, now) : deleteCall(pod, pod.graceSeconds);
 }
 
-/** The pod as the API server has it. */
 export function readPodCall(pod: PodName): ApiCall {
   return { method: 'GET', path: podPath(pod) };
 }

@@ -213,7 +213,6 @@ function freedIn({ result }: Outcome, { departures }: Policy): 'enough' | 'littl
   return result === 'ineffective' && departures['no-yield'] ? 'little' : 'enough';
 }
 
-/** The results of the evictions of ladders. */
 function evictionResults(outcomes: readonly Outcome[]): readonly Effect[] {
   return outcomes.flatMap(({ decision, result, freedBytes, error }): Effect[] => {
     const { cause, victim } = decision;

@@ -130,7 +130,6 @@ type TakeStep<K extends LadderStep['kind']> = (
   step: Extract<LadderStep, { kind: K }>,
 ) => Stepped;
 
-/** What each kind of step does. */
 const STEPS: { readonly [K in LadderStep['kind']]: TakeStep<K> } = {
   notify: (context, turn, ladder, before, step) => {
     const { dryRun } = context.policy;

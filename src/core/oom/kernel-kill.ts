@@ -26,7 +26,6 @@ export interface KernelKill {
 export const OOM_LIMITS = ['node', 'workload', 'other', 'unknown'] as const;
 export type OomLimit = (typeof OOM_LIMITS)[number];
 
-/** The memory that evictd guards. */
 export interface GuardedMemory {
   /** undefined: the machine. */
   readonly node: string | undefined;

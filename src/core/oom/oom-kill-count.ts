@@ -27,7 +27,6 @@ export interface OomTally {
 /** The limit that caused it: a cgroup's, none (the machine's memory, or a limit above the node), or not known. */
 export type CountedLimit = { readonly kind: 'cgroup'; readonly path: string } | { readonly kind: 'none' } | { readonly kind: 'unknown' };
 
-/** Kills from a counter. */
 export interface CountedKills {
   /** Or a removed descendant; undefined: not known. */
   readonly cgroup: string | undefined;

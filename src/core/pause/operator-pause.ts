@@ -1,6 +1,5 @@
 import { jsonBytes } from '../name/json-text.js';
 
-/** What an operator asks for. */
 export interface PauseRequest {
   readonly forNs: bigint;
   readonly reason: string;

@@ -50,7 +50,6 @@ export type PolicyActionName = PolicyEffect['action'] | 'stop' | 'kill';
 export const POLICY_RESULTS = ['done', 'failed', 'timed-out', 'refused', 'dry-run'] as const;
 export type PolicyResultKind = (typeof POLICY_RESULTS)[number];
 
-/** What became of an action. */
 export interface PolicyResult {
   readonly policy: string;
   /** Path of the cgroup; '': the node. */
@@ -65,12 +64,10 @@ export interface PolicyResult {
   readonly error?: string;
 }
 
-/** The end of a ladder. */
 export interface LadderEnded {
   readonly policy: string;
   readonly scope: string;
   readonly reason: LadderEnd;
-  /** Its last step. */
   readonly lastAction: PolicyActionName;
   readonly tookNs: bigint;
   /** What the node's memory.available rose by. Left out: not known. */

@@ -46,7 +46,6 @@ export function choiceOf(state: State): Choice {
 export interface Victim {
   readonly victim: RankedWorkload;
   readonly ranking: readonly RankedWorkload[];
-  /** The candidates that it was selected from. */
   readonly found: Candidates | AskedOnce;
   readonly holders?: readonly DiskHolder[] | undefined;
   /** undefined: not a systemd unit, or its processes get signals. */

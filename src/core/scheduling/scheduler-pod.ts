@@ -49,7 +49,6 @@ export interface SchedulerPod {
   readonly nonZeroRequests: Amounts;
   /** As `nonZeroRequests`, without pod-level resources: what the score of free resources counts. */
   readonly scoredRequests: Amounts;
-  /** spec.resourceClaims */
   readonly resourceClaims: readonly PodClaim[];
 }
 

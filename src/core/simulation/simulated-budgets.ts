@@ -40,7 +40,6 @@ export class SimulatedBudgets {
     }
   }
 
-  /** The names of the budgets of a pod. */
   namesOf(pod: SchedulerPod): readonly string[] {
     return this.#of(pod).map(({ budget }) => budget.name);
   }

@@ -22,7 +22,6 @@ export interface SimulatedContent extends Omit<ClusterContent, 'pods'> {
   readonly memory: ReadonlyMap<string, NodeMemory>;
 }
 
-/** What a simulation assumes. */
 export interface SimulationSettings {
   /** From binding to ready. */
   readonly startTimeNs: bigint;

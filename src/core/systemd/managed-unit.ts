@@ -25,7 +25,6 @@ export type ManagedProperties = Readonly<Partial<Record<ManagedProperty, unknown
 
 /** Whether a unit is managed at all. */
 export const MANAGED_MODES = ['ManagedOOMSwap', 'ManagedOOMMemoryPressure', 'OOMRules'] as const;
-/** How a unit is managed. */
 export const MANAGED_DETAILS = ['ControlGroup', 'ManagedOOMMemoryPressureLimit', 'ManagedOOMMemoryPressureDurationUSec'] as const;
 export type ManagedProperty = (typeof MANAGED_MODES)[number] | (typeof MANAGED_DETAILS)[number];
 

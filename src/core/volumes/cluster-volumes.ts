@@ -50,7 +50,6 @@ export interface ClusterVolume extends Storage {
   readonly isAvailable: boolean;
 }
 
-/** StorageClass. */
 export interface StorageClass {
   readonly name: string;
   readonly provisioner: string;
@@ -100,7 +99,6 @@ export type PodVolume =
   | { readonly kind: 'claim'; readonly claim: string }
   | { readonly kind: 'ephemeral'; readonly volume: string; readonly template: VolumeClaimSpec };
 
-/** What volumes need to know of a pod. */
 export interface VolumePod {
   readonly namespace: string;
   readonly name: string;
@@ -109,7 +107,6 @@ export interface VolumePod {
   readonly volumes: readonly PodVolume[];
 }
 
-/** The name of the claim of a volume. */
 export function claimNameOf(pod: Pick<VolumePod, 'name'>, volume: PodVolume): string {
   return volume.kind === 'claim' ? volume.claim : `${pod.name}-${volume.volume}`;
 }

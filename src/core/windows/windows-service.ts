@@ -1,4 +1,3 @@
-/** A service's status from the service manager. */
 export interface ServiceStatus {
   readonly state: 'stopped' | 'start-pending' | 'stop-pending' | 'running' | 'continue-pending' | 'pause-pending' | 'paused';
   readonly acceptsStop: boolean;

@@ -13,7 +13,6 @@ export interface WorkloadProcess {
   /** The resident part that no other process or file holds: what its end frees. */
   readonly anonBytes: bigint;
   readonly swapBytes: bigint;
-  /** /proc/PID/oom_score. */
   readonly oomScore: number;
 }
 

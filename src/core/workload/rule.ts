@@ -41,7 +41,6 @@ export interface Named {
 
 export type CompilePattern = (pattern: string) => { readonly test: (text: string) => boolean };
 
-/** The meaning of patterns on an operating system. */
 export function patternsOf(os: OperatingSystem): CompilePattern {
   return os === 'windows' ? compileWindowsGlob : compileGlob;
 }

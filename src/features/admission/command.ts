@@ -176,5 +176,4 @@ function cgroupPath(text: string): string {
   }
 }
 
-/** `evictd admit`. */
 export const admit: MakeCommand = ({ io, setExitCode }) => admitCommand({ io, setExitCode });

@@ -11,7 +11,6 @@ import type { Admission, Applicant } from './admission.js';
 import { effectsOn, type NamedWorkload } from './open.js';
 import type { PreemptionDocument } from './preemption-answer.js';
 
-/** The options of `evictd admit` for --preempt. */
 export interface PreemptOptions {
   readonly preempt?: true;
   readonly dryRun?: true;

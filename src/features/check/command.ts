@@ -70,7 +70,6 @@ export function checkCommand({ io, setExitCode, ...readings }: CheckDeps): Comma
   });
 }
 
-/** `evictd check`. */
 export const check: MakeCommand = ({ io, setExitCode }) => checkCommand({ io, setExitCode, ...READINGS_HERE });
 
 /** A command whose usage errors are reports. */

@@ -18,7 +18,6 @@ export interface ImportDeps {
   readonly root: string;
 }
 
-/** `evictd config import`. */
 export function importCommand(deps: ImportDeps): Command {
   const command = new Command('import')
     .description('convert the configuration of another program, and print the result')

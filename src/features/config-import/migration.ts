@@ -22,7 +22,6 @@ export type MigratedStep =
       };
     };
 
-/** A policy to write. */
 export interface MigratedPolicy {
   /** Any text; the writer makes a name of it that is unique. */
   readonly title: string;

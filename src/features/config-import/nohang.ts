@@ -90,7 +90,6 @@ const REMARKS = [
   ...NO_WORKLOADS,
 ];
 
-/** Converts a configuration of nohang. What is wrong goes into the report. */
 export function convertNohang([source]: readonly ImportSource[], report: Report): Migration {
   const lines = source === undefined ? [] : readNohangFile(source, report);
   if (source !== undefined && lines.length === 0 && report.issues.length === 0) {

@@ -155,7 +155,6 @@ function json(value: unknown): string {
   return `${jsonText(value, 2)}\n`;
 }
 
-/** `evictd config`. */
 export const config: MakeCommand = ({ io, setExitCode }) =>
   configCommand({
     io,

@@ -38,7 +38,6 @@ export class ActionQueue {
     return this.#waiting.size + this.#running.size;
   }
 
-  /** Actions that have failed so far. */
   get failed(): number {
     return this.#failed;
   }

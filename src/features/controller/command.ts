@@ -34,7 +34,6 @@ interface ControllerOptions {
 
 const FLUSHED_WITHIN_MS = 2_000;
 
-/** `evictd controller`. */
 export const controller: MakeCommand = ({ io, logsToTerminal, onStop }) =>
   withHelp(controllerCommand(), {
     about: [

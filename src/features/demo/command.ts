@@ -176,5 +176,4 @@ async function until(happened: () => boolean | Promise<boolean>, withinMs: numbe
   }
 }
 
-/** `evictd demo`. */
 export const demo: MakeCommand = ({ io, setExitCode }) => demoCommand({ io, setExitCode });

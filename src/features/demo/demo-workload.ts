@@ -32,7 +32,6 @@ function program({ holdsBytes, leaks }: WorkloadPlan): string {
   process.stdout.write('ready\\n');`;
 }
 
-/** A running workload of the demo. */
 export class DemoWorkload {
   readonly plan: WorkloadPlan;
   readonly #child: ChildProcessByStdio<Writable, Readable, Readable>;
@@ -69,7 +68,6 @@ export class DemoWorkload {
     return signalCode ?? (exitCode === null ? undefined : `exit code ${String(exitCode)}`);
   }
 
-  /** Starts the leak. */
   leak(): void {
     this.#child.stdin.write('now\n');
   }

@@ -16,7 +16,6 @@ export interface DemoJobs {
   processes(name: string): readonly number[];
   usedBytes(name: string): bigint;
   end(name: string): void;
-  /** Stops the evictd of this runtime directory. */
   askToStop(runtimeDirectory: string): void;
   close(): void;
 }

@@ -41,7 +41,6 @@ export function isPlain(name: string): boolean {
   return /^[A-Za-z0-9_@.:/-]+$/.test(name);
 }
 
-/** A fix as text. */
 export function fixText(fix: string): string {
   return fix.replaceAll(MARK, '');
 }

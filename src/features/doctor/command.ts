@@ -57,7 +57,6 @@ function brokenConfig(errors: ConfigError): Check {
   return broken('config', summary, 'evictd config check', { errors: errors.issues.map(formatIssue) });
 }
 
-/** `evictd doctor`. */
 export const doctor: MakeCommand = ({ io, setExitCode }) =>
   doctorCommand({
     io,

@@ -5,7 +5,6 @@ import type { LintFacts, WorkloadFacts } from './machine-facts.js';
 
 type CheckOf = string | ((finding: LintFacts) => string);
 
-/** The rest of the findings. */
 const REST = 'config.lint';
 
 const ofSignal = ({ signal }: LintFacts): string => `notifier.${signal ?? ''}`;

@@ -25,7 +25,6 @@ import type { FilesystemRole } from '../../core/signal/layout.js';
 
 /** What checks read on every platform. */
 export interface CommonFacts {
-  /** The version of this program. */
   readonly version: string;
   readonly runtime: RuntimeFacts;
   readonly instance: InstanceFacts;

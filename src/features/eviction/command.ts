@@ -39,7 +39,6 @@ interface EvictionRecord {
 const LOOK_MS = 200;
 const NO_INSTANCE = 'EVICTD_EVICT_NO_INSTANCE';
 
-/** `evictd evict`. */
 export const evict: MakeCommand = ({ io }) => {
   const command = new Command('evict')
     .description('end workloads, as far as their disruption budgets permit')

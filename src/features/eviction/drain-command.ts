@@ -19,7 +19,6 @@ interface DrainOptions extends ConfigOptions {
 }
 
 const LOOK_MS = 500;
-/** NAMESPACE/POD */
 const POD_NAME = /^[^/]+\/[^/]+$/;
 const NO_INSTANCE = 'EVICTD_DRAIN_NO_INSTANCE';
 /** An evictd that was killed may take as many looks to start again. */
@@ -27,7 +26,6 @@ const AWAY_LOOKS = 120;
 
 const EXIT = { 0: 'done', 1: 'failure at run time', ...USAGE_AND_CONFIG, 75: 'no evictd guards the node, or it does not answer' };
 
-/** `evictd drain`. */
 export const drain: MakeCommand = ({ io }) => {
   const command = new Command('drain')
     .description('end all workloads, within their disruption budgets')

@@ -119,6 +119,5 @@ async function explainLocally(
   }
 }
 
-/** `evictd explain`. */
 export const explain: MakeCommand = ({ io }) =>
   explainCommand({ io, open: async (loaded) => (await import('../../node/runtime-reading.js')).openRuntimeReading(loaded) });

@@ -80,7 +80,6 @@ export interface Explanation {
   readonly node: string;
   readonly signal: string;
   readonly thresholds: readonly ThresholdExplanation[];
-  /** Whether one of the thresholds has the signal. */
   readonly hasThreshold: boolean;
   readonly policies: readonly PolicyExplanation[];
   /** Of all thresholds that are not met, the one with the least left; null: none can be read. */

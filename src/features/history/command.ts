@@ -210,5 +210,4 @@ function positive(text: string): number {
   return Number(text);
 }
 
-/** `evictd history`. */
 export const history: MakeCommand = ({ io }) => historyCommand({ io });

@@ -23,7 +23,6 @@ export interface Restoration {
 export interface Places {
   /** The directory of unit files of the administrator. */
   readonly units: string;
-  /** The directories of unit files of packages. */
   readonly packagedUnits: readonly string[];
   /** Exists if systemd is the init (sd_booted(3)). */
   readonly systemd: string;

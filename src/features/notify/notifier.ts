@@ -9,14 +9,12 @@ import type { Binding } from '../../native/binding.js';
 export interface Notifier {
   /** Between the record of a decision and its first signal, so it may take microseconds only. */
   before?(decision: Decision): void;
-  /** An eviction is over. */
   over?(outcome: Outcome): void;
   /** A record that is sent as it is. */
   recorded?(record: JournalRecord): void;
   close(): void;
 }
 
-/** What a notifier is made with. */
 export interface NotifierParts {
   readonly node: string;
   readonly hierarchies: Pick<Hierarchies, 'memory' | 'unified'>;

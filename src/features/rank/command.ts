@@ -93,7 +93,6 @@ function lines(text: string): number {
   return count;
 }
 
-/** `evictd rank`. */
 export const rank: MakeCommand = ({ io }) =>
   rankCommand({
     io,

@@ -83,7 +83,6 @@ function parseSignal(text: string): DiskSignal {
   return signal;
 }
 
-/** `evictd reclaim`. */
 export const reclaim: MakeCommand = ({ io, setExitCode }) =>
   reclaimCommand({
     io,

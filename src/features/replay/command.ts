@@ -58,5 +58,4 @@ function otherConfig({ config, configDir, ...flags }: ConfigOptions, warn: (mess
   return undefined;
 }
 
-/** `evictd replay`. */
 export const replay: MakeCommand = ({ io }) => replayCommand({ io });

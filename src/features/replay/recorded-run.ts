@@ -21,7 +21,6 @@ export class RecordedRun {
     this.#policy = policy;
   }
 
-  /** Continues from a recorded state. */
   resume(state: State): void {
     this.#state = state;
   }

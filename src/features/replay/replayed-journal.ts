@@ -31,7 +31,6 @@ class ReplayedJournal {
   }
 }
 
-/** The records and decisions of a replayed run. */
 export class ReplayedRecords {
   readonly records: TimedRecord[] = [];
   readonly decisions: TimedDecision[] = [];

@@ -9,7 +9,6 @@ interface PauseOptions extends ConfigOptions {
   readonly workload?: string;
 }
 
-/** `evictd pause`. */
 export const pause: MakeCommand = ({ io }) => {
   const command = new Command('pause')
     .description('evict nothing for a time')

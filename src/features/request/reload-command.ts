@@ -59,6 +59,5 @@ function refusal(evictd: string, lines: readonly string[]): EvictdError {
   });
 }
 
-/** `evictd reload`. */
 export const reload: MakeCommand = ({ io, setExitCode }) =>
   reloadCommand({ io, setExitCode, ask: async (...args) => (await import('./open.js')).ask('reload', ...args) });

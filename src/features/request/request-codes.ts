@@ -6,7 +6,6 @@ interface RequestCodes {
   readonly unanswered: string;
 }
 
-/** The codes of the errors of a request. */
 export const REQUEST_CODES: Readonly<Record<Request, RequestCodes>> = {
   reload: { signal: 'EVICTD_RELOAD_SIGNAL', noInstance: 'EVICTD_RELOAD_NO_INSTANCE', unanswered: 'EVICTD_RELOAD_UNANSWERED' },
   resume: { signal: 'EVICTD_RESUME_SIGNAL', noInstance: 'EVICTD_RESUME_NO_INSTANCE', unanswered: 'EVICTD_RESUME_UNANSWERED' },

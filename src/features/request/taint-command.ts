@@ -14,7 +14,6 @@ interface TaintsOfStatus {
   }[];
 }
 
-/** `evictd taint`. */
 export const taint: MakeCommand = ({ io }) => {
   const command = new Command('taint')
     .description('keep workloads off this machine: set, remove or list taints')

@@ -80,7 +80,6 @@ async function planShutdown(
   }
 }
 
-/** `evictd shutdown`. */
 export const shutdown: MakeCommand = ({ io }) =>
   shutdownCommand({
     io,

@@ -36,10 +36,8 @@ export interface EndedWorkload extends EndingWorkload {
   readonly error?: string | undefined;
 }
 
-/** The current group. */
 export interface GroupNow {
   readonly index: number;
-  /** No group follows. */
   readonly isLast: boolean;
   readonly endsAtNs: bigint;
 }

@@ -5,7 +5,6 @@ import type { ResourceSignal } from '../../core/signal/signal.js';
 export const CANDIDATE_ORDERS = ['usage', 'growth', 'request', 'priority', 'name'] as const;
 export type CandidateOrder = (typeof CANDIDATE_ORDERS)[number];
 
-/** What a client asks of a ranking. */
 export interface AskedRanking {
   /** undefined: that of the first threshold that is met for its grace period, or is met, else memory.available. */
   readonly signal?: ResourceSignal | undefined;

@@ -100,5 +100,4 @@ async function openNodeStatus(loaded: LoadedConfig): Promise<ReadStatus> {
   return (asked) => node.read(asked);
 }
 
-/** `evictd status`. */
 export const status: MakeCommand = ({ io }) => statusCommand({ io, open: openStatus });

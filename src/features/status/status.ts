@@ -18,7 +18,6 @@ import type { SignalHistory } from './signal-history.js';
 import { conditionStatus, signalStatus, thresholdStatus } from './signal-status.js';
 import type { ApiServerStatus, CandidatesStatus, EvictdStatus, NodePressure, NotifierStatus, StatusDocument } from './status-document.js';
 
-/** What a status is made of. */
 export interface StatusParts {
   readonly node: NodeIdentity;
   readonly policy: Policy;

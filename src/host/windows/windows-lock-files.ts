@@ -11,7 +11,6 @@ import { takeInstanceLock, type InstanceLock } from '../instance-lock.js';
 
 type Processes = Pick<WindowsBinding, 'processes'>;
 
-/** The recorded holder of a lock. */
 export interface Holder {
   readonly pid: number;
   readonly version: string;
@@ -27,7 +26,6 @@ function holderPath(lock: string): string {
   return lock.replace(/\.lock$/, '.holder.json');
 }
 
-/** Records this process. */
 export function recordHolder(lock: string, version: string, native: Processes): void {
   const createdAt = native.processes().find(({ pid }) => pid === process.pid)?.createdAt ?? 0n;
   const written: RecordedHolder = { pid: process.pid, version, createdAt: String(createdAt) };

@@ -6,7 +6,6 @@ import { parseJson } from '../json.js';
 import { JsonObjects, TextEnd, type ObjectText, type TextPosition } from './json-objects.js';
 import { syntaxErrorOffset } from './json-syntax.js';
 
-/** An object of the API in a file. */
 export interface FoundObject {
   readonly kind: string;
   /** 'apps/v1'. */
@@ -168,7 +167,6 @@ class Collected {
     this.#sink.bad({ message, at: { file: this.#file, ...position } });
   }
 
-  /** Any document. */
   document(value: Field, position: TextPosition): void {
     if (Array.isArray(value.value)) for (const item of items(value)) this.take(item, position, true);
     else if (isObject(value) && Array.isArray(member(value, 'items').value)) {

@@ -53,7 +53,6 @@ export interface Metrics {
    * @param failed  a part of it could not be done
    */
   reclaimed(step: string, freed: DiskAmount, failed: boolean): void;
-  /** An action of a policy has ended. */
   policyAction(policy: string, action: PolicyActionName, result: PolicyResultKind): void;
   oomKilled(limit: OomLimit, processes: number): void;
   /** A hook of an eviction is over, or was not waited for. */

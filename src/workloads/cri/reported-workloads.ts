@@ -103,7 +103,6 @@ export class ReportedRoot implements MemberRoot {
   }
 }
 
-/** The workloads of all reporters. */
 export class ReportedWorkloads {
   readonly #roots: readonly ReportedRoot[];
 

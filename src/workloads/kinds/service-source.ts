@@ -1,7 +1,6 @@
 import { pattern } from '../../config/value/scalar.js';
 import type { SourceKind } from './source-kind.js';
 
-/** A service or a pattern of services. */
 export const serviceSource: SourceKind<'service', string> = {
   kind: 'service',
   os: 'windows',

@@ -9,7 +9,6 @@ interface NamedPart {
   readonly path: readonly (string | number)[];
 }
 
-/** What a source selects on Windows. */
 export interface WindowsSelection {
   /** The names of job objects, each one workload. */
   readonly jobs?: readonly string[];

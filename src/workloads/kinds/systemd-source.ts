@@ -17,7 +17,6 @@ export interface SystemdSpec {
   readonly managedOOM?: boolean | undefined;
 }
 
-/** Units of systemd. */
 export const systemdSource: SourceKind<'systemd', SystemdSpec> = {
   kind: 'systemd',
   os: 'linux',

@@ -41,12 +41,10 @@ export function overlap(a: Glob, b: Glob): boolean {
   return meet(0, 0);
 }
 
-/** Whether it matches every name. */
 function matchesEveryName(pattern: string | undefined): boolean {
   return pattern === undefined || /^\*+$/.test(pattern);
 }
 
-/** Whether it matches every workload. */
 export function matchesEvery({ name, path, labels }: Rule['match']): boolean {
   return labels === undefined && matchesEveryName(name) && (path === undefined || /^(\/?\*{2,})$/.test(path));
 }

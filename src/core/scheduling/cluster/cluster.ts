@@ -79,7 +79,6 @@ export class Cluster {
     return this.#nodeOf.get(pod)?.node.name;
   }
 
-  /** How many nodes have the image. */
   nodesWithImage(image: string): number {
     return this.#imageNodes.get(image) ?? 0;
   }
@@ -151,7 +150,6 @@ export class Cluster {
     return this.#nominations.get(pod);
   }
 
-  /** Pods that are nominated to run on this node. */
   nominatedOn(nodeName: string): Iterable<SchedulerPod> {
     return this.#nominated.get(nodeName) ?? [];
   }

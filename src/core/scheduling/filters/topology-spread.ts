@@ -10,7 +10,6 @@ import { forGood, forNow, type FilterPlugin, type PlacementInput, type Rejection
 const SKEWED = forNow('PodTopologySpread', "node(s) didn't match pod topology spread constraints");
 const NO_LABEL = forGood('PodTopologySpread', "node(s) didn't match pod topology spread constraints (missing required label)");
 
-/** Whether a constraint counts the node. */
 export function countsNode({ honorsAffinity, honorsTaints }: SpreadConstraint, pod: SchedulerPod, node: SchedulerNode): boolean {
   if (honorsAffinity && !matchesRequiredNodeAffinity(pod.requiredNodeAffinity, node)) return false;
   return !honorsTaints || findMatchingUntoleratedTaint(node.taints, pod.tolerations, ['NoSchedule', 'NoExecute']) === undefined;

@@ -4,7 +4,6 @@ import type { Mapping, MigratedStep } from '../migration.js';
 import { DAY_SECONDS } from '../values.js';
 import type { Args } from './detectors.js';
 
-/** What an action becomes. */
 export interface MigratedAction {
   /** Left out: it has no counterpart. */
   readonly step?: MigratedStep;

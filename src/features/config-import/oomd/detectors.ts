@@ -3,7 +3,6 @@ import type { Mapping } from '../migration.js';
 import { patternOf, type CgroupPattern } from '../cgroup-pattern.js';
 import type { Argument, Plugin } from './rulesets.js';
 
-/** What a detector becomes. */
 export interface DetectedCondition {
   /**
    * The cgroups that it judges. Left out: the node, or none.
@@ -17,7 +16,6 @@ export interface DetectedCondition {
   readonly anywhere?: true;
   /** It has a counterpart on the node that is near enough for a cgroup outside of the scope. */
   readonly hasNode?: true;
-  /** It is never met. */
   readonly isNever?: true;
   /** It has no counterpart. */
   readonly isLost?: true;

@@ -85,7 +85,6 @@ class Conversion {
   readonly #oom: ReadonlyMap<string, Assignment>;
   readonly #rules: ReadonlyMap<string, Rule>;
   readonly #units: readonly Unit[];
-  /** Of each unit. */
   readonly #policies: ReadonlyMap<Unit, readonly MigratedPolicy[]>;
   readonly #rest: Note[];
 

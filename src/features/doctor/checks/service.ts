@@ -88,7 +88,6 @@ export const windowsInstanceCheck = defineCheck('service.instance', ['instance']
   }
 });
 
-/** The state of evictd in the service manager of Windows. */
 export const windowsServiceCheck = defineCheck('service.manager', ['windowsService'], ({ windowsService: service }, id) => {
   if (isUnseen(service)) return unseen(id, 'whether evictd is a service', service);
   const { state } = service;
@@ -108,7 +107,6 @@ function restartFix(service: ServiceFacts): string {
   return hasSystemd(service) ? command('systemctl restart evictd') : 'restarting evictd';
 }
 
-/** Whether the running evictd has the version of this program. */
 export const runningVersionCheck = defineCheck(
   'service.version',
   ['instance', 'version', 'service'],
@@ -121,7 +119,6 @@ export const runningVersionCheck = defineCheck(
   },
 );
 
-/** Whether the running evictd refused its configuration at the last reload. */
 export const runningConfigurationCheck = defineCheck('service.configuration', ['instance', 'reload'], ({ instance, reload }, id) => {
   if (instance.kind !== 'running') return [];
   if (isUnseen(reload)) return [unseen(id, 'result of the last reload', reload)];

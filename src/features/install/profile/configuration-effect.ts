@@ -30,7 +30,6 @@ function named(names: readonly string[]): string {
   return `${names.length === 0 ? 'none' : names.slice(0, MOST_NAMED).join(', ')}${more > 0 ? `, … and ${String(more)} more` : ''}`;
 }
 
-/** The workloads of this machine. */
 export const presentHere: PresentWorkloadsOf = async (loaded) => {
   const [{ readMachineFacts }, { filesystemsRead }] = await Promise.all([
     import('../../../node/machine-facts.js'),

@@ -29,7 +29,6 @@ interface InitOptions {
 export const profileOption = (without: string): Option =>
   new Option('--profile <profile>', `what this machine runs; without it ${without}`).choices(PROFILES);
 
-/** The JSON Schema beside the program. */
 export const schemaFile = (): string => join(import.meta.dirname, 'evictd.schema.json');
 
 /** `evictd config init`. */

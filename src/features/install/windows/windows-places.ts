@@ -2,7 +2,6 @@ import { existsSync, lstatSync, readdirSync } from 'node:fs';
 import { join, win32 } from 'node:path';
 import { EvictdError } from '../../../errors.js';
 
-/** The name of the service. */
 export const WINDOWS_SERVICE = 'evictd';
 
 export interface WindowsPlaces {

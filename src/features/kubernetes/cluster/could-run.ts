@@ -15,7 +15,6 @@ import { readLiveCluster } from './live-cluster.js';
 export interface CouldRun {
   /** The best node first. */
   readonly nodes: readonly { readonly node: string; readonly score: number }[];
-  /** By node. */
   readonly rejected: readonly { readonly node: string; readonly reasons: readonly string[] }[];
   /** How many nodes there are. */
   readonly of: number;

@@ -16,7 +16,6 @@ const SHORTEST_MS = 100;
 /** After this time without an answer the screen says that evictd does not answer. */
 const TIMEOUT_MS = 3_000;
 
-/** `evictd top`. */
 export const top: MakeCommand = ({ io, onStop, onReload }) => {
   const command = new Command('top')
     .description('show the state of evictd and of its node live')

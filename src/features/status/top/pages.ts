@@ -6,7 +6,6 @@ import { amountText, clockTime, EMPTY, paragraph, timeText, type Drawing, type L
 import type { OperandStatus, StatusDocument, ThresholdStatus } from '../status-document.js';
 import { candidateLines, evictionLine, headLines, overview, policyLines, signalLines, type Scrolled } from '../status-screen.js';
 
-/** A page of `evictd top`. */
 export interface Page {
   readonly name: string;
   /** At most `rows` lines, of which `skip` are scrolled out. */

@@ -24,7 +24,6 @@ export interface TerminalListener {
   readonly key: (name: string) => void;
   /** The screen is empty: its size has changed, or the process goes on after it was stopped. */
   readonly emptied: () => void;
-  /** The terminal is gone. */
   readonly gone: () => void;
 }
 

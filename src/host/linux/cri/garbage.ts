@@ -52,7 +52,6 @@ export class GarbageCollection {
     return images;
   }
 
-  /** Images that a container uses. */
   async used(client: CriClient): Promise<readonly ListedImage[]> {
     const [images, { containers }] = await Promise.all([this.look(client), client.ask(LIST_CONTAINERS, {}, ANSWERED_WITHIN_MS)]);
     return usedImages(images, containers);
@@ -112,7 +111,6 @@ export class GarbageCollection {
 interface Listed {
   readonly pods: readonly ListedPod[];
   readonly containers: readonly ListedContainer[];
-  /** A kubelet manages them. */
   readonly isOfKubelet: boolean;
 }
 

@@ -6,7 +6,6 @@ import { type OomdSettings, type OomRule, readOomdSettings, readOomRule } from '
 /** In order of precedence (oomd.conf(5)). */
 const DIRECTORIES = ['/etc/systemd', '/run/systemd', '/usr/local/lib/systemd', '/usr/lib/systemd'];
 
-/** What the files of systemd-oomd say. */
 export interface OomdFiles {
   readonly settings: OomdSettings;
   readonly rules: readonly OomRule[];

@@ -7,7 +7,6 @@ import { firstError, type Missing } from '../sampling/kernel-source.js';
 import { usageFile, v1RootMemory } from './cgroup-memory.js';
 import { lowWatermark, meminfo, type MemorySource } from './memory.js';
 
-/** What a machine shows of its memory. */
 export interface MemoryFiles {
   /** The text of /proc/meminfo. */
   readonly meminfo: string;

@@ -12,7 +12,6 @@ import { refusal, WatchSlot, type SlotWake } from '../sampling/watch-slot.js';
 import { SamplerNotifier } from '../sampling/sampler-notifier.js';
 import { memoryStallTrigger, type StallTrigger } from '../pressure/psi-trigger.js';
 
-/** What to watch on a node. */
 export interface WatchPlan {
   readonly signal: NotifierState['signal'];
   /** 'the machine' or the cgroup's path. */

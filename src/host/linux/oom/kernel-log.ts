@@ -3,7 +3,6 @@ import type { KernelKill } from '../../../core/oom/kernel-kill.js';
 import { errnoName, errnoText } from '../../../errors.js';
 import type { Binding, KernelLog, OomRecord } from '../../../native/binding.js';
 
-/** Receives the kernel log's OOM kills. */
 interface KernelLogReader {
   /** `lost`: some may be missing. */
   killed(kills: readonly KernelKill[], lost: boolean): void;
