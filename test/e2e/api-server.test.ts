@@ -172,7 +172,13 @@ test('1,000 edits of the taints by others, while evictd sets and removes its own
   server.store.watch(({ object, before }) => (changes += hasOwn(object) === hasOwn(before) ? 0 : 1));
   const nothing = (): undefined => undefined;
   const report = new NodeReport({
-    ...{ ask: unlimited, nodeName: NODE, config: { kubeconfig: undefined, taint: PRESSURE, conditions: 'none' }, isLeaving: false, bootId: 'b' },
+    ...{
+      ask: unlimited,
+      nodeName: NODE,
+      config: { kubeconfig: undefined, taint: PRESSURE, conditions: 'none' },
+      isLeaving: false,
+      bootId: 'b',
+    },
     ...{ section: { before: undefined, keep: nothing }, log: { info: nothing, warn: nothing } },
   });
   const keys = ['a', 'b'];

@@ -200,7 +200,7 @@ export class NodeReport implements StepListener {
 
   #cordonStays(): void {
     const { nodeName, isLeaving, log } = this.#parts;
-    if (this.#isCordonLogged || (isLeaving && this.#forbidden.size > 0)) return;
+    if (this.#isCordonLogged) return;
     this.#isCordonLogged = true;
     const [why, hint] = isLeaving
       ? ['this evictd does not know of having cordoned it', `if it is not being drained: kubectl uncordon ${nodeName}`]

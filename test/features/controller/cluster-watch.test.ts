@@ -43,6 +43,13 @@ test.each([['nodes', 'leases'] as const, ['leases', 'nodes'] as const])(
   },
 );
 
+test('only the watch of leases can seem to stall: nodes may be without a change for minutes', async () => {
+  const { clusterWatch, isSilentAt } = await followed();
+  for (const seconds of [15n, 30n, 45n, 60n]) expect(isSilentAt(seconds, ['leases'])).toBe(false);
+  expect(isSilentAt(60n, ['nodes'])).toBe(true);
+  clusterWatch.close();
+});
+
 test('a watch that may have stalled counts once it has caught up', async () => {
   const { clusterWatch, isSilentAt } = await followed();
   expect(isSilentAt(60n, ['nodes', 'leases'])).toBe(false);

@@ -25,7 +25,7 @@ export async function cluster(user: object = { token: 'agent-token' }) {
   const spec = { nodeName: 'node-1', terminationGracePeriodSeconds: 30, containers: [{ name: 'main' }] };
   server.store.put('pods', { metadata: { name, namespace, uid, labels }, spec, status: { phase: 'Running', conditions } });
   const ask: Ask = client.ask.bind(client);
-  return { server, ask, pod: (): ApiObject | undefined => server.store.get('pods', namespace, name) };
+  return { server, client, ask, pod: (): ApiObject | undefined => server.store.get('pods', namespace, name) };
 }
 
 /** A disruption budget for the pod, which permits so many disruptions. */

@@ -4,15 +4,15 @@ import { readControllers } from '../../../src/features/kubernetes/read-controlle
 
 const CONTROLLER = 'pod-garbage-collector-controller';
 
-/** An API server with the Lease of `evictd controller`, renewed now, and perhaps that of a kube-controller-manager. */
-function server(managerRenewedMsAgo: number | undefined): ApiClient['ask'] {
+/** An API server with the Lease of `evictd controller`, renewed now, and perhaps that or a pod of a kube-controller-manager. */
+function server(managerRenewedMsAgo: number | undefined, items: readonly object[] = []): ApiClient['ask'] {
   const lease = (msAgo: number) => ({
     metadata: { annotations: { 'evictd.dev/controllers': CONTROLLER } },
     spec: { holderIdentity: 'a', leaseDurationSeconds: 15, renewTime: new Date(Date.now() - msAgo).toISOString() },
   });
   return ({ path }) => {
     if (path.endsWith('/evictd-controller')) return Promise.resolve({ status: 200, body: lease(0) });
-    if (path.endsWith('/pods')) return Promise.resolve({ status: 200, body: { items: [] } });
+    if (path.endsWith('/pods')) return Promise.resolve({ status: 200, body: { items } });
     if (managerRenewedMsAgo === undefined) return Promise.resolve({ status: 404, body: undefined });
     return Promise.resolve({ status: 200, body: lease(managerRenewedMsAgo) });
   };
@@ -26,4 +26,11 @@ test.each<[what: string, managerRenewedMsAgo: number | undefined, twice: readonl
   const facts = await readControllers(server(managerRenewedMsAgo));
   expect(facts?.active).toEqual([CONTROLLER]);
   expect(facts?.twice.map(({ controller }) => controller)).toEqual(twice);
+});
+
+test('a kube-controller-manager without leader election has no Lease: its pod shows that it runs', async () => {
+  const command = ['kube-controller-manager', '--leader-elect=false'];
+  const pod = { metadata: { name: 'manager' }, spec: { containers: [{ name: 'm', command }] }, status: { phase: 'Running' } };
+  const facts = await readControllers(server(undefined, [pod]));
+  expect(facts?.twice.map(({ controller }) => controller)).toEqual([CONTROLLER]);
 });
