@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest';
 import type { ApiClient } from '../../../src/features/kubernetes/client/api-client.js';
+import type { Json } from '../../../src/kubernetes/json.js';
 import { readControllers } from '../../../src/features/kubernetes/read-controllers.js';
 
 const CONTROLLER = 'pod-garbage-collector-controller';
 
 /** An API server with the Lease of `evictd controller`, renewed now, and perhaps that or a pod of a kube-controller-manager. */
-function server(managerRenewedMsAgo: number | undefined, items: readonly object[] = []): ApiClient['ask'] {
+function server(managerRenewedMsAgo: number | undefined, items: readonly Json[] = []): ApiClient['ask'] {
   const lease = (msAgo: number) => ({
     metadata: { annotations: { 'evictd.dev/controllers': CONTROLLER } },
     spec: { holderIdentity: 'a', leaseDurationSeconds: 15, renewTime: new Date(Date.now() - msAgo).toISOString() },
