@@ -26,9 +26,6 @@ interface RequestedFilesystem {
 
 /** A path whose filesystem is asked repeatedly, and may not answer. */
 export class WatchedFilesystem<Stats extends RequestedFilesystem> {
-  readonly path: string;
-  readonly stats: Stats;
-  readonly #onAnswer: () => void;
   /** The pending request. Only the latest `onDone` is kept, so that a filesystem that hangs collects no callbacks. */
   #request: { onDone: (() => void) | undefined } | undefined;
 
@@ -36,11 +33,11 @@ export class WatchedFilesystem<Stats extends RequestedFilesystem> {
    * @param stats of `path`; closed with this
    * @param onAnswer called at every answer, before the request's callback
    */
-  constructor(path: string, stats: Stats, onAnswer: () => void) {
-    this.path = path;
-    this.stats = stats;
-    this.#onAnswer = onAnswer;
-  }
+  constructor(
+    readonly path: string,
+    readonly stats: Stats,
+    private readonly onAnswer: () => void,
+  ) {}
 
   /** An answer is pending. */
   get isRequested(): boolean {
@@ -52,7 +49,7 @@ export class WatchedFilesystem<Stats extends RequestedFilesystem> {
     const isNew = this.stats.request(() => {
       // A late answer does not count for the next request.
       if (this.#request === request) this.#request = undefined;
-      this.#onAnswer();
+      this.onAnswer();
       request.onDone?.();
     });
     // While an answer is pending the addon drops this callback; the pending one calls it.

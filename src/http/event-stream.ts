@@ -16,20 +16,16 @@ const LONGEST_MS = 300_000;
  * is no timer and nothing is kept.
  */
 export class EventStream {
-  readonly #name: string;
-  readonly #document: () => unknown;
-  readonly #periodMs: number;
-  readonly #longestMs: number;
   readonly #clients = new Set<ServerResponse>();
   #timer: NodeJS.Timeout | undefined;
 
   /** @param document  makes the document. An error that it throws is sent to a new client, and disconnects the others. */
-  constructor(name: string, document: () => unknown, periodMs = PERIOD_MS, longestMs = LONGEST_MS) {
-    this.#name = name;
-    this.#document = document;
-    this.#periodMs = periodMs;
-    this.#longestMs = longestMs;
-  }
+  constructor(
+    private readonly name: string,
+    private readonly document: () => unknown,
+    private readonly periodMs = PERIOD_MS,
+    private readonly longestMs = LONGEST_MS,
+  ) {}
 
   /** How a new client is answered. @throws UnavailableError  there are too many */
   join(): (response: ServerResponse) => void {
@@ -44,7 +40,7 @@ export class EventStream {
       const end = setTimeout(() => {
         this.#forget(response); // now: nothing may be written after the end
         response.end();
-      }, this.#longestMs).unref();
+      }, this.longestMs).unref();
       response.once('close', () => {
         clearTimeout(end);
         this.#forget(response);
@@ -57,11 +53,11 @@ export class EventStream {
   }
 
   #event(): string {
-    return `event: ${this.#name}\ndata: ${jsonText(this.#document())}\n\n`;
+    return `event: ${this.name}\ndata: ${jsonText(this.document())}\n\n`;
   }
 
   #wait(tookMs: number): void {
-    this.#timer = setTimeout(() => this.#send(), Math.max(this.#periodMs, tookMs * PAUSE_FACTOR)).unref();
+    this.#timer = setTimeout(() => this.#send(), Math.max(this.periodMs, tookMs * PAUSE_FACTOR)).unref();
   }
 
   #send(): void {

@@ -39,33 +39,30 @@ function tcpEndpoint(host: string, port: number): Endpoint {
  * whether it is in use. A lock beside it does: the kernel releases that of every ended process.
  */
 class UnixEndpoint implements Endpoint {
-  readonly #path: string;
-  readonly #tryLock: TryLock;
-  readonly #mode: number;
   #lock: { close(): void } | undefined;
   #opened = false;
 
-  constructor(path: string, tryLock: TryLock, mode: number) {
-    this.#path = path;
-    this.#tryLock = tryLock;
-    this.#mode = mode;
-  }
+  constructor(
+    private readonly path: string,
+    private readonly tryLock: TryLock,
+    private readonly mode: number,
+  ) {}
 
   text(): string {
-    return `unix:${this.#path}`;
+    return `unix:${this.path}`;
   }
 
   open(server: Server): void {
-    const bytes = Buffer.byteLength(this.#path);
+    const bytes = Buffer.byteLength(this.path);
     if (bytes > MAX_SOCKET_BYTES) throw new Error(`its path has ${String(bytes)} bytes, and the kernel takes ${String(MAX_SOCKET_BYTES)}`);
-    this.#lock ??= this.#tryLock(`${this.#path}.held`);
+    this.#lock ??= this.tryLock(`${this.path}.held`);
     if (this.#lock === undefined) throw Object.assign(new Error('the address is in use'), { code: 'EADDRINUSE' });
-    if (this.#isThere()) rmSync(this.#path, { force: true });
+    if (this.#isThere()) rmSync(this.path, { force: true });
     // It is made with its mode, before this returns: changed later, others could connect first, or put a link in its place.
-    const umask = process.umask(0o777 & ~this.#mode);
+    const umask = process.umask(0o777 & ~this.mode);
     try {
       this.#opened = true;
-      server.listen({ path: this.#path });
+      server.listen({ path: this.path });
     } finally {
       process.umask(umask);
     }
@@ -73,8 +70,8 @@ class UnixEndpoint implements Endpoint {
 
   release(): void {
     if (this.#lock === undefined) return;
-    if (this.#opened) rmSync(this.#path, { force: true });
-    rmSync(`${this.#path}.held`, { force: true });
+    if (this.#opened) rmSync(this.path, { force: true });
+    rmSync(`${this.path}.held`, { force: true });
     this.#lock.close();
     this.#lock = undefined;
   }
@@ -82,11 +79,11 @@ class UnixEndpoint implements Endpoint {
   /** Throws if another kind of file is there. */
   #isThere(): boolean {
     try {
-      if (lstatSync(this.#path).isSocket()) return true;
+      if (lstatSync(this.path).isSocket()) return true;
     } catch (error) {
       if (errnoName(error) === 'ENOENT') return false;
       throw error;
     }
-    throw new Error(`${this.#path} exists and is not a socket`);
+    throw new Error(`${this.path} exists and is not a socket`);
   }
 }

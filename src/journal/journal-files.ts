@@ -36,31 +36,21 @@ export type Allocate = (fd: number, offset: number, length: number) => Promise<v
  * Every call waits for the directory.
  */
 export class JournalFiles {
-  readonly #directory: string;
   readonly #path: string;
   readonly #next: string;
-  readonly #limits: JournalLimits;
-  readonly #allocate: Allocate;
-  readonly #lock: RotationLock;
-  readonly #replacesOpen: boolean;
   #file: FileHandle | undefined;
 
   /** @param replacesOpen  a file may be renamed over an open one; not on Windows */
   constructor(
-    directory: string,
-    limits: JournalLimits,
-    allocate: Allocate,
-    lock: RotationLock,
-    replacesOpen = true,
+    private readonly directory: string,
+    private readonly limits: JournalLimits,
+    private readonly allocate: Allocate,
+    private readonly lock: RotationLock,
+    private readonly replacesOpen = true,
     name: typeof JOURNAL_FILE | typeof EVICTIONS_FILE = JOURNAL_FILE,
   ) {
-    this.#directory = directory;
     this.#path = join(directory, name);
     this.#next = `${this.#path}.next`;
-    this.#limits = limits;
-    this.#allocate = allocate;
-    this.#lock = lock;
-    this.#replacesOpen = replacesOpen;
   }
 
   /** Why space could not be reserved at the last attempt; undefined: it was reserved. */
@@ -70,7 +60,7 @@ export class JournalFiles {
   async open(): Promise<number> {
     if (this.#file === undefined || !(await this.#isNamed(this.#file, this.#path))) {
       await this.close();
-      await makeDirectory(this.#directory, 0o750);
+      await makeDirectory(this.directory, 0o750);
       const file = await open(this.#path, 'a', 0o640);
       this.#file = file;
       const status = await file.stat();
@@ -90,7 +80,7 @@ export class JournalFiles {
   async append(text: string): Promise<void> {
     const length = Buffer.byteLength(text);
     const size = await this.#size();
-    if (size > 0 && size + length > this.#limits.maxBytes && (await this.#rotate())) {
+    if (size > 0 && size + length > this.limits.maxBytes && (await this.#rotate())) {
       await this.open();
     }
     // One write: another evictd may write directly behind it, so that a rest could not follow.
@@ -138,7 +128,7 @@ export class JournalFiles {
    * Begins the next file. false: another evictd is doing that, or there is no space; then the full one is continued.
    */
   async #rotate(): Promise<boolean> {
-    const lock = this.#lock();
+    const lock = this.lock();
     if (lock === undefined) return false;
     try {
       const file = this.#file;
@@ -162,7 +152,7 @@ export class JournalFiles {
    */
   async #keep(): Promise<void> {
     try {
-      if (this.#replacesOpen) {
+      if (this.replacesOpen) {
         await link(this.#path, this.#older(1));
         return;
       }
@@ -174,7 +164,7 @@ export class JournalFiles {
 
   /** Frees the name `.1`. */
   async #shift(): Promise<void> {
-    const { maxFiles } = this.#limits;
+    const { maxFiles } = this.limits;
     for (let number = await this.#count(); number > 0; number -= 1) {
       if (number + 1 >= maxFiles) await rm(this.#older(number), { force: true });
       else await rename(this.#older(number), this.#older(number + 1));
@@ -223,8 +213,8 @@ export class JournalFiles {
 
   async #reserve(file: FileHandle, size: number): Promise<void> {
     this.unreserved = undefined;
-    if (size >= this.#limits.maxBytes) return;
-    await this.#allocate(file.fd, size, this.#limits.maxBytes - size).catch((error: unknown) => {
+    if (size >= this.limits.maxBytes) return;
+    await this.allocate(file.fd, size, this.limits.maxBytes - size).catch((error: unknown) => {
       this.unreserved = asError(error);
     });
   }

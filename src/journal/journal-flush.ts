@@ -30,8 +30,6 @@ export interface JournalWriterEvents {
  * lost, counted, and may still be in the ring.
  */
 export class JournalWriter {
-  readonly #files: JournalFiles;
-  readonly #events: JournalWriterEvents;
   readonly #queue: AppendQueue<QueuedRecord>;
   /** Records that may be in the file already: of a run before, or of a write that failed. */
   #doubtful: ReadonlySet<bigint>;
@@ -43,13 +41,11 @@ export class JournalWriter {
    * @param inTurn  runs a write when those of other writers are over
    */
   constructor(
-    files: JournalFiles,
+    private readonly files: JournalFiles,
     recovered: readonly QueuedRecord[],
-    events: JournalWriterEvents,
+    private readonly events: JournalWriterEvents,
     inTurn: (write: () => Promise<void>) => Promise<void>,
   ) {
-    this.#files = files;
-    this.#events = events;
     this.#doubtful = new Set(recovered.map(({ sequence }) => sequence));
     this.#queue = new AppendQueue({
       limit: QUEUE_LIMIT_BYTES,
@@ -83,21 +79,21 @@ export class JournalWriter {
   /** Returns whether everything is written, after at most `timeoutMs`. */
   async flush(timeoutMs: number): Promise<boolean> {
     const isWritten = await this.#queue.flush(timeoutMs);
-    if (this.waitingMs === 0) await this.#files.close();
+    if (this.waitingMs === 0) await this.files.close();
     return isWritten;
   }
 
   async #write(): Promise<void> {
     try {
-      const torn = await this.#files.open();
+      const torn = await this.files.open();
       if (this.#doubtful.size > 0) await this.#dropWritten();
-      await this.#append(torn === 0 ? '' : `\n${this.#events.torn(torn)}\n`);
+      await this.#append(torn === 0 ? '' : `\n${this.events.torn(torn)}\n`);
     } catch (error) {
-      await this.#files.close();
+      await this.files.close();
       throw error;
     }
-    await this.#files.prepare();
-    this.#events.reserved(this.#files.unreserved);
+    await this.files.prepare();
+    this.events.reserved(this.files.unreserved);
   }
 
   async #append(mark: string): Promise<void> {
@@ -105,7 +101,7 @@ export class JournalWriter {
     const text = mark + batch.map((record) => `${record.text}\n`).join('');
     this.#writing = batch[0]?.sequence;
     try {
-      if (text !== '') await this.#files.append(text);
+      if (text !== '') await this.files.append(text);
     } catch (error) {
       this.#writing = undefined;
       this.#doubtful = new Set(batch.map(({ sequence }) => sequence));
@@ -114,7 +110,7 @@ export class JournalWriter {
     }
     this.#writing = undefined;
     const last = batch.at(-1);
-    if (last !== undefined) this.#events.written(last.sequence);
+    if (last !== undefined) this.events.written(last.sequence);
   }
 
   /**
@@ -125,10 +121,10 @@ export class JournalWriter {
     const doubtful = this.#doubtful;
     const records = this.#queue.list().filter(({ sequence }) => doubtful.has(sequence));
     const bytes = records.reduce((sum, { text }) => sum + Buffer.byteLength(text) + 1, 0);
-    const written = await this.#files.lastLines(bytes + SLACK_BYTES);
+    const written = await this.files.lastLines(bytes + SLACK_BYTES);
     this.#doubtful = new Set();
     this.#queue.retain(({ sequence, text }) => !doubtful.has(sequence) || !written.has(text));
     const last = records.at(-1);
-    if (last !== undefined && this.#queue.list().length === 0) this.#events.written(last.sequence);
+    if (last !== undefined && this.#queue.list().length === 0) this.events.written(last.sequence);
   }
 }

@@ -25,16 +25,12 @@ import { Victims } from './victims.js';
  * that lead to a decision.
  */
 export class Monitor {
-  readonly #parts: MonitorParts;
   readonly #victims: Victims;
   readonly #reclaims: Reclaims;
   readonly #actors: Actors;
   readonly #throttle = new WakeThrottle();
   readonly #rehearsal: Rehearsal;
-  #policy: Policy;
-  #intervalNs: bigint;
   #state: State;
-  readonly #restored: RestoredState;
   #timer: NodeJS.Timeout | undefined;
   #tickAtNs = 0n;
   #passTookNs = 0n;
@@ -46,13 +42,16 @@ export class Monitor {
   readonly #quiet: QuietTicks;
   readonly #idleReadings: IdleReadings;
   readonly #candidates = (reading?: 'bounds'): Candidates =>
-    this.#policy.hasWorkloadSource ? this.#parts.workloads.candidates(reading) : NO_CANDIDATES;
+    this.policy.hasWorkloadSource ? this.parts.workloads.candidates(reading) : NO_CANDIDATES;
   /** Whether it is still unknown if the configuration permits an eviction in flight. */
   #isUndecided = false;
 
-  constructor(parts: MonitorParts, policy: Policy, intervalNs: bigint, restored: RestoredState) {
-    this.#parts = parts;
-    this.#restored = restored;
+  constructor(
+    private readonly parts: MonitorParts,
+    private policy: Policy,
+    private intervalNs: bigint,
+    private readonly restored: RestoredState,
+  ) {
     this.#state = restored.state;
     this.#victims = new Victims(parts.evictor, this.#passOn.bind(this, 'victim'), parts.beforeSignal?.before.bind(parts.beforeSignal));
     this.#reclaims = new Reclaims(parts.reclaimer, parts.node);
@@ -65,17 +64,15 @@ export class Monitor {
     this.#rehearsal = new Rehearsal(parts);
     this.#quiet = new QuietTicks(parts, this.#notify.bind(this));
     this.#idleReadings = new IdleReadings(parts, this.#rehearsal);
-    this.#policy = policy;
-    this.#intervalNs = intervalNs;
   }
 
   /** Rehearses an eviction, continues those of the evictd before, arms the notifiers, and makes the first pass. */
   start(): void {
-    const { reporter } = this.#parts;
+    const { reporter } = this.parts;
     this.#running = true;
-    if (this.#policy.hasWorkloadSource) this.#rehearsal.compile(this.#policy);
+    if (this.policy.hasWorkloadSource) this.#rehearsal.compile(this.policy);
     reporter.resumed(this.#state);
-    if (this.#state.evictions.length > 0) this.#isUndecided = resume(this.#victims, this.#restored, this.#candidates());
+    if (this.#state.evictions.length > 0) this.#isUndecided = resume(this.#victims, this.restored, this.#candidates());
     this.#tick('start');
   }
 
@@ -89,8 +86,8 @@ export class Monitor {
    */
   reconfigure(policy: Policy, intervalNs: bigint): void {
     if (!this.#running) return;
-    this.#policy = policy;
-    this.#intervalNs = intervalNs;
+    this.policy = policy;
+    this.intervalNs = intervalNs;
     if (policy.departures['failed-kill']) this.#notBeforeNs = undefined; // only the former policy waits after a failed kill
     this.#reconsider();
     this.#tick('reload');
@@ -98,7 +95,7 @@ export class Monitor {
 
   /** A step for what an operator asks. What a standing order has done counts before. Returns whether it was made. */
   readonly ask = (request: Omit<Wake, 'atNs'>): boolean => {
-    if (this.#parts.orders?.withdraw() === false) this.carriedOut();
+    if (this.parts.orders?.withdraw() === false) this.carriedOut();
     if (this.#running) this.#pass({ ...request, atNs: process.hrtime.bigint() });
     return this.#running;
   };
@@ -109,7 +106,7 @@ export class Monitor {
 
   /** Requests new readings of the filesystems, and makes a pass when they arrive. */
   lookAtFilesystems(): void {
-    this.#parts.node.requestFilesystems(this.#passOn.bind(this, 'filesystem', undefined));
+    this.parts.node.requestFilesystems(this.#passOn.bind(this, 'filesystem', undefined));
   }
 
   get remaining(): Pick<State, 'held' | 'evictions' | 'evictionTimes' | 'withoutYield' | 'baselines' | 'pauses' | 'taints' | 'drain'> {
@@ -119,9 +116,9 @@ export class Monitor {
   /** Stops deciding. Victims that have got SIGTERM are left to the next evictd. */
   stop(): void {
     this.#running = false;
-    this.#parts.orders?.withdraw();
+    this.parts.orders?.withdraw();
     clearTimeout(this.#timer);
-    this.#parts.keeper.keep(this.#state, this.#victims.signals());
+    this.parts.keeper.keep(this.#state, this.#victims.signals());
     this.#victims.close();
     this.#notify((listener) => {
       listener.close();
@@ -130,9 +127,9 @@ export class Monitor {
 
   #tick(source: 'start' | 'tick' | 'reload'): void {
     const atNs = process.hrtime.bigint();
-    this.#tickAtNs = atNs + this.#intervalNs;
+    this.#tickAtNs = atNs + this.intervalNs;
     const isAwaited = this.#isUndecided || [this.#dueAtNs, this.#notBeforeNs, this.#waiting].some((awaited) => awaited !== undefined);
-    if (source === 'tick' && !isAwaited && this.#quiet.tickWithoutPass(this.#policy, this.#state, atNs)) {
+    if (source === 'tick' && !isAwaited && this.#quiet.tickWithoutPass(this.policy, this.#state, atNs)) {
       this.#schedule();
       return;
     }
@@ -144,14 +141,14 @@ export class Monitor {
 
   /** Returns whether anything was armed. A pass must follow then: a threshold that is already crossed does not wake. */
   #arm(): boolean {
-    const armed = this.#parts.node.arm(this.#policy.thresholds, (wake) => {
+    const armed = this.parts.node.arm(this.policy.thresholds, (wake) => {
       this.#woken(wake);
     });
-    this.#parts.workloads.refresh();
-    const notifiers = this.#parts.node.notifiers();
-    const problems = this.#parts.workloads.problems();
-    this.#quiet.armed(this.#policy, notifiers, problems);
-    this.#parts.reporter.sources(notifiers, problems);
+    this.parts.workloads.refresh();
+    const notifiers = this.parts.node.notifiers();
+    const problems = this.parts.workloads.problems();
+    this.#quiet.armed(this.policy, notifiers, problems);
+    this.parts.reporter.sources(notifiers, problems);
     return armed;
   }
 
@@ -165,7 +162,7 @@ export class Monitor {
     const atNs = this.#throttle.notBeforeNs(nowNs);
     if (atNs > nowNs) {
       this.#waiting ??= { wake, atNs };
-      this.#parts.orders?.postpone(atNs);
+      this.parts.orders?.postpone(atNs);
       this.#schedule();
       return;
     }
@@ -182,16 +179,16 @@ export class Monitor {
   /** Rehearses a decision and gives a standing order. */
   #approached(): void {
     const nowNs = process.hrtime.bigint();
-    const observations = this.#idleReadings.warmUp(this.#policy, this.#parts.orders?.stands === false);
+    const observations = this.#idleReadings.warmUp(this.policy, this.parts.orders?.stands === false);
     if (observations === undefined) return;
     this.#order(observations, nowNs, false);
     this.#schedule();
   }
 
   #order(observations: Observations, passNs: bigint, hasChanged: boolean): void {
-    const { orders, node } = this.#parts;
+    const { orders, node } = this.parts;
     const pass = { observations, layout: node.layout(), candidates: this.#candidates, passNs, hasChanged };
-    if (this.#notBeforeNs === undefined) orders?.follow(this.#policy, this.#state, pass);
+    if (this.#notBeforeNs === undefined) orders?.follow(this.policy, this.#state, pass);
     else orders?.withdraw();
   }
 
@@ -206,21 +203,21 @@ export class Monitor {
     this.#idleReadings.passed(wakeNs);
     if (this.#notBeforeNs !== undefined && wakeNs < this.#notBeforeNs && !isOfOperator(wake)) {
       if (wake.source === 'tick' || wake.source === 'watchdog') {
-        this.#quiet.tickWhileWaiting(this.#policy, this.#parts.node.read(), wakeNs);
+        this.#quiet.tickWhileWaiting(this.policy, this.parts.node.read(), wakeNs);
       }
       this.#schedule();
       return false;
     }
     if (this.#isUndecided && wake.source !== 'victim') this.#reconsider();
-    const { node, journal, keeper, reporter, heartbeat, orders } = this.#parts;
+    const { node, journal, keeper, reporter, heartbeat, orders } = this.parts;
     const victims = this.#victims.readings();
     const observations = node.read();
     const readings = {
       ...{ layout: node.layout(), observe: () => observations, victims, reclaimed: this.#reclaims.take() },
-      ...heldInput(this.#parts.releases, this.#state.held),
+      ...heldInput(this.parts.releases, this.#state.held),
     } as const;
-    const parts = { ...this.#parts, wake, candidates: this.#candidates.bind(this, 'bounds') };
-    const { input, given, times, result } = stepOn(this.#policy, this.#state, readings, parts);
+    const parts = { ...this.parts, wake, candidates: this.#candidates.bind(this, 'bounds') };
+    const { input, given, times, result } = stepOn(this.policy, this.#state, readings, parts);
     const { state, effects } = result;
     const passTimes = { wakeNs, ...times, chosenNs: process.hrtime.bigint() };
     this.#state = state;
@@ -236,10 +233,10 @@ export class Monitor {
         node.decided(observations);
       },
     });
-    reporter.sampled(observations, this.#policy.thresholds);
-    reporter.kept(this.#policy, state, input.bootNs);
+    reporter.sampled(observations, this.policy.thresholds);
+    reporter.kept(this.policy, state, input.bootNs);
     this.#notify((listener) => {
-      listener.stepped({ wake, policy: this.#policy, input, observations, ...given, state, effects });
+      listener.stepped({ wake, policy: this.policy, input, observations, ...given, state, effects });
     });
     heartbeat.beat(wakeNs);
     this.#order(observations, wakeNs, effects.length > 0);
@@ -249,8 +246,8 @@ export class Monitor {
   }
 
   #notify(call: (listener: StepListener) => void): void {
-    notifyListeners(this.#parts.listeners, call, (error) => {
-      this.#parts.reporter.listenerFailed(error);
+    notifyListeners(this.parts.listeners, call, (error) => {
+      this.parts.reporter.listenerFailed(error);
     });
   }
 
@@ -263,10 +260,10 @@ export class Monitor {
       dueAtNs: this.#dueAtNs,
       wakeAtNs: this.#waiting?.atNs,
       victimAtNs: this.#victims.isDue ? victimLookNs(nowNs, this.#victims.lastSignalNs ?? nowNs, this.#passTookNs) : undefined,
-      lookAtNs: this.#parts.node.lookAtNs(),
+      lookAtNs: this.parts.node.lookAtNs(),
       notBeforeNs: this.#notBeforeNs,
-      heartbeatAtNs: this.#parts.heartbeat.dueAtNs(),
-      orderAtNs: this.#parts.orders?.dueNs,
+      heartbeatAtNs: this.parts.heartbeat.dueAtNs(),
+      orderAtNs: this.parts.orders?.dueNs,
     });
     const delayMs = nextNs <= nowNs ? 0 : Math.ceil(Number(nextNs - nowNs) / 1e6);
     this.#timer = setTimeout(() => {
@@ -285,13 +282,13 @@ export class Monitor {
       this.#woken(waiting.wake);
     } else if (this.#tickAtNs <= nowNs) {
       this.#tick('tick');
-    } else if ((this.#parts.node.lookAtNs() ?? nowNs + 1n) <= nowNs) {
-      if (this.#parts.node.look()) this.#woken({ source: 'look', atNs: nowNs });
+    } else if ((this.parts.node.lookAtNs() ?? nowNs + 1n) <= nowNs) {
+      if (this.parts.node.look()) this.#woken({ source: 'look', atNs: nowNs });
       else this.#schedule();
-    } else if ((this.#parts.orders?.dueNs ?? nowNs + 1n) <= nowNs) {
-      this.#order(this.#parts.node.read(), nowNs, false);
+    } else if ((this.parts.orders?.dueNs ?? nowNs + 1n) <= nowNs) {
+      this.#order(this.parts.node.read(), nowNs, false);
       this.#schedule();
-    } else if ((this.#parts.heartbeat.dueAtNs() ?? nowNs + 1n) <= nowNs) {
+    } else if ((this.parts.heartbeat.dueAtNs() ?? nowNs + 1n) <= nowNs) {
       this.#pass({ source: 'watchdog', atNs: nowNs });
     } else {
       this.#pass({ source: this.#victims.size > 0 ? 'victim' : 'deadline', atNs: nowNs });

@@ -31,14 +31,11 @@ export interface RehearsalParts {
  * exhausted.
  */
 export class Rehearsal {
-  readonly #parts: RehearsalParts;
   /** How long the last one took. */
   #tookNs = 0n;
   #victims: readonly Workload[] = [];
 
-  constructor(parts: RehearsalParts) {
-    this.#parts = parts;
-  }
+  constructor(private readonly parts: RehearsalParts) {}
 
   /** For the start. */
   compile(policy: Policy): void {
@@ -54,12 +51,12 @@ export class Rehearsal {
    */
   warmUp(policy: Policy): void {
     if (this.#tookNs <= SHORT_NS) this.#once(policy, () => undefined);
-    this.#parts.processes?.expect(this.#victims);
+    this.parts.processes?.expect(this.#victims);
   }
 
   #once(policy: Policy, signal: (kill: KillInProgress) => void): void {
     const beganNs = process.hrtime.bigint();
-    const { workloads, journal, keeper } = this.#parts;
+    const { workloads, journal, keeper } = this.parts;
     const nothing: Observation = { available: 0n, capacity: 1n << 40n, timeNs: 1n, source: 'rehearsal' };
     const observed = new Map(policy.thresholds.map(({ signal: of }) => [of, nothing] as const));
     const observe = (): Observations => ({ observed, missing: new Map() });
@@ -85,7 +82,7 @@ export class Rehearsal {
 
   #look(workload: Workload, signal: (kill: KillInProgress) => void): void {
     try {
-      const kill = this.#parts.evictor.begin(workload);
+      const kill = this.parts.evictor.begin(workload);
       signal(kill);
       kill.read();
       kill.close();

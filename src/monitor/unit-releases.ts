@@ -37,9 +37,6 @@ export type ReleaseResult =
 
 /** Watches the units that are kept stopped, and starts them again. */
 export class Releases {
-  readonly #units: Pick<UnitManager, 'connect' | 'unit' | 'watch' | 'awaited' | 'request' | 'problem'>;
-  readonly #onRefused: (hold: Hold, why: NotStarted) => void;
-  readonly #knownWithinNs: bigint;
   readonly #requested = new Map<string, StartRequest>();
   readonly #started = new Map<string, bigint>();
   /** By unit: the decision whose stop job systemd has refused. */
@@ -52,18 +49,14 @@ export class Releases {
    * @param knownWithinNs  how long the answer about conflicts is awaited
    */
   constructor(
-    units: Pick<UnitManager, 'connect' | 'unit' | 'watch' | 'awaited' | 'request' | 'problem'>,
-    onRefused: (hold: Hold, why: NotStarted) => void,
-    knownWithinNs = KNOWN_WITHIN_NS,
-  ) {
-    this.#units = units;
-    this.#onRefused = onRefused;
-    this.#knownWithinNs = knownWithinNs;
-  }
+    private readonly units: Pick<UnitManager, 'connect' | 'unit' | 'watch' | 'awaited' | 'request' | 'problem'>,
+    private readonly onRefused: (hold: Hold, why: NotStarted) => void,
+    private readonly knownWithinNs = KNOWN_WITHIN_NS,
+  ) {}
 
   /** Whether systemd can be reached now. Read only while a unit is kept stopped. */
   get isDisconnected(): boolean {
-    return !this.#units.connect();
+    return !this.units.connect();
   }
 
   /** systemd has refused to stop a unit that was to be kept stopped. */
@@ -73,7 +66,7 @@ export class Releases {
 
   /** What has changed for the units that are kept stopped, since the last call. */
   holdChanges(held: State['held']): ReadonlyMap<string, HoldChange> {
-    this.#units.watch([...held.values()].flatMap((hold) => startsOf(hold, (name) => this.#units.unit(name))));
+    this.units.watch([...held.values()].flatMap((hold) => startsOf(hold, (name) => this.units.unit(name))));
     return new Map(
       [...held.values()].flatMap((hold) => {
         const news = hold.startRequested ? this.#answered(hold) : this.#changed(hold);
@@ -87,13 +80,13 @@ export class Releases {
    * stop a running unit are left out. Returns whether systemd can be reached.
    */
   begin(hold: Hold): boolean {
-    return this.#begin(hold, this.#knownWithinNs, true);
+    return this.#begin(hold, this.knownWithinNs, true);
   }
 
   /** Resolves when systemd can be reached, or after `timeoutMs`. */
   async connected(timeoutMs: number): Promise<void> {
     const endNs = process.hrtime.bigint() + BigInt(timeoutMs) * 1_000_000n;
-    while (!this.#units.connect() && process.hrtime.bigint() < endNs) await pause(LOOK_MS);
+    while (!this.units.connect() && process.hrtime.bigint() < endNs) await pause(LOOK_MS);
   }
 
   /**
@@ -117,7 +110,7 @@ export class Releases {
   }
 
   #begin(hold: Hold, knownWithinNs: bigint, inAnyCase: boolean): boolean {
-    if (!this.#units.connect()) return false;
+    if (!this.units.connect()) return false;
     const request: StartRequest = { hold };
     this.#requested.set(hold.unit, request);
     void this.#ask(request, knownWithinNs, inAnyCase);
@@ -137,20 +130,20 @@ export class Releases {
     const plan = planUnitStart(hold, (name) => this.#unit(name));
     const jobs = plan.start.map((unit) => ({ type: 'start', unit }) as const);
     const atNs = process.hrtime.bigint();
-    const answer = jobs.length > 0 ? this.#units.request(jobs) : () => ({ units: [], errors: [] });
+    const answer = jobs.length > 0 ? this.units.request(jobs) : () => ({ units: [], errors: [] });
     request.begun = { plan, atNs, answer: answer ?? (() => LOST) };
   }
 
   /** After evictd has started, no unit is known yet. */
   #isUnsure(hold: Hold, sinceNs: bigint): boolean {
-    const names = startsOf(hold, (name) => this.#units.unit(name));
-    const awaited = names.map((name) => this.#units.awaited(name, EVER_NS, sinceNs) || this.#units.unit(name)?.stale === true);
-    return this.#units.connect() && awaited.includes(true);
+    const names = startsOf(hold, (name) => this.units.unit(name));
+    const awaited = names.map((name) => this.units.awaited(name, EVER_NS, sinceNs) || this.units.unit(name)?.stale === true);
+    return this.units.connect() && awaited.includes(true);
   }
 
   /** A unit that is being started counts as running: an older reading does not show that. */
   #unit(name: string): LoadedUnit | undefined {
-    const unit = this.#units.unit(name);
+    const unit = this.units.unit(name);
     if (unit === undefined) return undefined;
     const isRequested = [...this.#requested.values()].some(({ begun }) => begun?.plan.start.includes(name));
     return isRequested || unit.readAtNs <= (this.#started.get(name) ?? -1n) ? { ...unit, activeState: 'activating' } : unit;
@@ -158,7 +151,7 @@ export class Releases {
 
   #answered(hold: Hold): HoldChange | undefined {
     const came = this.#outcome(hold);
-    if (came?.kind === 'refused') this.#onRefused(hold, came.why);
+    if (came?.kind === 'refused') this.onRefused(hold, came.why);
     return came && (came.kind === 'open' ? 'lost' : 'started');
   }
 
@@ -183,7 +176,7 @@ export class Releases {
   }
 
   #unreached(hold: Hold): ReleaseResult {
-    return { kind: 'open', hold, reason: this.#units.problem()?.message ?? 'systemd cannot be reached' };
+    return { kind: 'open', hold, reason: this.units.problem()?.message ?? 'systemd cannot be reached' };
   }
 
   #changed({ unit, decision }: Hold): HoldChange | undefined {
@@ -192,7 +185,7 @@ export class Releases {
       this.#notStopped.delete(unit);
       return 'not stopped';
     }
-    const loaded = this.#units.unit(unit);
+    const loaded = this.units.unit(unit);
     if (loaded === undefined || loaded.stale) return undefined;
     if (loaded.activeState === 'inactive' || loaded.activeState === 'failed') this.#stopped.set(unit, decision);
     const isBack = loaded.activeState === 'active' && this.#stopped.get(unit) === decision;

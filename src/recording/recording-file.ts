@@ -70,9 +70,6 @@ export class SharedFileError extends Error {}
 
 /** One gzip member, in FILE. No fsync: the content survives a kill, not a power cut. */
 export class RecordingFile {
-  readonly #path: string;
-  readonly #limits: RecordingLimits;
-  readonly #isContinued: boolean;
   readonly #compressor = new Compressor();
   #file: FileHandle | undefined;
   #offset = 0;
@@ -82,15 +79,15 @@ export class RecordingFile {
   /** When FILE.1 was begun; undefined: there is none. */
   #olderBegunMs: number | undefined;
 
-  constructor(path: string, limits: RecordingLimits, isContinued: boolean) {
-    this.#path = path;
-    this.#limits = limits;
-    this.#isContinued = isContinued;
-  }
+  constructor(
+    private readonly path: string,
+    private readonly limits: RecordingLimits,
+    private readonly isContinued: boolean,
+  ) {}
 
   /** It has half of what may be kept: a new file has to be begun. */
   get isFull(): boolean {
-    return this.#offset * 2 >= this.#limits.maxBytes || (performance.now() - this.#begunMs) * 2 >= this.#limits.maxAgeMs;
+    return this.#offset * 2 >= this.limits.maxBytes || (performance.now() - this.#begunMs) * 2 >= this.limits.maxAgeMs;
   }
 
   /** Rejects where the text cannot be written now. It is kept: continue with {@link retry}. */
@@ -103,16 +100,16 @@ export class RecordingFile {
   async retry(): Promise<void> {
     this.#file ??= await this.#open();
     if (this.#pending.length > 0 && (await this.#file.stat()).size > this.#offset) {
-      throw new SharedFileError(`another process writes to ${this.#path}, too`);
+      throw new SharedFileError(`another process writes to ${this.path}, too`);
     }
     while (this.#pending.length > 0) {
       const { bytesWritten } = await this.#file.write(this.#pending, 0, this.#pending.length, this.#offset);
       this.#offset += bytesWritten;
       this.#pending = this.#pending.subarray(bytesWritten);
     }
-    if (this.#olderBegunMs === undefined || performance.now() - this.#olderBegunMs < this.#limits.maxAgeMs) return;
+    if (this.#olderBegunMs === undefined || performance.now() - this.#olderBegunMs < this.limits.maxAgeMs) return;
     this.#olderBegunMs = undefined;
-    await removeOlder(this.#path);
+    await removeOlder(this.path);
   }
 
   /** Writes the last text, and closes the file in any case. */
@@ -133,7 +130,7 @@ export class RecordingFile {
   }
 
   async #open(): Promise<FileHandle> {
-    const { file, offset, ageMs, olderAgeMs } = await openRecording(this.#path, this.#limits, this.#isContinued);
+    const { file, offset, ageMs, olderAgeMs } = await openRecording(this.path, this.limits, this.isContinued);
     const nowMs = performance.now();
     this.#offset = offset;
     this.#begunMs = nowMs - ageMs;

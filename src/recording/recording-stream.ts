@@ -23,19 +23,15 @@ export type RecordingEnd = { readonly kind: 'whole' } | { readonly kind: 'open' 
 
 /** A recording, from its beginning. Every run is read as far as it is whole. */
 export class RecordingStream {
-  readonly header: RecordingHeader;
-  readonly #path: string;
-  readonly #lines: AsyncGenerator<RecordingLine, string | undefined>;
-  /** For each run so far that cannot be read at all: why. */
-  readonly damages: string[];
   end: RecordingEnd = { kind: 'open' };
 
-  private constructor(path: string, header: RecordingHeader, lines: AsyncGenerator<RecordingLine, string | undefined>, damages: string[]) {
-    this.#path = path;
-    this.header = header;
-    this.#lines = lines;
-    this.damages = damages;
-  }
+  private constructor(
+    private readonly path: string,
+    readonly header: RecordingHeader,
+    private readonly lines: AsyncGenerator<RecordingLine, string | undefined>,
+    /** For each run so far that cannot be read at all: why. */
+    readonly damages: string[],
+  ) {}
 
   /** @throws InputError  there is no such file, it is empty, or it is not a recording */
   static async open(path: string): Promise<RecordingStream> {
@@ -59,7 +55,7 @@ export class RecordingStream {
 
   /** Not needed after `entries` has ended. */
   async close(): Promise<void> {
-    await this.#lines.return(undefined);
+    await this.lines.return(undefined);
   }
 
   /** @throws InputError  with the number of the line that is wrong */
@@ -67,7 +63,7 @@ export class RecordingStream {
     let reading = new RecordingReading();
     let number = 1;
     try {
-      for await (const line of this.#lines) {
+      for await (const line of this.lines) {
         if (line.kind === 'cut') {
           this.end = line;
           continue;
@@ -98,7 +94,7 @@ export class RecordingStream {
     try {
       return read();
     } catch (error) {
-      throw wrong(this.#path, line, error, isFirst);
+      throw wrong(this.path, line, error, isFirst);
     }
   }
 }

@@ -25,7 +25,6 @@ export interface AppendQueueOptions<T> {
  * thread busy and delays no caller. What waits is bounded.
  */
 export class AppendQueue<T> {
-  readonly #options: AppendQueueOptions<T>;
   #items: T[] = [];
   #weight = 0;
   #working: Promise<void> | undefined;
@@ -35,13 +34,11 @@ export class AppendQueue<T> {
   /** 0: the last write succeeded. */
   #retryMs = 0;
 
-  constructor(options: AppendQueueOptions<T>) {
-    this.#options = options;
-  }
+  constructor(private readonly options: AppendQueueOptions<T>) {}
 
   /** Never writes before it returns: a push is on the path of an eviction. */
   push(item: T): void {
-    const { weigh, limit, keep = limit, dropped, gatherMs } = this.#options;
+    const { weigh, limit, keep = limit, dropped, gatherMs } = this.options;
     this.#items.push(item);
     this.#weight += weigh(item);
     if (this.#weight > limit) {
@@ -54,7 +51,7 @@ export class AppendQueue<T> {
   /** Removes the oldest items that together weigh at least `weight`, at most `count` of them. */
   take(weight: number, count = this.#items.length): readonly T[] {
     let taken = 0;
-    const last = this.#items.findIndex((item) => (taken += this.#options.weigh(item)) >= weight);
+    const last = this.#items.findIndex((item) => (taken += this.options.weigh(item)) >= weight);
     const items = this.#items.splice(0, Math.min(last === -1 ? this.#items.length : last + 1, count));
     this.#weight -= this.#weightOf(items);
     return items;
@@ -102,7 +99,7 @@ export class AppendQueue<T> {
   }
 
   #hasWork(): boolean {
-    return this.#items.length > 0 || this.#retryMs > 0 || this.#options.hasMore?.() === true;
+    return this.#items.length > 0 || this.#retryMs > 0 || this.options.hasMore?.() === true;
   }
 
   #later(ms: number): void {
@@ -124,15 +121,15 @@ export class AppendQueue<T> {
   #work(): void {
     if (this.#working !== undefined || !this.#hasWork()) return;
     this.#workingSinceMs = performance.now();
-    this.#working = this.#options.write().then(
+    this.#working = this.options.write().then(
       () => {
         this.#working = undefined;
         this.#retryMs = 0;
-        if (this.#hasWork()) this.#later(this.#options.gatherMs);
+        if (this.#hasWork()) this.#later(this.options.gatherMs);
       },
       (error: unknown) => {
         this.#working = undefined;
-        this.#options.failed(error instanceof Error ? error : new Error(String(error)), this.#retryMs === 0);
+        this.options.failed(error instanceof Error ? error : new Error(String(error)), this.#retryMs === 0);
         this.#retryMs = Math.min(2 * this.#retryMs || RETRY_FIRST_MS, RETRY_MOST_MS);
         this.#later(this.#retryMs);
       },
@@ -140,6 +137,6 @@ export class AppendQueue<T> {
   }
 
   #weightOf(items: readonly T[]): number {
-    return items.reduce((sum, item) => sum + this.#options.weigh(item), 0);
+    return items.reduce((sum, item) => sum + this.options.weigh(item), 0);
   }
 }

@@ -4,15 +4,11 @@ import { replaceFileSync } from './directory.js';
 
 /** A small file in the runtime directory, of which the content is valid until the next boot: pids, inodes of cgroups. */
 export class BootFile<T extends object> {
-  readonly path: string;
-  readonly #bootId: string;
-  readonly #version: number;
-
-  constructor(path: string, bootId: string, version: number) {
-    this.path = path;
-    this.#bootId = bootId;
-    this.#version = version;
-  }
+  constructor(
+    readonly path: string,
+    private readonly bootId: string,
+    private readonly version: number,
+  ) {}
 
   /** undefined: no file. Throws if the file is invalid. */
   load(): T | 'of another boot' | undefined {
@@ -24,13 +20,13 @@ export class BootFile<T extends object> {
       throw error;
     }
     const { version, bootId, ...content } = JSON.parse(text) as { version: unknown; bootId: unknown };
-    if (version !== this.#version) throw new Error(`${this.path} is of another version: ${String(version)}`);
-    return bootId === this.#bootId ? (content as T) : 'of another boot';
+    if (version !== this.version) throw new Error(`${this.path} is of another version: ${String(version)}`);
+    return bootId === this.bootId ? (content as T) : 'of another boot';
   }
 
   /** Atomic: the old content stays if writing fails. */
   save(content: T): void {
-    replaceFileSync(this.path, `${JSON.stringify({ version: this.#version, bootId: this.#bootId, ...content })}\n`, 0o600);
+    replaceFileSync(this.path, `${JSON.stringify({ version: this.version, bootId: this.bootId, ...content })}\n`, 0o600);
   }
 
   remove(): void {

@@ -22,20 +22,17 @@ export interface StandingFile {
  * allocation. It never grows.
  */
 export class FixedFile {
-  readonly #fd: number;
-  readonly sizeBytes: number;
-
-  constructor(fd: number, sizeBytes: number) {
-    this.#fd = fd;
-    this.sizeBytes = sizeBytes;
-  }
+  constructor(
+    private readonly fd: number,
+    readonly sizeBytes: number,
+  ) {}
 
   write(bytes: Buffer, length: number, at: number): void {
-    writeSync(this.#fd, bytes, 0, length, at);
+    writeSync(this.fd, bytes, 0, length, at);
   }
 
   close(): void {
-    closeSync(this.#fd);
+    closeSync(this.fd);
   }
 }
 

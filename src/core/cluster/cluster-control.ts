@@ -53,7 +53,6 @@ export type ClusterEffect =
  * the caller carries out one for an object at a time. Times are those of a clock that never goes back.
  */
 export class ClusterControl {
-  readonly #config: LifecycleConfig;
   readonly #pods = new Map<string, ClusterPod>();
   readonly #nodes = new Map<string, ClusterNode>();
   readonly #leases = new Map<string, string>();
@@ -62,9 +61,7 @@ export class ClusterControl {
   #collectsPods = false;
   #collectedNs: bigint | undefined;
 
-  constructor(config: LifecycleConfig) {
-    this.#config = config;
-  }
+  constructor(private readonly config: LifecycleConfig) {}
 
   get zones(): readonly ZoneHealth[] {
     return this.#lifecycle?.zones ?? [];
@@ -88,7 +85,7 @@ export class ClusterControl {
     this.#collectsPods = active.has('pod-garbage-collector-controller');
     if (!active.has('node-lifecycle-controller')) this.#lifecycle = undefined;
     else if (this.#lifecycle === undefined) {
-      this.#lifecycle = new NodeLifecycle(this.#config);
+      this.#lifecycle = new NodeLifecycle(this.config);
       for (const [node, renewTime] of this.#leases) this.#lifecycle.setLease(node, renewTime, nowNs);
       for (const node of this.#nodes.values()) this.#lifecycle.setNode(node, nowNs);
     }

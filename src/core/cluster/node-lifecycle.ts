@@ -47,7 +47,6 @@ interface Limiter {
  * carries out one effect for a node at a time.
  */
 export class NodeLifecycle {
-  readonly #config: LifecycleConfig;
   readonly #nodes = new Map<string, Followed>();
   /** renewTime as written, by node. */
   readonly #leases = new Map<string, string>();
@@ -63,9 +62,7 @@ export class NodeLifecycle {
   /** After a halt no node gets a NoExecute taint before this time. */
   #admitsFromNs: bigint | undefined;
 
-  constructor(config: LifecycleConfig) {
-    this.#config = config;
-  }
+  constructor(private readonly config: LifecycleConfig) {}
 
   /** Of the last `tick`. */
   get zones(): readonly ZoneHealth[] {
@@ -110,7 +107,7 @@ export class NodeLifecycle {
   isSilent(name: string, seenNs: bigint): boolean {
     const followed = this.#nodes.get(name);
     if (followed === undefined) return false;
-    const graceNs = readyStatus(followed.node) === undefined ? STARTUP_GRACE_NS : this.#config.graceNs;
+    const graceNs = readyStatus(followed.node) === undefined ? STARTUP_GRACE_NS : this.config.graceNs;
     return seenNs - followed.changedNs > graceNs;
   }
 
@@ -139,7 +136,7 @@ export class NodeLifecycle {
       const isReady = readyStatus(node) === 'True' && !silent.has(name);
       counts.set(node.zone, isReady ? { ready: ready + 1, notReady } : { ready, notReady: notReady + 1 });
     }
-    this.#zones = [...counts].map(([zone, count]) => ({ zone, ...count, state: zoneState(count, this.#config) }));
+    this.#zones = [...counts].map(([zone, count]) => ({ zone, ...count, state: zoneState(count, this.config) }));
     const wasHalted = this.#isHalted;
     this.#isHalted = this.#zones.length > 0 && this.#zones.every(({ state }) => state === 'FullDisruption');
     if (this.#isHalted) {
@@ -147,7 +144,7 @@ export class NodeLifecycle {
       this.#pending.clear();
     } else if (wasHalted) {
       this.#beginAnew(nowNs);
-      this.#admitsFromNs = nowNs + this.#config.graceNs;
+      this.#admitsFromNs = nowNs + this.config.graceNs;
     }
   }
 
@@ -167,7 +164,7 @@ export class NodeLifecycle {
 
   #admitIn(zone: string, nowNs: bigint): void {
     const health = this.#zones.find((each) => each.zone === zone) ?? { zone, ready: 0, notReady: 0, state: 'Normal' };
-    const perSecond = evictionRate(health, health.state, this.#config);
+    const perSecond = evictionRate(health, health.state, this.config);
     const before = this.#limiters.get(zone) ?? { tokens: 1, atNs: nowNs };
     let tokens = Math.min(1, before.tokens + (Number(nowNs - before.atNs) / 1e9) * perSecond);
     for (const name of this.#pending) {

@@ -26,17 +26,14 @@ export function openStandingOrder(native: Binding, parts: StandingOrderParts, on
 }
 
 class CgroupStandingOrder implements StandingOrder {
-  readonly #native: NativeOrder;
-  readonly #parts: StandingOrderParts;
-
-  constructor(native: NativeOrder, parts: StandingOrderParts) {
-    this.#native = native;
-    this.#parts = parts;
-  }
+  constructor(
+    private readonly native: NativeOrder,
+    private readonly parts: StandingOrderParts,
+  ) {}
 
   place(plan: OrderPlan, seenNs: bigint): 'placed' | 'impossible' | 'carried out' {
     try {
-      return this.#native.place(this.#planOf(plan), seenNs) ? 'placed' : 'carried out';
+      return this.native.place(this.#planOf(plan), seenNs) ? 'placed' : 'carried out';
     } catch {
       // A candidate has just ended, or descriptors are used up: the next pass makes another order.
       return this.withdraw() ? 'impossible' : 'carried out';
@@ -44,19 +41,19 @@ class CgroupStandingOrder implements StandingOrder {
   }
 
   withdraw(): boolean {
-    return this.#native.withdraw();
+    return this.native.withdraw();
   }
 
   seen(seenNs: bigint): void {
-    this.#native.seen(seenNs);
+    this.native.seen(seenNs);
   }
 
   postpone(untilNs: bigint): void {
-    this.#native.postpone(untilNs);
+    this.native.postpone(untilNs);
   }
 
   take(): OrderResult | undefined {
-    const taken = this.#native.take();
+    const taken = this.native.take();
     if (taken === undefined) return undefined;
     const { candidate, node, value, crossedNs, atNs, errno, unrecorded } = taken;
     const textOf = (error: number): string | undefined => (error === 0 ? undefined : errnoText(error));
@@ -64,11 +61,11 @@ class CgroupStandingOrder implements StandingOrder {
   }
 
   close(): void {
-    this.#native.close();
+    this.native.close();
   }
 
   #planOf({ conditions, missing, settlesNs, candidates, afterNs, expiresNs }: OrderPlan): NativeOrderPlan {
-    const { hierarchy, workingSetOf } = this.#parts;
+    const { hierarchy, workingSetOf } = this.parts;
     return {
       conditions: [
         ...conditions.map(({ value, atLeast }) => ({ value: value as FileSum, atLeast })),
@@ -87,7 +84,7 @@ class CgroupStandingOrder implements StandingOrder {
 
   /** The kernel counts it at once in a cgroup without children, where the node's statistics lag. */
   #anonymous(candidates: OrderPlan['candidates']): FileSum {
-    const { hierarchy } = this.#parts;
+    const { hierarchy } = this.parts;
     const keys = [hierarchy.version === 1 ? 'total_rss' : 'anon'];
     const directories = candidates.map(({ workload }) => cgroupDirectory(hierarchy, workload.path));
     return {

@@ -22,14 +22,11 @@ export interface FreezerParts {
  * Freezes or stops a victim while it is signalled, so that it cannot fork, and undoes that afterwards. Never throws.
  */
 export class Freezer {
-  readonly #parts: FreezerParts;
   /** Frozen here and not thawed yet. */
   #frozen: readonly CgroupHandle[] = [];
   #isStopped = false;
 
-  constructor(parts: FreezerParts) {
-    this.#parts = parts;
-  }
+  constructor(private readonly parts: FreezerParts) {}
 
   /**
    * Uses cgroup.kill in the unified hierarchy, else a freezer, else SIGSTOP. Thaws afterwards: frozen processes would
@@ -67,7 +64,7 @@ export class Freezer {
 
   /** Thaws what another program froze, unless that would thaw processes outside the victim. */
   thawOwnCgroups(): void {
-    for (const cgroup of attempt(() => this.#parts.openFreezers()) ?? []) {
+    for (const cgroup of attempt(() => this.parts.openFreezers()) ?? []) {
       attempt(() => {
         cgroup.thaw();
       });
@@ -80,12 +77,12 @@ export class Freezer {
     this.thaw();
     for (const cgroup of this.#frozen) cgroup.close();
     this.#frozen = [];
-    if (this.#isStopped) attempt(() => this.#parts.handle.signal(constants.signals.SIGCONT));
+    if (this.#isStopped) attempt(() => this.parts.handle.signal(constants.signals.SIGCONT));
     this.#isStopped = false;
   }
 
   #shared(hierarchy: 'unified' | 'freezer'): CgroupHandle | undefined {
-    return attempt(() => this.#parts.openShared(hierarchy));
+    return attempt(() => this.parts.openShared(hierarchy));
   }
 
   #freezes(cgroup: CgroupHandle | undefined): boolean {
@@ -97,7 +94,7 @@ export class Freezer {
   /** Reports whether all are stopped: the last reading has found no other one. */
   #stops(): boolean {
     this.#isStopped = true;
-    return attempt(() => this.#parts.handle.stop(STOP_ROUNDS))?.settled === true;
+    return attempt(() => this.parts.handle.stop(STOP_ROUNDS))?.settled === true;
   }
 }
 

@@ -57,18 +57,14 @@ function oomScoreAdjOf(pid: number): number | undefined {
 
 /** Ends one process, held by a pidfd. What is freed is read of its workload, which goes on. */
 class ProcessKill implements KillInProgress {
-  readonly #native: Binding;
-  readonly #victim: WorkloadProcess;
-  readonly #pidfd: Pidfd;
-  readonly #files: VictimFiles;
   #exit: Watch | undefined;
 
-  constructor(native: Binding, victim: WorkloadProcess, pidfd: Pidfd, files: VictimFiles) {
-    this.#native = native;
-    this.#victim = victim;
-    this.#pidfd = pidfd;
-    this.#files = files;
-  }
+  constructor(
+    private readonly native: Binding,
+    private readonly victim: WorkloadProcess,
+    private readonly pidfd: Pidfd,
+    private readonly files: VictimFiles,
+  ) {}
 
   /** SIGCONT as well: a stopped process could not handle SIGTERM. */
   terminate(): SignalResult {
@@ -82,14 +78,14 @@ class ProcessKill implements KillInProgress {
   }
 
   read(): VictimSample {
-    const { pid, startTicks } = this.#victim;
+    const { pid, startTicks } = this.victim;
     const now = processNow(pid);
     const isLeft = now?.startTicks === startTicks && !now.hasExited;
-    const usage = this.#files.usage();
+    const usage = this.files.usage();
     const removed = usage === 'removed' && !isLeft;
     const sample = { processes: isLeft ? 1 : 0, removed };
     if (usage === undefined || usage === 'removed') return { ...sample, usageBytes: undefined };
-    const swapBytes = this.#files.swap(usage);
+    const swapBytes = this.files.swap(usage);
     const work = isLeft ? dyingProcesses([pid]) : undefined;
     return {
       ...sample,
@@ -102,8 +98,8 @@ class ProcessKill implements KillInProgress {
   onExit(callback: (atNs: bigint) => void): void {
     this.#exit?.close();
     try {
-      this.#exit = new this.#native.ProcessExit([this.#victim.pid], (wake, atNs) => {
-        if ((wake & this.#native.WAKE.GONE) !== 0) callback(atNs);
+      this.#exit = new this.native.ProcessExit([this.victim.pid], (wake, atNs) => {
+        if ((wake & this.native.WAKE.GONE) !== 0) callback(atNs);
       });
     } catch {
       this.#exit = undefined; // out of descriptors: the loop reads the victim without it
@@ -112,13 +108,13 @@ class ProcessKill implements KillInProgress {
 
   close(): void {
     this.#exit?.close();
-    this.#files.close();
-    this.#pidfd.close();
+    this.files.close();
+    this.pidfd.close();
   }
 
   #signal(name: 'SIGTERM' | 'SIGCONT' | 'SIGKILL'): SignalResult {
     try {
-      this.#pidfd.signal(constants.signals[name]);
+      this.pidfd.signal(constants.signals[name]);
       return { atNs: process.hrtime.bigint(), processes: 1, error: undefined };
     } catch (error) {
       const errno = errnoName(error);

@@ -29,13 +29,10 @@ export const EXIT_CODE = 1;
  * even after the exit; so a process that names the pid as its parent is really its child.
  */
 export class HeldProcesses {
-  readonly #native: Pick<WindowsBinding, 'ProcessHandle'>;
   readonly #held = new Map<number, Held>();
   #onExit: ((atNs: bigint) => void) | undefined;
 
-  constructor(native: Pick<WindowsBinding, 'ProcessHandle'>) {
-    this.#native = native;
-  }
+  constructor(private readonly native: Pick<WindowsBinding, 'ProcessHandle'>) {}
 
   /** 'exited': the process has ended. A process that cannot be opened counts as known. */
   hold(process: ProcessEntry): 'new' | 'known' | 'exited' {
@@ -43,7 +40,7 @@ export class HeldProcesses {
     const known = this.#held.get(pid);
     if (known?.handle !== undefined && known.process.createdAt === createdAt) return 'known';
     try {
-      const handle = new this.#native.ProcessHandle(pid, createdAt, (_wake, atNs) => {
+      const handle = new this.native.ProcessHandle(pid, createdAt, (_wake, atNs) => {
         this.#exited(atNs);
       });
       this.#held.set(pid, { process, handle, refused: undefined });

@@ -23,22 +23,18 @@ const ASK_AGAIN_NS = 250_000_000n;
 
 /** Ends a service: the service manager stops it; the remaining processes are ended as a tree. */
 export class ServiceKill implements KillInProgress {
-  readonly #native: Pick<WindowsBinding, 'stopService' | 'services'>;
   readonly #name: string;
   readonly #pid: number;
-  readonly #tree: TreeKill;
   /** The last answer, while it may change. */
   #waiting: SignalResult | undefined;
 
   constructor(
-    native: Pick<WindowsBinding, 'stopService' | 'services'>,
+    private readonly native: Pick<WindowsBinding, 'stopService' | 'services'>,
     { name, pid }: { readonly name: string; readonly pid: number },
-    tree: TreeKill,
+    private readonly tree: TreeKill,
   ) {
-    this.#native = native;
     this.#name = name;
     this.#pid = pid;
-    this.#tree = tree;
   }
 
   /**
@@ -48,19 +44,19 @@ export class ServiceKill implements KillInProgress {
   terminate(): SignalResult {
     const waiting = this.#waiting;
     if (waiting !== undefined && process.hrtime.bigint() - waiting.atNs < ASK_AGAIN_NS) return waiting;
-    const objection = this.#tree.objection();
+    const objection = this.tree.objection();
     const result = (error?: string, passing?: SignalResult['passing']): SignalResult => {
-      return { atNs: process.hrtime.bigint(), processes: this.#tree.read().processes, error, ...(passing && { passing }) };
+      return { atNs: process.hrtime.bigint(), processes: this.tree.read().processes, error, ...(passing && { passing }) };
     };
     if (objection !== undefined) return result(`no stop was sent: ${objection.error}`, objection.passing);
     try {
       // With another pid it was restarted and is another workload.
-      const service = this.#native.services().find(({ name }) => name === this.#name);
+      const service = this.native.services().find(({ name }) => name === this.#name);
       if (service?.pid !== this.#pid) return result();
       const stop = serviceStop(service);
       if (stop === 'ending') return result();
       if (stop === 'later') return this.#wait(result(`service ${this.#name} does not take a stop yet: ${service.state}`, 'unsent'));
-      this.#native.stopService(this.#name);
+      this.native.stopService(this.#name);
       return result();
     } catch (error) {
       const code = errnoName(error);
@@ -68,25 +64,25 @@ export class ServiceKill implements KillInProgress {
       const unsent = result(`service ${this.#name}: ${thrownText(error)}`, 'unsent');
       if (PASSING.has(code)) return this.#wait(unsent);
       if (isShortage(error)) return unsent;
-      return this.#tree.kill();
+      return this.tree.kill();
     }
   }
 
   /** The service manager treats this as a failure and may restart the service, as configured. */
   kill(): SignalResult {
-    return this.#tree.kill();
+    return this.tree.kill();
   }
 
   read(): VictimSample {
-    return this.#tree.read();
+    return this.tree.read();
   }
 
   onExit(callback: (atNs: bigint) => void): void {
-    this.#tree.onExit(callback);
+    this.tree.onExit(callback);
   }
 
   close(): void {
-    this.#tree.close();
+    this.tree.close();
   }
 
   #wait(answer: SignalResult): SignalResult {

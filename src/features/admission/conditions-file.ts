@@ -30,16 +30,13 @@ interface NodeState {
  * whether evictd runs. The file is replaced as a whole. It is removed when evictd stops.
  */
 export class ConditionsFile implements StepListener {
-  readonly #options: ConditionsFileOptions;
   readonly #since = new Map<ConditionType, string>();
   #published: string | undefined;
   #last: (NodeState & { readonly atNs: bigint }) | undefined;
   #shutdownSince: string | undefined;
   #trouble = false;
 
-  constructor(options: ConditionsFileOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: ConditionsFileOptions) {}
 
   stepped({ wake, policy, input, state }: StepReport): void {
     const { monitoringIntervalNs } = policy;
@@ -65,11 +62,11 @@ export class ConditionsFile implements StepListener {
 
   close(): void {
     this.#last = undefined;
-    removeQuietly(this.#options.path);
+    removeQuietly(this.options.path);
   }
 
   #publish({ conditions, taints, monitoringIntervalNs }: NodeState, nowNs: bigint, changed: boolean): void {
-    const { node, bootId } = this.#options;
+    const { node, bootId } = this.options;
     this.#date(conditions);
     this.#last = { conditions, taints, monitoringIntervalNs, atNs: nowNs };
     this.#published = textOf(this.#last);
@@ -93,7 +90,7 @@ export class ConditionsFile implements StepListener {
 
   /** A file that is out of date is removed, rather than left until it expires. Tried again at the next tick. */
   #write(changed: boolean, published: PublishedConditions): void {
-    const { path, log } = this.#options;
+    const { path, log } = this.options;
     try {
       replaceFileSync(path, conditionsText(published), 0o644);
       if (this.#trouble) log.info(`the node conditions are published again: ${path}`);

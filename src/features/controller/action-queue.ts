@@ -17,9 +17,6 @@ interface Pause {
 
 /** Carries effects out, one for an object at a time. Those that fail are dropped: they come again. */
 export class ActionQueue {
-  readonly #perform: (effect: ClusterEffect) => Promise<void>;
-  readonly #nowNs: () => bigint;
-  readonly #log: Pick<Log, 'warn'>;
   /** By object, in this order. */
   readonly #waiting = new Map<string, ClusterEffect>();
   readonly #running = new Set<string>();
@@ -27,11 +24,11 @@ export class ActionQueue {
   #isClosed = false;
   #failed = 0;
 
-  constructor(perform: (effect: ClusterEffect) => Promise<void>, nowNs: () => bigint, log: Pick<Log, 'warn'>) {
-    this.#perform = perform;
-    this.#nowNs = nowNs;
-    this.#log = log;
-  }
+  constructor(
+    private readonly perform: (effect: ClusterEffect) => Promise<void>,
+    private readonly nowNs: () => bigint,
+    private readonly log: Pick<Log, 'warn'>,
+  ) {}
 
   /** Actions that wait or run. */
   get length(): number {
@@ -64,7 +61,7 @@ export class ActionQueue {
     if (effect.kind === 'cancel') {
       this.#waiting.delete(object);
       this.#pauses.delete(keyOf(effect));
-    } else if (this.#running.has(object) || (this.#pauses.get(keyOf(effect))?.untilNs ?? 0n) > this.#nowNs()) return;
+    } else if (this.#running.has(object) || (this.#pauses.get(keyOf(effect))?.untilNs ?? 0n) > this.nowNs()) return;
     this.#waiting.set(object, effect);
   }
 
@@ -81,8 +78,8 @@ export class ActionQueue {
   async #run(object: string, effect: ClusterEffect): Promise<void> {
     const key = keyOf(effect);
     try {
-      await this.#perform(effect);
-      this.#pauses.set(key, { untilNs: this.#nowNs() + SEEN_WITHIN_NS, failures: 0 });
+      await this.perform(effect);
+      this.#pauses.set(key, { untilNs: this.nowNs() + SEEN_WITHIN_NS, failures: 0 });
     } catch (error) {
       this.#failure(key, error);
     }
@@ -96,16 +93,16 @@ export class ActionQueue {
     this.#failed += 1;
     const failures = (this.#pauses.get(key)?.failures ?? 0) + 1;
     const pauseNs = FIRST_PAUSE_NS << BigInt(Math.min(failures - 1, 10));
-    this.#pauses.set(key, { untilNs: this.#nowNs() + (pauseNs < LONGEST_PAUSE_NS ? pauseNs : LONGEST_PAUSE_NS), failures });
+    this.#pauses.set(key, { untilNs: this.nowNs() + (pauseNs < LONGEST_PAUSE_NS ? pauseNs : LONGEST_PAUSE_NS), failures });
     if (failures > 1) return;
     const message = error instanceof Error ? error.message : String(error);
-    this.#log.warn(`${message}; evictd tries again`, { code: 'EVICTD_CONTROLLER_ACTION', hint: 'check the role: docs/controller.md' });
+    this.log.warn(`${message}; evictd tries again`, { code: 'EVICTD_CONTROLLER_ACTION', hint: 'check the role: docs/controller.md' });
   }
 
   /** Pauses of objects of which nothing more has come. */
   #forget(): void {
     if (this.#pauses.size < 10_000) return;
-    const nowNs = this.#nowNs();
+    const nowNs = this.nowNs();
     for (const [key, { untilNs }] of this.#pauses) if (untilNs + LONGEST_PAUSE_NS < nowNs) this.#pauses.delete(key);
   }
 }

@@ -26,28 +26,22 @@ export class Sandbox implements DemoNode {
   readonly detached = true;
   readonly inMemory = '/dev/shm';
   readonly version: 1 | 2;
-  /** Below the mount. */
-  readonly path: string;
-  readonly #hierarchy: CgroupHierarchy;
   readonly #names: readonly string[];
   readonly limitBytes: bigint;
   readonly thresholdBytes: bigint;
-  /** v2: the directory whose cgroup.subtree_control the demo changed. */
-  readonly #enabledIn: string | undefined;
 
   private constructor(
-    hierarchy: CgroupHierarchy,
-    path: string,
+    private readonly hierarchy: CgroupHierarchy,
+    /** Below the mount. */
+    readonly path: string,
     { names, limitBytes, thresholdBytes }: SandboxPlan,
-    enabledIn: string | undefined,
+    /** v2: the directory whose cgroup.subtree_control the demo changed. */
+    private readonly enabledIn: string | undefined,
   ) {
     this.limitBytes = limitBytes;
     this.thresholdBytes = thresholdBytes;
     this.version = hierarchy.version;
-    this.path = path;
-    this.#hierarchy = hierarchy;
     this.#names = names;
-    this.#enabledIn = enabledIn;
   }
 
   /**
@@ -143,7 +137,7 @@ export class Sandbox implements DemoNode {
 
   /** The directory of a workload's cgroup, or of the node. */
   directory(name?: string): string {
-    return cgroupDirectory(this.#hierarchy, name === undefined ? this.path : `${this.path}/${name}`);
+    return cgroupDirectory(this.hierarchy, name === undefined ? this.path : `${this.path}/${name}`);
   }
 
   /** usage − page cache, nearly as evictd computes it; undefined: unreadable. */
@@ -184,7 +178,7 @@ export class Sandbox implements DemoNode {
       if (performance.now() > deadline) return `${this.directory()} could not be removed: ${refused.message}`;
       await pause(REMOVE_RETRY_MS);
     }
-    if (this.#enabledIn !== undefined) disable(this.#enabledIn);
+    if (this.enabledIn !== undefined) disable(this.enabledIn);
     return undefined;
   }
 

@@ -28,7 +28,6 @@ const FRESH_NS = 30_000_000_000n;
 
 /** Measures in the background what workloads hold on disks, only while a threshold is near or met. */
 export class DiskWatch implements StepListener {
-  readonly #parts: DiskWatchParts;
   #last: DiskMeasurement | undefined;
   #beganNs: bigint | undefined;
   #measuring = false;
@@ -48,9 +47,7 @@ export class DiskWatch implements StepListener {
   #isNear = false;
   #closed = false;
 
-  constructor(parts: DiskWatchParts) {
-    this.#parts = parts;
-  }
+  constructor(private readonly parts: DiskWatchParts) {}
 
   /** Adds the holdings on disks to the candidates. */
   on(source: WorkloadSource): WorkloadSource {
@@ -78,7 +75,7 @@ export class DiskWatch implements StepListener {
     this.#others = others;
     if (evictions.some(({ exitedSinceNs }) => exitedSinceNs !== undefined) && nowNs - this.#requestedNs >= ASKED_NS) {
       this.#requestedNs = nowNs;
-      this.#parts.onNews();
+      this.parts.onNews();
     }
     this.#short = new Map(
       [...report.state.episodes].flatMap(([id, { signal }]) => {
@@ -112,13 +109,13 @@ export class DiskWatch implements StepListener {
     this.#measuring = true;
     this.#beganNs = nowNs;
     try {
-      this.#last = await this.#parts.measure();
+      this.#last = await this.parts.measure();
       this.#failure = undefined;
     } catch (error) {
       this.#failure = { code: 'EVICTD_DISK_UNMEASURED', message: `cannot measure what workloads hold on disks: ${String(error)}` };
     }
     this.#measuring = false;
-    if (!this.#closed) this.#parts.onNews();
+    if (!this.#closed) this.parts.onNews();
   }
 
   /** By path. Decides once per pass whether the measurement still counts. */

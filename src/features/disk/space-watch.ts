@@ -17,7 +17,6 @@ const APART_NS = 60_000_000_000n;
 
 /** Finds what holds a disk's space when a threshold is met: once per episode, at most once a minute. */
 export class SpaceWatch implements StepListener {
-  readonly #parts: SpaceWatchParts;
   /** Signals with an episode, and those that were reported. */
   #met: ReadonlySet<DiskSignal> = new Set();
   readonly #reported = new Set<DiskSignal>();
@@ -25,9 +24,7 @@ export class SpaceWatch implements StepListener {
   #isReading = false;
   #closed = false;
 
-  constructor(parts: SpaceWatchParts) {
-    this.#parts = parts;
-  }
+  constructor(private readonly parts: SpaceWatchParts) {}
 
   stepped({ input: { nowNs }, state: { episodes } }: StepReport): void {
     if (episodes.size === 0 && this.#met.size === 0) return;
@@ -54,11 +51,11 @@ export class SpaceWatch implements StepListener {
     this.#isReading = true;
     try {
       const filesystems = new Set(signals.map(filesystemOf).filter((role) => role !== undefined));
-      const holders = await this.#parts.readHolders([...filesystems]);
+      const holders = await this.parts.readHolders([...filesystems]);
       for (const signal of signals) this.#reportHolders(signal, holders);
     } catch (error) {
       for (const signal of signals) this.#reported.add(signal);
-      if (!this.#closed) this.#parts.onError(error);
+      if (!this.#closed) this.parts.onError(error);
     }
     this.#isReading = false;
   }
@@ -66,6 +63,6 @@ export class SpaceWatch implements StepListener {
   #reportHolders(signal: DiskSignal, holders: DiskHolders): void {
     if (this.#closed || !this.#met.has(signal)) return;
     this.#reported.add(signal);
-    this.#parts.onFound(signal, holdersOn(signal, holders, process.hrtime.bigint()) ?? []);
+    this.parts.onFound(signal, holdersOn(signal, holders, process.hrtime.bigint()) ?? []);
   }
 }

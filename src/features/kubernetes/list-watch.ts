@@ -43,23 +43,20 @@ export interface ObjectsSeen<T> {
 
 /** Follows objects of the API server, until it is closed. */
 export class ListWatch<T> {
-  readonly #client: Pick<ApiClient, 'ask' | 'watch'>;
-  readonly #followed: Followed<T>;
   readonly #selector: Readonly<Record<string, string>>;
-  readonly #seen: ObjectsSeen<T>;
-  readonly #mostWaitMs: number;
   #closed = false;
   #timer: NodeJS.Timeout | undefined;
   #state: WatchState = FIRST_WATCH;
   /** Lists so far. */
   lists = 0;
 
-  constructor(client: Pick<ApiClient, 'ask' | 'watch'>, followed: Followed<T>, seen: ObjectsSeen<T>, mostWaitMs = MOST_WAIT_MS) {
-    this.#client = client;
-    this.#followed = followed;
+  constructor(
+    private readonly client: Pick<ApiClient, 'ask' | 'watch'>,
+    private readonly followed: Followed<T>,
+    private readonly seen: ObjectsSeen<T>,
+    private readonly mostWaitMs = MOST_WAIT_MS,
+  ) {
     this.#selector = followed.fieldSelector === undefined ? {} : { fieldSelector: followed.fieldSelector };
-    this.#seen = seen;
-    this.#mostWaitMs = mostWaitMs;
     void this.#step();
   }
 
@@ -72,19 +69,19 @@ export class ListWatch<T> {
     const { kind, resourceVersion } = this.#state.next;
     const outcome = await (kind === 'list' ? this.#list(resourceVersion) : this.#watch(resourceVersion));
     if (this.#closed) return;
-    this.#state = nextWatch(this.#state, outcome, Math.random(), this.#mostWaitMs);
+    this.#state = nextWatch(this.#state, outcome, Math.random(), this.mostWaitMs);
     this.#timer = setTimeout(() => void this.#step(), this.#state.waitMs).unref();
   }
 
   async #list(resourceVersion: string): Promise<WatchOutcome> {
-    const { path, pageSize, read } = this.#followed;
+    const { path, pageSize, read } = this.followed;
     const of = pageSize === undefined ? { ...(resourceVersion !== '' && { resourceVersion }) } : { limit: String(pageSize) };
     try {
       const objects: T[] = [];
       let more: Readonly<Record<string, string>> = {};
       for (;;) {
         const query = { ...this.#selector, ...of, ...more };
-        const answer = await this.#client.ask({ method: 'GET', path, query, withinMs: LIST_WITHIN_MS });
+        const answer = await this.client.ask({ method: 'GET', path, query, withinMs: LIST_WITHIN_MS });
         if (answer.status !== 200) return this.#refused(answer);
         const list = documentOf(answer.body);
         const metadata = member(list, 'metadata');
@@ -95,7 +92,7 @@ export class ListWatch<T> {
           continue;
         }
         this.lists += 1;
-        if (!this.#closed) this.#seen.listed(objects);
+        if (!this.#closed) this.seen.listed(objects);
         return { kind: 'listed', resourceVersion: textOf(member(metadata, 'resourceVersion')) };
       }
     } catch (error) {
@@ -118,11 +115,11 @@ export class ListWatch<T> {
     };
     try {
       const onOpen = (): void => {
-        if (!this.#closed) this.#seen.confirmed();
+        if (!this.#closed) this.seen.confirmed();
       };
       const overdueMs = seconds * 1_000 + WATCH_OVERDUE_MS;
-      const { path } = this.#followed;
-      const answer = await this.#client.watch({ path, query, withinMs: OPEN_WITHIN_MS, overdueMs, onOpen, onEvent });
+      const { path } = this.followed;
+      const answer = await this.client.watch({ path, query, withinMs: OPEN_WITHIN_MS, overdueMs, onOpen, onEvent });
       if (answer.status !== 200 || refusal !== undefined) return this.#refused(refusal ?? answer);
       return { kind: 'ended', resourceVersion, lastedMs: performance.now() - beganMs };
     } catch (error) {
@@ -139,9 +136,9 @@ export class ListWatch<T> {
     if (type === 'ERROR') return { status: Number(integerOf(member(object, 'code'), 'int32') ?? 0n), body: value };
     const version = textOf(member(member(object, 'metadata'), 'resourceVersion'));
     if (this.#closed) return version;
-    if (type === 'ADDED' || type === 'MODIFIED') this.#seen.changed(this.#followed.read(value));
-    else if (type === 'DELETED') this.#seen.removed(this.#followed.read(value));
-    this.#seen.confirmed();
+    if (type === 'ADDED' || type === 'MODIFIED') this.seen.changed(this.followed.read(value));
+    else if (type === 'DELETED') this.seen.removed(this.followed.read(value));
+    this.seen.confirmed();
     return version;
   }
 
@@ -153,7 +150,7 @@ export class ListWatch<T> {
   }
 
   #failed(why: unknown): WatchOutcome {
-    if (!this.#closed) this.#seen.failed(why);
+    if (!this.#closed) this.seen.failed(why);
     return { kind: 'failed' };
   }
 }

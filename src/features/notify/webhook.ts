@@ -36,27 +36,24 @@ interface Delivery {
 type Answer = { readonly ok: true } | { readonly ok: false; readonly error: string; readonly isFinal: boolean };
 
 class Webhook implements Notifier {
-  readonly #config: WebhookConfig;
-  readonly #parts: Pick<NotifierParts, 'node' | 'report' | 'trouble'>;
-  readonly #pauses: WebhookPauses;
   /** The first is being sent. */
   readonly #queue: Delivery[] = [];
   readonly #ends = new AbortController();
   #attempts = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(config: WebhookConfig, parts: Pick<NotifierParts, 'node' | 'report' | 'trouble'>, pauses: WebhookPauses) {
-    this.#config = config;
-    this.#parts = parts;
-    this.#pauses = pauses;
-  }
+  constructor(
+    private readonly config: WebhookConfig,
+    private readonly parts: Pick<NotifierParts, 'node' | 'report' | 'trouble'>,
+    private readonly pauses: WebhookPauses,
+  ) {}
 
   recorded(record: JournalRecord): void {
     if (this.#queue.length >= QUEUED_AT_MOST) {
-      this.#parts.report('dropped', `${String(QUEUED_AT_MOST)} notifications wait for the server`);
+      this.parts.report('dropped', `${String(QUEUED_AT_MOST)} notifications wait for the server`);
       return;
     }
-    const body = journalLine(record, { node: this.#parts.node, dryRun: false });
+    const body = journalLine(record, { node: this.parts.node, dryRun: false });
     this.#queue.push({ id: randomUUID(), event: record.type, body });
     if (this.#queue.length === 1) void this.#send();
   }
@@ -79,15 +76,15 @@ class Webhook implements Notifier {
   }
 
   #next(result: 'sent' | 'failed', error?: string): void {
-    this.#parts.report(result, error);
+    this.parts.report(result, error);
     this.#attempts = 0;
     this.#queue.shift();
     void this.#send();
   }
 
   #again(error: string): void {
-    this.#parts.trouble(`${error}; it is tried again`);
-    const { firstMs, longestMs } = this.#pauses;
+    this.parts.trouble(`${error}; it is tried again`);
+    const { firstMs, longestMs } = this.pauses;
     this.#timer = setTimeout(
       () => {
         void this.#send();
@@ -107,7 +104,7 @@ class Webhook implements Notifier {
 
   /** Reads the key each time, so that it can be replaced. */
   async #signature(body: string): Promise<string | undefined> {
-    const { secretFile } = this.#config;
+    const { secretFile } = this.config;
     if (secretFile === undefined) return undefined;
     const secret = (await readFile(secretFile)).toString('latin1').replace(/\r?\n$/, '');
     if (secret === '') throw new Error(`${secretFile} is empty`);
@@ -115,7 +112,7 @@ class Webhook implements Notifier {
   }
 
   #post({ id, event, body }: Delivery, signature: string | undefined): Promise<Answer> {
-    const url = new URL(this.#config.url);
+    const url = new URL(this.config.url);
     const request = url.protocol === 'https:' ? requestSecure : requestPlain;
     const headers = {
       'content-type': 'application/json',
@@ -125,7 +122,7 @@ class Webhook implements Notifier {
       'x-evictd-delivery': id,
       ...(signature !== undefined && { 'x-evictd-signature': signature }),
     };
-    const limit = AbortSignal.timeout(Number(this.#config.timeoutNs / NS_PER_MS));
+    const limit = AbortSignal.timeout(Number(this.config.timeoutNs / NS_PER_MS));
     const signal = AbortSignal.any([this.#ends.signal, limit]);
     return new Promise((resolve, reject) => {
       const sent = request(url, { method: 'POST', headers, signal, agent: false }, (response) => {

@@ -11,13 +11,10 @@ interface Attempt {
 
 /** Warnings about oom_score_adj. Problems that affect all processes are logged once. */
 export class OomScoreAdjWarnings {
-  readonly #log: Log;
   readonly #loggedCodes = new Set<string>();
   #kept = true;
 
-  constructor(log: Log) {
-    this.#log = log;
-  }
+  constructor(private readonly log: Log) {}
 
   refused(pid: number, attempt: Attempt | undefined, error: unknown): void {
     const errno = errnoName(error) ?? String(error);
@@ -52,7 +49,7 @@ export class OomScoreAdjWarnings {
     const [first] = processes;
     if (first === undefined) return;
     const more = processes.length === 1 ? '' : ` and ${String(processes.length - 1)} more`;
-    this.#log.warn(
+    this.log.warn(
       `oom_score_adj of process ${String(first.pid)} of ${workload}${more} was changed to ${String(first.value)} by another program: evictd leaves it`,
       { code: 'EVICTD_OOM_SCORE_ADJ_CHANGED' },
     );
@@ -60,7 +57,7 @@ export class OomScoreAdjWarnings {
 
   notKept(path: string, error: unknown): void {
     if (this.#kept) {
-      this.#log.warn(`evictd does not change oom_score_adj: cannot write the original values to ${path}: ${String(error)}`, {
+      this.log.warn(`evictd does not change oom_score_adj: cannot write the original values to ${path}: ${String(error)}`, {
         code: 'EVICTD_OOM_SCORE_ADJ_FILE',
       });
     }
@@ -68,12 +65,12 @@ export class OomScoreAdjWarnings {
   }
 
   kept(): void {
-    if (!this.#kept) this.#log.info('evictd changes oom_score_adj again: the file of original values is writable');
+    if (!this.#kept) this.log.info('evictd changes oom_score_adj again: the file of original values is writable');
     this.#kept = true;
   }
 
   unreadable(path: string, error: unknown): void {
-    this.#log.warn(
+    this.log.warn(
       `cannot restore the oom_score_adj that an earlier evictd changed: cannot read ${path}: ${String(error)} (restart the workloads)`,
       { code: 'EVICTD_OOM_SCORE_ADJ_LOST' },
     );
@@ -82,7 +79,7 @@ export class OomScoreAdjWarnings {
   #once(code: string, message: string, hint: string): void {
     if (this.#loggedCodes.has(code)) return;
     this.#loggedCodes.add(code);
-    this.#log.warn(`${message} (${hint})`, { code });
+    this.log.warn(`${message} (${hint})`, { code });
   }
 }
 

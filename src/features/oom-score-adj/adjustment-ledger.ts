@@ -16,30 +16,27 @@ export interface AdjustedWorkload extends Pick<FoundWorkload, 'id' | 'name' | 'p
 
 /** The workloads that evictd has written to, in memory and in a file that outlives evictd. */
 export class Ledger {
-  readonly #file: FoundFile;
-  readonly #listing: ProcessListing;
-  readonly #warnings: OomScoreAdjWarnings;
   readonly #touched = new Map<string, AdjustedWorkload>();
   /** The file differs from memory. */
   #unsaved = false;
 
-  constructor(file: FoundFile, listing: ProcessListing, warnings: OomScoreAdjWarnings) {
-    this.#file = file;
-    this.#listing = listing;
-    this.#warnings = warnings;
-  }
+  constructor(
+    private readonly file: FoundFile,
+    private readonly listing: ProcessListing,
+    private readonly warnings: OomScoreAdjWarnings,
+  ) {}
 
   /** Restores the state from the file of an evictd that was killed. */
   takeOver(): void {
     try {
-      const found = this.#file.load();
+      const found = this.file.load();
       this.#unsaved = found !== undefined;
       for (const { processes, written, ...workload } of found ?? []) {
         const members = new Map(processes.map((process) => [process.pid, new AdjustedProcess(process)]));
         this.#touched.set(workload.id, { ...workload, written: new Set(written), members });
       }
     } catch (error) {
-      this.#warnings.unreadable(this.#file.path, error);
+      this.warnings.unreadable(this.file.path, error);
       this.#unsaved = true;
     }
   }
@@ -74,26 +71,26 @@ export class Ledger {
     if (!this.#unsaved) return true;
     try {
       const stored = [...this.#touched.values()].filter(({ written }) => written.size > 0).map(storedOf);
-      if (stored.length > 0) this.#file.save(stored);
-      else this.#file.remove();
+      if (stored.length > 0) this.file.save(stored);
+      else this.file.remove();
       this.#unsaved = false;
-      this.#warnings.kept();
+      this.warnings.kept();
       return true;
     } catch (error) {
-      this.#warnings.notKept(this.#file.path, error);
+      this.warnings.notKept(this.file.path, error);
       return false;
     }
   }
 
   /** Processes that are new in a workload: started, moved in, or forked by a member. */
   newPids(touched: AdjustedWorkload): readonly number[] {
-    return (this.#listing.pids(touched) ?? []).filter((pid) => !touched.members.has(pid));
+    return (this.listing.pids(touched) ?? []).filter((pid) => !touched.members.has(pid));
   }
 
   /** Adds processes that are still listed, which proves that the pid was not reused meanwhile. Returns how many. */
   admit(touched: AdjustedWorkload, unknown: readonly SeenProcess[]): number {
     if (unknown.length === 0) return 0;
-    const listed = new Set(this.#listing.pids(touched));
+    const listed = new Set(this.listing.pids(touched));
     const arrived = unknown.filter(({ identity: { pid }, value }) => listed.has(pid) && value !== UNKILLABLE);
     for (const seen of arrived) {
       const member = this.#movedTo(touched, seen) ?? this.#started(touched, seen);

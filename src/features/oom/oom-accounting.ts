@@ -45,7 +45,6 @@ const LOG_WAIT_NS = 1_000_000_000n;
  * counters, which are read when one has moved, in slices between other events.
  */
 export class OomAccounting implements StepListener {
-  readonly #parts: OomAccountingParts;
   #ledger: KillLedger | undefined;
   #reading: Generator<void, OomTally> | undefined;
   #loggedBefore = 0;
@@ -55,16 +54,14 @@ export class OomAccounting implements StepListener {
   /** Process ids in recent log lines, and when. */
   readonly #latest = new Map<number, number>();
 
-  constructor(parts: OomAccountingParts) {
-    this.#parts = parts;
-  }
+  constructor(private readonly parts: OomAccountingParts) {}
 
   /**
    * Kills that are counted by now are not reported. To be called before the log is opened: a kill in between is in the
    * counters then.
    */
   start(): void {
-    this.#ledger = openLedger(drained(this.#parts.counters.read()));
+    this.#ledger = openLedger(drained(this.parts.counters.read()));
   }
 
   killsLogged(kills: readonly KernelKill[]): void {
@@ -79,7 +76,7 @@ export class OomAccounting implements StepListener {
   stepped({ wake }: Pick<StepReport, 'wake'>): void {
     if (this.#ledger === undefined) return;
     const isTick = wake.source === 'tick' || wake.source === 'reload';
-    const isDue = isTick && (!this.isSettled || this.#parts.counters.moved);
+    const isDue = isTick && (!this.isSettled || this.parts.counters.moved);
     if (isDue || wake.counters?.includes('oom_kill') === true) this.#begin();
   }
 
@@ -91,7 +88,7 @@ export class OomAccounting implements StepListener {
   close(): void {
     if (this.#ledger !== undefined) this.#end(drained(this.#beginReading()), 0n);
     this.#ledger = undefined;
-    this.#parts.counters.close();
+    this.parts.counters.close();
   }
 
   #begin(): void {
@@ -103,7 +100,7 @@ export class OomAccounting implements StepListener {
   #beginReading(): Generator<void, OomTally> {
     this.#loggedBefore = this.#ledger?.logged.length ?? 0;
     this.#unplacedBefore = this.#unplaced.length;
-    this.#reading = this.#parts.counters.read();
+    this.#reading = this.parts.counters.read();
     return this.#reading;
   }
 
@@ -112,7 +109,7 @@ export class OomAccounting implements StepListener {
     while (this.#reading === look) {
       const step = look.next();
       if (step.done === true) {
-        this.#end(step.value, this.#parts.hasLog() ? LOG_WAIT_NS : 0n);
+        this.#end(step.value, this.parts.hasLog() ? LOG_WAIT_NS : 0n);
         if (this.#unplaced.length > 0) this.#begin();
       } else if (process.hrtime.bigint() - startNs >= SLICE_NS) {
         setImmediate(() => this.#continueReading(look));
@@ -154,40 +151,40 @@ export class OomAccounting implements StepListener {
     if (kills.length === 0) return ledger;
     const claim = claimUnplaced(ledger, kills.length);
     const { cgroup, limit } = claim.place;
-    const own = this.#parts.guarded.node === undefined ? kills : kills.slice(0, claim.found);
+    const own = this.parts.guarded.node === undefined ? kills : kills.slice(0, claim.found);
     for (const kill of own) this.#recordKill({ ...kill, cgroup, limitedCgroup: limit.kind === 'cgroup' ? limit.path : kill.limitedCgroup });
     return claim.ledger;
   }
 
   #recordLoggedKill(kill: KernelKill, cgroup: string): void {
-    if (!concernsNode(kill, this.#parts.guarded.node)) return;
+    if (!concernsNode(kill, this.parts.guarded.node)) return;
     if (this.#ledger) this.#ledger = killLogged(this.#ledger, cgroup);
     this.#recordKill(kill);
   }
 
   #recordKill(kill: KernelKill): void {
-    const { guarded, workloads, log, journal, metrics } = this.#parts;
+    const { guarded, workloads, log, journal, metrics } = this.parts;
     const workload = kill.cgroup === undefined ? undefined : workloads.holding(kill.cgroup);
     const limit = oomLimitOf(kill, guarded, workload?.path);
     metrics.oomKilled(limit, 1);
-    journal.record({ ...kernelOomRecord(kill, limit, workload), ...this.#parts.counted() });
+    journal.record({ ...kernelOomRecord(kill, limit, workload), ...this.parts.counted() });
     log.warn(kernelKillMessage(kill, workload?.name), { pid: kill.pid, cgroup: kill.cgroup, limit });
   }
 
   #recordCountedKills(kills: CountedKills): void {
-    const { guarded, workloads, log, journal, metrics } = this.#parts;
+    const { guarded, workloads, log, journal, metrics } = this.parts;
     const workload = kills.cgroup === undefined ? undefined : workloads.holding(kills.cgroup);
     const limit = this.#limitOf(kills, workload?.path);
     const record = countedOomRecord(kills, limit, workload, guarded.node);
     metrics.oomKilled(limit, kills.count);
-    journal.record({ ...record, ...this.#parts.counted() });
+    journal.record({ ...record, ...this.parts.counted() });
     log.warn(record.message, { cgroup: kills.cgroup, limit });
   }
 
   #limitOf({ limit }: CountedKills, workload: string | undefined): OomLimit {
     if (limit.kind === 'unknown') return 'unknown';
     const limitedCgroup = limit.kind === 'cgroup' ? limit.path : undefined;
-    return oomLimitOf({ constraint: limit.kind === 'cgroup' ? 'memcg' : 'global', limitedCgroup }, this.#parts.guarded, workload);
+    return oomLimitOf({ constraint: limit.kind === 'cgroup' ? 'memcg' : 'global', limitedCgroup }, this.parts.guarded, workload);
   }
 }
 

@@ -33,13 +33,10 @@ const COMMAND_MEMORY_BYTES = 256n * 1024n * 1024n;
 
 /** Carries out what policies ask for, besides evictions. Waits for nothing: other threads and programs do. */
 export class LadderActions {
-  readonly #parts: LadderParts;
   /** One at a time: each takes a thread of the pool. */
   #reclaim: Promise<unknown> = Promise.resolve();
 
-  constructor(parts: LadderParts) {
-    this.#parts = parts;
-  }
+  constructor(private readonly parts: LadderParts) {}
 
   /** `done` is called once, and before this returns for what is given back. Never throws. */
   perform(effect: PolicyEffect, done: (result: Result) => void): void {
@@ -67,7 +64,7 @@ export class LadderActions {
         return this.#freeze(effect);
       case 'unthrottle':
       case 'thaw':
-        this.#parts.restraints.release(effect.action === 'thaw' ? 'freeze' : 'throttle', effect.target.id, effect.policy);
+        this.parts.restraints.release(effect.action === 'thaw' ? 'freeze' : 'throttle', effect.target.id, effect.policy);
         return DONE;
     }
   }
@@ -76,13 +73,13 @@ export class LadderActions {
     const beganNs = process.hrtime.bigint();
     const environment = { EVICTD_POLICY: policy, EVICTD_SCOPE: scope, EVICTD_CONDITION: condition };
     const limits = { timeoutNs, memoryMaxBytes: COMMAND_MEMORY_BYTES };
-    const end = await this.#parts.runner.run({ purpose: 'policy', name: policy, argv: command, environment, ...limits });
+    const end = await this.parts.runner.run({ purpose: 'policy', name: policy, argv: command, environment, ...limits });
     if (end.result === 'succeeded') return DONE;
     return { result: process.hrtime.bigint() - beganNs >= timeoutNs ? 'timed-out' : 'failed', error: end.error };
   }
 
   async #reclaimAfterOthers({ targets, memoryBytes, withinNs }: Act<'reclaim'>): Promise<Result> {
-    const { memory } = this.#parts.hierarchies;
+    const { memory } = this.parts.hierarchies;
     if (memory?.version !== 2) return failed('cgroup v1 has no memory.reclaim');
     const untilNs = process.hrtime.bigint() + withinNs;
     const plan = { targets: targets.map((target) => ({ ...target, id: idOf(target) })), memoryBytes, untilNs };
@@ -95,7 +92,7 @@ export class LadderActions {
   }
 
   #throttle({ policy, target, memoryHigh }: Act<'throttle'>): Result | Promise<Result> {
-    const { memory } = this.#parts.hierarchies;
+    const { memory } = this.parts.hierarchies;
     if (memory?.version !== 2) return failed('cgroup v1 has no memory.high');
     return this.#impose(policy, 'throttle', target, openTarget(memory, target), (cgroup) => {
       const before = cgroup.read('memory.high');
@@ -106,7 +103,7 @@ export class LadderActions {
   }
 
   #freeze({ policy, target }: Act<'freeze'>): Result | Promise<Result> {
-    const { native, hierarchies } = this.#parts;
+    const { native, hierarchies } = this.parts;
     const { memory, unified, freezer } = hierarchies;
     if (memory === undefined) return failed('this machine has no cgroup memory controller');
     const cgroup = openTarget(memory, target);
@@ -134,7 +131,7 @@ export class LadderActions {
   ): Result | Promise<Result> {
     let imposing: Promise<void> | undefined;
     try {
-      const { restraints, ownCgroup } = this.#parts;
+      const { restraints, ownCgroup } = this.parts;
       const own = ownCgroup();
       if (path === '/' || path === own || (own !== undefined && isBelow(own, path))) return refused('evictd itself is in it');
       if (restraints.join(kind, target, policy)) return DONE;

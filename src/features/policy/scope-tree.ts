@@ -14,14 +14,11 @@ interface Place {
 /** The cgroups that match one of the patterns. Where deeper ones may match, changes lead to a new listing. */
 export class ScopeTree implements TreeShape {
   readonly hasWhole = false;
-  readonly #patterns: readonly ScopePattern[];
   #isCut = false;
   /** A path always has the same place: listed again, it costs nothing. */
   readonly #known = new Map<string, Place>();
 
-  constructor(patterns: readonly ScopePattern[]) {
-    this.#patterns = patterns;
-  }
+  constructor(private readonly patterns: readonly ScopePattern[]) {}
 
   /** Whether the last listing left some out. */
   get isCut(): boolean {
@@ -72,8 +69,8 @@ export class ScopeTree implements TreeShape {
     let known = this.#known.get(path);
     if (known !== undefined) return known;
     if (this.#known.size >= MOST_SEEN) this.#known.clear();
-    const isHolder = this.#patterns.some((pattern) => pattern.reachesBelow(path));
-    known = { isHolder, matching: this.#patterns.flatMap((pattern, index) => (pattern.matches(path) ? [index] : [])) };
+    const isHolder = this.patterns.some((pattern) => pattern.reachesBelow(path));
+    known = { isHolder, matching: this.patterns.flatMap((pattern, index) => (pattern.matches(path) ? [index] : [])) };
     this.#known.set(path, known);
     return known;
   }

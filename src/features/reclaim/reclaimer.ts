@@ -15,37 +15,25 @@ type Collector = Pick<ContainerRuntime, 'endpoint' | 'collect'>;
  * filesystem.
  */
 export class StepReclaimer implements Reclaimer {
-  /** Of the configuration in force. */
-  steps: readonly ReclaimStep[];
-  readonly #runtimes: () => readonly Collector[];
-  readonly #runner: CommandRunner;
-  readonly #native: Pick<Binding, 'FilesystemStats'>;
-  readonly #pathOf: (signal: ResourceSignal) => string;
-
   constructor(
-    steps: readonly ReclaimStep[],
-    runtimes: () => readonly Collector[],
-    runner: CommandRunner,
-    native: Pick<Binding, 'FilesystemStats'>,
-    pathOf: (signal: ResourceSignal) => string,
-  ) {
-    this.steps = steps;
-    this.#runtimes = runtimes;
-    this.#runner = runner;
-    this.#native = native;
-    this.#pathOf = pathOf;
-  }
+    /** Of the configuration in force. */
+    public steps: readonly ReclaimStep[],
+    private readonly runtimes: () => readonly Collector[],
+    private readonly runner: CommandRunner,
+    private readonly native: Pick<Binding, 'FilesystemStats'>,
+    private readonly pathOf: (signal: ResourceSignal) => string,
+  ) {}
 
   async run(collections: readonly string[], signal: ResourceSignal): Promise<ReclaimReading> {
     const errors: string[] = [];
     const yields: CollectionYield[] = [];
-    const filesystem = new this.#native.FilesystemStats(this.#pathOf(signal));
+    const filesystem = new this.native.FilesystemStats(this.pathOf(signal));
     try {
       for (const collection of collections) {
         const step = this.steps.find(({ name }) => name === collection);
         const before = await readFilesystem(filesystem);
         const problem = troubleOf(before);
-        if (problem !== undefined) errors.push(`${collection}: ${this.#pathOf(signal)}: ${problem}`);
+        if (problem !== undefined) errors.push(`${collection}: ${this.pathOf(signal)}: ${problem}`);
         else if (isCollection(collection)) errors.push(...(await this.#collect(collection)));
         else if (step && before) errors.push(...(await this.#carryOut(step, before.device)));
         const after = problem === undefined ? await readFilesystem(filesystem) : undefined;
@@ -63,7 +51,7 @@ export class StepReclaimer implements Reclaimer {
   }
 
   async #collect(collection: Collection): Promise<string[]> {
-    const answers = this.#runtimes().map(async (runtime) => {
+    const answers = this.runtimes().map(async (runtime) => {
       const failed = await runtime.collect(collection);
       return failed.map((error) => `${collection}: ${runtime.endpoint}: ${error}`);
     });
@@ -72,11 +60,11 @@ export class StepReclaimer implements Reclaimer {
 
   async #carryOut(step: ReclaimStep, device: bigint): Promise<string[]> {
     const errors: string[] = [];
-    const devices = await devicesOf(this.#native, pathsOfStep(step));
+    const devices = await devicesOf(this.native, pathsOfStep(step));
     for (const { argv, path } of stepCommands(step, (candidate) => devices.has(candidate))) {
       if (path !== undefined && devices.get(path) !== device) continue;
       const { name, timeoutNs, memoryMaxBytes } = step;
-      const error = await this.#runner.run({ purpose: 'reclaim', name, argv, timeoutNs, memoryMaxBytes });
+      const error = await this.runner.run({ purpose: 'reclaim', name, argv, timeoutNs, memoryMaxBytes });
       if (error !== undefined) errors.push(`${name}: ${error}`);
     }
     return errors;

@@ -29,7 +29,6 @@ const FAILED = { code: 'EVICTD_SHUTDOWN_FAILED' } as const;
 
 /** The shutdown of the machine: ends the workloads group by group, and then lets the machine go down. */
 export class Shutdown implements Pick<StepListener, 'stepped'> {
-  readonly #parts: ShutdownParts;
   #run: ShutdownRun | undefined;
   /** Of a shutdown whose groups are over while the machine still shuts down. */
   #course: ShutdownCourse | undefined;
@@ -37,9 +36,7 @@ export class Shutdown implements Pick<StepListener, 'stepped'> {
   #evicted: ReadonlySet<string> = new Set();
   #lasts = false;
 
-  constructor(parts: ShutdownParts) {
-    this.#parts = parts;
-  }
+  constructor(private readonly parts: ShutdownParts) {}
 
   /** From the begin of a shutdown until it is cancelled. */
   get lasts(): boolean {
@@ -52,16 +49,16 @@ export class Shutdown implements Pick<StepListener, 'stepped'> {
    * @param periods  the lowest priority first
    */
   begin(periods: readonly ShutdownGracePeriod[]): void {
-    const { workloads, evictor, dryRun, changed } = this.#parts;
+    const { workloads, evictor, dryRun, changed } = this.parts;
     if (this.#lasts) {
-      if (this.#run === undefined) this.#parts.release();
+      if (this.#run === undefined) this.parts.release();
       return;
     }
     this.#lasts = true;
     try {
       changed(true);
     } catch (error) {
-      this.#parts.log.warn(
+      this.parts.log.warn(
         `cannot publish that the machine is shutting down: ${error instanceof Error ? error.message : String(error)}`,
         FAILED,
       );
@@ -82,7 +79,7 @@ export class Shutdown implements Pick<StepListener, 'stepped'> {
         });
       },
       retrying: (reason) => {
-        this.#parts.log.warn(`cannot continue the shutdown, trying again: ${reason}`, FAILED);
+        this.parts.log.warn(`cannot continue the shutdown, trying again: ${reason}`, FAILED);
       },
       failed: (course, error) => {
         this.#end(course, () => {
@@ -102,8 +99,8 @@ export class Shutdown implements Pick<StepListener, 'stepped'> {
     try {
       if (course) this.#say(shutdownAborted({ phase: 'called-off' }, course), false);
     } finally {
-      this.#parts.over();
-      this.#parts.changed(false);
+      this.parts.over();
+      this.parts.changed(false);
     }
   }
 
@@ -135,13 +132,13 @@ export class Shutdown implements Pick<StepListener, 'stepped'> {
     try {
       say();
     } finally {
-      this.#parts.over();
-      this.#parts.release();
+      this.parts.over();
+      this.parts.release();
     }
   }
 
   #say(record: JournalRecord, isFine: boolean, fields?: typeof FAILED): void {
-    this.#parts.journal.record(record);
-    this.#parts.log[isFine ? 'info' : 'warn'](record.message, fields);
+    this.parts.journal.record(record);
+    this.parts.log[isFine ? 'info' : 'warn'](record.message, fields);
   }
 }

@@ -58,7 +58,6 @@ const PAUSE_FACTOR = 20n;
 
 /** What a running evictd sees and does, for the API. */
 export class RunningStatus {
-  readonly #parts: RunningParts;
   readonly #growth = new UsageGrowth();
   /** Of all workloads, for the other orders. */
   readonly #growthOfAll = new UsageGrowth();
@@ -66,13 +65,11 @@ export class RunningStatus {
   /** By signal and order. */
   readonly #ranked = new Map<string, { readonly candidates: CandidatesStatus; readonly untilNs: bigint }>();
 
-  constructor(parts: RunningParts) {
-    this.#parts = parts;
-  }
+  constructor(private readonly parts: RunningParts) {}
 
   /** GET /api/v1/status */
   readonly answer = ({ query }: Pick<ApiRequest, 'query'>): ApiAnswer => {
-    const { view, node, status, journal, evictd } = this.#parts;
+    const { view, node, status, journal, evictd } = this.parts;
     const read = this.standing();
     const parts = {
       ...read,
@@ -103,13 +100,13 @@ export class RunningStatus {
 
   /** GET /api/v1/decisions */
   readonly decisions = (): ApiAnswer => {
-    const records = this.#parts.journal.recent.map((line) => JSON.parse(line) as JournalRecord).reverse();
+    const records = this.parts.journal.recent.map((line) => JSON.parse(line) as JournalRecord).reverse();
     return { json: { apiVersion: 'v1', time: new Date().toISOString(), records } satisfies DecisionsDocument };
   };
 
   /** What the last step left, and the newest reading. @throws UnavailableError  there was no step yet */
   standing(): RankingState {
-    const { view, node, status } = this.#parts;
+    const { view, node, status } = this.parts;
     if (view.last === undefined) throw new UnavailableError('EVICTD_API_STARTING', 'evictd has not read the node yet');
     status.renew();
     const { policy, state } = view.last;
@@ -119,11 +116,11 @@ export class RunningStatus {
 
   /** What each disruption budget permits. Empty before the first step. */
   readonly budgets = (): readonly NamedBudgetStatus[] => {
-    const { policy: { disruptionBudgets = [] } = {}, state } = this.#parts.view.last ?? {};
+    const { policy: { disruptionBudgets = [] } = {}, state } = this.parts.view.last ?? {};
     if (state === undefined || disruptionBudgets.length === 0) return [];
     const beganNs = process.hrtime.bigint();
     if (this.#budgets && beganNs < this.#budgets.untilNs) return this.#budgets.statuses;
-    const found = askedOnce(this.#parts.workloads.candidates('bounds'));
+    const found = askedOnce(this.parts.workloads.candidates('bounds'));
     const statuses = budgetStatuses(disruptionBudgets, disruptable(found, state, beganNs));
     this.#budgets = { statuses, untilNs: freshUntilNs(beganNs) };
     return statuses;
@@ -136,7 +133,7 @@ export class RunningStatus {
     for (const [each, { untilNs }] of this.#ranked) if (untilNs <= beganNs) this.#ranked.delete(each);
     const last = this.#ranked.get(key);
     if (last !== undefined) return last.candidates;
-    const found = this.#parts.workloads.candidates(asked.order === undefined ? 'bounds' : undefined);
+    const found = this.parts.workloads.candidates(asked.order === undefined ? 'bounds' : undefined);
     const candidates = ranking.candidatesStatus(asked, read, found, asked.order === undefined ? this.#growth : this.#growthOfAll, beganNs);
     this.#ranked.set(key, { candidates, untilNs: freshUntilNs(beganNs, this.#ranked.size + 1) });
     return candidates;

@@ -27,7 +27,6 @@ export function openProcessRecords(hierarchy: CgroupHierarchy | undefined): Proc
 }
 
 export class ReadProcesses implements ProcessRecords {
-  readonly #reader: ProcessReader;
   /** By id of the workload. */
   readonly #known = new Map<string, Known>();
   /** By number of the decision: what was read after its signal. */
@@ -35,9 +34,7 @@ export class ReadProcesses implements ProcessRecords {
   readonly #recorded = new Set<number>();
   #look: Generator<void> | undefined;
 
-  constructor(reader: ProcessReader) {
-    this.#reader = reader;
-  }
+  constructor(private readonly reader: ProcessReader) {}
 
   expect(workloads: readonly Workload[]): void {
     const look = this.#lookAt(workloads);
@@ -68,7 +65,7 @@ export class ReadProcesses implements ProcessRecords {
   }
 
   #now(workload: Workload): Known {
-    const reading = this.#reader.read(workload, COMPARED_AT_ONCE);
+    const reading = this.reader.read(workload, COMPARED_AT_ONCE);
     for (;;) {
       const step = reading.next();
       if (step.done === true) return { processes: step.value, atNs: process.hrtime.bigint() };
@@ -79,7 +76,7 @@ export class ReadProcesses implements ProcessRecords {
     const ids = new Set(workloads.map(({ id }) => id));
     for (const id of this.#known.keys()) if (!ids.has(id)) this.#known.delete(id);
     for (const workload of workloads) {
-      const processes = yield* this.#reader.read(workload, COMPARED);
+      const processes = yield* this.reader.read(workload, COMPARED);
       this.#known.set(workload.id, { processes, atNs: process.hrtime.bigint() });
     }
   }

@@ -36,14 +36,11 @@ function observation(capacity: bigint, used: bigint, pageSize: bigint, timeNs: b
  * looks.
  */
 export class LowMemory {
-  readonly #native: WindowsBinding;
   #watch: MemoryNotification | undefined;
   #failure: string | undefined;
   #onWake: (wake: Wake) => void = () => undefined;
 
-  constructor(native: WindowsBinding) {
-    this.#native = native;
-  }
+  constructor(private readonly native: WindowsBinding) {}
 
   /** @returns whether it was armed by this call */
   arm(onWake: (wake: Wake) => void): boolean {
@@ -51,8 +48,8 @@ export class LowMemory {
     if (this.#watch?.live) return false;
     this.close();
     try {
-      const { FIRED } = this.#native.WAKE;
-      this.#watch = new this.#native.MemoryNotification('low', (wake, atNs) => {
+      const { FIRED } = this.native.WAKE;
+      this.#watch = new this.native.MemoryNotification('low', (wake, atNs) => {
         if ((wake & FIRED) !== 0) this.#onWake({ source: 'memory_notification', atNs });
       });
       this.#failure = undefined;

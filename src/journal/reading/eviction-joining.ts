@@ -29,12 +29,9 @@ export class ForwardJoining implements Joining {
   /** Evictions that their evictd left open when it ended. The next evictd writes their outcomes soon after its `start`. */
   #abandoned: readonly OpenEviction[] = [];
   #givesUpAtMs = 0;
-  readonly #rankings: boolean;
 
   /** @param rankings  an eviction is complete when all of its `ranking` records have come */
-  constructor(rankings: boolean) {
-    this.#rankings = rankings;
-  }
+  constructor(private readonly rankings: boolean) {}
 
   take(record: JournalRecord): readonly HistoryEvent[] {
     if (record.type !== 'outcome' && record.type !== 'start' && Date.parse(record.time) >= this.#givesUpAtMs) this.#giveUp();
@@ -70,7 +67,7 @@ export class ForwardJoining implements Joining {
 
   #isComplete({ decision, outcome, ranking }: OpenEviction): boolean {
     if (outcome === undefined && decision?.dryRun !== true) return false;
-    return decision === undefined || !this.#rankings || ranking.isWhole;
+    return decision === undefined || !this.rankings || ranking.isWhole;
   }
 
   /** The rest of the rankings of a run that has ended does not come. */

@@ -14,14 +14,11 @@ interface Cgroup {
  * are read in every pass, so that a withdrawn preference takes effect.
  */
 export class OomPreferences {
-  readonly #read: (path: string) => OomPreference | undefined;
   /** Counts the changes. */
   version = 0;
   readonly #found = new Map<bigint, { readonly path: string; readonly preference: OomPreference }>();
 
-  constructor(read: (path: string) => OomPreference | undefined) {
-    this.#read = read;
-  }
+  constructor(private readonly read: (path: string) => OomPreference | undefined) {}
 
   of({ id }: Cgroup): OomPreference | undefined {
     return this.#found.get(id)?.preference;
@@ -30,7 +27,7 @@ export class OomPreferences {
   /** Reads one; returns whether it has changed. */
   look({ id, path }: Cgroup): boolean {
     const before = this.#found.get(id)?.preference;
-    const preference = this.#read(path);
+    const preference = this.read(path);
     if (preference === undefined) this.#found.delete(id);
     else this.#found.set(id, { path, preference });
     if (preference !== before) this.version += 1;

@@ -20,13 +20,10 @@ interface Kept {
  * before every decision, because processes end, are adopted and move.
  */
 export class OwnProcesses {
-  readonly #hierarchy: CgroupHierarchy;
   readonly #chain: Kept[] = [];
   readonly #buffer = Buffer.alloc(16 * 1024);
 
-  constructor(hierarchy: CgroupHierarchy) {
-    this.#hierarchy = hierarchy;
-  }
+  constructor(private readonly hierarchy: CgroupHierarchy) {}
 
   /** evictd first. An unreadable ancestor (hidepid) ends the list. */
   read(): OwnProcess[] {
@@ -47,7 +44,7 @@ export class OwnProcesses {
       const kept = this.#keep(level, pid);
       if (kept === undefined) break;
       try {
-        found.push({ pid, cgroup: membership(this.#text(kept.cgroup), this.#hierarchy) });
+        found.push({ pid, cgroup: membership(this.#text(kept.cgroup), this.hierarchy) });
         pid = parentPid(this.#text(kept.stat));
       } catch {
         this.#forget(level);

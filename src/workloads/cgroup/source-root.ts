@@ -63,12 +63,7 @@ export interface MemberRoot {
  * whether the number of children changed; a tree is listed.
  */
 export class SourceRoot implements MemberRoot {
-  readonly path: string;
   readonly names = 'directories';
-  readonly directory: string;
-  /** undefined: the children are the members. */
-  readonly shape: TreeShape | undefined;
-  readonly #native: Binding | undefined;
   #tree: CgroupTree | undefined;
   /** Of the watched directory. */
   #inode: bigint | undefined;
@@ -76,12 +71,13 @@ export class SourceRoot implements MemberRoot {
   #listed = false;
 
   /** @param native  undefined: not watched */
-  constructor(path: string, directory: string, native: Binding | undefined, shape?: TreeShape) {
-    this.path = path;
-    this.directory = directory;
-    this.shape = shape;
-    this.#native = native;
-  }
+  constructor(
+    readonly path: string,
+    readonly directory: string,
+    private readonly native: Binding | undefined,
+    /** undefined: the children are the members. */
+    readonly shape?: TreeShape,
+  ) {}
 
   /** @param known  the number of known children, called only if nothing is watched */
   changes(known: () => number): MembersChange {
@@ -95,13 +91,13 @@ export class SourceRoot implements MemberRoot {
   }
 
   watch(): void {
-    if (this.#native === undefined) return;
+    if (this.native === undefined) return;
     const inode = inodeOf(this.directory);
     if (this.#tree && inode === this.#inode) return;
     this.close();
     this.#inode = inode;
     try {
-      this.#tree = new this.#native.CgroupTree(this.directory);
+      this.#tree = new this.native.CgroupTree(this.directory);
       this.#failure = undefined;
       this.#listed = false; // earlier changes are not reported
     } catch (error) {

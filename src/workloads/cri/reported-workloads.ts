@@ -30,19 +30,17 @@ export interface Reporter {
 /** The cgroups of one reporter. */
 export class ReportedRoot implements MemberRoot {
   readonly path = '/';
-  readonly directory: string;
   readonly names = 'reported';
-  readonly reporter: Reporter;
   /** Counts the reports that were taken. */
   version = 0;
   #listed: readonly Reported[] | undefined;
   #byPath: ReadonlyMap<string, Reported> = new Map();
   #relabelled: string[] = [];
 
-  constructor(reporter: Reporter, directory: string) {
-    this.reporter = reporter;
-    this.directory = directory;
-  }
+  constructor(
+    readonly reporter: Reporter,
+    readonly directory: string,
+  ) {}
 
   changes(): MembersChange {
     return this.#listed === this.reporter.workloads() ? 'none' : 'unknown';
@@ -104,25 +102,21 @@ export class ReportedRoot implements MemberRoot {
 }
 
 export class ReportedWorkloads {
-  readonly #roots: readonly ReportedRoot[];
-
   /** @param roots  the first one that has reported a cgroup counts */
-  constructor(roots: readonly ReportedRoot[]) {
-    this.#roots = roots;
-  }
+  constructor(private readonly roots: readonly ReportedRoot[]) {}
 
   /** Grows with each report. */
   get version(): number {
-    return this.#roots.reduce((sum, { version }) => sum + version, 0);
+    return this.roots.reduce((sum, { version }) => sum + version, 0);
   }
 
   follow(): void {
-    for (const { reporter } of this.#roots) reporter.follow?.();
+    for (const { reporter } of this.roots) reporter.follow?.();
   }
 
   /** Endpoints of reporters that have not reported yet. */
   awaited(): readonly string[] {
-    return this.#roots.flatMap(({ reporter: { endpoint, hasReported } }) => (hasReported ? [] : [endpoint]));
+    return this.roots.flatMap(({ reporter: { endpoint, hasReported } }) => (hasReported ? [] : [endpoint]));
   }
 
   at(path: string): Reported | undefined {
@@ -141,7 +135,7 @@ export class ReportedWorkloads {
 
   /** The innermost workload above a cgroup. */
   above(path: string): Reported | undefined {
-    if (this.#roots.length === 0) return undefined;
+    if (this.roots.length === 0) return undefined;
     for (const above of withAncestors(path).slice(1)) {
       const found = this.at(above);
       if (found) return found;
@@ -156,12 +150,12 @@ export class ReportedWorkloads {
 
   /** Whether it is named like a container or pod that was not reported. */
   isAwaited(path: string): boolean {
-    if (this.#roots.length === 0 || !isCriCgroup(path) || this.holding(path) !== undefined) return false;
-    return !this.#roots.some((root) => [...root.all()].some((inner) => isBelow(inner.path, path)));
+    if (this.roots.length === 0 || !isCriCgroup(path) || this.holding(path) !== undefined) return false;
+    return !this.roots.some((root) => [...root.all()].some((inner) => isBelow(inner.path, path)));
   }
 
   #find(path: string, isMeant: (reported: Reported) => boolean): Reported | undefined {
-    for (const root of this.#roots) {
+    for (const root of this.roots) {
       const found = root.reported(path);
       if (found && isMeant(found)) return found;
     }

@@ -27,8 +27,6 @@ const NOTHING: ContainersOnDisk = { layers: [], logs: [] };
 
 /** Disk usage of containers as reported by runtimes, in the background. */
 export class ContainerMeasurement {
-  readonly #native: Pick<Binding, 'FilesystemStats'>;
-  readonly #runtimes: () => readonly FilesReporter[];
   /** By cgroup path of the workload. */
   #parts: ReadonlyMap<string, RuntimePart> = new Map();
   /** By endpoint and container id. Values that are not refreshed stay and grow old. */
@@ -38,9 +36,11 @@ export class ContainerMeasurement {
   readonly #logs = new Map<string, LogFiles>();
   readonly #newLogs: () => LogFiles;
 
-  constructor(native: Pick<Binding, 'FilesystemStats'>, runtimes: () => readonly FilesReporter[], newLogs = () => new LogFiles()) {
-    this.#native = native;
-    this.#runtimes = runtimes;
+  constructor(
+    private readonly native: Pick<Binding, 'FilesystemStats'>,
+    private readonly runtimes: () => readonly FilesReporter[],
+    newLogs = () => new LogFiles(),
+  ) {
     this.#newLogs = newLogs;
   }
 
@@ -59,7 +59,7 @@ export class ContainerMeasurement {
     for (const known of [this.#reported, this.#problems]) {
       for (const endpoint of known.keys()) if (!endpoints.has(endpoint)) known.delete(endpoint);
     }
-    const runtimes = this.#runtimes().filter(({ endpoint }) => endpoints.has(endpoint));
+    const runtimes = this.runtimes().filter(({ endpoint }) => endpoints.has(endpoint));
     const answers = Promise.all(runtimes.map((runtime) => this.#answerOf(runtime)));
     await withinTime<undefined>(AWAITED_MS, (onDone) => {
       void answers.then(() => {
@@ -105,7 +105,7 @@ export class ContainerMeasurement {
     const logs = this.#logs.get(endpoint) ?? this.#newLogs();
     this.#logs.set(endpoint, logs);
     try {
-      this.#reported.set(endpoint, await onDisk(this.#native, logs, await runtime.files()));
+      this.#reported.set(endpoint, await onDisk(this.native, logs, await runtime.files()));
       if (logs.isHanging) this.#problem(endpoint, `cannot measure the logs of the containers of ${endpoint}: a log does not answer`);
       else this.#problems.delete(endpoint);
     } catch (error) {
@@ -162,12 +162,9 @@ type Look = (path: string) => Promise<{ readonly dev: bigint; readonly blocks: b
 
 /** Sizes of container logs of a runtime. A hanging read occupies a thread, so no other starts until it answers. */
 export class LogFiles {
-  readonly #look: Look;
   #isLooking = false;
 
-  constructor(look: Look = (path) => lstat(path, { bigint: true })) {
-    this.#look = look;
-  }
+  constructor(private readonly look: Look = (path) => lstat(path, { bigint: true })) {}
 
   get isHanging(): boolean {
     return this.#isLooking;
@@ -178,7 +175,7 @@ export class LogFiles {
     if (this.#isLooking) return [];
     this.#isLooking = true;
     const atNs = process.hrtime.bigint();
-    const looked = this.#look(path)
+    const looked = this.look(path)
       .then(({ dev, blocks }) => [{ device: dev, amount: { bytes: blocks * BLOCK, inodes: 1n }, atNs }])
       .catch(() => [])
       .finally(() => {

@@ -25,7 +25,6 @@ const UNANSWERED_AT_MOST = 2;
 
 /** Disk usage of the workloads' directories, measured one after the other in the background. */
 export class DirectoryMeasurement {
-  readonly #native: Binding;
   /** By cgroup path of the workload. */
   #latest: ReadonlyMap<string, readonly MeasuredDirectory[]> = new Map();
   #problems: readonly SourceProblem[] = [];
@@ -33,9 +32,7 @@ export class DirectoryMeasurement {
   #dueNs = 0n;
   readonly #unanswered = new BackgroundReads();
 
-  constructor(native: Binding) {
-    this.#native = native;
-  }
+  constructor(private readonly native: Binding) {}
 
   of(path: string): readonly MeasuredDirectory[] {
     return this.#latest.get(path) ?? [];
@@ -84,7 +81,7 @@ export class DirectoryMeasurement {
   async #walked(path: string): Promise<DirectoryUsageResult | string> {
     const { subjects } = this.#unanswered;
     if (!subjects.includes(path) && subjects.length >= UNANSWERED_AT_MOST) return `${subjects.join(' and ')} do not answer`;
-    return this.#unanswered.read<DirectoryUsageResult>(path, NO_ANSWER_MS, (onDone) => new this.#native.DirectoryUsage(path, onDone));
+    return this.#unanswered.read<DirectoryUsageResult>(path, NO_ANSWER_MS, (onDone) => new this.native.DirectoryUsage(path, onDone));
   }
 }
 

@@ -14,10 +14,6 @@ const AGAIN_NS = 60_000_000_000n;
  */
 export class FoundFilesystems implements FilesystemPaths, StepListener {
   readonly nodefs: string;
-  readonly #configured: FilesystemPaths;
-  readonly #native: Pick<Binding, 'FilesystemStats'>;
-  readonly #runtimes: () => readonly FilesystemsReporter[];
-  readonly #onFound: (found: ReportedFilesystems | undefined, isApart: boolean) => void;
   #found: ReportedFilesystems | undefined;
   #looking = false;
   #dueNs = 0n;
@@ -25,28 +21,24 @@ export class FoundFilesystems implements FilesystemPaths, StepListener {
 
   /** @param onFound  called on changes; undefined: the configured ones. `isApart`: images are not on nodefs */
   constructor(
-    configured: FilesystemPaths,
-    native: Pick<Binding, 'FilesystemStats'>,
-    runtimes: () => readonly FilesystemsReporter[],
-    onFound: (found: ReportedFilesystems | undefined, isApart: boolean) => void,
+    private readonly configured: FilesystemPaths,
+    private readonly native: Pick<Binding, 'FilesystemStats'>,
+    private readonly runtimes: () => readonly FilesystemsReporter[],
+    private readonly onFound: (found: ReportedFilesystems | undefined, isApart: boolean) => void,
   ) {
     this.nodefs = configured.nodefs;
-    this.#configured = configured;
-    this.#native = native;
-    this.#runtimes = runtimes;
-    this.#onFound = onFound;
   }
 
   get imagefs(): string | undefined {
-    return this.#found?.imagefs ?? this.#configured.imagefs;
+    return this.#found?.imagefs ?? this.configured.imagefs;
   }
 
   get containerfs(): string | undefined {
-    return this.#found?.containerfs ?? this.#configured.containerfs;
+    return this.#found?.containerfs ?? this.configured.containerfs;
   }
 
   get isAwaited(): boolean {
-    return this.#found === undefined && isRequested(this.#configured) && this.#runtimes().length > 0;
+    return this.#found === undefined && isRequested(this.configured) && this.runtimes().length > 0;
   }
 
   stepped({ input }: Pick<StepReport, 'input'>): void {
@@ -55,22 +47,22 @@ export class FoundFilesystems implements FilesystemPaths, StepListener {
   }
 
   skipped(): boolean {
-    return this.#runtimes().length === 0;
+    return this.runtimes().length === 0;
   }
 
   /** Takes over what the runtimes report, if it exists. Never rejects. */
   async look(nowNs: bigint): Promise<void> {
-    const reported = reportedFilesystems(this.#configured, this.#runtimes());
+    const reported = reportedFilesystems(this.configured, this.runtimes());
     if (isSame(reported, this.#found)) return;
     const paths = reported === undefined ? [] : [reported.imagefs, ...(reported.containerfs === undefined ? [] : [reported.containerfs])];
     this.#looking = true;
     this.#dueNs = nowNs + AGAIN_NS;
-    const devices = await devicesOf(this.#native, [...new Set([this.nodefs, ...paths])]);
+    const devices = await devicesOf(this.native, [...new Set([this.nodefs, ...paths])]);
     this.#looking = false;
     if (this.#closed || paths.some((path) => !devices.has(path))) return;
     this.#dueNs = nowNs;
     this.#found = reported;
-    this.#onFound(reported, reported !== undefined && devices.get(reported.imagefs) !== devices.get(this.nodefs));
+    this.onFound(reported, reported !== undefined && devices.get(reported.imagefs) !== devices.get(this.nodefs));
   }
 
   close(): void {

@@ -5,13 +5,10 @@ type ImagesReporter = Pick<ContainerRuntime, 'endpoint' | 'usedImages'>;
 
 /** Images that containers use, as runtimes last reported. */
 export class ImagesInUse {
-  readonly #runtimes: () => readonly ImagesReporter[];
   /** By endpoint. */
   #reported: ReadonlyMap<string, readonly ImageHolder[]> = new Map();
 
-  constructor(runtimes: () => readonly ImagesReporter[]) {
-    this.#runtimes = runtimes;
-  }
+  constructor(private readonly runtimes: () => readonly ImagesReporter[]) {}
 
   get holders(): readonly ImageHolder[] {
     return [...this.#reported.values()].flat();
@@ -19,7 +16,7 @@ export class ImagesInUse {
 
   /** Asks all runtimes. Never rejects: without an answer the last one stays, and the source reports the problem. */
   async refresh(): Promise<void> {
-    const answers = this.#runtimes().map(async (runtime): Promise<[string, readonly ImageHolder[]]> => {
+    const answers = this.runtimes().map(async (runtime): Promise<[string, readonly ImageHolder[]]> => {
       const { endpoint } = runtime;
       try {
         return [endpoint, (await runtime.usedImages()).map(holderOf)];

@@ -18,9 +18,6 @@ const MOST_CGROUPS = 4096;
  */
 export class PodCgroups implements Reporter {
   readonly endpoint = API_SERVER;
-  readonly #pods: NodePods;
-  readonly #hierarchy: CgroupHierarchy;
-  readonly #names: CgroupNames;
   /** Cgroups of all pods, outermost. */
   #roots: readonly string[] = [];
   #joined: readonly NodePod[] = [];
@@ -28,14 +25,14 @@ export class PodCgroups implements Reporter {
   /** A pod that may run has no known cgroup: every pass lists the cgroups of pods. */
   #isIncomplete = true;
 
-  constructor(pods: NodePods, hierarchy: CgroupHierarchy, names: CgroupNames) {
-    this.#pods = pods;
-    this.#hierarchy = hierarchy;
-    this.#names = names;
-  }
+  constructor(
+    private readonly pods: NodePods,
+    private readonly hierarchy: CgroupHierarchy,
+    private readonly names: CgroupNames,
+  ) {}
 
   workloads(): readonly Reported[] {
-    const pods = this.#pods.pods();
+    const pods = this.pods.pods();
     if (pods === this.#joined && !this.#isIncomplete) return this.#found;
     const cgroups = this.#byUid();
     const running = pods.filter(({ phase }) => phase !== 'Succeeded' && phase !== 'Failed');
@@ -60,11 +57,11 @@ export class PodCgroups implements Reporter {
   }
 
   get hasReported(): boolean {
-    return this.#pods.hasReported;
+    return this.pods.hasReported;
   }
 
   problem(): ReturnType<NodePods['problem']> {
-    return this.#pods.problem();
+    return this.pods.problem();
   }
 
   /** Of two cgroups with one uid neither counts. */
@@ -73,7 +70,7 @@ export class PodCgroups implements Reporter {
     const twice = new Set<string>();
     const left = [...this.#roots];
     for (let above = left.pop(); above !== undefined; above = left.pop()) {
-      if (!this.#names.isOwnedByRoot(above)) continue;
+      if (!this.names.isOwnedByRoot(above)) continue;
       for (const name of this.#children(above)) {
         const path = `${above}/${name}`;
         const uid = uidOf(name);
@@ -89,7 +86,7 @@ export class PodCgroups implements Reporter {
   *#podsCgroups(): Generator<string> {
     const left = [{ path: '', depth: 0 }];
     for (let seen = 0, next = left.shift(); next !== undefined && seen < MOST_CGROUPS; seen += 1, next = left.shift()) {
-      if (next.depth >= DEEPEST || !this.#names.isOwnedByRoot(next.path)) continue;
+      if (next.depth >= DEEPEST || !this.names.isOwnedByRoot(next.path)) continue;
       for (const name of this.#children(next.path)) {
         const path = `${next.path}/${name}`;
         if (isPodsCgroup(path)) yield path;
@@ -99,7 +96,7 @@ export class PodCgroups implements Reporter {
   }
 
   #children(path: string): readonly string[] {
-    return attempt(() => subdirectoriesIn(cgroupDirectory(this.#hierarchy, path))) ?? []; // removed meanwhile
+    return attempt(() => subdirectoriesIn(cgroupDirectory(this.hierarchy, path))) ?? []; // removed meanwhile
   }
 }
 

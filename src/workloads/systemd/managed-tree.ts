@@ -19,14 +19,11 @@ export function managedRoot(managed: () => readonly string[], hierarchy: CgroupH
  */
 class ManagedTree implements TreeShape {
   readonly hasWhole = false;
-  readonly #managed: () => readonly string[];
 
-  constructor(managed: () => readonly string[]) {
-    this.#managed = managed;
-  }
+  constructor(private readonly managed: () => readonly string[]) {}
 
   list(mount: string, visitor: TreeVisitor): string[] {
-    const managed = [...new Set(this.#managed())];
+    const managed = [...new Set(this.managed())];
     const outermost = managed.filter((path) => !managed.some((other) => isBelow(path, other)));
     const found: string[] = [];
     const left = outermost.map((path) => ({ path: path.slice(1), isManaged: true }));

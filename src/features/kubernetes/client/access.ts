@@ -19,18 +19,15 @@ export const KEPT_MS = 60_000;
 
 /** Keeps what was read until `untilMs`, or until the server refuses it. */
 export class KeptAccess {
-  readonly #read: ReadAccess;
   #access: Promise<Access> | undefined;
   #untilMs = 0;
 
-  constructor(read: ReadAccess) {
-    this.#read = read;
-  }
+  constructor(private readonly read: ReadAccess) {}
 
   get(): Promise<Access> {
     if (this.#access === undefined || Date.now() >= this.#untilMs) {
       this.#untilMs = Infinity; // while it is read
-      this.#access = this.#read().then(
+      this.#access = this.read().then(
         (access) => {
           this.#untilMs = access.untilMs;
           return access;

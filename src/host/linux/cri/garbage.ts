@@ -37,11 +37,8 @@ export interface Garbage {
 export class GarbageCollection {
   /** When an image was first listed, monotonic clock; the images of the first list count as old. */
   #since: ReadonlyMap<string, bigint> | undefined;
-  readonly #kubelet: Kubelet;
 
-  constructor(kubelet: Kubelet) {
-    this.#kubelet = kubelet;
-  }
+  constructor(private readonly kubelet: Kubelet) {}
 
   /** Notes which images exist, to know the new ones. */
   async look(client: CriClient): Promise<readonly ListedImage[]> {
@@ -95,7 +92,7 @@ export class GarbageCollection {
       client.ask(LIST_PODS, {}, ANSWERED_WITHIN_MS),
       client.ask(LIST_CONTAINERS, {}, ANSWERED_WITHIN_MS),
     ]);
-    return { pods, containers, isOfKubelet: await this.#kubelet.manages([...pods, ...containers]) };
+    return { pods, containers, isOfKubelet: await this.kubelet.manages([...pods, ...containers]) };
   }
 
   /** @param images  listed before the containers, so that a container started since is among those */

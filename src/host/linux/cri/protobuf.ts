@@ -119,21 +119,18 @@ function varint(number: number): Buffer {
 
 class Reader {
   at = 0;
-  readonly #buffer: Buffer;
 
-  constructor(buffer: Buffer) {
-    this.#buffer = buffer;
-  }
+  constructor(private readonly buffer: Buffer) {}
 
   get atEnd(): boolean {
-    return this.at >= this.#buffer.length;
+    return this.at >= this.buffer.length;
   }
 
   /** Not exact beyond 2^53, and two's complement for negative numbers: no field that is read has either. */
   varint(): number {
     let number = 0;
     for (let shift = 1, count = 0; count < 10; count++, shift *= 0x80) {
-      const byte = this.#buffer[this.at++];
+      const byte = this.buffer[this.at++];
       if (byte === undefined) throw new RangeError('cut off within a number');
       number += (byte & 0x7f) * shift;
       if (byte < 0x80) return number;
@@ -143,8 +140,8 @@ class Reader {
 
   bytes(length: number): Buffer {
     const end = this.at + length;
-    if (end > this.#buffer.length) throw new RangeError(`cut off: ${String(length)} bytes at byte ${String(this.at)}`);
-    const bytes = this.#buffer.subarray(this.at, end);
+    if (end > this.buffer.length) throw new RangeError(`cut off: ${String(length)} bytes at byte ${String(this.at)}`);
+    const bytes = this.buffer.subarray(this.at, end);
     this.at = end;
     return bytes;
   }

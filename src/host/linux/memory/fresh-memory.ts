@@ -21,14 +21,11 @@ const SLACK = 8n << 20n;
  * statistics). A cgroup without children has exact statistics.
  */
 export class CurrentStatistics {
-  readonly #cgroup: Statistics;
   /** Usage that no statistics explain: at most the kernel's own memory. */
   #unexplained = 0n;
   #isBehind = false;
 
-  constructor(cgroup: Statistics) {
-    this.#cgroup = cgroup;
-  }
+  constructor(private readonly cgroup: Statistics) {}
 
   /** The last reading was corrected: read again soon, because no event may follow. */
   get isBehind(): boolean {
@@ -37,7 +34,7 @@ export class CurrentStatistics {
 
   /** The same for the native layer, which cannot correct: the statistics explain the usage. */
   get condition(): OrderCondition {
-    return { value: this.#cgroup.explained, atLeast: -Number(this.#unexplained + SLACK) };
+    return { value: this.cgroup.explained, atLeast: -Number(this.#unexplained + SLACK) };
   }
 
   of(reading: MemoryReading): MemoryReading {
@@ -49,8 +46,8 @@ export class CurrentStatistics {
       if (unexplained < this.#unexplained) this.#unexplained = unexplained;
       return reading;
     }
-    const counts = countsIn(this.#cgroup);
-    const below = counts === undefined ? 0n : this.#cgroup.reclaimableOf(counts);
+    const counts = countsIn(this.cgroup);
+    const below = counts === undefined ? 0n : this.cgroup.reclaimableOf(counts);
     this.#isBehind = below > reclaimable + SLACK;
     if (this.#isBehind) return { ...reading, reclaimable: below };
     this.#unexplained = unexplained;

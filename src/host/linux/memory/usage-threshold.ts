@@ -28,9 +28,7 @@ interface UsageAim {
  */
 export class UsageThreshold {
   readonly #native: Pick<Binding, 'MemcgThreshold' | 'THRESHOLD'>;
-  readonly #directory: string;
   readonly #slot: WatchSlot<ThresholdWatch>;
-  readonly #wake: SlotWake;
   /** The last request, unless it was refused. */
   #requested: UsageAim | undefined;
   /** When the requested registration stood; undefined: another wake came since. */
@@ -38,10 +36,12 @@ export class UsageThreshold {
   /** Why the last move was refused, while the old registration stands. */
   #unmoved: WatchFailure | undefined;
 
-  constructor(native: Binding, directory: string, wake: SlotWake) {
+  constructor(
+    native: Binding,
+    private readonly directory: string,
+    private readonly wake: SlotWake,
+  ) {
     this.#native = native;
-    this.#directory = directory;
-    this.#wake = wake;
     this.#slot = new WatchSlot('memcg_threshold', native.WAKE.GONE, (_mechanism, atNs, detail) => {
       this.#onWake(atNs, detail);
     });
@@ -54,7 +54,7 @@ export class UsageThreshold {
   arm(aim: UsageAim, nowNs: bigint): void {
     const { watch } = this.#slot;
     if (watch === undefined) {
-      const open = this.#slot.open('', (onWake) => new this.#native.MemcgThreshold(this.#directory, aim.usage, onWake), refusal);
+      const open = this.#slot.open('', (onWake) => new this.#native.MemcgThreshold(this.directory, aim.usage, onWake), refusal);
       this.#requested = open ? aim : undefined;
       this.#unmoved = undefined;
     } else if (this.#requested?.usage !== aim.usage) {
@@ -97,14 +97,14 @@ export class UsageThreshold {
       this.#refused(watch);
       return; // no wake: it would be tried again at once, and the sampler watches
     }
-    this.#wake('memcg_threshold', atNs, 0);
+    this.wake('memcg_threshold', atNs, 0);
   }
 
   /** Tried again at the next arming. */
   #refused(watch: ThresholdWatch): void {
     this.#requested = undefined;
     const code = getSystemErrorName(-watch.status().errno);
-    const error = new Error(`${code}: ${this.#directory}/cgroup.event_control took no registration`);
+    const error = new Error(`${code}: ${this.directory}/cgroup.event_control took no registration`);
     const failure = refusal(Object.assign(error, { code, syscall: 'write' }));
     if (watch.armed === undefined) this.#slot.fail(failure);
     else this.#unmoved = failure;
@@ -113,33 +113,28 @@ export class UsageThreshold {
 
 /** cgroup v1: a registration with the kernel for each memory threshold, moved with reclaimable memory and the capacity. */
 export class UsageThresholds {
-  readonly #native: Binding;
-  readonly #directory: string;
-  readonly #nodeName: string;
-  readonly #pageSize: bigint;
-  readonly #wake: SlotWake;
   readonly #entries = new Map<string, { readonly threshold: UsageThreshold; usage: bigint }>();
 
-  constructor(native: Binding, directory: string, nodeName: string, pageSize: bigint, wake: SlotWake) {
-    this.#native = native;
-    this.#directory = directory;
-    this.#nodeName = nodeName;
-    this.#pageSize = pageSize;
-    this.#wake = wake;
-  }
+  constructor(
+    private readonly native: Binding,
+    private readonly directory: string,
+    private readonly nodeName: string,
+    private readonly pageSize: bigint,
+    private readonly wake: SlotWake,
+  ) {}
 
   /** Each registration wakes when it stands. */
   arm(limits: readonly MemoryLimit[], { capacity, reclaimable }: MemoryReading, nowNs: bigint): void {
     this.#forgetAllBut(limits);
     for (const { id, bytes } of limits) {
-      const usage = registeredUsage(usageThreshold(capacity, bytes, reclaimable), this.#pageSize);
+      const usage = registeredUsage(usageThreshold(capacity, bytes, reclaimable), this.pageSize);
       this.#entry(id, usage).threshold.arm({ base: capacity - bytes, usage }, nowNs);
     }
   }
 
   /** @param covered  the sampler watches these thresholds, too */
   states(covered: boolean): SlotState[] {
-    const targetOf = (usage: bigint): string => `memory.usage_in_bytes ≥ ${String(usage)} of ${this.#nodeName}`;
+    const targetOf = (usage: bigint): string => `memory.usage_in_bytes ≥ ${String(usage)} of ${this.nodeName}`;
     return [...this.#entries.values()].map(({ threshold, usage }) => threshold.state(usage, targetOf, threshold.live || !covered));
   }
 
@@ -148,7 +143,7 @@ export class UsageThresholds {
   }
 
   #entry(id: string, usage: bigint): { readonly threshold: UsageThreshold } {
-    const entry = this.#entries.get(id) ?? { threshold: new UsageThreshold(this.#native, this.#directory, this.#wake), usage };
+    const entry = this.#entries.get(id) ?? { threshold: new UsageThreshold(this.native, this.directory, this.wake), usage };
     entry.usage = usage;
     this.#entries.set(id, entry);
     return entry;

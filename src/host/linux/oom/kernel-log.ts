@@ -12,16 +12,13 @@ interface KernelLogReader {
 
 /** The kills of the kernel's OOM killer since it was opened. */
 export class KernelLogWatch {
-  readonly #native: Binding;
-  readonly #hierarchy: CgroupHierarchy | undefined;
-  readonly #reader: KernelLogReader;
   #log: KernelLog | undefined;
 
-  constructor(native: Binding, hierarchy: CgroupHierarchy | undefined, reader: KernelLogReader) {
-    this.#native = native;
-    this.#hierarchy = hierarchy;
-    this.#reader = reader;
-  }
+  constructor(
+    private readonly native: Binding,
+    private readonly hierarchy: CgroupHierarchy | undefined,
+    private readonly reader: KernelLogReader,
+  ) {}
 
   get live(): boolean {
     return this.#log?.live === true;
@@ -32,11 +29,11 @@ export class KernelLogWatch {
     if (this.live) return undefined;
     this.close();
     try {
-      const log = new this.#native.KernelLog((wake) => {
+      const log = new this.native.KernelLog((wake) => {
         this.#take(log);
-        if ((wake & this.#native.WAKE.GONE) === 0) return;
+        if ((wake & this.native.WAKE.GONE) === 0) return;
         const { errno, target } = log.status();
-        this.#reader.gone(`${target}: ${errnoText(errno)}`);
+        this.reader.gone(`${target}: ${errnoText(errno)}`);
       });
       this.#log = log;
       return undefined;
@@ -54,8 +51,8 @@ export class KernelLogWatch {
     const { list, overruns, dropped } = log.records();
     const lost = overruns + dropped > 0;
     if (list.length === 0 && !lost) return;
-    this.#reader.killed(
-      list.map((record) => killOf(record, this.#hierarchy)),
+    this.reader.killed(
+      list.map((record) => killOf(record, this.hierarchy)),
       lost,
     );
   }

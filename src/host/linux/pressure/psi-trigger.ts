@@ -16,12 +16,9 @@ const PARTS = 16n;
  * than a window is not interpolated: a stall before the window must not count in it.
  */
 export class StallRing {
-  readonly #windowNs: bigint;
   #totals: Total[] = [];
 
-  constructor(windowNs: bigint) {
-    this.#windowNs = windowNs;
-  }
+  constructor(private readonly windowNs: bigint) {}
 
   /**
    * Adds a reading. Returns the share of the window before it in billionths of wall time; undefined: the reading at its
@@ -32,12 +29,12 @@ export class StallRing {
     // A recreated cgroup counts from 0.
     if (newest !== undefined && (stalledUs < newest.stalledUs || timeNs < newest.timeNs)) this.#totals = [];
     const now = { timeNs, stalledUs };
-    const beginNs = timeNs - this.#windowNs;
+    const beginNs = timeNs - this.windowNs;
     const first = this.#totals.findLastIndex((total) => total.timeNs <= beginNs);
     if (first > 0) this.#totals.splice(0, first);
     const share = first === -1 ? undefined : this.#share(now, beginNs);
     const last = this.#totals.at(-1);
-    if (last === undefined || timeNs - last.timeNs >= this.#windowNs / PARTS) this.#totals.push(now);
+    if (last === undefined || timeNs - last.timeNs >= this.windowNs / PARTS) this.#totals.push(now);
     return share;
   }
 
@@ -45,9 +42,9 @@ export class StallRing {
   #share(now: Total, beginNs: bigint): bigint | undefined {
     const [before = now, after = now] = this.#totals;
     const gapNs = after.timeNs - before.timeNs;
-    if (gapNs > this.#windowNs) return undefined;
+    if (gapNs > this.windowNs) return undefined;
     const lostUs = gapNs === 0n ? 0n : ((after.stalledUs - before.stalledUs) * (beginNs - before.timeNs)) / gapNs;
-    const share = ((now.stalledUs - before.stalledUs - lostUs) * 1_000n * WHOLE_SHARE) / this.#windowNs;
+    const share = ((now.stalledUs - before.stalledUs - lostUs) * 1_000n * WHOLE_SHARE) / this.windowNs;
     return share > WHOLE_SHARE ? WHOLE_SHARE : share;
   }
 }
@@ -63,33 +60,32 @@ interface Stall {
 
 /** A PSI trigger, with the shortest permitted window that is not shorter than the wanted one. */
 export class StallTrigger {
-  readonly #native: Binding;
-  readonly #file: string;
-  readonly #stall: Stall;
   readonly #slot: WatchSlot;
   /** undefined: not tried yet. */
   #armedUs: number | undefined;
 
-  constructor(native: Binding, file: string, stall: Stall, wake: SlotWake) {
-    this.#native = native;
-    this.#file = file;
-    this.#stall = stall;
+  constructor(
+    private readonly native: Binding,
+    private readonly file: string,
+    private readonly stall: Stall,
+    wake: SlotWake,
+  ) {
     this.#slot = new WatchSlot('psi_trigger', native.WAKE.GONE, wake);
   }
 
   /** True: it was armed anew. */
   arm(): boolean {
     if (this.#slot.live) return false;
-    const { kind, windowUs, stallUs, explain } = this.#stall;
+    const { kind, windowUs, stallUs, explain } = this.stall;
     const open = (onWake: OnWake): Watch => {
-      const allowedUs = (this.#armedUs = allowedPsiWindow(this.#native, this.#file, kind, windowUs));
-      return new this.#native.PsiTrigger(this.#file, { kind, stallUs: stallUs(allowedUs), windowUs: allowedUs }, onWake);
+      const allowedUs = (this.#armedUs = allowedPsiWindow(this.native, this.file, kind, windowUs));
+      return new this.native.PsiTrigger(this.file, { kind, stallUs: stallUs(allowedUs), windowUs: allowedUs }, onWake);
     };
-    return this.#slot.open(this.#file, open, explain);
+    return this.#slot.open(this.file, open, explain);
   }
 
   state(): SlotState {
-    return this.#slot.state(`${this.#stall.text(this.#armedUs)} in ${this.#file}`, false);
+    return this.#slot.state(`${this.stall.text(this.#armedUs)} in ${this.file}`, false);
   }
 
   close(): void {

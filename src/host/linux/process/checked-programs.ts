@@ -7,17 +7,14 @@ const NS_PER_MS = 1_000_000n;
 
 /** Runs programs as root, each after a check that only root can change it. Nothing of it blocks the event loop. */
 export class CheckedPrograms implements ProgramRunner {
-  readonly #runner: CommandRunner & { close?(): void };
-  readonly #checks: ProgramChecks;
-
-  constructor(runner: CommandRunner & { close?(): void }, checks: ProgramChecks) {
-    this.#runner = runner;
-    this.#checks = checks;
-  }
+  constructor(
+    private readonly runner: CommandRunner & { close?(): void },
+    private readonly checks: ProgramChecks,
+  ) {}
 
   async problemOf(program: string, withinMs: number): Promise<string | undefined> {
     const answer = await withinTime<{ readonly problem: string | undefined }>(withinMs, (onDone) => {
-      void this.#checks.problemOf(program).then((problem) => {
+      void this.checks.problemOf(program).then((problem) => {
         onDone({ problem });
       });
       return { close: () => undefined };
@@ -28,12 +25,12 @@ export class CheckedPrograms implements ProgramRunner {
   async run(command: LimitedCommand): Promise<ProgramEnd> {
     const problem = await this.problemOf(command.argv[0] ?? '', Number(command.timeoutNs / NS_PER_MS));
     if (problem !== undefined) return { result: 'refused', error: problem };
-    const error = await this.#runner.run(command);
+    const error = await this.runner.run(command);
     return error === undefined ? { result: 'succeeded' } : { result: 'failed', error };
   }
 
   close(): void {
-    this.#runner.close?.();
+    this.runner.close?.();
   }
 }
 
@@ -42,14 +39,11 @@ export class CheckedPrograms implements ProgramRunner {
  * no more than two at once.
  */
 export class ProgramChecks {
-  readonly #problem: (program: string) => Promise<string | undefined>;
   readonly #pending = new Map<string, Promise<string | undefined>>();
   readonly #waiting: (() => void)[] = [];
   #free = 2;
 
-  constructor(problem: (program: string) => Promise<string | undefined>) {
-    this.#problem = problem;
-  }
+  constructor(private readonly problem: (program: string) => Promise<string | undefined>) {}
 
   static by(native: StatusReader): ProgramChecks {
     return new ProgramChecks((program) => programProblem(native, program));
@@ -65,7 +59,7 @@ export class ProgramChecks {
   async #check(program: string): Promise<string | undefined> {
     if (this.#free > 0) this.#free -= 1;
     else await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    const problem = await this.#problem(program);
+    const problem = await this.problem(program);
     this.#pending.delete(program);
     const next = this.#waiting.shift();
     if (next === undefined) this.#free += 1;

@@ -12,12 +12,9 @@ const ENVIRONMENT = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/
  * ended at its timeout. There is no limit of memory.
  */
 export class ChildCommands implements CommandRunner {
-  readonly #native: Pick<Binding, 'ChildProgram'>;
   readonly #running = new Set<() => void>();
 
-  constructor(native: Pick<Binding, 'ChildProgram'>) {
-    this.#native = native;
-  }
+  constructor(private readonly native: Pick<Binding, 'ChildProgram'>) {}
 
   run({ argv, environment, timeoutNs }: LimitedCommand): Promise<string | undefined> {
     const [program = '', ...rest] = argv;
@@ -41,7 +38,7 @@ export class ChildCommands implements CommandRunner {
       timer.unref();
       let child: { close(): void } | undefined;
       try {
-        child = new this.#native.ChildProgram({ program, arguments: rest, environment: variables }, (how) => {
+        child = new this.native.ChildProgram({ program, arguments: rest, environment: variables }, (how) => {
           over(failureOf(how));
         });
         this.#running.add(end);

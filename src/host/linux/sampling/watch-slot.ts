@@ -43,20 +43,17 @@ export type SlotWake = (mechanism: NotifierMechanism, atNs: bigint, detail: numb
 
 /** A watch that should be live: opened, moved and reopened as needed. */
 export class WatchSlot<W extends Watch = Watch> {
-  readonly mechanism: NotifierMechanism;
-  readonly #wake: SlotWake;
-  readonly #gone: number;
   #watch: W | undefined;
   #failure: WatchFailure | undefined;
   /** What the live watch waits for. */
   #aim = '';
 
   /** @param gone  the bit of a wake for a vanished source */
-  constructor(mechanism: NotifierMechanism, gone: number, wake: SlotWake) {
-    this.mechanism = mechanism;
-    this.#gone = gone;
-    this.#wake = wake;
-  }
+  constructor(
+    readonly mechanism: NotifierMechanism,
+    private readonly gone: number,
+    private readonly wake: SlotWake,
+  ) {}
 
   get watch(): W | undefined {
     return this.#watch?.live === true ? this.#watch : undefined;
@@ -113,7 +110,7 @@ export class WatchSlot<W extends Watch = Watch> {
   }
 
   #onWake(wake: number, atNs: bigint, detail: number): void {
-    if ((wake & this.#gone) !== 0 && this.#watch?.live === false) this.#failure = ending(this.#watch.status());
-    this.#wake(this.mechanism, atNs, detail);
+    if ((wake & this.gone) !== 0 && this.#watch?.live === false) this.#failure = ending(this.#watch.status());
+    this.wake(this.mechanism, atNs, detail);
   }
 }

@@ -33,16 +33,13 @@ interface Entry {
 
 /** The followed units, as systemd last described them. */
 export class UnitCache {
-  readonly #link: Pick<BusLink, 'call' | 'renew' | 'up'>;
   readonly #entries = new Map<string, Entry>();
   readonly #namesByPath = new Map<string, string>();
   #reading = 0;
   /** Readings from before may lack dependencies. */
   #cameAtNs = 0n;
 
-  constructor(link: Pick<BusLink, 'call' | 'renew' | 'up'>) {
-    this.#link = link;
-  }
+  constructor(private readonly link: Pick<BusLink, 'call' | 'renew' | 'up'>) {}
 
   /** See UnitManager. */
   get(name: string, sureSinceNs?: bigint): LoadedUnit | undefined {
@@ -63,7 +60,7 @@ export class UnitCache {
       add(name);
     }
     for (const entry of this.#entries.values()) if (!wanted.has(entry.name)) this.#forget(entry);
-    if (this.#isUnanswered(nowNs)) this.#link.renew(`no answer within ${String(ANSWERED_WITHIN_NS / 1_000_000_000n)} s`);
+    if (this.#isUnanswered(nowNs)) this.link.renew(`no answer within ${String(ANSWERED_WITHIN_NS / 1_000_000_000n)} s`);
     const aged = [...this.#entries.values()]
       .filter(({ readAtNs, stale }) => !stale && readAtNs !== undefined && nowNs - readAtNs >= OLD_NS)
       .sort((a, b) => Number((a.readAtNs ?? 0n) - (b.readAtNs ?? 0n)));
@@ -76,7 +73,7 @@ export class UnitCache {
     if (!this.#entries.has(name)) this.#add(name, true);
     const entry = this.#entries.get(name);
     if (entry === undefined || !(this.#isUnsure(entry, sureSinceNs) || hasChanged(entry, sureSinceNs))) return false;
-    if (entry.requestedAtNs === undefined && this.#link.up) this.#read(entry, true);
+    if (entry.requestedAtNs === undefined && this.link.up) this.#read(entry, true);
     const requestedAtNs = entry.requestedAtNs ?? (entry.readAtNs === undefined ? entry.wantedAtNs : undefined);
     const sinceNs = requestedAtNs === undefined || (sureSinceNs !== undefined && sureSinceNs > requestedAtNs) ? sureSinceNs : requestedAtNs;
     return sinceNs !== undefined && nowNs - sinceNs < withinNs;
@@ -103,7 +100,7 @@ export class UnitCache {
 
   /** Reads stale units, as far as the limits allow. */
   readOn(): void {
-    if (!this.#link.up) return;
+    if (!this.link.up) return;
     for (const entry of this.#entries.values()) {
       if (this.#reading >= READING_AT_ONCE) return;
       if (entry.stale && entry.requestedAtNs === undefined) this.#read(entry);
@@ -134,7 +131,7 @@ export class UnitCache {
       const done = (reply: BusReply): void => {
         answered(index, reply);
       };
-      if (!this.#link.call(call, done)) answered(index, LOST);
+      if (!this.link.call(call, done)) answered(index, LOST);
     }
   }
 

@@ -21,16 +21,13 @@ export function openUnitManager(addresses: readonly BusAddress[] = SYSTEMD_ADDRE
 }
 
 export class SystemdUnits implements UnitManager {
-  readonly #addresses: readonly BusAddress[];
   #open: { readonly link: BusLink; readonly cache: UnitCache } | undefined;
   /** EnqueueUnitJob reports the affected units (systemd 246). */
   #enqueues = true;
   #watched: ReadonlySet<string> = new Set();
   #closed = false;
 
-  constructor(addresses: readonly BusAddress[]) {
-    this.#addresses = addresses;
-  }
+  constructor(private readonly addresses: readonly BusAddress[]) {}
 
   connect(): boolean {
     if (this.#closed) return false;
@@ -103,7 +100,7 @@ export class SystemdUnits implements UnitManager {
 
   #connect(): { readonly link: BusLink; readonly cache: UnitCache } {
     // Its events come after the constructor.
-    const link: BusLink = new BusLink(this.#addresses, ['PropertiesChanged', 'Reloading', 'UnitNew'], {
+    const link: BusLink = new BusLink(this.addresses, ['PropertiesChanged', 'Reloading', 'UnitNew'], {
       up: () => {
         // On the bus systemd sends signals only after Subscribe; on its own socket always.
         link.call({ ...MANAGER, member: 'Subscribe' }, () => undefined);
