@@ -42,6 +42,21 @@ const OF_LARGEST = 2n;
 /** … if what their evictions would free is at least this part of all growth. */
 const OF_ALL = 2n;
 
+/**
+ * The growth at most, and what is curable of it at least: workloads of which only an upper bound is known may have grown up to it,
+ * and nothing of that counts as curable. What holds here holds for measured values, too.
+ */
+export function growthAtMost(base: GrowthBase, signal: ResourceSignal, ranking: readonly RankedWorkload[], available: bigint): Growth {
+  const { lost, workloads } = growthSince(base, signal, ranking, available);
+  const bounded = ranking.flatMap((item): GrownWorkload[] => {
+    const { amount } = base.held.get(item.workload.id) ?? NOTHING;
+    const { workingSetAtMost, workingSetBytes, swapBytes = 0n } = item.stats ?? {};
+    if (!workingSetAtMost || workingSetBytes === undefined || amount === undefined) return [];
+    return [{ item, grown: positive(workingSetBytes + swapBytes - amount), curable: 0n }];
+  });
+  return { lost, workloads: [...workloads, ...bounded] };
+}
+
 /** @param ranking  all workloads, the protected ones too, as measured */
 export function growthSince(base: GrowthBase, signal: ResourceSignal, ranking: readonly RankedWorkload[], available: bigint): Growth {
   const workloads = ranking.flatMap((item): GrownWorkload[] => {

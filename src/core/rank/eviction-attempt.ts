@@ -1,6 +1,6 @@
 import { budgetedVictims, usedUpBudget, withoutVictim } from '../budget/eviction-budget.js';
 import { aboveOf, memoryBase, pausedBase, withBase, type BaseMoment, type GrowthBase } from '../budget/growth-base.js';
-import { growthSince, isConsumed, isCurable, isUncertain, leakIn } from '../budget/growth.js';
+import { growthAtMost, growthSince, isConsumed, isCurable, isUncertain, leakIn } from '../budget/growth.js';
 import { repeatedGrowers } from '../budget/repeated-eviction.js';
 import { memoryGrowth, type MemoryGrowth } from '../budget/memory-growth.js';
 import type { AlertKind, Effect } from '../decide/effect.js';
@@ -162,7 +162,7 @@ function evict<C extends Choice>(
       ...(holders && { holders }),
     });
   }
-  const leaking = found && leakPause(context, before, reading, cause.limit, found);
+  const leaking = found && leakPause(context, before, reading, cause.limit, found, selected.ranking);
   if (leaking !== undefined) return leaking;
   const free = withMeasurementWait(attempting, id, undefined);
   const decided = withStormAlert({ ...free, ...decide(policy, free, cause, selected, nowNs) }, before.decisions, reading);
@@ -176,6 +176,7 @@ function leakPause<C extends Choice>(
   reading: ThresholdReading,
   limit: bigint,
   found: Candidates,
+  ranked: readonly RankedWorkload[],
 ): C | undefined {
   const { policy, layout, nowNs } = context;
   const { threshold } = reading;
@@ -184,6 +185,8 @@ function leakPause<C extends Choice>(
   if (!policy.departures.budget || base === undefined || memory === undefined || memory.signal !== signal) return undefined;
   const { available } = memory.before;
   if (!isConsumed(base, available, nowNs)) return undefined;
+  // No signal waits until all are measured if that can change nothing.
+  if (isCurable(growthAtMost(base, threshold.signal, ranked, available))) return undefined;
   const ranking = measuredRanking(policy, layout, threshold, found);
   const growth = growthSince(base, threshold.signal, ranking, available);
   if (isCurable(growth)) return undefined;

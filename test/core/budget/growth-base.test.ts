@@ -15,6 +15,7 @@ const GONE = { processes: 0, usageBytes: 0n, signalledAtNs: 1n };
 class Node extends Timeline {
   cgroups: Readonly<Record<string, bigint>> = {};
   readonly reads: (readonly string[])[] = [];
+  readonly measured: string[] = [];
   sizes: Readonly<Record<string, Partial<WorkloadStats>>>;
 
   constructor(overrides: Partial<Policy>, sizes: Node['sizes']) {
@@ -49,7 +50,8 @@ class Node extends Timeline {
       usages,
       unreadable: [],
       timeNs: 0n,
-      measure: ({ id }) => {
+      measure: ({ id, name }) => {
+        this.measured.push(name);
         const at = usages.findIndex(({ workload: of }) => of.id === id);
         const { workingSetAtMost: _, ...measured } = known[at]?.stats ?? stats({});
         const [before] = usages.slice(at, at + 1);
@@ -85,6 +87,19 @@ test('page cache hides no growth: workloads of which a decision had only bounds 
   expect(node.asked).toBe(2);
   node.sizes = { leak: bound(62n, 0n), other: bound(10n, 30n) };
   expect(kinds(node.next(2, 97n, { 1: GONE }))).toEqual(['leak']); // and not an alert that something else has grown
+});
+
+test.each<[rule: string, cache: bigint, measured: readonly string[]]>([
+  ['cannot have grown as much as the victim: it is not measured before the signal', 12n, []],
+  ['may be what has grown: it is measured', 70n, ['other']],
+])('after an eviction a workload %s', (_rule, cache, measured) => {
+  const node = new Node({}, { big: uses(50n), leak: uses(10n), other: bound(1n, 8n) });
+  node.next(0, 99n);
+  node.next(0.001, 99n, { 1: {} });
+  node.measured.length = 0;
+  node.sizes = { leak: uses(62n), other: bound(1n, cache) };
+  expect(kinds(node.next(2, 97n, { 1: GONE }))).toEqual(['leak']);
+  expect(node.measured).toEqual(measured);
 });
 
 test('where the decision had measured all, nothing is read again', () => {

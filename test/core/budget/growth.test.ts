@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest';
-import { growersIn, growthSince } from '../../../src/core/budget/growth.js';
+import { growersIn, growthAtMost, growthSince, isCurable } from '../../../src/core/budget/growth.js';
 import { pausedBase, type GrowthBase } from '../../../src/core/budget/growth-base.js';
 import { rank, type RankedWorkload } from '../../../src/core/rank/rank.js';
 import type { WorkloadStats } from '../../../src/core/workload/workload.js';
 import { Mi, policy, stats, workload } from '../support.js';
+import { fc } from '../../support/property.js';
 
 type Known = Partial<WorkloadStats>;
 
@@ -55,4 +56,35 @@ test('growth in swap counts on both sides: a protected workload that grows there
   const growth = growthSince(before, 'memory.available', now, 850n * Mi);
   expect(growersIn(before, growth, 100n * Mi).size).toBe(0);
   expect(growth.workloads.map(({ item }) => item.workload.name)).toEqual(['db', 'a']);
+});
+
+const KNOWN = fc.record({
+  workingSetMib: fc.bigInt(0n, 40n),
+  staysMib: fc.bigInt(0n, 10n),
+  cacheMib: fc.bigInt(0n, 20n),
+  isBound: fc.boolean(),
+});
+const WORKLOADS = fc.array(fc.record({ before: KNOWN, now: KNOWN }), { minLength: 1, maxLength: 6 });
+
+test('what upper bounds show to be curable is curable by measured values', () => {
+  let shown = 0;
+  fc.assert(
+    fc.property(WORKLOADS, fc.bigInt(0n, 60n), (workloads, lost) => {
+      const known = (of: 'before' | 'now', isMeasured: boolean) =>
+        Object.fromEntries(
+          workloads.map(({ [of]: { workingSetMib, staysMib, cacheMib, isBound } }, at) => [
+            `w${String(at)}`,
+            isBound && !isMeasured
+              ? uses(workingSetMib + cacheMib, { workingSetAtMost: true })
+              : uses(workingSetMib, { staysBytes: (staysMib < workingSetMib ? staysMib : workingSetMib) * Mi }),
+          ]),
+        );
+      const from = base(known('before', true), 100n);
+      const available = (100n - lost) * Mi;
+      const isShown = isCurable(growthAtMost(from, 'memory.available', ranked(known('now', false)), available));
+      shown += isShown && workloads.some(({ now }) => now.isBound) ? 1 : 0;
+      return !isShown || isCurable(growthSince(from, 'memory.available', ranked(known('now', true)), available));
+    }),
+  );
+  expect(shown).toBeGreaterThan(0);
 });
