@@ -147,3 +147,11 @@ export function attempt<T>(action: () => T): T | undefined {
     return undefined;
   }
 }
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+export function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error));
+}

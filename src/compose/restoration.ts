@@ -4,7 +4,7 @@ import { OomScoreAdj } from '../features/oom-score-adj/process-adjuster.js';
 import { FoundFile } from '../features/oom-score-adj/original-values-file.js';
 import { liftAbandoned } from '../features/policy/restraint/abandoned-restraints.js';
 import { counted } from '../core/quantity/amount.js';
-import { errnoName, HostError } from '../errors.js';
+import { errnoName, HostError, messageOf } from '../errors.js';
 import { selectHost } from '../host/select.js';
 import type { EvictdDirectories, Restoration } from '../features/install/install-machine.js';
 import type { Log } from '../log/log.js';
@@ -61,7 +61,7 @@ async function orUnrestored(act: () => Promise<Restoration>, runtimeDirectory: s
   try {
     return await act();
   } catch (error) {
-    return { ...NOTHING, unrestored: [`files of evictd in ${runtimeDirectory}: ${reasonOf(error)}; ${AGAIN}`] };
+    return { ...NOTHING, unrestored: [`files of evictd in ${runtimeDirectory}: ${messageOf(error)}; ${AGAIN}`] };
   }
 }
 
@@ -93,7 +93,7 @@ function restoreScores({ runtimeDirectory }: EvictdDirectories, instance: string
   try {
     file.load();
   } catch (error) {
-    const why = `oom_score_adj of processes: cannot read ${file.path}: ${reasonOf(error)}`;
+    const why = `oom_score_adj of processes: cannot read ${file.path}: ${messageOf(error)}`;
     return { ...NOTHING, unrestored: [`${why}; restart the workloads, then: rm ${file.path}`] };
   }
   const hierarchy = selectHost().readHierarchies().memory;
@@ -131,7 +131,7 @@ async function startUnits({ runtimeDirectory }: EvictdDirectories, instance: str
   try {
     saved = heldIn(text, host.readBootId());
   } catch (error) {
-    const why = `units that are kept stopped, if any: cannot parse ${path}: ${reasonOf(error)}`;
+    const why = `units that are kept stopped, if any: cannot parse ${path}: ${messageOf(error)}`;
     return { ...NOTHING, unrestored: [`${why}; start them (evictd history --since today), then: rm ${path}`] };
   }
   const { node, holds } = saved;
@@ -203,12 +203,8 @@ function failureOf(act: () => void): string | undefined {
     act();
     return undefined;
   } catch (error) {
-    return reasonOf(error);
+    return messageOf(error);
   }
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 /** A log that collects warnings and errors. */
@@ -221,7 +217,7 @@ function collecting(warnings: string[]): Log {
 }
 
 function unusable(path: string, cause: unknown): HostError {
-  return new HostError('EVICTD_RUNTIME_DIRECTORY', `cannot use the runtime directory ${path}: ${reasonOf(cause)}`, {
+  return new HostError('EVICTD_RUNTIME_DIRECTORY', `cannot use the runtime directory ${path}: ${messageOf(cause)}`, {
     hint: selectHost().elevation.other,
     path,
     cause,

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Config } from '../config/config.js';
 import type { Policy } from '../core/decide/state.js';
 import { victimName } from '../core/workload/process.js';
-import { UnavailableError } from '../errors.js';
+import { UnavailableError, asError } from '../errors.js';
 import { selectHost } from '../host/select.js';
 import type { Log } from '../log/log.js';
 import { restoreState, NOTHING_RESTORED, type RestoredState, type StateOwner } from '../state/saved-state.js';
@@ -95,7 +95,7 @@ export function openSavedState({ runtimeDirectory }: Pick<Config, 'runtimeDirect
       try {
         file.retry();
       } catch (error) {
-        onError(error instanceof Error ? error : new Error(String(error)));
+        onError(asError(error));
       }
     },
     close: () => {

@@ -2,7 +2,7 @@ import * as crypto from 'node:crypto';
 import { join } from 'node:path';
 import { MAX_SOCKET_BYTES } from '../core/name/socket-path.js';
 import { makeDirectorySync } from '../storage/directory.js';
-import { HostError, UnavailableError } from '../errors.js';
+import { HostError, UnavailableError, messageOf } from '../errors.js';
 import type { NodeIdentity } from '../monitor/ports/ports.js';
 import { isLockHeld } from '../native/lock-held.js';
 
@@ -44,8 +44,7 @@ export function takeInstanceLock(runtimeDirectory: string, node: NodeIdentity, f
     lock = files.take(path);
   } catch (cause) {
     if (isLockHeld(cause)) throw occupied(path, node, files.recordedPid(path), cause);
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new HostError('EVICTD_RUNTIME_DIRECTORY', `runtime directory ${runtimeDirectory} cannot be used: ${reason}`, {
+    throw new HostError('EVICTD_RUNTIME_DIRECTORY', `runtime directory ${runtimeDirectory} cannot be used: ${messageOf(cause)}`, {
       hint: files.hint,
       path: runtimeDirectory,
       cause,

@@ -2,7 +2,7 @@ import { link, open, rename, rm, stat, truncate, type FileHandle } from 'node:fs
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { makeDirectory } from '../storage/directory.js';
-import { errnoName } from '../errors.js';
+import { errnoName, asError } from '../errors.js';
 
 /** Every record. */
 export const JOURNAL_FILE = 'journal.jsonl';
@@ -258,8 +258,4 @@ async function unlessAbsent<T>(made: Promise<T>): Promise<T | undefined> {
     if (errnoName(error) === 'ENOENT') return undefined;
     throw error;
   }
-}
-
-function asError(error: unknown): Error {
-  return error instanceof Error ? error : new Error(String(error));
 }

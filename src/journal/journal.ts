@@ -5,6 +5,7 @@ import { isKept } from './kept-records.js';
 import { RecentLines } from './recent-lines.js';
 import { JournalSets, type JournalSet } from './journal-sets.js';
 import { Ring, earlierDecisions, type EarlierDecisions } from './journal-ring.js';
+import { asError } from '../errors.js';
 
 export const RING_BYTES = 4 * 1024 * 1024;
 
@@ -179,7 +180,7 @@ export class Journal {
     try {
       action();
     } catch (error) {
-      this.#failed(error instanceof Error ? error : new Error(String(error)));
+      this.#failed(asError(error));
     }
   }
 

@@ -1,5 +1,5 @@
 import { closeSync, openSync, readSync } from 'node:fs';
-import { DocumentError, InputError } from '../errors.js';
+import { DocumentError, InputError, messageOf } from '../errors.js';
 import { parseJson } from './json.js';
 
 const STANDARD_INPUT = 0;
@@ -37,8 +37,7 @@ function textOf(file: string, from: string, maxBytes: number): string {
   try {
     bytes = bytesOf(file, maxBytes);
   } catch (cause) {
-    const message = cause instanceof Error ? cause.message : String(cause);
-    throw new InputError('EVICTD_KUBERNETES_FILE', `${from} cannot be read: ${message}`, { isMissing: true, cause });
+    throw new InputError('EVICTD_KUBERNETES_FILE', `${from} cannot be read: ${messageOf(cause)}`, { isMissing: true, cause });
   }
   if (bytes !== undefined) return bytes.toString('utf8');
   const most = `${String(maxBytes / 1024 ** 2)} MiB`;

@@ -24,8 +24,7 @@ import {
   quantityOf,
 } from './document.js';
 import { tolerationsAt } from './taint.js';
-
-const NS_PER_SECOND = 1_000_000_000n;
+import { NS_PER_SECOND } from '../core/quantity/duration.js';
 
 const CONFIG_SOURCE = 'kubernetes.io/config.source';
 const CONFIG_MIRROR = 'kubernetes.io/config.mirror';

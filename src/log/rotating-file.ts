@@ -1,5 +1,6 @@
 import { open, rename, type FileHandle } from 'node:fs/promises';
 import type { Sink } from './log-destination.js';
+import { asError } from '../errors.js';
 
 const MAX_BYTES = 4 * 1024 * 1024;
 
@@ -37,7 +38,7 @@ export function rotatingFile(path: string, maxBytes = MAX_BYTES): Sink {
       },
       (error: unknown) => {
         closed().catch(() => undefined);
-        done(error instanceof Error ? error : new Error(String(error)));
+        done(asError(error));
       },
     );
   };

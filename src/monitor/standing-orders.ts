@@ -16,6 +16,7 @@ import { orderedSignals } from './ports/sent-signals.js';
 import type { OrderPlan, OrderResult, StandingOrder } from './ports/standing-order.js';
 import type { ProcessRecords } from './ports/process-records.js';
 import type { Reporter } from './reporter.js';
+import { NANO } from '../core/quantity/integer.js';
 
 /** At most this part of the time goes into orders, however many workloads there are. */
 const PART_OF_TIME = 100n;
@@ -25,8 +26,6 @@ const SETTLES_NS = 2_500_000_000n;
 
 /** The kernel's statistics are this inexact. */
 const SLACK = 8 * 1024 * 1024;
-
-const NANO = 1_000_000_000n;
 
 export interface StandingOrderParts {
   readonly order: StandingOrder;

@@ -1,6 +1,6 @@
 import type { Decision, EvictionInFlight, StandingOrderTimes, VictimReading } from '../core/decide/eviction.js';
 import type { Workload } from '../core/workload/workload.js';
-import { HostError, isShortage } from '../errors.js';
+import { HostError, isShortage, messageOf } from '../errors.js';
 import type { Evictor, KillInProgress, SignalResult, Wake } from './ports/ports.js';
 import {
   afterSignal,
@@ -200,7 +200,7 @@ export class Victims<D extends Ending = Decision> {
       return { kill, vanished: false, error: undefined };
     } catch (error) {
       const passing = isShortage(error) ? 'unsent' : undefined;
-      return { kill: undefined, vanished: isEndedError(error), error: error instanceof Error ? error.message : String(error), passing };
+      return { kill: undefined, vanished: isEndedError(error), error: messageOf(error), passing };
     }
   }
 

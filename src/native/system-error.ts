@@ -1,4 +1,4 @@
-import { errnoName, isShortageCode } from '../errors.js';
+import { errnoName, isShortageCode, messageOf } from '../errors.js';
 
 /** Errors that get words (winerror.h): those of disks, shares and processes. */
 const MEANINGS: Readonly<Record<number, readonly [name: string, meaning: string]>> = {
@@ -38,6 +38,6 @@ export function isShortageOfWindows(errno: number): boolean {
 export function thrownText(error: unknown): string {
   const code = errnoName(error);
   const [, meaning] = Object.values(MEANINGS).find(([name]) => name === code) ?? [];
-  if (code === undefined) return error instanceof Error ? error.message : String(error);
+  if (code === undefined) return messageOf(error);
   return meaning === undefined ? code : `${code} (${meaning})`;
 }

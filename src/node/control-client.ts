@@ -1,7 +1,7 @@
 import * as http from 'node:http';
 import type { Config } from '../config/config.js';
 import { normalCgroupPath } from '../core/workload/cgroup.js';
-import { errnoName, EvictdError, InputError, UnavailableError, UsageError } from '../errors.js';
+import { errnoName, EvictdError, InputError, UnavailableError, UsageError, messageOf } from '../errors.js';
 import { controlSocketPath } from '../host/instance-lock.js';
 import { selectHost } from '../host/select.js';
 
@@ -57,7 +57,7 @@ async function ask(socketPath: string, request: ControlRequest, timeoutMs: numbe
   } catch (cause) {
     const errno = errnoName(cause);
     if (errno === 'ENOENT' || errno === 'ECONNREFUSED') return undefined;
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = messageOf(cause);
     if (errno === 'EACCES' || errno === 'EPERM')
       throw new EvictdError(
         'EVICTD_CONTROL_ACCESS',

@@ -4,6 +4,7 @@ import { savedStateText, type StateOwner } from './saved-state.js';
 import { savedParts, shortened, significance } from './saved-parts.js';
 import type { StateFile } from './state-file.js';
 import type { SentSignals } from '../monitor/ports/sent-signals.js';
+import { asError } from '../errors.js';
 
 /** The precision of the times at which something was last seen. */
 const REFRESH_NS = 1_000_000_000n;
@@ -67,7 +68,7 @@ export class StateKeeper {
       this.#failing = false;
     } catch (error) {
       this.#significance = ''; // the next step tries again
-      if (!this.#failing) this.#options.onError(error instanceof Error ? error : new Error(String(error)));
+      if (!this.#failing) this.#options.onError(asError(error));
       this.#failing = true;
     }
   }

@@ -1,3 +1,5 @@
+import { asError } from '../errors.js';
+
 const RETRY_FIRST_MS = 1_000;
 const RETRY_MOST_MS = 60_000;
 
@@ -129,7 +131,7 @@ export class AppendQueue<T> {
       },
       (error: unknown) => {
         this.#working = undefined;
-        this.options.failed(error instanceof Error ? error : new Error(String(error)), this.#retryMs === 0);
+        this.options.failed(asError(error), this.#retryMs === 0);
         this.#retryMs = Math.min(2 * this.#retryMs || RETRY_FIRST_MS, RETRY_MOST_MS);
         this.#later(this.#retryMs);
       },

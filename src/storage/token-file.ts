@@ -1,6 +1,6 @@
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { UnavailableError } from '../errors.js';
+import { UnavailableError, messageOf } from '../errors.js';
 
 /** A shorter token could be guessed. */
 const LEAST_CHARACTERS = 16;
@@ -30,8 +30,7 @@ export async function readTokenFile(path: string): Promise<TokenFile> {
       await file.close();
     }
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new UnavailableError('EVICTD_API_TOKEN_FILE', `${path}: ${reason}`, {
+    throw new UnavailableError('EVICTD_API_TOKEN_FILE', `${path}: ${messageOf(error)}`, {
       hint: `umask 077; head -c 24 /dev/urandom | base64 >${path}`,
       cause: error,
     });

@@ -1,5 +1,14 @@
 import { nearest } from '../../config/value/report.js';
-import { ConfigError, EvictdError, InputError, UnavailableError, UsageError, type ConfigIssue, type SourcePosition } from '../../errors.js';
+import {
+  ConfigError,
+  EvictdError,
+  InputError,
+  UnavailableError,
+  UsageError,
+  type ConfigIssue,
+  type SourcePosition,
+  messageOf,
+} from '../../errors.js';
 
 /** The code of an error that has none: a defect of evictd. */
 const DEFECT = 'EVICTD_INTERNAL';
@@ -19,7 +28,7 @@ export function exitCodeOf(error: unknown): 1 | 64 | 65 | 66 | 75 | 78 {
 export function formatError(error: unknown): string {
   if (error instanceof ConfigError) return formatConfigError(error);
   if (error instanceof EvictdError) {
-    const reason = error.cause === undefined ? '' : describeCause(error.cause);
+    const reason = error.cause === undefined ? '' : messageOf(error.cause);
     const cause = reason === '' || error.message.includes(reason) ? '' : `  cause: ${reason}\n`;
     return `evictd: ${error.code}: ${error.message}\n${cause}${error.hint === undefined ? '' : `  hint: ${error.hint}\n`}`;
   }
@@ -45,10 +54,6 @@ export function formatIssue({
 /** `file:line:column`, as far as known. */
 export function formatPosition({ file, line, column }: SourcePosition): string {
   return [file, line, column].filter((part) => part !== undefined).join(':');
-}
-
-function describeCause(cause: unknown): string {
-  return cause instanceof Error ? cause.message : String(cause);
 }
 
 /** commander's message on one line, without its 'error: ', and with the choice that is meant. */

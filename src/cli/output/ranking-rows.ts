@@ -5,6 +5,7 @@ import { isResourceSignal, isSignal, type ResourceSignal } from '../../core/sign
 import { integerIn, objectIn, textIn, type JournalRecord } from '../../journal/reading/history-event.js';
 import type { Style } from './style.js';
 import { table } from './table.js';
+import { NANO } from '../../core/quantity/integer.js';
 
 /** A candidate of a recorded decision, and by what it has its place. */
 export interface RankedRow {
@@ -22,7 +23,6 @@ export interface RankedRow {
 }
 
 type Row = Readonly<Record<string, unknown>>;
-const NANO = 1_000_000_000n;
 
 /** The candidates of a decision in their order. */
 export function decidedRanking(decision: JournalRecord, departures: Departures): readonly RankedRow[] {

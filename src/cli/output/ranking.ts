@@ -4,7 +4,7 @@ import { holderJson, holderLine } from '../../core/disk/disk-holder.js';
 import { type DiskHolder } from '../../core/disk/filesystem-holders.js';
 import type { DiskHolding } from '../../core/disk/disk-amount.js';
 import { formatAge } from '../../core/quantity/duration.js';
-import { jsonInteger, jsonOfNano } from '../../core/quantity/integer.js';
+import { jsonInteger, jsonOfNano, NANO } from '../../core/quantity/integer.js';
 import { describeRanked, protectionText, turns, type RankedWorkload } from '../../core/rank/rank.js';
 import { isDiskSignal, SIGNAL_FACTS, type ResourceSignal } from '../../core/signal/signal.js';
 import type { UnreadableWorkload, WorkloadUsage } from '../../core/workload/workload.js';
@@ -36,8 +36,6 @@ const COLUMNS = ['>#', 'WORKLOAD', '>PRIORITY', '>USAGE', '>REQUEST', '>OVER REQ
 const PIDS_COLUMNS = COLUMNS.filter((heading) => !heading.endsWith('REQUEST'));
 /** Disks have no requests; the order follows what an eviction frees. */
 const DISK_COLUMNS = ['>#', 'WORKLOAD', '>PRIORITY', '>USAGE', '>FREES', '>MEASURED', ''];
-
-const NANO = 1_000_000_000n;
 
 /** Workloads in eviction order, the conclusion, and what could not be ranked. */
 export function rankText(report: RankReport, style: Style): string {

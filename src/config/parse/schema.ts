@@ -25,10 +25,8 @@ import {
 } from '../value/value-text.js';
 import { rule } from './workload-rules.js';
 import { source } from './workload-sources.js';
+import { NS_PER_MS, NS_PER_HOUR, NS_PER_SECOND } from '../../core/quantity/duration.js';
 
-const NS_PER_MS = 1_000_000n;
-const NS_PER_HOUR = 3_600_000_000_000n;
-const NS_PER_SECOND = 1_000_000_000n;
 const MAX_EVICTIONS = 1_000;
 
 const ENFORCEABLE = [

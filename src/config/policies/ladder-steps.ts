@@ -10,8 +10,8 @@ import { isRecord } from '../value/document.js';
 import { shaped } from '../value/json-shape.js';
 import { flag, parsed, refuse, text } from '../value/scalar.js';
 import { capacityText, durationText, pathText, TextError } from '../value/value-text.js';
+import { NS_PER_SECOND } from '../../core/quantity/duration.js';
 
-const NS_PER_SECOND = 1_000_000_000n;
 const NS_PER_MINUTE = 60n * NS_PER_SECOND;
 const NS_PER_HOUR = 60n * NS_PER_MINUTE;
 const DEFAULT_NS = 10n * NS_PER_SECOND;

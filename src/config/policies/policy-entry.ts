@@ -9,8 +9,8 @@ import { suggestion } from '../value/report.js';
 import { parsed, refuseAt, text } from '../value/scalar.js';
 import { cgroupText, durationText, TextError } from '../value/value-text.js';
 import { ladderStep } from './ladder-steps.js';
+import { NS_PER_HOUR } from '../../core/quantity/duration.js';
 
-const NS_PER_HOUR = 3_600_000_000_000n;
 const DEFAULT_COOLDOWN_NS = 15_000_000_000n;
 /** Only the place of a test depends on the window. */
 const ANY_WINDOW_NS = 1n;

@@ -3,9 +3,8 @@ import type { HookCommand, HooksConfig } from '../../core/hook/hook.js';
 import { shaped } from '../value/json-shape.js';
 import { flag, parsed, refuse, text } from '../value/scalar.js';
 import { durationText } from '../value/value-text.js';
+import { NS_PER_MS, NS_PER_SECOND } from '../../core/quantity/duration.js';
 
-const NS_PER_MS = 1_000_000n;
-const NS_PER_SECOND = 1_000_000_000n;
 const DEADLINE = { least: NS_PER_MS, most: 500n * NS_PER_MS, otherwise: 200n * NS_PER_MS };
 const TIMEOUT = { least: NS_PER_SECOND, most: 600n * NS_PER_SECOND, otherwise: 10n * NS_PER_SECOND };
 

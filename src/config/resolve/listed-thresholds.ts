@@ -17,8 +17,9 @@ import { FloatError } from '../value/float32.js';
 import { keyText, suggestion, type Report } from '../value/report.js';
 import type { ListItem } from '../value/document.js';
 import { parsed, refuse } from '../value/scalar.js';
-import { durationText, MAX_DURATION_NS, meantAmount, meantPercentage, messageOf, TextError } from '../value/value-text.js';
+import { durationText, MAX_DURATION_NS, meantAmount, meantPercentage, TextError } from '../value/value-text.js';
 import { parseThresholdValue, ThresholdError } from './thresholds.js';
+import { messageOf } from '../../errors.js';
 
 /** The operands of an entry of `thresholds`; the first one names the starved resource. */
 export type Operands = readonly [Operand, ...Operand[]];

@@ -2,8 +2,8 @@ import * as z from 'zod/mini';
 import type { WebhookConfig } from '../../core/notify/notification.js';
 import { flag, parsed, refuse } from '../value/scalar.js';
 import { durationText, nodePathText, TextError } from '../value/value-text.js';
+import { NS_PER_SECOND } from '../../core/quantity/duration.js';
 
-const NS_PER_SECOND = 1_000_000_000n;
 const TIMEOUT = { least: NS_PER_SECOND, most: 60n * NS_PER_SECOND, otherwise: 10n * NS_PER_SECOND };
 const EXAMPLE = 'write https://alerts.example.com/evictd';
 

@@ -7,10 +7,10 @@ import type { ListItem } from '../value/document.js';
 import type { Report } from '../value/report.js';
 import { parsed, refuse, text } from '../value/scalar.js';
 import { bytesText, capacityText, durationText, MAX_DURATION_NS, TextError } from '../value/value-text.js';
+import { NS_PER_SECOND } from '../../core/quantity/duration.js';
 
 const STEPS = ['journald', 'package-cache', ...AGED_STEPS, 'command'] as const;
 
-const NS_PER_SECOND = 1_000_000_000n;
 const NS_PER_MINUTE = 60n * NS_PER_SECOND;
 const TIMEOUT = { least: NS_PER_SECOND, most: 60n * NS_PER_MINUTE, otherwise: NS_PER_MINUTE };
 const MEMORY_MAX_BYTES = 256n << 20n;

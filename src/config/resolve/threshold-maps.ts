@@ -15,8 +15,9 @@ import { FloatError } from '../value/float32.js';
 import { suggestion, type Report } from '../value/report.js';
 import type { Layer, Layers, OriginMap } from '../merge/layer.js';
 import type { Profile } from '../merge/kubelet-profile.js';
-import { meantAmount, meantPercentage, messageOf } from '../value/value-text.js';
+import { meantAmount, meantPercentage } from '../value/value-text.js';
 import { combineThresholds, PARSE_ENTRY, parseSignal, ThresholdError, type ThresholdMapKey } from './thresholds.js';
+import { messageOf } from '../../errors.js';
 
 type Parse<T> = (signal: string, text: string) => T | undefined;
 

@@ -2,11 +2,11 @@ import * as z from 'zod/mini';
 import { describe } from './document.js';
 import { shaped } from './json-shape.js';
 import { TextError } from './value-text.js';
+import { NS_PER_SECOND } from '../../core/quantity/duration.js';
 
 // Before any schema is made. Generated validators pay off after thousands of documents; evictd reads a few.
 z.config({ jitless: true });
 
-const NS_PER_SECOND = 1_000_000_000n;
 export const MAX_INT32 = 2 ** 31 - 1;
 
 type Payload = Parameters<Parameters<typeof z.transform>[0]>[1];

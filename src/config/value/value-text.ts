@@ -6,6 +6,7 @@ import { formatDuration, parseDuration } from '../../core/quantity/duration.js';
 import { systemDirectory } from '../../core/workload/workload-directory.js';
 import { parseQuantity, quantityValue } from '../../core/quantity/quantity.js';
 import { isWindowsPath } from '../../core/windows/windows-path.js';
+import { messageOf } from '../../errors.js';
 
 /** Nanoseconds in 64 bits. */
 export const MAX_DURATION_NS = 2n ** 63n - 1n;
@@ -236,8 +237,4 @@ function isHostName(text: string): boolean {
   return (
     text.length <= 253 && !/^[0-9.]*$/.test(text) && text.split('.').every((label) => /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/i.test(label))
   );
-}
-
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

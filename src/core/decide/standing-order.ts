@@ -11,6 +11,7 @@ import type { Candidates } from '../workload/workload.js';
 import type { Decision } from './eviction.js';
 import type { Policy, State } from './state.js';
 import { step } from './step.js';
+import { NANO, greatest } from '../quantity/integer.js';
 
 /**
  * carried-out: SIGKILL was sent. refused: the kernel refused it. outdated: one of its workloads has ended meanwhile, or
@@ -28,8 +29,6 @@ export const ORDER_LIFE_NS = 10_000_000_000n;
 const PART_OF_TIME_LEFT = 4n;
 const RENEWED_AT_MOST_EVERY_NS = 100_000_000n;
 const RENEWED_EVERY_NS = ORDER_LIFE_NS / 2n;
-
-const NANO = 1_000_000_000n;
 
 /** The threshold that a standing order is for, and its reading. */
 export interface OrderedThreshold extends OrderedLimit {
@@ -161,12 +160,8 @@ export function carriedOut(prepared: Decision, { available, usage, crossedAtNs, 
       usage,
       exceedsRequest: usageNano > requestNano,
       aboveRequestNano: usageNano - requestNano,
-      stats: stats && { ...stats, workingSetBytes: usage, usageBytes: largest(stats.usageBytes ?? 0n, usage) },
+      stats: stats && { ...stats, workingSetBytes: usage, usageBytes: greatest(stats.usageBytes ?? 0n, usage) },
     },
     standingOrder: { preparedAtNs, crossedAtNs, signalledAtNs },
   };
-}
-
-function largest(a: bigint, b: bigint): bigint {
-  return a > b ? a : b;
 }

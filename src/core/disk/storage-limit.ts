@@ -1,6 +1,7 @@
 import type { Layout } from '../signal/layout.js';
 import type { Quantity } from '../quantity/quantity.js';
 import type { PodParts, WorkloadStats, WorkloadUsage } from '../workload/workload.js';
+import { NANO } from '../quantity/integer.js';
 
 /** The exceeded limit of local storage (kubelet: localStorageEviction, v1.36.2). */
 export type StorageBreach =
@@ -16,7 +17,6 @@ export interface OverLimit {
 }
 
 const RESOURCE = 'ephemeral-storage';
-const NANO = 1_000_000_000n;
 
 /**
  * All workloads over a limit, protected ones included, in the given order. Without statistics a workload exceeds

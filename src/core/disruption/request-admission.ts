@@ -2,8 +2,8 @@ import { isBelow } from '../workload/cgroup.js';
 import type { QosClass, Workload } from '../workload/workload.js';
 import { fewestVictims, isPreemptable, type Requesting } from './preemption-victims.js';
 import type { PreemptionPolicy } from './priority-class.js';
+import { NANO } from '../quantity/integer.js';
 
-const NANO = 1_000_000_000n;
 const QOS: readonly QosClass[] = ['BestEffort', 'Burstable', 'Guaranteed'];
 
 /** A workload that asks to start, and for how much memory. */

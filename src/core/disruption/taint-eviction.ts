@@ -1,10 +1,10 @@
 import type { Taint } from './taint.js';
 import { toleratesTaint, type Tolerates, type Toleration } from './toleration.js';
+import { NS_PER_SECOND } from '../quantity/duration.js';
 
 // When a workload is evicted for NoExecute taints (pkg/controller/tainteviction, v1.36.2).
 
 const MAX_INT64 = 2n ** 63n - 1n;
-const NS_PER_SECOND = 1_000_000_000n;
 
 export interface MatchingTolerations {
   readonly allTolerated: boolean;

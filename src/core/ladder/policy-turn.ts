@@ -23,6 +23,7 @@ import type { Given, PolicyScope } from './policy-state.js';
 import { scopeProcess } from './process-victim.js';
 import { mildTarget, scopeRanking, scopeVictim, type ScopeOrder } from './policy-victim.js';
 import { comparatorsOf, isInScope, type ComparedHistories } from './victim-order.js';
+import { NANO } from '../quantity/integer.js';
 
 /** What the turns of all scopes share in one step. */
 export interface TurnContext {
@@ -179,8 +180,6 @@ function skipped(context: TurnContext, turn: Turn, ladder: Ladder, before: Turne
 function withResult({ scope: { policy, scope } }: Turn, before: Turned, result: Omit<PolicyResult, 'policy' | 'scope'>): Turned {
   return withEffect(before, { kind: 'policy-result', policy, scope, ...result });
 }
-
-const NANO = 1_000_000_000n;
 
 /** The workloads of a scope that use more than they request, the largest excess first. */
 function aboveRequest(context: TurnContext, turn: Turn, index: number): readonly (PolicyTarget & { readonly excessBytes: bigint })[] {

@@ -4,7 +4,7 @@ import { growthText } from '../budget/memory-growth.js';
 import { amountOf, amountOfBytes, amountOfResource, counted } from '../quantity/amount.js';
 import { holdersText } from '../disk/disk-holder.js';
 import { ofResource } from '../disk/disk-holding.js';
-import { formatDuration } from '../quantity/duration.js';
+import { formatDuration, NS_PER_SECOND } from '../quantity/duration.js';
 import type { Effect } from '../decide/effect.js';
 import type { Decision, Outcome } from '../decide/eviction.js';
 import { nodeBefore, swapToFree } from '../rank/eviction-cause.js';
@@ -28,8 +28,6 @@ import type { ThresholdCause } from '../threshold/threshold-cause.js';
 import { victimName } from '../workload/process.js';
 import { policyReasonText } from './policy-message.js';
 import { meansText, stoppedText, stormText, unitText } from './unit-message.js';
-
-const NS_PER_SECOND = 1_000_000_000n;
 
 /** The readings of a threshold and its joined operands. */
 export interface ThresholdReading extends Joined {

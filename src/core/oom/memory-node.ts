@@ -1,3 +1,5 @@
+import { least } from '../quantity/integer.js';
+
 /** Memory of one node of a NUMA machine, in bytes. */
 export interface MemoryNode {
   readonly node: number;
@@ -58,8 +60,4 @@ function watermarks(node: number, zoneinfo: string): { readonly reserve: bigint;
     },
     { reserve: 0n, low: 0n, managed: 0n },
   );
-}
-
-function least(a: bigint, b: bigint): bigint {
-  return a < b ? a : b;
 }

@@ -1,4 +1,5 @@
 import { UNKILLABLE } from './oom-badness.js';
+import { greatest } from '../quantity/integer.js';
 
 /** A process as the OOM killer counts it. */
 export interface OomProcess {
@@ -71,7 +72,7 @@ export function oomScoreAdjsByRank(
   const places = order.flatMap((place) => placeOf(place, unit) ?? []);
   const first = places[0];
   if (unit === 0n || first === undefined) return { values: new Map(), outOfPlace: [] };
-  const end = others.reduce((most, { sizeBytes, foundAdj }) => larger(most, points(sizeBytes, foundAdj, unit)), (totalBytes * 3n) / 4n);
+  const end = others.reduce((most, { sizeBytes, foundAdj }) => greatest(most, points(sizeBytes, foundAdj, unit)), (totalBytes * 3n) / 4n);
   // After the last place; never written.
   const all = [...places, { id: '', sizeBytes: end, leastPoints: end, lowestFound: 0 }];
   const widest = widestChain(all, unit);
@@ -111,7 +112,7 @@ function chainOf(places: readonly Place[], unit: bigint, steps: bigint): Chain {
     }
     const adj = most === undefined ? HIGHEST : Math.min(Math.max(Number(floorDivide(most - sizeBytes, unit)), lowestFound), HIGHEST);
     adjs.push(adj);
-    last = larger(leastPoints, points(sizeBytes, adj, unit));
+    last = greatest(leastPoints, points(sizeBytes, adj, unit));
   }
   return { adjs, outOfPlace };
 }
@@ -134,7 +135,7 @@ function keeps(
       if (adj !== lowestFound) return false;
       continue;
     }
-    const most = isEnd ? leastPoints : larger(leastPoints, points(sizeBytes, adj, unit));
+    const most = isEnd ? leastPoints : greatest(leastPoints, points(sizeBytes, adj, unit));
     if (last !== undefined && most > last - distance(unit, steps, placed)) return false;
     last = most;
     placed += 1;
@@ -143,7 +144,7 @@ function keeps(
 }
 
 function distance(unit: bigint, steps: bigint, placed: number): bigint {
-  return unit * larger(1n, placed === 1 ? FIRST_GAP * steps : steps);
+  return unit * greatest(1n, placed === 1 ? FIRST_GAP * steps : steps);
 }
 
 /** undefined: it has no process that the kernel would select. */
@@ -160,8 +161,8 @@ function placeOf({ id, processes }: OomPlace, unit: bigint): Place | undefined {
   for (const { foundAdj, sizeBytes } of killable) {
     place = {
       id,
-      sizeBytes: larger(place.sizeBytes, sizeBytes),
-      leastPoints: larger(place.leastPoints, points(sizeBytes, foundAdj, unit)),
+      sizeBytes: greatest(place.sizeBytes, sizeBytes),
+      leastPoints: greatest(place.leastPoints, points(sizeBytes, foundAdj, unit)),
       lowestFound: Math.min(place.lowestFound, foundAdj),
     };
   }
@@ -180,8 +181,4 @@ function points(sizeBytes: bigint, adj: number, unit: bigint): bigint {
 function floorDivide(value: bigint, divisor: bigint): bigint {
   const quotient = value / divisor;
   return value < 0n && quotient * divisor !== value ? quotient - 1n : quotient;
-}
-
-function larger(a: bigint, b: bigint): bigint {
-  return a > b ? a : b;
 }

@@ -1,3 +1,9 @@
+export const NS_PER_US = 1_000n;
+export const NS_PER_MS = 1_000_000n;
+export const NS_PER_SECOND = 1_000_000_000n;
+export const NS_PER_MINUTE = 60n * NS_PER_SECOND;
+export const NS_PER_HOUR = 60n * NS_PER_MINUTE;
+
 /** Not a duration. The message is that of Go's time.ParseDuration. */
 export class DurationError extends Error {
   override readonly name = 'DurationError';
@@ -5,13 +11,13 @@ export class DurationError extends Error {
 
 const NS_PER_UNIT: Readonly<Record<string, bigint>> = {
   ns: 1n,
-  us: 1_000n,
-  '\u00b5s': 1_000n, // micro sign
-  '\u03bcs': 1_000n, // Greek mu
-  ms: 1_000_000n,
-  s: 1_000_000_000n,
-  m: 60_000_000_000n,
-  h: 3_600_000_000_000n,
+  us: NS_PER_US,
+  '\u00b5s': NS_PER_US, // micro sign
+  '\u03bcs': NS_PER_US, // Greek mu
+  ms: NS_PER_MS,
+  s: NS_PER_SECOND,
+  m: NS_PER_MINUTE,
+  h: NS_PER_HOUR,
 };
 
 const LIMIT = 2n ** 63n;

@@ -1,3 +1,6 @@
+/** What an amount × 10⁹ is divided by. */
+export const NANO = 1_000_000_000n;
+
 /** An integer that every JSON reader keeps exact: a number up to 2⁵³, else a decimal string. */
 export function jsonInteger(value: bigint): number | string {
   return value >= -(2n ** 53n) && value <= 2n ** 53n ? Number(value) : value.toString();
@@ -5,5 +8,13 @@ export function jsonInteger(value: bigint): number | string {
 
 /** An amount × 10⁹ as a number, with a fraction where it has one. */
 export function jsonOfNano(nano: bigint): number | string {
-  return nano % 1_000_000_000n === 0n ? jsonInteger(nano / 1_000_000_000n) : Number(nano) / 1e9;
+  return nano % NANO === 0n ? jsonInteger(nano / NANO) : Number(nano) / 1e9;
+}
+
+export function least(a: bigint, b: bigint): bigint {
+  return a < b ? a : b;
+}
+
+export function greatest(a: bigint, b: bigint): bigint {
+  return a > b ? a : b;
 }

@@ -1,6 +1,5 @@
 import { BINARY_SUFFIXES, DECIMAL_SUFFIXES, type QuantityFormat } from './quantity-suffix.js';
-
-const NANO = 1_000_000_000n;
+import { NANO } from './integer.js';
 
 /**
  * The canonical form (Kubernetes v1.36.2, CanonicalizeBytes): no fraction, and the largest suffix that loses nothing. A

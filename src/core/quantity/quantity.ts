@@ -1,6 +1,7 @@
 import { canonicalText } from './quantity-format.js';
 import { scanQuantity, type ScannedQuantity } from './quantity-scan.js';
 import { parseSuffix, type QuantityFormat, type QuantitySuffix } from './quantity-suffix.js';
+import { NANO } from './integer.js';
 
 export type { QuantityFormat } from './quantity-suffix.js';
 export { formatBytes } from './quantity-format.js';
@@ -14,8 +15,6 @@ export interface Quantity {
   readonly nano: bigint;
   readonly format: QuantityFormat;
 }
-
-const NANO = 1_000_000_000n;
 
 /** Kubernetes caps binary amounts at this, in both signs, but not decimal ones. */
 const BINARY_CAP_NANO = (2n ** 63n - 1n) * NANO;

@@ -2,6 +2,7 @@ import type { Departures } from '../decide/departures.js';
 import { amountOfResource } from '../quantity/amount.js';
 import { SIGNAL_FACTS, type ResourceSignal } from '../signal/signal.js';
 import type { Workload } from '../workload/workload.js';
+import { NANO } from '../quantity/integer.js';
 
 export type Compare<T> = (a: T, b: T) => number;
 
@@ -27,7 +28,6 @@ export interface RankComparator {
 }
 
 const UNKNOWN = 1;
-const NANO = 1_000_000_000n;
 
 /** The kubelet's: workloads without statistics, then those above their request. A missing number counts as 0. */
 function classByStats({ stats, exceedsRequest }: Compared): number {

@@ -9,6 +9,7 @@ import { withoutRelief } from './shortfall.js';
 import { SIGNAL_FACTS, type Resource, type ResourceSignal } from '../signal/signal.js';
 import type { WorkloadProcess } from '../workload/process.js';
 import type { Protection, Workload, WorkloadStats, WorkloadUsage } from '../workload/workload.js';
+import { NANO } from '../quantity/integer.js';
 
 /** A workload in the order of eviction, with the values that the comparison uses. */
 export interface RankedWorkload {
@@ -40,8 +41,6 @@ export interface RankedWorkload {
   /** Of a victim: only this process of it ends. Left out: all of it. */
   readonly process?: WorkloadProcess;
 }
-
-const NANO = 1_000_000_000n;
 
 export interface RankOptions {
   /** Passes over machine workloads that would free less. Left out: those that would free nothing. */

@@ -1,3 +1,5 @@
+import { least } from '../quantity/integer.js';
+
 /** A dying victim blocks further evictions for its resource at most this long, … */
 const AT_MOST_NS = 10_000_000_000n;
 /** … or, while another eviction is due, until nothing of it has moved for this long. */
@@ -21,8 +23,4 @@ export interface Patience {
 export function patienceFor(bytes: bigint): Patience {
   const grown = (ns: bigint, most: bigint): bigint => least(ns + (ns * bytes) / SIZE, most);
   return { stillNs: grown(STILL_NS, LARGE_STILL_NS), atMostNs: grown(AT_MOST_NS, LARGE_AT_MOST_NS) };
-}
-
-function least(a: bigint, b: bigint): bigint {
-  return a < b ? a : b;
 }

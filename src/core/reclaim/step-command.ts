@@ -1,4 +1,5 @@
 import type { AgedStep, ReclaimStep } from './reclaim-step.js';
+import { NS_PER_MINUTE } from '../quantity/duration.js';
 
 /** An installed program that performs a step. */
 interface StepCommand {
@@ -12,7 +13,6 @@ interface StepCommand {
 }
 
 const FIND = '/usr/bin/find';
-const NS_PER_MINUTE = 60_000_000_000n;
 const PRINT_BLOCKS = ['-printf', '%b\n'];
 
 interface AgedFiles {

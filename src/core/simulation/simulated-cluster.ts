@@ -8,6 +8,7 @@ import { EventQueue } from './event-queue.js';
 import { SimulatedBudgets, type SimulatedBudget } from './simulated-budgets.js';
 import { isOnNode, isReplacedAtOnce, KEEPS_NAME, ON_ITS_NODE, type LivePod, type SimulatedPod } from './simulated-pod.js';
 import type { EvictionCause, EventContent, TimelineEvent } from './timeline-event.js';
+import { NS_PER_SECOND } from '../quantity/duration.js';
 
 /** Of a node. `availableBytes` left out: what its pods leave. */
 export interface NodeMemory {
@@ -28,8 +29,6 @@ export interface SimulationSettings {
   /** The time of the dump, in ns since 1970: new pods are younger. */
   readonly nowNs: bigint;
 }
-
-const NS_PER_SECOND = 1_000_000_000n;
 
 /** The cluster at a moment of the simulation, its pods, and what has happened and is going to. */
 export class SimulatedCluster {

@@ -1,12 +1,10 @@
-import { formatDuration } from '../quantity/duration.js';
+import { formatDuration, NS_PER_SECOND } from '../quantity/duration.js';
 
 /** How long logind delays a shutdown for holders of a delay inhibitor (InhibitDelayMaxSec=). */
 export type InhibitDelay =
   | { readonly kind: 'known'; readonly maxNs: bigint }
   /** Not readable, or no logind. */
   | { readonly kind: 'unknown'; readonly reason: string };
-
-const NS_PER_SECOND = 1_000_000_000n;
 
 /**
  * evictd learns of a shutdown and reads the workloads after logind's clock has started, and the last group's killed

@@ -1,6 +1,7 @@
 import { quantityValue, type Quantity } from '../quantity/quantity.js';
 import type { Observation, Observations } from '../signal/observation.js';
 import { isPressure, isResourceSignal, operatorOf, SIGNALS, type ResourceSignal, type Signal } from '../signal/signal.js';
+import { NANO } from '../quantity/integer.js';
 
 /** `fraction`: the number as a 32 bit float, divided by 100 as a 32 bit float, as in the kubelet (0.1 for 10%). */
 export type ThresholdValue =
@@ -84,7 +85,6 @@ export function valueText(value: ThresholdValue): string {
 
 /** Go's conversion of a float to int64 on amd64, for NaN, infinity and overflow. */
 const NOT_AN_INT64 = -(2n ** 63n);
-const NANO = 1_000_000_000n;
 
 /**
  * A 32 bit float times the capacity as a 64 bit float, rounded down (kubelet: eviction/api, GetThresholdQuantity): 10%

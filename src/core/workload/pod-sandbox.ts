@@ -1,5 +1,6 @@
 import { normalCgroupPath, withAncestors } from './cgroup.js';
 import { isSliceName, slicePath } from '../systemd/unit.js';
+import { NS_PER_SECOND } from '../quantity/duration.js';
 
 /** A pod as a container runtime reports it (CRI v1, PodSandbox), with its running containers. */
 export interface PodSandbox {
@@ -145,7 +146,6 @@ function partOf(
   };
 }
 
-const NS_PER_SECOND = 1_000_000_000n;
 const MAX_INT32 = 2 ** 31 - 1;
 
 function wholeNumber(text: string | undefined): number | undefined {

@@ -1,7 +1,5 @@
-import { formatDuration } from '../quantity/duration.js';
+import { formatDuration, NS_PER_SECOND } from '../quantity/duration.js';
 import { SYSTEM_CRITICAL_PRIORITY } from './workload.js';
-
-const NS_PER_SECOND = 1_000_000_000n;
 
 /** The grace period for workloads from this priority up to the next entry's. */
 export interface ShutdownGracePeriod {

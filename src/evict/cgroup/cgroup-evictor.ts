@@ -1,6 +1,6 @@
 import { cgroupDirectory, isBelow, membership, pathBelowMount, type CgroupHierarchy } from '../../core/workload/cgroup.js';
 import type { Workload } from '../../core/workload/workload.js';
-import { errnoName, HostError } from '../../errors.js';
+import { errnoName, HostError, messageOf } from '../../errors.js';
 import type { Evictor, KillInProgress } from '../../monitor/ports/ports.js';
 import type { Binding, MemoryReaper } from '../../native/binding.js';
 import { CgroupKill } from './cgroup-kill.js';
@@ -89,7 +89,7 @@ function holdsSelf(path: string, hierarchy: CgroupHierarchy): boolean | undefine
 
 function noWorkload(workload: Workload, cause: unknown): HostError {
   const errno = errnoName(cause);
-  const why = errno === 'ESTALE' ? 'another cgroup has its name now' : cause instanceof Error ? cause.message : String(cause);
+  const why = errno === 'ESTALE' ? 'another cgroup has its name now' : messageOf(cause);
   return new HostError('EVICTD_KILL_GONE', `${workload.name} (${workload.path}) cannot be evicted: ${why}`, {
     ...(errno === undefined ? {} : { errno }),
     path: workload.path,

@@ -4,7 +4,7 @@ import { cgroupDirectory, type CgroupHierarchy } from '../../core/workload/cgrou
 import { UNKILLABLE } from '../../core/oom/oom-badness.js';
 import { victimName, type WorkloadProcess } from '../../core/workload/process.js';
 import type { Workload } from '../../core/workload/workload.js';
-import { attempt, errnoName, HostError } from '../../errors.js';
+import { attempt, errnoName, HostError, messageOf } from '../../errors.js';
 import type { Evictor, KillInProgress, SignalResult, VictimSample } from '../../monitor/ports/ports.js';
 import type { Binding, Pidfd, Watch } from '../../native/binding.js';
 import { dyingProcesses, processNow } from './dying-processes.js';
@@ -34,8 +34,7 @@ export function openProcessEvictor(native: Binding, hierarchy: CgroupHierarchy |
         pidfd?.close();
         if (cause instanceof HostError) throw cause;
         const errno = errnoName(cause);
-        const why = cause instanceof Error ? cause.message : String(cause);
-        throw new HostError('EVICTD_KILL_GONE', `${name} cannot be ended: ${why}`, { ...(errno && { errno }), path, cause });
+        throw new HostError('EVICTD_KILL_GONE', `${name} cannot be ended: ${messageOf(cause)}`, { ...(errno && { errno }), path, cause });
       }
     },
   };

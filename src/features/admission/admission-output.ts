@@ -3,7 +3,7 @@ import type { PreemptionReport } from './preempt.js';
 import type { PublishedCondition } from './published-conditions.js';
 import { taintText, type Taint } from '../../core/disruption/taint.js';
 import { formatBytes } from '../../core/quantity/quantity-format.js';
-import { EvictdError, ConfigError } from '../../errors.js';
+import { EvictdError, ConfigError, messageOf } from '../../errors.js';
 import { formatPosition } from '../../cli/output/error-text.js';
 import { jsonText } from '../../core/name/json-text.js';
 
@@ -120,5 +120,5 @@ function problemsOf(error: unknown): readonly unknown[] {
   if (error instanceof ConfigError) return error.issues.map((issue) => ({ ...issue, position: formatPosition(issue.position) }));
   if (error instanceof EvictdError)
     return [{ code: error.code, message: error.message, ...(error.hint === undefined ? {} : { hint: error.hint }) }];
-  return [{ code: DEFECT, message: error instanceof Error ? error.message : String(error) }];
+  return [{ code: DEFECT, message: messageOf(error) }];
 }

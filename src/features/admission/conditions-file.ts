@@ -3,7 +3,7 @@ import type { ConditionType } from '../../core/signal/signal.js';
 import { taintText, type Taint } from '../../core/disruption/taint.js';
 import { taintsInForce } from '../../core/disruption/taint-step.js';
 import { replaceFileSync } from '../../storage/directory.js';
-import { EvictdError, errnoName } from '../../errors.js';
+import { EvictdError, errnoName, messageOf } from '../../errors.js';
 import type { Log } from '../../log/log.js';
 import type { StepListener, StepReport } from '../../monitor/ports/ports.js';
 import { conditionsText, presentConditions, type NodeQuery, type PublishedConditions } from './published-conditions.js';
@@ -99,8 +99,7 @@ export class ConditionsFile implements StepListener {
       if (changed) removeQuietly(path);
       if (this.#trouble) return;
       this.#trouble = true;
-      const reason = error instanceof Error ? error.message : String(error);
-      log.warn(`cannot publish the node conditions: ${reason}; evictd admit does not know them until then`, {
+      log.warn(`cannot publish the node conditions: ${messageOf(error)}; evictd admit does not know them until then`, {
         code: 'EVICTD_CONDITIONS_WRITE',
       });
     }
@@ -139,7 +138,7 @@ function readFile(path: string, node: string): string {
         hint: `start evictd, or name its configuration with --config; looked for ${path}`,
       });
     }
-    throw unreadable(path, error instanceof Error ? error.message : String(error), error);
+    throw unreadable(path, messageOf(error), error);
   } finally {
     if (descriptor !== undefined) closeSync(descriptor);
   }

@@ -11,7 +11,7 @@ import type { ThresholdReading } from '../../core/message/message.js';
 import type { Observations } from '../../core/signal/observation.js';
 import type { Stall } from '../../core/signal/pressure-share.js';
 import { operandsOf, type Threshold } from '../../core/threshold/threshold.js';
-import { ConfigError, EvictdError, type SourcePosition } from '../../errors.js';
+import { ConfigError, EvictdError, type SourcePosition, messageOf } from '../../errors.js';
 import type { NodeReading } from '../../metrics/metric-types.js';
 import type { NodeIdentity, NotifierState, SourceProblem } from '../../monitor/ports/ports.js';
 
@@ -127,7 +127,7 @@ function problemsOf(error: unknown): CheckProblem[] {
   if (error instanceof ConfigError) return error.issues.map(problemOf);
   if (error instanceof EvictdError)
     return [problemOf({ code: error.code, message: error.message, ...(error.hint === undefined ? {} : { hint: error.hint }) })];
-  return [{ code: 'EVICTD_CHECK_FAILED', message: error instanceof Error ? error.message : String(error) }];
+  return [{ code: 'EVICTD_CHECK_FAILED', message: messageOf(error) }];
 }
 
 function problemOf({ code, message, hint, position }: CheckProblem): CheckProblem {

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { closeSync, openSync, readSync } from 'node:fs';
-import { InputError, type SourcePosition } from '../../errors.js';
+import { InputError, type SourcePosition, messageOf } from '../../errors.js';
 
 /** A configuration has a few kilobytes. */
 const MAX_BYTES = 256 * 1024;
@@ -42,9 +42,8 @@ function bytesOf(file: string): Buffer {
       closeSync(descriptor);
     }
   } catch (cause) {
-    const message = cause instanceof Error ? cause.message : String(cause);
     const hint = 'name a file that exists and that you may read';
-    throw new InputError('EVICTD_IMPORT_FILE', `${file} cannot be read: ${message}`, { isMissing: true, hint, cause });
+    throw new InputError('EVICTD_IMPORT_FILE', `${file} cannot be read: ${messageOf(cause)}`, { isMissing: true, hint, cause });
   }
 }
 

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { lintConfig, lintNode } from '../../config/lint-notices.js';
 import type { ConfigNotice, LoadedConfig, Origin } from '../../config/config.js';
-import { ConfigError } from '../../errors.js';
+import { ConfigError, messageOf } from '../../errors.js';
 import type { MachineFacts } from '../../config/lint/machine.js';
 import { exitCodeOf, formatIssue, formatPosition } from '../../cli/output/error-text.js';
 import type { MakeCommand } from '../../cli/output/command.js';
@@ -78,7 +78,7 @@ async function check(loaded: LoadedConfig, read: ConfigDeps['machine'] | undefin
       machine = { kind: 'read', facts: await read(loaded) };
     } catch (error) {
       node = lintNode(loaded, error);
-      machine = { kind: 'unreadable', reason: error instanceof Error ? error.message : String(error) };
+      machine = { kind: 'unreadable', reason: messageOf(error) };
     }
   }
   const found = lintConfig(loaded, machine.kind === 'read' ? machine.facts : undefined);

@@ -1,6 +1,7 @@
 import type { ClusterEffect } from '../../core/cluster/cluster-control.js';
 import type { Log } from '../../log/log.js';
 import { objectOf } from './cluster-actions.js';
+import { messageOf } from '../../errors.js';
 
 /** Actions at the same time (kube-controller-manager: UpdateWorkerSize). */
 const WORKERS = 8;
@@ -95,8 +96,10 @@ export class ActionQueue {
     const pauseNs = FIRST_PAUSE_NS << BigInt(Math.min(failures - 1, 10));
     this.#pauses.set(key, { untilNs: this.nowNs() + (pauseNs < LONGEST_PAUSE_NS ? pauseNs : LONGEST_PAUSE_NS), failures });
     if (failures > 1) return;
-    const message = error instanceof Error ? error.message : String(error);
-    this.log.warn(`${message}; evictd tries again`, { code: 'EVICTD_CONTROLLER_ACTION', hint: 'check the role: docs/controller.md' });
+    this.log.warn(`${messageOf(error)}; evictd tries again`, {
+      code: 'EVICTD_CONTROLLER_ACTION',
+      hint: 'check the role: docs/controller.md',
+    });
   }
 
   /** Pauses of objects of which nothing more has come. */

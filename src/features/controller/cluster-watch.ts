@@ -1,6 +1,6 @@
 import { ClusterControl, type ClusterChange, type ClusterEffect } from '../../core/cluster/cluster-control.js';
 import type { LifecycleConfig } from '../../core/cluster/node-lifecycle.js';
-import { EvictdError } from '../../errors.js';
+import { EvictdError, messageOf } from '../../errors.js';
 import { clusterNodeOf, clusterPodOf, leaseOf } from '../../kubernetes/cluster-document.js';
 import type { Log } from '../../log/log.js';
 import type { ApiClient } from '../kubernetes/client/api-client.js';
@@ -149,7 +149,7 @@ export class ClusterWatch {
   #failed(kind: Watched, why: unknown): void {
     const failures = (this.#failures.get(kind) ?? 0) + 1;
     this.#failures.set(kind, failures);
-    const message = `the ${kind} of the cluster cannot be followed: ${why instanceof Error ? why.message : String(why)}`;
+    const message = `the ${kind} of the cluster cannot be followed: ${messageOf(why)}`;
     this.#problems.set(kind, message);
     if (failures !== LOGGED_FAILURE) return;
     const code = why instanceof EvictdError ? why.code : 'EVICTD_KUBERNETES_REFUSED';

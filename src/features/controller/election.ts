@@ -3,6 +3,8 @@ import { answerText } from '../../core/kubernetes/eviction-answer.js';
 import { leaseOf } from '../../kubernetes/cluster-document.js';
 import type { Log } from '../../log/log.js';
 import type { ApiAnswer, ApiClient } from '../kubernetes/client/api-client.js';
+import { NS_PER_MS } from '../../core/quantity/duration.js';
+import { messageOf } from '../../errors.js';
 
 export interface ElectionParts {
   /** It sends nothing else, so that no other request delays a renewal. */
@@ -19,8 +21,6 @@ export interface ElectionParts {
   readonly onLead: () => void;
   readonly onLoss: () => void;
 }
-
-const NS_PER_MS = 1_000_000n;
 
 /** Takes the lease and renews it, until it is closed. */
 export class Election {
@@ -88,7 +88,7 @@ export class Election {
       this.#failure = undefined;
       this.#hasAnswer = true;
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
+      const why = messageOf(error);
       if (this.#failure === undefined)
         this.#parts.log.warn(`the Lease of the controller cannot be taken or renewed: ${why}`, { code: 'EVICTD_CONTROLLER_LEASE' });
       this.#failure = why;

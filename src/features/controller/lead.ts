@@ -4,7 +4,7 @@ import { isActive, type Controller, type ManagerPart, type PartMode } from '../.
 import type { LifecycleConfig } from '../../core/cluster/node-lifecycle.js';
 import type { ApiCall } from '../../core/kubernetes/pod-call.js';
 import type { ClusterEvent } from '../../core/kubernetes/event-series.js';
-import { EvictdError } from '../../errors.js';
+import { EvictdError, messageOf } from '../../errors.js';
 import type { Log } from '../../log/log.js';
 import type { ApiClient } from '../kubernetes/client/api-client.js';
 import { PodEvents } from '../kubernetes/pod-events.js';
@@ -127,8 +127,9 @@ export class Lead {
       this.#hasPollFailed = false;
     } catch (error) {
       if (!this.#hasPollFailed && !this.#isClosed) {
-        const why = error instanceof Error ? error.message : String(error);
-        this.#parts.log.warn(`cannot read whether a kube-controller-manager runs: ${why}`, { code: 'EVICTD_CONTROLLER_MANAGER' });
+        this.#parts.log.warn(`cannot read whether a kube-controller-manager runs: ${messageOf(error)}`, {
+          code: 'EVICTD_CONTROLLER_MANAGER',
+        });
       }
       this.#hasPollFailed = true;
     }

@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { cgroupDirectory, withAncestors, type CgroupHierarchy } from '../../core/workload/cgroup.js';
-import { errnoName, UnavailableError } from '../../errors.js';
+import { errnoName, UnavailableError, asError } from '../../errors.js';
 import type { DemoNode } from './demo-node.js';
 
 const REMOVE_WITHIN_MS = 10_000;
@@ -214,7 +214,7 @@ function killAndRemove(directory: string): Error | undefined {
     rmdirSync(directory);
     return undefined;
   } catch (error) {
-    return error instanceof Error ? error : new Error(String(error));
+    return asError(error);
   }
 }
 

@@ -11,6 +11,7 @@ import { bodyAs } from '../../http/json-body.js';
 import type { ApiAnswer, ApiRequest } from '../../http/route.js';
 import type { Monitor } from '../../monitor/loop.js';
 import type { EvictionParts } from './eviction-answer.js';
+import { NS_PER_SECOND } from '../../core/quantity/duration.js';
 
 export interface DrainParts extends Omit<EvictionParts, 'monitor'> {
   readonly monitor: Pick<Monitor, 'ask' | 'remaining'>;
@@ -30,8 +31,6 @@ export interface DrainPlanDocument extends DrainDocument {
   /** Why the drain waits before it has ended all of them. */
   readonly waits: readonly string[];
 }
-
-const NS_PER_SECOND = 1_000_000_000n;
 
 export function drainOf({ monitor }: Pick<DrainParts, 'monitor'>): ApiAnswer {
   return { json: documentOf(monitor.remaining.drain) };

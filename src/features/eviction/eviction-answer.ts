@@ -12,6 +12,7 @@ import { UnavailableError } from '../../errors.js';
 import { bodyAs } from '../../http/json-body.js';
 import type { ApiAnswer, ApiRequest } from '../../http/route.js';
 import type { Monitor } from '../../monitor/loop.js';
+import { NS_PER_SECOND } from '../../core/quantity/duration.js';
 
 /** What a running evictd needs to evict a workload for an operator. */
 export interface EvictionParts {
@@ -21,7 +22,6 @@ export interface EvictionParts {
   readonly monitor: Pick<Monitor, 'ask'>;
 }
 
-const NS_PER_SECOND = 1_000_000_000n;
 /** When a budget may permit what it does not permit now: kubectl drain asks as often. */
 const RETRY_AFTER_SECONDS = 5;
 /** Evictions that wait are in the saved state, whose size is limited. */

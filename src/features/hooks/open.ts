@@ -11,11 +11,11 @@ import { native } from '../../native/index.js';
 import { postEvictEnvironment, preEvictEnvironment, type Environment } from './hook-environment.js';
 import { hookRecord, type HookRun } from './hook-record.js';
 import { callPrekill, prekillSockets, PREKILL_DIRECTORY } from './prekill-sockets.js';
+import { NS_PER_MS } from '../../core/quantity/duration.js';
 
 /** Hooks that run at the same time, preEvict and postEvict together. */
 const AT_MOST = 8;
 const MEMORY_MAX_BYTES = 256n << 20n;
-const NS_PER_MS = 1_000_000n;
 /** At the start and after a reload, for the warning. */
 const CHECKED_WITHIN_MS = 5_000;
 

@@ -1,7 +1,7 @@
 import { lstatSync, readFileSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { makeDirectorySync, replaceFileSync } from '../../storage/directory.js';
-import { errnoName, EvictdError } from '../../errors.js';
+import { errnoName, EvictdError, messageOf } from '../../errors.js';
 import type { Systemctl, Machine } from './install-machine.js';
 import type { Io } from '../../cli/output/io.js';
 import { jsonText } from '../../core/name/json-text.js';
@@ -68,8 +68,7 @@ function onDisk(path: string, action: () => void): void {
 }
 
 function notOnDisk(path: string, cause: unknown): EvictdError {
-  const reason = cause instanceof Error ? cause.message : String(cause);
-  return new EvictdError('EVICTD_INSTALL_FILE', `${path}: ${reason}`, {
+  return new EvictdError('EVICTD_INSTALL_FILE', `${path}: ${messageOf(cause)}`, {
     hint: 'if /etc is read-only, install evictd when you build the image; otherwise check the disk',
     cause,
   });

@@ -3,8 +3,8 @@ import type { KubernetesConfig } from '../../core/kubernetes/kubernetes-config.j
 import type { AccessAttributes } from '../../core/kubernetes/needed-access.js';
 import type { KubernetesStatus } from '../../core/kubernetes/kubernetes-status.js';
 import type { NodePod } from '../../core/kubernetes/node-pod.js';
-import { formatDuration } from '../../core/quantity/duration.js';
-import { EvictdError } from '../../errors.js';
+import { formatDuration, NS_PER_SECOND } from '../../core/quantity/duration.js';
+import { EvictdError, messageOf } from '../../errors.js';
 import type { Json } from '../../kubernetes/json.js';
 import type { Log } from '../../log/log.js';
 import type { NodePods } from '../../monitor/ports/node-pods.js';
@@ -48,7 +48,6 @@ const FILE_VERSION = 1;
 const SAVED_AFTER_MS = 1_000;
 /** A single failure is not logged: an API server that restarts ends every watch. */
 const LOGGED_FAILURE = 2;
-const NS_PER_SECOND = 1_000_000_000n;
 
 const HINTS: Readonly<Record<string, string>> = {
   EVICTD_KUBERNETES_UNREACHABLE: 'evictions go on; check the network and the API server: kubectl get --raw /readyz',
@@ -198,7 +197,7 @@ export class Agent implements NodePods {
 
   #failed(why: unknown): void {
     this.#failures += 1;
-    const message = why instanceof Error ? why.message : String(why);
+    const message = messageOf(why);
     const code = why instanceof EvictdError ? why.code : 'EVICTD_KUBERNETES_REFUSED';
     this.#failure = { code, message, hint: why instanceof EvictdError && why.hint !== undefined ? why.hint : HINTS[code] };
     if (this.#failures === LOGGED_FAILURE) this.#warn();

@@ -12,6 +12,7 @@ import {
 } from '../../core/kubernetes/pending-deletion.js';
 import { readPodCall, nextCall, podNow, type ApiCall } from '../../core/kubernetes/pod-call.js';
 import type { Log } from '../../log/log.js';
+import { messageOf } from '../../errors.js';
 
 /** Rejects where there is no answer. */
 export type Ask = (call: ApiCall & { readonly withinMs: number }) => Promise<ApiAnswer>;
@@ -216,7 +217,7 @@ export class DeletionQueue {
       return isDoubtful ? this.#seen(pod, answer) : this.#handleAnswer(pod, answer);
     } catch (error) {
       this.#doubtful.add(pod.uid);
-      return { endsRound: true, why: error instanceof Error ? error.message : String(error) };
+      return { endsRound: true, why: messageOf(error) };
     }
   }
 

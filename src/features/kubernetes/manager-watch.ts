@@ -3,6 +3,7 @@ import { isHeld, seeLease, type SeenLease } from '../../core/cluster/leader-elec
 import { answerText } from '../../core/kubernetes/eviction-answer.js';
 import { leaseOf, managerPodsOf } from '../../kubernetes/cluster-document.js';
 import type { ApiClient } from './client/api-client.js';
+import { NS_PER_MS } from '../../core/quantity/duration.js';
 
 const LEASE = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-controller-manager';
 const PODS = '/api/v1/namespaces/kube-system/pods';
@@ -14,7 +15,6 @@ const ABSENT_NS = 60_000_000_000n;
 const STALE_NS = 30_000_000_000n;
 /** Taints that it has set within this time show that it acts. */
 const TAINTED_MS = 60_000;
-const NS_PER_MS = 1_000_000n;
 
 /** What can be seen of kube-controller-manager. */
 export class ManagerWatch {

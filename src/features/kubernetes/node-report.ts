@@ -9,6 +9,7 @@ import type { Log } from '../../log/log.js';
 import type { StepListener } from '../../monitor/ports/ports.js';
 import { randomPauseMs, type Ask, type SavedSection } from './deletion-queue.js';
 import { reportedNodeOf, type ReportedNode } from './reported-node.js';
+import { messageOf } from '../../errors.js';
 
 export interface NodeReportParts {
   readonly ask: Ask;
@@ -122,7 +123,7 @@ export class NodeReport implements StepListener {
     let wanted: Wanted | undefined;
     while (this.#wanted !== undefined && wanted !== this.#wanted && !this.#isClosed) {
       wanted = this.#wanted;
-      const why = await this.#publish(wanted).catch((error: unknown) => (error instanceof Error ? error.message : String(error)));
+      const why = await this.#publish(wanted).catch((error: unknown) => messageOf(error));
       if (why === 'again') wanted = undefined;
       else if (why !== undefined) {
         this.#failed(why);

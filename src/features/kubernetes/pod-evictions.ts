@@ -11,6 +11,7 @@ import type { PodEvictionAnswer, PodEvictionRequest, PodEvictions } from '../../
 import type { StepListener, StepReport } from '../../monitor/ports/ports.js';
 import type { SentSignals } from '../../monitor/ports/sent-signals.js';
 import type { Ask, DeletionQueue } from './deletion-queue.js';
+import { NS_PER_SECOND } from '../../core/quantity/duration.js';
 
 export interface ApiPodEvictionsParts {
   readonly ask: Ask;
@@ -33,7 +34,6 @@ export interface RestoredEvictions {
 type SteppedEvictions = Pick<StepReport, 'effects'> & { readonly input: Pick<StepReport['input'], 'victims'> };
 
 const WITHIN_MS = 10_000;
-const NS_PER_SECOND = 1_000_000_000n;
 
 /** Requests for evictions at the API server, and the deletions of pods that evictd ends itself. */
 export class ApiPodEvictions implements PodEvictions, StepListener {

@@ -7,6 +7,7 @@ import { actedOn } from '../../core/policy/acted-on.js';
 import { thresholdKind } from '../../core/threshold/threshold.js';
 import { cgroupDirectory, type CgroupHierarchy } from '../../core/workload/cgroup.js';
 import { hasEnded, type OpenNotifier } from './notifier.js';
+import { messageOf } from '../../errors.js';
 
 /** A record of the kernel's log has at most 1024 bytes with its prefix (kernel/printk/printk.c). */
 const AT_MOST = 900;
@@ -78,6 +79,6 @@ function append(file: string, line: string): string | undefined {
     }
     return undefined;
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return messageOf(error);
   }
 }

@@ -5,8 +5,9 @@ import { request as requestSecure } from 'node:https';
 import type { WebhookConfig } from '../../core/notify/notification.js';
 import { journalLine, type JournalRecord } from '../../journal/records/record.js';
 import type { Notifier, NotifierParts, OpenNotifier } from './notifier.js';
+import { NS_PER_MS } from '../../core/quantity/duration.js';
+import { messageOf } from '../../errors.js';
 
-const NS_PER_MS = 1_000_000n;
 const QUEUED_AT_MOST = 64;
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 300_000;
@@ -98,7 +99,7 @@ class Webhook implements Notifier {
     try {
       return await this.#post(delivery, await this.#signature(delivery.body));
     } catch (error) {
-      return { ok: false, error: error instanceof Error ? error.message : String(error), isFinal: false };
+      return { ok: false, error: messageOf(error), isFinal: false };
     }
   }
 

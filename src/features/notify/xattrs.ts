@@ -3,6 +3,7 @@ import { fsPath, subdirectoriesIn } from '../../byte-paths.js';
 import { cgroupDirectory } from '../../core/workload/cgroup.js';
 import type { Binding } from '../../native/binding.js';
 import type { OpenNotifier } from './notifier.js';
+import { messageOf } from '../../errors.js';
 
 /** systemd reads both when the cgroup is empty, and gives the unit the result oom-kill (src/core/unit.c, v252). */
 const EVICTIONS = 'user.oomd_ooms';
@@ -29,7 +30,7 @@ export const openXattrs: OpenNotifier = ({ xattrs }, { hierarchies: { unified },
         increase(native, directory, PROCESSES, processesBelow(directory));
         report('sent');
       } catch (error) {
-        report('failed', error instanceof Error ? error.message : String(error));
+        report('failed', messageOf(error));
       }
     },
     close: () => undefined,

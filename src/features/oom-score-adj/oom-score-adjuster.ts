@@ -7,6 +7,7 @@ import type { Log } from '../../log/log.js';
 import type { OomScoreAdjTarget } from '../../core/oom/oom-score-adj-target.js';
 import type { StepListener, StepReport, WorkloadSource } from '../../monitor/ports/ports.js';
 import type { OomScoreAdj } from './process-adjuster.js';
+import { NANO } from '../../core/quantity/integer.js';
 
 export type OomScoreAdjMode = 'off' | 'qos' | 'rank';
 
@@ -22,7 +23,6 @@ export interface OomScoreAdjusterParts {
 const SLICE_NS = 1_000_000n;
 /** How often in one tick processes are looked for that were forked while values were written. */
 const ROUNDS = 8;
-const NANO = 1_000_000_000n;
 
 /**
  * Makes the kernel's OOM killer choose the workload that evictd would choose, in case the kernel is faster: writes

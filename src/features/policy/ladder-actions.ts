@@ -9,6 +9,7 @@ import type { Binding } from '../../native/binding.js';
 import { reclaimMemory } from './memory-reclaim.js';
 import type { Restraint } from './restraint/restraint.js';
 import type { Restraints } from './restraint/restraints.js';
+import { messageOf } from '../../errors.js';
 
 export interface LadderParts {
   readonly native: Binding;
@@ -40,7 +41,7 @@ export class LadderActions {
 
   /** `done` is called once, and before this returns for what is given back. Never throws. */
   perform(effect: PolicyEffect, done: (result: Result) => void): void {
-    const asFailed = (error: unknown): Result => failed(error instanceof Error ? error.message : String(error));
+    const asFailed = (error: unknown): Result => failed(messageOf(error));
     try {
       const result = this.#begin(effect);
       if (result instanceof Promise) void result.catch(asFailed).then(done);

@@ -5,6 +5,7 @@ import { cgroupDirectory, type CgroupHierarchy } from '../../core/workload/cgrou
 import { PSI_PERIOD_US } from '../../host/linux/pressure/pressure.js';
 import { thresholdTrigger, type StallTrigger } from '../../host/linux/pressure/psi-trigger.js';
 import type { Binding } from '../../native/binding.js';
+import { least } from '../../core/quantity/integer.js';
 
 const PERIOD_NS = BigInt(PSI_PERIOD_US) * 1_000n;
 /** The kernel's longest window. A longer one has a part of this length with at least its share. */
@@ -36,10 +37,6 @@ export function triggersOf(policies: readonly ConfiguredPolicy[]): readonly Pres
     found.set(key, { resource, kind, share: least(before.share, share), windowNs: least(before.windowNs, windowNs) });
   }
   return [...found.values()];
-}
-
-function least(a: bigint, b: bigint): bigint {
-  return a < b ? a : b;
 }
 
 /** Wakes when the pressure of the node may have made a condition true. Without them a pass in time sees it a little later. */

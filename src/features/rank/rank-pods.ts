@@ -13,7 +13,7 @@ import { SHARED_GROUPS } from '../../cli/output/help.js';
 import type { Io } from '../../cli/output/io.js';
 import { styleFor, type Style } from '../../cli/output/style.js';
 import { amountOf, amountOfResource } from '../../core/quantity/amount.js';
-import { jsonInteger, jsonOfNano } from '../../core/quantity/integer.js';
+import { jsonInteger, jsonOfNano, NANO } from '../../core/quantity/integer.js';
 import type { Observation } from '../../core/signal/observation.js';
 import { table } from '../../cli/output/table.js';
 import { jsonText } from '../../core/name/json-text.js';
@@ -112,8 +112,6 @@ export interface PodRankReport {
 }
 
 const COLUMNS = ['>#', 'POD', '>PRIORITY', '>USAGE', '>REQUEST', '>OVER REQUEST', 'QOS', ''];
-
-const NANO = 1_000_000_000n;
 
 /** Pods in eviction order, the conclusion, and the pods that were left out. */
 function podRankText(report: PodRankReport, style: Style): string {

@@ -15,6 +15,8 @@ import { foundFilesystems } from '../../node/open-reading.js';
 import { ContainerRuntimes } from '../../node/container-runtimes.js';
 import { StepReclaimer } from './reclaimer.js';
 import { pathsOfStep } from '../../core/reclaim/step-command.js';
+import { NS_PER_MS } from '../../core/quantity/duration.js';
+import { messageOf } from '../../errors.js';
 
 /** Runs the reclaim steps of a configuration. */
 export function openReclaimer(
@@ -43,7 +45,6 @@ export async function reclaimNow(config: Config, names: readonly string[], signa
 }
 
 const FIND = '/usr/bin/find';
-const NS_PER_MS = 1_000_000n;
 const MAX_OUTPUT_BYTES = 256 * 1024 * 1024;
 
 /** What each configured step would free, in the order in which they run. Changes nothing. */
@@ -61,7 +62,7 @@ async function runtimeGains(config: Config): Promise<readonly NamedGain[]> {
           try {
             return { endpoint: runtime.endpoint, garbage: await runtime.garbage() };
           } catch (error) {
-            return { endpoint: runtime.endpoint, error: error instanceof Error ? error.message : String(error) };
+            return { endpoint: runtime.endpoint, error: messageOf(error) };
           }
         }),
       ),

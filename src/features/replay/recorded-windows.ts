@@ -8,8 +8,7 @@ import { namedOf, patternsOf } from '../../core/workload/rule.js';
 import { compileRules, tolerationsPart, type RuleEffect } from '../../workloads/workload-rules.js';
 import type { WindowsSelection } from '../../workloads/kinds/source-kind.js';
 import { windowsSelection } from '../../workloads/kinds/source-spec.js';
-
-const NANO = 1_000_000_000n;
+import { NANO } from '../../core/quantity/integer.js';
 
 /**
  * Recorded jobs, services and trees under this configuration. Protections that do not depend on rules stay, and so does

@@ -14,8 +14,7 @@ import { preferenceParts } from '../../workloads/cgroup/cgroup-workload.js';
 import { listedProtection, protectionsOf, type Protectable } from '../../workloads/cgroup/protection.js';
 import { compileRules, tolerationsPart } from '../../workloads/workload-rules.js';
 import { cgroupSelection, cgroupsOf, isWorkloadSource, sourceText, windowsSelection } from '../../workloads/kinds/source-spec.js';
-
-const NANO = 1_000_000_000n;
+import { NANO } from '../../core/quantity/integer.js';
 
 /** Sources of `config` that the recording does not have: nothing is known about their workloads. */
 export function unrecordedSources(config: Config, recorded: RecordedConfig): string[] {

@@ -1,5 +1,5 @@
 import type { Config } from '../../config/config.js';
-import { formatDuration } from '../../core/quantity/duration.js';
+import { formatDuration, NS_PER_SECOND } from '../../core/quantity/duration.js';
 import { victimId } from '../../core/workload/process.js';
 import type { Rule } from '../../core/workload/rule.js';
 import type { Policy } from '../../core/decide/state.js';
@@ -9,8 +9,6 @@ import type { SignalReadings } from './reading-gaps.js';
 import type { JournalRecord } from '../../journal/records/record.js';
 import type { RecordingEnd } from '../../recording/recording-stream.js';
 import type { Decision } from '../../core/decide/eviction.js';
-
-const SECOND_NS = 1_000_000_000n;
 
 export interface AssumptionFacts {
   readonly config: Config;
@@ -45,7 +43,7 @@ export function assumptions(facts: AssumptionFacts): string[] {
     ],
     [!dryRun && differences.some(({ kind }) => kind !== 'same'), 'so the first difference is certain, and later ones are estimates'],
     [
-      run.oldestReadingNs !== undefined && run.oldestReadingNs >= SECOND_NS,
+      run.oldestReadingNs !== undefined && run.oldestReadingNs >= NS_PER_SECOND,
       `workloads were not read in every step: the oldest values used were ${formatDuration(seconds(run.oldestReadingNs ?? 0n))} old`,
     ],
     [run.unreadSteps > 0, `no workload is evicted in ${String(run.unreadSteps)} steps before workloads were first read`],
@@ -71,7 +69,7 @@ function isSoft({ cause }: Decision): boolean {
 }
 
 function seconds(ns: bigint): bigint {
-  return (ns / SECOND_NS) * SECOND_NS;
+  return (ns / NS_PER_SECOND) * NS_PER_SECOND;
 }
 
 /** A replayed journal record; `time` of the step, by the clock of the recorded machine. */

@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import type { Config } from '../../config/config.js';
 import { normalCgroupPath } from '../../core/workload/cgroup.js';
-import { EvictdError, UnavailableError } from '../../errors.js';
+import { EvictdError, UnavailableError, messageOf } from '../../errors.js';
 import { selectHost } from '../../host/select.js';
 import { readAnswer, answerPath, type RequestAnswer } from '../../state/request-answer.js';
 import type { Request } from '../../host/requests.js';
@@ -72,8 +72,7 @@ function allowed<T>(target: string, code: string, act: () => T): T {
     return act();
   } catch (cause) {
     if (cause instanceof EvictdError) throw cause;
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new EvictdError(code, `cannot signal ${target}: ${reason}`, { hint: selectHost().elevation.other, cause });
+    throw new EvictdError(code, `cannot signal ${target}: ${messageOf(cause)}`, { hint: selectHost().elevation.other, cause });
   }
 }
 

@@ -6,6 +6,7 @@ import type { Status } from '../../metrics/status.js';
 import type { StepListener, StepReport } from '../../monitor/ports/ports.js';
 import { Shutdown, type ShutdownParts } from './shutdown.js';
 import type { ShutdownDelay, ShutdownDelayState } from '../../monitor/ports/shutdown-delay.js';
+import { messageOf } from '../../errors.js';
 
 export interface MachineShutdownParts extends Omit<ShutdownParts, 'release' | 'changed' | 'over' | 'log'> {
   readonly openDelay: () => ShutdownDelay;
@@ -107,7 +108,7 @@ export class MachineShutdown implements StepListener {
       }
     } catch (error) {
       const what = begins ? 'cannot begin the shutdown of workloads; the machine may go down' : 'cannot cancel the shutdown of workloads';
-      this.#parts.log.warn(`${what}: ${error instanceof Error ? error.message : String(error)}`, { code: 'EVICTD_SHUTDOWN_FAILED' });
+      this.#parts.log.warn(`${what}: ${messageOf(error)}`, { code: 'EVICTD_SHUTDOWN_FAILED' });
       if (begins) this.#delay?.release();
     }
   }

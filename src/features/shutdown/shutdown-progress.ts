@@ -1,5 +1,6 @@
 import type { VictimReading } from '../../core/decide/eviction.js';
 import type { Workload } from '../../core/workload/workload.js';
+import { greatest, least } from '../../core/quantity/integer.js';
 
 /** How long evictd waits for killed workloads when no other is left. */
 const LINGERS_NS = 1_000_000_000n;
@@ -73,13 +74,13 @@ export function advanceShutdown(
   const still = seen.filter(({ end }) => end === undefined).map(({ one }) => one);
   const kill = still.filter(isDue);
   const ending = still.map((one) => (isDue(one) ? { ...one, killedAtNs: nowNs } : one));
-  const untilNs = ending.map((one) => awaitedUntilNs(one, group)).reduce(later, 0n);
+  const untilNs = ending.map((one) => awaitedUntilNs(one, group)).reduce(greatest, 0n);
   return {
     ending,
     ended: seen.flatMap(({ end }) => end ?? []),
     kill,
     isOver: nowNs >= untilNs,
-    dueAtNs: ending.flatMap(({ killedAtNs, killsAtNs }) => (killedAtNs === undefined ? killsAtNs : [])).reduce(earlier, untilNs),
+    dueAtNs: ending.flatMap(({ killedAtNs, killsAtNs }) => (killedAtNs === undefined ? killsAtNs : [])).reduce(least, untilNs),
   };
 }
 
@@ -95,31 +96,31 @@ export function killTimeNs(
   group: { readonly gracePeriodNs: bigint; readonly endsAtNs: bigint },
 ): bigint {
   const ownNs = requestedAtNs + leastGraceNs(gracePeriodNs);
-  return group.gracePeriodNs > 0n ? earlier(ownNs, group.endsAtNs) : ownNs;
+  return group.gracePeriodNs > 0n ? least(ownNs, group.endsAtNs) : ownNs;
 }
 
 /** How long systemd may stop other units first. The unit needs the rest to end. */
 export function queueTimeNs(requestedAtNs: bigint, killsAtNs: bigint, groupEndsAtNs: bigint): bigint {
-  return ((later(killsAtNs, groupEndsAtNs) - requestedAtNs) * 3n) / 4n;
+  return ((greatest(killsAtNs, groupEndsAtNs) - requestedAtNs) * 3n) / 4n;
 }
 
 /**
  * At least a second, even in a group without time (kubelet: pod_workers.go, calculateEffectiveGracePeriod, v1.36.2).
  */
 export function leastGraceNs(gracePeriodNs: bigint): bigint {
-  return later(gracePeriodNs, LEAST_GRACE_NS);
+  return greatest(gracePeriodNs, LEAST_GRACE_NS);
 }
 
 /** While systemd stops other units first, the unit keeps its full time, within its group's. */
 function inQueue(one: EndingWorkload, reading: VictimReading | undefined, { index, endsAtNs }: GroupNow, nowNs: bigint): EndingWorkload {
   if (reading?.queued === undefined || one.group !== index) return one;
-  return { ...one, killsAtNs: later(one.killsAtNs, earlier(nowNs + leastGraceNs(one.gracePeriodNs), endsAtNs)) };
+  return { ...one, killsAtNs: greatest(one.killsAtNs, least(nowNs + leastGraceNs(one.gracePeriodNs), endsAtNs)) };
 }
 
 /** 0n: evictd does not wait for it. After the last group it waits a moment for every killed workload. */
 function awaitedUntilNs({ group, killedAtNs }: EndingWorkload, { index, isLast, endsAtNs }: GroupNow): bigint {
   const groupNs = group === index ? endsAtNs : 0n;
-  return isLast && killedAtNs !== undefined ? later(groupNs, killedAtNs + LINGERS_NS) : groupNs;
+  return isLast && killedAtNs !== undefined ? greatest(groupNs, killedAtNs + LINGERS_NS) : groupNs;
 }
 
 /** evictd stops waiting for it. */
@@ -148,12 +149,4 @@ function endOf(one: EndingWorkload, reading: VictimReading | undefined, isEvicte
   if (processes === 0) return end(one.killedAtNs !== undefined ? 'killed' : isEvicted ? 'evicted' : 'ended');
   const isFinal = error !== undefined && passing === undefined && (processes === undefined || one.killedAtNs !== undefined);
   return isFinal ? notAwaited(one, reading, nowNs) : undefined;
-}
-
-function later(a: bigint, b: bigint): bigint {
-  return a > b ? a : b;
-}
-
-export function earlier(a: bigint, b: bigint): bigint {
-  return a < b ? a : b;
 }

@@ -12,7 +12,6 @@ import {
 } from './shutdown-plan.js';
 import {
   advanceShutdown,
-  earlier,
   killTimeNs,
   leastGraceNs,
   notAwaited,
@@ -25,6 +24,8 @@ import { endedBeforeSignal, ancestorPaths } from './ended-workloads.js';
 import type { ShutdownRunEvents, ShutdownRunParts, ShutdownCourse, ShutdownPlan } from './shutdown-record.js';
 import { awaitedLookNs, awaitAnswerNs, victimLookNs } from '../../monitor/next-look.js';
 import { Victims, type Ending } from '../../monitor/victims.js';
+import { least } from '../../core/quantity/integer.js';
+import { messageOf } from '../../errors.js';
 
 /** For how long an error is tried again: the shutdown of the machine does not wait longer. */
 const TRIES_FOR_NS = 2_000_000_000n;
@@ -120,7 +121,7 @@ export class ShutdownRun {
   #failed(error: unknown): void {
     const nowNs = process.hrtime.bigint();
     this.#failingSinceNs ??= nowNs;
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     if (nowNs - this.#failingSinceNs >= TRIES_FOR_NS || !this.#running) {
       const { course } = this;
       this.stop();
@@ -201,7 +202,7 @@ export class ShutdownRun {
   /** A workload that waited has the rest of its group's time, in whole milliseconds. */
   #inRemainingTime(member: ShutdownWorkload): ShutdownWorkload {
     const leftMs = (this.#endsAtNs - process.hrtime.bigint()) / 1_000_000n;
-    return { ...member, gracePeriodNs: earlier(leastGraceNs(member.gracePeriodNs), leftMs > 0n ? leftMs * 1_000_000n : 0n) };
+    return { ...member, gracePeriodNs: least(leastGraceNs(member.gracePeriodNs), leftMs > 0n ? leftMs * 1_000_000n : 0n) };
   }
 
   /** Always SIGTERM first: a unit has to be stopped by systemd, which would start it again otherwise. */
@@ -247,7 +248,7 @@ export class ShutdownRun {
       ...(isAwaited ? [this.#signalsAtNs] : []),
       ...(ending.length > 0 ? [victimLookNs(nowNs, this.#victims.lastSignalNs ?? nowNs, process.hrtime.bigint() - nowNs)] : []),
     ];
-    this.#scheduleAt(times.reduce(earlier));
+    this.#scheduleAt(times.reduce(least));
   }
 
   #haveEnded(all: readonly EndedWorkload[]): void {

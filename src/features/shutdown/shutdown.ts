@@ -13,6 +13,7 @@ import {
   type ShutdownCourse,
 } from './shutdown-record.js';
 import { ShutdownRun } from './shutdown-run.js';
+import { messageOf } from '../../errors.js';
 
 export interface ShutdownParts extends Pick<ShutdownRunParts, 'workloads' | 'evictor'> {
   readonly journal: Pick<Journal, 'record'>;
@@ -58,10 +59,7 @@ export class Shutdown implements Pick<StepListener, 'stepped'> {
     try {
       changed(true);
     } catch (error) {
-      this.parts.log.warn(
-        `cannot publish that the machine is shutting down: ${error instanceof Error ? error.message : String(error)}`,
-        FAILED,
-      );
+      this.parts.log.warn(`cannot publish that the machine is shutting down: ${messageOf(error)}`, FAILED);
     }
     const run = new ShutdownRun({ workloads, evictor, isEvicted: (id) => this.#evicted.has(id) }, periods, {
       planned: (plan) => {

@@ -6,7 +6,7 @@ import { keyText, nearest, Report, type KeyPath } from '../../config/value/repor
 import { DYNAMIC_RESOURCES } from '../../core/scheduling/filters/dynamic-resources.js';
 import { DEFAULT_PLUGINS, pluginsAt, type ExtensionPoint, type PluginSets } from '../../core/scheduling/scheduler-plugins.js';
 import { DEFAULT_SCHEDULER, type SchedulerProfiles } from '../../core/scheduling/scheduler-profile.js';
-import { InputError, type SourcePosition } from '../../errors.js';
+import { InputError, type SourcePosition, messageOf } from '../../errors.js';
 import { documentOf, items, member, textOf, type Field } from '../../kubernetes/document.js';
 import { schedulerProfileAt } from '../../kubernetes/scheduling/scheduler-profile.js';
 import type { Findings } from '../kubernetes/cluster/finding.js';
@@ -42,8 +42,7 @@ function textIn(file: string, name: string): string {
   try {
     return readFileSync(file === '-' ? 0 : file, 'utf8');
   } catch (cause) {
-    const message = cause instanceof Error ? cause.message : String(cause);
-    throw new InputError('EVICTD_KUBERNETES_FILE', `${name} cannot be read: ${message}`, { isMissing: true, cause });
+    throw new InputError('EVICTD_KUBERNETES_FILE', `${name} cannot be read: ${messageOf(cause)}`, { isMissing: true, cause });
   }
 }
 

@@ -5,7 +5,7 @@ import { DurationError, parseDuration } from '../../core/quantity/duration.js';
 import { nodeUses, outcomeOf } from '../../core/simulation/outcome.js';
 import { DEFAULT_PROFILES, type SchedulerProfiles } from '../../core/scheduling/scheduler-profile.js';
 import { Simulation } from '../../core/simulation/simulation.js';
-import { InputError, UsageError } from '../../errors.js';
+import { InputError, UsageError, messageOf } from '../../errors.js';
 import { kubeconfigAccess } from '../kubernetes/client/kubeconfig.js';
 import { AddedPods } from './added-pods.js';
 import { ClusterDump, type DumpedCluster } from '../kubernetes/cluster/cluster-dump.js';
@@ -66,8 +66,7 @@ function writePage(file: string, page: string): void {
   try {
     writeFileSync(file, page);
   } catch (cause) {
-    const message = cause instanceof Error ? cause.message : String(cause);
-    throw new InputError('EVICTD_SIMULATE_PAGE', `${file} cannot be written: ${message}`, { isMissing: true, cause });
+    throw new InputError('EVICTD_SIMULATE_PAGE', `${file} cannot be written: ${messageOf(cause)}`, { isMissing: true, cause });
   }
 }
 

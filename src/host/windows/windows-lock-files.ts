@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { replaceFileSync } from '../../storage/directory.js';
-import { errnoName } from '../../errors.js';
+import { errnoName, asError } from '../../errors.js';
 import { loadAddon } from '../../native/load.js';
 import { asWindows } from '../../native/windows-addon.js';
 import type { WindowsBinding } from '../../native/windows-binding.js';
@@ -88,7 +88,7 @@ export function lockInstance(
         recordHolder(path, manifest.version, native);
         return undefined;
       } catch (error) {
-        return error instanceof Error ? error : new Error(String(error));
+        return asError(error);
       }
     },
     recordedPid: (path: string) => recordedHolder(path)?.pid,

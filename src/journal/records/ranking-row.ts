@@ -1,8 +1,6 @@
-import { jsonInteger } from '../../core/quantity/integer.js';
+import { jsonInteger, NANO } from '../../core/quantity/integer.js';
 import { protectionText, type RankedWorkload } from '../../core/rank/rank.js';
 import type { Resource } from '../../core/signal/signal.js';
-
-const NANO = 1_000_000_000n;
 
 export function victimOf({ workload, process }: RankedWorkload): Record<string, unknown> {
   const { name, path, id } = workload;

@@ -1,11 +1,12 @@
 // CEL expressions that select devices (dynamic-resource-allocation, cel; Kubernetes v1.36).
 import { Environment, EvaluationError, type ASTNode } from '@marcbachmann/cel-js';
-import { attempt } from '../../errors.js';
+import { attempt, messageOf } from '../../errors.js';
 import { SelectorError, type AttributeValue, type Device, type DeviceSelector, type PublishedDevice } from '../../core/devices/device.js';
 import { compareQuantities, parseQuantity, QuantityError, type Quantity } from '../../core/quantity/quantity.js';
 import { childrenOf, expressionCost } from './expression-cost.js';
 import { linearRegExp } from './linear-regexp.js';
 import { SemanticVersion } from './semantic-version.js';
+import { NANO } from '../../core/quantity/integer.js';
 
 /** CELSelectorExpressionMaxLength */
 const MOST_CHARACTERS = 10 * 1024;
@@ -42,8 +43,6 @@ function withDefault(domains: Domains): Domains {
   const empty = new Map<string, unknown>();
   return Object.assign(new Map(domains), { get: (domain: string) => domains.get(domain) ?? empty });
 }
-
-const NANO = 1_000_000_000n;
 
 const environment = new Environment({ enableOptionalTypes: true })
   .registerType('kubernetes.Quantity', { ctor: Amount, fields: {} })
@@ -110,7 +109,7 @@ export function compileSelector(expression: string): DeviceSelector {
   try {
     evaluate = compiled(expression);
   } catch (error) {
-    const message = messageOf(error);
+    const message = firstLine(error);
     return () => {
       throw new SelectorError('compile', `compilation failed: ${message}`);
     };
@@ -143,7 +142,7 @@ function evaluated(evaluate: (context: { device: DraDevice }) => unknown, publis
   try {
     answer = evaluate({ device: deviceOf(published) });
   } catch (error) {
-    throw new SelectorError('runtime', messageOf(error));
+    throw new SelectorError('runtime', firstLine(error));
   }
   if (typeof answer !== 'boolean') throw new SelectorError('runtime', `the result is no bool but ${typeof answer}`);
   return answer;
@@ -241,6 +240,6 @@ function versionIn(text: string, isLoose: boolean): SemanticVersion {
 }
 
 /** Without the lines of the library that point at the place. */
-function messageOf(error: unknown): string {
-  return (error instanceof Error ? error.message : String(error)).split('\n')[0] ?? '';
+function firstLine(error: unknown): string {
+  return messageOf(error).split('\n')[0] ?? '';
 }

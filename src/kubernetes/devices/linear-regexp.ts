@@ -1,5 +1,6 @@
 import { setFlagsFromString } from 'node:v8';
 import { EvaluationError } from '@marcbachmann/cel-js';
+import { messageOf } from '../../errors.js';
 
 /** Means another thing in RE2, the language of CEL, or none in JavaScript without the flag u. */
 const OTHER_IN_RE2 = /\\[AaCEGQZz]|\\[pP]|\[\[:|\(\?(?!:)/;
@@ -25,6 +26,6 @@ function made(pattern: string): RegExp {
   try {
     return new RegExp(pattern, linear);
   } catch (error) {
-    throw new EvaluationError(`matches(${JSON.stringify(pattern)}): ${error instanceof Error ? error.message : String(error)}`);
+    throw new EvaluationError(`matches(${JSON.stringify(pattern)}): ${messageOf(error)}`);
   }
 }

@@ -15,8 +15,8 @@ import type { RuntimePart } from '../../core/workload/pod-sandbox.js';
 import { ALL_MEMORY, type CgroupSample } from './cgroup-files.js';
 import { tolerationsPart } from '../workload-rules.js';
 import type { Member } from './source-root.js';
+import { NANO } from '../../core/quantity/integer.js';
 
-const NANO = 1_000_000_000n;
 const NO_CONTAINERS: readonly ContainerStats[] = [];
 const NO_VOLUMES: readonly VolumeStats[] = [];
 

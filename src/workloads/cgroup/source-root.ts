@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { unitNameOf, type UnitCgroup } from '../../core/systemd/unit.js';
-import { attempt, errnoName } from '../../errors.js';
+import { attempt, errnoName, asError } from '../../errors.js';
 import type { SourceProblem } from '../../monitor/ports/ports.js';
 import type { Binding, CgroupTree, CgroupTreeChanges } from '../../native/binding.js';
 import type { Protection } from '../../core/workload/workload.js';
@@ -155,7 +155,7 @@ export class SourceRoot implements MemberRoot {
   }
 
   #failed(error: unknown): void {
-    this.#failure = error instanceof Error ? error : new Error(String(error));
+    this.#failure = asError(error);
   }
 
   #follow(holder: string): void {

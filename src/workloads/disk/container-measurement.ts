@@ -6,6 +6,8 @@ import { withinTime } from '../../native/bounded-answer.js';
 import type { Binding, FilesystemReading } from '../../native/binding.js';
 import { readFilesystems } from '../../native/filesystem-answer.js';
 import type { MeasuredDirectory } from './directory-measurement.js';
+import { least } from '../../core/quantity/integer.js';
+import { messageOf } from '../../errors.js';
 import { lstat } from 'node:fs/promises';
 
 /** Disk usage of a workload's containers. */
@@ -109,8 +111,7 @@ export class ContainerMeasurement {
       if (logs.isHanging) this.#problem(endpoint, `cannot measure the logs of the containers of ${endpoint}: a log does not answer`);
       else this.#problems.delete(endpoint);
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
-      this.#problem(endpoint, `cannot measure the disk usage of the containers of ${endpoint}: ${why}`);
+      this.#problem(endpoint, `cannot measure the disk usage of the containers of ${endpoint}: ${messageOf(error)}`);
     }
   }
 
@@ -144,13 +145,9 @@ async function onDisk(
  */
 function usedAtMost({ totalBytes, freeBytes, inodes, inodesFree }: FilesystemReading, amount: DiskAmount): DiskAmount {
   return {
-    bytes: smaller(amount.bytes, BigInt(totalBytes - freeBytes)),
-    inodes: inodes === 0 ? amount.inodes : smaller(amount.inodes, BigInt(inodes - inodesFree)),
+    bytes: least(amount.bytes, BigInt(totalBytes - freeBytes)),
+    inodes: inodes === 0 ? amount.inodes : least(amount.inodes, BigInt(inodes - inodesFree)),
   };
-}
-
-function smaller(a: bigint, b: bigint): bigint {
-  return a < b ? a : b;
 }
 
 /** A local disk answers within milliseconds. */

@@ -13,6 +13,7 @@ import { compileRules, tolerationsPart, type RuleEffect } from '../workload-rule
 import type { WorkloadSourceSpec } from '../kinds/source-spec.js';
 import { WindowsSources, type FoundJob, type WindowsMember } from './windows-members.js';
 import { serviceProtection, systemProtection } from '../../core/windows/windows-protection.js';
+import { NANO } from '../../core/quantity/integer.js';
 
 interface WindowsWorkloadsConfig {
   readonly workloads: readonly WorkloadSourceSpec[];
@@ -32,8 +33,6 @@ interface Looked {
   readonly unreadable: readonly UnreadableWorkload[];
   readonly timeNs: bigint;
 }
-
-const NANO = 1_000_000_000n;
 
 class WindowsWorkloads implements WorkloadSource {
   readonly #native: Native;

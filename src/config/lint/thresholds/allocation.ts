@@ -1,5 +1,5 @@
 import { amountOfBytes } from '../../../core/quantity/amount.js';
-import { formatDuration } from '../../../core/quantity/duration.js';
+import { formatDuration, NS_PER_SECOND } from '../../../core/quantity/duration.js';
 import { SIGNAL_FACTS } from '../../../core/signal/signal.js';
 import { isListed, thresholdKind, type Threshold } from '../../../core/threshold/threshold.js';
 import type { LintRule, Finding, LintSubject } from '../lint-rule.js';
@@ -14,7 +14,6 @@ import { cgroupSelection, type WorkloadSourceSpec } from '../../../workloads/kin
  * pages are faster.
  */
 const BYTES_PER_SECOND = 1_500_000_000n;
-const NS_PER_SECOND = 1_000_000_000n;
 
 /**
  * Memory thresholds that a fast allocation passes between two polls, or during a grace period without a hard threshold.

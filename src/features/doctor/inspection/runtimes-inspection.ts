@@ -8,7 +8,7 @@ import { ContainerRuntimes } from '../../../node/container-runtimes.js';
 import { askEvictd } from '../../../node/control-client.js';
 import { ManagedUnitSettings } from '../../../node/managed-units.js';
 import type { RuntimeFacts, InstanceFacts, ReloadFacts } from '../../../host/facts.js';
-import { EvictdError } from '../../../errors.js';
+import { EvictdError, messageOf } from '../../../errors.js';
 import { readAnswer } from '../../../state/request-answer.js';
 import { crashesNotedIn } from '../../../state/run-file.js';
 import type { CrashFacts, PauseFacts } from '../machine-facts.js';
@@ -62,7 +62,7 @@ export async function loadAddon(): Promise<LoadedAddon> {
     return { native, facts: { ...facts, addon: { file: addonPath } } };
   } catch (error) {
     const cause = error instanceof EvictdError && error.cause instanceof Error ? `: ${error.cause.message.split('\n')[0] ?? ''}` : '';
-    const failure = `${error instanceof Error ? error.message : String(error)}${cause}`;
+    const failure = `${messageOf(error)}${cause}`;
     return { native: undefined, facts: { ...facts, addon: { failure, hint: error instanceof EvictdError ? error.hint : undefined } } };
   }
 }
@@ -72,7 +72,7 @@ export function crashesOf(instance: InstanceFacts, path: string, limit: number):
   try {
     return { crashes: crashesNotedIn(path), limit };
   } catch (error) {
-    return { unseen: `${path}: ${error instanceof Error ? error.message : String(error)}` };
+    return { unseen: `${path}: ${messageOf(error)}` };
   }
 }
 
@@ -83,7 +83,7 @@ export function reloadOf(instance: InstanceFacts, path: string): ReloadFacts {
     const answer = readAnswer(path);
     return { refused: answer?.pid === instance.pid ? answer.refused : undefined };
   } catch (error) {
-    return { unseen: `${path}: ${error instanceof Error ? error.message : String(error)}` };
+    return { unseen: `${path}: ${messageOf(error)}` };
   }
 }
 
@@ -98,6 +98,6 @@ export async function pausesOf(instance: InstanceFacts, config: Config): Promise
     const { pauses } = answer as { readonly pauses: readonly { readonly kind: string; readonly message: string }[] };
     return { messages: pauses.flatMap(({ kind, message }) => (kind === 'operator' ? [message] : [])) };
   } catch (error) {
-    return { unseen: error instanceof Error ? error.message : String(error) };
+    return { unseen: messageOf(error) };
   }
 }

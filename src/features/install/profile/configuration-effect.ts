@@ -1,6 +1,7 @@
 import type { LoadedConfig } from '../../../config/config.js';
 import type { PresentWorkload } from '../../../config/lint/machine.js';
 import { printable } from '../../../core/name/printable.js';
+import { messageOf } from '../../../errors.js';
 
 /** Finds the workloads that a configuration names now. Throws if the machine cannot be read. */
 export type PresentWorkloadsOf = (loaded: LoadedConfig) => Promise<readonly PresentWorkload[]>;
@@ -13,7 +14,7 @@ export async function configurationEffect(load: () => LoadedConfig, workloads: P
   try {
     present = await workloads(load());
   } catch (error) {
-    return `what it would evict is not known: ${error instanceof Error ? error.message : String(error)}\n`;
+    return `what it would evict is not known: ${messageOf(error)}\n`;
   }
   const evictable = present.filter(({ hindrance }) => hindrance === undefined);
   const held = present.filter(({ hindrance }) => hindrance !== undefined && hindrance.kind !== 'vacant');

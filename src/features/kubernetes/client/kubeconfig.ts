@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { parse, YAMLParseError } from 'yaml';
-import { DocumentError } from '../../../errors.js';
+import { DocumentError, messageOf } from '../../../errors.js';
 import { documentOf, isAbsent, items, member, textOf, type Field } from '../../../kubernetes/document.js';
 import { KEPT_MS, unusable, type Access, type ReadAccess } from './access.js';
 import { execCredential } from './exec-credential.js';
@@ -30,7 +30,7 @@ function reasonOf(error: unknown): string {
   if (error instanceof DocumentError) return `${error.path || 'the document'} has a value of a wrong type`;
   if (error instanceof YAMLParseError) return `it is no YAML at line ${String(error.linePos?.[0].line)}`;
   if (error instanceof ReferenceError) return 'it has a wrong alias';
-  return error instanceof Error ? error.message : String(error);
+  return messageOf(error);
 }
 
 async function readKubeconfig(path: string): Promise<Access> {

@@ -2,6 +2,7 @@ import type { CgroupDirectory } from '../../../host/linux/cgroup/cgroup-director
 import type { Log } from '../../../log/log.js';
 import { lift, type Lifted, type Restraint, type RestraintKind } from './restraint.js';
 import type { RestraintFile } from './restraint-file.js';
+import { messageOf } from '../../../errors.js';
 
 interface Held {
   readonly restraint: Restraint;
@@ -33,7 +34,7 @@ export class Restraints {
       if (this.#unlifted.length === 0) this.#file.save([]); // of another boot
     } catch (error) {
       this.#isUnread = true;
-      this.#log.warn(`cannot read what is throttled or frozen: ${reasonOf(error)}; nothing more is`, {
+      this.#log.warn(`cannot read what is throttled or frozen: ${messageOf(error)}; nothing more is`, {
         code: 'EVICTD_RESTRAINT_UNREAD',
         hint: `write max to memory.high and 0 to cgroup.freeze of cgroups that are, remove ${this.#file.path}, and restart evictd`,
       });
@@ -122,7 +123,7 @@ export class Restraints {
         this.#unlifted = [...this.#unlifted, held];
         if (this.#warned.has(restraint)) continue;
         this.#warned.add(restraint);
-        this.#log.warn(`cannot write ${before} to ${file} of ${path}: ${reasonOf(error)}; evictd tries again`, {
+        this.#log.warn(`cannot write ${before} to ${file} of ${path}: ${messageOf(error)}; evictd tries again`, {
           code: 'EVICTD_RESTRAINT_LEFT',
         });
       }
@@ -141,15 +142,11 @@ export class Restraints {
     try {
       if (!this.#isUnread) this.#save();
     } catch (error) {
-      this.#log.warn(`cannot save what is throttled or frozen: ${reasonOf(error)}`, { code: 'EVICTD_RESTRAINT_UNSAVED' });
+      this.#log.warn(`cannot save what is throttled or frozen: ${messageOf(error)}`, { code: 'EVICTD_RESTRAINT_UNSAVED' });
     }
   }
 }
 
 function keyOf(kind: RestraintKind, target: string): string {
   return `${kind} ${target}`;
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

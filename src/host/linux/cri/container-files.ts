@@ -3,6 +3,7 @@ import type { CriClient } from './client.js';
 import type { Table, Decoded } from './protobuf.js';
 import type { Call, ListedStats, CONTAINER_STATUS } from './runtime-calls.js';
 import { NOTHING_ON_DISK } from '../../../core/disk/disk-amount.js';
+import { NS_PER_MS } from '../../../core/quantity/duration.js';
 import type { ContainerFiles } from '../../../monitor/ports/ports.js';
 
 const WITHIN_MS = 60_000;
@@ -40,7 +41,6 @@ export async function deleteRemovedLayers(client: CriClient): Promise<void> {
   }
 }
 
-const NS_PER_MS = 1_000_000n;
 /** A clock that NTP adjusts goes back by no more than this. */
 const SLEWED_MS = 1_000;
 

@@ -26,6 +26,7 @@ import { Kubelet } from '../process/kubelet.js';
 import type { CriClient } from './client.js';
 import { containerFiles, containerPaths, type ContainerPaths, deleteRemovedLayers } from './container-files.js';
 import { GarbageCollection, type Garbage } from './garbage.js';
+import { asError } from '../../../errors.js';
 
 /** A runtime that takes longer hangs. */
 const ANSWERED_WITHIN_MS = 5_000;
@@ -91,7 +92,7 @@ class CriRuntime implements ContainerRuntime {
         this.#asking = undefined;
       },
       (error: unknown) => {
-        this.#failure = error instanceof Error ? error : new Error(String(error));
+        this.#failure = asError(error);
         this.#asking = undefined;
       },
     );

@@ -3,7 +3,7 @@ import { numberIfAny, textIfAny } from './text-file.js';
 import { closeSync, openSync, readSync, readFileSync } from 'node:fs';
 import { release } from 'node:os';
 import { gunzipSync } from 'node:zlib';
-import { attempt, errnoName } from '../../../errors.js';
+import { attempt, errnoName, messageOf } from '../../../errors.js';
 import type { Binding } from '../../../native/binding.js';
 import { allowedPsiWindow, SHORTEST_PSI_WINDOW_US } from '../pressure/pressure.js';
 
@@ -58,7 +58,7 @@ function windowOf(native: Pick<Binding, 'PsiTrigger'>): NonNullable<PressureFact
   try {
     return { shortestUs: allowedPsiWindow(native, FILE, 'some', SHORTEST_PSI_WINDOW_US) };
   } catch (error) {
-    return { refused: error instanceof Error ? error.message : String(error) };
+    return { refused: messageOf(error) };
   }
 }
 

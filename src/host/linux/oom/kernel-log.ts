@@ -1,6 +1,6 @@
 import { pathBelowMount, type CgroupHierarchy } from '../../../core/workload/cgroup.js';
 import type { KernelKill } from '../../../core/oom/kernel-kill.js';
-import { errnoName, errnoText } from '../../../errors.js';
+import { errnoName, errnoText, messageOf } from '../../../errors.js';
 import type { Binding, KernelLog, OomRecord } from '../../../native/binding.js';
 
 interface KernelLogReader {
@@ -59,7 +59,7 @@ export class KernelLogWatch {
 }
 
 function reasonOf(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   if (error instanceof Error && 'syscall' in error && error.syscall !== 'open')
     return `${message} (not a kernel log: another file is in its place)`;
   switch (errnoName(error)) {

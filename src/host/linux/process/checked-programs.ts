@@ -2,8 +2,7 @@ import type { LimitedCommand } from '../../../core/systemd/limited-command.js';
 import { withinTime } from '../../../native/bounded-answer.js';
 import type { CommandRunner, ProgramEnd, ProgramRunner } from '../../../monitor/ports/ports.js';
 import { programProblem, type StatusReader } from './other-writer.js';
-
-const NS_PER_MS = 1_000_000n;
+import { NS_PER_MS } from '../../../core/quantity/duration.js';
 
 /** Runs programs as root, each after a check that only root can change it. Nothing of it blocks the event loop. */
 export class CheckedPrograms implements ProgramRunner {

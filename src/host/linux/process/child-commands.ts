@@ -1,10 +1,10 @@
 import { constants } from 'node:os';
 import type { LimitedCommand } from '../../../core/systemd/limited-command.js';
+import { NS_PER_MS } from '../../../core/quantity/duration.js';
 import { errnoText } from '../../../errors.js';
 import type { CommandRunner } from '../../../monitor/ports/ports.js';
 import type { Binding, ChildEnd } from '../../../native/binding.js';
 
-const NS_PER_MS = 1_000_000n;
 const ENVIRONMENT = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C.UTF-8' };
 
 /**

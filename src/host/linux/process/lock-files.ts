@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, readlinkSync, rmSync, statSync, closeSync, ftruncateSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { errnoName } from '../../../errors.js';
+import { errnoName, asError } from '../../../errors.js';
 import manifest from '../../../../package.json' with { type: 'json' };
 import type { NodeIdentity } from '../../../monitor/ports/ports.js';
 import type { Binding } from '../../../native/binding.js';
@@ -140,7 +140,7 @@ function recordHolder(path: string): Error | undefined {
     ftruncateSync(fd, writeSync(fd, lockFileText(process.pid, manifest.version), 0));
     return undefined;
   } catch (error) {
-    return error instanceof Error ? error : new Error(String(error));
+    return asError(error);
   } finally {
     if (fd !== undefined) closeSync(fd);
   }

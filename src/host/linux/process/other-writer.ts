@@ -3,6 +3,7 @@ import { dirname, isAbsolute, join } from 'node:path';
 import { getSystemErrorName } from 'node:util';
 import type { FileStatus } from '../../../native/acting.js';
 import type { Binding } from '../../../native/binding.js';
+import { messageOf } from '../../../errors.js';
 
 export type Owner = Pick<Stats, 'uid' | 'gid' | 'mode'>;
 /** Reads files in another process: their filesystem may hang. */
@@ -75,7 +76,7 @@ export async function trustOf(native: StatusReader, path: string): Promise<Trust
   try {
     return await followed(native, path);
   } catch (error) {
-    return { problem: error instanceof Error ? error.message : String(error) };
+    return { problem: messageOf(error) };
   }
 }
 

@@ -1,6 +1,6 @@
 import { constants } from 'node:os';
 import { getSystemErrorName } from 'node:util';
-import { errnoName, errnoText } from '../../../errors.js';
+import { errnoName, errnoText, messageOf } from '../../../errors.js';
 import type { WatchStatus, OnWake, Watch } from '../../../native/binding.js';
 import type { NotifierMechanism, NotifierState } from '../../../monitor/ports/ports.js';
 
@@ -12,7 +12,7 @@ export interface WatchFailure {
 
 /** Why the kernel refused a watch. */
 export function refusal(error: unknown): WatchFailure {
-  const reason = error instanceof Error ? error.message : String(error);
+  const reason = messageOf(error);
   switch (errnoName(error)) {
     case 'EACCES':
     case 'EPERM':

@@ -2,6 +2,7 @@ import { createConnection, type Socket } from 'node:net';
 import authenticate from 'dbus-native/lib/handshake.js';
 import { marshall, type DBusMessage } from 'dbus-native/lib/message.js';
 import { MessageReader } from './message-reader.js';
+import { messageOf } from '../../../errors.js';
 
 /** systemd's bus name and interface prefix (org.freedesktop.systemd1(5)). */
 export const SYSTEMD = 'org.freedesktop.systemd1';
@@ -157,7 +158,7 @@ export class BusConnection {
         for (const message of this.#reader.push(bytes)) this.#take(message);
       }
     } catch (error) {
-      this.#end(error instanceof Error ? error.message : String(error));
+      this.#end(messageOf(error));
     }
   }
 

@@ -1,9 +1,8 @@
 import type { InhibitDelay } from '../../../core/systemd/inhibit-delay.js';
 import { BusConnection, type BusCall, type BusReply } from './bus-connection.js';
 import { HAS_LOGIN, LoginManager, managerProperty, SYSTEM_BUS } from './login-manager.js';
+import { NS_PER_US, NS_PER_MS } from '../../../core/quantity/duration.js';
 
-const NS_PER_US = 1_000n;
-const NS_PER_MS = 1_000_000n;
 const ANSWER_WITHIN_NS = 10_000_000_000n;
 /** Longer than a boot takes. */
 const COMES_WITHIN_NS = 600_000_000_000n;

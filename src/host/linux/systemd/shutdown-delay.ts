@@ -2,12 +2,13 @@ import { randomBytes } from 'node:crypto';
 import type { ShutdownDelay, ShutdownDelayState, ShutdownEvents } from '../../../monitor/ports/shutdown-delay.js';
 import { inhibitCommand, Inhibitor, type InhibitCommand } from './inhibitor.js';
 import { LoginManager, SYSTEM_BUS, type LoginView } from './login-manager.js';
+import { NS_PER_MS } from '../../../core/quantity/duration.js';
+import { messageOf } from '../../../errors.js';
 
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 30_000;
 /** Refusals in a row after which the lock is released. */
 const REFUSALS = 5;
-const NS_PER_MS = 1_000_000n;
 const TAKING = 'the lock is being taken';
 const NOT_TO_BE_HAD = 'the lock cannot be taken';
 
@@ -130,7 +131,7 @@ export class LoginShutdownDelay implements ShutdownDelay {
         },
       });
     } catch (error) {
-      this.#lost(`${NOT_TO_BE_HAD}: ${error instanceof Error ? error.message : String(error)}`);
+      this.#lost(`${NOT_TO_BE_HAD}: ${messageOf(error)}`);
     }
   }
 

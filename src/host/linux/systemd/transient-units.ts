@@ -4,9 +4,8 @@ import type { CommandRunner } from '../../../monitor/ports/ports.js';
 import { type BusAddress, type BusReply, MANAGER, PROPERTIES, SYSTEMD } from './bus-connection.js';
 import { BusLink, SYSTEMD_ADDRESSES } from './bus-link.js';
 import { unitPath } from './unit-reading.js';
+import { NS_PER_US, NS_PER_MS } from '../../../core/quantity/duration.js';
 
-const NS_PER_US = 1_000n;
-const NS_PER_MS = 1_000_000n;
 const LOOK_MS = 200;
 /** To reach systemd, to start, and to stop after the timeout. */
 const BESIDES_MS = 15_000;
