@@ -15,7 +15,7 @@ export interface JournalParts extends Pick<JournalOptions, 'node' | 'instance' |
 
 export type JournalDirectories = Pick<Config, 'stateDirectory' | 'runtimeDirectory' | 'journal'>;
 
-/** The only lock in the runtime directory that is not an instance lock. */
+/** The only lock in the runtime directory, which always responds, that is not an instance lock. */
 export const ROTATION_LOCK = 'rotation.lock';
 
 /**
@@ -71,14 +71,9 @@ function filesOptions({ stateDirectory, runtimeDirectory, journal }: JournalDire
     allocate,
     replacesOpen: selectHost().replacesOpenFiles,
     // The next write tries again.
-    lock: () => tryLock(rotationLockPath(runtimeDirectory)),
+    lock: () => tryLock(join(runtimeDirectory, ROTATION_LOCK)),
   };
 }
 
 /** Reserves nothing, without a message, on a system that cannot. */
 const allocate: Allocate = (fd, offset, length) => selectHost().reserve?.(native, fd, offset, length) ?? Promise.resolve();
-
-/** In the runtime directory, which always responds. */
-function rotationLockPath(runtimeDirectory: string): string {
-  return join(runtimeDirectory, ROTATION_LOCK);
-}

@@ -45,7 +45,7 @@ function statsOf(pod: Field): WorkloadStats {
     processes: countOf(member(member(pod, 'process_stats'), 'process_count')),
     ephemeralStorageBytes: countOf(member(member(pod, 'ephemeral-storage'), 'usedBytes')),
     containers: items(member(pod, 'containers')).map(containerStatsOf),
-    volumes: items(member(pod, 'volume')).map(volumeStatsOf),
+    volumes: items(member(pod, 'volume')).map((volume) => ({ name: textOf(member(volume, 'name')), ...usageOf(volume) })),
   };
 }
 
@@ -56,10 +56,6 @@ function containerStatsOf(container: Field): ContainerStats {
     rootfs: filesystemOf(member(container, 'rootfs')),
     logs: filesystemOf(member(container, 'logs')),
   };
-}
-
-function volumeStatsOf(volume: Field): VolumeStats {
-  return { name: textOf(member(volume, 'name')), ...usageOf(volume) };
 }
 
 function filesystemOf(filesystem: Field): FilesystemUsage | undefined {

@@ -89,13 +89,9 @@ export class Destination {
  * is counted.
  */
 export function standardError(): Sink {
-  const stat = statOf(2);
+  const stat = attempt(() => fstatSync(2));
   if (stat?.isFIFO() || stat?.isSocket()) return streamSink(stat.isFIFO() ? (reopened() ?? process.stderr) : process.stderr);
   return fileSink(2);
-}
-
-function statOf(fd: number): Stats | undefined {
-  return attempt(() => fstatSync(fd));
 }
 
 function reopened(): Socket | undefined {

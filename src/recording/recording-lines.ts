@@ -73,7 +73,7 @@ class Part {
   }
 
   async add(bytes: Buffer): Promise<readonly string[]> {
-    if (this.#isFirst && isGzip(bytes)) this.#decompressor = new Decompressor();
+    if (this.#isFirst && bytes[0] === 0x1f && bytes[1] === 0x8b) this.#decompressor = new Decompressor();
     this.#isFirst = false;
     if (this.#decompressor?.problem !== undefined || this.#endless) return [];
     // Only new text is searched: a line may have all workloads of a machine.
@@ -123,10 +123,6 @@ async function readAt(file: FileHandle, offset: number, path: string): Promise<B
   } catch (error) {
     throw unreadable(path, errnoName(error) ?? String(error), error);
   }
-}
-
-function isGzip(bytes: Buffer): boolean {
-  return bytes[0] === 0x1f && bytes[1] === 0x8b;
 }
 
 function unreadable(path: string, why: string, cause: unknown): InputError {

@@ -58,14 +58,10 @@ export function likelyDropIns(file: string): { readonly directory: string; reado
   const within = { directory: dirname(file), besides: basename(file) };
   const places = extname(file) === '.conf' && dirname(file).endsWith('.d') ? [beside, within] : [beside];
   for (const { directory, besides } of places) {
-    const names = namesIn(directory).filter((name) => extensionOf(name) === '.conf' && name !== besides);
+    const names = (attempt(() => readdirSync(directory)) ?? []).filter((name) => extensionOf(name) === '.conf' && name !== besides);
     if (names.length > 0) return { directory, names: names.sort() };
   }
   return undefined;
-}
-
-function namesIn(directory: string): string[] {
-  return attempt(() => readdirSync(directory)) ?? [];
 }
 
 /**

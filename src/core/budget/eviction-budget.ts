@@ -100,7 +100,7 @@ export function usedUpBudget(
   if (budget === undefined) return undefined;
   const { windowNs } = budget;
   const counted = inWindow(budget, times, resource, nowNs);
-  for (const { minPriority, max } of limitsOf(budget)) {
+  for (const { minPriority, max } of [{ minPriority: -Infinity, max: budget.max }, ...budget.bands]) {
     if (priority < minPriority) continue;
     const own = counted.filter((eviction) => eviction.priority >= minPriority);
     if (own.length < max) continue;
@@ -121,10 +121,6 @@ export function budgetChangesNs(policy: BudgetPolicy, times: EvictionTimes, reso
 /** How many evictions may still be made for the resource, at least of workloads below all bands. */
 export function remainingBudget(budget: EvictionBudget, times: EvictionTimes, resource: Resource, nowNs: bigint): number {
   return Math.max(0, budget.max - inWindow(budget, times, resource, nowNs).length);
-}
-
-function limitsOf({ max, bands }: EvictionBudget): readonly BudgetBand[] {
-  return [{ minPriority: -Infinity, max }, ...bands];
 }
 
 /** An eviction that is as old as the window does not count. */

@@ -38,17 +38,15 @@ export function taintsCall({ node, resourceVersion, taints: written }: NodeNow, 
   if (hasTaints(wanted, node.taints)) return undefined;
   const isWritten = (taint: Taint, each: Partial<Taint>): boolean =>
     isSameTaint(each as Taint, taint) && (each.value ?? '') === taint.value;
-  const taints = wanted.map((taint) => written.find((each) => isWritten(taint, each)) ?? newTaint(taint, now));
+  const taints = wanted.map(
+    (taint) => written.find((each) => isWritten(taint, each)) ?? { key: taint.key, effect: taint.effect, timeAdded: now },
+  );
   return {
     method: 'PATCH',
     path: nodePath(node.name),
     contentType: 'application/merge-patch+json',
     body: { metadata: { resourceVersion }, spec: { taints } },
   };
-}
-
-function newTaint({ key, effect }: Taint, timeAdded: string): object {
-  return { key, effect, timeAdded };
 }
 
 /**

@@ -26,7 +26,7 @@ export class TaintManager<P extends ManagedPod> {
   /** Changes of other effects are not noticed. */
   setNode(name: string, all: readonly Taint[], nowNs: bigint): readonly TaintEffect<P>[] {
     const taints = all.filter(({ effect }) => effect === 'NoExecute');
-    if (isSameList(taints, this.#taints.get(name) ?? [])) return [];
+    if (JSON.stringify(taints) === JSON.stringify(this.#taints.get(name) ?? [])) return [];
     if (taints.length === 0) this.#taints.delete(name);
     else this.#taints.set(name, taints);
     const pods = [...(this.#uidsByNode.get(name) ?? [])].flatMap((uid) => this.#pods.get(uid) ?? []);
@@ -90,8 +90,4 @@ export class TaintManager<P extends ManagedPod> {
     const pod = this.#pods.get(uid);
     return pod === undefined ? [] : [{ kind: 'evict', pod }];
   }
-}
-
-function isSameList(one: readonly Taint[], other: readonly Taint[]): boolean {
-  return JSON.stringify(one) === JSON.stringify(other);
 }

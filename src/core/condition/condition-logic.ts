@@ -58,14 +58,12 @@ function oneOf(parts: readonly (Cases | undefined)[]): Cases | undefined {
 function contradicts(literals: readonly Literal[]): boolean {
   return (
     literals.some(({ test, holds }, index) => {
-      const others = literals.slice(index + 1).filter((other) => sameMetric(test, other.test));
+      const others = literals
+        .slice(index + 1)
+        .filter((other) => test.metric.name === other.test.metric.name && test.metric.of === other.test.metric.of);
       return others.some((other) => excludes({ test, holds }, other));
-    }) || [...groups(literals)].some(isEmpty)
+    }) || [...groups(literals)].some(({ least, most, above, below }) => least > most || (least === most && (above || below)))
   );
-}
-
-function sameMetric(a: Test, b: Test): boolean {
-  return a.metric.name === b.metric.name && a.metric.of === b.metric.of;
 }
 
 /** Of tests of the same metric. Amounts are compared in intervals. */
@@ -88,10 +86,6 @@ interface Interval {
   /** Whether `least`, or `most`, is not in it. */
   readonly above: boolean;
   readonly below: boolean;
-}
-
-function isEmpty({ least, most, above, below }: Interval): boolean {
-  return least > most || (least === most && (above || below));
 }
 
 /** By what is compared with what. */

@@ -59,7 +59,9 @@ function podEphemeralStorageLimitEviction({ limits }: PodParts, stats: WorkloadS
 function containerEphemeralStorageLimitEviction({ containers }: PodParts, stats: WorkloadStats, layout: Layout): StorageBreach | undefined {
   for (const { name, logs, rootfs } of stats.containers) {
     const limit = containers
-      .findLast((container) => container.kind === 'regular' && container.name === name && isLimited(container))
+      .findLast(
+        (container) => container.kind === 'regular' && container.name === name && (container.limits.get(RESOURCE)?.nano ?? 0n) !== 0n,
+      )
       ?.limits.get(RESOURCE);
     if (limit === undefined) continue;
     // With other layouts writable layers are not on the node filesystem.
@@ -67,10 +69,6 @@ function containerEphemeralStorageLimitEviction({ containers }: PodParts, stats:
     if (exceeds((logs?.usedBytes ?? 0n) + written, limit)) return { kind: 'container', container: name, limit };
   }
   return undefined;
-}
-
-function isLimited({ limits }: PodParts['containers'][number]): boolean {
-  return (limits.get(RESOURCE)?.nano ?? 0n) !== 0n;
 }
 
 /** Equal to the limit is allowed. */

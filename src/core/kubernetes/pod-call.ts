@@ -12,15 +12,13 @@ const CONDITION = 'DisruptionTarget';
 
 /** The next call for an evicted pod. @param now  in RFC 3339 */
 export function nextCall(pod: PendingDeletion, now: string): ApiCall {
-  return pod.next === 'condition' ? conditionCall(pod, now) : deleteCall(pod, pod.graceSeconds);
+  return pod.next === 'condition'
+    ? podStatusCall(pod, { conditions: [disruptionTarget(pod.reason, pod.message, now)] })
+    : deleteCall(pod, pod.graceSeconds);
 }
 
 export function readPodCall(pod: PodName): ApiCall {
   return { method: 'GET', path: podPath(pod) };
-}
-
-function conditionCall(pod: PendingDeletion, now: string): ApiCall {
-  return podStatusCall(pod, { conditions: [disruptionTarget(pod.reason, pod.message, now)] });
 }
 
 /** The condition that says why a pod is deleted. @param now  in RFC 3339 */

@@ -29,11 +29,6 @@ export interface PolicyStepped {
 /** How far back the rates go that workloads are compared by. */
 const COMPARED_NS = 10_000_000_000n;
 
-/** Whether a step has anything to do for policies. */
-function isIdle(configured: readonly ConfiguredPolicy[], { scopes, given }: PolicyState, results: readonly PolicyResult[]): boolean {
-  return configured.length === 0 && scopes.size === 0 && given.length === 0 && results.length === 0;
-}
-
 /**
  * The policies' part of a step, after that of the thresholds, which never wait for a ladder: judges the conditions, goes
  * on with the ladders, and gives back what no step holds any more. undefined: there is nothing to do.
@@ -46,7 +41,7 @@ export function stepPolicies(
   const configured = policy.shuttingDown ? [] : (policy.policies ?? []);
   const { policies: before } = made.state;
   const results = input.policyResults ?? [];
-  if (isIdle(configured, before, results)) return undefined;
+  if (configured.length === 0 && before.scopes.size === 0 && before.given.length === 0 && results.length === 0) return undefined;
   const { nowNs } = input;
   const answers = { results, outcomes: made.effects.flatMap((effect) => (effect.kind === 'outcome' ? [effect.outcome] : [])) };
   if (made.effects.some((effect) => effect.kind === 'escalate' || (effect.kind === 'evict' && !effect.decision.dryRun)))

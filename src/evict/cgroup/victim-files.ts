@@ -21,7 +21,9 @@ export class VictimFiles {
   constructor(directory: string, version: 1 | 2) {
     this.#version = version;
     this.#usage = openSync(fsPath(`${directory}/${version === 1 ? 'memory.usage_in_bytes' : 'memory.current'}`), 'r');
-    this.#swap = openIfThere(fsPath(`${directory}/${version === 1 ? 'memory.memsw.usage_in_bytes' : 'memory.swap.current'}`));
+    this.#swap = attempt(() =>
+      openSync(fsPath(`${directory}/${version === 1 ? 'memory.memsw.usage_in_bytes' : 'memory.swap.current'}`), 'r'),
+    );
     try {
       this.#events = version === 1 ? undefined : openSync(fsPath(`${directory}/cgroup.events`), 'r');
     } catch (error) {
@@ -74,8 +76,4 @@ export class VictimFiles {
       return errnoName(error) === 'ENODEV' ? 'removed' : undefined;
     }
   }
-}
-
-function openIfThere(path: string | Buffer): number | undefined {
-  return attempt(() => openSync(path, 'r'));
 }

@@ -90,15 +90,11 @@ function seconds(ns: bigint): string {
 
 /** undefined: it is not as {@link conditionsText} writes it. */
 function parse(text: string): PublishedConditions | undefined {
-  const { data } = publishedSchema().safeParse(parseJson(text));
+  const { data } = publishedSchema().safeParse(attempt(() => JSON.parse(text) as unknown));
   if (data === undefined) return undefined;
   const { node, pid, bootId, updatedNs, updated, monitoringIntervalNs, conditions, taints, shutdown } = data;
   const known = { node, pid, bootId, updatedNs, updated, monitoringIntervalNs, conditions };
   return { ...known, ...(taints && { taints }), ...(shutdown && { shutdown }) };
-}
-
-function parseJson(text: string): unknown {
-  return attempt(() => JSON.parse(text) as unknown);
 }
 
 /** Built when a file is read: zod takes a moment for it. */

@@ -92,7 +92,7 @@ function showCommand(io: Io): Command {
   }).action((options: ConfigCommandOptions) => {
     const loaded = configFromOptions(options);
     io.stdout(options.output === 'json' ? json(shownJson(loaded)) : shownText(loaded));
-    if (options.output === 'text') io.stderr(noticesText(loaded.notices));
+    if (options.output === 'text') io.stderr(loaded.notices.map((notice) => `${notice.level}: ${formatIssue(notice)}\n`).join(''));
   });
 }
 
@@ -110,10 +110,6 @@ function withOutput(command: Command): Command {
   return addConfigOptions(command.addOption(outputOption()));
 }
 
-function noticesText(notices: readonly ConfigNotice[]): string {
-  return notices.map((notice) => `${notice.level}: ${formatIssue(notice)}\n`).join('');
-}
-
 function shownText({ origins }: LoadedConfig): string {
   const rows = [...origins].map(([key, { value, origin }]) => [key, valueText(value), originText(origin)]);
   return `${table(['KEY', 'VALUE', 'SET BY'], rows).join('\n')}\n`;
@@ -123,7 +119,7 @@ function shownJson({ origins, notices }: LoadedConfig): unknown {
   const values = [...origins].map(([key, { value, origin }]) => ({
     key,
     value,
-    origin: originJson(origin),
+    origin: origin.kind === 'set' ? { kind: 'set', ...origin.position } : origin,
   }));
   return { values, notices };
 }
@@ -145,10 +141,6 @@ function originText(origin: Origin): string {
     case 'copied':
       return `copied from ${origin.from}`;
   }
-}
-
-function originJson(origin: Origin): unknown {
-  return origin.kind === 'set' ? { kind: 'set', ...origin.position } : origin;
 }
 
 function json(value: unknown): string {

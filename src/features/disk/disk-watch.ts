@@ -155,7 +155,7 @@ function measuringInterval(report: StepReport): { readonly periodNs: bigint; rea
   const { policy, observations } = report;
   const operands = policy.thresholds.flatMap(operandsOf).filter(({ signal }) => isDiskSignal(signal));
   if (operands.length === 0 || !policy.hasWorkloadSource) return undefined;
-  if (isMet(report)) return { periodNs: MET_NS, part: MET_PART };
+  if ([...report.state.episodes.values()].some(({ signal }) => isDiskSignal(signal))) return { periodNs: MET_NS, part: MET_PART };
   const isNear = operands.some((operand) => {
     const observation = observations?.observed.get(operand.signal);
     return (
@@ -164,8 +164,4 @@ function measuringInterval(report: StepReport): { readonly periodNs: bigint; rea
     );
   });
   return isNear ? { periodNs: NEAR_NS, part: NEAR_PART } : undefined;
-}
-
-function isMet({ state }: StepReport): boolean {
-  return [...state.episodes.values()].some(({ signal }) => isDiskSignal(signal));
 }

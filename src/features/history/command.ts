@@ -35,7 +35,7 @@ export function historyCommand({ io, nowMs = Date.now }: { readonly io: Io; read
     .description('show past evictions, alerts and OOM kills from the journal')
     .option('--since <time>', 'at or after: 2h, today, 08:30, 2026-11-21, …T08:30:00Z')
     .option('--until <time>', 'at or before')
-    .addOption(repeatable('--workload <glob>', 'names or paths, e.g. batch-*', [], appended))
+    .addOption(repeatable('--workload <glob>', 'names or paths, e.g. batch-*', [], (text, before) => [...before, ...listed(text)]))
     .addOption(repeatable('--signal <signal>', 'signals of evictions', RECORDED_SIGNALS, listOf(RECORDED_SIGNALS)))
     .addOption(repeatable('--result <result>', 'results of evictions', RESULTS, listOf(RESULTS)))
     .addOption(repeatable('--type <type>', 'types of records', TYPES, listOf(TYPES), 'eviction, alert, kernel-oom, error'))
@@ -199,10 +199,6 @@ function repeatable(
 ): Option {
   const option = new Option(flags, description).default([], shownDefault);
   return (known.length === 0 ? option : option.choices(known)).argParser(parse);
-}
-
-function appended(text: string, before: readonly string[]): readonly string[] {
-  return [...before, ...listed(text)];
 }
 
 function positive(text: string): number {

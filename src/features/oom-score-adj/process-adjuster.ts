@@ -184,7 +184,7 @@ export class OomScoreAdj {
       return observed;
     } catch (error) {
       if (isShortage(error)) throw error;
-      if (isRefusal(error)) member.refused = value;
+      if (REFUSALS.has(errnoName(error) ?? '')) member.refused = value;
       this.#warnings.refused(member.pid, { workload: touched.name, from: member.now, to: value }, error);
       return 'same';
     }
@@ -199,10 +199,6 @@ interface Drifted {
 function memberOf(touched: AdjustedWorkload, { identity: { pid, start } }: SeenProcess): AdjustedProcess | undefined {
   const member = touched.members.get(pid);
   return member?.start === start ? member : undefined;
-}
-
-function isRefusal(error: unknown): boolean {
-  return REFUSALS.has(errnoName(error) ?? '');
 }
 
 const REFUSALS: ReadonlySet<string> = new Set(['EACCES', 'EPERM']);

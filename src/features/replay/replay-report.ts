@@ -44,7 +44,7 @@ export function assumptions(facts: AssumptionFacts): string[] {
     [!dryRun && differences.some(({ kind }) => kind !== 'same'), 'so the first difference is certain, and later ones are estimates'],
     [
       run.oldestReadingNs !== undefined && run.oldestReadingNs >= NS_PER_SECOND,
-      `workloads were not read in every step: the oldest values used were ${formatDuration(seconds(run.oldestReadingNs ?? 0n))} old`,
+      `workloads were not read in every step: the oldest values used were ${formatDuration(((run.oldestReadingNs ?? 0n) / NS_PER_SECOND) * NS_PER_SECOND)} old`,
     ],
     [run.unreadSteps > 0, `no workload is evicted in ${String(run.unreadSteps)} steps before workloads were first read`],
     [unrecordedSources.length > 0, `the workloads of ${unrecordedSources.join(', ')} were not recorded and are no candidates`],
@@ -66,10 +66,6 @@ function givesRequest({ match, requestsMemory }: Rule, { name, path }: Rule['mat
 
 function isSoft({ cause }: Decision): boolean {
   return cause.kind === 'threshold' && cause.threshold.gracePeriodNs > 0n;
-}
-
-function seconds(ns: bigint): bigint {
-  return (ns / NS_PER_SECOND) * NS_PER_SECOND;
 }
 
 /** A replayed journal record; `time` of the step, by the clock of the recorded machine. */

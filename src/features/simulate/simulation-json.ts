@@ -17,7 +17,9 @@ export function simulationJson({ cluster, before, after, events, outcome, explai
     timeline: events.map(eventJson),
     nodes: before.map((use, index) => ({ node: use.node, before: useJson(use), after: useJson(after[index] ?? use) })),
     outcome,
-    ...(explained && { explained: { pod: explained.pod, nodes: explained.nodes.map(explainedJson) } }),
+    ...(explained && {
+      explained: { pod: explained.pod, nodes: explained.nodes.map((node) => ('rejections' in node ? node : scoreJson(node))) },
+    }),
   };
   return `${jsonText(document, 2)}\n`;
 }
@@ -54,10 +56,6 @@ function without(event: TimelineEvent): Readonly<Record<string, unknown>> {
 
 function scoreJson({ node, total, scores }: ScoredNode): unknown {
   return { node, total, scores: Object.fromEntries(scores) };
-}
-
-function explainedJson(node: ExplainedNode): unknown {
-  return 'rejections' in node ? node : scoreJson(node);
 }
 
 function useJson({ cpu, memory, pods }: NodeUse): unknown {

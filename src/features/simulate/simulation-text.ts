@@ -19,7 +19,7 @@ export function simulationText(report: SimulationReport): string {
   const { events, options } = report;
   const withScores = options.scores === true;
   const timeline = groupsOf(events, withScores).flatMap((group) => groupLines(group, withScores));
-  return `${[...headLines(report), ...timeline, '', ...nodeLines(report), '', ...outcomeLines(report), ...explainedLines(report)].join('\n')}\n`;
+  return `${[...headLines(report), ...timeline, '', ...nodeLines(report), '', ...wrapped(outcomeText(report), WIDTH), ...explainedLines(report)].join('\n')}\n`;
 }
 
 function headLines(report: SimulationReport): readonly string[] {
@@ -226,10 +226,6 @@ function cpuOf(use: NodeUse | undefined): bigint | undefined {
 
 export function share({ used, allocatable }: Use): string {
   return allocatable === 0n ? '-' : `${String((used * 100n) / allocatable)}%`;
-}
-
-function outcomeLines(report: SimulationReport): readonly string[] {
-  return wrapped(outcomeText(report), WIDTH);
 }
 
 export function outcomeText({ outcome }: SimulationReport): string {

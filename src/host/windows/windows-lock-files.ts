@@ -36,7 +36,7 @@ export function recordHolder(lock: string, version: string, native: Processes): 
  * The process that holds a lock file of evictd; undefined: none. The record counts while that process exists: pid and
  * start time identify it. Throws where processes cannot be listed, and Node's errors.
  */
-export function holderOf(lock: string, native: Processes = thisAddon()): Holder | undefined {
+export function holderOf(lock: string, native: Processes = asWindows(loadAddon().loaded as object)): Holder | undefined {
   const recorded = recordedHolder(lock);
   if (recorded === undefined) return undefined;
   return native.processes().some(({ pid, createdAt }) => pid === recorded.pid && String(createdAt) === recorded.createdAt)
@@ -68,10 +68,6 @@ export function lockHoldersIn(directory: string): readonly number[] {
     throw error;
   }
   return names.filter((name) => name.endsWith('.lock')).flatMap((name) => lockHolder(join(directory, name)) ?? []);
-}
-
-function thisAddon(): WindowsBinding {
-  return asWindows(loadAddon().loaded as object);
 }
 
 /** With LockFileEx; a file beside the lock contains the holder. */

@@ -59,7 +59,7 @@ const ATTRIBUTES: readonly (readonly [attribute: string, preference: OomPreferen
 export function readOomPreference(
   native: Pick<Binding, 'getxattr'>,
   directories: readonly string[],
-  mayPrefer: (directory: string) => boolean = isRoots,
+  mayPrefer: (directory: string) => boolean = (directory) => attempt(() => statSync(fsPath(directory)).uid === 0) ?? false,
 ): OomPreference | undefined {
   for (const directory of directories) {
     for (const [attribute, preference] of ATTRIBUTES) {
@@ -77,8 +77,4 @@ function isSet(native: Pick<Binding, 'getxattr'>, directory: string, attribute: 
   } catch {
     return false;
   }
-}
-
-function isRoots(directory: string): boolean {
-  return attempt(() => statSync(fsPath(directory)).uid === 0) ?? false;
 }

@@ -46,7 +46,9 @@ export class PodCgroups implements Reporter {
     }
     const found = [...byPath.values()];
     this.#joined = pods;
-    const isSame = found.length === this.#found.length && found.every(({ path, pod }, at) => isOne(this.#found[at], path, pod));
+    const isSame =
+      found.length === this.#found.length &&
+      found.every(({ path, pod }, at) => this.#found[at]?.path === path && this.#found[at].pod === pod);
     if (!isSame) this.#found = found;
     return this.#found;
   }
@@ -105,8 +107,4 @@ function uidOf(name: string): string | undefined {
   const [, slice] = /-pod([^-]+)\.slice$/.exec(name) ?? [];
   if (slice !== undefined) return slice.replaceAll('_', '-');
   return /^pod([^.]+)$/.exec(name)?.[1];
-}
-
-function isOne(known: Reported | undefined, path: string, pod: NodePod | undefined): boolean {
-  return known?.path === path && known.pod === pod;
 }

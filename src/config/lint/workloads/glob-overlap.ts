@@ -41,12 +41,8 @@ export function overlap(a: Glob, b: Glob): boolean {
   return meet(0, 0);
 }
 
-function matchesEveryName(pattern: string | undefined): boolean {
-  return pattern === undefined || /^\*+$/.test(pattern);
-}
-
 export function matchesEvery({ name, path, labels }: Rule['match']): boolean {
-  return labels === undefined && matchesEveryName(name) && (path === undefined || /^(\/?\*{2,})$/.test(path));
+  return labels === undefined && (name === undefined || /^\*+$/.test(name)) && (path === undefined || /^(\/?\*{2,})$/.test(path));
 }
 
 function share(a: Token, b: Token): boolean {

@@ -103,10 +103,6 @@ export const windowsServiceCheck = defineCheck('service.manager', ['windowsServi
   );
 });
 
-function restartFix(service: ServiceFacts): string {
-  return hasSystemd(service) ? command('systemctl restart evictd') : 'restarting evictd';
-}
-
 export const runningVersionCheck = defineCheck(
   'service.version',
   ['instance', 'version', 'service'],
@@ -115,7 +111,7 @@ export const runningVersionCheck = defineCheck(
     const details = { running: instance.version, installed: version };
     if (instance.version === version) return [ok(id, `the running evictd has this version, ${version}`, details)];
     const summary = `the running evictd has version ${instance.version}, this program has ${version}`;
-    return [degraded(id, summary, restartFix(service), details)];
+    return [degraded(id, summary, hasSystemd(service) ? command('systemctl restart evictd') : 'restarting evictd', details)];
   },
 );
 

@@ -8,7 +8,9 @@ export interface UnitVariable {
  * "Specifiers".
  */
 export function commandLine(words: readonly (string | UnitVariable)[]): string {
-  return words.map((word) => (typeof word === 'string' ? commandWord(word) : `$${word.variable}`)).join(' ');
+  return words
+    .map((word) => (typeof word === 'string' ? quoted(word.replaceAll('%', '%%').replaceAll('$', '$$$$')) : `$${word.variable}`))
+    .join(' ');
 }
 
 /** The words of a line of `commandLine`; a variable begins with `$`. */
@@ -24,10 +26,6 @@ export function wordsOf(line: string): readonly string[] {
 /** A path in a list of paths (ReadWritePaths=, RuntimeDirectory=); with `-` before it, it need not exist. */
 export function pathWord(path: string): string {
   return quoted(path.replaceAll('%', '%%'));
-}
-
-function commandWord(word: string): string {
-  return quoted(word.replaceAll('%', '%%').replaceAll('$', '$$$$'));
 }
 
 const PLAIN = /^[A-Za-z0-9_./:=@%$+,-]+$/;

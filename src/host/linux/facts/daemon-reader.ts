@@ -10,13 +10,15 @@ type RunningDaemon = Omit<DaemonFacts, 'memory'>;
 
 /** Reads of each process only what cannot hang: executable, name and cgroup. */
 export function findDaemons(): { readonly name: DaemonName; readonly pid: number; readonly unit: string | undefined }[] {
-  const found = pids().flatMap((pid) => {
-    const directory = `/proc/${String(pid)}`;
-    const unit = unitOf(textIfAny(`${directory}/cgroup`) ?? '');
-    const comm = textIfAny(`${directory}/comm`)?.trim() ?? '';
-    const name = daemonName({ executable: executableOf(directory), comm, unit });
-    return name === undefined ? [] : [{ name, pid, unit }];
-  });
+  const found = readdirSync('/proc')
+    .flatMap((name) => (/^\d+$/.test(name) ? Number(name) : []))
+    .flatMap((pid) => {
+      const directory = `/proc/${String(pid)}`;
+      const unit = unitOf(textIfAny(`${directory}/cgroup`) ?? '');
+      const comm = textIfAny(`${directory}/comm`)?.trim() ?? '';
+      const name = daemonName({ executable: executableOf(directory), comm, unit });
+      return name === undefined ? [] : [{ name, pid, unit }];
+    });
   return found.sort((a, b) => a.pid - b.pid);
 }
 
@@ -63,10 +65,6 @@ async function fileText(path: string): Promise<string | Unseen> {
   } catch (error) {
     return { unseen: `${path}: ${errnoName(error) ?? String(error)}` };
   }
-}
-
-function pids(): number[] {
-  return readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? Number(name) : []));
 }
 
 /** undefined: a kernel thread, or a process that evictd may not inspect. */

@@ -33,7 +33,7 @@ const FILE = '/proc/pressure/memory';
 /** @param native  undefined: the window cannot be tried */
 export function readPressure(native: Pick<Binding, 'PsiTrigger'> | undefined): PressureFacts {
   const state = stateOf(FILE);
-  const config = textIfAny(`/boot/config-${release()}`) ?? runningConfig();
+  const config = textIfAny(`/boot/config-${release()}`) ?? attempt(() => gunzipSync(readFileSync('/proc/config.gz')).toString('latin1'));
   return {
     state,
     built: config === undefined ? undefined : pressureBuilt(config),
@@ -75,9 +75,4 @@ function stateOf(path: string): PressureFacts['state'] {
   } catch (error) {
     return errnoName(error) === 'EOPNOTSUPP' ? 'off' : 'absent';
   }
-}
-
-/** CONFIG_IKCONFIG_PROC. */
-function runningConfig(): string | undefined {
-  return attempt(() => gunzipSync(readFileSync('/proc/config.gz')).toString('latin1'));
 }

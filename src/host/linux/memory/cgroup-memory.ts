@@ -14,7 +14,7 @@ import { fsPath } from '../../../byte-paths.js';
  */
 export function cgroupMemory(hierarchy: CgroupHierarchy, path: string, countsCache: boolean): MemorySource {
   const limits = limitFiles(hierarchy, path);
-  const cgroup = usageOf(hierarchy, path, countsCache, capacityOf(hierarchy, path));
+  const cgroup = usageOf(hierarchy, path, countsCache, Math.min(limitNow(hierarchy, path), totalmem()));
   const required = [...cgroup.used.files, meminfo('MemTotal')];
   return {
     ...cgroup,
@@ -121,10 +121,6 @@ function usageOf(hierarchy: CgroupHierarchy, path: string, countsCache: boolean,
 function limitFiles(hierarchy: CgroupHierarchy, path: string): FileSpec[] {
   const limit = hierarchy.version === 1 ? 'memory.limit_in_bytes' : 'memory.max';
   return withAncestors(path).map((cgroup) => ({ path: `${cgroupDirectory(hierarchy, cgroup)}/${limit}`, format: 'number' }));
-}
-
-function capacityOf(hierarchy: CgroupHierarchy, path: string): number {
-  return Math.min(limitNow(hierarchy, path), totalmem());
 }
 
 /** Infinity: 'max', or not readable. */

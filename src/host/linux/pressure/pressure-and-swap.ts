@@ -76,7 +76,7 @@ export class PressureAndSwap {
   /** @returns whether something was armed or moved, or is read for the first time */
   arm(thresholds: readonly Threshold[], onWake: (wake: Wake) => void): boolean {
     this.#onWake = onWake;
-    this.#limits = thresholds.flatMap(operandsOf).filter(({ signal }) => isPressureOrAmount(signal));
+    this.#limits = thresholds.flatMap(operandsOf).filter(({ signal }) => isPressure(signal) || isOwnAmount(signal));
     const withPressure = thresholds.map(operandsOf).filter((operands) => operands.some(({ signal }) => isPressure(signal)));
     this.#amounts = withPressure.map((operands) => operands.filter(({ signal }) => !isPressure(signal)));
     const requested = this.#ask([...new Set(this.#limits.map(({ signal }) => signal))]);
@@ -249,10 +249,6 @@ function isOneNotMet(amounts: readonly Operand[], observed: ReadonlyMap<Signal, 
     const read = observed.get(signal);
     return read !== undefined && read.available >= resolve(value, read.capacity);
   });
-}
-
-function isPressureOrAmount(signal: Signal): boolean {
-  return isPressure(signal) || isOwnAmount(signal);
 }
 
 /** The kernel prints two decimals. */

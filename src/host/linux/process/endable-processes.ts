@@ -38,14 +38,10 @@ export function endableProcess(pid: number, path: string, leaders: ReadonlySet<n
   const task = parseTask({ status, stat, scoreAdj, score: textOf(`${directory}/oom_score`) });
   if (task?.memory === undefined || task.kernelThread || task.oomScoreAdj === UNKILLABLE) return undefined;
   const { name: command, startTicks, memory, oomScore = 0 } = task;
-  if (isSessionProgram(command, () => programOf(directory))) return undefined;
+  if (isSessionProgram(command, () => attempt(() => executableName(readlinkSync(`${directory}/exe`))))) return undefined;
   const [, anon] = /(?:^|\n)RssAnon:\s*(\d+) kB/.exec(status) ?? [];
   const anonBytes = anon === undefined ? memory.rssBytes : BigInt(anon) * 1024n;
   return { path, pid, startTicks, command, residentBytes: memory.rssBytes, anonBytes, swapBytes: memory.swapBytes, oomScore };
-}
-
-function programOf(directory: string): string | undefined {
-  return attempt(() => executableName(readlinkSync(`${directory}/exe`)));
 }
 
 function textOf(file: string): string | undefined {
