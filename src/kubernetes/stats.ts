@@ -1,4 +1,4 @@
-import type { ContainerStats, FilesystemUsage, VolumeStats, Workload, WorkloadStats, WorkloadUsage } from '../core/workload/workload.js';
+import type { ContainerStats, FilesystemUsage, Workload, WorkloadStats, WorkloadUsage } from '../core/workload/workload.js';
 import { documentOf, integerOf, isAbsent, items, member, textOf, type Field } from './document.js';
 
 interface PodStats {

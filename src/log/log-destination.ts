@@ -1,4 +1,4 @@
-import { constants, fstatSync, openSync, write, type Stats } from 'node:fs';
+import { constants, fstatSync, openSync, write } from 'node:fs';
 import { Socket } from 'node:net';
 import { attempt } from '../errors.js';
 

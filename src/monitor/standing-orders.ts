@@ -1,5 +1,12 @@
-import { carriedOut, isNear, ORDER_LIFE_NS, orderedThreshold, renewalNs, standingDecisions } from '../core/decide/standing-order.js';
-import type { OrderedThreshold } from '../core/decide/standing-order.js';
+import {
+  carriedOut,
+  isNear,
+  ORDER_LIFE_NS,
+  orderedThreshold,
+  renewalNs,
+  standingDecisions,
+  type OrderedThreshold,
+} from '../core/decide/standing-order.js';
 import { inFlight, type Decision } from '../core/decide/eviction.js';
 import type { StepInput } from '../core/decide/step-input.js';
 import type { Observation, Observations } from '../core/signal/observation.js';

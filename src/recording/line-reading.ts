@@ -1,14 +1,9 @@
 import type { MemoryHoldings } from '../core/budget/growth-base.js';
-import type { OperatorRequest } from '../core/disruption/operator-request.js';
 import type { Observation, Observations } from '../core/signal/observation.js';
-import type { PauseRequest } from '../core/pause/operator-pause.js';
-import type { PolicyResult } from '../core/policy/policy-action.js';
-import type { PolicyReadings, ScopeReading } from '../core/policy/scope-reading.js';
-import type { Decision } from '../core/decide/eviction.js';
 import type { Signal } from '../core/signal/signal.js';
 import { initialState, type State } from '../core/decide/state.js';
-import type { WorkloadProcess } from '../core/workload/process.js';
 import type { UnreadableWorkload, Workload, WorkloadStats, WorkloadUsage } from '../core/workload/workload.js';
+import type { PolicyAnswers } from '../monitor/ports/policy-port.js';
 import type { Wake } from '../monitor/ports/ports.js';
 import {
   RECORDING_FORMAT,
@@ -102,25 +97,19 @@ export class RecordingReading {
       ...(typeof json.wallMs === 'number' && { wallMs: json.wallMs }),
       wake: { source: source as Wake['source'], atNs: integer(atNs) },
       input: {
+        ...parts<RecordedStep['input']>(json, ['ordered', 'pause', 'request', 'policyResults']),
         nowNs: integer(json.now),
         layout: json.layout as RecordedStep['input']['layout'],
         victims: json.victims === undefined ? new Map() : (fromJson(json.victims) as RecordedStep['input']['victims']),
         reclaimed: fromJson(json.reclaimed) as RecordedStep['input']['reclaimed'],
-        ...(json.ordered !== undefined && { ordered: fromJson(json.ordered) as Decision }),
         // true: of an older evictd
         ...(json.resumed !== undefined && { resumed: json.resumed === true ? {} : (json.resumed as { readonly by?: string }) }),
-        ...(json.pause !== undefined && { pause: fromJson(json.pause) as PauseRequest }),
-        ...(json.request !== undefined && { request: fromJson(json.request) as OperatorRequest }),
         ...(json.bootNs !== undefined && { bootNs: integer(json.bootNs) }),
-        ...(json.policyResults !== undefined && { policyResults: fromJson(json.policyResults) as readonly PolicyResult[] }),
       },
       observations: json.read === undefined ? undefined : this.#observations(recordOf(json.read)),
       candidates: listOf(json.candidates ?? []).map((each) => this.#candidates(recordOf(each))),
       lastLooks: listOf(json.lastLooks ?? []).map((each) => this.#observations(recordOf(each))),
-      ...(json.policyReadings !== undefined && { policyReadings: fromJson(json.policyReadings) as PolicyReadings }),
-      ...(json.policyLook !== undefined && { policyLook: fromJson(json.policyLook) as PolicyReadings }),
-      ...(json.policyWorkloads !== undefined && { policyWorkloads: fromJson(json.policyWorkloads) as readonly ScopeReading[] }),
-      ...(json.policyProcesses !== undefined && { policyProcesses: fromJson(json.policyProcesses) as readonly WorkloadProcess[] }),
+      ...parts<PolicyAnswers>(json, ['policyReadings', 'policyLook', 'policyWorkloads', 'policyProcesses']),
       outside: listOf(json.outside ?? []).map((held) => (held === null ? undefined : (fromJson(held) as MemoryHoldings))),
       decisions: listOf(json.decisions ?? []).map((pair) => {
         const [serial, victim] = listOf(pair);
@@ -172,6 +161,11 @@ export class RecordingReading {
     if (workload === undefined) throw new RecordingLineError(`workload ${String(number)} was not defined before`);
     return { workload, stats: values.length === 0 ? undefined : readStats(values) };
   }
+}
+
+/** Those of the keys that the line has. */
+function parts<T>(json: Json, keys: readonly (keyof T & string)[]): Partial<T> {
+  return Object.fromEntries(keys.flatMap((key) => (json[key] === undefined ? [] : [[key, fromJson(json[key])]]))) as Partial<T>;
 }
 
 function readStats([workingSet, usage, processes, ephemeralStorage, rest]: readonly unknown[]): WorkloadStats {

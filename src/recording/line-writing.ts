@@ -56,8 +56,8 @@ export class RecordingWriting {
   }
 
   #step(entry: RecordedStep, candidates: readonly unknown[]): string {
-    const { wallMs, wake, input, observations, lastLooks, outside, decisions, ...ofPolicies } = entry;
-    const { policyReadings, policyLook, policyWorkloads, policyProcesses } = ofPolicies;
+    const { wallMs, wake, input, observations, lastLooks, outside, decisions } = entry;
+    const { policyReadings, policyLook, policyWorkloads, policyProcesses } = entry;
     const { nowNs, layout, victims, reclaimed, ordered, resumed, pause, request, bootNs, policyResults } = input;
     this.#steps += 1;
     return line({
@@ -69,19 +69,11 @@ export class RecordingWriting {
       layout,
       ...(observations && { read: this.#observations(observations) }),
       ...(victims.size > 0 && { victims: toJson(victims) }),
-      ...(reclaimed && { reclaimed: toJson(reclaimed) }),
-      ...(ordered && { ordered: toJson(ordered) }),
-      ...(resumed && { resumed }),
-      ...(pause && { pause: toJson(pause) }),
-      ...(request && { request: toJson(request) }),
+      ...(toJson({ reclaimed, ordered, resumed, pause, request }) as object),
       ...(bootNs !== undefined && { bootNs: jsonInteger(bootNs) }),
       ...(candidates.length > 0 && { candidates }),
       ...(lastLooks.length > 0 && { lastLooks: lastLooks.map((seen) => this.#observations(seen)) }),
-      ...(policyReadings && { policyReadings: toJson(policyReadings) }),
-      ...(policyLook && { policyLook: toJson(policyLook) }),
-      ...(policyWorkloads && { policyWorkloads: toJson(policyWorkloads) }),
-      ...(policyProcesses && { policyProcesses: toJson(policyProcesses) }),
-      ...(policyResults && { policyResults: toJson(policyResults) }),
+      ...(toJson({ policyReadings, policyLook, policyWorkloads, policyProcesses, policyResults }) as object),
       ...(outside.length > 0 && { outside: outside.map((held) => toJson(held) ?? null) }),
       ...(decisions.length > 0 && { decisions: decisions.map(({ serial, victim }) => [serial, victim]) }),
     });

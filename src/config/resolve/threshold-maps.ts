@@ -9,7 +9,7 @@ import {
   type OwnAmountSignal,
 } from '../../core/signal/signal.js';
 import { thresholdId, valueText, type Threshold, type ThresholdValue } from '../../core/threshold/threshold.js';
-import type { SourcePosition } from '../../errors.js';
+import { messageOf, type SourcePosition } from '../../errors.js';
 import { copiesMemory, noteCopies, noticeUnreadable, type Entry } from './allocatable-thresholds.js';
 import { FloatError } from '../value/float32.js';
 import { suggestion, type Report } from '../value/report.js';
@@ -17,7 +17,6 @@ import type { Layer, Layers, OriginMap } from '../merge/layer.js';
 import type { Profile } from '../merge/kubelet-profile.js';
 import { meantAmount, meantPercentage } from '../value/value-text.js';
 import { combineThresholds, PARSE_ENTRY, parseSignal, ThresholdError, type ThresholdMapKey } from './thresholds.js';
-import { messageOf } from '../../errors.js';
 
 type Parse<T> = (signal: string, text: string) => T | undefined;
 

@@ -1,5 +1,4 @@
-import type { ClusterNode } from './cluster-node.js';
-import { readyStatus } from './cluster-node.js';
+import { readyStatus, type ClusterNode } from './cluster-node.js';
 import { hasEnded, type ClusterPod } from './cluster-pod.js';
 import type { Controller } from './controller.js';
 import { NodeLifecycle, type LifecycleConfig, type NodeEffect, type ZoneHealth } from './node-lifecycle.js';

@@ -1,8 +1,7 @@
-import type { DirectoryHolder, DiskHolder } from './filesystem-holders.js';
+import type { DirectoryHolder, DiskHolder, FilesystemDirectories, HeldSpace, DiskHolders } from './filesystem-holders.js';
 import { ofResource } from './disk-holding.js';
 import { type DiskAmount } from './disk-amount.js';
 import { SIGNAL_FACTS, type Resource, type ResourceSignal, filesystemOf } from '../signal/signal.js';
-import type { FilesystemDirectories, HeldSpace, DiskHolders } from './filesystem-holders.js';
 
 /** The number that is named, for each kind. */
 const NAMED = 5;

@@ -1,4 +1,4 @@
-import { withAncestors } from '../workload/cgroup.js';
+import { namesIn, normalCgroupPath, withAncestors } from '../workload/cgroup.js';
 import { compileGlob } from '../workload/glob.js';
 import type { PolicyCgroups } from './configured-policy.js';
 
@@ -14,10 +14,9 @@ export function compileScope({ cgroup, paths }: PolicyCgroups): ScopePattern {
 }
 
 function listed(paths: readonly string[]): ScopePattern {
-  const normal = (path: string): string => `/${namesOf(path).join('/')}`;
-  const all = new Set(paths.map(normal));
+  const all = new Set(paths.map(normalCgroupPath));
   const above = new Set([...all].flatMap((path) => withAncestors(path).slice(1)));
-  return { matches: (path) => all.has(normal(path)), reachesBelow: (path) => above.has(normal(path)) };
+  return { matches: (path) => all.has(normalCgroupPath(path)), reachesBelow: (path) => above.has(normalCgroupPath(path)) };
 }
 
 /** One name, or (undefined) any number of them. */
@@ -28,10 +27,10 @@ type Segment = RegExp | undefined;
  * The whole path must match. A slash at the end counts for nothing.
  */
 function compilePattern(glob: string): ScopePattern {
-  const segments = namesOf(glob).map((name): Segment => (name === '**' ? undefined : compileGlob(name)));
+  const segments = namesIn(glob).map((name): Segment => (name === '**' ? undefined : compileGlob(name)));
   const after = (path: string): ReadonlySet<number> => {
     let places = withSkipped(segments, [0]);
-    for (const name of namesOf(path)) {
+    for (const name of namesIn(path)) {
       const next = [...places].flatMap((place) => {
         if (place === segments.length) return [];
         const segment = segments[place];
@@ -56,8 +55,4 @@ function withSkipped(segments: readonly Segment[], places: readonly number[]): R
     while (place < segments.length && segments[place] === undefined) all.add((place += 1));
   }
   return all;
-}
-
-function namesOf(path: string): readonly string[] {
-  return path.split('/').filter((name) => name !== '');
 }

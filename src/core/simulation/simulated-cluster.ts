@@ -1,5 +1,4 @@
-import type { Taint } from '../disruption/taint.js';
-import { isSameTaint, taintText } from '../disruption/taint.js';
+import { isSameTaint, taintText, type Taint } from '../disruption/taint.js';
 import { taintEviction, type WaitingEviction } from '../disruption/taint-eviction.js';
 import { Cluster, type ClusterContent } from '../scheduling/cluster/cluster.js';
 import type { SchedulerNode } from '../scheduling/scheduler-node.js';

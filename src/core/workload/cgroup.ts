@@ -18,7 +18,7 @@ export function cgroupDirectory(hierarchy: CgroupHierarchy, path: string): strin
 
 /** '/a/b/' → '/a/b', 'a//b' → '/a/b', '' → '/'. */
 export function normalCgroupPath(path: string): string {
-  return `/${segments(path).join('/')}`;
+  return `/${namesIn(path).join('/')}`;
 }
 
 /** Strictly below: a cgroup is not below itself. */
@@ -28,7 +28,7 @@ export function isBelow(path: string, ancestor: string): boolean {
 
 /** The cgroup and its ancestors up to the mount point: '/a/b' → ['/a/b', '/a', '/']. */
 export function withAncestors(path: string): string[] {
-  const names = segments(path);
+  const names = namesIn(path);
   return names.map((_, index) => `/${names.slice(0, names.length - index).join('/')}`).concat('/');
 }
 
@@ -50,13 +50,13 @@ export function membership(procCgroup: string, hierarchy: CgroupHierarchy): stri
  * and this process's cgroup namespace are hidden ('/../..' in mountinfo: the host's tree mounted into a container).
  */
 export function pathBelowMount(kernelPath: string, hierarchy: CgroupHierarchy): string | undefined {
-  const path = segments(kernelPath);
-  const root = segments(hierarchy.root);
+  const path = namesIn(kernelPath);
+  const root = namesIn(hierarchy.root);
   const same = root.every((name, index) => path[index] === name);
   const rest = path.slice(root.length);
   return same && rest[0] !== '..' ? `/${rest.join('/')}` : undefined;
 }
 
-function segments(path: string): string[] {
+export function namesIn(path: string): string[] {
   return path.split('/').filter((name) => name !== '');
 }

@@ -1,6 +1,5 @@
-import type { DiskHolder } from '../../core/disk/filesystem-holders.js';
+import type { DiskHolder, DiskHolders } from '../../core/disk/filesystem-holders.js';
 import { holdersOn } from '../../core/disk/held-space.js';
-import { type DiskHolders } from '../../core/disk/filesystem-holders.js';
 import type { FilesystemRole } from '../../core/signal/layout.js';
 import { isDiskSignal, type DiskSignal, filesystemOf } from '../../core/signal/signal.js';
 import type { StepListener, StepReport } from '../../monitor/ports/ports.js';

@@ -1,8 +1,7 @@
 import type { LoadedConfig } from '../../config/config.js';
-import type { Rule } from '../../core/workload/rule.js';
+import { namedOf, patternsOf, type Rule } from '../../core/workload/rule.js';
 import { formatPosition } from '../../cli/output/error-text.js';
 import { selectHost } from '../../host/select.js';
-import { namedOf, patternsOf } from '../../core/workload/rule.js';
 import { compileRules } from '../../workloads/workload-rules.js';
 import type { SettingsOf } from './explain-workload.js';
 

@@ -81,10 +81,6 @@ export class Hooks implements BeforeSignal, StepListener {
     }
   }
 
-  skipped(): boolean {
-    return true;
-  }
-
   close(): void {
     this.#parts.host.runner.close();
   }

@@ -83,10 +83,6 @@ export class Notifications implements StepListener {
     }
   }
 
-  skipped(): boolean {
-    return true;
-  }
-
   close(): void {
     for (const notifier of this.#open) notifier.close();
     this.#open = [];

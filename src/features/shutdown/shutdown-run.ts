@@ -185,7 +185,7 @@ export class ShutdownRun {
     const holding = isOver ? new Set<string>() : ancestorPaths([...this.#ending, ...workloads]);
     const waiting = workloads.filter((member) => unsure.includes(member) || holding.has(member.workload.path));
     for (const member of workloads.filter((one) => !waiting.includes(one))) {
-      this.#ending = [...this.#ending, this.#signal(this.#awaited ? this.#inRemainingTime(member) : atLeast(member), candidates, turn)];
+      this.#ending = [...this.#ending, this.#signal(this.#withGracePeriod(member), candidates, turn)];
     }
     this.#awaited = new Set(waiting.map(({ workload }) => workload.id));
     this.#signalsAtNs = unsure.length > 0 ? awaitedLookNs(process.hrtime.bigint(), this.#groupBeganNs) : this.#endsAtNs;
@@ -200,9 +200,11 @@ export class ShutdownRun {
   }
 
   /** A workload that waited has the rest of its group's time, in whole milliseconds. */
-  #inRemainingTime(member: ShutdownWorkload): ShutdownWorkload {
+  #withGracePeriod(member: ShutdownWorkload): ShutdownWorkload {
+    const gracePeriodNs = leastGraceNs(member.gracePeriodNs);
+    if (!this.#awaited) return { ...member, gracePeriodNs };
     const leftMs = (this.#endsAtNs - process.hrtime.bigint()) / 1_000_000n;
-    return { ...member, gracePeriodNs: least(leastGraceNs(member.gracePeriodNs), leftMs > 0n ? leftMs * 1_000_000n : 0n) };
+    return { ...member, gracePeriodNs: least(gracePeriodNs, leftMs > 0n ? leftMs * 1_000_000n : 0n) };
   }
 
   /** Always SIGTERM first: a unit has to be stopped by systemd, which would start it again otherwise. */
@@ -294,8 +296,4 @@ export class ShutdownRun {
       atNs <= nowNs ? 0 : Math.ceil(Number(atNs - nowNs) / 1e6),
     );
   }
-}
-
-function atLeast(member: ShutdownWorkload): ShutdownWorkload {
-  return { ...member, gracePeriodNs: leastGraceNs(member.gracePeriodNs) };
 }

@@ -1,6 +1,5 @@
 import { jsonInteger } from '../../core/quantity/integer.js';
 import { jsonText } from '../../core/name/json-text.js';
-import type { ExplainedNode } from '../../core/simulation/explanation.js';
 import type { NodeUse, Use } from '../../core/simulation/outcome.js';
 import type { ScoredNode, TimelineEvent } from '../../core/simulation/timeline-event.js';
 import { actionText } from './simulation-text.js';

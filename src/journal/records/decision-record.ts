@@ -1,5 +1,4 @@
-import type { Decision } from '../../core/decide/eviction.js';
-import { knownBytes } from '../../core/decide/eviction.js';
+import { knownBytes, type Decision } from '../../core/decide/eviction.js';
 import { swapToFree } from '../../core/rank/eviction-cause.js';
 import { evictionSignal } from '../../core/message/eviction-signal.js';
 import { decisionMessage } from '../../core/message/message.js';

@@ -1,5 +1,4 @@
-import type { ProcessTree } from '../../core/windows/process-tree.js';
-import { byAge } from '../../core/windows/process-tree.js';
+import { byAge, type ProcessTree } from '../../core/windows/process-tree.js';
 import { compileWindowsGlob } from '../../core/windows/windows-path.js';
 import type { WindowsTarget } from '../../core/windows/windows-target.js';
 import type { ProcessEntry, ServiceEntry } from '../../native/windows-binding.js';

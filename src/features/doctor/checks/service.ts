@@ -1,6 +1,6 @@
 import { broken, degraded, ok, unseen, type Check, command } from '../check.js';
 import { defineCheck } from '../check-kind.js';
-import { hasSystemd, isUnseen, type ServiceFacts } from '../../../host/facts.js';
+import { hasSystemd, isUnseen } from '../../../host/facts.js';
 
 /** Whether systemd starts evictd at boot and restarts it. */
 export const serviceUnitCheck = defineCheck('service.unit', ['service'], ({ service }, id) => {
