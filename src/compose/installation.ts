@@ -1,11 +1,8 @@
 import { existsSync, readdirSync, realpathSync } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { InhibitDelay } from '../core/systemd/inhibit-delay.js';
 import { selectHost } from '../host/select.js';
-import type { InstallRequest } from '../features/install/systemd/install-steps.js';
 import { type Machine, PLACES, runProgram } from '../features/install/install-machine.js';
-import type { WindowsInstallRequest, WindowsMachine } from '../features/install/windows/windows-install-steps.js';
 import { windowsPlaces } from '../features/install/windows/windows-places.js';
 import { addonPath, native } from '../native/index.js';
 import { Timeouts } from '../node/timeouts.js';
@@ -16,7 +13,7 @@ import { readInhibitDelay } from '../node/configured-platform.js';
 const TIMEOUT_MS = 5_000;
 
 /** This machine, and this program with all links resolved: a service must not depend on them. */
-export function thisInstallation(): ThisInstallation {
+export function thisInstallation() {
   const { root, program, loads, beside } = thisProgram();
   const { os, isAdministrator, lockHoldersIn } = selectHost();
   const isWindows = os === 'windows';
@@ -50,27 +47,15 @@ export function thisInstallation(): ThisInstallation {
       root: manifest === undefined ? undefined : root,
       documentation: beside('docs/operations.md'),
     },
-    end: (exitCode) => {
+    /** Ends the process at once if a directory that does not respond would block its end. */
+    end: (exitCode: number): void => {
       if (hangs || timeouts.expired) native.exitNow(exitCode);
     },
   };
 }
 
-interface ThisInstallation {
-  readonly machine: Machine;
-  readonly readInhibitDelay: () => Promise<InhibitDelay>;
-  readonly program: Program;
-  /** Ends the process at once if a directory that does not respond would block its end. */
-  readonly end: (exitCode: number) => void;
-}
-
-type Program = Pick<InstallRequest, 'program' | 'loads' | 'root' | 'documentation'>;
-
 /** The same on Windows. */
-export function thisWindowsInstallation(): {
-  readonly machine: WindowsMachine;
-  readonly program: Pick<WindowsInstallRequest, 'program' | 'loads'>;
-} {
+export function thisWindowsInstallation() {
   const { program, loads } = thisProgram();
   const { isAdministrator, lockHoldersIn } = selectHost();
   return {

@@ -1,5 +1,5 @@
 import { readyStatus, type ClusterNode } from './cluster-node.js';
-import { hasEnded, type ClusterPod } from './cluster-pod.js';
+import type { ClusterPod } from './cluster-pod.js';
 import type { Controller } from './controller.js';
 import { NodeLifecycle, type LifecycleConfig, type NodeEffect, type ZoneHealth } from './node-lifecycle.js';
 import { GC_PERIOD_NS, gcTerminating } from './pod-gc.js';
@@ -44,7 +44,7 @@ export interface NodeLease {
 export type ClusterEffect =
   | TaintEffect<ClusterPod>
   | NodeEffect
-  | { readonly kind: 'force delete'; readonly pod: ClusterPod; readonly isMarked: boolean }
+  | { readonly kind: 'force delete'; readonly pod: ClusterPod }
   | { readonly kind: 'not ready'; readonly pod: ClusterPod };
 
 /**
@@ -175,7 +175,7 @@ export class ClusterControl {
     if (!this.#collectsPods || (this.#collectedNs !== undefined && nowNs - this.#collectedNs < GC_PERIOD_NS)) return [];
     this.#collectedNs = nowNs;
     const { forceDeleted } = gcTerminating(this.#pods.values(), this.#nodes.values());
-    return forceDeleted.map((pod): ClusterEffect => ({ kind: 'force delete', pod, isMarked: !hasEnded(pod) }));
+    return forceDeleted.map((pod): ClusterEffect => ({ kind: 'force delete', pod }));
   }
 
   #setPod(pod: ClusterPod, nowNs: bigint): readonly ClusterEffect[] {

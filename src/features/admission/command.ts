@@ -11,15 +11,9 @@ import { readDocument } from '../../kubernetes/document-file.js';
 import { formatError, usageMessage } from '../../cli/output/error-text.js';
 import type { MakeCommand } from '../../cli/output/command.js';
 import { outputOption, SHARED_GROUPS, withHelp } from '../../cli/output/help.js';
-import type { Io } from '../../cli/output/io.js';
 import { addConfigOptions, configFromOptions, type ConfigOptions } from '../../cli/output/options.js';
 import type { PreemptOptions } from './preempt.js';
 import { admissionJson, admissionText, isAdmitted, type AdmissionReport } from './admission-output.js';
-
-export interface AdmitDeps {
-  readonly io: Io;
-  readonly setExitCode: (code: number) => void;
-}
 
 const QOS: ReadonlyMap<string, QosClass> = new Map([
   ['guaranteed', 'Guaranteed'],
@@ -48,7 +42,7 @@ interface AdmitOptions extends ConfigOptions, PreemptOptions {
 }
 
 /** Every failure, also a usage error, is an answer: a unit must not stay down because `evictd admit` failed. */
-function admitCommand({ io, setExitCode }: AdmitDeps): Command {
+export const admit: MakeCommand = ({ io, setExitCode }) => {
   const show = (report: AdmissionReport, output: unknown): number => {
     const exit = isAdmitted(report) ? EXIT_ADMITTED : EXIT_REFUSED;
     if (!report.known) {
@@ -87,7 +81,7 @@ function admitCommand({ io, setExitCode }: AdmitDeps): Command {
   }).action(async (options: AdmitOptions) => {
     show(await admission(options, command.failsClosed), options.output);
   });
-}
+};
 
 /** A command whose usage errors are answers. */
 class AdmitCommand extends Command {
@@ -175,5 +169,3 @@ function cgroupPath(text: string): string {
     throw new UsageError('EVICTD_USAGE', `--path ${message}`, { hint: cause.hint, cause });
   }
 }
-
-export const admit: MakeCommand = ({ io, setExitCode }) => admitCommand({ io, setExitCode });

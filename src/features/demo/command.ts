@@ -31,12 +31,7 @@ const POLL_MS = 10;
 const ON_WINDOWS =
   'On Windows the workloads are job objects of at most 2 GiB, and evictd acts when the machine has 512 MiB less memory than at the start.';
 
-export interface DemoDeps {
-  readonly io: Io;
-  readonly setExitCode: (code: number) => void;
-}
-
-function demoCommand({ io, setExitCode }: DemoDeps): Command {
+export const demo: MakeCommand = ({ io, setExitCode }) => {
   const command = new Command('demo')
     .description('show one real eviction in a temporary cgroup')
     .addOption(outputOption())
@@ -64,7 +59,7 @@ function demoCommand({ io, setExitCode }: DemoDeps): Command {
       interruption.dispose();
     }
   });
-}
+};
 
 interface DemoOptions {
   readonly screen: Screen;
@@ -175,5 +170,3 @@ async function until(happened: () => boolean | Promise<boolean>, withinMs: numbe
     await pause(POLL_MS, undefined, { signal });
   }
 }
-
-export const demo: MakeCommand = ({ io, setExitCode }) => demoCommand({ io, setExitCode });

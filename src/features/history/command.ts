@@ -3,7 +3,6 @@ import { UsageError } from '../../errors.js';
 import { type HistoryFilter, listed, listOf, RECORDED_SIGNALS, RESULTS, TYPES, type ReadingTally } from './history-query.js';
 import type { HistoryEvent } from '../../journal/reading/history-event.js';
 import type { OpenJournal } from '../../journal/reading/journal-reader.js';
-import type { MakeCommand } from '../../cli/output/command.js';
 import { outputOption, SHARED_GROUPS, USAGE_AND_CONFIG, withHelp } from '../../cli/output/help.js';
 import type { Io } from '../../cli/output/io.js';
 import { configForLooking } from '../../cli/output/options.js';
@@ -29,7 +28,7 @@ interface HistoryOptions {
   readonly runtimeDirectory?: string;
 }
 
-export function historyCommand({ io, nowMs = Date.now }: { readonly io: Io; readonly nowMs?: () => number }): Command {
+export function history({ io, nowMs = Date.now }: { readonly io: Io; readonly nowMs?: () => number }): Command {
   const command = new Command('history')
     .argument('[file...]', "journal files, oldest first (default: this machine's)")
     .description('show past evictions, alerts and OOM kills from the journal')
@@ -205,5 +204,3 @@ function positive(text: string): number {
   if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('Use a number from 1 on.');
   return Number(text);
 }
-
-export const history: MakeCommand = ({ io }) => historyCommand({ io });

@@ -1,8 +1,7 @@
 import { Command } from 'commander';
 import type { LoadedConfig } from '../../config/config.js';
-import type { MakeCommand } from '../../cli/output/command.js';
+import type { CommandEdge } from '../../cli/output/command.js';
 import { outputOption, USAGE_AND_CONFIG, withHelp } from '../../cli/output/help.js';
-import type { Io } from '../../cli/output/io.js';
 import { addConfigOptions, configFromOptions, type ConfigOptions } from '../../cli/output/options.js';
 import { styleFor } from '../../cli/output/style.js';
 import { flagText, changesDecisions, recordedWith, type OtherConfig } from './other-config.js';
@@ -11,7 +10,7 @@ interface ReplayOptions extends ConfigOptions {
   readonly output: 'text' | 'json';
 }
 
-export function replayCommand({ io }: { readonly io: Io }): Command {
+export function replay({ io }: Pick<CommandEdge, 'io'>): Command {
   const command = new Command('replay')
     .argument('<file>', 'recording of evictd run --record')
     .description('replay a recorded run, also with another configuration')
@@ -57,5 +56,3 @@ function otherConfig({ config, configDir, ...flags }: ConfigOptions, warn: (mess
   if (given.length > 0) warn(`${given.map(flagText).join(', ')} changes no decision: replayed as recorded`);
   return undefined;
 }
-
-export const replay: MakeCommand = ({ io }) => replayCommand({ io });

@@ -1,11 +1,11 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { UsageError } from '../../errors.js';
-import type { CommandEdge, MakeCommand } from '../../cli/output/command.js';
+import type { CommandEdge } from '../../cli/output/command.js';
 import { outputOption, SHARED_GROUPS, USAGE_AND_CONFIG, withHelp } from '../../cli/output/help.js';
 import type { SimulateOptions, WrittenAction } from './written-command.js';
 
 /** `evictd simulate`: its implementation is a bundle of its own. */
-export function simulateCommand(edge: Pick<CommandEdge, 'io' | 'setExitCode'>): Command {
+export function simulate(edge: Pick<CommandEdge, 'io' | 'setExitCode'>): Command {
   const actions: WrittenAction[] = [];
   const command = new Command('simulate')
     .description(
@@ -73,5 +73,3 @@ function replicas(actions: readonly WrittenAction[], text: string): true {
   last.replicas = count;
   return true;
 }
-
-export const simulate: MakeCommand = (edge) => simulateCommand(edge);

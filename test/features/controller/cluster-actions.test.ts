@@ -4,7 +4,7 @@ import { perform } from '../../../src/features/controller/cluster-actions.js';
 import { Election } from '../../../src/features/controller/election.js';
 
 const POD = { namespace: 'n', name: 'p', uid: 'u', nodeName: 'a', phase: 'Running', terminating: true, isReady: true, tolerations: [] };
-const FORCE: ClusterEffect = { kind: 'force delete', pod: POD, isMarked: true };
+const FORCE: ClusterEffect = { kind: 'force delete', pod: POD };
 const SILENCE: ClusterEffect = { kind: 'silence', node: 'a' };
 const OUT_OF_SERVICE = [{ key: 'node.kubernetes.io/out-of-service', effect: 'NoExecute' }];
 

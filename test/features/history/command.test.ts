@@ -2,7 +2,7 @@ import { appendFileSync, linkSync, mkdirSync, rmSync, writeFileSync } from 'node
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { exitCodeOf } from '../../../src/cli/output/error-text.js';
-import { historyCommand } from '../../../src/features/history/command.js';
+import { history as historyCommand } from '../../../src/features/history/command.js';
 import { follow } from '../../../src/features/history/follow.js';
 import { InputError, UsageError } from '../../../src/errors.js';
 import { Ring } from '../../../src/journal/journal-ring.js';

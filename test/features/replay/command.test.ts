@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { exitCodeOf, formatError } from '../../../src/cli/output/error-text.js';
-import { replayCommand } from '../../../src/features/replay/command.js';
+import { replay as replayCommand } from '../../../src/features/replay/command.js';
 import type { JournalRecord } from '../../../src/journal/records/record.js';
 import type { RecordedConfig } from '../../../src/recording/recording-format.js';
 import type { Rule } from '../../../src/core/workload/rule.js';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { exitCodeOf } from '../../../src/cli/output/error-text.js';
-import { simulateCommand } from '../../../src/features/simulate/command.js';
+import { simulate as simulateCommand } from '../../../src/features/simulate/command.js';
 import { ran, type Ran } from '../../cli/support.js';
 import { FakeApiServer } from '../../support/kubernetes/api-server.js';
 import type { ApiObject } from '../../support/kubernetes/objects.js';
