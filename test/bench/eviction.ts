@@ -1,6 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import type { TestCgroup } from '../support/cgroup.js';
 import { eventually } from '../support/eventually.js';
 import { atMost, ms, type Bench, type Benchmark, type Result } from './benchmark.js';
 import { Distribution } from './distribution.js';
@@ -20,7 +21,6 @@ export const eviction: Benchmark = {
   what: `crossing of a memory threshold → signal sent, ${String(WORKLOADS)} workloads`,
   run: async (bench: Bench): Promise<Result> => {
     const { node, workloads, fill } = await plantTree(bench);
-    const usageFile = `${node.dir}/${filesOfWorkload().usage}`;
     const directory = mkdtempSync(join(SCRATCH, 'evictd-bench-'));
     bench.cleanup(() => {
       rmSync(directory, { recursive: true, force: true });
@@ -39,16 +39,9 @@ export const eviction: Benchmark = {
     for (let round = 1; round <= ROUNDS; round += 1) {
       const workload = workloads[(round * 37) % WORKLOADS];
       if (workload === undefined) throw new Error('no such workload');
-      const leaker = await Leaker.start(workload, usageFile);
-      await pause(PAUSE_MS);
       const times = join(directory, `times-${String(round)}`);
-      writeFileSync(times, Buffer.alloc(24));
-      leaker.leak(usageAtWorkingSet(node, workingSetAt), times);
-      await leaker.ended;
-      const outcome = await eventually('the outcome of an eviction', () => lineOf(evictd, 'outcome', round));
-      if (outcome.result !== 'killed' || outcome.victim?.name !== workload.path.split('/').at(-1)) {
-        throw new Error(`round ${String(round)}: not the leaking workload: ${JSON.stringify(outcome)}`);
-      }
+      const outcome = await evicted(evictd, { node, workload, workingSetAt, round, times });
+      if (outcome.victim?.name !== workload.path.split('/').at(-1)) throw new Error(`not the leaking workload: ${JSON.stringify(outcome)}`);
       outcomes.push(outcome);
       const { wake: source = 'unknown', wakeAtNs = 0 } = lineOf(evictd, 'decision', round) ?? {};
       wakes.set(source, (wakes.get(source) ?? 0) + 1);
@@ -81,6 +74,32 @@ export const eviction: Benchmark = {
   },
 };
 
-function lineOf(evictd: RunningEvictd, type: string, decision: number): JournalLine | undefined {
+interface Round {
+  readonly node: TestCgroup;
+  readonly workload: TestCgroup;
+  /** The threshold is crossed when the node uses so much. */
+  readonly workingSetAt: bigint;
+  /** The number of the decision. */
+  readonly round: number;
+  /** Where the workload notes its times; 24 bytes. */
+  readonly times: string;
+}
+
+/** One eviction of a workload that leaks as fast as it can. */
+export async function evicted(
+  evictd: Pick<RunningEvictd, 'journal'>,
+  { node, workload, workingSetAt, round, times }: Round,
+): Promise<JournalLine> {
+  const leaker = await Leaker.start(workload, `${node.dir}/${filesOfWorkload().usage}`);
+  await pause(PAUSE_MS);
+  writeFileSync(times, Buffer.alloc(24));
+  leaker.leak(usageAtWorkingSet(node, workingSetAt), times);
+  await leaker.ended;
+  const outcome = await eventually('the outcome of an eviction', () => lineOf(evictd, 'outcome', round));
+  if (outcome.result !== 'killed') throw new Error(`round ${String(round)}: not killed: ${JSON.stringify(outcome)}`);
+  return outcome;
+}
+
+function lineOf(evictd: Pick<RunningEvictd, 'journal'>, type: string, decision: number): JournalLine | undefined {
   return evictd.journal().find((line) => line.type === type && line.decision === decision);
 }

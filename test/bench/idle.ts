@@ -72,7 +72,7 @@ function processorNs(pid: number): bigint {
   }, 0n);
 }
 
-function residentMiB(pid: number): number {
+export function residentMiB(pid: number): number {
   const [, kib = 'NaN'] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${String(pid)}/status`, 'utf8')) ?? [];
   return Number(kib) / 1024;
 }

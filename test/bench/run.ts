@@ -10,6 +10,7 @@ import { eviction } from './eviction.js';
 import { history } from './history.js';
 import { idle } from './idle.js';
 import { kill } from './kill.js';
+import { kubernetes } from './kubernetes.js';
 import { machine } from './machine.js';
 import { pass } from './pass.js';
 import { policies } from './policies.js';
@@ -26,6 +27,7 @@ import { wake } from './wake.js';
 const BENCHMARKS: readonly Benchmark[] = [
   wake,
   eviction,
+  kubernetes,
   kill,
   pass,
   check,
