@@ -15,8 +15,8 @@ import { asksBudgets, evictionFailure, withDisrupted } from '../drain/workload-e
 /** So many fit into the saved state, without which a SIGKILL to evictd would be the end of a drain. */
 const MOST_AT_ONCE = 32;
 
-/** systemd answers within milliseconds unless it is in trouble itself. */
-const AWAITS_NS = 250_000_000n;
+/** systemd may start a unit again that is ended by signals, so its answer is worth more time than under node pressure. */
+const AWAITS_NS = 10_000_000_000n;
 
 /**
  * The disruptions' part of a step, after that of the thresholds: evicts what is to end whatever the node's readings are.

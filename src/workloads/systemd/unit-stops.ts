@@ -112,7 +112,7 @@ function knownSince(units: Pick<UnitManager, 'unit'>, shutdown: ShutdownGroupSta
 function ask(units: UnitManager, name: string, withinNs?: bigint, shutdown?: ShutdownGroupStart): boolean {
   return (
     unsettled(name, knownSince(units, shutdown), shutdown?.sinceNs)
-      .map((other) => units.awaited(other, shutdown && withinNs, shutdown?.sinceNs))
+      .map((other) => units.awaited(other, withinNs, shutdown?.sinceNs))
       .includes(true) ||
     (shutdown !== undefined && !units.connect() && units.unit(name) !== undefined)
   );
@@ -122,24 +122,25 @@ function isVeto(plan: UnitStop | ProtectedDependant | EmergencyAction): plan is 
   return plan.kind === 'protected-dependant' || plan.kind === 'emergency-action';
 }
 
-/** Later questions about a workload belong to a new decision. Exceeds every wait. */
-const FORGOTTEN_NS = 500_000_000n;
+/** Questions about a workload after so long without one belong to a new decision. */
+const FORGOTTEN_NS = 30_000_000_000n;
 
 /** Bounds the total wait of one decision, which may ask about several workloads. */
 class WaitBudget {
-  /** By workload id, oldest first. */
-  readonly #sinceNs = new Map<string, bigint>();
+  /** By workload id: its first question and its last one. The last one asked about is last. */
+  readonly #asked = new Map<string, { readonly firstNs: bigint; readonly lastNs: bigint }>();
 
   /** Measured from the first question; a late one gets no time. */
   hasTime(id: string, withinNs: bigint): boolean {
     const nowNs = process.hrtime.bigint();
-    for (const [known, sinceNs] of this.#sinceNs) {
-      if (nowNs - sinceNs < FORGOTTEN_NS) break;
-      this.#sinceNs.delete(known);
+    for (const [known, { lastNs }] of this.#asked) {
+      if (nowNs - lastNs < FORGOTTEN_NS) break;
+      this.#asked.delete(known);
     }
-    const sinceNs = this.#sinceNs.get(id) ?? nowNs;
-    this.#sinceNs.set(id, sinceNs);
-    return nowNs - sinceNs < withinNs;
+    const firstNs = this.#asked.get(id)?.firstNs ?? nowNs;
+    this.#asked.delete(id);
+    this.#asked.set(id, { firstNs, lastNs: nowNs });
+    return nowNs - firstNs < withinNs;
   }
 }
 

@@ -117,7 +117,7 @@ describe('evictions that are asked for', () => {
 
   test('it waits until systemd has told what stops with the unit', () => {
     let isAwaited = true;
-    const made = timeline({}, { ...ALL, awaited: () => isAwaited });
+    const made = timeline({}, { ...ALL, awaited: (_, withinNs) => isAwaited && withinNs === 10n * SECOND });
     expect(made.said(1, PLENTY, {}, asked(['id-web']))).toEqual([]);
     expect(made.dueAtNs).toBe(SECOND + 5_000_000n);
     isAwaited = false;

@@ -141,7 +141,13 @@ test('no wait exceeds its limit', async () => {
   expect(wrapped.candidates().awaited?.(batch, 1n)).toBe(false);
 });
 
-test('… even if other workloads are asked about meanwhile', async () => {
+test('… and a decision that has more time waits longer for a systemd that is in trouble', async () => {
+  const found = (await withSystemd('BoundBy', false)).candidates();
+  await eventually('one with little time goes on', () => found.awaited?.(batch, SOON_NS) === false);
+  expect(found.awaited?.(batch, 1n << 40n)).toBe(true);
+});
+
+test('no wait exceeds its limit, even if other workloads are asked about meanwhile', async () => {
   const wrapped = await withSystemd('BoundBy', false);
   const other = workload('other.service', { id: 'o', unit: { name: 'other.service', manager: 'system' } });
   expect(wrapped.candidates().awaited?.(batch, 1n << 40n)).toBe(true);
