@@ -6,7 +6,7 @@ export class Reclaims {
   readonly #reclaimer: Reclaimer;
   readonly #node: Node;
   #reading: ReclaimReading | undefined;
-  #ripe = false;
+  #isComplete = false;
 
   constructor(reclaimer: Reclaimer, node: Node) {
     this.#reclaimer = reclaimer;
@@ -14,33 +14,33 @@ export class Reclaims {
   }
 
   /** Runs the collections. Calls back when their result can be used. */
-  begin({ collections, threshold }: Reclaim, onRipe: () => void): void {
+  begin({ collections, threshold }: Reclaim, onComplete: () => void): void {
     const failed = (error: unknown): ReclaimReading => ({ errors: [String(error)] });
     void this.#reclaimer
       .run(collections, threshold.signal)
       .catch(failed)
       .then((reading) => {
         this.#reading = reading;
-        this.#ripe = false;
+        this.#isComplete = false;
         this.#node.requestFilesystems((outstanding) => {
           if (this.#reading !== reading || outstanding > 0) return;
-          this.#ripe = true;
-          onRipe();
+          this.#isComplete = true;
+          onComplete();
         });
       });
   }
 
   /** A filesystem that does not answer must not hold up reclaim: at a tick the last known readings are used. */
   useLastReadings(): void {
-    this.#ripe = this.#reading !== undefined;
+    this.#isComplete = this.#reading !== undefined;
   }
 
   /** The result of the collections, once; undefined: they are still running. */
   take(): ReclaimReading | undefined {
-    const reading = this.#ripe ? this.#reading : undefined;
+    const reading = this.#isComplete ? this.#reading : undefined;
     if (reading) {
       this.#reading = undefined;
-      this.#ripe = false;
+      this.#isComplete = false;
     }
     return reading;
   }

@@ -65,7 +65,7 @@ export class Rehearsal {
       nowNs: 1n,
       layout: 'single',
       observe,
-      lastLook: observe,
+      recheck: observe,
       victims: new Map(),
       reclaimed: undefined,
       candidates: () => ({ ...workloads.candidates('rehearsal'), awaited: () => false }),

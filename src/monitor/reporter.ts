@@ -155,13 +155,13 @@ export class Reporter {
   }
 
   /** Logs new problems and those that are over. */
-  #lasting(prefix: string, troubles: ReadonlyMap<string, string>, over: string): void {
-    for (const [key, message] of troubles) {
+  #lasting(prefix: string, problems: ReadonlyMap<string, string>, over: string): void {
+    for (const [key, message] of problems) {
       if (!this.#logged.has(prefix + key)) this.#log.warn(message);
       this.#logged.set(prefix + key, message);
     }
     for (const [key, message] of this.#logged) {
-      if (!key.startsWith(prefix) || troubles.has(key.slice(prefix.length))) continue;
+      if (!key.startsWith(prefix) || problems.has(key.slice(prefix.length))) continue;
       this.#logged.delete(key);
       this.#log.info(`${over}: ${message}`);
     }

@@ -61,13 +61,13 @@ type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 /** The answers that a step may ask for while it decides, and those that it was given, in order. */
 export interface Answers {
   readonly answers: StepAnswers;
-  readonly given: Pick<StepReport, 'candidates' | 'lastLooks' | 'outside' | keyof PolicyAnswers>;
+  readonly given: Pick<StepReport, 'candidates' | 'rechecks' | 'outside' | keyof PolicyAnswers>;
   readonly times: Pick<PassTimes, 'candidatesNs'>;
 }
 
 interface Given extends Mutable<PolicyAnswers> {
   readonly candidates: Candidates[];
-  readonly lastLooks: Observations[];
+  readonly rechecks: Observations[];
   readonly outside: (MemoryHoldings | undefined)[];
 }
 
@@ -77,7 +77,7 @@ export function answersOf(
   outside?: StepInput['outside'],
   policies?: Pick<PolicyPort, 'read' | 'workloads' | 'processes'>,
 ): Answers {
-  const given: Given = { candidates: [], lastLooks: [], outside: [] };
+  const given: Given = { candidates: [], rechecks: [], outside: [] };
   const times: { candidatesNs?: bigint } = {};
   const remembered = <T>(list: T[], answer: T): T => {
     list.push(answer);
@@ -92,11 +92,11 @@ export function answersOf(
         times.candidatesNs = process.hrtime.bigint();
         return found;
       },
-      lastLook: () => remembered(given.lastLooks, node.read()),
+      recheck: () => remembered(given.rechecks, node.read()),
       ...(outside && { outside: (above) => remembered(given.outside, outside(above)) }),
       ...(policies && {
         policyReadings: () => (given.policyReadings = policies.read()),
-        policyLook: () => (given.policyLook = policies.read('anew')),
+        policyRecheck: () => (given.policyRecheck = policies.read('anew')),
         policyWorkloads: (paths: readonly string[]) => (given.policyWorkloads = policies.workloads(paths)),
         policyProcesses: (workloads: readonly Workload[]) => (given.policyProcesses = policies.processes(workloads)),
       }),

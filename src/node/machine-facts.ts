@@ -10,7 +10,7 @@ import type { Protection } from '../core/workload/workload.js';
 import { selectHost } from '../host/select.js';
 import type { ConfiguredPolicy } from '../core/policy/configured-policy.js';
 import { KERNEL_FILES, readPolicyFacts } from './policy-facts.js';
-import type { Hindrance, MachineFacts, PolicyFacts, PresentSource, PresentWorkload } from '../config/lint/machine.js';
+import type { UnevictableReason, MachineFacts, PolicyFacts, PresentSource, PresentWorkload } from '../config/lint/machine.js';
 import type { Node, NotifierState, WorkloadSource } from '../monitor/ports/ports.js';
 import { native } from '../native/index.js';
 import { groupId } from '../storage/group-file.js';
@@ -163,12 +163,12 @@ function presentWorkloads(source: WorkloadSource, rules: readonly Rule[], budget
       path,
       matched: effectOf(namedOf(workload)).matched,
       budgets: budgets.filter((budget) => isOfBudget(budget, workload)).map(({ name }) => name),
-      hindrance: hindranceOf(workload.protection, veto?.(workload)),
+      unevictable: unevictableReason(workload.protection, veto?.(workload)),
       ...(memoryNodes && { memoryNodes }),
     };
   });
   const unread = unreadable.map(({ name, path }): PresentWorkload => {
-    return { name, path, matched: effectOf({ name, path }).matched, hindrance: { kind: 'other', text: 'cannot be read' } };
+    return { name, path, matched: effectOf({ name, path }).matched, unevictable: { kind: 'other', text: 'cannot be read' } };
   });
   return [...read, ...unread];
 }
@@ -186,7 +186,7 @@ function presentSource(entry: WorkloadSourceSpec, open: HostReading['openAlone']
 }
 
 /** An empty workload counts as such, whatever else prevents its eviction. */
-function hindranceOf(protection: Protection | undefined, veto: Protection | undefined): Hindrance | undefined {
+function unevictableReason(protection: Protection | undefined, veto: Protection | undefined): UnevictableReason | undefined {
   const decisive = veto?.kind === 'vacant' || veto?.kind === 'removed' ? veto : (protection ?? veto);
   if (decisive === undefined) return undefined;
   const kind = decisive.kind === 'critical' ? 'critical' : decisive.kind === 'vacant' || decisive.kind === 'removed' ? 'vacant' : 'other';

@@ -108,8 +108,8 @@ export class RecordingReading {
       },
       observations: json.read === undefined ? undefined : this.#observations(recordOf(json.read)),
       candidates: listOf(json.candidates ?? []).map((each) => this.#candidates(recordOf(each))),
-      lastLooks: listOf(json.lastLooks ?? []).map((each) => this.#observations(recordOf(each))),
-      ...parts<PolicyAnswers>(json, ['policyReadings', 'policyLook', 'policyWorkloads', 'policyProcesses']),
+      rechecks: listOf(json.rechecks ?? []).map((each) => this.#observations(recordOf(each))),
+      ...parts<PolicyAnswers>(json, ['policyReadings', 'policyRecheck', 'policyWorkloads', 'policyProcesses']),
       outside: listOf(json.outside ?? []).map((held) => (held === null ? undefined : (fromJson(held) as MemoryHoldings))),
       decisions: listOf(json.decisions ?? []).map((pair) => {
         const [serial, victim] = listOf(pair);

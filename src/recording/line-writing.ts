@@ -56,8 +56,8 @@ export class RecordingWriting {
   }
 
   #step(entry: RecordedStep, candidates: readonly unknown[]): string {
-    const { wallMs, wake, input, observations, lastLooks, outside, decisions } = entry;
-    const { policyReadings, policyLook, policyWorkloads, policyProcesses } = entry;
+    const { wallMs, wake, input, observations, rechecks, outside, decisions } = entry;
+    const { policyReadings, policyRecheck, policyWorkloads, policyProcesses } = entry;
     const { nowNs, layout, victims, reclaimed, ordered, resumed, pause, request, bootNs, policyResults } = input;
     this.#steps += 1;
     return line({
@@ -72,8 +72,8 @@ export class RecordingWriting {
       ...(toJson({ reclaimed, ordered, resumed, pause, request }) as object),
       ...(bootNs !== undefined && { bootNs: jsonInteger(bootNs) }),
       ...(candidates.length > 0 && { candidates }),
-      ...(lastLooks.length > 0 && { lastLooks: lastLooks.map((seen) => this.#observations(seen)) }),
-      ...(toJson({ policyReadings, policyLook, policyWorkloads, policyProcesses, policyResults }) as object),
+      ...(rechecks.length > 0 && { rechecks: rechecks.map((seen) => this.#observations(seen)) }),
+      ...(toJson({ policyReadings, policyRecheck, policyWorkloads, policyProcesses, policyResults }) as object),
       ...(outside.length > 0 && { outside: outside.map((held) => toJson(held) ?? null) }),
       ...(decisions.length > 0 && { decisions: decisions.map(({ serial, victim }) => [serial, victim]) }),
     });

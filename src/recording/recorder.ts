@@ -70,8 +70,8 @@ export class Recorder implements StepListener {
   }
 
   stepped(report: StepReport): void {
-    const { wake, input, observations, candidates, lastLooks, outside, effects, policy, state } = report;
-    const { policyReadings, policyLook, policyWorkloads, policyProcesses } = report;
+    const { wake, input, observations, candidates, rechecks, outside, effects, policy, state } = report;
+    const { policyReadings, policyRecheck, policyWorkloads, policyProcesses } = report;
     const entry: RecordedStep = {
       kind: 'step',
       wallMs: Math.round(Date.now() - Number(process.hrtime.bigint() - input.nowNs) / 1e6),
@@ -79,10 +79,10 @@ export class Recorder implements StepListener {
       input,
       observations,
       candidates: candidates.map((each) => this.#recorded(each)),
-      lastLooks,
+      rechecks,
       outside,
       ...(policyReadings && { policyReadings }),
-      ...(policyLook && { policyLook }),
+      ...(policyRecheck && { policyRecheck }),
       ...(policyWorkloads && { policyWorkloads }),
       ...(policyProcesses && { policyProcesses }),
       decisions: effects.flatMap((effect) =>

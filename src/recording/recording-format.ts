@@ -67,7 +67,7 @@ export interface RecordedStep extends PolicyAnswers {
   readonly observations: Observations | undefined;
   readonly candidates: readonly RecordedCandidates[];
   /** The readings after the candidates. */
-  readonly lastLooks: readonly Observations[];
+  readonly rechecks: readonly Observations[];
   /** Readings of what holds memory outside the workloads. */
   readonly outside: readonly (MemoryHoldings | undefined)[];
   readonly decisions: readonly RecordedDecision[];

@@ -16,7 +16,7 @@ async function installs(machine: ReturnType<typeof playedMachine>, ...args: read
 
 /** One workload for each source that the configuration names. */
 const namedBy: PresentWorkloadsOf = ({ config }) =>
-  Promise.resolve(config.workloads.map((source) => ({ name: JSON.stringify(source), path: '/a', matched: [], hindrance: undefined })));
+  Promise.resolve(config.workloads.map((source) => ({ name: JSON.stringify(source), path: '/a', matched: [], unevictable: undefined })));
 
 async function installed(machine: ReturnType<typeof playedMachine>, ...args: readonly string[]): Promise<string> {
   const { program, loads, root, documentation } = request(machine.machine);

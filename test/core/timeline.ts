@@ -72,7 +72,7 @@ export class Timeline {
    * What a step decides, in brief. Thresholds are those that count (`episodes`): the episodes that are reported end
    * later (reported-episode.test.ts).
    */
-  said(...step: Parameters<Timeline['at']>): string[] {
+  effects(...step: Parameters<Timeline['at']>): string[] {
     const before = this.state.episodes;
     const effects = this.at(...step);
     const after = this.state.episodes;
@@ -84,7 +84,7 @@ export class Timeline {
   }
 
   memory(seconds: number, mebibytes: bigint, victims?: Readonly<Record<number, Partial<VictimReading>>>): string[] {
-    return this.said(seconds, { 'memory.available': mebibytes * Mi }, victims);
+    return this.effects(seconds, { 'memory.available': mebibytes * Mi }, victims);
   }
 }
 
@@ -136,6 +136,6 @@ function brief(effect: Effect): string[] {
 }
 
 /** Only the evictions. */
-export function evicted(said: readonly string[]): string[] {
-  return said.filter((effect) => effect.startsWith('evict'));
+export function evicted(effects: readonly string[]): string[] {
+  return effects.filter((effect) => effect.startsWith('evict'));
 }

@@ -269,7 +269,7 @@ test('the largest workload ends by itself while the candidates are read: none is
   node.wake({ source: 'sampler', atNs: process.hrtime.bigint() });
   const last = reports.at(-1);
   expect(last?.effects.map(({ kind }) => kind)).not.toContain('evict');
-  expect(last?.lastLooks.map(({ observed }) => observed.get('memory.available')?.available)).toEqual([500n * Mi]);
+  expect(last?.rechecks.map(({ observed }) => observed.get('memory.available')?.available)).toEqual([500n * Mi]);
   expect(last?.observations?.observed.get('memory.available')?.available).toBe(10n * Mi);
 });
 

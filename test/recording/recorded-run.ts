@@ -63,7 +63,7 @@ export interface Dying {
   /**
    * At these seconds a process ends between the reading of the node and the last look, which finds so much available.
    */
-  readonly lastLooks?: ReadonlyMap<number, bigint>;
+  readonly rechecks?: ReadonlyMap<number, bigint>;
 }
 
 /** A node of 1Gi where only the workloads use memory. A step every ten seconds. */
@@ -75,7 +75,7 @@ export class SimulatedRun {
   readonly #recorder: Recorder;
   readonly #killError: string | undefined;
   readonly #lingersSeconds: number;
-  readonly #lastLooks: ReadonlyMap<number, bigint>;
+  readonly #rechecks: ReadonlyMap<number, bigint>;
   readonly #evicted = new Map<number, { readonly id: string; readonly second: number }>();
   #second = 0;
   #state: State = initialState;
@@ -84,9 +84,9 @@ export class SimulatedRun {
     { recorder: it }: Recorded,
     policy: Policy,
     usages: Usages,
-    { killError, lingersSeconds = 0, lastLooks = new Map() }: Dying = {},
+    { killError, lingersSeconds = 0, rechecks: rechecks = new Map() }: Dying = {},
   ) {
-    this.#lastLooks = lastLooks;
+    this.#rechecks = rechecks;
     this.#killError = killError;
     this.#lingersSeconds = lingersSeconds;
     this.#policy = policy;
@@ -142,7 +142,7 @@ export class SimulatedRun {
     const nowNs = BigInt(this.#second) * SECOND;
     const used = this.#now().reduce((sum, [, bytes]) => sum + bytes, 0n);
     const observed = observations(nowNs, { 'memory.available': Gi - used });
-    const atLast = this.#lastLooks.get(this.#second);
+    const atLast = this.#rechecks.get(this.#second);
     const seenAtLast = atLast === undefined ? observed : observations(nowNs, { 'memory.available': atLast });
     const { answers, given } = answersOf({ read: () => seenAtLast }, () => this.#source.candidates());
     const input = {

@@ -58,7 +58,7 @@ function report(second: number, rest: Partial<StepReport> = {}): StepReport {
     input: { nowNs, layout: 'single', victims: new Map(), reclaimed: undefined },
     observations: observations(nowNs, { 'memory.available': 512n * Mi }),
     candidates: [],
-    lastLooks: [],
+    rechecks: [],
     outside: [],
     state: initialState,
     effects: [],
@@ -171,15 +171,15 @@ test('what has no reading yet comes back, and is neither missing nor absent', as
 
 test('what was read after the candidates comes back behind what was read before them', async () => {
   const it = recorder();
-  const lastLooks = [observations(3n, { 'memory.available': 7n * Mi, 'pid.available': 9n })];
-  it.recorder.stepped(report(0, { lastLooks }));
+  const rechecks = [observations(3n, { 'memory.available': 7n * Mi, 'pid.available': 9n })];
+  it.recorder.stepped(report(0, { rechecks }));
   it.recorder.stepped(report(1));
   it.recorder.close();
   await it.recorder.flush(5_000);
   const [first, second] = stepsIn((await read(it.path)).entries);
   expect(first?.observations).toEqual(report(0).observations);
-  expect(first?.lastLooks).toEqual(lastLooks);
-  expect(second?.lastLooks).toEqual([]);
+  expect(first?.rechecks).toEqual(rechecks);
+  expect(second?.rechecks).toEqual([]);
 });
 
 test('what a veto answered is remembered with the candidates that it was asked of, as it was in the step', async () => {

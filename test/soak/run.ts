@@ -63,11 +63,11 @@ async function soak(): Promise<boolean> {
   const node = testCgroup(`evictdtest${String(process.pid)}.slice`);
   cleanups.push(() => node.cleanup());
   node.limit(NODE_BYTES);
-  const troubles: unknown[] = [];
+  const failures: unknown[] = [];
   const load = new Load(node);
   const evictd = await RunningEvictd.start({ cleanup: (undo) => void cleanups.push(undo) }, configuration(node.path, 0));
   cleanups.push(() => load.stop());
-  await load.start((error) => troubles.push(error));
+  await load.start((error) => failures.push(error));
 
   let [reloads, scrapes, scraped] = [0, 0, ''];
   const timers = [
@@ -77,7 +77,7 @@ async function soak(): Promise<boolean> {
     setInterval(() => {
       evictd.scrape().then(
         (text) => ([scrapes, scraped] = [scrapes + 1, text]),
-        (error: unknown) => evictd.running && troubles.push(error),
+        (error: unknown) => evictd.running && failures.push(error),
       );
     }, SCRAPE_MS),
   ];
@@ -89,7 +89,7 @@ async function soak(): Promise<boolean> {
   await pause(WARM_UP_SECONDS * 1000);
   const samples: Held[] = [];
   const [from, until] = [performance.now(), performance.now() + (SECONDS - WARM_UP_SECONDS) * 1000];
-  for (let second = 1; performance.now() < until && evictd.running && troubles.length === 0; second++) {
+  for (let second = 1; performance.now() < until && evictd.running && failures.length === 0; second++) {
     const held = heldBy(evictd.pid);
     samples.push(held);
     if (second % 60 === 0) {
@@ -101,7 +101,7 @@ async function soak(): Promise<boolean> {
     }
     await pause(Math.max(0, from + second * 1000 - performance.now()));
   }
-  if (!evictd.running) troubles.push(`evictd has ended: ${evictd.lastLine}`);
+  if (!evictd.running) failures.push(`evictd has ended: ${evictd.lastLine}`);
 
   const results = FIGURES.map(([name, of, digits, allowance]) => ({ name, digits, allowance, ...growthOf(samples.map(of), allowance) }));
   for (const { name, digits, allowance, quarters, highest, growth, leaks } of results) {
@@ -118,10 +118,10 @@ async function soak(): Promise<boolean> {
     `${String(samples.length)} samples; ${String(workloads)} workloads came, ${String(cgroups)} cgroups and slices beside them, ${String(hogs)} took too much, ${String(hogsEvicted)} ended; ${String(evictions)} evictions, ` +
       `${String(metric('evictd_evictions_failed_total{'))} failed; ${String(reloads)} reloads, ${String(scrapes)} scrapes, ${String(bursts)} bursts of pressure, ${String(metric('evictd_alerts_total{'))} alerts\n`,
   );
-  if (evictions === 0) troubles.push('no workload was evicted');
-  for (const trouble of troubles)
-    process.stdout.write(`${trouble instanceof Error ? (trouble.stack ?? trouble.message) : String(trouble)}\n`);
-  return troubles.length === 0 && results.every(({ leaks }) => !leaks);
+  if (evictions === 0) failures.push('no workload was evicted');
+  for (const failure of failures)
+    process.stdout.write(`${failure instanceof Error ? (failure.stack ?? failure.message) : String(failure)}\n`);
+  return failures.length === 0 && results.every(({ leaks }) => !leaks);
 }
 
 try {

@@ -110,7 +110,7 @@ test('a drain of 2,000 containers fits, and another evictd goes on with it after
   const made = new Timeline(policy([hard]), candidates(...all));
   const { keeper, texts, last, said } = keeping(STATE_BYTES / 2 - RECORD_HEADER_BYTES, () => undefined);
   const graceNs = 5n * SECOND;
-  made.said(1, {}, {}, { request: { kind: 'drain', graceNs } });
+  made.effects(1, {}, {}, { request: { kind: 'drain', graceNs } });
   let left = all;
   const ended: string[] = [];
   for (let at = 2; left.length > 0; at++) {
@@ -123,7 +123,7 @@ test('a drain of 2,000 containers fits, and another evictd goes on with it after
     left = left.filter(([{ id }]) => !ids.has(id));
     made.candidates = candidates(...left);
     const gone = Object.fromEntries(inFlight.map(({ decision: { serial } }) => [serial, { processes: 0, removed: true }]));
-    ended.push(...made.said(at, {}, gone).filter((text) => text.startsWith('killed')));
+    ended.push(...made.effects(at, {}, gone).filter((text) => text.startsWith('killed')));
   }
   expect([ended.length, new Set(ended).size, said]).toEqual([2000, 2000, []]);
   expect(made.state.drain).toMatchObject({ over: 'drained', total: 2000 });
@@ -179,7 +179,7 @@ test('all that operators can ask for fits, beside a drain, its evictions, and wh
     return [workload(long(at), { path, id: `${path}#${String(2 ** 40 + at)}` }), 1n] as [Workload, bigint];
   });
   const made = new Timeline(policy([hard]), candidates(...all));
-  made.said(1, {}, {}, { request: { kind: 'drain' } });
+  made.effects(1, {}, {}, { request: { kind: 'drain' } });
   const pauses = new Map<string, OperatorPause>();
   const by = 'uid 1000 (login uid 1000), process 4194304 (evictd)';
   for (const [{ name, path }] of all) {

@@ -7,7 +7,7 @@ import { namesOf } from './workloads/evictable.js';
 export const disruptionBudgetsRule: LintRule = {
   codes: ['EVICTD_LINT_DISRUPTION_NONE', 'EVICTD_LINT_DISRUPTION_UNMATCHED', 'EVICTD_LINT_DISRUPTION_TWICE'],
   find: ({ disruptionBudgets }: LintSubject, machine: MachineFacts | undefined): Finding[] => {
-    const present = (machine?.workloads?.present ?? []).filter(({ hindrance }) => hindrance?.kind !== 'vacant');
+    const present = (machine?.workloads?.present ?? []).filter(({ unevictable }) => unevictable?.kind !== 'vacant');
     return disruptionBudgets.flatMap((budget, index): Finding[] => {
       const own = present.filter(({ budgets }) => budgets?.includes(budget.name));
       const problem =

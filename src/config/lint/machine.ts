@@ -6,7 +6,7 @@ import type { Signal } from '../../core/signal/signal.js';
 import type { NotifierState } from '../../core/threshold/notifier-state.js';
 
 /** Why evictd would not evict a workload. `vacant`: it has no processes, whatever the policy. */
-export interface Hindrance {
+export interface UnevictableReason {
   readonly kind: 'critical' | 'vacant' | 'other';
   /** 'critical', 'outside the node' */
   readonly text: string;
@@ -20,7 +20,7 @@ export interface PresentWorkload {
   readonly matched: readonly number[];
   /** Names of the disruption budgets that match it. Left out: none. */
   readonly budgets?: readonly string[];
-  readonly hindrance: Hindrance | undefined;
+  readonly unevictable: UnevictableReason | undefined;
   /** The only memory nodes (NUMA) that a cpuset permits. Left out: all, or unknown. */
   readonly memoryNodes?: readonly number[];
 }

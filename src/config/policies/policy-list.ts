@@ -45,7 +45,7 @@ function policyOf({ when, unless, ...entry }: PolicyEntry, pressureWindowNs: big
   return { ...entry, when: read(when), ...(unless !== undefined && { unless: read(unless) }) };
 }
 
-/** Two ladders for the same trouble would act twice. */
+/** Two ladders for the same condition would act twice. */
 function reportDuplicate({ policy, item }: Placed, earlier: readonly Placed[], report: Report): void {
   const named = earlier.find((other) => other.policy.name === policy.name);
   if (named !== undefined) {

@@ -88,7 +88,7 @@ export class NodeLifecycle {
   setLease(name: string, renewTime: string, nowNs: bigint): void {
     if (this.#leases.get(name) === renewTime) return;
     this.#leases.set(name, renewTime);
-    if (this.#leaseNs !== undefined && nowNs - this.#leaseNs > NO_LEASE_NS) this.#beginAnew(nowNs);
+    if (this.#leaseNs !== undefined && nowNs - this.#leaseNs > NO_LEASE_NS) this.#restartGracePeriods(nowNs);
     this.#leaseNs = nowNs;
     const followed = this.#nodes.get(name);
     if (followed !== undefined) this.#nodes.set(name, { ...followed, changedNs: nowNs });
@@ -99,7 +99,7 @@ export class NodeLifecycle {
   }
 
   /** Each node has its whole grace period again: its lease could not be seen for a time. */
-  #beginAnew(nowNs: bigint): void {
+  #restartGracePeriods(nowNs: bigint): void {
     for (const [name, followed] of this.#nodes) this.#nodes.set(name, { ...followed, changedNs: nowNs });
   }
 
@@ -143,7 +143,7 @@ export class NodeLifecycle {
       this.#due.clear();
       this.#pending.clear();
     } else if (wasHalted) {
-      this.#beginAnew(nowNs);
+      this.#restartGracePeriods(nowNs);
       this.#admitsFromNs = nowNs + this.config.graceNs;
     }
   }

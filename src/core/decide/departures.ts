@@ -23,7 +23,7 @@
  * - missing-signal: a threshold whose signal cannot be read stays as it is, and is not forgotten.
  * - grace-restart: a clock that jumps, or a gap of more than three intervals, restarts soft grace periods instead of
  *   ending them.
- * - last-look: the signal is read once more after the candidates: no workload is evicted for a shortage that has ended.
+ * - recheck: the signal is read once more after the candidates: no workload is evicted for a shortage that has ended.
  * - layout-change: the layout follows the devices at every step, so that a filesystem that is mounted later counts.
  * - restart-memory: an evictd that is started again knows since when thresholds are met, and when conditions were last
  *   seen.
@@ -50,7 +50,7 @@ export const DEPARTURES = [
   'each-resource',
   'missing-signal',
   'grace-restart',
-  'last-look',
+  'recheck',
   'layout-change',
   'restart-memory',
   'kernel-memory',

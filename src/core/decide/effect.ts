@@ -95,7 +95,7 @@ export type Effect =
   | TaintEffect
   /** An operator cordons, drains or uncordons the node, or a drain is over. */
   | DrainEffect
-  /** A step of a policy's ladder acts, or gives back what it held. Its evictions are `evict`. */
+  /** A step of a policy's ladder acts, or lifts a restraint. Its evictions are `evict`. */
   | PolicyEffect
   | ({ readonly kind: 'policy-result' } & PolicyResult)
   | ({ readonly kind: 'policy-end' } & LadderEnded)

@@ -118,7 +118,7 @@ function decisionNow(policy: Policy, state: State, { threshold, observation, lim
     nowNs,
     layout,
     observe,
-    lastLook: observe,
+    recheck: observe,
     victims: new Map(),
     reclaimed: undefined,
     candidates: () => candidates,

@@ -44,11 +44,11 @@ export interface StepInput {
    * Reads the node once more after the candidates: a workload may have ended since, and with it the shortage.
    * undefined: unreadable. Left out: not available.
    */
-  readonly lastLook?: () => Observations | undefined;
+  readonly recheck?: () => Observations | undefined;
   /** Reads the scopes of all policies. undefined: they cannot be read. Left out: there are no policies. */
   readonly policyReadings?: () => PolicyReadings | undefined;
   /** The same once more, after the candidates. Left out: not available. */
-  readonly policyLook?: () => PolicyReadings | undefined;
+  readonly policyRecheck?: () => PolicyReadings | undefined;
   /** Reads the values that victims are compared by, of these cgroups. Called only while a condition holds. */
   readonly policyWorkloads?: (paths: readonly string[]) => readonly ScopeReading[];
   /** Reads the processes of these workloads that may be ended alone. Called only for a step that ends one. */

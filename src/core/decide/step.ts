@@ -208,7 +208,7 @@ function synchronize(
     layout,
     observations,
     candidates: input.candidates,
-    lastLook: input.lastLook,
+    recheck: input.recheck,
     outside: input.outside,
     ...{ failedKills: victims.failedKills, refusedEvictions: victims.refusedEvictions },
     repaying: state.thresholdsMet,
@@ -245,12 +245,12 @@ function decided(context: ChoiceContext, given: Chosen, due: readonly Threshold[
 function continued(policy: Policy, state: State, layout: Layout, input: StepInput, reclaim: Reclaim, reading: ReclaimReading): StepResult {
   const victims = advanceEvictions(policy, state, input, undefined, new Set());
   const { thresholds } = updateContainerFsThresholds(policy.thresholds, layout);
-  const { nowNs, candidates, lastLook, outside } = input;
+  const { nowNs, candidates, recheck, outside } = input;
   const context = {
     policy,
     layout,
     candidates,
-    lastLook,
+    recheck,
     outside,
     ...{ failedKills: victims.failedKills, refusedEvictions: victims.refusedEvictions },
     repaying: state.thresholdsMet,

@@ -101,7 +101,7 @@ export function drainPlan(context: Disrupting): {
   readonly waits: readonly string[];
 } {
   const { found, state } = context;
-  const judged = found.usages.map(({ workload }) => ({ workload, why: hindrance(context, state, workload) }));
+  const judged = found.usages.map(({ workload }) => ({ workload, why: permanentRefusal(context, state, workload) }));
   const ends = judged.flatMap(({ workload, why }) => (why === undefined ? [workload] : []));
   const stays = judged.flatMap(({ workload, why }) => (why === undefined || why === 'absent' ? [] : [{ workload, why }]));
   const halt = haltOf(context);
@@ -125,7 +125,7 @@ function budgetWaits({ policy: { disruptionBudgets = [] }, state, found, nowNs }
 const PASSING: ReadonlySet<Protection['kind']> = new Set(['paused', 'kill-failed', 'changed']);
 
 /** Why it stays for good. A budget that permits nothing now may permit it later. */
-function hindrance(context: Disrupting, state: Disrupting['state'], workload: Workload): string | undefined {
+function permanentRefusal(context: Disrupting, state: Disrupting['state'], workload: Workload): string | undefined {
   if (!isPresent(workload, context.found)) return 'absent';
   const refusal = ownRefusal(context, workload);
   if (refusal !== undefined && !PASSING.has(refusal.kind)) return refusalText(refusal);

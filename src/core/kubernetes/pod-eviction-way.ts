@@ -19,7 +19,7 @@ export type PodEvictionWay = 'kill' | 'evict' | 'delete';
  * @param budgets  left out: they are respected
  */
 export function podEvictionWay(cause: EvictionCause, budgets: KubernetesConfig['budgets'] = 'respect'): PodEvictionWay {
-  const way = wayOf(cause);
+  const way = evictionWay(cause);
   return way === 'evict' && budgets === 'ignore' ? 'delete' : way;
 }
 
@@ -27,7 +27,7 @@ const OF_DISRUPTIONS: Readonly<Record<DisruptionReason, PodEvictionWay>> = {
   ...{ eviction: 'evict', drain: 'evict', taint: 'delete', preemption: 'delete' },
 };
 
-function wayOf(cause: EvictionCause): PodEvictionWay {
+function evictionWay(cause: EvictionCause): PodEvictionWay {
   switch (cause.kind) {
     case 'threshold':
       return thresholdKind(cause.threshold) === 'hard' ? 'kill' : 'evict';

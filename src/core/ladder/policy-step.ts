@@ -10,12 +10,12 @@ import type { ScopeReading } from '../policy/scope-reading.js';
 import { choiceOf } from '../rank/eviction-decision.js';
 import { victimName } from '../workload/process.js';
 import type { Candidates } from '../workload/workload.js';
-import { isPaused, isRelated, isStuck } from './give-back.js';
-import { conditionRecheck } from './last-look.js';
+import { isPaused, isRelated, isStuck } from './restraint-lift.js';
+import { conditionRecheck } from './condition-recheck.js';
 import { afterEviction, answered, type Ladder } from './ladder.js';
 import type { Given, PolicyScope, PolicyState } from './policy-state.js';
 import { nodeReading, windowsOf } from './policy-truth.js';
-import { endLadder, takeTurn, targetOf, withoutGiven, type Turned, type TurnContext } from './policy-turn.js';
+import { endLadder, takeTurn, targetOf, withLifted, type Turned, type TurnContext } from './policy-turn.js';
 import { isToRemember, turnsOf, unreadTurn, type JudgedTurn } from './scope-turns.js';
 import { workloadsOf } from './scope-workloads.js';
 import { comparedPaths, type ComparedHistories } from './victim-order.js';
@@ -31,7 +31,7 @@ const COMPARED_NS = 10_000_000_000n;
 
 /**
  * The policies' part of a step, after that of the thresholds, which never wait for a ladder: judges the conditions, goes
- * on with the ladders, and gives back what no step holds any more. undefined: there is nothing to do.
+ * on with the ladders, and lifts restraints that no step holds any more. undefined: there is nothing to do.
  */
 export function stepPolicies(
   policy: Policy,
@@ -57,7 +57,7 @@ export function stepPolicies(
     state: made.state,
     layout: made.state.layout ?? 'single',
     candidates: compared.candidates,
-    lastLook: conditionRecheck(input, node),
+    recheck: conditionRecheck(input, node),
     processes: (workloads) => input.policyProcesses?.(workloads) ?? [],
     histories: compared.histories,
     pause: fullPause(made.state.pauses),
@@ -170,7 +170,7 @@ function beginTurns(
         (target === undefined || target.id === one.target.id),
     );
   const hasChosen = policy.dryRun && effects.some(({ kind }) => kind === 'evict');
-  const freed = withoutGiven({ ...choiceOf(state), effects: [], given: given.filter((one) => !failed(one)), hasChosen }, (one) => {
+  const freed = withLifted({ ...choiceOf(state), effects: [], given: given.filter((one) => !failed(one)), hasChosen }, (one) => {
     if (ending.some((workload) => isRelated(one.target, workload))) return 'evicted';
     return isPaused(one, state.pauses) ? 'paused' : isStuck(one, histories) ? 'no-progress' : undefined;
   });

@@ -7,7 +7,7 @@ import { relieved } from '../reclaim/eviction-yield.js';
 import { decide, type Choice } from '../rank/eviction-decision.js';
 import type { RankedWorkload } from '../rank/rank.js';
 import type { ConfiguredPolicy, LadderStep } from '../policy/configured-policy.js';
-import type { GiveBackReason, LadderEnd, PolicyActionName, PolicyResult, PolicyTarget } from '../policy/policy-action.js';
+import type { LiftReason, LadderEnd, PolicyActionName, PolicyResult, PolicyTarget } from '../policy/policy-action.js';
 import { judgeOf } from '../rank/eviction-cause.js';
 import type { PolicyReason } from '../policy/policy-reason.js';
 import type { Truth } from '../policy/condition.js';
@@ -16,12 +16,12 @@ import type { Layout } from '../signal/layout.js';
 import type { Observation } from '../signal/observation.js';
 import type { WorkloadProcess } from '../workload/process.js';
 import type { Candidates, Workload } from '../workload/workload.js';
-import { giveBack, isRelated } from './give-back.js';
-import type { ConditionRecheck } from './last-look.js';
+import { liftRestraints, isRelated } from './restraint-lift.js';
+import type { ConditionRecheck } from './condition-recheck.js';
 import { atStep, ended, judged, nextMove, SETTLE_NS, stepTimeNs, type Ladder, type ScopeState } from './ladder.js';
 import type { Given, PolicyScope } from './policy-state.js';
 import { scopeProcess } from './process-victim.js';
-import { mildTarget, scopeRanking, scopeVictim, type ScopeOrder } from './policy-victim.js';
+import { restraintTarget, scopeRanking, scopeVictim, type ScopeOrder } from './policy-victim.js';
 import { comparatorsOf, isInScope, type ComparedHistories } from './victim-order.js';
 import { NANO } from '../quantity/integer.js';
 
@@ -31,7 +31,7 @@ export interface TurnContext {
   readonly state: Pick<State, 'failedKills' | 'refusedEvictions' | 'withoutYield' | 'relievedNs' | 'baselines'>;
   readonly layout: Layout;
   readonly candidates: () => Candidates;
-  readonly lastLook: ConditionRecheck;
+  readonly recheck: ConditionRecheck;
   readonly processes: (workloads: readonly Workload[]) => readonly WorkloadProcess[];
   readonly histories: ComparedHistories;
   /** An operator has paused evictions. undefined: not so. */
@@ -77,7 +77,7 @@ export function takeTurn(context: TurnContext, turn: Turn, before: Turned): { re
     if (move.kind === 'end') return endLadder(context, { ...turn, scope }, turned, move.reason);
     const step = configured.then[move.step];
     if (step === undefined) return endLadder(context, { ...turn, scope }, turned, 'exhausted');
-    turned = withoutGiven(turned, ({ key, step: at }) => (key === turn.key && at !== move.step ? 'time' : undefined));
+    turned = withLifted(turned, ({ key, step: at }) => (key === turn.key && at !== move.step ? 'time' : undefined));
     const ladder = atStep(scope.ladder, move.step, context.memory?.available, nowNs);
     const act = pause && step.kind !== 'notify' ? waitingStep : STEPS[step.kind];
     const stepped = act(context, { ...turn, scope }, ladder, turned, step as never);
@@ -87,7 +87,7 @@ export function takeTurn(context: TurnContext, turn: Turn, before: Turned): { re
   }
 }
 
-/** Ends a ladder, and gives back what it holds. */
+/** Ends a ladder, and lifts its restraints. */
 export function endLadder(
   { memory, nowNs }: Pick<TurnContext, 'memory' | 'nowNs'>,
   { configured, key, scope }: Pick<Turn, 'key' | 'scope'> & { readonly configured: Pick<ConfiguredPolicy, 'cooldownNs' | 'then'> },
@@ -96,7 +96,7 @@ export function endLadder(
 ): { readonly scope: PolicyScope; readonly turned: Turned } {
   const { ladder } = scope;
   if (ladder === undefined) return { scope, turned: before };
-  const turned = withoutGiven(before, (one) => (one.key === key ? (reason === 'exhausted' ? 'time' : reason) : undefined));
+  const turned = withLifted(before, (one) => (one.key === key ? (reason === 'exhausted' ? 'time' : reason) : undefined));
   const gained = memory && ladder.availableBefore !== undefined ? memory.available - ladder.availableBefore : undefined;
   const effect: Effect = {
     kind: 'policy-end',
@@ -118,8 +118,8 @@ function withState({ policy, scope, history }: PolicyScope, state: ScopeState): 
 }
 
 /** Gives back what there is a reason for. */
-export function withoutGiven(before: Turned, reasonOf: (one: Given) => GiveBackReason | undefined): Turned {
-  const { given, effects } = giveBack(before.given, reasonOf);
+export function withLifted(before: Turned, reasonOf: (one: Given) => LiftReason | undefined): Turned {
+  const { given, effects } = liftRestraints(before.given, reasonOf);
   return effects.length === 0 ? before : { ...before, given, effects: [...before.effects, ...effects] };
 }
 
@@ -151,10 +151,10 @@ const STEPS: { readonly [K in LadderStep['kind']]: TakeStep<K> } = {
   },
   throttle: (context, turn, ladder, before, step) => {
     const { memoryHigh, forNs } = step;
-    return mildStep(context, turn, ladder, before, step, (target) => ({ action: 'throttle', target, memoryHigh, forNs }));
+    return restrainingStep(context, turn, ladder, before, step, (target) => ({ action: 'throttle', target, memoryHigh, forNs }));
   },
   freeze: (context, turn, ladder, before, step) =>
-    mildStep(context, turn, ladder, before, step, (target) => ({ action: 'freeze', target, forNs: step.forNs })),
+    restrainingStep(context, turn, ladder, before, step, (target) => ({ action: 'freeze', target, forNs: step.forNs })),
   stop: evictingStep,
   kill: evictingStep,
 };
@@ -205,25 +205,25 @@ export function targetOf({ workload: { id, name, path }, process: only }: Ranked
   return { id, name, path, ...(only && { process: { pid: only.pid, command: only.command } }) };
 }
 
-type MildAct = { readonly target: PolicyTarget; readonly forNs: bigint } & (
+type RestrainingAct = { readonly target: PolicyTarget; readonly forNs: bigint } & (
   | { readonly action: 'freeze' }
   | { readonly action: 'throttle'; readonly memoryHigh: Extract<LadderStep, { kind: 'throttle' }>['memoryHigh'] }
 );
 
 /** Throttles or freezes the workload that comes first, unless it is throttled, frozen or evicted already. */
-function mildStep(
+function restrainingStep(
   context: TurnContext,
   turn: Turn,
   ladder: Ladder,
   before: Turned,
   step: Extract<LadderStep, { kind: 'throttle' | 'freeze' }>,
-  act: (target: PolicyTarget) => MildAct,
+  act: (target: PolicyTarget) => RestrainingAct,
 ): Stepped {
   const { dryRun, hasWorkloadSource } = context.policy;
   if (!hasWorkloadSource) return skipped(context, turn, ladder, before, step.kind, noSource(context.policy));
   const order = orderOf(context, turn, ladder.step);
   const busy = [...before.given.map(({ target }) => target), ...before.evictions.map(({ decision }) => decision.victim.workload)];
-  const first = mildTarget(order, context.candidates(), ({ workload }) => busy.some((other) => isRelated(other, workload)));
+  const first = restraintTarget(order, context.candidates(), ({ workload }) => busy.some((other) => isRelated(other, workload)));
   if (first === undefined) return skipped(context, turn, ladder, before, step.kind, NOTHING);
   const target = targetOf(first);
   const turned = withEffect(before, { kind: 'policy', ...turn.reason, dryRun, ...act(target) });
@@ -262,9 +262,9 @@ function evictingStep(
       : scopeVictim(order, context.candidates(), past, nowNs);
   if (victim === 'awaited') return { ladder: before, turned: { ...given, awaiting: true } };
   if (victim === undefined) return refused(turn, before, given, step.kind, step.unit === 'process' ? NO_PROCESS : NOTHING);
-  if (policy.departures['last-look'] && !context.lastLook(turn.configured, turn.key, turn.scope))
+  if (policy.departures.recheck && !context.recheck(turn.configured, turn.key, turn.scope))
     return { ladder: before, turned: { ...given, awaiting: true } };
-  const free = withoutGiven(given, ({ target }) => (isRelated(target, victim.victim.workload) ? 'evicted' : undefined));
+  const free = withLifted(given, ({ target }) => (isRelated(target, victim.victim.workload) ? 'evicted' : undefined));
   const graceNs = step.kind === 'stop' ? step.graceNs : 0n;
   const cause = { ...turn.reason, ...judgeOf(turn.reason, victim.victim), kind: 'policy', graceNs, ...(memory && { memory }) } as const;
   const turned = { ...free, ...decide(policy, free, cause, victim, nowNs), hasChosen: policy.dryRun };

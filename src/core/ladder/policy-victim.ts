@@ -52,7 +52,11 @@ export function scopeVictim(
 }
 
 /** The first workload of a scope that may be throttled or frozen: one that might be evicted. undefined: there is none. */
-export function mildTarget(order: ScopeOrder, found: Candidates, isTaken: (item: RankedWorkload) => boolean): RankedWorkload | undefined {
+export function restraintTarget(
+  order: ScopeOrder,
+  found: Candidates,
+  isTaken: (item: RankedWorkload) => boolean,
+): RankedWorkload | undefined {
   const ranking = scopeRanking(order, found);
   return ranking.find((item) => item.protection === undefined && !isTaken(item) && found.veto?.(item.workload) === undefined);
 }

@@ -1,7 +1,7 @@
 import { amountOfBytes } from '../quantity/amount.js';
 import { formatDuration } from '../quantity/duration.js';
 import type { ThrottleLimit } from '../policy/configured-policy.js';
-import type { GiveBackReason, LadderEnd, LadderEnded, PolicyEffect, PolicyResult } from '../policy/policy-action.js';
+import type { LiftReason, LadderEnd, LadderEnded, PolicyEffect, PolicyResult } from '../policy/policy-action.js';
 import type { PolicyReason } from '../policy/policy-reason.js';
 import { victimName } from '../workload/process.js';
 
@@ -54,7 +54,7 @@ function limitText(limit: ThrottleLimit): string {
   }
 }
 
-const REASONS: Readonly<Record<GiveBackReason | LadderEnd, string>> = {
+const REASONS: Readonly<Record<LiftReason | LadderEnd, string>> = {
   time: 'the time of the step is over',
   relieved: 'the condition does not hold any more',
   exhausted: 'its last step is over, and the condition still holds',

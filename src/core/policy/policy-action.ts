@@ -19,8 +19,8 @@ export interface PolicyTarget {
  */
 export type LadderEnd = 'relieved' | 'exhausted' | 'unknown' | 'policy-removed' | 'scope-gone' | 'shutdown' | 'paused';
 
-/** Why a workload is given back. `time`: its step is over. `no-progress`: it only waits. `evicted`: it is evicted now. */
-export type GiveBackReason = Exclude<LadderEnd, 'exhausted'> | 'time' | 'no-progress' | 'evicted';
+/** Why a restraint is lifted. `time`: its step is over. `no-progress`: the workload only stalls. `evicted`: it is evicted now. */
+export type LiftReason = Exclude<LadderEnd, 'exhausted'> | 'time' | 'no-progress' | 'evicted';
 
 /** What an adapter does in a step of a ladder. */
 export type PolicyAct =
@@ -31,17 +31,17 @@ export type PolicyAct =
   | { readonly action: 'throttle'; readonly target: PolicyTarget; readonly memoryHigh: ThrottleLimit; readonly forNs: bigint }
   | { readonly action: 'freeze'; readonly target: PolicyTarget; readonly forNs: bigint };
 
-/** Gives back what was throttled or frozen. Must be done before it returns: the workload may be killed next. */
-export interface GiveBack {
+/** Lifts a throttle or thaws. Must be done before it returns: the workload may be killed next. */
+export interface RestraintLift {
   readonly action: 'unthrottle' | 'thaw';
   readonly target: PolicyTarget;
-  readonly reason: GiveBackReason;
+  readonly reason: LiftReason;
 }
 
 type Acting<K extends 'run' | 'reclaim'> = { readonly action: K } & Omit<Extract<LadderStep, { kind: K }>, 'kind'>;
 
 /** An action of a policy for one of its scopes, and why. */
-export type PolicyEffect = PolicyReason & { readonly kind: 'policy'; readonly dryRun: boolean } & (PolicyAct | GiveBack);
+export type PolicyEffect = PolicyReason & { readonly kind: 'policy'; readonly dryRun: boolean } & (PolicyAct | RestraintLift);
 
 /** With the steps that evict. */
 export type PolicyActionName = PolicyEffect['action'] | 'stop' | 'kill';

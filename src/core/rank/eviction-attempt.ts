@@ -36,7 +36,7 @@ export interface ChoiceContext {
   readonly observations: Observations;
   readonly candidates: () => Candidates;
   /** As in StepInput. */
-  readonly lastLook: StepInput['lastLook'];
+  readonly recheck: StepInput['recheck'];
   readonly outside: StepInput['outside'];
   readonly failedKills: State['failedKills'];
   readonly refusedEvictions: State['refusedEvictions'];
@@ -134,7 +134,7 @@ function evict<C extends Choice>(
   candidates: () => Candidates,
   attempted = false,
 ): C {
-  const { policy, layout, lastLook, growers, again, nowNs } = context;
+  const { policy, layout, recheck, growers, again, nowNs } = context;
   const { threshold, observation } = reading;
   const id = thresholdId(threshold);
   let found: Candidates | undefined;
@@ -151,7 +151,7 @@ function evict<C extends Choice>(
   const before = withMeasurementWait(given, id, waitsSinceNs);
   if (waitsSinceNs !== undefined && nowNs - waitsSinceNs < MEASURED_WITHIN_NS) return before;
   const attempting = { ...before, effects: attempted ? before.effects : [...before.effects, attempt(reading)] };
-  if (policy.departures['last-look'] && isOver(threshold, minReclaimOwed, lastLook?.()))
+  if (policy.departures.recheck && isOver(threshold, minReclaimOwed, recheck?.()))
     return { ...before, awaiting: true, over: [...before.over, id] };
   if (selected === undefined) {
     const budget = bandOf(policy, before, reading, found, nowNs);

@@ -34,7 +34,7 @@ export class ConditionsFile implements StepListener {
   #published: string | undefined;
   #last: (NodeState & { readonly atNs: bigint }) | undefined;
   #shutdownSince: string | undefined;
-  #trouble = false;
+  #writeFailed = false;
 
   constructor(private readonly options: ConditionsFileOptions) {}
 
@@ -50,7 +50,7 @@ export class ConditionsFile implements StepListener {
   skipped(nowNs: bigint): boolean {
     if (this.#last === undefined) return true;
     const { monitoringIntervalNs, atNs } = this.#last;
-    const isCurrent = !this.#trouble && (nowNs - atNs) * 2n < monitoringIntervalNs * 3n;
+    const isCurrent = !this.#writeFailed && (nowNs - atNs) * 2n < monitoringIntervalNs * 3n;
     if (!isCurrent) this.#publish(this.#last, nowNs, false);
     return true;
   }
@@ -93,12 +93,12 @@ export class ConditionsFile implements StepListener {
     const { path, log } = this.options;
     try {
       replaceFileSync(path, conditionsText(published), 0o644);
-      if (this.#trouble) log.info(`the node conditions are published again: ${path}`);
-      this.#trouble = false;
+      if (this.#writeFailed) log.info(`the node conditions are published again: ${path}`);
+      this.#writeFailed = false;
     } catch (error) {
       if (changed) removeQuietly(path);
-      if (this.#trouble) return;
-      this.#trouble = true;
+      if (this.#writeFailed) return;
+      this.#writeFailed = true;
       log.warn(`cannot publish the node conditions: ${messageOf(error)}; evictd admit does not know them until then`, {
         code: 'EVICTD_CONDITIONS_WRITE',
       });

@@ -27,19 +27,17 @@ export function checkNagios(report: CheckReport): string {
 /** Problems come first, then the other signals. */
 function allSentences({ status, node, signals, entries, problems }: CheckReport): string[] {
   const bad = metReadings({ signals, entries }).map(comparisonText);
-  const troubles = problems
+  const texts = problems
     .filter(({ code }) => status === 'unknown' || code === UNREADABLE)
     .map(({ message, position }) => (position ? `${formatPosition(position)}: ${message}` : message));
   // Without a node these are configuration errors: one fits on the line.
-  const more = `and ${String(troubles.length - 1)} more: evictd config check`;
+  const more = `and ${String(texts.length - 1)} more: evictd config check`;
   const hint = !node && problems.length === 1 ? problems[0]?.hint : undefined;
-  const trouble =
-    !node && troubles.length > 1
-      ? [...troubles.slice(0, 1), more]
-      : troubles.map((text) => (hint === undefined ? text : `${text} (${hint})`));
+  const shown =
+    !node && texts.length > 1 ? [...texts.slice(0, 1), more] : texts.map((text) => (hint === undefined ? text : `${text} (${hint})`));
   const rest = amounts(signals);
   const fine = entries.filter(({ met }) => met === false).map((entry) => `not met: ${whenText(entry.threshold)} (${readingsText(entry)})`);
-  return status === 'unknown' ? [...trouble, ...bad, ...rest, ...fine] : [...bad, ...trouble, ...rest, ...fine];
+  return status === 'unknown' ? [...shown, ...bad, ...rest, ...fine] : [...bad, ...shown, ...rest, ...fine];
 }
 
 /** What decides the status: the values, the threshold that is met, or what could not be read. */

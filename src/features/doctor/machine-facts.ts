@@ -145,7 +145,7 @@ export interface ListedWorkload {
   readonly name: string;
   readonly path: string;
   /** Why evictd does not evict it; undefined: it may. */
-  readonly hindrance: string | undefined;
+  readonly unevictable: string | undefined;
 }
 
 /** A finding of `config check` on this machine. */

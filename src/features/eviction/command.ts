@@ -11,7 +11,7 @@ import { failureText } from '../../core/drain/workload-eviction.js';
 import { parseDuration } from '../../core/quantity/duration.js';
 import { EvictdError, InputError, UnavailableError } from '../../errors.js';
 import { askRunning } from '../../node/control-client.js';
-import { elsewhere, placesLines } from '../kubernetes/cluster/elsewhere.js';
+import { forecastRescheduling, placesLines } from '../kubernetes/cluster/rescheduling.js';
 
 interface EvictOptions extends ConfigOptions {
   readonly grace?: number;
@@ -83,7 +83,7 @@ export const evict: MakeCommand = ({ io }) => {
       }
     }
     const pods = [...spared.keys()].filter((path) => path.includes('kubepods'));
-    for (const line of placesLines(await elsewhere(config.kubernetes, { pods }), spared)) io.stdout(`${line}\n`);
+    for (const line of placesLines(await forecastRescheduling(config.kubernetes, { pods }), spared)) io.stdout(`${line}\n`);
     for (const error of errors.slice(1)) io.stderr(formatError(error));
     if (errors.length > 0) throw errors[0];
   });

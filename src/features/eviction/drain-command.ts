@@ -8,7 +8,7 @@ import type { Config } from '../../config/config.js';
 import { printable } from '../../core/name/printable.js';
 import { UnavailableError } from '../../errors.js';
 import { askEvictd, askRunning } from '../../node/control-client.js';
-import { elsewhere, placesLines } from '../kubernetes/cluster/elsewhere.js';
+import { forecastRescheduling, placesLines } from '../kubernetes/cluster/rescheduling.js';
 import { wholeSeconds } from './command.js';
 import type { DrainDocument, DrainPlanDocument } from './drain-answer.js';
 
@@ -54,7 +54,7 @@ export const drain: MakeCommand = ({ io }) => {
     }
     for (const name of plan.ends) io.stdout(`${printable(name)} would be evicted\n`);
     const pods = plan.ends.filter((name) => POD_NAME.test(name));
-    for (const line of placesLines(await elsewhere(config.kubernetes, { pods, isCordoned: true }))) io.stdout(`${line}\n`);
+    for (const line of placesLines(await forecastRescheduling(config.kubernetes, { pods, isCordoned: true }))) io.stdout(`${line}\n`);
     if (dryRun) return;
     const message = 'evictd makes a dry run on this node: it has ended nothing, and the node is not cordoned';
     throw new UnavailableError('EVICTD_DRAIN_DRY_RUN', message, { hint: 'start evictd without --dry-run' });

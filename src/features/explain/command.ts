@@ -12,7 +12,7 @@ import { styleFor } from '../../cli/output/style.js';
 import { askEvictd } from '../../node/control-client.js';
 import { policyOf } from '../../node/configuration-in-force.js';
 import { filesystemsRead, type OpenReading } from '../../node/reading.js';
-import { elsewhere, elsewhereText, type Elsewhere } from '../kubernetes/cluster/elsewhere.js';
+import { forecastRescheduling, reschedulingText, type Rescheduling } from '../kubernetes/cluster/rescheduling.js';
 import { explainNow } from './explain-now.js';
 import { findWorkload } from './find-workload.js';
 import type { Explanation, WorkloadExplanation } from './explanation.js';
@@ -67,14 +67,14 @@ export function explainCommand({ io, open }: ExplainDeps): Command {
     const couldRun = asked && (await placesFor(loaded, asked));
     const found = couldRun && { couldRun };
     if (options.output === 'json') io.stdout(`${jsonText({ ...explanation, ...found }, 2)}\n`);
-    else io.stdout(`${explanationText(explanation, styleFor(io))}${couldRun ? `\n${elsewhereText(couldRun)}` : ''}`);
+    else io.stdout(`${explanationText(explanation, styleFor(io))}${couldRun ? `\n${reschedulingText(couldRun)}` : ''}`);
   });
 }
 
 /** undefined: it is no pod of the API server, or is never evicted, or no API server is configured. */
-async function placesFor({ config }: LoadedConfig, { name, path, protection }: WorkloadExplanation): Promise<Elsewhere | undefined> {
+async function placesFor({ config }: LoadedConfig, { name, path, protection }: WorkloadExplanation): Promise<Rescheduling | undefined> {
   if (protection !== null || !path.includes('kubepods')) return undefined;
-  const found = await elsewhere(config.kubernetes, { pods: [name] });
+  const found = await forecastRescheduling(config.kubernetes, { pods: [name] });
   return found === undefined || 'unknown' in found ? found : found.get(name);
 }
 

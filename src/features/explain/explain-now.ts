@@ -86,7 +86,13 @@ function disruptionOf(
 function explainThreshold(threshold: Threshold, moment: ExplainedMoment): ThresholdExplanation {
   const clauses = operandsOf(threshold).map((operand) => explainClause(operand, moment.observations));
   const met = clauses.some((clause) => clause.met === false) ? false : clauses.some((clause) => clause.met === null) ? null : true;
-  return { when: whenText(threshold), kind: thresholdKind(threshold), met, clauses, why: whyOf(threshold, met, clauses, moment) };
+  return {
+    when: whenText(threshold),
+    kind: thresholdKind(threshold),
+    met,
+    clauses,
+    why: thresholdExplanation(threshold, met, clauses, moment),
+  };
 }
 
 function explainClause(operand: Operand, { observed, missing, pending, absent }: Observations): ClauseExplanation {
@@ -111,7 +117,12 @@ function explainClause(operand: Operand, { observed, missing, pending, absent }:
   };
 }
 
-function whyOf(threshold: Threshold, met: boolean | null, clauses: readonly ClauseExplanation[], moment: ExplainedMoment): string {
+function thresholdExplanation(
+  threshold: Threshold,
+  met: boolean | null,
+  clauses: readonly ClauseExplanation[],
+  moment: ExplainedMoment,
+): string {
   const { source, state, policy, nowNs } = moment;
   if (met === null) return `not known: ${clauses.flatMap((clause) => (clause.met === null ? [clause.text] : [])).join('; ')}`;
   if (!met) {

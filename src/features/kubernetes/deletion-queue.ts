@@ -34,7 +34,7 @@ export interface DeletionQueueParts {
 }
 
 /** Why a call failed. `endsRound`: other calls would fail as well, or take what other requests need. */
-interface Trouble {
+interface CallFailure {
   readonly endsRound: boolean;
   readonly why: string;
 }
@@ -157,12 +157,12 @@ export class DeletionQueue {
     for (;;) {
       const pod = this.#next(failed);
       if (pod === undefined) break;
-      const trouble = await this.#sendOne(pod);
+      const failure = await this.#sendOne(pod);
       if (this.#isClosed) return;
-      if (trouble === undefined) continue;
-      why = `${pod.namespace}/${pod.name}: ${trouble.why}`;
+      if (failure === undefined) continue;
+      why = `${pod.namespace}/${pod.name}: ${failure.why}`;
       failed.add(pod.uid);
-      if (trouble.endsRound) break;
+      if (failure.endsRound) break;
     }
     this.#isSending = false;
     this.#over(why, failed);
@@ -208,7 +208,7 @@ export class DeletionQueue {
   }
 
   /** undefined: one call less is to be made. */
-  async #sendOne(pod: PendingDeletion): Promise<Trouble | undefined> {
+  async #sendOne(pod: PendingDeletion): Promise<CallFailure | undefined> {
     const isDoubtful = this.#doubtful.has(pod.uid);
     const call = isDoubtful ? readPodCall(pod) : nextCall(pod, new Date().toISOString());
     try {
@@ -221,7 +221,7 @@ export class DeletionQueue {
     }
   }
 
-  #handleAnswer(pod: PendingDeletion, answer: ApiAnswer): Trouble | undefined {
+  #handleAnswer(pod: PendingDeletion, answer: ApiAnswer): CallFailure | undefined {
     if (pod.next === 'done') return undefined;
     const result = deletionAnswer(pod.next, answer);
     if (result === 'away' || result === 'failed') {
@@ -251,7 +251,7 @@ export class DeletionQueue {
   }
 
   /** If the answer has no pod, the call is made again. */
-  #seen(pod: PendingDeletion, answer: ApiAnswer): Trouble | undefined {
+  #seen(pod: PendingDeletion, answer: ApiAnswer): CallFailure | undefined {
     const now = answer.status === 200 ? podNow(answer.body) : undefined;
     const result = deletionAnswer('condition', answer);
     if (result === 'away') return { endsRound: true, why: `it ${answerText(answer)}` };

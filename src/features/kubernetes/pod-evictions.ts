@@ -85,7 +85,7 @@ export class ApiPodEvictions implements PodEvictions, StepListener {
     for (const effect of effects) {
       if (effect.kind === 'evict') {
         this.#decided(effect.decision);
-        if (this.#wayOf(effect.decision) === 'kill') this.#uncounted.set(effect.decision.serial, podOf(effect.decision));
+        if (this.#evictionWay(effect.decision) === 'kill') this.#uncounted.set(effect.decision.serial, podOf(effect.decision));
       } else if (effect.kind === 'escalate') this.#addDeletion(effect.decision, HARD_GRACE_SECONDS, true);
       else if (effect.kind === 'outcome') this.#over(effect.outcome);
     }
@@ -100,11 +100,11 @@ export class ApiPodEvictions implements PodEvictions, StepListener {
     const pod = podOf(decision);
     if (pod === undefined) return;
     this.#decisions.set(pod.uid, decision);
-    const way = this.#wayOf(decision);
+    const way = this.#evictionWay(decision);
     if (way !== 'evict') this.#addDeletion(decision, way === 'kill' ? HARD_GRACE_SECONDS : secondsOf(decision.graceNs));
   }
 
-  #wayOf({ cause }: Decision): ReturnType<typeof podEvictionWay> {
+  #evictionWay({ cause }: Decision): ReturnType<typeof podEvictionWay> {
     return podEvictionWay(cause, this.#parts.budgets);
   }
 

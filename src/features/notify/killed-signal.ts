@@ -5,10 +5,10 @@ import { actedOn } from '../../core/policy/acted-on.js';
 import { hasEnded, type OpenNotifier } from './notifier.js';
 
 /** Sends systemd-oomd's D-Bus signal Killed(cgroup, reason) when a workload has ended. */
-export const openKilledSignal: OpenNotifier = ({ killedSignal, oomdBusName }, { host: { openOomSignal }, report, trouble }) => {
+export const openKilledSignal: OpenNotifier = ({ killedSignal, oomdBusName }, { host: { openOomSignal }, report, reportFailure }) => {
   if (!killedSignal || openOomSignal === undefined) return undefined;
   const bus = openOomSignal(oomdBusName, (why) => {
-    trouble(`the bus name org.freedesktop.oom1 cannot be had, and signals are sent without it: ${why}`);
+    reportFailure(`the bus name org.freedesktop.oom1 cannot be had, and signals are sent without it: ${why}`);
   });
   return {
     over: (outcome) => {

@@ -21,7 +21,7 @@ export interface NotifierParts {
   readonly native: Pick<Binding, 'FilesystemStats' | 'getxattr' | 'setxattr'>;
   readonly host: Pick<Host, 'openCommandRunner' | 'openOomSignal'>;
   /** The first failure is logged, and the first success after it. */
-  readonly trouble: (error: string) => void;
+  readonly reportFailure: (error: string) => void;
   /** The same, and counts it. */
   readonly report: (result: NotificationResult, error?: string) => void;
 }

@@ -57,15 +57,15 @@ export class Notifications implements StepListener {
     if (this.#parts.dryRun) return;
     const host = selectHost();
     this.#open = this.#kinds.flatMap((kind) => {
-      const trouble: NotifierParts['trouble'] = (error) => {
-        this.#trouble(kind, error);
+      const reportFailure: NotifierParts['reportFailure'] = (error) => {
+        this.#reportFailure(kind, error);
       };
       const report: NotifierParts['report'] = (result, error) => {
         this.#parts.metrics.notified(kind, result);
-        if (error !== undefined) trouble(error);
+        if (error !== undefined) reportFailure(error);
         else if (this.#failing.delete(kind)) this.#parts.log.info(`notifications.${kind} works again`);
       };
-      return this.#table[kind](notifications, { ...this.#parts, host, trouble, report }) ?? [];
+      return this.#table[kind](notifications, { ...this.#parts, host, reportFailure, report }) ?? [];
     });
   }
 
@@ -107,7 +107,7 @@ export class Notifications implements StepListener {
     for (const notifier of this.#open) notifier.recorded?.(record);
   }
 
-  #trouble(kind: NotificationKind, error: string): void {
+  #reportFailure(kind: NotificationKind, error: string): void {
     if (this.#failing.has(kind)) return;
     this.#failing.add(kind);
     this.#parts.log.warn(`notifications.${kind}: ${error}; evictions go on`, { code: 'EVICTD_NOTIFICATION' });

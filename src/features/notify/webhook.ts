@@ -45,7 +45,7 @@ class Webhook implements Notifier {
 
   constructor(
     private readonly config: WebhookConfig,
-    private readonly parts: Pick<NotifierParts, 'node' | 'report' | 'trouble'>,
+    private readonly parts: Pick<NotifierParts, 'node' | 'report' | 'reportFailure'>,
     private readonly pauses: WebhookPauses,
   ) {}
 
@@ -84,7 +84,7 @@ class Webhook implements Notifier {
   }
 
   #again(error: string): void {
-    this.parts.trouble(`${error}; it is tried again`);
+    this.parts.reportFailure(`${error}; it is tried again`);
     const { firstMs, longestMs } = this.pauses;
     this.#timer = setTimeout(
       () => {

@@ -25,7 +25,7 @@ export class KernelKills implements StepListener {
   readonly #watch: KernelLogWatch | undefined;
   readonly #accounting: OomAccounting | undefined;
   /** The kernel log is unreadable, and that is logged. */
-  #troubled = false;
+  #readFailed = false;
 
   constructor(parts: KernelKillParts, binding: Binding = native, { kernelKills: readers }: Pick<Host, 'kernelKills'> = selectHost()) {
     this.#parts = parts;
@@ -40,8 +40,9 @@ export class KernelKills implements StepListener {
         if (lost) this.#warn('the kernel log was overwritten before evictd read it: of some OOM kills only the number may be known');
       },
       gone: (reason) => {
-        if (!this.#troubled) this.#warn(`cannot read OOM kills from the kernel log any more: ${reason}; evictd tries again at every tick`);
-        this.#troubled = true;
+        if (!this.#readFailed)
+          this.#warn(`cannot read OOM kills from the kernel log any more: ${reason}; evictd tries again at every tick`);
+        this.#readFailed = true;
       },
     });
   }
@@ -57,7 +58,7 @@ export class KernelKills implements StepListener {
   start(): void {
     this.#accounting?.start();
     const failure = this.#watch?.open();
-    this.#troubled = failure !== undefined;
+    this.#readFailed = failure !== undefined;
     if (failure !== undefined)
       this.#parts.log.info(
         `cannot read OOM kills from the kernel log: ${failure}; evictd only counts them, by the kernel's counters`,
@@ -71,18 +72,18 @@ export class KernelKills implements StepListener {
    */
   stepped({ wake }: Pick<StepReport, 'wake'>): void {
     this.#accounting?.stepped({ wake });
-    if (this.#watch === undefined || !this.#troubled || (wake.source !== 'tick' && wake.source !== 'reload')) return;
+    if (this.#watch === undefined || !this.#readFailed || (wake.source !== 'tick' && wake.source !== 'reload')) return;
     if (!this.#watch.live) {
       this.#watch.open();
       return;
     }
-    this.#troubled = false;
+    this.#readFailed = false;
     this.#parts.log.info('reading OOM kills from the kernel log again', CODE);
   }
 
   /** While the kernel log is read, it reports kills; the counters may wait for the next pass. */
   skipped(): boolean {
-    return this.#watch === undefined || (this.#watch.live && !this.#troubled && this.#accounting?.isSettled !== false);
+    return this.#watch === undefined || (this.#watch.live && !this.#readFailed && this.#accounting?.isSettled !== false);
   }
 
   close(): void {

@@ -50,7 +50,7 @@ export class Policies implements PolicyPort, StepListener {
     liftAbandoned(log, { own: lock });
   }
 
-  /** Puts these policies in force, and gives back what others have throttled or frozen. */
+  /** Puts these policies in force, and lifts restraints of policies that are gone. */
   configure({ policies, rules }: PolicySettings): void {
     const { policies: before, rules: rulesBefore } = this.#configured;
     if (policies === before && rules === rulesBefore) return;

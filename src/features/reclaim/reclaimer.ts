@@ -32,12 +32,12 @@ export class StepReclaimer implements Reclaimer {
       for (const collection of collections) {
         const step = this.steps.find(({ name }) => name === collection);
         const before = await readFilesystem(filesystem);
-        const problem = troubleOf(before);
+        const problem = readError(before);
         if (problem !== undefined) errors.push(`${collection}: ${this.pathOf(signal)}: ${problem}`);
         else if (isCollection(collection)) errors.push(...(await this.#collect(collection)));
         else if (step && before) errors.push(...(await this.#carryOut(step, before.device)));
         const after = problem === undefined ? await readFilesystem(filesystem) : undefined;
-        const gained = before && after && troubleOf(after) === undefined;
+        const gained = before && after && readError(after) === undefined;
         yields.push({
           collection,
           bytes: gained ? BigInt(after.freeBytes - before.freeBytes) : 0n,
@@ -71,7 +71,7 @@ export class StepReclaimer implements Reclaimer {
   }
 }
 
-function troubleOf(reading: FilesystemReading | undefined): string | undefined {
+function readError(reading: FilesystemReading | undefined): string | undefined {
   if (reading === undefined) return 'it does not answer';
   return reading.errno === 0 ? undefined : errnoText(reading.errno);
 }

@@ -88,7 +88,7 @@ export class OtherRun {
       victims: this.#victims(entry),
       candidates: () => this.#candidates(entry),
       outside: () => entry.outside.at(-1),
-      lastLook: () => this.#node.observations({ observations: entry.lastLooks.at(-1) }),
+      recheck: () => this.#node.observations({ observations: entry.rechecks.at(-1) }),
       policyReadings: () => entry.policyReadings,
       policyWorkloads: () => entry.policyWorkloads ?? [],
       policyProcesses: () => entry.policyProcesses ?? [],

@@ -29,16 +29,16 @@ export class RecordedRun {
     input,
     observations,
     candidates,
-    lastLooks,
+    rechecks,
     outside,
     policyReadings,
-    policyLook,
+    policyRecheck,
     policyWorkloads,
     policyProcesses,
   }: RecordedStep): readonly Effect[] {
     if (this.#policy === undefined) throw new TypeError('a step before any policy');
     let answered = 0;
-    const looks = lastLooks.values();
+    const looks = rechecks.values();
     const held = outside.values();
     const result = step(this.#policy, this.#state, {
       ...input,
@@ -48,9 +48,9 @@ export class RecordedRun {
         answered += 1;
         return answer === undefined ? NO_CANDIDATES : candidatesOf(answer);
       },
-      lastLook: () => looks.next().value,
+      recheck: () => looks.next().value,
       policyReadings: () => policyReadings,
-      ...(policyLook && { policyLook: () => policyLook }),
+      ...(policyRecheck && { policyRecheck: () => policyRecheck }),
       policyWorkloads: () => policyWorkloads ?? [],
       policyProcesses: () => policyProcesses ?? [],
       outside: () => held.next().value,

@@ -67,7 +67,12 @@ function line({ time, record }: TimedRecord): string {
 function otherText(other: OtherReport, style: Style): string[] {
   const { differences, records, warnings, assumptions } = other;
   const alerts = records.filter(({ record }) => record.type === 'alert');
-  const rows = differences.map((difference) => [difference.time, WORDS[difference.kind], victimOf(difference), whyOf(difference)]);
+  const rows = differences.map((difference) => [
+    difference.time,
+    WORDS[difference.kind],
+    victimOf(difference),
+    differenceReason(difference),
+  ]);
   const headings = ['TIME', 'CHANGE', 'WORKLOAD', 'REASON'];
   return [
     'with the other configuration:',
@@ -107,7 +112,7 @@ function victimOf(difference: Difference): string {
   return victimName((difference.kind === 'missing' ? difference.recorded : difference.replayed).decision.victim);
 }
 
-function whyOf(difference: OtherReport['differences'][number]): string {
+function differenceReason(difference: OtherReport['differences'][number]): string {
   const { notBefore } = difference;
   return notBefore === undefined ? reasonOf(difference) : `not later than this, not before ${notBefore}: ${reasonOf(difference)}`;
 }

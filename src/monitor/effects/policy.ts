@@ -6,7 +6,7 @@ import type { EffectHandler } from './handler.js';
 
 type PolicyAct = Extract<Effect, { kind: 'policy' }>;
 
-/** A step of a ladder acts, or gives back what it held; in a dry run that is only recorded. */
+/** A step of a ladder acts, or lifts a restraint; in a dry run that is only recorded. */
 export const policy: EffectHandler<PolicyAct> = {
   record: (effect) => {
     const { kind: _, policy: name, scope, action, dryRun: __, ...act } = effect;

@@ -8,7 +8,7 @@ export interface PolicyAnswers {
   /** The scopes. undefined: not readable. */
   readonly policyReadings?: PolicyReadings | undefined;
   /** The scopes once more, after the candidates. */
-  readonly policyLook?: PolicyReadings | undefined;
+  readonly policyRecheck?: PolicyReadings | undefined;
   /** Cgroups that a victim was chosen from. */
   readonly policyWorkloads?: readonly ScopeReading[];
   /** Processes that a victim was chosen from. */

@@ -234,7 +234,7 @@ export interface ProgramRunner {
 }
 
 /** The questions that a step may ask while it decides. */
-export type StepAnswers = Pick<StepInput, 'candidates' | 'lastLook' | 'outside' | keyof PolicyAnswers>;
+export type StepAnswers = Pick<StepInput, 'candidates' | 'recheck' | 'outside' | keyof PolicyAnswers>;
 
 /** One step of the loop: its input and its result. Values only: nothing is read again. */
 export interface StepReport extends PolicyAnswers {
@@ -246,7 +246,7 @@ export interface StepReport extends PolicyAnswers {
   /** The answers that the step asked for, in order; mostly none. */
   readonly candidates: readonly Candidates[];
   /** The readings after those, in order; mostly none. */
-  readonly lastLooks: readonly Observations[];
+  readonly rechecks: readonly Observations[];
   /** What held memory outside the workloads, in order; mostly none. */
   readonly outside: readonly (MemoryHoldings | undefined)[];
   readonly state: State;

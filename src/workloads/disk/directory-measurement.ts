@@ -66,9 +66,9 @@ export class DirectoryMeasurement {
         const amount = { bytes: BigInt(found.bytes), inodes: BigInt(found.inodes) };
         measured.set(owner, [...(measured.get(owner) ?? []), { device: found.device, amount, atNs }]);
       }
-      const trouble = troubleWith(found);
-      if (trouble !== undefined) {
-        problems.push({ code: 'EVICTD_DISK_UNMEASURED', message: `cannot measure ${path} completely: ${trouble}` });
+      const reason = incompleteness(found);
+      if (reason !== undefined) {
+        problems.push({ code: 'EVICTD_DISK_UNMEASURED', message: `cannot measure ${path} completely: ${reason}` });
       }
     }
     this.#measuring = false;
@@ -94,7 +94,7 @@ function shared(path: string, owners: readonly string[]): SourceProblem {
 }
 
 /** undefined: complete, or the directory does not exist. */
-function troubleWith(found: DirectoryUsageResult | string): string | undefined {
+function incompleteness(found: DirectoryUsageResult | string): string | undefined {
   if (typeof found === 'string') return found;
   if (found.device === 0n && found.errno === constants.errno.ENOENT) return undefined;
   if (found.errors > 0) return errnoText(found.errno);

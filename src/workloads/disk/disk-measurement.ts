@@ -72,10 +72,9 @@ export async function measureDisks(
   const look = async (path: string): Promise<void> => {
     const atNs = process.hrtime.bigint();
     const found = await silent.read<DeletedFilesResult>(path, NO_ANSWER_MS, (onDone) => new native.DeletedFiles(path, onDone));
-    const trouble =
-      typeof found === 'string' ? found : found.complete || found.groups.length > 0 ? undefined : 'it or /proc cannot be read';
-    if (trouble !== undefined || typeof found === 'string')
-      problems.push(unmeasured(`cannot measure deleted files on the filesystem of ${path}: ${trouble ?? ''}`));
+    const reason = typeof found === 'string' ? found : found.complete || found.groups.length > 0 ? undefined : 'it or /proc cannot be read';
+    if (reason !== undefined || typeof found === 'string')
+      problems.push(unmeasured(`cannot measure deleted files on the filesystem of ${path}: ${reason ?? ''}`));
     else {
       if (found.unreadable > 0) {
         const hint = 'grant CAP_SYS_PTRACE: /proc/PID/fd of other users cannot be read without it';

@@ -17,7 +17,7 @@ export class FilesystemTrees {
   readonly #filesystems: FilesystemPaths;
   /** By path. */
   readonly #found = new Map<string, FilesystemDirectories>();
-  readonly #troubles = new Map<string, SourceProblem>();
+  readonly #problems = new Map<string, SourceProblem>();
   readonly #beganNs = new Map<string, bigint>();
   readonly #unanswered = new BackgroundReads();
 
@@ -37,7 +37,7 @@ export class FilesystemTrees {
   }
 
   get problems(): readonly SourceProblem[] {
-    return [...this.#troubles.values()];
+    return [...this.#problems.values()];
   }
 
   /** Walks filesystems whose last walk is old enough. Never rejects. */
@@ -60,13 +60,13 @@ export class FilesystemTrees {
     const [root, ...below] = typeof found === 'string' ? [] : found.directories.map(amountOf);
     if (typeof found === 'string' || root === undefined) {
       const why = typeof found === 'string' ? found : errnoText(found.errno);
-      this.#troubles.set(path, {
+      this.#problems.set(path, {
         code: 'EVICTD_DISK_UNMEASURED',
         message: `cannot find the largest directories of the filesystem of ${path}: ${why}`,
       });
       return;
     }
-    this.#troubles.delete(path);
+    this.#problems.delete(path);
     this.#found.set(path, { root, below, atNs, isPartial: !found.complete || found.errors > 0 });
   }
 }

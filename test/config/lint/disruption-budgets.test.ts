@@ -50,7 +50,7 @@ describe('disruptionBudgets', () => {
 
 describe('lint', () => {
   const web = (name: string, budgets = ['web']) => present(name, { budgets });
-  const vacant = present('web-9', { budgets: ['web'], hindrance: { kind: 'vacant', text: 'it has no process' } });
+  const vacant = present('web-9', { budgets: ['web'], unevictable: { kind: 'vacant', text: 'it has no process' } });
 
   test.each<[rule: string, entry: string, workloads: ReturnType<typeof web>[], expected: string[]]>([
     ['permits one', '{ name: web, match: {}, minAvailable: 2 }', [web('a'), web('b'), web('c')], []],

@@ -54,5 +54,5 @@ export function machine(overrides: Partial<MachineFacts> = {}): MachineFacts {
 
 /** Below /workload.slice. */
 export function present(name: string, overrides: Partial<PresentWorkload> = {}): PresentWorkload {
-  return { name, path: `/workload.slice/${name}`, matched: [], hindrance: undefined, ...overrides };
+  return { name, path: `/workload.slice/${name}`, matched: [], unevictable: undefined, ...overrides };
 }

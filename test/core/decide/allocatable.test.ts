@@ -16,10 +16,10 @@ test.each<[rule: string, paths: string[], signal: Signal, said: string]>([
   const all = candidates(
     ...paths.map((path, index): [ReturnType<typeof workload>, bigint] => [workload(path, { path }), 300n * Mi - BigInt(index)]),
   );
-  expect(new Timeline(policy(thresholds, { allocatableCgroup: '/pods' }), all).said(0, short(signal)).at(-1)).toBe(said);
+  expect(new Timeline(policy(thresholds, { allocatableCgroup: '/pods' }), all).effects(0, short(signal)).at(-1)).toBe(said);
 });
 
 test('without a known cgroup every workload may be evicted, as with a kubelet', () => {
   const all = candidates([workload('a', { path: '/other/a' }), 300n * Mi]);
-  expect(new Timeline(policy(thresholds), all).said(0, short('allocatableMemory.available')).at(-1)).toBe('evict a grace 0');
+  expect(new Timeline(policy(thresholds), all).effects(0, short('allocatableMemory.available')).at(-1)).toBe('evict a grace 0');
 });

@@ -26,23 +26,23 @@ const full = { 'nodefs.available': 0n, 'nodefs.inodesFree': 0n };
 describe('while the runtime removes it', () => {
   const loop = (): Timeline => {
     const begun = new Timeline(policy(both), containers({ hog: 300n, web: 200n }));
-    expect(evicted(begun.said(0, full))).toEqual(['evict hog grace 0']);
+    expect(evicted(begun.effects(0, full))).toEqual(['evict hog grace 0']);
     begun.candidates = containers({ web: 200n });
     return begun;
   };
 
   test('no other workload is evicted, neither for bytes nor for inodes', () => {
     const begun = loop();
-    expect(begun.said(1, full, gone)).toEqual([]);
-    expect(begun.said(8, full, gone)).toEqual([]);
-    expect(begun.said(9, { 'nodefs.available': 90n * Mi, 'nodefs.inodesFree': 90n }, gone)).toEqual([]);
-    expect(begun.said(18, { 'nodefs.available': 99n * Mi, 'nodefs.inodesFree': 99n }, gone)).toEqual([]);
+    expect(begun.effects(1, full, gone)).toEqual([]);
+    expect(begun.effects(8, full, gone)).toEqual([]);
+    expect(begun.effects(9, { 'nodefs.available': 90n * Mi, 'nodefs.inodesFree': 90n }, gone)).toEqual([]);
+    expect(begun.effects(18, { 'nodefs.available': 99n * Mi, 'nodefs.inodesFree': 99n }, gone)).toEqual([]);
   });
 
   test('it is over when nine tenths of it are back', () => {
     const begun = loop();
-    expect(begun.said(1, { 'nodefs.available': 269n * Mi, 'nodefs.inodesFree': 300n }, gone)).not.toContain('killed hog 300Mi');
-    expect(begun.said(2, { 'nodefs.available': 270n * Mi, 'nodefs.inodesFree': 300n }, gone).join()).toContain('killed hog');
+    expect(begun.effects(1, { 'nodefs.available': 269n * Mi, 'nodefs.inodesFree': 300n }, gone)).not.toContain('killed hog 300Mi');
+    expect(begun.effects(2, { 'nodefs.available': 270n * Mi, 'nodefs.inodesFree': 300n }, gone).join()).toContain('killed hog');
   });
 
   test('another filesystem than it was for tells nothing of it', () => {
@@ -52,35 +52,35 @@ describe('while the runtime removes it', () => {
       [...observations(0n, amounts).observed].map(([signal, one]) => [signal, { ...one, source: 'statfs of /other' }]),
     );
     const other = { observe: () => ({ observed, missing: new Map() }) };
-    expect(begun.said(1, amounts, gone, other).join()).not.toContain('killed');
-    expect(begun.said(61.1, amounts, gone, other).join()).toContain('killed hog 0Mi');
+    expect(begun.effects(1, amounts, gone, other).join()).not.toContain('killed');
+    expect(begun.effects(61.1, amounts, gone, other).join()).toContain('killed hog 0Mi');
   });
 
   test('where nothing comes back for a minute that is said, and another one goes only when the value has moved', () => {
     const begun = loop();
-    begun.said(1, full, gone);
-    expect(begun.said(60.9, full, gone)).toEqual([]); // a runtime may take its time
-    expect(begun.said(61.1, full, gone).join()).toMatch(/killed hog.*alert no-yield/);
-    expect(evicted(begun.said(62, { 'nodefs.available': 4n * Mi, 'nodefs.inodesFree': 500n }))).toEqual([]);
+    begun.effects(1, full, gone);
+    expect(begun.effects(60.9, full, gone)).toEqual([]); // a runtime may take its time
+    expect(begun.effects(61.1, full, gone).join()).toMatch(/killed hog.*alert no-yield/);
+    expect(evicted(begun.effects(62, { 'nodefs.available': 4n * Mi, 'nodefs.inodesFree': 500n }))).toEqual([]);
   });
 
   test('a little of it is not all: it is waited for the rest', () => {
     const begun = loop();
-    begun.said(1, full, gone);
+    begun.effects(1, full, gone);
     const some = { 'nodefs.available': 50n * Mi, 'nodefs.inodesFree': 500n };
-    expect(begun.said(20, some, gone).join()).not.toContain('killed');
-    expect(begun.said(60.9, some, gone).join()).not.toContain('killed');
-    expect(begun.said(61.1, some, gone).join()).toContain('killed hog');
+    expect(begun.effects(20, some, gone).join()).not.toContain('killed');
+    expect(begun.effects(60.9, some, gone).join()).not.toContain('killed');
+    expect(begun.effects(61.1, some, gone).join()).toContain('killed hog');
   });
 
   test('where others write as fast as it comes back, a minute is enough', () => {
     const begun = loop();
     for (let second = 1n; second <= 60n; second += 3n) {
-      expect(begun.said(Number(second), { 'nodefs.available': second * Mi, 'nodefs.inodesFree': 500n }, gone).join()).not.toContain(
+      expect(begun.effects(Number(second), { 'nodefs.available': second * Mi, 'nodefs.inodesFree': 500n }, gone).join()).not.toContain(
         'killed',
       );
     }
-    expect(begun.said(61.1, { 'nodefs.available': 61n * Mi, 'nodefs.inodesFree': 500n }, gone).join()).toContain('killed hog');
+    expect(begun.effects(61.1, { 'nodefs.available': 61n * Mi, 'nodefs.inodesFree': 500n }, gone).join()).toContain('killed hog');
   });
 });
 
@@ -88,8 +88,8 @@ test('what deletes files when it ends is no matter of a runtime: another one goe
   const found = (names: readonly string[]): Candidates =>
     withDisks(candidates(...names.map((name): Parameters<typeof candidates>[0] => [workload(name), 1n])), () => ({ nodefs: layer(300n) }));
   const begun = new Timeline(policy([threshold('nodefs.available', '100Mi')]), found(['a', 'b']));
-  const [first = ''] = evicted(begun.said(0, full));
+  const [first = ''] = evicted(begun.effects(0, full));
   begun.candidates = found([first.includes(' a ') ? 'b' : 'a']);
-  begun.said(1, full, gone);
-  expect(begun.said(2.1, full, gone).join()).toContain('killed');
+  begun.effects(1, full, gone);
+  expect(begun.effects(2.1, full, gone).join()).toContain('killed');
 });

@@ -72,7 +72,7 @@ class Loop {
     return made.effects;
   }
 
-  said(seconds: number, readings: Readings): string[] {
+  effects(seconds: number, readings: Readings): string[] {
     const before = this.state.episodes;
     const effects = this.at(seconds, readings);
     const after = this.state.episodes;
@@ -99,20 +99,20 @@ describe('a step', () => {
 
   test('waits until all operands have been met for the time', () => {
     const loop = new Loop(policy([listed(THRASHING, 'soft', 10)]));
-    expect(loop.said(0, { ...BOTH, 'memory.pressure.full': 1 })).toEqual([]);
-    expect(loop.said(1, BOTH)).toEqual(['met', 'MemoryPressure=true']);
+    expect(loop.effects(0, { ...BOTH, 'memory.pressure.full': 1 })).toEqual([]);
+    expect(loop.effects(1, BOTH)).toEqual(['met', 'MemoryPressure=true']);
     expect(loop.dueAtNs).toBe(11n * SECOND);
-    expect(loop.said(5, { ...BOTH, 'memory.pressure.full': 10 })).toEqual(['cleared']);
-    expect(loop.said(6, BOTH)).toEqual(['met']);
-    expect(loop.said(15, BOTH)).toEqual([]);
-    expect(loop.said(16, BOTH)).toEqual(['evict batch grace 10']);
+    expect(loop.effects(5, { ...BOTH, 'memory.pressure.full': 10 })).toEqual(['cleared']);
+    expect(loop.effects(6, BOTH)).toEqual(['met']);
+    expect(loop.effects(15, BOTH)).toEqual([]);
+    expect(loop.effects(16, BOTH)).toEqual(['evict batch grace 10']);
   });
 
   test('a hard one with a time waits, too, and then gives none', () => {
     const loop = new Loop(policy([listed('memory.pressure.full>40%', 'hard', 5)]));
-    expect(loop.said(0, BOTH)).toEqual(['met', 'MemoryPressure=true']);
-    expect(loop.said(4, BOTH)).toEqual([]);
-    expect(loop.said(5, BOTH)).toEqual(['evict batch grace 0']);
+    expect(loop.effects(0, BOTH)).toEqual(['met', 'MemoryPressure=true']);
+    expect(loop.effects(4, BOTH)).toEqual([]);
+    expect(loop.effects(5, BOTH)).toEqual(['evict batch grace 0']);
   });
 
   test('a hard one ends the grace of a soft eviction only when its own time is over', () => {
@@ -132,7 +132,7 @@ describe('a step', () => {
   });
 
   test('soft at once asks before it kills', () => {
-    expect(new Loop(policy([listed(THRASHING, 'soft')])).said(0, BOTH)).toEqual(['met', 'MemoryPressure=true', 'evict batch grace 10']);
+    expect(new Loop(policy([listed(THRASHING, 'soft')])).effects(0, BOTH)).toEqual(['met', 'MemoryPressure=true', 'evict batch grace 10']);
   });
 
   test.each<[when: string, readings: Readings]>([
@@ -142,18 +142,18 @@ describe('a step', () => {
   ])('%s alerts once per episode, sets no condition, and evicts no workload', (when, readings) => {
     const loop = new Loop(policy([listed(when, 'hard', 2)]));
     const calm = Object.fromEntries(Object.keys(readings).map((signal) => [signal, isPressure(signal as Signal) ? 1 : 900]));
-    expect(loop.said(0, readings)).toEqual(['met']);
-    expect(loop.said(2, readings)).toEqual(['alert alert-only']);
+    expect(loop.effects(0, readings)).toEqual(['met']);
+    expect(loop.effects(2, readings)).toEqual(['alert alert-only']);
     expect(loop.dueAtNs).toBeUndefined();
-    expect(loop.said(3, readings)).toEqual([]);
-    expect(loop.said(4, calm)).toEqual(['cleared']);
-    loop.said(14, calm);
-    expect([loop.said(15, readings), loop.said(17, readings)]).toEqual([['met'], ['alert alert-only']]);
+    expect(loop.effects(3, readings)).toEqual([]);
+    expect(loop.effects(4, calm)).toEqual(['cleared']);
+    loop.effects(14, calm);
+    expect([loop.effects(15, readings), loop.effects(17, readings)]).toEqual([['met'], ['alert alert-only']]);
   });
 
   test('an alert beside an eviction keeps neither from the other', () => {
     const loop = new Loop(policy([listed('io.pressure.full>40%', 'hard'), listed(THRASHING, 'hard')]));
-    expect(loop.said(0, { ...BOTH, 'io.pressure.full': 90 })).toEqual([
+    expect(loop.effects(0, { ...BOTH, 'io.pressure.full': 90 })).toEqual([
       'met',
       'met',
       'MemoryPressure=true',
@@ -166,23 +166,23 @@ describe('a step', () => {
     const loop = new Loop(
       policy([listed('io.pressure.full>40%', 'hard'), threshold('memory.available', '100Mi')], { departures: departuresOf('kubelet') }),
     );
-    expect(loop.said(0, { 'memory.available': 50, 'io.pressure.full': 90 })).toContain('alert alert-only');
+    expect(loop.effects(0, { 'memory.available': 50, 'io.pressure.full': 90 })).toContain('alert alert-only');
   });
 
   test('an episode goes on while an operand cannot be read', () => {
     const loop = new Loop(policy([listed(THRASHING, 'soft', 30)]));
-    loop.said(0, BOTH);
-    expect(loop.said(1, { 'memory.available': 50 })).toEqual([]);
-    expect(loop.said(2, { 'memory.available': 500 })).toEqual(['cleared']);
+    loop.effects(0, BOTH);
+    expect(loop.effects(1, { 'memory.available': 50 })).toEqual([]);
+    expect(loop.effects(2, { 'memory.available': 500 })).toEqual(['cleared']);
   });
 
   test('it evicts nothing, however old: an unreadable operand is not met', () => {
     const loop = new Loop(policy([listed(THRASHING, 'soft', 10)], { departures: departuresOf('evictd') }));
-    loop.said(0, BOTH);
-    for (let second = 1; second <= 40; second += 1) expect(loop.said(second, { 'memory.available': 50 })).toEqual([]);
-    expect(loop.said(41, BOTH)).toEqual([]); // time without a reading does not count as grace
-    for (let second = 42; second <= 50; second += 1) expect(loop.said(second, BOTH)).toEqual([]);
-    expect(loop.said(51, BOTH)).toEqual(['evict batch grace 10']);
+    loop.effects(0, BOTH);
+    for (let second = 1; second <= 40; second += 1) expect(loop.effects(second, { 'memory.available': 50 })).toEqual([]);
+    expect(loop.effects(41, BOTH)).toEqual([]); // time without a reading does not count as grace
+    for (let second = 42; second <= 50; second += 1) expect(loop.effects(second, BOTH)).toEqual([]);
+    expect(loop.effects(51, BOTH)).toEqual(['evict batch grace 10']);
   });
 
   test('nor does it end the grace of a soft eviction', () => {

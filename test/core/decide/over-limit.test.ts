@@ -18,17 +18,17 @@ test.each<[rule: string, reading: Partial<VictimReading>, pauseSeconds: number]>
   ['that ended before the signal and is still listed, for a second', { processes: undefined, vanished: true }, 1],
 ])('one over its limits %s', (_rule, reading, pauseSeconds) => {
   const timeline = loop();
-  expect(evicted(timeline.said(0, plenty))).toEqual(['evict big grace 0']);
-  expect(evicted(timeline.said(0.01, plenty, { 1: reading }))).toEqual([]);
+  expect(evicted(timeline.effects(0, plenty))).toEqual(['evict big grace 0']);
+  expect(evicted(timeline.effects(0.01, plenty, { 1: reading }))).toEqual([]);
   expect(timeline.dueAtNs).toBe(BigInt(pauseSeconds) * SECOND + 10_000_000n);
-  expect(evicted(timeline.said(pauseSeconds, plenty))).toEqual([]);
-  expect(evicted(timeline.said(pauseSeconds + 0.01, plenty))).toEqual(['evict big grace 0']);
+  expect(evicted(timeline.effects(pauseSeconds, plenty))).toEqual([]);
+  expect(evicted(timeline.effects(pauseSeconds + 0.01, plenty))).toEqual(['evict big grace 0']);
 });
 
 test('one over its limits is not evicted again while it is dying', () => {
   const timeline = loop();
-  expect(evicted(timeline.said(0, plenty))).toEqual(['evict big grace 0']);
-  expect(evicted(timeline.said(0.01, plenty, { 1: { processes: 3 } }))).toEqual([]);
+  expect(evicted(timeline.effects(0, plenty))).toEqual(['evict big grace 0']);
+  expect(evicted(timeline.effects(0.01, plenty, { 1: { processes: 3 } }))).toEqual([]);
   expect(timeline.state.evictions).toHaveLength(1);
 });
 
@@ -36,17 +36,17 @@ test('a dry run names one over its limits once, and again when it was within the
   const timeline = loop();
   timeline.policy = { ...timeline.policy, dryRun: true };
   const over = timeline.candidates;
-  expect(evicted(timeline.said(0, plenty))).toEqual(['evict big grace 0 dry']);
-  expect(evicted(timeline.said(1, plenty))).toEqual([]);
+  expect(evicted(timeline.effects(0, plenty))).toEqual(['evict big grace 0 dry']);
+  expect(evicted(timeline.effects(1, plenty))).toEqual([]);
   timeline.candidates = candidates();
-  expect(evicted(timeline.said(2, plenty))).toEqual([]);
+  expect(evicted(timeline.effects(2, plenty))).toEqual([]);
   timeline.candidates = over;
-  expect(evicted(timeline.said(3, plenty))).toEqual(['evict big grace 0 dry']);
+  expect(evicted(timeline.effects(3, plenty))).toEqual(['evict big grace 0 dry']);
 });
 
 test('a limit of its own is no shortage of the node: it uses up no budget', () => {
   const timeline = loop();
   timeline.policy = { ...timeline.policy, evictionBudget: { max: 1, windowNs: 600n * SECOND, bands: [] } };
-  expect(evicted(timeline.said(0, plenty))).toEqual(['evict big grace 0']);
+  expect(evicted(timeline.effects(0, plenty))).toEqual(['evict big grace 0']);
   expect(timeline.state.evictionTimes.size).toBe(0);
 });

@@ -27,12 +27,12 @@ test('… nothing is reclaimed for a soft one, and for a hard one it is', () => 
   const reclaimed = (graceSeconds: number): string[] => {
     const limit = threshold('nodefs.available', '100Mi', { graceSeconds });
     const timeline = new Timeline(shuttingDown(policy([limit], { collections: new Set(['images']) })), all);
-    timeline.said(0, { 'nodefs.available': 50n * Mi });
-    return timeline.said(10, { 'nodefs.available': 49n * Mi });
+    timeline.effects(0, { 'nodefs.available': 50n * Mi });
+    return timeline.effects(10, { 'nodefs.available': 49n * Mi });
   };
   expect(reclaimed(1)).toEqual([]);
   const timeline = new Timeline(shuttingDown(policy([threshold('nodefs.available', '100Mi')], { collections: new Set(['images']) })), all);
-  expect(timeline.said(0, { 'nodefs.available': 50n * Mi })).toContain('reclaim images');
+  expect(timeline.effects(0, { 'nodefs.available': 50n * Mi })).toContain('reclaim images');
 });
 
 test('… a reclaim that began for a soft threshold is followed by no eviction', () => {
@@ -40,10 +40,10 @@ test('… a reclaim that began for a soft threshold is followed by no eviction',
   const reclaiming = policy([limit], { collections: new Set(['images']), evictable: new Set(['ephemeral-storage']) });
   const after = (last: Policy): string[] => {
     const timeline = new Timeline(reclaiming, onDisk(all));
-    timeline.said(0, { 'nodefs.available': 50n * Mi });
-    expect(timeline.said(2, { 'nodefs.available': 49n * Mi })).toEqual(['reclaim images']);
+    timeline.effects(0, { 'nodefs.available': 50n * Mi });
+    expect(timeline.effects(2, { 'nodefs.available': 49n * Mi })).toEqual(['reclaim images']);
     timeline.policy = last;
-    return timeline.said(3, { 'nodefs.available': 49n * Mi }, {}, { reclaimed: { errors: [] } });
+    return timeline.effects(3, { 'nodefs.available': 49n * Mi }, {}, { reclaimed: { errors: [] } });
   };
   expect(after(reclaiming)).toEqual(['reclaimed too little', 'evict batch grace 10']);
   expect(after(shuttingDown(reclaiming))).toEqual(['reclaimed too little']);

@@ -98,7 +98,7 @@ describe('hard threshold', () => {
     const loop = new Timeline(policy([hard]), all);
     loop.memory(0, 50n);
     const again = { observe: () => loop.state.lastObservations };
-    expect(loop.said(1, {}, { 1: { processes: 1, error: 'EPERM' } }, again)).toEqual(['failed batch 0Mi']);
+    expect(loop.effects(1, {}, { 1: { processes: 1, error: 'EPERM' } }, again)).toEqual(['failed batch 0Mi']);
   });
 });
 
@@ -208,7 +208,7 @@ describe('soft threshold', () => {
   test('a reading that is missing in between does not', () => {
     const loop = new Timeline(policy([soft]), all);
     loop.memory(0, 150n);
-    expect(loop.said(15, {})).toEqual([]);
+    expect(loop.effects(15, {})).toEqual([]);
     expect(evicted(loop.memory(30, 150n))).toHaveLength(1);
   });
 
@@ -262,10 +262,10 @@ describe('soft threshold', () => {
 describe('which workloads are not evicted', () => {
   test('nodefs, where nothing would come back, sets the condition and alerts once an episode', () => {
     const loop = new Timeline(policy([threshold('nodefs.available', '10%')]), all);
-    expect(loop.said(0, { 'nodefs.available': Mi })).toEqual(['met nodefs.available', 'DiskPressure=true', 'alert nothing-evictable']);
-    expect(loop.said(1, { 'nodefs.available': Mi })).toEqual([]);
-    for (const second of [2, 12]) loop.said(second, { 'nodefs.available': 900n * Mi });
-    expect(loop.said(13, { 'nodefs.available': Mi })).toContain('alert nothing-evictable');
+    expect(loop.effects(0, { 'nodefs.available': Mi })).toEqual(['met nodefs.available', 'DiskPressure=true', 'alert nothing-evictable']);
+    expect(loop.effects(1, { 'nodefs.available': Mi })).toEqual([]);
+    for (const second of [2, 12]) loop.effects(second, { 'nodefs.available': 900n * Mi });
+    expect(loop.effects(13, { 'nodefs.available': Mi })).toContain('alert nothing-evictable');
   });
 
   test('without a workload source it says so once, and reads no candidates', () => {

@@ -35,7 +35,7 @@ function next(timeline: Timeline, seconds: number, available: Parameters<Timelin
   );
   const unranked = evictions.map((one) => ({ ...one, decision: { ...one.decision, ranking: [] } }));
   timeline.state = { ...timeline.state, evictions: unranked, baselines: new Map() };
-  return timeline.said(seconds, available, gone);
+  return timeline.effects(seconds, available, gone);
 }
 
 const evictions = (timeline: Timeline, seconds: readonly number[]): string[] => seconds.flatMap((at) => evicted(next(timeline, at)));
@@ -84,16 +84,16 @@ test.each<[rule: string, victim: object, evictions: number]>([
   ['a workload that survived SIGKILL counts', { processes: 1, error: 'EIO' }, 2],
 ])('%s', (_rule, victim, count) => {
   const timeline = leak(WINDOW);
-  const first = evicted(timeline.said(0, LEAK));
-  expect([...first, ...evicted(timeline.said(1, LEAK, { 1: victim })), ...evictions(timeline, [2, 3, 4])]).toHaveLength(count);
+  const first = evicted(timeline.effects(0, LEAK));
+  expect([...first, ...evicted(timeline.effects(1, LEAK, { 1: victim })), ...evictions(timeline, [2, 3, 4])]).toHaveLength(count);
 });
 
 test('a dry run does not use up the budget', () => {
   const timeline = leak({ ...WINDOW, max: 1 }, { dryRun: true });
-  expect(evicted(timeline.said(0, LEAK))).toHaveLength(1);
-  timeline.said(1, { 'memory.available': 200n * Mi });
-  timeline.said(11, { 'memory.available': 200n * Mi });
-  expect(evicted(timeline.said(12, LEAK))).toHaveLength(1);
+  expect(evicted(timeline.effects(0, LEAK))).toHaveLength(1);
+  timeline.effects(1, { 'memory.available': 200n * Mi });
+  timeline.effects(11, { 'memory.available': 200n * Mi });
+  expect(evicted(timeline.effects(12, LEAK))).toHaveLength(1);
 });
 
 test('a standing order counts, and there is none when the budget is used up', () => {
@@ -107,8 +107,8 @@ test('a standing order counts, and there is none when the budget is used up', ()
   };
   const [ordered] = order();
   if (ordered === undefined) throw new Error('no order');
-  timeline.said(1, LEAK, {}, { ordered });
-  timeline.said(2, { 'memory.available': 150n * Mi }, { 1: { processes: 0, usageBytes: 0n } });
+  timeline.effects(1, LEAK, {}, { ordered });
+  timeline.effects(2, { 'memory.available': 150n * Mi }, { 1: { processes: 0, usageBytes: 0n } });
   expect(order()).toEqual([]);
   expect(evictions(timeline, [3, 4])).toEqual([]);
 });
@@ -142,7 +142,7 @@ test('the alert names the band that is used up', () => {
 test('an operator resumes evictions: the budget counts anew, and the alert may come again', () => {
   const timeline = leak({ ...WINDOW, max: 1 });
   evictions(timeline, [0, 1]);
-  expect(timeline.said(2, LEAK, {}, { resumed: {} })).toEqual(['resume', 'evict w1 grace 0']);
+  expect(timeline.effects(2, LEAK, {}, { resumed: {} })).toEqual(['resume', 'evict w1 grace 0']);
   expect(next(timeline, 3)).toEqual(['killed w1 99Mi', 'alert budget-exhausted']);
   const [effect] = timeline.at(4, LEAK, {}, { resumed: {} });
   expect(effect).toEqual({ kind: 'resume', lifted: { evictions: new Map([['memory', 1]]), withoutYield: [], leak: false, pauses: [] } });
@@ -151,6 +151,6 @@ test('an operator resumes evictions: the budget counts anew, and the alert may c
 test('an operator also ends the pause after an eviction without effect', () => {
   const timeline = leak(undefined);
   timeline.state = { ...timeline.state, withoutYield: new Map([['memory.available', 75n * Mi]]) };
-  expect(timeline.said(0, LEAK)).toContain('alert no-yield');
-  expect(timeline.said(1, LEAK, {}, { resumed: {} })).toEqual(['resume', 'evict w0 grace 0']);
+  expect(timeline.effects(0, LEAK)).toContain('alert no-yield');
+  expect(timeline.effects(1, LEAK, {}, { resumed: {} })).toEqual(['resume', 'evict w0 grace 0']);
 });

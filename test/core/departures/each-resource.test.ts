@@ -17,6 +17,6 @@ test.each([
   { side: 'evictd', departures: policy([]).departures, first: 2, dying: 0 },
 ])('$side: $first at once, and never a second for one resource while the first is dying', ({ departures, first, dying }) => {
   const timeline = new Timeline(policy(thresholds, { departures, evictable }), all);
-  expect(evicted(timeline.said(0, short))).toHaveLength(first);
-  expect(evicted(timeline.said(0.01, short, { 1: { processes: 1 }, 2: { processes: 1 } }))).toHaveLength(dying);
+  expect(evicted(timeline.effects(0, short))).toHaveLength(first);
+  expect(evicted(timeline.effects(0.01, short, { 1: { processes: 1 }, 2: { processes: 1 } }))).toHaveLength(dying);
 });

@@ -55,7 +55,7 @@ test.each<[rule: string, readableAt: readonly number[], since: number]>([
   const evictedAt: number[] = [];
   for (let at = 0; at <= since; at += 1) {
     if (at % 10 !== 0 && !readableAt.includes(at)) continue;
-    const said = readableAt.includes(at) ? timeline.memory(at, 150n) : timeline.said(at, {});
+    const said = readableAt.includes(at) ? timeline.memory(at, 150n) : timeline.effects(at, {});
     if (evicted(said).length > 0) evictedAt.push(at);
   }
   expect(evictedAt).toEqual([since]);

@@ -14,7 +14,7 @@ function reclaimed(departures: ReturnType<typeof without>, layouts: readonly Lay
   };
   const timeline = new Timeline(policy([threshold('imagefs.available', '100Mi')], overrides), candidates([workload('batch'), 300n * Mi]));
   const said = layouts.map((layout, second) =>
-    timeline.said(second, second === layouts.length - 1 ? disks : { ...disks, 'imagefs.available': Gi }, {}, { layout }),
+    timeline.effects(second, second === layouts.length - 1 ? disks : { ...disks, 'imagefs.available': Gi }, {}, { layout }),
   );
   return said.at(-1) ?? [];
 }
@@ -31,6 +31,6 @@ test.each([
   { side: 'evictd: memory does not wait for a disk', departures: policy([]).departures, goes: 1 },
 ])('$side', ({ departures, goes }) => {
   const timeline = new Timeline(policy([threshold('memory.available', '100Mi')], { departures }), candidates([workload('hog'), 300n * Mi]));
-  const said = timeline.said(0, { 'memory.available': 50n * Mi }, {}, { layout: { error: '/images: not read yet' } });
+  const said = timeline.effects(0, { 'memory.available': 50n * Mi }, {}, { layout: { error: '/images: not read yet' } });
   expect(evicted(said)).toHaveLength(goes);
 });

@@ -14,7 +14,7 @@ test.each([
   const timeline = new Timeline(policy([soft], { departures }), candidates([workload('batch'), 300n * Mi]));
   timeline.memory(0, 150n);
   timeline.memory(10, 150n);
-  expect(timeline.said(20, {})).toEqual(missed);
+  expect(timeline.effects(20, {})).toEqual(missed);
   expect(evicted(timeline.memory(30, 150n))).toEqual(then);
 });
 
@@ -22,14 +22,14 @@ test('a missing reading evicts nothing', () => {
   const soft = threshold('memory.available', '200Mi', { graceSeconds: 30 });
   const timeline = new Timeline(policy([soft]), candidates([workload('batch'), 300n * Mi]));
   for (const at of [0, 10, 20]) timeline.memory(at, 150n);
-  expect(timeline.said(30, {})).toEqual([]);
+  expect(timeline.effects(30, {})).toEqual([]);
 });
 
 test('a signal that stays away is given up when a condition would be: it does not hold MemoryPressure for ever', () => {
   const period = { pressureTransitionPeriodNs: 60n * SECOND };
   const timeline = new Timeline(policy([threshold('memory.available', '200Mi')], { ...period, hasWorkloadSource: false }), candidates());
   timeline.memory(0, 150n);
-  const said = [10, 20, 30, 40, 50, 60, 61, 70, 80, 90, 100, 110, 120].map((at) => [at, ...timeline.said(at, {})]);
+  const said = [10, 20, 30, 40, 50, 60, 61, 70, 80, 90, 100, 110, 120].map((at) => [at, ...timeline.effects(at, {})]);
   expect(said.filter(([, ...effects]) => effects.length > 0)).toEqual([
     [61, 'cleared memory.available'],
     [120, 'MemoryPressure=false'],

@@ -21,7 +21,7 @@ function evictions(departures: ReturnType<typeof without>, readings: readonly bi
       ...timeline.candidates,
       usages: timeline.candidates.usages.filter(({ workload: { name } }) => !names.has(name)),
     };
-    return evicted(timeline.said(index * 10, { 'nodefs.available': mebibytes * Mi }, gone));
+    return evicted(timeline.effects(index * 10, { 'nodefs.available': mebibytes * Mi }, gone));
   });
 }
 
@@ -40,7 +40,7 @@ test.each<[rule: string, mebibytes: bigint[], kubelet: number, evictd: number]>(
 
 test('it is said, once', () => {
   const timeline = new Timeline(policy([disk], { evictable: new Set(['ephemeral-storage']) }), all);
-  timeline.said(0, { 'nodefs.available': 50n * Mi });
-  expect(timeline.said(10, { 'nodefs.available': 50n * Mi }, killed(1))).toEqual(['killed a 0Mi', 'alert no-yield']);
-  expect(timeline.said(20, { 'nodefs.available': 50n * Mi })).toEqual([]);
+  timeline.effects(0, { 'nodefs.available': 50n * Mi });
+  expect(timeline.effects(10, { 'nodefs.available': 50n * Mi }, killed(1))).toEqual(['killed a 0Mi', 'alert no-yield']);
+  expect(timeline.effects(20, { 'nodefs.available': 50n * Mi })).toEqual([]);
 });

@@ -91,8 +91,8 @@ test('what systemd has started in its cgroup since is no process of the victim: 
 
 test('the node cannot be read: evictd waits, and then the cgroup counts', () => {
   const timeline = loop(holding(60n, 0n));
-  expect(timeline.said(0.1, undefined, exit(0n))).toEqual([]);
-  expect(timeline.said(1.7, undefined, exit(0n))).toEqual(['killed holder 60Mi']);
+  expect(timeline.effects(0.1, undefined, exit(0n))).toEqual([]);
+  expect(timeline.effects(1.7, undefined, exit(0n))).toEqual(['killed holder 60Mi']);
 });
 
 describe('the ranking', () => {
@@ -192,7 +192,7 @@ describe('after an eviction that freed too little', () => {
     const other = threshold('allocatableMemory.available', '200Mi');
     timeline.policy = policy([hard, other, listed('memory.pressure.full>10%', 'hard')]);
     const readings = { 'memory.available': 121n * Mi, 'allocatableMemory.available': 50n * Mi, 'memory.pressure.full': 900_000_000n };
-    expect(evicted(timeline.said(2, readings))).toEqual([]);
+    expect(evicted(timeline.effects(2, readings))).toEqual([]);
   });
 
   test('an evictd that is started again still knows what has grown since the pause began', () => {
@@ -207,6 +207,6 @@ describe('after an eviction that freed too little', () => {
 test('pressure is judged by the joined operand that counts bytes', () => {
   const timeline = new Timeline(policy([listed('memory.pressure.full>10% & memory.available<200Mi', 'hard')]), holding(60n, 0n));
   const at = (mebibytes: bigint) => ({ 'memory.pressure.full': 900_000_000n, 'memory.available': mebibytes * Mi });
-  expect(evicted(timeline.said(0, at(100n)))).toEqual(['evict holder grace 0']);
-  expect(timeline.said(0.1, at(99n), exit(0n))).toEqual(['ineffective holder 60Mi', 'alert no-yield']);
+  expect(evicted(timeline.effects(0, at(100n)))).toEqual(['evict holder grace 0']);
+  expect(timeline.effects(0.1, at(99n), exit(0n))).toEqual(['ineffective holder 60Mi', 'alert no-yield']);
 });

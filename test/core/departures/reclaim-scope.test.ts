@@ -21,9 +21,9 @@ test.each([
   { side: 'evictd', departures: policy([]).departures, then: ['reclaimed enough'] },
 ])('$side', ({ departures, then }) => {
   const timeline = loop(departures);
-  const first = timeline.said(0, { 'imagefs.available': 50n * Mi, 'memory.available': 400n * Mi });
+  const first = timeline.effects(0, { 'imagefs.available': 50n * Mi, 'memory.available': 400n * Mi });
   expect(first.at(-1)).toBe('reclaim containers, images');
-  expect(timeline.said(1, { 'imagefs.available': 900n * Mi, 'memory.available': 400n * Mi }, {}, collected)).toEqual(then);
+  expect(timeline.effects(1, { 'imagefs.available': 900n * Mi, 'memory.available': 400n * Mi }, {}, collected)).toEqual(then);
 });
 
 test.each<[rule: string, available: bigint | undefined, enough: boolean]>([
@@ -32,8 +32,8 @@ test.each<[rule: string, available: bigint | undefined, enough: boolean]>([
   ['a node that cannot be read was not relieved', undefined, false],
 ])('%s', (_rule, mebibytes, enough) => {
   const timeline = loop(policy([]).departures);
-  timeline.said(0, { 'imagefs.available': 50n * Mi, 'memory.available': 900n * Mi });
-  const said = timeline.said(1, mebibytes === undefined ? undefined : { 'imagefs.available': mebibytes * Mi }, {}, collected);
+  timeline.effects(0, { 'imagefs.available': 50n * Mi, 'memory.available': 900n * Mi });
+  const said = timeline.effects(1, mebibytes === undefined ? undefined : { 'imagefs.available': mebibytes * Mi }, {}, collected);
   expect(said[0]).toBe(enough ? 'reclaimed enough' : 'reclaimed too little');
   expect(said.length).toBe(enough ? 1 : 2);
 });
@@ -44,19 +44,19 @@ test('while collections run, nothing is evicted for that resource; another resou
     evictable: new Set(['memory', 'ephemeral-storage'] as const),
     collections: new Set(['images'] as const),
   });
-  timeline.said(0, { 'imagefs.available': 50n * Mi, 'memory.available': 900n * Mi });
-  const said = timeline.said(1, { 'imagefs.available': 40n * Mi, 'memory.available': 50n * Mi });
+  timeline.effects(0, { 'imagefs.available': 50n * Mi, 'memory.available': 900n * Mi });
+  const said = timeline.effects(1, { 'imagefs.available': 40n * Mi, 'memory.available': 50n * Mi });
   expect(said).toEqual(['met memory.available', 'MemoryPressure=true', 'evict batch grace 0']);
 });
 
 test('memory that ran out while a disk was collected has its step right after', () => {
   const timeline = loop(policy([]).departures);
   timeline.policy = { ...timeline.policy, thresholds: [threshold('imagefs.available', '100Mi'), threshold('memory.available', '100Mi')] };
-  timeline.said(0, { 'imagefs.available': 50n * Mi, 'memory.available': 900n * Mi });
+  timeline.effects(0, { 'imagefs.available': 50n * Mi, 'memory.available': 900n * Mi });
   const now = { 'imagefs.available': 900n * Mi, 'memory.available': 50n * Mi };
-  expect(timeline.said(1, now, {}, collected)).toEqual(['reclaimed enough']);
+  expect(timeline.effects(1, now, {}, collected)).toEqual(['reclaimed enough']);
   expect(timeline.dueAtNs).toBe(SECOND);
-  expect(timeline.said(1, now)).toContain('evict batch grace 0');
+  expect(timeline.effects(1, now)).toContain('evict batch grace 0');
 });
 
 test('bytes and inodes short together: one reclaim at a time, and the other waits for it', () => {
@@ -66,11 +66,11 @@ test('bytes and inodes short together: one reclaim at a time, and the other wait
     collections: new Set(['images'] as const),
   });
   const short = { 'imagefs.available': 50n * Mi, 'imagefs.inodesFree': 5n };
-  expect(timeline.said(0, short).filter((said) => said.startsWith('reclaim'))).toEqual(['reclaim images']);
-  expect(timeline.said(1, short).filter((said) => said.startsWith('reclaim'))).toEqual([]);
+  expect(timeline.effects(0, short).filter((said) => said.startsWith('reclaim'))).toEqual(['reclaim images']);
+  expect(timeline.effects(1, short).filter((said) => said.startsWith('reclaim'))).toEqual([]);
   expect(timeline.state.reclaiming?.threshold.signal).toBe('imagefs.available');
-  expect(timeline.said(2, { 'imagefs.available': 900n * Mi, 'imagefs.inodesFree': 5n }, {}, collected)).toEqual(['reclaimed enough']);
-  expect(timeline.said(3, { 'imagefs.available': 900n * Mi, 'imagefs.inodesFree': 5n }).at(-1)).toBe('reclaim images');
+  expect(timeline.effects(2, { 'imagefs.available': 900n * Mi, 'imagefs.inodesFree': 5n }, {}, collected)).toEqual(['reclaimed enough']);
+  expect(timeline.effects(3, { 'imagefs.available': 900n * Mi, 'imagefs.inodesFree': 5n }).at(-1)).toBe('reclaim images');
 });
 
 test('evictd decides on what it read after the collections, the kubelet on what it read before', () => {
@@ -87,6 +87,6 @@ test('evictd decides on what it read after the collections, the kubelet on what 
 test('in a dry run nothing is collected', () => {
   const timeline = loop(policy([]).departures);
   timeline.policy = { ...timeline.policy, dryRun: true };
-  expect(timeline.said(0, { 'imagefs.available': 50n * Mi }).at(-1)).toBe('evict batch grace 0 dry');
+  expect(timeline.effects(0, { 'imagefs.available': 50n * Mi }).at(-1)).toBe('evict batch grace 0 dry');
   expect(timeline.state.reclaiming).toBeUndefined();
 });

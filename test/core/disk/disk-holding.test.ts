@@ -51,9 +51,9 @@ test('what each holds is asked where a disk is short, and for nothing else', () 
   });
   const both = [threshold('memory.available', '100Mi'), threshold('pid.available', '100'), threshold('nodefs.available', '100Mi')];
   const timeline = new Timeline(policy(both), found);
-  expect(timeline.said(0, { 'memory.available': 0n, 'pid.available': 0n })).toContain('evict a grace 0');
+  expect(timeline.effects(0, { 'memory.available': 0n, 'pid.available': 0n })).toContain('evict a grace 0');
   expect(requested).toEqual([]);
-  expect(timeline.said(1, { 'nodefs.available': 0n })).toContain('evict a grace 0');
+  expect(timeline.effects(1, { 'nodefs.available': 0n })).toContain('evict a grace 0');
   expect(requested).toEqual(['/a', '/b']);
 });
 
@@ -66,9 +66,9 @@ describe('an eviction for a disk', () => {
 
   test('waits for measurements: no workload is evicted, and no alert is raised', () => {
     const timeline = loop(holders({ a: { nodefs: 'measuring' } }));
-    expect(timeline.said(0, full)).toEqual(['met nodefs.available', 'DiskPressure=true']);
+    expect(timeline.effects(0, full)).toEqual(['met nodefs.available', 'DiskPressure=true']);
     timeline.candidates = holders({ a: { nodefs: holding(300n) }, b: { nodefs: holding(400n, 0n) } });
-    expect(timeline.said(1, full)).toEqual(['evict a grace 0']);
+    expect(timeline.effects(1, full)).toEqual(['evict a grace 0']);
   });
 
   describe('while one that may come before the victim is being measured', () => {
@@ -80,27 +80,27 @@ describe('an eviction for a disk', () => {
 
     test.each([-1000, 0])('no workload is evicted before it is measured, and then it is (priority %d)', (priority) => {
       const timeline = loop(found(measuring, priority));
-      expect(timeline.said(0, full)).not.toContain('evict db grace 0');
-      expect(timeline.said(59, full)).toEqual([]);
+      expect(timeline.effects(0, full)).not.toContain('evict db grace 0');
+      expect(timeline.effects(59, full)).toEqual([]);
       timeline.candidates = found({ nodefs: holding(40n) }, priority);
-      expect(timeline.said(59.5, full)).toEqual(['evict hog grace 0']);
+      expect(timeline.effects(59.5, full)).toEqual(['evict hog grace 0']);
     });
 
     test('the victim is evicted after a minute at the latest', () => {
       const timeline = loop(found(measuring, -1000));
       timeline.at(0, full);
       timeline.at(59.9, full);
-      expect(timeline.said(60, full)).toEqual(['evict db grace 0']);
+      expect(timeline.effects(60, full)).toEqual(['evict db grace 0']);
       expect(timeline.state.measurementAwaitedSince.size).toBe(0); // a later measurement has a minute of its own
     });
 
     test('and can never rank before the victim, or be evicted, evictd does not wait for it', () => {
-      expect(loop(found(measuring, 1)).said(0, full)).toContain('evict db grace 0');
+      expect(loop(found(measuring, 1)).effects(0, full)).toContain('evict db grace 0');
       const gone = {
         ...found(measuring, -1000),
         veto: ({ name }: { name: string }) => (name === 'hog' ? ({ kind: 'vacant' } as const) : undefined),
       };
-      expect(loop(gone).said(0, full)).toContain('evict db grace 0');
+      expect(loop(gone).effects(0, full)).toContain('evict db grace 0');
     });
 
     test('the minute begins anew after a time without waiting', () => {
@@ -109,7 +109,7 @@ describe('an eviction for a disk', () => {
       timeline.at(50, { 'nodefs.available': 500n * Mi });
       timeline.at(61, full);
       expect(timeline.state.measurementAwaitedSince.size).toBe(1);
-      expect(timeline.said(62, full)).toEqual([]);
+      expect(timeline.effects(62, full)).toEqual([]);
     });
   });
 
@@ -125,24 +125,24 @@ describe('an eviction for a disk', () => {
 
   test('that yields nothing within a second is followed by no other', () => {
     const timeline = loop(holders({ a: { nodefs: holding(300n) }, b: { nodefs: holding(200n) } }));
-    expect(timeline.said(0, full)).toContain('evict a grace 0');
-    expect(timeline.said(0.5, full, gone)).toEqual([]);
-    expect(timeline.said(1.4, full, gone)).toEqual([]);
-    expect(timeline.said(1.5, full, gone)).toEqual(['killed a 0Mi', 'alert no-yield']);
+    expect(timeline.effects(0, full)).toContain('evict a grace 0');
+    expect(timeline.effects(0.5, full, gone)).toEqual([]);
+    expect(timeline.effects(1.4, full, gone)).toEqual([]);
+    expect(timeline.effects(1.5, full, gone)).toEqual(['killed a 0Mi', 'alert no-yield']);
     timeline.candidates = holders({ b: { nodefs: holding(200n) } });
-    expect(timeline.said(20, full)).toEqual([]);
-    expect(timeline.said(30, { 'nodefs.available': 49n * Mi })).toEqual([]);
-    expect(timeline.said(40, { 'nodefs.available': 50n * Mi })).toEqual(['evict b grace 0']);
+    expect(timeline.effects(20, full)).toEqual([]);
+    expect(timeline.effects(30, { 'nodefs.available': 49n * Mi })).toEqual([]);
+    expect(timeline.effects(40, { 'nodefs.available': 50n * Mi })).toEqual(['evict b grace 0']);
   });
 
   test('is not over while its files are freed one after the other, and no other workload is evicted meanwhile', () => {
     const timeline = loop(holders({ a: { nodefs: holding(300n) }, b: { nodefs: holding(200n) } }));
-    expect(timeline.said(0, full)).toContain('evict a grace 0');
-    expect(timeline.said(0.5, { 'nodefs.available': 20n * Mi }, gone)).toEqual([]);
-    expect(timeline.said(1.4, { 'nodefs.available': 80n * Mi }, gone)).toEqual([]);
-    expect(timeline.said(2.3, { 'nodefs.available': 90n * Mi }, gone)).toEqual([]);
+    expect(timeline.effects(0, full)).toContain('evict a grace 0');
+    expect(timeline.effects(0.5, { 'nodefs.available': 20n * Mi }, gone)).toEqual([]);
+    expect(timeline.effects(1.4, { 'nodefs.available': 80n * Mi }, gone)).toEqual([]);
+    expect(timeline.effects(2.3, { 'nodefs.available': 90n * Mi }, gone)).toEqual([]);
     timeline.candidates = holders({ b: { nodefs: holding(200n) } });
-    expect(timeline.said(3.2, { 'nodefs.available': 280n * Mi }, gone)).toContain('killed a 280Mi');
+    expect(timeline.effects(3.2, { 'nodefs.available': 280n * Mi }, gone)).toContain('killed a 280Mi');
   });
 
   test('is not thought ineffective because little memory comes back', () => {

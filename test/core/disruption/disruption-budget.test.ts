@@ -99,25 +99,25 @@ describe('evictions that an operator asks for', () => {
 
   test('ask the budget, which counts those that are being ended', () => {
     const run = made(budget('web', 'minAvailable 2'));
-    expect(run.said(1, {}, {}, evict('id-web-1', 'id-web-2'))).toEqual(['evict web-1 grace 30']);
-    expect(run.said(2, {}, {}, evict('id-web-2'))).toEqual([]);
+    expect(run.effects(1, {}, {}, evict('id-web-1', 'id-web-2'))).toEqual(['evict web-1 grace 30']);
+    expect(run.effects(2, {}, {}, evict('id-web-2'))).toEqual([]);
     expect(run.state.disruptions.size).toBe(0); // they are not done later
   });
 
   test('what has not come back is expected for an hour, so that a budget is not used up one by one', () => {
     const run = made(budget('web', 'maxUnavailable 1'));
-    expect(run.said(1, {}, {}, evict('id-web-1'))).toEqual(['evict web-1 grace 30']);
-    run.said(2, {}, { 1: { processes: 0 } });
+    expect(run.effects(1, {}, {}, evict('id-web-1'))).toEqual(['evict web-1 grace 30']);
+    run.effects(2, {}, { 1: { processes: 0 } });
     run.candidates = candidates(...TEN.slice(1));
-    expect(run.said(3, {}, {}, evict('id-web-2'))).toEqual([]);
-    expect(run.said(3600, {}, {}, evict('id-web-2'))).toEqual([]);
-    expect(run.said(3601, {}, {}, evict('id-web-2'))).toEqual(['evict web-2 grace 30']);
+    expect(run.effects(3, {}, {}, evict('id-web-2'))).toEqual([]);
+    expect(run.effects(3600, {}, {}, evict('id-web-2'))).toEqual([]);
+    expect(run.effects(3601, {}, {}, evict('id-web-2'))).toEqual(['evict web-2 grace 30']);
   });
 
   test('a workload without a process does not count', () => {
     const run = made(budget('web', 'minAvailable 2'));
     run.candidates = { ...run.candidates, veto: ({ name }): Protection | undefined => (name === 'web-2' ? { kind: 'vacant' } : undefined) };
-    expect(run.said(1, {}, {}, evict('id-web-1'))).toEqual([]);
+    expect(run.effects(1, {}, {}, evict('id-web-1'))).toEqual([]);
   });
 
   test.each<[rule: string, rest: Partial<PolicyBudget>, id: string, state: string, evicted: boolean]>([
@@ -134,15 +134,15 @@ describe('evictions that an operator asks for', () => {
   ])('a unit that is not up: %s', (_rule, rest, id, state, evicted) => {
     const run = made(budget('web', 'minAvailable 2', 'web-*', rest));
     run.candidates = candidates(...TEN.slice(0, 2), [workload('web-3', { unit: { name: 'web-3', manager: 'system', state } }), 1n]);
-    expect(run.said(1, {}, {}, evict(id))).toEqual(evicted ? [`evict ${id.slice(3)} grace 30`] : []);
+    expect(run.effects(1, {}, {}, evict(id))).toEqual(evicted ? [`evict ${id.slice(3)} grace 30`] : []);
   });
 
   test('another one that has come instead counts', () => {
     const run = made(budget('web', 'maxUnavailable 1'));
-    run.said(1, {}, {}, evict('id-web-1'));
-    run.said(2, {}, { 1: { processes: 0 } });
+    run.effects(1, {}, {}, evict('id-web-1'));
+    run.effects(2, {}, { 1: { processes: 0 } });
     run.candidates = candidates(...TEN.slice(1), [workload('web-4'), 1n]);
-    expect(run.said(3, {}, {}, evict('id-web-2'))).toEqual(['evict web-2 grace 30']);
+    expect(run.effects(3, {}, {}, evict('id-web-2'))).toEqual(['evict web-2 grace 30']);
   });
 
   const disrupting = (reason: DisruptionReason, ...workloads: string[]) => {
@@ -161,10 +161,10 @@ describe('evictions that an operator asks for', () => {
 
   test('the victim of a preemption is expected for an hour, too, and what violates the budget then says so', () => {
     const run = made(budget('web', 'maxUnavailable 1'));
-    run.said(1, {}, {}, disrupting('preemption', 'id-web-1'));
-    run.said(2, {}, { 1: { processes: 0 } });
+    run.effects(1, {}, {}, disrupting('preemption', 'id-web-1'));
+    run.effects(2, {}, { 1: { processes: 0 } });
     run.candidates = candidates(...TEN.slice(1));
-    expect(run.said(3, {}, {}, evict('id-web-2'))).toEqual([]);
+    expect(run.effects(3, {}, {}, evict('id-web-2'))).toEqual([]);
     const [decided] = run.at(4, {}, {}, disrupting('taint', 'id-web-2'));
     expect(decided?.kind === 'evict' && decided.decision.violates).toEqual(['web']);
   });

@@ -26,8 +26,8 @@ function timeline(overrides: Parameters<typeof policy>[1] = {}, all = ALL): Time
 describe('evictions that are asked for', () => {
   test('with the own grace period of each, or 30 s, or the one that is asked for', () => {
     const made = timeline();
-    expect(made.said(1, PLENTY, {}, asked(['id-web', 'id-batch']))).toEqual(['evict web grace 5', 'evict batch grace 30']);
-    expect(timeline().said(1, PLENTY, {}, asked(['id-web'], { graceNs: 0n }))).toEqual(['evict web grace 0']);
+    expect(made.effects(1, PLENTY, {}, asked(['id-web', 'id-batch']))).toEqual(['evict web grace 5', 'evict batch grace 30']);
+    expect(timeline().effects(1, PLENTY, {}, asked(['id-web'], { graceNs: 0n }))).toEqual(['evict web grace 0']);
   });
 
   test('the decision says why', () => {
@@ -41,24 +41,24 @@ describe('evictions that are asked for', () => {
 
   test('SIGKILL follows after the grace period, or at a hard threshold of memory; whatever it frees, it is done', () => {
     const late = timeline();
-    late.said(1, PLENTY, {}, asked(['id-web']));
-    expect(late.said(6, PLENTY, { 1: {} })).toEqual(['escalate: grace period over']);
-    expect(late.said(7, PLENTY, { 1: { processes: 0, usageBytes: 300n * Mi } })).toEqual(['killed web 0Mi']);
+    late.effects(1, PLENTY, {}, asked(['id-web']));
+    expect(late.effects(6, PLENTY, { 1: {} })).toEqual(['escalate: grace period over']);
+    expect(late.effects(7, PLENTY, { 1: { processes: 0, usageBytes: 300n * Mi } })).toEqual(['killed web 0Mi']);
     const short = timeline();
-    short.said(1, PLENTY, {}, asked(['id-web']));
-    expect(short.said(2, SHORT, { 1: {} })).toContain('escalate: hard threshold met');
-    expect(evicted(short.said(3, SHORT, { 1: {} }))).toEqual([]); // what is dying comes back first
+    short.effects(1, PLENTY, {}, asked(['id-web']));
+    expect(short.effects(2, SHORT, { 1: {} })).toContain('escalate: hard threshold met');
+    expect(evicted(short.effects(3, SHORT, { 1: {} }))).toEqual([]); // what is dying comes back first
   });
 
   test('no signal for a threshold waits for a look at the workloads of a drain', () => {
     const made = timeline();
     made.candidates = candidates([workload('one'), 200n * Mi]);
-    made.said(1, PLENTY, {}, { request: { kind: 'drain' } });
-    made.said(2, PLENTY, { 1: {} });
-    made.said(2.5, PLENTY, { 1: { error: 'EPERM' } });
+    made.effects(1, PLENTY, {}, { request: { kind: 'drain' } });
+    made.effects(2, PLENTY, { 1: {} });
+    made.effects(2.5, PLENTY, { 1: { error: 'EPERM' } });
     made.candidates = candidates([workload('new'), 200n * Mi], [workload('one'), 300n * Mi]);
     const { asked: before } = made;
-    expect(evicted(made.said(13, SHORT))).toEqual(['evict new grace 0']);
+    expect(evicted(made.effects(13, SHORT))).toEqual(['evict new grace 0']);
     expect(made.asked).toBe(before + 1); // by the threshold
     expect(made.state.drain?.lookedNs).toBe(2_500_000_000n);
     expect(made.dueAtNs).toBe(13_005_000_000n);
@@ -68,11 +68,11 @@ describe('evictions that are asked for', () => {
     const all = Array.from({ length: 40 }, (_, index) => [workload(`w${String(index)}`), Mi] as [ReturnType<typeof workload>, bigint]);
     const made = timeline({}, candidates(...all));
     const ids = all.map(([{ id }]) => id);
-    expect(evicted(made.said(1, PLENTY, {}, asked(ids)))).toHaveLength(32);
+    expect(evicted(made.effects(1, PLENTY, {}, asked(ids)))).toHaveLength(32);
     const { asked: before } = made;
-    expect(made.said(2, PLENTY)).toEqual([]);
+    expect(made.effects(2, PLENTY)).toEqual([]);
     expect(made.asked).toBe(before);
-    expect(made.said(3, PLENTY, { 1: { processes: 0 } })).toEqual(['killed w0 0Mi', 'evict w32 grace 30']);
+    expect(made.effects(3, PLENTY, { 1: { processes: 0 } })).toEqual(['killed w0 0Mi', 'evict w32 grace 30']);
     expect(made.state.disruptions.size).toBe(7);
   });
 
@@ -83,51 +83,51 @@ describe('evictions that are asked for', () => {
     ['while the machine shuts down', { shuttingDown: true }, asked(['id-web'])],
   ] as const)('not: %s', (_rule, overrides, request) => {
     const made = timeline(overrides);
-    expect(made.said(1, PLENTY, {}, request)).toEqual([]);
+    expect(made.effects(1, PLENTY, {}, request)).toEqual([]);
     expect(made.state.disruptions.size).toBe(0);
   });
 
   test('not in a pause, and not twice', () => {
     const paused = timeline({ maxPauseNs: 600n * SECOND });
-    paused.said(0, PLENTY, {}, { pause: { forNs: 60n * SECOND, reason: 'test' }, bootNs: 0n });
-    expect(paused.said(1, PLENTY, {}, { ...asked(['id-web']), bootNs: SECOND })).toEqual([]);
+    paused.effects(0, PLENTY, {}, { pause: { forNs: 60n * SECOND, reason: 'test' }, bootNs: 0n });
+    expect(paused.effects(1, PLENTY, {}, { ...asked(['id-web']), bootNs: SECOND })).toEqual([]);
     const twice = timeline();
-    twice.said(1, PLENTY, {}, asked(['id-web']));
-    expect(twice.said(2, PLENTY, { 1: {} }, asked(['id-web']))).toEqual([]);
+    twice.effects(1, PLENTY, {}, asked(['id-web']));
+    expect(twice.effects(2, PLENTY, { 1: {} }, asked(['id-web']))).toEqual([]);
   });
 
   test('a workload of which one process is being evicted follows when that is over, and counts as ending', () => {
     const made = timeline({}, candidates([workload('web', { terminationGracePeriodNs: 5n * SECOND }), 200n * Mi]));
-    made.said(1, PLENTY, {}, asked(['id-web']));
+    made.effects(1, PLENTY, {}, asked(['id-web']));
     const [first] = made.state.evictions;
     if (first === undefined) throw new Error('no eviction');
     const victim = { ...first.decision.victim, process: { pid: 7 } as never };
     made.state = { ...made.state, evictions: [{ ...first, decision: { ...first.decision, victim } }] };
-    expect(made.said(2, PLENTY, { 1: {} }, asked(['id-web']))).toEqual([]);
+    expect(made.effects(2, PLENTY, { 1: {} }, asked(['id-web']))).toEqual([]);
     expect([isBeingEvicted(made.state, { id: 'id-web' }), [...made.state.disruptions.keys()]]).toEqual([false, ['id-web']]);
-    expect(made.said(3, PLENTY, { 1: { processes: 0 } })).toEqual([expect.stringMatching(/^killed web/), 'evict web grace 5']);
+    expect(made.effects(3, PLENTY, { 1: { processes: 0 } })).toEqual([expect.stringMatching(/^killed web/), 'evict web grace 5']);
     expect([isBeingEvicted(made.state, { id: 'id-web' }), made.state.disruptions.size]).toEqual([true, 0]);
   });
 
   test('a dry run only says so', () => {
     const made = timeline({ dryRun: true });
-    expect(made.said(1, PLENTY, {}, asked(['id-web']))).toEqual(['evict web grace 5 dry']);
+    expect(made.effects(1, PLENTY, {}, asked(['id-web']))).toEqual(['evict web grace 5 dry']);
     expect(made.state.evictions).toEqual([]);
   });
 
   test('it waits until systemd has told what stops with the unit', () => {
     let isAwaited = true;
     const made = timeline({}, { ...ALL, awaited: (_, withinNs) => isAwaited && withinNs === 10n * SECOND });
-    expect(made.said(1, PLENTY, {}, asked(['id-web']))).toEqual([]);
+    expect(made.effects(1, PLENTY, {}, asked(['id-web']))).toEqual([]);
     expect(made.dueAtNs).toBe(SECOND + 5_000_000n);
     isAwaited = false;
-    expect(made.said(1.005, PLENTY)).toEqual(['evict web grace 5']);
-    expect(made.said(1.01, PLENTY, { 1: {} })).toEqual([]);
+    expect(made.effects(1.005, PLENTY)).toEqual(['evict web grace 5']);
+    expect(made.effects(1.01, PLENTY, { 1: {} })).toEqual([]);
   });
 
   test('the eviction budget of a resource does not count them', () => {
     const made = timeline({ evictionBudget: BUDGET });
-    made.said(1, PLENTY, {}, asked(['id-web']));
+    made.effects(1, PLENTY, {}, asked(['id-web']));
     expect(remainingBudget(BUDGET, made.state.evictionTimes, 'memory', SECOND)).toBe(1);
   });
 });

@@ -28,8 +28,8 @@ class Tainted extends Timeline {
     super(policy([threshold('memory.available', '100Mi')], { monitoringIntervalNs: INTERVAL, ...overrides }), all);
   }
 
-  look(seconds: number, rest: Parameters<Timeline['said']>[3] = {}, victims: Parameters<Timeline['said']>[2] = {}): string[] {
-    return this.said(seconds, PLENTY, victims, { bootNs: booted(seconds), ...rest });
+  look(seconds: number, rest: Parameters<Timeline['effects']>[3] = {}, victims: Parameters<Timeline['effects']>[2] = {}): string[] {
+    return this.effects(seconds, PLENTY, victims, { bootNs: booted(seconds), ...rest });
   }
 }
 
@@ -176,7 +176,7 @@ describe('a NoExecute taint', () => {
     expect(made.look(11)).toEqual([]);
     made.look(12, change([], [MAINTENANCE]));
     expect(made.look(13, change([MAINTENANCE]))).toEqual([`taint set ${MAINTENANCE}`, 'evict batch grace 30 dry']);
-    const short = (seconds: number) => evicted(made.said(seconds, { 'memory.available': 50n * Mi }, {}, { bootNs: booted(seconds) }));
+    const short = (seconds: number) => evicted(made.effects(seconds, { 'memory.available': 50n * Mi }, {}, { bootNs: booted(seconds) }));
     expect([short(14), short(23), short(33)]).toEqual([['evict batch grace 0 dry'], [], []]); // that of the threshold is not repeated
   });
 });

@@ -36,13 +36,13 @@ const names = ({ state }: Timeline): string[] | undefined => state.drain?.pendin
 
 test('one after the other, as they come back; what is protected stays', () => {
   const made = run();
-  expect(made.said(1, {}, {}, drain())).toEqual(['drain begin 3/3', 'evict web-1 grace 5']);
+  expect(made.effects(1, {}, {}, drain())).toEqual(['drain begin 3/3', 'evict web-1 grace 5']);
   expect(left(made)).toEqual(['web-1', 'web-2 waits', 'web-3 waits']);
   expect(made.state.drain?.pending[1]?.waits).toBe('the disruption budget web needs 2 healthy workloads and has 2 currently');
   // The outcome of the first is at once the turn of the second: its processes are back.
-  expect(made.said(2, {}, { 1: { processes: 0 } })).toEqual(['killed web-1 0Mi', 'evict web-2 grace 5']);
-  expect(made.said(3, {}, { 2: { processes: 0 } })).toEqual(['killed web-2 0Mi', 'evict web-3 grace 5']);
-  expect(made.said(4, {}, { 3: { processes: 0 } })).toEqual(['killed web-3 0Mi', 'drain end drained 0/3']);
+  expect(made.effects(2, {}, { 1: { processes: 0 } })).toEqual(['killed web-1 0Mi', 'evict web-2 grace 5']);
+  expect(made.effects(3, {}, { 2: { processes: 0 } })).toEqual(['killed web-2 0Mi', 'evict web-3 grace 5']);
+  expect(made.effects(4, {}, { 3: { processes: 0 } })).toEqual(['killed web-3 0Mi', 'drain end drained 0/3']);
   expect(made.state.drain).toMatchObject({ over: 'drained', total: 3 });
 });
 
@@ -92,38 +92,38 @@ test('what asks for a drain is in its effects, and in its evictions', () => {
 
 test('while no workload is ended at all, it is for the same workloads, and waits', () => {
   const made = run({ hasWorkloadSource: false });
-  expect(made.said(1, {}, {}, drain())).toEqual(['drain begin 3/3']);
+  expect(made.effects(1, {}, {}, drain())).toEqual(['drain begin 3/3']);
   expect(left(made)).toEqual(['web-1 waits', 'web-2 waits', 'web-3 waits']);
 });
 
 test('it looks once a second whether a budget permits the next one', () => {
   const made = run();
-  made.said(1, {}, {}, drain());
+  made.effects(1, {}, {}, drain());
   made.candidates = candidates(...WEB.slice(1), [DB, 1n]);
-  expect(made.said(2, {}, { 1: { processes: 0 } })).toEqual(['killed web-1 0Mi']);
+  expect(made.effects(2, {}, { 1: { processes: 0 } })).toEqual(['killed web-1 0Mi']);
   const { asked } = made;
-  expect(made.said(2.5, {})).toEqual([]);
+  expect(made.effects(2.5, {})).toEqual([]);
   expect(made.asked).toBe(asked);
   expect(made.dueAtNs).toBe(3n * SECOND);
   made.candidates = candidates(...WEB, [DB, 1n]);
-  expect(made.said(3, {})).toEqual(['evict web-2 grace 5']);
+  expect(made.effects(3, {})).toEqual(['evict web-2 grace 5']);
 });
 
 test('while nothing changes it looks less and less often, at least every 10 s', () => {
   const made = run();
-  made.said(1, {}, {}, drain());
+  made.effects(1, {}, {}, drain());
   made.candidates = candidates(...WEB.slice(1), [DB, 1n]);
-  made.said(2, {}, { 1: { processes: 0 } });
+  made.effects(2, {}, { 1: { processes: 0 } });
   const looks: number[] = [];
   for (let at = 2; at < 200; at = Number(made.dueAtNs) / 1e9) {
     looks.push(at);
-    made.said(at, {});
+    made.effects(at, {});
   }
   const gaps = looks.slice(1).map((at, index) => at - (looks[index] ?? 0));
   expect([gaps[0], gaps.at(-1)]).toEqual([1, 10]);
   expect(made.asked).toBe(looks.length + 1);
   made.candidates = candidates(...WEB, [DB, 1n]);
-  expect(made.said(Number(made.dueAtNs) / 1e9, {})).toEqual(['evict web-2 grace 5']);
+  expect(made.effects(Number(made.dueAtNs) / 1e9, {})).toEqual(['evict web-2 grace 5']);
   expect(Number((made.state.drain?.changedNs ?? 0n) / SECOND)).toBeGreaterThan(200);
 });
 
@@ -136,39 +136,39 @@ test('a look after an outcome reads only the processes of what ends next, and th
     return name === 'w39' ? { kind: 'vacant' } : undefined;
   };
   made.candidates = { ...candidates(...many), veto };
-  made.said(1, {}, {}, drain());
+  made.effects(1, {}, {}, drain());
   expect(names(made)).toHaveLength(39);
   asked.length = 0;
-  expect(made.said(1.5, {}, { 1: { processes: 0 } })).toEqual(['killed w0 0Mi', 'evict w38 grace 5']);
+  expect(made.effects(1.5, {}, { 1: { processes: 0 } })).toEqual(['killed w0 0Mi', 'evict w38 grace 5']);
   expect(asked).toEqual(['w38']);
-  made.said(3, {});
+  made.effects(3, {});
   expect(asked).toHaveLength(7);
 });
 
 test('a timeout ends it, and what has got SIGTERM is finished', () => {
   const made = run();
-  made.said(1, {}, {}, drain(2));
-  expect(made.said(3, {}, { 1: {} })).toEqual(['drain end timeout 3/3']);
-  expect(made.said(6, {}, { 1: {} })).toEqual(['escalate: grace period over']);
-  expect(made.said(7, {}, { 1: { processes: 0 } })).toEqual(['killed web-1 0Mi']);
+  made.effects(1, {}, {}, drain(2));
+  expect(made.effects(3, {}, { 1: {} })).toEqual(['drain end timeout 3/3']);
+  expect(made.effects(6, {}, { 1: {} })).toEqual(['escalate: grace period over']);
+  expect(made.effects(7, {}, { 1: { processes: 0 } })).toEqual(['killed web-1 0Mi']);
   expect(made.state.drain?.over).toBe('timeout');
 });
 
 test('a workload that could not be ended is tried again', () => {
   const made = run({ disruptionBudgets: [] });
   made.candidates = candidates(...WEB.slice(0, 1));
-  made.said(1, {}, {}, drain());
-  expect(made.said(2, {}, { 1: { error: 'EPERM' } })).toEqual(['failed web-1 0Mi']);
+  made.effects(1, {}, {}, drain());
+  expect(made.effects(2, {}, { 1: { error: 'EPERM' } })).toEqual(['failed web-1 0Mi']);
   expect(left(made)).toEqual(['web-1 waits']);
-  expect(made.said(63, {})).toEqual(['evict web-1 grace 5']);
+  expect(made.effects(63, {})).toEqual(['evict web-1 grace 5']);
 });
 
 test('an outcome counts also in a step with a signal for another workload', () => {
   const made = run({ disruptionBudgets: [] });
   made.candidates = candidates(...WEB.slice(0, 2));
-  made.said(1, {}, {}, drain());
-  expect(made.said(6, {}, { 1: { error: 'EPERM' }, 2: {} })).toEqual(['failed web-1 0Mi', 'escalate: grace period over']);
-  made.said(7, {}, { 2: {} });
+  made.effects(1, {}, {}, drain());
+  expect(made.effects(6, {}, { 1: { error: 'EPERM' }, 2: {} })).toEqual(['failed web-1 0Mi', 'escalate: grace period over']);
+  made.effects(7, {}, { 2: {} });
   expect(names(made)).toEqual(['web-1', 'web-2']);
 });
 
@@ -182,35 +182,35 @@ test.each([
   const made = run({ disruptionBudgets: [] });
   const pod = [workload('default/pod', part), 1n] as [Workload, bigint];
   made.candidates = { ...candidates(), awaitedRuntimes: [endpoint] };
-  expect(made.said(1, {}, {}, drain())).toEqual(['drain begin 0/0']);
+  expect(made.effects(1, {}, {}, drain())).toEqual(['drain begin 0/0']);
   expect(drainPlan({ policy: made.policy, state: made.state, found: askedOnce(made.candidates), nowNs: 0n }).waits).toEqual([
     `${endpoint} has not answered: the drain waits for its containers`,
   ]);
-  expect(made.said(2, {})).toEqual([]);
+  expect(made.effects(2, {})).toEqual([]);
   made.candidates = candidates(pod, ...WEB);
-  expect(made.said(3, {})).toEqual(['evict default/pod grace 5']);
-  expect(made.said(4, {}, { 1: { processes: 0 } })).toEqual(['killed default/pod 0Mi', 'drain end drained 0/1']);
+  expect(made.effects(3, {})).toEqual(['evict default/pod grace 5']);
+  expect(made.effects(4, {}, { 1: { processes: 0 } })).toEqual(['killed default/pod 0Mi', 'drain end drained 0/1']);
 });
 
 test('a workload that ends by itself is done; uncordon ends the drain, and a second one changes nothing', () => {
   const made = run();
-  made.said(1, {}, {}, drain());
-  expect(made.said(1.5, {}, {}, drain(1))).toEqual([]);
+  made.effects(1, {}, {}, drain());
+  expect(made.effects(1.5, {}, {}, drain(1))).toEqual([]);
   made.candidates = candidates(...WEB.slice(0, 2));
-  made.said(3, {});
+  made.effects(3, {});
   expect(left(made)).toEqual(['web-1', 'web-2 waits']);
   made.candidates = { ...made.candidates, veto: ({ name }) => (name === 'web-2' ? { kind: 'vacant' } : undefined) };
-  made.said(4, {});
+  made.effects(4, {});
   expect(left(made)).toEqual(['web-1']);
-  expect(made.said(5, {}, {}, { request: { kind: 'uncordon' } })).toEqual(['drain uncordon 1/3']);
+  expect(made.effects(5, {}, {}, { request: { kind: 'uncordon' } })).toEqual(['drain uncordon 1/3']);
   expect(made.state.drain).toBeUndefined();
-  expect(made.said(6, {})).toEqual([]);
+  expect(made.effects(6, {})).toEqual([]);
 });
 
 test('what has become protected since the pass stays, and no workload is examined twice in a step', () => {
   const made = run({ disruptionBudgets: [{ ...two, limit: { ...two.limit, value: 0 } }] });
   made.candidates = { ...made.candidates, awaited: () => true };
-  made.said(1, {}, {}, drain());
+  made.effects(1, {}, {}, drain());
   const changed = new Set(['web-2']); // a veto says so once
   const examined: string[] = [];
   const veto = ({ name }: Workload): Protection | undefined => {
@@ -218,7 +218,7 @@ test('what has become protected since the pass stays, and no workload is examine
     return changed.delete(name) ? { kind: 'changed' } : undefined;
   };
   made.candidates = { ...candidates(...WEB, [DB, 1n]), veto };
-  expect(made.said(2, {})).toEqual(['evict web-1 grace 5', 'evict web-3 grace 5']);
+  expect(made.effects(2, {})).toEqual(['evict web-1 grace 5', 'evict web-3 grace 5']);
   expect(examined.sort()).toEqual(['web-1', 'web-2', 'web-3']);
 });
 
@@ -230,23 +230,23 @@ test('what has changed when the drain begins is read again, and ended then if it
     veto: ({ name }): Protection | undefined => (changed.delete(name) ? { kind: 'changed' } : undefined),
   };
   const request = { ...drain().request, ends: WEB.map(([one]) => drained(one)), awaited: [] };
-  expect(made.said(1, {}, {}, { request })).toEqual(['drain begin 3/3', 'evict web-1 grace 5', 'evict web-3 grace 5']);
-  expect(made.said(2, {})).toEqual(['evict web-2 grace 5']);
+  expect(made.effects(1, {}, {}, { request })).toEqual(['drain begin 3/3', 'evict web-1 grace 5', 'evict web-3 grace 5']);
+  expect(made.effects(2, {})).toEqual(['evict web-2 grace 5']);
 });
 
 test('what is asked of systemd when the drain is over is not ended later', () => {
   const made = run({ disruptionBudgets: [] });
   made.candidates = { ...made.candidates, awaited: () => true };
-  expect(made.said(1, {}, {}, drain())).toEqual(['drain begin 3/3']);
+  expect(made.effects(1, {}, {}, drain())).toEqual(['drain begin 3/3']);
   expect(made.state.disruptions.size).toBe(3);
   made.candidates = candidates(...WEB);
-  expect(made.said(1.1, {}, {}, { request: { kind: 'uncordon' } })).toEqual(['drain uncordon 3/3']);
+  expect(made.effects(1.1, {}, {}, { request: { kind: 'uncordon' } })).toEqual(['drain uncordon 3/3']);
   expect(made.state.disruptions.size).toBe(0);
   const late = run({ disruptionBudgets: [] });
   late.candidates = { ...late.candidates, awaited: () => true };
-  late.said(1, {}, {}, drain(1));
+  late.effects(1, {}, {}, drain(1));
   late.candidates = candidates(...WEB);
-  expect(late.said(2, {})).toEqual(['drain end timeout 3/3']);
+  expect(late.effects(2, {})).toEqual(['drain end timeout 3/3']);
 });
 
 test('what cannot be seen for a moment is not over: a container after a restart, a cgroup that cannot be read', () => {
@@ -256,12 +256,12 @@ test('what cannot be seen for a moment is not over: a container after a restart,
   ]) {
     const made = run();
     made.candidates = candidates(...WEB.slice(0, 2));
-    made.said(1, {}, {}, drain());
+    made.effects(1, {}, {}, drain());
     made.candidates = { ...candidates(...WEB.slice(0, 1)), ...hidden };
-    made.said(2, {});
+    made.effects(2, {});
     expect(names(made)).toEqual(['web-1', 'web-2']);
     made.candidates = candidates(...WEB.slice(0, 1));
-    made.said(3, {});
+    made.effects(3, {});
     expect(names(made)).toEqual(['web-1']);
   }
 });
@@ -270,19 +270,19 @@ test('how many there were long ago is not how many are expected', () => {
   const made = run();
   made.state = { ...made.state, disruptedBudgets: new Map([['web', { expected: 9, atNs: 0n }]]) };
   made.policy = policy([], { disruptionBudgets: [{ ...two, limit: { ...two.limit, of: 'maxUnavailable' } }] });
-  made.said(4000, {}, {}, drain());
+  made.effects(4000, {}, {}, drain());
   expect(made.state.disruptedBudgets).toEqual(new Map([['web', { expected: 3, atNs: 4000n * SECOND }]]));
 });
 
 test('cordon ends nothing', () => {
   const made = run();
-  expect(made.said(1, {}, {}, { request: { kind: 'cordon' } })).toEqual(['drain cordon 0/0']);
-  expect(made.said(9, {})).toEqual([]);
+  expect(made.effects(1, {}, {}, { request: { kind: 'cordon' } })).toEqual(['drain cordon 0/0']);
+  expect(made.effects(9, {})).toEqual([]);
   expect(made.state.drain?.over).toBe('cordoned');
 });
 
 test('the least important first', () => {
   const made = run({ disruptionBudgets: [{ ...two, match: {} }] });
   made.candidates = candidates([workload('a', { priority: 5 }), 1n], [workload('b', { priority: -1 }), 1n], [workload('c'), 1n]);
-  expect(made.said(1, {}, {}, drain())).toEqual(['drain begin 3/3', 'evict b grace 5']);
+  expect(made.effects(1, {}, {}, drain())).toEqual(['drain begin 3/3', 'evict b grace 5']);
 });

@@ -12,7 +12,7 @@ function run(departures: ReturnType<typeof without>, all: ReturnType<typeof cand
   const timeline = new Timeline(policy(thresholds, { departures, maxPodGracePeriodNs: 30n * SECOND }), all);
   timeline.memory(0, 150n);
   expect(evicted(timeline.memory(2, 150n))).toEqual(['evict large grace 30']);
-  const next = [...evicted(timeline.said(2.1, { 'memory.available': 150n * Mi }, { 1: refused })), ...evicted(timeline.memory(3, 150n))];
+  const next = [...evicted(timeline.effects(2.1, { 'memory.available': 150n * Mi }, { 1: refused })), ...evicted(timeline.memory(3, 150n))];
   return { timeline, next };
 }
 
@@ -37,7 +37,7 @@ test('a taint asks no budget: the refused one is evicted at once', () => {
   const { timeline } = run(policy([]).departures, candidates(large));
   const set = [{ key: 'maintenance', value: '', effect: 'NoExecute' as const }];
   const request = { kind: 'taint' as const, set, remove: [] };
-  expect(evicted(timeline.said(4, { 'memory.available': 500n * Mi }, {}, { request, bootNs: 4n * SECOND }))).toHaveLength(1);
+  expect(evicted(timeline.effects(4, { 'memory.available': 500n * Mi }, {}, { request, bootNs: 4n * SECOND }))).toHaveLength(1);
 });
 
 test('the grace period begins with the answer of the API server', () => {
@@ -46,7 +46,7 @@ test('the grace period begins with the answer of the API server', () => {
   expect(evicted(timeline.memory(2, 150n))).toEqual(['evict large grace 1']);
   const look = (seconds: number, reading: object) =>
     timeline
-      .said(seconds, { 'memory.available': 150n * Mi }, { 1: { processes: 3, ...reading } })
+      .effects(seconds, { 'memory.available': 150n * Mi }, { 1: { processes: 3, ...reading } })
       .filter((one) => one.startsWith('escalate'));
   expect([3.5, 4].flatMap((seconds) => look(seconds, { unanswered: true }))).toEqual([]);
   expect(look(4.9, {})).toEqual([]);

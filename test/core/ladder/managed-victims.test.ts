@@ -25,7 +25,7 @@ function first(managed: ManagedVictims | undefined, found: Candidates, scope: 'n
   const sizes = Object.fromEntries(all.map(({ workload: { path }, stats }) => [path, { 'memory.current': Number(stats?.usageBytes) }]));
   const configured = scope === 'node' || cgroups === undefined ? ofNode : { ...rest, scope: cgroups };
   const run = new Timeline(policy([threshold('memory.available', '100Mi')], { policies: [configured] }), found);
-  return run.said(0, { 'memory.available': 500n * Mi, 'swap.available': 0n }, {}, using(101, sizes));
+  return run.effects(0, { 'memory.available': 500n * Mi, 'swap.available': 0n }, {}, using(101, sizes));
 }
 
 describe('a policy made of settings of units', () => {
@@ -97,6 +97,6 @@ describe('a policy made of settings of units', () => {
 
   test('a threshold does not end what is only managed', () => {
     const run = new Timeline(policy([threshold('memory.available', '100Mi')]), { ...candidates(), managed: () => [usage('/a/leaf', 10n)] });
-    expect(evicted(run.said(0, { 'memory.available': 50n * Mi }))).toEqual([]);
+    expect(evicted(run.effects(0, { 'memory.available': 50n * Mi }))).toEqual([]);
   });
 });

@@ -31,7 +31,7 @@ class Run extends Timeline {
     victims: Readonly<Record<number, Partial<VictimReading>>> = {},
     available = 500n,
   ): string[] {
-    return this.said(seconds, { 'memory.available': available * Mi }, victims, { ...using(kibibytes, SIZES), ...rest });
+    return this.effects(seconds, { 'memory.available': available * Mi }, victims, { ...using(kibibytes, SIZES), ...rest });
   }
 }
 

@@ -38,7 +38,7 @@ function outcomeOf(scope: 'node' | 'cgroup', when: string, victim: Partial<Victi
     scopes: new Map([['p', [reading('/a', 0n, values)]]]),
   });
   const readings = { policyReadings, policyWorkloads: () => [] };
-  expect(timeline.said(0, { 'memory.available': 500n * Mi }, {}, readings)).toContain('evict cold grace 0');
+  expect(timeline.effects(0, { 'memory.available': 500n * Mi }, {}, readings)).toContain('evict cold grace 0');
   const victims = { 1: { processes: 0, ...victim } };
   const ends = [1, 3].flatMap((second) => timeline.at(second, { 'memory.available': 460n * Mi }, victims, readings));
   const [outcome] = ends.flatMap((effect) => (effect.kind === 'outcome' ? [effect.outcome] : []));

@@ -22,8 +22,8 @@ const at = (seconds: number, sleptSeconds = 0): { readonly bootNs: bigint } => (
 
 /** What a step says, without what it says of thresholds and conditions. */
 class Run extends Timeline {
-  override said(...step: Parameters<Timeline['said']>): string[] {
-    return super.said(...step).filter((line) => !/^met |Pressure=/.test(line));
+  override effects(...step: Parameters<Timeline['effects']>): string[] {
+    return super.effects(...step).filter((line) => !/^met |Pressure=/.test(line));
   }
 }
 
@@ -34,7 +34,7 @@ function timeline(overrides: Partial<Policy> = {}, all: Candidates = ALL): Timel
 /** A pause that has begun at second 0. */
 function paused(request = HALF_AN_HOUR, overrides: Partial<Policy> = {}, all?: Candidates): Timeline {
   const made = timeline(overrides, all);
-  made.said(0, { 'memory.available': 500n * Mi }, {}, { pause: request, ...at(0) });
+  made.effects(0, { 'memory.available': 500n * Mi }, {}, { pause: request, ...at(0) });
   return made;
 }
 
@@ -50,7 +50,7 @@ describe('a pause of everything', () => {
       'memory.available 50MiB < 100Mi (hard): an operator has paused evictions (disk swap); without the pause evictd would evict batch with SIGKILL, which uses 300MiB, has no request, priority 0',
     );
     const { asked } = made;
-    expect(made.said(2, SHORT, {}, at(2))).toEqual([]);
+    expect(made.effects(2, SHORT, {}, at(2))).toEqual([]);
     expect(made.asked).toBe(asked); // no ranking for an alert that is made already
     expect(made.state.evictions).toEqual([]);
     expect(made.state.decisions).toBe(0);
@@ -58,35 +58,35 @@ describe('a pause of everything', () => {
 
   test('resume ends it, and the eviction follows at once', () => {
     const made = paused();
-    made.said(1, SHORT, {}, at(1));
-    expect(made.said(2, SHORT, {}, { resumed: {} })).toEqual(['resume', 'evict batch grace 0']);
+    made.effects(1, SHORT, {}, at(1));
+    expect(made.effects(2, SHORT, {}, { resumed: {} })).toEqual(['resume', 'evict batch grace 0']);
     expect(made.state.pauses.size).toBe(0);
   });
 
   test('the time ends it, and the eviction follows at once', () => {
     const made = paused();
-    made.said(1, SHORT, {}, at(1));
+    made.effects(1, SHORT, {}, at(1));
     expect(made.dueAtNs).toBeLessThanOrEqual(30n * MINUTE);
-    expect(made.said(1799, SHORT, {}, at(1799))).toEqual([]);
-    expect(made.said(1800, SHORT, {}, at(1800))).toEqual(['pause end', 'evict batch grace 0']);
+    expect(made.effects(1799, SHORT, {}, at(1799))).toEqual([]);
+    expect(made.effects(1800, SHORT, {}, at(1800))).toEqual(['pause end', 'evict batch grace 0']);
   });
 
   test('the sleep of the machine counts: a pause of 30 min is over after a night', () => {
     const made = paused();
-    expect(made.said(2, SHORT, {}, at(2, 28_800))).toEqual(['pause end', 'evict batch grace 0']);
+    expect(made.effects(2, SHORT, {}, at(2, 28_800))).toEqual(['pause end', 'evict batch grace 0']);
   });
 
   test('a step is due when it ends', () => {
     const made = paused();
     expect(made.dueAtNs).toBe(30n * MINUTE);
-    made.said(10, { 'memory.available': 500n * Mi }, {}, at(10, 600));
+    made.effects(10, { 'memory.available': 500n * Mi }, {}, at(10, 600));
     expect(made.dueAtNs).toBe(1200n * SECOND);
   });
 
   test('no pause is longer than the configuration in force permits', () => {
     const made = paused();
     made.policy = { ...made.policy, maxPauseNs: MINUTE };
-    expect(made.said(59, SHORT, {}, at(59))).toEqual(['alert paused']);
+    expect(made.effects(59, SHORT, {}, at(59))).toEqual(['alert paused']);
     const [effect] = made.at(60, SHORT, {}, at(60));
     expect(effect).toMatchObject({ kind: 'pause', event: 'end', because: 'limit' });
     expect(effect?.kind === 'pause' && pauseMessage(effect)).toBe(
@@ -98,55 +98,55 @@ describe('a pause of everything', () => {
     const made = paused();
     const [begun] = made.at(60, SHORT, {}, { pause: { forNs: MINUTE, reason: 'more' }, ...at(60) });
     expect(begun?.kind === 'pause' && pauseMessage(begun)).toBe('an operator paused evictions for 1m0s: more');
-    expect(made.said(120, SHORT, {}, at(120))).toEqual(['pause end', 'evict batch grace 0']);
+    expect(made.effects(120, SHORT, {}, at(120))).toEqual(['pause end', 'evict batch grace 0']);
   });
 
   test('the next pause alerts again in the same episode', () => {
     const made = paused({ ...HALF_AN_HOUR, forNs: MINUTE }, { hasWorkloadSource: true }, candidates([workload('web'), 200n * Mi]));
-    made.said(1, SHORT, {}, at(1));
-    expect(made.said(60, SHORT, {}, { pause: HALF_AN_HOUR, ...at(60) })).toEqual(['pause end', 'pause begin']);
-    made.said(61, SHORT, {}, { resumed: {}, ...at(61) });
+    made.effects(1, SHORT, {}, at(1));
+    expect(made.effects(60, SHORT, {}, { pause: HALF_AN_HOUR, ...at(60) })).toEqual(['pause end', 'pause begin']);
+    made.effects(61, SHORT, {}, { resumed: {}, ...at(61) });
     made.state = { ...made.state, evictions: [] };
-    expect(made.said(62, SHORT, {}, { pause: HALF_AN_HOUR, ...at(62) })).toEqual(['pause begin', 'alert paused']);
+    expect(made.effects(62, SHORT, {}, { pause: HALF_AN_HOUR, ...at(62) })).toEqual(['pause begin', 'alert paused']);
   });
 
   test('… also after one that has ended by itself', () => {
     const made = paused({ ...HALF_AN_HOUR, forNs: MINUTE });
-    expect(made.said(1, SHORT, {}, at(1))).toEqual(['alert paused']);
-    expect(made.said(60, SHORT, {}, at(60))).toEqual(['pause end', 'evict batch grace 0']);
+    expect(made.effects(1, SHORT, {}, at(1))).toEqual(['alert paused']);
+    expect(made.effects(60, SHORT, {}, at(60))).toEqual(['pause end', 'evict batch grace 0']);
     made.state = { ...made.state, evictions: [] };
-    expect(made.said(62, SHORT, {}, { pause: HALF_AN_HOUR, ...at(62) })).toEqual(['pause begin', 'alert paused']);
+    expect(made.effects(62, SHORT, {}, { pause: HALF_AN_HOUR, ...at(62) })).toEqual(['pause begin', 'alert paused']);
   });
 
   test('an eviction under way is finished', () => {
     const soft = threshold('memory.available', '200Mi', { graceSeconds: 1 });
     const made = new Run(policy([soft, threshold('memory.available', '100Mi')]), ALL);
     const low = { 'memory.available': 150n * Mi };
-    made.said(0, low);
-    expect(made.said(1, low)).toEqual(['evict batch grace 10']);
-    expect(made.said(2, low, {}, { pause: HALF_AN_HOUR, ...at(2) })).toEqual(['pause begin']);
-    expect(made.said(12, low, { 1: {} }, at(12))).toEqual(['escalate: grace period over']);
+    made.effects(0, low);
+    expect(made.effects(1, low)).toEqual(['evict batch grace 10']);
+    expect(made.effects(2, low, {}, { pause: HALF_AN_HOUR, ...at(2) })).toEqual(['pause begin']);
+    expect(made.effects(12, low, { 1: {} }, at(12))).toEqual(['escalate: grace period over']);
     const ended = { 1: { processes: 0, usageBytes: 0n, removed: true } };
-    made.said(13, low, ended, at(13));
-    expect(made.said(20, low, ended, at(20))).toEqual(['ineffective batch 300Mi', 'alert paused']);
+    made.effects(13, low, ended, at(13));
+    expect(made.effects(20, low, ended, at(20))).toEqual(['ineffective batch 300Mi', 'alert paused']);
   });
 
   test('node-level reclaim goes on, and is not followed by an eviction', () => {
     const reclaimSteps = [{ name: 'vacuum', signals: ['nodefs.available'] as const, command: ['/bin/true'], timeoutNs: SECOND }];
     const made = new Run(policy([threshold('nodefs.available', '10%')], { reclaimSteps: reclaimSteps as never }), ALL);
     const full = { 'nodefs.available': 1n };
-    expect(made.said(0, full, {}, { pause: HALF_AN_HOUR, ...at(0) })).toEqual(['pause begin', 'reclaim vacuum']);
+    expect(made.effects(0, full, {}, { pause: HALF_AN_HOUR, ...at(0) })).toEqual(['pause begin', 'reclaim vacuum']);
   });
 
   test('what else keeps evictd from evicting is reported as without it', () => {
-    expect(paused(HALF_AN_HOUR, { hasWorkloadSource: false }).said(1, SHORT, {}, at(1))).toContain('alert no-workload-source');
-    expect(paused(HALF_AN_HOUR, {}, candidates()).said(1, SHORT, {}, at(1))).toContain('alert nothing-evictable');
+    expect(paused(HALF_AN_HOUR, { hasWorkloadSource: false }).effects(1, SHORT, {}, at(1))).toContain('alert no-workload-source');
+    expect(paused(HALF_AN_HOUR, {}, candidates()).effects(1, SHORT, {}, at(1))).toContain('alert nothing-evictable');
   });
 
   test('in a dry run it says the same', () => {
     const made = paused(HALF_AN_HOUR, { dryRun: true });
-    expect(made.said(1, SHORT, {}, at(1))).toEqual(['alert paused']);
-    expect(made.said(2, SHORT, {}, { resumed: {} })).toEqual(['resume', 'evict batch grace 0 dry']);
+    expect(made.effects(1, SHORT, {}, at(1))).toEqual(['alert paused']);
+    expect(made.effects(2, SHORT, {}, { resumed: {} })).toEqual(['resume', 'evict batch grace 0 dry']);
   });
 
   test('a restart keeps it, also as the kubelet restarts', () => {
@@ -183,15 +183,15 @@ describe('a pause of one workload', () => {
 
   test('it ends by itself', () => {
     const made = paused(OF_BATCH);
-    expect(made.said(1800, SHORT, {}, at(1800))).toEqual(['pause end', 'evict batch grace 0']);
+    expect(made.effects(1800, SHORT, {}, at(1800))).toEqual(['pause end', 'evict batch grace 0']);
   });
 
   test('it counts for the same workload after it was started again, and beside a pause of everything', () => {
     const made = paused(OF_BATCH, {}, candidates([workload('batch', { id: 'another' }), 300n * Mi]));
-    expect(made.said(1, SHORT, {}, at(1))).toContain('alert nothing-evictable');
-    made.said(2, SHORT, {}, { pause: { ...HALF_AN_HOUR, forNs: MINUTE }, ...at(2) });
+    expect(made.effects(1, SHORT, {}, at(1))).toContain('alert nothing-evictable');
+    made.effects(2, SHORT, {}, { pause: { ...HALF_AN_HOUR, forNs: MINUTE }, ...at(2) });
     expect([...made.state.pauses.keys()]).toEqual(['/batch', '']);
-    expect(made.said(62, SHORT, {}, at(62))).toEqual(['pause end']);
+    expect(made.effects(62, SHORT, {}, at(62))).toEqual(['pause end']);
     expect([...made.state.pauses.keys()]).toEqual(['/batch']);
   });
 

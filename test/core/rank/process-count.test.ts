@@ -51,13 +51,13 @@ test.each<[rule: string, counts: readonly (readonly [Workload, bigint | undefine
   ],
 ])('process ids: %s', (_rule, counts, victim) => {
   const { found } = counting(...counts);
-  expect(evicted(new Timeline(policy(short), found).said(0, { 'pid.available': 99n }))).toEqual([`evict ${victim} grace 0`]);
+  expect(evicted(new Timeline(policy(short), found).effects(0, { 'pid.available': 99n }))).toEqual([`evict ${victim} grace 0`]);
 });
 
 test('processes are not counted for memory, or before an eviction is due', () => {
   const { found, requested } = counting([workload('hog'), 3n]);
   const loop = new Timeline(policy([...short, threshold('memory.available', '100Mi')]), found);
-  loop.said(0, { 'pid.available': 100n, 'memory.available': 50n * Mi });
+  loop.effects(0, { 'pid.available': 100n, 'memory.available': 50n * Mi });
   expect(requested()).toBe(0);
 });
 
@@ -65,29 +65,29 @@ describe('after an eviction', () => {
   const gone = { 1: { processes: 0, removed: true } };
   const loop = (): Timeline => {
     const begun = new Timeline(policy(short), counting([workload('bomb'), 100n], [workload('web'), 30n]).found);
-    begun.said(0, { 'pid.available': 10n });
+    begun.effects(0, { 'pid.available': 10n });
     begun.candidates = counting([workload('web'), 30n]).found;
     return begun;
   };
 
   test('killed processes keep their ids until they are reaped: until then no other workload is evicted', () => {
     const begun = loop();
-    expect(begun.said(0.1, { 'pid.available': 10n }, gone)).toEqual([]);
-    expect(begun.said(2, { 'pid.available': 99n }, gone)).toEqual([]);
-    expect(begun.said(2.1, { 'pid.available': 100n }, gone)).toEqual(['cleared pid.available', 'killed bomb 900Mi'].toReversed());
+    expect(begun.effects(0.1, { 'pid.available': 10n }, gone)).toEqual([]);
+    expect(begun.effects(2, { 'pid.available': 99n }, gone)).toEqual([]);
+    expect(begun.effects(2.1, { 'pid.available': 100n }, gone)).toEqual(['cleared pid.available', 'killed bomb 900Mi'].toReversed());
   });
 
   test('enough for the moment is no reason to take the next one, where most of it is still to be reaped', () => {
     const begun = loop();
-    expect(begun.said(0.1, { 'pid.available': 100n }, { 1: {} })).toEqual(['cleared pid.available']);
-    expect(begun.said(0.2, { 'pid.available': 99n }, gone)).toEqual(['met pid.available']);
-    expect(begun.said(0.3, { 'pid.available': 110n }, gone)).toContain('killed bomb 900Mi');
+    expect(begun.effects(0.1, { 'pid.available': 100n }, { 1: {} })).toEqual(['cleared pid.available']);
+    expect(begun.effects(0.2, { 'pid.available': 99n }, gone)).toEqual(['met pid.available']);
+    expect(begun.effects(0.3, { 'pid.available': 110n }, gone)).toContain('killed bomb 900Mi');
   });
 
   test('the kubelet looks at nothing but the value', () => {
     const begun = loop();
     begun.policy = policy(short, { departures: without('no-yield') });
-    expect(evicted(begun.said(0.1, { 'pid.available': 10n }, gone))).toEqual(['evict web grace 0']);
+    expect(evicted(begun.effects(0.1, { 'pid.available': 10n }, gone))).toEqual(['evict web grace 0']);
   });
 
   test.each<[rule: string, seconds: number, available: bigint, goes: boolean]>([
@@ -98,35 +98,35 @@ describe('after an eviction', () => {
   ])('%s', (_rule, seconds, available, goes) => {
     const begun = loop();
     begun.policy = policy([threshold('pid.available', '100', { minReclaim: '50' })]);
-    begun.said(0.1, { 'pid.available': 10n }, gone);
-    expect(evicted(begun.said(seconds, { 'pid.available': available }, gone))).toEqual(goes ? ['evict web grace 0'] : []);
+    begun.effects(0.1, { 'pid.available': 10n }, gone);
+    expect(evicted(begun.effects(seconds, { 'pid.available': available }, gone))).toEqual(goes ? ['evict web grace 0'] : []);
   });
 
   const slowly = (): Timeline => {
     const begun = loop();
     begun.policy = policy([threshold('pid.available', '100', { minReclaim: '50' })]);
-    begun.said(0.1, { 'pid.available': 10n }, gone);
+    begun.effects(0.1, { 'pid.available': 10n }, gone);
     return begun;
   };
 
   test('ids are freed slowly: the next eviction comes ten seconds after the last one was freed', () => {
     const begun = slowly();
-    expect(begun.said(9, { 'pid.available': 14n }, gone)).toEqual([]);
-    expect(begun.said(18, { 'pid.available': 17n }, gone)).toEqual([]);
+    expect(begun.effects(9, { 'pid.available': 14n }, gone)).toEqual([]);
+    expect(begun.effects(18, { 'pid.available': 17n }, gone)).toEqual([]);
     expect(begun.dueAtNs).toBe(19_000_000_000n); // not long ago, which would be without a pause
-    expect(begun.said(27.9, { 'pid.available': 17n }, gone)).toEqual([]);
-    expect(evicted(begun.said(28, { 'pid.available': 17n }, gone))).toEqual(['evict web grace 0']);
+    expect(begun.effects(27.9, { 'pid.available': 17n }, gone)).toEqual([]);
+    expect(evicted(begun.effects(28, { 'pid.available': 17n }, gone))).toEqual(['evict web grace 0']);
   });
 
   test('… or after a minute', () => {
     const begun = slowly();
     for (let second = 5; second <= 60; second += 5) {
-      expect(begun.said(second, { 'pid.available': 10n + BigInt(second) }, gone)).toEqual([]);
+      expect(begun.effects(second, { 'pid.available': 10n + BigInt(second) }, gone)).toEqual([]);
     }
-    expect(begun.said(60.1, { 'pid.available': 71n }, gone)).toEqual(['evict web grace 0', 'killed bomb 900Mi'].toReversed());
+    expect(begun.effects(60.1, { 'pid.available': 71n }, gone)).toEqual(['evict web grace 0', 'killed bomb 900Mi'].toReversed());
   });
 
   test('memory that stays does not make it ineffective', () => {
-    expect(loop().said(0.2, { 'pid.available': 110n }, { 1: { processes: 0, usageBytes: 900n * Mi } })).toContain('killed bomb 0Mi');
+    expect(loop().effects(0.2, { 'pid.available': 110n }, { 1: { processes: 0, usageBytes: 900n * Mi } })).toContain('killed bomb 0Mi');
   });
 });

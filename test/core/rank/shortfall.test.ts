@@ -89,14 +89,14 @@ describe('a disk full of files that have names', () => {
     });
     const timeline = new Timeline(policy([disk]), found);
     const full = { 'nodefs.available': available };
-    expect(timeline.said(0, full)).toEqual(['met nodefs.available', 'DiskPressure=true', 'alert nothing-evictable']);
-    expect(timeline.said(10, full)).toEqual([]);
+    expect(timeline.effects(0, full)).toEqual(['met nodefs.available', 'DiskPressure=true', 'alert nothing-evictable']);
+    expect(timeline.effects(10, full)).toEqual([]);
   });
 
   test('no workload is evicted for one inode', () => {
     const inodes = threshold('nodefs.inodesFree', '50');
     const timeline = new Timeline(policy([inodes]), on({ mysqld: { nodefs: holding(16n * KiB) } }));
-    expect(timeline.said(0, { 'nodefs.inodesFree': 0n })).toContain('alert nothing-evictable');
+    expect(timeline.effects(0, { 'nodefs.inodesFree': 0n })).toContain('alert nothing-evictable');
   });
 
   test('a minimum reclaim that is owed is missing, too', () => {
@@ -105,24 +105,24 @@ describe('a disk full of files that have names', () => {
     const timeline = new Timeline(policy([owing]), on({}));
     timeline.at(0, { 'nodefs.available': 50n * Mi });
     timeline.candidates = some;
-    expect(timeline.said(10, { 'nodefs.available': 110n * Mi })).toEqual([]);
-    expect(new Timeline(policy([disk]), some).said(0, { 'nodefs.available': 50n * Mi })).toContain('evict some grace 0');
+    expect(timeline.effects(10, { 'nodefs.available': 110n * Mi })).toEqual([]);
+    expect(new Timeline(policy([disk]), some).effects(0, { 'nodefs.available': 50n * Mi })).toContain('evict some grace 0');
   });
 
   test('one freed byte is no yield: no other workload is evicted', () => {
     const found = on({ a: { nodefs: holding(60n * Mi) }, b: { nodefs: holding(50n * Mi) } });
     const timeline = new Timeline(policy([disk]), found);
-    expect(timeline.said(0, { 'nodefs.available': 0n })).toContain('evict a grace 0');
-    expect(timeline.said(0.5, { 'nodefs.available': 1n }, gone(1))).toEqual([]);
+    expect(timeline.effects(0, { 'nodefs.available': 0n })).toContain('evict a grace 0');
+    expect(timeline.effects(0.5, { 'nodefs.available': 1n }, gone(1))).toEqual([]);
     timeline.candidates = on({ b: { nodefs: holding(50n * Mi) } });
-    expect(timeline.said(0.7, { 'nodefs.available': 1n }, gone(1))).toEqual([]);
-    expect(timeline.said(2, { 'nodefs.available': 1n }, gone(1))).toEqual(['killed a 0Mi', 'alert no-yield']);
-    expect(timeline.said(20, { 'nodefs.available': 51n * Mi }, gone(1))).toEqual(['evict b grace 0']);
+    expect(timeline.effects(0.7, { 'nodefs.available': 1n }, gone(1))).toEqual([]);
+    expect(timeline.effects(2, { 'nodefs.available': 1n }, gone(1))).toEqual(['killed a 0Mi', 'alert no-yield']);
+    expect(timeline.effects(20, { 'nodefs.available': 51n * Mi }, gone(1))).toEqual(['evict b grace 0']);
   });
 
   test('the workload that frees most is evicted first, and not the one that uses most', () => {
     const found = on({ db: { nodefs: holding(20n * Mi, 1n, 100n * Gi) }, log: { nodefs: holding(60n * Mi) } });
-    expect(new Timeline(policy([disk]), found).said(0, { 'nodefs.available': 0n })).toContain('evict log grace 0');
+    expect(new Timeline(policy([disk]), found).effects(0, { 'nodefs.available': 0n })).toContain('evict log grace 0');
   });
 });
 
@@ -130,13 +130,13 @@ describe('process ids that are held outside of the sources', () => {
   const pids = threshold('pid.available', '400');
   const small: Candidates = { ...candidates([workload('a'), 1n], [workload('b'), 1n]), processes: () => new Map([['id-a', 19n]]) };
   const said = (departures = policy([]).departures): string[] =>
-    new Timeline(policy([pids], { departures }), small).said(0, { 'pid.available': 0n });
+    new Timeline(policy([pids], { departures }), small).effects(0, { 'pid.available': 0n });
 
   test('a workload with next to none of them is not evicted for them', () => {
     const of = { ...small, processes: () => new Map([...['id-a', 'id-b'].map((id): [string, bigint] => [id, 19n])]) };
-    expect(new Timeline(policy([pids]), of).said(0, { 'pid.available': 0n })).toContain('alert nothing-evictable');
+    expect(new Timeline(policy([pids]), of).effects(0, { 'pid.available': 0n })).toContain('alert nothing-evictable');
     const more = { ...small, processes: () => new Map([...['id-a', 'id-b'].map((id): [string, bigint] => [id, 20n])]) };
-    expect(new Timeline(policy([pids]), more).said(0, { 'pid.available': 0n })).toContain('evict a grace 0');
+    expect(new Timeline(policy([pids]), more).effects(0, { 'pid.available': 0n })).toContain('evict a grace 0');
   });
 
   test('a workload with an unknown number may be; without no-yield, the one with most', () => {

@@ -23,7 +23,7 @@ const evictable = new Set<Resource>(['memory', 'pids']);
 
 function bombed(other: Threshold, departures = policy([]).departures): Timeline {
   const timeline = new Timeline(policy([pids, other], { evictable, departures, pressureWindowNs: 1n }), all);
-  expect(evicted(timeline.said(0, { 'pid.available': 5n, 'memory.available': 500n * Mi }))).toEqual(['evict bomb grace 0']);
+  expect(evicted(timeline.effects(0, { 'pid.available': 5n, 'memory.available': 500n * Mi }))).toEqual(['evict bomb grace 0']);
   timeline.candidates = { ...all, usages: all.usages.slice(1) };
   return timeline;
 }
@@ -61,13 +61,13 @@ describe('while a victim for process ids dies', () => {
       ],
     ],
   )('%s', (_rule, other, readings, victims, evicts) => {
-    const said = bombed(other).said(0.01, { 'pid.available': 5n, ...readings }, victims);
+    const said = bombed(other).effects(0.01, { 'pid.available': 5n, ...readings }, victims);
     expect(evicted(said)).toHaveLength(evicts);
   });
 
   test('without departure node-yield each resource has a victim', () => {
     const timeline = bombed(bytes, without('node-yield'));
-    expect(evicted(timeline.said(0.01, { 'pid.available': 5n, 'memory.available': 50n * Mi }, dying()))).toHaveLength(1);
+    expect(evicted(timeline.effects(0.01, { 'pid.available': 5n, 'memory.available': 50n * Mi }, dying()))).toHaveLength(1);
   });
 
   test('a victim that makes no progress is not waited for: a process may hang in the kernel', () => {
@@ -75,27 +75,27 @@ describe('while a victim for process ids dies', () => {
     const back = { 'pid.available': 500n, 'memory.available': 50n * Mi };
     const hangs = dying({ processes: 1 });
     const stillNs = Number(patienceFor(300n * Mi).stillNs) / 1e9;
-    expect(evicted(timeline.said(1, back, hangs))).toEqual([]);
-    expect(evicted(timeline.said(stillNs - 0.001, back, hangs))).toEqual([]);
-    expect(evicted(timeline.said(stillNs, back, hangs))).toEqual(['evict web grace 0']);
+    expect(evicted(timeline.effects(1, back, hangs))).toEqual([]);
+    expect(evicted(timeline.effects(stillNs - 0.001, back, hangs))).toEqual([]);
+    expect(evicted(timeline.effects(stillNs, back, hangs))).toEqual(['evict web grace 0']);
   });
 
   test('in its grace period a victim gives nothing back yet', () => {
     const soft = { ...threshold('pid.available', '100', { graceSeconds: 1 }) };
     const timeline = new Timeline(policy([soft, bytes], { evictable }), all);
     const short = { 'pid.available': 5n, 'memory.available': 500n * Mi };
-    timeline.said(0, short);
-    expect(evicted(timeline.said(1, short))).toEqual(['evict bomb grace 10']);
+    timeline.effects(0, short);
+    expect(evicted(timeline.effects(1, short))).toEqual(['evict bomb grace 10']);
     timeline.candidates = { ...all, usages: all.usages.slice(1) };
-    expect(evicted(timeline.said(1.1, { ...short, 'memory.available': 50n * Mi }, dying()))).toHaveLength(1);
+    expect(evicted(timeline.effects(1.1, { ...short, 'memory.available': 50n * Mi }, dying()))).toHaveLength(1);
   });
 });
 
 test('a victim for memory gives process ids back, too', () => {
   const timeline = new Timeline(policy([bytes, pids], { evictable }), all);
-  expect(evicted(timeline.said(0, { 'memory.available': 50n * Mi, 'pid.available': 500n }))).toEqual(['evict bomb grace 0']);
+  expect(evicted(timeline.effects(0, { 'memory.available': 50n * Mi, 'pid.available': 500n }))).toEqual(['evict bomb grace 0']);
   timeline.candidates = { ...all, usages: all.usages.slice(1), processes: () => new Map([['id-web', 90n]]) };
   const short = { 'memory.available': 50n * Mi, 'pid.available': 5n };
-  expect(evicted(timeline.said(0.01, short, dying({ processes: 95 })))).toHaveLength(0);
-  expect(evicted(timeline.said(0.02, short, dying({ processes: 94 })))).toHaveLength(1);
+  expect(evicted(timeline.effects(0.01, short, dying({ processes: 95 })))).toHaveLength(0);
+  expect(evicted(timeline.effects(0.02, short, dying({ processes: 94 })))).toHaveLength(1);
 });

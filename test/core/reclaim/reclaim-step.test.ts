@@ -27,19 +27,19 @@ test('what the node can do itself comes first, then the configured steps in thei
     }),
     all,
   );
-  expect(timeline.said(0, short(50n)).at(-1)).toBe('reclaim images, journald, package-cache');
+  expect(timeline.effects(0, short(50n)).at(-1)).toBe('reclaim images, journald, package-cache');
 });
 
 test('a command runs for soft thresholds of its signals; hard thresholds do not wait for commands', () => {
   const said = (limit: ReturnType<typeof threshold>): string[] => {
     const timeline = new Timeline(policy([limit], { evictable: disk, reclaimSteps: [prune] }), all);
-    timeline.said(0, { [limit.signal]: 50n * Mi });
-    return timeline.said(2, { [limit.signal]: 49n * Mi });
+    timeline.effects(0, { [limit.signal]: 50n * Mi });
+    return timeline.effects(2, { [limit.signal]: 49n * Mi });
   };
   expect(said(threshold('nodefs.available', '100Mi', { graceSeconds: 1 }))).toEqual(['reclaim prune']);
   expect(said(threshold('imagefs.available', '100Mi', { graceSeconds: 1 }))).toEqual(['evict batch grace 10']);
   const hard = new Timeline(policy([threshold('nodefs.available', '100Mi')], { evictable: disk, reclaimSteps: [prune] }), all);
-  expect(hard.said(0, short(50n)).at(-1)).toBe('evict batch grace 0');
+  expect(hard.effects(0, short(50n)).at(-1)).toBe('evict batch grace 0');
 });
 
 test('steps also run without an evictable workload, and an alert follows', () => {
@@ -47,19 +47,19 @@ test('steps also run without an evictable workload, and an alert follows', () =>
     policy([threshold('nodefs.available', '100Mi')], { hasWorkloadSource: false, reclaimSteps: [journald] }),
     all,
   );
-  expect(timeline.said(0, short(50n)).at(-1)).toBe('reclaim journald');
-  expect(timeline.said(1, short(60n), {}, gave('journald', 10n * Mi))).toEqual(['reclaimed too little', 'alert no-workload-source']);
+  expect(timeline.effects(0, short(50n)).at(-1)).toBe('reclaim journald');
+  expect(timeline.effects(1, short(60n), {}, gave('journald', 10n * Mi))).toEqual(['reclaimed too little', 'alert no-workload-source']);
 });
 
 test('what has run is not tried again before the value has changed by a twentieth of the threshold', () => {
   const timeline = new Timeline(policy([threshold('nodefs.available', '100Mi')], { reclaimSteps: [journald] }), candidates());
-  timeline.said(0, short(50n));
-  timeline.said(1, short(50n), {}, gave('journald', 0n));
-  expect(timeline.said(2, short(50n))).toEqual([]);
-  expect(timeline.said(3, short(46n))).toEqual([]);
-  expect(timeline.said(4, short(45n))).toEqual(['reclaim journald']);
-  timeline.said(5, short(45n), {}, gave('journald', 0n));
-  expect(timeline.said(6, short(41n))).toEqual([]);
+  timeline.effects(0, short(50n));
+  timeline.effects(1, short(50n), {}, gave('journald', 0n));
+  expect(timeline.effects(2, short(50n))).toEqual([]);
+  expect(timeline.effects(3, short(46n))).toEqual([]);
+  expect(timeline.effects(4, short(45n))).toEqual(['reclaim journald']);
+  timeline.effects(5, short(45n), {}, gave('journald', 0n));
+  expect(timeline.effects(6, short(41n))).toEqual([]);
 });
 
 test('a hard threshold waits a minute for a reclaim, and the late result of the reclaim evicts nothing more', () => {
@@ -70,12 +70,12 @@ test('a hard threshold waits a minute for a reclaim, and the late result of the 
     }),
     all,
   );
-  timeline.said(0, short(90n));
-  expect(timeline.said(2, short(89n))).toEqual(['reclaim prune']);
-  expect(timeline.said(30, short(50n))).toEqual(['met nodefs.available']);
-  expect(timeline.said(61, short(49n))).toEqual([]);
-  expect(timeline.said(62, short(48n))).toEqual(['evict batch grace 0']);
-  expect(timeline.said(62, short(48n), { 1: { processes: 1 } }, gave('prune', 0n))).toEqual(['reclaimed too little']);
+  timeline.effects(0, short(90n));
+  expect(timeline.effects(2, short(89n))).toEqual(['reclaim prune']);
+  expect(timeline.effects(30, short(50n))).toEqual(['met nodefs.available']);
+  expect(timeline.effects(61, short(49n))).toEqual([]);
+  expect(timeline.effects(62, short(48n))).toEqual(['evict batch grace 0']);
+  expect(timeline.effects(62, short(48n), { 1: { processes: 1 } }, gave('prune', 0n))).toEqual(['reclaimed too little']);
 });
 
 test('in a dry run nothing is reclaimed', () => {
@@ -83,7 +83,7 @@ test('in a dry run nothing is reclaimed', () => {
     policy([threshold('nodefs.available', '100Mi')], { dryRun: true, evictable: disk, reclaimSteps: [journald] }),
     all,
   );
-  expect(timeline.said(0, short(50n)).at(-1)).toBe('evict batch grace 0 dry');
+  expect(timeline.effects(0, short(50n)).at(-1)).toBe('evict batch grace 0 dry');
 });
 
 test('memory is not reclaimed by steps', () => {

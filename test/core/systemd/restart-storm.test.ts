@@ -116,11 +116,11 @@ describe('a unit that comes back again and again', () => {
     expect(timeline.memory(69.999, 500n)).toEqual([]);
     expect(timeline.memory(70, 500n)).toEqual(['start batch']); // though the condition has not cleared
     const started = { holdChanges: new Map([['batch', 'started'] as const]) };
-    expect(timeline.said(80, { 'memory.available': 50n * Mi }, {}, started)).toContain('alert restart-storm');
+    expect(timeline.effects(80, { 'memory.available': 50n * Mi }, {}, started)).toContain('alert restart-storm');
     expect(timeline.memory(81, 500n, gone(3))).not.toContain('start batch');
     expect(timeline.memory(379.999, 500n)).toEqual([]);
     expect(timeline.memory(380, 500n)).toEqual(['MemoryPressure=false', 'start batch']);
-    timeline.said(381, { 'memory.available': 500n * Mi }, {}, { holdChanges: new Map([['batch', 'started']]) });
+    timeline.effects(381, { 'memory.available': 500n * Mi }, {}, { holdChanges: new Map([['batch', 'started']]) });
     expect(timeline.state.held.size).toBe(0);
   });
 
@@ -128,9 +128,9 @@ describe('a unit that comes back again and again', () => {
     const timeline = storm();
     timeline.memory(11, 500n, gone(2));
     const reading = { 'memory.available': 500n * Mi };
-    expect(timeline.said(75, reading)).toContain('start batch');
-    expect(timeline.said(76, reading)).toEqual([]);
-    expect(timeline.said(77, reading, {}, { holdChanges: new Map([['batch', 'lost']]) })).toEqual(['start batch']);
+    expect(timeline.effects(75, reading)).toContain('start batch');
+    expect(timeline.effects(76, reading)).toEqual([]);
+    expect(timeline.effects(77, reading, {}, { holdChanges: new Map([['batch', 'lost']]) })).toEqual(['start batch']);
   });
 
   test('while a threshold of the condition is met no unit is started', () => {
@@ -146,8 +146,8 @@ describe('a unit that comes back again and again', () => {
     const timeline = storm();
     timeline.memory(11, 500n, gone(2));
     const reading = { 'memory.available': 500n * Mi };
-    expect(timeline.said(75, reading, {}, { unitsOutOfReach: true })).not.toContain('start batch');
-    expect(timeline.said(76, reading)).toContain('start batch');
+    expect(timeline.effects(75, reading, {}, { unitsOutOfReach: true })).not.toContain('start batch');
+    expect(timeline.effects(76, reading)).toContain('start batch');
   });
 
   test('it is looked at when the minute is over, though nothing happens', () => {

@@ -157,7 +157,7 @@ describe('what a machine says', () => {
 rules: [{match: {name: default/*, labels: {app: web}}, priority: 1}]
 runtimeDirectory: ${directory}`;
     expect((await facts(yaml)).workloads).toMatchObject({
-      present: [{ name: 'default/web', matched: [0], hindrance: undefined }],
+      present: [{ name: 'default/web', matched: [0], unevictable: undefined }],
       sources: [{ text: 'pods of the API server', workloads: 1, problems: [] }],
     });
     await server.away();

@@ -238,7 +238,7 @@ const ROWS: readonly Row[] = [
   [
     'a critical one beside it',
     {},
-    { workloads: { ...WORKLOADS, present: [present('web'), present('db', { hindrance: { kind: 'critical', text: 'critical' } })] } },
+    { workloads: { ...WORKLOADS, present: [present('web'), present('db', { unevictable: { kind: 'critical', text: 'critical' } })] } },
     'workloads.evictable',
     'ok',
     /^1 of 2 workloads can be evicted; not evictable: 1 × critical$/,

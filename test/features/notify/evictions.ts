@@ -53,7 +53,7 @@ export function parts(overrides: Partial<NotifierParts> = {}): { readonly parts:
     reported,
     parts: {
       ...{ node: 'machine', hierarchies: { memory: undefined, unified: undefined }, native, host },
-      trouble: (error) => reported.push(`trouble: ${error}`),
+      reportFailure: (error) => reported.push(`trouble: ${error}`),
       report: (result, error) => reported.push(error === undefined ? result : `${result}: ${error}`),
       ...overrides,
     },

@@ -14,7 +14,7 @@ const WAKE = { source: 'tick', atNs: 0n } as const;
 
 function played(dryRun = false) {
   const said: string[] = [];
-  let given: Pick<NotifierParts, 'report' | 'trouble'> | undefined;
+  let given: Pick<NotifierParts, 'report' | 'reportFailure'> | undefined;
   const open: OpenNotifier = (_config, opened) => {
     given = opened;
     return {
@@ -32,7 +32,7 @@ function played(dryRun = false) {
   const metrics = { notified: (kind: string, result: string) => counted.push(`${kind} ${result}`) };
   const all = new Notifications(CONFIG, { ...parts().parts, dryRun, log, metrics }, table);
   const report = (...args: Parameters<NotifierParts['report']>): void => given?.report(...args);
-  return { all, said, lines, counted, report, trouble: (error: string) => given?.trouble(error) };
+  return { all, said, lines, counted, report, trouble: (error: string) => given?.reportFailure(error) };
 }
 
 const step = (all: Notifications, ...effects: Effect[]): void => all.stepped({ effects, wake: WAKE });

@@ -40,15 +40,15 @@ async function server(...answers: (number | undefined)[]): Promise<{ readonly ur
 const RECORD = { type: 'outcome', decision: 7, victim: { name: 'bätch' }, message: 'evicted' };
 
 function webhook(url: string, given: { readonly secretFile?: string; readonly timeoutNs?: bigint } = {}) {
-  const troubles: string[] = [];
-  const { parts: made, reported } = parts({ trouble: (error) => troubles.push(error) });
+  const failures: string[] = [];
+  const { parts: made, reported } = parts({ reportFailure: (error) => failures.push(error) });
   const config = { url, secretFile: undefined, timeoutNs: 60_000_000_000n, ...given };
   const opened = openWebhook({ firstMs: 1, longestMs: 4 })({ ...NOTHING, webhook: config }, made);
   if (opened === undefined) throw new Error('it was not opened');
   onTestFinished(() => {
     opened.close();
   });
-  return { opened, reported, troubles, send: (record = RECORD) => (opened as Required<Pick<Notifier, 'recorded'>>).recorded(record) };
+  return { opened, reported, failures, send: (record = RECORD) => (opened as Required<Pick<Notifier, 'recorded'>>).recorded(record) };
 }
 
 test('the body is the line of the journal, signed with the key in the file', async () => {
@@ -96,10 +96,10 @@ test.each([400, 401, 404, 301])('%i is not tried again', async (status) => {
 
 test('a server that never answers is given up after ten attempts', async () => {
   const { url, received } = await server(undefined);
-  const { reported, troubles, send } = webhook(url, { timeoutNs: 10_000_000n });
+  const { reported, failures, send } = webhook(url, { timeoutNs: 10_000_000n });
   send();
-  await eventually('it is noticed at once', () => troubles.length > 0);
-  expect(troubles[0]).toMatch(/does not answer; it is tried again$/);
+  await eventually('it is noticed at once', () => failures.length > 0);
+  expect(failures[0]).toMatch(/does not answer; it is tried again$/);
   await eventually('it has failed', () => reported.length > 0);
   expect(reported).toEqual([expect.stringMatching(/^failed: 127\.0\.0\.1:\d+ does not answer$/)]);
   expect(received.length).toBeLessThanOrEqual(10);

@@ -52,7 +52,7 @@ function report(source: WakeSource): StepReport {
     input: { nowNs: 0n, layout: 'single', victims: new Map(), reclaimed: undefined },
     observations: observations(0n, { 'memory.available': Gi }),
     candidates: [],
-    lastLooks: [],
+    rechecks: [],
     outside: [],
     state: initialState,
     effects: [],

@@ -110,7 +110,7 @@ test('the recorded run once more: decision, outcome, episode and condition', asy
 test('no eviction if the shortage was over at the last look', async () => {
   const untilReadAt = 90;
   const ends: Usages = (second) => (second <= untilReadAt ? LEAK(second) : LEAK(0));
-  const path = await recorded(ends, { lastLooks: new Map([[untilReadAt, 674n * Mi]]) });
+  const path = await recorded(ends, { rechecks: new Map([[untilReadAt, 674n * Mi]]) });
   const { records, deviations, other } = await json(path, '--config', configuration());
   expect(records.map(({ type }) => type)).toEqual(['threshold', 'condition', 'threshold']);
   expect(deviations).toEqual([]);

@@ -87,9 +87,9 @@ function noneNow({ workloads, rules }: LintSubject, machine: MachineFacts | unde
       'every child of a cgroup, every unit below a slice and every pod of a container runtime is a workload: see evictd rank',
     );
   }
-  if (present.some(({ hindrance }) => hindrance === undefined)) return undefined;
-  const occupied = present.filter(({ hindrance }) => hindrance?.kind !== 'vacant');
-  if (occupied.length > 0 && occupied.every(({ hindrance }) => hindrance?.kind === 'critical')) {
+  if (present.some(({ unevictable }) => unevictable === undefined)) return undefined;
+  const occupied = present.filter(({ unevictable }) => unevictable?.kind !== 'vacant');
+  if (occupied.length > 0 && occupied.every(({ unevictable }) => unevictable?.kind === 'critical')) {
     const by = rules.flatMap(({ critical }, index) => (critical && occupied.some(matchedBy(index)) ? [index] : []));
     const perRule = by.map((index) => `rules[${String(index)}] ${namesOf(occupied.filter(matchedBy(index)))}`).join(', ');
     return {
@@ -118,8 +118,8 @@ function matchedBy(index: number): (workload: PresentWorkload) => boolean {
 /** '2 × critical, 1 × no process lives in it'. */
 function countsOf(present: readonly PresentWorkload[]): string {
   const counts = new Map<string, number>();
-  for (const { hindrance } of present) {
-    if (hindrance !== undefined) counts.set(hindrance.text, (counts.get(hindrance.text) ?? 0) + 1);
+  for (const { unevictable } of present) {
+    if (unevictable !== undefined) counts.set(unevictable.text, (counts.get(unevictable.text) ?? 0) + 1);
   }
   return [...counts].map(([text, count]) => `${String(count)} × ${text}`).join(', ');
 }

@@ -41,14 +41,14 @@ export class NodeState {
 
   add(pod: SchedulerPod): void {
     this.#pods.add(pod);
-    this.#book(pod, 1n);
+    this.#addUsage(pod, 1n);
     for (const port of pod.hostPorts) this.#usedPorts.set(keyOf(port), port);
   }
 
   /** As in the scheduler a port is free once one of the pods that use it is gone. */
   remove(pod: SchedulerPod): void {
     this.#pods.delete(pod);
-    this.#book(pod, -1n);
+    this.#addUsage(pod, -1n);
     for (const port of pod.hostPorts) this.#usedPorts.delete(keyOf(port));
   }
 
@@ -57,7 +57,7 @@ export class NodeState {
     return new NodeState(this.node, this.index, this);
   }
 
-  #book({ requests, nonZeroRequests }: SchedulerPod, sign: 1n | -1n): void {
+  #addUsage({ requests, nonZeroRequests }: SchedulerPod, sign: 1n | -1n): void {
     for (const [name, amount] of requests) change(this.#used, name, sign * amount);
     for (const [name, amount] of nonZeroRequests) change(this.#nonZeroUsed, name, sign * amount);
   }

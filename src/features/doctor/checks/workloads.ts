@@ -21,7 +21,7 @@ export const sourcesCheck = defineCheck('workloads[N]', ['workloads'], ({ worklo
 /** Whether evictd could evict a workload at all. */
 export const evictableCheck = defineCheck('workloads.evictable', ['workloads'], ({ workloads }, id) => {
   const { listed } = workloads;
-  const free = listed.filter(({ hindrance }) => hindrance === undefined).length;
+  const free = listed.filter(({ unevictable }) => unevictable === undefined).length;
   const details = { workloads: listed.length, evictable: free, protected: byReason(listed) };
   const kept = Object.entries(byReason(listed)).map(([reason, count]) => `${String(count)} × ${reason}`);
   const rest = kept.length === 0 ? '' : `; not evictable: ${kept.join(', ')}`;
@@ -32,7 +32,7 @@ export const evictableCheck = defineCheck('workloads.evictable', ['workloads'], 
 
 function byReason(listed: readonly ListedWorkload[]): Readonly<Record<string, Detail & number>> {
   const counts: Record<string, number> = {};
-  for (const { hindrance } of listed) if (hindrance !== undefined) counts[hindrance] = (counts[hindrance] ?? 0) + 1;
+  for (const { unevictable } of listed) if (unevictable !== undefined) counts[unevictable] = (counts[unevictable] ?? 0) + 1;
   return counts;
 }
 

@@ -22,7 +22,7 @@ export function workloadFacts(loaded: LoadedConfig, machine: MachineFacts | unde
   return {
     sources: asked,
     filesEach: FILES_EACH,
-    listed: present.map(({ name, path, hindrance }) => ({ name, path, hindrance: hindrance?.text })),
+    listed: present.map(({ name, path, unevictable }) => ({ name, path, unevictable: unevictable?.text })),
     notices: [...loaded.notices, ...lintConfig(loaded, machine && { ...machine, workloads: { present, sources: asked } })],
   };
 }

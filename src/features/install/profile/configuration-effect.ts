@@ -16,11 +16,11 @@ export async function configurationEffect(load: () => LoadedConfig, workloads: P
   } catch (error) {
     return `what it would evict is not known: ${messageOf(error)}\n`;
   }
-  const evictable = present.filter(({ hindrance }) => hindrance === undefined);
-  const held = present.filter(({ hindrance }) => hindrance !== undefined && hindrance.kind !== 'vacant');
+  const evictable = present.filter(({ unevictable }) => unevictable === undefined);
+  const held = present.filter(({ unevictable }) => unevictable !== undefined && unevictable.kind !== 'vacant');
   return [
     `may be evicted (${String(evictable.length)}): ${named(evictable.map(({ name }) => name))}`,
-    `protected (${String(held.length)}): ${named(held.map(({ name, hindrance }) => `${name} (${hindrance?.text ?? ''})`))}`,
+    `protected (${String(held.length)}): ${named(held.map(({ name, unevictable }) => `${name} (${unevictable?.text ?? ''})`))}`,
   ]
     .map((line) => `${printable(line)}\n`)
     .join('');

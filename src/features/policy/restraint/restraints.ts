@@ -79,7 +79,7 @@ export class Restraints {
     const held = this.#held.get(key);
     if (!held?.policies.delete(policy) || held.policies.size > 0) return undefined;
     this.#held.delete(key);
-    return this.#giveBack([held]).get(held.restraint);
+    return this.#lift([held]).get(held.restraint);
   }
 
   /** Gives back what only policies want that are not in force any more. */
@@ -93,7 +93,7 @@ export class Restraints {
     const left = this.#unlifted;
     if (left.length === 0) return [];
     this.#unlifted = [];
-    return [...this.#giveBack(left)].flatMap(([restraint, lifted]) => (lifted === 'lifted' ? [restraint] : []));
+    return [...this.#lift(left)].flatMap(([restraint, lifted]) => (lifted === 'lifted' ? [restraint] : []));
   }
 
   /** Gives everything back. */
@@ -101,7 +101,7 @@ export class Restraints {
     const all = [...this.#unlifted, ...this.#held.values()];
     this.#unlifted = [];
     this.#held.clear();
-    this.#giveBack(all);
+    this.#lift(all);
   }
 
   /** What is in force, or may be. */
@@ -109,7 +109,7 @@ export class Restraints {
     return [...this.#unlifted, ...this.#held.values()].map(({ restraint }) => restraint);
   }
 
-  #giveBack(given: readonly Held[]): ReadonlyMap<Restraint, Lifted> {
+  #lift(given: readonly Held[]): ReadonlyMap<Restraint, Lifted> {
     const results = new Map<Restraint, Lifted>();
     for (const held of given) {
       const { restraint } = held;

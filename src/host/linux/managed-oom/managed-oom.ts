@@ -60,7 +60,7 @@ export class SystemdManagedOom implements ManagedOom {
   }
 
   problems(): readonly SourceProblem[] {
-    const { trouble } = this.#system;
+    const { lastError: trouble } = this.#system;
     if (trouble === undefined) return [];
     return [
       {

@@ -79,8 +79,8 @@ export class ManagedUnits {
   }
 
   /** Why it cannot be asked; undefined: it can, or was not yet. */
-  get trouble(): string | undefined {
-    return this.#link.trouble;
+  get lastError(): string | undefined {
+    return this.#link.lastError;
   }
 
   /** To be called at ticks: reads again what is old. */

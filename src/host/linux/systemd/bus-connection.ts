@@ -118,7 +118,7 @@ export class BusConnection {
       this.#read();
     });
     if (rules === undefined) {
-      this.#comeUp();
+      this.#markConnected();
       return;
     }
     const bus = { path: '/org/freedesktop/DBus', interface: 'org.freedesktop.DBus', destination: 'org.freedesktop.DBus' };
@@ -128,11 +128,11 @@ export class BusConnection {
         return;
       }
       for (const rule of rules) this.#call({ ...bus, member: 'AddMatch', signature: 's', body: [rule] }, () => undefined);
-      this.#comeUp();
+      this.#markConnected();
     });
   }
 
-  #comeUp(): void {
+  #markConnected(): void {
     this.#up = true;
     this.#events.up();
   }

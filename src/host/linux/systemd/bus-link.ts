@@ -27,7 +27,7 @@ export class BusLink {
   #timer: NodeJS.Timeout | undefined;
   #next = 0;
   #pauseMs = FIRST_PAUSE_MS;
-  #trouble: readonly string[] = [];
+  #errors: readonly string[] = [];
   #closed = false;
 
   constructor(addresses: readonly BusAddress[], signals: readonly string[], events: BusLinkEvents) {
@@ -42,8 +42,8 @@ export class BusLink {
   }
 
   /** Why there is none, for each address; undefined: there is one, or none was tried yet. */
-  get trouble(): string | undefined {
-    return this.#up || this.#trouble.length === 0 ? undefined : this.#trouble.join('; ');
+  get lastError(): string | undefined {
+    return this.#up || this.#errors.length === 0 ? undefined : this.#errors.join('; ');
   }
 
   /** false: not sent, and there will be no answer. */
@@ -81,7 +81,7 @@ export class BusLink {
         this.#up = true;
         this.#next = 0;
         this.#pauseMs = FIRST_PAUSE_MS;
-        this.#trouble = [];
+        this.#errors = [];
         this.#events.up();
       },
       down: (reason) => {
@@ -97,7 +97,7 @@ export class BusLink {
     const wasUp = this.#up;
     this.#up = false;
     const where = this.#addresses[this.#next]?.path ?? '';
-    this.#trouble = wasUp || this.#next === 0 ? [`${where}: ${reason}`] : [...this.#trouble, `${where}: ${reason}`];
+    this.#errors = wasUp || this.#next === 0 ? [`${where}: ${reason}`] : [...this.#errors, `${where}: ${reason}`];
     this.#next = wasUp ? 0 : (this.#next + 1) % this.#addresses.length;
     if (this.#next > 0) {
       this.#connect();
@@ -107,7 +107,7 @@ export class BusLink {
       this.#connect();
     });
     this.#pauseMs = Math.min(this.#pauseMs * 2, LONGEST_PAUSE_MS);
-    this.#events.down?.(this.#trouble.join('; '));
+    this.#events.down?.(this.#errors.join('; '));
   }
 
   #after(ms: number, then: () => void): void {

@@ -35,7 +35,7 @@ export class OomSignal {
       signature: 'ss',
       body: [cgroup, reason],
     };
-    return this.#link.emit(signal) ? undefined : (this.#link.trouble ?? 'the system bus is not connected');
+    return this.#link.emit(signal) ? undefined : (this.#link.lastError ?? 'the system bus is not connected');
   }
 
   close(): void {

@@ -33,11 +33,11 @@ export class LoginShutdownDelay implements ShutdownDelay {
   #state: ShutdownDelayState = { kind: 'off', reason: TAKING };
   #events: ShutdownEvents | undefined;
   #login: LoginManager | undefined;
-  #loginTrouble: string | undefined;
+  #loginError: string | undefined;
   #refusals = 0;
   #lock: Inhibitor | undefined;
   #why = '';
-  #lockTrouble = TAKING;
+  #lockError = TAKING;
   #preparing = false;
   #released = false;
   #again: NodeJS.Timeout | undefined;
@@ -62,11 +62,11 @@ export class LoginShutdownDelay implements ShutdownDelay {
         this.#seen(view);
       },
       unavailable: (reason) => {
-        this.#loginTrouble = reason;
+        this.#loginError = reason;
         this.#tell();
       },
       refused: (reason) => {
-        this.#loginTrouble = reason;
+        this.#loginError = reason;
         this.#refusals += 1;
         // A shutdown would wait for an evictd that does not learn of it. During a shutdown `release` follows.
         if (this.#refusals >= REFUSALS && !this.#preparing) this.#letGo();
@@ -92,7 +92,7 @@ export class LoginShutdownDelay implements ShutdownDelay {
   }
 
   #seen({ requestedAtNs, preparing, inhibitors }: LoginView): void {
-    this.#loginTrouble = undefined;
+    this.#loginError = undefined;
     this.#refusals = 0;
     const changed = preparing !== this.#preparing;
     this.#preparing = preparing;
@@ -110,7 +110,7 @@ export class LoginShutdownDelay implements ShutdownDelay {
   #take(): void {
     if (this.#lock !== undefined || this.#preparing || this.#again !== undefined || this.#closed) return;
     if (this.#command === undefined) {
-      this.#lockTrouble = 'evictd does not take the lock';
+      this.#lockError = 'evictd does not take the lock';
       return;
     }
     this.#why = whyOfThisOne();
@@ -122,7 +122,7 @@ export class LoginShutdownDelay implements ShutdownDelay {
     try {
       this.#lock = new Inhibitor(command, {
         taken: () => {
-          this.#lockTrouble = TAKING;
+          this.#lockError = TAKING;
           this.#tell();
         },
         ended: (reason) => {
@@ -135,12 +135,12 @@ export class LoginShutdownDelay implements ShutdownDelay {
     }
   }
 
-  #lost(trouble: string): void {
+  #lost(reason: string): void {
     const { takenAtNs } = this.#lock ?? {};
     if (takenAtNs !== undefined && process.hrtime.bigint() - takenAtNs > BigInt(LONGEST_PAUSE_MS) * NS_PER_MS)
       this.#pauseMs = FIRST_PAUSE_MS;
     this.#letGo();
-    this.#lockTrouble = trouble;
+    this.#lockError = reason;
     this.#lookAgain();
   }
 
@@ -174,8 +174,8 @@ export class LoginShutdownDelay implements ShutdownDelay {
   #seenState(): ShutdownDelayState {
     if (this.#released) return { kind: 'released' };
     // A lock is useless if evictd does not learn of the shutdown.
-    if (this.#loginTrouble !== undefined) return { kind: 'off', reason: this.#loginTrouble };
+    if (this.#loginError !== undefined) return { kind: 'off', reason: this.#loginError };
     if (this.#lock?.takenAtNs !== undefined) return { kind: 'held' };
-    return { kind: 'off', reason: this.#preparing ? 'the machine is already shutting down' : this.#lockTrouble };
+    return { kind: 'off', reason: this.#preparing ? 'the machine is already shutting down' : this.#lockError };
   }
 }

@@ -55,7 +55,7 @@ class TransientRun {
     this.#done = done;
     this.#deadline = setTimeout(
       () => {
-        this.#end(this.#link.trouble ?? `systemd has not reported the result of ${unit}`);
+        this.#end(this.#link.lastError ?? `systemd has not reported the result of ${unit}`);
       },
       Number(command.timeoutNs / NS_PER_MS) + BESIDES_MS,
     );

@@ -84,11 +84,11 @@ export class SystemdUnits implements UnitManager {
   }
 
   problem(): SourceProblem | undefined {
-    const trouble = this.#open?.link.trouble;
-    if (trouble === undefined) return undefined;
+    const error = this.#open?.link.lastError;
+    if (error === undefined) return undefined;
     return {
       code: 'EVICTD_SYSTEMD_UNREACHABLE',
-      message: `systemd cannot be asked (${trouble}): units are stopped by signals, and unknown units stay unknown`,
+      message: `systemd cannot be asked (${error}): units are stopped by signals, and unknown units stay unknown`,
       hint: 'evictd tries again at least every 30 s; run it as root, with /run/systemd/private and /run/dbus visible to it',
     };
   }

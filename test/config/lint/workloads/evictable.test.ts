@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import type { Rule } from '../../../../src/core/workload/rule.js';
 import { lintEvictable } from '../../../../src/config/lint/workloads/evictable.js';
-import type { Hindrance, PresentSource, PresentWorkload } from '../../../../src/config/lint/machine.js';
+import type { UnevictableReason, PresentSource, PresentWorkload } from '../../../../src/config/lint/machine.js';
 import { threshold } from '../../../core/support.js';
 import { machine, present, subject } from '../support.js';
 
 const memory = [threshold('memory.available', '100Mi')];
-const critical: Hindrance = { kind: 'critical', text: 'critical' };
-const vacant: Hindrance = { kind: 'vacant', text: 'it has no process' };
-const outside: Hindrance = { kind: 'other', text: 'outside the node' };
+const critical: UnevictableReason = { kind: 'critical', text: 'critical' };
+const vacant: UnevictableReason = { kind: 'vacant', text: 'it has no process' };
+const outside: UnevictableReason = { kind: 'other', text: 'outside the node' };
 const missing = { code: 'EVICTD_SOURCE_MISSING', message: 'workload source /workload.slice does not exist', hint: 'create it' };
 
 const source = (facts: Partial<PresentSource> = {}): PresentSource => ({ text: '/a', workloads: 1, unreadable: 0, problems: [], ...facts });
@@ -57,21 +57,21 @@ describe('without a machine', () => {
 
 describe('with the existing workloads', () => {
   test.each<[rule: string, workloads: readonly PresentWorkload[], sources: readonly PresentSource[], codes: readonly string[]]>([
-    ['one that may be evicted is enough', [present('a'), present('b', { hindrance: critical })], [], []],
-    ['all critical', [present('a', { hindrance: critical })], [], ['EVICTD_LINT_ALL_CRITICAL']],
+    ['one that may be evicted is enough', [present('a'), present('b', { unevictable: critical })], [], []],
+    ['all critical', [present('a', { unevictable: critical })], [], ['EVICTD_LINT_ALL_CRITICAL']],
     [
       'all critical except empty ones',
-      [present('a', { hindrance: critical }), present('b', { hindrance: vacant })],
+      [present('a', { unevictable: critical }), present('b', { unevictable: vacant })],
       [],
       ['EVICTD_LINT_ALL_CRITICAL'],
     ],
     [
       'all protected, not all critical',
-      [present('a', { hindrance: critical }), present('b', { hindrance: outside })],
+      [present('a', { unevictable: critical }), present('b', { unevictable: outside })],
       [],
       ['EVICTD_LINT_NOTHING_EVICTABLE'],
     ],
-    ['all empty', [present('a', { hindrance: vacant })], [], ['EVICTD_LINT_NOTHING_EVICTABLE']],
+    ['all empty', [present('a', { unevictable: vacant })], [], ['EVICTD_LINT_NOTHING_EVICTABLE']],
     ['an empty source is reported once', [], [source({ workloads: 0 })], ['EVICTD_LINT_NOTHING_EVICTABLE']],
     ['… beside one with workloads', [present('a')], [source(), source({ workloads: 0 })], ['EVICTD_LINT_SOURCE_EMPTY']],
     ['a missing source', [], [source({ workloads: 0, problems: [missing] })], ['EVICTD_SOURCE_MISSING', 'EVICTD_LINT_NOTHING_EVICTABLE']],
@@ -92,8 +92,8 @@ describe('with the existing workloads', () => {
       { match: { name: '?' }, critical: true },
       { match: { name: 'db' }, critical: true },
     ];
-    const workloads = ['e', 'd', 'b', 'a', 'c'].map((name) => present(name, { matched: [1], hindrance: critical }));
-    const found = lintEvictable(subject(memory, { rules }), there([...workloads, present('db', { matched: [2], hindrance: critical })]));
+    const workloads = ['e', 'd', 'b', 'a', 'c'].map((name) => present(name, { matched: [1], unevictable: critical }));
+    const found = lintEvictable(subject(memory, { rules }), there([...workloads, present('db', { matched: [2], unevictable: critical })]));
     expect(found).toMatchObject([
       {
         key: 'rules[1]',
@@ -103,7 +103,11 @@ describe('with the existing workloads', () => {
   });
 
   test('the reasons are counted', () => {
-    const workloads = [present('a', { hindrance: outside }), present('b', { hindrance: critical }), present('c', { hindrance: outside })];
+    const workloads = [
+      present('a', { unevictable: outside }),
+      present('b', { unevictable: critical }),
+      present('c', { unevictable: outside }),
+    ];
     expect(lintEvictable(subject(memory), there(workloads))[0]?.message).toBe(
       'evictd evicts nothing: no workload in /workload.slice is evictable now: 2 × outside the node, 1 × critical',
     );

@@ -109,7 +109,7 @@ describe('systemd-oomd', () => {
   });
 
   const swap = memoryFacts({ swapBytes: GIB });
-  const lives = (...paths: string[]) => workloadFacts({ listed: paths.map((path) => ({ name: path, path, hindrance: undefined })) });
+  const lives = (...paths: string[]) => workloadFacts({ listed: paths.map((path) => ({ name: path, path, unevictable: undefined })) });
   const watching = daemon('systemd-oomd', { settings: fixture('oomctl') });
 
   test.each<[rule: string, facts: DaemonFacts, at: Partial<DaemonContext>, status: CheckStatus, summary: RegExp]>([

@@ -31,7 +31,7 @@ test.each<[rule: string, workloads: number, openFiles: number, status: CheckStat
   ['more than half', 103, 1024, 'degraded', /need 515, more than half/],
   ['no limit', 10_000, Infinity, 'ok', /^limit of open files: none;/],
 ])('descriptors: %s', (_rule, count, openFiles, status, summary) => {
-  const listed = Array.from({ length: count }, (_, index) => ({ name: String(index), path: `/${String(index)}`, hindrance: undefined }));
+  const listed = Array.from({ length: count }, (_, index) => ({ name: String(index), path: `/${String(index)}`, unevictable: undefined }));
   const check = descriptorsCheck.judge({
     service: unit(),
     subject: subjectFacts({ limits: { openFiles, lockedBytes: 0 } }),

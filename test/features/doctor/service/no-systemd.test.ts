@@ -14,7 +14,7 @@ const running = { kind: 'running', pid: 12, version: '1.0.0' } as const;
 const subject = subjectFacts({ kind: 'running', effective: 0n, oomScoreAdj: 0, cgroups: [{ path: '/a', minBytes: 0n, usageBytes: 1n }] });
 const v2 = cgroupFacts({ delegations: [{ path: '/a/b', stopsAt: '/a' }] });
 const v1 = cgroupFacts({ memory: { version: 1, mountPoint: '/sys/fs/cgroup/memory' } });
-const listed = Array.from({ length: 999 }, (_, index) => ({ name: String(index), path: `/a/${String(index)}`, hindrance: undefined }));
+const listed = Array.from({ length: 999 }, (_, index) => ({ name: String(index), path: `/a/${String(index)}`, unevictable: undefined }));
 const earlyoom: DaemonFacts = {
   name: 'earlyoom',
   pid: 7,

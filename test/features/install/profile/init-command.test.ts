@@ -8,9 +8,9 @@ import { ran, type Ran } from '../../../cli/support.js';
 import { load, scratch } from '../../../config/scratch.js';
 
 const PRESENT: readonly PresentWorkload[] = [
-  { name: 'web.service', path: '/system.slice/web.service', matched: [], hindrance: undefined },
-  { name: 'db.service', path: '/system.slice/db.service', matched: [], hindrance: { kind: 'critical', text: 'critical' } },
-  { name: 'old.service', path: '/system.slice/old.service', matched: [], hindrance: { kind: 'vacant', text: 'no process' } },
+  { name: 'web.service', path: '/system.slice/web.service', matched: [], unevictable: undefined },
+  { name: 'db.service', path: '/system.slice/db.service', matched: [], unevictable: { kind: 'critical', text: 'critical' } },
+  { name: 'old.service', path: '/system.slice/old.service', matched: [], unevictable: { kind: 'vacant', text: 'no process' } },
 ];
 
 const server: InitDeps['detect'] = () => ({ profile: 'server', because: 'nothing else is there', endpoint: undefined });

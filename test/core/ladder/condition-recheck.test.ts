@@ -10,14 +10,14 @@ const [first, second] = [workload('first', { path: '/a/first' }), workload('seco
 const found = candidates([first, 300n * Mi], [second, 200n * Mi]);
 const ALL: ReturnType<StepInput['candidates']> = { ...found, veto: ({ id }) => (id === first.id ? { kind: 'removed' } : undefined) };
 
-const look = (kibibytes: number | undefined): Pick<StepInput, 'policyLook'> => {
+const look = (kibibytes: number | undefined): Pick<StepInput, 'policyRecheck'> => {
   const { policyReadings } = using(kibibytes);
-  return policyReadings ? { policyLook: policyReadings } : {};
+  return policyReadings ? { policyRecheck: policyReadings } : {};
 };
 
 function said(after: Partial<StepInput>, overrides: Parameters<typeof ofCgroup>[1] = {}, departures = policy([]).departures) {
   const run = new Timeline(policy([], { policies: [ofCgroup([KILL], overrides)], departures }), ALL);
-  const texts = run.said(0, { 'memory.available': 500n * Mi }, {}, { ...using(101), ...after });
+  const texts = run.effects(0, { 'memory.available': 500n * Mi }, {}, { ...using(101), ...after });
   return { texts, isDueSoon: (run.dueAtNs ?? 60n * SECOND) < SECOND / 10n };
 }
 
@@ -28,7 +28,7 @@ test.each<[what: string, after: Partial<StepInput>, expected: object]>([
   ['still holds', look(101), EVICTED],
   ['has ceased with the first workload', look(100), NOT_EVICTED],
   ['has ceased with the whole scope', look(undefined), NOT_EVICTED],
-  ['is not known any more', { policyLook: () => undefined }, NOT_EVICTED],
+  ['is not known any more', { policyRecheck: () => undefined }, NOT_EVICTED],
   ['was not read again, as in a recording of an earlier version', {}, EVICTED],
 ])('where the condition %s, the next best workload', (_what, after, expected) => {
   expect(said(after)).toEqual(expected);
@@ -42,13 +42,13 @@ test.each<[what: string, available: bigint, expected: object]>([
   const when = condition('memory.available < 500Mi | memory.available falling over 1m', 'node');
   const { scope: _, ...ofNode } = ofCgroup([KILL], { when });
   const run = new Timeline(policy([], { policies: [ofNode] }), ALL);
-  const after = { policyLook: () => ({ scopes: new Map() }), lastLook: () => observations(1n, { 'memory.available': available * Mi }) };
-  const texts = run.said(0, { 'memory.available': 400n * Mi }, {}, { policyReadings: () => ({ scopes: new Map() }), ...after });
+  const after = { policyRecheck: () => ({ scopes: new Map() }), recheck: () => observations(1n, { 'memory.available': available * Mi }) };
+  const texts = run.effects(0, { 'memory.available': 400n * Mi }, {}, { policyReadings: () => ({ scopes: new Map() }), ...after });
   expect({ texts, isDueSoon: (run.dueAtNs ?? 60n * SECOND) < SECOND / 10n }).toEqual(expected);
 });
 
-test('without the departure last-look it does not matter', () => {
-  expect(said(look(100), {}, { ...policy([]).departures, 'last-look': false })).toEqual(EVICTED);
+test('without the departure recheck it does not matter', () => {
+  expect(said(look(100), {}, { ...policy([]).departures, recheck: false })).toEqual(EVICTED);
 });
 
 test('nothing is read again where no workload is to be ended', () => {
@@ -56,5 +56,5 @@ test('nothing is read again where no workload is to be ended', () => {
   const refuse = (): never => {
     throw new Error('read again');
   };
-  expect(run.said(0, {}, {}, { ...using(101), policyLook: refuse, lastLook: refuse })).toEqual(['notify', 'end p: exhausted']);
+  expect(run.effects(0, {}, {}, { ...using(101), policyRecheck: refuse, recheck: refuse })).toEqual(['notify', 'end p: exhausted']);
 });

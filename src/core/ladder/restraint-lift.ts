@@ -1,21 +1,21 @@
 import type { Effect } from '../decide/effect.js';
-import type { GiveBack, GiveBackReason, PolicyTarget } from '../policy/policy-action.js';
+import type { RestraintLift, LiftReason, PolicyTarget } from '../policy/policy-action.js';
 import { EVERYTHING, type OperatorPauses } from '../pause/operator-pause.js';
 import { readingBefore } from '../policy/scope-history.js';
 import { isBelow } from '../workload/cgroup.js';
 import type { Given } from './policy-state.js';
 import { valueOf, type ComparedHistories } from './victim-order.js';
 
-const OPPOSITES = { throttle: 'unthrottle', freeze: 'thaw' } as const satisfies Record<Given['action'], GiveBack['action']>;
+const OPPOSITES = { throttle: 'unthrottle', freeze: 'thaw' } as const satisfies Record<Given['action'], RestraintLift['action']>;
 
-/** Without those that are given back, and the effects that do it. */
-export interface GivenBack {
+/** The restraints that stay, and the effects that lift the others. */
+export interface LiftedRestraints {
   readonly given: readonly Given[];
   readonly effects: readonly Effect[];
 }
 
-/** @param reasonOf  why a workload is given back now; undefined: it is not */
-export function giveBack(given: readonly Given[], reasonOf: (one: Given) => GiveBackReason | undefined): GivenBack {
+/** @param reasonOf  why a restraint is lifted now; undefined: it stays */
+export function liftRestraints(given: readonly Given[], reasonOf: (one: Given) => LiftReason | undefined): LiftedRestraints {
   const effects = given.flatMap((one): Effect[] => {
     const reason = reasonOf(one);
     if (reason === undefined) return [];

@@ -4,7 +4,7 @@ import { EvictdError } from '../../../errors.js';
 import type { CouldRun, CouldRunParts } from './could-run.js';
 
 /** Where a pod could run now; or why that is not known. */
-export type Elsewhere = CouldRun | Unknown;
+export type Rescheduling = CouldRun | Unknown;
 export interface Unknown {
   readonly unknown: string;
 }
@@ -17,7 +17,7 @@ const WITHIN_MS = 8_000;
  *
  * @returns by what was asked for; undefined: no API server is configured
  */
-export async function elsewhere(
+export async function forecastRescheduling(
   config: KubernetesConfig | undefined,
   asked: Pick<CouldRunParts, 'pods' | 'isCordoned'>,
   withinMs = WITHIN_MS,
@@ -36,7 +36,7 @@ export async function elsewhere(
 /** So many nodes are named, of those that fit and of the others. */
 const NAMED = 3;
 
-export function elsewhereText(found: Elsewhere): string {
+export function reschedulingText(found: Rescheduling): string {
   return `${linesOf(found).map(printable).join('\n')}\n`;
 }
 
@@ -72,7 +72,7 @@ function placesText({ nodes, of, message }: CouldRun): string {
   return `could run now: ${best.join(', ')}${more}; ${String(nodes.length)} of ${String(of)} nodes fit`;
 }
 
-function linesOf(found: Elsewhere): readonly string[] {
+function linesOf(found: Rescheduling): readonly string[] {
   if ('unknown' in found) return [unknownText(found)];
   const { rejected, isControlled, unread } = found;
   const left = rejected.length - NAMED;

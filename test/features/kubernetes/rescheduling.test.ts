@@ -9,7 +9,7 @@ import { evict } from '../../../src/features/eviction/command.js';
 import { drain } from '../../../src/features/eviction/drain-command.js';
 import { routesServer } from '../../../src/http/routes-server.js';
 import { explainCommand } from '../../../src/features/explain/command.js';
-import { elsewhere, elsewhereText, placesLines } from '../../../src/features/kubernetes/cluster/elsewhere.js';
+import { forecastRescheduling, reschedulingText, placesLines } from '../../../src/features/kubernetes/cluster/rescheduling.js';
 import { candidates, Mi, workload } from '../../core/support.js';
 import { fakeReading, ran, type Ran } from '../../cli/support.js';
 import { FakeApiServer, NODE } from '../../support/kubernetes/api-server.js';
@@ -38,9 +38,9 @@ function put(resource: string, ...objects: readonly object[]): void {
 }
 
 async function textFor(asked = WEB, withinMs?: number): Promise<string | undefined> {
-  const found = await elsewhere(agent().kubernetes, { pods: [asked] }, withinMs);
+  const found = await forecastRescheduling(agent().kubernetes, { pods: [asked] }, withinMs);
   const own = found === undefined || 'unknown' in found ? found : found.get(asked);
-  return own && elsewhereText(own);
+  return own && reschedulingText(own);
 }
 
 function agent() {
@@ -103,7 +103,7 @@ test('packaging/kubernetes/could-run permits what is listed, and no more', async
 test('pods that leave the node together do not count on the same room, and the more important one has it', async () => {
   put('pods', pod('db-1', 'node-2', { cpu: '4' }), pod('old-1', 'node-3', { cpu: '2' }));
   put('pods', pod('web-1', NODE, { cpu: '2' }), { ...pod('web-2', NODE, { cpu: '2', priority: 5 }) });
-  const found = await elsewhere(agent().kubernetes, { pods: [WEB, '/kubepods/podweb_2', 'shop/none'], isCordoned: true });
+  const found = await forecastRescheduling(agent().kubernetes, { pods: [WEB, '/kubepods/podweb_2', 'shop/none'], isCordoned: true });
   const lines = placesLines(found, new Map([['/kubepods/podweb_2', 'the other one']]));
   expect(lines.slice(0, 2)).toEqual([
     expect.stringMatching(/^the other one could run now: node-3 \(score \d+\); 1 of 3 nodes fit$/),

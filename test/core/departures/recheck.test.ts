@@ -9,38 +9,38 @@ const hard = threshold('memory.available', '100Mi', { minReclaim: '50Mi' });
 const SHORT = { 'memory.available': 90n * Mi };
 
 const seen = (mebibytes: bigint): Partial<StepInput> => ({
-  lastLook: () => observations(2n * SECOND, { 'memory.available': mebibytes * Mi }),
+  recheck: () => observations(2n * SECOND, { 'memory.available': mebibytes * Mi }),
 });
 
 describe('the shortage ends between the reading of the signal and that of the candidates', () => {
   test('the kubelet evicts the next workload', () => {
-    const timeline = new Timeline(policy([hard], { departures: without('last-look') }), left);
-    expect(evicted(timeline.said(1, SHORT, {}, seen(1600n)))).toHaveLength(1);
+    const timeline = new Timeline(policy([hard], { departures: without('recheck') }), left);
+    expect(evicted(timeline.effects(1, SHORT, {}, seen(1600n)))).toHaveLength(1);
   });
 
-  test('last-look evicts nothing, and a step follows at once', () => {
+  test('recheck evicts nothing, and a step follows at once', () => {
     const timeline = new Timeline(policy([hard]), left);
-    expect(timeline.said(1, SHORT, {}, seen(1600n))).toEqual(['met memory.available', 'MemoryPressure=true']);
+    expect(timeline.effects(1, SHORT, {}, seen(1600n))).toEqual(['met memory.available', 'MemoryPressure=true']);
     expect(timeline.dueAtNs).toBeLessThan(1n * SECOND + SECOND / 100n);
-    expect(timeline.said(1.005, { 'memory.available': 1600n * Mi })).toEqual(['cleared memory.available']);
+    expect(timeline.effects(1.005, { 'memory.available': 1600n * Mi })).toEqual(['cleared memory.available']);
   });
 
   test('no workload is left: there is no alert', () => {
     const timeline = new Timeline(policy([hard]), candidates());
-    expect(timeline.said(1, SHORT, {}, seen(1600n))).not.toContain('alert nothing-evictable');
-    expect(timeline.said(2, SHORT, {}, seen(90n))).toContain('alert nothing-evictable');
+    expect(timeline.effects(1, SHORT, {}, seen(1600n))).not.toContain('alert nothing-evictable');
+    expect(timeline.effects(2, SHORT, {}, seen(90n))).toContain('alert nothing-evictable');
   });
 });
 
 test('a shortage without an eviction owes no min reclaim', () => {
   const timeline = new Timeline(policy([hard]), left);
   timeline.at(1, SHORT, {}, seen(120n));
-  expect(timeline.said(1.005, { 'memory.available': 120n * Mi }, {}, seen(120n))).toEqual(['cleared memory.available']);
+  expect(timeline.effects(1.005, { 'memory.available': 120n * Mi }, {}, seen(120n))).toEqual(['cleared memory.available']);
 });
 
 test('still short: it is evicted in the same step', () => {
   const timeline = new Timeline(policy([hard]), left);
-  expect(evicted(timeline.said(1, SHORT, {}, seen(99n)))).toEqual(['evict innocent grace 0']);
+  expect(evicted(timeline.effects(1, SHORT, {}, seen(99n)))).toEqual(['evict innocent grace 0']);
 });
 
 test.each([
@@ -50,13 +50,13 @@ test.each([
   const timeline = new Timeline(policy([hard]), candidates());
   timeline.at(1, SHORT);
   timeline.candidates = left;
-  expect(evicted(timeline.said(2, { 'memory.available': 120n * Mi }, {}, seen(available)))).toHaveLength(goes);
+  expect(evicted(timeline.effects(2, { 'memory.available': 120n * Mi }, {}, seen(available)))).toHaveLength(goes);
 });
 
 test.each([
   ['the node cannot be read', () => undefined],
   ['the signal is not among what was read', () => observations(2n * SECOND, {})],
-])('%s: that is not over', (_, lastLook) => {
+])('%s: that is not over', (_, recheck) => {
   const timeline = new Timeline(policy([hard]), left);
-  expect(evicted(timeline.said(1, SHORT, {}, { lastLook }))).toHaveLength(1);
+  expect(evicted(timeline.effects(1, SHORT, {}, { recheck }))).toHaveLength(1);
 });

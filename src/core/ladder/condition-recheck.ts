@@ -14,19 +14,19 @@ export type ConditionRecheck = (configured: ConfiguredPolicy, key: string, scope
  *
  * @param node  what the step has read of the node
  */
-export function conditionRecheck({ policyLook, lastLook, nowNs }: StepInput, node: ScopeHistory | undefined): ConditionRecheck {
-  if (policyLook === undefined) return () => true;
-  let look: { readonly node: ScopeReading | undefined; readonly scopes: ReadonlyMap<string, readonly ScopeReading[]> } | undefined;
-  const looked = (): NonNullable<typeof look> => {
-    const read = policyLook();
-    return { node: nodeReading(read?.node, lastLook?.(), nowNs + 1n), scopes: read?.scopes ?? new Map() }; // newer than the step's
+export function conditionRecheck({ policyRecheck, recheck, nowNs }: StepInput, node: ScopeHistory | undefined): ConditionRecheck {
+  if (policyRecheck === undefined) return () => true;
+  let reread: { readonly node: ScopeReading | undefined; readonly scopes: ReadonlyMap<string, readonly ScopeReading[]> } | undefined;
+  const readAgain = (): NonNullable<typeof reread> => {
+    const read = policyRecheck();
+    return { node: nodeReading(read?.node, recheck?.(), nowNs + 1n), scopes: read?.scopes ?? new Map() }; // newer than the step's
   };
   return (configured, key, { history }) => {
-    look ??= looked();
+    reread ??= readAgain();
     const { longestNs } = windowsOf(configured);
-    const ofNode = look.node && { node: remember(node, look.node, longestNs) };
+    const ofNode = reread.node && { node: remember(node, reread.node, longestNs) };
     if (configured.scope === undefined) return truthOf(configured, { ...ofNode }) === true;
-    const read = look.scopes.get(configured.name)?.find(({ path, id }) => scopeKey(configured.name, path, id) === key);
+    const read = reread.scopes.get(configured.name)?.find(({ path, id }) => scopeKey(configured.name, path, id) === key);
     return read !== undefined && truthOf(configured, { cgroup: remember(history, read, longestNs), ...ofNode }) === true;
   };
 }
