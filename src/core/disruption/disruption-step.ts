@@ -4,7 +4,7 @@ import type { Policy, State } from '../decide/state.js';
 import { choiceOf, decide, type Choice } from '../rank/eviction-decision.js';
 import { rank } from '../rank/rank.js';
 import type { Workload } from '../workload/workload.js';
-import { followsTaints, stepTaints } from './taint-step.js';
+import { followsTaints, stepTaints, withoutBegun } from './taint-step.js';
 import { askedOnce, endingIds, type AskedOnce } from './disruption-budget.js';
 import type { DisruptionCause, Disruptions } from './disruption-cause.js';
 import { isUnderWay } from '../drain/drain.js';
@@ -31,7 +31,7 @@ export function stepDisruptions(
     return isPending(policy, made.state) ? { ...made, isAwaiting: true } : undefined;
   let read: AskedOnce | undefined;
   const candidates = (): AskedOnce => (read ??= askedOnce(input.candidates()));
-  const tainted = stepTaints(policy, made.state, { ...input, candidates });
+  const tainted = stepTaints(policy, withoutBegun(policy, made.state, made.effects), { ...input, candidates });
   const ofTaints = { state: tainted.state, effects: [...made.effects, ...tainted.effects] };
   const { state, effects: before, causes } = stepDrain(policy, ofTaints, input, candidates);
   const outstanding = [...state.disruptions].filter(([id, cause]) => isStillAsked(id, cause, state.drain, tainted));
@@ -53,7 +53,7 @@ export function stepDisruptions(
   const { effects, awaiting: _, over: __, ...chosen } = choice;
   return {
     state: {
-      ...state,
+      ...withoutBegun(policy, state, effects),
       ...chosen,
       disruptions: waiting,
       disruptedBudgets: withDisrupted(context, state, effects),

@@ -7,6 +7,7 @@ import type { DisruptionCause } from './disruption-cause.js';
 import { UNSCHEDULABLE_TAINT } from './node-taints.js';
 import { isOutOfSight } from './refusal.js';
 import { isSameTaint, taintText, type Taint } from './taint.js';
+import { endingIds } from './disruption-budget.js';
 import { minTolerationSeconds, taintEviction, type TaintedWorkload, type TaintEvictions } from './taint-eviction.js';
 import { findMatchingUntoleratedTaint, toleratesTaint, type Toleration } from './toleration.js';
 
@@ -90,7 +91,7 @@ function compare(policy: Policy, state: State, taints: readonly Taint[], found: 
   const effects: Effect[] = [];
   const causes = new Map<string, DisruptionCause>();
   const waiting = new Map(remaining(state.taintEvictions, found));
-  const ending = new Set(state.evictions.map(({ decision }) => decision.victim.workload.id));
+  const ending = endingIds(state.evictions);
   for (const { workload } of found.usages) {
     const { id, name, path } = workload;
     const tolerations = workload.pod?.tolerations ?? workload.tolerations ?? [];
@@ -99,7 +100,7 @@ function compare(policy: Policy, state: State, taints: readonly Taint[], found: 
     if (next === 'never' && before && !ending.has(id))
       effects.push({ kind: 'taint', event: 'cancelled', workload: { name, path }, taint: before.taint });
     waiting.delete(id);
-    if (next === 'never') continue;
+    if (next === 'never' || (before === undefined && ending.has(id))) continue;
     const isDue = next === 'now' || next.dueNs <= bootNs;
     // The processes of each are read now: once at the beginning, and when it is due.
     const protection = workload.protection ?? (isDue || before === undefined ? found.veto?.(workload) : undefined);
@@ -115,6 +116,16 @@ function compare(policy: Policy, state: State, taints: readonly Taint[], found: 
     if (isDue && !protection) causes.set(id, causeOf(`it tolerated the taint ${one.taint} for ${formatDuration(forNs)}`));
   }
   return { effects, ...asOnce(policy, state, causes), changed: { taintEvictions: waiting, settled: settledIn(policy, state, causes) } };
+}
+
+/** What is being evicted, or has been, waits no more: a workload that is started again has its whole time. A dry run evicts none. */
+export function withoutBegun({ dryRun }: Policy, state: State, effects: readonly Effect[]): State {
+  const decisions = effects.flatMap((effect) =>
+    effect.kind === 'evict' ? [effect.decision] : effect.kind === 'outcome' ? [effect.outcome.decision] : [],
+  );
+  const begun = new Set(decisions.flatMap(({ victim }) => (victim.process === undefined ? [victim.workload.id] : [])));
+  if (dryRun || ![...begun].some((id) => state.taintEvictions.has(id))) return state;
+  return { ...state, taintEvictions: new Map([...state.taintEvictions].filter(([id]) => !begun.has(id))) };
 }
 
 /** Evictions of workloads that cannot be read now. Those of workloads that have ended are dropped. */

@@ -189,9 +189,30 @@ test('a workload without processes neither waits nor is evicted, and one that is
   expect(made.look(11)).toEqual(['taint waits web', 'evict batch grace 30']);
   made.candidates = { ...made.candidates, usages: made.candidates.usages.slice(0, 1) };
   expect(made.look(36, {}, { 1: { processes: 0 } })).toEqual(['killed batch 0Mi', 'evict web grace 30']);
+  expect(made.state.taintEvictions.size).toBe(0);
   expect(made.look(37, change([], [MAINTENANCE]), { 2: {} })).toEqual([`taint removed ${MAINTENANCE}`]);
+  expect(made.look(38, change([MAINTENANCE]), { 2: {} })).toEqual([`taint set ${MAINTENANCE}`]);
   isVacant = true;
-  made.look(38, change([MAINTENANCE]), { 2: { processes: 0 } });
+  made.look(39, {}, { 2: { processes: 0 } });
+  expect(made.state.taintEvictions.size).toBe(0);
+});
+
+test('of a workload that has been evicted nothing is cancelled, and one that is started again has its whole time', () => {
+  const made = new Tainted(candidates(WEB));
+  made.look(1, change([MAINTENANCE]));
+  expect(made.look(26)).toEqual(['evict web grace 30']);
+  expect(made.look(27, {}, { 1: { processes: 0 } })).toEqual(['killed web 0Mi']);
+  expect([made.look(31), made.look(36)]).toEqual([[], ['taint waits web']]); // its supervisor has started it in the same cgroup
+  expect([made.look(46), made.look(56), made.look(61)]).toEqual([[], [], ['evict web grace 30']]);
+  expect(made.look(62, {}, { 2: { processes: 0 } })).toEqual(['killed web 0Mi']);
+  expect(made.look(63, change([], [MAINTENANCE]))).toEqual([`taint removed ${MAINTENANCE}`]);
+});
+
+test('nor is anything left of a workload that was evicted for pressure while it waited', () => {
+  const made = new Tainted(candidates(WEB));
+  made.look(1, change([MAINTENANCE]));
+  expect(evicted(made.said(2, { 'memory.available': 50n * Mi }, {}, { bootNs: booted(2) }))).toEqual(['evict web grace 0']);
+  expect(made.look(3, {}, { 1: { processes: 0 } })).toEqual(expect.arrayContaining(['killed web 0Mi']));
   expect(made.state.taintEvictions.size).toBe(0);
 });
 
