@@ -23,7 +23,7 @@ interface EvictOptions extends ConfigOptions {
 interface EvictionStatus {
   readonly code: number;
   readonly message?: string;
-  readonly details?: { readonly name?: string; readonly causes?: NonNullable<EvictionFailure['causes']> };
+  readonly details?: { readonly name?: string; readonly uid?: string; readonly causes?: NonNullable<EvictionFailure['causes']> };
 }
 
 /** Of the journal. */
@@ -74,10 +74,11 @@ export const evict: MakeCommand = ({ io }) => {
     for (const name of workloads) {
       try {
         const before = wait && !dryRun ? await records(config) : [];
-        const { path, why } = await evicted(config, name, deleteOptions);
+        const { why, ...workload } = await evicted(config, name, deleteOptions);
         io.stdout(`${printable(name)} ${dryRun || why !== undefined ? 'would be evicted' : 'is being evicted'}${why ?? ''}\n`);
-        if (dryRun || why !== undefined) spared.set(path, name);
-        if (wait && !dryRun) io.stdout(`${await ended(config, path, Math.max(0, ...before.map(({ decision = 0 }) => decision)))}\n`);
+        if (dryRun || why !== undefined) spared.set(workload.path, name);
+        if (wait && !dryRun)
+          io.stdout(`${await ended(config, workload, new Set(before.filter(isOver).map(({ decision }) => decision)))}\n`);
       } catch (error) {
         errors.push(error);
       }
@@ -99,19 +100,20 @@ export function wholeSeconds(text: string): number {
   throw new InvalidArgumentError('write whole seconds: 30s, 1m.');
 }
 
-/** @returns the path of the workload; `why`: the reason that nothing ends although it may: ': evictd …'. @throws EvictdError */
-async function evicted(
-  config: Config,
-  name: string,
-  deleteOptions: object,
-): Promise<{ readonly path: string; readonly why: string | undefined }> {
+interface NamedWorkload {
+  readonly path: string;
+  readonly uid: string;
+}
+
+const ask = async (config: Config, name: string, deleteOptions: object): Promise<EvictionStatus> => {
   const body = JSON.stringify({ apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name }, deleteOptions });
-  const {
-    code,
-    message = '',
-    details,
-  } = (await askRunning(config, { method: 'POST', path: '/v1/evictions', body }, NO_INSTANCE)) as EvictionStatus;
-  if (code === 201) return { path: details?.name ?? '', why: message === '' ? undefined : `: ${message}` };
+  return (await askRunning(config, { method: 'POST', path: '/v1/evictions', body }, NO_INSTANCE)) as EvictionStatus;
+};
+
+/** @returns the workload; `why`: the reason that nothing ends although it may: ': evictd …'. @throws EvictdError */
+async function evicted(config: Config, name: string, deleteOptions: object): Promise<NamedWorkload & { readonly why: string | undefined }> {
+  const { code, message = '', details } = await ask(config, name, deleteOptions);
+  if (code === 201) return { path: details?.name ?? '', uid: details?.uid ?? '', why: message === '' ? undefined : `: ${message}` };
   const shown = printable(name);
   if (code === 404) {
     const hint = 'evictd rank lists the workloads';
@@ -125,15 +127,29 @@ async function evicted(
   throw new UnavailableError('EVICTD_EVICT_BUDGET', why, { hint: 'try again when another workload of the budget is up' });
 }
 
-/** What has become of it. @throws EvictdError  it could not be ended, or evictd has ended */
-async function ended(config: Config, path: string, after: number): Promise<string> {
+const isOver = ({ type, dryRun }: EvictionRecord): boolean => type === 'outcome' || dryRun === true;
+
+/**
+ * What has become of it.
+ *
+ * @param before  decisions that were over before: a workload may be evicted already
+ * @throws EvictdError  it could not be ended, or evictd has ended
+ */
+async function ended(config: Config, { path, uid }: NamedWorkload, before: ReadonlySet<number | undefined>): Promise<string> {
   for (;;) {
-    const own = (await records(config)).filter(({ decision = 0, victim }) => decision > after && victim?.path === path);
-    const over = own.find(({ type, dryRun }) => type === 'outcome' || dryRun === true);
+    const own = (await records(config)).filter(({ decision, victim }) => victim?.path === path && !before.has(decision));
+    const over = own.find(isOver);
     if (over?.result === 'failed' || over?.result === 'abandoned') throw new EvictdError('EVICTD_EVICT_FAILED', over.message);
     if (over) return over.message;
+    if (own.length === 0 && (await isGone(config, path, uid))) return `${printable(path)} has ended by itself`;
     await setTimeout(LOOK_MS);
   }
+}
+
+/** It has ended before evictd decided its eviction, so that no decision follows. */
+async function isGone(config: Config, path: string, uid: string): Promise<boolean> {
+  const { code } = await ask(config, path, { dryRun: ['All'], preconditions: { uid } });
+  return code === 404 || code === 409;
 }
 
 /** The newest first. */

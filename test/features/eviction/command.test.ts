@@ -1,0 +1,50 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { evict } from '../../../src/features/eviction/command.js';
+import { controlSocketPath } from '../../../src/host/instance-lock.js';
+import { ran } from '../../cli/support.js';
+import { temporaryDirectory } from '../../support/temporary-directory.js';
+
+const victim = { path: '/node/web' };
+const DECISION = { type: 'decision', decision: 7, victim, message: 'evicting web' };
+const OUTCOME = { type: 'outcome', decision: 7, result: 'killed', victim, message: 'evicted web: freed 1MiB' };
+const EARLIER = { ...OUTCOME, decision: 6, message: 'evicted web: freed 6MiB' };
+const ACCEPTED = { code: 201, details: { name: '/node/web', uid: 'web#1' } };
+const GONE = { code: 404 };
+
+/** `evictd evict web --wait` against an evictd with these answers to evictions and these records, one after the other; the last for ever. */
+async function waited(answers: readonly object[], records: readonly (readonly object[])[]) {
+  const directory = temporaryDirectory('/dev/shm');
+  const runtimeDirectory = join(directory, 'run');
+  mkdirSync(runtimeDirectory);
+  const next = <T>(list: T[]): T | undefined => (list.length > 1 ? list.shift() : list[0]);
+  const [left, seen] = [[...answers], [...records]];
+  const server = createServer((request, response) => {
+    response.end(JSON.stringify(request.method === 'POST' ? next(left) : { records: next(seen) }));
+  }).listen(controlSocketPath(runtimeDirectory, 'machine'));
+  onTestFinished(() => void server.close());
+  const file = join(directory, 'config.yaml');
+  writeFileSync(file, JSON.stringify({ apiVersion: 'evictd.dev/v1', kind: 'EvictdConfiguration', runtimeDirectory }), { mode: 0o600 });
+  const { out, error } = await ran((io) => evict({ io } as never), ['web', '--wait', '--config', file]);
+  return { out: out.split('\n').slice(1, -1), error };
+}
+
+test.each<[rule: string, answers: readonly object[], records: readonly (readonly object[])[], said: string]>([
+  ['of the eviction that it asked for', [ACCEPTED], [[EARLIER], [DECISION, EARLIER], [OUTCOME, DECISION, EARLIER]], OUTCOME.message],
+  [
+    'of one that had begun before',
+    [ACCEPTED],
+    [
+      [DECISION, EARLIER],
+      [DECISION, EARLIER],
+      [OUTCOME, DECISION],
+    ],
+    OUTCOME.message,
+  ],
+  ['that it has ended by itself', [ACCEPTED, ACCEPTED, GONE], [[EARLIER]], '/node/web has ended by itself'],
+])('evictd evict --wait says what has become %s', async (_rule, answers, records, said) => {
+  const { out, error } = await waited(answers, records);
+  expect([out, error]).toEqual([[said], undefined]);
+});
