@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { jsonText } from '../core/name/json-text.js';
 import { UnavailableError } from '../errors.js';
 
+/** Of root, and of all other users together: they do not keep root out. */
 const MAX_CLIENTS = 8;
 const PERIOD_MS = 2_000;
 /** The time between two events, for each unit of time that making one takes. */
@@ -16,7 +17,8 @@ const LONGEST_MS = 300_000;
  * is no timer and nothing is kept.
  */
 export class EventStream {
-  readonly #clients = new Set<ServerResponse>();
+  /** Whether each is root. */
+  readonly #clients = new Map<ServerResponse, boolean>();
   #timer: NodeJS.Timeout | undefined;
 
   /** @param document  makes the document. An error that it throws is sent to a new client, and disconnects the others. */
@@ -28,15 +30,15 @@ export class EventStream {
   ) {}
 
   /** How a new client is answered. @throws UnavailableError  there are too many */
-  join(): (response: ServerResponse) => void {
-    if (this.#clients.size >= MAX_CLIENTS) {
+  join(isRoot = false): (response: ServerResponse) => void {
+    if ([...this.#clients.values()].filter((each) => each === isRoot).length >= MAX_CLIENTS) {
       throw new UnavailableError('EVICTD_API_CLIENTS', `${String(MAX_CLIENTS)} clients follow the events already`, {
         hint: 'ask for /api/v1/status instead, or close a status page',
       });
     }
     const event = this.#event();
     return (response) => {
-      this.#clients.add(response);
+      this.#clients.set(response, isRoot);
       const end = setTimeout(() => {
         this.#forget(response); // now: nothing may be written after the end
         response.end();
@@ -62,15 +64,15 @@ export class EventStream {
 
   #send(): void {
     // At most one event waits for a client: memory is bounded.
-    for (const client of this.#clients) if (client.writableLength > 0) this.#drop(client);
+    for (const client of this.#clients.keys()) if (client.writableLength > 0) this.#drop(client);
     if (this.#clients.size === 0) return;
     const beganMs = performance.now();
     try {
       const event = this.#event();
-      for (const client of this.#clients) client.write(event);
+      for (const client of this.#clients.keys()) client.write(event);
       this.#wait(performance.now() - beganMs);
     } catch {
-      for (const client of this.#clients) this.#drop(client); // it connects again and is answered with the error
+      for (const client of this.#clients.keys()) this.#drop(client); // it connects again and is answered with the error
     }
   }
 

@@ -6,7 +6,7 @@ import { endpointOf, type Endpoint, type ListenAddress, type TryLock } from './l
 export const CLIENT_TIMEOUT_MS = 5_000;
 const RETRY_MS = 10_000;
 const MAX_CONNECTIONS = 32;
-const ROOT = 0;
+export const ROOT = 0;
 
 /** The uid of the process that has connected to a Unix socket; undefined: not known. */
 export type UserOf = (socket: Socket) => number | undefined;

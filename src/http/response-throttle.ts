@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
+import type { Route } from './route.js';
 
-/** The pause after an answer, for each unit of time that it took: clients take at most a twentieth of a processor together. */
+/** The pause after an answer, for each unit of processor time that it took: clients take at most a twentieth of a processor together. */
 const PAUSE_FACTOR = 20;
 
 /** Makes one answer at a time, with pauses. */
@@ -12,15 +13,22 @@ export class ResponseThrottle {
     let pauseMs = 0;
     const answer = this.#free.then(async () => {
       if (isGone()) throw new Error('the client has gone');
-      const beganMs = performance.now();
+      const before = process.cpuUsage();
       try {
         return await work();
       } finally {
-        pauseMs = (performance.now() - beganMs) * PAUSE_FACTOR;
+        const { user, system } = process.cpuUsage(before);
+        pauseMs = ((user + system) / 1_000) * PAUSE_FACTOR;
       }
     });
     const rest = (): Promise<void> | undefined => (pauseMs === 0 ? undefined : setTimeout(pauseMs, undefined, { ref: false }));
     this.#free = answer.then(rest, rest);
     return answer;
   }
+}
+
+/** Routes that share a throttle. */
+export function throttled(routes: readonly Route[]): readonly Route[] {
+  const throttle = new ResponseThrottle();
+  return routes.map((route) => ({ ...route, answer: (request) => throttle.run(request.isGone, () => route.answer(request)) }));
 }

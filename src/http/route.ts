@@ -10,6 +10,8 @@ export interface ApiRequest {
   readonly body: string;
   /** The user and process that ask: 'uid 0, process 4711 (curl)'. undefined: not known. */
   readonly by?: string | undefined;
+  /** Left out: not known. */
+  readonly isRoot?: boolean | undefined;
   /** Whether the client has closed the connection. */
   readonly isGone: () => boolean;
 }
@@ -50,14 +52,18 @@ const MAX_BODY_BYTES = 16_384;
 /** As in ApiRequest. */
 export type PeerOf = (socket: Socket) => string | undefined;
 
+interface Client extends Pick<ApiRequest, 'isRoot'> {
+  readonly peerOf?: PeerOf | undefined;
+}
+
 /** Answers a request by the route of its method and path. Never rejects. */
 export async function answerBy(
   routes: readonly Route[],
   request: IncomingMessage,
   response: ServerResponse,
-  peerOf?: PeerOf,
+  client: Client = {},
 ): Promise<void> {
-  const answer = await answerOf(routes, request, () => response.destroyed, peerOf).catch(failure);
+  const answer = await answerOf(routes, request, () => response.destroyed, client).catch(failure);
   if (!('stream' in answer)) give(response, answer);
   else if (request.method === 'HEAD') respond(response, 200, '', 'text/event-stream');
   else if (!response.destroyed) answer.stream(response);
@@ -76,7 +82,7 @@ async function answerOf(
   routes: readonly Route[],
   request: IncomingMessage,
   isGone: () => boolean,
-  peerOf: PeerOf | undefined,
+  { peerOf, isRoot }: Client,
 ): Promise<ApiAnswer | ApiStream> {
   const [path = '/', ...query] = (request.url ?? '/').split('?');
   const method = request.method === 'HEAD' ? 'GET' : request.method;
@@ -86,7 +92,7 @@ async function answerOf(
   const by = isPost ? peerOf?.(request.socket) : undefined; // before the body: a client may close the connection behind it
   const body = isPost ? await bodyOf(request) : '';
   request.resume(); // ignores the body of another method
-  if (route !== undefined) return route.answer({ query: new URLSearchParams(query.join('?')), body, by, isGone });
+  if (route !== undefined) return route.answer({ query: new URLSearchParams(query.join('?')), body, by, isRoot, isGone });
   const known = own.length === 0 ? routes : own;
   const hint = `there is ${known.map((each) => `${each.method} ${each.path}`).join(', ')}`;
   return failure(

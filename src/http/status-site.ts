@@ -7,7 +7,7 @@ import { respond } from './bounded-server.js';
 import { answerBy, fail, type Route } from './route.js';
 import { answerPage } from './status-page.js';
 import { tokenRefusal } from './token.js';
-import { ResponseThrottle } from './response-throttle.js';
+import { throttled } from './response-throttle.js';
 
 export interface StatusSiteOptions {
   readonly address: ListenAddress;
@@ -41,10 +41,7 @@ export class StatusSite {
 
   constructor(options: StatusSiteOptions) {
     this.#options = options;
-    const throttle = new ResponseThrottle();
-    this.#routes = options.routes
-      .filter(({ servedBy }) => servedBy === 'everywhere')
-      .map((route) => ({ ...route, answer: (request) => throttle.run(request.isGone, () => route.answer(request)) }));
+    this.#routes = throttled(options.routes.filter(({ servedBy }) => servedBy === 'everywhere'));
   }
 
   /** Answers GET and HEAD. Never rejects. */

@@ -40,8 +40,9 @@ afterEach(() => {
   for (const server of servers.splice(0)) server.close();
 });
 
-async function serving(timeoutMs = 600_000, routes: readonly Route[] = ROUTES): Promise<number> {
-  const server = routesServer(routes, timeoutMs).listen(0, '127.0.0.1');
+async function serving(timeoutMs = 600_000, routes: readonly Route[] = ROUTES, users: readonly number[] = []): Promise<number> {
+  const left = [...users];
+  const server = routesServer(routes, timeoutMs, { userOf: () => left.shift() ?? 0 }).listen(0, '127.0.0.1');
   servers.push(server);
   await once(server, 'listening');
   return (server.address() as AddressInfo).port;
@@ -63,6 +64,8 @@ const ask = (port: number, method: string, path: string, body = ''): Promise<{ s
     sent.on('error', reject);
     sent.end(body);
   });
+
+const connections = (): Promise<number> => new Promise((resolve) => servers[0]?.getConnections((_error, count) => resolve(count)));
 
 const error = (code: string, message: string, hint?: string) => ({ error: { code, message, ...(hint !== undefined && { hint }) } });
 const NONE = 'no such operation:';
@@ -133,6 +136,40 @@ test('events: one document for all clients, at once and again; one client too ma
   });
 });
 
+test('events: eight clients of other users do not keep root out', async () => {
+  const stream = new EventStream('status', () => ({}), 20);
+  const answer: Route['answer'] = ({ isRoot }) => ({ stream: stream.join(isRoot) });
+  const users = [...Array.from({ length: 9 }, () => 1000), 0];
+  const port = await serving(600_000, [{ method: 'GET', path: '/events', servedBy: 'everywhere', answer }], users);
+  const others: IncomingMessage[] = [];
+  for (let each = 0; each < 8; each++) others.push(await follow(port));
+  expect((await ask(port, 'GET', '/events')).status).toBe(503);
+  const root = await follow(port);
+  expect(root.statusCode).toBe(200);
+  for (const each of [...others, root]) each.on('error', () => undefined).destroy();
+});
+
+test('a user that asks all the time takes turns with other users, and root does not wait for them', async () => {
+  let isOpen: (() => void) | undefined;
+  const opened = new Promise<void>((resolve) => (isOpen = resolve));
+  const said: string[] = [];
+  const answer: Route['answer'] = async ({ query }) => {
+    said.push(query.get('as') ?? '');
+    if (query.get('as') === 'first') await opened;
+    return { json: {} };
+  };
+  const port = await serving(600_000, [{ method: 'GET', path: '/', servedBy: 'socket', answer }], [1000, 1000, 0]);
+  const first = ask(port, 'GET', '/?as=first');
+  await eventually('the first is answered', () => said.length === 1);
+  const second = ask(port, 'GET', '/?as=second');
+  await eventually('the second has connected', async () => (await connections()) === 2);
+  await ask(port, 'GET', '/?as=root');
+  expect(said).toEqual(['first', 'root']);
+  isOpen?.();
+  await Promise.all([first, second]);
+  expect(said).toEqual(['first', 'root', 'second']);
+});
+
 test('events end after a while, so that an old token does not follow for ever', async () => {
   const port = await serveEvents(() => 'x', 100);
   const events = await (await follow(port)).setEncoding('utf8').toArray();
@@ -144,7 +181,6 @@ test('events: a client that takes nothing is disconnected', async () => {
   let made = 0;
   const port = await serveEvents(() => ((made += 1), 'x'.repeat(32 << 20))); // more than a socket holds
   await follow(port); // reads its head
-  const connections = () => new Promise<number>((resolve) => servers[0]?.getConnections((_error, count) => resolve(count)));
   await eventually('the connection to be closed', async () => (await connections()) === 0);
   expect(made).toBe(1);
 });

@@ -47,7 +47,7 @@ export function serve(locked: Locked, published: Published, observed: Observed, 
   if (selectHost().os === 'windows') return { metrics, control: undefined };
   const peerOf = (socket: Socket): string | undefined => selectHost().peerOf?.(native, socket);
   const socket = controlSocketPath(inForce.started.runtimeDirectory, instance);
-  const server = routesServer(routes, CLIENT_TIMEOUT_MS, peerOf);
+  const server = routesServer(routes, CLIENT_TIMEOUT_MS, { peerOf, userOf });
   const { group } = inForce.started.controlSocket;
   if (group !== undefined) server.on('listening', () => shareWith(group, socket, log));
   const control = new Listener(server, {
@@ -137,7 +137,7 @@ function routesOf(
     { method: 'GET', path: '/api/v1/ranking', servedBy: 'everywhere', answer: running.ranking },
     { method: 'GET', path: '/api/v1/decisions', servedBy: 'everywhere', answer: running.decisions },
     { method: 'GET', path: '/api/v1/explain', servedBy: 'everywhere', answer: ({ query }) => explaining.explainBy(query, explained) },
-    { method: 'GET', path: '/api/v1/events', servedBy: 'everywhere', answer: () => ({ stream: events().join() }) },
+    { method: 'GET', path: '/api/v1/events', servedBy: 'everywhere', answer: ({ isRoot }) => ({ stream: events().join(isRoot) }) },
     { method: 'POST', path: '/api/v1/pause', servedBy: 'socket', answer: (request) => deferred.pauseBy(request, pausing) },
     { method: 'POST', path: '/api/v1/preempt', servedBy: 'socket', answer: afresh((request) => preempting.preemptBy(request, preemption)) },
     { method: 'GET', path: '/api/v1/drain', servedBy: 'everywhere', answer: () => draining.drainOf(evictable) },
