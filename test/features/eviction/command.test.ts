@@ -14,7 +14,7 @@ const EARLIER = { ...OUTCOME, decision: 6, message: 'evicted web: freed 6MiB' };
 const ACCEPTED = { code: 201, details: { name: '/node/web', uid: 'web#1' } };
 const GONE = { code: 404 };
 
-/** `evictd evict web --wait` against an evictd with these answers to evictions and these records, one after the other; the last for ever. */
+/** `evictd evict web --wait`; evictd has these answers to evictions and these records, one after the other, the last for ever. */
 async function waited(answers: readonly object[], records: readonly (readonly object[])[]) {
   const directory = temporaryDirectory('/dev/shm');
   const runtimeDirectory = join(directory, 'run');
