@@ -211,7 +211,7 @@ test('of a workload that has been evicted nothing is cancelled, and one that is 
 test('nor is anything left of a workload that was evicted for pressure while it waited', () => {
   const made = new Tainted(candidates(WEB));
   made.look(1, change([MAINTENANCE]));
-  expect(evicted(made.said(2, { 'memory.available': 50n * Mi }, {}, { bootNs: booted(2) }))).toEqual(['evict web grace 0']);
+  expect(evicted(made.effects(2, { 'memory.available': 50n * Mi }, {}, { bootNs: booted(2) }))).toEqual(['evict web grace 0']);
   expect(made.look(3, {}, { 1: { processes: 0 } })).toEqual(expect.arrayContaining(['killed web 0Mi']));
   expect(made.state.taintEvictions.size).toBe(0);
 });
