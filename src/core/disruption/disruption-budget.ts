@@ -41,6 +41,12 @@ export interface NamedBudgetStatus extends BudgetStatus {
   readonly name: string;
 }
 
+/** 'disruption budget web: 3 of 3 healthy, 2 desired, 1 may be evicted'. */
+export function budgetStatusText({ name, expected, currentHealthy, desiredHealthy, disruptionsAllowed }: NamedBudgetStatus): string {
+  const counts = `${String(currentHealthy)} of ${String(expected)} healthy, ${String(desiredHealthy)} desired`;
+  return `disruption budget ${name}: ${counts}, ${String(disruptionsAllowed)} may be evicted`;
+}
+
 const MATCHES = new WeakMap<PolicyBudget, ReturnType<typeof compileMatch>>();
 
 export function isOfBudget(budget: PolicyBudget, workload: Parameters<typeof namedOf>[0]): boolean {

@@ -2,6 +2,7 @@ import { usedUpBudget } from '../../core/budget/eviction-budget.js';
 import { pausesIn } from '../../core/budget/lifted-pauses.js';
 import { conditionText } from '../../core/condition/condition-text.js';
 import type { Policy, State } from '../../core/decide/state.js';
+import { askedOnce, budgetStatuses, disruptable, isOfBudget } from '../../core/disruption/disruption-budget.js';
 import { isUnderWay } from '../../core/drain/drain.js';
 import { readingsOf, truthOf } from '../../core/ladder/policy-truth.js';
 import { pausedText, type TimedPause } from '../../core/message/pause-message.js';
@@ -24,6 +25,7 @@ import {
   type Operand,
   type Threshold,
 } from '../../core/threshold/threshold.js';
+import type { Candidates } from '../../core/workload/workload.js';
 import type { ClauseExplanation, Explanation, PolicyExplanation, ThresholdExplanation, WorkloadExplanation } from './explanation.js';
 import { explainWorkload, type SettingsOf } from './explain-workload.js';
 
@@ -40,6 +42,8 @@ export interface ExplainedMoment {
   readonly observations: Observations;
   /** With what protects each workload now. */
   readonly ranking: readonly RankedWorkload[];
+  /** Left out: no evictd guards the node, and no operator can evict a workload. */
+  readonly found?: Candidates;
   readonly nowNs: bigint;
   readonly settingsOf: SettingsOf;
 }
@@ -62,7 +66,9 @@ export function explainNow(moment: ExplainedMoment, workload?: RankedWorkload): 
     nearest: nearestOf(thresholds),
     blockers: blockersOf(moment),
     next: next ? { name: next.workload.name, because: describeRanked(next, SIGNAL_FACTS[signal].resource) } : null,
-    ...(workload && { workload: { ...explainWorkload(moment, workload), ...disruptionOf(moment, workload) } }),
+    ...(workload && {
+      workload: { ...explainWorkload(moment, workload), ...disruptionOf(moment, workload), ...budgetsOf(moment, workload) },
+    }),
   };
 }
 
@@ -81,6 +87,15 @@ function disruptionOf(
   const drained = isUnderWay(drain) ? drain.pending.find((one) => one.id === id) : undefined;
   if (drained === undefined || drained.decision !== undefined) return {};
   return { disruption: `the node is drained, and its eviction waits${drained.waits === undefined ? '' : `: ${drained.waits}`}` };
+}
+
+function budgetsOf(
+  { policy: { disruptionBudgets = [] }, state, found, nowNs }: ExplainedMoment,
+  { workload }: RankedWorkload,
+): Pick<WorkloadExplanation, 'disruptionBudgets'> {
+  const own = disruptionBudgets.filter((budget) => isOfBudget(budget, workload));
+  if (found === undefined || own.length === 0) return {};
+  return { disruptionBudgets: budgetStatuses(own, disruptable(askedOnce(found), state, nowNs)) };
 }
 
 function explainThreshold(threshold: Threshold, moment: ExplainedMoment): ThresholdExplanation {

@@ -1,3 +1,4 @@
+import { budgetStatusText } from '../../core/disruption/disruption-budget.js';
 import { printable } from '../../core/name/printable.js';
 import type { Style } from '../../cli/output/style.js';
 import { table } from '../../cli/output/table.js';
@@ -30,7 +31,20 @@ export function explanationText(explanation: Explanation, style: Style): string 
 }
 
 function workloadLines(workload: WorkloadExplanation, style: Style): string[] {
-  const { name, path, place, of, evictedBefore, comparators, before, after, protection, wouldChange, disruption } = workload;
+  const {
+    name,
+    path,
+    place,
+    of,
+    evictedBefore,
+    comparators,
+    before,
+    after,
+    protection,
+    wouldChange,
+    disruption,
+    disruptionBudgets = [],
+  } = workload;
   const columns = [
     'COMPARED',
     ...(before ? [`${String(before.place)} ${before.name}`] : []),
@@ -55,6 +69,8 @@ function workloadLines(workload: WorkloadExplanation, style: Style): string[] {
       `${name} (${path}): ${protection ? `never evicted: ${protection.because}` : `place ${String(place)} of ${String(of)}; ${turn}`}`,
       ...(protection?.setBy ?? []).map((each) => `  set by ${each}`),
       ...(disruption === undefined ? [] : [`apart from node pressure: ${disruption}`]),
+      ...disruptionBudgets.map(budgetStatusText),
+      ...(disruptionBudgets.length > 1 ? ['evictd evict and evictd drain refuse it: it has two disruption budgets, and may have one'] : []),
     ].map(printable),
     '',
     ...table(columns, rows, paint),

@@ -1,3 +1,4 @@
+import type { NamedBudgetStatus } from '../../core/disruption/disruption-budget.js';
 import type { ComparatorName } from '../../core/rank/rank-comparators.js';
 
 // The JSON of `evictd explain` (docs/explain.md).
@@ -72,6 +73,8 @@ export interface WorkloadExplanation {
   readonly wouldChange: readonly string[];
   /** A taint or a drain evicts it, too. Left out: none does. */
   readonly disruption?: string;
+  /** What its disruption budgets permit now. Left out: it has none, or no evictd guards the node. */
+  readonly disruptionBudgets?: readonly NamedBudgetStatus[];
 }
 
 export interface Explanation {

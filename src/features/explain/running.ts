@@ -37,6 +37,16 @@ export function explainBy(query: URLSearchParams, { standing, candidates, node, 
     ranking = order(ranking.length);
     workload = ranking.find((each) => each.workload.id === id);
   }
-  const moment = { source: 'evictd', node, signal, ...read, pauses: pauses(), ranking, nowNs, settingsOf: settingsIn(loaded()) } as const;
+  const moment = {
+    source: 'evictd',
+    node,
+    signal,
+    ...read,
+    pauses: pauses(),
+    ranking,
+    found,
+    nowNs,
+    settingsOf: settingsIn(loaded()),
+  } as const;
   return { json: explainNow(moment, workload) };
 }

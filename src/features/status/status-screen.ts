@@ -1,6 +1,7 @@
 import type { Colour } from '../../cli/output/style.js';
 import { table } from '../../cli/output/table.js';
 import { clipped } from '../../cli/output/text-columns.js';
+import { budgetStatusText } from '../../core/disruption/disruption-budget.js';
 import { drainText, drainWaits } from '../../core/drain/drain-status.js';
 import { printable } from '../../core/name/printable.js';
 import { amountText, clockTime, cutMark, drawn, EMPTY, timeText, type Drawing, type Line, unitOf, type ScreenSize } from './screen-line.js';
@@ -125,11 +126,10 @@ export function stateLines(status: StatusDocument): Line[] {
     { text: `conditions: ${names.join(', ') || 'none'}`, colour: set.length > 0 ? 'yellow' : undefined },
     ...taints.flatMap(taintLines),
     ...drainLines(status),
-    ...disruptionBudgets.map(({ name, expected, currentHealthy, desiredHealthy, disruptionsAllowed }): Line => {
+    ...disruptionBudgets.map((budget): Line => {
+      const { name, expected, currentHealthy, desiredHealthy } = budget;
       if (expected === 0) return { text: `disruption budget ${name} matches no workload that has a process`, colour: 'yellow' };
-      const counts = `${String(currentHealthy)} of ${String(expected)} healthy, ${String(desiredHealthy)} desired`;
-      const colour = currentHealthy < desiredHealthy ? 'yellow' : undefined;
-      return { text: `disruption budget ${name}: ${counts}, ${String(disruptionsAllowed)} may be evicted`, colour };
+      return { text: budgetStatusText(budget), colour: currentHealthy < desiredHealthy ? 'yellow' : undefined };
     }),
     ...(waited === null ? [] : [{ text: `tasks waited in the last 10 s: ${waited.join(', ')}` }]),
     ...apiServerLines(status),

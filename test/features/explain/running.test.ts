@@ -16,6 +16,10 @@ import { contradictions } from '../../support/json-schema.js';
 import { temporaryDirectory } from '../../support/temporary-directory.js';
 
 const NAMES = ['batch', 'web', ...Array.from({ length: 60 }, (_, index) => `w${String(index).padStart(2, '0')}`)];
+const BUDGETS = ['w5*', 'w57'].map((name, index) => ({
+  ...({ name: `budget-${String(index)}`, match: { name }, os: 'linux', unhealthyPolicy: 'IfHealthyBudget' } as const),
+  limit: { of: 'minAvailable', value: 8, isPercentage: false } as const,
+}));
 const ENDS = '2026-11-26T02:00:00.000Z';
 const MINUTE = 60n * SECOND;
 
@@ -41,7 +45,12 @@ beforeEach(async () => {
     standing: () => {
       if (kept === undefined) throw new UnavailableError('EVICTD_API_STARTING', 'evictd has not read the node yet');
       const read = observations(0n, { 'memory.available': 50n * Mi });
-      return { policy: policy([threshold('memory.available', '100Mi')]), state: kept.state, layout: 'single', observations: read } as const;
+      return {
+        policy: policy([threshold('memory.available', '100Mi')], { disruptionBudgets: BUDGETS }),
+        state: kept.state,
+        layout: 'single',
+        observations: read,
+      } as const;
     },
     candidates: () => ({
       ...candidates(...NAMES.map((name, index) => [workload(name), BigInt(1_000 - index) * Mi] as [ReturnType<typeof workload>, bigint])),
@@ -114,4 +123,16 @@ test('errors keep their codes and exit codes', async () => {
   expect((await explain('nope')).error).toMatchObject({ name: 'InputError', isMissing: true, code: 'EVICTD_EXPLAIN_WORKLOAD' });
   kept = undefined;
   expect((await explain()).error).toMatchObject({ name: 'UnavailableError', code: 'EVICTD_API_STARTING' });
+});
+
+test('what the disruption budgets of a workload permit now', async () => {
+  const { disruptionBudgets } = (await explained('w50')).workload ?? {};
+  const nine = { expected: 9, currentHealthy: 9, desiredHealthy: 8, disruptionsAllowed: 1 }; // w59 has no process
+  expect(disruptionBudgets).toEqual([{ name: 'budget-0', ...nine }]);
+  expect((await explained('web')).workload).not.toHaveProperty('disruptionBudgets');
+  const { out } = await explain('w57');
+  expect(out).toMatch(
+    /evicted before it\ndisruption budget budget-0: 9 of 9 healthy, 8 desired, 1 may be evicted\ndisruption budget budget-1: .*, 0 may be evicted\n/,
+  );
+  expect(out).toContain('\nevictd evict and evictd drain refuse it: it has two disruption budgets, and may have one\n');
 });
