@@ -134,4 +134,36 @@ describe.runIf(hasSystemd)('evictd drain (where systemd is the init)', () => {
     expect((await command('taint', 'maintenance-', '--config', second.configFile)).code).toBe(0);
     expect(await second.stop()).toBe(0);
   });
+
+  test('a unit that is not up is not healthy: what is up stays, and only a policy that permits it ends the other', async () => {
+    const starting = unit('health-starting'); // Type=notify: it never reports that it is up
+    const [ready = '', other = ''] = numbered('health-up', 2);
+    units.writeAll({
+      [starting]: { Service: { Type: 'notify', TimeoutStartSec: 'infinity', ExecStart: '/bin/sleep 1200', Slice: SLICE } },
+      [ready]: service('/bin/sleep 1200'),
+      [other]: service('/bin/sleep 1200'),
+    });
+    units.start(ready, other);
+    systemd('systemctl', 'start', '--no-block', starting);
+    onTestFinished(() => {
+      systemd('systemctl', 'stop', starting, ready, other);
+    });
+    const budget = { name: 'health', match: { name: 'evictd-test-health-*' }, minAvailable: 3 };
+    const configured = (more: object) => ({ ...CONFIG, disruptionBudgets: [{ ...budget, ...more }] });
+    const evictd = await new Evictd({ config: configured({}) }).guarding();
+    const evicts = (name: string) => command('evict', name, '--config', evictd.configFile);
+    const counted = (what: string) => evictd.metric(`evictd_disruption_budget_${what}{budget="health"}`);
+    await evictd.until('systemd has described them', async () => (await counted('current_healthy')) === 2);
+    expect(await counted('expected_workloads')).toBe(3);
+    for (const name of [ready, starting]) {
+      const { code, stderr } = await evicts(name);
+      expect([code, stderr]).toEqual([75, expect.stringContaining('the disruption budget health needs 3 healthy workloads and has 2')]);
+    }
+    await evictd.reloaded(configured({ unhealthyPolicy: 'AlwaysAllow' }));
+    expect((await evicts(ready)).code).toBe(75);
+    expect((await evicts(starting)).code).toBe(0);
+    await evictd.until('it has ended', () => property(starting, 'ActiveState') === 'inactive');
+    expect([ready, other].map((name) => property(name, 'ActiveState'))).toEqual(['active', 'active']);
+    expect(await evictd.stop()).toBe(0);
+  });
 });
