@@ -108,6 +108,7 @@ function durationOf(option: string, text: string): bigint {
 
 function malformed(message: string): InputError {
   const hint =
-    'kubectl get nodes,pods,pdb,priorityclasses,namespaces,services,replicasets,statefulsets,pvc,pv,storageclasses -A -o json > dump.json';
+    'kubectl get nodes,pods,pdb,priorityclasses,namespaces,services,replicasets,statefulsets,pvc,pv,' +
+    'storageclasses,csinodes,csidrivers,csistoragecapacities -A -o json > dump.json';
   return new InputError('EVICTD_KUBERNETES_DOCUMENT', message, { isMissing: false, hint });
 }

@@ -56,6 +56,58 @@ test.each<[rule: string, object: ApiObject, finding: string]>([
     pod('a-1', '', required('podAffinity', [{ labelSelector: { matchLabels: { app: 'cache' } }, topologyKey: 'kubernetes.io/hostname' }])),
     'warning: Pod shop/a-1: spec.affinity.podAffinity: no pod has the labels app In cache',
   ],
+  ...(
+    [
+      [{ operator: 'Inn', values: ['a'] }, 'operator is "Inn": one of In, NotIn, Exists, DoesNotExist is expected: it selects nothing'],
+      [{ operator: 'Gt', values: ['1'] }, 'operator is "Gt": one of In, NotIn, Exists, DoesNotExist is expected'],
+      [{ operator: 'In' }, 'values: In takes at least one value: it selects nothing'],
+      [{ operator: 'Exists', values: ['a'] }, 'values: Exists takes no value: it selects nothing'],
+    ] as const
+  ).map(([requirement, problem]): [string, ReturnType<typeof pod>, string] => [
+    `a requirement that the API server refuses (${problem})`,
+    pod('a-1', '', {
+      affinity: {
+        podAntiAffinity: {
+          preferredDuringSchedulingIgnoredDuringExecution: [
+            {
+              weight: 1,
+              podAffinityTerm: {
+                topologyKey: 'kubernetes.io/hostname',
+                labelSelector: { matchExpressions: [{ key: 'app', ...requirement }] },
+              },
+            },
+          ],
+        },
+      },
+    }),
+    'warning: Pod shop/a-1: spec.affinity.podAntiAffinity.preferredDuringSchedulingIgnoredDuringExecution[0].podAffinityTerm.' +
+      `labelSelector.matchExpressions[0].${problem}`,
+  ]),
+  [
+    'a requirement of a node that the API server refuses',
+    pod('a-1', '', {
+      affinity: {
+        nodeAffinity: {
+          preferredDuringSchedulingIgnoredDuringExecution: [
+            { weight: 1, preference: { matchExpressions: [{ key: 'cores', operator: 'Gt', values: ['many'] }] } },
+          ],
+        },
+      },
+    }),
+    'warning: Pod shop/a-1: spec.affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution[0].preference.matchExpressions[0].' +
+      'values: Gt takes one integer, as text: it selects nothing',
+  ],
+  [
+    'a field of a node that cannot be compared so',
+    pod('a-1', '', required('nodeAffinity', { nodeSelectorTerms: [{ matchFields: [{ key: 'metadata.name', operator: 'Exists' }] }] })),
+    'warning: Pod shop/a-1: spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[0].matchFields[0].' +
+      'operator is "Exists": one of In, NotIn is expected',
+  ],
+  [
+    'a budget whose selector the API server refuses',
+    { ...budget('web', 1, 1), spec: { minAvailable: 1, selector: { matchExpressions: [{ key: 'app', operator: 'in', values: ['a'] }] } } },
+    'warning: PodDisruptionBudget shop/web: spec.selector.matchExpressions[0].operator is "in": one of In, NotIn',
+  ],
   ['a list without items', { apiVersion: 'v1', kind: 'PodList', metadata: {} }, 'error: PodList ?: has no items'],
   [
     'an object without a name',

@@ -20,6 +20,7 @@ import { simulatedBudgetAt } from './budget-document.js';
 import { Findings } from './finding.js';
 import { podMetricsAt, simulatedPodAt } from './pod-document.js';
 import { unmetClaims } from './unmet-claims.js';
+import { invalidRequirements } from './invalid-requirements.js';
 import { unmetLabels } from './unmet-labels.js';
 
 interface Placed<T> {
@@ -178,14 +179,19 @@ export class ClusterDump {
       this.findings.add('warning', at, `Pod ${namespace}/${name}`, message, `${namespace}/${group}`);
     };
     if (isAbsent(member(object, 'status'))) report(`has no status: counts as ${nodeName === '' ? 'pending' : 'running and ready'}`);
-    for (const message of new Set(unsimulatedVolumes(member(object, 'spec')))) report(message);
+    const spec = member(object, 'spec');
+    const selectors = ['affinity', 'topologySpreadConstraints'].flatMap((key) => [...invalidRequirements(member(spec, key))]);
+    for (const message of new Set([...selectors, ...unsimulatedVolumes(spec)])) report(message);
   }
 
   takeBudget(object: Field, at: FilePosition): void {
     const budget = simulatedBudgetAt(object);
     this.#budgets.set(`${budget.namespace}/${budget.name}`, { value: budget, at });
-    if (isAbsent(member(object, 'status')))
-      this.findings.add('warning', at, nameOf('PodDisruptionBudget', object), 'has no status: allows no eviction, as for the API server');
+    const report = (message: string): void => {
+      this.findings.add('warning', at, nameOf('PodDisruptionBudget', object), message);
+    };
+    for (const message of invalidRequirements(member(object, 'spec'))) report(message);
+    if (isAbsent(member(object, 'status'))) report('has no status: allows no eviction, as for the API server');
   }
 
   takeDevices(kind: string, object: Field, at: FilePosition): void {
