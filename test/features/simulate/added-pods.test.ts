@@ -88,3 +88,12 @@ test('pods of a StatefulSet count from 0', () => {
     '0 scheduled shop/web-1 node-1',
   ]);
 });
+
+test('a pod whose selector the API server refuses is not added', () => {
+  const selector = '{ matchExpressions: [{ key: app, operator: Inn, values: [web] }] }';
+  const spread = `[{ maxSkew: 1, topologyKey: ${ZONE}, whenUnsatisfiable: DoNotSchedule, labelSelector: ${selector} }]`;
+  const template = `{ topologySpreadConstraints: ${spread}, containers: [${container('{}')}] }`;
+  expect(() => added([node('node-1')], deployment(template))).toThrow(
+    'spec.topologySpreadConstraints[0].labelSelector.matchExpressions[0].operator is "Inn"',
+  );
+});
