@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { jsonText } from '../core/name/json-text.js';
+import { jsonDocument } from '../core/name/json-text.js';
 import { EvictdError, InputError, UnavailableError, UsageError } from '../errors.js';
 import { respond } from './bounded-server.js';
 
@@ -75,7 +75,7 @@ export function fail(response: ServerResponse, error: EvictdError, status: numbe
 
 function give(response: ServerResponse, { status = 200, retryAfterSeconds: retry, json }: ApiAnswer): void {
   const headers = retry === undefined ? {} : { 'Retry-After': String(retry) };
-  if (!response.destroyed) respond(response, status, `${jsonText(json, 2)}\n`, JSON_TYPE, headers);
+  if (!response.destroyed) respond(response, status, jsonDocument(json), JSON_TYPE, headers);
 }
 
 async function answerOf(

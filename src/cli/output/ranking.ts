@@ -11,7 +11,7 @@ import type { UnreadableWorkload, WorkloadUsage } from '../../core/workload/work
 import type { NodeIdentity, SourceProblem } from '../../monitor/ports/ports.js';
 import type { Style } from './style.js';
 import { table } from './table.js';
-import { jsonText } from '../../core/name/json-text.js';
+import { jsonDocument } from '../../core/name/json-text.js';
 import { printable } from '../../core/name/printable.js';
 
 export interface RankReport {
@@ -165,33 +165,30 @@ function amountOrNull(bytes: bigint | undefined): ReturnType<typeof jsonInteger>
 export function rankJson(report: RankReport): string {
   const { signal, node, evictable, ranked, vacant, unreadable, problems } = report;
   const turnOf = turns(ranked);
-  return `${jsonText(
-    {
-      signal,
-      node: { name: node.name, cgroup: node.cgroup ?? null, cgroupVersion: node.cgroupVersion ?? null },
-      evictable,
-      victim: victimOf(ranked)?.workload.name ?? null,
-      conclusion: conclusion(report),
-      workloads: evictableFirst(ranked).map((item) => ({
-        place: turnOf.get(item) ?? null,
-        name: item.workload.name,
-        path: item.workload.path,
-        exceedsRequest: item.exceedsRequest,
-        priority: item.priority,
-        ...amountsOf(signal, item),
-        protection: item.protection ? protectionText(item.protection) : null,
-        reasons: describeRanked(item, SIGNAL_FACTS[signal].resource),
-      })),
-      ...(report.holders && { holders: report.holders.map(holderJson) }),
-      vacant: largestFirst(vacant).map(({ workload: { name, path }, stats }) => ({
-        name,
-        path,
-        workingSetBytes: amountOrNull(stats?.workingSetBytes),
-        usageBytes: amountOrNull(stats?.usageBytes),
-      })),
-      unreadable: unreadable.map(({ name, path, reason }) => ({ name, path, reason })),
-      problems: problems.map(({ code, message, hint }) => ({ code, message, ...(hint === undefined ? {} : { hint }) })),
-    },
-    2,
-  )}\n`;
+  return jsonDocument({
+    signal,
+    node: { name: node.name, cgroup: node.cgroup ?? null, cgroupVersion: node.cgroupVersion ?? null },
+    evictable,
+    victim: victimOf(ranked)?.workload.name ?? null,
+    conclusion: conclusion(report),
+    workloads: evictableFirst(ranked).map((item) => ({
+      place: turnOf.get(item) ?? null,
+      name: item.workload.name,
+      path: item.workload.path,
+      exceedsRequest: item.exceedsRequest,
+      priority: item.priority,
+      ...amountsOf(signal, item),
+      protection: item.protection ? protectionText(item.protection) : null,
+      reasons: describeRanked(item, SIGNAL_FACTS[signal].resource),
+    })),
+    ...(report.holders && { holders: report.holders.map(holderJson) }),
+    vacant: largestFirst(vacant).map(({ workload: { name, path }, stats }) => ({
+      name,
+      path,
+      workingSetBytes: amountOrNull(stats?.workingSetBytes),
+      usageBytes: amountOrNull(stats?.usageBytes),
+    })),
+    unreadable: unreadable.map(({ name, path, reason }) => ({ name, path, reason })),
+    problems: problems.map(({ code, message, hint }) => ({ code, message, ...(hint === undefined ? {} : { hint }) })),
+  });
 }

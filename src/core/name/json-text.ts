@@ -13,6 +13,11 @@ export function jsonText(value: unknown, indent?: number): string {
   );
 }
 
+/** Indented, with a line feed at its end: what commands and the API answer. */
+export function jsonDocument(value: unknown): string {
+  return `${jsonText(value, 2)}\n`;
+}
+
 /** How much a value takes as JSON, in bytes of UTF-8. An integer (bigint) counts as its digits. */
 export function jsonBytes(value: unknown): number {
   const text = JSON.stringify(value, (_key, one: unknown) => (typeof one === 'bigint' ? String(one) : one));

@@ -5,7 +5,7 @@ import { taintText, type Taint } from '../../core/disruption/taint.js';
 import { formatBytes } from '../../core/quantity/quantity-format.js';
 import { EvictdError, ConfigError, messageOf } from '../../errors.js';
 import { formatPosition } from '../../cli/output/error-text.js';
-import { jsonText } from '../../core/name/json-text.js';
+import { jsonDocument } from '../../core/name/json-text.js';
 
 /** The answer of `evictd admit`; not `known` after an error. */
 export type AdmissionReport =
@@ -70,7 +70,7 @@ function unknownText({ admit, applicant, error, what = 'the node conditions are'
 
 /** Described in docs/admission.md. */
 export function admissionJson(report: AdmissionReport): string {
-  return `${jsonText(report.known ? knownJson(report) : unknownJson(report), 2)}\n`;
+  return jsonDocument(report.known ? knownJson(report) : unknownJson(report));
 }
 
 function knownJson({ admission, conditions, taints, applicant, shutdown, preemption }: Known): unknown {

@@ -5,7 +5,7 @@ import { isPressure, SIGNAL_FACTS } from '../../core/signal/signal.js';
 import { operandsOf, valueText, whenText } from '../../core/threshold/threshold.js';
 import { formatPosition } from '../../cli/output/error-text.js';
 import { wallTime, type CheckReport, type Clock } from './check-report.js';
-import { jsonText } from '../../core/name/json-text.js';
+import { jsonDocument } from '../../core/name/json-text.js';
 
 /** The report as docs/check.md describes it. */
 export function checkJson({ status, exit, node, signals, entries, conditions, notifiers, problems, notices, clock }: CheckReport): string {
@@ -32,7 +32,7 @@ export function checkJson({ status, exit, node, signals, entries, conditions, no
       ...(position === undefined ? {} : { position: formatPosition(position) }),
     })),
   };
-  return `${jsonText(report, 2)}\n`;
+  return jsonDocument(report);
 }
 
 function signalJson({ signal, observation, reason, thresholds }: CheckedSignal, clock: Clock): Record<string, unknown> {

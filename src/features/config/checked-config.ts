@@ -5,7 +5,7 @@ import type { MemoryReserve } from '../../core/signal/memory-reserve.js';
 import { EVICTS_NOTHING } from '../../config/lint/lint-rule.js';
 import type { MachineFacts } from '../../config/lint/machine.js';
 import { formatIssue } from '../../cli/output/error-text.js';
-import { jsonText } from '../../core/name/json-text.js';
+import { jsonDocument } from '../../core/name/json-text.js';
 
 /** The machine with which a configuration was compared. */
 export type CheckedMachine =
@@ -47,7 +47,7 @@ function butText(notices: readonly ConfigNotice[]): string {
 }
 
 export function checkedJson({ machine, notices }: Checked): string {
-  return `${jsonText({ valid: true, issues: [], notices, machine: machineJson(machine) }, 2)}\n`;
+  return jsonDocument({ valid: true, issues: [], notices, machine: machineJson(machine) });
 }
 
 const SKIPPED = 'checks of capacities, notifiers and workloads are skipped';

@@ -11,7 +11,7 @@ import { addConfigOptions, configFromOptions, type ConfigOptions } from '../../c
 import { checkedJson, checkedText, type Checked, type CheckedMachine } from './checked-config.js';
 import { table } from '../../cli/output/table.js';
 import { filesystemsRead } from '../../node/reading.js';
-import { jsonText } from '../../core/name/json-text.js';
+import { jsonDocument } from '../../core/name/json-text.js';
 
 export interface ConfigDeps {
   readonly io: Io;
@@ -59,7 +59,7 @@ function checkCommand({ io, setExitCode, machine }: ConfigDeps): Command {
       loaded = configFromOptions(options);
     } catch (error) {
       if (!asJson || !(error instanceof ConfigError)) throw error;
-      io.stdout(json({ valid: false, issues: error.issues, notices: [] }));
+      io.stdout(jsonDocument({ valid: false, issues: error.issues, notices: [] }));
       setExitCode(exitCodeOf(error));
       return;
     }
@@ -91,7 +91,7 @@ function showCommand(io: Io): Command {
     exit: { 0: 'shown', ...USAGE_AND_CONFIG },
   }).action((options: ConfigCommandOptions) => {
     const loaded = configFromOptions(options);
-    io.stdout(options.output === 'json' ? json(shownJson(loaded)) : shownText(loaded));
+    io.stdout(options.output === 'json' ? jsonDocument(shownJson(loaded)) : shownText(loaded));
     if (options.output === 'text') io.stderr(loaded.notices.map((notice) => `${notice.level}: ${formatIssue(notice)}\n`).join(''));
   });
 }
@@ -102,7 +102,7 @@ function schemaCommand(io: Io): Command {
     exit: { 0: 'printed', 64: USAGE_AND_CONFIG[64] },
   }).action(async () => {
     const { configurationSchema } = await import('../../config/json-schema.js');
-    io.stdout(json(configurationSchema()));
+    io.stdout(jsonDocument(configurationSchema()));
   });
 }
 
@@ -141,10 +141,6 @@ function originText(origin: Origin): string {
     case 'copied':
       return `copied from ${origin.from}`;
   }
-}
-
-function json(value: unknown): string {
-  return `${jsonText(value, 2)}\n`;
 }
 
 export const config: MakeCommand = ({ io, setExitCode }) =>

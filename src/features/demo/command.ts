@@ -6,7 +6,7 @@ import { DemoGuard } from './evictd-process.js';
 import { Interruption, Screen } from './screen.js';
 import { JobNode } from './job-node.js';
 import type { DemoNode } from './demo-node.js';
-import { reportJson, reportText, type DemoReport, verdict } from './demo-report.js';
+import { reportText, type DemoReport, verdict } from './demo-report.js';
 import { Sandbox } from './sandbox.js';
 import { DemoWorkload, WORKLOADS } from './demo-workload.js';
 import type { MakeCommand } from '../../cli/output/command.js';
@@ -14,6 +14,7 @@ import { outputOption, withHelp } from '../../cli/output/help.js';
 import type { Io } from '../../cli/output/io.js';
 import { styleFor } from '../../cli/output/style.js';
 import { recordOption } from '../../cli/output/recording-options.js';
+import { jsonDocument } from '../../core/name/json-text.js';
 
 const LIMIT_BYTES = 256n << 20n;
 const THRESHOLD_BYTES = 64n << 20n;
@@ -49,7 +50,7 @@ export const demo: MakeCommand = ({ io, setExitCode }) => {
     try {
       const lookMs = io.isTTY && output === 'text' ? LOOK_MS : 0;
       const report = await runDemo({ screen: new Screen(output === 'json' ? quiet : io), lookMs, interruption, record });
-      io.stdout(output === 'json' ? reportJson(report) : reportText(report, styleFor(io)));
+      io.stdout(output === 'json' ? jsonDocument(report) : reportText(report, styleFor(io)));
       setExitCode(report.ok ? 0 : 1);
     } catch (error) {
       if (interruption.by === undefined || error instanceof EvictdError) throw error;

@@ -3,7 +3,6 @@ import type { Style } from '../../cli/output/style.js';
 import { table } from '../../cli/output/table.js';
 import type { DemoRecord } from './evictd-process.js';
 import type { DemoNode } from './demo-node.js';
-import { jsonText } from '../../core/name/json-text.js';
 
 export interface DemoReport {
   readonly ok: boolean;
@@ -16,10 +15,6 @@ export interface DemoReport {
   readonly oomKills: { readonly source: string; readonly before: number; readonly after: number } | null;
   readonly workloads: readonly { readonly name: string; readonly alive: boolean; readonly end: string | undefined }[];
   readonly checks: readonly Check[];
-}
-
-export function reportJson(report: DemoReport): string {
-  return `${jsonText(report, 2)}\n`;
 }
 
 export function reportText(report: DemoReport, style: Style): string {

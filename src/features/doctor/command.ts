@@ -10,7 +10,7 @@ import { styleFor, type Colour, type Style } from '../../cli/output/style.js';
 import { formatIssue } from '../../cli/output/error-text.js';
 import type { ConfigError } from '../../errors.js';
 import { filesystemsRead } from '../../node/reading.js';
-import { jsonText } from '../../core/name/json-text.js';
+import { jsonDocument } from '../../core/name/json-text.js';
 import { printable } from '../../core/name/printable.js';
 
 export interface DoctorDeps {
@@ -99,7 +99,7 @@ function doctorJson(checks: readonly Check[]): string {
     ...(fix !== undefined && { fix, commands }),
     details,
   }));
-  return `${jsonText({ status: worstOf(checks), checks: listed }, 2)}\n`;
+  return jsonDocument({ status: worstOf(checks), checks: listed });
 }
 
 function linesOf({ id, status, summary, fix }: Check, width: number, style: Style): string[] {

@@ -1,6 +1,6 @@
 import { Argument, Command } from 'commander';
 import type { LoadedConfig } from '../../config/config.js';
-import { jsonText } from '../../core/name/json-text.js';
+import { jsonDocument } from '../../core/name/json-text.js';
 import { initialState } from '../../core/decide/state.js';
 import type { ResourceSignal } from '../../core/signal/signal.js';
 import type { MakeCommand } from '../../cli/output/command.js';
@@ -66,7 +66,7 @@ export function explainCommand({ io, open }: ExplainDeps): Command {
     const { workload: asked } = explanation;
     const couldRun = asked && (await placesFor(loaded, asked));
     const found = couldRun && { couldRun };
-    if (options.output === 'json') io.stdout(`${jsonText({ ...explanation, ...found }, 2)}\n`);
+    if (options.output === 'json') io.stdout(jsonDocument({ ...explanation, ...found }));
     else io.stdout(`${explanationText(explanation, styleFor(io))}${couldRun ? `\n${reschedulingText(couldRun)}` : ''}`);
   });
 }

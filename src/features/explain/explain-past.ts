@@ -1,4 +1,4 @@
-import { jsonText } from '../../core/name/json-text.js';
+import { jsonDocument } from '../../core/name/json-text.js';
 import { printable } from '../../core/name/printable.js';
 import { jsonInteger } from '../../core/quantity/integer.js';
 import { observedText, recordedMoment, type RecordedMoment } from './recorded-moment.js';
@@ -50,7 +50,7 @@ export async function explainPast(question: PastQuestion, { config }: LoadedConf
     const past = await pastAt(journal, atMs, question.signal);
     const rows = past.decision ? decidedRanking(past.decision, config.departures) : [];
     const seen = await seenAt(past, atMs);
-    if (question.output === 'json') return `${jsonText({ ...jsonOf(past, rows, atMs, question.workload), ...seenJson(seen) }, 2)}\n`;
+    if (question.output === 'json') return jsonDocument({ ...jsonOf(past, rows, atMs, question.workload), ...seenJson(seen) });
     const time = (each: JournalRecord): string => momentText(Date.parse(each.time), question.utc ?? false);
     return pastText(past, rows, { atMs, time, workload: question.workload, style: styleFor(io), utc: question.utc ?? false, seen });
   } finally {

@@ -4,7 +4,7 @@ import { makeDirectorySync, replaceFileSync } from '../../storage/directory.js';
 import { errnoName, EvictdError, messageOf } from '../../errors.js';
 import type { Systemctl, Machine } from './install-machine.js';
 import type { Io } from '../../cli/output/io.js';
-import { jsonText } from '../../core/name/json-text.js';
+import { jsonDocument } from '../../core/name/json-text.js';
 
 /** A step of an installation, or something that it keeps and reports. */
 export type InstallStep =
@@ -171,5 +171,5 @@ export function installNextSteps({
 
 function stepsJson(steps: readonly InstallStep[], more: { readonly dryRun: boolean; readonly next: readonly string[] }): string {
   const { dryRun, next } = more;
-  return `${jsonText({ dryRun, steps, next: next.slice(1).map((line) => line.trim()) }, 2)}\n`;
+  return jsonDocument({ dryRun, steps, next: next.slice(1).map((line) => line.trim()) });
 }

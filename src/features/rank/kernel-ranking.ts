@@ -7,7 +7,7 @@ import { domainText, exemptText, kernelConclusion, notes, workloadRemark, type K
 import { problemLines } from '../../cli/output/ranking.js';
 import type { Style } from '../../cli/output/style.js';
 import { table } from '../../cli/output/table.js';
-import { jsonText } from '../../core/name/json-text.js';
+import { jsonDocument } from '../../core/name/json-text.js';
 
 const PROCESSES = ['>#', '>PID', 'PROCESS', '>SCORE', '>ADJ', '>MEMORY', '>POINTS', 'WORKLOAD', ''];
 const WORKLOADS = ['WORKLOAD', '>EVICTD', '>KERNEL', 'FIRST PROCESS', ''];
@@ -82,41 +82,38 @@ export function kernelJson(report: KernelReport): string {
   const { ranking, oom, order, comparison, limit } = report;
   const turnOf = turns(ranking.ranked);
   const [first] = order.candidates;
-  return `${jsonText(
-    {
-      domain: {
-        cgroup: oom.domain.cgroup ?? null,
-        requested: oom.instead ?? oom.domain.cgroup ?? null,
-        cgroupVersion: oom.cgroupVersion ?? null,
-        totalBytes: jsonInteger(oom.domain.totalBytes),
-      },
-      signal: ranking.signal,
-      conclusion: kernelConclusion(report),
-      notes: notes(report),
-      wouldDie: first ? diesWith(first, order).map(({ task }) => task.pid) : [],
-      uncertainBytes: jsonInteger(oom.uncertainBytes),
-      processesTotal: order.candidates.length,
-      processes: order.candidates.slice(0, limit).map((candidate) => processJson(candidate, report)),
-      exemptTotal: order.exempt.length,
-      exempt: order.exempt
-        .filter(({ exemption }) => exemption !== 'kernel-thread')
-        .slice(0, limit)
-        .map(({ task, exemption }) => ({ pid: task.pid, name: task.name, reason: exemption })),
-      workloadsTotal: comparison.workloads.length,
-      workloads: comparison.workloads.slice(0, limit).map((compared) => ({
-        name: compared.ranked.workload.name,
-        path: compared.ranked.workload.path,
-        evictdPlace: turnOf.get(compared.ranked) ?? null,
-        kernelPlace: compared.kernelPlace ?? null,
-        byPid: compared.by?.task.pid ?? null,
-        protection: compared.ranked.protection ? protectionText(compared.ranked.protection) : null,
-        endangered: compared.endangered,
-        remark: workloadRemark(compared, report) || null,
-      })),
-      problems: ranking.problems.map(({ code, message, hint }) => ({ code, message, ...(hint === undefined ? {} : { hint }) })),
+  return jsonDocument({
+    domain: {
+      cgroup: oom.domain.cgroup ?? null,
+      requested: oom.instead ?? oom.domain.cgroup ?? null,
+      cgroupVersion: oom.cgroupVersion ?? null,
+      totalBytes: jsonInteger(oom.domain.totalBytes),
     },
-    2,
-  )}\n`;
+    signal: ranking.signal,
+    conclusion: kernelConclusion(report),
+    notes: notes(report),
+    wouldDie: first ? diesWith(first, order).map(({ task }) => task.pid) : [],
+    uncertainBytes: jsonInteger(oom.uncertainBytes),
+    processesTotal: order.candidates.length,
+    processes: order.candidates.slice(0, limit).map((candidate) => processJson(candidate, report)),
+    exemptTotal: order.exempt.length,
+    exempt: order.exempt
+      .filter(({ exemption }) => exemption !== 'kernel-thread')
+      .slice(0, limit)
+      .map(({ task, exemption }) => ({ pid: task.pid, name: task.name, reason: exemption })),
+    workloadsTotal: comparison.workloads.length,
+    workloads: comparison.workloads.slice(0, limit).map((compared) => ({
+      name: compared.ranked.workload.name,
+      path: compared.ranked.workload.path,
+      evictdPlace: turnOf.get(compared.ranked) ?? null,
+      kernelPlace: compared.kernelPlace ?? null,
+      byPid: compared.by?.task.pid ?? null,
+      protection: compared.ranked.protection ? protectionText(compared.ranked.protection) : null,
+      endangered: compared.endangered,
+      remark: workloadRemark(compared, report) || null,
+    })),
+    problems: ranking.problems.map(({ code, message, hint }) => ({ code, message, ...(hint === undefined ? {} : { hint }) })),
+  });
 }
 
 function processJson({ place, task, memory, pointsBytes }: OomCandidate, { comparison }: KernelReport): Record<string, unknown> {

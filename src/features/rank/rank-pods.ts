@@ -16,7 +16,7 @@ import { amountOf, amountOfResource } from '../../core/quantity/amount.js';
 import { jsonInteger, jsonOfNano, NANO } from '../../core/quantity/integer.js';
 import type { Observation } from '../../core/signal/observation.js';
 import { table } from '../../cli/output/table.js';
-import { jsonText } from '../../core/name/json-text.js';
+import { jsonDocument } from '../../core/name/json-text.js';
 
 export interface RankPodsOptions {
   readonly pods?: string;
@@ -169,36 +169,33 @@ function podRankJson(report: PodRankReport): string {
   const { resource, unit } = SIGNAL_FACTS[signal];
   const seen = typeof observation === 'string' ? undefined : observation;
   const placeOf = turns(ranked);
-  return `${jsonText(
-    {
-      signal,
-      layout,
-      unit,
-      node: nodeName === '' ? null : nodeName,
-      available: seen === undefined ? null : jsonInteger(seen.available),
-      capacity: seen === undefined ? null : jsonInteger(seen.capacity),
-      conclusion: conclusion(report),
-      pods: ranked.map((item) => ({
-        place: placeOf.get(item) ?? null,
-        namespace: item.workload.pod?.namespace ?? null,
-        name: item.workload.name,
-        uid: item.workload.id,
-        priority: item.priority,
-        qosClass: item.workload.qosClass,
-        usage: item.usage === undefined ? null : jsonInteger(item.usage),
-        request: jsonOfNano(item.requestNano),
-        exceedsRequest: item.exceedsRequest,
-        aboveRequest: jsonOfNano(item.aboveRequestNano),
-        protection: item.protection ? protectionText(item.protection) : null,
-        reasons: describeRanked(item, resource),
-      })),
-      leftOut: {
-        onOtherNodes: leftOut.onOtherNodes,
-        ended: leftOut.ended,
-        unscheduled: leftOut.unscheduled,
-        repeated: leftOut.repeated,
-      },
+  return jsonDocument({
+    signal,
+    layout,
+    unit,
+    node: nodeName === '' ? null : nodeName,
+    available: seen === undefined ? null : jsonInteger(seen.available),
+    capacity: seen === undefined ? null : jsonInteger(seen.capacity),
+    conclusion: conclusion(report),
+    pods: ranked.map((item) => ({
+      place: placeOf.get(item) ?? null,
+      namespace: item.workload.pod?.namespace ?? null,
+      name: item.workload.name,
+      uid: item.workload.id,
+      priority: item.priority,
+      qosClass: item.workload.qosClass,
+      usage: item.usage === undefined ? null : jsonInteger(item.usage),
+      request: jsonOfNano(item.requestNano),
+      exceedsRequest: item.exceedsRequest,
+      aboveRequest: jsonOfNano(item.aboveRequestNano),
+      protection: item.protection ? protectionText(item.protection) : null,
+      reasons: describeRanked(item, resource),
+    })),
+    leftOut: {
+      onOtherNodes: leftOut.onOtherNodes,
+      ended: leftOut.ended,
+      unscheduled: leftOut.unscheduled,
+      repeated: leftOut.repeated,
     },
-    2,
-  )}\n`;
+  });
 }

@@ -11,7 +11,7 @@ import { addConfigOptions, configFromOptions, type ConfigOptions } from '../../c
 import { amountOfBytes } from '../../core/quantity/amount.js';
 import { jsonInteger } from '../../core/quantity/integer.js';
 import { table } from '../../cli/output/table.js';
-import { jsonText } from '../../core/name/json-text.js';
+import { jsonDocument } from '../../core/name/json-text.js';
 
 export interface ReclaimDeps {
   readonly io: Io;
@@ -119,7 +119,7 @@ function gainJson(gains: readonly NamedGain[]): string {
     commands,
     ...(error !== undefined && { error }),
   }));
-  return `${jsonText({ steps }, 2)}\n`;
+  return jsonDocument({ steps });
 }
 
 function reclaimedText({ yields = [], errors }: ReclaimReading): string {
@@ -134,5 +134,5 @@ function reclaimedJson({ yields = [], errors }: ReclaimReading): string {
     freedBytes: jsonInteger(bytes),
     freedInodes: jsonInteger(inodes),
   }));
-  return `${jsonText({ steps, errors }, 2)}\n`;
+  return jsonDocument({ steps, errors });
 }

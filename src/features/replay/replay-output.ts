@@ -1,7 +1,7 @@
 import { table } from '../../cli/output/table.js';
 import type { Style } from '../../cli/output/style.js';
 import type { Difference, OtherReport, ReplayReport, RunReport, TimedRecord } from './replay-report.js';
-import { jsonText } from '../../core/name/json-text.js';
+import { jsonDocument } from '../../core/name/json-text.js';
 import { victimName } from '../../core/workload/process.js';
 
 const COLOURS = { same: 'dim', earlier: 'yellow', later: 'yellow', missing: 'yellow', additional: 'red' } as const;
@@ -137,7 +137,7 @@ function seconds(ns: bigint): string {
 
 /** Records have the format of docs/journal.md. */
 export function replayJson({ file, damages, runs }: ReplayReport): string {
-  return `${jsonText({ file, damages, runs: runs.map(runJson) }, 2)}\n`;
+  return jsonDocument({ file, damages, runs: runs.map(runJson) });
 }
 
 function runJson({ header, other, records, end, ...report }: RunReport): unknown {

@@ -25,7 +25,7 @@ import type { Protection, UnreadableWorkload, Workload } from '../../core/worklo
 import type { SourceProblem } from '../../monitor/ports/ports.js';
 import { problemLines } from '../../cli/output/ranking.js';
 import { table } from '../../cli/output/table.js';
-import { jsonText } from '../../core/name/json-text.js';
+import { jsonDocument } from '../../core/name/json-text.js';
 import { printable } from '../../core/name/printable.js';
 
 export interface ShutdownDeps {
@@ -174,33 +174,30 @@ function neededNs(timeline: readonly ShutdownPhase[]): bigint {
 }
 
 function shutdownJson({ timeline, requestedNs, inhibitDelay, leftAlone, unreadable, problems }: ShutdownReport): string {
-  return `${jsonText(
-    {
-      groups: timeline.map(({ group, startsAtNs, endsAtNs }) => ({
-        priority: group.priority,
-        gracePeriodSeconds: seconds(group.gracePeriodNs),
-        startsAtSeconds: seconds(startsAtNs),
-        endsAtSeconds: seconds(endsAtNs),
-        workloads: group.workloads.map(({ workload, gracePeriodNs }) => ({
-          name: workload.name,
-          path: workload.path,
-          priority: workload.priority,
-          critical: workload.protection?.kind === 'critical',
-          gracePeriodSeconds: seconds(gracePeriodNs),
-          ownGracePeriodSeconds: workload.terminationGracePeriodNs === undefined ? null : seconds(workload.terminationGracePeriodNs),
-        })),
+  return jsonDocument({
+    groups: timeline.map(({ group, startsAtNs, endsAtNs }) => ({
+      priority: group.priority,
+      gracePeriodSeconds: seconds(group.gracePeriodNs),
+      startsAtSeconds: seconds(startsAtNs),
+      endsAtSeconds: seconds(endsAtNs),
+      workloads: group.workloads.map(({ workload, gracePeriodNs }) => ({
+        name: workload.name,
+        path: workload.path,
+        priority: workload.priority,
+        critical: workload.protection?.kind === 'critical',
+        gracePeriodSeconds: seconds(gracePeriodNs),
+        ownGracePeriodSeconds: workload.terminationGracePeriodNs === undefined ? null : seconds(workload.terminationGracePeriodNs),
       })),
-      neededSeconds: seconds(neededNs(timeline)),
-      requestedSeconds: seconds(requestedNs),
-      inhibitDelayMaxSeconds: inhibitDelay.kind === 'known' ? seconds(inhibitDelay.maxNs) : null,
-      inhibitDelayUnknown: inhibitDelay.kind === 'unknown' ? inhibitDelay.reason : null,
-      suffices: suffices(inhibitDelay, requestedNs) ?? null,
-      leftAlone: leftAlone.map(({ workload: { name, path }, why }) => ({ name, path, why: protectionText(why) })),
-      unreadable: unreadable.map(({ name, path, reason }) => ({ name, path, reason })),
-      problems: problems.map(({ code, message, hint }) => ({ code, message, ...(hint === undefined ? {} : { hint }) })),
-    },
-    2,
-  )}\n`;
+    })),
+    neededSeconds: seconds(neededNs(timeline)),
+    requestedSeconds: seconds(requestedNs),
+    inhibitDelayMaxSeconds: inhibitDelay.kind === 'known' ? seconds(inhibitDelay.maxNs) : null,
+    inhibitDelayUnknown: inhibitDelay.kind === 'unknown' ? inhibitDelay.reason : null,
+    suffices: suffices(inhibitDelay, requestedNs) ?? null,
+    leftAlone: leftAlone.map(({ workload: { name, path }, why }) => ({ name, path, why: protectionText(why) })),
+    unreadable: unreadable.map(({ name, path, reason }) => ({ name, path, reason })),
+    problems: problems.map(({ code, message, hint }) => ({ code, message, ...(hint === undefined ? {} : { hint }) })),
+  });
 }
 
 function seconds(ns: bigint): number {

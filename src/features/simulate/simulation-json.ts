@@ -1,5 +1,5 @@
 import { jsonInteger } from '../../core/quantity/integer.js';
-import { jsonText } from '../../core/name/json-text.js';
+import { jsonDocument } from '../../core/name/json-text.js';
 import type { NodeUse, Use } from '../../core/simulation/outcome.js';
 import type { ScoredNode, TimelineEvent } from '../../core/simulation/timeline-event.js';
 import { actionText } from './simulation-text.js';
@@ -20,7 +20,7 @@ export function simulationJson({ cluster, before, after, events, outcome, explai
       explained: { pod: explained.pod, nodes: explained.nodes.map((node) => ('rejections' in node ? node : scoreJson(node))) },
     }),
   };
-  return `${jsonText(document, 2)}\n`;
+  return jsonDocument(document);
 }
 
 function secondsOf(ns: bigint): number {

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { Command } from 'commander';
 import type { LoadedConfig } from '../../config/config.js';
-import { jsonText } from '../../core/name/json-text.js';
+import { jsonDocument } from '../../core/name/json-text.js';
 import type { ResourceSignal } from '../../core/signal/signal.js';
 import type { MakeCommand } from '../../cli/output/command.js';
 import { outputOption, signalOption, USAGE_AND_CONFIG, withHelp } from '../../cli/output/help.js';
@@ -56,7 +56,7 @@ export function statusCommand({ io, open, againMs = AGAIN_MS }: StatusDeps): Com
     const read = open(configForLooking(options, io).loaded);
     let status = await read({ signal });
     if (output === 'json') {
-      io.stdout(`${jsonText(status, 2)}\n`);
+      io.stdout(jsonDocument(status));
       return;
     }
     if (io.isTTY && status.candidates.workloads.some(({ growth }) => growth === null)) {

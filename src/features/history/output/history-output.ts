@@ -21,7 +21,7 @@ import { processesText, type VictimProcess } from '../../../core/oom/victim-proc
 import { OOM_LIMITS } from '../../../core/oom/kernel-kill.js';
 import type { Summary, WorkloadHistory } from '../history-summary.js';
 import { table } from '../../../cli/output/table.js';
-import { jsonText } from '../../../core/name/json-text.js';
+import { jsonText, jsonDocument } from '../../../core/name/json-text.js';
 import { printable } from '../../../core/name/printable.js';
 import { victimName, type NamedProcess } from '../../../core/workload/process.js';
 
@@ -254,5 +254,14 @@ export function summaryJson(summary: Summary): string {
     oomKills: kills,
     last: latest,
   }));
-  return `${jsonText({ first, last, evictions: results, freedBytes: jsonInteger(freedBytes), oomKills, oomKillsUnseen, alerts, workloads }, 2)}\n`;
+  return jsonDocument({
+    first,
+    last,
+    evictions: results,
+    freedBytes: jsonInteger(freedBytes),
+    oomKills,
+    oomKillsUnseen,
+    alerts,
+    workloads,
+  });
 }
