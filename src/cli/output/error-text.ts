@@ -37,6 +37,14 @@ export function formatError(error: unknown): string {
 }
 
 /** One line per issue: `file:line:column: CODE message (hint: …)`. */
+/** What is wrong, for a document of a command. @param defect  the code of an error that has none */
+export function problemsOf(error: unknown, defect = DEFECT): readonly (Omit<ConfigIssue, 'position'> & Partial<ConfigIssue>)[] {
+  if (error instanceof ConfigError) return error.issues;
+  const code = error instanceof EvictdError ? error.code : defect;
+  const hint = error instanceof EvictdError ? error.hint : undefined;
+  return [{ code, message: messageOf(error), ...(hint !== undefined && { hint }) }];
+}
+
 function formatConfigError(error: ConfigError): string {
   return error.issues.map((issue) => `${formatIssue(issue)}\n`).join('');
 }

@@ -1,10 +1,10 @@
 import type { Policy, State } from '../decide/state.js';
 import type { Comparator } from '../policy/configured-policy.js';
 import { numberPlaces, rank, type RankedWorkload } from '../rank/rank.js';
-import { passedOver } from '../rank/victim-selection.js';
+import { passedOver, firstEvictable } from '../rank/victim-selection.js';
 import type { Victim } from '../rank/eviction-decision.js';
 import type { Layout } from '../signal/layout.js';
-import type { Candidates, Protection } from '../workload/workload.js';
+import type { Candidates } from '../workload/workload.js';
 import { workloadsOf, type ScopeWorkloads } from './scope-workloads.js';
 import { inVictimOrder, isInScope, type ComparedHistories } from './victim-order.js';
 
@@ -44,7 +44,7 @@ export function scopeVictim(
   nowNs: bigint,
 ): Victim | 'awaited' | undefined {
   const ranking = scopeRanking(order, found);
-  const at = firstOf(ranking, (item) => passedOver(order.policy, 'memory', item, found, before, nowNs));
+  const at = firstEvictable(ranking, (item) => passedOver(order.policy, 'memory', item, found, before, nowNs));
   const victim = ranking[at];
   if (victim === undefined) return undefined;
   if (found.awaited?.(victim.workload, AWAITS_NS)) return 'awaited';
@@ -59,15 +59,4 @@ export function restraintTarget(
 ): RankedWorkload | undefined {
   const ranking = scopeRanking(order, found);
   return ranking.find((item) => item.protection === undefined && !isTaken(item) && found.veto?.(item.workload) === undefined);
-}
-
-function firstOf(ranking: RankedWorkload[], passedOverBy: (item: RankedWorkload) => Protection | undefined): number {
-  let index = 0;
-  for (let [item] = ranking; item !== undefined; item = ranking[index]) {
-    const protection = item.protection ?? passedOverBy(item);
-    if (protection === undefined) break;
-    if (item.protection === undefined) ranking[index] = { ...item, protection };
-    index += 1;
-  }
-  return index;
 }

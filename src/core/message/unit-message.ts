@@ -89,7 +89,8 @@ function untilText({ condition, untilNs }: Hold, { evictions }: UnitDecision): s
     : `for a minute, or as long as a threshold of ${condition} is met (${ordinal(evictions)} eviction in ten minutes)`;
 }
 
-function ordinal(count: number): string {
+/** '1st', '2nd', '3rd', '11th'. */
+export function ordinal(count: number): string {
   const lastTwo = count % 100;
   const suffix = lastTwo >= 11 && lastTwo <= 13 ? 'th' : (['th', 'st', 'nd', 'rd'][count % 10] ?? 'th');
   return `${String(count)}${suffix}`;

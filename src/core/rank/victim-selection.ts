@@ -81,17 +81,17 @@ export function selectVictim(
  * The index of the first workload that may be evicted. Those before it get the reason why not. A workload of which only
  * a bound is known is measured first, and moves back: no workload behind the result can belong before it.
  *
- * @param measure  returns whether the workload was measured, and replaced by another one at this index
+ * @param measure  returns whether the workload was measured, and replaced by another one at this index; left out: none is
  */
-function firstEvictable(
+export function firstEvictable(
   ranking: RankedWorkload[],
   passedOverBy: (item: RankedWorkload) => Protection | undefined,
-  measure: (index: number, stats: WorkloadStats) => boolean,
+  measure?: (index: number, stats: WorkloadStats) => boolean,
 ): number {
   let isMoved = false;
   let index = 0;
   for (let [item] = ranking; item !== undefined; item = ranking[index]) {
-    if (item.stats?.workingSetAtMost && measure(index, item.stats)) {
+    if (item.stats?.workingSetAtMost && measure?.(index, item.stats)) {
       isMoved = true;
       continue;
     }

@@ -3,8 +3,8 @@ import type { PreemptionReport } from './preempt.js';
 import type { PublishedCondition } from './published-conditions.js';
 import { taintText, type Taint } from '../../core/disruption/taint.js';
 import { formatBytes } from '../../core/quantity/quantity-format.js';
-import { EvictdError, ConfigError, messageOf } from '../../errors.js';
-import { formatPosition } from '../../cli/output/error-text.js';
+import { EvictdError } from '../../errors.js';
+import { formatPosition, problemsOf } from '../../cli/output/error-text.js';
 import { jsonDocument } from '../../core/name/json-text.js';
 
 /** The answer of `evictd admit`; not `known` after an error. */
@@ -88,7 +88,11 @@ function knownJson({ admission, conditions, taints, applicant, shutdown, preempt
 }
 
 function unknownJson({ admit, applicant, error }: Unknown): unknown {
-  return { admit, known: false, conditions: [], ...(applicant ? { workload: workloadJson(applicant) } : {}), problems: problemsOf(error) };
+  const problems = problemsOf(error).map((problem) => ({
+    ...problem,
+    ...(problem.position && { position: formatPosition(problem.position) }),
+  }));
+  return { admit, known: false, conditions: [], ...(applicant ? { workload: workloadJson(applicant) } : {}), problems };
 }
 
 /** '; batch-1, batch-2 ended for its request of 300Mi'. */
@@ -114,11 +118,4 @@ function preemptionJson({ dryRun, requested, used, capacity, workloads }: Preemp
 
 function workloadJson({ critical, qosClass }: Applicant): unknown {
   return { critical, qosClass };
-}
-
-function problemsOf(error: unknown): readonly unknown[] {
-  if (error instanceof ConfigError) return error.issues.map((issue) => ({ ...issue, position: formatPosition(issue.position) }));
-  if (error instanceof EvictdError)
-    return [{ code: error.code, message: error.message, ...(error.hint === undefined ? {} : { hint: error.hint }) }];
-  return [{ code: DEFECT, message: messageOf(error) }];
 }

@@ -11,9 +11,10 @@ import type { ThresholdReading } from '../../core/message/message.js';
 import type { Observations } from '../../core/signal/observation.js';
 import type { Stall } from '../../core/signal/pressure-share.js';
 import { operandsOf, type Threshold } from '../../core/threshold/threshold.js';
-import { ConfigError, EvictdError, type SourcePosition, messageOf } from '../../errors.js';
+import { type SourcePosition } from '../../errors.js';
 import type { NodeReading } from '../../metrics/metric-types.js';
 import type { NodeIdentity, NotifierState, SourceProblem } from '../../monitor/ports/ports.js';
+import { problemsOf } from '../../cli/output/error-text.js';
 
 /** A problem during a check. The status is `unknown` only if a configured signal, or nothing, could be read. */
 export interface CheckProblem {
@@ -103,7 +104,7 @@ export function failedReport(error: unknown, clock: Clock): CheckReport {
     conditions: [],
     notifiers: [],
     reading: { observations: { observed: new Map(), missing: new Map() }, thresholds: [], notifierStates: [], stalls: [] },
-    problems: problemsOf(error),
+    problems: problemsOf(error, 'EVICTD_CHECK_FAILED').map(problemOf),
     isNarrow: false,
     notices: [],
     clock,
@@ -121,13 +122,6 @@ function standIns(signals: readonly CheckedSignal[]): CheckProblem[] {
 /** A setting has no effect, so that a threshold may be missing from the check. */
 function concernsReading({ code }: ConfigNotice): boolean {
   return code === 'EVICTD_CONFIG_CONTAINERFS' || code === 'EVICTD_CONFIG_DROPIN_NAME';
-}
-
-function problemsOf(error: unknown): CheckProblem[] {
-  if (error instanceof ConfigError) return error.issues.map(problemOf);
-  if (error instanceof EvictdError)
-    return [problemOf({ code: error.code, message: error.message, ...(error.hint === undefined ? {} : { hint: error.hint }) })];
-  return [{ code: 'EVICTD_CHECK_FAILED', message: messageOf(error) }];
 }
 
 function problemOf({ code, message, hint, position }: CheckProblem): CheckProblem {

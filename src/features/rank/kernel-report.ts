@@ -5,6 +5,7 @@ import type { OomComparison, OomComparisons } from './oom-comparison.js';
 import type { OomReading } from '../../core/oom/oom-reading.js';
 import { protectionText } from '../../core/rank/rank.js';
 import type { RankReport } from '../../cli/output/ranking.js';
+import { ordinal } from '../../core/message/unit-message.js';
 
 /** evictd's order and the kernel's, read one after the other. */
 export interface KernelReport {
@@ -115,11 +116,4 @@ function processText({ task }: OomCandidate): string {
 
 function count(amount: number, one: string, many: string): string {
   return `${String(amount)} ${amount === 1 ? one : many}`;
-}
-
-/** '1st', '2nd', '3rd', '11th'. */
-export function ordinal(place: number): string {
-  const teen = place % 100 >= 11 && place % 100 <= 13;
-  const ending = teen ? 'th' : (['th', 'st', 'nd', 'rd'][place % 10] ?? 'th');
-  return `${String(place)}${ending}`;
 }

@@ -1,5 +1,4 @@
 // ResourceClaim and ResourceClaimTemplate (resource.k8s.io/v1, Kubernetes v1.36).
-import type { Toleration } from '../../core/disruption/toleration.js';
 import type { DeviceSelector } from '../../core/devices/device.js';
 import type {
   AllocatedDevice,
@@ -13,6 +12,7 @@ import type {
 import { integerOf, isAbsent, items, member, textOf, wrong, type Field } from '../document.js';
 import { nodeSelectorTermsAt } from '../scheduling/label-selector.js';
 import { compileSelector } from './device-selector.js';
+import { tolerationAt } from '../taint.js';
 
 /** @throws DocumentError  with the path of the problem */
 export function resourceClaimAt(claim: Field): ResourceClaim {
@@ -70,7 +70,7 @@ function exactRequestAt(request: Field): ExactRequest {
     selectors: deviceSelectorsAt(member(request, 'selectors')),
     count: countAt(request),
     adminAccess: member(request, 'adminAccess').value === true,
-    tolerations: items(member(request, 'tolerations')).map(deviceTolerationAt),
+    tolerations: items(member(request, 'tolerations')).map(tolerationAt),
   };
 }
 
@@ -98,11 +98,6 @@ export function deviceSelectorsAt(selectors: Field): readonly DeviceSelector[] {
     if (expression === '') throw wrong(member(member(selector, 'cel'), 'expression'), 'a CEL expression');
     return compileSelector(expression);
   });
-}
-
-function deviceTolerationAt(toleration: Field): Toleration {
-  const text = (name: string): string => textOf(member(toleration, name));
-  return { key: text('key'), operator: text('operator'), value: text('value'), effect: text('effect') };
 }
 
 function constraintAt(constraint: Field): DeviceConstraint {

@@ -46,11 +46,11 @@ export function priorityClassAt(priorityClass: Field): PriorityClass {
   };
 }
 
-function nameOf(object: Field): string {
+export function nameOf(object: Field): string {
   return textOf(member(member(object, 'metadata'), 'name'));
 }
 
 /** As kubectl takes an object without one. */
-function namespaceOf(object: Field): string {
+export function namespaceOf(object: Field): string {
   return textOf(member(member(object, 'metadata'), 'namespace')) || 'default';
 }

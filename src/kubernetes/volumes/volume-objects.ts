@@ -11,6 +11,7 @@ import type {
 import { integerOf, isAbsent, items, member, quantityOf, textOf, timeOf, type Field } from '../document.js';
 import { labelsAt, labelSelectorAt, nodeSelectorTermsAt } from '../scheduling/label-selector.js';
 import { storageBytesAt, volumeClaimAt } from './volume-claim.js';
+import { nameOf } from '../scheduling/cluster-objects.js';
 
 const STORAGE = 'storage.k8s.io/v1';
 
@@ -140,8 +141,4 @@ function storageCapacityAt(capacity: Field): StorageCapacity {
     nodes: labelSelectorAt(member(capacity, 'nodeTopology')),
     bytes: largest && quantityValue(largest),
   };
-}
-
-function nameOf(object: Field): string {
-  return textOf(member(member(object, 'metadata'), 'name'));
 }

@@ -7,7 +7,7 @@ import type { Candidates } from '../../../src/core/workload/workload.js';
 import type { OomReading } from '../../../src/core/oom/oom-reading.js';
 import { oomReading, task } from '../../core/oom/oom-support.js';
 import { Mi, candidates, requesting, stats, workload } from '../../core/support.js';
-import { ordinal } from '../../../src/features/rank/kernel-report.js';
+import { ordinal } from '../../../src/core/message/unit-message.js';
 import { reading } from '../check/support.js';
 import { fakeReading, ran, type FakeReading, type Ran } from '../../cli/support.js';
 

@@ -124,9 +124,12 @@ function countsOf(present: readonly PresentWorkload[]): string {
   return [...counts].map(([text, count]) => `${String(count)} × ${text}`).join(', ');
 }
 
-/** 'a, b, c and 4 more'. */
 export function namesOf(workloads: readonly PresentWorkload[]): string {
-  const names = workloads.map(({ name }) => name).sort();
+  return firstOf(workloads.map(({ name }) => name).sort());
+}
+
+/** 'a, b, c and 4 more'. */
+export function firstOf(names: readonly string[]): string {
   const rest = names.length - 3;
   return names.slice(0, 3).join(', ') + (rest > 0 ? ` and ${String(rest)} more` : '');
 }

@@ -92,6 +92,24 @@ const MAX_BYTES = 2 ** 50;
 const MAX_PERCENT = 1_000_000;
 const MAX_COUNT = 1_000_000_000;
 
+function pressure(when: (full: string, limit: string) => string, unless?: (full: string) => string): Omit<Detector, 'mapping'> {
+  return {
+    args: ['cgroup', 'resource', 'threshold', 'duration'],
+    convert: (args) => {
+      const threshold = args.number('threshold', 100);
+      const full = `${args.resource()}.pressure.full`;
+      return {
+        cgroups: args.cgroups(),
+        when: (node) => when(node + full, percent(threshold)),
+        ...(unless && { unless: (node: string) => unless(node + full) }),
+        forSeconds: args.duration(),
+        hasNode: true,
+        ...(threshold === 100 && { isNever: true }),
+      };
+    },
+  };
+}
+
 const ANY = { args: [], convert: () => ({}) } as const;
 
 /** By name. */
@@ -102,20 +120,10 @@ export const DETECTORS: Readonly<Record<string, Detector>> = {
       becomes: '`memory.pressure.full.avg60` and `.avg10` above the threshold, `unless` `.avg10` is falling; `duration` is `for`',
       note: 'oomd takes the cgroup with the most pressure; evictd judges each cgroup by itself',
     },
-    args: ['cgroup', 'resource', 'threshold', 'duration'],
-    convert: (args) => {
-      const full = `${args.resource()}.pressure.full`;
-      const threshold = args.number('threshold', 100);
-      const limit = percent(threshold);
-      return {
-        cgroups: args.cgroups(),
-        when: (node) => `${node}${full}.avg60 > ${limit} & ${node}${full}.avg10 > ${limit}`,
-        unless: (node) => `${node}${full}.avg10 falling`,
-        forSeconds: args.duration(),
-        hasNode: true,
-        ...(threshold === 100 && { isNever: true }),
-      };
-    },
+    ...pressure(
+      (full, limit) => `${full}.avg60 > ${limit} & ${full}.avg10 > ${limit}`,
+      (full) => `${full}.avg10 falling`,
+    ),
   },
   pressure_above: {
     mapping: {
@@ -123,18 +131,7 @@ export const DETECTORS: Readonly<Record<string, Detector>> = {
       becomes: '`memory.pressure.full.avg10` (or `io.…`) above the threshold; `duration` is `for`',
       note: 'oomd takes the cgroup with the most pressure; evictd judges each cgroup by itself',
     },
-    args: ['cgroup', 'resource', 'threshold', 'duration'],
-    convert: (args) => {
-      const threshold = args.number('threshold', 100);
-      const resource = args.resource();
-      return {
-        cgroups: args.cgroups(),
-        when: (node) => `${node}${resource}.pressure.full.avg10 > ${percent(threshold)}`,
-        forSeconds: args.duration(),
-        hasNode: true,
-        ...(threshold === 100 && { isNever: true }),
-      };
-    },
+    ...pressure((full, limit) => `${full}.avg10 > ${limit}`),
   },
   memory_above: {
     mapping: {

@@ -1,4 +1,5 @@
 import { basename, dirname } from 'node:path';
+import { slicePath } from '../../../core/systemd/unit.js';
 
 /** Where a unit's cgroup is, and what may be ended in it. */
 export interface UnitPlace {
@@ -37,10 +38,4 @@ const USERS = { systemd: { slices: ['user.slice'] } } as const;
 function unitGlob(unit: string, name: string, type: string): string {
   if (name === '') return `*.${type}`;
   return name !== '-' && /[@-]$/.test(name) ? `${name}*.${type}` : unit;
-}
-
-/** `a-b.slice` is in `a.slice`. */
-function slicePath(slice: string): string {
-  const parts = slice.slice(0, -'.slice'.length).split('-');
-  return parts.map((_part, index) => `/${parts.slice(0, index + 1).join('-')}.slice`).join('');
 }

@@ -1,6 +1,7 @@
 import { broken, degraded, ok, command, isPlain } from '../check.js';
 import { defineCheck } from '../check-kind.js';
 import { hasSystemd, type ServiceFacts } from '../../../host/facts.js';
+import { firstOf } from '../../../config/lint/workloads/evictable.js';
 
 /** How to get cgroup v2. */
 export function unifiedFix(service: ServiceFacts): string {
@@ -66,7 +67,7 @@ export const controllersCheck = defineCheck(
     const details = { cgroups: delegations.map(({ path, stopsAt }) => ({ path, stopsAt: stopsAt ?? null })) };
     const stopped = delegations.filter(({ stopsAt }) => stopsAt !== undefined);
     if (stopped.length === 0)
-      return [ok(id, `the memory controller is enabled for the children of ${listed(delegations.map(({ path }) => path))}`, details)];
+      return [ok(id, `the memory controller is enabled for the children of ${firstOf(delegations.map(({ path }) => path))}`, details)];
     const disabled = stopped.map(({ path, stopsAt }) => `${path} (disabled in ${String(stopsAt)})`);
     const files = [
       ...new Set(stopped.map(({ stopsAt }) => `${memory.mountPoint}${stopsAt === '/' ? '' : (stopsAt ?? '')}/cgroup.subtree_control`)),
@@ -75,13 +76,7 @@ export const controllersCheck = defineCheck(
       ? 'Delegate=yes or MemoryAccounting=yes for its unit'
       : files.map((file) => (isPlain(file) ? command(`echo +memory >${file}`) : `write +memory to ${file}`)).join(', ');
     return [
-      broken(id, `the memory controller is disabled for the children of ${listed(disabled)}: evictd cannot measure them`, fix, details),
+      broken(id, `the memory controller is disabled for the children of ${firstOf(disabled)}: evictd cannot measure them`, fix, details),
     ];
   },
 );
-
-/** 'a, b, c and 4 more'. */
-function listed(names: readonly string[]): string {
-  const rest = names.length - 3;
-  return names.slice(0, 3).join(', ') + (rest > 0 ? ` and ${String(rest)} more` : '');
-}
