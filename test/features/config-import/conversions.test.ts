@@ -13,6 +13,11 @@ describe('oomd', () => {
     ['pressure_above', [pressure('a.slice')], 'memory.pressure.full.avg10 > 60%'],
     ['pressure_above of io', [pressure('a.slice', { resource: 'io', threshold: '7.5' })], 'io.pressure.full.avg10 > 7.5%'],
     [
+      'pressure_rising_beyond, but not while it falls',
+      [detector('pressure_rising_beyond', { cgroup: 'a.slice', resource: 'memory', threshold: '60', duration: '30' })],
+      'memory.pressure.full.avg60 > 60% & memory.pressure.full.avg10 > 60%\n    for: 30s\n    unless: memory.pressure.full.avg10 falling',
+    ],
+    [
       'memory_reclaim, which has a window, and which is not less than a second',
       [pressure('a.slice'), detector('memory_reclaim', { cgroup: 'b.slice', duration: 0 })],
       'memory.pressure.full.avg10 > 60% & pgscan > 0 over 1s',
