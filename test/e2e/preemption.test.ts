@@ -114,6 +114,7 @@ describe(`evictd admit --preempt (${ON})`, () => {
     for (const [body, why] of [
       [{ dryRun: true }, 'requests is missing'],
       [{ requests: { memory: '1GB' } }, 'requests.memory: quantities'],
+      [{ requests: { memory: '1Gi' }, priority: 2 ** 31 }, 'priority is missing or has a wrong value'],
       [{ requests: { memory: '1Gi' }, dryrun: true }, 'it has "dryrun"'],
     ] as const)
       await expect(ask(body)).rejects.toMatchObject({ code: 'EVICTD_PREEMPT_REQUEST', message: expect.stringContaining(why) as string });

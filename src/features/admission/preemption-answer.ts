@@ -131,7 +131,7 @@ function requestSchema() {
     name: z.optional(z.string()),
     path: z.optional(z.string()),
     critical: z._default(z.boolean(), false),
-    priority: z._default(z.int(), 0),
+    priority: z._default(z.int32(), 0),
     preemptionPolicy: z._default(z.enum(PREEMPTION_POLICIES), 'PreemptLowerPriority'),
     requests: z.strictObject({ memory: parsed(bytesText) }),
     dryRun: z._default(z.boolean(), false),

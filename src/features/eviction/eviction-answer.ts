@@ -103,12 +103,22 @@ function evictionOf(body: string) {
   return { name, deleteOptions };
 }
 
-/** Built when a request arrives: zod takes a moment for it. Fields of Kubernetes that mean nothing here are refused. */
+/**
+ * Built when a request arrives: zod takes a moment for it. Fields of Kubernetes that mean nothing here are refused, except
+ * those of `metadata` that clients send with every object.
+ */
 function evictionSchema() {
+  const texts = z.optional(z.record(z.string(), z.string()));
   return z.strictObject({
     apiVersion: z.optional(z.literal('policy/v1')),
     kind: z.optional(z.literal('Eviction')),
-    metadata: z.strictObject({ name: z.string(), namespace: z.optional(z.string()) }),
+    metadata: z.strictObject({
+      name: z.string(),
+      namespace: z.optional(z.string()),
+      creationTimestamp: z.optional(z.null()),
+      labels: texts,
+      annotations: texts,
+    }),
     deleteOptions: z.optional(
       z.strictObject({
         apiVersion: z.optional(z.string()),

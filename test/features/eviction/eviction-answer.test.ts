@@ -55,6 +55,12 @@ test.each<[rule: string, body: string, code: number, json: object, overrides?: P
   ['by its path', eviction('/a/web-1'), 201, { status: 'Success', details: { name: '/a/web-1', uid: 'id-web-1' } }, ONE],
   ['no budget', eviction('/b/twin'), 201, { status: 'Success' }],
   [
+    'as client-go sends it',
+    eviction('/b/twin').replace('"name"', '"creationTimestamp":null,"labels":{"a":"b"},"annotations":{"a":"b"},"name"'),
+    201,
+    { status: 'Success' },
+  ],
+  [
     'a budget does not permit it',
     eviction('web-1'),
     429,
