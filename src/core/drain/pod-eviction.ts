@@ -101,7 +101,7 @@ export function evictPod(request: EvictionRequest): EvictionAnswer {
   if (more.length > 0) return { ...nothing, failure: SEVERAL_BUDGETS };
   if (budget === undefined) return answer(deletePod(request, dryRun, 1), resourceVersion !== undefined);
   if (isFree(pod.ready, budget)) {
-    const deletion = deletePod(request, dryRun, 1);
+    const deletion = deletePod({ ...request, resourceVersion: undefined }, dryRun, 1); // bound to the one that was read
     const isConflict = deletion.failure?.code === 409 && resourceVersion === undefined;
     return answer(isConflict ? { ...deletion, failure: beingProcessed(budget.name) } : deletion, true);
   }
@@ -183,17 +183,20 @@ function decremented(budget: PodBudget): PodBudget {
   return { ...budget, disruptionsAllowed, disruptedPods, condition };
 }
 
-/** Marks the pod, then deletes it. */
-function deletePod({ pod, uid, resourceVersion, deleteConflicts }: EvictionRequest, dryRun: boolean, tries: number): Deletion {
-  if (resourceVersion !== undefined && resourceVersion !== pod.resourceVersion) {
-    const why = `the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in record (${pod.resourceVersion}). The object might have been modified`;
-    return { failure: conflict('pods', pod.name, why), calls: dryRun ? 1 : 0, marked: false };
-  }
+/** Marks the pod, which checks the preconditions, then deletes it. A dry run does not mark it: the deletion checks them. */
+function deletePod(request: EvictionRequest, dryRun: boolean, tries: number): Deletion {
+  const { pod, deleteConflicts } = request;
+  const differs = preconditionConflict(request);
+  if (differs !== undefined) return { failure: conflict('Pod', pod.name, differs), calls: dryRun ? tries : 0, marked: false };
   const marked = !dryRun;
-  if (uid !== undefined && uid !== pod.uid) {
-    const why = `the UID in the precondition (${uid}) does not match the UID in record (${pod.uid}). The object might have been deleted and then recreated`;
-    return { failure: conflict('pods', pod.name, why), calls: 1, marked };
-  }
   const calls = Math.min(deleteConflicts + 1, tries);
   return { failure: deleteConflicts < tries ? undefined : conflict('pods', pod.name, 'changed'), calls, marked };
+}
+
+function preconditionConflict({ pod, uid, resourceVersion: version }: EvictionRequest): string | undefined {
+  const text = (name: string, asked: string, known: string): string =>
+    `the ${name} in the precondition (${asked}) does not match the ${name} in record (${known}). The object might have been`;
+  if (uid !== undefined && uid !== pod.uid) return `${text('UID', uid, pod.uid)} deleted and then recreated`;
+  if (version === undefined || version === pod.resourceVersion) return undefined;
+  return `${text('ResourceVersion', version, pod.resourceVersion)} modified`;
 }
