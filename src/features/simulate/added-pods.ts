@@ -52,8 +52,8 @@ export class AddedPods {
         hint: `the file has a Pod, ${Object.keys(TEMPLATES).join(', ')}, as the API server accepts it`,
       });
     readObjects(path, {
-      bad: ({ message, at }) => {
-        throw refused(message, at);
+      bad: ({ object, message, at }) => {
+        throw refused(object === '' ? message : `${object}: ${message}`, at);
       },
       object: (found) => {
         try {

@@ -21,6 +21,8 @@ export class TextEnd extends Error {
   constructor(
     message: string,
     readonly position: TextPosition,
+    /** What there is of the object that has not ended; '': it is not in one. */
+    readonly text = '',
   ) {
     super(message);
   }
@@ -81,7 +83,8 @@ export class JsonObjects {
     if (this.#depth === 0) return;
     const isInItem = this.#itemsDepth !== undefined && this.#depth > this.#itemsDepth;
     const what = isInItem || this.#itemsDepth === undefined ? `the object that begins in line ${String(this.#position.line)}` : 'a list';
-    throw new TextEnd(`truncated: the file ends within ${what}`, this.#here());
+    const text = this.#kept === -1 || this.#inWord ? '' : this.#buffer.toString('utf8', this.#kept);
+    throw new TextEnd(`truncated: the file ends within ${what}`, this.#here(), text);
   }
 
   #here(): TextPosition {

@@ -1,10 +1,11 @@
 import { closeSync, openSync, readSync } from 'node:fs';
-import { LineCounter, parseAllDocuments } from 'yaml';
+import { LineCounter, parseAllDocuments, parseDocument } from 'yaml';
 import { InputError } from '../../errors.js';
 import { documentOf, isAbsent, items, member, textOf, type Field } from '../document.js';
 import { parseJson } from '../json.js';
 import { JsonObjects, TextEnd, type ObjectText, type TextPosition } from './json-objects.js';
 import { syntaxErrorOffset } from './json-syntax.js';
+import { objectName } from './object-name.js';
 
 export interface FoundObject {
   readonly kind: string;
@@ -21,6 +22,8 @@ export interface FilePosition extends TextPosition {
 
 /** Text that is no object. What comes before it in the file is good. */
 export interface BadText {
+  /** 'Pod shop/web'; '': no object, or its name is not known. */
+  readonly object: string;
   readonly message: string;
   readonly at: FilePosition;
 }
@@ -34,6 +37,9 @@ const STANDARD_INPUT = 0;
 const PART_BYTES = 4 * 1024 * 1024;
 /** A file that is no text has a byte of value 0 within these. */
 const HEAD_BYTES = 4096;
+const BYTE_ORDER_MARK = Buffer.from('\ufeff');
+/** The name of a broken object is looked for within these characters. */
+const MOST_BROKEN = 256 * 1024;
 
 /** YAML is read as a whole. */
 const MOST_YAML_BYTES = 256 * 1024 * 1024;
@@ -48,20 +54,23 @@ export function readObjects(path: string, sink: ObjectSink): void {
   const file = path === '-' ? 'standard input' : path;
   const parts = partsOf(path, file);
   const first = parts.next();
-  if (first.done === true || first.value.toString('latin1').trim() === '') {
-    sink.bad({ message: 'empty', at: startOf(file) });
+  const read = first.done === true ? Buffer.alloc(0) : first.value;
+  const head = read.subarray(read.indexOf(BYTE_ORDER_MARK) === 0 ? BYTE_ORDER_MARK.length : 0);
+  if (head.toString('latin1').trim() === '') {
+    sink.bad({ object: '', message: 'empty', at: startOf(file) });
     return;
   }
-  if (first.value.subarray(0, HEAD_BYTES).includes(0)) {
+  if (head.subarray(0, HEAD_BYTES).includes(0)) {
     sink.bad({
+      object: '',
       message: 'neither JSON nor YAML in UTF-8: it has bytes of value 0, as UTF-16 and compressed files have',
       at: startOf(file),
     });
     return;
   }
-  const start = first.value.toString('latin1').trimStart().slice(0, 1);
-  if (start === '{' || start === '[') readJson(file, [first.value], parts, sink);
-  else readYaml(file, [first.value, ...parts], sink);
+  const start = head.toString('latin1').trimStart().slice(0, 1);
+  if (start === '{' || start === '[') readJson(file, [head], parts, sink);
+  else readYaml(file, [head, ...parts], sink);
 }
 
 function startOf(file: string): FilePosition {
@@ -94,7 +103,9 @@ function readJson(file: string, first: readonly Buffer[], rest: Iterable<Buffer>
     objects.end();
   } catch (error) {
     if (!(error instanceof TextEnd)) throw error;
-    sink.bad({ message: error.message, at: { file, ...error.position } });
+    const object = brokenName(error.text);
+    const after = object === '' && collected.last !== '' ? `, after ${collected.last}` : '';
+    collected.bad(`${error.message}${after}`, error.position, object);
   }
   collected.end();
 }
@@ -113,11 +124,22 @@ function takeJson({ what, text, position }: ObjectText, collected: Collected): v
     collected.bad(
       `no JSON: ${error.message.replace(/, (?:\.\.\.)?".*is not valid JSON$| in JSON at position.*/s, '')}`,
       placeWithin(text, position),
+      what === 'list' ? '' : brokenName(text),
     );
     return;
   }
   if (what === 'list') collected.list(documentOf(value));
   else collected.take(documentOf(value), position, what === 'item');
+}
+
+/** The name in the text of an object that is broken or cut off: YAML's parser goes on after an error. '': it is not there. */
+function brokenName(text: string): string {
+  const begin = text.slice(0, MOST_BROKEN);
+  const object = documentOf(parseDocument(begin, { logLevel: 'silent' }).toJS());
+  if (!isObject(object)) return '';
+  const name = objectName(typed(object, 'kind'), object);
+  const own = name.slice(Math.max(name.indexOf(' '), name.indexOf('/')) + 1);
+  return begin.includes(`"${own}"`) ? name : ''; // not if the name itself is cut off
 }
 
 /** Where the parser stopped. */
@@ -157,14 +179,20 @@ class Collected {
   readonly #file: string;
   readonly #sink: ObjectSink;
   #unnamed: (readonly [object: Field, at: TextPosition])[] = [];
+  #last: readonly [kind: string, object: Field] | undefined;
 
   constructor(file: string, sink: ObjectSink) {
     this.#file = file;
     this.#sink = sink;
   }
 
-  bad(message: string, position: TextPosition): void {
-    this.#sink.bad({ message, at: { file: this.#file, ...position } });
+  /** The name of the last object; '': there was none. */
+  get last(): string {
+    return this.#last === undefined ? '' : objectName(...this.#last);
+  }
+
+  bad(message: string, position: TextPosition, object = ''): void {
+    this.#sink.bad({ object, message, at: { file: this.#file, ...position } });
   }
 
   document(value: Field, position: TextPosition): void {
@@ -176,8 +204,12 @@ class Collected {
   }
 
   take(object: Field, position: TextPosition, isItem: boolean): void {
-    if (!isObject(object)) this.bad(`${shown(object)}: an object is expected`, position);
-    else if (isItem && isAbsent(member(object, 'kind'))) this.#unnamed.push([object, position]);
+    if (!isObject(object)) {
+      this.bad(`${shown(object)}: an object is expected`, position);
+      return;
+    }
+    this.#last = [typed(object, 'kind'), object];
+    if (isItem && isAbsent(member(object, 'kind'))) this.#unnamed.push([object, position]);
     else this.#found(object, typed(object, 'kind'), typed(object, 'apiVersion'), position);
   }
 

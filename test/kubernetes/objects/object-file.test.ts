@@ -20,13 +20,14 @@ function read(text: string): readonly string[] {
   const lines: string[] = [];
   readObjects(file, {
     object: ({ kind, object, at }) => lines.push(`${kind} ${textOf(member(object, 'n'))} ${String(at.line)}:${String(at.column)}`),
-    bad: ({ message, at }) => lines.push(`${String(at.line)}:${String(at.column)} ${message}`),
+    bad: ({ object, message, at }) => lines.push(`${String(at.line)}:${String(at.column)} ${object}${object && ': '}${message}`),
   });
   return lines;
 }
 
 const NO_TEXT = '1:1 neither JSON nor YAML in UTF-8: it has bytes of value 0, as UTF-16 and compressed files have';
 const A = '{"kind":"Pod","n":"a"}';
+const NAMED = '{"kind":"Pod","n":"c","metadata":{"name":"c","namespace":"shop"}}';
 const B = '{"kind":"Node","n":"b"}';
 
 test.each<[rule: string, text: string, lines: readonly string[]]>([
@@ -40,10 +41,23 @@ test.each<[rule: string, text: string, lines: readonly string[]]>([
   ['YAML documents', 'kind: Pod\nn: a\n---\nkind: List\nitems:\n- kind: Node\n  n: b\n', ['Pod a 1:1', 'Node b 4:1']],
   [
     'cut off within an object',
-    `{"items":[${A},\n{"kind":"Po`,
-    ['Pod a 1:11', '2:11 truncated: the file ends within the object that begins in line 2'],
+    `{"items":[${NAMED},\n{"kind":"Po`,
+    ['Pod c 1:11', '2:11 truncated: the file ends within the object that begins in line 2, after Pod shop/c'],
   ],
-  ['cut off between objects', `{"items":[${A},`, ['Pod a 1:11', '1:33 truncated: the file ends within a list']],
+  ['cut off between objects', `{"items":[${NAMED},`, ['Pod c 1:11', '1:76 truncated: the file ends within a list, after Pod shop/c']],
+  [
+    'cut off after the name',
+    '{"items":[{"kind":"Pod","metadata":{"name":"b","namespace":"shop"},"spec":{"x":"\\',
+    ['1:81 Pod shop/b: truncated: the file ends within the object that begins in line 1'],
+  ],
+  [
+    'cut off within the name',
+    '{"items":[{"kind":"Pod","metadata":{"name":"abc',
+    ['1:47 truncated: the file ends within the object that begins in line 1'],
+  ],
+  ['broken after the name', '{"kind":"Pod","metadata":{"name":"b"},"spec":,}', ["1:46 Pod b: no JSON: Unexpected token ','"]],
+  ['a byte order mark', `\ufeff${A}`, ['Pod a 1:1']],
+  ['nothing but a byte order mark', '\ufeff', ['1:1 empty']],
   [
     'one broken object leaves the others',
     `{"items":[${A},\n {"kind":,},\n${B}],"kind":"List"}`,
@@ -62,8 +76,8 @@ test.each<[rule: string, text: string, lines: readonly string[]]>([
   ],
   ['an item of YAML that is none', 'items:\n- null\n- kind: Node\n  n: b\n', ['1:1 null: an object is expected', 'Node b 1:1']],
   ['a word that is none', `{"items":[nix,${A}],"kind":"List"}`, ["1:11 no JSON: Unexpected token 'i'", 'Pod a 1:15']],
-  ['cut off within a word', `{"items":[${A},nu`, ['Pod a 1:11', '1:35 truncated: the file ends within a list']],
-  ['text between objects', `${A} x`, ['Pod a 1:1', '1:24 unexpected "x": an object is expected']],
+  ['cut off within a word', `{"items":[${A},nu`, ['Pod a 1:11', '1:35 truncated: the file ends within a list, after Pod']],
+  ['text between objects', `${A} x`, ['Pod a 1:1', '1:24 unexpected "x": an object is expected, after Pod']],
   [
     'broken YAML',
     'kind: [',

@@ -9,6 +9,7 @@ import type { SimulatedPod } from '../../../core/simulation/simulated-pod.js';
 import { isAbsent, member, resourceListOf, textOf, wrong, type Field } from '../../../kubernetes/document.js';
 import { DEVICE_API_VERSIONS, DEVICE_KINDS, DeviceObjects } from '../../../kubernetes/devices/device-objects.js';
 import { readObjects, type FilePosition, type FoundObject } from '../../../kubernetes/objects/object-file.js';
+import { objectName } from '../../../kubernetes/objects/object-name.js';
 import { namespaceAt, ownerAt, priorityClassAt, serviceAt } from '../../../kubernetes/scheduling/cluster-objects.js';
 import { schedulerNodeAt } from '../../../kubernetes/scheduling/scheduler-node.js';
 import { usagesIn } from '../../../kubernetes/stats.js';
@@ -117,14 +118,14 @@ export class ClusterDump {
       object: (found) => {
         this.take(found);
       },
-      bad: ({ message, at }) => {
-        this.findings.add('error', at, '', message);
+      bad: ({ object, message, at }) => {
+        this.findings.add('error', at, object, message);
       },
     });
   }
 
   take({ kind, apiVersion, object, at }: FoundObject): void {
-    const name = nameOf(kind, object);
+    const name = objectName(kind, object);
     try {
       if (kind === '' && !isAbsent(member(member(object, 'node'), 'nodeName'))) {
         this.#summaries.push(object.value);
@@ -188,14 +189,14 @@ export class ClusterDump {
     const budget = simulatedBudgetAt(object);
     this.#budgets.set(`${budget.namespace}/${budget.name}`, { value: budget, at });
     const report = (message: string): void => {
-      this.findings.add('warning', at, nameOf('PodDisruptionBudget', object), message);
+      this.findings.add('warning', at, objectName('PodDisruptionBudget', object), message);
     };
     for (const message of invalidRequirements(member(object, 'spec'))) report(message);
     if (isAbsent(member(object, 'status'))) report('has no status: allows no eviction, as for the API server');
   }
 
   takeDevices(kind: string, object: Field, at: FilePosition): void {
-    for (const message of this.#devices.take(kind, object)) this.findings.add('warning', at, nameOf(kind, object), message, kind);
+    for (const message of this.#devices.take(kind, object)) this.findings.add('warning', at, objectName(kind, object), message, kind);
   }
 
   /** All files have been read. */
@@ -233,13 +234,4 @@ export class ClusterDump {
       if (observed) this.#memory.set(nodeName, { capacityBytes: observed.capacity, availableBytes: observed.available });
     }
   }
-}
-
-/** 'Pod shop/web'. */
-function nameOf(kind: string, object: Field): string {
-  const metadata = member(object, 'metadata');
-  if (typeof metadata.value !== 'object' || metadata.value === null) return kind === '' ? 'object' : kind;
-  const { namespace, name } = metadata.value as { readonly namespace?: unknown; readonly name?: unknown };
-  const own = typeof name === 'string' ? name : '?';
-  return `${kind} ${typeof namespace === 'string' ? `${namespace}/` : ''}${own}`.trim();
 }
