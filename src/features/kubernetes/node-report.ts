@@ -36,8 +36,20 @@ const WITHIN_MS = 10_000;
 /** As the kubelet reports a status that has not changed (nodeStatusReportFrequency). */
 const HEARTBEAT_NS = 300_000_000_000n;
 const HINT = 'evictd doctor names permissions that are missing';
-const OTHER_MACHINE =
-  'the node is cordoned by an evictd of another machine, or its kubelet has not reported since the reboot (status.nodeInfo.bootID)';
+/** Why a cordon is left as it is, and what an operator can do. */
+const CORDON_STAYS = {
+  'other machine': [
+    'it runs on another machine, or its kubelet has not reported since the reboot (status.nodeInfo.bootID)',
+    'check kubernetes.nodeName; after a reboot evictd uncordons the node when the kubelet has reported',
+  ],
+  lost: [
+    'the saved state was lost, and an operator may be draining the node',
+    'evictd uncordon ends that, and evictd drain goes on with it',
+  ],
+  unknown: ['this evictd does not know of having cordoned it', 'kubectl uncordon ends that, if it is not being drained'],
+} as const;
+/** Until the kubelet has reported, the node is read again as after so many failures: within 30 s. */
+const REPORT_AWAITED_FAILURES = 6;
 /** An eviction does not wait longer for the taint, or until the node is cordoned. */
 const PUBLISHED_WITHIN_MS = 1_000;
 
@@ -135,20 +147,26 @@ export class NodeReport implements StepListener {
   }
 
   #failed(why: string): void {
-    const { log, pauseMs = randomPauseMs } = this.#parts;
     if (this.#isClosed) return;
     this.#failures += 1;
     if (this.#failures === 1) {
-      const { isLeaving, nodeName } = this.#parts;
+      const { isLeaving, nodeName, log } = this.#parts;
       const what = isLeaving ? `take back what it has set at node ${nodeName}` : 'publish the conditions of the node at the API server';
       log.warn(`evictd cannot ${what}: ${why}; evictd tries again`, {
         code: 'EVICTD_KUBERNETES_NODE',
         hint: HINT,
       });
     }
+    this.#reportAfter(this.#failures);
+  }
+
+  #reportAfter(failures: number): void {
+    const { pauseMs = randomPauseMs } = this.#parts;
+    clearTimeout(this.#timer);
+    if (this.#isClosed) return;
     this.#timer = setTimeout(() => {
       this.#report(this.#reportedNs);
-    }, pauseMs(this.#failures)).unref();
+    }, pauseMs(failures)).unref();
   }
 
   /** undefined: done. 'again': another program has changed the node meanwhile, or more is to be done. Otherwise what is wrong. */
@@ -183,8 +201,9 @@ export class NodeReport implements StepListener {
     this.#hasCordoned = wanted.isCordoned;
     const cordon = wanted.isCordoned ? undefined : cordonOf(node, bootId);
     if (cordon !== undefined && this.#leavesCordon(node, wanted)) {
-      if (cordon === 'other machine' && !isLeaving) return OTHER_MACHINE;
-      this.#cordonStays();
+      const awaitsReport = cordon === 'other machine' && !isLeaving;
+      this.#cordonStays(isLeaving ? 'unknown' : awaitsReport ? cordon : 'lost');
+      if (awaitsReport) this.#reportAfter(REPORT_AWAITED_FAILURES);
     }
     // The condition is removed when the node is not cordoned any more: a crash in between forgets nothing.
     if (this.#forbidden.size === 0 && !wanted.isCordoned && isUncordoned(node)) return 'again';
@@ -199,16 +218,11 @@ export class NodeReport implements StepListener {
     return cordon === 'this boot' ? !this.#isDrainKnown : cordon === 'other machine' || this.#parts.isLeaving;
   }
 
-  #cordonStays(): void {
-    const { nodeName, isLeaving, log } = this.#parts;
+  #cordonStays(because: keyof typeof CORDON_STAYS): void {
+    const { nodeName, log } = this.#parts;
     if (this.#isCordonLogged) return;
     this.#isCordonLogged = true;
-    const [why, hint] = isLeaving
-      ? ['this evictd does not know of having cordoned it', `if it is not being drained: kubectl uncordon ${nodeName}`]
-      : [
-          'the saved state was lost, and an operator may be draining the node',
-          'evictd uncordon ends that, and evictd drain goes on with it',
-        ];
+    const [why, hint] = CORDON_STAYS[because];
     log.warn(`node ${nodeName} stays cordoned: ${why}`, { code: 'EVICTD_KUBERNETES_CORDON', hint });
   }
 
