@@ -5,7 +5,7 @@ import { runInNewContext } from 'node:vm';
  * Sets V8 flags that keep the service's memory small: the young generation does not grow, and the optimising compiler,
  * whose pages are several MiB, is off. Measured in docs/benchmarks.md. Call it first.
  */
-export function keepSmall(): void {
+export function limitHeap(): void {
   setFlagsFromString('--semi-space-growth-factor=1');
   setFlagsFromString('--no-opt');
   // A scavenge takes less than 1 ms on one thread. With helper threads, which busy processors delay, it took 3 ms

@@ -3,7 +3,7 @@ import { Command } from 'commander';
 import type { Guard } from '../compose/guard.js';
 import { raisePriority } from '../node/configured-platform.js';
 import { formatError } from './output/error-text.js';
-import { keepSmall, openHeap } from './heap-limits.js';
+import { limitHeap, openHeap } from './heap-limits.js';
 import type { MakeCommand } from './output/command.js';
 import { USAGE_AND_CONFIG, withHelp } from './output/help.js';
 import type { LoadedConfig } from '../config/config.js';
@@ -67,7 +67,7 @@ export const run: MakeCommand = (edge) => {
     const { guard, exitNow } = await loggedFailure(logFile, async () => {
       const loaded = await loadedOrLifted(options);
       const recording = recordingPlan(options);
-      keepSmall();
+      limitHeap();
       raisePriority();
       const { exitNow, startGuard } = await import('../compose/guard.js');
       const { collectAll, ...heap } = openHeap();

@@ -18,7 +18,7 @@ export interface StartFacts {
   readonly node: NodeIdentity;
   readonly dryRun: boolean;
   /** evictd may signal processes of other users. */
-  readonly mayEndOthers: boolean;
+  readonly canSignalOthers: boolean;
   /** What is known of the machine without its workloads. */
   readonly machine: MachineFacts;
 }
@@ -27,14 +27,14 @@ export interface StartFacts {
 export function announceStart(
   log: Log,
   loaded: LoadedConfig,
-  { node, dryRun, mayEndOthers, machine }: StartFacts,
+  { node, dryRun, canSignalOthers, machine }: StartFacts,
   warnOfDelay = warnOfInhibitDelay,
 ): void {
   const { config } = loaded;
   const does = dryRun ? 'makes a dry run, which evicts nothing, on' : 'guards';
   log.info(`evictd ${manifest.version} ${does} node ${node.name}: ${inForce(config)}`, { thresholds: config.thresholds.length });
   for (const notice of noticesOf(loaded, machine)) announce(log, notice);
-  if (config.workloads.length > 0 && !mayEndOthers && !dryRun) {
+  if (config.workloads.length > 0 && !canSignalOthers && !dryRun) {
     const { toEndOthers } = selectHost().elevation;
     log.warn(`evictd may end processes of its own user only (${toEndOthers})`, { code: 'EVICTD_KILL_PRIVILEGE' });
   }

@@ -15,14 +15,14 @@ import type { Releases } from '../monitor/unit-releases.js';
 import type { Reporter } from '../monitor/reporter.js';
 import { native } from '../native/index.js';
 import { asWindows } from '../native/windows-addon.js';
-import type { SureStop } from '../workloads/systemd/unit-stops.js';
+import type { FinalUnitStop } from '../workloads/systemd/unit-stops.js';
 import { workingSetOf } from '../workloads/cgroup/cgroup-files.js';
 import { compileRules } from '../workloads/workload-rules.js';
 
 export interface EvictorParts {
   readonly hierarchies: VictimHierarchies;
   readonly units: UnitManager;
-  readonly sureStop: SureStop;
+  readonly sureStop: FinalUnitStop;
   readonly runtimeOf: (endpoint: string) => ContainerRuntime | undefined;
   readonly removals: Removals;
   readonly podEvictions: PodEvictions | undefined;

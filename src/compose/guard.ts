@@ -98,8 +98,8 @@ function start({ locked, published, observed, acting: { monitor, shutdown }, ser
   journal.record({ ...started, bootId: host.readBootId(), ...observed.kernelKills.counted });
   saved.settle();
   void reportLost(locked, published);
-  const mayEndOthers = host.mayEndOthers(native);
-  announceStart(log, inForce.loaded, { node: node.identity, dryRun, mayEndOthers, machine: readStartFacts(node) });
+  const canSignalOthers = host.canSignalOthers(native);
+  announceStart(log, inForce.loaded, { node: node.identity, dryRun, canSignalOthers, machine: readStartFacts(node) });
   safeMode?.announce();
   inForce.isPaused = (path) => path !== '' && monitor.remaining.pauses.has(path);
   service.resumed(saved.restored.state.conditions);

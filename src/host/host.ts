@@ -45,7 +45,7 @@ export interface Host {
   readonly readHierarchies: typeof readHierarchies;
   /** Why evictd does not run a program of an operator. */
   readonly ownMemoryCgroup: typeof ownMemoryCgroup;
-  readonly mayEndOthers: (native: Binding) => boolean;
+  readonly canSignalOthers: (native: Binding) => boolean;
   /** root, or an administrator on Windows. */
   readonly isAdministrator: () => boolean;
   /** The hint where a right is missing: to end processes of other users, and for everything else. */

@@ -1,6 +1,6 @@
 import { closeSync, constants, existsSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { putRecord, RECORD_HEADER_BYTES, recordAt } from '../storage/crc-record.js';
-import { isNoRoom, makeFixedFile, openFixedFile, standingFile, type FixedFile } from '../storage/fixed-file.js';
+import { isOutOfSpace, makeFixedFile, openFixedFile, openExistingFile, type FixedFile } from '../storage/fixed-file.js';
 
 const MAGIC = 0x4a445645; // 'EVDJ'
 const RECORD = 0x43455245; // 'EREC'
@@ -55,7 +55,7 @@ export class Ring {
   constructor(path: string, sizeBytes: number) {
     this.#path = path;
     this.#sizeBytes = sizeBytes;
-    const standing = standingFile(path);
+    const standing = openExistingFile(path);
     const found = readRing(standing?.content ?? Buffer.alloc(0));
     this.before = found.records;
     this.undrained = found.records.filter(({ sequence }) => sequence > found.drained);
@@ -72,7 +72,7 @@ export class Ring {
       });
       if (this.#file === going?.file) this.#at = found.endBytes;
     } catch (error) {
-      if (!isNoRoom(error)) throw error;
+      if (!isOutOfSpace(error)) throw error;
       this.problem = error;
     }
   }
@@ -119,7 +119,7 @@ export class Ring {
       this.problem = undefined;
       return true;
     } catch (error) {
-      if (!isNoRoom(error)) throw error;
+      if (!isOutOfSpace(error)) throw error;
       return false;
     }
   }

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { journalLine, tornRecord, type JournalRecord } from './records/record.js';
 import { EVICTIONS_FILE, JOURNAL_FILE, JournalFiles, type Allocate, type JournalLimits, type RotationLock } from './journal-files.js';
-import { isKept } from './kept-records.js';
+import { isEvictionRecord } from './eviction-records.js';
 import { RecentLines } from './recent-lines.js';
 import { JournalSets, type JournalSet } from './journal-sets.js';
 import { Ring, earlierDecisions, type EarlierDecisions } from './journal-ring.js';
@@ -112,7 +112,7 @@ export class Journal {
   append(text: string, isDispensable = false): void {
     this.#recent.add(text);
     this.#guarded(() => {
-      this.#ring.append(text, isDispensable || !isKept(text));
+      this.#ring.append(text, isDispensable || !isEvictionRecord(text));
     });
     this.#writer.push({ sequence: this.#ring.sequence, text });
   }

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { putRecord, RECORD_HEADER_BYTES, recordAt } from '../storage/crc-record.js';
-import { openFixedFile, standingFile, type FixedFile } from '../storage/fixed-file.js';
+import { openFixedFile, openExistingFile, type FixedFile } from '../storage/fixed-file.js';
 import { jsonText } from '../core/name/json-text.js';
 
 const RECORD = 0x4f445645; // 'EVDO'
@@ -51,7 +51,7 @@ export class OrderFile {
   /** Throws Node's errors. */
   constructor(path: string) {
     this.path = path;
-    const standing = standingFile(path);
+    const standing = openExistingFile(path);
     this.found = standing && foundIn(standing.content);
     this.#file = openFixedFile(path, SIZE, standing, (file) => {
       if (this.found && standing) file.write(standing.content, standing.content.length, 0);

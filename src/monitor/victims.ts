@@ -23,13 +23,13 @@ type Handle = Pick<SignalResult, 'error' | 'passing'> & {
 };
 
 /** What has to be known of a workload to end it, by eviction or shutdown. */
-export type Ending = Pick<Decision, 'serial' | 'unit' | 'graceNs' | 'decidedAtNs'> & {
+export type DyingVictim = Pick<Decision, 'serial' | 'unit' | 'graceNs' | 'decidedAtNs'> & {
   readonly victim: Pick<Decision['victim'], 'workload' | 'process'>;
   /** Left out: a shutdown. */
   readonly cause?: Decision['cause'];
 };
 
-interface Victim<D extends Ending> {
+interface Victim<D extends DyingVictim> {
   readonly decision: D;
   /** Its first signal waits for what happens before it. */
   waits: boolean;
@@ -47,7 +47,7 @@ const NONE: ReadonlyMap<number, SentSignals> = new Map();
 const GONE = new Set(['ENOENT', 'ENODEV', 'ESTALE', 'ESRCH']);
 
 /** The kills under way. Repeats SIGKILL until no process is left, and knows which signals were sent. */
-export class Victims<D extends Ending = Decision> {
+export class Victims<D extends DyingVictim = Decision> {
   readonly #evictor: Evictor;
   readonly #onExit: (atNs: bigint) => void;
   readonly #before: ((decision: D, go: () => void) => boolean) | undefined;
@@ -251,11 +251,11 @@ export class Victims<D extends Ending = Decision> {
 }
 
 /** Tells a new handle what an earlier one has sent. */
-function resumeKill({ handle, signals: { sent } }: Pick<Victim<Ending>, 'handle' | 'signals'>): void {
+function resumeKill({ handle, signals: { sent } }: Pick<Victim<DyingVictim>, 'handle' | 'signals'>): void {
   if (sent !== undefined) handle.kill?.resume?.(sent === 'killNs');
 }
 
-function hasExited({ handle: { kill, vanished } }: Pick<Victim<Ending>, 'handle'>): boolean {
+function hasExited({ handle: { kill, vanished } }: Pick<Victim<DyingVictim>, 'handle'>): boolean {
   return vanished || kill?.read().processes === 0;
 }
 
@@ -278,10 +278,10 @@ export function hasWorkloadEnded(evictor: Evictor, workload: Workload): boolean 
 }
 
 /** No signal was tried by this process or an earlier one. */
-function isUntouched({ signals, abandoned }: Pick<Victim<Ending>, 'signals' | 'abandoned'>): boolean {
+function isUntouched({ signals, abandoned }: Pick<Victim<DyingVictim>, 'signals' | 'abandoned'>): boolean {
   return signals.times.signalNs === undefined && abandoned === undefined;
 }
 
-function isToRepeat({ wanted, handle: { error, passing } }: Pick<Victim<Ending>, 'wanted' | 'handle'>): boolean {
+function isToRepeat({ wanted, handle: { error, passing } }: Pick<Victim<DyingVictim>, 'wanted' | 'handle'>): boolean {
   return wanted === 'killNs' ? error === undefined || passing !== undefined : passing === 'unsent';
 }

@@ -29,16 +29,16 @@ export interface PolicyMachine {
 }
 
 /** A walk ends here. */
-const MOST_CGROUPS = 20_000;
+const MAX_CGROUPS = 20_000;
 /** Cgroups whose files are looked at. */
-const MOST_SAMPLES = 20;
+const MAX_SAMPLES = 20;
 
 export function readPolicyFacts(policies: readonly ConfiguredPolicy[], machine: PolicyMachine): PolicyFacts {
   const { files, hierarchies, node } = machine;
   const needs = conditionNeeds(policies.flatMap(({ when, unless }) => (unless === undefined ? [when] : [when, unless])));
   const matching = matchingPaths(policies, machine);
   const hasSwap = !/^SwapTotal:\s*0 kB$/m.test(files.text('/proc/meminfo') ?? '');
-  const samples = [...new Set([...matching.values()].flat())].slice(0, MOST_SAMPLES);
+  const samples = [...new Set([...matching.values()].flat())].slice(0, MAX_SAMPLES);
   return {
     fixed: {
       node: each(
@@ -122,7 +122,7 @@ function matchingPaths(
     return { cgroup, pattern: compileScope({ cgroup }), found: new Array<string>() };
   });
   const left = memory === undefined || patterns.length === 0 ? [] : [''];
-  for (let seen = 0, path = left.shift(); memory !== undefined && path !== undefined && seen < MOST_CGROUPS; path = left.shift()) {
+  for (let seen = 0, path = left.shift(); memory !== undefined && path !== undefined && seen < MAX_CGROUPS; path = left.shift()) {
     for (const name of files.directories(cgroupDirectory(memory, path === '' ? '/' : path))) {
       seen += 1;
       const below = `${path}/${name}`;

@@ -4,7 +4,7 @@ import { html, svg } from './dom.js';
 
 const [WIDTH, HEIGHT, TOP, BOTTOM] = [320, 110, 14, 92] as const;
 /** The curve begins here at the latest. */
-const LEAST_SECONDS = 60;
+const MIN_SECONDS = 60;
 
 interface Limit {
   readonly value: number | null;
@@ -57,7 +57,7 @@ function swatch({ class: of }: Limit): SVGElement {
 function curve(signal: SignalStatus, ages: readonly number[], limits: readonly Limit[]): SVGElement {
   const points = [...ages.map((age, index) => [age, signal.history[index] ?? null] as const), [0, numberOf(signal.value)] as const];
   const known = points.flatMap(([, value]) => (value === null ? [] : [value]));
-  const span = Math.max(LEAST_SECONDS, ...ages);
+  const span = Math.max(MIN_SECONDS, ...ages);
   const most = Math.max(...known, ...limits.flatMap(({ value }) => value ?? []), signal.unit === 'ratio' ? 0.1 : 1) * 1.05;
   const x = (age: number): string => (WIDTH - (age / span) * WIDTH).toFixed(1);
   const y = (value: number): string => (BOTTOM - (value / most) * (BOTTOM - TOP)).toFixed(1);

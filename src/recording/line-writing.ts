@@ -8,7 +8,7 @@ import { toJson } from '../storage/tagged-json.js';
  * How many workloads a file knows by number. Beyond it all are forgotten: where workloads come and go, the map must not
  * grow without limit.
  */
-const KNOWN_AT_MOST = 16_384;
+const MAX_KNOWN = 16_384;
 
 /** A change of the wall clock by more than this is written. */
 const CLOCK_NOTED_MS = 1_000;
@@ -97,7 +97,7 @@ export class RecordingWriting {
 
   #withDefinitions(recorded: readonly RecordedCandidates[], write: (candidates: readonly unknown[]) => string): string {
     const lines: string[] = [];
-    if (this.#workloads.size > KNOWN_AT_MOST) {
+    if (this.#workloads.size > MAX_KNOWN) {
       this.#workloads.clear();
       lines.push(line({ kind: 'forget' }));
     }

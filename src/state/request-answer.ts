@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { isHindered, replaceFileSync } from '../storage/directory.js';
+import { isSharingViolation, replaceFileSync } from '../storage/directory.js';
 import { errnoName } from '../errors.js';
 
 export interface RequestAnswer {
@@ -41,7 +41,7 @@ export function readAnswer(path: string): RequestAnswer | undefined {
     const { pid, beganNs, refused, warnings = [], message } = JSON.parse(readFileSync(path, 'utf8')) as Written;
     return { pid, beganNs: BigInt(beganNs), refused, warnings, ...(message !== undefined && { message }) };
   } catch (error) {
-    if (errnoName(error) === 'ENOENT' || isHindered(error)) return undefined;
+    if (errnoName(error) === 'ENOENT' || isSharingViolation(error)) return undefined;
     throw error;
   }
 }

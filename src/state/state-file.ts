@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { putRecord, RECORD_HEADER_BYTES, recordAt } from '../storage/crc-record.js';
-import { isNoRoom, makeFixedFile, openFixedFile, standingFile, type FixedFile } from '../storage/fixed-file.js';
+import { isOutOfSpace, makeFixedFile, openFixedFile, openExistingFile, type FixedFile } from '../storage/fixed-file.js';
 
 const MAGIC = 0x53445645; // 'EVDS'
 const SLOTS = [0, 1] as const;
@@ -37,7 +37,7 @@ export class StateFile {
     this.#path = path;
     this.#sizeBytes = 2 * slotBytes;
     this.#record = Buffer.alloc(slotBytes);
-    const standing = standingFile(path);
+    const standing = openExistingFile(path);
     const slots = readSlots(standing?.content ?? Buffer.alloc(0));
     const newest = slots.newest;
     this.found = { text: newest?.text, torn: slots.torn.length };
@@ -48,7 +48,7 @@ export class StateFile {
         if (newest !== undefined && this.fits(newest.text)) this.#put(file, newest.text);
       });
     } catch (error) {
-      if (!isNoRoom(error)) throw error;
+      if (!isOutOfSpace(error)) throw error;
       this.#problem = error;
     }
     if (this.#file !== undefined && this.#file === standing?.file) {
@@ -79,7 +79,7 @@ export class StateFile {
       this.#file = makeFixedFile(this.#path, this.#sizeBytes, () => undefined);
       this.#problem = undefined;
     } catch (error) {
-      if (!isNoRoom(error)) throw error;
+      if (!isOutOfSpace(error)) throw error;
     }
   }
 

@@ -51,7 +51,7 @@ const BUSY_ERRNOS: readonly unknown[] = [-4048, -4082];
 const RETRY_MS = 200;
 
 /** Whether Windows refused it because another process has the file open or is replacing it. */
-export const isHindered = (error: unknown): boolean => BUSY_ERRNOS.includes((error as NodeJS.ErrnoException | undefined)?.errno);
+export const isSharingViolation = (error: unknown): boolean => BUSY_ERRNOS.includes((error as NodeJS.ErrnoException | undefined)?.errno);
 
 /** Replaces a file atomically, by rename(2). Does not follow links. */
 export function replaceFileSync(path: string, text: string, mode: number): void {
@@ -74,7 +74,7 @@ function renameWithRetry(from: string, to: string): void {
       renameSync(from, to);
       return;
     } catch (error) {
-      if (!isHindered(error) || performance.now() >= endMs) throw error;
+      if (!isSharingViolation(error) || performance.now() >= endMs) throw error;
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
     }
   }

@@ -5,12 +5,12 @@ const ZEROS = Buffer.alloc(65_536);
 /** Errors that pass when files are removed: a full filesystem, or a quota. */
 const NO_ROOM: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'ENOMEM']);
 
-export function isNoRoom(error: unknown): error is Error {
+export function isOutOfSpace(error: unknown): error is Error {
   return NO_ROOM.has(errnoName(error) ?? '');
 }
 
 /** A file that an earlier run left. The caller closes it. */
-export interface StandingFile {
+export interface ExistingFile {
   readonly file: FixedFile;
   readonly content: Buffer;
   /** All its space is allocated: a write to it needs no more. */
@@ -40,7 +40,7 @@ export class FixedFile {
  * The file at the path; undefined: there is none that may be written to. A link, or a file with another name, may not.
  * Throws Node's errors.
  */
-export function standingFile(path: string): StandingFile | undefined {
+export function openExistingFile(path: string): ExistingFile | undefined {
   let fd: number;
   try {
     fd = openSync(path, constants.O_RDWR | constants.O_NOFOLLOW | constants.O_NONBLOCK);
@@ -75,7 +75,7 @@ export function standingFile(path: string): StandingFile | undefined {
 export function openFixedFile(
   path: string,
   sizeBytes: number,
-  standing: StandingFile | undefined,
+  standing: ExistingFile | undefined,
   begin: (file: FixedFile) => void,
 ): FixedFile {
   rmSync(freshName(path), { force: true }); // left by a run that was killed while it made it
@@ -88,7 +88,7 @@ export function openFixedFile(
       left = undefined;
     });
   } catch (error) {
-    if (left !== undefined && isNoRoom(error)) return left;
+    if (left !== undefined && isOutOfSpace(error)) return left;
     left?.close();
     throw error;
   }

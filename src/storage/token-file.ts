@@ -3,8 +3,8 @@ import { open } from 'node:fs/promises';
 import { UnavailableError, messageOf } from '../errors.js';
 
 /** A shorter token could be guessed. */
-const LEAST_CHARACTERS = 16;
-const MOST_BYTES = 4_096;
+const MIN_CHARACTERS = 16;
+const MAX_BYTES = 4_096;
 
 export interface TokenFile {
   readonly token: string;
@@ -22,9 +22,9 @@ export async function readTokenFile(path: string): Promise<TokenFile> {
     const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
     try {
       const { mode } = await file.stat();
-      const { buffer, bytesRead } = await file.read(Buffer.alloc(MOST_BYTES));
+      const { buffer, bytesRead } = await file.read(Buffer.alloc(MAX_BYTES));
       const token = buffer.toString('utf8', 0, bytesRead).trim();
-      if (token.length < LEAST_CHARACTERS) throw new Error(`the token has fewer than ${String(LEAST_CHARACTERS)} characters`);
+      if (token.length < MIN_CHARACTERS) throw new Error(`the token has fewer than ${String(MIN_CHARACTERS)} characters`);
       return { token, isPublic: (mode & 0o006) !== 0 };
     } finally {
       await file.close();

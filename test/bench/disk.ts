@@ -18,7 +18,7 @@ import { watchingTurns, type Blocked } from './turns.js';
 
 const FILES = 1_000_000;
 const DIRECTORIES = 100;
-const LEAST_INODES = FILES + WORKLOADS * (DIRECTORIES + 2);
+const MIN_INODES = FILES + WORKLOADS * (DIRECTORIES + 2);
 const REST_MIB = 64;
 const REST_MS = 20_000;
 
@@ -76,7 +76,7 @@ function blockedBy(what: string, { ranMs, passedMs }: Blocked): Figure[] {
 /** A tmpfs with one directory a workload. */
 function millionFiles(bench: Bench): string {
   const root = mkdtempSync(join(SCRATCH, 'evictd-bench-disk-'));
-  execFileSync('mount', ['-t', 'tmpfs', '-o', `size=64m,nr_inodes=${String(LEAST_INODES + 10)}`, 'evictd-bench', root]);
+  execFileSync('mount', ['-t', 'tmpfs', '-o', `size=64m,nr_inodes=${String(MIN_INODES + 10)}`, 'evictd-bench', root]);
   bench.cleanup(() => {
     execFileSync('umount', [root]);
     rmSync(root, { recursive: true });

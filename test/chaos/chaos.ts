@@ -16,7 +16,7 @@ import { ChaosNode, NODE_MIB, NODE_PROCESSES } from './node-workloads.js';
 import { moment, type See, type Seen } from './seen.js';
 import { ANCHOR, ChaosUnits, hasUnits, SLICE } from './units.js';
 
-const MOST_WORKLOADS = 9;
+const MAX_WORKLOADS = 9;
 const STATE_MIB = 48;
 const LAST_MS = 120_000;
 const LOOKS_EVERY_MS = 250;
@@ -69,7 +69,7 @@ export async function chaos({ seed, actions, out }: Run, undo: Undo): Promise<Ve
 async function act(scene: Scene, see: See, chance: Chance, index: number): Promise<void> {
   const { node } = scene;
   const [oldest] = node.workloads;
-  if (node.workloads.length >= MOST_WORKLOADS && oldest) await node.retire(oldest);
+  if (node.workloads.length >= MAX_WORKLOADS && oldest) await node.retire(oldest);
   const action = chance.weighted(ACTIONS);
   see({ kind: 'action', what: `${index}: ${action.name}` });
   await action.act(scene, chance);

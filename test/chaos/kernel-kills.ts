@@ -13,7 +13,7 @@ interface Block {
 }
 
 /** So much growth of evictable workloads, and so much of what the node has lost, is beyond doubt: docs/decisions.md has half. */
-const LEAST_GROWTH = 32 << 20;
+const MIN_GROWTH = 32 << 20;
 const PART_OF_LOSS = 0.75;
 
 /** The kernel's OOM killer: each kill is excused by what prevented evictd at that moment, or is a violation. */
@@ -64,7 +64,7 @@ function couldEvictGrower({ seen, evictions, protectedOnes, promised }: Evidence
   );
   const all = grown.reduce((sum, [, bytes]) => sum + bytes, 0);
   const curable = grown.reduce((sum, [isProtected, bytes]) => sum + (isProtected ? 0 : bytes), 0);
-  return curable >= LEAST_GROWTH && curable >= PART_OF_LOSS * Math.max(all, base.freeBytes - late.freeBytes);
+  return curable >= MIN_GROWTH && curable >= PART_OF_LOSS * Math.max(all, base.freeBytes - late.freeBytes);
 }
 
 /** It did not run: stopped, dead or lost. */

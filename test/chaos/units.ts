@@ -11,7 +11,7 @@ export const hasUnits = hasSystemd && !isV1;
 export const SLICE = 'evictdtest.slice';
 /** It keeps the controllers of the slice enabled, and is critical. */
 export const ANCHOR = 'evictd-test-anchor.service';
-const MOST_UNITS = 3;
+const MAX_UNITS = 3;
 const NO_USER = 65534;
 
 /**
@@ -99,7 +99,7 @@ export class ChaosUnits {
   }
 
   async #next(suffix: string): Promise<string> {
-    while (this.#running.length >= MOST_UNITS) await this.#stop(this.#running[0] ?? '');
+    while (this.#running.length >= MAX_UNITS) await this.#stop(this.#running[0] ?? '');
     const name = `evictd-test-chaos-${String(++this.#count)}.${suffix}`;
     this.#running.push(name);
     return name;

@@ -21,7 +21,7 @@ function warned(announce: (log: Log) => void): string[] {
 const start = (yaml: string): string[] =>
   warned((log) => {
     const node = { name: 'machine', cgroup: undefined, cgroupVersion: 1 } as const;
-    announceStart(log, config(yaml), { node, dryRun: false, mayEndOthers: true, machine: facts });
+    announceStart(log, config(yaml), { node, dryRun: false, canSignalOthers: true, machine: facts });
   });
 
 test.each<[rule: string, yaml: string, codes: readonly string[]]>([
@@ -146,7 +146,7 @@ test('a start reads that, and so does a reload that changes it, without waiting'
   ];
   const node = { name: 'machine', cgroup: undefined, cgroupVersion: 1 } as const;
   warned((log) => {
-    announceStart(log, thirty, { node, dryRun: false, mayEndOthers: true, machine: facts }, ask);
+    announceStart(log, thirty, { node, dryRun: false, canSignalOthers: true, machine: facts }, ask);
   });
   warned((log) => announceReload(log, none.config, thirty, thirty, facts, ask));
   warned((log) => announceReload(log, none.config, thirty, forty, facts, ask));

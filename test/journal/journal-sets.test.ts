@@ -8,7 +8,7 @@ import { Journal } from '../../src/journal/journal.js';
 import type { JournalLimits } from '../../src/journal/journal-files.js';
 import { Ring, undrainedRecords } from '../../src/journal/journal-ring.js';
 import type { JournalRecord } from '../../src/journal/records/record.js';
-import { isKept } from '../../src/journal/kept-records.js';
+import { isEvictionRecord } from '../../src/journal/eviction-records.js';
 import { temporaryDirectory } from '../support/temporary-directory.js';
 
 let directory: string;
@@ -68,7 +68,7 @@ test.each<[line: string, kept: boolean]>([
   ['threshold","node":"machine","dryRun":false', false],
   ['alert","node":"machine","dryRun":false,"message":"\\"type\\":\\"decision\\""', false],
 ])('of the records %s is kept: %s', (rest, kept) => {
-  expect(isKept(`{"time":"2026-11-21T08:00:00.000Z","type":"${rest}}`)).toBe(kept);
+  expect(isEvictionRecord(`{"time":"2026-11-21T08:00:00.000Z","type":"${rest}}`)).toBe(kept);
 });
 
 test('other records do not push a decision and its outcome out', async () => {

@@ -12,7 +12,7 @@ export const hasSystemd =
   readFileSync('/proc/1/comm', 'utf8').trim() === 'systemd';
 
 const UNITS = '/run/systemd/system';
-const STOPS_AT_MOST = 5;
+const MAX_STOPS = 5;
 
 /** The trimmed output of `systemctl` or another tool. Throws with all its output if it fails. */
 export function systemd(tool: string, ...args: readonly string[]): string {
@@ -86,7 +86,7 @@ export class TestUnits {
     const meant = names.map((name) => name.replace('@.', '@*.')); // instances of a template
     spawnSync('systemctl', ['kill', '--signal=SIGKILL', ...meant]);
     // A pending start may follow the first stop: a socket does not start while its service runs.
-    for (let tries = 0; tries < STOPS_AT_MOST; tries++) {
+    for (let tries = 0; tries < MAX_STOPS; tries++) {
       spawnSync('systemctl', ['stop', ...meant]);
       if (!anyActive(meant)) break;
     }

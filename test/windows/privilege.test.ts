@@ -20,6 +20,6 @@ test('doctor reports that evictd may terminate processes of all users', () => {
   expect(checks.find(({ id }) => id === 'process.rights')).toMatchObject({
     status: 'ok',
     summary: 'evictd can end processes of all users (SeDebugPrivilege is enabled)',
-    details: { mayEndOthers: true, isAdministrator: true },
+    details: { canSignalOthers: true, isAdministrator: true },
   });
 });

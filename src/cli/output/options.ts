@@ -5,7 +5,7 @@ import { configFlags, type ConfigFlags } from '../../config/merge/flags.js';
 import { defaultFile } from '../../config/merge/defaults.js';
 import { loadConfig, loadWritten } from '../../config/load.js';
 import { ConfigError } from '../../errors.js';
-import { keptConfiguration } from '../../node/kept-configuration.js';
+import { lastGoodConfiguration } from '../../node/last-good-configuration.js';
 import { formatIssue } from './error-text.js';
 import { SHARED_GROUPS } from './help.js';
 import type { Io } from './io.js';
@@ -107,7 +107,7 @@ export function configForLooking(options: ConfigOptions, io: Pick<Io, 'stderr'>)
     const { config: _file, configDir: _directory, ...flags } = options;
     const platform = configuredPlatform();
     const defaults = loadWritten({ files: [], flags: {}, platform }, configFlags(flags));
-    const kept = keptConfiguration(defaults.config.runtimeDirectory);
+    const kept = lastGoodConfiguration(defaults.config.runtimeDirectory);
     const loaded = kept ? loadWritten(kept, configFlags(flags)) : defaults;
     const [first] = errors.issues;
     const which = kept ? 'the configuration that evictd has in force' : 'the defaults';

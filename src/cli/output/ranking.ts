@@ -5,7 +5,7 @@ import { type DiskHolder } from '../../core/disk/filesystem-holders.js';
 import type { DiskHolding } from '../../core/disk/disk-amount.js';
 import { formatAge } from '../../core/quantity/duration.js';
 import { jsonInteger, jsonOfNano, NANO } from '../../core/quantity/integer.js';
-import { describeRanked, protectionText, turns, type RankedWorkload } from '../../core/rank/rank.js';
+import { describeRanked, protectionText, turnNumbers, type RankedWorkload } from '../../core/rank/rank.js';
 import { isDiskSignal, SIGNAL_FACTS, type ResourceSignal } from '../../core/signal/signal.js';
 import type { UnreadableWorkload, WorkloadUsage } from '../../core/workload/workload.js';
 import type { NodeIdentity, SourceProblem } from '../../monitor/ports/ports.js';
@@ -43,7 +43,7 @@ export function rankText(report: RankReport, style: Style): string {
   const { resource } = SIGNAL_FACTS[report.signal];
   const amount = (nano: bigint): string => (nano > 0n ? amountOfResource(resource, nano / NANO) : '-');
   const onDisk = isDiskSignal(report.signal);
-  const turnOf = turns(ranked);
+  const turnOf = turnNumbers(ranked);
   const shown = evictableFirst(ranked);
   const rows = shown.map((item) => {
     const { workload, usage, requestNano, aboveRequestNano, priority, protection, holding } = item;
@@ -164,7 +164,7 @@ function amountOrNull(bytes: bigint | undefined): ReturnType<typeof jsonInteger>
 
 export function rankJson(report: RankReport): string {
   const { signal, node, evictable, ranked, vacant, unreadable, problems } = report;
-  const turnOf = turns(ranked);
+  const turnOf = turnNumbers(ranked);
   return jsonDocument({
     signal,
     node: { name: node.name, cgroup: node.cgroup ?? null, cgroupVersion: node.cgroupVersion ?? null },

@@ -11,7 +11,7 @@ import type { Configure } from '../../node/configuration-in-force.js';
 import { AroundEvictions } from '../around-evictions.js';
 import { openEvictors } from '../evictors.js';
 import { openReclaimer } from '../../features/reclaim/open.js';
-import { sureStopOf } from '../../workloads/systemd/unit-stops.js';
+import { finalUnitStopOf } from '../../workloads/systemd/unit-stops.js';
 import { idleTasks } from '../idle-tasks.js';
 import { openStandingOrders } from '../standing-orders.js';
 import { outsideReader } from '../../features/memory-growth/open.js';
@@ -143,7 +143,7 @@ function openEnders(locked: Locked, published: Published, { units, runtimes, pod
     rules: () => inForce.config.rules,
     countsCache: !inForce.started.departures['reclaimable-cache'],
     units,
-    sureStop: sureStopOf(units, inForce.isProtected),
+    sureStop: finalUnitStopOf(units, inForce.isProtected),
     runtimeOf,
     removals,
     podEvictions,

@@ -14,7 +14,7 @@ import { StepView } from '../../features/status/open.js';
 import { Service } from '../../features/service/service-notifications.js';
 import { native } from '../../native/index.js';
 import { conditionsFileOf } from '../../features/admission/open.js';
-import { KeptConfiguration } from '../../node/kept-configuration.js';
+import { LastGoodConfiguration } from '../../node/last-good-configuration.js';
 import type { Configure } from '../../node/configuration-in-force.js';
 import { openJournal } from '../journal.js';
 import { reclaimNames } from '../../features/reclaim/open.js';
@@ -68,7 +68,7 @@ export function publish({ options, node: { identity }, inForce, instance, log, c
       return (safeMode?.because === undefined ? '' : `safe mode, evicts nothing: ${safeMode.because}; `) + paused.join('') + does;
     },
   });
-  const kept = dryRun ? undefined : closers.add(new KeptConfiguration(config.runtimeDirectory, instance));
+  const kept = dryRun ? undefined : closers.add(new LastGoodConfiguration(config.runtimeDirectory, instance));
   kept?.keep(inForce.loaded);
   return {
     status,

@@ -9,7 +9,7 @@ import type { Platform } from '../../core/signal/operating-system.js';
 import type { Threshold } from '../../core/threshold/threshold.js';
 import { readThresholds } from '../resolve/threshold-maps.js';
 import { listedThresholds, type ThresholdEntry } from '../resolve/listed-thresholds.js';
-import { refuseForeign } from './platform-settings.js';
+import { rejectOtherPlatforms } from './platform-settings.js';
 import { LayeredSettings, type Layer, type Layers, type OriginMap } from './layer.js';
 import { readProfile, type Profile } from './kubelet-profile.js';
 import { DEADLINE_NS } from '../resolve/hooks.js';
@@ -36,7 +36,7 @@ export function effectiveConfig(given: Layers, platform: Platform, report: Repor
       : withoutImages(given.defaults),
     files: given.files.map((layer) => withoutZeroPeriod(layer, report)),
   };
-  refuseForeign(layers, platform, report);
+  rejectOtherPlatforms(layers, platform, report);
   const origins: OriginMap = new Map();
   const profileOrigins: OriginMap = new Map();
   const profileSettings = new LayeredSettings(layers, profileOrigins);

@@ -20,7 +20,7 @@ const REMOVE = 'remove it';
 const MAPS = ['evictionHard', 'evictionSoft', 'evictionSoftGracePeriod', 'evictionMinimumReclaim'] as const;
 
 /** Reports settings of the other operating system, which would have no effect. */
-export function refuseForeign({ files, flags }: Layers, { os }: Platform, report: Report): void {
+export function rejectOtherPlatforms({ files, flags }: Layers, { os }: Platform, report: Report): void {
   for (const layer of [...files, flags]) {
     const found = [...paths(layer.settings, os), ...sources(layer.settings, os), ...(os === 'windows' ? linuxOnly(layer) : [])];
     for (const { path, message, hint, code = 'EVICTD_CONFIG_PLATFORM' } of found) {

@@ -2,7 +2,7 @@ import type { Policy, State } from '../decide/state.js';
 import type { StepInput } from '../decide/step-input.js';
 import { measureAll } from '../rank/victim-selection.js';
 import type { WorkloadStats } from '../workload/workload.js';
-import { aboveOf, evictionBase, memoryBase, withBase } from './growth-base.js';
+import { ancestorsOf, evictionBase, memoryBase, withBase } from './growth-base.js';
 
 /**
  * Adds the base of an eviction for memory in flight: in the step after its signal, so that no signal waits for it. The
@@ -14,7 +14,7 @@ export function withEvictionBase({ departures, hasWorkloadSource }: Policy, stat
   if (!hasWorkloadSource || !(departures.budget || departures['no-yield'])) return state;
   const { ranking } = decision;
   const hasBounds = ranking.some(({ stats }) => stats?.workingSetAtMost);
-  const made = evictionBase(decision, hasBounds ? measuredNow(input) : new Map(), input.outside?.(aboveOf(ranking)));
+  const made = evictionBase(decision, hasBounds ? measuredNow(input) : new Map(), input.outside?.(ancestorsOf(ranking)));
   return made === undefined ? state : { ...state, baselines: withBase(state.baselines, made.signal, made.base) };
 }
 

@@ -29,7 +29,7 @@ export interface BudgetedEviction {
 
 export type EvictionTimes = ReadonlyMap<Resource, readonly BudgetedEviction[]>;
 
-export interface UsedUpBudget {
+export interface ExhaustedBudget {
   readonly max: number;
   /** Left out: the limit of all workloads. */
   readonly minPriority?: number;
@@ -89,13 +89,13 @@ function isUnsent({ result, processesLeft }: Outcome): boolean {
  *
  * @param priority  left out: any workload
  */
-export function usedUpBudget(
+export function exhaustedBudget(
   policy: BudgetPolicy,
   times: EvictionTimes,
   resource: Resource,
   nowNs: bigint,
   priority = -Infinity,
-): UsedUpBudget | undefined {
+): ExhaustedBudget | undefined {
   const budget = budgetOf(policy);
   if (budget === undefined) return undefined;
   const { windowNs } = budget;

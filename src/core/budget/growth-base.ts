@@ -92,7 +92,7 @@ export function evictionBase(
   return { signal, base: { available: before.available, held, atNs, since, ...(outside && { outside }) } };
 }
 
-export function aboveOf(ranking: readonly RankedWorkload[], before?: MemoryHoldings): ReadonlySet<string> {
+export function ancestorsOf(ranking: readonly RankedWorkload[], before?: MemoryHoldings): ReadonlySet<string> {
   const above = new Set(before?.above);
   for (const { workload } of ranking) for (const path of withAncestors(workload.path).slice(1)) above.add(path);
   return above;

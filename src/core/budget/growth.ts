@@ -100,7 +100,7 @@ export function isUncertain({ since }: GrowthBase, nowNs: bigint): boolean {
 }
 
 /** Whether evictions would undo at least half of all growth. */
-export function isCurable(growth: Growth): boolean {
+export function isEvictable(growth: Growth): boolean {
   return curableIn(growth) * OF_ALL >= allIn(growth);
 }
 
@@ -121,7 +121,7 @@ export function leakIn(base: GrowthBase, growth: Growth): Leak {
  * @param relief  how much has to be available for the pause to end
  */
 export function growersIn(base: GrowthBase, growth: Growth, relief: bigint): ReadonlySet<string> {
-  if (!isCurable(growth) || curableIn(growth) < leastGrowth(base, relief)) return new Set();
+  if (!isEvictable(growth) || curableIn(growth) < leastGrowth(base, relief)) return new Set();
   const largest = growth.workloads.reduce((most, workload) => (workload.curable > most ? workload.curable : most), 0n);
   return new Set(growth.workloads.flatMap(({ item, curable: own }) => (own * OF_LARGEST >= largest ? item.workload.id : [])));
 }

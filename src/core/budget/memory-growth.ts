@@ -41,10 +41,10 @@ export const MEMORY_COUNTERS: readonly MemoryCounter[] = [
 ];
 
 /** Less is noise: the kernel adds up its counters late. */
-const LEAST_BYTES = 1n << 20n;
+const MIN_BYTES = 1n << 20n;
 /** A grower is named if it has grown by at least this part of what the largest has. */
 const PART = 8n;
-const MOST_GROWERS = 3;
+const MAX_GROWERS = 3;
 
 /** @param after  left out: nothing outside the workloads was read */
 export function memoryGrowth(base: GrowthBase, { workloads }: Growth, after: MemoryHoldings | undefined, nowNs: bigint): MemoryGrowth {
@@ -55,8 +55,8 @@ export function memoryGrowth(base: GrowthBase, { workloads }: Growth, after: Mem
   const outside = base.outside === undefined || after === undefined ? [] : growthOutside(base.outside, after);
   const all = [...grown, ...outside].sort(byGrowth);
   const largest = all[0]?.grownBytes ?? 0n;
-  const growers = all.filter(({ grownBytes }) => grownBytes >= LEAST_BYTES && grownBytes * PART >= largest);
-  return { forNs: nowNs - base.atNs, growers: growers.slice(0, MOST_GROWERS) };
+  const growers = all.filter(({ grownBytes }) => grownBytes >= MIN_BYTES && grownBytes * PART >= largest);
+  return { forNs: nowNs - base.atNs, growers: growers.slice(0, MAX_GROWERS) };
 }
 
 function growthOutside(before: MemoryHoldings, after: MemoryHoldings): readonly MemoryGrower[] {

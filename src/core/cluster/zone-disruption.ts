@@ -22,7 +22,7 @@ export const DEFAULT_RATES: EvictionRates = {
 };
 
 /** Fewer nodes that are not ready never disrupt a zone, unless they are all. */
-const LEAST_DISRUPTED = 3;
+const MIN_DISRUPTED = 3;
 
 export interface ZoneCount {
   readonly ready: number;
@@ -32,7 +32,7 @@ export interface ZoneCount {
 export function zoneState({ ready, notReady }: ZoneCount, { unhealthyZoneThreshold }: EvictionRates): ZoneState {
   if (ready === 0 && notReady > 0) return 'FullDisruption';
   const share = notReady / (ready + notReady);
-  return notReady >= LEAST_DISRUPTED && share >= unhealthyZoneThreshold ? 'PartialDisruption' : 'Normal';
+  return notReady >= MIN_DISRUPTED && share >= unhealthyZoneThreshold ? 'PartialDisruption' : 'Normal';
 }
 
 /** Nodes per second. A zone of which no node is ready is evicted as any other: the caller sees to it that another one works. */

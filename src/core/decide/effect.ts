@@ -1,7 +1,7 @@
 import type { Leak } from '../budget/growth.js';
 import type { MemoryGrowth } from '../budget/memory-growth.js';
 import type { LiftedPauses } from '../budget/lifted-pauses.js';
-import type { UsedUpBudget } from '../budget/eviction-budget.js';
+import type { ExhaustedBudget } from '../budget/eviction-budget.js';
 import type { DrainEffect } from '../drain/drain.js';
 import type { DiskHolder } from '../disk/filesystem-holders.js';
 import type { Decision, EscalationReason, Outcome } from './eviction.js';
@@ -79,7 +79,7 @@ export type Effect =
       /** Of `paused`: what would have been decided. */
       readonly pause?: { readonly reason: string; readonly wouldEvict: Decision };
       /** Of `budget-exhausted`. */
-      readonly budget?: UsedUpBudget;
+      readonly budget?: ExhaustedBudget;
       /** Of `leak-elsewhere`. */
       readonly leak?: Leak;
       /** Of memory: what has grown since the last eviction or since evictions wait. Left out: not known. */

@@ -18,7 +18,7 @@ import type { Effect } from './effect.js';
 import { relieved } from '../reclaim/eviction-yield.js';
 import { memoryOf } from '../reclaim/node-yield.js';
 import { awaitsRelease } from '../reclaim/pending-release.js';
-import { coverKey, isUnmoved, pauseFor } from '../reclaim/yield-pause.js';
+import { coverKey, isUnchanged, pauseFor } from '../reclaim/yield-pause.js';
 import { joined } from '../threshold/joined-readings.js';
 import type { Layout } from '../signal/layout.js';
 import type { Observation } from '../signal/observation.js';
@@ -79,7 +79,7 @@ function act(context: ChoiceContext, chosen: Chosen, threshold: ResourceThreshol
   const pause = pauseOf(context, chosen, reading);
   if (pause !== undefined) return evictInPause(context, chosen, reading, pause);
   const collections = collectionsOf(policy, layout, threshold).filter(
-    (collection) => !isUnmoved(chosen.collectedAt.get(collectedKey(threshold.signal, collection)), threshold, observation),
+    (collection) => !isUnchanged(chosen.collectedAt.get(collectedKey(threshold.signal, collection)), threshold, observation),
   );
   if (collections.length === 0 || policy.dryRun) return evictIfPossible(context, chosen, reading, context.candidates);
   // One reclaim at a time: its collections are the same for bytes and inodes, which mostly run out together.

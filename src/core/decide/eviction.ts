@@ -1,4 +1,4 @@
-import { patienceFor, type Patience } from '../reclaim/dying-patience.js';
+import { exitTimeoutsFor, type ExitTimeouts } from '../reclaim/exit-timeouts.js';
 import type { DiskHolder } from '../disk/filesystem-holders.js';
 import type { Observation } from '../signal/observation.js';
 import { staysBytes, swapToFree, type EvictionCause } from '../rank/eviction-cause.js';
@@ -210,9 +210,9 @@ export function advance(
     const dying = { ...seen, phase: 'dying', phaseSinceNs: nowNs, usageStillSinceNs: nowNs } as const;
     return { eviction: dying, escalate: over ? 'grace period over' : 'hard threshold met' };
   }
-  const { stillNs, atMostNs } = patienceOf(seen, byNode);
-  const isStuck = isShort && nowNs - seen.usageStillSinceNs >= stillNs;
-  return isStuck || nowNs - seen.phaseSinceNs >= atMostNs ? { result: 'failed', eviction: seen } : { eviction: seen };
+  const { noProgressNs, totalNs } = exitTimeoutsOf(seen, byNode);
+  const isStuck = isShort && nowNs - seen.usageStillSinceNs >= noProgressNs;
+  return isStuck || nowNs - seen.phaseSinceNs >= totalNs ? { result: 'failed', eviction: seen } : { eviction: seen };
 }
 
 /** A phase begins with its signal, so that a victim has its whole grace period. */
@@ -292,6 +292,6 @@ function isEffective(eviction: EvictionInFlight, reading: VictimReading): boolea
   return freed * EFFECTIVE_SHARE >= expectedBytes(eviction.decision) && freed >= stays;
 }
 
-export function patienceOf({ decision, peakUsageBytes }: EvictionInFlight, byNode: boolean): Patience {
-  return patienceFor(byNode ? peakUsageBytes + (decision.victim.stats?.swapBytes ?? 0n) : 0n);
+export function exitTimeoutsOf({ decision, peakUsageBytes }: EvictionInFlight, byNode: boolean): ExitTimeouts {
+  return exitTimeoutsFor(byNode ? peakUsageBytes + (decision.victim.stats?.swapBytes ?? 0n) : 0n);
 }

@@ -1,6 +1,6 @@
 import { budgetChangesNs } from '../budget/eviction-budget.js';
 import { drainDueNs } from '../drain/drain.js';
-import { evictionDueNs } from '../reclaim/victim-patience.js';
+import { evictionDueNs } from '../reclaim/eviction-deadline.js';
 import { yieldClosesNs } from '../reclaim/eviction-yield.js';
 import { episodeEndNs } from '../threshold/reported-episode.js';
 import { graceEndNs } from '../threshold/grace-period.js';

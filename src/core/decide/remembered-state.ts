@@ -4,7 +4,7 @@ import { gapNs } from '../threshold/observation-gap.js';
 import { initialState, type Policy, type State } from './state.js';
 
 /** How long no evictd ran, the machine's sleep included, and how long the machine slept. */
-export interface Away {
+export interface Downtime {
   readonly awayNs: bigint;
   readonly sleptNs: bigint;
 }
@@ -33,7 +33,7 @@ export function isWaiting({ episodes, conditions, evictions, failedKills, refuse
  * machine's sleep. Sleep counts as time without observations, but not as a part of a victim's grace period: the victim
  * slept too.
  */
-export function takeOver(policy: Policy, before: State, { awayNs, sleptNs }: Away, nowNs: bigint): Takeover {
+export function takeOver(policy: Policy, before: State, { awayNs, sleptNs }: Downtime, nowNs: bigint): Takeover {
   const all = asleep(before, sleptNs);
   const { decisions, evictionTimes, baselines, unitEvictions, held, ...rest } = all;
   const { pauses, taints, taintEvictions, disruptedBudgets, disruptions, drain } = rest;

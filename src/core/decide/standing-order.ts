@@ -1,5 +1,5 @@
 import { memoryBase, withoutBases } from '../budget/growth-base.js';
-import { growthSince, isConsumed, isCurable } from '../budget/growth.js';
+import { growthSince, isConsumed, isEvictable } from '../budget/growth.js';
 import { pauseFor } from '../reclaim/yield-pause.js';
 import { passedOver } from '../rank/victim-selection.js';
 import { choiceOf, decide } from '../rank/eviction-decision.js';
@@ -11,7 +11,7 @@ import type { Candidates } from '../workload/workload.js';
 import type { Decision } from './eviction.js';
 import type { Policy, State } from './state.js';
 import { step } from './step.js';
-import { NANO, greatest } from '../quantity/integer.js';
+import { NANO, maxBigInt } from '../quantity/integer.js';
 
 /**
  * carried-out: SIGKILL was sent. refused: the kernel refused it. outdated: one of its workloads has ended meanwhile, or
@@ -27,7 +27,7 @@ const CANDIDATES = 8;
 export const ORDER_LIFE_NS = 10_000_000_000n;
 /** While the value falls, an order is renewed in this part of the time that is left to the threshold. */
 const PART_OF_TIME_LEFT = 4n;
-const RENEWED_AT_MOST_EVERY_NS = 100_000_000n;
+const MIN_RENEWAL_INTERVAL_NS = 100_000_000n;
 const RENEWED_EVERY_NS = ORDER_LIFE_NS / 2n;
 
 /** The threshold that a standing order is for, and its reading. */
@@ -57,7 +57,7 @@ export function renewalNs({ observation, limit }: OrderedThreshold, before: Obse
   if (fallen <= 0n || elapsedNs <= 0n) return nowNs + RENEWED_EVERY_NS;
   const left = observation.available > limit ? observation.available - limit : 0n;
   const partNs = (left * elapsedNs) / fallen / PART_OF_TIME_LEFT;
-  return nowNs + (partNs < RENEWED_AT_MOST_EVERY_NS ? RENEWED_AT_MOST_EVERY_NS : partNs > RENEWED_EVERY_NS ? RENEWED_EVERY_NS : partNs);
+  return nowNs + (partNs < MIN_RENEWAL_INTERVAL_NS ? MIN_RENEWAL_INTERVAL_NS : partNs > RENEWED_EVERY_NS ? RENEWED_EVERY_NS : partNs);
 }
 
 export interface OrderInput {
@@ -104,7 +104,7 @@ function isLeaking(
 ): boolean {
   const last = memoryBase(baselines);
   if (last?.signal !== threshold.signal || !isConsumed(last.base, available, nowNs)) return false;
-  return !isCurable(growthSince(last.base, threshold.signal, ranking, available));
+  return !isEvictable(growthSince(last.base, threshold.signal, ranking, available));
 }
 
 /** What a step would decide if one byte less than the threshold were available. */
@@ -160,7 +160,7 @@ export function carriedOut(prepared: Decision, { available, usage, crossedAtNs, 
       usage,
       exceedsRequest: usageNano > requestNano,
       aboveRequestNano: usageNano - requestNano,
-      stats: stats && { ...stats, workingSetBytes: usage, usageBytes: greatest(stats.usageBytes ?? 0n, usage) },
+      stats: stats && { ...stats, workingSetBytes: usage, usageBytes: maxBigInt(stats.usageBytes ?? 0n, usage) },
     },
     standingOrder: { preparedAtNs, crossedAtNs, signalledAtNs },
   };

@@ -3,7 +3,7 @@ import type { EvictionBudget, EvictionTimes } from '../budget/eviction-budget.js
 import type { GrowthBases } from '../budget/growth-base.js';
 import type { ConditionsObserved } from '../threshold/node-condition.js';
 import type { Taint } from '../disruption/taint.js';
-import type { TaintEvictions, TaintsJudged } from '../disruption/taint-eviction.js';
+import type { TaintEvictions, TaintEvaluation } from '../disruption/taint-eviction.js';
 import type { Departures } from './departures.js';
 import type { DisruptedBudgets, PolicyBudget } from '../disruption/disruption-budget.js';
 import type { Drain } from '../drain/drain.js';
@@ -119,7 +119,7 @@ export interface State {
   readonly taints: readonly Taint[];
   readonly taintEvictions: TaintEvictions;
   /** Not kept over a restart. undefined: not yet. */
-  readonly taintsJudged: TaintsJudged | undefined;
+  readonly taintsJudged: TaintEvaluation | undefined;
   /** undefined: the node is neither cordoned nor drained. */
   readonly drain: Drain | undefined;
   /** What is to end whatever the node's readings are, and is not decided yet. Over a restart only evictions by operators are kept. */

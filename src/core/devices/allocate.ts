@@ -8,10 +8,10 @@ import { claimKey, type Allocation, type DeviceRequest, type ExactRequest, type 
 import { CounterBalance } from './shared-counters.js';
 
 /** The most devices that a claim can have (AllocationResultsMaxSize). */
-const MOST_DEVICES = 32;
+const MAX_DEVICES = 32;
 
 /** Kubernetes gives up after 10 s on a node. A number of attempts gives the same answer on each machine. */
-const MOST_ATTEMPTS = 100_000;
+const MAX_ATTEMPTS = 100_000;
 
 export interface DeviceSupply {
   readonly slices: SliceIndex;
@@ -93,8 +93,8 @@ class DeviceSearch {
     if (claim.spec.unsupported !== undefined) throw new ClaimError(`claim ${key}: ${claim.spec.unsupported}`);
     const requests = claim.spec.requests.map((request) => this.#alternativesOf(claim, request));
     const least = requests.reduce((sum, alternatives) => sum + Math.min(...alternatives.map(countOf)), 0);
-    if (least > MOST_DEVICES) {
-      const counts = `number of requested devices ${String(least)} exceeds the claim limit of ${String(MOST_DEVICES)}`;
+    if (least > MAX_DEVICES) {
+      const counts = `number of requested devices ${String(least)} exceeds the claim limit of ${String(MAX_DEVICES)}`;
       throw new ClaimError(`claim ${key}: ${counts}`);
     }
     return requests;
@@ -142,7 +142,7 @@ class DeviceSearch {
     const next = (): boolean => this.#fromRequest(claimIndex, requestIndex + 1);
     return alternatives.some((alternative) => {
       const count = countOf(alternative);
-      const isTooMany = (this.#chosen[claimIndex]?.size ?? 0) + count > MOST_DEVICES;
+      const isTooMany = (this.#chosen[claimIndex]?.size ?? 0) + count > MAX_DEVICES;
       if (isTooMany || (alternative.all !== undefined && count === 0)) return false;
       return this.#fromDevice(alternative, claimIndex, { missing: count, start: 0 }, next);
     });
@@ -158,7 +158,7 @@ class DeviceSearch {
     if (missing === 0) return next();
     const candidates = alternative.all ?? this.#found.candidates;
     for (let index = start; index <= candidates.length - missing; index++) {
-      if (++this.#attempts > MOST_ATTEMPTS) throw new TooManyAttempts();
+      if (++this.#attempts > MAX_ATTEMPTS) throw new TooManyAttempts();
       const candidate = candidates[index];
       if (candidate !== undefined && this.#choose(alternative, claimIndex, candidate)) {
         if (this.#fromDevice(alternative, claimIndex, { missing: missing - 1, start: index + 1 }, next)) return true;

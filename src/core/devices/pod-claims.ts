@@ -126,7 +126,7 @@ function unallocated(claims: readonly ResourceClaim[]): readonly ResourceClaim[]
 }
 
 /** The most entries of firstAvailable. */
-const MOST_SUBREQUESTS = 8;
+const MAX_SUBREQUESTS = 8;
 
 /** Score, to be normalised: the earlier the entries of prioritised lists that a node satisfies, the higher. */
 export function scoreClaims({ claims }: PreparedClaims, { allocations }: ClaimsFit): number {
@@ -136,7 +136,7 @@ export function scoreClaims({ claims }: PreparedClaims, { allocations }: ClaimsF
     for (const request of spec.requests)
       if (request.kind === 'firstAvailable')
         for (const [place, { name }] of request.firstAvailable.entries())
-          if (requests.has(`${request.name}/${name}`)) score += MOST_SUBREQUESTS - place;
+          if (requests.has(`${request.name}/${name}`)) score += MAX_SUBREQUESTS - place;
   }
   return score;
 }

@@ -13,7 +13,7 @@ import { refusalOf, type Disrupting } from './refusal.js';
 import { asksBudgets, evictionFailure, withDisrupted } from '../drain/workload-eviction.js';
 
 /** So many fit into the saved state, without which a SIGKILL to evictd would be the end of a drain. */
-const MOST_AT_ONCE = 32;
+const MAX_CONCURRENT = 32;
 
 /** systemd may start a unit again that is ended by signals, so its answer is worth more time than under node pressure. */
 const AWAITS_NS = 10_000_000_000n;
@@ -75,7 +75,7 @@ function isPending(policy: Policy, state: State): boolean {
 
 /** Whether disruptions wait for the end of others. */
 export function isFull({ evictions }: Pick<State, 'evictions'>): boolean {
-  return evictions.length >= MOST_AT_ONCE;
+  return evictions.length >= MAX_CONCURRENT;
 }
 
 /** By now the drain may be over, or the taint gone. A comparison with the taints finds all that are to end for them. */

@@ -41,7 +41,7 @@ export function ownRefusal({ state, found, nowNs }: Disrupting, workload: Worklo
 }
 
 /** It is no candidate now, and may run on: it cannot be read, or its container runtime has not answered yet. */
-export function isOutOfSight(path: string, { unreadable, awaitedRuntimes = [] }: Candidates): boolean {
+export function isUnlisted(path: string, { unreadable, awaitedRuntimes = [] }: Candidates): boolean {
   return awaitedRuntimes.length > 0 || unreadable.some((one) => one.path === path);
 }
 

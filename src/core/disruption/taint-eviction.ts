@@ -54,7 +54,7 @@ export interface TaintedWorkload extends WaitingEviction {
 export type TaintEvictions = ReadonlyMap<string, TaintedWorkload>;
 
 /** When the workloads were compared with the taints last, and with what. */
-export interface TaintsJudged {
+export interface TaintEvaluation {
   readonly atNs: bigint;
   readonly bootNs: bigint;
   readonly of: string;

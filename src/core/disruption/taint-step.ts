@@ -5,7 +5,7 @@ import { formatDuration } from '../quantity/duration.js';
 import type { Candidates, Workload } from '../workload/workload.js';
 import type { DisruptionCause } from './disruption-cause.js';
 import { UNSCHEDULABLE_TAINT } from './node-taints.js';
-import { isOutOfSight } from './refusal.js';
+import { isUnlisted } from './refusal.js';
 import { isSameTaint, taintText, type Taint } from './taint.js';
 import { endingIds } from './disruption-budget.js';
 import { minTolerationSeconds, taintEviction, type TaintedWorkload, type TaintEvictions } from './taint-eviction.js';
@@ -130,7 +130,7 @@ export function withoutBegun({ dryRun }: Policy, state: State, effects: readonly
 
 /** Evictions of workloads that cannot be read now. Those of workloads that have ended are dropped. */
 function remaining(evictions: TaintEvictions, found: Candidates): readonly (readonly [string, TaintedWorkload])[] {
-  return [...evictions].filter(([, { path }]) => isOutOfSight(path, found));
+  return [...evictions].filter(([, { path }]) => isUnlisted(path, found));
 }
 
 /** A dry run ends nothing, and decides each eviction once. */

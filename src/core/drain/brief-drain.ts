@@ -4,19 +4,19 @@ import type { Candidates, Workload } from '../workload/workload.js';
 import type { Drain, DrainedWorkload } from './drain.js';
 
 /** In UTF-8. Names and paths of more workloads would take too much of the saved state, whose size is fixed. */
-const NAMED_BYTES_AT_MOST = 16 * 1024;
+const MAX_NAMED_BYTES = 16 * 1024;
 
 /** What is saved of a drain: not the reasons, which are found again; of a large drain no names and paths either. */
 export function briefDrain(drain: Drain): Drain {
   const { pending, unnamed = [] } = drain;
   const named = pending.map(({ waits: _, ...one }) => one);
-  if (jsonBytes(named) <= NAMED_BYTES_AT_MOST) return { ...drain, pending: named };
+  if (jsonBytes(named) <= MAX_NAMED_BYTES) return { ...drain, pending: named };
   const brief = pending.map(({ id, decision }) => (decision === undefined ? ([briefId(id)] as const) : ([briefId(id), decision] as const)));
   return { ...drain, pending: [], unnamed: [...unnamed, ...brief], lookedNs: 0n }; // the next evictd looks at once
 }
 
 /** Finds the workloads of a large drain again. One that is not found has ended, unless a container runtime has not answered. */
-export function namedAgain(
+export function relistDrained(
   { pending, unnamed = [] }: Drain,
   { usages, awaitedRuntimes = [] }: Candidates,
   evictions: readonly EvictionInFlight[],

@@ -6,9 +6,9 @@ import type { StepInput } from '../decide/step-input.js';
 import type { Candidates, Protection, Workload } from '../workload/workload.js';
 import { disruptable, isOfBudget, isPresent, remembered, statusNow, type AskedOnce } from '../disruption/disruption-budget.js';
 import type { DisruptionCause } from '../disruption/disruption-cause.js';
-import { drained, namedAgain } from './brief-drain.js';
+import { drained, relistDrained } from './brief-drain.js';
 import { drainDueNs, isUnderWay, type Drain, type DrainedWorkload, type DrainEffect } from './drain.js';
-import { haltOf, isOutOfSight, ownRefusal, refusalOf, refusalText, type Disrupting } from '../disruption/refusal.js';
+import { haltOf, isUnlisted, ownRefusal, refusalOf, refusalText, type Disrupting } from '../disruption/refusal.js';
 import { evictionFailure, failureText } from './workload-eviction.js';
 
 export interface DrainStep {
@@ -32,7 +32,7 @@ export function stepDrain(policy: Policy, made: Made, input: StepInput, candidat
   if (!isDue && outcomes.length === 0) return none;
   const found = candidates();
   const { added, awaited } = answered(drain, { policy, state, found, nowNs });
-  const { pending: known, unnamed } = namedAgain(drain, found, state.evictions);
+  const { pending: known, unnamed } = relistDrained(drain, found, state.evictions);
   const workloads = byId(found);
   const pending = [...known.flatMap((one) => stillPending(one, { state, outcomes, found, workloads, isDue })), ...added];
   const isDone = pending.length === 0 && awaited.length === 0 && unnamed.length === 0;
@@ -160,7 +160,7 @@ function stillPending(one: DrainedWorkload, { state: { evictions }, outcomes, fo
   if ((outcome !== undefined || decision !== undefined) && !hasFailed) return [];
   if (!isDue) return [decision === undefined ? one : { id, name, path }];
   const workload = workloads.get(id);
-  if (workload === undefined) return isOutOfSight(path, found) ? [{ id, name, path }] : [];
+  if (workload === undefined) return isUnlisted(path, found) ? [{ id, name, path }] : [];
   return isPresent(workload, found) ? [{ id, name, path }] : [];
 }
 

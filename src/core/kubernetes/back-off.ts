@@ -1,5 +1,5 @@
-export const MOST_WAIT_MS = 30_000;
-const LEAST_WAIT_MS = 1_000;
+export const MAX_WAIT_MS = 30_000;
+const MIN_WAIT_MS = 1_000;
 
 /**
  * The wait before a request that has failed is made again: 1 to 2 s at first, then 1 to 4 s, at most 1 to 30 s. It is random, so that
@@ -9,8 +9,8 @@ const LEAST_WAIT_MS = 1_000;
  * @param random  0 to 1
  * @param mostMs  the longest wait
  */
-export function backOffMs(failures: number, random: number, mostMs = MOST_WAIT_MS): number {
-  const least = Math.min(LEAST_WAIT_MS, mostMs);
-  const most = Math.min(LEAST_WAIT_MS * 2 ** failures, mostMs);
+export function backOffMs(failures: number, random: number, mostMs = MAX_WAIT_MS): number {
+  const least = Math.min(MIN_WAIT_MS, mostMs);
+  const most = Math.min(MIN_WAIT_MS * 2 ** failures, mostMs);
   return Math.round(least + random * (most - least));
 }

@@ -31,9 +31,9 @@ export const HARD_GRACE_SECONDS = 1;
 export type PendingDeletions = readonly PendingDeletion[];
 
 /** As many pods as a large node has. */
-const PENDING_AT_MOST = 256;
+const MAX_PENDING = 256;
 /** In UTF-8, as saved: the rest of the state shares the file, and must fit as well. */
-const PENDING_BYTES_AT_MOST = 48 * 1024;
+const MAX_PENDING_BYTES = 48 * 1024;
 /** In UTF-16 units. The journal has the whole message. */
 const LONGEST_MESSAGE = 160;
 
@@ -46,7 +46,7 @@ export function addDeletion(pending: PendingDeletions, pod: PendingDeletion): Pe
   const known = pending.find(({ uid }) => uid === pod.uid);
   if (known === undefined) {
     const more = [...pending, { ...pod, message: pod.message.slice(0, LONGEST_MESSAGE) }];
-    return more.length <= PENDING_AT_MOST && savedBytes(more) <= PENDING_BYTES_AT_MOST ? more : undefined;
+    return more.length <= MAX_PENDING && savedBytes(more) <= MAX_PENDING_BYTES ? more : undefined;
   }
   const graceSeconds = Math.min(known.graceSeconds, pod.graceSeconds);
   const isShorter = graceSeconds < known.graceSeconds;

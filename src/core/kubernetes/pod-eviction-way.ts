@@ -46,10 +46,10 @@ export function disruptionTargetReason(cause: EvictionCause): string {
 }
 
 /** The API server deletes a pod at once for 0 s, while its processes still run (kubectl delete --grace-period=0 sends 1 s, too). */
-const LEAST_GRACE_NS = 1_000_000_000n;
+const MIN_GRACE_NS = 1_000_000_000n;
 
 /** The grace period of an eviction: where the API server gets it at least a second. */
-export function withLeastGrace(cause: EvictionCause, victim: Pick<RankedWorkload, 'workload' | 'process'>, graceNs: bigint): bigint {
+export function withMinGrace(cause: EvictionCause, victim: Pick<RankedWorkload, 'workload' | 'process'>, graceNs: bigint): bigint {
   const isAsked = victim.workload.kubernetes !== undefined && victim.process === undefined && podEvictionWay(cause) !== 'kill';
-  return isAsked && graceNs < LEAST_GRACE_NS ? LEAST_GRACE_NS : graceNs;
+  return isAsked && graceNs < MIN_GRACE_NS ? MIN_GRACE_NS : graceNs;
 }

@@ -1,4 +1,4 @@
-import { backOffMs, MOST_WAIT_MS } from './back-off.js';
+import { backOffMs, MAX_WAIT_MS } from './back-off.js';
 
 /** How objects are followed: a list, then watches from its version on, and another list where the version has expired. */
 export interface WatchState {
@@ -19,7 +19,7 @@ export type WatchOutcome =
   | { readonly kind: 'failed'; readonly resourceVersion?: string; readonly retryAfterSeconds?: number };
 
 /** After so many failures evictd lists again: a cluster that was restored from a backup may never reach the version of a watch. */
-const MOST_WATCH_FAILURES = 5;
+const MAX_WATCH_FAILURES = 5;
 /** A server that ends each watch at once would be asked without a pause. */
 const SHORT_MS = 1_000;
 
@@ -27,7 +27,7 @@ const SHORT_MS = 1_000;
 export const FIRST_WATCH: WatchState = { next: { kind: 'list', resourceVersion: '0' }, failures: 0, waitMs: 0 };
 
 /** @param random  0 to 1 @param mostMs  the longest wait */
-export function nextWatch(state: WatchState, outcome: WatchOutcome, random: number, mostMs = MOST_WAIT_MS): WatchState {
+export function nextWatch(state: WatchState, outcome: WatchOutcome, random: number, mostMs = MAX_WAIT_MS): WatchState {
   const again = (next: WatchState['next']): WatchState => ({
     next,
     failures: state.failures + 1,
@@ -47,7 +47,7 @@ export function nextWatch(state: WatchState, outcome: WatchOutcome, random: numb
     }
     case 'failed': {
       const { resourceVersion = state.next.resourceVersion, retryAfterSeconds = 0 } = outcome;
-      const isLost = state.next.kind === 'watch' && state.failures + 1 >= MOST_WATCH_FAILURES;
+      const isLost = state.next.kind === 'watch' && state.failures + 1 >= MAX_WATCH_FAILURES;
       const waits = again(isLost ? FIRST_WATCH.next : { ...state.next, resourceVersion });
       return { ...waits, waitMs: Math.max(waits.waitMs, Math.min(retryAfterSeconds * 1_000, mostMs)) };
     }

@@ -12,7 +12,7 @@ export interface PolicyScope extends ScopeState {
 }
 
 /** A workload that is throttled or frozen by a step of a ladder. */
-export interface Given {
+export interface Restrained {
   readonly action: 'throttle' | 'freeze';
   readonly target: PolicyTarget;
   readonly policy: string;
@@ -30,12 +30,12 @@ export interface PolicyState {
   readonly scopes: ReadonlyMap<string, PolicyScope>;
   /** Of the node, as far back as the longest window of a condition. */
   readonly node: ScopeHistory | undefined;
-  readonly given: readonly Given[];
+  readonly restraints: readonly Restrained[];
   /** Of the cgroups that a victim may be chosen from, while a condition holds. */
   readonly compared: ComparedHistories;
 }
 
-export const initialPolicyState: PolicyState = { scopes: new Map(), node: undefined, given: [], compared: new Map() };
+export const initialPolicyState: PolicyState = { scopes: new Map(), node: undefined, restraints: [], compared: new Map() };
 
 /** A cgroup that was made anew under its path is another scope. */
 export function scopeKey(policy: string, path: string, id: bigint | undefined): string {

@@ -13,15 +13,15 @@ import type { Candidates } from '../workload/workload.js';
 import { isPaused, isRelated, isStuck } from './restraint-lift.js';
 import { conditionRecheck } from './condition-recheck.js';
 import { afterEviction, answered, type Ladder } from './ladder.js';
-import type { Given, PolicyScope, PolicyState } from './policy-state.js';
+import type { Restrained, PolicyScope, PolicyState } from './policy-state.js';
 import { nodeReading, windowsOf } from './policy-truth.js';
-import { endLadder, takeTurn, targetOf, withLifted, type Turned, type TurnContext } from './policy-turn.js';
+import { endLadder, takeTurn, targetOf, withLifted, type TurnResult, type TurnContext } from './policy-turn.js';
 import { isToRemember, turnsOf, unreadTurn, type JudgedTurn } from './scope-turns.js';
 import { workloadsOf } from './scope-workloads.js';
 import { comparedPaths, type ComparedHistories } from './victim-order.js';
 
 /** What a step has made of the thresholds, and then of the policies. */
-export interface PolicyStepped {
+export interface PolicyStepResult {
   readonly state: State;
   readonly effects: readonly Effect[];
 }
@@ -35,13 +35,13 @@ const COMPARED_NS = 10_000_000_000n;
  */
 export function stepPolicies(
   policy: Policy,
-  made: PolicyStepped,
+  made: PolicyStepResult,
   input: StepInput,
-): (PolicyStepped & { readonly isAwaiting: boolean }) | undefined {
+): (PolicyStepResult & { readonly isAwaiting: boolean }) | undefined {
   const configured = policy.shuttingDown ? [] : (policy.policies ?? []);
   const { policies: before } = made.state;
   const results = input.policyResults ?? [];
-  if (configured.length === 0 && before.scopes.size === 0 && before.given.length === 0 && results.length === 0) return undefined;
+  if (configured.length === 0 && before.scopes.size === 0 && before.restraints.length === 0 && results.length === 0) return undefined;
   const { nowNs } = input;
   const answers = { results, outcomes: made.effects.flatMap((effect) => (effect.kind === 'outcome' ? [effect.outcome] : [])) };
   if (made.effects.some((effect) => effect.kind === 'escalate' || (effect.kind === 'evict' && !effect.decision.dryRun)))
@@ -74,28 +74,33 @@ export function stepPolicies(
     ({ turned } = endLadder(context, gone, turned, goneReason(policy, configured, scope)));
   }
   for (const turn of turns) {
-    const next = takeTurn(context, withAnswers(turn, policy, answers, turned.given, nowNs), turned);
+    const next = takeTurn(context, withAnswers(turn, policy, answers, turned.restraints, nowNs), turned);
     ({ turned } = next);
     if (isToRemember(turn.configured, next.scope, nowNs)) scopes.set(turn.key, next.scope);
   }
-  const { effects, awaiting, over: _, given, hasChosen: __, ...choice } = turned;
+  const { effects, awaiting, over: _, restraints, hasChosen: __, ...choice } = turned;
   return {
-    state: { ...made.state, ...choice, policies: { scopes, node, given, compared: compared.histories } },
+    state: { ...made.state, ...choice, policies: { scopes, node, restraints, compared: compared.histories } },
     effects,
     isAwaiting: awaiting,
   };
 }
 
 /** No signal waits for the readings of policies: they are judged in the next step, which follows at once. */
-function postponed(policy: Policy, made: PolicyStepped, answers: Answers, nowNs: bigint): PolicyStepped & { readonly isAwaiting: boolean } {
+function postponed(
+  policy: Policy,
+  made: PolicyStepResult,
+  answers: Answers,
+  nowNs: bigint,
+): PolicyStepResult & { readonly isAwaiting: boolean } {
   const { policies: before } = made.state;
-  const { effects, awaiting: _, over: __, given, hasChosen: ___, ...choice } = beginTurns(policy, made, before, answers, NONE);
+  const { effects, awaiting: _, over: __, restraints, hasChosen: ___, ...choice } = beginTurns(policy, made, before, answers, NONE);
   const scopes = [...before.scopes].map(([key, scope]): [string, PolicyScope] => {
     const configured = policy.policies?.find(({ name }) => name === scope.policy);
-    const turn = configured && withAnswers(unreadTurn(configured, key, scope), policy, answers, given, nowNs);
+    const turn = configured && withAnswers(unreadTurn(configured, key, scope), policy, answers, restraints, nowNs);
     return [key, turn?.scope ?? scope];
   });
-  return { state: { ...made.state, ...choice, policies: { ...before, scopes: new Map(scopes), given } }, effects, isAwaiting: true };
+  return { state: { ...made.state, ...choice, policies: { ...before, scopes: new Map(scopes), restraints } }, effects, isAwaiting: true };
 }
 
 function goneOf(configured: readonly ConfiguredPolicy[], { policy }: PolicyScope): Pick<ConfiguredPolicy, 'cooldownNs' | 'then'> {
@@ -116,7 +121,7 @@ function rememberNode(configured: readonly ConfiguredPolicy[], { node }: PolicyS
 /** The workloads that a step may have to compare are read while a condition holds, so that their rates are known. */
 function compare(
   turns: readonly JudgedTurn[],
-  { compared, given }: PolicyState,
+  { compared, restraints }: PolicyState,
   input: StepInput,
   swapBytes: bigint | undefined,
 ): { readonly histories: ComparedHistories; readonly candidates: () => Candidates } {
@@ -125,8 +130,8 @@ function compare(
   const holding = turns.filter(
     ({ truth, scope, configured: { then } }) => (truth === true || scope.ladder) && then.some(({ kind }) => COMPARING.has(kind)),
   );
-  if (holding.length === 0 && given.length === 0) return { histories: NONE, candidates };
-  const paths = new Set(given.map(({ target }) => target.path));
+  if (holding.length === 0 && restraints.length === 0) return { histories: NONE, candidates };
+  const paths = new Set(restraints.map(({ target }) => target.path));
   for (const { configured, scope } of holding) {
     const recursive = configured.then.some((step) => step.kind === 'kill' && step.recursive);
     const inScope = workloadsOf({ managed: configured.managed, scope: scope.scope, swapBytes }, candidates()).map(
@@ -152,15 +157,15 @@ const NONE: ComparedHistories = new Map();
 /** What was throttled or frozen is given back before its workload is evicted by a threshold. */
 function beginTurns(
   policy: Policy,
-  { state, effects }: PolicyStepped,
-  { given }: PolicyState,
+  { state, effects }: PolicyStepResult,
+  { restraints }: PolicyState,
   { results, outcomes }: Answers,
   histories: ComparedHistories,
-): Turned {
+): TurnResult {
   const ending = effects.flatMap((effect) =>
     effect.kind === 'evict' || effect.kind === 'escalate' ? [effect.decision.victim.workload] : [],
   );
-  const failed = (one: Given): boolean =>
+  const failed = (one: Restrained): boolean =>
     results.some(
       ({ policy: name, scope, action, result, target }) =>
         name === one.policy &&
@@ -170,7 +175,7 @@ function beginTurns(
         (target === undefined || target.id === one.target.id),
     );
   const hasChosen = policy.dryRun && effects.some(({ kind }) => kind === 'evict');
-  const freed = withLifted({ ...choiceOf(state), effects: [], given: given.filter((one) => !failed(one)), hasChosen }, (one) => {
+  const freed = withLifted({ ...choiceOf(state), effects: [], restraints: restraints.filter((one) => !failed(one)), hasChosen }, (one) => {
     if (ending.some((workload) => isRelated(one.target, workload))) return 'evicted';
     return isPaused(one, state.pauses) ? 'paused' : isStuck(one, histories) ? 'no-progress' : undefined;
   });
@@ -187,7 +192,13 @@ interface Answers {
 }
 
 /** A turn with what has become of its ladder's step since. */
-function withAnswers(turn: JudgedTurn, policy: Policy, { results, outcomes }: Answers, given: readonly Given[], nowNs: bigint): JudgedTurn {
+function withAnswers(
+  turn: JudgedTurn,
+  policy: Policy,
+  { results, outcomes }: Answers,
+  restraints: readonly Restrained[],
+  nowNs: bigint,
+): JudgedTurn {
   const { scope, configured, key } = turn;
   const step = scope.ladder && configured.then[scope.ladder.step];
   if (scope.ladder === undefined || step === undefined) return turn;
@@ -196,8 +207,8 @@ function withAnswers(turn: JudgedTurn, policy: Policy, { results, outcomes }: An
   const outcome = outcomes.find(({ decision }) => decision.serial === ladder.eviction);
   if (outcome !== undefined) ladder = afterEviction(ladder, freedIn(outcome, policy), nowNs);
   const isMild = step.kind === 'throttle' || step.kind === 'freeze';
-  const isHeld = given.some((one) => one.key === key && one.step === ladder.step);
-  // Its workload was given back before its time: it is evicted, makes no progress, or could not be throttled.
+  const isHeld = restraints.some((one) => one.key === key && one.step === ladder.step);
+  // Its workload was released before its time: it is evicted, makes no progress, or could not be throttled.
   if (isMild && !isHeld && ladder.endsAtNs !== undefined && !policy.dryRun) ladder = { ...ladder, endsAtNs: nowNs };
   return { ...turn, scope: { ...scope, ladder } };
 }

@@ -1,4 +1,4 @@
-import { usedUpBudget } from '../budget/eviction-budget.js';
+import { exhaustedBudget } from '../budget/eviction-budget.js';
 import { memoryBase } from '../budget/growth-base.js';
 import type { Effect } from '../decide/effect.js';
 import { passedOverUntil, type Policy, type State } from '../decide/state.js';
@@ -8,7 +8,7 @@ import { decide, type Choice } from '../rank/eviction-decision.js';
 import type { RankedWorkload } from '../rank/rank.js';
 import type { ConfiguredPolicy, LadderStep } from '../policy/configured-policy.js';
 import type { LiftReason, LadderEnd, PolicyActionName, PolicyResult, PolicyTarget } from '../policy/policy-action.js';
-import { judgeOf } from '../rank/eviction-cause.js';
+import { judgedBy } from '../rank/eviction-cause.js';
 import type { PolicyReason } from '../policy/policy-reason.js';
 import type { Truth } from '../policy/condition.js';
 import type { OperatorPause } from '../pause/operator-pause.js';
@@ -19,7 +19,7 @@ import type { Candidates, Workload } from '../workload/workload.js';
 import { liftRestraints, isRelated } from './restraint-lift.js';
 import type { ConditionRecheck } from './condition-recheck.js';
 import { atStep, ended, judged, nextMove, SETTLE_NS, stepTimeNs, type Ladder, type ScopeState } from './ladder.js';
-import type { Given, PolicyScope } from './policy-state.js';
+import type { Restrained, PolicyScope } from './policy-state.js';
 import { scopeProcess } from './process-victim.js';
 import { restraintTarget, scopeRanking, scopeVictim, type ScopeOrder } from './policy-victim.js';
 import { comparatorsOf, isInScope, type ComparedHistories } from './victim-order.js';
@@ -44,8 +44,8 @@ export interface TurnContext {
 }
 
 /** What the turns have decided so far. */
-export interface Turned extends Choice {
-  readonly given: readonly Given[];
+export interface TurnResult extends Choice {
+  readonly restraints: readonly Restrained[];
   /** A dry run has chosen a workload in this step. */
   readonly hasChosen: boolean;
 }
@@ -61,11 +61,15 @@ export interface Turn {
 
 interface Stepped {
   readonly ladder: Ladder;
-  readonly turned: Turned;
+  readonly turned: TurnResult;
 }
 
 /** Goes on with the ladder of one scope as far as it gets in this step. */
-export function takeTurn(context: TurnContext, turn: Turn, before: Turned): { readonly scope: PolicyScope; readonly turned: Turned } {
+export function takeTurn(
+  context: TurnContext,
+  turn: Turn,
+  before: TurnResult,
+): { readonly scope: PolicyScope; readonly turned: TurnResult } {
   const { configured, truth } = turn;
   const { nowNs, pause } = context;
   if (pause && (turn.scope.ladder?.beganAtNs ?? pause.atNs) < pause.atNs) return endLadder(context, turn, before, 'paused');
@@ -91,9 +95,9 @@ export function takeTurn(context: TurnContext, turn: Turn, before: Turned): { re
 export function endLadder(
   { memory, nowNs }: Pick<TurnContext, 'memory' | 'nowNs'>,
   { configured, key, scope }: Pick<Turn, 'key' | 'scope'> & { readonly configured: Pick<ConfiguredPolicy, 'cooldownNs' | 'then'> },
-  before: Turned,
+  before: TurnResult,
   reason: LadderEnd,
-): { readonly scope: PolicyScope; readonly turned: Turned } {
+): { readonly scope: PolicyScope; readonly turned: TurnResult } {
   const { ladder } = scope;
   if (ladder === undefined) return { scope, turned: before };
   const turned = withLifted(before, (one) => (one.key === key ? (reason === 'exhausted' ? 'time' : reason) : undefined));
@@ -118,16 +122,16 @@ function withState({ policy, scope, history }: PolicyScope, state: ScopeState): 
 }
 
 /** Gives back what there is a reason for. */
-export function withLifted(before: Turned, reasonOf: (one: Given) => LiftReason | undefined): Turned {
-  const { given, effects } = liftRestraints(before.given, reasonOf);
-  return effects.length === 0 ? before : { ...before, given, effects: [...before.effects, ...effects] };
+export function withLifted(before: TurnResult, reasonOf: (one: Restrained) => LiftReason | undefined): TurnResult {
+  const { restraints, effects } = liftRestraints(before.restraints, reasonOf);
+  return effects.length === 0 ? before : { ...before, restraints, effects: [...before.effects, ...effects] };
 }
 
 type TakeStep<K extends LadderStep['kind']> = (
   context: TurnContext,
   turn: Turn,
   ladder: Ladder,
-  before: Turned,
+  before: TurnResult,
   step: Extract<LadderStep, { kind: K }>,
 ) => Stepped;
 
@@ -163,7 +167,7 @@ const STEPS: { readonly [K in LadderStep['kind']]: TakeStep<K> } = {
 const waitingStep: TakeStep<LadderStep['kind']> = ({ pause }, turn, ladder, before, { kind }) =>
   refused(turn, ladder, before, kind, `an operator has paused evictions: ${pause?.reason ?? ''}`);
 
-function withEffect(before: Turned, effect: Effect): Turned {
+function withEffect(before: TurnResult, effect: Effect): TurnResult {
   return { ...before, effects: [...before.effects, effect] };
 }
 
@@ -173,11 +177,11 @@ function acted({ policy: { dryRun }, nowNs }: TurnContext, ladder: Ladder, step:
 }
 
 /** The step is over, because there is nothing that it could act on. */
-function skipped(context: TurnContext, turn: Turn, ladder: Ladder, before: Turned, action: PolicyActionName, error: string): Stepped {
+function skipped(context: TurnContext, turn: Turn, ladder: Ladder, before: TurnResult, action: PolicyActionName, error: string): Stepped {
   return { ladder: { ...ladder, endsAtNs: context.nowNs }, turned: withResult(turn, before, { action, result: 'refused', error }) };
 }
 
-function withResult({ scope: { policy, scope } }: Turn, before: Turned, result: Omit<PolicyResult, 'policy' | 'scope'>): Turned {
+function withResult({ scope: { policy, scope } }: Turn, before: TurnResult, result: Omit<PolicyResult, 'policy' | 'scope'>): TurnResult {
   return withEffect(before, { kind: 'policy-result', policy, scope, ...result });
 }
 
@@ -215,21 +219,21 @@ function restrainingStep(
   context: TurnContext,
   turn: Turn,
   ladder: Ladder,
-  before: Turned,
+  before: TurnResult,
   step: Extract<LadderStep, { kind: 'throttle' | 'freeze' }>,
   act: (target: PolicyTarget) => RestrainingAct,
 ): Stepped {
   const { dryRun, hasWorkloadSource } = context.policy;
   if (!hasWorkloadSource) return skipped(context, turn, ladder, before, step.kind, noSource(context.policy));
   const order = orderOf(context, turn, ladder.step);
-  const busy = [...before.given.map(({ target }) => target), ...before.evictions.map(({ decision }) => decision.victim.workload)];
+  const busy = [...before.restraints.map(({ target }) => target), ...before.evictions.map(({ decision }) => decision.victim.workload)];
   const first = restraintTarget(order, context.candidates(), ({ workload }) => busy.some((other) => isRelated(other, workload)));
   if (first === undefined) return skipped(context, turn, ladder, before, step.kind, NOTHING);
   const target = targetOf(first);
   const turned = withEffect(before, { kind: 'policy', ...turn.reason, dryRun, ...act(target) });
   const { policy, scope, condition } = turn.reason;
-  const one: Given = { action: step.kind, target, policy, scope, condition, key: turn.key, step: ladder.step, atNs: context.nowNs };
-  return { ladder: acted(context, ladder, step), turned: dryRun ? turned : { ...turned, given: [...turned.given, one] } };
+  const one: Restrained = { action: step.kind, target, policy, scope, condition, key: turn.key, step: ladder.step, atNs: context.nowNs };
+  return { ladder: acted(context, ladder, step), turned: dryRun ? turned : { ...turned, restraints: [...turned.restraints, one] } };
 }
 
 const NOTHING = 'no workload of the scope may be acted on';
@@ -244,7 +248,7 @@ function evictingStep(
   context: TurnContext,
   turn: Turn,
   before: Ladder,
-  given: Turned,
+  given: TurnResult,
   step: Extract<LadderStep, { kind: 'stop' | 'kill' }>,
 ): Stepped {
   const { policy, state, nowNs, memory } = context;
@@ -266,7 +270,7 @@ function evictingStep(
     return { ladder: before, turned: { ...given, awaiting: true } };
   const free = withLifted(given, ({ target }) => (isRelated(target, victim.victim.workload) ? 'evicted' : undefined));
   const graceNs = step.kind === 'stop' ? step.graceNs : 0n;
-  const cause = { ...turn.reason, ...judgeOf(turn.reason, victim.victim), kind: 'policy', graceNs, ...(memory && { memory }) } as const;
+  const cause = { ...turn.reason, ...judgedBy(turn.reason, victim.victim), kind: 'policy', graceNs, ...(memory && { memory }) } as const;
   const turned = { ...free, ...decide(policy, free, cause, victim, nowNs), hasChosen: policy.dryRun };
   const { refusedBecause: _, ...ladder } = acted(context, before, step);
   if (policy.dryRun)
@@ -281,15 +285,15 @@ function isSettled({ state: { relievedNs }, nowNs }: TurnContext, { configured: 
 }
 
 /** Why no workload at all may be evicted now; undefined: nothing is against it. */
-function refusalOf({ policy, state, nowNs }: TurnContext, { evictionTimes }: Turned): string | undefined {
+function refusalOf({ policy, state, nowNs }: TurnContext, { evictionTimes }: TurnResult): string | undefined {
   if (!policy.hasWorkloadSource) return noSource(policy);
-  if (usedUpBudget(policy, evictionTimes, 'memory', nowNs) !== undefined) return 'the eviction budget is used up';
+  if (exhaustedBudget(policy, evictionTimes, 'memory', nowNs) !== undefined) return 'the eviction budget is used up';
   if (memoryBase(state.baselines)?.base.since.kind === 'leak') return 'what has grown since the last eviction may not be evicted';
   return pauseFor('memory.available', state.withoutYield) ? 'the last eviction freed too little' : undefined;
 }
 
 /** The step waits. The reason is reported once. */
-function refused(turn: Turn, ladder: Ladder, before: Turned, action: PolicyActionName, error: string): Stepped {
+function refused(turn: Turn, ladder: Ladder, before: TurnResult, action: PolicyActionName, error: string): Stepped {
   if (ladder.refusedBecause === error) return { ladder, turned: before };
   return { ladder: { ...ladder, refusedBecause: error }, turned: withResult(turn, before, { action, result: 'refused', error }) };
 }

@@ -1,6 +1,6 @@
 import type { Policy, State } from '../decide/state.js';
 import type { Comparator } from '../policy/configured-policy.js';
-import { numberPlaces, rank, type RankedWorkload } from '../rank/rank.js';
+import { assignPlaces, rank, type RankedWorkload } from '../rank/rank.js';
 import { passedOver, firstEvictable } from '../rank/victim-selection.js';
 import type { Victim } from '../rank/eviction-decision.js';
 import type { Layout } from '../signal/layout.js';
@@ -29,7 +29,7 @@ export function scopeRanking(order: ScopeOrder, found: Candidates): RankedWorklo
   const ranking = [
     ...inVictimOrder(rank('memory.available', layout, inScope, policy.departures), { by, scope, recursive, readings: histories }),
   ];
-  numberPlaces(ranking);
+  assignPlaces(ranking);
   return ranking;
 }
 

@@ -3,26 +3,26 @@ import type { RestraintLift, LiftReason, PolicyTarget } from '../policy/policy-a
 import { EVERYTHING, type OperatorPauses } from '../pause/operator-pause.js';
 import { readingBefore } from '../policy/scope-history.js';
 import { isBelow } from '../workload/cgroup.js';
-import type { Given } from './policy-state.js';
+import type { Restrained } from './policy-state.js';
 import { valueOf, type ComparedHistories } from './victim-order.js';
 
-const OPPOSITES = { throttle: 'unthrottle', freeze: 'thaw' } as const satisfies Record<Given['action'], RestraintLift['action']>;
+const OPPOSITES = { throttle: 'unthrottle', freeze: 'thaw' } as const satisfies Record<Restrained['action'], RestraintLift['action']>;
 
 /** The restraints that stay, and the effects that lift the others. */
 export interface LiftedRestraints {
-  readonly given: readonly Given[];
+  readonly restraints: readonly Restrained[];
   readonly effects: readonly Effect[];
 }
 
 /** @param reasonOf  why a restraint is lifted now; undefined: it stays */
-export function liftRestraints(given: readonly Given[], reasonOf: (one: Given) => LiftReason | undefined): LiftedRestraints {
-  const effects = given.flatMap((one): Effect[] => {
+export function liftRestraints(restraints: readonly Restrained[], reasonOf: (one: Restrained) => LiftReason | undefined): LiftedRestraints {
+  const effects = restraints.flatMap((one): Effect[] => {
     const reason = reasonOf(one);
     if (reason === undefined) return [];
     const { policy, scope, condition, target, action } = one;
     return [{ kind: 'policy', policy, scope, condition, values: {}, dryRun: false, action: OPPOSITES[action], target, reason }];
   });
-  return effects.length === 0 ? { given, effects } : { given: given.filter((one) => reasonOf(one) === undefined), effects };
+  return effects.length === 0 ? { restraints, effects } : { restraints: restraints.filter((one) => reasonOf(one) === undefined), effects };
 }
 
 /** Whether the end of one cgroup concerns the other: it is the same, or inside of it. */
@@ -31,7 +31,7 @@ export function isRelated(a: Pick<PolicyTarget, 'path'>, b: Pick<PolicyTarget, '
 }
 
 /** Whether an operator has paused evictions of everything, or of this workload. */
-export function isPaused({ target }: Given, pauses: OperatorPauses): boolean {
+export function isPaused({ target }: Restrained, pauses: OperatorPauses): boolean {
   return [...pauses.keys()].some((path) => path === EVERYTHING || isRelated(target, { path }));
 }
 
@@ -44,7 +44,7 @@ const STALLED = 0.9;
  * Reports whether a workload under memory.high only waits: all its tasks stall, and its memory does not shrink. Above
  * memory.high with nothing to reclaim a task sleeps at every allocation, for ever if nothing changes.
  */
-export function isStuck({ action, target, atNs }: Given, histories: ComparedHistories): boolean {
+export function isStuck({ action, target, atNs }: Restrained, histories: ComparedHistories): boolean {
   const history = histories.get(target.path);
   const before = history && readingBefore(history, PROGRESS_NS);
   if (action !== 'throttle' || before === undefined || before.timeNs < atNs) return false;

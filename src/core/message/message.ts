@@ -1,4 +1,4 @@
-import type { UsedUpBudget } from '../budget/eviction-budget.js';
+import type { ExhaustedBudget } from '../budget/eviction-budget.js';
 import type { Leak } from '../budget/growth.js';
 import { growthText } from '../budget/memory-growth.js';
 import { amountOf, amountOfBytes, amountOfResource, counted } from '../quantity/amount.js';
@@ -27,7 +27,7 @@ import {
 import type { ThresholdCause } from '../threshold/threshold-cause.js';
 import { victimName } from '../workload/process.js';
 import { policyReasonText } from './policy-message.js';
-import { meansText, stoppedText, stormText, unitText } from './unit-message.js';
+import { stopMethodText, stoppedText, stormText, unitText } from './unit-message.js';
 
 /** The readings of a threshold and its joined operands. */
 export interface ThresholdReading extends Joined {
@@ -64,7 +64,7 @@ export function decisionMessage(decision: Decision): string {
   const name = victimName(victim);
   const why = causeText(cause, comparisonText);
   const again = decision.repeats ? '; it was evicted before and has grown again, so the budget counts it once' : '';
-  return `${dryRun ? 'dry run: would evict' : 'evicting'} ${name} with ${meansText(decision)}${standingOrder ? ' by standing order' : ''}: ${why}; ${name} ${describeVictim(victim, resource)}${unitText(decision)}${again}${violationText(decision)}`;
+  return `${dryRun ? 'dry run: would evict' : 'evicting'} ${name} with ${stopMethodText(decision)}${standingOrder ? ' by standing order' : ''}: ${why}; ${name} ${describeVictim(victim, resource)}${unitText(decision)}${again}${violationText(decision)}`;
 }
 
 /** '; violates the disruption budget web, which node pressure does not respect'. A preemption violates one where it has to. */
@@ -80,7 +80,7 @@ function violationText({ violates = [], cause }: Decision): string {
 export function standingOrderMessage(decision: Decision): string {
   const { cause, victim } = decision;
   const why = causeText(cause, ({ threshold }) => whenText(threshold));
-  return `evicting ${victim.workload.name} with ${meansText(decision)} by standing order: ${why}`;
+  return `evicting ${victim.workload.name} with ${stopMethodText(decision)} by standing order: ${why}`;
 }
 
 function causeText(cause: Decision['cause'], thresholdText: (cause: ThresholdCause) => string): string {
@@ -210,11 +210,11 @@ function reasonText({ alert, ...reading }: Alert): string {
 /** 'without the pause evictd would evict batch with SIGKILL, which uses 200MiB, has no request, priority -10'. */
 function wouldEvictText(decision: Decision): string {
   const { victim, resource } = decision;
-  return `without the pause evictd would evict ${victim.workload.name} with ${meansText(decision)}, which ${describeVictim(victim, resource)}`;
+  return `without the pause evictd would evict ${victim.workload.name} with ${stopMethodText(decision)}, which ${describeVictim(victim, resource)}`;
 }
 
 /** 'the eviction budget is used up: 5 evictions in 10m0s; evictd evicts nothing more for 4m10s'. */
-function budgetText({ max, minPriority, windowNs, freeInNs }: UsedUpBudget): string {
+function budgetText({ max, minPriority, windowNs, freeInNs }: ExhaustedBudget): string {
   const ofBand = minPriority === undefined ? '' : ` of workloads with priority ${String(minPriority)} or more`;
   if (freeInNs === undefined) return `evictionBudget permits no eviction${ofBand}`;
   const what = minPriority === undefined ? 'evicts nothing more' : 'evicts none of these';

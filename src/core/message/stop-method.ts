@@ -2,18 +2,18 @@ import { targetOf } from '../windows/windows-target.js';
 import type { Workload } from '../workload/workload.js';
 
 /** How a workload is ended. */
-export interface Means {
+export interface StopMethod {
   /** With a grace period. */
   readonly ask: string;
   readonly kill: string;
 }
 
-const SIGNALS: Means = { ask: 'SIGTERM', kill: 'SIGKILL' };
-const PROCESSES: Means = { ask: 'TerminateProcess', kill: 'TerminateProcess' };
-const JOB: Means = { ask: 'TerminateJobObject', kill: 'TerminateJobObject' };
-const SERVICE: Means = { ask: 'service stop', kill: 'TerminateProcess' };
+const SIGNALS: StopMethod = { ask: 'SIGTERM', kill: 'SIGKILL' };
+const PROCESSES: StopMethod = { ask: 'TerminateProcess', kill: 'TerminateProcess' };
+const JOB: StopMethod = { ask: 'TerminateJobObject', kill: 'TerminateJobObject' };
+const SERVICE: StopMethod = { ask: 'service stop', kill: 'TerminateProcess' };
 
-export function meansOf({ id }: Pick<Workload, 'id'>): Means {
+export function stopMethodOf({ id }: Pick<Workload, 'id'>): StopMethod {
   const target = targetOf(id);
   switch (target?.kind) {
     case undefined:

@@ -1,6 +1,6 @@
 import { formatDuration } from '../quantity/duration.js';
 import type { Decision, Outcome, UnitDecision } from '../decide/eviction.js';
-import { meansOf } from './stop-method.js';
+import { stopMethodOf } from './stop-method.js';
 import type { Hold } from '../systemd/unit-hold.js';
 import type { NotStarted } from '../systemd/unit-start.js';
 import type { UnitStop } from '../systemd/unit-stop.js';
@@ -9,8 +9,8 @@ import type { UnitStop } from '../systemd/unit-stop.js';
  * 'systemd, SIGKILL after 10s', 'SIGTERM, SIGKILL after 10s', 'SIGKILL', 'SIGKILL and systemd', on Windows
  * 'TerminateProcess'.
  */
-export function meansText({ graceNs, unit, victim }: Pick<Decision, 'graceNs' | 'unit' | 'victim'>): string {
-  const { ask, kill } = meansOf(victim.workload);
+export function stopMethodText({ graceNs, unit, victim }: Pick<Decision, 'graceNs' | 'unit' | 'victim'>): string {
+  const { ask, kill } = stopMethodOf(victim.workload);
   const isGraceful = graceNs > 0n;
   if (isGraceful) return `${unit?.stop?.kind === 'stop' ? 'systemd' : ask}, ${kill} after ${formatDuration(graceNs)}`;
   return unit?.hold ? `${kill} and systemd` : kill;

@@ -1,4 +1,4 @@
-import { least } from '../quantity/integer.js';
+import { minBigInt } from '../quantity/integer.js';
 
 /** Memory of one node of a NUMA machine, in bytes. */
 export interface MemoryNode {
@@ -42,7 +42,7 @@ export function parseMemoryNode(node: number, meminfo: string, zoneinfo: string)
   const bytes = (count: bigint): bigint => (pages.managed === 0n ? 0n : (count * capacityBytes) / pages.managed);
   const cache = (fields.get('Active(file)') ?? 0n) + (fields.get('Inactive(file)') ?? 0n);
   const available = [cache, fields.get('KReclaimable') ?? fields.get('SReclaimable') ?? 0n].reduce(
-    (sum, held) => sum + held - least(held / 2n, bytes(pages.low)),
+    (sum, held) => sum + held - minBigInt(held / 2n, bytes(pages.low)),
     free - bytes(pages.reserve),
   );
   return { node, availableBytes: available > 0n ? available : 0n, capacityBytes };
@@ -56,7 +56,7 @@ function watermarks(node: number, zoneinfo: string): { readonly reserve: bigint;
       const pages = (key: string): bigint => BigInt(new RegExp(`^ +${key} +(\\d+)$`, 'm').exec(zone)?.[1] ?? 0);
       const protection = /^ +protection: \(([\d, ]+)\)$/m.exec(zone)?.[1]?.split(',').map(BigInt) ?? [];
       const kept = protection.reduce((a, b) => (a > b ? a : b), 0n) + pages('high');
-      return { reserve: reserve + least(kept, pages('managed')), low: low + pages('low'), managed: managed + pages('managed') };
+      return { reserve: reserve + minBigInt(kept, pages('managed')), low: low + pages('low'), managed: managed + pages('managed') };
     },
     { reserve: 0n, low: 0n, managed: 0n },
   );

@@ -62,7 +62,7 @@ export function oomOrder(reading: OomReading): OomOrder {
 }
 
 /** The selected process, or its whole group except unkillable processes and process 1 (oom_kill_memcg_member). */
-export function diesWith(chosen: OomCandidate, { candidates }: OomOrder): readonly OomCandidate[] {
+export function killedTogether(chosen: OomCandidate, { candidates }: OomOrder): readonly OomCandidate[] {
   const { group } = chosen.task;
   return group === undefined ? [chosen] : candidates.filter(({ task }) => task.group === group);
 }

@@ -1,5 +1,5 @@
 import { UNKILLABLE } from './oom-badness.js';
-import { greatest } from '../quantity/integer.js';
+import { maxBigInt } from '../quantity/integer.js';
 
 /** A process as the OOM killer counts it. */
 export interface OomProcess {
@@ -72,7 +72,7 @@ export function oomScoreAdjsByRank(
   const places = order.flatMap((place) => placeOf(place, unit) ?? []);
   const first = places[0];
   if (unit === 0n || first === undefined) return { values: new Map(), outOfPlace: [] };
-  const end = others.reduce((most, { sizeBytes, foundAdj }) => greatest(most, points(sizeBytes, foundAdj, unit)), (totalBytes * 3n) / 4n);
+  const end = others.reduce((most, { sizeBytes, foundAdj }) => maxBigInt(most, points(sizeBytes, foundAdj, unit)), (totalBytes * 3n) / 4n);
   // After the last place; never written.
   const all = [...places, { id: '', sizeBytes: end, leastPoints: end, lowestFound: 0 }];
   const widest = widestChain(all, unit);
@@ -112,7 +112,7 @@ function chainOf(places: readonly Place[], unit: bigint, steps: bigint): Chain {
     }
     const adj = most === undefined ? HIGHEST : Math.min(Math.max(Number(floorDivide(most - sizeBytes, unit)), lowestFound), HIGHEST);
     adjs.push(adj);
-    last = greatest(leastPoints, points(sizeBytes, adj, unit));
+    last = maxBigInt(leastPoints, points(sizeBytes, adj, unit));
   }
   return { adjs, outOfPlace };
 }
@@ -135,7 +135,7 @@ function keeps(
       if (adj !== lowestFound) return false;
       continue;
     }
-    const most = isEnd ? leastPoints : greatest(leastPoints, points(sizeBytes, adj, unit));
+    const most = isEnd ? leastPoints : maxBigInt(leastPoints, points(sizeBytes, adj, unit));
     if (last !== undefined && most > last - distance(unit, steps, placed)) return false;
     last = most;
     placed += 1;
@@ -144,7 +144,7 @@ function keeps(
 }
 
 function distance(unit: bigint, steps: bigint, placed: number): bigint {
-  return unit * greatest(1n, placed === 1 ? FIRST_GAP * steps : steps);
+  return unit * maxBigInt(1n, placed === 1 ? FIRST_GAP * steps : steps);
 }
 
 /** undefined: it has no process that the kernel would select. */
@@ -161,8 +161,8 @@ function placeOf({ id, processes }: OomPlace, unit: bigint): Place | undefined {
   for (const { foundAdj, sizeBytes } of killable) {
     place = {
       id,
-      sizeBytes: greatest(place.sizeBytes, sizeBytes),
-      leastPoints: greatest(place.leastPoints, points(sizeBytes, foundAdj, unit)),
+      sizeBytes: maxBigInt(place.sizeBytes, sizeBytes),
+      leastPoints: maxBigInt(place.leastPoints, points(sizeBytes, foundAdj, unit)),
       lowestFound: Math.min(place.lowestFound, foundAdj),
     };
   }

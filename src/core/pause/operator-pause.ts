@@ -29,7 +29,7 @@ export type OperatorPauses = ReadonlyMap<string, OperatorPause>;
 export const EVERYTHING = '';
 
 /** In UTF-8, about as saved: the rest of the state shares the file, and must fit as well. */
-const BYTES_AT_MOST = 16 * 1024;
+const MAX_BYTES = 16 * 1024;
 /** Two paths and four times have more. */
 const FIXED_BYTES = 150;
 
@@ -38,7 +38,7 @@ export function hasRoomFor(pauses: OperatorPauses, request: PauseRequest): boole
   if (request.workload === undefined) return true;
   const others = [...pauses.values()].filter(({ workload }) => workload !== undefined && workload.path !== request.workload?.path);
   const bytes = [...others, request].map(({ by, reason, workload }) => FIXED_BYTES + jsonBytes([by, reason, workload, workload?.path]));
-  return bytes.reduce((sum, each) => sum + each, 0) <= BYTES_AT_MOST;
+  return bytes.reduce((sum, each) => sum + each, 0) <= MAX_BYTES;
 }
 
 /** In which nothing is evicted; undefined: there is none. */

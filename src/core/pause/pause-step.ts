@@ -4,19 +4,19 @@ import type { Policy, State } from '../decide/state.js';
 import type { StepInput } from '../decide/step-input.js';
 import { EVERYTHING, type OperatorPause, type PauseRequest } from './operator-pause.js';
 
-export interface PausedStep {
+export interface PauseStepResult {
   readonly state: State;
   readonly effects: readonly Effect[];
 }
 
 /** The beginning of a step: an operator ends all pauses or begins one, and those whose time is over end. */
-export function stepPauses(policy: Policy, before: State, input: StepInput): PausedStep {
+export function stepPauses(policy: Policy, before: State, input: StepInput): PauseStepResult {
   if (!input.resumed) return withRequest(policy, before, input);
   const { state, effects } = withRequest(policy, withoutPauses(before), input);
   return { state, effects: [{ kind: 'resume', lifted: pausesIn(before), ...input.resumed }, ...effects] };
 }
 
-function withRequest(policy: Policy, before: State, { nowNs, bootNs, pause: request }: StepInput): PausedStep {
+function withRequest(policy: Policy, before: State, { nowNs, bootNs, pause: request }: StepInput): PauseStepResult {
   if (bootNs === undefined) return { state: before, effects: [] };
   const over = [...before.pauses].filter(([, pause]) => endBootNs(policy, pause) <= bootNs);
   if (over.length === 0 && request === undefined) return { state: before, effects: [] };

@@ -11,10 +11,10 @@ export function jsonOfNano(nano: bigint): number | string {
   return nano % NANO === 0n ? jsonInteger(nano / NANO) : Number(nano) / 1e9;
 }
 
-export function least(a: bigint, b: bigint): bigint {
+export function minBigInt(a: bigint, b: bigint): bigint {
   return a < b ? a : b;
 }
 
-export function greatest(a: bigint, b: bigint): bigint {
+export function maxBigInt(a: bigint, b: bigint): bigint {
   return a > b ? a : b;
 }

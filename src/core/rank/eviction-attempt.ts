@@ -1,6 +1,6 @@
-import { budgetedVictims, usedUpBudget, withoutVictim } from '../budget/eviction-budget.js';
-import { aboveOf, memoryBase, pausedBase, withBase, type BaseMoment, type GrowthBase } from '../budget/growth-base.js';
-import { growthAtMost, growthSince, isConsumed, isCurable, isUncertain, leakIn } from '../budget/growth.js';
+import { budgetedVictims, exhaustedBudget, withoutVictim } from '../budget/eviction-budget.js';
+import { ancestorsOf, memoryBase, pausedBase, withBase, type BaseMoment, type GrowthBase } from '../budget/growth-base.js';
+import { growthAtMost, growthSince, isConsumed, isEvictable, isUncertain, leakIn } from '../budget/growth.js';
 import { repeatedGrowers } from '../budget/repeated-eviction.js';
 import { memoryGrowth, type MemoryGrowth } from '../budget/memory-growth.js';
 import type { AlertKind, Effect } from '../decide/effect.js';
@@ -66,7 +66,7 @@ export function evictIfPossible<C extends Choice>(
   const { resource } = SIGNAL_FACTS[reading.threshold.signal];
   if (!policy.evictable.has(resource)) return alert(before, 'signal-not-evictable', reading);
   if (!policy.hasWorkloadSource) return alert(before, policy.safeMode ? 'safe-mode' : 'no-workload-source', reading);
-  const budget = usedUpBudget(policy, before.evictionTimes, resource, context.nowNs);
+  const budget = exhaustedBudget(policy, before.evictionTimes, resource, context.nowNs);
   if (budget === undefined) return evict(context, before, reading, candidates, attempted);
   let found: Candidates | undefined;
   const read = (): Candidates => (found ??= candidates());
@@ -186,10 +186,10 @@ function leakPause<C extends Choice>(
   const { available } = memory.before;
   if (!isConsumed(base, available, nowNs)) return undefined;
   // No signal waits until all are measured if that can change nothing.
-  if (isCurable(growthAtMost(base, threshold.signal, ranked, available))) return undefined;
+  if (isEvictable(growthAtMost(base, threshold.signal, ranked, available))) return undefined;
   const ranking = measuredRanking(policy, layout, threshold, found);
   const growth = growthSince(base, threshold.signal, ranking, available);
-  if (isCurable(growth)) return undefined;
+  if (isEvictable(growth)) return undefined;
   if (isUncertain(base, nowNs)) return chosen;
   const leak = leakIn(base, growth);
   const now = { available, since: { kind: 'leak', freed: leak.freedBytes } } as const;
@@ -217,7 +217,7 @@ export function paused<C extends Choice>(
   const { outside, nowNs } = context;
   const { threshold } = reading;
   const { base } = memoryBase(chosen.baselines) ?? {};
-  const read = isOfMemory(threshold.signal) ? outside?.(aboveOf(ranking, base?.outside)) : undefined;
+  const read = isOfMemory(threshold.signal) ? outside?.(ancestorsOf(ranking, base?.outside)) : undefined;
   const next = pausedBase(threshold.signal, ranking, { ...now, atNs: nowNs, ...(read && { outside: read }) });
   const growth = base && isOfMemory(threshold.signal) ? grownIn(base, threshold.signal, ranking, read, nowNs) : undefined;
   return alert({ ...chosen, baselines: withBase(chosen.baselines, signal, next) }, kind, reading, '', () => growth);
@@ -237,7 +237,7 @@ function growthNow(
   const { base } = memoryBase(baselines) ?? {};
   if (base === undefined || !isOfMemory(threshold.signal)) return undefined;
   const ranking = measuredRanking(policy, layout, threshold, candidates());
-  return grownIn(base, threshold.signal, ranking, outside?.(aboveOf(ranking, base.outside)), nowNs);
+  return grownIn(base, threshold.signal, ranking, outside?.(ancestorsOf(ranking, base.outside)), nowNs);
 }
 
 function grownIn(
@@ -254,7 +254,7 @@ function grownIn(
 function bandOf(policy: Policy, { evictionTimes }: Choice, { threshold }: ThresholdReading, found: Candidates | undefined, nowNs: bigint) {
   const { resource } = SIGNAL_FACTS[threshold.signal];
   const evictable = (found?.usages ?? []).filter(({ workload }) => workload.protection === undefined);
-  const bands = evictable.flatMap(({ workload }) => usedUpBudget(policy, evictionTimes, resource, nowNs, workload.priority) ?? []);
+  const bands = evictable.flatMap(({ workload }) => exhaustedBudget(policy, evictionTimes, resource, nowNs, workload.priority) ?? []);
   return bands[0];
 }
 

@@ -52,7 +52,7 @@ export function staysBytes({ cause, victim }: JudgedVictim): bigint {
  *
  * @param reason  of the policy that evicts
  */
-export function judgeOf({ scope, values }: PolicyReason, { process: only, stats }: JudgedVictim['victim']): Pick<PolicyCause, 'judgedBy'> {
+export function judgedBy({ scope, values }: PolicyReason, { process: only, stats }: JudgedVictim['victim']): Pick<PolicyCause, 'judgedBy'> {
   const metrics = Object.keys(values).filter((metric) => !metric.startsWith('pswp'));
   const ofSwap = metrics.filter((metric) => /^(swap\.|memory\.swap)/.test(metric)).length;
   const inSwap = only?.swapBytes ?? stats?.swapBytes ?? 0n;

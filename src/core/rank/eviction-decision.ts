@@ -6,7 +6,7 @@ import type { Effect } from '../decide/effect.js';
 import { askedOnce, disruptable, violatedBudgets, type AskedOnce } from '../disruption/disruption-budget.js';
 import type { DisruptionCause } from '../disruption/disruption-cause.js';
 import type { DiskHolder } from '../disk/filesystem-holders.js';
-import { withLeastGrace } from '../kubernetes/pod-eviction-way.js';
+import { withMinGrace } from '../kubernetes/pod-eviction-way.js';
 import type { EvictionCause } from './eviction-cause.js';
 import type { RankedWorkload } from './rank.js';
 import { SIGNAL_FACTS, type ConditionType, type Resource } from '../signal/signal.js';
@@ -62,7 +62,7 @@ export function decide(
   nowNs: bigint,
 ): Choice {
   const serial = choice.decisions + 1;
-  const grace = withLeastGrace(cause, victim, graceNs(policy, cause, victim));
+  const grace = withMinGrace(cause, victim, graceNs(policy, cause, victim));
   const unit = unitDecision(choice, cause, victim, { serial, stop: unitStop, isGraceful: grace > 0n }, nowNs);
   const violates = violated(policy, choice, victim, found, nowNs);
   const repeated = cause.kind === 'threshold' ? repeatedGrowers(policy, choice, cause, ranking, nowNs) : [];

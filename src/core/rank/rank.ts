@@ -44,7 +44,7 @@ export interface RankedWorkload {
 
 export interface RankOptions {
   /** Passes over machine workloads that would free less. Left out: those that would free nothing. */
-  readonly leastYield?: bigint | undefined;
+  readonly minYield?: bigint | undefined;
   /** A workload's swap is usage (see `countsSwap`). */
   readonly countsSwap?: boolean;
 }
@@ -59,13 +59,13 @@ export function rank(
 ): RankedWorkload[] {
   const ranked = rankUsages(signal, layout, usages, departures, options);
   ranked.sort(byRank(signal, layout, departures));
-  numberPlaces(ranked);
+  assignPlaces(ranked);
   return ranked;
 }
 
 /**
  * Replaces a workload by what was measured of it since, which is less, and moves it back to where it belongs. Its place
- * and those of the others are wrong until {@link numberPlaces}.
+ * and those of the others are wrong until {@link assignPlaces}.
  */
 export function moveBack(
   ranking: RankedWorkload[],
@@ -91,13 +91,13 @@ export function moveBack(
   ranking.splice(low, 0, item);
 }
 
-export function numberPlaces(ranking: readonly RankedWorkload[]): void {
+export function assignPlaces(ranking: readonly RankedWorkload[]): void {
   let place = 0;
   for (const item of ranking as readonly Unplaced[]) item.place = place += 1;
 }
 
 /** The turn of each workload that may be evicted, from 1 on. A protected one has none. */
-export function turns(ranking: readonly RankedWorkload[]): ReadonlyMap<RankedWorkload, number> {
+export function turnNumbers(ranking: readonly RankedWorkload[]): ReadonlyMap<RankedWorkload, number> {
   return new Map(ranking.filter(({ protection }) => protection === undefined).map((item, index) => [item, index + 1]));
 }
 
@@ -109,7 +109,7 @@ function rankUsages(
   layout: Layout,
   usages: readonly WorkloadUsage[],
   departures: Departures,
-  { leastYield, countsSwap = false }: RankOptions,
+  { minYield, countsSwap = false }: RankOptions,
 ): Unplaced[] {
   const { resource, measure: measureOf } = SIGNAL_FACTS[signal];
   const measure = measureOf(layout, departures, countsSwap);
@@ -132,7 +132,7 @@ function rankUsages(
       exceedsRequest: comparedNano > requestNano,
       priority: workload.priority,
       aboveRequestNano: comparedNano - measure.subtractedNano(workload),
-      protection: workload.protection ?? withoutRelief(signal, workload, stats, leastYield),
+      protection: workload.protection ?? withoutRelief(signal, workload, stats, minYield),
     };
     if (showsSwap && stats?.swapBytes !== undefined) ranked.swapped = stats.swapBytes;
     if (stays !== undefined) ranked.stays = stays;

@@ -11,7 +11,7 @@ const OF_MISSING = 20n;
 const OF_LIMIT = 100n;
 
 /** What evicting a machine workload must free on a disk or of process ids, in the unit of the signal; at least 1. */
-export function leastYield({ limit, observation }: Omit<Shortfall, 'threshold'>): bigint {
+export function minYield({ limit, observation }: Omit<Shortfall, 'threshold'>): bigint {
   const parts = [part(limit - observation.available, OF_MISSING), part(limit, OF_LIMIT)];
   return parts.reduce((most, least) => (least > most ? least : most), 1n);
 }

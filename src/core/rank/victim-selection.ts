@@ -1,11 +1,11 @@
-import { usedUpBudget } from '../budget/eviction-budget.js';
+import { exhaustedBudget } from '../budget/eviction-budget.js';
 import { isBelow } from '../workload/cgroup.js';
 import { isUrgentThreshold } from './eviction-cause.js';
 import type { Victim } from './eviction-decision.js';
 import { usagesFor } from './candidate-usages.js';
 import { holdersOn } from '../disk/held-space.js';
-import { mayComeBefore, moveBack, numberPlaces, rank, type RankedWorkload, type RankOptions } from './rank.js';
-import { leastYield, type Shortfall } from './shortfall.js';
+import { mayComeBefore, moveBack, assignPlaces, rank, type RankedWorkload, type RankOptions } from './rank.js';
+import { minYield, type Shortfall } from './shortfall.js';
 import { isPressure, SIGNAL_FACTS, type Resource, type ResourceSignal } from '../signal/signal.js';
 import type { Layout } from '../signal/layout.js';
 import type { Policy, State } from '../decide/state.js';
@@ -100,13 +100,13 @@ export function firstEvictable(
     if (item.protection === undefined) ranking[index] = { ...item, protection };
     index += 1;
   }
-  if (isMoved) numberPlaces(ranking);
+  if (isMoved) assignPlaces(ranking);
   return index;
 }
 
 function optionsFor({ departures }: Policy, shortfall: Shortfall): RankOptions & { readonly countsSwap: boolean } {
   return {
-    leastYield: departures['no-yield'] ? leastYield(shortfall) : undefined,
+    minYield: departures['no-yield'] ? minYield(shortfall) : undefined,
     countsSwap: countsSwap(shortfall.threshold),
   };
 }
@@ -142,7 +142,7 @@ export function judgedRanking(
       index += 1;
     }
   }
-  numberPlaces(ranking);
+  assignPlaces(ranking);
   return ranking;
 }
 
@@ -199,7 +199,7 @@ export function passedOver(
 ): Protection | undefined {
   const untilNs = failedKills.get(workload.id);
   if (untilNs !== undefined && nowNs < untilNs) return { kind: 'kill-failed' };
-  const band = usedUpBudget(policy, evictionTimes, resource, nowNs, priority);
+  const band = exhaustedBudget(policy, evictionTimes, resource, nowNs, priority);
   if (band !== undefined) return { kind: 'budget', minPriority: band.minPriority };
   return found.veto?.(workload);
 }

@@ -1,5 +1,5 @@
 import type { EvictionInFlight } from '../decide/eviction.js';
-import { isStill } from './victim-patience.js';
+import { isStalled } from './eviction-deadline.js';
 import type { Observation, Observations } from '../signal/observation.js';
 import { isPressure, SIGNAL_FACTS, type Signal } from '../signal/signal.js';
 import { allMet, type ResourceThreshold } from '../threshold/threshold.js';
@@ -31,7 +31,7 @@ export function awaitsRelease(
 /** A victim that makes no progress may be stuck in the kernel, so it counts as giving nothing back. */
 function pendingOf(evictions: readonly EvictionInFlight[], nowNs: bigint): Pending {
   const dying = evictions.filter(
-    (eviction) => eviction.phase === 'dying' && eviction.exitedSinceNs === undefined && !isStill(eviction, nowNs),
+    (eviction) => eviction.phase === 'dying' && eviction.exitedSinceNs === undefined && !isStalled(eviction, nowNs),
   );
   return {
     bytes: dying.reduce((sum, eviction) => sum + pendingBytes(eviction), 0n),

@@ -1,5 +1,5 @@
 import type { Outcome } from '../decide/eviction.js';
-import { leastYield } from '../rank/shortfall.js';
+import { minYield } from '../rank/shortfall.js';
 import type { Observation, Observations } from '../signal/observation.js';
 import { operatorOf, SIGNAL_FACTS, type Resource, type Signal } from '../signal/signal.js';
 import { limitOf, type Threshold } from '../threshold/threshold.js';
@@ -30,7 +30,7 @@ export function pauseAfter(
   if (cause.kind !== 'threshold' || (result !== 'killed' && result !== 'ineffective')) return undefined;
   const before = cause.observation.available;
   const after = nodeAfter?.available ?? before;
-  const least = victim.workload.pod === undefined ? leastYield(cause) : 1n;
+  const least = victim.workload.pod === undefined ? minYield(cause) : 1n;
   if (resource === 'memory' ? result === 'killed' : after - before >= least) return undefined;
   if (looksForLeaks && notFreed === 'taken' && SIGNAL_FACTS[cause.threshold.signal].unit === 'bytes') return undefined;
   if (judged !== undefined && nodeFreedBytes !== undefined) {
@@ -91,7 +91,7 @@ function isReached(signal: Signal, until: bigint, observation: Observation | und
 }
 
 /** Reports whether a value is less than a twentieth of the threshold away from its value after a reclaim. */
-export function isUnmoved(value: bigint | undefined, threshold: Threshold, { available, capacity }: Observation): boolean {
+export function isUnchanged(value: bigint | undefined, threshold: Threshold, { available, capacity }: Observation): boolean {
   if (value === undefined) return false;
   const moved = available > value ? available - value : value - available;
   return moved * OF_LIMIT < limitOf(threshold, capacity, false);

@@ -210,11 +210,11 @@ function noneOf(nodes: number): string {
   return `0/${String(nodes)} nodes are available:`;
 }
 
-const LEAST_NODES = 100;
+const MIN_NODES = 100;
 
 /** How many feasible nodes end the search. */
 export function numFeasibleNodesToFind(nodes: number, percentageOfNodesToScore: number): number {
-  if (nodes < LEAST_NODES) return nodes;
+  if (nodes < MIN_NODES) return nodes;
   const percentage = percentageOfNodesToScore === 0 ? Math.max(50 - Math.trunc(nodes / 125), 5) : percentageOfNodesToScore;
-  return Math.max(Math.trunc((nodes * percentage) / 100), LEAST_NODES);
+  return Math.max(Math.trunc((nodes * percentage) / 100), MIN_NODES);
 }

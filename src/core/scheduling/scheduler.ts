@@ -1,7 +1,7 @@
 import type { Cluster } from './cluster/cluster.js';
 import type { NodeState } from './cluster/node-state.js';
 import { noDeallocationMessage } from './filters/dynamic-resources.js';
-import { forGood, type Rejection } from './filters/pod-filter.js';
+import { unresolvable, type Rejection } from './filters/pod-filter.js';
 import { bestNodes, filterNodes, noNodeMessage, numFeasibleNodesToFind, Placement, scoreNodes, type Filtered } from './placement.js';
 import {
   bestCandidates,
@@ -110,7 +110,7 @@ export class Scheduler {
   /** By name of the node: all that its filters have against the pod. */
   rejectionsOf(pod: SchedulerPod): ReadonlyMap<string, readonly Rejection[]> {
     const placement = this.#placementOf(pod);
-    const checkAll = (state: NodeState): readonly Rejection[] => placement?.checkAll(state) ?? [forGood('', otherScheduler(pod))];
+    const checkAll = (state: NodeState): readonly Rejection[] => placement?.checkAll(state) ?? [unresolvable('', otherScheduler(pod))];
     return new Map(this.cluster.nodes.map((state) => [state.node.name, checkAll(state)]));
   }
 

@@ -125,7 +125,7 @@ export function planUnitStop(
  *
  * @param sinceNs  also units that changed and were read before; left out: those count as running
  */
-export function unsettled(name: string, known: Pick<KnownUnits, 'unit'>, sinceNs = 0n): string[] {
+export function unitsToRead(name: string, known: Pick<KnownUnits, 'unit'>, sinceNs = 0n): string[] {
   const { stopsWith = [], triggeredBy = [] } = known.unit(name) ?? {};
   const all = new Set([name, ...endedWith([...stopsWith, ...triggeredBy], known, name)]);
   const needs = [...all].flatMap((other) => known.unit(other)?.needs ?? []).filter((other) => !all.has(other));

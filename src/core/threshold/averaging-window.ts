@@ -1,7 +1,7 @@
 import { SIGNAL_FACTS, type Signal } from '../signal/signal.js';
 import type { Policy, State } from '../decide/state.js';
 import { operandsOf, type Threshold } from './threshold.js';
-import { greatest } from '../quantity/integer.js';
+import { maxBigInt } from '../quantity/integer.js';
 
 /**
  * When a threshold may next cause an eviction. Pressure covers a time span; until the span since the last eviction has
@@ -9,7 +9,7 @@ import { greatest } from '../quantity/integer.js';
  */
 export function countsFromNs(threshold: Threshold, policy: Policy, { relievedNs }: Pick<State, 'relievedNs'>): bigint | undefined {
   if (relievedNs === undefined) return undefined;
-  const spanNs = operandsOf(threshold).reduce((longest, { signal }) => greatest(longest, spanOf(signal, policy)), 0n);
+  const spanNs = operandsOf(threshold).reduce((longest, { signal }) => maxBigInt(longest, spanOf(signal, policy)), 0n);
   return spanNs === 0n ? undefined : relievedNs + spanNs;
 }
 

@@ -2,7 +2,7 @@ import type { Binding, CgroupHandle, Watch } from '../../native/binding.js';
 import type { VictimFiles } from './victim-files.js';
 
 /** The most pidfds per victim: descriptors are scarce while a fork bomb is ended. The loop's polling finds the rest. */
-const MOST_PROCESSES = 256;
+const MAX_PROCESSES = 256;
 
 /**
  * Reports that the last process of a victim has exited. v2: by cgroup.events. v1: by pidfds of the processes at that
@@ -56,7 +56,7 @@ export class VictimExit {
 
   #whenRemoved(handle: CgroupHandle, onExit: (atNs: bigint) => void): Watch {
     const removedBit = this.#native.WAKE.GONE;
-    return new this.#native.ProcessExit(handle.processes().slice(0, MOST_PROCESSES), (wake, atNs) => {
+    return new this.#native.ProcessExit(handle.processes().slice(0, MAX_PROCESSES), (wake, atNs) => {
       if ((wake & removedBit) !== 0) onExit(atNs);
     });
   }

@@ -16,7 +16,9 @@ const queuesOf = (graceNs: bigint): bigint => (graceNs * 3n) / 4n;
 const SURE_WITHIN_NS = 250_000_000n;
 
 /** As in workloads/systemd/unit-stops.ts. */
-type SureStop = (workload: Workload) => UnitStop | { readonly kind: 'protected-dependant' | 'emergency-action' } | 'awaited' | undefined;
+type FinalUnitStop = (
+  workload: Workload,
+) => UnitStop | { readonly kind: 'protected-dependant' | 'emergency-action' } | 'awaited' | undefined;
 
 /** Called if systemd does not stop a unit that should stay stopped, even long after the eviction. */
 type OnNotStopped = (hold: Hold, errors: readonly string[]) => void;
@@ -25,7 +27,7 @@ type OnNotStopped = (hold: Hold, errors: readonly string[]) => void;
  * Evicts units through systemd if the decision says so. Everything else, and units that systemd does not stop,
  * `cgroups` evicts.
  */
-export function openUnitEvictor(cgroups: Evictor, units: UnitManager, sureStop: SureStop, onNotStopped: OnNotStopped): Evictor {
+export function openUnitEvictor(cgroups: Evictor, units: UnitManager, sureStop: FinalUnitStop, onNotStopped: OnNotStopped): Evictor {
   return {
     begin: (workload, unit, graceNs = 0n, isKilled) => {
       const kill = cgroups.begin(workload, unit, graceNs, isKilled);
@@ -53,7 +55,7 @@ interface UnitKillParts {
   readonly onNotStopped: OnNotStopped;
   /** What was decided. */
   readonly stop: UnitStop;
-  readonly sureStop: () => ReturnType<SureStop>;
+  readonly sureStop: () => ReturnType<FinalUnitStop>;
 }
 
 class UnitKill extends DelegatedKill {
@@ -176,7 +178,7 @@ class UnitKill extends DelegatedKill {
   }
 }
 
-function stopsNothingElse(sure: Exclude<ReturnType<SureStop>, 'awaited'>, decided: UnitStop): boolean {
+function stopsNothingElse(sure: Exclude<ReturnType<FinalUnitStop>, 'awaited'>, decided: UnitStop): boolean {
   if (sure?.kind !== 'stop' || decided.kind !== 'stop') return false;
   const expected = new Set([...decided.dependants, ...decided.triggers, ...decided.timers]);
   return [...sure.dependants, ...sure.triggers, ...sure.timers].every((name) => expected.has(name));

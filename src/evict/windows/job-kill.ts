@@ -4,7 +4,7 @@ import type { KillInProgress, SignalResult, VictimSample } from '../../monitor/p
 import { thrownText } from '../../native/system-error.js';
 import type { Job, ProcessEntry, WindowsBinding } from '../../native/windows-binding.js';
 import { EXIT_CODE, HeldProcesses } from './process-handles.js';
-import { objectionTo, type Spared } from './protected-process.js';
+import { killRefusal, type ProtectedProcesses } from './protected-process.js';
 
 /**
  * Ends a job: Windows ends all its processes at once, including those being started. There is no way to ask them to
@@ -13,11 +13,11 @@ import { objectionTo, type Spared } from './protected-process.js';
 export class JobKill implements KillInProgress {
   readonly #native: Pick<WindowsBinding, 'processes' | 'ProcessHandle'>;
   readonly #job: Job;
-  readonly #spared: Spared;
+  readonly #spared: ProtectedProcesses;
   readonly #held: HeldProcesses;
 
   /** @param job  closed by `close` */
-  constructor(native: Pick<WindowsBinding, 'processes' | 'ProcessHandle'>, job: Job, spared: Spared) {
+  constructor(native: Pick<WindowsBinding, 'processes' | 'ProcessHandle'>, job: Job, spared: ProtectedProcesses) {
     this.#native = native;
     this.#job = job;
     this.#spared = spared;
@@ -34,7 +34,7 @@ export class JobKill implements KillInProgress {
     };
     try {
       const { members, own } = this.#find();
-      const objection = objectionTo(members, own, this.#spared);
+      const objection = killRefusal(members, own, this.#spared);
       if (objection) return result(0, `no process was ended: ${objection.error}`, objection.passing);
       for (const member of members) this.#held.hold(member);
       this.#job.terminate(EXIT_CODE);

@@ -3,18 +3,18 @@ import type { KillInProgress, SignalResult, VictimSample } from '../../monitor/p
 import { thrownText } from '../../native/system-error.js';
 import type { ProcessEntry, WindowsBinding } from '../../native/windows-binding.js';
 import { HeldProcesses } from './process-handles.js';
-import { objectionTo, type Objection, type Spared } from './protected-process.js';
+import { killRefusal, type KillRefusal, type ProtectedProcesses } from './protected-process.js';
 
 type TreeNative = Pick<WindowsBinding, 'processes' | 'ProcessHandle'>;
 
 /** Passes in one call for a tree that keeps forking; the monitor calls again. */
-const MOST_PASSES = 16;
+const MAX_PASSES = 16;
 /** Listing all processes takes milliseconds: while known ones live, new ones are searched at this interval. */
 const LOOK_EVERY_NS = 20_000_000n;
 
 interface Found {
   readonly isNew: boolean;
-  readonly objection: Objection | undefined;
+  readonly objection: KillRefusal | undefined;
 }
 
 /**
@@ -25,12 +25,12 @@ interface Found {
 export class TreeKill implements KillInProgress {
   readonly #native: TreeNative;
   readonly #root: TreeProcess;
-  readonly #spared: Spared;
+  readonly #spared: ProtectedProcesses;
   readonly #held: HeldProcesses;
   #usageBytes: bigint | undefined;
   #lookedAtNs = 0n;
 
-  private constructor(native: TreeNative, root: ProcessEntry, spared: Spared, held: HeldProcesses) {
+  private constructor(native: TreeNative, root: ProcessEntry, spared: ProtectedProcesses, held: HeldProcesses) {
     this.#native = native;
     this.#root = root;
     this.#spared = spared;
@@ -42,13 +42,13 @@ export class TreeKill implements KillInProgress {
    *
    * @param root  held from here on
    */
-  static of(native: TreeNative, root: ProcessEntry, spared: Spared): TreeKill | undefined {
+  static of(native: TreeNative, root: ProcessEntry, spared: ProtectedProcesses): TreeKill | undefined {
     const held = new HeldProcesses(native);
     return held.hold(root) === 'exited' ? undefined : new TreeKill(native, root, spared, held);
   }
 
   /** Why the tree must not be ended, from its current processes; undefined: nothing forbids it. */
-  objection(): Objection | undefined {
+  objection(): KillRefusal | undefined {
     try {
       return this.#find().objection;
     } catch (error) {
@@ -62,7 +62,7 @@ export class TreeKill implements KillInProgress {
 
   kill(): SignalResult {
     let processes = 0;
-    for (let pass = 0; pass < MOST_PASSES; pass++) {
+    for (let pass = 0; pass < MAX_PASSES; pass++) {
       let found: Found;
       try {
         found = this.#find();
@@ -121,6 +121,6 @@ export class TreeKill implements KillInProgress {
     const isNew = members.map((member) => this.#held.hold(member)).includes('new');
     this.#held.forgetRefused(isPresent);
     this.#usageBytes = members.reduce((sum, { privateBytes }) => sum + privateBytes, 0n);
-    return { isNew, objection: objectionTo(members, tree.lineOf(this.#spared.pid), this.#spared) };
+    return { isNew, objection: killRefusal(members, tree.lineOf(this.#spared.pid), this.#spared) };
   }
 }

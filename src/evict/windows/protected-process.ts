@@ -6,7 +6,7 @@ import { isShortageOfWindows } from '../../native/system-error.js';
 import type { ProcessEntry } from '../../native/windows-binding.js';
 
 /** Processes that are never ended, besides those that Windows needs. */
-export interface Spared {
+export interface ProtectedProcesses {
   /** evictd's pid. */
   readonly pid: number;
   /** According to the rules in force. */
@@ -14,18 +14,18 @@ export interface Spared {
 }
 
 /** Why nothing was ended, as text; `passing` as in SignalResult. */
-export type Objection = Required<Pick<SignalResult, 'error' | 'passing'>> & { readonly error: string };
+export type KillRefusal = Required<Pick<SignalResult, 'error' | 'passing'>> & { readonly error: string };
 
 /**
  * What forbids ending these processes now; undefined: nothing.
  *
  * @param own  evictd and its ancestors
  */
-export function objectionTo(
+export function killRefusal(
   members: readonly ProcessEntry[],
   own: ReadonlySet<number>,
-  { isCritical }: Pick<Spared, 'isCritical'>,
-): Objection | undefined {
+  { isCritical }: Pick<ProtectedProcesses, 'isCritical'>,
+): KillRefusal | undefined {
   const critical = members.find(isCritical);
   const byRule: Protection | undefined = critical && { kind: 'contains', name: critical.name };
   const bySystem = systemProtection(members, own);

@@ -4,7 +4,7 @@ import { errnoName, HostError } from '../../errors.js';
 import type { Evictor, KillInProgress } from '../../monitor/ports/ports.js';
 import { thrownText } from '../../native/system-error.js';
 import type { WindowsBinding } from '../../native/windows-binding.js';
-import type { Spared } from './protected-process.js';
+import type { ProtectedProcesses } from './protected-process.js';
 import { JobKill } from './job-kill.js';
 import { TreeKill } from './process-tree-kill.js';
 import { ServiceKill } from './service-kill.js';
@@ -16,8 +16,8 @@ type Native = Pick<WindowsBinding, 'processes' | 'ProcessHandle' | 'Job' | 'serv
  *
  * @param isCritical  by the rules in force: a workload may have started such a process after it was chosen
  */
-export function openWindowsEvictor(native: Native, isCritical: Spared['isCritical'], ownPid: number = process.pid): Evictor {
-  const spared: Spared = { pid: ownPid, isCritical };
+export function openWindowsEvictor(native: Native, isCritical: ProtectedProcesses['isCritical'], ownPid: number = process.pid): Evictor {
+  const spared: ProtectedProcesses = { pid: ownPid, isCritical };
   return {
     begin: (workload) => {
       if (workload.protection) {
@@ -30,7 +30,7 @@ export function openWindowsEvictor(native: Native, isCritical: Spared['isCritica
   };
 }
 
-function begin(native: Native, workload: Workload, target: WindowsTarget, spared: Spared): KillInProgress {
+function begin(native: Native, workload: Workload, target: WindowsTarget, spared: ProtectedProcesses): KillInProgress {
   if (target.kind === 'job') return new JobKill(native, openJob(native, workload, target.name), spared);
   const { pid, createdAt } = target;
   const root = native.processes().find((entry) => entry.pid === pid && entry.createdAt === createdAt);

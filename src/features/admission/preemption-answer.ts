@@ -49,7 +49,7 @@ export interface PreemptionParts {
 }
 
 /** `evictd admit --preempt`. @throws UsageError, UnavailableError */
-export function preemptBy({ body, by }: Pick<ApiRequest, 'body' | 'by'>, parts: PreemptionParts): ApiAnswer {
+export function postPreempt({ body, by }: Pick<ApiRequest, 'body' | 'by'>, parts: PreemptionParts): ApiAnswer {
   const { dryRun, ...applicant } = requestOf(body);
   const answer = answerNow(applicant, parts);
   if (answer.kind === 'preempts' && !dryRun) {

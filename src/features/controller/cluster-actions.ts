@@ -30,7 +30,7 @@ export class Refusal extends Error {
 }
 
 /** Attempts to change a node that other programs change at the same time. */
-const MOST_CONFLICTS = 5;
+const MAX_CONFLICTS = 5;
 
 /** Carries one effect out. Rejects if it is to be tried again. */
 export async function perform(parts: ActionParts, effect: ClusterEffect): Promise<void> {
@@ -130,7 +130,7 @@ async function taint({ ask, log, count }: ActionParts, name: string, mode: NoExe
     const call = node && taintsCall(node, mode, now());
     if (node === undefined || call === undefined) return;
     const answer = await ask(call);
-    if (answer.status === 404 || (answer.status === 409 && attempt === MOST_CONFLICTS)) return;
+    if (answer.status === 404 || (answer.status === 409 && attempt === MAX_CONFLICTS)) return;
     if (answer.status === 409) continue;
     if (answer.status !== 200) throw new Refusal(`the taints of node ${name} cannot be changed`, answer);
     const { taints } = (call.body as { readonly spec: { readonly taints: readonly { readonly key: string; readonly effect: string }[] } })

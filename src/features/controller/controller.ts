@@ -6,7 +6,7 @@ import { inClusterAccess } from '../kubernetes/client/in-cluster.js';
 import { kubeconfigAccess } from '../kubernetes/client/kubeconfig.js';
 import { ControllerMetrics } from './controller-metrics.js';
 import { Election } from './election.js';
-import { Lead, type LeadParts } from './lead.js';
+import { LeaderTasks, type LeadParts } from './leader-tasks.js';
 import { probeServer } from './probe-server.js';
 
 export interface ControllerParts extends LeadParts {
@@ -30,7 +30,7 @@ export class ClusterController {
   readonly #election: Election;
   readonly #client: ApiClient;
   readonly #probes: ReturnType<typeof probeServer> | undefined;
-  #lead: Lead | undefined;
+  #lead: LeaderTasks | undefined;
 
   constructor(parts: ControllerParts) {
     const { kubeconfig, env, namespace, identity, timings, nowNs, log, listen } = parts;
@@ -42,7 +42,7 @@ export class ClusterController {
       annotations: () => ({ [PARTS_ANNOTATION]: [...(this.#lead?.active ?? [])].join(',') }),
       onLead: () => {
         const client = new ApiClient(read, this.#metrics.requested, RATE);
-        this.#lead = new Lead(parts, client, this.#metrics, () => this.#election.remainingMs());
+        this.#lead = new LeaderTasks(parts, client, this.#metrics, () => this.#election.remainingMs());
       },
       onLoss: () => {
         this.#lead?.close();

@@ -8,7 +8,7 @@ const MIB = 1n << 20n;
 /** Memory that the rest of the machine, and evictd, may use during the demo without meeting the threshold. */
 const MARGIN_BYTES = 512n * MIB;
 /** Limit of a leak. */
-const MOST_BYTES = 2048n * MIB;
+const MAX_BYTES = 2048n * MIB;
 const REMOVE_WITHIN_MS = 10_000;
 const REMOVE_RETRY_MS = 20;
 
@@ -26,7 +26,7 @@ export class JobNode implements DemoNode {
     this.#jobs = jobs;
     this.#names = names;
     this.#thresholdBytes = jobs.memory().available - MARGIN_BYTES;
-    for (const name of names) jobs.make(this.nameOf(name), MOST_BYTES);
+    for (const name of names) jobs.make(this.nameOf(name), MAX_BYTES);
   }
 
   get introduction(): string {
@@ -34,7 +34,7 @@ export class JobNode implements DemoNode {
   }
 
   get limitBytes(): bigint {
-    return MOST_BYTES;
+    return MAX_BYTES;
   }
 
   get thresholdBytes(): bigint {

@@ -37,7 +37,7 @@ export function drainOf({ monitor }: Pick<DrainParts, 'monitor'>): ApiAnswer {
 }
 
 /** `evictd drain`. @throws UsageError, UnavailableError */
-export function drainBy({ body, by }: Pick<ApiRequest, 'body' | 'by'>, parts: DrainParts): ApiAnswer {
+export function postDrain({ body, by }: Pick<ApiRequest, 'body' | 'by'>, parts: DrainParts): ApiAnswer {
   const { timeoutSeconds, graceSeconds, ...asked } = drainRequestOf(body);
   const { policy, state } = parts.standing();
   const dryRun = asked.dryRun || policy.dryRun;
@@ -67,7 +67,7 @@ export function drainBy({ body, by }: Pick<ApiRequest, 'body' | 'by'>, parts: Dr
 }
 
 /** `evictd cordon` and `evictd uncordon`. @throws UnavailableError */
-export function cordonBy(kind: CordonRequest['kind'], { by }: Pick<ApiRequest, 'by'>, parts: DrainParts): ApiAnswer {
+export function postCordon(kind: CordonRequest['kind'], { by }: Pick<ApiRequest, 'by'>, parts: DrainParts): ApiAnswer {
   ask(parts, { kind, by });
   const isCordoned = kind === 'cordon' ? 'the node is cordoned' : 'the node is not cordoned';
   const message = parts.standing().policy.dryRun ? `${isCordoned}; ${DRY_RUN}` : isCordoned;

@@ -25,10 +25,10 @@ export interface EvictionParts {
 /** When a budget may permit what it does not permit now: kubectl drain asks as often. */
 const RETRY_AFTER_SECONDS = 5;
 /** Evictions that wait are in the saved state, whose size is limited. */
-const BYTES_AT_MOST = 8 * 1024;
+const MAX_BYTES = 8 * 1024;
 
 /** POST /v1/evictions: an Eviction of policy/v1, and what Kubernetes' API server answers. @throws UnavailableError */
-export function evictBy({ body, query, by }: Pick<ApiRequest, 'body' | 'query' | 'by'>, parts: EvictionParts): ApiAnswer {
+export function postEviction({ body, query, by }: Pick<ApiRequest, 'body' | 'query' | 'by'>, parts: EvictionParts): ApiAnswer {
   const asked = evictionOf(body);
   if ('code' in asked) return failed(asked);
   const { policy, state } = parts.standing();
@@ -85,7 +85,7 @@ function refused(refusal: ReturnType<typeof refusalOf>, { name }: Workload): Evi
 function atMost(state: State, workload: Workload): EvictionFailure | undefined {
   if (isBeingEvicted(state, workload)) return undefined;
   const asked = [...state.disruptions].filter(([, { reason }]) => reason === 'eviction');
-  if (jsonBytes(asked) > BYTES_AT_MOST)
+  if (jsonBytes(asked) > MAX_BYTES)
     return { code: 429, reason: 'TooManyRequests', message: `${String(asked.length)} evictions that were asked for wait already` };
   if (!isFull(state)) return undefined;
   return { code: 429, reason: 'TooManyRequests', message: `evictd ends ${String(state.evictions.length)} workloads already` };

@@ -1,4 +1,4 @@
-import { usedUpBudget } from '../../core/budget/eviction-budget.js';
+import { exhaustedBudget } from '../../core/budget/eviction-budget.js';
 import { pausesIn } from '../../core/budget/lifted-pauses.js';
 import { conditionText } from '../../core/condition/condition-text.js';
 import type { Policy, State } from '../../core/decide/state.js';
@@ -172,7 +172,7 @@ function nearestOf(thresholds: readonly ThresholdExplanation[]): Explanation['ne
 function blockersOf({ policy, state, pauses, ranking, signal, nowNs, source }: ExplainedMoment): readonly string[] {
   const { withoutYield, leak } = pausesIn(state);
   const budgets = RESOURCES.flatMap((resource) => {
-    const used = usedUpBudget(policy, state.evictionTimes, resource, nowNs);
+    const used = exhaustedBudget(policy, state.evictionTimes, resource, nowNs);
     if (used === undefined) return [];
     const free = used.freeInNs === undefined ? 'it permits none' : `the next one is possible in ${seconds(used.freeInNs)}`;
     return [`the eviction budget for ${resource} is used up (${String(used.max)} in ${formatDuration(used.windowNs)}): ${free}`];

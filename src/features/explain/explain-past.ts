@@ -11,7 +11,7 @@ import { styleFor, type Style } from '../../cli/output/style.js';
 import { FullRanking } from '../../journal/reading/full-ranking.js';
 import { headOf, integerIn, objectIn, recordOf, textIn, type JournalRecord } from '../../journal/reading/history-event.js';
 import { openJournal, type OpenJournal } from '../../journal/reading/journal-reader.js';
-import { linesOf, momentIn, type JournalMoment } from './journal-stretch.js';
+import { linesOf, momentIn, type JournalMoment } from './journal-range.js';
 
 interface PastQuestion {
   readonly at: string;

@@ -2,7 +2,7 @@ import type { Policy } from '../../core/decide/state.js';
 import type { TimedPause } from '../../core/message/pause-message.js';
 import { amountOfResource } from '../../core/quantity/amount.js';
 import { comparatorsOf, decidingComparator, type ComparatorName, type RankComparator } from '../../core/rank/rank-comparators.js';
-import { protectionText, turns, type RankedWorkload } from '../../core/rank/rank.js';
+import { protectionText, turnNumbers, type RankedWorkload } from '../../core/rank/rank.js';
 import { SIGNAL_FACTS, type ResourceSignal } from '../../core/signal/signal.js';
 import { isBelow } from '../../core/workload/cgroup.js';
 import type { Protection, Workload } from '../../core/workload/workload.js';
@@ -27,7 +27,7 @@ export function explainWorkload(moment: RankedMoment, item: RankedWorkload): Wor
   const compared = ranking.filter((other) => other.protection === undefined || other === item);
   const index = compared.indexOf(item);
   const [before, after] = [compared[index - 1], compared[index + 1]];
-  const placeOf = turns(ranking);
+  const placeOf = turnNumbers(ranking);
   const values = (of: RankedWorkload | undefined, { valueOf }: RankComparator): string | null => (of ? valueOf(of) : null);
   return {
     name: workload.name,

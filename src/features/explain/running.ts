@@ -22,7 +22,7 @@ export interface RunningExplanation {
 const JUDGED = 50;
 
 /** GET /api/v1/explain. @throws UsageError, InputError, UnavailableError */
-export function explainBy(query: URLSearchParams, { standing, candidates, node, pauses, loaded }: RunningExplanation): ApiAnswer {
+export function getExplain(query: URLSearchParams, { standing, candidates, node, pauses, loaded }: RunningExplanation): ApiAnswer {
   const read = standing();
   const signal = rankedSignal(read.state, signalParameter(query));
   const nowNs = process.hrtime.bigint();

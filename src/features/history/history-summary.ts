@@ -12,7 +12,7 @@ import {
 } from '../../journal/reading/history-event.js';
 
 /** Limit of the listed workloads; the rest is added up. */
-const MOST_WORKLOADS = 10_000;
+const MAX_WORKLOADS = 10_000;
 const OTHERS = '(others)';
 const NONE = '(no workload)';
 
@@ -67,7 +67,7 @@ export class Summary {
 
   #workload(event: HistoryEvent, time: string): WorkloadHistory {
     const wanted = workloadOf(event)?.name ?? NONE;
-    const name = this.workloads.has(wanted) || this.workloads.size < MOST_WORKLOADS ? wanted : OTHERS;
+    const name = this.workloads.has(wanted) || this.workloads.size < MAX_WORKLOADS ? wanted : OTHERS;
     let found = this.workloads.get(name);
     if (found === undefined) {
       found = { name, evictions: {}, freedBytes: 0n, signals: new Set(), oomKills: noKills(), last: time };

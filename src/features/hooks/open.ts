@@ -14,7 +14,7 @@ import { callPrekill, prekillSockets, PREKILL_DIRECTORY } from './prekill-socket
 import { NS_PER_MS } from '../../core/quantity/duration.js';
 
 /** Hooks that run at the same time, preEvict and postEvict together. */
-const AT_MOST = 8;
+const MAX_RUNNING = 8;
 const MEMORY_MAX_BYTES = 256n << 20n;
 /** At the start and after a reload, for the warning. */
 const CHECKED_WITHIN_MS = 5_000;
@@ -102,8 +102,8 @@ export class Hooks implements BeforeSignal, StepListener {
     deadline?: Deadline,
   ): Promise<void> {
     const run = { hook, target: argv.join(' '), decision };
-    if (this.#running >= AT_MOST) {
-      this.#report({ ...run, result: 'refused', error: `${String(AT_MOST)} hooks are running` });
+    if (this.#running >= MAX_RUNNING) {
+      this.#report({ ...run, result: 'refused', error: `${String(MAX_RUNNING)} hooks are running` });
       return;
     }
     this.#running += 1;

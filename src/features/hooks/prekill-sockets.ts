@@ -7,7 +7,7 @@ import { native } from '../../native/index.js';
 /** Where systemd v260 looks for them: oomd.conf(5), "PREKILL EVENT". */
 export const PREKILL_DIRECTORY = '/run/systemd/oomd.prekill.hook';
 /** A reply has a few bytes. */
-const REPLY_AT_MOST_BYTES = 64 * 1024;
+const MAX_REPLY_BYTES = 64 * 1024;
 
 /** The sockets in the directory, which is seldom there. None if users other than root can make one: it would delay evictions. */
 export async function prekillSockets(directory: string): Promise<readonly string[]> {
@@ -43,7 +43,7 @@ export function callPrekill(path: string, cgroup: string, signal: AbortSignal): 
     socket.on('data', (text: string) => {
       reply += text;
       if (reply.includes('\0')) over(errorIn(reply));
-      else if (reply.length > REPLY_AT_MOST_BYTES) over('its reply is too long');
+      else if (reply.length > MAX_REPLY_BYTES) over('its reply is too long');
     });
     socket.on('error', (error) => {
       over(error.message);

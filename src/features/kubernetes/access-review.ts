@@ -5,7 +5,7 @@ import type { ApiClient } from './client/api-client.js';
 const WITHIN_MS = 2_500;
 
 /** Whether the credential may do it. Rejects as `ask`, and with an answer that is no review. */
-export async function mayDo(client: Pick<ApiClient, 'ask'>, resourceAttributes: AccessAttributes): Promise<boolean> {
+export async function isPermitted(client: Pick<ApiClient, 'ask'>, resourceAttributes: AccessAttributes): Promise<boolean> {
   const { status, body } = await client.ask({
     method: 'POST',
     path: '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews',

@@ -10,7 +10,7 @@ import type { Log } from '../../log/log.js';
 import type { NodePods } from '../../monitor/ports/node-pods.js';
 import type { SourceProblem } from '../../monitor/ports/ports.js';
 import { BootFile } from '../../storage/boot-file.js';
-import { mayDo } from './access-review.js';
+import { isPermitted } from './access-review.js';
 import type { ApiClient } from './client/api-client.js';
 import { ApiClients } from './client/api-clients.js';
 import { ClusterReports, type ClusterReportsParts } from './cluster-reports.js';
@@ -18,7 +18,7 @@ import { readControllers } from './read-controllers.js';
 import { PodStore } from './pod-store.js';
 import { ListWatch, type ObjectsSeen } from './list-watch.js';
 
-export { Leaving } from './leaving.js';
+export { FormerApiServer as FormerApiServer } from './former-api-server.js';
 
 export interface AgentParts {
   readonly config: KubernetesConfig;
@@ -145,7 +145,7 @@ export class Agent implements NodePods {
   }
 
   mayDo(attributes: AccessAttributes): Promise<boolean> {
-    return mayDo(this.#client, attributes);
+    return isPermitted(this.#client, attributes);
   }
 
   controllers(): Promise<ControllersFacts | undefined> {

@@ -43,7 +43,7 @@ export const randomPauseMs = (failures: number): number => backOffMs(failures, M
 
 const WITHIN_MS = 10_000;
 /** So many take up to an hour. Then no permission will come, and other pods need the room. */
-const MOST_REFUSALS = 120;
+const MAX_REFUSALS = 120;
 /** The status where a permission is missing: mostly for all pods. */
 const FORBIDDEN = 403;
 
@@ -240,7 +240,7 @@ export class DeletionQueue {
   #isRefusedForGood(pod: PendingDeletion, answer: ApiAnswer): boolean {
     const refusals = (this.#refusals.get(pod.uid) ?? 0) + 1;
     this.#refusals.set(pod.uid, refusals);
-    if (refusals < MOST_REFUSALS) return false;
+    if (refusals < MAX_REFUSALS) return false;
     const what = `the API server has refused ${String(refusals)} times to delete evicted pod ${pod.namespace}/${pod.name}`;
     this.#parts.log.warn(`${what}, and evictd gives up: it ${answerText(answer)}`, {
       code: 'EVICTD_KUBERNETES_PENDING',

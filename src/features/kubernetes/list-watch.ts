@@ -1,4 +1,4 @@
-import { MOST_WAIT_MS } from '../../core/kubernetes/back-off.js';
+import { MAX_WAIT_MS } from '../../core/kubernetes/back-off.js';
 import {
   FIRST_WATCH,
   nextWatch,
@@ -54,7 +54,7 @@ export class ListWatch<T> {
     private readonly client: Pick<ApiClient, 'ask' | 'watch'>,
     private readonly followed: Followed<T>,
     private readonly seen: ObjectsSeen<T>,
-    private readonly mostWaitMs = MOST_WAIT_MS,
+    private readonly mostWaitMs = MAX_WAIT_MS,
   ) {
     this.#selector = followed.fieldSelector === undefined ? {} : { fieldSelector: followed.fieldSelector };
     void this.#step();

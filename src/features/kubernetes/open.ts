@@ -7,7 +7,7 @@ import type { SourceProblem } from '../../monitor/ports/ports.js';
 import * as deferred from './agent.js';
 import type { Agent, AgentParts } from './agent.js';
 import type { ClusterReports } from './cluster-reports.js';
-import type { Leaving, LeavingParts } from './leaving.js';
+import type { FormerApiServer, LeavingParts } from './former-api-server.js';
 import { nodeNameOf } from './node-name.js';
 import { reportedNodesOf } from './reported-node.js';
 
@@ -16,11 +16,11 @@ import { reportedNodesOf } from './reported-node.js';
  *
  * @returns undefined: it has set nothing, or the client cannot be loaded
  */
-export function leaveCluster({ acting, log, ...parts }: Omit<LeavingParts, 'node'>): Leaving | undefined {
+export function leaveCluster({ acting, log, ...parts }: Omit<LeavingParts, 'node'>): FormerApiServer | undefined {
   const [node] = reportedNodesOf(acting.nodeSection.before);
   if (node === undefined) return undefined;
   try {
-    return new deferred.Leaving({ ...parts, acting, log, node });
+    return new deferred.FormerApiServer({ ...parts, acting, log, node });
   } catch (error) {
     log.warn(`the client of the API server cannot be loaded: ${String(error)}`, { code: 'EVICTD_KUBERNETES_UNREACHABLE' });
     return undefined;

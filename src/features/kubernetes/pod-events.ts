@@ -16,7 +16,7 @@ export interface PodEventsParts {
 
 const WITHIN_MS = 10_000;
 /** Of more, the oldest are dropped. */
-const QUEUED_AT_MOST = 64;
+const MAX_QUEUED = 64;
 
 /** Publishes in the namespace of each evicted pod why it was evicted. Events that are not sent when evictd ends are lost. */
 export class PodEvents implements StepListener {
@@ -54,7 +54,7 @@ export class PodEvents implements StepListener {
     this.#state = state;
     if (call === undefined) return;
     this.#queue.push(call);
-    if (this.#queue.length > QUEUED_AT_MOST) this.#queue.splice(this.#isSending ? 1 : 0, 1);
+    if (this.#queue.length > MAX_QUEUED) this.#queue.splice(this.#isSending ? 1 : 0, 1);
     if (!this.#isSending) void this.#send(1);
   }
 

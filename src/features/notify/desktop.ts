@@ -11,7 +11,7 @@ const BUSCTL = '/usr/bin/busctl';
 const TIMEOUT_NS = 10_000_000_000n;
 const MEMORY_MAX_BYTES = 64n << 20n;
 /** At the same time: a bus that hangs takes each to its timeout. */
-const AT_MOST = 4;
+const MAX_RUNNING = 4;
 
 const SHORTAGES: Readonly<Record<Resource, string>> = {
   memory: 'The machine was short of memory',
@@ -41,8 +41,8 @@ export const openDesktop =
       over: (outcome) => {
         const uid = userOf(outcome.decision.victim.workload.path);
         if (uid === undefined || !hasEnded(outcome)) return;
-        if (running >= AT_MOST) {
-          report('dropped', `${String(AT_MOST)} desktop notifications are in flight`);
+        if (running >= MAX_RUNNING) {
+          report('dropped', `${String(MAX_RUNNING)} desktop notifications are in flight`);
           return;
         }
         running += 1;

@@ -3,14 +3,14 @@ import { fsPath } from '../../byte-paths.js';
 import type { Decision } from '../../core/decide/eviction.js';
 import { evictionSignal } from '../../core/message/eviction-signal.js';
 import { printable } from '../../core/name/printable.js';
-import { actedOn } from '../../core/policy/acted-on.js';
+import { actionTrigger } from '../../core/policy/action-trigger.js';
 import { thresholdKind } from '../../core/threshold/threshold.js';
 import { cgroupDirectory, type CgroupHierarchy } from '../../core/workload/cgroup.js';
 import { hasEnded, type OpenNotifier } from './notifier.js';
 import { messageOf } from '../../errors.js';
 
 /** A record of the kernel's log has at most 1024 bytes with its prefix (kernel/printk/printk.c). */
-const AT_MOST = 900;
+const MAX_BYTES = 900;
 const UNKNOWN = '0.00 0.00 0.00';
 
 /** Writes a line to the kernel's log as oomd does (oomd/plugins/BaseKillPlugin.cpp, tryToLogAndKillCgroup). */
@@ -44,11 +44,11 @@ export const openKernelLogLine =
 function oomdLine(decision: Decision, pressure: string): string {
   const { victim, cause } = decision;
   const { workload, stats, process: only } = victim;
-  const [ruleset, group] = cause.kind === 'policy' ? [cause.policy, actedOn(cause)] : [evictionSignal(decision), groupOf(cause)];
+  const [ruleset, group] = cause.kind === 'policy' ? [cause.policy, actionTrigger(cause)] : [evictionSignal(decision), groupOf(cause)];
   const bytes = String(only?.residentBytes ?? stats?.usageBytes ?? 0n);
   const killer = only === undefined ? 'evictd' : `evictd process:${String(only.pid)}(${printable(only.command)})`;
   const line = `oomd kill: ${pressure} ${printable(workload.path)} ${bytes} ruleset:[${ruleset}] detectorgroup:[${group}] killer:${killer} v2`;
-  return Buffer.from(line).subarray(0, AT_MOST).toString();
+  return Buffer.from(line).subarray(0, MAX_BYTES).toString();
 }
 
 function groupOf(cause: Decision['cause']): string {

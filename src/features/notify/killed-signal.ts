@@ -1,7 +1,7 @@
 import type { Decision } from '../../core/decide/eviction.js';
 import { evictionSignal } from '../../core/message/eviction-signal.js';
 import { printable } from '../../core/name/printable.js';
-import { actedOn } from '../../core/policy/acted-on.js';
+import { actionTrigger } from '../../core/policy/action-trigger.js';
 import { hasEnded, type OpenNotifier } from './notifier.js';
 
 /** Sends systemd-oomd's D-Bus signal Killed(cgroup, reason) when a workload has ended. */
@@ -26,7 +26,7 @@ export const openKilledSignal: OpenNotifier = ({ killedSignal, oomdBusName }, { 
 /** systemd-oomd's words for memory (org.freedesktop.oom1(5)); the name of the signal for what it does not know. */
 function reasonOf(decision: Decision): string {
   const { cause, resource } = decision;
-  if (cause.kind === 'policy') return actedOn(cause);
+  if (cause.kind === 'policy') return actionTrigger(cause);
   if (resource !== 'memory' || cause.kind === 'disruption') return evictionSignal(decision);
   const joined = cause.kind === 'threshold' ? (cause.joined ?? []) : [];
   return joined.some(({ operand }) => operand.signal.startsWith('memory.pressure.')) ? 'memory-pressure' : 'memory-used';

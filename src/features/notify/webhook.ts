@@ -8,7 +8,7 @@ import type { Notifier, NotifierParts, OpenNotifier } from './notifier.js';
 import { NS_PER_MS } from '../../core/quantity/duration.js';
 import { messageOf } from '../../errors.js';
 
-const QUEUED_AT_MOST = 64;
+const MAX_QUEUED = 64;
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 300_000;
 const ATTEMPTS = 10;
@@ -50,8 +50,8 @@ class Webhook implements Notifier {
   ) {}
 
   recorded(record: JournalRecord): void {
-    if (this.#queue.length >= QUEUED_AT_MOST) {
-      this.parts.report('dropped', `${String(QUEUED_AT_MOST)} notifications wait for the server`);
+    if (this.#queue.length >= MAX_QUEUED) {
+      this.parts.report('dropped', `${String(MAX_QUEUED)} notifications wait for the server`);
       return;
     }
     const body = journalLine(record, { node: this.parts.node, dryRun: false });

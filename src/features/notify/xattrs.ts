@@ -9,7 +9,7 @@ import { messageOf } from '../../errors.js';
 const EVICTIONS = 'user.oomd_ooms';
 const PROCESSES = 'user.oomd_kill';
 /** Counting stops there: the victim waits for its signal. */
-const DIRECTORIES_AT_MOST = 64;
+const MAX_DIRECTORIES = 64;
 
 /**
  * Counts evictions and processes on the victim's cgroup as systemd-oomd does (src/oom/oomd-util.c, v260). Before the
@@ -45,7 +45,7 @@ function increase(native: Pick<Binding, 'getxattr' | 'setxattr'>, directory: str
 function processesBelow(directory: string): number {
   const directories = [directory];
   let processes = 0;
-  for (let next = 0; next < Math.min(directories.length, DIRECTORIES_AT_MOST); next++) {
+  for (let next = 0; next < Math.min(directories.length, MAX_DIRECTORIES); next++) {
     const at = directories[next] ?? '';
     processes += readFileSync(fsPath(`${at}/cgroup.procs`), 'latin1').split('\n').length - 1;
     directories.push(...subdirectoriesIn(at).map((name) => `${at}/${name}`));

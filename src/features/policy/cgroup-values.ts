@@ -107,7 +107,7 @@ export class CgroupValues {
     let handle: CgroupHandle | undefined;
     try {
       handle = new native.CgroupHandle(cgroupDirectory(hierarchies.memory, path), id);
-      return Math.max(0, ...handle.processes().slice(0, MOST_PROCESSES).map(oomScoreOf));
+      return Math.max(0, ...handle.processes().slice(0, MAX_PROCESSES).map(oomScoreOf));
     } catch {
       return 0; // removed, or too many cgroups to list
     } finally {
@@ -183,7 +183,7 @@ function addBoundMemory(memory: ReturnType<ReadBoundMemory>, values: Map<RawValu
 }
 
 /** Of which oom_score is read: a reading must not take long. */
-const MOST_PROCESSES = 256;
+const MAX_PROCESSES = 256;
 
 /** 0: it has ended. */
 function oomScoreOf(pid: number): number {

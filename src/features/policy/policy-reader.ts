@@ -7,7 +7,7 @@ import type { SourceProblem } from '../../monitor/ports/ports.js';
 import { SourceRoot } from '../../workloads/cgroup/source-root.js';
 import { CgroupValues } from './cgroup-values.js';
 import { NodeValues, type NodeValuesParts } from './node-values.js';
-import { MOST_SCOPES, ScopeTree } from './scope-tree.js';
+import { MAX_SCOPES, ScopeTree } from './scope-tree.js';
 
 /** Policies about the same cgroups. */
 interface Scope {
@@ -139,7 +139,7 @@ const NO_CGROUPS: SourceProblem = {
 
 const TOO_MANY: SourceProblem = {
   code: 'EVICTD_POLICY_SCOPES_MANY',
-  message: `the scopes of policies match more than ${String(MOST_SCOPES)} cgroups; the others are not judged`,
+  message: `the scopes of policies match more than ${String(MAX_SCOPES)} cgroups; the others are not judged`,
   hint: 'name the scopes more exactly: `**` includes the cgroups inside of services and containers',
 };
 

@@ -5,7 +5,7 @@ import { cgroupDirectory, type CgroupHierarchy } from '../../core/workload/cgrou
 import { PSI_PERIOD_US } from '../../host/linux/pressure/pressure.js';
 import { thresholdTrigger, type StallTrigger } from '../../host/linux/pressure/psi-trigger.js';
 import type { Binding } from '../../native/binding.js';
-import { least } from '../../core/quantity/integer.js';
+import { minBigInt } from '../../core/quantity/integer.js';
 
 const PERIOD_NS = BigInt(PSI_PERIOD_US) * 1_000n;
 /** The kernel's longest window. A longer one has a part of this length with at least its share. */
@@ -31,10 +31,10 @@ export function triggersOf(policies: readonly ConfiguredPolicy[]): readonly Pres
     const [resource, kind] = [STALL_RESOURCES.find((one) => one === name), STALL_KINDS.find((one) => one === text)];
     if (resource === undefined || kind === undefined || !test.metric.name.includes('.pressure.')) continue;
     const share = BigInt(Math.floor(test.amount.ratio * 1e9));
-    const windowNs = least(test.windowNs ?? PERIOD_NS, LONGEST_NS);
+    const windowNs = minBigInt(test.windowNs ?? PERIOD_NS, LONGEST_NS);
     const key = `${resource} ${kind}`;
     const before = found.get(key) ?? { share, windowNs };
-    found.set(key, { resource, kind, share: least(before.share, share), windowNs: least(before.windowNs, windowNs) });
+    found.set(key, { resource, kind, share: minBigInt(before.share, share), windowNs: minBigInt(before.windowNs, windowNs) });
   }
   return [...found.values()];
 }

@@ -5,19 +5,19 @@ import { endableProcess, sessionLeaders } from '../../host/linux/process/endable
 import type { Binding, CgroupHandle } from '../../native/binding.js';
 
 /** One takes about 40 µs, and evictd does nothing else meanwhile. */
-const MOST_PROCESSES = 2048;
+const MAX_PROCESSES = 2048;
 
 /** The processes of these workloads that may be ended alone. One in nested workloads belongs to the innermost. */
 export function readProcesses(native: Binding, hierarchy: CgroupHierarchy, workloads: readonly Workload[]): readonly WorkloadProcess[] {
   const leaders = sessionLeaders();
   const pathOf = new Map<number, string>();
   for (const { path, startOrder } of workloads) {
-    if (pathOf.size >= MOST_PROCESSES) break;
+    if (pathOf.size >= MAX_PROCESSES) break;
     for (const pid of pidsIn(native, cgroupDirectory(hierarchy, path), startOrder)) {
       if ((pathOf.get(pid) ?? '').length < path.length) pathOf.set(pid, path);
     }
   }
-  return [...pathOf].slice(0, MOST_PROCESSES).flatMap(([pid, path]) => endableProcess(pid, path, leaders) ?? []);
+  return [...pathOf].slice(0, MAX_PROCESSES).flatMap(([pid, path]) => endableProcess(pid, path, leaders) ?? []);
 }
 
 function pidsIn(native: Binding, directory: string, id: bigint): readonly number[] {

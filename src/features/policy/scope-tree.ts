@@ -3,8 +3,8 @@ import { cgroupsIn } from '../../workloads/cgroup/child-cgroups.js';
 import type { TreeShape, TreeVisitor } from '../../workloads/cgroup/source-root.js';
 
 /** Of all patterns together. Users make cgroups, and the time and watches that these take are the machine's. */
-export const MOST_SCOPES = 4_096;
-const MOST_SEEN = 16_384;
+export const MAX_SCOPES = 4_096;
+const MAX_SEEN = 16_384;
 
 interface Place {
   readonly isHolder: boolean;
@@ -53,7 +53,7 @@ export class ScopeTree implements TreeShape {
       if (holder !== '') visitor.follow(holder);
       for (const name of cgroupsIn(`${directory}/${holder}`, visitor)) {
         seen += 1;
-        if (seen > MOST_SEEN || found.length >= MOST_SCOPES) {
+        if (seen > MAX_SEEN || found.length >= MAX_SCOPES) {
           this.#isCut = true;
           return found;
         }
@@ -68,7 +68,7 @@ export class ScopeTree implements TreeShape {
   #of(path: string): Place {
     let known = this.#known.get(path);
     if (known !== undefined) return known;
-    if (this.#known.size >= MOST_SEEN) this.#known.clear();
+    if (this.#known.size >= MAX_SEEN) this.#known.clear();
     const isHolder = this.patterns.some((pattern) => pattern.reachesBelow(path));
     known = { isHolder, matching: this.patterns.flatMap((pattern, index) => (pattern.matches(path) ? [index] : [])) };
     this.#known.set(path, known);

@@ -1,8 +1,8 @@
 import { amountOfBytes } from '../../core/quantity/amount.js';
 import { jsonInteger } from '../../core/quantity/integer.js';
-import { diesWith, type OomCandidate } from '../../core/oom/oom-badness.js';
+import { killedTogether, type OomCandidate } from '../../core/oom/oom-badness.js';
 import type { OomComparison } from './oom-comparison.js';
-import { protectionText, turns } from '../../core/rank/rank.js';
+import { protectionText, turnNumbers } from '../../core/rank/rank.js';
 import { domainText, exemptText, kernelConclusion, notes, workloadRemark, type KernelReport } from './kernel-report.js';
 import { problemLines } from '../../cli/output/ranking.js';
 import type { Style } from '../../cli/output/style.js';
@@ -71,7 +71,7 @@ function workloadRow(compared: OomComparison, report: KernelReport): string[] {
   const { ranked, kernelPlace, by } = compared;
   return [
     ranked.workload.name,
-    String(turns(report.ranking.ranked).get(ranked) ?? '-'),
+    String(turnNumbers(report.ranking.ranked).get(ranked) ?? '-'),
     kernelPlace === undefined ? '-' : String(kernelPlace),
     by ? `${by.task.name} ${String(by.task.pid)}` : '-',
     workloadRemark(compared, report),
@@ -80,7 +80,7 @@ function workloadRow(compared: OomComparison, report: KernelReport): string[] {
 
 export function kernelJson(report: KernelReport): string {
   const { ranking, oom, order, comparison, limit } = report;
-  const turnOf = turns(ranking.ranked);
+  const turnOf = turnNumbers(ranking.ranked);
   const [first] = order.candidates;
   return jsonDocument({
     domain: {
@@ -92,7 +92,7 @@ export function kernelJson(report: KernelReport): string {
     signal: ranking.signal,
     conclusion: kernelConclusion(report),
     notes: notes(report),
-    wouldDie: first ? diesWith(first, order).map(({ task }) => task.pid) : [],
+    wouldDie: first ? killedTogether(first, order).map(({ task }) => task.pid) : [],
     uncertainBytes: jsonInteger(oom.uncertainBytes),
     processesTotal: order.candidates.length,
     processes: order.candidates.slice(0, limit).map((candidate) => processJson(candidate, report)),

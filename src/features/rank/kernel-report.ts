@@ -1,6 +1,6 @@
 import type { OomScoreAdjMode } from '../../config/config.js';
 import { amountOfBytes } from '../../core/quantity/amount.js';
-import { diesWith, type OomCandidate, type OomExemption, type OomOrder } from '../../core/oom/oom-badness.js';
+import { killedTogether, type OomCandidate, type OomExemption, type OomOrder } from '../../core/oom/oom-badness.js';
 import type { OomComparison, OomComparisons } from './oom-comparison.js';
 import type { OomReading } from '../../core/oom/oom-reading.js';
 import { protectionText } from '../../core/rank/rank.js';
@@ -30,7 +30,7 @@ export function kernelConclusion({ ranking, oom, order, comparison }: KernelRepo
   if (first === undefined) return `${domainText(oom)}: the kernel finds no process that it may kill`;
   const { pid, name } = first.task;
   const owner = comparison.workloadOf(first.task);
-  const company = diesWith(first, order).length - 1;
+  const company = killedTogether(first, order).length - 1;
   const others = company > 0 ? ` and the ${count(company, 'other process', 'other processes')} of its memory.oom.group` : '';
   const kernel = `when memory runs out, the kernel kills ${name} (pid ${String(pid)})${owner ? ` of ${owner.workload.name}` : ''}${others} first`;
   if (!ranking.configured) return `${kernel}; no workload source is configured, so there is no eviction order to compare with`;
@@ -102,12 +102,12 @@ function isClose(first: OomCandidate, second: OomCandidate, { uncertainBytes }: 
   return !together && first.pointsBytes - second.pointsBytes <= uncertainBytes;
 }
 
-const NAMED_AT_MOST = 5;
+const MAX_NAMED = 5;
 
 function named(what: string, names: readonly string[]): string[] {
   if (names.length === 0) return [];
-  const more = names.length > NAMED_AT_MOST ? [`${String(names.length - NAMED_AT_MOST)} more`] : [];
-  return [`${what}: ${[...names.slice(0, NAMED_AT_MOST), ...more].join(', ')}`];
+  const more = names.length > MAX_NAMED ? [`${String(names.length - MAX_NAMED)} more`] : [];
+  return [`${what}: ${[...names.slice(0, MAX_NAMED), ...more].join(', ')}`];
 }
 
 function processText({ task }: OomCandidate): string {

@@ -1,7 +1,7 @@
 import { Option, type Command } from 'commander';
 import { departuresOf } from '../../core/decide/departures.js';
 import type { Layout } from '../../core/signal/layout.js';
-import { rank, describeRanked, protectionText, turns, type RankedWorkload } from '../../core/rank/rank.js';
+import { rank, describeRanked, protectionText, turnNumbers, type RankedWorkload } from '../../core/rank/rank.js';
 import { type ResourceSignal, SIGNAL_FACTS } from '../../core/signal/signal.js';
 import { UsageError } from '../../errors.js';
 import { documentOf, isAbsent, member, wrong } from '../../kubernetes/document.js';
@@ -118,7 +118,7 @@ function podRankText(report: PodRankReport, style: Style): string {
   const { signal, ranked, omitted: leftOut } = report;
   const { resource } = SIGNAL_FACTS[signal];
   const amount = (nano: bigint): string => (nano > 0n ? amountOfResource(resource, nano / NANO) : '-');
-  const placeOf = turns(ranked);
+  const placeOf = turnNumbers(ranked);
   const rows = ranked.map((item) => {
     const { workload, usage, requestNano, aboveRequestNano, priority, protection } = item;
     return [
@@ -168,7 +168,7 @@ function podRankJson(report: PodRankReport): string {
   const { signal, layout, nodeName, observation, ranked, omitted: leftOut } = report;
   const { resource, unit } = SIGNAL_FACTS[signal];
   const seen = typeof observation === 'string' ? undefined : observation;
-  const placeOf = turns(ranked);
+  const placeOf = turnNumbers(ranked);
   return jsonDocument({
     signal,
     layout,

@@ -28,7 +28,7 @@ export function resumed({ monitor, endSafeMode }: Pick<PauseParts, 'monitor' | '
 }
 
 /** `evictd pause`. @throws UsageError, UnavailableError */
-export function pauseBy({ body, by }: Pick<ApiRequest, 'body' | 'by'>, parts: PauseParts): ApiAnswer {
+export function postPause({ body, by }: Pick<ApiRequest, 'body' | 'by'>, parts: PauseParts): ApiAnswer {
   const request = { ...pauseRequestOf(body, parts.maxNs(), parts.candidates), by };
   if (!hasRoomFor(parts.monitor.remaining.pauses, request)) {
     const hint = 'pause everything (without a workload), give a shorter reason, or end all pauses: evictd resume';
@@ -40,7 +40,7 @@ export function pauseBy({ body, by }: Pick<ApiRequest, 'body' | 'by'>, parts: Pa
 }
 
 /** `evictd resume`. @throws UnavailableError */
-export function resumeBy({ by }: Pick<ApiRequest, 'by'>, parts: PauseParts): ApiAnswer {
+export function postResume({ by }: Pick<ApiRequest, 'by'>, parts: PauseParts): ApiAnswer {
   const message = resumed(parts, by);
   if (message === undefined) throw stopping();
   return { json: { message, pauses: pausesOf(parts) } };
@@ -54,7 +54,7 @@ function stopping(): UnavailableError {
   return new UnavailableError('EVICTD_API_STOPPING', 'evictd is stopping');
 }
 
-const MOST_CHARACTERS = 500;
+const MAX_CHARACTERS = 500;
 
 /**
  * Reads `{"for": "30m", "reason": "…", "workload": "web"}`.
@@ -62,12 +62,12 @@ const MOST_CHARACTERS = 500;
  * @throws UsageError  it is not that, too long, or names no workload
  */
 export function pauseRequestOf(body: string, maxNs: bigint, candidates: PauseParts['candidates']): PauseRequest {
-  const reasonSchema = z.string().check(z.trim(), z.minLength(1), z.maxLength(MOST_CHARACTERS));
+  const reasonSchema = z.string().check(z.trim(), z.minLength(1), z.maxLength(MAX_CHARACTERS));
   const schema = z.strictObject({ for: z.string(), reason: reasonSchema, workload: z.optional(z.string()) });
   const { data, wrong } = bodyAs(body, schema);
   if (data === undefined) {
     throw new UsageError('EVICTD_PAUSE_REQUEST', `this is no request for a pause: ${wrong}`, {
-      hint: `for example {"for": "30m", "reason": "restoring the database", "workload": "db"}; workload may be left out, and the reason has at most ${String(MOST_CHARACTERS)} characters`,
+      hint: `for example {"for": "30m", "reason": "restoring the database", "workload": "db"}; workload may be left out, and the reason has at most ${String(MAX_CHARACTERS)} characters`,
     });
   }
   const { for: length, reason, workload } = data;

@@ -20,12 +20,12 @@ export interface TaintParts {
 }
 
 /** They are in the saved state, whose size is limited. */
-const MOST_TAINTS = 64;
-const BYTES_AT_MOST = 8 * 1024;
+const MAX_TAINTS = 64;
+const MAX_BYTES = 8 * 1024;
 const HINT = 'for example {"taints": ["maintenance=yes:NoExecute", "gpu-"]}';
 
 /** `evictd taint`. All changes, or none. @throws UsageError, UnavailableError */
-export function taintBy({ body, by }: Pick<ApiRequest, 'body' | 'by'>, { configured, dryRun, monitor, status }: TaintParts): ApiAnswer {
+export function postTaint({ body, by }: Pick<ApiRequest, 'body' | 'by'>, { configured, dryRun, monitor, status }: TaintParts): ApiAnswer {
   const request = { ...taintRequestOf(textsOf(body), configured(), monitor.remaining.taints), by };
   if (!monitor.ask({ source: 'request', request })) throw new UnavailableError('EVICTD_API_STOPPING', 'evictd is stopping');
   const { set, remove } = request;
@@ -55,8 +55,8 @@ function taintRequestOf(
   const all = [...set, ...remove];
   const twice = all.find((taint, index) => all.slice(0, index).some((other) => isSameTaint(other, taint)));
   if (twice) throw wrong(`${twice.key}:${twice.effect} is named twice`, 'name each taint once');
-  if (known.length + set.length > MOST_TAINTS) throw wrong(`there are more than ${String(MOST_TAINTS)} taints`, 'remove some first');
-  if (jsonBytes([...known, ...set]) > BYTES_AT_MOST)
+  if (known.length + set.length > MAX_TAINTS) throw wrong(`there are more than ${String(MAX_TAINTS)} taints`, 'remove some first');
+  if (jsonBytes([...known, ...set]) > MAX_BYTES)
     throw wrong('the saved state has no room for so long taints', 'remove some first, or use shorter keys and values');
   return { kind: 'taint', set, remove };
 }

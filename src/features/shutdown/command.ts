@@ -106,7 +106,7 @@ const COLUMNS = ['>START', '>GROUP', '>PERIOD', 'WORKLOAD', '>PRIORITY', '>GRACE
 
 const NS_PER_SECOND = 1e9;
 /** Limit of the names in a remark. */
-const MOST_NAMED = 3;
+const MAX_NAMED = 3;
 
 /** Workloads by group, then the time that is needed and whether logind grants it. */
 function shutdownText(report: ShutdownReport, style: Style): string {
@@ -148,8 +148,8 @@ function notes({ protection, path }: Workload, { workloads, gracePeriodNs }: Shu
 }
 
 function some(all: readonly Workload[]): string {
-  const names = all.slice(0, MOST_NAMED).map(({ name }) => name);
-  return `${names.join(', ')}${all.length > MOST_NAMED ? ', …' : ''}`;
+  const names = all.slice(0, MAX_NAMED).map(({ name }) => name);
+  return `${names.join(', ')}${all.length > MAX_NAMED ? ', …' : ''}`;
 }
 
 function conclusion({ timeline, requestedNs, configured, inhibitDelay }: ShutdownReport): string[] {

@@ -1,10 +1,10 @@
 import type { VictimReading } from '../../core/decide/eviction.js';
 import type { Workload } from '../../core/workload/workload.js';
-import { greatest, least } from '../../core/quantity/integer.js';
+import { maxBigInt, minBigInt } from '../../core/quantity/integer.js';
 
 /** How long evictd waits for killed workloads when no other is left. */
 const LINGERS_NS = 1_000_000_000n;
-const LEAST_GRACE_NS = 1_000_000_000n;
+const MIN_GRACE_NS = 1_000_000_000n;
 
 /** A workload that got the request to end. Times are monotonic. */
 export interface EndingWorkload {
@@ -13,7 +13,7 @@ export interface EndingWorkload {
   /** Index of its group. */
   readonly group: number;
   readonly requestedAtNs: bigint;
-  /** The smaller of its own and its group's; at least {@link leastGraceNs} if the group has that. */
+  /** The smaller of its own and its group's; at least {@link minGraceNs} if the group has that. */
   readonly gracePeriodNs: bigint;
   /** When SIGKILL is due. */
   readonly killsAtNs: bigint;
@@ -74,13 +74,13 @@ export function advanceShutdown(
   const still = seen.filter(({ end }) => end === undefined).map(({ one }) => one);
   const kill = still.filter(isDue);
   const ending = still.map((one) => (isDue(one) ? { ...one, killedAtNs: nowNs } : one));
-  const untilNs = ending.map((one) => awaitedUntilNs(one, group)).reduce(greatest, 0n);
+  const untilNs = ending.map((one) => awaitedUntilNs(one, group)).reduce(maxBigInt, 0n);
   return {
     ending,
     ended: seen.flatMap(({ end }) => end ?? []),
     kill,
     isOver: nowNs >= untilNs,
-    dueAtNs: ending.flatMap(({ killedAtNs, killsAtNs }) => (killedAtNs === undefined ? killsAtNs : [])).reduce(least, untilNs),
+    dueAtNs: ending.flatMap(({ killedAtNs, killsAtNs }) => (killedAtNs === undefined ? killsAtNs : [])).reduce(minBigInt, untilNs),
   };
 }
 
@@ -95,32 +95,32 @@ export function killTimeNs(
   gracePeriodNs: bigint,
   group: { readonly gracePeriodNs: bigint; readonly endsAtNs: bigint },
 ): bigint {
-  const ownNs = requestedAtNs + leastGraceNs(gracePeriodNs);
-  return group.gracePeriodNs > 0n ? least(ownNs, group.endsAtNs) : ownNs;
+  const ownNs = requestedAtNs + minGraceNs(gracePeriodNs);
+  return group.gracePeriodNs > 0n ? minBigInt(ownNs, group.endsAtNs) : ownNs;
 }
 
 /** How long systemd may stop other units first. The unit needs the rest to end. */
 export function queueTimeNs(requestedAtNs: bigint, killsAtNs: bigint, groupEndsAtNs: bigint): bigint {
-  return ((greatest(killsAtNs, groupEndsAtNs) - requestedAtNs) * 3n) / 4n;
+  return ((maxBigInt(killsAtNs, groupEndsAtNs) - requestedAtNs) * 3n) / 4n;
 }
 
 /**
  * At least a second, even in a group without time (kubelet: pod_workers.go, calculateEffectiveGracePeriod, v1.36.2).
  */
-export function leastGraceNs(gracePeriodNs: bigint): bigint {
-  return greatest(gracePeriodNs, LEAST_GRACE_NS);
+export function minGraceNs(gracePeriodNs: bigint): bigint {
+  return maxBigInt(gracePeriodNs, MIN_GRACE_NS);
 }
 
 /** While systemd stops other units first, the unit keeps its full time, within its group's. */
 function inQueue(one: EndingWorkload, reading: VictimReading | undefined, { index, endsAtNs }: GroupNow, nowNs: bigint): EndingWorkload {
   if (reading?.queued === undefined || one.group !== index) return one;
-  return { ...one, killsAtNs: greatest(one.killsAtNs, least(nowNs + leastGraceNs(one.gracePeriodNs), endsAtNs)) };
+  return { ...one, killsAtNs: maxBigInt(one.killsAtNs, minBigInt(nowNs + minGraceNs(one.gracePeriodNs), endsAtNs)) };
 }
 
 /** 0n: evictd does not wait for it. After the last group it waits a moment for every killed workload. */
 function awaitedUntilNs({ group, killedAtNs }: EndingWorkload, { index, isLast, endsAtNs }: GroupNow): bigint {
   const groupNs = group === index ? endsAtNs : 0n;
-  return isLast && killedAtNs !== undefined ? greatest(groupNs, killedAtNs + LINGERS_NS) : groupNs;
+  return isLast && killedAtNs !== undefined ? maxBigInt(groupNs, killedAtNs + LINGERS_NS) : groupNs;
 }
 
 /** evictd stops waiting for it. */

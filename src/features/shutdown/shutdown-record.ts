@@ -145,11 +145,11 @@ const ABORTED = {
 } as const;
 
 /** How many names a message has; the record has all. */
-const MOST_NAMES = 10;
+const MAX_NAMES = 10;
 
 function some(all: readonly string[]): string {
-  const more = all.length - MOST_NAMES;
-  return more > 0 ? `${all.slice(0, MOST_NAMES).join(', ')} and ${String(more)} more` : all.join(', ');
+  const more = all.length - MAX_NAMES;
+  return more > 0 ? `${all.slice(0, MAX_NAMES).join(', ')} and ${String(more)} more` : all.join(', ');
 }
 
 function names(of: readonly EndingWorkload[]): string {

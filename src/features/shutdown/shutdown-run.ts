@@ -13,7 +13,7 @@ import {
 import {
   advanceShutdown,
   killTimeNs,
-  leastGraceNs,
+  minGraceNs,
   notAwaited,
   queueTimeNs,
   type EndedWorkload,
@@ -23,8 +23,8 @@ import type { Candidates, ShutdownGroupStart, Workload } from '../../core/worklo
 import { endedBeforeSignal, ancestorPaths } from './ended-workloads.js';
 import type { ShutdownRunEvents, ShutdownRunParts, ShutdownCourse, ShutdownPlan } from './shutdown-record.js';
 import { awaitedLookNs, awaitAnswerNs, victimLookNs } from '../../monitor/next-look.js';
-import { Victims, type Ending } from '../../monitor/victims.js';
-import { least } from '../../core/quantity/integer.js';
+import { Victims, type DyingVictim } from '../../monitor/victims.js';
+import { minBigInt } from '../../core/quantity/integer.js';
 import { messageOf } from '../../errors.js';
 
 /** For how long an error is tried again: the shutdown of the machine does not wait longer. */
@@ -36,7 +36,7 @@ export class ShutdownRun {
   readonly #parts: ShutdownRunParts;
   readonly #events: ShutdownRunEvents;
   readonly #periods: readonly ShutdownGracePeriod[];
-  readonly #victims: Victims<Ending>;
+  readonly #victims: Victims<DyingVictim>;
   readonly #beganNs = process.hrtime.bigint();
   /** undefined: there is no plan yet. */
   #plannedNs: bigint | undefined;
@@ -65,7 +65,7 @@ export class ShutdownRun {
     this.#parts = parts;
     this.#periods = periods;
     this.#events = events;
-    this.#victims = new Victims<Ending>(parts.evictor, () => {
+    this.#victims = new Victims<DyingVictim>(parts.evictor, () => {
       if (this.#running && this.#failingSinceNs === undefined) this.#scheduleAt(0n);
     });
   }
@@ -201,10 +201,10 @@ export class ShutdownRun {
 
   /** A workload that waited has the rest of its group's time, in whole milliseconds. */
   #withGracePeriod(member: ShutdownWorkload): ShutdownWorkload {
-    const gracePeriodNs = leastGraceNs(member.gracePeriodNs);
+    const gracePeriodNs = minGraceNs(member.gracePeriodNs);
     if (!this.#awaited) return { ...member, gracePeriodNs };
     const leftMs = (this.#endsAtNs - process.hrtime.bigint()) / 1_000_000n;
-    return { ...member, gracePeriodNs: least(gracePeriodNs, leftMs > 0n ? leftMs * 1_000_000n : 0n) };
+    return { ...member, gracePeriodNs: minBigInt(gracePeriodNs, leftMs > 0n ? leftMs * 1_000_000n : 0n) };
   }
 
   /** Always SIGTERM first: a unit has to be stopped by systemd, which would start it again otherwise. */
@@ -250,7 +250,7 @@ export class ShutdownRun {
       ...(isAwaited ? [this.#signalsAtNs] : []),
       ...(ending.length > 0 ? [victimLookNs(nowNs, this.#victims.lastSignalNs ?? nowNs, process.hrtime.bigint() - nowNs)] : []),
     ];
-    this.#scheduleAt(times.reduce(least));
+    this.#scheduleAt(times.reduce(minBigInt));
   }
 
   #haveEnded(all: readonly EndedWorkload[]): void {

@@ -5,8 +5,8 @@ import type { SimulationReport } from './simulation-report.js';
 import { changedNodes, countsText, outcomeText, share, timelineRows } from './simulation-text.js';
 
 /** So many nodes and rows of the timeline are shown. */
-const MOST_NODES = 300;
-const MOST_ROWS = 5000;
+const MAX_NODES = 300;
+const MAX_ROWS = 5000;
 
 const STYLE = `:root{color-scheme:light dark;--page:#f6f7f9;--card:#fff;--text:#1a1f26;--dim:#56606c;--edge:#d5dae1;--bar:#1f5fa8;--old:#6c7c90;--bad:#b3261e}
 @media (prefers-color-scheme:dark){:root{--page:#11151a;--card:#1a2027;--text:#e6eaef;--dim:#a3adb9;--edge:#323b46;--bar:#7db7f5;--old:#8795a6;--bad:#ff8f85}}
@@ -52,7 +52,7 @@ ${findingsHtml(report)}
 
 function nodesHtml(report: SimulationReport): string {
   const changed = changedNodes(report);
-  const cards = changed.slice(0, MOST_NODES).map(([before, after]) => nodeHtml(before, after));
+  const cards = changed.slice(0, MAX_NODES).map(([before, after]) => nodeHtml(before, after));
   const more = changed.length - cards.length;
   const rest = more > 0 ? `<p class="dim">and ${String(more)} more nodes</p>` : '';
   const list = cards.length === 0 ? '<p>No node has more or fewer pods than before.</p>' : `<ul class="nodes">\n${cards.join('\n')}\n</ul>`;
@@ -79,7 +79,7 @@ function barHtml(when: 'before' | 'after', use: Use): string {
 
 function timelineHtml({ events }: SimulationReport): string {
   const all = timelineRows(events);
-  const rows = all.slice(0, MOST_ROWS).map(({ time, verb, text }) => {
+  const rows = all.slice(0, MAX_ROWS).map(({ time, verb, text }) => {
     const isAction = verb === '';
     return `<tr${isAction ? ' class="action"' : ''}><td>${escaped(time)}</td><td>${escaped(verb)}</td><td>${escaped(text)}</td></tr>`;
   });
@@ -91,7 +91,7 @@ function timelineHtml({ events }: SimulationReport): string {
 
 function findingsHtml({ cluster: { findings } }: SimulationReport): string {
   if (findings.list.length === 0) return '';
-  const lines = findings.list.slice(0, MOST_NODES).map((finding) => `<li>${escaped(findingText(finding))}</li>`);
+  const lines = findings.list.slice(0, MAX_NODES).map((finding) => `<li>${escaped(findingText(finding))}</li>`);
   return `<section aria-labelledby="findings"><h2 id="findings">In the files</h2><ul>\n${lines.join('\n')}\n</ul></section>`;
 }
 

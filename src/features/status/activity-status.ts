@@ -1,4 +1,4 @@
-import { budgetOf, remainingBudget, usedUpBudget } from '../../core/budget/eviction-budget.js';
+import { budgetOf, remainingBudget, exhaustedBudget } from '../../core/budget/eviction-budget.js';
 import { pausesIn } from '../../core/budget/lifted-pauses.js';
 import { conditionText } from '../../core/condition/condition-text.js';
 import { conditionTaint } from '../../core/disruption/node-taints.js';
@@ -58,7 +58,7 @@ export function budgetStatus(policy: Policy, { evictionTimes }: State, { nowNs }
     max: budget.max,
     windowSeconds: secondsOf(budget.windowNs),
     resources: RESOURCES.map((resource) => {
-      const { freeInNs } = usedUpBudget(policy, evictionTimes, resource, nowNs) ?? {};
+      const { freeInNs } = exhaustedBudget(policy, evictionTimes, resource, nowNs) ?? {};
       return {
         resource,
         remaining: remainingBudget(budget, evictionTimes, resource, nowNs),
@@ -78,7 +78,7 @@ export function pauseStatus(
 ): PauseStatus[] {
   const { withoutYield, leak } = pausesIn(state);
   const budgets = RESOURCES.flatMap((resource): PauseStatus[] => {
-    const used = usedUpBudget(policy, state.evictionTimes, resource, nowNs);
+    const used = exhaustedBudget(policy, state.evictionTimes, resource, nowNs);
     if (used === undefined) return [];
     const until =
       used.freeInNs === undefined

@@ -1,6 +1,6 @@
 import { jsonOfNano } from '../../core/quantity/integer.js';
 import { currentRanking, rankedSignal, type RankingState } from '../../core/rank/current-ranking.js';
-import { protectionText, turns, type RankedWorkload } from '../../core/rank/rank.js';
+import { protectionText, turnNumbers, type RankedWorkload } from '../../core/rank/rank.js';
 import { sorted, type AskedRanking } from './candidate-order.js';
 import type { Candidates } from '../../core/workload/workload.js';
 import { amountOrNull } from './moment.js';
@@ -21,7 +21,7 @@ export function candidatesStatus(
   const ranking = currentRanking(asked, read, found, nowNs, order === undefined ? LISTED : Infinity);
   const measured = order === undefined ? ranking.slice(0, LISTED) : ranking;
   const growths = growth.since(signal, measured, nowNs);
-  const placeOf = turns(measured);
+  const placeOf = turnNumbers(measured);
   const listed = order === undefined ? measured : sorted(ranking, order, growths).slice(0, LISTED);
   return {
     signal,

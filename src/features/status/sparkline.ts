@@ -2,7 +2,7 @@ const BLOCKS = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'] as const
 /** For terminals that show ASCII only. */
 const ASCII = ['_', '.', '-', '=', '+', '*', '%', '#'] as const;
 /** The least share of the capacity from the lowest block to the highest one: a smaller change looks as small as it is. */
-const LEAST_SPAN = 0.05;
+const MIN_SPAN = 0.05;
 
 /**
  * The last values as a line of blocks around the middle between the lowest and the highest of them; a space for a value that is not known.
@@ -15,7 +15,7 @@ export function sparkline(values: readonly (number | null)[], capacity: number, 
   if (known.length < 2) return '';
   const levels = unicode ? BLOCKS : ASCII;
   const [low, high] = [Math.min(...known), Math.max(...known)];
-  const span = Math.max(high - low, capacity * LEAST_SPAN) || 1;
+  const span = Math.max(high - low, capacity * MIN_SPAN) || 1;
   return shown
     .map((value) => {
       if (value === null) return ' ';

@@ -1,7 +1,7 @@
 import type { Host } from '../host.js';
 import * as checkedPrograms from './process/checked-programs.js';
 import * as childCommands from './process/child-commands.js';
-import { readBootId, raisePriority, readMayEndOthers } from './process/own-process.js';
+import { readBootId, raisePriority, readCanSignalOthers } from './process/own-process.js';
 import * as cri from './cri/container-runtime.js';
 import * as doctor from './facts/readers.js';
 import { ownMemoryCgroup, readHierarchies } from './cgroup/hierarchies.js';
@@ -33,7 +33,7 @@ export const linuxHost: Host = {
   raisePriority,
   readHierarchies,
   ownMemoryCgroup,
-  mayEndOthers: () => readMayEndOthers(),
+  canSignalOthers: () => readCanSignalOthers(),
   isAdministrator: () => process.getuid?.() === 0,
   elevation: { toEndOthers: 'run it as root, or grant CAP_KILL', other: 'run it as root' },
   instanceName,

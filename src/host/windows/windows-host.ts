@@ -3,7 +3,7 @@ import type { Host } from '../host.js';
 import { instanceName } from '../instance-lock.js';
 import { noManagedOom } from '../no-managed-oom.js';
 import { noUnits } from '../no-units.js';
-import { readBootId, raisePriority, isAdministrator, mayEndOthers } from './windows-process.js';
+import { readBootId, raisePriority, isAdministrator, canSignalOthers } from './windows-process.js';
 import { lockInstance, lockHolder, lockHoldersIn } from './windows-lock-files.js';
 import { openWindowsNode } from './windows-node.js';
 import { askByFile, listenToRequests } from './request-file.js';
@@ -17,7 +17,7 @@ const NO_DELAY = 'on Windows no program can delay a shutdown for its workloads';
 export const windowsHost: Host = {
   os: 'windows',
   openNode: (config, native) => {
-    mayEndOthers(asWindows(native)); // first, because without the right less is visible of other users' processes
+    canSignalOthers(asWindows(native)); // first, because without the right less is visible of other users' processes
     return openWindowsNode(config, asWindows(native));
   },
   lockInstance: (runtimeDirectory, node, native, dryRun) => lockInstance(runtimeDirectory, node, asWindows(native), dryRun),
@@ -31,7 +31,7 @@ export const windowsHost: Host = {
     systemd: undefined,
   }),
   ownMemoryCgroup: () => undefined,
-  mayEndOthers: (native) => mayEndOthers(asWindows(native)),
+  canSignalOthers: (native) => canSignalOthers(asWindows(native)),
   isAdministrator,
   elevation: { toEndOthers: TO_END_OTHERS, other: AS_ADMINISTRATOR },
   instanceName,

@@ -23,7 +23,7 @@ export function readBootId(native: Pick<WindowsBinding, 'processes'> = asWindows
  * Enables SeDebugPrivilege, with which processes of other users can be opened and ended. The system has it enabled, an
  * administrator has it disabled, others do not have it.
  */
-export function mayEndOthers(native: Pick<WindowsBinding, 'enableDebugPrivilege'>): boolean {
+export function canSignalOthers(native: Pick<WindowsBinding, 'enableDebugPrivilege'>): boolean {
   return attempt(() => native.enableDebugPrivilege()) ?? false;
 }
 

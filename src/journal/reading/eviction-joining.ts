@@ -2,7 +2,7 @@ import { evictionKey, firstOf, isPart, type Eviction, type HistoryEvent, objectI
 import { FullRanking } from './full-ranking.js';
 
 /** Limit of the events that wait for the outcome of an earlier eviction. */
-const MOST_WAITING = 1_000;
+const MAX_WAITING = 1_000;
 
 /** A start reads the journal of the boot before, which takes a moment. */
 const SOON_MS = 5_000;
@@ -92,7 +92,7 @@ export class ForwardJoining implements Joining {
     const whole: HistoryEvent[] = [];
     for (let [head] = this.#queue; head !== undefined; [head] = this.#queue) {
       if (head.kind === 'eviction' && this.#open.get(head.key) === head) {
-        if (this.#queue.length <= MOST_WAITING) break;
+        if (this.#queue.length <= MAX_WAITING) break;
         this.#open.delete(head.key); // its outcome becomes an event of its own
       }
       whole.push(finished(head));
@@ -124,7 +124,7 @@ export class BackwardJoining implements Joining {
       return [finished(eviction)];
     }
     this.#ends.set(key, eviction);
-    if (this.#ends.size <= MOST_WAITING) return [];
+    if (this.#ends.size <= MAX_WAITING) return [];
     const [[oldest, orphan] = []] = this.#ends; // the file with its decision was deleted
     if (oldest !== undefined) this.#ends.delete(oldest);
     return orphan === undefined || firstOf(orphan) === undefined ? [] : [finished(orphan)];

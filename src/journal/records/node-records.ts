@@ -1,5 +1,5 @@
 import type { Decision, Outcome } from '../../core/decide/eviction.js';
-import { meansOf } from '../../core/message/stop-method.js';
+import { stopMethodOf } from '../../core/message/stop-method.js';
 import { stoppedUnits, signalReason } from '../../core/message/unit-message.js';
 import { victimOf } from './ranking-row.js';
 import type { Workload } from '../../core/workload/workload.js';
@@ -13,7 +13,7 @@ import { countedKillMessage, kernelKillMessage, type KernelKill, type OomLimit }
 import type { CountedKills } from '../../core/oom/oom-kill-count.js';
 
 export function actionOf({ graceNs, unit, victim }: Decision): string {
-  const { ask, kill } = meansOf(victim.workload);
+  const { ask, kill } = stopMethodOf(victim.workload);
   if (graceNs > 0n) return unit?.stop?.kind === 'stop' ? 'systemd stop' : ask;
   return kill;
 }

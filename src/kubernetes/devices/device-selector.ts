@@ -9,10 +9,10 @@ import { SemanticVersion } from './semantic-version.js';
 import { NANO } from '../../core/quantity/integer.js';
 
 /** CELSelectorExpressionMaxLength */
-const MOST_CHARACTERS = 10 * 1024;
+const MAX_CHARACTERS = 10 * 1024;
 
 /** CELSelectorExpressionMaxCost, in steps of this program. */
-const MOST_STEPS = 1_000_000;
+const MAX_STEPS = 1_000_000;
 
 /** How `in` finds the domains of a device: all others are empty. */
 const OWN = { attributes: 'ownAttributes', capacity: 'ownCapacity' } as const;
@@ -124,7 +124,7 @@ export function compileSelector(expression: string): DeviceSelector {
 }
 
 function compiled(expression: string): (context: { device: DraDevice }) => unknown {
-  if (expression.length > MOST_CHARACTERS) throw new EvaluationError(`it has more than ${String(MOST_CHARACTERS)} characters`);
+  if (expression.length > MAX_CHARACTERS) throw new EvaluationError(`it has more than ${String(MAX_CHARACTERS)} characters`);
   const { ast } = environment.parse(expression);
   const program = environment.parse(`${expression.slice(0, ast.start)}${adapted(ast)}${expression.slice(ast.end)}`);
   const checked = program.check();
@@ -132,8 +132,8 @@ function compiled(expression: string): (context: { device: DraDevice }) => unkno
   if (checked.type !== 'bool' && checked.type !== 'dyn')
     throw new EvaluationError(`must evaluate to bool or the unknown type, not ${checked.type ?? 'nothing'}`);
   const steps = expressionCost(ast);
-  if (steps > MOST_STEPS)
-    throw new EvaluationError(`it may take ${String(steps)} steps on a device, more than the limit of ${String(MOST_STEPS)}`);
+  if (steps > MAX_STEPS)
+    throw new EvaluationError(`it may take ${String(steps)} steps on a device, more than the limit of ${String(MAX_STEPS)}`);
   return program;
 }
 

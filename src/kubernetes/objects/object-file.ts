@@ -42,7 +42,7 @@ const BYTE_ORDER_MARK = Buffer.from('\ufeff');
 const MOST_BROKEN = 256 * 1024;
 
 /** YAML is read as a whole. */
-const MOST_YAML_BYTES = 256 * 1024 * 1024;
+const MAX_YAML_BYTES = 256 * 1024 * 1024;
 
 /**
  * Reads the objects of a file ('-': standard input): single ones, lists and arrays of them, one after another, as JSON or YAML.
@@ -152,7 +152,7 @@ function placeWithin(text: string, start: TextPosition): TextPosition {
 function readYaml(file: string, parts: readonly Buffer[], sink: ObjectSink): void {
   const bytes = Buffer.concat(parts);
   const collected = new Collected(file, sink);
-  if (bytes.length > MOST_YAML_BYTES) {
+  if (bytes.length > MAX_YAML_BYTES) {
     collected.bad('larger than 256 MiB as YAML: use JSON (kubectl get -o json)', { line: 1, column: 1 });
     return;
   }

@@ -1,5 +1,5 @@
 import type { Effect } from '../../core/decide/effect.js';
-import { meansOf } from '../../core/message/stop-method.js';
+import { stopMethodOf } from '../../core/message/stop-method.js';
 import { victimName } from '../../core/workload/process.js';
 import { victimOf } from '../../journal/records/ranking-row.js';
 import type { EffectHandler } from './handler.js';
@@ -11,7 +11,7 @@ export const escalate: EffectHandler<Extract<Effect, { kind: 'escalate' }>> = {
     decision: serial,
     victim: victimOf(victim),
     reason,
-    message: `${reason}: ${meansOf(victim.workload).kill} for ${victimName(victim)}`,
+    message: `${reason}: ${stopMethodOf(victim.workload).kill} for ${victimName(victim)}`,
   }),
   isRecordedFirst: true,
   isSignal: () => true,

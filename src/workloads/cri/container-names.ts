@@ -5,13 +5,13 @@ import type { SourceProblem } from '../../monitor/ports/ports.js';
 import { lookUpName, type NameFound, type Want } from './container-lookup.js';
 
 /** Bounds the memory for ended containers. */
-const MOST_KNOWN = 4096;
+const MAX_KNOWN = 4096;
 /** A slower disk hangs. */
 const LOOKED_UP_WITHIN_NS = 5_000_000_000n;
 /** A name that was not found is looked for again. */
 const AGAIN_AFTER_NS = 30_000_000_000n;
 /** A larger file of a user is not read. */
-const MOST_OF_USER_BYTES = 16 * 1024 * 1024;
+const MAX_BYTES_PER_USER = 16 * 1024 * 1024;
 
 interface Known {
   readonly scope: ContainerScope;
@@ -115,7 +115,7 @@ export class ContainerNames {
   #begin(scope: ContainerScope, path: string, uid: number | undefined): Known | undefined {
     this.#known.delete(path);
     if (uid === undefined) return undefined;
-    if (this.#known.size >= MOST_KNOWN) this.#known.clear();
+    if (this.#known.size >= MAX_KNOWN) this.#known.clear();
     const nowNs = process.hrtime.bigint();
     const known: Known = { scope, path, uid, name: undefined, lookedFor: NONE, sinceNs: nowNs, lastNs: nowNs, isLooking: false };
     this.#known.set(path, known);
@@ -169,7 +169,7 @@ function learn(known: Known, found: NameFound): boolean {
 const OPEN_USERS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 function isOfUser(stats: Stats, owner: number): boolean {
-  return stats.isFile() && stats.uid === owner && stats.size <= MOST_OF_USER_BYTES;
+  return stats.isFile() && stats.uid === owner && stats.size <= MAX_BYTES_PER_USER;
 }
 
 function answerNow({ kind, path, owner }: Want): string | undefined {

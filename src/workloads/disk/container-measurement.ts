@@ -6,7 +6,7 @@ import { withinTime } from '../../native/bounded-answer.js';
 import type { Binding, FilesystemReading } from '../../native/binding.js';
 import { readFilesystems } from '../../native/filesystem-answer.js';
 import type { MeasuredDirectory } from './directory-measurement.js';
-import { least } from '../../core/quantity/integer.js';
+import { minBigInt } from '../../core/quantity/integer.js';
 import { messageOf } from '../../errors.js';
 import { lstat } from 'node:fs/promises';
 
@@ -145,8 +145,8 @@ async function onDisk(
  */
 function usedAtMost({ totalBytes, freeBytes, inodes, inodesFree }: FilesystemReading, amount: DiskAmount): DiskAmount {
   return {
-    bytes: least(amount.bytes, BigInt(totalBytes - freeBytes)),
-    inodes: inodes === 0 ? amount.inodes : least(amount.inodes, BigInt(inodes - inodesFree)),
+    bytes: minBigInt(amount.bytes, BigInt(totalBytes - freeBytes)),
+    inodes: inodes === 0 ? amount.inodes : minBigInt(amount.inodes, BigInt(inodes - inodesFree)),
   };
 }
 

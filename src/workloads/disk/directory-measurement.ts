@@ -21,7 +21,7 @@ export const NO_ANSWER_MS = 60_000;
 const REST_NS = 60_000_000_000n;
 const REST_PART = 20n;
 /** The most hanging walks. Then no more begin, so that threads are left for other reads. */
-const UNANSWERED_AT_MOST = 2;
+const MAX_UNANSWERED = 2;
 
 /** Disk usage of the workloads' directories, measured one after the other in the background. */
 export class DirectoryMeasurement {
@@ -80,7 +80,7 @@ export class DirectoryMeasurement {
 
   async #walked(path: string): Promise<DirectoryUsageResult | string> {
     const { subjects } = this.#unanswered;
-    if (!subjects.includes(path) && subjects.length >= UNANSWERED_AT_MOST) return `${subjects.join(' and ')} do not answer`;
+    if (!subjects.includes(path) && subjects.length >= MAX_UNANSWERED) return `${subjects.join(' and ')} do not answer`;
     return this.#unanswered.read<DirectoryUsageResult>(path, NO_ANSWER_MS, (onDone) => new this.native.DirectoryUsage(path, onDone));
   }
 }

@@ -10,7 +10,7 @@ import type { Reported, Reporter } from '../cri/reported-workloads.js';
 
 /** For kind (/system.slice/docker-ID.scope/kubelet.slice/kubelet-kubepods.slice), also within another container. */
 const DEEPEST = 6;
-const MOST_CGROUPS = 4096;
+const MAX_CGROUPS = 4096;
 
 /**
  * The pods of the API server that have a cgroup on this node: one below the cgroup of all pods that bears the pod's uid
@@ -87,7 +87,7 @@ export class PodCgroups implements Reporter {
 
   *#podsCgroups(): Generator<string> {
     const left = [{ path: '', depth: 0 }];
-    for (let seen = 0, next = left.shift(); next !== undefined && seen < MOST_CGROUPS; seen += 1, next = left.shift()) {
+    for (let seen = 0, next = left.shift(); next !== undefined && seen < MAX_CGROUPS; seen += 1, next = left.shift()) {
       if (next.depth >= DEEPEST || !this.names.isOwnedByRoot(next.path)) continue;
       for (const name of this.#children(next.path)) {
         const path = `${next.path}/${name}`;

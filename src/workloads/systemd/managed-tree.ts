@@ -5,7 +5,7 @@ import { fsPath, subdirectoriesIn } from '../../byte-paths.js';
 import { SourceRoot, type TreeShape, type TreeVisitor } from '../cgroup/source-root.js';
 
 /** Users may make cgroups in theirs; what is beyond is not seen. */
-const MOST_CGROUPS = 4096;
+const MAX_CGROUPS = 4096;
 const NOTHING_THERE: ReadonlySet<string | undefined> = new Set(['ENOENT', 'ENODEV', 'ENOTDIR']);
 
 /** @param managed  paths of the managed cgroups; '/': the root */
@@ -27,7 +27,7 @@ class ManagedTree implements TreeShape {
     const outermost = managed.filter((path) => !managed.some((other) => isBelow(path, other)));
     const found: string[] = [];
     const left = outermost.map((path) => ({ path: path.slice(1), isManaged: true }));
-    for (let seen = 0, next = left.pop(); next !== undefined && seen < MOST_CGROUPS; seen += 1, next = left.pop()) {
+    for (let seen = 0, next = left.pop(); next !== undefined && seen < MAX_CGROUPS; seen += 1, next = left.pop()) {
       const directory = `${mount}/${next.path}`;
       const children = !next.isManaged && isOneGroup(directory) ? [] : childrenOf(directory, visitor);
       if (children === undefined) continue;

@@ -1,6 +1,6 @@
 import {
   planUnitStop,
-  unsettled,
+  unitsToRead,
   type EmergencyAction,
   type KnownUnits,
   type ProtectedDependant,
@@ -50,9 +50,9 @@ export function withUnitStops(source: WorkloadSource, units: UnitManager, isProt
  * How a unit that has just been killed is stopped, as if it still ran, when systemd has reported all that depends on it
  * now; 'awaited': it has been asked.
  */
-export type SureStop = (workload: Workload) => UnitStop | ProtectedDependant | EmergencyAction | 'awaited' | undefined;
+export type FinalUnitStop = (workload: Workload) => UnitStop | ProtectedDependant | EmergencyAction | 'awaited' | undefined;
 
-export function sureStopOf(units: UnitManager, isProtected: UnitProtection): SureStop {
+export function finalUnitStopOf(units: UnitManager, isProtected: UnitProtection): FinalUnitStop {
   return (workload) => {
     const { unit, path } = workload;
     if (unit?.manager === 'system' && ask(units, unit.name)) return 'awaited';
@@ -111,7 +111,7 @@ function knownSince(units: Pick<UnitManager, 'unit'>, shutdown: ShutdownGroupSta
 /** Asks about all at once. At a shutdown it also waits for a lost connection. */
 function ask(units: UnitManager, name: string, withinNs?: bigint, shutdown?: ShutdownGroupStart): boolean {
   return (
-    unsettled(name, knownSince(units, shutdown), shutdown?.sinceNs)
+    unitsToRead(name, knownSince(units, shutdown), shutdown?.sinceNs)
       .map((other) => units.awaited(other, withinNs, shutdown?.sinceNs))
       .includes(true) ||
     (shutdown !== undefined && !units.connect() && units.unit(name) !== undefined)

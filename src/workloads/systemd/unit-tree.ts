@@ -33,8 +33,8 @@ export function rootsOf(sources: WorkloadSources, hierarchy: CgroupHierarchy, na
  * A user's manager with more cgroups than this, or deeper ones, is one workload: users make cgroups there, and the time
  * and watches that these take are the machine's.
  */
-const MOST_IN_MANAGER = 512;
-const MOST_LEVELS_IN_MANAGER = 8;
+const MAX_IN_MANAGER = 512;
+const MAX_LEVELS_IN_MANAGER = 8;
 
 interface Limits {
   readonly cgroups: number;
@@ -70,15 +70,15 @@ export class UnitTree implements TreeShape {
     if (manager === undefined) return true;
     const size = (this.#sizes.get(manager) ?? 0) + 1;
     this.#sizes.set(manager, size);
-    return size <= MOST_IN_MANAGER;
+    return size <= MAX_IN_MANAGER;
   }
 
   isWhole(path: string): boolean {
-    return (this.#sizes.get(path) ?? 0) > MOST_IN_MANAGER;
+    return (this.#sizes.get(path) ?? 0) > MAX_IN_MANAGER;
   }
 
   get hasWhole(): boolean {
-    for (const size of this.#sizes.values()) if (size > MOST_IN_MANAGER) return true;
+    for (const size of this.#sizes.values()) if (size > MAX_IN_MANAGER) return true;
     return false;
   }
 
@@ -91,7 +91,7 @@ export class UnitTree implements TreeShape {
   }
 
   #inManager(directory: string, manager: string, visitor: TreeVisitor, wasWhole: boolean): readonly string[] {
-    const limits = { cgroups: MOST_IN_MANAGER, levels: MOST_LEVELS_IN_MANAGER };
+    const limits = { cgroups: MAX_IN_MANAGER, levels: MAX_LEVELS_IN_MANAGER };
     // What is inside is followed again only if it is little by now.
     const look = wasWhole ? { ...visitor, follow: () => undefined } : visitor;
     const found = this.#below(directory, manager, look, limits);

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { configForLooking } from '../../../src/cli/output/options.js';
 import { loadConfig } from '../../../src/config/load.js';
 import { ConfigError } from '../../../src/errors.js';
-import { KeptConfiguration } from '../../../src/node/kept-configuration.js';
+import { LastGoodConfiguration } from '../../../src/node/last-good-configuration.js';
 import { scratch } from '../../config/scratch.js';
 
 const LINUX = { os: 'linux' } as const;
@@ -29,7 +29,7 @@ test('a right configuration: no warning', () => {
 
 test('errors: what evictd has in force, with one warning that names the first of them', () => {
   const runtimeDirectory = scratch();
-  const kept = new KeptConfiguration(runtimeDirectory, 'machine');
+  const kept = new LastGoodConfiguration(runtimeDirectory, 'machine');
   kept.keep(loadConfig({ platform: LINUX, file: written('oomScoreAdj: qos\nmonitoringInterval: 7s') }));
   const { config, errors, said } = looked({ config: written(BROKEN), runtimeDirectory, monitoringInterval: '8s' });
   expect(config.oomScoreAdj).toBe('qos');
@@ -53,19 +53,19 @@ test('a file that is not there, or a wrong flag, is refused', () => {
 
 test('the file in the runtime directory is for root only, and is gone at the end', () => {
   const runtimeDirectory = scratch();
-  const kept = new KeptConfiguration(runtimeDirectory, 'machine');
+  const kept = new LastGoodConfiguration(runtimeDirectory, 'machine');
   kept.keep(loadConfig({ platform: LINUX, file: written('oomScoreAdj: qos') }));
   const [name = ''] = readdirSync(runtimeDirectory);
   expect(statSync(join(runtimeDirectory, name)).mode & 0o777).toBe(0o600);
   kept.close();
   expect(existsSync(join(runtimeDirectory, name))).toBe(false);
-  new KeptConfiguration('/nonexistent', 'machine').keep(loadConfig({ platform: LINUX, file: written('') })); // never throws
+  new LastGoodConfiguration('/nonexistent', 'machine').keep(loadConfig({ platform: LINUX, file: written('') })); // never throws
 });
 
 test('a link that was planted in a shared runtime directory is not followed', () => {
   const [runtimeDirectory, other] = [scratch(), written('of another program')];
   symlinkSync(other, join(runtimeDirectory, 'configuration-machine.json.new'));
-  new KeptConfiguration(runtimeDirectory, 'machine').keep(loadConfig({ platform: LINUX, file: written('oomScoreAdj: qos') }));
+  new LastGoodConfiguration(runtimeDirectory, 'machine').keep(loadConfig({ platform: LINUX, file: written('oomScoreAdj: qos') }));
   expect(readFileSync(other, 'utf8')).toBe('of another program');
   expect(readdirSync(runtimeDirectory)).toEqual(['configuration-machine.json']);
 });

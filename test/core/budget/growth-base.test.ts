@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { aboveOf, type MemoryHoldings } from '../../../src/core/budget/growth-base.js';
+import { ancestorsOf, type MemoryHoldings } from '../../../src/core/budget/growth-base.js';
 import type { Effect } from '../../../src/core/decide/effect.js';
 import type { VictimReading } from '../../../src/core/decide/eviction.js';
 import type { Policy } from '../../../src/core/decide/state.js';
@@ -128,7 +128,7 @@ test('what is outside is read once after the signal of an eviction, and for the 
 
 test('what was above workloads at the base is above them later, though they have ended', () => {
   const before = { cgroups: new Map(), isPartial: false, counters: new Map(), above: new Set(['/apps']) };
-  expect([...aboveOf([], before)]).toEqual(['/apps']);
+  expect([...ancestorsOf([], before)]).toEqual(['/apps']);
 });
 
 test.each<[rule: string, overrides: Partial<Policy>]>([

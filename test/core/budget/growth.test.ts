@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { growersIn, growthAtMost, growthSince, isCurable } from '../../../src/core/budget/growth.js';
+import { growersIn, growthAtMost, growthSince, isEvictable } from '../../../src/core/budget/growth.js';
 import { pausedBase, type GrowthBase } from '../../../src/core/budget/growth-base.js';
 import { rank, type RankedWorkload } from '../../../src/core/rank/rank.js';
 import type { WorkloadStats } from '../../../src/core/workload/workload.js';
@@ -81,9 +81,9 @@ test('what upper bounds show to be curable is curable by measured values', () =>
         );
       const from = base(known('before', true), 100n);
       const available = (100n - lost) * Mi;
-      const isShown = isCurable(growthAtMost(from, 'memory.available', ranked(known('now', false)), available));
+      const isShown = isEvictable(growthAtMost(from, 'memory.available', ranked(known('now', false)), available));
       shown += isShown && workloads.some(({ now }) => now.isBound) ? 1 : 0;
-      return !isShown || isCurable(growthSince(from, 'memory.available', ranked(known('now', true)), available));
+      return !isShown || isEvictable(growthSince(from, 'memory.available', ranked(known('now', true)), available));
     }),
   );
   expect(shown).toBeGreaterThan(0);

@@ -4,7 +4,7 @@ import type { Effect } from '../../../src/core/decide/effect.js';
 import type { Hold } from '../../../src/core/systemd/unit-hold.js';
 import { initialState, type Policy, type State } from '../../../src/core/decide/state.js';
 import { step } from '../../../src/core/decide/step.js';
-import { isWaiting, takeOver, type Away } from '../../../src/core/decide/remembered-state.js';
+import { isWaiting, takeOver, type Downtime } from '../../../src/core/decide/remembered-state.js';
 import { savedParts, significance } from '../../../src/state/saved-parts.js';
 import { fromJson, toJson } from '../../../src/storage/tagged-json.js';
 import { anyPolicy, anyStepInputs, type StepInputs } from '../arbitrary.js';
@@ -14,7 +14,7 @@ import { evicted, Timeline } from '../timeline.js';
 const soft = threshold('memory.available', '200Mi', { graceSeconds: 60 });
 const hard = threshold('memory.available', '100Mi');
 const all = candidates([workload('batch'), 300n * Mi], [workload('web'), 50n * Mi]);
-const away = (awaySeconds: number, sleptSeconds = 0): Away => ({
+const away = (awaySeconds: number, sleptSeconds = 0): Downtime => ({
   awayNs: BigInt(awaySeconds) * SECOND,
   sleptNs: BigInt(sleptSeconds) * SECOND,
 });
@@ -22,7 +22,7 @@ const away = (awaySeconds: number, sleptSeconds = 0): Away => ({
 /** Through the file and back, as the next process sees it. */
 const kept = (state: State): State => ({ ...initialState, ...(fromJson(JSON.parse(JSON.stringify(toJson(savedParts(state))))) as State) });
 
-function takenOver(timeline: Timeline, second: number, gone: Away): ReadonlyMap<number, string> {
+function takenOver(timeline: Timeline, second: number, gone: Downtime): ReadonlyMap<number, string> {
   const { state, abandoned } = takeOver(timeline.policy, kept(timeline.state), gone, BigInt(second) * SECOND);
   timeline.state = state;
   return abandoned;
@@ -37,7 +37,7 @@ test('the end of an eviction was as long ago as before, without the sleep of the
 });
 
 describe('an evictd that is started again', () => {
-  test.each<[rule: string, at: number, gone: Away, evictedAt: number | undefined]>([
+  test.each<[rule: string, at: number, gone: Downtime, evictedAt: number | undefined]>([
     ['within three intervals a grace period goes on', 40, away(20), 60],
     ['exactly three intervals are no gap', 50, away(30), 60],
     ['after more than three intervals it restarts: the time between was not observed', 51, away(31), 111],

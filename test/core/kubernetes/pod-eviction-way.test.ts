@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import {
   disruptionTargetReason,
   podEvictionWay,
-  withLeastGrace,
+  withMinGrace,
   type PodEvictionWay,
 } from '../../../src/core/kubernetes/pod-eviction-way.js';
 import type { EvictionCause } from '../../../src/core/rank/eviction-cause.js';
@@ -29,8 +29,8 @@ test.each<[what: string, cause: EvictionCause, way: PodEvictionWay, ignored: Pod
 
 test('the API server gets a grace period of a second at least; a kill, a process and other workloads have none', () => {
   const { victim, cause } = softEviction();
-  const grace = (of: EvictionCause, to = victim): bigint => withLeastGrace(of, to, 0n);
-  expect([grace(cause), withLeastGrace(cause, victim, 2n * SECOND)]).toEqual([SECOND, 2n * SECOND]);
+  const grace = (of: EvictionCause, to = victim): bigint => withMinGrace(of, to, 0n);
+  expect([grace(cause), withMinGrace(cause, victim, 2n * SECOND)]).toEqual([SECOND, 2n * SECOND]);
   expect([grace(eviction().cause), grace(cause, onlyProcess(victim)), grace(cause, { ...victim, workload: workload('web') })]).toEqual([
     0n,
     0n,

@@ -154,7 +154,7 @@ describe('for any policies and readings', () => {
       for (const one of steps.filter(({ after }) => after.pauses.size > 0)) {
         expect(one.effects.filter(({ kind }) => kind === 'evict')).toEqual([]);
         expect(acts(one).filter(({ action }) => !['notify', 'unthrottle', 'thaw'].includes(action))).toEqual([]);
-        expect(one.after.policies.given).toEqual([]);
+        expect(one.after.policies.restraints).toEqual([]);
       }
     });
   });
@@ -193,7 +193,7 @@ describe('for any policies and readings', () => {
       for (const one of steps) {
         // What could not be throttled or frozen is not held.
         const failed = one.inputs.result === 'failed' ? runningIn(one.before) : undefined;
-        for (const { policy: name, scope, action, target } of one.before.policies.given) {
+        for (const { policy: name, scope, action, target } of one.before.policies.restraints) {
           if (failed?.policy === name && failed.scope === scope) standing.delete(`${action} ${target.id}`);
         }
         for (const effect of acts(one)) {
@@ -203,10 +203,10 @@ describe('for any policies and readings', () => {
           expect(standing.get(key)).toBeGreaterThanOrEqual(0);
           expect(standing.get(key)).toBeLessThanOrEqual(1);
         }
-        const left = new Set(one.after.policies.given.map(({ action, target }) => `${action} ${target.id}`));
+        const left = new Set(one.after.policies.restraints.map(({ action, target }) => `${action} ${target.id}`));
         expect(new Set([...standing].flatMap(([key, times]) => (times > 0 ? [key] : [])))).toEqual(left);
       }
-      expect(steps.at(-1)?.after.policies.given).toEqual([]);
+      expect(steps.at(-1)?.after.policies.restraints).toEqual([]);
       expect([...(steps.at(-1)?.after.policies.scopes.keys() ?? [])]).toEqual([]);
     });
   });
@@ -216,7 +216,7 @@ describe('for any policies and readings', () => {
       for (const one of steps) {
         for (const { decision } of one.after.evictions) {
           const { path } = decision.victim.workload;
-          for (const { target } of one.after.policies.given) expect(`${target.path}/`.startsWith(`${path}/`)).toBe(false);
+          for (const { target } of one.after.policies.restraints) expect(`${target.path}/`.startsWith(`${path}/`)).toBe(false);
         }
       }
     });
@@ -256,7 +256,7 @@ describe('for any policies and readings', () => {
     everyRun(
       (steps) => {
         for (const one of steps) {
-          expect(one.after.policies.given).toEqual([]);
+          expect(one.after.policies.restraints).toEqual([]);
           expect(one.after.evictions).toEqual([]);
           for (const effect of acts(one)) expect(effect.dryRun).toBe(true);
         }

@@ -339,7 +339,7 @@ describe('a dry run', () => {
   test('takes every step in its time, and does none', () => {
     const run = new Run([NOTIFY, FREEZE, KILL], {}, { dryRun: true });
     expect(run.uses(0, 101)).toEqual(['notify dry', 'freeze big dry']);
-    expect(run.state.policies.given).toEqual([]);
+    expect(run.state.policies.restraints).toEqual([]);
     expect(run.uses(5, 101)).toEqual(['evict big grace 0 dry', 'kill dry-run']);
     expect(run.uses(7, 101)).toEqual(['end p: exhausted']);
     expect(run.uses(60, 101)).toEqual([]);

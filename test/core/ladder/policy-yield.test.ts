@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Outcome, VictimReading } from '../../../src/core/decide/eviction.js';
 import { outcomeMessage } from '../../../src/core/message/message.js';
-import { judgeOf, swapToFree } from '../../../src/core/rank/eviction-cause.js';
+import { judgedBy, swapToFree } from '../../../src/core/rank/eviction-cause.js';
 import type { WorkloadProcess } from '../../../src/core/workload/process.js';
 import { candidates, Mi, policy, stats, threshold, workload } from '../support.js';
 import { Timeline } from '../timeline.js';
@@ -119,7 +119,7 @@ test('without swap accounting the swap of a process cannot be measured, and does
 
 test('the rate of swapping says nothing about memory', () => {
   const reason = { ...policyCause, values: { 'swap.available': 0, pswpout: 1_000 } };
-  expect(judgeOf(reason, { stats: warm.stats })).toEqual({ judgedBy: 'swap' });
+  expect(judgedBy(reason, { stats: warm.stats })).toEqual({ judgedBy: 'swap' });
 });
 
 test('swap that has grown meanwhile is no negative yield', () => {

@@ -1,4 +1,4 @@
-import type { UsedUpBudget } from '../../../src/core/budget/eviction-budget.js';
+import type { ExhaustedBudget } from '../../../src/core/budget/eviction-budget.js';
 import { describe, expect, test } from 'vitest';
 import { departuresOf } from '../../../src/core/decide/departures.js';
 import type { AlertKind } from '../../../src/core/decide/effect.js';
@@ -143,7 +143,7 @@ test.each<[alert: AlertKind, words: string]>([
   expect(alertMessage({ ...inodes, alert })).toBe(`nodefs.inodesFree 900 inodes < 1k (hard): ${words}`);
 });
 
-test.each<[rule: string, budget: UsedUpBudget, words: string]>([
+test.each<[rule: string, budget: ExhaustedBudget, words: string]>([
   [
     'the whole',
     { max: 5, windowNs: 600n * SECOND, freeInNs: 60n * SECOND + 1n },

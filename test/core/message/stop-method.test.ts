@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { meansOf } from '../../../src/core/message/stop-method.js';
+import { stopMethodOf } from '../../../src/core/message/stop-method.js';
 import { targetId } from '../../../src/core/windows/windows-target.js';
 
 test.each<[what: string, id: string, ask: string, kill: string]>([
@@ -9,5 +9,5 @@ test.each<[what: string, id: string, ask: string, kill: string]>([
   ['a service', targetId({ kind: 'service', name: 'web', pid: 12, createdAt: 5n }), 'service stop', 'TerminateProcess'],
   ['a job', targetId({ kind: 'job', name: 'batch' }), 'TerminateJobObject', 'TerminateJobObject'],
 ])('%s', (_what, id, ask, kill) => {
-  expect(meansOf({ id })).toEqual({ ask, kill });
+  expect(stopMethodOf({ id })).toEqual({ ask, kill });
 });

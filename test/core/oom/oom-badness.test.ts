@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { badnessPages, diesWith, oomOrder, oomScoreOf, type OomExemption } from '../../../src/core/oom/oom-badness.js';
+import { badnessPages, killedTogether, oomOrder, oomScoreOf, type OomExemption } from '../../../src/core/oom/oom-badness.js';
 import type { OomReading, OomTask } from '../../../src/core/oom/oom-reading.js';
 import { oomReading, PAGE, task } from './oom-support.js';
 import { Gi, Mi } from '../support.js';
@@ -98,7 +98,7 @@ describe('memory.oom.group', () => {
     ['without a group: the one', 11, [11]],
   ])('%s', (_rule, chosen, dead) => {
     const candidate = order.candidates.find((each) => each.task.pid === chosen);
-    expect(candidate && diesWith(candidate, order).map((each) => each.task.pid)).toEqual(dead);
+    expect(candidate && killedTogether(candidate, order).map((each) => each.task.pid)).toEqual(dead);
   });
 
   test('the order itself is by process', () => {

@@ -2,7 +2,7 @@ import { withDisks } from '../../../src/core/rank/candidate-usages.js';
 import { describe, expect, test } from 'vitest';
 import type { DiskHolding, DiskHoldings } from '../../../src/core/disk/disk-amount.js';
 import { protectionText } from '../../../src/core/rank/rank.js';
-import { leastYield, withoutRelief } from '../../../src/core/rank/shortfall.js';
+import { minYield, withoutRelief } from '../../../src/core/rank/shortfall.js';
 import type { ResourceSignal } from '../../../src/core/signal/signal.js';
 import type { Candidates, WorkloadStats } from '../../../src/core/workload/workload.js';
 import { candidates, Gi, Mi, policy, stats, threshold, without, workload } from '../support.js';
@@ -24,7 +24,7 @@ test.each<[rule: string, limit: bigint, available: bigint, least: bigint]>([
   ['something at least', 3n, 2n, 1n],
   ['also where nothing is missing any more', 0n, 5n, 1n],
 ])('worth an eviction: %s', (_rule, limit, available, least) => {
-  expect(leastYield({ limit, observation: { available, capacity: limit, timeNs: 0n, source: 'test' } })).toBe(least);
+  expect(minYield({ limit, observation: { available, capacity: limit, timeNs: 0n, source: 'test' } })).toBe(least);
 });
 
 describe('which workloads help', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { VictimReading } from '../../../src/core/decide/eviction.js';
-import { patienceFor } from '../../../src/core/reclaim/dying-patience.js';
+import { exitTimeoutsFor } from '../../../src/core/reclaim/exit-timeouts.js';
 import type { Resource, Signal } from '../../../src/core/signal/signal.js';
 import type { Threshold } from '../../../src/core/threshold/threshold.js';
 import type { Candidates } from '../../../src/core/workload/workload.js';
@@ -74,7 +74,7 @@ describe('while a victim for process ids dies', () => {
     const timeline = bombed(bytes);
     const back = { 'pid.available': 500n, 'memory.available': 50n * Mi };
     const hangs = dying({ processes: 1 });
-    const stillNs = Number(patienceFor(300n * Mi).stillNs) / 1e9;
+    const stillNs = Number(exitTimeoutsFor(300n * Mi).noProgressNs) / 1e9;
     expect(evicted(timeline.effects(1, back, hangs))).toEqual([]);
     expect(evicted(timeline.effects(stillNs - 0.001, back, hangs))).toEqual([]);
     expect(evicted(timeline.effects(stillNs, back, hangs))).toEqual(['evict web grace 0']);

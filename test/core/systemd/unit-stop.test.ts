@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { LoadedUnit, UnitRestart } from '../../../src/core/systemd/loaded-unit.js';
 import {
   planUnitStop,
-  unsettled,
+  unitsToRead,
   type EmergencyAction,
   type SignalReason,
   type ProtectedDependant,
@@ -326,11 +326,11 @@ test('the units that must be read before a unit can be ended', () => {
     ['proxy', loaded('proxy', { unsure: true })],
     ['b.socket', loaded('b.socket', { unsure: true })],
   ]);
-  expect(unsettled('batch', { unit: (name) => units.get(name) }).sort()).toEqual(['b.socket', 'later', 'new', 'proxy']);
+  expect(unitsToRead('batch', { unit: (name) => units.get(name) }).sort()).toEqual(['b.socket', 'later', 'new', 'proxy']);
 });
 
 test('… and a unit that has changed since it was read, if it was read before the decision began', () => {
   const units = new Map([['batch', { ...loaded('batch', { stale: true }), readAtNs: 5n }]]);
   const known = { unit: (name: string) => units.get(name) };
-  expect([unsettled('batch', known), unsettled('batch', known, 5n), unsettled('batch', known, 6n)]).toEqual([[], [], ['batch']]);
+  expect([unitsToRead('batch', known), unitsToRead('batch', known, 5n), unitsToRead('batch', known, 6n)]).toEqual([[], [], ['batch']]);
 });

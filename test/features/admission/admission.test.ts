@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import { initialState } from '../../../src/core/decide/state.js';
 import { admit, applicantOf, type Applicant } from '../../../src/features/admission/admission.js';
-import { preemptBy, type PreemptionParts } from '../../../src/features/admission/preemption-answer.js';
+import { postPreempt, type PreemptionParts } from '../../../src/features/admission/preemption-answer.js';
 import type { ConditionType } from '../../../src/core/signal/signal.js';
 import type { Taint } from '../../../src/core/disruption/taint.js';
 import type { Toleration } from '../../../src/core/disruption/toleration.js';
@@ -117,7 +117,7 @@ test('the answer to a workload that needs room names the disruption budgets that
     };
     const parts = { candidates: () => ({ ...candidates(...web), veto }), monitor: { ask: () => true }, standing: () => standing };
     const body = JSON.stringify({ priority: 1, requests: { memory }, dryRun: true });
-    return preemptBy({ body }, { ...parts, allocatable: () => ({ capacity: Gi, cgroup: '/' }) }).json;
+    return postPreempt({ body }, { ...parts, allocatable: () => ({ capacity: Gi, cgroup: '/' }) }).json;
   };
   expect(answered('512Mi')).toMatchObject({ answer: 'preempts', workloads: [{ path: '/web-2' }] });
   expect(JSON.stringify(answered('512Mi'))).not.toContain('violates');
@@ -135,11 +135,11 @@ test('the name of a workload that needs room is a name: it is in each decision, 
     ...{ allocatable: () => undefined, candidates: () => all, monitor: { ask } },
     standing: () => ({ state: initialState, observations: memory, policy: policy([]) }),
   };
-  preemptBy({ body: JSON.stringify({ name: 'a\nb'.repeat(5000), priority: 1, requests: { memory: '1Mi' } }) }, parts);
+  postPreempt({ body: JSON.stringify({ name: 'a\nb'.repeat(5000), priority: 1, requests: { memory: '1Mi' } }) }, parts);
   const request = ask.mock.calls[0]?.[0].request;
   const message = request?.kind === 'evict' ? request.cause.message : '';
   expect(message).toMatch(/^a\\x0ab.*of priority 1 needs room for its request of 1Mi$/);
   expect(message.length).toBeLessThan(600);
   const tooLarge = JSON.stringify({ requests: { memory: '1e400' } });
-  expect(() => preemptBy({ body: tooLarge }, parts)).toThrow('requests.memory: is more than any machine has: 1e400');
+  expect(() => postPreempt({ body: tooLarge }, parts)).toThrow('requests.memory: is more than any machine has: 1e400');
 });

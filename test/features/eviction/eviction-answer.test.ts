@@ -1,8 +1,8 @@
 import { expect, test, vi } from 'vitest';
 import { initialState, type Policy, type State } from '../../../src/core/decide/state.js';
 import type { PolicyBudget } from '../../../src/core/disruption/disruption-budget.js';
-import { cordonBy, drainBy } from '../../../src/features/eviction/drain-answer.js';
-import { evictBy, type EvictionParts } from '../../../src/features/eviction/eviction-answer.js';
+import { postCordon, postDrain } from '../../../src/features/eviction/drain-answer.js';
+import { postEviction, type EvictionParts } from '../../../src/features/eviction/eviction-answer.js';
 import { candidates, policy, workload } from '../../core/support.js';
 
 const web: PolicyBudget = {
@@ -95,7 +95,7 @@ test.each<[rule: string, body: string, code: number, json: object, overrides?: P
   ['an unknown field', eviction('web-1', { grace: 1 }), 400, { message: expect.stringContaining('Eviction of policy/v1') as unknown }],
 ])('%s', (_rule, body, code, json, overrides, state) => {
   const { made, ask } = parts(overrides, state);
-  const answer = evictBy({ body, query: new URLSearchParams() }, made);
+  const answer = postEviction({ body, query: new URLSearchParams() }, made);
   expect(answer).toMatchObject({ status: code, json: { kind: 'Status', apiVersion: 'v1', code, ...json } });
   expect(answer.retryAfterSeconds).toBe(code === 429 ? 5 : undefined);
   expect(ask).toHaveBeenCalledTimes(code === 201 ? 1 : 0);
@@ -103,12 +103,12 @@ test.each<[rule: string, body: string, code: number, json: object, overrides?: P
 
 test('evictd is asked to end this workload, with this grace period', () => {
   const { made, ask } = parts(ONE);
-  evictBy({ body: eviction('web-1', { gracePeriodSeconds: 7 }), query: new URLSearchParams() }, made);
+  postEviction({ body: eviction('web-1', { gracePeriodSeconds: 7 }), query: new URLSearchParams() }, made);
   const cause = { kind: 'disruption', reason: 'eviction', message: 'an operator asked for it', graceNs: 7_000_000_000n };
   expect(ask).toHaveBeenCalledWith({ source: 'request', request: { kind: 'evict', workloads: ['id-web-1'], cause } });
   ask.mockClear();
   const by = 'uid 0, process 4711 (curl)';
-  evictBy({ body: eviction('web-1'), query: new URLSearchParams(), by }, made);
+  postEviction({ body: eviction('web-1'), query: new URLSearchParams(), by }, made);
   const known = { kind: 'disruption', reason: 'eviction', message: `${by} asked for it`, by };
   expect(ask).toHaveBeenCalledWith({ source: 'request', request: { kind: 'evict', workloads: ['id-web-1'], cause: known } });
 });
@@ -118,30 +118,30 @@ test.each<[where: string, body: string, query: string]>([
   ['in the query', eviction('web-1'), 'dryRun=All'],
 ])('a dry run ends nothing: %s', (_where, body, query) => {
   const { made, ask } = parts(ONE);
-  expect(evictBy({ body, query: new URLSearchParams(query) }, made).status).toBe(201);
+  expect(postEviction({ body, query: new URLSearchParams(query) }, made).status).toBe(201);
   expect(ask).not.toHaveBeenCalled();
 });
 
 test.each(['No', 'all', ''])('?dryRun=%s is refused, and nothing ends', (value) => {
   const { made, ask } = parts(ONE);
-  const { status, json } = evictBy({ body: eviction('web-1'), query: new URLSearchParams({ dryRun: value }) }, made);
+  const { status, json } = postEviction({ body: eviction('web-1'), query: new URLSearchParams({ dryRun: value }) }, made);
   expect([status, json]).toEqual([400, expect.objectContaining({ reason: 'BadRequest' })]);
   expect(ask).not.toHaveBeenCalled();
 });
 
 test('an evictd that makes a dry run says so, and drains nothing', () => {
   const { made, ask } = parts({ ...ONE, dryRun: true });
-  const answer = evictBy({ body: eviction('web-1'), query: new URLSearchParams() }, made);
+  const answer = postEviction({ body: eviction('web-1'), query: new URLSearchParams() }, made);
   expect(answer.json).toMatchObject({ status: 'Success', message: 'evictd makes a dry run, and ends nothing' });
   ask.mockClear();
   const ends = ['twin', 'web-1', 'web-2', 'twin'];
-  expect(drainBy({ body: '{}' }, { ...made, monitor: { ask, remaining: initialState } }).json).toMatchObject({
+  expect(postDrain({ body: '{}' }, { ...made, monitor: { ask, remaining: initialState } }).json).toMatchObject({
     dryRun: true,
     drain: null,
     ends,
   });
   expect(ask).not.toHaveBeenCalled();
-  const cordoned = cordonBy('cordon', { by: 'uid 0' }, { ...made, monitor: { ask, remaining: initialState } });
+  const cordoned = postCordon('cordon', { by: 'uid 0' }, { ...made, monitor: { ask, remaining: initialState } });
   expect(cordoned.json).toMatchObject({
     message: 'the node is cordoned; evictd makes a dry run: it ends nothing, and evictd admit does not ask it',
   });
@@ -150,5 +150,5 @@ test('an evictd that makes a dry run says so, and drains nothing', () => {
 test('evictd is stopping', () => {
   const { made } = parts(ONE);
   const stopping = { ...made, monitor: { ask: () => false } };
-  expect(() => evictBy({ body: eviction('web-1'), query: new URLSearchParams() }, stopping)).toThrow(/is stopping/);
+  expect(() => postEviction({ body: eviction('web-1'), query: new URLSearchParams() }, stopping)).toThrow(/is stopping/);
 });

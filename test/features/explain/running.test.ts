@@ -8,7 +8,7 @@ import type { TimedPause } from '../../../src/core/message/pause-message.js';
 import { UnavailableError } from '../../../src/errors.js';
 import { explainCommand } from '../../../src/features/explain/command.js';
 import type { Explanation } from '../../../src/features/explain/explanation.js';
-import { explainBy } from '../../../src/features/explain/running.js';
+import { getExplain } from '../../../src/features/explain/running.js';
 import { routesServer } from '../../../src/http/routes-server.js';
 import { ran, type Ran } from '../../cli/support.js';
 import { candidates, Mi, observations, policy, SECOND, threshold, workload } from '../../core/support.js';
@@ -60,7 +60,7 @@ beforeEach(async () => {
     pauses: () => kept?.timed ?? [],
     loaded: () => ({ config: { rules: [] }, origins: new Map() }) as unknown as LoadedConfig,
   };
-  const answer = ({ query }: { readonly query: URLSearchParams }) => explainBy(query, parts);
+  const answer = ({ query }: { readonly query: URLSearchParams }) => getExplain(query, parts);
   const server = routesServer([{ method: 'GET', path: '/api/v1/explain', servedBy: 'socket', answer }], 60_000);
   onTestFinished(() => void server.close());
   await once(server.listen(join(runtimeDirectory, 'machine.sock')), 'listening');

@@ -1,8 +1,8 @@
 import { describe, expect, test, vi } from 'vitest';
 import { initialState } from '../../../src/core/decide/state.js';
 import { parseTaint } from '../../../src/core/disruption/taint.js';
-import { taintBy } from '../../../src/features/request/taint-answer.js';
-import { pauseBy, pauseRequestOf, resumeBy, type PauseParts } from '../../../src/features/request/pause-answer.js';
+import { postTaint } from '../../../src/features/request/taint-answer.js';
+import { postPause, pauseRequestOf, postResume, type PauseParts } from '../../../src/features/request/pause-answer.js';
 import type { OperatorPause } from '../../../src/core/pause/operator-pause.js';
 import { candidates, SECOND, workload } from '../../core/support.js';
 
@@ -67,7 +67,7 @@ test('pauses of workloads have so much room in the saved state; that of everythi
       },
     },
   };
-  const pause = (workload?: string, why = reason): void => void pauseBy({ body: body({ for: '1m', reason: why, workload }) }, running);
+  const pause = (workload?: string, why = reason): void => void postPause({ body: body({ for: '1m', reason: why, workload }) }, running);
   for (let at = 0; at < 9; at++) pause(`w-${String(at)}`);
   expect(() => {
     pause('w-9');
@@ -80,23 +80,23 @@ test('pauses of workloads have so much room in the saved state; that of everythi
 
 test('the answer says what is paused until when', () => {
   const running = parts(true);
-  expect(pauseBy({ body: body({ for: '1m' }) }, running).json).toEqual({
+  expect(postPause({ body: body({ for: '1m' }) }, running).json).toEqual({
     message: 'an operator has paused evictions until 1970-01-01 01:01:00+01:00: test',
     pauses: [{ reason: 'test', workload: null, endsAt: '1970-01-01T00:01:00.000Z' }],
   });
   expect(running.ask).toHaveBeenCalledWith({ source: 'pause', pause: { forNs: MINUTE, reason: 'test' } });
-  expect(resumeBy({ by: 'uid 0, process 7 (curl)' }, running).json).toMatchObject({
+  expect(postResume({ by: 'uid 0, process 7 (curl)' }, running).json).toMatchObject({
     message: 'uid 0, process 7 (curl) resumed evictions: nothing was paused',
   });
   expect(running.ask).toHaveBeenLastCalledWith({ source: 'resume', by: 'uid 0, process 7 (curl)' });
-  expect(resumeBy({}, { ...running, endSafeMode: () => true }).json).toMatchObject({
+  expect(postResume({}, { ...running, endSafeMode: () => true }).json).toMatchObject({
     message: 'an operator resumed evictions: nothing was paused; the safe mode is over',
   });
 });
 
 test('an evictd that stops refuses both', () => {
-  expect(() => pauseBy({ body: body({ for: '1m' }) }, parts(false))).toThrow(/stopping/);
-  expect(() => resumeBy({}, parts(false))).toThrow(/stopping/);
+  expect(() => postPause({ body: body({ for: '1m' }) }, parts(false))).toThrow(/stopping/);
+  expect(() => postResume({}, parts(false))).toThrow(/stopping/);
 });
 
 describe('a request for taints', () => {
@@ -106,7 +106,7 @@ describe('a request for taints', () => {
     const ask = vi.fn(() => true);
     const monitor = { ask, remaining: { ...initialState, taints: known } };
     const configured = () => [parseTaint('rack=1:NoSchedule')];
-    const { json } = taintBy(
+    const { json } = postTaint(
       { body: JSON.stringify({ taints }) },
       { configured, dryRun, monitor, status: { taints: [], taintEvictions: [] } },
     );

@@ -13,7 +13,7 @@ test.each<[rule: string, enable: () => boolean, may: boolean]>([
   ['its token has it not', () => false, false],
   ['it is refused', () => { throw PlayedBinding.refusal('ERROR_ACCESS_DENIED', 5, 'OpenProcessToken'); }, false], // prettier-ignore
 ])('whether processes of others may be ended: %s', (_rule, enable, may) => {
-  expect(windowsHost.mayEndOthers(played(enable))).toBe(may);
+  expect(windowsHost.canSignalOthers(played(enable))).toBe(may);
 });
 
 test('the privilege is enabled with the node, before processes are listed; a node opens without it', () => {

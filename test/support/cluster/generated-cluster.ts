@@ -60,7 +60,7 @@ interface Node {
   pods: number;
 }
 
-const MOST_PODS = 110;
+const MAX_PODS = 110;
 
 /** The same objects for the same seed, in the order nodes, classes, namespaces, and each owner before its pods. */
 export function* generatedCluster({ seed, nodes: count, podsPerNode = 30 }: ClusterSize): Generator<ApiObject> {
@@ -99,7 +99,7 @@ function nodeOf(index: number, random: () => number): Node {
 }
 
 function nodeObject({ name, zone, type, milli, mib }: Node): ApiObject {
-  const amounts = { cpu: `${String(milli)}m`, memory: `${String(mib * 1024)}Ki`, pods: String(MOST_PODS), 'ephemeral-storage': '200Gi' };
+  const amounts = { cpu: `${String(milli)}m`, memory: `${String(mib * 1024)}Ki`, pods: String(MAX_PODS), 'ephemeral-storage': '200Gi' };
   const taints = type === 'gpu' ? { taints: [{ key: 'dedicated', value: 'gpu', effect: 'NoSchedule' }] } : {};
   const images = DAEMONS.map((daemon) => ({ names: [`registry.example/${daemon.name}:1.0`], sizeBytes: 80 * 1024 ** 2 }));
   return {
@@ -254,7 +254,7 @@ function nodeFor(
   for (let step = 0; step < nodes.length; step += 1) {
     const node = nodes[(from + step * 7) % nodes.length];
     if (node === undefined || node.type === 'gpu' || without.has(node) || (zone !== undefined && node.zone !== zone)) continue;
-    if (node.usedMilli + milli <= node.milli && node.usedMib + mib <= node.mib && node.pods < MOST_PODS) return node;
+    if (node.usedMilli + milli <= node.milli && node.usedMib + mib <= node.mib && node.pods < MAX_PODS) return node;
   }
   return undefined;
 }

@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { unitPath } from '../../../src/host/linux/systemd/unit-reading.js';
 import { SystemdUnits } from '../../../src/host/linux/systemd/unit-manager.js';
 import type { WorkloadSource } from '../../../src/monitor/ports/ports.js';
-import { sureStopOf, withUnitStops } from '../../../src/workloads/systemd/unit-stops.js';
+import { finalUnitStopOf, withUnitStops } from '../../../src/workloads/systemd/unit-stops.js';
 import { candidates, workload } from '../../core/support.js';
 import { BusPeer } from '../../host/linux/systemd/bus-peer.js';
 import { eventually } from '../../support/eventually.js';
@@ -176,7 +176,7 @@ test('of a unit that was killed it is said what depends on it as if it still ran
     undefined,
     () => activeState,
   );
-  const sure = sureStopOf(lastUnits, () => false);
+  const sure = finalUnitStopOf(lastUnits, () => false);
   await eventually('it is known', () => typeof sure(batch) === 'object');
   isAnswering = false;
   peer.signal('UnitNew', '/org/freedesktop/systemd1');

@@ -1,7 +1,7 @@
 // Devices for the claims of a pod (pkg/scheduler/framework/plugins/dynamicresources, v1.36).
 import { filterClaims, prepareClaims, scoreClaims, type ClaimRejection } from '../../devices/pod-claims.js';
 import type { NodeState } from '../cluster/node-state.js';
-import { forGood, type FilterPlugin, type PlacementInput, type Rejection } from './pod-filter.js';
+import { unresolvable, type FilterPlugin, type PlacementInput, type Rejection } from './pod-filter.js';
 
 export const DYNAMIC_RESOURCES = 'DynamicResources';
 
@@ -22,7 +22,7 @@ export const dynamicResources: FilterPlugin = ({ pod, cluster }) => {
 };
 
 function rejectionOf({ kind, message }: ClaimRejection): Rejection {
-  return forGood(DYNAMIC_RESOURCES, kind === 'error' ? `running "${DYNAMIC_RESOURCES}" filter plugin: ${message}` : message);
+  return unresolvable(DYNAMIC_RESOURCES, kind === 'error' ? `running "${DYNAMIC_RESOURCES}" filter plugin: ${message}` : message);
 }
 
 /** What PostFilter says of a pod that has no node, where no claim gives its devices back. */

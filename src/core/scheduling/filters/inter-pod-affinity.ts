@@ -1,12 +1,12 @@
 // Affinity and anti-affinity between pods: what is required (plugins/interpodaffinity, v1.36.2).
 import type { PodGroup, PodGroups } from '../cluster/pod-groups.js';
 import type { PodAffinityTerm, SchedulerPod } from '../scheduler-pod.js';
-import { forGood, forNow, type FilterPlugin, type Rejection } from './pod-filter.js';
+import { unresolvable, unschedulable, type FilterPlugin, type Rejection } from './pod-filter.js';
 import { TopologyCounts } from './topology-counts.js';
 
-const NOT_NEAR = forGood('InterPodAffinity', "node(s) didn't match pod affinity rules");
-const TOO_NEAR = forNow('InterPodAffinity', "node(s) didn't match pod anti-affinity rules");
-const REPELLED = forNow('InterPodAffinity', "node(s) didn't satisfy existing pods anti-affinity rules");
+const NOT_NEAR = unresolvable('InterPodAffinity', "node(s) didn't match pod affinity rules");
+const TOO_NEAR = unschedulable('InterPodAffinity', "node(s) didn't match pod anti-affinity rules");
+const REPELLED = unschedulable('InterPodAffinity', "node(s) didn't satisfy existing pods anti-affinity rules");
 
 export const interPodAffinity: FilterPlugin = ({ pod, cluster: { groups } }) => {
   const [wanted, unwanted] = [pod.podAffinity.required, pod.podAntiAffinity.required];

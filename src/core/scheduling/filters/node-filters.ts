@@ -4,31 +4,31 @@ import { conflicts } from '../host-port.js';
 import { matchesRequiredNodeAffinity, matchesTerm } from '../node-affinity.js';
 import { insufficientResources, isExtendedResource, orderedRequests, type Amounts } from '../node-fit.js';
 import type { SchedulerProfile } from '../scheduler-profile.js';
-import { forGood, forNow, type FilterPlugin, type Rejection } from './pod-filter.js';
+import { unresolvable, unschedulable, type FilterPlugin, type Rejection } from './pod-filter.js';
 
 const UNSCHEDULABLE = { key: 'node.kubernetes.io/unschedulable', value: '', effect: 'NoSchedule' } as const;
 
-const CORDONED = forGood('NodeUnschedulable', 'node(s) were unschedulable');
+const CORDONED = unresolvable('NodeUnschedulable', 'node(s) were unschedulable');
 
 export const nodeUnschedulable: FilterPlugin = ({ pod }) => {
   if (findMatchingUntoleratedTaint([UNSCHEDULABLE], pod.tolerations, ['NoSchedule']) === undefined) return undefined;
   return { check: ({ node }) => (node.unschedulable ? CORDONED : undefined) };
 };
 
-const OTHER_NAME = forGood('NodeName', "node(s) didn't match the requested node name");
+const OTHER_NAME = unresolvable('NodeName', "node(s) didn't match the requested node name");
 
 export const nodeName: FilterPlugin = ({ pod }) =>
   pod.nodeName === '' ? undefined : { check: ({ node }) => (node.name === pod.nodeName ? undefined : OTHER_NAME) };
 
-const TAINTED = forGood('TaintToleration', 'node(s) had untolerated taint(s)');
+const TAINTED = unresolvable('TaintToleration', 'node(s) had untolerated taint(s)');
 
 export const taintToleration: FilterPlugin = ({ pod }) => ({
   check: ({ node }) =>
     findMatchingUntoleratedTaint(node.taints, pod.tolerations, ['NoSchedule', 'NoExecute']) === undefined ? undefined : TAINTED,
 });
 
-const NOT_ENFORCED = forGood('NodeAffinity', "node(s) didn't match scheduler-enforced node affinity");
-const NO_AFFINITY = forGood('NodeAffinity', "node(s) didn't match Pod's node affinity/selector");
+const NOT_ENFORCED = unresolvable('NodeAffinity', "node(s) didn't match scheduler-enforced node affinity");
+const NO_AFFINITY = unresolvable('NodeAffinity', "node(s) didn't match Pod's node affinity/selector");
 
 export const nodeAffinity: FilterPlugin = ({ pod: { requiredNodeAffinity }, profile: { addedNodeTerms } }) => ({
   check: ({ node }) => {
@@ -37,7 +37,7 @@ export const nodeAffinity: FilterPlugin = ({ pod: { requiredNodeAffinity }, prof
   },
 });
 
-const NO_PORT = forNow('NodePorts', "node(s) didn't have free ports for the requested pod ports");
+const NO_PORT = unschedulable('NodePorts', "node(s) didn't have free ports for the requested pod ports");
 
 export const nodePorts: FilterPlugin = ({ pod: { hostPorts } }) => {
   if (hostPorts.length === 0) return undefined;

@@ -39,10 +39,10 @@ export interface PodFilter {
 /** A plugin. undefined: it rejects no node. */
 export type FilterPlugin = (input: PlacementInput) => PodFilter | undefined;
 
-export function forGood(plugin: string, reason: string): Rejection {
+export function unresolvable(plugin: string, reason: string): Rejection {
   return { plugin, code: 'UnschedulableAndUnresolvable', reasons: [reason] };
 }
 
-export function forNow(plugin: string, reason: string): Rejection {
+export function unschedulable(plugin: string, reason: string): Rejection {
   return { plugin, code: 'Unschedulable', reasons: [reason] };
 }

@@ -5,10 +5,10 @@ import { matchesRequiredNodeAffinity } from '../node-affinity.js';
 import type { NodeState } from '../cluster/node-state.js';
 import type { SchedulerNode } from '../scheduler-node.js';
 import type { SchedulerPod, SpreadConstraint } from '../scheduler-pod.js';
-import { forGood, forNow, type FilterPlugin, type PlacementInput, type Rejection } from './pod-filter.js';
+import { unresolvable, unschedulable, type FilterPlugin, type PlacementInput, type Rejection } from './pod-filter.js';
 
-const SKEWED = forNow('PodTopologySpread', "node(s) didn't match pod topology spread constraints");
-const NO_LABEL = forGood('PodTopologySpread', "node(s) didn't match pod topology spread constraints (missing required label)");
+const SKEWED = unschedulable('PodTopologySpread', "node(s) didn't match pod topology spread constraints");
+const NO_LABEL = unresolvable('PodTopologySpread', "node(s) didn't match pod topology spread constraints (missing required label)");
 
 export function countsNode({ honorsAffinity, honorsTaints }: SpreadConstraint, pod: SchedulerPod, node: SchedulerNode): boolean {
   if (honorsAffinity && !matchesRequiredNodeAffinity(pod.requiredNodeAffinity, node)) return false;

@@ -4,7 +4,7 @@ import { findBindings, type BindingFailure } from '../../volumes/claim-binding.j
 import { matchesTerm } from '../node-affinity.js';
 import type { SchedulerNode } from '../scheduler-node.js';
 import type { SchedulerPod } from '../scheduler-pod.js';
-import { forGood, type FilterPlugin } from './pod-filter.js';
+import { unresolvable, type FilterPlugin } from './pod-filter.js';
 
 const PLUGIN = 'VolumeBinding';
 const NO_VOLUME = 'node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)';
@@ -21,7 +21,7 @@ export const volumeBinding: FilterPlugin = ({ pod, cluster }) => {
   const { state, bindable } = volumes;
   const claims = new Set<VolumeClaim>();
   const refuse = (reason: string): ReturnType<FilterPlugin> => {
-    const refused = forGood(PLUGIN, reason);
+    const refused = unresolvable(PLUGIN, reason);
     return { refused, check: () => refused };
   };
   for (const volume of pod.volumes) {

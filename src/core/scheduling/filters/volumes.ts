@@ -3,9 +3,12 @@ import type { Attachment, VolumeLedger } from '../../volumes/volume-ledger.js';
 import type { NodeState } from '../cluster/node-state.js';
 import type { SchedulerNode } from '../scheduler-node.js';
 import type { SchedulerPod } from '../scheduler-pod.js';
-import { forGood, forNow, type FilterPlugin } from './pod-filter.js';
+import { unresolvable, unschedulable, type FilterPlugin } from './pod-filter.js';
 
-const IN_USE = forNow('VolumeRestrictions', 'node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode');
+const IN_USE = unschedulable(
+  'VolumeRestrictions',
+  'node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode',
+);
 
 /** A claim for one pod is in use, on whatever node. Claims that are made for a pod have no other user. */
 export const volumeRestrictions: FilterPlugin = ({ pod, cluster }) => {
@@ -42,7 +45,7 @@ const TOPOLOGY_KEYS: ReadonlyMap<string, string> = new Map([
   [REGION, REGION],
 ]);
 
-const NO_ZONE = forGood('VolumeZone', 'node(s) had no available volume zone');
+const NO_ZONE = unresolvable('VolumeZone', 'node(s) had no available volume zone');
 
 /** The labels of a volume name its zones. A node without any such label may have it. Claims that are made for pods do not count. */
 export const volumeZone: FilterPlugin = ({ pod, cluster }) => {
@@ -68,7 +71,7 @@ function zonesOf(label: string | undefined): readonly (readonly string[])[] {
   return values.includes('') ? [] : [values];
 }
 
-const TOO_MANY = forNow('NodeVolumeLimits', 'node(s) exceed max volume count');
+const TOO_MANY = unschedulable('NodeVolumeLimits', 'node(s) exceed max volume count');
 
 /** A CSINode says how many volumes of a driver its node can have. A volume that is there already does not count again. */
 export const nodeVolumeLimits: FilterPlugin = ({ pod, cluster }) => {

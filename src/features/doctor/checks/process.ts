@@ -85,7 +85,7 @@ export const descriptorsCheck = defineCheck(
 /** Without SeDebugPrivilege evictd cannot end processes of other users. Usually an administrator has it. */
 export const rightsCheck = defineCheck('process.rights', ['rights'], ({ rights: { isAdministrator, debugPrivilege } }, id) => {
   if (isUnseen(debugPrivilege)) return unseen(id, 'whether evictd can end processes of other users', debugPrivilege);
-  const details = { mayEndOthers: debugPrivilege, isAdministrator };
+  const details = { canSignalOthers: debugPrivilege, isAdministrator };
   if (debugPrivilege) return ok(id, 'evictd can end processes of all users (SeDebugPrivilege is enabled)', details);
   const summary = 'evictd can end only processes of this user';
   return isAdministrator

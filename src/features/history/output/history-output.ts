@@ -80,7 +80,7 @@ function evictionText(eviction: Eviction): string {
   const process = victim.process as NamedProcess | undefined;
   const name = victimName({ workload: { name: textIn(victim, 'name') ?? 'an unknown workload' }, ...(process && { process }) });
   const why = decision ? `: ${causeText(decision)}` : `: for ${textIn(outcome, 'signal') ?? 'a signal that is no longer in the journal'}`;
-  const parts = [`${name}${meansText(eviction)}${why}`, processesIn(eviction), endText(eviction), timesText(outcome)];
+  const parts = [`${name}${stopMethodText(eviction)}${why}`, processesIn(eviction), endText(eviction), timesText(outcome)];
   return parts.filter((part) => part !== '').join('; ');
 }
 
@@ -91,7 +91,7 @@ function processesIn({ decision, outcome }: Eviction): string {
   return processesText(processes.filter((each): each is VictimProcess => typeof each === 'object' && each !== null)) ?? '';
 }
 
-function meansText({ decision, escalation }: Eviction): string {
+function stopMethodText({ decision, escalation }: Eviction): string {
   const action = textIn(decision, 'action');
   if (action === undefined) return '';
   const then = escalation ? `, then SIGKILL (${textIn(escalation, 'reason') ?? 'unknown'})` : '';

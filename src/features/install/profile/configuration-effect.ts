@@ -6,7 +6,7 @@ import { messageOf } from '../../../errors.js';
 /** Finds the workloads that a configuration names now. Throws if the machine cannot be read. */
 export type PresentWorkloadsOf = (loaded: LoadedConfig) => Promise<readonly PresentWorkload[]>;
 
-const MOST_NAMED = 12;
+const MAX_NAMED = 12;
 
 /** What a configuration would evict now, and what it protects: two lines, or one with the reason why it is not known. */
 export async function configurationEffect(load: () => LoadedConfig, workloads: PresentWorkloadsOf): Promise<string> {
@@ -27,8 +27,8 @@ export async function configurationEffect(load: () => LoadedConfig, workloads: P
 }
 
 function named(names: readonly string[]): string {
-  const more = names.length - MOST_NAMED;
-  return `${names.length === 0 ? 'none' : names.slice(0, MOST_NAMED).join(', ')}${more > 0 ? `, … and ${String(more)} more` : ''}`;
+  const more = names.length - MAX_NAMED;
+  return `${names.length === 0 ? 'none' : names.slice(0, MAX_NAMED).join(', ')}${more > 0 ? `, … and ${String(more)} more` : ''}`;
 }
 
 export const presentHere: PresentWorkloadsOf = async (loaded) => {

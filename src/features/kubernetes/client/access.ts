@@ -15,10 +15,10 @@ export interface Access {
 export type ReadAccess = () => Promise<Access>;
 
 /** Files are read again after this time (client-go reads a token again each minute). */
-export const KEPT_MS = 60_000;
+export const ACCESS_TTL_MS = 60_000;
 
 /** Keeps what was read until `untilMs`, or until the server refuses it. */
-export class KeptAccess {
+export class CachedAccess {
   #access: Promise<Access> | undefined;
   #untilMs = 0;
 

@@ -3,7 +3,7 @@ import { Agent, request } from 'node:https';
 import { isDeepStrictEqual } from 'node:util';
 import { EvictdError } from '../../../errors.js';
 import { formatJson, parseJson, type Json } from '../../../kubernetes/json.js';
-import { KeptAccess, type Access, type ReadAccess } from './access.js';
+import { CachedAccess, type Access, type ReadAccess } from './access.js';
 import { RateLimit, type Rate } from './rate-limit.js';
 
 /** Paths, with their query: '/api/v1/pods', {fieldSelector: 'spec.nodeName=a'}. */
@@ -36,14 +36,14 @@ export interface WatchRequest extends Pick<ApiRequest, 'path' | 'query' | 'withi
 }
 
 /** Of one answer, and of one event. */
-const MOST_CHARACTERS = 64 * 1024 * 1024;
+const MAX_CHARACTERS = 64 * 1024 * 1024;
 const KEEP_ALIVE_MS = 15_000;
 /** One of them is for the watch. */
 const CONNECTIONS = 6;
 
 /** A client of one API server. Its requests are limited: see {@link RateLimit}. */
 export class ApiClient {
-  readonly #access: KeptAccess;
+  readonly #access: CachedAccess;
   readonly #limit: RateLimit;
   readonly #ends = new AbortController();
   readonly #count: (method: string, code: string) => void;
@@ -55,7 +55,7 @@ export class ApiClient {
    * @param rate  left out: that of a node
    */
   constructor(read: ReadAccess, count: (method: string, code: string) => void = () => undefined, rate?: Rate) {
-    this.#access = new KeptAccess(read);
+    this.#access = new CachedAccess(read);
     this.#count = count;
     this.#limit = new RateLimit(undefined, rate);
   }
@@ -203,7 +203,7 @@ async function textOf(response: IncomingMessage): Promise<string> {
   let text = '';
   for await (const part of response as AsyncIterable<string>) {
     text += part;
-    if (text.length > MOST_CHARACTERS) throw new Error('the answer is too long');
+    if (text.length > MAX_CHARACTERS) throw new Error('the answer is too long');
   }
   return text;
 }
@@ -214,7 +214,7 @@ async function* linesOf(response: IncomingMessage): AsyncGenerator<string> {
   for await (const part of response as AsyncIterable<string>) {
     const lines = (rest + part).split('\n');
     rest = lines.pop() ?? '';
-    if (rest.length > MOST_CHARACTERS) throw new Error('an event is too long');
+    if (rest.length > MAX_CHARACTERS) throw new Error('an event is too long');
     yield* lines.filter((line) => line !== '');
   }
 }

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { documentOf, items, member, textOf, timeOf, type Field } from '../../../kubernetes/document.js';
 
 const WITHIN_MS = 10_000;
-const MOST_BYTES = 1 << 20;
+const MAX_BYTES = 1 << 20;
 /** So long before a credential expires the program runs again: clocks differ. */
 const EARLY_MS = 10_000;
 
@@ -60,7 +60,7 @@ function credentialOf(output: string): ExecCredential | undefined {
 
 function run(command: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<string> {
   return new Promise((fulfil, reject) => {
-    execFile(command, args, { env, timeout: WITHIN_MS, killSignal: 'SIGKILL', maxBuffer: MOST_BYTES }, (error, stdout, stderr) => {
+    execFile(command, args, { env, timeout: WITHIN_MS, killSignal: 'SIGKILL', maxBuffer: MAX_BYTES }, (error, stdout, stderr) => {
       if (error === null) fulfil(stdout);
       else reject(new Error(`${command}: ${stderr.trim().slice(0, 500) || failureOf(error)}`));
     }).stdin?.end();

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { isIPv6 } from 'node:net';
-import { KEPT_MS, unusable, type ReadAccess } from './access.js';
+import { ACCESS_TTL_MS, unusable, type ReadAccess } from './access.js';
 
 const DIRECTORY = '/var/run/secrets/kubernetes.io/serviceaccount';
 const HINT = 'evictd must run in a pod with automountServiceAccountToken: true; elsewhere set kubernetes.kubeconfig';
@@ -15,7 +15,7 @@ export function inClusterAccess(env: Readonly<Record<string, string | undefined>
     }
     try {
       const [token, ca] = await Promise.all([readFile(`${directory}/token`, 'utf8'), readFile(`${directory}/ca.crt`, 'utf8')]);
-      return { server: new URL(url), tls: { ca }, authorization: `Bearer ${token.trim()}`, untilMs: Date.now() + KEPT_MS };
+      return { server: new URL(url), tls: { ca }, authorization: `Bearer ${token.trim()}`, untilMs: Date.now() + ACCESS_TTL_MS };
     } catch (cause) {
       throw unusable(`the service account cannot be read: ${String(cause)}`, HINT, cause);
     }

@@ -3,7 +3,7 @@ import { dirname, resolve } from 'node:path';
 import { parse, YAMLParseError } from 'yaml';
 import { DocumentError, messageOf } from '../../../errors.js';
 import { documentOf, isAbsent, items, member, textOf, type Field } from '../../../kubernetes/document.js';
-import { KEPT_MS, unusable, type Access, type ReadAccess } from './access.js';
+import { ACCESS_TTL_MS, unusable, type Access, type ReadAccess } from './access.js';
 import { execCredential } from './exec-credential.js';
 
 const HINT = 'kubectl --kubeconfig FILE get pods must work';
@@ -68,7 +68,7 @@ async function readKubeconfig(path: string): Promise<Access> {
       ...(member(cluster, 'insecure-skip-tls-verify').value === true && { rejectUnauthorized: false }),
     },
     authorization: token === undefined ? undefined : `Bearer ${token}`,
-    untilMs: given === undefined ? Date.now() + KEPT_MS : given.untilMs,
+    untilMs: given === undefined ? Date.now() + ACCESS_TTL_MS : given.untilMs,
   };
 }
 

@@ -38,7 +38,7 @@ export interface CouldRunParts {
 }
 
 /** 50,000 objects. */
-const MOST_PAGES = 100;
+const MAX_PAGES = 100;
 /** No filter and no score needs them. */
 const WITHOUT = ['PodDisruptionBudget', 'PriorityClass', 'PodMetrics'];
 
@@ -58,7 +58,7 @@ export async function couldRun({
 }: CouldRunParts): Promise<ReadonlyMap<string, CouldRun>> {
   const access = config.kubeconfig === undefined ? inClusterAccess(env) : kubeconfigAccess(config.kubeconfig);
   const dump = new ClusterDump();
-  await readLiveCluster(access, dump, { withinMs, mostPages: MOST_PAGES, without: WITHOUT });
+  await readLiveCluster(access, dump, { withinMs, mostPages: MAX_PAGES, without: WITHOUT });
   const { content, findings } = dump.cluster();
   const nodeName = nodeNameOf(config, env);
   const placed = content.pods.filter(({ phase }) => phase !== 'Succeeded' && phase !== 'Failed').map(({ scheduling }) => scheduling);

@@ -3,7 +3,7 @@ import { attempt } from '../../../errors.js';
 import { subdirectoriesIn } from '../../../byte-paths.js';
 
 /** A user may make cgroups without end in a scope of its own: a walk of so many takes some 30 ms. */
-const MOST_CGROUPS = 1_000;
+const MAX_CGROUPS = 1_000;
 
 export interface CgroupDirectory {
   readonly directory: string;
@@ -15,7 +15,7 @@ export interface CgroupDirectory {
  *
  * @returns undefined: there are more than `most`
  */
-export function cgroupTree(directory: string, most = MOST_CGROUPS): readonly CgroupDirectory[] | undefined {
+export function cgroupTree(directory: string, most = MAX_CGROUPS): readonly CgroupDirectory[] | undefined {
   const found: CgroupDirectory[] = [];
   const waiting = [directory];
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {

@@ -11,7 +11,7 @@ import { ManagedUnits } from './managed-units.js';
 import { readOomdFiles } from './oomd-files.js';
 
 /** Managers of more users are not asked. */
-const MOST_USERS = 64;
+const MAX_USERS = 64;
 
 /** Where these are; tests have their own. */
 export interface ManagedOomPlaces {
@@ -82,7 +82,7 @@ export class SystemdManagedOom implements ManagedOom {
   }
 
   #followUsers(): void {
-    const uids = new Set(this.#uids().slice(0, MOST_USERS));
+    const uids = new Set(this.#uids().slice(0, MAX_USERS));
     for (const [uid, units] of this.#users) {
       if (uids.has(uid)) continue;
       units.close();

@@ -24,7 +24,7 @@ const ANSWERED_WITHIN_NS = 10_000_000_000n;
 /** A start causes many signals. */
 const PAUSE_MS = 200;
 /** More units of a user are not read. */
-const MOST_OF_USER = 512;
+const MAX_PER_USER = 512;
 
 interface Entry {
   readonly name: string;
@@ -135,7 +135,7 @@ export class ManagedUnits {
   }
 
   #follow(listed: readonly string[]): void {
-    const names = new Set(this.#uid === undefined ? listed : listed.slice(0, MOST_OF_USER));
+    const names = new Set(this.#uid === undefined ? listed : listed.slice(0, MAX_PER_USER));
     for (const name of this.#entries.keys()) {
       if (names.has(name)) continue;
       this.#entries.delete(name);

@@ -7,7 +7,7 @@ import type { Binding, FileSpec } from '../../../native/binding.js';
 import { subdirectoriesIn } from '../../../byte-paths.js';
 
 /** At most so many cgroups are read, about 40 µs each. */
-const MOST_CGROUPS = 128;
+const MAX_CGROUPS = 128;
 
 /**
  * Reads what holds memory outside the workloads: the uppermost cgroups that have no workload in them, those in slices one
@@ -27,7 +27,7 @@ export function readMemoryHoldings(
   const paths = hierarchy === undefined ? [] : pathsOutside(hierarchy, node ?? '/', above, isWorkload);
   return {
     cgroups: hierarchy === undefined ? new Map() : usageOf(native, hierarchy, paths),
-    isPartial: paths.length === MOST_CGROUPS,
+    isPartial: paths.length === MAX_CGROUPS,
     counters: node === undefined ? counters() : new Map(),
     above,
   };
@@ -42,14 +42,14 @@ function pathsOutside(
 ): readonly string[] {
   const found: string[] = [];
   const opened = [root];
-  for (let at = 0; at < opened.length && at < MOST_CGROUPS; at += 1) {
+  for (let at = 0; at < opened.length && at < MAX_CGROUPS; at += 1) {
     const parent = opened[at] ?? root;
     for (const name of childrenOf(hierarchy, parent)) {
       const path = parent === '/' ? `/${name}` : `${parent}/${name}`;
       if (isWorkload(path)) continue;
       if (above.has(path) || name.endsWith('.slice')) opened.push(path);
       else found.push(path);
-      if (found.length === MOST_CGROUPS) return found;
+      if (found.length === MAX_CGROUPS) return found;
     }
   }
   return found;

@@ -13,7 +13,7 @@ import { fsPath } from '../../../byte-paths.js';
 const INITIAL_PID_NAMESPACE = 'pid:[4026531836]';
 /** Resident size has three counters, swap one; each CPU holds back up to this many pages (lib/percpu_counter.c). */
 const COUNTERS = 4;
-const BATCH_AT_LEAST = 32;
+const MIN_BATCH = 32;
 
 /**
  * Reads what the OOM killer would compare now.
@@ -52,7 +52,7 @@ export function readOomKiller(cgroup: string | undefined, given?: OomRoots): Oom
     tasks,
     initialPidNamespace: readlinkSync('/proc/self/ns/pid') === INITIAL_PID_NAMESPACE,
     cgroupVersion: roots.hierarchy?.version,
-    uncertainBytes: BigInt(COUNTERS) * cpuCount * BigInt(Math.max(BATCH_AT_LEAST, 2 * Number(cpuCount))) * pageSize,
+    uncertainBytes: BigInt(COUNTERS) * cpuCount * BigInt(Math.max(MIN_BATCH, 2 * Number(cpuCount))) * pageSize,
     settings: settingsOf(domain, roots),
     boundToNodes: allNodes === undefined ? 0 : seen.filter(({ parsed }) => parsed.memory && parsed.memoryNodes !== allNodes).length,
     unreadable,

@@ -5,7 +5,7 @@ import { fsPath } from '../../../byte-paths.js';
 import { cgroupTree } from '../cgroup/cgroup-tree.js';
 
 /** Their counters are read in some 0.3 s, and only after an OOM kill. */
-const MOST_CGROUPS = 10_000;
+const MAX_CGROUPS = 10_000;
 
 /** Counts the kernel's OOM kills below the node. Only grows. */
 export interface OomKillCounter {
@@ -59,7 +59,7 @@ class LeafOomKills implements OomKillCounter {
   }
 
   #lookThrough(directory: string): void {
-    for (const cgroup of cgroupTree(directory, MOST_CGROUPS) ?? []) this.#look(cgroup.directory);
+    for (const cgroup of cgroupTree(directory, MAX_CGROUPS) ?? []) this.#look(cgroup.directory);
   }
 
   #look(directory: string): void {

@@ -13,9 +13,9 @@ const WRITABLE_BY_GROUP = 0o020;
 const WRITABLE_BY_OTHERS = 0o002;
 const EXECUTABLE = 0o111;
 /** As in the kernel (MAXSYMLINKS). */
-const LINKS_AT_MOST = 40;
+const MAX_LINKS = 40;
 /** As in the kernel (fs/exec.c, exec_binprm). */
-const INTERPRETERS_AT_MOST = 5;
+const MAX_INTERPRETERS = 5;
 
 /**
  * Why users other than root can change a file or a directory; undefined: they cannot. Access lists show in the group
@@ -41,7 +41,7 @@ export function withParents(path: string): readonly string[] {
 export async function programProblem(native: StatusReader, program: string): Promise<string | undefined> {
   let path: string | undefined = program;
   for (let scripts = 0; path !== undefined; scripts += 1) {
-    if (scripts > INTERPRETERS_AT_MOST) return `ELOOP: too many interpreters, ${program}`;
+    if (scripts > MAX_INTERPRETERS) return `ELOOP: too many interpreters, ${program}`;
     const { problem, found }: Trust = await trustOf(native, path);
     const why = problem ?? (isProgram(found) ? undefined : `${path} is no program`);
     if (why !== undefined) return scripts === 0 ? why : `its interpreter ${why}`;
@@ -108,7 +108,7 @@ async function followed(native: StatusReader, path: string): Promise<Trust> {
       continue;
     }
     links += 1;
-    if (links > LINKS_AT_MOST) throw new Error(`ELOOP: too many symbolic links, ${path}`);
+    if (links > MAX_LINKS) throw new Error(`ELOOP: too many symbolic links, ${path}`);
     left.unshift(...status.content.split('/').filter((part) => part !== ''));
     if (isAbsolute(status.content)) [at, found] = ['/', await lookAt('/')];
   }

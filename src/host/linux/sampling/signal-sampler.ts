@@ -6,7 +6,7 @@ import { SamplerNotifier, type Sampled } from './sampler-notifier.js';
 import type { SlotWake } from './watch-slot.js';
 
 /** An amount of a resource, in units of its signal. */
-export interface Stock {
+export interface AmountReading {
   readonly available: bigint;
   readonly capacity: bigint;
 }
@@ -33,7 +33,7 @@ export class SignalSampler {
    * @param thresholds of this resource; without any it is not sampled
    * @returns whether it was started or its limits changed
    */
-  arm(thresholds: readonly Operand[], { capacity }: Pick<Stock, 'capacity'>): boolean {
+  arm(thresholds: readonly Operand[], { capacity }: Pick<AmountReading, 'capacity'>): boolean {
     const { name } = this.#sampled;
     this.#signals = [...new Set(thresholds.map(({ signal }) => signal))];
     const resolved = thresholds.map(({ value }) => resolve(value, capacity));
@@ -47,7 +47,7 @@ export class SignalSampler {
     return this.#notifier.arm(limits, `${name} < ${bounds.join(', ')}`);
   }
 
-  seen(stock: Stock): void {
+  seen(stock: AmountReading): void {
     this.#notifier.seen(Number(this.#rising(stock)));
   }
 
@@ -60,7 +60,7 @@ export class SignalSampler {
     this.#notifier.close();
   }
 
-  #rising({ available, capacity }: Stock): bigint {
+  #rising({ available, capacity }: AmountReading): bigint {
     return this.#sampled.counts === 'used' ? capacity - available : -available;
   }
 }
@@ -69,7 +69,7 @@ export class SignalSampler {
 export interface SampledResource extends SampledStock {
   readonly signals: readonly Signal[];
   /** undefined: not known now, and the sampler stays as it is. */
-  readonly amount: Stock | undefined;
+  readonly amount: AmountReading | undefined;
 }
 
 /** The samplers of resources without kernel notification, one for each resource with a threshold. */

@@ -54,7 +54,7 @@ export interface BusEvents {
 }
 
 /** Bytes that wait for systemd to read; beyond this the connection counts as down. */
-const QUEUED_AT_MOST_BYTES = 256 * 1024;
+const MAX_QUEUED_BYTES = 256 * 1024;
 const CALL = 1;
 const RETURN = 2;
 const ERROR = 3;
@@ -146,7 +146,7 @@ export class BusConnection {
 
   /** The message's serial; undefined: not sent. What fits into the socket is written before this returns. */
   #send({ body, ...message }: BusCall & { readonly type: number }): number | undefined {
-    if (this.#over || this.#socket.writableLength > QUEUED_AT_MOST_BYTES) return undefined;
+    if (this.#over || this.#socket.writableLength > MAX_QUEUED_BYTES) return undefined;
     this.#serial = (this.#serial % 0xffff_ffff) + 1;
     this.#socket.write(marshall({ serial: this.#serial, ...message, ...(body && { body: [...body] }) }));
     return this.#serial;

@@ -12,7 +12,7 @@ export const SYSTEMD_ADDRESSES: readonly BusAddress[] = [
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 30_000;
 /** A peer that takes longer hangs. */
-const CONNECTING_AT_MOST_MS = 5_000;
+const CONNECT_TIMEOUT_MS = 5_000;
 
 /** `up`: at each connection; earlier calls are answered or lost. `down`: no connection; it is tried again. */
 type BusLinkEvents = Pick<BusEvents, 'up' | 'signal'> & Partial<Pick<BusEvents, 'down'>>;
@@ -71,9 +71,9 @@ export class BusLink {
   #connect(): void {
     const address = this.#addresses[this.#next];
     if (address === undefined) return;
-    this.#after(CONNECTING_AT_MOST_MS, () => {
+    this.#after(CONNECT_TIMEOUT_MS, () => {
       this.#connection?.close();
-      this.#down(`no answer within ${String(CONNECTING_AT_MOST_MS / 1000)} s`);
+      this.#down(`no answer within ${String(CONNECT_TIMEOUT_MS / 1000)} s`);
     });
     this.#connection = new BusConnection(address, this.#signals, {
       up: () => {

@@ -3,9 +3,9 @@ import { unmarshall, type DBusMessage } from 'dbus-native/lib/message.js';
 /** Bound of a message that is kept; systemd's replies have some ten KiB. */
 const AT_MOST_BYTES = 16 * 1024 * 1024;
 /** By the specification. Any user may send a signal this large: its body is skipped. */
-const MESSAGE_AT_MOST_BYTES = 128 * 1024 * 1024;
+const MAX_MESSAGE_BYTES = 128 * 1024 * 1024;
 /** Bound of a signal's header; systemd's paths and members have less than a KiB. */
-const SIGNAL_FIELDS_AT_MOST_BYTES = 16 * 1024;
+const MAX_SIGNAL_FIELDS_BYTES = 16 * 1024;
 const HEAD_BYTES = 16;
 const RETURN = 2;
 const ERROR = 3;
@@ -90,7 +90,7 @@ function headOf(bytes: Buffer): Head {
   const all = header + body;
   const type = bytes[1] ?? 0;
   const isReply = type === RETURN || type === ERROR;
-  if (all > (isReply ? AT_MOST_BYTES : MESSAGE_AT_MOST_BYTES)) throw new Error(`a D-Bus message of ${String(all)} bytes`);
-  const isRead = type === SIGNAL && fields <= SIGNAL_FIELDS_AT_MOST_BYTES;
+  if (all > (isReply ? AT_MOST_BYTES : MAX_MESSAGE_BYTES)) throw new Error(`a D-Bus message of ${String(all)} bytes`);
+  const isRead = type === SIGNAL && fields <= MAX_SIGNAL_FIELDS_BYTES;
   return { type, fields, kept: isReply ? all : isRead ? header : HEAD_BYTES, all };
 }

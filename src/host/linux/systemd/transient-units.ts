@@ -10,7 +10,7 @@ const LOOK_MS = 200;
 /** To reach systemd, to start, and to stop after the timeout. */
 const BESIDES_MS = 15_000;
 const STOPPING_US = 5_000_000n;
-const TASKS_AT_MOST = 64n;
+const MAX_TASKS = 64n;
 
 /** Whether systemd is the init. */
 export function hasSystemd(): boolean {
@@ -148,7 +148,7 @@ function propertiesOf({ argv, environment = {}, uid, timeoutNs, memoryMaxBytes, 
     ['TimeoutStartUSec', ['t', timeoutNs / NS_PER_US]],
     ['TimeoutStopUSec', ['t', STOPPING_US]],
     ['MemoryMax', ['t', memoryMaxBytes]],
-    ['TasksMax', ['t', TASKS_AT_MOST]],
+    ['TasksMax', ['t', MAX_TASKS]],
     ['Nice', ['i', 10]],
     ...(uid === undefined ? [] : [['User', ['s', String(uid)]]]),
   ];

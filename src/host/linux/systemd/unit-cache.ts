@@ -10,7 +10,7 @@ const REFRESHED_AT_A_TICK = 4;
 /** … once they are this old. */
 const OLD_NS = 60_000_000_000n;
 /** systemd answers within milliseconds unless it is in trouble. A decision may wait for less. */
-const AWAITED_AT_MOST_NS = 250_000_000n;
+const MAX_AWAITED_NS = 250_000_000n;
 /** A request without an answer for so long is lost. */
 const ANSWERED_WITHIN_NS = 10_000_000_000n;
 
@@ -69,7 +69,7 @@ export class UnitCache {
   }
 
   /** Reads it first; see UnitManager. */
-  awaited(name: string, nowNs: bigint, withinNs = AWAITED_AT_MOST_NS, sureSinceNs?: bigint): boolean {
+  awaited(name: string, nowNs: bigint, withinNs = MAX_AWAITED_NS, sureSinceNs?: bigint): boolean {
     if (!this.#entries.has(name)) this.#add(name, true);
     const entry = this.#entries.get(name);
     if (entry === undefined || !(this.#isUnsure(entry, sureSinceNs) || hasChanged(entry, sureSinceNs))) return false;
@@ -111,7 +111,7 @@ export class UnitCache {
   #isUnsure({ readAtNs, decides }: Entry, sureSinceNs = this.#cameAtNs): boolean {
     if (readAtNs === undefined) return true;
     const isOld = readAtNs < this.#cameAtNs && readAtNs < sureSinceNs;
-    return isOld && !(decides && process.hrtime.bigint() - readAtNs < AWAITED_AT_MOST_NS);
+    return isOld && !(decides && process.hrtime.bigint() - readAtNs < MAX_AWAITED_NS);
   }
 
   #read(entry: Entry, decides = false): void {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { mayEndOthers } from '../../../../src/host/linux/process/own-process.js';
+import { canSignalOthers } from '../../../../src/host/linux/process/own-process.js';
 
 // Lines of /proc/self/status as 6.18 writes them: of root, of an unprivileged user, and of root without CAP_KILL (setpriv
 // --bounding-set -kill).
@@ -9,9 +9,9 @@ test.each<[user: string, capEff: string, may: boolean]>([
   ['root without CAP_KILL', '000001ffffffffdf', false],
   ['CAP_KILL alone', '0000000000000020', true],
 ])('%s', (_who, capEff, may) => {
-  expect(mayEndOthers(`Name:\tnode\nCapPrm:\t000001ffffffffff\nCapEff:\t${capEff}\nCapBnd:\t000001ffffffffff\n`)).toBe(may);
+  expect(canSignalOthers(`Name:\tnode\nCapPrm:\t000001ffffffffff\nCapEff:\t${capEff}\nCapBnd:\t000001ffffffffff\n`)).toBe(may);
 });
 
 test('no such line: no', () => {
-  expect(mayEndOthers('')).toBe(false);
+  expect(canSignalOthers('')).toBe(false);
 });

@@ -8,7 +8,7 @@ const KEPT = /^\{"time":"[^"]*","type":"(?:start|decision|escalation|outcome|shu
 const OF_A_LIMIT = /^\{"time":"[^"]*","type":"kernel-oom"/;
 
 /** Whether a line of the journal is also written to `evictions.jsonl`. */
-export function isKept(line: string): boolean {
+export function isEvictionRecord(line: string): boolean {
   if (!KEPT.test(line)) return false;
   return !OF_A_LIMIT.test(line) || (JSON.parse(line) as { readonly limit?: unknown }).limit === 'node';
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { actedOn } from '../../../src/core/policy/acted-on.js';
+import { actionTrigger } from '../../../src/core/policy/action-trigger.js';
 
 test.each<[metrics: readonly string[], reason: string]>([
   [['memory.available', 'memory.pressure.full'], 'memory-pressure'],
@@ -16,5 +16,5 @@ test.each<[metrics: readonly string[], reason: string]>([
   [['memory.events.high'], 'memory.events.high'],
   [[], 'policy'],
 ])('%s: %s', (metrics, reason) => {
-  expect(actedOn({ values: Object.fromEntries(metrics.map((name) => [name, 1])) })).toBe(reason);
+  expect(actionTrigger({ values: Object.fromEntries(metrics.map((name) => [name, 1])) })).toBe(reason);
 });

@@ -7,7 +7,7 @@ import { replaceFileSync } from '../storage/directory.js';
  * The configuration in force, as a file in the runtime directory: commands go on with it where the files have errors by
  * now. Settings may have secrets, so only root may read it.
  */
-export class KeptConfiguration {
+export class LastGoodConfiguration {
   readonly #path: string;
 
   constructor(runtimeDirectory: string, instance: string) {
@@ -33,7 +33,7 @@ export class KeptConfiguration {
 }
 
 /** Of the evictd that runs, or was killed; the newest. undefined: there is none, or it cannot be read. */
-export function keptConfiguration(runtimeDirectory: string): WrittenConfig | undefined {
+export function lastGoodConfiguration(runtimeDirectory: string): WrittenConfig | undefined {
   try {
     const paths = readdirSync(runtimeDirectory).flatMap((name) =>
       /^configuration-.+\.json$/.test(name) ? join(runtimeDirectory, name) : [],

@@ -3,7 +3,7 @@ import type { OpenJournal } from '../../journal/reading/journal-reader.js';
 import { linePieces } from '../../journal/reading/journal-lines.js';
 
 /** Lines of the journal, which is in the order of what happened, between two times at which the wall clock was set back. */
-export interface JournalStretch {
+export interface JournalRange {
   /** Index of its first line, and of the first one after it. */
   readonly from: number;
   readonly to: number;
@@ -13,7 +13,7 @@ export interface JournalStretch {
 }
 
 /** Where a time is in the journal. */
-export interface JournalMoment extends JournalStretch {
+export interface JournalMoment extends JournalRange {
   /** The wall clock showed that time more than once, and was set back after this one. undefined: once. */
   readonly setBackAfterMs: number | undefined;
 }
@@ -33,7 +33,7 @@ export async function* linesOf({ files, recent }: OpenJournal): AsyncGenerator<r
 export async function momentIn(journal: OpenJournal, atMs: number, nowMs: number): Promise<JournalMoment> {
   const stretches = await stretchesOf(journal);
   const last = stretches.at(-1);
-  const isIn = (one: JournalStretch): boolean => one.beganMs <= atMs && (atMs <= one.endedMs || (one === last && atMs <= nowMs));
+  const isIn = (one: JournalRange): boolean => one.beganMs <= atMs && (atMs <= one.endedMs || (one === last && atMs <= nowMs));
   const found = stretches.findLast(isIn) ?? stretches.findLast(({ beganMs }) => beganMs <= atMs) ?? stretches[0];
   if (found === undefined) return { from: 0, to: 0, beganMs: 0, endedMs: 0, setBackAfterMs: undefined };
   const before = stretches[stretches.indexOf(found) - 1];
@@ -41,10 +41,10 @@ export async function momentIn(journal: OpenJournal, atMs: number, nowMs: number
   return { ...found, setBackAfterMs: isAmbiguous ? before?.endedMs : undefined };
 }
 
-async function stretchesOf(journal: OpenJournal): Promise<readonly JournalStretch[]> {
-  const stretches: JournalStretch[] = [];
+async function stretchesOf(journal: OpenJournal): Promise<readonly JournalRange[]> {
+  const stretches: JournalRange[] = [];
   let index = 0;
-  let now: JournalStretch | undefined;
+  let now: JournalRange | undefined;
   for await (const lines of linesOf(journal)) {
     for (const line of lines) {
       const head = headOf(line);

@@ -12,7 +12,7 @@ export interface LeavingParts {
 }
 
 /** Takes back what evictd has set at an API server that is not configured any more, and deletes the evicted pods there. */
-export class Leaving implements StepListener {
+export class FormerApiServer implements StepListener {
   readonly #clients: ApiClients;
   readonly #reports: ClusterReports;
 

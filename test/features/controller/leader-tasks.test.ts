@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { DEFAULT_RATES } from '../../../src/core/cluster/zone-disruption.js';
 import type { PartMode } from '../../../src/core/cluster/controller.js';
 import { ControllerMetrics } from '../../../src/features/controller/controller-metrics.js';
-import { Lead } from '../../../src/features/controller/lead.js';
+import { LeaderTasks } from '../../../src/features/controller/leader-tasks.js';
 import { clusterPodOf } from '../../../src/kubernetes/cluster-document.js';
 import { eventually } from '../../support/eventually.js';
 import { cluster } from '../kubernetes/cluster.js';
@@ -16,7 +16,7 @@ test.each<[mode: PartMode, deletes: number]>([
   const log = { debug: none, info: none, warn: none, error: none, dropped: 0, flush: () => Promise.resolve() };
   const parts = { identity: 'a', lifecycle: { ...DEFAULT_RATES, graceNs: 3_600_000_000_000n }, log, nowNs: () => process.hrtime.bigint() };
   const modes = { 'taint-eviction-controller': mode, 'node-lifecycle-controller': mode, 'pod-garbage-collector-controller': mode } as const;
-  const lead = new Lead({ ...parts, modes }, client, new ControllerMetrics(() => expect.fail('not scraped')), () => 60_000);
+  const lead = new LeaderTasks({ ...parts, modes }, client, new ControllerMetrics(() => expect.fail('not scraped')), () => 60_000);
   onTestFinished(() => {
     lead.close();
   });

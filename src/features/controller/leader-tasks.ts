@@ -31,7 +31,7 @@ const NODE_CHANGE_BATCH_MS = 100;
 const MANAGER_POLL_MS = 10_000;
 
 /** The work of the leader. A new leader takes over no state from the previous one. */
-export class Lead {
+export class LeaderTasks {
   readonly watch: ClusterWatch;
   readonly actions: ActionQueue;
   active: ReadonlySet<Controller> = new Set();

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { VictimReading } from '../../../src/core/decide/eviction.js';
-import { patienceFor } from '../../../src/core/reclaim/dying-patience.js';
+import { exitTimeoutsFor } from '../../../src/core/reclaim/exit-timeouts.js';
 import { candidates, Gi, Mi, policy, SECOND, threshold, without, workload } from '../support.js';
 import { evicted, Timeline } from '../timeline.js';
 
@@ -11,7 +11,7 @@ test.each<[bytes: bigint, stillSeconds: number, atMostSeconds: number]>([
   [9n * Gi, 10, 60],
   [1024n * Gi, 10, 60],
 ])('%d bytes', (bytes, still, most) => {
-  expect(patienceFor(bytes)).toEqual({ stillNs: BigInt(still) * SECOND, atMostNs: BigInt(most) * SECOND });
+  expect(exitTimeoutsFor(bytes)).toEqual({ noProgressNs: BigInt(still) * SECOND, totalNs: BigInt(most) * SECOND });
 });
 
 describe('a victim of 1 GiB that dies while another eviction is due', () => {

@@ -13,7 +13,7 @@ const REASONS: readonly (readonly [reason: string, metric: RegExp])[] = [
  * What a policy acted on, by the metrics that its condition compares: systemd-oomd's reasons (org.freedesktop.oom1(5), where
  * memory-used is memory together with swap), and others in the same form; else the name of the first metric.
  */
-export function actedOn({ values }: Pick<PolicyCause, 'values'>): string {
+export function actionTrigger({ values }: Pick<PolicyCause, 'values'>): string {
   const metrics = Object.keys(values).map((name) => name.replace(/^node\./, ''));
   const [found] = REASONS.find(([, metric]) => metrics.some((name) => metric.test(name))) ?? [];
   return found ?? metrics[0] ?? 'policy';
