@@ -12,6 +12,7 @@ import { parseDuration } from '../../core/quantity/duration.js';
 import { EvictdError, InputError, UnavailableError } from '../../errors.js';
 import { askRunning } from '../../node/control-client.js';
 import { forecastRescheduling, placesLines } from '../kubernetes/cluster/rescheduling.js';
+import { askAcrossRestarts } from './restarting-evictd.js';
 
 interface EvictOptions extends ConfigOptions {
   readonly grace?: number;
@@ -73,7 +74,7 @@ export const evict: MakeCommand = ({ io }) => {
     const spared = new Map<string, string>();
     for (const name of workloads) {
       try {
-        const before = wait && !dryRun ? await records(config) : [];
+        const before = wait && !dryRun ? await records(config, askRunning) : [];
         const { why, ...workload } = await evicted(config, name, deleteOptions);
         io.stdout(`${printable(name)} ${dryRun || why !== undefined ? 'would be evicted' : 'is being evicted'}${why ?? ''}\n`);
         if (dryRun || why !== undefined) spared.set(workload.path, name);
@@ -105,14 +106,15 @@ interface NamedWorkload {
   readonly uid: string;
 }
 
-const ask = async (config: Config, name: string, deleteOptions: object): Promise<EvictionStatus> => {
+const evictionOf = (name: string, deleteOptions: object) => {
   const body = JSON.stringify({ apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name }, deleteOptions });
-  return (await askRunning(config, { method: 'POST', path: '/v1/evictions', body }, NO_INSTANCE)) as EvictionStatus;
+  return { method: 'POST', path: '/v1/evictions', body } as const;
 };
 
 /** @returns the workload; `why`: the reason that nothing ends although it may: ': evictd …'. @throws EvictdError */
 async function evicted(config: Config, name: string, deleteOptions: object): Promise<NamedWorkload & { readonly why: string | undefined }> {
-  const { code, message = '', details } = await ask(config, name, deleteOptions);
+  const answer = await askRunning(config, evictionOf(name, deleteOptions), NO_INSTANCE);
+  const { code, message = '', details } = answer as EvictionStatus;
   if (code === 201) return { path: details?.name ?? '', uid: details?.uid ?? '', why: message === '' ? undefined : `: ${message}` };
   const shown = printable(name);
   if (code === 404) {
@@ -124,7 +126,8 @@ async function evicted(config: Config, name: string, deleteOptions: object): Pro
     throw new EvictdError('EVICTD_EVICT_REFUSED', why, {
       hint: `evictd explain ${shown} says what would change that; see docs/budgets.md`,
     });
-  throw new UnavailableError('EVICTD_EVICT_BUDGET', why, { hint: 'try again when another workload of the budget is up' });
+  const hint = `try again when ${details?.causes === undefined ? 'evictions have ended' : 'another workload of the budget is up'}`;
+  throw new UnavailableError('EVICTD_EVICT_BUDGET', why, { hint });
 }
 
 const isOver = ({ type, dryRun }: EvictionRecord): boolean => type === 'outcome' || dryRun === true;
@@ -141,19 +144,20 @@ async function ended(config: Config, { path, uid }: NamedWorkload, before: Reado
     const over = own.find(isOver);
     if (over?.result === 'failed' || over?.result === 'abandoned') throw new EvictdError('EVICTD_EVICT_FAILED', over.message);
     if (over) return over.message;
-    if (own.length === 0 && (await isGone(config, path, uid))) return `${printable(path)} has ended by itself`;
+    if (own.length === 0 && (await isGone(config, path, uid))) return `${printable(path)} has ended`;
     await setTimeout(LOOK_MS);
   }
 }
 
 /** It has ended before evictd decided its eviction, so that no decision follows. */
 async function isGone(config: Config, path: string, uid: string): Promise<boolean> {
-  const { code } = await ask(config, path, { dryRun: ['All'], preconditions: { uid } });
+  const request = evictionOf(path, { dryRun: ['All'], preconditions: { uid } });
+  const { code } = (await askAcrossRestarts(config, request, NO_INSTANCE)) as EvictionStatus;
   return code === 404 || code === 409;
 }
 
 /** The newest first. */
-async function records(config: Config): Promise<readonly EvictionRecord[]> {
-  const answer = await askRunning(config, { method: 'GET', path: '/api/v1/decisions' }, NO_INSTANCE);
+async function records(config: Config, ask = askAcrossRestarts): Promise<readonly EvictionRecord[]> {
+  const answer = await ask(config, { method: 'GET', path: '/api/v1/decisions' }, NO_INSTANCE);
   return (answer as { readonly records: readonly EvictionRecord[] }).records;
 }

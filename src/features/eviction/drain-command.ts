@@ -7,10 +7,11 @@ import { addConfigOptions, configFromOptions, type ConfigOptions } from '../../c
 import type { Config } from '../../config/config.js';
 import { printable } from '../../core/name/printable.js';
 import { UnavailableError } from '../../errors.js';
-import { askEvictd, askRunning } from '../../node/control-client.js';
+import { askRunning } from '../../node/control-client.js';
 import { forecastRescheduling, placesLines } from '../kubernetes/cluster/rescheduling.js';
 import { wholeSeconds } from './command.js';
 import type { DrainDocument, DrainPlanDocument } from './drain-answer.js';
+import { askAcrossRestarts } from './restarting-evictd.js';
 
 interface DrainOptions extends ConfigOptions {
   readonly timeout?: number;
@@ -21,8 +22,6 @@ interface DrainOptions extends ConfigOptions {
 const LOOK_MS = 500;
 const POD_NAME = /^[^/]+\/[^/]+$/;
 const NO_INSTANCE = 'EVICTD_DRAIN_NO_INSTANCE';
-/** An evictd that was killed may take as many looks to start again. */
-const AWAY_LOOKS = 120;
 
 const EXIT = { 0: 'done', 1: 'failure at run time', ...USAGE_AND_CONFIG, 75: 'no evictd guards the node, or it does not answer' };
 
@@ -94,18 +93,9 @@ async function followed(config: Config, io: Io, { ends }: Pick<DrainPlanDocument
     if (!printedLines.has(line)) io.stdout(`${line}\n`);
     printedLines.add(line);
   };
-  let away = 0;
   for (;;) {
-    const answer = (await askEvictd(config, { method: 'GET', path: '/api/v1/drain' }).catch(() => undefined)) as DrainDocument | undefined;
-    if (answer === undefined) {
-      if ((away += 1) < AWAY_LOOKS) {
-        await setTimeout(LOOK_MS);
-        continue;
-      }
-      throw new UnavailableError(NO_INSTANCE, 'evictd has ended', { hint: 'the drain goes on when it is started again' });
-    }
-    away = 0;
-    const { drain: now } = answer;
+    const answer = await askAcrossRestarts(config, { method: 'GET', path: '/api/v1/drain' }, NO_INSTANCE);
+    const { drain: now } = answer as DrainDocument;
     if (now === null || now.state === 'cordoned') {
       throw new UnavailableError('EVICTD_DRAIN_ENDED', 'an operator has ended the drain', {
         hint: 'evictd history --type drain shows when',

@@ -13,6 +13,8 @@ const OUTCOME = { type: 'outcome', decision: 7, result: 'killed', victim, messag
 const EARLIER = { ...OUTCOME, decision: 6, message: 'evicted web: freed 6MiB' };
 const ACCEPTED = { code: 201, details: { name: '/node/web', uid: 'web#1' } };
 const GONE = { code: 404 };
+/** evictd was killed, and is started again. */
+const AWAY: readonly object[] = [];
 
 /** `evictd evict web --wait`; evictd has these answers to evictions and these records, one after the other, the last for ever. */
 async function waited(answers: readonly object[], records: readonly (readonly object[])[]) {
@@ -22,7 +24,10 @@ async function waited(answers: readonly object[], records: readonly (readonly ob
   const next = <T>(list: T[]): T | undefined => (list.length > 1 ? list.shift() : list[0]);
   const [left, seen] = [[...answers], [...records]];
   const server = createServer((request, response) => {
-    response.end(JSON.stringify(request.method === 'POST' ? next(left) : { records: next(seen) }));
+    const isPost = request.method === 'POST';
+    const answer = isPost ? next(left) : next(seen);
+    if (answer === AWAY) request.socket.destroy();
+    else response.end(JSON.stringify(isPost ? answer : { records: answer }));
   }).listen(controlSocketPath(runtimeDirectory, 'machine'));
   onTestFinished(() => void server.close());
   const file = join(directory, 'config.yaml');
@@ -43,8 +48,14 @@ test.each<[rule: string, answers: readonly object[], records: readonly (readonly
     ],
     OUTCOME.message,
   ],
-  ['that it has ended by itself', [ACCEPTED, ACCEPTED, GONE], [[EARLIER]], '/node/web has ended by itself'],
+  ['across a restart of evictd', [ACCEPTED, AWAY, ACCEPTED], [[], AWAY, [], AWAY, [OUTCOME]], OUTCOME.message],
+  ['that it has ended by itself', [ACCEPTED, ACCEPTED, GONE], [[EARLIER]], '/node/web has ended'],
 ])('evictd evict --wait says what has become %s', async (_rule, answers, records, said) => {
   const { out, error } = await waited(answers, records);
   expect([out, error]).toEqual([[said], undefined]);
+});
+
+test('as many end as may at once: the hint is not about a budget', async () => {
+  const { error } = await waited([{ code: 429, message: 'evictd ends 32 workloads already' }], [[]]);
+  expect(error).toMatchObject({ code: 'EVICTD_EVICT_BUDGET', hint: 'try again when evictions have ended' });
 });
