@@ -476,3 +476,9 @@ describe('evictions that other records have pushed out of the journal', () => {
     expect(await shown('--type', 'eviction')).toHaveLength(2);
   });
 });
+
+test('an eviction names the disruption budgets that it violates', async () => {
+  write([decision('08:10:00.001', 1, 'web-1', { violates: ['web'] }), outcome('08:10:00.025', 1, 'web-1')]);
+  const { out } = await history();
+  expect(out).toContain('(hard); violates the disruption budget web; freed ');
+});

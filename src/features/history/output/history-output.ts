@@ -80,7 +80,13 @@ function evictionText(eviction: Eviction): string {
   const process = victim.process as NamedProcess | undefined;
   const name = victimName({ workload: { name: textIn(victim, 'name') ?? 'an unknown workload' }, ...(process && { process }) });
   const why = decision ? `: ${causeText(decision)}` : `: for ${textIn(outcome, 'signal') ?? 'a signal that is no longer in the journal'}`;
-  const parts = [`${name}${stopMethodText(eviction)}${why}`, processesIn(eviction), endText(eviction), timesText(outcome)];
+  const parts = [
+    `${name}${stopMethodText(eviction)}${why}`,
+    violationText(decision),
+    processesIn(eviction),
+    endText(eviction),
+    timesText(outcome),
+  ];
   return parts.filter((part) => part !== '').join('; ');
 }
 
@@ -106,6 +112,11 @@ function causeText(decision: JournalRecord): string {
   if (typeof message === 'string') return `${message} (${typeof reason === 'string' ? reason : '?'})`;
   const operands = Array.isArray(decision.operands) ? (decision.operands as readonly Readonly<Record<string, unknown>>[]) : [decision];
   return `${operands.map(comparisonOf).join(' & ')} (${textIn(decision, 'kind') ?? '?'})`;
+}
+
+function violationText(decision: JournalRecord | undefined): string {
+  const budgets = Array.isArray(decision?.violates) ? decision.violates.map(String).join(', ') : '';
+  return budgets === '' ? '' : `violates the disruption budget ${budgets}`;
 }
 
 function comparisonOf(reading: Readonly<Record<string, unknown>>): string {
