@@ -9,6 +9,7 @@ import { ReplaceableSource, type CandidateDecorator } from '../candidates.js';
 import { withNodeOf, type Configure } from '../../node/configuration-in-force.js';
 import { ManagedUnitSettings } from '../../node/managed-units.js';
 import { ContainerRuntimes } from '../../node/container-runtimes.js';
+import { DryRunPlaces } from '../../features/kubernetes/cluster/dry-run-places.js';
 import { leaveCluster } from '../../features/kubernetes/open.js';
 import { openDisks, type Disks } from '../../features/disk/open.js';
 import { KernelKills } from '../../features/oom/open.js';
@@ -50,6 +51,7 @@ export function observe({ options, node, inForce, instance, log, closers }: Lock
   const kubernetes = openApiServer(inForce.started, instance, { env, dryRun, log, ...(!dryRun && { acting }) });
   if (kubernetes) status.kubernetes = closers.add(kubernetes).status;
   const left = kubernetes === undefined && !dryRun ? leaveCluster({ env, log, acting }) : undefined;
+  const places = dryRun && inForce.started.kubernetes && new DryRunPlaces(inForce.started.kubernetes, log);
   const reports = kubernetes?.reports ?? (left && closers.add(left));
   const configured = closers.add(new ReplaceableSource(open(inForce.loaded)));
   const disks = openDisks(inForce, { node, workloads: configured, runtimes, log, journal });
@@ -71,7 +73,14 @@ export function observe({ options, node, inForce, instance, log, closers }: Lock
     containerNames,
     managedUnits,
     podEvictions: kubernetes?.reports,
-    listeners: [kernelKills, disks.filesystems, disks.watch, disks.space, ...(reports ? [reports] : [])],
+    listeners: [
+      kernelKills,
+      disks.filesystems,
+      disks.watch,
+      disks.space,
+      ...(reports ? [reports] : []),
+      ...(places ? [closers.add(places)] : []),
+    ],
     reload: [
       (next) => {
         const before = configured.replace(open(next));

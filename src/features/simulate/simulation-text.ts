@@ -91,7 +91,8 @@ function groupLines(group: Group, withScores: boolean): readonly string[] {
   if (event.kind === 'action') return ['', `${timeText(event.atNs).padStart(TIME_WIDTH)}  ${text}`];
   const lines = wrapped(text, WIDTH - TIME_WIDTH - 2 - VERB_WIDTH);
   const indent = ' '.repeat(TIME_WIDTH + 2 + VERB_WIDTH);
-  const scores = withScores && event.kind === 'scheduled' ? scoreLines(event.best).map((line) => `    ${line}`) : [];
+  const scores =
+    withScores && event.kind === 'scheduled' && event.best.length > 0 ? scoreLines(event.best).map((line) => `    ${line}`) : [];
   const head = `${timeText(event.atNs).padStart(TIME_WIDTH)}  ${verb.padEnd(VERB_WIDTH)}`;
   return [...lines.map((line, index) => (index === 0 ? head : indent) + line), ...scores];
 }

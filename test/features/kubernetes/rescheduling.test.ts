@@ -2,23 +2,27 @@ import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import type { MakeCommand } from '../../../src/cli/output/command.js';
 import { evict } from '../../../src/features/eviction/command.js';
 import { drain } from '../../../src/features/eviction/drain-command.js';
 import { routesServer } from '../../../src/http/routes-server.js';
 import { explainCommand } from '../../../src/features/explain/command.js';
+import { DryRunPlaces } from '../../../src/features/kubernetes/cluster/dry-run-places.js';
 import { forecastRescheduling, reschedulingText, placesLines } from '../../../src/features/kubernetes/cluster/rescheduling.js';
 import { candidates, Mi, workload } from '../../core/support.js';
 import { fakeReading, ran, type Ran } from '../../cli/support.js';
 import { FakeApiServer, NODE } from '../../support/kubernetes/api-server.js';
 import type { ApiObject } from '../../support/kubernetes/objects.js';
 import { reading } from '../check/support.js';
+import { decision } from '../notify/evictions.js';
 import { node, pod } from '../simulate/support.js';
+import { eviction, PART } from './pod.js';
 
 const TAINT = { key: 'evictd.dev/memory-pressure', value: '', effect: 'NoSchedule' } as const;
 const WEB = 'shop/web-1';
+const WAIT = { timeout: 20_000, interval: 5 };
 
 let directory: string;
 let server: FakeApiServer;
@@ -155,4 +159,55 @@ test('evictd explain says it, also as JSON', async () => {
   expect(text.out).toContain('\ncould run now: node-3 (score ');
   const { out } = await explain(['-o', 'json']);
   expect(JSON.parse(out)).toMatchObject({ couldRun: { of: 3, nodes: [{ node: 'node-3' }], message: '' } });
+});
+
+test('a running dry run logs it after the decision, in turns, and once what it may not read', async () => {
+  const logged: string[] = [];
+  const log = { info: (line: string) => logged.push(line), warn: (line: string) => logged.push(line) };
+  const places = new DryRunPlaces(agent().kubernetes, log, 200);
+  onTestFinished(() => {
+    places.close();
+  });
+  const decided = (name: string): void => {
+    const victim = decision({ name, kubernetes: { ...PART, name } }, { dryRun: true });
+    places.stepped({ effects: [{ kind: 'evict', decision: victim }] });
+  };
+  const listed = (): number => server.received.filter(({ path }) => path === '/api/v1/nodes').length;
+  const fits = expect.stringMatching(/^dry run: shop\/web-1 could run now: node-3 \(score \d+\); 1 of 3 nodes fit$/) as string;
+  decided('web-1');
+  decided('batch-1'); // no pod of the API server any more
+  expect(server.received).toEqual([]);
+  await vi.waitFor(() => {
+    expect(logged).toHaveLength(2);
+  }, WAIT);
+  expect(logged).toEqual([fits, expect.stringMatching(/^dry run: could run now: without Service: HTTP 404: .*; could run now: without /)]);
+  expect(listed()).toBe(1);
+  decided('web-1');
+  await vi.waitFor(() => {
+    expect(logged).toEqual([fits, logged[1], fits]);
+  }, WAIT);
+  server.authorise = (_user, verb, { resource }) => verb !== 'list' || resource.name !== 'pods';
+  decided('web-1');
+  await vi.waitFor(() => {
+    expect(logged[3]).toMatch(/^dry run: could run now: not known: .*pods is forbidden/);
+  }, WAIT);
+  server.instead = ({ path }) => (path === '/api/v1/nodes' ? { code: 200, body: { items: 'none' } } : undefined);
+  decided('web-1');
+  await vi.waitFor(() => {
+    expect(logged[4]).toMatch(/^dry run: could run now: not known: items is "none": a list is expected/);
+  }, WAIT);
+});
+
+test('evictd that stops does not wait for the API server, and logs nothing of it', async () => {
+  const logged: string[] = [];
+  const log = { info: (line: string) => logged.push(line), warn: (line: string) => logged.push(line) };
+  server.answers = 'hang';
+  const ends = new AbortController();
+  const found = forecastRescheduling(agent().kubernetes, { pods: [WEB], signal: ends.signal }, 3_600_000);
+  const places = new DryRunPlaces(agent().kubernetes, log);
+  places.stepped({ effects: [{ kind: 'evict', decision: eviction({ dryRun: true }) }] });
+  places.close();
+  ends.abort();
+  expect(await found).toMatchObject({ unknown: expect.stringContaining('evictd stops') as string });
+  expect(logged).toEqual([]);
 });

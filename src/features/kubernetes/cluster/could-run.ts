@@ -33,6 +33,10 @@ export interface CouldRunParts {
   readonly pods: readonly string[];
   /** A drain cordons the node. */
   readonly isCordoned?: boolean;
+  /** Of 500 objects; left out: 100. */
+  readonly mostPages?: number;
+  /** Ends the request. */
+  readonly signal?: AbortSignal;
   /** For the whole answer. */
   readonly withinMs: number;
 }
@@ -54,11 +58,12 @@ export async function couldRun({
   env,
   pods: asked,
   isCordoned = false,
-  withinMs,
+  mostPages = MAX_PAGES,
+  ...limits
 }: CouldRunParts): Promise<ReadonlyMap<string, CouldRun>> {
   const access = config.kubeconfig === undefined ? inClusterAccess(env) : kubeconfigAccess(config.kubeconfig);
   const dump = new ClusterDump();
-  await readLiveCluster(access, dump, { withinMs, mostPages: MAX_PAGES, without: WITHOUT });
+  await readLiveCluster(access, dump, { ...limits, mostPages, without: WITHOUT });
   const { content, findings } = dump.cluster();
   const nodeName = nodeNameOf(config, env);
   const placed = content.pods.filter(({ phase }) => phase !== 'Succeeded' && phase !== 'Failed').map(({ scheduling }) => scheduling);

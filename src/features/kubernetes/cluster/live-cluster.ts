@@ -53,6 +53,8 @@ export interface LiveLimits {
   readonly withinMs?: number;
   /** Of 500 objects; left out: any number. */
   readonly mostPages?: number;
+  /** Ends the request. */
+  readonly signal?: AbortSignal;
   /** Kinds that the caller does not need. */
   readonly without?: readonly string[];
 }
@@ -68,8 +70,13 @@ type Ask = (asked: Pick<ApiRequest, 'path' | 'query'>) => Promise<ApiAnswer>;
  * @throws EvictdError  the API server does not answer, does not give nodes or pods, or has more pages
  */
 export async function readLiveCluster(access: ReadAccess, dump: ClusterDump, limits: LiveLimits = {}): Promise<void> {
-  const { withinMs, mostPages = Infinity, without = [] } = limits;
+  const { withinMs, mostPages = Infinity, signal, without = [] } = limits;
   const client = new ApiClient(access, undefined, RATE);
+  const stop = (): void => {
+    client.close();
+  };
+  signal?.addEventListener('abort', stop);
+  if (signal?.aborted === true) stop();
   const endsMs = withinMs === undefined ? undefined : performance.now() + withinMs;
   let pages = 0;
   const ask: Ask = async (asked) => {
@@ -84,6 +91,7 @@ export async function readLiveCluster(access: ReadAccess, dump: ClusterDump, lim
   try {
     for (const listed of LISTED) if (!without.includes(listed.kind)) await list(ask, listed, dump);
   } finally {
+    signal?.removeEventListener('abort', stop);
     client.close();
   }
 }

@@ -7,6 +7,8 @@ import type { CouldRun, CouldRunParts } from './could-run.js';
 export type Rescheduling = CouldRun | Unknown;
 export interface Unknown {
   readonly unknown: string;
+  /** Of the error. */
+  readonly code: string;
 }
 
 /** For the lists of the API server; the placement takes less than a second. */
@@ -19,7 +21,7 @@ const WITHIN_MS = 8_000;
  */
 export async function forecastRescheduling(
   config: KubernetesConfig | undefined,
-  asked: Pick<CouldRunParts, 'pods' | 'isCordoned'>,
+  asked: Omit<CouldRunParts, 'config' | 'env' | 'withinMs'>,
   withinMs = WITHIN_MS,
 ): Promise<ReadonlyMap<string, CouldRun> | Unknown | undefined> {
   if (config === undefined || asked.pods.length === 0) return undefined;
@@ -29,7 +31,7 @@ export async function forecastRescheduling(
   } catch (error) {
     if (!(error instanceof EvictdError)) throw error;
     const who = error.code === 'EVICTD_KUBERNETES_UNREACHABLE' ? 'the API server: ' : '';
-    return { unknown: `${who}${error.message}${error.hint === undefined ? '' : ` (${error.hint})`}` };
+    return { code: error.code, unknown: `${who}${error.message}${error.hint === undefined ? '' : ` (${error.hint})`}` };
   }
 }
 
