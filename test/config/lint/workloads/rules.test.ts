@@ -208,6 +208,25 @@ describe('a taint', () => {
     ['that every workload of the machine tolerates', [{ match: web, tolerations: [gpu] }], ['web'], ['TOLERATED']],
     ['that is tolerated for a time', [{ match: {}, tolerations: [timed] }], ['web'], []],
     ['that a rule for everything tolerates', [{ match: {}, tolerations: [gpu] }], undefined, ['TOLERATED']],
+    [
+      'that an earlier rule tolerates for a time: the first toleration counts',
+      [
+        { match: web, tolerations: [timed] },
+        { match: {}, tolerations: [gpu] },
+      ],
+      ['web', 'db'],
+      [],
+    ],
+    ['that one rule tolerates for a time first', [{ match: web, tolerations: [timed, gpu] }], ['web'], []],
+    [
+      'that a later rule tolerates for a time',
+      [
+        { match: {}, tolerations: [gpu] },
+        { match: web, tolerations: [timed] },
+      ],
+      ['web'],
+      ['TOLERATED'],
+    ],
     ['that nothing tolerates', [{ match: web, tolerations: [{ ...gpu, key: 'cpu' }] }], undefined, ['EVICTS_ALL']],
   ])('%s', (_rule, rules, names, codes) => {
     const effectOf = compileRules(rules);
