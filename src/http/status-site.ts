@@ -36,11 +36,9 @@ const HEADERS = {
 
 /** The status page and the read-only part of the API. Its clients can connect to the metrics server and need not be root. */
 export class StatusSite {
-  readonly #options: StatusSiteOptions;
   readonly #routes: readonly Route[];
 
-  constructor(options: StatusSiteOptions) {
-    this.#options = options;
+  constructor(private readonly options: StatusSiteOptions) {
     this.#routes = throttled(options.routes.filter(({ servedBy }) => servedBy === 'everywhere'));
   }
 
@@ -58,14 +56,14 @@ export class StatusSite {
       respond(response, refused.status, `${refused.error.message}\n${refused.error.hint ?? ''}\n`, TEXT);
       return;
     }
-    await answerPage(response, this.#options.pageFile ?? PAGE_FILE).catch((error: unknown) => {
+    await answerPage(response, this.options.pageFile ?? PAGE_FILE).catch((error: unknown) => {
       respond(response, 500, `${String(error)}\n`, TEXT);
     });
   }
 
   async #refusal(request: IncomingMessage, response: ServerResponse): Promise<Refusal | undefined> {
     for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value);
-    const { address, tokenFile } = this.#options;
+    const { address, tokenFile } = this.options;
     const file = tokenFile();
     if (file === undefined) {
       const error = withoutToken(request, address);

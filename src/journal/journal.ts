@@ -51,7 +51,6 @@ export interface JournalOptions extends JournalFilesOptions {
 export class Journal {
   readonly #ring: Ring;
   readonly #writer: JournalSets;
-  readonly #options: JournalOptions;
   /** How many records an earlier run had not written to the state directory. */
   readonly recovered: number;
   /** The decisions of earlier runs that are still in the ring. */
@@ -68,8 +67,7 @@ export class Journal {
    * Throws Node's errors where the runtime directory cannot be used. Without space for the ring, records go to the
    * state directory only.
    */
-  constructor(options: JournalOptions) {
-    this.#options = options;
+  constructor(private readonly options: JournalOptions) {
     this.#ring = new Ring(ringPath(options.runtimeDirectory, options.instance), RING_BYTES);
     this.#writer = new JournalSets(journalSet(options), this.#ring.undrained, {
       written: (sequence) => {
@@ -100,7 +98,7 @@ export class Journal {
 
   /** The line of a record, with the time of this call. */
   line(record: JournalRecord): string {
-    return journalLine(record, this.#options);
+    return journalLine(record, this.options);
   }
 
   /** Never throws: an eviction continues without a journal. */
@@ -120,7 +118,7 @@ export class Journal {
   /** Does all that `record` does before it writes. */
   rehearse(record: JournalRecord): void {
     this.#guarded(() => {
-      this.#ring.rehearse(journalLine(record, this.#options));
+      this.#ring.rehearse(journalLine(record, this.options));
     });
   }
 
@@ -137,7 +135,7 @@ export class Journal {
   retry(): void {
     if (this.#closed) return;
     this.#guarded(() => {
-      if (this.#ring.retry()) this.#options.onRing(undefined);
+      if (this.#ring.retry()) this.options.onRing(undefined);
     });
   }
 
@@ -186,6 +184,6 @@ export class Journal {
 
   #failed(error: Error): void {
     this.errors += 1;
-    this.#options.onError(error);
+    this.options.onError(error);
   }
 }

@@ -11,8 +11,6 @@ export type Sink = (chunk: Buffer, done: (error?: Error | null) => void) => void
 
 /** A bounded queue of lines: writes them in order, one chunk at a time, and drops and counts lines beyond the limit. */
 export class Destination {
-  readonly #sink: Sink;
-  readonly #maxWaitingBytes: number;
   #waiting: Buffer[] = [];
   #waitingBytes = 0;
   #writing = false;
@@ -20,10 +18,10 @@ export class Destination {
   #dropped = 0;
   #flushed: (() => void)[] = [];
 
-  constructor(sink: Sink, maxWaitingBytes = MAX_WAITING_BYTES) {
-    this.#sink = sink;
-    this.#maxWaitingBytes = maxWaitingBytes;
-  }
+  constructor(
+    private readonly sink: Sink,
+    private readonly maxWaitingBytes = MAX_WAITING_BYTES,
+  ) {}
 
   /** Lines lost because the queue was full or a write failed. */
   get dropped(): number {
@@ -32,13 +30,13 @@ export class Destination {
 
   /** Whether the last write succeeded and at least half of the queue is free. */
   get ready(): boolean {
-    return !this.#failing && this.#waitingBytes <= this.#maxWaitingBytes / 2;
+    return !this.#failing && this.#waitingBytes <= this.maxWaitingBytes / 2;
   }
 
   /** @param line  with its line feed */
   write(line: string): void {
     const bytes = Buffer.from(line);
-    if (this.#waitingBytes + bytes.length > this.#maxWaitingBytes) {
+    if (this.#waitingBytes + bytes.length > this.maxWaitingBytes) {
       this.#dropped++;
       return;
     }
@@ -71,7 +69,7 @@ export class Destination {
     this.#waiting = [];
     this.#waitingBytes = 0;
     this.#writing = true;
-    this.#sink(Buffer.concat(lines), (error) => {
+    this.sink(Buffer.concat(lines), (error) => {
       this.#writing = false;
       this.#failing = Boolean(error);
       if (error) this.#dropped += lines.length;

@@ -16,16 +16,14 @@ interface IdleReadingsParts {
 
 /** Readings of the node between passes. They decide nothing. */
 export class IdleReadings {
-  readonly #parts: IdleReadingsParts;
-  readonly #rehearsal: Pick<Rehearsal, 'warmUp'>;
   /** When the decision was last rehearsed. */
   #warmNs = 0n;
   #readNs = 0n;
 
-  constructor(parts: IdleReadingsParts, rehearsal: Pick<Rehearsal, 'warmUp'>) {
-    this.#parts = parts;
-    this.#rehearsal = rehearsal;
-  }
+  constructor(
+    private readonly parts: IdleReadingsParts,
+    private readonly rehearsal: Pick<Rehearsal, 'warmUp'>,
+  ) {}
 
   /** A pass reads now. */
   passed(nowNs: bigint): void {
@@ -43,14 +41,14 @@ export class IdleReadings {
     const nowNs = process.hrtime.bigint();
     if (nowNs - this.#warmNs < COLD_NS && !isNeeded) return undefined;
     this.#warmNs = nowNs;
-    const observations = this.#parts.node.read();
-    if (policy.hasWorkloadSource) this.#rehearsal.warmUp(policy);
+    const observations = this.parts.node.read();
+    if (policy.hasWorkloadSource) this.rehearsal.warmUp(policy);
     return observations;
   }
 
   /** For a client of the metrics. */
   renew(): void {
-    const { node, reporter } = this.#parts;
+    const { node, reporter } = this.parts;
     const nowNs = process.hrtime.bigint();
     const isOld = nowNs - this.#readNs >= OLD_NS;
     if (isOld) this.#readNs = nowNs;

@@ -17,15 +17,13 @@ interface QuietTicksParts {
 
 /** Ticks without a pass, while nothing is near to happen: a notifier wakes if that changes. */
 export class QuietTicks {
-  readonly #parts: QuietTicksParts;
-  readonly #notify: (call: (listener: StepListener) => void) => void;
   #skipped = 0;
   #isWatched = false;
 
-  constructor(parts: QuietTicksParts, notify: (call: (listener: StepListener) => void) => void) {
-    this.#parts = parts;
-    this.#notify = notify;
-  }
+  constructor(
+    private readonly parts: QuietTicksParts,
+    private readonly notify: (call: (listener: StepListener) => void) => void,
+  ) {}
 
   armed({ thresholds }: Pick<Policy, 'thresholds'>, notifiers: readonly NotifierState[], problems: readonly SourceProblem[]): void {
     this.#skipped = 0;
@@ -37,7 +35,7 @@ export class QuietTicks {
   /** Does what a tick without a pass does. Returns false if it needs a pass. */
   tickWithoutPass(policy: Pick<Policy, 'localStorageCapacityIsolation'>, state: State, nowNs: bigint): boolean {
     if (!this.#isWatched || this.#skipped >= PASS_EVERY - 1 || policy.localStorageCapacityIsolation || !isCalm(state)) return false;
-    const { node, workloads, reporter, heartbeat } = this.#parts;
+    const { node, workloads, reporter, heartbeat } = this.parts;
     const observations = node.steady?.();
     if (observations === undefined) return false;
     workloads.refresh();
@@ -50,18 +48,18 @@ export class QuietTicks {
 
   /** No pass may be made yet. evictd is alive, though it waits. */
   tickWhileWaiting({ thresholds }: Pick<Policy, 'thresholds'>, observations: Observations, nowNs: bigint): void {
-    this.#parts.reporter.sampled(observations, thresholds);
+    this.parts.reporter.sampled(observations, thresholds);
     this.#listenersAgree(nowNs, observations);
-    this.#parts.heartbeat.beat(nowNs);
+    this.parts.heartbeat.beat(nowNs);
   }
 
   /** Tells every listener that a tick makes no pass. Returns whether each can do without. */
   #listenersAgree(nowNs: bigint, observations: Observations): boolean {
     let agreeing = 0;
-    this.#notify((listener) => {
+    this.notify((listener) => {
       if (listener.skipped?.(nowNs, observations) === true) agreeing += 1;
     });
-    return agreeing === this.#parts.listeners.length;
+    return agreeing === this.parts.listeners.length;
   }
 }
 

@@ -3,26 +3,24 @@ import type { Node, Reclaimer } from './ports/ports.js';
 
 /** Node-level reclaim under way: runs the collections, reads the filesystems, and then calls for a step. */
 export class Reclaims {
-  readonly #reclaimer: Reclaimer;
-  readonly #node: Node;
   #reading: ReclaimReading | undefined;
   #isComplete = false;
 
-  constructor(reclaimer: Reclaimer, node: Node) {
-    this.#reclaimer = reclaimer;
-    this.#node = node;
-  }
+  constructor(
+    private readonly reclaimer: Reclaimer,
+    private readonly node: Node,
+  ) {}
 
   /** Runs the collections. Calls back when their result can be used. */
   begin({ collections, threshold }: Reclaim, onComplete: () => void): void {
     const failed = (error: unknown): ReclaimReading => ({ errors: [String(error)] });
-    void this.#reclaimer
+    void this.reclaimer
       .run(collections, threshold.signal)
       .catch(failed)
       .then((reading) => {
         this.#reading = reading;
         this.#isComplete = false;
-        this.#node.requestFilesystems((outstanding) => {
+        this.node.requestFilesystems((outstanding) => {
           if (this.#reading !== reading || outstanding > 0) return;
           this.#isComplete = true;
           onComplete();

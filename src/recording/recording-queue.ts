@@ -36,7 +36,6 @@ export interface RecordingQueueOptions {
 
 /** Writes entries to the file. Beyond what may wait the oldest entries are lost, counted, and the file says so. */
 export class RecordingQueue {
-  readonly #options: RecordingQueueOptions;
   readonly #queue: AppendQueue<QueuedEntry>;
   #file: RecordingFile | undefined;
   /** FILE has been written by this run and is full, or another process writes to it: a new one is begun. */
@@ -51,8 +50,7 @@ export class RecordingQueue {
   #ended = false;
   lost = 0;
 
-  constructor(options: RecordingQueueOptions) {
-    this.#options = options;
+  constructor(private readonly options: RecordingQueueOptions) {
     if (options.initial) this.#written = { state: options.initial };
     this.#queue = new AppendQueue({
       limit: LIMIT,
@@ -84,7 +82,7 @@ export class RecordingQueue {
   }
 
   #lose(entries: readonly QueuedEntry[]): void {
-    if (this.#gap === undefined) this.#options.onLost();
+    if (this.#gap === undefined) this.options.onLost();
     const last = entries.at(-1);
     if (last === undefined) return;
     const steps = stepsIn(entries);
@@ -95,7 +93,7 @@ export class RecordingQueue {
   async #drain(): Promise<void> {
     if (this.#file) await this.#settled(this.#file, this.#file.retry());
     while (this.#queue.list().length > 0) {
-      const file = (this.#file ??= new RecordingFile(this.#options.path, this.#options.limits, this.#isContinued));
+      const file = (this.#file ??= new RecordingFile(this.options.path, this.options.limits, this.#isContinued));
       await this.#settled(file, file.write(this.#nextText()));
       if (this.#file === file && file.isFull) {
         this.#isContinued = true;
@@ -115,7 +113,7 @@ export class RecordingQueue {
       this.#unwritten = 0;
     } catch (error) {
       if (!(error instanceof SharedFileError)) throw error;
-      this.#options.onError(error);
+      this.options.onError(error);
       const { state } = this.#written;
       this.lost += this.#unwritten;
       if (state) this.#gap = { lost: this.#unwritten + (this.#gap?.lost ?? 0), state: this.#gap?.state ?? state };
@@ -152,7 +150,7 @@ export class RecordingQueue {
   }
 
   #before({ policy, config }: QueuedEntry): string {
-    const { version, node, dryRun } = this.#options;
+    const { version, node, dryRun } = this.options;
     const isNew = this.#written.policy === undefined;
     const state = this.#gap?.state ?? (isNew ? this.#written.state : undefined);
     const lost = this.#gap?.lost ?? 0;

@@ -31,7 +31,6 @@ export interface SavedSection {
 
 /** Saves the state whenever it has changed. Never throws: an eviction continues without it. */
 export class StateKeeper {
-  readonly #options: StateKeeperOptions;
   readonly #sections: Map<string, unknown>;
   #last: { readonly state: State; readonly signals: ReadonlyMap<number, SentSignals> } | undefined;
   #significance = '';
@@ -39,14 +38,13 @@ export class StateKeeper {
   #failing = false;
   #unknown: readonly string[] = [];
 
-  constructor(options: StateKeeperOptions) {
-    this.#options = options;
+  constructor(private readonly options: StateKeeperOptions) {
     this.#sections = new Map(Object.entries(options.sections));
   }
 
   section(name: string): SavedSection {
     return {
-      before: this.#options.sections[name],
+      before: this.options.sections[name],
       keep: (value) => {
         if (value === undefined) this.#sections.delete(name);
         else this.#sections.set(name, value);
@@ -62,13 +60,13 @@ export class StateKeeper {
     this.#writtenNs = process.hrtime.bigint();
     try {
       const { text, unknown } = this.#fitting(state, signals);
-      this.#options.file.write(text);
-      if (unknown.length !== this.#unknown.length) this.#options.onShortened(unknown);
+      this.options.file.write(text);
+      if (unknown.length !== this.#unknown.length) this.options.onShortened(unknown);
       this.#unknown = unknown;
       this.#failing = false;
     } catch (error) {
       this.#significance = ''; // the next step tries again
-      if (!this.#failing) this.#options.onError(asError(error));
+      if (!this.#failing) this.options.onError(asError(error));
       this.#failing = true;
     }
   }
@@ -99,7 +97,7 @@ export class StateKeeper {
     signals: ReadonlyMap<number, SentSignals>,
     sections = Object.fromEntries(this.#sections),
   ): { readonly text: string; readonly unknown: readonly string[] } {
-    const { file, owner, bootNs } = this.#options;
+    const { file, owner, bootNs } = this.options;
     const clocks = { monotonicNs: process.hrtime.bigint(), bootNs: bootNs() };
     const textOf = (saved: State): string => savedStateText(owner, clocks, { state: savedParts(saved), signals, sections });
     let fitting = { text: textOf(state), unknown: [] as readonly string[] };

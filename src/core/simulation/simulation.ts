@@ -24,13 +24,11 @@ const UNREACHABLE = { key: 'node.kubernetes.io/unreachable', value: '' } as cons
 /** Actions on a cluster, one after another, and all that follows from them. */
 export class Simulation {
   readonly world: SimulatedCluster;
-  readonly #input: SimulationInput;
   readonly #scheduler: Scheduler;
   readonly #placements: PodPlacements;
   readonly #drains: SimulatedDrain[] = [];
 
-  constructor(input: SimulationInput) {
-    this.#input = input;
+  constructor(private readonly input: SimulationInput) {
     this.world = new SimulatedCluster(input.content, input.settings);
     this.#scheduler = new Scheduler(this.world.cluster, { profiles: input.profiles });
     this.#placements = new PodPlacements(this.world, this.#scheduler);
@@ -50,7 +48,7 @@ export class Simulation {
   /** Until nothing more happens, or the horizon: then the next action starts. */
   run(action: SimulatedAction): void {
     const { world } = this;
-    const endNs = world.nowNs + this.#input.horizonNs;
+    const endNs = world.nowNs + this.input.horizonNs;
     world.record({ kind: 'action', action });
     this.#start(action);
     this.#placements.run();
@@ -68,7 +66,7 @@ export class Simulation {
         const before = world.memoryAvailable(node);
         const available = isChange ? before + availableBytes : availableBytes;
         world.loseMemory(node, before - available);
-        new SimulatedPressure(world, this.#input.kubelet, node, available).look();
+        new SimulatedPressure(world, this.input.kubelet, node, available).look();
         break;
       }
       case 'drain': {

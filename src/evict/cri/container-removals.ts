@@ -14,18 +14,16 @@ interface Removal {
 
 /** Asks runtimes to remove evicted pods and containers, which frees their disk space. In the background, until done. */
 export class Removals {
-  readonly #runtimeOf: (endpoint: string) => ContainerRuntime | undefined;
-  readonly #onRemoval: OnRemoval;
   readonly #open = new Set<Removal>();
 
   /**
    * @param runtimeOf  undefined: the endpoint is no longer a workload source
    * @param onRemoval  called on the first failure and at the end of each removal
    */
-  constructor(runtimeOf: (endpoint: string) => ContainerRuntime | undefined, onRemoval: OnRemoval) {
-    this.#runtimeOf = runtimeOf;
-    this.#onRemoval = onRemoval;
-  }
+  constructor(
+    private readonly runtimeOf: (endpoint: string) => ContainerRuntime | undefined,
+    private readonly onRemoval: OnRemoval,
+  ) {}
 
   begin(workload: Workload, part: RuntimePart): void {
     const removal = { workload, part, asking: false, failed: false };
@@ -44,14 +42,14 @@ export class Removals {
 
   #ask(removal: Removal): void {
     removal.asking = true;
-    const runtime = this.#runtimeOf(removal.part.endpoint);
+    const runtime = this.runtimeOf(removal.part.endpoint);
     const removed = runtime?.remove(removal.part) ?? Promise.resolve('its container runtime is no workload source any more');
     void removed.then((error) => {
       removal.asking = false;
       if (error === undefined) this.#open.delete(removal);
       else if (removal.failed) return;
       removal.failed = error !== undefined;
-      this.#onRemoval(removal.workload, error);
+      this.onRemoval(removal.workload, error);
     });
   }
 }

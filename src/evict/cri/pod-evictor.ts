@@ -35,15 +35,13 @@ interface PodKillParts {
 }
 
 class PodKill extends DelegatedKill {
-  readonly #parts: PodKillParts;
   #stop: { readonly known: () => 'requested' | 'alive' | 'refused'; readonly atNs: bigint } | undefined;
   /** SIGKILL has reached a process. A pod that contains evictd is not killed, and so not removed. */
   #killed = false;
   #removing = false;
 
-  constructor(parts: PodKillParts) {
+  constructor(private readonly parts: PodKillParts) {
     super(parts.kill, parts.graceNs);
-    this.#parts = parts;
   }
 
   override kill(): SignalResult {
@@ -77,7 +75,7 @@ class PodKill extends DelegatedKill {
   /** The runtime sends each container the stop signal of its image. A second call means that evictd should signal. */
   protected ask(): boolean {
     if (this.#stop) return false;
-    const { runtime, part, graceNs } = this.#parts;
+    const { runtime, part, graceNs } = this.parts;
     this.#stop = { known: runtime.stop(part, graceNs), atNs: process.hrtime.bigint() };
     return true;
   }
@@ -91,7 +89,7 @@ class PodKill extends DelegatedKill {
   #remove(): void {
     if (this.#removing) return;
     this.#removing = true;
-    const { workload, part, removals } = this.#parts;
+    const { workload, part, removals } = this.parts;
     removals?.begin(workload, part);
   }
 }

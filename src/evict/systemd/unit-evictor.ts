@@ -59,7 +59,6 @@ interface UnitKillParts {
 }
 
 class UnitKill extends DelegatedKill {
-  readonly #parts: UnitKillParts;
   /** The last job's. */
   readonly #unit: string;
   #answer: (() => SystemdAnswer | undefined) | undefined;
@@ -68,16 +67,15 @@ class UnitKill extends DelegatedKill {
   /** Since when it is asked what depends on the unit. */
   #unsureSinceNs: bigint | undefined;
 
-  constructor(parts: UnitKillParts) {
+  constructor(private readonly parts: UnitKillParts) {
     super(parts.kill, parts.graceNs);
-    this.#parts = parts;
     this.#unit = parts.jobs.at(-1)?.unit ?? '';
   }
 
   /** The stop request follows SIGKILL, before systemd restarts the unit. */
   override kill(): SignalResult {
     const killed = super.kill();
-    if (this.#parts.hold && killed.error === undefined && this.#unsureSinceNs === undefined) this.#askWhenSure(this.#parts.hold);
+    if (this.parts.hold && killed.error === undefined && this.#unsureSinceNs === undefined) this.#askWhenSure(this.parts.hold);
     return killed;
   }
 
@@ -87,7 +85,7 @@ class UnitKill extends DelegatedKill {
    */
   #askWhenSure(hold: Hold): void {
     if (this.#requestedAtNs !== undefined) return;
-    const { units, stop, sureStop, onNotStopped } = this.#parts;
+    const { units, stop, sureStop, onNotStopped } = this.parts;
     const sure = sureStop();
     const nowNs = process.hrtime.bigint();
     if (sure === 'awaited' && nowNs - (this.#unsureSinceNs ?? nowNs) < SURE_WITHIN_NS) {
@@ -116,7 +114,7 @@ class UnitKill extends DelegatedKill {
     if (left.processes === 0) return this.#isStopping() ? { ...left, stopping: true } : left;
     if (this.isTakenOver) return left;
     const isQueued = this.#isQueued();
-    if (!(this.#isRefused() || this.#isLeftOver() || (isQueued && this.#hasBeenRequested(this.#parts.queuesNs)))) {
+    if (!(this.#isRefused() || this.#isLeftOver() || (isQueued && this.#hasBeenRequested(this.parts.queuesNs)))) {
       return isQueued ? { ...left, queued: true } : left;
     }
     this.signal();
@@ -133,7 +131,7 @@ class UnitKill extends DelegatedKill {
    */
   protected ask(): boolean {
     if (this.#requestedAtNs === undefined) {
-      const { units: manager, jobs, hold, onNotStopped } = this.#parts;
+      const { units: manager, jobs, hold, onNotStopped } = this.parts;
       const name = this.#unit;
       this.#answer = manager.request(jobs, ({ units, errors, lost }) => {
         if (hold && lost !== true && !units.includes(name)) onNotStopped(hold, errors);
@@ -154,15 +152,15 @@ class UnitKill extends DelegatedKill {
   /** systemd has finished, and processes remain that it does not signal (as with KillMode=process). */
   #isLeftOver(): boolean {
     if (!this.#resumed && this.#answer?.() === undefined) return false;
-    const unit = this.#parts.units.unit(this.#unit);
-    if (unit === undefined) return !this.#parts.units.awaited(this.#unit); // systemd forgets a transient unit when it ends
+    const unit = this.parts.units.unit(this.#unit);
+    if (unit === undefined) return !this.parts.units.awaited(this.#unit); // systemd forgets a transient unit when it ends
     return hasStopped(unit);
   }
 
   /** The job is queued and the unit still runs. A stale state does not count. */
   #isQueued(): boolean {
     if (this.#answer?.()?.units.includes(this.#unit) !== true) return false;
-    const unit = this.#parts.units.unit(this.#unit);
+    const unit = this.parts.units.unit(this.#unit);
     return unit !== undefined && !unit.stale && !hasStopped(unit) && unit.activeState !== 'deactivating';
   }
 
@@ -173,7 +171,7 @@ class UnitKill extends DelegatedKill {
   /** systemd is between two processes of the unit: ExecStopPost= or the next ExecStop= follows. */
   #isStopping(): boolean {
     if (this.#requestedAtNs === undefined || this.#isRefused()) return false;
-    const unit = this.#parts.units.unit(this.#unit);
+    const unit = this.parts.units.unit(this.#unit);
     return unit !== undefined && !hasStopped(unit);
   }
 }

@@ -44,7 +44,6 @@ export interface ClusterWatchParts {
 /** Follows pods, nodes and node leases of the whole cluster. */
 export class ClusterWatch {
   readonly cluster: ClusterControl;
-  readonly #parts: ClusterWatchParts;
   readonly #watches: readonly { close(): void; readonly lists: number }[];
   /** When each kind was confirmed last. */
   readonly #confirmedNs = new Map<Watched, bigint>();
@@ -53,8 +52,7 @@ export class ClusterWatch {
   readonly #failures = new Map<Watched, number>();
   readonly #problems = new Map<Watched, string>();
 
-  constructor(parts: ClusterWatchParts) {
-    this.#parts = parts;
+  constructor(private readonly parts: ClusterWatchParts) {
     this.cluster = new ClusterControl(parts.config);
     this.#watches = [
       this.#follow('nodes', FOLLOWED.nodes, {
@@ -93,7 +91,7 @@ export class ClusterWatch {
   get seenNs(): bigint {
     const [nodes = 0n, confirmed = 0n] = [this.#confirmedNs.get('nodes'), this.#confirmedNs.get('leases')];
     const stall = this.#stall;
-    const leases = stall && this.#parts.nowNs() - stall.atNs < CAUGHT_UP_NS ? stall.beforeNs : confirmed;
+    const leases = stall && this.parts.nowNs() - stall.atNs < CAUGHT_UP_NS ? stall.beforeNs : confirmed;
     return nodes < leases ? nodes : leases;
   }
 
@@ -110,7 +108,7 @@ export class ClusterWatch {
       readonly removed: (object: T) => ClusterChange;
     },
   ): ListWatch<T> {
-    const { nowNs, onEffects, onNodes } = this.#parts;
+    const { nowNs, onEffects, onNodes } = this.parts;
     const handle = (change: ClusterChange): void => {
       onEffects(this.cluster.handle(change, nowNs()));
       if (kind === 'nodes') onNodes();
@@ -133,12 +131,12 @@ export class ClusterWatch {
         this.#failed(kind, why);
       },
     };
-    return new ListWatch(this.#parts.client, followed, seen);
+    return new ListWatch(this.parts.client, followed, seen);
   }
 
   #confirmed(kind: Watched): void {
-    if ((this.#failures.get(kind) ?? 0) >= LOGGED_FAILURE) this.#parts.log.info(`the ${kind} of the cluster can be followed again`);
-    const nowNs = this.#parts.nowNs();
+    if ((this.#failures.get(kind) ?? 0) >= LOGGED_FAILURE) this.parts.log.info(`the ${kind} of the cluster can be followed again`);
+    const nowNs = this.parts.nowNs();
     const beforeNs = this.#confirmedNs.get(kind) ?? nowNs;
     if (kind === 'leases' && nowNs - beforeNs > STALLED_NS) this.#stall = { beforeNs, atNs: nowNs };
     this.#failures.delete(kind);
@@ -153,6 +151,6 @@ export class ClusterWatch {
     this.#problems.set(kind, message);
     if (failures !== LOGGED_FAILURE) return;
     const code = why instanceof EvictdError ? why.code : 'EVICTD_KUBERNETES_REFUSED';
-    this.#parts.log.warn(`${message}; evictd tries again`, { code, hint: 'check the API server and the role: docs/controller.md' });
+    this.parts.log.warn(`${message}; evictd tries again`, { code, hint: 'check the API server and the role: docs/controller.md' });
   }
 }

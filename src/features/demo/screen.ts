@@ -9,15 +9,13 @@ const BAR = 24; // a line fits 80 columns
 
 /** Output while the demo runs: a line per event, and on a terminal bars with the memory of each workload. */
 export class Screen {
-  readonly #io: Io;
   readonly #style: Style;
   readonly #startMs = performance.now();
   #gauges: (() => string[]) | undefined;
   #drawn = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(io: Io) {
-    this.#io = io;
+  constructor(private readonly io: Io) {
     this.#style = styleFor(io);
   }
 
@@ -28,7 +26,7 @@ export class Screen {
 
   /** Shows the bars until `still`. */
   watch(node: DemoNode, plans: readonly WorkloadPlan[]): void {
-    if (!this.#io.isTTY) return;
+    if (!this.io.isTTY) return;
     const style = this.#style;
     const { limitBytes, thresholdBytes, described } = node;
     const acts = described.cgroup === null ? 'all three' : `evictd evicts above ${amountOfBytes(limitBytes - thresholdBytes)}`;
@@ -52,9 +50,9 @@ export class Screen {
   /** Prints text above the bars. */
   #redraw(text: string): void {
     const lines = this.#gauges?.() ?? [];
-    if (this.#drawn > 0) this.#io.cursor?.(`\u001b[${String(this.#drawn)}A\u001b[J`);
+    if (this.#drawn > 0) this.io.cursor?.(`\u001b[${String(this.#drawn)}A\u001b[J`);
     this.#drawn = lines.length;
-    this.#io.stdout(text + lines.map((line) => `${line}\n`).join(''));
+    this.io.stdout(text + lines.map((line) => `${line}\n`).join(''));
   }
 }
 

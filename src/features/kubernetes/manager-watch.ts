@@ -18,8 +18,6 @@ const TAINTED_MS = 60_000;
 
 /** What can be seen of kube-controller-manager. */
 export class ManagerWatch {
-  readonly #ask: ApiClient['ask'];
-  readonly #nowNs: () => bigint;
   #lease: SeenLease | 'none' | undefined;
   #pods: readonly ManagerPod[] = [];
   /** When both requests were answered last. */
@@ -28,20 +26,20 @@ export class ManagerWatch {
   #tainted: { readonly ms: number; readonly sinceNs?: bigint } | undefined;
 
   /** @param nowNs  of a clock that never goes back */
-  constructor(ask: ApiClient['ask'], nowNs: () => bigint) {
-    this.#ask = ask;
-    this.#nowNs = nowNs;
-  }
+  constructor(
+    private readonly ask: ApiClient['ask'],
+    private readonly nowNs: () => bigint,
+  ) {}
 
   /** Rejects without an answer, and where a permission is missing. */
   async poll(): Promise<void> {
     const [lease, pods] = await Promise.all([
-      this.#ask({ method: 'GET', path: LEASE, withinMs: WITHIN_MS }),
-      this.#ask({ method: 'GET', path: PODS, query: QUERY, withinMs: WITHIN_MS }),
+      this.ask({ method: 'GET', path: LEASE, withinMs: WITHIN_MS }),
+      this.ask({ method: 'GET', path: PODS, query: QUERY, withinMs: WITHIN_MS }),
     ]);
     if (lease.status !== 200 && lease.status !== 404) throw new Error(`for the Lease of kube-controller-manager it ${answerText(lease)}`);
     if (pods.status !== 200) throw new Error(`for the pods of kube-controller-manager it ${answerText(pods)}`);
-    const nowNs = this.#nowNs();
+    const nowNs = this.nowNs();
     // After a gap it is not known how long the lease has been unchanged.
     const before = this.#lease === 'none' || this.#isStale(nowNs) ? undefined : this.#lease;
     this.#lease = lease.status === 404 ? 'none' : seeLease(before, leaseOf(lease.body).spec, nowNs);
@@ -61,7 +59,7 @@ export class ManagerWatch {
   }
 
   #leaseState(): 'held' | 'free' | 'unknown' {
-    const nowNs = this.#nowNs();
+    const nowNs = this.nowNs();
     if (this.#lease === undefined || this.#isStale(nowNs)) return 'unknown';
     return this.#lease !== 'none' && isHeld(this.#lease, nowNs, ABSENT_NS) ? 'held' : 'free';
   }
@@ -72,7 +70,7 @@ export class ManagerWatch {
 
   /** The wall clock counts only until a change is seen. */
   #hasTainted(taintedMs: number): boolean {
-    const nowNs = this.#nowNs();
+    const nowNs = this.nowNs();
     if (this.#tainted === undefined) this.#tainted = { ms: taintedMs };
     else if (this.#tainted.ms !== taintedMs) this.#tainted = { ms: taintedMs, sinceNs: nowNs };
     const { sinceNs } = this.#tainted;

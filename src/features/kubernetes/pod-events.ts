@@ -20,7 +20,6 @@ const MAX_QUEUED = 64;
 
 /** Publishes in the namespace of each evicted pod why it was evicted. Events that are not sent when evictd ends are lost. */
 export class PodEvents implements StepListener {
-  readonly #parts: PodEventsParts;
   readonly #source: EventSource;
   #state: EventState = NO_EVENTS;
   readonly #queue: ApiCall[] = [];
@@ -28,14 +27,13 @@ export class PodEvents implements StepListener {
   #isClosed = false;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(parts: PodEventsParts) {
-    this.#parts = parts;
+  constructor(private readonly parts: PodEventsParts) {
     this.#source = { instance: parts.nodeName, run: Date.now().toString(16) };
   }
 
   stepped({ effects }: Pick<Parameters<StepListener['stepped']>[0], 'effects'>): void {
     for (const effect of effects) {
-      const event = eventOf(effect, this.#parts.nodeName);
+      const event = eventOf(effect, this.parts.nodeName);
       if (event !== undefined) this.add(event);
     }
   }
@@ -60,7 +58,7 @@ export class PodEvents implements StepListener {
 
   /** Only 429, 5xx and no answer are tried again: any other refusal would be repeated. */
   async #send(attempt: number): Promise<void> {
-    const { ask, pauseMs = randomPauseMs } = this.#parts;
+    const { ask, pauseMs = randomPauseMs } = this.parts;
     const [call] = this.#queue;
     this.#isSending = call !== undefined;
     if (call === undefined) return;

@@ -28,7 +28,6 @@ const FRESH_NS = 250_000_000n;
 export class Policies implements PolicyPort, StepListener {
   /** An action has ended, and its result is for the next step; or the pressure of the node calls for a step. */
   onResult: () => void = () => undefined;
-  readonly #parts: PoliciesParts;
   readonly #restraints: Restraints;
   #configured: PolicySettings = { policies: [], rules: [] };
   /** undefined: no policy is configured. */
@@ -40,9 +39,8 @@ export class Policies implements PolicyPort, StepListener {
   #problems: ReadonlySet<string> = new Set();
 
   /** Gives back what evictds before have left, also in a dry run. */
-  constructor(parts: PoliciesParts) {
+  constructor(private readonly parts: PoliciesParts) {
     const { runtimeDirectory, instance, log } = parts;
-    this.#parts = parts;
     const lock = join(runtimeDirectory, `${instance}.lock`);
     const file = new RestraintFile(restraintFilePath(lock), selectHost().readBootId(), lock);
     this.#restraints = new Restraints(file, log);
@@ -59,7 +57,7 @@ export class Policies implements PolicyPort, StepListener {
     this.#stop();
     if (policies.length === 0) return;
     this.#runner ??= deferred.openRunner();
-    const { hierarchies, node } = this.#parts;
+    const { hierarchies, node } = this.parts;
     const onPressure = (): void => {
       this.onResult();
     };
@@ -108,7 +106,7 @@ export class Policies implements PolicyPort, StepListener {
     if (this.#running === undefined) return;
     const problems = this.#running.problems();
     for (const { code, message, hint } of problems) {
-      if (!this.#problems.has(message)) this.#parts.log.warn(message, { code, ...(hint !== undefined && { hint }) });
+      if (!this.#problems.has(message)) this.parts.log.warn(message, { code, ...(hint !== undefined && { hint }) });
     }
     this.#problems = new Set(problems.map(({ message }) => message));
   }

@@ -7,8 +7,6 @@ const TICKS: ReadonlySet<WakeSource> = new Set(['start', 'tick', 'reload']);
 
 /** Follows, from tick to tick, the policies that settings of units make. */
 export class UnitPolicies implements StepListener {
-  readonly #managedOom: () => ManagedOom | undefined;
-  readonly #changed: (policies: readonly ConfiguredPolicy[]) => void;
   /** After they have changed. */
   onChange: () => void = () => undefined;
   /** As text: what is read is new each time. */
@@ -18,10 +16,10 @@ export class UnitPolicies implements StepListener {
    * @param managedOom  undefined: no source selects managed units
    * @param changed  called when no pass is under way
    */
-  constructor(managedOom: () => ManagedOom | undefined, changed: (policies: readonly ConfiguredPolicy[]) => void) {
-    this.#managedOom = managedOom;
-    this.#changed = changed;
-  }
+  constructor(
+    private readonly managedOom: () => ManagedOom | undefined,
+    private readonly changed: (policies: readonly ConfiguredPolicy[]) => void,
+  ) {}
 
   stepped({ wake: { source } }: Pick<StepReport, 'wake'>): void {
     if (TICKS.has(source)) this.#look();
@@ -37,7 +35,7 @@ export class UnitPolicies implements StepListener {
   }
 
   #look(): void {
-    const managedOom = this.#managedOom();
+    const managedOom = this.managedOom();
     const settings = managedOom?.read();
     if (managedOom !== undefined && settings === undefined) return; // systemd has not answered yet
     const policies = settings === undefined ? [] : managedPolicies(settings);
@@ -45,7 +43,7 @@ export class UnitPolicies implements StepListener {
     if (text === this.#known) return;
     this.#known = text;
     queueMicrotask(() => {
-      this.#changed(policies);
+      this.changed(policies);
       this.onChange();
     });
   }

@@ -17,8 +17,6 @@ export type ApplyRules = (usages: readonly WorkloadUsage[]) => readonly Workload
 
 /** Runs another policy over the recorded inputs. */
 export class OtherRun {
-  #policy: Policy;
-  #applyRules: ApplyRules;
   readonly #node = new ReplayedNode();
   readonly gaps = new ReadingGaps();
   readonly #vetoes = new Map<string, { readonly atNs: bigint; readonly protection: Protection | undefined }>();
@@ -32,15 +30,15 @@ export class OtherRun {
   /** Steps with a decision before workloads were first read. */
   unreadSteps = 0;
 
-  constructor(policy: Policy, applyRules: ApplyRules) {
-    this.#policy = policy;
-    this.#applyRules = applyRules;
-  }
+  constructor(
+    private policy: Policy,
+    private applyRules: ApplyRules,
+  ) {}
 
   /** In force from the next step on. */
   reconfigure(policy: Policy, applyRules: ApplyRules): void {
-    this.#policy = policy;
-    this.#applyRules = applyRules;
+    this.policy = policy;
+    this.applyRules = applyRules;
   }
 
   /** Continues from a recorded state, with its evictions in flight. */
@@ -81,7 +79,7 @@ export class OtherRun {
 
   #step(entry: RecordedStep, recordedVictims: ReadonlySet<string | undefined>): readonly Effect[] {
     const { ordered: _decidedByRecording, ...input } = entry.input;
-    const { state, effects, notBeforeNs } = step(this.#policy, this.#state, {
+    const { state, effects, notBeforeNs } = step(this.policy, this.#state, {
       ...input,
       reclaimed: undefined,
       observe: () => this.#node.observations(entry),
@@ -95,7 +93,7 @@ export class OtherRun {
     });
     this.#state = state;
     this.#notBeforeNs = notBeforeNs;
-    this.gaps.stepped(entry, this.#policy, state);
+    this.gaps.stepped(entry, this.policy, state);
     for (const effect of effects) {
       if (effect.kind !== 'evict' || effect.decision.dryRun) continue;
       const id = victimId(effect.decision.victim);
@@ -122,7 +120,7 @@ export class OtherRun {
     if (this.oldestReadingNs === undefined || ageNs > this.oldestReadingNs) this.oldestReadingNs = ageNs;
     return {
       ...known,
-      usages: this.#applyRules(this.#node.usages(known.usages)),
+      usages: this.applyRules(this.#node.usages(known.usages)),
       veto: ({ id }) => {
         const answer = this.#vetoes.get(id);
         return answer && nowNs - answer.atNs <= VETO_NS ? answer.protection : undefined;

@@ -20,7 +20,6 @@ const AGAIN = 16n;
 
 /** Notifies the service manager that evictd is ready, reloads, lives, or stops; and sends a line of status. */
 export class Service implements StepListener, Heartbeat {
-  readonly #parts: ServiceParts;
   readonly #conditions = new Set<ConditionType>();
   #evictions = 0;
   #last = '';
@@ -32,8 +31,7 @@ export class Service implements StepListener, Heartbeat {
   #isReadyDue = false;
   #sentStatus: string;
 
-  constructor(parts: ServiceParts) {
-    this.#parts = parts;
+  constructor(private readonly parts: ServiceParts) {
     this.#sentStatus = this.#status();
     const { watchdogMs } = parts.manager ?? {};
     this.#watchdogNs = watchdogMs === undefined ? undefined : BigInt(Math.round(watchdogMs * 1e6));
@@ -49,14 +47,14 @@ export class Service implements StepListener, Heartbeat {
 
   /** After a start and after each reload. If it cannot be sent, it is sent with the next message. */
   ready(): void {
-    if (this.#parts.manager === undefined) return;
+    if (this.parts.manager === undefined) return;
     this.#isReadyDue = true;
     this.#send();
   }
 
   /** Only a pass feeds the watchdog, no timer: a loop that hangs in a reading is restarted. */
   beat(nowNs: bigint): void {
-    const { manager } = this.#parts;
+    const { manager } = this.parts;
     if (manager === undefined || this.#watchdogNs === undefined || nowNs < this.#earliestNs) return;
     if (this.#isReadyDue) this.#send();
     const isSent = manager.notify('WATCHDOG=1');
@@ -71,7 +69,7 @@ export class Service implements StepListener, Heartbeat {
   /** `ready` must follow, whether or not the reload succeeded. */
   reloading(): void {
     this.#isReadyDue = false;
-    this.#parts.manager?.notify('RELOADING=1', `MONOTONIC_USEC=${String(process.hrtime.bigint() / 1_000n)}`);
+    this.parts.manager?.notify('RELOADING=1', `MONOTONIC_USEC=${String(process.hrtime.bigint() / 1_000n)}`);
   }
 
   stepped({ effects }: StepReport): void {
@@ -84,17 +82,17 @@ export class Service implements StepListener, Heartbeat {
   }
 
   close(): void {
-    this.#parts.manager?.notify('STOPPING=1', 'STATUS=stopping');
-    this.#parts.manager?.close();
+    this.parts.manager?.notify('STOPPING=1', 'STATUS=stopping');
+    this.parts.manager?.close();
   }
 
   ended(): void {
-    this.#parts.manager?.ended();
+    this.parts.manager?.ended();
   }
 
   #send(): void {
     const status = this.#status();
-    if (!this.#parts.manager?.notify(...(this.#isReadyDue ? ['READY=1', status] : [status]))) return;
+    if (!this.parts.manager?.notify(...(this.#isReadyDue ? ['READY=1', status] : [status]))) return;
     this.#isReadyDue = false;
     this.#sentStatus = status;
   }
@@ -112,6 +110,6 @@ export class Service implements StepListener, Heartbeat {
   #status(): string {
     const conditions = [...this.#conditions].map((type) => `, ${type}`).join('');
     const evictions = this.#evictions === 0 ? '' : `; evictions: ${String(this.#evictions)}, last: ${this.#last}`;
-    return printable(`STATUS=${this.#parts.what()}${conditions}${evictions}`.replaceAll('\n', ' '));
+    return printable(`STATUS=${this.parts.what()}${conditions}${evictions}`.replaceAll('\n', ' '));
   }
 }

@@ -19,14 +19,12 @@ export interface MachineShutdownParts extends Omit<ShutdownParts, 'release' | 'c
  * contact logind.
  */
 export class MachineShutdown implements StepListener {
-  readonly #parts: MachineShutdownParts;
   readonly #shutdown: Shutdown;
   #periods: readonly ShutdownGracePeriod[] = [];
   #delay: ShutdownDelay | undefined;
   #listener: (lasts: boolean) => void = () => undefined;
 
-  constructor(parts: MachineShutdownParts) {
-    this.#parts = parts;
+  constructor(private readonly parts: MachineShutdownParts) {
     const { status, dryRun } = parts;
     this.#shutdown = new Shutdown({
       ...parts,
@@ -75,7 +73,7 @@ export class MachineShutdown implements StepListener {
   }
 
   #follow(): void {
-    const { openDelay, status } = this.#parts;
+    const { openDelay, status } = this.parts;
     if (this.#shutdown.lasts) return;
     if (this.#periods.length === 0) {
       this.#delay?.close();
@@ -108,13 +106,13 @@ export class MachineShutdown implements StepListener {
       }
     } catch (error) {
       const what = begins ? 'cannot begin the shutdown of workloads; the machine may go down' : 'cannot cancel the shutdown of workloads';
-      this.#parts.log.warn(`${what}: ${messageOf(error)}`, { code: 'EVICTD_SHUTDOWN_FAILED' });
+      this.parts.log.warn(`${what}: ${messageOf(error)}`, { code: 'EVICTD_SHUTDOWN_FAILED' });
       if (begins) this.#delay?.release();
     }
   }
 
   #changed(state: ShutdownDelayState): void {
-    const { log, status, dryRun } = this.#parts;
+    const { log, status, dryRun } = this.parts;
     if (dryRun || state.kind === 'released') return;
     if (state.kind === 'held') {
       status.shutdownDelayed(undefined);

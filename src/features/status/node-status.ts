@@ -15,19 +15,17 @@ import { UsageGrowth } from './usage-growth.js';
 export class NodeStatus {
   readonly #growth = new UsageGrowth();
   readonly #history = new SignalHistory();
-  readonly #loaded: LoadedConfig;
-  readonly #open: OpenReading;
 
-  constructor(loaded: LoadedConfig, open: OpenReading) {
-    this.#loaded = loaded;
-    this.#open = open;
-  }
+  constructor(
+    private readonly loaded: LoadedConfig,
+    private readonly open: OpenReading,
+  ) {}
 
   async read(asked: AskedRanking): Promise<StatusDocument> {
-    const reading = await this.#open(this.#loaded);
+    const reading = await this.open(this.loaded);
     try {
       const { node, workloads } = reading;
-      const { config } = this.#loaded;
+      const { config } = this.loaded;
       node.arm(config.thresholds, () => undefined);
       await filesystemsRead(node);
       const observations = node.read();

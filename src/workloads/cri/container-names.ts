@@ -35,8 +35,6 @@ interface Known {
  * instance: a new one knows nothing.
  */
 export class ContainerNames {
-  readonly #root: string;
-  readonly #waits: boolean;
   readonly #known = new Map<string, Known>();
   /** Root's files and those of users apart, so that a user's files delay no other name. */
   readonly #lastRequest = { root: Promise.resolve(), users: Promise.resolve() };
@@ -46,10 +44,10 @@ export class ContainerNames {
    * @param waits  reads names synchronously, for a single look
    * @param root  prefix of the files; '': the machine's
    */
-  constructor(waits: boolean, root = '') {
-    this.#waits = waits;
-    this.#root = root;
-  }
+  constructor(
+    private readonly waits: boolean,
+    private readonly root = '',
+  ) {}
 
   /**
    * undefined: not a container, no name, or unknown yet.
@@ -129,7 +127,7 @@ export class ContainerNames {
     known.isLooking = true;
     known.lastNs = process.hrtime.bigint();
     const lookup = lookUpName(known.scope, known.uid);
-    if (this.#waits) {
+    if (this.waits) {
       let step = lookup.next();
       while (step.done !== true) step = lookup.next(answerNow(this.#at(step.value)));
       learn(known, step.value);
@@ -144,7 +142,7 @@ export class ContainerNames {
   }
 
   #at(want: Want): Want {
-    return { ...want, path: this.#root + want.path };
+    return { ...want, path: this.root + want.path };
   }
 }
 

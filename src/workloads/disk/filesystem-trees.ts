@@ -13,8 +13,6 @@ const REST_NS = 300_000_000_000n;
 
 /** The largest directories of the node's filesystems, walked one after the other in the background. */
 export class FilesystemTrees {
-  readonly #native: Binding;
-  readonly #filesystems: FilesystemPaths;
   /** By path. */
   readonly #found = new Map<string, FilesystemDirectories>();
   readonly #problems = new Map<string, SourceProblem>();
@@ -22,13 +20,13 @@ export class FilesystemTrees {
   readonly #unanswered = new BackgroundReads();
 
   /** @param filesystems  read at each use */
-  constructor(native: Binding, filesystems: FilesystemPaths) {
-    this.#native = native;
-    this.#filesystems = filesystems;
-  }
+  constructor(
+    private readonly native: Binding,
+    private readonly filesystems: FilesystemPaths,
+  ) {}
 
   get #paths(): Readonly<Record<FilesystemRole, string>> {
-    return pathsByRole(this.#filesystems);
+    return pathsByRole(this.filesystems);
   }
 
   /** undefined: not walked yet. */
@@ -55,7 +53,7 @@ export class FilesystemTrees {
     const found = await this.#unanswered.read<FilesystemTreeResult>(
       path,
       NO_ANSWER_MS,
-      (onDone) => new this.#native.FilesystemTree(path, onDone, LIMITS),
+      (onDone) => new this.native.FilesystemTree(path, onDone, LIMITS),
     );
     const [root, ...below] = typeof found === 'string' ? [] : found.directories.map(amountOf);
     if (typeof found === 'string' || root === undefined) {

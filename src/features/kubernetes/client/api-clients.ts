@@ -4,21 +4,19 @@ import { kubeconfigAccess } from './kubeconfig.js';
 
 /** One client for each credential, made at the first use. */
 export class ApiClients {
-  readonly #env: Readonly<Record<string, string | undefined>>;
-  readonly #count: ConstructorParameters<typeof ApiClient>[1];
   readonly #clients = new Map<string | undefined, ApiClient>();
 
   /** @param count  as of ApiClient */
-  constructor(env: Readonly<Record<string, string | undefined>>, count?: ConstructorParameters<typeof ApiClient>[1]) {
-    this.#env = env;
-    this.#count = count;
-  }
+  constructor(
+    private readonly env: Readonly<Record<string, string | undefined>>,
+    private readonly count?: ConstructorParameters<typeof ApiClient>[1],
+  ) {}
 
   /** @param kubeconfig  undefined: the service account of a pod */
   of(kubeconfig: string | undefined): ApiClient {
     const known = this.#clients.get(kubeconfig);
     if (known !== undefined) return known;
-    const client = new ApiClient(kubeconfig === undefined ? inClusterAccess(this.#env) : kubeconfigAccess(kubeconfig), this.#count);
+    const client = new ApiClient(kubeconfig === undefined ? inClusterAccess(this.env) : kubeconfigAccess(kubeconfig), this.count);
     this.#clients.set(kubeconfig, client);
     return client;
   }

@@ -38,7 +38,6 @@ export async function live(parts: LiveParts): Promise<void> {
 class Top {
   /** Rejects with a defect. */
   readonly ended: Promise<void>;
-  readonly #parts: LiveParts;
   readonly #stopped = new AbortController();
   readonly #terminal: Terminal;
   #end: () => void = () => undefined;
@@ -50,8 +49,7 @@ class Top {
   #failure: string | undefined;
   #change: { readonly text: string; readonly untilMs: number } | undefined;
 
-  constructor(parts: LiveParts) {
-    this.#parts = parts;
+  constructor(private readonly parts: LiveParts) {
     this.#status = parts.first;
     this.#signal = parts.signal;
     this.ended = new Promise((resolve, reject) => {
@@ -78,7 +76,7 @@ class Top {
     const { signal: stopped } = this.#stopped;
     for (;;) {
       await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, this.#parts.intervalMs);
+        const timer = setTimeout(resolve, this.parts.intervalMs);
         this.#wake = () => {
           clearTimeout(timer);
           resolve();
@@ -86,9 +84,9 @@ class Top {
       });
       if (stopped.aborted) return;
       try {
-        this.#received(await this.#parts.read({ signal: this.#signal, order: ORDERS[this.#view.order] }, stopped));
+        this.#received(await this.parts.read({ signal: this.#signal, order: ORDERS[this.#view.order] }, stopped));
       } catch (error) {
-        this.#failure = this.#parts.errorText(error);
+        this.#failure = this.parts.errorText(error);
       }
       this.#draw();
     }
@@ -127,7 +125,7 @@ class Top {
   }
 
   #draw(): void {
-    const { drawing, io } = this.#parts;
+    const { drawing, io } = this.parts;
     const { lines, view } = frame(this.#status, this.#view, { ...drawing, ...this.#terminal.size }, this.#note());
     this.#view = view;
     this.#terminal.draw(lines.map((line) => terminalText(line, io)));
@@ -136,7 +134,7 @@ class Top {
   #note(): Note | undefined {
     if (this.#failure !== undefined) return { text: `${this.#failure}; this is from ${clockTime(this.#status.time)}`, colour: 'red' };
     const change = this.#change && Date.now() < this.#change.untilMs ? this.#change.text : undefined;
-    const text = change ?? this.#parts.warning;
+    const text = change ?? this.parts.warning;
     return text === undefined ? undefined : { text, colour: 'yellow' };
   }
 

@@ -48,8 +48,6 @@ export function openContainerRuntime(endpoint: string, apartNs = APART_NS, kubel
 }
 
 class CriRuntime implements ContainerRuntime {
-  readonly endpoint: string;
-  readonly #apartNs: bigint;
   #client: Promise<CriClient> | undefined;
   #workloads: readonly RuntimeWorkload[] = [];
   #hasReported = false;
@@ -58,7 +56,6 @@ class CriRuntime implements ContainerRuntime {
   #requestedAtNs: bigint | undefined;
   /** By id, for running containers. */
   #paths: ReadonlyMap<string, ContainerPaths> = new Map();
-  readonly #kubelet: Kubelet;
   readonly #garbage: GarbageCollection;
   #imagesAtNs: bigint | undefined;
   #filesystems: ReturnType<ContainerRuntime['filesystems']>;
@@ -66,10 +63,11 @@ class CriRuntime implements ContainerRuntime {
   #placing: Promise<void> | undefined;
   #closed = false;
 
-  constructor(endpoint: string, apartNs: bigint, kubelet: Kubelet) {
-    this.endpoint = endpoint;
-    this.#apartNs = apartNs;
-    this.#kubelet = kubelet;
+  constructor(
+    readonly endpoint: string,
+    private readonly apartNs: bigint,
+    private readonly kubelet: Kubelet,
+  ) {
     this.#garbage = new GarbageCollection(kubelet);
   }
 
@@ -83,7 +81,7 @@ class CriRuntime implements ContainerRuntime {
 
   follow(): void {
     const nowNs = process.hrtime.bigint();
-    if (this.#closed || this.#asking || (this.#requestedAtNs !== undefined && nowNs - this.#requestedAtNs < this.#apartNs)) return;
+    if (this.#closed || this.#asking || (this.#requestedAtNs !== undefined && nowNs - this.#requestedAtNs < this.apartNs)) return;
     this.#requestedAtNs = nowNs;
     this.#asking = this.#ask().then(
       (workloads) => {
@@ -252,7 +250,7 @@ class CriRuntime implements ContainerRuntime {
       });
       return own.length === 0 ? [] : [{ id, ...metadata, labels, annotations, containers: own }];
     });
-    return runtimeWorkloads(this.endpoint, pods, await this.#kubelet.manages([...items, ...containers]));
+    return runtimeWorkloads(this.endpoint, pods, await this.kubelet.manages([...items, ...containers]));
   }
 
   /** Beside the other calls, once a minute, to know the age of images. */

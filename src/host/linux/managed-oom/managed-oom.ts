@@ -33,20 +33,18 @@ export function openManagedOom(memory: CgroupHierarchy | undefined): ManagedOom 
 
 /** The managed units of the system's manager and of those of the users. */
 export class SystemdManagedOom implements ManagedOom {
-  readonly #places: ManagedOomPlaces;
   readonly #system: ManagedUnits;
   readonly #users = new Map<number, ManagedUnits>();
   #files: ReturnType<typeof readOomdFiles>;
 
-  constructor(places: ManagedOomPlaces) {
-    this.#places = places;
+  constructor(private readonly places: ManagedOomPlaces) {
     this.#files = readOomdFiles(places.root);
     this.#system = new ManagedUnits(places.system);
     this.#followUsers();
   }
 
   look(nowNs: bigint): void {
-    this.#files = readOomdFiles(this.#places.root);
+    this.#files = readOomdFiles(this.places.root);
     this.#followUsers();
     this.#system.look(nowNs);
     for (const units of this.#users.values()) units.look(nowNs);
@@ -78,7 +76,7 @@ export class SystemdManagedOom implements ManagedOom {
 
   /** As systemd-oomd: a user's manager speaks for cgroups of that user. */
   #owns(uid: number, { path }: ManagedUnit): boolean {
-    return statSync(fsPath(`${this.#places.mount}${path}`), { throwIfNoEntry: false })?.uid === uid;
+    return statSync(fsPath(`${this.places.mount}${path}`), { throwIfNoEntry: false })?.uid === uid;
   }
 
   #followUsers(): void {
@@ -97,7 +95,7 @@ export class SystemdManagedOom implements ManagedOom {
   /** Of users whose manager runs. */
   #uids(): readonly number[] {
     try {
-      const uids = readdirSync(this.#places.runtime).flatMap((name) => (/^\d+$/.test(name) ? Number(name) : []));
+      const uids = readdirSync(this.places.runtime).flatMap((name) => (/^\d+$/.test(name) ? Number(name) : []));
       return uids.filter((uid) => existsSync(this.#socket(uid))).sort((a, b) => a - b);
     } catch {
       return []; // without logind there are none
@@ -105,6 +103,6 @@ export class SystemdManagedOom implements ManagedOom {
   }
 
   #socket(uid: number): string {
-    return `${this.#places.runtime}/${String(uid)}/systemd/private`;
+    return `${this.places.runtime}/${String(uid)}/systemd/private`;
   }
 }

@@ -12,18 +12,16 @@ const EXHAUSTED_OR_GONE = ['EMFILE', 'ENFILE', 'ENOMEM', 'ENOENT', 'ESRCH'];
  * are searched at most once a minute.
  */
 export class Kubelet {
-  readonly #proc: string;
-  readonly #linkOf: (path: string) => Promise<string>;
   #looking: Promise<boolean> | undefined;
   /** The last result; true until there is one. */
   #runs = true;
   #atNs = 0n;
 
   /** @param proc  '/proc' */
-  constructor(proc = '/proc', linkOf: (path: string) => Promise<string> = readlink) {
-    this.#proc = proc;
-    this.#linkOf = linkOf;
-  }
+  constructor(
+    private readonly proc = '/proc',
+    private readonly linkOf: (path: string) => Promise<string> = readlink,
+  ) {}
 
   /**
    * @param listed all pods and containers of a runtime. Never rejects: where processes cannot be searched, the last
@@ -49,8 +47,8 @@ export class Kubelet {
   }
 
   async #look(): Promise<boolean> {
-    const pids = (await readdir(this.#proc)).filter((name) => /^\d+$/.test(name));
-    for (const pid of pids) if (await this.#isKubelet(`${this.#proc}/${pid}`)) return true;
+    const pids = (await readdir(this.proc)).filter((name) => /^\d+$/.test(name));
+    for (const pid of pids) if (await this.#isKubelet(`${this.proc}/${pid}`)) return true;
     return false;
   }
 
@@ -71,7 +69,7 @@ export class Kubelet {
   /** undefined: not permitted. */
   async #executableOf(directory: string): Promise<string | undefined> {
     try {
-      return executableName(await this.#linkOf(`${directory}/exe`));
+      return executableName(await this.linkOf(`${directory}/exe`));
     } catch (error) {
       if (EXHAUSTED_OR_GONE.includes(errnoName(error) ?? '')) throw error;
       return undefined; // not permitted, or the path is too long

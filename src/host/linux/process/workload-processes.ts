@@ -14,14 +14,12 @@ const COMMAND = 128;
 
 /** Reads the processes of cgroups from /proc. */
 export class WorkloadProcesses implements ProcessReader {
-  readonly #native: Pick<Binding, 'CgroupHandle'>;
-  readonly #hierarchy: CgroupHierarchy;
   readonly #users = new Users();
 
-  constructor(native: Pick<Binding, 'CgroupHandle'>, hierarchy: CgroupHierarchy) {
-    this.#native = native;
-    this.#hierarchy = hierarchy;
-  }
+  constructor(
+    private readonly native: Pick<Binding, 'CgroupHandle'>,
+    private readonly hierarchy: CgroupHierarchy,
+  ) {}
 
   *read({ path, startOrder }: Workload, compared: number): Generator<void, readonly VictimProcess[]> {
     const pids = this.#pidsIn(path, startOrder).slice(0, compared);
@@ -43,7 +41,7 @@ export class WorkloadProcesses implements ProcessReader {
   /** Empty: it has ended, or its processes cannot be listed. 0 is a process outside this pid namespace. */
   #pidsIn(path: string, id: bigint): readonly number[] {
     try {
-      const handle = new this.#native.CgroupHandle(cgroupDirectory(this.#hierarchy, path), id);
+      const handle = new this.native.CgroupHandle(cgroupDirectory(this.hierarchy, path), id);
       try {
         return handle.processes().filter((pid) => pid > 0);
       } finally {

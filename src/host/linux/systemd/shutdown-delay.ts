@@ -28,8 +28,6 @@ function whyOfThisOne(): string {
 
 /** logind's delay lock, held while the machine does not go down. */
 export class LoginShutdownDelay implements ShutdownDelay {
-  readonly #path: string;
-  readonly #command: InhibitCommand | undefined;
   #state: ShutdownDelayState = { kind: 'off', reason: TAKING };
   #events: ShutdownEvents | undefined;
   #login: LoginManager | undefined;
@@ -45,10 +43,10 @@ export class LoginShutdownDelay implements ShutdownDelay {
   #closed = false;
 
   /** @param command  looked up each time, because it may be installed later. undefined: no lock is taken */
-  constructor(path: string, command: InhibitCommand | undefined) {
-    this.#path = path;
-    this.#command = command;
-  }
+  constructor(
+    private readonly path: string,
+    private readonly command: InhibitCommand | undefined,
+  ) {}
 
   get state(): ShutdownDelayState {
     return this.#state;
@@ -57,7 +55,7 @@ export class LoginShutdownDelay implements ShutdownDelay {
   start(events: ShutdownEvents): void {
     if (this.#events !== undefined || this.#closed) return;
     this.#events = events;
-    this.#login = new LoginManager(this.#path, {
+    this.#login = new LoginManager(this.path, {
       seen: (view) => {
         this.#seen(view);
       },
@@ -109,12 +107,12 @@ export class LoginShutdownDelay implements ShutdownDelay {
   /** logind gives no lock during a shutdown. */
   #take(): void {
     if (this.#lock !== undefined || this.#preparing || this.#again !== undefined || this.#closed) return;
-    if (this.#command === undefined) {
+    if (this.command === undefined) {
       this.#lockError = 'evictd does not take the lock';
       return;
     }
     this.#why = whyOfThisOne();
-    const command = this.#command(this.#why);
+    const command = this.command(this.#why);
     if (command === undefined) {
       this.#lost(`${NOT_TO_BE_HAD}: there is no systemd-inhibit`);
       return;
