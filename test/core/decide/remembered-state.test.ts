@@ -5,7 +5,7 @@ import type { Hold } from '../../../src/core/systemd/unit-hold.js';
 import { initialState, type Policy, type State } from '../../../src/core/decide/state.js';
 import { step } from '../../../src/core/decide/step.js';
 import { isWaiting, takeOver, type Downtime } from '../../../src/core/decide/remembered-state.js';
-import { savedParts, significance } from '../../../src/state/saved-parts.js';
+import { restoredParts, savedParts, significance } from '../../../src/state/saved-parts.js';
 import { fromJson, toJson } from '../../../src/storage/tagged-json.js';
 import { anyPolicy, anyStepInputs, type StepInputs } from '../arbitrary.js';
 import { candidates, input, Mi, policy, SECOND, threshold, workload } from '../support.js';
@@ -20,7 +20,10 @@ const away = (awaySeconds: number, sleptSeconds = 0): Downtime => ({
 });
 
 /** Through the file and back, as the next process sees it. */
-const kept = (state: State): State => ({ ...initialState, ...(fromJson(JSON.parse(JSON.stringify(toJson(savedParts(state))))) as State) });
+const kept = (state: State): State => ({
+  ...initialState,
+  ...restoredParts(fromJson(JSON.parse(JSON.stringify(toJson(savedParts(state))))) as State),
+});
 
 function takenOver(timeline: Timeline, second: number, gone: Downtime): ReadonlyMap<number, string> {
   const { state, abandoned } = takeOver(timeline.policy, kept(timeline.state), gone, BigInt(second) * SECOND);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { initialState } from '../../../src/core/decide/state.js';
 import { takeOver } from '../../../src/core/decide/remembered-state.js';
-import { savedParts } from '../../../src/state/saved-parts.js';
+import { restoredParts, savedParts } from '../../../src/state/saved-parts.js';
 import { candidates, Mi, policy, SECOND, threshold, without, workload } from '../support.js';
 import { evicted, Timeline } from '../timeline.js';
 
@@ -19,7 +19,12 @@ const sides = [
 /** Another evictd takes over at this second. */
 function restarted(timeline: Timeline, second: number): void {
   const away = { awayNs: 0n, sleptNs: 0n };
-  timeline.state = takeOver(timeline.policy, { ...initialState, ...savedParts(timeline.state) }, away, BigInt(second) * SECOND).state;
+  timeline.state = takeOver(
+    timeline.policy,
+    { ...initialState, ...restoredParts(savedParts(timeline.state)) },
+    away,
+    BigInt(second) * SECOND,
+  ).state;
 }
 
 test('a grace period goes on', () => {
