@@ -116,17 +116,17 @@ function readSignal(name: string, offset: number): Signal {
   return name;
 }
 
+function refusal(signal: Signal, text: string, offset: number): (why: string, hint: string) => never {
+  return (why, hint) => {
+    const message = `${signal}: ${text === '' ? 'has no value' : JSON.stringify(text)}: ${why}`;
+    throw new TextError('EVICTD_CONFIG_THRESHOLD', message, hint, offset);
+  };
+}
+
 /** As in the maps by signal, without `0%` and `100%`, which disable an entry there. */
 function amountValue(signal: Signal, text: string, offset: number): Operand['value'] {
   const accepted = 'write an amount (100Mi, 1.5Gi, 500M) or a percentage above 0 and below 100 (10%)';
-  const refuse = (why: string, hint: string): never => {
-    throw new TextError(
-      'EVICTD_CONFIG_THRESHOLD',
-      `${signal}: ${text === '' ? 'has no value' : JSON.stringify(text)}: ${why}`,
-      hint,
-      offset,
-    );
-  };
+  const refuse = refusal(signal, text, offset);
   let value: Operand['value'] | undefined;
   try {
     value = parseThresholdValue(signal, text);
@@ -143,20 +143,13 @@ function amountValue(signal: Signal, text: string, offset: number): Operand['val
 /** A percentage with at most seven decimals: '40%', '12.5%'. Exact, in billionths of the wall time. */
 function shareValue(signal: PressureSignal, text: string, offset: number): Operand['value'] {
   const accepted = 'write the percentage of the wall time, from 0% to below 100% (40%, 12.5%)';
-  const refuse = (why: string, hint = accepted): never => {
-    throw new TextError(
-      'EVICTD_CONFIG_THRESHOLD',
-      `${signal}: ${text === '' ? 'has no value' : JSON.stringify(text)}: ${why}`,
-      hint,
-      offset,
-    );
-  };
+  const refuse = refusal(signal, text, offset);
   const [, sign = '', whole = '', decimals = ''] = /^([+-]?)(\d{1,9})(?:\.(\d{1,7}))?\s*%$/.exec(text) ?? [];
   if (whole === '') return refuse('not a percentage', /^[\d.]+$/.test(text) ? `did you mean ${text}%?` : accepted);
   const share = BigInt(whole) * (WHOLE_SHARE / 100n) + BigInt(decimals.padEnd(7, '0'));
-  if (sign === '-' && share > 0n) return refuse('below 0%');
-  if (share > WHOLE_SHARE) return refuse('above 100%');
-  if (share === WHOLE_SHARE) return refuse('never met: at most 100% of the time can be stalled');
+  if (sign === '-' && share > 0n) return refuse('below 0%', accepted);
+  if (share > WHOLE_SHARE) return refuse('above 100%', accepted);
+  if (share === WHOLE_SHARE) return refuse('never met: at most 100% of the time can be stalled', accepted);
   const quantity: Quantity = {
     text: `${whole.replace(/^0+(?=\d)/, '')}${decimals === '' ? '' : `.${decimals}`}%`,
     nano: share * 1_000_000_000n,

@@ -1,9 +1,7 @@
+import { compileGlob } from '../../core/workload/glob.js';
+
 /** The cgroups that oomd names: `system.slice`, `workload.slice/*`, `/` for the machine. */
 export type CgroupPattern = readonly string[];
-
-export function patternOf(text: string): CgroupPattern {
-  return text.split('/').filter((segment) => segment !== '');
-}
 
 /** As evictd writes it; undefined: the machine. */
 export function scopeText(pattern: CgroupPattern): string | undefined {
@@ -16,12 +14,7 @@ export function overlap(a: CgroupPattern, b: CgroupPattern): boolean {
 }
 
 function meets(a: string, b: string): boolean {
-  return a === b || matches(a, b) || matches(b, a);
-}
-
-function matches(glob: string, text: string): boolean {
-  const pattern = glob.replace(/[\\^$.|+()[\]{}*?]/g, (letter) => ({ '*': '.*', '?': '.' })[letter] ?? `\\${letter}`);
-  return new RegExp(`^${pattern}$`).test(text);
+  return a === b || compileGlob(a).test(b) || compileGlob(b).test(a);
 }
 
 /** Whether evictd's patterns can say it: `*` and `?` within a segment only. */

@@ -1,6 +1,7 @@
 import { Document, isPair, isScalar, visit } from 'yaml';
 import { printable } from '../../core/name/printable.js';
 import { noteText, type MigratedEntry, type MigratedPolicy, type Migration, type Note } from './migration.js';
+import { wrapped } from '../../cli/output/wrapped.js';
 
 /** Lines of comments are at most this wide. */
 const WIDTH = 110;
@@ -74,13 +75,8 @@ function commentOf(notes: readonly Note[], indent = ''): string[] {
  * @param hanging  before every line but the first
  */
 function comment(paragraph: string, indent = '', hanging = ''): string[] {
-  const lines: string[] = [];
-  for (const word of printable(paragraph).split(' ')) {
-    const last = lines.at(-1);
-    if (last !== undefined && last.length + 1 + word.length <= WIDTH) lines[lines.length - 1] = `${last} ${word}`;
-    else lines.push(`${indent}# ${lines.length === 0 ? '' : hanging}${word}`);
-  }
-  return lines;
+  const lines = wrapped(printable(paragraph), WIDTH - `${indent}# ${hanging}`.length);
+  return lines.map((line, index) => `${indent}# ${index === 0 ? '' : hanging}${line}`);
 }
 
 /** Names as evictd wants them, unique by a number at the end. */

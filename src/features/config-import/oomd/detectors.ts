@@ -1,7 +1,8 @@
 import { amount, HOUR_SECONDS, percent, seconds, type Values } from '../values.js';
 import type { Mapping } from '../migration.js';
-import { patternOf, type CgroupPattern } from '../cgroup-pattern.js';
+import { type CgroupPattern } from '../cgroup-pattern.js';
 import type { Argument, Plugin } from './rulesets.js';
+import { namesIn } from '../../../core/workload/cgroup.js';
 
 export interface DetectedCondition {
   /**
@@ -65,7 +66,7 @@ export class Args {
 
   cgroups(): readonly CgroupPattern[] {
     const value = this.get('cgroup');
-    return value === undefined ? [] : value.text.split(',').map(patternOf);
+    return value === undefined ? [] : value.text.split(',').map(namesIn);
   }
 
   missing(name: string): void {

@@ -1,7 +1,8 @@
-import { isPlainGlob, overlap, patternOf, scopeText, type CgroupPattern } from '../cgroup-pattern.js';
+import { isPlainGlob, overlap, scopeText, type CgroupPattern } from '../cgroup-pattern.js';
 import type { MigratedPolicy, MigratedStep, Note } from '../migration.js';
 import { seconds } from '../values.js';
 import type { DetectedCondition } from './detectors.js';
+import { namesIn } from '../../../core/workload/cgroup.js';
 
 /** A group of detectors, converted. */
 export interface MigratedGroup {
@@ -64,7 +65,7 @@ function noteOf(notes: readonly Note[], chain: MigratedChain, text: string): Not
 function scopesOf(conditions: readonly DetectedCondition[], { targets, cgroup }: MigratedChain): readonly CgroupPattern[] {
   const judged = unique(conditions.flatMap(({ cgroups }) => cgroups ?? [])).filter((pattern) => pattern.length > 0);
   const [parent = [], ...others] = parentsOf(targets);
-  if (judged.length === 0) return [cgroup === undefined ? (others.length === 0 ? parent : []) : patternOf(cgroup)];
+  if (judged.length === 0) return [cgroup === undefined ? (others.length === 0 ? parent : []) : namesIn(cgroup)];
   const containing = judged.filter((pattern) => targets.length === 0 || targets.some((target) => overlap(pattern, target)));
   return containing.length > 0 ? containing : parentsOf(targets);
 }
