@@ -83,6 +83,24 @@ describe(`a pod of an API server (${ON})`, () => {
     expect(await evictd.stop()).toBe(0);
   });
 
+  test('a dry run logs where its victim could run now, and touches neither', async () => {
+    const { server, directory, config, batch, changes } = await setting({ onTerm: 'exit' });
+    const status = { allocatable: { cpu: '4', memory: '8Gi', pods: '10' } };
+    for (const name of ['node-1', 'node-2'])
+      server.store.put('nodes', { apiVersion: 'v1', kind: 'Node', metadata: { name }, spec: { unschedulable: name === 'node-1' }, status });
+    const evictd = await new Evictd({ config, directory, args: ['--dry-run'] }).guarding();
+    await evictd.until('it knows the pod', async () => ((await evictd.metric('evictd_kubernetes_pods')) ?? 0) > 0);
+    expect(server.received.filter(({ path }) => path === '/api/v1/nodes')).toEqual([]);
+    batch.grow();
+    expect(await evictd.recorded('decision')).toMatchObject({ dryRun: true, victim: { name: 'shop/batch' } });
+    await evictd.until('it says where', () => evictd.log.some(({ msg }) => msg.includes('could run now')));
+    const said = evictd.log.find(({ msg }) => msg.includes('shop/batch could run now'))?.msg;
+    expect(said).toMatch(/^dry run: shop\/batch could run now: node-2 \(score \d+\); 1 of 2 nodes fit; no controller makes it again$/);
+    expect(changes).toEqual([]);
+    expect(batch.alive).toBe(true);
+    expect(await evictd.stop()).toBe(0);
+  });
+
   test.each<[Moment['at'], Moment['when']]>([
     ['ring:decision', 'after'],
     ['state:decided', 'in the middle of'],

@@ -39,7 +39,7 @@ const PART_BYTES = 4 * 1024 * 1024;
 const HEAD_BYTES = 4096;
 const BYTE_ORDER_MARK = Buffer.from('\ufeff');
 /** The name of a broken object is looked for within these characters. */
-const MOST_BROKEN = 256 * 1024;
+const MAX_BROKEN = 256 * 1024;
 
 /** YAML is read as a whole. */
 const MAX_YAML_BYTES = 256 * 1024 * 1024;
@@ -134,7 +134,7 @@ function takeJson({ what, text, position }: ObjectText, collected: Collected): v
 
 /** The name in the text of an object that is broken or cut off: YAML's parser goes on after an error. '': it is not there. */
 function brokenName(text: string): string {
-  const begin = text.slice(0, MOST_BROKEN);
+  const begin = text.slice(0, MAX_BROKEN);
   const object = documentOf(parseDocument(begin, { logLevel: 'silent' }).toJS());
   if (!isObject(object)) return '';
   const name = objectName(typed(object, 'kind'), object);
