@@ -36,7 +36,7 @@ export function announceStart(
   for (const notice of noticesOf(loaded, machine)) announce(log, notice);
   if (config.workloads.length > 0 && !canSignalOthers && !dryRun) {
     const { toEndOthers } = selectHost().elevation;
-    log.warn(`evictd may end processes of its own user only (${toEndOthers})`, { code: 'EVICTD_KILL_PRIVILEGE' });
+    log.warn(`evictd can signal only processes of its own user (${toEndOthers})`, { code: 'EVICTD_KILL_PRIVILEGE' });
   }
   void warnOfDelay(log, config.shutdown);
 }

@@ -85,7 +85,7 @@ export class JournalFiles {
     }
     // One write: another evictd may write directly behind it, so that a rest could not follow.
     const written = (await this.#file?.write(text))?.bytesWritten;
-    if (written !== length) throw new Error(`${this.#path} has taken ${String(written)} of ${String(length)} bytes`);
+    if (written !== length) throw new Error(`wrote only ${String(written)} of ${String(length)} bytes to ${this.#path}`);
   }
 
   /** Makes and reserves the next file. Where there is no space for it, this is tried again the next time. */

@@ -34,7 +34,7 @@ export const KUBERNETES_METRICS: readonly Metric[] = [
   ),
   readCounter(
     'evictd_kubernetes_pod_lists_total',
-    'Lists of all pods of this node: one at the start, others where a watch could not go on.',
+    'Full lists of the pods of this node: one at the start, more after a failed watch.',
     known(({ lists }) => [[lists]]),
   ),
   readCounter(

@@ -163,7 +163,7 @@ export class Releases {
     const request = this.#requested.get(hold.unit);
     if (request?.unknown) {
       this.#requested.delete(hold.unit);
-      return { kind: 'open', hold, reason: 'systemd did not answer in time which units conflict with it' };
+      return { kind: 'open', hold, reason: 'systemd did not report in time which units conflict with it' };
     }
     const answer = request ? request.begun?.answer() : LOST;
     if (answer === undefined) return undefined;

@@ -101,7 +101,7 @@ export class RecordingStream {
 
 function emptyError(path: string, reason: string | undefined, damage: string | undefined): InputError {
   if (damage !== undefined) {
-    const hint = `nothing of it can be read; ${path}.1, if it exists, is the recording before it`;
+    const hint = `no step of it can be read; ${path}.1, if it exists, is the previous recording`;
     return new InputError('EVICTD_RECORDING_LINE', `${path}:1: ${damage}`, { isMissing: false, hint });
   }
   const why = reason === undefined ? '' : `: ${reason}`;

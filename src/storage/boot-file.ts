@@ -20,7 +20,7 @@ export class BootFile<T extends object> {
       throw error;
     }
     const { version, bootId, ...content } = JSON.parse(text) as { version: unknown; bootId: unknown };
-    if (version !== this.version) throw new Error(`${this.path} is of another version: ${String(version)}`);
+    if (version !== this.version) throw new Error(`${this.path} has format version ${String(version)}, not ${String(this.version)}`);
     return bootId === this.bootId ? (content as T) : 'of another boot';
   }
 

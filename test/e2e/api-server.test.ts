@@ -242,7 +242,7 @@ describe(`evictd with an API server (${ON})`, () => {
     server.store.remove('pods', aPod('web-0'));
     await first.until('one has gone', async () => (await pods(first)) === 109);
     await server.away();
-    await first.logged(/^https:\/\/127\.0\.0\.1:\d+: .*; the pods that it last reported stay known \(109, \d+s old\)/);
+    await first.logged(/^https:\/\/127\.0\.0\.1:\d+: .*; the last reported pods stay known \(109, \d+s old\)/);
     await first.stop('SIGKILL');
     const evictd = await new Evictd({ config, directory }).guarding();
     await evictd.logged(/^pods that are known from the run before: 109$/);

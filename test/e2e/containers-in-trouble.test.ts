@@ -112,7 +112,7 @@ describe.runIf(hasContainerd)(`containers while containerd or process ids fail (
         evictionHard: { 'pid.available': '60', 'memory.available': '0%' },
         workloads: [{ cri: { endpoint: runtime.endpoint } }, { cgroup: node.path }],
       });
-      await guard.logged(/cannot be asked/);
+      await guard.logged(/cannot query workload source cri/);
       await runtime.run();
       await guard.logged(/is solved/); // a container that no runtime has reported is not evicted
       await guard.until('the processes have started', () => (bomb === 'container' ? inBatch() : processesOf(node, app)).length === 41);

@@ -67,11 +67,11 @@ describe.runIf(hasContainerd)(`pods of containerd (${ON})`, () => {
     const neighbours = await podIn(node, { name: 'neighbours', containers: { app: QUIET, other: QUIET } });
     await runtime.stop('SIGKILL');
     const guard = await new Evictd({ config: guarding(node) }).guarding();
-    await guard.logged(/cannot be asked.*none of its pods is a candidate/);
+    await guard.logged(/cannot query workload source cri.*none of its pods is a candidate/);
     await runtime.run();
     await guard.logged(/is solved/);
     await runtime.stop('SIGKILL');
-    await guard.logged(/cannot be asked.*the 3 workloads known of it stay candidates/);
+    await guard.logged(/cannot query workload source cri.*its 3 known workloads stay candidates/);
 
     grow(node, leak);
     const outcome = await guard.recorded('outcome');

@@ -87,7 +87,7 @@ test(`the status before, during and after an eviction (${ON})`, async () => {
   expect([nothing.status, served.sort()]).toEqual([404, [...documentedOperations()].sort()]);
   expect(await evictd.stop()).toBe(0);
   const alone = await runEvictd('status', '--config', evictd.configFile);
-  expect(alone.stdout).toContain(`no evictd guards this node (${node.path}): read from the node itself\n`);
+  expect(alone.stdout).toContain(`no evictd guards this node (${node.path}): values are read now\n`);
   expect(alone.stdout).toMatch(/ batch +0 /);
   expect(existsSync(socket)).toBe(false);
 });

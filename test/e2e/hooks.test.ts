@@ -99,7 +99,7 @@ describe(`hooks (${ON})`, () => {
 
   test.each<[what: string, spoil: (there: Place, path: string) => void, why: RegExp]>([
     ['is missing', (_there, path) => rmSync(path), /pre is missing$/],
-    ['is no program', (_there, path) => chmodSync(path, 0o644), /is no program/],
+    ['is no program', (_there, path) => chmodSync(path, 0o644), /is not an executable file/],
     ['is writable by all users', (_there, path) => chmodSync(path, 0o777), /pre is writable by all users/],
     ['lies in a directory that is', ({ directory }) => chmodSync(directory, 0o777), /evictd-test-\w+ is writable by all users/],
   ])('a hook that %s is not run, and evictions go on', async (_what, spoil, why) => {

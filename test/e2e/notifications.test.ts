@@ -54,7 +54,7 @@ describe(`notifications (${ON})`, () => {
     victim.grow();
     expect(await victim.ended).toBe('SIGKILL');
     expect(await evictd.recorded('outcome')).toMatchObject({ result: 'killed' });
-    await evictd.logged(/^notifications\.webhook: 127\.0\.0\.1:\d+ does not answer; it is tried again; evictions go on$/);
+    await evictd.logged(/^notifications\.webhook: 127\.0\.0\.1:\d+ does not answer; evictd retries; evictions go on$/);
     await evictd.until('it is tried again', () => bodies.length > 1);
     expect(await evictd.stop()).toBe(0);
   });

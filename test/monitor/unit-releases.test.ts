@@ -266,7 +266,7 @@ test('a caller with little time gets the units without an answer', async () => {
   peer.answer = () => undefined;
   const it = await releases(peer);
   expect(await it.release([hold], 50)).toEqual([
-    { kind: 'open', hold, reason: 'systemd did not answer in time which units conflict with it' },
+    { kind: 'open', hold, reason: 'systemd did not report in time which units conflict with it' },
   ]);
   expect(starts(peer)).toEqual([]);
   const lost = it.release([hold], 10_000);

@@ -86,7 +86,7 @@ describe.skipIf(!hasSystemd || !v2)('evictd doctor beside systemd', () => {
     expect(source()).toMatchObject({ status: 'ok', details: { workloads: 1 } });
     expect(source(...WITHOUT_SYSTEMD)).toMatchObject({
       status: 'degraded',
-      summary: expect.stringContaining('systemd cannot be asked (/run/systemd/private: ') as unknown,
+      summary: expect.stringContaining('systemd does not answer (/run/systemd/private: ') as unknown,
       details: { workloads: 1 },
     });
   });

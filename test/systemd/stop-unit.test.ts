@@ -83,7 +83,7 @@ describe.skipIf(!hasSystemd)('a soft eviction of a systemd unit (needs systemd)'
     units.writeAll({ [SLICE]: NODE, [LEAK]: leaking(), 'evictd-test-other.service': small() });
     units.start('evictd-test-other.service');
     const evictd = await new Evictd({ config: softly(), through: WITHOUT_SYSTEMD }).guarding();
-    await evictd.logged(/systemd cannot be asked/);
+    await evictd.logged(/systemd does not answer/);
     units.start(LEAK);
     const decision = await evictd.recorded('decision');
     expect(decision).toMatchObject({ action: 'SIGTERM', unit: { name: LEAK, signalledBecause: expect.any(String) as string } });

@@ -22,7 +22,7 @@ export function addRecordingOptions(command: Command): Command {
     .addOption(recordOption('append every input of a decision, for evictd replay; rotated to FILE.1'))
     .addOption(new Option('--record-max-size <bytes>', 'limit of both files together').argParser(size).default(64 * 1024 * 1024, '64Mi'))
     .addOption(
-      new Option('--record-max-age <duration>', 'limit of the age of what is kept').argParser(age).default(24n * 3_600_000_000_000n, '24h'),
+      new Option('--record-max-age <duration>', 'drop steps that are older').argParser(age).default(24n * 3_600_000_000_000n, '24h'),
     )
     .addOption(
       new Option('--record-workloads <duration>', 'how often to record all workloads without an eviction; 0s: never')

@@ -12,7 +12,7 @@ export const hooksRule: LintRule = {
         {
           level: 'warn',
           code: 'EVICTD_LINT_HOOK',
-          message: `hooks.${name} is not run, and evictions go on without it: ${problem}`,
+          message: `hooks.${name} is skipped, and evictions go on without it: ${problem}`,
           hint: 'install a program that only root can change, in directories that only root can change',
           key: `hooks.${name}`,
         },

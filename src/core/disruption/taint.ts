@@ -42,16 +42,15 @@ export function parseTaint(text: string): Taint {
   if (effect === undefined) {
     const hint = TAINT_EFFECTS.find((each) => each.toLowerCase() === word.toLowerCase());
     throw new TaintError(
-      `${JSON.stringify(word)} is no effect of a taint: ${JSON.stringify(text)}`,
+      `unknown taint effect ${JSON.stringify(word)} in ${JSON.stringify(text)}`,
       hint === undefined ? `accepted: ${TAINT_EFFECTS.join(', ')}` : `did you mean ${hint}?`,
     );
   }
   const [wrongKey] = labelKeyErrors(key);
-  if (wrongKey !== undefined)
-    throw new TaintError(`${JSON.stringify(key)} is no key of a taint: ${wrongKey}`, 'write a key as maintenance');
+  if (wrongKey !== undefined) throw new TaintError(`invalid taint key ${JSON.stringify(key)}: ${wrongKey}`, 'write a key as maintenance');
   const [wrongValue] = labelValueErrors(value);
   if (wrongValue !== undefined) {
-    throw new TaintError(`${JSON.stringify(value)} is no value of a taint: ${wrongValue}`, 'write a value as yes, or none');
+    throw new TaintError(`invalid taint value ${JSON.stringify(value)}: ${wrongValue}`, 'write a value as yes, or none');
   }
   return { key, value, effect };
 }
@@ -79,6 +78,6 @@ export function parseTaintChange(text: string): TaintChange {
   }
   const [wrongKey] = labelKeyErrors(meant);
   if (wrongKey !== undefined)
-    throw new TaintError(`${JSON.stringify(meant)} is no key of a taint: ${wrongKey}`, 'write KEY- to remove a taint');
+    throw new TaintError(`invalid taint key ${JSON.stringify(meant)}: ${wrongKey}`, 'write KEY- to remove a taint');
   return { remove: { key: meant } };
 }

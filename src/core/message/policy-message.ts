@@ -37,7 +37,7 @@ export function policyMessage(effect: PolicyEffect): string {
       return `${dry ? 'dry run: would freeze' : 'freezing'} ${what}: ${policyReasonText(effect)}`;
     }
     case 'unthrottle':
-      return `${effect.target.name} gets its former memory.high back: ${REASONS[effect.reason]} (${policyName(effect)})`;
+      return `restored memory.high of ${effect.target.name}: ${REASONS[effect.reason]} (${policyName(effect)})`;
     case 'thaw':
       return `thawing ${effect.target.name}: ${REASONS[effect.reason]} (${policyName(effect)})`;
   }

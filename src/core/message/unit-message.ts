@@ -42,7 +42,7 @@ export function signalReason({ because, unit }: Extract<UnitStop, { kind: 'signa
     case 'unknown':
       return `what systemd would also stop is not known (${unit} is not known)`;
     case 'unsure':
-      return `systemd has not answered in time what depends on ${unit} now`;
+      return `systemd did not report in time which units depend on ${unit}`;
     case 'elsewhere':
       return `systemd knows another cgroup as ${unit}`;
     case 'inactive':

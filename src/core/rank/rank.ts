@@ -221,7 +221,7 @@ export function protectionText(protection: Protection): string {
       if (protection.filesystem === undefined) return 'it has too few process ids to help';
       return `evicting it would free ${protection.little ? 'next to nothing' : 'nothing'} on ${protection.filesystem}`;
     case 'measuring':
-      return `what it holds on ${protection.filesystem} is being measured`;
+      return `its disk usage on ${protection.filesystem} is being measured`;
     case 'protected-dependant':
       return `systemd also ${protection.how} ${protection.unit}, which is protected`;
     case 'emergency-action':

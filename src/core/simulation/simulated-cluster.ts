@@ -234,7 +234,7 @@ export class SimulatedCluster {
 
   #replace(live: LivePod): void {
     const { controller, name: old, namespace } = live.scheduling;
-    const reason = controller === undefined ? 'no controller makes it again' : ON_ITS_NODE[controller.kind];
+    const reason = controller === undefined ? 'no controller recreates it' : ON_ITS_NODE[controller.kind];
     if (controller === undefined || reason !== undefined) {
       this.record({ kind: 'lost', pod: live.path, reason: reason ?? '' });
       return;

@@ -53,7 +53,7 @@ export function isOnNode({ stage }: LivePod): boolean {
 export const KEEPS_NAME = 'StatefulSet';
 /** Why there is no replacement elsewhere, by the kind of the owner. A mirror pod is owned by its node. */
 export const ON_ITS_NODE: Readonly<Partial<Record<string, string>>> = {
-  DaemonSet: 'a DaemonSet makes it again on this node only',
+  DaemonSet: 'its DaemonSet recreates it on this node only',
   Node: 'the kubelet makes a static pod again on this node only',
 };
 

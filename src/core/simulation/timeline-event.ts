@@ -61,7 +61,7 @@ export type TimelineEvent = { readonly atNs: bigint } & (
   /** `message`: the scheduler's. `nominated`: status.nominatedNodeName. */
   | { readonly kind: 'pending'; readonly pod: string; readonly replaces?: string; readonly message: string; readonly nominated?: string }
   | { readonly kind: 'ready'; readonly pod: string; readonly node: string }
-  /** It ended, and no controller makes it again. */
+  /** It ended, and no controller recreates it. */
   | { readonly kind: 'lost'; readonly pod: string; readonly reason: string }
 );
 

@@ -99,7 +99,7 @@ class UnitKill extends DelegatedKill {
     } else {
       this.#unsureSinceNs ??= nowNs;
       onNotStopped(hold, [
-        sure === 'awaited' ? 'systemd did not say in time what depends on it' : 'what depends on it has changed meanwhile',
+        sure === 'awaited' ? 'systemd did not report in time which units depend on it' : 'what depends on it has changed meanwhile',
       ]);
     }
   }

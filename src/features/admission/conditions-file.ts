@@ -99,7 +99,7 @@ export class ConditionsFile implements StepListener {
       if (changed) removeQuietly(path);
       if (this.#writeFailed) return;
       this.#writeFailed = true;
-      log.warn(`cannot publish the node conditions: ${messageOf(error)}; evictd admit does not know them until then`, {
+      log.warn(`cannot publish the node conditions: ${messageOf(error)}; evictd admit cannot use them until evictd can write the file`, {
         code: 'EVICTD_CONDITIONS_WRITE',
       });
     }

@@ -72,10 +72,10 @@ const GAUGES: readonly (readonly [
 const READ_COUNTERS: readonly (readonly [name: string, help: string, read: (of: ControllerValues) => number])[] = [
   [
     'lists_total',
-    'Lists of pods, nodes and leases: one of each when the process begins to lead, others where a watch could not go on.',
+    'Full lists of pods, nodes and leases: one of each when the process becomes the leader, more after a failed watch.',
     ({ lists }) => lists,
   ],
-  ['failed_actions_total', 'Changes of pods and nodes that have failed and are tried again.', ({ failedActions }) => failedActions],
+  ['failed_actions_total', 'Failed changes of pods and nodes, which the controller retries.', ({ failedActions }) => failedActions],
 ];
 
 const PREFIX = 'evictd_controller_';

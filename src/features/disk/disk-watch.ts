@@ -112,7 +112,7 @@ export class DiskWatch implements StepListener {
       this.#last = await this.parts.measure();
       this.#failure = undefined;
     } catch (error) {
-      this.#failure = { code: 'EVICTD_DISK_UNMEASURED', message: `cannot measure what workloads hold on disks: ${String(error)}` };
+      this.#failure = { code: 'EVICTD_DISK_UNMEASURED', message: `cannot measure the disk usage of workloads: ${String(error)}` };
     }
     this.#measuring = false;
     if (!this.#closed) this.parts.onNews();

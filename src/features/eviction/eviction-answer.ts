@@ -86,7 +86,7 @@ function atMost(state: State, workload: Workload): EvictionFailure | undefined {
   if (isBeingEvicted(state, workload)) return undefined;
   const asked = [...state.disruptions].filter(([, { reason }]) => reason === 'eviction');
   if (jsonBytes(asked) > MAX_BYTES)
-    return { code: 429, reason: 'TooManyRequests', message: `${String(asked.length)} evictions that were asked for wait already` };
+    return { code: 429, reason: 'TooManyRequests', message: `${String(asked.length)} requested evictions are already waiting` };
   if (!isFull(state)) return undefined;
   return { code: 429, reason: 'TooManyRequests', message: `evictd ends ${String(state.evictions.length)} workloads already` };
 }

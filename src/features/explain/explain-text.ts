@@ -16,7 +16,7 @@ export function explanationText(explanation: Explanation, style: Style): string 
     ...(workload ? [...workloadLines(workload, style), ''] : []),
     ...(source === 'evictd'
       ? [`${node}, as the running evictd sees it`]
-      : [`no evictd guards this node (${node}): read from the node itself, without grace periods, budget, pauses, policies and growth`]),
+      : [`no evictd guards this node (${node}): values are read now; grace periods, budget, pauses, policies and growth are not known`]),
     ...thresholds.map(thresholdLine),
     ...policies.map(({ name, scope, condition, readings, why }) =>
       printable(`  policy ${name}${scope === '' ? '' : ` on ${scope}`}: ${condition}${readings === null ? '' : ` (${readings})`}: ${why}`),

@@ -168,7 +168,7 @@ export class Hooks implements BeforeSignal, StepListener {
     for (const [name, hook] of Object.entries({ preEvict, postEvict })) {
       const problem = hook && (await this.#parts.host.runner.problemOf(hook.argv[0] ?? '', CHECKED_WITHIN_MS));
       if (problem === undefined) continue;
-      this.#parts.log.warn(`hooks.${name} is not run, and evictions go on without it: ${problem}`, { code: 'EVICTD_HOOK' });
+      this.#parts.log.warn(`hooks.${name} is skipped, and evictions go on without it: ${problem}`, { code: 'EVICTD_HOOK' });
     }
   }
 }

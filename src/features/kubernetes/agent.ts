@@ -139,8 +139,8 @@ export class Agent implements NodePods {
     const age = this.ageNs();
     const meanwhile =
       age === undefined
-        ? 'no pod of it is known'
-        : `the pods that it last reported stay known (${String(count)}, ${formatDuration((age / NS_PER_SECOND) * NS_PER_SECOND)} old)`;
+        ? 'no pod is known'
+        : `the last reported pods stay known (${String(count)}, ${formatDuration((age / NS_PER_SECOND) * NS_PER_SECOND)} old)`;
     return { code, message: `${server}: ${message}; ${meanwhile}`, ...(hint !== undefined && { hint }) };
   }
 

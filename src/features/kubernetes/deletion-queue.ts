@@ -98,7 +98,7 @@ export class DeletionQueue {
     }
     if (pending === undefined) {
       const what = `${pod.namespace}/${pod.name} is evicted, and its kubelet may start it again`;
-      this.#parts.log.warn(`${what}: so many deletions are pending that there is no room: ${String(this.#pending.length)}`, {
+      this.#parts.log.warn(`${what}: too many pending deletions (${String(this.#pending.length)})`, {
         code: 'EVICTD_KUBERNETES_PENDING',
         decision: pod.decision,
       });

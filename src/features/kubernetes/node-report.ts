@@ -151,7 +151,9 @@ export class NodeReport implements StepListener {
     this.#failures += 1;
     if (this.#failures === 1) {
       const { isLeaving, nodeName, log } = this.#parts;
-      const what = isLeaving ? `take back what it has set at node ${nodeName}` : 'publish the conditions of the node at the API server';
+      const what = isLeaving
+        ? `remove its conditions and taints from node ${nodeName}`
+        : 'publish the conditions of the node at the API server';
       log.warn(`evictd cannot ${what}: ${why}; evictd tries again`, {
         code: 'EVICTD_KUBERNETES_NODE',
         hint: HINT,
@@ -267,7 +269,7 @@ export class NodeReport implements StepListener {
     const isLogged = isLeaving ? this.#forbidden.size > 0 : this.#forbidden.has(what);
     this.#forbidden.add(what);
     if (isLogged) return;
-    const change = isLeaving ? `take back what it has set at node ${nodeName}` : `change ${what}`;
+    const change = isLeaving ? `remove its conditions and taints from node ${nodeName}` : `change ${what}`;
     log.warn(`the API server does not let evictd ${change}: it ${answerText(answer)}`, {
       code: 'EVICTD_KUBERNETES_NODE',
       hint: isLeaving ? this.#byHand() : HINT,

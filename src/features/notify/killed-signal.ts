@@ -8,7 +8,7 @@ import { hasEnded, type OpenNotifier } from './notifier.js';
 export const openKilledSignal: OpenNotifier = ({ killedSignal, oomdBusName }, { host: { openOomSignal }, report, reportFailure }) => {
   if (!killedSignal || openOomSignal === undefined) return undefined;
   const bus = openOomSignal(oomdBusName, (why) => {
-    reportFailure(`the bus name org.freedesktop.oom1 cannot be had, and signals are sent without it: ${why}`);
+    reportFailure(`cannot own the bus name org.freedesktop.oom1: ${why}; signals are sent without it`);
   });
   return {
     over: (outcome) => {

@@ -84,7 +84,7 @@ class Webhook implements Notifier {
   }
 
   #again(error: string): void {
-    this.parts.reportFailure(`${error}; it is tried again`);
+    this.parts.reportFailure(`${error}; evictd retries`);
     const { firstMs, longestMs } = this.pauses;
     this.#timer = setTimeout(
       () => {

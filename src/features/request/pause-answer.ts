@@ -80,7 +80,7 @@ function lengthOf(text: string, maxNs: bigint): bigint {
   try {
     forNs = parseDuration(text);
   } catch {
-    throw new UsageError('EVICTD_PAUSE_LENGTH', `${JSON.stringify(text)} is no length of a pause`, { hint: 'for example 30m or 1h30m' });
+    throw new UsageError('EVICTD_PAUSE_LENGTH', `invalid pause duration ${JSON.stringify(text)}`, { hint: 'for example 30m or 1h30m' });
   }
   if (maxNs === 0n) {
     const hint = 'raise pause.max in the configuration, and run evictd reload';

@@ -78,7 +78,7 @@ function endedText({ workload: { name }, result, afterNs, gracePeriodNs, process
     case 'evicted':
       return `${name} was evicted while it was ending; ended after ${after} of ${time}`;
     case 'signalled':
-      return `${name} got SIGTERM, and is not waited for`;
+      return `${name} got SIGTERM; the shutdown does not wait for it`;
     case 'survived': {
       const left = processesLeft === undefined ? '' : `: ${counted(BigInt(processesLeft), 'processes')} left`;
       return `${name} did not end within ${time}, and could not be killed${left}${error === undefined ? '' : ` (${error})`}`;

@@ -26,7 +26,7 @@ function distinct<T extends z.core.$ZodType<{ readonly name: string }>>(item: T)
     z.transform((list, payload) => {
       for (const [index, { name }] of list.entries())
         if (list.findIndex((other) => other.name === name) < index)
-          refuseAt(payload, name, 'EVICTD_CONFIG_VALUE', `${name} is there twice`, 'remove one of them', [index]);
+          refuseAt(payload, name, 'EVICTD_CONFIG_VALUE', `duplicate ${name}`, 'remove one of them', [index]);
       return list;
     }),
   );
@@ -196,8 +196,7 @@ export const schedulerConfigSchema = z.pipe(
     for (const [index, name] of names.entries()) {
       const path = ['profiles', index, 'schedulerName'];
       if (name === undefined) refuseAt(payload, name, 'EVICTD_CONFIG_MISSING', 'is missing', 'give it a value', path);
-      else if (names.indexOf(name) < index)
-        refuseAt(payload, name, 'EVICTD_CONFIG_VALUE', `${name} is there twice`, 'name each profile', path);
+      else if (names.indexOf(name) < index) refuseAt(payload, name, 'EVICTD_CONFIG_VALUE', `duplicate ${name}`, 'name each profile', path);
     }
     return config;
   }),

@@ -45,7 +45,7 @@ const RELOADED_MS = 10_000;
 
 export function headLines({ evictd, node, pauses }: StatusDocument): Line[] {
   const name = printable(node.name);
-  if (evictd === null) return [{ text: `no evictd guards this node (${name}): read from the node itself`, colour: 'yellow' }];
+  if (evictd === null) return [{ text: `no evictd guards this node (${name}): values are read now`, colour: 'yellow' }];
   const { version, pid, startedAt, dryRun, configuration } = evictd;
   const does = dryRun ? `makes a dry run on ${name}` : `guards ${name}`;
   const isReloaded = Date.parse(configuration.inForceSince) - Date.parse(startedAt) >= RELOADED_MS;

@@ -108,7 +108,7 @@ function managedProblems(settings: ManagedSettings | undefined): readonly Source
   return [
     {
       code: 'EVICTD_MANAGED_OOM_RULE',
-      message: `OOMRules of units name rules that evictd does not carry out: ${unknown.join(', ')}`,
+      message: `OOMRules of units name rules that evictd does not support: ${unknown.join(', ')}`,
       hint: 'such a NAME.oomrule in /etc/systemd/oomd/rules.d has MemoryPressureAbove= or SwapUsageMax=, and Action=kill-by-pgscan or kill-by-swap',
     },
   ];

@@ -298,7 +298,7 @@ test('SIGKILL does not wait until it is known what depends on the unit: the stop
 test.each<[rule: string, answer: ReturnType<typeof sure>, why: RegExp]>([
   ['more depends on it than was decided', { ...stop, dependants: ['db.service'] }, /has changed meanwhile/],
   ['it may not be stopped', { kind: 'signal', because: 'protected', unit: 'db.service', affected: [] }, /has changed meanwhile/],
-  ['systemd does not say in time', 'awaited', /did not say in time/],
+  ['systemd does not say in time', 'awaited', /did not report in time/],
 ])('a killed unit is not stopped, and that is reported, where %s', async (_rule, answer, why) => {
   const kill = await begin({ ...decided, hold });
   sure = () => answer;

@@ -239,7 +239,7 @@ describe('where it cannot be written', () => {
       file.stepped(stepped('tick', ['MemoryPressure']));
       expect(said).toEqual([
         expect.stringMatching(
-          /^EVICTD_CONDITIONS_WRITE cannot publish the node conditions: ENOENT.*; evictd admit does not know them until then$/,
+          /^EVICTD_CONDITIONS_WRITE cannot publish the node conditions: ENOENT.*; evictd admit cannot use them until evictd can write the file$/,
         ),
       ]);
     } finally {

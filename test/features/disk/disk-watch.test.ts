@@ -236,7 +236,7 @@ test.each<[rule: string, fail: () => Promise<DiskMeasurement>]>([
   stepped(0, 1n, met);
   await Promise.resolve();
   expect(watch.on(source).problems()).toEqual([
-    { code: 'EVICTD_DISK_UNMEASURED', message: 'cannot measure what workloads hold on disks: Error: EMFILE' },
+    { code: 'EVICTD_DISK_UNMEASURED', message: 'cannot measure the disk usage of workloads: Error: EMFILE' },
   ]);
   expect(held()).toBeUndefined(); // known to free nothing
   expect(onNews).toHaveBeenCalledOnce();

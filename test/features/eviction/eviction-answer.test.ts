@@ -82,7 +82,7 @@ test.each<[rule: string, body: string, code: number, json: object, overrides?: P
     {},
     FULL,
   ],
-  ['too many wait', eviction('/b/twin'), 429, { message: '60 evictions that were asked for wait already' }, {}, MANY],
+  ['too many wait', eviction('/b/twin'), 429, { message: '60 requested evictions are already waiting' }, {}, MANY],
   ['its last one is asked for, and systemd is still asked about it', eviction('web-1'), 429, { reason: 'TooManyRequests' }, ONE, ASKED],
   ['protected', eviction('db'), 403, { reason: 'Forbidden', message: 'workloads "db" is forbidden: critical' }],
   ['all evictions are paused', eviction('/b/twin'), 403, { reason: 'Forbidden' }, {}, PAUSE],

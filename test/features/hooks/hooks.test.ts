@@ -103,7 +103,7 @@ test('a socket that is found after the deadline is not called, and counts as lat
 test('a program that others can change is not run, and nothing waits for it', async () => {
   const { before, ran, said, counted, gone } = played({ preEvict }, '/bin/hook is writable by all users');
   await eventually('the warning', () => said.length === 1);
-  expect(said).toEqual(['hooks.preEvict is not run, and evictions go on without it: /bin/hook is writable by all users']);
+  expect(said).toEqual(['hooks.preEvict is skipped, and evictions go on without it: /bin/hook is writable by all users']);
   expect(before()).toBe(true);
   await eventually('the signal is sent', () => gone() === 1);
   expect([ran, counted]).toEqual([[], ['preEvict refused']]);

@@ -117,7 +117,7 @@ test('while the server is away the pods stay known, with their age and the reaso
   await vi.waitFor(() => {
     expect(agent.problem()).toMatchObject({ code: 'EVICTD_KUBERNETES_UNREACHABLE' });
   }, WAIT);
-  expect(agent.problem()?.message).toMatch(/the pods that it last reported stay known \(1, 0s old\)/);
+  expect(agent.problem()?.message).toMatch(/the last reported pods stay known \(1, 0s old\)/);
   expect([names(agent), agent.status().answers]).toEqual([['a'], false]);
   await vi.waitFor(() => {
     expect(logged).toEqual([expect.stringContaining('127.0.0.1') as string]);

@@ -99,7 +99,7 @@ test.each<[problem: string, user: object, cluster: object, message: RegExp]>([
   ['a server of another authority', {}, { 'certificate-authority-data': '' }, /certificate/],
   ['a program that fails', { exec: { command: '/bin/false' } }, {}, /\/bin\/false/],
   ['a proxy, which is not supported', {}, { 'proxy-url': 'http://proxy' }, /proxy-url is not supported/],
-  ['a server without TLS', {}, { server: 'http://127.0.0.1:1' }, /no https URL/],
+  ['a server without TLS', {}, { server: 'http://127.0.0.1:1' }, /not an https URL/],
   ['a file that does not exist', { tokenFile: '/nowhere/token' }, {}, /ENOENT/],
 ])('%s is an error that says so', async (_problem, user, cluster, message) => {
   await expect(clientOf(user, cluster).ask(GET)).rejects.toThrow(message);

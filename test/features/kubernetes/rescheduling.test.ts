@@ -66,7 +66,7 @@ test('a pod that fits elsewhere: the best node, and why not the others', async (
   expect(rest).toContain('  not node-1: node(s) had untolerated taint(s)');
   expect(rest).toContain('  not node-2: Insufficient cpu');
   expect(rest.join('\n')).toMatch(/^ {2}without Service: HTTP 404: .*: objects of this kind are left out$/m);
-  expect(rest).not.toContain('  no controller makes it again');
+  expect(rest).not.toContain('  no controller recreates it');
 });
 
 test('it counts as gone from its node, and pods that have ended do not count', async () => {
@@ -75,7 +75,7 @@ test('it counts as gone from its node, and pods that have ended do not count', a
   put('pods', { ...pod('job-1', 'node-3'), status: { phase: 'Succeeded' } });
   const text = await textFor();
   expect(text).toMatch(/^could run now: node-[13] \(score \d+\), node-[13] \(score \d+\); 2 of 3 nodes fit\n/);
-  expect(text).toContain('\n  no controller makes it again\n');
+  expect(text).toContain('\n  no controller recreates it\n');
 });
 
 test('a pod that fits nowhere: the message of the scheduler', async () => {

@@ -99,7 +99,7 @@ test('a server that never answers is given up after ten attempts', async () => {
   const { reported, failures, send } = webhook(url, { timeoutNs: 10_000_000n });
   send();
   await eventually('it is noticed at once', () => failures.length > 0);
-  expect(failures[0]).toMatch(/does not answer; it is tried again$/);
+  expect(failures[0]).toMatch(/does not answer; evictd retries$/);
   await eventually('it has failed', () => reported.length > 0);
   expect(reported).toEqual([expect.stringMatching(/^failed: 127\.0\.0\.1:\d+ does not answer$/)]);
   expect(received.length).toBeLessThanOrEqual(10);

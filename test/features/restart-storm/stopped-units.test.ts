@@ -63,9 +63,9 @@ test('a systemd that does not answer, and one that is not there', async () => {
   const peer = await BusPeer.open();
   peer.answer = () => undefined;
   expect(await startHeldUnits(unitsOf(peer.path), [hold('b.service')], 200)).toMatchObject([
-    { kind: 'open', reason: 'systemd did not answer in time which units conflict with it' },
+    { kind: 'open', reason: 'systemd did not report in time which units conflict with it' },
   ]);
   expect(await startHeldUnits(unitsOf('/nonexistent/socket'), [hold('b.service')], 50)).toMatchObject([
-    { kind: 'open', reason: expect.stringMatching(/^systemd cannot be asked/) as string },
+    { kind: 'open', reason: expect.stringMatching(/^systemd does not answer/) as string },
   ]);
 });

@@ -23,7 +23,7 @@ test.each<[of: Partial<EndedWorkload>, message: string]>([
   [{ result: 'already-ended' }, 'web had ended before SIGTERM'],
   [{ result: 'evicted' }, 'web was evicted while it was ending; ended after 1.234s of 10s'],
   [survived, 'web did not end within 10s, and could not be killed: 2 processes left'],
-  [{ ...survived, result: 'signalled', killedAtNs: undefined }, 'web got SIGTERM, and is not waited for'],
+  [{ ...survived, result: 'signalled', killedAtNs: undefined }, 'web got SIGTERM; the shutdown does not wait for it'],
   [{ result: 'survived', error: 'EPERM' }, 'web did not end within 10s, and could not be killed (EPERM)'],
 ])('%o', (of, message) => {
   expect(workloadEnded(ended('web', of), 0).message).toBe(message);

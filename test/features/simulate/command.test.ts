@@ -29,7 +29,7 @@ test.each<[why: string, args: readonly string[], exit: number, message: string]>
   ['another signal', [CLUSTER, '--pressure', 'node-1:nodefs=1Gi'], 64, '--pressure: "nodefs" is not simulated'],
   ['a negative duration', [CLUSTER, '--start-time', '-10s'], 64, '--start-time: -10s is negative'],
   ['no taint', [CLUSTER, '--taint', 'node-1'], 64, '--taint needs a node and a taint'],
-  ['a wrong effect', [CLUSTER, '--taint', 'node-1', 'a=b:Never'], 64, '"Never" is no effect of a taint'],
+  ['a wrong effect', [CLUSTER, '--taint', 'node-1', 'a=b:Never'], 64, 'unknown taint effect "Never"'],
   ['an unknown pod', [CLUSTER, '--explain', 'shop/none'], 64, 'no pod "shop/none" in the files'],
   [
     'a class that does not exist',

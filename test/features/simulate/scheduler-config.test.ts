@@ -71,7 +71,7 @@ test.each<[rule: string, text: string, lines: readonly string[]]>([
     `${HEAD}profiles: [{}, { schedulerName: a }, { schedulerName: a }]`,
     [
       '3:12: EVICTD_CONFIG_MISSING profiles[0].schedulerName: is missing (hint: give it a value)',
-      '3:55: EVICTD_CONFIG_VALUE profiles[2].schedulerName: a is there twice (hint: name each profile)',
+      '3:55: EVICTD_CONFIG_VALUE profiles[2].schedulerName: duplicate a (hint: name each profile)',
     ],
   ],
   [
@@ -82,7 +82,7 @@ test.each<[rule: string, text: string, lines: readonly string[]]>([
   [
     'a plugin that is enabled twice',
     profile('plugins: { score: { enabled: [{ name: ImageLocality }, { name: ImageLocality }] } }'),
-    ['4:58: EVICTD_CONFIG_VALUE profiles[0].plugins.score.enabled[1]: ImageLocality is there twice (hint: remove one of them)'],
+    ['4:58: EVICTD_CONFIG_VALUE profiles[0].plugins.score.enabled[1]: duplicate ImageLocality (hint: remove one of them)'],
   ],
   [
     'arguments of another plugin',

@@ -95,7 +95,7 @@ test('what is met or wrong has a colour', () => {
 });
 
 test.each<[rule: string, over: Partial<StatusDocument>, line: string]>([
-  ['no evictd', { evictd: null }, 'no evictd guards this node (machine): read from the node itself'],
+  ['no evictd', { evictd: null }, 'no evictd guards this node (machine): values are read now'],
   [
     'no workload',
     { candidates: { ...STATUS.candidates, total: 0, workloads: [] } },

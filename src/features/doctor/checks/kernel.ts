@@ -48,7 +48,7 @@ export const pressureWindowCheck = defineCheck('kernel.pressure-window', ['press
   const details = { shortestMs: shortestUs / 1_000 };
   const summary = `the shortest PSI window is ${String(shortestUs / 1_000)} ms`;
   if (shortestUs < UNPRIVILEGED_US) return [ok(id, summary, details)];
-  return [degraded(id, `${summary}: the kernel may report pressure that late`, 'grant CAP_SYS_RESOURCE', details)];
+  return [degraded(id, `${summary}: the kernel may report pressure with that delay`, 'grant CAP_SYS_RESOURCE', details)];
 });
 
 /** Whether evictd can read OOM kills from /dev/kmsg. */

@@ -12,7 +12,7 @@ export const apiServerCheck = defineCheck('kubernetes.api', ['apiServer'], ({ ap
     return isBroken ? broken(id, problem, FIX, { pods }) : degraded(id, problem, 'kubectl get --raw /readyz', { pods });
   const details = { server, nodeName, pods, refused: refused.map(({ access }) => access) };
   if (refused.length === 0)
-    return ok(id, `${server} answers, and evictd may do what it needs; pods of ${nodeName}: ${String(pods)}`, details);
+    return ok(id, `${server} answers, and evictd has all permissions; pods of ${nodeName}: ${String(pods)}`, details);
   const texts = refused.map(({ access, without }) => `${access} (${without})`);
   const summary = `${server}: the credential may not ${texts.join(', ')}`;
   return isBroken ? broken(id, summary, FIX, details) : degraded(id, summary, FIX, details);
@@ -36,7 +36,8 @@ export const clusterControllersCheck = defineCheck('kubernetes.controllers', ['a
   const { active, twice } = apiServer.controllers;
   const details = { active, twice: twice.map(({ controller }) => controller) };
   const [first] = twice;
-  if (first === undefined) return ok(id, `evictd controller runs ${active.join(', ') || 'no part'}, and nothing of it runs twice`, details);
+  if (first === undefined)
+    return ok(id, `evictd controller runs ${active.join(', ') || 'no part'}; kube-controller-manager runs none of them`, details);
   const summary = `evictd controller and kube-controller-manager both act: ${details.twice.join(', ')} (${first.why})`;
   return degraded(
     id,

@@ -14,7 +14,7 @@ export async function configurationEffect(load: () => LoadedConfig, workloads: P
   try {
     present = await workloads(load());
   } catch (error) {
-    return `what it would evict is not known: ${messageOf(error)}\n`;
+    return `cannot list what this profile would evict: ${messageOf(error)}\n`;
   }
   const evictable = present.filter(({ unevictable }) => unevictable === undefined);
   const held = present.filter(({ unevictable }) => unevictable !== undefined && unevictable.kind !== 'vacant');

@@ -87,7 +87,7 @@ function named(config: Field, list: string, kind: string, name: string): Field {
 
 function serverOf(field: Field): URL {
   const text = textOf(field);
-  if (!URL.canParse(text) || new URL(text).protocol !== 'https:') throw new Error(`${field.path} is no https URL`);
+  if (!URL.canParse(text) || new URL(text).protocol !== 'https:') throw new Error(`${field.path} is not an https URL`);
   return new URL(text);
 }
 

@@ -60,7 +60,7 @@ export function placesLines(
   return [...lines, ...unread.map((each) => `could run now: without ${each}`)].map(printable);
 }
 
-const NOT_CONTROLLED = 'no controller makes it again';
+const NOT_CONTROLLED = 'no controller recreates it';
 
 function unknownText({ unknown }: Unknown): string {
   return `could run now: not known: ${unknown}`;

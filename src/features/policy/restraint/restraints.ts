@@ -34,7 +34,7 @@ export class Restraints {
       if (this.#unlifted.length === 0) this.#file.save([]); // of another boot
     } catch (error) {
       this.#isUnread = true;
-      this.#log.warn(`cannot read what is throttled or frozen: ${messageOf(error)}; nothing more is`, {
+      this.#log.warn(`cannot read the list of throttled and frozen workloads: ${messageOf(error)}; policies throttle and freeze nothing`, {
         code: 'EVICTD_RESTRAINT_UNREAD',
         hint: `write max to memory.high and 0 to cgroup.freeze of cgroups that are, remove ${this.#file.path}, and restart evictd`,
       });
@@ -142,7 +142,7 @@ export class Restraints {
     try {
       if (!this.#isUnread) this.#save();
     } catch (error) {
-      this.#log.warn(`cannot save what is throttled or frozen: ${messageOf(error)}`, { code: 'EVICTD_RESTRAINT_UNSAVED' });
+      this.#log.warn(`cannot save the list of throttled and frozen workloads: ${messageOf(error)}`, { code: 'EVICTD_RESTRAINT_UNSAVED' });
     }
   }
 }

@@ -185,11 +185,10 @@ class CriRuntime implements ContainerRuntime {
   problem(): SourceProblem | undefined {
     if (this.#failure === undefined) return undefined;
     const known = this.#workloads.length;
-    const meanwhile =
-      known === 0 ? 'none of its pods is a candidate until then' : `the ${String(known)} workloads known of it stay candidates`;
+    const meanwhile = known === 0 ? 'none of its pods is a candidate until then' : `its ${String(known)} known workloads stay candidates`;
     return {
       code: 'EVICTD_CRI_UNREACHABLE',
-      message: `workload source cri ${this.endpoint} cannot be asked: ${runtimeMessage(this.#failure)}; ${meanwhile}`,
+      message: `cannot query workload source cri ${this.endpoint}: ${runtimeMessage(this.#failure)}; ${meanwhile}`,
       hint: 'check that the container runtime runs with its CRI plugin, and that this is its socket: crictl -r ENDPOINT pods',
     };
   }

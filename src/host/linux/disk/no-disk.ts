@@ -43,7 +43,7 @@ export function whyNoDisk(statfs: Statfs, mounts: readonly Mount[]): string | un
   const upper = statfs.fsType === OVERLAY ? upperInMemory(statfs, mount, mounts) : undefined;
   if (upper !== undefined) return `in memory (overlay on ${upper}), not on a disk`;
   // The filesystem's own option: a mount may be read-only for this process alone (ProtectSystem=).
-  return mount?.options.includes('ro') ? `read-only (${mount.type}), so that it cannot run short` : undefined;
+  return mount?.options.includes('ro') ? `read-only (${mount.type}): it cannot fill up` : undefined;
 }
 
 /** The type of the layer that an overlay writes to, if that is in memory. statfs passes through to that layer. */

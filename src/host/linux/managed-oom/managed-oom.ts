@@ -63,7 +63,7 @@ export class SystemdManagedOom implements ManagedOom {
     return [
       {
         code: 'EVICTD_SYSTEMD_UNREACHABLE',
-        message: `systemd cannot be asked (${trouble}): ManagedOOM settings of units are as last read`,
+        message: `systemd does not answer (${trouble}): evictd keeps the ManagedOOM settings that it read last`,
         hint: 'evictd tries again at least every 30 s; run it as root, with /run/systemd/private and /run/dbus visible to it',
       },
     ];

@@ -43,7 +43,7 @@ export async function programProblem(native: StatusReader, program: string): Pro
   for (let scripts = 0; path !== undefined; scripts += 1) {
     if (scripts > MAX_INTERPRETERS) return `ELOOP: too many interpreters, ${program}`;
     const { problem, found }: Trust = await trustOf(native, path);
-    const why = problem ?? (isProgram(found) ? undefined : `${path} is no program`);
+    const why = problem ?? (isProgram(found) ? undefined : `${path} is not an executable file`);
     if (why !== undefined) return scripts === 0 ? why : `its interpreter ${why}`;
     path = interpreterOf(found?.content ?? '');
   }

@@ -88,7 +88,7 @@ export class SystemdUnits implements UnitManager {
     if (error === undefined) return undefined;
     return {
       code: 'EVICTD_SYSTEMD_UNREACHABLE',
-      message: `systemd cannot be asked (${error}): units are stopped by signals, and unknown units stay unknown`,
+      message: `systemd does not answer (${error}): evictd sends signals instead of stopping units, and reads no new units`,
       hint: 'evictd tries again at least every 30 s; run it as root, with /run/systemd/private and /run/dbus visible to it',
     };
   }

@@ -52,12 +52,12 @@ const except =
     !refused.includes(`${verb} ${target.resource.name}${target.subresource === undefined ? '' : `/${target.subresource}`}`);
 
 test.each<[rule: string, authorised: Authorise, user: string, more: string, status: CheckStatus, summary: RegExp]>([
-  ['a service account with all rights', except(), 'agent-token', '', 'ok', / answers, and evictd may do what it needs; pods of node-1: 1$/],
-  ["the kubelet's credential", except(), 'kubelet-token', '', 'ok', /evictd may do/],
+  ['a service account with all rights', except(), 'agent-token', '', 'ok', / answers, and evictd has all permissions; pods of node-1: 1$/],
+  ["the kubelet's credential", except(), 'kubelet-token', '', 'ok', /evictd has all permissions/],
   ['no delete', except('delete pods'), 'agent-token', '', 'broken', /may not delete pods \(the kubelet starts an evicted pod again\)$/],
   ['no events', except('create events', 'patch events'), 'agent-token', '', 'degraded', /not create events\.events\.k8s\.io \(there are/],
   ['no subresource', except('create pods/eviction'), 'agent-token', '', 'degraded', /may not create pods\/eviction \(soft evic/],
-  ['… and budgets do not count', except('create pods/eviction'), 'agent-token', ', budgets: ignore', 'ok', /may do/],
+  ['… and budgets do not count', except('create pods/eviction'), 'agent-token', ', budgets: ignore', 'ok', /has all permissions/],
   [
     'no node, and no taint',
     except('patch nodes'),

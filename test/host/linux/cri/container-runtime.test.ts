@@ -124,7 +124,7 @@ describe('what goes wrong loses nothing', () => {
     fake.stop();
     await waitUntil('that is known', () => runtime.problem() !== undefined);
     expect(names()).toEqual(['default/a/app', 'default/b/app']);
-    expect(runtime.problem()?.message).toContain('the 2 workloads known of it stay candidates');
+    expect(runtime.problem()?.message).toContain('its 2 known workloads stay candidates');
     fake.handlers = pods('a');
     await fake.start();
     await waitUntil('it is found again', () => runtime.problem() === undefined);

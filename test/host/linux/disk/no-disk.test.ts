@@ -28,7 +28,7 @@ test.each<[rule: string, fsType: number, why: string | undefined]>([
 test.each<[rule: string, lines: readonly string[], why: string | undefined]>([
   ['writable', ['8:2 / / rw - ext4 /dev/sda2 rw'], undefined],
   ['read-only for this process alone', ['8:2 / / ro - ext4 /dev/sda2 rw'], undefined],
-  ['read-only as a whole, as with dm-verity', ['8:2 / / ro - ext4 /dev/dm-0 ro'], 'read-only (ext4), so that it cannot run short'],
+  ['read-only as a whole, as with dm-verity', ['8:2 / / ro - ext4 /dev/dm-0 ro'], 'read-only (ext4): it cannot fill up'],
   ['another device', ['8:3 / / ro - ext4 /dev/sda3 ro', '8:2 / /var rw - ext4 /dev/sda2 rw'], undefined],
   ['a device that is not mounted here', ['8:3 / / ro - ext4 /dev/sda3 ro'], undefined],
 ])('a full disk: %s', (_rule, lines, why) => {
@@ -51,7 +51,7 @@ test.each<[rule: string, lines: readonly string[], statfs: Partial<typeof overla
   ['a mount that only begins alike', [...ON_LIVE, '0:41 / /run/liv rw - tmpfs t rw'], {}, undefined],
   ['a hidden tmpfs, which has as many inodes as pages', ['8:2 / / rw - overlay /cow rw,upperdir=/cow/upper'], { inodes: 16 }, IN_MEMORY],
   ['a hidden disk', ['8:2 / / rw - overlay overlay rw,upperdir=/var/lib/docker/overlay2/1/diff'], {}, undefined],
-  ['none', [`8:2 / / ro - overlay overlay ro,${LOWER}`], {}, 'read-only (overlay), so that it cannot run short'],
+  ['none', [`8:2 / / ro - overlay overlay ro,${LOWER}`], {}, 'read-only (overlay): it cannot fill up'],
 ])('an overlay that writes to: %s', (_rule, lines, statfs, why) => {
   expect(whyNoDisk({ ...overlay, ...statfs }, mounted(...lines))).toBe(why);
 });

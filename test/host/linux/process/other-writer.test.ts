@@ -53,8 +53,8 @@ test.each<[what: string, spoil: () => void, problem: RegExp]>([
   ['in a directory of another user', () => chownSync(join(directory, 'bin'), 1, 0), /bin belongs to user 1$/],
   ['below a directory that all may write', () => chmodSync(directory, 0o1777), /test-\w+ is writable by all users$/],
   ['that is not there', () => rmSync(program), /hook is missing$/],
-  ['that cannot be executed', () => chmodSync(program, 0o644), /is no program$/],
-  ['that is a directory', replaceByDirectory, /is no program$/],
+  ['that cannot be executed', () => chmodSync(program, 0o644), /is not an executable file$/],
+  ['that is a directory', replaceByDirectory, /is not an executable file$/],
 ])('a program %s may not', async (_what, spoil, problem) => {
   spoil();
   expect(await programProblem(program)).toMatch(problem);
@@ -92,7 +92,7 @@ test.each<[what: string, first: string, problem: RegExp | undefined]>([
   ['with an argument', '#! /usr/bin/env  sh', undefined],
   ['of another user', '#!DIRECTORY/shell -e', /^its interpreter .*shell belongs to user 1$/],
   ['that is missing', '#!/no/such/shell', /^its interpreter \/no is missing$/],
-  ['that is no program', '#!/etc/passwd', /^its interpreter \/etc\/passwd is no program$/],
+  ['that is no program', '#!/etc/passwd', /^its interpreter \/etc\/passwd is not an executable file$/],
   ['that is a script of such an interpreter', '#!DIRECTORY/script', /^its interpreter .*shell belongs to user 1$/],
   ['that is itself', '#!DIRECTORY/bin/hook', /^ELOOP: too many interpreters/],
 ])('the interpreter of a script is judged, too: one %s', async (_what, first, problem) => {
