@@ -211,3 +211,18 @@ test('evictd that stops does not wait for the API server, and logs nothing of it
   expect(await found).toMatchObject({ unknown: expect.stringContaining('evictd stops') as string });
   expect(logged).toEqual([]);
 });
+
+test('a dry run outlives an error that the list makes', async () => {
+  const warned: string[] = [];
+  const info = (): never => {
+    throw new RangeError('odd');
+  };
+  const places = new DryRunPlaces(agent().kubernetes, { info, warn: (line) => warned.push(line) });
+  onTestFinished(() => {
+    places.close();
+  });
+  places.stepped({ effects: [{ kind: 'evict', decision: decision({ kubernetes: { ...PART, name: 'web-1' } }, { dryRun: true }) }] });
+  await vi.waitFor(() => {
+    expect(warned).toEqual(['dry run: could run now: not known: odd']);
+  }, WAIT);
+});
