@@ -21,6 +21,6 @@ export function schedulerNodeAt(node: Field): SchedulerNode {
     taints: taintsAt(spec),
     unschedulable: member(spec, 'unschedulable').value === true,
     allocatable: amountsOf(resourceListOf(member(status, 'allocatable'))),
-    images: new Map(images),
+    images: new Map(images.reverse()), // of a name that is there twice, the first counts
   };
 }

@@ -42,6 +42,23 @@ test('a pod goes to the node that it is nominated to, if that is feasible, whate
   expect(new Scheduler(cluster).schedule(pod).node).not.toBe('n2');
 });
 
+test('an image has the size that the first node of those that have it reports', () => {
+  const mib = (size: number): ReadonlyMap<string, number> => new Map([['web:1', size * 1024 ** 2]]);
+  const [small, large] = [nodeOf('n0', { images: mib(500) }), nodeOf('n1', { images: mib(900) })];
+  const scoresIn = (cluster: Cluster): readonly unknown[] => {
+    const { scores } = new Scheduler(cluster).schedule(podOf('new'), { everyNode: true });
+    return ['n0', 'n1', 'n2'].map((name) => scores?.get(name)?.get('ImageLocality'));
+  };
+  const cluster = new Cluster({ nodes: [small, large, nodeOf('n2')] });
+  // 500 MiB * 2 / 3, of the range from 23 MiB to 1000 MiB.
+  expect(scoresIn(cluster)).toEqual([31, 31, 0]);
+  cluster.setNode(nodeOf('n0'));
+  expect(scoresIn(cluster)).toEqual([0, 14, 0]);
+  cluster.setNode(nodeOf('n1'));
+  cluster.setNode(large);
+  expect(scoresIn(cluster)).toEqual([0, 28, 0]);
+});
+
 test('the search stops when it has enough, and goes on from there', () => {
   const scheduler = new Scheduler(new Cluster({ nodes: nodesOf(250) }));
   const [first, second, third] = [0, 1, 2].map(() => scheduler.schedule(podOf('new')).feasible);

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { selects } from '../../../src/core/scheduling/label-selector.js';
 import { documentOf } from '../../../src/kubernetes/document.js';
+import { schedulerNodeAt } from '../../../src/kubernetes/scheduling/scheduler-node.js';
 import { schedulerPodAt } from '../../../src/kubernetes/scheduling/scheduler-pod.js';
 
 const podAt = (spec: unknown, labels: Readonly<Record<string, string>> = {}): ReturnType<typeof schedulerPodAt> =>
@@ -70,4 +71,13 @@ test('ports of init containers count only for sidecars', () => {
     { address: '0.0.0.0', protocol: 'TCP', port: 80 },
     { address: '10.0.0.1', protocol: 'UDP', port: 82 },
   ]);
+});
+
+test('of an image that a node lists twice under one name, the first counts', () => {
+  const images = [
+    { names: ['web:1', 'web:2'], sizeBytes: 1 },
+    { names: ['web:1'], sizeBytes: 2 },
+  ];
+  const node = schedulerNodeAt(documentOf({ metadata: { name: 'n' }, status: { images } }));
+  expect(Object.fromEntries(node.images)).toEqual({ 'web:1': 1, 'web:2': 1 });
 });

@@ -9,6 +9,13 @@ import { PodGroups } from './pod-groups.js';
 import type { SchedulerNode } from '../scheduler-node.js';
 import type { SchedulerPod } from '../scheduler-pod.js';
 
+/** An image that nodes have. */
+interface ClusterImage {
+  /** As the first node of them reports it, for all (pkg/scheduler/backend/cache, addNodeImageStates, v1.36.2). */
+  readonly bytes: number;
+  readonly nodes: number;
+}
+
 /** What a cluster starts with. Pods on unknown nodes, and without a node, are left out. */
 export interface ClusterContent {
   readonly nodes: readonly SchedulerNode[];
@@ -32,7 +39,7 @@ export class Cluster {
   readonly #nodeOf = new Map<SchedulerPod, NodeState>();
   readonly #nominated = new Map<string, Set<SchedulerPod>>();
   readonly #nominations = new Map<SchedulerPod, string>();
-  readonly #imageNodes = new Map<string, number>();
+  readonly #images = new Map<string, ClusterImage>();
   readonly groups: PodGroups;
   readonly selectors: PodSelectors;
   /** What pods have: `reserve` gives it to them, and `end` takes it back. */
@@ -79,8 +86,9 @@ export class Cluster {
     return this.#nodeOf.get(pod)?.node.name;
   }
 
-  nodesWithImage(image: string): number {
-    return this.#imageNodes.get(image) ?? 0;
+  /** undefined: no node has it. */
+  image(name: string): ClusterImage | undefined {
+    return this.#images.get(name);
   }
 
   /** @throws RangeError  no such node, or the pod is on a node already */
@@ -164,6 +172,11 @@ export class Cluster {
   }
 
   #count(state: NodeState | undefined, sign: 1 | -1): void {
-    for (const image of state?.node.images.keys() ?? []) this.#imageNodes.set(image, this.nodesWithImage(image) + sign);
+    for (const [name, ownBytes] of state?.node.images ?? []) {
+      const { bytes = ownBytes, nodes: before = 0 } = this.#images.get(name) ?? {};
+      const nodes = before + sign;
+      if (nodes === 0) this.#images.delete(name);
+      else this.#images.set(name, { bytes, nodes });
+    }
   }
 }

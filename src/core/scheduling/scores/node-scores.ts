@@ -69,8 +69,8 @@ function imageScores({ pod: { images }, cluster }: PlacementInput, feasible: rea
   return feasible.map(({ node }) => {
     let sum = 0;
     for (const image of images) {
-      const bytes = node.images.get(image);
-      if (bytes !== undefined) sum += Math.trunc(bytes * (cluster.nodesWithImage(image) / cluster.nodes.length));
+      const known = node.images.has(image) ? cluster.image(image) : undefined;
+      if (known !== undefined) sum += Math.trunc(known.bytes * (known.nodes / cluster.nodes.length));
     }
     const within = Math.min(Math.max(sum, IMAGE_THRESHOLDS.least), most);
     return Math.trunc((100 * (within - IMAGE_THRESHOLDS.least)) / (most - IMAGE_THRESHOLDS.least));
