@@ -24,7 +24,7 @@ export interface Restrained {
   readonly atNs: bigint;
 }
 
-/** What policies keep for the next step. Not kept over a restart: what is throttled or frozen is given back then. */
+/** What policies keep for the next step. Not kept over a restart: a restart lifts all restraints. */
 export interface PolicyState {
   /** By policy and cgroup ({@link scopeKey}). */
   readonly scopes: ReadonlyMap<string, PolicyScope>;

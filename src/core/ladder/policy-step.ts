@@ -154,7 +154,7 @@ function swapOf(node: ScopeHistory | undefined): bigint | undefined {
 const COMPARING: ReadonlySet<string> = new Set(['throttle', 'freeze', 'stop', 'kill']);
 const NONE: ComparedHistories = new Map();
 
-/** What was throttled or frozen is given back before its workload is evicted by a threshold. */
+/** Lifts the restraints of a workload before a threshold evicts it. */
 function beginTurns(
   policy: Policy,
   { state, effects }: PolicyStepResult,

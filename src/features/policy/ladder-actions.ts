@@ -39,7 +39,7 @@ export class LadderActions {
 
   constructor(private readonly parts: LadderParts) {}
 
-  /** `done` is called once, and before this returns for what is given back. Never throws. */
+  /** `done` is called once, and before this returns where a restraint is lifted. Never throws. */
   perform(effect: PolicyEffect, done: (result: Result) => void): void {
     const asFailed = (error: unknown): Result => failed(messageOf(error));
     try {

@@ -13,7 +13,7 @@ const SILENT: Pick<Log, 'info' | 'warn'> = { info: () => undefined, warn: () => 
  * Gives back what evictds that have ended have throttled or frozen, whatever their configuration was. Never throws.
  *
  * @param own  the lock file of this evictd, whose file is not touched. Left out: it has none
- * @returns what was given back, and the files that are left
+ * @returns the lifted restraints, and the files that are left
  */
 export function liftAbandoned(
   log: Pick<Log, 'info' | 'warn'> = SILENT,

@@ -4,7 +4,7 @@ import { CgroupDirectory } from '../../../host/linux/cgroup/cgroup-directory.js'
 /** `throttle`: memory.high. `freeze`: cgroup.freeze, or freezer.state of v1. */
 export type RestraintKind = 'throttle' | 'freeze';
 
-/** What evictd has written, or is about to write, into a control file of a cgroup, to be given back. */
+/** What evictd has written, or is about to write, into a control file of a cgroup, to be restored. */
 export interface Restraint {
   readonly kind: RestraintKind;
   /** Id of the workload. */
@@ -15,7 +15,7 @@ export interface Restraint {
   readonly directory: string;
   readonly id: bigint;
   readonly file: 'memory.high' | 'cgroup.freeze' | 'freezer.state';
-  /** The content that is given back. */
+  /** The content that lifting the restraint writes. */
   readonly before: string;
   readonly written: string;
 }

@@ -17,7 +17,7 @@ export class Restraints {
   readonly #file: RestraintFile;
   readonly #log: Pick<Log, 'info' | 'warn'>;
   readonly #held = new Map<string, Held>();
-  /** Of a former evictd, and what could not be given back yet. */
+  /** Of a former evictd, and those that could not be lifted yet. */
   #unlifted: readonly Held[] = [];
   #isUnread = false;
   readonly #warned = new WeakSet<Restraint>();
@@ -27,7 +27,7 @@ export class Restraints {
     this.#log = log;
   }
 
-  /** Gives back what a former evictd has left. Returns what has been given back. */
+  /** Lifts the restraints of a former evictd. Returns those that have been lifted. */
   takeOver(): readonly Restraint[] {
     try {
       this.#unlifted = this.#file.load().map((restraint) => ({ restraint, policies: new Set(), isWriting: false }));
@@ -73,7 +73,7 @@ export class Restraints {
     }
   }
 
-  /** undefined: nothing is to be given back, another policy wants it, or it failed and is tried again. */
+  /** undefined: there is nothing to lift, another policy wants it, or it failed and is tried again. */
   release(kind: RestraintKind, target: string, policy: string): Lifted | undefined {
     const key = keyOf(kind, target);
     const held = this.#held.get(key);
@@ -88,7 +88,7 @@ export class Restraints {
       for (const policy of [...wanting]) if (!policies.has(policy)) this.release(restraint.kind, restraint.target, policy);
   }
 
-  /** Tries again what could not be given back. Never throws. */
+  /** Retries what could not be lifted. Never throws. */
   retry(): readonly Restraint[] {
     const left = this.#unlifted;
     if (left.length === 0) return [];
@@ -137,7 +137,7 @@ export class Restraints {
     this.#file.save(this.all);
   }
 
-  /** What is in the file for too long does no harm: it is given back only where it is in force. */
+  /** What is in the file for too long does no harm: it is lifted only where it is in force. */
   #saveLater(): void {
     try {
       if (!this.#isUnread) this.#save();

@@ -10,7 +10,7 @@ const LONGEST_PAUSE_MS = 30_000;
 /** Refusals in a row after which the lock is released. */
 const REFUSALS = 5;
 const TAKING = 'the lock is being taken';
-const NOT_TO_BE_HAD = 'the lock cannot be taken';
+const LOCK_FAILED = 'the lock cannot be taken';
 
 /**
  * Sends nothing before `start`.
@@ -114,7 +114,7 @@ export class LoginShutdownDelay implements ShutdownDelay {
     this.#why = whyOfThisOne();
     const command = this.command(this.#why);
     if (command === undefined) {
-      this.#lost(`${NOT_TO_BE_HAD}: there is no systemd-inhibit`);
+      this.#lost(`${LOCK_FAILED}: there is no systemd-inhibit`);
       return;
     }
     try {
@@ -124,12 +124,12 @@ export class LoginShutdownDelay implements ShutdownDelay {
           this.#tell();
         },
         ended: (reason) => {
-          this.#lost(`${NOT_TO_BE_HAD}: ${reason}`);
+          this.#lost(`${LOCK_FAILED}: ${reason}`);
           this.#tell();
         },
       });
     } catch (error) {
-      this.#lost(`${NOT_TO_BE_HAD}: ${messageOf(error)}`);
+      this.#lost(`${LOCK_FAILED}: ${messageOf(error)}`);
     }
   }
 
