@@ -10,6 +10,7 @@ import { readObjects, type FoundObject } from '../../kubernetes/objects/object-f
 import { ownerAt } from '../../kubernetes/scheduling/cluster-objects.js';
 import { podWithDefaults } from '../../kubernetes/scheduling/pod-defaults.js';
 import { invalidRequirements } from '../kubernetes/cluster/invalid-requirements.js';
+import { unknownChoices } from '../kubernetes/cluster/unknown-choices.js';
 import { simulatedPodAt } from '../kubernetes/cluster/pod-document.js';
 
 /** Kinds whose pods have a template, by apiVersion. */
@@ -105,7 +106,8 @@ export class AddedPods {
   #copies(given: Field, count: number, controller: string | undefined): readonly SimulatedPod[] {
     const document = podWithDefaults(given);
     const pod = simulatedPodAt(document);
-    for (const message of invalidRequirements(document)) throw new DocumentError(message, { path: 'spec' });
+    for (const message of [...invalidRequirements(document), ...unknownChoices(member(document, 'spec'))])
+      throw new DocumentError(message, { path: 'spec' });
     const { name } = pod.scheduling;
     const admitted = this.#admitted(pod, document);
     const owned: SchedulerPod = controller === undefined ? admitted : { ...admitted, controller: { kind: controller, name } };

@@ -108,6 +108,28 @@ test.each<[rule: string, object: ApiObject, finding: string]>([
     { ...budget('web', 1, 1), spec: { minAvailable: 1, selector: { matchExpressions: [{ key: 'app', operator: 'in', values: ['a'] }] } } },
     'warning: PodDisruptionBudget shop/web: spec.selector.matchExpressions[0].operator is "in": one of In, NotIn',
   ],
+  ...(
+    [
+      [
+        { tolerations: [{ key: 'a', operator: 'Exist' }] },
+        'tolerations[0].operator is "Exist": one of Exists, Equal, Gt, Lt is expected: it tolerates nothing',
+      ],
+      [{ tolerations: [{ effect: 'NoExec' }] }, 'tolerations[0].effect is "NoExec": one of NoSchedule, PreferNoSchedule, NoExecute is'],
+      [
+        { topologySpreadConstraints: [{ topologyKey: 'kubernetes.io/hostname', whenUnsatisfiable: 'Schedule' }] },
+        'topologySpreadConstraints[0].whenUnsatisfiable is "Schedule": one of DoNotSchedule, ScheduleAnyway is expected: it counts as DoNot',
+      ],
+    ] as const
+  ).map(([spec, problem]): [string, ApiObject, string] => [
+    `a value that the API server refuses (${problem})`,
+    pod('a-1', '', spec),
+    `warning: Pod shop/a-1: spec.${problem}`,
+  ]),
+  [
+    'a taint without a known effect',
+    { ...node('node-2'), spec: { taints: [{ key: 'a', effect: 'NoExec' }] } },
+    'warning: Node node-2: spec.taints[0].effect is "NoExec": one of NoSchedule, PreferNoSchedule, NoExecute is expected: it repels no pod',
+  ],
   ['a list without items', { apiVersion: 'v1', kind: 'PodList', metadata: {} }, 'error: PodList ?: has no items'],
   [
     'an object without a name',

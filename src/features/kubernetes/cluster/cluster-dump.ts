@@ -20,6 +20,7 @@ import { quantityValue } from '../../../core/quantity/quantity.js';
 import { simulatedBudgetAt } from './budget-document.js';
 import { Findings } from './finding.js';
 import { podMetricsAt, simulatedPodAt } from './pod-document.js';
+import { unknownChoices } from './unknown-choices.js';
 import { unmetClaims } from './unmet-claims.js';
 import { invalidRequirements } from './invalid-requirements.js';
 import { unmetLabels } from './unmet-labels.js';
@@ -164,6 +165,7 @@ export class ClusterDump {
     const allocatable = member(member(object, 'status'), 'allocatable');
     if (isAbsent(allocatable)) throw wrong(allocatable, 'what the node has for pods');
     const node = schedulerNodeAt(object);
+    for (const message of unknownChoices(member(object, 'spec'))) this.findings.add('warning', at, `Node ${node.name}`, message);
     const capacity = resourceListOf(member(member(object, 'status'), 'capacity')).get('memory');
     const capacityBytes = capacity === undefined ? (node.allocatable.get('memory') ?? 0n) : quantityValue(capacity);
     this.#nodes.set(node.name, { value: node, at });
@@ -182,7 +184,7 @@ export class ClusterDump {
     if (isAbsent(member(object, 'status'))) report(`has no status: counts as ${nodeName === '' ? 'pending' : 'running and ready'}`);
     const spec = member(object, 'spec');
     const selectors = ['affinity', 'topologySpreadConstraints'].flatMap((key) => [...invalidRequirements(member(spec, key))]);
-    for (const message of new Set([...selectors, ...unsimulatedVolumes(spec)])) report(message);
+    for (const message of new Set([...selectors, ...unknownChoices(spec), ...unsimulatedVolumes(spec)])) report(message);
   }
 
   takeBudget(object: Field, at: FilePosition): void {
