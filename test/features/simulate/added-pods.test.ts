@@ -89,11 +89,13 @@ test('pods of a StatefulSet count from 0', () => {
   ]);
 });
 
-test('a pod whose selector the API server refuses is not added', () => {
+test('a pod whose selector or toleration the API server refuses is not added', () => {
   const selector = '{ matchExpressions: [{ key: app, operator: Inn, values: [web] }] }';
   const spread = `[{ maxSkew: 1, topologyKey: ${ZONE}, whenUnsatisfiable: DoNotSchedule, labelSelector: ${selector} }]`;
   const template = `{ topologySpreadConstraints: ${spread}, containers: [${container('{}')}] }`;
   expect(() => added([node('node-1')], deployment(template))).toThrow(
     'spec.topologySpreadConstraints[0].labelSelector.matchExpressions[0].operator is "Inn"',
   );
+  const tolerating = `{ tolerations: [{ key: a, operator: Exist }], containers: [${container('{}')}] }`;
+  expect(() => added([node('node-1')], deployment(tolerating))).toThrow('spec.tolerations[0].operator is "Exist"');
 });
