@@ -95,7 +95,7 @@ describe(`a pod of an API server (${ON})`, () => {
     expect(await evictd.recorded('decision')).toMatchObject({ dryRun: true, victim: { name: 'shop/batch' } });
     await evictd.until('it says where', () => evictd.log.some(({ msg }) => msg.includes('could run now')));
     const said = evictd.log.find(({ msg }) => msg.includes('shop/batch could run now'))?.msg;
-    expect(said).toMatch(/^dry run: shop\/batch could run now: node-2 \(score \d+\); 1 of 2 nodes fit; no controller makes it again$/);
+    expect(said).toMatch(/^dry run: shop\/batch could run now: node-2 \(score \d+\); 1 of 2 nodes fit; no controller recreates it$/);
     expect(changes).toEqual([]);
     expect(batch.alive).toBe(true);
     expect(await evictd.stop()).toBe(0);
