@@ -127,6 +127,27 @@ describe(`evictd drain (${ON})`, () => {
     expect(web.alive).toBe(true);
   });
 
+  test('--output json: every request of an operator prints one document', async () => {
+    const node = testNode();
+    await workload(node.child('web-1'));
+    const evictd = await new Evictd({ config: guarding(node) }).guarding();
+    const asked = async (...args: readonly string[]): Promise<unknown> => {
+      const { code, stdout, stderr } = await command(...args, '--output', 'json', '--config', evictd.configFile);
+      expect([args, code, stderr]).toEqual([args, 0, '']);
+      return JSON.parse(stdout);
+    };
+    const message = expect.stringMatching(/./) as string;
+    expect(await asked('pause', '1m', '--reason', 'test')).toMatchObject({ message });
+    expect(await asked('resume')).toMatchObject({ message });
+    expect(await asked('taint', 'a=b:NoSchedule')).toMatchObject({ message });
+    expect(await asked('taint')).toEqual({ taints: [{ taint: 'a=b:NoSchedule', from: 'operator', evictions: [] }] });
+    expect(await asked('cordon')).toMatchObject({ message, drain: { state: 'cordoned' } });
+    expect(await asked('uncordon')).toMatchObject({ message, drain: null });
+    expect(await asked('reload')).toEqual({ pid: evictd.child.pid, reloaded: true, refused: [], warnings: [] });
+    expect(await asked('drain', '--dry-run')).toMatchObject({ dryRun: true, ends: ['web-1'], stays: [], drain: null });
+    expect(await asked('drain', '--grace', '0s')).toMatchObject({ dryRun: false, ends: ['web-1'], drain: { state: 'drained', total: 1 } });
+  });
+
   test('a budget that permits nothing: the time is over, and nothing was ended', async () => {
     const node = testNode();
     const replicas = await Promise.all(['web-1', 'web-2'].map((name) => workload(node.child(name))));

@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import { Command, InvalidArgumentError } from 'commander';
 import type { MakeCommand } from '../../cli/output/command.js';
 import { formatError } from '../../cli/output/error-text.js';
-import { USAGE_AND_CONFIG, withHelp } from '../../cli/output/help.js';
+import { outputOption, USAGE_AND_CONFIG, withHelp } from '../../cli/output/help.js';
 import { addConfigOptions, configFromOptions, type ConfigOptions } from '../../cli/output/options.js';
 import type { Config } from '../../config/config.js';
 import { printable } from '../../core/name/printable.js';
@@ -10,6 +10,8 @@ import type { EvictionFailure } from '../../core/drain/pod-eviction.js';
 import { failureText } from '../../core/drain/workload-eviction.js';
 import { parseDuration } from '../../core/quantity/duration.js';
 import { EvictdError, InputError, UnavailableError } from '../../errors.js';
+import { jsonDocument } from '../../core/name/json-text.js';
+import type { OutputFormat } from '../../cli/output/request-answer.js';
 import { askRunning } from '../../node/control-client.js';
 import { forecastRescheduling, placesLines } from '../kubernetes/cluster/rescheduling.js';
 import { askAcrossRestarts } from './restarting-evictd.js';
@@ -18,7 +20,14 @@ interface EvictOptions extends ConfigOptions {
   readonly grace?: number;
   readonly dryRun?: boolean;
   readonly wait?: boolean;
+  readonly output: OutputFormat;
 }
+
+/** Of one workload, for --output json. */
+type EvictResult = { readonly workload: string } & (
+  | { readonly state: 'evicting' | 'ended' | 'would be evicted'; readonly path: string; readonly message?: string }
+  | { readonly state: 'refused' | 'failed'; readonly code: string; readonly message: string }
+);
 
 /** A Status of Kubernetes' API. */
 interface EvictionStatus {
@@ -50,7 +59,8 @@ export const evict: MakeCommand = ({ io }) => {
       wholeSeconds,
     )
     .option('--dry-run', 'only say whether each would be evicted')
-    .option('--wait', 'wait until each has ended');
+    .option('--wait', 'wait until each has ended')
+    .addOption(outputOption());
   return withHelp(addConfigOptions(command), {
     about: [
       "As Kubernetes' eviction API: a protected workload is refused, and so is one whose disruption budget permits no eviction now. evictd does not start what it has ended.",
@@ -67,28 +77,44 @@ export const evict: MakeCommand = ({ io }) => {
       66: 'there is no such workload',
       75: 'a disruption budget does not permit it now; or no evictd guards the node, or it does not answer',
     },
-  }).action(async (workloads: readonly string[], { grace: graceSeconds, dryRun = false, wait = false, ...options }: EvictOptions) => {
-    const { config } = configFromOptions(options);
-    const deleteOptions = { ...(graceSeconds !== undefined && { gracePeriodSeconds: graceSeconds }), ...(dryRun && { dryRun: ['All'] }) };
-    const errors: unknown[] = [];
-    const spared = new Map<string, string>();
-    for (const name of workloads) {
-      try {
-        const before = wait && !dryRun ? await records(config, askRunning) : [];
-        const { why, ...workload } = await evicted(config, name, deleteOptions);
-        io.stdout(`${printable(name)} ${dryRun || why !== undefined ? 'would be evicted' : 'is being evicted'}${why ?? ''}\n`);
-        if (dryRun || why !== undefined) spared.set(workload.path, name);
-        if (wait && !dryRun)
-          io.stdout(`${await ended(config, workload, new Set(before.filter(isOver).map(({ decision }) => decision)))}\n`);
-      } catch (error) {
-        errors.push(error);
+  }).action(
+    async (workloads: readonly string[], { grace: graceSeconds, dryRun = false, wait = false, output, ...options }: EvictOptions) => {
+      const { config } = configFromOptions(options);
+      const deleteOptions = { ...(graceSeconds !== undefined && { gracePeriodSeconds: graceSeconds }), ...(dryRun && { dryRun: ['All'] }) };
+      const errors: unknown[] = [];
+      const spared = new Map<string, string>();
+      const results: EvictResult[] = [];
+      const print = (line: string): void => {
+        if (output === 'text') io.stdout(`${line}\n`);
+      };
+      for (const name of workloads) {
+        try {
+          const before = wait && !dryRun ? await records(config, askRunning) : [];
+          const { why, ...workload } = await evicted(config, name, deleteOptions);
+          const isSpared = dryRun || why !== undefined;
+          const { path } = workload;
+          print(`${printable(name)} ${isSpared ? 'would be evicted' : 'is being evicted'}${why ?? ''}`);
+          if (isSpared) spared.set(path, name);
+          const end =
+            wait && !dryRun ? await ended(config, workload, new Set(before.filter(isOver).map(({ decision }) => decision))) : undefined;
+          if (end !== undefined) print(end);
+          const state = isSpared ? 'would be evicted' : end === undefined ? 'evicting' : 'ended';
+          results.push({ workload: name, state, path, ...(end !== undefined && { message: end }) });
+        } catch (error) {
+          errors.push(error);
+          if (!(error instanceof EvictdError)) continue;
+          const { code, message } = error;
+          results.push({ workload: name, state: code === 'EVICTD_EVICT_FAILED' ? 'failed' : 'refused', code, message });
+        }
       }
-    }
-    const pods = [...spared.keys()].filter((path) => path.includes('kubepods'));
-    for (const line of placesLines(await forecastRescheduling(config.kubernetes, { pods }), spared)) io.stdout(`${line}\n`);
-    for (const error of errors.slice(1)) io.stderr(formatError(error));
-    if (errors.length > 0) throw errors[0];
-  });
+      const pods = [...spared.keys()].filter((path) => path.includes('kubepods'));
+      const places = placesLines(await forecastRescheduling(config.kubernetes, { pods }), spared);
+      for (const line of places) print(line);
+      if (output === 'json') io.stdout(jsonDocument({ evictions: results, ...(places.length > 0 && { couldRunNow: places }) }));
+      for (const error of errors.slice(1)) io.stderr(formatError(error));
+      if (errors.length > 0) throw errors[0];
+    },
+  );
 };
 
 export function wholeSeconds(text: string): number {

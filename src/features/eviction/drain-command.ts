@@ -1,12 +1,14 @@
 import { setTimeout } from 'node:timers/promises';
 import { Command } from 'commander';
 import type { MakeCommand } from '../../cli/output/command.js';
-import { USAGE_AND_CONFIG, withHelp } from '../../cli/output/help.js';
+import { outputOption, USAGE_AND_CONFIG, withHelp } from '../../cli/output/help.js';
 import type { Io } from '../../cli/output/io.js';
 import { addConfigOptions, configFromOptions, type ConfigOptions } from '../../cli/output/options.js';
 import type { Config } from '../../config/config.js';
 import { printable } from '../../core/name/printable.js';
 import { UnavailableError } from '../../errors.js';
+import { jsonDocument } from '../../core/name/json-text.js';
+import { answerText, type OutputFormat } from '../../cli/output/request-answer.js';
 import { askRunning } from '../../node/control-client.js';
 import { forecastRescheduling, placesLines } from '../kubernetes/cluster/rescheduling.js';
 import { wholeSeconds } from './command.js';
@@ -17,7 +19,10 @@ interface DrainOptions extends ConfigOptions {
   readonly timeout?: number;
   readonly grace?: number;
   readonly dryRun?: boolean;
+  readonly output: OutputFormat;
 }
+
+type Output = Pick<DrainOptions, 'output'>;
 
 const LOOK_MS = 500;
 const POD_NAME = /^[^/]+\/[^/]+$/;
@@ -30,7 +35,8 @@ export const drain: MakeCommand = ({ io }) => {
     .description('end all workloads, within their disruption budgets')
     .option('--timeout <time>', 'give up after this time, in whole seconds (default: never)', wholeSeconds)
     .option('--grace <time>', 'time from SIGTERM to SIGKILL, in whole seconds (default: that of the workload, else 30s)', wholeSeconds)
-    .option('--dry-run', 'only say what would end and what would stay');
+    .option('--dry-run', 'only say what would end and what would stay')
+    .addOption(outputOption());
   return withHelp(addConfigOptions(command), {
     about: [
       'For maintenance, as kubectl drain: cordons the node, ends the workloads that run now, and waits until they have ended. Where a budget permits no eviction it waits until another workload of it is up. The drain goes on if this command ends or evictd is restarted; evictd uncordon ends it.',
@@ -41,19 +47,29 @@ export const drain: MakeCommand = ({ io }) => {
       0: 'all have ended',
       75: 'not drained: timeout, uncordon, another drain, evictd makes a dry run, or no evictd guards the node',
     },
-  }).action(async ({ timeout, grace, dryRun = false, ...options }: DrainOptions) => {
+  }).action(async ({ timeout, grace, dryRun = false, output, ...options }: DrainOptions) => {
     const { config } = configFromOptions(options);
     const body = JSON.stringify({ timeoutSeconds: timeout, graceSeconds: grace, dryRun });
     const plan = (await askRunning(config, { method: 'POST', path: '/api/v1/drain', body }, NO_INSTANCE)) as DrainPlanDocument;
-    for (const text of plan.waits) io.stdout(`${text}\n`);
-    for (const { name, why } of plan.stays) io.stdout(`${printable(name)} stays: ${why}\n`);
+    const print = (line: string): void => {
+      if (output === 'text') io.stdout(`${line}\n`);
+    };
+    for (const text of plan.waits) print(text);
+    for (const { name, why } of plan.stays) print(`${printable(name)} stays: ${why}`);
     if (!plan.dryRun) {
-      io.stdout(`${await followed(config, io, plan)}\n`);
+      let last: DrainDocument = plan;
+      try {
+        print(await followed(config, print, plan, (now) => (last = now)));
+      } finally {
+        if (output === 'json') io.stdout(jsonDocument({ ...plan, ...last }));
+      }
       return;
     }
-    for (const name of plan.ends) io.stdout(`${printable(name)} would be evicted\n`);
+    for (const name of plan.ends) print(`${printable(name)} would be evicted`);
     const pods = plan.ends.filter((name) => POD_NAME.test(name));
-    for (const line of placesLines(await forecastRescheduling(config.kubernetes, { pods, isCordoned: true }))) io.stdout(`${line}\n`);
+    const places = placesLines(await forecastRescheduling(config.kubernetes, { pods, isCordoned: true }));
+    for (const line of places) print(line);
+    if (output === 'json') io.stdout(jsonDocument({ ...plan, ...(places.length > 0 && { couldRunNow: places }) }));
     if (dryRun) return;
     const message = 'evictd makes a dry run on this node: it has ended nothing, and the node is not cordoned';
     throw new UnavailableError('EVICTD_DRAIN_DRY_RUN', message, { hint: 'start evictd without --dry-run' });
@@ -62,39 +78,45 @@ export const drain: MakeCommand = ({ io }) => {
 
 /** `evictd cordon`, `evictd uncordon`. */
 export const cordon: MakeCommand = ({ io }) =>
-  withHelp(addConfigOptions(new Command('cordon').description('keep new workloads from starting on this node')), {
+  withHelp(addConfigOptions(new Command('cordon').description('keep new workloads from starting on this node').addOption(outputOption())), {
     about: [
       'Sets the taint node.kubernetes.io/unschedulable:NoSchedule until evictd uncordon or a reboot: evictd admit refuses workloads that do not tolerate it. Nothing is ended.',
     ],
     examples: ['evictd cordon'],
     exit: EXIT,
-  }).action(async (options: ConfigOptions) => {
+  }).action(async (options: ConfigOptions & Output) => {
     await changed(options, io, '/api/v1/cordon');
   });
 
 export const uncordon: MakeCommand = ({ io }) =>
-  withHelp(addConfigOptions(new Command('uncordon').description('let workloads start again, and end a drain')), {
+  withHelp(addConfigOptions(new Command('uncordon').description('let workloads start again, and end a drain').addOption(outputOption())), {
     about: ['evictd starts nothing that it has ended: evictd history --type eviction lists what a drain has ended.'],
     examples: ['evictd uncordon'],
     exit: EXIT,
-  }).action(async (options: ConfigOptions) => {
+  }).action(async (options: ConfigOptions & Output) => {
     await changed(options, io, '/api/v1/uncordon');
   });
 
-async function changed(options: ConfigOptions, io: Io, path: string): Promise<void> {
+async function changed({ output, ...options }: ConfigOptions & Output, io: Io, path: string): Promise<void> {
   const answer = await askRunning(configFromOptions(options).config, { method: 'POST', path }, NO_INSTANCE);
-  io.stdout(`${(answer as { readonly message: string }).message}\n`);
+  io.stdout(answerText(answer, output));
 }
 
 /** Says what the drain does until it is over. @throws UnavailableError  its time is over, or it was ended */
-async function followed(config: Config, io: Io, { ends }: Pick<DrainPlanDocument, 'ends'>): Promise<string> {
+async function followed(
+  config: Config,
+  print: (line: string) => void,
+  { ends }: Pick<DrainPlanDocument, 'ends'>,
+  seen: (now: DrainDocument) => void,
+): Promise<string> {
   const printedLines = new Set<string>();
   const printOnce = (line: string): void => {
-    if (!printedLines.has(line)) io.stdout(`${line}\n`);
+    if (!printedLines.has(line)) print(line);
     printedLines.add(line);
   };
   for (;;) {
     const answer = await askAcrossRestarts(config, { method: 'GET', path: '/api/v1/drain' }, NO_INSTANCE);
+    seen(answer as DrainDocument);
     const { drain: now } = answer as DrainDocument;
     if (now === null || now.state === 'cordoned') {
       throw new UnavailableError('EVICTD_DRAIN_ENDED', 'an operator has ended the drain', {

@@ -2,8 +2,10 @@ import { Command } from 'commander';
 import { EvictdError } from '../../errors.js';
 import { exitCodeOf, formatError } from '../../cli/output/error-text.js';
 import type { MakeCommand } from '../../cli/output/command.js';
-import { USAGE_AND_CONFIG, withHelp } from '../../cli/output/help.js';
+import { outputOption, USAGE_AND_CONFIG, withHelp } from '../../cli/output/help.js';
 import { addConfigOptions, configDespiteErrors, type ConfigOptions } from '../../cli/output/options.js';
+import { jsonDocument } from '../../core/name/json-text.js';
+import type { OutputFormat } from '../../cli/output/request-answer.js';
 import { answered, processId, type RequestDeps } from './answered.js';
 
 /** Sends SIGHUP (or the request file of Windows) and reports the answer. */
@@ -15,7 +17,8 @@ export function reloadCommand({
 }: RequestDeps & { readonly setExitCode: (code: number) => void }): Command {
   const command = new Command('reload')
     .description('make the running evictd reload its configuration')
-    .option('--pid <pid>', 'process ID of the running evictd, e.g. $MAINPID in a systemd unit', processId);
+    .option('--pid <pid>', 'process ID of the running evictd, e.g. $MAINPID in a systemd unit', processId)
+    .addOption(outputOption());
   return withHelp(addConfigOptions(command), {
     about: [
       'Checks the configuration first, as evictd config check does. If it has errors, the running evictd keeps its present configuration and records the refusal.',
@@ -27,7 +30,7 @@ export function reloadCommand({
       ...USAGE_AND_CONFIG,
       75: 'no evictd guards the node, or it does not answer',
     },
-  }).action(async ({ pid, ...options }: ConfigOptions & { readonly pid?: number }) => {
+  }).action(async ({ pid, output, ...options }: ConfigOptions & { readonly pid?: number; readonly output: OutputFormat }) => {
     const { config, errors } = configDespiteErrors(options);
     // A unit's ExecReload writes to the journal, where the running evictd has written the errors that it refused.
     const inJournal = io.env.JOURNAL_STREAM !== undefined && !io.isTTY;
@@ -37,11 +40,13 @@ export function reloadCommand({
       const request = await ask(config, pid, errors !== undefined);
       const evictd = `evictd (process ${String(request.pid)})`;
       const { refused, warnings } = await answered(request, 'reload', timeoutMs);
+      if (output === 'json')
+        io.stdout(jsonDocument({ pid: request.pid, reloaded: refused === undefined, refused: refused ?? [], warnings }));
       if (errors && inJournal && !refused) io.stderr(formatError(errors));
       if (errors)
         io.stderr(`${evictd} ${refused ? 'keeps its present configuration' : 'was started with other files and reloaded those'}\n`);
       else if (refused) throw refusal(evictd, refused);
-      else io.stdout(`${evictd} reloaded its configuration\n`);
+      else if (output === 'text') io.stdout(`${evictd} reloaded its configuration\n`);
       for (const warning of warnings) io.stderr(`warning: ${warning}\n`);
     } catch (error) {
       if (!errors) throw error;

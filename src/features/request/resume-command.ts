@@ -1,7 +1,8 @@
 import { Command } from 'commander';
 import type { MakeCommand } from '../../cli/output/command.js';
-import { USAGE_AND_CONFIG, withHelp } from '../../cli/output/help.js';
+import { outputOption, USAGE_AND_CONFIG, withHelp } from '../../cli/output/help.js';
 import { addConfigOptions, configFromOptions, type ConfigOptions } from '../../cli/output/options.js';
+import { answerText, type OutputFormat } from '../../cli/output/request-answer.js';
 import { askEvictd } from '../../node/control-client.js';
 import { answered, processId } from './answered.js';
 
@@ -9,7 +10,8 @@ import { answered, processId } from './answered.js';
 export const resume: MakeCommand = ({ io }) => {
   const command = new Command('resume')
     .description('end all pauses: the running evictd evicts again')
-    .option('--pid <pid>', 'process ID of the running evictd', processId);
+    .option('--pid <pid>', 'process ID of the running evictd', processId)
+    .addOption(outputOption());
   return withHelp(addConfigOptions(command), {
     about: [
       'evictd pauses evictions for a resource when the eviction budget is used up, when the last eviction freed too little, or when something that may not be evicted consumed the freed memory. This command ends these pauses, those of evictd pause and the safe mode after crashes, and the budget counts from 0. First find out what grows: the alert says what is known.',
@@ -20,12 +22,13 @@ export const resume: MakeCommand = ({ io }) => {
       ...USAGE_AND_CONFIG,
       75: 'no evictd guards the node, or it does not answer',
     },
-  }).action(async ({ pid, ...options }: ConfigOptions & { readonly pid?: number }) => {
+  }).action(async ({ pid, output, ...options }: ConfigOptions & { readonly pid?: number; readonly output: OutputFormat }) => {
     const { config } = configFromOptions(options);
     const lifted = pid === undefined ? await askEvictd(config, { method: 'POST', path: '/api/v1/resume' }) : undefined;
     const { ask } = await import('./open.js');
-    const { message = 'it has resumed evictions' } =
-      (lifted as { readonly message: string } | undefined) ?? (await answered(ask('resume', config, pid, false), 'resume'));
-    io.stdout(`${message}\n`);
+    const answer = lifted ?? {
+      message: (await answered(ask('resume', config, pid, false), 'resume')).message ?? 'it has resumed evictions',
+    };
+    io.stdout(answerText(answer, output));
   });
 };

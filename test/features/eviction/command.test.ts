@@ -17,7 +17,7 @@ const GONE = { code: 404 };
 const AWAY: readonly object[] = [];
 
 /** `evictd evict web --wait`; evictd has these answers to evictions and these records, one after the other, the last for ever. */
-async function waited(answers: readonly object[], records: readonly (readonly object[])[]) {
+async function waited(answers: readonly object[], records: readonly (readonly object[])[], args: readonly string[] = ['web', '--wait']) {
   const directory = temporaryDirectory('/dev/shm');
   const runtimeDirectory = join(directory, 'run');
   mkdirSync(runtimeDirectory);
@@ -32,8 +32,8 @@ async function waited(answers: readonly object[], records: readonly (readonly ob
   onTestFinished(() => void server.close());
   const file = join(directory, 'config.yaml');
   writeFileSync(file, JSON.stringify({ apiVersion: 'evictd.dev/v1', kind: 'EvictdConfiguration', runtimeDirectory }), { mode: 0o600 });
-  const { out, error } = await ran((io) => evict({ io } as never), ['web', '--wait', '--config', file]);
-  return { out: out.split('\n').slice(1, -1), error };
+  const { out, error } = await ran((io) => evict({ io } as never), [...args, '--config', file]);
+  return { out: out.split('\n').slice(1, -1), text: out, error };
 }
 
 test.each<[rule: string, answers: readonly object[], records: readonly (readonly object[])[], said: string]>([
@@ -58,4 +58,17 @@ test.each<[rule: string, answers: readonly object[], records: readonly (readonly
 test('as many end as may at once: the hint is not about a budget', async () => {
   const { error } = await waited([{ code: 429, message: 'evictd ends 32 workloads already' }], [[]]);
   expect(error).toMatchObject({ code: 'EVICTD_EVICT_BUDGET', hint: 'try again when evictions have ended' });
+});
+
+test('--output json is one document, also of those that are refused', async () => {
+  const refused = { code: 429, message: 'no', details: { causes: [{ reason: 'DisruptionBudget', message: 'the budget web' }] } };
+  const args = ['web', 'db', '--wait', '--output', 'json'];
+  const { text, error } = await waited([ACCEPTED, refused], [[EARLIER], [OUTCOME, DECISION, EARLIER]], args);
+  expect(JSON.parse(text)).toEqual({
+    evictions: [
+      { workload: 'web', state: 'ended', path: '/node/web', message: OUTCOME.message },
+      { workload: 'db', state: 'refused', code: 'EVICTD_EVICT_BUDGET', message: expect.stringContaining('db is not evicted') as string },
+    ],
+  });
+  expect(error).toMatchObject({ code: 'EVICTD_EVICT_BUDGET' });
 });
