@@ -16,6 +16,18 @@ const DAY_S = 86_400;
 const TOLERATED_S = 50;
 const upSeconds = (): number => Number(readFileSync('/proc/uptime', 'utf8').split(' ')[0]);
 
+/** Sets the wall clock so far from the right time, which it has again after the test. */
+function jumpingClock(): (aheadSeconds: number) => void {
+  const bootedAt = Date.now() / 1_000 - upSeconds();
+  const setClock = (aheadSeconds: number): void => {
+    systemd('date', '--utc', `--set=@${(bootedAt + upSeconds() + aheadSeconds).toFixed(3)}`);
+  };
+  onTestFinished(() => {
+    setClock(0);
+  });
+  return setClock;
+}
+
 const ALL = [...JOBS, ...WEB, ...CACHES, STUBBORN, DB];
 
 /** systemd starts each again that ends by itself. */
@@ -48,13 +60,15 @@ describe.runIf(hasSystemd)('evictd drain (where systemd is the init)', () => {
     units.remove();
   });
 
-  test('thirty units: the least important first, within the budget, one that ignores SIGTERM, across a SIGKILL to evictd', async () => {
+  test('thirty units: the least important first, within the budget, one that ignores SIGTERM, across a SIGKILL to evictd and a day of the wall clock', async () => {
     const directory = scratchDirectory();
+    const setClock = jumpingClock();
     const first = await new Evictd({ config: CONFIG, directory }).guarding();
     const file = ['--config', first.configFile];
     const draining = command('drain', '--timeout', '100s', ...file);
     await first.until('some have ended', () => first.journal().filter(({ type }) => type === 'outcome').length >= 3);
     await first.stop('SIGKILL');
+    setClock(DAY_S);
 
     const second = await new Evictd({ config: CONFIG, directory }).guarding();
     const { code, stdout, stderr } = await draining;
@@ -113,13 +127,7 @@ describe.runIf(hasSystemd)('evictd drain (where systemd is the init)', () => {
     const rules = [tolerating('web', TOLERATED_S), tolerating('cache', 2 * DAY_S), { match: { name: DB }, critical: true }];
     const directory = scratchDirectory();
     const first = await new Evictd({ config: { ...CONFIG, rules }, directory }).guarding();
-    const [began, beganAt] = [upSeconds(), Date.now() / 1_000];
-    const setClock = (aheadSeconds: number): void => {
-      systemd('date', '--utc', `--set=@${(beganAt + (upSeconds() - began) + aheadSeconds).toFixed(3)}`);
-    };
-    onTestFinished(() => {
-      setClock(0);
-    });
+    const [began, setClock] = [upSeconds(), jumpingClock()];
     expect((await command('taint', 'maintenance:NoExecute', '--config', first.configFile)).code).toBe(0);
     setClock(DAY_S);
     await first.stop('SIGKILL');
@@ -135,11 +143,13 @@ describe.runIf(hasSystemd)('evictd drain (where systemd is the init)', () => {
     expect(await second.stop()).toBe(0);
   });
 
-  test('a unit that is not up is not healthy: what is up stays, and only a policy that permits it ends the other', async () => {
+  test('a unit that is not up is not healthy: what is up stays, and the other ends as its policy permits', async () => {
     const starting = unit('health-starting'); // Type=notify: it never reports that it is up
+    const failed = unit('health-failed'); // and a process of it is left
     const [ready = '', other = ''] = numbered('health-up', 2);
     units.writeAll({
       [starting]: { Service: { Type: 'notify', TimeoutStartSec: 'infinity', ExecStart: '/bin/sleep 1200', Slice: SLICE } },
+      [failed]: { Service: { KillMode: 'process', ExecStart: `/bin/sh -c 'sleep 1200 & sleep 1; exit 1'`, Slice: SLICE } },
       [ready]: service('/bin/sleep 1200'),
       [other]: service('/bin/sleep 1200'),
     });
@@ -151,7 +161,7 @@ describe.runIf(hasSystemd)('evictd drain (where systemd is the init)', () => {
     const budget = { name: 'health', match: { name: 'evictd-test-health-*' }, minAvailable: 3 };
     const configured = (more: object) => ({ ...CONFIG, disruptionBudgets: [{ ...budget, ...more }] });
     const evictd = await new Evictd({ config: configured({}) }).guarding();
-    const evicts = (name: string) => command('evict', name, '--config', evictd.configFile);
+    const evicts = (...args: readonly string[]) => command('evict', ...args, '--config', evictd.configFile);
     const counted = (what: string) => evictd.metric(`evictd_disruption_budget_${what}{budget="health"}`);
     await evictd.until('systemd has described them', async () => (await counted('current_healthy')) === 2);
     expect(await counted('expected_workloads')).toBe(3);
@@ -164,6 +174,15 @@ describe.runIf(hasSystemd)('evictd drain (where systemd is the init)', () => {
     expect((await evicts(starting)).code).toBe(0);
     await evictd.until('it has ended', () => property(starting, 'ActiveState') === 'inactive');
     expect([ready, other].map((name) => property(name, 'ActiveState'))).toEqual(['active', 'active']);
+
+    await evictd.reloaded(configured({ minAvailable: 2 })); // unhealthyPolicy: IfHealthyBudget
+    units.start(failed);
+    await evictd.until('it has failed', () => property(failed, 'ActiveState') === 'failed');
+    const isSeen = async () => (await evicts(failed, '--dry-run')).code === 0;
+    await evictd.until('evictd has seen that', async () => (await isSeen()) && (await counted('current_healthy')) === 2);
+    expect((await evicts(ready)).code).toBe(75);
+    expect((await evicts(failed)).code).toBe(0);
+    expect(await evictd.recorded('outcome', failed)).toMatchObject({ result: 'killed' });
     expect(await evictd.stop()).toBe(0);
   });
 });
