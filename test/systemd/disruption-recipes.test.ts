@@ -1,11 +1,13 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { askEvictd } from '../../src/node/control-client.js';
 import { eventually } from '../support/eventually.js';
 import { hasSystemd, property, systemd, TestUnits } from '../support/systemd.js';
 import { answers, configure, evictd, run, SERVICE, state } from './service.js';
 
-// The recipes of docs/drain.md, docs/admission.md and docs/taints.md, as they are there, for an evictd that is installed as
-// a service.
+// The recipes of docs/drain.md, docs/admission.md, docs/taints.md and docs/budgets.md, as they are there, for an evictd that
+// is installed as a service.
 
 /** What is indented first after these words. */
 function recipe(page: string, after: string): string {
@@ -22,9 +24,10 @@ const ALL = 'evictd-test-all.target';
 const batch = (name: string): string => `batch-evictd-test-${name}.service`;
 const WEB = ['evictd-test-web-1.service', 'evictd-test-web-2.service'];
 const DB = 'db-evictd-test.service';
+const REPLICAS = ['web@1.service', 'web@2.service', 'web@3.service'];
 
 describe.runIf(hasSystemd)('recipes of disruptions (an installed evictd; where systemd is the init)', () => {
-  const units = new TestUnits(/^(batch|db)-evictd-test/);
+  const units = new TestUnits(/^(batch|db)-evictd-test|^web@\.service$/);
   const service = { Slice: SLICE, ExecStart: '/bin/sleep infinity', Restart: 'always', RestartSec: '100ms' };
   beforeAll(async () => {
     writeFileSync(PROGRAM, '#!/bin/sh\nexec node /project/dist/evictd.js "$@"\n', { mode: 0o755 });
@@ -33,7 +36,7 @@ describe.runIf(hasSystemd)('recipes of disruptions (an installed evictd; where s
     units.writeAll({
       [SLICE]: { Slice: {} },
       [ALL]: { Unit: { Wants: WEB } },
-      ...Object.fromEntries([...WEB, batch('1'), batch('2')].map((name) => [name, { Service: service }])),
+      ...Object.fromEntries([...WEB, batch('1'), batch('2'), 'web@.service'].map((name) => [name, { Service: service }])),
       [DB]: { Service: { ...service, ExecCondition: recipe('admission', 'In a unit, with').split('ExecCondition=')[1] ?? '' } },
     });
     configure({
@@ -68,6 +71,12 @@ describe.runIf(hasSystemd)('recipes of disruptions (an installed evictd; where s
 
   test('maintenance: drain, work, uncordon, and systemd starts what is enabled; a start meanwhile is skipped', async () => {
     units.start(ALL, batch('1'));
+    const [dryRun = ''] = recipe('drain', '# Drain for maintenance').split('\n');
+    expect(shell(dryRun)).toMatchObject({
+      status: 0,
+      stdout: expect.stringMatching(/stays: critical\n(.* would be evicted\n){2}$/) as string,
+    });
+    expect(active(...WEB, batch('1'))).toHaveLength(3);
     const text = recipe('drain', '## Maintenance of a machine with units').replace('multi-user.target', ALL);
     const [drain = '', rest = ''] = text.split('# the work\n');
     expect(shell(drain)).toMatchObject({ status: 0, stdout: expect.stringContaining('the node is drained: 2 ended') as string });
@@ -95,6 +104,56 @@ describe.runIf(hasSystemd)('recipes of disruptions (an installed evictd; where s
     await admits(batch('2'));
     units.start(ALL, batch('1'), batch('2'));
     expect(active(...WEB, batch('1'), batch('2'))).toHaveLength(4);
+  });
+
+  /** Of the page, as a file of the service; without it after the test. */
+  const configured = (name: string, text: string): void => {
+    const [directory, reload] = ['/etc/evictd/config.d', () => evictd('reload')];
+    mkdirSync(directory, { recursive: true });
+    writeFileSync(`${directory}/${name}.yaml`, text);
+    onTestFinished(() => {
+      rmSync(directory, { recursive: true });
+      reload();
+    });
+    expect(reload()).toMatchObject({ status: 0, stderr: '' });
+  };
+
+  test('a taint of the configuration, and a rule that tolerates it', async () => {
+    configured('taints', recipe('taints', 'into the configuration:'));
+    await eventually('a start is refused', () => run(PROGRAM, 'admit', '--name', batch('1')).status === 1);
+    expect(run(PROGRAM, 'admit', '--name', 'backup.service').status).toBe(0);
+    expect(run(PROGRAM, 'taint').stdout).toBe('maintenance=yes:NoSchedule (configuration)\n');
+  });
+
+  test('budgets: one of three replicas ends, with each command of the page, and as a request of the eviction API', async () => {
+    onTestFinished(() => {
+      units.stop(...REPLICAS);
+    });
+    configured('budgets', /```yaml\n([^]*?)```/.exec(readFileSync('docs/budgets.md', 'utf8'))?.[1] ?? '');
+    const [evict = '', graceful = '', dryRun = ''] = recipe('budgets', '## Evict a workload').split('\n');
+    const allUp = () => {
+      units.start(...REPLICAS);
+      const counted = 'disruption budget web: 3 of 3 healthy, 2 desired, 1 may be evicted';
+      return eventually('all are healthy', () => run(PROGRAM, 'status').stdout.includes(counted));
+    };
+    await allUp();
+    expect(shell(dryRun)).toMatchObject({ status: 0, stdout: 'web@1.service would be evicted\n' });
+    // The machine has no curl.
+    const curl = /--unix-socket (\S+) http:\/\/evictd(\S+) -d '([^]*)'$/.exec(recipe('budgets', "## As Kubernetes' eviction API"));
+    const [, socket = '', path = '', body = ''] = curl ?? [];
+    expect(existsSync(socket)).toBe(true);
+    expect(
+      await askEvictd({ node: { cgroup: undefined }, runtimeDirectory: dirname(socket) }, { method: 'POST', path, body }),
+    ).toMatchObject({ code: 201 });
+    expect(active(...REPLICAS)).toEqual(REPLICAS);
+    for (const line of [graceful, evict]) {
+      await allUp();
+      expect(shell(line)).toMatchObject({ status: 0, stdout: expect.stringContaining('web@1.service is being evicted') as string });
+      await eventually('it has ended', () => active('web@1.service').length === 0);
+      const second = run(PROGRAM, 'evict', 'web@2.service');
+      expect(second).toMatchObject({ status: 75, stderr: expect.stringContaining('EVICTD_EVICT_BUDGET') as string });
+      expect(active(...REPLICAS)).toEqual(REPLICAS.slice(1));
+    }
   });
 
   test('admit --preempt as ExecCondition=: a less important unit stops for good, and the unit starts', async () => {
