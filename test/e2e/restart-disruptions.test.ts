@@ -26,7 +26,7 @@ async function scene() {
   const batch = await workload(node.child('batch'), { onTerm: 'say' });
   const [web, db] = [await workload(node.child('web')), await workload(node.child('db'))];
   const rules = [
-    { match: { name: 'batch' }, terminationGracePeriodSeconds: 2 * SLOWNESS },
+    { match: { name: 'batch' }, priority: -10, requests: { memory: '512Mi' }, terminationGracePeriodSeconds: 2 * SLOWNESS },
     tolerating('batch', 2),
     tolerating('web'),
     { match: { name: 'web' }, critical: true },
@@ -112,6 +112,29 @@ describe(`SIGKILL of evictd during a disruption, and a restart (${ON})`, () => {
     expect((await run(evictd, 'admit', '--name', 'new')).code).toBe(0);
     expect(await outcomesOf(evictd, 1)).toEqual([[1, 'abandoned']]);
     expect([batch.alive, terms(batch)]).toEqual([true, 0]);
+  });
+
+  const EVICT = ['evict', 'batch', '--wait'];
+  const ADMIT = ['admit', '--preempt', '--name', 'new', '--requests', 'memory=200Mi', '--fail-closed'];
+  test.each<[args: readonly string[], ...moment: (typeof MOMENTS)[number], codes: readonly number[], again: number]>([
+    [EVICT, 'after', 'state:decided', 1, [0, 75], 66],
+    [EVICT, 'after', 'TERM', 2, [0, 75], 66],
+    [EVICT, 'after', 'KILL', 1, [0], 66],
+    [ADMIT, 'after', 'state:decided', 1, [1], 0],
+    [ADMIT, 'after', 'TERM', 2, [1], 0],
+    [ADMIT, 'after', 'KILL', 1, [1], 0],
+  ])('%j, %s %s', async (args, when, at, sigterms, codes, again) => {
+    const { directory, batch, web, db, start } = await scene();
+    const mortal = await start(dyingAt(directory, { when, at }));
+    const asked = run(mortal, ...args);
+    expect(await mortal.exited()).toBe('SIGKILL');
+    if (args === ADMIT) await asked; // evict --wait waits for the next evictd, if its request was answered
+    const evictd = await start();
+    expect(codes).toContain((await asked).code);
+    expect(await batch.ended).toBe('SIGKILL');
+    expect((await run(evictd, ...args)).code).toBe(again);
+    expect(await outcomesOf(evictd, 1)).toEqual([[1, 'killed']]);
+    expect([web.alive, db.alive, terms(batch)]).toEqual([true, true, sigterms]);
   });
 
   test('a taint that is tolerated still: the time goes on, and is not begun anew', async () => {
