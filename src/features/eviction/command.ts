@@ -80,26 +80,14 @@ export const evict: MakeCommand = ({ io }) => {
   }).action(
     async (workloads: readonly string[], { grace: graceSeconds, dryRun = false, wait = false, output, ...options }: EvictOptions) => {
       const { config } = configFromOptions(options);
-      const deleteOptions = { ...(graceSeconds !== undefined && { gracePeriodSeconds: graceSeconds }), ...(dryRun && { dryRun: ['All'] }) };
       const errors: unknown[] = [];
-      const spared = new Map<string, string>();
       const results: EvictResult[] = [];
       const print = (line: string): void => {
         if (output === 'text') io.stdout(`${line}\n`);
       };
       for (const name of workloads) {
         try {
-          const before = wait && !dryRun ? await records(config, askRunning) : [];
-          const { why, ...workload } = await evicted(config, name, deleteOptions);
-          const isSpared = dryRun || why !== undefined;
-          const { path } = workload;
-          print(`${printable(name)} ${isSpared ? 'would be evicted' : 'is being evicted'}${why ?? ''}`);
-          if (isSpared) spared.set(path, name);
-          const end =
-            wait && !dryRun ? await ended(config, workload, new Set(before.filter(isOver).map(({ decision }) => decision))) : undefined;
-          if (end !== undefined) print(end);
-          const state = isSpared ? 'would be evicted' : end === undefined ? 'evicting' : 'ended';
-          results.push({ workload: name, state, path, ...(end !== undefined && { message: end }) });
+          results.push(await evictOne(config, name, { graceSeconds, dryRun, wait }, print));
         } catch (error) {
           errors.push(error);
           if (!(error instanceof EvictdError)) continue;
@@ -107,6 +95,7 @@ export const evict: MakeCommand = ({ io }) => {
           results.push({ workload: name, state: code === 'EVICTD_EVICT_FAILED' ? 'failed' : 'refused', code, message });
         }
       }
+      const spared = new Map(results.flatMap((one) => (one.state === 'would be evicted' ? [[one.path, one.workload] as const] : [])));
       const pods = [...spared.keys()].filter((path) => path.includes('kubepods'));
       const places = placesLines(await forecastRescheduling(config.kubernetes, { pods }), spared);
       for (const line of places) print(line);
@@ -116,6 +105,25 @@ export const evict: MakeCommand = ({ io }) => {
     },
   );
 };
+
+/** @throws EvictdError  it is refused, or could not be ended */
+async function evictOne(
+  config: Config,
+  name: string,
+  { graceSeconds, dryRun, wait }: { readonly graceSeconds: number | undefined; readonly dryRun: boolean; readonly wait: boolean },
+  print: (line: string) => void,
+): Promise<EvictResult> {
+  const deleteOptions = { ...(graceSeconds !== undefined && { gracePeriodSeconds: graceSeconds }), ...(dryRun && { dryRun: ['All'] }) };
+  const before = wait && !dryRun ? await records(config, askRunning) : [];
+  const { why, ...workload } = await evicted(config, name, deleteOptions);
+  const isSpared = dryRun || why !== undefined;
+  print(`${printable(name)} ${isSpared ? 'would be evicted' : 'is being evicted'}${why ?? ''}`);
+  const common = { workload: name, path: workload.path };
+  if (!wait || dryRun) return { ...common, state: isSpared ? 'would be evicted' : 'evicting' };
+  const message = await ended(config, workload, new Set(before.filter(isOver).map(({ decision }) => decision)));
+  print(message);
+  return { ...common, state: isSpared ? 'would be evicted' : 'ended', message };
+}
 
 export function wholeSeconds(text: string): number {
   try {
