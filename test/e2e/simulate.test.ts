@@ -29,7 +29,9 @@ test('a drain of a cluster from standard input moves all pods but those of Daemo
 test('a dump that is cut off is named, and its first part is simulated', () => {
   const { status, stdout, stderr } = simulate([], dump.slice(0, -200_000));
   expect(status).toBe(0);
-  expect(String(stderr)).toMatch(/^standard input:\d+:\d+: error: truncated: the file ends within the object that begins in line \d+$/m);
+  expect(String(stderr)).toMatch(
+    /^standard input:\d+:\d+: error: Pod \S+: truncated: the file ends within the object that begins in line \d+$/m,
+  );
   expect(String(stdout)).toMatch(/^200 nodes, \d+ pods/);
 });
 
