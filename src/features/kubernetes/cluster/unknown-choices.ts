@@ -1,3 +1,4 @@
+import { TAINT_EFFECTS } from '../../../core/disruption/taint.js';
 import { isAbsent, items, member, textOf, wrong, type Field } from '../../../kubernetes/document.js';
 
 interface Choice {
@@ -7,7 +8,6 @@ interface Choice {
 }
 
 const POLICIES = ['Honor', 'Ignore'];
-const EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
 
 /** By list of a spec: members of its items. */
 const CHOICES: Readonly<Record<string, Readonly<Record<string, Choice>>>> = {
@@ -18,9 +18,9 @@ const CHOICES: Readonly<Record<string, Readonly<Record<string, Choice>>>> = {
   },
   tolerations: {
     operator: { values: ['Exists', 'Equal', 'Gt', 'Lt'], otherwise: 'it tolerates nothing' },
-    effect: { values: EFFECTS, otherwise: 'it tolerates nothing' },
+    effect: { values: TAINT_EFFECTS, otherwise: 'it tolerates nothing' },
   },
-  taints: { effect: { values: EFFECTS, otherwise: 'it repels no pod' } },
+  taints: { effect: { values: TAINT_EFFECTS, otherwise: 'it repels no pod' } },
 };
 
 /** Values in the spec of a pod or a node that the API server refuses. */
