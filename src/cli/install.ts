@@ -183,11 +183,12 @@ function restoreCommand(setExitCode: (code: number) => void, open: () => Promise
   );
 }
 
-/** Uses the default directories if the configuration has errors. */
+/** Uses the directories of the running evictd, else the default ones, if the configuration has errors. */
 function directoriesOf(io: Io, options: ConfigOptions): Config {
-  const { config, errors } = configDespiteErrors(options);
-  if (errors) io.stderr(`${formatError(errors)}evictd: using the default directories because of these errors\n`);
-  return config;
+  const { loaded, errors, isInForce = false } = configDespiteErrors(options);
+  const which = isInForce ? 'directories that evictd last used' : 'default directories';
+  if (errors) io.stderr(`${formatError(errors)}evictd: using the ${which} because of these errors\n`);
+  return loaded.config;
 }
 
 export function withDryRun(command: Command): Command {

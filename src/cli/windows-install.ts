@@ -56,7 +56,7 @@ function windowsUninstallCommand(setExitCode: (code: number) => void, open: () =
     exit: { 0: 'removed', 1: 'not removed', 64: 'usage error' },
   }).action(async ({ dryRun = false, output }: InstallationOptions) => {
     const { io, machine } = await open();
-    const { stateDirectory } = configDespiteErrors({}).config;
+    const { stateDirectory } = configDespiteErrors({}).loaded.config;
     const steps = windowsUninstallSteps({ stateDirectory, dryRun }, machine);
     setExitCode(await runSteps(io, steps, { systemctl: machine.run }, { dryRun, output, nothing: 'nothing is installed' }));
   });

@@ -1,7 +1,10 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { Command } from 'commander';
 import { expect, test } from 'vitest';
 import { COMMANDS } from '../../src/cli/commands.js';
 import { HELP_WIDTH, withHelp } from '../../src/cli/output/help.js';
+import { temporaryDirectory } from '../support/temporary-directory.js';
 import { evictd } from './support.js';
 
 test.each<[rule: string, args: string[], message: string, hint: string]>([
@@ -146,3 +149,13 @@ test.each<[code: string, args: string[]]>([
   const found = await evictd([...args, '--runtime-directory', '/nonexistent']).catch((error: unknown) => error);
   expect(found).toMatchObject({ code: `EVICTD_${code}_NO_INSTANCE`, message: 'no evictd guards this node' });
 });
+
+test.each<[args: string[]]>([[['pause', '1m', '--reason', 'a test']], [['resume']]])(
+  'an error in the configuration file does not keep an operator from %j',
+  async (args) => {
+    const file = join(temporaryDirectory(), 'config.yaml');
+    writeFileSync(file, 'rules: 7\n', { mode: 0o600 });
+    const found = await evictd([...args, '--config', file, '--runtime-directory', '/nonexistent']).catch((error: unknown) => error);
+    expect(found).toMatchObject({ code: expect.stringMatching(/_NO_INSTANCE$/) as string });
+  },
+);

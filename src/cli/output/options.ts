@@ -1,6 +1,6 @@
 import { Option, type Command } from 'commander';
 import { configuredPlatform } from '../../node/configured-platform.js';
-import type { Config, LoadedConfig } from '../../config/config.js';
+import type { LoadedConfig } from '../../config/config.js';
 import { configFlags, type ConfigFlags } from '../../config/merge/flags.js';
 import { defaultFile } from '../../config/merge/defaults.js';
 import { loadConfig, loadWritten } from '../../config/load.js';
@@ -67,55 +67,49 @@ export function configFromOptions({ config, configDir, ...flags }: ConfigOptions
 }
 
 /**
- * Loads the configuration; if the files have errors, returns these and a configuration of defaults and flags.
+ * Loads the configuration; if the files have errors, returns these and what the running evictd has in force, else the
+ * defaults; flags win in both.
  *
  * @throws ConfigError  the flags themselves are wrong
  */
-export function configDespiteErrors({ config: file, configDir: directory, ...flags }: ConfigOptions): {
-  readonly config: Config;
-  readonly errors?: ConfigError;
-} {
-  const platform = configuredPlatform();
+export function configDespiteErrors(options: ConfigOptions): UsableConfig & { readonly isInForce?: boolean } {
   try {
-    return { config: loadConfig({ platform, file, directory, flags }).config };
+    return { loaded: configFromOptions(options) };
   } catch (errors) {
     if (!(errors instanceof ConfigError)) throw errors;
-    return { config: loadWritten({ files: [], flags: {}, platform }, flags).config, errors };
+    const { config: _file, configDir: _directory, ...flags } = options;
+    const defaults = loadWritten({ files: [], flags: {}, platform: configuredPlatform() }, configFlags(flags));
+    const kept = lastGoodConfiguration(defaults.config.runtimeDirectory);
+    return { loaded: kept ? loadWritten(kept, configFlags(flags)) : defaults, errors, isInForce: kept !== undefined };
   }
 }
 
 /** A file that is not there is a wrong word of the operator, not a broken configuration. */
 const NO_FILE: ReadonlySet<string> = new Set(['EVICTD_CONFIG_FILE_MISSING', 'EVICTD_CONFIG_FILE_TYPE']);
 
-/** A configuration for a command that only looks. `errors`: it is not the one of the files, which have these. */
+/** A configuration for a command that needs no more than one. `errors`: it is not the one of the files, which have these. */
 export interface UsableConfig {
   readonly loaded: LoadedConfig;
   readonly errors?: ConfigError;
 }
 
 /**
- * Loads the configuration for a command that only looks. If the files have errors, that is a warning, and the command
- * goes on with what the running evictd has in force, else with the defaults; flags win in both.
+ * Loads the configuration for a command that only looks, or that asks the running evictd. If the files have errors,
+ * that is a warning, and the command goes on as `configDespiteErrors` says.
  *
  * @throws ConfigError  the flags are wrong, or there is no such file
  */
 export function configForLooking(options: ConfigOptions, io: Pick<Io, 'stderr'>): UsableConfig {
-  try {
-    return { loaded: configFromOptions(options) };
-  } catch (errors) {
-    if (!(errors instanceof ConfigError) || errors.issues.some(({ code }) => NO_FILE.has(code))) throw errors;
-    const { config: _file, configDir: _directory, ...flags } = options;
-    const platform = configuredPlatform();
-    const defaults = loadWritten({ files: [], flags: {}, platform }, configFlags(flags));
-    const kept = lastGoodConfiguration(defaults.config.runtimeDirectory);
-    const loaded = kept ? loadWritten(kept, configFlags(flags)) : defaults;
-    const [first] = errors.issues;
-    const which = kept ? 'the configuration that evictd has in force' : 'the defaults';
-    io.stderr(
-      `evictd: warning: the configuration has ${counted(errors)}, so this command uses ${which}: ${first ? formatIssue(first) : ''}\n`,
-    );
-    return { loaded, errors };
-  }
+  const { isInForce = false, ...usable } = configDespiteErrors(options);
+  const { errors } = usable;
+  if (errors === undefined) return usable;
+  if (errors.issues.some(({ code }) => NO_FILE.has(code))) throw errors;
+  const [first] = errors.issues;
+  const which = isInForce ? 'the configuration that evictd has in force' : 'the defaults';
+  io.stderr(
+    `evictd: warning: the configuration has ${counted(errors)}, so this command uses ${which}: ${first ? formatIssue(first) : ''}\n`,
+  );
+  return usable;
 }
 
 /** '1 error', '3 errors'. */

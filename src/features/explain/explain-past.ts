@@ -3,7 +3,7 @@ import { printable } from '../../core/name/printable.js';
 import { jsonInteger } from '../../core/quantity/integer.js';
 import { observedText, recordedMoment, type RecordedMoment } from './recorded-moment.js';
 import type { LoadedConfig } from '../../config/config.js';
-import type { ResourceSignal } from '../../core/signal/signal.js';
+import { isSignal, operatorOf, type ResourceSignal } from '../../core/signal/signal.js';
 import type { Io } from '../../cli/output/io.js';
 import { momentOf, momentText } from '../../cli/output/moment.js';
 import { decidedRanking, rankingTable, type RankedRow } from '../../cli/output/ranking-rows.js';
@@ -33,6 +33,8 @@ interface Past {
   /** By threshold: `threshold` records of the episodes that lasted then. */
   readonly episodes: Map<string, JournalRecord>;
   readonly conditions: Set<string>;
+  /** The reason of each pause by an operator, by the path of its workload; '': of all evictions. */
+  readonly pauses: Map<string, string>;
   /** Since the first of these episodes began. */
   alerts: readonly JournalRecord[];
   readonly inFlight: Map<unknown, JournalRecord>;
@@ -89,12 +91,21 @@ function began(past: Past, record: JournalRecord): void {
   past.alerts = [];
   past.episodes.clear();
   past.inFlight.clear();
+  past.pauses.clear();
 }
 
-const listIn = (record: JournalRecord, field: string): readonly string[] => {
+const listIn = (record: JournalRecord, field: string): readonly unknown[] => {
   const list = objectIn(record, 'resumed')[field];
-  return Array.isArray(list) ? (list as readonly string[]) : [];
+  return Array.isArray(list) ? list : [];
 };
+
+/** As records have it. */
+interface RecordedPause {
+  readonly workload?: { readonly path: string };
+  readonly reason?: unknown;
+}
+
+const pausedPath = ({ workload }: RecordedPause): string => workload?.path ?? '';
 
 /** What each record changes. */
 const FOLLOW: Readonly<Record<string, (past: Past, record: JournalRecord) => void>> = {
@@ -102,8 +113,9 @@ const FOLLOW: Readonly<Record<string, (past: Past, record: JournalRecord) => voi
     began(past, record);
     past.ended = [];
     past.conditions.clear();
-    for (const when of listIn(record, 'thresholds')) past.episodes.set(when, record);
-    for (const condition of listIn(record, 'conditions')) past.conditions.add(condition);
+    for (const when of listIn(record, 'thresholds')) past.episodes.set(String(when), record);
+    for (const condition of listIn(record, 'conditions')) past.conditions.add(String(condition));
+    for (const pause of listIn(record, 'pauses') as readonly RecordedPause[]) past.pauses.set(pausedPath(pause), String(pause.reason));
   },
   stop: began,
   threshold: (past, record) => {
@@ -114,6 +126,13 @@ const FOLLOW: Readonly<Record<string, (past: Past, record: JournalRecord) => voi
   condition: ({ conditions }, { condition, status }) => {
     if (status === true) conditions.add(String(condition));
     else conditions.delete(String(condition));
+  },
+  pause: ({ pauses }, record) => {
+    if (record.event === 'begin') pauses.set(pausedPath(record as RecordedPause), String(record.reason));
+    else pauses.delete(pausedPath(record as RecordedPause));
+  },
+  resume: ({ pauses }) => {
+    pauses.clear();
   },
   alert: (past, record) => {
     past.alerts = [...past.alerts, record].slice(-LISTED);
@@ -133,6 +152,7 @@ async function pastAt(journal: OpenJournal, atMs: number, signal: ResourceSignal
     run: undefined,
     episodes: new Map(),
     conditions: new Set(),
+    pauses: new Map(),
     alerts: [],
     inFlight: new Map(),
     ended: [],
@@ -182,24 +202,25 @@ async function* recordsUntil(
   }
 }
 
+/** As the record of a start names it: 'memory.available<100Mi'. */
 function whenOf(record: JournalRecord): string {
-  return (
-    textIn(record, 'when') ?? `${textIn(record, 'signal') ?? '?'} ${textIn(record, 'threshold') ?? ''} ${textIn(record, 'kind') ?? ''}`
-  );
+  const signal = textIn(record, 'signal') ?? '?';
+  return textIn(record, 'when') ?? `${signal}${isSignal(signal) ? operatorOf(signal) : ''}${textIn(record, 'threshold') ?? ''}`;
 }
 
 /** Why no workload was evicted at that time. */
-function reasonsOf({ run, episodes, alerts, inFlight, decision }: Past): string[] {
+function reasonsOf({ run, episodes, pauses, alerts, inFlight, decision }: Past): string[] {
   if (run === undefined) return ['the journal has nothing from before that time: evictd did not run, or the files were deleted'];
   if (run.type === 'stop') return [`evictd did not run: it stopped at ${run.time}`];
   return [
     ...(run.dryRun === true ? ['it was a dry run: it sent no signal'] : []),
     ...[...inFlight.values()].map((each) => `in progress: ${String(each.message)}`),
     ...(episodes.size === 0 ? ['no threshold was met'] : []),
+    ...[...pauses].map(([path, reason]) => `an operator had paused evictions${path === '' ? '' : ` of ${path}`}: ${reason}`),
     ...alerts.map(({ alert, message }) => `${String(alert)}: ${String(message)}`),
-    ...(episodes.size > 0 && alerts.length === 0 && inFlight.size === 0 && decision === undefined
+    ...(episodes.size > 0 && !pauses.has('') && alerts.length === 0 && inFlight.size === 0 && decision === undefined
       ? [
-          'a threshold was met, and no eviction was due: a grace period ran, or the episode had its eviction, or its minimum reclaim was still owed',
+          'a threshold was met, and no eviction was due: a grace period ran, or the value had recovered, or its minimum reclaim was still owed',
         ]
       : []),
   ];
@@ -223,8 +244,8 @@ function pastText(past: Past, rows: readonly RankedRow[], { atMs, time, workload
       ? []
       : [`  the clock was set back after ${momentText(setBackAfterMs, utc)} and showed this time more than once: this is the last`]),
     ...(run?.type === 'start' ? [`  evictd ${String(run.version)} ran since ${time(run)}`] : []),
-    ...[...episodes.values()].map((each) =>
-      each.type === 'start' ? `  a threshold was met already before the start` : `  since ${time(each)}: ${String(each.message)}`,
+    ...[...episodes].map(([when, each]) =>
+      each.type === 'start' ? `  ${when} was met already before that` : `  since ${time(each)}: ${String(each.message)}`,
     ),
     ...seenLine(seen, utc),
     ...(conditions.size > 0 ? [`  conditions: ${[...conditions].join(', ')}`] : []),

@@ -149,11 +149,11 @@ async function show(io: Io, journal: OpenJournal, filter: HistoryFilter, options
   if (shown === 0 && output === 'text' && !summarized) io.stderr(`evictd: ${nothingText(tally, options)}\n`);
 }
 
-/** 'no record of 12 matches; there are 9 threshold, 3 start (--all shows every type)'. */
+/** 'no record matches; the journal has 12: 9 threshold, 3 start (--all shows every type)'. */
 function nothingText({ records, types }: ReadingTally, { all }: HistoryOptions): string {
   const counts = [...types].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1)).map(([type, count]) => `${String(count)} ${type}`);
-  const others = counts.length === 0 ? '' : `; there are ${counts.join(', ')}${all === true ? '' : ' (--all shows every type)'}`;
-  return `no record of ${String(records)} matches${others}`;
+  const others = counts.length === 0 ? '' : `: ${counts.join(', ')}${all === true ? '' : ' (--all shows every type)'}`;
+  return `no record matches; the journal has ${String(records)}${others}`;
 }
 
 function unreadableText(lines: number): string {

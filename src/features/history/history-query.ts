@@ -41,7 +41,6 @@ const ON_REQUEST: ReadonlySet<string> = new Set([
   'start',
   'stop',
   'reload',
-  'resume',
   'threshold',
   'condition',
   'reclaim',

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import type { MakeCommand } from '../../cli/output/command.js';
 import { outputOption, USAGE_AND_CONFIG, withHelp } from '../../cli/output/help.js';
-import { addConfigOptions, configFromOptions, type ConfigOptions } from '../../cli/output/options.js';
+import { addConfigOptions, configForLooking, type ConfigOptions } from '../../cli/output/options.js';
 import { answerText, type OutputFormat } from '../../cli/output/request-answer.js';
 import { askRunning } from '../../node/control-client.js';
 
@@ -32,7 +32,7 @@ export const pause: MakeCommand = ({ io }) => {
   }).action(async (time: string, { reason, workload, output, ...options }: PauseOptions) => {
     const body = JSON.stringify({ for: time, reason, workload });
     const request = { method: 'POST', path: '/api/v1/pause', body } as const;
-    const answer = await askRunning(configFromOptions(options).config, request, 'EVICTD_PAUSE_NO_INSTANCE');
+    const answer = await askRunning(configForLooking(options, io).loaded.config, request, 'EVICTD_PAUSE_NO_INSTANCE');
     io.stdout(answerText(answer, output));
   });
 };

@@ -31,13 +31,13 @@ export function reloadCommand({
       75: 'no evictd guards the node, or it does not answer',
     },
   }).action(async ({ pid, output, ...options }: ConfigOptions & { readonly pid?: number; readonly output: OutputFormat }) => {
-    const { config, errors } = configDespiteErrors(options);
+    const { loaded, errors } = configDespiteErrors(options);
     // A unit's ExecReload writes to the journal, where the running evictd has written the errors that it refused.
     const inJournal = io.env.JOURNAL_STREAM !== undefined && !io.isTTY;
     // First: what follows says what that means for the running evictd.
     if (errors && !inJournal) io.stderr(formatError(errors));
     try {
-      const request = await ask(config, pid, errors !== undefined);
+      const request = await ask(loaded.config, pid, errors !== undefined);
       const evictd = `evictd (process ${String(request.pid)})`;
       const { refused, warnings } = await answered(request, 'reload', timeoutMs);
       if (output === 'json')

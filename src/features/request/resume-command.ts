@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import type { MakeCommand } from '../../cli/output/command.js';
 import { outputOption, USAGE_AND_CONFIG, withHelp } from '../../cli/output/help.js';
-import { addConfigOptions, configFromOptions, type ConfigOptions } from '../../cli/output/options.js';
+import { addConfigOptions, configForLooking, type ConfigOptions } from '../../cli/output/options.js';
 import { answerText, type OutputFormat } from '../../cli/output/request-answer.js';
 import { askEvictd } from '../../node/control-client.js';
 import { answered, processId } from './answered.js';
@@ -23,7 +23,7 @@ export const resume: MakeCommand = ({ io }) => {
       75: 'no evictd guards the node, or it does not answer',
     },
   }).action(async ({ pid, output, ...options }: ConfigOptions & { readonly pid?: number; readonly output: OutputFormat }) => {
-    const { config } = configFromOptions(options);
+    const { config } = configForLooking(options, io).loaded;
     const lifted = pid === undefined ? await askEvictd(config, { method: 'POST', path: '/api/v1/resume' }) : undefined;
     const { ask } = await import('./open.js');
     const answer = lifted ?? {

@@ -136,7 +136,7 @@ export function stateLines(status: StatusDocument): Line[] {
     ...thresholds
       .filter(({ since }) => since !== null)
       .map(({ when, kind, actsInSeconds }): Line => {
-        const acts = actsInSeconds === null || actsInSeconds === 0 ? '' : `; evictd acts in ${timeText(actsInSeconds)}`;
+        const acts = actsInSeconds === null || actsInSeconds === 0 ? '' : `; its grace period ends in ${timeText(actsInSeconds)}`;
         return { text: `${when} (${kind}) is met${acts}`, colour: kind === 'hard' ? 'red' : 'yellow' };
       }),
     ...evictions.map(evictionLine),

@@ -144,6 +144,27 @@ const past = async (time: string, ...args: string[]): Promise<string> => {
   return out;
 };
 
+test('a time after a restart: pauses and thresholds that it continued last until they end', async () => {
+  const memory = { signal: 'memory.available', threshold: '64Mi', kind: 'hard' };
+  const lines = [
+    line('08:00:00', 'start', {
+      ...{ version: '0.1.0', message: 'evictd starts' },
+      resumed: { thresholds: ['memory.available<64Mi'], pauses: [{ reason: 'backup' }, { workload: { path: '/w/db' }, reason: 'dump' }] },
+    }),
+    line('08:20:00', 'pause', { event: 'end', workload: { path: '/w/db' }, reason: 'dump' }),
+    line('08:30:00', 'resume', { message: 'resumed' }),
+    line('08:40:00', 'threshold', { ...memory, met: false, message: 'over' }),
+  ];
+  writeFileSync(join(directory, 'state', 'journal.jsonl'), lines.join('\n'));
+  const at = async (time: string): Promise<string> => (await explain('--utc', '--at', `2026-11-21T${time}Z`)).out;
+  expect(await at('08:10:00')).toMatch(
+    / {2}memory\.available<64Mi was met already before that\n.* {4}an operator had paused evictions: backup\n {4}.* of \/w\/db: dump\n$/s,
+  );
+  expect(await at('08:25:00')).toMatch(/minute of it:\n {4}an operator had paused evictions: backup\n$/);
+  expect(await at('08:35:00')).toMatch(/minute of it:\n {4}a threshold was met, and no eviction was due: [^\n]*\n$/);
+  expect(await at('08:45:00')).toMatch(/minute of it:\n {4}no threshold was met\n$/);
+});
+
 test('a time: values are those of a recording that covers it', async () => {
   const it = recorder(join(directory, 'rec.gz'));
   const run = await new SimulatedRun(it, policy([threshold('memory.available', '10Mi')]), () => [[workload('web'), 24n * Mi]]).until(60);

@@ -119,6 +119,12 @@ test('a line for each eviction, alert and OOM kill; other records only with --al
   expect(await shown('--reverse')).toEqual((await shown()).toReversed());
 });
 
+test('what an operator asked for is shown from its beginning to its end', async () => {
+  const asked = ['pause', 'resume', 'taint', 'drain'];
+  write(asked.map((type) => line('08:10:00.000', type, { message: `it is a ${type}` })));
+  expect(await shown()).toEqual(asked.map((type) => expect.stringContaining(`it is a ${type}`) as string));
+});
+
 const clocks = async (...args: string[]): Promise<string[]> => (await shown(...args)).map((each) => each.slice(0, 5));
 test.each<[args: string[], clocks: string[]]>([
   [
@@ -309,7 +315,7 @@ test('no match is reported and no failure', async () => {
   expect(await history('--workload', 'absent')).toEqual({
     out: '',
     said: expect.stringMatching(
-      /^evictd: no record of 11 matches; there are 3 decision, 2 kernel-oom, .*1 threshold \(--all shows every type\)\n$/,
+      /^evictd: no record matches; the journal has 11: 3 decision, 2 kernel-oom, .*1 threshold \(--all shows every type\)\n$/,
     ) as string,
     error: undefined,
   });

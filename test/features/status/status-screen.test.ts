@@ -31,7 +31,7 @@ test('the whole of it', () => {
       'draining: 4 of 9 workloads have ended; being evicted: 1, waiting: 4',
       'web-1, web-2, web-3 and 1 more wait: a budget',
       'disruption budget web: 1 of 4 healthy, 2 desired, 0 may be evicted',
-      'memory.available<200Mi (soft) is met; evictd acts in 20s',
+      'memory.available<200Mi (soft) is met; its grace period ends in 20s',
       'eviction 3 of a\\x1b[31m: terminating for 2s, SIGKILL in 3s; uses 1MiB',
       'policy p on /s acts: freeze, step 1 of 2 (4s left)',
       'u.service is kept stopped for 1m0s',

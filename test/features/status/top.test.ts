@@ -62,7 +62,11 @@ test('s asks for the next order, and the title has the one that the answer is in
 
 test.each<[rule: string, page: number, line: RegExp]>([
   ['a threshold that is not met: what is left', 1, /^memory\.available<100Mi +hard +0s +50MiB left$/],
-  ['a met one: since when, and when evictd acts', 1, /^memory\.available<200Mi +soft +30s +met since 12:34:56, evictd acts in 20s$/],
+  [
+    'a met one: since when, and when its grace period ends',
+    1,
+    /^memory\.available<200Mi +soft +30s +met since 12:34:56, grace ends in 20s$/,
+  ],
   ['a condition', 1, /^MemoryPressure +True, clears in 4m0s$/],
   ['an eviction in flight', 3, /^eviction 3 of a\\x1b\[31m: terminating for 2s, SIGKILL in 3s; uses 1MiB$/],
   ['its processes', 3, /^ {2}\/a, processes: 1$/],

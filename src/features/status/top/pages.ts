@@ -83,7 +83,7 @@ function thresholdRows(threshold: ThresholdStatus, { signals }: StatusDocument):
     const unit = signals.find(({ signal }) => signal === name)?.unit ?? 'bytes';
     return distance !== null && Number(distance) < 0 ? 'reached' : `${amountText(unit, distance)} left`;
   };
-  const acts = actsInSeconds === null || actsInSeconds === 0 ? '' : `, evictd acts in ${timeText(actsInSeconds)}`;
+  const acts = actsInSeconds === null || actsInSeconds === 0 ? '' : `, grace ends in ${timeText(actsInSeconds)}`;
   const what = met === true ? 'met' : since === null ? undefined : 'owes min reclaim';
   const [first] = operands;
   const single = operands.length === 1 && first !== undefined ? leftOf(first) : '';
