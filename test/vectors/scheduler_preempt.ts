@@ -28,7 +28,7 @@ function preempt(field: Field): unknown {
   const filtered = filterNodes(placement);
   const { rejected } = filtered;
   const common = { filter: Object.fromEntries(rejected), message: noNodeMessage(filtered, placement.input.cluster.nodes.length) };
-  const reason = notEligible(placement, rejected);
+  const reason = notEligible(placement, filtered);
   if (reason !== undefined) return { ...common, eligible: false, reason };
   const budgets = items(member(field, 'podDisruptionBudgets')).map(disruptionBudgetAt);
   const potential = potentialNodes(placement, rejected);

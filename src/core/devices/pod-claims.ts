@@ -45,9 +45,9 @@ export function prepareClaims(devices: ClusterDevices, pod: ClaimingPod): Prepar
     if (claim !== undefined) claims.push(claim);
   }
   if (claims.length === 0) return undefined;
-  for (const { spec, allocation } of claims) {
-    const missing = allocation === undefined ? missingClass(spec, devices.classes) : undefined;
-    if (missing !== undefined) return { kind: 'rejected', message: missing };
+  for (const claim of claims) {
+    const message = claim.allocation === undefined ? missingClass(claim.spec, devices.classes) : consumersMessage(claim, pod);
+    if (message !== undefined) return { kind: 'rejected', message };
   }
   return { kind: 'prepared', claims, supply: { slices: devices.slices, classes: devices.classes, inUse: devicesInUse(devices.claims) } };
 }
@@ -78,6 +78,13 @@ function existing(devices: ClusterDevices, { namespace }: ClaimingPod, name: str
   const claim = devices.claims.get(key);
   if (claim === undefined) return `could not find ResourceClaim ${JSON.stringify(key)}`;
   return claim.isDeleting ? `resourceclaim ${JSON.stringify(name)} is being deleted` : claim;
+}
+
+/** The most consumers of a claim (ResourceClaimReservedForMaxSize). */
+const MAX_CONSUMERS = 256;
+
+function consumersMessage({ reservedFor }: ResourceClaim, pod: ClaimingPod): string | undefined {
+  return reservedFor.length < MAX_CONSUMERS || reservedFor.includes(consumerOf(pod)) ? undefined : 'resourceclaim in use';
 }
 
 function missingClass({ requests }: ClaimSpec, classes: ReadonlyMap<string, DeviceClass>): string | undefined {

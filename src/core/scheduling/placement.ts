@@ -2,12 +2,21 @@
 import type { Cluster } from './cluster/cluster.js';
 import { dynamicResources } from './filters/dynamic-resources.js';
 import { interPodAffinity } from './filters/inter-pod-affinity.js';
-import { nodeAffinity, nodeName, nodePorts, nodeResourcesFit, nodeUnschedulable, taintToleration } from './filters/node-filters.js';
+import {
+  nodeAffinity,
+  nodeDeclaredFeatures,
+  nodeName,
+  nodePorts,
+  nodeResourcesFit,
+  nodeUnschedulable,
+  taintToleration,
+} from './filters/node-filters.js';
 import type { FilterPlugin, PlacementInput, PodFilter, Rejection } from './filters/pod-filter.js';
 import { podTopologySpread } from './filters/topology-spread.js';
 import { volumeBinding } from './filters/volume-binding.js';
 import { nodeVolumeLimits, volumeRestrictions, volumeZone } from './filters/volumes.js';
 import type { NodeState } from './cluster/node-state.js';
+import { isExtendedResource } from './node-fit.js';
 import { nodeScores, totalScore, type NodeScores } from './scores/node-scores.js';
 import type { SchedulerPod, SpreadConstraint } from './scheduler-pod.js';
 import { DEFAULT_PROFILE, type SchedulerProfile } from './scheduler-profile.js';
@@ -26,6 +35,7 @@ const FILTERS: Readonly<Partial<Record<string, FilterPlugin>>> = {
   PodTopologySpread: podTopologySpread,
   InterPodAffinity: interPodAffinity,
   DynamicResources: dynamicResources,
+  NodeDeclaredFeatures: nodeDeclaredFeatures,
 };
 
 type MovingFilter = PodFilter & Required<Pick<PodFilter, 'move'>>;
@@ -93,12 +103,14 @@ export class Placement {
 }
 
 /** What the kubelet asks of a pod that names its node (kubelet/lifecycle, generalFilter, v1.36.2). */
-const KUBELET_FILTERS = ['NodeName', 'NodeAffinity', 'NodePorts', 'NodeResourcesFit'];
+const KUBELET_FILTERS = ['NodeResourcesFit', 'NodeAffinity', 'NodeName', 'NodePorts'];
 
-/** Why the kubelet of the node does not run the pod; undefined: it does. */
+/** Why the kubelet of the node does not run the pod; undefined: it does. It ignores extended resources that the node does not know. */
 export function kubeletAdmits(pod: SchedulerPod, cluster: Cluster, state: NodeState): Rejection | undefined {
   const plugins = { filters: KUBELET_FILTERS, scores: [], preempts: false };
-  return new Placement(pod, cluster, { ...DEFAULT_PROFILE, plugins }).checkAll(state)[0];
+  const { allocatable } = state.node;
+  const requests = new Map([...pod.requests].filter(([name]) => !isExtendedResource(name) || allocatable.has(name)));
+  return new Placement({ ...pod, requests }, cluster, { ...DEFAULT_PROFILE, plugins }).checkAll(state)[0];
 }
 
 /** Only for pods that a service or an owner selects. */

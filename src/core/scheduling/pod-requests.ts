@@ -4,8 +4,8 @@ import { parseQuantity, type Quantity } from '../quantity/quantity.js';
 import { isPodLevelResource, isPodLevelSet, type PodResources } from '../workload/pod-resources.js';
 import type { Container, ResourceList } from '../workload/workload.js';
 
-/** What the kubelet says about one container. */
-export interface ContainerResources {
+/** What the kubelet says about one container, or the pod. */
+export interface ReportedResources {
   readonly allocated: ResourceList;
   readonly actual: ResourceList;
 }
@@ -13,7 +13,9 @@ export interface ContainerResources {
 /** What a pod asks for, and what it has. */
 export interface PodAmounts extends PodResources {
   /** By name: containers whose actual resources are reported. */
-  readonly statuses: ReadonlyMap<string, ContainerResources>;
+  readonly statuses: ReadonlyMap<string, ReportedResources>;
+  /** Of the pod as a whole; undefined: not reported. */
+  readonly podStatus: ReportedResources | undefined;
   /** The node can never carry out the resize that the spec asks for: the spec does not count. */
   readonly resizeInfeasible: boolean;
 }
@@ -34,21 +36,20 @@ export interface RequestOptions {
 }
 
 export function podRequests(pod: PodAmounts, { withStatus, withoutOverhead, containersOnly, missing }: RequestOptions = {}): ResourceList {
-  const listOf = withStatus === true ? requestsInResize(pod) : ({ requests }: Container): ResourceList => requests;
-  const ofContainers = aggregateContainers(pod.containers, (container) => new Map([...(missing ?? []), ...listOf(container)]));
-  const podLevel = containersOnly === true ? undefined : pod.podLevel?.requests;
-  const requests =
-    podLevel === undefined ? ofContainers : new Map([...ofContainers, ...[...podLevel].filter(([name]) => isPodLevelResource(name))]);
-  return withoutOverhead === true ? requests : addResourceLists(requests, pod.overhead);
-}
-
-function requestsInResize({ statuses, resizeInfeasible }: PodAmounts): (container: Container) => ResourceList {
-  return ({ name, requests }) => {
-    const reported = statuses.get(name);
-    if (reported === undefined) return requests;
+  const effective = (requests: ResourceList, reported: ReportedResources | undefined): ResourceList => {
+    if (withStatus !== true || reported === undefined) return requests;
     const least = maxResourceLists(reported.actual, reported.allocated);
-    return resizeInfeasible ? least : maxResourceLists(requests, least);
+    return pod.resizeInfeasible ? least : maxResourceLists(requests, least);
   };
+  // An init container that ends cannot be resized.
+  const listOf = ({ name, kind, requests }: Container): ResourceList =>
+    effective(requests, kind === 'init' ? undefined : pod.statuses.get(name));
+  const ofContainers = aggregateContainers(pod.containers, (container) => new Map([...(missing ?? []), ...listOf(container)]));
+  const podLevel = containersOnly === true ? new Map<string, Quantity>() : (pod.podLevel?.requests ?? new Map<string, Quantity>());
+  const ofPod = effective(podLevel, pod.podStatus);
+  const named = [...ofPod].filter(([name]) => podLevel.has(name) && isPodLevelResource(name));
+  const requests = new Map([...ofContainers, ...named]);
+  return withoutOverhead === true ? requests : addResourceLists(requests, pod.overhead);
 }
 
 /** Each container without a request counts 100m of cpu and 200Mi. */
@@ -56,9 +57,9 @@ export function nonZeroRequests(pod: PodAmounts): ResourceList {
   return podRequests(pod, { missing: DEFAULT_REQUESTS });
 }
 
-/** What the score of free resources counts: it does not know of pod-level resources. */
+/** What the score of free resources counts: it knows neither of pod-level resources nor of a resize. */
 export function scoredRequests(pod: PodAmounts): ResourceList {
-  return podRequests(pod, { withStatus: true, containersOnly: true, missing: DEFAULT_REQUESTS });
+  return podRequests(pod, { containersOnly: true, missing: DEFAULT_REQUESTS });
 }
 
 export interface BookedResources {

@@ -10,6 +10,8 @@ export interface SchedulerNode {
   /** spec.unschedulable: it is cordoned. */
   readonly unschedulable: boolean;
   readonly allocatable: Amounts;
+  /** status.declaredFeatures */
+  readonly declaredFeatures: ReadonlySet<string>;
   /** Bytes by image name. */
   readonly images: ReadonlyMap<string, number>;
 }

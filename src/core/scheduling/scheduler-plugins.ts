@@ -45,11 +45,12 @@ export const DEFAULT_PLUGINS: readonly DefaultPlugin[] = [
   { name: 'VolumeZone', weight: 0, points: FILTERS },
   { name: 'PodTopologySpread', weight: 2, points: [...FILTERS, ...SCORES] },
   { name: 'InterPodAffinity', weight: 2, points: [...FILTERS, ...SCORES] },
-  { name: 'DynamicResources', weight: 0, points: ['preEnqueue', ...FILTERS, 'postFilter', 'score', 'reserve', 'preBind'] },
+  { name: 'DynamicResources', weight: 2, points: ['preEnqueue', ...FILTERS, 'postFilter', 'score', 'reserve', 'preBind'] },
   { name: 'DefaultPreemption', weight: 0, points: ['preEnqueue', 'postFilter'] },
   { name: 'NodeResourcesBalancedAllocation', weight: 1, points: SCORES },
   { name: 'ImageLocality', weight: 1, points: ['score'] },
   { name: 'DefaultBinder', weight: 0, points: ['bind'] },
+  { name: 'NodeDeclaredFeatures', weight: 0, points: FILTERS },
 ];
 
 /**

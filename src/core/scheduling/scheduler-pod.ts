@@ -39,6 +39,8 @@ export interface SchedulerPod {
   readonly podAntiAffinity: PodAffinity;
   readonly spreadConstraints: readonly SpreadConstraint[];
   readonly hostPorts: readonly HostPort[];
+  /** What its node must declare. */
+  readonly requiredFeatures: readonly string[];
   /** spec.volumes with claims. */
   readonly volumes: readonly PodVolume[];
   /** Of init containers, containers and image volumes, with a tag. */
@@ -53,6 +55,7 @@ export interface SchedulerPod {
 }
 
 export interface ControllerReference {
+  readonly apiVersion: string;
   readonly kind: string;
   readonly name: string;
 }

@@ -90,7 +90,11 @@ export class Scheduler {
    *
    * @param scheduled  what `schedule` said of the pod, with the cluster as it is now
    */
-  preempt(pod: SchedulerPod, scheduled: Pick<ScheduleResult, 'rejected'>, budgets: readonly PodDisruptionBudget[]): PreemptionResult {
+  preempt(
+    pod: SchedulerPod,
+    scheduled: Pick<ScheduleResult, 'rejected' | 'preFilter'>,
+    budgets: readonly PodDisruptionBudget[],
+  ): PreemptionResult {
     const placement = this.#placementOf(pod);
     if (placement === undefined) return { candidate: undefined, isEligible: false, message: '' };
     const refused = (isEligible: boolean, ...why: readonly string[]): PreemptionResult => {
@@ -98,7 +102,7 @@ export class Scheduler {
       return { candidate: undefined, isEligible, message: messages.join(', ') };
     };
     if (!placement.input.profile.plugins.preempts) return refused(false);
-    const reason = notEligible(placement, scheduled.rejected);
+    const reason = notEligible(placement, scheduled);
     if (reason !== undefined) return refused(false, reason);
     const search = findCandidates(placement, scheduled.rejected, budgets, this.#random);
     const best = bestCandidates(search.candidates);

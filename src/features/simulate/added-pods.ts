@@ -110,7 +110,8 @@ export class AddedPods {
       throw new DocumentError(message, { path: 'spec' });
     const { name } = pod.scheduling;
     const admitted = this.#admitted(pod, document);
-    const owned: SchedulerPod = controller === undefined ? admitted : { ...admitted, controller: { kind: controller, name } };
+    const owner = controller === undefined ? undefined : { apiVersion: TEMPLATES[controller] ?? '', kind: controller, name };
+    const owned: SchedulerPod = owner === undefined ? admitted : { ...admitted, controller: owner };
     const nameOf = (index: number): string => {
       if (controller === KEEPS_NAME) return `${name}-${String(index)}`;
       return count === 1 ? name : `${name}-${String(index + 1)}`;

@@ -1,4 +1,4 @@
-import type { ContainerResources, PodAmounts } from '../../core/scheduling/pod-requests.js';
+import type { PodAmounts, ReportedResources } from '../../core/scheduling/pod-requests.js';
 import { isPodLevelSet, type PodResources } from '../../core/workload/pod-resources.js';
 import type { ResourceList } from '../../core/workload/workload.js';
 import { isAbsent, items, member, resourceListOf, textOf, type Field } from '../document.js';
@@ -17,7 +17,15 @@ export function podAmountsAt(pod: Field): PodAmounts {
     ],
     podLevel: isPodLevelSet(own.requests) || isPodLevelSet(own.limits) ? own : undefined,
     overhead: resourceListOf(member(spec, 'overhead')),
-    statuses: new Map(['containerStatuses', 'initContainerStatuses'].flatMap((list) => items(member(status, list)).flatMap(reportedAt))),
+    statuses: new Map(
+      ['containerStatuses', 'initContainerStatuses'].flatMap((list) =>
+        items(member(status, list)).flatMap((container) => {
+          const reported = reportedAt(container);
+          return reported === undefined ? [] : [[textOf(member(container, 'name')), reported] as const];
+        }),
+      ),
+    ),
+    podStatus: reportedAt(status),
     resizeInfeasible: pending !== undefined && textOf(member(pending, 'reason')) === 'Infeasible',
   };
 }
@@ -30,9 +38,9 @@ function resourcesAt(resources: Field): { readonly requests: ResourceList; reado
   return { requests: resourceListOf(member(resources, 'requests')), limits: resourceListOf(member(resources, 'limits')) };
 }
 
-function reportedAt(container: Field): readonly (readonly [string, ContainerResources])[] {
-  const resources = member(container, 'resources');
-  if (isAbsent(resources)) return [];
-  const allocated = resourceListOf(member(container, 'allocatedResources'));
-  return [[textOf(member(container, 'name')), { allocated, actual: resourceListOf(member(resources, 'requests')) }]];
+/** @param status  of a container or the pod */
+function reportedAt(status: Field): ReportedResources | undefined {
+  const resources = member(status, 'resources');
+  if (isAbsent(resources)) return undefined;
+  return { allocated: resourceListOf(member(status, 'allocatedResources')), actual: resourceListOf(member(resources, 'requests')) };
 }

@@ -21,6 +21,7 @@ export function schedulerNodeAt(node: Field): SchedulerNode {
     taints: taintsAt(spec),
     unschedulable: member(spec, 'unschedulable').value === true,
     allocatable: amountsOf(resourceListOf(member(status, 'allocatable'))),
+    declaredFeatures: new Set(items(member(status, 'declaredFeatures')).map(textOf)),
     images: new Map(images.reverse()), // of a name that is there twice, the first counts
   };
 }

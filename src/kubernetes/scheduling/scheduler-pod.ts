@@ -54,6 +54,7 @@ export function schedulerPodAt(pod: Field): SchedulerPod {
     podAntiAffinity: podAffinityAt(member(affinity, 'podAntiAffinity'), namespace, labels),
     spreadConstraints: spreadConstraintsAt(member(spec, 'topologySpreadConstraints'), labels),
     hostPorts: hostPortsAt(spec),
+    requiredFeatures: requiredFeaturesAt(spec),
     volumes: podVolumesAt(spec),
     images: [
       ...['initContainers', 'containers'].flatMap((list) => items(member(spec, list)).map((container) => member(container, 'image'))),
@@ -76,7 +77,8 @@ function saysPreempted(condition: Field): boolean {
 
 function controllerAt(owners: Field): ControllerReference | undefined {
   const owner = items(owners).find((reference) => member(reference, 'controller').value === true);
-  return owner === undefined ? undefined : { kind: textOf(member(owner, 'kind')), name: textOf(member(owner, 'name')) };
+  if (owner === undefined) return undefined;
+  return { apiVersion: textOf(member(owner, 'apiVersion')), kind: textOf(member(owner, 'kind')), name: textOf(member(owner, 'name')) };
 }
 
 function podAffinityAt(affinity: Field, namespace: string, labels: Labels): PodAffinity {
@@ -143,6 +145,18 @@ export function hostPortsAt(spec: Field): readonly HostPort[] {
       port: Number(integerOf(member(port, 'hostPort'), 'int32') ?? 0n),
     }))
     .filter(({ port }) => port > 0);
+}
+
+/** Features that a pod needs where it runs (component-helpers/nodedeclaredfeatures, InferForScheduling, v1.36). */
+function requiredFeaturesAt(spec: Field): readonly string[] {
+  const containers = ['containers', 'initContainers'].flatMap((list) => items(member(spec, list)));
+  const rules = containers.flatMap((container) => items(member(container, 'restartPolicyRules')));
+  return [
+    ...(rules.some((rule) => textOf(member(rule, 'action')) === 'RestartAllContainers') ? ['RestartAllContainersOnContainerExits'] : []),
+    ...(member(spec, 'hostNetwork').value === true && member(spec, 'hostUsers').value === false
+      ? ['UserNamespacesHostNetworkSupport']
+      : []),
+  ];
 }
 
 /** With a tag: as nodes report images. */

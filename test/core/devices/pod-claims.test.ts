@@ -38,6 +38,12 @@ const given = (pool: string, name: string, onNode?: string) => ({
   nodeTerms: onNode === undefined ? undefined : [{ expressions: [], fields: [{ key: 'metadata.name', operator: 'In', values: [onNode] }] }],
 });
 
+/** By 256 pods. */
+const consumed = (last: string): ResourceClaim => {
+  const reservedFor = [...Array.from({ length: 255 }, (_item, index) => `uid-${String(index)}`), last];
+  return claim('shared', oneGpu, { allocation: given('pool-1', 'a', 'node-1'), reservedFor });
+};
+
 /** The message of PreFilter, or of Filter on node-1. */
 function messageFor(devices: ClusterDevices, pod: ClaimingPod): string | undefined {
   const prepared = prepareClaims(devices, pod);
@@ -98,6 +104,8 @@ test.each<[rule: string, devices: ClusterDevices, pod: ClaimingPod, message: str
     podOf('web', [shared]),
     'fits',
   ],
+  ['a claim with the most consumers', cluster([consumed('uid-other')]), podOf('web', [shared]), 'rejected: resourceclaim in use'],
+  ['the pod is one of its consumers', cluster([consumed('uid-web')]), podOf('web', [shared]), 'fits'],
   [
     'allocated on another node',
     cluster([claim('shared', oneGpu, { allocation: given('pool-2', 'c', 'node-2') })]),
@@ -206,6 +214,6 @@ describe('in the scheduler', () => {
     const slices = new SliceIndex([slice([device('a', { model: 'small' })]), slice([device('c', { model: 'large' })], node2)]);
     const list = spec([firstOf('any', { name: 'large', selectors: [ofModel('large')] }, { name: 'small' })]);
     const { scores } = schedule(cluster([claim('shared', list)], { slices }));
-    expect(['node-1', 'node-2'].map((name) => scores?.get(name)?.get('DynamicResources'))).toEqual([87, 100]);
+    expect(['node-1', 'node-2'].map((name) => scores?.get(name)?.get('DynamicResources'))).toEqual([174, 200]);
   });
 });

@@ -2,6 +2,8 @@ import { expect, test } from 'vitest';
 import { Cluster } from '../../../src/core/scheduling/cluster/cluster.js';
 import { parseQuantity } from '../../../src/core/quantity/quantity.js';
 import { amountsOf } from '../../../src/core/scheduling/node-fit.js';
+import { PodSelectors } from '../../../src/core/scheduling/cluster/default-selector.js';
+import { kubeletAdmits } from '../../../src/core/scheduling/placement.js';
 import { matchesRequiredNodeAffinity } from '../../../src/core/scheduling/node-affinity.js';
 import { Scheduler } from '../../../src/core/scheduling/scheduler.js';
 import type { SpreadConstraint } from '../../../src/core/scheduling/scheduler-pod.js';
@@ -81,6 +83,48 @@ test.each([
   expect(new Scheduler(new Cluster({ nodes: [nodeOf('n0')], pods: [running] })).schedule(pod).node).toBe(node);
 });
 
+test('a pod runs only on nodes that declare the features it requires', () => {
+  const declaring = (name: string, ...features: readonly string[]): ReturnType<typeof nodeOf> =>
+    nodeOf(name, { declaredFeatures: new Set(features) });
+  const cluster = new Cluster({ nodes: [declaring('n0'), declaring('n1', 'Restart'), declaring('n2', 'Other', 'Restart', 'Users')] });
+  const scheduler = new Scheduler(cluster);
+  const { feasible, rejected } = scheduler.schedule(podOf('new', { requiredFeatures: ['Restart', 'Users'] }));
+  const rejection = { plugin: 'NodeDeclaredFeatures', code: 'UnschedulableAndUnresolvable', reasons: [NO_FEATURE] };
+  expect([feasible, Object.fromEntries(rejected)]).toEqual([['n2'], { n0: rejection, n1: rejection }]);
+  expect(scheduler.schedule(podOf('new')).feasible).toEqual(['n0', 'n1', 'n2']);
+});
+
+test.each<[rule: string, changes: Parameters<typeof podOf>[1], reasons: readonly string[] | undefined]>([
+  ['an extended resource that the node does not know', { requests: new Map([['example.com/gpu', 1n]]) }, undefined],
+  ['huge pages that it does not have', { requests: new Map([['hugepages-2Mi', 1n]]) }, ['Insufficient hugepages-2Mi']],
+  ['more of a known one than there is', { requests: new Map([['example.com/nic', 2n]]) }, ['Insufficient example.com/nic']],
+  ['too much cpu, and another node', { requests: new Map([['cpu', 1_001n]]), nodeName: 'n9' }, ['Insufficient cpu']],
+  ['another node', { nodeName: 'n9' }, ["node(s) didn't match the requested node name"]],
+])('the kubelet and a pod that asks for %s', (_rule, changes, reasons) => {
+  const { allocatable } = nodeOf('n0');
+  const cluster = new Cluster({ nodes: [nodeOf('n0', { allocatable: new Map([...allocatable, ['example.com/nic', 1n]]) })] });
+  const admitted = cluster.nodes.map((state) => kubeletAdmits(podOf('new', changes), cluster, state)?.reasons);
+  expect(admitted).toEqual([reasons]);
+});
+
+test.each([
+  ['apps/v1', 'ReplicaSet', true],
+  ['apps.example.com/v1', 'ReplicaSet', false],
+  ['v1', 'ReplicationController', true],
+  ['apps/v1', 'ReplicationController', false],
+  ['apps/v1', 'StatefulSet', false],
+])('by default pods of a controller %s %s are spread: %s', (apiVersion, kind, isSpread) => {
+  const selector = selectorOf('app', 'In', 'web');
+  const owners = (['ReplicaSet', 'ReplicationController'] as const).map((each) => ({
+    kind: each,
+    namespace: 'shop',
+    name: 'web',
+    selector,
+  }));
+  const selectors = new PodSelectors([], owners);
+  expect(selectors.of(podOf('web-1', { controller: { apiVersion, kind, name: 'web' } }))).toEqual(isSpread ? selector : undefined);
+});
+
 test('a selector of namespaces finds those that are known; a term of a pod on a node is about unknown ones, too', () => {
   const term = {
     selector: { requirements: [] },
@@ -96,6 +140,7 @@ test('a selector of namespaces finds those that are known; a term of a pod on a 
   expect(reject({ podAntiAffinity: apart }, { namespace: 'spirit' })).toMatch(/existing pods anti-affinity/);
 });
 
+const NO_FEATURE = "node(s) didn't match Pod's required features";
 const NO_ROOM = "0/3 nodes are available: 1 node(s) had untolerated taint(s), 2 node(s) didn't match pod topology spread constraints.";
 
 test.each([

@@ -10,7 +10,7 @@ const set = (enabled: readonly string[], disabled: readonly string[] = []): Plug
 });
 const DEFAULT_SCORES = [
   ...['TaintToleration 3', 'NodeAffinity 2', 'NodeResourcesFit 1', 'VolumeBinding 1', 'PodTopologySpread 2', 'InterPodAffinity 2'],
-  ...['DynamicResources 1', 'NodeResourcesBalancedAllocation 1', 'ImageLocality 1'],
+  ...['DynamicResources 2', 'NodeResourcesBalancedAllocation 1', 'ImageLocality 1'],
 ];
 
 test.each<[rule: string, sets: PluginSets, scores: readonly string[]]>([

@@ -204,6 +204,19 @@ test('the profile is that of the scheduler of the pod; a pod of another schedule
   ]);
 });
 
+test('a pod that no node can run may preempt, whatever is ending on its nominated node', () => {
+  const ending = podOf('ending', { nodeName: 'n0', priority: 1, terminating: true, preempted: true });
+  const scheduler = new Scheduler(new Cluster({ nodes: nodesOf(1), pods: [ending] }));
+  const named = (name: string) => ({ key: 'metadata.name', operator: 'In', values: [name] });
+  const terms = [{ expressions: [], fields: [named('n0'), named('n1')] }];
+  const pod = podOf('new', { priority: 5, nominatedNodeName: 'n0', requiredNodeAffinity: { labels: new Map(), terms } });
+  const { isEligible, message } = scheduler.preempt(pod, scheduler.schedule(pod), []);
+  expect([isEligible, message]).toEqual([
+    true,
+    'no new claims to deallocate, preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling.',
+  ]);
+});
+
 test('a pod whose victims on its nominated node are ending preempts no others', () => {
   const cluster = new Cluster({
     nodes: nodesOf(2),

@@ -17,7 +17,14 @@ export function podOf(name: string, changes: Partial<SchedulerPod> = {}): Schedu
     schedulerName: DEFAULT_SCHEDULER,
     ...{ preemptionPolicy: 'PreemptLowerPriority', schedulingGates: [], terminating: false, preempted: false, startNs: 0n },
     ...{ controller: undefined, tolerations: [], requiredNodeAffinity: { labels: new Map(), terms: undefined }, preferredNodeTerms: [] },
-    ...{ podAffinity: NO_AFFINITY, podAntiAffinity: NO_AFFINITY, spreadConstraints: [], hostPorts: [], images: ['web:1'] },
+    ...{
+      podAffinity: NO_AFFINITY,
+      podAntiAffinity: NO_AFFINITY,
+      spreadConstraints: [],
+      hostPorts: [],
+      requiredFeatures: [],
+      images: ['web:1'],
+    },
     ...{ requests, nonZeroRequests: requests, scoredRequests: requests, resourceClaims: [], volumes: [] },
     ...changes,
   };
@@ -25,7 +32,7 @@ export function podOf(name: string, changes: Partial<SchedulerPod> = {}): Schedu
 
 export function nodeOf(name: string, changes: Partial<SchedulerNode> = {}): SchedulerNode {
   return {
-    ...{ name, labels: new Map([[HOST, name]]), taints: [], unschedulable: false, images: new Map() },
+    ...{ name, labels: new Map([[HOST, name]]), taints: [], unschedulable: false, declaredFeatures: new Set(), images: new Map() },
     allocatable: new Map([
       ['cpu', 1000n],
       ['pods', 110n],

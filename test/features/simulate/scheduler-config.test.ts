@@ -188,7 +188,7 @@ profiles:
   expect(first?.plugins.filters).not.toContain('NodeResourcesFit');
   expect(first?.plugins.scores.map(({ name, weight }) => `${name} ${String(weight)}`)).toEqual([
     ...['ImageLocality 7', 'TaintToleration 3', 'NodeResourcesFit 1', 'VolumeBinding 1', 'PodTopologySpread 2', 'InterPodAffinity 2'],
-    ...['DynamicResources 1', 'NodeResourcesBalancedAllocation 1'],
+    ...['DynamicResources 2', 'NodeResourcesBalancedAllocation 1'],
   ]);
   expect(other).toMatchObject({ percentageOfNodesToScore: 40, plugins: { preempts: true } });
 });

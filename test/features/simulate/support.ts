@@ -26,7 +26,7 @@ export function pod(
   { cpu = '1', memory = '1Gi', owner = 'ReplicaSet', ...spec }: Readonly<Record<string, unknown>> = {},
 ): ApiObject {
   const app = name.replace(/-[^-]*$/, '');
-  const ownerReferences = owner === '' ? [] : [{ kind: owner, name: app, controller: true }];
+  const ownerReferences = owner === '' ? [] : [{ apiVersion: 'apps/v1', kind: owner, name: app, controller: true }];
   return {
     apiVersion: 'v1',
     kind: 'Pod',

@@ -4,6 +4,9 @@ import { documentOf } from '../../../src/kubernetes/document.js';
 import { schedulerNodeAt } from '../../../src/kubernetes/scheduling/scheduler-node.js';
 import { schedulerPodAt } from '../../../src/kubernetes/scheduling/scheduler-pod.js';
 
+const ALL = { action: 'RestartAllContainers' };
+const RESTARTS_ALL = 'RestartAllContainersOnContainerExits';
+
 const podAt = (spec: unknown, labels: Readonly<Record<string, string>> = {}): ReturnType<typeof schedulerPodAt> =>
   schedulerPodAt(documentOf({ metadata: { name: 'web-0', namespace: 'shop', labels }, spec }));
 
@@ -80,4 +83,47 @@ test('of an image that a node lists twice under one name, the first counts', () 
   ];
   const node = schedulerNodeAt(documentOf({ metadata: { name: 'n' }, status: { images } }));
   expect(Object.fromEntries(node.images)).toEqual({ 'web:1': 1, 'web:2': 1 });
+});
+
+test.each([
+  ['a rule that restarts all containers', { containers: [{ restartPolicyRules: [{ action: 'Restart' }, ALL] }] }, [RESTARTS_ALL]],
+  ['such a rule of an init container', { initContainers: [{ restartPolicyRules: [ALL] }] }, [RESTARTS_ALL]],
+  ['another rule', { containers: [{ restartPolicyRules: [{ action: 'Restart' }] }] }, []],
+  ["users of its own in the host's network", { hostNetwork: true, hostUsers: false }, ['UserNamespacesHostNetworkSupport']],
+  ['users of its own', { hostUsers: false }, []],
+  ["the host's users and network", { hostNetwork: true, hostUsers: true }, []],
+  ["the host's network", { hostNetwork: true }, []],
+])('required features: %s', (_rule, spec, features) => {
+  expect(podAt(spec).requiredFeatures).toEqual(features);
+});
+
+const cpu = (amount: string): unknown => ({ requests: { cpu: amount } });
+const reported = (actual: string, allocatedResources?: unknown): object => ({ name: 'c', resources: cpu(actual), allocatedResources });
+const INFEASIBLE = { conditions: [{ type: 'PodResizePending', reason: 'Infeasible' }] };
+
+test.each<[rule: string, spec: object, status: object, booked: bigint, scored: bigint]>([
+  [
+    'the container still has more',
+    { containers: [{ name: 'c', resources: cpu('1') }] },
+    { containerStatuses: [reported('3')] },
+    3000n,
+    1000n,
+  ],
+  ['a sidecar still has more', init('Always'), { initContainerStatuses: [reported('3')] }, 3000n, 1000n],
+  ['an init container is never resized', init(undefined), { initContainerStatuses: [reported('3')] }, 1000n, 1000n],
+  ['the pod still has more', { resources: cpu('1') }, reported('2', { cpu: '4' }), 4000n, 0n],
+  ['the pod cannot be resized', { resources: cpu('5') }, { ...reported('2'), ...INFEASIBLE }, 2000n, 0n],
+  ['of the pod only what its spec names counts', { resources: { requests: { memory: '1' } } }, reported('2'), 0n, 0n],
+])('resize: %s', (_rule, spec, status, booked, scored) => {
+  const { requests, scoredRequests } = schedulerPodAt(documentOf({ metadata: { name: 'web-0' }, spec, status }));
+  expect([requests.get('cpu') ?? 0n, scoredRequests.get('cpu') ?? 0n]).toEqual([booked, scored]);
+});
+
+function init(restartPolicy: string | undefined): object {
+  return { initContainers: [{ name: 'c', restartPolicy, resources: cpu('1') }] };
+}
+
+test('the features that a node declares', () => {
+  const { declaredFeatures } = schedulerNodeAt(documentOf({ metadata: { name: 'n' }, status: { declaredFeatures: [RESTARTS_ALL] } }));
+  expect([...declaredFeatures]).toEqual([RESTARTS_ALL]);
 });

@@ -1,6 +1,6 @@
 // Which pods belong together if the pod does not say it itself: those of its services and its owner (plugins/helper/spread.go, v1.36.2).
 import type { LabelSelector, Labels } from '../label-selector.js';
-import type { SchedulerPod } from '../scheduler-pod.js';
+import type { ControllerReference, SchedulerPod } from '../scheduler-pod.js';
 
 export interface PodService {
   readonly namespace: string;
@@ -16,6 +16,13 @@ export interface PodOwner {
   readonly selector: LabelSelector | undefined;
 }
 
+/** Owners of the same kind in other API groups do not count. */
+const API_VERSIONS: Readonly<Record<PodOwner['kind'], string>> = {
+  ReplicationController: 'v1',
+  ReplicaSet: 'apps/v1',
+  StatefulSet: 'apps/v1',
+};
+
 /** Finds services and owners by namespace. */
 export class PodSelectors {
   readonly #services = new Map<string, PodService[]>();
@@ -27,7 +34,7 @@ export class PodSelectors {
       if (own === undefined) this.#services.set(service.namespace, [service]);
       else own.push(service);
     }
-    for (const owner of owners) this.#owners.set(keyOf(owner.kind, owner.namespace, owner.name), owner);
+    for (const owner of owners) this.#owners.set(keyOf(owner.namespace, { ...owner, apiVersion: API_VERSIONS[owner.kind] }), owner);
   }
 
   /** undefined: nothing selects the pod. */
@@ -37,7 +44,7 @@ export class PodSelectors {
       if (selector.size === 0 || ![...selector].every(([key, value]) => labels.get(key) === value)) continue;
       for (const [key, value] of selector) exact.set(key, value);
     }
-    const owner = controller && this.#owners.get(keyOf(controller.kind, namespace, controller.name));
+    const owner = controller && this.#owners.get(keyOf(namespace, controller));
     const requirements = [
       ...[...exact].map(([key, value]) => ({ key, operator: 'In', values: [value] })),
       ...(owner?.selector?.requirements ?? []),
@@ -46,6 +53,6 @@ export class PodSelectors {
   }
 }
 
-function keyOf(kind: string, namespace: string, name: string): string {
-  return `${kind}/${namespace}/${name}`;
+function keyOf(namespace: string, { apiVersion, kind, name }: ControllerReference): string {
+  return `${apiVersion} ${kind}/${namespace}/${name}`;
 }

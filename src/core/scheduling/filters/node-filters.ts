@@ -49,6 +49,15 @@ export const nodePorts: FilterPlugin = ({ pod: { hostPorts } }) => {
   };
 };
 
+const NO_FEATURE = unresolvable('NodeDeclaredFeatures', "node(s) didn't match Pod's required features");
+
+export const nodeDeclaredFeatures: FilterPlugin = ({ pod: { requiredFeatures } }) => {
+  if (requiredFeatures.length === 0) return undefined;
+  return {
+    check: ({ node }) => (requiredFeatures.every((feature) => node.declaredFeatures.has(feature)) ? undefined : NO_FEATURE),
+  };
+};
+
 export const nodeResourcesFit: FilterPlugin = ({ pod, profile }) => {
   const requests = orderedRequests(countedRequests(pod.requests, profile));
   return {

@@ -14,10 +14,13 @@ export interface PreemptionCandidate {
 }
 
 /** Why the pod may not preempt others; undefined: it may. */
-export function notEligible({ input: { pod, cluster } }: Placement, rejected: Filtered['rejected']): string | undefined {
+export function notEligible(
+  { input: { pod, cluster } }: Placement,
+  { rejected, preFilter }: Pick<Filtered, 'rejected' | 'preFilter'>,
+): string | undefined {
   if (pod.preemptionPolicy === 'Never') return 'not eligible due to preemptionPolicy=Never.';
   const nominated = cluster.nominationOf(pod) ?? pod.nominatedNodeName;
-  if (nominated === '' || rejected.get(nominated)?.code === 'UnschedulableAndUnresolvable') return undefined;
+  if ((preFilter ?? rejected.get(nominated))?.code === 'UnschedulableAndUnresolvable') return undefined;
   for (const victim of cluster.node(nominated)?.pods ?? []) {
     if (victim.priority < pod.priority && victim.preempted) return 'not eligible due to a terminating pod on the nominated node.';
   }

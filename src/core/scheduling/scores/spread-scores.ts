@@ -26,7 +26,7 @@ export function spreadScores(input: PlacementInput, feasible: readonly NodeState
     return Math.round(
       counted.reduce((sum, { constraint: { topologyKey, maxSkew }, weight, count }) => {
         const value = state.node.labels.get(topologyKey);
-        return value === undefined ? sum : sum + count(state, value) * weight + (maxSkew - 1);
+        return value === undefined ? sum : sum + (count(state, value) * weight + (maxSkew - 1));
       }, 0),
     );
   });
