@@ -63,7 +63,7 @@ export const EVICTION_METRICS: readonly Metric[] = [
   ofBudgets('expected_workloads', 'Workloads that the budget counts in all.', 'expected'),
   eventCounter(
     'evictd_standing_orders_total',
-    'Standing orders that came due because the main thread did not react to a crossing in time, by outcome.',
+    'Standing orders that came due after a crossing, before the main thread had decided, by outcome.',
     ['outcome'],
     { standingOrder: (outcome) => [1, outcome] },
     () => ORDER_OUTCOMES.map((outcome) => [outcome]),

@@ -90,7 +90,8 @@ export class Reporter {
       return;
     }
     this.#metrics.standingOrder(outcome);
-    this.#log.warn(message, { code: 'EVICTD_ORDER_FAILED' });
+    if (outcome === 'outdated') this.#log.info(message);
+    else this.#log.warn(message, { code: 'EVICTD_ORDER_FAILED' });
   }
 
   removal({ name }: Workload, error: string | undefined): void {

@@ -1,5 +1,6 @@
 import {
   carriedOut,
+  hasFallen,
   isNear,
   ORDER_LIFE_NS,
   orderedThreshold,
@@ -141,11 +142,11 @@ export class StandingOrders {
       return;
     }
     const nowNs = process.hrtime.bigint();
-    const isDue = hasChanged || this.#renewNs === undefined || nowNs >= this.#renewNs;
+    const isDue = hasChanged || this.#renewNs === undefined || nowNs >= this.#renewNs || hasFallen(ordered, this.#before);
     if (!isDue || nowNs < this.#restsUntilNs) {
       if (hasChanged) this.withdraw();
       else if (this.#placed) this.#parts.order.seen(passNs);
-      this.#renewNs ??= this.#restsUntilNs;
+      if (isDue) this.#renewNs = this.#restsUntilNs;
       return;
     }
     this.#renew(policy, state, ordered, pass, nowNs);

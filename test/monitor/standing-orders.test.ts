@@ -155,6 +155,18 @@ describe('an order stands', () => {
     expect(said.at(-1)).toBe('withdraw');
   });
 
+  test('the value has fallen: another one is due as soon as there is time', () => {
+    const { all, said } = orders();
+    all.follow(always, initialState, pass());
+    const dueNs = all.dueNs ?? 0n;
+    all.follow(always, initialState, pass({ hasChanged: false }));
+    expect(all.dueNs).toBe(dueNs);
+    const fallen = observations(process.hrtime.bigint(), { 'memory.available': 130n * Mi });
+    all.follow(always, initialState, pass({ hasChanged: false, observations: fallen }));
+    expect(all.dueNs).toBeLessThan(dueNs);
+    expect(said).not.toContain('withdraw');
+  });
+
   test('the loop looks later on purpose: so does the native layer', () => {
     const { all, said } = orders();
     all.postpone(7n);

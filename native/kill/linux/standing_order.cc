@@ -50,13 +50,18 @@ bool StandingOrder::Place(std::unique_ptr<Plan> plan, uint64_t seen_ns) {
   if (result_) return false;
   plan_.swap(plan);
   not_before_ns_ = 0;
-  if (crossed_ns_ < seen_ns || !plan_) crossed_ns_ = 0;
+  Forget(plan_ ? seen_ns : std::numeric_limits<uint64_t>::max());
   return true;
 }
 
 void StandingOrder::Seen(uint64_t seen_ns) {
   const std::lock_guard<std::mutex> lock(mutex_);
+  Forget(seen_ns);
+}
+
+void StandingOrder::Forget(uint64_t seen_ns) {
   if (crossed_ns_ < seen_ns) crossed_ns_ = 0;
+  if (woken_ns_ < seen_ns) woken_ns_ = 0;
 }
 
 void StandingOrder::Postpone(uint64_t until_ns) {
@@ -71,8 +76,8 @@ std::optional<StandingOrder::Result> StandingOrder::Take() {
 
 void StandingOrder::OthersWoke(uint64_t now_ns) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (!plan_ || crossed_ns_ != 0 || !Holds(&plan_->conditions.front())) return;
-  crossed_ns_ = now_ns;
+  if (!plan_ || crossed_ns_ != 0) return;
+  (Holds(&plan_->conditions.front()) ? crossed_ns_ : woken_ns_) = now_ns;
   timer_.Set(plan_->after_ns);
 }
 
@@ -80,13 +85,20 @@ Wake StandingOrder::OnEvent(size_t, uint32_t) {
   const std::lock_guard<std::mutex> lock(mutex_);
   timer_.Acknowledge();
   const uint64_t now_ns = MonotonicNs();
-  if (!plan_ || crossed_ns_ == 0 || now_ns >= plan_->expires_ns) return Wake::kNothing;
+  const bool first = crossed_ns_ == 0;
+  if (!plan_ || (first && woken_ns_ == 0) || now_ns >= plan_->expires_ns) return Wake::kNothing;
   if (now_ns < not_before_ns_) {
     timer_.Set(not_before_ns_ - now_ns);
     return Wake::kNothing;
   }
+  woken_ns_ = 0;
   if (!Holds(&plan_->conditions.front())) {
     crossed_ns_ = 0;  // the next wake counts
+    return Wake::kNothing;
+  }
+  if (first) {
+    crossed_ns_ = now_ns;
+    timer_.Set(plan_->after_ns);
     return Wake::kNothing;
   }
   if (now_ns - crossed_ns_ < plan_->settles_ns && !OneOfOthersHolds()) {

@@ -87,6 +87,7 @@ class StandingOrder : public WatchSource {
   static constexpr uint32_t kInterest = 1;  // EPOLLIN
 
   // All with mutex_ held.
+  void Forget(uint64_t seen_ns);  // wakes before it
   static bool Holds(Condition* condition);
   bool OneOfOthersHolds();
   Result CarryOut();
@@ -102,7 +103,8 @@ class StandingOrder : public WatchSource {
   std::shared_ptr<MemoryReaper> reaper_;
   std::mutex mutex_;  // guards the rest
   std::unique_ptr<Plan> plan_;
-  uint64_t crossed_ns_ = 0;  // the wake at which the first condition held; 0: none since JavaScript looked
+  uint64_t crossed_ns_ = 0;  // when the first condition held; 0: not since JavaScript looked
+  uint64_t woken_ns_ = 0;    // a wake at which it did not: it is read once more, as a value may lag; 0: none
   uint64_t not_before_ns_ = 0;
   std::optional<Result> result_;
 };

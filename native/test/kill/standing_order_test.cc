@@ -93,6 +93,21 @@ TEST("an order is not carried out: withdrawn, expired, seen by JavaScript, or th
   CHECK_EQUAL(scene.Done().candidate, 0u);
 }
 
+TEST("a value that reaches its limit just after the wake counts") {
+  OrderScene scene;
+  const Cgroup cgroup(MemoryV1());
+  Member member(cgroup, kSleeps);
+  auto plan = scene.Plan(300 * kMillisecond);
+  plan->candidates.push_back(scene.Candidate(cgroup, "one", "10"));
+  CHECK(scene.order->Place(std::move(plan), 0));
+  scene.Ring();
+  scene.Node("150");
+  const StandingOrder::Result result = scene.Done();
+  CHECK_EQUAL(result.candidate, 0u);
+  CHECK(result.at_ns >= result.crossed_ns + 300 * kMillisecond);
+  CHECK(WIFSIGNALED(member.Wait()));
+}
+
 TEST("a wake during the pass that an order is from counts") {
   OrderScene scene;
   const Cgroup cgroup(MemoryV1());

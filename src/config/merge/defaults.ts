@@ -36,7 +36,7 @@ const LINUX = {
   pressureWindow: '2s',
   evictionBudget: { max: 5, window: '10m', bands: [] },
   monitoringInterval: '10s',
-  standingOrder: { after: '5ms' },
+  standingOrder: { after: '500us' },
   safeMode: { crashes: 5, within: '10m' },
   pause: { max: '4h' },
   filesystems: { nodefs: '/' },

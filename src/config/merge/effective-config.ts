@@ -24,6 +24,8 @@ import type { Rule } from '../../core/workload/rule.js';
 import { checkRules } from '../parse/workload-rules.js';
 import { distinctSources } from '../parse/workload-sources.js';
 
+const AFTER_WITH_HOOK = { ns: 5_000_000n, written: '5ms' };
+
 /**
  * Merges the layers: a later file wins over an earlier one, a flag over both. Maps by signal and lists add up over the
  * files.
@@ -60,7 +62,7 @@ export function effectiveConfig(given: Layers, platform: Platform, report: Repor
     evictionBudget: readBudget(settings),
     shutdown: readShutdown(settings, layers, report),
     allocatable,
-    ...readNode(settings),
+    ...readNode(settings, layers),
     ...readLists(settings, compatibility, report),
     policies: readPolicies(settings, compatibility, periods.pressureWindowNs, report),
     hooks: readHooks(settings),
@@ -122,6 +124,15 @@ function readHooks(settings: LayeredSettings): HooksConfig {
   };
 }
 
+/** The standing order runs no hook before it kills: where there is one, the main thread gets the time to start it. */
+function standingOrderAfterNs(settings: LayeredSettings, layers: Layers): bigint {
+  const hooks = new LayeredSettings(layers, new Map());
+  const { preEvict, prekill } = readHooks(hooks);
+  if (preEvict === undefined && prekill === undefined) return settings.preset('standingOrder', 'after');
+  const origin = hooks.following(preEvict === undefined ? 'hooks.prekill' : 'hooks.preEvict');
+  return settings.derived(['standingOrder', 'after'], AFTER_WITH_HOOK.ns, origin, AFTER_WITH_HOOK.written);
+}
+
 function readNotifications(settings: LayeredSettings): NotificationsConfig {
   const isOn = (key: 'desktop' | 'killedSignal' | 'oomdBusName' | 'kernelLog' | 'xattrs'): boolean =>
     settings.optional('notifications', key) ?? false;
@@ -135,10 +146,10 @@ function readNotifications(settings: LayeredSettings): NotificationsConfig {
   };
 }
 
-function readNode(settings: LayeredSettings) {
+function readNode(settings: LayeredSettings, layers: Layers) {
   return {
     monitoringIntervalNs: settings.preset('monitoringInterval'),
-    standingOrderAfterNs: settings.preset('standingOrder', 'after'),
+    standingOrderAfterNs: standingOrderAfterNs(settings, layers),
     safeMode: {
       crashes: settings.preset('safeMode', 'crashes'),
       withinNs: settings.preset('safeMode', 'within'),

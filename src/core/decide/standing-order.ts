@@ -25,8 +25,8 @@ const CANDIDATES = 8;
 
 /** An order is used this long at most. */
 export const ORDER_LIFE_NS = 10_000_000_000n;
-/** While the value falls, an order is renewed in this part of the time that is left to the threshold. */
-const PART_OF_TIME_LEFT = 4n;
+/** While the value falls, an order is renewed in this part of the way that is left to the threshold. */
+const PART_LEFT = 4n;
 const MIN_RENEWAL_INTERVAL_NS = 100_000_000n;
 const RENEWED_EVERY_NS = ORDER_LIFE_NS / 2n;
 
@@ -56,8 +56,14 @@ export function renewalNs({ observation, limit }: OrderedThreshold, before: Obse
   const elapsedNs = nowNs - (before?.timeNs ?? nowNs);
   if (fallen <= 0n || elapsedNs <= 0n) return nowNs + RENEWED_EVERY_NS;
   const left = observation.available > limit ? observation.available - limit : 0n;
-  const partNs = (left * elapsedNs) / fallen / PART_OF_TIME_LEFT;
+  const partNs = (left * elapsedNs) / fallen / PART_LEFT;
   return nowNs + (partNs < MIN_RENEWAL_INTERVAL_NS ? MIN_RENEWAL_INTERVAL_NS : partNs > RENEWED_EVERY_NS ? RENEWED_EVERY_NS : partNs);
+}
+
+/** The value has fallen so much since the last order that other workloads may be the largest. */
+export function hasFallen({ observation, limit }: OrderedThreshold, before: Observation | undefined): boolean {
+  if (before === undefined || before.available <= observation.available) return false;
+  return (before.available - observation.available) * PART_LEFT > before.available - limit;
 }
 
 export interface OrderInput {
@@ -81,11 +87,12 @@ export function standingDecisions(policy: Policy, state: State, ordered: Ordered
   if (first === undefined || first.graceNs > 0n || first.dryRun || first.victim.usage === undefined) return [];
   const { cause, ranking, victim } = first;
   if (policy.departures.budget && isLeaking(state, ordered, ranking, nowNs)) return [];
-  const others = ranking
-    .slice(ranking.indexOf(victim) + 1)
-    .filter((other) => isAlike(other, victim) && passedOver(policy, first.resource, other, candidates, state, nowNs) === undefined)
-    .filter(({ workload }) => candidates.awaited?.(workload, 0n) !== true)
-    .slice(0, CANDIDATES - 1);
+  const others: RankedWorkload[] = [];
+  for (const other of ranking.slice(ranking.indexOf(victim) + 1)) {
+    if (others.length === CANDIDATES - 1) break; // passedOver looks for processes, so it is asked for no more
+    const isPossible = isAlike(other, victim) && passedOver(policy, first.resource, other, candidates, state, nowNs) === undefined;
+    if (isPossible && candidates.awaited?.(other.workload, 0n) !== true) others.push(other);
+  }
   const before = choiceOf(state);
   const decided = others.flatMap((other) => {
     const unitStop = candidates.stop?.(other.workload);

@@ -35,6 +35,19 @@ test('without a file and flags the defaults hold', () => {
   expect([...origins.values()].every(({ origin }) => origin.kind === 'default')).toBe(true);
 });
 
+test.each<[rule: string, yaml: string, afterNs: bigint, origin: string]>([
+  ['half a millisecond', '', 500_000n, 'default'],
+  ['a hook after the eviction changes nothing', 'hooks: {postEvict: [/bin/true]}', 500_000n, 'default'],
+  ['a hook before it needs time', 'hooks: {preEvict: [/bin/true]}', 5_000_000n, 'hooks.preEvict'],
+  ["so do systemd-oomd's", 'hooks: {prekill: true}', 5_000_000n, 'hooks.prekill'],
+  ['prekill: false is none', 'hooks: {prekill: false}', 500_000n, 'default'],
+  ['as it is set', 'hooks: {prekill: true}\nstandingOrder: {after: 2ms}', 2_000_000n, 'set'],
+])('when a standing order is carried out: %s', (_rule, yaml, afterNs, from) => {
+  const { config, origins } = load({ 'config.yaml': yaml });
+  const origin = origins.get('standingOrder.after')?.origin;
+  expect([config.standingOrderAfterNs, origin?.kind === 'follows' ? origin.key : origin?.kind]).toEqual([afterNs, from]);
+});
+
 test('the default file may be absent', () => {
   expect(() => loadConfig({ platform: { os: 'linux' } })).not.toThrow();
 });

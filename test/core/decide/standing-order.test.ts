@@ -3,6 +3,7 @@ import type { Decision } from '../../../src/core/decide/eviction.js';
 import { departuresOf } from '../../../src/core/decide/departures.js';
 import {
   carriedOut,
+  hasFallen,
   isNear,
   orderedThreshold,
   renewalNs,
@@ -63,6 +64,16 @@ describe('the threshold that has orders', () => {
     const before = available === undefined ? undefined : { available, capacity: 1n, timeNs: NOW - secondsAgo * SECOND, source: '' };
     expect(renewalNs(orderedOf(policy([hard])), before, NOW) - NOW).toBe(dueNs);
   });
+});
+
+test.each<[rule: string, before: bigint | undefined, has: boolean]>([
+  ['no order before', undefined, false],
+  ['a quarter of what was left is used up', 168n * Mi, true],
+  ['less than a quarter', 166n * Mi, false],
+  ['it rises', 100n * Mi, false],
+])('at 150 MiB of a threshold of 100 MiB: %s', (_rule, available, has) => {
+  const before = available === undefined ? undefined : { available, capacity: 1n, timeNs: NOW, source: '' };
+  expect(hasFallen(orderedOf(policy([hard])), before)).toBe(has);
 });
 
 describe('its decisions', () => {
@@ -126,7 +137,9 @@ describe('its decisions', () => {
     const many = candidates(
       ...Array.from({ length: 20 }, (_, index): [Workload, bigint] => [workload(`w${String(index)}`), BigInt(300 - index) * Mi]),
     );
-    expect(decisions(many)).toHaveLength(8);
+    let asked = 0;
+    expect(decisions({ ...many, veto: () => void (asked += 1) })).toHaveLength(8);
+    expect(asked).toBe(8); // it looks for processes
   });
 
   test('no workload that is vetoed, that could not be killed, or whose facts are outstanding', () => {

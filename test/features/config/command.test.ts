@@ -219,7 +219,7 @@ shutdownGracePeriod               0s               default
 shutdownGracePeriodCriticalPods   0s               default
 shutdownGracePeriodByPodPriority  -                default
 monitoringInterval                10s              default
-standingOrder.after               5ms              default
+standingOrder.after               500us            default
 safeMode.crashes                  5                default
 safeMode.within                   10m              default
 pause.max                         4h               default

@@ -1,3 +1,3 @@
 # evictd that leaves no time for JavaScript: the standing order acts at nearly every crossing.
 . /project/test/lab/contestants/evictd.sh
-settings+=$'\nstandingOrder: { after: 1ms }'
+settings+=$'\nstandingOrder: { after: 10us }'
