@@ -36,8 +36,8 @@ test('a dump that is cut off is named, and its first part is simulated', () => {
 });
 
 test.each<[why: string, args: readonly string[], input: string, exit: number, message: string]>([
-  ['no node in the files', [], '{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"a"}}', 65, 'the files have no node'],
-  ['a node that is in no file', ['--drain', 'other'], dump, 64, 'no node "other" in the files'],
+  ['no node in the files', [], '{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"a"}}', 65, 'the input has no node'],
+  ['a node that is in no file', ['--drain', 'other'], dump, 64, 'no node "other" in the input'],
   ['a configuration that does not exist', ['--policy', '/nowhere/kubelet.yaml'], dump, 78, '/nowhere/kubelet.yaml'],
 ])('%s: the program says so, and its exit code does', (_why, args, input, exit, message) => {
   const { status, stderr } = simulate(args, input);

@@ -1,5 +1,5 @@
 import type { Cluster } from '../scheduling/cluster/cluster.js';
-import type { LivePod } from './simulated-pod.js';
+import { isOnNode, type LivePod } from './simulated-pod.js';
 import type { TimelineEvent } from './timeline-event.js';
 
 /** What the pods on a node book of what it has. cpu in millicores, memory in bytes. */
@@ -25,6 +25,7 @@ export function nodeUses({ nodes }: Cluster): readonly NodeUse[] {
 /** What has become of the pods, counted. */
 export interface Outcome {
   readonly evicted: number;
+  /** Replacements that have a node at the end. */
   readonly moved: number;
   readonly pending: readonly string[];
   readonly lost: readonly string[];
@@ -36,7 +37,7 @@ export function outcomeOf(events: readonly TimelineEvent[], pods: readonly LiveP
   const pending = new Set(events.flatMap((event) => (event.kind === 'pending' ? [event.pod] : [])));
   return {
     evicted: events.filter(({ kind }) => kind === 'evicted').length,
-    moved: pods.filter((pod) => pod.replaces !== undefined && pod.node !== undefined && pod.stage !== 'ended').length,
+    moved: pods.filter((pod) => pod.replaces !== undefined && isOnNode(pod) && pod.stage !== 'ending').length,
     pending: pods.filter((pod) => pod.stage === 'pending' && pending.has(pod.path)).map(({ path }) => path),
     lost: events.flatMap((event) => (event.kind === 'lost' ? [event.pod] : [])),
     refused: [...refusedAtEnd(events)],

@@ -283,14 +283,14 @@ export class SimulatedCluster {
     const verdict = taintEviction(taints, live.scheduling.tolerations, before, this.#nowNs);
     if (verdict === 'never') {
       this.#waiting.delete(live);
-      if (taints.length > 0) this.record({ kind: 'stays', pod: live.path, node: name, reason: 'tolerates the taint for ever' });
-    } else if (verdict === 'now') this.end(live, 'taint', `does not tolerate ${taints.map(taintText).join(', ')}`);
+      if (taints.length > 0) this.record({ kind: 'stays', pod: live.path, node: name, reason: 'toleration without end' });
+    } else if (verdict === 'now') this.end(live, 'taint', `no toleration of ${taints.map(taintText).join(', ')}`);
     else if (verdict !== before) {
       this.#waiting.set(live, verdict);
-      const reason = `tolerates the taint for ${String((verdict.dueNs - this.#nowNs) / NS_PER_SECOND)} s`;
+      const reason = `toleration of ${String((verdict.dueNs - this.#nowNs) / NS_PER_SECOND)} s`;
       this.record({ kind: 'stays', pod: live.path, node: name, reason, untilNs: verdict.dueNs });
       this.queue.add(verdict.dueNs, () => {
-        if (this.#waiting.get(live) === verdict) this.end(live, 'taint', `its toleration of ${taints.map(taintText).join(', ')} has ended`);
+        if (this.#waiting.get(live) === verdict) this.end(live, 'taint', `the toleration of ${taints.map(taintText).join(', ')} has ended`);
       });
     }
   }

@@ -2,6 +2,7 @@ import * as z from 'zod/mini';
 import { DEFAULT_SCHEDULER } from '../../core/scheduling/scheduler-profile.js';
 import { DEFAULT_PLUGINS, EXTENSION_POINTS, type ExtensionPoint } from '../../core/scheduling/scheduler-plugins.js';
 import { describe } from '../../config/value/document.js';
+import { NODE_OPERATORS } from '../kubernetes/cluster/invalid-requirements.js';
 import { flag, integer, MAX_INT32, refuse, refuseAt } from '../../config/value/scalar.js';
 
 export const API_VERSION = 'kubescheduler.config.k8s.io/v1';
@@ -34,7 +35,7 @@ function distinct<T extends z.core.$ZodType<{ readonly name: string }>>(item: T)
 
 const requirement = z.strictObject({
   key: word,
-  operator: z.enum(['In', 'NotIn', 'Exists', 'DoesNotExist', 'Gt', 'Lt']),
+  operator: z.enum(NODE_OPERATORS),
   values: listOf(word),
 });
 const term = z.strictObject({ matchExpressions: listOf(requirement), matchFields: listOf(requirement) });

@@ -38,8 +38,11 @@ function report(cluster: DumpedCluster, written: readonly WrittenAction[], optio
   const findings = cluster.findings.list;
   for (const finding of findings) io.stderr(`${findingText(finding)}\n`);
   if (options.strict && findings.length > 0)
-    throw malformed(`${String(findings.length)} finding${findings.length === 1 ? '' : 's'}: --strict permits none`);
-  if (cluster.content.nodes.length === 0) throw malformed('the files have no node');
+    throw malformed(
+      `${String(findings.length)} finding${findings.length === 1 ? '' : 's'}: --strict permits none`,
+      'correct them, or leave --strict out: evictd then simulates with the rest',
+    );
+  if (cluster.content.nodes.length === 0) throw malformed('the input has no node', KUBECTL);
   const added = new AddedPods(cluster.priorityClasses);
   const actions = actionsOf(written, cluster, added);
   const owners = [...(cluster.content.owners ?? []), ...added.owners];
@@ -74,7 +77,7 @@ function explanationOf(simulation: Simulation, pod: string | undefined): Pick<Si
   if (pod === undefined) return {};
   const nodes = simulation.explain(pod);
   if (nodes === undefined)
-    throw new UsageError('EVICTD_SIMULATE_POD', `no pod ${JSON.stringify(pod)} in the files`, { hint: 'name one as NAMESPACE/NAME' });
+    throw new UsageError('EVICTD_SIMULATE_POD', `no pod ${JSON.stringify(pod)} in the input`, { hint: 'name one as NAMESPACE/NAME' });
   return { explained: { pod, nodes } };
 }
 
@@ -106,9 +109,10 @@ function durationOf(option: string, text: string): bigint {
   }
 }
 
-function malformed(message: string): InputError {
-  const hint =
-    'kubectl get nodes,pods,pdb,priorityclasses,namespaces,services,replicasets,statefulsets,pvc,pv,' +
-    'storageclasses,csinodes,csidrivers,csistoragecapacities -A -o json > dump.json';
+const KUBECTL =
+  'kubectl get nodes,pods,pdb,priorityclasses,namespaces,services,replicasets,statefulsets,pvc,pv,' +
+  'storageclasses,csinodes,csidrivers,csistoragecapacities -A -o json > dump.json';
+
+function malformed(message: string, hint: string): InputError {
   return new InputError('EVICTD_KUBERNETES_DOCUMENT', message, { isMissing: false, hint });
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { NodeUse, Use } from '../../core/simulation/outcome.js';
 import { findingText } from '../kubernetes/cluster/finding.js';
 import type { SimulationReport } from './simulation-report.js';
-import { changedNodes, countsText, outcomeText, share, timelineRows } from './simulation-text.js';
+import { changedNodes, headText, outcomeText, share, timelineRows } from './simulation-text.js';
 
 /** So many nodes and rows of the timeline are shown. */
 const MAX_NODES = 300;
@@ -27,7 +27,6 @@ td:first-child{white-space:nowrap;color:var(--dim);font-variant-numeric:tabular-
 export function simulationHtml(report: SimulationReport): string {
   const hash = createHash('sha256').update(STYLE).digest('base64');
   const policy = `default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'`;
-  const counts = `${countsText(report)}.`;
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -39,7 +38,7 @@ export function simulationHtml(report: SimulationReport): string {
 <style>${STYLE}</style>
 </head>
 <body>
-<header><h1>evictd simulate</h1><p>${escaped(outcomeText(report))}</p><p class="dim">${counts}</p></header>
+<header><h1>evictd simulate</h1><p>${escaped(outcomeText(report))}</p><p class="dim">${escaped(headText(report))}</p></header>
 <main>
 ${nodesHtml(report)}
 ${timelineHtml(report)}
@@ -92,7 +91,7 @@ function timelineHtml({ events }: SimulationReport): string {
 function findingsHtml({ cluster: { findings } }: SimulationReport): string {
   if (findings.list.length === 0) return '';
   const lines = findings.list.slice(0, MAX_NODES).map((finding) => `<li>${escaped(findingText(finding))}</li>`);
-  return `<section aria-labelledby="findings"><h2 id="findings">In the files</h2><ul>\n${lines.join('\n')}\n</ul></section>`;
+  return `<section aria-labelledby="findings"><h2 id="findings">In the input</h2><ul>\n${lines.join('\n')}\n</ul></section>`;
 }
 
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };

@@ -19,18 +19,15 @@ export function simulationText(report: SimulationReport): string {
   const { events, options } = report;
   const withScores = options.scores === true;
   const timeline = groupsOf(events, withScores).flatMap((group) => groupLines(group, withScores));
-  return `${[...headLines(report), ...timeline, '', ...nodeLines(report), '', ...wrapped(outcomeText(report), WIDTH), ...explainedLines(report)].join('\n')}\n`;
+  return `${[...wrapped(headText(report), WIDTH), ...timeline, '', ...nodeLines(report), '', ...wrapped(outcomeText(report), WIDTH), ...explainedLines(report)].join('\n')}\n`;
 }
 
-function headLines(report: SimulationReport): readonly string[] {
-  const assumed = `Assumed: new pods are ready ${report.options.startTime} after their start; a pod that ends takes its whole grace period.`;
-  return wrapped(`${countsText(report)}. ${assumed}`, WIDTH);
-}
-
-/** '3 nodes, 12 pods, 2 budgets'. */
-export function countsText({ cluster: { content } }: SimulationReport): string {
+/** '3 nodes, 12 pods, 2 budgets. Assumed: …'. */
+export function headText({ cluster: { content }, options }: SimulationReport): string {
   const { nodes, pods, budgets } = content;
-  return [countText(nodes.length, 'node'), countText(pods.length, 'pod'), countText(budgets.length, 'budget')].join(', ');
+  const counts = [countText(nodes.length, 'node'), countText(pods.length, 'pod'), countText(budgets.length, 'budget')].join(', ');
+  const assumed = `new pods are ready ${options.startTime} after their start; a pod that ends takes its whole grace period`;
+  return `${counts}. Assumed: ${assumed}.`;
 }
 
 function countText(count: number, what: string): string {

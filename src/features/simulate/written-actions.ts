@@ -13,8 +13,8 @@ export function actionsOf(written: readonly WrittenAction[], { content }: Dumped
     if (nodes.has(node)) return node;
     const some = [...nodes].slice(0, 5).join(', ');
     throw usage(
-      `no node ${JSON.stringify(node)} in the files`,
-      nodes.size === 0 ? 'the files have no node' : `use one of ${some}${nodes.size > 5 ? ', …' : ''}`,
+      `no node ${JSON.stringify(node)} in the input`,
+      nodes.size === 0 ? 'the input has no node' : `use one of ${some}${nodes.size > 5 ? ', …' : ''}`,
     );
   };
   return written.map((action): SimulatedAction => {

@@ -7,8 +7,7 @@ export interface TextPosition {
 }
 
 export interface ObjectText {
-  /** An object, or the list that held objects, with `items` emptied. */
-  /** An item may be null, true, false or a number, too: the parser's caller refuses it. */
+  /** An object, or the list that held objects, with `items` emptied. An item may be any other value: the parser's caller refuses it. */
   readonly what: 'object' | 'item' | 'list';
   readonly text: string;
   readonly position: TextPosition;
@@ -49,7 +48,7 @@ export class JsonObjects {
   /** Depth of braces and brackets. */
   #depth = 0;
   #inString = false;
-  /** In an item that is no object. */
+  /** In an item that is null, true, false or a number. */
   #inWord = false;
   /** The part ended in an escape. */
   #isEscaped = false;
@@ -95,7 +94,7 @@ export class JsonObjects {
     const buffer = this.#buffer;
     for (const end = buffer.length; this.#at < end;) {
       if (this.#inString) {
-        this.#skipString(buffer, end);
+        if (this.#skipString(buffer, end) && this.#isBetween()) yield this.#item();
         continue;
       }
       if (this.#inWord && !isWord(buffer[this.#at])) {
@@ -103,9 +102,10 @@ export class JsonObjects {
         yield this.#item();
       }
       const byte = buffer[this.#at++];
-      if (byte === QUOTE && !this.#isBetween()) {
+      if (byte === QUOTE && this.#depth > 0) {
         this.#inString = true;
-        if (this.#depth === 1) this.#keyStart = this.#at - 1;
+        if (this.#isBetween()) this.#keep();
+        else if (this.#depth === 1) this.#keyStart = this.#at - 1;
       } else if (byte === LINE_FEED) {
         this.#line += 1;
         this.#lineStart = this.#at;
@@ -134,7 +134,8 @@ export class JsonObjects {
     return { what: 'item', text, position: this.#position };
   }
 
-  #skipString(buffer: Buffer, end: number): void {
+  /** false: the string goes on in the next part. */
+  #skipString(buffer: Buffer, end: number): boolean {
     let at = this.#at;
     if (this.#isEscaped) at += 1;
     this.#isEscaped = false;
@@ -146,8 +147,9 @@ export class JsonObjects {
     this.#isEscaped = at > end;
     this.#inString = at >= end;
     this.#at = Math.min(at + 1, end);
-    if (!this.#inString && this.#depth === 1)
+    if (!this.#inString && this.#depth === 1 && !this.#isBetween())
       this.#keyText = buffer.toString('latin1', this.#keyStart, Math.min(this.#at, this.#keyStart + 8));
+    return !this.#inString;
   }
 
   /** Between objects, where only white space and commas are. */
@@ -157,7 +159,6 @@ export class JsonObjects {
 
   #open(byte: number): void {
     const isItem = this.#depth === this.#itemsDepth;
-    if (isItem && byte !== OPEN) throw new TextEnd('unexpected "[": an object is expected', this.#here());
     if (this.#depth === 0 || isItem) this.#keep();
     const isItems =
       this.#itemsDepth === undefined && byte === OPEN_LIST && (this.#depth === 0 || (this.#depth === 1 && this.#isItemsKey()));

@@ -1,5 +1,5 @@
 import { closeSync, openSync, readSync } from 'node:fs';
-import { LineCounter, parseAllDocuments, parseDocument } from 'yaml';
+import { isMap, isNode, isScalar, isSeq, LineCounter, parseAllDocuments, parseDocument, type Document } from 'yaml';
 import { InputError } from '../../errors.js';
 import { documentOf, isAbsent, items, member, textOf, type Field } from '../document.js';
 import { parseJson } from '../json.js';
@@ -163,15 +163,50 @@ function readYaml(file: string, parts: readonly Buffer[], sink: ObjectSink): voi
   };
   const documents = parseAllDocuments(bytes.toString('utf8'), { lineCounter: lines, intAsBigInt: true, merge: true, logLevel: 'silent' });
   for (const document of Array.isArray(documents) ? documents : []) {
-    const [error] = document.errors;
-    if (error !== undefined) {
-      collected.bad(`no YAML: ${error.message.split('\n')[0] ?? ''}`, place(error.pos[0]));
-      continue;
+    try {
+      takeYaml(document, place, collected);
+    } catch (error) {
+      if (!(error instanceof ReferenceError)) throw error;
+      collected.bad(`no YAML: ${error.message}`, place(beginOf(document.contents))); // an alias
     }
-    const value: unknown = document.toJS();
-    if (value !== null) collected.document(documentOf(value), place(document.contents?.range[0] ?? 0));
   }
   collected.end();
+}
+
+/** The parser goes on after an error: items before the one with the error count. */
+function takeYaml(document: Document.Parsed, place: (offset: number) => TextPosition, collected: Collected): void {
+  const { contents } = document;
+  const [error] = document.errors;
+  const list = isMap(contents) ? contents.get('items') : contents;
+  const nodes = isSeq(list) ? list.items : undefined;
+  if (error === undefined) {
+    const value: unknown = document.toJS();
+    const places = nodes?.map((node) => place(beginOf(node))) ?? [];
+    if (value !== null) collected.document(documentOf(value), place(beginOf(contents)), places);
+    return;
+  }
+  const [end] = error.pos;
+  const before = (nodes ?? [contents]).filter((node) => beginOf(node) <= end);
+  const broken = before.pop();
+  for (const node of before) collected.take(documentOf(isNode(node) ? node.toJS(document) : node), place(beginOf(node)), true);
+  const message = error.message.replace(/ at line \d+, column \d+:\n[^]*/, '');
+  collected.bad(`no YAML: ${message}`, place(end), nameBefore(broken, end));
+}
+
+function beginOf(node: unknown): number {
+  return isNode(node) ? (node.range?.[0] ?? 0) : 0;
+}
+
+/** The name of a broken object; '': the error is in it, or before it. */
+function nameBefore(object: unknown, end: number): string {
+  if (!isMap(object)) return '';
+  const textAt = (...path: readonly string[]): string | undefined => {
+    const node = object.getIn(path, true);
+    return isScalar(node) && typeof node.value === 'string' && (node.range?.[1] ?? end) < end ? node.value : undefined;
+  };
+  const [kind = '', name, namespace] = [textAt('kind'), textAt('metadata', 'name'), textAt('metadata', 'namespace')];
+  const isCut = name === undefined || (namespace === undefined && object.hasIn(['metadata', 'namespace']));
+  return isCut ? '' : objectName(kind, documentOf({ metadata: { name, namespace } }));
 }
 
 /** Objects with their kinds: an item without one has that of its list, which may come last. */
@@ -195,12 +230,19 @@ class Collected {
     this.#sink.bad({ object, message, at: { file: this.#file, ...position } });
   }
 
-  document(value: Field, position: TextPosition): void {
-    if (Array.isArray(value.value)) for (const item of items(value)) this.take(item, position, true);
-    else if (isObject(value) && Array.isArray(member(value, 'items').value)) {
-      for (const item of items(member(value, 'items'))) this.take(documentOf(item.value), position, true);
-      this.list(value);
-    } else this.take(value, position, false);
+  /** @param places  of the items, if it has any */
+  document(value: Field, position: TextPosition, places: readonly TextPosition[]): void {
+    const isList = isObject(value) && Array.isArray(member(value, 'items').value);
+    if (!isList && !Array.isArray(value.value)) {
+      this.take(value, position, false);
+      return;
+    }
+    for (const [index, item] of items(isList ? member(value, 'items') : value).entries())
+      this.take(documentOf(item.value), places[index] ?? position, true);
+    this.list(value);
+    // kubectl writes the kind after the items.
+    if (isList && isAbsent(member(value, 'kind')))
+      this.bad(`the list has no kind, as in a file that is cut off${this.last === '' ? '' : ` after ${this.last}`}`, position);
   }
 
   take(object: Field, position: TextPosition, isItem: boolean): void {

@@ -136,7 +136,14 @@ test.each<[rule: string, object: ApiObject, finding: string]>([
     { apiVersion: 'v1', kind: 'PersistentVolume' },
     'error: PersistentVolume: metadata.name is missing: a name is expected',
   ],
-  ['a node that is in no file', pod('a-1', 'node-9'), 'warning: Pod shop/a-1: its node node-9 is in no file: counts as pending'],
+  ['a negative amount', pod('a-1', '', { cpu: '-1' }), 'error: Pod shop/a-1: spec.containers: the requests of cpu are negative'],
+  [
+    'a requirement of a node without values, once',
+    pod('a-1', '', required('nodeAffinity', { nodeSelectorTerms: [{ matchExpressions: [{ key: 'disk', operator: 'In' }] }] })),
+    'warning: Pod shop/a-1: spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[0].' +
+      'matchExpressions[0].values: In takes at least one value: it selects nothing',
+  ],
+  ['a node that is in no file', pod('a-1', 'node-9'), 'warning: Pod shop/a-1: its node node-9 is not in the input: counts as pending'],
 ])('%s is named, and the rest goes on', (_rule, object, finding) => {
   const { findings, content } = dumped([node('node-1'), object, pod('b-1', 'node-1')]);
   expect(findings.list.map(findingText)).toHaveLength(1);

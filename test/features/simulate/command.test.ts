@@ -2,10 +2,11 @@ import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
-import { exitCodeOf } from '../../../src/cli/output/error-text.js';
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { exitCodeOf, formatError } from '../../../src/cli/output/error-text.js';
 import { simulate as simulateCommand } from '../../../src/features/simulate/command.js';
 import { ran, type Ran } from '../../cli/support.js';
+import type { Answer } from '../../support/kubernetes/answers.js';
 import { FakeApiServer } from '../../support/kubernetes/api-server.js';
 import type { ApiObject } from '../../support/kubernetes/objects.js';
 import { node, pod } from './support.js';
@@ -24,13 +25,13 @@ const simulate = (...args: string[]): Promise<Ran> => ran((io, setExitCode) => s
 
 test.each<[why: string, args: readonly string[], exit: number, message: string]>([
   ['no file', [], 64, 'neither a file nor --kubeconfig is given'],
-  ['an unknown node', [CLUSTER, '--drain', 'node-9'], 64, 'no node "node-9" in the files'],
+  ['an unknown node', [CLUSTER, '--drain', 'node-9'], 64, 'no node "node-9" in the input'],
   ['no amount', [CLUSTER, '--pressure', 'node-1:memory=much'], 64, '--pressure: "much"'],
   ['another signal', [CLUSTER, '--pressure', 'node-1:nodefs=1Gi'], 64, '--pressure: "nodefs" is not simulated'],
   ['a negative duration', [CLUSTER, '--start-time', '-10s'], 64, '--start-time: -10s is negative'],
   ['no taint', [CLUSTER, '--taint', 'node-1'], 64, '--taint needs a node and a taint'],
   ['a wrong effect', [CLUSTER, '--taint', 'node-1', 'a=b:Never'], 64, 'unknown taint effect "Never"'],
-  ['an unknown pod', [CLUSTER, '--explain', 'shop/none'], 64, 'no pod "shop/none" in the files'],
+  ['an unknown pod', [CLUSTER, '--explain', 'shop/none'], 64, 'no pod "shop/none" in the input'],
   [
     'a class that does not exist',
     [CLUSTER, '--add', file('p.json', pod('a-1', '', { priorityClassName: 'none' }))],
@@ -47,7 +48,7 @@ test.each<[why: string, args: readonly string[], exit: number, message: string]>
     65,
     'priority admission controller computed PreemptLowerPriority',
   ],
-  ['no node', [file('pod.json', pod('a-1', ''))], 65, 'the files have no node'],
+  ['no node', [file('pod.json', pod('a-1', ''))], 65, 'the input has no node'],
   ['a finding with --strict', [file('bad.json', `${JSON.stringify(node('node-1'))}{`), '--strict'], 65, '1 finding: --strict permits none'],
   ['no such file', [join(directory, 'none')], 66, 'cannot be read'],
 ])('%s ends it', async (_why, args, exit, message) => {
@@ -56,24 +57,56 @@ test.each<[why: string, args: readonly string[], exit: number, message: string]>
   expect(String(error)).toContain(message);
 });
 
-test('a live cluster is read page by page; what may not be listed is named', async () => {
-  const server = await FakeApiServer.start();
-  try {
+describe('a live cluster', () => {
+  let server: FakeApiServer;
+  beforeEach(async () => {
+    server = await FakeApiServer.start();
     for (const name of ['node-2', 'node-3']) server.store.put('nodes', node(name) as unknown as ApiObject);
     for (let index = 0; index < 600; index += 1) server.store.put('pods', pod(`web-${String(index)}`, '') as unknown as ApiObject);
-    const kubeconfig = server.kubeconfig(join(directory, 'kubeconfig'));
-    const { out, error } = await simulate('--kubeconfig', kubeconfig, '--drain', 'node-2', '-o', 'json');
+  });
+  afterEach(() => server.away());
+  const live = (...args: string[]): Promise<Ran> =>
+    simulate('--kubeconfig', server.kubeconfig(join(directory, 'kubeconfig')), '--drain', 'node-2', ...args);
+
+  test('is read page by page; what may not be listed is named', async () => {
+    const { out, error } = await live('-o', 'json');
     expect(error).toBeUndefined();
-    const document = JSON.parse(out.slice(out.indexOf('{\n'))) as {
-      readonly cluster: unknown;
-      readonly findings: readonly { readonly file: string; readonly message: string }[];
-    };
+    const document = JSON.parse(out.slice(out.indexOf('{\n'))) as { readonly cluster: unknown; readonly findings: unknown };
     expect(document.cluster).toMatchObject({ nodes: 2, pods: 600 });
-    expect(document.findings.map(({ file: path }) => path)).toContain('/apis/scheduling.k8s.io/v1/priorityclasses');
+    const message = 'PriorityClass: HTTP 404: the server could not find the requested resource: objects of this kind are left out';
+    expect(document.findings).toContainEqual({
+      ...{ level: 'warning', file: '/apis/scheduling.k8s.io/v1/priorityclasses', object: '', message, more: 0 },
+    });
     expect(server.received.filter(({ path }) => path === '/api/v1/pods')).toHaveLength(2);
-  } finally {
+  });
+
+  const status = (code: number, more: object = {}): Answer => ({ code, body: { kind: 'Status', message: 'why', ...more } });
+  test.each<[why: string, answer: Answer, message: string]>([
+    ['a wrong credential', status(401), '/api/v1/nodes: HTTP 401: why\n  hint: the API server does not accept the credential'],
+    ['no permission', status(403), '/api/v1/nodes: HTTP 403: why\n  hint: the credential must be allowed to list nodes and pods'],
+    ['no API server', status(404), '/api/v1/nodes: HTTP 404: why\n  hint: is it the URL of an API server?'],
+    ['a page for browsers', { code: 200, body: '<html>' }, '/api/v1/nodes: HTTP 200: the document is "<html>": an object is expected\n'],
+  ])('%s instead of nodes ends it', async (_why, answer, message) => {
+    server.instead = ({ path }) => (path === '/api/v1/nodes' ? answer : undefined);
+    const { error } = await live();
+    expect(exitCodeOf(error)).toBe(1);
+    expect(formatError(error)).toContain(`EVICTD_KUBERNETES_REFUSED: ${message}`);
+  });
+
+  test('a server that is away is named', async () => {
     await server.away();
-  }
+    expect(formatError((await live()).error)).toMatch(
+      /^evictd: EVICTD_KUBERNETES_UNREACHABLE: the API server https:\S+: connect ECONNREFUSED .*\n {2}hint: check the network/,
+    );
+  });
+
+  test('pages that have expired go on with the token of the answer, and a busy server is asked again', async () => {
+    const busy = { ...status(429), headers: { 'retry-after': '0' } };
+    const answers = [undefined, status(410, { metadata: { continue: '550' } }), busy];
+    server.instead = ({ path }) =>
+      path === '/api/v1/pods' ? answers[server.received.filter((each) => each.path === path).length - 1] : undefined;
+    expect((await live()).out).toMatch(/^2 nodes, 550 pods/m);
+  });
 });
 
 describe('output', () => {
@@ -117,6 +150,13 @@ describe('output', () => {
     });
   });
 
+  test('a replacement that is evicted itself has not moved', async () => {
+    const { out } = await simulate(CLUSTER, '--drain', 'node-1', '--fail', 'node-3', '-o', 'json');
+    expect((JSON.parse(out) as { readonly outcome: unknown }).outcome).toMatchObject({
+      ...{ evicted: 5, moved: 1, pending: ['shop/web-7c9-new3', 'jobs/batch-5f4-new1', 'shop/web-7c9-new4'] },
+    });
+  });
+
   test('an explanation names every filter that rejects a node', async () => {
     const files = [
       file('small.json', node('node-1', { cpu: '1', memory: '1Gi' })),
@@ -134,6 +174,7 @@ describe('output', () => {
     const odd = { ...pod('a-1', 'node-1'), metadata: { name: '<img src=x>', namespace: 'shop' } };
     await simulate(file('node.json', node('node-1')), file('odd.json', odd), '--drain', 'node-1', '--html', page);
     const html = readFileSync(page, 'utf8');
+    expect(html).toContain('<p class="dim">1 node, 1 pod, 0 budgets. Assumed: new pods are ready 30s after their start; a pod that ends');
     const style = /<style>(.*)<\/style>/s.exec(html)?.[1] ?? '';
     expect(html).toContain(`content="default-src 'none'; style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'`);
     expect(html).toContain('shop/&lt;img src=x&gt;');

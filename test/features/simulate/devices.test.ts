@@ -98,9 +98,9 @@ test.each<[rule: string, objects: readonly ApiObject[], findings: readonly strin
   [
     'no template',
     [claimOf('train-a', 'n-1', 'a')],
-    ['its ResourceClaimTemplate gpu is in no file: a pod that replaces it waits for its claim'],
+    ['its ResourceClaimTemplate gpu is not in the input: a pod that replaces it waits for its claim'],
   ],
-  ['no claim', [TEMPLATE], ['its ResourceClaim train-a-gpu-x7 is in no file: its devices count as free']],
+  ['no claim', [TEMPLATE], ['its ResourceClaim train-a-gpu-x7 is not in the input: its devices count as free']],
 ])('a pod with devices, and %s', (_rule, objects, findings) => {
   const { findings: found } = dumped([node('n-1'), CLASS, slice('n-1', gpu('a')), trainer('train-a', 'n-1'), ...objects]);
   expect(found.list.map(({ object, message }) => `${object}: ${message}`)).toEqual(findings.map((each) => `Pod shop/train-a: ${each}`));

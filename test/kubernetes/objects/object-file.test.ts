@@ -38,7 +38,7 @@ test.each<[rule: string, text: string, lines: readonly string[]]>([
   ['items of a PodList have no kind', '{"items":[{"n":"a"}],"kind":"PodList","apiVersion":"v1"}', ['Pod a 1:11']],
   ['braces and quotes in text', '{"items":[{"kind":"Pod","n":"]}\\"{"}],"kind":"List"}', ['Pod ]}"{ 1:11']],
   ['items that are no list of objects', '{"kind":"Pod","n":"a","items":"items"}', ['Pod a 1:1']],
-  ['YAML documents', 'kind: Pod\nn: a\n---\nkind: List\nitems:\n- kind: Node\n  n: b\n', ['Pod a 1:1', 'Node b 4:1']],
+  ['YAML documents', 'kind: Pod\nn: a\n---\nkind: List\nitems:\n- kind: Node\n  n: b\n', ['Pod a 1:1', 'Node b 6:3']],
   [
     'cut off within an object',
     `{"items":[${NAMED},\n{"kind":"Po`,
@@ -65,24 +65,48 @@ test.each<[rule: string, text: string, lines: readonly string[]]>([
   ],
   [
     'items that are no objects leave the others',
-    `{"items":[null,${A}, -1.5e3 ,\ntrue\n,${B}],"kind":"List"}`,
+    `{"items":[null,${A}, -1.5e3 ,\ntrue\n,${B},"te\\"xt]",[{}, "a"],\n${A}],"kind":"List"}`,
     [
       '1:11 null: an object is expected',
       'Pod a 1:16',
       '1:40 -1500: an object is expected',
       '2:1 true: an object is expected',
       'Node b 3:2',
+      '3:26 te"xt]: an object is expected',
+      '3:36 a list: an object is expected',
+      'Pod a 4:1',
     ],
   ],
-  ['an item of YAML that is none', 'items:\n- null\n- kind: Node\n  n: b\n', ['1:1 null: an object is expected', 'Node b 1:1']],
+  ['cut off within a text', `{"items":[${A},"nu`, ['Pod a 1:11', '1:36 truncated: the file ends within a list, after Pod']],
+  [
+    'an item of YAML that is none',
+    'items:\n- null\n- text\n- kind: Node\n  n: b\nkind: List\n',
+    ['2:3 null: an object is expected', '3:3 text: an object is expected', 'Node b 4:3'],
+  ],
+  [
+    'YAML that is cut off between two lines has no kind, which comes last',
+    'items:\n- kind: Node\n  n: b\n  metadata:\n    name: b\n',
+    ['Node b 2:3', '1:1 the list has no kind, as in a file that is cut off after Node b'],
+  ],
+  [
+    'YAML that is cut off within a text',
+    'items:\n- kind: Node\n  n: b\n- kind: Pod\n  metadata:\n    name: a\n    namespace: shop\n  n: "a',
+    ['Node b 2:3', '8:8 Pod shop/a: no YAML: Missing closing "quote'],
+  ],
+  [
+    'YAML that is cut off within the namespace',
+    'kind: Pod\nmetadata: {name: a, namespace: sh',
+    [expect.stringMatching(/^2:34 no YAML: Flow map/)],
+  ],
+  [
+    'an alias without its anchor',
+    'kind: Pod\nn: *a\n---\nkind: Node\nn: b',
+    [expect.stringMatching(/^1:1 no YAML: .*alias/), 'Node b 4:1'],
+  ],
   ['a word that is none', `{"items":[nix,${A}],"kind":"List"}`, ["1:11 no JSON: Unexpected token 'i'", 'Pod a 1:15']],
   ['cut off within a word', `{"items":[${A},nu`, ['Pod a 1:11', '1:35 truncated: the file ends within a list, after Pod']],
   ['text between objects', `${A} x`, ['Pod a 1:1', '1:24 unexpected "x": an object is expected, after Pod']],
-  [
-    'broken YAML',
-    'kind: [',
-    ['1:8 no YAML: Flow sequence in block collection must be sufficiently indented and end with a ] at line 1, column 8:'],
-  ],
+  ['broken YAML', 'kind: [', ['1:8 no YAML: Flow sequence in block collection must be sufficiently indented and end with a ]']],
   ['long text that is no object', 'x'.repeat(50), [`1:1 ${'x'.repeat(40)}…: an object is expected`]],
   ['UTF-16, as of PowerShell', Buffer.from(`\ufeff${A}`, 'utf16le').toString('latin1'), [NO_TEXT]],
   ['a compressed file', gzipSync(A).toString('latin1'), [NO_TEXT]],
@@ -92,9 +116,9 @@ test.each<[rule: string, text: string, lines: readonly string[]]>([
 });
 
 test('where the parts of a file end makes no difference', () => {
-  const text = Buffer.from(`{"a":"ü\\\\", "items" : [\n${A},null ,${B}, {"n":"\\"items\\":["}],"kind":"List"}\n[${A}]${B}`);
+  const text = Buffer.from(`{"a":"ü\\\\", "items" : [\n${A},null ,${B}, "\\\\", {"n":"\\"items\\":["}],"kind":"List"}\n[${A}]${B}`);
   const whole = [...new JsonObjects().take(text)];
-  expect(whole).toHaveLength(8);
+  expect(whole).toHaveLength(9);
   fc.assert(
     fc.property(fc.array(fc.nat(text.length), { maxLength: 6 }), (cuts) => {
       const objects = new JsonObjects();

@@ -8,7 +8,7 @@ import type { SimulatedBudget } from '../../../core/simulation/simulated-budgets
 import type { SimulatedPod } from '../../../core/simulation/simulated-pod.js';
 import { isAbsent, member, resourceListOf, textOf, wrong, type Field } from '../../../kubernetes/document.js';
 import { DEVICE_API_VERSIONS, DEVICE_KINDS, DeviceObjects } from '../../../kubernetes/devices/device-objects.js';
-import { readObjects, type FilePosition, type FoundObject } from '../../../kubernetes/objects/object-file.js';
+import { readObjects, type FoundObject } from '../../../kubernetes/objects/object-file.js';
 import { objectName } from '../../../kubernetes/objects/object-name.js';
 import { namespaceAt, ownerAt, priorityClassAt, serviceAt } from '../../../kubernetes/scheduling/cluster-objects.js';
 import { schedulerNodeAt } from '../../../kubernetes/scheduling/scheduler-node.js';
@@ -18,7 +18,7 @@ import { unsimulatedVolumes } from '../../../kubernetes/volumes/volume-claim.js'
 import { VOLUME_KINDS, VolumeObjects } from '../../../kubernetes/volumes/volume-objects.js';
 import { quantityValue } from '../../../core/quantity/quantity.js';
 import { simulatedBudgetAt } from './budget-document.js';
-import { Findings } from './finding.js';
+import { Findings, type FindingPlace } from './finding.js';
 import { podMetricsAt, simulatedPodAt } from './pod-document.js';
 import { unknownChoices } from './unknown-choices.js';
 import { unmetClaims } from './unmet-claims.js';
@@ -27,7 +27,7 @@ import { unmetLabels } from './unmet-labels.js';
 
 interface Placed<T> {
   readonly value: T;
-  readonly at: FilePosition;
+  readonly at: FindingPlace;
 }
 
 /** A cluster as its files have it. */
@@ -40,7 +40,7 @@ export interface DumpedCluster {
 interface Kind {
   readonly versions: readonly string[];
   /** Left out: the kind is known, and the simulation needs nothing of it. */
-  readonly take?: (dump: ClusterDump, object: Field, at: FilePosition) => void;
+  readonly take?: (dump: ClusterDump, object: Field, at: FindingPlace) => void;
 }
 
 const OWNER = (kind: PodOwner['kind'], versions: readonly string[]): Kind => ({
@@ -125,7 +125,7 @@ export class ClusterDump {
     });
   }
 
-  take({ kind, apiVersion, object, at }: FoundObject): void {
+  take({ kind, apiVersion, object, at }: Omit<FoundObject, 'at'> & { readonly at: FindingPlace }): void {
     const name = objectName(kind, object);
     try {
       if (kind === '' && !isAbsent(member(member(object, 'node'), 'nodeName'))) {
@@ -161,7 +161,7 @@ export class ClusterDump {
     }
   }
 
-  takeNode(object: Field, at: FilePosition): void {
+  takeNode(object: Field, at: FindingPlace): void {
     const allocatable = member(member(object, 'status'), 'allocatable');
     if (isAbsent(allocatable)) throw wrong(allocatable, 'what the node has for pods');
     const node = schedulerNodeAt(object);
@@ -172,7 +172,7 @@ export class ClusterDump {
     this.#memory.set(node.name, { capacityBytes });
   }
 
-  takePod(object: Field, at: FilePosition): void {
+  takePod(object: Field, at: FindingPlace): void {
     const pod = simulatedPodAt(object);
     const { namespace, name, nodeName } = pod.scheduling;
     this.#pods.set(`${namespace}/${name}`, { value: pod, at });
@@ -187,7 +187,7 @@ export class ClusterDump {
     for (const message of new Set([...selectors, ...unknownChoices(spec), ...unsimulatedVolumes(spec)])) report(message);
   }
 
-  takeBudget(object: Field, at: FilePosition): void {
+  takeBudget(object: Field, at: FindingPlace): void {
     const budget = simulatedBudgetAt(object);
     this.#budgets.set(`${budget.namespace}/${budget.name}`, { value: budget, at });
     const report = (message: string): void => {
@@ -197,7 +197,7 @@ export class ClusterDump {
     if (isAbsent(member(object, 'status'))) report('has no status: allows no eviction, as for the API server');
   }
 
-  takeDevices(kind: string, object: Field, at: FilePosition): void {
+  takeDevices(kind: string, object: Field, at: FindingPlace): void {
     for (const message of this.#devices.take(kind, object)) this.findings.add('warning', at, objectName(kind, object), message, kind);
   }
 
@@ -208,7 +208,13 @@ export class ClusterDump {
     const pods = [...this.#pods.values()].map(({ value, at }) => {
       const { namespace, name, nodeName } = value.scheduling;
       if (nodeName !== '' && !this.#nodes.has(nodeName))
-        this.findings.add('warning', at, `Pod ${namespace}/${name}`, `its node ${nodeName} is in no file: counts as pending`, nodeName);
+        this.findings.add(
+          'warning',
+          at,
+          `Pod ${namespace}/${name}`,
+          `its node ${nodeName} is not in the input: counts as pending`,
+          nodeName,
+        );
       const memoryBytes = this.memoryByPod.get(`${namespace}/${name}`);
       return memoryBytes === undefined ? value : { ...value, memoryBytes };
     });

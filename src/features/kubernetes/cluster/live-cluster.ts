@@ -1,4 +1,5 @@
-import { EvictdError } from '../../../errors.js';
+import { setTimeout } from 'node:timers/promises';
+import { DocumentError, EvictdError } from '../../../errors.js';
 import { documentOf, items, member, textOf, type Field } from '../../../kubernetes/document.js';
 import { ApiClient, type ApiAnswer, type ApiRequest } from '../client/api-client.js';
 import type { ReadAccess } from '../client/access.js';
@@ -45,7 +46,7 @@ const LISTED: readonly Listed[] = [
 
 const PAGE = '500';
 const WITHIN_MS = 60_000;
-const [FOUND, NOT_FOUND, GONE] = [200, 404, 410];
+const [FOUND, UNAUTHORIZED, FORBIDDEN, NOT_FOUND, GONE, TOO_MANY_REQUESTS] = [200, 401, 403, 404, 410, 429];
 
 /** What a caller has for the cluster. */
 export interface LiveLimits {
@@ -61,6 +62,8 @@ export interface LiveLimits {
 
 /** As kube-controller-manager's client. */
 const RATE = { perSecond: 20, burst: 30 };
+/** Of a request that the server answers with Retry-After, as in client-go. */
+const RETRIES = 10;
 
 type Ask = (asked: Pick<ApiRequest, 'path' | 'query'>) => Promise<ApiAnswer>;
 
@@ -70,24 +73,14 @@ type Ask = (asked: Pick<ApiRequest, 'path' | 'query'>) => Promise<ApiAnswer>;
  * @throws EvictdError  the API server does not answer, does not give nodes or pods, or has more pages
  */
 export async function readLiveCluster(access: ReadAccess, dump: ClusterDump, limits: LiveLimits = {}): Promise<void> {
-  const { withinMs, mostPages = Infinity, signal, without = [] } = limits;
+  const { signal, without = [] } = limits;
   const client = new ApiClient(access, undefined, RATE);
   const stop = (): void => {
     client.close();
   };
   signal?.addEventListener('abort', stop);
   if (signal?.aborted === true) stop();
-  const endsMs = withinMs === undefined ? undefined : performance.now() + withinMs;
-  let pages = 0;
-  const ask: Ask = async (asked) => {
-    pages += 1;
-    if (pages > mostPages) {
-      const message = `the cluster has more than ${String(mostPages)} pages of ${PAGE} objects`;
-      throw new EvictdError('EVICTD_KUBERNETES_SIZE', message, { hint: 'evictd simulate reads a cluster of any size' });
-    }
-    const left = endsMs === undefined ? WITHIN_MS : Math.max(1, Math.round(endsMs - performance.now()));
-    return client.ask({ method: 'GET', ...asked, withinMs: left });
-  };
+  const ask = askOf(client, limits);
   try {
     for (const listed of LISTED) if (!without.includes(listed.kind)) await list(ask, listed, dump);
   } finally {
@@ -96,37 +89,67 @@ export async function readLiveCluster(access: ReadAccess, dump: ClusterDump, lim
   }
 }
 
+/** Asks within the limits, and names the server that does not answer. */
+function askOf(client: ApiClient, { withinMs, mostPages = Infinity, signal }: LiveLimits): Ask {
+  const endsMs = withinMs === undefined ? undefined : performance.now() + withinMs;
+  let pages = 0;
+  const answerTo: Ask = async (asked) => {
+    const left = endsMs === undefined ? WITHIN_MS : Math.max(1, Math.round(endsMs - performance.now()));
+    try {
+      return await client.ask({ method: 'GET', ...asked, withinMs: left });
+    } catch (cause) {
+      if (!(cause instanceof EvictdError) || cause.code !== 'EVICTD_KUBERNETES_UNREACHABLE') throw cause;
+      const server = client.server === undefined ? '' : ` ${client.server}`;
+      const hint = 'check the network and the API server: kubectl get --raw /readyz';
+      throw new EvictdError(cause.code, `the API server${server}: ${cause.message}`, { hint, cause });
+    }
+  };
+  return async (asked) => {
+    pages += 1;
+    if (pages > mostPages) {
+      const message = `the cluster has more than ${String(mostPages)} pages of ${PAGE} objects`;
+      throw new EvictdError('EVICTD_KUBERNETES_SIZE', message, { hint: 'evictd simulate reads a cluster of any size' });
+    }
+    for (let tries = 0; ; tries += 1) {
+      const answer = await answerTo(asked);
+      const { status, retryAfterSeconds } = answer;
+      if (retryAfterSeconds === undefined || status < TOO_MANY_REQUESTS || tries === RETRIES) return answer;
+      await setTimeout(retryAfterSeconds * 1_000, undefined, { ...(signal && { signal }) }).catch(() => undefined);
+    }
+  };
+}
+
 async function list(ask: Ask, listed: Listed, dump: ClusterDump): Promise<void> {
   const { path, kind, apiVersion } = listed;
-  let count = 0;
-  for (let more: Readonly<Record<string, string>> | undefined = {}; more !== undefined;) {
-    const answer: ApiAnswer = await ask({ path, query: { limit: PAGE, ...more } });
-    // The pages have expired: what came so far counts, and is read again.
-    if (answer.status === GONE && more.continue !== undefined) {
-      more = {};
-      continue;
-    }
-    if (answer.status !== FOUND) {
-      refused(listed, answer, dump);
+  for (let token: string | undefined; token !== '';) {
+    const answer: ApiAnswer = await ask({ path, query: { limit: PAGE, ...(token !== undefined && { continue: token }) } });
+    try {
+      const page: Field = documentOf(answer.body);
+      token = textOf(member(member(page, 'metadata'), 'continue'));
+      // The pages have expired: the answer has a token for the rest, as it is now.
+      if (answer.status === GONE && token !== '') continue;
+      if (answer.status !== FOUND) {
+        refused(listed, answer.status, textOf(member(page, 'message')), dump);
+        return;
+      }
+      for (const { value } of items(member(page, 'items'))) dump.take({ kind, apiVersion, object: documentOf(value), at: { file: path } });
+    } catch (error) {
+      if (!(error instanceof DocumentError)) throw error;
+      refused(listed, answer.status, answer.status === FOUND ? error.message : '', dump);
       return;
     }
-    const page: Field = documentOf(answer.body);
-    for (const { value } of items(member(page, 'items'))) {
-      count += 1;
-      dump.take({ kind, apiVersion, object: documentOf(value), at: { file: path, line: count, column: 1 } });
-    }
-    const token: string = textOf(member(member(page, 'metadata'), 'continue'));
-    more = token === '' ? undefined : { continue: token };
   }
 }
 
-function refused({ path, kind, isRequired, isOptional }: Listed, { status, body }: ApiAnswer, dump: ClusterDump): void {
+function refused({ path, kind, isRequired, isOptional }: Listed, status: number, said: string, dump: ClusterDump): void {
   if (isOptional && status === NOT_FOUND) return;
-  const said = textOf(member(documentOf(typeof body === 'object' ? body : undefined), 'message'));
-  const message = `${kind}: HTTP ${String(status)}${said === '' ? '' : `: ${said}`}`;
-  if (isRequired)
-    throw new EvictdError('EVICTD_KUBERNETES_REFUSED', `${path}: ${message}`, {
-      hint: 'the credential must be allowed to list nodes and pods',
-    });
-  dump.findings.add('warning', { file: path, line: 1, column: 1 }, '', `${message}: objects of this kind are left out`);
+  const message = `HTTP ${String(status)}${said === '' ? '' : `: ${said}`}`;
+  if (isRequired) throw new EvictdError('EVICTD_KUBERNETES_REFUSED', `${path}: ${message}`, { hint: hintFor(status, path) });
+  dump.findings.add('warning', { file: path }, '', `${kind}: ${message}: objects of this kind are left out`);
+}
+
+function hintFor(status: number, path: string): string {
+  if (status === UNAUTHORIZED) return 'the API server does not accept the credential: kubectl auth whoami';
+  if (status === FORBIDDEN) return 'the credential must be allowed to list nodes and pods';
+  return `is it the URL of an API server? kubectl get --raw ${path}`;
 }

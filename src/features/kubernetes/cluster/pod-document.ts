@@ -1,5 +1,6 @@
 import { quantityValue } from '../../../core/quantity/quantity.js';
 import type { PodPhase, SimulatedPod } from '../../../core/simulation/simulated-pod.js';
+import { DocumentError } from '../../../errors.js';
 import { isAbsent, items, member, quantityOf, textOf, wrong, type Field } from '../../../kubernetes/document.js';
 import { workloadAt } from '../../../kubernetes/pod.js';
 import { schedulerPodAt } from '../../../kubernetes/scheduling/scheduler-pod.js';
@@ -11,6 +12,8 @@ export function simulatedPodAt(document: Field): SimulatedPod {
   const pod = withNamespace(document);
   const workload = workloadAt(pod);
   const scheduling = schedulerPodAt(pod);
+  for (const [name, amount] of scheduling.requests)
+    if (amount < 0n) throw new DocumentError(`spec.containers: the requests of ${name} are negative`, { path: 'spec.containers' });
   const status = member(pod, 'status');
   const ready = items(member(status, 'conditions')).some(
     (condition) => textOf(member(condition, 'type')) === 'Ready' && textOf(member(condition, 'status')) === 'True',

@@ -30,8 +30,7 @@ export async function forecastRescheduling(
     return await couldRun({ ...asked, config, env: process.env, withinMs });
   } catch (error) {
     if (!(error instanceof EvictdError)) throw error;
-    const who = error.code === 'EVICTD_KUBERNETES_UNREACHABLE' ? 'the API server: ' : '';
-    return { code: error.code, unknown: `${who}${error.message}${error.hint === undefined ? '' : ` (${error.hint})`}` };
+    return { code: error.code, unknown: `${error.message}${error.hint === undefined ? '' : ` (${error.hint})`}` };
   }
 }
 

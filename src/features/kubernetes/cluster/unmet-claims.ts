@@ -24,10 +24,10 @@ function messagesFor({ namespace, nodeName, resourceClaims, requests }: Schedule
   for (const { source } of resourceClaims) {
     const isTemplate = source.kind === 'template';
     if (isTemplate && !devices.templates.has(claimKey({ namespace, name: source.name })))
-      messages.push(`its ResourceClaimTemplate ${source.name} is in no file: a pod that replaces it waits for its claim`);
+      messages.push(`its ResourceClaimTemplate ${source.name} is not in the input: a pod that replaces it waits for its claim`);
     const name = isTemplate ? (source.generated ?? '') : source.name;
     if (nodeName !== '' && name !== '' && !devices.claims.has(claimKey({ namespace, name })))
-      messages.push(`its ResourceClaim ${name} is in no file: its devices count as free`);
+      messages.push(`its ResourceClaim ${name} is not in the input: its devices count as free`);
   }
   return messages;
 }

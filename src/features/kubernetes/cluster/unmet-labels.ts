@@ -69,7 +69,7 @@ function messagesFor(pod: SchedulerPod, labels: ReadonlyMap<string, ReadonlySet<
     if (labels.get(key)?.has(value) !== true) messages.push(`spec.nodeSelector: no node has the label ${key}=${value}`);
   for (const { expressions } of requiredNodeAffinity.terms ?? []) {
     for (const { key, operator, values } of expressions) {
-      if (operator === 'In' && !values.some((value) => labels.get(key)?.has(value)))
+      if (operator === 'In' && values.length > 0 && !values.some((value) => labels.get(key)?.has(value)))
         messages.push(`spec.affinity.nodeAffinity: no node has the label ${key} with ${values.join(' or ')}`);
       if (['Exists', 'Gt', 'Lt'].includes(operator) && !labels.has(key))
         messages.push(`spec.affinity.nodeAffinity: no node has the label ${key}`);
