@@ -2,7 +2,7 @@ import { readyStatus, type ClusterNode } from './cluster-node.js';
 import { hasEnded, type ClusterPod } from './cluster-pod.js';
 
 /** The taint says that the machine is down and stays so. Value and effect do not count. Only operators set it. */
-const OUT_OF_SERVICE = 'node.kubernetes.io/out-of-service';
+export const OUT_OF_SERVICE = 'node.kubernetes.io/out-of-service';
 
 /** How often pods are looked at (podgc: gcCheckPeriod). */
 export const GC_PERIOD_NS = 20_000_000_000n;

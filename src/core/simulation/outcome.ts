@@ -1,5 +1,5 @@
 import type { Cluster } from '../scheduling/cluster/cluster.js';
-import { isOnNode, type LivePod } from './simulated-pod.js';
+import { firstOf, isOnNode, type LivePod } from './simulated-pod.js';
 import type { TimelineEvent } from './timeline-event.js';
 
 /** What the pods on a node book of what it has. cpu in millicores, memory in bytes. */
@@ -24,6 +24,7 @@ export function nodeUses({ nodes }: Cluster): readonly NodeUse[] {
 
 /** What has become of the pods, counted. */
 export interface Outcome {
+  /** A pod and its replacements count as one. */
   readonly evicted: number;
   /** Replacements that have a node at the end. */
   readonly moved: number;
@@ -34,9 +35,11 @@ export interface Outcome {
 }
 
 export function outcomeOf(events: readonly TimelineEvent[], pods: readonly LivePod[]): Outcome {
-  const pending = new Set(events.flatMap((event) => (event.kind === 'pending' ? [event.pod] : [])));
+  const podsOf = (kind: 'pending' | 'evicted'): ReadonlySet<string> =>
+    new Set(events.flatMap((event) => (event.kind === kind ? [event.pod] : [])));
+  const [pending, evicted] = [podsOf('pending'), podsOf('evicted')];
   return {
-    evicted: events.filter(({ kind }) => kind === 'evicted').length,
+    evicted: new Set(pods.filter(({ path }) => evicted.has(path)).map(firstOf)).size,
     moved: pods.filter((pod) => pod.replaces !== undefined && isOnNode(pod) && pod.stage !== 'ending').length,
     pending: pods.filter((pod) => pod.stage === 'pending' && pending.has(pod.path)).map(({ path }) => path),
     lost: events.flatMap((event) => (event.kind === 'lost' ? [event.pod] : [])),

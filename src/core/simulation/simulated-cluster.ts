@@ -1,3 +1,4 @@
+import { GC_PERIOD_NS, OUT_OF_SERVICE } from '../cluster/pod-gc.js';
 import { isSameTaint, taintText, type Taint } from '../disruption/taint.js';
 import { taintEviction, type WaitingEviction } from '../disruption/taint-eviction.js';
 import { Cluster, type ClusterContent } from '../scheduling/cluster/cluster.js';
@@ -5,15 +6,10 @@ import type { SchedulerNode } from '../scheduling/scheduler-node.js';
 import type { SchedulerPod } from '../scheduling/scheduler-pod.js';
 import { EventQueue } from './event-queue.js';
 import { SimulatedBudgets, type SimulatedBudget } from './simulated-budgets.js';
+import { SimulatedMemory, type NodeMemory } from './simulated-memory.js';
 import { isOnNode, isReplacedAtOnce, KEEPS_NAME, ON_ITS_NODE, type LivePod, type SimulatedPod } from './simulated-pod.js';
 import type { EvictionCause, EventContent, TimelineEvent } from './timeline-event.js';
 import { NS_PER_SECOND } from '../quantity/duration.js';
-
-/** Of a node. `availableBytes` left out: what its pods leave. */
-export interface NodeMemory {
-  readonly capacityBytes: bigint;
-  readonly availableBytes?: bigint;
-}
 
 export interface SimulatedContent extends Omit<ClusterContent, 'pods'> {
   readonly pods: readonly SimulatedPod[];
@@ -33,6 +29,7 @@ export interface SimulationSettings {
 export class SimulatedCluster {
   readonly cluster: Cluster;
   readonly budgets: SimulatedBudgets;
+  readonly memory: SimulatedMemory;
   readonly events: TimelineEvent[] = [];
   readonly queue = new EventQueue();
   /** All there ever were, in the order of the dump. */
@@ -43,8 +40,6 @@ export class SimulatedCluster {
   readonly #byNode = new Map<string, Set<LivePod>>();
   readonly #live = new Map<SchedulerPod, LivePod>();
   readonly #waiting = new Map<LivePod, WaitingEviction>();
-  readonly #memory: ReadonlyMap<string, NodeMemory>;
-  readonly #lost = new Map<string, bigint>();
   readonly #names = new Map<string, number>();
   #nowNs = 0n;
   /** Counts what may make room for pending pods. */
@@ -58,7 +53,7 @@ export class SimulatedCluster {
   ) {
     this.cluster = new Cluster(content);
     this.budgets = new SimulatedBudgets(budgets);
-    this.#memory = memory;
+    this.memory = new SimulatedMemory(memory, { node: this.node.bind(this), podsOn: this.podsOn.bind(this) });
     for (const pod of pods) this.#insert(pod);
   }
 
@@ -84,24 +79,6 @@ export class SimulatedCluster {
   /** undefined: no such node. */
   node(name: string): SchedulerNode | undefined {
     return this.cluster.node(name)?.node;
-  }
-
-  memoryCapacity(node: string): bigint {
-    return this.#memory.get(node)?.capacityBytes ?? this.node(node)?.allocatable.get('memory') ?? 0n;
-  }
-
-  /** Memory that is available on the node: as measured, or else what its pods leave. One of unknown usage counts with its request. */
-  memoryAvailable(node: string): bigint {
-    const measured = this.#memory.get(node)?.availableBytes;
-    const lost = this.#lost.get(node) ?? 0n;
-    if (measured !== undefined) return measured - lost;
-    const used = this.podsOn(node).map(({ pod }) => pod.memoryBytes ?? pod.scheduling.requests.get('memory') ?? 0n);
-    return used.reduce((left, each) => left - each, this.memoryCapacity(node) - lost);
-  }
-
-  /** What the node has lost, beside its pods, to earlier pressure. */
-  loseMemory(node: string, bytes: bigint): void {
-    this.#lost.set(node, (this.#lost.get(node) ?? 0n) + bytes);
   }
 
   podsOn(node: string): readonly LivePod[] {
@@ -207,7 +184,7 @@ export class SimulatedCluster {
     this.#renew(live, { ...live.scheduling, terminating: true, preempted: cause === 'preemption' });
     if (cause !== 'node-pressure' && isReplacedAtOnce(live)) this.#replace(live);
     if (this.failed.has(node)) {
-      if (live.scheduling.controller?.kind === KEEPS_NAME)
+      if (live.scheduling.controller?.kind === KEEPS_NAME && !this.#isOutOfService(node))
         this.record({ kind: 'stays', pod: live.path, node, reason: 'terminating until the node is back or deleted: a StatefulSet waits' });
       return;
     }
@@ -266,6 +243,17 @@ export class SimulatedCluster {
     this.record({ kind: 'node', node: name, what: `has the taint ${taintText(taint)}` });
     this.changeNode(name, (node) => ({ ...node, taints: [...node.taints.filter((other) => !isSameTaint(other, taint)), taint] }));
     if (taint.effect === 'NoExecute') for (const live of this.podsOn(name)) this.#judgeTaints(live);
+    if (this.failed.has(name) && this.#isOutOfService(name)) this.later(GC_PERIOD_NS, () => this.#collect(name));
+  }
+
+  #isOutOfService(node: string): boolean {
+    return this.node(node)?.taints.some(({ key }) => key === OUT_OF_SERVICE) === true;
+  }
+
+  /** The pod garbage collector, which deletes what no kubelet ends. */
+  #collect(node: string): void {
+    this.record({ kind: 'node', node, what: 'its terminating pods are deleted by force' });
+    for (const live of this.podsOn(node)) if (live.stage === 'ending') this.#gone(live);
   }
 
   removeTaint(name: string, taint: Taint): void {

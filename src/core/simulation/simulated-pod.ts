@@ -44,6 +44,13 @@ export function lastOf(pod: LivePod): LivePod {
   return last;
 }
 
+/** The pod that the first of them was made for. */
+export function firstOf(pod: LivePod): LivePod {
+  let first = pod;
+  while (first.replaces !== undefined) first = first.replaces;
+  return first;
+}
+
 /** A pod that uses its node, also one that is ending. */
 export function isOnNode({ stage }: LivePod): boolean {
   return stage === 'starting' || stage === 'running' || stage === 'ending';

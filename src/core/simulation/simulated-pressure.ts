@@ -38,7 +38,7 @@ export class SimulatedPressure {
     this.#world = world;
     this.#kubelet = kubelet;
     this.#node = node;
-    this.#capacity = world.memoryCapacity(node);
+    this.#capacity = world.memory.capacity(node);
     this.#available = availableBytes;
   }
 

@@ -63,9 +63,9 @@ export class Simulation {
     switch (action.kind) {
       case 'pressure': {
         const { node, availableBytes, isChange } = action;
-        const before = world.memoryAvailable(node);
+        const before = world.memory.available(node);
         const available = isChange ? before + availableBytes : availableBytes;
-        world.loseMemory(node, before - available);
+        world.memory.lose(node, before - available);
         new SimulatedPressure(world, this.input.kubelet, node, available).look();
         break;
       }

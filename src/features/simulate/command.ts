@@ -29,7 +29,7 @@ export function simulate(edge: Pick<CommandEdge, 'io' | 'setExitCode'>): Command
     .option('--start-time <duration>', 'time until a new pod is ready, from its binding', '30s')
     .option('--horizon <duration>', 'time that each action has before the next one', '1h')
     .option('--scores', 'the scores behind each choice of a node')
-    .option('--strict', 'do nothing if anything in the files is wrong')
+    .option('--strict', 'do nothing if anything in the input is wrong')
     .optionsGroup('Options:');
   return withHelp(command, {
     examples: ['evictd simulate dump.json --drain node-1 --pressure node-2:memory=-20Gi'],

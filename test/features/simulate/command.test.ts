@@ -150,10 +150,10 @@ describe('output', () => {
     });
   });
 
-  test('a replacement that is evicted itself has not moved', async () => {
+  test('a replacement that is evicted itself has not moved, and is no other pod', async () => {
     const { out } = await simulate(CLUSTER, '--drain', 'node-1', '--fail', 'node-3', '-o', 'json');
     expect((JSON.parse(out) as { readonly outcome: unknown }).outcome).toMatchObject({
-      ...{ evicted: 5, moved: 1, pending: ['shop/web-7c9-new3', 'jobs/batch-5f4-new1', 'shop/web-7c9-new4'] },
+      ...{ evicted: 4, moved: 1, pending: ['shop/web-7c9-new3', 'jobs/batch-5f4-new1', 'shop/web-7c9-new4'] },
     });
   });
 

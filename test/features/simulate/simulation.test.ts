@@ -145,6 +145,21 @@ test('a failed node is noticed after 50 s, and its pods are made again 300 s lat
   ]);
 });
 
+test('a node that is out of service: the pods that its kubelet cannot end are deleted, and run elsewhere', () => {
+  const forEver = { tolerations: [{ key: 'node.kubernetes.io/unreachable', operator: 'Exists' }] };
+  const objects = [unreachable, forEver].map((spec, index) => pod(`db-${String(index)}`, 'node-1', { owner: 'StatefulSet', ...spec }));
+  const simulation = simulationOf([...TWO, ...objects]);
+  simulation.run({ kind: 'fail', node: 'node-1' });
+  const before = simulation.events.length;
+  simulation.run({ kind: 'taint', node: 'node-1', taint: { key: 'node.kubernetes.io/out-of-service', value: '', effect: 'NoExecute' } });
+  expect(told(simulation.events.slice(before)).slice(1)).toEqual([
+    '350 evicted shop/db-1 node-1',
+    '370 node-1: its terminating pods are deleted by force',
+    '370 scheduled shop/db-0 node-2',
+    '370 scheduled shop/db-1 node-2',
+  ]);
+});
+
 test('a budget protects a pod that runs and is not ready', () => {
   const running = pod('web-1', 'node-1', unreachable);
   const unready = { ...running, status: { phase: 'Running', conditions: [{ type: 'Ready', status: 'False' }] } };
@@ -196,7 +211,7 @@ describe('memory pressure', () => {
     const simulation = simulationOf([...TWO, pod('within-1', 'node-1'), metrics('within-1', '512Mi')]);
     simulation.run({ kind: 'pressure', node: 'node-1', availableBytes: 2n ** 30n * -5n, isChange: true });
     simulation.run({ kind: 'pressure', node: 'node-1', availableBytes: -1n, isChange: true });
-    expect(simulation.world.memoryAvailable('node-1')).toBe((2n ** 30n * 5n) / 2n - 1n);
+    expect(simulation.world.memory.available('node-1')).toBe((2n ** 30n * 5n) / 2n - 1n);
   });
 
   test('ends those above their requests first, the most above first, until the threshold is not met; then the node is tainted for 5 min', () => {

@@ -3,7 +3,8 @@ import type { PodOwner, PodService } from '../../../core/scheduling/cluster/defa
 import type { Labels } from '../../../core/scheduling/label-selector.js';
 import type { PriorityClass } from '../../../core/scheduling/priority-admission.js';
 import type { SchedulerNode } from '../../../core/scheduling/scheduler-node.js';
-import type { NodeMemory, SimulatedContent } from '../../../core/simulation/simulated-cluster.js';
+import type { SimulatedContent } from '../../../core/simulation/simulated-cluster.js';
+import type { NodeMemory } from '../../../core/simulation/simulated-memory.js';
 import type { SimulatedBudget } from '../../../core/simulation/simulated-budgets.js';
 import type { SimulatedPod } from '../../../core/simulation/simulated-pod.js';
 import { isAbsent, member, resourceListOf, textOf, wrong, type Field } from '../../../kubernetes/document.js';
