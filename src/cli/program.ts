@@ -91,5 +91,19 @@ function refuseUnknown(parent: Command): string {
 function usageError(message: string, command: Command): UsageError {
   const path: string[] = [];
   for (let each: Command | null = command; each; each = each.parent) path.unshift(each.name());
-  return new UsageError('EVICTD_USAGE', usageMessage(message), { hint: `${path.join(' ')} --help` });
+  const text = usageMessage(message);
+  const [, unknown = ''] = /^unknown command '(.*?)'/.exec(text) ?? [];
+  const below = belowAnother(unknown, command);
+  const said = below === undefined ? text : `unknown command '${unknown}' (Did you mean ${below}?)`;
+  return new UsageError('EVICTD_USAGE', said, { hint: `${path.join(' ')} --help` });
+}
+
+/** Linting is what the documentation calls it. */
+const OTHER_WORDS: Readonly<Record<string, string>> = { lint: 'config check' };
+
+/** A word that is a command below another one: 'config schema' for 'schema'. */
+function belowAnother(word: string, { commands }: Command): string | undefined {
+  if (commands.length > 0 && Object.hasOwn(OTHER_WORDS, word)) return OTHER_WORDS[word];
+  const above = commands.find((child) => child.commands.some((below) => below.name() === word && word !== 'help'));
+  return above && `${above.name()} ${word}`;
 }

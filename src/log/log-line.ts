@@ -37,11 +37,12 @@ const PREFIX: Readonly<Record<Level, string>> = { error: 'error: ', warn: 'warni
 const COLOUR: Readonly<Record<Level, string>> = { error: '\u001b[31m', warn: '\u001b[33m', info: '', debug: '\u001b[2m' };
 const RESET = '\u001b[0m';
 
-/** `12:03:44 warning: message (hint) [CODE]` in local time; debug lines have the other fields too. */
+/** `12:03:44 warning: message; processes (hint) [CODE]` in local time; debug lines have the other fields too. */
 function textLine({ level, time, message, fields }: LogLine, style: LineStyle): string {
-  const { hint, code, ...others } = fields;
+  const { hint, code, processes, ...others } = fields;
+  const victims = typeof processes === 'string' ? `; ${processes}` : '';
   const remedy = (typeof hint === 'string' ? ` (${hint})` : '') + (typeof code === 'string' ? ` [${code}]` : '');
-  const sentence = printable(`${PREFIX[level]}${message}${remedy}${level === 'debug' ? fieldsText(others) : ''}`);
+  const sentence = printable(`${PREFIX[level]}${message}${victims}${remedy}${level === 'debug' ? fieldsText(others) : ''}`);
   const coloured = style.colour && COLOUR[level] !== '' ? COLOUR[level] + sentence + RESET : sentence;
   return `${style.dated ? `${dateText(time)} ` : ''}${timeText(time)} ${coloured}\n`;
 }

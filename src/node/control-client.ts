@@ -44,6 +44,10 @@ export async function askRunning(
 ): Promise<unknown> {
   const answer = await askEvictd(config, request);
   if (answer !== undefined) return answer;
+  if (selectHost().os === 'windows')
+    throw new UnavailableError(code, 'while evictd runs, it takes no request on Windows but evictd reload and evictd resume', {
+      hint: 'to stop evictions, set the thresholds of evictionHard to 0%, and run evictd reload',
+    });
   throw new UnavailableError(code, 'no evictd guards this node', {
     hint: 'start evictd; if it runs with another node or runtimeDirectory, name its file with --config',
   });

@@ -58,7 +58,9 @@ function curve(signal: SignalStatus, ages: readonly number[], limits: readonly L
   const points = [...ages.map((age, index) => [age, signal.history[index] ?? null] as const), [0, numberOf(signal.value)] as const];
   const known = points.flatMap(([, value]) => (value === null ? [] : [value]));
   const span = Math.max(MIN_SECONDS, ...ages);
-  const most = Math.max(...known, ...limits.flatMap(({ value }) => value ?? []), signal.unit === 'ratio' ? 0.1 : 1) * 1.05;
+  const highest = Math.max(...known, ...limits.flatMap(({ value }) => value ?? []), signal.unit === 'ratio' ? 0.1 : 1);
+  const capacity = numberOf(signal.capacity) ?? Infinity;
+  const most = capacity < highest ? highest * 1.05 : Math.min(highest * 1.05, capacity);
   const x = (age: number): string => (WIDTH - (age / span) * WIDTH).toFixed(1);
   const y = (value: number): string => (BOTTOM - (value / most) * (BOTTOM - TOP)).toFixed(1);
   let pen = 'M';

@@ -33,7 +33,7 @@ export function notices(status: StatusDocument): readonly Notice[] {
 /** The sections of the page, in their order. To add a section, add an entry. */
 export const SECTIONS: readonly Section[] = [
   {
-    title: 'Also',
+    title: 'Notices',
     wide: true,
     show: (status) => {
       const lines = notices(status).slice(1); // the first is above all

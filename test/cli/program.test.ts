@@ -24,6 +24,8 @@ test.each<[rule: string, args: string[], message: string, hint: string]>([
   ['one that was nearly right with --help', ['chek', '--help'], "unknown command 'chek' (Did you mean check?)", 'evictd --help'],
   ['the same with -h behind other words', ['chek', 'it', '-h'], "unknown command 'chek' (Did you mean check?)", 'evictd --help'],
   ['the same below a command', ['config', 'chek', '--help'], "unknown command 'chek' (Did you mean check?)", 'evictd config --help'],
+  ['one that stands below another', ['schema'], "unknown command 'schema' (Did you mean config schema?)", 'evictd --help'],
+  ['what the documentation calls it', ['lint', '-h'], "unknown command 'lint' (Did you mean config check?)", 'evictd --help'],
   ['help for an unknown command', ['help', 'nope'], "unknown command 'nope'", 'evictd --help'],
   ['help for an unknown command below a command', ['help', 'config', 'nope'], "unknown command 'config nope'", 'evictd --help'],
   ['a command’s help for an unknown command', ['config', 'help', 'nope'], "unknown command 'nope'", 'evictd config --help'],

@@ -49,6 +49,11 @@ test.each<[rule: string, options: Partial<LogOptions>, line: string]>([
   expect(written?.replace(/^\d{4}-\d\d-\d\d /, 'DATE ').replace(LOCAL_TIME, 'TIME')).toBe(line);
 });
 
+test('a sentence names the processes of a victim', () => {
+  const [written = ''] = lines({ format: 'text' }, (log) => log.warn('evicting db', { processes: 'postgres (pid 7)', victim: '/db' }));
+  expect(written).toMatch(/ warning: evicting db; postgres \(pid 7\)$/);
+});
+
 test('fields in the journal are short pairs: no JSON in them', () => {
   const fields = {
     spansMs: { exit: 2.5, deeper: { a: 1 } },

@@ -124,4 +124,5 @@ test('a second evictd does not start, and the first one answers a reload', async
   expect(status).toBe(0);
   expect(stdout).toContain('reloaded its configuration');
   await guard.says('evictd reloaded its configuration: memory.available<2Mi');
+  expect(guard.command('pause', '1m', '--reason', 'a test').stderr).toContain('takes no request on Windows but evictd reload');
 });

@@ -37,11 +37,12 @@ export function reportIssue(
       }
       return;
     case 'invalid_value': {
-      const seen = describe(issue.input);
+      const isMissing = issue.input === undefined;
+      const seen = isMissing ? 'is missing:' : `${describe(issue.input)} is not`;
       const accepted = issue.values.map(String);
       const near = typeof issue.input === 'string' ? nearest(issue.input, accepted) : undefined;
-      const hint = near === undefined ? undefined : `did you mean ${near}?`;
-      report.issue('EVICTD_CONFIG_VALUE', `${label}${seen} is not one of ${accepted.join(', ')}`, document.at(path), hint);
+      const hint = near === undefined ? (isMissing ? missingHint(path) : undefined) : `did you mean ${near}?`;
+      report.issue('EVICTD_CONFIG_VALUE', `${label}${seen} one of ${accepted.join(', ')}`, document.at(path), hint);
       return;
     }
     case 'custom':

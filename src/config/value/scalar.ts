@@ -35,7 +35,9 @@ export function textOf(input: unknown, payload: Payload): string {
   if (typeof input === 'string') return input;
   if (typeof input === 'number') return String(input);
   if (input === undefined) return refuse(payload, input, 'EVICTD_CONFIG_MISSING', 'is missing', 'give it a value');
-  return refuse(payload, input, 'EVICTD_CONFIG_TYPE', `expected a text, got ${describe(input)}`, 'put it in quotes if it is text');
+  const isText = typeof input !== 'object' || input === null;
+  const hint = isText ? 'put it in quotes if it is text' : 'write the text itself, with no key or item below it';
+  return refuse(payload, input, 'EVICTD_CONFIG_TYPE', `expected a text, got ${describe(input)}`, hint);
 }
 
 export const text = shaped(z.transform(textOf), { type: ['string', 'number'] });

@@ -12,6 +12,7 @@ import { checkNode, clockNow, READINGS_HERE, type CheckReadings } from './check-
 import { failedReport, type CheckReport } from './check-report.js';
 import * as narrow from './signal-thresholds.js';
 import { styleFor } from '../../cli/output/style.js';
+import { SIGNALS } from '../../core/signal/signal.js';
 import { checkText } from './text-output.js';
 
 const FORMATS = ['text', 'json', 'nagios', 'prometheus'] as const;
@@ -39,7 +40,11 @@ export function checkCommand({ io, setExitCode, ...readings }: CheckDeps): Comma
   })
     .description('compare the node with the thresholds once')
     .addOption(new Option('-o, --output <format>', 'output format').choices(FORMATS).default('text'))
-    .option('--signal <signals>', 'compare only this signal, or several that must be short at once (separated by commas)')
+    .addOption(
+      new Option('--signal <signals>', 'compare only this signal, or several, separated by commas, that must be short at once')
+        .choices(SIGNALS) // for the completion; a list is judged later
+        .argParser(String),
+    )
     .option('-w, --warning <values>', 'exit 1 beyond this value, one for each signal: 10%, 500Mi (needs --signal)')
     .option('-c, --critical <values>', 'exit 2 beyond this value, one for each signal (needs --signal)');
   return withHelp(addConfigOptions(command), {

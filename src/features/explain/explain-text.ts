@@ -30,6 +30,9 @@ export function explanationText(explanation: Explanation, style: Style): string 
   return `${lines.join('\n')}\n`;
 }
 
+/** Comparators that repeat the heading where they decide nothing. */
+const LAST_RESORTS: ReadonlySet<string> = new Set(['name', 'id']);
+
 function workloadLines(workload: WorkloadExplanation, style: Style): string[] {
   const {
     name,
@@ -51,7 +54,9 @@ function workloadLines(workload: WorkloadExplanation, style: Style): string[] {
     `${String(place ?? '-')} ${name}`,
     ...(after ? [`${String(after.place)} ${after.name}`] : []),
   ];
-  const rows = comparators.map((each) => [
+  const isDecisive = (comparator: string): boolean => [before, after].some((other) => other?.decidedBy === comparator);
+  const shown = comparators.filter(({ comparator }) => !LAST_RESORTS.has(comparator) || isDecisive(comparator));
+  const rows = shown.map((each) => [
     each.comparator,
     ...(before ? [each.before ?? ''] : []),
     each.value,

@@ -41,10 +41,13 @@ export function assumptions(facts: AssumptionFacts): string[] {
       !dryRun && (has('missing') || has('later')),
       'a workload that only the recorded run evicted keeps its memory; what its eviction freed does not count as available',
     ],
-    [!dryRun && differences.some(({ kind }) => kind !== 'same'), 'so the first difference is certain, and later ones are estimates'],
+    [
+      !dryRun && differences.some(({ kind }) => kind !== 'same'),
+      'so the first difference is certain, as far as the readings go, and later ones are estimates',
+    ],
     [
       run.oldestReadingNs !== undefined && run.oldestReadingNs >= NS_PER_SECOND,
-      `workloads were not read in every step: the oldest values used were ${formatDuration(((run.oldestReadingNs ?? 0n) / NS_PER_SECOND) * NS_PER_SECOND)} old`,
+      `workloads were not read in every step: the oldest values used were ${formatDuration(((run.oldestReadingNs ?? 0n) / NS_PER_SECOND) * NS_PER_SECOND)} old, and a workload that has begun since is no candidate`,
     ],
     [run.unreadSteps > 0, `no workload is evicted in ${String(run.unreadSteps)} steps before workloads were first read`],
     [unrecordedSources.length > 0, `the workloads of ${unrecordedSources.join(', ')} were not recorded and are no candidates`],

@@ -9,6 +9,7 @@ import type { EvictionInFlight } from '../../core/decide/eviction.js';
 import type { Policy, State } from '../../core/decide/state.js';
 import { decisionMessage } from '../../core/message/message.js';
 import { pausedText, type TimedPause } from '../../core/message/pause-message.js';
+import { processesText, type VictimProcess } from '../../core/oom/victim-process.js';
 import type { PolicyScope } from '../../core/ladder/policy-state.js';
 import type { ConfiguredPolicy } from '../../core/policy/configured-policy.js';
 import { jsonInteger } from '../../core/quantity/integer.js';
@@ -45,8 +46,15 @@ export function evictionStatus(eviction: EvictionInFlight, moment: Moment): Evic
 export function recordStatus(lines: readonly string[]): RecordStatus[] {
   return lines
     .map((line) => {
-      const { time, type, decision, message } = JSON.parse(line) as Record<string, unknown>;
-      return { time: String(time), type: String(type), decision: typeof decision === 'number' ? decision : null, message: String(message) };
+      const { time, type, decision, message, processes } = JSON.parse(line) as Record<string, unknown>;
+      const victims =
+        type === 'decision' || type === 'outcome' ? processesText(processes as readonly VictimProcess[] | undefined) : undefined;
+      return {
+        time: String(time),
+        type: String(type),
+        decision: typeof decision === 'number' ? decision : null,
+        message: [message, ...(victims === undefined ? [] : [victims])].join('; '),
+      };
     })
     .reverse();
 }

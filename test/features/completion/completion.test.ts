@@ -20,6 +20,7 @@ test.each<[rule: string, words: string[], answer: string[]]>([
   ['values', ['evictd', 'check', '--output', ''], ['text', 'json', 'nagios', 'prometheus']],
   ['values of the same option in another command', ['evictd', 'rank', '--output', ''], ['text', 'json']],
   ['values of a short option', ['evictd', 'rank', '-s', 'pid'], ['pid.available']],
+  ['values of an option that takes a list', ['evictd', 'check', '--signal', 'pid'], ['pid.available']],
   ['values behind =', ['evictd', 'check', '--output', '=', 'n'], ['nagios']],
   ['an argument', ['evictd', 'completion', ''], ['bash', 'zsh', 'fish', '--help', '--help-all']],
   ['a file as a value', ['evictd', 'run', '--config', 'run.'], ['run.ts']],

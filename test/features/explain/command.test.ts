@@ -32,6 +32,7 @@ test('a workload by name, path or pattern, with its place and values', async () 
   expect(error).toBeUndefined();
   expect(out).toMatch(/^web \(\/web\): place 2 of 2; 1 is evicted before it\n/);
   expect(out).toMatch(/COMPARED +1 batch +2 web/);
+  expect(out).toMatch(/\nyoungest [^\n]*\n\n/); // name and id only repeat the heading
   expect(out).toContain('batch comes before it by priority');
   expect(out).toContain('\nno evictd guards this node (');
   for (const same of ['/web', 'w*']) expect((await explain(same)).out).toBe(out);

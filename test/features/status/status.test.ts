@@ -218,16 +218,18 @@ test('pressure: the averages of each line, null where the kernel has none', () =
 });
 
 test('records of the journal, the newest first', () => {
+  const at = '2026-01-02T03:04:05.000Z';
   const line = (decision: number): string =>
-    JSON.stringify({ time: '2026-01-02T03:04:05.000Z', type: 'outcome', decision, message: `evicted ${String(decision)}`, more: 1 });
+    JSON.stringify({ time: at, type: 'outcome', decision, message: `evicted ${String(decision)}`, more: 1 });
   const parts = {
     ...partsOf({ policy: policy([]), state: initialState, observations: observations(0n, {}) }),
-    records: [line(1), line(2)],
+    records: [line(1), line(2), JSON.stringify({ time: at, type: 'decision', message: 'evicting c', processes: [{ pid: 7, name: 'sh' }] })],
   };
   const { decisions } = statusOf(parts, { nowNs: NOW, wallMs: WALL_MS });
   expect(decisions).toEqual([
-    { time: '2026-01-02T03:04:05.000Z', type: 'outcome', decision: 2, message: 'evicted 2' },
-    { time: '2026-01-02T03:04:05.000Z', type: 'outcome', decision: 1, message: 'evicted 1' },
+    { time: at, type: 'decision', decision: null, message: 'evicting c; sh (pid 7)' },
+    { time: at, type: 'outcome', decision: 2, message: 'evicted 2' },
+    { time: at, type: 'outcome', decision: 1, message: 'evicted 1' },
   ]);
 });
 
