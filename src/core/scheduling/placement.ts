@@ -142,7 +142,7 @@ const CONFLICTING_TERMS: Rejection = {
 };
 
 /**
- * Looks at nodes from `start` on, until enough are feasible.
+ * Looks at nodes from `start` on, until enough are feasible, or one is an error.
  *
  * @param enoughOf  of so many nodes; left out: looks at all nodes
  */
@@ -166,6 +166,8 @@ export function filterNodes(
     const state = looked[(start + processed) % looked.length];
     if (state === undefined) break;
     const rejection = placement.check(state);
+    if (rejection?.code === 'Error')
+      return { feasible: [], rejected: new Map([[state.node.name, rejection]]), preFilter: undefined, processed: processed + 1 };
     if (rejection === undefined) feasible.push(state);
     else rejected.set(state.node.name, rejection);
   }
@@ -201,8 +203,15 @@ export function bestNodes(scores: ReadonlyMap<string, NodeScores>): readonly str
   return best;
 }
 
+/** What ended the search; undefined: nothing. */
+export function errorOf({ rejected }: Pick<Filtered, 'rejected'>): Rejection | undefined {
+  return [...rejected.values()].find(({ code }) => code === 'Error');
+}
+
 /** The text that users see when no node is left, without the part about preemption. */
 export function noNodeMessage({ rejected, preFilter }: Pick<Filtered, 'rejected' | 'preFilter'>, nodes: number): string {
+  const error = errorOf({ rejected });
+  if (error !== undefined) return error.reasons.join(', ');
   if (preFilter !== undefined) return `${noneOf(nodes)} ${preFilter.reasons.join(', ')}.`;
   return availabilityMessage(
     [...rejected.values()].map(({ reasons }) => reasons),

@@ -2,7 +2,16 @@ import type { Cluster } from './cluster/cluster.js';
 import type { NodeState } from './cluster/node-state.js';
 import { noDeallocationMessage } from './filters/dynamic-resources.js';
 import { unresolvable, type Rejection } from './filters/pod-filter.js';
-import { bestNodes, filterNodes, noNodeMessage, numFeasibleNodesToFind, Placement, scoreNodes, type Filtered } from './placement.js';
+import {
+  bestNodes,
+  errorOf,
+  filterNodes,
+  noNodeMessage,
+  numFeasibleNodesToFind,
+  Placement,
+  scoreNodes,
+  type Filtered,
+} from './placement.js';
 import {
   bestCandidates,
   findCandidates,
@@ -101,6 +110,7 @@ export class Scheduler {
       const messages = [noDeallocationMessage(placement.input), ...why.map((each) => `preemption: ${each}`)];
       return { candidate: undefined, isEligible, message: messages.join(', ') };
     };
+    if (errorOf(scheduled) !== undefined) return { candidate: undefined, isEligible: true, message: '' };
     if (!placement.input.profile.plugins.preempts) return refused(false);
     const reason = notEligible(placement, scheduled);
     if (reason !== undefined) return refused(false, reason);

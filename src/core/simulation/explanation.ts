@@ -1,4 +1,5 @@
 import type { Rejection } from '../scheduling/filters/pod-filter.js';
+import { errorOf } from '../scheduling/placement.js';
 import type { Scheduler } from '../scheduling/scheduler.js';
 import type { SchedulerPod } from '../scheduling/scheduler-pod.js';
 import { totalScore } from '../scheduling/scores/node-scores.js';
@@ -11,9 +12,13 @@ export type ExplainedNode =
 
 /** Every filter and score of every node: feasible nodes first, the best of them first. */
 export function explain(scheduler: Scheduler, pod: SchedulerPod): readonly ExplainedNode[] {
-  const { scores = new Map<string, ScoreTable>() } = scheduler.schedule(pod, { everyNode: true });
+  const { scores = new Map<string, ScoreTable>(), rejected } = scheduler.schedule(pod, { everyNode: true });
+  const error = errorOf({ rejected });
   const rejections = scheduler.rejectionsOf(pod);
   const feasible = [...scores].map(([node, of]) => ({ node, total: totalScore(of), scores: of }));
-  const others = [...rejections].flatMap(([node, own]) => (scores.has(node) ? [] : [{ node, rejections: own }]));
+  const others = [...rejections].flatMap(([node, own]) => {
+    if (scores.has(node)) return [];
+    return [{ node, rejections: own.length > 0 || error === undefined ? own : [error] }];
+  });
   return [...feasible.sort((one, other) => other.total - one.total), ...others];
 }

@@ -116,7 +116,9 @@ export class PodPlacements {
   /** A claim of the pod has had devices for other nodes, and no other pod has it. */
   #deallocates({ scheduling }: LivePod, { rejected }: ScheduleResult): boolean {
     const { devices } = this.#simulation.cluster;
-    const nodes = [...rejected].flatMap(([name, { plugin }]) => (plugin === DYNAMIC_RESOURCES ? (this.#simulation.node(name) ?? []) : []));
+    const nodes = [...rejected].flatMap(([name, { plugin, code }]) =>
+      plugin === DYNAMIC_RESOURCES && code !== 'Error' ? (this.#simulation.node(name) ?? []) : [],
+    );
     return nodes.length > 0 && devices.deallocate(scheduling, nodes);
   }
 

@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { DeviceLedger } from '../../../src/core/devices/device-ledger.js';
 import { SliceIndex } from '../../../src/core/devices/device-pool.js';
-import { SelectorError, type DeviceClass } from '../../../src/core/devices/device.js';
+import { SelectorError, type DeviceClass, type PublishedDevice } from '../../../src/core/devices/device.js';
 import { filterClaims, prepareClaims, type ClaimingPod, type ClusterDevices } from '../../../src/core/devices/pod-claims.js';
 import { claimKey, type PodClaim, type ResourceClaim } from '../../../src/core/devices/resource-claim.js';
 import { Cluster } from '../../../src/core/scheduling/cluster/cluster.js';
+import { explain } from '../../../src/core/simulation/explanation.js';
 import { Scheduler, type ScheduleResult } from '../../../src/core/scheduling/scheduler.js';
 import type { SchedulerPod } from '../../../src/core/scheduling/scheduler-pod.js';
 import { documentOf } from '../../../src/kubernetes/document.js';
@@ -203,11 +204,22 @@ describe('in the scheduler', () => {
     expect(message).toBe('0/2 nodes are available: could not find ResourceClaim "default/shared".');
   });
 
-  test('an error says which plugin had it', () => {
-    const { message } = schedule(cluster([claim('shared', oneGpu)], { classes: new Map([['gpu', broken]]) }));
-    expect(message).toBe(
-      '0/2 nodes are available: 2 running "DynamicResources" filter plugin: class gpu: selector #0: CEL compile error: no such function.',
-    );
+  test('an error on one node ends the search, and preempts nothing', () => {
+    const model = ({ device: { attributes } }: PublishedDevice): boolean => {
+      if (attributes.has('model')) return true;
+      throw new SelectorError('runtime', 'no such key: model');
+    };
+    const slices = new SliceIndex([slice([device('a', { model: 'small' })]), slice([device('c')], node2)]);
+    const devices = cluster([claim('shared', spec([request('gpu', { selectors: [model] })]))], { slices });
+    const scheduler = new Scheduler(new Cluster({ nodes, devices }));
+    const result = scheduler.schedule(waiting);
+
+    const message = 'claim default/shared: selector #0 on device gpu.example.com/pool-2/c: CEL runtime error: no such key: model';
+    const text = `running "DynamicResources" filter plugin: ${message}`;
+    expect([result.node, result.message]).toEqual([undefined, text]);
+    expect(scheduler.preempt(waiting, result, [])).toEqual({ candidate: undefined, isEligible: true, message: '' });
+    const rejections = [{ plugin: 'DynamicResources', code: 'Error', reasons: [text] }];
+    expect(explain(scheduler, waiting)).toEqual(['node-1', 'node-2'].map((name) => ({ node: name, rejections })));
   });
 
   test('the node with the earlier entry of a list is better', () => {

@@ -93,6 +93,29 @@ test('a pod that waits gives back devices that are on a node where it cannot run
   expect(claimed(['other'])).not.toEqual(['n-2']);
 });
 
+test('a pod that an error keeps waiting gives back nothing', () => {
+  const claimed = (name: string, allocation?: object): ApiObject => ({
+    ...V1,
+    kind: 'ResourceClaim',
+    metadata: { name, namespace: 'shop' },
+    spec: { devices },
+    status: { allocation },
+  });
+  const resourceClaims = [
+    { name: 'one', resourceClaimName: 'there' },
+    { name: 'two', resourceClaimName: 'broken' },
+  ];
+  const simulation = simulationOf([
+    ...[node('n-1'), node('n-2'), CLASS, slice('n-1', gpu('a')), slice('n-2', { name: 'x' })],
+    ...[claimed('there', result('n-1', 'a')), claimed('broken'), pod('eval-a', '', { resourceClaims })],
+  ]);
+  simulation.run({ kind: 'drain', node: 'n-1' });
+  expect(simulation.events.flatMap((event) => (event.kind === 'pending' ? [event.message] : []))).toEqual([
+    'running "DynamicResources" filter plugin: class gpu: selector #0 on device gpu.example.com/n-2/x: CEL runtime error: no such key: model',
+  ]);
+  expect(simulation.world.cluster.devices.state.claims.get('shop/there')?.allocation?.devices).toHaveLength(1);
+});
+
 test.each<[rule: string, objects: readonly ApiObject[], findings: readonly string[]]>([
   ['everything is there', [TEMPLATE, claimOf('train-a', 'n-1', 'a')], []],
   [

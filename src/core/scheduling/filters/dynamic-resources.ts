@@ -22,7 +22,8 @@ export const dynamicResources: FilterPlugin = ({ pod, cluster }) => {
 };
 
 function rejectionOf({ kind, message }: ClaimRejection): Rejection {
-  return unresolvable(DYNAMIC_RESOURCES, kind === 'error' ? `running "${DYNAMIC_RESOURCES}" filter plugin: ${message}` : message);
+  if (kind === 'rejected') return unresolvable(DYNAMIC_RESOURCES, message);
+  return { plugin: DYNAMIC_RESOURCES, code: 'Error', reasons: [`running "${DYNAMIC_RESOURCES}" filter plugin: ${message}`] };
 }
 
 /** What PostFilter says of a pod that has no node, where no claim gives its devices back. */

@@ -7,8 +7,8 @@ import type { SchedulerProfile } from '../scheduler-profile.js';
 export interface Rejection {
   /** The plugin; '': another plugin has named the only possible nodes. */
   readonly plugin: string;
-  /** UnschedulableAndUnresolvable: preemption on this node does not help. */
-  readonly code: 'Unschedulable' | 'UnschedulableAndUnresolvable';
+  /** UnschedulableAndUnresolvable: preemption on this node does not help. Error: the pod gets no node, not even another one. */
+  readonly code: 'Unschedulable' | 'UnschedulableAndUnresolvable' | 'Error';
   readonly reasons: readonly string[];
 }
 
