@@ -61,6 +61,12 @@ std::string MemoryV1() {
   return kMemoryV1;
 }
 
+std::string FreezerV1() {
+  const std::string freezer = "/sys/fs/cgroup/freezer";
+  if (!Exists(freezer + "/cgroup.procs")) Skip("no freezer of cgroup v1");
+  return freezer;
+}
+
 Cgroup::Cgroup(const std::string& parent) {
   static std::atomic<int> made{0};
   path_ = parent + "/" + kPrefix + std::to_string(getpid()) + "-" + std::to_string(++made);

@@ -15,6 +15,9 @@ std::string Cgroup2();
 // Skips the test without a memory controller of cgroup v1.
 std::string MemoryV1();
 
+// Skips the test without a freezer of cgroup v1.
+std::string FreezerV1();
+
 // A new cgroup (evictd-test-*) below `parent`. The destructor kills its processes and removes it with its children.
 class Cgroup {
  public:

@@ -176,6 +176,7 @@ void StandingOrder::Kill(const Candidate& candidate, Result* result) {
     try {
       candidate.cgroup->Kill();
       result->at_ns = MonotonicNs();
+      candidate.cgroup->Signal(0, reaper_.get());  // frees what they have until they are scheduled
       return;
     } catch (const SystemError&) {
       // Kernels before 5.14 have no such file, and it may be read-only: signals may still work.

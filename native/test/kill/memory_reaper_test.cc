@@ -13,6 +13,7 @@
 
 #include "cgroup.h"
 #include "check.h"
+#include "kill/frozen.h"
 #include "kill/linux/process.h"
 
 namespace evictd::test {
@@ -27,29 +28,12 @@ long ResidentMiB(pid_t pid) {
   return resident * sysconf(_SC_PAGESIZE) / (1024 * 1024);
 }
 
-// Members of a v1 freezer do not run, and so do not die, until it is thawed.
-class Frozen {
- public:
-  explicit Frozen(const Cgroup& cgroup) : state_(cgroup.File("freezer.state")) {
-    CHECK(WriteText(state_, "FROZEN"));
-    EVENTUALLY(ReadText(state_) == "FROZEN\n");
-  }
-  ~Frozen() { WriteText(state_, "THAWED"); }
-  Frozen(const Frozen&) = delete;
-  Frozen& operator=(const Frozen&) = delete;
-
- private:
-  std::string state_;
-};
-
 UniqueFd NoProcess() { return UniqueFd(open("/dev/null", O_RDONLY | O_CLOEXEC)); }
 
 }  // namespace
 
 TEST("the memory of a killed process that is not scheduled is released") {
-  const char* const freezer = "/sys/fs/cgroup/freezer";
-  if (access((std::string(freezer) + "/cgroup.procs").c_str(), W_OK) != 0) Skip("no freezer of cgroup v1");
-  const Cgroup cgroup(freezer);
+  const Cgroup cgroup(FreezerV1());
   const Member member(cgroup, "exec 2>&1; (head -c 32M /dev/zero; exec sleep 600) | tail -c 32M");
   pid_t holder = 0;
   EVENTUALLY([&] {

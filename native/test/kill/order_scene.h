@@ -55,11 +55,11 @@ inline ino_t IdOf(const std::string& directory) {
 
 // A standing order with its waiter. Values are files that a test writes; cgroups and processes are real.
 struct OrderScene {
-  OrderScene() {
+  explicit OrderScene(std::shared_ptr<MemoryReaper> reaper = nullptr) {
     CHECK(WriteText(directory.File("node"), "0\n"));
     CHECK(WriteText(directory.File("sound"), "1\n"));
     CHECK(WriteText(directory.File("record"), std::string(4096, '\0')));
-    order = std::make_shared<StandingOrder>(directory.File("record"), nullptr);
+    order = std::make_shared<StandingOrder>(directory.File("record"), std::move(reaper));
     waiter.Add(bell);
     waiter.Add(order);
   }

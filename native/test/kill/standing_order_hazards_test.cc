@@ -3,6 +3,7 @@
 #include <cstring>
 #include <thread>
 
+#include "kill/frozen.h"
 #include "kill/order_scene.h"
 #include "system/clock.h"
 
@@ -86,6 +87,23 @@ TEST("cgroup.kill ends the candidate where it exists, and signals where it does 
     CHECK_EQUAL(scene.Done().error, 0);
     CHECK(WIFSIGNALED(member.Wait()));
   }
+}
+
+TEST("what cgroup.kill has killed has its memory released before it is scheduled") {
+  const auto reaper = std::make_shared<MemoryReaper>();
+  OrderScene scene(reaper);
+  const Cgroup cgroup(Cgroup2()), freezer(FreezerV1());
+  const Member member(cgroup, "exec sleep 1000");
+  CHECK(WriteText(freezer.File("cgroup.procs"), std::to_string(member.pid())));
+  const Frozen frozen(freezer);
+  auto plan = scene.Plan();
+  plan->candidates.push_back(scene.Candidate(cgroup, "one", "10"));
+  plan->by_file = true;
+  CHECK(scene.order->Place(std::move(plan), 0));
+  scene.Node("150");
+  scene.Ring();
+  CHECK_EQUAL(scene.Done().error, 0);
+  EVENTUALLY(reaper->counts().released == 1);
 }
 
 TEST("the record cannot be written: the eviction happens, and it is reported") {

@@ -39,8 +39,8 @@ export class CgroupKill implements KillInProgress {
   #killedAtNs: bigint | undefined;
   /** The result of the last SIGKILL to each process. */
   #signalled: SignalResult | undefined;
-  /** The last cgroup.kill; undefined: none. `isReleased`: the reaper has the processes. */
-  #ended: { readonly atNs: bigint; isReleased: boolean } | undefined;
+  /** The last cgroup.kill, monotonic; undefined: none. */
+  #endedAtNs: bigint | undefined;
   /** When all were ended, by CLOCK_BOOTTIME: the first cgroup.kill, or SIGKILL while none of them could start another one. */
   #endedAtBootNs: bigint | undefined;
 
@@ -83,25 +83,21 @@ export class CgroupKill implements KillInProgress {
 
   /** undefined: it cannot. */
   #killUnified(): SignalResult | undefined {
-    const ended = this.#ended;
-    if (ended !== undefined && this.#isAwaited()) {
-      if (!ended.isReleased) attempt(() => this.#parts.handle.signal(0, this.#parts.reaper));
-      ended.isReleased = true;
-      return { atNs: ended.atNs, processes: undefined, error: undefined };
-    }
+    if (this.#endedAtNs !== undefined && this.#isAwaited()) return { atNs: this.#endedAtNs, processes: undefined, error: undefined };
     // cgroup.kill would end evictd, too; signals spare it.
     const holdsEvictd = this.#parts.holdsEvictd() ?? this.#processes()?.includes(process.pid);
     if (holdsEvictd) return refused('SIGKILL: evictd itself is in it');
     if (holdsEvictd === undefined || !writeCgroupKill(this.#parts.handle)) return undefined;
     const atNs = process.hrtime.bigint();
-    this.#ended = { atNs, isReleased: false };
+    this.#endedAtNs = atNs;
     this.#endedAtBootNs ??= native.bootTimeNs();
+    attempt(() => this.#parts.handle.signal(0, this.#parts.reaper)); // it frees what they have until they are scheduled
     return { atNs, processes: undefined, error: undefined };
   }
 
   /** cgroup.kill has ended all of it, and the kernel needs time. */
   #isAwaited(): boolean {
-    return this.#ended !== undefined && process.hrtime.bigint() - this.#ended.atNs < KILLED_AGAIN_NS;
+    return this.#endedAtNs !== undefined && process.hrtime.bigint() - this.#endedAtNs < KILLED_AGAIN_NS;
   }
 
   #killEach(): SignalResult {
