@@ -98,7 +98,8 @@ export interface Config {
  */
 export type Origin =
   | { readonly kind: 'default' }
-  | { readonly kind: 'set'; readonly position: SourcePosition }
+  /** `items`: where each item of a list begins. */
+  | { readonly kind: 'set'; readonly position: SourcePosition; readonly items?: readonly SourcePosition[] }
   | { readonly kind: 'follows'; readonly key: string; readonly value: unknown; readonly position: SourcePosition }
   | { readonly kind: 'copied'; readonly from: string };
 

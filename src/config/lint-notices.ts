@@ -29,8 +29,8 @@ export function lintNode({ origins }: LoadedConfig, error: unknown): ConfigNotic
 }
 
 /**
- * The position of the key, of the first key below it that is set, or of the key that it is copied from; undefined: it
- * has its default.
+ * The position of the key or item of a list, of the first key below it that is set, or of the key that it is copied from;
+ * undefined: it has its default.
  */
 function positionOf(key: string, origins: LoadedConfig['origins']): SourcePosition | undefined {
   for (const [written, { origin }] of origins) {
@@ -38,5 +38,7 @@ function positionOf(key: string, origins: LoadedConfig['origins']): SourcePositi
     if (within && origin.kind === 'set') return origin.position;
     if (within && origin.kind === 'copied') return positionOf(origin.from, origins);
   }
-  return undefined;
+  const [, list = '', item = ''] = /^(.+)\[(\d+)\]$/.exec(key) ?? [];
+  const origin = origins.get(list)?.origin;
+  return origin?.kind === 'set' ? (origin.items?.[Number(item)] ?? origin.position) : undefined;
 }

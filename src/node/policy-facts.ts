@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { attempt } from '../errors.js';
 import type { FixedValue, PolicyFacts } from '../config/lint/machine.js';
+import { decidingValue } from '../core/ladder/victim-order.js';
 import { conditionNeeds } from '../core/policy/condition-needs.js';
 import type { ConfiguredPolicy } from '../core/policy/configured-policy.js';
 import { RAW_VALUES, type KernelSource, type RawValue } from '../core/policy/raw-value.js';
@@ -36,6 +37,9 @@ const MAX_SAMPLES = 20;
 export function readPolicyFacts(policies: readonly ConfiguredPolicy[], machine: PolicyMachine): PolicyFacts {
   const { files, hierarchies, node } = machine;
   const needs = conditionNeeds(policies.flatMap(({ when, unless }) => (unless === undefined ? [when] : [when, unless])));
+  const compared = policies
+    .flatMap(({ then }) => then.flatMap((step) => ('by' in step ? step.by : [])))
+    .flatMap((by) => decidingValue(by) ?? []);
   const matching = matchingPaths(policies, machine);
   const hasSwap = !/^SwapTotal:\s*0 kB$/m.test(files.text('/proc/meminfo') ?? '');
   const samples = [...new Set([...matching.values()].flat())].slice(0, MAX_SAMPLES);
@@ -45,7 +49,10 @@ export function readPolicyFacts(policies: readonly ConfiguredPolicy[], machine: 
         needs.node,
         (value) => (hasSwap ? undefined : ofSwap(value)) ?? (node === undefined ? onMachine(value, files) : undefined),
       ),
-      cgroup: each(needs.cgroup, (value) => (hasSwap ? undefined : ofSwap(value)) ?? inCgroups(value, samples, machine)),
+      cgroup: each(
+        new Set([...needs.cgroup, ...compared]),
+        (value) => (hasSwap ? undefined : ofSwap(value)) ?? inCgroups(value, samples, machine),
+      ),
     },
     matches: new Map([...matching].map(([pattern, paths]) => [pattern, paths.length])),
     cgroupVersion: hierarchies.memory?.version,

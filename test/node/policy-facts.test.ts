@@ -140,3 +140,9 @@ test('how many cgroups match', () => {
 test('the version of cgroups', () => {
   expect(readPolicyFacts([policy('age > 5m')], machine({}, { memory: V1, unified: undefined })).cgroupVersion).toBe(1);
 });
+
+test('a value that only a step compares is looked at, too', () => {
+  const then = [{ kind: 'kill', by: ['pgscan', 'priority', 'size'], unit: 'workload', recursive: false }] as const;
+  const { cgroup } = readPolicyFacts([{ ...policy('age > 1h'), then }], machine({}, { memory: V1, unified: undefined })).fixed;
+  expect([...cgroup.keys()]).toEqual(['pgscan']);
+});

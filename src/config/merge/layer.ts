@@ -204,7 +204,10 @@ export class LayeredSettings {
       const layer = layers.get(item);
       if (layer === undefined) return;
       for (const [below, leaf] of leaves(valueAt(layer.written, item.path))) {
-        this.origins.set(keyText([key, index, ...below]), { value: leaf, origin: this.#originOf(layer, [...item.path, ...below]) });
+        const path = [...item.path, ...below];
+        const origin = this.#originOf(layer, path);
+        const items = Array.isArray(leaf) && origin.kind === 'set' ? { items: leaf.map((_, at) => layer.at([...path, at])) } : {};
+        this.origins.set(keyText([key, index, ...below]), { value: leaf, origin: { ...origin, ...items } });
       }
     });
     return items.map(({ value }) => value);

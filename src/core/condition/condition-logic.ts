@@ -1,5 +1,5 @@
-import type { Comparison, Condition } from '../policy/condition.js';
-import type { Test } from '../policy/condition-needs.js';
+import type { Comparison, Condition, MetricReference } from '../policy/condition.js';
+import { metricsOf, type Test } from '../policy/condition-needs.js';
 import { METRICS } from '../policy/metric.js';
 import { conditionText } from './condition-text.js';
 
@@ -57,21 +57,21 @@ function oneOf(parts: readonly (Cases | undefined)[]): Cases | undefined {
 
 function contradicts(literals: readonly Literal[]): boolean {
   return (
-    literals.some(({ test, holds }, index) => {
-      const others = literals
-        .slice(index + 1)
-        .filter((other) => test.metric.name === other.test.metric.name && test.metric.of === other.test.metric.of);
-      return others.some((other) => excludes({ test, holds }, other));
-    }) || [...groups(literals)].some(({ least, most, above, below }) => least > most || (least === most && (above || below)))
+    literals.some((one, index) => literals.slice(index + 1).some((other) => excludes(one, other))) ||
+    [...groups(literals)].some(({ least, most, above, below }) => least > most || (least === most && (above || below)))
   );
 }
 
-/** Of tests of the same metric. Amounts are compared in intervals. */
+/** Of tests of the same metric, or where one compares with the other's. Amounts are compared in intervals. */
 function excludes(a: Literal, b: Literal): boolean {
-  if (isAbsence(a) || isAbsence(b)) return !(isAbsence(a) && isAbsence(b));
-  if (a.test.kind === 'exists' || b.test.kind === 'exists') return false;
+  if (isAbsence(a) !== isAbsence(b)) return metricsOf(a.test).some((one) => metricsOf(b.test).some((other) => isSame(one, other)));
   if (a.test.kind !== 'trend' || b.test.kind !== 'trend' || a.test.windowNs !== b.test.windowNs) return false;
+  if (!isSame(a.test.metric, b.test.metric)) return false;
   return a.test.direction === b.test.direction ? a.holds !== b.holds : a.holds && b.holds;
+}
+
+function isSame(a: MetricReference, b: MetricReference): boolean {
+  return a.name === b.name && a.of === b.of;
 }
 
 /** A metric that does not exist has no value: every other test of it is not known. */

@@ -84,23 +84,30 @@ class ConditionParser {
     return token;
   }
 
+  /** Where another language's word for the operator stands, that is a problem, and reading goes on behind it. */
+  #takes(operator: string, expected: string): boolean {
+    const { text } = this.#peek();
+    if (text !== operator && MEANT[text] !== operator) return false;
+    if (text !== operator) this.problems.push(this.#unexpected(expected));
+    this.#take();
+    return true;
+  }
+
   #joined(kind: 'and' | 'or'): Condition {
     const operator = kind === 'or' ? '|' : '&';
     const part = (): Condition => (kind === 'or' ? this.#joined('and') : this.#negated());
     const first = part();
     const others: Condition[] = [];
-    while (this.#peek().text === operator) {
-      this.#take();
-      others.push(part());
-    }
+    while (this.#takes(operator, '& or |')) others.push(part());
     if (others.length === 0) return first;
     // (a & b) & c is a & b & c.
     return { kind, conditions: [first, ...others].flatMap((one) => (one.kind === kind ? one.conditions : [one])) };
   }
 
   #negated(): Condition {
-    if (this.#peek().text === '!') {
-      this.#enter(this.#take());
+    const negation = this.#peek();
+    if (this.#takes('!', 'a metric')) {
+      this.#enter(negation);
       const condition = this.#negated();
       this.#depth -= 1;
       return { kind: 'not', condition };
@@ -143,7 +150,7 @@ class ConditionParser {
   #skip(): void {
     let open = 0;
     for (let { kind, text } = this.#peek(); kind !== 'end'; { kind, text } = this.#peek()) {
-      if (open === 0 && ['&', '|', ')'].includes(text)) return;
+      if (open === 0 && ['&', '|', ')'].includes(MEANT[text] ?? text)) return;
       open += text === '(' ? 1 : text === ')' ? -1 : 0;
       this.#take();
     }

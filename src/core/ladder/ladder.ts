@@ -36,6 +36,15 @@ export interface ScopeState {
  */
 export const SETTLE_NS = 2_000_000_000n;
 
+/** Averages of pressure show after this time what a victim has freed. systemd-oomd waits as long (POST_ACTION_DELAY_USEC). */
+const VISIBLE_NS = 15_000_000_000n;
+
+/** How long a policy waits behind a victim of any cause. A cooldown of hours is for its own ladders only. */
+export function restAfterVictimNs(cooldownNs: bigint): bigint {
+  if (cooldownNs < SETTLE_NS) return SETTLE_NS;
+  return cooldownNs < VISIBLE_NS ? cooldownNs : VISIBLE_NS;
+}
+
 /** What a ladder does next. `act`: take this step, or try again to find a workload for it. */
 export type LadderMove =
   { readonly kind: 'wait' } | { readonly kind: 'act'; readonly step: number } | { readonly kind: 'end'; readonly reason: LadderEnd };

@@ -18,7 +18,7 @@ import type { WorkloadProcess } from '../workload/process.js';
 import type { Candidates, Workload } from '../workload/workload.js';
 import { liftRestraints, isRelated } from './restraint-lift.js';
 import type { ConditionRecheck } from './condition-recheck.js';
-import { atStep, ended, judged, nextMove, SETTLE_NS, stepTimeNs, type Ladder, type ScopeState } from './ladder.js';
+import { atStep, ended, judged, nextMove, restAfterVictimNs, stepTimeNs, type Ladder, type ScopeState } from './ladder.js';
 import type { Restrained, PolicyScope } from './policy-state.js';
 import { scopeProcess } from './process-victim.js';
 import { restraintTarget, scopeRanking, scopeVictim, type ScopeOrder } from './policy-victim.js';
@@ -280,8 +280,7 @@ function evictingStep(
 
 /** Averages of pressure and other readings show only after a while what the last victim of any cause has freed. */
 function isSettled({ state: { relievedNs }, nowNs }: TurnContext, { configured: { cooldownNs } }: Turn): boolean {
-  const restNs = cooldownNs > SETTLE_NS ? cooldownNs : SETTLE_NS;
-  return relievedNs === undefined || nowNs - relievedNs >= restNs;
+  return relievedNs === undefined || nowNs - relievedNs >= restAfterVictimNs(cooldownNs);
 }
 
 /** Why no workload at all may be evicted now; undefined: nothing is against it. */

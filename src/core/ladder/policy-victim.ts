@@ -9,7 +9,7 @@ import { workloadsOf, type ScopeWorkloads } from './scope-workloads.js';
 import { inVictimOrder, isInScope, type ComparedHistories } from './victim-order.js';
 
 /** How long facts about a victim are awaited: systemd answers within milliseconds unless it is in trouble itself. */
-const AWAITS_NS = 250_000_000n;
+export const AWAITS_NS = 250_000_000n;
 
 export interface ScopeOrder extends ScopeWorkloads {
   readonly policy: Policy;

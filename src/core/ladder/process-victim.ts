@@ -5,8 +5,8 @@ import type { Victim } from '../rank/eviction-decision.js';
 import { passedOver } from '../rank/victim-selection.js';
 import type { Candidates, Workload } from '../workload/workload.js';
 import { victimId, type WorkloadProcess } from '../workload/process.js';
-import { scopeRanking, type ScopeOrder } from './policy-victim.js';
-import { compared, whole } from './victim-order.js';
+import { AWAITS_NS, scopeRanking, type ScopeOrder } from './policy-victim.js';
+import { compared, valueOf, whole } from './victim-order.js';
 
 const MI = 1024n * 1024n;
 
@@ -23,11 +23,16 @@ const OF_PROCESS: Partial<Readonly<Record<Comparator, (process: WorkloadProcess)
   oom_score: ({ oomScore }) => oomScore,
 };
 
-type ProcessCandidate = RankedWorkload & { readonly process: WorkloadProcess };
+type ProcessCandidate = RankedWorkload & {
+  readonly process: WorkloadProcess;
+  /** It does not end alone, but with all of its workload. */
+  readonly group: RankedWorkload | undefined;
+};
 
 /**
- * The process of a scope that is ended alone, with the ranking of the workloads. undefined: there is none. A workload that
- * may not be evicted keeps all of its processes. That a login session is to be avoided does not count: it goes on.
+ * The process of a scope that is ended alone, with the ranking of the workloads; its workload, if the kernel would kill that
+ * as a whole (memory.oom.group). undefined: there is none. A workload that may not be evicted keeps all of its processes.
+ * That a login session is to be avoided does not count: it goes on. 'awaited': facts about the victim arrive in a moment.
  *
  * @param read  of these workloads, in this order
  */
@@ -37,28 +42,33 @@ export function scopeProcess(
   before: Pick<State, 'failedKills' | 'evictionTimes'>,
   read: (workloads: readonly Workload[]) => readonly WorkloadProcess[],
   nowNs: bigint,
-): Victim | undefined {
+): Victim | 'awaited' | undefined {
   const ranking = scopeRanking(order, found);
   const byPath = new Map(ranking.filter(({ protection }) => protection === undefined).map((item) => [item.workload.path, item]));
   const all = read([...byPath.values()].map(({ workload }) => workload)).flatMap((one): readonly ProcessCandidate[] => {
     const item = byPath.get(one.path);
     if (item === undefined) return [];
     const { stays: _outlivesAll, ...rest } = item;
-    const candidate = { ...rest, process: one };
-    const untilNs = before.failedKills.get(victimId(candidate));
+    const group = valueOf(order.histories.get(one.path), 'memory.oom.group') === 1 ? item : undefined;
+    const candidate = { ...rest, process: one, group };
+    const untilNs = before.failedKills.get(victimId(group ?? candidate));
     return untilNs !== undefined && nowNs < untilNs ? [] : [candidate];
   });
   const passed = new Map<RankedWorkload['workload'], ReturnType<typeof passedOver>>();
-  const victim = inProcessOrder(all, order).find((item) => {
+  const first = inProcessOrder(all, order).find((item) => {
     const { workload } = item;
-    if (!passed.has(workload)) passed.set(workload, passedOver(order.policy, 'memory', item, found, before, nowNs));
+    if (!passed.has(workload)) passed.set(workload, passedOver(order.policy, 'memory', item.group ?? item, found, before, nowNs));
     return passed.get(workload) === undefined;
   });
+  if (first === undefined) return undefined;
+  const { group, ...alone } = first;
   const reasoned = ranking.map((item) => {
     const protection = item.protection ?? passed.get(item.workload);
     return protection === undefined ? item : { ...item, protection };
   });
-  return victim && { victim, ranking: reasoned, found };
+  if (group === undefined) return { victim: alone, ranking: reasoned, found };
+  if (found.awaited?.(group.workload, AWAITS_NS)) return 'awaited';
+  return { victim: group, ranking: reasoned, found, unitStop: found.stop?.(group.workload) };
 }
 
 /** The first one ends. A total order: behind the comparators come the size, the place of the workload, the age, the pid. */
@@ -68,7 +78,8 @@ function inProcessOrder(all: readonly ProcessCandidate[], { by, histories }: Sco
     return (item: ProcessCandidate): number =>
       ofProcess === undefined ? whole(compared(comparator, item, histories)) : ofProcess(item.process);
   });
-  const asksToAvoid = ({ workload: { avoid, oomPreference } }: ProcessCandidate): number => (avoid && oomPreference === 'avoid' ? 1 : 0);
+  const asksToAvoid = ({ workload: { avoid, oomPreference }, group }: ProcessCandidate): number =>
+    avoid && (oomPreference === 'avoid' || group !== undefined) ? 1 : 0;
   return [...all].sort((a, b) => {
     const avoided = asksToAvoid(a) - asksToAvoid(b);
     if (avoided !== 0) return avoided;

@@ -15,7 +15,7 @@ const MI = 1024 * 1024;
  * comparator decides. The largest comes first. undefined: not known, which comes last.
  */
 interface ComparedValue {
-  /** Read of each cgroup. */
+  /** Read of each cgroup; the first one is what is compared. */
   readonly needs: readonly RawValue[];
   readonly of: (cgroup: Compared) => number | undefined;
 }
@@ -89,6 +89,11 @@ export function comparatorsOf(steps: readonly LadderStep[], index: number): read
 export function comparedValues(policies: readonly ConfiguredPolicy[]): ReadonlySet<RawValue> {
   const comparators = policies.flatMap(({ then }) => then.flatMap((_, index) => comparatorsOf(then, index)));
   return new Set([...comparators.flatMap((comparator) => COMPARISONS[comparator].needs), ...PROGRESS_VALUES, 'memory.oom.group']);
+}
+
+/** What must be known of a cgroup for the comparator to decide anything. undefined: nothing that is read. */
+export function decidingValue(comparator: Comparator): RawValue | undefined {
+  return COMPARISONS[comparator].needs[0];
 }
 
 export interface VictimOrder {

@@ -108,6 +108,7 @@ describe('a problem is where it is, and says what to write', () => {
     ],
     ['memory.available < ', 'node', 'AMOUNT', 18, 'memory.available < has no amount', '100Mi, or 10%'],
     ['memory.available < 10% &', 'node', 'CONDITION', 24, 'expected a metric: it ends here', ''],
+    ['not memory.available < 10%', 'node', 'CONDITION', 0, 'expected a metric: got "not"', 'write !'],
     ['memory.available < 10% && age > 1m', 'node', 'CONDITION', 23, 'expected & or |: got "&&"', 'write &'],
     ['memory.available < 10% and age > 1m', 'node', 'CONDITION', 23, 'expected & or |: got "and"', 'write &'],
     ['memory.available == 10%', 'node', 'CONDITION', 17, 'got "=="', '>= or <='],
@@ -170,6 +171,11 @@ describe('a problem is where it is, and says what to write', () => {
   test('all tests are checked, and a broken one is skipped with its parentheses', () => {
     const text = 'memory.foo (age > 1h & age) & memory.bar > 1Mi | (memory.available < 10 & age > 5m)';
     expect(problemsOf(text, 'cgroup').map(({ offset }) => offset)).toEqual([0, 30, 69]);
+  });
+
+  test('behind a word of another language reading goes on', () => {
+    const text = 'memory.foo > 1Mi and not memory.max exists || age > 5 & (age > 5 or age > 1m)';
+    expect(problemsOf(text, 'cgroup').map(({ offset }) => offset)).toEqual([0, 17, 21, 43, 52, 63, 65]);
   });
 
   test('more than 32 tests are refused', () => {

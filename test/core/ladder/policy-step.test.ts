@@ -275,8 +275,8 @@ describe('evictions', () => {
     expect(run.dueAtNs).toBeLessThan(SECOND / 10n);
   });
 
-  test('a ladder does not act while readings may not show yet what another victim has freed', () => {
-    const run = new Run([KILL]);
+  test.each([15n, 3600n])('a ladder does not act while readings may not show yet what another victim has freed: %d s', (cooldown) => {
+    const run = new Run([KILL], { cooldownNs: cooldown * SECOND });
     run.uses(0, 101, {}, {}, 50n);
     const evictions = (seconds: number, victims: Parameters<Run['uses']>[3] = {}): string[] =>
       run.uses(seconds, 101, {}, victims, 1400n).filter((said) => said.startsWith('evict'));

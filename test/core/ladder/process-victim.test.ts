@@ -209,6 +209,19 @@ describe('one process of the scope', () => {
     expect(decided(next.step(0))).toMatchObject({ victim: { process: { pid: 2 } }, ranking: [{}, { protection }] });
   });
 
+  test('with memory.oom.group its workload ends as a whole, as by the kernel, unless another one has not to be avoided', () => {
+    const processes = [process({ pid: 1 }), process({ pid: 2, path: '/a/mail', residentBytes: Mi })];
+    const group = { '/a/web': { 'memory.oom.group': 1 } };
+    const run = new Run(processes);
+    const decision = decided(run.step(0, {}, group));
+    expect(decision?.victim).toMatchObject({ workload: { path: '/a/web' } });
+    expect(decision?.victim).not.toHaveProperty('process');
+    expect(decided(run.step(1, { 1: { error: 'SIGKILL: EPERM' } }, group))?.victim.process?.pid).toBe(2);
+    const avoided = candidates([{ ...web, avoid: true }, 300n * Mi], [mail, 200n * Mi]);
+    expect(decided(new Run(processes, ALONE, {}, avoided).step(0, {}, group))?.victim.process?.pid).toBe(2);
+    expect(decided(new Run(processes, ALONE, {}, avoided).step(0))?.victim.process?.pid).toBe(1);
+  });
+
   test('a budget that is used up forbids it', () => {
     const run = new Run([process()], ALONE, { evictionBudget: { max: 0, windowNs: 600n * SECOND, bands: [] } });
     expect(run.step(0)).toMatchObject([{ kind: 'policy-result', result: 'refused', error: 'the eviction budget is used up' }]);

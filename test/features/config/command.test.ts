@@ -148,6 +148,12 @@ test('check: a warning about a copied threshold stands where the original was wr
   expect((await config(['check'], yaml, undefined, facts)).stdout).toContain('config.yaml:3:34: EVICTD_SIGNAL_UNREADABLE');
 });
 
+test('check: a finding about one step of a policy stands at this step', async () => {
+  const yaml = `${VALID}policies:\n  - name: a\n    when: pid.available < 10%\n    then:\n      - notify\n      - run: [/a]\n      - run:\n          command: [/b]\n`;
+  const facts = (): MachineFacts => ({ ...quiet(), programs: new Map([['/b', '/b is missing']]) });
+  expect((await config(['check'], yaml, undefined, facts)).stdout).toContain('config.yaml:8:9: EVICTD_LINT_POLICY_PROGRAM');
+});
+
 test('check --offline: what is so everywhere is said all the same', async () => {
   const yaml = `${VALID}evictionSoft: {memory.available: 50Mi}\nevictionSoftGracePeriod: {memory.available: 30s}\n`;
   expect((await config(['check', '--offline'], yaml)).stdout).toContain('EVICTD_LINT_SOFT_NOT_ABOVE_HARD');

@@ -1,4 +1,5 @@
 import type { LadderStep } from '../../../core/policy/configured-policy.js';
+import { decidingValue } from '../../../core/ladder/victim-order.js';
 import type { Finding, LintRule } from '../lint-rule.js';
 import type { MachineFacts } from '../machine.js';
 
@@ -18,11 +19,11 @@ export const policyScopesRule: LintRule = {
 
 /** Steps that will fail, or have nothing to act on. */
 export const policyStepsRule: LintRule = {
-  codes: ['EVICTD_LINT_POLICY_STEP', 'EVICTD_LINT_POLICY_PROGRAM', 'EVICTD_LINT_POLICY_WORKLOADS'],
+  codes: ['EVICTD_LINT_POLICY_STEP', 'EVICTD_LINT_POLICY_PROGRAM', 'EVICTD_LINT_POLICY_WORKLOADS', 'EVICTD_LINT_POLICY_ORDER'],
   find: ({ policies, workloads }, machine) =>
     policies.flatMap(({ name, then }, index) => [
       ...withoutWorkloads(name, then, index, workloads.length),
-      ...then.flatMap((step, at) => failingStep(name, step, `policies[${String(index)}].then`, at, machine)),
+      ...then.flatMap((step, at) => failingStep(name, step, `policies[${String(index)}].then[${String(at)}]`, machine)),
     ]),
 };
 
@@ -35,9 +36,9 @@ function withoutWorkloads(name: string, steps: readonly LadderStep[], index: num
   return [{ level: 'warn', code: 'EVICTD_LINT_POLICY_WORKLOADS', message, hint, key }];
 }
 
-function failingStep(name: string, step: LadderStep, key: string, at: number, machine: MachineFacts | undefined): Finding[] {
+function failingStep(name: string, step: LadderStep, key: string, machine: MachineFacts | undefined): Finding[] {
   const found = (code: string, why: string, hint: string): Finding[] => {
-    const message = `${key}[${String(at)}]: ${name}: ${step.kind} fails here: ${why}`;
+    const message = `${key}: ${name}: ${step.kind} fails here: ${why}`;
     return [{ level: 'warn', code, message, hint, key }];
   };
   if (step.kind === 'run') {
@@ -45,7 +46,26 @@ function failingStep(name: string, step: LadderStep, key: string, at: number, ma
     const hint = 'make root the owner of the program and its directories, and let only root write to them';
     return why === undefined ? [] : found('EVICTD_LINT_POLICY_PROGRAM', why, hint);
   }
+  if (step.kind === 'stop' || step.kind === 'kill') return withoutEffect(name, step, key, machine);
   const needsV2 = step.kind === 'reclaim' || step.kind === 'throttle';
   if (!needsV2 || machine?.policies?.cgroupVersion !== 1) return [];
   return found('EVICTD_LINT_POLICY_STEP', 'the memory controller is that of cgroup v1', 'remove the step, or boot with cgroup v2');
+}
+
+/** Comparators whose value is the same for every workload of this machine. */
+function withoutEffect(
+  name: string,
+  { kind, by }: Extract<LadderStep, { kind: 'stop' | 'kill' }>,
+  key: string,
+  machine: MachineFacts | undefined,
+): Finding[] {
+  return by.flatMap((comparator): Finding[] => {
+    const value = decidingValue(comparator);
+    const fixed = value && machine?.policies?.fixed.cgroup.get(value);
+    if (fixed === undefined) return [];
+    const message = `${key}: ${name}: ${kind} by ${comparator} decides nothing here: ${fixed.why}`;
+    return [
+      { level: 'info', code: 'EVICTD_LINT_POLICY_ORDER', message, hint: 'the next comparator decides, or the order of evictions', key },
+    ];
+  });
 }

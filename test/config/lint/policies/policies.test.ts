@@ -137,6 +137,16 @@ describe('steps that will fail', () => {
     expect(codes).toEqual(found);
   });
 
+  test('a comparator that decides nothing is named with the reason', () => {
+    const steps: LadderStep[] = [
+      { kind: 'stop', graceNs: 1n, by: ['growth', 'swap'], unit: 'workload' },
+      { ...kill, by: ['priority', 'size'] },
+    ];
+    expect(findings([policy('age > 1h', { then: steps })]).map(({ code, message }) => [code, message])).toEqual([
+      ['EVICTD_LINT_POLICY_ORDER', 'policies[0].then[0]: a: stop by swap decides nothing here: there is no swap'],
+    ]);
+  });
+
   test.each<[rule: string, program: string, codes: string[]]>([
     ['a program that another user can change', '/bin/a', ['EVICTD_LINT_POLICY_PROGRAM']],
     ['a program that only root can change', 'b', []],
