@@ -76,7 +76,8 @@ const PERCENT = 10;
 const EXIT_SECONDS = 10;
 
 const REMARKS = [
-  'These policies end the process with the highest oom_score, as earlyoom does, but only one of a configured workload. ' +
+  'These policies end the process with the highest oom_score, or with --sort-by-rss the largest, as earlyoom does, but only ' +
+    'one of a configured workload. ' +
     'evictd keeps its own threshold of evictionHard memory.available, which overtakes these policies and ends a workload.',
   ...NO_WORKLOADS,
 ];
@@ -218,15 +219,19 @@ type Pair = readonly [term: Least, kill: Least];
 /** The limits in percent and in KiB, as far as they are given; else the default in percent. */
 function leastsOf(percents: Written | undefined, sizes: Written | undefined, values: Values): readonly Pair[] {
   const leasts = [
-    ...(percents === undefined ? [] : [pairOf(percents, values, (percent) => ({ percent }))]),
-    ...(sizes === undefined ? [] : [pairOf(sizes, values, (kib) => ({ bytes: kib * 1024 }))]),
+    ...(percents === undefined ? [] : [pairOf(percents, values, 100, (percent) => ({ percent }))]),
+    ...(sizes === undefined ? [] : [pairOf(sizes, values, undefined, (kib) => ({ bytes: kib * 1024 }))]),
   ];
   return leasts.length > 0 ? leasts : [[{ percent: PERCENT }, { percent: PERCENT / 2 }]];
 }
 
-/** `10` or `10,5`; the second is half of the first by default. */
-function pairOf(value: Written, values: Values, least: (number: number) => Least): Pair {
-  const [first = '', second] = value.text.split(',');
-  const term = values.number({ ...value, text: first }, 'a limit of earlyoom');
-  return [least(term), least(second === undefined ? term / 2 : values.number({ ...value, text: second }, 'a limit of earlyoom'))];
+/** `10` or `10,5`; the second is half of the first by default. earlyoom raises a first one that is below the second. */
+function pairOf(value: Written, values: Values, most: number | undefined, least: (number: number) => Least): Pair {
+  const what = 'a limit of earlyoom';
+  if (/^[0.,]+$/.test(value.text)) values.refuse(value, 'above 0', what, 0);
+  const read = (text: string): number => values.number({ ...value, text }, what, 0, most);
+  const [first = '', ...rest] = value.text.split(',');
+  const term = read(first);
+  const kill = rest.length === 0 ? term / 2 : read(rest.join(','));
+  return [least(Math.max(term, kill)), least(kill)];
 }

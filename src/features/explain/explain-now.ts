@@ -4,6 +4,7 @@ import { conditionText } from '../../core/condition/condition-text.js';
 import type { Policy, State } from '../../core/decide/state.js';
 import { askedOnce, budgetStatuses, disruptable, isOfBudget } from '../../core/disruption/disruption-budget.js';
 import { isUnderWay } from '../../core/drain/drain.js';
+import type { Ladder } from '../../core/ladder/ladder.js';
 import { readingsOf, truthOf } from '../../core/ladder/policy-truth.js';
 import { pausedText, type TimedPause } from '../../core/message/pause-message.js';
 import type { ConfiguredPolicy } from '../../core/policy/configured-policy.js';
@@ -208,7 +209,7 @@ function explainPolicy(configured: ConfiguredPolicy, { state, nowNs, source }: E
     const readings = { ...(state.policies.node && { node: state.policies.node }), ...(scope !== '' && history && { cgroup: history }) };
     const truth = truthOf(configured, readings);
     const why = ladder
-      ? `acting: step ${String(ladder.step + 1)} of ${String(configured.then.length)}`
+      ? acting(ladder, configured)
       : awaitsRelief
         ? 'its ladder has ended; it begins anew when the condition does not hold any more'
         : notBeforeNs !== undefined && notBeforeNs > nowNs
@@ -228,6 +229,11 @@ function explainPolicy(configured: ConfiguredPolicy, { state, nowNs, source }: E
       why,
     };
   });
+}
+
+function acting({ step, refusedBecause }: Ladder, { then: steps }: ConfiguredPolicy): string {
+  const text = `acting: ${steps[step]?.kind ?? ''}, step ${String(step + 1)} of ${String(steps.length)}`;
+  return refusedBecause === undefined ? text : `${text}, waits: ${refusedBecause}`;
 }
 
 function seconds(ns: bigint): string {

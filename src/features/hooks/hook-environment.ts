@@ -7,7 +7,7 @@ export type Environment = Readonly<Record<string, string>>;
 
 /** What preEvict learns of a decision (docs/hooks.md). Bytes are decimal. Names are printable, as in the log. */
 export function preEvictEnvironment(node: string, decision: Decision): Environment {
-  const { serial, victim, graceNs } = decision;
+  const { serial, victim, graceNs, cause } = decision;
   const { name, path, unit } = victim.workload;
   const { process } = victim;
   return values({
@@ -15,6 +15,7 @@ export function preEvictEnvironment(node: string, decision: Decision): Environme
     EVICTD_NODE: node,
     EVICTD_DECISION: String(serial),
     EVICTD_SIGNAL: evictionSignal(decision),
+    ...(cause.kind === 'policy' && { EVICTD_POLICY: cause.policy, EVICTD_SCOPE: cause.scope, EVICTD_CONDITION: cause.condition }),
     EVICTD_VICTIM: name,
     EVICTD_VICTIM_CGROUP: path,
     ...(unit && { EVICTD_VICTIM_UNIT: unit.name }),

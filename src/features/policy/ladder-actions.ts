@@ -70,9 +70,9 @@ export class LadderActions {
     }
   }
 
-  async #run({ policy, scope, condition, command, timeoutNs }: Act<'run'>): Promise<Result> {
+  async #run({ policy, scope, condition, readings, command, timeoutNs }: Act<'run'>): Promise<Result> {
     const beganNs = process.hrtime.bigint();
-    const environment = { EVICTD_POLICY: policy, EVICTD_SCOPE: scope, EVICTD_CONDITION: condition };
+    const environment = { EVICTD_POLICY: policy, EVICTD_SCOPE: scope, EVICTD_CONDITION: condition, EVICTD_READINGS: readings ?? '' };
     const limits = { timeoutNs, memoryMaxBytes: COMMAND_MEMORY_BYTES };
     const end = await this.parts.runner.run({ purpose: 'policy', name: policy, argv: command, environment, ...limits });
     if (end.result === 'succeeded') return DONE;

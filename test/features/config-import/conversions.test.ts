@@ -286,6 +286,7 @@ describe('earlyoom', () => {
       ],
     ],
     ['-gnd --dryrun -s 100', ['memory.available <= 10% → - notify', `memory.available <= 5% & ${swap('50%')} → - notify`]],
+    ['-m 5,7 -s 100,100', ['memory.available <= 7% → - kill: {by: [oom_score], unit: process}']],
     ['-m 5,0 -s 100', ['memory.available <= 5% → - stop: {grace: 10s, by: [oom_score], unit: process}']],
   ])('%s', (args, expected) => {
     expect(policies(args)).toEqual(expected);

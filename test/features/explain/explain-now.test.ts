@@ -1,10 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { initialState, type Policy, type State } from '../../../src/core/decide/state.js';
 import { departuresOf } from '../../../src/core/decide/departures.js';
+import type { Ladder } from '../../../src/core/ladder/ladder.js';
 import { rank } from '../../../src/core/rank/rank.js';
 import { thresholdId, type Threshold } from '../../../src/core/threshold/threshold.js';
 import type { Protection } from '../../../src/core/workload/workload.js';
 import { explainNow, type ExplainedMoment } from '../../../src/features/explain/explain-now.js';
+import { KILL, NOTIFY, ofCgroup } from '../../core/ladder/policies.js';
 import { candidates, Mi, observations, policy, requesting, SECOND, threshold, workload } from '../../core/support.js';
 
 const USAGES = candidates(
@@ -175,4 +177,20 @@ describe('a workload', () => {
     const [first] = ranking;
     expect(explainNow(moment(400n, { ranking }), first).workload?.wouldChange[0]).toMatch(change);
   });
+});
+
+test.each<[rule: string, ladder: Partial<Ladder>, why: string]>([
+  ['its step', {}, 'acting: kill, step 2 of 2'],
+  [
+    'and why that waits',
+    { refusedBecause: 'the eviction budget is used up' },
+    'acting: kill, step 2 of 2, waits: the eviction budget is used up',
+  ],
+])('a policy that acts: %s', (_rule, overrides, why) => {
+  const ladder: Ladder = { beganAtNs: 0n, step: 1, endsAtNs: undefined, isRepeatable: false, availableBefore: undefined, ...overrides };
+  const scopes = new Map([['p', { policy: 'p', scope: '/a', history: undefined, holdsSinceNs: 0n, ladder }]]);
+  const acting = { ...initialState, policies: { ...initialState.policies, scopes } };
+  expect(explainNow(moment(400n, { policy: policy([], { policies: [ofCgroup([NOTIFY, KILL])] }), state: acting })).policies).toMatchObject([
+    { name: 'p', scope: '/a', why },
+  ]);
 });

@@ -138,6 +138,14 @@ test('it learns of the process, where only one ends', async () => {
   expect(ran[0]?.environment).toMatchObject({ EVICTD_VICTIM: 'batch', EVICTD_VICTIM_PID: '4711', EVICTD_VICTIM_COMMAND: 'leak' });
 });
 
+test('it learns of the policy that has evicted', async () => {
+  const { all, ran } = played({ postEvict: hook });
+  const cause = { kind: 'policy', policy: 'p', scope: '/a', condition: 'swap.available < 10%', values: {}, graceNs: 0n } as const;
+  all.stepped({ effects: [{ kind: 'outcome', outcome: outcome({ ...decision(), cause }) }] } as unknown as Parameters<Hooks['stepped']>[0]);
+  await eventually('it runs', () => ran.length === 1);
+  expect(ran[0]?.environment).toMatchObject({ EVICTD_POLICY: 'p', EVICTD_SCOPE: '/a', EVICTD_CONDITION: 'swap.available < 10%' });
+});
+
 test('a name with control characters is passed printable', async () => {
   const { all, ran } = played({ postEvict: hook });
   const of = decision({ name: 'a\nb\udcff', path: '/x/a\nb\udcff' });

@@ -183,7 +183,7 @@ describe('run', () => {
     expect(ran).toEqual([
       {
         ...{ purpose: 'policy' as const, name: 'test', argv: ['/bin/x', 'y'], timeoutNs: 60n * SECOND, memoryMaxBytes: 256n * MIB },
-        environment: { EVICTD_POLICY: 'test', EVICTD_SCOPE: '', EVICTD_CONDITION: 'swap.available < 10%' },
+        environment: { EVICTD_POLICY: 'test', EVICTD_SCOPE: '', EVICTD_CONDITION: 'swap.available < 10%', EVICTD_READINGS: '' },
       },
     ]);
   });
