@@ -14,9 +14,9 @@ import type { UnevictableReason, MachineFacts, PolicyFacts, PresentSource, Prese
 import type { Node, NotifierState, WorkloadSource } from '../monitor/ports/ports.js';
 import { native } from '../native/index.js';
 import { groupId } from '../storage/group-file.js';
-import { readTokenFile } from '../storage/token-file.js';
+import { readSecretFile, readTokenFile } from '../storage/token-file.js';
 import { sourceText, type WorkloadSourceSpec } from '../workloads/kinds/source-spec.js';
-import type { UnavailableError } from '../errors.js';
+import { messageOf, type UnavailableError } from '../errors.js';
 import { compileRules } from '../workloads/workload-rules.js';
 import type { HostReading } from './open-reading.js';
 import { budgetsOf } from './configuration-in-force.js';
@@ -66,6 +66,7 @@ export async function machineFactsOf(
     ...(policies.length > 0 && { policies: policyFactsOf(policies, node.identity.cgroup) }),
     programs: await programProblems(config),
     ...(await tokenFileProblem(config.metricsTokenFile)),
+    ...(await secretFileProblem(config.notifications.webhook?.secretFile)),
     ...controlGroupProblem(config.controlSocket.group),
   };
 }
@@ -93,6 +94,24 @@ async function tokenFileProblem(path: string | undefined): Promise<Pick<MachineF
     if (errnoOf((error as Error).cause) === 'EACCES' && process.geteuid?.() !== 0) return {};
     const { message, hint = '' } = error as UnavailableError;
     return { tokenFile: { message: `the status page and the API answer 503: the file of the token cannot be used: ${message}`, hint } };
+  }
+}
+
+/** As the webhook reads it: without a newline at its end. */
+async function secretFileProblem(path: string | undefined): Promise<Pick<MachineFacts, 'secretFile'>> {
+  if (path === undefined) return {};
+  const refused = (why: string, hint: string) => ({
+    secretFile: { message: `evictd cannot sign notifications, and sends none: ${why}`, hint },
+  });
+  const create = `umask 077; head -c 24 /dev/urandom | base64 >${path}`;
+  try {
+    const { bytes, isPublic } = await readSecretFile(path);
+    if (/^(\r?\n)?$/.test(bytes.toString('latin1'))) return refused(`${path} is empty`, create);
+    if (!isPublic || selectHost().os === 'windows') return {};
+    return { secretFile: { message: `all users of this machine may read or write the key in ${path}`, hint: `chmod o= ${path}` } };
+  } catch (error) {
+    if (errnoOf(error) === 'EACCES' && process.geteuid?.() !== 0) return {};
+    return refused(messageOf(error), create);
   }
 }
 

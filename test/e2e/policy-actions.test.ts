@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { HELD_DIRECTORY, restraintFilesIn } from '../../src/features/policy/restraint/restraint-file.js';
 import { freezable, freezers } from '../features/policy/ladder.js';
 import { Evictd, evictd, type RunOptions } from './evictd.js';
+import { guarding, isV1, MIB, testNode, workload, type WorkloadPlan } from './node.js';
 
 const [freezer = 'freezer'] = freezers;
 
@@ -109,5 +110,50 @@ describe.runIf(freezers.length > 0)('what a policy throttles or freezes', () => 
     expect(await dry.recorded('policy')).toMatchObject({ action: 'freeze' });
     expect(workload().isFrozen()).toBe(false);
     expect(files(dry)).toEqual([]);
+  });
+});
+
+describe.skipIf(isV1)('what a policy throttles (cgroup v2)', () => {
+  const throttled = async (plan: WorkloadPlan) => {
+    const node = testNode();
+    const slow = node.child('slow');
+    const leak = await workload(slow, plan);
+    const limit = (): string => slow.read('memory.high').trim();
+    const config = (...then: readonly object[]): RunOptions['config'] => ({
+      ...guarding(node),
+      evictionHard: { 'memory.available': '1Mi' },
+      policies: then.length === 0 ? [] : [{ name: 'always', scope: { cgroup: node.path }, when: 'memory.current > 1Ki', then }],
+    });
+    return { leak, limit, config };
+  };
+
+  test('is given back after kill -9 by the next evictd, and when a reload removes the policy', async () => {
+    const { limit, config } = await throttled({ holdsMib: 20 });
+    const step = { throttle: { memoryHigh: '200Mi', for: '10m' } };
+    const isThrottled = (): boolean => limit() === String(200 * MIB);
+    const killed = await new Evictd({ config: config(step) }).guarding();
+    await killed.until('it is throttled', isThrottled);
+    await killed.stop('SIGKILL');
+    const next = await new Evictd({ config: config(), directory: killed.directory }).guarding();
+    expect(limit()).toBe('max');
+    await next.reloaded(config(step));
+    await next.until('it is throttled again', isThrottled);
+    await next.reloaded(config());
+    await next.until('it is given back', () => limit() === 'max');
+  });
+
+  test('and makes no progress is released long before its time, and the ladder goes on', async () => {
+    const { leak, limit, config } = await throttled({ holdsMib: 40, growsMib: Infinity });
+    const steps = [{ throttle: { memoryHigh: '16Mi', for: '10m' } }, { kill: { by: ['size'] } }];
+    const evictd = await new Evictd({ config: config(...steps) }).guarding();
+    await evictd.until('it is throttled', () => limit() === String(16 * MIB));
+    leak.grow();
+    expect(await evictd.recorded('decision')).toMatchObject({ victim: { name: 'slow' }, policy: { name: 'always' } });
+    const acts = evictd.journal().flatMap(({ event, action, reason }) => (event === 'act' ? [[action, reason]] : []));
+    expect(acts).toEqual([
+      ['throttle', undefined],
+      ['unthrottle', 'no-progress'],
+    ]);
+    expect(limit()).toBe('max');
   });
 });

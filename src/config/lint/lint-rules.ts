@@ -19,8 +19,8 @@ import { pressureRule } from './thresholds/pressure.js';
 import { reachRule } from './thresholds/reach.js';
 import { readingsRule } from './thresholds/readings.js';
 import { softAndHardRule } from './thresholds/soft-and-hard.js';
+import { secretFilesRule } from './secret-files.js';
 import { taintsRule } from './taints.js';
-import { tokenFileRule } from './token-file.js';
 import { zramRule } from './thresholds/zram.js';
 
 /** In the order of the report. */
@@ -48,7 +48,7 @@ export const LINT_RULES: readonly LintRule[] = [
   policyStepsRule,
   memoryNodesRule,
   hooksRule,
-  tokenFileRule,
+  secretFilesRule,
   controlGroupRule,
 ];
 

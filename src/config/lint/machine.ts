@@ -48,13 +48,21 @@ export interface MachineFacts {
   /** Programs of hooks and of policies that evictd will not run, with the reason. Left out: not read. */
   readonly programs?: ReadonlyMap<string, string>;
   /** What is wrong with the file of `metrics.tokenFile`. Left out: nothing, or not read. */
-  readonly tokenFile?: { readonly message: string; readonly hint: string };
+  readonly tokenFile?: FileProblem;
+  /** The same of `notifications.webhook.secretFile`. */
+  readonly secretFile?: FileProblem;
   /** What is wrong with the group of `controlSocket.group`. Left out: nothing, or not read. */
   readonly controlGroup?: { readonly message: string; readonly hint: string };
   /** undefined: not read. */
   readonly workloads: PresentWorkloads | undefined;
   /** Left out: there are no policies, or not read. */
   readonly policies?: PolicyFacts;
+}
+
+/** Why a file cannot be used. */
+export interface FileProblem {
+  readonly message: string;
+  readonly hint: string;
 }
 
 /** A value that stays what it is on this machine, and why. */

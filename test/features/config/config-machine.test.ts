@@ -50,7 +50,7 @@ async function check(yaml: string): Promise<string[]> {
   const { notices, machine } = JSON.parse(stdout) as { notices: { code: string; message: string }[]; machine: { kind: string } };
   expect(machine.kind).toBe('read');
   return notices
-    .filter(({ code }) => /TOKEN|CONTROL|RULE|CRITICAL|EVICTABLE|SOURCE|NONE/.test(code))
+    .filter(({ code }) => /TOKEN|SECRET|CONTROL|RULE|CRITICAL|EVICTABLE|SOURCE|NONE/.test(code))
     .map(({ code, message }) => `${code} ${message}`.replaceAll(names[0], 'SOURCE').replaceAll(names[1], 'DESERTED'));
 }
 
@@ -114,6 +114,18 @@ test.each<[rule: string, token: string | undefined, mode: number, said: RegExp |
   const file = join(scratch(), 'token');
   if (token !== undefined) writeFileSync(file, token, { mode });
   const found = await check(`workloads: [{cgroup: SOURCE}]\nmetrics: {tokenFile: ${file}}`);
+  expect(found).toEqual(said === undefined ? [] : [expect.stringMatching(said)]);
+});
+
+test.each<[rule: string, key: string | undefined, mode: number, said: RegExp | undefined]>([
+  ['a secret', 'k\n', 0o600, undefined],
+  ['all users may read it', 'k', 0o604, /^EVICTD_LINT_SECRET_FILE all users .* may read or write the key in .*key$/],
+  ['it is empty', '\n', 0o600, /^EVICTD_LINT_SECRET_FILE evictd cannot sign notifications, and sends none: .*key is empty$/],
+  ['it is missing', undefined, 0o600, /^EVICTD_LINT_SECRET_FILE .* ENOENT/],
+])('the key of the webhook: %s', async (_rule, key, mode, said) => {
+  const file = join(scratch(), 'key');
+  if (key !== undefined) writeFileSync(file, key, { mode });
+  const found = await check(`workloads: [{cgroup: SOURCE}]\nnotifications: {webhook: {url: 'http://127.0.0.1/', secretFile: ${file}}}`);
   expect(found).toEqual(said === undefined ? [] : [expect.stringMatching(said)]);
 });
 
