@@ -51,7 +51,7 @@ export function scopeProcess(
     const { stays: _outlivesAll, ...rest } = item;
     const group = valueOf(order.histories.get(one.path), 'memory.oom.group') === 1 ? item : undefined;
     const candidate = { ...rest, process: one, group };
-    const untilNs = before.failedKills.get(victimId(group ?? candidate));
+    const untilNs = before.failedKills.get(victimId(candidate));
     return untilNs !== undefined && nowNs < untilNs ? [] : [candidate];
   });
   const passed = new Map<RankedWorkload['workload'], ReturnType<typeof passedOver>>();

@@ -42,6 +42,7 @@ describe('a condition that can never hold', () => {
     ['!memory.max exists & memory.high > 1Gi', false],
     ['memory.max exists & memory.max > 1Gi', false],
     ['memory.current > 90% of memory.max & !memory.max exists', true],
+    ['!memory.max exists & memory.current > 90% of memory.max', true],
     ['memory.current > 90% of memory.high & !memory.max exists', false],
     ['memory.pressure.full.avg10 > 90% & !(memory.pressure.full.avg10 <= 95%)', false],
   ])('%s: %s', (text, never) => {
