@@ -1,5 +1,5 @@
-import { conditionNeeds } from '../policy/condition-needs.js';
-import type { Truth } from '../policy/condition.js';
+import { conditionNeeds, testsOf } from '../policy/condition-needs.js';
+import type { MetricReference, Truth } from '../policy/condition.js';
 import type { ConfiguredPolicy } from '../policy/configured-policy.js';
 import { evaluateCondition, measuredValues, type ConditionReadings, type MeasuredValue } from '../policy/evaluate-condition.js';
 import { METRICS } from '../policy/metric.js';
@@ -19,13 +19,22 @@ export function truthOf({ when, unless }: ConfiguredPolicy, readings: ConditionR
   return isExcepted === 'unknown' ? 'unknown' : holds;
 }
 
+/** The metrics of the tests that are neither true nor false. */
+export function unknownMetrics({ when, unless }: ConfiguredPolicy, readings: ConditionReadings): readonly string[] {
+  const tests = [when, ...(unless === undefined ? [] : [unless])].flatMap(testsOf);
+  const unknown = tests.filter((test) => evaluateCondition(test, readings) === 'unknown');
+  return [...new Set(unknown.map(({ metric }) => nameIn(metric, readings)))];
+}
+
+function nameIn({ name, of }: MetricReference, { cgroup }: ConditionReadings): string {
+  return cgroup !== undefined && of === 'node' && METRICS[name].cgroup !== undefined ? `node.${name}` : name;
+}
+
 /** What the metrics of the condition were. One that was not known is left out. */
 export function readingsOf({ when, unless }: ConfiguredPolicy, readings: ConditionReadings): Pick<PolicyReason, 'values' | 'readings'> {
   const measured = [when, ...(unless === undefined ? [] : [unless])].flatMap((condition) => measuredValues(condition, readings));
   const known = measured.flatMap(({ test, value }) => {
-    const { name, of } = test.metric;
-    const isOther = readings.cgroup !== undefined && of === 'node' && METRICS[name].cgroup !== undefined;
-    return value === undefined ? [] : [{ name: isOther ? `node.${name}` : name, value, text: measuredText(test, value) }];
+    return value === undefined ? [] : [{ name: nameIn(test.metric, readings), value, text: measuredText(test, value) }];
   });
   const texts = new Map(known.map(({ name, text }) => [name, `${name} ${text}`]));
   const values = Object.fromEntries(known.map(({ name, value }) => [name, value]));

@@ -5,7 +5,7 @@ import type { Policy, State } from '../../core/decide/state.js';
 import { askedOnce, budgetStatuses, disruptable, isOfBudget } from '../../core/disruption/disruption-budget.js';
 import { isUnderWay } from '../../core/drain/drain.js';
 import type { Ladder } from '../../core/ladder/ladder.js';
-import { readingsOf, truthOf } from '../../core/ladder/policy-truth.js';
+import { readingsOf, truthOf, unknownMetrics } from '../../core/ladder/policy-truth.js';
 import { pausedText, type TimedPause } from '../../core/message/pause-message.js';
 import type { ConfiguredPolicy } from '../../core/policy/configured-policy.js';
 import { amountOf } from '../../core/quantity/amount.js';
@@ -217,7 +217,7 @@ function explainPolicy(configured: ConfiguredPolicy, { state, nowNs, source }: E
           : truth === true && holdsSinceNs !== undefined
             ? `holds; it acts in ${seconds(holdsSinceNs + forNs - nowNs)} if that lasts`
             : truth === 'unknown'
-              ? 'a metric is not known'
+              ? `not known now: ${unknownMetrics(configured, readings).join(', ')}`
               : truth
                 ? 'holds'
                 : 'does not hold';

@@ -1,6 +1,5 @@
 import type { Effect } from '../../core/decide/effect.js';
 import { policyEndMessage, policyMessage, policyResultMessage } from '../../core/message/policy-message.js';
-import type { PolicyTarget } from '../../core/policy/policy-action.js';
 import { jsonInteger } from '../../core/quantity/integer.js';
 import type { EffectHandler } from './handler.js';
 
@@ -26,22 +25,18 @@ function isMild(action: PolicyAct['action']): boolean {
   return action === 'unthrottle' || action === 'thaw';
 }
 
-/** Times in seconds, bytes as numbers. */
-function jsonAct({ target, targets, ...act }: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const values = Object.entries(act).map(([key, value]): [string, unknown] => {
-    if (typeof value !== 'bigint') return [key, value];
-    return key.endsWith('Ns') ? [`${key.slice(0, -2)}Seconds`, Number(value) / 1e9] : [key, jsonInteger(value)];
-  });
-  return {
-    ...Object.fromEntries(values),
-    ...(target === undefined ? {} : { target: target }),
-    ...(Array.isArray(targets) && {
-      targets: (targets as readonly (PolicyTarget & { readonly excessBytes: bigint })[]).map(({ excessBytes, ...of }) => ({
-        ...of,
-        excessBytes: jsonInteger(excessBytes),
-      })),
-    }),
-  };
+/** Times in seconds, bytes as numbers, at any depth. */
+function jsonAct(act: object): Record<string, unknown> {
+  const values = Object.entries(act).map(([key, value]: [string, unknown]): [string, unknown] =>
+    typeof value === 'bigint' && key.endsWith('Ns') ? [`${key.slice(0, -2)}Seconds`, Number(value) / 1e9] : [key, jsonValue(value)],
+  );
+  return Object.fromEntries(values);
+}
+
+function jsonValue(value: unknown): unknown {
+  if (typeof value === 'bigint') return jsonInteger(value);
+  if (Array.isArray(value)) return value.map(jsonValue);
+  return typeof value === 'object' && value !== null ? jsonAct(value) : value;
 }
 
 export const policyResult: EffectHandler<Extract<Effect, { kind: 'policy-result' }>> = {

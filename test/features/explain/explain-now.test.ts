@@ -6,7 +6,7 @@ import { rank } from '../../../src/core/rank/rank.js';
 import { thresholdId, type Threshold } from '../../../src/core/threshold/threshold.js';
 import type { Protection } from '../../../src/core/workload/workload.js';
 import { explainNow, type ExplainedMoment } from '../../../src/features/explain/explain-now.js';
-import { KILL, NOTIFY, ofCgroup } from '../../core/ladder/policies.js';
+import { condition, KILL, NOTIFY, ofCgroup, reading } from '../../core/ladder/policies.js';
 import { candidates, Mi, observations, policy, requesting, SECOND, threshold, workload } from '../../core/support.js';
 
 const USAGES = candidates(
@@ -192,5 +192,18 @@ test.each<[rule: string, ladder: Partial<Ladder>, why: string]>([
   const acting = { ...initialState, policies: { ...initialState.policies, scopes } };
   expect(explainNow(moment(400n, { policy: policy([], { policies: [ofCgroup([NOTIFY, KILL])] }), state: acting })).policies).toMatchObject([
     { name: 'p', scope: '/a', why },
+  ]);
+});
+
+test('a policy of which a metric is not known names it', () => {
+  const when = condition('memory.current > 90% of memory.max & pgscan > 5 over 30s & node.memory.anon rising', 'cgroup');
+  const history = { readings: [reading('/a', 0n, { 'memory.current': 1, 'memory.max': 1 })] };
+  const state = {
+    ...initialState,
+    policies: { ...initialState.policies, scopes: new Map([['p', { policy: 'p', scope: '/a', history }]]) },
+  };
+  const configured = ofCgroup([NOTIFY], { when });
+  expect(explainNow(moment(400n, { policy: policy([], { policies: [configured] }), state })).policies).toMatchObject([
+    { holds: null, why: 'not known now: pgscan, node.memory.anon' },
   ]);
 });
