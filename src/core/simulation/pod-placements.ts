@@ -69,15 +69,16 @@ export class PodPlacements {
   /** A pod that names its node has no scheduler: the kubelet refuses it, or runs it. */
   #admit(live: LivePod, state: NodeState): void {
     const reasons = kubeletAdmits(live.scheduling, this.#simulation.cluster, state)?.reasons;
-    if (reasons === undefined) this.#bind(live, state.node.name, { feasible: [], scores: undefined });
+    if (reasons === undefined) this.#bind(live, state.node.name, { feasible: [], rejected: new Map(), scores: undefined });
     else this.#simulation.neverRuns(live, `the kubelet of ${state.node.name} does not admit it: ${reasons.join(', ')}`);
   }
 
-  #bind(live: LivePod, node: string, { feasible, scores }: Pick<ScheduleResult, 'feasible' | 'scores'>): void {
+  #bind(live: LivePod, node: string, { feasible, rejected, scores }: Pick<ScheduleResult, 'feasible' | 'rejected' | 'scores'>): void {
     const scored = [...(scores ?? [])].map(([name, of]): ScoredNode => ({ node: name, total: totalScore(of), scores: of }));
     const best = scored.sort((one, other) => other.total - one.total || Number(other.node === node) - Number(one.node === node));
     this.#simulation.record({
-      ...{ kind: 'scheduled', pod: live.path, node, feasible: feasible.length, nodes: this.#simulation.cluster.nodes.length },
+      ...{ kind: 'scheduled', pod: live.path, node },
+      ...{ feasible: feasible.length, lookedAt: feasible.length + rejected.size, nodes: this.#simulation.cluster.nodes.length },
       ...{ best: best.slice(0, LISTED), ...(live.replaces && { replaces: live.replaces.path }) },
     });
     this.#pendingMessages.delete(live);

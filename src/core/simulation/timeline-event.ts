@@ -54,6 +54,8 @@ export type TimelineEvent = { readonly atNs: bigint } & (
       readonly node: string;
       /** So many nodes were possible, of so many. 0: the pod names its node. */
       readonly feasible: number;
+      /** The scheduler stops when enough are possible. */
+      readonly lookedAt: number;
       readonly nodes: number;
       /** The best first, the chosen one among them; at most three. */
       readonly best: readonly ScoredNode[];

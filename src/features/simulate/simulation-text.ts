@@ -155,9 +155,10 @@ function newName(before: string, after: string): string {
 }
 
 /** ' (12 of 100 nodes fit; 664, node-2 658)'. */
-function choiceText({ feasible, nodes, best: [first, second] }: Extract<TimelineEvent, { kind: 'scheduled' }>): string {
+function choiceText({ feasible, lookedAt, nodes, best: [first, second] }: Extract<TimelineEvent, { kind: 'scheduled' }>): string {
   if (feasible === 0) return ' (its nodeName)';
-  const fit = `${String(feasible)} of ${String(nodes)} nodes fit`;
+  const of = lookedAt < nodes && feasible > 1 ? `the first ${String(lookedAt)}` : String(nodes);
+  const fit = `${String(feasible)} of ${of} nodes fit`;
   if (first === undefined) return ` (${fit})`;
   return ` (${fit}; score ${String(first.total)}${second === undefined ? '' : `, ${second.node} ${String(second.total)}`})`;
 }

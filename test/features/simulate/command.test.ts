@@ -131,6 +131,12 @@ describe('output', () => {
     expect(out).toContain('scheduled shop/a-1 on node-3 (its nodeName)');
   });
 
+  test('the scheduler does not look at all nodes of a large cluster', async () => {
+    const nodes = Array.from({ length: 130 }, (_, index) => node(`node-${String(index)}`, { cpu: index < 20 ? '10m' : '4' }));
+    const { out } = await simulate(file('nodes.json', nodes), '--add', file('one.json', pod('a-1', '', { cpu: '1' })));
+    expect(out.replace(/\s+/g, ' ')).toMatch(/scheduled shop\/a-1 on \S+ \(100 of the first 120 nodes fit; score/);
+  });
+
   test('JSON has what docs/simulate.md says', async () => {
     const { out } = await simulate(CLUSTER, '--drain', 'node-1', '--explain', 'shop/web-7c9-a', '-o', 'json');
     const document = JSON.parse(out) as Record<string, unknown>;
