@@ -111,7 +111,7 @@ test('a pod that an error keeps waiting gives back nothing', () => {
   ]);
   simulation.run({ kind: 'drain', node: 'n-1' });
   expect(simulation.events.flatMap((event) => (event.kind === 'pending' ? [event.message] : []))).toEqual([
-    'running "DynamicResources" filter plugin: class gpu: selector #0 on device gpu.example.com/n-2/x: CEL runtime error: no such key: model',
+    expect.stringMatching(/^running "DynamicResources" filter plugin: class gpu: selector #0 on device gpu.example.com\/n-2\/x: CEL/),
   ]);
   expect(simulation.world.cluster.devices.state.claims.get('shop/there')?.allocation?.devices).toHaveLength(1);
 });
