@@ -1,4 +1,5 @@
 // Where a pod may run and where it runs best (pkg/scheduler, schedule_one.go, v1.36.2).
+import { findMatchingUntoleratedTaint } from '../disruption/toleration.js';
 import type { Cluster } from './cluster/cluster.js';
 import { dynamicResources } from './filters/dynamic-resources.js';
 import { interPodAffinity } from './filters/inter-pod-affinity.js';
@@ -11,7 +12,7 @@ import {
   nodeUnschedulable,
   taintToleration,
 } from './filters/node-filters.js';
-import type { FilterPlugin, PlacementInput, PodFilter, Rejection } from './filters/pod-filter.js';
+import { unresolvable, type FilterPlugin, type PlacementInput, type PodFilter, type Rejection } from './filters/pod-filter.js';
 import { podTopologySpread } from './filters/topology-spread.js';
 import { volumeBinding } from './filters/volume-binding.js';
 import { nodeVolumeLimits, volumeRestrictions, volumeZone } from './filters/volumes.js';
@@ -105,12 +106,15 @@ export class Placement {
 /** What the kubelet asks of a pod that names its node (kubelet/lifecycle, generalFilter, v1.36.2). */
 const KUBELET_FILTERS = ['NodeResourcesFit', 'NodeAffinity', 'NodeName', 'NodePorts'];
 
+const NOT_TOLERATED = unresolvable('TaintToleration', "node(s) had taints that the pod didn't tolerate");
+
 /** Why the kubelet of the node does not run the pod; undefined: it does. It ignores extended resources that the node does not know. */
 export function kubeletAdmits(pod: SchedulerPod, cluster: Cluster, state: NodeState): Rejection | undefined {
   const plugins = { filters: KUBELET_FILTERS, scores: [], preempts: false };
   const { allocatable } = state.node;
   const requests = new Map([...pod.requests].filter(([name]) => !isExtendedResource(name) || allocatable.has(name)));
-  return new Placement({ ...pod, requests }, cluster, { ...DEFAULT_PROFILE, plugins }).checkAll(state)[0];
+  const [rejection] = new Placement({ ...pod, requests }, cluster, { ...DEFAULT_PROFILE, plugins }).checkAll(state);
+  return rejection ?? (findMatchingUntoleratedTaint(state.node.taints, pod.tolerations, ['NoExecute']) && NOT_TOLERATED);
 }
 
 /** Only for pods that a service or an owner selects. */

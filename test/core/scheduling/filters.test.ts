@@ -108,6 +108,17 @@ test.each<[rule: string, changes: Parameters<typeof podOf>[1], reasons: readonly
 });
 
 test.each([
+  ['NoExecute', '', ["node(s) had taints that the pod didn't tolerate"]],
+  ['NoExecute', 'NoExecute', undefined],
+  ['NoSchedule', '', undefined],
+  ['PreferNoSchedule', '', undefined],
+] as const)('the kubelet and a taint with %s; the pod tolerates "%s"', (effect, tolerated, reasons) => {
+  const cluster = new Cluster({ nodes: [nodeOf('n0', { taints: [{ key: 'gone', value: '', effect }] })] });
+  const tolerations = tolerated === '' ? [] : [{ key: '', operator: 'Exists', value: '', effect: tolerated }];
+  expect(cluster.nodes.map((state) => kubeletAdmits(podOf('new', { tolerations }), cluster, state)?.reasons)).toEqual([reasons]);
+});
+
+test.each([
   ['apps/v1', 'ReplicaSet', true],
   ['apps.example.com/v1', 'ReplicaSet', false],
   ['v1', 'ReplicationController', true],
