@@ -39,12 +39,13 @@ export function isAdmitted(report: AdmissionReport): boolean {
   return report.known ? report.admission.admit : report.admit;
 }
 
-/** One line for the unit's log. */
+/** One line for the unit's log; in a dry run of a preemption a line for each pod beside. */
 export function admissionText(report: AdmissionReport): string {
   if (!report.known) return unknownText(report);
   const { preemption } = report;
   const text = knownText(report);
-  return preemption === undefined ? text : `${text.trimEnd()}${preemptionText(preemption)}\n`;
+  if (preemption === undefined) return text;
+  return [`${text.trimEnd()}${preemptionText(preemption)}`, ...preemption.couldRunNow].map((line) => `${line}\n`).join('');
 }
 
 function knownText(report: Known): string {
@@ -112,8 +113,8 @@ function preemptionText({ admission, dryRun, requested, used, capacity, workload
   return `; ${named.join(', ')} ${dryRun ? 'would end' : 'ended'} for its request of ${amount(requested)}`;
 }
 
-function preemptionJson({ dryRun, requested, used, capacity, workloads }: PreemptionReport): unknown {
-  return { dryRun, requested, used, capacity, workloads };
+function preemptionJson({ dryRun, requested, used, capacity, workloads, couldRunNow }: PreemptionReport): unknown {
+  return { dryRun, requested, used, capacity, workloads, ...(couldRunNow.length > 0 && { couldRunNow }) };
 }
 
 function workloadJson({ critical, qosClass }: Applicant): unknown {

@@ -7,6 +7,7 @@ import { requestedBytes } from '../../core/disruption/request-admission.js';
 import { SYSTEM_CRITICAL_PRIORITY, type Workload } from '../../core/workload/workload.js';
 import { UsageError } from '../../errors.js';
 import { askRunning } from '../../node/control-client.js';
+import { forecastRescheduling, placesLines } from '../kubernetes/cluster/rescheduling.js';
 import type { Admission, Applicant } from './admission.js';
 import { effectsOn, type NamedWorkload } from './open.js';
 import type { PreemptionDocument } from './preemption-answer.js';
@@ -30,6 +31,8 @@ export interface Preemptor {
 /** How it went; `workloads` are all that ended, or in a dry run would. */
 export interface PreemptionReport extends Pick<PreemptionDocument, 'dryRun' | 'requested' | 'used' | 'capacity' | 'workloads'> {
   readonly admission: Admission;
+  /** In a dry run on a node of Kubernetes: a line for each pod among the workloads. */
+  readonly couldRunNow: readonly string[];
 }
 
 const DEFAULT_TIMEOUT = '1m';
@@ -61,7 +64,7 @@ export function ofClass(applicant: Applicant, { priorityClass }: PreemptOptions,
  */
 export async function makeRoom(
   options: PreemptOptions,
-  config: Pick<Config, 'rules' | 'workloads' | 'priorityClasses' | 'node' | 'runtimeDirectory'>,
+  config: Pick<Config, 'rules' | 'workloads' | 'priorityClasses' | 'node' | 'runtimeDirectory' | 'kubernetes'>,
   preemptor: Preemptor,
 ): Promise<PreemptionReport> {
   const body = JSON.stringify({ ...requestOf(options, config, preemptor), dryRun: options.dryRun === true });
@@ -73,14 +76,24 @@ export async function makeRoom(
     const json = await askRunning(config, { method: 'POST', path: '/api/v1/preempt', body }, 'EVICTD_PREEMPT_NO_INSTANCE');
     const { answer, message = '', ...found } = json as PreemptionDocument;
     for (const workload of found.workloads) if (!ended.has(workload.path)) ended.set(workload.path, workload);
-    const report = (admission: Admission): PreemptionReport => ({ ...found, workloads: [...ended.values()], admission });
+    const report = (admission: Admission): PreemptionReport => ({ ...found, workloads: [...ended.values()], admission, couldRunNow: [] });
     const refused = (why: string): PreemptionReport => report({ admit: false, reason: 'OutOfmemory', message: why });
     if (answer === 'refused') return refused(message);
-    if (answer === 'fits' || found.dryRun) return report({ admit: true });
+    if (found.dryRun) return { ...report({ admit: true }), couldRunNow: await placesOf(config, found.workloads) };
+    if (answer === 'fits') return report({ admit: true });
     if (process.hrtime.bigint() - beganNs >= withinNs)
       return refused(`${found.workloads.map(({ name }) => name).join(', ')} did not end within ${timeout}`);
     await delay(POLL_MS);
   }
+}
+
+async function placesOf(
+  { kubernetes }: Pick<Config, 'kubernetes'>,
+  workloads: PreemptionDocument['workloads'],
+): Promise<readonly string[]> {
+  const names = new Map(workloads.map(({ path, name }) => [path, name]));
+  const pods = [...names.keys()].filter((path) => path.includes('kubepods'));
+  return placesLines(await forecastRescheduling(kubernetes, { pods }), names);
 }
 
 function requestOf(

@@ -6,6 +6,8 @@ import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { parseAllDocuments } from 'yaml';
 import type { MakeCommand } from '../../../src/cli/output/command.js';
 import { evict } from '../../../src/features/eviction/command.js';
+import { configFromOptions } from '../../../src/cli/output/options.js';
+import { makeRoom } from '../../../src/features/admission/preempt.js';
 import { drain } from '../../../src/features/eviction/drain-command.js';
 import { routesServer } from '../../../src/http/routes-server.js';
 import { explainCommand } from '../../../src/features/explain/command.js';
@@ -116,13 +118,16 @@ test('pods that leave the node together do not count on the same room, and the m
   expect(lines.slice(2).every((line) => line.startsWith('could run now: without '))).toBe(true);
 });
 
-test('evictd evict and evictd drain say it in a dry run, after one look at the cluster', async () => {
+test('evictd evict, drain and admit --preempt say it in a dry run, after one look at the cluster', async () => {
   const answers = { status: 'Success', code: 201, details: { name: '/kubepods/podweb-1' } };
   const plan = { dryRun: true, ends: ['shop/web-1', 'batch.service'], stays: [], waits: [] };
+  const victim = { name: 'shop/web-1', path: '/kubepods/podweb-1', priority: 0, requests: 1024 };
+  const preemption = { answer: 'preempts', dryRun: true, requested: 1024, used: 0, capacity: 2048, workloads: [victim] };
   const socket = routesServer(
     [
       { method: 'POST', path: '/v1/evictions', servedBy: 'socket', answer: () => ({ json: answers }) },
       { method: 'POST', path: '/api/v1/drain', servedBy: 'socket', answer: () => ({ json: plan }) },
+      { method: 'POST', path: '/api/v1/preempt', servedBy: 'socket', answer: () => ({ json: preemption }) },
     ],
     60_000,
   );
@@ -142,6 +147,11 @@ test('evictd evict and evictd drain say it in a dry run, after one look at the c
   expect(server.received.filter(({ path }) => path.startsWith('/api/v1/nodes'))).toHaveLength(2);
   expect(await lines(evict, 'shop/web-1')).toEqual(['shop/web-1 is being evicted', '']);
   expect(server.received.filter(({ path }) => path.startsWith('/api/v1/nodes'))).toHaveLength(2);
+  const room = { critical: false, named: { name: 'db', path: undefined, qosClass: undefined }, pod: undefined };
+  const { config } = configFromOptions({ config: places[1] ?? '', runtimeDirectory: places[3] ?? '' });
+  expect(await makeRoom({ preempt: true, dryRun: true }, config, room)).toMatchObject({
+    couldRunNow: expect.arrayContaining([fits]) as unknown,
+  });
 });
 
 test('evictd explain says it, also as JSON', async () => {
