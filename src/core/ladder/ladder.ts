@@ -1,12 +1,18 @@
 import type { Truth } from '../policy/condition.js';
 import type { ConfiguredPolicy, LadderStep } from '../policy/configured-policy.js';
-import type { LadderEnd, PolicyResult } from '../policy/policy-action.js';
+import type { LadderEnd, PastStep, PolicyResult } from '../policy/policy-action.js';
 
 /** The ladder of a policy for one of its scopes, under way. Times are monotonic. */
 export interface Ladder {
   readonly beganAtNs: bigint;
   /** Index in the policy's steps. */
   readonly step: number;
+  readonly action: LadderStep['kind'];
+  readonly stepBeganAtNs: bigint;
+  /** The node's memory.available then. undefined: not known. */
+  readonly stepAvailable: bigint | undefined;
+  /** The steps before. */
+  readonly past: readonly PastStep[];
   /** When the step is over. undefined: it waits for a workload that may be evicted, or for the end of its eviction. */
   readonly endsAtNs: bigint | undefined;
   /** Serial of the decision whose end the step waits for. */
@@ -77,15 +83,31 @@ function mayBegin({ holdsSinceNs, notBeforeNs = 0n, awaitsRelief }: ScopeState, 
 }
 
 /** The ladder at the beginning of a step, before it has acted. */
-export function atStep(before: Ladder | undefined, step: number, available: bigint | undefined, nowNs: bigint): Ladder {
+export function atStep(
+  before: Ladder | undefined,
+  [step, action]: readonly [number, LadderStep['kind']],
+  available: bigint | undefined,
+  nowNs: bigint,
+): Ladder {
   if (before?.step === step) return before;
   return {
     beganAtNs: before?.beganAtNs ?? nowNs,
     step,
+    action,
+    stepBeganAtNs: nowNs,
+    stepAvailable: available,
+    past: before === undefined ? [] : pastSteps(before, available, nowNs),
     endsAtNs: undefined,
     isRepeatable: before?.isRepeatable ?? false,
     availableBefore: before === undefined ? available : before.availableBefore,
   };
+}
+
+/** With the current one, which is over now. */
+export function pastSteps({ past, ...of }: Ladder, available: bigint | undefined, nowNs: bigint): readonly PastStep[] {
+  const { action, stepBeganAtNs, stepAvailable } = of;
+  const gained = available === undefined || stepAvailable === undefined ? undefined : available - stepAvailable;
+  return [...past, { action, tookNs: nowNs - stepBeganAtNs, ...(gained !== undefined && { gainedBytes: gained }) }];
 }
 
 /** How long a step takes if nothing answers; undefined: it ends with its eviction. */

@@ -103,8 +103,8 @@ function postponed(
   return { state: { ...made.state, ...choice, policies: { ...before, scopes: new Map(scopes), restraints } }, effects, isAwaiting: true };
 }
 
-function goneOf(configured: readonly ConfiguredPolicy[], { policy }: PolicyScope): Pick<ConfiguredPolicy, 'cooldownNs' | 'then'> {
-  return configured.find(({ name }) => name === policy) ?? { cooldownNs: 0n, then: [] };
+function goneOf(configured: readonly ConfiguredPolicy[], { policy }: PolicyScope): Pick<ConfiguredPolicy, 'cooldownNs'> {
+  return configured.find(({ name }) => name === policy) ?? { cooldownNs: 0n };
 }
 
 function goneReason({ shuttingDown }: Policy, configured: readonly ConfiguredPolicy[], { policy }: PolicyScope): LadderEnd {

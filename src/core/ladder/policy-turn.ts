@@ -18,7 +18,7 @@ import type { WorkloadProcess } from '../workload/process.js';
 import type { Candidates, Workload } from '../workload/workload.js';
 import { liftRestraints, isRelated } from './restraint-lift.js';
 import type { ConditionRecheck } from './condition-recheck.js';
-import { atStep, ended, judged, nextMove, restAfterVictimNs, stepTimeNs, type Ladder, type ScopeState } from './ladder.js';
+import { atStep, ended, judged, nextMove, pastSteps, restAfterVictimNs, stepTimeNs, type Ladder, type ScopeState } from './ladder.js';
 import type { Restrained, PolicyScope } from './policy-state.js';
 import { scopeProcess } from './process-victim.js';
 import { restraintTarget, scopeRanking, scopeVictim, type ScopeOrder } from './policy-victim.js';
@@ -82,7 +82,7 @@ export function takeTurn(
     const step = configured.then[move.step];
     if (step === undefined) return endLadder(context, { ...turn, scope }, turned, 'exhausted');
     turned = withLifted(turned, ({ key, step: at }) => (key === turn.key && at !== move.step ? 'time' : undefined));
-    const ladder = atStep(scope.ladder, move.step, context.memory?.available, nowNs);
+    const ladder = atStep(scope.ladder, [move.step, step.kind], context.memory?.available, nowNs);
     const act = pause && step.kind !== 'notify' ? waitingStep : STEPS[step.kind];
     const stepped = act(context, { ...turn, scope }, ladder, turned, step as never);
     scope = { ...scope, ladder: stepped.ladder };
@@ -94,7 +94,7 @@ export function takeTurn(
 /** Ends a ladder, and lifts its restraints. */
 export function endLadder(
   { memory, nowNs }: Pick<TurnContext, 'memory' | 'nowNs'>,
-  { configured, key, scope }: Pick<Turn, 'key' | 'scope'> & { readonly configured: Pick<ConfiguredPolicy, 'cooldownNs' | 'then'> },
+  { configured, key, scope }: Pick<Turn, 'key' | 'scope'> & { readonly configured: Pick<ConfiguredPolicy, 'cooldownNs'> },
   before: TurnResult,
   reason: LadderEnd,
 ): { readonly scope: PolicyScope; readonly turned: TurnResult } {
@@ -107,7 +107,7 @@ export function endLadder(
     policy: scope.policy,
     scope: scope.scope,
     reason,
-    lastAction: configured.then[ladder.step]?.kind ?? 'notify',
+    steps: pastSteps(ladder, memory?.available, nowNs),
     tookNs: nowNs - ladder.beganAtNs,
     ...(gained !== undefined && { gainedBytes: gained }),
   };

@@ -78,10 +78,10 @@ export function policyResultMessage(of: PolicyResult): string {
 
 /** 'policy protect on /user.slice/a ends after throttle, 12s: the condition does not hold any more; memory.available rose by 300MiB'. */
 export function policyEndMessage(of: LadderEnded): string {
-  const { reason, lastAction, tookNs, gainedBytes } = of;
+  const { reason, steps, tookNs, gainedBytes } = of;
   const verb = gainedBytes !== undefined && gainedBytes < 0n ? 'fell' : 'rose';
   const size = gainedBytes !== undefined && gainedBytes < 0n ? -gainedBytes : gainedBytes;
   const gained = size === undefined ? '' : `; memory.available ${verb} by ${amountOfBytes(size)}`;
   const took = formatDuration((tookNs / 1_000_000n) * 1_000_000n);
-  return `${policyName(of)} ends after ${lastAction}, ${took}: ${REASONS[reason]}${gained}`;
+  return `${policyName(of)} ends after ${steps.at(-1)?.action ?? ''}, ${took}: ${REASONS[reason]}${gained}`;
 }

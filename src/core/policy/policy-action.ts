@@ -64,11 +64,20 @@ export interface PolicyResult {
   readonly error?: string;
 }
 
+/** A step of a ladder that is over, with what the node's memory.available rose by in its time. */
+export interface PastStep {
+  readonly action: LadderStep['kind'];
+  readonly tookNs: bigint;
+  /** Negative: it fell. Left out: not known. */
+  readonly gainedBytes?: bigint;
+}
+
 export interface LadderEnded {
   readonly policy: string;
   readonly scope: string;
   readonly reason: LadderEnd;
-  readonly lastAction: PolicyActionName;
+  /** At least one, in their order. */
+  readonly steps: readonly PastStep[];
   readonly tookNs: bigint;
   /** What the node's memory.available rose by. Left out: not known. */
   readonly gainedBytes?: bigint;

@@ -231,8 +231,8 @@ function explainPolicy(configured: ConfiguredPolicy, { state, nowNs, source }: E
   });
 }
 
-function acting({ step, refusedBecause }: Ladder, { then: steps }: ConfiguredPolicy): string {
-  const text = `acting: ${steps[step]?.kind ?? ''}, step ${String(step + 1)} of ${String(steps.length)}`;
+function acting({ step, action, refusedBecause }: Ladder, { then: steps }: ConfiguredPolicy): string {
+  const text = `acting: ${action}, step ${String(step + 1)} of ${String(steps.length)}`;
   return refusedBecause === undefined ? text : `${text}, waits: ${refusedBecause}`;
 }
 

@@ -62,14 +62,15 @@ export const policyResult: EffectHandler<Extract<Effect, { kind: 'policy-result'
 
 export const policyEnd: EffectHandler<Extract<Effect, { kind: 'policy-end' }>> = {
   record: (effect) => {
-    const { policy: name, scope, reason, lastAction, tookNs, gainedBytes } = effect;
+    const { policy: name, scope, reason, steps, tookNs, gainedBytes } = effect;
     return {
       type: 'policy',
       event: 'end',
       policy: name,
       scope,
       reason,
-      lastAction,
+      lastAction: steps.at(-1)?.action,
+      steps: steps.map(jsonAct),
       tookSeconds: Number(tookNs / 1_000_000n) / 1e3,
       ...(gainedBytes === undefined ? {} : { gainedBytes: jsonInteger(gainedBytes) }),
       message: policyEndMessage(effect),

@@ -117,6 +117,23 @@ describe('the steps', () => {
     expect(run.uses(4, 101)).toEqual([]);
   });
 
+  test('its end has the time and the yield of each step', () => {
+    const run = new Run([NOTIFY, THROTTLE, FREEZE]);
+    const at = (seconds: number, available: bigint) =>
+      run.at(seconds, { 'memory.available': available * Mi }, {}, using(101, SIZES)).at(-1);
+    at(0, 500n);
+    at(30, 450n);
+    expect(at(35, 480n)).toMatchObject({
+      kind: 'policy-end',
+      gainedBytes: -20n * Mi,
+      steps: [
+        { action: 'notify', tookNs: 0n, gainedBytes: 0n },
+        { action: 'throttle', tookNs: 30n * SECOND, gainedBytes: -50n * Mi },
+        { action: 'freeze', tookNs: 5n * SECOND, gainedBytes: 30n * Mi },
+      ],
+    });
+  });
+
   test('after its end no ladder begins for the cooldown', () => {
     const run = new Run([THROTTLE]);
     run.uses(0, 101);

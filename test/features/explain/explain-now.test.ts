@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { initialState, type Policy, type State } from '../../../src/core/decide/state.js';
 import { departuresOf } from '../../../src/core/decide/departures.js';
-import type { Ladder } from '../../../src/core/ladder/ladder.js';
+import { atStep, type Ladder } from '../../../src/core/ladder/ladder.js';
 import { rank } from '../../../src/core/rank/rank.js';
 import { thresholdId, type Threshold } from '../../../src/core/threshold/threshold.js';
 import type { Protection } from '../../../src/core/workload/workload.js';
@@ -187,7 +187,7 @@ test.each<[rule: string, ladder: Partial<Ladder>, why: string]>([
     'acting: kill, step 2 of 2, waits: the eviction budget is used up',
   ],
 ])('a policy that acts: %s', (_rule, overrides, why) => {
-  const ladder: Ladder = { beganAtNs: 0n, step: 1, endsAtNs: undefined, isRepeatable: false, availableBefore: undefined, ...overrides };
+  const ladder: Ladder = { ...atStep(atStep(undefined, [0, 'notify'], undefined, 0n), [1, 'kill'], undefined, 0n), ...overrides };
   const scopes = new Map([['p', { policy: 'p', scope: '/a', history: undefined, holdsSinceNs: 0n, ladder }]]);
   const acting = { ...initialState, policies: { ...initialState.policies, scopes } };
   expect(explainNow(moment(400n, { policy: policy([], { policies: [ofCgroup([NOTIFY, KILL])] }), state: acting })).policies).toMatchObject([

@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest';
 import type { PolicyAct, RestraintLift } from '../../../src/core/policy/policy-action.js';
 import { journalLine } from '../../../src/journal/records/record.js';
-import { policy } from '../../../src/monitor/effects/policy.js';
+import { policy, policyEnd } from '../../../src/monitor/effects/policy.js';
 
 const SECOND = 1_000_000_000n;
 const target = { id: '7', name: 'db', path: '/a/db' };
+const CONTEXT = { wake: { source: 'tick', atNs: 0n }, timesOf: () => undefined } as const;
 const reason = { policy: 'p', scope: '/a', condition: 'swap.available < 10%', values: { 'swap.available': 5 } };
 
 test.each<[act: PolicyAct | RestraintLift, fields: Record<string, unknown>]>([
@@ -35,11 +36,27 @@ test.each<[act: PolicyAct | RestraintLift, fields: Record<string, unknown>]>([
   ],
 ])('the line of the journal has bytes and seconds as numbers: %o', (act, fields) => {
   const effect = { kind: 'policy', dryRun: false, ...reason, ...act } as const;
-  const { message, ...record } = policy.record?.(effect, { wake: { source: 'tick', atNs: 0n }, timesOf: () => undefined }) ?? {
+  const { message, ...record } = policy.record?.(effect, CONTEXT) ?? {
     type: '',
     message: '',
   };
   const line: unknown = JSON.parse(journalLine({ message, ...record }, { node: 'machine', dryRun: false }));
   expect(line).toMatchObject({ type: 'policy', event: 'act', ...reason, action: act.action, message });
   expect(record).toEqual({ type: 'policy', event: 'act', ...reason, action: act.action, ...fields });
+});
+
+test('the end of a ladder: bytes and seconds of each step', () => {
+  const steps = [
+    { action: 'notify', tookNs: 0n },
+    { action: 'run', tookNs: 2n * SECOND, gainedBytes: -5n },
+  ] as const;
+  const effect = { kind: 'policy-end', policy: 'p', scope: '', reason: 'relieved', steps, tookNs: 2n * SECOND } as const;
+  const record = policyEnd.record?.(effect, CONTEXT) ?? { type: '', message: '' };
+  expect(JSON.parse(journalLine(record, { node: 'machine', dryRun: false }))).toMatchObject({
+    lastAction: 'run',
+    steps: [
+      { action: 'notify', tookSeconds: 0 },
+      { action: 'run', tookSeconds: 2, gainedBytes: -5 },
+    ],
+  });
 });
