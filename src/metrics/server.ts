@@ -18,7 +18,8 @@ const INDEX = `evictd
 /metrics  for Prometheus
 /healthz  200 while evictd samples the node
 /readyz   200 while evictd guards as configured, else 503 with the reasons
-/api/v1/status, /api/v1/ranking, /api/v1/decisions, /api/v1/explain, /api/v1/events  JSON
+/api/v1/status, /api/v1/ranking, /api/v1/decisions, /api/v1/explain, /api/v1/drain,
+/api/v1/events  JSON
 `;
 
 export interface ServerOptions {

@@ -158,6 +158,7 @@ test.each<[args: string[]]>([[['pause', '1m', '--reason', 'a test']], [['resume'
     const file = join(temporaryDirectory(), 'config.yaml');
     writeFileSync(file, 'rules: 7\n', { mode: 0o600 });
     const found = await evictd([...args, '--config', file, '--runtime-directory', '/nonexistent']).catch((error: unknown) => error);
-    expect(found).toMatchObject({ code: expect.stringMatching(/_NO_INSTANCE$/) as string });
+    const hint = expect.stringMatching(/ name its file with --config$/) as string;
+    expect(found).toMatchObject({ code: expect.stringMatching(/_NO_INSTANCE$/) as string, hint });
   },
 );

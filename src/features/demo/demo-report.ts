@@ -58,6 +58,8 @@ function reason({ message }: DemoRecord): string {
 function latency(spans: Readonly<Record<string, number>> | undefined): string {
   if (spans === undefined) return 'unknown';
   const ms = (span: string): string => (spans[span] === undefined ? '?' : `${spans[span].toFixed(2)} ms`);
+  // A standing order has decided before the crossing.
+  if (spans.crossingToWake === undefined) return `crossing → signal ${ms('crossingToSignal')} → gone ${ms('signalToExit')}`;
   const steps = `crossing → wake ${ms('crossingToWake')} → decision ${ms('wakeToDecision')} → signal ${ms('decisionToSignal')} → gone ${ms('signalToExit')}`;
   return `${steps}; crossing → signal ${ms('crossingToSignal')}`;
 }

@@ -36,6 +36,10 @@ export function findWorkload({ ranked, vacant, unreadable, configured }: Found, 
           : `no workload source is configured, so '${wanted}' is no workload`;
   throw new InputError('EVICTD_EXPLAIN_WORKLOAD', printable(why), {
     isMissing: true,
-    hint: second ? 'name one by its path' : 'evictd rank lists the workloads',
+    hint: second
+      ? 'name one by its path'
+      : configured
+        ? 'evictd rank lists the workloads'
+        : 'name a source: workloads: [{cgroup: /workload.slice}], or evictd config init',
   });
 }

@@ -43,7 +43,7 @@ export function ask(
       return holder !== undefined && (only === undefined || holder === only);
     });
     const pid = lock === undefined ? undefined : host.lockHolder(lock);
-    if (lock === undefined || pid === undefined) throw noInstance(codes.noInstance, cgroup ?? 'machine', runtimeDirectory, only);
+    if (lock === undefined || pid === undefined) throw noInstance(request, cgroup ?? 'machine', runtimeDirectory, only);
     const path = answerPath(dirname(lock), basename(lock, '.lock'), request);
     rmSync(path, { force: true }); // another command that waits for it takes the next answer
     return { lock, pid, path };
@@ -76,9 +76,10 @@ function allowed<T>(target: string, code: string, act: () => T): T {
   }
 }
 
-function noInstance(code: string, node: string, runtimeDirectory: string, only: number | undefined): UnavailableError {
+function noInstance(request: Request, node: string, runtimeDirectory: string, only: number | undefined): UnavailableError {
   const subject = only === undefined ? 'no evictd' : `process ${String(only)} is no evictd that`;
-  return new UnavailableError(code, `${subject} guards this node (${node}) from ${runtimeDirectory}`, {
-    hint: 'start evictd; if it runs with another node or runtimeDirectory, restart it: a reload cannot change them',
+  const other = request === 'reload' ? 'restart it: a reload cannot change them' : 'name its file with --config';
+  return new UnavailableError(REQUEST_CODES[request].noInstance, `${subject} guards this node (${node}) from ${runtimeDirectory}`, {
+    hint: `start evictd; if it runs with another node or runtimeDirectory, ${other}`,
   });
 }

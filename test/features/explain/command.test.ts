@@ -75,6 +75,9 @@ test('a protected workload has no place', async () => {
 
 test('a workload that is not there, or is not clear', async () => {
   expect((await explain('nope')).error).toMatchObject({ code: 'EVICTD_EXPLAIN_WORKLOAD', message: "there is no workload 'nope'" });
+  const places = ['--runtime-directory', join(directory, 'run')];
+  const unnamed = await ran((io) => explainCommand({ io, open: () => fakeReading(() => reading({})) }), [...places, 'web']);
+  expect(unnamed.error).toMatchObject({ hint: expect.stringMatching(/^name a source: workloads: /) as string });
   expect((await explain('*')).error).toMatchObject({ message: "2 workloads match '*': /batch, /web" });
 });
 

@@ -16,6 +16,7 @@ export async function configurationEffect(load: () => LoadedConfig, workloads: P
   } catch (error) {
     return `cannot list what this profile would evict: ${messageOf(error)}\n`;
   }
+  if (present.length === 0) return 'nothing may be evicted: no workload of this configuration exists now (evictd config check says why)\n';
   const evictable = present.filter(({ unevictable }) => unevictable === undefined);
   const held = present.filter(({ unevictable }) => unevictable !== undefined && unevictable.kind !== 'vacant');
   return [

@@ -39,6 +39,11 @@ next:
   expect(load({ 'config.yaml': text }).config.workloads).toEqual([{ systemd: { slices: ['system.slice'], units: [] } }]);
 });
 
+test('where no workload exists, that is said instead of two empty lists', async () => {
+  const { out } = await init(['--config', join(scratch(), 'config.yaml')], { workloads: () => Promise.resolve([]) });
+  expect(out).toMatch(/\n\nnothing may be evicted: no workload of this configuration exists now \(evictd config check says why\)\n\nnext:/);
+});
+
 test.each<[rule: string, answers: string[], profile: string]>([
   ['an empty answer is the detected one', [''], 'server'],
   ['a name', ['desktop'], 'desktop'],
