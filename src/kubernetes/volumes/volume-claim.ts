@@ -58,7 +58,7 @@ const EXCLUSIVE = ['gcePersistentDisk', 'awsElasticBlockStore', 'rbd', 'iscsi'];
 export function unsimulatedVolumes(spec: Field): readonly string[] {
   return items(member(spec, 'volumes')).flatMap((volume) =>
     members(volume).flatMap(([type]) =>
-      EXCLUSIVE.includes(type) ? [`spec.volumes: that a disk of ${type} is in use on a node is not simulated`] : [],
+      EXCLUSIVE.includes(type) ? [`spec.volumes: evictd ignores whether a disk of ${type} is in use on another node`] : [],
     ),
   );
 }

@@ -44,7 +44,7 @@ test.each<[rule: string, object: ApiObject, finding: string]>([
   [
     'a disk that one pod of a node may have',
     pod('a-1', 'node-1', { volumes: [{ name: 'data', awsElasticBlockStore: { volumeID: 'vol-1' } }] }),
-    'warning: Pod shop/a-1: spec.volumes: that a disk of awsElasticBlockStore is in use on a node is not simulated',
+    'warning: Pod shop/a-1: spec.volumes: evictd ignores whether a disk of awsElasticBlockStore is in use on another node',
   ],
   [
     'a label that no node has, whatever its value',

@@ -85,6 +85,7 @@ describe('a live cluster', () => {
     ['a wrong credential', status(401), '/api/v1/nodes: HTTP 401: why\n  hint: the API server does not accept the credential'],
     ['no permission', status(403), '/api/v1/nodes: HTTP 403: why\n  hint: the credential must be allowed to list nodes and pods'],
     ['no API server', status(404), '/api/v1/nodes: HTTP 404: why\n  hint: is it the URL of an API server?'],
+    ['a server in trouble', status(503), '/api/v1/nodes: HTTP 503: why\n  hint: kubectl get --raw /api/v1/nodes must work'],
     ['a page for browsers', { code: 200, body: '<html>' }, '/api/v1/nodes: HTTP 200: the document is "<html>": an object is expected\n'],
   ])('%s instead of nodes ends it', async (_why, answer, message) => {
     server.instead = ({ path }) => (path === '/api/v1/nodes' ? answer : undefined);

@@ -151,5 +151,6 @@ function refused({ path, kind, isRequired, isOptional }: Listed, status: number,
 function hintFor(status: number, path: string): string {
   if (status === UNAUTHORIZED) return 'the API server does not accept the credential: kubectl auth whoami';
   if (status === FORBIDDEN) return 'the credential must be allowed to list nodes and pods';
-  return `is it the URL of an API server? kubectl get --raw ${path}`;
+  const question = status === FOUND || status === NOT_FOUND ? 'is it the URL of an API server? ' : '';
+  return `${question}kubectl get --raw ${path} must work`;
 }
