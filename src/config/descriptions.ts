@@ -1,3 +1,5 @@
+import { DEPARTURE_TEXTS } from '../core/decide/departures.js';
+
 /**
  * What each key of a configuration file is for, by its path: for the JSON Schema and for evictd.yaml(5). [] is an entry
  * of a list, * any key. A test compares the paths with the schema.
@@ -7,7 +9,7 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   kind: 'EvictdConfiguration. Optional.',
   compatibility: 'evictd, or kubelet: decide exactly as the kubelet of Kubernetes v1.36 does.',
   departures: 'Where evictd departs from the kubelet; false: decide this as the kubelet does (docs/decisions.md).',
-  'departures.*': 'true: depart from the kubelet here.',
+  ...Object.fromEntries(Object.entries(DEPARTURE_TEXTS).map(([name, text]) => [`departures.${name}`, text])),
   evictionHard: 'Hard thresholds: evict at once when less than the amount or percentage is available. 0% disables one.',
   evictionSoft: 'Soft thresholds: evict when they have been met for their grace period.',
   evictionSoftGracePeriod: 'How long each soft threshold must be met, e.g. memory.available: 30s.',

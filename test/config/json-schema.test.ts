@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { expect, test } from 'vitest';
+import { DEPARTURES } from '../../src/core/decide/departures.js';
 import { DESCRIPTIONS } from '../../src/config/descriptions.js';
 import { configurationSchema, type JsonSchema } from '../../src/config/json-schema.js';
 
@@ -87,6 +88,11 @@ test('every key has a description, and every description a key', () => {
   ];
   expect(undescribed(SCHEMA, '')).toEqual([]);
   expect(Object.keys(DESCRIPTIONS).filter((path) => !described.has(path))).toEqual([]);
+});
+
+test('each departure from the kubelet says what it is', () => {
+  const departures = Object.values(SCHEMA.properties?.departures?.properties ?? {});
+  expect(new Set(departures.map(({ description }) => description)).size).toBe(DEPARTURES.length);
 });
 
 test('a description and the default stand with the key', () => {
