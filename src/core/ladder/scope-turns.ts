@@ -30,7 +30,10 @@ export function turnsOf(
     return known.map(([key, scope]) => unreadTurn(configured, key, scope));
   }
   const { longestNs } = windowsOf(configured);
-  const all = longestNs > 0n || remembered.has(configured.name) ? read : read.filter((reading) => holds(configured, reading, node));
+  const needsAll = longestNs > 0n || remembered.has(configured.name);
+  // What is not known of a cgroup may become true or false, but does not change what the node alone decides.
+  if (!needsAll && truthOf(configured, { ...(node && { node }) }) === false) return [];
+  const all = needsAll ? read : read.filter((reading) => holds(configured, reading, node));
   return all.map((reading) => {
     const key = scopeKey(configured.name, reading.path, reading.id);
     const cgroup = remember(before.scopes.get(key)?.history, reading, longestNs);
@@ -39,7 +42,8 @@ export function turnsOf(
 }
 
 function holds(configured: ConfiguredPolicy, reading: ScopeReading, node: ScopeHistory | undefined): boolean {
-  return truthOf(configured, { cgroup: { readings: [reading] }, ...(node && { node }) }) === true;
+  const cgroup = { readings: [reading] };
+  return truthOf(configured, node === undefined ? { cgroup } : { cgroup, node }) === true;
 }
 
 function turnOf(

@@ -20,7 +20,8 @@ type TrendTest = Extract<Test, { readonly kind: 'trend' }>;
 export function evaluateCondition(condition: Condition, readings: ConditionReadings): Truth {
   switch (condition.kind) {
     case 'comparison': {
-      const [value, limit] = [measured(condition, readings), limitOf(condition, readings)];
+      const value = measured(condition, readings);
+      const limit = value === undefined ? undefined : limitOf(condition, readings);
       return value === undefined || limit === undefined ? 'unknown' : compares(condition.comparison, value, limit);
     }
     case 'trend':
@@ -119,10 +120,11 @@ function rateBetween(metric: MetricReference, before: ScopeReading, after: Scope
   return METRICS[metric.name].kind === 'stall' ? (change * 1_000) / elapsedNs : (change * 1e9) / elapsedNs;
 }
 
-function limitOf({ metric, amount, ...rest }: ComparisonTest, readings: ConditionReadings): number | undefined {
+function limitOf(test: ComparisonTest, readings: ConditionReadings): number | undefined {
+  const { metric, amount } = test;
   if (amount.kind === 'quantity') return amount.value;
   if (amount.kind === 'rate') return amount.perSecond;
-  const whole = wholeOf({ metric, amount, ...rest });
+  const whole = wholeOf(test);
   if (amount.of === undefined && whole === undefined) return amount.ratio;
   const base = amount.of ?? metric;
   const reading = now(base, readings);

@@ -50,6 +50,32 @@ describe('when a ladder begins', () => {
     expect(run.uses(17, 101)).toEqual(['notify', 'end p: exhausted']);
   });
 
+  test('where the node alone decides against it no cgroup is judged', () => {
+    const both = condition('memory.current > 1Ki & memory.available < 300Mi', 'cgroup');
+    const unread: Partial<StepInput> = {
+      policyReadings: () => ({
+        node: { path: '', timeNs: 0n, values: new Map() },
+        scopes: new Map([
+          [
+            'p',
+            [
+              {
+                path: '/a',
+                id: 1n,
+                timeNs: 0n,
+                get values(): never {
+                  throw new Error('judged');
+                },
+              },
+            ],
+          ],
+        ]),
+      }),
+    };
+    expect(new Run([NOTIFY], { when: both }).uses(0, 101, unread)).toEqual([]);
+    expect(() => new Run([NOTIFY], { when: both }).uses(0, 101, unread, {}, 200n)).toThrow('judged');
+  });
+
   test('what is not known interrupts it', () => {
     const run = new Run([NOTIFY], { forNs: 2n * SECOND });
     run.uses(0, 101);
