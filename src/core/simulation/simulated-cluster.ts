@@ -76,6 +76,11 @@ export class SimulatedCluster {
     while (this.queue.nextNs === next) this.queue.runNext();
   }
 
+  /** Before what is due next. */
+  waitUntil(ns: bigint): void {
+    this.#nowNs = ns;
+  }
+
   /** undefined: no such node. */
   node(name: string): SchedulerNode | undefined {
     return this.cluster.node(name)?.node;

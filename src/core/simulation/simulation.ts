@@ -56,6 +56,7 @@ export class Simulation {
       world.advance();
       this.#placements.run();
     }
+    if (world.queue.nextNs !== undefined) world.waitUntil(endNs);
   }
 
   #start(action: SimulatedAction): void {

@@ -132,6 +132,14 @@ describe('output', () => {
     expect(out).toContain('scheduled shop/a-1 on node-3 (its nodeName)');
   });
 
+  test('the next action waits for the horizon while more is to happen, and no longer than for the last event', async () => {
+    const after = async (horizon: string): Promise<string | undefined> => {
+      const { out } = await simulate(CLUSTER, '--drain', 'node-1', '--horizon', horizon, '--taint', 'node-3', 'a=b:NoSchedule');
+      return /(\S+) {2}taint node-3/.exec(out)?.[1];
+    };
+    expect([await after('10s'), await after('1h')]).toEqual(['+10s', '+1m10s']);
+  });
+
   test('the scheduler does not look at all nodes of a large cluster', async () => {
     const nodes = Array.from({ length: 130 }, (_, index) => node(`node-${String(index)}`, { cpu: index < 20 ? '10m' : '4' }));
     const { out } = await simulate(file('nodes.json', nodes), '--add', file('one.json', pod('a-1', '', { cpu: '1' })));
