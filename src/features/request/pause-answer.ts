@@ -80,14 +80,16 @@ function lengthOf(text: string, maxNs: bigint): bigint {
   try {
     forNs = parseDuration(text);
   } catch {
-    throw new UsageError('EVICTD_PAUSE_LENGTH', `invalid pause duration ${JSON.stringify(text)}`, { hint: 'for example 30m or 1h30m' });
+    throw new UsageError('EVICTD_PAUSE_LENGTH', `invalid pause duration ${JSON.stringify(text)}`, {
+      hint: 'write hours, minutes and seconds: 30m, 1h30m',
+    });
   }
   if (maxNs === 0n) {
     const hint = 'raise pause.max in the configuration, and run evictd reload';
     throw new UsageError('EVICTD_PAUSE_LENGTH', 'pause.max is 0s: no pause is permitted', { hint });
   }
   if (forNs > 0n && forNs <= maxNs) return forNs;
-  const hint = `at most ${formatDuration(maxNs)} (pause.max)`;
+  const hint = `more than 0s, and at most pause.max: ${formatDuration(maxNs)}`;
   throw new UsageError('EVICTD_PAUSE_LENGTH', `a pause of ${formatDuration(forNs)} is not permitted`, { hint });
 }
 

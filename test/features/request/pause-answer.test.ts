@@ -39,6 +39,13 @@ describe('a request for a pause', () => {
     expect(() => read(text)).toThrow(expect.objectContaining({ code }));
   });
 
+  test.each([
+    ['5d', 'write hours, minutes and seconds: 30m, 1h30m'],
+    ['0s', 'more than 0s, and at most pause.max: 4h0m0s'],
+  ])('a length of %s: the hint says what is accepted', (length, hint) => {
+    expect(() => read(body({ for: length }))).toThrow(expect.objectContaining({ hint }));
+  });
+
   test('none is permitted', () => {
     expect(() => read(body({}), 0n)).toThrow(/no pause is permitted/);
   });
