@@ -6,7 +6,7 @@ export const secretFilesRule: LintRule = {
   codes: ['EVICTD_LINT_TOKEN_FILE', 'EVICTD_LINT_SECRET_FILE'],
   find: (_subject: LintSubject, machine: MachineFacts | undefined): Finding[] => [
     ...found('EVICTD_LINT_TOKEN_FILE', 'metrics.tokenFile', machine?.tokenFile),
-    ...found('EVICTD_LINT_SECRET_FILE', 'notifications.webhook.secretFile', machine?.secretFile),
+    ...found('EVICTD_LINT_SECRET_FILE', 'notifications.webhook', machine?.secretFile),
   ],
 };
 

@@ -39,6 +39,11 @@ function jsonValue(value: unknown): unknown {
   return typeof value === 'object' && value !== null ? jsonAct(value) : value;
 }
 
+/** Without what is less than one. */
+function milliseconds(ns: bigint): bigint {
+  return ns - (ns % 1_000_000n);
+}
+
 export const policyResult: EffectHandler<Extract<Effect, { kind: 'policy-result' }>> = {
   record: (effect) => {
     const { kind: _, policy: name, freedBytes, ...result } = effect;
@@ -70,8 +75,8 @@ export const policyEnd: EffectHandler<Extract<Effect, { kind: 'policy-end' }>> =
       scope,
       reason,
       lastAction: steps.at(-1)?.action,
-      steps: steps.map(jsonAct),
-      tookSeconds: Number(tookNs / 1_000_000n) / 1e3,
+      steps: steps.map((step) => jsonAct({ ...step, tookNs: milliseconds(step.tookNs) })),
+      tookSeconds: Number(milliseconds(tookNs)) / 1e9,
       ...(gainedBytes === undefined ? {} : { gainedBytes: jsonInteger(gainedBytes) }),
       message: policyEndMessage(effect),
     };

@@ -154,6 +154,12 @@ test('check: a finding about one step of a policy stands at this step', async ()
   expect((await config(['check'], yaml, undefined, facts)).stdout).toContain('config.yaml:8:9: EVICTD_LINT_POLICY_PROGRAM');
 });
 
+test('check: a finding about the key of the webhook stands at the webhook', async () => {
+  const yaml = `${VALID}notifications:\n  webhook: {url: 'http://127.0.0.1/', secretFile: /a}\n`;
+  const facts = (): MachineFacts => ({ ...quiet(), secretFile: { message: '/a is empty', hint: 'fill it' } });
+  expect((await config(['check'], yaml, undefined, facts)).stdout).toContain('config.yaml:3:12: EVICTD_LINT_SECRET_FILE /a is empty');
+});
+
 test('check --offline: what is so everywhere is said all the same', async () => {
   const yaml = `${VALID}evictionSoft: {memory.available: 50Mi}\nevictionSoftGracePeriod: {memory.available: 30s}\n`;
   expect((await config(['check', '--offline'], yaml)).stdout).toContain('EVICTD_LINT_SOFT_NOT_ABOVE_HARD');

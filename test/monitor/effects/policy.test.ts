@@ -48,7 +48,7 @@ test.each<[act: PolicyAct | RestraintLift, fields: Record<string, unknown>]>([
 test('the end of a ladder: bytes and seconds of each step', () => {
   const steps = [
     { action: 'notify', tookNs: 0n },
-    { action: 'run', tookNs: 2n * SECOND, gainedBytes: -5n },
+    { action: 'run', tookNs: 2n * SECOND + 7n, gainedBytes: -5n },
   ] as const;
   const effect = { kind: 'policy-end', policy: 'p', scope: '', reason: 'relieved', steps, tookNs: 2n * SECOND } as const;
   const record = policyEnd.record?.(effect, CONTEXT) ?? { type: '', message: '' };
