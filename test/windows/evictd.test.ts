@@ -48,7 +48,7 @@ test('run terminates every process of the first job, and of no other', async () 
     rules: [{ match: { name: other }, critical: true }],
   });
   const outcome = await guard.recorded('outcome');
-  expect(outcome).toMatchObject({ result: 'killed', victim: { name: first } });
+  expect(outcome).toMatchObject({ processesLeft: 0, victim: { name: first } }); // what the machine got back others take
   expect(guard.journal('decision')).toMatchObject([{ action: 'TerminateJobObject', victim: { name: first } }]);
   await victim.ends();
   expect(spared.living()).toEqual(spared.pids);
@@ -76,7 +76,7 @@ test('run terminates a program and its children', async () => {
   const [program = ''] = programs('victim.exe');
   const victim = await Family.start(program);
   const guard = new Running({ evictionHard: MET, workloads: [{ process: { path: program } }] });
-  expect(await guard.recorded('outcome')).toMatchObject({ result: 'killed', victim: { name: 'victim.exe' } });
+  expect(await guard.recorded('outcome')).toMatchObject({ processesLeft: 0, victim: { name: 'victim.exe' } });
   expect(guard.journal('decision')).toMatchObject([{ action: 'TerminateProcess' }]);
   await victim.ends();
 });
