@@ -149,10 +149,10 @@ export class StandingOrders {
       if (isDue) this.#renewNs = this.#restsUntilNs;
       return;
     }
-    this.#renew(policy, state, ordered, pass, nowNs);
+    const hasWorkloads = this.#renew(policy, state, ordered, pass, nowNs);
     const endNs = process.hrtime.bigint();
     this.#restsUntilNs = endNs + (endNs - nowNs) * PART_OF_TIME;
-    const renewNs = renewalNs(ordered, this.#before, nowNs);
+    const renewNs = hasWorkloads ? renewalNs(ordered, this.#before, nowNs) : nowNs + NANO;
     // The wait for a renewal has to end within the life of the order, however long a renewal takes.
     this.#renewNs = renewNs > this.#restsUntilNs ? renewNs : this.#restsUntilNs;
     this.#before = ordered.observation;
@@ -163,31 +163,34 @@ export class StandingOrders {
     this.#parts.order.close();
   }
 
-  #renew(policy: Policy, state: State, ordered: OrderedThreshold, pass: OrderedPass, nowNs: bigint): void {
-    const { observations, layout, candidates, passNs } = pass;
+  /** false: no workload is known yet. A source may need some seconds after its start. */
+  #renew(policy: Policy, state: State, ordered: OrderedThreshold, pass: OrderedPass, nowNs: bigint): boolean {
+    const { observations, layout, passNs } = pass;
+    const candidates = pass.candidates();
+    const hasWorkloads = candidates.usages.length > 0;
     const conditions = this.#parts.node.crossing(ordered.threshold);
     const [first] = conditions ?? [];
     const decisions =
       first === undefined || typeof layout === 'object' || state.reclaiming
         ? []
-        : standingDecisions(policy, state, ordered, { nowNs, layout, observations, candidates: candidates() });
+        : standingDecisions(policy, state, ordered, { nowNs, layout, observations, candidates });
     if (decisions.length > 0) this.#parts.processes?.expect(decisions.map(({ victim }) => victim.workload));
     if (decisions[0]) this.#parts.reporter.prepared(decisions[0]);
     const plan = conditions && first && this.#planOf(ordered, decisions, { conditions, afterNs: this.#afterNs, nowNs });
     if (plan === undefined || first === undefined) {
       this.withdraw();
-      return;
+      return hasWorkloads;
     }
     switch (this.#parts.order.place(plan, passNs)) {
       case 'placed':
         this.#placed = { decisions, atLeast: first.atLeast, limit: ordered.limit };
-        return;
+        break;
       case 'impossible':
         this.#placed = undefined;
-        return;
+        break;
       case 'carried out': // the native layer wakes the loop
-        return;
     }
+    return hasWorkloads;
   }
 
   /** undefined: there is no decision, or a record is too long. */

@@ -155,6 +155,16 @@ describe('an order stands', () => {
     expect(said.at(-1)).toBe('withdraw');
   });
 
+  test('no workload is known yet: it is tried again after a second', () => {
+    const { all } = orders();
+    const before = process.hrtime.bigint();
+    all.follow(always, initialState, pass({ candidates: () => candidates() }));
+    const known = orders();
+    known.all.follow(always, initialState, pass());
+    expect(all.dueNs).toBeGreaterThanOrEqual(before + 1_000_000_000n);
+    expect(all.dueNs).toBeLessThan((known.all.dueNs ?? 0n) - 3_000_000_000n);
+  });
+
   test('the value has fallen: another one is due as soon as there is time', () => {
     const { all, said } = orders();
     all.follow(always, initialState, pass());

@@ -1,8 +1,8 @@
-import { withBudgeted, withoutUnsent } from '../budget/eviction-budget.js';
+import { withoutUnsent } from '../budget/eviction-budget.js';
 import { withEvictionBase } from '../budget/eviction-base.js';
-import { basesNow, withoutBases } from '../budget/growth-base.js';
+import { basesNow } from '../budget/growth-base.js';
 import { alertOnly, choose } from './eviction-choice.js';
-import type { ChoiceContext, Chosen } from '../rank/eviction-attempt.js';
+import { attempt, type ChoiceContext, type Chosen } from '../rank/eviction-attempt.js';
 import {
   conditionEffects,
   nodeConditions,
@@ -12,9 +12,8 @@ import {
 import { updateContainerFsThresholds } from './containerfs.js';
 import { dueAtNs, soonest } from './next-deadline.js';
 import type { Effect } from './effect.js';
-import { choiceOf } from '../rank/eviction-decision.js';
-import { inFlight, type Decision } from './eviction.js';
-import { thresholdsMetOrOwed } from '../threshold/episode.js';
+import { choiceOf, withOrdered } from '../rank/eviction-decision.js';
+import { atCrossing, crossedBy, thresholdsMetOrOwed } from '../threshold/episode.js';
 import { episodeEffects, reportedEpisodes } from '../threshold/reported-episode.js';
 import { keepsUnreadNs, unseen, wasInterrupted } from '../threshold/observation-gap.js';
 import {
@@ -41,7 +40,7 @@ import { taintsDueNs } from '../disruption/taint-step.js';
 import { stepDisruptions } from '../disruption/disruption-step.js';
 import { stepPolicies } from '../ladder/policy-step.js';
 import type { Policy, State } from './state.js';
-import { isResourceThreshold, operandsOf, thresholdId, type Threshold } from '../threshold/threshold.js';
+import { isResourceThreshold, mergeThresholds, operandsOf, thresholdId, type Threshold } from '../threshold/threshold.js';
 import { isOfEndedPause, pausesNow } from '../reclaim/yield-pause.js';
 import { advanceEvictions, type VictimsNow } from './victim-progress.js';
 
@@ -98,20 +97,8 @@ function stepWithOrder(policy: Policy, before: State, input: StepInput): StepRes
   const { ordered, nowNs } = input;
   if (ordered === undefined) return decideNow(policy, before, input);
   const { effects, ...result } = decideNow(policy, withOrdered(policy, before, ordered, nowNs), input);
-  return { ...result, effects: [{ kind: 'evict', decision: ordered }, ...effects] };
-}
-
-/** The native layer has sent SIGKILL. The victim gets the whole time of a dying one, because only now it is observed. */
-function withOrdered(policy: Policy, state: State, decision: Decision, nowNs: bigint): State {
-  const hold = decision.unit?.hold;
-  return {
-    ...state,
-    evictions: [...state.evictions, { ...inFlight(decision), phaseSinceNs: nowNs, usageStillSinceNs: nowNs }],
-    decisions: Math.max(state.decisions, decision.serial),
-    evictionTimes: withBudgeted(policy, state.evictionTimes, decision),
-    baselines: withoutBases(state.baselines, decision.resource),
-    held: hold ? new Map(state.held).set(hold.unit, hold) : state.held,
-  };
+  const attempted = ordered.cause.kind === 'threshold' ? [attempt(ordered.cause)] : [];
+  return { ...result, effects: [{ kind: 'evict', decision: ordered }, ...attempted, ...effects] };
 }
 
 function decideNow(policy: Policy, before: State, input: StepInput): StepResult {
@@ -166,12 +153,13 @@ function synchronize(
   observations: Observations,
   first: boolean,
 ): StepResult {
-  const { nowNs } = input;
+  const { nowNs, ordered } = input;
   const { departures } = policy;
   const { thresholds, replaced } = updateContainerFsThresholds(policy.thresholds, layout);
   const keepsSinceNs = departures['missing-signal'] ? nowNs - keepsUnreadNs(policy) : undefined;
-  const met = thresholdsMetOrOwed(first ? replaced : thresholds, thresholds, state, observations, keepsSinceNs);
-  const updated = thresholdsUpdatedStats(met, observations, state.lastObservations);
+  const read = thresholdsMetOrOwed(first ? replaced : thresholds, thresholds, state, observations, keepsSinceNs);
+  const met = mergeThresholds(read, crossedBy(ordered, thresholds));
+  const updated = thresholdsUpdatedStats(read, observations, state.lastObservations);
   const before = departures['grace-restart']
     ? withoutSoftGrace(state.firstObservedAt, wasInterrupted(policy, state, nowNs) ? met : unseen(policy, state, updated, nowNs), nowNs)
     : state.firstObservedAt;
@@ -180,7 +168,14 @@ function synchronize(
   const due = thresholdsMetGracePeriod(met, firstObservedAt, nowNs);
   const fresh = due.filter((threshold) => updated.includes(threshold));
   const hard = departures['hard-preempts-soft'] ? hardResources(counting(fresh, policy, state, nowNs)) : new Set<string>();
-  const after = advanceEvictions(policy, state, input, observations, hard, resourcesOf(due));
+  const after = advanceEvictions(
+    policy,
+    state,
+    input,
+    observations,
+    hard,
+    resourcesOf(due.filter((threshold) => read.includes(threshold))),
+  );
   const withoutYield = pausesNow(after.withoutYield, met, observations);
   const victims = { ...after, withoutYield };
 
@@ -200,7 +195,7 @@ function synchronize(
     measurementAwaitedSince: new Map([...state.measurementAwaitedSince].filter(([id]) => firstObservedAt.has(id))),
   };
   const effects = [
-    ...episodeEffects(state.reported, reported, observations, nowNs),
+    ...episodeEffects(state.reported, reported, atCrossing(ordered, observations), nowNs),
     ...conditionEffects(state.conditions, next.conditions),
   ];
   const context = {

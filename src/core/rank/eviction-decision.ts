@@ -94,6 +94,19 @@ export function decide(
   };
 }
 
+/** What a decision changes that a standing order has carried out. The victim gets the whole time of a dying one: only now it is observed. */
+export function withOrdered(policy: Policy, state: State, decision: Decision, nowNs: bigint): State {
+  const hold = decision.unit?.hold;
+  return {
+    ...state,
+    evictions: [...state.evictions, { ...inFlight(decision), phaseSinceNs: nowNs, usageStillSinceNs: nowNs }],
+    decisions: Math.max(state.decisions, decision.serial),
+    evictionTimes: withBudgeted(policy, state.evictionTimes, decision),
+    baselines: withoutBases(state.baselines, decision.resource),
+    held: hold ? new Map(state.held).set(hold.unit, hold) : state.held,
+  };
+}
+
 function hasBase({ kind }: EvictionCause): boolean {
   return kind === 'threshold' || kind === 'storage-limit';
 }

@@ -1,4 +1,5 @@
 import type { Observations } from '../signal/observation.js';
+import type { Decision } from '../decide/eviction.js';
 import type { State } from '../decide/state.js';
 import { allMet, mergeThresholds, thresholdId, thresholdsMet, type Threshold } from './threshold.js';
 
@@ -27,4 +28,18 @@ export function thresholdsMetOrOwed(
     (threshold) => allMet(threshold, observations, false) === undefined && still(threshold) && seen(threshold),
   );
   return mergeThresholds(mergeThresholds(met, unreclaimed), unread);
+}
+
+/** The threshold that a carried out standing order found crossed. The memory may be back by now. */
+export function crossedBy(ordered: Decision | undefined, configured: readonly Threshold[]): readonly Threshold[] {
+  if (ordered?.cause.kind !== 'threshold') return [];
+  const id = thresholdId(ordered.cause.threshold);
+  return configured.filter((threshold) => thresholdId(threshold) === id);
+}
+
+/** The readings, with the one by which a standing order was carried out. */
+export function atCrossing(ordered: Decision | undefined, observations: Observations): Observations {
+  if (ordered?.cause.kind !== 'threshold') return observations;
+  const { threshold, observation } = ordered.cause;
+  return { ...observations, observed: new Map([...observations.observed, [threshold.signal, observation]]) };
 }

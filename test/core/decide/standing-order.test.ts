@@ -12,6 +12,7 @@ import {
 } from '../../../src/core/decide/standing-order.js';
 import { initialState, type Policy, type State } from '../../../src/core/decide/state.js';
 import { step } from '../../../src/core/decide/step.js';
+import type { StepInput } from '../../../src/core/decide/step-input.js';
 import type { Candidates, Workload } from '../../../src/core/workload/workload.js';
 import { candidates, Mi, observations, policy, requesting, SECOND, threshold, workload } from '../support.js';
 
@@ -222,11 +223,40 @@ describe('carried out', () => {
       candidates: () => three,
       ordered,
     });
-    expect(effects.map(({ kind }) => kind)).toEqual(['evict', 'threshold', 'condition']);
+    expect(effects.map(({ kind }) => kind)).toEqual(['evict', 'attempt', 'threshold', 'condition']);
     expect(effects[0]).toEqual({ kind: 'evict', decision: ordered });
     expect(state.decisions).toBe(4);
     expect(state.held.get('batch.service')).toBe(hold);
     // Observed only from now on, so that it is not called stuck for the time in which no step was made.
     expect(state.evictions).toMatchObject([{ decision: ordered, phase: 'dying', phaseSinceNs: nowNs, usageStillSinceNs: nowNs }]);
+  });
+
+  test.each<[rule: string, availableMi: bigint, isGone: boolean]>([
+    ['below what is owed', 150n, false],
+    ['all of it', 500n, false],
+    ['all of it, and the victim is gone', 500n, true],
+  ])('the memory is back before the step: the node was under pressure all the same, and no second one is evicted: %s', (...row) => {
+    const [, availableMi, isGone] = row;
+    const owing = policy([threshold('memory.available', '100Mi', { minReclaim: '200Mi' })], {
+      departures: departuresOf('evictd', { recheck: false }),
+    });
+    const [prepared] = decisions(three, owing);
+    if (prepared === undefined) throw new Error('none');
+    const ordered = carriedOut(prepared, { available: 99n * Mi, usage: 300n * Mi, ...times });
+    const nowNs = NOW + 3n * SECOND;
+    const victims: StepInput['victims'] = isGone ? new Map([[1, { processes: 0, removed: true, usageBytes: undefined }]]) : new Map();
+    const { state, effects } = step(owing, initialState, {
+      nowNs,
+      layout: 'single',
+      observe: () => observations(nowNs, { 'memory.available': availableMi * Mi }),
+      victims,
+      reclaimed: undefined,
+      candidates: () => three,
+      ordered,
+    });
+    expect(effects.map(({ kind }) => kind)).toEqual(['evict', 'attempt', ...(isGone ? ['outcome'] : []), 'threshold', 'condition']);
+    expect(effects.find(({ kind }) => kind === 'threshold')).toMatchObject({ observation: { available: 99n * Mi } });
+    expect(state.conditions).toEqual(['MemoryPressure']);
+    expect(state.thresholdsMet).toHaveLength(1); // owes its min reclaim
   });
 });
