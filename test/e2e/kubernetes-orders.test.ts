@@ -1,0 +1,73 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { aPod } from '../support/kubernetes/a-pod.js';
+import { FakeApiServer, NODE } from '../support/kubernetes/api-server.js';
+import { Evictd, scratchDirectory } from './evictd.js';
+import { guarding, ON, testNode, workload } from './node.js';
+import { StalledEvictd } from './stalled.js';
+
+const UID = '6c1a7b1e-0d53-4a5b-9d0e-4f7f4a2f3b11';
+
+/** A pod that a standing order has killed, because the main thread is stalled: what the API server hears of it is due. */
+async function killed() {
+  const home = scratchDirectory();
+  const server = await FakeApiServer.start();
+  onTestFinished(async () => {
+    await server.away();
+    rmSync(home, { recursive: true, force: true });
+  });
+  server.store.put('pods', aPod('batch', { metadata: { uid: UID, namespace: 'shop' } }));
+  const changes: string[] = [];
+  server.store.watch(({ resource, object, before }) => {
+    if (resource !== 'pods') return;
+    const { deletionGracePeriodSeconds: grace } = object.metadata;
+    changes.push(grace === before?.metadata.deletionGracePeriodSeconds ? 'condition' : `deleted ${String(grace)}`);
+  });
+  const node = testNode();
+  const batch = await workload(node.child('kubepods').child(`pod${UID}`), { holdsMib: 20, growsMib: 200 });
+  const kubernetes = { kubeconfig: server.kubeconfig(join(home, 'kubeconfig')), nodeName: NODE };
+  const config = { ...guarding(node), workloads: [], kubernetes, standingOrder: { after: '5ms' } };
+  const stalled = new StalledEvictd('a busy loop', config);
+  const evictd = await stalled.evictd.guarding();
+  await evictd.until('an order is prepared', async () => (await evictd.metrics()).includes(`evictd_candidate_usage_bytes{`));
+  await stalled.begin();
+  batch.grow();
+  expect(await batch.ended).toBe('SIGKILL');
+  expect([stalled.isOver, changes]).toEqual([false, []]);
+  return { server, changes, config, stalled, evictd };
+}
+
+describe(`a standing order kills a pod (${ON})`, () => {
+  test('it is marked and deleted, and the node says that it was under pressure although the memory is back', async () => {
+    const { server, changes, stalled, evictd } = await killed();
+    stalled.end();
+    await evictd.recorded('outcome');
+    await evictd.until('it is deleted', () => changes.length === 2);
+    expect(changes).toEqual(['condition', 'deleted 1']);
+    const reported = () => {
+      const { spec, status } = server.store.get('nodes', undefined, NODE) as unknown as {
+        spec: { taints?: { key: string }[] };
+        status: { conditions?: { type: string; status: string }[] };
+      };
+      const condition = status.conditions?.find(({ type }) => type === 'EvictdMemoryPressure')?.status;
+      return condition === 'True' && (spec.taints ?? []).some(({ key }) => key === 'evictd.dev/memory-pressure');
+    };
+    await evictd.until('the node has the condition and the taint', reported);
+    const reasons = () => server.store.list('events').map((event) => (event as unknown as { reason: string }).reason);
+    await evictd.until('both events', () => ['EvictionThresholdMet', 'Evicted'].every((reason) => reasons().includes(reason)));
+    expect(evictd.journal().find(({ type }) => type === 'decision')).toMatchObject({ wake: 'standing_order' });
+    expect(await evictd.stop()).toBe(0);
+  });
+
+  test('evictd is killed before it knows: the next one marks and deletes the pod, once', async () => {
+    const { changes, config, stalled, evictd } = await killed();
+    await evictd.stop('SIGKILL');
+    const next = await new Evictd({ config, directory: stalled.directory }).guarding();
+    await next.until('it is deleted', () => changes.length === 2);
+    await next.until('nothing is owed', async () => (await next.metric('evictd_kubernetes_pending_deletions')) === 0);
+    expect(changes).toEqual(['condition', 'deleted 1']);
+    expect(next.journal().filter(({ type }) => type === 'outcome')).toMatchObject([{ result: 'killed' }]);
+    expect(await next.stop()).toBe(0);
+  });
+});
