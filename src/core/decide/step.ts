@@ -168,14 +168,8 @@ function synchronize(
   const due = thresholdsMetGracePeriod(met, firstObservedAt, nowNs);
   const fresh = due.filter((threshold) => updated.includes(threshold));
   const hard = departures['hard-preempts-soft'] ? hardResources(counting(fresh, policy, state, nowNs)) : new Set<string>();
-  const after = advanceEvictions(
-    policy,
-    state,
-    input,
-    observations,
-    hard,
-    resourcesOf(due.filter((threshold) => read.includes(threshold))),
-  );
+  const short = resourcesOf(due.filter((threshold) => read.includes(threshold)));
+  const after = advanceEvictions(policy, state, input, observations, hard, short);
   const withoutYield = pausesNow(after.withoutYield, met, observations);
   const victims = { ...after, withoutYield };
 
@@ -198,20 +192,19 @@ function synchronize(
     ...episodeEffects(state.reported, reported, atCrossing(ordered, observations), nowNs),
     ...conditionEffects(state.conditions, next.conditions),
   ];
-  const context = {
-    policy,
-    layout,
-    observations,
-    candidates: input.candidates,
-    recheck: input.recheck,
-    outside: input.outside,
-    ...{ failedKills: victims.failedKills, refusedEvictions: victims.refusedEvictions },
-    repaying: state.thresholdsMet,
-    pause: fullPause(state.pauses),
-    nowNs,
-  };
+  const context = { ...contextOf(policy, state, layout, input, victims), observations };
   const chosen = decided(context, begin(next, victims, nowNs), counting(fresh, policy, victims, nowNs));
   return result(policy, next, input, victims, effects, withReleases(policy, next, input, chosen));
+}
+
+function contextOf(
+  policy: Policy,
+  { thresholdsMet: repaying, pauses }: State,
+  layout: Layout,
+  { candidates, recheck, outside, nowNs }: StepInput,
+  { failedKills, refusedEvictions }: VictimsNow,
+): Omit<ChoiceContext, 'observations'> {
+  return { policy, layout, candidates, recheck, outside, failedKills, refusedEvictions, repaying, pause: fullPause(pauses), nowNs };
 }
 
 /** Last, because a decision of this step may hold a unit that would be started. */
@@ -240,18 +233,8 @@ function decided(context: ChoiceContext, given: Chosen, due: readonly Threshold[
 function continued(policy: Policy, state: State, layout: Layout, input: StepInput, reclaim: Reclaim, reading: ReclaimReading): StepResult {
   const victims = advanceEvictions(policy, state, input, undefined, new Set());
   const { thresholds } = updateContainerFsThresholds(policy.thresholds, layout);
-  const { nowNs, candidates, recheck, outside } = input;
-  const context = {
-    policy,
-    layout,
-    candidates,
-    recheck,
-    outside,
-    ...{ failedKills: victims.failedKills, refusedEvictions: victims.refusedEvictions },
-    repaying: state.thresholdsMet,
-    pause: fullPause(state.pauses),
-    nowNs,
-  };
+  const { nowNs } = input;
+  const context = contextOf(policy, state, layout, input, victims);
   const chosen = afterReclaim(context, begin(state, victims, nowNs), thresholds, reclaim, reading, input.observe());
   return { ...result(policy, state, input, victims, [], chosen), dueAtNs: nowNs };
 }

@@ -94,7 +94,7 @@ export function decide(
   };
 }
 
-/** What a decision changes that a standing order has carried out. The victim gets the whole time of a dying one: only now it is observed. */
+/** A standing order has carried it out. The victim gets the whole time of a dying one: only now it is observed. */
 export function withOrdered(policy: Policy, state: State, decision: Decision, nowNs: bigint): State {
   const hold = decision.unit?.hold;
   return {
