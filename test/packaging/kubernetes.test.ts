@@ -5,6 +5,8 @@ import { expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { chartFiles } from '../../packaging/chart.js';
 import { lintConfig } from '../../src/config/lint-notices.js';
+import type { KubernetesConfig } from '../../src/core/kubernetes/kubernetes-config.js';
+import { accessText, neededAccess } from '../../src/core/kubernetes/needed-access.js';
 import { load } from '../config/scratch.js';
 import { schemaOf, watched } from '../support/kubernetes/schemas.js';
 
@@ -36,6 +38,19 @@ const models: Readonly<Record<string, ReturnType<typeof schemaOf>>> = {
   ValidatingAdmissionPolicy: schemaOf('AdmissionregistrationV1ValidatingAdmissionPolicy'),
   ValidatingAdmissionPolicyBinding: schemaOf('AdmissionregistrationV1ValidatingAdmissionPolicyBinding'),
 };
+
+test('the role permits what the agent asks for, and nothing else', () => {
+  const role = manifests.find(({ kind }) => kind === 'ClusterRole') as unknown as {
+    rules: { apiGroups: string[]; resources: string[]; verbs: string[] }[];
+  };
+  const permitted = role.rules.flatMap(({ apiGroups, resources, verbs }) =>
+    apiGroups.flatMap((group) => resources.flatMap((name) => verbs.map((verb) => `${verb} ${name}${group === '' ? '' : `.${group}`}`))),
+  );
+  const options = { budgets: 'respect', taint: undefined, conditions: 'own', kubelet: 'present' } as const;
+  const all: KubernetesConfig = { kubeconfig: undefined, nodeName: undefined, ...options };
+  const needed = neededAccess(all, 'node-1').map(({ attributes }) => accessText(attributes));
+  expect(new Set(permitted)).toEqual(new Set([...needed, 'list poddisruptionbudgets.policy']));
+});
 
 test.each([...manifests, ...ofController].map((manifest) => [`${manifest.kind} ${manifest.metadata.name}`, manifest] as const))(
   '%s is what the API server accepts, without an unknown field',
