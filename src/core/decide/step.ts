@@ -12,7 +12,7 @@ import {
 import { updateContainerFsThresholds } from './containerfs.js';
 import { dueAtNs, soonest } from './next-deadline.js';
 import type { Effect } from './effect.js';
-import { choiceOf, withOrdered } from '../rank/eviction-decision.js';
+import { choiceOf, judgedOrder, withOrdered } from '../rank/eviction-decision.js';
 import { atCrossing, crossedBy, thresholdsMetOrOwed } from '../threshold/episode.js';
 import { episodeEffects, reportedEpisodes } from '../threshold/reported-episode.js';
 import { keepsUnreadNs, unseen, wasInterrupted } from '../threshold/observation-gap.js';
@@ -94,8 +94,9 @@ function withChanges(
 }
 
 function stepWithOrder(policy: Policy, before: State, input: StepInput): StepResult {
-  const { ordered, nowNs } = input;
-  if (ordered === undefined) return decideNow(policy, before, input);
+  const { nowNs } = input;
+  if (input.ordered === undefined) return decideNow(policy, before, input);
+  const ordered = judgedOrder(policy, before, input.ordered, nowNs);
   const { effects, ...result } = decideNow(policy, withOrdered(policy, before, ordered, nowNs), input);
   const attempted = ordered.cause.kind === 'threshold' ? [attempt(ordered.cause)] : [];
   return { ...result, effects: [{ kind: 'evict', decision: ordered }, ...attempted, ...effects] };

@@ -65,7 +65,6 @@ export function decide(
   const grace = withMinGrace(cause, victim, graceNs(policy, cause, victim));
   const unit = unitDecision(choice, cause, victim, { serial, stop: unitStop, isGraceful: grace > 0n }, nowNs);
   const violates = violated(policy, choice, victim, found, nowNs);
-  const repeated = cause.kind === 'threshold' ? repeatedGrowers(policy, choice, cause, ranking, nowNs) : [];
   const decision: Decision = {
     serial,
     resource: resourceOf(cause),
@@ -79,7 +78,7 @@ export function decide(
     ...(holders && { holders }),
     ...(unit && { unit }),
     ...(violates.length > 0 && { violates }),
-    ...(repeated.some(({ workload }) => workload.id === victim.workload.id) && { repeats: true }),
+    ...(repeats(policy, choice, { cause, victim, ranking }, nowNs) && { repeats: true }),
   };
   const hold = policy.dryRun ? undefined : unit?.hold;
   return {
@@ -92,6 +91,24 @@ export function decide(
     baselines: policy.dryRun || !hasBase(cause) ? choice.baselines : withoutBases(choice.baselines, decision.resource),
     held: hold ? new Map(choice.held).set(hold.unit, hold) : choice.held,
   };
+}
+
+/** Whether the victim was evicted before, and has grown again: the budget counts it once. */
+function repeats(
+  policy: Policy,
+  before: Pick<State, 'evictionTimes' | 'baselines'>,
+  { cause, victim, ranking }: Pick<Decision, 'cause' | 'victim' | 'ranking'>,
+  nowNs: bigint,
+): boolean {
+  if (cause.kind !== 'threshold') return false;
+  return repeatedGrowers(policy, before, cause, ranking, nowNs).some(({ workload }) => workload.id === victim.workload.id);
+}
+
+/** A carried out standing order with what was not known when it was prepared. */
+export function judgedOrder(policy: Policy, before: State, ordered: Decision, nowNs: bigint): Decision {
+  const { victim } = ordered;
+  const ranking = ordered.ranking.map((item) => (item.workload.id === victim.workload.id ? victim : item));
+  return repeats(policy, before, { ...ordered, ranking }, nowNs) ? { ...ordered, repeats: true } : ordered;
 }
 
 /** A standing order has carried it out. The victim gets the whole time of a dying one: only now it is observed. */

@@ -1,10 +1,12 @@
 import { expect, test } from 'vitest';
 import type { Effect } from '../../../src/core/decide/effect.js';
 import { takeOver } from '../../../src/core/decide/remembered-state.js';
+import { carriedOut, orderedThreshold, standingDecisions } from '../../../src/core/decide/standing-order.js';
 import { initialState, type Policy, type State } from '../../../src/core/decide/state.js';
+import { step } from '../../../src/core/decide/step.js';
 import { savedParts } from '../../../src/state/saved-parts.js';
 import { fromJson, toJson } from '../../../src/storage/tagged-json.js';
-import { candidates, Mi, policy, SECOND, threshold, workload } from '../support.js';
+import { candidates, input, Mi, observations, policy, SECOND, threshold, workload } from '../support.js';
 import { Timeline } from '../timeline.js';
 
 /**
@@ -113,6 +115,25 @@ test('several workloads that restart count once each; the one that grew most is 
   timeline.starts.d = 1;
   expect(timeline.look(100, 60, { ...others, x: 30, d: 40 })).toEqual(['d again']);
   expect(timeline.counted).toEqual(['/apps/x', '/apps/d']);
+});
+
+test('a standing order counts it once, too', () => {
+  const timeline = new Restarting(2);
+  timeline.evictX(0);
+  timeline.look(8, 120, { x: 50, ...timeline.others });
+  const found = timeline.candidates;
+  const nowNs = 9n * SECOND;
+  const readings = observations(nowNs, { 'memory.available': 110n * Mi });
+  const near = orderedThreshold(timeline.policy, readings);
+  const [prepared] = near
+    ? standingDecisions(timeline.policy, timeline.state, near, { nowNs, layout: 'single', observations: readings, candidates: found })
+    : [];
+  if (prepared === undefined) throw new Error('there is no order');
+  const times = { crossedAtNs: 10n * SECOND, signalledAtNs: 10n * SECOND };
+  const ordered = carriedOut(prepared, { available: 99n * Mi, usage: 71n * Mi, ...times });
+  const { effects, state } = step(timeline.policy, timeline.state, input(10n * SECOND, readings, { candidates: () => found, ordered }));
+  expect(effects[0]).toMatchObject({ kind: 'evict', decision: { repeats: true } });
+  expect(state.evictionTimes.get('memory')).toMatchObject([{ victim: '/apps/x', atNs: 10n * SECOND }]);
 });
 
 test('a restart of evictd does not make it count again', () => {
