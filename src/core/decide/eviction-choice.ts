@@ -1,9 +1,8 @@
 import { memoryBase } from '../budget/growth-base.js';
 import { growersIn, growthSince, isStatic, leakIn } from '../budget/growth.js';
 import { measuredRanking } from '../rank/victim-selection.js';
-import { alert } from '../rank/episode-alert.js';
+import { alert, attempt } from '../rank/episode-alert.js';
 import {
-  attempt,
   evictIfPossible,
   isOwed,
   paused,

@@ -2,7 +2,8 @@ import { withoutUnsent } from '../budget/eviction-budget.js';
 import { withEvictionBase } from '../budget/eviction-base.js';
 import { basesNow } from '../budget/growth-base.js';
 import { alertOnly, choose } from './eviction-choice.js';
-import { attempt, type ChoiceContext, type Chosen } from '../rank/eviction-attempt.js';
+import type { ChoiceContext, Chosen } from '../rank/eviction-attempt.js';
+import { orderReport } from '../rank/episode-alert.js';
 import {
   conditionEffects,
   nodeConditions,
@@ -97,9 +98,9 @@ function stepWithOrder(policy: Policy, before: State, input: StepInput): StepRes
   const { nowNs } = input;
   if (input.ordered === undefined) return decideNow(policy, before, input);
   const ordered = judgedOrder(policy, before, input.ordered, nowNs);
-  const { effects, ...result } = decideNow(policy, withOrdered(policy, before, ordered, nowNs), input);
-  const attempted = ordered.cause.kind === 'threshold' ? [attempt(ordered.cause)] : [];
-  return { ...result, effects: [{ kind: 'evict', decision: ordered }, ...attempted, ...effects] };
+  const { effects, state, ...result } = decideNow(policy, withOrdered(policy, before, ordered, nowNs), input);
+  const report = orderReport(state, ordered);
+  return { ...result, state: { ...state, settled: report.settled }, effects: [...report.effects, ...effects] };
 }
 
 function decideNow(policy: Policy, before: State, input: StepInput): StepResult {

@@ -3,7 +3,7 @@ import { ancestorsOf, memoryBase, pausedBase, withBase, type BaseMoment, type Gr
 import { growthAtMost, growthSince, isConsumed, isEvictable, isUncertain, leakIn } from '../budget/growth.js';
 import { repeatedGrowers } from '../budget/repeated-eviction.js';
 import { memoryGrowth, type MemoryGrowth } from '../budget/memory-growth.js';
-import type { AlertKind, Effect } from '../decide/effect.js';
+import type { AlertKind } from '../decide/effect.js';
 import { passedOverUntil, type Policy, type State } from '../decide/state.js';
 import type { StepInput } from '../decide/step-input.js';
 import { holdersOn } from '../disk/held-space.js';
@@ -14,12 +14,11 @@ import type { YieldPauses } from '../reclaim/yield-pause.js';
 import type { Layout } from '../signal/layout.js';
 import type { Observation, Observations } from '../signal/observation.js';
 import { SIGNAL_FACTS, type ResourceSignal, type Signal } from '../signal/signal.js';
-import { isStorm } from '../systemd/restart-storm.js';
 import type { Joined } from '../threshold/joined-readings.js';
 import { allMet, limitOf, thresholdId, thresholdKind, type ResourceThreshold, type Threshold } from '../threshold/threshold.js';
 import type { Candidates } from '../workload/workload.js';
 import type { RankedWorkload } from './rank.js';
-import { alert, type AlertReading } from './episode-alert.js';
+import { alert, attempt, withStormAlert, type AlertReading } from './episode-alert.js';
 import { decide, type Choice } from './eviction-decision.js';
 import { measuredRanking, selectVictim } from './victim-selection.js';
 
@@ -283,16 +282,4 @@ function isOver(threshold: Threshold, minReclaimOwed: boolean, observations: Obs
 export interface ThresholdReading extends Joined {
   readonly threshold: ResourceThreshold;
   readonly observation: Observation;
-}
-
-/** Once per unit and episode. */
-function withStormAlert<C extends Choice>(chosen: C, before: number, reading: ThresholdReading): C {
-  const decided = chosen.effects.find((effect) => effect.kind === 'evict' && effect.decision.serial > before);
-  if (decided?.kind !== 'evict' || !isStorm(decided.decision.unit?.evictions ?? 0)) return chosen;
-  const { decision } = decided;
-  return alert(chosen, 'restart-storm', { ...reading, decision }, decision.victim.workload.path);
-}
-
-export function attempt({ threshold, observation }: ThresholdReading): Effect {
-  return { kind: 'attempt', resource: SIGNAL_FACTS[threshold.signal].resource, threshold, observation };
 }

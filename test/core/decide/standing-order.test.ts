@@ -14,7 +14,7 @@ import { initialState, type Policy, type State } from '../../../src/core/decide/
 import { step } from '../../../src/core/decide/step.js';
 import type { StepInput } from '../../../src/core/decide/step-input.js';
 import type { Candidates, Workload } from '../../../src/core/workload/workload.js';
-import { candidates, Mi, observations, policy, requesting, SECOND, threshold, workload } from '../support.js';
+import { candidates, input, Mi, observations, policy, requesting, SECOND, threshold, workload } from '../support.js';
 
 const hard = threshold('memory.available', '100Mi');
 const NOW = 50n * SECOND;
@@ -229,6 +229,21 @@ describe('carried out', () => {
     expect(state.held.get('batch.service')).toBe(hold);
     // Observed only from now on, so that it is not called stuck for the time in which no step was made.
     expect(state.evictions).toMatchObject([{ decision: ordered, phase: 'dying', phaseSinceNs: nowNs, usageStillSinceNs: nowNs }]);
+  });
+
+  test.each([
+    [2, []],
+    [3, ['alert']],
+  ])('a unit that comes back again and again: the eviction number %i', (evictions, alerts) => {
+    const [prepared] = decisions(three);
+    if (prepared === undefined) throw new Error('none');
+    const unit = { evictions, stop: undefined, hold: undefined };
+    const ordered = carriedOut({ ...prepared, unit }, { available: 7n * Mi, usage: 900n * Mi, ...times });
+    const nowNs = NOW + 9n * SECOND;
+    const reading = observations(nowNs, { 'memory.available': 7n * Mi });
+    const { state, effects } = step(policy([hard]), initialState, input(nowNs, reading, { candidates: () => three, ordered }));
+    expect(effects.map(({ kind }) => kind)).toEqual(['evict', 'attempt', ...alerts, 'threshold', 'condition']);
+    expect(state.settled.size).toBe(alerts.length); // once in an episode
   });
 
   test.each<[rule: string, availableMi: bigint, isGone: boolean]>([
