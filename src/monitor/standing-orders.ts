@@ -32,6 +32,12 @@ const PART_OF_TIME = 100n;
 /** After this time memory.stat is up to date, whatever it says: the kernel flushes it every 2 s. */
 const SETTLES_NS = 2_500_000_000n;
 
+/**
+ * Where something else than the workloads of an order has grown, it is carried out after so many times the wait: the main
+ * thread, which sees all workloads, decides unless it is stalled.
+ */
+const UNEXPLAINED = 10n;
+
 /** The kernel's statistics are this inexact. */
 const SLACK = 8 * 1024 * 1024;
 
@@ -208,7 +214,8 @@ export class StandingOrders {
     });
     if (candidates.length === 0 || candidates.length < decisions.length) return undefined;
     const missing = Number(observation.available - limit) - SLACK;
-    return { conditions, missing, settlesNs: SETTLES_NS, candidates, afterNs, expiresNs: nowNs + ORDER_LIFE_NS };
+    const times = { settlesNs: SETTLES_NS, afterNs, unexplainedNs: afterNs * UNEXPLAINED, expiresNs: nowNs + ORDER_LIFE_NS };
+    return { conditions, missing, slack: SLACK, candidates, ...times };
   }
 
   #recordOf(decision: Decision): { readonly line: string; readonly state: string } {

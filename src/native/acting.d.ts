@@ -157,6 +157,9 @@ export interface NativeOrderPlan {
     readonly record: Buffer;
   }[];
   readonly afterNs: bigint;
+  /** The same where the node has grown by more than the candidates have and `slack`. */
+  readonly unexplainedNs: bigint;
+  readonly slack: number;
   readonly expiresNs: bigint;
   /** By cgroup.kill, where that can be written; else by signals. */
   readonly byFile: boolean;

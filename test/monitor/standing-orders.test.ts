@@ -105,6 +105,7 @@ describe('an order stands', () => {
       ['job', 0],
       ['web', 0],
     ]);
+    expect(plan()).toMatchObject({ afterNs: 5_000_000n, unexplainedNs: 50_000_000n });
     const record = JSON.parse(String(plan()?.candidates[0]?.record)) as { line: string; state: string };
     expect(JSON.parse(record.line)).toMatchObject({
       type: 'decision',

@@ -28,6 +28,8 @@ function scene() {
       { cgroup, id: statSync(cgroup, { bigint: true }).ino, value: number(usage.path), offset: -1, record: Buffer.from('record') },
     ],
     afterNs: 1_000_000n,
+    unexplainedNs: 1_000_000n,
+    slack: 0,
     expiresNs: 2n ** 63n,
     byFile: !hasMemoryV1,
   };

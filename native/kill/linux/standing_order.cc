@@ -105,7 +105,13 @@ Wake StandingOrder::OnEvent(size_t, uint32_t) {
     timer_.Set(plan_->after_ns);
     return Wake::kNothing;
   }
-  result_ = CarryOut();
+  const bool complete = ReadCandidates();
+  const uint64_t waited_ns = now_ns - crossed_ns_;
+  if (complete && waited_ns < plan_->unexplained_ns && GrownOutside() > plan_->slack) {
+    timer_.Set(plan_->unexplained_ns - waited_ns);
+    return Wake::kNothing;
+  }
+  result_ = complete ? CarryOut() : Result{kNone, plan_->conditions.front().last, 0, crossed_ns_, now_ns, 0, 0, 0};
   plan_.reset();
   crossed_ns_ = 0;
   return Wake::kFired;
@@ -141,12 +147,16 @@ StandingOrder::Result StandingOrder::CarryOut() {
   return result;
 }
 
-size_t StandingOrder::Largest() {
+bool StandingOrder::ReadCandidates() {
+  return std::none_of(plan_->candidates.begin(), plan_->candidates.end(),
+                      [](Candidate& candidate) { return HasVanished(Read(&candidate)); });
+}
+
+size_t StandingOrder::Largest() const {
   size_t largest = kNone;
   double most = -std::numeric_limits<double>::infinity();
   for (size_t i = 0; i < plan_->candidates.size(); i++) {
-    Candidate& candidate = plan_->candidates[i];
-    if (HasVanished(Read(&candidate))) return kNone;
+    const Candidate& candidate = plan_->candidates[i];
     if (!(candidate.last + candidate.offset > most)) continue;
     most = candidate.last + candidate.offset;
     largest = i;

@@ -45,8 +45,10 @@ class StandingOrder : public WatchSource {
     uint64_t settles_ns;                // from the wake, until the others do not count any more
     std::vector<Candidate> candidates;  // the largest is killed, of equals the first
     uint64_t after_ns;                  // from the wake until it is carried out
-    uint64_t expires_ns;                // monotonic clock
-    bool by_file;                       // by cgroup.kill, where that exists
+    uint64_t unexplained_ns;            // the same where the node has grown by more than the candidates and `slack`
+    double slack;
+    uint64_t expires_ns;  // monotonic clock
+    bool by_file;         // by cgroup.kill, where that exists
   };
 
   struct Result {
@@ -90,10 +92,13 @@ class StandingOrder : public WatchSource {
   void Forget(uint64_t seen_ns);  // wakes before it
   static bool Holds(Condition* condition);
   bool OneOfOthersHolds();
+  // Returns false if one has vanished: the plan is out of date, because what took its place is unknown.
+  bool ReadCandidates();
+  // By the values that were read last.
   Result CarryOut();
-  // kNone: the plan is out of date. A candidate has vanished, and what took its place is unknown; or the node has grown
-  // by more than the candidates have and the largest holds: what has grown may be larger, and is none of them.
-  size_t Largest();
+  // kNone: the plan is out of date. The node has grown by more than the candidates have and the largest holds: what has
+  // grown may be larger, and is none of them.
+  size_t Largest() const;
   double GrownOutside() const;
   int Record(const Candidate& candidate, const Result& result);
   void Kill(const Candidate& candidate, Result* result);

@@ -80,6 +80,8 @@ struct OrderScene {
     plan->conditions.push_back({NumberIn(directory.File("sound")), 1, 0});
     plan->settles_ns = kForever;
     plan->after_ns = after_ns;
+    plan->unexplained_ns = after_ns;
+    plan->slack = 0;
     plan->expires_ns = expires_ns;
     plan->by_file = false;
     return plan;

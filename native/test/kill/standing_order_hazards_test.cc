@@ -54,6 +54,27 @@ TEST("nothing is killed where the node has grown by more than the candidates hav
   }
 }
 
+TEST("where something else than the candidates has grown, JavaScript has more time") {
+  for (const bool outside : {false, true}) {
+    OrderScene scene;
+    const Cgroup cgroup(MemoryV1());
+    Member member(cgroup, kSleeps);
+    auto plan = scene.Plan();
+    plan->conditions[0].first = 60;
+    plan->unexplained_ns = outside ? 300 * kMillisecond : kForever / 2;
+    plan->slack = 5;
+    plan->candidates.push_back(scene.Candidate(cgroup, "one", outside ? "65" : "90"));
+    plan->candidates[0].first = 35;
+    CHECK(scene.order->Place(std::move(plan), 0));
+    scene.Node("120");
+    scene.Ring();
+    const StandingOrder::Result result = scene.Done();
+    CHECK_EQUAL(result.candidate, 0u);
+    CHECK(!outside || result.at_ns >= result.crossed_ns + 300 * kMillisecond);
+    CHECK(WIFSIGNALED(member.Wait()));
+  }
+}
+
 TEST("a refusal is reported, and no other workload is killed instead") {
   OrderScene scene;
   const Cgroup own(MemoryV1()), other(MemoryV1());

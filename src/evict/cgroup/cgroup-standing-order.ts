@@ -64,20 +64,18 @@ class CgroupStandingOrder implements StandingOrder {
     this.native.close();
   }
 
-  #planOf({ conditions, missing, settlesNs, candidates, afterNs, expiresNs }: OrderPlan): NativeOrderPlan {
+  #planOf({ conditions, missing, candidates, ...plan }: OrderPlan): NativeOrderPlan {
     const { hierarchy, workingSetOf } = this.parts;
     return {
       conditions: [
         ...conditions.map(({ value, atLeast }) => ({ value: value as FileSum, atLeast })),
         ...(conditions.length > 1 ? [{ value: this.#anonymous(candidates), grownBy: missing }] : []),
       ],
-      settlesNs,
+      ...plan,
       candidates: candidates.map(({ workload, offset, record }) => {
         const cgroup = cgroupDirectory(hierarchy, workload.path);
         return { cgroup, id: workload.startOrder, value: workingSetOf(cgroup), offset, record };
       }),
-      afterNs,
-      expiresNs,
       byFile: hierarchy.version === 2,
     };
   }

@@ -28,6 +28,9 @@ export interface OrderPlan {
   readonly candidates: readonly OrderCandidate[];
   /** From the wake until the order is carried out. */
   readonly afterNs: bigint;
+  /** The same where the node has grown by more than the candidates have and `slack` bytes: by what, is not known. */
+  readonly unexplainedNs: bigint;
+  readonly slack: number;
   /** Monotonic, as all times here. */
   readonly expiresNs: bigint;
 }

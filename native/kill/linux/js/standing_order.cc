@@ -87,6 +87,8 @@ class StandingOrderObject : public WatchObject<StandingOrderObject> {
     });
     plan->settles_ns = BigIntArgument(object.Get("settlesNs"), "settlesNs");
     plan->after_ns = BigIntArgument(object.Get("afterNs"), "afterNs");
+    plan->unexplained_ns = BigIntArgument(object.Get("unexplainedNs"), "unexplainedNs");
+    plan->slack = NumberArgument(object.Get("slack"), "slack");
     plan->expires_ns = BigIntArgument(object.Get("expiresNs"), "expiresNs");
     plan->by_file = object.Get("byFile").ToBoolean();
     return Napi::Boolean::New(info.Env(), order() != nullptr && order()->Place(std::move(plan), seen_ns));
