@@ -1,12 +1,13 @@
 import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { memoryController, type TestCgroup } from '../support/cgroup.js';
+import { limitPidsOf } from '../support/fork-bomb.js';
 import { MIXED_MEMINFO, meminfoText, type Meminfo } from '../support/meminfo.js';
 import { temporaryDirectory } from '../support/temporary-directory.js';
 import { Evictd, EVICTD, victimOf } from './evictd.js';
-import { MIB, ON, testNode, workload } from './node.js';
+import { isV1, MIB, ON, testNode, workload } from './node.js';
 
 // What a container sees: a mount of the cgroup filesystem that shows its own cgroup as the root, and another meminfo.
 
@@ -48,6 +49,23 @@ describe(`in a container with a limit (${ON})`, () => {
     expect([code, memory.capacityBytes]).toEqual([2, 256 * MIB]);
     expect(memory.availableBytes).toBeLessThan(56 * MIB);
     expect(memory.source).toMatch(/ − reclaimable memory of \/$/);
+  });
+
+  test('its limit of processes counts, too; not as on a kubelet', async () => {
+    const container = testNode(256n << 20n);
+    const limit = limitPidsOf(container, 60);
+    onTestFinished(() => limit.cleanup());
+    const pids = '/sys/fs/cgroup/pids';
+    const shown = isV1 ? ['unshare', '--mount', 'sh', '-c', `mount --bind ${pids}${container.path} ${pids} && exec "$@"`, 'sh'] : [];
+    const read = async (...more: string[]) => {
+      const options = ['-o', 'json', '--eviction-hard', 'pid.available<10', ...more];
+      const { stdout } = await run([...shown, ...inside(container), process.execPath, EVICTD, 'check', ...options]);
+      return (JSON.parse(stdout) as { signals: { signal: string; capacity: number }[] }).signals.find(
+        ({ signal }) => signal === 'pid.available',
+      );
+    };
+    expect(await read()).toMatchObject({ capacity: 60, source: 'pids.max − pids.current of /' });
+    expect((await read(KUBELET))?.capacity).toBeGreaterThan(60);
   });
 
   test('without a limit, and as on a kubelet, it is the machine', async () => {

@@ -72,11 +72,15 @@ type Opened = Omit<NodeParts, 'native' | 'filesystems' | 'thresholds' | 'notifie
   readonly own: Omit<PressureAndSwapPlan, 'windowNs'>;
 };
 
-function openMachine({ memory: hierarchy }: Hierarchies, departures: Departures, native: Binding): Opened {
+/**
+ * Where the mount shows an ordinary cgroup as the root (in a container), its limits apply, too. The kubelet asks the
+ * machine alone.
+ */
+function openMachine({ memory: hierarchy, pids }: Hierarchies, departures: Departures, native: Binding): Opened {
   return {
     hierarchy,
     identity: { name: 'machine', cgroup: undefined, cgroupVersion: hierarchy?.version ?? 2 },
-    pids: pidsSource(undefined),
+    pids: pidsSource(pids && departures['kernel-memory'] && !showsRootCgroup(pids) ? { hierarchy: pids, path: '/' } : undefined),
     oomKills: machineOomKills(native),
     own: {
       pressure: MACHINE_PRESSURE,

@@ -63,7 +63,7 @@ function estimatedMemory(countsCache: boolean, usage: FileSpec | undefined, arcs
     files: [estimate, ...arc, ...(usage ? [usage] : [])],
     read: (values, errors) => {
       const [ofEstimate = 0, ofUsage = 0] = [errors[0], usage && errors[1 + arc.length]];
-      const missing = firstError(required, Int32Array.of(ofEstimate, ofUsage));
+      const missing = firstError(required, Int32Array.of(ofEstimate, ofUsage)) ?? impossibleEstimate(values[0], values[1]);
       if (missing) return missing;
       const inUse = BigInt(valueOf(used, values));
       const counted = usage === undefined ? inUse : BigInt(values[used.weights.length] ?? NaN);
@@ -105,7 +105,18 @@ const PAGES = ['AnonPages', 'Cached', 'Buffers', 'SwapCached'];
  * lxcfs before version 4 shows a container's MemTotal beside the machine's AnonPages. A page in the swap cache may
  * count twice, so SwapCached is left out.
  */
-function impossible([total = NaN, anonymous = NaN, cached = NaN, buffers = NaN]: Float64Array): Missing | undefined {
-  if (anonymous + cached + buffers <= total) return undefined;
-  return { missing: '/proc/meminfo mixes two machines (lxcfs?): AnonPages + Cached + Buffers are more than MemTotal' };
+function impossible([total = NaN, anonymous = NaN, cached = NaN, buffers = NaN, , inactive = NaN]: Float64Array): Missing | undefined {
+  if (!(anonymous + cached + buffers <= total)) return mixed('AnonPages + Cached + Buffers are more than MemTotal');
+  // Each processor counts some pages for itself before they are in the sums.
+  return inactive > cached + buffers + total / 100 ? mixed('Inactive(file) is more than Cached + Buffers') : undefined;
+}
+
+/** MemAvailable is a part of MemTotal, and no machine has none of it. */
+export function impossibleEstimate(total = NaN, available = NaN): Missing | undefined {
+  if (!(total > 0)) return mixed('MemTotal is 0');
+  return available > total ? mixed('MemAvailable is more than MemTotal') : undefined;
+}
+
+function mixed(how: string): Missing {
+  return { missing: `/proc/meminfo mixes two machines (lxcfs?): ${how}` };
 }

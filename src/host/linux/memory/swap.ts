@@ -3,6 +3,7 @@ import type { OwnAmountSignal } from '../../../core/signal/signal.js';
 import type { FileSpec } from '../../../native/binding.js';
 import { firstError, type KernelSource, type Missing } from '../sampling/kernel-source.js';
 import { level, narrowestOf, type Level, type LevelReading } from '../sampling/level.js';
+import { impossibleEstimate } from './machine-memory.js';
 
 /** An amount of memory or swap that is left, in bytes. */
 export type AmountSource = KernelSource<LevelReading | Missing>;
@@ -34,12 +35,17 @@ export function kernelAvailable(isCgroup: boolean): AmountSource {
     files: [file],
     read: (values, errors) => {
       const [total = NaN, available = NaN] = values;
-      return firstError([file], errors) ?? narrowestOf(level(total, Math.max(total - available, 0), machine(file, source)), []);
+      const missing = firstError([file], errors) ?? impossibleEstimate(total, available);
+      return missing ?? narrowestOf(level(total, total - available, machine(file, source)), []);
     },
   };
 }
 
 const swapFile = meminfo('SwapTotal', 'SwapFree');
+
+function impossibleSwap(total: number, free: number): Missing | undefined {
+  return free > total ? { missing: '/proc/meminfo mixes two machines (lxcfs?): SwapFree is more than SwapTotal' } : undefined;
+}
 
 /** swap.available of the machine. Without swap there is no such signal. */
 export function machineSwap(isCgroup: boolean): AmountSource {
@@ -48,7 +54,9 @@ export function machineSwap(isCgroup: boolean): AmountSource {
     files: [swapFile],
     read: (values, errors) => {
       const [total = NaN, free = NaN] = values;
-      return firstError([swapFile], errors) ?? swapOf(level(total, total - free, machine(swapFile, source)), []);
+      return (
+        firstError([swapFile], errors) ?? impossibleSwap(total, free) ?? swapOf(level(total, total - free, machine(swapFile, source)), [])
+      );
     },
   };
 }
@@ -69,9 +77,9 @@ export function cgroupSwap(hierarchy: CgroupHierarchy, path: string): AmountSour
   return {
     files,
     read: (values, errors) => {
-      const missing = firstError(required, errors.subarray(0, required.length));
-      if (missing) return missing;
       const [total = NaN, free = NaN, ...amounts] = values;
+      const missing = firstError(required, errors.subarray(0, required.length)) ?? impossibleSwap(total, free);
+      if (missing) return missing;
       const none = cgroups.find((_, index) => amounts[2 * index + 1] === 0);
       if (none && total > 0) return { missing: `${none.cgroup} may not use swap`, absent: true };
       const levels = cgroups.flatMap(({ cgroup, current }, index) => {

@@ -128,6 +128,23 @@ describe('a meminfo of two machines', () => {
     expect(read(kubelet, { ...MIXED_MEMINFO, AnonPages: 2097152 - 80000 })).not.toHaveProperty('missing');
     expect(read(kubelet, { ...MIXED_MEMINFO, AnonPages: 2097152 - 80000 + 1 })).toEqual({ missing });
   });
+
+  const mixed = (how: string) => ({ missing: `/proc/meminfo mixes two machines (lxcfs?): ${how}` });
+  test.each<[how: string, departures: Departures, fields: Partial<typeof quiet>]>([
+    ['MemAvailable is more than MemTotal', evictd, { MemAvailable: 990301 }],
+    ['MemTotal is 0', evictd, { MemTotal: 0, MemAvailable: 0 }],
+    ['Inactive(file) is more than Cached + Buffers', kubelet, { 'Inactive(file)': 133560 + 3656 + 9904 }],
+  ])('%s: no reading', (how, departures, fields) => {
+    expect(read(departures, { ...quiet, ...fields })).toEqual(mixed(how));
+  });
+
+  test.each<[Departures, Partial<typeof quiet>]>([
+    [evictd, { MemAvailable: 990300 }],
+    [evictd, { MemAvailable: 0 }],
+    [kubelet, { 'Inactive(file)': 133560 + 3656 + 9900 }],
+  ])('what is possible is a reading', (departures, fields) => {
+    expect(read(departures, { ...quiet, ...fields })).not.toHaveProperty('missing');
+  });
 });
 
 /** The kstat of OpenZFS 2.1, shortened: 3 GiB of cache that can shrink to 1 GiB. */

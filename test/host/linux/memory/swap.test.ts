@@ -14,6 +14,7 @@ function read<T>(source: KernelSource<T>, values: readonly number[], errors: rea
 test.each<[rule: string, total: number, free: number, result: object]>([
   ['what is free', 8e9, 3e9, { available: 3_000_000_000n, capacity: 8_000_000_000n }],
   ['no swap at all is no shortage: the signal is absent', 0, 0, { missing: 'this machine has no swap', absent: true }],
+  ['more free than there is', 8e9, 8e9 + 1, { missing: '/proc/meminfo mixes two machines (lxcfs?): SwapFree is more than SwapTotal' }],
   ['none left', 8e9, 0, { available: 0n, capacity: 8_000_000_000n }],
 ])('the machine’s swap: %s', (_rule, total, free, result) => {
   expect(amountOf(read(machineSwap(false), [total, free]))).toEqual(result);
