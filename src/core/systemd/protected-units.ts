@@ -61,7 +61,8 @@ export const PROTECTED_UNITS: readonly ProtectedUnits[] = [
       teleport@*.service teleport-*.service tailscaled.service snap.tailscale.tailscaled.service cloudflared.service
       cloudflared@*.service warp-svc.service zerotier-one.service netbird.service netbird@*.service nebula.service
       nebula@*.service twingate.service twingate-connector.service ziti-edge-tunnel.service frpc.service
-      frpc@*.service autossh.service autossh@*.service amazon-ssm-agent.service
+      frpc@*.service vncserver@*.service tigervncserver@*.service x11vnc.service x2goserver.service
+      autossh.service autossh@*.service amazon-ssm-agent.service
       snap.amazon-ssm-agent.amazon-ssm-agent.service google-guest-agent.service google-guest-agent-manager.service
       google-guest-compat-manager.service google-osconfig-agent.service walinuxagent.service waagent.service
       azuremonitoragent.service oracle-cloud-agent.service snap.oracle-cloud-agent.*.service droplet-agent.service
@@ -141,7 +142,8 @@ export const PROTECTED_UNITS: readonly ProtectedUnits[] = [
     why: 'the network',
     names: namesIn(`
       NetworkManager.service networking.service network.service ifup@*.service wicked*.service connman.service
-      wpa_supplicant.service wpa_supplicant@*.service iwd.service hostapd.service hostapd@*.service
+      wpa_supplicant.service wpa_supplicant@*.service netplan-wpa-*.service iwd.service hostapd.service
+      hostapd@*.service
       ModemManager.service dhclient.service dhclient@*.service dhcpcd.service dhcpcd@*.service ppp@*.service
       teamd@*.service firewalld.service ovs-vswitchd.service ovsdb-server.service ovn-*.service vpp.service
       wg-quick@*.service openvpn-client@*.service openvpn@*.service openvpn-server@*.service strongswan*.service
@@ -162,7 +164,8 @@ export const PROTECTED_UNITS: readonly ProtectedUnits[] = [
     why: 'without it the machine may be fenced or restarted',
     names: namesIn(`
       corosync.service corosync-qdevice.service pacemaker.service pacemaker_remote.service sbd.service
-      sbd_remote.service watchdog.service watchdog-mux.service watchdogd.service wd_keepalive.service wdmd.service
+      sbd_remote.service bmc-watchdog.service watchdog.service watchdog-mux.service watchdogd.service
+      wd_keepalive.service wdmd.service
       sanlock.service fence_sanlockd.service dlm.service pve-cluster.service pve-ha-lrm.service pve-ha-crm.service
       ovirt-ha-agent.service ovirt-ha-broker.service vdsmd.service supervdsmd.service heartbeat.service
       keepalived.service
