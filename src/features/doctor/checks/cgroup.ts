@@ -45,7 +45,9 @@ export const cgroupNamespaceCheck = defineCheck(
       found.push({ summary, fix: "run the container in the host's user namespace (--userns=host)", isBroken: true });
     }
     if (!rootVisible) {
-      const summary = `${memory.mountPoint} shows only a part of the machine's cgroups${cgroup === 'own' ? ', those of this container' : ''}`;
+      const part = `a part of the machine's cgroups${cgroup === 'own' ? ', those of this container' : ''}`;
+      const unseen = memory.version === 1 ? 'pids.max' : 'memory.max and pids.max';
+      const summary = `${memory.mountPoint} shows only ${part}; ${unseen} of cgroups above are not seen`;
       found.push({ summary, fix: `mount the host's /sys/fs/cgroup into the container, with --cgroupns=host` });
     }
     if (!writable) {

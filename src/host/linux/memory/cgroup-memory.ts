@@ -5,10 +5,12 @@ import type { FileSpec, FileSum } from '../../../native/binding.js';
 import { valueOf } from '../sampling/file-sum.js';
 import { firstError } from '../sampling/kernel-source.js';
 import { lowWatermark, meminfo, type MemoryReading, type MemorySource, type Statistics } from './memory.js';
+import { attempt } from '../../../errors.js';
 import { fsPath } from '../../../byte-paths.js';
 
 /**
- * A cgroup as the node. Its capacity is the smallest visible limit of it and its ancestors, read each time.
+ * A cgroup as the node. Its capacity is the smallest limit of it and its ancestors, read each time: on v2 of those that
+ * the mount shows.
  *
  * @param countsCache  what the kernel can reclaim counts as available: docs/adr/042
  */
@@ -62,7 +64,7 @@ export function usageFile(hierarchy: CgroupHierarchy, path: string): FileSpec {
 
 /** The smallest limit of the cgroup and its ancestors now, in bytes; Infinity: none is visible. */
 export function limitNow(hierarchy: CgroupHierarchy, path: string): number {
-  return Math.min(...limitFiles(hierarchy, path).map((file) => numberIn(file.path)));
+  return Math.min(...limitFiles(hierarchy, path).map(numberIn));
 }
 
 /** The errno of reading a file of a missing or removed cgroup. */
@@ -118,17 +120,18 @@ function usageOf(hierarchy: CgroupHierarchy, path: string, countsCache: boolean,
   };
 }
 
+/** v1 names the limit that applies, also that of a cgroup above what the mount shows (mm/memcontrol-v1.c, memcg1_stat_format). */
 function limitFiles(hierarchy: CgroupHierarchy, path: string): FileSpec[] {
-  const limit = hierarchy.version === 1 ? 'memory.limit_in_bytes' : 'memory.max';
-  return withAncestors(path).map((cgroup) => ({ path: `${cgroupDirectory(hierarchy, cgroup)}/${limit}`, format: 'number' }));
+  if (hierarchy.version === 1) {
+    return [{ path: `${cgroupDirectory(hierarchy, path)}/memory.stat`, format: 'keyed', keys: [V1_LIMIT] }];
+  }
+  return withAncestors(path).map((cgroup) => ({ path: `${cgroupDirectory(hierarchy, cgroup)}/memory.max`, format: 'number' }));
 }
 
+const V1_LIMIT = 'hierarchical_memory_limit';
+
 /** Infinity: 'max', or not readable. */
-function numberIn(path: string): number {
-  try {
-    const number = Number.parseInt(readFileSync(fsPath(path), 'latin1'), 10);
-    return Number.isNaN(number) ? Infinity : number;
-  } catch {
-    return Infinity;
-  }
+function numberIn({ path }: FileSpec): number {
+  const text = attempt(() => readFileSync(fsPath(path), 'latin1')) ?? '';
+  return Number(/^(?:hierarchical_memory_limit )?(\d+)$/m.exec(text)?.[1] ?? Infinity);
 }

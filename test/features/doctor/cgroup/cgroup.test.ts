@@ -14,7 +14,13 @@ describe('cgroup.namespace', () => {
       'a container: only its own cgroups and processes',
       { namespaces: own, rootVisible: false },
       'degraded',
-      /only by cgroup\.kill; .*shows only a part .*, those of this container/,
+      /only by cgroup\.kill; .*shows only a part .*, those of this container; memory\.max and pids\.max of cgroups above are not seen/,
+    ],
+    [
+      '… on v1, whose memory.stat has the limit above',
+      { ...v1, rootVisible: false },
+      'degraded',
+      /; pids\.max of cgroups above are not seen/,
     ],
     [
       'a PID namespace on v1',

@@ -1,8 +1,11 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { totalmem } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { CgroupHierarchy } from '../../../../src/core/workload/cgroup.js';
-import { allocatableMemory, cgroupMemory, v1RootMemory } from '../../../../src/host/linux/memory/cgroup-memory.js';
+import { allocatableMemory, cgroupMemory, limitNow, v1RootMemory } from '../../../../src/host/linux/memory/cgroup-memory.js';
 import { availableOf, lowWatermark, type MemoryReading } from '../../../../src/host/linux/memory/memory.js';
+import { temporaryDirectory } from '../../../support/temporary-directory.js';
 import { readPlayed as read } from './played-files.js';
 
 const v1: CgroupHierarchy = { version: 1, controller: 'memory', mountPoint: '/sys/fs/cgroup/memory', root: '/' };
@@ -50,10 +53,36 @@ test('v1 counts the inactive file pages of everything below, and its unlimited i
       total_cache: 60e6,
       rss: 1,
       cache: 1,
+      hierarchical_memory_limit: 9223372036854771712,
     },
-    '/sys/fs/cgroup/memory/a/memory.limit_in_bytes': 9223372036854771712,
   });
   expect(reading).toEqual({ capacity: 1_000_000_000n, usage: 300_000_000n, reclaimable: 50_000_000n, pages: 62_000_000n });
+});
+
+test('the limit of a v1 cgroup above what the mount shows counts', () => {
+  const mountPoint = temporaryDirectory();
+  const shown: CgroupHierarchy = { version: 1, controller: 'memory', mountPoint, root: '/above/container' };
+  const statistics = { total_inactive_file: 50e6, total_rss: 2e6, total_cache: 60e6, hierarchical_memory_limit: 400e6 };
+  writeFileSync(join(mountPoint, 'memory.limit_in_bytes'), '9223372036854771712\n');
+  writeFileSync(join(mountPoint, 'memory.stat'), 'cache 1\nhierarchical_memory_limit 400000000\nhierarchical_memsw_limit 500000000\n');
+  expect(limitNow(shown, '/')).toBe(400e6);
+  const files = {
+    ...meminfo,
+    [`${mountPoint}/memory.usage_in_bytes`]: 300e6,
+    [`${mountPoint}/memory.limit_in_bytes`]: 9223372036854771712,
+    [`${mountPoint}/memory.stat`]: statistics,
+  };
+  expect(read(cgroupMemory(shown, '/', false), files)).toMatchObject({ capacity: 400_000_000n, usage: 300_000_000n });
+});
+
+test('the limit of a v2 cgroup now is the smallest that the mount shows', () => {
+  const mountPoint = temporaryDirectory();
+  mkdirSync(join(mountPoint, 'a'));
+  writeFileSync(join(mountPoint, 'memory.max'), 'max\n');
+  const shown: CgroupHierarchy = { version: 2, controller: '', mountPoint, root: '/' };
+  expect(limitNow(shown, '/a')).toBe(Infinity);
+  writeFileSync(join(mountPoint, 'memory.max'), '1048576\n');
+  expect(limitNow(shown, '/a')).toBe(1_048_576);
 });
 
 test.each<[rule: string, hierarchy: CgroupHierarchy, files: Record<string, number | Record<string, number>>]>([
