@@ -1,4 +1,5 @@
 import { closeSync, constants, existsSync, openSync, readFileSync, writeSync } from 'node:fs';
+import type { JsonObject } from '../core/name/json-text.js';
 import { putRecord, RECORD_HEADER_BYTES, recordAt } from '../storage/crc-record.js';
 import { isOutOfSpace, makeFixedFile, openFixedFile, openExistingFile, type FixedFile } from '../storage/fixed-file.js';
 
@@ -203,12 +204,10 @@ function aligned(bytes: number): number {
   return Math.ceil(bytes / ALIGN) * ALIGN;
 }
 
-type Line = Readonly<Record<string, unknown>>;
-
 /** The decisions in the records of earlier runs. */
 export interface EarlierDecisions {
   /** By number: decisions without an outcome. A dry run's are left out. */
-  readonly unfinished: ReadonlyMap<number, Line>;
+  readonly unfinished: ReadonlyMap<number, JsonObject>;
   readonly over: ReadonlySet<number>;
   /** The highest number; 0: there was none. */
   readonly last: number;
@@ -218,12 +217,12 @@ const DECIDED = /^\{"time":"[^"]*","type":"(?:decision|outcome)"/;
 
 /** @param texts  in the order of writing */
 export function earlierDecisions(texts: readonly string[]): EarlierDecisions {
-  const unfinished = new Map<number, Line>();
+  const unfinished = new Map<number, JsonObject>();
   const over = new Set<number>();
   let last = 0;
   for (const text of texts) {
     if (!DECIDED.test(text)) continue;
-    const line = JSON.parse(text) as Line;
+    const line = JSON.parse(text) as JsonObject;
     const { decision } = line;
     if (typeof decision !== 'number') continue;
     last = Math.max(last, decision);

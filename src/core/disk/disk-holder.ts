@@ -4,6 +4,7 @@ import { formatAge } from '../quantity/duration.js';
 import { jsonInteger } from '../quantity/integer.js';
 import type { DiskHolder, DeletedFilesHolder, DirectoryHolder } from './filesystem-holders.js';
 import { printable } from '../name/printable.js';
+import type { JsonObject } from '../name/json-text.js';
 
 const LOGS = '/var/log';
 const MINUTE_NS = 60_000_000_000n;
@@ -57,7 +58,7 @@ export function holderLine(holder: DiskHolder): string {
   return holder.kind === 'image' || isBelowLogs(holder.path) ? text : `directory: ${text}`;
 }
 
-export function holderJson(holder: DiskHolder): Record<string, unknown> {
+export function holderJson(holder: DiskHolder): JsonObject {
   const { kind, holds } = holder;
   const bytes = { kind, bytes: jsonInteger(holds.bytes) };
   const held = { ...bytes, inodes: jsonInteger(holds.inodes) };

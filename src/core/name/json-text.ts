@@ -1,5 +1,12 @@
 import { printable } from './printable.js';
 
+/** What JSON.stringify writes without an error: it throws at a bigint. A field that is undefined is left out. */
+export type Json = string | number | boolean | null | undefined | readonly Json[] | JsonObject;
+
+export interface JsonObject {
+  readonly [field: string]: Json;
+}
+
 /**
  * JSON of a value. A byte of a name that is no UTF-8 (byte-text.ts) becomes the text `\xff`: strict readers of JSON
  * refuse a lone surrogate.

@@ -7,6 +7,7 @@ import type { Candidates, Workload } from '../../core/workload/workload.js';
 import type { JournalRecord } from '../../journal/records/record.js';
 import type { ShutdownGracePeriod } from '../../core/workload/shutdown-config.js';
 import type { Evictor, WorkloadSource } from '../../monitor/ports/ports.js';
+import type { JsonObject } from '../../core/name/json-text.js';
 
 /** The order in which workloads end, as planned when the shutdown begins. */
 export interface ShutdownPlan extends Pick<ShutdownWorkloads, 'leftAlone'>, Pick<Candidates, 'unreadable'> {
@@ -44,7 +45,7 @@ export function shutdownBegun({ groups, leftAlone, unreadable }: ShutdownPlan): 
     })),
     neededSeconds: seconds(neededNs),
     leftAlone: leftAlone.map(({ workload: { name, path }, why }) => ({ name, path, why: protectionText(why) })),
-    unreadable,
+    unreadable: unreadable.map((workload) => ({ ...workload })),
     message: `the machine is shutting down: ${order}`,
   };
 }
@@ -156,7 +157,7 @@ function names(of: readonly EndingWorkload[]): string {
   return of.map(({ workload }) => workload.name).join(', ');
 }
 
-function identity({ name, path, id }: Workload): Record<string, unknown> {
+function identity({ name, path, id }: Workload): JsonObject {
   return { name, path, id };
 }
 

@@ -1,23 +1,22 @@
+import type { JsonObject } from '../../core/name/json-text.js';
 import { objectIn, type JournalRecord } from './history-event.js';
 
 /** Fields of a `ranking` record that are its own. All others complete those of its decision. */
 const OWN: ReadonlySet<string> = new Set(['time', 'type', 'node', 'dryRun', 'decision', 'part', 'parts', 'victim', 'ranking', 'message']);
 
-type Row = Readonly<Record<string, unknown>>;
-
 /** The candidates of one decision, from its record and the `ranking` records that follow it, in any order. */
 export class FullRanking {
   /** By place. */
-  readonly #rows = new Map<unknown, Row>();
+  readonly #rows = new Map<unknown, JsonObject>();
   readonly #parts = new Set<unknown>();
   #count: unknown;
   #due = 1;
-  #lists: Row = {};
+  #lists: JsonObject = {};
   #hasEnded = false;
 
   take(record: JournalRecord): void {
     const { ranking } = record;
-    for (const row of Array.isArray(ranking) ? (ranking as readonly (Row | null)[]) : []) if (row) this.#rows.set(row.place, row);
+    for (const row of Array.isArray(ranking) ? (ranking as readonly (JsonObject | null)[]) : []) if (row) this.#rows.set(row.place, row);
     if (record.type === 'decision') {
       this.#count = objectIn(record, 'counts').ranking;
       return;

@@ -1,10 +1,12 @@
+import type { Json } from '../../core/name/json-text.js';
+
 /** A line of the journal (docs/journal.md). Other fields depend on the type and on the version of evictd. */
 export interface JournalRecord {
   readonly time: string;
   readonly type: string;
-  readonly node?: unknown;
-  readonly message?: unknown;
-  readonly [field: string]: unknown;
+  readonly node?: Json;
+  readonly message?: Json;
+  readonly [field: string]: Json;
 }
 
 const HEAD = /^\{"time":"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)","type":"([^"\\]*)"/;

@@ -14,6 +14,7 @@ import { actionOf, unitOf } from './node-records.js';
 import { rankingRow, victimOf } from './ranking-row.js';
 import { holdersOf, readingOf } from './reading-record.js';
 import type { JournalRecord } from './record.js';
+import type { Json, JsonObject } from '../../core/name/json-text.js';
 
 /** Workloads in the decision itself: the victim, at most so many before it in the order of eviction, and some after it. */
 const NEIGHBOURS = 8;
@@ -26,10 +27,10 @@ const ROWS = 64;
 
 /** The lists of a decision that its record may cut. */
 interface Lists {
-  readonly ranking: readonly unknown[];
-  readonly unreadable: readonly unknown[];
-  readonly unit: Record<string, unknown>;
-  readonly holders: Record<string, unknown>;
+  readonly ranking: readonly Json[];
+  readonly unreadable: readonly Json[];
+  readonly unit: JsonObject;
+  readonly holders: JsonObject;
 }
 
 /**
@@ -56,7 +57,7 @@ export function decisionRecord(decision: Decision, wake: Wake, processes?: Victi
     ...unit,
     ...(decision.violates && { violates: decision.violates }),
     ...(expectedBytes === undefined ? {} : { expectedBytes: jsonInteger(expectedBytes) }),
-    ...processes,
+    ...(processes && { ...processes, processes: processes.processes.map((process) => ({ ...process })) }),
     counts: { ranking: ranking.length, unreadable: unreadable.length },
     ranking: rows,
     unreadable: some,
@@ -72,7 +73,7 @@ export function* rankingRecords(decision: Decision): Generator<JournalRecord, vo
   const cut = {
     ...(isCut(short.unit, unitOf(decision)) && unitOf(decision)),
     ...(isCut(short.holders, holdersOf(decision)) && holdersOf(decision)),
-    ...(short.unreadable.length < unreadable.length && { unreadable }),
+    ...(short.unreadable.length < unreadable.length && { unreadable: unreadable.map((workload) => ({ ...workload })) }),
   };
   if (short.ranking.length === ranking.length && Object.keys(cut).length === 0) return;
   const parts = Math.ceil(ranking.length / ROWS);
@@ -100,18 +101,21 @@ function shortLists(decision: Decision): Lists {
   const rows = within(nearest, RANKING_BYTES).sort((a, b) => Number(a.place) - Number(b.place));
   return {
     ranking: rows,
-    unreadable: within(unreadable, LIST_BYTES),
+    unreadable: within(
+      unreadable.map((workload) => ({ ...workload })),
+      LIST_BYTES,
+    ),
     unit: shortened(unitOf(decision)),
     holders: shortened(holdersOf(decision)),
   };
 }
 
 /** Of the lists in an object, or in the objects in it, as much as fits. */
-function shortened(object: Readonly<Record<string, unknown>>): Record<string, unknown> {
+function shortened(object: JsonObject): JsonObject {
   return Object.fromEntries(
-    Object.entries(object).map(([key, value]) => {
+    Object.entries(object).map(([key, value]): [string, Json] => {
       if (Array.isArray(value)) return [key, within(value, LIST_BYTES)];
-      return [key, typeof value === 'object' && value !== null ? shortened(value as Record<string, unknown>) : value];
+      return [key, typeof value === 'object' && value !== null ? shortened(value as JsonObject) : value];
     }),
   );
 }
@@ -127,13 +131,13 @@ function within<T>(list: readonly T[], bytes: number): T[] {
   return end === -1 ? [...list] : list.slice(0, end);
 }
 
-function orderOf({ standingOrder }: Decision): Record<string, unknown> {
+function orderOf({ standingOrder }: Decision): JsonObject {
   if (standingOrder === undefined) return {};
   const { preparedAtNs, signalledAtNs } = standingOrder;
   return { standingOrder: { preparedSecondsBefore: Number((signalledAtNs - preparedAtNs) / 1_000_000n) / 1e3 } };
 }
 
-function causeOf(decision: Decision): Record<string, unknown> {
+function causeOf(decision: Decision): JsonObject {
   const { cause } = decision;
   switch (cause.kind) {
     case 'threshold':
@@ -162,6 +166,6 @@ function causeOf(decision: Decision): Record<string, unknown> {
   }
 }
 
-function limitOf({ threshold: { signal }, limit }: ThresholdCause): Record<string, unknown> {
+function limitOf({ threshold: { signal }, limit }: ThresholdCause): JsonObject {
   return isPressure(signal) ? { limitPercent: percentOf(limit) } : { limit: jsonInteger(limit) };
 }

@@ -11,6 +11,7 @@ import type { ReportedFilesystems } from '../../monitor/ports/container-runtime.
 import { jsonInteger } from '../../core/quantity/integer.js';
 import { countedKillMessage, kernelKillMessage, type KernelKill, type OomLimit } from '../../core/oom/kernel-kill.js';
 import type { CountedKills } from '../../core/oom/oom-kill-count.js';
+import type { JsonObject } from '../../core/name/json-text.js';
 
 export function actionOf({ graceNs, unit, victim }: Decision): string {
   const { ask, kill } = stopMethodOf(victim.workload);
@@ -19,7 +20,7 @@ export function actionOf({ graceNs, unit, victim }: Decision): string {
 }
 
 /** What a decision has for a systemd unit beside the fields of every victim. */
-export function unitOf({ victim: { workload }, graceNs, unit }: Decision): Record<string, unknown> {
+export function unitOf({ victim: { workload }, graceNs, unit }: Decision): JsonObject {
   if (unit === undefined || workload.unit === undefined) return {};
   const { stop, hold, evictions } = unit;
   return {
@@ -35,13 +36,13 @@ export function unitOf({ victim: { workload }, graceNs, unit }: Decision): Recor
   };
 }
 
-export function stormOf(decision: Decision | undefined): Record<string, unknown> {
+export function stormOf(decision: Decision | undefined): JsonObject {
   if (decision?.unit === undefined) return {};
   return { decision: decision.serial, victim: victimOf(decision.victim), evictions: decision.unit.evictions };
 }
 
 /** systemd's answer: the units that were stopped with the victim. */
-export function stoppedWith({ decision, systemd }: Outcome): Record<string, unknown> {
+export function stoppedWith({ decision, systemd }: Outcome): JsonObject {
   if (systemd === undefined) return {};
   const own = decision.victim.workload.unit?.name;
   return {

@@ -1,8 +1,9 @@
 import { jsonInteger, NANO } from '../../core/quantity/integer.js';
 import { protectionText, type RankedWorkload } from '../../core/rank/rank.js';
 import type { Resource } from '../../core/signal/signal.js';
+import type { JsonObject } from '../../core/name/json-text.js';
 
-export function victimOf({ workload, process }: RankedWorkload): Record<string, unknown> {
+export function victimOf({ workload, process }: RankedWorkload): JsonObject {
   const { name, path, id } = workload;
   if (process === undefined) return { name, path, id };
   const { pid, command, startTicks, residentBytes, anonBytes, swapBytes, oomScore } = process;
@@ -14,7 +15,7 @@ export function victimOf({ workload, process }: RankedWorkload): Record<string, 
  * The values of the comparators, in their order; those of other resources than memory have names of their own
  * (docs/journal.md).
  */
-export function rankingRow(ranked: RankedWorkload, resource: Resource, nowNs: bigint): Record<string, unknown> {
+export function rankingRow(ranked: RankedWorkload, resource: Resource, nowNs: bigint): JsonObject {
   const { workload, protection } = ranked;
   return {
     place: ranked.place,
@@ -31,7 +32,7 @@ export function rankingRow(ranked: RankedWorkload, resource: Resource, nowNs: bi
   };
 }
 
-function aboveOf({ aboveRequestNano }: RankedWorkload, resource: Resource): Record<string, unknown> {
+function aboveOf({ aboveRequestNano }: RankedWorkload, resource: Resource): JsonObject {
   switch (resource) {
     case 'memory':
     case 'ephemeral-storage':
@@ -43,7 +44,7 @@ function aboveOf({ aboveRequestNano }: RankedWorkload, resource: Resource): Reco
   }
 }
 
-function usageOf({ stats, usage, requestNano, swapped, stays }: RankedWorkload, resource: Resource): Record<string, unknown> {
+function usageOf({ stats, usage, requestNano, swapped, stays }: RankedWorkload, resource: Resource): JsonObject {
   switch (resource) {
     case 'memory':
       return {
@@ -65,7 +66,7 @@ function usageOf({ stats, usage, requestNano, swapped, stays }: RankedWorkload, 
   }
 }
 
-function holdingOf({ holding }: RankedWorkload, nowNs: bigint): Record<string, unknown> {
+function holdingOf({ holding }: RankedWorkload, nowNs: bigint): JsonObject {
   if (holding === undefined) return {};
   const { frees, atNs } = holding;
   return {
@@ -75,7 +76,7 @@ function holdingOf({ holding }: RankedWorkload, nowNs: bigint): Record<string, u
   };
 }
 
-function known(name: string, value: bigint | undefined): Record<string, unknown> {
+function known(name: string, value: bigint | undefined): JsonObject {
   return value === undefined ? {} : { [name]: jsonInteger(value) };
 }
 

@@ -6,8 +6,9 @@ import type { ThresholdReading } from '../../core/message/message.js';
 import type { Observation } from '../../core/signal/observation.js';
 import { isPressure, type Signal } from '../../core/signal/signal.js';
 import { isListed, resolve, thresholdKind, valueText, whenText, type Operand } from '../../core/threshold/threshold.js';
+import type { JsonObject } from '../../core/name/json-text.js';
 
-export function readingOf(reading: ThresholdReading): Record<string, unknown> {
+export function readingOf(reading: ThresholdReading): JsonObject {
   const { threshold, observation } = reading;
   const { signal, ...values } = operandReading(threshold, observation);
   return { signal, kind: thresholdKind(threshold), ...values, ...joinedOf(reading) };
@@ -18,14 +19,14 @@ export function joinedOf({
   threshold,
   observation,
   joined = [],
-}: Omit<ThresholdReading, 'observation'> & { observation: Observation | undefined }): object {
+}: Omit<ThresholdReading, 'observation'> & { observation: Observation | undefined }): JsonObject {
   if (!isListed(threshold)) return {};
   const operands = [{ operand: threshold, observation }, ...joined];
   return { when: whenText(threshold), operands: operands.map(({ operand, observation: read }) => operandReading(operand, read)) };
 }
 
 /** Amounts in the unit of the signal; pressure in percent of the wall time. */
-function operandReading({ signal, value }: Operand, observation: Observation | undefined): Record<string, unknown> {
+function operandReading({ signal, value }: Operand, observation: Observation | undefined): JsonObject {
   const threshold = { signal, threshold: valueText(value) };
   if (observation === undefined) return threshold;
   const { available, capacity, source } = observation;
@@ -41,11 +42,11 @@ function operandReading({ signal, value }: Operand, observation: Observation | u
 }
 
 /** What the node had of the signal before or after an eviction. */
-export function nodeReading(signal: Signal, when: 'Before' | 'After', { available }: Observation): Record<string, unknown> {
+export function nodeReading(signal: Signal, when: 'Before' | 'After', { available }: Observation): JsonObject {
   if (isPressure(signal)) return { [`nodeStalledPercent${when}`]: percentOf(available) };
   return { [`nodeAvailable${when}`]: jsonInteger(available) };
 }
 
-export function holdersOf({ holders }: Pick<Decision, 'holders'>): Record<string, unknown> {
+export function holdersOf({ holders }: Pick<Decision, 'holders'>): JsonObject {
   return holders === undefined ? {} : { holders: holders.map(holderJson) };
 }

@@ -7,10 +7,10 @@ import { notStartedText } from '../../core/message/unit-message.js';
 import type { NotStarted } from '../../core/systemd/unit-start.js';
 import { victimName, type NamedProcess } from '../../core/workload/process.js';
 import { victimOf } from './ranking-row.js';
-import { jsonText } from '../../core/name/json-text.js';
+import { jsonText, type JsonObject } from '../../core/name/json-text.js';
 
 /** A record of the journal (docs/journal.md). Integers are numbers up to 2^53, and decimal strings beyond that. */
-export type JournalRecord = Readonly<Record<string, unknown>> & { readonly type: string; readonly message: string };
+export type JournalRecord = JsonObject & { readonly type: string; readonly message: string };
 
 export function journalLine({ type, ...rest }: JournalRecord, of: { readonly node: unknown; readonly dryRun: unknown }): string {
   const { node, dryRun } = of;
@@ -42,7 +42,7 @@ export function startRecord({ version, dryRun, recovered, crashes, state, discar
   const evictions = state.evictions.map(({ decision, phase }) => ({ decision: decision.serial, victim: victimOf(decision.victim), phase }));
   const thresholds = [...state.reported.values()].map(({ threshold }) => whenText(threshold));
   const { conditions } = state;
-  const pauses = [...state.pauses.values()].map(({ workload, reason }) => ({ ...(workload && { workload }), reason }));
+  const pauses = [...state.pauses.values()].map(({ workload, reason }) => ({ ...(workload && { workload: { ...workload } }), reason }));
   const taints = state.taints.map(taintText);
   const resumed = { thresholds, conditions, evictions, ...(pauses.length > 0 && { pauses }), ...(taints.length > 0 && { taints }) };
   const names = [
@@ -75,7 +75,7 @@ const UNFINISHED = {
 } as const;
 
 /** The outcome of a decision of which only the record is left. */
-export function unfinishedRecord(record: Readonly<Record<string, unknown>>, why: keyof typeof UNFINISHED): JournalRecord {
+export function unfinishedRecord(record: JsonObject, why: keyof typeof UNFINISHED): JournalRecord {
   const { decision, signal, victim, expectedBytes } = record;
   const { process, ...workload } = victim as { readonly name: string; readonly id: string; readonly process?: NamedProcess };
   const name = victimName({ workload, ...(process && { process }) });

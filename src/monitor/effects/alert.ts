@@ -6,6 +6,7 @@ import type { JournalRecord } from '../../journal/records/record.js';
 import { victimOf } from '../../journal/records/ranking-row.js';
 import { stormOf } from '../../journal/records/node-records.js';
 import type { EffectHandler } from './handler.js';
+import type { JsonObject } from '../../core/name/json-text.js';
 
 type Alert = Extract<Effect, { kind: 'alert' }>;
 
@@ -18,17 +19,17 @@ export const alert: EffectHandler<Alert> = {
 };
 
 /** evictd has stopped evicting, so that an operator looks it up. */
-function codeOf(kind: Alert['alert']): Record<string, unknown> {
+function codeOf(kind: Alert['alert']): JsonObject {
   if (kind === 'leak-elsewhere') return { code: 'EVICTD_LEAK_ELSEWHERE' };
   return kind === 'budget-exhausted' ? { code: 'EVICTD_BUDGET_EXHAUSTED' } : {};
 }
 
 /** What evictd would evict without the operator's pause. */
-function pausedOf({ pause }: Alert): Record<string, unknown> {
+function pausedOf({ pause }: Alert): JsonObject {
   return pause === undefined ? {} : { pauseReason: pause.reason, wouldEvict: victimOf(pause.wouldEvict.victim) };
 }
 
-function budgetOf({ budget }: Alert): Record<string, unknown> {
+function budgetOf({ budget }: Alert): JsonObject {
   if (budget === undefined) return {};
   const { max, minPriority, windowNs, freeInNs } = budget;
   const seconds = (ns: bigint): number => Number(ns) / 1e9;
@@ -42,14 +43,14 @@ function budgetOf({ budget }: Alert): Record<string, unknown> {
   };
 }
 
-function leakOf({ leak }: Alert): Record<string, unknown> {
+function leakOf({ leak }: Alert): JsonObject {
   if (leak === undefined) return {};
   const { grower, grownBytes, freedBytes } = leak;
   const what = grower === undefined ? { kind: 'outside' } : { kind: 'workload', name: grower.workload.name, path: grower.workload.path };
   return { grower: { ...what, grownBytes: jsonInteger(grownBytes) }, freedBytes: jsonInteger(freedBytes) };
 }
 
-function growersOf({ growth }: Alert): Record<string, unknown> {
+function growersOf({ growth }: Alert): JsonObject {
   if (growth === undefined || growth.growers.length === 0) return {};
   const growers = growth.growers.map(({ grownBytes, ...grower }) => ({ ...grower, grownBytes: jsonInteger(grownBytes) }));
   return { growers, grownForSeconds: Number(growth.forNs) / 1e9 };

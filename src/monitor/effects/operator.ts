@@ -12,7 +12,7 @@ export const pause: EffectHandler<Extract<Effect, { kind: 'pause' }>> = {
     return {
       type: 'pause',
       event: effect.event,
-      ...(workload && { workload }),
+      ...(workload && { workload: { ...workload } }),
       reason,
       seconds: Number(endsBootNs - beganBootNs) / 1e9,
       ...(effect.event === 'begin' && { by }),
@@ -32,7 +32,9 @@ export const resume: EffectHandler<Extract<Effect, { kind: 'resume' }>> = {
     evictions: Object.fromEntries(lifted.evictions),
     withoutYield: lifted.withoutYield,
     leak: lifted.leak,
-    ...(lifted.pauses.length > 0 && { pauses: lifted.pauses.map(({ workload, reason }) => ({ ...(workload && { workload }), reason })) }),
+    ...(lifted.pauses.length > 0 && {
+      pauses: lifted.pauses.map(({ workload, reason }) => ({ ...(workload && { workload: { ...workload } }), reason })),
+    }),
     message: resumeMessage(lifted, by),
   }),
   isRecordedFirst: true,
@@ -46,7 +48,7 @@ export const taint: EffectHandler<Extract<Effect, { kind: 'taint' }>> = {
     event: effect.event,
     taint: effect.taint,
     ...('by' in effect && { by: effect.by }),
-    ...('workload' in effect && { workload: effect.workload }),
+    ...('workload' in effect && { workload: { ...effect.workload } }),
     ...(effect.event === 'waits' && { seconds: Number(effect.forNs) / 1e9 }),
     message: taintMessage(effect),
   }),

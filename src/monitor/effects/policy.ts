@@ -1,5 +1,6 @@
 import type { Effect } from '../../core/decide/effect.js';
 import { policyEndMessage, policyMessage, policyResultMessage } from '../../core/message/policy-message.js';
+import type { Json, JsonObject } from '../../core/name/json-text.js';
 import { jsonInteger } from '../../core/quantity/integer.js';
 import type { EffectHandler } from './handler.js';
 
@@ -26,17 +27,17 @@ function isMild(action: PolicyAct['action']): boolean {
 }
 
 /** Times in seconds, bytes as numbers, at any depth. */
-function jsonAct(act: object): Record<string, unknown> {
-  const values = Object.entries(act).map(([key, value]: [string, unknown]): [string, unknown] =>
+function jsonAct(act: object): JsonObject {
+  const values = Object.entries(act).map(([key, value]: [string, unknown]): [string, Json] =>
     typeof value === 'bigint' && key.endsWith('Ns') ? [`${key.slice(0, -2)}Seconds`, Number(value) / 1e9] : [key, jsonValue(value)],
   );
   return Object.fromEntries(values);
 }
 
-function jsonValue(value: unknown): unknown {
+function jsonValue(value: unknown): Json {
   if (typeof value === 'bigint') return jsonInteger(value);
   if (Array.isArray(value)) return value.map(jsonValue);
-  return typeof value === 'object' && value !== null ? jsonAct(value) : value;
+  return typeof value === 'object' && value !== null ? jsonAct(value) : (value as Exclude<Json, object>);
 }
 
 /** Without what is less than one. */
@@ -46,13 +47,12 @@ function milliseconds(ns: bigint): bigint {
 
 export const policyResult: EffectHandler<Extract<Effect, { kind: 'policy-result' }>> = {
   record: (effect) => {
-    const { kind: _, policy: name, freedBytes, ...result } = effect;
+    const { kind: _, policy: name, ...result } = effect;
     return {
       type: 'policy',
       event: 'result',
       policy: name,
-      ...result,
-      ...(freedBytes === undefined ? {} : { freedBytes: jsonInteger(freedBytes) }),
+      ...jsonAct(result),
       message: policyResultMessage(effect),
     };
   },

@@ -7,6 +7,7 @@ import { hasFailed } from '../../core/reclaim/reclaim.js';
 import { readingOf } from '../../journal/records/reading-record.js';
 import type { JournalRecord } from '../../journal/records/record.js';
 import type { EffectHandler } from './handler.js';
+import type { JsonObject } from '../../core/name/json-text.js';
 
 type Reclaim = Extract<Effect, { kind: 'reclaim' }>;
 type Reclaimed = Extract<Effect, { kind: 'reclaimed' }>;
@@ -48,7 +49,7 @@ function reclaimMessage(effect: Reclaim | Reclaimed): string {
   return `reclaiming ${what} for ${threshold.signal} ${enough}${freed ? ` (${freed.join(', ')})` : ''}${failed}`;
 }
 
-function yieldsOf({ yields }: Reclaimed): Record<string, unknown> {
+function yieldsOf({ yields }: Reclaimed): JsonObject {
   if (yields === undefined) return {};
   return {
     yields: yields.map(({ collection, bytes, inodes }) => ({

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import { BackwardJoining, ForwardJoining } from '../../../src/journal/reading/eviction-joining.js';
 import type { HistoryEvent, JournalRecord } from '../../../src/journal/reading/history-event.js';
+import type { Json } from '../../../src/core/name/json-text.js';
 import { historyOf } from '../../../src/features/history/history-query.js';
 import { openJournal } from '../../../src/journal/reading/journal-reader.js';
 import { Journal, ringPath } from '../../../src/journal/journal.js';
@@ -87,7 +88,7 @@ test('while the state directory takes nothing, a long ranking pushes no record o
   expect(texts.length).toBeLessThan(records.length);
 });
 
-const line = (record: { readonly type: string; readonly victim?: unknown }): JournalRecord => ({
+const line = (record: { readonly type: string; readonly victim?: Json }): JournalRecord => ({
   time: '2026-11-21T08:00:00.000Z',
   node: 'machine',
   dryRun: false,

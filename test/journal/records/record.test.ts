@@ -8,7 +8,7 @@ import { error } from '../../../src/monitor/effects/error.js';
 import { decisionRecord } from '../../../src/journal/records/decision-record.js';
 import { outcomeRecord } from '../../../src/monitor/effects/outcome.js';
 import { reclaimRecord } from '../../../src/monitor/effects/reclaim.js';
-import { startRecord, unfinishedRecord } from '../../../src/journal/records/record.js';
+import { journalLine, startRecord, unfinishedRecord, type JournalRecord } from '../../../src/journal/records/record.js';
 import type { Wake } from '../../../src/monitor/ports/ports.js';
 import { Gi, Mi, observations, requesting, SECOND, threshold } from '../../core/support.js';
 import { decisionOf } from '../decision.js';
@@ -232,4 +232,10 @@ test('a step that could not be made', () => {
     type: 'error',
     message: 'why',
   });
+});
+
+test('the compiler refuses a record with a bigint, at any depth: JSON.stringify throws', () => {
+  // @ts-expect-error a bigint is no JSON
+  const record: JournalRecord = { type: 'policy', message: 'freed 1 byte', steps: [{ freedBytes: 1n }] };
+  expect(() => journalLine(record, { node: 'n', dryRun: false })).toThrow(TypeError);
 });
