@@ -5,12 +5,13 @@ import { victimName } from '../core/workload/process.js';
 import { UnavailableError, asError } from '../errors.js';
 import { selectHost } from '../host/select.js';
 import type { Log } from '../log/log.js';
-import { restoreState, NOTHING_RESTORED, type RestoredState, type StateOwner } from '../state/saved-state.js';
+import { restoreState, NOTHING_RESTORED, type Clocks, type RestoredState, type StateOwner } from '../state/saved-state.js';
 import type { Journal } from '../journal/journal.js';
-import type { FoundOrder } from '../journal/order-file.js';
+import { orderFilePath, orderIn, type FoundOrder } from '../journal/order-file.js';
 import type { Decision } from '../core/decide/eviction.js';
 import { foundDecision } from '../monitor/standing-orders.js';
 import type { NodeIdentity } from '../monitor/ports/ports.js';
+import { orderedSignals } from '../monitor/ports/sent-signals.js';
 import { unfinishedRecord } from '../journal/records/record.js';
 import { StateFile } from '../state/state-file.js';
 import { StateKeeper } from '../state/state-keeper.js';
@@ -38,10 +39,10 @@ export interface SavedStateAccess {
   /** Records the outcome of decisions that are no longer in the state. To be called after the record of the start. */
   settle(): void;
   /**
-   * The decision of a standing order that an evictd before did not live to see; undefined: there is none, or it does not
-   * continue.
+   * The decision of a standing order that an evictd before did not live to see, and that continues; undefined: there is
+   * none. One that was found too late to continue is in `restored`, with the evictions that are abandoned.
    */
-  orderedBefore(found: FoundOrder | undefined): Decision | undefined;
+  readonly ordered: Decision | undefined;
   /** Creates the file if there was no space for it before. Never throws. */
   retry(): void;
   close(): void;
@@ -56,8 +57,14 @@ export function openSavedState({ runtimeDirectory }: Pick<Config, 'runtimeDirect
   const owner = { node: node.name, cgroupId: String(node.cgroupId ?? ''), bootId: selectHost().readBootId() };
   const file = openStateFile(stateFilePath(runtimeDirectory, instance));
   const saved = restoredFrom(file, owner, policy, log);
-  const restored = withoutRecorded(saved, journal.earlier);
+  const order = orderedBefore(orderFilePath(runtimeDirectory, instance), saved.state.decisions, (text) =>
+    restoreState(text, owner, policy, clocks()),
+  );
+  const isLate = order !== undefined && order.abandoned.size > 0;
+  const restored = withoutRecorded(isLate ? withOrder(saved, order) : saved, journal.earlier);
+  const ordered = isLate ? undefined : order?.state.evictions[0]?.decision;
   const continued = new Set(restored.state.evictions.map(({ decision: { serial } }) => serial));
+  if (ordered) continued.add(ordered.serial);
   const onError = ({ message }: Error): void => {
     log.warn(`cannot save the state for a restart: ${message}; evictd tries again at every change`, {
       code: 'EVICTD_STATE_WRITE',
@@ -82,15 +89,7 @@ export function openSavedState({ runtimeDirectory }: Pick<Config, 'runtimeDirect
         log.warn(record.message, { decision: serial });
       }
     },
-    orderedBefore: (found) => {
-      if (found === undefined) return undefined;
-      const now = { monotonicNs: process.hrtime.bigint(), bootNs: native.bootTimeNs() };
-      const { state, abandoned } = restoreState(found.state, owner, policy, now);
-      const [eviction] = state.evictions;
-      if (eviction === undefined || abandoned.size > 0 || state.decisions <= saved.state.decisions) return undefined;
-      continued.add(state.decisions);
-      return foundDecision(eviction.decision, found);
-    },
+    ordered,
     retry: () => {
       try {
         file.retry();
@@ -105,9 +104,8 @@ export function openSavedState({ runtimeDirectory }: Pick<Config, 'runtimeDirect
 }
 
 function restoredFrom({ found: { text, torn } }: StateFile, owner: StateOwner, policy: Policy, log: SavedStateParts['log']): RestoredState {
-  const now = { monotonicNs: process.hrtime.bigint(), bootNs: native.bootTimeNs() };
   const nothing = torn === 0 ? NOTHING_RESTORED : { ...NOTHING_RESTORED, discarded: 'it was cut off' };
-  const restored = text === undefined ? nothing : restoreState(text, owner, policy, now);
+  const restored = text === undefined ? nothing : restoreState(text, owner, policy, clocks());
   const { discarded, state } = restored;
   if (discarded !== undefined) {
     log.warn(`discarding the saved state: ${discarded}`, { code: 'EVICTD_STATE_DISCARDED' });
@@ -118,6 +116,42 @@ function restoredFrom({ found: { text, torn } }: StateFile, owner: StateOwner, p
     log.warn(`continuing the eviction of ${victimName(decision.victim)} (${phase})`, { decision: decision.serial });
   }
   return restored;
+}
+
+function clocks(): Clocks {
+  return { monotonicNs: process.hrtime.bigint(), bootNs: native.bootTimeNs() };
+}
+
+/** The eviction of the order that was carried out last; undefined: there is none, or the saved state knows it. */
+function orderedBefore(path: string, decisions: number, stateIn: (text: string) => RestoredState): RestoredState | undefined {
+  const found = foundOrder(path);
+  if (found === undefined) return undefined;
+  const { state, ...rest } = stateIn(found.state);
+  const [eviction] = state.evictions;
+  if (eviction === undefined || state.decisions <= decisions) return undefined;
+  const { serial } = eviction.decision;
+  return {
+    ...rest,
+    state: { ...state, evictions: [{ ...eviction, decision: foundDecision(eviction.decision, found) }] },
+    signals: new Map([[serial, orderedSignals(found.crossedAtNs, found.decidedAtNs)]]),
+  };
+}
+
+function foundOrder(path: string): FoundOrder | undefined {
+  try {
+    return orderIn(path);
+  } catch {
+    return undefined; // the standing orders cannot open it either, and say so
+  }
+}
+
+function withOrder(saved: RestoredState, { state, signals, abandoned }: RestoredState): RestoredState {
+  return {
+    ...saved,
+    state: { ...saved.state, evictions: [...saved.state.evictions, ...state.evictions], decisions: state.decisions },
+    signals: new Map([...saved.signals, ...signals]),
+    abandoned: new Map([...saved.abandoned, ...abandoned]),
+  };
 }
 
 /**

@@ -19,11 +19,10 @@ export function openStandingOrders(
   if (dryRun) return undefined;
   try {
     const file = closers.add(new OrderFile(orderFilePath(inForce.started.runtimeDirectory, instance)));
-    const found = saved.orderedBefore(file.found);
+    const { ordered: found } = saved;
     if (file.found !== undefined && found === undefined) {
       const { decision } = JSON.parse(file.found.line) as { readonly decision: number };
       if (decision > journal.earlier.last) journal.append(file.found.line);
-      file.clear();
     }
     const order = openOrder(file.path, onCarriedOut);
     const { keeper } = saved;

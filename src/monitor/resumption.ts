@@ -12,7 +12,7 @@ import type { Victims } from './victims.js';
 export function resume(victims: Victims, { state, signals, abandoned }: RestoredState, candidates: Candidates): boolean {
   for (const eviction of state.evictions) {
     const { serial, victim } = eviction.decision;
-    victims.resume(eviction, signals.get(serial), abandoned.get(serial) ?? objectionTo(victim.workload, candidates));
+    victims.resume(eviction, signals.get(serial), objectionTo(victim.workload, candidates) ?? abandoned.get(serial));
   }
   return isUndecided(state.evictions, candidates);
 }

@@ -43,8 +43,8 @@ const SLACK = 8 * 1024 * 1024;
 
 export interface StandingOrderParts {
   readonly order: StandingOrder;
-  readonly file: Pick<OrderFile, 'bytesOf' | 'clear'>;
-  /** Carried out for the evictd before, which ended before it knew. undefined: none. */
+  readonly file: Pick<OrderFile, 'bytesOf' | 'clear' | 'found'>;
+  /** Carried out for the evictd before, which ended before it knew, and continued. undefined: none. */
   readonly found: Decision | undefined;
   readonly journal: Pick<Journal, 'line' | 'record'>;
   readonly keeper: Pick<StateKeeper, 'text'>;
@@ -87,12 +87,15 @@ export class StandingOrders {
   #renewNs: bigint | undefined;
   /** No other order before: they would take too much time. */
   #restsUntilNs = 0n;
+  /** The file has an order of the evictd before that does not continue, until the state is saved. */
+  #hasLeftover: boolean;
 
   /** @param afterNs  0: none is ever placed */
   constructor(parts: StandingOrderParts, afterNs: bigint) {
     this.#parts = parts;
     this.#afterNs = afterNs;
     this.#ordered = parts.found;
+    this.#hasLeftover = parts.found === undefined && parts.file.found !== undefined;
   }
 
   configure(afterNs: bigint): void {
@@ -141,6 +144,8 @@ export class StandingOrders {
 
   /** After a pass: renews, keeps or withdraws the order. */
   follow(policy: Policy, state: State, pass: OrderedPass): void {
+    if (this.#hasLeftover) this.#clear();
+    this.#hasLeftover = false;
     const { observations, passNs, hasChanged } = pass;
     const ordered = this.#afterNs > 0n && !policy.dryRun && policy.hasWorkloadSource ? orderedThreshold(policy, observations) : undefined;
     if (ordered === undefined || !isNear(ordered) || this.#ordered !== undefined) {

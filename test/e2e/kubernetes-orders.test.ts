@@ -1,8 +1,10 @@
-import { rmSync } from 'node:fs';
+import { closeSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { aPod } from '../support/kubernetes/a-pod.js';
 import { FakeApiServer, NODE } from '../support/kubernetes/api-server.js';
+import { OrderFile } from '../../src/journal/order-file.js';
+import { fromJson, toJson } from '../../src/storage/tagged-json.js';
 import { Evictd, scratchDirectory } from './evictd.js';
 import { guarding, ON, testNode, workload } from './node.js';
 import { StalledEvictd } from './stalled.js';
@@ -25,7 +27,8 @@ async function killed() {
     changes.push(grace === before?.metadata.deletionGracePeriodSeconds ? 'condition' : `deleted ${String(grace)}`);
   });
   const node = testNode();
-  const batch = await workload(node.child('kubepods').child(`pod${UID}`), { holdsMib: 20, growsMib: 200 });
+  const pod = node.child('kubepods').child(`pod${UID}`);
+  const batch = await workload(pod, { holdsMib: 20, growsMib: 200 });
   const kubernetes = { kubeconfig: server.kubeconfig(join(home, 'kubeconfig')), nodeName: NODE };
   const config = { ...guarding(node), workloads: [], kubernetes, standingOrder: { after: '5ms' } };
   const stalled = new StalledEvictd('a busy loop', config);
@@ -35,7 +38,22 @@ async function killed() {
   batch.grow();
   expect(await batch.ended).toBe('SIGKILL');
   expect([stalled.isOver, changes]).toEqual([false, []]);
-  return { server, changes, config, stalled, evictd };
+  return { server, changes, config, stalled, evictd, pod };
+}
+
+/** The order that was carried out is so much older. */
+function age(file: string, ns: bigint): void {
+  const order = new OrderFile(file);
+  if (order.found === undefined) throw new Error('no order was carried out');
+  const { line, state, atLeast, limit } = order.found;
+  const { clocks, ...rest } = JSON.parse(state) as { readonly clocks: unknown };
+  const { monotonicNs, bootNs } = fromJson(clocks) as { readonly monotonicNs: bigint; readonly bootNs: bigint };
+  const before = JSON.stringify({ ...rest, clocks: toJson({ monotonicNs: monotonicNs - ns, bootNs: bootNs - ns }) });
+  const record = order.bytesOf({ line, state: before, atLeast, limit });
+  order.close();
+  const fd = openSync(file, 'r+');
+  writeSync(fd, record ?? Buffer.alloc(0), 0, record?.length ?? 0, 64);
+  closeSync(fd);
 }
 
 describe(`a standing order kills a pod (${ON})`, () => {
@@ -69,5 +87,26 @@ describe(`a standing order kills a pod (${ON})`, () => {
     expect(changes).toEqual(['condition', 'deleted 1']);
     expect(next.journal().filter(({ type }) => type === 'outcome')).toMatchObject([{ result: 'killed' }]);
     expect(await next.stop()).toBe(0);
+  });
+
+  test('the next one comes minutes later: the pod is deleted, once, and what the kubelet has started since gets no signal', async () => {
+    const { changes, config, stalled, evictd, pod } = await killed();
+    await evictd.stop('SIGKILL');
+    const [order = ''] = readdirSync(join(stalled.directory, 'run')).filter((name) => name.startsWith('order-'));
+    age(join(stalled.directory, 'run', order), 300_000_000_000n);
+    const again = await workload(pod, { holdsMib: 1 });
+    const restarted = () => new Evictd({ config, directory: stalled.directory }).guarding();
+    const next = await restarted();
+    await next.until('it is deleted', () => changes.length === 2);
+    await next.until('nothing is owed', async () => (await next.metric('evictd_kubernetes_pending_deletions')) === 0);
+    await next.stop('SIGKILL');
+    const third = await restarted();
+    expect(await third.stop()).toBe(0);
+    expect([changes, again.alive]).toEqual([['condition', 'deleted 1'], true]);
+    const seen = third.journal().filter(({ type }) => type === 'decision' || type === 'outcome');
+    expect(seen).toMatchObject([
+      { type: 'decision', decision: 1, wake: 'standing_order' },
+      { type: 'outcome', decision: 1, result: 'abandoned', abandoned: expect.stringMatching(/^no evictd ran for 30\d s$/) as string },
+    ]);
   });
 });

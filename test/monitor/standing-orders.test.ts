@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Decision } from '../../src/core/decide/eviction.js';
 import { initialState, type Policy } from '../../src/core/decide/state.js';
 import { StandingOrders, type OrderedPass } from '../../src/monitor/standing-orders.js';
+import type { FoundOrder } from '../../src/journal/order-file.js';
 import type { OrderPlan, OrderResult, StandingOrder } from '../../src/monitor/ports/standing-order.js';
 import { stepOn } from '../../src/monitor/step-answers.js';
 import { candidates, Mi, observations, policy, requesting, threshold, workload } from '../core/support.js';
@@ -24,7 +25,7 @@ const CARRIED_OUT: OrderResult = {
 };
 
 /** The native layer and the files, played. */
-function orders(afterNs = 5_000_000n, found?: Decision) {
+function orders(afterNs = 5_000_000n, found?: Decision, inFile?: FoundOrder) {
   const said: string[] = [];
   const records: unknown[] = [];
   const prepared: string[] = [];
@@ -60,6 +61,7 @@ function orders(afterNs = 5_000_000n, found?: Decision) {
       file: {
         bytesOf: (record) => (JSON.stringify(record).length > limit ? undefined : Buffer.from(JSON.stringify(record))),
         clear: () => said.push('clear'),
+        found: inFile,
       },
       found,
       journal: { line: (record) => JSON.stringify(record), record: (record) => records.push(record) },
@@ -223,6 +225,16 @@ describe('an order that was carried out', () => {
     expect(all.take()).toBe(found);
     expect(all.withdraw()).toBe(false);
     all.adopted();
+    all.follow(always, initialState, pass());
+    expect(said).toEqual(['clear', 'place']);
+  });
+
+  test('of the evictd before, which does not continue: its record stays until a pass has saved the state', () => {
+    const inFile = { line: '{}', state: '{}', atLeast: 0, limit: '0', crossedAtNs: 5n, decidedAtNs: 8n, node: 0, value: 0 };
+    const { all, said } = orders(undefined, undefined, inFile);
+    expect(all.withdraw()).toBe(true);
+    expect([said, all.take()]).toEqual([[], undefined]);
+    all.follow(always, initialState, pass(far));
     all.follow(always, initialState, pass());
     expect(said).toEqual(['clear', 'place']);
   });

@@ -42,6 +42,8 @@ export class ApiPodEvictions implements PodEvictions, StepListener {
   readonly #decisions = new Map<string, Decision>();
   /** By serial: pods that were not signalled yet when they were decided. Then the budgets that this violates are counted. */
   readonly #uncounted = new Map<number, Workload['kubernetes']>();
+  /** By serial: pods that an evictd before had killed, which no evictd followed, and why the eviction is over. */
+  readonly #killedBefore = new Map<number, string>();
 
   /** For evictions in flight: an evictd that was killed before it saved the deletions does so now. */
   constructor(parts: ApiPodEvictionsParts, restored: RestoredEvictions) {
@@ -49,7 +51,9 @@ export class ApiPodEvictions implements PodEvictions, StepListener {
     for (const eviction of restored.state.evictions) {
       const { serial } = eviction.decision;
       const isKilled = restored.signals.get(serial)?.sent === 'killNs';
-      if (isKilled || !restored.abandoned.has(serial)) this.#resume(eviction);
+      const why = restored.abandoned.get(serial);
+      if (isKilled || why === undefined) this.#resume(eviction);
+      if (isKilled && why !== undefined) this.#killedBefore.set(serial, why);
     }
   }
 
@@ -129,12 +133,13 @@ export class ApiPodEvictions implements PodEvictions, StepListener {
   }
 
   #over(outcome: Outcome): void {
-    const { decision, result, processesLeft } = outcome;
+    const { decision, result, processesLeft, abandoned = '' } = outcome;
     const pod = podOf(decision);
     this.#uncounted.delete(decision.serial);
     if (pod === undefined) return;
     if (this.#decisions.get(pod.uid)?.serial === decision.serial) this.#decisions.delete(pod.uid);
-    const isEvicted = result === 'abandoned' ? processesLeft === 0 : result !== 'vanished';
+    const hasEnded = processesLeft === 0 || this.#killedBefore.get(decision.serial) === abandoned;
+    const isEvicted = result === 'abandoned' ? hasEnded : result !== 'vanished';
     this.#parts.queue.concluded(decision.serial, result === 'failed' ? 'ifReleased' : isEvicted);
   }
 

@@ -6,6 +6,7 @@ import { ApiClient } from '../../../src/features/kubernetes/client/api-client.js
 import { kubeconfigAccess } from '../../../src/features/kubernetes/client/kubeconfig.js';
 import { DeletionQueue, type Ask } from '../../../src/features/kubernetes/deletion-queue.js';
 import { ApiPodEvictions } from '../../../src/features/kubernetes/pod-evictions.js';
+import { orderedSignals } from '../../../src/monitor/ports/sent-signals.js';
 import { FakeApiServer } from '../../support/kubernetes/api-server.js';
 import type { ApiObject } from '../../support/kubernetes/objects.js';
 import { PART } from './pod.js';
@@ -37,13 +38,19 @@ export function budget({ server }: Pick<Cluster, 'server'>, name: string, disrup
 
 export type Cluster = Awaited<ReturnType<typeof cluster>>;
 
-/** An evictd by what it has saved. `decisions`: in flight when it starts. */
+/**
+ * An evictd by what it has saved.
+ *
+ * @param decisions  in flight when it starts
+ * @param away  why they do not continue: they were killed, and no evictd ran for too long
+ */
 export function agent(
   { ask }: Pick<Cluster, 'ask'>,
   saved: { section: unknown },
   budgets: 'respect' | 'ignore' = 'respect',
   decisions: Decision[] = [],
   published = () => Promise.resolve(),
+  away?: string,
 ) {
   const log: string[] = [];
   const note = (line: string): number => log.push(line);
@@ -58,7 +65,10 @@ export function agent(
     phase: one.graceNs > 0n ? ('terminating' as const) : ('dying' as const),
     ...{ phaseSinceNs: 0n, peakUsageBytes: 0n, usageBytes: 0n, usageStillSinceNs: 0n },
   }));
-  const restored = { state: { evictions }, signals: new Map(), abandoned: new Map() };
+  const isKilled = away !== undefined;
+  const signals = new Map(isKilled ? decisions.map(({ serial }) => [serial, orderedSignals(0n, 0n)]) : []);
+  const abandoned = new Map(isKilled ? decisions.map(({ serial }) => [serial, away]) : []);
+  const restored = { state: { evictions }, signals, abandoned };
   const violated: string[] = [];
   const metrics = { budgetViolated: (budget: string) => violated.push(budget) };
   const calls = new ApiPodEvictions({ ask, queue, budgets, published, metrics }, restored);

@@ -177,6 +177,20 @@ test('if evictd is killed before it saves the deletion, the next one does, but n
   expect(at.pod()?.metadata).not.toHaveProperty('deletionTimestamp');
 });
 
+test.each<[rule: string, why: string, told: readonly string[]]>([
+  ['and no evictd ran since is deleted, although the kubelet has started it again', 'no evictd ran for 90 s', ['PATCH', 'DELETE']],
+  ['and that may not be evicted any more is left alone', 'it may not be evicted any more', []],
+])('a pod that was killed %s', async (_rule, why, told) => {
+  const at = await cluster();
+  const saved = { section: undefined };
+  const { queue, calls } = agent(at, saved, 'respect', [eviction()], undefined, 'no evictd ran for 90 s');
+  calls.stepped(over('abandoned', { processesLeft: 3, abandoned: why }));
+  await eventually('nothing is owed', () => queue.size === 0);
+  await roundTrip(at);
+  expect(changesOf(at)).toEqual(told);
+  expect(saved.section).toBeUndefined();
+});
+
 test('with a grace period the Eviction API is asked, and no deletion is pending', async () => {
   const at = await cluster();
   const { queue, calls } = agent(at, { section: undefined });
