@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { HELD_DIRECTORY, restraintFilesIn } from '../../src/features/policy/restraint/restraint-file.js';
 import { freezable, freezers } from '../features/policy/ladder.js';
-import { Evictd, evictd, type RunOptions } from './evictd.js';
-import { guarding, isV1, MIB, testNode, workload, type WorkloadPlan } from './node.js';
+import { Evictd, evictd, type JournalLine, type RunOptions } from './evictd.js';
+import { guarding, isV1, MIB, ON, processesIn, testNode, workload, type WorkloadPlan } from './node.js';
 
 const [freezer = 'freezer'] = freezers;
 
@@ -110,6 +110,65 @@ describe.runIf(freezers.length > 0)('what a policy throttles or freezes', () => 
     expect(await dry.recorded('policy')).toMatchObject({ action: 'freeze' });
     expect(workload().isFrozen()).toBe(false);
     expect(files(dry)).toEqual([]);
+  });
+});
+
+describe.runIf(freezers.length > 0)(`a hard threshold does not wait for a step (${ON})`, () => {
+  const held = freezable(freezer);
+  /** The records of the policy and of the evictions, in brief. */
+  const brief = (lines: readonly JournalLine[]): string[] =>
+    lines.flatMap(({ type, event, action, result, kind, reason, victim }) => {
+      const said =
+        type === 'policy' ? [event, action, result, reason] : [type, kind, reason, (victim as { name?: string } | undefined)?.name];
+      const isTold = ['policy', 'decision', 'escalation', 'outcome'].includes(type);
+      return isTold ? [said.filter((part) => typeof part === 'string').join(' ')] : [];
+    });
+  /** One policy that acts at once, in the step when this resolves; and a workload outside its scope that can cross the threshold. */
+  const acting = async (step: object, rules: readonly object[] = []) => {
+    const { node, cgroup } = held();
+    node.limit(512n << 20n);
+    const batch = await workload(node.child('batch'), { growsMib: 160 });
+    const policies = [{ name: 'always', scope: { cgroup: cgroup.path }, when: 'memory.current > 1Ki', then: [step] }];
+    const evictd = await new Evictd({ config: { ...guarding(node, rules), policies } }).guarding();
+    await evictd.until('the step has begun', () => brief(evictd.journal()).length > 0 && held().isFrozen() === 'freeze' in step);
+    return { evictd, batch, records: () => brief(evictd.journal()) };
+  };
+
+  test.each<[step: object, ...records: readonly string[]]>([
+    [{ freeze: { for: '10m' } }, 'act freeze', 'result freeze done'],
+    [{ run: { command: ['/bin/sleep', '600'], timeout: '10m' } }, 'act run'],
+  ])('%j: it evicts at once, and the step goes on', async (step, ...before) => {
+    const { evictd, batch, records } = await acting(step);
+    batch.grow();
+    expect(await batch.ended).toBe('SIGKILL');
+    const decision = await evictd.recorded('decision');
+    await evictd.recorded('outcome');
+    expect(decision).toMatchObject({ signal: 'memory.available', kind: 'hard', action: 'SIGKILL', graceSeconds: 0 });
+    expect(records()).toEqual([...before, 'decision hard batch', 'outcome batch']);
+    expect([held().isFrozen(), processesIn(held().cgroup)]).toEqual(['freeze' in step, [held().pid]]);
+    expect(await evictd.stop()).toBe(0);
+    expect(held().isHeld()).toBe(false);
+  });
+
+  test('a frozen workload that it chooses is thawed first, and the ladder has ended with it', async () => {
+    const { evictd, batch, records } = await acting({ freeze: { for: '10m' } }, [{ match: { name: 'batch' }, critical: true }]);
+    batch.grow();
+    await evictd.until('the frozen workload has ended', () => processesIn(held().cgroup).length === 0);
+    await evictd.recorded('outcome');
+    const { name } = held().target;
+    expect(records().slice(0, 4)).toEqual(['act freeze', 'result freeze done', 'act thaw evicted', `decision hard ${name}`]);
+    expect([held().isHeld(), batch.alive]).toEqual([false, true]);
+  });
+
+  test('the grace period of a stop ends, and the next workload follows', async () => {
+    await held().cgroup.spawn('sleep', ['600'], { ignoring: 'TERM' });
+    const { batch, records } = await acting({ stop: { grace: '10m' } });
+    batch.grow();
+    expect(await batch.ended).toBe('SIGKILL');
+    const { name } = held().target;
+    expect(records()).toEqual(
+      expect.arrayContaining([`decision policy ${name}`, `escalation hard threshold met ${name}`, 'decision hard batch']),
+    );
   });
 });
 
