@@ -1,3 +1,4 @@
+import { decisionsOf } from '../core/decide/effect.js';
 import { inFlight } from '../core/decide/eviction.js';
 import type { Observation, Observations } from '../core/signal/observation.js';
 import { initialState, type Policy } from '../core/decide/state.js';
@@ -70,7 +71,7 @@ export class Rehearsal {
       reclaimed: undefined,
       candidates: () => ({ ...workloads.candidates('rehearsal'), awaited: () => false }),
     });
-    const decisions = effects.flatMap((effect) => (effect.kind === 'evict' ? [effect.decision] : []));
+    const decisions = decisionsOf(effects);
     for (const decision of decisions) {
       journal.rehearse(decisionRecord(decision, { source: 'start', atNs: 1n }));
       keeper.text({ ...state, evictions: [inFlight(decision)] }, new Map());

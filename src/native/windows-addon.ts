@@ -1,10 +1,6 @@
-import type { Binding } from './binding.js';
 import type { WindowsBinding } from './windows-binding.js';
 
 /** The addon by its contract on Windows, for callers that have checked the host (host/select.ts). */
 export function asWindows(native: object): WindowsBinding {
   return native as WindowsBinding;
 }
-
-/** What both contracts have. */
-export type SharedBinding = Pick<Binding & WindowsBinding, 'WAKE' | 'exitNow' | 'bootTimeNs' | 'FileLock' | 'watchCount'>;

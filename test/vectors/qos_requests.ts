@@ -2,7 +2,7 @@ import { computePodQos } from '../../src/core/workload/qos.js';
 import { resourceRequests } from '../../src/core/workload/pod-resources.js';
 import type { ResourceList } from '../../src/core/workload/workload.js';
 import { isAbsent, member, type Field } from '../../src/kubernetes/document.js';
-import { amountOf, bookedResources, ceilDivide, nonZeroRequests, podRequests } from '../../src/core/scheduling/pod-requests.js';
+import { amountOf, bookedResources, ceilDivide, DEFAULT_REQUESTS, podRequests } from '../../src/core/scheduling/pod-requests.js';
 import { podAmountsAt } from '../../src/kubernetes/scheduling/pod-amounts.js';
 import { podLimitsOf } from './cluster/pod-limits.js';
 import { checkKinds } from './kind.js';
@@ -22,7 +22,7 @@ function podResources(input: Field): unknown {
     qosClass: computePodQos(pod.containers, pod.podLevel),
     requests: amounts(podRequests(pod)),
     requestsExcludeOverhead: amounts(podRequests(pod, { withoutOverhead: true })),
-    requestsNonZero: amounts(nonZeroRequests(pod)),
+    requestsNonZero: amounts(podRequests(pod, { missing: DEFAULT_REQUESTS })),
     limits: amounts(podLimitsOf(pod)),
     limitsExcludeOverhead: amounts(podLimitsOf(pod, { withoutOverhead: true })),
     ...(pod.podLevel === undefined

@@ -122,13 +122,18 @@ export function durationOf(token: Token, text: string, fault: ConditionFault): b
   }
 }
 
+/** Without its unit. */
+export function amountNumber(amount: Amount): number {
+  return amount.kind === 'share' ? amount.ratio : amount.kind === 'rate' ? amount.perSecond : amount.value;
+}
+
 /** A comparison that has the same result for every reading is a mistake. `ratio` and amounts are never below 0. */
 export function constantComparison(
   { kind, unit, whole }: MetricDefinition,
   comparison: Comparison,
   amount: Amount,
 ): 'always' | 'never' | undefined {
-  const value = amount.kind === 'share' ? amount.ratio : amount.kind === 'rate' ? amount.perSecond : amount.value;
+  const value = amountNumber(amount);
   const isNegative = kind === 'growth';
   if (value === 0 && !isNegative && comparison === '<') return 'never';
   if (value === 0 && !isNegative && comparison === '>=') return 'always';

@@ -1,6 +1,7 @@
 import type { Comparison, Condition, MetricReference } from '../policy/condition.js';
 import { metricsOf, type Test } from '../policy/condition-needs.js';
 import { METRICS } from '../policy/metric.js';
+import { amountNumber } from './condition-amount.js';
 import { conditionText } from './condition-text.js';
 
 /** A test that holds, or does not. */
@@ -96,7 +97,7 @@ function groups(literals: readonly Literal[]): Iterable<Interval> {
     const { metric, amount, comparison, windowNs = 0n } = test;
     const base = amount.kind === 'share' && amount.of !== undefined ? `${amount.of.of}.${amount.of.name}` : '';
     const key = [metric.of, metric.name, amount.kind, base, String(windowNs)].join(' ');
-    const value = amount.kind === 'share' ? amount.ratio : amount.kind === 'rate' ? amount.perSecond : amount.value;
+    const value = amountNumber(amount);
     intervals.set(key, narrowed(intervals.get(key) ?? rangeOf(test), holds ? comparison : OPPOSITE[comparison], value));
   }
   return intervals.values();
@@ -129,7 +130,7 @@ function normalText(condition: Condition): string {
   switch (condition.kind) {
     case 'comparison': {
       const { amount } = condition;
-      const value = amount.kind === 'share' ? amount.ratio : amount.kind === 'rate' ? amount.perSecond : amount.value;
+      const value = amountNumber(amount);
       return conditionText({ ...condition, amount: { ...amount, text: `${amount.kind} ${String(value)}` } }, 'cgroup');
     }
     case 'trend':

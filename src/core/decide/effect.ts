@@ -101,3 +101,12 @@ export type Effect =
   | ({ readonly kind: 'policy-end' } & LadderEnded)
   /** The filesystem layout is not known, so the step decided nothing. */
   | { readonly kind: 'error'; readonly message: string };
+
+/** Of the evictions among them, in order. */
+export function decisionsOf(effects: readonly Effect[]): readonly Decision[] {
+  return effects.flatMap((effect) => (effect.kind === 'evict' ? [effect.decision] : []));
+}
+
+export function outcomesOf(effects: readonly Effect[]): readonly Outcome[] {
+  return effects.flatMap((effect) => (effect.kind === 'outcome' ? [effect.outcome] : []));
+}

@@ -8,6 +8,7 @@ import type { Layout } from '../signal/layout.js';
 import type { Observation, Observations } from '../signal/observation.js';
 import { orderedLimit, type OrderedLimit } from '../threshold/ordered-limit.js';
 import type { Candidates } from '../workload/workload.js';
+import { decisionsOf } from './effect.js';
 import type { Decision } from './eviction.js';
 import type { Policy, State } from './state.js';
 import { step } from './step.js';
@@ -97,7 +98,7 @@ export function standingDecisions(policy: Policy, state: State, ordered: Ordered
   const decided = others.flatMap((other) => {
     const unitStop = candidates.stop?.(other.workload);
     const { effects } = decide(policy, before, cause, { victim: other, ranking, found: candidates, unitStop }, nowNs);
-    return effects.flatMap((effect) => (effect.kind === 'evict' ? [effect.decision] : []));
+    return decisionsOf(effects);
   });
   return [first, ...decided];
 }
@@ -130,7 +131,7 @@ function decisionNow(policy: Policy, state: State, { threshold, observation, lim
     reclaimed: undefined,
     candidates: () => candidates,
   });
-  return effects.flatMap((effect) => (effect.kind === 'evict' ? [effect.decision] : []))[0];
+  return decisionsOf(effects)[0];
 }
 
 /** Whether only their usage decides which of both comes first. */

@@ -12,7 +12,7 @@ import {
 } from '../threshold/node-condition.js';
 import { updateContainerFsThresholds } from './containerfs.js';
 import { dueAtNs, soonest } from './next-deadline.js';
-import type { Effect } from './effect.js';
+import { outcomesOf, type Effect } from './effect.js';
 import { choiceOf, judgedOrder, withOrdered } from '../rank/eviction-decision.js';
 import { atCrossing, crossedBy, thresholdsMetOrOwed } from '../threshold/episode.js';
 import { episodeEffects, reportedEpisodes } from '../threshold/reported-episode.js';
@@ -170,8 +170,7 @@ function synchronize(
   const due = thresholdsMetGracePeriod(met, firstObservedAt, nowNs);
   const fresh = due.filter((threshold) => updated.includes(threshold));
   const hard = departures['hard-preempts-soft'] ? hardResources(counting(fresh, policy, state, nowNs)) : new Set<string>();
-  const short = resourcesOf(due.filter((threshold) => read.includes(threshold)));
-  const after = advanceEvictions(policy, state, input, observations, hard, short);
+  const after = advanceEvictions(policy, state, input, observations, hard, resourcesOf(due));
   const withoutYield = pausesNow(after.withoutYield, met, observations);
   const victims = { ...after, withoutYield };
 
@@ -244,7 +243,7 @@ function continued(policy: Policy, state: State, layout: Layout, input: StepInpu
 function begin(state: State, victims: VictimsNow, nowNs: bigint): Chosen {
   const { reclaiming, collectedAt, reported } = state;
   const { evictions, effects, withoutYield, unitEvictions, held } = victims;
-  const outcomes = effects.flatMap((effect) => (effect.kind === 'outcome' ? [effect.outcome] : []));
+  const outcomes = outcomesOf(effects);
   const lasting = [...reported.values()].flatMap(({ threshold }) => operandsOf(threshold).map(({ signal }) => signal));
   return {
     ...choiceOf(state),

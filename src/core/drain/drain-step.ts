@@ -1,5 +1,5 @@
 import { API_SERVER } from '../kubernetes/kubernetes-part.js';
-import type { Effect } from '../decide/effect.js';
+import { outcomesOf, type Effect } from '../decide/effect.js';
 import type { Decision, Outcome } from '../decide/eviction.js';
 import type { Policy, State } from '../decide/state.js';
 import type { StepInput } from '../decide/step-input.js';
@@ -27,7 +27,7 @@ export function stepDrain(policy: Policy, made: Made, input: StepInput, candidat
   const { drain } = state;
   if (!isUnderWay(drain)) return none;
   const { nowNs } = input;
-  const outcomes = made.effects.flatMap((effect) => (effect.kind === 'outcome' ? [effect.outcome] : []));
+  const outcomes = outcomesOf(made.effects);
   const isDue = nowNs >= (drainDueNs(drain) ?? nowNs) || drain !== made.state.drain;
   if (!isDue && outcomes.length === 0) return none;
   const found = candidates();

@@ -21,7 +21,7 @@ export interface PodAmounts extends PodResources {
 }
 
 /** What a container without a request counts where zero would hide it. */
-const DEFAULT_REQUESTS: ResourceList = new Map([
+export const DEFAULT_REQUESTS: ResourceList = new Map([
   ['cpu', parseQuantity('100m')],
   ['memory', parseQuantity('200Mi')],
 ]);
@@ -50,11 +50,6 @@ export function podRequests(pod: PodAmounts, { withStatus, withoutOverhead, cont
   const named = [...ofPod].filter(([name]) => podLevel.has(name) && isPodLevelResource(name));
   const requests = new Map([...ofContainers, ...named]);
   return withoutOverhead === true ? requests : addResourceLists(requests, pod.overhead);
-}
-
-/** Each container without a request counts 100m of cpu and 200Mi. */
-export function nonZeroRequests(pod: PodAmounts): ResourceList {
-  return podRequests(pod, { missing: DEFAULT_REQUESTS });
 }
 
 /** What the score of free resources counts: it knows neither of pod-level resources nor of a resize. */

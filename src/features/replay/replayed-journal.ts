@@ -1,4 +1,4 @@
-import type { Effect } from '../../core/decide/effect.js';
+import { decisionsOf, type Effect } from '../../core/decide/effect.js';
 import type { Decision } from '../../core/decide/eviction.js';
 import { journalRecords } from '../../monitor/effects/run.js';
 import { EFFECTS } from '../../monitor/effects/table.js';
@@ -40,7 +40,7 @@ export class ReplayedRecords {
   add(entry: RecordedStep, effects: readonly Effect[], time: string): readonly Decision[] {
     const records = this.#journal.records(entry, effects);
     for (const record of records) this.records.push({ time, atNs: entry.input.nowNs, record });
-    const decided = effects.flatMap((effect) => (effect.kind === 'evict' ? [effect.decision] : []));
+    const decided = decisionsOf(effects);
     for (const decision of decided) {
       const record = records.find(({ type, decision: serial }) => type === 'decision' && serial === decision.serial);
       if (record) this.decisions.push({ decision, record, atNs: entry.input.nowNs });
