@@ -9,6 +9,7 @@ import { USAGE_AND_CONFIG, withHelp } from './output/help.js';
 import type { LoadedConfig } from '../config/config.js';
 import { addConfigOptions, configFromOptions, type ConfigOptions } from './output/options.js';
 import { addRecordingOptions, recordingPlan, type RecordingOptions } from './output/recording-options.js';
+import { attempt } from '../errors.js';
 
 interface RunOptions extends ConfigOptions, RecordingOptions {
   readonly dryRun?: boolean;
@@ -102,11 +103,9 @@ async function loggedFailure<T>(logFile: string | undefined, start: () => Promis
 }
 
 function appendTo(file: string, text: string): void {
-  try {
-    appendFileSync(file, text);
-  } catch {
-    // the error goes to standard error anyway
-  }
+  attempt(() => {
+    appendFileSync(file, text); // the error goes to standard error anyway
+  });
 }
 
 /** A configuration with errors is logged and not applied. */

@@ -1,4 +1,5 @@
 import type * as z from 'zod/mini';
+import { attempt } from '../errors.js';
 
 /**
  * The body of a request, or what is wrong with it: 'it is no JSON', 'it has "dryrun"', 'kind is missing or has a wrong
@@ -8,12 +9,8 @@ export function bodyAs<T>(
   body: string,
   schema: z.ZodMiniType<T>,
 ): { readonly data: T; readonly wrong?: undefined } | { readonly data?: undefined; readonly wrong: string } {
-  let json: unknown;
-  try {
-    json = JSON.parse(body);
-  } catch {
-    return { wrong: 'it is no JSON' };
-  }
+  const json = attempt((): unknown => JSON.parse(body));
+  if (json === undefined) return { wrong: 'it is no JSON' };
   const { data, error } = schema.safeParse(json);
   return error === undefined ? { data } : { wrong: wrongIn(error.issues) };
 }

@@ -76,10 +76,7 @@ let maxFds: number | undefined;
 
 /** The soft limit. undefined: none, or no procfs. */
 function readMaxFds(): number | undefined {
-  try {
-    const [, limit] = /^Max open files +([0-9]+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];
-    return limit === undefined ? undefined : Number(limit);
-  } catch {
-    return undefined;
-  }
+  const text = attempt(() => readFileSync('/proc/self/limits', 'utf8')) ?? '';
+  const [, limit] = /^Max open files +([0-9]+)/m.exec(text) ?? [];
+  return limit === undefined ? undefined : Number(limit);
 }

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { replaceFileSync } from '../storage/directory.js';
+import { attempt } from '../errors.js';
 
 /** What the run before left. Times in milliseconds since the boot. */
 interface LastRun {
@@ -22,12 +23,8 @@ export function crashesNotedIn(path: string): number {
 
 /** undefined: not written by evictd. */
 function lastRun(text: string): LastRun | undefined {
-  try {
-    const { bootId, crashesMs } = JSON.parse(text) as Partial<LastRun>;
-    if (typeof bootId === 'string' && Array.isArray(crashesMs)) return { bootId, crashesMs: crashesMs.filter(Number.isFinite) };
-  } catch {
-    // damaged
-  }
+  const { bootId, crashesMs } = attempt(() => JSON.parse(text) as Partial<LastRun>) ?? {};
+  if (typeof bootId === 'string' && Array.isArray(crashesMs)) return { bootId, crashesMs: crashesMs.filter(Number.isFinite) };
   return undefined;
 }
 
@@ -81,12 +78,8 @@ export class RunFile {
 
   /** undefined: there is none. What is damaged is a run that crashed while it wrote. */
   #read(): LastRun | undefined {
-    let text: string;
-    try {
-      text = readFileSync(this.#path, 'utf8');
-    } catch {
-      return undefined;
-    }
+    const text = attempt(() => readFileSync(this.#path, 'utf8'));
+    if (text === undefined) return undefined;
     return lastRun(text) ?? { bootId: this.#bootId, crashesMs: [] };
   }
 }

@@ -3,7 +3,7 @@ import type { ConditionType } from '../../core/signal/signal.js';
 import { taintText, type Taint } from '../../core/disruption/taint.js';
 import { taintsInForce } from '../../core/disruption/taint-step.js';
 import { replaceFileSync } from '../../storage/directory.js';
-import { EvictdError, errnoName, messageOf } from '../../errors.js';
+import { attempt, EvictdError, errnoName, messageOf } from '../../errors.js';
 import type { Log } from '../../log/log.js';
 import type { StepListener, StepReport } from '../../monitor/ports/ports.js';
 import { conditionsText, presentConditions, type NodeQuery, type PublishedConditions } from './published-conditions.js';
@@ -152,9 +152,7 @@ function unreadable(path: string, reason: string, cause?: unknown): EvictdError 
 }
 
 function removeQuietly(path: string): void {
-  try {
-    rmSync(path, { force: true });
-  } catch {
-    // the file soon expires
-  }
+  attempt(() => {
+    rmSync(path, { force: true }); // else it soon expires
+  });
 }

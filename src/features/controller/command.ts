@@ -9,7 +9,7 @@ import { DEFAULT_TIMINGS } from '../../core/cluster/leader-election.js';
 import { DEFAULT_GRACE_NS } from '../../core/cluster/node-lifecycle.js';
 import { DEFAULT_RATES } from '../../core/cluster/zone-disruption.js';
 import { formatDuration, parseDuration } from '../../core/quantity/duration.js';
-import { UsageError } from '../../errors.js';
+import { attempt, UsageError } from '../../errors.js';
 import { createLog, type Level } from '../../log/log.js';
 import { native } from '../../native/index.js';
 
@@ -129,12 +129,8 @@ function refuseWrongTimings(options: ControllerOptions): void {
 }
 
 function durationNs(text: string): bigint {
-  try {
-    const ns = parseDuration(text);
-    if (ns > 0n) return ns;
-  } catch {
-    // as a duration that is too short
-  }
+  const ns = attempt(() => parseDuration(text)) ?? 0n;
+  if (ns > 0n) return ns;
   throw new InvalidArgumentError('Use a duration such as 50s or 1m30s.');
 }
 

@@ -4,7 +4,7 @@ import { get } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
-import { EvictdError } from '../../errors.js';
+import { attempt, EvictdError } from '../../errors.js';
 import type { DemoNode } from './demo-node.js';
 
 const STOP_WITHIN_MS = 10_000;
@@ -94,12 +94,8 @@ export class DemoGuard {
   }
 
   journal(): DemoRecord[] {
-    let text: string;
-    try {
-      text = readFileSync(join(this.#directory, JOURNAL_FILE), 'utf8');
-    } catch {
-      return []; // not written yet
-    }
+    const text = attempt(() => readFileSync(join(this.#directory, JOURNAL_FILE), 'utf8'));
+    if (text === undefined) return []; // not written yet
     const whole = text.slice(0, text.lastIndexOf('\n') + 1);
     return whole
       .split('\n')
@@ -140,19 +136,11 @@ function answersOk(url: string): Promise<boolean> {
 /** @param inMemory  a directory in memory, if there is one */
 function makeDirectory(inMemory: string | undefined): string {
   const name = `evictd-demo-${String(process.pid)}-`;
-  try {
-    return mkdtempSync(join(inMemory ?? tmpdir(), name));
-  } catch {
-    return mkdtempSync(join(tmpdir(), name));
-  }
+  return attempt(() => mkdtempSync(join(inMemory ?? tmpdir(), name))) ?? mkdtempSync(join(tmpdir(), name));
 }
 
 function parsed(text: string): LogLine {
-  try {
-    return JSON.parse(text) as LogLine;
-  } catch {
-    return { level: 'error', msg: text }; // written before the log is open
-  }
+  return attempt(() => JSON.parse(text) as LogLine) ?? { level: 'error', msg: text }; // written before the log is open
 }
 
 /** JSON is YAML. */

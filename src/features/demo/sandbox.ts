@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { cgroupDirectory, withAncestors, type CgroupHierarchy } from '../../core/workload/cgroup.js';
-import { errnoName, UnavailableError, asError } from '../../errors.js';
+import { attempt, errnoName, UnavailableError, asError } from '../../errors.js';
 import type { DemoNode } from './demo-node.js';
 
 const REMOVE_WITHIN_MS = 10_000;
@@ -143,14 +143,12 @@ export class Sandbox implements DemoNode {
   /** usage − page cache, nearly as evictd computes it; undefined: unreadable. */
   workingSetBytes(name?: string): bigint | undefined {
     const [usage, of] = this.version === 1 ? (['memory.usage_in_bytes', 'total_'] as const) : (['memory.current', ''] as const);
-    try {
+    return attempt(() => {
       const used = BigInt(this.#read(usage, name));
       const stat = this.#read('memory.stat', name);
       const cache = BigInt(field(stat, `${of}inactive_file`) ?? 0) + BigInt(field(stat, `${of}active_file`) ?? 0);
       return used > cache ? used - cache : 0n;
-    } catch {
-      return undefined;
-    }
+    });
   }
 
   /** cgroup v1 counts kills only in the victim's cgroup, so this adds all up. */
@@ -219,11 +217,7 @@ function killAndRemove(directory: string): Error | undefined {
 }
 
 function kill(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL');
-  } catch {
-    // it has ended
-  }
+  attempt(() => process.kill(pid, 'SIGKILL')); // fails where it has ended
 }
 
 /** The value of `key` in lines of 'key value'. */

@@ -9,7 +9,7 @@ import { printable } from '../../core/name/printable.js';
 import type { EvictionFailure } from '../../core/drain/pod-eviction.js';
 import { failureText } from '../../core/drain/workload-eviction.js';
 import { parseDuration } from '../../core/quantity/duration.js';
-import { EvictdError, InputError, UnavailableError } from '../../errors.js';
+import { attempt, EvictdError, InputError, UnavailableError } from '../../errors.js';
 import { jsonDocument } from '../../core/name/json-text.js';
 import type { OutputFormat } from '../../cli/output/request-answer.js';
 import { askRunning } from '../../node/control-client.js';
@@ -126,12 +126,8 @@ async function evictOne(
 }
 
 export function wholeSeconds(text: string): number {
-  try {
-    const seconds = Number(parseDuration(text)) / 1e9;
-    if (Number.isInteger(seconds) && seconds >= 0) return seconds;
-  } catch {
-    // no duration
-  }
+  const seconds = Number(attempt(() => parseDuration(text)) ?? -1n) / 1e9;
+  if (Number.isInteger(seconds) && seconds >= 0) return seconds;
   throw new InvalidArgumentError('write whole seconds: 30s, 1m.');
 }
 

@@ -7,7 +7,7 @@ import { actionTrigger } from '../../core/policy/action-trigger.js';
 import { thresholdKind } from '../../core/threshold/threshold.js';
 import { cgroupDirectory, type CgroupHierarchy } from '../../core/workload/cgroup.js';
 import { hasEnded, type OpenNotifier } from './notifier.js';
-import { messageOf } from '../../errors.js';
+import { attempt, messageOf } from '../../errors.js';
 
 /** A record of the kernel's log has at most 1024 bytes with its prefix (kernel/printk/printk.c). */
 const MAX_BYTES = 900;
@@ -59,13 +59,9 @@ function groupOf(cause: Decision['cause']): string {
 /** The three averages of memory.pressure, `full`. */
 function pressureOf(unified: CgroupHierarchy | undefined, { victim: { workload } }: Decision): string {
   if (unified === undefined) return UNKNOWN;
-  try {
-    const text = readFileSync(fsPath(`${cgroupDirectory(unified, workload.path)}/memory.pressure`), 'latin1');
-    const [, avg10, avg60, avg300] = /^full avg10=([\d.]+) avg60=([\d.]+) avg300=([\d.]+)/m.exec(text) ?? [];
-    return avg10 === undefined ? UNKNOWN : `${avg10} ${avg60 ?? ''} ${avg300 ?? ''}`;
-  } catch {
-    return UNKNOWN;
-  }
+  const text = attempt(() => readFileSync(fsPath(`${cgroupDirectory(unified, workload.path)}/memory.pressure`), 'latin1')) ?? '';
+  const [, avg10, avg60, avg300] = /^full avg10=([\d.]+) avg60=([\d.]+) avg300=([\d.]+)/m.exec(text) ?? [];
+  return avg10 === undefined ? UNKNOWN : `${avg10} ${avg60 ?? ''} ${avg300 ?? ''}`;
 }
 
 /** One write is one record. */

@@ -11,12 +11,8 @@ import { constants, setPriority } from 'node:os';
  * it. '': unknown.
  */
 export function readBootId(native: Pick<WindowsBinding, 'processes'> = asWindows(loadAddon().loaded as object)): string {
-  try {
-    const made = native.processes().flatMap(({ createdAt }) => (createdAt > 0n ? createdAt : []));
-    return made.length === 0 ? '' : String(made.reduce((first, at) => (at < first ? at : first)));
-  } catch {
-    return '';
-  }
+  const made = (attempt(() => native.processes()) ?? []).flatMap(({ createdAt }) => (createdAt > 0n ? createdAt : []));
+  return made.length === 0 ? '' : String(made.reduce((first, at) => (at < first ? at : first)));
 }
 
 /**
@@ -42,9 +38,7 @@ export function isAdministrator(systemRoot = process.env.SystemRoot ?? 'C:\\Wind
  * would delay Windows itself. Without the right it has no effect.
  */
 export function raisePriority(): void {
-  try {
-    setPriority(constants.priority.PRIORITY_HIGH);
-  } catch {
-    // not permitted
-  }
+  attempt(() => {
+    setPriority(constants.priority.PRIORITY_HIGH); // may not be permitted
+  });
 }

@@ -1,4 +1,5 @@
 import type { Json } from '../../core/name/json-text.js';
+import { attempt } from '../../errors.js';
 
 /** A line of the journal (docs/journal.md). Other fields depend on the type and on the version of evictd. */
 export interface JournalRecord {
@@ -20,12 +21,8 @@ export function headOf(line: Buffer): { readonly time: string; readonly type: st
 
 /** undefined: no record; torn, or not from evictd. */
 export function recordOf(line: Buffer): JournalRecord | undefined {
-  try {
-    const record: unknown = JSON.parse(line.toString());
-    return isRecord(record) ? record : undefined;
-  } catch {
-    return undefined;
-  }
+  const record = attempt((): unknown => JSON.parse(line.toString()));
+  return isRecord(record) ? record : undefined;
 }
 
 function isRecord(value: unknown): value is JournalRecord {

@@ -71,10 +71,6 @@ export function readOomPreference(
 
 /** systemd's spelling of booleans. */
 function isSet(native: Pick<Binding, 'getxattr'>, directory: string, attribute: string): boolean {
-  try {
-    const value = native.getxattr(directory, attribute);
-    return value !== undefined && /^(1|yes|y|true|t|on)$/i.test(value.toString('latin1'));
-  } catch {
-    return false;
-  }
+  const value = attempt(() => native.getxattr(directory, attribute));
+  return value !== undefined && /^(1|yes|y|true|t|on)$/i.test(value.toString('latin1'));
 }

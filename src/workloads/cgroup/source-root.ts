@@ -206,11 +206,7 @@ const HINTS: Readonly<Record<string, string>> = {
 
 /** 2: missing, which counts as empty. */
 function linksOf(directory: string): number {
-  try {
-    return statSync(fsPath(directory), { throwIfNoEntry: false })?.nlink ?? 2;
-  } catch {
-    return 2; // see `problem`
-  }
+  return attempt(() => statSync(fsPath(directory), { throwIfNoEntry: false }))?.nlink ?? 2; // for errors see `problem`
 }
 
 /** undefined: missing. */

@@ -194,12 +194,8 @@ function nameOf(pid: number): string {
 
 /** The cgroup of a process and those above; undefined: it has ended. Empty outside the mount. */
 function cgroupsOf(pid: number, hierarchy: CgroupHierarchy): readonly string[] | undefined {
-  let text: string;
-  try {
-    text = namesText(`/proc/${String(pid)}/cgroup`);
-  } catch {
-    return undefined;
-  }
+  const text = attempt(() => namesText(`/proc/${String(pid)}/cgroup`));
+  if (text === undefined) return undefined;
   const cgroup = membership(text, hierarchy);
   const path = cgroup === undefined ? undefined : pathBelowMount(cgroup, hierarchy);
   return path === undefined ? [] : withAncestors(path);

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { attempt } from '../../errors.js';
 
 /** Their members may become root by sudo or polkit, as distributions set them up. */
 const GROUPS: ReadonlySet<string> = new Set(['sudo', 'wheel', 'admin']);
@@ -19,10 +20,6 @@ export function readOperators(root = ''): ReadonlySet<number> {
 
 /** The fields of each line; none if the file cannot be read. */
 function records(file: string): readonly (readonly string[])[] {
-  try {
-    const lines = readFileSync(file, 'utf8').split('\n');
-    return lines.filter((line) => line.includes(':')).map((line) => line.split(':'));
-  } catch {
-    return [];
-  }
+  const lines = (attempt(() => readFileSync(file, 'utf8')) ?? '').split('\n');
+  return lines.filter((line) => line.includes(':')).map((line) => line.split(':'));
 }

@@ -4,7 +4,7 @@ import type { ResourceSignal } from '../../../core/signal/signal.js';
 import type { MakeCommand } from '../../../cli/output/command.js';
 import { signalOption, USAGE_AND_CONFIG, withHelp } from '../../../cli/output/help.js';
 import { addConfigOptions, configForLooking, type ConfigOptions } from '../../../cli/output/options.js';
-import { EvictdError, UsageError } from '../../../errors.js';
+import { attempt, EvictdError, UsageError } from '../../../errors.js';
 import { drawingFor, openStatus } from '../command.js';
 
 interface TopOptions extends ConfigOptions {
@@ -55,12 +55,8 @@ export const top: MakeCommand = ({ io, onStop, onReload }) => {
 };
 
 function milliseconds(text: string): number {
-  let ms = 0;
-  try {
-    ms = Number(parseDuration(text)) / 1e6;
-  } catch {
-    // text that is not a duration is refused like a duration that is too short
-  }
+  // Text that is not a duration is refused like a duration that is too short.
+  const ms = Number(attempt(() => parseDuration(text)) ?? 0n) / 1e6;
   if (ms < SHORTEST_MS) throw new InvalidArgumentError('Use a duration from 100ms on: 1s, 500ms.');
   return ms;
 }

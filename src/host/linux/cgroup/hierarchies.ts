@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { cgroupDirectory, membership, pathBelowMount, type CgroupHierarchy } from '../../../core/workload/cgroup.js';
 import { parseMountinfo, type Mount } from '../disk/mountinfo.js';
 import { fsPath, namesText } from '../../../byte-paths.js';
+import { attempt } from '../../../errors.js';
 
 /** The cgroup hierarchies that evictd uses. undefined: not mounted, or the controller is off. */
 export interface Hierarchies {
@@ -46,13 +47,8 @@ export function findHierarchies(mounts: readonly Mount[], unified: (mountPoint: 
 
 export function readHierarchies(): Hierarchies {
   return findHierarchies(parseMountinfo(namesText('/proc/self/mountinfo')), (mountPoint) => {
-    try {
-      return readFileSync(fsPath(`${mountPoint}/cgroup.controllers`), 'latin1')
-        .trim()
-        .split(' ');
-    } catch {
-      return []; // hidden by another mount, or not permitted: as if not mounted
-    }
+    const text = attempt(() => readFileSync(fsPath(`${mountPoint}/cgroup.controllers`), 'latin1'));
+    return text?.trim().split(' ') ?? []; // hidden by another mount, or not permitted: as if not mounted
   });
 }
 

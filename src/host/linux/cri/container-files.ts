@@ -5,6 +5,7 @@ import type { Call, ListedStats, CONTAINER_STATUS } from './runtime-calls.js';
 import { NOTHING_ON_DISK } from '../../../core/disk/disk-amount.js';
 import { NS_PER_MS } from '../../../core/quantity/duration.js';
 import type { ContainerFiles } from '../../../monitor/ports/ports.js';
+import { attempt } from '../../../errors.js';
 
 const WITHIN_MS = 60_000;
 /** In case evictd ends before it has deleted the lease. */
@@ -102,11 +103,7 @@ export interface ContainerPaths {
  * no such path.
  */
 export function containerPaths({ status, info }: Decoded<(typeof CONTAINER_STATUS)['output']>): ContainerPaths | undefined {
-  try {
-    const { runtimeSpec } = JSON.parse(info.info ?? '') as { runtimeSpec?: { linux?: { cgroupsPath?: unknown } } };
-    const cgroupsPath = runtimeSpec?.linux?.cgroupsPath;
-    return typeof cgroupsPath === 'string' ? { cgroupsPath, logPath: status.logPath } : undefined;
-  } catch {
-    return undefined;
-  }
+  const read = attempt(() => JSON.parse(info.info ?? '') as { runtimeSpec?: { linux?: { cgroupsPath?: unknown } } });
+  const cgroupsPath = read?.runtimeSpec?.linux?.cgroupsPath;
+  return typeof cgroupsPath === 'string' ? { cgroupsPath, logPath: status.logPath } : undefined;
 }

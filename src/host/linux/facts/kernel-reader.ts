@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, closeSync, constants, openSync } from 'node:fs';
 import { release } from 'node:os';
 import type { KernelFacts, KernelLogFacts, ClockFacts } from '../../facts.js';
-import { errnoName, errnoText } from '../../../errors.js';
+import { attempt, errnoName, errnoText } from '../../../errors.js';
 import type { Binding } from '../../../native/binding.js';
 import { readHierarchies } from '../cgroup/hierarchies.js';
 import { numberIfAny, textIfAny } from './text-file.js';
@@ -21,12 +21,8 @@ export function readKernel(native: Pick<Binding, 'Pidfd'> | undefined): KernelFa
 
 /** Tries it on this process, which is not dying: process_mrelease answers EINVAL and does nothing. */
 function triedPidfd({ Pidfd }: Pick<Binding, 'Pidfd'>): { readonly opens: boolean; readonly releases: boolean } {
-  let own;
-  try {
-    own = new Pidfd(process.pid);
-  } catch {
-    return { opens: false, releases: false };
-  }
+  const own = attempt(() => new Pidfd(process.pid));
+  if (own === undefined) return { opens: false, releases: false };
   try {
     own.release();
     return { opens: true, releases: true };
@@ -40,12 +36,8 @@ function triedPidfd({ Pidfd }: Pick<Binding, 'Pidfd'>): { readonly opens: boolea
 /** Every cgroup but the root has the file. null: no such cgroup exists. */
 function hasCgroupKill(mountPoint: string | undefined): boolean | null {
   if (mountPoint === undefined) return null;
-  try {
-    const child = readdirSync(mountPoint, { withFileTypes: true }).find((entry) => entry.isDirectory());
-    return child === undefined ? null : existsSync(`${mountPoint}/${child.name}/cgroup.kill`);
-  } catch {
-    return null;
-  }
+  const child = attempt(() => readdirSync(mountPoint, { withFileTypes: true }))?.find((entry) => entry.isDirectory());
+  return child === undefined ? null : existsSync(`${mountPoint}/${child.name}/cgroup.kill`);
 }
 
 export function readKernelLog(): KernelLogFacts {

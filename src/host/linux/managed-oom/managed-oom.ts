@@ -9,6 +9,7 @@ import type { BusAddress } from '../systemd/bus-connection.js';
 import { SYSTEMD_ADDRESSES } from '../systemd/bus-link.js';
 import { ManagedUnits } from './managed-units.js';
 import { readOomdFiles } from './oomd-files.js';
+import { attempt } from '../../../errors.js';
 
 /** Managers of more users are not asked. */
 const MAX_USERS = 64;
@@ -94,12 +95,9 @@ export class SystemdManagedOom implements ManagedOom {
 
   /** Of users whose manager runs. */
   #uids(): readonly number[] {
-    try {
-      const uids = readdirSync(this.places.runtime).flatMap((name) => (/^\d+$/.test(name) ? Number(name) : []));
-      return uids.filter((uid) => existsSync(this.#socket(uid))).sort((a, b) => a - b);
-    } catch {
-      return []; // without logind there are none
-    }
+    const names = attempt(() => readdirSync(this.places.runtime)) ?? []; // without logind there are none
+    const uids = names.flatMap((name) => (/^\d+$/.test(name) ? Number(name) : []));
+    return uids.filter((uid) => existsSync(this.#socket(uid))).sort((a, b) => a - b);
   }
 
   #socket(uid: number): string {

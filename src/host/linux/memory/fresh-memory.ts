@@ -4,6 +4,7 @@ import type { OrderCondition } from '../../../monitor/ports/standing-order.js';
 import type { MemoryReading, Statistics } from './memory.js';
 import { fsPath } from '../../../byte-paths.js';
 import { cgroupTree } from '../cgroup/cgroup-tree.js';
+import { attempt } from '../../../errors.js';
 
 /**
  * A smaller difference is not worth a walk; the kernel's own error is as large (64 pages for each CPU and cgroup, three
@@ -68,10 +69,6 @@ function countsIn({ directory, version, keys }: Statistics): readonly number[] |
 }
 
 function ownCounts(directory: string, keys: readonly string[]): readonly number[] {
-  try {
-    const text = readFileSync(fsPath(join(directory, 'memory.stat')), 'latin1');
-    return keys.map((key) => Number(new RegExp(`^${key} (\\d+)$`, 'm').exec(text)?.[1] ?? 0));
-  } catch {
-    return keys.map(() => 0);
-  }
+  const text = attempt(() => readFileSync(fsPath(join(directory, 'memory.stat')), 'latin1')) ?? '';
+  return keys.map((key) => Number(new RegExp(`^${key} (\\d+)$`, 'm').exec(text)?.[1] ?? 0));
 }

@@ -86,12 +86,7 @@ function usageOf(native: Pick<Binding, 'CgroupTable'>, hierarchy: CgroupHierarch
 }
 
 function counters(): ReadonlyMap<string, bigint> {
-  let text: string;
-  try {
-    text = readFileSync('/proc/meminfo', 'latin1');
-  } catch {
-    return new Map();
-  }
+  const text = attempt(() => readFileSync('/proc/meminfo', 'latin1')) ?? '';
   return new Map(
     MEMORY_COUNTERS.flatMap(({ field }) => {
       const kib = new RegExp(`^${field}: +(\\d+) kB$`, 'm').exec(text)?.[1];

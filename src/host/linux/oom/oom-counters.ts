@@ -5,6 +5,7 @@ import type { OomCounterReader } from '../../../monitor/ports/ports.js';
 import type { Binding } from '../../../native/binding.js';
 import { machineOomKills, type OomKillCounter } from './oom-kills.js';
 import { fsPath, subdirectoriesIn } from '../../../byte-paths.js';
+import { attempt } from '../../../errors.js';
 
 /** A kill during the walk would be seen in a part of the tree: then it is walked again, at most this often. */
 const TRIES = 5;
@@ -71,12 +72,8 @@ export class OomCounters implements OomCounterReader {
 
 /** undefined: no such file (v2's root), or no such line. */
 function counter(file: string, key: string): number | undefined {
-  let text: string;
-  try {
-    text = readFileSync(fsPath(file), 'latin1');
-  } catch {
-    return undefined;
-  }
+  const text = attempt(() => readFileSync(fsPath(file), 'latin1'));
+  if (text === undefined) return undefined;
   const [, value] = new RegExp(`^${key} (\\d+)$`, 'm').exec(text) ?? [];
   return value === undefined ? undefined : Number(value);
 }

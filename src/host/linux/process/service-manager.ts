@@ -1,5 +1,6 @@
 import type { ServiceManager } from '../../../monitor/ports/ports.js';
-import type { Binding, NotifySocket } from '../../../native/binding.js';
+import type { Binding } from '../../../native/binding.js';
+import { attempt } from '../../../errors.js';
 
 /**
  * undefined: no service manager wants notifications, or its address cannot be used. Removes its variables from `env`:
@@ -11,12 +12,8 @@ export function openServiceManager(native: Binding, env: NodeJS.ProcessEnv): Ser
   delete env.WATCHDOG_USEC;
   delete env.WATCHDOG_PID;
   if (!address) return undefined;
-  let socket: NotifySocket;
-  try {
-    socket = new native.NotifySocket(address);
-  } catch {
-    return undefined; // a kind that evictd does not support (vsock)
-  }
+  const socket = attempt(() => new native.NotifySocket(address));
+  if (socket === undefined) return undefined; // a kind that evictd does not support (vsock)
   const isMeant = watchdogPid === undefined || Number(watchdogPid) === process.pid;
   return {
     watchdogMs: isMeant ? watchdogMs(watchdogUs) : undefined,
