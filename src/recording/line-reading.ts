@@ -13,6 +13,7 @@ import {
   type RecordingHeader,
   type Vetoes,
 } from './recording-format.js';
+import { isRecord } from '../config/value/document.js';
 import { fromJson } from '../storage/tagged-json.js';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -215,10 +216,6 @@ function readLine(text: string): Json {
 function integer(value: unknown): bigint {
   if (typeof value !== 'number' && typeof value !== 'string') throw new RecordingLineError(`not an integer: ${JSON.stringify(value)}`);
   return BigInt(value);
-}
-
-function isRecord(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function recordOf(value: unknown): Json {

@@ -189,6 +189,6 @@ export function rankJson(report: RankReport): string {
       usageBytes: amountOrNull(stats?.usageBytes),
     })),
     unreadable: unreadable.map(({ name, path, reason }) => ({ name, path, reason })),
-    problems: problems.map(({ code, message, hint }) => ({ code, message, ...(hint === undefined ? {} : { hint }) })),
+    problems: problems.map(({ code, message, hint }) => ({ code, message, hint })),
   });
 }

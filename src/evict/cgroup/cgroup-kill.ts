@@ -3,7 +3,7 @@ import { attempt, errnoName, errnoText, isShortage, isShortageErrno } from '../.
 import type { KillInProgress, SignalResult, VictimSample } from '../../monitor/ports/ports.js';
 import type { MemoryReaper } from '../../native/binding.js';
 import { native } from '../../native/index.js';
-import { dyingProcesses, laterProcess } from './dying-processes.js';
+import { laterProcess, processorUse } from './dying-processes.js';
 import { writeCgroupKill, Freezer, type FreezerParts } from './freezer.js';
 import type { VictimExit } from './victim-exit.js';
 import type { VictimFiles } from './victim-files.js';
@@ -142,14 +142,7 @@ export class CgroupKill implements KillInProgress {
     const later = this.#endedAtBootNs === undefined ? undefined : laterProcess(left, this.#endedAtBootNs);
     const sample = { processes: later === undefined ? remaining : 0, removed, ...(later && { later }) };
     if (usage === 'removed' || usage === undefined) return { ...sample, usageBytes: undefined };
-    const swapBytes = files.swap(usage);
-    const work = later === undefined ? dyingProcesses(left) : undefined;
-    return {
-      ...sample,
-      usageBytes: usage,
-      ...(swapBytes !== undefined && { swapBytes }),
-      ...(work && { processorTicks: work.ticks, ...(work.runs && { runs: true }) }),
-    };
+    return { ...sample, usageBytes: usage, swapBytes: files.swap(usage), ...(later === undefined && processorUse(left)) };
   }
 
   #isLookedAt(): boolean {

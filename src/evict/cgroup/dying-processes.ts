@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { attempt } from '../../errors.js';
 import type { LaterProcess } from '../../core/decide/eviction.js';
+import type { VictimSample } from '../../monitor/ports/ports.js';
 import { textOfBytes } from '../../core/name/byte-text.js';
 
 /** At most so many processes are read to see whether the kernel still ends a victim. */
@@ -19,6 +20,12 @@ export function dyingProcesses(pids: readonly number[], read: (pid: number) => s
   const found = pids.slice(0, FEW).flatMap((pid) => parseStat(read(pid) ?? '') ?? []);
   if (found.length === 0) return undefined;
   return { ticks: found.reduce((sum, { ticks }) => sum + ticks, 0n), runs: found.some(({ runs }) => runs) };
+}
+
+/** The same, as a part of a sample of the victim. */
+export function processorUse(pids: readonly number[]): Pick<VictimSample, 'processorTicks' | 'runs'> {
+  const work = dyingProcesses(pids);
+  return work === undefined ? {} : { processorTicks: work.ticks, ...(work.runs && { runs: true }) };
 }
 
 /** A tick of the kernel's user interface (USER_HZ). */

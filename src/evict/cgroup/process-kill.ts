@@ -7,7 +7,7 @@ import type { Workload } from '../../core/workload/workload.js';
 import { attempt, errnoName, HostError, messageOf } from '../../errors.js';
 import type { Evictor, KillInProgress, SignalResult, VictimSample } from '../../monitor/ports/ports.js';
 import type { Binding, Pidfd, Watch } from '../../native/binding.js';
-import { dyingProcesses, processNow } from './dying-processes.js';
+import { processNow, processorUse } from './dying-processes.js';
 import { belongs } from './shared-cgroup.js';
 import { VictimFiles } from './victim-files.js';
 
@@ -84,14 +84,7 @@ class ProcessKill implements KillInProgress {
     const removed = usage === 'removed' && !isLeft;
     const sample = { processes: isLeft ? 1 : 0, removed };
     if (usage === undefined || usage === 'removed') return { ...sample, usageBytes: undefined };
-    const swapBytes = this.files.swap(usage);
-    const work = isLeft ? dyingProcesses([pid]) : undefined;
-    return {
-      ...sample,
-      usageBytes: usage,
-      ...(swapBytes !== undefined && { swapBytes }),
-      ...(work && { processorTicks: work.ticks, ...(work.runs && { runs: true }) }),
-    };
+    return { ...sample, usageBytes: usage, swapBytes: this.files.swap(usage), ...(isLeft && processorUse([pid])) };
   }
 
   onExit(callback: (atNs: bigint) => void): void {

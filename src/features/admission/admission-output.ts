@@ -81,7 +81,7 @@ function knownJson({ admission, conditions, taints, applicant, shutdown, preempt
     ...(admission.admit ? admission.avoids && { avoids: admission.avoids } : { reason: admission.reason, message: admission.message }),
     conditions,
     ...(taints.length > 0 && { taints }),
-    ...(shutdown === undefined ? {} : { shutdown }),
+    shutdown,
     ...(preemption && { preemption: preemptionJson(preemption) }),
     workload: workloadJson(applicant),
     problems: [],

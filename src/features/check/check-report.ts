@@ -1,39 +1,21 @@
 import type { ConfigNotice } from '../../config/value/report.js';
-import {
-  CHECK_EXIT,
-  checkPressure,
-  type CheckedCondition,
-  type CheckedEntry,
-  type CheckedSignal,
-  type CheckStatus,
-} from '../../core/threshold/check-status.js';
+import { CHECK_EXIT, checkPressure, type CheckedSignal, type CheckStatus, type PressureCheck } from '../../core/threshold/check-status.js';
 import type { ThresholdReading } from '../../core/message/message.js';
 import type { Observations } from '../../core/signal/observation.js';
 import type { Stall } from '../../core/signal/pressure-share.js';
 import { operandsOf, type Threshold } from '../../core/threshold/threshold.js';
-import { type SourcePosition } from '../../errors.js';
 import type { NodeReading } from '../../metrics/metric-types.js';
 import type { NodeIdentity, NotifierState, SourceProblem } from '../../monitor/ports/ports.js';
 import { problemsOf } from '../../cli/output/error-text.js';
 
 /** A problem during a check. The status is `unknown` only if a configured signal, or nothing, could be read. */
-export interface CheckProblem {
-  readonly code: string;
-  readonly message: string;
-  readonly hint?: string;
-  readonly position?: SourcePosition;
-}
+export type CheckProblem = Pick<ConfigNotice, 'code' | 'message' | 'hint' | 'position'>;
 
 /** The result of a check, for every output format. */
-export interface CheckReport {
-  readonly status: CheckStatus;
+export interface CheckReport extends PressureCheck {
   readonly exit: (typeof CHECK_EXIT)[CheckStatus];
   /** undefined: the check failed earlier. */
   readonly node: NodeIdentity | undefined;
-  readonly signals: readonly CheckedSignal[];
-  /** Entries of the list `thresholds`. */
-  readonly entries: readonly CheckedEntry[];
-  readonly conditions: readonly CheckedCondition[];
   readonly notifiers: readonly NotifierState[];
   /** What all of it comes from. */
   readonly reading: NodeReading;

@@ -16,21 +16,12 @@ export function checkJson({ status, exit, node, signals, entries, conditions, no
     signals: signals.map((signal) => signalJson(signal, clock)),
     ...(entries.length === 0 ? {} : { thresholds: entries.map(entryJson) }),
     conditions: conditions.map(({ type, status: set }) => ({ type, status: set === undefined ? 'Unknown' : set ? 'True' : 'False' })),
-    notifiers: notifiers.map(({ mechanism, signal, target, live, essential, reason, hint }) => ({
-      mechanism,
-      signal,
-      target,
-      live,
-      essential,
-      ...(reason === undefined ? {} : { reason }),
-      ...(hint === undefined ? {} : { hint }),
-    })),
-    problems: [...problems, ...notices].map(({ code, message, hint, position }) => ({
-      code,
-      message,
-      ...(hint === undefined ? {} : { hint }),
-      ...(position === undefined ? {} : { position: formatPosition(position) }),
-    })),
+    notifiers: notifiers.map(({ mechanism, signal, target, live, essential, reason, hint }) => {
+      return { mechanism, signal, target, live, essential, reason, hint };
+    }),
+    problems: [...problems, ...notices].map(({ code, message, hint, position }) => {
+      return { code, message, hint, position: position && formatPosition(position) };
+    }),
   };
   return jsonDocument(report);
 }
@@ -47,7 +38,7 @@ function signalJson({ signal, observation, reason, thresholds }: CheckedSignal, 
                 [`available${suffix}`]: jsonInteger(observation.available),
                 [`capacity${suffix}`]: jsonInteger(observation.capacity),
               }),
-          ...(observation.timeNs === undefined ? {} : { time: wallTime(observation.timeNs, clock) }),
+          time: observation.timeNs === undefined ? undefined : wallTime(observation.timeNs, clock),
           source: observation.source,
         }
       : {}),
@@ -56,7 +47,7 @@ function signalJson({ signal, observation, reason, thresholds }: CheckedSignal, 
       value: value === undefined ? null : jsonInteger(value),
       met: met ?? null,
     })),
-    ...(reason === undefined ? {} : { reason }),
+    reason,
   };
 }
 

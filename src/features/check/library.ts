@@ -1,6 +1,5 @@
-import type { LoadedConfig } from '../../config/config.js';
+import type { ConfigNotice, LoadedConfig } from '../../config/config.js';
 import type { Threshold } from '../../core/threshold/threshold.js';
-import type { SourcePosition } from '../../errors.js';
 import type { CheckReport } from './check-report.js';
 
 export type CheckResult = Omit<CheckReport, 'reading' | 'isNarrow' | 'clock'>;
@@ -22,13 +21,7 @@ export interface Configuration {
     readonly runtimeDirectory: string;
   };
   /** Warnings and remarks. */
-  readonly notices: readonly {
-    readonly level: 'info' | 'warn' | 'error';
-    readonly code: string;
-    readonly message: string;
-    readonly hint?: string;
-    readonly position?: SourcePosition;
-  }[];
+  readonly notices: readonly Pick<ConfigNotice, 'level' | 'code' | 'message' | 'hint' | 'position'>[];
 }
 
 // Loaded when they are called: a program that only uses the native layer needs neither.

@@ -7,13 +7,13 @@ import { listenText } from '../../config/value/value-text.js';
 import { PART_MODES, type PartMode } from '../../core/cluster/controller.js';
 import { DEFAULT_TIMINGS } from '../../core/cluster/leader-election.js';
 import { DEFAULT_GRACE_NS } from '../../core/cluster/node-lifecycle.js';
-import { DEFAULT_RATES } from '../../core/cluster/zone-disruption.js';
+import { DEFAULT_RATES, type EvictionRates } from '../../core/cluster/zone-disruption.js';
 import { formatDuration, parseDuration } from '../../core/quantity/duration.js';
 import { attempt, UsageError } from '../../errors.js';
 import { createLog, type Level } from '../../log/log.js';
 import { native } from '../../native/index.js';
 
-interface ControllerOptions {
+interface ControllerOptions extends EvictionRates {
   readonly kubeconfig?: string;
   readonly taintEviction: PartMode;
   readonly nodeLifecycle: PartMode;
@@ -26,10 +26,6 @@ interface ControllerOptions {
   readonly leaderElectRenewDeadline: bigint;
   readonly leaderElectRetryPeriod: bigint;
   readonly nodeMonitorGracePeriod: bigint;
-  readonly nodeEvictionRate: number;
-  readonly secondaryNodeEvictionRate: number;
-  readonly unhealthyZoneThreshold: number;
-  readonly largeClusterSizeThreshold: number;
 }
 
 const FLUSHED_WITHIN_MS = 2_000;

@@ -2,7 +2,6 @@ import { setTimeout } from 'node:timers/promises';
 import { Command } from 'commander';
 import type { MakeCommand } from '../../cli/output/command.js';
 import { outputOption, USAGE_AND_CONFIG, withHelp } from '../../cli/output/help.js';
-import type { Io } from '../../cli/output/io.js';
 import { addConfigOptions, configFromOptions, type ConfigOptions } from '../../cli/output/options.js';
 import type { Config } from '../../config/config.js';
 import { printable } from '../../core/name/printable.js';
@@ -76,31 +75,29 @@ export const drain: MakeCommand = ({ io }) => {
   });
 };
 
-/** `evictd cordon`, `evictd uncordon`. */
-export const cordon: MakeCommand = ({ io }) =>
-  withHelp(addConfigOptions(new Command('cordon').description('keep new workloads from starting on this node').addOption(outputOption())), {
-    about: [
-      'Sets the taint node.kubernetes.io/unschedulable:NoSchedule until evictd uncordon or a reboot: evictd admit refuses workloads that do not tolerate it. Nothing is ended.',
-    ],
-    examples: ['evictd cordon'],
-    exit: EXIT,
-  }).action(async (options: ConfigOptions & Output) => {
-    await changed(options, io, '/api/v1/cordon');
-  });
+const cordonCommand = (name: 'cordon' | 'uncordon', description: string, about: string): MakeCommand => {
+  return ({ io }) =>
+    withHelp(addConfigOptions(new Command(name).description(description).addOption(outputOption())), {
+      about: [about],
+      examples: [`evictd ${name}`],
+      exit: EXIT,
+    }).action(async ({ output, ...options }: ConfigOptions & Output) => {
+      const request = { method: 'POST', path: `/api/v1/${name}` } as const;
+      io.stdout(answerText(await askRunning(configFromOptions(options).config, request, NO_INSTANCE), output));
+    });
+};
 
-export const uncordon: MakeCommand = ({ io }) =>
-  withHelp(addConfigOptions(new Command('uncordon').description('let workloads start again, and end a drain').addOption(outputOption())), {
-    about: ['evictd starts nothing that it has ended: evictd history --type eviction lists what a drain has ended.'],
-    examples: ['evictd uncordon'],
-    exit: EXIT,
-  }).action(async (options: ConfigOptions & Output) => {
-    await changed(options, io, '/api/v1/uncordon');
-  });
+export const cordon = cordonCommand(
+  'cordon',
+  'keep new workloads from starting on this node',
+  'Sets the taint node.kubernetes.io/unschedulable:NoSchedule until evictd uncordon or a reboot: evictd admit refuses workloads that do not tolerate it. Nothing is ended.',
+);
 
-async function changed({ output, ...options }: ConfigOptions & Output, io: Io, path: string): Promise<void> {
-  const answer = await askRunning(configFromOptions(options).config, { method: 'POST', path }, NO_INSTANCE);
-  io.stdout(answerText(answer, output));
-}
+export const uncordon = cordonCommand(
+  'uncordon',
+  'let workloads start again, and end a drain',
+  'evictd starts nothing that it has ended: evictd history --type eviction lists what a drain has ended.',
+);
 
 /** Says what the drain does until it is over. @throws UnavailableError  its time is over, or it was ended */
 async function followed(

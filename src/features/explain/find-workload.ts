@@ -1,17 +1,11 @@
+import type { RankReport } from '../../cli/output/ranking.js';
 import { printable } from '../../core/name/printable.js';
 import type { RankedWorkload } from '../../core/rank/rank.js';
 import { compileGlob } from '../../core/workload/glob.js';
-import type { UnreadableWorkload, WorkloadUsage } from '../../core/workload/workload.js';
 import { InputError } from '../../errors.js';
 
 /** All workloads of a moment. */
-interface Found {
-  readonly ranked: readonly RankedWorkload[];
-  readonly vacant: readonly WorkloadUsage[];
-  readonly unreadable: readonly UnreadableWorkload[];
-  /** There is a workload source. */
-  readonly configured: boolean;
-}
+type Found = Pick<RankReport, 'ranked' | 'vacant' | 'unreadable' | 'configured'>;
 
 /** By its name, its path or a pattern. @throws InputError  if there is none, or several match a pattern */
 export function findWorkload({ ranked, vacant, unreadable, configured }: Found, wanted: string): RankedWorkload {

@@ -112,7 +112,7 @@ export function kernelJson(report: KernelReport): string {
       endangered: compared.endangered,
       remark: workloadRemark(compared, report) || null,
     })),
-    problems: ranking.problems.map(({ code, message, hint }) => ({ code, message, ...(hint === undefined ? {} : { hint }) })),
+    problems: ranking.problems.map(({ code, message, hint }) => ({ code, message, hint })),
   });
 }
 

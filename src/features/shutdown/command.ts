@@ -196,7 +196,7 @@ function shutdownJson({ timeline, requestedNs, inhibitDelay, leftAlone, unreadab
     suffices: suffices(inhibitDelay, requestedNs) ?? null,
     leftAlone: leftAlone.map(({ workload: { name, path }, why }) => ({ name, path, why: protectionText(why) })),
     unreadable: unreadable.map(({ name, path, reason }) => ({ name, path, reason })),
-    problems: problems.map(({ code, message, hint }) => ({ code, message, ...(hint === undefined ? {} : { hint }) })),
+    problems: problems.map(({ code, message, hint }) => ({ code, message, hint })),
   });
 }
 

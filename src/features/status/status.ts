@@ -1,7 +1,8 @@
 import { updateContainerFsThresholds } from '../../core/decide/containerfs.js';
-import type { Policy, State } from '../../core/decide/state.js';
+import type { Policy } from '../../core/decide/state.js';
 import { drainStatus, type DrainStatus } from '../../core/drain/drain-status.js';
 import type { Drain } from '../../core/drain/drain.js';
+import type { RankingState } from '../../core/rank/current-ranking.js';
 import type { KubernetesStatus } from '../../core/kubernetes/kubernetes-status.js';
 import type { Layout } from '../../core/signal/layout.js';
 import type { Stall } from '../../core/signal/pressure-share.js';
@@ -18,12 +19,8 @@ import type { SignalHistory } from './signal-history.js';
 import { conditionStatus, signalStatus, thresholdStatus } from './signal-status.js';
 import type { ApiServerStatus, CandidatesStatus, EvictdStatus, NodePressure, NotifierStatus, StatusDocument } from './status-document.js';
 
-export interface StatusParts {
+export interface StatusParts extends RankingState {
   readonly node: NodeIdentity;
-  readonly policy: Policy;
-  readonly state: State;
-  readonly layout: Layout;
-  readonly observations: Observations;
   readonly candidates: CandidatesStatus;
   readonly stalls: readonly Stall[];
   readonly notifiers: readonly NotifierState[];
