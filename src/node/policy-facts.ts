@@ -6,7 +6,8 @@ import { conditionNeeds } from '../core/policy/condition-needs.js';
 import type { ConfiguredPolicy } from '../core/policy/configured-policy.js';
 import { RAW_VALUES, type KernelSource, type RawValue } from '../core/policy/raw-value.js';
 import { compileScope } from '../core/policy/scope-pattern.js';
-import { cgroupDirectory, type CgroupHierarchy } from '../core/workload/cgroup.js';
+import { cgroupDirectory } from '../core/workload/cgroup.js';
+import type { Hierarchies } from '../host/linux/cgroup/hierarchies.js';
 
 /** The files of the kernel and of programs, as far as policies need them. */
 export interface PolicyFiles {
@@ -23,7 +24,7 @@ export const KERNEL_FILES: PolicyFiles = {
 };
 
 export interface PolicyMachine {
-  readonly hierarchies: { readonly memory: CgroupHierarchy | undefined; readonly unified: CgroupHierarchy | undefined };
+  readonly hierarchies: Pick<Hierarchies, 'memory' | 'unified' | 'pids' | 'blkio'>;
   /** The node's cgroup; undefined: the machine. */
   readonly node: string | undefined;
   readonly files: PolicyFiles;
@@ -91,18 +92,20 @@ function inCgroups(value: RawValue, samples: readonly string[], { hierarchies, f
   const { memory, unified } = hierarchies;
   if (memory === undefined) return missing('no memory controller is mounted');
   const { v1, v2 } = RAW_VALUES[value];
-  if (v1 === undefined && v2 === undefined) return undefined;
-  if (memory.version === 1) {
-    // systemd's units have the same path in the unified hierarchy, which measures pressure without a controller.
-    const isMeasured = unified !== undefined && v2?.file.endsWith('.pressure') === true;
-    return v1 === undefined && !isMeasured ? missing('cgroup v1 does not have it') : undefined;
-  }
-  if (v2 === undefined || samples.length === 0) return undefined;
+  // systemd's units have the same path in the unified hierarchy, which measures pressure without a controller.
+  const isApart = memory.version === 1 && v1 === undefined && unified !== undefined && v2?.file.endsWith('.pressure') === true;
+  const source = memory.version === 1 && !isApart ? v1 : v2;
+  if (source === undefined) return v2 === undefined || memory.version === 2 ? undefined : missing('cgroup v1 does not have it');
+  const controller = memory.version === 1 ? source.controller : undefined;
+  const hierarchy = isApart ? unified : hierarchies[controller ?? 'memory'];
+  if (hierarchy === undefined) return missing(`the ${String(controller)} controller is not mounted`);
   const hasIt = samples.some((path) => {
-    const text = files.text(`${cgroupDirectory(memory, path)}/${v2.file}`);
-    return text !== undefined && !lacks(v2, text);
+    const text = files.text(`${cgroupDirectory(hierarchy, path)}/${source.file}`);
+    return text !== undefined && !lacks(source, text);
   });
-  return hasIt ? undefined : missing(`${String(samples[0])} has no ${[v2.file, ...(v2.keys ?? [])].join(' ')}`);
+  if (hasIt || samples.length === 0) return undefined;
+  const where = hierarchy === memory ? '' : ` below ${hierarchy.mountPoint}`;
+  return missing(`${String(samples[0])} has no ${[source.file, ...(source.keys ?? [])].join(' ')}${where}`);
 }
 
 /** Whether a file with keys has none of these. Without any line it says nothing. */

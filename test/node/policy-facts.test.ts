@@ -25,7 +25,7 @@ const FILES: Readonly<Record<string, string>> = {
 
 function machine(
   files: Readonly<Record<string, string | undefined>> = {},
-  hierarchies: PolicyMachine['hierarchies'] = { memory: V2, unified: V2 },
+  hierarchies: PolicyMachine['hierarchies'] = { memory: V2, unified: V2, pids: V2 },
 ): PolicyMachine {
   const all: Record<string, string | undefined> = { ...FILES, ...files };
   const within = (path: string): readonly string[] => {
@@ -88,27 +88,58 @@ describe('what the node does not have', () => {
 });
 
 describe('what cgroups do not have', () => {
-  const hybrid = { memory: V1, unified: V2 };
-  const v1 = { memory: V1, unified: undefined };
+  const hybrid = { memory: V1, unified: V2, pids: undefined };
+  const v1 = { memory: V1, unified: undefined, pids: undefined };
   test.each<[value: RawValue, when: string, hierarchies: PolicyMachine['hierarchies'], fact: string | undefined]>([
-    ['memory.anon', 'memory.anon > 1Gi', { memory: V2, unified: V2 }, undefined],
-    ['pswpout', 'pswpout > 5 over 1m', { memory: V2, unified: V2 }, 'missing: /a has no memory.stat pswpout'],
-    ['pgscan', 'pgscan > 5 over 1m', { memory: V2, unified: V2 }, undefined],
-    ['processes', 'processes > 5', { memory: V2, unified: V2 }, undefined],
-    ['memory.high', 'memory.high > 5Mi', { memory: V2, unified: V2 }, 'missing: /a has no memory.high'],
-    ['io.bytes', 'io.bytes > 5Mi over 1m', { memory: V2, unified: V2 }, undefined],
-    ['memory.pressure.full.total', 'memory.pressure.full > 5%', { memory: V2, unified: V2 }, undefined],
-    ['cpu.pressure.full.total', 'cpu.pressure.full > 5%', { memory: V2, unified: V2 }, 'missing: /a has no cpu.pressure full total'],
-    ['age', 'age > 5m', { memory: V2, unified: V2 }, undefined],
+    ['memory.anon', 'memory.anon > 1Gi', { memory: V2, unified: V2, pids: V2 }, undefined],
+    ['pswpout', 'pswpout > 5 over 1m', { memory: V2, unified: V2, pids: V2 }, 'missing: /a has no memory.stat pswpout'],
+    ['pgscan', 'pgscan > 5 over 1m', { memory: V2, unified: V2, pids: V2 }, undefined],
+    ['processes', 'processes > 5', { memory: V2, unified: V2, pids: V2 }, undefined],
+    ['memory.high', 'memory.high > 5Mi', { memory: V2, unified: V2, pids: V2 }, 'missing: /a has no memory.high'],
+    ['io.bytes', 'io.bytes > 5Mi over 1m', { memory: V2, unified: V2, pids: V2 }, undefined],
+    ['memory.pressure.full.total', 'memory.pressure.full > 5%', { memory: V2, unified: V2, pids: V2 }, undefined],
+    [
+      'cpu.pressure.full.total',
+      'cpu.pressure.full > 5%',
+      { memory: V2, unified: V2, pids: V2 },
+      'missing: /a has no cpu.pressure full total',
+    ],
+    ['age', 'age > 5m', { memory: V2, unified: V2, pids: V2 }, undefined],
     ['memory.high', 'memory.high > 5Mi', v1, 'missing: cgroup v1 does not have it'],
     ['memory.max', 'memory.max > 5Mi', v1, undefined],
     ['memory.pressure.full.total', 'memory.pressure.full > 5%', v1, 'missing: cgroup v1 does not have it'],
     ['memory.pressure.full.total', 'memory.pressure.full > 5%', hybrid, undefined],
     ['memory.high', 'memory.high > 5Mi', hybrid, 'missing: cgroup v1 does not have it'],
     ['memory.request', 'memory.current > 5% of request', v1, undefined],
-    ['memory.current', 'memory.current > 5Mi', { memory: undefined, unified: undefined }, 'missing: no memory controller is mounted'],
+    [
+      'memory.current',
+      'memory.current > 5Mi',
+      { memory: undefined, unified: undefined, pids: undefined },
+      'missing: no memory controller is mounted',
+    ],
   ])('%s: %s on %j', (value, when, hierarchies, fact) => {
     expect(fixed('cgroup', value, when, machine({}, hierarchies))).toBe(fact);
+  });
+
+  test.each<[value: RawValue, when: string, files: Record<string, string>, fact: string | undefined]>([
+    ['processes', 'processes > 5', {}, 'missing: /a has no pids.current below /sys/fs/cgroup/pids'],
+    ['processes', 'processes > 5', { '/sys/fs/cgroup/pids/a/pids.current': '5\n' }, undefined],
+    ['io.bytes', 'io.bytes > 5Mi over 1m', {}, 'missing: the blkio controller is not mounted'],
+    ['memory.shmem', 'memory.shmem > 5Mi', {}, 'missing: /a has no memory.stat total_shmem'],
+    ['memory.anon', 'memory.anon > 5Mi', {}, undefined],
+    [
+      'memory.pressure.full.total',
+      'memory.pressure.full > 5%',
+      {},
+      'missing: /a has no memory.pressure full total below /sys/fs/cgroup/unified',
+    ],
+  ])('v1, each hierarchy has cgroups of its own: %s with %j', (value, when, files, fact) => {
+    const [pids, unified] = [
+      { ...V1, controller: 'pids', mountPoint: '/sys/fs/cgroup/pids' },
+      { ...V2, mountPoint: '/sys/fs/cgroup/unified' },
+    ];
+    const at = machine({ '/sys/fs/cgroup/memory/a/memory.stat': 'total_rss 5\n', ...files }, { memory: V1, unified, pids });
+    expect(fixed('cgroup', value, when, at)).toBe(fact);
   });
 
   test('without a cgroup that matches nothing is known', () => {
@@ -138,11 +169,11 @@ test('how many cgroups match', () => {
 });
 
 test('the version of cgroups', () => {
-  expect(readPolicyFacts([policy('age > 5m')], machine({}, { memory: V1, unified: undefined })).cgroupVersion).toBe(1);
+  expect(readPolicyFacts([policy('age > 5m')], machine({}, { memory: V1, unified: undefined, pids: undefined })).cgroupVersion).toBe(1);
 });
 
 test('a value that only a step compares is looked at, too', () => {
   const then = [{ kind: 'kill', by: ['pgscan', 'priority', 'size'], unit: 'workload', recursive: false }] as const;
-  const { cgroup } = readPolicyFacts([{ ...policy('age > 1h'), then }], machine({}, { memory: V1, unified: undefined })).fixed;
+  const { cgroup } = readPolicyFacts([{ ...policy('age > 1h'), then }], machine({}, { memory: V1, unified: undefined, pids: undefined })).fixed;
   expect([...cgroup.keys()]).toEqual(['pgscan']);
 });

@@ -2,6 +2,7 @@ import * as z from 'zod/mini';
 import { parseCondition } from '../../core/condition/parse-condition.js';
 import type { ConditionFault, ConditionProblem } from '../../core/condition/condition-problem.js';
 import type { ScopeKind } from '../../core/policy/condition.js';
+import { namesIn } from '../../core/workload/cgroup.js';
 import type { ConfiguredPolicy } from '../../core/policy/configured-policy.js';
 import { METRIC_NAMES } from '../../core/policy/metric.js';
 import { shaped } from '../value/json-shape.js';
@@ -25,6 +26,16 @@ function nameText(input: string): string {
   if (/^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/.test(input)) return input;
   const hint = 'use at most 63 lower-case letters, digits and -, beginning and ending with a letter or digit';
   throw new TextError('EVICTD_CONFIG_VALUE', `not a valid name of a policy: ${JSON.stringify(input)}`, hint);
+}
+
+function scopeText(input: string): string {
+  const path = cgroupText(input);
+  if (namesIn(path).length > 0) return path;
+  throw new TextError(
+    'EVICTD_CONFIG_VALUE',
+    `${path} is the root cgroup, which is the whole machine`,
+    'leave out scope: the policy is about the node then',
+  );
 }
 
 /** Conditions are texts until the configuration is merged: a pressure metric has the window of `pressureWindow`. */
@@ -74,7 +85,7 @@ function metricHint(word: string): string {
 export const policyEntry = z.pipe(
   z.strictObject({
     name: parsed(nameText),
-    scope: z.optional(z.strictObject({ cgroup: parsed(cgroupText) })),
+    scope: z.optional(z.strictObject({ cgroup: parsed(scopeText) })),
     when: condition,
     for: z.optional(parsed((input) => durationText(input, 0n, NS_PER_HOUR))),
     unless: z.optional(condition),

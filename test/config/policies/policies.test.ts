@@ -125,6 +125,7 @@ test.each<[wrong: string, policy: string, issues: string[]]>([
   ['a name that ends in -', '{name: a-, when: swap.available exists, then: [notify]}', ['12 EVICTD_CONFIG_VALUE']],
   ['no condition', '{name: a, then: [notify]}', ['5 EVICTD_CONFIG_MISSING']],
   ['an unknown key', '{name: a, when: swap.available exists, whne: x, then: [notify]}', ['44 EVICTD_CONFIG_UNKNOWN_KEY']],
+  ['the root cgroup', '{name: a, when: age > 1h, scope: {cgroup: //}, then: [notify]}', ['47 EVICTD_CONFIG_VALUE']],
   ['a relative cgroup', '{name: a, scope: {cgroup: a.slice}, when: age > 1h, then: [notify]}', ['31 EVICTD_CONFIG_PATH']],
   ['a metric of cgroups without a scope', '{name: a, when: swap.available exists & age > 1h, then: [notify]}', ['45 EVICTD_CONFIG_METRIC']],
   ['the same in unless', '{name: a, when: swap.available exists, unless: age > 1h, then: [notify]}', ['52 EVICTD_CONFIG_METRIC']],
