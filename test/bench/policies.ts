@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
+import { setFlagsFromString } from 'node:v8';
 import { parseCondition } from '../../src/core/condition/parse-condition.js';
 import { stepPolicies } from '../../src/core/ladder/policy-step.js';
 import { initialState } from '../../src/core/decide/state.js';
 import type { ConfiguredPolicy } from '../../src/core/policy/configured-policy.js';
-import type { PolicyReadings } from '../../src/core/policy/scope-reading.js';
 import type { Candidates } from '../../src/core/workload/workload.js';
 import { PolicyReader } from '../../src/features/policy/policy-reader.js';
 import { readHierarchies } from '../../src/host/linux/cgroup/hierarchies.js';
@@ -19,11 +19,15 @@ const ROUNDS = 200;
 const WARM_UP = 20;
 const SECOND = 1_000_000_000n;
 
-/** One pass for all policies, and the same files by fs of Node, alternately. */
+/** One pass for all policies, and the same files by fs of Node, alternately. As in evictd without V8's optimising compiler. */
 export const policies: Benchmark = {
   name: 'policies',
   what: `what ${String(POLICIES)} policies need of ${String(CGROUPS)} cgroups`,
   run: (bench: Bench): Result => {
+    setFlagsFromString('--no-opt');
+    bench.cleanup(() => {
+      setFlagsFromString('--opt');
+    });
     const root = testCgroup();
     bench.cleanup(() => root.cleanup());
     const directories = Array.from({ length: CGROUPS }, (_, index) => root.child(`${String(index)}.service`).dir);
@@ -41,7 +45,7 @@ export const policies: Benchmark = {
     };
     const USAGE = 'memory.current > 1Gi & node.memory.pressure.some.avg10 > 10%';
     const usage = open(USAGE);
-    const [mixed, ofCgroups] = [USAGE, 'memory.current > 1Gi'].map((when) => stepOf(configuredFor(when), usage.read())) as [Step, Step];
+    const [mixed, ofCgroups] = [USAGE, 'memory.current > 1Gi'].map((when) => stepOf(configuredFor(when), usage)) as [Step, Step];
     const pressure = open(`memory.current > 1Gi & ${isV2 ? 'memory.pressure.full.avg10 > 10%' : 'memory.max > 1Gi'}`);
     const statistics = open('memory.anon > 1Gi');
     const files = directories.map((directory) => `${directory}/${isV2 ? 'memory.current' : 'memory.usage_in_bytes'}`);
@@ -90,13 +94,14 @@ function policyOf(name: string, when: string, cgroup: string): ConfiguredPolicy 
 
 type Step = () => void;
 
-/** The part of a step that is about policies, with these readings. */
-function stepOf(configured: readonly ConfiguredPolicy[], readings: PolicyReadings): Step {
+/** The part of a step that is about policies, each time with other readings. */
+function stepOf(configured: readonly ConfiguredPolicy[], reader: PolicyReader): Step {
+  const readings = Array.from({ length: WARM_UP + ROUNDS }, () => reader.read());
   const inForce = policy([], { policies: configured });
   const rest = { layout: 'single', observe: () => undefined, victims: new Map(), reclaimed: undefined } as const;
   let state = initialState;
   return () => {
-    const input = { ...rest, nowNs: process.hrtime.bigint(), policyReadings: () => readings, candidates: () => NO_CANDIDATES };
+    const input = { ...rest, nowNs: process.hrtime.bigint(), policyReadings: () => readings.pop(), candidates: () => NO_CANDIDATES };
     state = stepPolicies(inForce, { state, effects: [] }, input)?.state ?? state;
   };
 }

@@ -2,6 +2,7 @@ import { conditionText } from '../condition/condition-text.js';
 import type { Truth } from '../policy/condition.js';
 import type { ConfiguredPolicy } from '../policy/configured-policy.js';
 import type { ConditionReadings } from '../policy/evaluate-condition.js';
+import { mayHold } from '../policy/scope-extremes.js';
 import { remember, type ScopeHistory } from '../policy/scope-history.js';
 import type { PolicyReadings, ScopeReading } from '../policy/scope-reading.js';
 import { scopeKey, type PolicyScope, type PolicyState } from './policy-state.js';
@@ -32,7 +33,7 @@ export function turnsOf(
   const { longestNs } = windowsOf(configured);
   const needsAll = longestNs > 0n || remembered.has(configured.name);
   // What is not known of a cgroup may become true or false, but does not change what the node alone decides.
-  if (!needsAll && truthOf(configured, { ...(node && { node }) }) === false) return [];
+  if (!needsAll && (truthOf(configured, { ...(node && { node }) }) === false || !mayHold(configured.when, read))) return [];
   const all = needsAll ? read : read.filter((reading) => holds(configured, reading, node));
   return all.map((reading) => {
     const key = scopeKey(configured.name, reading.path, reading.id);

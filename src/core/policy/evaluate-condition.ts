@@ -69,7 +69,7 @@ function now({ of }: MetricReference, readings: ConditionReadings): ScopeReading
   return history && latest(history);
 }
 
-function compares(comparison: Comparison, value: number, limit: number): boolean {
+export function compares(comparison: Comparison, value: number, limit: number): boolean {
   switch (comparison) {
     case '<':
       return value < limit;
@@ -99,7 +99,7 @@ function measured({ metric, amount, windowNs }: ComparisonTest, readings: Condit
 }
 
 /** In the unit of the metric; an average of pressure is 0 to 1. */
-function levelOf(metric: MetricReference, { values }: ScopeReading): number | undefined {
+export function levelOf(metric: MetricReference, { values }: ScopeReading): number | undefined {
   const value = gaugeOf(metric).read(values);
   return METRICS[metric.name].unit === 'share' && value !== undefined ? value / 100 : value;
 }

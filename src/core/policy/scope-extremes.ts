@@ -1,0 +1,80 @@
+import type { Comparison, Condition } from './condition.js';
+import { gaugeOf } from './condition-needs.js';
+import { compares, levelOf } from './evaluate-condition.js';
+import { METRICS } from './metric.js';
+import type { ScopeReading } from './scope-reading.js';
+
+type ComparisonTest = Extract<Condition, { readonly kind: 'comparison' }>;
+
+/** Of a value in the readings of a scope. */
+interface Extremes {
+  readonly least: number;
+  readonly greatest: number;
+}
+
+/** By the readings, which policies with the same scope share, and then by what is compared. */
+const KNOWN = new WeakMap<readonly ScopeReading[], Map<string, Extremes>>();
+
+/** A quotient is rounded otherwise than the product that a condition is judged by. */
+const ROUNDING = 1e-9;
+
+/**
+ * Whether the condition may be true for one of these cgroups. False is certain: the largest of all is not large enough.
+ * So mostly a hundred policies about hundreds of cgroups cost one comparison each.
+ */
+export function mayHold(condition: Condition, readings: readonly ScopeReading[]): boolean {
+  switch (condition.kind) {
+    case 'comparison':
+      return mayCompare(condition, readings);
+    case 'and':
+      return condition.conditions.every((one) => mayHold(one, readings));
+    case 'or':
+      return condition.conditions.some((one) => mayHold(one, readings));
+    case 'not':
+    case 'trend':
+    case 'exists':
+      return true;
+  }
+}
+
+function mayCompare(test: ComparisonTest, readings: readonly ScopeReading[]): boolean {
+  const { metric, amount, comparison } = test;
+  const { kind, unit, whole } = METRICS[metric.name];
+  if (metric.of === 'node' || kind !== 'level') return true;
+  if (amount.kind === 'quantity') return compares(comparison, extremeOf(test, readings), amount.value);
+  if (amount.kind !== 'share' || amount.of?.of === 'node') return true;
+  if (amount.of === undefined)
+    return unit !== 'share' || whole !== undefined || compares(comparison, extremeOf(test, readings), amount.ratio);
+  return compares(comparison, extremeOf(test, readings), amount.ratio * (isUpwards(comparison) ? 1 - ROUNDING : 1 + ROUNDING));
+}
+
+function isUpwards(comparison: Comparison): boolean {
+  return comparison === '>' || comparison === '>=';
+}
+
+/** The value that meets the comparison soonest: of a share the quotient. */
+function extremeOf(test: ComparisonTest, readings: readonly ScopeReading[]): number {
+  const { least, greatest } = extremesOf(test, readings);
+  return isUpwards(test.comparison) ? greatest : least;
+}
+
+/** A value that is not known does not count: it makes no comparison true. */
+function extremesOf({ metric, amount }: ComparisonTest, readings: readonly ScopeReading[]): Extremes {
+  const base = amount.kind === 'share' ? amount.of : undefined;
+  const key = base === undefined ? metric.name : `${metric.name} / ${base.name}`;
+  const known = KNOWN.get(readings) ?? new Map<string, Extremes>();
+  KNOWN.set(readings, known);
+  let extremes = known.get(key);
+  if (extremes !== undefined) return extremes;
+  let [least, greatest] = [Infinity, -Infinity];
+  for (const reading of readings) {
+    const value = levelOf(metric, reading);
+    const total = base === undefined ? 1 : gaugeOf(base).read(reading.values);
+    if (value === undefined || total === undefined) continue;
+    if (total === 0 || value / total < least) least = total === 0 ? -Infinity : value / total;
+    if (total === 0 || value / total > greatest) greatest = total === 0 ? Infinity : value / total;
+  }
+  extremes = { least, greatest };
+  known.set(key, extremes);
+  return extremes;
+}
