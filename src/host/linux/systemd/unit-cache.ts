@@ -1,14 +1,16 @@
 import type { LoadedUnit } from '../../../core/systemd/loaded-unit.js';
 import type { BusReply } from './bus-connection.js';
 import type { BusLink } from './bus-link.js';
-import { readUnit, unitCalls, unitPath } from './unit-reading.js';
+import { readUnit, settingCalls, type UnitCall, unitCalls, unitPath, withSettings } from './unit-reading.js';
 
 /** Units that are read at a time, to leave systemd time for other work. */
 const READING_AT_ONCE = 8;
-/** systemd does not signal every change (`systemctl set-property`), so units are read again: this many a tick … */
+/** systemd does not signal `systemctl set-property`, so what that changes is read again: of this many units a tick … */
 const REFRESHED_AT_A_TICK = 4;
 /** … once they are this old. */
 const OLD_NS = 60_000_000_000n;
+/** All properties are read again once they are this old, or a new unit has appeared. */
+const WHOLLY_OLD_NS = 600_000_000_000n;
 /** systemd answers within milliseconds unless it is in trouble. A decision may wait for less. */
 const MAX_AWAITED_NS = 250_000_000n;
 /** A request without an answer for so long is lost. */
@@ -24,6 +26,8 @@ interface Entry {
   unit: LoadedUnit | undefined;
   /** When the last complete reading was asked for. */
   readAtNs: bigint | undefined;
+  /** When what changes without a signal was last asked for. */
+  refreshedAtNs: bigint;
   /** That reading was for a decision. */
   decides: boolean;
   stale: boolean;
@@ -62,9 +66,11 @@ export class UnitCache {
     for (const entry of this.#entries.values()) if (!wanted.has(entry.name)) this.#forget(entry);
     if (this.#isUnanswered(nowNs)) this.link.renew(`no answer within ${String(ANSWERED_WITHIN_NS / 1_000_000_000n)} s`);
     const aged = [...this.#entries.values()]
-      .filter(({ readAtNs, stale }) => !stale && readAtNs !== undefined && nowNs - readAtNs >= OLD_NS)
-      .sort((a, b) => Number((a.readAtNs ?? 0n) - (b.readAtNs ?? 0n)));
-    for (const entry of aged.slice(0, REFRESHED_AT_A_TICK)) entry.stale = true;
+      .filter(({ readAtNs, refreshedAtNs, stale, requestedAtNs }) => {
+        return !stale && readAtNs !== undefined && requestedAtNs === undefined && nowNs - refreshedAtNs >= OLD_NS;
+      })
+      .sort((a, b) => Number(a.refreshedAtNs - b.refreshedAtNs));
+    for (const entry of aged.slice(0, REFRESHED_AT_A_TICK)) this.#refresh(entry, nowNs);
     this.readOn();
   }
 
@@ -114,39 +120,61 @@ export class UnitCache {
     return isOld && !(decides && process.hrtime.bigint() - readAtNs < MAX_AWAITED_NS);
   }
 
+  #refresh(entry: Entry, nowNs: bigint): void {
+    entry.refreshedAtNs = nowNs;
+    const { unit, readAtNs = 0n } = entry;
+    if (unit === undefined || this.#isUnsure(entry) || nowNs - readAtNs >= WHOLLY_OLD_NS) {
+      entry.stale = true;
+      return;
+    }
+    this.#ask(entry, settingCalls(entry.name), (replies) => {
+      // Without any value the unit is gone.
+      if (replies.every(({ ok }) => !ok)) entry.stale = true;
+      else entry.unit = withSettings(unit, replies);
+    });
+  }
+
   #read(entry: Entry, decides = false): void {
-    const calls = unitCalls(entry.name);
-    const replies: BusReply[] = [];
-    let left = calls.length;
     entry.stale = false; // a later change may be missing in the answer
     const atNs = process.hrtime.bigint();
-    entry.requestedAtNs = atNs;
+    this.#ask(entry, unitCalls(entry.name), (replies) => {
+      this.#known(entry, replies, { atNs, decides });
+    });
+  }
+
+  #ask(entry: Entry, calls: readonly UnitCall[], done: (replies: readonly BusReply[]) => void): void {
+    const replies: BusReply[] = [];
+    let left = calls.length;
+    if (left === 0) return;
+    entry.requestedAtNs = process.hrtime.bigint();
     this.#reading += 1;
     const answered = (index: number, reply: BusReply): void => {
       replies[index] = reply;
       left -= 1;
-      if (left === 0) this.#known(entry, replies, { atNs, decides });
+      if (left > 0) return;
+      this.#reading -= 1;
+      entry.requestedAtNs = undefined;
+      if (replies.some((each) => !each.ok && each.name === undefined)) {
+        entry.stale = true; // the connection was lost: read again on the next one
+        return;
+      }
+      done(replies);
+      this.readOn();
     };
     for (const [index, { call }] of calls.entries()) {
-      const done = (reply: BusReply): void => {
+      const sent = this.link.call(call, (reply) => {
         answered(index, reply);
-      };
-      if (!this.link.call(call, done)) answered(index, LOST);
+      });
+      if (!sent) answered(index, LOST);
     }
   }
 
   #known(entry: Entry, replies: readonly BusReply[], { atNs, decides }: { readonly atNs: bigint; readonly decides: boolean }): void {
-    this.#reading -= 1;
-    entry.requestedAtNs = undefined;
-    if (replies.some((reply) => !reply.ok && reply.name === undefined)) {
-      entry.stale = true; // the connection was lost: read again on the next one
-      return;
-    }
     entry.unit = readUnit(entry.name, replies, atNs);
     entry.readAtNs = atNs;
+    entry.refreshedAtNs = atNs;
     entry.decides = decides;
     if (this.#entries.get(entry.name) === entry) this.#attach(entry);
-    this.readOn();
   }
 
   /** Adds its dependencies. */
@@ -173,6 +201,7 @@ export class UnitCache {
       wantedAtNs: process.hrtime.bigint(),
       unit: undefined,
       readAtNs: undefined,
+      refreshedAtNs: 0n,
       decides: false,
       stale: true,
       requestedAtNs: undefined,

@@ -11,6 +11,8 @@ const ALL_BYTES = 2n ** 63n - 1n;
  * its cgroup.
  */
 const OWN = ['ControlGroup', 'MemoryMin', 'MemoryLow', 'ManagedOOMPreference', 'TimeoutStopUSec', 'Restart'] as const;
+/** Those of them that `systemctl set-property` changes. systemd signals no such change. */
+const SETTABLE: readonly string[] = ['MemoryMin', 'MemoryLow', 'ManagedOOMPreference'] satisfies (typeof OWN)[number][];
 const STOPS_WITH = ['RequiredBy', 'RequisiteOf', 'BoundBy', 'ConsistsOf', 'PropagatesStopTo'];
 const ENDS_WITH = ['BoundBy', 'PropagatesStopTo'];
 const NEEDS = ['Requires', 'Requisite', 'BindsTo', 'Wants', 'Upholds'];
@@ -42,8 +44,14 @@ export function unitPath(name: string): string {
   return `/org/freedesktop/systemd1/unit/${label.join('') || '_'}`;
 }
 
+export interface UnitCall {
+  readonly call: BusCall;
+  /** undefined: all of the interface Unit. */
+  readonly property: string | undefined;
+}
+
 /** The calls that describe a unit; all are sent together. */
-export function unitCalls(name: string): readonly { readonly call: BusCall; readonly property: string | undefined }[] {
+export function unitCalls(name: string): readonly UnitCall[] {
   const to = { path: unitPath(name), interface: PROPERTIES, destination: SYSTEMD };
   const all = { ...to, member: 'GetAll', signature: 's', body: [`${SYSTEMD}.Unit`] };
   if (name.endsWith('.socket')) {
@@ -62,27 +70,35 @@ export function unitCalls(name: string): readonly { readonly call: BusCall; read
   return [{ call: all, property: undefined }, ...own];
 }
 
+/** Those of them that tell what may have changed without a signal. */
+export function settingCalls(name: string): readonly UnitCall[] {
+  return unitCalls(name).filter(({ property = '' }) => SETTABLE.includes(property));
+}
+
+/** The unit with these answers, in the order of `settingCalls`. */
+export function withSettings(unit: LoadedUnit, replies: readonly BusReply[]): LoadedUnit {
+  const values = new Map(SETTABLE.map((property, index) => [property, valueOf(replies[index])]));
+  return { ...unit, ...settings((property) => values.get(property)) };
+}
+
 /**
  * The unit of these answers, in the order of `unitCalls`. undefined: no such unit. A property that this systemd does
  * not know (ManagedOOMPreference) counts as unset.
  */
 export function readUnit(name: string, replies: readonly BusReply[], readAtNs: bigint): LoadedUnit | undefined {
-  const [general, ...own] = replies.map((reply) => (reply.ok ? reply.body[0] : undefined));
+  const [general, ...own] = replies.map(valueOf);
   if (typeof general !== 'object' || general === null) return undefined;
   const unit = general as Properties;
   if (unit.LoadState === 'not-found') return undefined;
   const isSocket = name.endsWith('.socket');
   const value = (property: (typeof OWN)[number]): unknown => (isSocket ? undefined : own[OWN.indexOf(property)]);
   const restart = textOf(value('Restart'));
-  const preference = textOf(value('ManagedOOMPreference'));
   const timeoutUs = value('TimeoutStopUSec');
   return {
     name: textOf(unit.Id) || name,
     activeState: textOf(unit.ActiveState),
     controlGroup: textOf(value('ControlGroup')),
-    memoryMinBytes: bytesOf(value('MemoryMin'), ALL_BYTES),
-    memoryLowBytes: bytesOf(value('MemoryLow'), ALL_BYTES),
-    managedOomPreference: preference === 'avoid' || preference === 'omit' ? preference : 'none',
+    ...settings(value),
     timeoutStopNs: typeof timeoutUs === 'bigint' && timeoutUs !== INFINITY ? timeoutUs * 1000n : undefined,
     restart: RESTARTS.includes(restart) ? (restart as UnitRestart) : 'no',
     stopsWith: namesOf(unit, STOPS_WITH),
@@ -100,6 +116,20 @@ export function readUnit(name: string, replies: readonly BusReply[], readAtNs: b
     unsure: false,
   };
 }
+
+function settings(
+  value: (property: (typeof OWN)[number]) => unknown,
+): Pick<LoadedUnit, 'memoryMinBytes' | 'memoryLowBytes' | 'managedOomPreference'> {
+  const preference = textOf(value('ManagedOOMPreference'));
+  return {
+    memoryMinBytes: bytesOf(value('MemoryMin'), ALL_BYTES),
+    memoryLowBytes: bytesOf(value('MemoryLow'), ALL_BYTES),
+    managedOomPreference: preference === 'avoid' || preference === 'omit' ? preference : 'none',
+  };
+}
+
+/** undefined: an error. */
+const valueOf = (reply: BusReply | undefined): unknown => (reply?.ok ? reply.body[0] : undefined);
 
 function namesOf(unit: Properties, properties: readonly string[]): string[] {
   const names = properties.flatMap((property) => {

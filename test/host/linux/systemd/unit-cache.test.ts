@@ -158,6 +158,45 @@ test('an unfollowed unit is forgotten', () => {
   expect(cache.get('a1.target')).toBeDefined();
 });
 
+test('a minute later only what changes without a signal is read again, but everything where a unit has appeared or is gone', () => {
+  vi.useFakeTimers({ toFake: ['hrtime'] });
+  onTestFinished(() => {
+    vi.useRealTimers();
+  });
+  const link = new Link();
+  const cache = new UnitCache(link);
+  const startNs = now();
+  cache.follow(['a.service', 'b.target'], startNs);
+  link.answer({ RequiredBy: ['c.target'] });
+  link.answer();
+  const asked = (): string[] => link.requested.map(({ call: { member, body = [] } }) => [member, ...body.slice(1)].join(' '));
+  const later = (seconds: bigint): string[] => {
+    cache.follow(['a.service', 'b.target'], startNs + seconds * SECOND);
+    return asked();
+  };
+  expect(later(59n)).toEqual([]);
+  expect(later(61n)).toEqual(['Get MemoryMin', 'Get MemoryLow', 'Get ManagedOOMPreference']);
+  for (const { call, done } of link.requested.splice(0)) {
+    done({ ok: true, body: [call.body?.[1] === 'ManagedOOMPreference' ? 'omit' : 5n] });
+  }
+  expect(cache.get('a.service')).toMatchObject({
+    ...{ memoryMinBytes: 5n, memoryLowBytes: 5n, managedOomPreference: 'omit' },
+    ...{ stopsWith: ['c.target'], activeState: 'active', stale: false },
+  });
+  expect(later(119n)).toEqual([]);
+  expect(later(122n)).toHaveLength(3);
+  for (const { done } of link.requested.splice(0)) done({ ok: false, name: 'a.UnknownObject', message: '' });
+  expect(link.names).toEqual(['a_2eservice']);
+  link.answer();
+  vi.advanceTimersByTime(1);
+  cache.unitAppeared();
+  later(190n);
+  expect(link.names.sort()).toEqual(['a_2eservice', 'b_2etarget', 'c_2etarget']);
+  link.answer();
+  later(1_000n);
+  expect(link.names).toContain('a_2eservice');
+});
+
 test('a delayed reading is awaited from its start', () => {
   const link = new Link();
   const cache = new UnitCache(link);
