@@ -87,6 +87,12 @@ struct OrderScene {
     return plan;
   }
 
+  // Places an order whose only candidate is this cgroup.
+  bool Place(const Cgroup& cgroup, std::unique_ptr<StandingOrder::Plan> plan, uint64_t seen_ns = 0) {
+    plan->candidates.push_back(Candidate(cgroup, "one", "10"));
+    return order->Place(std::move(plan), seen_ns);
+  }
+
   // The waiter's thread has handled a ring.
   void Ring() {
     const int before = bell->rung;

@@ -100,9 +100,8 @@ TEST("cgroup.kill ends the candidate where it exists, and signals where it does 
     const Cgroup cgroup(parent);
     Member member(cgroup, kSleeps);
     auto plan = scene.Plan();
-    plan->candidates.push_back(scene.Candidate(cgroup, "one", "10"));
     plan->by_file = true;
-    CHECK(scene.order->Place(std::move(plan), 0));
+    CHECK(scene.Place(cgroup, std::move(plan)));
     scene.Node("150");
     scene.Ring();
     CHECK_EQUAL(scene.Done().error, 0);
@@ -118,9 +117,8 @@ TEST("what cgroup.kill has killed has its memory released before it is scheduled
   CHECK(WriteText(freezer.File("cgroup.procs"), std::to_string(member.pid())));
   const Frozen frozen(freezer);
   auto plan = scene.Plan();
-  plan->candidates.push_back(scene.Candidate(cgroup, "one", "10"));
   plan->by_file = true;
-  CHECK(scene.order->Place(std::move(plan), 0));
+  CHECK(scene.Place(cgroup, std::move(plan)));
   scene.Node("150");
   scene.Ring();
   CHECK_EQUAL(scene.Done().error, 0);
@@ -135,8 +133,7 @@ TEST("the record cannot be written: the eviction happens, and it is reported") {
   const Cgroup cgroup(MemoryV1());
   Member member(cgroup, kSleeps);
   auto plan = scene.Plan();
-  plan->candidates.push_back(scene.Candidate(cgroup, "one", "10"));
-  CHECK(order->Place(std::move(plan), 0));
+  CHECK(scene.Place(cgroup, std::move(plan)));
   scene.Node("150");
   scene.Ring();
   CHECK_EQUAL(scene.Done().unrecorded, ENOSPC);
@@ -154,8 +151,7 @@ TEST("the node's cgroup is removed: nothing is carried out") {
   const Member member(cgroup, kSleeps);
   auto plan = scene.Plan();
   plan->conditions[0] = {NumberIn(node.File("memory.usage_in_bytes")), -1, 0};
-  plan->candidates.push_back(scene.Candidate(cgroup, "one", "10"));
-  CHECK(scene.order->Place(std::move(plan), 0));
+  CHECK(scene.Place(cgroup, std::move(plan)));
   node.Remove();
   CHECK(scene.NothingHappens());
 }
@@ -169,9 +165,7 @@ TEST("orders are placed, withdrawn and taken by one thread while watches wake") 
     while (!over) scene.bell->Ring();
   });
   for (int i = 0; i < 300; i++) {
-    auto plan = scene.Plan(static_cast<uint64_t>(i % 3) * 100000);
-    plan->candidates.push_back(scene.Candidate(cgroup, "one", "10"));
-    static_cast<void>(scene.order->Place(std::move(plan), MonotonicNs()));
+    static_cast<void>(scene.Place(cgroup, scene.Plan(static_cast<uint64_t>(i % 3) * 100000), MonotonicNs()));
     scene.order->Postpone(MonotonicNs() + 100000);
     usleep(static_cast<useconds_t>(i % 7) * 50);
     scene.order->Seen(MonotonicNs());

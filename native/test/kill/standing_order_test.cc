@@ -62,9 +62,7 @@ TEST("an order is not carried out: withdrawn, expired, seen by JavaScript, or th
   const Cgroup cgroup(MemoryV1());
   const Member member(cgroup, kSleeps);
   const auto place = [&](uint64_t after_ns, uint64_t expires_ns, uint64_t seen_ns) {
-    auto plan = scene.Plan(after_ns, expires_ns);
-    plan->candidates.push_back(scene.Candidate(cgroup, "one", "10"));
-    CHECK(scene.order->Place(std::move(plan), seen_ns));
+    CHECK(scene.Place(cgroup, scene.Plan(after_ns, expires_ns), seen_ns));
   };
   CHECK(scene.NothingHappens());  // none was ever placed
   scene.Node("150");
@@ -97,9 +95,7 @@ TEST("a value that reaches its limit just after the wake counts") {
   OrderScene scene;
   const Cgroup cgroup(MemoryV1());
   Member member(cgroup, kSleeps);
-  auto plan = scene.Plan(300 * kMillisecond);
-  plan->candidates.push_back(scene.Candidate(cgroup, "one", "10"));
-  CHECK(scene.order->Place(std::move(plan), 0));
+  CHECK(scene.Place(cgroup, scene.Plan(300 * kMillisecond)));
   scene.Ring();
   scene.Node("150");
   const StandingOrder::Result result = scene.Done();
@@ -112,16 +108,11 @@ TEST("a wake during the pass that an order is from counts") {
   OrderScene scene;
   const Cgroup cgroup(MemoryV1());
   Member member(cgroup, kSleeps);
-  const auto plan = [&](uint64_t after_ns) {
-    auto made = scene.Plan(after_ns);
-    made->candidates.push_back(scene.Candidate(cgroup, "one", "10"));
-    return made;
-  };
-  CHECK(scene.order->Place(plan(50 * kMillisecond), 0));
+  CHECK(scene.Place(cgroup, scene.Plan(50 * kMillisecond)));
   const uint64_t pass_ns = MonotonicNs();
   scene.Node("150");
   scene.Ring();
-  CHECK(scene.order->Place(plan(50 * kMillisecond), pass_ns));
+  CHECK(scene.Place(cgroup, scene.Plan(50 * kMillisecond), pass_ns));
   scene.order->Seen(pass_ns);
   CHECK_EQUAL(scene.Done().candidate, 0u);
 }
@@ -131,9 +122,7 @@ TEST("an order waits for its other conditions, and for JavaScript that postpones
   const Cgroup cgroup(MemoryV1());
   Member member(cgroup, kSleeps);
   scene.Sound("0");
-  auto plan = scene.Plan();
-  plan->candidates.push_back(scene.Candidate(cgroup, "one", "10"));
-  CHECK(scene.order->Place(std::move(plan), 0));
+  CHECK(scene.Place(cgroup, scene.Plan()));
   scene.Node("150");
   CHECK(scene.NothingHappens());
   const uint64_t until_ns = MonotonicNs() + 30 * kMillisecond;
@@ -151,8 +140,7 @@ TEST("one of the other conditions is enough") {
   CHECK(WriteText(other, "1\n"));
   auto plan = scene.Plan();
   plan->conditions.push_back({NumberIn(other), 1, 0});
-  plan->candidates.push_back(scene.Candidate(cgroup, "one", "10"));
-  CHECK(scene.order->Place(std::move(plan), 0));
+  CHECK(scene.Place(cgroup, std::move(plan)));
   scene.Node("150");
   scene.Ring();
   CHECK_EQUAL(scene.Done().candidate, 0u);
@@ -165,8 +153,7 @@ TEST("the other conditions count for a time only") {
   scene.Sound("0");
   auto plan = scene.Plan();
   plan->settles_ns = 30 * kMillisecond;
-  plan->candidates.push_back(scene.Candidate(cgroup, "one", "10"));
-  CHECK(scene.order->Place(std::move(plan), 0));
+  CHECK(scene.Place(cgroup, std::move(plan)));
   scene.Node("150");
   scene.Ring();
   const StandingOrder::Result result = scene.Done();
@@ -177,9 +164,7 @@ TEST("a result waits until it is taken, and no other order can be placed before"
   OrderScene scene;
   const Cgroup cgroup(MemoryV1());
   Member member(cgroup, kSleeps);
-  auto plan = scene.Plan();
-  plan->candidates.push_back(scene.Candidate(cgroup, "one", "10"));
-  CHECK(scene.order->Place(std::move(plan), 0));
+  CHECK(scene.Place(cgroup, scene.Plan()));
   scene.Node("150");
   scene.Ring();
   CHECK(WIFSIGNALED(member.Wait()));
