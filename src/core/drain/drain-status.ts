@@ -1,3 +1,4 @@
+import { firstOf } from '../name/name-list.js';
 import type { Drain } from './drain.js';
 
 /** A drain for people and programs. */
@@ -47,8 +48,5 @@ export function drainWaits({ left }: Pick<DrainStatus, 'left'>): string[] {
   for (const { name, waits } of left) if (waits !== undefined) names.set(waits, [...(names.get(waits) ?? []), name]);
   return [...names]
     .sort(([, a], [, b]) => b.length - a.length)
-    .map(([why, all]) => {
-      const more = all.length > 3 ? ` and ${String(all.length - 3)} more` : '';
-      return `${all.slice(0, 3).join(', ')}${more} ${all.length === 1 ? 'waits' : 'wait'}: ${why}`;
-    });
+    .map(([why, all]) => `${firstOf(all)} ${all.length === 1 ? 'waits' : 'wait'}: ${why}`);
 }

@@ -1,3 +1,4 @@
+import { firstOf } from '../name/name-list.js';
 import type { DrainEffect } from '../drain/drain.js';
 
 /** For an operator whose request has no effect beyond the journal. */
@@ -6,7 +7,7 @@ export const DRY_RUN = 'evictd makes a dry run: it ends nothing, and evictd admi
 /** 'an operator drains the node: 3 workloads are to end'. */
 export function drainMessage(effect: DrainEffect): string {
   const { left, total, by = 'an operator' } = effect;
-  const some = left.slice(0, 3).join(', ') + (left.length > 3 ? ` and ${String(left.length - 3)} more` : '');
+  const some = firstOf(left);
   switch (effect.event) {
     case 'cordon':
       return `${by} cordoned the node: evictd admit refuses workloads that do not tolerate it`;

@@ -21,6 +21,11 @@ export function normalCgroupPath(path: string): string {
   return `/${namesIn(path).join('/')}`;
 }
 
+/** 'b' in '/a' → '/a/b', in '/' → '/b'. */
+export function childPath(parent: string, name: string): string {
+  return `${parent === '/' ? '' : parent}/${name}`;
+}
+
 /** Strictly below: a cgroup is not below itself. */
 export function isBelow(path: string, ancestor: string): boolean {
   return path !== ancestor && path.startsWith(ancestor === '/' ? '/' : `${ancestor}/`);

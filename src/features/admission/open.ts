@@ -1,6 +1,6 @@
 import type { Config } from '../../config/config.js';
 import type { Applicant } from './admission.js';
-import { isBelow, normalCgroupPath } from '../../core/workload/cgroup.js';
+import { childPath, isBelow, normalCgroupPath } from '../../core/workload/cgroup.js';
 import type { OperatingSystem } from '../../core/signal/operating-system.js';
 import { unitPlace } from '../../core/systemd/unit.js';
 import type { QosClass } from '../../core/workload/workload.js';
@@ -86,7 +86,7 @@ function namesOf({ name, path }: NamedWorkload, workloads: readonly WorkloadSour
     const known = name ?? '';
     return roots.length === 0 || known === ''
       ? [{ name: known, path: '' }]
-      : roots.map((root) => ({ name: known, path: below(root, known) }));
+      : roots.map((root) => ({ name: known, path: childPath(root, known) }));
   }
   const whole = normalCgroupPath(path);
   if (name !== undefined) return [{ name, path: whole }];
@@ -98,14 +98,10 @@ function namesOf({ name, path }: NamedWorkload, workloads: readonly WorkloadSour
 }
 
 function childAndItself(path: string, root: string): readonly Named[] {
-  const rest = path.slice(below(root, '').length);
+  const rest = path.slice(childPath(root, '').length);
   const [child = rest] = rest.split('/');
   return [
-    { name: child, path: below(root, child) },
+    { name: child, path: childPath(root, child) },
     { name: rest, path },
   ];
-}
-
-function below(root: string, name: string): string {
-  return root === '/' ? `/${name}` : `${root}/${name}`;
 }

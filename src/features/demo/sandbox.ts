@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
-import { cgroupDirectory, withAncestors, type CgroupHierarchy } from '../../core/workload/cgroup.js';
+import { childPath, cgroupDirectory, withAncestors, type CgroupHierarchy } from '../../core/workload/cgroup.js';
 import { attempt, errnoName, UnavailableError, asError } from '../../errors.js';
 import type { DemoNode } from './demo-node.js';
 
@@ -71,7 +71,7 @@ export class Sandbox implements DemoNode {
 
   static #createBelow(hierarchy: CgroupHierarchy, parent: string, plan: SandboxPlan): Sandbox {
     const { name, names, limitBytes } = plan;
-    const path = parent === '/' ? `/${name}` : `${parent}/${name}`;
+    const path = childPath(parent, name);
     const directory = cgroupDirectory(hierarchy, path);
     mkdirSync(directory);
     let enabledIn: string | undefined;

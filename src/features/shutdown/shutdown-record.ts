@@ -1,3 +1,4 @@
+import { firstOf } from '../../core/name/name-list.js';
 import { counted } from '../../core/quantity/amount.js';
 import { formatDuration } from '../../core/quantity/duration.js';
 import { protectionText } from '../../core/rank/rank.js';
@@ -25,10 +26,13 @@ export function shutdownBegun({ groups, leftAlone, unreadable }: ShutdownPlan): 
   const neededNs = latestTimeline(groups).at(-1)?.endsAtNs ?? 0n;
   const parts = groups
     .filter(({ workloads }) => workloads.length > 0)
-    .map(
-      ({ priority, gracePeriodNs, workloads }) =>
-        `${some(workloads.map(({ workload }) => workload.name))} within ${formatDuration(gracePeriodNs)} (group ${String(priority)})`,
-    );
+    .map(({ priority, gracePeriodNs, workloads }) => {
+      const names = firstOf(
+        workloads.map(({ workload }) => workload.name),
+        MAX_NAMES,
+      );
+      return `${names} within ${formatDuration(gracePeriodNs)} (group ${String(priority)})`;
+    });
   const order = parts.length === 0 ? 'no workload has to end' : `workloads end in this order: ${parts.join(', then ')}`;
   return {
     type: 'shutdown',
@@ -147,11 +151,6 @@ const ABORTED = {
 
 /** How many names a message has; the record has all. */
 const MAX_NAMES = 10;
-
-function some(all: readonly string[]): string {
-  const more = all.length - MAX_NAMES;
-  return more > 0 ? `${all.slice(0, MAX_NAMES).join(', ')} and ${String(more)} more` : all.join(', ');
-}
 
 function names(of: readonly EndingWorkload[]): string {
   return of.map(({ workload }) => workload.name).join(', ');

@@ -1,3 +1,4 @@
+import { firstOf } from '../../core/name/name-list.js';
 import { table } from '../../cli/output/table.js';
 import { wrapped } from '../../cli/output/wrapped.js';
 import { taintText } from '../../core/disruption/taint.js';
@@ -97,8 +98,7 @@ function groupLines(group: Group, withScores: boolean): readonly string[] {
 function podsText(group: Group): string {
   const pods = group.flatMap((event) => ('pod' in event ? [event.pod] : []));
   if (pods.length <= 1) return pods[0] ?? '';
-  const more = pods.length - LISTED_PODS;
-  return `${String(pods.length)} pods: ${pods.slice(0, LISTED_PODS).join(', ')}${more > 0 ? ` and ${String(more)} more` : ''}`;
+  return `${String(pods.length)} pods: ${firstOf(pods, LISTED_PODS)}`;
 }
 
 /** The verb, and the rest. */

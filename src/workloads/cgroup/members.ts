@@ -1,4 +1,4 @@
-import { cgroupDirectory, type CgroupHierarchy } from '../../core/workload/cgroup.js';
+import { childPath, cgroupDirectory, type CgroupHierarchy } from '../../core/workload/cgroup.js';
 import { isAvoidedSession } from '../../core/systemd/protected-units.js';
 import { unitPlace } from '../../core/systemd/unit.js';
 import type { UnreadableWorkload } from '../../core/workload/workload.js';
@@ -289,12 +289,11 @@ const ENODEV = 19;
 /** The cgroup was removed, or replaced by another of the same name. */
 const GONE: ReadonlySet<string> = new Set(['ENOENT', 'ENODEV', 'ESTALE']);
 
-/** A member by its path below the root. */
 interface Found {
   readonly root: MemberRoot;
   readonly below: string;
 }
 
 function pathOf({ root, below }: Found): string {
-  return root.path === '/' ? `/${below}` : `${root.path}/${below}`;
+  return childPath(root.path, below);
 }

@@ -1,3 +1,4 @@
+import { firstOf } from '../../../core/name/name-list.js';
 import { isResourceSignal, MACHINE_RESOURCES, SIGNAL_FACTS } from '../../../core/signal/signal.js';
 import { sourceText } from '../../../workloads/kinds/source-spec.js';
 import { isWindowsPath } from '../../../core/windows/windows-path.js';
@@ -126,12 +127,6 @@ function countsOf(present: readonly PresentWorkload[]): string {
 
 export function namesOf(workloads: readonly PresentWorkload[]): string {
   return firstOf(workloads.map(({ name }) => name).sort());
-}
-
-/** 'a, b, c and 4 more'. */
-export function firstOf(names: readonly string[]): string {
-  const rest = names.length - 3;
-  return names.slice(0, 3).join(', ') + (rest > 0 ? ` and ${String(rest)} more` : '');
 }
 
 export const evictableRule: LintRule = {

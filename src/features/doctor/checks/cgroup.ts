@@ -1,7 +1,7 @@
 import { broken, degraded, ok, command, isPlain } from '../check.js';
 import { defineCheck } from '../check-kind.js';
 import { hasSystemd, type ServiceFacts } from '../../../host/facts.js';
-import { firstOf } from '../../../config/lint/workloads/evictable.js';
+import { firstOf } from '../../../core/name/name-list.js';
 
 /** How to get cgroup v2. */
 export function unifiedFix(service: ServiceFacts): string {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { attempt } from '../../../errors.js';
 import type { MemoryHoldings } from '../../../core/budget/growth-base.js';
 import { MEMORY_COUNTERS } from '../../../core/budget/memory-growth.js';
-import { cgroupDirectory, type CgroupHierarchy } from '../../../core/workload/cgroup.js';
+import { childPath, cgroupDirectory, type CgroupHierarchy } from '../../../core/workload/cgroup.js';
 import type { Binding, FileSpec } from '../../../native/binding.js';
 import { subdirectoriesIn } from '../../../byte-paths.js';
 
@@ -45,7 +45,7 @@ function pathsOutside(
   for (let at = 0; at < opened.length && at < MAX_CGROUPS; at += 1) {
     const parent = opened[at] ?? root;
     for (const name of childrenOf(hierarchy, parent)) {
-      const path = parent === '/' ? `/${name}` : `${parent}/${name}`;
+      const path = childPath(parent, name);
       if (isWorkload(path)) continue;
       if (above.has(path) || name.endsWith('.slice')) opened.push(path);
       else found.push(path);

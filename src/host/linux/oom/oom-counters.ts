@@ -1,5 +1,5 @@
 import { readFileSync, statSync } from 'node:fs';
-import { cgroupDirectory, type CgroupHierarchy } from '../../../core/workload/cgroup.js';
+import { childPath, cgroupDirectory, type CgroupHierarchy } from '../../../core/workload/cgroup.js';
 import type { CgroupOomKills, OomTally } from '../../../core/oom/oom-kill-count.js';
 import type { OomCounterReader } from '../../../monitor/ports/ports.js';
 import type { Binding } from '../../../native/binding.js';
@@ -63,7 +63,7 @@ export class OomCounters implements OomCounterReader {
             : { ownKills: counter(local, 'oom_kill'), limitHits: counter(local, 'oom') };
         found.set(statSync(fsPath(directory), { bigint: true }).ino, { path, kills, ...own });
       }
-      for (const name of children) yield* this.#visit(hierarchy, path === '/' ? `/${name}` : `${path}/${name}`, found);
+      for (const name of children) yield* this.#visit(hierarchy, childPath(path, name), found);
     } catch {
       // removed meanwhile: on v2 its parent has counted the same
     }

@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 import { attempt } from '../../../errors.js';
-import { cgroupDirectory, isBelow, withAncestors, type CgroupHierarchy } from '../../../core/workload/cgroup.js';
+import { childPath, cgroupDirectory, isBelow, withAncestors, type CgroupHierarchy } from '../../../core/workload/cgroup.js';
 import type { OomDomain } from '../../../core/oom/oom-reading.js';
 import { fsPath, namesText, subdirectoriesIn } from '../../../byte-paths.js';
 
@@ -64,7 +64,7 @@ export function walk(hierarchy: CgroupHierarchy, path: string): string[] {
     const children = subdirectoriesIn(directory)
       .map((name) => ({ name, id: statSync(fsPath(`${directory}/${name}`), { bigint: true }).ino }))
       .sort((a, b) => (a.id < b.id ? -1 : 1));
-    return [path, ...children.flatMap(({ name }) => walk(hierarchy, path === '/' ? `/${name}` : `${path}/${name}`))];
+    return [path, ...children.flatMap(({ name }) => walk(hierarchy, childPath(path, name)))];
   } catch {
     return [path]; // removed meanwhile: it has no processes
   }

@@ -12,7 +12,6 @@ const LISTED = 5;
 /** Characters of a command line. */
 const COMMAND = 128;
 
-/** Reads the processes of cgroups from /proc. */
 export class WorkloadProcesses implements ProcessReader {
   readonly #users = new Users();
 
