@@ -3,7 +3,6 @@ import * as bounded from './bounded-server.js';
 import { ROOT, type UserOf } from './listener.js';
 import * as throttle from './response-throttle.js';
 import * as route from './route.js';
-import type { Route } from './route.js';
 
 /**
  * A server for the routes, with a throttle for users other than root. Its HTTP part is loaded and made with the first
@@ -13,7 +12,7 @@ import type { Route } from './route.js';
  * @param userOf  left out: all are root
  */
 export function routesServer(
-  routes: readonly Route[],
+  routes: readonly route.Route[],
   timeoutMs: number,
   { peerOf, userOf = () => ROOT }: { readonly peerOf?: route.PeerOf; readonly userOf?: UserOf } = {},
 ): Server {

@@ -1,7 +1,6 @@
 /** `text`: Prometheus' format 0.0.4. `openmetrics`: OpenMetrics 1.0.0, which has exemplars. */
 export type Format = 'text' | 'openmetrics';
 
-/** The format that a client prefers, by its header Accept. */
 export function acceptedFormat(accept: string | undefined): Format {
   const openmetrics = quality(accept, 'application/openmetrics-text', '1.0.0');
   return openmetrics > 0 && openmetrics >= quality(accept, 'text/plain', '0.0.4') ? 'openmetrics' : 'text';

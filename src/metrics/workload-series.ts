@@ -8,7 +8,6 @@ const EVICTED_LIFE_SECONDS = 3_600;
 /** A ranking is out of date then. While a hard threshold of memory is near, it is renewed every 5 s. */
 const RANKING_LIFE_NS = 60_000_000_000n;
 
-/** Evictions of one workload for one signal. */
 export interface WorkloadEvictions {
   readonly signal: EvictionSignal;
   readonly workload: string;

@@ -12,7 +12,6 @@ import type { Io } from './io.js';
 
 /** The parsed options of {@link addConfigOptions}. */
 export interface ConfigOptions extends ConfigFlags {
-  /** The configuration file. */
   readonly config?: string;
   /** The kubelet's directory of drop-ins. */
   readonly configDir?: string;

@@ -11,7 +11,6 @@ import type { EvictdStatus } from '../../features/status/status-document.js';
 import { controlSocketPath } from '../../host/instance-lock.js';
 import { selectHost } from '../../host/select.js';
 import * as streaming from '../../http/event-stream.js';
-import type { EventStream } from '../../http/event-stream.js';
 import { CLIENT_TIMEOUT_MS, Listener, type UserOf } from '../../http/listener.js';
 import type { ApiAnswer, ApiRequest, Route } from '../../http/route.js';
 import { routesServer } from '../../http/routes-server.js';
@@ -129,8 +128,8 @@ function routesOf(
     monitor,
   };
   const afresh: Afresh = (answer) => (request) => runtimes.reported(inForce.config).then(() => answer(request));
-  let stream: EventStream | undefined;
-  const events = (): EventStream =>
+  let stream: streaming.EventStream | undefined;
+  const events = (): streaming.EventStream =>
     (stream ??= new streaming.EventStream('status', () => running.answer({ query: new URLSearchParams() }).json));
   return [
     { method: 'GET', path: '/api/v1/status', servedBy: 'everywhere', answer: running.answer },

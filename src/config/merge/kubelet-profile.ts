@@ -8,7 +8,6 @@ export interface Profile {
   readonly compatibility: Compatibility;
   readonly departures: Departures;
   readonly allocatable: AllocatableConfig | undefined;
-  /** The origin of the departure `allocatable`. */
   readonly allocatableOrigin: Origin;
   /** Hard memory thresholds also hold for allocatableMemory.available. */
   readonly enforceAllocatable: boolean;

@@ -56,7 +56,6 @@ export interface ConfigNotice {
   readonly message: string;
   readonly hint?: string;
   readonly position?: SourcePosition;
-  /** The key of the configuration. */
   readonly key?: string;
   /** The signal that cannot be read, or is only polled. */
   readonly signal?: Signal;

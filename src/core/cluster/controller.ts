@@ -74,7 +74,6 @@ function valueOf(command: readonly string[], flag: string): string | undefined {
   return flag === '--controllers' && values.length > 0 ? values.join(',') : values.at(-1);
 }
 
-/** Whether evictd runs the part. */
 export function isActive(mode: PartMode, { runs }: ManagerPart): boolean {
   return mode === 'on' || (mode === 'auto' && runs === false);
 }

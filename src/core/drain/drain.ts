@@ -23,7 +23,6 @@ export interface Drain {
   /** As briefDrain saves them: ids, and decisions. Left out: all have names. */
   readonly unnamed?: readonly (readonly [id: string, decision?: number])[];
   readonly total: number;
-  /** When the workloads were looked at last. */
   readonly lookedNs: bigint;
   /** When a workload ended last, or was decided. Left out: when it began. */
   readonly changedNs?: bigint;

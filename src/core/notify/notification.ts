@@ -31,7 +31,6 @@ export type NotificationKind = (typeof NOTIFICATION_KINDS)[number];
 export const NOTIFICATION_RESULTS = ['sent', 'failed', 'dropped'] as const;
 export type NotificationResult = (typeof NOTIFICATION_RESULTS)[number];
 
-/** The kinds that are configured. */
 export function configuredKinds(config: NotificationsConfig): readonly NotificationKind[] {
   return NOTIFICATION_KINDS.filter((kind) => config[kind] !== undefined && config[kind] !== false);
 }

@@ -123,7 +123,6 @@ function defaultConstraints(pod: SchedulerPod, { selectors }: Cluster, profile: 
   return selector === undefined ? [] : profile.defaultConstraints.map((constraint) => ({ ...constraint, selector }));
 }
 
-/** Which nodes were looked at, and what was found. */
 export interface Filtered {
   readonly feasible: readonly NodeState[];
   readonly rejected: ReadonlyMap<string, Rejection>;

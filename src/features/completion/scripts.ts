@@ -1,6 +1,5 @@
 import type { OptionValue, ShownCommand, ShownOption } from './shown-command.js';
 
-/** The script that completes `evictd` in each shell. */
 export const SCRIPTS = { bash, zsh, fish } as const;
 
 type ShellName = keyof typeof SCRIPTS;

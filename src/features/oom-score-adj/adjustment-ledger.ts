@@ -121,7 +121,6 @@ export class Ledger {
     return new AdjustedProcess({ pid, start, found: ours ? (kin?.found ?? touched.found) : value, left }, value, ours);
   }
 
-  /** The members of the workload of a process. */
   #holderOf(pid: number): Map<number, AdjustedProcess> | undefined {
     for (const { members } of this.#touched.values()) if (members.has(pid)) return members;
     return undefined;

@@ -16,7 +16,6 @@ export class Comparison {
   readonly #other: OtherConfig;
   readonly #header: RecordingHeader;
   readonly #recordedPolicy: Policy;
-  /** The recorded policy in force. */
   #inForce: Policy;
   /** The earliest time of each decision whose time is not exact. */
   readonly #earliest = new Map<number, bigint>();

@@ -114,7 +114,6 @@ export interface OtherReport {
   readonly assumptions: readonly string[];
 }
 
-/** A decision with its record and time. */
 export interface TimedDecision {
   readonly decision: Decision;
   readonly record: JournalRecord;

@@ -7,7 +7,6 @@ const MAX_WAITING = 1_000;
 /** A start reads the journal of the boot before, which takes a moment. */
 const SOON_MS = 5_000;
 
-/** Joins records to events. */
 export interface Joining {
   /** Returns the events that are complete now. */
   take(record: JournalRecord): readonly HistoryEvent[];

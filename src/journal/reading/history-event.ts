@@ -86,7 +86,6 @@ export function timeOf(event: HistoryEvent): string {
   return (event.decision ?? event.escalation ?? event.outcome)?.time ?? '';
 }
 
-/** Its first record. */
 export function firstOf({ decision, escalation, outcome }: Eviction): JournalRecord | undefined {
   return decision ?? escalation ?? outcome;
 }

@@ -2,7 +2,6 @@ import type { Decision } from '../../core/decide/eviction.js';
 import type { VictimProcess, VictimProcesses } from '../../core/oom/victim-process.js';
 import type { Workload } from '../../core/workload/workload.js';
 
-/** Reads the processes of workloads. */
 export interface ProcessReader {
   /** The largest processes, the largest first. Yields where it may be interrupted. Never throws. @param compared  at most so many */
   read(workload: Workload, compared: number): Generator<void, readonly VictimProcess[]>;

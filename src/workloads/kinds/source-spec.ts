@@ -42,7 +42,6 @@ export function windowsSelection(source: WorkloadSourceSpec): WindowsSelection |
   return kind.found.in === 'windows' ? kind.found.select(value) : undefined;
 }
 
-/** All cgroups that the sources select. */
 export function cgroupsOf(sources: readonly WorkloadSourceSpec[]): WorkloadSources {
   return new WorkloadSources(sources.flatMap((source) => cgroupSelection(source) ?? []));
 }

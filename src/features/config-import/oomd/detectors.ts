@@ -29,7 +29,6 @@ export interface Detector {
   readonly convert: (args: Args) => DetectedCondition;
 }
 
-/** The arguments of a plugin. */
 export class Args {
   constructor(
     private readonly plugin: Plugin,

@@ -51,7 +51,6 @@ export const serviceUnitCheck = defineCheck('service.unit', ['service'], ({ serv
   return ok(id, state, details);
 });
 
-/** Whether an evictd guards this node. */
 export const instanceCheck = defineCheck('service.instance', ['instance', 'service'], ({ instance, service }, id) => {
   if (instance.kind === 'unseen') return unseen(id, 'whether an evictd guards this node', instance);
   if (instance.kind === 'running') return ok(id, `process ${String(instance.pid)} guards this node`, { pid: instance.pid });
@@ -75,7 +74,6 @@ export function dryRun(id: string, pid: number, fix: string): Check {
   return degraded(id, `process ${String(pid)} is a dry run: it evicts nothing`, fix, { pid: null, dryRun: pid });
 }
 
-/** Whether an evictd guards this node. */
 export const windowsInstanceCheck = defineCheck('service.instance', ['instance'], ({ instance }, id) => {
   switch (instance.kind) {
     case 'unseen':
@@ -143,7 +141,6 @@ export const safeModeCheck = defineCheck(
   },
 );
 
-/** Whether an operator has paused evictions. */
 export const pauseCheck = defineCheck('service.pause', ['instance', 'pauses'], ({ instance, pauses: found }, id) => {
   if (instance.kind !== 'running') return [];
   if (isUnseen(found)) return [unseen(id, 'whether evictions are paused', found)];

@@ -31,7 +31,6 @@ export const profileOption = (without: string): Option =>
 
 export const schemaFile = (): string => join(import.meta.dirname, 'evictd.schema.json');
 
-/** `evictd config init`. */
 export function initCommand({ io, detect, ask, workloads }: InitDeps): Command {
   const command = new Command('init')
     .description('write a first configuration, and show what it would evict')

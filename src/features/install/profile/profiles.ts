@@ -69,7 +69,6 @@ const HARD: Readonly<Record<Profile, string>> = {
   kubelet: '{ memory.available: 300Mi, nodefs.available: 12%, nodefs.inodesFree: 7% }',
 };
 
-/** The configuration file of a profile. */
 export function profileText(profile: Profile, facts: ProfileFacts): string {
   return `# yaml-language-server: $schema=${facts.schema}
 # evictd on a machine of the profile ${profile}. evictd config check checks this file, evictd reload applies it.
