@@ -17,13 +17,6 @@ export function isPodsCgroup(path: string): boolean {
   return PODS.test(path);
 }
 
-/** Paths directly below a cgroup that may be the cgroup of all pods. */
-export function podsCgroupsBelow(path: string): readonly string[] {
-  const [, slice] = /([^/]+)\.slice$/.exec(path) ?? [];
-  const names = ['kubepods', 'kubepods.slice', ...(slice === undefined ? [] : [`${slice}-kubepods.slice`])];
-  return names.map((name) => `${path === '/' ? '' : path}/${name}`);
-}
-
 const CONTAINER = /\/(?:(?:cri-containerd|crio)-[0-9a-f]{64}\.scope|[0-9a-f]{64}(?:\.scope)?)$/;
 /** The uid of a static pod has no dashes. */
 const POD = /\/(?:(?:[^/]*-)?kubepods[^/]*-pod[^/]+\.slice|pod[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12})$/;

@@ -1,9 +1,9 @@
-import { cgroupDirectory, isBelow, withAncestors, type CgroupHierarchy } from '../../core/workload/cgroup.js';
-import { podsCgroupsBelow } from '../../core/workload/cri-cgroup.js';
+import { isBelow, withAncestors, type CgroupHierarchy } from '../../core/workload/cgroup.js';
 import { protectedUnit, type NameFacts } from '../../core/systemd/protected-units.js';
 import { unitNameOf, unitPlace } from '../../core/systemd/unit.js';
 import type { OomPreference, Protection } from '../../core/workload/workload.js';
-import { inodeOf } from './source-root.js';
+import type { CgroupNames } from './cgroup-names.js';
+import { podsCgroupsBelow } from './pods-cgroups.js';
 import { UnitTree } from '../systemd/unit-tree.js';
 
 export interface Protectable {
@@ -113,10 +113,10 @@ export function protectedBelow(
   return unlisted > 0 ? { kind: 'unlisted' } : undefined;
 }
 
-/** A kubelet's pods, right below a cgroup that is no unit and no part of one. */
-export function podsBelow(path: string, hierarchy: CgroupHierarchy, names: NameFacts): Protection | undefined {
-  if (unitPlace(path).unit !== undefined || !names.isNamedByRoot(path)) return undefined;
-  const found = podsCgroupsBelow(path).find((below) => inodeOf(cgroupDirectory(hierarchy, below)) !== undefined);
+/** A kubelet's pods. Checked for the victim only, because the search takes time. */
+export function podsBelow(path: string, hierarchy: CgroupHierarchy, names: CgroupNames): Protection | undefined {
+  if (!names.isNamedByRoot(path)) return undefined;
+  const [found] = podsCgroupsBelow(path, hierarchy, names);
   return found === undefined ? undefined : { kind: 'contains', name: found.slice(found.lastIndexOf('/') + 1) };
 }
 

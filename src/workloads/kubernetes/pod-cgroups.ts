@@ -6,11 +6,8 @@ import { cgroupDirectory, type CgroupHierarchy } from '../../core/workload/cgrou
 import { isPodsCgroup } from '../../core/workload/cri-cgroup.js';
 import type { NodePods } from '../../monitor/ports/node-pods.js';
 import type { CgroupNames } from '../cgroup/cgroup-names.js';
+import { podsCgroupsBelow } from '../cgroup/pods-cgroups.js';
 import type { Reported, Reporter } from '../cri/reported-workloads.js';
-
-/** For kind (/system.slice/docker-ID.scope/kubelet.slice/kubelet-kubepods.slice), also within another container. */
-const DEEPEST = 6;
-const MAX_CGROUPS = 4096;
 
 /**
  * The pods of the API server that have a cgroup on this node: one below the cgroup of all pods that bears the pod's uid
@@ -55,7 +52,7 @@ export class PodCgroups implements Reporter {
 
   /** Lists much of the tree, while a pod has no known cgroup. */
   search(): void {
-    if (this.#isIncomplete) this.#roots = [...this.#podsCgroups()];
+    if (this.#isIncomplete) this.#roots = [...podsCgroupsBelow('', this.hierarchy, this.names)];
   }
 
   get hasReported(): boolean {
@@ -83,18 +80,6 @@ export class PodCgroups implements Reporter {
     }
     for (const uid of twice) found.delete(uid);
     return found;
-  }
-
-  *#podsCgroups(): Generator<string> {
-    const left = [{ path: '', depth: 0 }];
-    for (let seen = 0, next = left.shift(); next !== undefined && seen < MAX_CGROUPS; seen += 1, next = left.shift()) {
-      if (next.depth >= DEEPEST || !this.names.isOwnedByRoot(next.path)) continue;
-      for (const name of this.#children(next.path)) {
-        const path = `${next.path}/${name}`;
-        if (isPodsCgroup(path)) yield path;
-        else left.push({ path, depth: next.depth + 1 });
-      }
-    }
   }
 
   #children(path: string): readonly string[] {

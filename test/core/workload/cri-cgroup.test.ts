@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isCriCgroup, isPodsCgroup, podsCgroupsBelow } from '../../../src/core/workload/cri-cgroup.js';
+import { isCriCgroup, isPodsCgroup } from '../../../src/core/workload/cri-cgroup.js';
 
 const ID = 'f9d27c33e35fb828d72c158fa87c671c501d8059897f2d972fb9a205b009f51a';
 const UID = '1f0c3a52-9d1e-4f57-8f4c-0a4a2b5d7c11';
@@ -49,10 +49,4 @@ test.each<[path: string, isOne: boolean]>([
   ['/kubepods-web.slice', false],
 ])('all pods, or a QoS class: %s: %s', (path, isOne) => {
   expect(isPodsCgroup(path)).toBe(isOne);
-});
-
-test('the cgroup of all pods is looked for directly below', () => {
-  expect(podsCgroupsBelow('/')).toEqual(['/kubepods', '/kubepods.slice']);
-  expect(podsCgroupsBelow('/a/kubelet.slice')).toContain('/a/kubelet.slice/kubelet-kubepods.slice');
-  expect(podsCgroupsBelow('/a').concat(podsCgroupsBelow('/b.slice')).every(isPodsCgroup)).toBe(true);
 });

@@ -43,11 +43,16 @@ test('the cgroup of all pods is no workload', async () => {
   expect(protectionsBelow(top.path)).toEqual({ kubepods: 'kubelet', 'kubepods.slice': 'kubelet', other: undefined });
 });
 
-test('a cgroup directly above that of all pods is no workload', async () => {
-  await top.child('kubelet').child('kubepods').spawn('sleep', ['600']);
-  await top.child('k8s.slice').child('k8s-kubepods.slice').spawn('sleep', ['600']);
-  await top.child('web').child('pods').spawn('sleep', ['600']);
-  expect(protectionsBelow(top.path)).toEqual({ kubelet: 'contains', 'k8s.slice': 'contains', web: undefined });
+test('nothing that contains the cgroup of all pods is a workload, whatever is between', async () => {
+  const inhabited = async (...names: string[]) => names.reduce((above, name) => above.child(name), top).spawn('sleep', ['600']);
+  await inhabited('kubelet', 'kubepods');
+  await inhabited('deep', 'a', 'b', 'kubepods', 'burstable', 'pod1');
+  await inhabited('k8s.slice', 'k8s-kubepods.slice');
+  await inhabited('x.slice', 'x-y.slice', 'x-y-kubepods.slice', 'x-y-kubepods-besteffort.slice', 'cri.scope');
+  await inhabited(`docker-${'a'.repeat(64)}.scope`, 'kubelet.slice', 'kubelet-kubepods.slice');
+  await inhabited('web', 'pods', 'burstable');
+  const contains = ['kubelet', 'deep', 'k8s.slice', 'x.slice', `docker-${'a'.repeat(64)}.scope`].map((name) => [name, 'contains']);
+  expect(protectionsBelow(top.path)).toEqual({ ...Object.fromEntries(contains), web: undefined });
 });
 
 test('a user cannot protect a program by these names', async () => {
@@ -56,6 +61,9 @@ test('a user cannot protect a program by these names', async () => {
   await users.child('mine').child('kubepods').spawn('sleep', ['600']);
   chownSync(users.dir, 4242, 4242);
   expect(protectionsBelow(users.path)).toEqual({ kubepods: undefined, mine: undefined });
+  await top.child('session').child('app').child('kubepods').spawn('sleep', ['600']);
+  chownSync(`${top.dir}/session/app`, 4242, 4242);
+  expect(protectionsBelow(top.path)).toMatchObject({ session: undefined });
 });
 
 describe('pods that the API server has named', () => {
