@@ -1,12 +1,12 @@
 import { containerScope } from './container-scope.js';
 
 /**
- * Reports whether a container runtime with CRI names the cgroup of a container like this (containerd 1.7,
- * pkg/cri/server/helpers.go; CRI-O 1.30, internal/config/cgmgr), or a kubelet that of a pod or of a QoS class
- * (pkg/kubelet/cm, v1.36.2). Docker's and Podman's do not match. Those of `nerdctl run` and `ctr run` may.
+ * Reports whether a container runtime with CRI names the cgroup of a container like this, or a kubelet that of a pod or
+ * of a QoS class (pkg/kubelet/cm, v1.36.2). An id alone may also be a container of Docker, `nerdctl run` or `ctr run`.
  */
 export function isCriCgroup(path: string): boolean {
-  return containerScope(path) === undefined && (CONTAINER.test(path) || POD.test(path) || isPodsCgroup(path));
+  const engines = containerScope(path)?.engines ?? [];
+  return engines.includes('containerd') || engines.includes('cri-o') || POD.test(path) || isPodsCgroup(path);
 }
 
 /**
@@ -17,7 +17,6 @@ export function isPodsCgroup(path: string): boolean {
   return PODS.test(path);
 }
 
-const CONTAINER = /\/(?:(?:cri-containerd|crio)-[0-9a-f]{64}\.scope|[0-9a-f]{64}(?:\.scope)?)$/;
 /** The uid of a static pod has no dashes. */
 const POD = /\/(?:(?:[^/]*-)?kubepods[^/]*-pod[^/]+\.slice|pod[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12})$/;
 const PODS =

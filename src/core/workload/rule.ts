@@ -4,7 +4,7 @@ import { printable } from '../name/printable.js';
 import type { OperatingSystem } from '../signal/operating-system.js';
 import { unitNameOf } from '../systemd/unit.js';
 import { compileWindowsGlob } from '../windows/windows-path.js';
-import { containerScope } from './container-scope.js';
+import { containerScope, machineNames } from './container-scope.js';
 import { compileGlob } from './glob.js';
 import type { WorkloadDirectory } from './workload-directory.js';
 import type { Workload } from './workload.js';
@@ -52,7 +52,7 @@ export function namedOf(workload: Pick<Workload, 'name' | 'path' | 'program' | '
 
 /** A container also matches by the name of its cgroup, which is its only name until its own is known. */
 function namesOf({ name, path }: Named): readonly string[] {
-  return containerScope(path) ? [name, unitNameOf(path.slice(path.lastIndexOf('/') + 1))] : [name];
+  return containerScope(path) ? [name, unitNameOf(path.slice(path.lastIndexOf('/') + 1))] : [name, ...machineNames(path)];
 }
 
 /** A name also matches as it is shown: a configuration cannot hold bytes that are no UTF-8. */

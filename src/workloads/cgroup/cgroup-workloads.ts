@@ -18,7 +18,7 @@ import { missingSources, noWorkloads } from './missing-sources.js';
 import type { FactSources, WorkloadsConfig, WorkloadsNode } from './workloads-node.js';
 import { KnownProtections } from './known-protections.js';
 import { cgroupsHolding, holdsAny, OwnProcesses, type OwnProcess } from './own-processes.js';
-import { listedProtection, podsBelow, protectedBelow, protectionsOf, type Protectable } from './protection.js';
+import { heldBelow, listedProtection, protectedBelow, protectionsOf, type Protectable } from './protection.js';
 import { compileRules } from '../workload-rules.js';
 import { ReportedRoot, ReportedWorkloads } from '../cri/reported-workloads.js';
 import * as kubernetes from '../kubernetes/pod-cgroups.js';
@@ -72,7 +72,7 @@ class CgroupWorkloads implements WorkloadSource {
   #ownProcesses: readonly OwnProcess[];
   readonly #protections = new KnownProtections();
   readonly #workloads = new KnownWorkloads();
-  readonly #isMember = (path: string): boolean => this.#members.get(path) !== undefined;
+  readonly #isOwn = (path: string): boolean => this.#members.get(path) !== undefined && this.#reported.holding(path) === undefined;
 
   constructor(
     config: WorkloadsConfig,
@@ -235,14 +235,14 @@ class CgroupWorkloads implements WorkloadSource {
   }
 
   #pending(path: string): Protection | undefined {
-    const missing = this.#matchesNames ? this.#containerNames.missing(path) : undefined;
+    const missing = this.#matchesNames && this.#reported.holding(path) === undefined ? this.#containerNames.missing(path) : undefined;
     if (missing !== undefined) return { kind: 'unreported', what: missing === 'pending' ? 'name' : 'lost name' };
     const isAwaited = this.#reported.isAwaited(path) && this.#names.isNamedByRoot(path);
     return isAwaited ? { kind: 'unreported', what: 'pod' } : undefined;
   }
 
   problems(): readonly SourceProblem[] {
-    const unnamed = this.#matchesNames ? this.#containerNames.problems(this.#isMember) : [];
+    const unnamed = this.#matchesNames ? this.#containerNames.problems(this.#isOwn) : [];
     return [...missingSources(this.#roots), ...this.#members.problems(), ...unnamed];
   }
 
@@ -253,7 +253,7 @@ class CgroupWorkloads implements WorkloadSource {
 
   refresh(): void {
     this.#ownProcesses = this.#own.read();
-    this.#containerNames.retry(this.#isMember);
+    this.#containerNames.retry(this.#isOwn);
     // Empties the kernel's queue, and opens new cgroups before they are needed.
     this.#members.watch();
     this.#reported.follow();
@@ -284,13 +284,14 @@ class CgroupWorkloads implements WorkloadSource {
     }
     if (holdsEvictd || this.#ownProcesses.some(({ pid }) => pids.includes(pid))) return { kind: 'self' };
     // Before `changed`, which only postpones an eviction.
-    const below = protectedBelow(path, cgroupDirectory(this.#hierarchy, path), this.#names, (unit) => {
-      const named = { ...unit, name: this.#containerNames.of(unit.path, () => this.#names.namer(unit.path)) ?? unit.name };
-      return { oomPreference: this.#preferenceOf(unit.path), ...this.#podFacts({ path: unit.path, effect: this.#effectOf(named) }) };
-    });
+    const lookAt = (cgroup: { readonly name: string; readonly path: string }) => {
+      const named = { ...cgroup, name: this.#containerNames.of(cgroup.path, () => this.#names.namer(cgroup.path)) ?? cgroup.name };
+      return { oomPreference: this.#preferenceOf(cgroup.path), ...this.#podFacts({ path: cgroup.path, effect: this.#effectOf(named) }) };
+    };
+    const below =
+      protectedBelow(path, cgroupDirectory(this.#hierarchy, path), this.#names, lookAt) ??
+      heldBelow(path, this.#hierarchy, this.#names, this.#reported.holding(path) ? undefined : lookAt);
     if (below !== undefined) return below;
-    const pods = podsBelow(path, this.#hierarchy, this.#names);
-    if (pods !== undefined) return pods;
     if (!member || !this.#preferences.look(member)) return undefined;
     this.#preferencesChanged = true;
     return { kind: 'changed' };

@@ -1,9 +1,11 @@
 import { isBelow, withAncestors, type CgroupHierarchy } from '../../core/workload/cgroup.js';
+import { containerScope } from '../../core/workload/container-scope.js';
+import { isPodsCgroup } from '../../core/workload/cri-cgroup.js';
 import { protectedUnit, type NameFacts } from '../../core/systemd/protected-units.js';
 import { unitNameOf, unitPlace } from '../../core/systemd/unit.js';
 import type { OomPreference, Protection } from '../../core/workload/workload.js';
 import type { CgroupNames } from './cgroup-names.js';
-import { podsCgroupsBelow } from './pods-cgroups.js';
+import { cgroupsBelow } from './cgroups-below.js';
 import { UnitTree } from '../systemd/unit-tree.js';
 
 export interface Protectable {
@@ -84,16 +86,14 @@ export function memberProtection(one: Pick<Protectable, 'path' | 'effect'>, isWh
   return isWhole && (uid === undefined || !facts.isOperator(Number(uid))) ? undefined : listedProtection(one, facts);
 }
 
+/** Looks at a cgroup that is no workload as if it were one. */
+type LookAt = (cgroup: {
+  readonly name: string;
+  readonly path: string;
+}) => Pick<Protectable, 'effect' | 'oomPreference' | 'byKubelet' | 'pending'>;
+
 /** A protected unit in a slice protects the slice. Checked for the victim only, because units in slices come and go. */
-export function protectedBelow(
-  path: string,
-  directory: string,
-  names: NameFacts,
-  lookAt: (unit: {
-    readonly name: string;
-    readonly path: string;
-  }) => Pick<Protectable, 'effect' | 'oomPreference' | 'byKubelet' | 'pending'>,
-): Protection | undefined {
+export function protectedBelow(path: string, directory: string, names: NameFacts, lookAt: LookAt): Protection | undefined {
   if (unitPlace(path).kind !== 'slice') return undefined;
   const all = new UnitTree(path, false, () => true);
   let unlisted = 0;
@@ -106,18 +106,39 @@ export function protectedBelow(
   });
   for (const below of units) {
     const unit = { name: unitNameOf(below.slice(below.lastIndexOf('/') + 1)), path: `${path}/${below}` };
-    const { effect, oomPreference, byKubelet, pending } = lookAt(unit);
-    const isProtected = effect.critical || oomPreference === 'omit' || byKubelet === true || pending !== undefined;
-    if (isProtected || listedProtection({ ...unit, effect }, names)) return { kind: 'contains', name: unit.name };
+    const found = lookAt(unit);
+    if (isProtected(found) || listedProtection({ ...unit, effect: found.effect }, names)) return { kind: 'contains', name: unit.name };
   }
   return unlisted > 0 ? { kind: 'unlisted' } : undefined;
 }
 
-/** A kubelet's pods. Checked for the victim only, because the search takes time. */
-export function podsBelow(path: string, hierarchy: CgroupHierarchy, names: CgroupNames): Protection | undefined {
+/**
+ * A kubelet's pods, or a protected container of what is no container itself. Checked for the victim only, because the
+ * search takes time.
+ *
+ * @param lookAt  undefined: the containers are known as parts of it
+ */
+export function heldBelow(
+  path: string,
+  hierarchy: CgroupHierarchy,
+  names: CgroupNames,
+  lookAt: LookAt | undefined,
+): Protection | undefined {
   if (!names.isNamedByRoot(path)) return undefined;
-  const [found] = podsCgroupsBelow(path, hierarchy, names);
-  return found === undefined ? undefined : { kind: 'contains', name: found.slice(found.lastIndexOf('/') + 1) };
+  const containers = new Set<string>(containerScope(path) ? [path] : []);
+  for (const below of cgroupsBelow(path, hierarchy, names, isPodsCgroup)) {
+    const name = below.slice(below.lastIndexOf('/') + 1);
+    if (isPodsCgroup(below)) return { kind: 'contains', name };
+    // The names of containers within a container are not known here.
+    if (!lookAt || !containerScope(below) || withAncestors(below).some((above) => containers.has(above))) continue;
+    containers.add(below);
+    if (isProtected(lookAt({ name, path: below }))) return { kind: 'contains', name };
+  }
+  return undefined;
+}
+
+function isProtected({ effect, oomPreference, byKubelet, pending }: ReturnType<LookAt>): boolean {
+  return effect.critical || oomPreference === 'omit' || byKubelet === true || pending !== undefined;
 }
 
 function protectAbove(

@@ -1,13 +1,14 @@
-import type { ContainerScope } from '../../core/workload/container-scope.js';
+import type { ContainerEngine, ContainerScope } from '../../core/workload/container-scope.js';
+import { attempt } from '../../errors.js';
 
 /**
  * What a lookup reads next. The answer is the text of the file, or the names in the directory, a line each; undefined:
- * it cannot be read. `owner`: only a regular file of this user counts, because the user chooses what is there.
+ * it cannot be read. `owners`: only a regular file of one of these users counts, because a user chooses what is there.
  */
 export interface Want {
   readonly kind: 'file' | 'directory';
   readonly path: string;
-  readonly owner?: number;
+  readonly owners?: readonly number[];
 }
 
 /** The name of a container, that it has none, or the files in which it was not. */
@@ -15,116 +16,187 @@ export type NameFound = { readonly name: string } | { readonly isNameless: true 
 
 type Lookup<T> = Generator<Want, T, string | undefined>;
 
+/** A user with a runtime; undefined: the machine's. */
+type Runner = { readonly uid: number; readonly name: string; readonly home: string } | undefined;
+
 /**
  * Looks for the name of a container in the state of the runtime that owns it.
  *
  * @param uid  whose runtime it is; 0: the machine's
  */
-export function* lookUpName(scope: ContainerScope, uid: number): Lookup<NameFound> {
-  const files = uid === 0 ? yield* filesOfRoot(scope) : filesIn(yield* homeOf(uid), scope);
-  for (const path of files) {
-    const text = yield { kind: 'file', path, ...(uid !== 0 && { owner: uid }) };
-    const found = text === undefined ? undefined : FORMATS[scope.engine](text, scope.id);
-    if (found !== undefined) return found;
+export function* lookUpName({ engines, id }: ContainerScope, uid: number): Lookup<NameFound> {
+  const runner = uid === 0 ? undefined : yield* runnerOf(uid);
+  if (uid !== 0 && runner === undefined) return { lookedFor: [USERS] };
+  const lookedFor: string[] = [];
+  for (const engine of engines) {
+    const { filesOf, nameIn } = ENGINES[engine];
+    for (const path of yield* filesOf(id, runner)) {
+      const text = yield { kind: 'file', path, ...(uid !== 0 && { owners: [uid] }) };
+      const found = text === undefined ? undefined : nameIn(text, id);
+      if (found !== undefined) return found;
+      lookedFor.push(path);
+    }
   }
-  return { lookedFor: files };
+  return { lookedFor };
 }
 
-function filesOfRoot(scope: ContainerScope): Lookup<readonly string[]> {
-  return scope.engine === 'docker' ? dockerFiles(scope.id) : podmanFiles();
+const USERS = '/etc/passwd';
+
+function* runnerOf(uid: number): Lookup<Runner> {
+  const lines = ((yield { kind: 'file', path: USERS }) ?? '').split('\n').map((line) => line.split(':'));
+  const [name = '', , , , , home] = lines.find(([, , id]) => id === String(uid)) ?? [];
+  return home?.startsWith('/') ? { uid, name, home } : undefined;
 }
 
-/** In the home directory of a user: rootless Docker and Podman. */
-function filesIn(home: string | undefined, { engine, id }: ContainerScope): readonly string[] {
-  if (home === undefined) return [];
-  const share = `${home}/.local/share`;
-  return engine === 'docker' ? [dockerFile(`${share}/docker`, id)] : storageFiles([`${share}/containers/storage`]);
+interface Engine {
+  readonly filesOf: (id: string, runner: Runner) => Lookup<readonly string[]>;
+  /** undefined: the file says nothing about this container. */
+  readonly nameIn: (text: string, id: string) => NameFound | undefined;
 }
 
-function dockerFile(root: string, id: string): string {
-  return `${root}/containers/${id}/config.v2.json`;
+const ENGINES: Readonly<Record<ContainerEngine, Engine>> = {
+  docker: { filesOf: dockerFiles, nameIn: inConfig },
+  podman: { filesOf: storageFiles, nameIn: inStorage },
+  nerdctl: { filesOf: taskFiles, nameIn: inSpecification },
+  containerd: { filesOf: taskFiles, nameIn: inSpecification },
+  'cri-o': { filesOf: storageFiles, nameIn: inStorage },
+};
+
+/** The text of a configuration of root, or of a user or root. */
+function* configuration(path: string, runner: Runner): Lookup<string> {
+  return (yield { kind: 'file', path, ...(runner && { owners: [runner.uid, 0] }) }) ?? '';
 }
 
 /** moby, daemon/config: `data-root`, once `graph`, of daemon.json or the command line; the snap has its own. */
-function* dockerFiles(id: string): Lookup<readonly string[]> {
+function* dockerFiles(id: string, runner: Runner): Lookup<readonly string[]> {
   const roots = new Set<string>();
+  const share = runner && `${runner.home}/.local/share/docker`;
+  const files = runner ? [`${runner.home}/.config/docker/daemon.json`] : yield* dockerConfigurations(roots);
+  for (const file of files) {
+    const root = dataRoot(yield* configuration(file, runner));
+    if (root !== undefined) roots.add(withoutSlash(root));
+  }
+  for (const root of share === undefined ? ['/var/lib/docker', '/var/snap/docker/common/var-lib-docker'] : [share]) roots.add(root);
+  const found: string[] = [];
+  for (const root of roots) {
+    const names = runner ? [] : ((yield { kind: 'directory', path: root }) ?? '').split('\n');
+    const remapped = names.filter((name) => /^\d+\.\d+$/.test(name)); // userns-remap: UID.GID
+    found.push(...['', ...remapped.map((name) => `/${name}`)].map((below) => `${root}${below}/containers/${id}/config.v2.json`));
+  }
+  return found;
+}
+
+/** Adds the roots of running daemons. */
+function* dockerConfigurations(roots: Set<string>): Lookup<readonly string[]> {
+  const files: string[] = [];
   for (const pidFile of ['/run/docker.pid', '/run/snap.docker/docker.pid']) {
     const [pid] = /^\d+/.exec((yield { kind: 'file', path: pidFile }) ?? '') ?? [];
     if (pid === undefined) continue;
     const line = (yield { kind: 'file', path: `/proc/${pid}/cmdline` }) ?? '';
-    for (const [, root = ''] of line.matchAll(/\0(?:--data-root|--graph|-g)[=\0]([^\0]+)/g)) roots.add(root);
+    for (const [, root = ''] of line.matchAll(/\0(?:--data-root[=\0]|--graph[=\0]|-g[=\0]?)(\/[^\0]+)/g)) roots.add(withoutSlash(root));
+    for (const [, file = ''] of line.matchAll(/\0--config-file[=\0](\/[^\0]+)/g)) files.push(file);
   }
-  for (const file of ['/etc/docker/daemon.json', '/var/snap/docker/current/config/daemon.json']) {
-    const root = dataRoot((yield { kind: 'file', path: file }) ?? '');
-    if (root !== undefined) roots.add(root);
-  }
-  for (const root of ['/var/lib/docker', '/var/snap/docker/common/var-lib-docker']) roots.add(root);
-  const files: string[] = [];
-  for (const root of roots) {
-    const names = ((yield { kind: 'directory', path: root }) ?? '').split('\n');
-    const remapped = names.filter((name) => /^\d+\.\d+$/.test(name)); // userns-remap: UID.GID
-    files.push(...['', ...remapped.map((name) => `/${name}`)].map((below) => dockerFile(root + below, id)));
-  }
-  return files;
+  return [...files, '/etc/docker/daemon.json', '/var/snap/docker/current/config/daemon.json'];
 }
 
-function dataRoot(json: string): string | undefined {
-  try {
-    const { 'data-root': root, graph } = JSON.parse(json) as { readonly 'data-root'?: unknown; readonly graph?: unknown };
-    return [root, graph].find((value): value is string => typeof value === 'string' && value.startsWith('/'));
-  } catch {
-    return undefined;
-  }
+function dataRoot(text: string): string | undefined {
+  const { 'data-root': root, graph } = objectIn(text) ?? {};
+  return [root, graph].find((value): value is string => typeof value === 'string' && value.startsWith('/'));
 }
 
-/** containers/storage, docs/containers-storage.conf.5: `graphroot`, and `runroot` of a transient store. */
-function* podmanFiles(): Lookup<readonly string[]> {
+/**
+ * containers/storage, docs/containers-storage.conf.5: `graphroot`, and `runroot` of a transient store. For users
+ * `rootless_storage_path`, also of root's configuration, and variables in all of them. The driver's name is a part of
+ * the directory's.
+ */
+function* storageFiles(_id: string, runner: Runner): Lookup<readonly string[]> {
   const roots = new Set<string>();
   for (const path of ['/etc/containers/storage.conf', '/usr/share/containers/storage.conf']) {
-    const text = (yield { kind: 'file', path }) ?? '';
-    for (const [, root = ''] of text.matchAll(/^\s*(?:graphroot|runroot)\s*=\s*["'](\/[^"']+)["']/gm)) roots.add(root);
+    const text = yield* configuration(path, undefined);
+    for (const root of pathsIn(text, runner ? 'rootless_storage_path' : 'graphroot|runroot', runner)) roots.add(root);
   }
-  for (const root of ['/var/lib/containers/storage', '/run/containers/storage']) roots.add(root);
-  return storageFiles([...roots]);
-}
-
-/** The driver's name is a part of the directory's. */
-function storageFiles(roots: readonly string[]): readonly string[] {
-  const directories = roots.flatMap((root) => ['overlay', 'vfs', 'btrfs', 'zfs'].map((driver) => `${root}/${driver}-containers`));
+  if (runner !== undefined) {
+    const text = yield* configuration(`${runner.home}/.config/containers/storage.conf`, runner);
+    for (const root of pathsIn(text, 'graphroot|runroot|rootless_storage_path', runner)) roots.add(root);
+  }
+  const defaults = runner
+    ? [`${runner.home}/.local/share/containers/storage`, `/run/user/${String(runner.uid)}/containers`]
+    : ['/var/lib/containers/storage', '/run/containers/storage'];
+  const directories = [...roots, ...defaults].flatMap((root) =>
+    ['overlay', 'vfs', 'btrfs', 'zfs'].map((driver) => `${root}/${driver}-containers`),
+  );
   return directories.flatMap((directory) => ['containers.json', 'volatile-containers.json'].map((file) => `${directory}/${file}`));
 }
 
-function* homeOf(uid: number): Lookup<string | undefined> {
-  const lines = ((yield { kind: 'file', path: '/etc/passwd' }) ?? '').split('\n').map((line) => line.split(':'));
-  const home = lines.find(([, , id]) => id === String(uid))?.[5];
-  return home?.startsWith('/') ? home : undefined;
+/** containerd, core/runtime/v2: the specification of each task, below `state` of config.toml. `moby`: Docker's. */
+function* taskFiles(id: string, runner: Runner): Lookup<readonly string[]> {
+  const configured = runner ? [] : pathsIn(yield* configuration('/etc/containerd/config.toml', undefined), 'state', undefined);
+  const defaults = runner ? [`/run/user/${String(runner.uid)}/containerd`] : CONTAINERD;
+  const files: string[] = [];
+  for (const root of new Set([...configured, ...defaults])) {
+    const tasks = `${root}/io.containerd.runtime.v2.task`;
+    const namespaces = ((yield { kind: 'directory', path: tasks }) ?? '').split('\n').filter((name) => name !== '' && name !== 'moby');
+    files.push(...namespaces.map((namespace) => `${tasks}/${namespace}/${id}/config.json`));
+  }
+  return files.length === 0 ? [`${[...configured, ...defaults][0] ?? ''}/io.containerd.runtime.v2.task`] : files;
 }
 
-/** What a file says; undefined: nothing about this container. */
-const FORMATS: Readonly<Record<ContainerScope['engine'], (text: string, id: string) => NameFound | undefined>> = {
-  docker: inConfig,
-  podman: inStorage,
-};
+/** containerd itself, in k3s and RKE2, in k0s, in MicroK8s. */
+const CONTAINERD = ['/run/containerd', '/run/k3s/containerd', '/run/k0s/containerd', '/var/snap/microk8s/common/run/containerd'];
+
+/** Paths that these keys have in a TOML document. */
+function pathsIn(text: string, keys: string, runner: Runner): readonly string[] {
+  const values = [...text.matchAll(new RegExp(`^\\s*["']?(?:${keys})["']?\\s*=\\s*["']([^"']+)["']`, 'gm'))].map(([, value = '']) => value);
+  const variables: Readonly<Record<string, string>> = runner ? { HOME: runner.home, USER: runner.name, UID: String(runner.uid) } : {};
+  const paths = values.map((value) =>
+    value.replace(/\$(?:\{(\w+)\}|(\w+))/g, (all, a?: string, b?: string) => variables[a ?? b ?? ''] ?? all),
+  );
+  return paths.filter((path) => path.startsWith('/')).map(withoutSlash);
+}
+
+function withoutSlash(path: string): string {
+  return path.replace(/\/+$/, '');
+}
+
+function objectIn(text: string): Readonly<Record<string, unknown>> | undefined {
+  const value = attempt(() => JSON.parse(text.replace(/^\uFEFF/, '')) as unknown); // may be incomplete
+  return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : undefined;
+}
 
 /** {"Name": "/web", …} */
 function inConfig(text: string): NameFound | undefined {
-  try {
-    const { Name: name } = JSON.parse(text) as { readonly Name?: unknown };
-    return typeof name === 'string' && name.length > 1 ? { name: name.replace(/^\//, '') } : undefined;
-  } catch {
-    return undefined; // incomplete
-  }
+  const { Name: name } = objectIn(text) ?? {};
+  return typeof name === 'string' && name.length > 1 ? { name: name.replace(/^\//, '') } : undefined;
 }
 
-/** Of all containers: [{"id": …, "names": ["web"], …}, …]. */
+/** Of all containers: [{"id": …, "names": ["web"], …}, …]. CRI-O's are k8s_CONTAINER_POD_NAMESPACE_UID_ATTEMPT. */
 function inStorage(text: string, id: string): NameFound | undefined {
-  try {
-    const all = JSON.parse(text) as readonly { readonly id?: unknown; readonly names?: readonly unknown[] }[];
-    const own = all.find((container) => container.id === id);
-    if (own === undefined) return undefined;
-    const name = own.names?.[0];
-    return typeof name === 'string' && name !== '' ? { name } : { isNameless: true };
-  } catch {
-    return undefined; // incomplete
-  }
+  const all = objectIn(text);
+  const own = Array.isArray(all) ? (all as readonly ({ readonly id?: unknown; readonly names?: readonly unknown[] } | null)[]) : [];
+  const found = own.find((container) => container?.id === id);
+  if (found === undefined) return undefined;
+  const name = found?.names?.[0];
+  if (typeof name !== 'string' || name === '') return { isNameless: true };
+  const [, container, pod, namespace] = /^k8s_([^_]+)_([^_]+)_([^_]+)_[^_]+_\d+$/.exec(name) ?? [];
+  return { name: namespace === undefined ? name : podName(namespace, pod, container === 'POD' ? undefined : container) };
+}
+
+/** {"annotations": {"nerdctl/name": "web"}}, or those of CRI (containerd, pkg/cri/annotations). */
+function inSpecification(text: string): NameFound | undefined {
+  const found = objectIn(text);
+  if (found === undefined) return undefined;
+  const { annotations = {} } = found as { readonly annotations?: Readonly<Record<string, unknown>> | null };
+  const [own, namespace, pod, container] = ['nerdctl/name', ...CRI].map((key) => {
+    const value = annotations?.[key];
+    return typeof value === 'string' && value !== '' ? value : undefined;
+  });
+  if (own !== undefined) return { name: own };
+  return namespace === undefined || pod === undefined ? { isNameless: true } : { name: podName(namespace, pod, container) };
+}
+
+const CRI = ['sandbox-namespace', 'sandbox-name', 'container-name'].map((key) => `io.kubernetes.cri.${key}`);
+
+/** As a `cri` source names them. */
+function podName(namespace: string, pod: string | undefined, container: string | undefined): string {
+  return [namespace, pod, container].filter((part) => part !== undefined).join('/');
 }

@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, readdirSync, readFileSync, type Stats } from 'node:fs';
 import { open, readdir, readFile } from 'node:fs/promises';
-import { containerScope, type ContainerScope } from '../../core/workload/container-scope.js';
+import { containerScope, type ContainerEngine, type ContainerScope } from '../../core/workload/container-scope.js';
 import type { SourceProblem } from '../../monitor/ports/ports.js';
 import { lookUpName, type NameFound, type Want } from './container-lookup.js';
 
@@ -30,7 +30,7 @@ interface Known {
 }
 
 /**
- * Names of Docker and Podman containers, from the files of the runtime that owns the cgroup: root's, or that of the user
+ * Names of containers, from the files of the runtime that owns the cgroup: root's, or that of the user
  * who named the cgroup. They are looked up in the background; {@link found} reports names that became known. Keep one
  * instance: a new one knows nothing.
  */
@@ -62,12 +62,12 @@ export class ContainerNames {
   }
 
   /**
-   * Why rules that match by name cannot be applied to a container of root: its first lookup runs, for at most five
-   * seconds, or its name was not found. undefined: they can.
+   * Why rules that match by name cannot be applied to a container: its first lookup runs, for at most five seconds, or
+   * its name was not found. undefined: they can.
    */
   missing(path: string): 'pending' | 'lost' | undefined {
     const known = this.#known.get(path);
-    if (known?.uid !== 0 || known.name !== undefined || known.lookedFor === undefined) return undefined;
+    if (known === undefined || known.name !== undefined || known.lookedFor === undefined) return undefined;
     return known.sinceNs !== undefined && process.hrtime.bigint() - known.sinceNs < LOOKED_UP_WITHIN_NS ? 'pending' : 'lost';
   }
 
@@ -100,8 +100,8 @@ export class ContainerNames {
   /** One for each kind of runtime with containers whose names were not found. */
   problems(isPresent: (path: string) => boolean): readonly SourceProblem[] {
     const lost = [...this.#known.values()].filter(({ path }) => this.missing(path) === 'lost' && isPresent(path));
-    return (['docker', 'podman'] as const).flatMap((engine): SourceProblem[] => {
-      const [first, ...others] = lost.filter(({ scope }) => scope.engine === engine);
+    return (Object.keys(HINTS) as ContainerEngine[]).flatMap((engine): SourceProblem[] => {
+      const [first, ...others] = lost.filter(({ scope }) => scope.engines[0] === engine);
       if (first === undefined) return [];
       const more = others.length === 0 ? '' : ` and of ${String(others.length)} more`;
       const files = first.lookedFor?.length ? first.lookedFor.join(', ') : 'no file: a filesystem does not answer';
@@ -146,9 +146,13 @@ export class ContainerNames {
   }
 }
 
-const HINTS: Readonly<Record<ContainerScope['engine'], string>> = {
+const RUNTIME = 'match these containers by path, or have evictd where the files of their runtime are';
+const HINTS: Readonly<Record<ContainerEngine, string>> = {
   docker: 'set data-root in /etc/docker/daemon.json to the directory that dockerd uses, or match these containers by path',
   podman: 'set graphroot in /etc/containers/storage.conf to the directory that podman uses, or match these containers by path',
+  nerdctl: RUNTIME,
+  containerd: `add a cri source for their runtime; or ${RUNTIME}`,
+  'cri-o': `add a cri source for their runtime; or ${RUNTIME}`,
 };
 
 const NONE: readonly string[] = [];
@@ -166,17 +170,17 @@ function learn(known: Known, found: NameFound): boolean {
 /** A user may have put a link or a named pipe there. */
 const OPEN_USERS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
-function isOfUser(stats: Stats, owner: number): boolean {
-  return stats.isFile() && stats.uid === owner && stats.size <= MAX_BYTES_PER_USER;
+function isOfUser(stats: Stats, owners: readonly number[]): boolean {
+  return stats.isFile() && owners.includes(stats.uid) && stats.size <= MAX_BYTES_PER_USER;
 }
 
-function answerNow({ kind, path, owner }: Want): string | undefined {
+function answerNow({ kind, path, owners }: Want): string | undefined {
   try {
     if (kind === 'directory') return readdirSync(path).join('\n');
-    if (owner === undefined) return readFileSync(path, 'utf8');
+    if (owners === undefined) return readFileSync(path, 'utf8');
     const file = openSync(path, OPEN_USERS);
     try {
-      return isOfUser(fstatSync(file), owner) ? readFileSync(file, 'utf8') : undefined;
+      return isOfUser(fstatSync(file), owners) ? readFileSync(file, 'utf8') : undefined;
     } finally {
       closeSync(file);
     }
@@ -185,13 +189,13 @@ function answerNow({ kind, path, owner }: Want): string | undefined {
   }
 }
 
-async function answer({ kind, path, owner }: Want): Promise<string | undefined> {
+async function answer({ kind, path, owners }: Want): Promise<string | undefined> {
   try {
     if (kind === 'directory') return (await readdir(path)).join('\n');
-    if (owner === undefined) return await readFile(path, 'utf8');
+    if (owners === undefined) return await readFile(path, 'utf8');
     const file = await open(path, OPEN_USERS);
     try {
-      return isOfUser(await file.stat(), owner) ? await file.readFile('utf8') : undefined;
+      return isOfUser(await file.stat(), owners) ? await file.readFile('utf8') : undefined;
     } finally {
       await file.close();
     }

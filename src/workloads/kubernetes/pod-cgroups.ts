@@ -6,7 +6,7 @@ import { cgroupDirectory, type CgroupHierarchy } from '../../core/workload/cgrou
 import { isPodsCgroup } from '../../core/workload/cri-cgroup.js';
 import type { NodePods } from '../../monitor/ports/node-pods.js';
 import type { CgroupNames } from '../cgroup/cgroup-names.js';
-import { podsCgroupsBelow } from '../cgroup/pods-cgroups.js';
+import { cgroupsBelow } from '../cgroup/cgroups-below.js';
 import type { Reported, Reporter } from '../cri/reported-workloads.js';
 
 /**
@@ -52,7 +52,7 @@ export class PodCgroups implements Reporter {
 
   /** Lists much of the tree, while a pod has no known cgroup. */
   search(): void {
-    if (this.#isIncomplete) this.#roots = [...podsCgroupsBelow('', this.hierarchy, this.names)];
+    if (this.#isIncomplete) this.#roots = [...cgroupsBelow('', this.hierarchy, this.names, isPodsCgroup)].filter(isPodsCgroup);
   }
 
   get hasReported(): boolean {

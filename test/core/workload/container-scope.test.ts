@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { containerScope } from '../../../src/core/workload/container-scope.js';
+import { containerScope, machineNames } from '../../../src/core/workload/container-scope.js';
 
 const ID = 'f9d27c33e35fb828d72c158fa87c671c501d8059897f2d972fb9a205b009f51a';
 
-test.each<[rule: string, path: string, engine: string | undefined]>([
+test.each<[rule: string, path: string, engines: string | undefined]>([
   ['Docker by systemd', `/system.slice/docker-${ID}.scope`, 'docker'],
   ['Docker by systemd in a slice of its own', `/batch.slice/docker-${ID}.scope`, 'docker'],
   ['Docker by cgroupfs', `/docker/${ID}`, 'docker'],
@@ -11,11 +11,32 @@ test.each<[rule: string, path: string, engine: string | undefined]>([
   ['Podman by cgroupfs', `/libpod_parent/libpod-${ID}`, 'podman'],
   ['what watches a container of Podman', `/machine.slice/libpod-conmon-${ID}.scope`, undefined],
   ['a part of one', `/machine.slice/libpod-${ID}.scope/container`, undefined],
-  ["another runtime's", `/system.slice/cri-containerd-${ID}.scope`, undefined],
-  ['an id elsewhere', `/k8s.io/${ID}`, undefined],
+  ['Docker with --cgroup-parent, or containerd', `/batch/${ID}`, 'docker containerd'],
+  ['… in the root', `/${ID}`, 'docker containerd'],
+  ["a name that is meant for systemd's driver", `/system.slice:docker:${ID}`, 'docker'],
+  ['Podman within a unit', `/system.slice/web.service/libpod-payload-${ID}`, 'podman'],
+  ['nerdctl by systemd', `/system.slice/nerdctl-${ID}.scope`, 'nerdctl'],
+  ['containerd by systemd', `/system.slice/cri-containerd-${ID}.scope`, 'containerd'],
+  ['… and by cgroupfs', `/kubepods-besteffort-pod1.slice:cri-containerd:${ID}`, 'containerd'],
+  ['CRI-O by systemd', `/kubepods.slice/kubepods-pod1.slice/crio-${ID}.scope`, 'cri-o'],
+  ['CRI-O by cgroupfs', `/kubepods/pod1/crio-${ID}`, 'cri-o'],
+  ['what watches a container of CRI-O', `/system.slice/crio-conmon-${ID}.scope`, undefined],
+  ['an id that is too long', `/docker/0${ID}`, undefined],
+  ['an unknown prefix', `/x-${ID}`, undefined],
   ['an id that is cut off', `/docker/${ID.slice(0, 12)}`, undefined],
   ['an id in capitals', `/docker/${ID.toUpperCase()}`, undefined],
   ['the parent of all', '/docker', undefined],
-])('%s', (_rule, path, engine) => {
-  expect(containerScope(path)).toEqual(engine && { engine, id: ID });
+])('%s', (_rule, path, engines) => {
+  expect(containerScope(path)).toEqual(engines && { engines: engines.split(' '), id: ID });
+});
+
+test.each<[path: string, names: readonly string[]]>([
+  ['/lxc.payload.web', ['web']],
+  ['/lxc.payload.project_web', ['project_web']],
+  ['/machine.slice/machine-web.scope', ['web']],
+  [String.raw`/machine.slice/machine-qemu\x2d12\x2dmy\x2ddb.scope`, ['qemu-12-my-db', 'my-db']],
+  ['/lxc.monitor.web', []],
+  ['/lxc.payload.web/ns', []],
+])('%s has the names %s', (path, names) => {
+  expect(machineNames(path)).toEqual(names);
 });

@@ -132,6 +132,8 @@ test('a rule matches it by its name, and by that of its cgroup', () => {
   expect(matches('web', docker(A), 'docker-*')).toBe(true);
   expect(matches('web', docker(A), 'db')).toBe(false);
   expect(matches('web', '/system.slice/docker-x.scope', 'docker-*')).toBe(false);
+  expect(matches('lxc.payload.web', '/lxc.payload.web', 'web')).toBe(true);
+  expect(matches('lxc.payload.web', '/lxc.payload.web', 'payload*')).toBe(false);
 });
 
 describe('where the runtimes keep their state', () => {
@@ -153,6 +155,15 @@ describe('where the runtimes keep their state', () => {
       { 'run/docker.pid': '17', 'proc/17/cmdline': 'dockerd\0-H\0fd://\0--data-root\0/srv/d\0', [`srv/d/${CONFIG}`]: WEB },
     ],
     ['… written with =', { 'run/docker.pid': '17\n', 'proc/17/cmdline': 'dockerd\0--data-root=/srv/d\0', [`srv/d/${CONFIG}`]: WEB }],
+    ['… as -g/path', { 'run/docker.pid': '17', 'proc/17/cmdline': 'dockerd\0-g/srv/d\0', [`srv/d/${CONFIG}`]: WEB }],
+    [
+      'another configuration of dockerd',
+      {
+        ...{ 'run/docker.pid': '17', 'proc/17/cmdline': 'dockerd\0--config-file=/opt/d.json\0' },
+        ...{ 'opt/d.json': '{"data-root": "/srv/d/"}', [`srv/d/${CONFIG}`]: WEB },
+      },
+    ],
+    ['a byte-order mark', { 'etc/docker/daemon.json': '\uFEFF{"data-root": "/srv/d"}', [`srv/d/${CONFIG}`]: WEB }],
     ['a daemon.json that is not valid', { 'etc/docker/daemon.json': '{', [`var/lib/docker/${CONFIG}`]: WEB }],
   ])('Docker: %s', (_rule, files) => {
     for (const [path, text] of Object.entries(files)) write(path, text);
@@ -162,11 +173,70 @@ describe('where the runtimes keep their state', () => {
   test.each<[rule: string, files: Readonly<Record<string, string>>]>([
     ['graphroot', { 'etc/containers/storage.conf': STORAGE, 'srv/pods/overlay-containers/containers.json': LIST }],
     ["the distribution's", { 'usr/share/containers/storage.conf': STORAGE, 'srv/pods/overlay-containers/containers.json': LIST }],
+    [
+      'a quoted key',
+      {
+        'etc/containers/storage.conf': '[storage]\n"graphroot" = "/srv/pods/"\n',
+        'srv/pods/overlay-containers/containers.json': LIST,
+      },
+    ],
     ['another driver', { 'var/lib/containers/storage/vfs-containers/containers.json': LIST }],
     ['a transient store', { 'run/containers/storage/overlay-containers/volatile-containers.json': LIST }],
   ])('Podman: %s', (_rule, files) => {
     for (const [path, text] of Object.entries(files)) write(path, text);
     expect(new ContainerNames(true, root).of(podman(A), ROOT)).toBe('web');
+  });
+});
+
+describe('by an id alone, or of other engines', () => {
+  const TASKS = 'run/containerd/io.containerd.runtime.v2.task';
+  const cri = (container?: string) => {
+    const prefix = 'io.kubernetes.cri';
+    const named = container === undefined ? {} : { [`${prefix}.container-name`]: container };
+    return JSON.stringify({ annotations: { [`${prefix}.sandbox-namespace`]: 'shop', [`${prefix}.sandbox-name`]: 'web', ...named } });
+  };
+  const crio = (name: string) => JSON.stringify([{ id: A, names: [name] }]);
+
+  test.each<[rule: string, path: string, files: Readonly<Record<string, string>>, name: string | undefined]>([
+    ['Docker with --cgroup-parent', `/batch/${A}`, { [`var/lib/docker/${CONFIG}`]: WEB }, 'web'],
+    ['Podman within a unit', `/system.slice/web.service/libpod-payload-${A}`, { [`${PODMAN}/containers.json`]: LIST }, 'web'],
+    [
+      'nerdctl',
+      `/system.slice/nerdctl-${A}.scope`,
+      { [`${TASKS}/default/${A}/config.json`]: '{"annotations": {"nerdctl/name": "web"}}' },
+      'web',
+    ],
+    ['nerdctl by cgroupfs', `/default/${A}`, { [`${TASKS}/default/${A}/config.json`]: '{"annotations": {"nerdctl/name": "web"}}' }, 'web'],
+    ['containerd', `/system.slice/cri-containerd-${A}.scope`, { [`${TASKS}/k8s.io/${A}/config.json`]: cri('db') }, 'shop/web/db'],
+    ['the pause container', `/kubepods/pod1/${A}`, { [`${TASKS}/k8s.io/${A}/config.json`]: cri() }, 'shop/web'],
+    [
+      'k3s',
+      `/kubepods/pod1/${A}`,
+      { [`run/k3s/containerd/io.containerd.runtime.v2.task/k8s.io/${A}/config.json`]: cri('db') },
+      'shop/web/db',
+    ],
+    [
+      'state of config.toml',
+      `/kubepods/pod1/${A}`,
+      {
+        'etc/containerd/config.toml': 'state = "/srv/c"\n',
+        [`srv/c/io.containerd.runtime.v2.task/k8s.io/${A}/config.json`]: cri('db'),
+      },
+      'shop/web/db',
+    ],
+    ['CRI-O', `/system.slice/crio-${A}.scope`, { [`${PODMAN}/containers.json`]: crio('k8s_db_web_shop_1f0c-2_0') }, 'shop/web/db'],
+    ['its pause container', `/kubepods/pod1/crio-${A}`, { [`${PODMAN}/containers.json`]: crio('k8s_POD_web_shop_1f0c-2_0') }, 'shop/web'],
+    ['Docker, whose containerd knows no name', `/batch/${A}`, { [`${TASKS}/moby/${A}/config.json`]: '{"annotations": {}}' }, undefined],
+  ])('%s', (_rule, path, files, name) => {
+    for (const [file, text] of Object.entries(files)) write(file, text);
+    const names = new ContainerNames(true, root);
+    expect([names.of(path, ROOT), names.missing(path)]).toEqual([name, name === undefined ? 'lost' : undefined]);
+  });
+
+  test('a container of `ctr run` has no name', () => {
+    write(`${TASKS}/default/${A}/config.json`, '{"ociVersion": "1.0.2"}');
+    const names = new ContainerNames(true, root);
+    expect([names.of(`/default/${A}`, ROOT), names.missing(`/default/${A}`)]).toEqual([undefined, undefined]);
   });
 });
 
@@ -186,8 +256,10 @@ describe.each([true, false])("a user's runtime, names are read at once: %s", (wa
     chownSync(join(root, `${home}/.local/share/docker/containers/${B}/config.v2.json`), USER, USER);
     names.of(last, () => USER);
     await eventually('the last is known', () => names.of(last, () => USER) === 'last');
-    expect(names.missing(path)).toBeUndefined();
-    return names.of(path, () => USER);
+    const name = names.of(path, () => USER);
+    // A protection that cannot be evaluated protects.
+    expect(names.missing(path)).toBe(name === undefined ? 'lost' : undefined);
+    return name;
   };
   const owned = (path: string, text: string): void => {
     write(path, text);
@@ -198,6 +270,35 @@ describe.each([true, false])("a user's runtime, names are read at once: %s", (wa
     owned(dockerFile, WEB);
     owned(podmanFile, LIST);
     expect([await nameOf(docker(A)), await nameOf(podman(A))]).toEqual(['web', 'web']);
+  });
+
+  test.each<[rule: string, files: Readonly<Record<string, string>>, roots: readonly string[], name: string | undefined]>([
+    ['data-root', { [`${home}/.config/docker/daemon.json`]: '{"data-root": "/srv/d"}', [`srv/d/${CONFIG}`]: WEB }, [], 'web'],
+    ['graphroot', { [`${home}/.config/containers/storage.conf`]: STORAGE, 'srv/pods/overlay-containers/containers.json': LIST }, [], 'web'],
+    [
+      "graphroot of a file that is root's",
+      { [`${home}/.config/containers/storage.conf`]: STORAGE, 'srv/pods/overlay-containers/containers.json': LIST },
+      [`${home}/.config/containers/storage.conf`],
+      'web',
+    ],
+    [
+      "rootless_storage_path of root's configuration",
+      {
+        'etc/containers/storage.conf': '[storage]\ngraphroot = "/x"\nrootless_storage_path = "/srv/$USER/${UID}"\n',
+        [`srv/ann/${String(USER)}/overlay-containers/containers.json`]: LIST,
+      },
+      ['etc/containers/storage.conf'],
+      'web',
+    ],
+    [
+      "not from a list that is root's",
+      { [`${home}/.config/containers/storage.conf`]: STORAGE, 'srv/pods/overlay-containers/containers.json': LIST },
+      ['srv/pods/overlay-containers/containers.json'],
+      undefined,
+    ],
+  ])('has its own configuration: %s', async (_rule, files, roots, name) => {
+    for (const [path, text] of Object.entries(files)) (roots.includes(path) ? write : owned)(path, text);
+    expect(await nameOf(name !== undefined && `srv/d/${CONFIG}` in files ? docker(A) : podman(A))).toBe(name);
   });
 
   test("has none of root's", async () => {
@@ -231,7 +332,7 @@ test('a name is that of the user who names the cgroup now', () => {
   const seen = [ROOT(), USER, ROOT()].map((uid) => [names.of(docker(A), () => uid), names.missing(docker(A))]);
   expect(seen).toEqual([
     ['web', undefined],
-    [undefined, undefined],
+    [undefined, 'lost'],
     ['web', undefined],
   ]);
 });
@@ -345,7 +446,8 @@ describe('as a workload', () => {
         .usages.flatMap(({ workload }) => (workload.name === 'users' ? [] : [[workload.name, workload.protection?.kind]]));
     };
     expect(of(top.path)).toEqual([['db', 'critical']]);
-    expect(of(users.path)).toEqual([[`docker-${A}.scope`, undefined]]);
+    expect(of(users.path)).toEqual([[`docker-${A}.scope`, 'unreported']]);
+    expect(source?.problems()).toMatchObject([{ message: expect.stringContaining('(looked for /etc/passwd)') as string }]);
   });
 
   test('a slice is not evicted for a scope in it whose name is not known, or that is critical by it', async () => {
@@ -363,5 +465,21 @@ describe('as a workload', () => {
     expect(veto()).toEqual(contains);
     await eventually('its name is known', () => names.of(`${slice.path}/docker-${A}.scope`, ROOT) === 'db');
     expect(veto()).toEqual(contains);
+  });
+
+  test('a cgroup is not evicted for a container in it that is critical by its name, or whose name is not known', async () => {
+    write(`var/lib/docker/containers/${A}/config.v2.json`, '{"Name": "/db"}');
+    write(`var/lib/docker/containers/${B}/config.v2.json`, '{"Name": "/web"}');
+    await top.child('docker').child(A).spawn('sleep', ['600']);
+    await top.child('batch').child(B).spawn('sleep', ['600']);
+    await top.child('lost').child('a').child('c'.repeat(64)).spawn('sleep', ['600']);
+    await top.child(`docker-${B}.scope`).child('docker').child('d'.repeat(64)).spawn('sleep', ['600']);
+    opening(new ContainerNames(true, root), critical);
+    const { usages = [], veto } = source?.candidates() ?? {};
+    const found = Object.fromEntries(usages.map(({ workload }) => [workload.name, veto?.(workload)]));
+    expect(found).toEqual({
+      ...{ docker: { kind: 'contains', name: A }, batch: undefined, lost: { kind: 'contains', name: 'c'.repeat(64) } },
+      web: undefined, // the containers of a container are its own
+    });
   });
 });

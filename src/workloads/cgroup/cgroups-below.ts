@@ -1,0 +1,31 @@
+import { attempt } from '../../errors.js';
+import { subdirectoriesIn } from '../../byte-paths.js';
+import { cgroupDirectory, type CgroupHierarchy } from '../../core/workload/cgroup.js';
+import type { CgroupNames } from './cgroup-names.js';
+
+/** For kind (/system.slice/docker-ID.scope/kubelet.slice/kubelet-kubepods.slice), also within another container. */
+const DEEPEST = 6;
+const MAX_CGROUPS = 4096;
+
+/**
+ * The cgroups below one, breadth first, whose names root gave. '/' is written ''.
+ *
+ * @param isEnd  nothing below such a one is looked for
+ */
+export function* cgroupsBelow(
+  above: string,
+  hierarchy: CgroupHierarchy,
+  names: Pick<CgroupNames, 'isOwnedByRoot'>,
+  isEnd: (path: string) => boolean,
+): Generator<string> {
+  const left = [{ path: above, depth: 0 }];
+  for (let seen = 0, next = left.shift(); next !== undefined && seen < MAX_CGROUPS; seen += 1, next = left.shift()) {
+    const { path: parent, depth } = next;
+    if (depth >= DEEPEST || !names.isOwnedByRoot(parent)) continue;
+    for (const name of attempt(() => subdirectoriesIn(cgroupDirectory(hierarchy, parent))) ?? []) {
+      const path = `${parent}/${name}`;
+      yield path;
+      if (!isEnd(path)) left.push({ path, depth: depth + 1 });
+    }
+  }
+}
