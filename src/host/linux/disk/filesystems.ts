@@ -154,7 +154,7 @@ export class Filesystems {
   }
 
   #on({ path, stats }: WatchedOne, role: FilesystemRole, reading: FilesystemReading, nowNs: bigint): Omit<FilesystemOnDevice, 'roles'> {
-    const noDisk = deviceOf(reading) === undefined ? undefined : whyNoDisk(reading, this.#mounts);
+    const noDisk = deviceOf(reading) === undefined ? undefined : whyNoDisk(reading, path, this.#mounts);
     return { path, stats, isNoDisk: noDisk !== undefined, ...filesystemObservations({ path, role, noDisk }, reading, nowNs) };
   }
 }

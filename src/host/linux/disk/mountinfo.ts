@@ -23,7 +23,8 @@ export function parseMountinfo(text: string): Mount[] {
     const [, , number = '', root, mountPoint] = before.split(' ');
     const [type, , options] = after?.split(' ') ?? [];
     if (root === undefined || mountPoint === undefined || type === undefined || options === undefined) return [];
-    return [{ device: deviceOf(number), root: unescape(root), mountPoint: unescape(mountPoint), type, options: options.split(',') }];
+    const own = options.split(/(?<!\\),/).map(unescape); // before Linux 4.3 the comma of a value has a backslash
+    return [{ device: deviceOf(number), root: unescape(root), mountPoint: unescape(mountPoint), type: unescape(type), options: own }];
   });
 }
 
@@ -33,7 +34,7 @@ function deviceOf(number: string): bigint {
   return ((major & 0xfffn) << 8n) | (minor & 0xffn) | ((minor & ~0xffn) << 12n) | ((major & ~0xfffn) << 32n);
 }
 
-/** The kernel writes space, tab, newline and backslash as three octal digits. */
+/** The kernel writes space, tab, newline and backslash as three octal digits, in options also comma and equals sign. */
 function unescape(text: string): string {
   return text.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));
 }

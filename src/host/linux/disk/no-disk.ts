@@ -15,7 +15,10 @@ const IMAGES: ReadonlyMap<number, string> = new Map([
   [0x28cd3d45, 'cramfs'],
   [0x7275, 'romfs'],
 ]);
+/** The same by FUSE (squashfuse; snapd in containers; an AppImage), which need not be mounted read-only. */
+const FUSE_IMAGE = /^fuse\.(?:squashfuse(?:_ll)?|snapfuse|erofsfuse|fuseiso|dwarfs|.*\.AppImage)$/;
 const OVERLAY = 0x794c7630;
+const BTRFS = 0x9123683e;
 
 type Statfs = Pick<FilesystemReading, 'fsType' | 'device' | 'totalBytes' | 'availableBytes' | 'inodes'>;
 
@@ -31,19 +34,31 @@ export function mayBeNoDisk({ fsType, totalBytes, availableBytes }: Statfs): boo
  * What a filesystem is if no disk can run short there; undefined: it is a disk. A full tmpfs is a shortage of memory, and
  * what cannot be written is full for ever: no eviction helps either.
  *
+ * @param path  where statfs was asked
  * @param mounts  may be none, if {@link mayBeNoDisk} says no
  */
-export function whyNoDisk(statfs: Statfs, mounts: readonly Mount[]): string | undefined {
+export function whyNoDisk(statfs: Statfs, path: string, mounts: readonly Mount[]): string | undefined {
   const memory = IN_MEMORY.get(statfs.fsType);
   if (memory !== undefined) return `in memory (${memory}), not on a disk`;
   const image = IMAGES.get(statfs.fsType);
   if (image !== undefined) return `a read-only image (${image}), which is always full`;
+  if (statfs.totalBytes === 0) return 'a filesystem that does not count its space';
   if (!mayBeNoDisk(statfs)) return undefined;
-  const mount = mounts.findLast(({ device }) => device === statfs.device);
+  const mount = mounts.findLast(({ device }) => device === statfs.device) ?? (statfs.fsType === BTRFS ? btrfsAt(path, mounts) : undefined);
   const upper = statfs.fsType === OVERLAY ? upperInMemory(statfs, mount, mounts) : undefined;
   if (upper !== undefined) return `in memory (overlay on ${upper}), not on a disk`;
+  if (mount !== undefined && FUSE_IMAGE.test(mount.type)) return `a read-only image (${mount.type}), which is always full`;
   // The filesystem's own option: a mount may be read-only for this process alone (ProtectSystem=).
   return mount?.options.includes('ro') ? `read-only (${mount.type}): it cannot fill up` : undefined;
+}
+
+/**
+ * A subvolume of btrfs has a device number that no mount has. Elsewhere than at a mount point a link may lead to any of
+ * them: one that is writable, if there is one.
+ */
+function btrfsAt(path: string, mounts: readonly Mount[]): Mount | undefined {
+  const all = mounts.filter(({ type }) => type === 'btrfs');
+  return all.findLast(({ mountPoint }) => mountPoint === path) ?? all.find(({ options }) => !options.includes('ro')) ?? all[0];
 }
 
 /** The type of the layer that an overlay writes to, if that is in memory. statfs passes through to that layer. */
@@ -52,7 +67,9 @@ function upperInMemory({ totalBytes, inodes }: Statfs, overlay: Mount | undefine
   if (PAGES.some((bytes) => inodes > 0 && inodes * bytes === totalBytes)) return 'tmpfs';
   const directory = overlay?.options.find((option) => option.startsWith('upperdir='))?.slice('upperdir='.length);
   if (directory === undefined) return undefined;
-  const above = mounts.filter(({ mountPoint }) => `${directory}/`.startsWith(mountPoint === '/' ? '/' : `${mountPoint}/`));
+  // The overlay's own escapes, of comma, colon and backslash (fs/overlayfs/params.c, ovl_unescape).
+  const names = [directory, directory.replace(/\\(.)/g, '$1')];
+  const above = mounts.filter(({ mountPoint }) => names.some((name) => `${name}/`.startsWith(mountPoint === '/' ? '/' : `${mountPoint}/`)));
   const layer = above.reduce<Mount | undefined>((a, b) => (a && a.mountPoint.length > b.mountPoint.length ? a : b), undefined);
   if (layer === undefined || ![...IN_MEMORY.values()].includes(layer.type)) return undefined;
   // In a container the path may mean another directory.

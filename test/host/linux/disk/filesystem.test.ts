@@ -20,7 +20,7 @@ const fine: FilesystemReading = {
 
 const HINT = ': set filesystems.nodefs to a directory on a disk';
 const observations = (reading: FilesystemReading, nowNs: bigint) => {
-  const path = { path: '/var', role: 'nodefs', noDisk: reading.atNs === 0n ? undefined : whyNoDisk(reading, []) } as const;
+  const path = { path: '/var', role: 'nodefs', noDisk: reading.atNs === 0n ? undefined : whyNoDisk(reading, '/var', []) } as const;
   return filesystemObservations(path, reading, nowNs);
 };
 

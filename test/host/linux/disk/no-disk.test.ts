@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { parseMountinfo } from '../../../../src/host/linux/disk/mountinfo.js';
 import { mayBeNoDisk, whyNoDisk } from '../../../../src/host/linux/disk/no-disk.js';
 
-const [EXT4, OVERLAY, TMPFS] = [0xef53, 0x794c7630, 0x01021994];
+const [EXT4, OVERLAY, TMPFS, BTRFS, FUSE] = [0xef53, 0x794c7630, 0x01021994, 0x9123683e, 0x65735546];
 /** 8:2 as in st_dev. */
 const DEVICE = 0x802n;
 const full = { fsType: EXT4, device: DEVICE, totalBytes: 1000 << 10, availableBytes: 0, inodes: 80 };
@@ -22,7 +22,7 @@ test.each<[rule: string, fsType: number, why: string | undefined]>([
   ['ext4', EXT4, undefined],
   ['btrfs', 0x9123683e, undefined],
 ])('%s, full', (_name, fsType, why) => {
-  expect(whyNoDisk({ ...full, fsType }, [])).toBe(why);
+  expect(whyNoDisk({ ...full, fsType }, '/', [])).toBe(why);
 });
 
 test.each<[rule: string, lines: readonly string[], why: string | undefined]>([
@@ -32,16 +32,17 @@ test.each<[rule: string, lines: readonly string[], why: string | undefined]>([
   ['another device', ['8:3 / / ro - ext4 /dev/sda3 ro', '8:2 / /var rw - ext4 /dev/sda2 rw'], undefined],
   ['a device that is not mounted here', ['8:3 / / ro - ext4 /dev/sda3 ro'], undefined],
 ])('a full disk: %s', (_rule, lines, why) => {
-  expect(whyNoDisk(full, mounted(...lines))).toBe(why);
+  expect(whyNoDisk(full, '/', mounted(...lines))).toBe(why);
 });
 
 test('the mounts do not matter while a quarter is free', () => {
   const quarter = { ...full, availableBytes: 250 << 10 };
   expect([mayBeNoDisk(quarter), mayBeNoDisk({ ...quarter, availableBytes: (250 << 10) - 1 })]).toEqual([false, true]);
-  expect(whyNoDisk(quarter, mounted('8:2 / / ro - ext4 /dev/dm-0 ro'))).toBeUndefined();
+  expect(whyNoDisk(quarter, '/', mounted('8:2 / / ro - ext4 /dev/dm-0 ro'))).toBeUndefined();
 });
 
 const ON_LIVE = [`8:2 / / rw - overlay overlay rw,${LOWER},upperdir=/run/live/overlay/rw,workdir=/run/live/overlay/work`];
+const onLive = (name: string) => [`8:2 / / rw - overlay o rw,lowerdir=/x\\040y,upperdir=/run/${name}/u,workdir=/run/${name}/w,uuid=on`];
 const IN_MEMORY = 'in memory (overlay on tmpfs), not on a disk';
 test.each<[rule: string, lines: readonly string[], statfs: Partial<typeof overlay>, why: string | undefined]>([
   ['tmpfs', [...ON_LIVE, '0:40 / /run/live/overlay rw - tmpfs tmpfs rw'], {}, IN_MEMORY],
@@ -51,7 +52,49 @@ test.each<[rule: string, lines: readonly string[], statfs: Partial<typeof overla
   ['a mount that only begins alike', [...ON_LIVE, '0:41 / /run/liv rw - tmpfs t rw'], {}, undefined],
   ['a hidden tmpfs, which has as many inodes as pages', ['8:2 / / rw - overlay /cow rw,upperdir=/cow/upper'], { inodes: 16 }, IN_MEMORY],
   ['a hidden disk', ['8:2 / / rw - overlay overlay rw,upperdir=/var/lib/docker/overlay2/1/diff'], {}, undefined],
+  // As Linux 6.18 writes `upperdir=/run/a b/u`, `/run/a\\,b/u` and `/run/a\\\\b/u` of mount(8), and as older ones do.
+  ['tmpfs with a blank', [...onLive('a\\040b'), '0:40 / /run/a\\040b rw - tmpfs tmpfs rw'], {}, IN_MEMORY],
+  ['tmpfs with a comma', [...onLive('a\\134\\054b'), '0:40 / /run/a,b rw - tmpfs tmpfs rw'], {}, IN_MEMORY],
+  ['tmpfs with a comma, formerly', [...onLive('a\\,b'), '0:40 / /run/a,b rw - tmpfs tmpfs rw'], {}, IN_MEMORY],
+  ['tmpfs with a backslash', [...onLive('a\\134\\134b'), '0:40 / /run/a\\134b rw - tmpfs tmpfs rw'], {}, IN_MEMORY],
+  [
+    'a disk with a blank, on tmpfs',
+    [...onLive('a\\040b'), '0:40 / /run rw - tmpfs t rw', '8:3 / /run/a\\040b rw - ext4 d rw'],
+    {},
+    undefined,
+  ],
   ['none', [`8:2 / / ro - overlay overlay ro,${LOWER}`], {}, 'read-only (overlay): it cannot fill up'],
 ])('an overlay that writes to: %s', (_rule, lines, statfs, why) => {
-  expect(whyNoDisk({ ...overlay, ...statfs }, mounted(...lines))).toBe(why);
+  expect(whyNoDisk({ ...overlay, ...statfs }, '/', mounted(...lines))).toBe(why);
+});
+
+/** A subvolume's own device number. */
+const btrfs = { ...full, fsType: BTRFS, device: 0x99n, inodes: 0 };
+const [IMAGE, DATA] = ['0:40 / /img ro - btrfs /dev/loop0 ro,subvol=/', '0:41 / /data rw - btrfs /dev/sda2 rw'];
+const READ_ONLY = 'read-only (btrfs): it cannot fill up';
+test.each<[rule: string, path: string, lines: readonly string[], why: string | undefined]>([
+  ['read-only', '/img', [IMAGE], READ_ONLY],
+  ['… beside a writable one', '/img', [IMAGE, DATA], READ_ONLY],
+  ['writable', '/data', [IMAGE, DATA], undefined],
+  ['a directory in the only one', '/img/data', [IMAGE], READ_ONLY],
+  ['a directory, which may be a link to the writable one', '/img/data', [IMAGE, DATA], undefined],
+  ['a mount that hides another', '/img', [IMAGE, DATA.replace('/data', '/img')], undefined],
+  ['not mounted here', '/img', ['8:2 / / ro - ext4 /dev/sda2 ro'], undefined],
+])('a full btrfs: %s', (_rule, path, lines, why) => {
+  expect(whyNoDisk(btrfs, path, mounted(...lines))).toBe(why);
+});
+
+test.each<[type: string, why: string | undefined]>([
+  ['fuse.squashfuse', 'a read-only image (fuse.squashfuse), which is always full'],
+  ['fuse.squashfuse_ll', 'a read-only image (fuse.squashfuse_ll), which is always full'],
+  ['fuse.snapfuse', 'a read-only image (fuse.snapfuse), which is always full'],
+  ['fuse.My Editor.AppImage', 'a read-only image (fuse.My Editor.AppImage), which is always full'],
+  ['fuse.mergerfs', undefined],
+  ['fuseblk', undefined],
+])('a full filesystem of FUSE, mounted writable: %s', (type, why) => {
+  expect(whyNoDisk({ ...full, fsType: FUSE }, '/', mounted(`8:2 / / rw - ${type.replace(' ', '\\040')} x rw,user_id=0`))).toBe(why);
+});
+
+test('what has no size is no disk', () => {
+  expect(whyNoDisk({ ...full, fsType: FUSE, totalBytes: 0 }, '/', [])).toBe('a filesystem that does not count its space');
 });
