@@ -3,7 +3,7 @@ import { Command } from 'commander';
 import { parse } from 'yaml';
 import type { Config, LoadedConfig } from '../config/config.js';
 import { loadWritten } from '../config/load.js';
-import { inhibitDelaySetting, suffices, type InhibitDelay } from '../core/systemd/inhibit-delay.js';
+import { inhibitDelaySetting, laterDropIn, suffices, type InhibitDelay } from '../core/systemd/inhibit-delay.js';
 import { shutdownRequestedNs } from '../core/workload/shutdown-config.js';
 import { configurationEffect, presentHere, type PresentWorkloadsOf } from '../features/install/profile/configuration-effect.js';
 import { detectedProfile } from '../features/install/profile/detected-profile.js';
@@ -95,13 +95,19 @@ export function installCommand(open: () => Promise<InstallationDeps>): Command {
       const hasNoWorkloads = config.workloads.length === 0 && profile === undefined;
       const steps = installSteps(request, machine);
       const dropIn = steps.find((step) => 'path' in step && step.path === machine.places.logindDropIn);
-      const short = logind.suffices === false && dropIn?.action !== 'write' ? { hasDropIn: dropIn !== undefined } : undefined;
+      const short = shortDelay(logind, dropIn);
       if (profile !== undefined && output === 'text')
         io.stdout(`${await configurationEffect(() => withNew(loaded, request, steps), workloads)}\n`);
       const next = installNextSteps({ configFile: request.configFile, now, dryRun, hasNoWorkloads, short });
       await runSteps(io, steps, machine, { dryRun, output, next, nothing: 'nothing is installed' });
     },
   );
+}
+
+/** See {@link installNextSteps}. */
+function shortDelay({ suffices, winner }: InstallRequest['logind'], dropIn: InstallStep | undefined) {
+  if (suffices !== false || (dropIn?.action === 'write' && winner === undefined)) return undefined;
+  return { hasDropIn: dropIn !== undefined, winner };
 }
 
 async function logindRequest(
@@ -111,7 +117,9 @@ async function logindRequest(
 ): Promise<InstallRequest['logind']> {
   const requestedNs = shutdownRequestedNs(shutdown);
   if (requestedNs <= 0n) return { wanted, setting: undefined, suffices: undefined };
-  return { wanted, setting: inhibitDelaySetting(requestedNs), suffices: suffices(await readInhibitDelay(), requestedNs) };
+  const delay = await readInhibitDelay();
+  const winner = delay.kind === 'known' ? laterDropIn(delay.setIn) : undefined;
+  return { wanted, setting: inhibitDelaySetting(requestedNs), suffices: suffices(delay, requestedNs), winner };
 }
 
 /** Of a new installation. Without a profile it names no workloads, so that evictd evicts nothing. */

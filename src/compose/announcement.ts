@@ -3,7 +3,7 @@ import manifest from '../../package.json' with { type: 'json' };
 import type { Config, ConfigNotice, LoadedConfig } from '../config/config.js';
 import { DEPARTURES, departuresOf } from '../core/decide/departures.js';
 import { formatDuration } from '../core/quantity/duration.js';
-import { requestedText, inhibitDelaySetting, suffices } from '../core/systemd/inhibit-delay.js';
+import { requestedText, delayRemedy, suffices } from '../core/systemd/inhibit-delay.js';
 import { shutdownRequestedNs, type ShutdownConfig } from '../core/workload/shutdown-config.js';
 import { thresholdKind, valueText, whenText } from '../core/threshold/threshold.js';
 import { COUNTING_DEPARTURES, withNodeOf } from '../node/configuration-in-force.js';
@@ -143,14 +143,10 @@ function noticeText({ message, hint }: ConfigNotice): string {
 export async function warnOfInhibitDelay(log: Log, shutdown: ShutdownConfig, read = () => selectHost().awaitInhibitDelay()): Promise<void> {
   const requestedNs = shutdownRequestedNs(shutdown);
   if (requestedNs <= 0n) return;
-  const maxNs = await read();
-  if (maxNs === undefined) return;
-  if (suffices({ kind: 'known', maxNs }, requestedNs) === true) return;
-  const waits = `logind lets a shutdown wait for ${formatDuration(maxNs)} (InhibitDelayMaxSec): then systemd ends the workloads that are left`;
-  log.warn(
-    `${requestedText(requestedNs)}; ${waits} (evictd install --logind-drop-in, or ${inhibitDelaySetting(requestedNs)} in /etc/systemd/logind.conf.d/)`,
-    {
-      code: 'EVICTD_SHUTDOWN_DELAY',
-    },
-  );
+  const delay = await read();
+  if (delay === undefined || suffices(delay, requestedNs) === true) return;
+  const waits = `logind lets a shutdown wait for ${formatDuration(delay.maxNs)} (InhibitDelayMaxSec): then systemd ends the workloads that are left`;
+  log.warn(`${requestedText(requestedNs)}; ${waits} (${delayRemedy(delay, requestedNs)})`, {
+    code: 'EVICTD_SHUTDOWN_DELAY',
+  });
 }

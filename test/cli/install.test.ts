@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { installCommand } from '../../src/cli/install.js';
 import { playedMachine, put, request } from '../features/install/machine.js';
 import type { PresentWorkloadsOf } from '../../src/features/install/profile/configuration-effect.js';
@@ -18,6 +18,8 @@ async function installs(machine: ReturnType<typeof playedMachine>, ...args: read
 const namedBy: PresentWorkloadsOf = ({ config }) =>
   Promise.resolve(config.workloads.map((source) => ({ name: JSON.stringify(source), path: '/a', matched: [], unevictable: undefined })));
 
+let setIn: { readonly setIn?: string } = {};
+
 async function installed(machine: ReturnType<typeof playedMachine>, ...args: readonly string[]): Promise<string> {
   const { program, loads, root, documentation } = request(machine.machine);
   const command = await ran(
@@ -27,7 +29,7 @@ async function installed(machine: ReturnType<typeof playedMachine>, ...args: rea
           io,
           machine: machine.machine,
           workloads: namedBy,
-          readInhibitDelay: () => Promise.resolve({ kind: 'known', maxNs: 5n * SECOND } as const),
+          readInhibitDelay: () => Promise.resolve({ kind: 'known', maxNs: 5n * SECOND, ...setIn } as const),
           program: { program, loads, root, documentation },
           end: () => undefined,
         }),
@@ -40,6 +42,16 @@ async function installed(machine: ReturnType<typeof playedMachine>, ...args: rea
 
 test('install names --logind-drop-in if the inhibit delay is too short', async () => {
   expect(await installs(playedMachine())).toContain('\n  evictd install --logind-drop-in: the inhibit delay of logind');
+});
+
+test('a drop-in that wins over the one that is written is named', async () => {
+  setIn = { setIn: '/etc/systemd/logind.conf.d/zzz.conf' };
+  onTestFinished(() => {
+    setIn = {};
+  });
+  expect(await installs(playedMachine(), '--logind-drop-in')).toContain(
+    '\n  raise InhibitDelayMaxSec of logind in /etc/systemd/logind.conf.d/zzz.conf: its name sorts last, so it wins\n',
+  );
 });
 
 test('with --logind-drop-in it does not name the option again', async () => {

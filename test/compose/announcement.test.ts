@@ -126,7 +126,7 @@ test.each<[rule: string, yaml: string, maxNs: bigint | undefined, codes: readonl
   let requested = 0;
   await warnOfInhibitDelay(log as unknown as Log, config(yaml).config.shutdown, () => {
     requested += 1;
-    return Promise.resolve(maxNs);
+    return Promise.resolve(maxNs === undefined ? undefined : { kind: 'known', maxNs });
   });
   expect(requested).toBe(yaml === PERIOD ? 0 : 1);
   expect(said.map((line) => line.split(' ')[0])).toEqual(codes);

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { LOGIND_DROP_IN } from '../../core/systemd/inhibit-delay.js';
 import { EvictdError } from '../../errors.js';
 import { SERVICE } from './systemd/units.js';
 
@@ -39,8 +40,8 @@ export const PLACES: Places = {
   units: '/etc/systemd/system',
   packagedUnits: ['/usr/lib/systemd/system', '/lib/systemd/system'],
   systemd: '/run/systemd/system',
-  // systemd takes drop-ins by name, whatever their directory: the last one wins (unattended-upgrades brings one, too).
-  logindDropIn: '/etc/systemd/logind.conf.d/zz-evictd.conf',
+  // The last name wins, whatever its directory (unattended-upgrades brings a drop-in, too).
+  logindDropIn: `/etc/systemd/logind.conf.d/${LOGIND_DROP_IN}`,
   configFile: '/etc/evictd/config.yaml',
   stateDirectory: '/var/lib/evictd',
   runtimeDirectory: '/run/evictd',

@@ -140,8 +140,7 @@ function stepLine(step: InstallStep): string {
 }
 
 const NO_DROP_IN = '  evictd install --logind-drop-in: the inhibit delay of logind is shorter than shutdownGracePeriod';
-const TAKEN_OVER =
-  '  evictd shutdown --plan: logind has not loaded its drop-in yet; if the delay stays too short, a drop-in with a later name wins';
+const NOT_LOADED = '  evictd shutdown --plan: logind has not loaded its drop-in yet';
 
 /** What remains to be done after an installation, one command or sentence per line. */
 export function installNextSteps({
@@ -155,18 +154,23 @@ export function installNextSteps({
   readonly now: boolean;
   readonly dryRun: boolean;
   readonly hasNoWorkloads: boolean;
-  /** The inhibit delay is too short, and no drop-in was written: it exists already, or was not requested. */
-  readonly short: { readonly hasDropIn: boolean } | undefined;
+  /** The inhibit delay is too short: a file wins over the drop-in, or that was not written: it exists, or was not requested. */
+  readonly short: { readonly hasDropIn: boolean; readonly winner?: string | undefined } | undefined;
 }): readonly string[] {
   if (dryRun) return [];
   return [
     'next:',
     ...(hasNoWorkloads ? [`  configure workloads in ${configFile}; until then evictd evicts nothing`] : []),
-    ...(short ? [short.hasDropIn ? TAKEN_OVER : NO_DROP_IN] : []),
+    ...(short ? [delayStep(short)] : []),
     `  evictd config check --config ${configFile}`,
     now ? '  systemctl reload evictd' : '  systemctl start evictd',
     '  systemctl status evictd; journalctl -u evictd',
   ];
+}
+
+function delayStep({ hasDropIn, winner }: { readonly hasDropIn: boolean; readonly winner?: string | undefined }): string {
+  if (winner !== undefined) return `  raise InhibitDelayMaxSec of logind in ${winner}: its name sorts last, so it wins`;
+  return hasDropIn ? NOT_LOADED : NO_DROP_IN;
 }
 
 function stepsJson(steps: readonly InstallStep[], more: { readonly dryRun: boolean; readonly next: readonly string[] }): string {

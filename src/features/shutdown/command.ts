@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import type { LoadedConfig } from '../../config/config.js';
-import { type InhibitDelay, requestedText, inhibitDelaySetting, neededDelayNs, suffices } from '../../core/systemd/inhibit-delay.js';
+import { type InhibitDelay, delayRemedy, requestedText, neededDelayNs, suffices } from '../../core/systemd/inhibit-delay.js';
 import { shutdownGracePeriods, shutdownRequestedNs } from '../../core/workload/shutdown-config.js';
 import {
   groupByPriority,
@@ -166,7 +166,7 @@ function delayText(delay: InhibitDelay, requestedNs: bigint): string {
   if (delay.kind === 'unknown') return `the inhibit delay is unknown: ${delay.reason}; without logind a shutdown does not wait`;
   const waits = `InhibitDelayMaxSec of logind is ${formatDuration(delay.maxNs)}`;
   if (suffices(delay, requestedNs)) return `${waits}: long enough`;
-  return `${waits}: too short by ${formatDuration(neededDelayNs(requestedNs) - delay.maxNs)}; run evictd install --logind-drop-in, or set ${inhibitDelaySetting(requestedNs)} in /etc/systemd/logind.conf.d/`;
+  return `${waits}: too short by ${formatDuration(neededDelayNs(requestedNs) - delay.maxNs)}; ${delayRemedy(delay, requestedNs)}`;
 }
 
 function neededNs(timeline: readonly ShutdownPhase[]): bigint {

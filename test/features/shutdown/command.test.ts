@@ -50,7 +50,7 @@ START       GROUP  PERIOD  WORKLOAD  PRIORITY  GRACE
   20s  2000000000     10s  db               0    10s  critical
 
 all workloads end within 30s; the configuration needs 30s, and evictd 2s more
-InhibitDelayMaxSec of logind is 5s: too short by 27s; run evictd install --logind-drop-in, or set InhibitDelayMaxSec=32 in /etc/systemd/logind.conf.d/
+InhibitDelayMaxSec of logind is 5s: too short by 27s; evictd install --logind-drop-in, or InhibitDelayMaxSec=32 in /etc/systemd/logind.conf.d/
 not ended: ssh.service: protected unit (ssh.service): a way into the machine
 left out: odd: EIO
 `);

@@ -8,7 +8,7 @@ import { refusedText } from '../../../config/lint/thresholds/polled.js';
 import { operandsOf, operandText } from '../../../core/threshold/threshold.js';
 import { formatDuration } from '../../../core/quantity/duration.js';
 import { hasSystemd } from '../../../host/facts.js';
-import { requestedText, inhibitDelaySetting, suffices } from '../../../core/systemd/inhibit-delay.js';
+import { delayRemedy, requestedText, suffices } from '../../../core/systemd/inhibit-delay.js';
 
 export const nodeCheck = defineCheck('node.memory', ['node'], ({ node: { name, missing, capacities, estimated } }, id) => {
   if (missing) return broken(id, missing.message, missing.hint ?? 'correct node.cgroup', { node: name });
@@ -71,10 +71,12 @@ export const shutdownDelayCheck = defineCheck(
         : 'systemctl status dbus systemd-logind; without logind systemd stops every unit at once, within its TimeoutStopSec';
       return degraded(id, `at a shutdown ${asked}: ${delay.reason}`, fix, { requestedSeconds, inhibitDelayMaxSeconds: null });
     }
-    const details = { requestedSeconds, inhibitDelayMaxSeconds: Number(delay.maxNs) / NS_PER_SECOND };
-    const summary = `logind delays a shutdown by at most ${formatDuration(delay.maxNs)} (InhibitDelayMaxSec), ${asked}`;
+    const inhibitDelayMaxSeconds = Number(delay.maxNs) / NS_PER_SECOND;
+    const details = { requestedSeconds, inhibitDelayMaxSeconds, ...(delay.setIn !== undefined && { setIn: delay.setIn }) };
+    const summary = `logind delays a shutdown by at most ${formatDuration(delay.maxNs)} (InhibitDelayMaxSec${delay.setIn === undefined ? '' : ` of ${delay.setIn}`}), ${asked}`;
     if (suffices(delay, requestedNs) === true) return ok(id, summary, details);
-    const fix = `${command('evictd install --logind-drop-in')}, or ${inhibitDelaySetting(requestedNs)} in /etc/systemd/logind.conf.d/ and systemctl kill --signal=HUP systemd-logind`;
+    const remedy = delayRemedy(delay, requestedNs, command('evictd install --logind-drop-in'));
+    const fix = `${remedy}, and systemctl kill --signal=HUP systemd-logind`;
     return degraded(id, `${summary}: then systemd stops the remaining workloads`, fix, details);
   },
 );

@@ -10,6 +10,8 @@ export interface LogindRequest {
   readonly setting: string | undefined;
   /** Whether logind allows the delay now; undefined: unknown. */
   readonly suffices: boolean | undefined;
+  /** A file that wins over the drop-in. */
+  readonly winner?: string | undefined;
 }
 
 /** logind reads its files again on SIGHUP. `systemctl reload` needs a later version than 252. */

@@ -1,5 +1,6 @@
-import type { InhibitDelay } from '../../../core/systemd/inhibit-delay.js';
+import type { InhibitDelay, KnownDelay } from '../../../core/systemd/inhibit-delay.js';
 import { BusConnection, type BusCall, type BusReply } from './bus-connection.js';
+import { inhibitDelayFile } from './logind-files.js';
 import { HAS_LOGIN, LoginManager, managerProperty, SYSTEM_BUS } from './login-manager.js';
 import { NS_PER_US, NS_PER_MS } from '../../../core/quantity/duration.js';
 
@@ -12,6 +13,8 @@ interface InhibitDelayQuestion {
   readonly withinNs?: bigint;
   /** false: does not keep the process alive. */
   readonly awaited?: boolean;
+  /** What sets it. */
+  readonly fileOf?: () => string | undefined;
 }
 
 /** Asks logind once. It must run already: the bus would start it for a call. */
@@ -19,6 +22,7 @@ export function readInhibitDelay({
   path = SYSTEM_BUS,
   withinNs = ANSWER_WITHIN_NS,
   awaited = true,
+  fileOf = inhibitDelayFile,
 }: InhibitDelayQuestion = {}): Promise<InhibitDelay> {
   return new Promise((resolve) => {
     const end = (answer: InhibitDelay): void => {
@@ -48,7 +52,8 @@ export function readInhibitDelay({
           if (isThere !== true) unknown('logind does not run: nothing makes a shutdown wait');
           else
             ask(GET, ([us]) => {
-              if (typeof us === 'bigint') end({ kind: 'known', maxNs: us * NS_PER_US });
+              const setIn = fileOf();
+              if (typeof us === 'bigint') end({ kind: 'known', maxNs: us * NS_PER_US, ...(setIn !== undefined && { setIn }) });
               else unknown('logind does not report the delay');
             });
         });
@@ -65,12 +70,12 @@ export function readInhibitDelay({
  * The delay once logind runs, which at a boot may start later than evictd; undefined: it did not start in time. Does
  * not keep the process alive.
  */
-export function awaitInhibitDelay(path = SYSTEM_BUS, withinNs = COMES_WITHIN_NS): Promise<bigint | undefined> {
+export function awaitInhibitDelay(path = SYSTEM_BUS, withinNs = COMES_WITHIN_NS): Promise<KnownDelay | undefined> {
   return new Promise((resolve) => {
-    const end = (maxNs: bigint | undefined): void => {
+    const end = (delay: KnownDelay | undefined): void => {
       clearTimeout(timer);
       login.close();
-      resolve(maxNs);
+      resolve(delay);
     };
     const timer = setTimeout(
       () => {
@@ -82,7 +87,7 @@ export function awaitInhibitDelay(path = SYSTEM_BUS, withinNs = COMES_WITHIN_NS)
     const login = new LoginManager(path, {
       seen: () => {
         void readInhibitDelay({ path, awaited: false }).then((delay) => {
-          if (delay.kind === 'known') end(delay.maxNs);
+          if (delay.kind === 'known') end(delay);
         });
       },
       unavailable: () => undefined,

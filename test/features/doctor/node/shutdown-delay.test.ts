@@ -22,6 +22,16 @@ test.each<[rule: string, facts: ShutdownFacts, status: CheckStatus, summary: Reg
   expectCheck(shutdownDelayCheck.judge({ service: unit(), shutdown: facts })[0], 'shutdown.delay', status, summary);
 });
 
+test('a drop-in that wins over that of evictd is named, and no other remedy', () => {
+  const setIn = '/usr/lib/systemd/logind.conf.d/zzz.conf';
+  const delay = { kind: 'known', maxNs: seconds(5), setIn } as const;
+  const [check] = shutdownDelayCheck.judge({ service: unit(), shutdown: { requestedNs: seconds(30), delay } });
+  expect([check?.summary, check?.fix]).toEqual([
+    expect.stringContaining(`(InhibitDelayMaxSec of ${setIn})`),
+    `set InhibitDelayMaxSec=32 in ${setIn}, which sorts after zz-evictd.conf and wins, and systemctl kill --signal=HUP systemd-logind`,
+  ]);
+});
+
 test('the fix of one that is too short has what to write', () => {
   expect(shutdownDelayCheck.judge({ service: unit(), shutdown: { requestedNs: seconds(30), delay: known(5) } })[0]?.fix).toContain(
     'InhibitDelayMaxSec=32 in /etc/systemd/logind.conf.d/',

@@ -23,7 +23,10 @@ async function bus(logind: (call: DBusMessage) => ReturnType<BusPeer['answer']>,
 describe('how long a shutdown waits', () => {
   test('logind has the property in microseconds', async () => {
     const peer = await bus(() => ({ signature: 'v', body: [['t', 5_000_000n]] }));
-    expect(await readInhibitDelay({ path: peer.path, withinNs: LONG })).toEqual({ kind: 'known', maxNs: 5_000_000_000n });
+    const fileOf = () => '/etc/systemd/logind.conf.d/zzz.conf';
+    expect(await readInhibitDelay({ path: peer.path, withinNs: LONG, fileOf })).toEqual({
+      ...{ kind: 'known', maxNs: 5_000_000_000n, setIn: '/etc/systemd/logind.conf.d/zzz.conf' },
+    });
     expect(peer.calls.find(({ member }) => member === 'Get')).toMatchObject({
       destination: 'org.freedesktop.login1',
       path: '/org/freedesktop/login1',
@@ -63,7 +66,7 @@ describe('how long a shutdown waits', () => {
     const answer = peer.answer;
     peer.answer = (call) => (call.member === 'NameHasOwner' ? there(true) : answer(call));
     peer.signal('NameOwnerChanged', '/org/freedesktop/DBus');
-    expect(await reported).toBe(7_000_000_000n);
+    expect(await reported).toMatchObject({ kind: 'known', maxNs: 7_000_000_000n });
     await eventually('no client is connected any more', () => peer.connected === 0);
   });
 
