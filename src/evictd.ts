@@ -3,14 +3,14 @@ import { exitCodeOf, formatError } from './cli/output/error-text.js';
 import type { Io } from './cli/output/io.js';
 import { terminalText } from './cli/output/style.js';
 import { runProgram } from './cli/program.js';
-import { nameProcess, processSignals } from './node/configured-platform.js';
+import { givenArguments, nameProcess, processSignals } from './node/configured-platform.js';
 import { EvictdError, errnoText } from './errors.js';
 
 const EXIT_FAILURE = 1;
 const EXIT_USAGE = 64;
 const EXIT_CHECK_UNKNOWN = 3;
 
-const args = process.argv.slice(2);
+const args = givenArguments(process.argv.slice(2));
 const [command] = args;
 /** A write to standard output failed, other than with EPIPE. */
 let outputLost = false;

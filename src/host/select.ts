@@ -28,6 +28,11 @@ export function selectSignals(platform: NodeJS.Platform = process.platform): Pro
     : { stop: ['SIGTERM', 'SIGINT'], reload: ['SIGHUP'], resume: ['SIGUSR2'] };
 }
 
+/** The arguments of this process; Windows has them in Unicode. */
+export function selectArguments(args: readonly string[], platform: NodeJS.Platform = process.platform): readonly string[] {
+  return platform === 'linux' ? ownProcess.givenArguments(args) : args;
+}
+
 /** Elsewhere the title is that of the console's window. */
 export function selectProcessName(args: readonly string[], platform: NodeJS.Platform = process.platform): void {
   if (platform === 'linux') ownProcess.nameProcess(args);

@@ -2,7 +2,7 @@ import type { InhibitDelay } from '../core/systemd/inhibit-delay.js';
 import type { OomReading } from '../core/oom/oom-reading.js';
 import type { Platform } from '../core/signal/operating-system.js';
 import { UnavailableError } from '../errors.js';
-import { selectHost, selectPlatform, selectProcessName, selectSignals, type ProcessSignals } from '../host/select.js';
+import { selectArguments, selectHost, selectPlatform, selectProcessName, selectSignals, type ProcessSignals } from '../host/select.js';
 
 /** The platform that configurations on this machine are for. */
 export function configuredPlatform(): Platform {
@@ -12,6 +12,11 @@ export function configuredPlatform(): Platform {
 /** The signals that ask this process to stop or to reload. */
 export function processSignals(): ProcessSignals {
   return selectSignals();
+}
+
+/** @param args  of the command line, as Node has them. Called before {@link nameProcess} */
+export function givenArguments(args: readonly string[]): readonly string[] {
+  return selectArguments(args);
 }
 
 /** @param args  of the command line */

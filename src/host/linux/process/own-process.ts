@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { constants, setPriority } from 'node:os';
 import { attempt } from '../../../errors.js';
+import { namesText } from '../../../byte-paths.js';
 
 /**
  * Raises the priority of all threads, V8's helpers included, which a collection waits for; new threads inherit it. What
@@ -15,6 +16,20 @@ export function raisePriority(): void {
   attempt(() => {
     if (leadsItsSession()) writeFileSync('/proc/self/autogroup', '-20', { flag: 'r+' });
   });
+}
+
+/**
+ * Arguments with the bytes that they were given with: Node writes U+FFFD for those that are no UTF-8. Called before
+ * {@link nameProcess}, which overwrites them.
+ *
+ * @param cmdline  all of the process
+ */
+export function givenArguments(args: readonly string[], cmdline = '/proc/self/cmdline'): readonly string[] {
+  const isReplaced = (arg: string): boolean => arg.includes('\ufffd');
+  if (!args.some(isReplaced)) return args;
+  const given = attempt(() => namesText(cmdline).split('\0').slice(0, -1).slice(-args.length)) ?? [];
+  const isSame = given.length === args.length && args.every((arg, index) => arg === given[index] || isReplaced(arg));
+  return isSame ? given : args;
 }
 
 /**
