@@ -4,6 +4,7 @@ import type { CgroupHierarchy } from '../../../core/workload/cgroup.js';
 import type { FileSpec, FileSum } from '../../../native/binding.js';
 import { valueOf } from '../sampling/file-sum.js';
 import { firstError, type Missing } from '../sampling/kernel-source.js';
+import { impossibleEstimate, mixed, readEstimateFiles, type EstimateFiles } from './estimate.js';
 import { usageFile, v1RootMemory } from './cgroup-memory.js';
 import { lowWatermark, meminfo, type MemorySource } from './memory.js';
 
@@ -31,10 +32,15 @@ function hasMemAvailable(text: string): boolean {
  *
  * @param v1Root  the hierarchy where it is cgroup v1 and shows the machine's root
  */
-export function machineMemory(departures: Departures, v1Root: CgroupHierarchy | undefined, files: MemoryFiles): MemorySource {
+export function machineMemory(
+  departures: Departures,
+  v1Root: CgroupHierarchy | undefined,
+  files: MemoryFiles,
+  again = readEstimateFiles,
+): MemorySource {
   const { 'kernel-memory': kernel, 'reclaimable-cache': cache } = departures;
   const estimated = hasMemAvailable(files.meminfo);
-  if (kernel && estimated) return estimatedMemory(cache, v1Root && usageFile(v1Root, '/'), files.arcstats);
+  if (kernel && estimated) return estimatedMemory(cache, v1Root && usageFile(v1Root, '/'), files.arcstats, again);
   const countsCache = cache && !kernel;
   return v1Root ? v1RootMemory(v1Root, countsCache) : pageMemory(countsCache, files.meminfo);
 }
@@ -45,9 +51,14 @@ export function machineMemory(departures: Departures, v1Root: CgroupHierarchy | 
  *
  * @param usage  what a v1 threshold compares; undefined: there is none
  */
-function estimatedMemory(countsCache: boolean, usage: FileSpec | undefined, arcstats: string | undefined): MemorySource {
-  const estimate = countsCache ? meminfo('MemTotal', 'MemAvailable') : meminfo('MemTotal', 'MemAvailable', 'Active(file)');
-  const weights = countsCache ? [1, -1] : [1, -1, 1];
+function estimatedMemory(
+  countsCache: boolean,
+  usage: FileSpec | undefined,
+  arcstats: string | undefined,
+  again: () => EstimateFiles,
+): MemorySource {
+  const estimate = meminfo('MemTotal', 'MemAvailable', 'MemFree', ...(countsCache ? [] : ['Active(file)']));
+  const weights = countsCache ? [1, -1, 0] : [1, -1, 0, 1];
   const arc: FileSpec[] = arcstats === undefined ? [] : [{ path: arcstats, format: 'kstat', keys: ['size', 'c_min'] }];
   const used: FileSum = {
     files: [estimate, ...arc],
@@ -63,7 +74,7 @@ function estimatedMemory(countsCache: boolean, usage: FileSpec | undefined, arcs
     files: [estimate, ...arc, ...(usage ? [usage] : [])],
     read: (values, errors) => {
       const [ofEstimate = 0, ofUsage = 0] = [errors[0], usage && errors[1 + arc.length]];
-      const missing = firstError(required, Int32Array.of(ofEstimate, ofUsage)) ?? impossibleEstimate(values[0], values[1]);
+      const missing = firstError(required, Int32Array.of(ofEstimate, ofUsage)) ?? impossibleEstimate(values, again);
       if (missing) return missing;
       const inUse = BigInt(valueOf(used, values));
       const counted = usage === undefined ? inUse : BigInt(values[used.weights.length] ?? NaN);
@@ -109,14 +120,4 @@ function impossible([total = NaN, anonymous = NaN, cached = NaN, buffers = NaN, 
   if (!(anonymous + cached + buffers <= total)) return mixed('AnonPages + Cached + Buffers are more than MemTotal');
   // Each processor counts some pages for itself before they are in the sums.
   return inactive > cached + buffers + total / 100 ? mixed('Inactive(file) is more than Cached + Buffers') : undefined;
-}
-
-/** MemAvailable is a part of MemTotal, and no machine has none of it. */
-export function impossibleEstimate(total = NaN, available = NaN): Missing | undefined {
-  if (!(total > 0)) return mixed('MemTotal is 0');
-  return available > total ? mixed('MemAvailable is more than MemTotal') : undefined;
-}
-
-function mixed(how: string): Missing {
-  return { missing: `/proc/meminfo mixes two machines (lxcfs?): ${how}` };
 }

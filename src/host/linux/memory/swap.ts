@@ -3,7 +3,7 @@ import type { OwnAmountSignal } from '../../../core/signal/signal.js';
 import type { FileSpec } from '../../../native/binding.js';
 import { firstError, type KernelSource, type Missing } from '../sampling/kernel-source.js';
 import { level, narrowestOf, type Level, type LevelReading } from '../sampling/level.js';
-import { impossibleEstimate } from './machine-memory.js';
+import { impossibleEstimate, readEstimateFiles } from './estimate.js';
 
 /** An amount of memory or swap that is left, in bytes. */
 export type AmountSource = KernelSource<LevelReading | Missing>;
@@ -29,14 +29,14 @@ const meminfo = (...keys: string[]): FileSpec => ({ path: '/proc/meminfo', forma
  * memory.kernelAvailable: MemAvailable, the kernel's estimate without swapping (Documentation/filesystems/proc.rst).
  */
 export function kernelAvailable(isCgroup: boolean): AmountSource {
-  const file = meminfo('MemTotal', 'MemAvailable');
+  const file = meminfo('MemTotal', 'MemAvailable', 'MemFree');
   const source = `MemAvailable of /proc/meminfo${isCgroup ? " (the machine's)" : ''}`;
   return {
     files: [file],
     read: (values, errors) => {
       const [total = NaN, available = NaN] = values;
-      const missing = firstError([file], errors) ?? impossibleEstimate(total, available);
-      return missing ?? narrowestOf(level(total, total - available, machine(file, source)), []);
+      const missing = firstError([file], errors) ?? impossibleEstimate(values, readEstimateFiles);
+      return missing ?? narrowestOf(level(total, total - available, { source, used: { files: [file], weights: [1, -1, 0] } }), []);
     },
   };
 }

@@ -20,7 +20,8 @@ const evictd = departuresOf('evictd');
 
 function read(departures: Departures, fields: Meminfo, v1Root?: CgroupHierarchy, others = {}): MemoryReading | Missing {
   const meminfo = Object.fromEntries(Object.entries(fields).map(([key, kib]) => [key, kib * KiB]));
-  const source = machineMemory(departures, v1Root, { meminfo: meminfoText(fields), arcstats: undefined });
+  const again = () => ({ meminfo: meminfoText(fields), zoneinfo: 'Node 0, zone Normal\n        managed  247575\n' });
+  const source = machineMemory(departures, v1Root, { meminfo: meminfoText(fields), arcstats: undefined }, again);
   return readPlayed(source, { '/proc/meminfo': meminfo, ...others });
 }
 
@@ -88,7 +89,7 @@ describe('kernel-memory and reclaimable-cache', () => {
   });
 
   test('more active cache than the kernel calls available leaves nothing', () => {
-    const busy = { ...quiet, MemAvailable: 20_000 };
+    const busy = { ...quiet, MemAvailable: 20_000, MemFree: 10_000 };
     expect(available({ ...evictd, 'reclaimable-cache': false }, busy)).toBe(0);
   });
 });
@@ -132,6 +133,7 @@ describe('a meminfo of two machines', () => {
   const mixed = (how: string) => ({ missing: `/proc/meminfo mixes two machines (lxcfs?): ${how}` });
   test.each<[how: string, departures: Departures, fields: Partial<typeof quiet>]>([
     ['MemAvailable is more than MemTotal', evictd, { MemAvailable: 990301 }],
+    ["MemAvailable is less than MemFree − the kernel's reserve", evictd, { MemAvailable: 0 }],
     ['MemTotal is 0', evictd, { MemTotal: 0, MemAvailable: 0 }],
     ['Inactive(file) is more than Cached + Buffers', kubelet, { 'Inactive(file)': 133560 + 3656 + 9904 }],
   ])('%s: no reading', (how, departures, fields) => {
@@ -140,7 +142,7 @@ describe('a meminfo of two machines', () => {
 
   test.each<[Departures, Partial<typeof quiet>]>([
     [evictd, { MemAvailable: 990300 }],
-    [evictd, { MemAvailable: 0 }],
+    [evictd, { MemAvailable: 0, MemFree: 40_000 }],
     [kubelet, { 'Inactive(file)': 133560 + 3656 + 9900 }],
   ])('what is possible is a reading', (departures, fields) => {
     expect(read(departures, { ...quiet, ...fields })).not.toHaveProperty('missing');
