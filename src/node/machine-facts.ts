@@ -17,6 +17,7 @@ import { groupId } from '../storage/group-file.js';
 import { readSecretFile, readTokenFile } from '../storage/token-file.js';
 import { sourceText, type WorkloadSourceSpec } from '../workloads/kinds/source-spec.js';
 import { messageOf, type UnavailableError } from '../errors.js';
+import { withAncestors } from '../core/workload/cgroup.js';
 import { compileRules } from '../workloads/workload-rules.js';
 import type { HostReading } from './open-reading.js';
 import { budgetsOf } from './configuration-in-force.js';
@@ -183,7 +184,12 @@ function presentWorkloads(source: WorkloadSource, rules: readonly Rule[], budget
       matched: effectOf(namedOf(workload)).matched,
       budgets: budgets.filter((budget) => isOfBudget(budget, workload)).map(({ name }) => name),
       unevictable: unevictableReason(workload.protection, veto?.(workload)),
-      ...(memoryNodes && { memoryNodes }),
+      ...(memoryNodes && {
+        memoryNodes,
+        boundAbove: withAncestors(path)
+          .slice(1)
+          .filter((above) => boundNodes(above) !== undefined),
+      }),
     };
   });
   const unread = unreadable.map(({ name, path }): PresentWorkload => {

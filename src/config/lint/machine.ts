@@ -23,6 +23,8 @@ export interface PresentWorkload {
   readonly unevictable: UnevictableReason | undefined;
   /** The only memory nodes (NUMA) that a cpuset permits. Left out: all, or unknown. */
   readonly memoryNodes?: readonly number[];
+  /** The cgroups above that a cpuset binds, too. */
+  readonly boundAbove?: readonly string[];
 }
 
 export interface MachineFacts {

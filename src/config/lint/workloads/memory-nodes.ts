@@ -1,13 +1,21 @@
 import { conditionNeeds } from '../../../core/policy/condition-needs.js';
+import { compileScope } from '../../../core/policy/scope-pattern.js';
 import type { Finding, LintRule, LintSubject } from '../lint-rule.js';
 import type { MachineFacts } from '../machine.js';
 
-/** Workloads that a cpuset keeps off some memory nodes, where only the memory of the machine is watched. */
+/**
+ * Workloads that a cpuset keeps off some memory nodes, where only the memory of the machine is watched: no policy of
+ * them, or of a cgroup above that is bound, too, asks for their nodes.
+ */
 export function lintMemoryNodes({ policies }: LintSubject, machine: MachineFacts | undefined): Finding[] {
-  const bound = (machine?.workloads?.present ?? []).filter(({ memoryNodes }) => memoryNodes !== undefined);
+  const watched = policies.flatMap(({ when, scope }) =>
+    scope !== undefined && conditionNeeds([when]).cgroup.has('memory.boundNodes.available') ? [compileScope(scope)] : [],
+  );
+  const bound = (machine?.workloads?.present ?? []).filter(({ path, memoryNodes, boundAbove = [] }) => {
+    return memoryNodes !== undefined && ![path, ...boundAbove].some((cgroup) => watched.some((scope) => scope.matches(cgroup)));
+  });
   const [first] = bound;
-  const isWatched = policies.some(({ when }) => conditionNeeds([when]).cgroup.has('memory.boundNodes.available'));
-  if (first?.memoryNodes === undefined || isWatched) return [];
+  if (first?.memoryNodes === undefined) return [];
   const rest = bound.length === 1 ? '' : `, and ${String(bound.length - 1)} more workloads are bound`;
   return [
     {

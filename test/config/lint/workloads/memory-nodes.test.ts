@@ -20,18 +20,25 @@ test.each<[rule: string, workloads: readonly PresentWorkload[] | undefined, mess
   expect(found.map(({ message }) => message)).toEqual(messages.map((message) => expect.stringMatching(message) as string));
 });
 
-test('workloads that a cpuset binds: a policy watches their nodes', () => {
+test.each<[scope: string | undefined, isWatched: boolean]>([
+  ['/db', true],
+  ['/**', true],
+  ['/web', false],
+  ['/db/inner', false],
+  ['/', false], // not bound itself: the metric has no value there
+  [undefined, false],
+])('workloads that a cpuset binds: a policy of %s watches the nodes of /db/main: %s', (cgroup, isWatched) => {
   const policies: ConfiguredPolicy[] = [
     {
       name: 'bound',
-      scope: { cgroup: '/db' },
+      ...(cgroup !== undefined && { scope: { cgroup } }),
       when: conditionOf('memory.boundNodes.available < 5%', 'cgroup'),
       forNs: 0n,
       cooldownNs: 0n,
       then: [{ kind: 'notify' }],
     },
   ];
-  expect(
-    lintMemoryNodes(subject([], { policies }), machine({ workloads: { present: [present('db', { memoryNodes: [1] })], sources: [] } })),
-  ).toEqual([]);
+  const bound = { ...present('main', { memoryNodes: [1], boundAbove: ['/db'] }), path: '/db/main' };
+  const found = lintMemoryNodes(subject([], { policies }), machine({ workloads: { present: [bound], sources: [] } }));
+  expect(found.length === 0).toBe(isWatched);
 });
