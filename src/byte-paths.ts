@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, realpathSync } from 'node:fs';
 import { bytesOfText, textOfBytes } from './core/name/byte-text.js';
 
 /** U+FFFD, which Node writes for bytes that are no UTF-8. */
@@ -24,6 +24,16 @@ export function subdirectoriesIn(directory: string): string[] {
   if (!found.some((name) => name.includes(REPLACED))) return found;
   const entries = readdirSync(fsPath(directory), { withFileTypes: true, encoding: 'buffer' });
   return entries.flatMap((entry) => (entry.isDirectory() ? [textOfBytes(entry.name)] : []));
+}
+
+/** The order of names by their bytes, as programs written in C and Go have it. */
+export function byteOrder(a: string, b: string): number {
+  return Buffer.compare(bytesOfText(a), bytesOfText(b));
+}
+
+/** Throws as realpathSync.native does: the other one takes text only. */
+export function realPath(path: string): string {
+  return textOfBytes(realpathSync.native(fsPath(path), { encoding: 'buffer' }));
 }
 
 /** A file of the kernel with names in it. Throws as readFileSync does. */

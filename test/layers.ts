@@ -148,7 +148,7 @@ export const LAYERS: readonly Layer[] = [
   {
     path: 'config',
     holds: 'file and flags to a configuration that cannot be wrong, or every error with file:line:column',
-    mayImport: ['config/lint', 'config/value', 'workloads/kinds', 'core', 'errors'],
+    mayImport: ['config/lint', 'config/value', 'workloads/kinds', 'byte-paths', 'core', 'errors'],
   },
   {
     path: 'config/lint',

@@ -1,5 +1,6 @@
-import { readdirSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { byteOrder, fsPath, namesIn } from '../byte-paths.js';
 import type { LoadedConfig, WrittenConfig } from './config.js';
 import type { Platform } from '../core/signal/operating-system.js';
 import { defaultFile, defaultsOf } from './merge/defaults.js';
@@ -152,8 +153,8 @@ function dropIns(main: string, ofKubelet: boolean, report: Report): string[] {
   const directory = join(dirname(main), `${basename(main).replace(/\.(ya?ml|json)$/, '')}.d`);
   let names: string[];
   try {
-    if (!statSync(directory).isDirectory()) return [];
-    names = readdirSync(directory).filter((name) => !name.startsWith('.'));
+    if (!statSync(fsPath(directory)).isDirectory()) return [];
+    names = namesIn(directory).filter((name) => !name.startsWith('.'));
     checkDirectory(directory, report);
   } catch (error) {
     const errno = errnoOf(error);
@@ -169,6 +170,6 @@ function dropIns(main: string, ofKubelet: boolean, report: Report): string[] {
   }
   return names
     .filter((name) => name.endsWith('.yaml'))
-    .sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
+    .sort(byteOrder)
     .map((name) => join(directory, name));
 }

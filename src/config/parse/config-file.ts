@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
-import { accessSync, closeSync, constants, fstatSync, openSync, readSync, realpathSync, statSync, type Stats } from 'node:fs';
+import { accessSync, closeSync, constants, fstatSync, openSync, readSync, statSync, type Stats } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { fsPath, realPath } from '../../byte-paths.js';
 import type { Report } from '../value/report.js';
 
 /** A configuration has a few kilobytes. */
@@ -17,7 +18,7 @@ const MAX_BYTES = 256 * 1024;
 export function readSource(file: string, absent: 'allowed' | 'refused', report: Report): string | undefined {
   let descriptor: number;
   try {
-    descriptor = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
+    descriptor = openSync(fsPath(file), constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
   } catch (error) {
     const errno = errnoOf(error);
     if (errno === 'ENOENT' && absent === 'allowed') return undefined;
@@ -42,7 +43,7 @@ function readDescriptor(descriptor: number, file: string, report: Report): strin
     return undefined;
   }
   checkOwner(file, stats, report);
-  for (const directory of new Set([dirname(resolve(file)), dirname(realpathSync(file))])) checkDirectory(directory, report);
+  for (const directory of new Set([dirname(resolve(file)), dirname(realPath(file))])) checkDirectory(directory, report);
   const bytes = readAll(descriptor);
   if (bytes.length > MAX_BYTES) {
     report.issue('EVICTD_CONFIG_FILE_SIZE', `is larger than ${String(MAX_BYTES / 1024)} KiB`, { file }, 'name a YAML file');
@@ -73,7 +74,7 @@ function readAll(descriptor: number): Buffer {
  * and so does a read-only mount (a ConfigMap's volume has mode 0777).
  */
 export function checkDirectory(directory: string, report: Report): void {
-  const { uid, mode } = statSync(directory);
+  const { uid, mode } = statSync(fsPath(directory));
   const isSticky = (mode & 0o1000) !== 0;
   checkOwner(directory, { uid, mode: isSticky ? mode & ~0o022 : mode }, report);
 }
@@ -96,7 +97,7 @@ function checkOwner(path: string, { uid, mode }: Pick<Stats, 'uid' | 'mode'>, re
 
 function onReadOnlyMount(path: string): boolean {
   try {
-    accessSync(path, constants.W_OK);
+    accessSync(fsPath(path), constants.W_OK);
     return false;
   } catch (error) {
     return errnoOf(error) === 'EROFS';

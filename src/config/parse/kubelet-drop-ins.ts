@@ -1,5 +1,6 @@
-import { lstatSync, readdirSync } from 'node:fs';
+import { lstatSync } from 'node:fs';
 import { basename, dirname, extname, join } from 'node:path';
+import { byteOrder, fsPath, namesIn, subdirectoriesIn } from '../../byte-paths.js';
 import { attempt } from '../../errors.js';
 import { isRecord, type SettingsDocument } from '../value/document.js';
 import type { KeyPath, Report } from '../value/report.js';
@@ -11,7 +12,7 @@ import { checkDirectory, errnoOf } from './config-file.js';
  */
 export function kubeletDropIns(directory: string, report: Report): string[] {
   try {
-    if (lstatSync(directory).isSymbolicLink()) {
+    if (lstatSync(fsPath(directory)).isSymbolicLink()) {
       const hint = 'name the directory that it leads to';
       report.issue('EVICTD_CONFIG_FILE_TYPE', 'is a symbolic link, which a kubelet does not follow', { file: directory }, hint);
       return [];
@@ -33,13 +34,14 @@ export function kubeletDropIns(directory: string, report: Report): string[] {
 
 function below(directory: string, report: Report, skipped: string[]): string[] {
   checkDirectory(directory, report);
-  return readdirSync(directory, { withFileTypes: true })
-    .sort((a, b) => Buffer.compare(Buffer.from(a.name), Buffer.from(b.name)))
-    .flatMap((entry) => {
-      const path = join(directory, entry.name);
-      if (entry.isDirectory()) return below(path, report, skipped);
-      if (extensionOf(entry.name) === '.conf') return [path];
-      skipped.push(entry.name);
+  const directories = new Set(subdirectoriesIn(directory));
+  return namesIn(directory)
+    .sort(byteOrder)
+    .flatMap((name) => {
+      const path = join(directory, name);
+      if (directories.has(name)) return below(path, report, skipped);
+      if (extensionOf(name) === '.conf') return [path];
+      skipped.push(name);
       return [];
     });
 }
@@ -58,7 +60,7 @@ export function likelyDropIns(file: string): { readonly directory: string; reado
   const within = { directory: dirname(file), besides: basename(file) };
   const places = extname(file) === '.conf' && dirname(file).endsWith('.d') ? [beside, within] : [beside];
   for (const { directory, besides } of places) {
-    const names = (attempt(() => readdirSync(directory)) ?? []).filter((name) => extensionOf(name) === '.conf' && name !== besides);
+    const names = (attempt(() => namesIn(directory)) ?? []).filter((name) => extensionOf(name) === '.conf' && name !== besides);
     if (names.length > 0) return { directory, names: names.sort() };
   }
   return undefined;

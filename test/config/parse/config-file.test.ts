@@ -2,8 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, chownSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { fsPath } from '../../../src/byte-paths.js';
 import { loadConfig } from '../../../src/config/load.js';
-import { issuesOf, load, scratch } from '../scratch.js';
+import { errorOf, issuesOf, load, scratch } from '../scratch.js';
 
 const isRoot = process.geteuid?.() === 0;
 
@@ -22,6 +23,15 @@ test.each<[rule: string, make: (path: string) => void, code: string]>([
   const directory = scratch();
   make(join(directory, 'config.yaml'));
   expect(issuesOf(read(directory))).toEqual([`config.yaml EVICTD_CONFIG_${code}`]);
+});
+
+test('the names of the file and of its drop-ins are bytes', () => {
+  const file = `${scratch()}/b\udcffd.yaml`;
+  mkdirSync(fsPath(file.replace('.yaml', '.d')));
+  const written = [file, file.replace('.yaml', '.d/\udcfe.yaml')];
+  for (const path of written) writeFileSync(fsPath(path), 'log: 1\n', { mode: 0o600 });
+  const issues = errorOf(() => loadConfig({ platform: { os: 'linux' }, file })).issues;
+  expect(issues.map(({ code, position }) => [code, position.file])).toEqual(written.map((path) => ['EVICTD_CONFIG_TYPE', path]));
 });
 
 test.each<[rule: string, bytes: Uint8Array, at: string]>([
