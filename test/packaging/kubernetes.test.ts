@@ -6,7 +6,7 @@ import { parse, parseAllDocuments } from 'yaml';
 import { chartFiles } from '../../packaging/chart.js';
 import { lintConfig } from '../../src/config/lint-notices.js';
 import type { KubernetesConfig } from '../../src/core/kubernetes/kubernetes-config.js';
-import { accessText, neededAccess } from '../../src/core/kubernetes/needed-access.js';
+import { accessText, BUDGETS_ACCESS, neededAccess } from '../../src/core/kubernetes/needed-access.js';
 import { load } from '../config/scratch.js';
 import { schemaOf, watched } from '../support/kubernetes/schemas.js';
 
@@ -48,8 +48,8 @@ test('the role permits what the agent asks for, and nothing else', () => {
   );
   const options = { budgets: 'respect', taint: undefined, conditions: 'own', kubelet: 'present' } as const;
   const all: KubernetesConfig = { kubeconfig: undefined, nodeName: undefined, ...options };
-  const needed = neededAccess(all, 'node-1').map(({ attributes }) => accessText(attributes));
-  expect(new Set(permitted)).toEqual(new Set([...needed, 'list poddisruptionbudgets.policy']));
+  const needed = neededAccess(all, 'node-1', { namespace: 'shop', name: 'web' }).map(({ attributes }) => attributes);
+  expect(new Set(permitted)).toEqual(new Set([...needed, BUDGETS_ACCESS].map(accessText)));
 });
 
 test.each([...manifests, ...ofController].map((manifest) => [`${manifest.kind} ${manifest.metadata.name}`, manifest] as const))(

@@ -1,4 +1,5 @@
 import type { KubernetesConfig } from './kubernetes-config.js';
+import type { NodePod } from './node-pod.js';
 
 /** resourceAttributes of a SelfSubjectAccessReview (authorization.k8s.io/v1). */
 export interface AccessAttributes {
@@ -6,6 +7,7 @@ export interface AccessAttributes {
   readonly group?: string;
   readonly resource: string;
   readonly subresource?: string;
+  readonly namespace?: string;
   readonly name?: string;
   readonly fieldSelector?: object;
 }
@@ -16,10 +18,19 @@ export interface NeededAccess {
   readonly without: string;
 }
 
+const RESTARTED = 'the kubelet starts an evicted pod again';
 const CORDON = 'evictd drain does not cordon the node in the cluster';
 
-/** What the credential must permit for this configuration. The permission to list budgets is optional, and is left out. */
-export function neededAccess({ budgets, taint, conditions }: KubernetesConfig, nodeName: string): readonly NeededAccess[] {
+/**
+ * What the credential must permit for this configuration.
+ *
+ * @param pod  of the node: the Node authorizer permits a kubelet to read each of them, and not all pods. undefined: none is known
+ */
+export function neededAccess(
+  { budgets, taint, conditions }: KubernetesConfig,
+  nodeName: string,
+  pod: Pick<NodePod, 'namespace' | 'name'> | undefined,
+): readonly NeededAccess[] {
   const pods = { resource: 'pods' };
   const node = { resource: 'nodes', name: nodeName };
   const events = { group: 'events.k8s.io', resource: 'events' };
@@ -27,7 +38,8 @@ export function neededAccess({ budgets, taint, conditions }: KubernetesConfig, n
   const ofNode = { fieldSelector: { requirements: [{ key: 'spec.nodeName', operator: 'In', values: [nodeName] }] } };
   const needed: readonly (readonly [without: string, isUsed: boolean, ...attributes: AccessAttributes[]])[] = [
     ['evictd knows and evicts no pod', true, { verb: 'list', ...pods, ...ofNode }, { verb: 'watch', ...pods, ...ofNode }],
-    ['the kubelet starts an evicted pod again', true, { verb: 'get', ...pods }, { verb: 'delete', ...pods }],
+    [RESTARTED, pod !== undefined, { verb: 'get', ...pods, ...(pod && { namespace: pod.namespace, name: pod.name }) }],
+    [RESTARTED, true, { verb: 'delete', ...pods }],
     ['an evicted pod has no condition DisruptionTarget', true, { verb: 'patch', ...pods, subresource: 'status' }],
     ['soft evictions, drains and evictd evict fail for pods', budgets === 'respect', { verb: 'create', ...pods, subresource: 'eviction' }],
     [`${CORDON}, and the node gets neither taint nor conditions`, true, { verb: 'get', ...node }],
@@ -41,6 +53,9 @@ export function neededAccess({ budgets, taint, conditions }: KubernetesConfig, n
   ];
   return needed.flatMap(([without, isUsed, ...attributes]) => (isUsed ? attributes.map((each) => ({ attributes: each, without })) : []));
 }
+
+/** To count the budgets that a kill violates. It is optional: a kubelet's credential does not permit it. */
+export const BUDGETS_ACCESS: AccessAttributes = { verb: 'list', group: 'policy', resource: 'poddisruptionbudgets' };
 
 /** What `could run now` must permit beside. It is optional. */
 export const COULD_RUN_ACCESS: readonly AccessAttributes[] = [

@@ -71,6 +71,8 @@ export interface ApiServerFacts {
   readonly refused: readonly { readonly access: string; readonly without: string }[];
   /** What it may not list for `could run now`, of all nodes; undefined: not known. */
   readonly unlisted: readonly string[] | undefined;
+  /** Whether it may list disruption budgets; undefined: not known. */
+  readonly countsBudgets: boolean | undefined;
   /** undefined: no `evictd controller` leads, or the credential may not see it. */
   readonly controllers: ControllersFacts | undefined;
 }

@@ -39,7 +39,8 @@ function clientOf(user?: object, cluster?: object): ApiClient {
   return client;
 }
 
-const GET = { method: 'GET', path: '/api/v1/pods', withinMs: 5_000 } as const;
+const OF_NODE = { fieldSelector: `spec.nodeName=${NODE}` };
+const GET = { method: 'GET', path: '/api/v1/pods', query: OF_NODE, withinMs: 5_000 } as const;
 const EXEC = `#!/bin/sh
 echo "$KUBERNETES_EXEC_INFO" >"$0.asked"
 echo '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","status":{"token":"'"$1"'"}}'

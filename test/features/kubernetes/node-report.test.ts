@@ -6,6 +6,7 @@ import { ClusterReports } from '../../../src/features/kubernetes/cluster-reports
 import { NodeReport, type NodeReportParts } from '../../../src/features/kubernetes/node-report.js';
 import { PodEvents } from '../../../src/features/kubernetes/pod-events.js';
 import { input, observations, SECOND, threshold } from '../../core/support.js';
+import { startKubelet } from '../../support/kubernetes/kubelet.js';
 import { eventually } from '../../support/eventually.js';
 import { outcome } from '../notify/evictions.js';
 import { cluster, type Cluster } from './cluster.js';
@@ -116,6 +117,27 @@ test('another program changes the taints at the same time: none is lost', async 
   step(1, 'MemoryPressure');
   await published(made);
   expect(taintsOf(at)?.map((taint) => (taint as typeof TAINT).key)).toEqual(['other-0', 'other-1', 'other-2', TAINT.key]);
+});
+
+test('the kubelet rewrites MemoryPressure of another program, and its taint comes and goes: what evictd has set stays', async () => {
+  const at = await cluster();
+  other(at);
+  onTestFinished(startKubelet(at.server));
+  const { report: made, step } = report(at);
+  step(1, 'MemoryPressure');
+  await published(made);
+  const hasTaint = (key: string) => JSON.stringify(taintsOf(at)).includes(`"${key}"`);
+  const ofKubelet = () => conditionsOf(at).find(({ type }) => type === 'MemoryPressure')?.status;
+  const node = nodeOf(at);
+  if (node)
+    at.server.store.put('nodes', { ...node, status: { conditions: [...conditionsOf(at), { type: 'MemoryPressure', status: 'True' }] } });
+  await eventually('the taint of the kubelet', () => hasTaint('node.kubernetes.io/memory-pressure'));
+  step(400, 'MemoryPressure'); // a heartbeat meanwhile
+  await eventually('the kubelet has rewritten its condition', () => ofKubelet() === 'False');
+  await eventually('its taint is gone', () => !hasTaint('node.kubernetes.io/memory-pressure'));
+  expect([hasTaint(TAINT.key), hasTaint(OTHER.key)]).toEqual([true, true]);
+  expect(conditionsOf(at)).toContainEqual(expect.objectContaining({ type: 'EvictdMemoryPressure', status: 'True' }));
+  expect(JSON.stringify(at.server.received.map(({ body }) => body ?? ''))).not.toContain('"MemoryPressure"');
 });
 
 test("a kubelet's credential may not change taints: that is logged once, and the conditions are published all the same", async () => {

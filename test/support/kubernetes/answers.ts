@@ -22,10 +22,15 @@ const REASONS: Readonly<Record<number, string>> = {
   503: 'ServiceUnavailable',
 };
 
-/** A metav1.Status. */
+/** A metav1.Status. With `details.retryAfterSeconds` the answer has the header Retry-After (responsewriters/status.go). */
 export function failure(code: number, message: string, details?: object, reason = REASONS[code] ?? ''): Answer {
-  const body = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message, reason, code, ...(details && { details }) };
-  return { code, body };
+  const { retryAfterSeconds } = (details ?? {}) as { readonly retryAfterSeconds?: number };
+  const body = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message, code };
+  return {
+    code,
+    body: { ...body, ...(reason !== '' && { reason }), ...(details && { details }) },
+    ...(retryAfterSeconds !== undefined && { headers: { 'retry-after': String(retryAfterSeconds) } }),
+  };
 }
 
 export function success(code = 200): Answer {
@@ -43,12 +48,14 @@ export interface DeleteOptions {
  * shorten the grace (registry/rest: BeforeDelete).
  */
 export function deletePod(store: ObjectStore, pod: ApiObject, options: DeleteOptions): Answer {
-  const { uid } = options.preconditions ?? {};
-  if (uid !== undefined && uid !== pod.metadata.uid) return conflict(pod, uid);
+  const { uid, resourceVersion } = options.preconditions ?? {};
+  if (uid !== undefined && uid !== pod.metadata.uid) return conflict(pod, 'UID', uid, pod.metadata.uid);
+  const { resourceVersion: version } = pod.metadata;
+  if (resourceVersion !== undefined && resourceVersion !== version) return conflict(pod, 'ResourceVersion', resourceVersion, version);
   if (options.dryRun !== undefined) return { code: 200, body: pod };
   const isOver = ['Succeeded', 'Failed'].includes(String(pod.status?.phase)) || pod.spec?.nodeName === undefined;
   const asked = options.gracePeriodSeconds ?? Number(pod.spec?.terminationGracePeriodSeconds ?? 30);
-  const grace = isOver ? 0 : Math.max(0, asked);
+  const grace = isOver ? 0 : asked < 0 ? 1 : asked;
   if (grace === 0) {
     store.remove('pods', pod);
     return { code: 200, body: pod };
@@ -60,52 +67,7 @@ export function deletePod(store: ObjectStore, pod: ApiObject, options: DeleteOpt
   return { code: 200, body: store.put('pods', { ...pod, metadata }) };
 }
 
-function conflict({ metadata }: ApiObject, uid: string): Answer {
-  const meant = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${String(metadata.uid)}`;
+function conflict({ metadata }: ApiObject, what: string, asked: string, is = ''): Answer {
+  const meant = `Precondition failed: ${what} in precondition: ${asked}, ${what} in object meta: ${is}`;
   return failure(409, `Operation cannot be fulfilled on pods "${metadata.name}": ${meant}`, { name: metadata.name, kind: 'pods' });
-}
-
-/** The subresource eviction (registry/core/pod/storage/eviction.go). Budgets are checked before the uid. */
-export function evictPod(store: ObjectStore, pod: ApiObject, options: DeleteOptions): Answer {
-  const ignoresBudgets = ['Succeeded', 'Failed', 'Pending'].includes(String(pod.status?.phase)) || 'deletionTimestamp' in pod.metadata;
-  const budgets = ignoresBudgets ? [] : store.list('poddisruptionbudgets', pod.metadata.namespace).filter((budget) => selects(budget, pod));
-  if (budgets.length > 1) {
-    return failure(500, 'This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.');
-  }
-  const [budget] = budgets;
-  if (budget !== undefined) {
-    const refusal = refusedBy(budget);
-    if (refusal !== undefined) return refusal;
-  }
-  const answer = deletePod(store, pod, options);
-  if (answer.code !== 200) return answer;
-  if (budget !== undefined && options.dryRun === undefined) {
-    const { disruptionsAllowed, disruptedPods } = budget.status as { disruptionsAllowed: number; disruptedPods?: object };
-    const disrupted = { ...disruptedPods, [pod.metadata.name]: new Date().toISOString() };
-    store.put('poddisruptionbudgets', {
-      ...budget,
-      status: { ...budget.status, disruptionsAllowed: disruptionsAllowed - 1, disruptedPods: disrupted },
-    });
-  }
-  return success(201);
-}
-
-function refusedBy(budget: ApiObject): Answer | undefined {
-  const { name, generation = 1 } = budget.metadata;
-  const { observedGeneration = 0, disruptionsAllowed = 0, currentHealthy = 0, desiredHealthy = 0 } = budget.status ?? {};
-  const refused = (message: string): Answer =>
-    failure(429, "Cannot evict pod as it would violate the pod's disruption budget.", {
-      causes: [{ reason: 'DisruptionBudget', message }],
-    });
-  if (Number(observedGeneration) < generation) {
-    return { ...refused(`The disruption budget ${name} is still being processed by the server.`), headers: { 'retry-after': '10' } };
-  }
-  if (Number(disruptionsAllowed) > 0) return undefined;
-  return refused(`The disruption budget ${name} needs ${String(desiredHealthy)} healthy pods and has ${String(currentHealthy)} currently`);
-}
-
-function selects(budget: ApiObject, pod: ApiObject): boolean {
-  const wanted = (budget.spec?.selector as { matchLabels?: Record<string, string> } | undefined)?.matchLabels ?? {};
-  const labels = (pod.metadata.labels ?? {}) as Record<string, string>;
-  return Object.entries(wanted).every(([key, value]) => labels[key] === value);
 }

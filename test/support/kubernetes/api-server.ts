@@ -5,12 +5,16 @@ import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
-import { deletePod, evictPod, failure, type Answer, type DeleteOptions } from './answers.js';
+import { parse } from 'yaml';
+import { deletePod, failure, type Answer, type DeleteOptions } from './answers.js';
+import { applyProblem, forbidden, isApply, namespaceProblem, patchedBy } from './admission.js';
 import { makeCertificates } from './certificates.js';
+import { evictPod } from './disruption-budgets.js';
+import { authorise, KUBELET, NODE, restriction, type Authorise, type Target, type Verb } from './node-authorizer.js';
 import { ObjectStore, type ApiObject, type Change } from './objects.js';
-import { mergePatched, strategicPatched } from './patches.js';
-import { refusalOf } from './schemas.js';
-import { apiVersionOf, discovery, RESOURCES, type Resource } from './resources.js';
+import { refusalOf, refusalOfDeleteOptions } from './schemas.js';
+import { fieldLabelProblem, isSelected } from './selectors.js';
+import { apiVersionOf, discovery, RESOURCES } from './resources.js';
 
 /** A request that has arrived. */
 export interface Received {
@@ -22,21 +26,8 @@ export interface Received {
   readonly user: string | undefined;
 }
 
-/** What a request is about: /api/v1/namespaces/NAMESPACE/pods/NAME/SUBRESOURCE. */
-interface Target {
-  readonly resource: Resource;
-  readonly namespace: string | undefined;
-  readonly name: string | undefined;
-  readonly subresource: string | undefined;
-}
+export { authorise, NODE, type Authorise };
 
-type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete';
-
-/** Whether a user may do it. The second user is the kubelet of the node. */
-export type Authorise = (user: string, verb: Verb, target: Pick<Target, 'resource' | 'subresource' | 'name' | 'namespace'>) => boolean;
-
-export const NODE = 'node-1';
-const KUBELET = `system:node:${NODE}`;
 const TOKENS: Readonly<Record<string, string>> = { 'admin-token': 'admin', 'kubelet-token': KUBELET, 'agent-token': 'evictd' };
 const BOOKMARK_MS = 1_000;
 
@@ -132,7 +123,7 @@ export class FakeApiServer {
     const url = new URL(request.url ?? '/', this.url);
     const received: Received = {
       ...{ method: request.method ?? '', path: url.pathname, query: url.searchParams, user: this.#userOf(request) },
-      ...{ contentType: request.headers['content-type'] ?? '', body: parsed(text) },
+      ...{ contentType: request.headers['content-type'] ?? '', body: parsed(text, request.headers['content-type']) },
     };
     this.received.push(received);
     const target = targetOf(url.pathname);
@@ -153,9 +144,10 @@ export class FakeApiServer {
     return typeof CN === 'string' ? CN : undefined;
   }
 
-  #refusal({ user }: Received, verb: Verb, target: Target): Answer | undefined {
+  #refusal({ user, query }: Received, verb: Verb, target: Target): Answer | undefined {
     if (user === undefined) return failure(401, 'Unauthorized');
-    if (this.authorise(user, verb, target)) return undefined;
+    if (this.authorise(user, verb, { ...target, fieldSelector: query.get('fieldSelector') }, this.store))
+      return fieldLabelProblem(query, target);
     const { resource, subresource, namespace } = target;
     const what = `${resource.name}${subresource === undefined ? '' : `/${subresource}`}`;
     const where = namespace === undefined ? 'at the cluster scope' : `in the namespace "${namespace}"`;
@@ -182,16 +174,25 @@ export class FakeApiServer {
     const object = this.store.get(resource.name, namespace, name);
     if (object === undefined) return failure(404, `${resource.name} "${name}" not found`, { name, kind: resource.name });
     if (verb === 'get') return { code: 200, body: object };
-    if (subresource === 'eviction') {
-      const { deleteOptions = {} } = body as { deleteOptions?: DeleteOptions };
-      return refusalOf('Eviction', body as ApiObject) ?? evictPod(this.store, object, deleteOptions);
-    }
-    if (verb === 'delete') {
-      if (resource.name === 'pods') return deletePod(this.store, object, body ?? {});
-      this.store.remove(resource.name, object);
-      return { code: 200, body: object };
-    }
+    if (subresource === 'eviction') return this.#evict(received, target, object);
+    if (verb === 'delete') return this.#delete(received, target, object);
     return this.#change(received, target, object);
+  }
+
+  #evict({ body, user = '' }: Received, target: Target, pod: ApiObject): Answer {
+    const { metadata, deleteOptions = {} } = body as ApiObject & { readonly deleteOptions?: DeleteOptions };
+    const refusal = refusalOf('Eviction', body as ApiObject) ?? refusalOfDeleteOptions(deleteOptions) ?? namespaceProblem(target, metadata);
+    if (refusal !== undefined) return refusal;
+    if (metadata.name !== target.name) return failure(400, 'name in URL does not match name in Eviction object');
+    return forbidden(target, restriction(user, target, pod)) ?? evictPod(this.store, pod, deleteOptions);
+  }
+
+  #delete({ body = {}, user = '' }: Received, target: Target, object: ApiObject): Answer {
+    const refusal = refusalOfDeleteOptions(body as object) ?? forbidden(target, restriction(user, target, object));
+    if (refusal !== undefined) return refusal;
+    if (target.resource.name === 'pods') return deletePod(this.store, object, body as DeleteOptions);
+    this.store.remove(target.resource.name, object);
+    return { code: 200, body: object };
   }
 
   #list({ query }: Received, { resource, namespace }: Target): object {
@@ -212,13 +213,17 @@ export class FakeApiServer {
         subresource?: string;
         name?: string;
         namespace?: string;
+        fieldSelector?: { readonly requirements: readonly { readonly key: string; readonly values: readonly string[] }[] };
       };
       const known = RESOURCES.find(({ name }) => name === asked.resource);
-      const allowed =
-        known !== undefined &&
-        this.authorise(user, asked.verb, { namespace: undefined, subresource: undefined, name: undefined, ...asked, resource: known });
+      // A requirement with one value is compared for equality (registry/authorization/util).
+      const fieldSelector = asked.fieldSelector?.requirements.map(({ key, values }) => `${key}=${values.join()}`).join() ?? null;
+      const about = { namespace: undefined, subresource: undefined, name: undefined, ...asked, fieldSelector };
+      const allowed = known !== undefined && this.authorise(user, asked.verb, { ...about, resource: known }, this.store);
       return { code: 201, body: { ...object, status: { allowed } } };
     }
+    const problem = namespaceProblem(target, object.metadata);
+    if (problem !== undefined) return problem;
     const { name } = object.metadata;
     const given = {
       apiVersion: apiVersionOf(resource),
@@ -233,8 +238,11 @@ export class FakeApiServer {
     return { code: 201, body: this.store.put(resource.name, given) };
   }
 
-  #change({ method, contentType, body, user }: Received, { resource, subresource }: Target, object: ApiObject): Answer {
+  #change({ method, contentType, body, query, user = '' }: Received, target: Target, object: ApiObject): Answer {
+    const { resource, subresource } = target;
     const given = body as Partial<ApiObject>;
+    const refused = isApply(contentType) ? applyProblem(query, given, object) : undefined;
+    if (refused !== undefined) return refused;
     const { name } = object.metadata;
     const version = given.metadata?.resourceVersion;
     if (version !== undefined && version !== '' && version !== object.metadata.resourceVersion) {
@@ -254,10 +262,8 @@ export class FakeApiServer {
     const { status, ...rest } = changed;
     const { status: before } = object;
     const next = subresource === 'status' ? { ...object, ...(status && { status }) } : { ...rest, ...(before && { status: before }) };
-    const taints = (each: ApiObject): string => JSON.stringify(each.spec?.taints ?? []);
-    if (user === KUBELET && resource.name === 'nodes' && taints(next) !== taints(object)) {
-      return failure(403, `nodes "${name}" is forbidden: node "${NODE}" is not allowed to modify taints`);
-    }
+    const denied = forbidden(target, restriction(user, target, object, next));
+    if (denied !== undefined) return denied;
     const refusal = refusalOf(resource.kind, { apiVersion: apiVersionOf(resource), kind: resource.kind, ...(next as ApiObject) });
     return refusal ?? { code: 200, body: this.store.put(resource.name, next) };
   }
@@ -313,42 +319,6 @@ export class FakeApiServer {
   }
 }
 
-/** Administrators may do all. A kubelet: its pods and its node, as NodeRestriction and the node authorizer allow; no budgets. */
-export function authorise(user: string, verb: Verb, { resource, subresource, name }: Parameters<Authorise>[2]): boolean {
-  if (user !== KUBELET) return true;
-  if (resource.name === 'pods') return verb === 'create' ? subresource === 'eviction' : true;
-  if (resource.name === 'nodes') return verb === 'get' || verb === 'list' || verb === 'watch' || name === undefined || name === NODE;
-  return ['events', 'leases', 'selfsubjectaccessreviews'].includes(resource.name);
-}
-
-function patchedBy(contentType: string, object: ApiObject, patch: unknown): unknown {
-  switch (contentType.split(';')[0]) {
-    case 'application/merge-patch+json':
-      return mergePatched(object, patch);
-    // A forced apply of one owner replaces spec.taints as well: the list is atomic.
-    case 'application/strategic-merge-patch+json':
-    case 'application/apply-patch+yaml':
-      return strategicPatched(object, patch);
-    default:
-      return undefined;
-  }
-}
-
-function isSelected(object: ApiObject, query: URLSearchParams): boolean {
-  const wanted = (key: string): string[][] =>
-    (query.get(key) ?? '')
-      .split(',')
-      .filter(Boolean)
-      .map((part) => part.split(/==?/));
-  const valueAt = (path: string): unknown =>
-    path.split('.').reduce<unknown>((value, key) => (value as Record<string, unknown> | undefined)?.[key], object);
-  const labels = (object.metadata.labels ?? {}) as Record<string, string>;
-  return (
-    wanted('fieldSelector').every(([path = '', value]) => (valueAt(path) ?? '') === value) &&
-    wanted('labelSelector').every(([key = '', value]) => (value === undefined ? key in labels : labels[key] === value))
-  );
-}
-
 function targetOf(path: string): Target | undefined {
   const [, group = '', namespace, first, name, subresource] =
     /^\/(?:api|apis\/([^/]+))\/v1(?:\/namespaces\/([^/]+)(?=\/))?\/([^/]+)(?:\/([^/]+))?(?:\/([^/]+))?$/.exec(path) ?? [];
@@ -356,9 +326,9 @@ function targetOf(path: string): Target | undefined {
   return resource && { resource, namespace, name, subresource };
 }
 
-function parsed(text: string): unknown {
+function parsed(text: string, contentType = ''): unknown {
   try {
-    return JSON.parse(text) as unknown;
+    return (isApply(contentType) ? parse(text) : JSON.parse(text)) as unknown;
   } catch {
     return text === '' ? undefined : text;
   }

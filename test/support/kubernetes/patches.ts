@@ -39,6 +39,21 @@ export function strategicPatched(target: Json, patch: Json, key = ''): Json {
   return merged;
 }
 
+/**
+ * The first field of an applied object that another manager has set to another value: '.spec.taints'. undefined: there is none. Every
+ * field that is set counts as another manager's.
+ */
+export function appliedConflict(target: Json, applied: Json, at = ''): string | undefined {
+  if (isFields(applied) && isFields(target)) {
+    for (const [name, value] of Object.entries(applied)) {
+      const conflict = name in target && !(name in MERGE_KEYS) ? appliedConflict(target[name], value, `${at}.${name}`) : undefined;
+      if (conflict !== undefined) return conflict;
+    }
+    return undefined;
+  }
+  return JSON.stringify(target) === JSON.stringify(applied) ? undefined : at;
+}
+
 function isFields(value: Json): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -10,15 +10,37 @@ interface Validate {
 
 const requireFile = createRequire(import.meta.url);
 
-/** By the name in Kubernetes' OpenAPI document. The package exports only classes, which do not report unknown fields. */
+/** By the name in Kubernetes' OpenAPI document. */
 export function schemaOf(name: string): Validate {
-  return (requireFile(resolve(`node_modules/kubernetes-models/_schemas/IoK8sApi${name}.js`)) as { readonly validate: Validate }).validate;
+  return schemaIn('kubernetes-models', `IoK8sApi${name}`);
+}
+
+/** The packages export only classes, which do not report unknown fields. */
+function schemaIn(name: string, schema: string): Validate {
+  return (requireFile(resolve(`node_modules/${name}/_schemas/${schema}.js`)) as { readonly validate: Validate }).validate;
 }
 
 const SCHEMAS: Readonly<Record<string, string>> = {
   ...{ Pod: 'CoreV1Pod', Node: 'CoreV1Node', Event: 'EventsV1Event', Lease: 'CoordinationV1Lease', Eviction: 'PolicyV1Eviction' },
   ...{ PodDisruptionBudget: 'PolicyV1PodDisruptionBudget', SelfSubjectAccessReview: 'AuthorizationV1SelfSubjectAccessReview' },
 };
+
+const validateDeleteOptions = schemaIn('@kubernetes-models/apimachinery', 'IoK8sApimachineryPkgApisMetaV1DeleteOptions');
+
+/**
+ * The answer to a body that is no DeleteOptions (apis/meta/v1/validation: ValidateDeleteOptions). undefined: it is fine. A real server
+ * ignores unknown fields. Here they are refused, because evictd would mean something by them.
+ */
+export function refusalOfDeleteOptions(options: object): Answer | undefined {
+  const unread = new Set<string>();
+  const { propagationPolicy, orphanDependents, dryRun } = options as Record<string, unknown>;
+  if (!validateDeleteOptions(watched(options, unread))) return failure(400, JSON.stringify(validateDeleteOptions.errors));
+  if (unread.size > 0) return failure(400, `DeleteOptions with an unknown field: ${[...unread].join(', ')}`);
+  const invalid = (why: string): Answer => failure(422, `DeleteOptions.meta.k8s.io "" is invalid: ${why}`);
+  if (propagationPolicy !== undefined && orphanDependents !== undefined) return invalid('orphanDependents and deletionPropagation');
+  if (!['Foreground', 'Background', 'Orphan', undefined].includes(propagationPolicy as string)) return invalid('propagationPolicy');
+  return Array.isArray(dryRun) && dryRun.some((each) => each !== 'All') ? invalid('dryRun') : undefined;
+}
 
 /** `value`, which notes in `unread` the fields that nothing has read. */
 export function watched<T>(value: T, unread: Set<string>, at = ''): T {

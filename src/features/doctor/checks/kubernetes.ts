@@ -18,6 +18,15 @@ export const apiServerCheck = defineCheck('kubernetes.api', ['apiServer'], ({ ap
   return isBroken ? broken(id, summary, FIX, details) : degraded(id, summary, FIX, details);
 });
 
+/** Whether the disruption budgets that a kill violates are counted. It is optional: never worse than ok. */
+export const budgetsCheck = defineCheck('kubernetes.budgets', ['apiServer'], ({ apiServer }, id) => {
+  const countsBudgets = apiServer?.countsBudgets;
+  if (countsBudgets === undefined) return [];
+  const what = 'disruption budgets that node pressure violates';
+  const summary = countsBudgets ? `${what} are counted` : `optional: the credential may not list ${what}, so they are not counted`;
+  return ok(id, summary, { countsBudgets });
+});
+
 /** Whether `evictd explain` and dry runs can say where pods could run. It is optional: never worse than ok. */
 export const couldRunCheck = defineCheck('kubernetes.could-run', ['apiServer'], ({ apiServer }, id) => {
   const unlisted = apiServer?.unlisted;

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { CheckStatus } from '../../../../src/features/doctor/check.js';
-import { apiServerCheck, clusterControllersCheck, couldRunCheck } from '../../../../src/features/doctor/checks/kubernetes.js';
+import { apiServerCheck, budgetsCheck, clusterControllersCheck, couldRunCheck } from '../../../../src/features/doctor/checks/kubernetes.js';
 import { examineApiServer } from '../../../../src/features/doctor/inspection/api-server-inspection.js';
 import { askRuntimes } from '../../../../src/features/doctor/inspection/runtimes-inspection.js';
 import { kubeletMemory } from '../../../../src/features/doctor/inspection/daemons-inspection.js';
@@ -47,13 +47,14 @@ test.each<[rule: string, args: readonly string[], threshold: string | undefined]
 
 const except =
   (...refused: readonly string[]): Authorise =>
-  (user, verb, target) =>
-    authorise(user, verb, target) &&
+  (user, verb, target, store) =>
+    authorise(user, verb, target, store) &&
     !refused.includes(`${verb} ${target.resource.name}${target.subresource === undefined ? '' : `/${target.subresource}`}`);
 
 test.each<[rule: string, authorised: Authorise, user: string, more: string, status: CheckStatus, summary: RegExp]>([
   ['a service account with all rights', except(), 'agent-token', '', 'ok', / answers, and evictd has all permissions; pods of node-1: 1$/],
   ["the kubelet's credential", except(), 'kubelet-token', '', 'ok', /evictd has all permissions/],
+  ['no get', except('get pods'), 'agent-token', '', 'broken', /may not get pods \(the kubelet starts an evicted pod again\)$/],
   ['no delete', except('delete pods'), 'agent-token', '', 'broken', /may not delete pods \(the kubelet starts an evicted pod again\)$/],
   ['no events', except('create events', 'patch events'), 'agent-token', '', 'degraded', /not create events\.events\.k8s\.io \(there are/],
   ['no subresource', except('create pods/eviction'), 'agent-token', '', 'degraded', /may not create pods\/eviction \(soft evic/],
@@ -95,6 +96,15 @@ async function examined(authorised: Authorise, user: string, more = ''): ReturnT
   });
   return examineApiServer(config.kubernetes, asked.apiServer);
 }
+
+test.each<[user: string, summary: RegExp]>([
+  ['agent-token', /^disruption budgets that node pressure violates are counted$/],
+  ['kubelet-token', /^optional: the credential may not list disruption budgets/],
+])('whether violated budgets are counted, for %s', async (user, summary) => {
+  const apiServer = await examined(authorise, user);
+  expect(budgetsCheck.judge({ apiServer })).toMatchObject([{ status: 'ok', summary: expect.stringMatching(summary) as unknown }]);
+  expect(budgetsCheck.judge({ apiServer: undefined })).toEqual([]);
+});
 
 test.each<[rule: string, authorised: Authorise, summary: RegExp]>([
   ['both', () => true, /^explain and dry runs say where pods could run now/],
