@@ -240,6 +240,7 @@ export class Monitor {
     });
     heartbeat.beat(wakeNs);
     this.#order(observations, wakeNs, effects.length > 0);
+    this.#quiet.passed(this.policy, state, input.nowNs);
     this.#passTookNs = process.hrtime.bigint() - wakeNs;
     this.#schedule();
     return effects.some(({ kind }) => kind !== 'attempt');
@@ -258,6 +259,7 @@ export class Monitor {
     const nextNs = nextLookNs({
       tickAtNs: this.#tickAtNs,
       dueAtNs: this.#dueAtNs,
+      policiesAtNs: this.#quiet.policiesAtNs,
       wakeAtNs: this.#waiting?.atNs,
       victimAtNs: this.#victims.isDue ? victimLookNs(nowNs, this.#victims.lastSignalNs ?? nowNs, this.#passTookNs) : undefined,
       lookAtNs: this.parts.node.lookAtNs(),
@@ -266,9 +268,7 @@ export class Monitor {
       orderAtNs: this.parts.orders?.dueNs,
     });
     const delayMs = nextNs <= nowNs ? 0 : Math.ceil(Number(nextNs - nowNs) / 1e6);
-    this.#timer = setTimeout(() => {
-      this.#fire(nextNs);
-    }, delayMs);
+    this.#timer = setTimeout(this.#fire.bind(this), delayMs, nextNs);
   }
 
   /** Timers have whole milliseconds, and may fire up to one early. */
@@ -291,7 +291,10 @@ export class Monitor {
     } else if ((this.parts.heartbeat.dueAtNs() ?? nowNs + 1n) <= nowNs) {
       this.#pass({ source: 'watchdog', atNs: nowNs });
     } else {
-      this.#pass({ source: this.#victims.size > 0 ? 'victim' : 'deadline', atNs: nowNs });
+      const looked = this.#quiet.policiesWithoutPass(this.policy, this.#state, this.#dueAtNs, nowNs);
+      this.#state = looked ?? this.#state;
+      if (looked === undefined) this.#pass({ source: this.#victims.size > 0 ? 'victim' : 'deadline', atNs: nowNs });
+      else this.#schedule();
     }
   }
 }

@@ -10,6 +10,8 @@ export interface Timetable {
   readonly tickAtNs: bigint;
   /** As the last step asked for. */
   readonly dueAtNs: bigint | undefined;
+  /** Left out: there are no policies. */
+  readonly policiesAtNs?: bigint | undefined;
   readonly wakeAtNs: bigint | undefined;
   readonly victimAtNs: bigint | undefined;
   /** No decision before; ticks continue, as signs of life. */
@@ -25,6 +27,7 @@ export interface Timetable {
 export function nextLookNs({
   tickAtNs,
   dueAtNs,
+  policiesAtNs,
   wakeAtNs,
   victimAtNs,
   notBeforeNs,
@@ -32,7 +35,7 @@ export function nextLookNs({
   heartbeatAtNs,
   orderAtNs,
 }: Timetable): bigint {
-  const allowed = [dueAtNs, wakeAtNs, victimAtNs].map((time) =>
+  const allowed = [dueAtNs, policiesAtNs, wakeAtNs, victimAtNs].map((time) =>
     time !== undefined && notBeforeNs !== undefined && time < notBeforeNs ? notBeforeNs : time,
   );
   return [...allowed, lookAtNs, heartbeatAtNs, orderAtNs].reduce<bigint>(

@@ -1,24 +1,29 @@
 import type { Policy, State } from '../core/decide/state.js';
+import { policiesDueNs } from '../core/ladder/policy-deadline.js';
+import { lookAtPolicies } from '../core/ladder/policy-look.js';
 import type { Observations } from '../core/signal/observation.js';
 import { operandsOf } from '../core/threshold/threshold.js';
 import type { Heartbeat, Node, NotifierState, SourceProblem, StepListener, WorkloadSource } from './ports/ports.js';
+import type { PolicyPort } from './ports/policy-port.js';
 import type { Reporter } from './reporter.js';
 
 /** One tick of so many makes a pass in any case. It moves notifiers and retries what failed. */
 const PASS_EVERY = 6;
 
 interface QuietTicksParts {
-  readonly node: Pick<Node, 'steady'>;
+  readonly node: Pick<Node, 'steady' | 'read'>;
+  readonly policies?: Pick<PolicyPort, 'read'>;
   readonly workloads: Pick<WorkloadSource, 'refresh'>;
   readonly reporter: Pick<Reporter, 'skipped' | 'sampled'>;
   readonly heartbeat: Pick<Heartbeat, 'beat'>;
   readonly listeners: readonly StepListener[];
 }
 
-/** Ticks without a pass, while nothing is near to happen: a notifier wakes if that changes. */
+/** Ticks and looks at policies without a pass, while nothing is near to happen: a notifier wakes if that changes. */
 export class QuietTicks {
   #skipped = 0;
   #isWatched = false;
+  #policiesAtNs: bigint | undefined;
 
   constructor(
     private readonly parts: QuietTicksParts,
@@ -44,6 +49,32 @@ export class QuietTicks {
     reporter.skipped();
     heartbeat.beat(nowNs);
     return true;
+  }
+
+  /** When policies have to be judged; undefined: there are none. */
+  get policiesAtNs(): bigint | undefined {
+    return this.#policiesAtNs;
+  }
+
+  /** A pass has judged the policies. */
+  passed(policy: Policy, state: State, nowNs: bigint): void {
+    this.#policiesAtNs = policiesDueNs(policy, state.policies, nowNs);
+  }
+
+  /**
+   * Judges the policies without a pass.
+   *
+   * @param dueAtNs  when anything else needs a pass
+   * @returns the state that remembers the readings; undefined: a pass is needed
+   */
+  policiesWithoutPass(policy: Policy, state: State, dueAtNs: bigint | undefined, nowNs: bigint): State | undefined {
+    const { node, policies, listeners } = this.parts;
+    const isDue = dueAtNs !== undefined && dueAtNs <= nowNs;
+    if (policies === undefined || isDue || !isCalm(state) || listeners.some((listener) => !('skipped' in listener))) return undefined;
+    const observations = node.read();
+    const looked = lookAtPolicies(policy, state, { nowNs, observe: () => observations, policyReadings: () => policies.read() });
+    if (looked !== undefined) this.passed(policy, looked, nowNs);
+    return looked;
   }
 
   /** No pass may be made yet. evictd is alive, though it waits. */

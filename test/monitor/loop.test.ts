@@ -24,9 +24,11 @@ import type {
   Wake,
   WorkloadSource,
 } from '../../src/monitor/ports/ports.js';
+import type { PolicyPort } from '../../src/monitor/ports/policy-port.js';
 import { Releases } from '../../src/monitor/unit-releases.js';
 import { Reporter } from '../../src/monitor/reporter.js';
 import { StateKeeper } from '../../src/state/state-keeper.js';
+import { condition, NOTIFY } from '../core/ladder/policies.js';
 import { candidates, Mi, observations, onDisk, policy, SECOND, threshold, workload } from '../core/support.js';
 import { Timeline } from '../core/timeline.js';
 import { eventually } from '../support/eventually.js';
@@ -53,6 +55,7 @@ let kept: string[];
 /** The collections that the played reclaimer ran. */
 let collected: string[];
 let listeners: StepListener[];
+let policies: PolicyPort | undefined;
 /** When the watchdog needs a pass. */
 let heartbeat: { dueAtNs: () => bigint | undefined; beat: (nowNs: bigint) => void };
 let journal: Journal;
@@ -62,6 +65,7 @@ beforeEach(() => {
   said = [];
   collected = [];
   listeners = [];
+  policies = undefined;
   heartbeat = { dueAtNs: () => undefined, beat: () => undefined };
 });
 afterEach(async () => {
@@ -160,6 +164,7 @@ function start(
       ended: () => undefined,
     },
     ...(releases && { releases }),
+    ...(policies && { policies }),
   };
   expected = [];
   monitor = new Monitor(parts, policy([hard], overrides), 3600n * SECOND, inheritance);
@@ -476,6 +481,33 @@ test.each<[rule: string, change: (node: SteadyNode) => void, listener: Partial<S
   expect(passes.filter((source) => source === 'tick').length).toBeGreaterThanOrEqual(4);
 });
 
+test('a policy that is not met is judged without a pass; the first pass that sees it met acts', async () => {
+  const node = new SteadyNode();
+  let reads = 0;
+  policies = {
+    ...{ workloads: () => [], processes: () => [], perform: () => undefined, results: () => [], close: () => undefined },
+    read: () => {
+      reads += 1;
+      return { node: { path: '', timeNs: process.hrtime.bigint(), values: new Map() }, scopes: new Map() };
+    },
+  };
+  const passes: StepReport[] = [];
+  listeners.push({ stepped: (report) => passes.push(report), skipped: () => true, close: () => undefined });
+  const when = condition('memory.available falling over 2s', 'node');
+  const one = { name: 'p', when, forNs: 0n, cooldownNs: SECOND, then: [NOTIFY] } as const;
+  start(node, { begin: () => victim }, two, { policies: [one] });
+  const before = passes.length;
+  const [readBefore, nodeBefore] = [reads, node.reads];
+  await eventually('it is judged three times', () => reads >= readBefore + 3);
+  expect([passes.length, node.reads - nodeBefore]).toEqual([before, reads - readBefore]);
+  node.read = () => {
+    node.availableMi -= 1n;
+    return SteadyNode.prototype.read.call(node);
+  };
+  await eventually('it acts', () => passes.some(({ effects }) => effects.some(({ kind }) => kind === 'policy')));
+  expect(passes.slice(before).map(({ wake }) => wake.source)[0]).toBe('deadline');
+});
+
 test('a client of the metrics gets a new reading, but no pass is made for it', async () => {
   const node = new PlayedNode();
   const stepped = vi.fn();
@@ -494,7 +526,7 @@ test('a client of the metrics gets a new reading, but no pass is made for it', a
 
 test('a timer that is early, as they are by a part of a millisecond, is waited out: a tick comes, and no pass before it', async () => {
   const inTime = setTimeout;
-  const timers = vi.spyOn(globalThis, 'setTimeout').mockImplementation((callback: () => void, ms = 0) => inTime(callback, ms - 2));
+  const timers = vi.spyOn(globalThis, 'setTimeout').mockImplementation((callback, ms = 0, ...rest) => inTime(callback, ms - 2, ...rest));
   onTestFinished(() => timers.mockRestore());
   const woken: string[] = [];
   listeners.push({ stepped: ({ wake }) => woken.push(wake.source), close: () => undefined });

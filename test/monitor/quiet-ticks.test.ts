@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
 import { initialState, type State } from '../../src/core/decide/state.js';
 import type { Threshold } from '../../src/core/threshold/threshold.js';
-import type { NotifierState, SourceProblem } from '../../src/monitor/ports/ports.js';
+import type { NotifierState, SourceProblem, StepListener } from '../../src/monitor/ports/ports.js';
 import { QuietTicks } from '../../src/monitor/quiet-ticks.js';
+import { NOTIFY, ofCgroup } from '../core/ladder/policies.js';
 import { policy, threshold } from '../core/support.js';
 
 const memory = threshold('memory.available', '200Mi');
@@ -16,15 +17,17 @@ const sampler: NotifierState = {
   hint: undefined,
   essential: true,
 };
+const nothing = { observed: new Map(), missing: new Map() } as const;
 /** With a node that is steady and no listener. */
-const quietTicks = (): QuietTicks =>
+const quietTicks = (rest: Partial<ConstructorParameters<typeof QuietTicks>[0]> = {}): QuietTicks =>
   new QuietTicks(
     {
-      node: { steady: () => ({ observed: new Map(), missing: new Map() }) },
+      node: { steady: () => nothing, read: () => nothing },
       workloads: { refresh: () => undefined },
       reporter: { skipped: () => undefined, sampled: () => undefined },
       heartbeat: { beat: () => undefined },
       listeners: [],
+      ...rest,
     },
     () => undefined,
   );
@@ -81,4 +84,22 @@ test('the sixth tick makes a pass; arming counts anew', () => {
   expect(skipped()).toBe(5);
   quiet.armed({ thresholds: [memory] }, [sampler], []);
   expect(skipped()).toBe(5);
+});
+
+const policies = { read: () => ({ scopes: new Map() }) };
+const listener: StepListener = { stepped: () => undefined, skipped: () => false, close: () => undefined };
+const recorder: StepListener = { stepped: () => undefined, close: () => undefined };
+
+test.each<[rule: string, mayBe: boolean, parts: Parameters<typeof quietTicks>[0], state?: Partial<State>, dueAtNs?: bigint]>([
+  ['at rest', true, { policies, listeners: [listener] }],
+  ['something else is due later', true, { policies }, {}, 11n],
+  ['something else is due', false, { policies }, {}, 10n],
+  ['a threshold is met', false, { policies }, { episodes: new Map([['m', memory]]) }],
+  ['a listener needs each step', false, { policies, listeners: [listener, recorder] }],
+  ['there are none', false, {}],
+])('policies are judged without a pass: %s', (_rule, mayBe, parts, state = {}, dueAtNs) => {
+  const quiet = quietTicks(parts);
+  const inForce = policy([memory], { policies: [ofCgroup([NOTIFY])] });
+  const looked = quiet.policiesWithoutPass(inForce, { ...initialState, ...state }, dueAtNs, 10n);
+  expect([looked !== undefined, quiet.policiesAtNs]).toEqual(mayBe ? [true, 2_000_000_010n] : [false, undefined]);
 });

@@ -174,6 +174,9 @@ test('the version of cgroups', () => {
 
 test('a value that only a step compares is looked at, too', () => {
   const then = [{ kind: 'kill', by: ['pgscan', 'priority', 'size'], unit: 'workload', recursive: false }] as const;
-  const { cgroup } = readPolicyFacts([{ ...policy('age > 1h'), then }], machine({}, { memory: V1, unified: undefined, pids: undefined })).fixed;
+  const { cgroup } = readPolicyFacts(
+    [{ ...policy('age > 1h'), then }],
+    machine({}, { memory: V1, unified: undefined, pids: undefined }),
+  ).fixed;
   expect([...cgroup.keys()]).toEqual(['pgscan']);
 });

@@ -6,7 +6,6 @@ import { episodeEndNs } from '../threshold/reported-episode.js';
 import { graceEndNs } from '../threshold/grace-period.js';
 import { countsFromNs } from '../threshold/averaging-window.js';
 import { SIGNAL_FACTS, type Signal } from '../signal/signal.js';
-import { policiesDueNs } from '../ladder/policy-deadline.js';
 import { passedOverUntil, type Policy, type State } from './state.js';
 
 /** How often candidates are read again while a threshold could evict nothing. */
@@ -14,7 +13,7 @@ const RECHECK_NS = 1_000_000_000n;
 
 /**
  * When the next step is due without any event: a grace period, condition or pause ends, or a victim must be read.
- * undefined: nothing is waiting.
+ * undefined: nothing is waiting. Policies have times of their own (policy-deadline.ts).
  */
 export function dueAtNs(policy: Policy, state: State, nowNs: bigint): bigint | undefined {
   let due: bigint | undefined;
@@ -41,8 +40,6 @@ export function dueAtNs(policy: Policy, state: State, nowNs: bigint): bigint | u
     wait(nowNs + RECHECK_NS);
   }
   waitIfAhead(drainDueNs(state.drain) ?? nowNs); // a drain that is due looks in this step
-  const policiesNs = policiesDueNs(policy.shuttingDown ? [] : (policy.policies ?? []), state.policies, nowNs);
-  if (policiesNs !== undefined) wait(policiesNs);
   return due;
 }
 

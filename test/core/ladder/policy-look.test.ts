@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest';
+import { initialState, type State } from '../../../src/core/decide/state.js';
+import { lookAtPolicies } from '../../../src/core/ladder/policy-look.js';
+import { stepPolicies } from '../../../src/core/ladder/policy-step.js';
+import { input, policy, SECOND } from '../support.js';
+import { condition, FREEZE, NOTIFY, ofCgroup, reading, using } from './policies.js';
+
+const growing = ofCgroup([NOTIFY], { when: condition('memory.growth > 40Ki over 4s', 'cgroup'), cooldownNs: 0n });
+const at = (seconds: number, kibibytes: number) => {
+  const read = reading('/a', BigInt(seconds) * SECOND, { 'memory.current': kibibytes * 1024 });
+  return input(BigInt(seconds) * SECOND, undefined, { policyReadings: () => ({ scopes: new Map([['p', [read]]]) }) });
+};
+
+test('the readings of looks are those that a step judges by', () => {
+  const inForce = policy([], { policies: [growing] });
+  const looked = [at(0, 10), at(2, 20), at(4, 30)].reduce<State>(
+    (state, one) => lookAtPolicies(inForce, state, one) ?? initialState,
+    initialState,
+  );
+  expect(stepPolicies(inForce, { state: looked, effects: [] }, at(5, 60))?.effects.map(({ kind }) => kind)).toContain('policy');
+  expect(stepPolicies(inForce, { state: initialState, effects: [] }, at(5, 60))?.effects).toEqual([]);
+});
+
+test('a look decides nothing: where a condition holds, or a workload is frozen, a step has to', () => {
+  const inForce = policy([], { policies: [ofCgroup([FREEZE], { forNs: 10n * SECOND })] });
+  const look = (state: State, kibibytes: number) => lookAtPolicies(inForce, state, input(SECOND, undefined, using(kibibytes)));
+  expect(look(initialState, 100)).toEqual(initialState);
+  expect(look(initialState, 101)).toBeUndefined();
+  const target = { id: 'a', name: 'a', path: '/a' };
+  const frozen = { action: 'freeze', target, policy: 'p', scope: '/a', condition: '', key: 'p', step: 0, atNs: 0n } as const;
+  expect(look({ ...initialState, policies: { ...initialState.policies, restraints: [frozen] } }, 100)).toBeUndefined();
+});
