@@ -148,6 +148,10 @@ export function attempt<T>(action: () => T): T | undefined {
   }
 }
 
+export function withHint(message: string, hint: string | undefined): string {
+  return hint === undefined ? message : `${message} (${hint})`;
+}
+
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

@@ -13,6 +13,7 @@ import type { MachineFacts } from '../config/lint/machine.js';
 import type { Log } from '../log/log.js';
 import type { NodeIdentity } from '../monitor/ports/ports.js';
 import { lintConfig } from '../config/lint-notices.js';
+import { withHint } from '../errors.js';
 
 export interface StartFacts {
   readonly node: NodeIdentity;
@@ -133,7 +134,7 @@ function announce(log: Log, notice: ConfigNotice): void {
 }
 
 function noticeText({ message, hint }: ConfigNotice): string {
-  return hint === undefined ? message : `${message} (${hint})`;
+  return withHint(message, hint);
 }
 
 /**

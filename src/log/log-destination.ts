@@ -18,10 +18,7 @@ export class Destination {
   #dropped = 0;
   #flushed: (() => void)[] = [];
 
-  constructor(
-    private readonly sink: Sink,
-    private readonly maxWaitingBytes = MAX_WAITING_BYTES,
-  ) {}
+  constructor(private readonly sink: Sink) {}
 
   /** Lines lost because the queue was full or a write failed. */
   get dropped(): number {
@@ -30,13 +27,13 @@ export class Destination {
 
   /** Whether the last write succeeded and at least half of the queue is free. */
   get ready(): boolean {
-    return !this.#failing && this.#waitingBytes <= this.maxWaitingBytes / 2;
+    return !this.#failing && this.#waitingBytes <= MAX_WAITING_BYTES / 2;
   }
 
   /** @param line  with its line feed */
   write(line: string): void {
     const bytes = Buffer.from(line);
-    if (this.#waitingBytes + bytes.length > this.maxWaitingBytes) {
+    if (this.#waitingBytes + bytes.length > MAX_WAITING_BYTES) {
       this.#dropped++;
       return;
     }

@@ -3,6 +3,7 @@ import type { Observations } from '../core/signal/observation.js';
 import { SIGNALS, type Signal } from '../core/signal/signal.js';
 import { operandsOf } from '../core/threshold/threshold.js';
 import type { Status } from './status.js';
+import { withHint } from '../errors.js';
 
 /** The answer of a probe, one sentence per line. */
 export interface Probe {
@@ -36,7 +37,7 @@ export function readiness(status: Status): Probe {
   );
   const dead = status.notifierStates.filter(({ live }) => !live);
   const sentence = ({ mechanism, target, reason, hint }: (typeof dead)[number]): string =>
-    `notifier ${mechanism} on ${target} is not live: ${reason ?? 'unknown'}${hint === undefined ? '' : ` (${hint})`}`;
+    withHint(`notifier ${mechanism} on ${target} is not live: ${reason ?? 'unknown'}`, hint);
   const { lasts, startSeconds } = status.shutdown;
   const problems = [
     ...(alive.ok ? [] : alive.lines),
@@ -58,7 +59,7 @@ export function readiness(status: Status): Probe {
     ...(status.shutdownDelayProblem === undefined
       ? []
       : [`a shutdown of the machine does not wait for evictd: ${status.shutdownDelayProblem}`]),
-    ...status.sourceProblems.map(({ code, message, hint }) => `${message}${hint === undefined ? '' : ` (${hint})`} [${code}]`),
+    ...status.sourceProblems.map(({ code, message, hint }) => `${withHint(message, hint)} [${code}]`),
   ];
   return { ok: problems.length === 0, lines: [...problems, ...notes.map((note) => `note: ${note}`)] };
 }

@@ -17,6 +17,7 @@ import type { NotifierState, SourceProblem } from './ports/ports.js';
 import type { Metrics } from './ports/metrics.js';
 import type { JournalRecord } from '../journal/records/record.js';
 import { removalText } from '../journal/records/node-records.js';
+import { withHint } from '../errors.js';
 
 const STEP = 'step ';
 const STEPS_AGAIN = 'is over';
@@ -177,8 +178,4 @@ function stuckMessage({ mechanism, target, reason, hint }: NotifierState): strin
 function notifierMessage({ mechanism, signal, target, reason, hint, essential }: NotifierState): string {
   const meanwhile = essential ? `; until it can be, ${signal} is polled` : '';
   return withHint(`notifier ${mechanism} on ${target} could not be armed: ${reason ?? 'unknown'}${meanwhile}`, hint);
-}
-
-function withHint(message: string, hint: string | undefined): string {
-  return hint === undefined ? message : `${message} (${hint})`;
 }

@@ -13,6 +13,7 @@ import type { Style } from './style.js';
 import { table } from './table.js';
 import { jsonDocument } from '../../core/name/json-text.js';
 import { printable } from '../../core/name/printable.js';
+import { withHint } from '../../errors.js';
 
 export interface RankReport {
   readonly signal: ResourceSignal;
@@ -81,9 +82,7 @@ function evictableFirst(ranked: readonly RankedWorkload[]): readonly RankedWorkl
 }
 
 export function problemLines(problems: readonly SourceProblem[], style: Style): string[] {
-  return problems.map(
-    ({ code, message, hint }) => `${printable(`${message}${hint === undefined ? '' : ` (${hint})`}`)} ${style('dim', `[${code}]`)}`,
-  );
+  return problems.map(({ code, message, hint }) => `${printable(withHint(message, hint))} ${style('dim', `[${code}]`)}`);
 }
 
 /** The first workload to be evicted, and why. */

@@ -1,5 +1,5 @@
-import { signalAbsence, type Platform } from '../../core/signal/operating-system.js';
-import { isSignal } from '../../core/signal/signal.js';
+import type { Platform } from '../../core/signal/operating-system.js';
+import { isSignal, SIGNAL_FACTS } from '../../core/signal/signal.js';
 import { isWindowsPath } from '../../core/windows/windows-path.js';
 import { kindOf } from '../../workloads/kinds/source-spec.js';
 import { SOURCES } from '../../workloads/kinds/sources.js';
@@ -59,7 +59,7 @@ function linuxOnly({ settings, written }: Layer): Foreign[] {
     when.map(({ signal }): [KeyPath, string] => [['thresholds', index, 'when'], signal]),
   );
   const absent = [...signals, ...operands].flatMap(([path, name]): Foreign[] => {
-    const why = isSignal(name) ? signalAbsence(name, 'windows') : undefined;
+    const why = isSignal(name) ? SIGNAL_FACTS[name].absentOnWindows : undefined;
     return why === undefined ? [] : [{ path, message: `${String(path[0])}: ${name} does not exist on Windows: ${why}`, hint: REMOVE }];
   });
   const keys = KEYS.filter(({ key, isSet }) => key in written && isSet(settings)).map(({ key, why }): Foreign => {

@@ -6,6 +6,7 @@ import { isPressure, SIGNAL_FACTS, type Signal } from '../../core/signal/signal.
 import { operandsOf, resolve, whenText, type ThresholdKind } from '../../core/threshold/threshold.js';
 import { formatPosition } from '../../cli/output/error-text.js';
 import { metReadings, type CheckReport } from './check-report.js';
+import { withHint } from '../../errors.js';
 
 const STATUS: Readonly<Record<CheckStatus, string>> = { ok: 'OK', soft: 'WARNING', hard: 'CRITICAL', unknown: 'UNKNOWN' };
 const UNREADABLE = 'EVICTD_SIGNAL_UNREADABLE';
@@ -33,8 +34,7 @@ function allSentences({ status, node, signals, entries, problems }: CheckReport)
   // Without a node these are configuration errors: one fits on the line.
   const more = `and ${String(texts.length - 1)} more: evictd config check`;
   const hint = !node && problems.length === 1 ? problems[0]?.hint : undefined;
-  const shown =
-    !node && texts.length > 1 ? [...texts.slice(0, 1), more] : texts.map((text) => (hint === undefined ? text : `${text} (${hint})`));
+  const shown = !node && texts.length > 1 ? [...texts.slice(0, 1), more] : texts.map((text) => withHint(text, hint));
   const rest = amounts(signals);
   const fine = entries.filter(({ met }) => met === false).map((entry) => `not met: ${whenText(entry.threshold)} (${readingsText(entry)})`);
   return status === 'unknown' ? [...shown, ...bad, ...rest, ...fine] : [...bad, ...shown, ...rest, ...fine];

@@ -8,6 +8,7 @@ import { metReadings, type CheckProblem, type CheckReport } from './check-report
 import type { Colour, Style } from '../../cli/output/style.js';
 import { table } from '../../cli/output/table.js';
 import { printable } from '../../core/name/printable.js';
+import { withHint } from '../../errors.js';
 
 const COLOUR: Readonly<Record<CheckStatus, Colour>> = { ok: 'green', soft: 'yellow', hard: 'red', unknown: 'red' };
 
@@ -45,7 +46,7 @@ export function checkText(report: CheckReport, style: Style): string {
     ...(set.length > 0 ? [`node conditions: ${set.join(', ')}`] : []),
     ...dead.map(
       ({ mechanism, target, reason, hint, essential }) =>
-        `notifier ${mechanism} on ${printable(target)} cannot be armed: ${reason ?? 'unknown'}${hint === undefined ? '' : ` (${hint})`}${essential ? '; evictd run would poll' : ''}`,
+        `${withHint(`notifier ${mechanism} on ${printable(target)} cannot be armed: ${reason ?? 'unknown'}`, hint)}${essential ? '; evictd run would poll' : ''}`,
     ),
     ...problems.map((problem) => problemText(problem, style)),
   ];
@@ -54,7 +55,7 @@ export function checkText(report: CheckReport, style: Style): string {
 
 function problemText({ code, message, hint, position }: CheckProblem, style: Style): string {
   const place = position ? `${formatPosition(position)}: ` : '';
-  return `${printable(`${place}${message}${hint === undefined ? '' : ` (${hint})`}`)} ${style('dim', `[${code}]`)}`;
+  return `${printable(withHint(`${place}${message}`, hint))} ${style('dim', `[${code}]`)}`;
 }
 
 /** 'met: memory.available 60MiB < 100Mi & memory.pressure.full 45.2% > 40% (soft)'. */

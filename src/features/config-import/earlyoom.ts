@@ -183,7 +183,7 @@ function convert(
   });
   const by: readonly Comparator[] = options.has('--sort-by-rss') ? ['size'] : ['oom_score'];
   const wait = options.get('-w');
-  const grace = seconds(wait === undefined ? EXIT_SECONDS : values.number(wait, '-w', 0, HOUR_SECONDS));
+  const grace = seconds(wait === undefined ? EXIT_SECONDS : values.number(wait, '-w', HOUR_SECONDS));
   const ladder = (step: MigratedStep): readonly MigratedStep[] => (options.has('--dryrun') ? ['notify'] : [step]);
   const kills = ladder({ kill: { by, unit: 'process' } });
   const stops = ladder({ stop: { grace, by, unit: 'process' } });
@@ -229,7 +229,7 @@ function leastsOf(percents: Written | undefined, sizes: Written | undefined, val
 function pairOf(value: Written, values: Values, most: number | undefined, least: (number: number) => Least): Pair {
   const what = 'a limit of earlyoom';
   if (/^[0.,]+$/.test(value.text)) values.refuse(value, 'above 0', what, 0);
-  const read = (text: string): number => values.number({ ...value, text }, what, 0, most);
+  const read = (text: string): number => values.number({ ...value, text }, what, most);
   const [first = '', ...rest] = value.text.split(',');
   const term = read(first);
   const kill = rest.length === 0 ? term / 2 : read(rest.join(','));

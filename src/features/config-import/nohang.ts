@@ -213,7 +213,7 @@ class Conversion {
 
   #number(key: string, most: number): number | undefined {
     const line = this.#settings.get(key);
-    return line && this.values.number(line, key, 0, most);
+    return line && this.values.number(line, key, most);
   }
 
   /** `5 %`, `300 M` (MiB). */

@@ -11,12 +11,11 @@ export interface Written {
 export class Values {
   constructor(private readonly report: Report) {}
 
-  /** A decimal number from `least` to `most`. */
-  number(value: Written, what: string, least = 0, most = Number.MAX_SAFE_INTEGER): number {
+  /** A decimal number from 0 to `most`. */
+  number(value: Written, what: string, most = Number.MAX_SAFE_INTEGER): number {
     const number = /^[+-]?(\d+\.?\d*|\.\d+)$/.test(value.text.trim()) ? Number(value.text) : NaN;
-    if (number >= least && number <= most) return number;
-    const range = most === Number.MAX_SAFE_INTEGER ? `from ${String(least)}` : `from ${String(least)} to ${String(most)}`;
-    return this.refuse(value, `a number ${range}`, what, 0);
+    if (number >= 0 && number <= most) return number;
+    return this.refuse(value, `a number from 0${most === Number.MAX_SAFE_INTEGER ? '' : ` to ${String(most)}`}`, what, 0);
   }
 
   oneOf<T extends string>(value: Written, what: string, choices: readonly [T, ...T[]]): T {

@@ -1,7 +1,6 @@
 import { FILESYSTEM_ROLES, type FilesystemPaths, type FilesystemRole } from '../../core/signal/layout.js';
 import type { Observation, Observations } from '../../core/signal/observation.js';
-import { signalAbsence } from '../../core/signal/operating-system.js';
-import { filesystemOf, isKubeletSignal, type Signal } from '../../core/signal/signal.js';
+import { filesystemOf, isKubeletSignal, SIGNAL_FACTS, type Signal } from '../../core/signal/signal.js';
 import { operandsOf, type Threshold } from '../../core/threshold/threshold.js';
 import type { Node, NodeIdentity, NotifierState, Wake } from '../../monitor/ports/ports.js';
 import type { WindowsBinding } from '../../native/windows-binding.js';
@@ -145,6 +144,6 @@ class WindowsNodeReader implements WindowsNode {
 }
 
 function absence(signal: Signal): [Signal, Missing][] {
-  const missing = signalAbsence(signal, 'windows');
+  const missing = SIGNAL_FACTS[signal].absentOnWindows;
   return missing === undefined ? [] : [[signal, { missing, absent: true }]];
 }

@@ -42,7 +42,7 @@ export class Args {
   /** @param otherwise  where it is not given; left out: it must be */
   number(name: string, most: number, otherwise?: number): number {
     const value = this.get(name);
-    if (value !== undefined) return this.values.number(value, `${this.plugin.name} ${name}`, 0, most);
+    if (value !== undefined) return this.values.number(value, `${this.plugin.name} ${name}`, most);
     if (otherwise === undefined) this.missing(name);
     return otherwise ?? 0;
   }

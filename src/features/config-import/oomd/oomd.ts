@@ -104,7 +104,7 @@ class Conversion {
       if (action !== undefined && !isSecond) migrated.push(action.convert(new Args(plugin, this.values)));
     }
     const delay = others.find(({ key }) => key === 'post_action_delay')?.value;
-    const ownDelay = delay?.kind === 'scalar' ? this.values.number(delay, 'post_action_delay', 0, DAY_SECONDS) : undefined;
+    const ownDelay = delay?.kind === 'scalar' ? this.values.number(delay, 'post_action_delay', DAY_SECONDS) : undefined;
     const scope = others.find(({ key }) => key === 'cgroup')?.value;
     return {
       notes,

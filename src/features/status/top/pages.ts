@@ -5,6 +5,7 @@ import { printable } from '../../../core/name/printable.js';
 import { amountText, clockTime, EMPTY, paragraph, timeText, type Drawing, type Line } from '../screen-line.js';
 import type { OperandStatus, StatusDocument, ThresholdStatus } from '../status-document.js';
 import { candidateLines, evictionLine, headLines, overview, policyLines, signalLines, type Scrolled } from '../status-screen.js';
+import { withHint } from '../../../errors.js';
 
 export interface Page {
   readonly name: string;
@@ -148,8 +149,6 @@ function evictdPage(status: StatusDocument, { columns }: Drawing): Line[] {
       notifiers.map(({ live }) => (live ? undefined : 'yellow')),
     ),
     ...(problems.length === 0 ? [] : [EMPTY]),
-    ...problems.flatMap(({ code, message, hint }) =>
-      paragraph(`${code}: ${message}${hint === undefined ? '' : ` (${hint})`}`, columns, 'yellow'),
-    ),
+    ...problems.flatMap(({ code, message, hint }) => paragraph(`${code}: ${withHint(message, hint)}`, columns, 'yellow')),
   ];
 }

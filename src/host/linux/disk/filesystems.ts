@@ -78,17 +78,15 @@ export interface FilesystemsSeen {
 export class Filesystems {
   readonly #native: Binding;
   readonly #onAnswer: () => void;
-  readonly #readMounts: () => readonly Mount[];
   #mounts: readonly Mount[] = [];
   #mountsAtNs = -MOUNTS_STAND_NS;
   #watched: readonly WatchedOne[] = [];
   #roles: readonly (readonly [FilesystemRole, WatchedOne])[] = [];
 
   /** @param onAnswer  called at every answer, before the callback of the request */
-  constructor(native: Binding, configured: FilesystemPaths, onAnswer: () => void, readMounts = readOwnMounts) {
+  constructor(native: Binding, configured: FilesystemPaths, onAnswer: () => void) {
     this.#native = native;
     this.#onAnswer = onAnswer;
-    this.#readMounts = readMounts;
     this.place(configured);
   }
 
@@ -147,7 +145,7 @@ export class Filesystems {
     const nowNs = process.hrtime.bigint();
     const isNeeded = this.#watched.some(({ stats }) => mayBeNoDisk(stats.read()));
     if (isNeeded && nowNs - this.#mountsAtNs >= MOUNTS_STAND_NS) {
-      this.#mounts = this.#readMounts();
+      this.#mounts = readOwnMounts();
       this.#mountsAtNs = nowNs;
     }
     this.#onAnswer();

@@ -122,8 +122,8 @@ function settings(
 ): Pick<LoadedUnit, 'memoryMinBytes' | 'memoryLowBytes' | 'managedOomPreference'> {
   const preference = textOf(value('ManagedOOMPreference'));
   return {
-    memoryMinBytes: bytesOf(value('MemoryMin'), ALL_BYTES),
-    memoryLowBytes: bytesOf(value('MemoryLow'), ALL_BYTES),
+    memoryMinBytes: bytesOf(value('MemoryMin')),
+    memoryLowBytes: bytesOf(value('MemoryLow')),
     managedOomPreference: preference === 'avoid' || preference === 'omit' ? preference : 'none',
   };
 }
@@ -143,7 +143,7 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-function bytesOf(value: unknown, infinity: bigint | undefined): bigint | undefined {
+function bytesOf(value: unknown): bigint | undefined {
   if (typeof value !== 'bigint') return undefined;
-  return value === INFINITY ? infinity : value;
+  return value === INFINITY ? ALL_BYTES : value;
 }
