@@ -22,11 +22,14 @@ interface Followed {
   readonly row: number;
   readonly id: bigint;
   readonly values: ReadonlySet<RawValue>;
+  /** Whether there is one among them that is in no file. */
+  readonly hasOthers: boolean;
   /** Monotonic: it was made at the latest then. */
   readonly madeNs: bigint;
 }
 
 const ENODEV = 19;
+const OTHERS = ['age', 'oom_score', 'memory.request'] as const;
 
 /** Raw values of cgroups, in one pass of the addon over all of them. */
 export class CgroupValues {
@@ -36,6 +39,8 @@ export class CgroupValues {
   /** undefined: they are not wanted. */
   readonly #boundNodes: BoundNodes | undefined;
   readonly #followed = new Map<string, Followed>();
+  /** As last asked for. Nothing else is ever followed. */
+  #wanted: ReadonlyMap<string, ReadonlySet<RawValue>> | undefined;
   /** Rows by what is read of them. */
   #groups: ReadonlyMap<number, Uint32Array> | undefined;
   #fields = new Float64Array();
@@ -53,6 +58,8 @@ export class CgroupValues {
 
   /** Follows these cgroups and no others, each for its values. One that cannot be opened is tried again by the next call. */
   follow(wanted: ReadonlyMap<string, ReadonlySet<RawValue>>): void {
+    if (wanted === this.#wanted && this.#followed.size === wanted.size) return;
+    this.#wanted = wanted;
     for (const { path, values } of [...this.#followed.values()]) if (wanted.get(path) !== values) this.#drop(path);
     for (const [path, values] of wanted) if (!this.#followed.has(path)) this.#open(path, values);
   }
@@ -77,8 +84,8 @@ export class CgroupValues {
       }
       const values = new Map<RawValue, number>();
       this.#files.read(this.#fields, row * columns, values);
-      this.#addOthers(followed, timeNs, values);
-      if (followed.values.has('memory.boundNodes.available')) addBoundMemory(boundMemory?.(path), values);
+      if (followed.hasOthers) this.#addOthers(followed, timeNs, values);
+      if (boundMemory && followed.values.has('memory.boundNodes.available')) addBoundMemory(boundMemory(path), values);
       readings.set(path, { path, id, timeNs, values });
     }
     return readings;
@@ -127,7 +134,8 @@ export class CgroupValues {
     }
     const ageNs = values.has('age') ? BigInt(Math.round(cgroupAge(directory) * 1e9)) : 0n;
     const madeNs = process.hrtime.bigint() - ageNs;
-    this.#followed.set(path, { path, row, id: this.#table.id(row), values, madeNs });
+    const hasOthers = OTHERS.some((value) => values.has(value));
+    this.#followed.set(path, { path, row, id: this.#table.id(row), values, hasOthers, madeNs });
     this.#makeRoom();
     this.#fields.fill(NaN, row * this.#table.columns, (row + 1) * this.#table.columns);
     this.#groups = undefined;

@@ -54,7 +54,11 @@ export class PolicyReader {
     const node = this.#node?.read();
     const scopes = new Map<string, readonly ScopeReading[]>();
     for (const { policies, paths } of this.#scopes) {
-      const found = paths.flatMap((path) => readings.get(path) ?? []);
+      const found: ScopeReading[] = [];
+      for (const path of paths) {
+        const reading = readings.get(path);
+        if (reading !== undefined) found.push(reading);
+      }
       for (const policy of policies) scopes.set(policy, found);
     }
     return { ...(node && { node }), scopes };
