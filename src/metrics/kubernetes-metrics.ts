@@ -1,5 +1,6 @@
 import type { KubernetesStatus } from '../core/kubernetes/kubernetes-status.js';
-import { gauge, readCounter, type Latest, type Metric, type Sample } from './metric-types.js';
+import { EVICTION_REFUSALS } from '../core/kubernetes/eviction-answer.js';
+import { eventCounter, gauge, readCounter, type Latest, type Metric, type Sample } from './metric-types.js';
 
 const NS_PER_SECOND = 1e9;
 
@@ -36,6 +37,13 @@ export const KUBERNETES_METRICS: readonly Metric[] = [
     'evictd_kubernetes_pod_lists_total',
     'Full lists of the pods of this node: one at the start, more after a failed watch.',
     known(({ lists }) => [[lists]]),
+  ),
+  eventCounter(
+    'evictd_kubernetes_evictions_refused_total',
+    'Evictions of pods that the API server has refused, by reason.',
+    ['reason'],
+    { podEvictionRefused: (reason) => [1, reason] },
+    ({ kubernetes }) => (kubernetes() === undefined ? [] : EVICTION_REFUSALS.map((reason) => [reason])),
   ),
   readCounter(
     'evictd_kubernetes_requests_total',

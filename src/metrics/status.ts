@@ -132,6 +132,7 @@ export class Status implements Metrics, Latest {
     this.#emit('evicted', signal, eviction);
   }
   budgetViolated = this.#event('budgetViolated');
+  podEvictionRefused = this.#event('podEvictionRefused');
   failed = this.#event('failed');
   ineffective = this.#event('ineffective');
   alerted = this.#event('alerted');

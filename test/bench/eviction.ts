@@ -35,7 +35,6 @@ export const eviction: Benchmark = {
     const toWaiter: number[] = [];
     const toDeath: number[] = [];
     const outcomes: JournalLine[] = [];
-    const wakes = new Map<string, number>();
     for (let round = 1; round <= ROUNDS; round += 1) {
       const workload = workloads[(round * 37) % WORKLOADS];
       if (workload === undefined) throw new Error('no such workload');
@@ -43,8 +42,7 @@ export const eviction: Benchmark = {
       const outcome = await evicted(evictd, { node, workload, workingSetAt, round, times });
       if (outcome.victim?.name !== workload.path.split('/').at(-1)) throw new Error(`not the leaking workload: ${JSON.stringify(outcome)}`);
       outcomes.push(outcome);
-      const { wake: source = 'unknown', wakeAtNs = 0 } = lineOf(evictd, 'decision', round) ?? {};
-      wakes.set(source, (wakes.get(source) ?? 0) + 1);
+      const { wakeAtNs = 0 } = lineOf(evictd, 'decision', round) ?? {};
       const clock = readFileSync(times);
       const crossedNs = clock.readBigUInt64LE(8);
       if (crossedNs > 0n) toWaiter.push(ms(crossedNs, BigInt(wakeAtNs))); // else it was killed before it noted its crossing
@@ -67,7 +65,7 @@ export const eviction: Benchmark = {
         { what: "crossing → the victim's last sign of life", unit: 'ms', measured: new Distribution(toDeath) },
       ],
       notes: [
-        `woken by ${[...wakes].map(([source, count]) => `${source} ${String(count)}×`).join(', ')}; spans from the journal, their crossing is when the waiter thread saw it`,
+        `${wokenBy(evictd)}; spans from the journal, their crossing is when the waiter thread saw it`,
         "the victim's last sign of life is its own: it notes the clock after every 64 KiB that it takes, before and after it crosses",
       ],
     };
@@ -98,6 +96,13 @@ export async function evicted(
   const outcome = await eventually('the outcome of an eviction', () => lineOf(evictd, 'outcome', round));
   if (outcome.result !== 'killed') throw new Error(`round ${String(round)}: not killed: ${JSON.stringify(outcome)}`);
   return outcome;
+}
+
+/** 'woken by standing_order 35×, sampler 1×': a standing order does not wait for JavaScript. */
+export function wokenBy(evictd: Pick<RunningEvictd, 'journal'>): string {
+  const wakes = new Map<string, number>();
+  for (const { type, wake = 'unknown' } of evictd.journal()) if (type === 'decision') wakes.set(wake, (wakes.get(wake) ?? 0) + 1);
+  return `woken by ${[...wakes].map(([source, count]) => `${source} ${String(count)}×`).join(', ')}`;
 }
 
 function lineOf(evictd: Pick<RunningEvictd, 'journal'>, type: string, decision: number): JournalLine | undefined {

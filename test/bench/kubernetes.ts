@@ -8,7 +8,7 @@ import { aPod } from '../support/kubernetes/a-pod.js';
 import { FakeApiServer, NODE } from '../support/kubernetes/api-server.js';
 import { atMost, type Bench, type Benchmark, type Result } from './benchmark.js';
 import { Distribution, ratios } from './distribution.js';
-import { evicted } from './eviction.js';
+import { evicted, wokenBy } from './eviction.js';
 import { RunningEvictd, type JournalLine } from './evictd.js';
 import { residentMiB } from './idle.js';
 import { SCRATCH, usageOf } from './tree.js';
@@ -73,7 +73,10 @@ export const kubernetes: Benchmark = {
         })),
         ...resident.map((measured, at) => ({ what: `resident: ${whatOf(contestants[at])}`, unit: 'MiB', measured, ...atMost(66) })),
       ],
-      notes: ['waiter awake → signal sent, by the spans in the journal; each evictd guards a node of 1 GiB, and they take turns'],
+      notes: [
+        'waiter awake → signal sent, by the spans in the journal; each evictd guards a node of 1 GiB, and they take turns',
+        contestants.map((one) => `${whatOf(one)}: ${wokenBy(one.evictd)}`).join('; '),
+      ],
     };
   },
 };

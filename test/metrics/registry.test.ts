@@ -217,6 +217,14 @@ test('counters of configured signals start at 0 and never fall', async () => {
     [name('disruption_budget_violations_total', 'budget="web"')]: 1,
   });
 
+  const refusals = async () => samples(await scrape(), 'evictd_kubernetes_evictions_refused_total') ?? {};
+  expect(await refusals()).toEqual({});
+  const counts = { pods: 0, pendingDeletions: 0, podsAgeNs: undefined, lists: 0, requests: [] };
+  status.kubernetes = () => ({ nodeName: 'node-1', server: undefined, answers: false, problem: undefined, ...counts });
+  status.podEvictionRefused('several-budgets');
+  const refused = (reason: string) => name('kubernetes_evictions_refused_total', `reason="${reason}"`);
+  expect(await refusals()).toEqual({ [refused('budget')]: 0, [refused('several-budgets')]: 1, [refused('refused')]: 0 });
+
   status.alerted('nothing-evictable', 'memory.available');
   expect(samples(await scrape(), 'evictd_alerts_total')).toMatchObject({
     [name('alerts_total', `alert="nothing-evictable",${memory}`)]: 1,

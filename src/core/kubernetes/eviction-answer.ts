@@ -14,7 +14,9 @@ export type ApiEviction =
   | { readonly kind: 'gone' }
   /** A disruption budget does not permit it now. */
   | { readonly kind: 'budget'; readonly why: string }
-  /** It cannot succeed: the pod has several budgets, or a permission is missing. */
+  /** The pod has several disruption budgets, an error of the cluster: the Eviction API evicts it never. */
+  | { readonly kind: 'several-budgets'; readonly why: string }
+  /** It cannot succeed: a permission is missing, say. */
   | { readonly kind: 'refused'; readonly why: string }
   /** The API server is overloaded or fails, or does not know the credential any more. */
   | { readonly kind: 'unanswered'; readonly why: string };
@@ -29,9 +31,14 @@ export function evictionAnswer(answer: ApiAnswer): ApiEviction {
   if (status >= 200 && status < 300) return { kind: 'accepted' };
   if (status === 404 || status === 409) return { kind: 'gone' };
   if (status === 429 && isOfBudget(answer)) return { kind: 'budget', why };
-  const isRefused = status === 500 ? why.includes(SEVERAL_BUDGETS) : status < 500 && status !== 401 && status !== 429;
+  if (status === 500 && why.includes(SEVERAL_BUDGETS)) return { kind: 'several-budgets', why };
+  const isRefused = status < 500 && status !== 401 && status !== 429;
   return { kind: isRefused ? 'refused' : 'unanswered', why };
 }
+
+/** Why the Eviction API has refused an eviction. */
+export const EVICTION_REFUSALS = ['budget', 'several-budgets', 'refused'] as const;
+export type EvictionRefusal = (typeof EVICTION_REFUSALS)[number];
 
 /** In the message of the only 500 whose cause is the pod. */
 const SEVERAL_BUDGETS = 'more than one PodDisruptionBudget';

@@ -18,7 +18,7 @@ export interface ClusterReportsParts {
   readonly section: SavedSection;
   /** The section with what is set at nodes. */
   readonly nodeSection: SavedSection;
-  readonly metrics: Pick<Metrics, 'budgetViolated'>;
+  readonly metrics: Pick<Metrics, 'budgetViolated' | 'podEvictionRefused'>;
 }
 
 export interface ClusterReportsOf {

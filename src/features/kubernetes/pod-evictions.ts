@@ -1,4 +1,4 @@
-import { evictionAnswer, type ApiEviction } from '../../core/kubernetes/eviction-answer.js';
+import { evictionAnswer, EVICTION_REFUSALS, type ApiEviction, type EvictionRefusal } from '../../core/kubernetes/eviction-answer.js';
 import { HARD_GRACE_SECONDS } from '../../core/kubernetes/pending-deletion.js';
 import { evictCall, readPodCall, podNow } from '../../core/kubernetes/pod-call.js';
 import { disruptionTargetReason, podEvictionWay } from '../../core/kubernetes/pod-eviction-way.js';
@@ -19,7 +19,7 @@ export interface ApiPodEvictionsParts {
   readonly budgets: 'respect' | 'ignore';
   /** Resolves when the node has its taint and is cordoned, as far as it should, or after a second. */
   readonly published: () => Promise<void>;
-  readonly metrics: Pick<Metrics, 'budgetViolated'>;
+  readonly metrics: Pick<Metrics, 'budgetViolated' | 'podEvictionRefused'>;
 }
 
 /** The evictions in flight of the evictd before. */
@@ -171,7 +171,9 @@ export class ApiPodEvictions implements PodEvictions, StepListener {
         const now = podNow((await ask({ ...readPodCall(pod), withinMs: WITHIN_MS })).body);
         if (now?.uid === pod.uid && now.graceSeconds !== undefined) return 'accepted';
       }
-      return answerOf(evictionAnswer(await ask({ ...evictCall(pod, secondsOf(graceNs)), withinMs: WITHIN_MS })));
+      const answer = evictionAnswer(await ask({ ...evictCall(pod, secondsOf(graceNs)), withinMs: WITHIN_MS }));
+      if (isRefusal(answer)) this.#parts.metrics.podEvictionRefused(answer.kind);
+      return answerOf(answer);
     } catch {
       return 'unanswered'; // the client has counted it, and evictd signals the processes itself
     }
@@ -187,9 +189,14 @@ function answerOf(answer: ApiEviction): PodEvictionAnswer {
       return 'unanswered';
     case 'budget':
       return { refused: `its disruption budget does not permit it now: the API server ${answer.why}` };
+    case 'several-budgets':
     case 'refused':
       return { refused: `the API server ${answer.why}` };
   }
+}
+
+function isRefusal(answer: ApiEviction): answer is ApiEviction & { readonly kind: EvictionRefusal } {
+  return EVICTION_REFUSALS.includes(answer.kind as EvictionRefusal);
 }
 
 /** The pod that is evicted. undefined: no pod of the API server, only one of its processes, or a dry run. */

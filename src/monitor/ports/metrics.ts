@@ -1,3 +1,4 @@
+import type { EvictionRefusal } from '../../core/kubernetes/eviction-answer.js';
 import type { Taint } from '../../core/disruption/taint.js';
 import type { TaintEvictions } from '../../core/disruption/taint-eviction.js';
 import type { EvictionBudget, EvictionTimes } from '../../core/budget/eviction-budget.js';
@@ -40,6 +41,8 @@ export interface Metrics {
   evicted(signal: EvictionSignal, eviction: EvictionOf): void;
   /** An eviction for node pressure was decided that a disruption budget did not permit. */
   budgetViolated(budget: string): void;
+  /** The API server of the cluster has refused the eviction of a pod. */
+  podEvictionRefused(reason: EvictionRefusal): void;
   /** An eviction has failed, or left processes. */
   failed(signal: EvictionSignal, eviction: EvictionOf): void;
   /** An eviction has freed little; `evicted` counts it, too. */

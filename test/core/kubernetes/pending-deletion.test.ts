@@ -143,7 +143,7 @@ test.each<[rule: string, status: number, body: ApiAnswer['body'], kind: string]>
   ['another uid', 409, {}, 'gone'],
   ['a budget', 429, { message: 'Cannot evict pod', details: { causes } }, 'budget'],
   ['an overloaded server', 429, { message: 'Too many requests' }, 'unanswered'],
-  ['several budgets', 500, { message: 'This pod has more than one PodDisruptionBudget' }, 'refused'],
+  ['several budgets', 500, { message: 'This pod has more than one PodDisruptionBudget' }, 'several-budgets'],
   ['a failure of the server', 500, { message: 'etcdserver: request timed out' }, 'unanswered'],
   ['an expired token', 401, undefined, 'unanswered'],
   ['no permission', 403, {}, 'refused'],

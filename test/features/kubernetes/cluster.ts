@@ -70,10 +70,14 @@ export function agent(
   const abandoned = new Map(isKilled ? decisions.map(({ serial }) => [serial, away]) : []);
   const restored = { state: { evictions }, signals, abandoned };
   const violated: string[] = [];
-  const metrics = { budgetViolated: (budget: string) => violated.push(budget) };
+  const refused: string[] = [];
+  const metrics = {
+    budgetViolated: (budget: string) => violated.push(budget),
+    podEvictionRefused: (reason: string) => refused.push(reason),
+  };
   const calls = new ApiPodEvictions({ ask, queue, budgets, published, metrics }, restored);
   onTestFinished(() => {
     calls.close();
   });
-  return { queue, calls, log, violated };
+  return { queue, calls, log, violated, refused };
 }

@@ -342,7 +342,7 @@ const UNUSED = {
   restored: { state: initialState, signals: new Map(), abandoned: new Map() },
   bootId: 'boot-1',
   section: { before: undefined, keep: () => undefined },
-  metrics: { budgetViolated: () => undefined },
+  metrics: { budgetViolated: () => undefined, podEvictionRefused: () => undefined },
 };
 
 test.each<[credential: string, token: string, left: boolean, isDrainKnown?: boolean, cordonBoot?: string]>([

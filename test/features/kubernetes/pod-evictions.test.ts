@@ -206,15 +206,16 @@ test('with a grace period the Eviction API is asked, and no deletion is pending'
 });
 
 test.each([
-  ['one that permits nothing', ['web'], 'does not permit it now: the API server answers 429'],
-  ['several', ['web', 'all'], 'the API server answers 500: This pod has more than one PodDisruptionBudget'],
-])('disruption budgets: %s', async (_rule, names, why) => {
+  ['one that permits nothing', ['web'], 'does not permit it now: the API server answers 429', 'budget'],
+  ['several', ['web', 'all'], 'the API server answers 500: This pod has more than one PodDisruptionBudget', 'several-budgets'],
+])('disruption budgets: %s', async (_rule, names, why, reason) => {
   const at = await cluster();
   for (const name of names) budget(at, name, 0);
-  const { calls } = agent(at, { section: undefined });
+  const { calls, refused } = agent(at, { section: undefined });
   const given = await answered(calls.request(request(softEviction())));
   expect(given).toEqual({ refused: expect.stringContaining(why) as string });
   expect(at.pod()?.metadata).not.toHaveProperty('deletionTimestamp');
+  expect(refused).toEqual([reason]);
 });
 
 test('budgets that node pressure violates are counted once, and not asked for before the signal', async () => {
