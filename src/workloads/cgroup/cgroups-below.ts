@@ -11,15 +11,17 @@ const MAX_CGROUPS = 4096;
  * The cgroups below one, breadth first, whose names root gave. '/' is written ''.
  *
  * @param isEnd  nothing below such a one is looked for
+ * @param max  as many are listed
  */
 export function* cgroupsBelow(
   above: string,
   hierarchy: CgroupHierarchy,
   names: Pick<CgroupNames, 'isOwnedByRoot'>,
   isEnd: (path: string) => boolean,
+  max = MAX_CGROUPS,
 ): Generator<string> {
   const left = [{ path: above, depth: 0 }];
-  for (let seen = 0, next = left.shift(); next !== undefined && seen < MAX_CGROUPS; seen += 1, next = left.shift()) {
+  for (let seen = 0, next = left.shift(); next !== undefined && seen < max; seen += 1, next = left.shift()) {
     const { path: parent, depth } = next;
     if (depth >= DEEPEST || !names.isOwnedByRoot(parent)) continue;
     for (const name of attempt(() => subdirectoriesIn(cgroupDirectory(hierarchy, parent))) ?? []) {

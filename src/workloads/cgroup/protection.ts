@@ -112,6 +112,9 @@ export function protectedBelow(path: string, directory: string, names: NameFacts
   return unlisted > 0 ? { kind: 'unlisted' } : undefined;
 }
 
+/** More take too long: an eviction waits. */
+const MAX_IN_VICTIM = 512;
+
 /**
  * A kubelet's pods, or a protected container of what is no container itself. Checked for the victim only, because the
  * search takes time.
@@ -121,12 +124,12 @@ export function protectedBelow(path: string, directory: string, names: NameFacts
 export function heldBelow(
   path: string,
   hierarchy: CgroupHierarchy,
-  names: CgroupNames,
+  names: Pick<CgroupNames, 'isNamedByRoot' | 'isOwnedByRoot'>,
   lookAt: LookAt | undefined,
 ): Protection | undefined {
   if (!names.isNamedByRoot(path)) return undefined;
   const containers = new Set<string>(containerScope(path) ? [path] : []);
-  for (const below of cgroupsBelow(path, hierarchy, names, isPodsCgroup)) {
+  for (const below of cgroupsBelow(path, hierarchy, names, isPodsCgroup, MAX_IN_VICTIM)) {
     const name = below.slice(below.lastIndexOf('/') + 1);
     if (isPodsCgroup(below)) return { kind: 'contains', name };
     // The names of containers within a container are not known here.

@@ -2,7 +2,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { OomPreference, Protection } from '../../../src/core/workload/workload.js';
-import { listedProtection, protectedBelow, protectionsOf, type Protectable } from '../../../src/workloads/cgroup/protection.js';
+import { heldBelow, listedProtection, protectedBelow, protectionsOf, type Protectable } from '../../../src/workloads/cgroup/protection.js';
 import { temporaryDirectory } from '../../support/temporary-directory.js';
 
 const names = { isOperator: () => false, isNamedByRoot: () => true };
@@ -85,4 +85,21 @@ test.each<[what: string, make: (path: string) => void, units: readonly string[],
   make(join(directory, 'apps-a.slice'));
   const below = protectedBelow('/apps.slice', directory, names, () => ({ effect: { critical: false, liftProtection: false } }));
   expect(below).toEqual(expected);
+});
+
+test('a victim with many cgroups is searched for pods in the nearest ones only', () => {
+  const mountPoint = temporaryDirectory();
+  const hierarchy = { version: 2, controller: '', mountPoint, root: '/' } as const;
+  for (let index = 0; index < 600; index += 1) mkdirSync(join(mountPoint, 'w', String(index)), { recursive: true });
+  let listed = 0;
+  const counted = {
+    isNamedByRoot: () => true,
+    isOwnedByRoot: () => {
+      listed += 1;
+      return true;
+    },
+  };
+  expect([heldBelow('/w', hierarchy, counted, undefined), listed]).toEqual([undefined, 512]);
+  mkdirSync(join(mountPoint, 'w', 'kubepods'));
+  expect(heldBelow('/w', hierarchy, counted, undefined)).toEqual({ kind: 'contains', name: 'kubepods' });
 });
