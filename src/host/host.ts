@@ -12,7 +12,7 @@ import type { readMemoryHoldings } from './linux/memory/memory-holdings.js';
 import type { BoundNodes, readMemoryNodes } from './linux/memory/memory-nodes.js';
 import type { readMemoryReserve } from './linux/memory/memory-reserve.js';
 import type { openNode } from './linux/node.js';
-import type { OomCounters } from './linux/oom/oom-counters.js';
+import type { oomCgroup, OomCounters } from './linux/oom/oom-counters.js';
 import type { domainOf } from './linux/oom/oom-domain.js';
 import type { readOomKiller } from './linux/oom/oom-killer.js';
 import type { openManagedOom } from './linux/managed-oom/managed-oom.js';
@@ -28,6 +28,7 @@ import type { Request, RequestTarget, Requests } from './requests.js';
 interface KernelKillReaders {
   readonly KernelLogWatch: typeof KernelLogWatch;
   readonly OomCounters: typeof OomCounters;
+  readonly oomCgroup: typeof oomCgroup;
 }
 
 /** What the kernel's OOM killer would choose. */

@@ -90,6 +90,26 @@ describe(`in a container with a limit (${ON})`, () => {
   });
 });
 
+describe(`in a container whose limit is that of a cgroup above (${ON})`, () => {
+  test.runIf(isV1)('it is the capacity', async () => {
+    const container = testNode(256n << 20n).child('container');
+    expect((await check(container)).memory.capacityBytes).toBe(256 * MIB);
+  });
+
+  test('an OOM kill is recorded once, of the workload', async () => {
+    const container = testNode(64n << 20n).child('container');
+    const app = await workload(container.child('app'), { growsMib: Infinity });
+    const config = { evictionHard: { 'memory.available': '0%' }, workloads: [{ cgroup: '/' }], monitoringInterval: '1h' };
+    const evictd = await new Evictd({ config, through: inside(container) }).guarding();
+    app.grow();
+    expect(await app.ended).toBe('SIGKILL');
+    await evictd.recorded('kernel-oom');
+    await evictd.stop();
+    const kills = evictd.journal().filter(({ type }) => type === 'kernel-oom');
+    expect(kills).toMatchObject([{ workload: { name: 'app', path: '/app' } }]);
+  });
+});
+
 describe(`with another meminfo (${ON})`, () => {
   const shown = (fields: Meminfo): string => {
     const directory = temporaryDirectory('/dev/shm');

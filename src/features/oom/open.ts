@@ -23,6 +23,8 @@ export interface KernelKillParts {
 export class KernelKills implements StepListener {
   readonly #parts: KernelKillParts;
   readonly #watch: KernelLogWatch | undefined;
+  /** The cgroup whose kills concern the node; undefined: all. */
+  readonly #oomCgroup: string | undefined;
   readonly #accounting: OomAccounting | undefined;
   /** The kernel log is unreadable, and that is logged. */
   #readFailed = false;
@@ -30,9 +32,18 @@ export class KernelKills implements StepListener {
   constructor(parts: KernelKillParts, binding: Binding = native, { kernelKills: readers }: Pick<Host, 'kernelKills'> = selectHost()) {
     this.#parts = parts;
     if (readers === undefined) return;
-    const { hierarchy, identity } = parts.node;
-    const counters = new readers.OomCounters(binding, hierarchy, identity.cgroup);
-    const accounting = new OomAccounting({ ...parts, counters, counted: () => this.counted, hasLog: () => this.#watch?.live === true });
+    const { hierarchy } = parts.node;
+    const oomCgroup = readers.oomCgroup(parts.node);
+    this.#oomCgroup = oomCgroup;
+    const guarded = { ...parts.guarded, node: oomCgroup };
+    const counters = new readers.OomCounters(binding, hierarchy, oomCgroup);
+    const accounting = new OomAccounting({
+      ...parts,
+      guarded,
+      counters,
+      counted: () => this.counted,
+      hasLog: () => this.#watch?.live === true,
+    });
     this.#accounting = accounting;
     this.#watch = new readers.KernelLogWatch(binding, hierarchy, {
       killed: (kills, lost) => {
@@ -50,7 +61,7 @@ export class KernelKills implements StepListener {
   /** A v1 cgroup loses the counts of the cgroups below it when they are removed. */
   get counted(): OomKillsCounted {
     const { node } = this.#parts;
-    if (node.identity.cgroup !== undefined && node.identity.cgroupVersion === 1) return {};
+    if (this.#oomCgroup !== undefined && node.identity.cgroupVersion === 1) return {};
     const oomKillsCounted = node.oomKills();
     return oomKillsCounted === undefined ? {} : { oomKillsCounted };
   }

@@ -50,7 +50,7 @@ export const linuxHost: Host = {
   openWorkloadProcesses: (...args) => new workloadProcesses.WorkloadProcesses(...args),
   readMemoryHoldings: (...args) => memoryHoldings.readMemoryHoldings(...args),
   get kernelKills() {
-    return { KernelLogWatch: kernelLog.KernelLogWatch, OomCounters: oomCounters.OomCounters };
+    return { KernelLogWatch: kernelLog.KernelLogWatch, OomCounters: oomCounters.OomCounters, oomCgroup: oomCounters.oomCgroup };
   },
   replacesOpenFiles: true,
   lockText: (native) => native.lockText(),

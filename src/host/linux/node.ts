@@ -73,15 +73,16 @@ type Opened = Omit<NodeParts, 'native' | 'filesystems' | 'thresholds' | 'notifie
 };
 
 /**
- * Where the mount shows an ordinary cgroup as the root (in a container), its limits apply, too. The kubelet asks the
- * machine alone.
+ * Where the mount shows an ordinary cgroup as the root (in a container), its limits apply, too, and only OOM kills below
+ * it concern the node. The kubelet asks the machine alone for its limits.
  */
 function openMachine({ memory: hierarchy, pids }: Hierarchies, departures: Departures, native: Binding): Opened {
+  const isPart = hierarchy !== undefined && !showsRootCgroup(hierarchy);
   return {
     hierarchy,
     identity: { name: 'machine', cgroup: undefined, cgroupVersion: hierarchy?.version ?? 2 },
     pids: pidsSource(pids && departures['kernel-memory'] && !showsRootCgroup(pids) ? { hierarchy: pids, path: '/' } : undefined),
-    oomKills: machineOomKills(native),
+    oomKills: isPart ? cgroupOomKills(native, hierarchy, '/') : machineOomKills(native),
     own: {
       pressure: MACHINE_PRESSURE,
       amounts: amountSources(undefined),

@@ -25,7 +25,9 @@ export interface Hierarchies {
  *
  * @param unified the controllers of a cgroup2 mount (its cgroup.controllers)
  */
-export function findHierarchies(mounts: readonly Mount[], unified: (mountPoint: string) => readonly string[]): Hierarchies {
+export function findHierarchies(all: readonly Mount[], unified: (mountPoint: string) => readonly string[]): Hierarchies {
+  const last = new Map(all.map((mount) => [mount.mountPoint, mount]));
+  const mounts = all.filter((mount) => last.get(mount.mountPoint) === mount); // a later one hides the others
   const v2 = widest(mounts.filter((mount) => mount.type === 'cgroup2'));
   const findV1 = (controller: string): CgroupHierarchy | undefined => {
     const v1 = widest(mounts.filter((mount) => mount.type === 'cgroup' && mount.options.includes(controller)));

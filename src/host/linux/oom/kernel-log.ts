@@ -1,4 +1,5 @@
 import { pathBelowMount, type CgroupHierarchy } from '../../../core/workload/cgroup.js';
+import { showsRootCgroup } from '../cgroup/hierarchies.js';
 import type { KernelKill } from '../../../core/oom/kernel-kill.js';
 import { errnoName, errnoText, messageOf } from '../../../errors.js';
 import type { Binding, KernelLog, OomRecord } from '../../../native/binding.js';
@@ -13,12 +14,17 @@ interface KernelLogReader {
 /** The kills of the kernel's OOM killer since it was opened. */
 export class KernelLogWatch {
   #log: KernelLog | undefined;
+  readonly #hierarchy: CgroupHierarchy | undefined;
 
   constructor(
     private readonly native: Binding,
-    private readonly hierarchy: CgroupHierarchy | undefined,
+    hierarchy: CgroupHierarchy | undefined,
     private readonly reader: KernelLogReader,
-  ) {}
+  ) {
+    // The log has the machine's paths. A cgroup namespace hides where in them the root is that the mount shows.
+    const isHidden = hierarchy?.root === '/' && !showsRootCgroup(hierarchy);
+    this.#hierarchy = isHidden ? undefined : hierarchy;
+  }
 
   get live(): boolean {
     return this.#log?.live === true;
@@ -52,7 +58,7 @@ export class KernelLogWatch {
     const lost = overruns + dropped > 0;
     if (list.length === 0 && !lost) return;
     this.reader.killed(
-      list.map((record) => killOf(record, this.hierarchy)),
+      list.map((record) => killOf(record, this.#hierarchy)),
       lost,
     );
   }

@@ -3,6 +3,8 @@ import { childPath, cgroupDirectory, type CgroupHierarchy } from '../../../core/
 import type { CgroupOomKills, OomTally } from '../../../core/oom/oom-kill-count.js';
 import type { OomCounterReader } from '../../../monitor/ports/ports.js';
 import type { Binding } from '../../../native/binding.js';
+import { showsRootCgroup } from '../cgroup/hierarchies.js';
+import type { LinuxNode } from '../node-reader.js';
 import { machineOomKills, type OomKillCounter } from './oom-kills.js';
 import { fsPath, subdirectoriesIn } from '../../../byte-paths.js';
 import { attempt } from '../../../errors.js';
@@ -68,6 +70,11 @@ export class OomCounters implements OomCounterReader {
       // removed meanwhile: on v2 its parent has counted the same
     }
   }
+}
+
+/** The cgroup whose kills concern the node: '/' where the mount shows a part of the machine. undefined: all of them. */
+export function oomCgroup({ identity, hierarchy }: Pick<LinuxNode, 'identity' | 'hierarchy'>): string | undefined {
+  return identity.cgroup ?? (hierarchy === undefined || showsRootCgroup(hierarchy) ? undefined : '/');
 }
 
 /** undefined: no such file (v2's root), or no such line. */

@@ -53,6 +53,7 @@ test.each<[rule: string, mounts: Mount[], expected: string]>([
   ],
   ['the whole tree before a part of it', [mount('/part', '/docker/4f1'), mount('/sys/fs/cgroup')], '/sys/fs/cgroup'],
   ['of equals the last: it hides the first', [mount('/a'), mount('/b')], '/b'],
+  ['what another mount hides does not count', [mount('/a'), mount('/b', '/part'), mount('/a', '/part/inner')], '/b'],
 ])('several mounts: %s', (_rule, mounts, expected) => {
   expect(findHierarchies(mounts, () => all).memory?.mountPoint).toBe(expected);
 });

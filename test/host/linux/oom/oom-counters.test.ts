@@ -1,9 +1,12 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { killsBetween, type OomTally } from '../../../../src/core/oom/oom-kill-count.js';
 import { readHierarchies } from '../../../../src/host/linux/cgroup/hierarchies.js';
-import { OomCounters } from '../../../../src/host/linux/oom/oom-counters.js';
+import { oomCgroup, OomCounters } from '../../../../src/host/linux/oom/oom-counters.js';
 import { native } from '../../../../src/native/index.js';
 import { memoryController, testCgroup, type TestCgroup } from '../../../support/cgroup.js';
+import { temporaryDirectory } from '../../../support/temporary-directory.js';
 
 const v1 = memoryController()?.version === 1;
 
@@ -98,4 +101,15 @@ test('it yields at every cgroup; a removed node has no counters', async () => {
   expect(yields).toBeGreaterThanOrEqual(v1 ? 21 : 1); // v2: no process was killed, so nothing below is read
   await node.cleanup();
   expect(read(counters).cgroups.size).toBe(0);
+});
+
+test.each<[rule: string, cgroup: string | undefined, files: readonly string[], expected: string | undefined]>([
+  ['all on the machine', undefined, [], undefined],
+  ['those of a container that sees its own cgroup as the root', undefined, ['cgroup.events'], '/'],
+  ['those of a cgroup', '/node', ['cgroup.events'], '/node'],
+])('the kills that concern a node: %s', (_rule, cgroup, files, expected) => {
+  const mountPoint = temporaryDirectory();
+  for (const file of files) writeFileSync(join(mountPoint, file), '');
+  const hierarchy = { version: 2, controller: '', mountPoint, root: '/' } as const;
+  expect(oomCgroup({ identity: { name: 'n', cgroup, cgroupVersion: 2 }, hierarchy })).toBe(expected);
 });
