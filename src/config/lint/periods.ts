@@ -28,11 +28,15 @@ function gracePeriods({ thresholds, monitoringIntervalNs }: LintSubject): Findin
 function transitionPeriod({ thresholds, pressureTransitionPeriodNs, monitoringIntervalNs }: LintSubject): Finding[] {
   if (thresholds.length === 0 || pressureTransitionPeriodNs >= monitoringIntervalNs) return [];
   const [period, interval] = [formatDuration(pressureTransitionPeriodNs), formatDuration(monitoringIntervalNs)];
+  const effect =
+    pressureTransitionPeriodNs <= 0n
+      ? 'is not above 0: no node condition is ever true, as on a kubelet'
+      : `is shorter than the monitoring interval of ${interval}: a condition may change with every poll`;
   return [
     {
       level: 'info',
       code: 'EVICTD_LINT_TRANSITION_PERIOD',
-      message: `evictionPressureTransitionPeriod ${period} is shorter than the monitoring interval of ${interval}: a condition may change with every poll`,
+      message: `evictionPressureTransitionPeriod ${period} ${effect}`,
       hint: 'set it to several intervals',
       key: 'evictionPressureTransitionPeriod',
     },

@@ -79,7 +79,7 @@ const kubeletKeys = {
   evictionSoft: bySignal,
   evictionSoftGracePeriod: bySignal,
   evictionMinimumReclaim: bySignal,
-  evictionPressureTransitionPeriod: z.optional(parsed((input) => durationText(input, 0n, MAX_DURATION_NS))),
+  evictionPressureTransitionPeriod: z.optional(parsed((input) => durationText(input, -MAX_DURATION_NS, MAX_DURATION_NS))),
   evictionMaxPodGracePeriod: z.optional(signedSeconds),
   /** evictd reads only whether `pods` is in it. */
   enforceNodeAllocatable: z.optional(z.array(z.enum(ENFORCEABLE))),

@@ -19,12 +19,15 @@ describe('grace periods of disks', () => {
   });
 });
 
-test.each<[rule: string, pressureTransitionPeriodNs: bigint, reported: boolean]>([
-  ['a transition period as long as the interval', 10n * SECOND, false],
-  ['a shorter one', 10n * SECOND - 1n, true],
+test.each<[rule: string, pressureTransitionPeriodNs: bigint, reported: RegExp | undefined]>([
+  ['a transition period as long as the interval', 10n * SECOND, undefined],
+  ['a shorter one', 10n * SECOND - 1n, /is shorter than the monitoring interval/],
+  ['none', 0n, /no node condition is ever true/],
+  ['one below 0', -SECOND, /no node condition is ever true/],
 ])('%s', (_rule, pressureTransitionPeriodNs, reported) => {
   const found = lintPeriods(subject([threshold('memory.available', '1Gi')], { pressureTransitionPeriodNs }));
   expect(found.map(({ level, code }) => [level, code])).toEqual(reported ? [['info', 'EVICTD_LINT_TRANSITION_PERIOD']] : []);
+  if (reported) expect(found[0]?.message).toMatch(reported);
 });
 
 describe("a workload's own termination grace", () => {

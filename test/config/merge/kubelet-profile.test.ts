@@ -292,6 +292,14 @@ test('as the kubelet: a transition period of 0s in a file is 5m', () => {
   );
 });
 
+test('as the kubelet: a transition period below 0 is taken', () => {
+  const yaml = `${KUBELET}evictionPressureTransitionPeriod: -1s\n`;
+  expect(load({ 'config.yaml': yaml }).config.pressureTransitionPeriodNs).toBe(-1_000_000_000n);
+  expect(load({ 'config.yaml': KUBELET }, { evictionPressureTransitionPeriod: '-1s' }).config.pressureTransitionPeriodNs).toBe(
+    -1_000_000_000n,
+  );
+});
+
 test('as the kubelet: NaN% gets through', () => {
   const yaml = `${KUBELET}enforceNodeAllocatable: []\nevictionHard: {memory.available: NaN%}\nevictionMinimumReclaim: {memory.available: Inf%}\n`;
   expect(idsOf(load({ 'config.yaml': yaml }))).toEqual(['memory.available<NaN%/0+Inf%']);
