@@ -6,7 +6,7 @@ import type { PolicyReason } from '../policy/policy-reason.js';
 import { victimName } from '../workload/process.js';
 
 /** 'policy protect on /user.slice/a: memory.pressure.full > 40% (memory.pressure.full 45.2%)'. */
-export function policyReasonText(reason: PolicyReason): string {
+export function policyReasonText(reason: Omit<PolicyReason, 'values'>): string {
   return `${policyName(reason)}: ${reason.condition}${reason.readings === undefined ? '' : ` (${reason.readings})`}`;
 }
 

@@ -488,3 +488,16 @@ test('an eviction names the disruption budgets that it violates', async () => {
   const { out } = await history();
   expect(out).toContain('(hard); violates the disruption budget web; freed ');
 });
+
+test('an eviction by a policy names it, its cgroup and its condition; a dry run is said once', async () => {
+  const policy = { name: 'leaks', scope: '/a.slice', condition: 'memory.growth > 10% over 1m', values: {} };
+  const cause = { signal: 'policy', kind: 'policy', policy };
+  write([
+    line('08:10:00.000', 'policy', { dryRun: true, message: 'dry run: policy leaks: memory.growth > 10% over 1m' }),
+    decision('08:10:00.001', 1, 'web-1', cause),
+    outcome('08:10:00.025', 1, 'web-1'),
+  ]);
+  const { out } = await history();
+  expect(out).toContain(': policy leaks on /a.slice: memory.growth > 10% over 1m; freed ');
+  expect(out).toContain('  dry run: policy leaks: memory');
+});

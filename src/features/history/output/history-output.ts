@@ -14,6 +14,7 @@ import {
 } from '../../../journal/reading/history-event.js';
 import { departuresOf } from '../../../core/decide/departures.js';
 import { decidedRanking, rankingTable } from '../../../cli/output/ranking-rows.js';
+import { policyReasonText } from '../../../core/message/policy-message.js';
 import { momentText } from '../../../cli/output/moment.js';
 import type { Colour, Style } from '../../../cli/output/style.js';
 import { jsonInteger } from '../../../core/quantity/integer.js';
@@ -39,13 +40,14 @@ const LABELS: Readonly<Record<string, readonly [label: string, colour: Colour]>>
 };
 const COLOURS: Readonly<Record<string, Colour>> = { alert: 'red', 'kernel-oom': 'red', error: 'red' };
 const WIDTH = 11;
+const DRY = 'dry run: ';
 
 /** One line: time, event, workload, reason, result. Names are untrusted, so control characters are escaped. */
 export function eventLine(event: HistoryEvent, style: Style, utc: boolean, ranking = false): string {
   const [label, colour] = labelOf(event);
   const time = momentText(Date.parse(timeOf(event)), utc);
   const text = event.kind === 'eviction' ? evictionText(event) : recordText(event.record);
-  const dry = event.kind === 'record' && isDryRun(event) ? 'dry run: ' : '';
+  const dry = event.kind === 'record' && isDryRun(event) && !text.startsWith(DRY) ? DRY : '';
   return `${style('dim', time)}  ${colour === undefined ? label.padEnd(WIDTH) : style(colour, label.padEnd(WIDTH))}  ${printable(dry + text)}\n${ranking && event.kind === 'eviction' ? rankingText(event, style) : ''}`;
 }
 
@@ -110,6 +112,9 @@ function causeText(decision: JournalRecord): string {
   if (limit.kind !== undefined) return `over its limit of ${textIn(limit, 'limit') ?? '?'} (${textIn(limit, 'kind') ?? '?'})`;
   const { reason, message } = objectIn(decision, 'disruption');
   if (typeof message === 'string') return `${message} (${typeof reason === 'string' ? reason : '?'})`;
+  const { name, scope, condition } = objectIn(decision, 'policy');
+  if (typeof name === 'string' && typeof scope === 'string' && typeof condition === 'string')
+    return policyReasonText({ policy: name, scope, condition });
   const operands = Array.isArray(decision.operands) ? (decision.operands as readonly Readonly<Record<string, unknown>>[]) : [decision];
   return `${operands.map(comparisonOf).join(' & ')} (${textIn(decision, 'kind') ?? '?'})`;
 }
