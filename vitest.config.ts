@@ -45,6 +45,7 @@ const notInMachines = [
   'test/native/leak.test.ts',
   'test/native/locked-text.test.ts',
   'test/e2e/api-server.test.ts',
+  'test/e2e/client-node.test.ts',
   'test/e2e/completion.test.ts',
   'test/e2e/journal-hazards.test.ts',
   'test/e2e/manual.test.ts',

@@ -8,7 +8,7 @@ import { lintConfig } from '../../src/config/lint-notices.js';
 import type { KubernetesConfig } from '../../src/core/kubernetes/kubernetes-config.js';
 import { accessText, BUDGETS_ACCESS, neededAccess } from '../../src/core/kubernetes/needed-access.js';
 import { load } from '../config/scratch.js';
-import { schemaOf, watched } from '../support/kubernetes/schemas.js';
+import { monitoringSchemaOf, schemaOf, watched } from '../support/kubernetes/schemas.js';
 
 const AGENT = 'packaging/kubernetes/agent';
 
@@ -24,7 +24,7 @@ const manifestsIn = (folder: string): Manifest[] =>
     .filter((file) => !['config.yaml', 'kustomization.yaml'].includes(file))
     .flatMap((file) => documents(readFileSync(join(folder, file), 'utf8')));
 const manifests = manifestsIn(AGENT);
-const ofController = ['controller', 'could-run'].flatMap((folder) => manifestsIn(`packaging/kubernetes/${folder}`));
+const optional = ['controller', 'could-run', 'agent-with-pod-monitor'].flatMap((folder) => manifestsIn(`packaging/kubernetes/${folder}`));
 
 const models: Readonly<Record<string, ReturnType<typeof schemaOf>>> = {
   ClusterRole: schemaOf('RbacV1ClusterRole'),
@@ -32,6 +32,7 @@ const models: Readonly<Record<string, ReturnType<typeof schemaOf>>> = {
   DaemonSet: schemaOf('AppsV1DaemonSet'),
   Deployment: schemaOf('AppsV1Deployment'),
   Namespace: schemaOf('CoreV1Namespace'),
+  PodMonitor: monitoringSchemaOf('V1PodMonitor'),
   Role: schemaOf('RbacV1Role'),
   RoleBinding: schemaOf('RbacV1RoleBinding'),
   ServiceAccount: schemaOf('CoreV1ServiceAccount'),
@@ -52,7 +53,7 @@ test('the role permits what the agent asks for, and nothing else', () => {
   expect(new Set(permitted)).toEqual(new Set([...needed, BUDGETS_ACCESS].map(accessText)));
 });
 
-test.each([...manifests, ...ofController].map((manifest) => [`${manifest.kind} ${manifest.metadata.name}`, manifest] as const))(
+test.each([...manifests, ...optional].map((manifest) => [`${manifest.kind} ${manifest.metadata.name}`, manifest] as const))(
   '%s is what the API server accepts, without an unknown field',
   (_, manifest) => {
     const validate = models[manifest.kind];
@@ -62,6 +63,23 @@ test.each([...manifests, ...ofController].map((manifest) => [`${manifest.kind} $
     expect([...unread]).toEqual([]);
   },
 );
+
+test('the PodMonitor selects the pods of the agent and a port that they have', () => {
+  interface Pods {
+    readonly metadata: { readonly labels: object };
+    readonly spec: { readonly containers: readonly { readonly ports: readonly { readonly name: string }[] }[] };
+  }
+  interface Monitor {
+    readonly selector: { readonly matchLabels: object };
+    readonly podMetricsEndpoints: readonly { readonly port: string }[];
+  }
+  const specOf = (wanted: string): unknown => [...manifests, ...optional].find(({ kind }) => kind === wanted)?.spec;
+  const { metadata, spec } = (specOf('DaemonSet') as { readonly template: Pods }).template;
+  const monitor = specOf('PodMonitor') as Monitor;
+  expect(metadata.labels).toMatchObject(monitor.selector.matchLabels);
+  const ports = spec.containers.flatMap((container) => container.ports.map(({ name }) => name));
+  expect(ports).toEqual(expect.arrayContaining(monitor.podMetricsEndpoints.map(({ port }) => port)));
+});
 
 test('config check reports nothing about its configuration', () => {
   const loaded = load({ 'config.yaml': readFileSync(`${AGENT}/config.yaml`, 'utf8') });
@@ -170,8 +188,8 @@ test('the chart with its own values has the objects of the manifests', () => {
   const config = readFileSync(`${AGENT}/config.yaml`, 'utf8');
   const of = (path: string): string => String(path.split('.').reduce<unknown>((all, key) => (all as Record<string, unknown>)[key], values));
   const rendered = [...files]
-    .filter(([name]) => name.startsWith('templates/') && !name.endsWith('pod-monitor.yaml'))
-    .map(([name, text]) => [name, text.replace(/^\{\{- if .Values.(?:controller|couldRun) \}\}\n([^]*)\{\{- end \}\}\n$/, '$1')] as const)
+    .filter(([name]) => name.startsWith('templates/'))
+    .map(([name, text]) => [name, text.replace(/^\{\{- if .Values.\w+ \}\}\n([^]*)\{\{- end \}\}\n$/, '$1')] as const)
     .flatMap(([, template]) =>
       documents(
         template
@@ -183,7 +201,7 @@ test('the chart with its own values has the objects of the manifests', () => {
     );
   const isNoneOf = (kind: string) => (one: Manifest) => one.kind !== kind;
   const sorted = (all: readonly Manifest[]): string[] => all.map((one) => JSON.stringify(one)).sort();
-  expect(sorted(rendered.filter(isNoneOf('ConfigMap')))).toEqual(sorted([...manifests, ...ofController].filter(isNoneOf('Namespace'))));
+  expect(sorted(rendered.filter(isNoneOf('ConfigMap')))).toEqual(sorted([...manifests, ...optional].filter(isNoneOf('Namespace'))));
   const map = rendered.find(({ kind }) => kind === 'ConfigMap') as unknown as { data: Record<string, string> };
   expect(parse(map.data['config.yaml'] ?? '')).toEqual(values.config);
 });

@@ -15,6 +15,11 @@ export function schemaOf(name: string): Validate {
   return schemaIn('kubernetes-models', `IoK8sApi${name}`);
 }
 
+/** Of a CustomResourceDefinition of Prometheus Operator (monitoring.coreos.com). */
+export function monitoringSchemaOf(name: string): Validate {
+  return schemaIn('@kubernetes-models/prometheus-operator', `MonitoringCoreosCom${name}`);
+}
+
 /** The packages export only classes, which do not report unknown fields. */
 function schemaIn(name: string, schema: string): Validate {
   return (requireFile(resolve(`node_modules/${name}/_schemas/${schema}.js`)) as { readonly validate: Validate }).validate;
