@@ -2,11 +2,11 @@ import type { ContainerEngine, ContainerScope } from '../../core/workload/contai
 import { attempt } from '../../errors.js';
 
 /**
- * What a lookup reads next. The answer is the text of the file, or the names in the directory, a line each; undefined:
- * it cannot be read. `owners`: only a regular file of one of these users counts, because a user chooses what is there.
+ * What a lookup reads next. The answer is the text of the file, the names in the directory, a line each, or '' where
+ * something is there; undefined: it cannot be read, or nothing is there. `owners`: only a regular file of one of these users counts, because a user chooses what is there.
  */
 export interface Want {
-  readonly kind: 'file' | 'directory';
+  readonly kind: 'file' | 'directory' | 'presence';
   readonly path: string;
   readonly owners?: readonly number[];
 }
@@ -20,13 +20,14 @@ type Lookup<T> = Generator<Want, T, string | undefined>;
 type Runner = { readonly uid: number; readonly name: string; readonly home: string } | undefined;
 
 /**
- * Looks for the name of a container in the state of the runtime that owns it.
+ * Looks for the name of a container in the state of the runtime that owns it. The cgroup of a user without a runtime is
+ * no container, whatever its name.
  *
  * @param uid  whose runtime it is; 0: the machine's
  */
 export function* lookUpName({ engines, id }: ContainerScope, uid: number): Lookup<NameFound> {
   const runner = uid === 0 ? undefined : yield* runnerOf(uid);
-  if (uid !== 0 && runner === undefined) return { lookedFor: [USERS] };
+  if (uid !== 0 && runner === undefined) return (yield* hasRuntime(uid, [])) ? { lookedFor: [USERS] } : { isNameless: true };
   const lookedFor: string[] = [];
   for (const engine of engines) {
     const { filesOf, nameIn } = ENGINES[engine];
@@ -37,8 +38,19 @@ export function* lookUpName({ engines, id }: ContainerScope, uid: number): Looku
       lookedFor.push(path);
     }
   }
-  return { lookedFor };
+  return uid === 0 || (yield* hasRuntime(uid, lookedFor)) ? { lookedFor } : { isNameless: true };
 }
+
+/** Where these files belong to, or what a running one has: `runroot` of Podman, `exec-root` of Docker. */
+function* hasRuntime(uid: number, files: readonly string[]): Lookup<boolean> {
+  const roots = files.map((file) => file.replace(STATE, ''));
+  const running = ['containers', 'docker', 'containerd'].map((name) => `/run/user/${String(uid)}/${name}`);
+  for (const path of new Set([...running, ...roots])) if ((yield { kind: 'presence', path }) !== undefined) return true;
+  return false;
+}
+
+/** What the files below have behind the root of the runtime. */
+const STATE = /\/(?:containers\/[^/]+\/config\.v2\.json|[a-z]+-containers\/[^/]+|io\.containerd\.runtime\.v2\.task(?:\/.*)?)$/;
 
 const USERS = '/etc/passwd';
 

@@ -1,5 +1,5 @@
-import { closeSync, constants, fstatSync, openSync, readdirSync, readFileSync, type Stats } from 'node:fs';
-import { open, readdir, readFile } from 'node:fs/promises';
+import { closeSync, constants, existsSync, fstatSync, openSync, readdirSync, readFileSync, type Stats } from 'node:fs';
+import { access, open, readdir, readFile } from 'node:fs/promises';
 import { containerScope, type ContainerEngine, type ContainerScope } from '../../core/workload/container-scope.js';
 import type { SourceProblem } from '../../monitor/ports/ports.js';
 import { lookUpName, type NameFound, type Want } from './container-lookup.js';
@@ -176,6 +176,7 @@ function isOfUser(stats: Stats, owners: readonly number[]): boolean {
 
 function answerNow({ kind, path, owners }: Want): string | undefined {
   try {
+    if (kind === 'presence') return existsSync(path) ? '' : undefined;
     if (kind === 'directory') return readdirSync(path).join('\n');
     if (owners === undefined) return readFileSync(path, 'utf8');
     const file = openSync(path, OPEN_USERS);
@@ -191,6 +192,7 @@ function answerNow({ kind, path, owners }: Want): string | undefined {
 
 async function answer({ kind, path, owners }: Want): Promise<string | undefined> {
   try {
+    if (kind === 'presence') return await access(path).then(() => '');
     if (kind === 'directory') return (await readdir(path)).join('\n');
     if (owners === undefined) return await readFile(path, 'utf8');
     const file = await open(path, OPEN_USERS);

@@ -332,9 +332,21 @@ test('a name is that of the user who names the cgroup now', () => {
   const seen = [ROOT(), USER, ROOT()].map((uid) => [names.of(docker(A), () => uid), names.missing(docker(A))]);
   expect(seen).toEqual([
     ['web', undefined],
-    [undefined, 'lost'],
+    [undefined, undefined],
     ['web', undefined],
   ]);
+});
+
+test.each<[rule: string, directory: string | undefined, missing: 'lost' | undefined]>([
+  ['without a runtime, is none', undefined, undefined],
+  ['with a store of Docker, has lost its name', 'home/ann/.local/share/docker', 'lost'],
+  ['with a running Docker, too', `run/user/${String(USER)}/docker`, 'lost'],
+  ['with a store of Podman alone, is none of Docker', 'home/ann/.local/share/containers/storage', undefined],
+])('a container without a name, of a user %s', (_rule, directory, missing) => {
+  write('etc/passwd', `ann:x:${String(USER)}:${String(USER)}::/home/ann:/bin/sh\n`);
+  if (directory !== undefined) mkdirSync(join(root, directory), { recursive: true });
+  const names = new ContainerNames(true, root);
+  expect([names.of(docker(A), () => USER), names.missing(docker(A))]).toEqual([undefined, missing]);
 });
 
 test('where several users may name a cgroup, no name is looked for', () => {
@@ -433,7 +445,7 @@ describe('as a workload', () => {
     const users = top.child('users');
     await users.child(`docker-${A}.scope`).spawn('sleep', ['600']);
     await top.child(`docker-${A}.scope`).spawn('sleep', ['600']);
-    const names = new ContainerNames(true, root);
+    let names = new ContainerNames(true, root);
     chownSync(users.dir, USER, USER);
     const of = (path: string) => {
       const identity = { name: 'machine', cgroup: undefined, cgroupVersion: hierarchy.version };
@@ -446,7 +458,10 @@ describe('as a workload', () => {
         .usages.flatMap(({ workload }) => (workload.name === 'users' ? [] : [[workload.name, workload.protection?.kind]]));
     };
     expect(of(top.path)).toEqual([['db', 'critical']]);
-    expect(of(users.path)).toEqual([[`docker-${A}.scope`, 'unreported']]);
+    expect([of(users.path), source?.problems()]).toEqual([[[`docker-${A}.scope`, undefined]], []]);
+    mkdirSync(join(root, `run/user/${String(USER)}/docker`), { recursive: true });
+    names = new ContainerNames(true, root);
+    expect(of(users.path)).toEqual([[`docker-${A}.scope`, 'unreported']]); // it may be one of the user's runtime
     expect(source?.problems()).toMatchObject([{ message: expect.stringContaining('(looked for /etc/passwd)') as string }]);
   });
 
