@@ -3,7 +3,8 @@ import { attempt } from '../../errors.js';
 
 /**
  * What a lookup reads next. The answer is the text of the file, the names in the directory, a line each, or '' where
- * something is there; undefined: it cannot be read, or nothing is there. `owners`: only a regular file of one of these users counts, because a user chooses what is there.
+ * something is there; undefined: it cannot be read, or nothing is there. `owners`: only a regular file of one of these
+ * users counts, because a user chooses what is there.
  */
 export interface Want {
   readonly kind: 'file' | 'directory' | 'presence';

@@ -248,12 +248,12 @@ describe.each([true, false])("a user's runtime, names are read at once: %s", (wa
   ];
   const nameOf = async (path: string): Promise<string | undefined> => {
     write('etc/passwd', `root:x:0:0::/root:/bin/sh\nann:x:${String(USER)}:${String(USER)}::/home/ann:/bin/sh\n`);
+    write(`${home}/.local/share/docker/containers/${B}/config.v2.json`, '{"Name": "/last"}');
+    chownSync(join(root, `${home}/.local/share/docker/containers/${B}/config.v2.json`), USER, USER);
     const names = new ContainerNames(waits, root);
     names.of(path, () => USER);
     // The queue of users is empty when a second name has been looked for.
     const last = `/user.slice/docker-${B}.scope`;
-    write(`${home}/.local/share/docker/containers/${B}/config.v2.json`, '{"Name": "/last"}');
-    chownSync(join(root, `${home}/.local/share/docker/containers/${B}/config.v2.json`), USER, USER);
     names.of(last, () => USER);
     await eventually('the last is known', () => names.of(last, () => USER) === 'last');
     const name = names.of(path, () => USER);
