@@ -19,7 +19,7 @@ describe('oomd', () => {
     ],
     [
       'memory_reclaim, which has a window, and which is not less than a second',
-      [pressure('a.slice'), detector('memory_reclaim', { cgroup: 'b.slice', duration: 0 })],
+      [pressure('a.slice'), detector('memory_reclaim', { cgroup: 'a.slice', duration: 0 })],
       'memory.pressure.full.avg10 > 60% & pgscan > 0 over 1s',
     ],
     ['swap_free', [detector('swap_free', { threshold_pct: 15 })], 'swap.available < 15%'],
@@ -102,10 +102,38 @@ describe('oomd', () => {
     expect([...settings.matchAll(/cgroup: (\/[^}\n]+)}/g)].map(([, scope]) => scope)).toEqual(scopes);
   });
 
-  test('pressure of another cgroup becomes that of the node', () => {
+  test('pressure of another cgroup becomes that of the node, which other cgroups may cause: the policy only notifies', () => {
     const text = convertedText('oomd', ruleset([pressure('a.slice'), pressure('b.slice')], [kill('kill_by_swap_usage', 'b.slice/*')]));
-    expect(settingsOf(text)).toContain('when: node.memory.pressure.full.avg10 > 60% & memory.pressure.full.avg10 > 60%\n');
-    expect(commentsOf(text)).toContain('a detector judges /a.slice, which is not the scope. Nearest: the pressure of the node');
+    expect(settingsOf(text)).toMatch(
+      /when: node.memory.pressure.full.avg10 > 60% & memory.pressure.full.avg10 > 60%\n(?: {4}(?:for|cooldown): .*\n)* {4}then:\n {6}- notify$/,
+    );
+    expect(commentsOf(text)).toContain('a detector judges /a.slice, which is not the scope. Nearest: the same of the node');
+    expect(commentsOf(text)).toContain('so it has only the step `notify`');
+  });
+
+  test.each<[rule: string, detector: unknown, remark: string]>([
+    [
+      'dying cgroups of the machine',
+      detector('nr_dying_descendants', { cgroup: '/', count: 30_000, lte: true }),
+      'a detector judges /: node.descendants.dying <= 30000 is no condition of the node',
+    ],
+    [
+      'a limit of the machine',
+      detector('swap_above_memory_max', { cgroup: '/', threshold_pct: 50 }),
+      'a detector judges /: node.memory.swap > 50% of node.memory.max is no condition of the node',
+    ],
+    [
+      'page scans of another cgroup',
+      detector('memory_reclaim', { cgroup: 'b.slice', duration: 10 }),
+      'a detector judges /b.slice, which is not the scope. Nearest: the same of the node',
+    ],
+  ])('no condition of the scope replaces that of another cgroup: %s', (_rule, lost, remark) => {
+    const actions = [kill('kill_by_swap_usage', 'a.slice/*')];
+    const text = convertedText('oomd', ruleset([pressure('a.slice'), lost], actions));
+    expect(settingsOf(text)).toMatch(/then:\n {6}- notify$/);
+    expect(settingsOf(text)).not.toMatch(/ (?:descendants|memory\.swap|pgscan)/);
+    expect(commentsOf(text)).toContain(remark);
+    expect(settingsOf(convertedText('oomd', ruleset([lost], actions)))).not.toContain('kill');
   });
 
   test.each<[rule: string, lost: unknown]>([

@@ -13,10 +13,8 @@ export interface DetectedCondition {
   readonly when?: (node: string) => string;
   readonly unless?: (node: string) => string;
   readonly forSeconds?: number;
-  /** It is judged in the policy's scope, whichever cgroups it names. */
-  readonly anywhere?: true;
-  /** It has a counterpart on the node that is near enough for a cgroup outside of the scope. */
-  readonly hasNode?: true;
+  /** For a cgroup outside of the scope, what comes nearest is the same of the node. */
+  readonly nearNode?: true;
   readonly isNever?: true;
   /** It has no counterpart. */
   readonly isLost?: true;
@@ -103,7 +101,7 @@ function pressure(when: (full: string, limit: string) => string, unless?: (full:
         when: (node) => when(node + full, percent(threshold)),
         ...(unless && { unless: (node: string) => unless(node + full) }),
         forSeconds: args.duration(),
-        hasNode: true,
+        nearNode: true,
         ...(threshold === 100 && { isNever: true }),
       };
     },
@@ -159,7 +157,7 @@ export const DETECTORS: Readonly<Record<string, Detector>> = {
     convert: (args) => {
       // The shortest window of evictd is a second.
       const window = seconds(Math.max(1, args.duration()));
-      return { anywhere: true, when: (node) => `${node}pgscan > 0 over ${window}` };
+      return { cgroups: args.cgroups(), when: (node) => `${node}pgscan > 0 over ${window}`, nearNode: true };
     },
   },
   swap_free: {
@@ -177,7 +175,7 @@ export const DETECTORS: Readonly<Record<string, Detector>> = {
     args: ['cgroup', 'threshold_pct'],
     convert: (args) => {
       const limit = percent(args.number('threshold_pct', MAX_PERCENT));
-      return { cgroups: args.cgroups(), when: () => `memory.swap > ${limit} of memory.max` };
+      return { cgroups: args.cgroups(), when: (node) => `${node}memory.swap > ${limit} of ${node}memory.max` };
     },
   },
   nr_dying_descendants: {
@@ -186,7 +184,7 @@ export const DETECTORS: Readonly<Record<string, Detector>> = {
     convert: (args) => {
       const comparison = args.get('lte') === undefined || args.isTrue('lte') ? '<=' : '>';
       const count = String(Math.floor(args.number('count', MAX_COUNT)));
-      return { cgroups: args.cgroups(), when: () => `descendants.dying ${comparison} ${count}` };
+      return { cgroups: args.cgroups(), when: (node) => `${node}descendants.dying ${comparison} ${count}` };
     },
   },
   exists: {

@@ -2,6 +2,7 @@ import { isPlainGlob, overlap, scopeText, type CgroupPattern } from '../cgroup-p
 import type { MigratedPolicy, MigratedStep, Note } from '../migration.js';
 import { seconds } from '../values.js';
 import type { DetectedCondition } from './detectors.js';
+import { parseCondition } from '../../../core/condition/parse-condition.js';
 import { namesIn } from '../../../core/workload/cgroup.js';
 
 /** A group of detectors, converted. */
@@ -54,7 +55,7 @@ export function groupPolicies(title: string, { notes, conditions, isNever }: Mig
 
 const ANY_WORKLOAD = 'the victim may be any workload that a source names. To restrict it: a policy for each parent, with its `scope`';
 
-const LOST = 'a condition has no counterpart. Without it the policy would act more often, so it has only the step `notify`';
+const LOST = 'a condition has no exact counterpart. The policy would act more often than oomd, so it has only the step `notify`';
 
 function noteOf(notes: readonly Note[], chain: MigratedChain, text: string): Note {
   const first = notes[0] ?? chain.notes[0];
@@ -81,16 +82,25 @@ interface Part {
   readonly isLost: boolean;
 }
 
-function inScope({ cgroups = [], when, unless, hasNode, anywhere, isLost }: DetectedCondition, scope: CgroupPattern): Part {
+function inScope({ cgroups = [], when, unless, nearNode, isLost }: DetectedCondition, scope: CgroupPattern): Part {
   if (isLost === true) return { isLost: true };
   if (when === undefined) return { isLost: false };
-  const text = (node: string): Part => ({ when: when(node), ...(unless && { unless: unless(node) }), isLost: false });
-  const isHere = anywhere === true || cgroups.length === 0 || cgroups.some((pattern) => scopeText(pattern) === scopeText(scope));
-  if (isHere) return text('');
+  const isHere = cgroups.length === 0 || cgroups.some((pattern) => scopeText(pattern) === scopeText(scope));
+  const isNodes = cgroups.every((pattern) => pattern.length === 0);
+  const prefix = isHere ? '' : 'node.';
+  const text = { when: when(prefix), ...(unless && { unless: unless(prefix) }) };
+  const isMetric = isReadable(text.when, scope);
+  if (isMetric && (isHere || isNodes)) return { ...text, isLost: false };
   const named = cgroups.map((pattern) => scopeText(pattern) ?? '/').join(', ');
-  if (cgroups.every((pattern) => pattern.length === 0)) return text('node.');
-  if (hasNode !== true) return { isLost: true, remark: `a detector judges ${named}, which is not the scope` };
-  return { ...text('node.'), remark: `a detector judges ${named}, which is not the scope. Nearest: the pressure of the node` };
+  if (isNodes) return { isLost: true, remark: `a detector judges ${named}: ${text.when} is no condition of the node` };
+  const remark = `a detector judges ${named}, which is not the scope`;
+  if (!isMetric || nearNode !== true) return { isLost: true, remark };
+  return { ...text, isLost: true, remark: `${remark}. Nearest: the same of the node` };
+}
+
+/** Whether a policy with this scope has the metrics of a condition. */
+function isReadable(when: string, scope: CgroupPattern): boolean {
+  return 'condition' in parseCondition(when, { scope: scope.length === 0 ? 'node' : 'cgroup', pressureWindowNs: 1n });
 }
 
 /** `kill` comes last. */
