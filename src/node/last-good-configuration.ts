@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { LoadedConfig, WrittenConfig } from '../config/config.js';
 import { replaceFileSync } from '../storage/directory.js';
+import { attempt } from '../errors.js';
 
 /**
  * The configuration in force, as a file in the runtime directory: commands go on with it where the files have errors by
@@ -24,11 +25,9 @@ export class LastGoodConfiguration {
   }
 
   close(): void {
-    try {
-      rmSync(this.#path, { force: true });
-    } catch {
-      // the directory is gone or read-only
-    }
+    attempt(() => {
+      rmSync(this.#path, { force: true }); // fails where the directory is gone or read-only
+    });
   }
 }
 

@@ -1,4 +1,5 @@
-import type { ConfigNotice, LoadedConfig } from '../../config/config.js';
+import type { LoadedConfig } from '../../config/config.js';
+import type { ConfigNotice } from '../../config/value/report.js';
 import type { Threshold } from '../../core/threshold/threshold.js';
 import type { CheckReport } from './check-report.js';
 
