@@ -62,7 +62,7 @@ describe.skipIf(!hasSystemd)('notifications (needs systemd)', () => {
   test('the kernel log has a line of oomd', async () => {
     const evictd = await evictLeak({ kernelLog: true });
     await evictd.until('it is counted', async () => (await sent(evictd, 'kernelLog')) === 1);
-    const line = /oomd kill: [\d.]+ [\d.]+ [\d.]+ \/evictdtest\.slice\/evictd-test-leak\.service \d+ ruleset:\[memory\.available\]/;
+    const line = /oomd kill: [\d.]+ [\d.]+ [\d.]+ evictdtest\.slice\/evictd-test-leak\.service \d+ ruleset:\[memory\.available\]/;
     expect(systemd('dmesg')).toMatch(line);
   });
 

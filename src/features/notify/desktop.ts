@@ -1,4 +1,5 @@
-import type { Outcome } from '../../core/decide/eviction.js';
+import type { Decision } from '../../core/decide/eviction.js';
+import { policyReasonText } from '../../core/message/policy-message.js';
 import { printable } from '../../core/name/printable.js';
 import { amountOfBytes } from '../../core/quantity/amount.js';
 import type { Resource } from '../../core/signal/signal.js';
@@ -21,8 +22,8 @@ const SHORTAGES: Readonly<Record<Resource, string>> = {
 };
 
 /**
- * Shows a notification to the user whose unit was ended. A user's bus admits only that user, and evictd cannot become
- * another user: busctl runs as a unit of systemd.
+ * Shows a notification to the user whose unit was ended, or in whose slice a policy has the step `notify`. A user's bus
+ * admits only that user, and evictd cannot become another user: busctl runs as a unit of systemd.
  */
 export const openDesktop =
   (runtimes = '/run/user'): OpenNotifier =>
@@ -30,25 +31,31 @@ export const openDesktop =
     if (!desktop) return undefined;
     const runner = host.openCommandRunner();
     let running = 0;
-    const notify = async (uid: number, outcome: Outcome): Promise<void> => {
+    const send = async (uid: number, shown: Shown): Promise<void> => {
       // On a thread of its own: users may mount a filesystem there that hangs.
       const bus = `${runtimes}/${String(uid)}/bus`;
       if (!(await readFilesystems(native, [bus])).has(bus)) return;
-      const error = await runner.run(notifyCommand(uid, outcome, runtimes));
+      const error = await runner.run(notifyCommand(uid, shown, runtimes));
       report(error === undefined ? 'sent' : 'failed', error);
+    };
+    const notify = (uid: number, shown: Shown): void => {
+      if (running >= MAX_RUNNING) {
+        report('dropped', `${String(MAX_RUNNING)} desktop notifications are in flight`);
+        return;
+      }
+      running += 1;
+      void send(uid, shown).finally(() => {
+        running -= 1;
+      });
     };
     return {
       over: (outcome) => {
         const uid = userOf(outcome.decision.victim.workload.path);
-        if (uid === undefined || !hasEnded(outcome)) return;
-        if (running >= MAX_RUNNING) {
-          report('dropped', `${String(MAX_RUNNING)} desktop notifications are in flight`);
-          return;
-        }
-        running += 1;
-        void notify(uid, outcome).finally(() => {
-          running -= 1;
-        });
+        if (uid !== undefined && hasEnded(outcome)) notify(uid, endedNotification(outcome.decision));
+      },
+      noticed: (notice) => {
+        const uid = userOf(`${notice.scope}/`);
+        if (uid !== undefined) notify(uid, { summary: `Policy ${notice.policy}`, body: policyReasonText(notice) });
       },
       close: () => undefined,
     };
@@ -60,20 +67,28 @@ export function userOf(path: string): number | undefined {
   return uid === undefined ? undefined : Number(uid);
 }
 
+/** Plain text. */
+interface Shown {
+  readonly summary: string;
+  readonly body: string;
+}
+
+export function endedNotification({ victim, resource }: Pick<Decision, 'victim' | 'resource'>): Shown {
+  const name = printable(victimName(victim));
+  const bytes = victim.process?.residentBytes ?? victim.stats?.usageBytes;
+  const used = bytes === undefined ? '' : ` It used ${amountOfBytes(bytes)} of memory.`;
+  return { summary: `${name} was ended`, body: `${SHORTAGES[resource]}, and evictd ended ${name}.${used}` };
+}
+
 /**
  * org.freedesktop.Notifications.Notify (Desktop Notifications Specification 1.2). The body is markup. `--`: busctl looks
  * for options after its verb, too.
  */
-export function notifyCommand(uid: number, { decision }: Pick<Outcome, 'decision'>, runtimes: string): LimitedCommand {
-  const { victim, resource } = decision;
-  const name = printable(victimName(victim));
-  const bytes = victim.process?.residentBytes ?? victim.stats?.usageBytes;
-  const used = bytes === undefined ? '' : ` It used ${amountOfBytes(bytes)} of memory.`;
-  const body = `${SHORTAGES[resource]}, and evictd ended ${name}.${used}`;
+function notifyCommand(uid: number, { summary, body }: Shown, runtimes: string): LimitedCommand {
   const service = 'org.freedesktop.Notifications';
   const call = ['call', service, '/org/freedesktop/Notifications', service, 'Notify', 'susssasa{sv}i'];
   // Its arguments: application, replaces, icon, summary, body, no actions, one hint (urgency, a byte), the usual duration.
-  const values = ['evictd', '0', 'dialog-warning', `${name} was ended`, markup(body), '0', '1', 'urgency', 'y', '2', '-1'];
+  const values = ['evictd', '0', 'dialog-warning', printable(summary), markup(printable(body)), '0', '1', 'urgency', 'y', '2', '-1'];
   const runtime = `${runtimes}/${String(uid)}`;
   return {
     purpose: 'notify',

@@ -37,9 +37,9 @@ export const openKernelLogLine =
   };
 
 /**
- * 'oomd kill: 10.13 9.52 4.20 /batch.slice/job 209715200 ruleset:[memory.available] detectorgroup:[hard] killer:evictd
- * v2': pressure, cgroup, bytes, and where oomd has its rules, evictd's signal and kind of threshold, or the policy and what it
- * acted on.
+ * 'oomd kill: 10.13 9.52 4.20 batch.slice/job 209715200 ruleset:[memory.available] detectorgroup:[hard] killer:evictd
+ * v2': pressure, cgroup, bytes, and where oomd has its rules, evictd's signal and kind of threshold, or the policy and what
+ * it acted on.
  */
 function oomdLine(decision: Decision, pressure: string): string {
   const { victim, cause } = decision;
@@ -47,7 +47,7 @@ function oomdLine(decision: Decision, pressure: string): string {
   const [ruleset, group] = cause.kind === 'policy' ? [cause.policy, actionTrigger(cause)] : [evictionSignal(decision), groupOf(cause)];
   const bytes = String(only?.residentBytes ?? stats?.usageBytes ?? 0n);
   const killer = only === undefined ? 'evictd' : `evictd process:${String(only.pid)}(${printable(only.command)})`;
-  const line = `oomd kill: ${pressure} ${printable(workload.path)} ${bytes} ruleset:[${ruleset}] detectorgroup:[${group}] killer:${killer} v2`;
+  const line = `oomd kill: ${pressure} ${printable(workload.path.slice(1))} ${bytes} ruleset:[${ruleset}] detectorgroup:[${group}] killer:${killer} v2`;
   return Buffer.from(line).subarray(0, MAX_BYTES).toString();
 }
 

@@ -2,14 +2,19 @@ import type { NotificationsConfig, NotificationResult } from '../../core/notify/
 import type { Decision, Outcome } from '../../core/decide/eviction.js';
 import type { Host } from '../../host/select.js';
 import type { Hierarchies } from '../../host/linux/cgroup/hierarchies.js';
+import type { PolicyEffect } from '../../core/policy/policy-action.js';
 import type { JournalRecord } from '../../journal/records/record.js';
 import type { Binding } from '../../native/binding.js';
+
+export type PolicyNotice = Extract<PolicyEffect, { readonly action: 'notify' }>;
 
 /** One way to make evictions known. No method throws or waits. */
 export interface Notifier {
   /** Between the record of a decision and its first signal, so it may take microseconds only. */
   before?(decision: Decision): void;
   over?(outcome: Outcome): void;
+  /** The step `notify` of a policy. */
+  noticed?(notice: PolicyNotice): void;
   /** A record that is sent as it is. */
   recorded?(record: JournalRecord): void;
   close(): void;

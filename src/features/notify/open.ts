@@ -2,7 +2,6 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Config } from '../../config/config.js';
 import { configuredKinds, type NotificationKind, type NotificationsConfig } from '../../core/notify/notification.js';
 import type { Decision } from '../../core/decide/eviction.js';
-import type { Effect } from '../../core/decide/effect.js';
 import { victimName } from '../../core/workload/process.js';
 import { selectHost } from '../../host/select.js';
 import type { JournalRecord } from '../../journal/records/record.js';
@@ -13,7 +12,7 @@ import type { StepListener } from '../../monitor/ports/ports.js';
 import { openDesktop } from './desktop.js';
 import { openKernelLogLine } from './kernel-log-line.js';
 import { openKilledSignal } from './killed-signal.js';
-import type { Notifier, NotifierParts, OpenNotifier } from './notifier.js';
+import type { Notifier, NotifierParts, OpenNotifier, PolicyNotice } from './notifier.js';
 import { openWebhook } from './webhook.js';
 import { openXattrs } from './xattrs.js';
 
@@ -32,7 +31,12 @@ export interface NotificationParts extends Pick<NotifierParts, 'node' | 'hierarc
   readonly metrics: Pick<Metrics, 'notified'>;
 }
 
-/** Makes evictions known. Nothing of it throws or delays anything. */
+/** The kinds that make the step `notify` of a policy known, too. */
+const POLICY_KINDS: ReadonlySet<NotificationKind> = new Set(['webhook', 'desktop']);
+
+type Wake = Parameters<StepListener['stepped']>[0]['wake'];
+
+/** Makes evictions, alerts and the step `notify` known. Nothing of it throws or delays anything. */
 export class Notifications implements StepListener {
   readonly #parts: NotificationParts;
   readonly #table: Readonly<Record<NotificationKind, OpenNotifier>>;
@@ -73,13 +77,14 @@ export class Notifications implements StepListener {
     for (const notifier of this.#open) notifier.before?.(decision);
   }
 
-  stepped({ effects, wake }: Pick<Parameters<StepListener['stepped']>[0], 'effects' | 'wake'>): void {
+  stepped({ effects, wake }: Pick<Parameters<StepListener['stepped']>[0], 'effects'> & { readonly wake: Wake }): void {
     for (const effect of effects) {
       if (effect.kind === 'evict') this.#evicting(effect.decision);
       else if (effect.kind === 'outcome') {
         for (const notifier of this.#open) notifier.over?.(effect.outcome);
         this.#recorded(EFFECTS.outcome.record?.(effect, { wake, timesOf: () => undefined }));
-      } else if (effect.kind === 'alert') this.#alerted(effect, wake);
+      } else if (effect.kind === 'alert') this.#recorded(EFFECTS.alert.record?.(effect, { wake, timesOf: () => undefined }));
+      else if (effect.kind === 'policy' && effect.action === 'notify') this.#noticed(effect, wake);
     }
   }
 
@@ -92,14 +97,22 @@ export class Notifications implements StepListener {
   #evicting(decision: Decision): void {
     const { dryRun, standingOrder, victim } = decision;
     if (standingOrder !== undefined) this.before(decision);
-    if (!dryRun || this.#kinds.length === 0) return;
-    this.#parts.log.info(`dry run: would notify of the eviction of ${victimName(victim)}: ${this.#kinds.join(', ')}`, {
-      decision: decision.serial,
-    });
+    if (dryRun) this.#wouldNotify(`the eviction of ${victimName(victim)}`, this.#kinds, { decision: decision.serial });
   }
 
-  #alerted(effect: Extract<Effect, { kind: 'alert' }>, wake: Parameters<StepListener['stepped']>[0]['wake']): void {
-    this.#recorded(EFFECTS.alert.record?.(effect, { wake, timesOf: () => undefined }));
+  #noticed(notice: PolicyNotice, wake: Wake): void {
+    const { policy, dryRun } = notice;
+    if (dryRun) {
+      const kinds = this.#kinds.filter((kind) => POLICY_KINDS.has(kind));
+      this.#wouldNotify(`policy ${policy}`, kinds, { policy });
+      return;
+    }
+    for (const notifier of this.#open) notifier.noticed?.(notice);
+    this.#recorded(EFFECTS.policy.record?.(notice, { wake, timesOf: () => undefined }));
+  }
+
+  #wouldNotify(of: string, kinds: readonly NotificationKind[], fields: Parameters<Log['info']>[1]): void {
+    if (kinds.length > 0) this.#parts.log.info(`dry run: would notify of ${of}: ${kinds.join(', ')}`, fields);
   }
 
   #recorded(record: JournalRecord | undefined): void {

@@ -4,7 +4,7 @@ import type { NotificationsConfig } from '../../../src/core/notify/notification.
 import type { PolicyCause } from '../../../src/core/policy/policy-reason.js';
 import { rank, type RankedWorkload } from '../../../src/core/rank/rank.js';
 import type { Workload } from '../../../src/core/workload/workload.js';
-import type { NotifierParts } from '../../../src/features/notify/notifier.js';
+import type { NotifierParts, PolicyNotice } from '../../../src/features/notify/notifier.js';
 import { native } from '../../../src/native/index.js';
 import { candidates, Mi, threshold, workload } from '../../core/support.js';
 import { temporaryDirectory } from '../../support/temporary-directory.js';
@@ -18,6 +18,12 @@ export function onlyProcess(victim: RankedWorkload): RankedWorkload {
   const { path } = victim.workload;
   const memory = { residentBytes: 150n * Mi, anonBytes: 140n * Mi, swapBytes: 0n };
   return { ...victim, process: { path, pid: 4711, startTicks: 1n, command: 'leak', ...memory, oomScore: 800 } };
+}
+
+/** A policy has the step `notify`. */
+export function notice(scope: string, dryRun = false): PolicyNotice {
+  const reason = { policy: 'leaks', scope, condition: 'age > 2h', values: { age: 10_800 }, readings: 'age 3h' };
+  return { kind: 'policy', action: 'notify', dryRun, ...reason };
 }
 
 /** The same for a policy. */

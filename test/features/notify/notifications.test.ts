@@ -5,7 +5,7 @@ import type { JournalRecord } from '../../../src/journal/records/record.js';
 import { Notifications, NOTIFIERS } from '../../../src/features/notify/open.js';
 import type { NotifierParts, OpenNotifier } from '../../../src/features/notify/notifier.js';
 import { Mi, threshold } from '../../core/support.js';
-import { decision, NOTHING, outcome, parts } from './evictions.js';
+import { decision, NOTHING, notice, outcome, parts } from './evictions.js';
 
 // Which notifier is called when; each has tests of its own.
 
@@ -20,6 +20,7 @@ function played(dryRun = false) {
     return {
       before: ({ serial }) => said.push(`before ${String(serial)}`),
       over: ({ result }) => said.push(`over ${result}`),
+      noticed: ({ policy }) => said.push(`noticed ${policy}`),
       recorded: ({ type, message }: JournalRecord) => said.push(`${type}: ${message}`),
       close: () => said.push('close'),
     };
@@ -56,6 +57,28 @@ test('an alert is sent as a record', () => {
   const observation = { available: 12n * Mi, capacity: 1024n * Mi, timeNs: undefined, source: 'test' };
   step(all, { kind: 'alert', alert: 'nothing-evictable', threshold: threshold('memory.available', '100Mi'), observation });
   expect(said).toEqual([expect.stringMatching(/^alert: /)]);
+});
+
+test('of a policy only the step `notify` is made known, as it is and as the record of the journal', () => {
+  const { all, said } = played();
+  const target = { id: 'a', name: 'a', path: '/a' };
+  step(
+    all,
+    notice('/a'),
+    { ...notice('/a'), action: 'freeze', target, forNs: 1n },
+    { ...notice('/a'), action: 'thaw', target, reason: 'time' },
+  );
+  expect(said).toEqual(['noticed leaks', 'policy: policy leaks on /a: age > 2h (age 3h)']);
+});
+
+test.each<[notifications: object, lines: readonly string[]]>([
+  [{ xattrs: true, desktop: true }, ['dry run: would notify of policy leaks: desktop']],
+  [{ xattrs: true }, []],
+])('the step `notify` in a dry run: %j', (notifications, expected) => {
+  const { all, said, lines } = played(true);
+  all.configure({ notifications: { ...NOTHING, ...notifications } });
+  step(all, notice('', true));
+  expect([said, lines]).toEqual([[], expected]);
 });
 
 test('a dry run opens none, and says which', () => {

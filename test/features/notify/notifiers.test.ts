@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Decision } from '../../../src/core/decide/eviction.js';
 import type { LimitedCommand } from '../../../src/core/systemd/limited-command.js';
-import { notifyCommand, openDesktop, userOf } from '../../../src/features/notify/desktop.js';
+import { endedNotification, openDesktop, userOf } from '../../../src/features/notify/desktop.js';
 import { openKernelLogLine } from '../../../src/features/notify/kernel-log-line.js';
 import { openKilledSignal } from '../../../src/features/notify/killed-signal.js';
 import { openXattrs } from '../../../src/features/notify/xattrs.js';
 import { native } from '../../../src/native/index.js';
 import { eventually } from '../../support/eventually.js';
-import { decision, NOTHING, ofPolicy, onlyProcess, outcome, parts, scratch } from './evictions.js';
+import { decision, notice, NOTHING, ofPolicy, onlyProcess, outcome, parts, scratch } from './evictions.js';
 
 const unifiedAt = (mountPoint: string) => ({ memory: undefined, unified: { version: 2, controller: '', mountPoint, root: '/' } as const });
 
@@ -49,13 +49,23 @@ test('the desktop of the user whose unit was ended gets a notification, as that 
     'The machine was short of memory, and evictd ended a&lt;b&amp;$HOME.scope. It used 200MiB of memory.',
     ...['0', '1', 'urgency', 'y'],
   ]);
+  for (const scope of ['', '/system.slice/a.service', '/user.slice', '/user.slice/user-1001.slice']) opened?.noticed?.(notice(scope));
+  opened?.noticed?.(notice('/user.slice/user-1000.slice'));
+  opened?.noticed?.(notice('/user.slice/user-1000.slice/user@1000.service/a<b.slice'));
+  await eventually('both are reported', () => reported.length > 2);
+  expect(reported).toEqual(['sent', 'sent', 'sent']);
+  expect(ran.slice(1).map(({ uid, argv }) => [uid, ...argv.slice(-8, -6)])).toEqual([
+    [1000, 'Policy leaks', 'policy leaks on /user.slice/user-1000.slice: age &gt; 2h (age 3h)'],
+    [1000, 'Policy leaks', 'policy leaks on /user.slice/user-1000.slice/user@1000.service/a&lt;b.slice: age &gt; 2h (age 3h)'],
+  ]);
 });
 
 test('where only one process ends, the desktop names it', () => {
   const { victim } = decision({ path: UNIT, name: 'a.scope' });
-  const { argv } = notifyCommand(1000, { decision: { ...decision(), victim: onlyProcess(victim) } }, '/run/user');
-  expect(argv).toContain('leak (4711) of a.scope was ended');
-  expect(argv).toContain('The machine was short of memory, and evictd ended leak (4711) of a.scope. It used 150MiB of memory.');
+  expect(endedNotification({ ...decision(), victim: onlyProcess(victim) })).toEqual({
+    summary: 'leak (4711) of a.scope was ended',
+    body: 'The machine was short of memory, and evictd ended leak (4711) of a.scope. It used 150MiB of memory.',
+  });
 });
 
 test('a bus that hangs bounds what is sent at the same time', () => {
@@ -88,7 +98,7 @@ test('the line of the kernel log is as oomd writes it, with the pressure before 
   opened?.before?.({ ...evicted, serial: 9 });
   opened?.over?.(outcome({ ...evicted, serial: 9 }));
   expect(readFileSync(log, 'utf8')).toBe(
-    'oomd kill: 10.13 9.52 4.20 /batch.slice/job 209715200 ruleset:[memory.available] detectorgroup:[hard] killer:evictd v2\n',
+    'oomd kill: 10.13 9.52 4.20 batch.slice/job 209715200 ruleset:[memory.available] detectorgroup:[hard] killer:evictd v2\n',
   );
   expect(reported).toEqual(['sent']);
 });
@@ -102,9 +112,9 @@ test('of a policy the line has its name and what it acted on, and the process wh
   };
   const whole = ofPolicy({ 'memory.pressure.full': 0.5 }, { path: '/a' });
   const about = 'ruleset:[desktop] detectorgroup:[memory-pressure]';
-  expect(line(whole)).toBe(`oomd kill: 0.00 0.00 0.00 /a 209715200 ${about} killer:evictd v2\n`);
+  expect(line(whole)).toBe(`oomd kill: 0.00 0.00 0.00 a 209715200 ${about} killer:evictd v2\n`);
   const one = { ...whole, victim: onlyProcess(whole.victim) };
-  expect(line(one)).toBe(`oomd kill: 0.00 0.00 0.00 /a 157286400 ${about} killer:evictd process:4711(leak) v2\n`);
+  expect(line(one)).toBe(`oomd kill: 0.00 0.00 0.00 a 157286400 ${about} killer:evictd process:4711(leak) v2\n`);
 });
 
 test('the signal of systemd-oomd names what a policy acted on; where only one process ends, none is sent', () => {
