@@ -183,8 +183,8 @@ export interface DaemonFacts {
   readonly arguments: readonly string[] | Unseen;
   /** nohang: its configuration file. systemd-oomd: the output of oomctl. */
   readonly settings: string | Unseen;
-  /** kubelet: its hard threshold of memory, if known. */
-  readonly memory: Threshold | undefined;
+  /** kubelet: its thresholds; undefined: unknown. */
+  readonly thresholds: readonly Threshold[] | undefined;
 }
 
 export interface DaemonsFacts {

@@ -1,16 +1,25 @@
 import { degraded, ok, type Check, command, isPlain } from '../check.js';
 import { defineCheck } from '../check-kind.js';
-import { type DaemonFacts, type DaemonsFacts, type MemoryFacts, type ServiceFacts, hasSystemd, isUnseen } from '../../../host/facts.js';
+import {
+  type CgroupFacts,
+  type DaemonFacts,
+  type DaemonsFacts,
+  type MemoryFacts,
+  type ServiceFacts,
+  hasSystemd,
+  isUnseen,
+} from '../../../host/facts.js';
 import type { NodeFacts, WorkloadFacts } from '../machine-facts.js';
 import { hardMemoryLimit, type MemoryLimit } from '../../../config/lint/limit.js';
+import { checkKubelet } from './kubelet.js';
 import { checkSystemdOomd } from './systemd-oomd.js';
-import { resolve, valueText } from '../../../core/threshold/threshold.js';
 import { amountOfBytes } from '../../../core/quantity/amount.js';
 
 const ID = 'daemon.NAME';
 
 export interface DaemonContext {
   readonly memory: MemoryFacts;
+  readonly cgroup: CgroupFacts;
   readonly node: NodeFacts;
   readonly workloads: WorkloadFacts;
   readonly service: ServiceFacts;
@@ -26,7 +35,7 @@ export function checkDaemons({ found }: DaemonsFacts, context: DaemonContext): C
   });
 }
 
-function checkDaemon(daemon: DaemonFacts, suffix: string, { memory, node, workloads, service }: DaemonContext): Check {
+function checkDaemon(daemon: DaemonFacts, suffix: string, { memory, cgroup, node, workloads, service }: DaemonContext): Check {
   const { name, pid, unit } = daemon;
   const stop = stopFix(daemon, service);
   const id = ID.replace('NAME', name) + suffix;
@@ -35,7 +44,7 @@ function checkDaemon(daemon: DaemonFacts, suffix: string, { memory, node, worklo
     case 'systemd-oomd':
       return checkSystemdOomd(id, process, daemon, workloads, memory);
     case 'kubelet':
-      return checkKubelet(id, process, daemon, node);
+      return checkKubelet(id, process, daemon, node, cgroup);
     case 'earlyoom':
     case 'nohang': {
       const limit = limitOf(daemon, memory);
@@ -75,31 +84,9 @@ function stopFix({ name, pid, unit }: DaemonFacts, service: ServiceFacts): strin
     : `end process ${String(pid)}, and whatever starts ${name} at boot`;
 }
 
-export const daemonsCheck = defineCheck(ID, ['daemons', 'memory', 'node', 'workloads', 'service'], ({ daemons, ...context }) =>
+export const daemonsCheck = defineCheck(ID, ['daemons', 'memory', 'cgroup', 'node', 'workloads', 'service'], ({ daemons, ...context }) =>
   checkDaemons(daemons, context),
 );
-
-/** Whether the kubelet evicts before evictd. */
-function checkKubelet(id: string, process: string, { memory }: DaemonFacts, node: NodeFacts): Check {
-  const capacity = node.capacities.get('memory.available');
-  if (memory === undefined || capacity === undefined) {
-    const fix = 'compare its evictionHard with that of evictd: kubectl get --raw /api/v1/nodes/NODE/proxy/configz';
-    return degraded(id, `${process}: unknown hard threshold of memory`, fix, { evictionHard: null });
-  }
-  const text = `memory.available<${valueText(memory.value)}`;
-  const { isFirst, text: order } = precedence(
-    { bytes: resolve(memory.value, capacity), text: `at ${text}` },
-    hardMemoryLimit(node.thresholds, node.capacities),
-  );
-  const details = { evictionHard: text, isFirst };
-  if (!isFirst) return ok(id, `${process}: ${order}`, details);
-  return degraded(
-    id,
-    `${process}: ${order}: both evict for one shortage`,
-    `set evictionHard.memory.available of evictd above ${valueText(memory.value)}, or lower that of the kubelet`,
-    details,
-  );
-}
 
 /** The limit at which another daemon acts. */
 export interface DaemonLimit {

@@ -5,7 +5,6 @@ import { access } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { loadKubelet } from '../../../config/load.js';
 import type { Threshold } from '../../../core/threshold/threshold.js';
-import { isHardMemory } from '../../../config/lint/limit.js';
 
 const TIMEOUT_MS = 1_800;
 
@@ -21,30 +20,37 @@ export async function examineDaemons(doctor: DoctorReaders, timeouts: Timeouts):
     const isKubelet = name === 'kubelet' && !isUnseen(args);
     return {
       ...daemon,
-      memory: isKubelet ? await timeouts.within(TIMEOUT_MS, () => kubeletMemory(`/proc/${String(pid)}/root`, args)) : undefined,
+      thresholds: isKubelet ? await timeouts.within(TIMEOUT_MS, () => kubeletThresholds(`/proc/${String(pid)}/root`, args)) : undefined,
     };
   });
   return { found: await Promise.all(found), hidden: doctor.hiddenProcesses() };
 }
 
 /**
- * The hard memory threshold of a kubelet, from its file, its drop-ins and its flags. undefined: none, or unknown: the file is not
- * readable, or the kubelet is part of another program (k3s). Does not resolve if the file's filesystem hangs. Never
- * rejects.
+ * The thresholds of a kubelet, from its file, its drop-ins and its flags. undefined: unknown: the file is not readable, or the
+ * kubelet is part of another program (k3s). Does not resolve if the file's filesystem hangs. Never rejects.
  *
  * @param root  the root directory of the kubelet, which may run in a container
  */
-export async function kubeletMemory(root: string, [program = '', ...args]: readonly string[]): Promise<Threshold | undefined> {
+export async function kubeletThresholds(
+  root: string,
+  [program = '', ...args]: readonly string[],
+): Promise<readonly Threshold[] | undefined> {
   if (basename(program) !== 'kubelet') return undefined;
   const within = (path: string | undefined): string | undefined => path && `${root}${path}`;
   const file = within(flag(args, 'config'));
   const directory = within(flag(args, 'config-dir'));
-  const hard = flag(args, 'eviction-hard');
+  const [hard, soft, grace] = ['eviction-hard', 'eviction-soft', 'eviction-soft-grace-period'].map((name) => flag(args, name));
   try {
     // Loading is synchronous: wait for the filesystem first.
     for (const path of [file, directory]) if (path !== undefined) await access(path);
-    const flags = { compatibility: 'kubelet', ...(hard !== undefined && { evictionHard: [hard] }) };
-    return loadKubelet({ file, directory, flags }).config.thresholds.find(isHardMemory);
+    const flags = {
+      compatibility: 'kubelet',
+      ...(hard !== undefined && { evictionHard: [hard] }),
+      ...(soft !== undefined && { evictionSoft: [soft] }),
+      ...(grace !== undefined && { evictionSoftGracePeriod: [grace] }),
+    };
+    return loadKubelet({ file, directory, flags }).config.thresholds;
   } catch {
     return undefined;
   }

@@ -6,7 +6,7 @@ import { daemonName, executableName, unitOf } from '../process/daemon-name.js';
 import { outputOf } from './service-reader.js';
 import { textIfAny } from './text-file.js';
 
-type RunningDaemon = Omit<DaemonFacts, 'memory'>;
+type RunningDaemon = Omit<DaemonFacts, 'thresholds'>;
 
 /** Reads of each process only what cannot hang: executable, name and cgroup. */
 export function findDaemons(): { readonly name: DaemonName; readonly pid: number; readonly unit: string | undefined }[] {

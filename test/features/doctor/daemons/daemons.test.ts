@@ -7,14 +7,22 @@ import {
   nohangLimit,
   otherDaemonsCheck,
 } from '../../../../src/features/doctor/checks/daemons.js';
-import type { DaemonFacts } from '../../../../src/host/facts.js';
+import { loadWritten } from '../../../../src/config/load.js';
+import type { Threshold } from '../../../../src/core/threshold/threshold.js';
+import type { CgroupFacts, DaemonFacts } from '../../../../src/host/facts.js';
 import { parseOomctl } from '../../../../src/features/doctor/checks/systemd-oomd.js';
-import { expectCheck, fixture, GIB, hard, memoryFacts, MIB, nodeFacts, unit, workloadFacts } from '../support.js';
+import { cgroupFacts, expectCheck, fixture, GIB, hard, memoryFacts, MIB, nodeFacts, unit, workloadFacts } from '../support.js';
 
-const beside: DaemonContext = { memory: memoryFacts(), node: nodeFacts(), workloads: workloadFacts(), service: unit() };
+const beside: DaemonContext = {
+  memory: memoryFacts(),
+  cgroup: cgroupFacts(),
+  node: nodeFacts(),
+  workloads: workloadFacts(),
+  service: unit(),
+};
 
 function daemon(name: DaemonFacts['name'], facts: Partial<DaemonFacts> = {}): DaemonFacts {
-  return { name, pid: 236, unit: `${name}.service`, arguments: [], settings: '', memory: undefined, ...facts };
+  return { name, pid: 236, unit: `${name}.service`, arguments: [], settings: '', thresholds: undefined, ...facts };
 }
 
 const of = (facts: DaemonFacts, at: Partial<DaemonContext> = {}) =>
@@ -150,20 +158,109 @@ describe('systemd-oomd', () => {
 });
 
 describe('kubelet', () => {
-  const at = (threshold: string) => hard(threshold).find(({ signal }) => signal === 'memory.available');
+  const of8GiB = nodeFacts({ capacities: new Map([['memory.available', 8n * GIB] as const, ['nodefs.available', 100n * GIB] as const]) });
+  const soft = (threshold: string, grace: string): DaemonFacts['thresholds'] =>
+    loadWritten({ files: [], flags: {} }, { evictionSoft: [threshold], evictionSoftGracePeriod: [grace] }).config.thresholds.filter(
+      ({ gracePeriodNs }) => gracePeriodNs > 0n,
+    );
+  const V1 = cgroupFacts({ memory: { version: 1, mountPoint: '/sys/fs/cgroup/memory' } });
+  const V2 = cgroupFacts();
+  const memory = hard('memory.available<500Mi');
 
-  test.each<[rule: string, memory: DaemonFacts['memory'], status: CheckStatus, summary: RegExp]>([
+  test.each<
+    [
+      rule: string,
+      theirs: DaemonFacts['thresholds'],
+      ours: readonly Threshold[],
+      cgroup: CgroupFacts,
+      status: CheckStatus,
+      summary: string | RegExp,
+    ]
+  >([
     [
       'its default comes after',
-      at('memory.available<100Mi'),
+      hard('memory.available<100Mi'),
+      [...hard('memory.available<50Mi'), ...memory],
+      V2,
       'ok',
-      /at memory\.available<100Mi \(100MiB\), after evictd at memory\.available<500Mi$/,
+      'it acts after evictd at memory.available<100Mi (evictd: 500Mi)',
     ],
-    ['the same limit', at('memory.available<500Mi'), 'degraded', /before evictd .*both evict/],
-    ['a percentage is of the capacity', at('memory.available<10%'), 'degraded', /\(819MiB\), before evictd/],
-    ['not known', undefined, 'degraded', /unknown hard threshold of memory/],
-  ])('%s', (_rule, memory, status, summary) => {
-    expectCheck(of(daemon('kubelet', { memory })), 'daemon.kubelet', status, summary);
+    [
+      'the same limit on cgroup v2: the kubelet polls',
+      memory,
+      memory,
+      V2,
+      'ok',
+      'evictd acts first at the same limit memory.available<500Mi: the kubelet looks only every 10 s',
+    ],
+    [
+      'the same limit on cgroup v1: it is notified',
+      memory,
+      memory,
+      V1,
+      'degraded',
+      'both may act first at memory.available<500Mi: on cgroup v1 the kernel notifies the kubelet, too',
+    ],
+    ['a percentage is of the capacity', hard('memory.available<10%'), memory, V2, 'degraded', /before .*<10% = 819MiB \(evictd: 500Mi\)$/],
+    ['evictd has none for memory', memory, [], V2, 'degraded', 'it acts before evictd at memory.available<500Mi (evictd: none)'],
+    ['none for memory', hard('nodefs.available<5%'), memory, V2, 'ok', 'it has no threshold for a signal of evictd'],
+    [
+      'other signals, each with its own order',
+      hard('memory.available<500Mi,nodefs.available<20%,pid.available<10%'),
+      hard('memory.available<500Mi,nodefs.available<15%,pid.available<10%'),
+      V1,
+      'degraded',
+      'it acts before evictd at nodefs.available<20% = 20GiB (evictd: 15% = 15GiB); ' +
+        'both may act first at memory.available<500Mi: on cgroup v1 the kernel notifies the kubelet, too; ' +
+        'evictd acts first at the same limit pid.available<10%: the kubelet looks only every 10 s',
+    ],
+    [
+      'limits without a capacity',
+      hard('imagefs.available<20%'),
+      hard('imagefs.available<15%'),
+      V2,
+      'ok',
+      'not compared, because the capacity is unknown: imagefs.available<20% (evictd: 15%)',
+    ],
+    [
+      'soft against hard',
+      soft('memory.available<1Gi', 'memory.available=30s'),
+      memory,
+      V2,
+      'degraded',
+      'it acts before evictd at soft memory.available<1Gi (evictd: 500Mi)',
+    ],
+    [
+      'soft against soft: the same limit, a shorter grace period',
+      soft('memory.available<1Gi', 'memory.available=30s'),
+      [...(soft('memory.available<1Gi', 'memory.available=60s') ?? []), ...memory],
+      V2,
+      'degraded',
+      'it acts before evictd at soft memory.available<1Gi',
+    ],
+    [
+      'soft against soft: the same limit, a longer grace period',
+      soft('memory.available<1Gi', 'memory.available=90s'),
+      [...memory, ...(soft('memory.available<1Gi', 'memory.available=60s') ?? [])],
+      V2,
+      'ok',
+      'it acts after evictd at soft memory.available<1Gi',
+    ],
+    ['not known', undefined, memory, V2, 'degraded', 'unknown thresholds'],
+  ])('%s', (_rule, theirs, ours, cgroup, status, summary) => {
+    const check = of(daemon('kubelet', { thresholds: theirs }), { node: { ...of8GiB, thresholds: ours }, cgroup });
+    expectCheck(check, 'daemon.kubelet', status, /^kubelet \(process 236 of kubelet\.service\): /);
+    const said = check?.summary.replace(/^.*?\): /, '');
+    if (typeof summary === 'string') expect(said).toBe(summary);
+    else expect(said).toMatch(summary);
+  });
+
+  test('a fix names each limit that is too low', () => {
+    const theirs = [...hard('memory.available<1Gi'), ...(soft('nodefs.available<20%', 'nodefs.available=30s') ?? [])];
+    const node = { ...of8GiB, thresholds: hard('memory.available<500Mi,nodefs.available<15%') };
+    expect(of(daemon('kubelet', { thresholds: theirs }), { node })?.fix).toBe(
+      'set evictionHard.memory.available above 1Gi, evictionSoft.nodefs.available above 20% for evictd, or lower the limits of the kubelet',
+    );
   });
 });
 

@@ -5,8 +5,9 @@ import type { CheckStatus } from '../../../../src/features/doctor/check.js';
 import { apiServerCheck, budgetsCheck, clusterControllersCheck, couldRunCheck } from '../../../../src/features/doctor/checks/kubernetes.js';
 import { examineApiServer } from '../../../../src/features/doctor/inspection/api-server-inspection.js';
 import { askRuntimes } from '../../../../src/features/doctor/inspection/runtimes-inspection.js';
-import { kubeletMemory } from '../../../../src/features/doctor/inspection/daemons-inspection.js';
-import { valueText } from '../../../../src/core/threshold/threshold.js';
+import { kubeletThresholds } from '../../../../src/features/doctor/inspection/daemons-inspection.js';
+import { isHardMemory } from '../../../../src/config/lint/limit.js';
+import { thresholdId, valueText } from '../../../../src/core/threshold/threshold.js';
 import { native } from '../../../../src/native/index.js';
 import { load, scratch } from '../../../config/scratch.js';
 import { aPod } from '../../../support/kubernetes/a-pod.js';
@@ -41,8 +42,18 @@ test.each<[rule: string, args: readonly string[], threshold: string | undefined]
   writeFileSync(join(root, 'kubelet.d/10.conf'), dropIn, { mode: 0o644 });
   // Drop-ins of evictd, which a kubelet does not read.
   writeFileSync(join(root, 'kubelet.d/20.yaml'), dropIn.replace('500Mi', '900Mi'), { mode: 0o644 });
-  const found = await kubeletMemory(root, args);
+  const found = (await kubeletThresholds(root, args))?.find(isHardMemory);
   expect(found && valueText(found.value)).toBe(threshold);
+});
+
+test('a kubelet acts at: all its thresholds, also the soft ones of its flags', async () => {
+  const flags = [
+    '--eviction-hard=nodefs.available<7%',
+    '--eviction-soft=pid.available<1k',
+    '--eviction-soft-grace-period=pid.available=30s',
+  ];
+  const found = await kubeletThresholds(scratch(), ['kubelet', ...flags]);
+  expect(found?.map(thresholdId).toSorted()).toEqual(['nodefs.available<7%/0', 'pid.available<1k/30000000000']);
 });
 
 const except =

@@ -21,7 +21,7 @@ const earlyoom: DaemonFacts = {
   unit: 'earlyoom.service',
   arguments: ['-m', '50'],
   settings: '',
-  memory: undefined,
+  thresholds: undefined,
 };
 
 /** The checks whose fix depends on systemd, none of them ok. */
@@ -41,7 +41,7 @@ const judged = (service: ServiceFacts): readonly Check[] =>
     shutdownDelayCheck.judge({ service, shutdown: { requestedNs: 1n, delay: { kind: 'unknown', reason: 'no logind' } } }),
     checkDaemons(
       { found: [earlyoom], hidden: undefined },
-      { service, memory: memoryFacts(), node: nodeFacts(), workloads: workloadFacts() },
+      { service, memory: memoryFacts(), cgroup: cgroupFacts(), node: nodeFacts(), workloads: workloadFacts() },
     ),
   ].flat();
 
@@ -71,7 +71,7 @@ test('commands can be run as they are', () => {
 
 test.each(['a b', 'a;reboot', '$(reboot)', 'a`b`'])('a name that a shell would not take literally is in no command: %s', (name) => {
   const daemons = { found: [{ ...earlyoom, unit: `earlyoom${name}.service` }], hidden: undefined };
-  const context = { service: unit(), memory: memoryFacts(), node: nodeFacts(), workloads: workloadFacts() };
+  const context = { service: unit(), memory: memoryFacts(), cgroup: cgroupFacts(), node: nodeFacts(), workloads: workloadFacts() };
   const cgroup = cgroupFacts({ delegations: [{ path: '/x/y', stopsAt: `/x ${name}` }] });
   const checks = [...checkDaemons(daemons, context), ...controllersCheck.judge({ service: { kind: 'no systemd' }, cgroup })];
   expect(checks.map(({ status, commands }) => [status === 'ok', commands])).toEqual([
@@ -84,7 +84,13 @@ test.each(['session-3.scope', 'ssh.service', 'docker-0123.scope', 'earlyoom.scop
   'a unit that may hold more than the daemon is in no command: %s',
   (name) => {
     const daemons = { found: [{ ...earlyoom, unit: name }], hidden: undefined };
-    const [check] = checkDaemons(daemons, { service: unit(), memory: memoryFacts(), node: nodeFacts(), workloads: workloadFacts() });
+    const [check] = checkDaemons(daemons, {
+      service: unit(),
+      memory: memoryFacts(),
+      cgroup: cgroupFacts(),
+      node: nodeFacts(),
+      workloads: workloadFacts(),
+    });
     expect(check).toMatchObject({ commands: [], fix: expect.stringMatching(/^end process [0-9]+/) as string });
   },
 );
