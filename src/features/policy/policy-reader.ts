@@ -9,6 +9,11 @@ import { CgroupValues } from './cgroup-values.js';
 import { NodeValues, type NodeValuesParts } from './node-values.js';
 import { MAX_SCOPES, ScopeTree } from './scope-tree.js';
 
+/** Users make cgroups, and each new holder takes a listing. */
+const BETWEEN_LISTINGS_NS = 1_000_000_000n;
+/** Units in a problem's message. */
+const MAX_NAMED = 3;
+
 /** Policies about the same cgroups. */
 interface Scope {
   readonly text: string;
@@ -29,6 +34,7 @@ export class PolicyReader {
   /** undefined: no policy is about cgroups. */
   readonly #root: SourceRoot | undefined;
   #listed = new Set<string>();
+  #nextListingNs = 0n;
   #wanted: ReadonlyMap<string, ReadonlySet<RawValue>> = new Map();
   /** By the scopes that match: cgroups with the same share the set, so that a change elsewhere does not touch them. */
   readonly #values = new Map<string, ReadonlySet<RawValue>>();
@@ -69,7 +75,7 @@ export class PolicyReader {
     if (this.#parts.hierarchies.memory === undefined && this.#scopes.length > 0) return [NO_CGROUPS];
     const unmatched = this.#scopes.filter(({ paths }) => paths.length === 0).map(unmatchedScope);
     const watch = this.#root?.problem();
-    return [...unmatched, ...(this.#tree.isCut ? [TOO_MANY] : []), ...(watch ? [watch] : [])];
+    return [...unmatched, ...tooMany(this.#tree), ...(watch ? [watch] : [])];
   }
 
   close(): void {
@@ -83,15 +89,23 @@ export class PolicyReader {
     if (root === undefined || cgroups === undefined) return;
     root.watch();
     const changes = root.changes(() => this.#listed.size);
-    if (changes === 'unknown') this.#listed = new Set(root.list().map((below) => `/${below}`));
+    if (changes === 'unknown') this.#listAgain(root);
     else if (changes !== 'none') {
       for (const [below, kind] of changes) {
         if (kind === 'appeared') this.#listed.add(`/${below}`);
         else this.#listed.delete(`/${below}`);
       }
+      this.#match();
     }
-    if (changes !== 'none') this.#match();
     cgroups.follow(this.#wanted);
+  }
+
+  #listAgain(root: SourceRoot): void {
+    const nowNs = process.hrtime.bigint();
+    if (nowNs < this.#nextListingNs) return;
+    this.#nextListingNs = nowNs + BETWEEN_LISTINGS_NS;
+    this.#listed = new Set(root.list().map((below) => `/${below}`));
+    this.#match();
   }
 
   #match(): void {
@@ -141,11 +155,21 @@ const NO_CGROUPS: SourceProblem = {
   hint: 'leave out the scope: the policy is about the node then',
 };
 
-const TOO_MANY: SourceProblem = {
-  code: 'EVICTD_POLICY_SCOPES_MANY',
-  message: `the scopes of policies match more than ${String(MAX_SCOPES)} cgroups; the others are not judged`,
-  hint: 'name the scopes more exactly: `**` includes the cgroups inside of services and containers',
-};
+function tooMany({ isCut, cut }: ScopeTree): readonly SourceProblem[] {
+  const [code, hint] = [
+    'EVICTD_POLICY_SCOPES_MANY',
+    'name the scopes more exactly: `**` includes the cgroups inside of services and containers',
+  ];
+  const incomplete = [...cut].slice(0, MAX_NAMED).join(', ');
+  const all = `the scopes of policies are in or match more than ${String(MAX_SCOPES)} cgroups; the others are not judged`;
+  const some = `the scopes of policies take in too many or too deep cgroups of ${incomplete}`;
+  return [
+    ...(isCut ? [{ code, hint, message: all }] : []),
+    ...(cut.size > 0
+      ? [{ code, hint, message: `${some}${cut.size > MAX_NAMED ? ' and others' : ''}; the others of it are not judged` }]
+      : []),
+  ];
+}
 
 function unmatchedScope({ text, policies }: Scope): SourceProblem {
   return {

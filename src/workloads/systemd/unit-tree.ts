@@ -33,8 +33,8 @@ export function rootsOf(sources: WorkloadSources, hierarchy: CgroupHierarchy, na
  * A user's manager with more cgroups than this, or deeper ones, is one workload: users make cgroups there, and the time
  * and watches that these take are the machine's.
  */
-const MAX_IN_MANAGER = 512;
-const MAX_LEVELS_IN_MANAGER = 8;
+export const MAX_IN_MANAGER = 512;
+export const MAX_LEVELS_IN_MANAGER = 8;
 
 interface Limits {
   readonly cgroups: number;

@@ -7,6 +7,7 @@ import type { ScopeReading } from '../../../src/core/policy/scope-reading.js';
 import { PolicyReader } from '../../../src/features/policy/policy-reader.js';
 import { native } from '../../../src/native/index.js';
 import { testCgroup, type TestCgroup } from '../../support/cgroup.js';
+import { makeWide } from '../../support/many-cgroups.js';
 import { eventually } from '../../support/eventually.js';
 import { hierarchies, isV2 } from './ladder.js';
 
@@ -29,10 +30,18 @@ function policy(name: string, when: string, cgroup?: string): ConfiguredPolicy {
 }
 
 let root: TestCgroup;
+/** Of the clock that paces new listings. */
+let nextSecond: () => void;
 beforeEach(() => {
   root = testCgroup();
+  let nowNs = process.hrtime.bigint();
+  vi.spyOn(process.hrtime, 'bigint').mockImplementation(() => nowNs);
+  nextSecond = () => (nowNs += SECOND);
 });
-afterEach(() => root.cleanup());
+afterEach(async () => {
+  vi.restoreAllMocks();
+  await root.cleanup();
+});
 
 function reader(
   policies: readonly ConfiguredPolicy[],
@@ -64,13 +73,32 @@ describe('the cgroups of a scope', () => {
     };
     expect(found()).toEqual({ deep: ['/a/app'], flat: ['/a', '/b'] });
     const late = b.child('x').child('app');
+    nextSecond();
     expect(found()).toEqual({ deep: ['/a/app', '/b/x/app'], flat: ['/a', '/b'] });
     rmdirSync(inner.dir);
     rmdirSync(late.dir);
+    nextSecond();
     const c = root.child('c');
     expect(found()).toEqual({ deep: [], flat: ['/a', '/b', '/c'] });
     rmdirSync(c.dir);
+    nextSecond();
     expect(found()).toEqual({ deep: [], flat: ['/a', '/b'] });
+  });
+
+  test('with others below them are listed at most once a second, and too many of a unit are a problem', () => {
+    const slice = testCgroup(`evictdtest${String(process.pid)}.slice`);
+    onTestFinished(() => slice.cleanup());
+    const read = reader([policy('all', 'memory.current > 1Mi', `${slice.path}/**`)]);
+    const found = (): number | undefined => read.read().scopes.get('all')?.length;
+    expect([found(), read.problems()]).toEqual([1, []]);
+    const service = slice.child('a.service');
+    makeWide(service.dir, 600);
+    expect(found()).toBe(1);
+    nextSecond();
+    expect(found()).toBe(2 + 512);
+    expect(read.problems()).toMatchObject([
+      { code: 'EVICTD_POLICY_SCOPES_MANY', message: expect.stringContaining(service.path) as string },
+    ]);
   });
 
   test('one that was made again under its name is another', () => {
