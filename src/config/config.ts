@@ -98,7 +98,7 @@ export interface Config {
  */
 export type Origin =
   | { readonly kind: 'default' }
-  /** `items`: where each item of a list begins. */
+  /** `items`: where each item of a list begins, or each test of a condition. */
   | { readonly kind: 'set'; readonly position: SourcePosition; readonly items?: readonly SourcePosition[] }
   | { readonly kind: 'follows'; readonly key: string; readonly value: unknown; readonly position: SourcePosition }
   | { readonly kind: 'copied'; readonly from: string };

@@ -10,8 +10,8 @@ import { lintPolicy } from './lint/lint-rules.js';
  */
 export function lintConfig({ config, origins }: LoadedConfig, machine: MachineFacts | undefined): ConfigNotice[] {
   const written = new Map([...origins].flatMap(([key, { value, origin }]) => (origin.kind === 'set' ? [[key, value] as const] : [])));
-  return lintPolicy({ ...config, written }, machine).map((finding) => {
-    const position = positionOf(finding.key, origins);
+  return lintPolicy({ ...config, written }, machine).map(({ test, ...finding }) => {
+    const position = positionOf(test === undefined ? finding.key : `${finding.key}[${String(test)}]`, origins);
     return position === undefined ? finding : { ...finding, position };
   });
 }

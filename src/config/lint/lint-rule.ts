@@ -23,6 +23,8 @@ export interface Finding {
   readonly hint?: string;
   /** The key that it concerns: 'evictionSoft.memory.available', 'rules[2]'. */
   readonly key: string;
+  /** Which test of the condition at `key`, in the order of testsOf. Left out: it concerns all of the value. */
+  readonly test?: number;
   /** The signal that cannot be read, or is only polled. */
   readonly signal?: Signal;
 }

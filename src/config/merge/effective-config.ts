@@ -3,8 +3,7 @@ import type { EvictionBudget } from '../../core/budget/eviction-budget.js';
 import type { Compatibility, Departures } from '../../core/decide/departures.js';
 import type { HooksConfig } from '../../core/hook/hook.js';
 import type { NotificationsConfig } from '../../core/notify/notification.js';
-import type { ConfiguredPolicy } from '../../core/policy/configured-policy.js';
-import { configuredPolicies } from '../policies/policy-list.js';
+import { CONDITION_KEYS, configuredPolicies, type PlacedPolicy } from '../policies/policy-list.js';
 import type { Platform } from '../../core/signal/operating-system.js';
 import type { Threshold } from '../../core/threshold/threshold.js';
 import { readThresholds } from '../resolve/threshold-maps.js';
@@ -17,7 +16,7 @@ import { distinctTaints } from '../resolve/taints.js';
 import { distinctBudgets } from '../resolve/disruption-budgets.js';
 import { distinctSteps } from '../resolve/reclaim-steps.js';
 import type { ListItem } from '../value/document.js';
-import type { Report } from '../value/report.js';
+import { keyText, type Report } from '../value/report.js';
 import { readShutdown } from '../resolve/shutdown-grace.js';
 import { distinctClasses, rulesWithClasses } from '../resolve/priority-classes.js';
 import type { Rule } from '../../core/workload/rule.js';
@@ -165,12 +164,15 @@ function readNode(settings: LayeredSettings, layers: Layers) {
 }
 
 function readPolicies(settings: LayeredSettings, compatibility: Compatibility, pressureWindowNs: bigint, report: Report) {
-  let policies: readonly ConfiguredPolicy[] = [];
+  let placed: readonly PlacedPolicy[] = [];
   settings.list('policies', (items) => {
-    policies = configuredPolicies(items, compatibility, pressureWindowNs, report);
+    placed = configuredPolicies(items, compatibility, pressureWindowNs, report);
     return items;
   });
-  return policies;
+  placed.forEach(({ tests }, index) => {
+    for (const key of CONDITION_KEYS) settings.divide(keyText(['policies', index, key]), tests[key]);
+  });
+  return placed.map(({ policy }) => policy);
 }
 
 function readPlaces(settings: LayeredSettings) {

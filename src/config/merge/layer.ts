@@ -1,4 +1,5 @@
 import type { Origin } from '../config.js';
+import type { SourcePosition } from '../../errors.js';
 import { isRecord, type ListItem, type Positions, type SettingsDocument, withoutNulls } from '../value/document.js';
 import { reportIssue } from '../parse/zod-issue.js';
 import { keyText, misplacedSignalHint, nearest, type KeyPath, type Report } from '../value/report.js';
@@ -41,7 +42,8 @@ export function readLayer(document: SettingsDocument, report: Report): Layer | u
   );
   const right = Object.fromEntries(Object.entries(written).filter(([key]) => !wrong.includes(key)));
   const settings = first.success ? first.data : schema.parse(right);
-  return { settings, written, at: document.at, keyAt: document.keyAt, wrong };
+  const { at, keyAt, within } = document;
+  return { settings, written, at, keyAt, ...(within && { within }), wrong };
 }
 
 /**
@@ -184,6 +186,12 @@ export class LayeredSettings {
   /** The last file or flag that sets it. */
   setBy(...path: KeyPath): Layer | undefined {
     return [...this.layers.files, this.layers.flags].findLast(({ settings }) => valueAt(settings, path) !== undefined);
+  }
+
+  /** Sets where the parts of a text begin. */
+  divide(key: string, items: readonly SourcePosition[]): void {
+    const { value, origin } = this.origins.get(key) ?? {};
+    if (origin?.kind === 'set') this.origins.set(key, { value, origin: { ...origin, items } });
   }
 
   /**

@@ -1,16 +1,23 @@
-import { neverHolds, sameCondition } from '../../core/condition/condition-logic.js';
+import { contradiction, sameCondition } from '../../core/condition/condition-logic.js';
 import { parseCondition } from '../../core/condition/parse-condition.js';
 import type { Compatibility } from '../../core/decide/departures.js';
 import type { Condition } from '../../core/policy/condition.js';
+import { testsOf, type Test } from '../../core/policy/condition-needs.js';
 import type { ConfiguredPolicy } from '../../core/policy/configured-policy.js';
 import type { ListItem } from '../value/document.js';
 import { keyText, type KeyPath, type Report } from '../value/report.js';
+import type { SourcePosition } from '../../errors.js';
 import type { PolicyEntry } from './policy-entry.js';
 
+export const CONDITION_KEYS = ['when', 'unless'] as const;
+type ConditionKey = (typeof CONDITION_KEYS)[number];
+
 /** A policy and where it stands. */
-interface Placed {
+export interface PlacedPolicy {
   readonly policy: ConfiguredPolicy;
   readonly item: ListItem<PolicyEntry>;
+  /** Where each test of a condition begins, in the order of testsOf. */
+  readonly tests: Readonly<Record<ConditionKey, readonly SourcePosition[]>>;
 }
 
 /**
@@ -22,8 +29,8 @@ export function configuredPolicies(
   compatibility: Compatibility,
   pressureWindowNs: bigint,
   report: Report,
-): ConfiguredPolicy[] {
-  const placed = items.map((item): Placed => ({ policy: policyOf(item.value, pressureWindowNs), item }));
+): readonly PlacedPolicy[] {
+  const placed = items.map((item) => placedPolicy(item, pressureWindowNs));
   placed.forEach((one, index) => {
     if (compatibility === 'kubelet') {
       const message = 'policies: the kubelet has no such key, and compatibility is kubelet';
@@ -32,21 +39,29 @@ export function configuredPolicies(
     reportDuplicate(one, placed.slice(0, index), report);
     reportContradiction(one, report);
   });
-  return placed.map(({ policy }) => policy);
+  return placed;
 }
 
-function policyOf({ when, unless, ...entry }: PolicyEntry, pressureWindowNs: bigint): ConfiguredPolicy {
+function placedPolicy(item: ListItem<PolicyEntry>, pressureWindowNs: bigint): PlacedPolicy {
+  const { when, unless, ...entry } = item.value;
   const scope = entry.scope === undefined ? 'node' : 'cgroup';
-  const read = (text: string): Condition => {
+  const read = (text: string) => {
     const parsed = parseCondition(text, { scope, pressureWindowNs });
-    if ('condition' in parsed) return parsed.condition;
+    if ('condition' in parsed) return parsed;
     throw new Error(`a condition was accepted and is wrong: ${text}`, { cause: parsed.problems[0] });
   };
-  return { ...entry, when: read(when), ...(unless !== undefined && { unless: read(unless) }) };
+  const parsed = { when: read(when), unless: unless === undefined ? undefined : read(unless) };
+  const { at, within = at } = item.layer;
+  const placesOf = (key: ConditionKey) => (parsed[key]?.offsets ?? []).map((offset) => within([...item.path, key], offset));
+  return {
+    policy: { ...entry, when: parsed.when.condition, ...(parsed.unless && { unless: parsed.unless.condition }) },
+    item,
+    tests: { when: placesOf('when'), unless: placesOf('unless') },
+  };
 }
 
 /** Two ladders for the same condition would act twice. */
-function reportDuplicate({ policy, item }: Placed, earlier: readonly Placed[], report: Report): void {
+function reportDuplicate({ policy, item }: PlacedPolicy, earlier: readonly PlacedPolicy[], report: Report): void {
   const named = earlier.find((other) => other.policy.name === policy.name);
   if (named !== undefined) {
     const message = `${keyText(item.path)}: duplicate name of a policy: ${policy.name}, first ${keyText(named.item.path)}`;
@@ -65,15 +80,19 @@ function isSame(a: ConfiguredPolicy, b: ConfiguredPolicy): boolean {
 }
 
 /** A policy that never acts, or always. */
-function reportContradiction({ policy: { when, unless }, item }: Placed, report: Report): void {
-  const refuse = (key: 'when' | 'unless', message: string, hint: string): void => {
+function reportContradiction({ policy: { when, unless }, item, tests }: PlacedPolicy, report: Report): void {
+  const refuse = (key: ConditionKey, message: string, hint: string, test?: Test): void => {
     const path: KeyPath = [...item.path, key];
-    report.issue('EVICTD_CONFIG_POLICY', `${keyText(path)}: ${message}`, item.layer.at(path), hint);
+    const place = test && tests[key][testsOf(when).indexOf(test)];
+    report.issue('EVICTD_CONFIG_POLICY', `${keyText(path)}: ${message}`, place ?? item.layer.at(path), hint);
   };
   const not = (condition: Condition): Condition => ({ kind: 'not', condition });
-  if (neverHolds(when)) refuse('when', 'can never hold: its tests contradict each other', 'join them with |, or correct an amount');
-  else if (neverHolds(not(when))) refuse('when', 'always holds', 'correct an amount, or remove a test');
-  else if (unless !== undefined && neverHolds({ kind: 'and', conditions: [when, not(unless)] })) {
+  const never = contradiction(when);
+  const always = contradiction(not(when));
+  if (never !== undefined) {
+    refuse('when', 'can never hold: its tests contradict each other', 'join them with |, or correct an amount', never);
+  } else if (always !== undefined) refuse('when', 'always holds', 'correct an amount, or remove a test', always);
+  else if (unless !== undefined && contradiction({ kind: 'and', conditions: [when, not(unless)] }) !== undefined) {
     refuse('unless', 'holds whenever when holds: the policy never acts', 'correct one of them');
   }
 }

@@ -22,6 +22,8 @@ export interface Positions {
   /** The value's position; if there is no value, that of the key or of the nearest parent. */
   readonly at: (path: KeyPath) => SourcePosition;
   readonly keyAt: (path: KeyPath) => SourcePosition;
+  /** The position of a character of a text, in UTF-16 units from its start. Left out: the document has no source. */
+  readonly within?: (path: KeyPath, offset: number) => SourcePosition;
 }
 
 /** An item of a list that is merged over files. */
@@ -35,8 +37,6 @@ export interface ListItem<T> {
 export interface SettingsDocument extends Positions {
   /** Maps as objects, lists, strings, numbers (a number that a float cannot hold stays the text), booleans, null. */
   readonly value: unknown;
-  /** The position of a character of a text, in UTF-16 units from its start. Left out: the document has no source. */
-  readonly within?: (path: KeyPath, offset: number) => SourcePosition;
 }
 
 /**

@@ -17,11 +17,15 @@ type Cases = readonly (readonly Literal[])[];
 const MAX_CASES = 1_000;
 
 /**
- * Reports whether no readings can make the condition true: in each of its cases two tests contradict each other. Sound,
- * not complete: tests are compared with tests of the same metric, window and unit.
+ * A test that contradicts tests before it, where in each case of the condition one does: no readings can make the
+ * condition true. undefined: they may. Sound, not complete: tests are compared with tests of the same metric, window and
+ * unit.
  */
-export function neverHolds(condition: Condition): boolean {
-  return casesOf(condition, true)?.every(contradicts) ?? false;
+export function contradiction(condition: Condition): Test | undefined {
+  const cases = casesOf(condition, true) ?? [];
+  const [first = []] = cases;
+  if (!cases.every(contradicts)) return undefined;
+  return first.find((_literal, index) => contradicts(first.slice(0, index + 1)))?.test;
 }
 
 /** The cases in which the condition holds, or does not. undefined: too many. */

@@ -12,7 +12,10 @@ export interface ConditionContext {
   readonly pressureWindowNs: bigint;
 }
 
-export type ParsedCondition = { readonly condition: Condition } | { readonly problems: readonly [ConditionProblem, ...ConditionProblem[]] };
+export type ParsedCondition =
+  /** `offsets`: where each test begins, in the order of testsOf. */
+  | { readonly condition: Condition; readonly offsets: readonly number[] }
+  | { readonly problems: readonly [ConditionProblem, ...ConditionProblem[]] };
 
 /** Of a trend without `over`. */
 const TREND_WINDOW_NS = 10_000_000_000n;
@@ -45,7 +48,7 @@ export function parseCondition(text: string, context: ConditionContext): ParsedC
   const condition = parser.read();
   const [first, ...others] = parser.problems;
   if (first !== undefined) return { problems: [first, ...others] };
-  return { condition };
+  return { condition, offsets: parser.offsets };
 }
 
 /** A placeholder for what could not be read. */
@@ -53,6 +56,7 @@ const UNREAD: Condition = { kind: 'exists', metric: { name: 'memory.current', of
 
 class ConditionParser {
   readonly problems: ConditionProblem[] = [];
+  readonly offsets: number[] = [];
   #next = 0;
   #tests = 0;
   #depth = 0;
@@ -162,6 +166,7 @@ class ConditionParser {
       this.#next -= 1;
       throw this.#unexpected('a metric');
     }
+    this.offsets.push(name.offset);
     const metric = this.#metric(name, name.text);
     const next = this.#peek();
     switch (next.text) {

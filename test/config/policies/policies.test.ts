@@ -199,12 +199,12 @@ describe('contradictions', () => {
     [
       'an amount below and above',
       '  - {name: a, when: memory.available < 5% & memory.available > 10%, then: [notify]}\n',
-      ['2:21 EVICTD_CONFIG_POLICY'],
+      ['2:45 EVICTD_CONFIG_POLICY'],
     ],
     [
       'a condition that always holds',
       '  - {name: a, when: memory.available < 10% | memory.available > 5%, then: [notify]}\n',
-      ['2:21 EVICTD_CONFIG_POLICY'],
+      ['2:46 EVICTD_CONFIG_POLICY'],
     ],
     [
       'unless follows from when',

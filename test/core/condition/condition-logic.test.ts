@@ -1,9 +1,13 @@
 import { fc } from '../../support/property.js';
 import { describe, expect, test } from 'vitest';
-import { neverHolds, sameCondition } from '../../../src/core/condition/condition-logic.js';
+import { contradiction, sameCondition } from '../../../src/core/condition/condition-logic.js';
 import type { RawValue } from '../../../src/core/policy/raw-value.js';
 import { truthOf } from '../policy/scopes.js';
+import { conditionText } from '../../../src/core/condition/condition-text.js';
+import type { Condition } from '../../../src/core/policy/condition.js';
 import { conditionOf } from './conditions.js';
+
+const neverHolds = (condition: Condition): boolean => contradiction(condition) !== undefined;
 
 describe('a condition that can never hold', () => {
   test.each<[text: string, never: boolean]>([
@@ -47,6 +51,16 @@ describe('a condition that can never hold', () => {
     ['memory.pressure.full.avg10 > 90% & !(memory.pressure.full.avg10 <= 95%)', false],
   ])('%s: %s', (text, never) => {
     expect(neverHolds(conditionOf(text, 'cgroup'))).toBe(never);
+  });
+
+  test.each<[text: string, contradicting: string]>([
+    ['age > 1h & processes > 5 & age < 30m & age < 10m', 'age < 30m'],
+    ['processes > 5 & (age > 3h & age < 2h | age < 1h & age > 2h)', 'age < 2h'],
+    ['processes > 5 & processes exists & !processes exists & age > 3h', 'processes exists'],
+  ])('%s: the test that contradicts those before it', (text, contradicting) => {
+    const condition = conditionOf(text, 'cgroup');
+    const found = contradiction(condition);
+    expect(found && conditionText(found, 'cgroup')).toBe(contradicting);
   });
 
   test('with too many cases it is taken as one that can hold', () => {

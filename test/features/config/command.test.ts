@@ -299,7 +299,8 @@ test('show --output json', async () => {
 });
 
 test('policies: counted, linted, shown with the place of every key', async () => {
-  const yaml = 'policies:\n  - name: a\n    scope: {cgroup: /a/**}\n    when: memory.swap > 1Mi\n    then: [notify, {freeze: {for: 5s}}]\n';
+  const yaml =
+    'policies:\n  - name: a\n    scope: {cgroup: /a/**}\n    when: age > 1h & memory.swap > 1Mi\n    then: [notify, {freeze: {for: 5s}}]\n';
   const policies: PolicyFacts = {
     fixed: { node: new Map(), cgroup: new Map([['memory.swap', { is: 'zero', why: 'there is no swap' }]]) },
     matches: new Map([['/a/**', 0]]),
@@ -308,7 +309,7 @@ test('policies: counted, linted, shown with the place of every key', async () =>
   const { stdout } = await config(['check'], yaml, undefined, () => machine({ policies }));
   expect(stdout.split('\n').filter((line) => line.includes('polic')).map((line) => line.replace(/ \(hint.*/, ''))).toEqual([
     'configuration valid, but evicts nothing: 4 thresholds, 0 workload sources, 0 rules, 1 policy (from config.yaml)',
-    'warn: config.yaml:4:11: EVICTD_LINT_POLICY_NEVER policies[0].when: a never acts here: memory.swap: there is no swap',
+    'warn: config.yaml:4:22: EVICTD_LINT_POLICY_NEVER policies[0].when: a never acts here: memory.swap: there is no swap',
     'warn: config.yaml:3:21: EVICTD_LINT_POLICY_SCOPE policies[0].scope.cgroup: a watches nothing now: no cgroup matches /a/**',
     'warn: config.yaml:5:11: EVICTD_LINT_POLICY_WORKLOADS policies[0].then: a: freeze has no workload to act on: no source is configured',
   ]); // prettier-ignore
@@ -317,7 +318,7 @@ test('policies: counted, linted, shown with the place of every key', async () =>
   expect(rows).toEqual([
     ['policies[0].name', 'a', 'config.yaml:2:11'],
     ['policies[0].scope.cgroup', '/a/**', 'config.yaml:3:21'],
-    ['policies[0].when', 'memory.swap > 1Mi', 'config.yaml:4:11'],
+    ['policies[0].when', 'age > 1h & memory.swap > 1Mi', 'config.yaml:4:11'],
     ['policies[0].then', '["notify",{"freeze":{"for":"5s"}}]', 'config.yaml:5:11'],
   ]);
 });

@@ -5,25 +5,57 @@ import type { FixedValue, PolicyFacts } from '../machine.js';
 
 type Facts = Pick<PolicyFacts, 'fixed'>;
 
+/** A test that cannot be true (or false) on this machine. */
+export interface Obstacle {
+  readonly test: Test;
+  readonly why: string;
+}
+
 /**
- * Why a condition cannot be true (or false) on this machine; undefined: it can. A value that is missing leaves its tests
- * unknown, which is neither.
+ * What keeps a condition from being true (or false) on this machine: one test, or one of each branch of `|`. Empty: it can
+ * be. A value that is missing leaves its tests unknown, which is neither.
  */
-export function whyNot(condition: Condition, truth: boolean, facts: Facts): string | undefined {
+export function obstaclesTo(condition: Condition, truth: boolean, facts: Facts): readonly Obstacle[] {
+  switch (condition.kind) {
+    case 'comparison':
+    case 'trend':
+    case 'exists': {
+      const why = whyNoTest(condition, truth, facts);
+      return why === undefined ? [] : [{ test: condition, why }];
+    }
+    case 'not':
+      return obstaclesTo(condition.condition, !truth, facts);
+    case 'and':
+    case 'or': {
+      const obstacles = condition.conditions.map((one) => obstaclesTo(one, truth, facts));
+      if (needsAll(condition, truth)) return obstacles.find((some) => some.length > 0) ?? [];
+      return obstacles.every((some) => some.length > 0) ? obstacles.flat() : [];
+    }
+  }
+}
+
+/** The branches of `|` that cannot be true here, beside one that can, and what keeps them from it. */
+export function deadBranches(condition: Condition, facts: Facts, truth = true): readonly (readonly Obstacle[])[] {
   switch (condition.kind) {
     case 'comparison':
     case 'trend':
     case 'exists':
-      return whyNoTest(condition, truth, facts);
+      return [];
     case 'not':
-      return whyNot(condition.condition, !truth, facts);
+      return deadBranches(condition.condition, facts, !truth);
     case 'and':
     case 'or': {
-      const reasons = condition.conditions.map((one) => whyNot(one, truth, facts));
-      const needsAll = (condition.kind === 'and') === truth;
-      return needsAll || reasons.every((reason) => reason !== undefined) ? reasons.find((reason) => reason !== undefined) : undefined;
+      if (obstaclesTo(condition, truth, facts).length > 0) return [];
+      return condition.conditions.flatMap((one) => {
+        const obstacles = obstaclesTo(one, truth, facts);
+        return obstacles.length > 0 ? [obstacles] : deadBranches(one, facts, truth);
+      });
     }
   }
+}
+
+function needsAll({ kind }: Extract<Condition, { readonly kind: 'and' | 'or' }>, truth: boolean): boolean {
+  return (kind === 'and') === truth;
 }
 
 function whyNoTest(test: Test, truth: boolean, facts: Facts): string | undefined {

@@ -88,15 +88,51 @@ describe('where a condition can never hold', () => {
     ['memory.swap.growth < 5Mi over 1m', false],
     ['pswpout > 5/s over 1m', true],
   ])('%s: %s', (when, never) => {
-    expect(findings([policy(when)]).map(({ code, key }) => `${code} ${key}`)).toEqual(
-      never ? ['EVICTD_LINT_POLICY_NEVER policies[0].when'] : [],
-    );
+    const found = findings([policy(when)]).filter(({ level }) => level !== 'info');
+    expect(found.map(({ code, key }) => `${code} ${key}`)).toEqual(never ? ['EVICTD_LINT_POLICY_NEVER policies[0].when'] : []);
   });
 
   test('it says why', () => {
     expect(findings([policy('memory.available < 10%'), policy('memory.pressure.full > 5% & swap.available < 10%')])[0]?.message).toBe(
       'policies[1].when: a never acts here: memory.pressure.full: this kernel measures no pressure',
     );
+  });
+
+  test('where no branch can hold, it says why of each', () => {
+    const found = findings([policy('age > 1h & (swap.available < 10% | memory.pressure.full > 5%)')]);
+    expect(found.map(({ message, test: place }) => [message, place])).toEqual([
+      [
+        'policies[0].when: a never acts here: swap.available: there is no swap, and memory.pressure.full: this kernel measures no pressure',
+        1,
+      ],
+    ]);
+  });
+
+  test.each<[when: string, dead: readonly [place: number, why: string][]]>([
+    ['age > 1h | memory.pressure.full > 5%', [[1, 'memory.pressure.full: this kernel measures no pressure']]],
+    [
+      'swap.available < 10% | age > 1h | processes > 5 & memory.swap > 1Mi',
+      [
+        [0, 'swap.available: there is no swap'],
+        [3, 'memory.swap: there is no swap'],
+      ],
+    ],
+    ['age > 1h & (processes > 5 | !(age > 2h & memory.swap < 1Mi))', [[3, 'memory.swap: there is no swap']]],
+    ['!(age > 2h & memory.swap > 1Mi)', []],
+    ['age > 1h | memory.swap < 1Mi', []],
+  ])('a dead branch beside one that lives: %s', (when, dead) => {
+    const expected = dead.map(([place, why]) => ['info EVICTD_LINT_POLICY_BRANCH', `a part never holds here: ${why}`, place]);
+    const shown = findings([policy(when)]).map(({ level, code, message, test: place }) => [
+      `${level} ${code}`,
+      message.replace(/^policies.*: a: /, ''),
+      place,
+    ]);
+    expect(shown).toEqual(expected);
+  });
+
+  test('a dead branch of unless', () => {
+    const found = findings([policy('age > 1h', { exception: 'age > 2h | memory.swap > 1Mi' })]);
+    expect(found.map(({ code, key, test: place }) => [code, key, place])).toEqual([['EVICTD_LINT_POLICY_BRANCH', 'policies[0].unless', 1]]);
   });
 
   test.each<[unless: string, never: boolean]>([
