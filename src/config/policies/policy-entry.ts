@@ -5,6 +5,7 @@ import type { ScopeKind } from '../../core/policy/condition.js';
 import { namesIn } from '../../core/workload/cgroup.js';
 import type { ConfiguredPolicy } from '../../core/policy/configured-policy.js';
 import { METRIC_NAMES } from '../../core/policy/metric.js';
+import { isRecord } from '../value/document.js';
 import { shaped } from '../value/json-shape.js';
 import { suggestion } from '../value/report.js';
 import { parsed, refuseAt, text } from '../value/scalar.js';
@@ -82,7 +83,7 @@ function metricHint(word: string): string {
   return near.startsWith('did') ? near : 'docs/policies.md lists the metrics';
 }
 
-export const policyEntry = z.pipe(
+const entry = z.pipe(
   z.strictObject({
     name: parsed(nameText),
     scope: z.optional(z.strictObject({ cgroup: parsed(scopeText) })),
@@ -92,17 +93,41 @@ export const policyEntry = z.pipe(
     cooldown: z.optional(parsed((input) => durationText(input, 0n, 24n * NS_PER_HOUR))),
     then: z.array(ladderStep),
   }),
-  z.transform(({ name, scope, when, for: held = 0n, unless, cooldown = DEFAULT_COOLDOWN_NS, then }, payload): PolicyEntry => {
-    if (scope === undefined) {
-      refuseProblems(payload, problemsOf(when, 'node'), when, ['when']);
-      if (unless !== undefined) refuseProblems(payload, problemsOf(unless, 'node'), unless, ['unless']);
-    }
-    const last = then.findIndex(({ kind }) => kind === 'kill');
-    if (then.length === 0) refuseAt(payload, then, 'EVICTD_CONFIG_POLICY', 'has no step', 'add one, like - notify', ['then']);
-    if (last !== -1 && last < then.length - 1) {
-      const hint = 'kill is repeated as long as the condition holds: put it last';
-      refuseAt(payload, then, 'EVICTD_CONFIG_POLICY', 'no step can follow kill', hint, ['then', last + 1]);
-    }
+  z.transform(({ name, scope, when, for: held = 0n, unless, cooldown = DEFAULT_COOLDOWN_NS, then }): PolicyEntry => {
     return { name, ...(scope && { scope }), when, forNs: held, ...(unless !== undefined && { unless }), cooldownNs: cooldown, then };
   }),
 );
+
+/** What is wrong between the keys of an entry is reported with what is wrong in each of them. */
+export const policyEntry = z.pipe(
+  z.transform((written: unknown, payload) => {
+    if (!isRecord(written)) return written;
+    refuseNodeMetrics(payload, written);
+    refuseLadder(payload, written.then);
+    const others = payload.issues.length === 0 ? [] : (entry.safeParse(written, { reportInput: true }).error?.issues ?? []);
+    payload.issues.push(...(others as Payload['issues']));
+    return written;
+  }),
+  entry,
+);
+
+/** Without a scope there are no metrics of cgroups. */
+function refuseNodeMetrics(payload: Payload, written: Readonly<Record<string, unknown>>): void {
+  if (written.scope !== undefined) return;
+  for (const key of ['when', 'unless']) {
+    const input = written[key];
+    if (typeof input !== 'string') continue;
+    const anyway = new Set(problemsOf(input, 'cgroup').map(({ offset }) => offset));
+    const problems = problemsOf(input, 'node').filter(({ offset }) => !anyway.has(offset));
+    refuseProblems(payload, problems, input, [key]);
+  }
+}
+
+function refuseLadder(payload: Payload, then: unknown): void {
+  if (!Array.isArray(then)) return;
+  const last = then.findIndex((step: unknown) => step === 'kill' || (isRecord(step) && Object.hasOwn(step, 'kill')));
+  if (then.length === 0) refuseAt(payload, then, 'EVICTD_CONFIG_POLICY', 'has no step', 'add one, like - notify', ['then']);
+  if (last === -1 || last === then.length - 1) return;
+  const hint = 'kill is repeated as long as the condition holds: put it last';
+  refuseAt(payload, then, 'EVICTD_CONFIG_POLICY', 'no step can follow kill', hint, ['then', last + 1]);
+}

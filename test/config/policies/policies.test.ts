@@ -140,6 +140,34 @@ test.each<[wrong: string, policy: string, issues: string[]]>([
   expect(issuesOf(() => policiesOf(`  - ${policy}\n`)).map((issue) => issue.replace('config.yaml:2:', ''))).toEqual(issues);
 });
 
+test('what is wrong between the keys of an entry is reported with what is wrong in each of them', () => {
+  const policies = `
+  - name: A B
+    when: age > 1h & memory.avail < 1Gi & memory.available < 5
+    unless: processes > 5
+    cooldown: -1s
+    then: [{kill: {by: sise}}, notfy]
+  - name: b
+    whne: swap.available exists
+    then: []
+`;
+  const { issues } = errorOf(() => policiesOf(policies));
+  expect(issues.map(({ code, position, message }) => [`${String(position.line)}:${String(position.column)}`, code, message])).toEqual([
+    ['3:11', 'EVICTD_CONFIG_VALUE', 'policies[0].name: not a valid name of a policy: "A B"'],
+    ['4:11', 'EVICTD_CONFIG_METRIC', 'policies[0].when: age is a metric of cgroups, and not of the node'],
+    ['4:22', 'EVICTD_CONFIG_METRIC', 'policies[0].when: "memory.avail" is not a metric'],
+    ['4:62', 'EVICTD_CONFIG_AMOUNT', 'policies[0].when: bytes need a unit: 5'],
+    ['5:13', 'EVICTD_CONFIG_METRIC', 'policies[0].unless: processes is a metric of cgroups, and not of the node'],
+    ['6:15', 'EVICTD_CONFIG_RANGE', expect.stringMatching(/^policies\[0\].cooldown: /)],
+    ['7:24', 'EVICTD_CONFIG_VALUE', expect.stringMatching(/^policies\[0\].then\[0\].kill.by/)],
+    ['7:32', 'EVICTD_CONFIG_POLICY', 'policies[0].then[1]: no step can follow kill'],
+    ['7:32', 'EVICTD_CONFIG_UNKNOWN_KEY', 'unknown key policies[0].then[1].notfy'],
+    ['8:5', 'EVICTD_CONFIG_MISSING', 'policies[1].when: is missing'],
+    ['9:5', 'EVICTD_CONFIG_UNKNOWN_KEY', 'unknown key policies[1].whne'],
+    ['10:11', 'EVICTD_CONFIG_POLICY', 'policies[1].then: has no step'],
+  ]);
+});
+
 test('what is meant is suggested', () => {
   const { issues } = errorOf(() => policiesOf('  - {name: a, when: memory.avialable < 10%, then: [notfy], whne: 1}\n'));
   expect(issues.map(({ hint }) => hint)).toEqual(['did you mean memory.available?', 'did you mean notify?', 'did you mean when?']);
