@@ -5,6 +5,7 @@
 //                               SIGUSR2, then fills at RATE MiB/s (0: as fast as it goes) until it is killed
 //   load dentries DIR MIB       looks up names that are not there until the reclaimable slab has MIB
 //   load map FILE               reads every page of a mapping of FILE: they become active page cache
+//   load serve NAME FILE        reads random pages of a mapping of FILE, as a database whose data is in the page cache
 //   load pause                  sleeps
 //
 // A third of a page is random, so that a compressed swap keeps it at about 3:1. SIGTERM ends a process at once.
@@ -108,6 +109,18 @@ static int map(const char* path) {
   return 0;
 }
 
+static int serve(const char* path) {
+  const int file = open_or_die(path);
+  const off_t pages = lseek(file, 0, SEEK_END) / PAGE;
+  const volatile char* memory = mmap(NULL, pages * PAGE, PROT_READ, MAP_SHARED, file, 0);
+  if (memory == MAP_FAILED) return perror("mmap"), 2;
+  madvise((void*)memory, pages * PAGE, MADV_RANDOM);
+  for (uint64_t state = 88172645463325252;;) {
+    state ^= state << 13, state ^= state >> 7, state ^= state << 17;
+    (void)memory[state % pages * PAGE];
+  }
+}
+
 int main(int argc, char** argv) {
   const char* role = argc > 1 ? argv[1] : "";
   sigaction(SIGTERM, &(struct sigaction){.sa_handler = on_term}, NULL);
@@ -117,7 +130,8 @@ int main(int argc, char** argv) {
   if (argc > 2) prctl(PR_SET_NAME, argv[2]);
   if (!strcmp(role, "hold") && argc == 4) hold(atol(argv[3]));
   if (!strcmp(role, "leak") && argc == 5) leak(atof(argv[3]), atol(argv[4]));
+  if (!strcmp(role, "serve") && argc == 4) return serve(argv[3]);
   if (!strcmp(role, "pause")) pause();
-  fputs("load: hold NAME MIB | leak NAME RATE LEVEL | dentries DIR MIB | map FILE | pause\n", stderr);
+  fputs("load: hold NAME MIB | leak NAME RATE LEVEL | dentries DIR MIB | map FILE | serve NAME FILE | pause\n", stderr);
   return 2;
 }

@@ -1,4 +1,4 @@
-// make lab ARGS='race [option...] [CONTESTANT...]', 'idle …' or 'summary': docs/lab.md.
+// make lab ARGS='race [option...] [CONTESTANT...]', 'idle …', 'thrash …' or 'summary': docs/lab.md.
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
@@ -9,11 +9,12 @@ import { publish } from '../bench/published.js';
 import { buildPackage } from '../vm/package.js';
 import { lineOf } from './fields.js';
 import { parseRounds } from './round.js';
-import { idleSummary, raceSummary } from './summary.js';
+import { idleSummary, raceSummary, thrashSummary } from './summary.js';
 
 /** Those that run unless some are named; test/lab/contestants has a file for each. */
 const RACING = ['kernel', 'earlyoom', 'nohang', 'oomd', 'systemd-oomd', 'evictd'];
 const IDLE = ['earlyoom', 'nohang', 'oomd', 'systemd-oomd', 'node', 'evictd'];
+const THRASHING = ['kernel', 'evictd-defaults'];
 
 /** The guest finds here what is built for it. */
 const BUILT = 'build/lab';
@@ -41,7 +42,7 @@ const SECONDS_TO_START = 600;
 
 const INTERRUPTIONS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-const WORDS: Readonly<Record<string, () => Promise<void> | void>> = { race, idle, summary };
+const WORDS: Readonly<Record<string, () => Promise<void> | void>> = { race, idle, thrash, summary };
 
 const words = WORDS[word];
 const strangers = named.filter((name) => !existsSync(join(import.meta.dirname, 'contestants', `${name}.sh`)));
@@ -60,18 +61,42 @@ async function race(): Promise<void> {
   prepare(contestants);
   const rates = values.rates.split(',');
   const limit = SECONDS_TO_START + Number(values.rounds) * rates.length * SECONDS_A_ROUND;
-  const machines = values.memory
-    .split(',')
-    .flatMap((memory) => values.swap.split(',').map((swap) => ({ memory, swap })))
-    .flatMap((machine) => values.occupied.split(',').map((occupied) => ({ ...machine, occupied })))
-    .flatMap((machine) => contestants.map((who) => ({ who, ...machine })));
-  for (const each of machines) {
+  for (const each of machinesOf(contestants)) {
     const { who, memory, swap, occupied } = each;
     const logs = await boot(Object.values(each).join('-'), memory, limit, ['race.sh', who, values.rounds, swap, occupied, ...rates]);
     const lines = parseRounds(textOf(join(logs, 'rounds')), { run, ...each });
     appendFileSync(join(out, 'race.lines'), lines.map((line) => `${line}\n`).join(''));
   }
   process.stdout.write(`${raceSummary(linesOf('race').filter(ofThisRun)).table}\n`);
+}
+
+/** Work that may put memory under pressure, one kind after the other, beside each contestant. */
+async function thrash(): Promise<void> {
+  const contestants = named.length > 0 ? named : THRASHING;
+  prepare(contestants);
+  for (const { who, memory, swap } of machinesOf(contestants)) {
+    const logs = await boot(`thrash-${who}-${memory}-${swap}`, memory, SECONDS_TO_START + 8 * Number(values.seconds), [
+      ...['thrash.sh', who, swap, values.seconds],
+    ]);
+    const lines = textOf(join(logs, 'works')).split('\n').filter(Boolean);
+    appendFileSync(join(out, 'thrash.lines'), lines.map((line) => `${lineOf({ run, memory, swap })} ${line}\n`).join(''));
+  }
+  process.stdout.write(`${thrashSummary(linesOf('thrash').filter(ofThisRun)).table}\n`);
+}
+
+interface LabMachine {
+  readonly who: string;
+  readonly memory: string;
+  readonly swap: string;
+  readonly occupied: string;
+}
+
+function machinesOf(contestants: readonly string[]): readonly LabMachine[] {
+  return values.memory
+    .split(',')
+    .flatMap((memory) => values.swap.split(',').map((swap) => ({ memory, swap })))
+    .flatMap((machine) => values.occupied.split(',').map((occupied) => ({ ...machine, occupied })))
+    .flatMap((machine) => contestants.map((who) => ({ who, ...machine })));
 }
 
 /** All contestants side by side on one machine: they share what disturbs it. */
@@ -92,7 +117,7 @@ async function idle(): Promise<void> {
 function summary(): void {
   const accel = execFileSync('test/vm/boot', ['--accel'], { encoding: 'utf8' }).trim();
   const machines = `machines: ${accel === 'tcg' ? 'emulated' : accel}`;
-  for (const [name, summaryOf] of Object.entries({ race: raceSummary, idle: idleSummary })) {
+  for (const [name, summaryOf] of Object.entries({ race: raceSummary, idle: idleSummary, thrash: thrashSummary })) {
     const lines = linesOf(name);
     if (lines.length === 0) continue;
     const { table, runs } = summaryOf(lines);

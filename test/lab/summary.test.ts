@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { idleSummary, raceSummary, type Summary } from './summary.js';
+import { idleSummary, raceSummary, thrashSummary, type Summary } from './summary.js';
 
 const rounds = (who: string, run: string, ...rest: readonly string[]): string[] =>
   rest.map((each) => `run=${run} who=${who} memory=1G swap=none occupied=nothing rate=50 ${each}`);
@@ -95,6 +95,29 @@ test('idle: processor time beside earlyoom, for each number of workloads, and me
     { workloads: '20-units', contestant: 'earlyoom', s: '60', 'processor, ms': '600', 'processor, ms ÷': '', ...memory },
     { workloads: '20-units', contestant: 'evictd', s: '60', 'processor, ms': '300', 'processor, ms ÷': '0.500', ...memory },
     { workloads: '300-cgroups', contestant: 'evictd', s: '60', 'processor, ms': '900', 'processor, ms ÷': '', ...memory },
+  ]);
+});
+
+test('thrash: what each kind of work did to memory, and whether it was ended; a later run replaces it', () => {
+  const line = (run: string, work: string, more: string): string =>
+    `run=${run} memory=2G swap=zram who=evictd-defaults work=${work} seconds=42 total_mib=1960 low_available_mib=180 full_percent=37 refaults=5 ${more}`;
+  const lines = [
+    line('1', 'backup', 'ended=web after_s=3'),
+    line('2', 'backup', 'ended=- after_s=-'),
+    line('2', 'database_and_leak', 'ended=leak after_s=42'),
+  ];
+  const memory = {
+    memory: '2G',
+    swap: 'zram',
+    contestant: 'evictd-defaults',
+    s: '42',
+    'lowest, MiB': '180',
+    'full, %': '37',
+    refaults: '5',
+  };
+  expect(rowsOf(thrashSummary(lines))).toEqual([
+    { ...memory, work: 'backup', ended: '', 'after, s': '' },
+    { ...memory, work: 'database and leak', ended: 'leak', 'after, s': '42' },
   ]);
 });
 

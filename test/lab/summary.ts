@@ -25,6 +25,8 @@ const RACE_TITLES = [
 
 const IDLE_TITLES = ['workloads', 'contestant', 's', 'processor, ms', '÷ earlyoom', 'RSS, MiB', 'PSS, MiB', 'anonymous, MiB'] as const;
 
+const THRASH_TITLES = ['memory', 'swap', 'work', 'contestant', 's', 'lowest, MiB', 'full, %', 'refaults', 'ended', 'after, s'] as const;
+
 export interface Summary {
   readonly table: string;
   /** When the runs in the table began: the first and the last. */
@@ -41,6 +43,13 @@ export function raceSummary(lines: readonly string[]): Summary {
 export function idleSummary(lines: readonly string[]): Summary {
   const groups = latest(lines, ['workloads']);
   return { table: markdown(IDLE_TITLES, groups.flatMap(idleRows), (column) => column >= 2), runs: runsOf(groups) };
+}
+
+/** Of the lines of work that may put memory under pressure. */
+export function thrashSummary(lines: readonly string[]): Summary {
+  const groups = latest(lines, ['memory', 'swap', 'who', 'work']);
+  const rows = groups.flatMap((group) => group.map(thrashRow));
+  return { table: markdown(THRASH_TITLES, rows, (column) => column >= 4 && column !== 8), runs: runsOf(groups) };
 }
 
 function runsOf(groups: readonly (readonly Fields[])[]): string {
@@ -116,6 +125,11 @@ function idleRows(group: readonly Fields[]): string[][] {
       ...['rss_kib', 'pss_kib', 'anonymous_kib'].map((name) => mib(numberOf(fields, name) ?? 0)),
     ];
   });
+}
+
+function thrashRow({ memory = '', swap = '', ...fields }: Fields): string[] {
+  const { work = '', who = '', seconds = '', low_available_mib = '', full_percent = '', refaults = '', ended = '', after_s = '' } = fields;
+  return [memory, swap, work.replaceAll('_', ' '), who, seconds, low_available_mib, full_percent, refaults, ended, after_s];
 }
 
 function byContestant(group: readonly Fields[]): Map<string, Fields[]> {
