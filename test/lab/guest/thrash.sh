@@ -7,13 +7,13 @@ who=$1 swap=$2 seconds=$3
 
 # ---- work: units of workload.slice ----
 backup() { unit backup bash -c "while :; do cat $files/large >/dev/null; done"; }
-database() { unit database $files/load serve database $files/data; }
+database() { $files/load map $files/data && unit database $files/load serve database $files/data; }
 build() { unit build -p WorkingDirectory=/project bash -c 'while node node_modules/typescript/bin/tsc --noEmit -p .; do :; done'; }
 database_and_backup() { database && backup; }
-# Leaks 10 MiB/s, so that the page cache of the database goes first.
+# A leak that has taken the free memory takes 10 MiB/s from the page cache of the database.
 database_and_leak() {
-  database && sleep 20 && unit leak $files/load leak leak 10 999999 && within 20 pgrep -nx leak || return 1
-  systemctl kill -s USR1 leak.service && sleep 0.5 && systemctl kill -s USR2 leak.service
+  database && unit leak $files/load leak leak 10 $((total * 45 / 100)) && within 20 pgrep -nx leak || return 1
+  systemctl kill -s USR1 leak.service && within 60 below $((total * 45 / 100)) && systemctl kill -s USR2 leak.service
 }
 works=(backup database_and_backup build database_and_leak)
 units=(backup database build leak)
