@@ -49,18 +49,22 @@ export type DeletionAnswer =
   | 'done'
   /** The pod is gone, or another one has its name: nothing more is to be done. */
   | 'gone'
-  /** Only this call fails; it is made again later. */
+  /** The server refuses this call; it is made again later. */
   | 'failed'
-  /** No call would succeed now. */
+  /** The server, or a proxy before it, cannot answer now. No refusal of the call: an hour of these answers forgets no pod. */
   | 'away';
 
-/** A wrong uid: 409 for a DELETE, 422 for a patch of the status. A patch that fails for good must not keep the DELETE waiting. */
+/** A wrong uid: 409 for a DELETE, 422 for a patch of the status. A patch that is refused must not keep the DELETE waiting. */
 export function deletionAnswer(call: 'condition' | 'delete', { status }: Pick<ApiAnswer, 'status'>): DeletionAnswer {
   if (status >= 200 && status < 300) return 'done';
   if (status === 404 || (status === 409 && call === 'delete')) return 'gone';
-  if (status === 401 || status === 429 || status === 503 || status === 504) return 'away';
+  const isRefusal = status >= 400 && status < 500 && !NO_REFUSALS.has(status);
+  if (!isRefusal) return 'away';
   return call === 'condition' && status !== 409 ? 'done' : 'failed';
 }
+
+/** An expired credential, a request that came too slowly, an overloaded server. */
+const NO_REFUSALS: ReadonlySet<number> = new Set([401, 408, 429]);
 
 /** 'answers 429: Cannot evict pod as it would violate the pod's disruption budget.' */
 export function answerText({ status, body }: Pick<ApiAnswer, 'status' | 'body'>): string {

@@ -33,9 +33,10 @@ export interface DeletionQueueParts {
   readonly pauseMs?: (failures: number) => number;
 }
 
-/** Why a call failed. `endsRound`: other calls would fail as well, or take what other requests need. */
+/** Why a call failed. */
 interface CallFailure {
-  readonly endsRound: boolean;
+  /** `server`: other calls would fail as well. `permission`: they may, and take what other requests need. Both end the round. */
+  readonly of: 'call' | 'permission' | 'server';
   readonly why: string;
 }
 
@@ -44,6 +45,8 @@ export const randomPauseMs = (failures: number): number => backOffMs(failures, M
 const WITHIN_MS = 10_000;
 /** So many take up to an hour. Then no permission will come, and other pods need the room. */
 const MAX_REFUSALS = 120;
+/** A webhook that fails for each patch must not hold the DELETE; a server that fails for a moment must not cost the condition. */
+const MAX_CONDITION_ERRORS = 3;
 /** The status where a permission is missing: mostly for all pods. */
 const FORBIDDEN = 403;
 
@@ -58,10 +61,14 @@ export class DeletionQueue {
   readonly #doubtful: Set<string>;
   /** By uid: no signal is known to have reached it. */
   readonly #held: Set<string>;
-  /** By uid: how often the server has refused the DELETE. */
+  /** By uid: how often the server has refused its next call, or has failed at its condition. */
   readonly #refusals = new Map<string, number>();
-  /** By uid, in this order: their calls are made after the pause that follows a failure. */
+  /** By uid: they have waited since the last failure. */
   #waiting = new Set<string>();
+  /** By uid, in this order: the last ones of a round. Without the permission for one pod, the next round begins with another one. */
+  readonly #forbidden = new Set<string>();
+  /** In this round. */
+  #hasAnswered = false;
   #failures = 0;
   #isSending = false;
   #isClosed = false;
@@ -123,7 +130,7 @@ export class DeletionQueue {
     this.#put(concluded(this.#pending, decision, isEvicted === 'ifReleased' ? isReleased : isEvicted));
   }
 
-  /** Makes the pending calls, unless that is under way. In the pause after a failure only if there is a pod that does not wait. */
+  /** Makes the pending calls, unless that is under way. In the pause after a failure only if there is a pod that is new. */
   send(): void {
     if (this.#isSending || this.#isClosed) return;
     const toSend = this.#toSend();
@@ -143,7 +150,7 @@ export class DeletionQueue {
   #put(pending: PendingDeletions): void {
     if (pending === this.#pending) return;
     this.#pending = pending;
-    for (const uids of [this.#held, this.#waiting, this.#doubtful, this.#refusals]) {
+    for (const uids of [this.#held, this.#waiting, this.#forbidden, this.#doubtful, this.#refusals]) {
       for (const uid of uids.keys()) if (!pending.some((pod) => pod.uid === uid)) uids.delete(uid);
     }
     this.#parts.section.keep(pending.length === 0 ? undefined : pending);
@@ -151,6 +158,7 @@ export class DeletionQueue {
 
   async #sendAll(): Promise<void> {
     this.#isSending = true;
+    this.#hasAnswered = false;
     this.#endPause();
     const failed = new Set<string>();
     let why: string | undefined;
@@ -162,17 +170,21 @@ export class DeletionQueue {
       if (failure === undefined) continue;
       why = `${pod.namespace}/${pod.name}: ${failure.why}`;
       failed.add(pod.uid);
-      if (failure.endsRound) break;
+      if (failure.of === 'permission') {
+        this.#forbidden.delete(pod.uid);
+        this.#forbidden.add(pod.uid);
+      }
+      if (failure.of !== 'call') break;
     }
     this.#isSending = false;
-    this.#over(why, failed);
+    this.#over(why);
   }
 
-  /** A pod whose call failed does not keep later ones waiting. */
+  /** The oldest that has not failed in this round. */
   #next(failed: ReadonlySet<string>): PendingDeletion | undefined {
     const left = this.#toSend().filter(({ uid }) => !failed.has(uid));
-    const first = [...this.#waiting].find((uid) => left.some((pod) => pod.uid === uid));
-    return left.find(({ uid }) => !this.#waiting.has(uid)) ?? left.find(({ uid }) => uid === first);
+    const [forbidden] = [...this.#forbidden].flatMap((uid) => left.find((pod) => pod.uid === uid) ?? []);
+    return left.find(({ uid }) => !this.#forbidden.has(uid)) ?? forbidden;
   }
 
   #endPause(): void {
@@ -180,11 +192,8 @@ export class DeletionQueue {
     this.#timer = undefined;
   }
 
-  /**
-   * @param why  the last failure; undefined: there was none
-   * @param failed  by uid: the last ones of the next round
-   */
-  #over(why: string | undefined, failed: ReadonlySet<string>): void {
+  /** @param why  the last failure; undefined: there was none */
+  #over(why: string | undefined): void {
     const { log, pauseMs = randomPauseMs } = this.#parts;
     if (why === undefined) {
       if (this.#failures > 0) log.info('every evicted pod is deleted at the API server now');
@@ -199,8 +208,7 @@ export class DeletionQueue {
         hint: 'evictd doctor names permissions that are missing',
       });
     }
-    const waiting = new Set([...this.#waiting, ...this.#toSend().map(({ uid }) => uid)]);
-    this.#waiting = new Set([...[...waiting].filter((uid) => !failed.has(uid)), ...failed]);
+    this.#waiting = new Set(this.#toSend().map(({ uid }) => uid));
     this.#timer = setTimeout(() => {
       this.#endPause();
       this.send();
@@ -217,44 +225,65 @@ export class DeletionQueue {
       return isDoubtful ? this.#seen(pod, answer) : this.#handleAnswer(pod, answer);
     } catch (error) {
       this.#doubtful.add(pod.uid);
-      return { endsRound: true, why: messageOf(error) };
+      return { of: 'server', why: messageOf(error) };
     }
   }
 
   #handleAnswer(pod: PendingDeletion, answer: ApiAnswer): CallFailure | undefined {
     if (pod.next === 'done') return undefined;
     const result = deletionAnswer(pod.next, answer);
-    if (result === 'away' || result === 'failed') {
-      if (result === 'failed' && this.#isRefusedForGood(pod, answer)) return undefined;
-      if (result === 'failed') this.#doubtful.add(pod.uid); // gone by the next round, perhaps
-      return { endsRound: result === 'away' || answer.status === FORBIDDEN, why: `it ${answerText(answer)}` };
+    if (result === 'away') return this.#unanswered(pod, answer);
+    this.#hasAnswered = true;
+    if (result === 'failed') {
+      if (this.#refused(pod) >= MAX_REFUSALS) {
+        this.#giveUp(pod, answer);
+        return undefined;
+      }
+      this.#doubtful.add(pod.uid); // gone by the next round, perhaps
+      return { of: answer.status === FORBIDDEN ? 'permission' : 'call', why: `it ${answerText(answer)}` };
     }
     if (pod.next === 'delete' || result === 'gone') {
       const how = result === 'gone' ? 'is gone from the API server' : 'is deleted at the API server';
       this.#parts.log.info(`evicted pod ${pod.namespace}/${pod.name} ${how}`, { decision: pod.decision });
     }
+    this.#refusals.delete(pod.uid);
     this.#put(answered(this.#pending, pod, result));
     return undefined;
   }
 
-  #isRefusedForGood(pod: PendingDeletion, answer: ApiAnswer): boolean {
-    const refusals = (this.#refusals.get(pod.uid) ?? 0) + 1;
-    this.#refusals.set(pod.uid, refusals);
-    if (refusals < MAX_REFUSALS) return false;
-    const what = `the API server has refused ${String(refusals)} times to delete evicted pod ${pod.namespace}/${pod.name}`;
+  /** A server that fails may have carried out the call: the pod is read first. If that is answered, only the call fails. */
+  #unanswered(pod: PendingDeletion, answer: ApiAnswer): CallFailure | undefined {
+    const why = `it ${answerText(answer)}`;
+    if (answer.status < 500) return { of: 'server', why };
+    this.#doubtful.add(pod.uid);
+    if (!this.#hasAnswered) return { of: 'server', why };
+    if (pod.next !== 'condition' || this.#refused(pod) < MAX_CONDITION_ERRORS) return { of: 'call', why };
+    this.#refusals.delete(pod.uid);
+    this.#put(answered(this.#pending, pod, 'done'));
+    return undefined;
+  }
+
+  #refused({ uid }: PendingDeletion): number {
+    const refusals = (this.#refusals.get(uid) ?? 0) + 1;
+    this.#refusals.set(uid, refusals);
+    return refusals;
+  }
+
+  #giveUp(pod: PendingDeletion, answer: ApiAnswer): void {
+    const what = `the API server has refused ${String(MAX_REFUSALS)} times to delete evicted pod ${pod.namespace}/${pod.name}`;
     this.#parts.log.warn(`${what}, and evictd gives up: it ${answerText(answer)}`, {
       code: 'EVICTD_KUBERNETES_PENDING',
       decision: pod.decision,
     });
     this.#put(this.#pending.filter(({ uid }) => uid !== pod.uid));
-    return true;
   }
 
   /** If the answer has no pod, the call is made again. */
   #seen(pod: PendingDeletion, answer: ApiAnswer): CallFailure | undefined {
     const now = answer.status === 200 ? podNow(answer.body) : undefined;
     const result = deletionAnswer('condition', answer);
-    if (result === 'away') return { endsRound: true, why: `it ${answerText(answer)}` };
+    if (result === 'away') return { of: 'server', why: `it ${answerText(answer)}` };
+    this.#hasAnswered = true;
     this.#doubtful.delete(pod.uid);
     if (result === 'gone') this.#put(answered(this.#pending, pod, 'gone'));
     else if (now !== undefined) this.#compare(pod, now);

@@ -121,16 +121,16 @@ test.each([
   ['condition', 409, 'failed'],
   ['condition', 422, 'done'], // a wrong uid: the DELETE finds that out
   ['condition', 403, 'done'],
-  ['condition', 500, 'done'],
-  ['condition', 401, 'away'],
-  ['condition', 429, 'away'],
   ['delete', 200, 'done'],
   ['delete', 202, 'done'],
   ['delete', 404, 'gone'],
   ['delete', 409, 'gone'],
   ['delete', 403, 'failed'],
-  ['delete', 500, 'failed'],
-  ['delete', 503, 'away'],
+  ['delete', 422, 'failed'],
+  ...[302, 401, 408, 429, 500, 502, 503, 504].flatMap((status) => [
+    ['condition', status, 'away'] as const,
+    ['delete', status, 'away'] as const,
+  ]),
 ] as const)('%s answered by %i: %s', (call, status, result) => {
   expect(deletionAnswer(call, { status })).toBe(result);
 });

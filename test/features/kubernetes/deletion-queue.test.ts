@@ -112,24 +112,26 @@ test.each([
 
 test('a call without an answer is made again, after the pod was read', async () => {
   const [server, disk] = [new Server(), new Disk()];
-  server.answers = ['none', 503, 'none', undefined];
+  server.answers = ['none', 503, 'none', undefined, 500, undefined, 502, undefined];
   const queue = disk.open(server);
   queue.add(POD);
   queue.release(1);
   queue.send();
   await eventually('it is sent', () => queue.size === 0);
-  expect(server.calls).toEqual(['GET', 'PATCH', 'DELETE']);
+  expect(server.calls).toEqual(['GET', 'GET', 'GET', 'PATCH', 'DELETE']);
   expect(disk.log.filter((line) => line.startsWith('evicted pods that cannot be deleted'))).toHaveLength(1);
 });
 
-/** A server that answers calls for /web otherwise, and a queue with these pods. `calls`: what the server was asked, in order. */
-function mixed(refused: (method: string) => number, names: readonly string[], pauseMs = 1, log: string[] = []) {
+/** A server whose pods have their name as uid, and are not deleted. */
+const podServer: Ask = ({ path }) => Promise.resolve({ status: 200, body: { metadata: { uid: path.split('/')[6] } } });
+
+/** A server that may answer calls for /web otherwise (undefined: it does not), and a queue. `calls`: the requests, in order. */
+function mixed(refused: (method: string) => number | undefined, names: readonly string[], pauseMs = 1, log: string[] = []) {
   const calls: string[] = [];
   const ask: Ask = async ({ method, path, body }) => {
     calls.push(`${method} ${path.split('/')[6] ?? ''}`);
-    return path.includes('/web')
-      ? Promise.resolve({ status: refused(method), body: undefined })
-      : new Server().ask({ ...{ method, path, body }, withinMs: 1 });
+    const status = path.includes('/web') ? refused(method) : undefined;
+    return status === undefined ? podServer({ method, path, body, withinMs: 1 }) : Promise.resolve({ status, body: undefined });
   };
   const parts = {
     ask,
@@ -182,19 +184,39 @@ test('a pod whose DELETE is refused again and again is dropped in the end; a ser
   expect(away.queue.size).toBe(1);
 });
 
-test.each([
-  ['a server that is away', 503, ['PATCH web'], ['PATCH web']],
-  ['a missing permission', 403, ['PATCH web', 'DELETE web'], ['GET web', 'DELETE web']],
-])('%s ends the round; in the pause only a new pod begins another one', async (_rule, status, first, last) => {
+test.each<[rule: string, status: number, first: string[], later: string[]]>([
+  ['a server that is away ends the round, and the next one begins with the oldest pod', 503, ['PATCH web'], ['GET web']],
+  [
+    'a missing permission ends the round, and the next one begins with the next pod',
+    403,
+    ['PATCH web', 'DELETE web'],
+    [...['PATCH other', 'DELETE other', 'PATCH late', 'DELETE late'], ...['GET web', 'DELETE web']],
+  ],
+])('%s; in the pause only a new pod begins one', async (_rule, status, first, later) => {
   const { calls, queue, add } = mixed(() => status, ['web', 'other'], 3_600_000);
   await eventually('it has failed', () => calls.length === first.length);
   await new Promise((resolve) => setImmediate(resolve));
   queue.send();
   expect(calls).toEqual(first);
   add('late');
-  await eventually('all are sent', () => calls.length === first.length + 4 + last.length);
-  expect(calls.slice(first.length)).toEqual(['PATCH late', 'DELETE late', 'PATCH other', 'DELETE other', ...last]);
+  await eventually('there was a round', () => calls.length === first.length + later.length);
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(calls.slice(first.length)).toEqual(later);
 });
+
+test.each(['PATCH', 'DELETE'])(
+  'a %s that fails by itself with 500 does not keep other pods waiting, and is never given up',
+  async (failing) => {
+    const { calls, queue } = mixed((method) => (method === failing ? 500 : undefined), ['web', 'other'], 0);
+    await eventually('the other is sent', () => queue.stateOf('other') === 'done');
+    if (failing === 'DELETE') await eventually('there were more rounds', () => calls.length > 400);
+    else await eventually('web is sent as well', () => queue.size === 0);
+    expect(queue.stateOf('web')).toBe(failing === 'DELETE' ? 'delete' : 'done');
+    // the first one ends its round, because a server that is away would answer the same
+    const patches = calls.filter((call) => call === 'PATCH web');
+    expect(patches).toHaveLength(failing === 'PATCH' ? 4 : 1);
+  },
+);
 
 test('an answer that cannot be read is a failure, and the call is made again', async () => {
   const [server, disk] = [new Server(), new Disk()];
@@ -254,36 +276,35 @@ test('for a pod that the kubelet has started again all calls are made again, and
   expect(disk.log).toEqual([expect.stringContaining('the kubelet has started shop/web again since decision 1')]);
 });
 
-test('an hour without the API server: no deletion is given up, and all are made in order when it is back', async () => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-  onTestFinished(() => {
-    vi.useRealTimers();
-  });
-  const calls: string[] = [];
-  let isBack = false;
-  const ask: Ask = async ({ method, path, body }) => {
-    calls.push(`${method} ${path.split('/')[6] ?? ''}`);
-    if (!isBack) return Promise.reject(new Error('connect ECONNREFUSED'));
-    return method === 'GET'
-      ? { status: 200, body: { metadata: { uid: path.split('/')[6] } } }
-      : new Server().ask({ method, path, body, withinMs: 1 });
-  };
-  const [disk, names] = [new Disk(), Array.from({ length: 60 }, (_, at) => `web-${String(at)}`)];
-  const queue = disk.open({ ask }, [], (failures) => backOffMs(failures, 0.5));
-  for (const name of names) {
-    queue.add({ ...POD, uid: name, name });
-    queue.release(1);
-    queue.send();
-    await vi.advanceTimersByTimeAsync(60_000);
-  }
-  expect(queue.size).toBe(60);
-  expect(calls.length).toBeLessThan(400); // one request an attempt, and at most 30 s between two
-  expect(disk.log).toHaveLength(1);
-  calls.length = 0;
-  isBack = true;
-  await vi.advanceTimersByTimeAsync(30_000);
-  expect(queue.size).toBe(0);
-  const sent = calls.filter((call) => call.startsWith('DELETE')).map((call) => call.slice('DELETE '.length));
-  expect(new Set(sent)).toEqual(new Set(names));
-  expect(sent).toHaveLength(60);
-});
+test.each(['none', 408, 429, 500, 502, 503, 504] as const)(
+  'an hour of the answer %s: no deletion and no condition is given up, and all are made in order when the server is back',
+  async (answer) => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => {
+      vi.useRealTimers();
+    });
+    const calls: string[] = [];
+    let isBack = false;
+    const ask: Ask = async (call) => {
+      calls.push(`${call.method} ${call.path.split('/')[6] ?? ''}`);
+      if (isBack) return podServer(call);
+      return answer === 'none' ? Promise.reject(new Error('connect ECONNREFUSED')) : { status: answer, body: undefined };
+    };
+    const [disk, names] = [new Disk(), Array.from({ length: 60 }, (_, at) => `web-${String(at)}`)];
+    const queue = disk.open({ ask }, [], (failures) => backOffMs(failures, 0.5));
+    for (const name of names) {
+      queue.add({ ...POD, uid: name, name });
+      queue.release(1);
+      queue.send();
+      await vi.advanceTimersByTimeAsync(60_000);
+    }
+    expect(queue.size).toBe(60);
+    expect(calls.length).toBeLessThan(400); // one request an attempt, and at most 30 s between two
+    expect(disk.log).toHaveLength(1);
+    calls.length = 0;
+    isBack = true;
+    await vi.advanceTimersByTimeAsync(30_000);
+    expect(queue.size).toBe(0);
+    expect(calls.filter((call) => !call.startsWith('GET'))).toEqual(names.flatMap((name) => [`PATCH ${name}`, `DELETE ${name}`]));
+  },
+);
