@@ -92,7 +92,10 @@ type LookAt = (cgroup: {
   readonly path: string;
 }) => Pick<Protectable, 'effect' | 'oomPreference' | 'byKubelet' | 'pending'>;
 
-/** A protected unit in a slice protects the slice. Checked for the victim only, because units in slices come and go. */
+/**
+ * A protected unit in a slice protects the slice. Checked for the victim only, because units in slices come and go. In a
+ * user's manager those beyond the limits of UnitTree do not count: otherwise a user's cgroups could delay or prevent it.
+ */
 export function protectedBelow(path: string, directory: string, names: NameFacts, lookAt: LookAt): Protection | undefined {
   if (unitPlace(path).kind !== 'slice') return undefined;
   const all = new UnitTree(path, false, () => true);

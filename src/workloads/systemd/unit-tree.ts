@@ -42,9 +42,10 @@ interface Limits {
 }
 const NO_LIMITS: Limits = { cgroups: Infinity, levels: Infinity };
 
-/** Services and scopes anywhere below a slice, also in slices of user managers. */
+/** Services and scopes anywhere below a slice, also in slices of user managers. A root in a manager has its limits. */
 export class UnitTree implements TreeShape {
   readonly #root: string;
+  readonly #isInManager: boolean;
   readonly #userUnits: boolean;
   readonly #isWanted: (name: string, path: string) => boolean;
   /** Cgroups in each user's manager, by its path: as listed, and what has appeared since. */
@@ -53,6 +54,7 @@ export class UnitTree implements TreeShape {
   /** @param userUnits  units of user managers are members instead of the managers */
   constructor(root: string, userUnits: boolean, isWanted: (name: string, path: string) => boolean) {
     this.#root = root === '/' ? '' : root;
+    this.#isInManager = managerAbove(`${root}/unit`) !== undefined;
     this.#userUnits = userUnits;
     this.#isWanted = isWanted;
   }
@@ -85,22 +87,29 @@ export class UnitTree implements TreeShape {
   list(directory: string, visitor: TreeVisitor): string[] {
     const whole = new Set([...this.#sizes.keys()].filter((path) => this.isWhole(path)));
     this.#sizes.clear();
+    if (this.#isInManager) return this.#inManager(directory, '', visitor, whole.has(''));
     const { members, managers } = this.#below(directory, '', visitor, NO_LIMITS);
     for (const manager of managers) members.push(...this.#inManager(directory, manager, visitor, whole.has(manager)));
     return members;
   }
 
-  #inManager(directory: string, manager: string, visitor: TreeVisitor, wasWhole: boolean): readonly string[] {
+  #inManager(directory: string, manager: string, visitor: TreeVisitor, wasWhole: boolean): string[] {
     const limits = { cgroups: MAX_IN_MANAGER, levels: MAX_LEVELS_IN_MANAGER };
     // What is inside is followed again only if it is little by now.
-    const look = wasWhole ? { ...visitor, follow: () => undefined } : visitor;
+    const followed: string[] = [];
+    const follow = (holder: string): void => {
+      if (wasWhole) return;
+      followed.push(holder);
+      visitor.follow(holder);
+    };
+    const look = { ...visitor, follow };
     const found = this.#below(directory, manager, look, limits);
     if (found.isComplete && wasWhole) return this.#inManager(directory, manager, visitor, false);
     this.#sizes.set(manager, found.isComplete ? found.seen : Infinity);
     if (found.isComplete) return found.members;
-    visitor.unfollow(manager);
-    // Of units that are selected by name, those that were seen.
-    return this.place(manager) === 'member' ? [manager] : found.members;
+    for (const holder of followed) visitor.unfollow(holder);
+    // Of units that are selected by name, and of a root, those that were seen.
+    return manager !== '' && this.place(manager) === 'member' ? [manager] : found.members;
   }
 
   /** Lists a holder and those in it, but for managers. `seen`: cgroups. */

@@ -87,6 +87,31 @@ test.each<[what: string, make: (path: string) => void, units: readonly string[],
   expect(below).toEqual(expected);
 });
 
+test.each<[what: string, make: (directory: string) => void, expected: Protection | undefined]>([
+  ['with too many cgroups', (directory) => makeMany(directory, 600), undefined],
+  ['with the bus of the user', (directory) => mkdirSync(join(directory, 'dbus.service')), { kind: 'contains', name: 'dbus.service' }],
+])("a slice in a user's manager %s", (_what, make, expected) => {
+  const directory = temporaryDirectory();
+  make(directory);
+  let looks = 0;
+  const path = '/user.slice/user-1000.slice/user@1000.service/app.slice';
+  const below = protectedBelow(path, directory, names, () => {
+    looks += 1;
+    return { effect: { critical: false, liftProtection: false } };
+  });
+  expect([below, looks <= 512]).toEqual([expected, true]);
+});
+
+function makeMany(directory: string, count: number): void {
+  for (let index = 0; index < count; index += 1) mkdirSync(join(directory, `u${String(index)}.service`));
+}
+
+test('a slice whose path is too long to be opened protects nothing', () => {
+  const tooLong = `${temporaryDirectory()}/${'a.slice/'.repeat(600)}`;
+  const below = protectedBelow('/apps.slice', tooLong, names, () => ({ effect: { critical: false, liftProtection: false } }));
+  expect(below).toBeUndefined();
+});
+
 test('a victim with many cgroups is searched for pods in the nearest ones only', () => {
   const mountPoint = temporaryDirectory();
   const hierarchy = { version: 2, controller: '', mountPoint, root: '/' } as const;

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { native } from '../../../src/native/index.js';
 import { openWorkloads } from '../../../src/workloads/cgroup/cgroup-workloads.js';
+import { SourceRoot } from '../../../src/workloads/cgroup/source-root.js';
 import { UnitTree } from '../../../src/workloads/systemd/unit-tree.js';
 import { temporaryDirectory } from '../../support/temporary-directory.js';
 
@@ -79,6 +80,23 @@ describe("a user's manager", () => {
     const listed = tree((name) => name === 'wanted.service').list(root, visitor);
     expect(listed).toEqual([`${MANAGER}/wanted.service`]);
   });
+});
+
+test.each([
+  ['as many slices as are listed, followed', 512, 512],
+  ['one more, not followed and a problem', 513, 0],
+])('a source in a manager has the same limits: %s', (_what, slices, follows) => {
+  const path = `/user.slice/${MANAGER}/app.slice`;
+  const directory = join(root, 'app.slice');
+  make(...Array.from({ length: slices }, (_, index) => `app.slice/x${String(index)}.slice`), 'app.slice/x0.slice/web.service');
+  rmSync(join(root, `app.slice/x${String(slices - 1)}.slice`), { recursive: true }); // web.service counts, too
+  const shape = new UnitTree(path, true, () => true);
+  for (const look of [1, 2]) {
+    shape.list(directory, visitor);
+    expect([followed.size, shape.hasWhole], String(look)).toEqual([Math.max(0, follows - 1), follows === 0]);
+  }
+  const source = new SourceRoot(path, directory, undefined, shape);
+  expect(source.problem()?.code).toBe(follows === 0 ? 'EVICTD_SOURCE_CUT' : undefined);
 });
 
 test.each([
