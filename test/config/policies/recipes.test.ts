@@ -6,6 +6,8 @@ import type { ConfiguredPolicy } from '../../../src/core/policy/configured-polic
 import { evaluateCondition } from '../../../src/core/policy/evaluate-condition.js';
 import { Gi, Mi } from '../../core/support.js';
 import { historyOf, type Series, type Values } from '../../core/policy/scopes.js';
+import { lintConfig } from '../../../src/config/lint-notices.js';
+import { machine } from '../lint/support.js';
 import { load } from '../scratch.js';
 
 /** The configurations of docs/policy-recipes.md by the heading above them. */
@@ -105,6 +107,13 @@ const SITUATIONS: Readonly<Record<string, { readonly acts: Situation; readonly r
 test('there are ten, and each has its situations', () => {
   expect([...recipes.keys()]).toEqual(Object.keys(SITUATIONS));
   expect(recipes.size).toBe(10);
+});
+
+test.each([...recipes])('evictd config check --strict accepts: %s', (_recipe, yaml) => {
+  const loaded = load({ 'config.yaml': yaml });
+  const policies = { fixed: { node: new Map(), cgroup: new Map() }, matches: new Map(), cgroupVersion: 2 } as const;
+  const notices = [undefined, machine({ policies })].flatMap((facts) => lintConfig(loaded, facts));
+  expect(notices.filter(({ level }) => level !== 'info')).toEqual([]);
 });
 
 describe.each(Object.entries(SITUATIONS))('%s', (recipe, { acts, rests }) => {

@@ -27,8 +27,12 @@ export const policyStepsRule: LintRule = {
     ]),
 };
 
+export function actsOnWorkloads({ kind }: LadderStep): boolean {
+  return kind !== 'notify' && kind !== 'run';
+}
+
 function withoutWorkloads(name: string, steps: readonly LadderStep[], index: number, sources: number): Finding[] {
-  const acting = steps.find(({ kind }) => kind !== 'notify' && kind !== 'run');
+  const acting = steps.find(actsOnWorkloads);
   if (sources > 0 || acting === undefined) return [];
   const key = `policies[${String(index)}].then`;
   const message = `${key}: ${name}: ${acting.kind} has no workload to act on: no source is configured`;

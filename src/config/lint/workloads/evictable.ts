@@ -3,6 +3,7 @@ import { isResourceSignal, MACHINE_RESOURCES, SIGNAL_FACTS } from '../../../core
 import { sourceText } from '../../../workloads/kinds/source-spec.js';
 import { isWindowsPath } from '../../../core/windows/windows-path.js';
 import type { LintRule, Finding, LintSubject } from '../lint-rule.js';
+import { actsOnWorkloads } from '../policies/policy-steps.js';
 import { matchesEvery } from './glob-overlap.js';
 import { isOff } from '../limit.js';
 import type { MachineFacts, PresentSource, PresentWorkload } from '../machine.js';
@@ -52,8 +53,17 @@ function withoutThreshold({ thresholds, workloads, written }: LintSubject): Find
   );
 }
 
-function withoutSource({ workloads, filesystems }: LintSubject): Finding | undefined {
+function withoutSource({ workloads, filesystems, policies }: LintSubject): Finding | undefined {
   if (workloads.length > 0) return undefined;
+  const steps = policies.flatMap(({ then }) => then);
+  if (steps.length > 0 && !steps.some(actsOnWorkloads)) {
+    return {
+      level: 'info',
+      code: 'EVICTD_WORKLOADS_NONE',
+      message: 'no workload source is configured: the policies only notify and run programs, and evictd evicts nothing',
+      key: 'workloads',
+    };
+  }
   return {
     level: 'error',
     code: 'EVICTD_WORKLOADS_NONE',

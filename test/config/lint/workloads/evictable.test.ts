@@ -2,6 +2,8 @@ import { describe, expect, test } from 'vitest';
 import type { Rule } from '../../../../src/core/workload/rule.js';
 import { lintEvictable } from '../../../../src/config/lint/workloads/evictable.js';
 import type { UnevictableReason, PresentSource, PresentWorkload } from '../../../../src/config/lint/machine.js';
+import type { LadderStep } from '../../../../src/core/policy/configured-policy.js';
+import { conditionOf } from '../../../core/condition/conditions.js';
 import { threshold } from '../../../core/support.js';
 import { machine, present, subject } from '../support.js';
 
@@ -37,6 +39,16 @@ describe('without a machine', () => {
     ['critical: false makes no workload critical', subject(memory, { rules: rule({}, false) }), undefined],
   ])('%s', (_rule, looked, code) => {
     expect(lintEvictable(looked, undefined).map((finding) => finding.code)).toEqual(code === undefined ? [] : [code]);
+  });
+
+  test.each<[rule: string, steps: readonly LadderStep[], level: string]>([
+    ['only notify', [{ kind: 'notify' }], 'info'],
+    ['notify and run programs', [{ kind: 'notify' }, { kind: 'run', command: ['/bin/a'], timeoutNs: 1n }], 'info'],
+    ['act on workloads', [{ kind: 'notify' }, { kind: 'freeze', forNs: 1n }], 'error'],
+  ])('no source, and policies that %s', (_rule, then, level) => {
+    const policy = { name: 'a', when: conditionOf('age > 1h', 'cgroup'), forNs: 0n, cooldownNs: 0n, then };
+    const found = lintEvictable(subject(memory, { workloads: [], policies: [policy] }), undefined);
+    expect(found.map((finding) => `${finding.level} ${finding.code}`)).toEqual([`${level} EVICTD_WORKLOADS_NONE`]);
   });
 
   test.each<[rule: string, written: Readonly<Record<string, string>>, message: string, hint: string]>([
