@@ -24,6 +24,8 @@ export interface NodeReportParts {
   readonly log: Pick<Log, 'info' | 'warn'>;
   /** Left out: random. Tests wait less. */
   readonly pauseMs?: (failures: number) => number;
+  /** After a conflict with another program. Left out: random. Tests wait less. */
+  readonly conflictMs?: number;
 }
 
 /** What the node is to show. Replaced at each change. */
@@ -33,6 +35,12 @@ interface Wanted {
 }
 
 const WITHIN_MS = 10_000;
+/**
+ * The pause after a conflict. The limit of the client (5 requests a second) permits two requests again by then, so that the patch
+ * follows the reading at once: other programs have the least time to change the node in between.
+ */
+const CONFLICT_MS = 400;
+const CONFLICT_JITTER_MS = 600;
 /** As the kubelet reports a status that has not changed (nodeStatusReportFrequency). */
 const HEARTBEAT_NS = 300_000_000_000n;
 const HINT = 'evictd doctor names permissions that are missing';
@@ -136,14 +144,21 @@ export class NodeReport implements StepListener {
     while (this.#wanted !== undefined && wanted !== this.#wanted && !this.#isClosed) {
       wanted = this.#wanted;
       const why = await this.#publish(wanted).catch((error: unknown) => messageOf(error));
-      if (why === 'again') wanted = undefined;
-      else if (why !== undefined) {
+      if (why === 'again' || why === 'conflict') wanted = undefined;
+      if (why === 'conflict') await this.#paused();
+      else if (why !== undefined && why !== 'again') {
         this.#failed(why);
         return;
       }
     }
     if (this.#failures > 0) this.#parts.log.info('the API server accepts the conditions of the node again');
     this.#failures = 0;
+  }
+
+  /** Until the node is read again after a conflict. */
+  async #paused(): Promise<void> {
+    const { conflictMs = CONFLICT_MS + Math.random() * CONFLICT_JITTER_MS } = this.#parts;
+    await new Promise((resolve) => setTimeout(resolve, conflictMs).unref());
   }
 
   #failed(why: string): void {
@@ -171,7 +186,7 @@ export class NodeReport implements StepListener {
     }, pauseMs(failures)).unref();
   }
 
-  /** undefined: done. 'again': another program has changed the node meanwhile, or more is to be done. Otherwise what is wrong. */
+  /** undefined: done. 'conflict': another program has changed the node meanwhile. 'again': more is to be done. Otherwise what is wrong. */
   async #publish(wanted: Wanted): Promise<string | undefined> {
     const { ask, nodeName, config, isLeaving, bootId } = this.#parts;
     const { taint, conditions: names } = config;
@@ -255,7 +270,7 @@ export class NodeReport implements StepListener {
    */
   async #patched(what: string, call: ApiCall): Promise<ApiAnswer | string | undefined> {
     const answer: ApiAnswer = await this.#parts.ask({ ...call, withinMs: WITHIN_MS });
-    if (answer.status === 409) return 'again';
+    if (answer.status === 409) return 'conflict';
     if (answer.status === 403 || answer.status === 422) {
       this.#refused(what, answer);
       return undefined;

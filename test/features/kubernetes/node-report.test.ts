@@ -37,7 +37,7 @@ function report(
       isLeaving: false,
       bootId: 'boot-1',
     },
-    ...{ section: { before: saved.section, keep }, log: { info: note, warn: note }, pauseMs: () => 5, ...more },
+    ...{ section: { before: saved.section, keep }, log: { info: note, warn: note }, pauseMs: () => 5, conflictMs: 5, ...more },
   });
   onTestFinished(() => {
     made.close();
