@@ -41,7 +41,7 @@ export function readPolicyFacts(policies: readonly ConfiguredPolicy[], machine: 
   const compared = policies
     .flatMap(({ then }) => then.flatMap((step) => ('by' in step ? step.by : [])))
     .flatMap((by) => decidingValue(by) ?? []);
-  const matching = matchingPaths(policies, machine);
+  const matching = matchingPaths(policies, needs.named.keys(), machine);
   const hasSwap = !/^SwapTotal:\s*0 kB$/m.test(files.text('/proc/meminfo') ?? '');
   const samples = [...new Set([...matching.values()].flat())].slice(0, MAX_SAMPLES);
   return {
@@ -55,6 +55,12 @@ export function readPolicyFacts(policies: readonly ConfiguredPolicy[], machine: 
         (value) => (hasSwap ? undefined : ofSwap(value)) ?? inCgroups(value, samples, machine),
       ),
     },
+    fixedIn: new Map(
+      [...needs.named].map(([path, values]) => [
+        path,
+        each(values, (value) => (hasSwap ? undefined : ofSwap(value)) ?? inCgroups(value, matching.get(path) ?? [], machine)),
+      ]),
+    ),
     matches: new Map([...matching].map(([pattern, paths]) => [pattern, paths.length])),
     cgroupVersion: hierarchies.memory?.version,
   };
@@ -126,10 +132,13 @@ function pressureKey(line: string, key: string): boolean {
 /** By pattern: the cgroups that match now. */
 function matchingPaths(
   policies: readonly ConfiguredPolicy[],
+  named: Iterable<string>,
   { hierarchies: { memory }, files }: PolicyMachine,
 ): ReadonlyMap<string, readonly string[]> {
-  const patterns = [...new Set(policies.flatMap(({ scope }) => scope?.cgroup ?? []))].map((cgroup) => {
-    return { cgroup, pattern: compileScope({ cgroup }), found: new Array<string>() };
+  const globs = [...new Set(policies.flatMap(({ scope }) => scope?.cgroup ?? []))].map((cgroup) => ({ cgroup, of: { cgroup } }));
+  const paths = [...named].map((cgroup) => ({ cgroup, of: { paths: [cgroup] } }));
+  const patterns = [...globs, ...paths].map(({ cgroup, of }) => {
+    return { cgroup, pattern: compileScope(of), found: new Array<string>() };
   });
   const left = memory === undefined || patterns.length === 0 ? [] : [''];
   for (let seen = 0, path = left.shift(); memory !== undefined && path !== undefined && seen < MAX_CGROUPS; path = left.shift()) {

@@ -168,6 +168,20 @@ test('how many cgroups match', () => {
   );
 });
 
+test('a named cgroup is looked at by itself, and that it does not exist', () => {
+  const when = 'cgroup(/a/b).pgscan > 5 over 1m & cgroup(/a).pgscan > 5 over 1m & cgroup(/nope).pgscan > 5 over 1m';
+  const { fixed: found, fixedIn, matches } = readPolicyFacts([policy(when, '/c')], machine());
+  expect(found.cgroup).toEqual(new Map());
+  expect(fixedIn).toEqual(
+    new Map([
+      ['/a/b', new Map([['pgscan', { is: 'missing', why: '/a/b has no memory.stat pgscan' }]])],
+      ['/a', new Map()],
+      ['/nope', new Map()],
+    ]),
+  );
+  expect(matches).toEqual(new Map([['/c', 1], ['/a/b', 1], ['/a', 1], ['/nope', 0]])); // prettier-ignore
+});
+
 test('the version of cgroups', () => {
   expect(readPolicyFacts([policy('age > 5m')], machine({}, { memory: V1, unified: undefined, pids: undefined })).cgroupVersion).toBe(1);
 });

@@ -77,7 +77,9 @@ export interface FixedValue {
 export interface PolicyFacts {
   /** By what it is read of. Others may change. */
   readonly fixed: Readonly<Record<ScopeKind, ReadonlyMap<RawValue, FixedValue>>>;
-  /** By pattern: how many cgroups match now. */
+  /** The same of the cgroups that conditions name, by path. */
+  readonly fixedIn: ReadonlyMap<string, ReadonlyMap<RawValue, FixedValue>>;
+  /** By pattern, or path of a named cgroup: how many cgroups match now. */
   readonly matches: ReadonlyMap<string, number>;
   /** Of the memory controller. undefined: it is not mounted. */
   readonly cgroupVersion: 1 | 2 | undefined;

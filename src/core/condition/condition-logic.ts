@@ -2,7 +2,7 @@ import type { Comparison, Condition, MetricReference } from '../policy/condition
 import { metricsOf, type Test } from '../policy/condition-needs.js';
 import { METRICS } from '../policy/metric.js';
 import { amountNumber } from './condition-amount.js';
-import { conditionText } from './condition-text.js';
+import { conditionText, metricText } from './condition-text.js';
 
 /** A test that holds, or does not. */
 interface Literal {
@@ -76,7 +76,7 @@ function excludes(a: Literal, b: Literal): boolean {
 }
 
 function isSame(a: MetricReference, b: MetricReference): boolean {
-  return a.name === b.name && a.of === b.of;
+  return a.name === b.name && a.of === b.of && a.path === b.path;
 }
 
 /** A metric that does not exist has no value: every other test of it is not known. */
@@ -99,8 +99,8 @@ function groups(literals: readonly Literal[]): Iterable<Interval> {
   for (const { test, holds } of literals) {
     if (test.kind !== 'comparison') continue;
     const { metric, amount, comparison, windowNs = 0n } = test;
-    const base = amount.kind === 'share' && amount.of !== undefined ? `${amount.of.of}.${amount.of.name}` : '';
-    const key = [metric.of, metric.name, amount.kind, base, String(windowNs)].join(' ');
+    const base = amount.kind === 'share' && amount.of !== undefined ? metricText(amount.of, 'cgroup') : '';
+    const key = [metricText(metric, 'cgroup'), amount.kind, base, String(windowNs)].join(' ');
     const value = amountNumber(amount);
     intervals.set(key, narrowed(intervals.get(key) ?? rangeOf(test), holds ? comparison : OPPOSITE[comparison], value));
   }

@@ -5,8 +5,8 @@ export interface Token {
   readonly offset: number;
 }
 
-/** Doubled and foreign operators are tokens, too, so that the parser can name what is meant. */
-const TOKEN = /\s*(?:(&&?|\|\|?|!=|[<>=]=|[!()<>=])|([^\s&|!()<>=]+))/gy;
+/** Doubled and foreign operators are tokens, too, so that the parser can name what is meant. `cgroup(PATH).NAME` is a word. */
+const TOKEN = /\s*(?:(&&?|\|\|?|!=|[<>=]=|[!()<>=])|(cgroup\([^()\n]*\)[^\s&|!()<>=]*|[^\s&|!()<>=]+))/gy;
 
 /** Every text has tokens; the last is `end`. */
 export function scanCondition(text: string): readonly Token[] {

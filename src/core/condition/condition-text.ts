@@ -13,7 +13,7 @@ export function conditionText(condition: Condition, scope: ScopeKind): string {
     case 'trend':
       return `${metricText(condition.metric, scope)} ${condition.direction}${over(condition.windowNs)}`;
     case 'exists':
-      return `${metricText(condition.metric, scope)} exists`;
+      return `${existingText(condition.metric, scope)} exists`;
     case 'not':
       return `!${within(condition.condition, ['and', 'or'], scope)}`;
     case 'and':
@@ -29,7 +29,13 @@ function within(condition: Condition, looser: readonly Condition['kind'][], scop
   return looser.includes(condition.kind) ? `(${text})` : text;
 }
 
-function metricText({ name, of }: MetricReference, scope: ScopeKind): string {
+function existingText(metric: MetricReference, scope: ScopeKind): string {
+  return metric.path !== undefined && metric.name === 'age' ? `cgroup(${metric.path})` : metricText(metric, scope);
+}
+
+/** As it is written in a policy of this scope. */
+export function metricText({ name, of, path }: MetricReference, scope: ScopeKind): string {
+  if (path !== undefined) return `cgroup(${path}).${name}`;
   const isOther = of === 'node' && scope === 'cgroup' && METRICS[name].cgroup !== undefined;
   return isOther ? `node.${name}` : name;
 }

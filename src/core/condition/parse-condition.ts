@@ -1,9 +1,10 @@
 import { formatDuration } from '../quantity/duration.js';
 import { COMPARISONS, type Comparison, type Condition, type MetricReference, type ScopeKind } from '../policy/condition.js';
-import { METRICS, isMetric } from '../policy/metric.js';
+import { METRICS } from '../policy/metric.js';
 import { acceptedAmounts, constantComparison, durationOf, readAmount } from './condition-amount.js';
 import { ConditionProblem, type ConditionFault } from './condition-problem.js';
 import { scanCondition, type Token } from './condition-scan.js';
+import { cgroupAlone, readMetric } from './metric-reference.js';
 
 /** What a text is read against. */
 export interface ConditionContext {
@@ -167,8 +168,14 @@ class ConditionParser {
       throw this.#unexpected('a metric');
     }
     this.offsets.push(name.offset);
-    const metric = this.#metric(name, name.text);
     const next = this.#peek();
+    const path = cgroupAlone(name);
+    if (path !== undefined) {
+      if (next.text !== 'exists') throw this.#problem(`${name.text} is no metric`, `write ${name.text}.memory.current, or exists`);
+      this.#take();
+      return { kind: 'exists', metric: { name: 'age', of: 'cgroup', path } };
+    }
+    const metric = readMetric(name, name.text, this.context.scope);
     switch (next.text) {
       case 'exists':
         this.#take();
@@ -217,7 +224,7 @@ class ConditionParser {
     const token = this.#take();
     if (token.kind !== 'word')
       throw new ConditionProblem('METRIC', token.offset, '"of" without a metric', 'write of memory.max, or of memory.request');
-    return { metric: this.#metric(token, BASES[token.text] ?? token.text), token };
+    return { metric: readMetric(token, BASES[token.text] ?? token.text, this.context.scope), token };
   }
 
   /** `over` is required where a metric has no value at an instant, and refused where it has nothing but that. */
@@ -249,17 +256,6 @@ class ConditionParser {
     if (windowNs >= WINDOW_NS.least && windowNs <= WINDOW_NS.most) return windowNs;
     const hint = `from ${formatDuration(WINDOW_NS.least)} to ${formatDuration(WINDOW_NS.most)}`;
     throw new ConditionProblem('CONDITION', token.offset, `out of range: ${token.text}`, hint);
-  }
-
-  #metric(token: Token, written: string): MetricReference {
-    const isNodes = written.startsWith('node.');
-    const name = isNodes ? written.slice('node.'.length) : written;
-    if (!isMetric(name)) throw new ConditionProblem('METRIC', token.offset, `${JSON.stringify(token.text)} is not a metric`, '');
-    const { cgroup, node } = METRICS[name];
-    const of: ScopeKind = this.context.scope === 'node' || isNodes || cgroup === undefined ? 'node' : 'cgroup';
-    if (of === 'cgroup' || node !== undefined) return { name, of };
-    const hint = isNodes ? `write ${name}` : 'add scope: {cgroup: PATTERN}';
-    throw new ConditionProblem('METRIC', token.offset, `${name} is a metric of cgroups, and not of the node`, hint);
   }
 
   #unexpected(expected: string): ConditionProblem {

@@ -1,9 +1,22 @@
 import type { StepInput } from '../decide/step-input.js';
 import type { ConfiguredPolicy } from '../policy/configured-policy.js';
+import type { ConditionReadings } from '../policy/evaluate-condition.js';
 import { remember, type ScopeHistory } from '../policy/scope-history.js';
-import type { ScopeReading } from '../policy/scope-reading.js';
+import type { PolicyReadings, ScopeReading } from '../policy/scope-reading.js';
 import { scopeKey, type PolicyScope } from './policy-state.js';
 import { nodeReading, truthOf, windowsOf } from './policy-truth.js';
+
+/** What the conditions of all policies may be about: the node, and the cgroups that they name. */
+export type SharedReadings = Omit<ConditionReadings, 'cgroup'>;
+
+/** By path. */
+export function rememberNamed(
+  before: ReadonlyMap<string, ScopeHistory> | undefined,
+  readings: readonly ScopeReading[],
+  windowNs: bigint,
+): ReadonlyMap<string, ScopeHistory> {
+  return new Map(readings.map((reading) => [reading.path, remember(before?.get(reading.path), reading, windowNs)]));
+}
 
 /** Whether a policy's condition still holds for one of its scopes. Reads nothing before the first question. */
 export type ConditionRecheck = (configured: ConfiguredPolicy, key: string, scope: PolicyScope) => boolean;
@@ -12,21 +25,25 @@ export type ConditionRecheck = (configured: ConfiguredPolicy, key: string, scope
  * Reads the conditions once more after the candidates: a workload may have ended since, and evicting the next one would
  * be pointless. Where nothing can be read anew, the condition holds.
  *
- * @param node  what the step has read of the node
+ * @param shared  what the step has read of the node, and of named cgroups
  */
-export function conditionRecheck({ policyRecheck, recheck, nowNs }: StepInput, node: ScopeHistory | undefined): ConditionRecheck {
+export function conditionRecheck({ policyRecheck, recheck, nowNs }: StepInput, shared: SharedReadings): ConditionRecheck {
   if (policyRecheck === undefined) return () => true;
-  let reread: { readonly node: ScopeReading | undefined; readonly scopes: ReadonlyMap<string, readonly ScopeReading[]> } | undefined;
-  const readAgain = (): NonNullable<typeof reread> => {
+  let reread: PolicyReadings | undefined;
+  const readAgain = (): PolicyReadings => {
     const read = policyRecheck();
-    return { node: nodeReading(read?.node, recheck?.(), nowNs + 1n), scopes: read?.scopes ?? new Map() }; // newer than the step's
+    const node = nodeReading(read?.node, recheck?.(), nowNs + 1n); // newer than the step's
+    return { scopes: read?.scopes ?? new Map(), ...(node && { node }), ...(read?.named && { named: read.named }) };
   };
   return (configured, key, { history }) => {
     reread ??= readAgain();
     const { longestNs } = windowsOf(configured);
-    const ofNode = reread.node && { node: remember(node, reread.node, longestNs) };
-    if (configured.scope === undefined) return truthOf(configured, { ...ofNode }) === true;
+    const again: SharedReadings = {
+      ...(reread.node && { node: remember(shared.node, reread.node, longestNs) }),
+      ...(reread.named && { named: rememberNamed(shared.named, reread.named, longestNs) }),
+    };
+    if (configured.scope === undefined) return truthOf(configured, again) === true;
     const read = reread.scopes.get(configured.name)?.find(({ path, id }) => scopeKey(configured.name, path, id) === key);
-    return read !== undefined && truthOf(configured, { cgroup: remember(history, read, longestNs), ...ofNode }) === true;
+    return read !== undefined && truthOf(configured, { cgroup: remember(history, read, longestNs), ...again }) === true;
   };
 }

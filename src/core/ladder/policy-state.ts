@@ -30,6 +30,8 @@ export interface PolicyState {
   readonly scopes: ReadonlyMap<string, PolicyScope>;
   /** Of the node, as far back as the longest window of a condition. */
   readonly node: ScopeHistory | undefined;
+  /** The same of the cgroups that conditions name. Left out: not read. */
+  readonly named?: ReadonlyMap<string, ScopeHistory>;
   readonly restraints: readonly Restrained[];
   /** Of the cgroups that a victim may be chosen from, while a condition holds. */
   readonly compared: ComparedHistories;

@@ -6,12 +6,12 @@ import type { ConfiguredPolicy } from '../policy/configured-policy.js';
 import type { LadderEnd, PolicyResult } from '../policy/policy-action.js';
 import { latest, remember, type ScopeHistory } from '../policy/scope-history.js';
 import { fullPause } from '../pause/operator-pause.js';
-import type { ScopeReading } from '../policy/scope-reading.js';
+import type { PolicyReadings, ScopeReading } from '../policy/scope-reading.js';
 import { choiceOf } from '../rank/eviction-decision.js';
 import { victimName } from '../workload/process.js';
 import type { Candidates } from '../workload/workload.js';
 import { isPaused, isRelated, isStuck } from './restraint-lift.js';
-import { conditionRecheck } from './condition-recheck.js';
+import { conditionRecheck, rememberNamed, type SharedReadings } from './condition-recheck.js';
 import { afterEviction, answered, type Ladder } from './ladder.js';
 import type { Restrained, PolicyScope, PolicyState } from './policy-state.js';
 import { nodeReading, windowsOf } from './policy-truth.js';
@@ -48,21 +48,21 @@ export function stepPolicies(
     return postponed(policy, made, answers, nowNs);
   const observations = input.observe();
   const readings = configured.length === 0 ? undefined : input.policyReadings?.();
-  const node = rememberNode(configured, before, nodeReading(readings?.node, observations, nowNs));
+  const shared = rememberShared(configured, before, readings, nodeReading(readings?.node, observations, nowNs));
   const remembered = new Set([...before.scopes.values()].map(({ policy: name }) => name));
-  const turns = configured.flatMap((one) => turnsOf(one, before, readings, node, remembered));
-  const compared = compare(turns, before, input, swapOf(node));
+  const turns = configured.flatMap((one) => turnsOf(one, before, readings, shared, remembered));
+  const compared = compare(turns, before, input, swapOf(shared.node));
   const context: TurnContext = {
     policy,
     state: made.state,
     layout: made.state.layout ?? 'single',
     candidates: compared.candidates,
-    recheck: conditionRecheck(input, node),
+    recheck: conditionRecheck(input, shared),
     processes: (workloads) => input.policyProcesses?.(workloads) ?? [],
     histories: compared.histories,
     pause: fullPause(made.state.pauses),
     memory: observations?.observed.get('memory.available'),
-    swapBytes: swapOf(node),
+    swapBytes: swapOf(shared.node),
     nowNs,
   };
   let turned = beginTurns(policy, made, before, answers, compared.histories);
@@ -80,7 +80,11 @@ export function stepPolicies(
   }
   const { effects, awaiting, over: _, restraints, hasChosen: __, ...choice } = turned;
   return {
-    state: { ...made.state, ...choice, policies: { scopes, node, restraints, compared: compared.histories } },
+    state: {
+      ...made.state,
+      ...choice,
+      policies: { scopes, node: shared.node, ...(shared.named && { named: shared.named }), restraints, compared: compared.histories },
+    },
     effects,
     isAwaiting: awaiting,
   };
@@ -112,10 +116,18 @@ function goneReason({ shuttingDown }: Policy, configured: readonly ConfiguredPol
   return configured.some(({ name }) => name === policy) ? 'scope-gone' : 'policy-removed';
 }
 
-function rememberNode(configured: readonly ConfiguredPolicy[], { node }: PolicyState, reading: ScopeReading | undefined) {
-  if (reading === undefined) return undefined;
+/** The readings of the node and of named cgroups, which are those of every policy. */
+function rememberShared(
+  configured: readonly ConfiguredPolicy[],
+  { node, named }: PolicyState,
+  readings: PolicyReadings | undefined,
+  ofNode: ScopeReading | undefined,
+): SharedReadings {
   const longestNs = configured.map((one) => windowsOf(one).longestNs).reduce((most, ns) => (ns > most ? ns : most), 0n);
-  return remember(node, reading, longestNs);
+  return {
+    ...(ofNode && { node: remember(node, ofNode, longestNs) }),
+    ...(readings?.named && { named: rememberNamed(named, readings.named, longestNs) }),
+  };
 }
 
 /** The workloads that a step may have to compare are read while a condition holds, so that their rates are known. */

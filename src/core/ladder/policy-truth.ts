@@ -7,6 +7,7 @@ import type { PolicyReason } from '../policy/policy-reason.js';
 import type { RawValue } from '../policy/raw-value.js';
 import type { ScopeReading } from '../policy/scope-reading.js';
 import { amountOfBytes } from '../quantity/amount.js';
+import { metricText } from '../condition/condition-text.js';
 import type { Observations } from '../signal/observation.js';
 import { AMOUNT_SIGNALS } from '../signal/signal.js';
 
@@ -26,8 +27,8 @@ export function unknownMetrics({ when, unless }: ConfiguredPolicy, readings: Con
   return [...new Set(unknown.map(({ metric }) => nameIn(metric, readings)))];
 }
 
-function nameIn({ name, of }: MetricReference, { cgroup }: ConditionReadings): string {
-  return cgroup !== undefined && of === 'node' && METRICS[name].cgroup !== undefined ? `node.${name}` : name;
+function nameIn(metric: MetricReference, { cgroup }: ConditionReadings): string {
+  return metricText(metric, cgroup === undefined ? 'node' : 'cgroup');
 }
 
 /** What the metrics of the condition were. One that was not known is left out. */

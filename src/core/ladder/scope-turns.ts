@@ -3,8 +3,9 @@ import type { Truth } from '../policy/condition.js';
 import type { ConfiguredPolicy } from '../policy/configured-policy.js';
 import type { ConditionReadings } from '../policy/evaluate-condition.js';
 import { mayHold } from '../policy/scope-extremes.js';
-import { remember, type ScopeHistory } from '../policy/scope-history.js';
+import { remember } from '../policy/scope-history.js';
 import type { PolicyReadings, ScopeReading } from '../policy/scope-reading.js';
+import type { SharedReadings } from './condition-recheck.js';
 import { scopeKey, type PolicyScope, type PolicyState } from './policy-state.js';
 import { readingsOf, truthOf, windowsOf } from './policy-truth.js';
 import type { Turn } from './policy-turn.js';
@@ -21,10 +22,10 @@ export function turnsOf(
   configured: ConfiguredPolicy,
   before: PolicyState,
   readings: PolicyReadings | undefined,
-  node: ScopeHistory | undefined,
+  shared: SharedReadings,
   remembered: ReadonlySet<string>,
 ): readonly JudgedTurn[] {
-  if (configured.scope === undefined) return [turnOf(configured, before, '', undefined, { ...(node && { node }) })];
+  if (configured.scope === undefined) return [turnOf(configured, before, '', undefined, shared)];
   const read = readings?.scopes.get(configured.name);
   if (read === undefined) {
     const known = [...before.scopes].filter(([, { policy }]) => policy === configured.name);
@@ -32,19 +33,18 @@ export function turnsOf(
   }
   const { longestNs } = windowsOf(configured);
   const needsAll = longestNs > 0n || remembered.has(configured.name);
-  // What is not known of a cgroup may become true or false, but does not change what the node alone decides.
-  if (!needsAll && (truthOf(configured, { ...(node && { node }) }) === false || !mayHold(configured.when, read))) return [];
-  const all = needsAll ? read : read.filter((reading) => holds(configured, reading, node));
+  // What is not known of a cgroup may become true or false, but does not change what the node and named cgroups decide.
+  if (!needsAll && (truthOf(configured, shared) === false || !mayHold(configured.when, read))) return [];
+  const all = needsAll ? read : read.filter((reading) => holds(configured, reading, shared));
   return all.map((reading) => {
     const key = scopeKey(configured.name, reading.path, reading.id);
     const cgroup = remember(before.scopes.get(key)?.history, reading, longestNs);
-    return turnOf(configured, before, reading.path, reading.id, { cgroup, ...(node && { node }) });
+    return turnOf(configured, before, reading.path, reading.id, { cgroup, ...shared });
   });
 }
 
-function holds(configured: ConfiguredPolicy, reading: ScopeReading, node: ScopeHistory | undefined): boolean {
-  const cgroup = { readings: [reading] };
-  return truthOf(configured, node === undefined ? { cgroup } : { cgroup, node }) === true;
+function holds(configured: ConfiguredPolicy, reading: ScopeReading, shared: SharedReadings): boolean {
+  return truthOf(configured, { cgroup: { readings: [reading] }, ...shared }) === true;
 }
 
 function turnOf(

@@ -7,6 +7,8 @@ export interface ConditionNeeds {
   readonly node: ReadonlySet<RawValue>;
   /** Of each cgroup of the scope. */
   readonly cgroup: ReadonlySet<RawValue>;
+  /** Of named cgroups, by path. */
+  readonly named: ReadonlyMap<string, ReadonlySet<RawValue>>;
   /** How far back a history must reach; 0: only the last reading counts. */
   readonly longestWindowNs: bigint;
   /** Readings further apart than half of it make the test coarser. undefined: no test has a window. */
@@ -16,15 +18,20 @@ export interface ConditionNeeds {
 /** Together. */
 export function conditionNeeds(conditions: readonly Condition[]): ConditionNeeds {
   const needs: Readonly<Record<ScopeKind, Set<RawValue>>> = { node: new Set(), cgroup: new Set() };
+  const named = new Map<string, Set<RawValue>>();
   const windows: bigint[] = [];
+  const add = ({ of, path }: MetricReference, gauge: Gauge | undefined): void => {
+    const values = path === undefined ? needs[of] : (named.get(path) ?? new Set());
+    if (path !== undefined) named.set(path, values);
+    gauge?.needs.forEach((value) => values.add(value));
+  };
   for (const test of conditions.flatMap(testsOf)) {
-    for (const reference of metricsOf(test)) gaugeOf(reference).needs.forEach((value) => needs[reference.of].add(value));
-    if (test.kind === 'comparison' && wholeOf(test) !== undefined)
-      wholeOf(test)?.needs.forEach((value) => needs[test.metric.of].add(value));
+    for (const reference of metricsOf(test)) add(reference, gaugeOf(reference));
+    if (test.kind === 'comparison') add(test.metric, wholeOf(test));
     if (test.kind !== 'exists' && test.windowNs !== undefined) windows.push(test.windowNs);
   }
   windows.sort((a, b) => (a < b ? -1 : 1));
-  return { ...needs, longestWindowNs: windows.at(-1) ?? 0n, shortestWindowNs: windows[0] };
+  return { ...needs, named, longestWindowNs: windows.at(-1) ?? 0n, shortestWindowNs: windows[0] };
 }
 
 /** A part of a condition without other parts. */

@@ -3,10 +3,15 @@ import type { MetricName } from './metric.js';
 /** What a policy is about: the node, or each cgroup that its pattern matches. */
 export type ScopeKind = 'node' | 'cgroup';
 
-/** A metric of the policy's scope. In a policy about cgroups also one of the node: `node.NAME`, or one that only the node has. */
+/**
+ * A metric of the policy's scope. In a policy about cgroups also one of the node: `node.NAME`, or one that only the node has.
+ * In every policy also one of a named cgroup: `cgroup(PATH).NAME`.
+ */
 export interface MetricReference {
   readonly name: MetricName;
   readonly of: ScopeKind;
+  /** The named cgroup, below the mount; `of` is `cgroup`. Left out: the node, or the cgroup of the scope. */
+  readonly path?: string;
 }
 
 export const COMPARISONS = ['<', '<=', '>', '>='] as const;
@@ -36,6 +41,7 @@ export type Condition =
       /** Left out: the metric is a level. */
     } & Partial<Window>)
   | ({ readonly kind: 'trend'; readonly metric: MetricReference; readonly direction: 'rising' | 'falling' } & Window)
+  /** `cgroup(PATH) exists` is about its `age`, which every cgroup has. */
   | { readonly kind: 'exists'; readonly metric: MetricReference }
   | { readonly kind: 'not'; readonly condition: Condition }
   /** At least two. */

@@ -8,6 +8,8 @@ import type { ScopeReading } from './scope-reading.js';
 export interface ConditionReadings {
   readonly node?: ScopeHistory;
   readonly cgroup?: ScopeHistory;
+  /** Of cgroups that conditions name, by path. One that is not in it does not exist. */
+  readonly named?: ReadonlyMap<string, ScopeHistory>;
 }
 
 type ComparisonTest = Extract<Test, { readonly kind: 'comparison' }>;
@@ -28,7 +30,8 @@ export function evaluateCondition(condition: Condition, readings: ConditionReadi
       return evaluateTrend(condition, readings);
     case 'exists': {
       const reading = now(condition.metric, readings);
-      return reading === undefined ? 'unknown' : gaugeOf(condition.metric).read(reading.values) !== undefined;
+      if (reading === undefined) return condition.metric.path !== undefined && readings.named !== undefined ? false : 'unknown';
+      return gaugeOf(condition.metric).read(reading.values) !== undefined;
     }
     case 'not': {
       const truth = evaluateCondition(condition.condition, readings);
@@ -64,8 +67,12 @@ export function measuredValues(condition: Condition, readings: ConditionReadings
   return testsOf(condition).flatMap((test) => (test.kind === 'comparison' ? [{ test, value: measured(test, readings) }] : []));
 }
 
-function now({ of }: MetricReference, readings: ConditionReadings): ScopeReading | undefined {
-  const history = readings[of];
+function historyOf({ of, path }: MetricReference, readings: ConditionReadings): ScopeHistory | undefined {
+  return path === undefined ? readings[of] : readings.named?.get(path);
+}
+
+function now(metric: MetricReference, readings: ConditionReadings): ScopeReading | undefined {
+  const history = historyOf(metric, readings);
   return history && latest(history);
 }
 
@@ -85,7 +92,7 @@ export function compares(comparison: Comparison, value: number, limit: number): 
 /** In the unit of the amount. */
 function measured({ metric, amount, windowNs }: ComparisonTest, readings: ConditionReadings): number | undefined {
   const { kind } = METRICS[metric.name];
-  const history = readings[metric.of];
+  const history = historyOf(metric, readings);
   const reading = now(metric, readings);
   if (history === undefined || reading === undefined) return undefined;
   if (kind === 'level') return levelOf(metric, reading);
@@ -140,7 +147,7 @@ const NOISE = 0.15;
 
 /** The mean of the newer half of the window against that of the older half. Equal is neither rising nor falling. */
 function evaluateTrend({ metric, direction, windowNs }: TrendTest, readings: ConditionReadings): Truth {
-  const history = readings[metric.of];
+  const history = historyOf(metric, readings);
   if (history === undefined) return 'unknown';
   const [last, middle, start] = [latest(history), readingBefore(history, windowNs / 2n), readingBefore(history, windowNs)];
   if (last === undefined || start === undefined || middle === undefined || start === middle) return 'unknown';

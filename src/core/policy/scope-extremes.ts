@@ -1,4 +1,4 @@
-import type { Comparison, Condition } from './condition.js';
+import type { Comparison, Condition, MetricReference } from './condition.js';
 import { gaugeOf } from './condition-needs.js';
 import { compares, levelOf } from './evaluate-condition.js';
 import { METRICS } from './metric.js';
@@ -40,12 +40,16 @@ export function mayHold(condition: Condition, readings: readonly ScopeReading[])
 function mayCompare(test: ComparisonTest, readings: readonly ScopeReading[]): boolean {
   const { metric, amount, comparison } = test;
   const { kind, unit, whole } = METRICS[metric.name];
-  if (metric.of === 'node' || kind !== 'level') return true;
+  if (!isOfScope(metric) || kind !== 'level') return true;
   if (amount.kind === 'quantity') return compares(comparison, extremeOf(test, readings), amount.value);
-  if (amount.kind !== 'share' || amount.of?.of === 'node') return true;
+  if (amount.kind !== 'share' || (amount.of !== undefined && !isOfScope(amount.of))) return true;
   if (amount.of === undefined)
     return unit !== 'share' || whole !== undefined || compares(comparison, extremeOf(test, readings), amount.ratio);
   return compares(comparison, extremeOf(test, readings), amount.ratio * (isUpwards(comparison) ? 1 - ROUNDING : 1 + ROUNDING));
+}
+
+function isOfScope({ of, path }: MetricReference): boolean {
+  return of === 'cgroup' && path === undefined;
 }
 
 function isUpwards(comparison: Comparison): boolean {

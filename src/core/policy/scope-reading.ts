@@ -20,4 +20,6 @@ export interface PolicyReadings {
   readonly node?: ScopeReading;
   /** By name of the policy: the cgroups that its pattern matches now, by path. */
   readonly scopes: ReadonlyMap<string, readonly ScopeReading[]>;
+  /** The cgroups that conditions name and that exist. Left out: none is named, or they are not known. */
+  readonly named?: readonly ScopeReading[];
 }

@@ -8,6 +8,7 @@ import type { Ladder } from '../../core/ladder/ladder.js';
 import { readingsOf, truthOf, unknownMetrics } from '../../core/ladder/policy-truth.js';
 import { pausedText, type TimedPause } from '../../core/message/pause-message.js';
 import type { ConfiguredPolicy } from '../../core/policy/configured-policy.js';
+import type { ConditionReadings } from '../../core/policy/evaluate-condition.js';
 import { amountOf } from '../../core/quantity/amount.js';
 import { formatDuration } from '../../core/quantity/duration.js';
 import { describeRanked, type RankedWorkload } from '../../core/rank/rank.js';
@@ -206,7 +207,7 @@ function explainPolicy(configured: ConfiguredPolicy, { state, nowNs, source }: E
     return [{ ...common, scope: cgroups?.cgroup ?? '', holds: null, readings: null, why }];
   }
   return scopes.map(({ scope, history, holdsSinceNs, ladder, notBeforeNs, awaitsRelief }) => {
-    const readings = { ...(state.policies.node && { node: state.policies.node }), ...(scope !== '' && history && { cgroup: history }) };
+    const readings = { ...sharedIn(state), ...(scope !== '' && history && { cgroup: history }) };
     const truth = truthOf(configured, readings);
     const why = ladder
       ? acting(ladder, configured)
@@ -229,6 +230,10 @@ function explainPolicy(configured: ConfiguredPolicy, { state, nowNs, source }: E
       why,
     };
   });
+}
+
+function sharedIn({ policies: { node, named } }: State): ConditionReadings {
+  return { ...(node && { node }), ...(named && { named }) };
 }
 
 function acting({ step, action, refusedBecause }: Ladder, { then: steps }: ConfiguredPolicy): string {

@@ -19,12 +19,14 @@ interface Scope {
   readonly text: string;
   readonly pattern: ScopePattern;
   readonly policies: readonly string[];
+  /** A cgroup that conditions of these policies name. */
+  readonly isNamed: boolean;
   readonly values: ReadonlySet<RawValue>;
   /** Those that match now, in order. */
   paths: string[];
 }
 
-/** Reads what the conditions of policies need: of the node, and of every cgroup that matches a scope. */
+/** Reads what the conditions of policies need: of the node, and of every cgroup that matches a scope or that a condition names. */
 export class PolicyReader {
   readonly #parts: NodeValuesParts;
   readonly #scopes: readonly Scope[];
@@ -59,15 +61,24 @@ export class PolicyReader {
     const readings = this.#cgroups?.read() ?? new Map<string, ScopeReading>();
     const node = this.#node?.read();
     const scopes = new Map<string, readonly ScopeReading[]>();
-    for (const { policies, paths } of this.#scopes) {
+    const named: ScopeReading[] = [];
+    for (const { policies, paths, isNamed } of this.#scopes) {
       const found: ScopeReading[] = [];
       for (const path of paths) {
         const reading = readings.get(path);
         if (reading !== undefined) found.push(reading);
       }
-      for (const policy of policies) scopes.set(policy, found);
+      if (isNamed) named.push(...found);
+      else for (const policy of policies) scopes.set(policy, found);
     }
-    return { ...(node && { node }), scopes };
+    return { ...(node && { node }), scopes, ...(this.#knowsNamed(readings) && { named }) };
+  }
+
+  /** Whether a named cgroup without a reading does not exist: all of them were listed, and those that were found were read. */
+  #knowsNamed(readings: ReadonlyMap<string, ScopeReading>): boolean {
+    const named = this.#scopes.filter(({ isNamed }) => isNamed);
+    if (this.#root === undefined || this.#tree.isCut || named.length === 0) return false;
+    return named.every(({ paths }) => paths.every((path) => readings.has(path)));
   }
 
   /** What operators should know: scopes without a cgroup, or too many. */
@@ -134,11 +145,17 @@ function scopesOf(policies: readonly ConfiguredPolicy[]): readonly Scope[] {
     const text = textOf(policy.scope);
     alike.set(text, [...(alike.get(text) ?? []), policy]);
   }
-  return [...alike].flatMap(([text, same]) => {
+  const scopes = [...alike].flatMap(([text, same]): Scope[] => {
     const scope = same[0]?.scope;
     if (scope === undefined) return [];
-    return [{ text, pattern: compileScope(scope), policies: same.map(({ name }) => name), values: needsOf(same).cgroup, paths: [] }];
+    const policiesOf = same.map(({ name }) => name);
+    return [{ text, pattern: compileScope(scope), policies: policiesOf, isNamed: false, values: needsOf(same).cgroup, paths: [] }];
   });
+  const named = [...needsOf(policies).named].map(([path, values]): Scope => {
+    const naming = policies.filter((one) => needsOf([one]).named.has(path)).map(({ name }) => name);
+    return { text: path, pattern: compileScope({ paths: [path] }), policies: naming, isNamed: true, values, paths: [] };
+  });
+  return [...scopes, ...named];
 }
 
 function textOf({ cgroup, paths }: PolicyCgroups): string {
@@ -151,8 +168,8 @@ function needsOf(policies: readonly ConfiguredPolicy[]): ReturnType<typeof condi
 
 const NO_CGROUPS: SourceProblem = {
   code: 'EVICTD_POLICY_SCOPE',
-  message: 'policies with a scope do nothing: this machine has no cgroup memory controller',
-  hint: 'leave out the scope: the policy is about the node then',
+  message: 'policies about cgroups do nothing: this machine has no cgroup memory controller',
+  hint: 'leave out scope and cgroup(PATH): the policy is about the node then',
 };
 
 function tooMany({ isCut, cut }: ScopeTree): readonly SourceProblem[] {
@@ -171,10 +188,10 @@ function tooMany({ isCut, cut }: ScopeTree): readonly SourceProblem[] {
   ];
 }
 
-function unmatchedScope({ text, policies }: Scope): SourceProblem {
+function unmatchedScope({ text, policies, isNamed }: Scope): SourceProblem {
   return {
     code: 'EVICTD_POLICY_SCOPE',
-    message: `no cgroup matches the scope ${text} (policy ${policies.join(', ')}), now`,
+    message: `${isNamed ? `a condition names the cgroup ${text}, which does not exist` : `no cgroup matches the scope ${text}`} (policy ${policies.join(', ')}), now`,
     hint: 'systemd-cgls shows the cgroups; the path begins below the cgroup root',
   };
 }

@@ -14,6 +14,11 @@ describe('a condition as text', () => {
     ['node.memory.pressure.full falling', 'node', 'memory.pressure.full falling over 10s'],
     ['node.memory.available < 10%', 'cgroup', 'memory.available < 10%'],
     ['(age > 1h | processes > 5) & !(memory.max exists)', 'cgroup', '(age > 1h | processes > 5) & !memory.max exists'],
+    [
+      'cgroup(/a/b/) exists & cgroup(/a).memory.pressure.full > 5%',
+      'node',
+      'cgroup(/a/b) exists & cgroup(/a).memory.pressure.full > 5% over 2s',
+    ],
     ['!(age > 1h & processes > 5)', 'cgroup', '!(age > 1h & processes > 5)'],
     ['age > 1h | (processes > 5 & age > 2h)', 'cgroup', 'age > 1h | processes > 5 & age > 2h'],
   ])('%s (%s)', (text, scope, printed) => {
@@ -34,7 +39,15 @@ const comparison = fc.constantFrom('<', '<=', '>', '>=');
 /** Some are not valid: the parser says so. */
 function amountsOf({ unit }: MetricDefinition): fc.Arbitrary<string> {
   const amount = unit === 'bytes' ? bytes : unit === 'seconds' ? fc.constantFrom('10m', '1h30m', '1.5s') : unitless;
-  const of = fc.constantFrom('', ' of limit', ' of request', ' of memory.total', ' of node.swap.total', ' of processes');
+  const of = fc.constantFrom(
+    '',
+    ' of limit',
+    ' of request',
+    ' of memory.total',
+    ' of node.swap.total',
+    ' of processes',
+    ' of cgroup(/a).memory.max',
+  );
   return fc.oneof(
     amount,
     amount.map((one) => `${one}/s`),
@@ -43,7 +56,7 @@ function amountsOf({ unit }: MetricDefinition): fc.Arbitrary<string> {
 }
 
 const singleTest = fc.constantFrom<MetricDefinition>(...METRIC_LIST).chain((metric) => {
-  const name = fc.constantFrom(metric.name, `node.${metric.name}`);
+  const name = fc.constantFrom(metric.name, `node.${metric.name}`, `cgroup(/a b/c).${metric.name}`);
   return fc.oneof(
     fc
       .tuple(name, comparison, amountsOf(metric), fc.oneof(fc.constant(''), window))
@@ -106,6 +119,9 @@ describe('properties', () => {
 
   const pieces = fc.constantFrom(
     ...METRIC_NAMES,
+    'cgroup(/a)',
+    'cgroup(/a).age',
+    'cgroup(',
     ...'! & | ( ) < <= > >= = && || exists rising falling over of limit request 10s 40% 1Mi 1Mi/s 5 node.'.split(' '),
   );
   test.each([

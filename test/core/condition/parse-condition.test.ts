@@ -84,6 +84,17 @@ describe('tests of a metric', () => {
     ['memory.pressure.full falling', 'node', { kind: 'trend', direction: 'falling', windowNs: 10n * SECOND_NS }],
     ['memory.current rising over 30s', 'cgroup', { kind: 'trend', direction: 'rising', windowNs: 30n * SECOND_NS }],
     ['swap.available exists', 'cgroup', { kind: 'exists', ...node('swap.available') }],
+    [
+      'cgroup(/a.slice/).memory.anon > 1Gi',
+      'node',
+      { metric: { name: 'memory.anon', of: 'cgroup', path: '/a.slice' }, amount: { kind: 'quantity' } },
+    ],
+    [
+      'memory.current > 50% of cgroup(/a/x y=1!).memory.max',
+      'cgroup',
+      { ...cgroup('memory.current'), amount: { of: { name: 'memory.max', of: 'cgroup', path: '/a/x y=1!' } } },
+    ],
+    ['cgroup(/a/b) exists', 'node', { kind: 'exists', metric: { name: 'age', of: 'cgroup', path: '/a/b' } }],
   ])('%s (%s)', (text, scope, expected) => {
     expect(conditionOf(text, scope)).toMatchObject(expected);
   });
@@ -116,6 +127,14 @@ describe('a problem is where it is, and says what to write', () => {
     ['(memory.available < 10%', 'node', 'CONDITION', 0, '"(" without ")"', ''],
     ['memory.available < 10%)', 'node', 'CONDITION', 22, '")" without "("', 'remove it'],
     [deep, 'node', 'CONDITION', 16, 'nested deeper than 16 levels', ''],
+    ['cgroup(/a) > 1', 'node', 'CONDITION', 11, 'cgroup(/a) is no metric', 'write cgroup(/a).memory.current, or exists'],
+    ['age > 1m & cgroup(a).age > 1m', 'cgroup', 'METRIC', 18, 'not the path of one cgroup: a', 'cgroup(/workload.slice)'],
+    ['cgroup(/a/*).age > 1m', 'node', 'METRIC', 7, 'not the path of one cgroup: /a/*', 'without * and ?'],
+    ['cgroup(/).age > 1m', 'node', 'METRIC', 7, '/ is the root cgroup', 'node.memory.anon'],
+    ['cgroup(/../a) exists', 'node', 'METRIC', 7, 'not a path below the cgroup root: /../a', ''],
+    ['cgroup(/a).memory.avail < 10%', 'node', 'METRIC', 11, '"memory.avail" is not a metric', ''],
+    ['cgroup(/a).memory.available < 10%', 'node', 'METRIC', 11, 'memory.available is a metric of the node', 'write memory.available'],
+    ['cgroup(/a)memory.anon > 1Mi', 'node', 'METRIC', 10, 'no metric of cgroup(/a)', '.memory.current'],
     ['memory.avail < 10%', 'node', 'METRIC', 0, '"memory.avail" is not a metric', ''],
     ['memory.max exists', 'node', 'METRIC', 0, 'memory.max is a metric of cgroups', 'scope: {cgroup: PATTERN}'],
     ['node.memory.max exists', 'cgroup', 'METRIC', 0, 'memory.max is a metric of cgroups', 'write memory.max'],

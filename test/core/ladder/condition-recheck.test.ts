@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { StepInput } from '../../../src/core/decide/step-input.js';
 import { candidates, Mi, observations, policy, SECOND, workload } from '../support.js';
 import { Timeline } from '../timeline.js';
-import { condition, KILL, NOTIFY, ofCgroup, using } from './policies.js';
+import { condition, KILL, NOTIFY, ofCgroup, reading, using } from './policies.js';
 
 // A workload may end by itself between the reading of the condition and the choice of the victim.
 
@@ -45,6 +45,19 @@ test.each<[what: string, available: bigint, expected: object]>([
   const after = { policyRecheck: () => ({ scopes: new Map() }), recheck: () => observations(1n, { 'memory.available': available * Mi }) };
   const texts = run.effects(0, { 'memory.available': 400n * Mi }, {}, { policyReadings: () => ({ scopes: new Map() }), ...after });
   expect({ texts, isDueSoon: (run.dueAtNs ?? 60n * SECOND) < SECOND / 10n }).toEqual(expected);
+});
+
+test.each<[what: string, again: number | undefined, expected: object]>([
+  ['still above', 200, EVICTED],
+  ['not above any more', 100, NOT_EVICTED],
+  ['gone', undefined, NOT_EVICTED],
+])('a named cgroup counts as it is read again: %s', (_what, again, expected) => {
+  const when = condition('cgroup(/b).processes > 100', 'cgroup');
+  const readings = (processes: number | undefined) => () => ({
+    scopes: new Map([['p', [reading('/a', 0n, {})]]]),
+    named: processes === undefined ? [] : [reading('/b', 0n, { processes })],
+  });
+  expect(said({ policyReadings: readings(200), policyRecheck: readings(again) }, { when })).toEqual(expected);
 });
 
 test('without the departure recheck it does not matter', () => {

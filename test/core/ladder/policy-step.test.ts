@@ -6,7 +6,7 @@ import { policiesDueNs } from '../../../src/core/ladder/policy-deadline.js';
 import type { PolicyResult } from '../../../src/core/policy/policy-action.js';
 import { candidates, Mi, policy, SECOND, threshold, workload } from '../support.js';
 import { Timeline } from '../timeline.js';
-import { condition, FREEZE, KILL, NOTIFY, ofCgroup, STOP, THROTTLE, using } from './policies.js';
+import { condition, FREEZE, KILL, NOTIFY, ofCgroup, reading, STOP, THROTTLE, using } from './policies.js';
 
 const big = workload('big', { path: '/a/big' });
 const small = workload('small', { path: '/a/small' });
@@ -75,6 +75,47 @@ describe('when a ladder begins', () => {
     };
     expect(new Run([NOTIFY], { when: both }).uses(0, 101, unread)).toEqual([]);
     expect(() => new Run([NOTIFY], { when: both }).uses(0, 101, unread, {}, 200n)).toThrow('judged');
+  });
+
+  describe('a condition about other cgroups, as in the configuration that oomd shows first', () => {
+    const when = condition(
+      'cgroup(/workload.slice).memory.pressure.full.avg10 > 5% & cgroup(/system.slice).memory.pressure.full.avg10 > 40%',
+      'cgroup',
+    );
+    const pressures = (workload: number, system: number | undefined): Partial<StepInput> => {
+      const of = (path: string, percent: number) => reading(path, 0n, { 'memory.pressure.full.avg10': percent });
+      const named = [of('/workload.slice', workload), ...(system === undefined ? [] : [of('/system.slice', system)])];
+      return { policyReadings: () => ({ scopes: new Map([['p', [reading('/a', 0n, { 'memory.current': 1 })]]]), named }) };
+    };
+    test.each<[workload: number, system: number | undefined, ends: boolean]>([
+      [6, 41, true],
+      [5, 41, false],
+      [6, 40, false],
+      [6, undefined, false],
+    ])('%s and %s percent: %s', (workload, system, ends) => {
+      const effects = new Run([KILL], { when }).uses(0, 1, pressures(workload, system));
+      expect(effects).toEqual(ends ? ['evict big grace 0'] : []);
+    });
+
+    test('its reason names the cgroups', () => {
+      const [notified] = new Run([NOTIFY], { when }).at(0, { 'memory.available': 500n * Mi }, {}, pressures(6, 41));
+      expect(notified && 'readings' in notified ? notified.readings : undefined).toBe(
+        'cgroup(/workload.slice).memory.pressure.full.avg10 6%, cgroup(/system.slice).memory.pressure.full.avg10 41%',
+      );
+    });
+
+    test('a window goes back over the readings of steps', () => {
+      const grown = condition('cgroup(/b).memory.growth > 10Mi over 5s', 'cgroup');
+      const run = new Run([NOTIFY], { when: grown });
+      const uses = (seconds: number, mi: number) =>
+        run.uses(seconds, 1, {
+          policyReadings: () => ({
+            scopes: new Map([['p', [reading('/a', 0n, {})]]]),
+            named: [reading('/b', BigInt(seconds) * SECOND, { 'memory.current': mi * 1024 * 1024 })],
+          }),
+        });
+      expect([uses(0, 1), uses(3, 30), uses(6, 31)]).toEqual([[], [], ['notify', 'end p: exhausted']]);
+    });
   });
 
   test('what is not known interrupts it', () => {

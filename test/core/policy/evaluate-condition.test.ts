@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { Truth } from '../../../src/core/policy/condition.js';
 import { evaluateCondition, measuredValues } from '../../../src/core/policy/evaluate-condition.js';
 import { conditionOf } from '../condition/conditions.js';
-import { readingsFor, truthOf, type Series } from './scopes.js';
+import { historyOf, readingsFor, SECOND_NS, truthOf, type Series } from './scopes.js';
 
 const MI = 2 ** 20;
 
@@ -130,6 +130,33 @@ describe('what is not known never acts', () => {
         expect(truthOf(`!(${a} & ${b})`, { 0: { age: 100 } })).toBe(truthOf(`!${a} | !${b}`, { 0: { age: 100 } }));
       }),
     );
+  });
+});
+
+describe('a named cgroup', () => {
+  const [there, gone] = ['cgroup(/there)', 'cgroup(/gone)'];
+  test.each<[text: string, truth: Truth, unread: Truth]>([
+    [`${there}.memory.current > 1Mi`, true, 'unknown'],
+    [`${there}.memory.current < 1Mi`, false, 'unknown'],
+    [`${there}.memory.growth > 1Mi/s over 3s`, true, 'unknown'],
+    [`${there}.memory.current rising over 4s`, true, 'unknown'],
+    [`memory.current < 50% of ${there}.memory.current`, true, 'unknown'],
+    [`memory.current > 50% of ${there}.memory.current`, false, 'unknown'],
+    [`${there} exists`, true, 'unknown'],
+    [`${there}.memory.max exists`, false, 'unknown'],
+    [`${gone}.memory.current > 1Mi`, 'unknown', 'unknown'],
+    [`!(${gone}.memory.current > 1Mi)`, 'unknown', 'unknown'],
+    [`${gone} exists`, false, 'unknown'],
+    [`!${gone} exists`, true, 'unknown'],
+    [`${gone}.memory.max exists`, false, 'unknown'],
+  ])('%s: %s, and %s without readings', (text, truth, unread) => {
+    const levels = [10, 10, 64, 64, 64].map((mi, index) => [index, { 'memory.current': mi * MI, age: index }]);
+    const named = historyOf(Object.fromEntries(levels) as Series, 4n * SECOND_NS, 'cgroup');
+    const own = historyOf({ 4: { 'memory.current': 5 * MI } }, 0n, 'cgroup');
+    if (named === undefined || own === undefined) throw new Error('no history');
+    const condition = conditionOf(text, 'cgroup');
+    expect(evaluateCondition(condition, { cgroup: own, named: new Map([['/there', named]]) })).toBe(truth);
+    expect(evaluateCondition(condition, { cgroup: own })).toBe(unread);
   });
 });
 

@@ -303,6 +303,7 @@ test('policies: counted, linted, shown with the place of every key', async () =>
     'policies:\n  - name: a\n    scope: {cgroup: /a/**}\n    when: age > 1h & memory.swap > 1Mi\n    then: [notify, {freeze: {for: 5s}}]\n';
   const policies: PolicyFacts = {
     fixed: { node: new Map(), cgroup: new Map([['memory.swap', { is: 'zero', why: 'there is no swap' }]]) },
+    fixedIn: new Map(),
     matches: new Map([['/a/**', 0]]),
     cgroupVersion: 2,
   };

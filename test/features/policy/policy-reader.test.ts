@@ -122,6 +122,44 @@ describe('the cgroups of a scope', () => {
   });
 });
 
+describe('a cgroup that a condition names', () => {
+  test('is read for every policy, also one about the node, and may come and go', () => {
+    const child = root.child('a').child('b');
+    const [there, late] = [`${root.path}/a/b`, `${root.path}/late`];
+    const read = reader([
+      policy('node', `cgroup(${there}).memory.anon < 1Mi & !cgroup(${late}) exists`),
+      policy('scope', `cgroup(${there}).memory.current < 1Mi & memory.max exists`, `${root.path}/a/*`),
+    ]);
+    const found = (): unknown => {
+      const { named, scopes, node } = read.read();
+      return { node, named: named && pathsOf(named), scopes: [...scopes].map(([name, each]) => [name, pathsOf(each)]) };
+    };
+    expect(found()).toEqual({ named: ['/a/b'], scopes: [['scope', ['/a/b']]] });
+    expect(Object.keys(values(read.read().named?.[0])).sort()).toEqual(['memory.anon', 'memory.current']);
+    expect(read.problems()).toMatchObject([
+      { code: 'EVICTD_POLICY_SCOPE', message: `a condition names the cgroup ${late}, which does not exist (policy node), now` },
+    ]);
+    root.child('late');
+    expect(found()).toMatchObject({ named: ['/a/b', '/late'] });
+    expect(read.problems()).toEqual([]);
+    rmdirSync(child.dir);
+    read.read(); // it was listed, and could not be read: whether it exists is not known in this pass
+    expect(found()).toEqual({ named: ['/late'], scopes: [['scope', []]] });
+  });
+
+  test('of no policy: nothing is said of any', () => {
+    expect(reader([policy('p', 'memory.current > 1Mi', root.path)]).read()).not.toHaveProperty('named');
+  });
+
+  test('without a memory controller it is not known', () => {
+    const none = new PolicyReader({ native, hierarchies: {} as typeof hierarchies, node: undefined, requestOf: () => undefined }, [
+      policy('p', '!cgroup(/a) exists'),
+    ]);
+    expect(none.read().named).toBeUndefined();
+    none.close();
+  });
+});
+
 describe('values', () => {
   test('are those that the conditions need, and no others', async () => {
     const child = root.child('a');

@@ -1,19 +1,28 @@
+import type { Condition } from '../../../core/policy/condition.js';
+import { conditionNeeds } from '../../../core/policy/condition-needs.js';
 import type { LadderStep } from '../../../core/policy/configured-policy.js';
 import { decidingValue } from '../../../core/ladder/victim-order.js';
 import type { Finding, LintRule } from '../lint-rule.js';
 import type { MachineFacts } from '../machine.js';
 
-/** Patterns without a cgroup. */
+/** Patterns without a cgroup, and named cgroups that do not exist. */
 export const policyScopesRule: LintRule = {
   codes: ['EVICTD_LINT_POLICY_SCOPE'],
   find: ({ policies }, machine) =>
-    policies.flatMap(({ name, scope }, index): Finding[] => {
-      const cgroup = scope?.cgroup;
-      if (cgroup === undefined || machine?.policies?.matches.get(cgroup) !== 0) return [];
-      const key = `policies[${String(index)}].scope.cgroup`;
-      const message = `${key}: ${name} watches nothing now: no cgroup matches ${cgroup}`;
+    policies.flatMap(({ name, scope, when, unless }, index): Finding[] => {
+      const absent = (part: string, cgroup: string, message: string, hint: string): Finding[] => {
+        if (machine?.policies?.matches.get(cgroup) !== 0) return [];
+        const key = `policies[${String(index)}].${part}`;
+        return [{ level: 'warn', code: 'EVICTD_LINT_POLICY_SCOPE', message: `${key}: ${name} ${message}`, hint, key }];
+      };
+      const named = (part: string, condition: Condition | undefined): Finding[] =>
+        [...conditionNeeds(condition === undefined ? [] : [condition]).named.keys()].flatMap((path) =>
+          absent(part, path, `names a cgroup that does not exist now: ${path}`, 'compare it with systemd-cgls'),
+        );
       const hint = 'compare it with systemd-cgls; ** stands for any number of names';
-      return [{ level: 'warn', code: 'EVICTD_LINT_POLICY_SCOPE', message, hint, key }];
+      const pattern = scope?.cgroup ?? '';
+      const unmatched = absent('scope.cgroup', pattern, `watches nothing now: no cgroup matches ${pattern}`, hint);
+      return [...unmatched, ...named('when', when), ...named('unless', unless)];
     }),
 };
 

@@ -1,9 +1,10 @@
+import { metricText } from '../../../core/condition/condition-text.js';
 import type { Condition, MetricReference } from '../../../core/policy/condition.js';
 import { gaugeOf, metricsOf, type Test } from '../../../core/policy/condition-needs.js';
 import { METRICS } from '../../../core/policy/metric.js';
 import type { FixedValue, PolicyFacts } from '../machine.js';
 
-type Facts = Pick<PolicyFacts, 'fixed'>;
+type Facts = Pick<PolicyFacts, 'fixed' | 'fixedIn'>;
 
 /** A test that cannot be true (or false) on this machine. */
 export interface Obstacle {
@@ -68,11 +69,12 @@ function whyNoTest(test: Test, truth: boolean, facts: Facts): string | undefined
   return zero === undefined || canBeZero(test, truth) ? undefined : zero;
 }
 
-function fixedOf({ name, of }: MetricReference, is: FixedValue['is'], { fixed }: Facts): string | undefined {
-  const found = gaugeOf({ name, of })
-    .needs.map((value) => fixed[of].get(value))
+function fixedOf(metric: MetricReference, is: FixedValue['is'], { fixed, fixedIn }: Facts): string | undefined {
+  const values = metric.path === undefined ? fixed[metric.of] : fixedIn.get(metric.path);
+  const found = gaugeOf(metric)
+    .needs.map((value) => values?.get(value))
     .find((value) => value?.is === is);
-  return found && `${name}: ${found.why}`;
+  return found && `${metricText(metric, 'node')}: ${found.why}`;
 }
 
 /** Whether the test has this truth where the value is always 0. */

@@ -27,6 +27,7 @@ function facts(overrides: Partial<PolicyFacts> = {}): PolicyFacts {
   ];
   return {
     fixed: { node: new Map(node), cgroup: new Map(cgroup) },
+    fixedIn: new Map([['/n', new Map([['memory.swap', NONE]])]]),
     matches: new Map([['/a', 1]]),
     cgroupVersion: 2,
     ...overrides,
@@ -155,6 +156,20 @@ test('a pattern that matches nothing', () => {
   const policies = [policy('age > 1h'), policy('age > 2h', { scope: { cgroup: '/b/**' } })];
   const found = findings(policies, facts({ matches: new Map([['/a', 1], ['/b/**', 0]]) })); // prettier-ignore
   expect(found.map(({ code, key }) => `${code} ${key}`)).toEqual(['EVICTD_LINT_POLICY_SCOPE policies[1].scope.cgroup']);
+});
+
+test('a named cgroup: that it does not exist now, and what it never has', () => {
+  const there = 'cgroup(/a).memory.swap > 1Mi';
+  const policies = [
+    policy('cgroup(/n).memory.swap > 1Mi'),
+    policy(there, { scope: { cgroup: '/a' } }),
+    policy('age > 1h', { exception: `cgroup(/gone) exists | ${there}` }),
+  ];
+  const found = findings(policies, facts({ matches: new Map([['/a', 1], ['/n', 1], ['/gone', 0]]) })); // prettier-ignore
+  expect(found.map(({ code, key, message }) => `${code} ${key}${message.slice(message.lastIndexOf(':'))}`)).toEqual([
+    'EVICTD_LINT_POLICY_NEVER policies[0].when: there is no swap',
+    'EVICTD_LINT_POLICY_SCOPE policies[2].unless: /gone',
+  ]);
 });
 
 describe('steps that will fail', () => {
