@@ -64,6 +64,10 @@ test.each([...manifests, ...optional].map((manifest) => [`${manifest.kind} ${man
   },
 );
 
+test('the controller runs once', () => {
+  expect(optional.find(({ kind }) => kind === 'Deployment')?.spec).toMatchObject({ replicas: 1 });
+});
+
 test('the PodMonitor selects the pods of the agent and a port that they have', () => {
   interface Pods {
     readonly metadata: { readonly labels: object };
