@@ -6,7 +6,7 @@ export interface Regarding {
   /** Left out: a node. */
   readonly namespace?: string;
   readonly name: string;
-  /** Left out: not known. */
+  /** Left out: a node, with its name as uid, as in events of the kubelet: `kubectl describe node` searches by that. */
   readonly uid?: string;
 }
 
@@ -93,7 +93,7 @@ function namespaceOf({ namespace = 'default' }: Regarding): string {
   return namespace;
 }
 
-/** As the API server validates them (pkg/apis/core/validation/events.go). */
+/** In bytes of UTF-8, as the API server validates them (pkg/apis/core/validation/events.go). */
 const LONGEST_NOTE = 1_024;
 const LONGEST_INSTANCE = 128;
 
@@ -109,12 +109,17 @@ function createCall(event: ClusterEvent, name: string, { instance }: EventSource
       metadata: { name, namespace },
       eventTime: text,
       reportingController: 'evictd.dev/evictd',
-      reportingInstance: instance.slice(0, LONGEST_INSTANCE),
-      regarding: { apiVersion: 'v1', ...regarding },
-      note: note.slice(0, LONGEST_NOTE),
+      reportingInstance: cut(instance, LONGEST_INSTANCE),
+      regarding: { apiVersion: 'v1', ...(regarding.kind === 'Node' && { uid: regarding.name }), ...regarding },
+      note: cut(note, LONGEST_NOTE),
       ...rest,
     },
   };
+}
+
+/** The longest beginning of whole characters within so many bytes of UTF-8. */
+function cut(text: string, bytes: number): string {
+  return text.slice(0, new TextEncoder().encodeInto(text, new Uint8Array(bytes)).read);
 }
 
 function seriesCall({ namespace, name, count }: Series, { text }: EventTime): ApiCall {

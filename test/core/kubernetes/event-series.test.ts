@@ -29,9 +29,28 @@ test('a repetition counts in the series, which is updated once a minute and ends
   expect(made[3]).toMatchObject({ method: 'POST' });
 });
 
-test('a note and an instance are as long as the server permits', () => {
-  const { note, reportingInstance } = (calls([0]).calls[0] as { body: { note: string; reportingInstance: string } }).body;
-  expect([note.length, reportingInstance.length]).toEqual([1_024, 128]);
+test.each<[text: string, note: number, instance: number]>([
+  ['x', 1_024, 128],
+  ['é', 512, 64],
+  ['€', 341, 42],
+  ['😀', 256, 32],
+])('a note and an instance of %s have as many whole characters as the server permits: it counts bytes', (text, note, instance) => {
+  const all = text.repeat(2_000);
+  const { call } = nextEvent(NO_EVENTS, { ...EVENT, note: all }, { instance: all, run: 'a' }, { ms: 0, text: 'T' });
+  expect(call?.body).toMatchObject({ note: text.repeat(note), reportingInstance: text.repeat(instance) });
+});
+
+test('an event of a node has the name of the node as uid: kubectl describe node finds it', () => {
+  const { call } = nextEvent(
+    NO_EVENTS,
+    { ...EVENT, regarding: { kind: 'Node', name: 'a' } },
+    { instance: 'a', run: 'a' },
+    { ms: 0, text: 'T' },
+  );
+  expect(call?.body).toMatchObject({
+    metadata: { namespace: 'default' },
+    regarding: { apiVersion: 'v1', kind: 'Node', name: 'a', uid: 'a' },
+  });
 });
 
 test('20 at once, then ten a minute', () => {
