@@ -18,6 +18,9 @@ export interface InstanceLock {
   close(): void;
 }
 
+/** What is known of a node before anything of it is read. */
+export type LockedNode = Pick<NodeIdentity, 'name' | 'cgroup'>;
+
 /** How an operating system locks a file and records the holder. */
 interface LockFiles {
   take(path: string): { close(): void };
@@ -35,7 +38,7 @@ interface LockFiles {
  *
  * @throws UnavailableError where another process holds the lock; HostError where the runtime directory cannot be used
  */
-export function takeInstanceLock(runtimeDirectory: string, node: NodeIdentity, files: LockFiles, dryRun: boolean): InstanceLock {
+export function takeInstanceLock(runtimeDirectory: string, node: LockedNode, files: LockFiles, dryRun: boolean): InstanceLock {
   const instance = instanceName(node, dryRun);
   const path = join(runtimeDirectory, `${instance}.lock`);
   let lock: { close(): void };
@@ -60,7 +63,7 @@ export function takeInstanceLock(runtimeDirectory: string, node: NodeIdentity, f
 }
 
 /** 'machine', 'cgroup-%2Fworkload.slice'; a hash where the name is too long for a file. */
-export function instanceName({ cgroup }: Pick<NodeIdentity, 'cgroup'>, dryRun = false): string {
+export function instanceName({ cgroup }: Pick<LockedNode, 'cgroup'>, dryRun = false): string {
   const ending = dryRun ? '-dry-run' : '';
   if (cgroup === undefined) return `machine${ending}`;
   const name = encodeURIComponent(cgroup);
@@ -74,7 +77,7 @@ export function controlSocketPath(runtimeDirectory: string, instance: string): s
   return join(runtimeDirectory, `${crypto.createHash('sha256').update(instance).digest('hex').slice(0, 16)}.sock`);
 }
 
-function occupied(path: string, node: NodeIdentity, pid: number | undefined, cause: unknown): UnavailableError {
+function occupied(path: string, node: LockedNode, pid: number | undefined, cause: unknown): UnavailableError {
   return new UnavailableError(
     'EVICTD_INSTANCE_RUNNING',
     `another evictd${pid ? ` (process ${String(pid)})` : ''} guards this node (${node.name})`,

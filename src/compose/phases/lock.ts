@@ -1,12 +1,12 @@
 import { stat } from 'node:fs';
 import { join } from 'node:path';
 import type { LoadedConfig } from '../../config/config.js';
+import { normalCgroupPath } from '../../core/workload/cgroup.js';
 import { errnoText } from '../../errors.js';
 import type { Hierarchies } from '../../host/linux/cgroup/hierarchies.js';
 import { selectHost, type InstanceLock, type LinuxNode } from '../../host/select.js';
 import { createLog, type Log } from '../../log/log.js';
 import { rotatingFile } from '../../log/rotating-file.js';
-import type { NodeIdentity } from '../../monitor/ports/ports.js';
 import { native } from '../../native/index.js';
 import type { Closers } from '../closers.js';
 import { ConfigurationInForce } from '../../node/configuration-in-force.js';
@@ -54,8 +54,9 @@ export function lock(loaded: LoadedConfig, options: GuardOptions, closers: Close
   const { config } = loaded;
   const { dryRun, isTTY, env, logFile, requests } = options;
   const host = selectHost();
+  // First: what reads the node may hang.
+  const held = closers.addLast(holdInstance(config, dryRun, requests));
   const node = closers.add(host.openNode(config, native, dryRun ? 'sample' : 'arm'));
-  const held = closers.addLast(holdInstance(config.runtimeDirectory, node.identity, dryRun, requests));
   const log = createLog({ ...config.log, isTTY, env, ...(logFile !== undefined && { sink: rotatingFile(logFile) }) });
   if (held.recordError) {
     log.warn(`evictd reload cannot find this process: ${held.recordError.message}`, { code: 'EVICTD_INSTANCE_UNRECORDED' });
@@ -81,9 +82,14 @@ function openSafeMode(config: LoadedConfig['config'], instance: string, log: Log
  *
  * @throws UnavailableError if another process holds it; HostError if the runtime directory cannot be used
  */
-function holdInstance(runtimeDirectory: string, node: NodeIdentity, dryRun: boolean, operatorRequests: OperatorRequests): InstanceLock {
+function holdInstance(
+  { runtimeDirectory, node }: LoadedConfig['config'],
+  dryRun: boolean,
+  operatorRequests: OperatorRequests,
+): InstanceLock {
   const host = selectHost();
-  const held = host.lockInstance(runtimeDirectory, node, native, dryRun);
+  const cgroup = node.cgroup === undefined ? undefined : normalCgroupPath(node.cgroup);
+  const held = host.lockInstance(runtimeDirectory, { name: cgroup ?? 'machine', cgroup }, native, dryRun);
   const requests = host.listenToRequests(join(runtimeDirectory, `${held.instance}.lock`), operatorRequests);
   return {
     ...held,

@@ -6,8 +6,7 @@ import { loadAddon } from '../../native/load.js';
 import { asWindows } from '../../native/windows-addon.js';
 import type { WindowsBinding } from '../../native/windows-binding.js';
 import manifest from '../../../package.json' with { type: 'json' };
-import type { NodeIdentity } from '../../monitor/ports/ports.js';
-import { takeInstanceLock, type InstanceLock } from '../instance-lock.js';
+import { takeInstanceLock, type InstanceLock, type LockedNode } from '../instance-lock.js';
 
 type Processes = Pick<WindowsBinding, 'processes'>;
 
@@ -73,7 +72,7 @@ export function lockHoldersIn(directory: string): readonly number[] {
 /** With LockFileEx; a file beside the lock contains the holder. */
 export function lockInstance(
   runtimeDirectory: string,
-  node: NodeIdentity,
+  node: LockedNode,
   native: Pick<WindowsBinding, 'FileLock' | 'processes'>,
   dryRun = false,
 ): InstanceLock {

@@ -2,10 +2,9 @@ import { readdirSync, readFileSync, readlinkSync, rmSync, statSync, closeSync, f
 import { join } from 'node:path';
 import { errnoName, asError } from '../../../errors.js';
 import manifest from '../../../../package.json' with { type: 'json' };
-import type { NodeIdentity } from '../../../monitor/ports/ports.js';
 import type { Binding } from '../../../native/binding.js';
 import { isLockHeld } from '../../../native/lock-held.js';
-import { takeInstanceLock, type InstanceLock } from '../../instance-lock.js';
+import { takeInstanceLock, type InstanceLock, type LockedNode } from '../../instance-lock.js';
 
 /** The process that holds a lock file of evictd; undefined: none, no such file, or a zombie. */
 export function lockHolder(path: string): number | undefined {
@@ -96,7 +95,7 @@ function whereThere<T>(read: () => T): T | undefined {
 export { instanceName, type InstanceLock } from '../../instance-lock.js';
 
 /** With flock(2); the file contains the holder. */
-export function lockInstance(runtimeDirectory: string, node: NodeIdentity, native: Binding, dryRun = false): InstanceLock {
+export function lockInstance(runtimeDirectory: string, node: LockedNode, native: Binding, dryRun = false): InstanceLock {
   const files = {
     take: (path: string) => takeLock(path, native),
     record: recordHolder,

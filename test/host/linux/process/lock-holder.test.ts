@@ -40,7 +40,7 @@ test('the holder of a node’s lock, while it is held', () => {
   const directory = runtimeDirectory();
   const path = join(directory, 'machine.lock');
   expect(lockHolder(path)).toBeUndefined();
-  const lock = lockInstance(directory, { name: 'machine', cgroup: undefined, cgroupVersion: 2 }, native);
+  const lock = lockInstance(directory, { name: 'machine', cgroup: undefined }, native);
   writeFileSync(join(directory, 'other.lock'), `${String(process.pid)}\n`); // exists, and no process holds it
   expect([lockHolder(path), lockHoldersIn(directory)]).toEqual([process.pid, [process.pid]]);
   expect([locksHeldBy(process.pid), locksHeldBy(process.ppid)]).toEqual([[path], []]);
@@ -51,7 +51,7 @@ test('the holder of a node’s lock, while it is held', () => {
 
 test('a holder other than the recorded pid is not evictd', () => {
   const directory = runtimeDirectory();
-  const lock = lockInstance(directory, { name: 'machine', cgroup: undefined, cgroupVersion: 2 }, native);
+  const lock = lockInstance(directory, { name: 'machine', cgroup: undefined }, native);
   writeFileSync(join(directory, 'machine.lock'), '1\n');
   expect(lockHolder(join(directory, 'machine.lock'))).toBeUndefined();
   lock.close();
