@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { requestOf } from './listener.js';
 
 const MAX_HEADER_BYTES = 8_192;
 /** Node looks for slow connections with a timer that also runs without connections. Here each connection has its own. */
@@ -20,6 +21,7 @@ export function boundedServer(answer: AnswerRequest, timeoutMs: number): Server 
     const limit = unused.get(request.socket);
     if (limit === undefined) return;
     unused.delete(request.socket);
+    requestOf.set(request.socket, request);
     request.once('end', () => {
       clearTimeout(limit);
     });

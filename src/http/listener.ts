@@ -8,6 +8,9 @@ const RETRY_MS = 10_000;
 const MAX_CONNECTIONS = 32;
 export const ROOT = 0;
 
+/** The request of a connection, once its header has come. */
+export const requestOf = new WeakMap<Socket, { readonly complete: boolean }>();
+
 /** The uid of the process that has connected to a Unix socket; undefined: not known. */
 export type UserOf = (socket: Socket) => number | undefined;
 
@@ -32,8 +35,9 @@ export interface ListenerOptions {
 
 /**
  * Lets a server listen at an address. It never affects eviction: it retries an address in use and limits connections. A
- * connection beyond the limit closes the oldest one of the user with the most connections, and one of root only where all
- * are root's: clients that hold connections open do not keep others out, whose requests take milliseconds.
+ * connection beyond the limit closes one of the user with the most connections, and one of root only where all are
+ * root's: the oldest that has not sent its request, else the oldest. Clients that hold connections open do not keep others
+ * out, whose requests take milliseconds, and do not end an answer in progress.
  */
 export class Listener {
   readonly #options: ListenerOptions;
@@ -107,7 +111,9 @@ export class Listener {
     const among = others.length > 0 ? others : all;
     const countOf = (user: number | undefined): number => among.filter(([, other]) => other === user).length;
     const most = Math.max(...among.map(([, user]) => countOf(user)));
-    return among.find(([, user]) => countOf(user) === most)?.[0];
+    const sockets = among.flatMap(([socket, user]) => (countOf(user) === most ? [socket] : []));
+    const newest = all.at(-1)?.[0];
+    return sockets.find((socket) => socket !== newest && requestOf.get(socket)?.complete !== true) ?? sockets[0];
   }
 
   #unavailable(error: NodeJS.ErrnoException): void {

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { boundedServer } from '../../src/http/bounded-server.js';
 import { Listener } from '../../src/http/listener.js';
 import { scratch } from '../config/scratch.js';
 import { eventually } from '../support/eventually.js';
@@ -47,4 +48,40 @@ test.each<[rule: string, users: readonly number[], closed: readonly number[]]>([
   await eventually('those beyond the limit are closed', () => gone.length >= closed.length);
   expect(gone.toSorted((one, other) => one - other)).toEqual(closed);
   expect(accepted.filter(({ destroyed }) => !destroyed)).toHaveLength(32);
+});
+
+test.each<[rule: string, kinds: readonly ('answering' | 'idle')[], closed: readonly number[]]>([
+  ['idle ones do not end answers in progress', ['answering', 'idle', 'answering', ...many(33, 'idle' as const)], [1, 3, 4, 5]],
+  ['where all are answered, the oldest makes room for the newest', [...many(32, 'answering' as const), 'idle'], [0]],
+])('of more than 32 connections %s', async (_rule, kinds, closed) => {
+  const socket = join(scratch(), 'test.sock');
+  let answering = 0;
+  let accepted = 0;
+  const server = boundedServer(() => void (answering += 1), 60_000).on('connection', () => (accepted += 1));
+  const quiet = (): undefined => undefined;
+  const listener = new Listener(server, {
+    address: { socket },
+    tryLock: () => ({ close: quiet }),
+    mode: 0o600,
+    log: { debug: quiet, info: quiet, warn: quiet },
+    ...{ what: 'tests', level: 'debug', code: 'EVICTD_CONTROL_LISTEN', hint: '' },
+  });
+  listener.start();
+  const gone: number[] = [];
+  const clients: Socket[] = [];
+  onTestFinished(() => {
+    for (const client of clients) client.destroy();
+    listener.close();
+  });
+  for (const [index, kind] of kinds.entries()) {
+    const client = connect(socket);
+    client.on('error', quiet).on('close', () => gone.push(index));
+    clients.push(client.resume());
+    await once(client, 'connect');
+    const before = answering;
+    client.write(kind === 'answering' ? 'GET /events HTTP/1.1\r\nHost: a\r\n\r\n' : 'GET /events HTTP/1.1\r\n');
+    await eventually('it is accepted', () => accepted === index + 1 && (kind === 'idle' || answering > before));
+  }
+  await eventually('those beyond the limit are closed', () => gone.length >= closed.length);
+  expect(gone.toSorted((one, other) => one - other)).toEqual(closed);
 });
