@@ -62,7 +62,10 @@ export const PROTECTED_UNITS: readonly ProtectedUnits[] = [
       cloudflared@*.service warp-svc.service zerotier-one.service netbird.service netbird@*.service nebula.service
       nebula@*.service twingate.service twingate-connector.service ziti-edge-tunnel.service frpc.service
       frpc@*.service vncserver@*.service tigervncserver@*.service x11vnc.service x2goserver.service
-      autossh.service autossh@*.service amazon-ssm-agent.service
+      autossh.service autossh@*.service tinysshd@*.service chrome-remote-desktop@*.service
+      vncserver-x11-serviced.service vncserver-virtuald.service wayvnc.service dwagent.service ttyd.service
+      shellinabox.service shellinaboxd.service guacd.service rport.service connectwisecontrol-*.service
+      amazon-ssm-agent.service
       snap.amazon-ssm-agent.amazon-ssm-agent.service google-guest-agent.service google-guest-agent-manager.service
       google-guest-compat-manager.service google-osconfig-agent.service walinuxagent.service waagent.service
       azuremonitoragent.service oracle-cloud-agent.service snap.oracle-cloud-agent.*.service droplet-agent.service
@@ -97,10 +100,10 @@ export const PROTECTED_UNITS: readonly ProtectedUnits[] = [
     why: 'it resolves names',
     names: namesIn(`
       unbound.service unbound@*.service dnsmasq.service dnsmasq@*.service named.service named-chroot.service
-      bind9.service nscd.service unscd.service nsncd.service pdns-recursor.service pdns-recursor@*.service
+      named-pkcs11.service bind9.service nscd.service unscd.service nsncd.service pdns-recursor.service pdns-recursor@*.service
       knot-resolver.service kresd@*.service dnscrypt-proxy.service stubby.service smartdns.service
       resolvconf.service avahi-daemon.service coredns.service dnsdist.service dnsdist@*.service pihole-FTL.service
-      AdGuardHome.service
+      AdGuardHome.service blocky.service nextdns.service ctrld.service dns.service
     `),
   },
   {
@@ -123,7 +126,7 @@ export const PROTECTED_UNITS: readonly ProtectedUnits[] = [
   {
     why: 'the state of a cluster',
     names: namesIn(`
-      etcd.service etcd@*.service etcd-member.service etcd2.service snap.etcd.etcd.service consul.service
+      etcd.service etcd@*.service etcd-*.service etcd2.service snap.etcd.etcd.service consul.service
       consul@*.service
     `),
   },
@@ -166,7 +169,8 @@ export const PROTECTED_UNITS: readonly ProtectedUnits[] = [
       corosync.service corosync-qdevice.service pacemaker.service pacemaker_remote.service sbd.service
       sbd_remote.service bmc-watchdog.service watchdog.service watchdog-mux.service watchdogd.service
       wd_keepalive.service wdmd.service
-      sanlock.service fence_sanlockd.service dlm.service pve-cluster.service pve-ha-lrm.service pve-ha-crm.service
+      sanlock.service fence_sanlockd.service dlm.service clvmd.service booth@*.service pcsd.service fence_virtd.service
+      pve-cluster.service pve-ha-*.service
       ovirt-ha-agent.service ovirt-ha-broker.service vdsmd.service supervdsmd.service heartbeat.service
       keepalived.service
     `),

@@ -129,6 +129,29 @@ test('the rule of the list that protects a unit is its name or a pattern', () =>
   expect(protectedUnit('/system.slice/sssd.service', facts)).toMatchObject({ rule: 'sssd.service' });
 });
 
+test.each<[why: RegExp, rule: string, units: readonly string[]]>([
+  [/fenced/, 'pve-ha-*.service', ['pve-ha-lrm.service', 'pve-ha-crm.service', 'pve-ha-simulator.service']],
+  [/fenced/, 'booth@*.service', ['booth@site.service']],
+  [/way into/, 'tinysshd@*.service', ['tinysshd@1.service']],
+  [/way into/, 'chrome-remote-desktop@*.service', ['chrome-remote-desktop@bob.service']],
+  [/way into/, 'connectwisecontrol-*.service', ['connectwisecontrol-1a2b.service']],
+  [/state of a cluster/, 'etcd-*.service', ['etcd-member.service', 'etcd-events.service']],
+  ...['pcsd', 'clvmd', 'fence_virtd'].map((name) => one(/fenced/, name)),
+  ...['vncserver-x11-serviced', 'vncserver-virtuald', 'wayvnc', 'dwagent', 'ttyd', 'shellinabox', 'guacd', 'rport'].map((name) =>
+    one(/way into/, name),
+  ),
+  ...['named-pkcs11', 'blocky', 'nextdns', 'ctrld', 'dns', 'pdns-recursor'].map((name) => one(/resolves names/, name)),
+])('%s: %s', (why, rule, units) => {
+  for (const unit of units) {
+    const { rule: found, why: reason } = protectedUnit(`/system.slice/${unit}`, facts) ?? {};
+    expect([found, reason], unit).toEqual([rule, expect.stringMatching(why)]);
+  }
+});
+
+function one(why: RegExp, name: string): [RegExp, string, string[]] {
+  return [why, `${name}.service`, [`${name}.service`]];
+}
+
 test('what no rule can lift', () => {
   expect(PROTECTED_UNITS.flatMap(({ names, always }) => (always ? names : []))).toEqual([
     'init.scope',

@@ -5,6 +5,7 @@ import { atStep, type Ladder } from '../../../src/core/ladder/ladder.js';
 import { rank } from '../../../src/core/rank/rank.js';
 import { thresholdId, type Threshold } from '../../../src/core/threshold/threshold.js';
 import type { Protection } from '../../../src/core/workload/workload.js';
+import { protectedUnit } from '../../../src/core/systemd/protected-units.js';
 import { explainNow, type ExplainedMoment } from '../../../src/features/explain/explain-now.js';
 import { condition, KILL, NOTIFY, ofCgroup, reading } from '../../core/ladder/policies.js';
 import { candidates, Mi, observations, policy, requesting, SECOND, threshold, workload } from '../../core/support.js';
@@ -165,6 +166,13 @@ describe('a workload', () => {
       protection: { kind: 'critical', because: 'critical', setBy: ['rules[0].critical (c.yaml:3:15)'] },
       wouldChange: ['without rules[0].critical (c.yaml:3:15) it is not protected'],
     });
+  });
+
+  test('the entry of the list of protected units, and its reason', () => {
+    const { rule, why } = protectedUnit('/system.slice/etcd-events.service', { isOperator: () => false, isNamedByRoot: () => true }) ?? {};
+    const ranking = RANKING.map((item) => ({ ...item, protection: { kind: 'unit', rule: rule ?? '', why: why ?? '' } as const }));
+    const { workload: said } = explainNow(moment(400n, { ranking }), ranking[0]);
+    expect(said?.protection?.because).toBe('protected unit (etcd-*.service): the state of a cluster');
   });
 
   test.each<[protection: Protection, change: RegExp]>([
