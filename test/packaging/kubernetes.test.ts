@@ -164,9 +164,12 @@ test.each<[what: string, request: object, message: RegExp | undefined]>([
   ['adds an owner', changes('', 'metadata', 'ownerReferences', [{ kind: 'Pod', name: 'x' }]), /metadata/],
   ['changes the addresses of pods', changes('', 'spec', 'podCIDR', '10.0.0.0/8'), /own taints/],
   ['changes all addresses of pods', changes('', 'spec', 'podCIDRs', ['10.0.0.0/8']), /own taints/],
+  ['changes its former name', changes('', 'spec', 'externalID', 'x'), /own taints/],
+  ['changes its configuration', changes('', 'spec', 'configSource', {}), /own taints/],
   ['changes the machine', changes('', 'spec', 'providerID', 'aws:///i-1'), /own taints/],
   ...Object.entries({
     ...{ addresses: [{}], images: [{}], volumesInUse: [{}], volumesAttached: [{}], runtimeHandlers: [{}] },
+    ...{ config: { error: 'x' }, features: { supplementalGroupsPolicy: true }, declaredFeatures: ['X'] },
     ...{ capacity: { memory: '1Ti' }, allocatable: { memory: '1Ti' }, nodeInfo: {}, daemonEndpoints: {}, phase: 'Terminated' },
   }).map(([field, value]): [string, object, RegExp] => [`changes ${field}`, changes('status', 'status', field, value), /own conditions/]),
   [
@@ -183,6 +186,22 @@ test.each<[what: string, request: object, message: RegExp | undefined]>([
 ])('where evictd %s', (_, request, message) => {
   if (message === undefined) expect(denied(request)).toBeUndefined();
   else expect(denied(request)).toMatch(message);
+});
+
+test.each<[part: 'spec' | 'status', schema: string, own: readonly string[]]>([
+  ['spec', 'CoreV1NodeSpec', ['unschedulable']],
+  ['status', 'CoreV1NodeStatus', []],
+])('the policy compares each field that the OpenAPI document has in the %s of a node', (part, schema, own) => {
+  const known = new Set<string>();
+  schemaOf(schema)(new Proxy({}, { get: (_, key) => void known.add(String(key)) }));
+  expect(known.size).toBeGreaterThan(5);
+  const text = policy.validations.map(({ expression }) => expression).join(' ');
+  const compared = ['object', 'oldObject'].map(
+    (of) => new Set([...text.matchAll(new RegExp(`\\b${of}\\.${part}\\.\\?(\\w+)`, 'g'))].map(([, field]) => field)),
+  );
+  const newer = part === 'status' ? ['declaredFeatures'] : []; // since Kubernetes 1.35; the document is older
+  const expected = new Set([...[...known].filter((field) => !own.includes(field)), ...newer]);
+  expect(compared).toEqual([expected, expected]);
 });
 
 // The chart's templates use values, `toYaml` with `indent`, a hash, and one condition. The objects must be those of the manifests.
