@@ -2,6 +2,7 @@ import { parseDuration } from '../quantity/duration.js';
 import { parseQuantity, quantityValue } from '../quantity/quantity.js';
 import { METRICS, type MetricDefinition } from '../policy/metric.js';
 import type { Amount, Comparison, MetricReference } from '../policy/condition.js';
+import { isSameMetric, neverExceeds } from './metric-bounds.js';
 import { ConditionProblem, type ConditionFault } from './condition-problem.js';
 import type { Token } from './condition-scan.js';
 
@@ -46,7 +47,7 @@ export function readAmount(
     const what = { quantity: 'an amount', rate: 'an amount per second', share: 'a percentage' }[amount.kind];
     throw problem(token, `${metric.name} is not compared with ${what}: ${token.text}`, `write ${accepted.text}`);
   }
-  if (base !== undefined) return withBase(amount, definition, token, base);
+  if (base !== undefined) return withBase(amount, metric, token, base);
   if (amount.kind === 'share' && definition.kind === 'level' && definition.unit !== 'share' && definition.whole === undefined) {
     const hint = definition.unit === 'bytes' ? `write ${token.text} of memory.max, or an amount (100Mi)` : `write ${accepted.text}`;
     throw problem(token, `${token.text} of what? ${metric.name} has no total`, hint);
@@ -56,11 +57,15 @@ export function readAmount(
 
 function withBase(
   amount: Amount,
-  definition: MetricDefinition,
+  metric: MetricReference,
   token: Token,
   base: { readonly metric: MetricReference; readonly token: Token },
 ): Amount {
+  const definition = METRICS[metric.name];
   const other = METRICS[base.metric.name];
+  if (isSameMetric(base.metric, metric)) {
+    throw problem(base.token, `${other.name} is compared with itself`, 'name another metric, like memory.max, or write an amount');
+  }
   if (amount.kind !== 'share')
     throw problem(base.token, `only a percentage is of another metric: ${token.text}`, 'remove "of", or write 90% of memory.max');
   const fits = definition.kind === 'level' && definition.unit !== 'share';
@@ -128,17 +133,16 @@ export function amountNumber(amount: Amount): number {
 }
 
 /** A comparison that has the same result for every reading is a mistake. `ratio` and amounts are never below 0. */
-export function constantComparison(
-  { kind, unit, whole }: MetricDefinition,
-  comparison: Comparison,
-  amount: Amount,
-): 'always' | 'never' | undefined {
+export function constantComparison(metric: MetricReference, comparison: Comparison, amount: Amount): 'always' | 'never' | undefined {
+  const { kind, unit, whole } = METRICS[metric.name];
   const value = amountNumber(amount);
   const isNegative = kind === 'growth';
   if (value === 0 && !isNegative && comparison === '<') return 'never';
   if (value === 0 && !isNegative && comparison === '>=') return 'always';
-  const isPart = unit === 'share' || (whole !== undefined && amount.kind === 'share' && amount.of === undefined);
-  if (!isPart) return undefined;
+  const base = amount.kind === 'share' ? amount.of : undefined;
+  const isPart = unit === 'share' || (whole !== undefined && amount.kind === 'share' && base === undefined);
+  // A limit may be exceeded for a moment, and statistics lag behind: only more than all of it is impossible.
+  if (!isPart && !(base !== undefined && value > 1 && neverExceeds(metric, base))) return undefined;
   if (value > 1) return comparison === '<' || comparison === '<=' ? 'always' : 'never';
   if (value === 1 && comparison === '>') return 'never';
   return value === 1 && comparison === '<=' ? 'always' : undefined;

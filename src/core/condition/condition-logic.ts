@@ -1,6 +1,7 @@
 import type { Comparison, Condition, MetricReference } from '../policy/condition.js';
 import { metricsOf, type Test } from '../policy/condition-needs.js';
 import { METRICS } from '../policy/metric.js';
+import { isSameMetric, neverExceeds } from './metric-bounds.js';
 import { amountNumber } from './condition-amount.js';
 import { conditionText, metricText } from './condition-text.js';
 
@@ -18,8 +19,8 @@ const MAX_CASES = 1_000;
 
 /**
  * A test that contradicts tests before it, where in each case of the condition one does: no readings can make the
- * condition true. undefined: they may. Sound, not complete: tests are compared with tests of the same metric, window and
- * unit.
+ * condition true. undefined: they may. Sound, not complete: tests are compared with tests of the same window and unit, of
+ * the same metric or of one that it never exceeds.
  */
 export function contradiction(condition: Condition): Test | undefined {
   const cases = casesOf(condition, true) ?? [];
@@ -61,22 +62,15 @@ function oneOf(parts: readonly (Cases | undefined)[]): Cases | undefined {
 }
 
 function contradicts(literals: readonly Literal[]): boolean {
-  return (
-    literals.some((one, index) => literals.slice(index + 1).some((other) => excludes(one, other))) ||
-    [...groups(literals)].some(({ least, most, above, below }) => least > most || (least === most && (above || below)))
-  );
+  return literals.some((one, index) => literals.slice(index + 1).some((other) => excludes(one, other))) || isEmpty(intervalsOf(literals));
 }
 
 /** Of tests of the same metric, or where one compares with the other's. Amounts are compared in intervals. */
 function excludes(a: Literal, b: Literal): boolean {
-  if (isAbsence(a) !== isAbsence(b)) return metricsOf(a.test).some((one) => metricsOf(b.test).some((other) => isSame(one, other)));
+  if (isAbsence(a) !== isAbsence(b)) return metricsOf(a.test).some((one) => metricsOf(b.test).some((other) => isSameMetric(one, other)));
   if (a.test.kind !== 'trend' || b.test.kind !== 'trend' || a.test.windowNs !== b.test.windowNs) return false;
-  if (!isSame(a.test.metric, b.test.metric)) return false;
+  if (!isSameMetric(a.test.metric, b.test.metric)) return false;
   return a.test.direction === b.test.direction ? a.holds !== b.holds : a.holds && b.holds;
-}
-
-function isSame(a: MetricReference, b: MetricReference): boolean {
-  return a.name === b.name && a.of === b.of && a.path === b.path;
 }
 
 /** A metric that does not exist has no value: every other test of it is not known. */
@@ -84,8 +78,11 @@ function isAbsence({ test, holds }: Literal): boolean {
   return test.kind === 'exists' && !holds;
 }
 
-/** The values that all tests of a group allow. */
+/** The values that all tests of a metric allow, over one window and in one unit. */
 interface Interval {
+  readonly metric: MetricReference;
+  /** Window, unit, and what a share is of. */
+  readonly measure: string;
   readonly least: number;
   readonly most: number;
   /** Whether `least`, or `most`, is not in it. */
@@ -93,24 +90,37 @@ interface Interval {
   readonly below: boolean;
 }
 
-/** By what is compared with what. */
-function groups(literals: readonly Literal[]): Iterable<Interval> {
+/** No value is in one of them, or a metric is above one that it never exceeds. */
+function isEmpty(intervals: readonly Interval[]): boolean {
+  return intervals.some(({ metric, measure, least, above }) =>
+    intervals.some((whole) => {
+      if (whole.measure !== measure || !neverExceeds(metric, whole.metric)) return false;
+      return least > whole.most || (least === whole.most && (above || whole.below));
+    }),
+  );
+}
+
+function intervalsOf(literals: readonly Literal[]): readonly Interval[] {
   const intervals = new Map<string, Interval>();
   for (const { test, holds } of literals) {
     if (test.kind !== 'comparison') continue;
     const { metric, amount, comparison, windowNs = 0n } = test;
     const base = amount.kind === 'share' && amount.of !== undefined ? metricText(amount.of, 'cgroup') : '';
-    const key = [metricText(metric, 'cgroup'), amount.kind, base, String(windowNs)].join(' ');
+    const measure = [amount.kind, base, String(windowNs)].join(' ');
+    const key = `${metricText(metric, 'cgroup')} ${measure}`;
     const value = amountNumber(amount);
-    intervals.set(key, narrowed(intervals.get(key) ?? rangeOf(test), holds ? comparison : OPPOSITE[comparison], value));
+    intervals.set(
+      key,
+      narrowed(intervals.get(key) ?? { metric, measure, ...rangeOf(metric) }, holds ? comparison : OPPOSITE[comparison], value),
+    );
   }
-  return intervals.values();
+  return [...intervals.values()];
 }
 
 const OPPOSITE: Readonly<Record<Comparison, Comparison>> = { '<': '>=', '<=': '>', '>': '<=', '>=': '<' };
 
 /** Without any test. */
-function rangeOf({ metric: { name } }: Test): Interval {
+function rangeOf({ name }: MetricReference): Omit<Interval, 'metric' | 'measure'> {
   const { kind, unit } = METRICS[name];
   return { least: kind === 'growth' ? -Infinity : 0, most: unit === 'share' ? 1 : Infinity, above: false, below: false };
 }
@@ -125,9 +135,37 @@ function narrowed(interval: Interval, comparison: Comparison, value: number): In
   return { ...interval, least: value, above: isStrict || (value === interval.least && interval.above) };
 }
 
-/** Reports whether two conditions are the same, whatever their spelling of amounts and the order of their parts. */
+/** Reports whether two conditions are the same, whatever their spelling: amounts, order and repetition of parts, `!` twice. */
 export function sameCondition(a: Condition, b: Condition): boolean {
-  return normalText(a) === normalText(b);
+  return normalText(normal(a)) === normalText(normal(b));
+}
+
+/** Without parts that occur twice, and parts that another one contains. */
+function normal(condition: Condition): Condition {
+  switch (condition.kind) {
+    case 'comparison':
+    case 'trend':
+    case 'exists':
+      return condition;
+    case 'not': {
+      const inner = normal(condition.condition);
+      return inner.kind === 'not' ? inner.condition : { kind: 'not', condition: inner };
+    }
+    case 'and':
+    case 'or': {
+      const { kind } = condition;
+      const parts = condition.conditions.map(normal).flatMap((one) => (one.kind === kind ? one.conditions : [one]));
+      const byText = new Map(parts.map((one) => [normalText(one), one]));
+      const kept = [...byText.values()].filter((one) => !absorbs(byText, one, kind === 'and' ? 'or' : 'and'));
+      const [first = condition, ...others] = kept;
+      return others.length === 0 ? first : { kind, conditions: kept };
+    }
+  }
+}
+
+/** `A` and `A & (A | B)` are the same, and so are `A` and `A | A & B`. */
+function absorbs(beside: ReadonlyMap<string, Condition>, part: Condition, opposite: 'and' | 'or'): boolean {
+  return part.kind === opposite && 'conditions' in part && part.conditions.some((one) => beside.has(normalText(one)));
 }
 
 function normalText(condition: Condition): string {

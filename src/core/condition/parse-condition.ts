@@ -190,8 +190,7 @@ class ConditionParser {
   }
 
   #comparison(metric: MetricReference): Condition {
-    const definition = METRICS[metric.name];
-    const accepted = acceptedAmounts(definition).text;
+    const accepted = acceptedAmounts(METRICS[metric.name]).text;
     const operator = this.#peek();
     const comparison = COMPARISONS.find((one) => one === operator.text);
     if (comparison === undefined) throw this.#unexpected(`<, <=, >, >=, exists, rising or falling after ${metric.name}`);
@@ -210,9 +209,10 @@ class ConditionParser {
       );
     }
     const read = readAmount(metric, amount, this.#base());
-    const constant = constantComparison(definition, comparison, read);
+    const constant = constantComparison(metric, comparison, read);
     if (constant !== undefined) {
-      const message = `${metric.name} ${comparison} ${read.text} ${constant} holds`;
+      const of = read.kind === 'share' && read.of !== undefined ? ` of ${read.of.name}` : '';
+      const message = `${metric.name} ${comparison} ${read.text}${of} ${constant} holds`;
       throw new ConditionProblem('AMOUNT', amount.offset, message, 'compare with another amount');
     }
     return { kind: 'comparison', metric, comparison, amount: read, ...this.#window(metric, comparison, read.text) };

@@ -111,7 +111,7 @@ test('there are ten, and each has its situations', () => {
 
 test.each([...recipes])('evictd config check --strict accepts: %s', (_recipe, yaml) => {
   const loaded = load({ 'config.yaml': yaml });
-  const policies = { fixed: { node: new Map(), cgroup: new Map() }, matches: new Map(), cgroupVersion: 2 } as const;
+  const policies = { fixed: { node: new Map(), cgroup: new Map() }, fixedIn: new Map(), matches: new Map(), cgroupVersion: 2 } as const;
   const notices = [undefined, machine({ policies })].flatMap((facts) => lintConfig(loaded, facts));
   expect(notices.filter(({ level }) => level !== 'info')).toEqual([]);
 });

@@ -54,6 +54,21 @@ describe('a condition that can never hold', () => {
     ['memory.current > 90% of memory.max & !memory.max exists', true],
     ['!memory.max exists & memory.current > 90% of memory.max', true],
     ['memory.current > 90% of memory.high & !memory.max exists', false],
+    ['memory.pressure.some < 10% & memory.pressure.full > 20%', true],
+    ['memory.pressure.full >= 10% & memory.pressure.some < 10%', true],
+    ['memory.pressure.full >= 10% & memory.pressure.some <= 10%', false],
+    ['memory.pressure.full < 10% & memory.pressure.some > 20%', false],
+    ['memory.pressure.some < 10% & memory.pressure.full > 20% over 1m', false],
+    ['memory.pressure.some.avg10 < 10% & memory.pressure.full.avg10 > 20%', true],
+    ['memory.pressure.some.avg10 < 10% & memory.pressure.full.avg60 > 20%', false],
+    ['memory.pressure.some < 10% & io.pressure.full > 20%', false],
+    ['memory.pressure.some < 10% & node.memory.pressure.full > 20%', false],
+    ['memory.shmem > 2Gi & memory.current < 1Gi', true],
+    ['cgroup(/a).memory.shmem > 2Gi & cgroup(/a).memory.current < 1Gi', true],
+    ['cgroup(/a).memory.shmem > 2Gi & cgroup(/b).memory.current < 1Gi', false],
+    ['memory.current > 2Gi & memory.anon < 1Gi', false],
+    ['node.memory.file > 2Gi & node.memory.current < 1Gi', false],
+    ['memory.anon > 80% of limit & memory.current < 70% of limit', true],
     ['memory.pressure.full.avg10 > 90% & !(memory.pressure.full.avg10 <= 95%)', false],
   ])('%s: %s', (text, never) => {
     expect(neverHolds(conditionOf(text, 'cgroup'))).toBe(never);
@@ -124,6 +139,14 @@ test.each<[a: string, b: string, same: boolean]>([
   ['age > 1h & processes > 5', 'age > 1h | processes > 5', false],
   ['memory.anon > 1Mi', 'node.memory.anon > 1Mi', false],
   ['!(age > 1h)', 'age > 1h', false],
+  ['!!(age > 1h)', 'age > 1h', true],
+  ['age > 1h & age > 60m', 'age > 1h', true],
+  ['age > 1h | age > 60m | processes > 5', 'processes > 5 | age > 1h', true],
+  ['age > 1h & (age > 1h | processes > 5)', 'age > 1h', true],
+  ['age > 1h | age > 1h & processes > 5', 'age > 1h', true],
+  ['(age > 1h & processes > 5 | age > 1h & processes > 5) & age > 1h', 'processes > 5 & age > 1h', true],
+  ['age > 1h & processes > 5', 'age > 1h', false],
+  ['age > 1h & (age > 2h | processes > 5)', 'age > 1h', false],
 ])('%s and %s are the same: %s', (a, b, same) => {
   expect(sameCondition(conditionOf(a, 'cgroup'), conditionOf(b, 'cgroup'))).toBe(same);
 });

@@ -174,6 +174,11 @@ describe('a problem is where it is, and says what to write', () => {
     ['memory.pressure.full > 1Mi', 'node', 'AMOUNT', 23, 'not an amount of memory.pressure.full', '40%'],
     ['memory.pressure.full > 100%', 'node', 'AMOUNT', 23, 'memory.pressure.full > 100% never holds', ''],
     ['memory.pressure.full >= 0%', 'node', 'AMOUNT', 24, 'always holds', ''],
+    ['memory.current > 90% of memory.current', 'cgroup', 'AMOUNT', 24, 'memory.current is compared with itself', 'memory.max'],
+    ['swap.available < 90% of swap.available', 'node', 'AMOUNT', 24, 'is compared with itself', ''],
+    ['memory.current > 120% of memory.max', 'cgroup', 'AMOUNT', 17, 'memory.current > 120% of memory.max never holds', ''],
+    ['memory.anon < 200% of memory.current', 'cgroup', 'AMOUNT', 14, 'always holds', ''],
+    ['memory.shmem >= 101% of limit', 'cgroup', 'AMOUNT', 16, 'never holds', ''],
     ['memory.available > 101%', 'node', 'AMOUNT', 19, 'never holds', ''],
     ['memory.available < 0', 'node', 'AMOUNT', 19, 'never holds', ''],
   ])('%s (%s)', (text, scope, fault, offset, message, hint) => {
