@@ -30,22 +30,19 @@ interface Compared {
   readonly avoid: boolean;
 }
 
-/** What the kernel does not reclaim from the cgroup, as memory.low and memory.min say, does not count (oomd does so). */
+/** What the kernel spares the cgroup, as memory.low, memory.min and the cgroups above say, does not count (oomd does so). */
 function unprotected({ reading }: Compared, value: RawValue): number | undefined {
   const bytes = valueOf(reading, value);
   if (bytes === undefined) return undefined;
-  const kept = Math.max(valueOf(reading, 'memory.low') ?? 0, valueOf(reading, 'memory.min') ?? 0);
-  return Math.max(0, bytes - kept) / MI;
+  return Math.max(0, bytes - (valueOf(reading, 'memory.protected') ?? 0)) / MI;
 }
-
-const KEPT: readonly RawValue[] = ['memory.low', 'memory.min'];
 
 /** By which a throttled workload shows progress. */
 const PROGRESS_VALUES: readonly RawValue[] = ['memory.current', 'memory.pressure.full.total'];
 
 const COMPARISONS: Readonly<Record<Comparator, ComparedValue>> = {
-  size: { needs: ['memory.current', ...KEPT], of: (cgroup) => unprotected(cgroup, 'memory.current') },
-  anon: { needs: ['memory.anon', ...KEPT], of: (cgroup) => unprotected(cgroup, 'memory.anon') },
+  size: { needs: ['memory.current', 'memory.protected'], of: (cgroup) => unprotected(cgroup, 'memory.current') },
+  anon: { needs: ['memory.anon', 'memory.protected'], of: (cgroup) => unprotected(cgroup, 'memory.anon') },
   /** MiB per second. */
   growth: { needs: ['memory.current'], of: ({ reading }) => per(rateOf(reading, 'memory.current'), MI) },
   swap: { needs: ['memory.swap'], of: ({ reading }) => per(valueOf(reading, 'memory.swap'), MI) },

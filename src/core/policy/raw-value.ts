@@ -86,6 +86,8 @@ const EVENTS = {
 const VICTIMS = {
   /** 1: the kernel kills the cgroup as a whole. */
   'memory.oom.group': { v2: { file: 'memory.oom.group' } },
+  /** Bytes that reclaim spares: memory.low and memory.min as the cgroups above bound them (memory-protection.ts). No file. */
+  'memory.protected': {},
   /** The largest oom_score of its processes. No file of the cgroup. */
   oom_score: {},
 } as const satisfies Record<string, RawSources>;

@@ -5,6 +5,7 @@ import type { RawValue } from '../../core/policy/raw-value.js';
 import type { ScopeReading } from '../../core/policy/scope-reading.js';
 import { cgroupAge } from '../../host/linux/cgroup/cgroup-directory.js';
 import { openBoundMemory, openBoundNodes, type BoundNodes, type ReadBoundMemory } from '../../host/linux/memory/memory-nodes.js';
+import { openProtection, sharesProtection, type ReadProtection } from '../../host/linux/memory/memory-protection.js';
 import type { Hierarchies } from '../../host/linux/cgroup/hierarchies.js';
 import type { Binding, CgroupHandle, CgroupTable } from '../../native/binding.js';
 import { BESIDE, valueFiles, type ValueFiles } from './value-files.js';
@@ -38,6 +39,8 @@ export class CgroupValues {
   readonly #table: CgroupTable;
   /** undefined: they are not wanted. */
   readonly #boundNodes: BoundNodes | undefined;
+  /** undefined: not looked up yet. */
+  #isRecursive: boolean | undefined;
   readonly #followed = new Map<string, Followed>();
   /** As last asked for. Nothing else is ever followed. */
   #wanted: ReadonlyMap<string, ReadonlySet<RawValue>> | undefined;
@@ -74,6 +77,7 @@ export class CgroupValues {
     const timeNs = process.hrtime.bigint();
     this.#readTable();
     const boundMemory = this.#boundNodes && openBoundMemory(this.#boundNodes);
+    const protection = this.#openProtection();
     const readings = new Map<string, ScopeReading>();
     const { columns } = this.#table;
     for (const followed of this.#followed.values()) {
@@ -85,6 +89,7 @@ export class CgroupValues {
       const values = new Map<RawValue, number>();
       this.#files.read(this.#fields, row * columns, values);
       if (followed.hasOthers) this.#addOthers(followed, timeNs, values);
+      if (followed.values.has('memory.protected')) values.set('memory.protected', protection(path));
       if (boundMemory && followed.values.has('memory.boundNodes.available')) addBoundMemory(boundMemory(path), values);
       readings.set(path, { path, id, timeNs, values });
     }
@@ -105,6 +110,14 @@ export class CgroupValues {
     const kept = (['memory.low', 'memory.min'] as const).map((value) => this.#files.one(value, this.#fields, first) || 0);
     const request = Number(this.#parts.requestOf(path) ?? Math.max(...kept));
     if (Number.isFinite(request)) values.set('memory.request', request);
+  }
+
+  /** For one pass. */
+  #openProtection(): ReadProtection {
+    const { memory } = this.#parts.hierarchies;
+    if (memory === undefined) return () => 0;
+    this.#isRecursive ??= sharesProtection(memory);
+    return openProtection(memory, this.#isRecursive);
   }
 
   /** The largest of its first processes; 0: it has none. */

@@ -38,12 +38,11 @@ describe('comparators', () => {
     [rule: string, by: readonly Comparator[], first: Values | readonly [Values, Values], second: Values | readonly [Values, Values]]
   >([
     ['size: the larger one', ['size'], { 'memory.current': 2 * MIB }, { 'memory.current': MIB }],
-    ['size: without what memory.low keeps', ['size'], { 'memory.current': 3 * MIB }, { 'memory.current': 5 * MIB, 'memory.low': 4 * MIB }],
     [
-      'size: memory.min, if it keeps more than memory.low',
+      'size: without what the kernel spares, which is not what memory.low asks for',
       ['size'],
-      { 'memory.current': 3 * MIB },
-      { 'memory.current': 5 * MIB, 'memory.low': MIB, 'memory.min': 4 * MIB },
+      { 'memory.current': 3 * MIB, 'memory.low': 3 * MIB },
+      { 'memory.current': 5 * MIB, 'memory.protected': 4 * MIB },
     ],
     ['anon', ['anon'], { 'memory.anon': 2 * MIB }, { 'memory.anon': MIB, 'memory.current': 9 * MIB }],
     [
@@ -126,7 +125,7 @@ test.each<[path: string, scope: string, isIn: boolean]>([
 test('only the values that the steps compare by are read, and those that show progress', () => {
   const progress = ['memory.current', 'memory.pressure.full.total', 'memory.oom.group'];
   expect([...comparedValues([ofCgroup([NOTIFY, { ...KILL, by: ['swap'] }])])].sort()).toEqual([...progress, 'memory.swap'].sort());
-  expect([...comparedValues([ofCgroup([THROTTLE])])].sort()).toEqual([...progress, 'memory.low', 'memory.min'].sort());
+  expect([...comparedValues([ofCgroup([THROTTLE])])].sort()).toEqual([...progress, 'memory.protected'].sort());
 });
 
 test('the order is total: it does not depend on the order of the candidates, and loses none', () => {

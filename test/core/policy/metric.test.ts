@@ -26,7 +26,7 @@ test('what changes is read from a counter, and what does not from a level', () =
 });
 
 /** For the choice of a victim. */
-const OF_VICTIMS: readonly string[] = ['memory.oom.group', 'oom_score'] satisfies RawValue[];
+const OF_VICTIMS: readonly string[] = ['memory.oom.group', 'memory.protected', 'oom_score'] satisfies RawValue[];
 
 test('every raw value is used by a metric, or compares victims', () => {
   const used = new Set(definitions.flatMap(({ cgroup, node, whole }) => [cgroup, node, whole].flatMap((gauge) => gauge?.needs ?? [])));

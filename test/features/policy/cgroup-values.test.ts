@@ -1,0 +1,30 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import type { RawValue } from '../../../src/core/policy/raw-value.js';
+import { CgroupValues } from '../../../src/features/policy/cgroup-values.js';
+import { native } from '../../../src/native/index.js';
+import { temporaryDirectory } from '../../support/temporary-directory.js';
+import { hierarchies } from './ladder.js';
+
+/** Values of /a/b in files as of cgroup v2, whatever this machine has. */
+function valuesOf(wanted: readonly RawValue[], files: Readonly<Record<string, number>>): Record<string, number> {
+  const mountPoint = temporaryDirectory();
+  mkdirSync(join(mountPoint, 'a/b'), { recursive: true });
+  for (const [file, value] of Object.entries(files)) writeFileSync(join(mountPoint, file), `${String(value)}\n`);
+  const memory = { version: 2, controller: '', mountPoint, root: '/' } as const;
+  const values = new CgroupValues({ native, hierarchies: { ...hierarchies, memory }, requestOf: () => undefined }, wanted);
+  onTestFinished(() => {
+    values.close();
+  });
+  values.follow(new Map([['/a/b', new Set(wanted)]]));
+  return Object.fromEntries(values.read().get('/a/b')?.values ?? []);
+}
+
+test.each<[above: number, spared: number]>([
+  [30, 30],
+  [0, 0],
+])('what the kernel spares is bounded by the cgroup above, which asks for %s', (above, spared) => {
+  const files = { 'a/memory.low': above, 'a/memory.current': 100, 'a/b/memory.low': 40, 'a/b/memory.current': 50 };
+  expect(valuesOf(['memory.protected'], files)).toMatchObject({ 'memory.current': 50, 'memory.protected': spared });
+});
