@@ -55,7 +55,7 @@ export class CgroupValues {
     this.#parts = parts;
     const wanted = withFiled(values);
     this.#files = valueFiles(hierarchies.memory?.version === 1 ? 'v1' : 'v2', wanted);
-    this.#boundNodes = wanted.has('memory.boundNodes.available') ? openBoundNodes(hierarchies.cpuset) : undefined;
+    this.#boundNodes = wanted.has('memory.boundNodes.available') ? openBoundNodes(hierarchies) : undefined;
     this.#table = new native.CgroupTable(this.#files.specs);
   }
 

@@ -46,7 +46,7 @@ export const linuxHost: Host = {
   },
   readMemoryReserve,
   readMemoryNodes: () => memoryNodes.readMemoryNodes(),
-  openBoundNodes: () => memoryNodes.openBoundNodes(readHierarchies().cpuset),
+  openBoundNodes: () => memoryNodes.openBoundNodes(readHierarchies()),
   openWorkloadProcesses: (...args) => new workloadProcesses.WorkloadProcesses(...args),
   readMemoryHoldings: (...args) => memoryHoldings.readMemoryHoldings(...args),
   get kernelKills() {

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { attempt } from '../../../errors.js';
 import { fsPath } from '../../../byte-paths.js';
-import { cgroupDirectory, type CgroupHierarchy } from '../../../core/workload/cgroup.js';
+import { cgroupDirectory, withAncestors } from '../../../core/workload/cgroup.js';
+import type { Hierarchies } from '../cgroup/hierarchies.js';
 import { boundTo, numbersIn, parseMemoryNode, type MemoryNode } from '../../../core/oom/memory-node.js';
 
 const NODES = '/sys/devices/system/node';
@@ -9,12 +10,37 @@ const NODES = '/sys/devices/system/node';
 /** Reads the only nodes that a cpuset permits to a cgroup; undefined: it permits all, or there is one node. */
 export type BoundNodes = (path: string) => readonly number[] | undefined;
 
-/** @param controller  of the cpusets */
-export function openBoundNodes(controller: CgroupHierarchy | undefined, directory = NODES): BoundNodes {
+/**
+ * On v2 a cgroup without the file has the nodes of the nearest one above that has it. On v1 the cpuset of a workload may
+ * have another path, so that its first process is asked, if it has one.
+ */
+export function openBoundNodes(
+  { cpuset, memory }: Pick<Hierarchies, 'cpuset' | 'memory'>,
+  { directory = NODES, proc = '/proc' }: { readonly directory?: string; readonly proc?: string } = {},
+): BoundNodes {
   const all = numbersIn(textOf(`${directory}/has_memory`));
-  if (controller === undefined) return () => undefined;
-  const file = controller.version === 2 ? 'cpuset.mems.effective' : 'cpuset.effective_mems';
-  return (path) => boundTo(all, textOf(`${cgroupDirectory(controller, path)}/${file}`));
+  if (cpuset === undefined) return () => undefined;
+  const listed = (path: string): string => {
+    if (cpuset.version === 2)
+      return first(withAncestors(path), (above) => textOf(`${cgroupDirectory(cpuset, above)}/cpuset.mems.effective`));
+    return (memory && ofProcess(cgroupDirectory(memory, path), proc)) ?? textOf(`${cgroupDirectory(cpuset, path)}/cpuset.effective_mems`);
+  };
+  return (path) => boundTo(all, listed(path));
+}
+
+/** The first text that is not empty. */
+function first(paths: readonly string[], textAt: (path: string) => string): string {
+  for (const path of paths) {
+    const text = textAt(path);
+    if (text !== '') return text;
+  }
+  return '';
+}
+
+/** Mems_allowed_list of the first process; undefined: there is none. */
+function ofProcess(directory: string, proc: string): string | undefined {
+  const [pid] = /^\d+/.exec(textOf(`${directory}/cgroup.procs`)) ?? [];
+  return pid && /^Mems_allowed_list:\s*(\S+)$/m.exec(textOf(`${proc}/${pid}/status`))?.[1];
 }
 
 /** Reads what the nodes have to which a cpuset binds a cgroup; undefined: it is not bound, or they cannot be read. */

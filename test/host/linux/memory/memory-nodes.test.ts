@@ -37,10 +37,37 @@ test.each([
   mkdirSync(join(directory, 'web'));
   writeFileSync(join(directory, 'web', file), '1\n');
   writeFileSync(join(directory, 'has_memory'), '0-1\n');
-  const boundNodes = openBoundNodes(controller, directory);
-  expect([boundNodes('/web'), boundNodes('/db'), openBoundNodes(undefined, directory)('/web')]).toEqual([[1], undefined, undefined]);
+  const boundNodes = openBoundNodes({ cpuset: controller, memory: controller }, { directory });
+  const none = openBoundNodes({ cpuset: undefined, memory: controller }, { directory });
+  expect([boundNodes('/web'), boundNodes('/db'), none('/web')]).toEqual([[1], undefined, undefined]);
   writeFileSync(join(directory, 'has_memory'), '1\n');
-  expect(openBoundNodes(controller, directory)('/web')).toBeUndefined();
+  expect(openBoundNodes({ cpuset: controller, memory: controller }, { directory })('/web')).toBeUndefined();
+});
+
+test('a cgroup v2 without a cpuset of its own is bound as the nearest one above that has one', () => {
+  const directory = temporaryDirectory();
+  const cpuset = { version: 2, controller: '', mountPoint: directory, root: '/' } as const;
+  mkdirSync(join(directory, 'a/b/c'), { recursive: true });
+  writeFileSync(join(directory, 'has_memory'), '0-1\n');
+  writeFileSync(join(directory, 'cpuset.mems.effective'), '0-1\n');
+  writeFileSync(join(directory, 'a/cpuset.mems.effective'), '0\n');
+  const boundNodes = openBoundNodes({ cpuset, memory: cpuset }, { directory });
+  expect(['/a/b/c', '/a', '/other', '/'].map(boundNodes)).toEqual([[0], [0], undefined, undefined]);
+  writeFileSync(join(directory, 'a/b/cpuset.mems.effective'), '1\n');
+  expect(boundNodes('/a/b/c')).toEqual([1]);
+});
+
+test('on cgroup v1 a process of the workload says what its cpuset permits, wherever that is', () => {
+  const directory = temporaryDirectory();
+  const [memory, cpuset] = ['memory', 'cpuset'].map(
+    (controller) => ({ version: 1, controller, mountPoint: join(directory, controller), root: '/' }) as const,
+  );
+  for (const path of ['memory/web', 'cpuset/web', 'proc/42']) mkdirSync(join(directory, path), { recursive: true });
+  writeFileSync(join(directory, 'has_memory'), '0-1\n');
+  writeFileSync(join(directory, 'memory/web/cgroup.procs'), '42\n43\n');
+  writeFileSync(join(directory, 'cpuset/web/cpuset.effective_mems'), '0-1\n');
+  writeFileSync(join(directory, 'proc/42/status'), 'Name:\tweb\nMems_allowed:\t00000002\nMems_allowed_list:\t1\n');
+  expect(openBoundNodes({ cpuset, memory }, { directory, proc: join(directory, 'proc') })('/web')).toEqual([1]);
 });
 
 test('what the nodes of a bound cgroup have together; none where it is not bound, or a node cannot be read', () => {
