@@ -34,7 +34,7 @@ export const PROTECTED_UNITS: readonly ProtectedUnits[] = [
     names: namesIn(`dbus.service dbus-broker.service messagebus.service`),
   },
   {
-    why: 'a login session of an operator: root, or a member of sudo, wheel or admin',
+    why: 'a login session of an operator: root, or who may become root by sudo',
     of: 'operators',
     names: namesIn(`session-*.scope`),
   },

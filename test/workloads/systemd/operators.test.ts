@@ -16,6 +16,7 @@ test.each<[rule: string, group: string | undefined, uids: number[]]>([
   ['the members of several groups', 'sudo:x:27:ann,eve\nadmin:x:28:bob', [0, 1000, 1001, 1002]],
   ['whose own group is wheel', 'wheel:x:10:\n', [0, 1001]],
   ['a group that is no administrators', 'sudoers:x:27:ann\nusers:x:1002:eve\n', [0]],
+  ['a member of the group of administrators of a cloud', 'google-sudoers:x:30:eve\n', [0, 1002]],
   ['a member who is not known here', 'sudo:x:27:zed\n', [0]],
 ])('%s', (_rule, group, uids) => {
   const root = temporaryDirectory();
@@ -24,5 +25,24 @@ test.each<[rule: string, group: string | undefined, uids: number[]]>([
     writeFileSync(join(root, 'etc/passwd'), PASSWD);
     writeFileSync(join(root, 'etc/group'), group);
   }
+  expect([...readOperators(root)].sort((a, b) => a - b)).toEqual(uids);
+});
+
+test.each<[rule: string, files: Readonly<Record<string, string>>, uids: number[]]>([
+  ['a user', { sudoers: 'ann ALL=(ALL:ALL) ALL\n' }, [0, 1000]],
+  ['a user of a drop-in, without a password', { 'sudoers.d/90-cloud-init-users': '# User rules\nbob\tALL=(ALL) NOPASSWD:ALL' }, [0, 1001]],
+  ['a group', { sudoers: '%ops ALL=(ALL) ALL # all of them\n' }, [0, 1000, 1002]],
+  ['ids', { sudoers: '#1001 ALL = ALL\n%#40 ALL=(root) SETENV: NOPASSWD: ALL\n' }, [0, 1000, 1001, 1002]],
+  ['several, on several lines', { sudoers: 'ann, \\\n  eve ALL=(ALL) /bin/ls, ALL\n' }, [0, 1000, 1002]],
+  ['some commands only', { sudoers: 'ann ALL=(ALL) /usr/bin/apt\nbob ALL=(ALL) !ALL\neve ALL=/bin/echo ALL\n' }, [0]],
+  ['all commands, but not as root', { sudoers: 'ann ALL=(postgres) ALL\n' }, [0]],
+  ['comments, defaults and aliases', { sudoers: '# ann ALL=(ALL) ALL\nDefaults:ann env_keep=ALL\nUser_Alias bob = ALL\n' }, [0]],
+  ['files that sudo ignores', { 'sudoers.d/ann.bak': 'ann ALL=(ALL) ALL\n', 'sudoers.d/bob~': 'bob ALL=(ALL) ALL\n' }, [0]],
+])('sudoers: %s', (_rule, files, uids) => {
+  const root = temporaryDirectory();
+  mkdirSync(join(root, 'etc/sudoers.d'), { recursive: true });
+  writeFileSync(join(root, 'etc/passwd'), PASSWD);
+  writeFileSync(join(root, 'etc/group'), 'ops:x:40:ann,eve\n');
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(root, 'etc', name), text);
   expect([...readOperators(root)].sort((a, b) => a - b)).toEqual(uids);
 });
