@@ -7,6 +7,7 @@ import { chartFiles } from '../../packaging/chart.js';
 import { lintConfig } from '../../src/config/lint-notices.js';
 import type { KubernetesConfig } from '../../src/core/kubernetes/kubernetes-config.js';
 import { accessText, BUDGETS_ACCESS, neededAccess } from '../../src/core/kubernetes/needed-access.js';
+import { readControllers } from '../../src/features/kubernetes/read-controllers.js';
 import { load } from '../config/scratch.js';
 import { monitoringSchemaOf, schemaOf, watched } from '../support/kubernetes/schemas.js';
 
@@ -51,6 +52,30 @@ test('the role permits what the agent asks for, and nothing else', () => {
   const all: KubernetesConfig = { kubeconfig: undefined, nodeName: undefined, ...options };
   const needed = neededAccess(all, 'node-1', { namespace: 'shop', name: 'web' }).map(({ attributes }) => attributes);
   expect(new Set(permitted)).toEqual(new Set([...needed, BUDGETS_ACCESS].map(accessText)));
+});
+
+test('the roles permit the Leases that doctor reads, in the namespaces where it does, and nothing else', async () => {
+  const permitted = manifests
+    .filter(({ kind }) => kind === 'Role')
+    .flatMap((role) => {
+      const { metadata, rules } = role as unknown as { metadata: { namespace: string }; rules: Record<string, string[]>[] };
+      return rules.flatMap(({ apiGroups, resources, resourceNames = ['*'], verbs = [] }) =>
+        resourceNames.map(
+          (name) => `${verbs.join()} /apis/${String(apiGroups)}/v1/namespaces/${metadata.namespace}/${String(resources)}/${name}`,
+        ),
+      );
+    });
+  const asked: string[] = [];
+  const body = (path: string) => ({
+    ...{ metadata: {}, items: [] },
+    spec: path.includes('kube-system') ? { holderIdentity: 'a', leaseDurationSeconds: 15, renewTime: new Date().toISOString() } : {},
+  });
+  await readControllers(({ method, path }) => {
+    if (path.includes('/leases/')) asked.push(`${method.toLowerCase()} ${path}`);
+    return Promise.resolve({ status: 200, body: body(path) });
+  }, 'evictd');
+  expect(asked.toSorted()).toEqual(permitted.toSorted());
+  expect(asked).toHaveLength(3);
 });
 
 test.each([...manifests, ...optional].map((manifest) => [`${manifest.kind} ${manifest.metadata.name}`, manifest] as const))(

@@ -79,7 +79,10 @@ export function isActive(mode: PartMode, { runs }: ManagerPart): boolean {
 }
 
 /** What `evictd controller` and kube-controller-manager do in a cluster, seen from outside. */
-export interface ControllersFacts {
+export type ControllersFacts = ControllersSeen | { readonly kind: 'forbidden'; readonly what: string };
+
+export interface ControllersSeen {
+  readonly kind: 'seen';
   /** Parts that the leader of `evictd controller` runs. */
   readonly active: readonly Controller[];
   /** Of these, what kube-controller-manager runs, too, and how that is known. */

@@ -73,7 +73,7 @@ export interface ApiServerFacts {
   readonly unlisted: readonly string[] | undefined;
   /** Whether it may list disruption budgets; undefined: not known. */
   readonly countsBudgets: boolean | undefined;
-  /** undefined: no `evictd controller` leads, or the credential may not see it. */
+  /** undefined: no `evictd controller` leads, or there is no answer. */
   readonly controllers: ControllersFacts | undefined;
 }
 

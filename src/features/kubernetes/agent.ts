@@ -13,6 +13,7 @@ import { BootFile } from '../../storage/boot-file.js';
 import { isPermitted } from './access-review.js';
 import type { ApiClient } from './client/api-client.js';
 import { ApiClients } from './client/api-clients.js';
+import { ownNamespace } from './client/in-cluster.js';
 import { ClusterReports, type ClusterReportsParts } from './cluster-reports.js';
 import { readControllers } from './read-controllers.js';
 import { PodStore } from './pod-store.js';
@@ -148,8 +149,9 @@ export class Agent implements NodePods {
     return isPermitted(this.#client, attributes);
   }
 
-  controllers(): Promise<ControllersFacts | undefined> {
-    return readControllers(this.#client.ask.bind(this.#client));
+  async controllers(): Promise<ControllersFacts | undefined> {
+    const namespace = this.#parts.config.kubeconfig === undefined ? await ownNamespace() : undefined;
+    return readControllers(this.#client.ask.bind(this.#client), namespace);
   }
 
   status(): KubernetesStatus {

@@ -25,13 +25,30 @@ test.each<[what: string, managerRenewedMsAgo: number | undefined, twice: readonl
   ['does not exist where there is no Lease of it', undefined, []],
 ])('a kube-controller-manager %s', async (_, managerRenewedMsAgo, twice) => {
   const facts = await readControllers(server(managerRenewedMsAgo));
-  expect(facts?.active).toEqual([CONTROLLER]);
-  expect(facts?.twice.map(({ controller }) => controller)).toEqual(twice);
+  expect(facts).toMatchObject({ kind: 'seen', active: [CONTROLLER], twice: twice.map((controller) => ({ controller })) });
 });
 
 test('a kube-controller-manager without leader election has no Lease: its pod shows that it runs', async () => {
   const command = ['kube-controller-manager', '--leader-elect=false'];
   const pod = { metadata: { name: 'manager' }, spec: { containers: [{ name: 'm', command }] }, status: { phase: 'Running' } };
   const facts = await readControllers(server(undefined, [pod]));
-  expect(facts?.twice.map(({ controller }) => controller)).toEqual([CONTROLLER]);
+  expect(facts).toMatchObject({ kind: 'seen', twice: [{ controller: CONTROLLER }] });
+});
+
+test.each<[what: string, forbidden: RegExp, said: string | undefined]>([
+  ['the Lease of evictd controller', /evictd-controller$/, 'get the Lease evictd-controller of the namespace own'],
+  ['that of another namespace', /own.*evictd-controller$/, undefined],
+  [
+    'kube-controller-manager',
+    /kube-controller-manager$/,
+    'see kube-controller-manager: for the Lease of kube-controller-manager it answers 403',
+  ],
+])('a credential may not see %s', async (_, forbidden, said) => {
+  const ask = server(0);
+  const facts = await readControllers((request) => {
+    return forbidden.test(request.path) ? Promise.resolve({ status: 403, body: undefined }) : ask(request);
+  }, 'own');
+  expect(facts).toEqual(
+    said === undefined ? expect.objectContaining({ kind: 'seen' }) : { kind: 'forbidden', what: expect.stringContaining(said) as string },
+  );
 });

@@ -39,10 +39,15 @@ export const couldRunCheck = defineCheck('kubernetes.could-run', ['apiServer'], 
   return ok(id, summary, { unlisted });
 });
 
-/** Whether `evictd controller` and kube-controller-manager do the same. */
+/** Whether `evictd controller` and kube-controller-manager do the same. To see it is optional. */
 export const clusterControllersCheck = defineCheck('kubernetes.controllers', ['apiServer'], ({ apiServer }, id) => {
-  if (apiServer?.controllers === undefined) return [];
-  const { active, twice } = apiServer.controllers;
+  const controllers = apiServer?.controllers;
+  if (controllers === undefined) return [];
+  if (controllers.kind === 'forbidden') {
+    const unknown = 'so it is not known whether evictd controller and kube-controller-manager both act';
+    return ok(id, `optional: the credential may not ${controllers.what}, ${unknown}`, { active: null });
+  }
+  const { active, twice } = controllers;
   const details = { active, twice: twice.map(({ controller }) => controller) };
   const [first] = twice;
   if (first === undefined)

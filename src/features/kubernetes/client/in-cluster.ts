@@ -21,3 +21,11 @@ export function inClusterAccess(env: Readonly<Record<string, string | undefined>
     }
   };
 }
+
+/** The namespace of the pod that evictd runs in. undefined: it runs in none, or has no service account. */
+export async function ownNamespace(directory = DIRECTORY): Promise<string | undefined> {
+  return readFile(`${directory}/namespace`, 'utf8').then(
+    (text) => text.trim() || undefined,
+    () => undefined,
+  );
+}

@@ -127,7 +127,7 @@ test.each<[rule: string, authorised: Authorise, summary: RegExp]>([
   expect(couldRunCheck.judge({ apiServer: undefined })).toEqual([]);
 });
 
-test.each<[rule: string, controllers: string, renewedMs: number, found: object[]]>([
+test.each<[rule: string, controllers: string, renewedMs: number, found: object[], authorised?: Authorise]>([
   [
     'the parts of both',
     '*',
@@ -136,8 +136,16 @@ test.each<[rule: string, controllers: string, renewedMs: number, found: object[]
   ],
   ['what kube-controller-manager does not run', '*,-taint-eviction-controller', 0, [{ status: 'ok' }]],
   ['a leader that does not renew its Lease', '*', 120_000, []],
-])('evictd controller and kube-controller-manager: %s', async (_rule, controllers, renewedMs, found) => {
+  [
+    'a credential that may not get Leases',
+    '*',
+    0,
+    [{ status: 'ok', summary: expect.stringMatching(/^optional: the credential may not get the Lease evictd-controller of/) as unknown }],
+    except('get leases'),
+  ],
+])('evictd controller and kube-controller-manager: %s', async (_rule, controllers, renewedMs, found, authorised = authorise) => {
   const server = await FakeApiServer.start();
+  server.authorise = authorised;
   const lease = (namespace: string, name: string, annotations: object, ageMs: number): void => {
     const renewTime = new Date(Date.now() - ageMs).toISOString().replace('Z', '000Z');
     server.store.put('leases', {
