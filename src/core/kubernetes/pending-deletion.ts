@@ -20,6 +20,8 @@ export interface PendingDeletion extends PodName {
   readonly graceSeconds: number;
   /** `done`: no call is left. It is remembered until the outcome of the eviction is recorded, so that a restart repeats none. */
   readonly next: 'condition' | 'delete' | 'done';
+  /** evictd has sent SIGTERM itself: the API server had not answered. */
+  readonly isSignalled?: true;
   /** The outcome is recorded. */
   readonly isOver?: true;
 }
@@ -51,15 +53,18 @@ export function addDeletion(pending: PendingDeletions, pod: PendingDeletion): Pe
   const graceSeconds = Math.min(known.graceSeconds, pod.graceSeconds);
   const isShorter = graceSeconds < known.graceSeconds;
   const isNewer = pod.decision > known.decision; // it was started again meanwhile
+  const isSignalled = pod.isSignalled === true && known.isSignalled !== true;
+  if (!isShorter && !isNewer && isSignalled) return replaced(pending, { ...known, isSignalled: true });
   if (!isShorter && !isNewer) return pending;
   const next = known.next === 'done' ? (isNewer ? 'condition' : 'delete') : known.next;
-  const { isOver: _, ...rest } = known;
-  return replaced(pending, { ...(isNewer ? rest : known), decision: pod.decision, graceSeconds, next });
+  const { isOver: _, isSignalled: __, ...rest } = known;
+  const signal = pod.isSignalled && { isSignalled: pod.isSignalled };
+  return replaced(pending, { ...(isNewer ? rest : known), ...signal, decision: pod.decision, graceSeconds, next });
 }
 
 /** The longest form that an entry may get counts: no later change makes the queue too large. */
 function savedBytes(pending: PendingDeletions): number {
-  return jsonBytes(pending.map((pod): PendingDeletion => ({ ...pod, next: 'done', isOver: true })));
+  return jsonBytes(pending.map((pod): PendingDeletion => ({ ...pod, next: 'done', isSignalled: true, isOver: true })));
 }
 
 /** @param sent  the call that was answered, as it was when it was sent: there may be more to do since */
@@ -111,6 +116,14 @@ export function pendingDeletionsOf(saved: unknown): PendingDeletions {
     const { uid, namespace, name, reason, message, decision, graceSeconds, next } = one ?? {};
     const isText = [uid, namespace, name, reason, message].every((value) => typeof value === 'string');
     return isText && Number.isInteger(decision) && Number.isInteger(graceSeconds) && NEXT.has(next);
+  });
+}
+
+/** What the evictd before has left. @param inFlight  serials of evictions whose outcome is still to be recorded */
+export function continued(saved: unknown, inFlight: ReadonlySet<number>): PendingDeletions {
+  return pendingDeletionsOf(saved).flatMap((pod) => {
+    if (inFlight.has(pod.decision)) return [pod];
+    return pod.next === 'done' ? [] : [{ ...pod, isOver: true as const }];
   });
 }
 

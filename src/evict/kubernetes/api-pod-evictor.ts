@@ -54,15 +54,13 @@ class ApiPodKill extends DelegatedKill {
     return this.cgroup.read();
   }
 
-  /** A second call means that evictd must send the signal itself. */
+  /** A second call means that evictd must send the signal itself, and so does an API server that is known to be away. */
   protected ask(): boolean {
-    if (this.#answer) return false;
-    this.#request(false);
-    return true;
+    return this.#answer === undefined && this.#request(false)() !== 'unanswered';
   }
 
-  #request(isResumed: boolean): void {
+  #request(isResumed: boolean): () => PodEvictionAnswer {
     const { evictions, ...pod } = this.#parts;
-    this.#answer = evictions.request({ ...pod, isResumed });
+    return (this.#answer = evictions.request({ ...pod, isResumed }));
   }
 }

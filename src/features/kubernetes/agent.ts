@@ -47,6 +47,8 @@ interface SavedPods {
 const FILE_VERSION = 1;
 /** Changes within this time are saved together. */
 const SAVED_AFTER_MS = 1_000;
+/** Without a change: so much older than it was the saved age of the pods may be. */
+const SAVED_EVERY_NS = 300n * NS_PER_SECOND;
 /** A single failure is not logged: an API server that restarts ends every watch. */
 const LOGGED_FAILURE = 2;
 
@@ -68,6 +70,8 @@ export class Agent implements NodePods {
   /** Resolves when the API server has listed the pods, or the first attempt has failed. */
   readonly reported: Promise<void>;
   #confirmedBootNs: bigint | undefined;
+  /** The last one that was saved. */
+  #savedBootNs = 0n;
   #failure: { readonly code: string; readonly message: string; readonly hint: string | undefined } | undefined;
   /** Failed attempts in a row. */
   #failures = 0;
@@ -109,7 +113,8 @@ export class Agent implements NodePods {
       },
     };
     const { acting, log } = parts;
-    this.reports = acting && log && new ClusterReports(this.#clients, { nodeName, config, isLeaving: false, log }, acting);
+    const isAway = (): boolean => this.#failures >= LOGGED_FAILURE && this.#failure?.code === 'EVICTD_KUBERNETES_UNREACHABLE';
+    this.reports = acting && log && new ClusterReports(this.#clients, { nodeName, config, isLeaving: false, isAway, log }, acting);
     const pods = { path: '/api/v1/pods', fieldSelector: `spec.nodeName=${nodeName}`, read: (pod: Json): Json => pod };
     this.#watch = new ListWatch(this.#client, pods, seen, mostWaitMs);
   }
@@ -177,9 +182,12 @@ export class Agent implements NodePods {
 
   #confirmed(): void {
     if (this.#failures >= LOGGED_FAILURE) this.#parts.log?.info(`${this.#client.server ?? 'the API server'} answers again`);
+    const isBack = this.#failures > 0;
     this.#failures = 0;
     this.#failure = undefined;
     this.#confirmedBootNs = this.#parts.bootNs();
+    if (this.#confirmedBootNs - this.#savedBootNs >= SAVED_EVERY_NS) this.#saveSoon();
+    if (isBack) this.reports?.serverIsBack();
   }
 
   #changed(hasChanged: boolean): void {
@@ -233,6 +241,7 @@ export class Agent implements NodePods {
     const { nodeName, log } = this.#parts;
     try {
       this.#file.save({ node: nodeName, confirmedBootNs: String(this.#confirmedBootNs ?? 0n), pods: this.#store.texts });
+      this.#savedBootNs = this.#confirmedBootNs ?? 0n;
       this.#saveFails = false;
     } catch (error) {
       if (!this.#saveFails) log?.warn(`the known pods cannot be saved: ${String(error)}`, { code: 'EVICTD_KUBERNETES_SAVED' });

@@ -26,6 +26,8 @@ export interface ClusterReportsOf {
   readonly config: KubernetesConfig;
   /** As in NodeReportParts. */
   readonly isLeaving: boolean;
+  /** The API server is known not to answer. Left out: it never is. */
+  readonly isAway?: () => boolean;
   readonly log: Pick<Log, 'info' | 'warn'>;
 }
 
@@ -40,7 +42,7 @@ export class ClusterReports implements StepListener, PodEvictions {
 
   constructor(
     clients: { readonly ask: (kubeconfig: string | undefined) => Ask },
-    { nodeName, config, isLeaving, log }: ClusterReportsOf,
+    { nodeName, config, isLeaving, isAway = () => false, log }: ClusterReportsOf,
     { restored, bootId, section, nodeSection, metrics }: ClusterReportsParts,
   ) {
     const ask = clients.ask(config.kubeconfig);
@@ -54,12 +56,17 @@ export class ClusterReports implements StepListener, PodEvictions {
     });
     this.#events = isLeaving ? undefined : new PodEvents({ ask, nodeName });
     const published = (): Promise<void> => this.#node.published();
-    this.#evictions = new ApiPodEvictions({ ask, queue: this.#queue, budgets: config.budgets, published, metrics }, restored);
+    this.#evictions = new ApiPodEvictions({ ask, queue: this.#queue, budgets: config.budgets, isAway, published, metrics }, restored);
   }
 
   /** How many evicted pods are not deleted at the API server yet. */
   get pendingDeletions(): number {
     return this.#queue.size;
+  }
+
+  /** The API server answers after a failure. */
+  serverIsBack(): void {
+    this.#queue.serverIsBack();
   }
 
   request(...asked: Parameters<PodEvictions['request']>): () => PodEvictionAnswer {

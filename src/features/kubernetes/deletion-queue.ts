@@ -4,7 +4,7 @@ import {
   answered,
   concluded,
   addDeletion,
-  pendingDeletionsOf,
+  continued,
   stillPending,
   unfinished,
   type PendingDeletions,
@@ -47,8 +47,6 @@ const WITHIN_MS = 10_000;
 const MAX_REFUSALS = 120;
 /** A webhook that fails for each patch must not hold the DELETE; a server that fails for a moment must not cost the condition. */
 const MAX_CONDITION_ERRORS = 3;
-/** The status where a permission is missing: mostly for all pods. */
-const FORBIDDEN = 403;
 
 /**
  * Makes the calls for the pods that evictd has ended, in order, until they succeed: the condition, then DELETE. Each change is saved
@@ -77,10 +75,7 @@ export class DeletionQueue {
   /** @param inFlight  serials of evictions whose outcome is still to be recorded */
   constructor(parts: DeletionQueueParts, inFlight: ReadonlySet<number>) {
     this.#parts = parts;
-    this.#pending = pendingDeletionsOf(parts.section.before).flatMap((pod): PendingDeletion[] => {
-      if (inFlight.has(pod.decision)) return [pod];
-      return pod.next === 'done' ? [] : [{ ...pod, isOver: true }];
-    });
+    this.#pending = continued(parts.section.before, inFlight);
     this.#doubtful = new Set(this.#pending.map(({ uid }) => uid));
     this.#held = new Set(this.#pending.flatMap(({ uid, decision }) => (inFlight.has(decision) ? [uid] : [])));
   }
@@ -93,6 +88,11 @@ export class DeletionQueue {
   /** undefined: there was no call for this pod. */
   stateOf(uid: string): PendingDeletion['next'] | undefined {
     return this.#pending.find((pod) => pod.uid === uid)?.next;
+  }
+
+  /** evictd has sent SIGTERM itself. */
+  isSignalled(uid: string): boolean {
+    return this.#pending.some((pod) => pod.uid === uid && pod.isSignalled);
   }
 
   /** Saves before it returns. `send` makes the calls, after `release`. */
@@ -132,10 +132,16 @@ export class DeletionQueue {
 
   /** Makes the pending calls, unless that is under way. In the pause after a failure only if there is a pod that is new. */
   send(): void {
-    if (this.#isSending || this.#isClosed) return;
     const toSend = this.#toSend();
     const isPaused = this.#timer !== undefined && toSend.every(({ uid }) => this.#waiting.has(uid));
-    if (toSend.length > 0 && !isPaused) void this.#sendAll();
+    if (toSend.length > 0 && !isPaused && !this.#isSending && !this.#isClosed) void this.#sendAll();
+  }
+
+  /** The server is known to be there after a failure: nothing waits for the end of the pause. */
+  serverIsBack(): void {
+    this.#failures = Math.min(this.#failures, 1);
+    this.#waiting.clear();
+    this.send();
   }
 
   close(): void {
@@ -159,7 +165,8 @@ export class DeletionQueue {
   async #sendAll(): Promise<void> {
     this.#isSending = true;
     this.#hasAnswered = false;
-    this.#endPause();
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
     const failed = new Set<string>();
     let why: string | undefined;
     for (;;) {
@@ -187,11 +194,6 @@ export class DeletionQueue {
     return left.find(({ uid }) => !this.#forbidden.has(uid)) ?? forbidden;
   }
 
-  #endPause(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-  }
-
   /** @param why  the last failure; undefined: there was none */
   #over(why: string | undefined): void {
     const { log, pauseMs = randomPauseMs } = this.#parts;
@@ -210,7 +212,7 @@ export class DeletionQueue {
     }
     this.#waiting = new Set(this.#toSend().map(({ uid }) => uid));
     this.#timer = setTimeout(() => {
-      this.#endPause();
+      this.#timer = undefined;
       this.send();
     }, pauseMs(this.#failures)).unref();
   }
@@ -240,7 +242,7 @@ export class DeletionQueue {
         return undefined;
       }
       this.#doubtful.add(pod.uid); // gone by the next round, perhaps
-      return { of: answer.status === FORBIDDEN ? 'permission' : 'call', why: `it ${answerText(answer)}` };
+      return { of: answer.status === 403 ? 'permission' : 'call', why: `it ${answerText(answer)}` };
     }
     if (pod.next === 'delete' || result === 'gone') {
       const how = result === 'gone' ? 'is gone from the API server' : 'is deleted at the API server';

@@ -17,6 +17,8 @@ export interface ApiPodEvictionsParts {
   readonly ask: Ask;
   readonly queue: DeletionQueue;
   readonly budgets: 'respect' | 'ignore';
+  /** The API server is known not to answer: it is not waited for. */
+  readonly isAway: () => boolean;
   /** Resolves when the node has its taint and is cordoned, as far as it should, or after a second. */
   readonly published: () => Promise<void>;
   readonly metrics: Pick<Metrics, 'budgetViolated' | 'podEvictionRefused'>;
@@ -40,8 +42,12 @@ export class ApiPodEvictions implements PodEvictions, StepListener {
   readonly #parts: ApiPodEvictionsParts;
   /** By uid: in flight. */
   readonly #decisions = new Map<string, Decision>();
-  /** By serial: pods that were not signalled yet when they were decided. Then the budgets that this violates are counted. */
+  /** By uid: evictd ends them itself, because the API server is away, and they are not decided yet. */
+  readonly #unasked = new Set<string>();
+  /** By serial: when a signal has reached them, the budgets that this violates are counted. */
   readonly #uncounted = new Map<number, Workload['kubernetes']>();
+  /** By serial: their budgets permit it, or are counted. */
+  readonly #settled = new Set<number>();
   /** By serial: pods that an evictd before had killed, which no evictd followed, and why the eviction is over. */
   readonly #killedBefore = new Map<number, string>();
 
@@ -61,6 +67,13 @@ export class ApiPodEvictions implements PodEvictions, StepListener {
     const { queue, budgets } = this.#parts;
     const { kubernetes: pod } = workload;
     if (pod === undefined) return () => 'unanswered';
+    if (isResumed && queue.isSignalled(pod.uid)) return () => 'accepted'; // SIGTERM is not sent again
+    if (this.#parts.isAway()) {
+      this.#unasked.add(pod.uid);
+      const decision = this.#decisions.get(pod.uid);
+      if (decision) this.#decided(decision);
+      return () => 'unanswered';
+    }
     if (podEvictionWay(cause, budgets) === 'delete' || (isResumed && queue.stateOf(pod.uid) !== undefined)) {
       const sentNs = process.hrtime.bigint();
       return () => (queue.stateOf(pod.uid) === 'done' ? 'accepted' : { sentNs });
@@ -78,8 +91,10 @@ export class ApiPodEvictions implements PodEvictions, StepListener {
   signalled({ kubernetes }: Workload): void {
     const decision = kubernetes && this.#decisions.get(kubernetes.uid);
     if (decision === undefined) return;
-    this.#addDeletion(decision, secondsOf(decision.graceNs));
-    this.#parts.queue.release(decision.serial);
+    const wasAsked = this.#evictionWay(decision) === 'evict';
+    this.#addDeletion(decision, secondsOf(decision.graceNs), wasAsked, true);
+    this.#owesCount(decision);
+    this.#signalled(decision.serial);
     this.#parts.queue.send();
   }
 
@@ -89,9 +104,10 @@ export class ApiPodEvictions implements PodEvictions, StepListener {
     for (const effect of effects) {
       if (effect.kind === 'evict') {
         this.#decided(effect.decision);
-        if (this.#evictionWay(effect.decision) === 'kill') this.#uncounted.set(effect.decision.serial, podOf(effect.decision));
-      } else if (effect.kind === 'escalate') this.#addDeletion(effect.decision, HARD_GRACE_SECONDS, true);
-      else if (effect.kind === 'outcome') this.#over(effect.outcome);
+      } else if (effect.kind === 'escalate') {
+        this.#addDeletion(effect.decision, HARD_GRACE_SECONDS, true);
+        this.#owesCount(effect.decision);
+      } else if (effect.kind === 'outcome') this.#over(effect.outcome);
     }
     this.#parts.queue.send();
   }
@@ -105,7 +121,16 @@ export class ApiPodEvictions implements PodEvictions, StepListener {
     if (pod === undefined) return;
     this.#decisions.set(pod.uid, decision);
     const way = this.#evictionWay(decision);
-    if (way !== 'evict') this.#addDeletion(decision, way === 'kill' ? HARD_GRACE_SECONDS : secondsOf(decision.graceNs));
+    const isUnasked = this.#unasked.delete(pod.uid);
+    if (way === 'evict' && !isUnasked) return;
+    this.#addDeletion(decision, way === 'kill' ? HARD_GRACE_SECONDS : secondsOf(decision.graceNs), false, isUnasked);
+    this.#owesCount(decision);
+  }
+
+  /** Node pressure violates budgets where they were not asked, or have not permitted it: as each is evicted once, it counts once. */
+  #owesCount(decision: Decision): void {
+    const { serial, cause } = decision;
+    if (cause.kind !== 'disruption' && !this.#settled.has(serial)) this.#uncounted.set(serial, podOf(decision));
   }
 
   #evictionWay({ cause }: Decision): ReturnType<typeof podEvictionWay> {
@@ -114,28 +139,34 @@ export class ApiPodEvictions implements PodEvictions, StepListener {
 
   #signalled(serial: number): void {
     this.#parts.queue.release(serial);
-    void this.#countBudgets(this.#uncounted.get(serial));
+    const pod = this.#uncounted.get(serial);
+    if (pod === undefined) return;
     this.#uncounted.delete(serial);
+    this.#settled.add(serial);
+    void this.#countBudgets(pod);
   }
 
   #resume({ decision, phase }: EvictionInFlight): void {
+    const isSignalled = this.#parts.queue.isSignalled(podOf(decision)?.uid ?? '');
+    if (isSignalled || this.#evictionWay(decision) !== 'evict') this.#settled.add(decision.serial);
     this.#decided(decision);
     if (phase === 'dying') this.#addDeletion(decision, HARD_GRACE_SECONDS, true);
   }
 
-  #addDeletion(decision: Decision, graceSeconds: number, mayHaveBeenTold = false): void {
+  #addDeletion(decision: Decision, graceSeconds: number, mayHaveBeenTold = false, isSignalled = false): void {
     const pod = podOf(decision);
     if (pod === undefined) return;
     const { uid, namespace, name } = pod;
     const reason = disruptionTargetReason(decision.cause);
     const text = { reason, message: decisionMessage(decision) };
-    this.#parts.queue.add({ uid, namespace, name, decision: decision.serial, ...text, graceSeconds, next: 'condition' }, mayHaveBeenTold);
+    const entry = { uid, namespace, name, decision: decision.serial, ...text, graceSeconds, next: 'condition' as const };
+    this.#parts.queue.add({ ...entry, ...(isSignalled && { isSignalled }) }, mayHaveBeenTold);
   }
 
   #over(outcome: Outcome): void {
     const { decision, result, processesLeft, abandoned = '' } = outcome;
     const pod = podOf(decision);
-    this.#uncounted.delete(decision.serial);
+    for (const serials of [this.#uncounted, this.#settled]) serials.delete(decision.serial);
     if (pod === undefined) return;
     if (this.#decisions.get(pod.uid)?.serial === decision.serial) this.#decisions.delete(pod.uid);
     const hasEnded = processesLeft === 0 || this.#killedBefore.get(decision.serial) === abandoned;
@@ -144,8 +175,7 @@ export class ApiPodEvictions implements PodEvictions, StepListener {
   }
 
   /** Node pressure does not respect budgets. They are listed right after the signal, because the end of the pod changes them. */
-  async #countBudgets(pod: Workload['kubernetes']): Promise<void> {
-    if (pod === undefined) return;
+  async #countBudgets(pod: NonNullable<Workload['kubernetes']>): Promise<void> {
     const { ask, metrics } = this.#parts;
     try {
       const { status, body } = await ask({ method: 'GET', path: budgetsPath(pod.namespace), withinMs: WITHIN_MS });
@@ -169,14 +199,21 @@ export class ApiPodEvictions implements PodEvictions, StepListener {
       onSend();
       if (isResumed) {
         const now = podNow((await ask({ ...readPodCall(pod), withinMs: WITHIN_MS })).body);
-        if (now?.uid === pod.uid && now.graceSeconds !== undefined) return 'accepted';
+        if (now?.uid === pod.uid && now.graceSeconds !== undefined) return this.#accepted(pod);
       }
       const answer = evictionAnswer(await ask({ ...evictCall(pod, secondsOf(graceNs)), withinMs: WITHIN_MS }));
       if (isRefusal(answer)) this.#parts.metrics.podEvictionRefused(answer.kind);
-      return answerOf(answer);
+      const given = answerOf(answer);
+      return given === 'accepted' ? this.#accepted(pod) : given;
     } catch {
       return 'unanswered'; // the client has counted it, and evictd signals the processes itself
     }
+  }
+
+  #accepted({ uid }: NonNullable<Workload['kubernetes']>): 'accepted' {
+    const decision = this.#decisions.get(uid);
+    if (decision) this.#settled.add(decision.serial);
+    return 'accepted';
   }
 }
 

@@ -9,7 +9,7 @@ import { disruption, eviction, PART, softEviction } from '../../features/kuberne
 const POD = workload('shop/web', { kubernetes: PART });
 
 /** What happens to a pod, in order. */
-function pod(answer: PodEvictionAnswer) {
+function pod(answer: PodEvictionAnswer, later = answer) {
   const events: string[] = [];
   const note = (what: string) => () => {
     events.push(what);
@@ -22,7 +22,8 @@ function pod(answer: PodEvictionAnswer) {
   const evictions: PodEvictions = {
     request: ({ graceNs, isResumed }) => {
       note(`asked ${String(graceNs / SECOND)} ${String(isResumed)}`)();
-      return () => answer;
+      const answers = [answer];
+      return () => answers.pop() ?? later;
     },
     signalled: () => void note('told')(),
   };
@@ -67,10 +68,19 @@ test('the API server ends it: SIGKILL at the end of the grace period alone', () 
   expect(accepted.events).toEqual(['asked 30 false', 'SIGKILL']);
 });
 
+test('an API server that is known to be away: SIGTERM at once, without a look at the pod', () => {
+  const away = pod('unanswered');
+  const kill = begin(away, 30n * SECOND);
+  kill.terminate();
+  expect(away.events).toEqual(['asked 30 false', 'SIGTERM']);
+  kill.read();
+  expect(away.events).toHaveLength(2);
+});
+
 test.each<[PodEvictionAnswer]>([['unanswered'], [{ sentNs: process.hrtime.bigint() - 4n * SECOND }]])(
   'no usable answer: SIGTERM, and the deletion is pending',
   (given) => {
-    const unanswered = pod(given);
+    const unanswered = pod('unsent', given);
     const kill = begin(unanswered, 30n * SECOND);
     kill.terminate();
     kill.read();

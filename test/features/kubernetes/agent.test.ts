@@ -3,9 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { Agent, type AgentParts } from '../../../src/features/kubernetes/agent.js';
+import { ClusterReports } from '../../../src/features/kubernetes/cluster-reports.js';
 import { Kubernetes } from '../../../src/features/kubernetes/open.js';
 import { aPod } from '../../support/kubernetes/a-pod.js';
 import { FakeApiServer, NODE } from '../../support/kubernetes/api-server.js';
+import { request, softEviction } from './pod.js';
 
 let server: FakeApiServer;
 let directory: string;
@@ -20,6 +22,7 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
+  vi.restoreAllMocks();
   for (const one of opened) one.close();
   await server.away();
   rmSync(directory, { recursive: true });
@@ -146,6 +149,49 @@ test('the pods of the run before are known at once, as old as they are; those of
   writeFileSync(join(directory, 'pods.json'), '{"version":1,"bootId":"boot","node":"node-1","pods":["{"]}');
   expect(names(agentOf())).toEqual([]);
   expect(logged).toEqual(['pods that are known from the run before: 1', expect.stringContaining('cannot be read') as string]);
+});
+
+test('without a change the saved age of the pods is at most some minutes too old', async () => {
+  server.store.put('pods', aPod('a'));
+  let bootNs = 1n;
+  agentOf({ bootNs: () => bootNs });
+  const saved = (): string => readFileSync(join(directory, 'pods.json'), 'utf8');
+  await vi.waitFor(() => {
+    expect(saved()).toContain('"confirmedBootNs":"1"');
+  }, WAIT);
+  await watched();
+  bootNs = 400_000_000_000n;
+  server.endWatches();
+  await vi.waitFor(() => {
+    expect(saved()).toContain('"confirmedBootNs":"400000000000"');
+  }, WAIT);
+});
+
+test('a soft eviction does not wait for a server that is known to be away, and one that is back is used at once', async () => {
+  server.store.put('pods', aPod('a'));
+  const section = { before: undefined, keep: () => undefined };
+  const restored = { state: { evictions: [] }, signals: new Map(), abandoned: new Map() };
+  const metrics = { budgetViolated: () => undefined, podEvictionRefused: () => undefined };
+  const agent = agentOf({ acting: { restored, bootId: 'boot', section, nodeSection: section, metrics } });
+  await watched();
+  const isBack = vi.spyOn(ClusterReports.prototype, 'serverIsBack');
+  await server.away();
+  await vi.waitFor(() => {
+    expect(logged).toHaveLength(1);
+  }, WAIT);
+  expect(agent.reports?.request(request(softEviction()))()).toBe('unanswered');
+  expect(isBack).not.toHaveBeenCalled();
+  await server.back();
+  await vi.waitFor(() => {
+    expect(isBack).toHaveBeenCalled();
+  }, WAIT);
+  expect(agent.reports?.request(request(softEviction()))()).toBe('unsent');
+  server.authorise = () => false;
+  server.endWatches();
+  await vi.waitFor(() => {
+    expect(logged.at(-1)).toContain('it answers 403');
+  }, WAIT);
+  expect(agent.reports?.request(request(softEviction()))()).toBe('unsent'); // it answers
 });
 
 test('a pod that cannot be read is named, and the others are known', async () => {

@@ -1,8 +1,10 @@
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { ApiClient } from '../../../src/features/kubernetes/client/api-client.js';
 import { inClusterAccess } from '../../../src/features/kubernetes/client/in-cluster.js';
 import { kubeconfigAccess } from '../../../src/features/kubernetes/client/kubeconfig.js';
@@ -53,6 +55,28 @@ test('nothing is sent where `beforeSend` throws', async () => {
   };
   await expect(clientOf({ token: 'agent-token' }).ask({ ...GET, beforeSend })).rejects.toThrow('not now');
   expect(server.received).toEqual([]);
+});
+
+test.each(['GET', 'POST'] as const)('a kept connection that the server has closed: %s is repeated once, on a new one', async (method) => {
+  const requests = new Map<object, number>();
+  let resetsAll = false;
+  const { key, cert } = server.certificates.server;
+  const other = createServer({ key, cert }, ({ socket }, response) => {
+    const number = (requests.get(socket) ?? 0) + 1;
+    requests.set(socket, number);
+    if (number > 1 || resetsAll) socket.destroy();
+    else response.end('{}');
+  });
+  await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void other.close());
+  const client = clientOf(undefined, { server: `https://127.0.0.1:${String((other.address() as AddressInfo).port)}` });
+  const asked = { ...GET, method };
+  expect((await client.ask(asked)).status).toBe(200);
+  expect((await client.ask(asked)).status).toBe(200);
+  expect([...requests.values()]).toEqual([2, 1]);
+  resetsAll = true;
+  await expect(client.ask(asked)).rejects.toMatchObject({ code: 'EVICTD_KUBERNETES_UNREACHABLE' });
+  expect([...requests.values()]).toEqual([2, 1, 1]);
 });
 
 test.each<[credential: string, user: () => object, as: string]>([

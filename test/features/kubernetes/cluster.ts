@@ -51,6 +51,7 @@ export function agent(
   decisions: Decision[] = [],
   published = () => Promise.resolve(),
   away?: string,
+  isAway = () => false,
 ) {
   const log: string[] = [];
   const note = (line: string): number => log.push(line);
@@ -75,7 +76,7 @@ export function agent(
     budgetViolated: (budget: string) => violated.push(budget),
     podEvictionRefused: (reason: string) => refused.push(reason),
   };
-  const calls = new ApiPodEvictions({ ask, queue, budgets, published, metrics }, restored);
+  const calls = new ApiPodEvictions({ ask, queue, budgets, isAway, published, metrics }, restored);
   onTestFinished(() => {
     calls.close();
   });

@@ -218,6 +218,16 @@ test.each(['PATCH', 'DELETE'])(
   },
 );
 
+test('a server that is known to be back ends the pause', async () => {
+  let isBack = false;
+  const { calls, queue } = mixed(() => (isBack ? undefined : 503), ['web'], 3_600_000);
+  await eventually('it has failed', () => calls.length === 1);
+  await new Promise((resolve) => setImmediate(resolve));
+  isBack = true;
+  queue.serverIsBack();
+  await eventually('it is sent', () => queue.size === 0);
+});
+
 test('an answer that cannot be read is a failure, and the call is made again', async () => {
   const [server, disk] = [new Server(), new Disk()];
   const { ask } = server;

@@ -255,16 +255,21 @@ test('a list of budgets that cannot be counted ends nothing', async () => {
   expect(violated).toEqual([]);
 });
 
-test('budgets that are ignored: the condition, then DELETE with the grace period', async () => {
+test('budgets that are ignored: the condition, then DELETE with the grace period; they are counted once', async () => {
   const at = await cluster();
-  const { calls } = agent(at, { section: undefined }, 'ignore');
+  budget(at, 'strict', 0);
+  const { calls, violated } = agent(at, { section: undefined }, 'ignore');
   const decision = softEviction();
   const answer = calls.request(request(decision));
   calls.stepped(decided(decision));
   calls.stepped(SIGNALLED);
   expect(await answered(answer)).toBe('accepted');
   expect(at.pod()?.metadata.deletionGracePeriodSeconds).toBe(30);
-  expect(at.server.received.map(({ method }) => method)).toEqual(['PATCH', 'DELETE']);
+  expect(changesOf(at)).toEqual(['PATCH', 'DELETE']);
+  calls.stepped({ effects: [{ kind: 'escalate', decision, reason: 'hard threshold met' }], input: UNREAD });
+  calls.stepped(SIGNALLED);
+  await eventually('it is shortened', () => at.pod()?.metadata.deletionGracePeriodSeconds === 1);
+  expect(violated).toEqual(['shop/strict']);
 });
 
 test('a NoExecute taint: the condition of the taint manager, and DELETE with the grace period; budgets are not asked', async () => {
@@ -309,19 +314,120 @@ test('the time for the answer counts from the sending, and not while the evictio
   expect((answer() as { sentNs: bigint }).sentNs).toBeGreaterThanOrEqual(beforeNs);
 });
 
-test('no answer: evictd signals the pod itself, and the calls follow', async () => {
+test.each([false, true])('no answer (known to be away: %s): evictd signals the pod itself, and the calls follow', async (isAway) => {
   const at = await cluster();
+  budget(at, 'strict', 0);
   await at.server.away();
-  const { queue, calls } = agent(at, { section: undefined });
+  const { queue, calls, violated } = agent(at, { section: undefined }, 'respect', [], undefined, undefined, () => isAway);
   const decision = softEviction();
   const { workload } = decision.victim;
   const answer = calls.request(request(decision));
+  if (isAway) expect(answer()).toBe('unanswered');
   calls.stepped(decided(decision));
   expect(await answered(answer)).toBe('unanswered');
-  calls.signalled(workload);
   await at.server.back();
-  await eventually('it is told', () => queue.size === 0);
+  if (isAway) calls.stepped(SIGNALLED);
+  else calls.signalled(workload);
+  await eventually('it is told', () => queue.size === 0 && violated.length > 0);
   expect(at.pod()?.metadata.deletionGracePeriodSeconds).toBe(30);
+  expect(violated).toEqual(['shop/strict']);
+  expect(changesOf(at)).toEqual(['PATCH', 'DELETE']);
+});
+
+test('the answer to an accepted eviction is lost: evictd signals the pod itself, and repeats no call', async () => {
+  const at = await cluster();
+  const ask: Ask = async (call) => {
+    const answer = await at.ask(call);
+    if (call.method === 'POST') throw new Error('no answer in time');
+    return answer;
+  };
+  const { queue, calls } = agent({ ask }, { section: undefined });
+  const decision = softEviction();
+  const answer = calls.request(request(decision));
+  calls.stepped(decided(decision));
+  expect(await answered(answer)).toBe('unanswered');
+  calls.signalled(decision.victim.workload);
+  await eventually('it is read', () => queue.size === 0);
+  expect(changesOf(at)).toEqual(['POST']);
+});
+
+test('an eviction that was not accepted before a hard threshold violates budgets, and an accepted one does not', async () => {
+  const at = await cluster();
+  budget(at, 'strict', 0);
+  const { calls, violated } = agent(at, { section: undefined });
+  const decision = softEviction();
+  const escalate = { effects: [{ kind: 'escalate' as const, decision, reason: 'hard threshold met' as const }], input: UNREAD };
+  at.server.answers = 'hang';
+  calls.request(request(decision));
+  calls.stepped(decided(decision));
+  calls.stepped(escalate);
+  at.server.answers = 'now';
+  calls.stepped(SIGNALLED);
+  await eventually('they are counted', () => violated.length > 0);
+  budget(at, 'strict', 1);
+  const other = agent(at, { section: undefined });
+  const answer = other.calls.request(request(decision));
+  other.calls.stepped(decided(decision));
+  expect(await answered(answer)).toBe('accepted');
+  budget(at, 'strict', 0);
+  other.calls.stepped(escalate);
+  other.calls.stepped(SIGNALLED);
+  await eventually('it is shortened', () => at.pod()?.metadata.deletionGracePeriodSeconds === 1);
+  expect([violated, other.violated]).toEqual([['shop/strict'], []]);
+});
+
+/** kill -9 in a soft eviction. `died`: what the evictd before had done. */
+test.each<[died: string, isAccepted: boolean, isSignalled: boolean, answer: PodEvictionAnswer, changes: string[]]>([
+  ['before the POST had its effect', false, false, 'accepted', ['POST']],
+  ['after that', true, false, 'accepted', []],
+  ['after it had sent SIGTERM itself, and saved that', false, true, 'accepted', ['PATCH', 'DELETE']],
+  ['after that, where the POST had its effect', true, true, 'accepted', []],
+])('kill -9 %s: the next one neither repeats nor forgets a call or a signal', async (_died, isAccepted, isSignalled, given, changes) => {
+  const at = await cluster();
+  const saved = { section: undefined };
+  const decision = softEviction();
+  const ask: Ask = async (call) => {
+    if (isAccepted && call.method === 'POST') await at.ask(call);
+    return Promise.reject(new Error('killed'));
+  };
+  const first = agent({ ask }, saved);
+  const lost = first.calls.request(request(decision));
+  first.calls.stepped(decided(decision));
+  await answered(lost);
+  if (isSignalled) first.calls.signalled(decision.victim.workload);
+  first.calls.close();
+  at.server.received.length = 0;
+  const next = agent(at, saved, 'respect', [decision]);
+  expect(await answered(next.calls.request(request(decision, true)))).toBe(given);
+  next.calls.stepped(SIGNALLED);
+  await eventually('nothing is owed', () => next.queue.size === 0);
+  expect(changesOf(at)).toEqual(changes);
+  expect(at.pod()?.metadata.deletionGracePeriodSeconds).toBe(30);
+});
+
+test.each(['before', 'after'])('kill -9 %s the second DELETE of an escalation had its effect: it is made once', async (when) => {
+  const at = await cluster();
+  const saved = { section: undefined };
+  const decision = softEviction();
+  let hasDied = false;
+  const ask: Ask = async (call) => {
+    if (call.method !== 'DELETE') return at.ask(call);
+    if (when === 'after') await at.ask(call);
+    hasDied = true;
+    return Promise.reject(new Error('killed'));
+  };
+  const first = agent({ ask }, saved);
+  await answered(first.calls.request(request(decision)));
+  first.calls.stepped(decided(decision));
+  first.calls.stepped({ effects: [{ kind: 'escalate', decision, reason: 'hard threshold met' }], input: UNREAD });
+  first.calls.stepped(SIGNALLED);
+  await eventually('it is killed', () => hasDied);
+  first.calls.close();
+  const next = agent(at, saved, 'respect', [decision]);
+  next.calls.stepped(SIGNALLED);
+  await eventually('nothing is owed', () => next.queue.size === 0);
+  expect(changesOf(at)).toEqual(['POST', 'DELETE']);
+  expect(at.pod()?.metadata.deletionGracePeriodSeconds).toBe(1);
 });
 
 test('an evictd that starts meanwhile does not ask for an eviction that is under way', async () => {

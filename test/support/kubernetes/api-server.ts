@@ -272,7 +272,8 @@ export class FakeApiServer {
   #watch({ query }: Received, { resource, namespace }: Target, response: ServerResponse): void {
     response.writeHead(200, { 'content-type': 'application/json' });
     const write = (type: string, object: unknown): void => {
-      if (!this.watchesAreStale && this.answers !== 'hang') response.write(`${JSON.stringify({ type, object })}\n`);
+      if (!this.watchesAreStale && this.answers !== 'hang' && !response.writableEnded)
+        response.write(`${JSON.stringify({ type, object })}\n`);
     };
     const version = query.get('resourceVersion') ?? '0';
     const missed = this.store.since(version === '0' ? this.store.version : Number(version));

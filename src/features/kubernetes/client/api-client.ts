@@ -147,11 +147,18 @@ export class ApiClient {
       // Also for DELETE: without it Node sends the body without a length, and the server answers 400.
       ...(content && { 'content-type': contentType, 'content-length': content.length }),
     };
-    return new Promise((resolve, reject) => {
-      const sent = request(url, { method, headers, signal, agent: this.#agentFor(tls) }, resolve);
-      sent.on('error', reject);
-      sent.end(content);
-    });
+    const send = (agent: Agent): Promise<IncomingMessage> =>
+      new Promise((resolve, reject) => {
+        const sent = request(url, { method, headers, signal, agent }, resolve);
+        sent.on('error', (error: NodeJS.ErrnoException) => {
+          const isStale = sent.reusedSocket && agent.options.keepAlive === true && CLOSED.has(error.code);
+          // Repeated at most once, on a new connection: no call of evictd has another effect the second time.
+          if (isStale) send(new Agent({ ...agent.options, keepAlive: false })).then(resolve, reject);
+          else reject(error);
+        });
+        sent.end(content);
+      });
+    return send(this.#agentFor(tls));
   }
 
   #agentFor(tls: Access['tls']): Agent {
@@ -163,6 +170,9 @@ export class ApiClient {
     return this.#agent.agent;
   }
 }
+
+/** A connection that was kept, and that the server has closed when the request arrives there. */
+const CLOSED: ReadonlySet<string | undefined> = new Set(['ECONNRESET', 'EPIPE']);
 
 const NO_ANSWER = 'no answer in time';
 
