@@ -109,15 +109,43 @@ test('a token that was replaced in its file is read again when the server refuse
   expect((await client.ask(GET)).status).toBe(200);
 });
 
-test('in a pod the service account counts, and its authority', async () => {
-  written('token', 'agent-token');
+/** The client of a pod with this token. */
+function inPod(token: string): ApiClient {
+  written('token', token);
   written('ca.crt', server.certificates.ca);
   const [, host = '', port = ''] = /\/\/(.*):(\d+)/.exec(server.url) ?? [];
   const client = new ApiClient(inClusterAccess({ KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port }, directory));
   clients.push(client);
-  expect((await client.ask(GET)).status).toBe(200);
+  return client;
+}
+
+test('in a pod the service account counts, and its authority', async () => {
+  expect((await inPod('agent-token').ask(GET)).status).toBe(200);
   const outside = new ApiClient(inClusterAccess({}, directory));
   await expect(outside.ask(GET)).rejects.toMatchObject({ code: 'EVICTD_KUBERNETES_ACCESS' });
+});
+
+test('in a pod the token is read again after a minute, and at once when the server refuses it', async () => {
+  const now = 1_800_000_000_000;
+  vi.useFakeTimers({ now, toFake: ['Date'] });
+  onTestFinished(() => {
+    vi.useRealTimers();
+  });
+  const client = inPod('agent-token');
+  const asks = async (): Promise<string | undefined> => {
+    await client.ask(GET);
+    return server.received.at(-1)?.user;
+  };
+  expect(await asks()).toBe('evictd');
+  written('token', 'admin-token');
+  vi.setSystemTime(now + 59_999);
+  expect(await asks()).toBe('evictd');
+  vi.setSystemTime(now + 60_000);
+  expect(await asks()).toBe('admin');
+  server.tokens = { 'new-token': 'renewed' };
+  written('token', 'new-token');
+  expect((await client.ask(GET)).status).toBe(401);
+  expect(await asks()).toBe('renewed');
 });
 
 test.each<[problem: string, user: object, cluster: object, message: RegExp]>([
