@@ -29,16 +29,42 @@ interface MemoryCounter {
   readonly hint: string;
 }
 
+/** What is computed from all fields, and no field itself. */
+const UNACCOUNTED = 'Unaccounted';
+
 /** Fields of /proc/meminfo that count memory which is in no process (Documentation/filesystems/proc.rst). */
 export const MEMORY_COUNTERS: readonly MemoryCounter[] = [
   { field: 'SUnreclaim', kind: 'kernel', text: 'kernel slab', hint: 'slabtop shows what' },
   { field: 'PageTables', kind: 'kernel', text: 'page tables', hint: 'VmPTE in /proc/PID/status' },
+  { field: 'SecPageTables', kind: 'kernel', text: 'page tables of virtual machines', hint: 'KVM and IOMMU' },
   { field: 'KernelStack', kind: 'kernel', text: 'kernel stacks', hint: 'ps -eLf lists the threads' },
   { field: 'VmallocUsed', kind: 'kernel', text: 'kernel vmalloc', hint: '/proc/vmallocinfo shows what' },
   { field: 'Percpu', kind: 'kernel', text: 'kernel per-CPU memory', hint: 'many cgroups or network namespaces' },
+  { field: 'Zswap', kind: 'kernel', text: 'the pool of zswap', hint: 'swapped memory, compressed' },
+  { field: UNACCOUNTED, kind: 'kernel', text: 'kernel memory that no counter has', hint: 'zram, or a driver: network, graphics' },
   { field: 'Hugetlb', kind: 'hugepages', text: 'the pool of huge pages', hint: 'sysctl vm.nr_hugepages' },
   { field: 'Shmem', kind: 'tmpfs', text: 'tmpfs', hint: 'or shared memory; df -t tmpfs -h shows mounts' },
 ];
+
+/** Pages of users, and free ones. Cached has Shmem. */
+const OTHER_FIELDS = ['MemFree', 'Buffers', 'Cached', 'SwapCached', 'AnonPages', 'SReclaimable'] as const;
+
+/**
+ * Bytes by the fields of {@link MEMORY_COUNTERS}. Unaccounted: MemTotal less all that is known. It may be too little, as
+ * VmallocUsed has most of KernelStack.
+ *
+ * @param meminfo  /proc/meminfo
+ */
+export function memoryCounters(meminfo: string): ReadonlyMap<string, bigint> {
+  const all = new Map([...meminfo.matchAll(/^(\w+): +(\d+) kB$/gm)].map(([, field = '', kib = '']) => [field, BigInt(kib) * 1024n]));
+  const counted = MEMORY_COUNTERS.flatMap(({ field, kind }) => (kind === 'tmpfs' ? [] : [field]));
+  const [total, ...others] = ['MemTotal', ...OTHER_FIELDS].map((field) => all.get(field));
+  if (total !== undefined && !others.includes(undefined)) {
+    const known = [...OTHER_FIELDS, ...counted].reduce((sum, field) => sum + (all.get(field) ?? 0n), 0n);
+    all.set(UNACCOUNTED, total > known ? total - known : 0n);
+  }
+  return new Map(MEMORY_COUNTERS.flatMap(({ field }) => (all.has(field) ? [[field, all.get(field) ?? 0n]] : [])));
+}
 
 /** Less is noise: the kernel adds up its counters late. */
 const MIN_BYTES = 1n << 20n;

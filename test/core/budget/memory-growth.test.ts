@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { MemoryHoldings } from '../../../src/core/budget/growth-base.js';
-import { growthText, memoryGrowth, type MemoryGrower } from '../../../src/core/budget/memory-growth.js';
+import { growthText, memoryCounters, memoryGrowth, type MemoryGrower } from '../../../src/core/budget/memory-growth.js';
 
 const KiB = 1n << 10n;
 const MiB = 1n << 20n;
@@ -77,4 +77,16 @@ test('several in one sentence, none in no sentence', () => {
   const growers = ['/a', '/b'].map((name): MemoryGrower => ({ kind: 'cgroup', name, grownBytes: 1536n * KiB }));
   expect(growthText({ forNs: 60n * SECOND, growers })).toBe('in the last 1m0s cgroup /a grew by 1.5MiB, cgroup /b grew by 1.5MiB');
   expect(growthText({ forNs: SECOND, growers: [] })).toBe('');
+});
+
+test('the counters of /proc/meminfo, and what none of them has', () => {
+  const users = { MemTotal: 1000, MemFree: 300, Buffers: 1, Cached: 200, SwapCached: 2, AnonPages: 100, SReclaimable: 20 };
+  const kernel = { SUnreclaim: 30, PageTables: 4, SecPageTables: 5, KernelStack: 6, VmallocUsed: 7, Percpu: 8, Hugetlb: 90, Zswap: 10 };
+  const counted = (fields: Readonly<Record<string, number>>) => {
+    const text = Object.entries(fields).map(([field, mib]) => `${field}: ${String(mib * 1024)} kB\n`);
+    return Object.fromEntries([...memoryCounters(text.join(''))].map(([field, bytes]) => [field, Number(bytes / MiB)]));
+  };
+  expect(counted({ ...users, ...kernel, Shmem: 50, Zswapped: 40, HugePages_Total: 9 })).toEqual({ ...kernel, Shmem: 50, Unaccounted: 217 });
+  expect(counted({ ...users, MemFree: 900 })).toEqual({ Unaccounted: 0 });
+  expect(counted({ MemTotal: 1000, MemFree: 300 })).toEqual({});
 });

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { attempt } from '../../../errors.js';
 import type { MemoryHoldings } from '../../../core/budget/growth-base.js';
-import { MEMORY_COUNTERS } from '../../../core/budget/memory-growth.js';
+import { memoryCounters } from '../../../core/budget/memory-growth.js';
 import { childPath, cgroupDirectory, type CgroupHierarchy } from '../../../core/workload/cgroup.js';
 import type { Binding, FileSpec } from '../../../native/binding.js';
 import { subdirectoriesIn } from '../../../byte-paths.js';
@@ -28,7 +28,7 @@ export function readMemoryHoldings(
   return {
     cgroups: hierarchy === undefined ? new Map() : usageOf(native, hierarchy, paths),
     isPartial: paths.length === MAX_CGROUPS,
-    counters: node === undefined ? counters() : new Map(),
+    counters: node === undefined ? memoryCounters(attempt(() => readFileSync('/proc/meminfo', 'latin1')) ?? '') : new Map(),
     above,
   };
 }
@@ -83,14 +83,4 @@ function usageOf(native: Pick<Binding, 'CgroupTable'>, hierarchy: CgroupHierarch
   } finally {
     table.close();
   }
-}
-
-function counters(): ReadonlyMap<string, bigint> {
-  const text = attempt(() => readFileSync('/proc/meminfo', 'latin1')) ?? '';
-  return new Map(
-    MEMORY_COUNTERS.flatMap(({ field }) => {
-      const kib = new RegExp(`^${field}: +(\\d+) kB$`, 'm').exec(text)?.[1];
-      return kib === undefined ? [] : [[field, BigInt(kib) * 1024n] as const];
-    }),
-  );
 }
