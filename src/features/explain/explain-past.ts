@@ -9,7 +9,7 @@ import { momentOf, momentText } from '../../cli/output/moment.js';
 import { decidedRanking, rankingTable, type RankedRow } from '../../cli/output/ranking-rows.js';
 import { styleFor, type Style } from '../../cli/output/style.js';
 import { FullRanking } from '../../journal/reading/full-ranking.js';
-import { headOf, integerIn, objectIn, recordOf, textIn, type JournalRecord } from '../../journal/reading/history-event.js';
+import { headOf, integerIn, objectIn, recordOf, textIn, wordIn, type JournalRecord } from '../../journal/reading/history-event.js';
 import { openJournal, type OpenJournal } from '../../journal/reading/journal-reader.js';
 import { linesOf, momentIn, type JournalMoment } from './journal-range.js';
 
@@ -123,12 +123,12 @@ const FOLLOW: Readonly<Record<string, (past: Past, record: JournalRecord) => voi
     else past.episodes.delete(whenOf(record));
     if (past.episodes.size === 0) past.alerts = [];
   },
-  condition: ({ conditions }, { condition, status }) => {
-    if (status === true) conditions.add(String(condition));
-    else conditions.delete(String(condition));
+  condition: ({ conditions }, record) => {
+    if (record.status === true) conditions.add(wordIn(record, 'condition'));
+    else conditions.delete(wordIn(record, 'condition'));
   },
   pause: ({ pauses }, record) => {
-    if (record.event === 'begin') pauses.set(pausedPath(record as RecordedPause), String(record.reason));
+    if (record.event === 'begin') pauses.set(pausedPath(record as RecordedPause), wordIn(record, 'reason'));
     else pauses.delete(pausedPath(record as RecordedPause));
   },
   resume: ({ pauses }) => {
@@ -214,10 +214,10 @@ function reasonsOf({ run, episodes, pauses, alerts, inFlight, decision }: Past):
   if (run.type === 'stop') return [`evictd did not run: it stopped at ${run.time}`];
   return [
     ...(run.dryRun === true ? ['it was a dry run: it sent no signal'] : []),
-    ...[...inFlight.values()].map((each) => `in progress: ${String(each.message)}`),
+    ...[...inFlight.values()].map((each) => `in progress: ${wordIn(each, 'message')}`),
     ...(episodes.size === 0 ? ['no threshold was met'] : []),
     ...[...pauses].map(([path, reason]) => `an operator had paused evictions${path === '' ? '' : ` of ${path}`}: ${reason}`),
-    ...alerts.map(({ alert, message }) => `${String(alert)}: ${String(message)}`),
+    ...alerts.map((each) => `${wordIn(each, 'alert')}: ${wordIn(each, 'message')}`),
     ...(episodes.size > 0 && !pauses.has('') && alerts.length === 0 && inFlight.size === 0 && decision === undefined
       ? [
           'a threshold was met, and no eviction was due: a grace period ran, or the value had recovered, or its minimum reclaim was still owed',
@@ -243,16 +243,16 @@ function pastText(past: Past, rows: readonly RankedRow[], { atMs, time, workload
     ...(setBackAfterMs === undefined
       ? []
       : [`  the clock was set back after ${momentText(setBackAfterMs, utc)} and showed this time more than once: this is the last`]),
-    ...(run?.type === 'start' ? [`  evictd ${String(run.version)} ran since ${time(run)}`] : []),
+    ...(run?.type === 'start' ? [`  evictd ${wordIn(run, 'version')} ran since ${time(run)}`] : []),
     ...[...episodes].map(([when, each]) =>
-      each.type === 'start' ? `  ${when} was met already before that` : `  since ${time(each)}: ${String(each.message)}`,
+      each.type === 'start' ? `  ${when} was met already before that` : `  since ${time(each)}: ${wordIn(each, 'message')}`,
     ),
     ...seenLine(seen, utc),
     ...(conditions.size > 0 ? [`  conditions: ${[...conditions].join(', ')}`] : []),
     ...(decision
-      ? [`  decided at ${time(decision)}: ${String(decision.message)}`]
+      ? [`  decided at ${time(decision)}: ${wordIn(decision, 'message')}`]
       : ['  nothing was decided within a minute of it:', ...reasonsOf(past).map((each) => `    ${each}`)]),
-    ...ended.slice(-1).map((each) => `  the last eviction before ended at ${time(each)}: ${String(each.message)}`),
+    ...ended.slice(-1).map((each) => `  the last eviction before ended at ${time(each)}: ${wordIn(each, 'message')}`),
   ].map(printable);
   if (decision === undefined) return `${lines.join('\n')}\n`;
   const answer = workload === undefined ? [] : [printable(comparedText(rows, decision, workload))];

@@ -41,6 +41,11 @@ export function textIn(record: Readonly<Record<string, unknown>> | undefined, fi
   return typeof value === 'string' ? value : undefined;
 }
 
+/** '' where it has none. */
+export function wordIn(record: Readonly<Record<string, unknown>>, field: string): string {
+  return textIn(record, field) ?? '';
+}
+
 /** Integers beyond 2^53 are decimal strings. */
 export function integerIn(record: Readonly<Record<string, unknown>> | undefined, field: string): bigint | undefined {
   const value = record?.[field];

@@ -142,7 +142,10 @@ test('a file that continues another goes on in its state: the outcome of an evic
   await run.end();
   expect((await json(`${it.path}.1`)).records.map(({ type }) => type)).toEqual(['decision', 'threshold', 'condition']);
   const { records, deviations, other } = await json(it.path, '--config', configuration());
-  expect(records.map(({ type, decision }) => `${type} ${String(decision)}`)).toEqual(['outcome 1', 'threshold undefined']);
+  expect(records.map(({ type, decision }) => [type, decision])).toEqual([
+    ['outcome', 1],
+    ['threshold', undefined],
+  ]);
   expect(deviations).toEqual([]);
   expect(other?.differences).toEqual([]);
 });

@@ -113,7 +113,7 @@ const critical = (name: string): Rule => ({ match: { name }, critical: true });
 const start = (name: string, plan: WorkloadPlan = {}): Promise<Workload> => workload(node.child(name), plan);
 /** Workloads that have ended, in order, with their result. */
 const ends = (): string[] =>
-  records.filter(({ type }) => type === 'ended').map((end) => `${(end.workload as { name: string }).name} ${String(end.result)}`);
+  records.filter(({ type }) => type === 'ended').map((end) => `${(end.workload as { name: string }).name} ${end.result as string}`);
 const phase = (name: string): JournalRecord | undefined => records.find((record) => record.type === 'shutdown' && record.phase === name);
 /** A workload with an earlier SIGTERM would be dead by now. */
 const beyondGrace = (): Promise<void> => pause(Number(GRACE_NS / 1_000_000n) + 300 * SLOWNESS);

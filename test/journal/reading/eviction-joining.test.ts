@@ -22,8 +22,8 @@ const start = (...resumed: number[]): JournalRecord =>
 const text = (event: HistoryEvent): string => {
   if (event.kind === 'record') return typeOf(event);
   const { decision, escalation, outcome } = event;
-  const serial = String((decision ?? escalation ?? outcome)?.decision);
-  return `${serial} ${resultOf(event) ?? ''}${decision ? '' : ' (no decision)'}${escalation ? ' (escalated)' : ''}`;
+  const { decision: serial } = decision ?? escalation ?? outcome ?? {};
+  return `${JSON.stringify(serial)} ${resultOf(event) ?? ''}${decision ? '' : ' (no decision)'}${escalation ? ' (escalated)' : ''}`;
 };
 const all = (joining: Joining, records: readonly JournalRecord[]): string[] =>
   [...records.flatMap((each) => joining.take(each)), ...joining.end()].map(text);
