@@ -44,7 +44,7 @@ const MEMORY = {
   'memory.low': { v2: { file: 'memory.low' } },
   'memory.min': { v2: { file: 'memory.min' } },
   'memory.swap.max': { v2: { file: 'memory.swap.max' } },
-  /** The request of the workload that the cgroup is: by a rule, else the larger of memory.low and memory.min. No file. */
+  /** The request of the workload that the cgroup is: by a rule, else the larger of memory.low and memory.min. Missing: 0. No file. */
   'memory.request': {},
   /** What the memory nodes to which a cpuset binds the cgroup have. Missing: it is not bound. No file of the cgroup. */
   'memory.boundNodes.available': {},

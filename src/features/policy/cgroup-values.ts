@@ -109,7 +109,8 @@ export class CgroupValues {
     const first = row * this.#table.columns;
     const kept = (['memory.low', 'memory.min'] as const).map((value) => this.#files.one(value, this.#fields, first) || 0);
     const request = Number(this.#parts.requestOf(path) ?? Math.max(...kept));
-    if (Number.isFinite(request)) values.set('memory.request', request);
+    // 0 is no request: every use would be above a share of it.
+    if (Number.isFinite(request) && request > 0) values.set('memory.request', request);
   }
 
   /** For one pass. */

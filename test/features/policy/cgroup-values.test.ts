@@ -8,12 +8,12 @@ import { temporaryDirectory } from '../../support/temporary-directory.js';
 import { hierarchies } from './ladder.js';
 
 /** Values of /a/b in files as of cgroup v2, whatever this machine has. */
-function valuesOf(wanted: readonly RawValue[], files: Readonly<Record<string, number>>): Record<string, number> {
+function valuesOf(wanted: readonly RawValue[], files: Readonly<Record<string, number>>, ofRule?: bigint): Record<string, number> {
   const mountPoint = temporaryDirectory();
   mkdirSync(join(mountPoint, 'a/b'), { recursive: true });
   for (const [file, value] of Object.entries(files)) writeFileSync(join(mountPoint, file), `${String(value)}\n`);
   const memory = { version: 2, controller: '', mountPoint, root: '/' } as const;
-  const values = new CgroupValues({ native, hierarchies: { ...hierarchies, memory }, requestOf: () => undefined }, wanted);
+  const values = new CgroupValues({ native, hierarchies: { ...hierarchies, memory }, requestOf: () => ofRule }, wanted);
   onTestFinished(() => {
     values.close();
   });
@@ -27,4 +27,14 @@ test.each<[above: number, spared: number]>([
 ])('what the kernel spares is bounded by the cgroup above, which asks for %s', (above, spared) => {
   const files = { 'a/memory.low': above, 'a/memory.current': 100, 'a/b/memory.low': 40, 'a/b/memory.current': 50 };
   expect(valuesOf(['memory.protected'], files)).toMatchObject({ 'memory.current': 50, 'memory.protected': spared });
+});
+
+test.each<[rule: string, low: number, ofRule: bigint | undefined, request: number | undefined]>([
+  ['memory.low', 40, undefined, 40],
+  ['a rule before memory.low', 40, 70n, 70],
+  ['none: it is missing, so that no share of it is exceeded', 0, undefined, undefined],
+  ['a rule with a request of 0: the same', 40, 0n, undefined],
+])('the request by %s', (_rule, low, ofRule, request) => {
+  const files = { 'a/b/memory.low': low, 'a/b/memory.min': 0, 'a/b/memory.current': 50 };
+  expect(valuesOf(['memory.request'], files, ofRule)['memory.request']).toBe(request);
 });
