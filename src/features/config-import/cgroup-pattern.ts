@@ -22,6 +22,11 @@ export function isPlainGlob(pattern: CgroupPattern): boolean {
   return pattern.every((segment) => !/[[\]{}]|\*\*/.test(segment));
 }
 
+/** Whether it names one cgroup. */
+export function isOne(pattern: CgroupPattern): boolean {
+  return isPlainGlob(pattern) && pattern.every((segment) => !/[*?]/.test(segment));
+}
+
 /** A source of `workloads` for what a pattern names, and what of the pattern it cannot say. */
 export interface PatternSource {
   readonly source: Readonly<Record<string, unknown>>;

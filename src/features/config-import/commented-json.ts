@@ -32,6 +32,12 @@ export function readCommentedJson(source: ImportSource, report: Report): JsonNod
   if (plain.deep !== undefined) reader.refuse(`nested deeper than ${String(MAX_DEPTH)} levels`, plain.deep);
   if (plain.open !== undefined) reader.refuse('this comment has no end', plain.open);
   if (plain.deep !== undefined || plain.open !== undefined) return undefined;
+  const foreign = /^\s*(?:@[^\n]*)/.exec(plain.text)?.[0];
+  if (foreign !== undefined) {
+    const offset = foreign.length - foreign.trimStart().length;
+    reader.refuse(`line ${String(positionsOf(source)(offset).line)} is not JSON: remove it`, offset);
+    return undefined;
+  }
   const { contents, errors } = parseDocument(plain.text, { schema: 'json', logLevel: 'silent' });
   for (const { message, pos } of errors) reader.refuse(jsonMessage(message), pos[0]);
   if (errors.length > 0) return undefined;

@@ -13,6 +13,7 @@ export interface Note {
 export type MigratedStep =
   | 'notify'
   | { readonly run: readonly string[] | { readonly command: readonly string[]; readonly timeout: string } }
+  | { readonly freeze: { readonly for: string } }
   | { readonly stop: { readonly grace: string; readonly by: readonly Comparator[]; readonly unit?: 'process' } }
   | {
       readonly kill: {

@@ -131,6 +131,9 @@ class Conversion {
 
   #note({ key, line, position }: NohangLine): Note {
     const note = MAPPINGS.note(key, line, position);
+    if (/^(?:warning_|min_post_warning_delay|low_memory_warnings_enabled)/.test(key) && !this.#isWanted('warning')) {
+      return { ...note, text: NO_WARNINGS };
+    }
     return key.startsWith('@BADNESS_ADJ_RE_CGROUP') ? { ...note, text: NO_GLOB } : note;
   }
 
@@ -241,6 +244,8 @@ class Conversion {
 const HOOK_SECONDS = 600;
 
 const PSI_METRICS = ['some_avg10', 'some_avg60', 'some_avg300', 'full_avg10', 'full_avg60', 'full_avg300'] as const;
+
+const NO_WARNINGS = 'nothing: `low_memory_warnings_enabled` is not True';
 
 const NO_GLOB = 'no counterpart: this regular expression is no pattern of a path. Nearest: a rule with `path` and `priority`';
 

@@ -48,6 +48,10 @@ test.each<[from: ProgramName, text: string, issues: readonly string[]]>([
   for (const [index, issue] of expected.entries()) expect(issues[index]).toContain(issue);
 });
 
+test('oomd: a line before the document is one issue', () => {
+  expect(issuesOf('oomd', '\n@generated x: y\n{"a": [], "b": 1}')).toEqual(['2:1 SYNTAX line 2 is not JSON: remove it']);
+});
+
 test('oomd: all wrong and missing arguments are reported at once', () => {
   expect(issuesOf('oomd', detectors('"cgroup": "a", "threshold": "-1", "duration": "5000", "resource": "cpu"'))).toEqual([
     '1:113 VALUE pressure_above threshold: "-1" is not a number from 0 to 100',

@@ -84,6 +84,7 @@ describe('oomd', () => {
     ['io pressure', kill('kill_by_pressure', 'a.slice/*', { resource: 'io' }), 'kill: {by: [io]}'],
     ['dry', kill('kill_by_swap_usage', 'a.slice/*', { dry: 'true' }), 'notify'],
     ['not dry', kill('kill_by_swap_usage', 'a.slice/*', { dry: 'false' }), 'kill: {by: [swap]}'],
+    ['freeze', kill('freeze', 'a.slice/*'), 'freeze: {for: 30s}'],
     ['restart', detector('systemd_restart', { service: 'x y.service' }), 'run: [/usr/bin/systemctl, restart, x y.service]'],
   ])('action: %s', (_rule, action, step) => {
     expect(settingsOf(convertedText('oomd', ruleset([pressure('a.slice')], [action])))).toContain(`then:\n      - ${step}`);
@@ -102,13 +103,51 @@ describe('oomd', () => {
     expect([...settings.matchAll(/cgroup: (\/[^}\n]+)}/g)].map(([, scope]) => scope)).toEqual(scopes);
   });
 
-  test('pressure of another cgroup becomes that of the node, which other cgroups may cause: the policy only notifies', () => {
-    const text = convertedText('oomd', ruleset([pressure('a.slice'), pressure('b.slice')], [kill('kill_by_swap_usage', 'b.slice/*')]));
+  test('pressure of other cgroups becomes that of the node, which other cgroups may cause: the policy only notifies', () => {
+    const text = convertedText('oomd', ruleset([pressure('a.slice/*'), pressure('b.slice')], [kill('kill_by_swap_usage', 'b.slice/*')]));
     expect(settingsOf(text)).toMatch(
       /when: node.memory.pressure.full.avg10 > 60% & memory.pressure.full.avg10 > 60%\n(?: {4}(?:for|cooldown): .*\n)* {4}then:\n {6}- notify$/,
     );
-    expect(commentsOf(text)).toContain('a detector judges /a.slice, which is not the scope. Nearest: the same of the node');
+    expect(commentsOf(text)).toContain('a detector judges /a.slice/*, which is not the scope. Nearest: the same of the node');
     expect(commentsOf(text)).toContain('so it has only the step `notify`');
+  });
+
+  test.each<[rule: string, other: unknown, when: string]>([
+    ['pressure', pressure('b.slice'), 'cgroup(/b.slice).memory.pressure.full.avg10 > 60%'],
+    [
+      'a share of its own limit',
+      detector('swap_above_memory_max', { cgroup: 'b.slice', threshold_pct: 50 }),
+      'cgroup(/b.slice).memory.swap > 50% of cgroup(/b.slice).memory.max',
+    ],
+    ['that it exists', detector('exists', { cgroup: 'b.slice,c.slice' }), '(cgroup(/b.slice) exists | cgroup(/c.slice) exists)'],
+    ['that it does not', detector('exists', { cgroup: 'b.slice', negate: true }), '!(cgroup(/b.slice) exists)'],
+  ])('one cgroup outside of the scope is named: %s', (_rule, other, when) => {
+    const settings = settingsOf(convertedText('oomd', ruleset([pressure('a.slice'), other], [kill('kill_by_swap_usage', 'a.slice/*')])));
+    expect(settings).toContain(`when: memory.pressure.full.avg10 > 60% & ${when}\n`);
+    expect(settings).toContain('- kill: ');
+  });
+
+  test('kills one after the other are policies, each later than the one before, with sources of their own', () => {
+    const kills = ['a.slice/*', 'b.slice/*', 'c.slice/*'].map((cgroup) => kill('kill_by_swap_usage', cgroup));
+    const text = convertedText('oomd', ruleset([detector('swap_free', { threshold_pct: 15 })], kills, { post_action_delay: 20 }));
+    expect(settingsOf(text).split('\n').filter((line) => !/when|cooldown|then/.test(line)).map((line) => line.trim())).toEqual([
+      ...['workloads:', ...['a', 'b', 'c'].map((name) => `- systemd: {slices: [${name}.slice]}`), 'policies:'],
+      ...['- name: little-memory', 'scope: {cgroup: /a.slice}', '- kill: {by: [swap]}'],
+      ...['- name: little-memory-2', 'scope: {cgroup: /b.slice}', 'for: 20s', '- kill: {by: [swap]}'],
+      ...['- name: little-memory-3', 'scope: {cgroup: /c.slice}', 'for: 40s', '- kill: {by: [swap]}'],
+    ]); // prettier-ignore
+    expect(commentsOf(text).match(/a policy of its own, which acts later/g)).toHaveLength(2);
+  });
+
+  test.each<[cgroup: string, more: object, scope: string, isWhole: boolean]>([
+    ['a.slice/b.slice', {}, '/a.slice/b.slice', true],
+    ['a.slice/b.slice', { recursive: true }, '/a.slice/b.slice', false],
+    ['a.slice/b.service', {}, '/a.slice/b.service', false],
+    ['a.slice/*', {}, '/a.slice', false],
+  ])('a kill of %s %j: its scope, and whether oomd ends more at once', (cgroup, more, scope, isWhole) => {
+    const text = convertedText('oomd', ruleset([detector('swap_free', { threshold_pct: 9 })], [kill('kill_by_swap_usage', cgroup, more)]));
+    expect(settingsOf(text)).toContain(`scope: {cgroup: ${scope}}`);
+    expect(commentsOf(text).includes('oomd kills a cgroup without /* as a whole')).toBe(isWhole);
   });
 
   test.each<[rule: string, detector: unknown, remark: string]>([
@@ -123,9 +162,9 @@ describe('oomd', () => {
       'a detector judges /: node.memory.swap > 50% of node.memory.max is no condition of the node',
     ],
     [
-      'page scans of another cgroup',
-      detector('memory_reclaim', { cgroup: 'b.slice', duration: 10 }),
-      'a detector judges /b.slice, which is not the scope. Nearest: the same of the node',
+      'page scans of other cgroups',
+      detector('memory_reclaim', { cgroup: 'b.slice/*', duration: 10 }),
+      'a detector judges /b.slice/*, which is not the scope. Nearest: the same of the node',
     ],
   ])('no condition of the scope replaces that of another cgroup: %s', (_rule, lost, remark) => {
     const actions = [kill('kill_by_swap_usage', 'a.slice/*')];
@@ -137,8 +176,9 @@ describe('oomd', () => {
   });
 
   test.each<[rule: string, lost: unknown]>([
-    ['a cgroup that exists', detector('exists', { cgroup: 'b.slice', negate: true })],
-    ['memory of another cgroup', detector('memory_above', { cgroup: 'b.slice', threshold: '1G', duration: '1' })],
+    ['a cgroup that exists', detector('exists', { cgroup: 'b.slice,c-*.slice', negate: true })],
+    ['memory of other cgroups', detector('memory_above', { cgroup: 'b.slice,c.slice', threshold: '1G', duration: '1' })],
+    ['a path that no condition can name', detector('memory_above', { cgroup: 'b(1).slice', threshold: '1G', duration: '1' })],
     ['a detector of a fork', detector('moon_phase', { full: true })],
   ])('without a condition a policy only notifies: %s', (_rule, lost) => {
     const settings = settingsOf(convertedText('oomd', ruleset([pressure('a.slice'), lost], [kill('kill_by_swap_usage', 'a.slice/*')])));
@@ -388,6 +428,14 @@ describe('nohang', () => {
   ])('%s', (_rule, text, lines) => {
     const settings = settingsOf(convertedText('nohang', text));
     expect(lines.filter((line) => !settings.includes(line))).toEqual([]);
+  });
+
+  test('warnings that are switched off are no policy, and no comment speaks of one', () => {
+    const off = 'warning_threshold_min_mem = 20 %\nmin_post_warning_delay = 60\nhard_threshold_min_mem = 5 %\n';
+    const [without, withThem] = ['False', 'True'].map((value) => convertedText('nohang', `low_memory_warnings_enabled = ${value}\n${off}`));
+    expect(commentsOf(without ?? '').match(/nothing: `low_memory_warnings_enabled` is not True/g)).toHaveLength(3);
+    expect(commentsOf(without ?? '')).not.toContain('a policy with the step `notify`');
+    expect(commentsOf(withThem ?? '')).toContain('a policy with the step `notify`');
   });
 
   test.each<[rule: string, text: string]>([

@@ -20,7 +20,7 @@ export interface Action {
 }
 
 /** oomd's default of post_action_delay. */
-const DELAY_SECONDS = 15;
+export const DELAY_SECONDS = 15;
 
 function kill(mapping: Mapping, by: (args: Args) => readonly Comparator[], args: readonly string[] = []): Action {
   return {
@@ -71,6 +71,24 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
         delaySeconds: args.number('post_action_delay', DAY_SECONDS, DELAY_SECONDS),
       };
     },
+  },
+  freeze: {
+    mapping: {
+      settings: ['freeze'],
+      becomes: '`freeze: { for: 30s }`',
+      note: 'evictd freezes one workload of the cgroup, and thaws it after this time',
+    },
+    args: ['cgroup'],
+    convert: (args) => ({ step: args.isTrue('dry') ? 'notify' : { freeze: { for: '30s' } }, targets: args.cgroups() }),
+  },
+  unfreeze: { mapping: { settings: ['unfreeze'], becomes: 'nothing: evictd thaws by itself' }, args: ['cgroup'], convert: () => ({}) },
+  throttle: {
+    mapping: {
+      settings: ['throttle'],
+      note: 'it limits CPU time, and the `throttle` of evictd limits memory. Nearest: `run: [/usr/bin/systemctl, set-property, --runtime, UNIT, CPUQuota=50%]`',
+    },
+    args: [],
+    convert: () => ({}),
   },
   continue: { mapping: { settings: ['continue'], becomes: 'nothing: it does nothing' }, args: [], convert: () => ({}) },
   stop: { mapping: { settings: ['stop'], becomes: 'nothing: it ends the chain of actions' }, args: [], convert: () => ({}) },

@@ -1,6 +1,6 @@
 import { amount, HOUR_SECONDS, percent, seconds, type Values } from '../values.js';
 import type { Mapping } from '../migration.js';
-import { type CgroupPattern } from '../cgroup-pattern.js';
+import { isOne, scopeText, type CgroupPattern } from '../cgroup-pattern.js';
 import type { Argument, Plugin } from './rulesets.js';
 import { namesIn } from '../../../core/workload/cgroup.js';
 
@@ -190,13 +190,16 @@ export const DETECTORS: Readonly<Record<string, Detector>> = {
   exists: {
     mapping: {
       settings: ['exists'],
-      note: 'a condition cannot ask for another cgroup. A scope matches only cgroups that exist',
+      becomes: '`cgroup(PATH) exists`',
+      note: 'a pattern has no counterpart',
     },
-    args: [],
+    args: ['cgroup', 'negate'],
     convert: (args) => {
-      const isMachine = args.cgroups().some((cgroup) => cgroup.length === 0);
-      if (!isMachine) return { isLost: true };
-      return args.isTrue('negate') ? { isNever: true } : {};
+      const cgroups = args.cgroups();
+      if (cgroups.some((cgroup) => cgroup.length === 0)) return args.isTrue('negate') ? { isNever: true } : {};
+      if (cgroups.length === 0 || !cgroups.every(isOne)) return { isLost: true };
+      const exist = cgroups.map((cgroup) => `cgroup(${scopeText(cgroup) ?? ''}) exists`).join(' | ');
+      return { when: () => `${args.isTrue('negate') ? '!' : ''}(${exist})` };
     },
   },
   dump_cgroup_overview: {

@@ -1,6 +1,6 @@
-import { isPlainGlob, overlap, scopeText, type CgroupPattern } from '../cgroup-pattern.js';
+import { isOne, isPlainGlob, overlap, scopeText, type CgroupPattern } from '../cgroup-pattern.js';
 import type { MigratedPolicy, MigratedStep, Note } from '../migration.js';
-import { seconds } from '../values.js';
+import { HOUR_SECONDS, seconds } from '../values.js';
 import type { DetectedCondition } from './detectors.js';
 import { parseCondition } from '../../../core/condition/parse-condition.js';
 import { namesIn } from '../../../core/workload/cgroup.js';
@@ -21,6 +21,8 @@ export interface MigratedChain {
   readonly delaySeconds: number;
   /** Of the ruleset. */
   readonly cgroup?: string;
+  /** How much longer than for the first one its conditions must hold. */
+  readonly laterSeconds: number;
 }
 
 /**
@@ -35,11 +37,10 @@ export function groupPolicies(title: string, { notes, conditions, isNever }: Mig
     if (when.length === 0) return [];
     const unless = parts.flatMap(({ unless: text }) => text ?? []);
     const isLost = parts.some((part) => part.isLost) || !isPlainGlob(scope);
-    const longest = Math.max(...conditions.map(({ forSeconds }) => forSeconds ?? 0));
+    const longest = Math.min(HOUR_SECONDS, chain.laterSeconds + Math.max(...conditions.map(({ forSeconds }) => forSeconds ?? 0)));
     const isWide = scope.length === 0 && parentsOf(chain.targets).length > 1;
-    const remarks = [...new Set([...parts.flatMap(({ remark }) => remark ?? []), ...(isWide ? [ANY_WORKLOAD] : [])])].map((text) =>
-      noteOf(notes, chain, text),
-    );
+    const texts = [...parts.flatMap(({ remark }) => remark ?? []), ...(isWide ? [ANY_WORKLOAD] : []), ...(endsWhole(chain) ? [WHOLE] : [])];
+    const remarks = [...new Set(texts)].map((text) => noteOf(notes, chain, text));
     return {
       title,
       notes: [...(index === 0 ? notes : []), ...remarks, ...(isLost ? [noteOf(notes, chain, LOST)] : [])],
@@ -54,6 +55,18 @@ export function groupPolicies(title: string, { notes, conditions, isNever }: Mig
 }
 
 const ANY_WORKLOAD = 'the victim may be any workload that a source names. To restrict it: a policy for each parent, with its `scope`';
+
+const WHOLE = 'oomd kills a cgroup without /* as a whole; evictd ends one workload in it after the other while the condition holds';
+
+/** Of slices: a unit ends as a whole in both. */
+function endsWhole({ targets, steps }: MigratedChain): boolean {
+  const [kill] = steps.flatMap((step) => (step !== 'notify' && 'kill' in step ? [step.kill] : []));
+  return (
+    kill !== undefined &&
+    kill.recursive !== true &&
+    targets.some((target) => isOne(target) && !/\.(service|scope)$/.test(target.at(-1) ?? ''))
+  );
+}
 
 const LOST = 'a condition has no exact counterpart. The policy would act more often than oomd, so it has only the step `notify`';
 
@@ -72,7 +85,7 @@ function scopesOf(conditions: readonly DetectedCondition[], { targets, cgroup }:
 }
 
 function parentsOf(targets: readonly CgroupPattern[]): readonly CgroupPattern[] {
-  return unique(targets.map((target) => target.slice(0, -1)));
+  return unique(targets.map((target) => (isOne(target) ? target : target.slice(0, -1))));
 }
 
 interface Part {
@@ -87,13 +100,15 @@ function inScope({ cgroups = [], when, unless, nearNode, isLost }: DetectedCondi
   if (when === undefined) return { isLost: false };
   const isHere = cgroups.length === 0 || cgroups.some((pattern) => scopeText(pattern) === scopeText(scope));
   const isNodes = cgroups.every((pattern) => pattern.length === 0);
-  const prefix = isHere ? '' : 'node.';
+  const [named] = cgroups.length === 1 && cgroups.every(isOne) ? cgroups : [];
+  const isNamed = !isHere && !isNodes && named !== undefined;
+  const prefix = isHere ? '' : isNamed ? `cgroup(${scopeText(named) ?? ''}).` : 'node.';
   const text = { when: when(prefix), ...(unless && { unless: unless(prefix) }) };
   const isMetric = isReadable(text.when, scope);
-  if (isMetric && (isHere || isNodes)) return { ...text, isLost: false };
-  const named = cgroups.map((pattern) => scopeText(pattern) ?? '/').join(', ');
-  if (isNodes) return { isLost: true, remark: `a detector judges ${named}: ${text.when} is no condition of the node` };
-  const remark = `a detector judges ${named}, which is not the scope`;
+  if (isMetric && (isHere || isNodes || isNamed)) return { ...text, isLost: false };
+  const judged = cgroups.map((pattern) => scopeText(pattern) ?? '/').join(', ');
+  if (isNodes) return { isLost: true, remark: `a detector judges ${judged}: ${text.when} is no condition of the node` };
+  const remark = `a detector judges ${judged}, which is not the scope`;
   if (!isMetric || nearNode !== true) return { isLost: true, remark };
   return { ...text, isLost: true, remark: `${remark}. Nearest: the same of the node` };
 }

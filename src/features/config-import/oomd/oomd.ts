@@ -4,7 +4,7 @@ import { readCommentedJson, type JsonMember, type JsonNode } from '../commented-
 import type { ImportSource } from '../import-source.js';
 import { Mappings, type Mapping, type MigratedEntry, type MigratedPolicy, type Migration, type Note } from '../migration.js';
 import { DAY_SECONDS, Values } from '../values.js';
-import { ACTION_ARGUMENT_ROWS, ACTION_ROWS, ACTIONS, type Action, type MigratedAction } from './actions.js';
+import { ACTION_ARGUMENT_ROWS, ACTION_ROWS, ACTIONS, DELAY_SECONDS, type Action, type MigratedAction } from './actions.js';
 import { Args, ARGUMENT_ROWS, DETECTOR_ROWS, DETECTORS, type Detector } from './detectors.js';
 import { groupPolicies, type MigratedChain, type MigratedGroup } from './group-policies.js';
 import { readRulesets, type DetectorGroup, type OomdConfig, type Plugin, type Ruleset } from './rulesets.js';
@@ -60,10 +60,16 @@ class Conversion {
 
   #ruleset(ruleset: Ruleset): void {
     const others = ruleset.others.flatMap(memberNotes);
-    const chain = this.#chain(ruleset);
+    const [chain, ...later] = this.#chains(ruleset);
     const groups = ruleset.groups.map((group) => {
       const migrated = this.#group(group);
-      return { migrated, policies: groupPolicies(ruleset.name, migrated, chain) };
+      const first = groupPolicies(ruleset.name, migrated, chain);
+      const others = later.flatMap((each) =>
+        groupPolicies(ruleset.name, { ...migrated, notes: [] }, each).map((policy, index) =>
+          index === 0 ? { ...policy, notes: [...each.notes, ...policy.notes] } : policy,
+        ),
+      );
+      return { migrated, policies: [...first, ...others] };
     });
     const idle = groups.filter(({ policies }) => policies.length === 0).flatMap(({ migrated }) => migrated.notes);
     const [first, ...more] = groups.flatMap(({ policies }) => policies);
@@ -75,7 +81,8 @@ class Conversion {
     const unused = idle[0] === undefined ? [] : [{ ...idle[0], text: NO_POLICY }, ...idle.slice(1)];
     // What belongs to the ruleset stands above its first policy.
     this.#policies.push({ ...first, notes: [...first.notes, ...chain.notes, ...unused, ...others] }, ...more);
-    for (const target of chain.targets) this.#addSource(target, chain.notes[0]?.position ?? ruleset.position);
+    for (const { targets, notes } of [chain, ...later])
+      for (const target of targets) this.#addSource(target, notes[0]?.position ?? ruleset.position);
   }
 
   #group({ name, position, detectors }: DetectorGroup): MigratedGroup {
@@ -93,26 +100,37 @@ class Conversion {
     return { notes, conditions, isNever: conditions.some(({ isNever }) => isNever === true) };
   }
 
-  #chain({ actions, others }: Ruleset): MigratedChain {
+  /** The actions until the second kill, then each further kill by itself. */
+  #chains({ actions, others }: Ruleset): readonly [MigratedChain, ...MigratedChain[]] {
     const notes: Note[] = [];
     const migrated: MigratedAction[] = [];
+    const kills: { readonly note: Note; readonly action: MigratedAction }[] = [];
+    let hasKill = false;
     for (const plugin of actions) {
       const action = Object.hasOwn(ACTIONS, plugin.name) ? ACTIONS[plugin.name] : undefined;
-      const isSecond = plugin.name.startsWith('kill_') && migrated.some(({ targets }) => targets !== undefined);
+      const isKill = action !== undefined && plugin.name.startsWith('kill_');
+      const isSecond = isKill && hasKill;
+      hasKill ||= isKill;
       const text = action === undefined ? UNKNOWN_PLUGIN : isSecond ? SECOND_KILL : textOf(action.mapping);
-      notes.push({ setting: written(plugin), position: plugin.position, text }, ...argumentNotes(plugin, action));
+      const note = { setting: written(plugin), position: plugin.position, text };
+      if (isSecond) kills.push({ note, action: action.convert(new Args(plugin, this.values)) });
+      else notes.push(note);
+      notes.push(...argumentNotes(plugin, action));
       if (action !== undefined && !isSecond) migrated.push(action.convert(new Args(plugin, this.values)));
     }
     const delay = others.find(({ key }) => key === 'post_action_delay')?.value;
     const ownDelay = delay?.kind === 'scalar' ? this.values.number(delay, 'post_action_delay', DAY_SECONDS) : undefined;
     const scope = others.find(({ key }) => key === 'cgroup')?.value;
-    return {
-      notes,
-      steps: migrated.flatMap(({ step }) => step ?? []),
-      targets: migrated.flatMap(({ targets }) => targets ?? []),
-      delaySeconds: ownDelay ?? Math.max(0, ...migrated.map(({ delaySeconds }) => delaySeconds ?? 0)),
+    const delaySeconds = ownDelay ?? Math.max(0, ...migrated.map(({ delaySeconds: own }) => own ?? 0));
+    const chain = (of: readonly MigratedAction[], own: readonly Note[], index: number): MigratedChain => ({
+      notes: own,
+      steps: of.flatMap(({ step }) => step ?? []),
+      targets: of.flatMap(({ targets }) => targets ?? []),
+      delaySeconds,
+      laterSeconds: index * Math.max(delaySeconds, DELAY_SECONDS),
       ...(scope?.kind === 'scalar' && { cgroup: scope.text }),
-    };
+    });
+    return [chain(migrated, notes, 0), ...kills.map(({ note, action }, index) => chain([action], [note], index + 1))];
   }
 
   #hookNotes(hook: Plugin): Note[] {
@@ -150,7 +168,7 @@ function argumentNotes(plugin: Plugin, converter: Detector | Action | undefined)
 const NO_POLICY = 'no policy: its conditions are never met or have no counterpart, or its actions have none';
 
 const SECOND_KILL =
-  'no counterpart: a ladder has one `kill`, which goes on to the next workload by itself. Nearest: a second policy with its own `by`';
+  'a policy of its own, which acts later by `post_action_delay`; oomd takes this action if the kill before finds nothing to kill';
 
 const UNKNOWN_PLUGIN = 'no counterpart: a plugin that evictd does not know';
 

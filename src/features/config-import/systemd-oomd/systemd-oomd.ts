@@ -25,7 +25,11 @@ export const SYSTEMD_OOMD_ROWS: readonly Mapping[] = [
     becomes: '`hooks: { prekill: true }`, unless it is 0',
     note: 'evictd waits for the deadline of `preEvict`, at most 500ms',
   },
-  { settings: ['ManagedOOMSwap'], becomes: '`kill`: a policy with `kill: { by: [swap] }`, and a source of workloads. `auto`: none' },
+  {
+    settings: ['ManagedOOMSwap'],
+    becomes: '`kill`: a policy with `kill: { by: [swap] }`, and a source of workloads. `auto`: none',
+    note: 'systemd-oomd ends only what has more than 5 % of the used swap, and a comparator has no minimum. `managedOOM: true` has it',
+  },
   {
     settings: ['ManagedOOMMemoryPressure'],
     becomes: '`kill`: a policy with `kill: { by: [pgscan] }`, and a source of workloads. `auto`: none',
