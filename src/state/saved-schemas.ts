@@ -180,7 +180,10 @@ function cause(): z.ZodMiniType {
     container: { container: z.string(), limit: quantity() },
   });
   return kinds({
-    threshold: { threshold: threshold(), observation: observation(), limit: z.bigint(), joined: z.optional(joined) },
+    threshold: {
+      ...{ threshold: threshold(), observation: observation(), limit: z.bigint() },
+      ...{ joined: z.optional(joined), memory: z.optional(observation()) },
+    },
     'storage-limit': { breach },
     policy: {
       ...{ policy: z.string(), scope: z.string(), condition: z.string(), graceNs: z.bigint() },

@@ -1,6 +1,6 @@
 import type { Decision, Outcome } from '../decide/eviction.js';
 import { freedBy, type RankedWorkload } from '../rank/rank.js';
-import { memoryOf } from '../reclaim/node-yield.js';
+import { nodeMemory } from '../reclaim/node-yield.js';
 import type { YieldPauses } from '../reclaim/yield-pause.js';
 import { SIGNAL_FACTS, type Resource, type ResourceSignal, type Signal } from '../signal/signal.js';
 import { withAncestors } from '../workload/cgroup.js';
@@ -81,13 +81,13 @@ export function evictionBase(
   measured: ReadonlyMap<string, WorkloadStats | undefined>,
   outside: MemoryHoldings | undefined,
 ): { readonly signal: ResourceSignal; readonly base: GrowthBase } | undefined {
-  if (cause.kind !== 'threshold' || resource !== 'memory' || ranking.length === 0) return undefined;
-  const memory = memoryOf(cause);
+  if (resource !== 'memory' || ranking.length === 0) return undefined;
+  const memory = nodeMemory(cause);
   if (memory === undefined) return undefined;
   const { signal, before } = memory;
   // If the victim starts again, all that it uses is growth.
-  const others = ranking.filter(({ workload: { id } }) => id !== victim.workload.id);
-  const held = new Map(others.map(({ workload: { id }, stats }) => [id, heldMemory(measured.get(id) ?? stats)]));
+  const known = new Map([...ranking.map(({ workload: { id }, stats }) => [id, stats] as const), ...measured]);
+  const held = new Map([...known].flatMap(([id, stats]) => (id === victim.workload.id ? [] : [[id, heldMemory(stats)]])));
   const since = { kind: 'eviction', decision: serial } as const;
   return { signal, base: { available: before.available, held, atNs, since, ...(outside && { outside }) } };
 }

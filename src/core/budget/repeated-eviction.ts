@@ -27,7 +27,7 @@ export function repeatedGrowers(
   const evicted = budgetedVictims(policy, evictionTimes, 'memory', nowNs);
   if (!ranking.some(({ workload }) => evicted.has(workload.path))) return [];
   const growth = growthSince(last.base, cause.threshold.signal, ranking, memory.before.available);
-  const growers = growersIn(last.base, growth, memory.limit);
+  const growers = growersIn(last.base, growth, memory.limit ?? memory.before.available);
   return growth.workloads
     .filter(({ item: { workload } }) => evicted.has(workload.path) && growers.has(workload.id))
     .sort((a, b) => (a.curable < b.curable ? 1 : -1))

@@ -23,7 +23,7 @@ import type { Layout } from '../signal/layout.js';
 import type { Observation } from '../signal/observation.js';
 import { collectedKey, type Reclaim } from '../reclaim/reclaim.js';
 import { stepsFor } from '../reclaim/reclaim-step.js';
-import { isDiskSignal, SIGNAL_FACTS, type Resource, type Signal } from '../signal/signal.js';
+import { isDiskSignal, isPressure, SIGNAL_FACTS, type Resource, type Signal } from '../signal/signal.js';
 import type { Policy } from './state.js';
 import {
   byEvictionPriority,
@@ -73,7 +73,8 @@ export function choose(context: ChoiceContext, before: Chosen, thresholds: reado
 
 function act(context: ChoiceContext, chosen: Chosen, threshold: ResourceThreshold, observation: Observation): Chosen {
   const { policy, layout } = context;
-  const reading = { threshold, observation, ...joined(threshold, context.observations) };
+  const memory = isPressure(threshold.signal) ? context.observations.observed.get('memory.available') : undefined;
+  const reading = { threshold, observation, ...joined(threshold, context.observations), ...(memory && { memory }) };
   if (chosen.settled.has(`decided ${thresholdId(threshold)}`)) return chosen;
   const pause = pauseOf(context, chosen, reading);
   if (pause !== undefined) return evictInPause(context, chosen, reading, pause);
@@ -103,7 +104,8 @@ function pauseOf({ policy, repaying }: ChoiceContext, { withoutYield, baselines 
   const last = memoryBase(baselines);
   if (!policy.departures.budget || last?.base.since.kind !== 'leak') return undefined;
   const memory = memoryOf({ ...reading, limit: limitOf(threshold, observation.capacity, isOwed({ repaying }, threshold)) });
-  return memory?.signal === last.signal ? { kind: 'leak', signal: memory.signal, relief: memory.limit } : undefined;
+  if (memory?.signal !== last.signal) return undefined;
+  return { kind: 'leak', signal: memory.signal, relief: memory.limit ?? memory.before.available };
 }
 
 const ALERT_OF = { 'no-yield': 'no-yield', leak: 'leak-elsewhere' } as const;
@@ -133,7 +135,7 @@ function evictInPause(context: ChoiceContext, chosen: Chosen, reading: Threshold
     SIGNAL_FACTS[threshold.signal].resource === 'memory' &&
     !chosen.settled.has(key) &&
     isStatic(base, growth, relief, nowNs);
-  const evictable = growers.size === 0 && canCover ? covering(reading, ranking) : growers;
+  const evictable = growers.size === 0 && canCover ? covering(reading, ranking, relief) : growers;
   if (evictable.size === 0) {
     const leak = kind === 'leak' ? { leak: leakIn(base, growth) } : {};
     return alert(chosen, ALERT_OF[kind], { ...reading, ...leak });
@@ -143,12 +145,12 @@ function evictInPause(context: ChoiceContext, chosen: Chosen, reading: Threshold
   return { ...next, settled: new Map([...next.settled, [key, thresholdId(threshold)]]) };
 }
 
-/** The ids of the workloads of which one frees all that is missing, with the min reclaim. */
-function covering(reading: ThresholdReading, ranking: readonly RankedWorkload[]): ReadonlySet<string> {
+/** The ids of the workloads of which one frees all that is missing, with the min reclaim, or else what ends the pause. */
+function covering(reading: ThresholdReading, ranking: readonly RankedWorkload[], relief: bigint): ReadonlySet<string> {
   const { threshold, observation } = reading;
   const memory = memoryOf({ ...reading, limit: limitOf(threshold, observation.capacity, true) });
   if (memory === undefined) return new Set();
-  const missing = memory.limit - memory.before.available;
+  const missing = (memory.limit ?? relief) - memory.before.available;
   return new Set(ranking.flatMap((item) => (!item.stats?.workingSetAtMost && (knownBytes(item) ?? 0n) >= missing ? item.workload.id : [])));
 }
 

@@ -33,15 +33,17 @@ import { pauseDueNs, stepPauses } from '../pause/pause-step.js';
 import { withPausedWorkloads } from '../pause/paused-workloads.js';
 import { fullPause } from '../pause/operator-pause.js';
 import type { Reclaim, ReclaimReading } from '../reclaim/reclaim.js';
+import { judgingSignals } from '../reclaim/node-yield.js';
 import { afterReclaim } from '../reclaim/reclaim-progress.js';
 import { counting } from '../threshold/averaging-window.js';
 import { applyHoldChanges, released } from '../systemd/restart-storm.js';
 import { mayActOn } from './shutdown-eviction.js';
 import { taintsDueNs } from '../disruption/taint-step.js';
 import { stepDisruptions } from '../disruption/disruption-step.js';
+import { evictsForNode } from '../ladder/policy-state.js';
 import { stepPolicies } from '../ladder/policy-step.js';
 import type { Policy, State } from './state.js';
-import { isResourceThreshold, mergeThresholds, operandsOf, thresholdId, type Threshold } from '../threshold/threshold.js';
+import { isResourceThreshold, mergeThresholds, thresholdId, type Threshold } from '../threshold/threshold.js';
 import { isOfEndedPause, pausesNow } from '../reclaim/yield-pause.js';
 import { advanceEvictions, type VictimsNow } from './victim-progress.js';
 
@@ -171,7 +173,7 @@ function synchronize(
   const fresh = due.filter((threshold) => updated.includes(threshold));
   const hard = departures['hard-preempts-soft'] ? hardResources(counting(fresh, policy, state, nowNs)) : new Set<string>();
   const after = advanceEvictions(policy, state, input, observations, hard, resourcesOf(due));
-  const withoutYield = pausesNow(after.withoutYield, met, observations);
+  const withoutYield = pausesNow(after.withoutYield, met, () => evictsForNode(policy.policies ?? [], state.policies), observations);
   const victims = { ...after, withoutYield };
 
   const reported = reportedEpisodes(state.reported, met, thresholds, nowNs);
@@ -244,7 +246,7 @@ function begin(state: State, victims: VictimsNow, nowNs: bigint): Chosen {
   const { reclaiming, collectedAt, reported } = state;
   const { evictions, effects, withoutYield, unitEvictions, held } = victims;
   const outcomes = outcomesOf(effects);
-  const lasting = [...reported.values()].flatMap(({ threshold }) => operandsOf(threshold).map(({ signal }) => signal));
+  const lasting = [...reported.values()].flatMap(({ threshold }) => judgingSignals(threshold));
   return {
     ...choiceOf(state),
     ...{ evictions, reclaiming, collectedAt, withoutYield, unitEvictions, held },

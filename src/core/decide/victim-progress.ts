@@ -120,7 +120,7 @@ function yieldNow(
 ): OutcomeFacts & { readonly eviction: EvictionInFlight; readonly isOpen: boolean } {
   const facts = { reading, observations, found: undefined };
   if (result !== 'killed' && result !== 'ineffective') return { ...facts, eviction, isOpen: false };
-  const gone = withYield(eviction, observations, nowNs, judged?.signal);
+  const gone = withYield(eviction, observations, nowNs, judged);
   if (judged === undefined) {
     return { ...facts, eviction: gone, isOpen: result === 'killed' && isYieldOpen(gone, observations, nowNs, departures) };
   }

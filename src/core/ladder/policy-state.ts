@@ -1,3 +1,4 @@
+import type { ConfiguredPolicy } from '../policy/configured-policy.js';
 import type { PolicyTarget } from '../policy/policy-action.js';
 import type { ScopeHistory } from '../policy/scope-history.js';
 import type { ScopeState } from './ladder.js';
@@ -42,4 +43,15 @@ export const initialPolicyState: PolicyState = { scopes: new Map(), node: undefi
 /** A cgroup that was made anew under its path is another scope. */
 export function scopeKey(policy: string, path: string, id: bigint | undefined): string {
   return `${policy} ${id === undefined ? '' : String(id)} ${path}`;
+}
+
+/** Whether the condition of a policy of the node that evicts holds, or is not known to be over. */
+export function evictsForNode(policies: readonly ConfiguredPolicy[], { scopes }: PolicyState): boolean {
+  const evicting = new Set(
+    policies.filter(({ then }) => then.some(({ kind }) => kind === 'stop' || kind === 'kill')).map(({ name }) => name),
+  );
+  return [...scopes.values()].some(
+    ({ policy, scope, holdsSinceNs, ladder, awaitsRelief }) =>
+      scope === '' && evicting.has(policy) && (holdsSinceNs !== undefined || ladder !== undefined || awaitsRelief === true),
+  );
 }

@@ -2,6 +2,7 @@ import { exhaustedBudget } from '../budget/eviction-budget.js';
 import { memoryBase } from '../budget/growth-base.js';
 import type { Effect } from '../decide/effect.js';
 import { passedOverUntil, type Policy, type State } from '../decide/state.js';
+import { awaitsMemory } from '../reclaim/pending-release.js';
 import { pauseFor } from '../reclaim/yield-pause.js';
 import { relieved } from '../reclaim/eviction-yield.js';
 import { decide, type Choice } from '../rank/eviction-decision.js';
@@ -255,7 +256,8 @@ function evictingStep(
   const isUnderWay = given.evictions.some(
     ({ decision }) => relieved(decision).includes('memory') || isInScope(decision.victim.workload.path, turn.scope.scope),
   );
-  if (isUnderWay || given.hasChosen || !isSettled(context, turn)) return { ladder: before, turned: given };
+  const isAwaited = policy.departures['node-yield'] && awaitsMemory(given.evictions, nowNs);
+  if (isUnderWay || isAwaited || given.hasChosen || !isSettled(context, turn)) return { ladder: before, turned: given };
   const refusal = refusalOf(context, given);
   if (refusal !== undefined) return refused(turn, before, given, step.kind, refusal);
   const order = orderOf(context, turn, before.step);

@@ -282,4 +282,6 @@ function isOver(threshold: Threshold, minReclaimOwed: boolean, observations: Obs
 export interface ThresholdReading extends Joined {
   readonly threshold: ResourceThreshold;
   readonly observation: Observation;
+  /** As in ThresholdCause. */
+  readonly memory?: Observation;
 }

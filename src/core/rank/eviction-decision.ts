@@ -8,6 +8,7 @@ import type { DisruptionCause } from '../disruption/disruption-cause.js';
 import type { DiskHolder } from '../disk/filesystem-holders.js';
 import { withMinGrace } from '../kubernetes/pod-eviction-way.js';
 import type { EvictionCause } from './eviction-cause.js';
+import { nodeMemory } from '../reclaim/node-yield.js';
 import type { RankedWorkload } from './rank.js';
 import { SIGNAL_FACTS, type ConditionType, type Resource } from '../signal/signal.js';
 import { evictionsBefore, holdOf } from '../systemd/restart-storm.js';
@@ -87,7 +88,7 @@ export function decide(
     evictions: policy.dryRun ? choice.evictions : [...choice.evictions, inFlight(decision)],
     decisions: serial,
     evictionTimes: policy.dryRun ? choice.evictionTimes : withBudgeted(policy, choice.evictionTimes, decision),
-    // Other evictions have no base of their own: what a threshold's knows of growth stays.
+    // Other evictions have no base of their own: what the last base knows of growth stays.
     baselines: policy.dryRun || !hasBase(cause) ? choice.baselines : withoutBases(choice.baselines, decision.resource),
     held: hold ? new Map(choice.held).set(hold.unit, hold) : choice.held,
   };
@@ -124,8 +125,8 @@ export function withOrdered(policy: Policy, state: State, decision: Decision, no
   };
 }
 
-function hasBase({ kind }: EvictionCause): boolean {
-  return kind === 'threshold' || kind === 'storage-limit';
+function hasBase(cause: EvictionCause): boolean {
+  return cause.kind === 'threshold' || cause.kind === 'storage-limit' || nodeMemory(cause) !== undefined;
 }
 
 /** Node pressure examines no processes for it: its victim gets its signal first. */

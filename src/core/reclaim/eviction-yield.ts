@@ -1,11 +1,11 @@
-import { memoryClosesNs } from './node-yield.js';
+import { memoryClosesNs, type JudgedMemory } from './node-yield.js';
 import { countedBy } from '../rank/candidate-usages.js';
 import type { Departures } from '../decide/departures.js';
 import type { Decision, EvictionInFlight } from '../decide/eviction.js';
 import { nodeBefore } from '../rank/eviction-cause.js';
 import type { ThresholdCause } from '../threshold/threshold-cause.js';
 import type { Observation, Observations } from '../signal/observation.js';
-import type { Resource, Signal } from '../signal/signal.js';
+import type { Resource } from '../signal/signal.js';
 
 /**
  * Some filesystems free deleted files a moment after their last process has ended; xfs frees them in the background,
@@ -26,21 +26,21 @@ const WITHIN_NS = 60_000_000_000n;
 /**
  * An eviction whose workload has no process left, with what has become available since.
  *
- * @param judgedBy  the signal by which the node judges it; left out: its own
+ * @param judged  the reading by which the node judges it; left out: its own
  */
 export function withYield(
   eviction: EvictionInFlight,
   observations: Observations | undefined,
   nowNs: bigint,
-  judgedBy?: Signal,
+  judged?: JudgedMemory,
 ): EvictionInFlight {
   const { cause } = eviction.decision;
   const gone = { ...eviction, exitedSinceNs: eviction.exitedSinceNs ?? nowNs };
-  const before = nodeBefore(cause);
+  const before = judged?.before ?? nodeBefore(cause)?.observation;
   if (before === undefined) return gone;
-  const after = judgedBy === undefined ? nodeAfter(eviction.decision, observations) : observations?.observed.get(judgedBy);
+  const after = judged === undefined ? nodeAfter(eviction.decision, observations) : observations?.observed.get(judged.signal);
   const available = after?.available;
-  const most = eviction.risen?.available ?? before.observation.available;
+  const most = eviction.risen?.available ?? before.available;
   return available === undefined || available <= most ? gone : { ...gone, risen: { available, atNs: nowNs } };
 }
 

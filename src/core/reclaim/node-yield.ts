@@ -1,9 +1,10 @@
 import type { Departures } from '../decide/departures.js';
 import { knownBytes, type Decision, type EvictionInFlight, type NotFreed } from '../decide/eviction.js';
 import type { Observation, Observations } from '../signal/observation.js';
-import { isPressure, isResourceSignal, SIGNAL_FACTS, type ResourceSignal } from '../signal/signal.js';
+import type { EvictionCause } from '../rank/eviction-cause.js';
+import { isPressure, isResourceSignal, SIGNAL_FACTS, type ResourceSignal, type Signal } from '../signal/signal.js';
 import type { ThresholdCause } from '../threshold/threshold-cause.js';
-import { resolve } from '../threshold/threshold.js';
+import { operandsOf, resolve, type Threshold } from '../threshold/threshold.js';
 
 /**
  * A yield counts as small only if what the node has available has not risen for this long. A process frees its memory
@@ -18,33 +19,47 @@ export interface JudgedMemory {
   readonly signal: ResourceSignal;
   /** When it was decided. */
   readonly before: Observation;
-  /** What has to be available, in bytes. */
-  readonly limit: bigint;
+  /** What has to be available, in bytes. undefined: what caused the eviction requires no amount. */
+  readonly limit: bigint | undefined;
 }
 
 /**
  * The reading by which the node judges an eviction (departure node-yield): of its signal, or, where that is pressure, of
- * the joined operand that counts bytes of memory. undefined: there is none, or it is not about memory of the node.
+ * the joined operand that counts bytes of memory, or else of memory.available. undefined: there is none, or it is not about
+ * memory of the node.
  */
 export function judgedMemory({ cause, resource }: Decision, departures: Departures): JudgedMemory | undefined {
-  if (!departures['node-yield'] || resource !== 'memory') return undefined;
-  if (cause.kind === 'threshold') return memoryOf(cause);
-  if (cause.kind !== 'policy' || cause.judgedBy !== undefined) return undefined;
-  return cause.memory && { signal: 'memory.available', before: cause.memory, limit: cause.memory.available };
+  return departures['node-yield'] && resource === 'memory' ? nodeMemory(cause) : undefined;
 }
 
-/** The same of any cause of an eviction for memory. */
-export function memoryOf({ threshold, observation, limit, joined = [] }: MemoryCause): JudgedMemory | undefined {
+/** The same without the departure. */
+export function nodeMemory(cause: EvictionCause): JudgedMemory | undefined {
+  if (cause.kind === 'threshold') return memoryOf(cause);
+  return cause.kind === 'policy' && cause.judgedBy === undefined ? available(cause.memory) : undefined;
+}
+
+/** The same of a threshold that may evict for memory. */
+export function memoryOf({ threshold, observation, limit, joined = [], memory }: MemoryCause): JudgedMemory | undefined {
   if (!isPressure(threshold.signal)) return { signal: threshold.signal, before: observation, limit };
   for (const { operand, observation: before } of joined) {
     const { signal, value } = operand;
     if (before === undefined || isPressure(signal) || !isResourceSignal(signal) || SIGNAL_FACTS[signal].resource !== 'memory') continue;
     return { signal, before, limit: resolve(value, before.capacity) };
   }
-  return undefined;
+  return available(memory);
 }
 
-type MemoryCause = Pick<ThresholdCause, 'threshold' | 'observation' | 'limit' | 'joined'>;
+/** Of the readings by which an eviction of the threshold may be judged. */
+export function judgingSignals(threshold: Threshold): readonly Signal[] {
+  const signals = operandsOf(threshold).map(({ signal }) => signal);
+  return isPressure(threshold.signal) ? [...signals, 'memory.available'] : signals;
+}
+
+function available(memory: Observation | undefined): JudgedMemory | undefined {
+  return memory && { signal: 'memory.available', before: memory, limit: undefined };
+}
+
+type MemoryCause = Pick<ThresholdCause, 'threshold' | 'observation' | 'limit' | 'joined' | 'memory'>;
 
 /** What the node got back from an eviction without a process left. */
 export interface NodeYield {

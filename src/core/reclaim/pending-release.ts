@@ -28,6 +28,11 @@ export function awaitsRelease(
   return allMet(threshold, { ...observations, observed }, minReclaimOwed) === false;
 }
 
+/** Reports whether victims that are dying, of any resource, will still give back memory. */
+export function awaitsMemory(evictions: readonly EvictionInFlight[], nowNs: bigint): boolean {
+  return pendingOf(evictions, nowNs).bytes > 0n;
+}
+
 /** A victim that makes no progress may be stuck in the kernel, so it counts as giving nothing back. */
 function pendingOf(evictions: readonly EvictionInFlight[], nowNs: bigint): Pending {
   const dying = evictions.filter(

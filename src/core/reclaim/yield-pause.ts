@@ -1,4 +1,5 @@
 import type { Outcome } from '../decide/eviction.js';
+import type { RankedWorkload } from '../rank/rank.js';
 import { minYield } from '../rank/shortfall.js';
 import type { Observation, Observations } from '../signal/observation.js';
 import { operatorOf, SIGNAL_FACTS, type Resource, type Signal } from '../signal/signal.js';
@@ -27,18 +28,26 @@ export function pauseAfter(
   looksForLeaks: boolean,
 ): { readonly signal: Signal; readonly untilAvailable: bigint } | undefined {
   const { cause, resource, victim } = decision;
-  if (cause.kind !== 'threshold' || (result !== 'killed' && result !== 'ineffective')) return undefined;
+  if (result !== 'killed' && result !== 'ineffective') return undefined;
+  if (cause.kind !== 'threshold') return result === 'ineffective' ? pauseByNode(judged, victim, nodeFreedBytes) : undefined;
   const before = cause.observation.available;
   const after = nodeAfter?.available ?? before;
   const least = victim.workload.pod === undefined ? minYield(cause) : 1n;
   if (resource === 'memory' ? result === 'killed' : after - before >= least) return undefined;
   if (looksForLeaks && notFreed === 'taken' && SIGNAL_FACTS[cause.threshold.signal].unit === 'bytes') return undefined;
-  if (judged !== undefined && nodeFreedBytes !== undefined) {
-    const { signal, limit } = judged;
-    return { signal, untilAvailable: reliefAt('<', judged.before.available + nodeFreedBytes, limit) };
-  }
   const { signal } = cause.threshold;
-  return { signal, untilAvailable: reliefAt(operatorOf(signal), after, cause.limit) };
+  return pauseByNode(judged, victim, nodeFreedBytes) ?? { signal, untilAvailable: reliefAt(operatorOf(signal), after, cause.limit) };
+}
+
+/** Where no amount is required, what was missing is what the victim held. undefined: the node does not judge. */
+function pauseByNode(
+  judged: JudgedMemory | undefined,
+  { stats }: RankedWorkload,
+  freed: bigint | undefined,
+): ReturnType<typeof pauseAfter> {
+  if (judged === undefined || freed === undefined) return undefined;
+  const { signal, before, limit = before.available + (stats?.workingSetBytes ?? 0n) } = judged;
+  return { signal, untilAvailable: reliefAt('<', before.available + freed, limit) };
 }
 
 function reliefAt(operator: '<' | '>', value: bigint, limit: bigint): bigint {
@@ -68,10 +77,21 @@ export function isOfEndedPause(key: string, pauses: YieldPauses): boolean {
   return key.startsWith(COVERED) && ![...pauses.keys()].some((signal) => key === coverKey(signal));
 }
 
-/** The pauses without those that have ended: the value is reached, or no threshold of theirs is met any more. */
-export function pausesNow(pauses: YieldPauses, met: readonly Threshold[], { observed }: Observations): YieldPauses {
+/**
+ * The pauses without those that have ended: the value is reached, or no threshold of theirs is met any more, and no policy
+ * of the node.
+ *
+ * @param byPolicy  the condition of a policy that evicts for the node holds
+ */
+export function pausesNow(
+  pauses: YieldPauses,
+  met: readonly Threshold[],
+  byPolicy: () => boolean,
+  { observed }: Observations,
+): YieldPauses {
   if (pauses.size === 0) return pauses;
-  const left = [...pauses].filter(([signal, until]) => isMet(signal, met) && !isReached(signal, until, observed.get(signal)));
+  const isNeeded = (signal: Signal): boolean => isMet(signal, met) || (isMemory(signal) && byPolicy());
+  const left = [...pauses].filter(([signal, until]) => isNeeded(signal) && !isReached(signal, until, observed.get(signal)));
   return left.length === pauses.size ? pauses : new Map(left);
 }
 

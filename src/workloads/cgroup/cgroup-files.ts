@@ -54,7 +54,7 @@ const v1 = (countsCache: boolean): CgroupFiles => ({
   sample: (values, first, isBound = false) => {
     if (isBound) return bound(values[first], 0n, undefined);
     const [usage, inactive, active = NaN, swap, shared, mapped] = values.subarray(first, first + 6);
-    return sample(usage, inactive, countsCache ? 0 : active, staying(shared, mapped), swap);
+    return sample(usage, inactive, countsCache ? 0 : active, staying(shared, mapped, inactive, active), swap);
   },
   cheap: 0b1,
   populated: () => undefined,
@@ -80,7 +80,7 @@ const v2 = (countsCache: boolean): CgroupFiles => ({
     if (isBound) return bound(values[first], bytes(values[first + 9]), guaranteed);
     const [usage, inactive, active = NaN, slab = 0, shared, mapped, , , , swap] = values.subarray(first, first + 10);
     const dropped = countsCache ? 0 : active + (Number.isNaN(slab) ? 0 : slab);
-    return sample(usage, inactive, dropped, staying(shared, mapped), swap, guaranteed);
+    return sample(usage, inactive, dropped, staying(shared, mapped, inactive, active), swap, guaranteed);
   },
   populated: (values, first) => {
     const populated = values[first + 8] ?? NaN;
@@ -124,10 +124,13 @@ const LARGEST_LIMIT = ALL_MEMORY - 64n * 1024n;
 
 /**
  * Shared memory that no process maps. What is mapped ends with the processes as far as the counters tell: they do not
- * distinguish a file on a tmpfs from the shared buffers of a database (NR_FILE_MAPPED counts both, mm/rmap.c).
+ * distinguish a file on a tmpfs from the shared buffers of a database (NR_FILE_MAPPED counts both, mm/rmap.c). Mapped pages
+ * may be those of regular files, which are on the lists of file pages; shared memory is on those of anonymous pages.
  */
-function staying(shared = 0, mapped = 0): number {
-  return shared > mapped ? shared - mapped : 0;
+function staying(shared = 0, mapped = 0, inactive = NaN, active = NaN): number {
+  const regular = inactive + active;
+  const ends = mapped > regular ? mapped - regular : 0;
+  return shared > ends ? shared - ends : 0;
 }
 
 function sample(

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Outcome, VictimReading } from '../../../src/core/decide/eviction.js';
 import { takeOver } from '../../../src/core/decide/remembered-state.js';
 import { initialState, type Policy, type State } from '../../../src/core/decide/state.js';
-import type { Candidates, WorkloadStats } from '../../../src/core/workload/workload.js';
+import type { Candidates, Workload, WorkloadStats } from '../../../src/core/workload/workload.js';
 import { savedParts } from '../../../src/state/saved-parts.js';
 import { fromJson, toJson } from '../../../src/storage/tagged-json.js';
 import { listed } from '../listed.js';
@@ -209,4 +209,41 @@ test('pressure is judged by the joined operand that counts bytes', () => {
   const at = (mebibytes: bigint) => ({ 'memory.pressure.full': 900_000_000n, 'memory.available': mebibytes * Mi });
   expect(evicted(timeline.effects(0, at(100n)))).toEqual(['evict holder grace 0']);
   expect(timeline.effects(0.1, at(99n), exit(0n))).toEqual(['ineffective holder 60Mi', 'alert no-yield']);
+});
+
+test('pressure alone is judged by memory.available: no other workload follows one whose memory stays', () => {
+  const found = holding(21n, 112n, 133n);
+  const tmpfs = { ...found, usages: found.usages.map(({ workload: one }) => ({ workload: one, stats: found.usages[0]?.stats })) };
+  const timeline = new Timeline(policy([listed('memory.pressure.full>40%', 'hard')]), tmpfs);
+  const at = (second: number, available: bigint, victims = {}): string[] =>
+    timeline.effects(second, { 'memory.pressure.full': 900_000_000n, 'memory.available': available * Mi }, victims);
+  expect(evicted(at(0, 50n))).toEqual(['evict holder grace 0']);
+  timeline.candidates = { ...tmpfs, usages: tmpfs.usages.slice(1) };
+  const exited = exit(112n);
+  expect(at(0.5, 71n, exited)).toEqual([]);
+  const restored = fromJson(toJson(timeline.state.evictions)) as typeof timeline.state.evictions;
+  expect(restored[0]?.decision.cause).toMatchObject({ memory: { available: 50n * Mi } });
+  expect(at(2.2, 71n, exited)).toEqual(['ineffective holder 21Mi', 'alert no-yield']);
+  expect([3, 6, 10, 60].flatMap((second) => at(second, 71n))).toEqual([]);
+  // Half of what the victim held and has not freed.
+  expect(evicted(at(61, 127n))).toEqual(['evict a grace 0']);
+});
+
+test('pressure alone: the memory of the last eviction is consumed by what may not be evicted', () => {
+  const leaker = workload('leaker', { protection: { kind: 'critical' } });
+  const sized = (leaked: bigint): Candidates =>
+    candidates([leaker, leaked * Mi], ...NAMES.map((name): [Workload, bigint] => [workload(name), 100n * Mi]));
+  const timeline = new Timeline(policy([listed('memory.pressure.full>40%', 'hard')]), sized(200n));
+  const at = (second: number, available: bigint, victims = {}, pressure = 900_000_000n): string[] =>
+    timeline.effects(second, { 'memory.pressure.full': pressure, 'memory.available': available * Mi }, victims);
+  expect(evicted(at(0, 50n))).toHaveLength(1);
+  const gone = timeline.state.evictions[0]?.decision.victim.workload.id;
+  const left = (leaked: bigint): Candidates => {
+    const all = sized(leaked);
+    return { ...all, usages: all.usages.filter(({ workload: { id } }) => id !== gone) };
+  };
+  timeline.candidates = left(200n);
+  expect(evicted(at(1, 150n, { 1: { processes: 0, usageBytes: 0n } }, 0n))).toEqual([]);
+  timeline.candidates = left(300n);
+  expect([4, 6, 10].flatMap((second) => at(second, 50n))).toEqual(['met memory.pressure.full', 'alert leak-elsewhere']);
 });

@@ -3,8 +3,9 @@ import type { Outcome, VictimReading } from '../../../src/core/decide/eviction.j
 import { outcomeMessage } from '../../../src/core/message/message.js';
 import { judgedBy, swapToFree } from '../../../src/core/rank/eviction-cause.js';
 import type { WorkloadProcess } from '../../../src/core/workload/process.js';
+import type { Workload } from '../../../src/core/workload/workload.js';
 import { candidates, Mi, policy, stats, threshold, workload } from '../support.js';
-import { Timeline } from '../timeline.js';
+import { evicted, Timeline } from '../timeline.js';
 import { condition, KILL, ofCgroup, reading } from './policies.js';
 
 /** The victim holds 16 MiB of memory and 184 MiB of swap. */
@@ -136,4 +137,60 @@ test.each<[what: string, victim: Partial<VictimReading>, result: string, freedMi
 ])('a shortage of a cgroup where more %s than is freed', (_what, victim, result, freedMib) => {
   const outcome = outcomeOf('cgroup', 'memory.current > 100Ki', victim, kept);
   expect(outcome).toMatchObject({ result, freedBytes: freedMib * Mi });
+});
+
+/** A policy of the node and one of a cgroup. Of the victim's 300 MiB, 295 MiB stay. */
+test('an eviction without yield by a policy of the node pauses those by thresholds and other policies', () => {
+  const names = ['big', 'small', 'other'];
+  const found = candidates(
+    ...names.map((name, index): [Workload, bigint] => [workload(name, { path: `/a/${name}` }), BigInt(300 - index * 50) * Mi]),
+  );
+  const { scope: _, ...node } = ofCgroup([KILL], { when: condition('memory.available < 150Mi', 'node'), cooldownNs: 0n });
+  const second = ofCgroup([KILL], { name: 'second' });
+  const timeline = new Timeline(policy([threshold('memory.available', '100Mi')], { policies: [node] }), found);
+  const at = (seconds: number, available: bigint, victims = {}): string[] =>
+    timeline.effects(seconds, { 'memory.available': available * Mi }, victims, {
+      policyReadings: () => ({
+        node: reading('', 0n, { 'memory.available': Number(available * Mi) }),
+        scopes: new Map([['second', [reading('/a', 0n, { 'memory.current': 1 << 20 })]]]),
+      }),
+      policyWorkloads: (paths) => paths.map((path) => reading(path, 0n, { 'memory.current': path === '/a/big' ? 300 : 200 })),
+    });
+  expect(at(0, 120n)).toContain('evict big grace 0');
+  timeline.candidates = { ...found, usages: found.usages.slice(1) };
+  const exited = { 1: { processes: 0, usageBytes: 295n * Mi } };
+  expect(at(1, 121n, exited)).toEqual([]);
+  // The policy ranks its scope; growth is that of all workloads since.
+  expect(timeline.state.baselines.get('memory.available')).toMatchObject({
+    available: 120n * Mi,
+    since: { kind: 'eviction', decision: 1 },
+  });
+  expect([...(timeline.state.baselines.get('memory.available')?.held.keys() ?? [])].sort()).toEqual(['id-other', 'id-small']);
+  expect(at(3, 121n, exited)).toContain('ineffective big 5Mi');
+  timeline.policy = { ...timeline.policy, policies: [node, second] };
+  expect(evicted([30, 60].flatMap((seconds) => at(seconds, 121n)))).toEqual([]);
+  expect(at(61, 90n)).toContain('alert no-yield');
+  // The conditions of the node hold no longer: the pause is over.
+  at(91, 160n);
+  expect([110, 140].flatMap((seconds) => at(seconds, 160n))).toContain('evict small grace 0');
+});
+
+test('a policy waits for the memory of a dying victim of another resource, as long as it makes progress', () => {
+  const bomb = workload('bomb', { path: '/b/bomb', priority: -1 });
+  const big = workload('big', { path: '/a/big' });
+  const found = { ...candidates([bomb, 900n * Mi], [big, 300n * Mi]), processes: () => new Map([['id-bomb', 500n]]) };
+  const timeline = new Timeline(
+    policy([threshold('pid.available', '100')], { policies: [ofCgroup([KILL])], evictable: new Set(['memory', 'pids']) }),
+    found,
+  );
+  const at = (seconds: number, kibibytes: number, victim?: Partial<VictimReading>): string[] =>
+    timeline.effects(seconds, { 'pid.available': 5n }, victim ? { 1: victim } : {}, {
+      policyReadings: () => ({ scopes: new Map([['p', [reading('/a', 0n, { 'memory.current': kibibytes * 1024 })]]]) }),
+      policyWorkloads: () => [],
+    });
+  expect(at(0, 0)).toContain('evict bomb grace 0');
+  timeline.candidates = { ...found, usages: found.usages.slice(1) };
+  const dying = { processes: 500, runs: true } as const;
+  expect([1, 6, 7].flatMap((seconds) => at(seconds, 101, { ...dying, usageBytes: 900n * Mi }))).toEqual([]);
+  expect(at(8, 101, { ...dying, usageBytes: 0n })).toContain('evict big grace 0');
 });

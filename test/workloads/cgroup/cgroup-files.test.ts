@@ -46,10 +46,13 @@ describe.each([1, 2] as const)('cgroup v%i', (version) => {
     );
   });
 
-  test.each<[rule: string, numbers: Partial<Numbers>, stays: bigint]>([
-    ['shared memory stays, as far as no process maps it', {}, 8n],
-    ['shared buffers that are mapped do not', { mapped: 12 }, 0n],
-    ['what is mapped may be of other files', { mapped: 40 }, 0n],
+  test.each<[rule: string, numbers: Partial<Numbers>, stays: bigint | undefined]>([
+    ['shared memory stays, as far as no process maps it', { inactive: 0, active: 0 }, 8n],
+    ['shared buffers that are mapped do not', { inactive: 0, active: 0, mapped: 12 }, 0n],
+    ['what is mapped may be of regular files, which have as many pages', {}, 12n],
+    ['as far as they have as many pages', { mapped: 79 }, 8n],
+    ['what is mapped may be more than both', { mapped: 100 }, 0n],
+    ['page cache is not known', { inactive: 0, active: NaN, mapped: 40 }, undefined],
     ['not more than all: the numbers are of two moments', { shared: 200, mapped: 0 }, version === 1 ? 25n : 20n],
     ['a kernel that does not count it', { shared: NaN, mapped: NaN }, 0n],
   ])('%s', (_rule, numbers, stays) => {
