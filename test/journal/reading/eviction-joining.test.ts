@@ -22,7 +22,7 @@ const start = (...resumed: number[]): JournalRecord =>
 const text = (event: HistoryEvent): string => {
   if (event.kind === 'record') return typeOf(event);
   const { decision, escalation, outcome } = event;
-  const { decision: serial } = decision ?? escalation ?? outcome ?? {};
+  const serial = (decision ?? escalation ?? outcome)?.decision;
   return `${JSON.stringify(serial)} ${resultOf(event) ?? ''}${decision ? '' : ' (no decision)'}${escalation ? ' (escalated)' : ''}`;
 };
 const all = (joining: Joining, records: readonly JournalRecord[]): string[] =>
