@@ -63,6 +63,13 @@ export const COULD_RUN_ACCESS: readonly AccessAttributes[] = [
   { verb: 'list', resource: 'pods' },
 ];
 
+/** What evictd never asks for, and what a stolen credential could do harm with. Of all namespaces. */
+export const EXCESSIVE_ACCESS: readonly AccessAttributes[] = [
+  { verb: 'delete', resource: 'nodes' },
+  { verb: 'list', resource: 'secrets' },
+  { verb: 'patch', resource: 'pods' },
+];
+
 /** 'patch pods/status' */
 export function accessText({ verb, group, resource, subresource }: AccessAttributes): string {
   return `${verb} ${resource}${subresource === undefined ? '' : `/${subresource}`}${group === undefined ? '' : `.${group}`}`;

@@ -15,7 +15,7 @@ import {
   serviceUnitCheck,
   watchdogCheck,
 } from './checks/service.js';
-import { apiServerCheck, budgetsCheck, clusterControllersCheck, couldRunCheck } from './checks/kubernetes.js';
+import { apiServerCheck, budgetsCheck, clusterControllersCheck, couldRunCheck, excessCheck } from './checks/kubernetes.js';
 import { memoryMinCheck, oomScoreAdjCheck } from './checks/protection.js';
 import { nodeCheck, notifiersCheck, reclaimCheck, shutdownDelayCheck } from './checks/node.js';
 import { numaCheck } from './checks/numa.js';
@@ -58,6 +58,7 @@ export const LINUX_CHECKS: readonly CheckKind<LinuxFacts>[] = [
   evictableCheck,
   numaCheck,
   apiServerCheck,
+  excessCheck,
   budgetsCheck,
   couldRunCheck,
   clusterControllersCheck,

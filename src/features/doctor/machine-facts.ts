@@ -69,6 +69,8 @@ export interface ApiServerFacts {
   readonly problem: string | undefined;
   /** What the credential may not do: 'patch pods/status'. */
   readonly refused: readonly { readonly access: string; readonly without: string }[];
+  /** What it may do and evictd never asks for; undefined: not known. */
+  readonly excessive: readonly string[] | undefined;
   /** What it may not list for `could run now`, of all nodes; undefined: not known. */
   readonly unlisted: readonly string[] | undefined;
   /** Whether it may list disruption budgets; undefined: not known. */

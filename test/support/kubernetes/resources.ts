@@ -10,6 +10,7 @@ export interface Resource {
 
 export const RESOURCES: readonly Resource[] = [
   { name: 'pods', kind: 'Pod', group: '', namespaced: true, shortNames: ['po'] },
+  { name: 'secrets', kind: 'Secret', group: '', namespaced: true },
   { name: 'nodes', kind: 'Node', group: '', namespaced: false, shortNames: ['no'] },
   { name: 'namespaces', kind: 'Namespace', group: '', namespaced: false, shortNames: ['ns'] },
   { name: 'poddisruptionbudgets', kind: 'PodDisruptionBudget', group: 'policy', namespaced: true, shortNames: ['pdb'] },

@@ -18,6 +18,17 @@ export const apiServerCheck = defineCheck('kubernetes.api', ['apiServer'], ({ ap
   return isBroken ? broken(id, summary, FIX, details) : degraded(id, summary, FIX, details);
 });
 
+/** Whether the credential may do harm that evictd does not need. It is optional: never worse than ok. */
+export const excessCheck = defineCheck('kubernetes.excess', ['apiServer'], ({ apiServer }, id) => {
+  const excessive = apiServer?.excessive;
+  if (excessive === undefined) return [];
+  const summary =
+    excessive.length === 0
+      ? 'the credential may neither delete nodes nor list secrets nor patch pods'
+      : `optional: the credential may ${excessive.join(', ')}, which evictd does not need: remove it from its roles`;
+  return ok(id, summary, { excessive });
+});
+
 /** Whether the disruption budgets that a kill violates are counted. It is optional: never worse than ok. */
 export const budgetsCheck = defineCheck('kubernetes.budgets', ['apiServer'], ({ apiServer }, id) => {
   const countsBudgets = apiServer?.countsBudgets;

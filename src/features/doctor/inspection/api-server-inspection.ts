@@ -1,5 +1,5 @@
 import type { KubernetesConfig } from '../../../core/kubernetes/kubernetes-config.js';
-import { accessText, BUDGETS_ACCESS, COULD_RUN_ACCESS, neededAccess } from '../../../core/kubernetes/needed-access.js';
+import { accessText, BUDGETS_ACCESS, COULD_RUN_ACCESS, EXCESSIVE_ACCESS, neededAccess } from '../../../core/kubernetes/needed-access.js';
 import type { ApiServer } from '../../../node/api-server.js';
 import type { ApiServerFacts } from '../machine-facts.js';
 
@@ -11,7 +11,17 @@ export async function examineApiServer(
   if (config === undefined || apiServer === undefined) return undefined;
   const { nodeName, server, pods, problem } = apiServer.status();
   const controllers = await apiServer.controllers().catch(() => undefined); // what is wrong is said below
-  const facts = { nodeName, server, pods, problem, refused: [], unlisted: undefined, countsBudgets: undefined, controllers };
+  const facts = {
+    nodeName,
+    server,
+    pods,
+    problem,
+    refused: [],
+    excessive: undefined,
+    unlisted: undefined,
+    countsBudgets: undefined,
+    controllers,
+  };
   const refusedOf = async ({ attributes, without }: ReturnType<typeof neededAccess>[number]) =>
     (await apiServer.mayDo(attributes)) ? [] : [{ access: accessText(attributes), without }];
   try {
@@ -19,7 +29,9 @@ export async function examineApiServer(
     const refused = (await Promise.all(neededAccess(config, nodeName, pod).map(refusedOf))).flat();
     const countsBudgets = await apiServer.mayDo(BUDGETS_ACCESS);
     const lists = COULD_RUN_ACCESS.map(async (each) => ((await apiServer.mayDo(each)) ? [] : [each.resource]));
-    return { ...facts, refused, countsBudgets, unlisted: (await Promise.all(lists)).flat() };
+    const unlisted = (await Promise.all(lists)).flat();
+    const more = EXCESSIVE_ACCESS.map(async (each) => ((await apiServer.mayDo(each)) ? [accessText(each)] : []));
+    return { ...facts, refused, countsBudgets, unlisted, excessive: (await Promise.all(more)).flat() };
   } catch (error) {
     return { ...facts, problem: problem ?? `${server ?? 'the API server'} does not say what the credential may do: ${String(error)}` };
   }

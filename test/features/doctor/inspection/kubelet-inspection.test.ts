@@ -2,7 +2,13 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { CheckStatus } from '../../../../src/features/doctor/check.js';
-import { apiServerCheck, budgetsCheck, clusterControllersCheck, couldRunCheck } from '../../../../src/features/doctor/checks/kubernetes.js';
+import {
+  apiServerCheck,
+  budgetsCheck,
+  clusterControllersCheck,
+  couldRunCheck,
+  excessCheck,
+} from '../../../../src/features/doctor/checks/kubernetes.js';
 import { examineApiServer } from '../../../../src/features/doctor/inspection/api-server-inspection.js';
 import { askRuntimes } from '../../../../src/features/doctor/inspection/runtimes-inspection.js';
 import { kubeletThresholds } from '../../../../src/features/doctor/inspection/daemons-inspection.js';
@@ -115,6 +121,16 @@ test.each<[user: string, summary: RegExp]>([
   const apiServer = await examined(authorise, user);
   expect(budgetsCheck.judge({ apiServer })).toMatchObject([{ status: 'ok', summary: expect.stringMatching(summary) as unknown }]);
   expect(budgetsCheck.judge({ apiServer: undefined })).toEqual([]);
+});
+
+test.each<[user: string, authorised: Authorise, summary: RegExp]>([
+  ['a kubelet', authorise, /^the credential may neither delete nodes nor list secrets nor patch pods$/],
+  ['an administrator', () => true, /^optional: the credential may delete nodes, list secrets, patch pods, which evictd/],
+  ['one that may delete nodes', except('list secrets', 'patch pods'), /^optional: the credential may delete nodes, which/],
+])('what evictd does not need: %s', async (user, authorised, summary) => {
+  const apiServer = await examined(authorised, user === 'a kubelet' ? 'kubelet-token' : 'agent-token');
+  expect(excessCheck.judge({ apiServer })).toMatchObject([{ status: 'ok', summary: expect.stringMatching(summary) as unknown }]);
+  expect(excessCheck.judge({ apiServer: undefined })).toEqual([]);
 });
 
 test.each<[rule: string, authorised: Authorise, summary: RegExp]>([
