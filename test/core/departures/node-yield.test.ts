@@ -3,7 +3,7 @@ import type { Outcome, VictimReading } from '../../../src/core/decide/eviction.j
 import { takeOver } from '../../../src/core/decide/remembered-state.js';
 import { initialState, type Policy, type State } from '../../../src/core/decide/state.js';
 import type { Candidates, Workload, WorkloadStats } from '../../../src/core/workload/workload.js';
-import { savedParts } from '../../../src/state/saved-parts.js';
+import { savedParts, savedStateProblem } from '../../../src/state/saved-parts.js';
 import { fromJson, toJson } from '../../../src/storage/tagged-json.js';
 import { listed } from '../listed.js';
 import { candidates, Mi, policy, stats, threshold, without, workload } from '../support.js';
@@ -220,11 +220,17 @@ test('pressure alone is judged by memory.available: no other workload follows on
   expect(evicted(at(0, 50n))).toEqual(['evict holder grace 0']);
   timeline.candidates = { ...tmpfs, usages: tmpfs.usages.slice(1) };
   const exited = exit(112n);
-  expect(at(0.5, 71n, exited)).toEqual([]);
-  const restored = fromJson(toJson(timeline.state.evictions)) as typeof timeline.state.evictions;
-  expect(restored[0]?.decision.cause).toMatchObject({ memory: { available: 50n * Mi } });
-  expect(at(2.2, 71n, exited)).toEqual(['ineffective holder 21Mi', 'alert no-yield']);
-  expect([3, 6, 10, 60].flatMap((second) => at(second, 71n))).toEqual([]);
+  expect(at(0.5, 51n, exited)).toEqual([]);
+  // The patience begins anew with each rise of memory.available, whatever the value of the pressure is.
+  expect([1.9, 3.3].flatMap((second) => at(second, 71n, exited))).toEqual([]);
+  const { evictions } = fromJson(toJson(savedParts(timeline.state))) as State;
+  const whole = { clocks: { monotonicNs: 0n, bootNs: 0n }, signals: new Map(), sections: {} };
+  expect(evictions[0]?.decision.cause).toMatchObject({ memory: { available: 50n * Mi } });
+  expect(savedStateProblem({ ...whole, state: { evictions } })).toBeUndefined();
+  const damaged = evictions.map((one) => ({ ...one, decision: { ...one.decision, cause: { ...one.decision.cause, memory: 7 } } }));
+  expect(savedStateProblem({ ...whole, state: { evictions: damaged } })).toMatch(/^state\.evictions\[0\]/);
+  expect(at(3.5, 71n, exited)).toEqual(['ineffective holder 21Mi', 'alert no-yield']);
+  expect([4, 6, 10, 60].flatMap((second) => at(second, 71n))).toEqual([]);
   // Half of what the victim held and has not freed.
   expect(evicted(at(61, 127n))).toEqual(['evict a grace 0']);
 });

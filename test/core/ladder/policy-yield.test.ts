@@ -156,6 +156,9 @@ test('an eviction without yield by a policy of the node pauses those by threshol
       }),
       policyWorkloads: (paths) => paths.map((path) => reading(path, 0n, { 'memory.current': path === '/a/big' ? 300 : 200 })),
     });
+  // The base of an earlier eviction is replaced.
+  const earlier = { available: 1n, held: new Map(), atNs: 0n, since: { kind: 'eviction', decision: 0 } } as const;
+  timeline.state = { ...timeline.state, baselines: new Map([['memory.available', earlier]]) };
   expect(at(0, 120n)).toContain('evict big grace 0');
   timeline.candidates = { ...found, usages: found.usages.slice(1) };
   const exited = { 1: { processes: 0, usageBytes: 295n * Mi } };
