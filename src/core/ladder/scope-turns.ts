@@ -64,12 +64,12 @@ function turnOf(
     key,
     scope,
     truth,
-    reason: { policy, scope: path, condition: textOf(configured), ...(isSilent ? UNREAD : readingsOf(configured, readings)) },
+    reason: { policy, scope: path, condition: conditionOf(configured), ...(isSilent ? UNREAD : readingsOf(configured, readings)) },
   };
 }
 
 export function unreadTurn(configured: ConfiguredPolicy, key: string, scope: PolicyScope): JudgedTurn {
-  const reason = { policy: scope.policy, scope: scope.scope, condition: textOf(configured), ...UNREAD };
+  const reason = { policy: scope.policy, scope: scope.scope, condition: conditionOf(configured), ...UNREAD };
   return { configured, key, scope, truth: 'unknown', reason };
 }
 
@@ -78,7 +78,7 @@ const UNREAD = { values: {} } as const;
 const TEXTS = new WeakMap<ConfiguredPolicy, string>();
 
 /** 'memory.pressure.full > 40% unless memory.pressure.full falling over 10s'. */
-function textOf(configured: ConfiguredPolicy): string {
+export function conditionOf(configured: ConfiguredPolicy): string {
   const known = TEXTS.get(configured);
   if (known !== undefined) return known;
   const kind = configured.scope === undefined ? 'node' : 'cgroup';

@@ -1,6 +1,6 @@
 import { exhaustedBudget } from '../../core/budget/eviction-budget.js';
 import { pausesIn } from '../../core/budget/lifted-pauses.js';
-import { conditionText } from '../../core/condition/condition-text.js';
+import { conditionOf } from '../../core/ladder/scope-turns.js';
 import type { Policy, State } from '../../core/decide/state.js';
 import { askedOnce, budgetStatuses, disruptable, isOfBudget } from '../../core/disruption/disruption-budget.js';
 import { isUnderWay } from '../../core/drain/drain.js';
@@ -198,9 +198,8 @@ function blockersOf({ policy, state, pauses, ranking, signal, nowNs, source }: E
 }
 
 function explainPolicy(configured: ConfiguredPolicy, { state, nowNs, source }: ExplainedMoment): readonly PolicyExplanation[] {
-  const { name, scope: cgroups, when, forNs } = configured;
-  const condition = conditionText(when, cgroups === undefined ? 'node' : 'cgroup');
-  const common = { name, condition };
+  const { name, scope: cgroups, forNs } = configured;
+  const common = { name, condition: conditionOf(configured) };
   const scopes = [...state.policies.scopes.values()].filter(({ policy }) => policy === name).slice(0, SCOPES);
   if (scopes.length === 0) {
     const why = source === 'evictd' ? 'no cgroup matches its scope, or it was not judged yet' : 'only the running evictd judges policies';

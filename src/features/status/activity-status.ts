@@ -1,6 +1,6 @@
 import { budgetOf, remainingBudget, exhaustedBudget } from '../../core/budget/eviction-budget.js';
 import { pausesIn } from '../../core/budget/lifted-pauses.js';
-import { conditionText } from '../../core/condition/condition-text.js';
+import { conditionOf } from '../../core/ladder/scope-turns.js';
 import { conditionTaint } from '../../core/disruption/node-taints.js';
 import { taintText } from '../../core/disruption/taint.js';
 import { taintsInForce } from '../../core/disruption/taint-step.js';
@@ -113,7 +113,7 @@ export function policyStatus(policy: ConfiguredPolicy, state: State, moment: Mom
   const scopes = [...state.policies.scopes.values()].filter((scope) => scope.policy === policy.name);
   return {
     name: policy.name,
-    when: conditionText(policy.when, policy.scope === undefined ? 'node' : 'cgroup'),
+    when: conditionOf(policy),
     steps: policy.then.map(({ kind }) => kind),
     active: scopes.flatMap((scope) => scopeStatus(policy, scope, moment)).slice(0, ACTIVE),
   };

@@ -210,8 +210,12 @@ test('a policy of which a metric is not known names it', () => {
     ...initialState,
     policies: { ...initialState.policies, scopes: new Map([['p', { policy: 'p', scope: '/a', history }]]) },
   };
-  const configured = ofCgroup([NOTIFY], { when });
+  const configured = ofCgroup([NOTIFY], { when, unless: condition('memory.current > 1Gi', 'cgroup') });
   expect(explainNow(moment(400n, { policy: policy([], { policies: [configured] }), state })).policies).toMatchObject([
-    { holds: null, why: 'not known now: pgscan, node.memory.anon' },
+    {
+      holds: null,
+      why: 'not known now: pgscan, node.memory.anon',
+      condition: expect.stringMatching(/ unless memory.current > 1Gi$/) as string,
+    },
   ]);
 });
