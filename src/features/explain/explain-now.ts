@@ -173,13 +173,18 @@ function nearestOf(thresholds: readonly ThresholdExplanation[]): Explanation['ne
 
 function blockersOf({ policy, state, pauses, ranking, signal, nowNs, source }: ExplainedMoment): readonly string[] {
   const { withoutYield, leak } = pausesIn(state);
+  const evictable = ranking.filter(({ protection }) => protection === undefined);
+  const isEvictable = evictable.length > 0;
   const budgets = RESOURCES.flatMap((resource) => {
-    const used = exhaustedBudget(policy, state.evictionTimes, resource, nowNs);
+    const usedFor = (priority?: number) => exhaustedBudget(policy, state.evictionTimes, resource, nowNs, priority);
+    // A band of the budget blocks where only its workloads are left.
+    const bands = SIGNAL_FACTS[signal].resource === resource ? evictable.map(({ workload }) => usedFor(workload.priority)) : [];
+    const used = usedFor() ?? (bands.includes(undefined) ? undefined : bands[0]);
     if (used === undefined) return [];
     const free = used.freeInNs === undefined ? 'it permits none' : `the next one is possible in ${seconds(used.freeInNs)}`;
-    return [`the eviction budget for ${resource} is used up (${String(used.max)} in ${formatDuration(used.windowNs)}): ${free}`];
+    const band = used.minPriority === undefined ? '' : ` of workloads with priority ${String(used.minPriority)} or more`;
+    return [`the eviction budget for ${resource}${band} is used up (${String(used.max)} in ${formatDuration(used.windowNs)}): ${free}`];
   });
-  const isEvictable = ranking.some(({ protection }) => protection === undefined);
   return [
     ...(policy.dryRun && source === 'evictd' ? ['this is a dry run: it records decisions and sends no signal'] : []),
     ...pauses.flatMap((pause) => (pause.workload === undefined ? [`${pausedText(pause)}; evictd resume ends it before`] : [])),

@@ -104,6 +104,19 @@ test.each<
     },
     /budget for memory is used up \(1 in 10m0s\): the next one is possible in 9m0s/,
   ],
+  [
+    'a band of the budget, in which all are that are left',
+    { policy: { evictionBudget: { max: 5, windowNs: 600n * SECOND, bands: [{ minPriority: -10, max: 0 }] } } },
+    /budget for memory of workloads with priority -10 or more is used up \(0 in 10m0s\): it permits none/,
+  ],
+  [
+    'not a band while another workload is left',
+    {
+      ranking: [...RANKING].reverse(),
+      policy: { evictionBudget: { max: 5, windowNs: 600n * SECOND, bands: [{ minPriority: 0, max: 0 }] } },
+    },
+    undefined,
+  ],
 ])('what keeps evictd from evicting: %s', (_rule, { policy: changed, ...overrides }, blocker) => {
   const { blockers } = explainNow(
     moment(50n, { policy: policy([hard], { evictionBudget: undefined as never, ...changed }), ...overrides }),
