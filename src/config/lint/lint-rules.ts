@@ -7,6 +7,7 @@ import { evictableRule } from './workloads/evictable.js';
 import type { Finding, LintRule, LintSubject } from './lint-rule.js';
 import { memoryNodesRule } from './workloads/memory-nodes.js';
 import { hooksRule } from './hooks.js';
+import { namesOfUsersRule } from './workloads/names-of-users.js';
 import { imagesRule, rulesRule } from './workloads/rules.js';
 import type { MachineFacts } from './machine.js';
 import { pauseRule } from './pause.js';
@@ -42,6 +43,7 @@ export const LINT_RULES: readonly LintRule[] = [
   evictableRule,
   allocatableRule,
   rulesRule,
+  namesOfUsersRule,
   taintsRule,
   policyConditionsRule,
   policyScopesRule,
