@@ -23,6 +23,7 @@ export function nearest<T extends string>(word: string, candidates: readonly T[]
 
 /** "did you mean X?", or the accepted candidates if none is similar. */
 export function suggestion(word: string, candidates: readonly string[]): string {
+  if (candidates.length === 0) return 'remove it: there is no key here';
   const near = nearest(word, candidates);
   return near === undefined ? `accepted: ${candidates.join(', ')}` : `did you mean ${near}?`;
 }

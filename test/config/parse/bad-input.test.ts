@@ -269,6 +269,12 @@ test.each<[rule: string, yaml: string, message: string, hint: string]>([
   ],
   ['a key that is nearly right', 'evictionhard: {}\n', 'unknown key evictionhard', 'did you mean evictionHard?'],
   ['a key that is near to nothing', 'metrics: {address: x}\n', 'unknown key metrics.address', 'accepted: listen'],
+  [
+    'a key where none is',
+    'policies: [{name: a, when: swap.available exists, then: [notify: {x: 1}]}]\n',
+    'unknown key policies[0].then[0].notify.x',
+    'remove it: there is no key here',
+  ],
   ['the kubelet’s words', 'evictionHard: {memory.available: 150%}\n', 'must be <= 100%: 150%', '0% disables the threshold'],
   ['the path below the mount', 'node: {cgroup: /sys/fs/cgroup/memory/a/b}\n', '/sys/fs/cgroup/memory/a/b', 'write the path below it: /a/b'],
   ['a key twice, and where it stood first', 'log:\n  level: info\n  level: warn\n', 'duplicate key log.level, first at 2:3', 'remove one'],
