@@ -1,28 +1,16 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { native } from '../../../src/native/index.js';
 import { openWorkloads } from '../../../src/workloads/cgroup/cgroup-workloads.js';
 import { SourceRoot } from '../../../src/workloads/cgroup/source-root.js';
 import { UnitTree } from '../../../src/workloads/systemd/unit-tree.js';
-import { temporaryDirectory } from '../../support/temporary-directory.js';
+import { FollowedTree } from '../../support/followed-tree.js';
 
 // A tree of directories that has the shape of cgroup v2 with user managers: users make what is below those.
 const MANAGER = 'user-1.slice/user@1.service';
 
-let root: string;
-/** Holders that are watched. */
-let followed: Set<string>;
-const visitor = {
-  follow: (holder: string) => void followed.add(holder),
-  unfollow: (holder: string) => {
-    for (const path of followed) if (path === holder || path.startsWith(`${holder}/`)) followed.delete(path);
-  },
-  unlisted: () => expect.fail('all can be listed'),
-};
-const make = (...paths: string[]) => {
-  for (const path of paths) mkdirSync(join(root, path), { recursive: true });
-};
+let made: FollowedTree;
 const units = (count: number) => Array.from({ length: count }, (_, index) => `${MANAGER}/app.slice/u${String(index)}.service`);
 const levels = (depth: number) =>
   `${MANAGER}/${Array<string>(depth - 1)
@@ -31,9 +19,8 @@ const levels = (depth: number) =>
 const tree = (isWanted: (name: string) => boolean = () => true) => new UnitTree('/user.slice', true, isWanted);
 
 beforeEach(() => {
-  root = temporaryDirectory();
-  followed = new Set();
-  make('system.service', `${MANAGER}/init.scope`);
+  made = new FollowedTree();
+  made.make('system.service', `${MANAGER}/init.scope`);
 });
 
 describe("a user's manager", () => {
@@ -44,40 +31,40 @@ describe("a user's manager", () => {
     ['with as many levels as are listed', [levels(8)], 'units'],
     ['with one more level', [levels(9)], 'manager'],
   ])('%s', (_rule, paths, expected) => {
-    make(...paths);
-    const listed = tree().list(root, visitor);
+    made.make(...paths);
+    const listed = tree().list(made.root, made.visitor);
     const all = [`${MANAGER}/init.scope`, ...paths, 'system.service'];
     expect(listed.sort()).toEqual(expected === 'units' ? all.sort() : ['system.service', MANAGER]);
-    const inside = [...followed].filter((path) => path.startsWith(MANAGER));
+    const inside = [...made.followed].filter((path) => path.startsWith(MANAGER));
     expect(inside.length > 0).toBe(expected === 'units');
-    expect(followed).toContain('user-1.slice');
+    expect(made.followed).toContain('user-1.slice');
   });
 
   test('is listed at each look while it is one workload, and its units are workloads again when they are few', () => {
-    make(...units(600));
+    made.make(...units(600));
     const shape = tree();
     for (let look = 0; look < 3; look++) {
-      expect(shape.list(root, visitor).sort()).toEqual(['system.service', MANAGER]);
+      expect(shape.list(made.root, made.visitor).sort()).toEqual(['system.service', MANAGER]);
       expect([shape.hasWhole, shape.isWhole(MANAGER), shape.place(MANAGER)]).toEqual([true, true, 'member']);
     }
-    for (const path of units(600).slice(1)) rmSync(join(root, path), { recursive: true });
+    for (const path of units(600).slice(1)) rmSync(join(made.root, path), { recursive: true });
     const few = [`${MANAGER}/app.slice/u0.service`, `${MANAGER}/init.scope`, 'system.service'];
-    expect(shape.list(root, visitor).sort()).toEqual(few.sort());
+    expect(shape.list(made.root, made.visitor).sort()).toEqual(few.sort());
     expect([shape.hasWhole, shape.isWhole(MANAGER), shape.place(MANAGER)]).toEqual([false, false, 'holder']);
-    expect(followed).toContain(`${MANAGER}/app.slice`);
+    expect(made.followed).toContain(`${MANAGER}/app.slice`);
   });
 
   test('takes new units until there are too many; those of the machine have no limit', () => {
-    make(...units(509));
+    made.make(...units(509));
     const shape = tree();
-    shape.list(root, visitor);
+    shape.list(made.root, made.visitor);
     expect([1, 2].map(() => shape.admits(`${MANAGER}/app.slice/new.service`))).toEqual([true, false]);
     expect(Array.from({ length: 600 }, () => shape.admits('new.service'))).not.toContain(false);
   });
 
   test('is no workload where units are selected by name: the listed units are', () => {
-    make(`${MANAGER}/wanted.service`, levels(9));
-    const listed = tree((name) => name === 'wanted.service').list(root, visitor);
+    made.make(`${MANAGER}/wanted.service`, levels(9));
+    const listed = tree((name) => name === 'wanted.service').list(made.root, made.visitor);
     expect(listed).toEqual([`${MANAGER}/wanted.service`]);
   });
 });
@@ -87,13 +74,13 @@ test.each([
   ['one more, not followed and a problem', 513, 0],
 ])('a source in a manager has the same limits: %s', (_what, slices, follows) => {
   const path = `/user.slice/${MANAGER}/app.slice`;
-  const directory = join(root, 'app.slice');
-  make(...Array.from({ length: slices }, (_, index) => `app.slice/x${String(index)}.slice`), 'app.slice/x0.slice/web.service');
-  rmSync(join(root, `app.slice/x${String(slices - 1)}.slice`), { recursive: true }); // web.service counts, too
+  const directory = join(made.root, 'app.slice');
+  made.make(...Array.from({ length: slices }, (_, index) => `app.slice/x${String(index)}.slice`), 'app.slice/x0.slice/web.service');
+  rmSync(join(made.root, `app.slice/x${String(slices - 1)}.slice`), { recursive: true }); // web.service counts, too
   const shape = new UnitTree(path, true, () => true);
   for (const look of [1, 2]) {
-    shape.list(directory, visitor);
-    expect([followed.size, shape.hasWhole], String(look)).toEqual([Math.max(0, follows - 1), follows === 0]);
+    shape.list(directory, made.visitor);
+    expect([made.followed.size, shape.hasWhole], String(look)).toEqual([Math.max(0, follows - 1), follows === 0]);
   }
   const source = new SourceRoot(path, directory, undefined, shape);
   expect(source.problem()?.code).toBe(follows === 0 ? 'EVICTD_SOURCE_CUT' : undefined);
@@ -106,14 +93,14 @@ test.each([
   const manager = `user-${String(uid)}.slice/user@${String(uid)}.service`;
   const identity = { name: 'machine', cgroup: undefined, cgroupVersion: 2 } as const;
   const workloads = [{ systemd: { slices: ['user.slice'], units: [] } }];
-  const hierarchy = { version: 2, controller: '', mountPoint: root, root: '/' } as const;
-  for (let unit = 0; unit < 600; unit++) make(`user.slice/${manager}/u${String(unit)}.service`);
+  const hierarchy = { version: 2, controller: '', mountPoint: made.root, root: '/' } as const;
+  for (let unit = 0; unit < 600; unit++) made.make(`user.slice/${manager}/u${String(unit)}.service`);
   for (const [file, text] of [
     ['memory.current', '1048576\n'],
     ['memory.stat', 'inactive_file 0\nactive_file 0\n'],
     ['cgroup.events', 'populated 1\n'],
   ] as const)
-    writeFileSync(join(root, 'user.slice', manager, file), text);
+    writeFileSync(join(made.root, 'user.slice', manager, file), text);
   const source = openWorkloads({ workloads, rules: [] }, native, { identity, hierarchy }, false, { operators: new Set([0]) });
   const { usages } = source.candidates();
   source.close();
