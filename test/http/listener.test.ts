@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { connect, createServer, type Socket } from 'node:net';
+import { connect, createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { boundedServer } from '../../src/http/bounded-server.js';
@@ -10,24 +10,22 @@ import { eventually } from '../support/eventually.js';
 const [ROOT, ANNE, BOB] = [0, 1_001, 1_002];
 const many = <T>(count: number, one: T): T[] => Array.from({ length: count }, () => one);
 
-test.each<[rule: string, users: readonly number[], closed: readonly number[]]>([
-  ['of one user the oldest are closed', many(34, ANNE), [0, 1]],
-  ['a user does not close the connections of another one', [ROOT, BOB, ...many(32, ANNE)], [2, 3]],
-  ['nor those of root, however many it has', [...many(20, ROOT), BOB, ...many(13, ANNE)], [21, 22]],
-  ['root closes those of others, and its own last', [...many(2, ANNE), ...many(33, ROOT)], [0, 1, 2]],
-  ['where all are of root, another user has none', [...many(32, ROOT), ANNE], [32]],
-])('of more than 32 connections %s', async (_rule, users, closed) => {
-  const directory = scratch();
-  const socket = join(directory, 'test.sock');
-  const left = [...users];
-  const accepted: Socket[] = [];
-  const server = createServer((one) => accepted.push(one));
+interface Listening {
+  /** Connects the next client. */
+  readonly connected: () => Promise<Socket>;
+  /** The clients whose connections were closed, by the order in which they have connected. */
+  readonly gone: number[];
+}
+
+/** @param userOf  of the connections, in order; left out: not known */
+function listening(server: Server, userOf?: () => number | undefined): Listening {
+  const socket = join(scratch(), 'test.sock');
   const quiet = (): undefined => undefined;
   const listener = new Listener(server, {
     address: { socket },
     tryLock: () => ({ close: quiet }),
     mode: 0o600,
-    userOf: () => left.shift(),
+    ...(userOf && { userOf }),
     log: { debug: quiet, info: quiet, warn: quiet },
     ...{ what: 'tests', level: 'debug', code: 'EVICTD_CONTROL_LISTEN', hint: '' },
   });
@@ -38,11 +36,32 @@ test.each<[rule: string, users: readonly number[], closed: readonly number[]]>([
     for (const client of clients) client.destroy();
     listener.close();
   });
-  for (const index of users.keys()) {
+  const connected = async (): Promise<Socket> => {
+    const index = clients.length;
     const client = connect(socket);
     client.on('error', quiet).on('close', () => gone.push(index));
     clients.push(client.resume());
     await once(client, 'connect');
+    return client;
+  };
+  return { connected, gone };
+}
+
+test.each<[rule: string, users: readonly number[], closed: readonly number[]]>([
+  ['of one user the oldest are closed', many(34, ANNE), [0, 1]],
+  ['a user does not close the connections of another one', [ROOT, BOB, ...many(32, ANNE)], [2, 3]],
+  ['nor those of root, however many it has', [...many(20, ROOT), BOB, ...many(13, ANNE)], [21, 22]],
+  ['root closes those of others, and its own last', [...many(2, ANNE), ...many(33, ROOT)], [0, 1, 2]],
+  ['where all are of root, another user has none', [...many(32, ROOT), ANNE], [32]],
+])('of more than 32 connections %s', async (_rule, users, closed) => {
+  const left = [...users];
+  const accepted: Socket[] = [];
+  const { connected, gone } = listening(
+    createServer((one) => accepted.push(one)),
+    () => left.shift(),
+  );
+  for (const index of users.keys()) {
+    await connected();
     await eventually('it is accepted', () => accepted.length === index + 1);
   }
   await eventually('those beyond the limit are closed', () => gone.length >= closed.length);
@@ -54,30 +73,11 @@ test.each<[rule: string, kinds: readonly ('answering' | 'idle')[], closed: reado
   ['idle ones do not end answers in progress', ['answering', 'idle', 'answering', ...many(33, 'idle' as const)], [1, 3, 4, 5]],
   ['where all are answered, the oldest makes room for the newest', [...many(32, 'answering' as const), 'idle'], [0]],
 ])('of more than 32 connections %s', async (_rule, kinds, closed) => {
-  const socket = join(scratch(), 'test.sock');
   let answering = 0;
   let accepted = 0;
-  const server = boundedServer(() => void (answering += 1), 60_000).on('connection', () => (accepted += 1));
-  const quiet = (): undefined => undefined;
-  const listener = new Listener(server, {
-    address: { socket },
-    tryLock: () => ({ close: quiet }),
-    mode: 0o600,
-    log: { debug: quiet, info: quiet, warn: quiet },
-    ...{ what: 'tests', level: 'debug', code: 'EVICTD_CONTROL_LISTEN', hint: '' },
-  });
-  listener.start();
-  const gone: number[] = [];
-  const clients: Socket[] = [];
-  onTestFinished(() => {
-    for (const client of clients) client.destroy();
-    listener.close();
-  });
+  const { connected, gone } = listening(boundedServer(() => void (answering += 1), 60_000).on('connection', () => (accepted += 1)));
   for (const [index, kind] of kinds.entries()) {
-    const client = connect(socket);
-    client.on('error', quiet).on('close', () => gone.push(index));
-    clients.push(client.resume());
-    await once(client, 'connect');
+    const client = await connected();
     const before = answering;
     client.write(kind === 'answering' ? 'GET /events HTTP/1.1\r\nHost: a\r\n\r\n' : 'GET /events HTTP/1.1\r\n');
     await eventually('it is accepted', () => accepted === index + 1 && (kind === 'idle' || answering > before));

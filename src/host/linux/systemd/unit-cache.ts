@@ -26,10 +26,10 @@ interface Entry {
   unit: LoadedUnit | undefined;
   /** When the last complete reading was asked for. */
   readAtNs: bigint | undefined;
-  /** When what changes without a signal was last asked for. */
-  refreshedAtNs: bigint;
   /** That reading was for a decision. */
   decides: boolean;
+  /** When what changes without a signal was last asked for. */
+  refreshedAtNs: bigint;
   stale: boolean;
   /** Since when an answer is awaited. */
   requestedAtNs: bigint | undefined;
