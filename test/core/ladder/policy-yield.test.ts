@@ -160,6 +160,11 @@ test('an eviction without yield by a policy of the node pauses those by threshol
   const earlier = { available: 1n, held: new Map(), atNs: 0n, since: { kind: 'eviction', decision: 0 } } as const;
   timeline.state = { ...timeline.state, baselines: new Map([['memory.available', earlier]]) };
   expect(at(0, 120n)).toContain('evict big grace 0');
+  // A policy may have ranked only a part, such as the processes of one workload.
+  const [eviction] = timeline.state.evictions;
+  if (eviction === undefined) throw new Error('no eviction');
+  const decision = { ...eviction.decision, ranking: eviction.decision.ranking.slice(0, 1) };
+  timeline.state = { ...timeline.state, evictions: [{ ...eviction, decision }] };
   timeline.candidates = { ...found, usages: found.usages.slice(1) };
   const exited = { 1: { processes: 0, usageBytes: 295n * Mi } };
   expect(at(1, 121n, exited)).toEqual([]);
