@@ -1,4 +1,4 @@
-import { isEvictionRecord } from './eviction-records.js';
+import { isKeptRecord } from './eviction-records.js';
 import type { JournalFiles } from './journal-files.js';
 import { JournalWriter, type JournalWriterEvents, type QueuedRecord } from './journal-flush.js';
 
@@ -37,13 +37,13 @@ export class JournalSets {
       return turn;
     };
     this.#all = new JournalWriter(all, recovered, each, inTurn);
-    const recoveredKept = recovered.filter(({ text }) => isEvictionRecord(text));
+    const recoveredKept = recovered.filter(({ text }) => isKeptRecord(text));
     this.#kept = new JournalWriter(kept, recoveredKept, each, inTurn);
   }
 
   push(record: QueuedRecord): void {
     this.#all.push(record);
-    if (isEvictionRecord(record.text)) this.#kept.push(record);
+    if (isKeptRecord(record.text)) this.#kept.push(record);
   }
 
   /** How long the directory has not answered, in milliseconds; 0: nothing is asked of it. */

@@ -2,7 +2,9 @@ import { join } from 'node:path';
 import { journalLine, tornRecord, type JournalRecord } from './records/record.js';
 import { EVICTIONS_FILE, JOURNAL_FILE, JournalFiles, type Allocate, type JournalLimits, type RotationLock } from './journal-files.js';
 import { isEvictionRecord } from './eviction-records.js';
+import { Occurrences } from './occurrences.js';
 import { RecentLines } from './recent-lines.js';
+import type { JsonObject } from '../core/name/json-text.js';
 import { JournalSets, type JournalSet } from './journal-sets.js';
 import { Ring, earlierDecisions, type EarlierDecisions } from './journal-ring.js';
 import { asError } from '../errors.js';
@@ -56,6 +58,7 @@ export class Journal {
   /** The decisions of earlier runs that are still in the ring. */
   readonly earlier: EarlierDecisions;
   readonly #recent = new RecentLines();
+  readonly #occurrences = new Occurrences();
   #closed = false;
   #unreserved = false;
   /** Records that wait for their turn. */
@@ -90,7 +93,10 @@ export class Journal {
       },
     });
     this.earlier = earlierDecisions(this.#ring.before.map(({ text }) => text));
-    for (const { text } of this.#ring.before) this.#recent.add(text);
+    for (const { text } of this.#ring.before) {
+      this.#recent.add(text);
+      if (isEvictionRecord(text)) this.#occurrences.restore(JSON.parse(text) as JsonObject);
+    }
     this.recovered = this.#ring.undrained.length;
     this.#ring.forget();
     if (this.#ring.problem !== undefined) options.onRing(this.#ring.problem);
@@ -103,7 +109,7 @@ export class Journal {
 
   /** Never throws: an eviction continues without a journal. */
   record(record: JournalRecord): void {
-    this.append(this.line(record));
+    this.append(this.line(this.#occurrences.numbered(record, Date.now())));
   }
 
   /** A line that was made earlier. Never throws. */

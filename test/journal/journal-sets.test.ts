@@ -8,7 +8,7 @@ import { Journal } from '../../src/journal/journal.js';
 import type { JournalLimits } from '../../src/journal/journal-files.js';
 import { Ring, undrainedRecords } from '../../src/journal/journal-ring.js';
 import type { JournalRecord } from '../../src/journal/records/record.js';
-import { isEvictionRecord } from '../../src/journal/eviction-records.js';
+import { isEvictionRecord, isKeptRecord } from '../../src/journal/eviction-records.js';
 import { temporaryDirectory } from '../support/temporary-directory.js';
 
 let directory: string;
@@ -48,10 +48,19 @@ async function written(it: Journal, record: JournalRecord): Promise<void> {
 
 /** The types in a set of files, oldest first. */
 function types(file: 'journal.jsonl' | 'evictions.jsonl'): string[] {
+  return records(file).map(({ type }) => type);
+}
+
+function records(file: 'journal.jsonl' | 'evictions.jsonl'): { readonly type: string; readonly decision?: number }[] {
   return [`${file}.1`, file]
     .filter((name) => existsSync(join(state, name)))
     .flatMap((name) => readFileSync(join(state, name), 'utf8').trimEnd().split('\n'))
-    .map((line) => (JSON.parse(line) as { type: string }).type);
+    .map((line) => JSON.parse(line) as { type: string });
+}
+
+/** The numbers of the decisions of such records, oldest first. */
+function numbers(file: 'journal.jsonl' | 'evictions.jsonl', type: string): unknown[] {
+  return records(file).flatMap((record) => (record.type === type ? [record.decision] : []));
 }
 
 test.each<[line: string, kept: boolean]>([
@@ -69,6 +78,33 @@ test.each<[line: string, kept: boolean]>([
   ['alert","node":"machine","dryRun":false,"message":"\\"type\\":\\"decision\\""', false],
 ])('of the records %s is kept: %s', (rest, kept) => {
   expect(isEvictionRecord(`{"time":"2026-11-21T08:00:00.000Z","type":"${rest}}`)).toBe(kept);
+});
+
+test.each([1, 2, 4, 8, 4096])('record %i of a series is kept', (occurrence) => {
+  expect(isKeptRecord(`{"time":"2026-11-21T08:00:00.000Z","type":"outcome","occurrence":${String(occurrence)}}`)).toBe(true);
+});
+
+test.each([3, 5, 7, 4095])('record %i of a series is not kept, and is one of evictions', (occurrence) => {
+  const line = `{"time":"2026-11-21T08:00:00.000Z","type":"outcome","occurrence":${String(occurrence)}}`;
+  expect([isKeptRecord(line), isEvictionRecord(line)]).toEqual([false, true]);
+});
+
+test('a workload that is evicted again and again pushes no older eviction out, also across kill -9', async () => {
+  const ofVictim = (record: JournalRecord, path: string) => ({ ...record, victim: { name: 'it', path }, more: 'x'.repeat(200) });
+  const limits = { maxBytes: 4096, maxFiles: 2 };
+  let it = journal(limits);
+  await written(it, ofVictim(decision(1), '/other'));
+  await written(it, ofVictim(outcome(1), '/other'));
+  for (let serial = 2; serial <= 40; serial += 1) {
+    await written(it, ofVictim(decision(serial), '/flapping'));
+    if (serial === 20) it = journal(limits); // the one before never closes its ring
+    await written(it, ofVictim(outcome(serial), '/flapping'));
+  }
+  expect(await it.close(5_000)).toBe(true);
+  expect(numbers('evictions.jsonl', 'decision')).toEqual([1, 2, 3, 5, 9, 17, 33]);
+  expect(numbers('evictions.jsonl', 'outcome')).toEqual([1, 2, 3, 5, 9, 17, 33]);
+  expect(numbers('journal.jsonl', 'outcome')).not.toContain(1);
+  expect(numbers('journal.jsonl', 'outcome')).toContain(40);
 });
 
 test('other records do not push a decision and its outcome out', async () => {
@@ -111,8 +147,8 @@ test('the ring keeps a decision until both have it', async () => {
   const it = journal();
   it.record(decision(1));
   it.record(other());
+  await vi.waitFor(() => expect(types('journal.jsonl')).toEqual(['decision', 'alert']), 20_000);
   expect(await it.close(200)).toBe(false);
-  expect(types('journal.jsonl')).toEqual(['decision', 'alert']);
   expect(undrainedRecords(ring()).map(({ text }) => (JSON.parse(text) as { type: string }).type)).toEqual(['decision', 'alert']);
   const reader = await open(join(state, 'evictions.jsonl'), constants.O_RDONLY | constants.O_NONBLOCK); // unblocks the waiting thread
   await vi.waitFor(() => {

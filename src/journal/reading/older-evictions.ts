@@ -1,5 +1,5 @@
 import type { FileHandle } from 'node:fs/promises';
-import { isEvictionRecord } from '../eviction-records.js';
+import { isKeptRecord } from '../eviction-records.js';
 import { headOf } from './history-event.js';
 import { linePieces } from './journal-lines.js';
 
@@ -17,7 +17,7 @@ interface OpenFile {
  * @param kept  from the oldest to the newest, as `journal`
  */
 export async function withoutCopies<F extends OpenFile>(kept: readonly F[], journal: readonly F[]): Promise<readonly F[]> {
-  const first = await firstLine(journal, (line) => isEvictionRecord(line.toString()));
+  const first = await firstLine(journal, (line) => isKeptRecord(line.toString()));
   if (first === undefined) return kept;
   for (const [index, each] of kept.entries()) {
     const size = await offsetOf(first, each);

@@ -448,6 +448,7 @@ describe('evictions that other records have pushed out of the journal', () => {
     decision(`08:0${String(serial)}:00.000`, serial, `w${String(serial)}`),
     outcome(`08:0${String(serial)}:01.000`, serial, `w${String(serial)}`),
   ]) as [string[], string[], string[]];
+  const thirdInSeries = second.map((text) => text.replace(/\}$/, ',"occurrence":3}'));
 
   test.each<[rule: string, older: string[], kept: string[], journal: string[], clocks: string[]]>([
     ['are there, and no record is there twice', first, [...second, ...third], [ALERT, ...third], ['08:01', '08:02', '08:03', '08:12']],
@@ -463,6 +464,13 @@ describe('evictions that other records have pushed out of the journal', () => {
     ],
     ['are those of the journal where it began before there were such files', [], [], [...first, ALERT], ['08:01', '08:12']],
     ['are shown without a journal', first, second, [], ['08:01', '08:02']],
+    [
+      'are there, and no record is there twice, where the journal begins with one of a series that is not kept',
+      first,
+      third,
+      [...thirdInSeries, ...third, ALERT],
+      ['08:01', '08:02', '08:03', '08:12'],
+    ],
   ])('%s', async (_rule, older, kept, journal, expected) => {
     if (older.length > 0) write(older, 'evictions.jsonl.1');
     if (kept.length > 0) write(kept, 'evictions.jsonl');
@@ -481,6 +489,12 @@ describe('evictions that other records have pushed out of the journal', () => {
     ring.append(third[0] ?? '');
     expect(await shown('--type', 'eviction')).toHaveLength(2);
   });
+});
+
+test('an eviction of a series says its number', async () => {
+  write([decision('08:10:00.001', 9, 'web-1', { occurrence: 8 }), outcome('08:10:00.025', 9, 'web-1', { occurrence: 8 })]);
+  const { out } = await history();
+  expect(out).toContain('(hard); its eviction 8 in a series; freed ');
 });
 
 test('an eviction names the disruption budgets that it violates', async () => {

@@ -84,6 +84,7 @@ function evictionText(eviction: Eviction): string {
   const why = decision ? `: ${causeText(decision)}` : `: for ${textIn(outcome, 'signal') ?? 'a signal that is no longer in the journal'}`;
   const parts = [
     `${name}${stopMethodText(eviction)}${why}`,
+    seriesText(firstOf(eviction)),
     violationText(decision),
     processesIn(eviction),
     endText(eviction),
@@ -117,6 +118,12 @@ function causeText(decision: JournalRecord): string {
     return policyReasonText({ policy: name, scope, condition });
   const operands = Array.isArray(decision.operands) ? (decision.operands as readonly Readonly<Record<string, unknown>>[]) : [decision];
   return `${operands.map(comparisonOf).join(' & ')} (${textIn(decision, 'kind') ?? '?'})`;
+}
+
+/** Its files keep only the 1st, 2nd, 4th, 8th, … */
+function seriesText(record: JournalRecord | undefined): string {
+  const occurrence = integerIn(record, 'occurrence');
+  return occurrence === undefined ? '' : `its eviction ${String(occurrence)} in a series`;
 }
 
 function violationText(decision: JournalRecord | undefined): string {
