@@ -1,6 +1,9 @@
 import type { Finding, LintRule, LintSubject } from './lint-rule.js';
 import type { MachineFacts } from './machine.js';
 
+/** Where evictd does not run a program: it is missing, not executable, or others can change it. */
+export const PROGRAM_HINT = 'install an executable file that only root can change, in directories that only root can change';
+
 /** Hooks whose program evictd will not run. */
 export const hooksRule: LintRule = {
   codes: ['EVICTD_LINT_HOOK'],
@@ -13,7 +16,7 @@ export const hooksRule: LintRule = {
           level: 'warn',
           code: 'EVICTD_LINT_HOOK',
           message: `hooks.${name} is skipped, and evictions go on without it: ${problem}`,
-          hint: 'install a program that only root can change, in directories that only root can change',
+          hint: PROGRAM_HINT,
           key: `hooks.${name}`,
         },
       ];

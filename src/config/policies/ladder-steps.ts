@@ -24,10 +24,17 @@ const comparator = z.enum(COMPARATORS);
 /** One name, or a list. */
 const by = shaped(
   z.pipe(
-    z.transform((input: unknown) => (typeof input === 'string' ? [input] : input)),
+    z.transform((input: unknown, payload) => {
+      if (typeof input !== 'string') return input;
+      const names = input.split(/[\s,]+/).filter((name) => name !== '');
+      if (names.length < 2) return [input];
+      const message = `several names in one text: ${JSON.stringify(input)}`;
+      return refuse(payload, input, 'EVICTD_CONFIG_TYPE', message, `write a list: [${names.join(', ')}]`);
+    }),
     z.pipe(
       z.array(comparator),
       z.transform((names, payload): readonly Comparator[] => {
+        if (names.length === 0) return refuse(payload, names, 'EVICTD_CONFIG_MISSING', 'is empty', '');
         const twice = names.find((name, index) => names.indexOf(name) !== index);
         if (twice === undefined) return names;
         return refuse(payload, names, 'EVICTD_CONFIG_VALUE', `${twice} occurs twice`, 'remove the second one');

@@ -8,6 +8,7 @@ const MISSING: Readonly<Record<string, string>> = {
   cgroup: 'cgroup: /user.slice/**',
   command: 'command: [/usr/local/bin/drop-caches, --all]',
   memory: 'memory: 200Mi',
+  by: 'by: [size], or leave by out: the order of evictions decides',
 };
 
 /** What to write for a key that is missing in an entry of `policies`; undefined: the path is elsewhere. */

@@ -17,7 +17,8 @@ import { FloatError } from '../value/float32.js';
 import { keyText, suggestion, type Report } from '../value/report.js';
 import type { ListItem } from '../value/document.js';
 import { parsed, refuse } from '../value/scalar.js';
-import { durationText, MAX_DURATION_NS, meantAmount, meantPercentage, TextError } from '../value/value-text.js';
+import { durationText, MAX_DURATION_NS, meantPercentage, TextError } from '../value/value-text.js';
+import { meantAmount } from '../../core/quantity/meant-amount.js';
 import { parseThresholdValue, ThresholdError } from './thresholds.js';
 import { messageOf } from '../../errors.js';
 

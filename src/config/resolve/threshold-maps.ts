@@ -15,7 +15,8 @@ import { FloatError } from '../value/float32.js';
 import { suggestion, type Report } from '../value/report.js';
 import type { Layer, Layers, OriginMap } from '../merge/layer.js';
 import type { Profile } from '../merge/kubelet-profile.js';
-import { meantAmount, meantPercentage } from '../value/value-text.js';
+import { meantAmount } from '../../core/quantity/meant-amount.js';
+import { meantPercentage } from '../value/value-text.js';
 import { combineThresholds, PARSE_ENTRY, parseSignal, ThresholdError, type ThresholdMapKey } from './thresholds.js';
 
 type Parse<T> = (signal: string, text: string) => T | undefined;

@@ -3,6 +3,7 @@ import { isIPv4, isIPv6 } from 'node:net';
 import { win32 } from 'node:path';
 import { parseTaint, TaintError, type Taint } from '../../core/disruption/taint.js';
 import { formatDuration, parseDuration } from '../../core/quantity/duration.js';
+import { meantAmount } from '../../core/quantity/meant-amount.js';
 import { systemDirectory } from '../../core/workload/workload-directory.js';
 import { parseQuantity, quantityValue } from '../../core/quantity/quantity.js';
 import { isWindowsPath } from '../../core/windows/windows-path.js';
@@ -83,15 +84,6 @@ export function journalSizeText(text: string): bigint {
   const bytes = bytesText(text);
   if (bytes >= 1n << 16n && bytes <= 1n << 30n) return bytes;
   throw new TextError('EVICTD_CONFIG_RANGE', `out of range: ${text}`, 'write 64Ki to 1Gi');
-}
-
-/** A suggestion for an amount with a unit that Kubernetes does not know (`100MB`, `64MiB`, `1 gb`). */
-export function meantAmount(text: string): string | undefined {
-  const [, number, letter = '', binary] = /^\s*([0-9]+(?:\.[0-9]+)?)\s*([kmgtpe]?)(i?)(?:b|bytes?)?\s*$/i.exec(text) ?? [];
-  if (number === undefined || (letter === '' && binary !== '')) return undefined;
-  const decimal = letter.toLowerCase() === 'k' ? 'k' : letter.toUpperCase();
-  const meant = [...(binary === '' ? [decimal] : []), ...(letter === '' ? [] : [`${letter.toUpperCase()}i`])];
-  return `did you mean ${meant.map((unit) => number + unit).join(' or ')}?`;
 }
 
 /** A suggestion for a percentage with white space (`10 %`). */

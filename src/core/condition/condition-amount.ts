@@ -1,4 +1,5 @@
 import { parseDuration } from '../quantity/duration.js';
+import { meantAmount } from '../quantity/meant-amount.js';
 import { parseQuantity, quantityValue } from '../quantity/quantity.js';
 import { METRICS, type MetricDefinition } from '../policy/metric.js';
 import type { Amount, Comparison, MetricReference } from '../policy/condition.js';
@@ -8,6 +9,8 @@ import type { Token } from './condition-scan.js';
 
 /** The suffixes of Kubernetes without those below one: a tenth of a byte means nothing. */
 const QUANTITY = /^\d{1,15}(?:\.\d{1,9})?(?:[kMGTPE]|[KMGTPE]i)?$/;
+/** Also those that Kubernetes does not know: what is meant is suggested. */
+const UNIT = /^(?:%|\/s|[kmgtpe]?i?(?:b|bytes?)?(?:\/s)?|[mnu]?s|[mh])$/i;
 const PERCENTAGE = /^(\d{1,9}(?:\.\d{1,7})?)%$/;
 const NS_PER_SECOND = 1e9;
 
@@ -96,7 +99,8 @@ function parseAmount(token: Token, { unit, name }: MetricDefinition, accepted: s
 
 /** A whole number: of bytes with a suffix, or 0. */
 function numberOf(token: Token, text: string, unit: 'bytes' | 'count', accepted: string): number {
-  if (!QUANTITY.test(text)) throw problem(token, `not an amount: ${text === '' ? token.text : text}`, `write ${accepted}`);
+  if (!QUANTITY.test(text))
+    throw problem(token, `not an amount: ${text === '' ? token.text : text}`, meantAmount(text) ?? `write ${accepted}`);
   if (unit === 'bytes' && /^[\d.]+$/.test(text) && text !== '0') {
     throw problem(token, `bytes need a unit: ${text}`, `write ${text}Mi, ${text}Ki or ${text}k`);
   }
@@ -107,6 +111,18 @@ function numberOf(token: Token, text: string, unit: 'bytes' | 'count', accepted:
 
 function secondsOf(token: Token, text: string): number {
   return Number(durationOf(token, text, 'AMOUNT')) / NS_PER_SECOND;
+}
+
+/**
+ * A unit that stands behind a space.
+ *
+ * @throws ConditionProblem
+ */
+export function refuseSpace(number: Token, unit: Token): void {
+  if (!/^[\d.]+$/.test(number.text) || unit.kind !== 'word' || !UNIT.test(unit.text)) return;
+  const joined = number.text + unit.text;
+  const hint = meantAmount(joined.replace(/\/s$/, '')) ?? `write ${joined}`;
+  throw problem(unit, `a space between ${number.text} and ${unit.text}`, hint);
 }
 
 /**

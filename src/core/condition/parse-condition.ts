@@ -1,7 +1,7 @@
 import { formatDuration } from '../quantity/duration.js';
 import { COMPARISONS, type Comparison, type Condition, type MetricReference, type ScopeKind } from '../policy/condition.js';
 import { METRICS } from '../policy/metric.js';
-import { acceptedAmounts, constantComparison, durationOf, readAmount } from './condition-amount.js';
+import { acceptedAmounts, constantComparison, durationOf, readAmount, refuseSpace } from './condition-amount.js';
 import { ConditionProblem, type ConditionFault } from './condition-problem.js';
 import { scanCondition, type Token } from './condition-scan.js';
 import { cgroupAlone, readMetric } from './metric-reference.js';
@@ -38,6 +38,7 @@ const MEANT: Readonly<Record<string, string>> = {
   and: '&',
   or: '|',
   not: '!',
+  xor: '(A & !B) | (!A & B)',
 };
 
 /**
@@ -163,7 +164,7 @@ class ConditionParser {
 
   #test(): Condition {
     const name = this.#take();
-    if (name.kind !== 'word') {
+    if (name.kind !== 'word' || Object.hasOwn(MEANT, name.text)) {
       this.#next -= 1;
       throw this.#unexpected('a metric');
     }
@@ -193,21 +194,16 @@ class ConditionParser {
     const accepted = acceptedAmounts(METRICS[metric.name]).text;
     const operator = this.#peek();
     const comparison = COMPARISONS.find((one) => one === operator.text);
-    if (comparison === undefined) throw this.#unexpected(`<, <=, >, >=, exists, rising or falling after ${metric.name}`);
+    if (comparison === undefined) {
+      const foreign = operator.text.includes('=') ? undefined : `compare it with ${accepted}`;
+      throw this.#unexpected(`<, <=, >, >=, exists, rising or falling after ${metric.name}`, foreign);
+    }
     this.#take();
     const amount = this.#peek();
     if (amount.kind !== 'word')
       throw new ConditionProblem('AMOUNT', amount.offset, `${metric.name} ${operator.text} has no amount`, `write ${accepted}`);
     this.#take();
-    const unit = this.#peek();
-    if (/^[\d.]+$/.test(amount.text) && unit.kind === 'word' && /^(?:%|\/s|[kKMGTPE]i?(?:\/s)?|[mh]?s|[mh])$/.test(unit.text)) {
-      throw new ConditionProblem(
-        'AMOUNT',
-        unit.offset,
-        `a space between ${amount.text} and ${unit.text}`,
-        `write ${amount.text}${unit.text}`,
-      );
-    }
+    refuseSpace(amount, this.#peek());
     const read = readAmount(metric, amount, this.#base());
     const constant = constantComparison(metric, comparison, read);
     if (constant !== undefined) {
@@ -250,19 +246,19 @@ class ConditionParser {
   #over(): bigint | undefined {
     if (this.#peek().text !== 'over') return undefined;
     this.#take();
-    const token = this.#peek();
+    const token = this.#take();
+    refuseSpace(token, this.#peek());
     const windowNs = durationOf(token, token.kind === 'word' ? token.text : '', 'CONDITION');
-    this.#take();
     if (windowNs >= WINDOW_NS.least && windowNs <= WINDOW_NS.most) return windowNs;
     const hint = `from ${formatDuration(WINDOW_NS.least)} to ${formatDuration(WINDOW_NS.most)}`;
     throw new ConditionProblem('CONDITION', token.offset, `out of range: ${token.text}`, hint);
   }
 
-  #unexpected(expected: string): ConditionProblem {
+  #unexpected(expected: string, hint?: string): ConditionProblem {
     const { kind, text } = this.#peek();
     const seen = kind === 'end' ? 'it ends here' : `got ${JSON.stringify(text)}`;
-    const meant = Object.hasOwn(MEANT, text) ? MEANT[text] : undefined;
-    return this.#problem(`expected ${expected}: ${seen}`, meant === undefined ? '' : `write ${meant}`);
+    const meant = Object.hasOwn(MEANT, text) ? `write ${MEANT[text] ?? ''}` : '';
+    return this.#problem(`expected ${expected}: ${seen}`, hint ?? meant);
   }
 
   #problem(message: string, hint: string, fault: ConditionFault = 'CONDITION'): ConditionProblem {

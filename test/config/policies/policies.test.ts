@@ -110,6 +110,8 @@ test.each<[wrong: string, steps: string, issues: string[]]>([
   ['a percentage of nothing', '[{throttle: {memoryHigh: 90%}}]', ['76 EVICTD_CONFIG_VALUE']],
   ['freezing for hours', '[{freeze: {for: 1h}}]', ['67 EVICTD_CONFIG_RANGE']],
   ['an unknown comparator', '[{stop: {by: sise}}]', ['64 EVICTD_CONFIG_VALUE']],
+  ['no comparator', '[{kill: {by: []}}]', ['64 EVICTD_CONFIG_MISSING']],
+  ['comparators in one text', '[{kill: {by: "size, growth"}}]', ['64 EVICTD_CONFIG_TYPE']],
   ['a comparator twice', '[{kill: {by: [size, size]}}]', ['64 EVICTD_CONFIG_VALUE']],
   ['one process, level by level', '[{kill: {unit: process, recursive: true}}]', ['66 EVICTD_CONFIG_VALUE']],
   ['a step after kill', '[kill, notify]', ['58 EVICTD_CONFIG_POLICY']],
@@ -166,6 +168,15 @@ test('what is wrong between the keys of an entry is reported with what is wrong 
     ['9:5', 'EVICTD_CONFIG_UNKNOWN_KEY', 'unknown key policies[1].whne'],
     ['10:11', 'EVICTD_CONFIG_POLICY', 'policies[1].then: has no step'],
   ]);
+});
+
+test('what is meant is suggested, also for comparators', () => {
+  const hints = ['"size, growth"', 'size growth', '[]'].flatMap((by) => {
+    const policy = `  - {name: a, when: memory.available < 10%, then: [{kill: {by: ${by}}}]}\n`;
+    return errorOf(() => policiesOf(policy)).issues.map(({ hint }) => hint);
+  });
+  const list = 'write a list: [size, growth]';
+  expect(hints).toEqual([list, list, 'by: [size], or leave by out: the order of evictions decides']);
 });
 
 test('what is meant is suggested', () => {

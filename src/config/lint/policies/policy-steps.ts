@@ -2,6 +2,7 @@ import type { Condition } from '../../../core/policy/condition.js';
 import { conditionNeeds } from '../../../core/policy/condition-needs.js';
 import type { LadderStep } from '../../../core/policy/configured-policy.js';
 import { decidingValue } from '../../../core/ladder/victim-order.js';
+import { PROGRAM_HINT } from '../hooks.js';
 import type { Finding, LintRule } from '../lint-rule.js';
 import type { MachineFacts } from '../machine.js';
 
@@ -56,8 +57,7 @@ function failingStep(name: string, step: LadderStep, key: string, machine: Machi
   };
   if (step.kind === 'run') {
     const why = machine?.programs?.get(step.command[0] ?? '');
-    const hint = 'make root the owner of the program and its directories, and let only root write to them';
-    return why === undefined ? [] : found('EVICTD_LINT_POLICY_PROGRAM', why, hint);
+    return why === undefined ? [] : found('EVICTD_LINT_POLICY_PROGRAM', why, PROGRAM_HINT);
   }
   if (step.kind === 'stop' || step.kind === 'kill') return withoutEffect(name, step, key, machine);
   const needsV2 = step.kind === 'reclaim' || step.kind === 'throttle';
