@@ -54,7 +54,10 @@ export function openEvictors(parts: EvictorParts): {
   });
   const ofPods = openPodEvictor(ofUnits, runtimeOf, removals);
   return {
-    evictor: openProcessEvictor(native, memory, podEvictions ? deferred.openApiPodEvictor(ofPods, podEvictions) : ofPods),
+    evictor: openProcessEvictor(native, memory, {
+      cgroups,
+      others: podEvictions ? deferred.openApiPodEvictor(ofPods, podEvictions) : ofPods,
+    }),
     atShutdown: openPodEvictor(ofUnits, runtimeOf, undefined),
     openOrder:
       memory &&

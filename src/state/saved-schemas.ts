@@ -214,7 +214,15 @@ function decision(): z.ZodMiniType {
       aboveRequestNano: z.bigint(),
       stays: z.optional(z.bigint()),
       holding: z.optional(holding()),
-      process: z.optional(object({ pid: z.number(), startTicks: z.bigint(), command: z.string(), anonBytes: z.bigint() })),
+      process: z.optional(
+        object({
+          pid: z.number(),
+          startTicks: z.bigint(),
+          command: z.string(),
+          anonBytes: z.bigint(),
+          group: z.optional(object({ path: z.string(), id: z.bigint(), anonBytes: z.bigint() })),
+        }),
+      ),
     }),
     graceNs: z.bigint(),
     ranking: z.array(object({})),

@@ -260,7 +260,7 @@ function withMovement(
  * the disk that would be freed. undefined: not known.
  */
 export function knownBytes({ process: only, holding, stats, stays = 0n }: RankedWorkload): bigint | undefined {
-  if (only !== undefined) return only.anonBytes;
+  if (only !== undefined) return (only.group ?? only).anonBytes;
   return holding?.frees.bytes ?? (stats?.workingSetBytes === undefined ? undefined : stats.workingSetBytes - stays);
 }
 

@@ -15,7 +15,7 @@ import type { Truth } from '../policy/condition.js';
 import type { OperatorPause } from '../pause/operator-pause.js';
 import type { Layout } from '../signal/layout.js';
 import type { Observation } from '../signal/observation.js';
-import type { WorkloadProcess } from '../workload/process.js';
+import { namedProcess, type WorkloadProcess } from '../workload/process.js';
 import type { Candidates, Workload } from '../workload/workload.js';
 import { liftRestraints, isRelated } from './restraint-lift.js';
 import type { ConditionRecheck } from './condition-recheck.js';
@@ -207,7 +207,7 @@ function orderOf({ policy, layout, histories, swapBytes }: TurnContext, { config
 }
 
 export function targetOf({ workload: { id, name, path }, process: only }: RankedWorkload): PolicyTarget {
-  return { id, name, path, ...(only && { process: { pid: only.pid, command: only.command } }) };
+  return { id, name, path, ...(only && { process: namedProcess(only) }) };
 }
 
 type RestrainingAct = { readonly target: PolicyTarget; readonly forNs: bigint } & (

@@ -3,10 +3,11 @@ import type { Comparator } from '../policy/configured-policy.js';
 import type { RankedWorkload } from '../rank/rank.js';
 import type { Victim } from '../rank/eviction-decision.js';
 import { passedOver } from '../rank/victim-selection.js';
+import { isBelow } from '../workload/cgroup.js';
 import type { Candidates, Workload } from '../workload/workload.js';
 import { victimId, type WorkloadProcess } from '../workload/process.js';
 import { AWAITS_NS, scopeRanking, type ScopeOrder } from './policy-victim.js';
-import { compared, valueOf, whole } from './victim-order.js';
+import { compared, whole } from './victim-order.js';
 
 const MI = 1024n * 1024n;
 
@@ -30,9 +31,10 @@ type ProcessCandidate = RankedWorkload & {
 };
 
 /**
- * The process of a scope that is ended alone, with the ranking of the workloads; its workload, if the kernel would kill that
- * as a whole (memory.oom.group). undefined: there is none. A workload that may not be evicted keeps all of its processes.
- * That a login session is to be avoided does not count: it goes on. 'awaited': facts about the victim arrive in a moment.
+ * The process of a scope that is ended, with the ranking of the workloads. Its group ends with it: a cgroup in the workload,
+ * or the workload, where the group is that or above it. undefined: there is none. A workload that may not be evicted keeps all
+ * of its processes. That a login session is to be avoided does not count: it goes on. 'awaited': facts about the victim arrive
+ * in a moment.
  *
  * @param read  of these workloads, in this order
  */
@@ -49,7 +51,7 @@ export function scopeProcess(
     const item = byPath.get(one.path);
     if (item === undefined) return [];
     const { stays: _outlivesAll, ...rest } = item;
-    const group = valueOf(order.histories.get(one.path), 'memory.oom.group') === 1 ? item : undefined;
+    const group = one.group === undefined || isBelow(one.group.path, one.path) ? undefined : item;
     const candidate = { ...rest, process: one, group };
     const untilNs = before.failedKills.get(victimId(candidate));
     return untilNs !== undefined && nowNs < untilNs ? [] : [candidate];

@@ -14,11 +14,27 @@ export interface WorkloadProcess {
   readonly anonBytes: bigint;
   readonly swapBytes: bigint;
   readonly oomScore: number;
+  /** The cgroup that the kernel kills with it: the highest one with memory.oom.group. Left out: it ends alone. */
+  readonly group?: OomGroup;
 }
 
-export type NamedProcess = Pick<WorkloadProcess, 'pid' | 'command'>;
+/** A cgroup whose processes end together. */
+export interface OomGroup {
+  /** Below the mount. */
+  readonly path: string;
+  /** Inode of its directory. */
+  readonly id: bigint;
+  /** Of its processes in the workload. */
+  readonly anonBytes: bigint;
+}
 
-/** 'web', 'firefox (4711) of app.slice/firefox.scope'. */
+export type NamedProcess = Pick<WorkloadProcess, 'pid' | 'command'> & { readonly group?: { readonly path: string } };
+
+export function namedProcess({ pid, command, group }: NamedProcess): NamedProcess {
+  return { pid, command, ...(group && { group: { path: group.path } }) };
+}
+
+/** 'web', 'firefox (4711) of app.slice/firefox.scope', 'java (4711) and its cgroup /pods/web/main of web'. */
 export function victimName({
   workload: { name },
   process: only,
@@ -26,7 +42,9 @@ export function victimName({
   readonly workload: Pick<Workload, 'name'>;
   readonly process?: NamedProcess;
 }): string {
-  return only === undefined ? name : `${only.command} (${String(only.pid)}) of ${name}`;
+  if (only === undefined) return name;
+  const group = only.group === undefined ? '' : ` and its cgroup ${only.group.path}`;
+  return `${only.command} (${String(only.pid)})${group} of ${name}`;
 }
 
 /** Never reused. */
@@ -35,7 +53,8 @@ export function victimId({
   process: only,
 }: {
   readonly workload: Pick<Workload, 'id'>;
-  readonly process?: Pick<WorkloadProcess, 'pid' | 'startTicks'>;
+  readonly process?: Pick<WorkloadProcess, 'pid' | 'startTicks'> & { readonly group?: Pick<OomGroup, 'id'> };
 }): string {
-  return only === undefined ? id : `${id} ${String(only.pid)} ${String(only.startTicks)}`;
+  if (only === undefined) return id;
+  return only.group === undefined ? `${id} ${String(only.pid)} ${String(only.startTicks)}` : `${id} cgroup ${String(only.group.id)}`;
 }

@@ -11,11 +11,25 @@ import { processNow, processorUse } from './dying-processes.js';
 import { belongs } from './shared-cgroup.js';
 import { VictimFiles } from './victim-files.js';
 
-/** Ends one process of a workload where the decision says so. `others` ends everything else. */
-export function openProcessEvictor(native: Binding, hierarchy: CgroupHierarchy | undefined, others: Evictor): Evictor {
+/**
+ * Ends one process of a workload, or a cgroup in it that ends as a whole, where the decision says so.
+ *
+ * @param cgroups  ends such a cgroup
+ * @param others  ends everything else
+ */
+export function openProcessEvictor(
+  native: Binding,
+  hierarchy: CgroupHierarchy | undefined,
+  { cgroups, others }: { readonly cgroups: Evictor; readonly others: Evictor },
+): Evictor {
   return {
     begin: (workload, unit, graceNs, isKilled, victim, cause) => {
       if (victim === undefined || hierarchy === undefined) return others.begin(workload, unit, graceNs, isKilled, undefined, cause);
+      if (victim.group !== undefined) {
+        const { path, id } = victim.group;
+        const inside = { ...workload, name: victimName({ workload, process: victim }), path, startOrder: id };
+        return measuredBy(cgroupDirectory(hierarchy, workload.path), hierarchy, cgroups.begin(inside, undefined, graceNs, isKilled));
+      }
       const name = victimName({ workload, process: victim });
       if (workload.protection) {
         throw new HostError('EVICTD_KILL_PROTECTED', `${name} is protected (${workload.protection.kind}) and must not be evicted`);
@@ -36,6 +50,28 @@ export function openProcessEvictor(native: Binding, hierarchy: CgroupHierarchy |
         const errno = errnoName(cause);
         throw new HostError('EVICTD_KILL_GONE', `${name} cannot be ended: ${messageOf(cause)}`, { ...(errno && { errno }), path, cause });
       }
+    },
+  };
+}
+
+/** What the end of a part frees is read of the workload, which goes on. */
+function measuredBy(directory: string, { version }: CgroupHierarchy, part: KillInProgress): KillInProgress {
+  const files = attempt(() => new VictimFiles(directory, version)); // removed: so is the part
+  return {
+    terminate: () => part.terminate(),
+    kill: () => part.kill(),
+    read: () => {
+      const { usageBytes: _, swapBytes: __, ...sample } = part.read();
+      const usage = files?.usage();
+      if (files === undefined || usage === undefined || usage === 'removed') return { ...sample, usageBytes: undefined };
+      return { ...sample, removed: false, usageBytes: usage, swapBytes: files.swap(usage) };
+    },
+    onExit: (callback) => {
+      part.onExit(callback);
+    },
+    close: () => {
+      part.close();
+      files?.close();
     },
   };
 }

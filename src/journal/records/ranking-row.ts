@@ -6,9 +6,10 @@ import type { JsonObject } from '../../core/name/json-text.js';
 export function victimOf({ workload, process }: RankedWorkload): JsonObject {
   const { name, path, id } = workload;
   if (process === undefined) return { name, path, id };
-  const { pid, command, startTicks, residentBytes, anonBytes, swapBytes, oomScore } = process;
+  const { pid, command, startTicks, residentBytes, anonBytes, swapBytes, oomScore, group } = process;
   const memory = { residentBytes: jsonInteger(residentBytes), anonBytes: jsonInteger(anonBytes), swapBytes: jsonInteger(swapBytes) };
-  return { name, path, id, process: { pid, command, startTicks: jsonInteger(startTicks), ...memory, oomScore } };
+  const ends = group && { group: { path: group.path } };
+  return { name, path, id, process: { pid, command, startTicks: jsonInteger(startTicks), ...memory, oomScore, ...ends } };
 }
 
 /**

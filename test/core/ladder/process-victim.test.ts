@@ -210,16 +210,33 @@ describe('one process of the scope', () => {
   });
 
   test('with memory.oom.group its workload ends as a whole, as by the kernel, unless another one has not to be avoided', () => {
-    const processes = [process({ pid: 1 }), process({ pid: 2, path: '/a/mail', residentBytes: Mi })];
-    const group = { '/a/web': { 'memory.oom.group': 1 } };
-    const run = new Run(processes);
-    const decision = decided(run.step(0, {}, group));
-    expect(decision?.victim).toMatchObject({ workload: { path: '/a/web' } });
-    expect(decision?.victim).not.toHaveProperty('process');
-    expect(decided(run.step(1, { 1: { error: 'SIGKILL: EPERM' } }, group))?.victim.process?.pid).toBe(2);
     const avoided = candidates([{ ...web, avoid: true }, 300n * Mi], [mail, 200n * Mi]);
-    expect(decided(new Run(processes, ALONE, {}, avoided).step(0, {}, group))?.victim.process?.pid).toBe(2);
-    expect(decided(new Run(processes, ALONE, {}, avoided).step(0))?.victim.process?.pid).toBe(1);
+    const small = process({ pid: 2, path: '/a/mail', residentBytes: Mi });
+    for (const path of ['/a/web', '/a']) {
+      const processes = [process({ pid: 1, group: { path, id: 7n, anonBytes: 0n } }), small];
+      const run = new Run(processes);
+      const decision = decided(run.step(0));
+      expect(decision?.victim).toMatchObject({ workload: { path: '/a/web' } });
+      expect(decision?.victim).not.toHaveProperty('process');
+      expect(decided(run.step(1, { 1: { error: 'SIGKILL: EPERM' } }))?.victim.process?.pid).toBe(2);
+      expect(decided(new Run(processes, ALONE, {}, avoided).step(0))?.victim.process?.pid).toBe(2);
+    }
+    expect(decided(new Run([process({ pid: 1 }), small], ALONE, {}, avoided).step(0))?.victim.process?.pid).toBe(1);
+  });
+
+  test('with memory.oom.group of a cgroup in its workload that cgroup ends, and none of its processes after it has failed', () => {
+    const group = { path: '/a/web/worker', id: 7n, anonBytes: 150n * Mi };
+    const run = new Run([
+      process({ pid: 1, group }),
+      process({ pid: 2, residentBytes: 99n * Mi, group }),
+      process({ pid: 3, residentBytes: Mi }),
+    ]);
+    const decision = decided(run.step(0));
+    expect(decision?.victim).toMatchObject({ workload: { path: '/a/web' }, process: { pid: 1, group: { path: '/a/web/worker' } } });
+    expect(decision && decisionMessage(decision)).toContain('evicting leak (1) and its cgroup /a/web/worker of web with SIGKILL');
+    const effects = run.step(1, { 1: { error: 'SIGKILL: EPERM' } });
+    expect(effects.at(0)).toMatchObject({ kind: 'outcome', outcome: { result: 'failed', expectedBytes: 150n * Mi } });
+    expect(decided(effects)?.victim.process?.pid).toBe(3);
   });
 
   test('a budget that is used up forbids it', () => {

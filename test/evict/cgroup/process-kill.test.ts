@@ -4,6 +4,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { WorkloadProcess } from '../../../src/core/workload/process.js';
 import type { Protection, Workload } from '../../../src/core/workload/workload.js';
+import { openCgroupEvictor } from '../../../src/evict/cgroup/cgroup-evictor.js';
 import { openProcessEvictor } from '../../../src/evict/cgroup/process-kill.js';
 import { readHierarchies } from '../../../src/host/linux/cgroup/hierarchies.js';
 import type { Evictor, KillInProgress } from '../../../src/monitor/ports/ports.js';
@@ -18,7 +19,7 @@ const others: Evictor = {
     throw new Error('the whole workload');
   },
 };
-const evictor = openProcessEvictor(native, memory, others);
+const evictor = openProcessEvictor(native, memory, { cgroups: openCgroupEvictor(native, readHierarchies()), others });
 
 let victim: TestCgroup;
 const begun: KillInProgress[] = [];
@@ -62,6 +63,23 @@ test('it ends, and the other processes of its workload go on', async () => {
   await eventually('it to be gone', () => kill.read().processes === 0);
   expect(kill.kill()).toMatchObject({ processes: 0, error: undefined });
   expect(victim.read('cgroup.procs').trim()).toBe(String(session.pid));
+});
+
+test('with its memory.oom.group all of that cgroup ends, what is freed is read of the workload, and the rest goes on', async () => {
+  const group = victim.child('group');
+  const [leak, helper] = [await group.spawn('sleep', ['600']), await group.spawn('sleep', ['600'])];
+  const session = await victim.child('session').spawn('sleep', ['600']);
+  const id = statSync(group.dir, { bigint: true }).ino;
+  const kill = begin(chosen(leak.pid, { group: { path: group.path, id, anonBytes: 1n } }));
+  expect(kill.read()).toMatchObject({ processes: memory?.version === 2 ? 1 : 2, removed: false });
+  expect(kill.kill()).toMatchObject({ error: undefined });
+  expect(await Promise.all([leak.ended, helper.ended])).toEqual(['SIGKILL', 'SIGKILL']);
+  await eventually('the group to be empty', () => kill.read().processes === 0);
+  await group.cleanup();
+  expect(kill.read()).toMatchObject({ processes: 0, removed: false });
+  expect(kill.read().usageBytes).toBeTypeOf('bigint');
+  expect(session.child.exitCode ?? session.child.signalCode).toBeNull();
+  expect(() => begin(chosen(session.pid, { group: { path: victim.path, id, anonBytes: 1n } }))).toThrow(/another cgroup has its name now/);
 });
 
 test('SIGTERM reaches a stopped process; one that ignores it stays until SIGKILL', async () => {

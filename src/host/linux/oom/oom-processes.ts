@@ -21,17 +21,18 @@ export interface Processes {
 /** By age, as in the kernel's list of processes: new ones are appended. */
 export function processesOfMachine(roots: OomRoots): Processes {
   const pids = readdirSync(roots.proc).filter((name) => /^\d+$/.test(name));
-  const { hierarchy } = roots;
-  const cgroupOf = (pid: number): string | undefined => {
-    const text = hierarchy && textOf(`${roots.proc}/${String(pid)}/cgroup`);
-    const kernelPath = hierarchy && text !== undefined ? membership(text, hierarchy) : undefined;
-    return hierarchy && kernelPath !== undefined ? pathBelowMount(kernelPath.replace(/ \(deleted\)$/, ''), hierarchy) : undefined;
-  };
   const { seen, unreadable } = look(
     pids.map((pid) => ({ pid: Number(pid) })),
     roots,
   );
-  return { seen: byAge(seen).map((each) => ({ ...each, cgroup: cgroupOf(each.pid) })), unreadable };
+  return { seen: byAge(seen).map((each) => ({ ...each, cgroup: memcgOf(each.pid, roots) })), unreadable };
+}
+
+/** The memcg of a process, below the mount; undefined: unknown. */
+export function memcgOf(pid: number, { proc, hierarchy }: OomRoots): string | undefined {
+  const text = hierarchy && textOf(`${proc}/${String(pid)}/cgroup`);
+  const kernelPath = hierarchy && text !== undefined ? membership(text, hierarchy) : undefined;
+  return hierarchy && kernelPath !== undefined ? pathBelowMount(kernelPath.replace(/ \(deleted\)$/, ''), hierarchy) : undefined;
 }
 
 /** By cgroup. cgroup.procs has the kernel's order on v2; v1 sorts it by pid, so age stands for the order of joining. */

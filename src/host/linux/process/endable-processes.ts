@@ -27,18 +27,24 @@ export function sessionLeaders({ sessions }: ProcessRoots = ROOTS): ReadonlySet<
 }
 
 /**
- * A process that may be ended alone. undefined: it has ended, has no memory, or must not be: process 1, evictd itself, a
- * kernel thread, one with OOMScoreAdjust=-1000, the leader of a login session, and programs that a session depends on.
+ * A process that may be ended alone. undefined: it has ended, or has no memory. 'kept': it must not be: process 1, evictd
+ * itself, one with OOMScoreAdjust=-1000, the leader of a login session, and programs that a session depends on.
  */
-export function endableProcess(pid: number, path: string, leaders: ReadonlySet<number>, { proc } = ROOTS): WorkloadProcess | undefined {
-  if (pid <= 1 || pid === process.pid || leaders.has(pid)) return undefined;
+export function endableProcess(
+  pid: number,
+  path: string,
+  leaders: ReadonlySet<number>,
+  { proc } = ROOTS,
+): WorkloadProcess | 'kept' | undefined {
+  if (pid <= 1 || pid === process.pid || leaders.has(pid)) return 'kept';
   const directory = `${proc}/${String(pid)}`;
   const [status, stat, scoreAdj] = [textOf(`${directory}/status`), textOf(`${directory}/stat`), textOf(`${directory}/oom_score_adj`)];
   if (status === undefined || stat === undefined || scoreAdj === undefined) return undefined;
   const task = parseTask({ status, stat, scoreAdj, score: textOf(`${directory}/oom_score`) });
-  if (task?.memory === undefined || task.kernelThread || task.oomScoreAdj === UNKILLABLE) return undefined;
+  if (task?.memory === undefined || task.kernelThread) return undefined;
+  if (task.oomScoreAdj === UNKILLABLE) return 'kept';
   const { name: command, startTicks, memory, oomScore = 0 } = task;
-  if (isSessionProgram(command, () => attempt(() => executableName(readlinkSync(`${directory}/exe`))))) return undefined;
+  if (isSessionProgram(command, () => attempt(() => executableName(readlinkSync(`${directory}/exe`))))) return 'kept';
   const [, anon] = /(?:^|\n)RssAnon:\s*(\d+) kB/.exec(status) ?? [];
   const anonBytes = anon === undefined ? memory.rssBytes : BigInt(anon) * 1024n;
   return { path, pid, startTicks, command, residentBytes: memory.rssBytes, anonBytes, swapBytes: memory.swapBytes, oomScore };

@@ -55,8 +55,6 @@ describe('never ended alone', () => {
   test.each<[rule: string, process: Written]>([
     ['process 1', { pid: 1 }],
     ['evictd itself', { pid: process.pid }],
-    ['a kernel thread', { flags: 0x20_0040 }],
-    ['one without memory, which has ended', { memory: '' }],
     ['OOMScoreAdjust=-1000', { scoreAdj: '-1000' }],
     ['a compositor', { name: 'sway', program: '/usr/bin/sway' }],
     ['a compositor whose program was replaced', { name: 'sway', program: '/usr/bin/sway (deleted)' }],
@@ -65,20 +63,22 @@ describe('never ended alone', () => {
     ['a window manager that is a script', { name: 'qtile', program: '/usr/bin/python3.13' }],
     ['one whose program cannot be read', { name: 'sshd', program: null }],
   ])('%s', (_rule, process) => {
-    expect(written(process)).toBeUndefined();
+    expect(written(process)).toBe('kept');
   });
 
   test('the leader of a login session, by the file of logind', () => {
     mkdirSync(roots.sessions);
     writeFileSync(`${roots.sessions}/2`, '# This is private data.\nUID=1000\nUSER=ada\nACTIVE=1\nLEADER=4711\nTYPE=wayland\n');
     writeFileSync(`${roots.sessions}/2.ref`, 'LEADER=4712\n');
-    expect(written()).toBeUndefined();
-    expect(written({ pid: 4712 })).toBeDefined();
+    expect(written()).toBe('kept');
+    expect(written({ pid: 4712 })).toMatchObject({ pid: 4712 });
   });
+});
 
-  test('one that has ended', () => {
-    expect(endableProcess(4711, '/a/web', new Set(), roots)).toBeUndefined();
-  });
+test('what has ended, and kernel threads, are no processes to end', () => {
+  expect(endableProcess(4711, '/a/web', new Set(), roots)).toBeUndefined();
+  expect(written({ memory: '' })).toBeUndefined();
+  expect(written({ pid: 4712, flags: 0x20_0040 })).toBeUndefined();
 });
 
 test('a process that has only given itself the name of a compositor', () => {
