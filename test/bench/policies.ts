@@ -37,7 +37,10 @@ export const policies: Benchmark = {
       Array.from({ length: POLICIES }, (_, index) => policyOf(`p${String(index)}`, when, `${root.path}/${glob(index)}`));
     const open = (when: string): PolicyReader => {
       const configured = configuredFor(when);
-      const reader = new PolicyReader({ native, hierarchies, node: undefined, requestOf: () => undefined }, configured);
+      const reader = new PolicyReader(
+        { native, hierarchies, node: undefined, requestOf: () => undefined, unitSince: () => undefined },
+        configured,
+      );
       bench.cleanup(() => {
         reader.close();
       });

@@ -102,10 +102,11 @@ export function act(locked: Locked, published: Published, observed: Observed): A
 }
 
 /** `units`: the policies that settings of units make, in force as soon as they are known. */
-function openPolicies({ node, hierarchies, inForce, instance, log }: Locked, { managedUnits }: Observed) {
+function openPolicies({ node, hierarchies, inForce, instance, log }: Locked, { managedUnits, units: unitManager }: Observed) {
   const all = { ...hierarchies, memory: node.hierarchy };
   const { runtimeDirectory, rules } = inForce.config;
-  const policies = new Policies({ hierarchies: all, node: node.identity.cgroup, runtimeDirectory, instance, log });
+  const where = { hierarchies: all, node: node.identity.cgroup, units: unitManager };
+  const policies = new Policies({ ...where, runtimeDirectory, instance, log });
   policies.configure({ policies: inForce.policies, rules });
   const units = new UnitPolicies(
     () => managedUnits.of(inForce.config),

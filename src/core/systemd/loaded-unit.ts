@@ -7,6 +7,8 @@ export interface LoadedUnit {
   readonly name: string;
   /** 'active', 'reloading', 'inactive', 'failed', 'activating', 'deactivating', and values of later versions. */
   readonly activeState: string;
+  /** Monotonic: when it was last started or became active, whichever is later. undefined: never. */
+  readonly sinceNs: bigint | undefined;
   /** Below the mount of systemd's hierarchy: '/system.slice/cron.service'; '': none now. */
   readonly controlGroup: string;
   /** 0n: none; 2^63 − 1: 'infinity'; undefined: not known, or a unit without memory of its own. */

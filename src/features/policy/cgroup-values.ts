@@ -8,6 +8,7 @@ import { openBoundMemory, openBoundNodes, type BoundNodes, type ReadBoundMemory 
 import { openProtection, sharesProtection, type ReadProtection } from '../../host/linux/memory/memory-protection.js';
 import type { Hierarchies } from '../../host/linux/cgroup/hierarchies.js';
 import type { Binding, CgroupHandle, CgroupTable } from '../../native/binding.js';
+import type { UnitSince } from './unit-since.js';
 import { BESIDE, valueFiles, type ValueFiles } from './value-files.js';
 
 export interface CgroupValuesParts {
@@ -15,6 +16,7 @@ export interface CgroupValuesParts {
   readonly hierarchies: Hierarchies;
   /** The request that a rule gives the workload at this path, in bytes; undefined: none does. */
   readonly requestOf: (path: string) => bigint | undefined;
+  readonly unitSince: UnitSince;
 }
 
 /** A cgroup with its files open. */
@@ -25,8 +27,8 @@ interface Followed {
   readonly values: ReadonlySet<RawValue>;
   /** Whether there is one among them that is in no file. */
   readonly hasOthers: boolean;
-  /** Monotonic: it was made at the latest then. */
-  readonly madeNs: bigint;
+  /** Monotonic: it was made at the latest then. Where it is a unit, as far as systemd has answered, the start of that counts. */
+  madeNs: bigint;
 }
 
 const ENODEV = 19;
@@ -102,8 +104,13 @@ export class CgroupValues {
   }
 
   /** Values that no file of the cgroup holds. */
-  #addOthers({ path, row, id, madeNs, values: wanted }: Followed, timeNs: bigint, values: Map<RawValue, number>): void {
-    if (wanted.has('age')) values.set('age', Number(timeNs - madeNs) / 1e9);
+  #addOthers(followed: Followed, timeNs: bigint, values: Map<RawValue, number>): void {
+    const { path, row, id, values: wanted } = followed;
+    if (wanted.has('age')) {
+      const since = this.#parts.unitSince(path);
+      if (typeof since === 'bigint') followed.madeNs = since;
+      if (since !== 'awaited') values.set('age', Number(timeNs - followed.madeNs) / 1e9);
+    }
     if (wanted.has('oom_score')) values.set('oom_score', this.#oomScore(path, id));
     if (!wanted.has('memory.request')) return;
     const first = row * this.#table.columns;

@@ -14,7 +14,7 @@ import { Restraints } from './restraint/restraints.js';
 import * as deferred from './running-policies.js';
 import type { PolicySettings, RunningParts, RunningPolicies } from './running-policies.js';
 
-export interface PoliciesParts extends Pick<RunningParts, 'hierarchies' | 'node'> {
+export interface PoliciesParts extends Pick<RunningParts, 'hierarchies' | 'node' | 'units'> {
   readonly runtimeDirectory: string;
   /** Distinguishes the files of this node in the runtime directory. */
   readonly instance: string;
@@ -57,11 +57,11 @@ export class Policies implements PolicyPort, StepListener {
     this.#stop();
     if (policies.length === 0) return;
     this.#runner ??= deferred.openRunner();
-    const { hierarchies, node } = this.parts;
+    const { hierarchies, node, units } = this.parts;
     const onPressure = (): void => {
       this.onResult();
     };
-    const parts = { hierarchies, node, restraints: this.#restraints, runner: this.#runner, onPressure };
+    const parts = { hierarchies, node, units, restraints: this.#restraints, runner: this.#runner, onPressure };
     this.#running = new deferred.RunningPolicies(parts, { policies, rules });
   }
 

@@ -11,6 +11,7 @@ import type { Workload } from '../../core/workload/workload.js';
 import type { Hierarchies } from '../../host/linux/cgroup/hierarchies.js';
 import { selectHost } from '../../host/select.js';
 import type { ProgramRunner, SourceProblem } from '../../monitor/ports/ports.js';
+import type { UnitManager } from '../../monitor/ports/unit-port.js';
 import { native } from '../../native/index.js';
 import { compileRules } from '../../workloads/workload-rules.js';
 import { CgroupValues } from './cgroup-values.js';
@@ -18,12 +19,14 @@ import { LadderActions } from './ladder-actions.js';
 import { PolicyReader } from './policy-reader.js';
 import { PressureTriggers } from './pressure-triggers.js';
 import { readProcesses } from './scope-processes.js';
+import { unitSince } from './unit-since.js';
 import type { Restraints } from './restraint/restraints.js';
 
 export interface RunningParts {
   readonly hierarchies: Hierarchies;
   /** The node's cgroup; undefined: the machine. */
   readonly node: string | undefined;
+  readonly units: Pick<UnitManager, 'unit' | 'awaited'>;
   readonly restraints: Restraints;
   readonly runner: Pick<ProgramRunner, 'run'>;
   /** The pressure of the node may have made a condition true. */
@@ -59,10 +62,10 @@ export class RunningPolicies {
   /** undefined: no memory controller. */
   readonly #hierarchy: CgroupHierarchy | undefined;
 
-  constructor({ hierarchies, node, restraints, runner, onPressure }: RunningParts, { policies, rules }: PolicySettings) {
+  constructor({ hierarchies, node, units, restraints, runner, onPressure }: RunningParts, { policies, rules }: PolicySettings) {
     const effectOf = compileRules(rules, compileGlob);
     const requestOf = (path: string): bigint | undefined => effectOf({ name: nameOf(path), path }).requestsMemory;
-    const parts = { native, hierarchies, node, requestOf };
+    const parts = { native, hierarchies, node, requestOf, unitSince: unitSince(units) };
     this.#reader = new PolicyReader(parts, policies);
     this.#comparedValues = comparedValues(policies);
     this.#compared = new CgroupValues(parts, this.#comparedValues);

@@ -34,6 +34,7 @@ function loaded(name: string, facts: Facts): LoadedUnit {
   return {
     name,
     activeState: 'active',
+    sinceNs: undefined,
     controlGroup: `/system.slice/${name}`,
     memoryMinBytes: 0n,
     memoryLowBytes: 0n,

@@ -3,17 +3,23 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { RawValue } from '../../../src/core/policy/raw-value.js';
 import { CgroupValues } from '../../../src/features/policy/cgroup-values.js';
+import type { UnitSince } from '../../../src/features/policy/unit-since.js';
 import { native } from '../../../src/native/index.js';
 import { temporaryDirectory } from '../../support/temporary-directory.js';
 import { hierarchies } from './ladder.js';
 
 /** Values of /a/b in files as of cgroup v2, whatever this machine has. */
-function valuesOf(wanted: readonly RawValue[], files: Readonly<Record<string, number>>, ofRule?: bigint): Record<string, number> {
+function valuesOf(
+  wanted: readonly RawValue[],
+  files: Readonly<Record<string, number>>,
+  ofRule?: bigint,
+  unitSince: UnitSince = () => undefined,
+): Record<string, number> {
   const mountPoint = temporaryDirectory();
   mkdirSync(join(mountPoint, 'a/b'), { recursive: true });
   for (const [file, value] of Object.entries(files)) writeFileSync(join(mountPoint, file), `${String(value)}\n`);
   const memory = { version: 2, controller: '', mountPoint, root: '/' } as const;
-  const values = new CgroupValues({ native, hierarchies: { ...hierarchies, memory }, requestOf: () => ofRule }, wanted);
+  const values = new CgroupValues({ native, hierarchies: { ...hierarchies, memory }, requestOf: () => ofRule, unitSince }, wanted);
   onTestFinished(() => {
     values.close();
   });
@@ -37,4 +43,13 @@ test.each<[rule: string, low: number, ofRule: bigint | undefined, request: numbe
 ])('the request by %s', (_rule, low, ofRule, request) => {
   const files = { 'a/b/memory.low': low, 'a/b/memory.min': 0, 'a/b/memory.current': 50 };
   expect(valuesOf(['memory.request'], files, ofRule)['memory.request']).toBe(request);
+});
+
+test('the age of a unit is the time since systemd started it; it is missing until systemd has answered', () => {
+  const files = { 'a/b/memory.current': 50 };
+  const ageOf = (since: UnitSince): number | undefined => valuesOf(['age'], files, undefined, since).age;
+  const now = process.hrtime.bigint();
+  expect(ageOf((path) => (path === '/a/b' ? now - 3_600_000_000_000n : undefined))).toBeGreaterThanOrEqual(3600);
+  expect(ageOf(() => 'awaited')).toBeUndefined();
+  expect(ageOf(() => undefined)).toBeLessThan(3600); // its directory
 });

@@ -29,6 +29,8 @@ function policy(name: string, when: string, cgroup?: string): ConfiguredPolicy {
   return { name, when: parsed.condition, forNs: 0n, cooldownNs: 0n, then, ...(cgroup !== undefined && { scope: { cgroup } }) };
 }
 
+const unitSince = () => undefined;
+
 let root: TestCgroup;
 /** Of the clock that paces new listings. */
 let nextSecond: () => void;
@@ -48,7 +50,7 @@ function reader(
   parts: { node?: string; requestOf?: (path: string) => bigint | undefined } = {},
 ): PolicyReader {
   const { node, requestOf = () => undefined } = parts;
-  const opened = new PolicyReader({ native, hierarchies, node, requestOf }, policies);
+  const opened = new PolicyReader({ native, hierarchies, node, requestOf, unitSince }, policies);
   onTestFinished(() => {
     opened.close();
   });
@@ -152,9 +154,10 @@ describe('a cgroup that a condition names', () => {
   });
 
   test('without a memory controller it is not known', () => {
-    const none = new PolicyReader({ native, hierarchies: {} as typeof hierarchies, node: undefined, requestOf: () => undefined }, [
-      policy('p', '!cgroup(/a) exists'),
-    ]);
+    const none = new PolicyReader(
+      { native, hierarchies: {} as typeof hierarchies, node: undefined, requestOf: () => undefined, unitSince },
+      [policy('p', '!cgroup(/a) exists')],
+    );
     expect(none.read().named).toBeUndefined();
     none.close();
   });

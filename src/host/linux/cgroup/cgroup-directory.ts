@@ -56,10 +56,11 @@ export class CgroupDirectory {
 }
 
 /**
- * At least how long the cgroup has existed, in seconds, by the change time of its directory: the kernel also sets it when a
- * cgroup is made or removed below. 0: it does not exist.
+ * At least how long the cgroup has existed, in seconds: since the birth of its directory where the kernel reports that (6.18
+ * does not), else since its last change, which may be a chown, or a cgroup made or removed below. 0: it does not exist.
  */
 export function cgroupAge(directory: string): number {
   const found = statSync(fsPath(directory), { throwIfNoEntry: false });
-  return found === undefined ? 0 : Math.max(Date.now() - found.ctimeMs, 0) / 1e3;
+  if (found === undefined) return 0;
+  return Math.max(Date.now() - (found.birthtimeMs > 0 ? Math.min(found.birthtimeMs, found.ctimeMs) : found.ctimeMs), 0) / 1e3;
 }

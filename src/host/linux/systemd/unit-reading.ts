@@ -97,6 +97,7 @@ export function readUnit(name: string, replies: readonly BusReply[], readAtNs: b
   return {
     name: textOf(unit.Id) || name,
     activeState: textOf(unit.ActiveState),
+    sinceNs: sinceOf(unit),
     controlGroup: textOf(value('ControlGroup')),
     ...settings(value),
     timeoutStopNs: typeof timeoutUs === 'bigint' && timeoutUs !== INFINITY ? timeoutUs * 1000n : undefined,
@@ -115,6 +116,12 @@ export function readUnit(name: string, replies: readonly BusReply[], readAtNs: b
     stale: false,
     unsure: false,
   };
+}
+
+/** A oneshot service becomes active only at its end, and RestartMode=direct restarts one without leaving it inactive. */
+function sinceOf({ ActiveEnterTimestampMonotonic: active, InactiveExitTimestampMonotonic: started }: Properties): bigint | undefined {
+  const times = [active, started].filter((us): us is bigint => typeof us === 'bigint' && us > 0n);
+  return times.length === 0 ? undefined : times.reduce((a, b) => (a > b ? a : b)) * 1000n;
 }
 
 function settings(

@@ -258,3 +258,15 @@ test('without a connection a decision with seconds left waits', () => {
   expect(cache.awaited('a.target', sinceNs, SECOND, sinceNs)).toBe(true);
   expect(cache.awaited('a.target', sinceNs + SECOND, SECOND, sinceNs)).toBe(false);
 });
+
+test.each<[what: string, times: Record<string, bigint>, since: bigint | undefined]>([
+  ['active since then', { ActiveEnterTimestampMonotonic: 9n, InactiveExitTimestampMonotonic: 8n }, 9_000n],
+  ['a oneshot that runs again', { ActiveEnterTimestampMonotonic: 4n, InactiveExitTimestampMonotonic: 8n }, 8_000n],
+  ['never started', { ActiveEnterTimestampMonotonic: 0n, InactiveExitTimestampMonotonic: 0n }, undefined],
+])('since when a unit runs: %s', (_what, times, since) => {
+  const link = new Link();
+  const cache = new UnitCache(link);
+  cache.follow(['a.target'], now());
+  link.answer(times);
+  expect(cache.get('a.target')?.sinceNs).toBe(since);
+});

@@ -1,0 +1,29 @@
+import { slicePath, unitNameOf, unitPlace } from '../../core/systemd/unit.js';
+import type { UnitManager } from '../../monitor/ports/unit-port.js';
+
+/**
+ * Since when the unit that a cgroup is runs, monotonic. 'awaited': systemd answers in a moment. undefined: it is no unit of
+ * the system's manager, or systemd does not answer.
+ */
+export type UnitSince = (path: string) => bigint | 'awaited' | undefined;
+
+export function unitSince(units: Pick<UnitManager, 'unit' | 'awaited'>): UnitSince {
+  return (path) => {
+    const name = systemUnit(path);
+    if (name === undefined) return undefined;
+    const known = units.unit(name);
+    if (known === undefined) return units.awaited(name) ? 'awaited' : undefined;
+    const isOther = known.controlGroup !== '' && known.controlGroup !== path;
+    return isOther ? undefined : known.sinceNs;
+  };
+}
+
+/** Users choose the names below their managers, and those of parts of units are no units of the system. */
+function systemUnit(path: string): string | undefined {
+  const { kind, unit } = unitPlace(path);
+  if (kind === 'slice') {
+    const slice = unitNameOf(path.slice(path.lastIndexOf('/') + 1));
+    return path !== '/' && slicePath(slice) === path ? slice : undefined;
+  }
+  return kind !== 'inside' && unit?.manager === 'system' ? unit.name : undefined;
+}
