@@ -22,7 +22,7 @@ import type { ConditionRecheck } from './condition-recheck.js';
 import { atStep, ended, judged, nextMove, pastSteps, restAfterVictimNs, stepTimeNs, type Ladder, type ScopeState } from './ladder.js';
 import type { Restrained, PolicyScope } from './policy-state.js';
 import { scopeProcess } from './process-victim.js';
-import { restraintTarget, scopeRanking, scopeVictim, type ScopeOrder } from './policy-victim.js';
+import { restrainable, scopeVictim, type ScopeOrder } from './policy-victim.js';
 import { comparatorsOf, isInScope, type ComparedHistories } from './victim-order.js';
 import { NANO } from '../quantity/integer.js';
 
@@ -148,9 +148,11 @@ const STEPS: { readonly [K in LadderStep['kind']]: TakeStep<K> } = {
     return { ladder: acted(context, ladder, { kind, ...command }), turned };
   },
   reclaim: (context, turn, ladder, before, { kind, ...step }) => {
-    const { dryRun } = context.policy;
-    const targets = aboveRequest(context, turn, ladder.step);
-    if (targets.length === 0) return skipped(context, turn, ladder, before, kind, 'no workload of the scope is above its request');
+    const { dryRun, hasWorkloadSource } = context.policy;
+    if (!hasWorkloadSource) return skipped(context, turn, ladder, before, kind, noSource(context.policy));
+    const found = restrainable(orderOf(context, turn, ladder.step), context.candidates());
+    const targets = aboveRequest(found);
+    if (targets.length === 0) return skipped(context, turn, ladder, before, kind, found.length === 0 ? NOTHING : NONE_ABOVE_REQUEST);
     const turned = withEffect(before, { kind: 'policy', ...turn.reason, dryRun, action: kind, ...step, targets });
     return { ladder: acted(context, ladder, { kind, ...step }), turned };
   },
@@ -186,16 +188,10 @@ function withResult({ scope: { policy, scope } }: Turn, before: TurnResult, resu
   return withEffect(before, { kind: 'policy-result', policy, scope, ...result });
 }
 
-/** The workloads of a scope that use more than they request, the largest excess first. */
-function aboveRequest(context: TurnContext, turn: Turn, index: number): readonly (PolicyTarget & { readonly excessBytes: bigint })[] {
-  const found = context.candidates();
-  const ranking = scopeRanking(orderOf(context, turn, index), found);
-  return ranking
-    .flatMap((item) =>
-      item.protection === undefined && item.exceedsRequest && found.veto?.(item.workload) === undefined
-        ? { ...targetOf(item), excessBytes: item.aboveRequestNano / NANO }
-        : [],
-    )
+/** Of workloads that use more than they request, the largest excess first. */
+function aboveRequest(items: readonly RankedWorkload[]): readonly (PolicyTarget & { readonly excessBytes: bigint })[] {
+  return items
+    .flatMap((item) => (item.exceedsRequest ? { ...targetOf(item), excessBytes: item.aboveRequestNano / NANO } : []))
     .sort((a, b) => (a.excessBytes === b.excessBytes ? 0 : a.excessBytes > b.excessBytes ? -1 : 1));
 }
 
@@ -228,7 +224,7 @@ function restrainingStep(
   if (!hasWorkloadSource) return skipped(context, turn, ladder, before, step.kind, noSource(context.policy));
   const order = orderOf(context, turn, ladder.step);
   const busy = [...before.restraints.map(({ target }) => target), ...before.evictions.map(({ decision }) => decision.victim.workload)];
-  const first = restraintTarget(order, context.candidates(), ({ workload }) => busy.some((other) => isRelated(other, workload)));
+  const first = restrainable(order, context.candidates()).find(({ workload }) => !busy.some((other) => isRelated(other, workload)));
   if (first === undefined) return skipped(context, turn, ladder, before, step.kind, NOTHING);
   const target = targetOf(first);
   const turned = withEffect(before, { kind: 'policy', ...turn.reason, dryRun, ...act(target) });
@@ -238,6 +234,7 @@ function restrainingStep(
 }
 
 const NOTHING = 'no workload of the scope may be acted on';
+const NONE_ABOVE_REQUEST = 'no workload of the scope is above its request';
 const NO_PROCESS = 'no process of the scope may be ended';
 
 function noSource({ safeMode }: Policy): string {

@@ -51,12 +51,7 @@ export function scopeVictim(
   return { victim, ranking, found, unitStop: found.stop?.(victim.workload) };
 }
 
-/** The first workload of a scope that may be throttled or frozen: one that might be evicted. undefined: there is none. */
-export function restraintTarget(
-  order: ScopeOrder,
-  found: Candidates,
-  isTaken: (item: RankedWorkload) => boolean,
-): RankedWorkload | undefined {
-  const ranking = scopeRanking(order, found);
-  return ranking.find((item) => item.protection === undefined && !isTaken(item) && found.veto?.(item.workload) === undefined);
+/** The workloads of a scope that may be reclaimed from, throttled or frozen: those that might be evicted, in the order of its policy. */
+export function restrainable(order: ScopeOrder, found: Candidates): readonly RankedWorkload[] {
+  return scopeRanking(order, found).filter((item) => item.protection === undefined && found.veto?.(item.workload) === undefined);
 }

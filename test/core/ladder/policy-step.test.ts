@@ -4,7 +4,7 @@ import type { StepInput } from '../../../src/core/decide/step-input.js';
 import type { Policy } from '../../../src/core/decide/state.js';
 import { policiesDueNs } from '../../../src/core/ladder/policy-deadline.js';
 import type { PolicyResult } from '../../../src/core/policy/policy-action.js';
-import { candidates, Mi, policy, SECOND, threshold, workload } from '../support.js';
+import { candidates, Mi, policy, requesting, SECOND, threshold, workload } from '../support.js';
 import { Timeline } from '../timeline.js';
 import { condition, FREEZE, KILL, NOTIFY, ofCgroup, reading, STOP, THROTTLE, using } from './policies.js';
 
@@ -417,6 +417,22 @@ describe('evictions', () => {
       'freeze refused',
       'kill refused',
     ]);
+  });
+});
+
+describe('why no memory is reclaimed', () => {
+  const RECLAIM = { kind: 'reclaim', memoryBytes: 5n * Mi, withinNs: 5n * SECOND } as const;
+  const modest = workload('small', { path: '/a/small', requests: requesting(250n * Mi) });
+  const NONE = 'no workload of the scope may be acted on';
+  test.each<[why: string, found: typeof ALL, rest: Partial<Policy>, error: string]>([
+    ['no source of workloads', ALL, { hasWorkloadSource: false }, 'no workload source is configured'],
+    ['safe mode', ALL, { hasWorkloadSource: false, safeMode: true }, 'evictd is in safe mode after several crashes'],
+    ['no workload in the scope', candidates([other, 900n * Mi]), {}, NONE],
+    ['only protected ones', candidates([{ ...big, protection: { kind: 'critical' } }, 300n * Mi]), {}, NONE],
+    ['none above its request', candidates([modest, 200n * Mi]), {}, 'no workload of the scope is above its request'],
+  ])('%s', (_why, found, rest, error) => {
+    const [effect] = new Run([RECLAIM], {}, rest, found).at(0, { 'memory.available': 500n * Mi }, {}, using(101));
+    expect(effect).toMatchObject({ kind: 'policy-result', action: 'reclaim', result: 'refused', error });
   });
 });
 
