@@ -3,6 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { VictimReading } from '../../src/core/decide/eviction.js';
 import { initialState, type Policy, type State } from '../../src/core/decide/state.js';
 import { step } from '../../src/core/decide/step.js';
+import type { PolicyReadings } from '../../src/core/policy/scope-reading.js';
 import type { Workload } from '../../src/core/workload/workload.js';
 import { answersOf } from '../../src/monitor/step-answers.js';
 import type { StepReport, WorkloadSource } from '../../src/monitor/ports/ports.js';
@@ -64,6 +65,8 @@ export interface Dying {
    * At these seconds a process ends between the reading of the node and the last look, which finds so much available.
    */
   readonly rechecks?: ReadonlyMap<number, bigint>;
+  /** What policies read at a second. */
+  readonly policyReadings?: ((second: number) => PolicyReadings) | undefined;
 }
 
 /** A node of 1Gi where only the workloads use memory. A step every ten seconds. */
@@ -76,6 +79,7 @@ export class SimulatedRun {
   readonly #killError: string | undefined;
   readonly #lingersSeconds: number;
   readonly #rechecks: ReadonlyMap<number, bigint>;
+  readonly #policyReadings: Dying['policyReadings'];
   readonly #evicted = new Map<number, { readonly id: string; readonly second: number }>();
   #second = 0;
   #state: State = initialState;
@@ -84,9 +88,10 @@ export class SimulatedRun {
     { recorder: it }: Recorded,
     policy: Policy,
     usages: Usages,
-    { killError, lingersSeconds = 0, rechecks: rechecks = new Map() }: Dying = {},
+    { killError, lingersSeconds = 0, rechecks = new Map(), policyReadings }: Dying = {},
   ) {
     this.#rechecks = rechecks;
+    this.#policyReadings = policyReadings;
     this.#killError = killError;
     this.#lingersSeconds = lingersSeconds;
     this.#policy = policy;
@@ -144,7 +149,9 @@ export class SimulatedRun {
     const observed = observations(nowNs, { 'memory.available': Gi - used });
     const atLast = this.#rechecks.get(this.#second);
     const seenAtLast = atLast === undefined ? observed : observations(nowNs, { 'memory.available': atLast });
-    const { answers, given } = answersOf({ read: () => seenAtLast }, () => this.#source.candidates());
+    const read = this.#policyReadings;
+    const policies = read && { read: () => read(this.#second), workloads: () => [], processes: () => [] };
+    const { answers, given } = answersOf({ read: () => seenAtLast }, () => this.#source.candidates(), undefined, policies);
     const input = {
       nowNs,
       layout: 'single' as const,

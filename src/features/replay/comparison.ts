@@ -4,6 +4,8 @@ import type { Config } from '../../config/config.js';
 import { normalCgroupPath } from '../../core/workload/cgroup.js';
 import type { Decision } from '../../core/decide/eviction.js';
 import type { Policy, State } from '../../core/decide/state.js';
+import { conditionOf } from '../../core/ladder/scope-turns.js';
+import type { ConfiguredPolicy } from '../../core/policy/configured-policy.js';
 import type { RecordedCandidates, RecordedConfig, RecordedStep, RecordingHeader } from '../../recording/recording-format.js';
 import { assumptions, differences, shownDecision, type TimedDecision, type OtherReport } from './replay-report.js';
 import type { OtherConfig } from './other-config.js';
@@ -110,11 +112,22 @@ export class Comparison {
     if (reclaim.length > 0 || selectsPods(workloads)) {
       this.#warnings.add('its node-level reclaim counts as freeing nothing: the real amount is unknown');
     }
+    const known = new Set(this.#inForce.policies?.map(whatItReads));
+    for (const policy of this.#policy().policies ?? []) {
+      if (known.has(whatItReads(policy))) continue;
+      const missing = 'is not in the recorded configuration with this scope and condition';
+      this.#warnings.add(`policy ${policy.name} ${missing}: only values that the recorded policies read are known`);
+    }
     const recorded = this.#header.node.cgroup;
     if (workloads.length === 0) this.#warnings.add('it has no workloads, so it evicts nothing');
     if (cgroupText(node.cgroup) === cgroupText(recorded)) return;
     this.#warnings.add(`its node is ${cgroupText(node.cgroup)}, but the recorded values are those of ${cgroupText(recorded)}`);
   }
+}
+
+/** Readings are recorded by the name of a policy. */
+function whatItReads(policy: ConfiguredPolicy): string {
+  return JSON.stringify([policy.name, policy.scope?.cgroup, conditionOf(policy)]);
 }
 
 function cgroupText(cgroup: string | undefined): string {

@@ -216,6 +216,18 @@ test.each<[rule: string, ladder: Partial<Ladder>, why: string]>([
   ]);
 });
 
+test('a policy about a named cgroup shows the value of that cgroup', () => {
+  const when = condition('cgroup(/db).memory.current > 100Mi & memory.current > 1Mi', 'cgroup');
+  const named = new Map([['/db', { readings: [reading('/db', 0n, { 'memory.current': 300 * 1024 * 1024 })] }]]);
+  const history = { readings: [reading('/a', 0n, { 'memory.current': 1024 * 1024 })] };
+  const scopes = new Map([['p', { policy: 'p', scope: '/a', history }]]);
+  const state = { ...initialState, policies: { ...initialState.policies, scopes, named } };
+  const configured = policy([], { policies: [ofCgroup([NOTIFY], { when })] });
+  expect(explainNow(moment(400n, { policy: configured, state })).policies).toMatchObject([
+    { holds: false, readings: 'cgroup(/db).memory.current 300MiB, memory.current 1MiB', why: 'does not hold' },
+  ]);
+});
+
 test('a policy of which a metric is not known names it', () => {
   const when = condition('memory.current > 90% of memory.max & pgscan > 5 over 30s & node.memory.anon rising', 'cgroup');
   const history = { readings: [reading('/a', 0n, { 'memory.current': 1, 'memory.max': 1 })] };

@@ -2,14 +2,15 @@ import { execFileSync } from 'node:child_process';
 import { appendFileSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { exitCodeOf, formatError } from '../../../src/cli/output/error-text.js';
 import { replay as replayCommand } from '../../../src/features/replay/command.js';
 import type { JournalRecord } from '../../../src/journal/records/record.js';
 import type { RecordedConfig } from '../../../src/recording/recording-format.js';
 import type { Rule } from '../../../src/core/workload/rule.js';
 import type { Workload } from '../../../src/core/workload/workload.js';
-import { Mi, policy, requesting, threshold, workload } from '../../core/support.js';
+import { condition, KILL, ofCgroup, reading } from '../../core/ladder/policies.js';
+import { Mi, policy, requesting, SECOND, threshold, workload } from '../../core/support.js';
 import { recorder, scratch, SimulatedRun, type Dying, type Usages } from '../../recording/recorded-run.js';
 import { ran } from '../../cli/support.js';
 
@@ -131,6 +132,43 @@ test('during a shutdown no soft threshold evicts under another configuration; af
   const { deviations, other } = await json(it.path, '--config', configuration(changes));
   expect(deviations).toEqual([]);
   expect(other?.differences.map(({ difference, victim }) => `${difference} ${victim}`)).toEqual(['same batch']);
+});
+
+describe('a condition about a named cgroup', () => {
+  const ofOther = ofCgroup([KILL], { scope: { cgroup: '/node' }, when: condition('cgroup(/db).memory.current > 100Mi', 'cgroup') });
+  const recording = async (): Promise<string> => {
+    const it = recorder(undefined, { config: { settings: {}, workloads: [{ cgroup: '/node' }], rules: RULES } });
+    const policyReadings = (second: number) => {
+      const timeNs = BigInt(second) * SECOND;
+      return {
+        scopes: new Map([['p', [reading('/node', timeNs, { 'memory.current': 1 })]]]),
+        named: [reading('/db', timeNs, { 'memory.current': second * 3 * 1024 * 1024 })],
+      };
+    };
+    await (await new SimulatedRun(it, policy([], { policies: [ofOther] }), LEAK, { policyReadings }).until(60)).end();
+    return it.path;
+  };
+  const then = ['kill'];
+
+  test('is replayed with the values that were read of it', async () => {
+    const { records, deviations } = await json(await recording());
+    expect(deviations).toEqual([]);
+    expect(records.find(({ type }) => type === 'decision')).toMatchObject({
+      victim: { name: 'batch' },
+      policy: { name: 'p', condition: 'cgroup(/db).memory.current > 100Mi', values: { 'cgroup(/db).memory.current': 120 * 1024 * 1024 } },
+      message: expect.stringContaining('(cgroup(/db).memory.current 120MiB)') as string,
+    });
+  });
+
+  test('under another configuration, whose policies know only these values', async () => {
+    const same = { name: 'p', scope: { cgroup: '/node' }, when: 'cgroup(/db).memory.current > 100Mi', then };
+    const other = { ...same, name: 'q', when: 'cgroup(/x) exists' };
+    const { other: compared } = await json(await recording(), '--config', configuration({ ...hard('0%'), policies: [same, other] }));
+    expect(compared?.differences.map(({ difference, victim }) => `${difference} ${victim}`)).toEqual(['same batch']);
+    expect(compared?.warnings).toEqual([
+      'policy q is not in the recorded configuration with this scope and condition: only values that the recorded policies read are known',
+    ]);
+  });
 });
 
 test('a file that continues another goes on in its state: the outcome of an eviction that was decided before', async () => {
