@@ -184,16 +184,18 @@ function presentWorkloads(source: WorkloadSource, rules: readonly Rule[], budget
       matched: effectOf(namedOf(workload)).matched,
       budgets: budgets.filter((budget) => isOfBudget(budget, workload)).map(({ name }) => name),
       unevictable: unevictableReason(workload.protection, veto?.(workload)),
-      ...(memoryNodes && {
-        memoryNodes,
+      ...(memoryNodes && { memoryNodes }),
+      ...(Array.isArray(memoryNodes) && {
         boundAbove: withAncestors(path)
           .slice(1)
-          .filter((above) => boundNodes(above) !== undefined),
+          .filter((above) => Array.isArray(boundNodes(above))),
       }),
     };
   });
   const unread = unreadable.map(({ name, path }): PresentWorkload => {
-    return { name, path, matched: effectOf({ name, path }).matched, unevictable: { kind: 'other', text: 'cannot be read' } };
+    const memoryNodes = boundNodes(path);
+    const unevictable = { kind: 'other', text: 'cannot be read' } as const;
+    return { name, path, matched: effectOf({ name, path }).matched, unevictable, ...(memoryNodes && { memoryNodes }) };
   });
   return [...read, ...unread];
 }

@@ -21,8 +21,8 @@ export interface PresentWorkload {
   /** Names of the disruption budgets that match it. Left out: none. */
   readonly budgets?: readonly string[];
   readonly unevictable: UnevictableReason | undefined;
-  /** The only memory nodes (NUMA) that a cpuset permits. Left out: all, or unknown. */
-  readonly memoryNodes?: readonly number[];
+  /** The only memory nodes (NUMA) that a cpuset permits. Left out: all. */
+  readonly memoryNodes?: readonly number[] | 'unknown';
   /** The cgroups above that a cpuset binds, too. */
   readonly boundAbove?: readonly string[];
 }

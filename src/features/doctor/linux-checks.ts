@@ -3,7 +3,7 @@ import { cgroupNamespaceCheck, cgroupVersionCheck, controllersCheck } from './ch
 import type { CheckKind } from './check-kind.js';
 import { clockCheck, kernelLogCheck, kernelVersionCheck, oomCheck, pressureWindowCheck, pressureCheck } from './checks/kernel.js';
 import { daemonsCheck, otherDaemonsCheck } from './checks/daemons.js';
-import { evictableCheck, lintCheck, sourcesCheck } from './checks/workloads.js';
+import { evictableCheck, lintCheck, operatorsCheck, sourcesCheck } from './checks/workloads.js';
 import type { LinuxFacts } from './machine-facts.js';
 import { filesystemsCheck } from './checks/filesystems.js';
 import {
@@ -56,6 +56,7 @@ export const LINUX_CHECKS: readonly CheckKind<LinuxFacts>[] = [
   lintCheck,
   sourcesCheck,
   evictableCheck,
+  operatorsCheck,
   numaCheck,
   apiServerCheck,
   excessCheck,

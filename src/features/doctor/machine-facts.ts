@@ -22,6 +22,7 @@ import type { Signal } from '../../core/signal/signal.js';
 import type { Threshold } from '../../core/threshold/threshold.js';
 import type { InhibitDelay } from '../../core/systemd/inhibit-delay.js';
 import type { FilesystemRole } from '../../core/signal/layout.js';
+import type { FoundOperators } from '../../core/systemd/operator.js';
 
 /** What checks read on every platform. */
 export interface CommonFacts {
@@ -53,6 +54,7 @@ export interface LinuxFacts extends CommonFacts {
   readonly cgroup: CgroupFacts;
   readonly subject: SubjectFacts;
   readonly pauses: PauseFacts;
+  readonly operators: FoundOperators;
   readonly filesystems: FilesystemFacts;
   readonly reclaim: ReclaimFacts;
   readonly shutdown: ShutdownFacts;

@@ -1,35 +1,53 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { attempt } from '../../errors.js';
+import type { FoundOperators, Operator } from '../../core/systemd/operator.js';
+import { errnoName } from '../../errors.js';
 
 /** Their members may become root by sudo or polkit, as distributions and clouds set them up. */
 const GROUPS: readonly string[] = ['sudo', 'wheel', 'admin', 'google-sudoers'];
 
+/** The uids of the operators. */
+export function readOperators(root = ''): ReadonlySet<number> {
+  return new Set(findOperators(root).operators.map(({ uid }) => uid));
+}
+
 /**
- * The uids of those who administer the machine: root, the members of the groups of administrators in /etc/group, and the
- * users and groups to which /etc/sudoers or a file in /etc/sudoers.d grants ALL commands as root. Users and groups of a
- * directory service, aliases and other files that sudoers includes are not seen.
+ * Those who administer the machine: root, the members of the groups of administrators in /etc/group, and the users and
+ * groups to which /etc/sudoers or a file in /etc/sudoers.d grants ALL commands as root. Users and groups of a directory
+ * service, aliases and other files that sudoers includes are not seen.
  *
  * @param root  prefix of the files; '': the machine's
  */
-export function readOperators(root = ''): ReadonlySet<number> {
-  const granted = new Set(sudoers(root).flatMap(grantedIn));
-  const named = new Set([...GROUPS, ...[...granted].flatMap((name) => (name.startsWith('%') ? [name.slice(1)] : []))]);
-  const groups = records(`${root}/etc/group`).filter(([name = '', , gid]) => named.has(name) || named.has(`#${String(gid)}`));
-  const gids = new Set(groups.map(([, , gid]) => gid));
-  const members = new Set(groups.flatMap(([, , , list = '']) => list.split(',')));
-  const users = records(`${root}/etc/passwd`).filter(
-    ([name = '', , uid, gid]) => members.has(name) || gids.has(gid) || granted.has(name) || granted.has(`#${String(uid)}`),
-  );
-  return new Set([0, ...users.map(([, , uid]) => Number(uid))]);
+export function findOperators(root = ''): FoundOperators {
+  const unread: string[] = [];
+  const textOf = (file: string): string => readIfPresent(root, file, unread, (path) => readFileSync(path, 'utf8')) ?? '';
+  const names = readIfPresent(root, SUDOERS_D, unread, (path) => readdirSync(path)) ?? [];
+  // sudo reads none with a dot, or a ~ at its end.
+  const files = names.filter((name) => !name.includes('.') && !name.endsWith('~')).map((name) => `${SUDOERS_D}/${name}`);
+  const grants = ['/etc/sudoers', ...files].flatMap((file) => grantedIn(textOf(file)).map((to) => ({ file, to })));
+  const granting = (...to: readonly string[]): readonly string[] => grants.filter((grant) => to.includes(grant.to)).map(({ file }) => file);
+  const groups = records(textOf('/etc/group')).map(([name = '', , gid, list = '']) => {
+    const why = [...(GROUPS.includes(name) ? [''] : []), ...granting(`%${name}`, `%#${String(gid)}`).map((file) => `, ${file}`)];
+    return { gid, members: list.split(','), because: why.map((from) => `member of group ${name}${from}`) };
+  });
+  const users = records(textOf('/etc/passwd')).map(([name = '', , uid, gid]): Operator => {
+    const memberOf = groups.filter((group) => group.members.includes(name) || group.gid === gid);
+    const because = [...granting(name, `#${String(uid)}`), ...memberOf.flatMap((group) => group.because)];
+    return { uid: Number(uid), name, because: [...new Set(because)] };
+  });
+  const operators = users.filter(({ uid, because }) => uid !== 0 && because.length > 0);
+  return { operators: [{ uid: 0, name: 'root', because: [] }, ...operators], unread };
 }
 
-/** The texts of /etc/sudoers and of the files in /etc/sudoers.d that sudo reads: none with a dot or a ~ at its end. */
-function sudoers(root: string): readonly string[] {
-  const directory = `${root}/etc/sudoers.d`;
-  const files = (attempt(() => readdirSync(directory)) ?? []).filter((name) => !name.includes('.') && !name.endsWith('~'));
-  return [`${root}/etc/sudoers`, ...files.map((name) => `${directory}/${name}`)].map(
-    (file) => attempt(() => readFileSync(file, 'utf8')) ?? '',
-  );
+const SUDOERS_D = '/etc/sudoers.d';
+
+/** undefined: it does not exist, or cannot be read, which is noted. */
+function readIfPresent<T>(root: string, path: string, unread: string[], read: (path: string) => T): T | undefined {
+  try {
+    return read(root + path);
+  } catch (error) {
+    if (errnoName(error) !== 'ENOENT') unread.push(path);
+    return undefined;
+  }
 }
 
 /**
@@ -51,8 +69,10 @@ function grantedIn(text: string): readonly string[] {
 const GRANTS_ALL =
   /^\s*((?:%?#?[\w.@-]+)(?:\s*,\s*%?#?[\w.@-]+)*)\s+[^=#]+=\s*(?:\((?:[^():]*[,\s])?(?:ALL|root)\b[^()]*\)\s*)?(?:[A-Z_]+:\s*)*(?:[^#]*,\s*)?ALL\s*(?:[,#]|$)/;
 
-/** The fields of each line; none if the file cannot be read. */
-function records(file: string): readonly (readonly string[])[] {
-  const lines = (attempt(() => readFileSync(file, 'utf8')) ?? '').split('\n');
-  return lines.filter((line) => line.includes(':')).map((line) => line.split(':'));
+/** The fields of each line. */
+function records(text: string): readonly (readonly string[])[] {
+  return text
+    .split('\n')
+    .filter((line) => line.includes(':'))
+    .map((line) => line.split(':'));
 }

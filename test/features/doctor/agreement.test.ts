@@ -47,6 +47,7 @@ const THERE = {
 } as const;
 
 const source = { text: '/a', workloads: 1, unreadable: 0, problems: [] };
+const VACANT = { kind: 'vacant', text: 'it has no processes' } as const;
 const WORKLOADS = { present: [present('web')], sources: [source] };
 
 /** A machine of 8 GiB where evictd does its job. */
@@ -267,6 +268,22 @@ const ROWS: readonly Row[] = [
     'workloads.numa',
     'degraded',
     /^web is bound to memory node 1/,
+  ],
+  [
+    'NUMA, and a cpuset that cannot be read',
+    {},
+    { workloads: { ...WORKLOADS, present: [present('web', { memoryNodes: 'unknown' })] } },
+    'workloads.numa',
+    'degraded',
+    /permits to web are not known/,
+  ],
+  [
+    'NUMA, and a cpuset that cannot be read, of a workload without processes',
+    {},
+    { workloads: { ...WORKLOADS, present: [present('web'), present('db', { memoryNodes: 'unknown', unevictable: VACANT })] } },
+    'workloads.numa',
+    'ok',
+    /^2 memory nodes, and no workload/,
   ],
   [
     'NUMA without cpusets',

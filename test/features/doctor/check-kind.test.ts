@@ -38,6 +38,7 @@ function counting(): { readonly readers: FactReaders<LinuxFacts>; readonly reads
     reclaim: { steps: [], systemd: true },
     shutdown: { requestedNs: 0n, delay: undefined },
     daemons: { found: [], hidden: undefined },
+    operators: { operators: [], unread: [] },
     apiServer: undefined,
   };
   const readers = Object.fromEntries(

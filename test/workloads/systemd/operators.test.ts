@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { readOperators } from '../../../src/workloads/systemd/operators.js';
+import { findOperators, readOperators } from '../../../src/workloads/systemd/operators.js';
 import { temporaryDirectory } from '../../support/temporary-directory.js';
 
 const PASSWD = `root:x:0:0:root:/root:/bin/bash
@@ -45,4 +45,21 @@ test.each<[rule: string, files: Readonly<Record<string, string>>, uids: number[]
   writeFileSync(join(root, 'etc/group'), 'ops:x:40:ann,eve\n');
   for (const [name, text] of Object.entries(files)) writeFileSync(join(root, 'etc', name), text);
   expect([...readOperators(root)].sort((a, b) => a - b)).toEqual(uids);
+});
+
+test('each operator has the files and groups that make the user one; what cannot be read is named', () => {
+  const root = temporaryDirectory();
+  mkdirSync(join(root, 'etc/sudoers.d/directory'), { recursive: true });
+  mkdirSync(join(root, 'etc/sudoers')); // EISDIR
+  writeFileSync(join(root, 'etc/passwd'), PASSWD);
+  writeFileSync(join(root, 'etc/group'), 'ops:x:40:eve,ann\nsudo:x:27:ann\nusers:x:10:\n');
+  writeFileSync(join(root, 'etc/sudoers.d/ops'), '%ops ALL=(ALL) ALL\nann ALL=(ALL) ALL\n');
+  expect(findOperators(root)).toEqual({
+    operators: [
+      { uid: 0, name: 'root', because: [] },
+      { uid: 1000, name: 'ann', because: ['/etc/sudoers.d/ops', 'member of group ops, /etc/sudoers.d/ops', 'member of group sudo'] },
+      { uid: 1002, name: 'eve', because: ['member of group ops, /etc/sudoers.d/ops'] },
+    ],
+    unread: ['/etc/sudoers', '/etc/sudoers.d/directory'],
+  });
 });

@@ -1,7 +1,7 @@
 import { conditionNeeds } from '../../../core/policy/condition-needs.js';
 import { compileScope } from '../../../core/policy/scope-pattern.js';
 import type { Finding, LintRule, LintSubject } from '../lint-rule.js';
-import type { MachineFacts } from '../machine.js';
+import type { MachineFacts, PresentWorkload } from '../machine.js';
 
 /**
  * Workloads that a cpuset keeps off some memory nodes, where only the memory of the machine is watched: no policy of
@@ -11,16 +11,24 @@ export function lintMemoryNodes({ policies }: LintSubject, machine: MachineFacts
   const watched = policies.flatMap(({ when, scope }) =>
     scope !== undefined && conditionNeeds([when]).cgroup.has('memory.boundNodes.available') ? [compileScope(scope)] : [],
   );
-  const bound = (machine?.workloads?.present ?? []).filter(({ path, memoryNodes, boundAbove = [] }) => {
-    return memoryNodes !== undefined && ![path, ...boundAbove].some((cgroup) => watched.some((scope) => scope.matches(cgroup)));
+  const present = machine?.workloads?.present ?? [];
+  const bound = present.filter(({ path, memoryNodes, boundAbove = [] }) => {
+    return Array.isArray(memoryNodes) && ![path, ...boundAbove].some((cgroup) => watched.some((scope) => scope.matches(cgroup)));
   });
+  const unknown = present.filter(({ memoryNodes, unevictable }) => memoryNodes === 'unknown' && unevictable?.kind !== 'vacant');
+  return [...boundFinding(bound), ...unknownFinding(unknown)];
+}
+
+const CODE = 'EVICTD_LINT_MEMORY_NODES';
+
+function boundFinding(bound: readonly PresentWorkload[]): Finding[] {
   const [first] = bound;
-  if (first?.memoryNodes === undefined) return [];
+  if (!Array.isArray(first?.memoryNodes)) return [];
   const rest = bound.length === 1 ? '' : `, and ${String(bound.length - 1)} more workloads are bound`;
   return [
     {
       level: 'warn',
-      code: 'EVICTD_LINT_MEMORY_NODES',
+      code: CODE,
       message: `${first.name} is bound to memory node ${first.memoryNodes.join(' and ')}${rest}: when it is full, the kernel ends processes; no policy watches them`,
       hint: 'add a policy with memory.boundNodes.available, or give the workload a limit (MemoryMax=) below what its nodes have',
       key: 'workloads',
@@ -28,4 +36,20 @@ export function lintMemoryNodes({ policies }: LintSubject, machine: MachineFacts
   ];
 }
 
-export const memoryNodesRule: LintRule = { codes: ['EVICTD_LINT_MEMORY_NODES'], find: lintMemoryNodes };
+/** Those without processes use no memory. */
+function unknownFinding(unknown: readonly PresentWorkload[]): Finding[] {
+  const [first] = unknown;
+  if (first === undefined) return [];
+  const rest = unknown.length === 1 ? '' : `, and of ${String(unknown.length - 1)} more workloads`;
+  return [
+    {
+      level: 'warn',
+      code: CODE,
+      message: `the memory nodes that a cpuset permits to ${first.name}${rest} are not known: neither its cpuset nor a process of it can be read`,
+      hint: 'run it as root, and in the pid namespace of the machine',
+      key: 'workloads',
+    },
+  ];
+}
+
+export const memoryNodesRule: LintRule = { codes: [CODE], find: lintMemoryNodes };

@@ -1,4 +1,5 @@
-import { broken, type Detail } from '../check.js';
+import { loginSessionUser } from '../../../core/systemd/unit.js';
+import { broken, degraded, ok, type Detail } from '../check.js';
 import { defineCheck } from '../check-kind.js';
 import { judged } from '../findings.js';
 import type { ListedWorkload } from '../machine-facts.js';
@@ -34,6 +35,34 @@ function byReason(listed: readonly ListedWorkload[]): Readonly<Record<string, De
   const counts: Record<string, number> = {};
   for (const { unevictable } of listed) if (unevictable !== undefined) counts[unevictable] = (counts[unevictable] ?? 0) + 1;
   return counts;
+}
+
+/** Whose login sessions are protected, and which of them the sources name. */
+export const operatorsCheck = defineCheck('workloads.operators', ['operators', 'workloads'], ({ operators: found, workloads }, id) => {
+  const { operators, unread } = found;
+  const uids = new Set(operators.map(({ uid }) => uid));
+  const sessions = workloads.listed.filter(({ path, unevictable }) => {
+    const user = loginSessionUser(path);
+    return user !== undefined && uids.has(user) && unevictable !== undefined;
+  });
+  const names = someOf(operators.map(({ name, because }) => (because.length === 0 ? name : `${name} (${because.join('; ')})`)));
+  const kept = someOf(sessions.map(({ path }) => path));
+  const summary = `operators: ${names}; ${sessions.length === 0 ? 'no workload is a login session of theirs' : `protected: ${kept}`}`;
+  const details = {
+    operators: operators.map(({ uid, name, because }) => ({ uid, name, because })),
+    protected: sessions.map(({ name, path, unevictable = '' }) => ({ name, path, because: unevictable })),
+    unread,
+  };
+  if (unread.length === 0) return ok(id, summary, details);
+  return degraded(id, `cannot read ${unread.join(', ')}: not all operators are known; ${summary}`, 'run evictd doctor as root', details);
+});
+
+/** The rest is in the details. */
+const MAX_NAMED = 8;
+
+function someOf(texts: readonly string[]): string {
+  const rest = texts.length - MAX_NAMED;
+  return [...texts.slice(0, MAX_NAMED), ...(rest > 0 ? [`${String(rest)} more`] : [])].join(', ');
 }
 
 /** The findings of `config check` that no other check shows. */

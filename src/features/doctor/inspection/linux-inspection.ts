@@ -19,6 +19,7 @@ import { crashesOf, pausesOf, reloadOf, type ExaminedRuntimes } from './runtimes
 import { examineShutdown, unitsProblem } from './systemd-inspection.js';
 import { workloadFacts } from './workloads-inspection.js';
 import { selectsUnits } from '../../../workloads/kinds/source-spec.js';
+import { findOperators } from '../../../workloads/systemd/operators.js';
 
 /** An idle systemd answers within 50 ms. */
 const TIMEOUT_MS = 1_500;
@@ -40,10 +41,7 @@ export function linuxFacts({ loaded, filesystemsRead, doctor, native, runtime, o
   const cgroup = config.node.cgroup === undefined ? undefined : normalCgroupPath(config.node.cgroup);
   const instanceId = instanceName({ cgroup });
   const waits: Promise<unknown>[] = [];
-  /**
-   * Work that waits for another process or a filesystem. It runs beside other waits and before work that blocks, which
-   * would make it look late.
-   */
+  /** Work that waits. It runs beside other waits, and before work that blocks, which would make it look late. */
   const wait = <T>(work: Promise<T>): Promise<T> => {
     waits.push(work);
     return work;
@@ -83,6 +81,7 @@ export function linuxFacts({ loaded, filesystemsRead, doctor, native, runtime, o
     subject: async () => doctor.readSubject(pidOf(await facts.instance())),
     crashes: async () => crashesOf(await facts.instance(), runFilePath(config.runtimeDirectory, instanceId), config.safeMode.crashes),
     pauses: async () => pausesOf(await facts.instance(), config),
+    operators: () => findOperators(),
     reload: async () => reloadOf(await facts.instance(), answerPath(config.runtimeDirectory, instanceId, 'reload')),
     node: async () => (await examineNodeOnce()).facts,
     workloads: async () => {

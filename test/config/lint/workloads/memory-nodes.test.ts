@@ -8,6 +8,17 @@ import { machine, present, subject } from '../support.js';
 test.each<[rule: string, workloads: readonly PresentWorkload[] | undefined, messages: readonly RegExp[]]>([
   ['unknown workloads', undefined, []],
   ['none is bound', [present('web')], []],
+  ['of one they are not known', [present('web'), present('db', { memoryNodes: 'unknown' })], [/ to db are not known: neither/]],
+  [
+    'of several they are not known, and one is bound',
+    [...['a', 'b'].map((name) => present(name, { memoryNodes: 'unknown' })), present('c', { memoryNodes: [0] })],
+    [/^c is bound/, / to a, and of 1 more workloads are not known/],
+  ],
+  [
+    'of one without processes they are not known',
+    [present('db', { memoryNodes: 'unknown', unevictable: { kind: 'vacant', text: 'empty' } })],
+    [],
+  ],
   ['one', [present('web'), present('db', { memoryNodes: [1] })], [/^db is bound to memory node 1: when/]],
   [
     'several',

@@ -39,7 +39,7 @@ test.each([
   writeFileSync(join(directory, 'has_memory'), '0-1\n');
   const boundNodes = openBoundNodes({ cpuset: controller, memory: controller }, { directory });
   const none = openBoundNodes({ cpuset: undefined, memory: controller }, { directory });
-  expect([boundNodes('/web'), boundNodes('/db'), none('/web')]).toEqual([[1], undefined, undefined]);
+  expect([boundNodes('/web'), boundNodes('/db'), none('/web')]).toEqual([[1], 'unknown', 'unknown']);
   writeFileSync(join(directory, 'has_memory'), '1\n');
   expect(openBoundNodes({ cpuset: controller, memory: controller }, { directory })('/web')).toBeUndefined();
 });
@@ -52,9 +52,27 @@ test('a cgroup v2 without a cpuset of its own is bound as the nearest one above 
   writeFileSync(join(directory, 'cpuset.mems.effective'), '0-1\n');
   writeFileSync(join(directory, 'a/cpuset.mems.effective'), '0\n');
   const boundNodes = openBoundNodes({ cpuset, memory: cpuset }, { directory });
-  expect(['/a/b/c', '/a', '/other', '/'].map(boundNodes)).toEqual([[0], [0], undefined, undefined]);
+  expect(['/a/b/c', '/a', '/other', '/'].map(boundNodes)).toEqual([[0], [0], undefined, undefined]); // all, not unknown
   writeFileSync(join(directory, 'a/b/cpuset.mems.effective'), '1\n');
   expect(boundNodes('/a/b/c')).toEqual([1]);
+});
+
+test('on cgroup v1 a process below a slice says it; a process or a cpuset that cannot be read says nothing', () => {
+  const directory = temporaryDirectory();
+  const [memory, cpuset] = ['memory', 'cpuset'].map(
+    (controller) => ({ version: 1, controller, mountPoint: join(directory, controller), root: '/' }) as const,
+  );
+  for (const path of ['memory/a.slice/b.scope', 'memory/gone', 'memory/all', 'proc/42', 'proc/43'])
+    mkdirSync(join(directory, path), { recursive: true });
+  writeFileSync(join(directory, 'has_memory'), '0-1\n');
+  writeFileSync(join(directory, 'memory/a.slice/cgroup.procs'), '');
+  writeFileSync(join(directory, 'memory/a.slice/b.scope/cgroup.procs'), '42\n');
+  writeFileSync(join(directory, 'memory/gone/cgroup.procs'), '0\n'); // in no pid namespace that is visible
+  writeFileSync(join(directory, 'memory/all/cgroup.procs'), '43\n');
+  writeFileSync(join(directory, 'proc/42/status'), 'Mems_allowed_list:\t1\n');
+  writeFileSync(join(directory, 'proc/43/status'), 'Mems_allowed_list:\t0-1\n');
+  const boundNodes = openBoundNodes({ cpuset, memory }, { directory, proc: join(directory, 'proc') });
+  expect(['/a.slice', '/gone', '/all', '/none'].map(boundNodes)).toEqual([[1], 'unknown', undefined, 'unknown']);
 });
 
 test('on cgroup v1 a process of the workload says what its cpuset permits, wherever that is', () => {
