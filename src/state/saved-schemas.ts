@@ -86,7 +86,13 @@ function stats(): z.ZodMiniType {
 
 export function growthBase(): z.ZodMiniType {
   const amounts = (): z.ZodMiniType => z.map(z.string(), z.bigint());
-  const outside = { cgroups: amounts(), isPartial: z.boolean(), counters: amounts(), above: z.set(z.string()) };
+  const outside = {
+    cgroups: amounts(),
+    othersAtMost: z.bigint(),
+    unread: z.array(z.string()),
+    counters: amounts(),
+    above: z.set(z.string()),
+  };
   return object({
     available: z.bigint(),
     held: z.map(z.string(), object({ amount: z.optional(z.bigint()), stays: z.optional(z.bigint()) })),

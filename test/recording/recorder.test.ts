@@ -109,7 +109,13 @@ test('a standing order that was carried out comes back, a resumption, and a paus
 
 test('what held memory outside the workloads comes back, or that it could not be read', async () => {
   const it = recorder();
-  const held = { cgroups: new Map([['/backup', 5n]]), isPartial: false, counters: new Map([['Shmem', 7n]]), above: new Set(['/']) };
+  const held = {
+    cgroups: new Map([['/backup', 5n]]),
+    othersAtMost: 0n,
+    unread: [],
+    counters: new Map([['Shmem', 7n]]),
+    above: new Set(['/']),
+  };
   it.recorder.stepped(report(0, { outside: [held, undefined] }));
   it.recorder.stepped(report(1));
   it.recorder.close();

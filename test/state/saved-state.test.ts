@@ -26,7 +26,7 @@ function bequest(): SavedState {
   );
   timeline.memory(100, 50n);
   const amounts = new Map([['some', 5n]]);
-  const outside = () => ({ cgroups: amounts, counters: amounts, isPartial: false, above: new Set(['/']) });
+  const outside = () => ({ cgroups: amounts, counters: amounts, othersAtMost: 0n, unread: [], above: new Set(['/']) });
   timeline.at(100, { 'memory.available': 50n * Mi }, { 1: {} }, { outside });
   const times = { crossingNs: 1n, wakeNs: 2n, decisionNs: 3n, signalNs: 4n, killNs: 4n };
   return {
@@ -114,7 +114,13 @@ test('the first place that is wrong is named; a part may be missing, and there m
 
 test('what has grown since an eviction is known over a restart; sleep moves its times', () => {
   const { state } = restoreState(left(at(101, 1101)), owner, policy([hard]), at(103, 1203));
-  const outside = { cgroups: new Map([['some', 5n]]), counters: new Map([['some', 5n]]), isPartial: false, above: new Set(['/']) };
+  const outside = {
+    cgroups: new Map([['some', 5n]]),
+    counters: new Map([['some', 5n]]),
+    othersAtMost: 0n,
+    unread: [],
+    above: new Set(['/']),
+  };
   expect([...state.baselines]).toEqual([
     [
       'memory.available',

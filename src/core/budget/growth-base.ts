@@ -49,15 +49,19 @@ export interface Held {
 
 /** What holds memory outside the workloads, in bytes. */
 export interface MemoryHoldings {
-  /** By path: cgroups that no workload source covers, without their page cache. */
+  /** By path: the largest cgroups that no workload source covers. With swap, without their page cache. */
   readonly cgroups: ReadonlyMap<string, bigint>;
-  /** There are more cgroups than were read. */
-  readonly isPartial: boolean;
+  /** Each of the others holds at most that. */
+  readonly othersAtMost: bigint;
+  /** Cgroups of which some children were not read, because there are too many. */
+  readonly unread: readonly string[];
   /** By field of /proc/meminfo, see MEMORY_COUNTERS. Empty: the node is a cgroup. */
   readonly counters: ReadonlyMap<string, bigint>;
-  /** Cgroups above the workloads, whose children were read one by one. */
+  /** Cgroups whose children were read one by one: those above the workloads, and slices. */
   readonly above: ReadonlySet<string>;
 }
+
+export const NO_HOLDINGS: MemoryHoldings = { cgroups: new Map(), othersAtMost: 0n, unread: [], counters: new Map(), above: new Set() };
 
 /** An upper bound is not known: it includes page cache, which hides growth. */
 export function heldBy(signal: ResourceSignal, item: RankedWorkload): Held {

@@ -10,6 +10,8 @@ export interface MemoryGrowth {
   readonly forNs: bigint;
   /** The largest first. */
   readonly growers: readonly MemoryGrower[];
+  /** Cgroups below which something else may have grown, see MemoryHoldings. Left out: none. */
+  readonly unread?: readonly string[];
 }
 
 export interface MemoryGrower {
@@ -82,12 +84,13 @@ export function memoryGrowth(base: GrowthBase, { workloads }: Growth, after: Mem
   const all = [...grown, ...outside].sort(byGrowth);
   const largest = all[0]?.grownBytes ?? 0n;
   const growers = all.filter(({ grownBytes }) => grownBytes >= MIN_BYTES && grownBytes * PART >= largest);
-  return { forNs: nowNs - base.atNs, growers: growers.slice(0, MAX_GROWERS) };
+  const unread = [...new Set([...(base.outside?.unread ?? []), ...(after?.unread ?? [])])].sort();
+  return { forNs: nowNs - base.atNs, growers: growers.slice(0, MAX_GROWERS), ...(unread.length > 0 && { unread }) };
 }
 
 function growthOutside(before: MemoryHoldings, after: MemoryHoldings): readonly MemoryGrower[] {
   const cgroups = [...after.cgroups].map(([name, bytes]): MemoryGrower => {
-    const held = before.cgroups.get(name) ?? (isNew(name, before) ? 0n : bytes);
+    const held = before.cgroups.get(name) ?? (isCounted(name, before) ? bytes : before.othersAtMost);
     return { kind: 'cgroup', name, grownBytes: bytes - held };
   });
   const counters = MEMORY_COUNTERS.map(({ field, kind }): MemoryGrower => {
@@ -97,9 +100,11 @@ function growthOutside(before: MemoryHoldings, after: MemoryHoldings): readonly 
   return [...cgroups, ...counters];
 }
 
-/** It was not there, and no cgroup that counted it was. */
-function isNew(path: string, { cgroups, isPartial }: MemoryHoldings): boolean {
-  return !isPartial && !withAncestors(path).some((ancestor) => cgroups.has(ancestor));
+/** It may have been there: a cgroup above it was counted as a whole, or not all beside it were read. */
+function isCounted(path: string, { cgroups, unread, above }: MemoryHoldings): boolean {
+  const ancestors = withAncestors(path);
+  const opened = ancestors.find((ancestor) => above.has(ancestor));
+  return ancestors.some((ancestor) => cgroups.has(ancestor)) || (opened !== undefined && unread.includes(opened));
 }
 
 function byGrowth(a: MemoryGrower, b: MemoryGrower): number {
@@ -108,15 +113,18 @@ function byGrowth(a: MemoryGrower, b: MemoryGrower): number {
 }
 
 /** 'in the last 2s unit backup.service grew by 312MiB, kernel slab grew by 200MiB (slabtop shows what)'. Empty: nothing grew. */
-export function growthText({ forNs, growers }: MemoryGrowth): string {
-  if (growers.length === 0) return '';
+export function growthText({ forNs, growers, unread = [] }: MemoryGrowth): string {
+  if (growers.length === 0 && unread.length === 0) return '';
   const texts = growers.map(({ kind, name, protection, grownBytes }) => {
     const grew = `grew by ${amountOfBytes(grownBytes)}`;
     if (kind === 'workload') return `${name}${protection === undefined ? '' : ` (never evicted: ${protection})`} ${grew}`;
     const counter = kind === 'cgroup' ? undefined : counterOf(name);
     return `${counter?.text ?? cgroupText(name)} ${grew}${counter === undefined ? '' : ` (${counter.hint})`}`;
   });
-  return `in the last ${formatDuration(tenths(forNs))} ${texts.join(', ')}`;
+  const [first] = unread;
+  const others = unread.length > 1 ? ` and ${String(unread.length - 1)} more` : '';
+  const missing = first === undefined ? '' : ` (not all cgroups below ${first}${others} were read)`;
+  return `in the last ${formatDuration(tenths(forNs))} ${texts.join(', ') || 'nothing that was read grew'}${missing}`;
 }
 
 /** A cgroup of systemd has the name of its unit. */

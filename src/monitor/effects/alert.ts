@@ -51,9 +51,11 @@ function leakOf({ leak }: Alert): JsonObject {
 }
 
 function growersOf({ growth }: Alert): JsonObject {
-  if (growth === undefined || growth.growers.length === 0) return {};
+  if (growth === undefined) return {};
+  const unread = growth.unread === undefined ? {} : { cgroupsNotRead: growth.unread };
+  if (growth.growers.length === 0) return unread;
   const growers = growth.growers.map(({ grownBytes, ...grower }) => ({ ...grower, grownBytes: jsonInteger(grownBytes) }));
-  return { growers, grownForSeconds: Number(growth.forNs) / 1e9 };
+  return { growers, grownForSeconds: Number(growth.forNs) / 1e9, ...unread };
 }
 
 export function alertRecord(effect: Alert): JournalRecord {

@@ -28,7 +28,7 @@ class Node extends Timeline {
     return this.at(seconds, { 'memory.available': mebibytes * Mi }, victims, {
       outside: (above): MemoryHoldings => {
         this.reads.push([...above]);
-        return { cgroups: new Map(Object.entries(this.cgroups)), isPartial: false, counters: new Map(), above };
+        return { cgroups: new Map(Object.entries(this.cgroups)), othersAtMost: 0n, unread: [], counters: new Map(), above };
       },
     });
   }
@@ -127,7 +127,7 @@ test('what is outside is read once after the signal of an eviction, and for the 
 });
 
 test('what was above workloads at the base is above them later, though they have ended', () => {
-  const before = { cgroups: new Map(), isPartial: false, counters: new Map(), above: new Set(['/apps']) };
+  const before = { cgroups: new Map(), othersAtMost: 0n, unread: [], counters: new Map(), above: new Set(['/apps']) };
   expect([...ancestorsOf([], before)]).toEqual(['/apps']);
 });
 

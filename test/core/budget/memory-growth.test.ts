@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { MemoryHoldings } from '../../../src/core/budget/growth-base.js';
+import { NO_HOLDINGS, type MemoryHoldings } from '../../../src/core/budget/growth-base.js';
 import { growthText, memoryCounters, memoryGrowth, type MemoryGrower } from '../../../src/core/budget/memory-growth.js';
 
 const KiB = 1n << 10n;
@@ -8,14 +8,17 @@ const SECOND = 1_000_000_000n;
 
 type Sizes = Readonly<Record<string, bigint>>;
 
-const holdings = (cgroups: Sizes, counters: Sizes = {}, isPartial = false): MemoryHoldings => ({
+type Others = Partial<Pick<MemoryHoldings, 'othersAtMost' | 'unread'>>;
+
+const holdings = (cgroups: Sizes, counters: Sizes = {}, others: Others = {}): MemoryHoldings => ({
+  ...NO_HOLDINGS,
   cgroups: new Map(Object.entries(cgroups)),
   counters: new Map(Object.entries(counters)),
-  isPartial,
-  above: new Set(),
+  above: new Set(['/', '/a.slice']),
+  ...others,
 });
 
-const grown = (before: readonly [Sizes, Sizes?, boolean?], after: readonly [Sizes, Sizes?]): readonly MemoryGrower[] => {
+const grown = (before: readonly [Sizes, Sizes?, Others?], after: readonly [Sizes, Sizes?]): readonly MemoryGrower[] => {
   const base = { available: 0n, held: new Map(), outside: holdings(...before), atNs: 0n, since: { kind: 'leak', freed: 0n } } as const;
   return memoryGrowth(base, { lost: 0n, workloads: [] }, holdings(...after), SECOND).growers;
 };
@@ -51,9 +54,12 @@ test('three are named; of equals the first by name', () => {
   expect(names(grown([of(0n)], [of(MiB)]))).toEqual(['/a', '/b', '/c']);
 });
 
-test.each<[rule: string, before: readonly [Sizes, Sizes?, boolean?], after: readonly [Sizes, Sizes?], named: readonly string[]]>([
+test.each<[rule: string, before: readonly [Sizes, Sizes?, Others?], after: readonly [Sizes, Sizes?], named: readonly string[]]>([
   ['a cgroup that was not there has all its memory since', [{}], [{ '/new': 9n * MiB }], ['/new']],
-  ['not if it may have been beyond the limit', [{}, {}, true], [{ '/new': 9n * MiB }], []],
+  ['not if it may have been beyond the limit', [{}, {}, { unread: ['/'] }], [{ '/new': 9n * MiB }], []],
+  ['it was not, where all beside it were read', [{}, {}, { unread: ['/'] }], [{ '/a.slice/new': 9n * MiB }], ['/a.slice/new']],
+  ['one too small to be listed held at most what the largest such had', [{}, {}, { othersAtMost: 8n * MiB }], [{ '/b': 9n * MiB }], ['/b']],
+  ['so it may not have grown', [{}, {}, { othersAtMost: 8n * MiB + 1n }], [{ '/b': 9n * MiB }], []],
   ['not if the one above it was counted', [{ '/docker': 9n * MiB }], [{ '/docker/x': 9n * MiB }], []],
   ['a counter that was not read has not grown', [{}, {}], [{}, { Percpu: 9n * MiB }], []],
   ['nor one that is not read any more', [{}, { Percpu: 9n * MiB }], [{}, {}], []],
@@ -77,6 +83,17 @@ test('several in one sentence, none in no sentence', () => {
   const growers = ['/a', '/b'].map((name): MemoryGrower => ({ kind: 'cgroup', name, grownBytes: 1536n * KiB }));
   expect(growthText({ forNs: 60n * SECOND, growers })).toBe('in the last 1m0s cgroup /a grew by 1.5MiB, cgroup /b grew by 1.5MiB');
   expect(growthText({ forNs: SECOND, growers: [] })).toBe('');
+});
+
+test('what was not read is said, before or after, whether or not something grew', () => {
+  const text = (before: Others, after: Others, bytes = MiB): string => {
+    const base = { available: 0n, held: new Map(), outside: holdings({ '/a': 0n }, {}, before), atNs: 0n } as const;
+    const since = { kind: 'leak', freed: 0n } as const;
+    return growthText(memoryGrowth({ ...base, since }, { lost: 0n, workloads: [] }, holdings({ '/a': bytes }, {}, after), SECOND));
+  };
+  expect(text({ unread: ['/x'] }, { unread: ['/x'] })).toBe('in the last 1s cgroup /a grew by 1MiB (not all cgroups below /x were read)');
+  const grew = 'in the last 1s nothing that was read grew';
+  expect(text({ unread: ['/y'] }, { unread: ['/x'] }, 0n)).toBe(`${grew} (not all cgroups below /x and 1 more were read)`);
 });
 
 test('the counters of /proc/meminfo, and what none of them has', () => {

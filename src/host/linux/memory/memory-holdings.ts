@@ -1,70 +1,106 @@
 import { readFileSync } from 'node:fs';
 import { attempt } from '../../../errors.js';
-import type { MemoryHoldings } from '../../../core/budget/growth-base.js';
+import { NO_HOLDINGS, type MemoryHoldings } from '../../../core/budget/growth-base.js';
 import { memoryCounters } from '../../../core/budget/memory-growth.js';
 import { childPath, cgroupDirectory, type CgroupHierarchy } from '../../../core/workload/cgroup.js';
 import type { Binding, FileSpec } from '../../../native/binding.js';
 import { subdirectoriesIn } from '../../../byte-paths.js';
 
-/** At most so many cgroups are read, about 40 µs each. */
-const MAX_CGROUPS = 128;
+/** `looked`: at most so many cgroups, about 30 µs each. `measured`: of the largest, the page cache, too, about 40 µs each. */
+const LIMITS = { looked: 512, measured: 128 };
+
+type Native = Pick<Binding, 'CgroupTable'>;
 
 /**
  * Reads what holds memory outside the workloads: the uppermost cgroups that have no workload in them, those in slices one
  * by one, and, of a machine, its kernel and tmpfs. Never throws: what cannot be read is left out.
  *
  * @param node  the node's cgroup; undefined: the machine
- * @param above  cgroups with workloads below them
+ * @param above  cgroups with workloads below them, or whose children an earlier reading has
  * @param isWorkload  whether a cgroup is a workload, or in one
  */
 export function readMemoryHoldings(
-  native: Pick<Binding, 'CgroupTable'>,
+  native: Native,
   hierarchy: CgroupHierarchy | undefined,
   node: string | undefined,
   above: ReadonlySet<string>,
   isWorkload: (cgroup: string) => boolean,
+  limits = LIMITS,
 ): MemoryHoldings {
-  const paths = hierarchy === undefined ? [] : pathsOutside(hierarchy, node ?? '/', above, isWorkload);
-  return {
-    cgroups: hierarchy === undefined ? new Map() : usageOf(native, hierarchy, paths),
-    isPartial: paths.length === MAX_CGROUPS,
-    counters: node === undefined ? memoryCounters(attempt(() => readFileSync('/proc/meminfo', 'latin1')) ?? '') : new Map(),
-    above,
-  };
+  const outside = hierarchy === undefined ? NO_HOLDINGS : cgroupsOutside(native, hierarchy, node ?? '/', above, isWorkload, limits);
+  const counters = node === undefined ? memoryCounters(attempt(() => readFileSync('/proc/meminfo', 'latin1')) ?? '') : new Map();
+  return { ...outside, counters };
 }
 
-/** Level by level, so that the limit leaves out the deepest. */
-function pathsOutside(
+/**
+ * Level by level, so that the limit leaves out the deepest: in a level first what is above workloads, then the largest
+ * slices. A slice for which there is no room counts as a whole.
+ */
+function cgroupsOutside(
+  native: Native,
   hierarchy: CgroupHierarchy,
   root: string,
   above: ReadonlySet<string>,
   isWorkload: (cgroup: string) => boolean,
-): readonly string[] {
-  const found: string[] = [];
-  const opened = [root];
-  for (let at = 0; at < opened.length && at < MAX_CGROUPS; at += 1) {
-    const parent = opened[at] ?? root;
-    for (const name of childrenOf(hierarchy, parent)) {
-      const path = childPath(parent, name);
-      if (isWorkload(path)) continue;
-      if (above.has(path) || name.endsWith('.slice')) opened.push(path);
-      else found.push(path);
-      if (found.length === MAX_CGROUPS) return found;
+  { looked, measured }: typeof LIMITS,
+): Omit<MemoryHoldings, 'counters'> {
+  const usages = new Map<string, bigint>();
+  const opened = new Set<string>();
+  const unread: string[] = [];
+  const isAbove = (path: string): boolean => path === root || above.has(path);
+  let room = looked;
+  for (let level = [root]; level.length > 0;) {
+    const below: string[] = [];
+    for (const parent of level) {
+      const children = room > 0 ? childrenOf(hierarchy, parent).filter((path) => !isWorkload(path)) : [];
+      children.sort((a, b) => Number(above.has(b)) - Number(above.has(a)));
+      const fits = room > children.length;
+      if (!fits && isAbove(parent)) unread.push(parent);
+      if (!fits && !isAbove(parent)) continue;
+      usages.delete(parent);
+      opened.add(parent);
+      for (const [path, bytes] of amountsOf(native, hierarchy, [], children.slice(0, room))) {
+        usages.set(path, bytes);
+        if (above.has(path) || path.endsWith('.slice')) below.push(path);
+      }
+      room = Math.max(room - 1 - children.length, 0);
     }
+    level = below.sort((a, b) => Number(isAbove(b)) - Number(isAbove(a)) || Number((usages.get(b) ?? 0n) - (usages.get(a) ?? 0n)));
   }
-  return found;
+  for (const path of unread) usages.delete(path);
+  const bySize = [...usages].sort(([, a], [, b]) => Number(b - a));
+  const largest = bySize.slice(0, measured).map(([path]) => path);
+  const cache = hierarchy.version === 1 ? ['total_inactive_file', 'total_active_file'] : ['inactive_file', 'active_file'];
+  return {
+    cgroups: amountsOf(native, hierarchy, cache, largest),
+    othersAtMost: bySize[measured]?.[1] ?? 0n,
+    unread,
+    above: opened,
+  };
 }
 
-function childrenOf(hierarchy: CgroupHierarchy, path: string): readonly string[] {
-  return attempt(() => subdirectoriesIn(cgroupDirectory(hierarchy, path))) ?? []; // removed meanwhile
+function childrenOf(hierarchy: CgroupHierarchy, path: string): string[] {
+  const names = attempt(() => subdirectoriesIn(cgroupDirectory(hierarchy, path))) ?? []; // removed meanwhile
+  return names.map((name) => childPath(path, name));
 }
 
-/** Usage without the page cache, which the kernel drops. */
-function usageOf(native: Pick<Binding, 'CgroupTable'>, hierarchy: CgroupHierarchy, paths: readonly string[]): ReadonlyMap<string, bigint> {
-  const all = hierarchy.version === 1 ? 'total_' : '';
+/**
+ * Memory and swap, in bytes, less what memory.stat counts under `without`: the page cache, which the kernel drops. Where
+ * swap is not counted by cgroup, the memory alone.
+ */
+function amountsOf(
+  native: Native,
+  hierarchy: CgroupHierarchy,
+  without: readonly string[],
+  paths: readonly string[],
+): ReadonlyMap<string, bigint> {
+  if (paths.length === 0) return new Map();
+  const [memory, other] =
+    hierarchy.version === 1 ? ['memory.usage_in_bytes', 'memory.memsw.usage_in_bytes'] : ['memory.current', 'memory.swap.current'];
   const files: readonly FileSpec[] = [
-    { path: hierarchy.version === 1 ? 'memory.usage_in_bytes' : 'memory.current', format: 'number' },
-    { path: 'memory.stat', format: 'keyed', keys: [`${all}inactive_file`, `${all}active_file`] },
+    { path: memory, format: 'number' },
+    { path: other, format: 'number' },
+    ...(without.length === 0 ? [] : [{ path: 'memory.stat', format: 'keyed', keys: without } as const]),
   ];
   const table = new native.CgroupTable(files, { maxOpenFiles: 0 });
   try {
@@ -75,8 +111,9 @@ function usageOf(native: Pick<Binding, 'CgroupTable'>, hierarchy: CgroupHierarch
     table.read(values, new Int32Array(table.rowCount));
     return new Map(
       rows.flatMap(([path, row]) => {
-        const [usage = NaN, inactive = NaN, active = NaN] = values.subarray(row * table.columns, (row + 1) * table.columns);
-        const held = usage - inactive - active;
+        const [usage = NaN, swap = NaN, ...cache] = values.subarray(row * table.columns, (row + 1) * table.columns);
+        const all = hierarchy.version === 1 ? Math.max(usage, swap || 0) : usage + (swap || 0);
+        const held = cache.reduce((rest, part) => rest - part, all);
         return Number.isFinite(held) ? [[path, BigInt(Math.max(held, 0))] as const] : [];
       }),
     );
