@@ -32,7 +32,10 @@ const PACKAGES = {
   ...ARM64,
 };
 
-/** In the order in which they run: what fails soonest first. `make build` has been run before. */
+/**
+ * In the order in which they run: what fails soonest first, then the longest of those that share the machine. `make
+ * build` has been run before.
+ */
 export const PARTS: readonly Part[] = [
   {
     name: 'system',
@@ -107,6 +110,12 @@ export const PARTS: readonly Part[] = [
     command: ['make', '--no-print-directory', 'packages'],
     needs: PACKAGES,
   },
+  {
+    name: 'soak',
+    proves: 'memory, descriptors and threads of a running evictd do not grow',
+    command: ['make', '--no-print-directory', 'soak'],
+    shares: true,
+  },
   ...suites.map(({ name, proves }) => ({
     name: `vm-${name}`,
     group: 'vm',
@@ -116,16 +125,11 @@ export const PARTS: readonly Part[] = [
     shares: true as const,
   })),
   {
-    name: 'vm-skips',
-    group: 'vm',
-    proves: 'no test was skipped on every machine',
-    command: ['node_modules/.bin/tsx', 'test/vm/skips.ts'],
-  },
-  {
     name: 'chaos',
     group: 'chaos',
     proves: 'what evictd promises under random leaks, kills, hangs and restarts: 500 evictions',
     command: ['make', '--no-print-directory', 'chaos'],
+    shares: true,
   },
   ...['v2', 'v1', 'hybrid'].map((machine) => ({
     name: `chaos-${machine}`,
@@ -133,10 +137,12 @@ export const PARTS: readonly Part[] = [
     proves: `the same in a virtual machine with cgroup ${machine}: 170 evictions`,
     command: ['node_modules/.bin/tsx', 'test/chaos/run.ts', `--machine=${machine}`, '--evictions=170', '--actions=60'],
     needs: QEMU,
+    shares: true as const,
   })),
   {
-    name: 'soak',
-    proves: 'memory, descriptors and threads of a running evictd do not grow',
-    command: ['make', '--no-print-directory', 'soak'],
+    name: 'vm-skips',
+    group: 'vm',
+    proves: 'no test was skipped on every machine',
+    command: ['node_modules/.bin/tsx', 'test/vm/skips.ts'],
   },
 ];

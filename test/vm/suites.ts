@@ -176,6 +176,13 @@ export const suites: readonly Suite[] = [
     limitMinutes: 12,
   },
   {
+    name: 'v2-endurance',
+    proves: '300 units, a hundred evictions in a row, a kill at every point of an eviction',
+    machine: { cgroup: 'v2', swap: false },
+    files: ['test/endurance/', 'test/e2e/restart', ...storms, ...sameEverywhere, ...anyKernel],
+    limitMinutes: 120,
+  },
+  {
     name: 'v2',
     proves: 'evictd from beginning to end on cgroup v2',
     machine: { cgroup: 'v2', swap: false },
@@ -255,13 +262,6 @@ export const suites: readonly Suite[] = [
     machine: { cgroup: 'hybrid', swap: true },
     files: withSwap,
     limitMinutes: 25,
-  },
-  {
-    name: 'v2-endurance',
-    proves: '300 units, a hundred evictions in a row, a kill at every point of an eviction',
-    machine: { cgroup: 'v2', swap: false },
-    files: ['test/endurance/', 'test/e2e/restart', ...storms, ...sameEverywhere, ...anyKernel],
-    limitMinutes: 120,
   },
   {
     name: 'v2-plain-root',
